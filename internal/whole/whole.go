@@ -1,0 +1,107 @@
+// Package whole writes files that appear complete or not at all.
+//
+// The content goes to a temporary file in the target's own folder, is forced
+// to disk and is then renamed over the target: a reader, or a run that is
+// killed, sees either the old file or the new one. Keeping it apart from the
+// packages that produce content lets every face write its files the same way.
+package whole
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// File is a file under construction. Nothing is visible under its final path
+// until Commit.
+type File struct {
+	*bufio.Writer
+	path string
+	tmp  *os.File
+	done bool
+}
+
+// Create starts a file that will appear at path with the given permission
+// bits once Commit is called. Missing parent folders are made with mode 0700,
+// as the results can hold a customer's data.
+func Create(path string, perm os.FileMode) (*File, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the output folder: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder, expected a file to write", path)
+	}
+	tmp, err := os.CreateTemp(dir, ".precision-*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	f := &File{Writer: bufio.NewWriterSize(tmp, 1<<16), path: path, tmp: tmp}
+	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		f.Discard()
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Path is where the file will appear.
+func (f *File) Path() string { return f.path }
+
+// Commit makes the file appear: flush, sync, close, rename. On an error the
+// temporary file is removed and the target is as it was.
+func (f *File) Commit() error {
+	if f.done {
+		return fmt.Errorf("write %s: already finished", f.path)
+	}
+	f.done = true
+	err := f.Flush()
+	if err == nil {
+		err = f.tmp.Sync()
+	}
+	if closing := f.tmp.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.tmp.Name(), f.path)
+	}
+	if err != nil {
+		os.Remove(f.tmp.Name())
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	syncDir(filepath.Dir(f.path))
+	return nil
+}
+
+// Discard drops the file. It does nothing after Commit, so it can be deferred.
+func (f *File) Discard() {
+	if f.done {
+		return
+	}
+	f.done = true
+	f.tmp.Close()
+	os.Remove(f.tmp.Name())
+}
+
+// Write puts content at path, whole.
+func Write(path string, content []byte, perm os.FileMode) error {
+	f, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(content); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// syncDir asks the system to keep the rename. Folders cannot be synced on
+// every system, and the file itself is safe already, so a refusal is no error.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+}
