@@ -1,0 +1,194 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+)
+
+// axis is one axis of a View. Neighbours lie step stored elements apart; if
+// block > 0, only within blocks of that many, and blocks lie jump apart.
+type axis struct {
+	dim   int64 // logical extent
+	full  int64 // extent with the padding, dim ≤ full
+	block int64 // 0 for a plain axis
+	step  int64
+	jump  int64
+}
+
+// off returns the stored distance of index i from index 0.
+func (a axis) off(i int64) int64 {
+	if a.block == 0 {
+		return i * a.step
+	}
+	return i/a.block*a.jump + i%a.block*a.step
+}
+
+// last returns the greatest stored distance in the axis; dim must not be 0.
+func (a axis) last() int64 {
+	m := a.off(a.dim - 1)
+	if a.block > 0 && a.dim > a.block {
+		// The last whole block may reach further than a cut one.
+		m = max(m, a.off(a.dim/a.block*a.block-1))
+	}
+	return m
+}
+
+// View maps a logical tensor, in row-major order of Dims, onto the elements of
+// a stored one. Each logical axis is one stored axis or two (block and place in
+// the block), with the padding left out. A View holds no elements. Views are
+// made by [Contiguous], [Convert] and [Restore]; every element of a View lies
+// inside the stored tensor. Views are values: methods return new ones.
+type View struct {
+	// Dims is the logical shape in output order. To be read only.
+	Dims []int64
+
+	axes   []axis
+	stored int64 // elements of the stored tensor
+	nest   *nest // the same mapping with the fewest axes
+}
+
+// Contiguous returns the View of a tensor stored in logical order, without
+// padding. It fails on negative dimensions and when the size overflows.
+func Contiguous(shape []int64) (View, error) {
+	n, err := Count(shape)
+	if err != nil {
+		return View{}, err
+	}
+	return newView(plainAxes(shape), n), nil
+}
+
+// plainAxes returns row-major axes of a shape that Count accepts. Zero
+// dimensions count as one in the strides, so that these cannot overflow.
+func plainAxes(shape []int64) []axis {
+	axes := make([]axis, len(shape))
+	step := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		axes[i] = axis{dim: shape[i], full: shape[i], step: step}
+		step *= max(shape[i], 1)
+	}
+	return axes
+}
+
+func newView(axes []axis, stored int64) View {
+	v := View{Dims: make([]int64, len(axes)), axes: axes, stored: stored}
+	for i, a := range axes {
+		v.Dims[i] = a.dim
+	}
+	v.nest = newNest(axes)
+	return v
+}
+
+// Len returns the number of logical elements.
+func (v View) Len() int64 {
+	if v.nest == nil {
+		return 0
+	}
+	return v.nest.size
+}
+
+// Stored returns the number of elements of the stored tensor, padding included.
+func (v View) Stored() int64 { return v.stored }
+
+// Extent returns how many stored elements, from the first, reading the whole
+// View can touch. It is at most Stored.
+func (v View) Extent() int64 {
+	if v.nest == nil {
+		return 0
+	}
+	return v.nest.extent
+}
+
+// IsContiguous reports whether logical and stored order agree, so that the
+// View is the first Len stored elements.
+func (v View) IsContiguous() bool {
+	if v.nest == nil {
+		return true
+	}
+	return v.nest.contiguous()
+}
+
+// Full returns the dims before padding was cut.
+func (v View) Full() []int64 {
+	full := make([]int64, len(v.axes))
+	for i, a := range v.axes {
+		full[i] = a.full
+	}
+	return full
+}
+
+// Uncut returns the View with its padding, of shape Full.
+func (v View) Uncut() View {
+	axes := slices.Clone(v.axes)
+	for i := range axes {
+		axes[i].dim = axes[i].full
+	}
+	return newView(axes, v.stored)
+}
+
+// Cut keeps the front part of every axis. It fails with ErrShapeShort when
+// dims has another rank and with ErrExceeds when it wants more than there is.
+func (v View) Cut(dims []int64) (View, error) {
+	if len(dims) != len(v.axes) {
+		return View{}, fmt.Errorf("layout: cut %v to %v: %w", v.Dims, dims, ErrShapeShort)
+	}
+	axes := slices.Clone(v.axes)
+	for i, d := range dims {
+		switch {
+		case d < 0:
+			return View{}, fmt.Errorf("layout: cut %v to %v: %w: %d at axis %d", v.Dims, dims, ErrBadDim, d, i)
+		case d > axes[i].dim:
+			return View{}, fmt.Errorf("layout: cut %v to %v: %w: %d of %d at axis %d", v.Dims, dims, ErrExceeds, d, axes[i].dim, i)
+		}
+		axes[i].dim = d
+	}
+	return newView(axes, v.stored), nil
+}
+
+// Transpose reorders the axes: axis i of the result is axis order[i].
+func (v View) Transpose(order []int) (View, error) {
+	if len(order) != len(v.axes) {
+		return View{}, fmt.Errorf("layout: transpose %v by %v: %w", v.Dims, order, ErrShapeShort)
+	}
+	axes, seen := make([]axis, len(order)), make([]bool, len(order))
+	for i, k := range order {
+		if k < 0 || k >= len(order) || seen[k] {
+			return View{}, fmt.Errorf("layout: transpose %v by %v: %w: not a permutation", v.Dims, order, ErrRange)
+		}
+		axes[i], seen[k] = v.axes[k], true
+	}
+	return newView(axes, v.stored), nil
+}
+
+// MergeLeading returns the same elements in the same order with all axes but
+// the last keep made one: (2,3,20,30) becomes (6,20,30) for keep 2. It reports
+// false when the leading axes are not evenly spaced.
+func (v View) MergeLeading(keep int) (View, bool) {
+	lead := len(v.axes) - keep
+	if keep < 0 || lead < 1 {
+		return View{}, false
+	}
+	a := v.axes[0]
+	for _, b := range v.axes[1:lead] {
+		var ok bool
+		if a, ok = merge(a, b); !ok {
+			return View{}, false
+		}
+	}
+	a.full = a.dim
+	axes := append([]axis{a}, v.axes[lead:]...)
+	return newView(axes, v.stored), true
+}
+
+// Offset returns the position of logical element i among the stored ones.
+func (v View) Offset(i int64) (int64, error) {
+	if i < 0 || i >= v.Len() {
+		return 0, fmt.Errorf("layout: element %d of %d: %w", i, v.Len(), ErrRange)
+	}
+	o := int64(0)
+	for k := len(v.axes) - 1; k >= 0; k-- {
+		a := v.axes[k]
+		o += a.off(i % a.dim)
+		i /= a.dim
+	}
+	return o, nil
+}
