@@ -34,12 +34,12 @@ func TestHiFloat8(t *testing.T) {
 	}
 	seen := map[float32]uint8{}
 	for c := range 256 {
-		v := hifloat8[c]
+		v := hiFloat8[c]
 		if other, twice := seen[v]; twice {
 			t.Errorf("%#02x and %#02x are both %v", other, c, v)
 		}
 		seen[v] = uint8(c)
-		if neg := hifloat8[c^0x80]; c&0x7f != 0 && neg != -v {
+		if neg := hiFloat8[c^0x80]; c&0x7f != 0 && neg != -v {
 			t.Errorf("%#02x is %v, its negative %v", c, v, neg)
 		}
 	}
