@@ -1,0 +1,81 @@
+package h5
+
+import (
+	"fmt"
+	"math"
+)
+
+// dataspace is the shape of a dataset or attribute. A scalar has no
+// dimensions, a null dataspace has no elements.
+type dataspace struct {
+	dims []int64
+	max  []uint64 // nil: as dims; undefined: unlimited
+	null bool
+}
+
+// dataspace decodes a dataspace message, versions 1 and 2.
+func (s *source) dataspace(c *cursor) (*dataspace, error) {
+	version := c.version(1, 2)
+	rank := c.u8()
+	flags := c.u8()
+	d := &dataspace{}
+	if version == 1 {
+		c.skip(5)
+	} else {
+		switch kind := c.u8(); kind {
+		case 0, 1: // scalar, simple
+		case 2:
+			d.null = true
+		default:
+			c.pos--
+			c.fail(fmt.Sprintf("dataspace type %d", kind), "0 to 2")
+		}
+	}
+	if c.err == nil && rank > maxRank {
+		c.fail(fmt.Sprintf("%d dimensions", rank), fmt.Sprintf("at most %d", maxRank))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	for range rank {
+		n := c.length()
+		if c.err == nil && n > math.MaxInt64 {
+			c.fail(fmt.Sprintf("dimension %d", n), "less than 2^63")
+		}
+		d.dims = append(d.dims, int64(n))
+	}
+	if flags&1 != 0 {
+		for i := range rank {
+			n := c.length()
+			if n == math.MaxUint64>>(64-8*c.lenLen) {
+				n = undefined
+			}
+			if c.err == nil && n < uint64(d.dims[i]) {
+				c.fail(fmt.Sprintf("largest dimension %d", n), fmt.Sprintf("at least %d", d.dims[i]))
+			}
+			d.max = append(d.max, n)
+		}
+	}
+	if d.null {
+		d.dims, d.max = []int64{0}, nil
+	}
+	return d, c.err
+}
+
+// elements returns the number of elements of a shape, which may be followed by
+// the size of one; an error if that does not fit an int64.
+func elements(dims ...int64) (int64, bool) {
+	n := int64(1)
+	for _, d := range dims {
+		if d == 0 {
+			return 0, true
+		}
+	}
+	for _, d := range dims {
+		if d < 0 || d > math.MaxInt64/n {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}
