@@ -1,0 +1,174 @@
+// Package npy reads the headers of numpy array files and writes such files.
+//
+// A [Header] tells what is in a file and where the elements start; the elements
+// are left to the caller, who reads as many at a time as suits. Headers are
+// read by a small parser of this package: a file comes from anywhere, so its
+// claims are checked against its size before anything is allocated, and the
+// three keys may come in any order and spacing that Python allows.
+package npy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"precision/dump/dtype"
+)
+
+// Header describes an array: what the file says ahead of its elements.
+type Header struct {
+	Type dtype.Type
+	// BigEndian means that elements of several bytes are stored big-endian.
+	BigEndian bool
+	// Fortran means that the first axis varies fastest.
+	Fortran bool
+	// Shape holds the dims, slowest axis of a C array first. A scalar has none.
+	Shape []int64
+	// Offset is the position of the first element in the file, in bytes.
+	Offset int64
+}
+
+// Magic starts every numpy array file.
+const Magic = "\x93NUMPY"
+
+const (
+	// maxText bounds the header text. Numpy refuses more than 10000 characters
+	// unless told to trust the file; a plain array never needs 4096.
+	maxText = 1 << 16
+	// maxDims is numpy's own bound.
+	maxDims = 64
+	// firstRead covers the header of nearly every file in one read.
+	firstRead = 512
+)
+
+// Elements is the number of elements, 1 for a scalar. For a header that [Read]
+// returned it is not more than the file holds.
+func (h *Header) Elements() int64 { return elements(h.Shape) }
+
+// Size is the number of bytes the elements take.
+func (h *Header) Size() int64 { return h.Type.Bytes(h.Elements()) }
+
+// Read reads the header of a file of the given size. It reads formats 1.0 to
+// 3.0, all number types in either byte order, and C and Fortran order. The
+// elements must fill the file exactly; they are not read.
+//
+// Arrays of objects, records, text or dates give an error, and so does every
+// disagreement; errors tell the offset, what was found and what was expected.
+func Read(r io.ReaderAt, size int64) (*Header, error) {
+	head := make([]byte, max(0, min(size, firstRead)))
+	if n, err := r.ReadAt(head, 0); n < len(head) {
+		return nil, shortRead(0, n, len(head), err)
+	}
+	if len(head) < len(Magic)+4 {
+		return nil, fmt.Errorf("the file has %d bytes, expected a numpy header of more than 10", size)
+	}
+	if string(head[:len(Magic)]) != Magic {
+		return nil, fmt.Errorf("offset 0: found %q, expected a numpy file, which starts with %q", head[:len(Magic)], Magic)
+	}
+	var start, length int64
+	switch major, minor := head[6], head[7]; {
+	case major == 1 && minor == 0:
+		start, length = 10, int64(binary.LittleEndian.Uint16(head[8:]))
+	case (major == 2 || major == 3) && minor == 0:
+		if size < 12 {
+			return nil, fmt.Errorf("the file has %d bytes, expected a numpy header of more than 12", size)
+		}
+		start, length = 12, int64(binary.LittleEndian.Uint32(head[8:]))
+	default:
+		return nil, fmt.Errorf("offset 6: numpy format %d.%d, expected 1.0, 2.0 or 3.0", major, minor)
+	}
+	if length > size-start {
+		return nil, fmt.Errorf("offset 8: the header claims %d bytes, the file has %d after it", length, size-start)
+	}
+	if length > maxText {
+		return nil, fmt.Errorf("offset 8: the header claims %d bytes, expected at most %d", length, maxText)
+	}
+	if end := int(start + length); end <= len(head) {
+		head = head[:end]
+	} else {
+		head = make([]byte, end)
+		if n, err := r.ReadAt(head, 0); n < len(head) {
+			return nil, shortRead(0, n, len(head), err)
+		}
+	}
+	h, err := parse(string(head[start:]))
+	if err != nil {
+		return nil, fmt.Errorf("offset %d: %w", start, err)
+	}
+	h.Offset = start + length
+	if err := h.check(size); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// check tells whether the elements fill the rest of the file.
+func (h *Header) check(size int64) error {
+	want := h.Type.Bytes(elements(h.Shape))
+	if want < 0 {
+		return fmt.Errorf("offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, h.Type)
+	}
+	if have := size - h.Offset; have != want {
+		return fmt.Errorf("offset %d: found %d bytes of elements, expected %d for shape %v of %s",
+			h.Offset, have, want, h.Shape, h.Type)
+	}
+	return nil
+}
+
+// elements multiplies dims that are not negative; -1 when that overflows.
+func elements(shape []int64) int64 {
+	n, over := int64(1), false
+	for _, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		if n > math.MaxInt64/d {
+			n, over = 1, true // a zero may follow
+		}
+		n *= d
+	}
+	if over {
+		return -1
+	}
+	return n
+}
+
+func shortRead(at int64, n, want int, err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("offset %d: read %d bytes, expected %d: %w", at, n, want, err)
+}
+
+// File is an open array file. ReadAt counts from the start of the file, so the
+// first element is at Header.Offset.
+type File struct {
+	Header
+	*os.File
+}
+
+// Open opens an array file and reads its header. The caller closes it. Errors
+// name the file.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a plain file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	h, err := Read(f, info.Size())
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &File{Header: *h, File: f}, nil
+}

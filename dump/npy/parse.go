@@ -1,0 +1,194 @@
+package npy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"precision/dump/dtype"
+)
+
+// parse reads the header text: a Python dictionary of descr, fortran_order and
+// shape.
+func parse(text string) (*Header, error) {
+	p := &parser{text: text}
+	h := &Header{}
+	if err := p.dict(h); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// parser is at position at of a header text.
+type parser struct {
+	text string
+	at   int
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("header at %d: %s", p.at, fmt.Sprintf(format, args...))
+}
+
+// next skips blanks and returns the byte after them without taking it; 0 at
+// the end.
+func (p *parser) next() byte {
+	for p.at < len(p.text) {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\n', '\r':
+			p.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (p *parser) take(c byte) bool {
+	if p.next() != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// rest is a short piece of what follows, for messages.
+func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+40)] }
+
+func (p *parser) dict(h *Header) error {
+	if !p.take('{') {
+		return p.errorf("found %q, expected a dictionary", p.rest())
+	}
+	seen := map[string]bool{}
+	for !p.take('}') {
+		key, err := p.str()
+		if err != nil {
+			return err
+		}
+		if seen[key] {
+			return p.errorf("key %q comes twice", key)
+		}
+		seen[key] = true
+		if !p.take(':') {
+			return p.errorf("found %q, expected a colon after key %q", p.rest(), key)
+		}
+		if err := p.value(h, key); err != nil {
+			return err
+		}
+		if !p.take(',') && p.next() != '}' {
+			return p.errorf("found %q, expected a comma or the end of the dictionary", p.rest())
+		}
+	}
+	for _, key := range []string{"descr", "fortran_order", "shape"} {
+		if !seen[key] {
+			return p.errorf("no key %q in the header", key)
+		}
+	}
+	if p.next() != 0 {
+		return p.errorf("found %q after the header, expected nothing", p.rest())
+	}
+	return nil
+}
+
+func (p *parser) value(h *Header, key string) (err error) {
+	switch key {
+	case "descr":
+		return p.descr(h)
+	case "fortran_order":
+		h.Fortran, err = p.boolean()
+		return err
+	case "shape":
+		h.Shape, err = p.tuple()
+		return err
+	}
+	return p.errorf("unknown key %q", key)
+}
+
+func (p *parser) descr(h *Header) error {
+	switch p.next() {
+	case '[', '(':
+		return p.errorf("descr is %q: arrays of records are not supported", p.rest())
+	}
+	descr, err := p.str()
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if h.Type, h.BigEndian, ok = dtype.FromNumpy(descr); ok {
+		return nil
+	}
+	what := "no number type known here"
+	switch strings.TrimLeft(descr, "<>|=")[:min(1, len(strings.TrimLeft(descr, "<>|=")))] {
+	case "O":
+		what = "an array of Python objects"
+	case "S", "U", "a":
+		what = "an array of text"
+	case "V":
+		what = "an array of raw bytes"
+	case "M", "m":
+		what = "an array of dates"
+	case "f", "c":
+		what = "a float of a width that is not supported"
+	}
+	return p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)
+}
+
+// str reads a quoted text without escapes.
+func (p *parser) str() (string, error) {
+	quote := p.next()
+	if quote != '\'' && quote != '"' {
+		return "", p.errorf("found %q, expected a quoted text", p.rest())
+	}
+	s := p.text[p.at+1:]
+	end := strings.IndexAny(s, string(quote)+"\\\n")
+	if end < 0 || s[end] != quote {
+		return "", p.errorf("found %q, expected a closing quote", p.rest())
+	}
+	p.at += end + 2
+	return s[:end], nil
+}
+
+func (p *parser) boolean() (bool, error) {
+	p.next()
+	for _, word := range []string{"False", "True"} {
+		if strings.HasPrefix(p.text[p.at:], word) {
+			p.at += len(word)
+			return word == "True", nil
+		}
+	}
+	return false, p.errorf("found %q, expected True or False", p.rest())
+}
+
+// tuple reads dims: (), (3,), (2, 3). Python 2 wrote a long as 3L.
+func (p *parser) tuple() ([]int64, error) {
+	if !p.take('(') {
+		return nil, p.errorf("found %q, expected a tuple of dims", p.rest())
+	}
+	dims, comma := []int64{}, true
+	for !p.take(')') {
+		if !comma {
+			return nil, p.errorf("found %q, expected a comma between dims", p.rest())
+		}
+		p.next()
+		digits := p.text[p.at:]
+		end := 0
+		for end < len(digits) && digits[end] >= '0' && digits[end] <= '9' {
+			end++
+		}
+		d, err := strconv.ParseInt(digits[:end], 10, 64)
+		if err != nil {
+			return nil, p.errorf("found %q, expected a dim from 0 to 2^63-1", p.rest())
+		}
+		if len(dims) == maxDims {
+			return nil, p.errorf("more than %d dims", maxDims)
+		}
+		dims = append(dims, d)
+		if p.at += end; p.at < len(p.text) && p.text[p.at] == 'L' {
+			p.at++
+		}
+		comma = p.take(',')
+	}
+	if len(dims) == 1 && !comma {
+		return nil, p.errorf("shape is a number in brackets, expected a tuple such as (%d,)", dims[0])
+	}
+	return dims, nil
+}

@@ -1,0 +1,62 @@
+package npy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"precision/dump/dtype"
+)
+
+// AppendHeader appends the header of a file in format 1.0 whose elements are
+// little-endian in C order, padded so that they start at a multiple of 64
+// bytes, as numpy writes it. The type must be one that numpy has.
+func AppendHeader(b []byte, t dtype.Type, shape []int64) ([]byte, error) {
+	descr := t.Numpy()
+	if descr == "" {
+		return nil, fmt.Errorf("numpy has no type for %s", t)
+	}
+	text := []byte("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (")
+	for i, d := range shape {
+		if d < 0 {
+			return nil, fmt.Errorf("shape %v has a negative dim", shape)
+		}
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = strconv.AppendInt(text, d, 10)
+	}
+	if len(shape) == 1 {
+		text = append(text, ',')
+	}
+	text = append(text, "), }"...)
+	for (len(Magic)+4+len(text)+1)%64 != 0 {
+		text = append(text, ' ')
+	}
+	text = append(text, '\n')
+	if len(shape) > maxDims || len(text) > math.MaxUint16 {
+		return nil, fmt.Errorf("a shape of %d dims, numpy has at most %d", len(shape), maxDims)
+	}
+	b = append(b, Magic+"\x01\x00"...)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+	return append(b, text...), nil
+}
+
+// Write writes a whole file. data holds the elements, little-endian in C
+// order; its length must be what the shape needs.
+func Write(w io.Writer, t dtype.Type, shape []int64, data []byte) error {
+	head, err := AppendHeader(nil, t, shape)
+	if err != nil {
+		return err
+	}
+	if want := t.Bytes(elements(shape)); want != int64(len(data)) {
+		return fmt.Errorf("%d bytes of elements, expected %d for shape %v of %s", len(data), want, shape, t)
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
