@@ -1,0 +1,212 @@
+package graph
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"precision/dump/dtype"
+)
+
+// Source says what kind of file a model was read from.
+type Source uint8
+
+const (
+	SourceUnknown Source = iota
+	SourceText           // ge_proto_*.txt, protobuf text form of a ModelDef
+	SourceJSON           // JSON of atc --mode=1 or 5
+	SourceBinary         // binary ModelDef
+	SourceOM             // offline model container
+	SourceOM2            // offline model, zip container
+	SourceONNX           // ge_onnx_*.pbtxt; text attributes are usually stripped
+)
+
+var sourceNames = [...]string{"unknown", "text", "json", "binary", "om", "om2", "onnx"}
+
+func (s Source) String() string {
+	if int(s) < len(sourceNames) {
+		return sourceNames[s]
+	}
+	return "Source(" + strconv.Itoa(int(s)) + ")"
+}
+
+// Model is everything one graph file holds. Graphs are listed flat: first the root, then the sub
+// graphs that operators call by name.
+type Model struct {
+	Path          string
+	Source        Source
+	Name          string
+	Version       uint32
+	CustomVersion string
+	Graphs        []*Graph
+	Attrs         Attrs
+	Warnings      []Warning
+
+	noGraphs bool // JSON without the graph key
+}
+
+// Graph is one graph of a model.
+type Graph struct {
+	Name    string
+	Inputs  []string // entries op:0 of the Data operators
+	Outputs []string // entries op:index
+	Ops     []*Op    // file order
+	Attrs   Attrs
+	Line    int // line of the graph, or byte offset in a binary source
+
+	noOps bool // JSON without the op key
+}
+
+// Op is one operator.
+type Op struct {
+	Name     string
+	Type     string
+	ID       int64 // position after topological sorting; files omit 0
+	StreamID int64
+	// Inputs has one entry per data input slot, the empty one for an unconnected slot, then the
+	// control inputs. It is the only complete list of edges.
+	Inputs     []Edge
+	InputDesc  []TensorDesc // one per data input slot
+	OutputDesc []TensorDesc // one per output
+	Attrs      Attrs
+	// SubgraphNames lists the graphs an operator like PartitionedCall, If or While calls.
+	SubgraphNames []string
+	Line          int // line of the operator, or byte offset in a binary source
+
+	hints []byte // encoded Hints
+}
+
+// Attr returns the value of an attribute, or nil. All methods of [Value] accept nil.
+func (o *Op) Attr(key string) *Value { return o.Attrs.Get(key) }
+
+// Edge is one entry of an operator's input list.
+type Edge struct {
+	// Text is the entry as the file has it: producer:output, "" for an unconnected slot,
+	// producer:-1 for a control edge. Malformed entries are kept too.
+	Text string
+	// Index is the producer's output, ControlIndex for a control edge, NoIndex for an
+	// unconnected or malformed entry.
+	Index int32
+	split int32
+}
+
+const (
+	ControlIndex = -1
+	NoIndex      = -2
+)
+
+// ParseEdge splits an input entry at its last colon; operator names may contain colons.
+func ParseEdge(text string) Edge {
+	e := Edge{Text: text, Index: NoIndex, split: -1}
+	i := strings.LastIndexByte(text, ':')
+	if i < 0 {
+		return e
+	}
+	e.split = int32(i)
+	digits := text[i+1:]
+	if digits == "-1" {
+		e.Index = ControlIndex
+		return e
+	}
+	if digits == "" || len(digits) > 10 {
+		return e
+	}
+	n := int64(0)
+	for j := 0; j < len(digits); j++ {
+		c := digits[j]
+		if c < '0' || c > '9' {
+			return e
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if n <= math.MaxInt32 {
+		e.Index = int32(n)
+	}
+	return e
+}
+
+// Producer returns the name before the last colon, or the whole text when there is none.
+func (e Edge) Producer() string {
+	if e.split < 0 {
+		return e.Text
+	}
+	return e.Text[:e.split]
+}
+
+// IsData reports whether the entry names an output of a producer.
+func (e Edge) IsData() bool { return e.Index >= 0 }
+
+// IsControl reports whether the entry is a control edge.
+func (e Edge) IsControl() bool { return e.Index == ControlIndex }
+
+// IsEmpty reports whether the entry is an unconnected input slot.
+func (e Edge) IsEmpty() bool { return e.Text == "" }
+
+// TensorDesc describes one input or output of an operator.
+type TensorDesc struct {
+	DType  string  // "DT_FLOAT16"; "" means undefined; an unknown number as digits
+	Layout string  // "NC1HWC0", "FRACTAL_Z:32"; "" when absent
+	Shape  []int64 // dimensions; -1 unknown, a single -2 unknown rank; empty for a scalar
+	Attrs  Attrs
+	Size   int64 // bytes
+
+	extra *DescExtra // shared by equal descriptors, nil when all is zero
+}
+
+// DescExtra holds the fields of a tensor descriptor that matter to few readers.
+type DescExtra struct {
+	Name            string
+	DeviceType      string // "NPU", "CPU"
+	WeightSize      int64  // bytes
+	RealDimCnt      int64
+	ReuseInputIndex int64
+	DataOffset      int64
+	HasOutAttr      bool
+	ReuseInput      bool
+	OutputTensor    bool
+	InputTensor     bool
+}
+
+// Extra returns the rarely used fields.
+func (d *TensorDesc) Extra() DescExtra {
+	if d.extra == nil {
+		return DescExtra{}
+	}
+	return *d.extra
+}
+
+// Attr returns the value of an attribute, or nil. All methods of [Value] accept nil.
+func (d *TensorDesc) Attr(key string) *Value { return d.Attrs.Get(key) }
+
+// Type returns the element type; false for a name or number that is not known.
+func (d *TensorDesc) Type() (dtype.Type, bool) {
+	if d.DType == "" {
+		return dtype.Undefined, true
+	}
+	return dtype.FromWire(d.DType)
+}
+
+// String renders type, layout and shape: "DT_FLOAT16 NCHW [1,3,224,224]".
+func (d *TensorDesc) String() string {
+	dt, layout := d.DType, d.Layout
+	if dt == "" {
+		dt = "DT_UNDEFINED"
+	}
+	if layout == "" {
+		layout = "-"
+	}
+	return dt + " " + layout + " " + FormatShape(d.Shape)
+}
+
+// FormatShape renders dimensions as "[1,3,224,224]", a scalar as "[]".
+func FormatShape(shape []int64) string {
+	b := make([]byte, 0, 2+len(shape)*5)
+	b = append(b, '[')
+	for i, n := range shape {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(append(b, ']'))
+}
