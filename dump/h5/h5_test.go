@@ -342,7 +342,7 @@ func TestUnsupported(t *testing.T) {
 	for _, c := range []struct{ file, path, want string }{
 		{"unread", "/virtual", "virtual dataset"},
 		{"unread", "/external", "external files"},
-		{"shared", "/shared", "shared message heap"},
+		{"shared", "/again", "shared message heap"},
 	} {
 		o, err := openBytes(t, fixture(t, c.file+".h5")).Lookup(c.path)
 		if err != nil {

@@ -105,10 +105,14 @@ def expect(name, zipped, changed=None):
     with open(name + ".json", "w") as f:
         f.write("{\n" + ",\n".join(f"{json.dumps(p)}: {json.dumps(e, sort_keys=True)}" for p, e in out.items()) + "\n}\n")
     if zipped:
-        for n in (name + ".h5", name + ".json"):
-            with open(n, "rb") as f, open(n + ".gz", "wb") as z:
-                z.write(gzip.compress(f.read(), 9, mtime=0))
-            os.remove(n)
+        squeeze(name + ".h5")
+        squeeze(name + ".json")
+
+
+def squeeze(n):
+    with open(n, "rb") as f, open(n + ".gz", "wb") as z:
+        z.write(gzip.compress(f.read(), 9, mtime=0))
+    os.remove(n)
 
 
 # ---- the structure of a PyTorch dump -----------------------------------------
@@ -287,6 +291,29 @@ def chunks(name, libver, zipped):
         f.create_dataset("lzf", data=grid, chunks=(3, 4), compression="lzf")
         f.create_dataset("scaled", data=grid, chunks=(3, 4), scaleoffset=8)
     expect(name, zipped, {"/lzf": {"error": "lzf"}, "/scaled": {"error": "scale-offset"}})
+
+
+def sparse(name, libver):
+    """Shapes with hardly anything behind them, and the most deflate can do."""
+    with h5py.File(name + ".h5", "w", libver=libver) as f:
+        d = f.create_dataset("chunked", (1 << 40,), "u1", chunks=(16,), maxshape=(None,), fillvalue=9)
+        d[1000] = 1
+        f.create_dataset("contiguous", (1 << 40,), "i4")
+        d = f.create_dataset("wide", (1 << 20, 1 << 20), "u1", chunks=(1 << 12, 1 << 12), compression="gzip")
+        d[1 << 19, 77] = 1
+        f.create_dataset("zeros", data=np.zeros(4000000, "u1"), chunks=(4000000,), compression="gzip",
+                         compression_opts=9)
+        dcpl = h5p.create(h5p.DATASET_CREATE)
+        dcpl.set_layout(h5d.COMPACT)
+        d = h5d.create(f.id, b"compact", h5t.STD_I16BE, h5s.create_simple((2, 3)), dcpl)
+        d.write(h5s.ALL, h5s.ALL, np.arange(6, dtype="i2").reshape(2, 3))
+    squeeze(name + ".h5")
+
+
+def nested(name):
+    with h5py.File(name + ".h5", "w", libver="latest") as f:
+        f.create_group("/g" * 200)
+    squeeze(name + ".h5")
 
 
 def manychunks(name, libver):
@@ -481,8 +508,10 @@ for libver in ("earliest", "latest"):
     attributes("attributes_" + libver, libver)
     links("links_" + libver, libver)
     cycle("cycle_" + libver, libver)
+    sparse("sparse_" + libver, libver)
 many("long_latest", "latest", 6000, 180)
 tracked("tracked")
+nested("nested")
 v18, v110, latest = h5f.LIBVER_V18, h5f.LIBVER_V110, h5f.LIBVER_LATEST
 lowfile("v18", (v18, v18))
 lowfile("userblock", userblock=1024)
