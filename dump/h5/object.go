@@ -29,8 +29,10 @@ type node struct {
 	attrErr  error
 }
 
+// Path returns the names from the root to the object, as it was reached.
 func (n *node) Path() string { return n.path }
 
+// Attrs returns all attributes sorted by name.
 func (n *node) Attrs() ([]*Attribute, error) {
 	n.attrOnce.Do(func() {
 		n.attrs, n.attrErr = n.src.attributes(n.h)
@@ -41,6 +43,8 @@ func (n *node) Attrs() ([]*Attribute, error) {
 	return append([]*Attribute(nil), n.attrs...), nil
 }
 
+// Attr returns the attribute of that name. If there is none the error wraps
+// ErrNotFound.
 func (n *node) Attr(name string) (*Attribute, error) {
 	if _, err := n.Attrs(); err != nil {
 		return nil, err
