@@ -46,7 +46,7 @@ func (v View) Gather(dst, src []byte, elemSize int, first, n int64) error {
 // gather is Gather without checks; src[0] is the stored element base.
 func (n *nest) gather(dst, src []byte, base int64, es int, first, count int64) {
 	g := gatherer{nest: n, dst: dst, src: src, base: base, es: es, last: len(n.axes) - 1}
-	if n.unit >= 0 && n.unit < g.last {
+	if n.grouped() {
 		g.groups(first, count)
 		return
 	}

@@ -69,13 +69,22 @@ func TestGatherOracle(t *testing.T) {
 
 // TestTranspose goes through all block remainders of the kernels.
 func TestTranspose(t *testing.T) {
+	t.Run("vector", testTranspose)
+	if useAVX2 {
+		defer func() { useAVX2 = true }()
+		useAVX2 = false
+		t.Run("generic", testTranspose)
+	}
+}
+
+func testTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, es := range []int{1, 2, 4, 8, 16} {
 		for rows := 1; rows <= 34; rows++ {
 			for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 131} {
 				sPitch := (rows + r.IntN(3)) * es
 				dPitch := (cols + r.IntN(3)) * es
-				src := fill(r, int64((cols-1)*sPitch+rows*es))
+				src := fill(r, int64((cols-1)*sPitch+rows*es+r.IntN(20)))
 				dst := make([]byte, (rows-1)*dPitch+cols*es)
 				want := bytes.Clone(dst)
 				for i := range rows {

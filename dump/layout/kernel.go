@@ -76,7 +76,10 @@ const transposeStrip = 64
 func transpose(dst []byte, dPitch int, src []byte, sPitch, rows, cols, es int) {
 	for c := 0; c < cols; c += transposeStrip {
 		n := min(transposeStrip, cols-c)
-		transposeTile(dst[c*es:], dPitch, src[c*sPitch:], sPitch, rows, n, es)
+		d, s := dst[c*es:], src[c*sPitch:]
+		if !transposeVector(d, dPitch, s, sPitch, rows, n, es) {
+			transposeTile(d, dPitch, s, sPitch, rows, n, es)
+		}
 	}
 }
 

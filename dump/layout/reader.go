@@ -12,21 +12,25 @@ import (
 const DefaultWindow = 8 << 20
 
 // Reader reads a stored tensor through a View, in tiles of any size. It holds
-// one window of stored bytes, so that tiles read one after the other load what
-// they share once: a tile takes part of a channel block, and the next ones the
-// rest of it. A Reader is for one goroutine; see [Reader.Clone].
+// one window of stored bytes and one group of restored rows, so that tiles read
+// one after the other load and transpose what they share once: a tile takes a
+// few rows of a channel block, and the next ones the rest of it. It holds twice
+// the window at most. A Reader is for one goroutine; see [Reader.Clone].
 type Reader struct {
 	src  io.ReaderAt
 	base int64
 	es   int
 	view View
-	mem  []byte // the whole stored tensor, instead of src
-	most int64  // bytes of window
+	mem  bool  // buf is the whole stored tensor, src is not used
+	most int64 // bytes of window
 
 	buf    []byte
 	lo, hi int64 // logical elements the window serves
 	nest   *nest // their places in the window
 	origin int64 // element of nest at buf[0]
+
+	group            []byte // restored elements [groupLo, groupHi)
+	groupLo, groupHi int64
 
 	stats ReadStats
 }
@@ -59,18 +63,27 @@ func NewBytesReader(stored []byte, elemSize int, v View) (*Reader, error) {
 	if have := int64(len(stored) / elemSize); v.Extent() > have {
 		return nil, fmt.Errorf("layout: stored tensor has %d elements, %d needed: %w", have, v.Extent(), ErrRange)
 	}
-	return &Reader{mem: stored, es: elemSize, view: v}, nil
+	r := &Reader{es: elemSize, view: v, mem: true, buf: stored, most: DefaultWindow}
+	r.hi, r.nest = v.Len(), v.nest
+	return r, nil
 }
 
 // SetWindow limits the window to n bytes, a few elements at the least.
 func (r *Reader) SetWindow(n int64) {
 	r.most = max(n, 64)
-	r.lo, r.hi, r.buf = 0, 0, nil
+	r.group, r.groupLo, r.groupHi = nil, 0, 0
+	if !r.mem {
+		r.buf, r.lo, r.hi = nil, 0, 0
+	}
 }
 
 // Clone returns a Reader of the same tensor with a window of its own.
 func (r *Reader) Clone() *Reader {
-	return &Reader{src: r.src, base: r.base, es: r.es, view: r.view, mem: r.mem, most: r.most}
+	c := &Reader{src: r.src, base: r.base, es: r.es, view: r.view, mem: r.mem, most: r.most}
+	if r.mem {
+		c.buf, c.hi, c.nest = r.buf, r.hi, r.nest
+	}
+	return c
 }
 
 // View returns the View the Reader reads through.
@@ -89,9 +102,6 @@ func (r *Reader) Stats() ReadStats { return r.stats }
 // by side in logical order, bytes as stored. A stored tensor that ends early
 // gives io.ErrUnexpectedEOF with the offset.
 func (r *Reader) ReadTile(dst []byte, first, n int64) error {
-	if r.mem != nil {
-		return r.view.Gather(dst, r.mem, r.es, first, n)
-	}
 	if err := r.view.checkTile(dst, r.es, first, n); err != nil {
 		return err
 	}
@@ -100,21 +110,85 @@ func (r *Reader) ReadTile(dst []byte, first, n int64) error {
 		return r.readAt(dst[:n*es], first*es)
 	}
 	for n > 0 {
-		if first < r.lo || first >= r.hi {
-			if err := r.load(first, n); err != nil {
-				return err
-			}
+		k, err := r.readSome(dst, first, n)
+		if err != nil {
+			return err
 		}
-		k := min(n, r.hi-first)
-		r.nest.gather(dst, r.buf, r.origin, r.es, first, k)
 		dst, first, n = dst[k*es:], first+k, n-k
 	}
 	return nil
 }
 
-// load fills the window with the elements at and after first.
-func (r *Reader) load(first, n int64) error {
-	w := r.view.nest.window(first, n, int64(r.es), r.most)
+// readSome reads the first k of n elements, k > 0, those that come from one
+// place: the group held, a group newly restored, or the window.
+func (r *Reader) readSome(dst []byte, first, n int64) (k int64, err error) {
+	es := int64(r.es)
+	if first >= r.groupLo && first < r.groupHi {
+		k = min(n, r.groupHi-first)
+		copy(dst[:k*es], r.group[(first-r.groupLo)*es:])
+		return k, nil
+	}
+	nest := r.view.nest
+	end := first + n
+	if nest.grouped() {
+		lo, hi := nest.group(first, es)
+		if first > lo || end < hi { // part of a group
+			if (hi-lo)*es <= r.most {
+				if err := r.need(lo, max(hi, end)); err != nil {
+					return 0, err
+				}
+				if r.lo <= lo && hi <= r.hi {
+					r.restore(lo, hi)
+					return r.readSome(dst, first, n)
+				}
+			}
+			end = min(end, hi)
+		} else if lo, hi = nest.group(end-1, es); hi > end {
+			end = lo // whole groups first
+		}
+	}
+	if first < r.lo || first >= r.hi {
+		if err := r.need(first, end); err != nil {
+			return 0, err
+		}
+	}
+	k = min(end, r.hi) - first
+	r.nest.gather(dst, r.buf, r.origin, r.es, first, k)
+	return k, nil
+}
+
+// restore fills the group with elements [lo, hi), which the window has.
+func (r *Reader) restore(lo, hi int64) {
+	size := (hi - lo) * int64(r.es)
+	r.group = slices.Grow(r.group[:0], int(size))[:size]
+	r.nest.gather(r.group, r.buf, r.origin, r.es, lo, hi-lo)
+	r.groupLo, r.groupHi = lo, hi
+}
+
+// grouped reports whether neighbours in store are rows apart in logical order.
+func (n *nest) grouped() bool { return n.unit >= 0 && n.unit < len(n.axes)-1 }
+
+// group returns the range of elements around first that are best restored
+// together: rows of the unit axis that share lines of memory, as many as one
+// block or a line holds. The nest must be grouped.
+func (n *nest) group(first, es int64) (lo, hi int64) {
+	a, row := n.axes[n.unit], n.rows[n.unit]
+	at := first / row
+	i := at % a.dim
+	b := a.block
+	if b == 0 {
+		b = 64 / es
+	}
+	start := at - i%b
+	return start * row, min(start+b, at-i+a.dim) * row
+}
+
+// need loads a window with element lo in it, and all of [lo, hi) if it fits.
+func (r *Reader) need(lo, hi int64) error {
+	if r.lo <= lo && hi <= r.hi || r.mem {
+		return nil
+	}
+	w := r.view.nest.window(lo, hi-lo, int64(r.es), r.most)
 	r.lo, r.hi = 0, 0
 	size := w.bytes(int64(r.es))
 	r.buf = slices.Grow(r.buf[:0], int(size))[:size]
@@ -128,6 +202,10 @@ func (r *Reader) load(first, n int64) error {
 
 // readAt fills p from the stored tensor, off bytes into it.
 func (r *Reader) readAt(p []byte, off int64) error {
+	if r.mem {
+		copy(p, r.buf[off:])
+		return nil
+	}
 	n, err := r.src.ReadAt(p, r.base+off)
 	r.stats.Reads++
 	r.stats.Bytes += int64(n)

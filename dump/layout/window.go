@@ -9,6 +9,9 @@ import (
 // call on cached pages takes about as long as copying this many.
 const readCost = 8 << 10
 
+// windowCost is what planning a window weighs, beyond reading it.
+const windowCost = 32 << 10
+
 // factor is one stored dimension as a nest walks it: count steps of step
 // elements from index lo on. A blocked axis has two.
 type factor struct {
@@ -58,6 +61,9 @@ func (n *nest) window(first, count, es, most int64) *window {
 			need = min(need, a.dim)
 			// The longest range that fits: the bytes grow with the range.
 			fit, over := start, a.dim+1
+			if w := n.box(k, at-i+start, at-i+a.dim, es, most); w != nil {
+				fit = a.dim
+			}
 			for over-fit > 1 {
 				end := fit + (over-fit)/2
 				if w := n.box(k, at-i+start, at-i+end, es, most); w != nil {
@@ -79,7 +85,7 @@ func (n *nest) window(first, count, es, most int64) *window {
 		}
 	}
 	cost := func(w *window) float64 {
-		return float64(w.bytes(es)+w.pieces*readCost) / float64((w.hi-w.lo)*es)
+		return float64(w.bytes(es)+w.pieces*readCost+windowCost) / float64((w.hi-w.lo)*es)
 	}
 	best := cost(slices.MinFunc(all, func(a, b *window) int { return cmp.Compare(cost(a), cost(b)) }))
 	all = slices.DeleteFunc(all, func(w *window) bool { return cost(w) > best*1.15 })
