@@ -104,6 +104,13 @@ func (s *textScanner) ws() {
 
 // peek returns the next byte after blanks, 0 at the end of the file.
 func (s *textScanner) peek() byte {
+	if c := s.buf[s.pos]; c > ' ' && c != '#' {
+		return c
+	}
+	return s.peekBlank()
+}
+
+func (s *textScanner) peekBlank() byte {
 	s.ws()
 	if s.pos >= s.end {
 		return 0
@@ -208,6 +215,9 @@ func (s *textScanner) more(v *values) bool {
 		c := s.peek()
 		if c == ':' {
 			s.pos++
+			if s.buf[s.pos] == ' ' {
+				s.pos++
+			}
 			c = s.peek()
 		}
 		if c == '[' {

@@ -23,7 +23,7 @@ type window struct {
 }
 
 const (
-	windowSize  = 256 << 10
+	windowSize  = 64 << 10
 	windowSlack = 16
 	// A single token longer than this is an attack or a blob outside the fields that are skipped.
 	maxToken = 256 << 20
