@@ -48,7 +48,7 @@ func CheckNZ(stored, want []int64) error {
 	}
 	for i, block := range e.Block {
 		have := padded[k+i]
-		if w[k+i] > have || w[k+i] <= have-block {
+		if w[k+i] < 0 || w[k+i] > have || w[k+i] <= have-block {
 			return e
 		}
 	}
@@ -87,16 +87,18 @@ func (p plan) fromNZ(count int64) (View, error) {
 	if !BatchFitsNZ(p.stored, w) {
 		return View{}, p.fail(ErrMismatch, "batch of %v times matrix of %v is not %d elements", w[:len(w)-2], p.stored[len(p.stored)-4:], count)
 	}
+	if k := len(w) - 2; k > 1 {
+		batch, err := Count(w[:k])
+		if err != nil {
+			return View{}, err
+		}
+		w = []int64{batch, w[k], w[k+1]}
+	}
 	axes, err := p.axesNZ(w)
 	if err != nil {
 		return View{}, err
 	}
-	v := newView(axes, count)
-	if len(w) > 3 {
-		// The batch is evenly spaced: one matrix after the other.
-		v, _ = v.MergeLeading(2)
-	}
-	return v, nil
+	return newView(axes, count), nil
 }
 
 // axesNZ returns the axes of want (rank 2 or more), whose batch fits.
