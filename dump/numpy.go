@@ -1,0 +1,20 @@
+package dump
+
+import (
+	"precision/dump/layout"
+	"precision/dump/npy"
+)
+
+// readNumpy reads a numpy array: a recording of one output.
+func (f *File) readNumpy(s *source) *Error {
+	h, err := npy.Read(s, s.size)
+	if err != nil {
+		return &Error{Path: s.path, Code: CodeInvalid, Offset: -1, Err: err}
+	}
+	f.Form, f.Version = Numpy, "2.0"
+	f.Outputs = []Tensor{{
+		Type: h.Type, Format: layout.Reserved, Shape: h.Shape, Size: uint64(h.Size()), Offset: h.Offset,
+		BigEndian: h.BigEndian, Fortran: h.Fortran,
+	}}
+	return nil
+}

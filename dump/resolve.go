@@ -1,0 +1,132 @@
+package dump
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxDepth is more than the six levels that producers make: time, device,
+	// model, model id, step, and a folder or two around them.
+	maxDepth = 10
+	// maxFolders bounds the search when somebody names the root of a disk.
+	maxFolders = 20000
+)
+
+// Resolve finds the folder that holds the recordings: dir itself, or the only
+// one below it that does, as when …/dump/<time> is named instead of
+// …/dump/<time>/<device>/<model>/<id>/<step>. If there are several, they are
+// returned in choices, sorted, with an error that lists them. Other errors are
+// those of [Scan]. Links to folders below dir are not followed.
+func Resolve(dir string) (data string, choices []string, err error) {
+	if _, err := readDirHead(dir); err != nil {
+		return "", nil, err
+	}
+	found, visited := []string(nil), 0
+	var walk func(dir string, depth int) error
+	walk = func(dir string, depth int) error {
+		if visited++; visited > maxFolders {
+			return fmt.Errorf("more than %d folders, name one further down", maxFolders)
+		}
+		has, folders := look(dir)
+		if has {
+			found = append(found, dir)
+			return nil
+		}
+		if depth == maxDepth {
+			return nil
+		}
+		for _, sub := range folders {
+			if err := walk(filepath.Join(dir, sub), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(dir, 0); err != nil {
+		return "", nil, &Error{Path: dir, Code: CodeFolder, Offset: -1, Err: err}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil, errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", visited-1)
+	case 1:
+		return found[0], nil, nil
+	}
+	slices.Sort(found)
+	return "", found, errorf(dir, CodeFolder, -1, "dumps are in %d folders, name one of them: %s", len(found), listed(found))
+}
+
+// listed is a list for a message, cut when long.
+func listed(paths []string) string {
+	const most = 10
+	if len(paths) <= most {
+		return strings.Join(paths, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(paths[:most], ", "), len(paths)-most)
+}
+
+// readDirHead tells whether a folder can be listed.
+func readDirHead(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, &Error{Path: dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.IsDir() {
+		return nil, errorf(dir, CodePath, -1, "not a folder")
+	}
+	if err == nil {
+		if _, err = f.ReadDir(1); errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, &Error{Path: dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
+	}
+	return f, nil
+}
+
+// look tells whether a folder has recordings, and else which folders are in
+// it, sorted. It stops at the first recording: such a folder may have a
+// hundred thousand. A folder that cannot be read has nothing.
+func look(dir string) (has bool, folders []string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	for {
+		entries, err := f.ReadDir(256)
+		for _, e := range entries {
+			switch {
+			case e.IsDir():
+				folders = append(folders, e.Name())
+			case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
+				if recording(e.Name()) {
+					return true, nil
+				}
+			}
+		}
+		if err != nil {
+			slices.Sort(folders)
+			return false, folders
+		}
+	}
+}
+
+// recording tells whether a file is one that Scan would list, by its name. A
+// renamed file is taken for one.
+func recording(file string) bool {
+	switch ParseName(file).Kind {
+	case Offline, Exception, Array, Standard, Quant, Debug:
+		return true
+	}
+	return hashed(file)
+}
