@@ -1,0 +1,181 @@
+package metric
+
+import "math"
+
+// exactRun is the state of a run in Exact numerics.
+type exactRun struct {
+	pass   int
+	n      int64 // elements folded in the first pass
+	sums   exactSums
+	kx, ky klScale
+	kl     klSums
+}
+
+type exactPartial struct {
+	n    int
+	sums exactSums
+	kl   klSums
+}
+
+// exactSums are the sums over any stretch of the tensors that need no look
+// ahead, over the elements that are finite on both sides.
+type exactSums struct {
+	n                  int64
+	xy, xx, yy, dd, ad scaled
+	rel                float64
+	maxAbs, maxRel     float64
+	loX, hiX, loY, hiY float64
+	x, y               moments // over the finite elements of either side
+	zeroMax            float64
+	zeroGolden         int64
+	agree, disagree    int64
+	first              Element // that disagrees
+}
+
+func newExactSums() exactSums {
+	inf := math.Inf(1)
+	return exactSums{loX: inf, hiX: -inf, loY: inf, hiY: -inf}
+}
+
+// add appends t, which begins at the element start of the tensor.
+func (s *exactSums) add(t *exactSums, start int64) {
+	s.n += t.n
+	s.xy.add(t.xy)
+	s.xx.add(t.xx)
+	s.yy.add(t.yy)
+	s.dd.add(t.dd)
+	s.ad.add(t.ad)
+	s.rel += t.rel
+	s.maxAbs = max(s.maxAbs, t.maxAbs)
+	s.maxRel = max(s.maxRel, t.maxRel)
+	s.loX, s.hiX = min(s.loX, t.loX), max(s.hiX, t.hiX)
+	s.loY, s.hiY = min(s.loY, t.loY), max(s.hiY, t.hiY)
+	s.x.add(t.x)
+	s.y.add(t.y)
+	s.zeroMax = max(s.zeroMax, t.zeroMax)
+	s.zeroGolden += t.zeroGolden
+	s.agree += t.agree
+	if s.disagree == 0 && t.disagree > 0 {
+		s.first = t.first
+		s.first.Index += start
+	}
+	s.disagree += t.disagree
+}
+
+func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
+	if r.pass > 0 {
+		reduceKL(r, p, x, y, sumKL[float32])
+		return
+	}
+	var t tileSums
+	p.n = len(x)
+	sumTile(&t, x, y)
+	if !finite(t.xx) || !finite(t.yy) {
+		sumCarefully(&p.sums, x, y)
+		return
+	}
+	fromTile(&p.sums, &t, x, y, spreadAbout[float32])
+}
+
+func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
+	if r.pass > 0 {
+		reduceKL(r, p, x, y, sumKL[float64])
+		return
+	}
+	var t tileSums
+	p.n = len(x)
+	sumTile(&t, x, y)
+	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
+		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) {
+		sumCarefully(&p.sums, x, y)
+		return
+	}
+	fromTile(&p.sums, &t, x, y, spreadAbout[float64])
+}
+
+// squaresFit tells whether the squares of elements of up to top neither
+// overflow nor vanish all.
+func squaresFit(top float64) bool { return scaleFor(top) == 0 }
+
+// fromTile turns the sums of a finite tile into sums that can be added.
+func fromTile[T float32 | float64](s *exactSums, t *tileSums, x, y []T, spread func([]T, float64) float64) {
+	*s = newExactSums()
+	if len(x) == 0 {
+		return
+	}
+	s.n = int64(len(x))
+	s.xy.m, s.xx.m, s.yy.m, s.dd.m, s.ad.m = t.xy, t.xx, t.yy, t.dd, t.ad
+	s.rel, s.maxAbs, s.maxRel = t.rel, t.maxAbs, t.maxRel
+	s.loX, s.hiX, s.loY, s.hiY = t.loX, t.hiX, t.loY, t.hiY
+	s.zeroMax, s.zeroGolden = t.zeroMax, t.zeroGolden
+	s.x = tileMoments(x, t.x, t.xx, spread)
+	s.y = tileMoments(y, t.y, t.yy, spread)
+}
+
+// tileMoments takes the spread from the sums, unless the mean is so large
+// compared to it that too many digits would cancel: then it looks at the
+// elements again.
+func tileMoments[T float32 | float64](v []T, sum, squares float64, spread func([]T, float64) float64) moments {
+	n := float64(len(v))
+	m := moments{n: int64(len(v)), mean: sum / n}
+	m.m2 = squares - sum*m.mean
+	if m.m2 < squares/cancelLimit {
+		m.m2 = max(0, spread(v, m.mean))
+	}
+	return m
+}
+
+// cancelLimit bounds the loss of digits in a spread to five bits.
+const cancelLimit = 32
+
+func reduceKL[T float32 | float64](r *exactRun, p *exactPartial, x, y []T, sum func(*klSums, *klScale, *klScale, []T, []T)) {
+	p.n = len(x)
+	if r.sums.agree == 0 {
+		sum(&p.kl, &r.kx, &r.ky, x, y)
+		return
+	}
+	// Elements that are not finite are left out: the others close ranks.
+	var a, b [256]T
+	p.kl = klSums{}
+	k := 0
+	flush := func() {
+		var t klSums
+		sum(&t, &r.kx, &r.ky, a[:k], b[:k])
+		p.kl.add(t)
+		k = 0
+	}
+	for i, v := range x {
+		if !finite(v) || !finite(y[i]) {
+			continue
+		}
+		a[k], b[k] = v, y[i]
+		if k++; k == len(a) {
+			flush()
+		}
+	}
+	flush()
+}
+
+func (r *exactRun) fold(p *exactPartial) {
+	if r.pass > 0 {
+		r.kl.add(p.kl)
+		return
+	}
+	if r.n == 0 {
+		r.sums = newExactSums()
+	}
+	r.sums.add(&p.sums, r.n)
+	r.n += int64(p.n)
+}
+
+// next asks for a second pass if there is a divergence to compute. There is
+// none between equal tensors, nor between constant ones.
+func (r *exactRun) next(run *Run) bool {
+	r.pass++
+	s := &r.sums
+	if r.pass > 1 || !run.wants[KullbackLeiblerDivergence] || s.n == 0 || s.disagree > 0 || s.maxAbs == 0 {
+		return false
+	}
+	r.kx, r.ky = newKLScale(s.loX, s.hiX), newKLScale(s.loY, s.hiY)
+	return r.kx.inverse != 0 || r.ky.inverse != 0
+}

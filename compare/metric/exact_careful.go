@@ -1,0 +1,114 @@
+package metric
+
+import "math"
+
+// sumCarefully reduces a tile with elements that are not finite, or whose
+// squares overflow or vanish. It leaves out elements that agree in not being
+// finite, counts those that disagree, and scales what needs it.
+func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
+	y = y[:len(x)]
+	*s = newExactSums()
+	var topX, topY float64 // largest magnitudes of the finite elements
+	for i, v := range x {
+		a, b := float64(v), float64(y[i])
+		fa, fb := finite(a), finite(b)
+		if fa {
+			topX = max(topX, math.Abs(a))
+		}
+		if fb {
+			topY = max(topY, math.Abs(b))
+		}
+		switch {
+		case fa && fb:
+			s.n++
+			s.maxAbs = max(s.maxAbs, math.Abs(a-b))
+			s.loX, s.hiX = min(s.loX, a), max(s.hiX, a)
+			s.loY, s.hiY = min(s.loY, b), max(s.hiY, b)
+		case a == b || a != a && b != b:
+			s.agree++
+		default:
+			if s.disagree == 0 {
+				s.first = Element{int64(i), a, b}
+			}
+			s.disagree++
+		}
+	}
+	ex, ey, ed := scaleFor(topX), scaleFor(topY), 0
+	fd, gd := 1.0, 1.0
+	if top := max(topX, topY); top > topPlain {
+		ed = scaleFor(top)
+		fd = math.Ldexp(1, -ed)
+	} else {
+		ed = scaleFor(s.maxAbs)
+		gd = math.Ldexp(1, -ed)
+	}
+	s.xx.e, s.yy.e, s.xy.e, s.dd.e, s.ad.e = 2*ex, 2*ey, ex+ey, 2*ed, ed
+	fx, fy := math.Ldexp(1, -ex), math.Ldexp(1, -ey)
+	for i, v := range x {
+		a, b := float64(v), float64(y[i])
+		if !finite(a) || !finite(b) {
+			continue
+		}
+		s.xx.m += (a * fx) * (a * fx)
+		s.yy.m += (b * fy) * (b * fy)
+		s.xy.m += (a * fx) * (b * fy)
+		d := math.Abs(a*fd-b*fd) * gd
+		s.ad.m += d
+		s.dd.m += d * d
+		switch d := math.Abs(a - b); {
+		case b != 0:
+			r := d / math.Abs(b)
+			if !finite(d) {
+				r = math.Abs(a/b - 1)
+			}
+			s.rel += r
+			s.maxRel = max(s.maxRel, r)
+		case d != 0:
+			s.zeroGolden++
+			s.zeroMax = max(s.zeroMax, d)
+		}
+	}
+	s.x, s.y = momentsOf(x, fx, ex), momentsOf(y, fy, ey)
+}
+
+const (
+	// Squares of magnitudes between these two are safe, and so are their sums.
+	topPlain    = 0x1p480
+	bottomPlain = 0x1p-480
+)
+
+// scaleFor is the exponent by which elements of magnitude top are scaled down
+// before they are squared.
+func scaleFor(top float64) int {
+	if top == 0 || top >= bottomPlain && top <= topPlain {
+		return 0
+	}
+	_, e := math.Frexp(top)
+	return max(e, -1000)
+}
+
+// momentsOf are the moments of v over its finite elements. f is 2^-e.
+func momentsOf[T float32 | float64](v []T, f float64, e int) moments {
+	m := moments{e: e}
+	var sum float64
+	for _, a := range v {
+		if finite(a) {
+			m.n++
+			sum += float64(a) * f
+		}
+	}
+	if m.n == 0 {
+		return m
+	}
+	m.mean = sum / float64(m.n)
+	var s, ss float64
+	for _, a := range v {
+		if finite(a) {
+			d := float64(a)*f - m.mean
+			s += d
+			ss += d * d
+		}
+	}
+	m.m2 = ss - s*s/float64(m.n)
+	return m
+}

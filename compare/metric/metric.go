@@ -1,0 +1,95 @@
+package metric
+
+import "slices"
+
+// Metric is one of the ten metrics. The numbers are those by which msaccucmp
+// lets users select them.
+type Metric uint8
+
+const (
+	CosineSimilarity Metric = iota
+	MaxAbsoluteError
+	AccumulatedRelativeError
+	RelativeEuclideanDistance
+	KullbackLeiblerDivergence
+	StandardDeviation
+	MeanAbsoluteError
+	RootMeanSquareError
+	MaxRelativeError
+	MeanRelativeError
+
+	// Count is the number of metrics.
+	Count = 10
+)
+
+var names = [Count]string{
+	"CosineSimilarity",
+	"MaxAbsoluteError",
+	"AccumulatedRelativeError",
+	"RelativeEuclideanDistance",
+	"KullbackLeiblerDivergence",
+	"StandardDeviation",
+	"MeanAbsoluteError",
+	"RootMeanSquareError",
+	"MaxRelativeError",
+	"MeanRelativeError",
+}
+
+// String is the name of the metric, which is also its column in result tables.
+func (m Metric) String() string {
+	if m < Count {
+		return names[m]
+	}
+	return "Metric(?)"
+}
+
+// Parse finds a metric by its exact name or its digit.
+func Parse(name string) (Metric, bool) {
+	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
+		return Metric(name[0] - '0'), true
+	}
+	i := slices.Index(names[:], name)
+	return Metric(max(i, 0)), i >= 0
+}
+
+// relative tells whether the metric is made of relative errors.
+func (m Metric) relative() bool {
+	return m == AccumulatedRelativeError || m == MaxRelativeError || m == MeanRelativeError
+}
+
+// Numerics is the arithmetic and the treatment of special values.
+type Numerics uint8
+
+const (
+	// Exact accumulates in float64 and reports what cannot be compared.
+	Exact Numerics = iota
+	// Reference reproduces the digits of msaccucmp.
+	Reference
+)
+
+// String is "exact" or "reference".
+func (n Numerics) String() string {
+	if n == Reference {
+		return "reference"
+	}
+	return "exact"
+}
+
+// Config says what to compute.
+type Config struct {
+	Numerics Numerics
+	// Metrics are the metrics to compute; notes follow their order. Nil means
+	// all, in column order.
+	Metrics []Metric
+	// Scalar: all dimensions of the tensor are 1, or there are none.
+	Scalar bool
+	// Boolean: both tensors are boolean, and are compared as such. Matters in
+	// Reference numerics only; in Exact numerics booleans are the numbers 0
+	// and 1.
+	Boolean bool
+}
+
+// TileLen is the number of elements of every tile but the last, a multiple of
+// the block of the Reference sums. Two float32 tiles are 256 KiB, which stays
+// in the second-level cache of current cores while a tile is looked at twice.
+const TileLen = 32768

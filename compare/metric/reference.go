@@ -1,0 +1,218 @@
+package metric
+
+import "math"
+
+// referenceRun is the state of a run in Reference numerics.
+type referenceRun struct {
+	pass int
+	n    int64
+
+	// Of the first pass. Every total is rounded after every block.
+	sums    refSums
+	extrema refExtrema
+	// differ is Σ(x-y)² without rounding, which counts the different
+	// elements of boolean tensors.
+	differ float64
+
+	kx, ky  refScale
+	middles refMiddles // of the second pass
+	kl      float32    // of the third
+	wantsKL bool
+}
+
+// referencePartial holds the sums of each block of a tile.
+type referencePartial struct {
+	n       int
+	first   [tileBlocks]refSums
+	extrema refExtrema
+	second  [tileBlocks]refMiddles
+	third   [tileBlocks]float32
+	x, y    []float32 // room for rounding float64 elements
+}
+
+func (r *referenceRun) reduce(p *referencePartial, x, y []float32) {
+	p.n = len(x)
+	p.extrema = newRefExtrema()
+	for b := 0; b*sumBlock < len(x); b++ {
+		lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
+		switch r.pass {
+		case 0:
+			refFirst(&p.first[b], &p.extrema, x[lo:hi], y[lo:hi])
+		case 1:
+			refSecond(&p.second[b], &r.kx, &r.ky, x[lo:hi], y[lo:hi])
+		case 2:
+			p.third[b] = refThird(&r.kx, &r.ky, x[lo:hi], y[lo:hi])
+		}
+	}
+}
+
+func (r *referenceRun) fold(p *referencePartial) {
+	if r.n == 0 && r.pass == 0 {
+		r.extrema = newRefExtrema()
+	}
+	for b := range (p.n + sumBlock - 1) / sumBlock {
+		switch r.pass {
+		case 0:
+			s, t := &r.sums, &p.first[b]
+			s.xx += t.xx
+			s.yy += t.yy
+			s.ad += t.ad
+			s.dd += t.dd
+			s.rel += t.rel
+			s.x += t.x
+			s.y += t.y
+			r.differ += float64(t.dd)
+		case 1:
+			s, t := &r.middles, &p.second[b]
+			s.cos += t.cos
+			s.px += t.px
+			s.py += t.py
+			s.vx += t.vx
+			s.vy += t.vy
+		case 2:
+			r.kl += p.third[b]
+		}
+	}
+	if r.pass == 0 {
+		r.n += int64(p.n)
+		r.extrema.merge(&p.extrema)
+	}
+}
+
+// next decides whether the selected metrics need another pass.
+func (r *referenceRun) next(run *Run) bool {
+	pass := r.pass
+	r.pass++
+	if pass == 0 {
+		n := float64(r.n)
+		e := &r.extrema
+		r.kx = refScale{norm: sqrt32(r.sums.xx), lo: e.loX, spread: e.hiX - e.loX, mean: r.sums.x / n}
+		r.ky = refScale{norm: sqrt32(r.sums.yy), lo: e.loY, spread: e.hiY - e.loY, mean: r.sums.y / n}
+		r.wantsKL = run.wants[KullbackLeiblerDivergence] && finite(r.kx.spread) && finite(r.ky.spread)
+	}
+	switch {
+	case r.n == 0 || run.cfg.Boolean:
+		return false
+	case pass == 0:
+		return r.wantsKL || run.wants[StandardDeviation] || run.wants[CosineSimilarity] && !run.cfg.Scalar
+	case pass == 1:
+		r.kx.sum, r.ky.sum = r.middles.px, r.middles.py
+		return r.wantsKL
+	}
+	return false
+}
+
+func (r *Run) referenceResult() Result {
+	result := Result{N: r.ref.n}
+	for _, m := range r.metrics {
+		result.Values[m] = r.referenceValue(m, func(kind NoteKind, side Side) {
+			result.Notes = append(result.Notes, Note{Kind: kind, Numerics: Reference, Metric: m, Side: side})
+		})
+	}
+	return result
+}
+
+func (r *Run) referenceValue(m Metric, note func(NoteKind, Side)) Value {
+	ref := &r.ref
+	if r.cfg.Boolean && m != CosineSimilarity && m != RelativeEuclideanDistance {
+		note(NoteBoolean, Mine)
+		return Value{}
+	}
+	if ref.n == 0 && (m == MaxAbsoluteError || m == MaxRelativeError || m == KullbackLeiblerDivergence) {
+		note(NoteNoMaximum, Mine)
+		return Value{}
+	}
+	switch m {
+	case CosineSimilarity:
+		return r.referenceCosine(note)
+	case MaxAbsoluteError:
+		return numberValue(float64(ref.extrema.maxAbs))
+	case AccumulatedRelativeError:
+		return numberValue(float64(ref.sums.rel))
+	case RelativeEuclideanDistance:
+		if math.Sqrt(float64(ref.sums.yy)) <= epsilon64 {
+			return numberValue(0)
+		}
+		if r.cfg.Boolean {
+			note(NoteBooleanDifference, Mine)
+			return Value{}
+		}
+		return numberValue(math.Sqrt(float64(ref.sums.dd / ref.sums.yy)))
+	case KullbackLeiblerDivergence:
+		return ref.divergence(note)
+	case StandardDeviation:
+		n := float64(ref.n)
+		return Value{form: pairs, v: [4]float64{
+			blunt(ref.sums.x / n), blunt(math.Sqrt(ref.middles.vx / n)),
+			blunt(ref.sums.y / n), blunt(math.Sqrt(ref.middles.vy / n)),
+		}}
+	case MeanAbsoluteError:
+		return numberValue(float64(ref.mean(ref.sums.ad)))
+	case RootMeanSquareError:
+		return numberValue(float64(sqrt32(ref.mean(ref.sums.dd))))
+	case MaxRelativeError:
+		return numberValue(float64(ref.extrema.maxRel))
+	default: // MeanRelativeError
+		return numberValue(float64(ref.mean(ref.sums.rel)))
+	}
+}
+
+func (r *Run) referenceCosine(note func(NoteKind, Side)) Value {
+	ref := &r.ref
+	nx, ny := float64(ref.kx.norm), float64(ref.ky.norm)
+	if r.cfg.Boolean {
+		nx, ny = math.Sqrt(ref.sums.x), math.Sqrt(ref.sums.y)
+	}
+	switch {
+	case r.cfg.Scalar:
+		note(NoteScalar, Mine)
+		return numberValue(1)
+	case nx <= epsilon64 && ny < epsilon64:
+		return Value{form: bothZero}
+	case nx == 0:
+		note(NoteAllZero, Mine)
+		return Value{}
+	case ny == 0:
+		note(NoteAllZero, Golden)
+		return Value{}
+	case r.cfg.Boolean:
+		both := (ref.sums.x + ref.sums.y - ref.differ) / 2 // true on both sides
+		return numberValue(min(1, both*(1/nx)*(1/ny)))
+	}
+	return numberValue(float64(min(ref.middles.cos, 1)))
+}
+
+func (r *referenceRun) divergence(note func(NoteKind, Side)) Value {
+	kl := float64(r.kl)
+	if !r.wantsKL {
+		kl = math.NaN()
+		e := &r.extrema
+		if finite(e.loX) && finite(e.hiX) && finite(e.loY) && finite(e.hiY) {
+			kl = math.Inf(1) // the spread of one side overflows
+		}
+	}
+	switch {
+	case math.IsInf(kl, 0):
+		note(NoteInfinite, Golden)
+	case math.Abs(kl) < epsilon64:
+		kl = 0
+	}
+	return numberValue(kl)
+}
+
+// mean divides as numpy does: in float64, then rounded.
+func (r *referenceRun) mean(sum float32) float32 {
+	return float32(float64(sum) / float64(r.n))
+}
+
+// blunt cuts means and deviations that three decimals do not show.
+func blunt(f float64) float64 {
+	if math.Abs(f) < 0.001 {
+		return 0
+	}
+	return f
+}
+
+func sqrt32(f float32) float32 { return float32(math.Sqrt(float64(f))) }
+
+func finite[T float32 | float64](f T) bool { return f-f == 0 }
