@@ -165,9 +165,10 @@ func (w *window) load(r *Reader) error {
 	// Pieces of a cut last block may reach over, or lie past, what is needed.
 	end := w.src.extent
 	for p := range w.pieces {
-		n := max(min(w.span, end-off), 0)
-		if err := r.readAt(r.buf[p*w.span*es:][:n*es], off*es); err != nil {
-			return err
+		if n := min(w.span, end-off); n > 0 {
+			if err := r.readAt(r.buf[p*w.span*es:][:n*es], off*es); err != nil {
+				return err
+			}
 		}
 		for k := w.split - 1; k >= 0; k-- {
 			f := w.factors[k]
