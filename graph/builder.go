@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"strconv"
 	"unsafe"
 )
 
@@ -35,6 +36,9 @@ type builder struct {
 	noRows *Value
 
 	warnings []Warning
+	nOps     int
+	nDescs   int
+	nAttrs   int
 }
 
 const (
@@ -42,6 +46,27 @@ const (
 	textChunk  = 16 << 10
 	chunkItems = 256
 )
+
+// Limits on what a file may hold, far above real graphs. Small messages become larger structs, so without limits a
+// hostile file could claim many times its size.
+const (
+	maxOps   = 4 << 20
+	maxDescs = 16 << 20
+	maxAttrs = 64 << 20
+)
+
+// overfull returns what a file has too many of, "" if it is within the limits.
+func (b *builder) overfull() string {
+	switch {
+	case b.nOps > maxOps:
+		return "more than " + strconv.Itoa(maxOps) + " operators"
+	case b.nDescs > maxDescs:
+		return "more than " + strconv.Itoa(maxDescs) + " tensor descriptors"
+	case b.nAttrs > maxAttrs:
+		return "more than " + strconv.Itoa(maxAttrs) + " attributes"
+	}
+	return ""
+}
 
 func newBuilder() *builder {
 	b := &builder{
@@ -94,6 +119,7 @@ func (b *builder) intern(p []byte) string {
 
 // attrKey returns the shared pointer to an attribute key.
 func (b *builder) attrKey(p []byte) *string {
+	b.nAttrs++
 	if k, ok := b.keys[string(p)]; ok {
 		return k
 	}
@@ -108,6 +134,7 @@ func (b *builder) attrKey(p []byte) *string {
 
 // extra returns the shared copy of the rare fields of a descriptor.
 func (b *builder) extra(x DescExtra) *DescExtra {
+	b.nDescs++
 	if x == (DescExtra{}) {
 		return nil
 	}
@@ -353,6 +380,7 @@ func (b *builder) takeAttrs(stack *[]Attr, mark int) Attrs {
 }
 
 func (b *builder) op() *Op {
+	b.nOps++
 	if len(b.ops) == cap(b.ops) {
 		b.ops = make([]Op, 0, min(64, max(4, 2*cap(b.ops))))
 	}

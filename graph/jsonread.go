@@ -125,6 +125,9 @@ func (j *jsonReader) readGraph() *Graph {
 
 func (j *jsonReader) readOp() *Op {
 	o := j.op()
+	if msg := j.overfull(); msg != "" {
+		j.failf("%s", msg)
+	}
 	if !j.enter('{', "element of \"op\"") {
 		return o
 	}
@@ -220,6 +223,9 @@ func (j *jsonReader) readDesc(what string) (d TensorDesc) {
 		return d
 	}
 	var x DescExtra
+	if msg := j.overfull(); msg != "" {
+		j.failf("%s", msg)
+	}
 	for key := j.key(); key != nil; key = j.key() {
 		switch string(key) {
 		case "dtype":

@@ -42,6 +42,10 @@ type Model struct {
 	Attrs         Attrs
 	Warnings      []Warning
 
+	// SubModels are the further models of an offline model file, whose graphs are among Graphs.
+	SubModels []*Model
+	OM        *OMHeader // offline model only
+
 	noGraphs bool // JSON without the graph key
 }
 

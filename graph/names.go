@@ -48,3 +48,5 @@ func listType(p []byte) int16 {
 	}
 	return -1
 }
+
+const mixedList = "list with elements of several kinds: only the first kind is kept"

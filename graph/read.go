@@ -3,11 +3,14 @@ package graph
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 )
 
-// Open reads the graph file at path. The kind of file is found from its content: protobuf text form or JSON.
+// Open reads the graph file at path. The kind of file is found from its content: a text graph, the JSON that atc
+// prints, an offline model, a binary model definition or an ONNX-style dump.
 //
 // A file that cannot be opened gives the error of the operating system; one that cannot be understood gives
 // an *[Error] with path, place and code.
@@ -17,6 +20,21 @@ func Open(path string) (*Model, error) {
 		return nil, err
 	}
 	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.IsDir() {
+		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("is a directory, expected a graph file")}
+	}
+	if st.Mode().IsRegular() {
+		head := make([]byte, min(sniffLen, st.Size()))
+		if _, err := f.ReadAt(head, 0); err == nil {
+			if src := sniff(head); src.container() {
+				return readContainer(src, f, st.Size(), path)
+			}
+		}
+	}
 	return Read(f, path)
 }
 
@@ -31,17 +49,48 @@ func Read(r io.Reader, name string) (*Model, error) {
 		b.Discard(3)
 		head = head[3:]
 	}
-	switch sniff(head) {
-	case SourceJSON:
+	switch src := sniff(head); {
+	case src == SourceJSON:
 		return readJSON(b, name, false)
-	case SourceText:
+	case src == SourceText:
 		return readText(b, name)
+	case src.container():
+		data, err := io.ReadAll(b)
+		if err != nil {
+			return nil, &Error{Path: name, Offset: int64(len(data)), Code: CodeRuleFile, Msg: "read: " + err.Error()}
+		}
+		return readContainer(src, bytes.NewReader(data), int64(len(data)), name)
 	}
-	if len(bytes.TrimSpace(head)) == 0 {
-		return nil, &Error{Path: name, Offset: 0, Code: CodeRuleFile, Msg: "file is empty, expected a GE graph"}
+	return nil, &Error{Path: name, Offset: 0, Code: CodeRuleFile, Msg: "file is empty, expected a GE graph"}
+}
+
+// container reports whether a source must be read as a whole or at places, not as a stream.
+func (s Source) container() bool { return s == SourceBinary || s == SourceOM || s == SourceOM2 }
+
+func readContainer(src Source, r io.ReaderAt, size int64, path string) (*Model, error) {
+	switch src {
+	case SourceOM:
+		return readOM(r, size, path)
+	case SourceOM2:
+		return readOM2(r, size, path)
 	}
-	return nil, &Error{Path: name, Offset: 0, Code: CodeRuleFile,
-		Msg: "neither a text graph nor JSON"}
+	if size > maxModelDef {
+		return nil, &Error{Path: path, Offset: 0, Code: CodeRuleFile, Msg: fmt.Sprintf("binary model definition of %d bytes", size)}
+	}
+	data := make([]byte, size)
+	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
+		return nil, &Error{Path: path, Offset: 0, Code: CodeRuleFile, Msg: "read: " + err.Error()}
+	}
+	m := &Model{Path: path, Source: SourceBinary}
+	b := newBuilder()
+	if err := readBinary(b, m, data, 0); err != nil {
+		return nil, err
+	}
+	if m.Graphs == nil {
+		return nil, &Error{Path: path, Offset: 0, Code: CodeRuleFile, Msg: "no graph in it; neither text, JSON nor a GE model"}
+	}
+	m.Warnings = b.warnings
+	return m, nil
 }
 
 const sniffLen = 4096

@@ -117,6 +117,9 @@ func (t *textReader) readGraph() *Graph {
 
 func (t *textReader) readOp() *Op {
 	o := t.op()
+	if msg := t.overfull(); msg != "" {
+		t.failf("%s", msg)
+	}
 	o.Line = t.open[t.depth]
 	h := &t.hints
 	if t.hintsBusy { // an operator inside an attribute of another
@@ -203,6 +206,9 @@ func (t *textReader) readOp() *Op {
 func (t *textReader) readDesc(stack *[]TensorDesc, i int) {
 	var d TensorDesc
 	var x DescExtra
+	if msg := t.overfull(); msg != "" {
+		t.failf("%s", msg)
+	}
 	mark := len(t.attrStack)
 	for {
 		switch name := t.next(); string(name) {
@@ -456,7 +462,7 @@ func (t *textReader) readList() *Value {
 		case "":
 			t.listBusy = outer
 			if l.mixed {
-				t.warn(Warning{Line: t.line(), Offset: t.offset(), Msg: "list with elements of several kinds: only the first kind is kept"})
+				t.warn(Warning{Line: t.line(), Offset: t.offset(), Msg: mixedList})
 			}
 			return t.listValue(l)
 		case "s":

@@ -1,0 +1,562 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// wireReader builds a model from the binary form of a ModelDef. Its methods take one message each, a slice of the
+// whole; the first fault sticks.
+type wireReader struct {
+	*builder
+	model *Model
+	whole []byte
+	base  int64 // file offset of whole
+	depth int
+	names *attrNames
+	err   *Error
+
+	attrStack []Attr
+	hints     Hints
+}
+
+// readBinary reads data, a binary ModelDef that begins at offset base of the file, into m: its name, attributes and
+// graphs. data is not kept.
+func readBinary(b *builder, m *Model, data []byte, base int64) error {
+	w := &wireReader{builder: b, model: m, whole: data, base: base}
+	w.names = w.readNames(data)
+	if w.err == nil {
+		w.readModel(data)
+	}
+	if w.err != nil {
+		w.err.Path = m.Path
+		return w.err
+	}
+	return nil
+}
+
+// offset returns the place of p, a slice of the whole.
+func (w *wireReader) offset(p []byte) int64 { return w.base + int64(cap(w.whole)-cap(p)) }
+
+func (w *wireReader) failf(p []byte, format string, args ...any) {
+	if w.err == nil {
+		w.err = &Error{Path: w.model.Path, Offset: w.offset(p), Code: CodeRuleFile, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// field is one field of a message: n of a number, p of a length-delimited field. rest is what follows.
+type field struct {
+	num protowire.Number
+	typ protowire.Type
+	n   uint64
+	p   []byte
+}
+
+// next cuts the first field off *p; false at the end of the message or after a fault.
+func (w *wireReader) next(p *[]byte, f *field) bool {
+	if len(*p) == 0 || w.err != nil {
+		return false
+	}
+	num, typ, k := protowire.ConsumeTag(*p)
+	if k < 0 {
+		w.failf(*p, "broken field tag: %v", protowire.ParseError(k))
+		return false
+	}
+	rest := (*p)[k:]
+	*f = field{num: num, typ: typ}
+	switch typ {
+	case protowire.VarintType:
+		f.n, k = protowire.ConsumeVarint(rest)
+	case protowire.Fixed32Type:
+		var n uint32
+		n, k = protowire.ConsumeFixed32(rest)
+		f.n = uint64(n)
+	case protowire.Fixed64Type:
+		f.n, k = protowire.ConsumeFixed64(rest)
+	case protowire.BytesType:
+		f.p, k = protowire.ConsumeBytes(rest)
+		if k < 0 {
+			if n, m := protowire.ConsumeVarint(rest); m > 0 && n > uint64(len(rest)-m) {
+				w.failf(rest, "field %d claims %d bytes, %d are left of the message", num, n, len(rest)-m)
+				return false
+			}
+		}
+	default:
+		// Groups, which GE does not use. ConsumeFieldValue bounds their nesting.
+		k = protowire.ConsumeFieldValue(num, typ, rest)
+	}
+	if k < 0 {
+		w.failf(rest, "field %d: %v", num, protowire.ParseError(k))
+		return false
+	}
+	*p = rest[k:]
+	return true
+}
+
+// is reports whether f has the wire type its number demands.
+func (w *wireReader) is(f *field, typ protowire.Type, what string) bool {
+	if f.typ != typ {
+		w.warn(Warning{Path: w.model.Path, Offset: -1, Msg: fmt.Sprintf("field %d of %s has wire type %d, expected %d, skipped", f.num, what, f.typ, typ)})
+		return false
+	}
+	return true
+}
+
+func (w *wireReader) enter(p []byte) bool {
+	if w.depth == maxDepth {
+		w.failf(p, "messages nested deeper than %d", maxDepth)
+		return false
+	}
+	w.depth++
+	return true
+}
+
+func (w *wireReader) unknown(what string, f *field) {
+	w.warn(Warning{Path: w.model.Path, Offset: -1, Msg: "unknown field " + strconv.Itoa(int(f.num)) + " in " + what + " skipped"})
+}
+
+const (
+	bytesT  = protowire.BytesType
+	varintT = protowire.VarintType
+)
+
+func (w *wireReader) readModel(p []byte) {
+	m := w.model
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 7 && f.typ == bytesT:
+			m.Graphs = append(m.Graphs, w.readGraph(f.p))
+		case f.num == 11 && f.typ == bytesT:
+			w.readAttr(f.p)
+		case f.num == 1 && f.typ == bytesT:
+			m.Name = w.intern(f.p)
+		case f.num == 3 && f.typ == bytesT:
+			m.CustomVersion = w.intern(f.p)
+		case f.num == 2 && f.typ == varintT:
+			m.Version = uint32(f.n)
+		case f.num == 12:
+		default:
+			w.unknown("ModelDef", &f)
+		}
+	}
+	m.Attrs = append(m.Attrs, take(&w.attrs, &w.attrStack, 0)...)
+}
+
+func (w *wireReader) readGraph(p []byte) *Graph {
+	g := &Graph{Line: int(w.offset(p))}
+	if !w.enter(p) {
+		return g
+	}
+	mark := len(w.attrStack)
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 6 && f.typ == bytesT:
+			g.Ops = append(g.Ops, w.readOp(f.p))
+		case f.num == 1 && f.typ == bytesT:
+			g.Name = w.intern(f.p)
+		case f.num == 4 && f.typ == bytesT:
+			g.Inputs = append(g.Inputs, w.intern(f.p))
+		case f.num == 5 && f.typ == bytesT:
+			g.Outputs = append(g.Outputs, w.intern(f.p))
+		case f.num == 11 && f.typ == bytesT:
+			w.readAttr(f.p)
+		case f.num == 12:
+		default:
+			w.unknown("GraphDef", &f)
+		}
+	}
+	g.Attrs = take(&w.attrs, &w.attrStack, mark)
+	w.depth--
+	return g
+}
+
+func (w *wireReader) readOp(p []byte) *Op {
+	o := w.op()
+	if msg := w.overfull(); msg != "" {
+		w.failf(p, "%s", msg)
+	}
+	o.Line = int(w.offset(p))
+	if !w.enter(p) {
+		return o
+	}
+	mark := len(w.attrStack)
+	var h Hints
+	var f field
+	for w.next(&p, &f) {
+		switch f.num {
+		case 1:
+			w.text(&o.Name, &f, "OpDef")
+		case 2:
+			w.text(&o.Type, &f, "OpDef")
+		case 5:
+			var s string
+			w.text(&s, &f, "OpDef")
+			o.Inputs = append(o.Inputs, ParseEdge(s))
+		case 10:
+			if w.is(&f, bytesT, "OpDef") {
+				w.readAttr(f.p)
+			}
+		case 20:
+			h.HasOutAttr = f.n != 0
+		case 21:
+			o.ID = int64(f.n)
+		case 22:
+			o.StreamID = int64(f.n)
+		case 23:
+			w.texts(&h.InputNames, &f, "OpDef")
+		case 24:
+			w.texts(&h.SrcNames, &f, "OpDef")
+		case 25:
+			w.numbers(&h.SrcIndexes, &f)
+		case 26:
+			w.texts(&h.DstNames, &f, "OpDef")
+		case 27:
+			w.numbers(&h.DstIndexes, &f)
+		case 28:
+			w.numbers(&h.InputI, &f)
+		case 29:
+			w.numbers(&h.OutputI, &f)
+		case 30:
+			w.numbers(&h.Workspace, &f)
+		case 31:
+			w.numbers(&h.WorkspaceLen, &f)
+		case 32:
+			var l []int64
+			w.numbers(&l, &f)
+			for _, n := range l {
+				h.IsInputConst = append(h.IsInputConst, n != 0)
+			}
+		case 33:
+			if w.is(&f, bytesT, "OpDef") {
+				o.InputDesc = append(o.InputDesc, w.readDesc(f.p))
+			}
+		case 34:
+			if w.is(&f, bytesT, "OpDef") {
+				o.OutputDesc = append(o.OutputDesc, w.readDesc(f.p))
+			}
+		case 35:
+			w.texts(&o.SubgraphNames, &f, "OpDef")
+		case 11:
+		default:
+			w.unknown("OpDef", &f)
+		}
+	}
+	o.Attrs = take(&w.attrs, &w.attrStack, mark)
+	o.hints = w.encodeHints(&h)
+	w.depth--
+	return o
+}
+
+func (w *wireReader) readDesc(p []byte) (d TensorDesc) {
+	if !w.enter(p) {
+		return d
+	}
+	mark := len(w.attrStack)
+	var x DescExtra
+	if msg := w.overfull(); msg != "" {
+		w.failf(p, "%s", msg)
+	}
+	var f field
+	for w.next(&p, &f) {
+		switch f.num {
+		case 1:
+			w.text(&x.Name, &f, "TensorDescriptor")
+		case 2:
+			d.DType = dtypeName(int64(int32(f.n)))
+		case 3:
+			if w.is(&f, bytesT, "TensorDescriptor") {
+				var dims []int64
+				var g field
+				for q := f.p; w.next(&q, &g); {
+					if g.num == 1 {
+						w.numbers(&dims, &g)
+					}
+				}
+				d.Shape = w.intList(dims)
+			}
+		case 4:
+			w.text(&d.Layout, &f, "TensorDescriptor")
+		case 5:
+			if w.is(&f, bytesT, "TensorDescriptor") {
+				w.readAttr(f.p)
+			}
+		case 9:
+			x.HasOutAttr = f.n != 0
+		case 10:
+			d.Size = int64(f.n)
+		case 11:
+			x.WeightSize = int64(f.n)
+		case 12:
+			x.ReuseInput = f.n != 0
+		case 13:
+			x.OutputTensor = f.n != 0
+		case 14:
+			w.text(&x.DeviceType, &f, "TensorDescriptor")
+		case 15:
+			x.InputTensor = f.n != 0
+		case 16:
+			x.RealDimCnt = int64(f.n)
+		case 17:
+			x.ReuseInputIndex = int64(f.n)
+		case 18:
+			x.DataOffset = int64(f.n)
+		case 6, 19, 20, 21:
+		default:
+			w.unknown("TensorDescriptor", &f)
+		}
+	}
+	d.Attrs = w.takeAttrs(&w.attrStack, mark)
+	d.extra = w.extra(x)
+	w.depth--
+	return d
+}
+
+func (w *wireReader) text(dst *string, f *field, what string) {
+	if w.is(f, bytesT, what) {
+		*dst = w.intern(f.p)
+	}
+}
+
+func (w *wireReader) texts(dst *[]string, f *field, what string) {
+	if w.is(f, bytesT, what) {
+		*dst = append(*dst, w.intern(f.p))
+	}
+}
+
+// numbers appends a repeated number, packed or not.
+func (w *wireReader) numbers(dst *[]int64, f *field) {
+	if f.typ != bytesT {
+		*dst = append(*dst, int64(f.n))
+		return
+	}
+	for p := f.p; len(p) > 0; {
+		n, k := protowire.ConsumeVarint(p)
+		if k < 0 {
+			w.failf(p, "field %d: %v", f.num, protowire.ParseError(k))
+			return
+		}
+		*dst = append(*dst, int64(n))
+		p = p[k:]
+	}
+}
+
+// readAttr reads a map entry and pushes it.
+func (w *wireReader) readAttr(p []byte) {
+	if !w.enter(p) {
+		return
+	}
+	var key, value []byte
+	found := false
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 1 && f.typ == bytesT:
+			key = f.p
+		case f.num == 2 && f.typ == bytesT:
+			value, found = f.p, true
+		}
+	}
+	key, asText := w.names.key(key)
+	a := Attr{key: w.attrKey(key), Value: missing}
+	if found {
+		a.Value = w.readValue(value)
+		if asText {
+			a.Value = w.names.text(w.builder, a.Value)
+		}
+	}
+	w.attrStack = append(w.attrStack, a)
+	w.depth--
+}
+
+func (w *wireReader) readValue(p []byte) *Value {
+	out := w.empty
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 1 && f.typ == bytesT:
+			out = w.readList(f.p)
+		case f.num == 2 && f.typ == bytesT:
+			out = w.textValue(f.p)
+		case f.num == 3 && f.typ == varintT:
+			out = w.intValue(int64(f.n))
+		case f.num == 4 && f.typ == protowire.Fixed32Type:
+			out = w.floatValue(math.Float32frombits(uint32(f.n)))
+		case f.num == 5 && f.typ == varintT:
+			out = w.boolValue(f.n != 0)
+		case f.num == 7 && f.typ == bytesT:
+			out = w.numValue(KindBytes, int64(len(f.p)))
+		case f.num == 10 && f.typ == bytesT:
+			out = w.value(Value{kind: KindFunc, ext: w.readFunc(f.p)})
+		case f.num == 11 && f.typ == bytesT:
+			d := w.readDesc(f.p)
+			out = w.value(Value{kind: KindTensorDesc, ext: &d})
+		case f.num == 12 && f.typ == bytesT:
+			out = w.value(Value{kind: KindTensor, ext: w.readTensor(f.p)})
+		case f.num == 13 && f.typ == bytesT:
+			out = w.value(Value{kind: KindGraph, ext: w.readGraph(f.p)})
+		case f.num == 14 && f.typ == bytesT:
+			out = w.readListListInt(f.p)
+		case f.num == 15 && f.typ == varintT:
+			out = w.numValue(KindDType, int64(f.n))
+		case f.num == 16 && f.typ == bytesT:
+			out = w.readListListFloat(f.p)
+		case f.num == 17 && f.typ == bytesT:
+			out = w.value(Value{kind: KindExpression, str: w.intern(f.p)})
+		default:
+			w.unknown("AttrDef", &f)
+		}
+	}
+	return out
+}
+
+func (w *wireReader) readFunc(p []byte) *NamedAttrs {
+	x := &NamedAttrs{}
+	if !w.enter(p) {
+		return x
+	}
+	mark := len(w.attrStack)
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 1 && f.typ == bytesT:
+			x.Name = w.intern(f.p)
+		case f.num == 2 && f.typ == bytesT:
+			w.readAttr(f.p)
+		}
+	}
+	x.Attrs = w.takeAttrs(&w.attrStack, mark)
+	w.depth--
+	return x
+}
+
+func (w *wireReader) readTensor(p []byte) *Tensor {
+	t := &Tensor{}
+	var f field
+	for w.next(&p, &f) {
+		switch {
+		case f.num == 1 && f.typ == bytesT:
+			d := w.readDesc(f.p)
+			t.Desc = &d
+		case f.num == 2 && f.typ == bytesT:
+			t.DataLen = int64(len(f.p))
+		}
+	}
+	return t
+}
+
+func (w *wireReader) readList(p []byte) *Value {
+	var l list
+	l.reset()
+	l.vt = -1
+	var f field
+	var nums []int64
+	for w.next(&p, &f) {
+		switch f.num {
+		case 2:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindString) {
+				l.strs = append(l.strs, w.intern(f.p))
+			}
+		case 3, 5, 12:
+			nums = nums[:0]
+			w.numbers(&nums, &f)
+			switch {
+			case f.num == 3 && l.is(KindInt), f.num == 12 && l.is(KindDType):
+				l.ints = append(l.ints, nums...)
+			case f.num == 5 && l.is(KindBool):
+				for _, n := range nums {
+					l.bools = append(l.bools, n != 0)
+				}
+			}
+		case 4:
+			if l.is(KindFloat) {
+				w.floats(&l.floats, &f)
+			}
+		case 7:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindBytes) {
+				l.ints = append(l.ints, int64(len(f.p)))
+			}
+		case 8:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindTensorDesc) {
+				d := w.readDesc(f.p)
+				l.descs = append(l.descs, &d)
+			}
+		case 9:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindTensor) {
+				l.tens = append(l.tens, w.readTensor(f.p))
+			}
+		case 10:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindGraph) {
+				l.graphs = append(l.graphs, w.readGraph(f.p))
+			}
+		case 11:
+			if w.is(&f, bytesT, "ListValue") && l.is(KindFunc) {
+				l.funcs = append(l.funcs, w.readFunc(f.p))
+			}
+		case 20:
+			l.vt = int16(f.n)
+		default:
+			w.unknown("ListValue", &f)
+		}
+	}
+	if l.mixed {
+		w.warn(Warning{Path: w.model.Path, Offset: -1, Msg: mixedList})
+	}
+	return w.listValue(&l)
+}
+
+func (w *wireReader) floats(dst *[]float32, f *field) {
+	switch f.typ {
+	case protowire.Fixed32Type:
+		*dst = append(*dst, math.Float32frombits(uint32(f.n)))
+	case bytesT:
+		for p := f.p; len(p) > 0; p = p[4:] {
+			n, k := protowire.ConsumeFixed32(p)
+			if k < 0 {
+				w.failf(p, "field %d: %d bytes of floats", f.num, len(f.p))
+				return
+			}
+			*dst = append(*dst, math.Float32frombits(n))
+		}
+	}
+}
+
+func (w *wireReader) readListListInt(p []byte) *Value {
+	var rows [][]int64
+	var f, g field
+	for w.next(&p, &f) {
+		if f.num != 1 || f.typ != bytesT {
+			continue
+		}
+		var row []int64
+		for q := f.p; w.next(&q, &g); {
+			if g.num == 1 {
+				w.numbers(&row, &g)
+			}
+		}
+		rows = append(rows, w.intList(row))
+	}
+	return w.intRows(rows)
+}
+
+func (w *wireReader) readListListFloat(p []byte) *Value {
+	var rows [][]float32
+	var f, g field
+	for w.next(&p, &f) {
+		if f.num != 1 || f.typ != bytesT {
+			continue
+		}
+		var row []float32
+		for q := f.p; w.next(&q, &g); {
+			if g.num == 1 {
+				w.floats(&row, &g)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return w.value(Value{kind: KindListListFloat, num: uint64(len(rows)), ext: rows})
+}
