@@ -1,0 +1,200 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/dump"
+	"precision/graph"
+	"precision/internal/whole"
+)
+
+// Job says what to compare, by paths. Open finds and checks everything and
+// gives a Session that is ready to run.
+type Job struct {
+	// Mine is the folder with the NPU dumps, or one above it; Golden the
+	// other side.
+	Mine, Golden string
+	// Graph is the GE graph of the NPU side; empty matches by name.
+	Graph string
+	// Quant is the graph of the quantised framework model, Closed that of a
+	// right side built without fusion.
+	Quant, Closed string
+
+	Numerics    metric.Numerics
+	Metrics     []metric.Metric
+	MaxElements int64
+	Overflow    bool
+	Workers     int
+}
+
+// Session is a comparison ready to run.
+type Session struct {
+	Options Options
+	// Warnings are things a user should know that do not stop the run.
+	Warnings []string
+}
+
+// Open resolves the folders, lists them, reads the graph, and refuses what
+// cannot give a sensible result.
+func (j Job) Open(ctx context.Context) (*Session, error) {
+	s := &Session{Options: Options{
+		Numerics: j.Numerics, Metrics: j.Metrics, MaxElements: j.MaxElements, Overflow: j.Overflow, Workers: j.Workers,
+	}}
+	// The graph is read while the folders are listed: neither waits for the
+	// other.
+	byGraph := j.Graph != "" || j.Quant != ""
+	rules := make(chan error, 1)
+	go func() { rules <- j.openRules(s) }()
+	var err error
+	if s.Options.Mine, err = s.openFolder(j.Mine, "left side (-lt)", byGraph); err == nil {
+		s.Options.Golden, err = s.openFolder(j.Golden, "right side (-rt)", byGraph)
+	}
+	if failed := <-rules; err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = s.checkSides()
+	}
+	if err == nil && s.Options.Rules != nil {
+		err = s.checkGraph(j.Graph)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Options.Validate()
+}
+
+// openFolder finds the data folder at or below path and lists it.
+func (s *Session) openFolder(path, side string, rules bool) (*dump.Folder, error) {
+	found, choices, err := dump.Resolve(path)
+	switch {
+	case len(choices) > 0:
+		return nil, fmt.Errorf("%s: %s holds several data folders, choose one:\n  %s", side, path, strings.Join(choices, "\n  "))
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", side, err)
+	}
+	folder, err := dump.Scan(found, dump.Options{Rules: rules})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", side, err)
+	}
+	for _, w := range folder.Warnings {
+		s.Warnings = append(s.Warnings, side+": "+w.String())
+	}
+	return folder, nil
+}
+
+// checkSides refuses combinations that cannot be compared.
+func (s *Session) checkSides() error {
+	mine, golden := s.Options.Mine, s.Options.Golden
+	switch {
+	case mine.Kind != dump.Offline && golden.Kind == dump.Offline:
+		return fmt.Errorf("the sides are swapped: %s (-lt) holds golden arrays and %s (-rt) NPU dumps; exchange -lt and -rt", mine.Dir, golden.Dir)
+	case mine.Kind != dump.Offline && s.Options.Rules == nil:
+		return fmt.Errorf("%s (-lt) holds golden arrays, expected NPU dumps; two sets of arrays need a graph (-q)", mine.Dir)
+	}
+	return nil
+}
+
+// openRules reads the graphs and derives the fusion structure.
+func (j Job) openRules(s *Session) error {
+	if j.Graph == "" && j.Quant == "" {
+		if j.Closed != "" {
+			return errors.New("a graph of the right side (-cf) needs the graph of the left side too (-g)")
+		}
+		return nil
+	}
+	read := func(path string) (*graph.Rules, error) {
+		if path == "" {
+			return nil, nil
+		}
+		return graph.OpenRules(path)
+	}
+	rules, err := read(j.Graph)
+	if err != nil {
+		return err
+	}
+	quant, err := read(j.Quant)
+	if err != nil {
+		return err
+	}
+	closed, err := read(j.Closed)
+	if err != nil {
+		return err
+	}
+	switch {
+	case rules == nil:
+		rules = quant
+	case quant != nil:
+		rules = rules.WithQuant(quant)
+	}
+	if closed != nil {
+		rules = rules.WithoutFusion(closed)
+	}
+	s.Options.Rules = rules
+	return nil
+}
+
+// checkGraph tells a graph of another network by its names: when few of the
+// dumped operators are in it, the result would be rows of NaN.
+func (s *Session) checkGraph(path string) error {
+	known := map[string]bool{}
+	for _, op := range s.Options.Rules.Ops {
+		known[dump.Normalise(op.Name)] = true
+	}
+	var in, out int
+	var strangers []string
+	for _, op := range s.Options.Mine.Ops {
+		if known[op.Key] {
+			in++
+			continue
+		}
+		out++
+		strangers = append(strangers, op.Key)
+	}
+	if out == 0 {
+		return nil
+	}
+	sort.Strings(strangers)
+	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
+	if in == 0 {
+		return nil // nothing matches: the run says so, with its own status
+	}
+	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s (%s%s)", out, in+out, s.Options.Mine.Dir, filepath.Base(path), some,
+		map[bool]string{true: ", …"}[len(strangers) > 3])
+	if in < out {
+		text += "; is it the graph of another network or of another build?"
+	}
+	s.Warnings = append(s.Warnings, text)
+	return nil
+}
+
+// WriteFile runs the comparison and writes the table to path, whole or not at
+// all. The summary tells how far it came, also on an error.
+func (s *Session) WriteFile(ctx context.Context, path string, threshold float64) (*Summary, error) {
+	f, err := whole.Create(path, 0o600)
+	if err != nil {
+		return &Summary{}, err
+	}
+	defer f.Discard()
+	w := NewWriter(f, s.Options.Columns())
+	if err := w.Header(); err != nil {
+		return &Summary{}, err
+	}
+	sum, err := Run(ctx, s.Options, threshold, w.Row)
+	if err != nil {
+		return sum, err
+	}
+	if err := w.Flush(); err != nil {
+		return sum, fmt.Errorf("write %s: %w", path, err)
+	}
+	return sum, f.Commit()
+}

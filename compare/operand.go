@@ -1,0 +1,83 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// operand is one side of a pair: elements of one type, read in the order of
+// the golden array whatever order they are stored in.
+type operand struct {
+	typ dtype.Type
+	big bool // multi-byte elements are stored big-endian
+	// count is the number of elements that are compared.
+	count int64
+	// open starts a reader of the elements. A reader serves one goroutine.
+	open func() elements
+}
+
+// elements yields n elements from element first on as bytes, in golden order.
+type elements interface {
+	ReadTile(dst []byte, first, n int64) error
+}
+
+// viewOperand reads the elements of a view over stored elements that start at
+// byte base of r.
+func viewOperand(r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.View) (*operand, error) {
+	n := v.Len()
+	if typ.Bits()%8 != 0 {
+		if !v.IsContiguous() {
+			return nil, fmt.Errorf("elements of %s are packed %d bits each and cannot be re-ordered", typ, typ.Bits())
+		}
+		return &operand{typ: typ, count: n, open: func() elements { return &packed{r: r, base: base, typ: typ} }}, nil
+	}
+	size := int(typ.Bits() / 8)
+	reader, err := layout.NewReader(r, base, size, v)
+	if err != nil {
+		return nil, err
+	}
+	return &operand{typ: typ, big: big, count: n, open: func() elements { return reader.Clone() }}, nil
+}
+
+// packed reads elements smaller than a byte. Tiles start at whole bytes.
+type packed struct {
+	r    io.ReaderAt
+	base int64
+	typ  dtype.Type
+}
+
+func (p *packed) ReadTile(dst []byte, first, n int64) error {
+	bits := int64(p.typ.Bits())
+	if first*bits%8 != 0 {
+		return fmt.Errorf("element %d of %s does not start at a byte", first, p.typ)
+	}
+	return readFull(p.r, dst[:p.typ.Bytes(n)], p.base+first*bits/8)
+}
+
+func readFull(r io.ReaderAt, dst []byte, at int64) error {
+	n, err := r.ReadAt(dst, at)
+	if n == len(dst) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("offset %d: read %d bytes, expected %d: %w", at, n, len(dst), err)
+}
+
+// swap turns big-endian elements into little-endian ones in place. Complex
+// elements are two numbers each.
+func (o *operand) swap(b []byte) {
+	size := int(o.typ.Bits()/8) / o.typ.Parts()
+	for ; len(b) >= size; b = b[size:] {
+		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+}
+
+// bytes is the space n elements need.
+func (o *operand) bytes(n int64) int64 { return o.typ.Bytes(n) }

@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"fmt"
+	"runtime"
+
+	"precision/compare/metric"
+	"precision/dump"
+	"precision/graph"
+)
+
+// Options of a comparison. Validate fills in the defaults.
+type Options struct {
+	// Mine is the folder with the NPU dumps, Golden the other side.
+	Mine, Golden *dump.Folder
+	// Rules is the fusion structure of the graph; nil matches operators by
+	// name.
+	Rules *graph.Rules
+	// Numerics are the metric formulas: metric.Exact, or metric.Reference for
+	// the digits and the table habits of msaccucmp.py.
+	Numerics metric.Numerics
+	// Metrics are the columns, in order; all ten by default.
+	Metrics []metric.Metric
+	// MaxElements bounds how many elements of a tensor reach the metrics; 0
+	// takes all.
+	MaxElements int64
+	// Slices keeps the slices of FFTS+ apart, as operators of their own.
+	Slices bool
+	// Overflow adds the float16 overflow column.
+	Overflow bool
+	// Sequence adds the OpSequence column, as a range or a selection does.
+	Sequence bool
+	// Only chooses the operator groups to compare; nil takes all.
+	Only func(*graph.Group) bool
+	// Workers is the number of goroutines; all cores by default. The result
+	// does not depend on it.
+	Workers int
+	// Progress is told after every operator group how many are done.
+	Progress func(done, total int)
+}
+
+// Validate checks the options and fills in defaults.
+func (o *Options) Validate() error {
+	if o.Mine == nil || o.Golden == nil {
+		return fmt.Errorf("two folders are needed: the NPU dumps and the golden side")
+	}
+	if o.MaxElements < 0 {
+		return fmt.Errorf("the largest number of elements is %d, expected 0 or more", o.MaxElements)
+	}
+	if o.Workers < 0 {
+		return fmt.Errorf("the number of workers is %d, expected 1 or more", o.Workers)
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if len(o.Metrics) == 0 {
+		for m := range metric.Metric(metric.Count) {
+			o.Metrics = append(o.Metrics, m)
+		}
+	}
+	seen := map[metric.Metric]bool{}
+	for _, m := range o.Metrics {
+		if m >= metric.Count {
+			return fmt.Errorf("there is no metric number %d", m)
+		}
+		if seen[m] {
+			return fmt.Errorf("%s is selected twice", m)
+		}
+		seen[m] = true
+	}
+	return nil
+}
+
+// oldFormat tells whether rows follow the habits of msaccucmp.py.
+func (o *Options) oldFormat() bool { return o.Numerics == metric.Reference }
+
+// Columns are the columns of the result table for these options.
+func (o *Options) Columns() Columns {
+	return Columns{
+		Sequence:      o.Sequence,
+		MineAddress:   o.Mine.Kind == dump.Offline,
+		GoldenAddress: !o.Golden.Numpy,
+		Overflow:      o.Overflow && o.Mine.Kind == dump.Offline,
+		Metrics:       o.Metrics,
+		OldFormat:     o.oldFormat(),
+	}
+}

@@ -1,0 +1,366 @@
+package compare
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"precision/compare/metric"
+	"precision/dump/dtype"
+)
+
+// How a pair is computed
+//
+// The metric core asks for one to three passes over both tensors. A pass reads
+// the same tile of both sides, widens it to float32 (or float64 where that
+// loses digits), reduces it to partial sums and folds these in tile order. A
+// tensor is never held as a whole unless it is small: then the widened tiles
+// of the first pass stay for the later ones. A large tensor is cut into chunks
+// of tiles that idle workers take from a shared counter; since the partial
+// sums are folded in tile order whoever computed them, the digits do not
+// depend on the number of workers.
+
+const (
+	// keepElements is the largest tensor whose widened elements are kept
+	// between passes: 1 Mi elements are 4 MiB a side, which still sits in the
+	// outer cache when the next pass comes.
+	keepElements = 1 << 20
+	// chunkTiles is the unit of work of a large tensor, 256 Ki elements:
+	// small enough to balance, large enough to hide the cost of handing over.
+	chunkTiles = 8
+	// splitChunks is the number of chunks from which on other workers help.
+	splitChunks = 4
+)
+
+// pairing is a pair of operands ready to be computed.
+type pairing struct {
+	mine, golden *operand
+	// count is the number of elements to compare, at most that of each side.
+	count int64
+	cfg   metric.Config
+	// wide: tiles are widened to float64.
+	wide bool
+	// parts is 2 when both sides are complex: real and imaginary parts count
+	// as elements of their own.
+	parts int64
+}
+
+func newPairing(mine, golden *operand, count int64, cfg metric.Config) *pairing {
+	p := &pairing{mine: mine, golden: golden, count: count, cfg: cfg, parts: 1}
+	if cfg.Scalar && !slices.Contains(cfg.Metrics, metric.MaxRelativeError) {
+		// The verdict on a scalar rests on it, selected or not.
+		p.cfg.Metrics = append(slices.Clone(cfg.Metrics), metric.MaxRelativeError)
+	}
+	if cfg.Numerics == metric.Exact {
+		p.wide = !mine.typ.FitsFloat32() || !golden.typ.FitsFloat32()
+		if mine.typ.Parts() == 2 && golden.typ.Parts() == 2 {
+			p.parts = 2
+		}
+	}
+	return p
+}
+
+// numbers is how many numbers the metrics see.
+func (p *pairing) numbers() int64 { return p.count * p.parts }
+
+// scratch is the memory of one worker.
+type scratch struct {
+	raw      []byte
+	x32, y32 []float32
+	x64, y64 []float64
+	complex  []float64
+	partial  metric.Partial
+}
+
+// grow returns a slice of length n, using s when it is large enough.
+func grow[T any](s []T, n int64) []T {
+	if int64(cap(s)) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// compute runs all passes. crew lends further workers for large tensors.
+func (p *pairing) compute(ctx context.Context, s *scratch, crew *crew) (metric.Result, error) {
+	run := metric.NewRun(p.cfg)
+	n := p.numbers()
+	tiles := (n + metric.TileLen - 1) / metric.TileLen
+	keep := n <= keepElements
+	for pass := 0; ; pass++ {
+		var err error
+		if tiles >= splitChunks*chunkTiles && !keep {
+			err = p.split(ctx, run, tiles, s, crew)
+		} else {
+			err = p.sweep(ctx, run, tiles, s, keep, pass > 0)
+		}
+		if err != nil {
+			return metric.Result{}, err
+		}
+		if !run.Next() {
+			return run.Result(), nil
+		}
+	}
+}
+
+// sweep is a pass by one worker.
+func (p *pairing) sweep(ctx context.Context, run *metric.Run, tiles int64, s *scratch, keep, filled bool) error {
+	t := p.newTiler(s, keep)
+	for i := int64(0); i < tiles; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.reduce(run, i, &s.partial, keep && filled); err != nil {
+			return err
+		}
+		run.Fold(&s.partial)
+	}
+	return nil
+}
+
+// split is a pass whose chunks are shared among idle workers.
+func (p *pairing) split(ctx context.Context, run *metric.Run, tiles int64, s *scratch, crew *crew) error {
+	q := &chunkQueue{
+		run:    run,
+		tiles:  tiles,
+		chunks: (tiles + chunkTiles - 1) / chunkTiles,
+		done:   make([][]metric.Partial, 4*crew.size),
+	}
+	q.cond.L = &q.mu
+	var helpers sync.WaitGroup
+	// Workers that run out of operators can join before any chunk.
+	invite := func() {
+		crew.invite(&helpers, func(s *scratch) { q.work(ctx, p.newTiler(s, false), nil) })
+	}
+	q.work(ctx, p.newTiler(s, false), invite)
+	helpers.Wait()
+	return q.err
+}
+
+// chunkQueue hands out the chunks of a pass and folds their partial sums in
+// order. At most len(done) chunks are ahead of the fold, which bounds the
+// memory they hold.
+type chunkQueue struct {
+	mu     sync.Mutex
+	cond   sync.Cond
+	run    *metric.Run
+	tiles  int64
+	chunks int64
+	next   int64 // the next chunk to hand out
+	folded int64 // chunks folded so far
+	done   [][]metric.Partial
+	free   [][]metric.Partial
+	err    error
+}
+
+// work takes chunks until there are none left. invite, if any, is called before
+// each.
+func (q *chunkQueue) work(ctx context.Context, t *tiler, invite func()) {
+	for {
+		if invite != nil {
+			invite()
+		}
+		c, ok := q.take()
+		if !ok {
+			return
+		}
+		q.put(c, q.compute(ctx, t, c))
+	}
+}
+
+func (q *chunkQueue) take() (int64, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.err == nil && q.next < q.chunks && q.next-q.folded >= int64(len(q.done)) {
+		q.cond.Wait()
+	}
+	if q.err != nil || q.next >= q.chunks {
+		return 0, false
+	}
+	q.next++
+	return q.next - 1, true
+}
+
+type chunkResult struct {
+	partials []metric.Partial
+	err      error
+}
+
+func (q *chunkQueue) compute(ctx context.Context, t *tiler, chunk int64) chunkResult {
+	q.mu.Lock()
+	var partials []metric.Partial
+	if n := len(q.free); n > 0 {
+		partials, q.free = q.free[n-1], q.free[:n-1]
+	}
+	q.mu.Unlock()
+	first := chunk * chunkTiles
+	n := min(chunkTiles, q.tiles-first)
+	partials = grow(partials, n)
+	for i := range partials {
+		if err := ctx.Err(); err != nil {
+			return chunkResult{err: err}
+		}
+		if err := t.reduce(q.run, first+int64(i), &partials[i], false); err != nil {
+			return chunkResult{err: err}
+		}
+	}
+	return chunkResult{partials: partials}
+}
+
+func (q *chunkQueue) put(chunk int64, r chunkResult) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	defer q.cond.Broadcast()
+	if r.err != nil {
+		if q.err == nil {
+			q.err = r.err
+		}
+		return
+	}
+	q.done[chunk%int64(len(q.done))] = r.partials
+	for q.err == nil && q.folded < q.next {
+		slot := &q.done[q.folded%int64(len(q.done))]
+		if *slot == nil {
+			break
+		}
+		for i := range *slot {
+			q.run.Fold(&(*slot)[i])
+		}
+		q.free = append(q.free, *slot)
+		*slot = nil
+		q.folded++
+	}
+}
+
+// tiler reads, widens and reduces tiles for one goroutine.
+type tiler struct {
+	p    *pairing
+	s    *scratch
+	keep bool // the buffers hold the whole tensor, not one tile
+	mine elements
+	gold elements
+}
+
+func (p *pairing) newTiler(s *scratch, keep bool) *tiler {
+	t := &tiler{p: p, s: s, keep: keep, mine: p.mine.open(), gold: p.golden.open()}
+	room := p.numbers()
+	if !keep {
+		room = min(room, metric.TileLen)
+	}
+	if p.wide {
+		s.x64, s.y64 = grow(s.x64, room), grow(s.y64, room)
+	} else {
+		s.x32, s.y32 = grow(s.x32, room), grow(s.y32, room)
+	}
+	return t
+}
+
+// reduce computes the partial sums of tile i. filled: the buffers hold the
+// widened tile already.
+func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bool) error {
+	lo := i * metric.TileLen
+	hi := min(lo+metric.TileLen, t.p.numbers())
+	at := int64(0)
+	if t.keep {
+		at = lo
+	}
+	end := at + hi - lo
+	if t.p.wide {
+		x, y := t.s.x64[at:end], t.s.y64[at:end]
+		if !filled {
+			if err := t.fill64(t.p.mine, t.mine, x, lo); err != nil {
+				return &sideError{golden: false, err: err}
+			}
+			if err := t.fill64(t.p.golden, t.gold, y, lo); err != nil {
+				return &sideError{golden: true, err: err}
+			}
+		}
+		run.Reduce64(into, x, y)
+		return nil
+	}
+	x, y := t.s.x32[at:end], t.s.y32[at:end]
+	if !filled {
+		if err := t.fill32(t.p.mine, t.mine, x, lo); err != nil {
+			return &sideError{golden: false, err: err}
+		}
+		if err := t.fill32(t.p.golden, t.gold, y, lo); err != nil {
+			return &sideError{golden: true, err: err}
+		}
+	}
+	run.Reduce32(into, x, y)
+	return nil
+}
+
+// load reads the bytes of numbers [first, first+n) of a side; parts is how
+// many numbers an element gives.
+func (t *tiler) load(o *operand, from elements, first, n, parts int64) ([]byte, error) {
+	elems := n / parts
+	t.s.raw = grow(t.s.raw, o.bytes(elems))
+	if err := from.ReadTile(t.s.raw, first/parts, elems); err != nil {
+		return nil, err
+	}
+	if o.big {
+		o.swap(t.s.raw)
+	}
+	return t.s.raw, nil
+}
+
+func (t *tiler) fill32(o *operand, from elements, dst []float32, first int64) error {
+	if o.typ.Parts() == 2 {
+		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
+		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
+			return err
+		}
+		for i := range dst {
+			dst[i] = float32(t.s.complex[2*i])
+		}
+		return nil
+	}
+	if le := float32Bytes(o, dst); le != nil {
+		return from.ReadTile(le, first, int64(len(dst)))
+	}
+	raw, err := t.load(o, from, first, int64(len(dst)), 1)
+	if err != nil {
+		return err
+	}
+	dtype.Widen32(o.typ, dst, raw)
+	return nil
+}
+
+func (t *tiler) fill64(o *operand, from elements, dst []float64, first int64) error {
+	if o.typ.Parts() == 2 && t.p.parts == 1 {
+		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
+		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
+			return err
+		}
+		for i := range dst {
+			dst[i] = t.s.complex[2*i]
+		}
+		return nil
+	}
+	raw, err := t.load(o, from, first, int64(len(dst)), t.p.parts)
+	if err != nil {
+		return err
+	}
+	dtype.Widen64(o.typ, dst, raw)
+	return nil
+}
+
+// fillReal widens complex elements [first, first+len(dst)/2) as pairs, for
+// callers that want the real parts only.
+func (t *tiler) fillReal(o *operand, from elements, dst []float64, first int64) error {
+	raw, err := t.load(o, from, first, int64(len(dst)/2), 1)
+	if err != nil {
+		return err
+	}
+	dtype.Widen64(o.typ, dst, raw)
+	return nil
+}
+
+// sideError tells which side a tile could not be read from.
+type sideError struct {
+	golden bool
+	err    error
+}
+
+func (e *sideError) Error() string { return e.err.Error() }
+func (e *sideError) Unwrap() error { return e.err }

@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"slices"
+
+	"precision/dump/layout"
+)
+
+// bestPlan prepares a tensor by what the axes mean. The golden array is the
+// truth about the logical shape: the device tensor is restored to exactly that
+// shape, so only block padding is cut.
+func bestPlan(op string, s stored, g goldenShape) (plan, *planError) {
+	target, failed := targetLayout(g, s.format)
+	if failed != nil {
+		return plan{}, failed
+	}
+	goldenCount, ok := product(g.data)
+	if !ok {
+		return plan{}, planFailed(ShapeDiffers, false, "[%s] the golden shape %s is no shape", op, shapeText(g.data))
+	}
+	want, ok := product(s.shape)
+	if !ok {
+		return plan{}, planFailed(ShapeDiffers, false, "[%s] the dump's shape %s is no shape", op, shapeText(s.shape))
+	}
+	if s.elements < want {
+		return plan{}, planFailed(Unreadable, false, "[%s] the dump holds %d elements, its shape %s needs %d",
+			op, s.elements, shapeText(s.shape), want)
+	}
+	format := layout.AsStored(s.format, len(s.shape))
+	if v, ok := restore(format, target, s, g); ok {
+		p := plan{view: v, shape: v.Dims, count: goldenCount}
+		if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
+			// Equal counts in another shape: a reshape between the two sides.
+			p.remarks = append(p.remarks, remark("the shapes "+shapeText(v.Dims)+" and "+shapeText(g.data)+
+				" differ, compared in storage order"))
+		}
+		return p, nil
+	}
+	if v, ok := front(format, target, s, g); ok {
+		return plan{view: v, shape: v.Dims, count: goldenCount, remarks: []Reason{remark("the dump's shape " +
+			shapeText(s.shape) + " is larger than the golden " + shapeText(g.data) + ", only the front part is compared")}}, nil
+	}
+	if _, ours := layout.Supported(format, target); !ours && !plain(format) {
+		return plan{}, planFailed(NoConverter, false, "[%s] there is no conversion from %s %s to %s %s", op,
+			s.format, shapeText(s.shape), target, shapeText(g.data))
+	}
+	return plan{}, shapesDiffer(op, s.shape, g.data)
+}
+
+// plain tells whether a format stores its elements in logical order, without
+// blocks.
+func plain(f layout.Format) bool {
+	return f == layout.ND || f == layout.Reserved || f.Letters() != ""
+}
+
+// restore finds a view with exactly as many elements as the golden array.
+func restore(format, target layout.Format, s stored, g goldenShape) (layout.View, bool) {
+	goldenCount, _ := product(g.data)
+	count, _ := product(s.shape)
+	blocked := !plain(format)
+	stored := func() (layout.View, bool) {
+		v, err := layout.Contiguous(s.shape)
+		return v, err == nil && count == goldenCount
+	}
+	switch {
+	case blocked && slices.Equal(s.shape, g.data), count <= 1:
+		return stored() // the array was saved in the device layout, or order means nothing
+	case !blocked && (format == target || format == layout.ND || target == layout.ND):
+		return stored()
+	}
+	// The layout the graph names first; then, for a blocked layout of which
+	// the graph says nothing useful, what the rank of the array suggests.
+	targets := []layout.Format{target}
+	if blocked {
+		targets = append(targets, guesses(format, len(g.data))...)
+	}
+	for _, to := range targets {
+		if _, ours := layout.Supported(format, to); !ours || blocked && to == format {
+			continue
+		}
+		v, err := layout.Restore(format, to, s.shape, g.data, s.group)
+		if err == nil && v.Len() == goldenCount {
+			return v, true
+		}
+	}
+	return layout.View{}, false
+}
+
+// front cuts a tensor that is larger than the golden array along its axes, as
+// when only one side was dumped with a batch.
+func front(format, target layout.Format, s stored, g goldenShape) (layout.View, bool) {
+	v, err := layout.Contiguous(s.shape)
+	if !plain(format) || format != target && format != layout.ND && target != layout.ND {
+		if len(g.data) == 0 || len(s.shape) == 0 {
+			return v, false
+		}
+		want := slices.Clone(g.data)
+		want[0] = s.shape[0] // the batch
+		v, err = layout.Restore(format, target, s.shape, want, s.group)
+	}
+	if err == nil {
+		v, err = v.Cut(g.data)
+	}
+	return v, err == nil
+}
+
+// guesses are the framework layouts a blocked tensor of that many logical axes
+// may come from, the likeliest first.
+func guesses(format layout.Format, rank int) []layout.Format {
+	if format == layout.FractalNZ {
+		return []layout.Format{layout.ND}
+	}
+	switch rank {
+	case 4:
+		return []layout.Format{layout.NCHW, layout.NHWC, layout.HWCN}
+	case 5:
+		return []layout.Format{layout.NCDHW, layout.NDHWC, layout.DHWCN}
+	}
+	// A vector kept as channels: (C) is (1, C, 1, 1).
+	return []layout.Format{layout.NCHW, layout.ND}
+}

@@ -1,0 +1,152 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"precision/dump/layout"
+)
+
+// Preparation brings a device tensor to the axis order of its golden array. It
+// is planned from dims alone: the plan is a view that reads the stored
+// elements in golden order with the padding left out.
+//
+// There are two planners. oldPlan does what msaccucmp.py does, flat shapes and
+// positional slicing included, so that old reports can be reproduced; bestPlan
+// knows what the axes mean.
+
+// stored describes a tensor as a dump holds it.
+type stored struct {
+	format layout.Format
+	group  int
+	shape  []int64
+	origin []int64 // shape in the framework's layout, may be empty
+	// elements is how many elements the payload holds, at most what the
+	// shape asks for.
+	elements int64
+}
+
+// golden describes the array a tensor is compared with.
+type goldenShape struct {
+	layout string  // layout name from the graph, may be empty
+	rule   []int64 // shape the graph declares, may be empty
+	data   []int64 // shape of the array itself
+}
+
+// plan is how a pair is read.
+type plan struct {
+	view    layout.View
+	shape   []int64 // what the Shape cell shows
+	count   int64   // elements of each side
+	remarks []Reason
+}
+
+// planError is why a pair cannot be compared.
+type planError struct{ Reason }
+
+func (e *planError) Error() string { return e.Text }
+
+func planFailed(kind Kind, quiet bool, format string, args ...any) *planError {
+	return &planError{Reason{Kind: kind, Quiet: quiet, Text: fmt.Sprintf(format, args...)}}
+}
+
+func shapesDiffer(op string, mine, golden []int64) *planError {
+	return planFailed(ShapeDiffers, false, "[%s] Due to the different shapes on the left and right,"+
+		"the left dump data%s can not be compared to the right dump data%s. "+
+		"Check that both sides were dumped with the same batch, or whether an optimisation changed the shape.",
+		op, shapeText(mine), shapeText(golden))
+}
+
+// product multiplies dims; ok is false when a dim is negative or the product
+// does not fit.
+func product(dims []int64) (n int64, ok bool) {
+	n = 1
+	for _, d := range dims {
+		if d < 0 || (d > 0 && n > (1<<62)/d) {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}
+
+// scalarLike tells whether every dim is 1.
+func scalarLike(shape []int64) bool {
+	for _, d := range shape {
+		if d != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// oldScalarLike is the old tool's test, the sum of the dims against their
+// number: it takes [0,2] for a scalar as well.
+func oldScalarLike(shape []int64) bool {
+	var sum int64
+	for _, d := range shape {
+		sum += d
+	}
+	return sum == int64(len(shape))
+}
+
+// targetLayout reads the golden layout's name. NHWC and NCHW are corrected by
+// the data: when the array does not have the shape that the graph declares but
+// the same shape in the other axis order, it was saved in that order.
+func targetLayout(g goldenShape, own layout.Format) (layout.Format, *planError) {
+	if g.layout == "" {
+		return own, nil
+	}
+	f, ok := layout.Parse(g.layout)
+	if !ok || !f.Named() {
+		return 0, planFailed(NoConverter, false, "The format \" %s \" is not supported.", g.layout)
+	}
+	if len(g.rule) == 4 && len(g.data) == 4 && !slices.Equal(g.rule, g.data) {
+		switch {
+		case f == layout.NHWC && slices.Equal(g.rule, permuted(g.data, 0, 2, 3, 1)):
+			f = layout.NCHW
+		case f == layout.NCHW && slices.Equal(g.rule, permuted(g.data, 0, 3, 1, 2)):
+			f = layout.NHWC
+		}
+	}
+	return f, nil
+}
+
+func permuted(dims []int64, axes ...int) []int64 {
+	out := make([]int64, len(axes))
+	for i, a := range axes {
+		out[i] = dims[a]
+	}
+	return out
+}
+
+// samePlan compares two framework arrays: their shapes must agree, and nothing
+// is converted.
+func samePlan(op string, s stored, g goldenShape) (plan, *planError) {
+	if !slices.Equal(s.shape, g.data) {
+		return plan{}, shapesDiffer(op, s.shape, g.data)
+	}
+	v, err := layout.Contiguous(s.shape)
+	if err != nil {
+		return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", op, err)
+	}
+	return plan{view: v, shape: v.Dims, count: v.Len()}, nil
+}
+
+func padded(dims []int64, rank int) []int64 {
+	out := slices.Clone(dims)
+	for len(out) < rank {
+		out = append(out, 1)
+	}
+	return out
+}
+
+func withoutOnes(dims []int64) []int64 {
+	var out []int64
+	for _, d := range dims {
+		if d != 1 {
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package compare
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"precision/graph"
+)
+
+// RangeError is a range or selection that cannot be used. Code is the exit
+// code msaccucmp.py gives for it.
+type RangeError struct {
+	Code int
+	Text string
+}
+
+func (e *RangeError) Error() string { return e.Text }
+
+func badRange(code int, format string, args ...any) error {
+	return &RangeError{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// ParseRange reads "start,end,step" and returns the test for the operator
+// groups it selects. An operator is selected when its id is the start, the end
+// or a multiple of the step away from the start; it brings its whole group.
+// Empty parts default to 1, -1 (the last id) and 1.
+func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return nil, badRange(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
+	}
+	last := rules.LastID()
+	values := [3]int64{1, -1, 1}
+	for i, p := range parts {
+		p = strings.TrimSpace(p)
+		if p == "" || i == 1 && p == "-1" {
+			continue
+		}
+		v, err := strconv.ParseUint(p, 10, 62)
+		if err != nil {
+			return nil, badRange(codeParameter, "range %q: found %q, expected a number", text, p)
+		}
+		values[i] = int64(v)
+	}
+	start, end, step := values[0], values[1], values[2]
+	if end == -1 {
+		end = last
+	}
+	switch {
+	case start < 1 || start > last:
+		return nil, badRange(codeIndex, "range %q: the start %d is not in 1 to %d, the last operator", text, start, last)
+	case end < start || end > last:
+		return nil, badRange(codeIndex, "range %q: the end %d is not in %d to %d, the last operator", text, end, start, last)
+	case step < 1 || step > last:
+		return nil, badRange(codeIndex, "range %q: the step %d is not in 1 to %d", text, step, last)
+	}
+	return groupsWith(func(id int64) bool {
+		return id >= start && id <= end && (id == end || (id-start)%step == 0)
+	}), nil
+}
+
+// ParseSelection reads "i1,i2,…", operator ids. Ids the graph does not have
+// are returned as dropped.
+func ParseSelection(text string, rules *graph.Rules) (selected func(*graph.Group) bool, dropped []int64, err error) {
+	last := rules.LastID()
+	ids := map[int64]bool{}
+	for _, p := range strings.Split(text, ",") {
+		if p = strings.TrimSpace(p); p == "" {
+			continue
+		}
+		v, err := strconv.ParseUint(p, 10, 62)
+		if err != nil {
+			return nil, nil, badRange(codeParameter, "selection %q: found %q, expected a number", text, p)
+		}
+		if id := int64(v); id <= last {
+			ids[id] = true
+		} else {
+			dropped = append(dropped, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, dropped, badRange(codeParameter, "selection %q: no operator of the graph, whose last id is %d", text, last)
+	}
+	return groupsWith(func(id int64) bool { return ids[id] }), dropped, nil
+}
+
+func groupsWith(selected func(id int64) bool) func(*graph.Group) bool {
+	return func(g *graph.Group) bool {
+		for _, op := range g.Ops {
+			if selected(op.ID) {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,184 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"precision/graph"
+)
+
+// Rule mode walks the operator groups of the graph. Which tensors a group has
+// is told by the dumps, which golden tensor each belongs to by the graph.
+
+// outcome is what became of an operator group.
+type outcome struct {
+	rows []Row
+	// code is the old tool's exit code of the last operator that failed as a
+	// whole, 0 if none did.
+	code int
+	// matched: some tensor of the group was handed to the metrics.
+	matched bool
+	err     error // only a cancelled context or a broken output
+}
+
+func (o *outcome) add(rows ...Row) {
+	for _, r := range rows {
+		o.matched = o.matched || r.Compared
+	}
+	o.rows = append(o.rows, rows...)
+}
+
+// group compares one group of the graph.
+func (e *engine) group(ctx context.Context, g *graph.Group, s *scratch) outcome {
+	switch {
+	case g.Relation == graph.L1Fusion:
+		return e.l1Group(ctx, g, s)
+	case len(g.Ops) == 1:
+		var out outcome
+		if g.Ops[0].Filtered {
+			return out
+		}
+		rows, code, err := e.ruleOp(ctx, g, g.Ops[0], s)
+		out.add(rows...)
+		out.code, out.err = code, err
+		return out
+	}
+	return e.multiGroup(ctx, g, s)
+}
+
+// multiGroup compares the operators of a 1:N or N:N group. Inner operators,
+// whose outputs no framework operator has, are left out.
+func (e *engine) multiGroup(ctx context.Context, g *graph.Group, s *scratch) outcome {
+	var out outcome
+	var missing []Row
+	considered := false
+	for _, op := range g.Ops {
+		if op.Filtered {
+			continue
+		}
+		considered = true
+		if op.Inner() {
+			continue
+		}
+		rows, code, err := e.ruleOp(ctx, g, op, s)
+		if err != nil {
+			out.err = err
+			return out
+		}
+		if code != 0 {
+			out.code = code
+		}
+		if code == codeNoDump {
+			missing = append(missing, rows...)
+			if !e.opt.oldFormat() {
+				out.add(rows...)
+			}
+			continue
+		}
+		out.add(rows...)
+	}
+	if !considered || len(out.rows) > 0 {
+		return out
+	}
+	// Nothing at all: one row that says why.
+	row := e.groupRow(g, g.Ops[0])
+	for _, m := range missing {
+		row.addReason(m.Reasons...)
+	}
+	if len(missing) == 0 {
+		row.addReason(Reason{Kind: Skipped, Text: fmt.Sprintf("[%s] Every operator of the group is an inner one and is skipped.", g.Ops[0].Name)})
+	}
+	out.add(row)
+	return out
+}
+
+// l1Group compares the first and the last operator of a group that stays in
+// the L1 buffer, in the order their dumps were written.
+func (e *engine) l1Group(ctx context.Context, g *graph.Group, s *scratch) outcome {
+	var out outcome
+	var first, last *graph.RuleOp
+	var firstTime, lastTime uint64
+	for _, op := range g.Ops {
+		time, ok := e.mineTime(op.Name)
+		if !ok || op.Filtered {
+			continue
+		}
+		if first == nil || time < firstTime {
+			first, firstTime = op, time
+		}
+		if last == nil || time >= lastTime {
+			last, lastTime = op, time
+		}
+	}
+	if last == nil {
+		row := e.groupRow(g, g.Ops[0])
+		row.addReason(Reason{Kind: NoMine, Text: "The list of fused operators with a dump is empty."})
+		out.code = codeNoDump
+		out.add(row)
+		return out
+	}
+	ops := []*graph.RuleOp{first, last}
+	if first == last || strings.Join(first.OriginNames, "\x00") == strings.Join(last.OriginNames, "\x00") {
+		ops = ops[1:]
+	}
+	for _, op := range ops {
+		rows, code, err := e.ruleOp(ctx, g, op, s)
+		if err != nil {
+			out.err = err
+			return out
+		}
+		if code != 0 {
+			out.code = code
+		}
+		out.add(rows...)
+	}
+	return out
+}
+
+// groupRow is a row of the group with nothing but names.
+func (e *engine) groupRow(g *graph.Group, op *graph.RuleOp) Row {
+	return Row{
+		Index: g.Index, Sequence: op.ID, OpType: op.Type, Op: op.Name, Slot: -1,
+		Mine: g.NPUNames(), Golden: g.GoldenNames(),
+		order: e.order[op], inserted: g.GoldenNames() == "*",
+	}
+}
+
+// ruleOp compares the tensors of one operator: those its dump holds.
+func (e *engine) ruleOp(ctx context.Context, g *graph.Group, op *graph.RuleOp, s *scratch) ([]Row, int, error) {
+	base := e.groupRow(g, op)
+	mine, err := e.openMine(op.Name)
+	if err != nil {
+		reason, code := missingMine(op.Name, op.Type, err)
+		base.addReason(reason)
+		return []Row{base}, code, nil
+	}
+	defer mine.Close()
+	base.minePath = mine.Path
+	if e.opt.oldFormat() {
+		if bad := mine.allBad(); bad != nil {
+			mine.Close()
+			reason, code := missingMine(op.Name, op.Type, bad)
+			base.addReason(reason)
+			return []Row{base}, code, nil
+		}
+	}
+	var rows []Row
+	for _, t := range mine.tensors(!dequantiser(op), !quantiser(op)) {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		row := base
+		row.Input, row.Slot = t.Input, t.Index
+		if err := e.ruleTensor(ctx, op, &row, mine, t, s); err != nil {
+			return nil, 0, err
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		base.addReason(Reason{Kind: Empty, Quiet: true, Text: fmt.Sprintf("[%s] The dump %s has no tensors to compare.", op.Name, mine.Path)})
+		rows = append(rows, base)
+	}
+	return rows, 0, nil
+}

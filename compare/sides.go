@@ -1,0 +1,248 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/graph"
+)
+
+// dumpFile is an open dump.
+type dumpFile struct {
+	*dump.Reader
+	op     string       // the operator's name to show
+	close  func() error // replaces that of the reader
+	merged bool         // several slices read as one
+	remark string       // something to know about the file
+}
+
+// Close closes the file, or all slices.
+func (f *dumpFile) Close() error {
+	if f.close != nil {
+		return f.close()
+	}
+	return f.Reader.Close()
+}
+
+// missingError: no file of the operator was found.
+type missingError struct{ op string }
+
+func (e *missingError) Error() string { return fmt.Sprintf("there is no file of operator %q", e.op) }
+
+// openMine opens the newest dump of an operator of the graph.
+func (e *engine) openMine(op string) (*dumpFile, error) {
+	files := e.mineFiles(op)
+	if files == nil {
+		return nil, &missingError{op}
+	}
+	return e.openDump(files)
+}
+
+// mineFiles are the recordings of an operator. Of a quantised framework model
+// the first output is all there is.
+func (e *engine) mineFiles(op string) *dump.Op {
+	if e.opt.Mine.Kind == dump.Offline {
+		return e.opt.Mine.Op(op)
+	}
+	return e.opt.Mine.Output(op, 0)
+}
+
+// mineTime is when the newest dump of an operator was written.
+func (e *engine) mineTime(op string) (uint64, bool) {
+	files := e.mineFiles(op)
+	if files == nil {
+		return 0, false
+	}
+	return newestTime(files), true
+}
+
+// newestTime is when the newest file was written, in microseconds; 0 when its
+// name does not tell.
+func newestTime(op *dump.Op) uint64 {
+	if n := &op.Newest().Name; n.HasTime {
+		return n.Time
+	}
+	return 0
+}
+
+// byTime lists operators in the order of their newest files.
+func byTime(f *dump.Folder) []*dump.Op {
+	ops := slices.Clone(f.Ops)
+	slices.SortStableFunc(ops, func(a, b *dump.Op) int { return cmp.Compare(newestTime(a), newestTime(b)) })
+	return ops
+}
+
+// missingMine is the reason of a row without a dump. The old tool says the
+// same of a file it cannot read; here the cause is added.
+func missingMine(op, opType string, err error) (Reason, int) {
+	text := fmt.Sprintf("[%s] There is no dump file for my output operator %q. The type is %s.", op, op, opType)
+	if _, missing := err.(*missingError); missing {
+		return Reason{Kind: NoMine, Text: text}, codeNoDump
+	}
+	return Reason{Kind: Unreadable, Text: text + " " + err.Error(), Quiet: tiny(err)}, dump.Code(err)
+}
+
+// tiny tells whether err is about a file that is too short for a header. The
+// old tool takes it for a dump without tensors.
+func tiny(err error) bool {
+	var e *dump.Error
+	if !errors.As(err, &e) || e.Code != dump.CodeSize {
+		return false
+	}
+	info, err := os.Stat(e.Path)
+	return err == nil && info.Size() <= 8
+}
+
+// allBad is the error of the first tensor when none of the dump can be used:
+// the old tool then has no dump at all, where ours has a row for each tensor.
+func (f *dumpFile) allBad() error {
+	var first error
+	for _, t := range f.tensors(true, true) {
+		err := t.Err
+		if err == nil && !t.Type.Readable() {
+			err = &dump.Error{Path: f.Path, Code: dump.CodeType, Offset: -1, Text: fmt.Sprintf("element type %s (%d) cannot be read", t.Type, t.Type)}
+		}
+		if err == nil || dump.Code(err) == dump.CodeShape {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// tensors lists the inputs, the outputs or both.
+func (f *dumpFile) tensors(inputs, outputs bool) []*dump.Tensor {
+	var list []*dump.Tensor
+	if inputs {
+		for i := range f.Inputs {
+			list = append(list, &f.Inputs[i])
+		}
+	}
+	if outputs {
+		for i := range f.Outputs {
+			list = append(list, &f.Outputs[i])
+		}
+	}
+	return list
+}
+
+// goldenTensor is the right side of a pair.
+type goldenTensor struct {
+	file   *dumpFile
+	tensor *dump.Tensor
+	// array: the file is a framework array and not a device dump.
+	array bool
+	view  layout.View
+}
+
+func (g *goldenTensor) Close()          { g.file.Close() }
+func (g *goldenTensor) path() string    { return g.file.Path }
+func (g *goldenTensor) typ() dtype.Type { return g.tensor.Type }
+func (g *goldenTensor) shape() []int64  { return shapeOf(g.tensor) }
+func (g *goldenTensor) operand() (*operand, error) {
+	return viewOperand(g.file, g.tensor.Offset, g.tensor.Type, g.tensor.BigEndian, g.view)
+}
+
+// storageOrder is the view of an array that is in logical order but for
+// numpy's choice of which axis is fastest.
+func storageOrder(t *dump.Tensor) (layout.View, error) {
+	if !t.Fortran {
+		return layout.Contiguous(shapeOf(t))
+	}
+	n := len(t.Shape)
+	reversed, axes := make([]int64, n), make([]int, n)
+	for i := range n {
+		reversed[i], axes[i] = t.Shape[n-1-i], n-1-i
+	}
+	v, err := layout.Contiguous(reversed)
+	if err != nil {
+		return v, err
+	}
+	return v.Transpose(axes)
+}
+
+// openGolden opens the golden tensor the graph names.
+func (e *engine) openGolden(row *Row, ref graph.GoldenRef) (*goldenTensor, *planError) {
+	if e.opt.Golden.Numpy {
+		return e.goldenArray(row, ref.Op, int(ref.Index))
+	}
+	if e.opt.Golden.Kind != dump.Offline {
+		// Golden files in the form of a dump hold one output each.
+		return e.goldenArray(row, ref.Op, int(ref.Index))
+	}
+	files := e.opt.Golden.Op(ref.Op)
+	if files == nil {
+		return nil, noGolden(row.Op, row.Tensor())
+	}
+	file, err := e.openDump(files)
+	if err != nil {
+		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+	}
+	if ref.Index < 0 || ref.Index >= int64(len(file.Outputs)) {
+		file.Close()
+		return nil, planFailed(NoGolden, true, "[%s] %s has %d outputs, the graph names output %d", row.Op, file.Path, len(file.Outputs), ref.Index)
+	}
+	return e.asGolden(row, file, &file.Outputs[ref.Index])
+}
+
+// goldenArray opens the newest array of output index of a framework operator.
+func (e *engine) goldenArray(row *Row, op string, index int) (*goldenTensor, *planError) {
+	files := e.opt.Golden.Output(op, index)
+	if files == nil {
+		return nil, noGolden(row.Op, row.Tensor())
+	}
+	file, err := e.openDump(files)
+	if err != nil {
+		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+	}
+	if len(file.Outputs) == 0 {
+		file.Close()
+		return nil, planFailed(Unreadable, false, "[%s] %s holds no tensor", row.Op, file.Path)
+	}
+	g, failed := e.asGolden(row, file, &file.Outputs[0])
+	if g != nil {
+		g.array = e.opt.Golden.Numpy
+	}
+	return g, failed
+}
+
+// asGolden checks a tensor and takes it as the right side. It closes the file
+// when that fails.
+func (e *engine) asGolden(row *Row, file *dumpFile, t *dump.Tensor) (*goldenTensor, *planError) {
+	g := &goldenTensor{file: file, tensor: t}
+	err := t.Err
+	if err == nil {
+		g.view, err = storageOrder(t)
+	}
+	if err != nil {
+		file.Close()
+		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+	}
+	row.goldenPath = file.Path
+	return g, nil
+}
+
+// quantiser tells whether the outputs of an operator have no counterpart,
+// dequantiser whether its inputs have none: they are in another scale.
+func quantiser(op *graph.RuleOp) bool { return op.Type == "AscendQuant" }
+
+func dequantiser(op *graph.RuleOp) bool {
+	if op.Type == "AscendDequant" {
+		return true
+	}
+	for _, end := range []string{"_dequant_layer", "AscendDequant", "_dequant"} {
+		if strings.HasSuffix(op.Name, end) {
+			return true
+		}
+	}
+	return false
+}

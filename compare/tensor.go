@@ -1,0 +1,207 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"precision/compare/metric"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/graph"
+)
+
+// ruleTensor fills the row of one tensor of an operator. Only an ending run is
+// an error; everything else is a reason in the row.
+func (e *engine) ruleTensor(ctx context.Context, op *graph.RuleOp, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
+	row.MineAddress = strconv.FormatUint(t.Address, 10)
+	row.Shape = shapeOf(t)
+	if e.opt.Overflow {
+		row.Overflow = "NaN"
+	}
+	ref, failed := e.reference(op, t)
+	if failed != nil {
+		row.addReason(failed.Reason)
+		return nil
+	}
+	golden, failed := e.openGolden(row, ref)
+	if failed != nil {
+		row.addReason(failed.Reason)
+		return nil
+	}
+	defer golden.Close()
+	g := goldenShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
+	planner := oldPlan
+	if e.opt.Mine.Kind == dump.Quant {
+		planner = samePlan
+	}
+	if !golden.array {
+		g.layout, g.rule = golden.tensor.Format.String(), golden.tensor.OriginShape
+	}
+	if !e.opt.oldFormat() && e.opt.Mine.Kind == dump.Offline {
+		planner = bestPlan
+		if !golden.array {
+			view, origin, err := originView(storedOf(golden.tensor))
+			if err != nil {
+				row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", op.Name, golden.path(), err)})
+				return nil
+			}
+			golden.view, g.layout, g.data = view, origin.String(), view.Dims
+		}
+	}
+	if len(t.OriginShape) > 0 {
+		g.rule = t.OriginShape
+	}
+	return e.comparePair(ctx, row, mine, t, golden, func(s stored) (plan, *planError) { return planner(op.Name, s, g) }, s)
+}
+
+// reference asks the graph which golden tensor belongs to t.
+func (e *engine) reference(op *graph.RuleOp, t *dump.Tensor) (graph.GoldenRef, *planError) {
+	find := e.opt.Rules.GoldenOutput
+	if t.Input {
+		find = e.opt.Rules.GoldenInput
+	}
+	ref, err := find(op, t.Index)
+	if err == nil {
+		return ref, nil
+	}
+	tensor := tensorIndex(op.Name, t.Input, t.Index)
+	var lookup *graph.GoldenError
+	if !errors.As(err, &lookup) {
+		return ref, planFailed(NotInGraph, false, "[%s] %v", op.Name, err)
+	}
+	switch lookup.Failure {
+	case graph.GoldenNoInput:
+		return ref, planFailed(NotInGraph, true, "[%s] %v", op.Name, err)
+	case graph.GoldenBadEntry:
+		return ref, planFailed(NotInGraph, false, "%v", err)
+	case graph.GoldenNoProducer:
+		return ref, planFailed(NotInGraph, false, "There is no %q in the fusion rule file.", lookup.Part)
+	}
+	return ref, noGolden(op.Name, tensor)
+}
+
+func noGolden(op, tensor string) *planError {
+	return planFailed(NoGolden, false, "[%s] There is no the ground truth dump file for %s.", op, tensor)
+}
+
+// comparePair plans and computes a pair and puts the result into the row.
+func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, golden *goldenTensor,
+	prepare func(stored) (plan, *planError), s *scratch) error {
+	if t.Err != nil {
+		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, t.Err)})
+		return nil
+	}
+	if e.opt.Overflow && t.Type == dtype.Float16 {
+		yes, err := mine.overflows(ctx, t, e.opt.oldFormat(), s)
+		if err != nil {
+			row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, err)})
+			return ctx.Err()
+		}
+		if row.Overflow = "NO"; yes {
+			row.Overflow = "YES"
+		}
+	}
+	for _, side := range []dtype.Type{t.Type, golden.typ()} {
+		if !side.Readable() {
+			row.addReason(Reason{Kind: TypeUnsupport, Text: fmt.Sprintf("[%s] The element type %s (%d) is not supported.", row.Op, side, side)})
+			return nil
+		}
+	}
+	var err error
+	st := storedOf(t)
+	p, failed := prepare(st)
+	if failed != nil {
+		row.addReason(failed.Reason)
+		return nil
+	}
+	if t.Fortran {
+		p.view, err = storageOrder(t)
+	}
+	var left *operand
+	if err == nil {
+		left, err = viewOperand(mine, t.Offset, t.Type, t.BigEndian, p.view)
+	}
+	if err != nil {
+		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, mine.Path, err)})
+		return nil
+	}
+	right, err := golden.operand()
+	if err != nil {
+		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, golden.path(), err)})
+		return nil
+	}
+	cfg := metric.Config{
+		Numerics: e.opt.Numerics,
+		Metrics:  e.opt.Metrics,
+		Scalar:   scalarLike(t.Shape),
+	}
+	if e.opt.oldFormat() {
+		cfg.Scalar = oldScalarLike(p.shape)
+		cfg.Boolean = e.opt.Rules != nil && t.Type == dtype.Bool && golden.typ() == dtype.Bool
+	}
+	count := p.count
+	if e.opt.MaxElements > 0 {
+		count = min(count, e.opt.MaxElements)
+	}
+	result, err := newPairing(left, right, count, cfg).compute(ctx, s, e.crew)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		path := mine.Path
+		var side *sideError
+		if errors.As(err, &side) && side.golden {
+			path = golden.path()
+		}
+		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, path, err)})
+		return nil
+	}
+	row.Compared, row.Result, row.scalar = true, result, cfg.Scalar
+	row.Shape = p.shape
+	row.MineType, row.GoldenType = e.typeName(t.Type, st), e.typeName(golden.typ(), stored{shape: golden.shape()})
+	row.addReason(p.remarks...)
+	for _, n := range result.Notes {
+		row.addReason(remark(n.Text(mine.Path, golden.path())))
+	}
+	return nil
+}
+
+// typeName is the DataType cell. The old tool names the numpy type that its
+// arrays end up with.
+func (e *engine) typeName(t dtype.Type, s stored) string {
+	if !e.opt.oldFormat() || e.opt.Rules == nil {
+		return t.String()
+	}
+	if n, ok := product(s.shape); ok && n == 0 {
+		return "float64"
+	}
+	switch t {
+	case dtype.BFloat16:
+		return "float32"
+	case dtype.HiFloat8, dtype.Float8E5M2, dtype.Float8E4M3FN:
+		return "float64"
+	case dtype.Uint1:
+		return "uint8"
+	}
+	return t.String()
+}
+
+// shapeOf is the shape a dump stores for a tensor; a scalar has an empty one.
+func shapeOf(t *dump.Tensor) []int64 {
+	if t.Shape == nil {
+		return []int64{}
+	}
+	return t.Shape
+}
+
+// storedOf describes a tensor for the planners.
+func storedOf(t *dump.Tensor) stored {
+	s := stored{format: t.Format, group: int(t.SubFormat), shape: shapeOf(t), origin: t.OriginShape}
+	s.elements = t.Type.Count(int64(t.Size))
+	if n, ok := product(s.shape); ok {
+		s.elements = min(s.elements, n)
+	}
+	return s
+}
