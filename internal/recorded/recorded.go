@@ -48,8 +48,13 @@ type Result struct {
 	dir string
 }
 
-// Load reads all cases below dir, by name.
+// Load reads all cases below dir, by name. Their paths are absolute, so that a
+// test can change its folder.
 func Load(dir string) ([]*Case, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -209,4 +214,27 @@ func isText(path string) bool {
 		return true
 	}
 	return false
+}
+
+// Differences reads the declared differences: lines "case/run: reason", with
+// # in front of comments. A missing file declares none.
+func Differences(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	declared := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, reason, found := strings.Cut(line, ":")
+		if reason = strings.TrimSpace(reason); found && reason != "" {
+			declared[strings.TrimSpace(name)] = reason
+		}
+	}
+	return declared, nil
 }

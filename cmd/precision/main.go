@@ -1,0 +1,122 @@
+// Precision finds out where a network on Ascend NPUs goes wrong: it compares
+// the tensors an NPU recorded with golden arrays of a CPU or GPU run, operator
+// by operator, and names the first one that differs.
+//
+// Usage:
+//
+//	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
+//	precision version
+//	precision help [COMMAND]
+//
+// # compare
+//
+// Compare pairs every tensor of the NPU dumps in NPU_DIR with its golden array
+// in GOLDEN_DIR, computes ten metrics and writes result_<time>.csv to OUT_DIR.
+// The GE graph, a ge_proto_*_Build.txt or the JSON made from it, tells which
+// framework operator a fused or inserted operator stands for; without it
+// operators are matched by name. A folder given one or more levels too high is
+// resolved when it leads to a single data folder.
+//
+// Two NPU dumps are compared when GOLDEN_DIR holds device dumps too.
+//
+// The exit status is 0 when the comparison ran, 1 on errors, 2 when nothing
+// matched, 3 when -fail-below is given and an output is below it, and 130 when
+// it was interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+)
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitNoMatch     = 2
+	exitBelow       = 3
+	exitUsage       = 1
+	exitInterrupted = 130
+)
+
+// env is what a command may touch of the outside.
+type env struct {
+	stdout, stderr io.Writer
+}
+
+// command is a sub-command: name, one line of help, and the work. It returns
+// an exit status and an error to print, if any.
+type command struct {
+	name, brief string
+	run         func(ctx context.Context, e env, args []string) (int, error)
+}
+
+func commands() []command {
+	return []command{
+		{"compare", "compare NPU dumps with golden arrays, or two NPU dumps", compareCommand},
+		{"version", "print the version", versionCommand},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, env{os.Stdout, os.Stderr}, os.Args[1:]))
+}
+
+// run dispatches to a sub-command and turns its outcome into an exit status.
+func run(ctx context.Context, e env, args []string) int {
+	if len(args) == 0 {
+		usage(e.stderr)
+		return exitUsage
+	}
+	name, args := args[0], args[1:]
+	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
+		if len(args) == 0 {
+			usage(e.stdout)
+			return exitOK
+		}
+		name, args = args[0], []string{"-h"}
+	}
+	for _, c := range commands() {
+		if c.name != name {
+			continue
+		}
+		code, err := c.run(ctx, e, args)
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			return exitOK
+		case err != nil:
+			fmt.Fprintf(e.stderr, "precision %s: %v\n", c.name, err)
+		}
+		return code
+	}
+	fmt.Fprintf(e.stderr, "precision: there is no command %q\n", name)
+	usage(e.stderr)
+	return exitUsage
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintf(w, "Precision compares NPU dumps with golden arrays and names the first operator that differs.\n\nCommands:\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, c.brief)
+	}
+	fmt.Fprintf(w, "\nprecision COMMAND -h lists the options of a command.\n")
+}
+
+func versionCommand(_ context.Context, e env, _ []string) (int, error) {
+	version := "(built from source)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		version = info.Main.Version
+	}
+	fmt.Fprintf(e.stdout, "precision %s\n", version)
+	return exitOK, nil
+}
