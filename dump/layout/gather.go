@@ -74,11 +74,7 @@ func (g *gatherer) groups(first, count int64) {
 		at := first + done
 		row, x := at/r, at%r
 		i := row % aq.dim
-		off := aq.off(i)
-		for k, rest := q-1, row/aq.dim; k >= 0; k-- {
-			off += g.axes[k].off(rest % g.axes[k].dim)
-			rest /= g.axes[k].dim
-		}
+		off := g.rowOffset(row)
 		rows := aq.dim - i
 		if aq.block > 0 {
 			rows = min(rows, aq.block-i%aq.block)
@@ -88,6 +84,16 @@ func (g *gatherer) groups(first, count int64) {
 		g.group(off, x, end, done-x)
 		done += end - x
 	}
+}
+
+// rowOffset returns the stored element where a row of the unit axis starts;
+// rows are counted over it and all axes before.
+func (n *nest) rowOffset(row int64) (off int64) {
+	for k := n.unit; k >= 0; k-- {
+		off += n.axes[k].off(row % n.axes[k].dim)
+		row /= n.axes[k].dim
+	}
+	return off
 }
 
 // group moves [start, end) of rows laid end to end, r elements each, the first

@@ -131,19 +131,17 @@ func (r *Reader) readSome(dst []byte, first, n int64) (k int64, err error) {
 	nest := r.view.nest
 	end := first + n
 	if nest.grouped() {
-		lo, hi := nest.group(first, es)
+		lo, hi := nest.group(first, es, r.most)
 		if first > lo || end < hi { // part of a group
 			if (hi-lo)*es <= r.most {
-				if err := r.need(lo, max(hi, end)); err != nil {
+				if done, err := r.restore(lo, hi, max(hi, end)); err != nil {
 					return 0, err
-				}
-				if r.lo <= lo && hi <= r.hi {
-					r.restore(lo, hi)
+				} else if done {
 					return r.readSome(dst, first, n)
 				}
 			}
 			end = min(end, hi)
-		} else if lo, hi = nest.group(end-1, es); hi > end {
+		} else if lo, hi = nest.group(end-1, es, r.most); hi > end {
 			end = lo // whole groups first
 		}
 	}
@@ -157,12 +155,62 @@ func (r *Reader) readSome(dst []byte, first, n int64) (k int64, err error) {
 	return k, nil
 }
 
-// restore fills the group with elements [lo, hi), which the window has.
-func (r *Reader) restore(lo, hi int64) {
+// restore fills the group with elements [lo, hi), looking ahead to end. It
+// reports false if no window can hold what that takes.
+func (r *Reader) restore(lo, hi, end int64) (bool, error) {
+	if lo < r.lo || hi > r.hi {
+		w := r.view.nest.window(lo, end-lo, int64(r.es), r.most)
+		if w.lo > lo || w.hi < hi {
+			return r.restoreStrips(lo, hi)
+		}
+		if err := r.load(w); err != nil {
+			return false, err
+		}
+	}
+	r.setGroup(lo, hi)
+	r.nest.gather(r.group, r.buf, r.origin, r.es, lo, hi-lo)
+	return true, nil
+}
+
+// setGroup makes room for a group of elements [lo, hi).
+func (r *Reader) setGroup(lo, hi int64) {
 	size := (hi - lo) * int64(r.es)
 	r.group = slices.Grow(r.group[:0], int(size))[:size]
-	r.nest.gather(r.group, r.buf, r.origin, r.es, lo, hi-lo)
 	r.groupLo, r.groupHi = lo, hi
+}
+
+// stripBytes is how much of the stored tensor restoreStrips reads at once.
+const stripBytes = 1 << 20
+
+// restoreStrips is restore for rows too long for the window: it loads some
+// columns of all rows at a time. It reports false if the unit axis is not the
+// last but one, where a strip is no box of the stored tensor.
+func (r *Reader) restoreStrips(lo, hi int64) (bool, error) {
+	n, es := r.view.nest, int64(r.es)
+	last := n.unit + 1
+	if last != len(n.axes)-1 {
+		return false, nil
+	}
+	cols := n.rows[n.unit]
+	rows := (hi - lo) / cols
+	width := max(min(stripBytes, r.most)/es/n.axes[last].step, 1)
+	r.lo, r.hi = 0, 0
+	r.setGroup(lo, hi)
+	for x0 := int64(0); x0 < cols; x0 += width {
+		x1 := min(x0+width, cols)
+		w := n.strip(lo, rows, x0, x1, es, r.most)
+		if w == nil {
+			r.groupLo, r.groupHi = 0, 0
+			return false, nil
+		}
+		if err := r.load(w); err != nil {
+			r.groupLo, r.groupHi = 0, 0
+			return false, err
+		}
+		g := gatherer{nest: r.nest, dst: r.group, src: r.buf, base: r.origin, es: r.es, last: last}
+		g.block(last, r.nest.rowOffset(lo/cols), x0, x1, x0, rows, cols)
+	}
+	return true, nil
 }
 
 // grouped reports whether neighbours in store are rows apart in logical order.
@@ -170,25 +218,31 @@ func (n *nest) grouped() bool { return n.unit >= 0 && n.unit < len(n.axes)-1 }
 
 // group returns the range of elements around first that are best restored
 // together: rows of the unit axis that share lines of memory, as many as one
-// block or a line holds. The nest must be grouped.
-func (n *nest) group(first, es int64) (lo, hi int64) {
+// block or a line holds and most bytes can take. The nest must be grouped.
+func (n *nest) group(first, es, most int64) (lo, hi int64) {
 	a, row := n.axes[n.unit], n.rows[n.unit]
 	at := first / row
 	i := at % a.dim
-	b := a.block
-	if b == 0 {
-		b = 64 / es
+	rows, block := 64/es, a.dim
+	if a.block > 0 {
+		rows, block = a.block, a.block
 	}
-	start := at - i%b
-	return start * row, min(start+b, at-i+a.dim) * row
+	rows = min(rows, max(most/es/row, 1))
+	start := at - i%block%rows
+	end := min(at-i%block+block, at-i+a.dim)
+	return start * row, min(start+rows, end) * row
 }
 
-// need loads a window with element lo in it, and all of [lo, hi) if it fits.
+// need loads a window with element lo in it, and more of [lo, hi) if it fits.
 func (r *Reader) need(lo, hi int64) error {
-	if r.lo <= lo && hi <= r.hi || r.mem {
+	if r.mem {
 		return nil
 	}
-	w := r.view.nest.window(lo, hi-lo, int64(r.es), r.most)
+	return r.load(r.view.nest.window(lo, hi-lo, int64(r.es), r.most))
+}
+
+// load reads a window.
+func (r *Reader) load(w *window) error {
 	r.lo, r.hi = 0, 0
 	size := w.bytes(int64(r.es))
 	r.buf = slices.Grow(r.buf[:0], int(size))[:size]

@@ -114,6 +114,9 @@ func TestReaderReadsOnce(t *testing.T) {
 		{FractalZ, NCHW, []int64{288, 8, 16, 16}, []int64{128, 512, 3, 3}, 256 << 10, 288 * 6, 1},
 		{FractalNZ, ND, []int64{64, 8, 16, 16}, []int64{128, 1024}, DefaultWindow, 8, 1.01},
 		{FractalNZ, ND, []int64{64, 128, 16, 16}, []int64{2048, 1024}, 512 << 10, 600, 1.01},
+		// A channel block of 4 MiB through windows of 1 MiB: the rows held are
+		// half a block, so it is read twice.
+		{NC1HWC0, NCHW, []int64{1, 2, 512, 256, 16}, []int64{1, 32, 512, 256}, 2 << 20, 17, 2},
 		{NHWC, NCHW, []int64{2, 56, 56, 64}, []int64{2, 64, 56, 56}, DefaultWindow, 2, 1},
 	} {
 		v, err := Restore(c.from, c.to, c.stored, c.want, 0)
@@ -190,6 +193,8 @@ func BenchmarkReader(b *testing.B) {
 		es           int64
 	}{
 		{ND, ND, []int64{8, 256, 56, 56}, nil, 2},
+		{NC1HWC0, NCHW, []int64{8, 1, 224, 224, 16}, []int64{8, 3, 224, 224}, 2},
+		{NC1HWC0, NCHW, []int64{1, 2, 1024, 1024, 16}, []int64{1, 32, 1024, 1024}, 2},
 		{NC1HWC0, NCHW, []int64{8, 16, 56, 56, 16}, []int64{8, 256, 56, 56}, 2},
 		{NC1HWC0, NCHW, []int64{8, 128, 7, 7, 16}, []int64{8, 2048, 7, 7}, 2},
 		{NC1HWC0, NCHW, []int64{1, 4, 512, 512, 16}, []int64{1, 64, 512, 512}, 2},

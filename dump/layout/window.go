@@ -59,29 +59,19 @@ func (n *nest) window(first, count, es, most int64) *window {
 				need = ceilDiv(need, a.block) * a.block
 			}
 			need = min(need, a.dim)
-			// The longest range that fits: the bytes grow with the range.
-			fit, over := start, a.dim+1
-			if w := n.box(k, at-i+start, at-i+a.dim, es, most); w != nil {
-				fit = a.dim
-			}
-			for over-fit > 1 {
-				end := fit + (over-fit)/2
-				if w := n.box(k, at-i+start, at-i+end, es, most); w != nil {
-					fit = end
-				} else {
-					over = end
+			for _, cheap := range []bool{true, false} {
+				fit := n.longest(k, at-i+start, a.dim-start, es, most, cheap)
+				if a.block > 0 && start+fit < a.dim && (start+fit)/a.block*a.block > i {
+					fit = (start+fit)/a.block*a.block - start
 				}
+				if start+fit <= i {
+					continue
+				}
+				if need < start+fit {
+					all = append(all, n.box(k, at-i+start, at-i+need, es, most))
+				}
+				all = append(all, n.box(k, at-i+start, at-i+start+fit, es, most))
 			}
-			if a.block > 0 && fit < a.dim && fit-fit%a.block > i {
-				fit -= fit % a.block
-			}
-			if fit <= i {
-				continue
-			}
-			if need < fit {
-				all = append(all, n.box(k, at-i+start, at-i+need, es, most))
-			}
-			all = append(all, n.box(k, at-i+start, at-i+fit, es, most))
 		}
 	}
 	cost := func(w *window) float64 {
@@ -90,6 +80,28 @@ func (n *nest) window(first, count, es, most int64) *window {
 	best := cost(slices.MinFunc(all, func(a, b *window) int { return cmp.Compare(cost(a), cost(b)) }))
 	all = slices.DeleteFunc(all, func(w *window) bool { return cost(w) > best*1.15 })
 	return slices.MinFunc(all, func(a, b *window) int { return cmp.Compare(a.bytes(es), b.bytes(es)) })
+}
+
+// longest returns the greatest count, at most limit, of rows of axis k from start
+// on that a window can hold, 0 for none. A cheap window takes longer to read
+// than to ask for.
+func (n *nest) longest(k int, start, limit, es, most int64, cheap bool) int64 {
+	fits := func(count int64) bool {
+		w := n.box(k, start, start+count, es, most)
+		return w != nil && (!cheap || w.pieces == 1 || w.pieces*readCost <= w.bytes(es))
+	}
+	if fits(limit) {
+		return limit
+	}
+	fit, over := int64(0), limit
+	for over-fit > 1 { // the bytes grow with the count
+		if mid := fit + (over-fit)/2; fits(mid) {
+			fit = mid
+		} else {
+			over = mid
+		}
+	}
+	return fit
 }
 
 func ceilDiv(a, b int64) int64 { return a/b + min(a%b, 1) }
@@ -110,6 +122,36 @@ func (n *nest) box(k int, start, end, es, most int64) *window {
 	for j := k + 1; j < len(n.axes); j++ {
 		w.add(j, 0, n.axes[j].dim)
 	}
+	if !w.plan(es, most) {
+		return nil
+	}
+	return w
+}
+
+// strip returns the window of count rows of the unit axis from element first
+// on, of which it holds columns [x0, x1). The unit axis is the last but one.
+func (n *nest) strip(first, count, x0, x1, es, most int64) *window {
+	w := &window{src: n}
+	rest := first / n.rows[n.unit]
+	for j := n.unit; j >= 0; j-- {
+		i := rest % n.axes[j].dim
+		rest /= n.axes[j].dim
+		if j == n.unit {
+			w.add(j, i, i+count)
+		} else {
+			w.add(j, i, i+1)
+		}
+	}
+	w.add(n.unit+1, x0, x1)
+	if !w.plan(es, most) {
+		return nil
+	}
+	return w
+}
+
+// plan decides into how many pieces the box of factors is cut; false if it
+// takes more than most bytes in any way.
+func (w *window) plan(es, most int64) bool {
 	slices.SortStableFunc(w.factors, func(a, b factor) int { return cmp.Compare(b.step, a.step) })
 
 	span := int64(1)
@@ -133,10 +175,7 @@ func (n *nest) box(k int, start, end, es, most int64) *window {
 		span -= (f.count - 1) * f.step
 		pieces *= f.count
 	}
-	if !found {
-		return nil
-	}
-	return w
+	return found
 }
 
 // add appends the factors of indexes [lo, hi) of axis k.
