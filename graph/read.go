@@ -54,6 +54,8 @@ func Read(r io.Reader, name string) (*Model, error) {
 		return readJSON(b, name, false)
 	case src == SourceText:
 		return readText(b, name)
+	case src == SourceONNX:
+		return readONNX(b, name)
 	case src.container():
 		data, err := io.ReadAll(b)
 		if err != nil {
@@ -115,7 +117,16 @@ func sniff(head []byte) Source {
 	switch c := p[0]; {
 	case c == '{' || c == '[' && !bytes.Contains(p[:min(len(p), 64)], []byte(".")):
 		return SourceJSON
+	case bytes.HasPrefix(p, []byte("ir_version")), bytes.HasPrefix(p, []byte("producer_name")),
+		nodeGraph(p):
+		return SourceONNX
 	default:
 		return SourceText
 	}
+}
+
+// nodeGraph recognises graph { node { …, an ONNX graph without the usual lines before it.
+func nodeGraph(p []byte) bool {
+	words := bytes.Fields(p[:min(len(p), 64)])
+	return len(words) > 3 && string(words[0]) == "graph" && string(words[1]) == "{" && string(words[2]) == "node"
 }
