@@ -52,8 +52,8 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	rules := make(chan error, 1)
 	go func() { rules <- j.openRules(s) }()
 	var err error
-	if s.Options.Mine, err = s.openFolder(j.Mine, "left side (-lt)", byGraph); err == nil {
-		s.Options.Golden, err = s.openFolder(j.Golden, "right side (-rt)", byGraph)
+	if s.Options.Mine, err = s.openFolder(j.Mine, true, byGraph); err == nil {
+		s.Options.Golden, err = s.openFolder(j.Golden, false, byGraph)
 	}
 	if failed := <-rules; err == nil {
 		err = failed
@@ -74,8 +74,17 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 }
 
 // openFolder finds the data folder at or below path and lists it.
-func (s *Session) openFolder(path, side string, rules bool) (*dump.Folder, error) {
+func (s *Session) openFolder(path string, left, rules bool) (*dump.Folder, error) {
 	found, choices, err := dump.Resolve(path)
+	if len(choices) > 0 {
+		if only := onlyOfKind(choices, left); only != "" {
+			found, choices, err = only, nil, nil
+		}
+	}
+	side := "right side (-rt)"
+	if left {
+		side = "left side (-lt)"
+	}
 	switch {
 	case len(choices) > 0:
 		return nil, fmt.Errorf("%s: %s holds several data folders, choose one:\n  %s", side, path, strings.Join(choices, "\n  "))
@@ -90,6 +99,28 @@ func (s *Session) openFolder(path, side string, rules bool) (*dump.Folder, error
 		s.Warnings = append(s.Warnings, side+": "+w.String())
 	}
 	return folder, nil
+}
+
+// onlyOfKind settles a choice by what a side can be: when just one of the
+// folders holds device dumps it is the left side, when just one holds golden
+// arrays it is the right one.
+func onlyOfKind(choices []string, left bool) string {
+	const most = 16 // listing more would be slower than asking
+	if len(choices) > most {
+		return ""
+	}
+	only := ""
+	for _, c := range choices {
+		f, err := dump.Scan(c, dump.Options{})
+		if err != nil || (f.Kind == dump.Offline) != left {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = c
+	}
+	return only
 }
 
 // checkSides refuses combinations that cannot be compared.

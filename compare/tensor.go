@@ -162,6 +162,9 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	row.Shape = p.shape
 	row.MineType, row.GoldenType = e.typeName(t.Type, st), e.typeName(golden.typ(), stored{shape: golden.shape()})
 	row.addReason(p.remarks...)
+	if n := result.AgreeNonFinite; n > 0 && n < result.N {
+		row.addReason(remark(fmt.Sprintf("%d of %d elements are the same NaN or Inf on both sides and left out.", n, result.N)))
+	}
 	for _, n := range result.Notes {
 		row.addReason(remark(n.Text(mine.Path, golden.path())))
 	}

@@ -36,6 +36,8 @@ func printSummary(w io.Writer, s *compare.Summary, path string) {
 		fmt.Fprintf(w, "Nothing matched: no tensor of the two sides could be compared. Are they of the same network, and is the graph theirs?\n")
 	case s.Unjudged:
 		fmt.Fprintf(w, "No verdict: CosineSimilarity is not among the selected metrics.\n")
+	case s.First == nil && s.Below > 0:
+		fmt.Fprintf(w, "First below      none among the outputs of framework operators\n")
 	case s.First == nil:
 		fmt.Fprintf(w, "First below      none: every compared operator of the framework agrees\n")
 	default:

@@ -1,0 +1,352 @@
+package argparse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads the words after the program's name.
+func (p *Parser) Parse(args []string) (*Values, error) {
+	v, extras, err := p.parseKnown(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(extras) > 0 {
+		return nil, p.fail(nil, "unrecognized arguments: %s", strings.Join(extras, " "))
+	}
+	return v, nil
+}
+
+// parseKnown reads the command line and returns the words that nobody takes.
+func (p *Parser) parseKnown(args []string) (*Values, []string, error) {
+	r := &reading{p: p, args: args, options: p.all(), values: &Values{options: map[string]*Option{}, given: map[string][]any{}}}
+	for _, o := range r.options {
+		r.values.options[o.Key()] = o
+	}
+	if err := r.classify(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.consume(); err != nil {
+		return nil, nil, err
+	}
+	if r.inner != nil {
+		r.extras = append(r.extras, r.innerExtras...)
+		return r.inner, r.extras, nil
+	}
+	return r.values, r.extras, r.missing()
+}
+
+func (p *Parser) fail(o *Option, format string, args ...any) error {
+	e := &UsageError{Prog: p.Prog, Usage: p.Usage(), Message: fmt.Sprintf(format, args...)}
+	if o != nil {
+		e.Option = o.name()
+	}
+	return e
+}
+
+// word is an argument with the meaning it got before anything is consumed.
+type word struct {
+	kind   kind
+	option *Option // nil when no option has that name
+	// spelled is the name of the option as the table has it.
+	spelled string
+	// glued is the value in the same argument, if there is one.
+	glued    string
+	hasGlued bool
+}
+
+type kind uint8
+
+const (
+	isValue  kind = iota
+	isOption      // by its dash; whether it is known is another matter
+	isDashes      // the first --
+)
+
+// reading is the state of one Parse.
+type reading struct {
+	p       *Parser
+	args    []string
+	options []*Option
+	words   []word
+	values  *Values
+	extras  []string
+	seen    []*Option
+
+	inner       *Values // of the sub-command
+	innerExtras []string
+}
+
+// classify gives every argument its meaning. It looks at each alone: whether
+// an argument is an option does not depend on what comes before it, except
+// for "--".
+func (r *reading) classify() error {
+	for i, arg := range r.args {
+		if arg == "--" {
+			r.words = append(r.words, word{kind: isDashes})
+			r.words = append(r.words, make([]word, len(r.args)-i-1)...)
+			return nil
+		}
+		w, err := r.meaning(arg)
+		if err != nil {
+			return err
+		}
+		r.words = append(r.words, w)
+	}
+	return nil
+}
+
+func (r *reading) meaning(arg string) (word, error) {
+	if len(arg) < 2 || arg[0] != '-' {
+		return word{}, nil
+	}
+	if o := r.named(arg); o != nil {
+		return word{kind: isOption, option: o, spelled: arg}, nil
+	}
+	if name, value, ok := strings.Cut(arg, "="); ok {
+		if o := r.named(name); o != nil {
+			return word{isOption, o, name, value, true}, nil
+		}
+	}
+	found := r.abbreviated(arg)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		names := make([]string, len(found))
+		for i, w := range found {
+			names[i] = w.spelled
+		}
+		return word{}, r.p.fail(nil, "ambiguous option: %s could match %s", arg, strings.Join(names, ", "))
+	case negativeNumber(arg) || strings.Contains(arg, " "):
+		return word{}, nil
+	}
+	return word{kind: isOption}, nil
+}
+
+func (r *reading) named(name string) *Option {
+	for _, o := range r.options {
+		if slices.Contains(o.Names, name) {
+			return o
+		}
+	}
+	return nil
+}
+
+// abbreviated finds the readings of an argument that is no exact name. After
+// two dashes the part before = may be the beginning of a name. After one dash
+// the whole may be, or the first letter is an option and the rest its value.
+func (r *reading) abbreviated(arg string) []word {
+	var found []word
+	short, rest := "", ""
+	prefix, value, hasValue := arg, "", false
+	if strings.HasPrefix(arg, "--") {
+		prefix, value, hasValue = strings.Cut(arg, "=")
+	} else {
+		_, n := utf8.DecodeRuneInString(arg[1:])
+		short, rest = arg[:1+n], arg[1+n:]
+	}
+	for _, o := range r.options {
+		for _, name := range o.Names {
+			switch {
+			case name == short:
+				found = append(found, word{isOption, o, name, rest, true})
+			case strings.HasPrefix(name, prefix):
+				found = append(found, word{isOption, o, name, value, hasValue})
+			}
+		}
+	}
+	return found
+}
+
+// negativeNumber matches -digits and -digits.digits, digits before the point
+// not needed.
+func negativeNumber(arg string) bool {
+	before, after, point := strings.Cut(arg[1:], ".")
+	if point {
+		return digits(before) && digits(after) && after != ""
+	}
+	return digits(before) && before != ""
+}
+
+func digits(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
+
+// consume goes through the words from left to right.
+func (r *reading) consume() error {
+	for i := 0; i < len(r.words); {
+		if r.words[i].kind == isOption {
+			next, err := r.consumeOption(i)
+			if err != nil {
+				return err
+			}
+			i = next
+			continue
+		}
+		if len(r.p.Commands) > 0 && r.commandAt(i) {
+			return r.runCommand(r.args[i:])
+		}
+		for ; i < len(r.words) && r.words[i].kind != isOption; i++ {
+			r.extras = append(r.extras, r.args[i])
+		}
+	}
+	return nil
+}
+
+// commandAt reports whether the words from i on are a sub-command and what
+// belongs to it.
+func (r *reading) commandAt(i int) bool {
+	for i < len(r.words) && r.words[i].kind == isDashes {
+		i++
+	}
+	return i < len(r.words) && r.words[i].kind == isValue
+}
+
+func (r *reading) runCommand(args []string) error {
+	inner := r.p.command(args[0])
+	if inner == nil {
+		names := make([]string, len(r.p.Commands))
+		for i, c := range r.p.Commands {
+			names[i] = repr(c.Name)
+		}
+		e := r.p.fail(nil, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", ")).(*UsageError)
+		e.Option = r.p.commandNames()
+		return e
+	}
+	v, extras, err := inner.parseKnown(args[1:])
+	if err != nil {
+		return err
+	}
+	v.Command = args[0]
+	r.inner, r.innerExtras = v, extras
+	return nil
+}
+
+// occurrence is an option with the words it takes.
+type occurrence struct {
+	option *Option
+	args   []string
+}
+
+// consumeOption takes the option at word i, the flags glued to it and its
+// values, and returns the next word.
+func (r *reading) consumeOption(i int) (int, error) {
+	w := r.words[i]
+	if w.option == nil {
+		r.extras = append(r.extras, r.args[i])
+		return i + 1, nil
+	}
+	var all []occurrence
+	next := i + 1
+	// Flags of one letter can be written together: -ab for -a -b. argparse
+	// goes about it like this for all single-dash flags, so -flag=a is -flag -a.
+	for w.hasGlued && w.option.Takes == None {
+		if strings.HasPrefix(w.spelled, "--") || w.glued == "" {
+			return 0, r.p.fail(w.option, "ignored explicit argument %s", repr(w.glued))
+		}
+		all = append(all, occurrence{option: w.option})
+		_, n := utf8.DecodeRuneInString(w.glued)
+		name := "-" + w.glued[:n]
+		o := r.named(name)
+		if o == nil {
+			return 0, r.p.fail(w.option, "ignored explicit argument %s", repr(w.glued))
+		}
+		w = word{isOption, o, name, w.glued[n:], len(w.glued) > n}
+	}
+	switch {
+	case w.hasGlued:
+		all = append(all, occurrence{w.option, []string{w.glued}})
+	default:
+		n, err := r.count(w.option, next)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, occurrence{w.option, r.args[next : next+n]})
+		next += n
+	}
+	for _, o := range all {
+		if err := r.take(o); err != nil {
+			return 0, err
+		}
+	}
+	return next, nil
+}
+
+// count is the number of words from i on that an option takes.
+func (r *reading) count(o *Option, i int) (int, error) {
+	n := 0
+	for i+n < len(r.words) && r.words[i+n].kind == isValue {
+		n++
+	}
+	switch {
+	case o.Takes == None:
+		return 0, nil
+	case n == 0 && o.Takes == Many:
+		return 0, r.p.fail(o, "expected at least one argument")
+	case n == 0:
+		return 0, r.p.fail(o, "expected one argument")
+	case o.Takes == Many:
+		return n, nil
+	}
+	return 1, nil
+}
+
+// take converts and stores the values of an option. The last one given wins.
+func (r *reading) take(occ occurrence) error {
+	o := occ.option
+	values := []any{}
+	for _, text := range occ.args {
+		v, err := r.convert(o, text)
+		if err != nil {
+			return err
+		}
+		values = append(values, v)
+	}
+	for _, v := range values {
+		if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(c any) bool { return repr(c) == repr(v) }) {
+			return r.p.fail(o, "invalid choice: %s (choose from %s)", repr(v), joinChoices(o.Choices, repr, ", "))
+		}
+	}
+	if o.Group != "" {
+		// argparse names the first of the others in the order of the table.
+		for _, other := range r.options {
+			if other != o && other.Group == o.Group && slices.Contains(r.seen, other) {
+				return r.p.fail(o, "not allowed with argument %s", other.name())
+			}
+		}
+	}
+	r.seen = append(r.seen, o)
+	if o.help {
+		return &Help{Prog: r.p.Prog, Text: r.p.Help()}
+	}
+	r.values.given[o.Key()] = values
+	return nil
+}
+
+func (r *reading) convert(o *Option, text string) (any, error) {
+	if o.Type == nil {
+		return text, nil
+	}
+	v, ok := o.Type.Convert(text)
+	if !ok {
+		return nil, r.p.fail(o, "invalid %s value: %s", o.Type.Name, repr(text))
+	}
+	return v, nil
+}
+
+// missing checks that required options are there.
+func (r *reading) missing() error {
+	var names []string
+	for _, o := range r.options {
+		if o.Required && !slices.Contains(r.seen, o) {
+			names = append(names, o.name())
+		}
+	}
+	if len(names) > 0 {
+		return r.p.fail(nil, "the following arguments are required: %s", strings.Join(names, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package argparse
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// defaultWidth is the width of a terminal that does not tell its own.
+// helpColumn is where help texts start.
+const (
+	defaultWidth = 80
+	helpColumn   = 24
+)
+
+// width leaves two columns free on the right.
+func (p *Parser) width() int {
+	if p.Width > 2 {
+		return p.Width - 2
+	}
+	return defaultWidth - 2
+}
+
+func (p *Parser) commandNames() string {
+	names := make([]string, len(p.Commands))
+	for i, c := range p.Commands {
+		names[i] = c.Name
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+func joinChoices(choices []any, text func(any) string, separator string) string {
+	all := make([]string, len(choices))
+	for i, c := range choices {
+		all[i] = text(c)
+	}
+	return strings.Join(all, separator)
+}
+
+// value is what stands for the option's value, with a blank before it.
+func (o *Option) value() string {
+	name := o.Metavar
+	if name == "" && len(o.Choices) > 0 {
+		plain := func(v any) string {
+			if s, ok := v.(string); ok {
+				return s
+			}
+			return repr(v)
+		}
+		name = "{" + joinChoices(o.Choices, plain, ",") + "}"
+	}
+	if name == "" {
+		name = strings.ToUpper(o.Key())
+	}
+	switch o.Takes {
+	case None:
+		return ""
+	case Many:
+		return " " + name + " [" + name + " ...]"
+	}
+	return " " + name
+}
+
+// parts are the pieces of the usage text between which a line may end.
+func (p *Parser) parts() []string {
+	var parts []string
+	group := ""
+	for _, o := range p.all() {
+		text := o.Names[0] + o.value()
+		switch last := len(parts) - 1; {
+		case o.Group != "" && o.Group == group:
+			parts[last] = strings.TrimSuffix(parts[last], "]") + " | " + text + "]"
+		case o.Required && o.Group == "":
+			parts = append(parts, strings.SplitN(text, " ", 2)...)
+		default:
+			parts = append(parts, "["+text+"]")
+		}
+		group = o.Group
+	}
+	if len(p.Commands) > 0 {
+		parts = append(parts, p.commandNames(), "...")
+	}
+	return parts
+}
+
+// Usage is the usage text, which ends with a newline.
+func (p *Parser) Usage() string {
+	head := "usage: " + p.Prog
+	return fill(head, strings.Repeat(" ", len(head)+1), p.parts(), p.width())
+}
+
+// fill puts words behind head, in lines of at most width columns; lines after
+// the first begin with indent.
+func fill(head, indent string, words []string, width int) string {
+	var b strings.Builder
+	b.WriteString(head)
+	column := utf8.RuneCountInString(head)
+	fresh := strings.TrimSpace(head) == ""
+	for _, w := range words {
+		n := utf8.RuneCountInString(w)
+		switch {
+		case fresh:
+		case column+1+n > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(w)
+		column += n
+		fresh = false
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// Help is the help text, which ends with a newline.
+func (p *Parser) Help() string {
+	var b strings.Builder
+	b.WriteString(p.Usage())
+	if p.About != "" {
+		b.WriteString("\n" + fill("", "", strings.Fields(p.About), p.width()))
+	}
+	if len(p.Commands) > 0 {
+		b.WriteString("\ncommands:\n")
+		for _, c := range p.Commands {
+			p.item(&b, c.Name, c.About)
+		}
+	}
+	b.WriteString("\noptions:\n")
+	for _, o := range p.all() {
+		names := make([]string, len(o.Names))
+		for i, n := range o.Names {
+			names[i] = n + o.value()
+		}
+		p.item(&b, strings.Join(names, ", "), o.About)
+	}
+	return b.String()
+}
+
+// item is a term and its explanation in two columns, below each other if the
+// term is too wide.
+func (p *Parser) item(b *strings.Builder, term, about string) {
+	indent := strings.Repeat(" ", helpColumn)
+	head := fmt.Sprintf("  %-*s", helpColumn-2, term)
+	switch {
+	case about == "":
+		b.WriteString("  " + term + "\n")
+		return
+	case 2+len(term) > helpColumn-2:
+		b.WriteString("  " + term + "\n")
+		head = indent
+	}
+	// The head fills its column, so the first word needs no blank before it.
+	words := strings.Fields(about)
+	b.WriteString(fill(head+words[0], indent, words[1:], p.width()))
+}
