@@ -136,7 +136,7 @@ type candidate struct {
 
 // classify sorts out which files take part.
 func (f *Folder) classify(files []fs.DirEntry, mapping Mapping, o Options) []candidate {
-	var found []candidate
+	found := make([]candidate, 0, len(files))
 	for _, e := range files {
 		file := e.Name()
 		if slices.Contains(notDumps, file) {

@@ -1,0 +1,65 @@
+package dump
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/dump/pb"
+)
+
+func withAttr(t *testing.T, name, value string, outputs ...*pb.OpOutput) *File {
+	t.Helper()
+	size := 0
+	for _, o := range outputs {
+		size += int(o.Size)
+	}
+	f, err := readAs(name, binaryDump(t, &pb.DumpData{Output: outputs, Attr: []*pb.OpAttr{{Name: []byte("thread"), Value: []byte(value)}}}, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+const byThread = `{"threadMode": 1, "slice_instance_num": 2, "outputCutList": [[2, 1]], "other": {"x": []},
+	"output_tensor_slice": [[[{"lower": 0, "higher": 2}, {"lower": 0, "higher": 6}]], [[{"lower": 2, "higher": 5}, {"lower": 0, "higher": 6}]]]}`
+
+func TestSlicesByThread(t *testing.T) {
+	out := func() *pb.OpOutput { return &pb.OpOutput{DataType: 1, Shape: shapeOf(4, 6), Size: 96} }
+	for _, c := range []struct {
+		name, value string
+		want        []int64
+		warning     string
+	}{
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", byThread, []int64{2, 6}, ""},
+		{"Relu.x.5.1.1640000000000000.4.33.1.0", byThread, []int64{3, 6}, ""},
+		{"Relu.x.5.1.1640000000000000.4.33.2.0", byThread, []int64{4, 6}, "thread 2 of 2"},
+		{"Relu.x.5.1.1640000000000000", byThread, []int64{4, 6}, "thread -1 of 2"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", strings.Replace(byThread, `"threadMode": 1`, `"threadMode": false`, 1), []int64{4, 6}, ""},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", strings.Replace(byThread, `"lower": 0`, `"lower": 3`, 1), []int64{4, 6}, "does not fit"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", strings.Replace(byThread, `"higher": 2`, `"higher": 5`, 1), []int64{4, 6}, "does not fit"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", strings.Replace(byThread, `"threadMode"`, `"mode"`, 1), []int64{4, 6}, "no key threadMode"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", strings.Replace(byThread, "1,", "7,", 1), []int64{4, 6}, "threadMode is 7"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", "plain text", []int64{4, 6}, "tells nothing"},
+		{"Relu.x.5.1.1640000000000000.4.33.0.0", "", []int64{4, 6}, "tells nothing"},
+	} {
+		f := withAttr(t, c.name, c.value, out())
+		if got := f.Outputs[0]; !slices.Equal(got.Shape, c.want) || got.Err != nil {
+			t.Errorf("%s %s: %v %v, want %v", c.name, c.value, got.Shape, got.Err, c.want)
+		}
+		if c.warning == "" && len(f.Warnings) > 0 || c.warning != "" && (len(f.Warnings) != 1 || !strings.Contains(f.Warnings[0].Text, c.warning)) {
+			t.Errorf("%s %s: warnings %v, want %q", c.name, c.value, f.Warnings, c.warning)
+		}
+	}
+}
+
+func TestSlicesDoNotMatchTensors(t *testing.T) {
+	out := func() *pb.OpOutput { return &pb.OpOutput{DataType: 1, Shape: shapeOf(4, 6), Size: 96} }
+	f := withAttr(t, "Relu.x.5.1.1640000000000000.4.33.0.0", byThread, out(), out())
+	if len(f.Warnings) != 1 || f.Warnings[0].Code != CodeSlices || !slices.Equal(f.Outputs[1].Shape, []int64{4, 6}) {
+		t.Errorf("%v %+v", f.Warnings, f.Outputs)
+	}
+	if f.Slices == nil || f.Slices.Count != 2 || !f.Slices.Auto || !slices.Equal(f.Slices.OutputCut[0], []int64{2, 1}) || len(f.Slices.Output) != 2 {
+		t.Errorf("%+v", f.Slices)
+	}
+}
