@@ -114,7 +114,7 @@ func reprText(s string) string {
 			b.WriteString(`\r`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case r == ' ' || unicode.IsPrint(r):
+		case unicode.IsPrint(r):
 			b.WriteRune(r)
 		case r < 0x100:
 			escape('x', r, 2)
