@@ -374,7 +374,7 @@ func (w *wireReader) readAttr(p []byte) {
 }
 
 func (w *wireReader) readValue(p []byte) *Value {
-	out := w.empty
+	out := missing
 	var f field
 	for w.next(&p, &f) {
 		switch {

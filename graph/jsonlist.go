@@ -1,6 +1,9 @@
 package graph
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // readList reads a ListValue. An element of the wrong type makes the whole list invalid.
 func (j *jsonReader) readList() *Value {
@@ -20,6 +23,11 @@ func (j *jsonReader) readList() *Value {
 			j.listOf(&l, KindBool, 't', name, &bad, func() { l.bools = append(l.bools, string(j.word()) == "true") })
 		case "f":
 			j.listOf(&l, KindFloat, 'f', name, &bad, func() {
+				if j.peek() == 'n' { // JSON has no numbers for inf and nan
+					j.word()
+					l.floats = append(l.floats, float32(math.NaN()))
+					return
+				}
 				f, _ := j.floatBranch().Float()
 				l.floats = append(l.floats, f)
 			})
@@ -68,7 +76,7 @@ func (j *jsonReader) listOf(l *list, k Kind, first byte, name string, bad *strin
 		case 't':
 			ok = c == 't' || c == 'f'
 		case 'f':
-			ok = num || c == '"' || c == 'N' || c == 'I'
+			ok = num || c == '"' || c == 'N' || c == 'I' || c == 'n'
 		}
 		switch {
 		case !ok:

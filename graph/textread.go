@@ -325,7 +325,7 @@ var missing = &Value{}
 
 // readValue reads an AttrDef. Of several branches the last counts, as for every oneof.
 func (t *textReader) readValue() *Value {
-	out := t.empty
+	out := missing
 	for {
 		name := t.next()
 		if name == nil {
