@@ -77,7 +77,22 @@ type Op struct {
 	SubgraphNames []string
 	Line          int // line of the operator, or byte offset in a binary source
 
+	Graph *Graph
+
 	hints []byte // encoded Hints
+	num   int32  // position among all operators of the model
+}
+
+// own tells operators where they belong.
+func (m *Model) own() *Model {
+	n := int32(0)
+	for _, g := range m.Graphs {
+		for _, o := range g.Ops {
+			o.Graph, o.num = g, n
+			n++
+		}
+	}
+	return m
 }
 
 // Attr returns the value of an attribute, or nil. All methods of [Value] accept nil.

@@ -15,6 +15,14 @@ import (
 // A file that cannot be opened gives the error of the operating system; one that cannot be understood gives
 // an *[Error] with path, place and code.
 func Open(path string) (*Model, error) {
+	m, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return m.own(), nil
+}
+
+func open(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -35,11 +43,19 @@ func Open(path string) (*Model, error) {
 			}
 		}
 	}
-	return Read(f, path)
+	return read(f, path)
 }
 
 // Read reads a graph from r; name stands for it in errors and warnings. See [Open].
 func Read(r io.Reader, name string) (*Model, error) {
+	m, err := read(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return m.own(), nil
+}
+
+func read(r io.Reader, name string) (*Model, error) {
 	b := bufio.NewReaderSize(r, sniffLen)
 	head, err := b.Peek(sniffLen)
 	if err != nil && err != io.EOF {

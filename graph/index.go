@@ -1,0 +1,358 @@
+package graph
+
+import "strconv"
+
+// Index answers questions about the edges of a model. It is built once and can then be used by several goroutines.
+type Index struct {
+	Model *Model
+	Ops   []*Op // of all graphs, in file order
+
+	graphs  map[string]*Graph
+	names   map[*Graph]map[string]*Op
+	callers map[*Graph][]*Op
+	dataOps map[*Graph]map[int64][]*Op // Data operators of called graphs by the caller's input slot
+	results map[*Graph]*Op             // NetOutput
+
+	// Edges by operator number: links[linkAt[n]:linkAt[n+1]] are what feeds operator n, uses[useAt[n]:useAt[n+1]] what
+	// it feeds.
+	links  []Input
+	linkAt []int32
+	uses   []use
+	useAt  []int32
+}
+
+// Input is one entry of an operator's input list, with what it refers to.
+type Input struct {
+	Slot  int         // data input slot, ControlIndex for a control edge
+	Edge  Edge        // entry as it stands in the graph
+	From  *Op         // producer, nil for an unconnected slot and for a name the graph does not have
+	Desc  *TensorDesc // of the slot; nil for control edges and where the graph has none
+	Index int         // output of the producer, ControlIndex for a control edge, NoIndex for an unconnected or malformed entry
+}
+
+// Port is an input or output of an operator. Index is ControlIndex where a control edge ends.
+type Port struct {
+	Op    *Op
+	Index int
+}
+
+type use struct {
+	out  int32
+	slot int32
+	op   *Op
+}
+
+// NewIndex prepares a model for questions. Sub graphs that call each other in a circle give an *[Error].
+func NewIndex(m *Model) (*Index, error) {
+	m.own()
+	x := &Index{Model: m, graphs: make(map[string]*Graph, len(m.Graphs)), names: make(map[*Graph]map[string]*Op, len(m.Graphs)),
+		callers: map[*Graph][]*Op{}, dataOps: map[*Graph]map[int64][]*Op{}, results: map[*Graph]*Op{}}
+	edges := 0
+	for _, g := range m.Graphs {
+		if _, ok := x.graphs[g.Name]; !ok {
+			x.graphs[g.Name] = g
+		}
+		names := make(map[string]*Op, len(g.Ops))
+		for _, o := range g.Ops {
+			if _, ok := names[o.Name]; !ok {
+				names[o.Name] = o
+			}
+			edges += len(o.Inputs)
+			x.Ops = append(x.Ops, o)
+		}
+		x.names[g] = names
+	}
+	x.link(edges)
+	for _, o := range x.Ops {
+		for _, name := range o.SubgraphNames {
+			if g := x.graphs[name]; g != nil {
+				x.callers[g] = append(x.callers[g], o)
+			}
+		}
+	}
+	for g := range x.callers {
+		slots := map[int64][]*Op{}
+		for _, o := range g.Ops {
+			switch o.Type {
+			case "Data":
+				if k, ok := o.Attr(attrParentIndex).Int(); ok {
+					slots[k] = append(slots[k], o)
+				}
+			case "NetOutput":
+				if x.results[g] == nil {
+					x.results[g] = o
+				}
+			}
+		}
+		x.dataOps[g] = slots
+	}
+	if err := x.checkCalls(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+const attrParentIndex = "_parent_node_index"
+
+// link resolves the input lists and inverts them.
+func (x *Index) link(edges int) {
+	x.links = make([]Input, 0, edges)
+	x.linkAt = make([]int32, len(x.Ops)+1)
+	x.useAt = make([]int32, len(x.Ops)+1)
+	for n, o := range x.Ops {
+		slot := 0
+		names := x.names[o.Graph]
+		for _, e := range o.Inputs {
+			in := Input{Slot: slot, Edge: e, Index: int(e.Index)}
+			if e.IsControl() {
+				in.Slot = ControlIndex
+			} else {
+				if slot < len(o.InputDesc) {
+					in.Desc = &o.InputDesc[slot]
+				}
+				slot++
+			}
+			if e.Index >= ControlIndex {
+				if in.From = names[e.Producer()]; in.From != nil {
+					x.useAt[in.From.num+1]++
+				}
+			}
+			x.links = append(x.links, in)
+		}
+		x.linkAt[n+1] = int32(len(x.links))
+	}
+	for n := range x.Ops {
+		x.useAt[n+1] += x.useAt[n]
+	}
+	x.uses = make([]use, x.useAt[len(x.Ops)])
+	next := append([]int32(nil), x.useAt...)
+	for n, o := range x.Ops {
+		for _, in := range x.links[x.linkAt[n]:x.linkAt[n+1]] {
+			if in.From != nil {
+				x.uses[next[in.From.num]] = use{out: int32(in.Index), slot: int32(in.Slot), op: o}
+				next[in.From.num]++
+			}
+		}
+	}
+}
+
+// checkCalls refuses graphs that call themselves, directly or through others.
+func (x *Index) checkCalls() error {
+	const (
+		open = 1
+		done = 2
+	)
+	state := make(map[*Graph]int, len(x.Model.Graphs))
+	type frame struct {
+		g    *Graph
+		next int // operator to look at
+		sub  int // its next callee
+	}
+	for _, root := range x.Model.Graphs {
+		if state[root] != 0 {
+			continue
+		}
+		stack := []frame{{g: root}}
+		state[root] = open
+		for len(stack) > 0 {
+			f := &stack[len(stack)-1]
+			if f.next == len(f.g.Ops) {
+				state[f.g] = done
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			o := f.g.Ops[f.next]
+			if f.sub == len(o.SubgraphNames) {
+				f.next++
+				f.sub = 0
+				continue
+			}
+			callee := x.graphs[o.SubgraphNames[f.sub]]
+			f.sub++
+			if callee == nil || state[callee] == done {
+				continue
+			}
+			if state[callee] == open {
+				return x.Model.faultAt(o.Line, "op "+strconv.Quote(o.Name)+" calls graph "+strconv.Quote(callee.Name)+", which calls it")
+			}
+			state[callee] = open
+			stack = append(stack, frame{g: callee})
+		}
+	}
+	return nil
+}
+
+// Graph returns the graph of that name, nil if there is none.
+func (x *Index) Graph(name string) *Graph { return x.graphs[name] }
+
+// Op returns the operator of that name in g, nil if there is none.
+func (x *Index) Op(g *Graph, name string) *Op { return x.names[g][name] }
+
+// Callers returns the operators that call g.
+func (x *Index) Callers(g *Graph) []*Op { return x.callers[g] }
+
+// Callees returns the graphs that op calls and the model has.
+func (x *Index) Callees(op *Op) []*Graph {
+	var out []*Graph
+	for _, name := range op.SubgraphNames {
+		if g := x.graphs[name]; g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Inputs returns what feeds op: data slots in order, then control edges. The slice must not be changed.
+func (x *Index) Inputs(op *Op) []Input { return x.links[x.linkAt[op.num]:x.linkAt[op.num+1]] }
+
+// Input returns the data input slot of op; false if it has no such slot.
+func (x *Index) Input(op *Op, slot int) (Input, bool) {
+	for _, in := range x.Inputs(op) {
+		if in.Slot == slot {
+			return in, true
+		}
+	}
+	return Input{}, false
+}
+
+// Consumers returns the inputs that output out of op feeds, in file order of their operators.
+func (x *Index) Consumers(op *Op, out int) []Port {
+	var ports []Port
+	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
+		if int(u.out) == out && out >= 0 {
+			ports = append(ports, Port{u.op, int(u.slot)})
+		}
+	}
+	return ports
+}
+
+// ControlConsumers returns the operators that wait for op through a control edge.
+func (x *Index) ControlConsumers(op *Op) []*Op {
+	var ops []*Op
+	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
+		if u.out == ControlIndex {
+			ops = append(ops, u.op)
+		}
+	}
+	return ops
+}
+
+// maxEnds bounds how many ends of one edge are looked for across sub graphs.
+const maxEnds = 1024
+
+// Sources returns the outputs that really feed data input slot of op. Where the producer is a Data operator of a
+// called graph, it is what the callers feed in; where it is a calling operator, what the called graphs return. There
+// are several for operators with branches and for graphs called from several places.
+func (x *Index) Sources(op *Op, slot int) []Port {
+	in, ok := x.Input(op, slot)
+	if !ok || in.From == nil {
+		return nil
+	}
+	return x.Origins(Port{in.From, in.Index})
+}
+
+// Origins is Sources for an output: itself, unless it only passes on what comes from another graph.
+func (x *Index) Origins(p Port) []Port {
+	var out []Port
+	seen := map[Port]bool{}
+	todo := []Port{p}
+	for len(todo) > 0 && len(seen) < maxEnds {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if p.Op == nil || seen[p] {
+			continue
+		}
+		seen[p] = true
+		var next []Port
+		if p.Op.Type == "Data" && p.Index == 0 {
+			if k, ok := p.Op.Attr(attrParentIndex).Int(); ok {
+				for _, c := range x.callers[p.Op.Graph] {
+					if in, ok := x.Input(c, int(k)); ok && in.From != nil {
+						next = append(next, Port{in.From, in.Index})
+					}
+				}
+			}
+		}
+		for _, g := range x.Callees(p.Op) {
+			if in, ok := x.result(g, p.Index); ok && in.From != nil {
+				next = append(next, Port{in.From, in.Index})
+			}
+		}
+		if next == nil {
+			out = append(out, p)
+		}
+		for i := len(next) - 1; i >= 0; i-- {
+			todo = append(todo, next[i])
+		}
+	}
+	return out
+}
+
+// result returns the input of g's NetOutput that becomes output k of the caller.
+func (x *Index) result(g *Graph, k int) (Input, bool) {
+	net := x.results[g]
+	if net == nil {
+		return Input{}, false
+	}
+	var byPlace Input
+	found := false
+	for _, in := range x.Inputs(net) {
+		if in.Slot < 0 {
+			continue
+		}
+		n, ok := resultIndex(in)
+		if ok && n == k {
+			return in, true
+		}
+		if !ok && in.Slot == k {
+			byPlace, found = in, true
+		}
+	}
+	return byPlace, found
+}
+
+// resultIndex returns the caller's output an input of a NetOutput says it is.
+func resultIndex(in Input) (int, bool) {
+	if in.Desc == nil {
+		return 0, false
+	}
+	n, ok := in.Desc.Attr(attrParentIndex).Int()
+	return int(n), ok
+}
+
+// Sinks returns the inputs that output out of op really feeds: those of calling operators and of NetOutputs of
+// called graphs are followed into and out of the called graphs.
+func (x *Index) Sinks(op *Op, out int) []Port {
+	var ends []Port
+	seen := map[Port]bool{}
+	todo := x.Consumers(op, out)
+	for len(todo) > 0 && len(seen) < maxEnds {
+		p := todo[0]
+		todo = todo[1:]
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		var next []Port
+		for _, g := range x.Callees(p.Op) {
+			for _, d := range x.dataOps[g][int64(p.Index)] {
+				next = append(next, x.Consumers(d, 0)...)
+			}
+		}
+		if g := p.Op.Graph; p.Op == x.results[g] {
+			in, _ := x.Input(p.Op, p.Index)
+			k, ok := resultIndex(in)
+			if !ok {
+				k = p.Index
+			}
+			for _, c := range x.callers[g] {
+				next = append(next, x.Consumers(c, k)...)
+			}
+		}
+		if next == nil {
+			ends = append(ends, p)
+		}
+		todo = append(todo, next...)
+	}
+	return ends
+}
