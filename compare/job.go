@@ -38,6 +38,8 @@ type Session struct {
 	Options Options
 	// Warnings are things a user should know that do not stop the run.
 	Warnings []string
+	// OnRow, if set, sees every row in order before it is written.
+	OnRow func(*Row)
 }
 
 // Open resolves the folders, lists them, reads the graph, and refuses what
@@ -220,7 +222,14 @@ func (s *Session) WriteFile(ctx context.Context, path string, threshold float64)
 	if err := w.Header(); err != nil {
 		return &Summary{}, err
 	}
-	sum, err := Run(ctx, s.Options, threshold, w.Row)
+	emit := w.Row
+	if s.OnRow != nil {
+		emit = func(r *Row) error {
+			s.OnRow(r)
+			return w.Row(r)
+		}
+	}
+	sum, err := Run(ctx, s.Options, threshold, emit)
 	if err != nil {
 		return sum, err
 	}

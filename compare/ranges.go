@@ -1,25 +1,11 @@
 package compare
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"precision/graph"
 )
-
-// RangeError is a range or selection that cannot be used. Code is the exit
-// code msaccucmp.py gives for it.
-type RangeError struct {
-	Code int
-	Text string
-}
-
-func (e *RangeError) Error() string { return e.Text }
-
-func badRange(code int, format string, args ...any) error {
-	return &RangeError{Code: code, Text: fmt.Sprintf(format, args...)}
-}
 
 // ParseRange reads "start,end,step" and returns the test for the operator
 // groups it selects. An operator is selected when its id is the start, the end
@@ -28,7 +14,7 @@ func badRange(code int, format string, args ...any) error {
 func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
-		return nil, badRange(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
+		return nil, codeErrorf(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
 	}
 	last := rules.LastID()
 	values := [3]int64{1, -1, 1}
@@ -39,7 +25,7 @@ func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error
 		}
 		v, err := strconv.ParseUint(p, 10, 62)
 		if err != nil {
-			return nil, badRange(codeParameter, "range %q: found %q, expected a number", text, p)
+			return nil, codeErrorf(codeParameter, "range %q: found %q, expected a number", text, p)
 		}
 		values[i] = int64(v)
 	}
@@ -49,11 +35,11 @@ func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error
 	}
 	switch {
 	case start < 1 || start > last:
-		return nil, badRange(codeIndex, "range %q: the start %d is not in 1 to %d, the last operator", text, start, last)
+		return nil, codeErrorf(codeIndex, "range %q: the start %d is not in 1 to %d, the last operator", text, start, last)
 	case end < start || end > last:
-		return nil, badRange(codeIndex, "range %q: the end %d is not in %d to %d, the last operator", text, end, start, last)
+		return nil, codeErrorf(codeIndex, "range %q: the end %d is not in %d to %d, the last operator", text, end, start, last)
 	case step < 1 || step > last:
-		return nil, badRange(codeIndex, "range %q: the step %d is not in 1 to %d", text, step, last)
+		return nil, codeErrorf(codeIndex, "range %q: the step %d is not in 1 to %d", text, step, last)
 	}
 	return groupsWith(func(id int64) bool {
 		return id >= start && id <= end && (id == end || (id-start)%step == 0)
@@ -71,7 +57,7 @@ func ParseSelection(text string, rules *graph.Rules) (selected func(*graph.Group
 		}
 		v, err := strconv.ParseUint(p, 10, 62)
 		if err != nil {
-			return nil, nil, badRange(codeParameter, "selection %q: found %q, expected a number", text, p)
+			return nil, nil, codeErrorf(codeParameter, "selection %q: found %q, expected a number", text, p)
 		}
 		if id := int64(v); id <= last {
 			ids[id] = true
@@ -80,7 +66,7 @@ func ParseSelection(text string, rules *graph.Rules) (selected func(*graph.Group
 		}
 	}
 	if len(ids) == 0 {
-		return nil, dropped, badRange(codeParameter, "selection %q: no operator of the graph, whose last id is %d", text, last)
+		return nil, dropped, codeErrorf(codeParameter, "selection %q: no operator of the graph, whose last id is %d", text, last)
 	}
 	return groupsWith(func(id int64) bool { return ids[id] }), dropped, nil
 }

@@ -1,0 +1,193 @@
+package compare
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/graph"
+)
+
+// BatchRun is one comparison of a batch: a data folder of a model and the rule
+// file of its graph.
+type BatchRun struct {
+	Device, Model, Step string
+	// Dir is the data folder, Rules the rule file.
+	Dir, Rules string
+	// Warning tells when the names agree but for their times.
+	Warning string
+}
+
+// Name is the result's file name without the time: <device>_<model>_<step>.
+func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step }
+
+// FindBatch pairs the models below a dump folder, <time>/<device>/<model>/<id>/
+// <step>, with the graphs of the rule files in a folder. Of the steps of a
+// model the last is taken. A model's folder has the name of its graph, or a
+// name whose second number is the same.
+func FindBatch(dumps, rules string) ([]BatchRun, error) {
+	if base := filepath.Base(filepath.Clean(dumps)); !digits.MatchString(base) {
+		return nil, codeErrorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
+	}
+	graphs, err := batchGraphs(rules)
+	if err != nil {
+		return nil, err
+	}
+	var runs []BatchRun
+	devices, err := subFolders(dumps)
+	if err != nil {
+		return nil, err
+	}
+	for _, device := range devices {
+		models, err := subFolders(filepath.Join(dumps, device))
+		if err != nil {
+			return nil, err
+		}
+		for _, model := range models {
+			found, err := batchModel(filepath.Join(dumps, device), model, graphs)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range found {
+				r.Device = device
+				runs = append(runs, r)
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return nil, codeErrorf(codePath, "%s: no model has a graph in %s", dumps, rules)
+	}
+	return runs, nil
+}
+
+var (
+	digits  = regexp.MustCompile(`^[0-9]+$`)
+	numbers = regexp.MustCompile(`[0-9]+`)
+)
+
+// batchGraphs maps graph names to rule files; files later in name order win.
+func batchGraphs(dir string) (map[string]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		return nil, codeErrorf(codePath, "%s: no .json file", dir)
+	}
+	slices.Sort(files)
+	graphs := map[string]string{}
+	for _, f := range files {
+		m, err := graph.Open(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range m.Graphs {
+			if g.Name != "" {
+				graphs[g.Name] = f
+			}
+		}
+	}
+	return graphs, nil
+}
+
+// batchModel finds the last step of every id of a model and its rule file.
+func batchModel(device, model string, graphs map[string]string) ([]BatchRun, error) {
+	rules, warning, err := batchRules(model, graphs)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := subFolders(filepath.Join(device, model))
+	if err != nil {
+		return nil, err
+	}
+	var runs []BatchRun
+	for _, id := range ids {
+		dir := filepath.Join(device, model, id)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, &CodeError{Code: codePath, Err: err}
+		}
+		step := ""
+		for _, e := range entries {
+			if e.IsDir() && (step == "" || laterStep(e.Name(), step)) {
+				step = e.Name()
+			}
+		}
+		if step == "" {
+			return nil, codeErrorf(codePath, "%s: no step", dir)
+		}
+		if rules != "" {
+			runs = append(runs, BatchRun{Model: model, Step: step, Dir: filepath.Join(dir, step), Rules: rules, Warning: warning})
+		}
+	}
+	return runs, nil
+}
+
+// laterStep compares steps as numbers where they are: 10 comes after 9.
+func laterStep(a, b string) bool {
+	x, errX := strconv.ParseUint(a, 10, 64)
+	y, errY := strconv.ParseUint(b, 10, 64)
+	if errX == nil && errY == nil {
+		return x > y
+	}
+	return a > b
+}
+
+// batchRules is the rule file of the graph with the model's name, or of the
+// graph that differs from it in its time alone.
+func batchRules(model string, graphs map[string]string) (file, warning string, err error) {
+	if f, ok := graphs[model]; ok {
+		return f, "", nil
+	}
+	mine := numbers.FindAllString(model, -1)
+	if len(mine) != 2 {
+		return "", "", codeErrorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine))
+	}
+	var names []string
+	for name := range graphs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if theirs := numbers.FindAllString(name, -1); len(theirs) == 2 && theirs[1] == mine[1] {
+			return graphs[name], "model " + strconv.Quote(model) + " is taken for graph " + strconv.Quote(name) + ": their times differ", nil
+		}
+	}
+	return "", "", nil
+}
+
+// subFolders lists the folders in dir, which must hold nothing else.
+func subFolders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, &CodeError{Code: codePath, Err: err}
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			return nil, codeErrorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name()))
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// ExitCode is the exit code of msaccucmp.py in err: 1 where it has none.
+func ExitCode(err error) int {
+	var code *CodeError
+	var rule *graph.Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return code.Code
+	case errors.As(err, &rule):
+		if strings.Contains(err.Error(), "no such file") {
+			return codePath
+		}
+		return rule.Code
+	}
+	return dump.Code(err)
+}
