@@ -83,14 +83,22 @@ func (r *Rules) Producer(op *RuleOp, i int) (*RuleOp, int, error) {
 }
 
 func (r *Rules) golden(op *RuleOp, k int) (GoldenRef, error) {
-	for steps := 0; op.Type == "Cast" || op.Type == "TransData"; steps++ {
-		if steps > len(r.Ops) {
+	for steps := 0; ; steps++ {
+		if steps > len(r.Ops)+len(r.Groups) {
 			return GoldenRef{}, &GoldenError{Failure: GoldenCycle, Op: op.Name, Index: k}
 		}
-		var err error
-		if op, k, err = r.Producer(op, k); err != nil {
-			return GoldenRef{}, err
+		if op.Type == "Cast" || op.Type == "TransData" {
+			var err error
+			if op, k, err = r.Producer(op, k); err != nil {
+				return GoldenRef{}, err
+			}
+			continue
 		}
+		next, i, ok := r.cross(op, k)
+		if !ok {
+			break
+		}
+		op, k = next, i
 	}
 	at := k
 	if k >= len(op.Outputs) {
@@ -105,4 +113,98 @@ func (r *Rules) golden(op *RuleOp, k int) (GoldenRef, error) {
 		ref.Index = int64(k)
 	}
 	return ref, nil
+}
+
+// calls knows the ways between graphs.
+type calls struct {
+	callers map[*Graph]*RuleOp // first caller of a graph
+	results map[*Graph]*RuleOp // its NetOutput
+	callees map[*RuleOp]*Graph // first graph an operator calls
+}
+
+func newCalls(m *Model, r *Rules) *calls {
+	var c *calls
+	graphs := map[string]*Graph{}
+	for _, o := range r.Ops {
+		for _, name := range o.Op.SubgraphNames {
+			if c == nil {
+				c = &calls{map[*Graph]*RuleOp{}, map[*Graph]*RuleOp{}, map[*RuleOp]*Graph{}}
+				for _, g := range m.Graphs {
+					if graphs[g.Name] == nil {
+						graphs[g.Name] = g
+					}
+				}
+			}
+			if g := graphs[name]; g != nil && g != o.Graph {
+				if c.callers[g] == nil {
+					c.callers[g] = o
+				}
+				if c.callees[o] == nil {
+					c.callees[o] = g
+				}
+			}
+		}
+	}
+	if c == nil {
+		return nil
+	}
+	for _, o := range r.Ops {
+		if o.Type == "NetOutput" && c.callers[o.Graph] != nil && c.results[o.Graph] == nil {
+			c.results[o.Graph] = o
+		}
+	}
+	return c
+}
+
+// cross follows output k of op into another graph: a Data operator of a called graph passes on what its caller is
+// fed with, a calling operator what the called graph returns. Outputs whose origin the graph states stay.
+func (r *Rules) cross(op *RuleOp, k int) (*RuleOp, int, bool) {
+	if r.calls == nil || k < len(op.Outputs) && op.Outputs[k].stated {
+		return nil, 0, false
+	}
+	if op.Type == "Data" && !op.HasOrigin {
+		caller := r.calls.callers[op.Graph]
+		slot, ok := op.Op.Attr(attrParentIndex).Int()
+		if caller == nil || !ok {
+			return nil, 0, false
+		}
+		return r.slot(caller, int(slot))
+	}
+	g := r.calls.callees[op]
+	if g == nil {
+		return nil, 0, false
+	}
+	net := r.calls.results[g]
+	if net == nil {
+		return nil, 0, false
+	}
+	place := -1
+	for i := range net.Op.InputDesc {
+		n, ok := net.Op.InputDesc[i].Attr(attrParentIndex).Int()
+		if ok && int(n) == k {
+			return r.slot(net, i)
+		}
+		if !ok && i == k {
+			place = i
+		}
+	}
+	if place < 0 {
+		return nil, 0, false
+	}
+	return r.slot(net, place)
+}
+
+// slot returns what feeds a data input slot, unconnected slots counted.
+func (r *Rules) slot(op *RuleOp, slot int) (*RuleOp, int, bool) {
+	for _, e := range op.Op.Inputs {
+		if e.IsControl() {
+			continue
+		}
+		if slot == 0 {
+			p := r.producer(op, cutSlices(e.Producer()))
+			return p, int(e.Index), p != nil && e.Index >= 0
+		}
+		slot--
+	}
+	return nil, 0, false
 }

@@ -30,6 +30,7 @@ type Rules struct {
 
 	byName  map[string]*RuleOp // first of a name
 	inGraph map[opKey]*RuleOp  // operators whose name occurs in several graphs
+	calls   *calls             // nil when no operator calls a graph
 	byKey   map[string]*Group
 }
 
@@ -96,6 +97,8 @@ type RuleOutput struct {
 	Layout      string // layout of the framework tensor, "" when unknown
 	Shape       []int64
 	DType       string
+
+	stated bool // the graph names the framework operator itself
 }
 
 // NewRules derives the fusion rules of a model. Ops that cannot be used give an *[Error] with code 13 and the
@@ -121,6 +124,7 @@ func NewRules(m *Model) (*Rules, error) {
 	r.sort()
 	r.finish()
 	r.filterQuantized()
+	r.calls = newCalls(m, r)
 	return r, nil
 }
 
@@ -196,6 +200,7 @@ func newRuleOp(m *Model, g *Graph, o *Op) (*RuleOp, error) {
 		}
 		out := RuleOutput{DType: d.DType, OriginIndex: int64(i)}
 		out.OriginName = get(d.Attrs, attrOriginName).Text()
+		out.stated = out.OriginName != ""
 		if n, ok := get(d.Attrs, attrOriginIndex).Int(); ok {
 			out.OriginIndex = n
 		}

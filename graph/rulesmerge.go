@@ -11,6 +11,24 @@ func (r *Rules) clone() *Rules {
 		byName: map[string]*RuleOp{}}
 }
 
+// moved returns the calls of a copy of the rules.
+func (c *calls) moved(copies map[*RuleOp]*RuleOp) *calls {
+	if c == nil {
+		return nil
+	}
+	out := &calls{map[*Graph]*RuleOp{}, map[*Graph]*RuleOp{}, map[*RuleOp]*Graph{}}
+	for g, o := range c.callers {
+		out.callers[g] = copies[o]
+	}
+	for g, o := range c.results {
+		out.results[g] = copies[o]
+	}
+	for o, g := range c.callees {
+		out.callees[copies[o]] = g
+	}
+	return out
+}
+
 func (o *RuleOp) clone() *RuleOp {
 	c := *o
 	c.OriginNames = slices.Clone(o.OriginNames)
@@ -28,9 +46,11 @@ func (r *Rules) warn(o *RuleOp, msg string) {
 // stay together. r and quant are not changed.
 func (r *Rules) WithQuant(quant *Rules) *Rules {
 	out := r.clone()
+	copies := make(map[*RuleOp]*RuleOp, len(r.Ops))
 	for _, g := range r.Groups {
 		for _, old := range g.Ops {
 			o := old.clone()
+			copies[old] = o
 			var names []string
 			for _, n := range old.OriginNames {
 				if q := quant.byName[n]; q != nil {
@@ -77,6 +97,7 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 		}
 	}
 	out.InputNodes = slices.Clone(r.InputNodes)
+	out.calls = r.calls.moved(copies)
 	out.sort()
 	out.finish()
 	return out
@@ -153,6 +174,7 @@ func (r *Rules) WithoutFusion(plain *Rules) *Rules {
 		}
 	}
 	out.InputNodes = slices.Clone(r.InputNodes)
+	out.calls = r.calls.moved(copies)
 	out.finish()
 	return out
 }

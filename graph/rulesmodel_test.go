@@ -352,3 +352,40 @@ func TestWithoutFusion(t *testing.T) {
 		t.Errorf("warnings %v", got.Warnings)
 	}
 }
+
+// TestGoldenAcrossGraphs: tensors that cross the border of a called graph keep their framework tensor.
+func TestGoldenAcrossGraphs(t *testing.T) {
+	const origin = ` attr { key: "_datadump_origin_name" value { s: "%s" } }`
+	text := strings.NewReplacer("$conv", fmt.Sprintf(origin, "conv"), "$relu", fmt.Sprintf(origin, "relu")).Replace(`
+graph { name: "root"
+  op { name: "conv" type: "Conv2D" id: 1 output_desc { $conv } }
+  op { name: "call" type: "PartitionedCall" id: 2 input: "" input: "conv:0" subgraph_name: "sub" input_desc { } input_desc { }
+    output_desc { attr { key: "x" value { i: 1 } } } }
+  op { name: "out" type: "NetOutput" id: 9 input: "call:0" input_desc { } }
+}
+graph { name: "sub"
+  op { name: "arg" type: "Data" attr { key: "_parent_node_index" value { i: 1 } } output_desc { attr { key: "x" value { i: 1 } } } }
+  op { name: "cast" type: "Cast" id: 1 input: "arg:0" output_desc { attr { key: "x" value { i: 1 } } } }
+  op { name: "relu" type: "Relu" id: 2 input: "cast:0" output_desc { $relu } }
+  op { name: "sub_out" type: "NetOutput" id: 3 input: "relu:0" input_desc { attr { key: "_parent_node_index" value { i: 0 } } } }
+}`)
+	m, err := Read(strings.NewReader(text), "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRules(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Rules{r, r.WithQuant(r), r.WithoutFusion(r)} {
+		for op, want := range map[string]string{"relu": "conv", "cast": "conv", "out": "relu", "sub_out": "relu"} {
+			ref, err := r.GoldenInput(r.Op(op), 0)
+			if err != nil || ref.Op != want {
+				t.Errorf("input of %s: %+v %v, want %s", op, ref, err, want)
+			}
+		}
+		if ref, err := r.GoldenOutput(r.Op("call"), 0); err != nil || ref.Op != "relu" {
+			t.Errorf("output of call: %+v %v", ref, err)
+		}
+	}
+}
