@@ -1,8 +1,14 @@
+//go:build !amd64 || noasm
+
 package dtype
 
-// The types that most tensors have. A faster version for one processor
-// replaces these three and nothing else.
+// vectors exists for the tests.
+var vectors = false
+
+// The types that most tensors have. A version for one processor replaces these
+// and nothing else.
 
 func float16To32(dst []float32, src []byte)  { float16s(dst, src) }
 func bfloat16To32(dst []float32, src []byte) { bfloat16s(dst, src) }
 func int8To32(dst []float32, src []byte)     { int8s(dst, src) }
+func uint8To32(dst []float32, src []byte)    { uint8s(dst, src) }

@@ -14,14 +14,16 @@ import "encoding/binary"
 func Widen32(t Type, dst []float32, src []byte) int {
 	dst = dst[:numbers(t, len(dst), len(src))]
 	switch t {
-	case Float32:
-		float32s(dst, src)
+	case Float32, Complex64:
+		float32To32(dst, src)
 	case Float16, Complex32:
 		float16To32(dst, src)
 	case BFloat16:
 		bfloat16To32(dst, src)
 	case Int8, QInt8, Undefined:
 		int8To32(dst, src)
+	case Uint8, QUint8:
+		uint8To32(dst, src)
 	default:
 		widen(t, dst, src)
 	}
