@@ -1,0 +1,221 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// NodeInfo is what there is to say about one operator.
+type NodeInfo struct {
+	Op        *Op
+	Graph     string
+	Kernel    string
+	KernelLib string
+	Partition string // part of the graph the operator was compiled in
+	Passes    []string
+	UBPasses  []string
+	Origins   []string // framework operators
+	Inserted  bool     // the graph says that no framework operator stands behind it
+	Inputs    []PortInfo
+	Outputs   []PortInfo
+	// Notes say where peers were found beyond the operator's own edges.
+	Notes []string
+}
+
+// PortInfo describes an input or output.
+type PortInfo struct {
+	Index       int // ControlIndex for control edges
+	DType       string
+	Layout      string
+	Shape       []int64
+	ValueRange  string
+	ShapeRange  string
+	OriginShape []int64
+	OriginName  string // framework operator an output stands for
+	Peers       []Peer // producers of an input, consumers of an output
+	Unconnected bool
+	HasDesc     bool
+}
+
+// Peer is the other end of an edge.
+type Peer struct {
+	Name  string
+	Type  string // "" when the graph does not have it
+	Index int    // its output or input, ControlIndex for control edges
+}
+
+// Node describes op. A Data operator of a called graph shows what its callers are fed with, a calling operator what
+// the called graph returns.
+func (x *Index) Node(op *Op) *NodeInfo {
+	n := &NodeInfo{Op: op, Graph: op.Graph.Name, Kernel: op.Kernel(), KernelLib: op.KernelLib(), Partition: op.Attr("_graph_name").Text(),
+		Passes: op.Passes(), UBPasses: op.UBPasses()}
+	var stated bool
+	n.Origins, stated = op.OriginNames()
+	n.Inserted = stated && len(n.Origins) == 0
+	for _, in := range x.Inputs(op) {
+		p := portOf(in.Slot, in.Desc)
+		switch {
+		case in.Edge.IsEmpty():
+			p.Unconnected = true
+		case in.From != nil:
+			p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+		default:
+			p.Peers = []Peer{{Name: in.Edge.Producer(), Index: in.Index}}
+		}
+		n.Inputs = append(n.Inputs, p)
+	}
+	x.callerInputs(n)
+	for i := range op.OutputDesc {
+		p := portOf(i, &op.OutputDesc[i])
+		for _, c := range x.Consumers(op, i) {
+			p.Peers = append(p.Peers, Peer{c.Op.Name, c.Op.Type, c.Index})
+		}
+		n.Outputs = append(n.Outputs, p)
+	}
+	x.calleeOutputs(n)
+	if after := x.ControlConsumers(op); len(after) > 0 {
+		p := PortInfo{Index: ControlIndex}
+		for _, o := range after {
+			p.Peers = append(p.Peers, Peer{o.Name, o.Type, ControlIndex})
+		}
+		n.Outputs = append(n.Outputs, p)
+	}
+	return n
+}
+
+func (x *Index) callerInputs(n *NodeInfo) {
+	op := n.Op
+	k, ok := op.Attr(attrParentIndex).Int()
+	if op.Type != "Data" || !ok {
+		return
+	}
+	for _, in := range n.Inputs {
+		if len(in.Peers) > 0 && in.Index >= 0 {
+			return
+		}
+	}
+	for _, c := range x.callers[op.Graph] {
+		in, ok := x.Input(c, int(k))
+		if !ok || in.From == nil {
+			continue
+		}
+		p := portOf(int(k), in.Desc)
+		p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+		n.Inputs = append(n.Inputs, p)
+		n.Notes = append(n.Notes, fmt.Sprintf("input %d of %s, which calls this graph", k, c.Name))
+	}
+}
+
+func (x *Index) calleeOutputs(n *NodeInfo) {
+	for _, g := range x.Callees(n.Op) {
+		for i := range n.Outputs {
+			if in, ok := x.result(g, i); ok && in.From != nil {
+				n.Notes = append(n.Notes, fmt.Sprintf("output %d comes from %s:%d in graph %s", i, in.From.Name, in.Index, g.Name))
+			}
+		}
+		if len(n.Op.OutputDesc) > 0 || x.results[g] == nil {
+			continue
+		}
+		for _, in := range x.Inputs(x.results[g]) {
+			if in.From == nil || in.Slot < 0 {
+				continue
+			}
+			p := portOf(in.Slot, in.Desc)
+			p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+			n.Outputs = append(n.Outputs, p)
+			n.Notes = append(n.Notes, fmt.Sprintf("output %d shows its producer in graph %s", in.Slot, g.Name))
+		}
+	}
+}
+
+func portOf(index int, d *TensorDesc) PortInfo {
+	p := PortInfo{Index: index}
+	if d == nil {
+		return p
+	}
+	p.HasDesc = true
+	p.DType, p.Layout, p.Shape = d.DType, d.Layout, d.Shape
+	p.ValueRange, p.ShapeRange = d.Attr("value_range").String(), d.Attr("shape_range").String()
+	p.OriginShape = d.Attr(attrShape).Ints()
+	p.OriginName = d.Attr(attrOriginName).Text()
+	return p
+}
+
+// String renders type, layout, shape, the ranges that are known, and the origin shape.
+func (p PortInfo) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s][%s]%s", p.DType, p.Layout, FormatShape(p.Shape))
+	if p.ValueRange != "" {
+		b.WriteString(" value_range" + p.ValueRange)
+	}
+	if p.ShapeRange != "" && p.ShapeRange != "[]" {
+		b.WriteString(" shape_range" + p.ShapeRange)
+	}
+	if p.OriginShape != nil {
+		b.WriteString(" origin" + FormatShape(p.OriginShape))
+	}
+	return b.String()
+}
+
+// WriteText writes the description in lines, with the attributes if attrs is set.
+func (n *NodeInfo) WriteText(w io.Writer, attrs bool) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "Op(Type/Name): [%s] %s\n", n.Op.Type, n.Op.Name)
+	fmt.Fprintf(b, "ID: %d  Stream: %d  Graph: %s\n", n.Op.ID, n.Op.StreamID, n.Graph)
+	line := func(title, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "%s: %s\n", title, text)
+		}
+	}
+	line("KernelName", n.Kernel)
+	line("KernelLibName", n.KernelLib)
+	line("GraphName", n.Partition)
+	line("PassName", strings.Join(n.Passes, ", "))
+	line("UBPassName", strings.Join(n.UBPasses, ", "))
+	line("OriginalOp", strings.Join(n.Origins, ", "))
+	if n.Inserted {
+		b.WriteString("OriginalOp: none, inserted by GE\n")
+	}
+	if attrs {
+		b.WriteString("Attributes:\n")
+		for _, a := range n.Op.Attrs {
+			fmt.Fprintf(b, "  %s: %s\n", a.Key(), a.Value)
+		}
+	}
+	b.WriteString("Input:\n")
+	for _, p := range n.Inputs {
+		p.write(b)
+	}
+	b.WriteString("Output:\n")
+	for _, p := range n.Outputs {
+		p.write(b)
+	}
+	for _, t := range n.Notes {
+		fmt.Fprintf(b, "Note: %s\n", t)
+	}
+	return b.Flush()
+}
+
+func (p PortInfo) write(b *bufio.Writer) {
+	if p.Index == ControlIndex {
+		b.WriteString(" -[control]")
+	} else {
+		fmt.Fprintf(b, " -[%d] %s", p.Index, p)
+	}
+	if p.OriginName != "" {
+		fmt.Fprintf(b, " of %s", p.OriginName)
+	}
+	if p.Unconnected {
+		b.WriteString(" unconnected")
+	}
+	for _, e := range p.Peers {
+		if e.Index == ControlIndex {
+			fmt.Fprintf(b, " %s", e.Name)
+		} else {
+			fmt.Fprintf(b, " %s:%d", e.Name, e.Index)
+		}
+	}
+	b.WriteByte('\n')
+}
