@@ -64,12 +64,12 @@ func (s *exactSums) add(t *exactSums, start int64) {
 
 func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 	if r.pass > 0 {
-		reduceKL(r, p, x, y, sumKL[float32])
+		reduceKL(r, p, x, y, sumKL32)
 		return
 	}
 	var t tileSums
 	p.n = len(x)
-	sumTile(&t, x, y)
+	sumTile32(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) {
 		sumCarefully(&p.sums, x, y)
 		return
@@ -79,12 +79,12 @@ func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 
 func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 	if r.pass > 0 {
-		reduceKL(r, p, x, y, sumKL[float64])
+		reduceKL(r, p, x, y, sumKL64)
 		return
 	}
 	var t tileSums
 	p.n = len(x)
-	sumTile(&t, x, y)
+	sumTile64(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
 		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) {
 		sumCarefully(&p.sums, x, y)

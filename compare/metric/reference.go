@@ -15,6 +15,7 @@ type referenceRun struct {
 	differ float64
 
 	kx, ky  refScale
+	lanes   refLanes
 	middles refMiddles // of the second pass
 	kl      float32    // of the third
 	wantsKL bool
@@ -33,6 +34,9 @@ type referencePartial struct {
 func (r *referenceRun) reduce(p *referencePartial, x, y []float32) {
 	p.n = len(x)
 	p.extrema = newRefExtrema()
+	if r.reduceVector(p, x, y) {
+		return
+	}
 	for b := 0; b*sumBlock < len(x); b++ {
 		lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
 		switch r.pass {
@@ -86,8 +90,9 @@ func (r *referenceRun) next(run *Run) bool {
 	if pass == 0 {
 		n := float64(r.n)
 		e := &r.extrema
-		r.kx = refScale{norm: sqrt32(r.sums.xx), lo: e.loX, spread: e.hiX - e.loX, mean: r.sums.x / n}
-		r.ky = refScale{norm: sqrt32(r.sums.yy), lo: e.loY, spread: e.hiY - e.loY, mean: r.sums.y / n}
+		r.kx = newRefScale(r.sums.xx, e.loX, e.hiX, r.sums.x/n)
+		r.ky = newRefScale(r.sums.yy, e.loY, e.hiY, r.sums.y/n)
+		r.lanes.set(&r.kx, &r.ky)
 		r.wantsKL = run.wants[KullbackLeiblerDivergence] && finite(r.kx.spread) && finite(r.ky.spread)
 	}
 	switch {
@@ -97,6 +102,7 @@ func (r *referenceRun) next(run *Run) bool {
 		return r.wantsKL || run.wants[StandardDeviation] || run.wants[CosineSimilarity] && !run.cfg.Scalar
 	case pass == 1:
 		r.kx.sum, r.ky.sum = r.middles.px, r.middles.py
+		r.lanes.set(&r.kx, &r.ky)
 		return r.wantsKL
 	}
 	return false

@@ -70,30 +70,73 @@ func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 	}
 	s.dd = pairwise(t)
 	for i, v := range x {
-		t[i] = 0
-		if float64(abs32(y[i])) > epsilon64 {
-			t[i] = abs32(float32(v/y[i]) - 1)
-		}
+		t[i] = relativeError(v, y[i])
 		e.maxRel = max(e.maxRel, t[i])
 	}
 	s.rel = pairwise(t)
 }
 
+func relativeError(x, y float32) float32 {
+	if abs32(y) > epsilon64 {
+		return abs32(float32(x/y) - 1)
+	}
+	return 0
+}
+
 // refScale is what the second and third pass know of a side.
 type refScale struct {
-	norm   float32 // of the elements
-	lo     float32 // p is (v-lo)/spread, or v if spread is 0
-	spread float32
-	sum    float32 // of p, known in the third pass
-	mean   float64
+	norm       float32 // of the elements
+	lo, spread float32 // p is (v-lo)/spread
+	sum        float32 // of p, known in the third pass
+	mean       float64
+}
+
+func newRefScale(squares, lo, hi float32, mean float64) refScale {
+	s := refScale{norm: sqrt32(squares), lo: lo, spread: hi - lo, mean: mean}
+	if s.spread == 0 {
+		s.lo, s.spread = 0, 1
+	}
+	return s
+}
+
+// refLanes are the scales of both sides as vector kernels take them: eight
+// times each.
+type refLanes struct {
+	scales [8][8]float32 // norms, lo and spread of x, of y, sums
+	means  [2][8]float64
+}
+
+func (l *refLanes) set(kx, ky *refScale) {
+	for i, f := range [...]float32{kx.norm, ky.norm, kx.lo, kx.spread, ky.lo, ky.spread, kx.sum, ky.sum} {
+		for j := range l.scales[i] {
+			l.scales[i][j] = f
+		}
+	}
+	for j := range l.means[0] {
+		l.means[0][j], l.means[1][j] = kx.mean, ky.mean
+	}
 }
 
 // share scales an element for the divergence; it is at least 2^-23.
 func (s *refScale) share(v float32) float32 {
-	if s.spread != 0 {
-		v = float32(v-s.lo) / s.spread
-	}
-	return max(v, epsilon32)
+	return max(float32(v-s.lo)/s.spread, epsilon32)
+}
+
+// alignment is the element's term of the cosine.
+func alignment(kx, ky *refScale, x, y float32) float32 {
+	return float32(float32(x/kx.norm) * float32(y/ky.norm))
+}
+
+// distance is the squared distance of v from the mean.
+func (s *refScale) distance(v float32) float64 {
+	d := float64(v) - s.mean
+	return float64(d * d)
+}
+
+// surprise is the element's term of the divergence.
+func surprise(kx, ky *refScale, x, y float32) float32 {
+	p, q := float32(kx.share(x)/kx.sum), float32(ky.share(y)/ky.sum)
+	return float32(p * log32(p/q))
 }
 
 // refMiddles are the sums over a block in the second pass.
@@ -111,19 +154,15 @@ func refSecond(s *refMiddles, kx, ky *refScale, x, y []float32) {
 	t, w := room[:len(x)], wide[:len(x)]
 
 	for i, v := range x {
-		t[i] = float32(float32(v/kx.norm) * float32(y[i]/ky.norm))
+		t[i] = alignment(kx, ky, v, y[i])
 	}
 	s.cos = pairwise(t)
 	for i, v := range x {
-		t[i] = kx.share(v)
-		d := float64(v) - kx.mean
-		w[i] = float64(d * d)
+		t[i], w[i] = kx.share(v), kx.distance(v)
 	}
 	s.px, s.vx = pairwise(t), pairwise(w)
 	for i, v := range y {
-		t[i] = ky.share(v)
-		d := float64(v) - ky.mean
-		w[i] = float64(d * d)
+		t[i], w[i] = ky.share(v), ky.distance(v)
 	}
 	s.py, s.vy = pairwise(t), pairwise(w)
 }
@@ -134,9 +173,7 @@ func refThird(kx, ky *refScale, x, y []float32) float32 {
 	var room [sumBlock]float32
 	t := room[:len(x)]
 	for i, v := range x {
-		p := kx.share(v) / kx.sum
-		q := ky.share(y[i]) / ky.sum
-		t[i] = float32(p * log32(p/q))
+		t[i] = surprise(kx, ky, v, y[i])
 	}
 	return pairwise(t)
 }

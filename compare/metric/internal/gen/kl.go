@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The logarithm of the divergence: r is 2^e·m, m in [√½, √2), and ln m is
+// 2·atanh(s), s = (m-1)/(m+1), |s| < 0.172, by its series up to s^(2·terms+1).
+// The terms left out are below 0.03^(terms+1)/(2·terms+3), 1e-15 of the whole.
+const terms = 8
+
+const (
+	rootHalf     = 0x3fe6a09e667f3bcd // bits of √½
+	mantissaMask = 1<<52 - 1
+)
+
+func klStart(level string, e element) (out, k, x, y, n reg.Register) {
+	name := "sumKL" + e.suffix() + level
+	TEXT(name, NOSPLIT, "func(out *[3]float64, k *[4]float64, x, y *"+e.name()+", n int)")
+	Doc(fmt.Sprintf("%s is sumKL for n elements, a multiple of 8 and not 0. k holds lo and inverse of x and of y.", name))
+	Pragma("noescape")
+	return Load(Param("out"), GP64()), Load(Param("k"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
+}
+
+func sumKL512(e element) {
+	out, k, x, y, n := klStart("AVX512", e)
+	var scale [4]reg.VecVirtual
+	for i := range scale {
+		scale[i] = ZMM()
+		VBROADCASTSD(Mem{Base: k, Disp: 8 * i}, scale[i])
+	}
+	constant := func(m Mem) reg.VecVirtual {
+		z := ZMM()
+		VMOVUPD(m, z)
+		return z
+	}
+	floor, split, mantissa, one, ln2, two := constant(f64(0x1p-23)), constant(q64(rootHalf)), constant(q64(mantissaMask)),
+		constant(f64(1)), constant(f64(math.Ln2)), constant(f64(2))
+	var series [terms + 1]reg.VecVirtual
+	for i := 1; i <= terms; i++ {
+		series[i] = constant(f64(1 / float64(2*i+1)))
+	}
+	var acc [3]reg.VecVirtual
+	for i := range acc {
+		acc[i] = ZMM()
+		VPXORQ(acc[i], acc[i], acc[i])
+	}
+	width := 8 * e.size()
+	SHRQ(Imm(3), n)
+	loop("loop", n, func() {
+		if e.bits == 64 {
+			prefetch(x)
+			prefetch(y)
+		} else {
+			// Half a cache line at a time: x in one round, y in the other,
+			// would need two bodies. A second fetch costs little.
+			prefetch(x)
+			prefetch(y)
+		}
+		p, q, r, b, s, z, t := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+		if e.bits == 32 {
+			VCVTPS2PD(Mem{Base: x}, p)
+			VCVTPS2PD(Mem{Base: y}, q)
+		} else {
+			VMOVUPD(Mem{Base: x}, p)
+			VMOVUPD(Mem{Base: y}, q)
+		}
+		VSUBPD(scale[0], p, p)
+		VMULPD(scale[1], p, p)
+		VMAXPD(p, floor, p)
+		VSUBPD(scale[2], q, q)
+		VMULPD(scale[3], q, q)
+		VMAXPD(q, floor, q)
+		VADDPD(p, acc[1], acc[1])
+		VADDPD(q, acc[2], acc[2])
+		VDIVPD(q, p, r)
+		VPSUBQ(split, r, b)
+		VPANDQ(mantissa, b, r)
+		VPADDQ(split, r, r)
+		VPSRAQ(Imm(52), b, b)
+		VCVTQQ2PD(b, b)
+		VADDPD(one, r, t)
+		VSUBPD(one, r, s)
+		VDIVPD(t, s, s)
+		VMULPD(s, s, z)
+		VMOVAPD(series[terms], t)
+		for i := terms - 1; i >= 1; i-- {
+			VFMADD213PD(series[i], z, t)
+		}
+		VMULPD(two, s, s)    // 2s
+		VMULPD(z, t, t)      // z·P(z)
+		VFMADD213PD(s, s, t) // 2s + 2s·z·P(z)
+		VFMADD231PD(ln2, b, t)
+		VFMADD231PD(t, p, acc[0])
+		ADDQ(Imm(uint64(width)), x)
+		ADDQ(Imm(uint64(width)), y)
+	})
+	for i := range acc {
+		VMOVSD(fold512(acc[i], VADDPD), Mem{Base: out, Disp: 8 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func sumKL256(e element) {
+	out, k, x, y, n := klStart("AVX2", e)
+	var scale [4]reg.VecVirtual
+	for i := range scale {
+		scale[i] = YMM()
+		VBROADCASTSD(Mem{Base: k, Disp: 8 * i}, scale[i])
+	}
+	var acc [3]reg.VecVirtual
+	for i := range acc {
+		acc[i] = YMM()
+		VXORPD(acc[i], acc[i], acc[i])
+	}
+	floor := YMM()
+	VMOVUPD(f64(0x1p-23), floor)
+	// Without a conversion of 64-bit integers: exponents are non-negative
+	// with a bias, and become the low bits of the mantissa of 2^52.
+	const bias = 1023
+	const shift = bias<<52 - rootHalf
+	width := 4 * e.size()
+	SHRQ(Imm(2), n)
+	loop("loop", n, func() {
+		prefetch(x)
+		prefetch(y)
+		p, q, r, b, s, z, t := YMM(), YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+		if e.bits == 32 {
+			VCVTPS2PD(Mem{Base: x}, p)
+			VCVTPS2PD(Mem{Base: y}, q)
+		} else {
+			VMOVUPD(Mem{Base: x}, p)
+			VMOVUPD(Mem{Base: y}, q)
+		}
+		VSUBPD(scale[0], p, p)
+		VMULPD(scale[1], p, p)
+		VMAXPD(p, floor, p)
+		VSUBPD(scale[2], q, q)
+		VMULPD(scale[3], q, q)
+		VMAXPD(q, floor, q)
+		VADDPD(p, acc[1], acc[1])
+		VADDPD(q, acc[2], acc[2])
+		VDIVPD(q, p, r)
+		VPADDQ(q64(shift), r, b)
+		VANDPD(q64(mantissaMask), b, r)
+		VPADDQ(q64(rootHalf), r, r)
+		VPSRLQ(Imm(52), b, b)
+		VORPD(f64(0x1p52), b, b)
+		VSUBPD(f64(0x1p52+bias), b, b)
+		VADDPD(f64(1), r, t)
+		VSUBPD(f64(1), r, s)
+		VDIVPD(t, s, s)
+		VMULPD(s, s, z)
+		VMOVUPD(f64(1/float64(2*terms+1)), t)
+		for i := terms - 1; i >= 1; i-- {
+			VFMADD213PD(f64(1/float64(2*i+1)), z, t)
+		}
+		VADDPD(s, s, s)
+		VMULPD(z, t, t)
+		VFMADD213PD(s, s, t)
+		VFMADD231PD(f64(math.Ln2), b, t)
+		VFMADD231PD(t, p, acc[0])
+		ADDQ(Imm(uint64(width)), x)
+		ADDQ(Imm(uint64(width)), y)
+	})
+	for i := range acc {
+		VMOVSD(fold256(acc[i], VADDPD), Mem{Base: out, Disp: 8 * i})
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,337 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Extrema, in the order of the array that the first pass updates.
+const (
+	extMaxAbs = iota
+	extMaxRel
+	extLoX
+	extHiX
+	extLoY
+	extHiY
+	extrema
+)
+
+// refFirst emits the first pass. Rows are xx yy ad dd rel; doubles are x y.
+func refFirst(l level) {
+	var ext [extrema]reg.VecVirtual
+	var pe reg.Register
+	var abs, one, eps Op
+	leaves("refFirst"+l.name, "refFirst", "ext *[6][8]float32, ", func() {
+		pe = Load(Param("ext"), GP64())
+		for i := range ext {
+			ext[i] = YMM()
+			VMOVUPS(Mem{Base: pe, Disp: 32 * i}, ext[i])
+		}
+		abs, one, eps = d32(abs32Mask), f32(1), f32(0x1p-52)
+		if l.wide {
+			for _, c := range []*Op{&abs, &one, &eps} {
+				y := YMM()
+				VMOVUPS(*c, y)
+				*c = y
+			}
+		}
+	}, func(x, y, groups, rows, doubles reg.Register) {
+		var acc [5]reg.VecVirtual
+		for i := range acc {
+			acc[i] = zeroed(YMM(), l)
+		}
+		if l.wide {
+			sx, sy := zeroed(ZMM(), l), zeroed(ZMM(), l)
+			loop("group", groups, func() {
+				prefetch(x)
+				prefetch(y)
+				a, b := YMM(), YMM()
+				VMOVUPS(Mem{Base: x}, a)
+				VMOVUPS(Mem{Base: y}, b)
+				firstSums(l, a, b, acc[:], ext[:], abs, one, eps)
+				firstExtrema(a, b, ext[:])
+				p, q := ZMM(), ZMM()
+				VCVTPS2PD(Mem{Base: x}, p)
+				VCVTPS2PD(Mem{Base: y}, q)
+				VADDPD(p, sx, sx)
+				VADDPD(q, sy, sy)
+				ADDQ(Imm(32), x)
+				ADDQ(Imm(32), y)
+			})
+			doubleSums(l, lower(sx), upper(sx), lower(sy), upper(sy), Mem{Base: doubles})
+			fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
+			fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
+			return
+		}
+		// Twice over the leaf, for want of registers.
+		px, py, again := GP64(), GP64(), GP64()
+		MOVQ(x, px)
+		MOVQ(y, py)
+		MOVQ(groups, again)
+		loop("group", groups, func() {
+			prefetch(px)
+			prefetch(py)
+			a, b := YMM(), YMM()
+			VMOVUPS(Mem{Base: px}, a)
+			VMOVUPS(Mem{Base: py}, b)
+			firstSums(l, a, b, acc[:], ext[:], abs, one, eps)
+			ADDQ(Imm(32), px)
+			ADDQ(Imm(32), py)
+		})
+		fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
+		fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
+		var sum [4]reg.VecVirtual
+		for i := range sum {
+			sum[i] = zeroed(YMM(), l)
+		}
+		loop("again", again, func() {
+			a, b := YMM(), YMM()
+			VMOVUPS(Mem{Base: x}, a)
+			VMOVUPS(Mem{Base: y}, b)
+			firstExtrema(a, b, ext[:])
+			for i := range sum {
+				t := YMM()
+				VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
+				VADDPD(t, sum[i], sum[i])
+			}
+			ADDQ(Imm(32), x)
+			ADDQ(Imm(32), y)
+		})
+		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
+	}, func() {
+		for i := range ext {
+			VMOVUPS(ext[i], Mem{Base: pe, Disp: 32 * i})
+		}
+	})
+}
+
+func firstSums(l level, a, b reg.VecVirtual, acc, ext []reg.VecVirtual, abs, one, eps Op) {
+	t := YMM()
+	VMULPS(a, a, t)
+	VADDPS(t, acc[0], acc[0])
+	t = YMM()
+	VMULPS(b, b, t)
+	VADDPS(t, acc[1], acc[1])
+	t = YMM()
+	VSUBPS(b, a, t)
+	VANDPS(abs, t, t)
+	VADDPS(t, acc[2], acc[2])
+	VMAXPS(t, ext[extMaxAbs], ext[extMaxAbs])
+	VMULPS(t, t, t)
+	VADDPS(t, acc[3], acc[3])
+	r, m := YMM(), YMM()
+	VDIVPS(b, a, r)
+	VANDPS(abs, b, m)
+	if l.wide {
+		k := K()
+		VCMPPS(gtOQ, eps, m, k)
+		VSUBPS_Z(one, r, k, r)
+		VANDPS(abs, r, r)
+	} else {
+		VCMPPS(gtOQ, eps, m, m)
+		VSUBPS(one, r, r)
+		VANDPS(abs, r, r)
+		VANDPS(m, r, r)
+	}
+	VADDPS(r, acc[4], acc[4])
+	VMAXPS(r, ext[extMaxRel], ext[extMaxRel])
+}
+
+func firstExtrema(a, b reg.VecVirtual, ext []reg.VecVirtual) {
+	VMINPS(a, ext[extLoX], ext[extLoX])
+	VMAXPS(a, ext[extHiX], ext[extHiX])
+	VMINPS(b, ext[extLoY], ext[extLoY])
+	VMAXPS(b, ext[extHiY], ext[extHiY])
+}
+
+// Scales of the second and third pass, in the order of refLanes: eight equal
+// float32 each.
+const (
+	laneNormX = iota
+	laneNormY
+	laneLoX
+	laneSpreadX
+	laneLoY
+	laneSpreadY
+	laneSumX
+	laneSumY
+)
+
+// lane loads scale i.
+func lane(k reg.Register, i int) reg.VecVirtual {
+	y := YMM()
+	VMOVUPS(Mem{Base: k, Disp: 32 * i}, y)
+	return y
+}
+
+// share scales v to at least 2^-23.
+func share(v, lo, spread, floor reg.VecVirtual) {
+	VSUBPS(lo, v, v)
+	VDIVPS(spread, v, v)
+	VMAXPS(v, floor, v)
+}
+
+// refSecond emits the second pass. Rows are cos px py; doubles are vx vy.
+func refSecond(l level) {
+	var k, means reg.Register
+	var scale [laneSumX]reg.VecVirtual
+	var floor, meanX, meanY reg.VecVirtual
+	leaves("refSecond"+l.name, "refSecond", "k *[8][8]float32, means *[2][8]float64, ", func() {
+		k, means = Load(Param("k"), GP64()), Load(Param("means"), GP64())
+		if l.wide {
+			meanX, meanY = ZMM(), ZMM()
+			VMOVUPD(Mem{Base: means}, meanX)
+			VMOVUPD(Mem{Base: means, Disp: 64}, meanY)
+			for i := range scale {
+				scale[i] = lane(k, i)
+			}
+			floor = YMM()
+			VMOVUPS(f32(0x1p-23), floor)
+		}
+	}, func(x, y, groups, rows, doubles reg.Register) {
+		if !l.wide {
+			for i := range scale {
+				scale[i] = lane(k, i)
+			}
+			floor = YMM()
+			VMOVUPS(f32(0x1p-23), floor)
+		}
+		var acc [3]reg.VecVirtual
+		for i := range acc {
+			acc[i] = zeroed(YMM(), l)
+		}
+		sums := func(x, y reg.Register) {
+			a, b, s, t := YMM(), YMM(), YMM(), YMM()
+			VMOVUPS(Mem{Base: x}, a)
+			VMOVUPS(Mem{Base: y}, b)
+			VDIVPS(scale[laneNormX], a, s)
+			VDIVPS(scale[laneNormY], b, t)
+			VMULPS(t, s, s)
+			VADDPS(s, acc[0], acc[0])
+			share(a, scale[laneLoX], scale[laneSpreadX], floor)
+			VADDPS(a, acc[1], acc[1])
+			share(b, scale[laneLoY], scale[laneSpreadY], floor)
+			VADDPS(b, acc[2], acc[2])
+		}
+		if l.wide {
+			vx, vy := zeroed(ZMM(), l), zeroed(ZMM(), l)
+			loop("group", groups, func() {
+				prefetch(x)
+				prefetch(y)
+				sums(x, y)
+				p, q := ZMM(), ZMM()
+				VCVTPS2PD(Mem{Base: x}, p)
+				VCVTPS2PD(Mem{Base: y}, q)
+				VSUBPD(meanX, p, p)
+				VSUBPD(meanY, q, q)
+				VMULPD(p, p, p)
+				VMULPD(q, q, q)
+				VADDPD(p, vx, vx)
+				VADDPD(q, vy, vy)
+				ADDQ(Imm(32), x)
+				ADDQ(Imm(32), y)
+			})
+			doubleSums(l, lower(vx), upper(vx), lower(vy), upper(vy), Mem{Base: doubles})
+			fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
+			return
+		}
+		px, py, again := GP64(), GP64(), GP64()
+		MOVQ(x, px)
+		MOVQ(y, py)
+		MOVQ(groups, again)
+		loop("group", groups, func() {
+			prefetch(px)
+			prefetch(py)
+			sums(px, py)
+			ADDQ(Imm(32), px)
+			ADDQ(Imm(32), py)
+		})
+		fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
+		mean := []reg.VecVirtual{lane(means, 0), lane(means, 2)}
+		var sum [4]reg.VecVirtual
+		for i := range sum {
+			sum[i] = zeroed(YMM(), l)
+		}
+		loop("again", again, func() {
+			for i := range sum {
+				t := YMM()
+				VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
+				VSUBPD(mean[i/2], t, t)
+				VMULPD(t, t, t)
+				VADDPD(t, sum[i], sum[i])
+			}
+			ADDQ(Imm(32), x)
+			ADDQ(Imm(32), y)
+		})
+		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
+	}, func() {})
+}
+
+// The polynomial of log32, and √½.
+var logP = []float32{
+	7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+	-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+}
+
+const logSplit = 0x3f3504f3
+
+// refThird emits the third pass. Rows are the divergence; there are no
+// doubles. Quotients must be normal numbers.
+func refThird(l level) {
+	var k reg.Register
+	leaves("refThird"+l.name, "refThird", "k *[8][8]float32, ", func() {
+		k = Load(Param("k"), GP64())
+	}, func(x, y, groups, rows, doubles reg.Register) {
+		lo := [2]reg.VecVirtual{lane(k, laneLoX), lane(k, laneLoY)}
+		spread := [2]reg.VecVirtual{lane(k, laneSpreadX), lane(k, laneSpreadY)}
+		sum := [2]reg.VecVirtual{lane(k, laneSumX), lane(k, laneSumY)}
+		floor := YMM()
+		VMOVUPS(f32(0x1p-23), floor)
+		acc := zeroed(YMM(), l)
+		loop("group", groups, func() {
+			prefetch(x)
+			prefetch(y)
+			p, q := YMM(), YMM()
+			VMOVUPS(Mem{Base: x}, p)
+			VMOVUPS(Mem{Base: y}, q)
+			share(p, lo[0], spread[0], floor)
+			share(q, lo[1], spread[1], floor)
+			VDIVPS(sum[0], p, p)
+			VDIVPS(sum[1], q, q)
+			b, m, s, z := YMM(), YMM(), YMM(), YMM()
+			VDIVPS(q, p, b)
+			VPSUBD(d32(logSplit), b, b)
+			if l.wide {
+				VPANDD(d32(1<<23-1), b, m)
+			} else {
+				VPAND(d32(1<<23-1), b, m)
+			}
+			VPADDD(d32(logSplit), m, m)
+			VPSRAD(Imm(23), b, b)
+			VCVTDQ2PS(b, b) // exponent
+			VSUBPS(f32(1), m, m)
+			VMOVUPS(f32(logP[0]), s)
+			for _, c := range logP[1:] {
+				VMULPS(m, s, s)
+				VADDPS(f32(c), s, s)
+			}
+			VMULPS(m, m, z)
+			VMULPS(m, s, s)
+			VMULPS(z, s, s)
+			t := YMM()
+			VMULPS(f32(-2.12194440e-4), b, t)
+			VADDPS(t, s, s)
+			VMULPS(f32(0.5), z, z)
+			VSUBPS(z, s, s)
+			VADDPS(m, s, s)
+			VMULPS(f32(0.693359375), b, b)
+			VADDPS(b, s, s)
+			VMULPS(s, p, p)
+			VADDPS(p, acc, acc)
+			ADDQ(Imm(32), x)
+			ADDQ(Imm(32), y)
+		})
+		fourSums(l, acc, acc, acc, acc, Mem{Base: rows})
+	}, func() {})
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// sumTile256 is sumTile512 with AVX2 and FMA. Sixteen registers do not hold
+// all accumulators, so that stretches of 512 elements, which stay in the
+// first-level cache, are looked at twice: once for extrema and zeros, once for
+// the sums.
+func sumTile256(e element) {
+	TEXT("sumTile"+e.suffix()+"AVX2", NOSPLIT, "func(out *[16]float64, x, y *"+e.name()+", n int)")
+	Doc("sumTile" + e.suffix() + "AVX2 is sumTile for n elements, a multiple of 8 and not 0.")
+	Pragma("noescape")
+	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
+
+	store := AllocLocal(32 * sumSlots)
+	slot := func(i int) Mem { return store.Offset(32 * i) }
+	start := YMM()
+	VXORPD(start, start, start)
+	for i := range sumSlots {
+		VMOVUPD(start, slot(i))
+	}
+	plus, minus := q64(infinity64), q64(infinity64|sign64)
+	if e.bits == 32 {
+		plus, minus = d32(infinity32), d32(infinity32|sign32)
+	}
+	VMOVUPD(plus, start)
+	VMOVUPD(start, slot(slotLoX))
+	VMOVUPD(start, slot(slotLoY))
+	VMOVUPD(minus, start)
+	VMOVUPD(start, slot(slotHiX))
+	VMOVUPD(start, slot(slotHiY))
+
+	// with keeps the accumulators from..to in registers while body runs.
+	with := func(slots []int, body func(acc map[int]reg.VecVirtual)) {
+		acc := map[int]reg.VecVirtual{}
+		for _, i := range slots {
+			acc[i] = YMM()
+			VMOVUPD(slot(i), acc[i])
+		}
+		body(acc)
+		for _, i := range slots {
+			VMOVUPD(acc[i], slot(i))
+		}
+	}
+
+	stretch, count, px, py := GP64(), GP64(), GP64(), GP64()
+	Label("stretch")
+	MOVQ(U32(512), stretch)
+	CMPQ(n, stretch)
+	CMOVQLT(n, stretch)
+	MOVQ(x, px)
+	MOVQ(y, py)
+	MOVQ(stretch, count)
+	if e.bits == 32 {
+		SHRQ(Imm(3), count)
+	} else {
+		SHRQ(Imm(2), count)
+	}
+	with([]int{slotLoX, slotHiX, slotLoY, slotHiY, slotZeroMax, slotZeroGolden}, func(acc map[int]reg.VecVirtual) {
+		abs, zero := YMM(), YMM()
+		VXORPD(zero, zero, zero)
+		if e.bits == 32 {
+			VMOVUPD(d32(abs32Mask), abs)
+		} else {
+			VMOVUPD(q64(abs64Mask), abs)
+		}
+		loop("extrema", count, func() {
+			a, b, m, k := YMM(), YMM(), YMM(), YMM()
+			VMOVUPD(Mem{Base: px}, a)
+			VMOVUPD(Mem{Base: py}, b)
+			lo, hi, and, sub := VMINPS, VMAXPS, VANDPS, VPSUBD
+			cmp := VCMPPS
+			if e.bits == 64 {
+				lo, hi, and, sub = VMINPD, VMAXPD, VANDPD, VPSUBQ
+				cmp = VCMPPD
+			}
+			lo(a, acc[slotLoX], acc[slotLoX])
+			hi(a, acc[slotHiX], acc[slotHiX])
+			lo(b, acc[slotLoY], acc[slotLoY])
+			hi(b, acc[slotHiY], acc[slotHiY])
+			cmp(eqOQ, zero, b, m)
+			cmp(neqUQ, zero, a, k)
+			and(k, m, m)
+			sub(m, acc[slotZeroGolden], acc[slotZeroGolden])
+			and(abs, a, a)
+			and(m, a, a)
+			hi(a, acc[slotZeroMax], acc[slotZeroMax])
+			prefetch(px)
+			prefetch(py)
+			ADDQ(Imm(32), px)
+			ADDQ(Imm(32), py)
+		})
+	})
+	MOVQ(stretch, count)
+	SHRQ(Imm(2), count)
+	with([]int{slotXY, slotXX, slotYY, slotDD, slotAD, slotRel, slotX, slotY, slotMaxAbs, slotMaxRel}, func(acc map[int]reg.VecVirtual) {
+		abs := q64(abs64Mask)
+		zero := q64(0)
+		loop("sums", count, func() {
+			a, b, d, m := YMM(), YMM(), YMM(), YMM()
+			if e.bits == 32 {
+				VCVTPS2PD(Mem{Base: x}, a)
+				VCVTPS2PD(Mem{Base: y}, b)
+			} else {
+				VMOVUPD(Mem{Base: x}, a)
+				VMOVUPD(Mem{Base: y}, b)
+			}
+			VFMADD231PD(b, a, acc[slotXY])
+			VFMADD231PD(a, a, acc[slotXX])
+			VFMADD231PD(b, b, acc[slotYY])
+			VADDPD(a, acc[slotX], acc[slotX])
+			VADDPD(b, acc[slotY], acc[slotY])
+			VSUBPD(b, a, d)
+			VFMADD231PD(d, d, acc[slotDD])
+			VANDPD(abs, d, d)
+			VADDPD(d, acc[slotAD], acc[slotAD])
+			VMAXPD(d, acc[slotMaxAbs], acc[slotMaxAbs])
+			VCMPPD(neqUQ, zero, b, m)
+			VANDPD(abs, b, b)
+			VDIVPD(b, d, d)
+			VANDPD(m, d, d)
+			VADDPD(d, acc[slotRel], acc[slotRel])
+			VMAXPD(d, acc[slotMaxRel], acc[slotMaxRel])
+			ADDQ(Imm(uint64(4*e.size())), x)
+			ADDQ(Imm(uint64(4*e.size())), y)
+		})
+	})
+	SUBQ(stretch, n)
+	JNZ(LabelRef("stretch"))
+
+	for i := range sumSlots {
+		v := YMM()
+		VMOVUPD(slot(i), v)
+		op := VADDPD
+		half := func(wide, narrow func(...Op)) {
+			op = wide
+			if e.bits == 32 {
+				x := XMM()
+				VEXTRACTF128(Imm(1), v, x)
+				narrow(x, v.AsX(), x)
+				VCVTPS2PD(x, v)
+			}
+		}
+		switch i {
+		case slotMaxAbs, slotMaxRel:
+			op = VMAXPD
+		case slotHiX, slotHiY, slotZeroMax:
+			half(VMAXPD, VMAXPS)
+		case slotLoX, slotLoY:
+			half(VMINPD, VMINPS)
+		case slotZeroGolden:
+			x := XMM()
+			VEXTRACTF128(Imm(1), v, x)
+			if e.bits == 32 {
+				VPADDD(x, v.AsX(), x)
+			} else {
+				// Counts are below 2^32: the upper halves are free.
+				VPADDQ(x, v.AsX(), x)
+			}
+			VCVTDQ2PD(x, v)
+		}
+		VMOVSD(fold256(v, op), Mem{Base: out, Disp: 8 * i})
+	}
+	VZEROUPPER()
+	RET()
+}

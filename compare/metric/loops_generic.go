@@ -1,0 +1,15 @@
+//go:build !amd64 || noasm
+
+package metric
+
+// Without vector kernels the Go loops do all the work.
+
+var levels = []level{levelGo}
+
+func sumTile32(t *tileSums, x, y []float32) { sumTile(t, x, y) }
+func sumTile64(t *tileSums, x, y []float64) { sumTile(t, x, y) }
+
+func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) { sumKL(s, kx, ky, x, y) }
+func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) { sumKL(s, kx, ky, x, y) }
+
+func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool { return false }
