@@ -2,11 +2,13 @@ package compare
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"sync"
 
 	"precision/compare/metric"
 	"precision/dump/dtype"
+	"precision/dump/layout"
 )
 
 // How a pair is computed
@@ -70,12 +72,26 @@ type scratch struct {
 	x64, y64 []float64
 	complex  []float64
 	partial  metric.Partial
+	readers  [2]*layout.Reader // the last of each side, for their buffers
 }
 
-// grow returns a slice of length n, using s when it is large enough.
+// open starts a reader of a side (0 is mine, 1 golden) that takes over the
+// buffers of the worker's last one.
+func (s *scratch) open(side int, o *operand) elements {
+	e := o.open()
+	if r, ok := e.(*layout.Reader); ok {
+		r.Inherit(s.readers[side])
+		s.readers[side] = r
+	}
+	return e
+}
+
+// grow returns a slice of length n, using s when it is large enough. A new one
+// has room for the next power of two: tensors of a network come in all sizes,
+// and buffers should settle soon.
 func grow[T any](s []T, n int64) []T {
 	if int64(cap(s)) < n {
-		return make([]T, n)
+		return make([]T, n, 1<<bits.Len64(uint64(n-1)))
 	}
 	return s[:n]
 }
@@ -241,7 +257,7 @@ type tiler struct {
 }
 
 func (p *pairing) newTiler(s *scratch, keep bool) *tiler {
-	t := &tiler{p: p, s: s, keep: keep, mine: p.mine.open(), gold: p.golden.open()}
+	t := &tiler{p: p, s: s, keep: keep, mine: s.open(0, p.mine), gold: s.open(1, p.golden)}
 	room := p.numbers()
 	if !keep {
 		room = min(room, metric.TileLen)

@@ -86,6 +86,18 @@ func (r *Reader) Clone() *Reader {
 	return c
 }
 
+// Inherit takes over the buffers of a Reader that is no longer in use, so that
+// reading one tensor after the other does not allocate anew for each.
+func (r *Reader) Inherit(old *Reader) {
+	if old == nil || old.mem || r.mem || old == r {
+		return
+	}
+	r.buf, r.group = old.buf[:0], old.group[:0]
+	r.lo, r.hi, r.groupLo, r.groupHi = 0, 0, 0, 0
+	old.buf, old.group = nil, nil
+	old.lo, old.hi, old.groupLo, old.groupHi = 0, 0, 0, 0
+}
+
 // View returns the View the Reader reads through.
 func (r *Reader) View() View { return r.view }
 
