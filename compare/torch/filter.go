@@ -1,0 +1,131 @@
+package torch
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/dump/npy"
+	"precision/internal/whole"
+)
+
+// suspectCosine is the largest cosine of a row that is worth a closer look.
+const suspectCosine = 0.95
+
+// FilteredFolder is the folder that goes with a table written to path.
+func (t *Table) FilteredFolder(path string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + "_filtered"
+}
+
+// suspicious tells whether the cosine of a row is at most suspectCosine or
+// missing, whatever the reason.
+func suspicious(r *Row) bool {
+	return !r.Compared || !(r.Result.Values[metric.CosineSimilarity].Float() > suspectCosine)
+}
+
+// writeTensors writes the tensors of the suspicious rows into folder.
+func (t *Table) writeTensors(ctx context.Context, folder string) (warnings []error, err error) {
+	mine, err := openSide(t.minePath)
+	if err != nil {
+		return nil, err
+	}
+	defer mine.close()
+	golden, err := openSide(t.goldenPath)
+	if err != nil {
+		return nil, err
+	}
+	defer golden.close()
+	names := fileNames{}
+	strided := golden.device == deviceGPU || golden.device == deviceCPU
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if !suspicious(r) {
+			continue
+		}
+		for _, f := range []struct {
+			side    *side
+			label   string
+			path    string
+			strided bool
+		}{{mine, "npu", r.Mine, false}, {golden, "golden", r.Golden, strided}} {
+			if f.path == "" {
+				continue
+			}
+			to := filepath.Join(folder, names.of(f.label, f.path))
+			err := f.side.export(ctx, f.path, f.strided, to)
+			if ctx.Err() != nil {
+				return warnings, context.Cause(ctx)
+			}
+			if err != nil {
+				warnings = append(warnings, fmt.Errorf("%s: %s: %w", f.side.path, f.path, err))
+			}
+		}
+	}
+	return warnings, nil
+}
+
+// export writes the tensor at path as an .npy file.
+func (s *side) export(ctx context.Context, path string, strided bool, to string) error {
+	t := s.at[path]
+	if t == nil {
+		return fmt.Errorf("is no longer in the file")
+	}
+	src, err := s.open(t, strided)
+	if err != nil {
+		return err
+	}
+	header, err := npy.AppendHeader(nil, src.typ, src.shape)
+	if err != nil {
+		return err
+	}
+	f, err := whole.Create(to, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(header); err != nil {
+		return err
+	}
+	var buf []byte
+	for first := int64(0); first < src.count; first += blockTiles * metric.TileLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(src.count-first, blockTiles*metric.TileLen)
+		buf = grow(buf, src.typ.Bytes(n))
+		if err := src.ReadTile(buf, first, n); err != nil {
+			return err
+		}
+		if _, err := f.Write(buf); err != nil {
+			return err
+		}
+	}
+	return f.Commit()
+}
+
+// fileNames makes names for tensors: every name is used once, also where file
+// names are the same in either case of letters.
+type fileNames map[string]bool
+
+// of turns /conv/3/input/self into npu_conv_3_input_self.npy. A name that is
+// too long for a file, or taken, ends in a hash of the path.
+func (n fileNames) of(label, path string) string {
+	const most = 200
+	name := label + strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '.':
+			return r
+		}
+		return '_'
+	}, "/"+strings.Trim(path, "/"))
+	if len(name) > most || n[strings.ToLower(name)] {
+		h := fnv.New64a()
+		h.Write([]byte(path))
+		name = fmt.Sprintf("%s-%016x", name[:min(len(name), most)], h.Sum64())
+	}
+	n[strings.ToLower(name)] = true
+	return name + ".npy"
+}
