@@ -1,0 +1,115 @@
+package overflow
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SummaryName is the name of the report that was finished at a time.
+func SummaryName(t time.Time) string {
+	return "overflow_summary_" + t.Format("20060102150405") + ".txt"
+}
+
+// Explained asks [Summary] for lines on what a status means and where to look
+// for the cause, which msaccucmp.py does not write.
+type Explained struct {
+	Language Language
+}
+
+// Summary is the text of a report: a block for each event, numbered from 1.
+//
+//	===[1]===
+//	[Mul] scope/mul1
+//	 [AI Core][TaskId:57][StreamId:563][Status:32]
+//	 [timestamp:1671234567000002]
+//	 Mul.scope_mul1.57.563.1671234567000005.input.0.npy
+//	 -[Format: NCHW] [Shape: (2, 2)] [Dtype: float16] [Max: 2.0] [Min: 1.0] [Mean: 1.5]
+//
+// Without a dump of the operator there are only the detectors and the time.
+// What could not be used has its reason in square brackets instead. With
+// explain not nil there are lines for people as well.
+func Summary(events []Event, explain *Explained) string {
+	var b strings.Builder
+	for i := range events {
+		e := &events[i]
+		fmt.Fprintf(&b, "%s[%d]%s\n", strings.Repeat("=", 49), i+1, strings.Repeat("=", 50))
+		ops := e.Ops
+		var first *Op
+		if len(ops) > 0 {
+			first, ops = &ops[0], ops[1:]
+			first.head(&b)
+		}
+		for _, block := range e.Detected {
+			block.line(&b)
+			if explain != nil {
+				for _, m := range Explain(block) {
+					fmt.Fprintf(&b, "  %s: %s\n", StatusLine.In(explain.Language), m.In(explain.Language))
+				}
+			}
+		}
+		if e.Err != nil {
+			fmt.Fprintf(&b, " [%s]\n", line(e.Err.Error()))
+		}
+		fmt.Fprintf(&b, " [timestamp:%d]\n", e.Entry.Name.Time)
+		if first != nil {
+			first.body(&b, explain)
+		}
+		for j := range ops {
+			ops[j].head(&b)
+			ops[j].body(&b, explain)
+		}
+	}
+	return b.String()
+}
+
+func (op *Op) head(b *strings.Builder) { fmt.Fprintf(b, "[%s] %s\n", op.Type, line(op.Name)) }
+
+func (b *Block) line(w *strings.Builder) {
+	fmt.Fprintf(w, " [%s][TaskId:%d][StreamId:%d][Status:%s]\n", b.Detector, b.Task, b.Stream, statusText(b.Status))
+}
+
+func statusText(status []uint64) string {
+	all := make([]string, len(status))
+	for i, s := range status {
+		all[i] = strconv.FormatUint(s, 10)
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+func (op *Op) body(b *strings.Builder, explain *Explained) {
+	if op.Err != nil {
+		fmt.Fprintf(b, " [%s]\n", line(op.Err.Error()))
+	}
+	for i := range op.Tensors {
+		op.Tensors[i].lines(b)
+	}
+	if explain != nil {
+		fmt.Fprintf(b, " %s\n", op.Advice().In(explain.Language))
+	}
+}
+
+func (t *Tensor) lines(b *strings.Builder) {
+	fmt.Fprintf(b, " %s\n -[Format: %s] [Shape: %s] [Dtype: %s]", t.File, t.Format, formatShape(t.Shape), numpyName(t.Type))
+	switch {
+	case t.Err != nil:
+		fmt.Fprintf(b, " [%s]", line(t.Err.Error()))
+	case t.Stats.Max != "":
+		fmt.Fprintf(b, " [Max: %s] [Min: %s] [Mean: %s]", t.Stats.Max, t.Stats.Min, t.Stats.Mean)
+	}
+	b.WriteByte('\n')
+}
+
+// line keeps a text from other places on one line.
+func line(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, s)
+}
