@@ -1,0 +1,391 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Diff is what differs between two builds of a network.
+type Diff struct {
+	A, B    *Model
+	Removed []OpRef // in A only
+	Added   []OpRef // in B only
+	// Fused are framework operators that the builds merge in different ways.
+	Fused   []FusionDiff
+	Changed []OpChange // operators of both builds with other types, layouts or shapes
+	Same    int        // operators of both builds without a difference
+}
+
+// OpRef is an operator with the framework operators it belongs to: those it stands for or, for an inserted one, those
+// it lies between.
+type OpRef struct {
+	Op       *Op
+	Origins  []string
+	Inserted bool
+	From, To string // an inserted operator's framework tensor and the operator it goes to
+}
+
+// FusionDiff is a set of framework operators that A and B merge differently.
+type FusionDiff struct {
+	Origins []string
+	A, B    []*Op
+}
+
+// differ compares two indexed models.
+type differ struct {
+	d     *Diff
+	a, b  side
+	union map[string]string // framework operator to its set
+}
+
+type side struct {
+	x       *Index
+	ops     []*Op // that stand for framework operators, in file order
+	origins map[*Op][]string
+}
+
+// Compare finds what differs from a to b. Operators are matched by the framework operators they stand for; inserted
+// ones, whose names count up from build to build, by what they lie between.
+func Compare(a, b *Index) *Diff {
+	c := &differ{d: &Diff{A: a.Model, B: b.Model}, a: newSide(a), b: newSide(b), union: map[string]string{}}
+	c.fusion()
+	c.inserted()
+	return c.d
+}
+
+func newSide(x *Index) side {
+	s := side{x: x, origins: make(map[*Op][]string, len(x.Ops))}
+	for _, o := range x.Ops {
+		names, stated := o.OriginNames()
+		if isHelper(o) && len(names) == 0 || stated && len(names) == 0 {
+			continue
+		}
+		if len(names) == 0 {
+			names = []string{o.Name}
+		}
+		s.origins[o] = names
+		s.ops = append(s.ops, o)
+	}
+	return s
+}
+
+// isHelper reports whether GE inserts operators of that type under running numbers.
+func isHelper(o *Op) bool {
+	switch o.Type {
+	case "TransData", "Cast", "TransposeD", "Transpose", "ReFormat":
+		return strings.HasPrefix(o.Name, "trans_") || strings.Contains(o.Name, "trans_TransData_") || strings.Contains(o.Name, "trans_Cast_")
+	case "AtomicAddrClean", "MemSet", "Send", "Recv", "StreamActive", "NoOp":
+		return true
+	}
+	return false
+}
+
+func (c *differ) root(n string) string {
+	for {
+		p, ok := c.union[n]
+		if !ok || p == n {
+			return n
+		}
+		if pp, ok := c.union[p]; ok {
+			c.union[n] = pp // halve the path
+		}
+		n = p
+	}
+}
+
+func (c *differ) join(names []string) {
+	r := c.root(names[0])
+	for _, n := range names[1:] {
+		if s := c.root(n); s != r {
+			c.union[s] = r
+		}
+	}
+}
+
+// fusion matches the operators that stand for framework operators.
+func (c *differ) fusion() {
+	for _, s := range [...]*side{&c.a, &c.b} {
+		for _, o := range s.ops {
+			c.join(s.origins[o])
+		}
+	}
+	type set struct{ a, b []*Op }
+	sets := map[string]*set{}
+	var order []*set
+	get := func(names []string) *set {
+		r := c.root(names[0])
+		if sets[r] == nil {
+			sets[r] = &set{}
+			order = append(order, sets[r])
+		}
+		return sets[r]
+	}
+	for _, o := range c.a.ops {
+		s := get(c.a.origins[o])
+		s.a = append(s.a, o)
+	}
+	for _, o := range c.b.ops {
+		s := get(c.b.origins[o])
+		s.b = append(s.b, o)
+	}
+	for _, s := range order {
+		c.matchSet(s.a, s.b)
+	}
+}
+
+// matchSet compares the operators of one set of connected framework operators.
+func (c *differ) matchSet(a, b []*Op) {
+	// Operators for the same framework operators correspond; of several the one of equal type and name first.
+	byKey := map[string][]*Op{}
+	for _, o := range b {
+		k := strings.Join(c.b.origins[o], "\x00")
+		byKey[k] = append(byKey[k], o)
+	}
+	var restA []*Op
+	pairs := map[*Op]*Op{}
+	for _, same := range []func(x, y *Op) bool{
+		func(x, y *Op) bool { return x.Name == y.Name && x.Type == y.Type },
+		func(x, y *Op) bool { return x.Type == y.Type },
+		func(x, y *Op) bool { return true },
+	} {
+		for _, o := range a {
+			if pairs[o] != nil {
+				continue
+			}
+			k := strings.Join(c.a.origins[o], "\x00")
+			for i, p := range byKey[k] {
+				if same(o, p) {
+					pairs[o] = p
+					byKey[k] = slices.Delete(byKey[k], i, i+1)
+					break
+				}
+			}
+		}
+	}
+	for _, o := range a {
+		if p := pairs[o]; p != nil {
+			c.compare(o, p, c.a.origins[o])
+		} else {
+			restA = append(restA, o)
+		}
+	}
+	paired := map[*Op]bool{}
+	for _, p := range pairs {
+		paired[p] = true
+	}
+	var restB []*Op
+	for _, o := range b {
+		if !paired[o] {
+			restB = append(restB, o)
+		}
+	}
+	switch {
+	case len(restA) > 0 && len(restB) > 0:
+		f := FusionDiff{A: restA, B: restB}
+		for _, s := range []struct {
+			ops []*Op
+			of  *side
+		}{{restA, &c.a}, {restB, &c.b}} {
+			for _, o := range s.ops {
+				for _, n := range s.of.origins[o] {
+					if !slices.Contains(f.Origins, n) {
+						f.Origins = append(f.Origins, n)
+					}
+				}
+			}
+		}
+		c.d.Fused = append(c.d.Fused, f)
+	default:
+		for _, o := range restA {
+			c.d.Removed = append(c.d.Removed, OpRef{Op: o, Origins: c.a.origins[o]})
+		}
+		for _, o := range restB {
+			c.d.Added = append(c.d.Added, OpRef{Op: o, Origins: c.b.origins[o]})
+		}
+	}
+}
+
+func (c *differ) compare(a, b *Op, origins []string) {
+	changes := compareDescs(a, b)
+	if a.Type != b.Type {
+		changes = append([]PortChange{{Index: -1, Field: "type", A: a.Type, B: b.Type}}, changes...)
+	}
+	if len(changes) == 0 {
+		c.d.Same++
+		return
+	}
+	c.d.Changed = append(c.d.Changed, OpChange{a, b, origins, changes})
+}
+
+// inserted matches the operators no framework operator stands behind.
+func (c *differ) inserted() {
+	byPlace := map[string][]OpRef{}
+	for _, r := range c.b.inserted() {
+		k := r.place()
+		byPlace[k] = append(byPlace[k], r)
+	}
+	for _, r := range c.a.inserted() {
+		k := r.place()
+		if l := byPlace[k]; len(l) > 0 {
+			byPlace[k] = l[1:]
+			c.compare(r.Op, l[0].Op, r.Origins)
+			continue
+		}
+		c.d.Removed = append(c.d.Removed, r)
+	}
+	for _, r := range c.b.inserted() { // again, for file order
+		k := r.place()
+		if l := byPlace[k]; len(l) > 0 && l[0].Op == r.Op {
+			byPlace[k] = l[1:]
+			c.d.Added = append(c.d.Added, r)
+		}
+	}
+}
+
+func (r OpRef) place() string { return r.Op.Type + "\x00" + r.From + "\x00" + r.To }
+
+func (s *side) inserted() []OpRef {
+	var out []OpRef
+	for _, o := range s.x.Ops {
+		if s.origins[o] != nil {
+			continue
+		}
+		r := OpRef{Op: o, Inserted: true, From: s.before(o), To: s.after(o)}
+		for _, n := range []string{r.From, r.To} {
+			if n != "" {
+				r.Origins = append(r.Origins, n)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// maxHops bounds the walk through inserted operators.
+const maxHops = 64
+
+// before returns the framework tensor that reaches an inserted operator.
+func (s *side) before(o *Op) string {
+	for range maxHops {
+		ports := s.x.Sources(o, 0)
+		if len(ports) == 0 {
+			return ""
+		}
+		o = ports[0].Op
+		if names := s.origins[o]; names != nil {
+			return names[len(names)-1] + ":" + strconv.Itoa(ports[0].Index)
+		}
+	}
+	return ""
+}
+
+// after returns the framework operator an inserted operator feeds.
+func (s *side) after(o *Op) string {
+	for range maxHops {
+		ports := s.x.Sinks(o, 0)
+		if len(ports) == 0 {
+			for _, next := range s.x.ControlConsumers(o) {
+				if names := s.origins[next]; names != nil {
+					return names[0]
+				}
+			}
+			return ""
+		}
+		o = ports[0].Op
+		if names := s.origins[o]; names != nil {
+			return names[0] + ":" + strconv.Itoa(ports[0].Index)
+		}
+	}
+	return ""
+}
+
+// Empty reports whether the builds do not differ.
+func (d *Diff) Empty() bool { return len(d.Removed)+len(d.Added)+len(d.Fused)+len(d.Changed) == 0 }
+
+// WriteText writes the differences in lines: what changes precision first.
+func (d *Diff) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "A: %s\nB: %s\n", d.A.Path, d.B.Path)
+	precision := 0
+	for i := range d.Changed {
+		if d.Changed[i].Precision() {
+			precision++
+		}
+	}
+	fmt.Fprintf(b, "%d operators equal, %d with another precision, %d with another type, layout or shape, %d fused differently, %d removed, %d added\n",
+		d.Same, precision, len(d.Changed)-precision, len(d.Fused), len(d.Removed), len(d.Added))
+	changes := func(title string, want bool) {
+		first := true
+		for i := range d.Changed {
+			c := &d.Changed[i]
+			if c.Precision() != want {
+				continue
+			}
+			if first {
+				fmt.Fprintf(b, "%s:\n", title)
+				first = false
+			}
+			fmt.Fprintf(b, "  [%s] %s%s", c.A.Type, c.A.Name, of(c.Origins))
+			if c.B.Name != c.A.Name {
+				fmt.Fprintf(b, ", in B %s", c.B.Name)
+			}
+			b.WriteByte('\n')
+			for _, p := range c.Changes {
+				fmt.Fprintf(b, "    %s\n", p)
+			}
+		}
+	}
+	changes("Precision", true)
+	if len(d.Fused) > 0 {
+		b.WriteString("Fused differently:\n")
+	}
+	for _, f := range d.Fused {
+		fmt.Fprintf(b, "  %s\n    A: %s\n    B: %s\n", strings.Join(f.Origins, ", "), opList(f.A), opList(f.B))
+	}
+	for _, side := range []struct {
+		title string
+		refs  []OpRef
+	}{{"Removed", d.Removed}, {"Added", d.Added}} {
+		for i, r := range side.refs {
+			if i == 0 {
+				fmt.Fprintf(b, "%s:\n", side.title)
+			}
+			fmt.Fprintf(b, "  [%s] %s", r.Op.Type, r.Op.Name)
+			if !r.Inserted {
+				b.WriteString(of(r.Origins))
+			} else if r.From != "" || r.To != "" {
+				fmt.Fprintf(b, ", inserted from %s to %s", orNone(r.From), orNone(r.To))
+			} else {
+				b.WriteString(", inserted")
+			}
+			if from, to := CastTypes(r.Op); r.Op.Type == "Cast" {
+				fmt.Fprintf(b, ", %s -> %s", orNone(from), orNone(to))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	changes("Type, layout and shape", false)
+	return b.Flush()
+}
+
+func of(origins []string) string {
+	if len(origins) == 0 {
+		return ""
+	}
+	return " of " + strings.Join(origins, ", ")
+}
+
+func opList(ops []*Op) string {
+	var b strings.Builder
+	for i, o := range ops {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "[%s] %s", o.Type, o.Name)
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package graph
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// shortIndex indexes a graph in the short form of textRules.
+func shortIndex(t *testing.T, path, lines string) *Index {
+	t.Helper()
+	m, err := Read(strings.NewReader(shortGraph(lines)), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := NewIndex(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestDiff(t *testing.T) {
+	a := shortIndex(t, "a", `
+		x Data - DT_FLOAT
+		trans_Cast_0 Cast x:0 origin= DT_FLOAT16
+		conv1relu1 Conv2D trans_Cast_0:0 origin=conv1|relu1 DT_FLOAT16
+		trans_TransData_1 TransData conv1relu1:0 origin= DT_FLOAT16
+		pool Pool trans_TransData_1:0 origin=pool DT_FLOAT16
+		soft SoftmaxV2 pool:0 origin=soft DT_FLOAT16
+		fc MatMul pool:0 origin=fc DT_FLOAT
+		gone Abs fc:0 origin=gone DT_FLOAT
+		Node_Output NetOutput soft:0,gone:0`)
+	b := shortIndex(t, "b", `
+		x Data - DT_FLOAT
+		trans_Cast_7 Cast x:0 origin= DT_FLOAT16
+		conv1 Conv2D trans_Cast_7:0 origin=conv1 DT_FLOAT16
+		relu1 Relu conv1:0 origin=relu1 DT_FLOAT16
+		pool Pool relu1:0 origin=pool DT_FLOAT16
+		trans_Cast_8 Cast pool:0 origin= DT_FLOAT
+		soft SoftmaxV2 trans_Cast_8:0 origin=soft DT_FLOAT
+		fc_new MatMulV2 pool:0 origin=fc DT_FLOAT
+		more Abs fc_new:0 origin=more DT_FLOAT
+		Node_Output NetOutput soft:0,more:0`)
+	var out bytes.Buffer
+	if err := Compare(a, b).WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `A: a
+B: b
+4 operators equal, 1 with another precision, 1 with another type, layout or shape, 1 fused differently, 2 removed, 2 added
+Precision:
+  [SoftmaxV2] soft of soft
+    output 0 dtype: DT_FLOAT16 -> DT_FLOAT
+Fused differently:
+  conv1, relu1
+    A: [Conv2D] conv1relu1
+    B: [Conv2D] conv1, [Relu] relu1
+Removed:
+  [Abs] gone of gone
+  [TransData] trans_TransData_1, inserted from relu1:0 to pool:0
+Added:
+  [Abs] more of more
+  [Cast] trans_Cast_8, inserted from pool:0 to soft:0, none -> DT_FLOAT
+Type, layout and shape:
+  [MatMul] fc of fc, in B fc_new
+    type: MatMul -> MatMulV2
+`
+	if diff := firstDiff(want, out.String()); diff != "" {
+		t.Errorf("%s\n%s", diff, out.String())
+	}
+	if d := Compare(a, a); !d.Empty() || d.Same != len(a.Ops) {
+		t.Errorf("a graph differs from itself: %+v", d)
+	}
+}
+
+func TestDiffReal(t *testing.T) {
+	for _, name := range []string{"resnet50/ge_proto_00000062_Build.txt", "training/ge_proto_00000001_Build.txt", "json/test.om.json"} {
+		m, err := Open(realFile(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := NewIndex(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := Compare(x, x); !d.Empty() {
+			var b bytes.Buffer
+			d.WriteText(&b)
+			t.Errorf("%s differs from itself:\n%s", name, b.String())
+		}
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	a := shortIndex(t, "a", `
+		x Data - DT_FLOAT
+		c Cast x:0 DT_FLOAT16
+		one T c:0 DT_FLOAT16
+		two T c:0 DT_FLOAT16
+		three T c:0 DT_FLOAT16
+		left T c:0 DT_FLOAT16`)
+	b := shortIndex(t, "b", `
+		x Data - DT_FLOAT
+		one T c:0 DT_FLOAT16
+		two T c:0 DT_FLOAT
+		three T c:0 DT_FLOAT16 DT_FLOAT16
+		right T c:0 DT_FLOAT16`)
+	s := Similar(a.Model.Graphs[0], b.Model.Graphs[0])
+	if names(s.OnlyA) != "left" || names(s.OnlyB) != "right" || s.Compared != 4 || s.Similar != 2 || len(s.Different) != 2 {
+		t.Errorf("%+v", s)
+	}
+	if c := s.Different[0]; !c.Precision() || c.Changes[0].String() != "output 0 dtype: DT_FLOAT16 -> DT_FLOAT" {
+		t.Errorf("%+v", c)
+	}
+	if c := s.Different[1]; c.Precision() || c.Changes[0].String() != "outputs: 1 -> 2" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestPairGraphs(t *testing.T) {
+	parse := func(text string) []*Graph {
+		m, err := Read(strings.NewReader(text), "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Graphs
+	}
+	id := func(s string) string { return ` attr { key: "_session_graph_id" value { s: "` + s + `" } }` }
+	a := parse(`graph { name: "ge_default_20230101000000_1" } graph { name: "other"` + id("0_7") + `} graph { name: "same" } graph { name: "alone" }`)
+	b := parse(`graph { name: "same" } graph { name: "renamed"` + id("0_7") + `} graph { name: "ge_default_20240505050505_1" }`)
+	var got []string
+	for _, p := range PairGraphs(a, b) {
+		got = append(got, p[0].Name+"="+p[1].Name)
+	}
+	want := "ge_default_20230101000000_1=ge_default_20240505050505_1 other=renamed same=same"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%q", got)
+	}
+	if p := PairGraphs(parse(`graph { name: "a" }`), parse(`graph { name: "b" }`)); len(p) != 1 {
+		t.Errorf("single graphs are not paired: %v", p)
+	}
+}
