@@ -22,6 +22,16 @@ import (
 // and their golden arrays.
 func writePair(tb testing.TB, dir string, count int, n int64) Job {
 	tb.Helper()
+	return writePairOf(tb, dir, count, n, dumptest.Float32)
+}
+
+// writePairOf is writePair for float32 or float16 on both sides.
+func writePairOf(tb testing.TB, dir string, count int, n int64, typ int) Job {
+	tb.Helper()
+	size, descr, encode := int64(4), "<f4", dumptest.Floats
+	if typ == dumptest.Float16 {
+		size, descr, encode = 2, "<f2", dumptest.Halves
+	}
 	npu, golden := filepath.Join(dir, "npu"), filepath.Join(dir, "golden")
 	for _, d := range []string{npu, golden} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -35,7 +45,7 @@ func writePair(tb testing.TB, dir string, count int, n int64) Job {
 		y[i] = float32(rng.NormFloat64())
 		x[i] = y[i] * (1 + 1e-3*float32(rng.NormFloat64()))
 	}
-	mine, gold := dumptest.Floats(x), dumptest.Floats(y)
+	mine, gold := encode(x), encode(y)
 	fill := func(path string, head, data []byte) {
 		f, err := os.Create(path)
 		if err != nil {
@@ -44,7 +54,7 @@ func writePair(tb testing.TB, dir string, count int, n int64) Job {
 		defer f.Close()
 		w := bufio.NewWriterSize(f, 1<<20)
 		w.Write(head)
-		for left := 4 * n; left > 0; left -= int64(len(data)) {
+		for left := size * n; left > 0; left -= int64(len(data)) {
 			w.Write(data[:min(left, int64(len(data)))])
 		}
 		if err := w.Flush(); err != nil {
@@ -52,11 +62,11 @@ func writePair(tb testing.TB, dir string, count int, n int64) Job {
 		}
 	}
 	for i := range count {
-		d := dumptest.Dump{OpName: fmt.Sprintf("op_%d", i), Outputs: []dumptest.Tensor{{Type: dumptest.Float32, Format: dumptest.ND,
-			Shape: []int64{n}, Claim: uint64(4 * n)}}}
+		d := dumptest.Dump{OpName: fmt.Sprintf("op_%d", i), Outputs: []dumptest.Tensor{{Type: typ, Format: dumptest.ND,
+			Shape: []int64{n}, Claim: uint64(size * n)}}}
 		fill(filepath.Join(npu, fmt.Sprintf("Op.op_%d.%d.1.%d", i, i, 1630000000000000+i)), d.Bytes(), mine)
 		path := filepath.Join(golden, fmt.Sprintf("op_%d.0.%d.npy", i, 1630000000000000+i))
-		if err := dumptest.WriteNpy(path, "<f4", []int64{n}, nil); err != nil {
+		if err := dumptest.WriteNpy(path, descr, []int64{n}, nil); err != nil {
 			tb.Fatal(err)
 		}
 		head, err := os.ReadFile(path)
@@ -122,4 +132,21 @@ func BenchmarkManyFiles(b *testing.B) {
 	few := writePair(b, b.TempDir(), 1000, 256)
 	many := writePair(b, b.TempDir(), 100_000, 256)
 	ratio(b, "slowdown", func() time.Duration { return compareOnce(b, many) / 100 }, func() time.Duration { return compareOnce(b, few) })
+}
+
+// BenchmarkFloat16: a float16 pair against a float32 pair of as many elements,
+// one worker: the rate of the widened data. Target: at least 0.8.
+func BenchmarkFloat16(b *testing.B) {
+	const n = 1 << 26
+	halves := writePairOf(b, b.TempDir(), 1, n, dumptest.Float16)
+	floats := writePairOf(b, b.TempDir(), 1, n, dumptest.Float32)
+	for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
+		b.Run(numerics.String(), func(b *testing.B) {
+			with := func(j Job) func() time.Duration {
+				j.Numerics, j.Workers = numerics, 1
+				return func() time.Duration { return compareOnce(b, j) }
+			}
+			ratio(b, "of_float32_rate", with(floats), with(halves))
+		})
+	}
 }
