@@ -2,6 +2,10 @@ package metric
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -80,9 +84,30 @@ func BenchmarkFusedInCache(b *testing.B) {
 	}
 }
 
-// BenchmarkAllMetrics times all ten metrics over 2 × 256 MB, by one goroutine.
+// numpyTime is how long numpy takes for all metrics of n elements, one by one.
+// PYTHON names an interpreter that has numpy, if python3 does not.
+func numpyTime(b *testing.B, n int) time.Duration {
+	python := os.Getenv("PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	out, err := exec.Command(python, "-B", "testdata/yardstick.py", strconv.Itoa(n)).Output()
+	if err != nil {
+		b.Skipf("no numpy: %s: %v", python, err)
+	}
+	ms, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// BenchmarkAllMetrics relates all ten metrics over 2 × 256 MB, by one
+// goroutine, to numpy ("times-numpy"; the goals are 14 for Exact and 12 for
+// Reference numerics).
 func BenchmarkAllMetrics(b *testing.B) {
 	const n = 64 << 20
+	numpy := numpyTime(b, n)
 	x, y := pair(n, 1, "plain")
 	for _, numerics := range []Numerics{Exact, Reference} {
 		for _, l := range levels[1:] {
@@ -92,7 +117,7 @@ func BenchmarkAllMetrics(b *testing.B) {
 					for b.Loop() {
 						shortest = min(shortest, best(1, func() { Compute32(Config{Numerics: numerics}, x, y) }))
 					}
-					b.ReportMetric(shortest.Seconds()*1e3, "ms")
+					b.ReportMetric(numpy.Seconds()/shortest.Seconds(), "times-numpy")
 					b.ReportMetric(8*n/shortest.Seconds()/1e9, "GB/s")
 				})
 			})

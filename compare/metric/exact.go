@@ -74,7 +74,7 @@ func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 		sumCarefully(&p.sums, x, y)
 		return
 	}
-	fromTile(&p.sums, &t, x, y, spreadAbout[float32])
+	fromTile(&p.sums, &t, x, y, spreadAbout32)
 }
 
 func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
@@ -90,7 +90,7 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 		sumCarefully(&p.sums, x, y)
 		return
 	}
-	fromTile(&p.sums, &t, x, y, spreadAbout[float64])
+	fromTile(&p.sums, &t, x, y, spreadAbout64)
 }
 
 // squaresFit tells whether the squares of elements of up to top neither

@@ -13,17 +13,19 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 		a, b := float64(v), float64(y[i])
 		fa, fb := finite(a), finite(b)
 		if fa {
-			topX = max(topX, math.Abs(a))
+			raise(&topX, math.Abs(a))
 		}
 		if fb {
-			topY = max(topY, math.Abs(b))
+			raise(&topY, math.Abs(b))
 		}
 		switch {
 		case fa && fb:
 			s.n++
-			s.maxAbs = max(s.maxAbs, math.Abs(a-b))
-			s.loX, s.hiX = min(s.loX, a), max(s.hiX, a)
-			s.loY, s.hiY = min(s.loY, b), max(s.hiY, b)
+			raise(&s.maxAbs, math.Abs(a-b))
+			lower(&s.loX, a)
+			raise(&s.hiX, a)
+			lower(&s.loY, b)
+			raise(&s.hiY, b)
 		case a == b || a != a && b != b:
 			s.agree++
 		default:
@@ -62,10 +64,10 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 				r = math.Abs(a/b - 1)
 			}
 			s.rel += r
-			s.maxRel = max(s.maxRel, r)
+			raise(&s.maxRel, r)
 		case d != 0:
 			s.zeroGolden++
-			s.zeroMax = max(s.zeroMax, d)
+			raise(&s.zeroMax, d)
 		}
 	}
 	s.x, s.y = momentsOf(x, fx, ex), momentsOf(y, fy, ey)

@@ -30,48 +30,54 @@ func sumTile[T float32 | float64](t *tileSums, x, y []T) {
 		t.yy += b * b
 		t.x += a
 		t.y += b
-		if a < t.loX {
-			t.loX = a
-		}
-		if a > t.hiX {
-			t.hiX = a
-		}
-		if b < t.loY {
-			t.loY = b
-		}
-		if b > t.hiY {
-			t.hiY = b
-		}
+		lower(&t.loX, a)
+		raise(&t.hiX, a)
+		lower(&t.loY, b)
+		raise(&t.hiY, b)
 		d := math.Abs(a - b)
 		t.ad += d
 		t.dd += d * d
-		if d > t.maxAbs {
-			t.maxAbs = d
-		}
+		raise(&t.maxAbs, d)
 		if b != 0 {
 			r := d / math.Abs(b)
 			t.rel += r
-			if r > t.maxRel {
-				t.maxRel = r
-			}
+			raise(&t.maxRel, r)
 		} else if d != 0 {
 			t.zeroGolden++
-			if d > t.zeroMax {
-				t.zeroMax = d
-			}
+			raise(&t.zeroMax, d)
 		}
+	}
+}
+
+// raise makes a at least b. Unlike the builtin max it does not care for NaN,
+// which costs more than the rest of a loop.
+func raise[T float32 | float64](a *T, b T) {
+	if b > *a {
+		*a = b
+	}
+}
+
+// lower makes a at most b.
+func lower[T float32 | float64](a *T, b T) {
+	if b < *a {
+		*a = b
 	}
 }
 
 // spreadAbout is Σ(v-mean)² for a mean that is right but for rounding.
 func spreadAbout[T float32 | float64](v []T, mean float64) float64 {
-	var s, ss float64
+	s, ss := sumSpread(v, mean)
+	return ss - s*s/float64(len(v))
+}
+
+// sumSpread is Σ(v-mean) and Σ(v-mean)².
+func sumSpread[T float32 | float64](v []T, mean float64) (s, ss float64) {
 	for _, f := range v {
 		d := float64(f) - mean
 		s += d
 		ss += d * d
 	}
-	return ss - s*s/float64(len(v))
+	return s, ss
 }
 
 // klScale scales the elements of a side to [0,1]: (v·unit - lo)·inverse. unit
@@ -121,8 +127,10 @@ func sumKL[T float32 | float64](s *klSums, kx, ky *klScale, x, y []T) {
 	y = y[:len(x)]
 	*s = klSums{}
 	for i, v := range x {
-		p := max((float64(v)*kx.unit-kx.lo)*kx.inverse, epsilon32)
-		q := max((float64(y[i])*ky.unit-ky.lo)*ky.inverse, epsilon32)
+		p := (float64(v)*kx.unit - kx.lo) * kx.inverse
+		q := (float64(y[i])*ky.unit - ky.lo) * ky.inverse
+		raise(&p, epsilon32)
+		raise(&q, epsilon32)
 		s.plogpq += p * math.Log(p/q)
 		s.p += p
 		s.q += q

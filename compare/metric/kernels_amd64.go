@@ -24,6 +24,16 @@ func sumKL32AVX512(out *[3]float64, k *[4]float64, x *float32, y *float32, n int
 //go:noescape
 func sumKL32AVX2(out *[3]float64, k *[4]float64, x *float32, y *float32, n int)
 
+// sumSpread32AVX512 is the sums of v-mean and of its square over n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumSpread32AVX512(out *[2]float64, v *float32, mean float64, n int)
+
+// sumSpread32AVX2 is the sums of v-mean and of its square over n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumSpread32AVX2(out *[2]float64, v *float32, mean float64, n int)
+
 // sumTile64AVX512 is sumTile for n elements, a multiple of 16 and not 0.
 //
 //go:noescape
@@ -43,6 +53,16 @@ func sumKL64AVX512(out *[3]float64, k *[4]float64, x *float64, y *float64, n int
 //
 //go:noescape
 func sumKL64AVX2(out *[3]float64, k *[4]float64, x *float64, y *float64, n int)
+
+// sumSpread64AVX512 is the sums of v-mean and of its square over n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumSpread64AVX512(out *[2]float64, v *float64, mean float64, n int)
+
+// sumSpread64AVX2 is the sums of v-mean and of its square over n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumSpread64AVX2(out *[2]float64, v *float64, mean float64, n int)
 
 // refFirstAVX512 is refFirst over leaves of groups of 8 elements.
 //

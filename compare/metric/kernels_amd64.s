@@ -33,7 +33,6 @@ TEXT ·sumTile32AVX512(SB), NOSPLIT, $0-32
 	VMOVUPD d_ff800000<>+0(SB), Z13
 	VMOVUPD q_7fffffffffffffff<>+0(SB), Z16
 	VPXORQ  Z17, Z17, Z17
-	VMOVUPD q_3ff0000000000000<>+0(SB), Z18
 	VMOVUPD d_00000001<>+0(SB), Z18
 	SHRQ    $0x04, BX
 
@@ -287,16 +286,6 @@ DATA q_7fffffffffffffff<>+48(SB)/8, $0x7fffffffffffffff
 DATA q_7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL q_7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
-DATA q_3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+32(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+40(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+48(SB)/8, $0x3ff0000000000000
-DATA q_3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
-GLOBL q_3ff0000000000000<>(SB), RODATA|NOPTR, $64
-
 DATA d_00000001<>+0(SB)/4, $0x00000001
 DATA d_00000001<>+4(SB)/4, $0x00000001
 DATA d_00000001<>+8(SB)/4, $0x00000001
@@ -390,7 +379,7 @@ extrema:
 	VMOVUPD    Y4, 448(SP)
 	VMOVUPD    Y5, 480(SP)
 	MOVQ       SI, DI
-	SHRQ       $0x02, DI
+	SHRQ       $0x03, DI
 	VMOVUPD    (SP), Y0
 	VMOVUPD    32(SP), Y1
 	VMOVUPD    64(SP), Y2
@@ -421,8 +410,26 @@ sums:
 	VANDPD       Y12, Y10, Y10
 	VADDPD       Y10, Y5, Y5
 	VMAXPD       Y10, Y9, Y9
-	ADDQ         $0x10, CX
-	ADDQ         $0x10, DX
+	VCVTPS2PD    16(CX), Y10
+	VCVTPS2PD    16(DX), Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VFMADD231PD  Y10, Y10, Y1
+	VFMADD231PD  Y11, Y11, Y2
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y11, Y7, Y7
+	VSUBPD       Y11, Y10, Y10
+	VFMADD231PD  Y10, Y10, Y3
+	VANDPD       q_7fffffffffffffff<>+0(SB), Y10, Y10
+	VADDPD       Y10, Y4, Y4
+	VMAXPD       Y10, Y8, Y8
+	VCMPPD       $0x04, q_0000000000000000<>+0(SB), Y11, Y12
+	VANDPD       q_7fffffffffffffff<>+0(SB), Y11, Y11
+	VDIVPD       Y11, Y10, Y10
+	VANDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y5, Y5
+	VMAXPD       Y10, Y9, Y9
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
 	DECQ         DI
 	JNZ          sums
 	VMOVUPD      Y0, (SP)
@@ -707,6 +714,16 @@ DATA q_000fffffffffffff<>+48(SB)/8, $0x000fffffffffffff
 DATA q_000fffffffffffff<>+56(SB)/8, $0x000fffffffffffff
 GLOBL q_000fffffffffffff<>(SB), RODATA|NOPTR, $64
 
+DATA q_3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+32(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+40(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+48(SB)/8, $0x3ff0000000000000
+DATA q_3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
+GLOBL q_3ff0000000000000<>(SB), RODATA|NOPTR, $64
+
 DATA q_3fe62e42fefa39ef<>+0(SB)/8, $0x3fe62e42fefa39ef
 DATA q_3fe62e42fefa39ef<>+8(SB)/8, $0x3fe62e42fefa39ef
 DATA q_3fe62e42fefa39ef<>+16(SB)/8, $0x3fe62e42fefa39ef
@@ -914,6 +931,90 @@ DATA q_43300000000003ff<>+48(SB)/8, $0x43300000000003ff
 DATA q_43300000000003ff<>+56(SB)/8, $0x43300000000003ff
 GLOBL q_43300000000003ff<>(SB), RODATA|NOPTR, $64
 
+// func sumSpread32AVX512(out *[2]float64, v *float32, mean float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·sumSpread32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD mean+16(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	SHRQ         $0x04, DX
+
+loop:
+	VCVTPS2PD     (CX), Z5
+	VSUBPD        Z0, Z5, Z5
+	VADDPD        Z5, Z1, Z1
+	VFMADD231PD   Z5, Z5, Z2
+	VCVTPS2PD     32(CX), Z5
+	VSUBPD        Z0, Z5, Z5
+	VADDPD        Z5, Z3, Z3
+	VFMADD231PD   Z5, Z5, Z4
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           loop
+	VADDPD        Z3, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, (AX)
+	VADDPD        Z4, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 8(AX)
+	VZEROUPPER
+	RET
+
+// func sumSpread32AVX2(out *[2]float64, v *float32, mean float64, n int)
+// Requires: AVX, FMA3
+TEXT ·sumSpread32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD mean+16(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	SHRQ         $0x03, DX
+
+loop:
+	VCVTPS2PD    (CX), Y5
+	VSUBPD       Y0, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VFMADD231PD  Y5, Y5, Y2
+	VCVTPS2PD    16(CX), Y5
+	VSUBPD       Y0, Y5, Y5
+	VADDPD       Y5, Y3, Y3
+	VFMADD231PD  Y5, Y5, Y4
+	ADDQ         $0x20, CX
+	DECQ         DX
+	JNZ          loop
+	VADDPD       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, (AX)
+	VADDPD       Y4, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, 8(AX)
+	VZEROUPPER
+	RET
+
 // func sumTile64AVX512(out *[16]float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sumTile64AVX512(SB), NOSPLIT, $0-32
@@ -943,7 +1044,6 @@ TEXT ·sumTile64AVX512(SB), NOSPLIT, $0-32
 	VMOVUPD q_fff0000000000000<>+0(SB), Z13
 	VMOVUPD q_7fffffffffffffff<>+0(SB), Z16
 	VPXORQ  Z17, Z17, Z17
-	VMOVUPD q_3ff0000000000000<>+0(SB), Z18
 	VMOVUPD q_0000000000000001<>+0(SB), Z18
 	SHRQ    $0x03, BX
 
@@ -1180,7 +1280,7 @@ extrema:
 	VMOVUPD    Y4, 448(SP)
 	VMOVUPD    Y5, 480(SP)
 	MOVQ       SI, DI
-	SHRQ       $0x02, DI
+	SHRQ       $0x03, DI
 	VMOVUPD    (SP), Y0
 	VMOVUPD    32(SP), Y1
 	VMOVUPD    64(SP), Y2
@@ -1211,8 +1311,26 @@ sums:
 	VANDPD       Y12, Y10, Y10
 	VADDPD       Y10, Y5, Y5
 	VMAXPD       Y10, Y9, Y9
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, DX
+	VMOVUPD      32(CX), Y10
+	VMOVUPD      32(DX), Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VFMADD231PD  Y10, Y10, Y1
+	VFMADD231PD  Y11, Y11, Y2
+	VADDPD       Y10, Y6, Y6
+	VADDPD       Y11, Y7, Y7
+	VSUBPD       Y11, Y10, Y10
+	VFMADD231PD  Y10, Y10, Y3
+	VANDPD       q_7fffffffffffffff<>+0(SB), Y10, Y10
+	VADDPD       Y10, Y4, Y4
+	VMAXPD       Y10, Y8, Y8
+	VCMPPD       $0x04, q_0000000000000000<>+0(SB), Y11, Y12
+	VANDPD       q_7fffffffffffffff<>+0(SB), Y11, Y11
+	VDIVPD       Y11, Y10, Y10
+	VANDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y5, Y5
+	VMAXPD       Y10, Y9, Y9
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
 	DECQ         DI
 	JNZ          sums
 	VMOVUPD      Y0, (SP)
@@ -1501,6 +1619,90 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumSpread64AVX512(out *[2]float64, v *float64, mean float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·sumSpread64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD mean+16(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	SHRQ         $0x04, DX
+
+loop:
+	VMOVUPD       (CX), Z5
+	VSUBPD        Z0, Z5, Z5
+	VADDPD        Z5, Z1, Z1
+	VFMADD231PD   Z5, Z5, Z2
+	VMOVUPD       64(CX), Z5
+	VSUBPD        Z0, Z5, Z5
+	VADDPD        Z5, Z3, Z3
+	VFMADD231PD   Z5, Z5, Z4
+	ADDQ          $0x80, CX
+	DECQ          DX
+	JNZ           loop
+	VADDPD        Z3, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, (AX)
+	VADDPD        Z4, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 8(AX)
+	VZEROUPPER
+	RET
+
+// func sumSpread64AVX2(out *[2]float64, v *float64, mean float64, n int)
+// Requires: AVX, FMA3
+TEXT ·sumSpread64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         out+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD mean+16(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	SHRQ         $0x03, DX
+
+loop:
+	VMOVUPD      (CX), Y5
+	VSUBPD       Y0, Y5, Y5
+	VADDPD       Y5, Y1, Y1
+	VFMADD231PD  Y5, Y5, Y2
+	VMOVUPD      32(CX), Y5
+	VSUBPD       Y0, Y5, Y5
+	VADDPD       Y5, Y3, Y3
+	VFMADD231PD  Y5, Y5, Y4
+	ADDQ         $0x40, CX
+	DECQ         DX
+	JNZ          loop
+	VADDPD       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, (AX)
+	VADDPD       Y4, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, 8(AX)
+	VZEROUPPER
+	RET
+
 // func refFirstAVX512(rows *[128][8]float32, doubles *[128][2]float64, ext *[6][8]float32, x *float32, y *float32, groups *[128]uint8, leaves int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·refFirstAVX512(SB), NOSPLIT, $0-56
@@ -1783,81 +1985,142 @@ TEXT ·refThirdAVX512(SB), NOSPLIT, $0-56
 	MOVQ leaves+48(FP), R8
 
 leaf:
-	MOVBQZX (DI), R9
-	VMOVUPS 64(AX), Y0
-	VMOVUPS 128(AX), Y1
-	VMOVUPS 96(AX), Y2
-	VMOVUPS 160(AX), Y3
-	VMOVUPS 192(AX), Y4
-	VMOVUPS 224(AX), Y5
-	VMOVUPS d_34000000<>+0(SB), Y6
-	VPXORQ  Y7, Y7, Y7
+	MOVBQZX      (DI), R9
+	VPXORQ       Y0, Y0, Y0
+	VBROADCASTSS 64(AX), Z1
+	VBROADCASTSS 128(AX), Z2
+	VBROADCASTSS 96(AX), Z3
+	VBROADCASTSS 160(AX), Z4
+	VBROADCASTSS 192(AX), Z5
+	VBROADCASTSS 224(AX), Z6
+	VMOVUPS      d_34000000<>+0(SB), Z7
+	MOVQ         R9, R10
+	SHRQ         $0x01, R10
+	JZ           odd
 
-group:
+pair:
 	PREFETCHT0    4096(BX)
 	PREFETCHT0    4096(SI)
-	VMOVUPS       (BX), Y8
-	VMOVUPS       (SI), Y9
-	VSUBPS        Y0, Y8, Y8
-	VDIVPS        Y2, Y8, Y8
-	VMAXPS        Y8, Y6, Y8
-	VSUBPS        Y1, Y9, Y9
-	VDIVPS        Y3, Y9, Y9
-	VMAXPS        Y9, Y6, Y9
-	VDIVPS        Y4, Y8, Y8
-	VDIVPS        Y5, Y9, Y9
-	VDIVPS        Y9, Y8, Y9
-	VPSUBD        d_3f3504f3<>+0(SB), Y9, Y9
-	VPANDD        d_007fffff<>+0(SB), Y9, Y10
-	VPADDD        d_3f3504f3<>+0(SB), Y10, Y10
-	VPSRAD        $0x17, Y9, Y9
-	VCVTDQ2PS     Y9, Y9
-	VSUBPS        d_3f800000<>+0(SB), Y10, Y10
-	VMOVUPS       d_3d9021bb<>+0(SB), Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_bdebd1b8<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_3def251a<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_bdfe5d4f<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_3e11e9bf<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_be2aae50<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_3e4cceac<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_be7ffffc<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y11, Y11
-	VADDPS        d_3eaaaaaa<>+0(SB), Y11, Y11
-	VMULPS        Y10, Y10, Y12
-	VMULPS        Y10, Y11, Y11
-	VMULPS        Y12, Y11, Y11
-	VMULPS        d_b95e8083<>+0(SB), Y9, Y13
-	VADDPS        Y13, Y11, Y11
-	VMULPS        d_3f000000<>+0(SB), Y12, Y12
-	VSUBPS        Y12, Y11, Y11
-	VADDPS        Y10, Y11, Y11
-	VMULPS        d_3f318000<>+0(SB), Y9, Y9
-	VADDPS        Y9, Y11, Y11
-	VMULPS        Y11, Y8, Y8
-	VADDPS        Y8, Y7, Y7
-	ADDQ          $0x20, BX
-	ADDQ          $0x20, SI
-	DECQ          R9
-	JNZ           group
-	VSHUFPS       $0x88, Y7, Y7, Y0
-	VSHUFPS       $0xdd, Y7, Y7, Y1
-	VADDPS        Y1, Y0, Y0
-	VSHUFPS       $0x88, Y7, Y7, Y1
-	VSHUFPS       $0xdd, Y7, Y7, Y2
+	VMOVUPS       (BX), Z8
+	VMOVUPS       (SI), Z9
+	VSUBPS        Z1, Z8, Z8
+	VDIVPS        Z3, Z8, Z8
+	VMAXPS        Z8, Z7, Z8
+	VSUBPS        Z2, Z9, Z9
+	VDIVPS        Z4, Z9, Z9
+	VMAXPS        Z9, Z7, Z9
+	VDIVPS        Z5, Z8, Z8
+	VDIVPS        Z6, Z9, Z9
+	VDIVPS        Z9, Z8, Z9
+	VPSUBD        d_3f3504f3<>+0(SB), Z9, Z9
+	VPANDD        d_007fffff<>+0(SB), Z9, Z10
+	VPADDD        d_3f3504f3<>+0(SB), Z10, Z10
+	VPSRAD        $0x17, Z9, Z9
+	VCVTDQ2PS     Z9, Z9
+	VSUBPS        d_3f800000<>+0(SB), Z10, Z10
+	VMOVUPS       d_3d9021bb<>+0(SB), Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_bdebd1b8<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_3def251a<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_bdfe5d4f<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_3e11e9bf<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_be2aae50<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_3e4cceac<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_be7ffffc<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z11, Z11
+	VADDPS        d_3eaaaaaa<>+0(SB), Z11, Z11
+	VMULPS        Z10, Z10, Z12
+	VMULPS        Z10, Z11, Z11
+	VMULPS        Z12, Z11, Z11
+	VMULPS        d_b95e8083<>+0(SB), Z9, Z13
+	VADDPS        Z13, Z11, Z11
+	VMULPS        d_3f000000<>+0(SB), Z12, Z12
+	VSUBPS        Z12, Z11, Z11
+	VADDPS        Z10, Z11, Z11
+	VMULPS        d_3f318000<>+0(SB), Z9, Z9
+	VADDPS        Z9, Z11, Z11
+	VMULPS        Z11, Z8, Z8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VADDPS        Y8, Y0, Y0
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	DECQ          R10
+	JNZ           pair
+
+odd:
+	TESTQ      $0x00000001, R9
+	JZ         done
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4096(SI)
+	VMOVUPS    (BX), Y8
+	VMOVUPS    (SI), Y9
+	VSUBPS     Y1, Y8, Y8
+	VDIVPS     Y3, Y8, Y8
+	VMAXPS     Y8, Y7, Y8
+	VSUBPS     Y2, Y9, Y9
+	VDIVPS     Y4, Y9, Y9
+	VMAXPS     Y9, Y7, Y9
+	VDIVPS     Y5, Y8, Y8
+	VDIVPS     Y6, Y9, Y9
+	VDIVPS     Y9, Y8, Y1
+	VPSUBD     d_3f3504f3<>+0(SB), Y1, Y1
+	VPANDD     d_007fffff<>+0(SB), Y1, Y2
+	VPADDD     d_3f3504f3<>+0(SB), Y2, Y2
+	VPSRAD     $0x17, Y1, Y1
+	VCVTDQ2PS  Y1, Y1
+	VSUBPS     d_3f800000<>+0(SB), Y2, Y2
+	VMOVUPS    d_3d9021bb<>+0(SB), Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_bdebd1b8<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_3def251a<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_bdfe5d4f<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_3e11e9bf<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_be2aae50<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_3e4cceac<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_be7ffffc<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y3, Y3
+	VADDPS     d_3eaaaaaa<>+0(SB), Y3, Y3
+	VMULPS     Y2, Y2, Y4
+	VMULPS     Y2, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMULPS     d_b95e8083<>+0(SB), Y1, Y5
+	VADDPS     Y5, Y3, Y3
+	VMULPS     d_3f000000<>+0(SB), Y4, Y4
+	VSUBPS     Y4, Y3, Y3
+	VADDPS     Y2, Y3, Y3
+	VMULPS     d_3f318000<>+0(SB), Y1, Y1
+	VADDPS     Y1, Y3, Y3
+	VMULPS     Y3, Y8, Y8
+	VADDPS     Y8, Y0, Y0
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+
+done:
+	VSHUFPS       $0x88, Y0, Y0, Y1
+	VSHUFPS       $0xdd, Y0, Y0, Y2
 	VADDPS        Y2, Y1, Y1
-	VSHUFPS       $0x88, Y1, Y0, Y2
-	VSHUFPS       $0xdd, Y1, Y0, Y0
-	VADDPS        Y0, Y2, Y2
-	VEXTRACTF32X4 $0x01, Y2, X0
-	VADDPS        X0, X2, X0
-	VMOVUPS       X0, (CX)
+	VSHUFPS       $0x88, Y0, Y0, Y2
+	VSHUFPS       $0xdd, Y0, Y0, Y3
+	VADDPS        Y3, Y2, Y2
+	VSHUFPS       $0x88, Y2, Y1, Y3
+	VSHUFPS       $0xdd, Y2, Y1, Y1
+	VADDPS        Y1, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X1
+	VADDPS        X1, X3, X1
+	VMOVUPS       X1, (CX)
 	INCQ          DI
 	ADDQ          $0x20, CX
 	ADDQ          $0x10, DX
@@ -2372,29 +2635,29 @@ TEXT ·refThirdAVX2(SB), NOSPLIT, $0-56
 	MOVQ leaves+48(FP), R8
 
 leaf:
-	MOVBQZX (DI), R9
-	VMOVUPS 64(AX), Y0
-	VMOVUPS 128(AX), Y1
-	VMOVUPS 96(AX), Y2
-	VMOVUPS 160(AX), Y3
-	VMOVUPS 192(AX), Y4
-	VMOVUPS 224(AX), Y5
-	VMOVUPS d_34000000<>+0(SB), Y6
-	VXORPS  Y7, Y7, Y7
+	MOVBQZX      (DI), R9
+	VXORPS       Y0, Y0, Y0
+	VBROADCASTSS 64(AX), Y1
+	VBROADCASTSS 128(AX), Y2
+	VBROADCASTSS 96(AX), Y3
+	VBROADCASTSS 160(AX), Y4
+	VBROADCASTSS 192(AX), Y5
+	VBROADCASTSS 224(AX), Y6
+	VMOVUPS      d_34000000<>+0(SB), Y7
 
 group:
 	PREFETCHT0   4096(BX)
 	PREFETCHT0   4096(SI)
 	VMOVUPS      (BX), Y8
 	VMOVUPS      (SI), Y9
-	VSUBPS       Y0, Y8, Y8
-	VDIVPS       Y2, Y8, Y8
-	VMAXPS       Y8, Y6, Y8
-	VSUBPS       Y1, Y9, Y9
-	VDIVPS       Y3, Y9, Y9
-	VMAXPS       Y9, Y6, Y9
-	VDIVPS       Y4, Y8, Y8
-	VDIVPS       Y5, Y9, Y9
+	VSUBPS       Y1, Y8, Y8
+	VDIVPS       Y3, Y8, Y8
+	VMAXPS       Y8, Y7, Y8
+	VSUBPS       Y2, Y9, Y9
+	VDIVPS       Y4, Y9, Y9
+	VMAXPS       Y9, Y7, Y9
+	VDIVPS       Y5, Y8, Y8
+	VDIVPS       Y6, Y9, Y9
 	VDIVPS       Y9, Y8, Y9
 	VPSUBD       d_3f3504f3<>+0(SB), Y9, Y9
 	VPAND        d_007fffff<>+0(SB), Y9, Y10
@@ -2430,23 +2693,23 @@ group:
 	VMULPS       d_3f318000<>+0(SB), Y9, Y9
 	VADDPS       Y9, Y11, Y11
 	VMULPS       Y11, Y8, Y8
-	VADDPS       Y8, Y7, Y7
+	VADDPS       Y8, Y0, Y0
 	ADDQ         $0x20, BX
 	ADDQ         $0x20, SI
 	DECQ         R9
 	JNZ          group
-	VSHUFPS      $0x88, Y7, Y7, Y0
-	VSHUFPS      $0xdd, Y7, Y7, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y7, Y7, Y1
-	VSHUFPS      $0xdd, Y7, Y7, Y2
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y2
 	VADDPS       Y2, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y0, Y2
-	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y2
+	VSHUFPS      $0xdd, Y0, Y0, Y0
 	VADDPS       Y0, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPS       X0, X2, X0
-	VMOVUPS      X0, (CX)
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (CX)
 	INCQ         DI
 	ADDQ         $0x20, CX
 	ADDQ         $0x10, DX

@@ -118,3 +118,35 @@ func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) {
 	sumKL(s, kx, ky, x[n:], y[n:])
 	s.add(klSums{out[0], out[1], out[2]})
 }
+
+func spreadAbout32(v []float32, mean float64) float64 {
+	n := len(v) &^ 15
+	if active == levelGo || n == 0 {
+		return spreadAbout(v, mean)
+	}
+	var out [2]float64
+	if active == levelAVX512 {
+		sumSpread32AVX512(&out, &v[0], mean, n)
+	} else {
+		sumSpread32AVX2(&out, &v[0], mean, n)
+	}
+	s, ss := sumSpread(v[n:], mean)
+	s, ss = s+out[0], ss+out[1]
+	return ss - s*s/float64(len(v))
+}
+
+func spreadAbout64(v []float64, mean float64) float64 {
+	n := len(v) &^ 15
+	if active == levelGo || n == 0 {
+		return spreadAbout(v, mean)
+	}
+	var out [2]float64
+	if active == levelAVX512 {
+		sumSpread64AVX512(&out, &v[0], mean, n)
+	} else {
+		sumSpread64AVX2(&out, &v[0], mean, n)
+	}
+	s, ss := sumSpread(v[n:], mean)
+	s, ss = s+out[0], ss+out[1]
+	return ss - s*s/float64(len(v))
+}

@@ -12,4 +12,7 @@ func sumTile64(t *tileSums, x, y []float64) { sumTile(t, x, y) }
 func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) { sumKL(s, kx, ky, x, y) }
 func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) { sumKL(s, kx, ky, x, y) }
 
+func spreadAbout32(v []float32, mean float64) float64 { return spreadAbout(v, mean) }
+func spreadAbout64(v []float64, mean float64) float64 { return spreadAbout(v, mean) }
+
 func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool { return false }

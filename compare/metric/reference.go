@@ -34,19 +34,27 @@ type referencePartial struct {
 func (r *referenceRun) reduce(p *referencePartial, x, y []float32) {
 	p.n = len(x)
 	p.extrema = newRefExtrema()
-	if r.reduceVector(p, x, y) {
-		return
-	}
-	for b := 0; b*sumBlock < len(x); b++ {
-		lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
-		switch r.pass {
-		case 0:
-			refFirst(&p.first[b], &p.extrema, x[lo:hi], y[lo:hi])
-		case 1:
-			refSecond(&p.second[b], &r.kx, &r.ky, x[lo:hi], y[lo:hi])
-		case 2:
-			p.third[b] = refThird(&r.kx, &r.ky, x[lo:hi], y[lo:hi])
+	if !r.reduceVector(p, x, y) {
+		for b := 0; b*sumBlock < len(x); b++ {
+			lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
+			r.reduceBlock(p, b, x[lo:hi], y[lo:hi])
 		}
+	}
+	if r.pass == 0 {
+		for b := 0; b*sumBlock < len(x); b++ {
+			p.extrema.mend(&p.first[b])
+		}
+	}
+}
+
+func (r *referenceRun) reduceBlock(p *referencePartial, b int, x, y []float32) {
+	switch r.pass {
+	case 0:
+		refFirst(&p.first[b], &p.extrema, x, y)
+	case 1:
+		refSecond(&p.second[b], &r.kx, &r.ky, x, y)
+	case 2:
+		p.third[b] = refThird(&r.kx, &r.ky, x, y)
 	}
 }
 

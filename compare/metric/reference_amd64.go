@@ -63,10 +63,10 @@ func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool {
 	}
 	for b := 0; b*sumBlock < len(x); b++ {
 		lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
-		r.reduceBlock(p, b, &work, &ext, x[lo:hi], y[lo:hi])
+		r.vectorBlock(p, b, &work, &ext, x[lo:hi], y[lo:hi])
 	}
 	if r.pass == 0 {
-		p.gather(&ext)
+		p.extrema.gather(&ext)
 	}
 	return true
 }
@@ -75,7 +75,7 @@ func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool {
 // those, are normal numbers.
 func ordinary(sum float32) bool { return sum >= epsilon32 && sum <= 0x1p40 }
 
-func (r *referenceRun) reduceBlock(p *referencePartial, b int, work *leafRows, ext *[6][8]float32, x, y []float32) {
+func (r *referenceRun) vectorBlock(p *referencePartial, b int, work *leafRows, ext *[6][8]float32, x, y []float32) {
 	var short leafPlan
 	plan := &fullPlan
 	if len(x) < sumBlock {
@@ -158,26 +158,9 @@ func (e *refExtrema) lane(ext *[6][8]float32, i int) {
 	ext[2][i], ext[3][i], ext[4][i], ext[5][i] = e.loX, e.hiX, e.loY, e.hiY
 }
 
-// gather takes the extrema from the lanes. The kernels lose NaN in extrema but
-// not in sums, where a NaN comes of no other elements than those that are one.
-func (p *referencePartial) gather(ext *[6][8]float32) {
-	e := &p.extrema
+// gather takes the extrema from the lanes.
+func (e *refExtrema) gather(ext *[6][8]float32) {
 	for i := range 8 {
 		e.merge(&refExtrema{ext[0][i], ext[1][i], ext[2][i], ext[3][i], ext[4][i], ext[5][i]})
-	}
-	for b := range (p.n + sumBlock - 1) / sumBlock {
-		s := &p.first[b]
-		if s.ad != s.ad {
-			e.maxAbs = s.ad
-		}
-		if s.rel != s.rel {
-			e.maxRel = s.rel
-		}
-		if s.xx != s.xx {
-			e.loX, e.hiX = s.xx, s.xx
-		}
-		if s.yy != s.yy {
-			e.loY, e.hiY = s.yy, s.yy
-		}
 	}
 }

@@ -40,8 +40,25 @@ func (e *refExtrema) merge(f *refExtrema) {
 	e.loY, e.hiY = min(e.loY, f.loY), max(e.hiY, f.hiY)
 }
 
+// mend makes extrema NaN that met one, which the loops ignore. The sums of a
+// block show it: their terms are NaN for no other reason.
+func (e *refExtrema) mend(s *refSums) {
+	if s.ad != s.ad {
+		e.maxAbs = s.ad
+	}
+	if s.rel != s.rel {
+		e.maxRel = s.rel
+	}
+	if s.xx != s.xx {
+		e.loX, e.hiX = s.xx, s.xx
+	}
+	if s.yy != s.yy {
+		e.loY, e.hiY = s.yy, s.yy
+	}
+}
+
 // refFirst is the first pass over a block: everything that needs no look
-// ahead.
+// ahead. The extrema are without NaN.
 func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 	y = y[:len(x)]
 	var room [sumBlock]float32
@@ -51,18 +68,20 @@ func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 	for i, v := range x {
 		t[i] = float32(v * v)
 		w[i] = float64(v)
-		e.loX, e.hiX = min(e.loX, v), max(e.hiX, v)
+		lower(&e.loX, v)
+		raise(&e.hiX, v)
 	}
 	s.xx, s.x = pairwise(t), pairwise(w)
 	for i, v := range y {
 		t[i] = float32(v * v)
 		w[i] = float64(v)
-		e.loY, e.hiY = min(e.loY, v), max(e.hiY, v)
+		lower(&e.loY, v)
+		raise(&e.hiY, v)
 	}
 	s.yy, s.y = pairwise(t), pairwise(w)
 	for i, v := range x {
 		t[i] = abs32(v - y[i])
-		e.maxAbs = max(e.maxAbs, t[i])
+		raise(&e.maxAbs, t[i])
 	}
 	s.ad = pairwise(t)
 	for i, d := range t {
@@ -71,7 +90,7 @@ func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 	s.dd = pairwise(t)
 	for i, v := range x {
 		t[i] = relativeError(v, y[i])
-		e.maxRel = max(e.maxRel, t[i])
+		raise(&e.maxRel, t[i])
 	}
 	s.rel = pairwise(t)
 }
@@ -119,7 +138,11 @@ func (l *refLanes) set(kx, ky *refScale) {
 
 // share scales an element for the divergence; it is at least 2^-23.
 func (s *refScale) share(v float32) float32 {
-	return max(float32(v-s.lo)/s.spread, epsilon32)
+	p := float32(v-s.lo) / s.spread
+	if p < epsilon32 {
+		return epsilon32
+	}
+	return p
 }
 
 // alignment is the element's term of the cosine.

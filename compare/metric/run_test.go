@@ -178,6 +178,13 @@ func FuzzAnyBits(f *testing.F) {
 			x64[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[16*i:]))
 			y64[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[16*i+8:]))
 		}
+		cfg := Config{Numerics: Reference}
+		if got, want := Compute32(cfg, x, y), withGo(func() Result { return Compute32(cfg, x, y) }); !sameBits(got, want) {
+			t.Errorf("kernels: %v, Go: %v", cells(got), cells(want))
+		}
+		if got, want := Compute32(Config{}, x, y), withGo(func() Result { return Compute32(Config{}, x, y) }); !alike(got, want) {
+			t.Errorf("kernels: %+v, Go: %+v", got, want)
+		}
 		for _, r := range []Result{
 			Compute32(Config{Scalar: scalar}, x, y),
 			Compute64(Config{Scalar: scalar}, x64, y64),

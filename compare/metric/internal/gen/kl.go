@@ -53,15 +53,8 @@ func sumKL512(e element) {
 	width := 8 * e.size()
 	SHRQ(Imm(3), n)
 	loop("loop", n, func() {
-		if e.bits == 64 {
-			prefetch(x)
-			prefetch(y)
-		} else {
-			// Half a cache line at a time: x in one round, y in the other,
-			// would need two bodies. A second fetch costs little.
-			prefetch(x)
-			prefetch(y)
-		}
+		prefetch(x)
+		prefetch(y)
 		p, q, r, b, s, z, t := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
 		if e.bits == 32 {
 			VCVTPS2PD(Mem{Base: x}, p)

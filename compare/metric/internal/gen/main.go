@@ -3,6 +3,8 @@
 package main
 
 import (
+	"strconv"
+
 	. "github.com/mmcloughlin/avo/build"
 )
 
@@ -13,6 +15,8 @@ func main() {
 		sumTile256(e)
 		sumKL512(e)
 		sumKL256(e)
+		sumSpread(avx512, e)
+		sumSpread(avx2, e)
 	}
 	for _, l := range []level{avx512, avx2} {
 		refFirst(l)
@@ -27,12 +31,12 @@ func main() {
 // element is the type of the elements of a tile.
 type element struct{ bits int }
 
-func (e element) size() int    { return e.bits / 8 }
-func (e element) name() string { return map[int]string{32: "float32", 64: "float64"}[e.bits] }
-func (e element) suffix() string {
-	return map[int]string{32: "32", 64: "64"}[e.bits]
-}
+func (e element) size() int      { return e.bits / 8 }
+func (e element) suffix() string { return strconv.Itoa(e.bits) }
+func (e element) name() string   { return "float" + e.suffix() }
 
 // prefetchAhead is how far ahead of the loads, in bytes, both streams are
-// fetched. Hardware prefetchers stop at page borders.
+// fetched: a page, since hardware prefetchers stop at its end. Over 2 × 256 MB
+// in 4 KB pages the first pass reads 34 GB/s with it, 32 without, and 23 to 29
+// with shorter distances, which get into the way of the hardware (AMD Zen 5).
 const prefetchAhead = 4096

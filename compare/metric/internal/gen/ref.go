@@ -166,7 +166,7 @@ func lane(k reg.Register, i int) reg.VecVirtual {
 }
 
 // share scales v to at least 2^-23.
-func share(v, lo, spread, floor reg.VecVirtual) {
+func share(v, lo, spread, floor reg.Register) {
 	VSUBPS(lo, v, v)
 	VDIVPS(spread, v, v)
 	VMAXPS(v, floor, v)
@@ -277,61 +277,122 @@ var logP = []float32{
 const logSplit = 0x3f3504f3
 
 // refThird emits the third pass. Rows are the divergence; there are no
-// doubles. Quotients must be normal numbers.
+// doubles. Quotients must be normal numbers. With AVX-512 two groups are
+// computed at a time, and then added one after the other.
 func refThird(l level) {
 	var k reg.Register
 	leaves("refThird"+l.name, "refThird", "k *[8][8]float32, ", func() {
 		k = Load(Param("k"), GP64())
 	}, func(x, y, groups, rows, doubles reg.Register) {
-		lo := [2]reg.VecVirtual{lane(k, laneLoX), lane(k, laneLoY)}
-		spread := [2]reg.VecVirtual{lane(k, laneSpreadX), lane(k, laneSpreadY)}
-		sum := [2]reg.VecVirtual{lane(k, laneSumX), lane(k, laneSumY)}
-		floor := YMM()
-		VMOVUPS(f32(0x1p-23), floor)
 		acc := zeroed(YMM(), l)
-		loop("group", groups, func() {
-			prefetch(x)
-			prefetch(y)
-			p, q := YMM(), YMM()
-			VMOVUPS(Mem{Base: x}, p)
-			VMOVUPS(Mem{Base: y}, q)
-			share(p, lo[0], spread[0], floor)
-			share(q, lo[1], spread[1], floor)
-			VDIVPS(sum[0], p, p)
-			VDIVPS(sum[1], q, q)
-			b, m, s, z := YMM(), YMM(), YMM(), YMM()
-			VDIVPS(q, p, b)
-			VPSUBD(d32(logSplit), b, b)
-			if l.wide {
-				VPANDD(d32(1<<23-1), b, m)
-			} else {
-				VPAND(d32(1<<23-1), b, m)
-			}
-			VPADDD(d32(logSplit), m, m)
-			VPSRAD(Imm(23), b, b)
-			VCVTDQ2PS(b, b) // exponent
-			VSUBPS(f32(1), m, m)
-			VMOVUPS(f32(logP[0]), s)
-			for _, c := range logP[1:] {
-				VMULPS(m, s, s)
-				VADDPS(f32(c), s, s)
-			}
-			VMULPS(m, m, z)
-			VMULPS(m, s, s)
-			VMULPS(z, s, s)
-			t := YMM()
-			VMULPS(f32(-2.12194440e-4), b, t)
-			VADDPS(t, s, s)
-			VMULPS(f32(0.5), z, z)
-			VSUBPS(z, s, s)
-			VADDPS(m, s, s)
-			VMULPS(f32(0.693359375), b, b)
-			VADDPS(b, s, s)
-			VMULPS(s, p, p)
-			VADDPS(p, acc, acc)
-			ADDQ(Imm(32), x)
-			ADDQ(Imm(32), y)
+		if !l.wide {
+			c := newThird(l, YMM, k)
+			loop("group", groups, func() {
+				VADDPS(c.terms(x, y), acc, acc)
+				ADDQ(Imm(32), x)
+				ADDQ(Imm(32), y)
+			})
+			fourSums(l, acc, acc, acc, acc, Mem{Base: rows})
+			return
+		}
+		c := newThird(l, ZMM, k)
+		pairs := GP64()
+		MOVQ(groups, pairs)
+		SHRQ(Imm(1), pairs)
+		JZ(LabelRef("odd"))
+		loop("pair", pairs, func() {
+			t := c.terms(x, y)
+			VADDPS(t.AsY(), acc, acc)
+			VADDPS(upper(t), acc, acc)
+			ADDQ(Imm(64), x)
+			ADDQ(Imm(64), y)
 		})
+		Label("odd")
+		TESTQ(U32(1), groups)
+		JZ(LabelRef("done"))
+		VADDPS(c.as(YMM).terms(x, y), acc, acc)
+		ADDQ(Imm(32), x)
+		ADDQ(Imm(32), y)
+		Label("done")
 		fourSums(l, acc, acc, acc, acc, Mem{Base: rows})
 	}, func() {})
+}
+
+// third are the constants of the third pass in registers of one width.
+type third struct {
+	level
+	vec             func() reg.VecVirtual
+	lo, spread, sum [2]reg.Register
+	floor           reg.Register
+}
+
+func newThird(l level, vec func() reg.VecVirtual, k reg.Register) third {
+	c := third{level: l, vec: vec}
+	all := func(i int) reg.Register {
+		v := vec()
+		VBROADCASTSS(Mem{Base: k, Disp: 32 * i}, v)
+		return v
+	}
+	c.lo = [2]reg.Register{all(laneLoX), all(laneLoY)}
+	c.spread = [2]reg.Register{all(laneSpreadX), all(laneSpreadY)}
+	c.sum = [2]reg.Register{all(laneSumX), all(laneSumY)}
+	floor := vec()
+	VMOVUPS(f32(0x1p-23), floor)
+	c.floor = floor
+	return c
+}
+
+// as is c with the lower halves of the same registers.
+func (c third) as(vec func() reg.VecVirtual) third {
+	half := func(r *reg.Register) { *r = (*r).(reg.Vec).AsY() }
+	for i := range 2 {
+		half(&c.lo[i])
+		half(&c.spread[i])
+		half(&c.sum[i])
+	}
+	half(&c.floor)
+	c.vec = vec
+	return c
+}
+
+// terms are p·ln(p/q) of the elements at x and y; see log32.
+func (c third) terms(x, y reg.Register) reg.VecVirtual {
+	prefetch(x)
+	prefetch(y)
+	p, q := c.vec(), c.vec()
+	VMOVUPS(Mem{Base: x}, p)
+	VMOVUPS(Mem{Base: y}, q)
+	share(p, c.lo[0], c.spread[0], c.floor)
+	share(q, c.lo[1], c.spread[1], c.floor)
+	VDIVPS(c.sum[0], p, p)
+	VDIVPS(c.sum[1], q, q)
+	b, m, s, z, t := c.vec(), c.vec(), c.vec(), c.vec(), c.vec()
+	VDIVPS(q, p, b)
+	VPSUBD(d32(logSplit), b, b)
+	if c.wide {
+		VPANDD(d32(1<<23-1), b, m)
+	} else {
+		VPAND(d32(1<<23-1), b, m)
+	}
+	VPADDD(d32(logSplit), m, m)
+	VPSRAD(Imm(23), b, b)
+	VCVTDQ2PS(b, b) // exponent
+	VSUBPS(f32(1), m, m)
+	VMOVUPS(f32(logP[0]), s)
+	for _, f := range logP[1:] {
+		VMULPS(m, s, s)
+		VADDPS(f32(f), s, s)
+	}
+	VMULPS(m, m, z)
+	VMULPS(m, s, s)
+	VMULPS(z, s, s)
+	VMULPS(f32(-2.12194440e-4), b, t)
+	VADDPS(t, s, s)
+	VMULPS(f32(0.5), z, z)
+	VSUBPS(z, s, s)
+	VADDPS(m, s, s)
+	VMULPS(f32(0.693359375), b, b)
+	VADDPS(b, s, s)
+	VMULPS(s, p, p)
+	return p
 }

@@ -96,18 +96,18 @@ func sumTile256(e element) {
 		})
 	})
 	MOVQ(stretch, count)
-	SHRQ(Imm(2), count)
+	SHRQ(Imm(3), count)
 	with([]int{slotXY, slotXX, slotYY, slotDD, slotAD, slotRel, slotX, slotY, slotMaxAbs, slotMaxRel}, func(acc map[int]reg.VecVirtual) {
 		abs := q64(abs64Mask)
 		zero := q64(0)
-		loop("sums", count, func() {
+		step := func(at int) {
 			a, b, d, m := YMM(), YMM(), YMM(), YMM()
 			if e.bits == 32 {
-				VCVTPS2PD(Mem{Base: x}, a)
-				VCVTPS2PD(Mem{Base: y}, b)
+				VCVTPS2PD(Mem{Base: x, Disp: at}, a)
+				VCVTPS2PD(Mem{Base: y, Disp: at}, b)
 			} else {
-				VMOVUPD(Mem{Base: x}, a)
-				VMOVUPD(Mem{Base: y}, b)
+				VMOVUPD(Mem{Base: x, Disp: at}, a)
+				VMOVUPD(Mem{Base: y, Disp: at}, b)
 			}
 			VFMADD231PD(b, a, acc[slotXY])
 			VFMADD231PD(a, a, acc[slotXX])
@@ -125,8 +125,12 @@ func sumTile256(e element) {
 			VANDPD(m, d, d)
 			VADDPD(d, acc[slotRel], acc[slotRel])
 			VMAXPD(d, acc[slotMaxRel], acc[slotMaxRel])
-			ADDQ(Imm(uint64(4*e.size())), x)
-			ADDQ(Imm(uint64(4*e.size())), y)
+		}
+		loop("sums", count, func() {
+			step(0)
+			step(4 * e.size())
+			ADDQ(Imm(uint64(8*e.size())), x)
+			ADDQ(Imm(uint64(8*e.size())), y)
 		})
 	})
 	SUBQ(stretch, n)

@@ -55,17 +55,16 @@ func sumTile512(e element) {
 	VMOVUPD(minus, acc[slotHiX])
 	VMOVUPD(plus, acc[slotLoY])
 	VMOVUPD(minus, acc[slotHiY])
-	abs, zero, ones, fones := ZMM(), ZMM(), ZMM(), ZMM()
+	abs, zero, ones := ZMM(), ZMM(), ZMM()
 	VMOVUPD(q64(abs64Mask), abs)
 	VPXORQ(zero, zero, zero)
-	VMOVUPD(f64(1), fones)
 	if e.bits == 32 {
 		VMOVUPD(d32(1), ones)
 	} else {
 		VMOVUPD(q64(1), ones)
 	}
 
-	// sums adds eight elements; differ tells where b is not 0.
+	// sums adds eight elements; nonzero tells where b is not 0.
 	sums := func(a, b reg.VecVirtual, nonzero reg.OpmaskVirtual) {
 		d, m := ZMM(), ZMM()
 		VFMADD231PD(b, a, acc[slotXY])
@@ -166,7 +165,6 @@ func sumTile512(e element) {
 	}
 	VZEROUPPER()
 	RET()
-	_ = fones
 }
 
 // absoluteMax makes VRANGE the larger magnitude.
