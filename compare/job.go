@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
+	"time"
 
 	"precision/compare/metric"
 	"precision/dump"
@@ -38,6 +41,8 @@ type Session struct {
 	Options Options
 	// Warnings are things a user should know that do not stop the run.
 	Warnings []string
+	// Found tells which graph of a folder was taken, and why.
+	Found string
 	// OnRow, if set, sees every row in order before it is written.
 	OnRow func(*Row)
 }
@@ -52,13 +57,23 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	// other.
 	byGraph := j.Graph != "" || j.Quant != ""
 	rules := make(chan error, 1)
-	go func() { rules <- j.openRules(s) }()
+	folder := isDir(j.Graph)
+	if !folder {
+		go func() { rules <- j.openRules(s) }()
+	}
 	var err error
 	if s.Options.Mine, err = s.openFolder(j.Mine, true, byGraph); err == nil {
 		s.Options.Golden, err = s.openFolder(j.Golden, false, byGraph)
 	}
-	if failed := <-rules; err == nil {
-		err = failed
+	if folder && err == nil {
+		// Which graph of a folder it is depends on what was dumped.
+		if j.Graph, err = s.findGraph(j.Graph); err == nil {
+			err = j.openRules(s)
+		}
+	} else if !folder {
+		if failed := <-rules; err == nil {
+			err = failed
+		}
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -149,6 +164,9 @@ func (j Job) openRules(s *Session) error {
 		if path == "" {
 			return nil, nil
 		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s: a folder, expected a graph file; only -g takes a folder of graphs", path)
+		}
 		return graph.OpenRules(path)
 	}
 	rules, err := read(j.Graph)
@@ -174,6 +192,45 @@ func (j Job) openRules(s *Session) error {
 	}
 	s.Options.Rules = rules
 	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// findGraph finds the graph file below dir that the dumps on the left side
+// belong to.
+func (s *Session) findGraph(dir string) (string, error) {
+	candidates, warnings, err := graph.OpenFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range warnings {
+		s.Warnings = append(s.Warnings, w.String())
+	}
+	mine := s.Options.Mine
+	d := graph.DumpFolder{Device: -1}
+	// <time>/<device>/<model>/<model id>/<iteration>
+	if parts := strings.Split(filepath.ToSlash(filepath.Clean(mine.Dir)), "/"); len(parts) >= 5 {
+		d.Model = parts[len(parts)-3]
+		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {
+			d.Device = n
+		}
+		if t, err := time.ParseInLocation("20060102150405", parts[len(parts)-5], time.Local); err == nil {
+			d.Time = t
+		}
+	}
+	for _, op := range mine.Ops {
+		d.Ops = append(d.Ops, graph.DumpOp{Type: op.Newest().Name.OpType, Name: op.Key})
+	}
+	matches := graph.MatchDump(d, candidates)
+	if len(matches) == 0 {
+		return "", fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", dir, len(candidates), mine.Dir)
+	}
+	path := matches[0].Candidate.Model.Path
+	s.Found = fmt.Sprintf("%s, found by %s", path, matches[0].How)
+	return path, nil
 }
 
 // checkGraph tells a graph of another network by its names: when few of the

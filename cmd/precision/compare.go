@@ -29,7 +29,7 @@ type compareFlags struct {
 func (f *compareFlags) define(set *flag.FlagSet) {
 	set.StringVar(&f.mine, "lt", "", "left side: `folder` with the NPU dump files")
 	set.StringVar(&f.golden, "rt", "", "right side: `folder` with the golden .npy files, or with other NPU dumps")
-	set.StringVar(&f.graph, "g", "", "GE graph `file` of the NPU side: ge_proto_*_Build.txt or its JSON")
+	set.StringVar(&f.graph, "g", "", "GE graph `file` of the NPU side: ge_proto_*_Build.txt, its JSON or an .om; or a folder of them")
 	set.StringVar(&f.quant, "q", "", "graph `file` of the quantised framework model, to map a quantised network back")
 	set.StringVar(&f.closed, "cf", "", "GE graph `file` of the right side, when that is an NPU run without fusion")
 	set.StringVar(&f.out, "out", ".", "`folder` the result is written to")
@@ -115,6 +115,9 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	}
 	for _, w := range run.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	}
+	if run.Found != "" {
+		fmt.Fprintf(e.stdout, "Graph            %s\n", run.Found)
 	}
 	bar := progress.New(os.Stderr, "comparing")
 	run.Options.Progress = bar.Set

@@ -5,6 +5,8 @@
 // Usage:
 //
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
+//	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP]
+//	precision atc --mode=5|1 --om=FILE --json=OUT
 //	precision version
 //	precision help [COMMAND]
 //
@@ -18,6 +20,14 @@
 // resolved when it leads to a single data folder.
 //
 // Two NPU dumps are compared when GOLDEN_DIR holds device dumps too.
+//
+// # graph
+//
+// Graph reads what GE writes (text, JSON, .om, ONNX-style) and prints a summary,
+// lists operators, shows one of them, compares two builds, draws the
+// neighbourhood of an operator, or writes the JSON that atc --mode=5 would.
+//
+// # Exit status of compare
 //
 // The exit status is 0 when the comparison ran, 1 on errors, 2 when nothing
 // matched, 3 when -fail-below is given and an output is below it, and 130 when
@@ -61,6 +71,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"compare", "compare NPU dumps with golden arrays, or two NPU dumps", compareCommand},
+		{"graph", "show, draw, convert or compare GE graphs", graphCommand},
+		{"atc", "turn a graph into JSON, in atc's own words", atcCommand},
 		{"version", "print the version", versionCommand},
 	}
 }

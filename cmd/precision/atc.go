@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"precision/graph"
+)
+
+// atcCommand takes the words of the vendor's graph converter, so that scripts
+// that turn a graph into JSON need one word more and no toolkit:
+//
+//	precision atc --mode=5 --om=ge_proto_00000062_Build.txt --json=graph.json
+func atcCommand(_ context.Context, e env, args []string) (int, error) {
+	values := map[string]string{}
+	for i := 0; i < len(args); i++ {
+		name, value, glued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if name == "h" || name == "help" {
+			fmt.Fprintf(e.stdout, "usage: precision atc --mode=5 --om=GRAPH.txt --json=OUT.json\n       precision atc --mode=1 --om=MODEL.om  --json=OUT.json\n")
+			return exitOK, nil
+		}
+		if name != "mode" && name != "om" && name != "json" {
+			return exitUsage, fmt.Errorf("option %q: only --mode, --om and --json are known here", args[i])
+		}
+		if !glued {
+			if i++; i >= len(args) {
+				return exitUsage, fmt.Errorf("option %q has no value", args[i-1])
+			}
+			value = args[i]
+		}
+		values[name] = value
+	}
+	var want []graph.Source
+	switch values["mode"] {
+	case "5":
+		want = []graph.Source{graph.SourceText}
+	case "1":
+		want = []graph.Source{graph.SourceOM, graph.SourceOM2}
+	default:
+		return exitUsage, fmt.Errorf("--mode=%s: expected 1 (model to JSON) or 5 (graph text to JSON)", values["mode"])
+	}
+	if values["om"] == "" || values["json"] == "" {
+		return exitUsage, errors.New("--om names the file to read and --json the one to write; both are needed")
+	}
+	m, err := graph.Open(values["om"])
+	if err != nil {
+		return exitError, err
+	}
+	ok := false
+	for _, s := range want {
+		ok = ok || m.Source == s
+	}
+	if !ok {
+		return exitError, fmt.Errorf("%s: found a graph in the form %s, --mode=%s expects %s", values["om"], m.Source, values["mode"], want[0])
+	}
+	for _, w := range m.Warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	}
+	if err := toFile(values["json"], func(w io.Writer) error { return graph.WriteJSON(w, m) }); err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"precision/graph"
+	"precision/internal/whole"
+)
+
+// graphFlags are the options of the graph command.
+type graphFlags struct {
+	json, dot, svg, root, diff, op string
+	depth                          int
+	list, attrs                    bool
+	query                          graph.Query
+	heat                           string
+}
+
+func (f *graphFlags) define(set *flag.FlagSet) {
+	set.StringVar(&f.json, "json", "", "write the graph as atc --mode=5 would, to this `file`")
+	set.BoolVar(&f.list, "ls", false, "list operators; with -name, -type, -pass or -kernel those that match")
+	set.StringVar(&f.query.Name, "name", "", "with -ls: `part` of the operator's name")
+	set.StringVar(&f.query.Type, "type", "", "with -ls: `part` of the operator type")
+	set.StringVar(&f.query.Pass, "pass", "", "with -ls: `part` of the name of a fusion pass")
+	set.StringVar(&f.query.Kernel, "kernel", "", "with -ls: `part` of the kernel name")
+	set.StringVar(&f.op, "op", "", "show the operator of this `name`: inputs, outputs, framework operators")
+	set.BoolVar(&f.attrs, "attrs", false, "with -op: all attributes")
+	set.StringVar(&f.diff, "diff", "", "compare with another build of the graph, this `file`")
+	set.StringVar(&f.dot, "dot", "", "draw the neighbourhood of -root as Graphviz text, to this `file`")
+	set.StringVar(&f.svg, "svg", "", "draw the neighbourhood of -root as a picture, to this `file`")
+	set.StringVar(&f.root, "root", "", "operator in the middle of the drawing")
+	set.IntVar(&f.depth, "depth", 2, "how many `steps` around -root are drawn; 0 draws it alone")
+	set.StringVar(&f.heat, "result", "", "colour the drawing by the metrics in this result `csv`")
+}
+
+func graphCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision graph", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	var f graphFlags
+	f.define(set)
+	set.Usage = func() {
+		fmt.Fprintf(e.stderr, "usage: precision graph FILE [options]\n\nFILE is a ge_proto_*.txt, the JSON made from it, an .om model or a ge_onnx_*.pbtxt.\n"+
+			"Without options a summary is printed.\n\n")
+		set.PrintDefaults()
+	}
+	files, err := parseMixed(set, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK, err
+	case err != nil:
+		return exitUsage, errors.New("see precision graph -h")
+	case len(files) != 1:
+		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
+	}
+	m, err := graph.Open(files[0])
+	if err != nil {
+		return exitError, err
+	}
+	for _, w := range m.Warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	}
+	return f.run(e, m)
+}
+
+// parseMixed parses options that stand before, between and behind other words,
+// which it returns.
+func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
+	for {
+		if err := set.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = set.Args(); len(args) == 0 {
+			return words, nil
+		}
+		words, args = append(words, args[0]), args[1:]
+	}
+}
+
+func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
+	out := bufio.NewWriter(e.stdout)
+	defer out.Flush()
+	done := false
+	steps := []struct {
+		wanted bool
+		do     func() error
+	}{
+		{f.json != "", func() error {
+			return toFile(f.json, func(w io.Writer) error { return graph.WriteJSON(w, m) })
+		}},
+		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
+		{f.op != "", func() error { return f.showOp(out, m) }},
+		{f.diff != "", func() error { return f.showDiff(out, m) }},
+		{f.dot != "" || f.svg != "", func() error { return f.draw(e, m) }},
+	}
+	for _, s := range steps {
+		if !s.wanted {
+			continue
+		}
+		done = true
+		if err := s.do(); err != nil {
+			return exitError, err
+		}
+	}
+	if !done {
+		if err := m.Summary().WriteText(out); err != nil {
+			return exitError, err
+		}
+	}
+	return exitOK, nil
+}
+
+// toFile writes a file whole.
+func toFile(path string, write func(io.Writer) error) error {
+	w, err := whole.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+// listOps prints the operators that match, or without a query the number of
+// each type.
+func (f *graphFlags) listOps(w io.Writer, m *graph.Model) error {
+	if f.query.Empty() {
+		for _, c := range graph.TypeCounts(m.Select(f.query)) {
+			fmt.Fprintf(w, "%6d  %s\n", c.N, c.Name)
+		}
+		return nil
+	}
+	ops := m.Select(f.query)
+	for _, op := range ops {
+		fmt.Fprintf(w, "[%s][%s] %s\n", op.Type, strings.Join(op.Passes(), ","), op.Name)
+	}
+	fmt.Fprintf(w, "%s\n", count(len(ops), "operator"))
+	return nil
+}
+
+// showOp prints one operator, or the candidates when the name is not exact.
+func (f *graphFlags) showOp(w io.Writer, m *graph.Model) error {
+	index, err := graph.NewIndex(m)
+	if err != nil {
+		return err
+	}
+	ops, exact := index.Search(f.op, "")
+	switch {
+	case len(ops) == 0:
+		return fmt.Errorf("%s: no operator has %q in its name", m.Path, f.op)
+	case !exact && len(ops) > 1:
+		fmt.Fprintf(w, "No operator is named %q. Possible operators:\n", f.op)
+		for _, op := range ops {
+			fmt.Fprintf(w, "  [%s] %s\n", op.Type, op.Name)
+		}
+		return nil
+	}
+	for _, op := range ops {
+		if err := index.Node(op).WriteText(w, f.attrs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

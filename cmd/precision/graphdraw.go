@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"precision/graph"
+)
+
+// showDiff prints what differs between the graph and another build.
+func (f *graphFlags) showDiff(w io.Writer, m *graph.Model) error {
+	other, err := graph.Open(f.diff)
+	if err != nil {
+		return err
+	}
+	a, err := graph.NewIndex(m)
+	if err != nil {
+		return err
+	}
+	b, err := graph.NewIndex(other)
+	if err != nil {
+		return err
+	}
+	d := graph.Compare(a, b)
+	if d.Empty() {
+		fmt.Fprintf(w, "The builds do not differ: %s\n", count(d.Same, "operator"))
+		return nil
+	}
+	return d.WriteText(w)
+}
+
+// draw writes the neighbourhood of an operator, or without one the beginning
+// of the graph, as Graphviz text, as a picture, or both.
+func (f *graphFlags) draw(e env, m *graph.Model) error {
+	index, err := graph.NewIndex(m)
+	if err != nil {
+		return err
+	}
+	var d *graph.Drawing
+	if f.root == "" {
+		if len(m.Graphs) == 0 {
+			return fmt.Errorf("%s: no graph to draw", m.Path)
+		}
+		d = index.Whole(m.Graphs[0], 0, false)
+	} else {
+		ops, exact := index.Search(f.root, "")
+		switch {
+		case len(ops) == 0:
+			return fmt.Errorf("%s: no operator has %q in its name", m.Path, f.root)
+		case !exact && len(ops) > 1:
+			return fmt.Errorf("%s: %d operators have %q in their name, the first is %s; -root wants one of them", m.Path, len(ops), f.root, ops[0].Name)
+		case f.depth < 0:
+			return errors.New("-depth is negative")
+		}
+		d = index.Neighborhood(ops[0], f.depth, 0, false)
+	}
+	style := graph.Style{}
+	if f.heat != "" {
+		cosine, err := worstCosine(f.heat)
+		if err != nil {
+			return err
+		}
+		style.HeatName, style.Heat = "CosineSimilarity", map[*graph.Op]float64{}
+		for _, n := range d.Nodes {
+			if v, ok := cosine[n.Op.Name]; ok {
+				style.Heat[n.Op] = v
+			}
+		}
+	}
+	if d.Cut > 0 {
+		fmt.Fprintf(e.stderr, "warning: the drawing shows %s, %d more are left out; a smaller -depth shows all\n", count(len(d.Nodes), "operator"), d.Cut)
+	}
+	if f.dot != "" {
+		if err := toFile(f.dot, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {
+			return err
+		}
+	}
+	if f.svg != "" {
+		return toFile(f.svg, func(w io.Writer) error { return d.WriteSVG(w, style) })
+	}
+	return nil
+}
+
+// worstCosine reads a result table: the lowest cosine similarity of each
+// operator's outputs, NaN where one could not be computed.
+func worstCosine(path string) (map[string]float64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	tensor, cosine := -1, -1
+	for i, name := range header {
+		switch name {
+		case "TensorIndex":
+			tensor = i
+		case "CosineSimilarity":
+			cosine = i
+		}
+	}
+	if tensor < 0 || cosine < 0 {
+		return nil, fmt.Errorf("%s: line 1: no column TensorIndex or CosineSimilarity, expected a result table", path)
+	}
+	worst := map[string]float64{}
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return worst, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if len(row) <= max(tensor, cosine) {
+			continue
+		}
+		op, _, output := cutTensor(strings.TrimSpace(row[tensor]))
+		if !output {
+			continue
+		}
+		v, err := strconv.ParseFloat(row[cosine], 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		if old, seen := worst[op]; !seen || math.IsNaN(v) || v < old {
+			worst[op] = v
+		}
+	}
+}
+
+// cutTensor splits "op:output:0"; operator names may contain colons.
+func cutTensor(s string) (op, index string, output bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	name, found := strings.CutSuffix(s[:i], ":output")
+	return name, s[i+1:], found
+}
