@@ -1,0 +1,128 @@
+// Package torch writes tensors as files that torch.load reads.
+//
+// Such a file is a zip archive without compression (PyTorch zip serialisation,
+// version 3). archive/data.pkl is a pickle of protocol 2 that calls
+// torch._utils._rebuild_tensor_v2 with a storage, an offset, a shape and
+// strides; the storage is named by a persistent id, the tuple ('storage',
+// torch.FloatStorage, '0', 'cpu', elements), and its bytes are archive/data/0.
+// archive/byteorder says "little" and archive/version says 3. As PyTorch does
+// it, content starts at multiples of 64 bytes, so that files can be mapped into
+// memory.
+package torch
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"precision/dump/dtype"
+)
+
+// storage is how PyTorch keeps the elements of a type.
+type storage struct {
+	class string // of the storage, in the module torch
+	kept  dtype.Type
+}
+
+// storages lists the types that can be written. PyTorch has storages of the
+// unsigned types beyond uint8 in its newest versions only, so these become the
+// next wider signed type; uint64 becomes int64.
+var storages = map[dtype.Type]storage{
+	dtype.Float16:    {"HalfStorage", dtype.Float16},
+	dtype.Float32:    {"FloatStorage", dtype.Float32},
+	dtype.Float64:    {"DoubleStorage", dtype.Float64},
+	dtype.BFloat16:   {"BFloat16Storage", dtype.BFloat16},
+	dtype.Int8:       {"CharStorage", dtype.Int8},
+	dtype.Int16:      {"ShortStorage", dtype.Int16},
+	dtype.Int32:      {"IntStorage", dtype.Int32},
+	dtype.Int64:      {"LongStorage", dtype.Int64},
+	dtype.Uint8:      {"ByteStorage", dtype.Uint8},
+	dtype.Uint16:     {"IntStorage", dtype.Int32},
+	dtype.Uint32:     {"LongStorage", dtype.Int64},
+	dtype.Uint64:     {"LongStorage", dtype.Int64},
+	dtype.Bool:       {"BoolStorage", dtype.Bool},
+	dtype.Complex64:  {"ComplexFloatStorage", dtype.Complex64},
+	dtype.Complex128: {"ComplexDoubleStorage", dtype.Complex128},
+	// Raw bytes and handles are read as these.
+	dtype.Undefined: {"CharStorage", dtype.Int8},
+	dtype.Resource:  {"LongStorage", dtype.Int64},
+}
+
+// Kept returns the type that elements of type t have in the file, and false
+// for types that cannot be written. Those have to be widened first.
+func Kept(t dtype.Type) (dtype.Type, bool) {
+	s, ok := storages[t]
+	return s.kept, ok
+}
+
+// A RangeError tells that an element of an unsigned type does not fit the
+// signed type that stands for it.
+type RangeError struct {
+	Index int64
+	Value uint64
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("element %d is %d, which int64 cannot hold", e.Index, e.Value)
+}
+
+// Write writes a tensor of the given type and shape. It reads the elements,
+// little-endian in C order, from r, no more than the shape needs; they are not
+// held in memory. w must be at the start of the file. After an error the file
+// is not usable; a *RangeError is one.
+func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
+	s, ok := storages[t]
+	if !ok {
+		return fmt.Errorf("PyTorch has no storage for elements of type %s", t)
+	}
+	n, err := elements(shape)
+	if err != nil {
+		return err
+	}
+	if s.kept.Bytes(n) < 0 {
+		return fmt.Errorf("shape %v of %s is larger than any file", shape, s.kept)
+	}
+	a := newArchive(w)
+	// What is known ahead comes first, so that the entry that is streamed, whose
+	// checksum follows it, is the last.
+	for _, e := range []struct {
+		name    string
+		content []byte
+	}{
+		{"data.pkl", pickle(s.class, shape, n)},
+		{"byteorder", []byte("little")},
+		{"version", []byte("3\n")},
+	} {
+		if err := a.add(e.name, e.content); err != nil {
+			return err
+		}
+	}
+	f, err := a.stream("data/0")
+	if err != nil {
+		return err
+	}
+	if err := copyElements(f, r, t, n); err != nil {
+		return err
+	}
+	return a.zip.Close()
+}
+
+func elements(shape []int64) (int64, error) {
+	n, empty := int64(1), false
+	for _, d := range shape {
+		switch {
+		case d < 0:
+			return 0, fmt.Errorf("shape %v has a negative dim", shape)
+		case d == 0:
+			empty = true
+		case n > math.MaxInt64/d:
+			return 0, fmt.Errorf("shape %v has too many elements", shape)
+		default:
+			n *= d
+		}
+	}
+	if empty {
+		return 0, nil
+	}
+	return n, nil
+}
