@@ -1,0 +1,202 @@
+package convert
+
+import (
+	"io"
+	"slices"
+
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// stored prepares a tensor to be written in the layout it has.
+func (w *work) stored(t *dump.Tensor) (*array, error) {
+	typ, err := w.readable(t)
+	if err != nil {
+		if !w.c.o.Compat && dump.Code(err) == dump.CodeType {
+			return w.raw(t)
+		}
+		return nil, err
+	}
+	v, err := storedView(t)
+	if err != nil {
+		return nil, errorf(w.f.Path, dump.CodeShape, err, "%s", partOf(t))
+	}
+	a, err := w.array(t, typ, v)
+	if err == nil && w.c.o.Compat && len(a.shape) == 0 {
+		a.shape = []int64{1}
+	}
+	return a, err
+}
+
+// raw prepares the bytes of a tensor that cannot be decoded.
+func (w *work) raw(t *dump.Tensor) (*array, error) {
+	v, err := layout.Contiguous([]int64{int64(t.Size)})
+	if err != nil {
+		return nil, err
+	}
+	w.r.warnf("%s: elements of type %s cannot be decoded, its %d bytes are written", partOf(t), t.Type.Wire(), t.Size)
+	return w.open(w.f, t.Offset, 1, v, dtype.Uint8, dtype.Uint8, false)
+}
+
+// readable tells what type the elements of a tensor are written as, or why
+// they cannot be.
+func (w *work) readable(t *dump.Tensor) (dtype.Type, error) {
+	typ, ok := writtenType(t.Type, w.c.o.Compat)
+	switch code := dump.Code(t.Err); {
+	case t.Err != nil && code == dump.CodeShape:
+		return 0, &failure{w.shortCode(t), t.Err}
+	case t.Err != nil && code != dump.CodeType:
+		return 0, t.Err
+	case !ok || t.BigEndian && w.c.o.Compat:
+		return 0, errorf(w.f.Path, dump.CodeType, nil, "%s: elements of type %s cannot be converted", partOf(t), describe(t))
+	}
+	return typ, t.Err
+}
+
+func describe(t *dump.Tensor) string {
+	if t.BigEndian {
+		return t.Type.Wire() + ", big-endian,"
+	}
+	return t.Type.Wire()
+}
+
+// shortCode is the exit code of msaccucmp.py for a tensor with too few bytes:
+// none, as it fails only in writing, unless the bytes are no whole elements or
+// there is a layout to convert to.
+func (w *work) shortCode(t *dump.Tensor) int {
+	bits := uint64(t.Type.Bits())
+	switch {
+	case bits >= 8 && t.Size%(bits/8) != 0:
+		return CodeUnknown
+	case w.c.o.Format == nil:
+		return 0
+	case layout.AsStored(t.Format, len(t.Shape)) == *w.c.o.Format:
+		return dump.CodeInvalid
+	}
+	return CodeConvert
+}
+
+// storedView is the view of a tensor in the layout it has, in C order.
+func storedView(t *dump.Tensor) (layout.View, error) {
+	if !t.Fortran || len(t.Shape) < 2 {
+		return layout.Contiguous(t.Shape)
+	}
+	reversed := slices.Clone(t.Shape)
+	slices.Reverse(reversed)
+	v, err := layout.Contiguous(reversed)
+	if err != nil {
+		return v, err
+	}
+	order := make([]int, len(reversed))
+	for i := range order {
+		order[i] = len(order) - 1 - i
+	}
+	return v.Transpose(order)
+}
+
+// array prepares the elements of a tensor that a view selects.
+func (w *work) array(t *dump.Tensor, typ dtype.Type, v layout.View) (*array, error) {
+	if bits := t.Type.Bits(); bits < 8 {
+		u := &unpacked{src: w.f, base: t.Offset, t: t.Type, typ: typ, n: t.Elements()}
+		return w.open(u, 0, typ.Bits()/8, v, typ, typ, false)
+	}
+	return w.open(w.f, t.Offset, t.Type.Bits()/8, v, t.Type, typ, t.BigEndian)
+}
+
+// open prepares elements of size bytes that lie at base of src.
+func (w *work) open(src io.ReaderAt, base int64, size int, v layout.View, stored, typ dtype.Type, bigEndian bool) (*array, error) {
+	r, err := layout.NewReader(src, base, size, v)
+	if err != nil {
+		return nil, errorf(w.f.Path, CodeConvert, err, "elements of type %s", stored.Wire())
+	}
+	r.Inherit(w.scratch.reader)
+	return w.ready(r, stored, typ, bigEndian), nil
+}
+
+// ready makes an array of what a reader reads. Without elements msaccucmp.py
+// writes float64.
+func (w *work) ready(r *layout.Reader, stored, typ dtype.Type, bigEndian bool) *array {
+	a := &array{typ: typ, named: typ, shape: r.View().Dims, elems: newElements(w.ctx, r, stored, typ, bigEndian)}
+	if w.c.o.Compat {
+		if stored == dtype.BFloat16 {
+			a.named = stored
+		}
+		if r.Len() == 0 {
+			a.typ, a.elems = dtype.Float64, nil
+		}
+	}
+	return a
+}
+
+// formatted prepares a tensor to be written in the layout that was asked for.
+func (w *work) formatted(t *dump.Tensor) (*array, error) {
+	typ, err := w.readable(t)
+	if err != nil {
+		return nil, err
+	}
+	if w.c.o.Compat && !t.Format.Known() {
+		return nil, errorf(w.f.Path, CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
+	}
+	p, err := w.plan(t)
+	if err != nil {
+		return nil, err
+	}
+	if p.packing != nil {
+		return w.packed(t, typ, p)
+	}
+	return w.array(t, typ, p.view)
+}
+
+// maxWhole bounds the tensors that have to be in memory as a whole: weights,
+// the largest of which have some hundred MB.
+const maxWhole = 2 << 30
+
+// packed moves a weight to or from FRACTAL_Z as a whole.
+func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (*array, error) {
+	size := int64(t.Type.Bits() / 8)
+	from, to := p.packing.Len(), p.packing.Stored()
+	if p.unpack {
+		from, to = to, from
+	}
+	if size == 0 || to > maxWhole/size || from > maxWhole/size {
+		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: %d elements of %s in FRACTAL_Z: more than %d bytes", partOf(t), max(from, to), t.Type, int64(maxWhole))
+	}
+	w.c.whole.Lock()
+	a, err := w.move(t, typ, p, from, to)
+	if err != nil {
+		w.c.whole.Unlock()
+		return nil, err
+	}
+	a.release = w.c.whole.Unlock
+	return a, nil
+}
+
+// move moves a weight of so many elements.
+func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to int64) (*array, error) {
+	size := int64(t.Type.Bits() / 8)
+	src, dst := make([]byte, from*size), make([]byte, to*size)
+	if n, err := w.f.ReadAt(src, t.Offset); n < len(src) {
+		return nil, errorf(w.f.Path, dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(src))
+	}
+	move, dims := p.packing.Pack, p.packing.Shape()
+	if p.unpack {
+		move, dims = p.packing.Unpack, p.dims
+	}
+	if err := move(dst, src, int(size)); err != nil {
+		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
+	}
+	v, err := layout.Contiguous(dims)
+	if err != nil {
+		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
+	}
+	r, err := layout.NewBytesReader(dst, int(size), v)
+	if err != nil {
+		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
+	}
+	return w.ready(r, t.Type, typ, t.BigEndian), nil
+}
+
+func (c *converter) binType(a *array) string {
+	return a.named.String()
+}

@@ -1,0 +1,237 @@
+package convert
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// array is a tensor to write: elements of a type that numpy has, in C order.
+type array struct {
+	typ   dtype.Type
+	named dtype.Type // the type in the file's name
+	shape []int64
+	elems *elements // nil without any
+	// release, if not nil, ends the use of the memory that a tensor needs as a
+	// whole.
+	release func()
+}
+
+// tileBytes is how much of a tensor is in memory on its way from file to file.
+const tileBytes = 256 << 10
+
+// elements yields the bytes of a tensor, in logical order, little-endian and of
+// the type to write. It is an io.Reader and io.WriterTo.
+type elements struct {
+	ctx     context.Context
+	r       *layout.Reader // nil for a tensor without elements
+	next, n int64
+	change  func(dst, src []byte) // nil if the elements are as they are written
+	size    int                   // bytes of a written element
+	src     []byte
+	dst     []byte
+	rest    []byte // of the current tile
+}
+
+// newElements yields what r reads, of type stored, as type typ.
+func newElements(ctx context.Context, r *layout.Reader, stored, typ dtype.Type, bigEndian bool) *elements {
+	e := &elements{ctx: ctx, r: r, n: r.Len(), size: typ.Bits() / 8}
+	switch {
+	case bigEndian:
+		e.change = swap(r.ElemSize() / stored.Parts())
+	case same(stored, typ):
+	case typ == dtype.Float64:
+		e.change = widen64(stored)
+	default:
+		e.change = widen32(stored)
+	}
+	return e
+}
+
+// Len is the number of bytes.
+func (e *elements) Len() int64 { return e.n * int64(e.size) }
+
+// tile reads the next part.
+func (e *elements) tile() ([]byte, error) {
+	if e.next == e.n {
+		return nil, io.EOF
+	}
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	es := int64(e.r.ElemSize())
+	if e.src == nil {
+		e.src = make([]byte, min(max(tileBytes/es, 1), e.n)*es)
+		if e.change != nil {
+			e.dst = make([]byte, int64(len(e.src))/es*int64(e.size))
+		}
+	}
+	k := min(int64(len(e.src))/es, e.n-e.next)
+	src := e.src[:k*es]
+	if err := e.r.ReadTile(src, e.next, k); err != nil {
+		return nil, err
+	}
+	e.next += k
+	if e.change == nil {
+		return src, nil
+	}
+	dst := e.dst[:k*int64(e.size)]
+	e.change(dst, src)
+	return dst, nil
+}
+
+// Read is that of io.Reader.
+func (e *elements) Read(p []byte) (int, error) {
+	if len(e.rest) == 0 {
+		t, err := e.tile()
+		if err != nil {
+			return 0, err
+		}
+		e.rest = t
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+// WriteTo is that of io.WriterTo.
+func (e *elements) WriteTo(w io.Writer) (written int64, err error) {
+	for {
+		t := e.rest
+		if e.rest = nil; len(t) == 0 {
+			if t, err = e.tile(); err == io.EOF {
+				return written, nil
+			} else if err != nil {
+				return written, err
+			}
+		}
+		n, err := w.Write(t)
+		written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+}
+
+// same tells whether elements of the stored type are written byte by byte.
+func same(stored, typ dtype.Type) bool {
+	switch stored {
+	case dtype.Undefined, dtype.QInt8:
+		return typ == dtype.Int8
+	case dtype.QUint8:
+		return typ == dtype.Uint8
+	case dtype.QInt16:
+		return typ == dtype.Int16
+	case dtype.QUint16:
+		return typ == dtype.Uint16
+	case dtype.QInt32:
+		return typ == dtype.Int32
+	case dtype.Resource:
+		return typ == dtype.Int64
+	}
+	return stored == typ
+}
+
+// swap turns numbers of a size from big-endian to little-endian.
+func swap(size int) func(dst, src []byte) {
+	return func(dst, src []byte) {
+		for i := 0; i+size <= len(src); i += size {
+			for k := range size {
+				dst[i+k] = src[i+size-1-k]
+			}
+		}
+	}
+}
+
+// widen32 decodes to float32. There is one NaN of an 8-bit float, which keeps
+// files the same on every machine; wider types keep the bits of theirs.
+func widen32(stored dtype.Type) func(dst, src []byte) {
+	if stored == dtype.BFloat16 {
+		return func(dst, src []byte) {
+			for i := 0; i+2 <= len(src); i += 2 {
+				binary.LittleEndian.PutUint32(dst[2*i:], uint32(binary.LittleEndian.Uint16(src[i:]))<<16)
+			}
+		}
+	}
+	var v []float32
+	return func(dst, src []byte) {
+		if v == nil {
+			v = make([]float32, len(dst)/4)
+		}
+		n := dtype.Widen32(stored, v[:len(dst)/4], src)
+		for i, x := range v[:n] {
+			bits := math.Float32bits(x)
+			if x != x && stored.Bits() <= 8 {
+				bits = 0x7fc00000
+			}
+			binary.LittleEndian.PutUint32(dst[4*i:], bits)
+		}
+	}
+}
+
+func putFloat32(p []byte, x float32) { binary.LittleEndian.PutUint32(p, math.Float32bits(x)) }
+
+// widen64 is widen32 for float64.
+func widen64(stored dtype.Type) func(dst, src []byte) {
+	var v []float64
+	return func(dst, src []byte) {
+		if v == nil {
+			v = make([]float64, len(dst)/8)
+		}
+		n := dtype.Widen64(stored, v[:len(dst)/8], src)
+		for i, x := range v[:n] {
+			bits := math.Float64bits(x)
+			if x != x && stored.Bits() <= 8 {
+				bits = 0x7ff8000000000000
+			}
+			binary.LittleEndian.PutUint64(dst[8*i:], bits)
+		}
+	}
+}
+
+// writtenType returns the type that elements of a stored type are written as;
+// ok is false if they cannot be decoded or, with compat, if msaccucmp.py cannot.
+func writtenType(t dtype.Type, compat bool) (typ dtype.Type, ok bool) {
+	switch t {
+	case dtype.Undefined:
+		return dtype.Int8, true
+	case dtype.Resource:
+		return dtype.Int64, true
+	case dtype.BFloat16:
+		return dtype.Float32, true
+	case dtype.Uint1:
+		return dtype.Uint8, true
+	case dtype.HiFloat8, dtype.Float8E5M2, dtype.Float8E4M3FN:
+		if compat {
+			return dtype.Float64, true
+		}
+		return dtype.Float32, true
+	}
+	if t.Numpy() != "" {
+		return t, true
+	}
+	if compat {
+		return 0, false
+	}
+	switch t {
+	case dtype.QInt8, dtype.Int4, dtype.Int2:
+		return dtype.Int8, true
+	case dtype.QUint8, dtype.Uint2:
+		return dtype.Uint8, true
+	case dtype.QInt16:
+		return dtype.Int16, true
+	case dtype.QUint16:
+		return dtype.Uint16, true
+	case dtype.QInt32:
+		return dtype.Int32, true
+	case dtype.Complex32:
+		return dtype.Complex64, true
+	case dtype.Float8E8M0, dtype.Float4E2M1, dtype.Float4E1M2:
+		return dtype.Float32, true
+	}
+	return 0, false
+}

@@ -1,0 +1,99 @@
+package convert
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/dump"
+)
+
+// maxList bounds the lists of earlier runs that are kept.
+const maxList = 64 << 20
+
+// lists writes the list of failures and the mapping of long names.
+func (c *converter) lists(r *Report, jobs []*job) {
+	var rows []string
+	for _, j := range jobs {
+		for _, l := range j.long {
+			if strings.ContainsAny(l.Name, ",\r\n") {
+				r.Errors = append(r.Errors, errorf(l.Path, CodeWrite, nil, "the name %q cannot stand in %s", l.Name, dump.MappingFile))
+				continue
+			}
+			rows = append(rows, filepath.Base(l.Path)+","+l.Name)
+		}
+	}
+	r.Mapping = c.extend(r, dump.MappingFile, rows, true)
+	if c.o.Single {
+		return
+	}
+	rows = nil
+	for _, f := range r.Files {
+		if f.Code == 0 {
+			continue
+		}
+		line := f.Path
+		if c.o.Format != nil {
+			for _, x := range f.Failures {
+				if x.Code != 0 && (x.Part.Group == Input || x.Part.Group == Output) {
+					line += "," + x.Part.String()
+				}
+			}
+		}
+		rows = append(rows, line)
+	}
+	r.FailedList = c.extend(r, FailedList, rows, c.o.Compat)
+}
+
+// extend writes lines to a list in the folder of results and returns its path,
+// "" if there is nothing to write. With keep the lines that are there stay;
+// else the list is that of this run, and gone if it is empty.
+func (c *converter) extend(r *Report, name string, lines []string, keep bool) string {
+	path := filepath.Join(c.o.Out, name)
+	if len(lines) == 0 {
+		if !keep {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				r.Errors = append(r.Errors, errorf(path, CodeWrite, cause(err), "the list of an earlier run cannot be removed"))
+			}
+		}
+		return ""
+	}
+	var text string
+	if keep {
+		info, err := os.Stat(path)
+		if err == nil && info.Size() > maxList {
+			err = errorf(path, CodeWrite, nil, "found %d bytes, expected at most %d", info.Size(), maxList)
+		}
+		var old []byte
+		if err == nil {
+			old, err = os.ReadFile(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.Errors = append(r.Errors, errorf(path, CodeWrite, cause(err), "not extended"))
+			return ""
+		}
+		if text = string(old); text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if !c.o.Compat { // a row says the same twice
+			have := map[string]bool{}
+			for l := range strings.Lines(text) {
+				have[strings.TrimRight(l, "\r\n")] = true
+			}
+			lines = slices.DeleteFunc(lines, func(l string) bool { return have[l] })
+		}
+	}
+	if len(lines) == 0 {
+		return path
+	}
+	if err := write(path, []byte(text+strings.Join(lines, "\n")+"\n")); err != nil {
+		var e *dump.Error
+		errors.As(err, &e)
+		r.Errors = append(r.Errors, e)
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,217 @@
+package convert
+
+import (
+	"errors"
+	"slices"
+
+	"precision/dump"
+	"precision/dump/layout"
+)
+
+// plan is how a tensor gets from its layout to another one: through a view of
+// its elements or, for weights in FRACTAL_Z, through a packing.
+type plan struct {
+	view    layout.View
+	packing *layout.Packing
+	unpack  bool    // from FRACTAL_Z, not to it
+	dims    []int64 // of the unpacked weight
+}
+
+// planner plans for one tensor.
+type planner struct {
+	*work
+	t        *dump.Tensor
+	from, to layout.Format
+	want     []int64 // the shape the tensor is meant to have; may be empty
+	explicit bool    // the user gave it
+	group    int
+}
+
+func (w *work) plan(t *dump.Tensor) (*plan, error) {
+	o := &w.c.o
+	p := &planner{work: w, t: t, from: layout.AsStored(t.Format, len(t.Shape)), to: *o.Format, want: t.OriginShape, group: int(t.SubFormat)}
+	if len(o.Shape) > 0 {
+		p.want, p.explicit = o.Shape, true
+	}
+	if p.from != t.Format {
+		w.r.warnf("%s: %s of shape %v is taken for ND", partOf(t), t.Format, t.Shape)
+	}
+	if p.from == p.to {
+		v, err := storedView(t)
+		if err != nil {
+			return nil, p.fail(dump.CodeInvalid, err)
+		}
+		return &plan{view: v}, nil
+	}
+	old, ours := layout.Supported(p.from, p.to)
+	if !ours || o.Compat && !old {
+		return nil, errorf(w.f.Path, CodeFormat, nil, "%s: no conversion from %s to %s", partOf(t), p.from, p.to)
+	}
+	grouped := p.group >= 2
+	switch {
+	case p.to == layout.FractalZ:
+		return p.pack()
+	case grouped && o.Compat:
+		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: %s with %d groups to %s", partOf(t), p.from, p.group, p.to)
+	case p.from == layout.FractalNZ:
+		return p.fractalNZ()
+	case grouped && p.from == layout.FractalZ:
+		return p.unpackGroups()
+	}
+	p.group = 0 // there is no trace of groups in other layouts
+	if p.from == layout.FractalZ || p.from == layout.FractalZ3D {
+		return p.fractalZ()
+	}
+	return p.blocked()
+}
+
+func (p *planner) fail(code int, err error) error {
+	return errorf(p.f.Path, code, err, "%s", partOf(p.t))
+}
+
+// pack plans the way to FRACTAL_Z. No shape applies to the result: its dims
+// are blocks.
+func (p *planner) pack() (*plan, error) {
+	c0 := int64(layout.DefaultBlock)
+	if !p.c.o.Compat && p.t.Type.Bits() == 8 {
+		c0 = 32 // of a cube for 8-bit elements
+	}
+	packing, err := layout.NewPacking(p.from, p.t.Shape, p.group, layout.DefaultBlock, c0)
+	if err != nil {
+		return nil, p.fail(CodeConvert, err)
+	}
+	return &plan{packing: packing}, nil
+}
+
+// unpackGroups plans the way of a weight of several groups from FRACTAL_Z. The
+// stored shape tells in which order the original shape has its axes.
+func (p *planner) unpackGroups() (*plan, error) {
+	for _, f := range []layout.Format{p.to, layout.NCHW, layout.NHWC, layout.HWCN} {
+		dims, err := layout.PermuteDims(p.want, f, p.to)
+		if err != nil || len(p.t.Shape) != 4 {
+			continue
+		}
+		packing, err := layout.NewPacking(p.to, dims, p.group, p.t.Shape[2], p.t.Shape[3])
+		if err == nil && slices.Equal(packing.Shape(), p.t.Shape) {
+			return &plan{packing: packing, unpack: true, dims: dims}, nil
+		}
+	}
+	return nil, errorf(p.f.Path, CodeConvert, nil, "%s: shape %v of FRACTAL_Z with %d groups does not go with original shape %v",
+		partOf(p.t), p.t.Shape, p.group, p.want)
+}
+
+// fractalNZ plans the way from FRACTAL_NZ, which needs the original shape.
+// msaccucmp.py makes one axis of all the leading ones.
+func (p *planner) fractalNZ() (*plan, error) {
+	if err := layout.CheckNZ(p.t.Shape, p.want); err != nil {
+		code := CodeConvert
+		if nz := (*layout.NZShapeError)(nil); errors.As(err, &nz) {
+			code = CodeParameter
+		}
+		return nil, p.fail(code, err)
+	}
+	convert := layout.Restore
+	if p.c.o.Compat && len(p.want) > 1 {
+		convert = layout.Convert
+	}
+	v, err := convert(p.from, p.to, p.t.Shape, p.want, 0)
+	if err != nil {
+		return nil, p.fail(CodeConvert, err)
+	}
+	if len(v.Dims) < len(p.want) {
+		p.r.warnf("%s: cannot slice %v to %v", partOf(p.t), v.Dims, p.want)
+	}
+	return &plan{view: v}, nil
+}
+
+// fractalZ plans the way from FRACTAL_Z, where height and width are known from
+// the original shape only.
+func (p *planner) fractalZ() (*plan, error) {
+	want, fits := p.fit(p.to)
+	if !fits && !p.explicit {
+		if len(p.want) == 0 {
+			return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
+		}
+		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: original shape %v does not go with %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
+	}
+	var v layout.View
+	var err error
+	if fits {
+		v, err = layout.Restore(p.from, p.to, p.t.Shape, want, 0)
+	} else {
+		v, err = layout.Convert(p.from, p.to, p.t.Shape, p.want, 0)
+	}
+	if err != nil {
+		return nil, p.fail(CodeConvert, err)
+	}
+	return &plan{view: v}, nil
+}
+
+// fit brings the wanted shape to the axis order of a layout in which the tensor
+// can have it.
+func (p *planner) fit(to layout.Format) ([]int64, bool) {
+	want, _, ok := layout.FitOriginal(p.from, to, p.t.Shape, p.want, 0)
+	return want, ok
+}
+
+// blocked plans the way between plain layouts and from those with blocks of
+// channels. Their padding is cut off where the wanted shape shows it, in
+// whatever axis order it is given.
+func (p *planner) blocked() (*plan, error) {
+	to := p.to
+	if p.from == layout.NDC1HWC0 && to == layout.ND {
+		to = layout.NCDHW // what ND means for five dims
+	}
+	if p.c.o.Compat && p.from == layout.NDC1HWC0 && p.to == layout.NCDHW && len(p.want) < 2 {
+		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s to %s needs an original shape", partOf(p.t), p.from, p.to)
+	}
+	v, err := layout.Restore(p.from, to, p.t.Shape, nil, 0)
+	if err != nil {
+		return nil, p.fail(CodeConvert, err)
+	}
+	if len(p.want) == 0 {
+		return &plan{view: v}, nil
+	}
+	cut, sliceErr := v.SliceLike(p.want)
+	if sliceErr != nil && p.c.o.Compat && p.from != layout.NDC1HWC0 {
+		p.r.warnf("%s: cannot slice %v to %v, all of it is written", partOf(p.t), v.Dims, p.want)
+		return &plan{view: v}, nil
+	}
+	if sliceErr == nil && p.trims(to, cut) {
+		return &plan{view: cut}, nil
+	}
+	if want, ok := p.fit(to); ok {
+		v, err := layout.Restore(p.from, to, p.t.Shape, want, 0)
+		if err != nil {
+			return nil, p.fail(CodeConvert, err)
+		}
+		return &plan{view: v}, nil
+	}
+	if p.explicit && sliceErr == nil {
+		return &plan{view: cut}, nil
+	}
+	if sliceErr != nil || !slices.Equal(cut.Dims, v.Dims) {
+		p.r.warnf("%s: shape %v does not go with %s of shape %v, the padding stays", partOf(p.t), p.want, p.from, p.t.Shape)
+	}
+	return &plan{view: v}, nil
+}
+
+// trims tells whether a view cut by position is the wanted shape and lacks
+// nothing but padding.
+func (p *planner) trims(to layout.Format, cut layout.View) bool {
+	n := max(len(cut.Dims), len(p.want))
+	if !slices.Equal(withOnes(cut.Dims, n), withOnes(p.want, n)) {
+		return false
+	}
+	_, err := layout.Restore(p.from, to, p.t.Shape, cut.Dims, 0)
+	return err == nil
+}
+
+// withOnes adds axes of one to n dims.
+func withOnes(dims []int64, n int) []int64 {
+	out := slices.Clone(dims)
+	for len(out) < n {
+		out = append(out, 1)
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package convert
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/dump"
+)
+
+// FailedList is the file, in the folder of results, that lists the recordings
+// and tensors that could not be converted.
+const FailedList = "convert_failed_file_list.txt"
+
+// Source is what a user named to be converted.
+type Source struct {
+	// Files are the recordings: in the order in which they were listed, or by
+	// name if a folder was named. Links are resolved, none occurs twice.
+	Files []string
+	// Single means that it is one file, named as such.
+	Single bool
+	// Folder means that it is a folder.
+	Folder bool
+	// Missing tells of the listed files that are not there.
+	Missing []*dump.Error
+	// Warnings tell what was passed over.
+	Warnings []dump.Warning
+}
+
+// Files finds the recordings that spec names: a file, several with commas
+// between them, or a folder, of which it takes the files but not the folders.
+// If all but one of those listed are missing, that one may be a folder.
+//
+// In a folder mapping.csv is left out, and unless compat also what a converter
+// wrote and the statistics of dumps.
+//
+// Errors are of type [*dump.Error]: nothing of that name, or an empty folder.
+func Files(spec string, compat bool) (*Source, error) {
+	s := &Source{}
+	path, info, err := look(spec)
+	if err == nil {
+		return s, s.one(path, info, compat)
+	}
+	if !strings.Contains(spec, ",") {
+		return nil, err
+	}
+	type found struct {
+		path string
+		info fs.FileInfo
+	}
+	var all []found
+	for name := range strings.SplitSeq(spec, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if path, info, err := look(name); err != nil {
+			s.Missing = append(s.Missing, err)
+		} else {
+			all = append(all, found{path, info})
+		}
+	}
+	switch len(all) {
+	case 0:
+		return s, errorf(spec, dump.CodePath, nil, "none of these files exists")
+	case 1:
+		return s, s.one(all[0].path, all[0].info, compat)
+	}
+	for _, f := range all {
+		switch {
+		case f.info.IsDir():
+			s.warn(f.path, "a folder in a list of files, passed over")
+		case !slices.Contains(s.Files, f.path):
+			s.Files = append(s.Files, f.path)
+		}
+	}
+	return s, nil
+}
+
+func (s *Source) warn(path, text string) {
+	s.Warnings = append(s.Warnings, dump.Warning{Path: path, Text: text})
+}
+
+// look resolves a path.
+func look(name string) (string, fs.FileInfo, *dump.Error) {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		if e, ok := err.(*fs.PathError); ok {
+			err = e.Err
+		}
+		return "", nil, errorf(name, dump.CodePath, err, "no such file or folder")
+	}
+	return path, info, nil
+}
+
+// one takes a single path.
+func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
+	if !info.IsDir() {
+		s.Files, s.Single = []string{path}, true
+		return nil
+	}
+	s.Folder = true
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return errorf(path, dump.CodePath, err, "the folder cannot be read")
+	}
+	if len(entries) == 0 {
+		return errorf(path, CodeParameter, nil, "the folder is empty")
+	}
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		info, err := os.Stat(file) // of the target, if it is a link
+		switch {
+		case err != nil:
+			s.warn(file, "not a readable file, passed over")
+		case info.IsDir() || e.Name() == dump.MappingFile:
+		case !info.Mode().IsRegular():
+			s.warn(file, "not a plain file, passed over")
+		case !compat && e.Name() == FailedList:
+		case !compat && own(e.Name()):
+			s.warn(file, "no recording by its name, passed over")
+		default:
+			s.Files = append(s.Files, file)
+		}
+	}
+	return nil
+}
+
+// own tells whether a file is the result of a conversion or a table.
+func own(name string) bool {
+	switch dump.ParseName(name).Kind {
+	case dump.Converted, dump.Statistics:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,370 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/dump/layout"
+	"precision/dump/npy"
+	"precision/dump/overflow"
+)
+
+// scratch is the memory that a worker keeps from tensor to tensor.
+type scratch struct {
+	reader *layout.Reader
+}
+
+// work is one recording being converted.
+type work struct {
+	c       *converter
+	ctx     context.Context
+	j       *job
+	r       *FileReport
+	f       *dump.Reader
+	scratch *scratch
+}
+
+// recordPrefix begins the names of overflow records.
+const recordPrefix = "Opdebug.Node_OpDebug."
+
+func (w *work) all() {
+	o := &w.c.o
+	if w.refused() {
+		return
+	}
+	if w.isRecord() {
+		for i := range w.f.Outputs {
+			w.record(&w.f.Outputs[i])
+		}
+		return
+	}
+	if o.Format != nil && (o.Input != nil || o.Output != nil) {
+		w.chosen()
+		return
+	}
+	for i := range w.f.Inputs {
+		w.tensor(&w.f.Inputs[i])
+	}
+	for i := range w.f.Outputs {
+		w.tensor(&w.f.Outputs[i])
+	}
+	if o.Format != nil && o.Compat {
+		if n := len(w.f.Buffers) + len(w.f.Spaces); n > 0 {
+			w.r.warnf("%d buffers and work spaces are not written with a layout", n)
+		}
+		return
+	}
+	for i := range w.f.Buffers {
+		w.buffer(i)
+	}
+	for i := range w.f.Spaces {
+		w.space(i)
+	}
+}
+
+// refused tells whether msaccucmp.py takes nothing from the recording. Of a
+// payload that was cut it does not.
+func (w *work) refused() bool {
+	if !w.c.o.Compat {
+		return false
+	}
+	if w.f.Form == dump.Nano && strings.Count(w.f.Name.File, ".") < 4 {
+		w.r.fail(Part{}, dump.CodeInvalid, errorf(w.f.Path, dump.CodeInvalid, nil, "a compact dump's name has five fields and more"))
+		return true
+	}
+	var err error
+	for _, t := range w.f.Inputs {
+		if err == nil && dump.Code(t.Err) == dump.CodeInvalid {
+			err = t.Err
+		}
+	}
+	for _, t := range w.f.Outputs {
+		if err == nil && dump.Code(t.Err) == dump.CodeInvalid {
+			err = t.Err
+		}
+	}
+	for _, b := range append(w.f.Buffers[:len(w.f.Buffers):len(w.f.Buffers)], w.f.Spaces...) {
+		if err == nil {
+			err = b.Err
+		}
+	}
+	if err != nil {
+		w.r.fail(Part{}, dump.CodeInvalid, err)
+	}
+	return err != nil
+}
+
+// isRecord tells whether the recording is one of an overflow.
+func (w *work) isRecord() bool {
+	if w.c.o.Compat && w.c.o.Format != nil {
+		return false
+	}
+	return strings.HasPrefix(w.j.entry.Name.File, recordPrefix) || strings.HasPrefix(w.j.name, recordPrefix) ||
+		!w.c.o.Compat && w.j.entry.Name.Kind == dump.Debug
+}
+
+// chosen converts the tensor that was asked for.
+func (w *work) chosen() {
+	list, group, at := w.f.Outputs, Output, w.c.o.Output
+	if at == nil {
+		list, group, at = w.f.Inputs, Input, w.c.o.Input
+	}
+	if *at < 0 || *at >= len(list) {
+		err := errorf(w.f.Path, CodeIndex, nil, "%s %d was asked for, the file has %d", group, *at, len(list))
+		w.r.fail(Part{group, *at}, CodeIndex, err)
+		return
+	}
+	w.tensor(&list[*at])
+}
+
+func partOf(t *dump.Tensor) Part {
+	if t.Input {
+		return Part{Input, t.Index}
+	}
+	return Part{Output, t.Index}
+}
+
+// tensor writes one tensor.
+func (w *work) tensor(t *dump.Tensor) {
+	p, o := partOf(t), &w.c.o
+	if o.Format == nil {
+		if err := w.plain(t); err != nil {
+			w.failed(p, err)
+		}
+		return
+	}
+	a, err := w.formatted(t)
+	if err == nil {
+		err = w.save(p, a, *o.Format, true)
+	}
+	if err == nil {
+		return
+	}
+	w.failed(p, err)
+	if o.Type == MSNpy && t.Err == nil && w.ctx.Err() == nil {
+		if err := w.plain(t); err != nil {
+			w.failed(p, err)
+		} else {
+			w.r.warnf("%s keeps its layout %s", p, t.Format)
+		}
+	}
+}
+
+// failure is an error with the exit code that msaccucmp.py has for it.
+type failure struct {
+	old int
+	err error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// failed records that a part was not written.
+func (w *work) failed(p Part, err error) {
+	if w.ctx.Err() != nil {
+		err = errorf(w.f.Path, CodeUnknown, w.ctx.Err(), "%s: interrupted", p)
+	}
+	code := dump.Code(err)
+	var f *failure
+	if errors.As(err, &f) {
+		code, err = w.c.code(f.old, f.err), f.err
+	}
+	w.r.fail(p, code, err)
+}
+
+// plain writes a tensor in the layout it has.
+func (w *work) plain(t *dump.Tensor) error {
+	if o := &w.c.o; o.Compat && (o.Type == Bin || o.Type == MSNpy) && !t.Format.Known() {
+		return errorf(w.f.Path, CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
+	}
+	a, err := w.stored(t)
+	if err != nil {
+		return err
+	}
+	return w.save(partOf(t), a, t.Format, false)
+}
+
+// save writes an array.
+func (w *work) save(p Part, a *array, format layout.Format, formatted bool) error {
+	defer w.keep(a)
+	name := w.c.tensorName(w.j, p, a, format, formatted)
+	return w.put(p, name, a, func(out *output) error {
+		switch w.c.o.Type {
+		case PT:
+			return writePT(out, a)
+		case Bin:
+		default:
+			head, err := npy.AppendHeader(nil, a.typ, a.shape)
+			if err != nil {
+				return errorf(w.f.Path, dump.CodeShape, err, "%s", p)
+			}
+			out.Write(head) // an error stays until commit
+		}
+		if a.elems == nil {
+			return nil
+		}
+		_, err := a.elems.WriteTo(out)
+		return err
+	})
+}
+
+// keep hands the buffers of an array on to the next.
+func (w *work) keep(a *array) {
+	if a.release != nil {
+		a.release()
+	} else if a.elems != nil {
+		w.scratch.reader = a.elems.r
+	}
+}
+
+// put writes a file of the given name; a is nil for bytes without a type.
+func (w *work) put(p Part, name string, a *array, fill func(*output) error) error {
+	short := shorten(name)
+	done := Written{Part: p, Path: filepath.Join(w.c.o.Out, short), Name: name}
+	if a != nil {
+		done.Type, done.Shape = a.typ, a.shape
+	}
+	out, err := create(done.Path)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := fill(out); err != nil {
+		var coded *dump.Error
+		switch failed := out.Flush(); {
+		case failed != nil: // it was the writing
+			err = errorf(done.Path, CodeWrite, cause(failed), "not written")
+		case !errors.As(err, &coded):
+			err = errorf(w.f.Path, CodeUnknown, err, "%s", p)
+		}
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	w.r.Written = append(w.r.Written, done)
+	if short != name {
+		w.j.long = append(w.j.long, done)
+	}
+	return nil
+}
+
+// record writes an overflow record as JSON.
+func (w *work) record(t *dump.Tensor) {
+	p := partOf(t)
+	payload, err := w.payload(t)
+	if err != nil {
+		w.failed(p, err)
+		return
+	}
+	record, err := overflow.Decode(payload)
+	if err != nil {
+		var e *overflow.Error
+		code := CodeUnknown
+		if errors.As(err, &e) {
+			code = e.Code
+		}
+		err = errorf(w.f.Path, code, err, "%s", p)
+	}
+	if err != nil && (record == nil || w.c.o.Compat) {
+		w.failed(p, err)
+		return
+	}
+	if err != nil {
+		w.r.warnf("%v", err)
+	}
+	for _, text := range record.Warnings {
+		w.r.warnf("%s: %s", p, text)
+	}
+	name := w.j.name + ".output." + strconv.Itoa(t.Index) + ".json"
+	err = w.put(p, name, nil, func(out *output) error {
+		_, err := out.Write(record.JSON())
+		return err
+	})
+	if err != nil {
+		w.failed(p, err)
+	}
+}
+
+// maxRecord is more than any overflow record has.
+const maxRecord = 64 << 10
+
+func (w *work) payload(t *dump.Tensor) ([]byte, error) {
+	if dump.Code(t.Err) == dump.CodeInvalid {
+		return nil, t.Err
+	}
+	if t.Size > maxRecord {
+		return nil, errorf(w.f.Path, dump.CodeInvalid, nil, "%s: found %d bytes, expected 2048 for an overflow record", partOf(t), t.Size)
+	}
+	b := make([]byte, t.Size)
+	if n, err := w.f.ReadAt(b, t.Offset); n < len(b) {
+		return nil, errorf(w.f.Path, dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(b))
+	}
+	return b, nil
+}
+
+// buffer writes a buffer of the operator.
+func (w *work) buffer(i int) {
+	b := &w.f.Buffers[i]
+	kind := "l1buffer"
+	if b.Kind != 0 {
+		if kind = "Nonebuffer"; !w.c.o.Compat {
+			kind = fmt.Sprintf("buffer%d", b.Kind)
+		}
+	}
+	w.bytes(Part{Buffer, i}, b, w.j.name+"."+kind+"."+strconv.Itoa(i)+".bin", nil)
+}
+
+// space writes a work space, and a log as text if so asked.
+func (w *work) space(i int) {
+	b := &w.f.Spaces[i]
+	name := w.j.name + ".space." + strconv.Itoa(i)
+	w.bytes(Part{Space, i}, b, name+".bin", nil)
+	if w.c.o.SaveLogs && b.Kind == 0 && b.Err == nil {
+		w.bytes(Part{Space, i}, b, name+".log", dropZeros)
+	}
+}
+
+// bytes writes the bytes of a buffer or work space, changed if so asked.
+func (w *work) bytes(p Part, b *dump.Blob, name string, change func([]byte) []byte) {
+	if b.Err != nil {
+		w.failed(p, b.Err)
+		return
+	}
+	err := w.put(p, name, nil, func(out *output) error {
+		from := io.NewSectionReader(w.f, b.Offset, int64(b.Size))
+		buf := make([]byte, min(int64(b.Size), tileBytes))
+		for left := int64(b.Size); left > 0 && w.ctx.Err() == nil; {
+			part := buf[:min(left, int64(len(buf)))]
+			if _, err := io.ReadFull(from, part); err != nil {
+				return errorf(w.f.Path, dump.CodeInvalid, err, "%s", p)
+			}
+			left -= int64(len(part))
+			if change != nil {
+				part = change(part)
+			}
+			out.Write(part) // an error stays until commit
+		}
+		return w.ctx.Err()
+	})
+	if err != nil {
+		w.failed(p, err)
+	}
+}
+
+// dropZeros takes the padding out of a log.
+func dropZeros(b []byte) []byte {
+	out := b[:0]
+	for _, c := range b {
+		if c != 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
