@@ -140,29 +140,35 @@ func (c *differ) fusion() {
 // matchSet compares the operators of one set of connected framework operators.
 func (c *differ) matchSet(a, b []*Op) {
 	// Operators for the same framework operators correspond; of several the one of equal type and name first.
-	byKey := map[string][]*Op{}
-	for _, o := range b {
-		k := strings.Join(c.b.origins[o], "\x00")
-		byKey[k] = append(byKey[k], o)
-	}
 	var restA []*Op
 	pairs := map[*Op]*Op{}
-	for _, same := range []func(x, y *Op) bool{
-		func(x, y *Op) bool { return x.Name == y.Name && x.Type == y.Type },
-		func(x, y *Op) bool { return x.Type == y.Type },
-		func(x, y *Op) bool { return true },
-	} {
+	paired := map[*Op]bool{}
+	for level := range 3 {
+		key := func(s *side, o *Op) string {
+			k := strings.Join(s.origins[o], "\x00")
+			if level < 2 {
+				k += "\x00\x00" + o.Type
+			}
+			if level < 1 {
+				k += "\x00\x00" + o.Name
+			}
+			return k
+		}
+		open := map[string][]*Op{}
+		for _, o := range b {
+			if !paired[o] {
+				k := key(&c.b, o)
+				open[k] = append(open[k], o)
+			}
+		}
 		for _, o := range a {
 			if pairs[o] != nil {
 				continue
 			}
-			k := strings.Join(c.a.origins[o], "\x00")
-			for i, p := range byKey[k] {
-				if same(o, p) {
-					pairs[o] = p
-					byKey[k] = slices.Delete(byKey[k], i, i+1)
-					break
-				}
+			k := key(&c.a, o)
+			if l := open[k]; len(l) > 0 {
+				pairs[o], open[k] = l[0], l[1:]
+				paired[l[0]] = true
 			}
 		}
 	}
@@ -172,10 +178,6 @@ func (c *differ) matchSet(a, b []*Op) {
 		} else {
 			restA = append(restA, o)
 		}
-	}
-	paired := map[*Op]bool{}
-	for _, p := range pairs {
-		paired[p] = true
 	}
 	var restB []*Op
 	for _, o := range b {
@@ -266,7 +268,7 @@ func (s *side) inserted() []OpRef {
 }
 
 // maxHops bounds the walk through inserted operators.
-const maxHops = 64
+const maxHops = 16
 
 // before returns the framework tensor that reaches an inserted operator.
 func (s *side) before(o *Op) string {

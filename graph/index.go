@@ -12,6 +12,7 @@ type Index struct {
 	callers map[*Graph][]*Op
 	dataOps map[*Graph]map[int64][]*Op // Data operators of called graphs by the caller's input slot
 	results map[*Graph]*Op             // NetOutput
+	returns map[*Graph]map[int]Input   // what the NetOutput of a called graph returns, by the caller's output
 
 	// Edges by operator number: links[linkAt[n]:linkAt[n+1]] are what feeds operator n, uses[useAt[n]:useAt[n+1]] what
 	// it feeds.
@@ -46,7 +47,8 @@ type use struct {
 func NewIndex(m *Model) (*Index, error) {
 	m.own()
 	x := &Index{Model: m, graphs: make(map[string]*Graph, len(m.Graphs)), names: make(map[*Graph]map[string]*Op, len(m.Graphs)),
-		callers: map[*Graph][]*Op{}, dataOps: map[*Graph]map[int64][]*Op{}, results: map[*Graph]*Op{}}
+		callers: map[*Graph][]*Op{}, dataOps: map[*Graph]map[int64][]*Op{}, results: map[*Graph]*Op{},
+		returns: map[*Graph]map[int]Input{}}
 	edges := 0
 	for _, g := range m.Graphs {
 		if _, ok := x.graphs[g.Name]; !ok {
@@ -85,6 +87,7 @@ func NewIndex(m *Model) (*Index, error) {
 			}
 		}
 		x.dataOps[g] = slots
+		x.returns[g] = x.returned(x.results[g])
 	}
 	if err := x.checkCalls(); err != nil {
 		return nil, err
@@ -207,9 +210,13 @@ func (x *Index) Inputs(op *Op) []Input { return x.links[x.linkAt[op.num]:x.linkA
 
 // Input returns the data input slot of op; false if it has no such slot.
 func (x *Index) Input(op *Op, slot int) (Input, bool) {
-	for _, in := range x.Inputs(op) {
+	inputs := x.Inputs(op)
+	if slot >= 0 && slot < len(inputs) && inputs[slot].Slot == slot { // control edges come last
+		return inputs[slot], true
+	}
+	for _, in := range inputs {
 		if in.Slot == slot {
-			return in, true
+			return in, slot >= 0
 		}
 	}
 	return Input{}, false
@@ -288,27 +295,35 @@ func (x *Index) Origins(p Port) []Port {
 	return out
 }
 
+// returned maps the caller's outputs to the inputs of a NetOutput: where the descriptor does not say, the position
+// counts.
+func (x *Index) returned(net *Op) map[int]Input {
+	out := map[int]Input{}
+	if net == nil {
+		return out
+	}
+	inputs := x.Inputs(net)
+	for _, in := range inputs {
+		if k, ok := resultIndex(in); ok && in.Slot >= 0 {
+			if _, dup := out[k]; !dup {
+				out[k] = in
+			}
+		}
+	}
+	for _, in := range inputs {
+		if _, ok := resultIndex(in); !ok && in.Slot >= 0 {
+			if _, dup := out[in.Slot]; !dup {
+				out[in.Slot] = in
+			}
+		}
+	}
+	return out
+}
+
 // result returns the input of g's NetOutput that becomes output k of the caller.
 func (x *Index) result(g *Graph, k int) (Input, bool) {
-	net := x.results[g]
-	if net == nil {
-		return Input{}, false
-	}
-	var byPlace Input
-	found := false
-	for _, in := range x.Inputs(net) {
-		if in.Slot < 0 {
-			continue
-		}
-		n, ok := resultIndex(in)
-		if ok && n == k {
-			return in, true
-		}
-		if !ok && in.Slot == k {
-			byPlace, found = in, true
-		}
-	}
-	return byPlace, found
+	in, ok := x.returns[g][k]
+	return in, ok
 }
 
 // resultIndex returns the caller's output an input of a NetOutput says it is.

@@ -324,7 +324,8 @@ func (d *TensorDesc) empty() bool {
 func (j *jsonWriter) attrs(attrs Attrs) {
 	jsonList(j, "attr", attrs, func(a Attr) {
 		j.message(func() {
-			j.textField("key", a.Key())
+			j.key("key") // even when empty: readers demand it
+			j.text(a.Key())
 			if a.Value.Kind() == KindMissing {
 				return
 			}

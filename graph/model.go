@@ -47,6 +47,7 @@ type Model struct {
 	OM        *OMHeader // offline model only
 
 	noGraphs bool // JSON without the graph key
+	owned    bool // operators know their graph
 }
 
 // Graph is one graph of a model.
@@ -85,6 +86,10 @@ type Op struct {
 
 // own tells operators where they belong.
 func (m *Model) own() *Model {
+	if m.owned {
+		return m
+	}
+	m.owned = true
 	n := int32(0)
 	for _, g := range m.Graphs {
 		for _, o := range g.Ops {

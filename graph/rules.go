@@ -32,6 +32,13 @@ type Rules struct {
 	inGraph map[opKey]*RuleOp  // operators whose name occurs in several graphs
 	calls   *calls             // nil when no operator calls a graph
 	byKey   map[string]*Group
+	members map[member]bool
+}
+
+// member is the name of an operator in a group.
+type member struct {
+	group *Group
+	name  string
 }
 
 type opKey struct {
@@ -104,7 +111,7 @@ type RuleOutput struct {
 // NewRules derives the fusion rules of a model. Ops that cannot be used give an *[Error] with code 13 and the
 // place of the operator.
 func NewRules(m *Model) (*Rules, error) {
-	r := &Rules{Path: m.Path, byKey: map[string]*Group{}, byName: map[string]*RuleOp{}}
+	r := &Rules{Path: m.Path, byKey: map[string]*Group{}, byName: map[string]*RuleOp{}, members: map[member]bool{}}
 	if m.noGraphs {
 		return nil, &Error{Path: m.Path, Offset: -1, Code: CodeRuleFile, Msg: `no "graph" in the model`}
 	}
@@ -321,12 +328,14 @@ func (r *Rules) add(op *RuleOp) {
 				r.inGraph[k] = o
 			}
 		}
-		if slices.ContainsFunc(g.Ops, func(o *RuleOp) bool { return o.Name == op.Name }) {
-			return
-		}
 	} else {
 		r.byName[op.Name] = op
 	}
+	m := member{g, op.Name}
+	if r.members[m] {
+		return
+	}
+	r.members[m] = true
 	g.Ops = append(g.Ops, op)
 	r.Ops = append(r.Ops, op)
 	if op.Type == "Data" {

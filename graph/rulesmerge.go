@@ -8,7 +8,7 @@ import (
 // clone returns a copy whose operators can be changed; groups are not filled.
 func (r *Rules) clone() *Rules {
 	return &Rules{Path: r.Path, Warnings: slices.Clone(r.Warnings), byKey: map[string]*Group{},
-		byName: map[string]*RuleOp{}}
+		byName: map[string]*RuleOp{}, members: map[member]bool{}}
 }
 
 // moved returns the calls of a copy of the rules.
