@@ -1,0 +1,220 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/npy"
+)
+
+// Array is a tensor on its way to or from a script.
+type Array struct {
+	// Type must be one that numpy has.
+	Type dtype.Type
+	// Shape holds the dims; a script sees the elements in one dimension.
+	Shape []int64
+	// Data holds the elements, little-endian in row-major order.
+	Data []byte
+	// File is where the tensor comes from. Algorithms learn it.
+	File string
+}
+
+// Helper runs scripts in a Python process of its own, which is started with the
+// first call and again after one that ended or wedged it. A Helper is for one
+// goroutine; Close ends the process and removes the folder it uses.
+type Helper struct {
+	scripts *Scripts
+	ctx     context.Context
+	python  string
+	dir     string
+	proc    *process
+	calls   int64
+}
+
+// NewHelper makes a helper. The context ends all its calls. The error is a
+// [*PythonError] if there is no Python for the scripts.
+func (s *Scripts) NewHelper(ctx context.Context) (*Helper, error) {
+	python, err := s.findPython(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "precision-scripts-")
+	if err != nil {
+		return nil, err
+	}
+	h := &Helper{scripts: s, ctx: ctx, python: python, dir: dir}
+	if err := os.WriteFile(h.path("driver.py"), []byte(driver), 0o600); err != nil {
+		h.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// Close ends the process and removes its folder.
+func (h *Helper) Close() error {
+	h.stop()
+	return os.RemoveAll(h.dir)
+}
+
+func (h *Helper) path(name string) string { return filepath.Join(h.dir, name) }
+
+// Compare runs the algorithm of that name on two tensors of the same length.
+// text is the table cell: the text the script returned, or its number with six
+// decimals. messages are for the reader of the table. The error is a
+// [*CallError], or the context's.
+func (h *Helper) Compare(name string, mine, golden *Array, params map[string]string) (text string, messages []string, err error) {
+	a, ok := h.scripts.Algorithm(name)
+	if !ok {
+		return "", nil, fmt.Errorf("%s holds no algorithm %q", h.scripts.dir, name)
+	}
+	args := map[string]string{}
+	for k, v := range params {
+		args[k] = v
+	}
+	args["my_output_dump_file"], args["ground_truth_dump_file"], args["shape_type"] = mine.File, golden.File, shapeType(mine.Shape)
+	fail := &CallError{Name: name, Function: "compare", Path: a.Path, Code: 1}
+	err = h.write("mine.npy", mine)
+	if err == nil {
+		err = h.write("golden.npy", golden)
+	}
+	var got *answer
+	if err == nil {
+		got, err = h.call(&request{Do: "compare", Name: name, Mine: "mine.npy", Golden: "golden.npy", Args: args})
+	}
+	if err != nil {
+		return "", nil, h.failed(fail, err)
+	}
+	return got.Text, got.Messages, nil
+}
+
+func shapeType(shape []int64) string {
+	for _, d := range shape {
+		if d != 1 {
+			return "Tensor"
+		}
+	}
+	return "Scalar"
+}
+
+// Convert runs the conversion between two layouts on a tensor of shape
+// array.Shape. to is the shape of the tensor it belongs to, nil if unknown, and
+// group is the number of groups of a grouped convolution, 0 or 1 otherwise. The
+// error is a [*CallError], or the context's.
+func (h *Helper) Convert(c Conversion, array *Array, to []int64, group int64) (*Array, error) {
+	if have, ok := h.scripts.Conversion(c.From, c.To); !ok || have != c {
+		return nil, fmt.Errorf("%s holds no conversion %s", h.scripts.dir, c.Name())
+	}
+	fail := &CallError{Name: c.Name(), Function: "convert", Path: c.Path, Code: codeConvert}
+	err := h.write("mine.npy", array)
+	if err == nil {
+		os.Remove(h.path("result.npy"))
+		_, err = h.call(&request{Do: "convert", Name: c.Name(), Target: c.To, Array: "mine.npy", Result: "result.npy",
+			From: notNil(array.Shape), To: notNil(to), Group: max(group, 1)})
+	}
+	var out *Array
+	if err == nil {
+		out, err = h.read("result.npy")
+	}
+	if err != nil {
+		return nil, h.failed(fail, err)
+	}
+	out.File = array.File
+	return out, nil
+}
+
+func notNil(dims []int64) []int64 {
+	if dims == nil {
+		return []int64{}
+	}
+	return dims
+}
+
+// Check loads every script and drops those that cannot be used: that fail to
+// load, or lack a function with the right number of arguments. They are
+// returned as warnings. The error is a [*PythonError] or the context's; there
+// is none in a folder without scripts.
+func (s *Scripts) Check(ctx context.Context) (warnings []error, err error) {
+	if len(s.algorithms)+len(s.conversions) == 0 {
+		return nil, nil
+	}
+	h, err := s.NewHelper(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	unfit := func(path string, r *request) (bool, error) {
+		_, err := h.call(r)
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		if err != nil {
+			warnings = append(warnings, fmt.Errorf("%s: cannot be used and is left out: %w", path, err))
+		}
+		return err != nil, nil
+	}
+	for _, a := range s.Algorithms() {
+		bad, err := unfit(a.Path, &request{Do: "load", Name: a.Name})
+		if err != nil {
+			return warnings, err
+		}
+		if bad {
+			delete(s.algorithms, a.Name)
+		}
+	}
+	for _, c := range s.Conversions() {
+		bad, err := unfit(c.Path, &request{Do: "load", Name: c.Name(), Target: c.To})
+		if err != nil {
+			return warnings, err
+		}
+		if bad {
+			delete(s.conversions, [2]string{c.From, c.To})
+		}
+	}
+	return warnings, nil
+}
+
+// failed puts what went wrong into a CallError, unless the run was ended.
+func (h *Helper) failed(e *CallError, err error) error {
+	if h.ctx.Err() != nil {
+		return context.Cause(h.ctx)
+	}
+	e.Reason = err.Error()
+	var raised *raisedError
+	if errors.As(err, &raised) {
+		e.Trace = raised.trace
+	}
+	return e
+}
+
+// write puts an array into the folder for the driver.
+func (h *Helper) write(name string, a *Array) error {
+	f, err := os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = npy.Write(f, a.Type, a.Shape, a.Data)
+	return errors.Join(err, f.Close())
+}
+
+// read takes the array that the driver has left.
+func (h *Helper) read(name string) (*Array, error) {
+	f, err := npy.Open(h.path(name))
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), h.dir+string(filepath.Separator), ""))
+	}
+	defer f.Close()
+	if f.BigEndian || f.Fortran {
+		return nil, fmt.Errorf("%s is not little-endian in row-major order", name)
+	}
+	data := make([]byte, f.Size())
+	if _, err := io.ReadFull(io.NewSectionReader(f, f.Offset, f.Size()), data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Array{Type: f.Type, Shape: f.Shape, Data: data}, nil
+}

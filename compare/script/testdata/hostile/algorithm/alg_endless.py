@@ -1,0 +1,2 @@
+def compare(mine, golden, args):
+    return "x" * (4 << 20)

@@ -1,0 +1,7 @@
+class Evil(Exception):
+    def __str__(self):
+        raise Evil()
+
+
+def compare(mine, golden, args):
+    raise Evil()

@@ -1,0 +1,5 @@
+import sys
+
+
+def compare(mine, golden, args):
+    sys.exit(7)

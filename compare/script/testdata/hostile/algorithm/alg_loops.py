@@ -1,0 +1,3 @@
+def compare(mine, golden, args):
+    while True:
+        pass

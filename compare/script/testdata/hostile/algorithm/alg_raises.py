@@ -1,0 +1,2 @@
+def compare(mine, golden, args):
+    raise ValueError("no such thing")

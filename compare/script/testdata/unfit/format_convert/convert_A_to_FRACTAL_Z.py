@@ -1,0 +1,2 @@
+def convert(shape_from, shape_to, array):
+    return array
