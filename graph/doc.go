@@ -7,6 +7,11 @@
 // tell the sources apart by their content. Byte blobs (kernels, weights) are counted and dropped
 // while reading, so a model is much smaller than its file.
 //
-// [NewRules] derives the fusion relations from a model; [Rules.Golden] finds the golden tensor of an
-// operator's input or output.
+// What readers leave out: attribute groups and weight compression tables, which say nothing about precision, and
+// fields unknown to the schema, which give a warning.
+//
+// [NewRules] derives the fusion relations from a model; [Rules.GoldenInput] and [Rules.GoldenOutput] find the
+// golden tensor of an operator's input or output. [NewIndex] answers questions about edges, also through called graphs; it is what
+// node descriptions, drawings and the comparison of two builds ([Compare]) start from. [MatchDump] finds the graph a
+// dump folder belongs to, [ReadFusionResult] reads which fusion passes fired, and [WriteJSON] writes what atc would.
 package graph
