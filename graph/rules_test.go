@@ -132,52 +132,69 @@ func TestCellsRecorded(t *testing.T) {
 				continue
 			}
 			r := caseRules(t, folder, opt["-f"], opt["-q"], opt["-cf"])
-			f, err := os.Open(tables[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			rd := csv.NewReader(f)
-			rd.FieldsPerRecord = -1
-			all, err := rd.ReadAll()
-			f.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-			col := map[string]int{}
-			for i, name := range all[0] {
-				col[name] = i
-			}
-			for _, row := range all[1:] {
-				rows++
-				cell := func(name string) string { return strings.TrimPrefix(row[col[name]], " ") }
-				index, _ := strconv.Atoi(cell("Index"))
-				if index >= len(r.Groups) {
-					t.Errorf("%s/%s: no group %d", folder, run.ID, index)
-					continue
-				}
-				g := r.Groups[index]
-				op := g.Ops[0]
-				if ti := cell("TensorIndex"); ti != "NaN" {
-					name, _, _ := splitTensor(t, ti)
-					if op = r.Op(name); op == nil || op.Group != g || !slices.Contains(g.Ops, op) || op.Filtered {
-						t.Errorf("%s/%s: %s is not an op of group %d", folder, run.ID, ti, index)
-						continue
-					}
-				}
-				got := []string{op.Type, g.NPUNames(), g.GoldenNames()}
-				want := []string{cell("OpType"), cell("NPUDump"), cell("GroundTruth")}
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%s/%s row %d: %q, want %q", folder, run.ID, index, got, want)
-				}
-				if i, ok := col["OpSequence"]; ok && row[i] != strconv.FormatInt(op.ID, 10) {
-					t.Errorf("%s/%s: %s has id %d, want %s", folder, run.ID, op.Name, op.ID, row[i])
-				}
-			}
+			rows += checkCells(t, folder+"/"+run.ID, r, tables[0])
 		}
 	}
 	if rows < 400 {
 		t.Errorf("only %d rows", rows)
 	}
+}
+
+// TestCellsReal does so for a whole network, compared through JSON made from this text graph.
+func TestCellsReal(t *testing.T) {
+	r, err := OpenRules(realFile(t, "resnet50/ge_proto_00000062_Build.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := checkCells(t, "resnet50", r, realFile(t, "resnet50/expected/seed1_break_res3a.csv")); n < 170 {
+		t.Errorf("only %d rows", n)
+	}
+}
+
+func checkCells(t *testing.T, what string, r *Rules, table string) (rows int) {
+	t.Helper()
+	f, err := os.Open(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rd := csv.NewReader(f)
+	rd.FieldsPerRecord = -1
+	all, err := rd.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	col := map[string]int{}
+	for i, name := range all[0] {
+		col[name] = i
+	}
+	for _, row := range all[1:] {
+		rows++
+		cell := func(name string) string { return strings.TrimPrefix(row[col[name]], " ") }
+		index, _ := strconv.Atoi(cell("Index"))
+		if index >= len(r.Groups) {
+			t.Errorf("%s: no group %d", what, index)
+			continue
+		}
+		g := r.Groups[index]
+		op := g.Ops[0]
+		if ti := cell("TensorIndex"); ti != "NaN" {
+			name, _, _ := splitTensor(t, ti)
+			if op = r.Op(name); op == nil || op.Group != g || !slices.Contains(g.Ops, op) || op.Filtered {
+				t.Errorf("%s: %s is not an op of group %d", what, ti, index)
+				continue
+			}
+		}
+		got := []string{op.Type, g.NPUNames(), g.GoldenNames()}
+		want := []string{cell("OpType"), cell("NPUDump"), cell("GroundTruth")}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s row %d: %q, want %q", what, index, got, want)
+		}
+		if i, ok := col["OpSequence"]; ok && row[i] != strconv.FormatInt(op.ID, 10) {
+			t.Errorf("%s: %s has id %d, want %s", what, op.Name, op.ID, row[i])
+		}
+	}
+	return rows
 }
 
 // TestTextEqualsJSON: a text graph and its JSON give the same rules.
