@@ -13,6 +13,9 @@
 // lists; a conversion to a FRACTAL_Z layout takes the number of groups as a
 // fourth argument. convert returns an array.
 //
+// Scripts see their own folder and what is installed, but no modules of
+// msaccucmp.
+//
 // The scripts run in the python3 on PATH that has numpy, in a long-lived process
 // for every [Helper]. Scripts are programs of the user's choice and are not
 // confined, but whatever one does (an exception, an endless loop, an exit) is
