@@ -14,7 +14,7 @@ import (
 
 // openDump opens the newest dump of an operator, or all its slices as one.
 func (e *engine) openDump(op *dump.Op) (*dumpFile, error) {
-	if op.Slicing == dump.Whole || len(op.Files) == 1 || e.opt.Slices {
+	if op.Slicing == dump.Whole || len(op.Files) == 1 {
 		r, err := op.Newest().Open()
 		if err != nil {
 			return nil, err
