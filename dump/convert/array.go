@@ -43,13 +43,17 @@ func (w *work) raw(t *dump.Tensor) (*array, error) {
 // they cannot be.
 func (w *work) readable(t *dump.Tensor) (dtype.Type, error) {
 	typ, ok := writtenType(t.Type, w.c.o.Compat)
-	switch code := dump.Code(t.Err); {
-	case t.Err != nil && code == dump.CodeShape:
-		return 0, &failure{w.shortCode(t), t.Err}
-	case t.Err != nil && code != dump.CodeType:
+	if t.Type == dtype.BFloat16 && w.c.o.Type == PT && !w.c.o.Compat {
+		typ = dtype.BFloat16 // PyTorch has it
+	}
+	code := dump.Code(t.Err)
+	switch {
+	case code == dump.CodeInvalid: // the bytes are not there
 		return 0, t.Err
 	case !ok || t.BigEndian && w.c.o.Compat:
 		return 0, errorf(w.f.Path, dump.CodeType, nil, "%s: elements of type %s cannot be converted", partOf(t), describe(t))
+	case code == dump.CodeShape:
+		return 0, &failure{w.shortCode(t), t.Err}
 	}
 	return typ, t.Err
 }

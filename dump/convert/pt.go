@@ -1,6 +1,23 @@
 package convert
 
-import "errors"
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"precision/dump/torch"
+)
 
 // writePT writes a tensor for PyTorch.
-func writePT(out *output, a *array) error { return errors.New("not yet") }
+func writePT(out *output, a *array) error {
+	elems := io.Reader(strings.NewReader(""))
+	if a.elems != nil {
+		elems = a.elems
+	}
+	err := torch.Write(out, a.typ, a.shape, elems)
+	var e *torch.RangeError
+	if errors.As(err, &e) {
+		return errorf(out.path, CodeConvert, err, "PyTorch has no type for these elements")
+	}
+	return err
+}
