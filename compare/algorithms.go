@@ -7,37 +7,57 @@ import (
 	"precision/compare/metric"
 )
 
-// ParseAlgorithms reads a comma list of metric names and digits. The word all
-// alone, in any case, takes the ten in column order. Doubles are dropped, names
-// that are no metric are returned as unknown. The error is a *[CodeError] when
-// nothing is left or the text is empty.
-func ParseAlgorithms(text string) (metrics []metric.Metric, unknown []string, err error) {
+// ParseAlgorithms reads a comma list of metric names and digits, and of names
+// for which user holds. The word all alone, in any case, takes the ten in
+// column order. A user's algorithm takes the place of a metric of its name.
+// Doubles are dropped, names of nothing are returned as unknown. The error is a
+// *[CodeError] when nothing is left or the text is empty.
+func ParseAlgorithms(text string, user func(name string) bool) (columns []Column, unknown []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, codeErrorf(codeParameter, "the list of algorithms is empty")
 	}
+	column := func(m metric.Metric) Column {
+		if user != nil && user(m.String()) {
+			return Column{Script: m.String()}
+		}
+		return Column{Metric: m}
+	}
 	if strings.EqualFold(text, "all") {
 		for m := range metric.Metric(metric.Count) {
-			metrics = append(metrics, m)
+			columns = append(columns, column(m))
 		}
-		return metrics, nil, nil
+		return columns, nil, nil
 	}
 	for _, name := range strings.Split(text, ",") {
-		name = strings.TrimSpace(name)
-		if name == "" {
+		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		m, ok := metric.Parse(name)
-		switch {
-		case !ok:
+		c := Column{Script: name}
+		if m, ok := metric.Parse(name); ok {
+			c = column(m)
+		} else if user == nil || !user(name) {
 			unknown = append(unknown, name)
-		case !slices.Contains(metrics, m):
-			metrics = append(metrics, m)
+			continue
+		}
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
 		}
 	}
-	if len(metrics) == 0 {
+	if len(columns) == 0 {
 		err = codeErrorf(codeAlgorithm, "none of the algorithms %q is known", text)
 	}
-	return metrics, unknown, err
+	return columns, unknown, err
+}
+
+// MetricsOf are the built-in metrics among columns.
+func MetricsOf(columns []Column) []metric.Metric {
+	var list []metric.Metric
+	for _, c := range columns {
+		if c.Script == "" {
+			list = append(list, c.Metric)
+		}
+	}
+	return list
 }
 
 // CheckAlgorithmOptions checks the form of "name:key=value,key=value;name2:…".

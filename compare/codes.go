@@ -8,6 +8,10 @@ const (
 	codeBadDump   = 11
 	codeIndex     = 12
 	codeScenario  = 20
+	codeFormat    = 22
+	codeShapes    = 23
+	codeRefused   = 30
 	codeAlgorithm = 31
+	codeDelete    = 32
 	codeShape     = 40
 )

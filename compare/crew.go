@@ -20,6 +20,15 @@ func newCrew(size int) *crew {
 	return c
 }
 
+// close ends what workers keep between tasks, when all are idle.
+func (c *crew) close() {
+	for range c.size {
+		if s := <-c.tokens; s.helper != nil {
+			s.helper.Close()
+		}
+	}
+}
+
 // each calls work for every number below n, in parallel but started in order,
 // until work returns false or stop is closed.
 func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *scratch)) {

@@ -16,6 +16,8 @@ type Columns struct {
 	GoldenAddress bool // the golden side is device dumps
 	Overflow      bool
 	Metrics       []metric.Metric
+	// Table replaces Metrics when columns of user scripts are among them.
+	Table []Column
 	// OldFormat leaves out the reasons the old tool does not give.
 	OldFormat bool
 }
@@ -57,10 +59,22 @@ func (c Columns) Header() []string {
 	if c.Overflow {
 		h = append(h, "OverFlow")
 	}
-	for _, m := range c.Metrics {
-		h = append(h, m.String())
+	for _, v := range c.values() {
+		h = append(h, v.Name())
 	}
 	return append(h, "CompareFailReason")
+}
+
+// values are the columns of values in order.
+func (c Columns) values() []Column {
+	if c.Table != nil {
+		return c.Table
+	}
+	list := make([]Column, len(c.Metrics))
+	for i, m := range c.Metrics {
+		list[i].Metric = m
+	}
+	return list
 }
 
 // Row writes one row.
@@ -95,11 +109,14 @@ func (c Columns) appendCells(cells []string, r *Row) []string {
 	if c.Overflow {
 		cells = append(cells, textOrNaN(r.Overflow))
 	}
-	for _, m := range c.Metrics {
-		if r.Compared {
-			cells = append(cells, r.Result.Values[m].Text(m))
-		} else {
+	for _, v := range c.values() {
+		switch {
+		case !r.Compared:
 			cells = append(cells, "NaN")
+		case v.Script != "":
+			cells = append(cells, textOrNaN(r.Custom[v.Script]))
+		default:
+			cells = append(cells, r.Result.Values[v.Metric].Text(v.Metric))
 		}
 	}
 	return append(cells, Neutral(joinReasons(r.Reasons, c.OldFormat)))

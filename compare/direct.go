@@ -160,7 +160,7 @@ func (e *engine) directTensor(ctx context.Context, row *Row, mine *dumpFile, t *
 		return nil
 	}
 	right := &goldenTensor{file: golden, tensor: g}
-	err := e.comparePair(ctx, row, mine, t, right, func(st stored) (plan, *planError) {
+	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *planError) {
 		left, _, err := originView(st)
 		if err != nil {
 			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", row.Op, err)

@@ -30,6 +30,7 @@ func Run(ctx context.Context, opt Options, threshold float64, emit func(*Row) er
 	sum := newSummary(len(jobs), threshold, opt.Metrics)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer e.crew.close()
 	line := &emitter{emit: emit, sum: sum, ready: map[int]outcome{}, progress: opt.Progress}
 	e.crew.each(len(jobs), ctx.Done(), func(i int, s *scratch) {
 		out := jobs[i](ctx, s)

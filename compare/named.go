@@ -64,5 +64,5 @@ func (e *engine) namedTensor(ctx context.Context, row *Row, mine *dumpFile, t *d
 	defer golden.Close()
 	// Without a graph the array's own shape is all there is to go by.
 	g := goldenShape{rule: t.OriginShape, data: golden.shape()}
-	return e.comparePair(ctx, row, mine, t, golden, func(s stored) (plan, *planError) { return bestPlan(row.Op, s, g) }, s)
+	return e.comparePair(ctx, row, mine, t, nil, golden, func(s stored) (plan, *planError) { return bestPlan(row.Op, s, g) }, s)
 }

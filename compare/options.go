@@ -21,6 +21,11 @@ type Options struct {
 	Numerics metric.Numerics
 	// Metrics are the columns, in order; all ten by default.
 	Metrics []metric.Metric
+	// Table are the columns of values when the user's algorithms are among
+	// them; nil is one column a metric. Metrics must be those in it.
+	Table []Column
+	// Scripts are the user's algorithms and conversions, if any.
+	Scripts *UserScripts
 	// MaxElements bounds how many elements of a tensor reach the metrics; 0
 	// takes all.
 	MaxElements int64
@@ -53,7 +58,7 @@ func (o *Options) Validate() error {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	if len(o.Metrics) == 0 {
+	if len(o.Metrics) == 0 && len(o.Table) == 0 {
 		for m := range metric.Metric(metric.Count) {
 			o.Metrics = append(o.Metrics, m)
 		}
@@ -82,6 +87,7 @@ func (o *Options) Columns() Columns {
 		GoldenAddress: !o.Golden.Numpy,
 		Overflow:      o.Overflow && o.Mine.Kind == dump.Offline,
 		Metrics:       o.Metrics,
+		Table:         o.Table,
 		OldFormat:     o.oldFormat(),
 	}
 }

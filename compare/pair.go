@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"precision/compare/metric"
+	"precision/compare/script"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 )
@@ -73,6 +74,7 @@ type scratch struct {
 	complex  []float64
 	partial  metric.Partial
 	readers  [2]*layout.Reader // the last of each side, for their buffers
+	helper   *script.Helper    // runs the user's scripts, if there are any
 }
 
 // open starts a reader of a side (0 is mine, 1 golden) that takes over the

@@ -37,6 +37,8 @@ type Row struct {
 	// Compared tells whether Result holds values.
 	Compared bool
 	Result   metric.Result
+	// Custom holds the texts of user algorithms by name.
+	Custom map[string]string
 	// Reasons say why values are missing or what to know when reading them.
 	Reasons []Reason
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -245,4 +246,13 @@ func dequantiser(op *graph.RuleOp) bool {
 		}
 	}
 	return false
+}
+
+// absolute is the full path of a file, or the path as it is when the current
+// folder is not known.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }

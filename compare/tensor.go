@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,12 @@ func (e *engine) ruleTensor(ctx context.Context, op *graph.RuleOp, row *Row, min
 	if len(t.OriginShape) > 0 {
 		g.rule = t.OriginShape
 	}
-	return e.comparePair(ctx, row, mine, t, golden, func(s stored) (plan, *planError) { return planner(op.Name, s, g) }, s)
+	made, err := e.convertByScript(ctx, mine, t, g, s)
+	if err != nil {
+		row.addReason(Reason{Kind: NoConverter, Text: fmt.Sprintf("[%s] %v", op.Name, err)})
+		return ctx.Err()
+	}
+	return e.comparePair(ctx, row, mine, t, made, golden, func(s stored) (plan, *planError) { return planner(op.Name, s, g) }, s)
 }
 
 // reference asks the graph which golden tensor belongs to t.
@@ -87,7 +93,8 @@ func noGolden(op, tensor string) *planError {
 }
 
 // comparePair plans and computes a pair and puts the result into the row.
-func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, golden *goldenTensor,
+// made, if not nil, takes the place of the stored tensor.
+func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
 	prepare func(stored) (plan, *planError), s *scratch) error {
 	if t.Err != nil {
 		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, t.Err)})
@@ -111,6 +118,9 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	}
 	var err error
 	st := storedOf(t)
+	if made != nil {
+		st = made.st
+	}
 	p, failed := prepare(st)
 	if failed != nil {
 		row.addReason(failed.Reason)
@@ -120,7 +130,11 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		p.view, err = storageOrder(t)
 	}
 	var left *operand
-	if err == nil {
+	switch {
+	case err != nil:
+	case made != nil:
+		left, err = viewOperand(bytes.NewReader(made.data), 0, made.typ, false, p.view)
+	default:
 		left, err = viewOperand(mine, t.Offset, t.Type, t.BigEndian, p.view)
 	}
 	if err != nil {
@@ -145,7 +159,11 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	if e.opt.MaxElements > 0 {
 		count = min(count, e.opt.MaxElements)
 	}
-	result, err := newPairing(left, right, count, cfg).compute(ctx, s, e.crew)
+	pair := newPairing(left, right, count, cfg)
+	result, err := pair.compute(ctx, s, e.crew)
+	if err == nil {
+		err = e.runScripts(ctx, row, pair, mine.Path, golden.path(), s)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

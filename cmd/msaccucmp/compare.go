@@ -1,0 +1,364 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"precision/cmd/msaccucmp/argparse"
+	"precision/compare"
+	"precision/compare/metric"
+	"precision/compare/script"
+	"precision/dump"
+	"precision/graph"
+)
+
+// compareArgs are the options of the compare sub-command.
+type compareArgs struct {
+	mine, golden           string
+	rules, quant, closed   string
+	out, scripts           string
+	algorithms             []metric.Metric
+	columns                []compare.Column
+	user                   *compare.UserScripts
+	mapping, advisor, ffts bool
+	overflow               bool
+	rangeText, selectText  string
+	ranged, selected       bool
+	max                    int64
+	op                     string
+}
+
+func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
+	if v.Int("version") == 1 {
+		f.log.warnf("The dump version 1 is no longer in use, the files are read as version 2.")
+	}
+	a := compareArgs{
+		mine: v.Text("my_dump_path"), golden: v.Text("golden_dump_path"),
+		rules: v.Text("fusion_rule_file"), quant: v.Text("quant_fusion_rule_file"), closed: v.Text("close_fusion_rule_file"),
+		out: v.Text("output"), scripts: v.Text("custom_script_path"),
+		mapping: v.Flag("mapping"), advisor: v.Flag("advisor"), ffts: v.Flag("ffts"), overflow: v.Flag("overflow_detection"),
+		rangeText: v.Text("range"), selectText: v.Text("select"), ranged: v.Given("range"), selected: v.Given("select"),
+		max: int64(v.Int("max_cmp_size")), op: v.Text("op_name"),
+	}
+	single := v.Given("op_name")
+	if code, err := a.check(v, single); err != nil {
+		return code, err
+	}
+	if !a.mapping {
+		switch {
+		case bothEnd(a.mine, a.golden, ".h5") && isFile(a.mine) && isFile(a.golden):
+			return f.compareTorch(ctx, &a, v)
+		case isFile(a.mine) && isFile(a.golden):
+			return f.compareArrays(ctx, &a, v)
+		}
+		if v.Given("post_process") {
+			return failed(exitParameter, "-p is for the comparison of two .h5 files")
+		}
+		if a.rules != "" && !isFile(a.rules) {
+			if _, err := os.ReadDir(a.rules); err != nil {
+				return failed(exitPath, "the rule file: %w", err)
+			}
+			if single {
+				return failed(exitParameter, "-op cannot be used with a folder of rule files")
+			}
+			return f.compareBatch(ctx, &a, v)
+		}
+	}
+	return f.compareNetwork(ctx, &a, v, "")
+}
+
+// check makes the checks that need no file but the two sides, in the old
+// tool's order.
+func (a *compareArgs) check(v *argparse.Values, single bool) (int, error) {
+	tensor := v.Given("output_tensor") || v.Given("input_tensor")
+	switch {
+	case a.ranged && a.rules == "":
+		return failed(exitParameter, "-r needs the rule file -f")
+	case a.ranged && single:
+		return failed(exitParameter, "-r cannot be used with -op")
+	case a.selected && a.rules == "":
+		return failed(exitParameter, "-s needs the rule file -f")
+	case a.selected && single:
+		return failed(exitParameter, "-s cannot be used with -op")
+	case a.ranged && a.selected:
+		return failed(exitParameter, "-r and -s exclude each other")
+	case a.max < 0:
+		return failed(exitParameter, "-max is %d, expected 0 or more", a.max)
+	}
+	if a.mapping {
+		switch {
+		case single:
+			return failed(exitParameter, "-map cannot be used with -op")
+		case tensor:
+			return failed(exitParameter, "-map cannot be used with -o or -i")
+		case a.rules == "" && a.quant == "":
+			return failed(exitParameter, "-map needs a rule file, -f or -q")
+		}
+		return exitOK, nil
+	}
+	switch {
+	case tensor && !single:
+		return failed(exitParameter, "-o and -i need -op")
+	case (v.Given("topn") || v.Given("ignore_single_op_result") || v.Given("max_line")) && !single:
+		return failed(exitParameter, "-n, -ml and --ignore_single_op_result need -op")
+	}
+	for _, path := range []string{a.mine, a.golden} {
+		if path == "" {
+			return failed(exitParameter, "a dump path is empty")
+		}
+		if _, err := os.Stat(path); err != nil {
+			return failed(exitPath, "the dump path: %w", err)
+		}
+	}
+	return exitOK, nil
+}
+
+func bothEnd(a, b, suffix string) bool {
+	return strings.HasSuffix(a, suffix) && strings.HasSuffix(b, suffix)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// compareNetwork compares two folders. name, if any, comes in front of the
+// result's file name.
+func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.Values, name string) (int, error) {
+	single := v.Given("op_name")
+	if a.advisor {
+		if a.ranged || a.selected || single {
+			f.log.warnf("-advisor is switched off: it needs the whole network.")
+			a.advisor = false
+		} else if name == "" {
+			a.overflow = true
+		}
+	}
+	var detail *compare.DetailOptions
+	if single {
+		d, err := detailOptions(v)
+		if err != nil {
+			return compare.ExitCode(err), err
+		}
+		detail = d
+	}
+	if err := f.setAlgorithms(ctx, a, v); err != nil {
+		return compare.ExitCode(err), err
+	}
+	for _, path := range []string{a.rules, a.quant, a.closed} {
+		if path != "" && !isFile(path) {
+			return failed(exitPath, "%s: no such rule file", path)
+		}
+	}
+	if single {
+		if err := detail.Validate(); err != nil {
+			return compare.ExitCode(err), err
+		}
+	}
+	if a.out == "" {
+		a.out = "."
+	}
+	if err := os.MkdirAll(a.out, 0o700); err != nil {
+		return failed(exitPath, "the output folder: %w", err)
+	}
+	opt, err := f.openSides(a)
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	if opt.Rules, err = readRules(a); err != nil {
+		return compare.ExitCode(err), err
+	}
+	if err := f.choose(a, opt); err != nil {
+		return compare.ExitCode(err), err
+	}
+	switch {
+	case single:
+		return f.writeDetail(ctx, a, opt, detail)
+	case a.mapping:
+		return f.writeMapping(ctx, a, opt)
+	}
+	return f.writeTable(ctx, a, opt, name)
+}
+
+// setAlgorithms reads -alg in either of its forms, -a and -c.
+func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Values) error {
+	params, err := compare.CheckAlgorithmOptions(v.Text("algorithm_options"))
+	if err != nil {
+		return err
+	}
+	var user func(string) bool
+	if a.scripts != "" {
+		if a.user, err = f.openScripts(ctx, a.scripts, params); err != nil {
+			return err
+		}
+		user = func(name string) bool { _, ok := a.user.Algorithm(name); return ok }
+	}
+	text := v.Text("algorithm")
+	if list := v.Ints("algorithm"); len(list) > 0 {
+		names := make([]string, len(list))
+		for i, n := range list {
+			names[i] = strconv.Itoa(n)
+		}
+		text = strings.Join(names, ",")
+	}
+	columns, unknown, err := compare.ParseAlgorithms(text, user)
+	for _, name := range unknown {
+		f.log.warnf("There is no algorithm %q, it is left out.", name)
+	}
+	a.columns, a.algorithms = columns, compare.MetricsOf(columns)
+	return err
+}
+
+// openScripts loads the user's scripts once, so that one that cannot work is
+// told of before the comparison begins.
+func (f *face) openScripts(ctx context.Context, dir string, params map[string]map[string]string) (*compare.UserScripts, error) {
+	scripts, err := script.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := scripts.Check(ctx)
+	for _, w := range append(scripts.Warnings, warnings...) {
+		f.log.warnf("%v", w)
+	}
+	if err != nil {
+		return nil, &compare.CodeError{Code: exitParameter, Err: err}
+	}
+	return &compare.UserScripts{Scripts: scripts, Params: params}, nil
+}
+
+// openSides lists both folders and checks that they go together.
+func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
+	scan := dump.Options{Rules: a.rules != "" || a.quant != "", Slices: a.ffts}
+	opt := &compare.Options{Numerics: metric.Reference, Metrics: a.algorithms, Table: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow,
+		Slices: a.ffts, Sequence: a.ranged || a.selected}
+	for _, side := range []struct {
+		path   string
+		folder **dump.Folder
+	}{{a.mine, &opt.Mine}, {a.golden, &opt.Golden}} {
+		folder, err := dump.Scan(side.path, scan)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range folder.Warnings {
+			f.log.warnf("%s", w)
+		}
+		*side.folder = folder
+	}
+	return opt, compare.CheckScenario(opt.Mine, opt.Golden, a.rules != "", a.quant != "", a.closed != "")
+}
+
+// readRules reads the rule files and merges them.
+func readRules(a *compareArgs) (*graph.Rules, error) {
+	var rules, quant, closed *graph.Rules
+	for _, r := range []struct {
+		path string
+		into **graph.Rules
+	}{{a.rules, &rules}, {a.quant, &quant}, {a.closed, &closed}} {
+		if r.path == "" {
+			continue
+		}
+		var err error
+		if *r.into, err = graph.OpenRules(r.path); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case rules == nil:
+		rules = quant
+	case quant != nil:
+		rules = rules.WithQuant(quant)
+	}
+	if closed != nil {
+		rules = rules.WithoutFusion(closed)
+	}
+	return rules, nil
+}
+
+// choose applies -r or -s.
+func (f *face) choose(a *compareArgs, opt *compare.Options) error {
+	var err error
+	switch {
+	case a.ranged && a.rangeText != "":
+		opt.Only, err = compare.ParseRange(a.rangeText, opt.Rules)
+	case a.selected && a.selectText != "":
+		var dropped []int64
+		opt.Only, dropped, err = compare.ParseSelection(a.selectText, opt.Rules)
+		for _, id := range dropped {
+			f.log.warnf("The graph has no operator %d, it is left out.", id)
+		}
+	}
+	return err
+}
+
+// writeTable compares and writes the result table, then the advice.
+func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Options, name string) (int, error) {
+	if name != "" {
+		name += "_"
+	}
+	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
+	s := &compare.Session{Options: *opt}
+	advisor := compare.NewAdvisor(opt.Rules)
+	if a.closed != "" {
+		advisor = compare.NewAdvisor(nil)
+	}
+	s.OnRow = func(r *compare.Row) {
+		advisor.Add(r)
+		if reason := r.Reason(); reason != "" {
+			f.log.warnf("%s", reason)
+		}
+	}
+	sum, err := s.WriteFile(ctx, path, 0.98)
+	if err != nil {
+		if ctx.Err() != nil {
+			return failed(exitInterrupted, "stopped after %d of %d operators, no result was written", sum.Done, sum.Operators)
+		}
+		return compare.ExitCode(err), err
+	}
+	f.log.infof("The comparison result have been written to \"'%s'\".", path)
+	code := sum.Code
+	if !sum.Matched {
+		text := "No operator of the two sides could be matched."
+		if a.ranged || a.selected {
+			f.log.warnf("%s", text)
+		} else {
+			err = errors.New(text)
+		}
+		return exitNoDump, err
+	}
+	if a.advisor {
+		if err := f.writeAdvice(a, name, advisor); err != nil {
+			return compare.ExitCode(err), err
+		}
+	}
+	return code, nil
+}
+
+// compareBatch compares every model below a run's folder with its graph. The
+// exit code is the worst, not the last one's.
+func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
+	runs, err := compare.FindBatch(a.mine, a.rules)
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	worst := exitOK
+	for _, r := range runs {
+		if r.Warning != "" {
+			f.log.warnf("%s", r.Warning)
+		}
+		one := *a
+		one.mine, one.rules = r.Dir, r.Rules
+		code, err := f.compareNetwork(ctx, &one, v, r.Name())
+		if ctx.Err() != nil {
+			return code, err
+		}
+		if err != nil {
+			f.log.errorf("%s: %v", r.Dir, err)
+		}
+		worst = max(worst, code)
+	}
+	return worst, nil
+}

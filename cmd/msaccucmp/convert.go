@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"precision/cmd/msaccucmp/argparse"
+	"precision/dump"
+	"precision/dump/convert"
+	"precision/dump/layout"
+)
+
+const exitShape = 23
+
+// convert writes dumps as arrays.
+func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
+	if v.Int("version") == 1 {
+		f.log.warnf("The dump version 1 is no longer in use, the files are read as version 2.")
+	}
+	o := convert.Options{Out: v.Text("output"), Compat: true}
+	o.Type, _ = convert.ParseType(v.Text("type"))
+	formatted := v.Given("format")
+	if !formatted {
+		for _, key := range []string{"shape", "output_tensor", "input_tensor", "custom_script_path"} {
+			if v.Given(key) {
+				return failed(exitParameter, "-s, -o, -i and -c need -f")
+			}
+		}
+	}
+	source, err := convert.Files(v.Text("dump_file"), true)
+	if source != nil {
+		for _, m := range source.Missing {
+			f.log.errorf("%v", m)
+		}
+		for _, w := range source.Warnings {
+			f.log.warnf("%s", w)
+		}
+	}
+	if err != nil && source != nil && source.Folder {
+		return dump.Code(err), err // an empty folder comes before everything else
+	}
+	if formatted {
+		single := source != nil && source.Single
+		if code, err := formatOptions(&o, v, single); err != nil {
+			return code, err
+		}
+		if source != nil && source.Folder && (v.Given("shape") || v.Given("output_tensor") || v.Given("input_tensor")) {
+			f.log.warnf("-s, -o and -i are for a single file, they are left out.")
+		}
+		if dir := v.Text("custom_script_path"); dir != "" {
+			if _, err := os.Stat(dir); err != nil {
+				return failed(exitPath, "the script folder: %w", err)
+			}
+			f.log.warnf("-c: conversion scripts are not run, the built-in conversions are used.")
+		}
+	}
+	if err != nil {
+		return dump.Code(err), err
+	}
+	o.Single = source.Single
+	report, err := convert.Convert(ctx, source.Files, o)
+	if report != nil {
+		f.logReport(report)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, err
+		}
+		return dump.Code(err), err
+	}
+	return report.Code(), nil
+}
+
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// formatOptions reads what goes with -f; -o, -i and -s count for a single file
+// only.
+func formatOptions(o *convert.Options, v *argparse.Values, single bool) (int, error) {
+	if single {
+		for key, into := range map[string]**int{"input_tensor": &o.Input, "output_tensor": &o.Output} {
+			if !v.Given(key) {
+				continue
+			}
+			text := v.Text(key)
+			n, err := strconv.Atoi(text)
+			if err != nil || !digits.MatchString(text) {
+				return failed(exitParameter, "tensor index %q: expected a number", text)
+			}
+			*into = &n
+		}
+		if v.Given("shape") {
+			parts := strings.Split(v.Text("shape"), ",")
+			for _, p := range parts {
+				n, err := strconv.ParseInt(p, 10, 64)
+				if err != nil || n < 1 || len(parts) < 2 {
+					return failed(exitShape, "shape %q: expected two or more positive numbers with commas between them", v.Text("shape"))
+				}
+				o.Shape = append(o.Shape, n)
+			}
+		}
+	}
+	format, ok := layout.Parse(v.Text("format"))
+	if !ok || !format.Known() || format.String() != v.Text("format") {
+		return failed(exitParameter, "there is no format %q", v.Text("format"))
+	}
+	o.Format = &format
+	return exitOK, nil
+}
+
+func (f *face) logReport(r *convert.Report) {
+	for _, file := range r.Files {
+		for _, w := range file.Warnings {
+			f.log.warnf("%s", w)
+		}
+		for _, x := range file.Failures {
+			f.log.errorf("%s %s: %v", file.Path, x.Part, x.Err)
+		}
+		for _, x := range file.Written {
+			f.log.infof("The data of %s has been written to %s.", file.Path, x.Path)
+		}
+	}
+	for _, err := range r.Errors {
+		f.log.errorf("%v", err)
+	}
+	if files, parts := r.Failed(); files > 0 {
+		f.log.errorf("%d of %d files could not be converted in full, %d tensors in all.", files, len(r.Files), parts)
+	}
+}

@@ -1,0 +1,94 @@
+// Msaccucmp takes the place of CANN's msaccucmp.py: the same sub-commands,
+// options, exit codes, files and cells, without Python. It is a thin face; the
+// work is done in the packages compare, dump and graph.
+//
+// Usage:
+//
+//	msaccucmp compare -m NPU_DIR -g GOLDEN_DIR [-f GRAPH] [-out DIR] …
+//	msaccucmp convert -d DUMP [-out DIR] [-t TYPE] [-f FORMAT …]
+//	msaccucmp overflow -d DIR -out DIR [-n N]
+//	msaccucmp file_compare -m A.npy -g B.npy -out DIR
+//
+// msaccucmp SUB-COMMAND -h lists the options. Numbers have the digits of the
+// old tool (reference numerics). Where that loses or falsifies results this
+// one does better; docs/differences.md lists all such places.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"precision/cmd/msaccucmp/argparse"
+)
+
+// Exit codes that do not come from an error.
+const (
+	exitOK          = 0
+	exitUnknown     = 1
+	exitNoDump      = 2
+	exitPath        = 3
+	exitParameter   = 6
+	exitInvalid     = 11
+	exitIndex       = 12
+	exitInterrupted = 130
+)
+
+// face is what the sub-commands may touch of the outside.
+type face struct {
+	stdout io.Writer
+	log    *logger
+	now    func() time.Time
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// run parses the command line and dispatches.
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+	f := &face{stdout: stdout, log: &logger{w: stderr, now: time.Now, pid: os.Getpid()}, now: time.Now}
+	parser := argparse.Msaccucmp(args)
+	values, err := parser.Parse(args)
+	if err != nil {
+		out, problem, code := argparse.Render(err)
+		io.WriteString(stdout, out)
+		io.WriteString(stderr, problem)
+		return code
+	}
+	start := f.now()
+	var code int
+	switch values.Command {
+	case "compare":
+		code, err = f.compare(ctx, values)
+	case "file_compare":
+		code, err = f.fileCompare(ctx, values)
+	case "convert":
+		code, err = f.convert(ctx, values)
+	case "overflow":
+		code, err = f.overflow(ctx, values)
+	default:
+		io.WriteString(stdout, parser.Help())
+		return exitParameter
+	}
+	if ctx.Err() != nil {
+		f.log.errorf("Interrupted: %v", err)
+		return exitInterrupted
+	}
+	if err != nil {
+		f.log.errorf("%v", err)
+	}
+	f.log.infof("The command was completed and took %d seconds.", int(f.now().Sub(start).Seconds()))
+	return code
+}
+
+// failed makes the exit code of an error.
+func failed(code int, format string, args ...any) (int, error) {
+	return code, fmt.Errorf(format, args...)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+
+	"precision/compare"
+	"precision/internal/whole"
+)
+
+// writeMapping writes the table of which files would be compared.
+func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Options) (int, error) {
+	rows, err := compare.Mapping(ctx, *opt)
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
+	if err := toFile(path, func(w io.Writer) error { return compare.WriteMapping(w, rows, opt.Sequence) }); err != nil {
+		return exitPath, err
+	}
+	f.log.infof("The mapping table has been written to \"'%s'\".", path)
+	return exitOK, nil
+}
+
+// writeAdvice writes the advisor's summary beside the table and logs it. In a
+// batch every model has its own.
+func (f *face) writeAdvice(a *compareArgs, name string, advisor *compare.Advisor) error {
+	advice := advisor.Advice()
+	path := filepath.Join(a.out, name+"advisor_summary.txt")
+	if err := whole.Write(path, []byte(advice.String()), 0o600); err != nil {
+		return err
+	}
+	f.log.infof("Detection Type: %s", advice.Detection)
+	f.log.infof("Operator Index: %s", advice.Operator)
+	f.log.infof("Expert Advice: %s", advice.Text)
+	return nil
+}
+
+func toFile(path string, write func(io.Writer) error) error {
+	w, err := whole.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Commit()
+}

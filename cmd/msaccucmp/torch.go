@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"precision/cmd/msaccucmp/argparse"
+	"precision/compare"
+	"precision/compare/torch"
+)
+
+// compareTorch compares two PyTorch recordings.
+func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
+	for _, option := range []struct {
+		given bool
+		name  string
+	}{{a.rules != "", "-f"}, {a.quant != "", "-q"}, {a.scripts != "", "-c"}, {v.Given("op_name"), "-op"}, {a.mapping, "-map"}} {
+		if option.given {
+			return failed(exitParameter, "%s cannot be used with .h5 files", option.name)
+		}
+	}
+	if v.Int("version") != 2 {
+		return failed(exitParameter, "-v %d cannot be used with .h5 files", v.Int("version"))
+	}
+	if err := f.setAlgorithms(ctx, a, v); err != nil {
+		return compare.ExitCode(err), err
+	}
+	table, err := torch.Compare(ctx, a.mine, a.golden, torch.Options{Metrics: a.algorithms, MaxElements: a.max, PostProcess: v.Int("post_process") == 1})
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	for _, w := range table.Warnings {
+		f.log.warnf("%v", w)
+	}
+	if a.out == "" {
+		a.out = "."
+	}
+	if err := os.MkdirAll(a.out, 0o700); err != nil {
+		return failed(exitPath, "the output folder: %w", err)
+	}
+	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
+	warnings, err := table.WriteFile(ctx, path)
+	for _, w := range warnings {
+		f.log.warnf("%v", w)
+	}
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	f.log.infof("The comparison result have been written to \"'%s'\".", path)
+	if !table.Matched() {
+		return exitNoDump, errors.New("no tensors of the two files could be compared")
+	}
+	return exitOK, nil
+}

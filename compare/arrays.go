@@ -1,0 +1,180 @@
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// ArrayResult is the outcome of comparing two array files.
+type ArrayResult struct {
+	Metrics []metric.Metric
+	Result  metric.Result
+	// Messages are the notes on the values as text.
+	Messages []string
+}
+
+// Lines are the table of the values: names, then values, each column as wide
+// as the wider of the two and a blank.
+func (r *ArrayResult) Lines() [2]string {
+	var names, values strings.Builder
+	for _, m := range r.Metrics {
+		name, value := m.String(), r.Result.Values[m].Text(m)
+		width := max(len(name), len(value))
+		fmt.Fprintf(&names, "%-*s ", width, name)
+		fmt.Fprintf(&values, "%-*s ", width, value)
+	}
+	return [2]string{names.String(), values.String()}
+}
+
+// Report lists the values a line each, as the file of file_compare has them.
+func (r *ArrayResult) Report() string {
+	var b strings.Builder
+	for _, m := range r.Metrics {
+		fmt.Fprintf(&b, "%s: %s\n", m, r.Result.Values[m].Text(m))
+	}
+	return b.String()
+}
+
+// Arrays compares two array files, .npy or, by their ending, .txt with numbers
+// between blanks. Their shapes must be the same. Errors are *[CodeError].
+func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
+	left, err := openArray(mine)
+	if err != nil {
+		return nil, err
+	}
+	defer left.close()
+	right, err := openArray(golden)
+	if err != nil {
+		return nil, err
+	}
+	defer right.close()
+	if !slices.Equal(left.shape, right.shape) {
+		return nil, codeErrorf(codeShapes, "%s has the shape %s, %s has %s", mine, shapeText(left.shape), golden, shapeText(right.shape))
+	}
+	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: scalarLike(left.shape)}
+	if numerics == metric.Reference {
+		cfg.Scalar = oldScalarLike(left.shape)
+		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
+	}
+	result, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), newCrew(1))
+	if err != nil {
+		return nil, &CodeError{Code: codeBadDump, Err: err}
+	}
+	r := &ArrayResult{Metrics: metrics, Result: result}
+	for _, n := range result.Notes {
+		r.Messages = append(r.Messages, n.Text(mine, golden))
+	}
+	return r, nil
+}
+
+// array is an open array file.
+type array struct {
+	*operand
+	shape []int64
+	close func() error
+}
+
+func openArray(path string) (*array, error) {
+	if strings.HasSuffix(path, ".txt") {
+		return openNumbers(path)
+	}
+	f, err := dump.OpenFile(path)
+	switch {
+	case err != nil:
+		return nil, &CodeError{Code: arrayCode(err), Err: err}
+	case f.Form != dump.Numpy:
+		f.Close()
+		return nil, codeErrorf(codeBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
+	}
+	t := &f.Outputs[0]
+	err = t.Err
+	var v layout.View
+	if err == nil {
+		v, err = storageOrder(t)
+	}
+	var o *operand
+	if err == nil {
+		o, err = viewOperand(f, t.Offset, t.Type, t.BigEndian, v)
+	}
+	if err != nil {
+		f.Close()
+		return nil, &CodeError{Code: codeBadDump, Err: err}
+	}
+	return &array{operand: o, shape: shapeOf(t), close: f.Close}, nil
+}
+
+// arrayCode is 3 for a path that cannot be opened, and 11 for whatever is
+// wrong with a file's content.
+func arrayCode(err error) int {
+	if dump.Code(err) == dump.CodePath {
+		return codePath
+	}
+	return codeBadDump
+}
+
+// openNumbers reads a text file of numbers: lines of equal length make a
+// matrix, a single line or column a vector.
+func openNumbers(path string) (*array, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &CodeError{Code: codePath, Err: err}
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<26)
+	var data []byte
+	var rows, columns int64
+	for number := 1; lines.Scan(); number++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		fields := strings.Fields(text)
+		if len(fields) == 0 {
+			continue
+		}
+		if rows > 0 && int64(len(fields)) != columns {
+			return nil, codeErrorf(codeBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
+		}
+		for _, s := range fields {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil && !math.IsInf(v, 0) {
+				return nil, codeErrorf(codeBadDump, "%s:%d: found %q, expected a number", path, number, s)
+			}
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+		}
+		rows, columns = rows+1, int64(len(fields))
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+	}
+	// A single line or column is a vector, a single number a scalar.
+	shape := []int64{rows, columns}
+	switch {
+	case rows == 0:
+		shape = []int64{0}
+	case rows == 1 && columns == 1:
+		shape = []int64{}
+	case rows == 1 || columns == 1:
+		shape = []int64{rows * columns}
+	}
+	v, err := layout.Contiguous(shape)
+	if err != nil {
+		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+	}
+	o, err := viewOperand(bytes.NewReader(data), 0, dtype.Float64, false, v)
+	if err != nil {
+		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+	}
+	return &array{operand: o, shape: shape, close: func() error { return nil }}, nil
+}

@@ -1,0 +1,367 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Single-operator detail: one tensor of one operator, element by element.
+
+// DetailOptions say which tensor, and how much of it to write.
+type DetailOptions struct {
+	Op    string
+	Input bool
+	Slot  int
+	// TopN is how many of the largest errors are listed, 1 to 10000.
+	TopN int
+	// MaxLine is how many elements one file holds, 10000 to 1000000.
+	MaxLine int
+	// SkipElements leaves out the files of all elements.
+	SkipElements bool
+}
+
+var opName = regexp.MustCompile(`^[0-9A-Za-z_./:-]+$`)
+
+// Validate checks the ranges. Errors are *[CodeError].
+func (d *DetailOptions) Validate() error {
+	switch {
+	case !opName.MatchString(d.Op):
+		return codeErrorf(codeParameter, "operator name %q: found characters that no operator has", d.Op)
+	case d.TopN < 1 || d.TopN > 10000:
+		return codeErrorf(codeIndex, "the number of largest errors is %d, expected 1 to 10000", d.TopN)
+	}
+	return nil
+}
+
+// CheckMaxLine checks the number of lines of an element file.
+func (d *DetailOptions) CheckMaxLine() error {
+	if d.MaxLine < 10000 || d.MaxLine > 1000000 {
+		return codeErrorf(codeParameter, "the number of lines is %d, expected 10000 to 1000000", d.MaxLine)
+	}
+	return nil
+}
+
+// DetailResult tells what was written.
+type DetailResult struct {
+	Files []string
+	// Absolute and Relative are the tables of the largest errors, padded for a
+	// terminal.
+	Absolute, Relative string
+	// Overflow names the float16 tensors of the operator that overflow.
+	Overflow []string
+}
+
+// detailPair is a prepared pair of one tensor.
+type detailPair struct {
+	mine         *dumpFile
+	golden       *goldenTensor
+	left, right  *operand
+	typ          dtype.Type // of the left side
+	shape        []int64
+	axes         string // header of the coordinates
+	mineName     string // texts of the summary
+	goldenName   string
+	boolean      bool
+	sourceFolder string
+}
+
+func (p *detailPair) close() {
+	p.mine.Close()
+	if p.golden != nil && p.golden.file != p.mine {
+		p.golden.Close()
+	}
+}
+
+// Detail compares one tensor of one operator element by element and writes the
+// result to files in out. Errors are *[CodeError] or from package dump.
+func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*DetailResult, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
+	e := &engine{opt: opt}
+	prepare := e.detailDirect
+	if opt.Rules != nil {
+		prepare = e.detailRule
+	}
+	p, err := prepare(&d)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	w := &detailWriter{pair: p, opt: d, out: out, prefix: strings.ReplaceAll(d.Op, "/", "_")}
+	direction := "_output_"
+	if d.Input {
+		direction = "_input_"
+	}
+	w.prefix += fmt.Sprint(direction, d.Slot)
+	result, err := w.write(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Overflow && opt.Rules != nil && !(opt.Mine.Kind == dump.Offline && opt.Golden.Kind == dump.Offline) {
+		for _, t := range p.mine.tensors(true, true) {
+			if t.Type != dtype.Float16 || t.Err != nil {
+				continue
+			}
+			if yes, err := p.mine.overflows(ctx, t, e.opt.oldFormat(), new(scratch)); err == nil && yes {
+				result.Overflow = append(result.Overflow, tensorIndex(d.Op, t.Input, t.Index))
+			}
+		}
+	}
+	return result, nil
+}
+
+// pick is the tensor of a dump that the options name.
+func (d *DetailOptions) pick(f *dumpFile) (*dump.Tensor, error) {
+	list, word := f.Outputs, "output"
+	if d.Input {
+		list, word = f.Inputs, "input"
+	}
+	if d.Slot < 0 || d.Slot >= len(list) {
+		return nil, codeErrorf(codeIndex, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), word, d.Slot)
+	}
+	t := &list[d.Slot]
+	if t.Err == nil && !t.Type.Readable() {
+		return nil, codeErrorf(dump.CodeType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
+	}
+	return t, t.Err
+}
+
+// detailRule prepares a tensor with the help of the graph: both sides in the
+// order NCHW, NCDHW for volumes, or that of the golden array for FRACTAL_Z.
+func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
+	op := e.opt.Rules.Op(d.Op)
+	switch {
+	case op == nil:
+		return nil, codeErrorf(codeParameter, "There is no %q in the fusion rule file.", d.Op)
+	case op.Filtered:
+		return nil, codeErrorf(codeRefused, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
+	case len(op.Group.Ops) > 1 && op.Inner():
+		return nil, codeErrorf(codeRefused, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
+	}
+	mine, err := e.openMine(op.Name)
+	if err != nil {
+		reason, code := missingMine(op.Name, op.Type, err)
+		return nil, codeErrorf(code, "%s", reason.Text)
+	}
+	p := &detailPair{mine: mine, mineName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), goldenName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
+	if err := e.fillRule(d, p, op.Name); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
+	op := e.opt.Rules.Op(name)
+	t, err := d.pick(p.mine)
+	if err != nil {
+		return err
+	}
+	row := &Row{Op: name, Input: d.Input, Slot: d.Slot}
+	ref, failed := e.reference(op, t)
+	if failed != nil {
+		return codeErrorf(codeNoDump, "%s", failed.Text)
+	}
+	if p.golden, failed = e.openGolden(row, ref); failed != nil {
+		return codeErrorf(codeNoDump, "%s", failed.Text)
+	}
+	st := storedOf(t)
+	target := detailTarget(st.format, ref.Layout)
+	goldenFormat := st.format
+	switch {
+	case !p.golden.array:
+		goldenFormat = p.golden.tensor.Format
+	case ref.Layout != "":
+		var ok bool
+		if goldenFormat, ok = layout.Parse(ref.Layout); !ok {
+			return codeErrorf(codeFormat, "The format \" %s \" is not supported.", ref.Layout)
+		}
+	}
+	right := p.golden.view
+	if order, ok := layout.Order(goldenFormat, target); ok && len(order) == len(right.Dims) {
+		if right, err = right.Transpose(order); err != nil {
+			return &CodeError{Code: codeFormat, Err: err}
+		}
+	} else if !p.golden.array {
+		if right, _, err = originView(storedOf(p.golden.tensor)); err != nil {
+			return &CodeError{Code: codeBadDump, Err: err}
+		}
+	}
+	g := goldenShape{layout: target.String(), rule: ref.Shape, data: right.Dims}
+	if len(g.rule) == 0 {
+		g.rule = t.OriginShape
+	}
+	plan, failed := detailPlan(name, st, target, g)
+	if failed != nil {
+		return codeErrorf(planCode(failed), "%s", failed.Text)
+	}
+	p.golden.view = right
+	p.axes = axesOf(st, target)
+	return p.operands(t, plan)
+}
+
+// detailTarget is the order both sides are brought to.
+func detailTarget(own layout.Format, golden string) layout.Format {
+	switch own {
+	case layout.NDHWC, layout.NCDHW, layout.DHWCN, layout.NDC1HWC0:
+		return layout.NCDHW
+	case layout.FractalZ:
+		if f, ok := layout.Parse(golden); ok {
+			return f
+		}
+	}
+	return layout.NCHW
+}
+
+// axesOf is the header of the coordinates: the axes of the order, blank
+// separated. A tensor stored as a scalar has none.
+func axesOf(s stored, target layout.Format) string {
+	if len(s.shape) == 0 {
+		return "ID"
+	}
+	return strings.Join(strings.Split(target.String(), ""), " ")
+}
+
+// detailPlan prepares the left side like oldPlan, but for a target that is
+// never ND and without replacing the golden shape.
+func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan, *planError) {
+	goldenCount, _ := product(g.data)
+	var v layout.View
+	var failed *planError
+	if oldScalarLike(s.shape) {
+		var err error
+		if v, err = layout.Contiguous(s.shape); err != nil {
+			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", op, err)
+		}
+	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
+		return plan{}, failed
+	}
+	if s.format != layout.ND || !oldScalarLike(s.shape) && v.Len() != goldenCount {
+		cut, err := v.SliceLike(g.data)
+		var mismatch *layout.SliceError
+		switch {
+		case errors.As(err, &mismatch):
+			return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
+		case err != nil:
+			return plan{}, shapesDiffer(op, v.Dims, g.data)
+		}
+		v = cut
+	}
+	if v.Len() != goldenCount {
+		return plan{}, shapesDiffer(op, v.Dims, g.data)
+	}
+	return plan{view: v, shape: v.Dims, count: goldenCount}, nil
+}
+
+// planCode is the exit code of a failed plan.
+func planCode(failed *planError) int {
+	switch failed.Kind {
+	case NoConverter:
+		return codeFormat
+	case Unreadable:
+		return codeBadDump
+	}
+	return codeShapes
+}
+
+// detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.
+func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
+	left, right := e.opt.Mine.Op(d.Op), e.opt.Golden.Op(d.Op)
+	switch {
+	case left == nil:
+		return nil, codeErrorf(codeNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
+	case right == nil:
+		return nil, codeErrorf(codeNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
+	}
+	mine, err := e.openDump(left)
+	if err != nil {
+		return nil, err
+	}
+	golden, err := e.openDump(right)
+	if err != nil {
+		mine.Close()
+		return nil, err
+	}
+	p := &detailPair{mine: mine, golden: &goldenTensor{file: golden}, mineName: d.Op, goldenName: d.Op}
+	if err := e.fillDirect(d, p); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
+	t, err := d.pick(p.mine)
+	if err != nil {
+		return err
+	}
+	g, err := d.pick(p.golden.file)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Equal(t.Shape, g.Shape):
+		return codeErrorf(codeBadDump, "%s", shapeMismatch(d.Op, d.Input, t, g).Text)
+	case t.Format != g.Format:
+		return codeErrorf(codeFormat, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
+	}
+	p.golden.tensor = g
+	if p.golden.view, err = layout.Contiguous(shapeOf(g)); err != nil {
+		return &CodeError{Code: codeBadDump, Err: err}
+	}
+	v, err := layout.Contiguous(shapeOf(t))
+	if err != nil {
+		return &CodeError{Code: codeBadDump, Err: err}
+	}
+	p.axes = axesOf(storedOf(t), detailTarget(t.Format, ""))
+	return p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()})
+}
+
+func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
+	var err error
+	if p.left, err = viewOperand(p.mine, t.Offset, t.Type, t.BigEndian, plan.view); err == nil {
+		p.right, err = p.golden.operand()
+	}
+	if err != nil {
+		return &CodeError{Code: codeBadDump, Err: err}
+	}
+	p.typ, p.shape = t.Type, plan.shape
+	p.boolean = t.Type == dtype.Bool && p.golden.typ() == dtype.Bool
+	p.sourceFolder = filepath.Base(p.mine.Path)
+	return nil
+}
+
+// tiles reads both sides a tile at a time as float64.
+func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64) error) error {
+	pair := newPairing(p.left, p.right, p.left.count, metric.Config{})
+	pair.wide, pair.parts = true, 1
+	s := new(scratch)
+	t := pair.newTiler(s, false)
+	for at := int64(0); at < pair.count; at += metric.TileLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(metric.TileLen, pair.count-at)
+		if err := t.fill64(pair.mine, t.mine, s.x64[:n], at); err != nil {
+			return &CodeError{Code: codeBadDump, Text: p.mine.Path, Err: err}
+		}
+		if err := t.fill64(pair.golden, t.gold, s.y64[:n], at); err != nil {
+			return &CodeError{Code: codeBadDump, Text: p.golden.path(), Err: err}
+		}
+		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

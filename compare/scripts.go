@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"precision/compare/metric"
+	"precision/compare/script"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Scripts of the user's own add columns and replace layout conversions. They
+// see whole arrays, so unlike everything else here they need memory for both
+// sides of a pair.
+
+// Column is a column of values: a built-in metric or, if Script is not empty,
+// a user's algorithm.
+type Column struct {
+	Metric metric.Metric
+	Script string
+}
+
+// Name is the header of the column.
+func (c Column) Name() string {
+	if c.Script != "" {
+		return c.Script
+	}
+	return c.Metric.String()
+}
+
+// UserScripts are the scripts a comparison runs.
+type UserScripts struct {
+	*script.Scripts
+	// Params are the parameters of algorithms, by name.
+	Params map[string]map[string]string
+}
+
+// helper is the worker's own Python process, started when first needed.
+func (e *engine) helper(ctx context.Context, s *scratch) (*script.Helper, error) {
+	if s.helper == nil {
+		h, err := e.opt.Scripts.NewHelper(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.helper = h
+	}
+	return s.helper, nil
+}
+
+// runScripts fills the columns of user algorithms.
+func (e *engine) runScripts(ctx context.Context, row *Row, p *pairing, minePath, goldenPath string, s *scratch) error {
+	if e.opt.Scripts == nil {
+		return nil
+	}
+	var mine, golden *script.Array
+	for _, c := range e.opt.Table {
+		if c.Script == "" {
+			continue
+		}
+		if mine == nil {
+			var err error
+			if mine, golden, err = p.arrays(ctx, s); err != nil {
+				return err
+			}
+			mine.File, golden.File = minePath, goldenPath
+		}
+		if row.Custom == nil {
+			row.Custom = map[string]string{}
+		}
+		h, err := e.helper(ctx, s)
+		if err != nil {
+			return err
+		}
+		text, messages, err := h.Compare(c.Script, mine, golden, e.opt.Scripts.Params[c.Script])
+		var call *script.CallError
+		switch {
+		case errors.As(err, &call):
+			text = "NaN"
+			row.addReason(remark(err.Error()))
+		case err != nil:
+			return err
+		}
+		row.Custom[c.Script] = text
+		for _, m := range messages {
+			row.addReason(remark(m))
+		}
+	}
+	return nil
+}
+
+// arrays reads both sides as flat float32 arrays, the form in which the old
+// tool hands tensors to algorithms.
+func (p *pairing) arrays(ctx context.Context, s *scratch) (mine, golden *script.Array, err error) {
+	whole := *p
+	whole.wide, whole.parts = false, 1
+	t := whole.newTiler(s, false)
+	mine = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
+	golden = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
+	for at := int64(0); at < p.count; at += metric.TileLen {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		n := min(metric.TileLen, p.count-at)
+		if err := t.fill32(whole.mine, t.mine, s.x32[:n], at); err != nil {
+			return nil, nil, &sideError{golden: false, err: err}
+		}
+		if err := t.fill32(whole.golden, t.gold, s.y32[:n], at); err != nil {
+			return nil, nil, &sideError{golden: true, err: err}
+		}
+		mine.Data, golden.Data = appendFloats(mine.Data, s.x32[:n]), appendFloats(golden.Data, s.y32[:n])
+	}
+	return mine, golden, nil
+}
+
+func appendFloats(b []byte, v []float32) []byte {
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+// convertByScript brings a tensor to the golden layout with a user's
+// conversion, if there is one for the pair. The result is a tensor in memory.
+func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g goldenShape, s *scratch) (*memoryTensor, error) {
+	if e.opt.Scripts == nil {
+		return nil, nil
+	}
+	st := storedOf(t)
+	target, failed := targetLayout(g, st.format)
+	format := layout.AsStored(st.format, len(st.shape))
+	if failed != nil || format == target || format == layout.ND || oldScalarLike(st.shape) {
+		return nil, nil
+	}
+	c, ok := e.opt.Scripts.Conversion(format.String(), target.String())
+	if !ok {
+		return nil, nil
+	}
+	h, err := e.helper(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	array := &script.Array{Type: t.Type, Shape: st.shape, File: mine.Path}
+	raw := make([]byte, t.Type.Bytes(st.elements))
+	if err := readFull(mine, raw, t.Offset); err != nil {
+		return nil, err
+	}
+	if array.Data = raw; t.Type.Numpy() == "" {
+		wide := make([]float32, st.elements)
+		dtype.Widen32(t.Type, wide, raw)
+		array.Type, array.Data = dtype.Float32, appendFloats(nil, wide)
+	}
+	out, err := h.Convert(c, array, g.rule, int64(st.group))
+	if err != nil {
+		return nil, err
+	}
+	n, _ := product(out.Shape)
+	return &memoryTensor{data: out.Data, typ: out.Type, st: stored{format: target, shape: out.Shape, elements: n}}, nil
+}
+
+// memoryTensor is a tensor that a script made.
+type memoryTensor struct {
+	data []byte
+	typ  dtype.Type
+	st   stored
+}
