@@ -31,13 +31,16 @@ func Run(ctx context.Context, opt Options, threshold float64, emit func(*Row) er
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer e.crew.close()
-	line := &emitter{emit: emit, sum: sum, ready: map[int]outcome{}, progress: opt.Progress}
+	line := &emitter{emit: emit, sum: sum, ready: map[int]outcome{}, progress: opt.Progress, hold: opt.heldBack()}
 	e.crew.each(len(jobs), ctx.Done(), func(i int, s *scratch) {
 		out := jobs[i](ctx, s)
 		if err := line.put(i, out); err != nil {
 			cancel(err)
 		}
 	})
+	if err := line.release(); err != nil {
+		cancel(err)
+	}
 	sum.finish()
 	if sum.Done < sum.Operators {
 		if err := context.Cause(ctx); err != nil {
@@ -94,6 +97,25 @@ type emitter struct {
 	ready    map[int]outcome
 	next     int
 	failed   error
+	// hold keeps rows back until release.
+	hold bool
+	held []Row
+}
+
+// release emits the rows that were held back, when all are there.
+func (l *emitter) release() error {
+	if !l.hold || l.failed != nil || l.sum.Done < l.sum.Operators {
+		return l.failed
+	}
+	lendSliced(l.held)
+	for i := range l.held {
+		l.sum.add(&l.held[i])
+		if l.failed = l.emit(&l.held[i]); l.failed != nil {
+			l.sum.Done = 0
+			return l.failed
+		}
+	}
+	return nil
 }
 
 func (l *emitter) put(i int, out outcome) error {
@@ -113,6 +135,10 @@ func (l *emitter) put(i int, out outcome) error {
 		if out.err != nil {
 			l.failed = out.err
 			return out.err
+		}
+		if l.hold {
+			l.held = append(l.held, out.rows...)
+			out.rows = nil
 		}
 		for k := range out.rows {
 			l.sum.add(&out.rows[k])

@@ -44,9 +44,11 @@ type Row struct {
 
 	// minePath and goldenPath are the files behind the row.
 	minePath, goldenPath string
-	order                int  // place in execution order
-	inserted             bool // the graph compiler added the operator
-	scalar               bool // a single element: judged by its relative error
+	order                int    // place in execution order
+	inserted             bool   // the graph compiler added the operator
+	scalar               bool   // a single element: judged by its relative error
+	sliced               bool   // FFTS+ ran the operator in slices
+	producer             string // of an input of a sliced operator: the output that feeds it
 }
 
 // Tensor is the TensorIndex cell, "conv1:output:0"; empty on an operator row.

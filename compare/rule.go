@@ -171,6 +171,7 @@ func (e *engine) ruleOp(ctx context.Context, g *graph.Group, op *graph.RuleOp, s
 		}
 		row := base
 		row.Input, row.Slot = t.Input, t.Index
+		e.markSliced(op, &row, mine)
 		if err := e.ruleTensor(ctx, op, &row, mine, t, s); err != nil {
 			return nil, 0, err
 		}

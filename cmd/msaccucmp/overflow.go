@@ -44,7 +44,8 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 		if err := whole.Write(path, []byte(text), 0o600); err != nil {
 			return convert.CodeWrite, err
 		}
-		for line := range strings.Lines(text) {
+		// The file is what scripts read; the log explains the status as well.
+		for line := range strings.Lines(overflow.Summary(events, &overflow.Explained{Language: overflow.English})) {
 			f.log.infof("%s", strings.TrimRight(line, "\n"))
 		}
 		f.log.infof("The summary has been written to %s.", path)

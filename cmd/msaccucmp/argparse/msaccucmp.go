@@ -1,6 +1,7 @@
 package argparse
 
 import (
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -8,10 +9,23 @@ import (
 
 // SafePath is a path, or several joined by commas, of the characters that
 // msaccucmp.py lets through: letters, digits and _ / . , - in ASCII. On
-// Windows the separators of that system are let through too.
+// Windows the separators of that system are let through too. What is there is
+// let through whatever its name: a folder called 模型 is as good as any.
 var SafePath = &Type{Name: "safe_path_string", Convert: func(text string) (any, bool) {
-	return text, strings.IndexFunc(text, unsafe) < 0
+	return text, strings.IndexFunc(text, unsafe) < 0 || allThere(text)
 }}
+
+func allThere(text string) bool {
+	if _, err := os.Stat(text); err == nil {
+		return true
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		if _, err := os.Stat(strings.TrimSpace(name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
 
 func unsafe(r rune) bool {
 	switch {
@@ -98,7 +112,7 @@ func compareOptions(args []string) []Option {
 		toggle("do not write the table of elements, with -op", "--ignore_single_op_result"),
 		{Names: []string{"-n", "--topn"}, Type: Int, Default: 20, Metavar: "N", About: "rows in the list of largest errors, with -op"},
 		{Names: []string{"-ml", "--max_line"}, Type: Int, Default: 1000000, Metavar: "N", About: "rows in one table of elements, with -op"},
-		toggle("merge the slices of FFTS+ operators", "-ffts"),
+		toggle("both sides ran FFTS+ with the same slices: keep them apart", "-ffts"),
 	}
 }
 
