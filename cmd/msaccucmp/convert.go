@@ -4,10 +4,13 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/compare"
+	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/layout"
@@ -54,7 +57,12 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 			if _, err := os.Stat(dir); err != nil {
 				return failed(exitPath, "the script folder: %w", err)
 			}
-			f.log.warnf("-c: conversion scripts are not run, the built-in conversions are used.")
+			scripts, err := f.openScripts(ctx, dir, nil)
+			if err != nil {
+				return compare.ExitCode(err), err
+			}
+			done := useConversions(&o, scripts.Scripts)
+			defer done()
 		}
 	}
 	if err != nil {
@@ -127,5 +135,44 @@ func (f *face) logReport(r *convert.Report) {
 	}
 	if files, parts := r.Failed(); files > 0 {
 		f.log.errorf("%d of %d files could not be converted in full, %d tensors in all.", files, len(r.Files), parts)
+	}
+}
+
+// useConversions lets the user's scripts convert before the built-in ways. Each
+// worker that needs one has a Python process of its own; done ends them.
+func useConversions(o *convert.Options, scripts *script.Scripts) (done func()) {
+	o.Workers = runtime.GOMAXPROCS(0)
+	helpers := make(chan *script.Helper, o.Workers)
+	for range o.Workers {
+		helpers <- nil
+	}
+	o.HasCustom = func(from, to layout.Format) bool {
+		_, ok := scripts.Conversion(from.String(), to.String())
+		return ok
+	}
+	o.Custom = func(ctx context.Context, c convert.Custom) (*convert.Custom, error) {
+		h := <-helpers
+		defer func() { helpers <- h }()
+		if h == nil {
+			var err error
+			if h, err = scripts.NewHelper(ctx); err != nil {
+				h = nil
+				return nil, err
+			}
+		}
+		conversion, _ := scripts.Conversion(c.From.String(), c.To.String())
+		out, err := h.Convert(conversion, &script.Array{Type: c.Type, Shape: c.Shape, Data: c.Data}, c.Want, c.Group)
+		if err != nil {
+			return nil, err
+		}
+		c.Type, c.Shape, c.Data = out.Type, out.Shape, out.Data
+		return &c, nil
+	}
+	return func() {
+		for range o.Workers {
+			if h := <-helpers; h != nil {
+				h.Close()
+			}
+		}
 	}
 }

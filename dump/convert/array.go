@@ -142,6 +142,9 @@ func (w *work) formatted(t *dump.Tensor) (*array, error) {
 	if w.c.o.Compat && !t.Format.Known() {
 		return nil, errorf(w.f.Path, CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
 	}
+	if a, err := w.custom(t, typ); a != nil || err != nil {
+		return a, err
+	}
 	p, err := w.plan(t)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,11 @@ type Options struct {
 	// SaveLogs writes work spaces that hold a log as text, too.
 	SaveLogs bool
 
+	// Custom is a conversion of the user's own, HasCustom tells for which
+	// layouts it is. It goes before the built-in one; nil is none.
+	Custom    CustomFunc
+	HasCustom func(from, to layout.Format) bool
+
 	// Workers is how many files are converted at a time, 0 for one a CPU.
 	Workers int
 	// Progress, if not nil, is called after every file, not concurrently.
