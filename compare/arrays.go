@@ -103,7 +103,7 @@ func openArray(path string) (*array, error) {
 	err = t.Err
 	var v layout.View
 	if err == nil {
-		v, err = storageOrder(t)
+		v, err = t.View()
 	}
 	var o *operand
 	if err == nil {

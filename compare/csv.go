@@ -97,24 +97,24 @@ func (c Columns) appendCells(cells []string, r *Row) []string {
 	if c.Sequence {
 		cells = append(cells, strconv.FormatInt(r.Sequence, 10))
 	}
-	cells = append(cells, textOrNaN(r.OpType), Neutral(r.Mine), textOrNaN(r.MineType))
+	cells = append(cells, TextCell(r.OpType), Neutral(r.Mine), TextCell(r.MineType))
 	if c.MineAddress {
-		cells = append(cells, textOrNaN(r.MineAddress))
+		cells = append(cells, TextCell(r.MineAddress))
 	}
-	cells = append(cells, Neutral(r.Golden), textOrNaN(r.GoldenType))
+	cells = append(cells, Neutral(r.Golden), TextCell(r.GoldenType))
 	if c.GoldenAddress {
-		cells = append(cells, textOrNaN(r.GoldenAddress))
+		cells = append(cells, TextCell(r.GoldenAddress))
 	}
-	cells = append(cells, textOrNaN(r.Tensor()), shapeCell(r.Shape))
+	cells = append(cells, TextCell(r.Tensor()), ShapeCell(r.Shape))
 	if c.Overflow {
-		cells = append(cells, textOrNaN(r.Overflow))
+		cells = append(cells, TextCell(r.Overflow))
 	}
 	for _, v := range c.values() {
 		switch {
 		case !r.Compared:
 			cells = append(cells, "NaN")
 		case v.Script != "":
-			cells = append(cells, textOrNaN(r.Custom[v.Script]))
+			cells = append(cells, TextCell(r.Custom[v.Script]))
 		default:
 			cells = append(cells, r.Result.Values[v.Metric].Text(v.Metric))
 		}
@@ -122,15 +122,16 @@ func (c Columns) appendCells(cells []string, r *Row) []string {
 	return append(cells, Neutral(joinReasons(r.Reasons, c.OldFormat)))
 }
 
-func textOrNaN(s string) string {
+// TextCell is a neutral text, NaN for an empty one.
+func TextCell(s string) string {
 	if s == "" {
 		return "NaN"
 	}
 	return Neutral(s)
 }
 
-// shapeCell writes [1,3,224,224], [] for a scalar, NaN where there is none.
-func shapeCell(dims []int64) string {
+// ShapeCell writes [1,3,224,224], [] for a scalar, NaN where there is none.
+func ShapeCell(dims []int64) string {
 	if dims == nil {
 		return "NaN"
 	}

@@ -95,7 +95,7 @@ func WriteMapping(w io.Writer, rows []MappingRow, sequence bool) error {
 		if sequence {
 			cells = append(cells, strconv.FormatInt(r.Sequence, 10))
 		}
-		cells = append(cells, textOrNaN(r.OpType), Neutral(r.Mine), Neutral(r.Golden), textOrNaN(r.Tensor), textOrNaN(r.MinePath), textOrNaN(r.GoldenPath))
+		cells = append(cells, TextCell(r.OpType), Neutral(r.Mine), Neutral(r.Golden), TextCell(r.Tensor), TextCell(r.MinePath), TextCell(r.GoldenPath))
 		if err := c.Write(cells); err != nil {
 			return err
 		}

@@ -133,14 +133,6 @@ func samePlan(op string, s stored, g goldenShape) (plan, *planError) {
 	return plan{view: v, shape: v.Dims, count: v.Len()}, nil
 }
 
-func padded(dims []int64, rank int) []int64 {
-	out := slices.Clone(dims)
-	for len(out) < rank {
-		out = append(out, 1)
-	}
-	return out
-}
-
 func withoutOnes(dims []int64) []int64 {
 	var out []int64
 	for _, d := range dims {

@@ -153,24 +153,6 @@ func (g *goldenTensor) operand() (*operand, error) {
 	return viewOperand(g.file, g.tensor.Offset, g.tensor.Type, g.tensor.BigEndian, g.view)
 }
 
-// storageOrder is the view of an array that is in logical order but for
-// numpy's choice of which axis is fastest.
-func storageOrder(t *dump.Tensor) (layout.View, error) {
-	if !t.Fortran {
-		return layout.Contiguous(shapeOf(t))
-	}
-	n := len(t.Shape)
-	reversed, axes := make([]int64, n), make([]int, n)
-	for i := range n {
-		reversed[i], axes[i] = t.Shape[n-1-i], n-1-i
-	}
-	v, err := layout.Contiguous(reversed)
-	if err != nil {
-		return v, err
-	}
-	return v.Transpose(axes)
-}
-
 // openGolden opens the golden tensor the graph names.
 func (e *engine) openGolden(row *Row, ref graph.GoldenRef) (*goldenTensor, *planError) {
 	if e.opt.Golden.Numpy {
@@ -222,7 +204,7 @@ func (e *engine) asGolden(row *Row, file *dumpFile, t *dump.Tensor) (*goldenTens
 	g := &goldenTensor{file: file, tensor: t}
 	err := t.Err
 	if err == nil {
-		g.view, err = storageOrder(t)
+		g.view, err = t.View()
 	}
 	if err != nil {
 		file.Close()

@@ -127,7 +127,7 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		return nil
 	}
 	if t.Fortran {
-		p.view, err = storageOrder(t)
+		p.view, err = t.View()
 	}
 	var left *operand
 	switch {

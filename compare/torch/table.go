@@ -81,7 +81,7 @@ func (t *Table) Header() []string {
 
 // Cells are the texts of a row in the order of Header.
 func (t *Table) Cells(r *Row) []string {
-	c := []string{strconv.FormatInt(r.Index, 10), text(r.Op), text(r.Mine), text(r.Golden), text(r.Type), shapeText(r.Shape)}
+	c := []string{strconv.FormatInt(r.Index, 10), compare.TextCell(r.Op), compare.TextCell(r.Mine), compare.TextCell(r.Golden), compare.TextCell(r.Type), compare.ShapeCell(r.Shape)}
 	for _, m := range t.opt.Metrics {
 		if r.Compared {
 			c = append(c, r.Result.Text(m))
@@ -90,28 +90,6 @@ func (t *Table) Cells(r *Row) []string {
 		}
 	}
 	return append(c, compare.Neutral(r.Reason()))
-}
-
-func text(s string) string {
-	if s == "" {
-		return "NaN"
-	}
-	return compare.Neutral(s)
-}
-
-// shapeText writes [1,3,224,224], [] for a scalar, NaN where there is none.
-func shapeText(dims []int64) string {
-	if dims == nil {
-		return "NaN"
-	}
-	b := []byte{'['}
-	for i, d := range dims {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, d, 10)
-	}
-	return string(append(b, ']'))
 }
 
 // Write writes the table as csv: comma, CRLF, minimal quoting, NaN for what was

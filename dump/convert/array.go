@@ -2,7 +2,6 @@ package convert
 
 import (
 	"io"
-	"slices"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -18,7 +17,7 @@ func (w *work) stored(t *dump.Tensor) (*array, error) {
 		}
 		return nil, err
 	}
-	v, err := storedView(t)
+	v, err := t.View()
 	if err != nil {
 		return nil, errorf(w.f.Path, dump.CodeShape, err, "%s", partOf(t))
 	}
@@ -79,24 +78,6 @@ func (w *work) shortCode(t *dump.Tensor) int {
 		return dump.CodeInvalid
 	}
 	return CodeConvert
-}
-
-// storedView is the view of a tensor in the layout it has, in C order.
-func storedView(t *dump.Tensor) (layout.View, error) {
-	if !t.Fortran || len(t.Shape) < 2 {
-		return layout.Contiguous(t.Shape)
-	}
-	reversed := slices.Clone(t.Shape)
-	slices.Reverse(reversed)
-	v, err := layout.Contiguous(reversed)
-	if err != nil {
-		return v, err
-	}
-	order := make([]int, len(reversed))
-	for i := range order {
-		order[i] = len(order) - 1 - i
-	}
-	return v.Transpose(order)
 }
 
 // array prepares the elements of a tensor that a view selects.

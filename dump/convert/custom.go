@@ -33,7 +33,7 @@ func (w *work) custom(t *dump.Tensor, typ dtype.Type) (*array, error) {
 	if t.Bytes() > maxWhole {
 		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: more than %d bytes for a conversion of your own", partOf(t), int64(maxWhole))
 	}
-	v, err := storedView(t)
+	v, err := t.View()
 	if err != nil {
 		return nil, errorf(w.f.Path, dump.CodeShape, err, "%s", partOf(t))
 	}

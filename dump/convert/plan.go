@@ -37,7 +37,7 @@ func (w *work) plan(t *dump.Tensor) (*plan, error) {
 		w.r.warnf("%s: %s of shape %v is taken for ND", partOf(t), t.Format, t.Shape)
 	}
 	if p.from == p.to {
-		v, err := storedView(t)
+		v, err := t.View()
 		if err != nil {
 			return nil, p.fail(dump.CodeInvalid, err)
 		}
