@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"precision/compare/metric"
 	"precision/graph"
@@ -17,43 +18,51 @@ const adviceThreshold = 0.99
 // Of its rules the first that fits counts:
 //
 //   - a float16 tensor overflows;
-//   - the first input of the network that was compared differs;
+//   - an input of the network differs;
 //   - how cosine similarities are spread over the network.
 type Advisor struct {
-	inputs   []string // input nodes in the order of the graph
-	overflow string   // Index of the first row that overflows
-	nodes    map[string]node
-	any, bad bool // some value, some value below the threshold
+	inputs   []string          // input nodes in the order of the graph
+	overflow string            // Index of the first row that overflows
+	nodes    map[string]string // Index of an input's first row below the threshold
+	any, bad bool              // some value, some value below the threshold
 	first    string
 	lastBad  bool
-}
-
-// node is an input node's first row below the threshold.
-type node struct {
-	seen bool
-	bad  string
 }
 
 // NewAdvisor prepares advice on a network. Without rules input nodes are not
 // known and their rule never fits.
 func NewAdvisor(rules *graph.Rules) *Advisor {
-	a := &Advisor{nodes: map[string]node{}}
-	if rules != nil {
-		a.inputs = rules.InputNodes
-		for _, name := range a.inputs {
-			a.nodes[name] = node{}
-		}
+	if rules == nil {
+		return newAdvisor(nil)
+	}
+	return newAdvisor(rules.InputNodes)
+}
+
+func newAdvisor(inputs []string) *Advisor {
+	a := &Advisor{inputs: inputs, nodes: map[string]string{}}
+	for _, name := range inputs {
+		a.nodes[name] = ""
 	}
 	return a
 }
 
-// Add looks at a row. Rows come in the order of the table.
+// Add looks at a row. Rows come in the order of the table. What counts is the
+// cosine as the table shows it, so that 0.990000 is no worse than it looks.
 func (a *Advisor) Add(r *Row) {
 	cosine := math.NaN()
 	if r.Compared {
-		cosine = r.Result.Values[metric.CosineSimilarity].Float()
+		cosine = cellNumber(r.Result.Text(metric.CosineSimilarity))
 	}
 	a.add(strconv.Itoa(r.Index), r.Mine, r.Overflow, cosine)
+}
+
+// cellNumber reads a cell of a metric; what is no number is NaN.
+func cellNumber(cell string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
 }
 
 func (a *Advisor) add(index, mine, overflow string, cosine float64) {
@@ -61,12 +70,8 @@ func (a *Advisor) add(index, mine, overflow string, cosine float64) {
 		a.overflow = index
 	}
 	low := cosine < adviceThreshold
-	if n, ok := a.nodes[mine]; ok {
-		n.seen = true
-		if low && n.bad == "" {
-			n.bad = index
-		}
-		a.nodes[mine] = n
+	if bad, ok := a.nodes[mine]; ok && low && bad == "" {
+		a.nodes[mine] = index
 	}
 	if math.IsNaN(cosine) {
 		return
@@ -94,15 +99,10 @@ func (a *Advisor) Advice() Advice {
 			"A float16 tensor reached the end of its range. Remove the overflow first, then compare again."}
 	}
 	for _, name := range a.inputs {
-		n := a.nodes[name]
-		if !n.seen {
-			continue
-		}
-		if n.bad != "" {
-			return Advice{"Input Inconsistent", n.bad,
+		if bad := a.nodes[name]; bad != "" {
+			return Advice{"Input Inconsistent", bad,
 				"The two sides were not fed with the same input. Use the same data, or check how each side prepares it."}
 		}
-		break // the first input that was compared decides
 	}
 	switch {
 	case !a.any:

@@ -10,8 +10,10 @@ const (
 	codeScenario  = 20
 	codeFormat    = 22
 	codeShapes    = 23
+	codeFileType  = 24
 	codeRefused   = 30
 	codeAlgorithm = 31
 	codeDelete    = 32
+	codeFile      = 33
 	codeShape     = 40
 )
