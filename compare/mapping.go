@@ -23,10 +23,14 @@ type MappingRow struct {
 }
 
 // Mapping lists which files the tensors of a network are paired with, without
-// comparing them. Operators the comparison leaves out are listed too.
+// comparing them. Operators the comparison leaves out are listed too. The error
+// is a *[CodeError] without a graph.
 func Mapping(ctx context.Context, opt Options) ([]MappingRow, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
+	}
+	if opt.Rules == nil {
+		return nil, codeErrorf(codeParameter, "a mapping table needs a graph: the golden names are in it")
 	}
 	e := &engine{opt: opt}
 	var rows []MappingRow
@@ -66,6 +70,9 @@ func (e *engine) mapOp(g *graph.Group, op *graph.RuleOp) []MappingRow {
 			}
 		}
 		rows = append(rows, row)
+	}
+	if rows == nil { // a dump without tensors is listed all the same
+		rows = append(rows, base)
 	}
 	return rows
 }
