@@ -18,6 +18,8 @@ type graphFlags struct {
 	json, dot, svg, root, diff, op string
 	depth                          int
 	list, attrs                    bool
+	fusion                         string
+	allPasses                      bool
 	query                          graph.Query
 	heat                           string
 }
@@ -31,6 +33,8 @@ func (f *graphFlags) define(set *flag.FlagSet) {
 	set.StringVar(&f.query.Kernel, "kernel", "", "with -ls: `part` of the kernel name")
 	set.StringVar(&f.op, "op", "", "show the operator of this `name`: inputs, outputs, framework operators")
 	set.BoolVar(&f.attrs, "attrs", false, "with -op: all attributes")
+	set.StringVar(&f.fusion, "fusion", "", "show which fusion passes fired, from this fusion_result.json `file`; needs no graph")
+	set.BoolVar(&f.allPasses, "all", false, "with -fusion: passes that took no effect, too")
 	set.StringVar(&f.diff, "diff", "", "compare with another build of the graph, this `file`")
 	set.StringVar(&f.dot, "dot", "", "draw the neighbourhood of -root as Graphviz text, to this `file`")
 	set.StringVar(&f.svg, "svg", "", "draw the neighbourhood of -root as a picture, to this `file`")
@@ -55,6 +59,8 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitOK, err
 	case err != nil:
 		return exitUsage, errors.New("see precision graph -h")
+	case f.fusion != "" && len(files) == 0:
+		return f.showFusion(e)
 	case len(files) != 1:
 		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
 	}
@@ -95,6 +101,7 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		}},
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
 		{f.op != "", func() error { return f.showOp(out, m) }},
+		{f.fusion != "", func() error { _, err := f.showFusion(env{out, e.stderr}); return err }},
 		{f.diff != "", func() error { return f.showDiff(out, m) }},
 		{f.dot != "" || f.svg != "", func() error { return f.draw(e, m) }},
 	}
@@ -126,6 +133,18 @@ func toFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return w.Commit()
+}
+
+// showFusion prints the statistics of fusion passes.
+func (f *graphFlags) showFusion(e env) (int, error) {
+	stats, err := graph.OpenFusionResult(f.fusion)
+	if err != nil {
+		return exitError, err
+	}
+	if err := graph.WriteFusionText(e.stdout, stats, f.allPasses); err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
 }
 
 // listOps prints the operators that match, or without a query the number of

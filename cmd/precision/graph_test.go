@@ -21,6 +21,16 @@ func precision(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, o.String(), e.String()
 }
 
+func fusionResult(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fusion_result.json")
+	text := `[{"session_and_graph_id": "0_1", "graph_fusion": {"DemoFusionPass": {"match_times": "3", "effect_times": "2"}}}]`
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestGraphQueries(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -33,6 +43,7 @@ func TestGraphQueries(t *testing.T) {
 		{[]string{sampleGraph, "-op", "block2/conv"}, []string{"[Conv2D] block2/conv", "l1_conv_1:0", "volume:0"}},
 		{[]string{sampleGraph, "-op", "l1_conv"}, []string{"Possible operators", "l1_conv_0", "l1_conv_1"}},
 		{[]string{sampleGraph, "-diff", sampleGraph}, []string{"do not differ"}},
+		{[]string{"-fusion", fusionResult(t)}, []string{"DemoFusionPass", "2"}},
 	} {
 		code, out, stderr := precision(t, append([]string{"graph"}, c.args...)...)
 		if code != exitOK {
