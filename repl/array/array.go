@@ -1,0 +1,254 @@
+// Package array reads the numbers of one recorded tensor for people: their
+// statistics, some of them, all of them as text, and how two tensors differ.
+//
+// Tensors are read in tiles, so memory does not depend on their size, and the
+// tiles of large ones by several goroutines. Results do not depend on how many.
+package array
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Array is a tensor of a file that is open for reading its elements. They are
+// numbered in C order of Shape, as stored: the layout of a device dump is not
+// undone.
+type Array struct {
+	// Path is the file, Name what the tensor is called: the file's own name
+	// for an array, <dump>.output.0 for a tensor of a dump.
+	Path, Name string
+	Type       dtype.Type
+	Shape      []int64
+	// Format is the layout of a device dump, "" for other arrays.
+	Format string
+
+	tensor dump.Tensor
+	reader *dump.Reader
+	view   layout.View
+}
+
+// Open opens the tensors of a file, inputs first: those of a dump, or the one
+// of an array. bad tells of tensors that cannot be read. The caller closes all
+// arrays.
+func Open(path string) (arrays []*Array, bad []error, err error) {
+	f, err := dump.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range append(slices.Clone(f.Inputs), f.Outputs...) {
+		a, err := open(path, f.Form, t)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		arrays = append(arrays, a)
+	}
+	return arrays, bad, nil
+}
+
+// Tensor opens one input or output of a dump, or the array in a file.
+func Tensor(path string, input bool, index int) (*Array, error) {
+	f, err := dump.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	list := f.Outputs
+	if input {
+		list = f.Inputs
+	}
+	if index < 0 || index >= len(list) {
+		return nil, fmt.Errorf("%s: no %s %d, it has %d", path, direction(input), index, len(list))
+	}
+	return open(path, f.Form, list[index])
+}
+
+func direction(input bool) string {
+	if input {
+		return "input"
+	}
+	return "output"
+}
+
+func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
+	if t.Err != nil {
+		return nil, t.Err
+	}
+	if !t.Type.Readable() {
+		return nil, fmt.Errorf("%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
+	}
+	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
+	if form != dump.Numpy {
+		a.Name = fmt.Sprintf("%s.%s.%d", a.Name, direction(t.Input), t.Index)
+		a.Format = t.Format.String()
+	}
+	var err error
+	if t.Fortran {
+		reversed := slices.Clone(t.Shape)
+		slices.Reverse(reversed)
+		order := make([]int, len(reversed))
+		for i := range order {
+			order[i] = len(order) - 1 - i
+		}
+		if a.view, err = layout.Contiguous(reversed); err == nil {
+			a.view, err = a.view.Transpose(order)
+		}
+	} else {
+		a.view, err = layout.Contiguous(t.Shape)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s %d: %w", path, direction(t.Input), t.Index, err)
+	}
+	if a.reader, err = dump.OpenFile(path); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Close closes the file.
+func (a *Array) Close() error { return a.reader.Close() }
+
+// Len is the number of elements. An element of a complex type is one.
+func (a *Array) Len() int64 { return a.tensor.Elements() }
+
+// Numbers is the number of reals: twice Len for complex types.
+func (a *Array) Numbers() int64 { return a.Len() * int64(a.Type.Parts()) }
+
+// tile is how many elements are read at a time: enough to hide the cost of a
+// call, little enough for the second-level cache. A multiple of 8, so that
+// tiles of packed types start at whole bytes.
+const tile = 32 << 10
+
+// cursor reads the tiles of an array in one goroutine.
+type cursor struct {
+	a    *Array
+	raw  []byte
+	nums []float64
+	read *layout.Reader // only for other axis orders
+}
+
+func (a *Array) cursor() (*cursor, error) {
+	c := &cursor{a: a, nums: make([]float64, tile*a.Type.Parts())}
+	if a.tensor.Fortran && len(a.Shape) > 1 {
+		r, err := layout.NewReader(a.reader, a.tensor.Offset, a.Type.Bits()/8, a.view)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Path, err)
+		}
+		c.read = r
+	}
+	return c, nil
+}
+
+// elements reads n elements from first on, a multiple of 8, as numbers. The
+// result is valid until the next call. n is at most tile.
+func (c *cursor) elements(first, n int64) ([]float64, error) {
+	a := c.a
+	size := a.Type.Bytes(n)
+	if int64(cap(c.raw)) < size {
+		c.raw = make([]byte, max(size, a.Type.Bytes(min(tile, a.Len()))))
+	}
+	raw := c.raw[:size]
+	if c.read != nil {
+		if err := c.read.ReadTile(raw, first, n); err != nil {
+			return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
+		}
+	} else if _, err := a.reader.ReadAt(raw, a.tensor.Offset+a.Type.Bytes(first)); err != nil {
+		return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
+	}
+	if a.tensor.BigEndian {
+		swapBytes(raw, a.Type.Bits()/8/a.Type.Parts())
+	}
+	k := dtype.Widen64(a.Type, c.nums[:min(int64(len(c.nums)), n*int64(a.Type.Parts()))], raw)
+	return c.nums[:k], nil
+}
+
+func swapBytes(b []byte, size int) {
+	for ; size > 1 && len(b) >= size; b = b[size:] {
+		slices.Reverse(b[:size])
+	}
+}
+
+// First reads the first n elements, or as many as there are.
+func (a *Array) First(n int64) ([]float64, error) {
+	c, err := a.cursor()
+	if err != nil {
+		return nil, err
+	}
+	n = min(n, a.Len(), tile)
+	if n == 0 {
+		return nil, nil
+	}
+	return c.elements(0, n)
+}
+
+// ShapeText renders a shape as numpy does: (2, 3), (3,), ().
+func ShapeText(shape []int64) string {
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = fmt.Sprint(d)
+	}
+	if len(parts) == 1 {
+		return "(" + parts[0] + ",)"
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// tiles calls do for every tile of n elements, from several goroutines; make
+// gives each of them its own state. The tiles' numbers count from 0. It stops
+// at the first error and when ctx is cancelled.
+func tiles(ctx context.Context, n int64, workers int, worker func() (func(number int, first, count int64) error, error)) error {
+	number := int((n + tile - 1) / tile)
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, max(1, number))
+	var mu sync.Mutex
+	var failed error
+	next := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed == nil {
+			failed = ctx.Err()
+		}
+		if failed != nil || next >= number {
+			return -1
+		}
+		next++
+		return next - 1
+	}
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failed == nil {
+			failed = err
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			do, err := worker()
+			if err != nil {
+				fail(err)
+				return
+			}
+			for k := take(); k >= 0; k = take() {
+				first := int64(k) * tile
+				if err := do(k, first, min(tile, n-first)); err != nil {
+					fail(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}

@@ -1,0 +1,155 @@
+package array
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/dump/dtype"
+	"precision/dump/npy"
+)
+
+// array writes float32 numbers to a file and opens it.
+func array(t testing.TB, shape []int64, v ...float32) *Array {
+	t.Helper()
+	data := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	var b bytes.Buffer
+	if err := npy.Write(&b, dtype.Float32, shape, data); err != nil {
+		t.Fatal(err)
+	}
+	return file(t, b.Bytes())
+}
+
+func file(t testing.TB, content []byte) *Array {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.npy")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Tensor(path, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+var nan, inf = float32(math.NaN()), float32(math.Inf(1))
+
+func TestMeasure(t *testing.T) {
+	s, err := array(t, []int64{2, 3}, 1, nan, -3, inf, -inf, 5).Measure(context.Background(), 2)
+	if err != nil || s.Count != 6 || s.NaN != 1 || s.Inf != 2 || s.Max != 5 || s.Min != -3 || s.Mean != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	s, err = array(t, []int64{0, 3}).Measure(context.Background(), 0)
+	if err != nil || s.Count != 0 || !math.IsNaN(s.Mean) || !math.IsNaN(s.Max) {
+		t.Errorf("empty: %+v, %v", s, err)
+	}
+}
+
+// TestTiles checks that statistics and differences of several tiles depend
+// neither on the tiles nor on the number of workers.
+func TestTiles(t *testing.T) {
+	n := 3*tile + 17
+	v, w := make([]float32, n), make([]float32, n)
+	var sum float64
+	for i := range v {
+		v[i] = float32(i%1000) / 7
+		w[i] = v[i]
+		sum += float64(v[i])
+	}
+	w[tile], w[n-1] = 9999, nan
+	a, b := array(t, []int64{int64(n)}, v...), array(t, []int64{int64(n)}, w...)
+	for _, workers := range []int{1, 3} {
+		s, err := a.Measure(context.Background(), workers)
+		if err != nil || math.Abs(s.Mean-sum/float64(n)) > 1e-9 || s.Max != float64(float32(999)/7) {
+			t.Errorf("%d workers: %+v, %v", workers, s, err)
+		}
+		d, err := Compare(context.Background(), a, b, Options{Atol: 1e-3, Rtol: 1e-3, Rows: 5, Workers: workers})
+		if err != nil || d.Bad != 2 || len(d.Errors) != 2 || d.Errors[0].Index != tile || d.Errors[1].Index != int64(n-1) || len(d.First) != 5 {
+			t.Errorf("%d workers: %+v, %v", workers, d, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := a.Measure(ctx, 2); err == nil {
+		t.Error("a cancelled run gives no error")
+	}
+}
+
+func TestCompare(t *testing.T) {
+	ctx := context.Background()
+	o := Options{Atol: 0.001, Rtol: 0.001, Rows: 10}
+	d, err := Compare(ctx, array(t, []int64{4}, 1, nan, inf, 0.0005), array(t, []int64{4}, 1, nan, inf, 0), o)
+	if err != nil || !d.AllClose() || d.BothNaN != 1 || d.Count != 4 {
+		t.Errorf("equal but for NaN: %+v, %v", d, err)
+	}
+	d, err = Compare(ctx, array(t, []int64{2}, 3, 4), array(t, []int64{3}, 3, 4, 5), o)
+	if err != nil || d.Bad != 1 || d.Count != 3 || d.Errors[0] != (Pair{2, 0, 5}) || math.Abs(d.Cosine-25/(5*math.Sqrt(50))) > 1e-12 {
+		t.Errorf("other lengths: %+v, %v", d, err)
+	}
+	d, err = Compare(ctx, array(t, []int64{2}, 0, 0), array(t, []int64{2}, 1, inf), o)
+	if err != nil || d.Bad != 2 || !math.IsNaN(d.Cosine) {
+		t.Errorf("against zeros: %+v, %v", d, err)
+	}
+	d, err = Compare(ctx, array(t, []int64{0}), array(t, []int64{0}), o)
+	if err != nil || d.Count != 0 || !d.AllClose() || d.Share() != 0 {
+		t.Errorf("empty: %+v, %v", d, err)
+	}
+}
+
+// TestOrders reads arrays of big-endian elements and of Fortran order.
+func TestOrders(t *testing.T) {
+	head := "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }"
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	content := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+	content = append(content, head...)
+	for _, x := range []uint16{1, 4, 2, 5, 3, 6} {
+		content = binary.BigEndian.AppendUint16(content, x)
+	}
+	a := file(t, content)
+	v, err := a.First(100)
+	if want := []float64{1, 2, 3, 4, 5, 6}; err != nil || !slices.Equal(v, want) {
+		t.Errorf("got %v, %v, want %v", v, err, want)
+	}
+	var b strings.Builder
+	if err := a.WriteText(context.Background(), &b); err != nil || b.String() != "1 2 3\n4 5 6\n" {
+		t.Errorf("text %q, %v", b.String(), err)
+	}
+}
+
+func TestText(t *testing.T) {
+	var b strings.Builder
+	if err := array(t, nil, 0.1).WriteText(context.Background(), &b); err != nil || b.String() != "0.1\n" {
+		t.Errorf("scalar %q, %v", b.String(), err)
+	}
+}
+
+func BenchmarkMeasure(b *testing.B) {
+	a := array(b, []int64{1 << 22}, make([]float32, 1<<22)...)
+	b.SetBytes(4 << 22)
+	for b.Loop() {
+		if _, err := a.Measure(context.Background(), 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	a := array(b, []int64{1 << 22}, make([]float32, 1<<22)...)
+	b.SetBytes(8 << 22)
+	for b.Loop() {
+		if _, err := Compare(context.Background(), a, a, Options{Atol: 1e-3, Rows: 20}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

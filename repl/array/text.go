@@ -1,0 +1,67 @@
+package array
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Number renders a number in the fewest digits that tell it from others of the
+// tensor's type: 65504 of a float16 as 65504, 0.1 of a float32 as 0.1.
+func (a *Array) Number(x float64) string { return string(a.appendNumber(nil, x)) }
+
+func (a *Array) appendNumber(b []byte, x float64) []byte {
+	switch {
+	case x != x:
+		return append(b, "nan"...)
+	case math.IsInf(x, 1):
+		return append(b, "inf"...)
+	case math.IsInf(x, -1):
+		return append(b, "-inf"...)
+	}
+	bits := 64
+	if a.Type.FitsFloat32() {
+		bits = 32
+	}
+	return strconv.AppendFloat(b, x, 'g', -1, bits)
+}
+
+// WriteText writes all elements, one line for each run of the last axis, with
+// blanks between them. A scalar is one line. Complex elements are two numbers.
+func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
+	c, err := a.cursor()
+	if err != nil {
+		return err
+	}
+	line := int64(1)
+	if len(a.Shape) > 0 {
+		line = a.Shape[len(a.Shape)-1]
+	}
+	line *= int64(a.Type.Parts())
+	out := bufio.NewWriterSize(w, 1<<16)
+	var text []byte
+	at := int64(0)
+	for first := int64(0); first < a.Len(); first += tile {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := c.elements(first, min(tile, a.Len()-first))
+		if err != nil {
+			return err
+		}
+		for _, x := range v {
+			text = a.appendNumber(text[:0], x)
+			if at++; at == line {
+				text, at = append(text, '\n'), 0
+			} else {
+				text = append(text, ' ')
+			}
+			if _, err := out.Write(text); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,259 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// action is a command with its options. define says which options there are,
+// run does the work with the words that are no options and returns an exit
+// status.
+type action interface {
+	define(o *options)
+	run(ctx context.Context, s *session, words []string) int
+}
+
+// command is an entry of the list of commands.
+type command struct {
+	name string
+	make func(s *session) action
+}
+
+// commands lists the commands in the order of help.
+func commands() []command {
+	return []command{
+		{"vcs", newVCS}, {"ls", newLS}, {"run", newRun},
+	}
+}
+
+func findCommand(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+// option is an option of a command, for help and completion.
+type option struct {
+	short, long string
+	value       bool   // it takes a value
+	def         string // its default, "" for none
+}
+
+// options collects the options of a command: each has a short and a long name.
+type options struct {
+	set  *flag.FlagSet
+	list []option
+}
+
+func newOptions(command string) *options {
+	o := &options{set: flag.NewFlagSet(command, flag.ContinueOnError)}
+	o.set.SetOutput(io.Discard)
+	o.set.Usage = func() {}
+	return o
+}
+
+func (o *options) add(v flag.Value, short, long, def string) {
+	_, isBool := v.(*switchValue)
+	o.set.Var(v, short, "")
+	if long != short {
+		o.set.Var(v, long, "")
+	}
+	o.list = append(o.list, option{short, long, !isBool, def})
+}
+
+type textValue string
+
+func (v *textValue) Set(s string) error { *v = textValue(s); return nil }
+func (v *textValue) String() string     { return string(*v) }
+
+type switchValue bool
+
+func (v *switchValue) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	*v = switchValue(b)
+	return err
+}
+func (v *switchValue) String() string   { return strconv.FormatBool(bool(*v)) }
+func (v *switchValue) IsBoolFlag() bool { return true }
+
+type countValue int
+
+func (v *countValue) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return fmt.Errorf("found %q, expected a whole number", s)
+	}
+	*v = countValue(n)
+	return nil
+}
+func (v *countValue) String() string { return strconv.Itoa(int(*v)) }
+
+type numberValue float64
+
+func (v *numberValue) Set(s string) error {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != f {
+		return fmt.Errorf("found %q, expected a number", s)
+	}
+	*v = numberValue(f)
+	return nil
+}
+func (v *numberValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
+
+func (o *options) text(to *string, short, long string) {
+	o.add((*textValue)(to), short, long, *to)
+}
+
+func (o *options) on(to *bool, short, long string) { o.add((*switchValue)(to), short, long, "") }
+
+func (o *options) count(to *int, short, long string) {
+	o.add((*countValue)(to), short, long, strconv.Itoa(*to))
+}
+
+func (o *options) number(to *float64, short, long string) {
+	o.add((*numberValue)(to), short, long, (*numberValue)(to).String())
+}
+
+// parse reads options before, between and behind the other words, which it
+// returns. Words behind "--" are never options.
+func (o *options) parse(args []string) (words []string, err error) {
+	for {
+		if err := o.set.Parse(args); err != nil {
+			return nil, err
+		}
+		rest := o.set.Args()
+		if used := len(args) - len(rest); used > 0 && args[used-1] == "--" {
+			return append(words, rest...), nil
+		}
+		if len(rest) == 0 {
+			return words, nil
+		}
+		words, args = append(words, rest[0]), rest[1:]
+	}
+}
+
+// call runs a command. A panic in it is an error of that command only.
+func (s *session) call(ctx context.Context, c command, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.fail("panic", c.name, p)
+			io.WriteString(s.cfg.Stderr, string(debug.Stack()))
+			code = exitError
+		}
+	}()
+	s.resize()
+	act := c.make(s)
+	o := newOptions(c.name)
+	act.define(o)
+	words, err := o.parse(implyName(c.name, args))
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		s.print(s.helpFor(c))
+		return exitOK
+	case err != nil:
+		s.fail("usage", c.name, s.wrongOption(err))
+		s.log("", "usage.line", []any{s.t(c.name + ".usage"), c.name})
+		return exitError
+	}
+	return act.run(ctx, s, words)
+}
+
+// wrongOption says in the language of the session what package flag found.
+func (s *session) wrongOption(err error) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		return s.t("usage.nooption", name)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		return s.t("usage.novalue", name)
+	}
+	return text
+}
+
+// tooMany tells of words that are the value of no option.
+func (s *session) tooMany(name string, words []string) int {
+	s.fail("usage", name, s.t("usage.word", words[0]))
+	s.log("", "usage.line", []any{s.t(name + ".usage"), name})
+	return exitError
+}
+
+// help is the list of commands.
+func (s *session) help() string {
+	var b strings.Builder
+	b.WriteString(s.t("help.head") + "\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %s%s\n", pad(c.name, 8), s.t(c.name+".brief"))
+	}
+	fmt.Fprintf(&b, "  %s%s\n  %s%s\n\n%s\n", pad("help", 8), s.t("help.brief"), pad("exit", 8), s.t("exit.brief"), s.t("help.foot"))
+	return b.String()
+}
+
+// helpFor is the help of one command with its options.
+func (s *session) helpFor(c command) string {
+	o := newOptions(c.name)
+	c.make(s).define(o)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", s.t("help.usage", s.t(c.name+".usage")), s.t(c.name+".brief"))
+	names := make([]string, len(o.list))
+	wide := 0
+	for i, op := range o.list {
+		names[i] = "-" + op.short
+		if op.long != op.short {
+			names[i] += ", --" + op.long
+		}
+		wide = max(wide, len(names[i]))
+	}
+	if len(names) > 0 {
+		b.WriteString("\n")
+	}
+	for i, op := range o.list {
+		text := s.t("opt." + c.name + "." + op.long)
+		if op.value && op.def != "" {
+			text += s.t("help.default", op.def)
+		}
+		fmt.Fprintf(&b, "  %s  %s\n", pad(names[i], wide), text)
+	}
+	if key := c.name + ".more"; s.lang.Has(key) {
+		b.WriteString("\n" + s.t(key) + "\n")
+	}
+	return b.String()
+}
+
+// Info describes a command.
+type Info struct{ Name, Brief string }
+
+// Commands lists the commands of the shell that are also sub-commands of the
+// program, in the given language ("" is English).
+func Commands(lang string) []Info {
+	s := &session{}
+	s.lang, _ = parseLang(lang)
+	var list []Info
+	for _, c := range commands() {
+		list = append(list, Info{c.name, s.t(c.name + ".brief")})
+	}
+	return list
+}
+
+// Command returns a command of the shell as a function, false if there is none
+// of that name. args are the words behind the name. The result is an exit
+// status: 0, 1 for an error or wrong options, 2 when there was nothing to
+// answer from, 130 when ctx was cancelled.
+func Command(name string) (run func(ctx context.Context, cfg Config, args []string) int, ok bool) {
+	c, ok := findCommand(name)
+	if !ok {
+		return nil, false
+	}
+	return func(ctx context.Context, cfg Config, args []string) int {
+		return open(cfg).call(ctx, c, slices.Clone(args))
+	}, true
+}

@@ -1,0 +1,184 @@
+// Package repl is the shell of precision: it answers questions about a folder
+// precision_data with commands typed at a prompt, read from a script, or given
+// as a sub-command of the program.
+//
+// Run is the shell, Command one of its commands; both share one
+// implementation. Everything they need of the outside is in a Config.
+//
+// # The data folder
+//
+//	npu/<debug id>/dump/<time>/<device>/<model>/<model id>/<step>  dumps
+//	npu/<debug id>/graph/                                          GE graphs
+//	overflow/dump/<time>/…                                         overflow dumps
+//	fusion/fusion_result.json                                      fusion statistics
+//	tf/dump/                                                       golden arrays
+//	temp/                                                          what commands write
+//
+// Of several runs the newest counts. Graphs and dumps are read when a command
+// first needs them. Nothing is created before there is something to write.
+package repl
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"precision/repl/msg"
+)
+
+// Config is what a session may touch of the outside, and the choices of the
+// command line.
+type Config struct {
+	// Stdin gives the commands of a script, and is the terminal of an
+	// interactive session; Stdout gets what commands show, Stderr messages.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Dir is the data folder; empty takes that of the settings, by default
+	// precision_data in the current folder.
+	Dir string
+	// Lang is the language, en or zh; empty takes that of the settings or of
+	// the environment.
+	Lang string
+	// Commands are commands to run instead of those on Stdin, separated by
+	// semicolons or line breaks.
+	Commands string
+	// Batch makes Run read Stdin as a script even if it is a terminal.
+	Batch bool
+	// Width is the number of columns output must fit into. 0 takes that of the
+	// terminal; into a pipe or a file nothing is folded.
+	Width int
+	// History is the file that keeps the lines typed, and ConfigDir the folder
+	// of the user's settings. Empty takes those of the user.
+	History, ConfigDir string
+	// Version is shown at the start.
+	Version string
+}
+
+// Exit statuses of commands; that of a session is the worst.
+const (
+	exitOK          = 0
+	exitError       = 1 // also wrong options
+	exitNothing     = 2 // no data to answer from
+	exitInterrupted = 130
+)
+
+// session is a shell at work.
+type session struct {
+	cfg  Config
+	set  Settings
+	lang msg.Lang
+	scr  *screen
+	data dataFolder
+
+	// terminal: a person reads the output, so that long lists stop at the end
+	// of a page and work shows its progress.
+	terminal bool
+	quit     bool
+
+	idList []*debugID
+	listed bool
+}
+
+// open reads the settings and prepares a session. What is wrong with settings
+// is told and does not end the session.
+func open(cfg Config) *session {
+	s := &session{cfg: cfg, set: defaults(), lang: msg.FromEnv(os.Getenv)}
+	if cfg.ConfigDir == "" {
+		s.cfg.ConfigDir = configFolder()
+	}
+	var wrong []error
+	load := func(dir string) {
+		if dir == "" {
+			return
+		}
+		w, err := s.set.load(filepath.Join(dir, settingsFile))
+		if wrong = append(wrong, w...); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	load(s.cfg.ConfigDir)
+	if cfg.Dir != "" {
+		s.set.Data = cfg.Dir
+	}
+	root := s.set.Data
+	load(root)
+	s.data = dataFolder{root} // a data folder does not name another
+	for _, name := range []string{s.set.Lang, cfg.Lang} {
+		if l, ok := msg.ParseLang(name); ok {
+			s.lang = l
+		}
+	}
+	out, isFile := cfg.Stdout.(*os.File)
+	s.terminal = isFile && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
+	colour := s.terminal && os.Getenv("NO_COLOR") == ""
+	s.scr = newScreen(cfg.Stdout, cfg.Width, colour)
+	s.resize()
+	if cfg.Lang != "" {
+		if _, ok := msg.ParseLang(cfg.Lang); !ok {
+			s.warn("lang.unknown", cfg.Lang)
+		}
+	}
+	for _, err := range wrong {
+		s.warn("settings.bad", err)
+	}
+	return s
+}
+
+// resize takes over the width of the terminal, which may have changed.
+func (s *session) resize() {
+	if s.cfg.Width > 0 || !s.terminal {
+		return
+	}
+	if w, _, err := term.GetSize(int(s.cfg.Stdout.(*os.File).Fd())); err == nil && w > 0 {
+		s.scr.width = max(w, 20)
+	}
+}
+
+// ids are the runs of the NPU in the data folder, by name.
+func (s *session) ids() []*debugID {
+	if !s.listed {
+		s.idList, s.listed = s.data.ids(), true
+	}
+	return s.idList
+}
+
+// id is the run of that name, nil if there is none.
+func (s *session) id(name string) *debugID {
+	for _, id := range s.ids() {
+		if id.name == name {
+			return id
+		}
+	}
+	return nil
+}
+
+// t is a message in the language of the session.
+func (s *session) t(key string, args ...any) string { return s.lang.T(key, args...) }
+
+// print writes to the output of the session.
+func (s *session) print(text string) { io.WriteString(s.cfg.Stdout, text) }
+
+// say, info, warn and fail write a message: an answer on the output, the
+// others, with their level, to the error output.
+func (s *session) say(key string, args ...any)  { s.print(clean(s.t(key, args...)) + "\n") }
+func (s *session) info(key string, args ...any) { s.log("[INFO] ", key, args) }
+func (s *session) warn(key string, args ...any) { s.log("[WARNING] ", key, args) }
+func (s *session) fail(key string, args ...any) { s.log("[ERROR] ", key, args) }
+
+func (s *session) log(level, key string, args []any) {
+	io.WriteString(s.cfg.Stderr, level+strings.TrimRight(clean(s.t(key, args...)), "\n")+"\n")
+}
+
+// failed tells of an error and is the exit status it means.
+func (s *session) failed(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		s.fail("interrupted")
+		return exitInterrupted
+	}
+	s.fail("error", err)
+	return exitError
+}

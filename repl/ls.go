@@ -1,0 +1,131 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/graph"
+)
+
+// lsCmd is the command ls: it lists operators of the graphs, or dump files.
+type lsCmd struct {
+	query graph.Query
+}
+
+func newLS(*session) action { return &lsCmd{} }
+
+func (l *lsCmd) define(o *options) {
+	o.text(&l.query.Name, "n", "name")
+	o.text(&l.query.Type, "t", "type")
+	o.text(&l.query.Pass, "f", "fusion")
+	o.text(&l.query.Kernel, "k", "kernel_name")
+}
+
+func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
+	switch {
+	case len(words) == 1 && words[0] == "dump":
+		return l.dumps(s)
+	case len(words) > 0:
+		return s.tooMany("ls", words)
+	}
+	var blocks []string
+	any, matched := false, 0
+	for _, id := range s.ids() {
+		g := s.graphsOf(id)
+		if len(g.files) == 0 {
+			continue
+		}
+		any = true
+		var ops []*graph.Op
+		for _, f := range g.files {
+			ops = append(ops, f.index.Model.Select(l.query)...)
+		}
+		matched += len(ops)
+		if l.query.Empty() {
+			var rows [][]string
+			for _, c := range graph.TypeCounts(ops) {
+				rows = append(rows, []string{s.scr.green(c.Name), strconv.Itoa(c.N)})
+			}
+			blocks = append(blocks, s.scr.table(id.name, []string{"OpType", "Count"}, rows))
+			continue
+		}
+		if len(ops) == 0 {
+			continue
+		}
+		blocks = append(blocks, s.scr.panel(s.scr.green(id.name), s.opLines(ops, true)))
+	}
+	switch {
+	case !any:
+		return s.noGraphs()
+	case l.query.Empty():
+		s.page(s.scr.columns(blocks...))
+		return exitOK
+	case matched == 0:
+		s.say("ls.none")
+		return exitNothing
+	}
+	s.page(strings.Join(blocks, ""))
+	s.say("ls.count", matched)
+	return exitOK
+}
+
+// opLines lists operators, one a line, with the passes that made them.
+func (s *session) opLines(ops []*graph.Op, passes bool) string {
+	var b strings.Builder
+	for _, op := range ops {
+		b.WriteString(s.scr.green("[" + op.Type + "]"))
+		if passes {
+			all := append(append([]string{}, op.Passes()...), op.UBPasses()...)
+			b.WriteString(s.scr.yellow("[" + strings.Join(all, ",") + "]"))
+		}
+		b.WriteString(" " + clean(op.Name) + "\n")
+	}
+	return b.String()
+}
+
+// dumps lists the dump files of the newest run of every debug id.
+func (l *lsCmd) dumps(s *session) int {
+	var out strings.Builder
+	n := 0
+	for _, id := range s.ids() {
+		d := s.dumpsOf(id)
+		for _, leaf := range d.leaves {
+			var rows [][]string
+			for _, op := range leaf.folder().Ops {
+				for i := range op.Files {
+					e := &op.Files[i]
+					if l.matches(&e.Name) {
+						rows = append(rows, []string{e.Name.File, s.scr.green(e.Name.OpType), e.Name.OpName,
+							number(e.Name.Task), number(e.Name.Stream), fmt.Sprint(e.Name.Time), fileSize(e.Path)})
+					}
+				}
+			}
+			if n += len(rows); len(rows) > 0 {
+				out.WriteString(s.scr.table(id.name+" "+leaf.dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
+			}
+		}
+	}
+	if n == 0 {
+		s.say("ls.nodump")
+		return exitNothing
+	}
+	s.page(out.String())
+	s.say("ls.dumpcount", n)
+	return exitOK
+}
+
+func (l *lsCmd) matches(n *dump.Name) bool {
+	has := strings.Contains
+	return has(n.OpType, l.query.Type) && has(n.OpName, dump.Normalise(l.query.Name))
+}
+
+// number is a number of a file name, "" if the name has none.
+func number(n int64) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,103 @@
+// Package msg holds what the shell says, in English and in Chinese.
+//
+// The texts are in en.txt and zh.txt, one message a line:
+//
+//	key = text with %s verbs
+//
+// Both files have the same keys, and the verbs of a message are the same in
+// both, in the same order; a test checks that. "\n" stands for a line break.
+package msg
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+//go:embed en.txt
+var english string
+
+//go:embed zh.txt
+var chinese string
+
+// Lang is a language the shell speaks.
+type Lang uint8
+
+// The languages.
+const (
+	English Lang = iota
+	Chinese
+)
+
+// String is the name of the language as options spell it.
+func (l Lang) String() string {
+	if l == Chinese {
+		return "zh"
+	}
+	return "en"
+}
+
+// ParseLang finds a language by its name or by a locale, such as zh_CN.UTF-8.
+func ParseLang(name string) (Lang, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	switch {
+	case strings.HasPrefix(name, "zh"), name == "chinese", name == "中文":
+		return Chinese, true
+	case strings.HasPrefix(name, "en"), name == "english":
+		return English, true
+	}
+	return English, false
+}
+
+// FromEnv chooses the language a user's environment asks for: that of the
+// first of LC_ALL, LC_MESSAGES and LANG that is set, else English.
+func FromEnv(getenv func(string) string) Lang {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if v := getenv(name); v != "" {
+			l, _ := ParseLang(v)
+			return l
+		}
+	}
+	return English
+}
+
+var tables = [...]func() map[string]string{
+	English: sync.OnceValue(func() map[string]string { return parse(english) }),
+	Chinese: sync.OnceValue(func() map[string]string { return parse(chinese) }),
+}
+
+// parse reads a message file. Its lines are part of the program, so a line
+// that is not a message is dropped; the test of the files finds it.
+func parse(text string) map[string]string {
+	table := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if key, text, ok := strings.Cut(line, " = "); ok {
+			table[strings.TrimSpace(key)] = strings.ReplaceAll(text, `\n`, "\n")
+		}
+	}
+	return table
+}
+
+// Has reports whether there is a message of that key.
+func (l Lang) Has(key string) bool {
+	_, ok := tables[l]()[key]
+	return ok
+}
+
+// T is the message of a key with its arguments, as fmt.Sprintf. A key without
+// a message stands for itself.
+func (l Lang) T(key string, args ...any) string {
+	text, ok := tables[l]()[key]
+	if !ok {
+		return key
+	}
+	if len(args) == 0 {
+		return strings.ReplaceAll(text, "%%", "%")
+	}
+	return fmt.Sprintf(text, args...)
+}

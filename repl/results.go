@@ -1,0 +1,277 @@
+package repl
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cell is what a result table says about one tensor. Values that are missing
+// are NaN.
+type cell struct {
+	slot           int
+	cosine         float64
+	maxAbs, maxRel float64
+	reason         string
+}
+
+// diverged reports that NaN or Inf elements of the two sides disagree: then
+// there is no cosine, and the largest error is infinite.
+func (c *cell) diverged() bool { return math.IsNaN(c.cosine) && math.IsInf(c.maxAbs, 0) }
+
+// bad judges a tensor by its cosine. Scalars and all-zero tensors have none and
+// are judged by their relative error.
+func (c *cell) bad(threshold float64) bool {
+	if math.IsNaN(c.cosine) {
+		return c.maxRel > 1-threshold && !math.IsInf(c.maxRel, 0)
+	}
+	return c.cosine <= threshold
+}
+
+// opResult are the rows of an operator in a result table.
+type opResult struct {
+	index, op       string
+	order           int64 // place in execution order
+	left, right     []string
+	inputs, outputs []cell
+}
+
+// worst is the output to judge the operator by: one that diverged, else a bad
+// one, else nil.
+func (o *opResult) worst(threshold float64) *cell {
+	var bad *cell
+	for i := range o.outputs {
+		c := &o.outputs[i]
+		if c.diverged() {
+			return c
+		}
+		if bad == nil && c.bad(threshold) {
+			bad = c
+		}
+	}
+	return bad
+}
+
+// resultTable is a result file.
+type resultTable struct {
+	path string
+	ops  []*opResult // in execution order
+	// missing counts tensors without values by the reason given.
+	missing map[string]int
+}
+
+// op finds the rows of an operator.
+func (t *resultTable) op(name string) *opResult {
+	for _, o := range t.ops {
+		if o.op == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// resultFiles finds result_<digits>.csv at or below a path, by their numbers.
+func resultFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && resultNumber(d.Name()) != "" {
+			files = append(files, p)
+		}
+		return nil
+	})
+	slices.SortFunc(files, func(a, b string) int {
+		x, y := resultNumber(filepath.Base(a)), resultNumber(filepath.Base(b))
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(a, b))
+	})
+	return files, err
+}
+
+// resultNumber is the number in result_<digits>.csv, or in the names this
+// program gives to several results of a folder; "" for other names.
+func resultNumber(name string) string {
+	mid, ok := strings.CutSuffix(name, ".csv")
+	if mid, ok2 := strings.CutPrefix(mid, "result_"); ok && ok2 {
+		digits, _, _ := strings.Cut(mid, "_")
+		if digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return digits
+		}
+	}
+	return ""
+}
+
+// fields are the columns of a result table; -1 is a column it does not have.
+type fields struct{ index, sequence, left, right, tensor, cosine, maxAbs, maxRel, reason int }
+
+// noHeader are the columns of tables without a header.
+var noHeader = fields{0, -1, 1, 2, 3, 4, 5, -1, -1}
+
+// findFields finds columns by the titles of any generation.
+func findFields(header []string) (fields, error) {
+	find := func(titles ...string) int {
+		for i, h := range header {
+			if slices.Contains(titles, strings.TrimSpace(h)) {
+				return i
+			}
+		}
+		return -1
+	}
+	f := fields{
+		index: find("Index"), sequence: find("OpSequence"),
+		left: find("NPUDump", "LeftOp"), right: find("GroundTruth", "RightOp"),
+		tensor: find("TensorIndex"), cosine: find("CosineSimilarity"), maxAbs: find("MaxAbsoluteError"),
+		maxRel: find("MaxRelativeError"), reason: find("CompareFailReason"),
+	}
+	if f.tensor < 0 || f.cosine < 0 {
+		return f, errors.New("no column TensorIndex or CosineSimilarity, expected a result table")
+	}
+	return f, nil
+}
+
+// readResult reads a result table of any generation. Rows that cannot be used
+// are dropped and returned as warnings.
+func readResult(path string) (*resultTable, []error, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	t := &resultTable{path: path, missing: map[string]int{}}
+	ops := map[string]*opResult{}
+	at := noHeader
+	var warnings []error
+	for n := 0; ; n++ {
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, warnings, fmt.Errorf("%s: %w", path, err)
+		}
+		if n == 0 && strings.TrimPrefix(row[0], "\ufeff") == "Index" {
+			if at, err = findFields(row); err != nil {
+				return nil, warnings, fmt.Errorf("%s: line 1: %w", path, err)
+			}
+			continue
+		}
+		line, _ := r.FieldPos(0)
+		if err := t.add(ops, row, at); err != nil && len(warnings) < 10 {
+			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
+		}
+	}
+	slices.SortStableFunc(t.ops, func(a, b *opResult) int { return cmp.Compare(a.order, b.order) })
+	return t, warnings, nil
+}
+
+func (t *resultTable) add(ops map[string]*opResult, row []string, at fields) error {
+	get := func(i int) string {
+		if i < 0 || i >= len(row) {
+			return ""
+		}
+		return strings.TrimSpace(row[i])
+	}
+	reason := get(at.reason)
+	tensor := get(at.tensor)
+	if tensor == "NaN" || tensor == "*" || tensor == "" {
+		t.missing[strings.Clone(reason)]++
+		return nil
+	}
+	op, input, slot, err := cutTensor(tensor)
+	if err != nil {
+		return err
+	}
+	o := ops[op]
+	if o == nil {
+		names := func(s string) []string {
+			return strings.FieldsFunc(strings.Clone(s), func(r rune) bool { return r == ' ' || r == ',' })
+		}
+		o = &opResult{index: strings.Clone(get(at.index)), op: strings.Clone(op), left: names(get(at.left)), right: names(get(at.right))}
+		o.order, _ = strconv.ParseInt(o.index, 10, 64)
+		if seq, err := strconv.ParseInt(get(at.sequence), 10, 64); err == nil {
+			o.order = seq
+		}
+		ops[o.op] = o
+		t.ops = append(t.ops, o)
+	}
+	c := cell{slot, value(get(at.cosine)), value(get(at.maxAbs)), value(get(at.maxRel)), strings.Clone(reason)}
+	if math.IsNaN(c.cosine) && math.IsNaN(c.maxAbs) && math.IsNaN(c.maxRel) {
+		t.missing[c.reason]++
+	}
+	if input {
+		o.inputs = append(o.inputs, c)
+	} else {
+		o.outputs = append(o.outputs, c)
+	}
+	return nil
+}
+
+// cutTensor splits "op:output:0"; operator names may contain colons.
+func cutTensor(s string) (op string, input bool, slot int, err error) {
+	i := strings.LastIndexByte(s, ':')
+	j := strings.LastIndexByte(s[:max(i, 0)], ':')
+	if i >= 0 && j >= 0 && (s[j+1:i] == "input" || s[j+1:i] == "output") {
+		if slot, err = strconv.Atoi(s[i+1:]); err == nil && slot >= 0 {
+			return s[:j], s[j+1:i] == "input", slot, nil
+		}
+	}
+	return "", false, 0, fmt.Errorf("found the tensor %q, expected operator:output:0", s)
+}
+
+func value(s string) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return math.NaN()
+	}
+	return f
+}
+
+// newestResults are the tables of the newest comparison, empty without any.
+func (s *session) newestResults() (dir string, tables []*resultTable) {
+	dir, n := newestRun(s.data.results())
+	if n == 0 && !isDir(dir) {
+		return "", nil
+	}
+	tables, _ = s.readResults(dir)
+	return dir, tables
+}
+
+// readResults reads the tables at or below a path and tells what is wrong with
+// them; the error is that of the first that cannot be read.
+func (s *session) readResults(path string) (tables []*resultTable, err error) {
+	files, err := resultFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		t, warnings, failed := readResult(f)
+		for _, w := range warnings {
+			s.warn("error", w)
+		}
+		if failed != nil {
+			if err == nil {
+				err = failed
+			}
+			s.fail("error", failed)
+			continue
+		}
+		tables = append(tables, t)
+	}
+	return tables, err
+}

@@ -1,0 +1,263 @@
+package repl
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// screen renders panels and tables for one output: with colours on a terminal
+// that has them, as plain text elsewhere. Widths are display columns, so texts
+// with CJK characters stay aligned.
+type screen struct {
+	// width is the number of columns to fit into; 0 folds nothing, so that
+	// lines of a pipe can be searched.
+	width int
+	style *lipgloss.Renderer
+}
+
+// newScreen makes a screen for w. Without colour no escape code is written.
+func newScreen(w io.Writer, width int, colour bool) *screen {
+	r := lipgloss.NewRenderer(w)
+	if !colour {
+		r.SetColorProfile(termenv.Ascii)
+	} else if r.ColorProfile() == termenv.Ascii {
+		r.SetColorProfile(termenv.ANSI)
+	}
+	return &screen{width: width, style: r}
+}
+
+// clean takes out of names from files what would steer a terminal.
+func clean(s string) string {
+	if strings.IndexFunc(s, unprintable) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if unprintable(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func unprintable(r rune) bool {
+	return r != '\t' && r != '\n' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
+}
+
+// The colours of the shell: green for what a thing is and for good values, red
+// for bad ones, yellow for properties and for values that are missing, blue
+// for ranges.
+func (s *screen) green(text string) string  { return s.colour(text, "2") }
+func (s *screen) red(text string) string    { return s.colour(text, "1") }
+func (s *screen) yellow(text string) string { return s.colour(text, "3") }
+func (s *screen) blue(text string) string   { return s.colour(text, "4") }
+
+func (s *screen) colour(text, ansi string) string {
+	text = clean(text)
+	if text == "" || s.style.ColorProfile() == termenv.Ascii {
+		return text
+	}
+	return s.style.NewStyle().Foreground(lipgloss.Color(ansi)).Render(text)
+}
+
+func (s *screen) bold(text string) string {
+	if text = clean(text); s.style.ColorProfile() == termenv.Ascii {
+		return text
+	}
+	return s.style.NewStyle().Bold(true).Render(text)
+}
+
+func (s *screen) italic(text string) string {
+	if text = clean(text); s.style.ColorProfile() == termenv.Ascii {
+		return text
+	}
+	return s.style.NewStyle().Italic(true).Render(text)
+}
+
+// fold breaks text into lines of at most width columns; styles go on behind a
+// break. A width of 0 breaks nothing.
+func (s *screen) fold(text string, width int) []string {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\t", "    "), "\n")
+	if width > 0 && lipgloss.Width(text) > width {
+		text = s.style.NewStyle().Width(width).Render(text)
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// pad fills a line up to width columns.
+func pad(line string, width int) string {
+	return line + strings.Repeat(" ", max(0, width-lipgloss.Width(line)))
+}
+
+// centre puts text in the middle of width columns filled with fill.
+func centre(text string, width int, fill string) string {
+	room := max(0, width-lipgloss.Width(text))
+	return strings.Repeat(fill, room/2) + text + strings.Repeat(fill, room-room/2)
+}
+
+// panel is a rounded box around body, as wide as its content, with the title
+// in the middle of its upper edge.
+func (s *screen) panel(title, body string) string {
+	room := 0
+	if s.width > 0 {
+		room = max(8, s.width-4)
+	}
+	lines := s.fold(body, room)
+	if title != "" {
+		title = " " + title + " "
+	}
+	wide := max(0, lipgloss.Width(title)-2)
+	for _, l := range lines {
+		wide = max(wide, lipgloss.Width(l))
+	}
+	if room > 0 && wide > room { // a title longer than the terminal
+		title, wide = " "+s.fold(title[1:], room)[0]+" ", room
+	}
+	var b strings.Builder
+	b.WriteString("╭" + centre(title, wide+2, "─") + "╮\n")
+	for _, l := range lines {
+		b.WriteString("│ " + pad(l, wide) + " │\n")
+	}
+	b.WriteString("╰" + strings.Repeat("─", wide+2) + "╯\n")
+	return b.String()
+}
+
+// table has a heavy head and a light body. Cells are folded when it is wider
+// than the terminal, the widest column first.
+func (s *screen) table(title string, head []string, rows [][]string) string {
+	wide := make([]int, len(head))
+	for i, h := range head {
+		wide[i] = lipgloss.Width(h)
+	}
+	for _, row := range rows {
+		for i, c := range row {
+			wide[i] = max(wide[i], lipgloss.Width(c))
+		}
+	}
+	if s.width > 0 {
+		s.squeeze(wide)
+	}
+	rule := func(left, line, mid, right string) string {
+		parts := make([]string, len(wide))
+		for i, w := range wide {
+			parts[i] = strings.Repeat(line, w+2)
+		}
+		return left + strings.Join(parts, mid) + right
+	}
+	var b strings.Builder
+	top := rule("┏", "━", "┳", "┓")
+	if title != "" {
+		b.WriteString(strings.TrimRight(centre(s.italic(title), lipgloss.Width(top), " "), " ") + "\n")
+	}
+	b.WriteString(top + "\n")
+	bold := make([]string, len(head))
+	for i, h := range head {
+		bold[i] = s.bold(h)
+	}
+	s.row(&b, bold, wide, "┃")
+	b.WriteString(rule("┡", "━", "╇", "┩") + "\n")
+	for _, row := range rows {
+		s.row(&b, row, wide, "│")
+	}
+	b.WriteString(rule("└", "─", "┴", "┘") + "\n")
+	return b.String()
+}
+
+// squeeze narrows columns until the table fits.
+func (s *screen) squeeze(wide []int) {
+	total := 1
+	for _, w := range wide {
+		total += w + 3
+	}
+	for total > s.width {
+		widest := 0
+		for i, w := range wide {
+			if w > wide[widest] {
+				widest = i
+			}
+		}
+		if wide[widest] <= 4 {
+			return
+		}
+		wide[widest]--
+		total--
+	}
+}
+
+func (s *screen) row(b *strings.Builder, cells []string, wide []int, border string) {
+	folded := make([][]string, len(wide))
+	height := 1
+	for i := range wide {
+		if i < len(cells) {
+			folded[i] = s.fold(cells[i], wide[i])
+		}
+		height = max(height, len(folded[i]))
+	}
+	for y := range height {
+		for i, w := range wide {
+			cell := ""
+			if y < len(folded[i]) {
+				cell = folded[i][y]
+			}
+			b.WriteString(border + " " + pad(cell, w) + " ")
+		}
+		b.WriteString(border + "\n")
+	}
+}
+
+// columns puts blocks side by side as far as the terminal is wide enough, and
+// the rest below. Without a width all are stacked.
+func (s *screen) columns(blocks ...string) string {
+	var out strings.Builder
+	var line []string
+	used := 0
+	flush := func() {
+		if len(line) > 0 {
+			out.WriteString(join(line))
+		}
+		line, used = nil, 0
+	}
+	for _, b := range blocks {
+		if b == "" {
+			continue
+		}
+		w := lipgloss.Width(b)
+		if used > 0 && used+1+w > s.width {
+			flush()
+		}
+		line = append(line, b)
+		used += w + 1
+	}
+	flush()
+	return out.String()
+}
+
+// join puts blocks next to each other, one blank between them.
+func join(blocks []string) string {
+	lines := make([][]string, len(blocks))
+	height := 0
+	for i, b := range blocks {
+		lines[i] = strings.Split(strings.TrimRight(b, "\n"), "\n")
+		height = max(height, len(lines[i]))
+	}
+	var out strings.Builder
+	for y := range height {
+		var line strings.Builder
+		for i := range blocks {
+			cell := ""
+			if y < len(lines[i]) {
+				cell = lines[i][y]
+			}
+			line.WriteString(pad(cell, lipgloss.Width(blocks[i])) + " ")
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,57 @@
+package repl
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/lipgloss"
+)
+
+// checkBox checks that all lines of a box are equally wide and within width.
+func checkBox(t *testing.T, box string, width int) {
+	t.Helper()
+	lines := strings.Split(strings.TrimRight(box, "\n"), "\n")
+	for _, l := range lines {
+		if w := lipgloss.Width(l); w != lipgloss.Width(lines[0]) || width > 0 && w > width {
+			t.Errorf("a line is %d wide, the first %d, the terminal %d:\n%s", w, lipgloss.Width(lines[0]), width, box)
+			return
+		}
+	}
+}
+
+func TestBoxesFit(t *testing.T) {
+	texts := []string{"x", "卷积算子 conv/第一层 的输出", strings.Repeat("long_name/", 30), strings.Repeat("很长的算子名", 40), "a\nb\n"}
+	for _, colour := range []bool{false, true} {
+		for _, width := range []int{0, 40, 80} {
+			s := newScreen(io.Discard, width, colour)
+			for _, text := range texts {
+				checkBox(t, s.panel(s.green("标题")+" title", s.yellow(text)+" "+text), width)
+				checkBox(t, s.panel(strings.Repeat("标题", 60), text), width)
+				checkBox(t, s.table("", []string{"类型", "Data"}, [][]string{{text, s.red(text)}, {"1", "2"}}), width)
+			}
+		}
+	}
+}
+
+func TestPlainHasNoEscapes(t *testing.T) {
+	s := newScreen(io.Discard, 60, false)
+	text := s.panel(s.green("T"), s.red("\x1b[31mred\x07")+s.blue("b")) + s.table("t", []string{"h"}, [][]string{{s.yellow("y")}})
+	if strings.ContainsAny(text, "\x1b\x07") {
+		t.Errorf("escape codes in plain text: %q", text)
+	}
+	if c := newScreen(io.Discard, 60, true); !strings.Contains(c.panel("", c.red("x")), "\x1b[") {
+		t.Error("no colour on a terminal with colours")
+	}
+}
+
+func TestColumns(t *testing.T) {
+	wide, narrow := newScreen(io.Discard, 80, false), newScreen(io.Discard, 20, false)
+	a, b := wide.panel("", "aaaaaaa"), wide.panel("", "bbbbbbb\nc")
+	if n := strings.Count(wide.columns(a, b), "\n"); n != 4 {
+		t.Errorf("side by side takes %d lines, want 4", n)
+	}
+	if n := strings.Count(narrow.columns(a, b), "\n"); n != 7 {
+		t.Errorf("stacked takes %d lines, want 7", n)
+	}
+}

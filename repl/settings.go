@@ -1,0 +1,181 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/graph"
+	"precision/repl/msg"
+)
+
+// settingsFile is the name of a settings file, in the data folder or in the
+// folder precision of the user's configuration.
+const settingsFile = "precision.toml"
+
+// defaultData is the folder of a session without another choice.
+const defaultData = "precision_data"
+
+// Settings are the choices a user makes once. Options on a command line come
+// first, then precision.toml in the data folder, then that in the user's
+// configuration folder, then the defaults.
+type Settings struct {
+	// Data is the data folder (key data).
+	Data string
+	// Lang is the language, en or zh (key lang); empty follows the environment.
+	Lang string
+	// CosSim is the cosine similarity at or below which an output is bad, Limit
+	// how many operators a summary shows (keys cos_sim, limit).
+	CosSim float64
+	Limit  int
+	// Rows is how many elements cp lists; Atol and Rtol are its tolerances
+	// (keys rows, atol, rtol).
+	Rows       int
+	Atol, Rtol float64
+	// Train: the dumps are of a training run, where the folder of a dump must
+	// have the graph's name (key network, infer or train).
+	Train bool
+	// Step is the iteration that vc compares, empty for the first (key step).
+	Step string
+	// Workers is the number of workers, 0 for one a core (key workers).
+	Workers int
+	// Casts are the casts that ac shows (key casts, a list such as
+	// "DT_FLOAT -> DT_INT32"); nil takes the built-in ones.
+	Casts []graph.CastRule
+}
+
+func defaults() Settings {
+	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001}
+}
+
+// load reads a settings file over s. What is wrong with single keys is
+// returned as warnings; the other keys count.
+func (s *Settings) load(path string) (warnings []error, err error) {
+	values, err := readToml(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, 0, len(values))
+	for k := range values {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return values[a].line - values[b].line })
+	for _, k := range keys {
+		if err := s.assign(k, values[k].value, filepath.Dir(path)); err != nil {
+			warnings = append(warnings, fmt.Errorf("%s:%d: %s: %w", path, values[k].line, k, err))
+		}
+	}
+	return warnings, nil
+}
+
+func (s *Settings) assign(key string, v any, dir string) error {
+	switch key {
+	case "data":
+		if err := take(&s.Data, v); err != nil {
+			return err
+		}
+		if !filepath.IsAbs(s.Data) {
+			s.Data = filepath.Join(dir, s.Data)
+		}
+		return nil
+	case "lang":
+		var name string
+		if err := take(&name, v); err != nil {
+			return err
+		}
+		if _, ok := msg.ParseLang(name); !ok {
+			return fmt.Errorf("found %q, expected en or zh", name)
+		}
+		s.Lang = name
+		return nil
+	case "network":
+		var name string
+		if err := take(&name, v); err != nil {
+			return err
+		}
+		if name != "infer" && name != "train" {
+			return fmt.Errorf("found %q, expected infer or train", name)
+		}
+		s.Train = name == "train"
+		return nil
+	case "step":
+		if f, ok := v.(float64); ok {
+			s.Step = fmt.Sprint(int64(f))
+			return nil
+		}
+		return take(&s.Step, v)
+	case "cos_sim":
+		return takeNumber(&s.CosSim, v, -1, 1)
+	case "atol":
+		return takeNumber(&s.Atol, v, 0, math.MaxFloat64)
+	case "rtol":
+		return takeNumber(&s.Rtol, v, 0, math.MaxFloat64)
+	case "limit":
+		return takeCount(&s.Limit, v)
+	case "rows":
+		return takeCount(&s.Rows, v)
+	case "workers":
+		return takeCount(&s.Workers, v)
+	case "casts":
+		list, ok := v.([]string)
+		if !ok {
+			return fmt.Errorf("found %v, expected a list of texts", v)
+		}
+		rules := make([]graph.CastRule, 0, len(list))
+		for _, text := range list {
+			from, to, ok := strings.Cut(text, "->")
+			if !ok {
+				return fmt.Errorf("found %q, expected \"FROM -> TO\"", text)
+			}
+			rules = append(rules, graph.CastRule{From: strings.TrimSpace(from), To: strings.TrimSpace(to), Level: graph.LevelDanger})
+		}
+		s.Casts = rules
+		return nil
+	}
+	return errors.New("there is no such setting")
+}
+
+func take(to *string, v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("found %v, expected a text in quotes", v)
+	}
+	*to = text
+	return nil
+}
+
+func takeNumber(to *float64, v any, least, most float64) error {
+	f, ok := v.(float64)
+	if !ok || !(f >= least && f <= most) {
+		return fmt.Errorf("found %v, expected a number from %g to %g", v, least, most)
+	}
+	*to = f
+	return nil
+}
+
+func takeCount(to *int, v any) error {
+	f, ok := v.(float64)
+	if !ok || f != math.Trunc(f) || f < 0 || f > 1<<30 {
+		return fmt.Errorf("found %v, expected a whole number", v)
+	}
+	*to = int(f)
+	return nil
+}
+
+// configFolder is where the user's settings and the history are, "" if the
+// system does not say.
+func configFolder() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "precision")
+}

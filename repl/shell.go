@@ -1,0 +1,138 @@
+package repl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"precision/repl/msg"
+)
+
+func parseLang(name string) (msg.Lang, bool) { return msg.ParseLang(name) }
+
+// Run is the shell. With Commands it runs these; with a terminal as input and
+// output it prompts; else it runs the lines of the input. It returns the worst
+// exit status of the commands, and 130 when ctx was cancelled.
+//
+// Ctrl-C during a command of an interactive session stops that command only,
+// whatever ctx is made of; SIGTERM ends the session. Other sessions end when
+// ctx is cancelled.
+func Run(ctx context.Context, cfg Config) int {
+	s := open(cfg)
+	switch {
+	case cfg.Commands != "":
+		return s.script(ctx, strings.NewReader(cfg.Commands))
+	case !cfg.Batch && s.interactive():
+		return s.prompt(context.WithoutCancel(ctx))
+	}
+	return s.script(ctx, cfg.Stdin)
+}
+
+// interactive reports whether a person sits at both ends.
+func (s *session) interactive() bool {
+	in, ok := s.cfg.Stdin.(*os.File)
+	return ok && s.terminal && term.IsTerminal(int(in.Fd()))
+}
+
+// maxLine bounds a line of a script in bytes.
+const maxLine = 1 << 20
+
+// script runs the lines of r. Lines that begin with # are comments.
+func (s *session) script(ctx context.Context, r io.Reader) int {
+	worst := exitOK
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() && !s.quit {
+		if ctx.Err() != nil {
+			return exitInterrupted
+		}
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		worst = max(worst, s.line(ctx, line))
+	}
+	if err := lines.Err(); err != nil && !s.quit {
+		if errors.Is(err, bufio.ErrTooLong) {
+			s.fail("script.long", maxLine)
+		} else {
+			s.fail("error", err)
+		}
+		worst = max(worst, exitError)
+	}
+	return worst
+}
+
+// line runs the commands of a line and returns the worst exit status. The
+// first command that is not one of the shell goes to the system shell with all
+// that follows, as semicolons are part of that language.
+func (s *session) line(ctx context.Context, line string) int {
+	worst := exitOK
+	for !s.quit && ctx.Err() == nil {
+		parts := splitCommands(line)
+		first := strings.TrimSpace(parts[0])
+		word, rest, _ := strings.Cut(first, " ")
+		switch {
+		case first == "":
+		case word == "run":
+			return max(worst, s.system(ctx, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "run"))))
+		case s.known(word):
+			worst = max(worst, s.builtin(ctx, word, rest))
+		default:
+			s.info("system.handed", word)
+			return max(worst, s.system(ctx, strings.TrimSpace(line)))
+		}
+		if len(parts) == 1 {
+			break
+		}
+		line = line[len(parts[0])+1:]
+	}
+	return worst
+}
+
+// known reports whether a word is a command of the shell.
+func (s *session) known(word string) bool {
+	switch word {
+	case "help", "?", "exit", "quit":
+		return true
+	}
+	_, ok := findCommand(word)
+	return ok
+}
+
+// builtin runs one command of the shell.
+func (s *session) builtin(ctx context.Context, name, rest string) int {
+	args, err := splitWords(rest)
+	if err != nil {
+		s.fail("quote", rest)
+		return exitError
+	}
+	switch name {
+	case "exit", "quit":
+		s.quit = true
+		return exitOK
+	case "help", "?":
+		return s.showHelp(args)
+	}
+	c, _ := findCommand(name)
+	return s.call(ctx, c, args)
+}
+
+func (s *session) showHelp(args []string) int {
+	if len(args) == 0 {
+		s.print(s.help())
+		return exitOK
+	}
+	c, ok := findCommand(args[0])
+	if !ok {
+		s.fail("help.unknown", args[0])
+		return exitError
+	}
+	s.print(s.helpFor(c))
+	return exitOK
+}

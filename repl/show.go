@@ -1,0 +1,65 @@
+package repl
+
+import (
+	"fmt"
+	"os"
+)
+
+// graphsOf are the graphs of a debug id. What was wrong with them is told the
+// first time.
+func (s *session) graphsOf(id *debugID) *graphs {
+	g := id.graphs()
+	if !id.toldGraphs {
+		id.toldGraphs = true
+		for _, w := range g.warnings {
+			s.warn("error", w)
+		}
+	}
+	return g
+}
+
+// dumpsOf are the dumps of a debug id. Which run was chosen of several is told
+// the first time.
+func (s *session) dumpsOf(id *debugID) *dumps {
+	d := id.dumps()
+	if !id.toldDumps {
+		id.toldDumps = true
+		if d.runs > 1 {
+			s.info("run.chosen", id.name, d.runs, d.run)
+		}
+	}
+	return d
+}
+
+// noGraphs says what to capture when there is no graph.
+func (s *session) noGraphs() int {
+	s.fail("none.graph", s.data.path("npu", "debug_0", "graph"))
+	return exitNothing
+}
+
+// noDumps says what to capture when there is no dump.
+func (s *session) noDumps() int {
+	s.fail("none.dump", s.data.path("npu", "debug_0", "dump"))
+	return exitNothing
+}
+
+// fileSize is the size of a file for people, "" if it cannot be found out.
+func fileSize(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return bytesText(info.Size())
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

@@ -1,0 +1,65 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// runCmd is the command run. At the prompt the shell hands it the line as it
+// was typed; as a sub-command it gets words, which are joined.
+type runCmd struct{}
+
+func newRun(*session) action { return &runCmd{} }
+
+func (*runCmd) define(*options) {}
+
+func (*runCmd) run(ctx context.Context, s *session, words []string) int {
+	return s.system(ctx, strings.Join(words, " "))
+}
+
+// system runs a line in the system shell, which has the terminal meanwhile,
+// and returns its exit status.
+func (s *session) system(ctx context.Context, line string) int {
+	if line == "" {
+		s.fail("usage.line", s.t("run.usage"), "run")
+		return exitError
+	}
+	if line == "-h" || line == "--help" {
+		c, _ := findCommand("run")
+		s.print(s.helpFor(c))
+		return exitOK
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	if runtime.GOOS == "windows" {
+		cmd = exec.CommandContext(ctx, "cmd", "/C", line)
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * time.Second
+	// Only a terminal is handed on: a child must not eat the script.
+	if in, ok := s.cfg.Stdin.(*os.File); ok && s.interactive() {
+		cmd.Stdin = in
+	}
+	cmd.Stdout, cmd.Stderr = s.cfg.Stdout, s.cfg.Stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, &exit):
+		if code := exit.ExitCode(); code > 0 {
+			s.warn("system.status", code)
+			return code
+		}
+		s.warn("system.killed", exit)
+		return exitError
+	}
+	s.fail("error", err)
+	return exitError
+}

@@ -1,0 +1,209 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the screens that transcripts expect")
+
+// TestTranscripts plays sessions: a file holds lines to type, "> line", each
+// with the screen that follows; lines of the error output begin with "! ", and
+// an exit status other than 0 is a line "= status". Lines before the first
+// command are settings: "data NAME" lays out a data folder, "lang" and "width"
+// set those.
+func TestTranscripts(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.txt")
+	if len(files) == 0 {
+		t.Fatal("no transcripts")
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			path, err := filepath.Abs(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(want) {
+				t.Errorf("the screen differs; run with -update and look at the difference\n%s", firstDifference(string(want), got))
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range w {
+		if i >= len(g) || w[i] != g[i] {
+			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, w[i], strings.Join(g[min(i, len(g)):min(i+3, len(g))], "\n     "))
+		}
+	}
+	return "there is more at the end"
+}
+
+// play runs the commands of a transcript and returns it with the screens there
+// are now.
+func play(t *testing.T, script string) string {
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var screen bytes.Buffer
+	var mu sync.Mutex // a child writes from two goroutines
+	cfg := Config{Stdin: strings.NewReader(""), Stdout: &marked{w: &screen, mu: &mu}, Stderr: &marked{w: &screen, mu: &mu, mark: "! ", start: true}, Lang: "en",
+		ConfigDir: filepath.Join(dir, "config"), Batch: true}
+	var s *session
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		command, isCommand := strings.CutPrefix(line, "> ")
+		switch {
+		case isCommand:
+			if s == nil {
+				s = open(cfg)
+			}
+			out.WriteString(line + "\n")
+			code := s.line(context.Background(), command)
+			out.WriteString(stable(screen.String(), dir))
+			screen.Reset()
+			if code != 0 {
+				fmt.Fprintf(&out, "= %d\n", code)
+			}
+			continue
+		case s != nil:
+			continue
+		}
+		out.WriteString(line + "\n")
+		name, value, _ := strings.Cut(line, " ")
+		switch name {
+		case "", "#":
+		case "data":
+			layOut(t, repo, value)
+		case "lang":
+			cfg.Lang = value
+		case "width":
+			fmt.Sscan(value, &cfg.Width)
+		default:
+			t.Fatalf("%q is no setting", line)
+		}
+	}
+	if s == nil {
+		t.Fatal("no command in the transcript")
+	}
+	return out.String()
+}
+
+// stable replaces what differs from run to run by as many characters, so that
+// boxes stay as wide as they are.
+func stable(text, dir string) string {
+	text = strings.ReplaceAll(text, filepath.ToSlash(dir), "DIR")
+	text = regexp.MustCompile(`\b20\d{12}\b`).ReplaceAllStringFunc(text, func(s string) string {
+		if s == sampleRun {
+			return s
+		}
+		return "YYYYmmddHHMMSS"
+	})
+	return text
+}
+
+// marked puts a mark in front of lines.
+type marked struct {
+	w     io.Writer
+	mu    *sync.Mutex
+	mark  string
+	start bool
+}
+
+func (m *marked) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for line := range strings.Lines(string(p)) {
+		if m.start {
+			io.WriteString(m.w, m.mark)
+		}
+		io.WriteString(m.w, line)
+		m.start = strings.HasSuffix(line, "\n")
+	}
+	return len(p), nil
+}
+
+// sampleRun is the run of the sample data.
+const sampleRun = "20260101120000"
+
+// layOut makes precision_data in the current folder: "sample" from the sample
+// network, "overflow CASE" from a recorded case, "two" from the sample twice.
+func layOut(t testing.TB, repo, what string) {
+	t.Helper()
+	sample := filepath.Join(repo, "testdata", "sample")
+	cp := func(from string, to ...string) {
+		t.Helper()
+		copyTree(t, from, filepath.Join(append([]string{"precision_data"}, to...)...))
+	}
+	kind, name, _ := strings.Cut(what, " ")
+	switch kind {
+	case "sample", "two":
+		cp(filepath.Join(sample, "npu"), "npu", "debug_0", "dump")
+		cp(filepath.Join(sample, "golden"), "tf", "dump")
+		graphFile := "ge_proto_00000001_graph_1_Build.txt"
+		cp(filepath.Join(sample, graphFile), "npu", "debug_0", "graph", graphFile)
+		if kind == "two" {
+			cp(filepath.Join(sample, "npu"), "npu", "debug_1", "dump")
+			cp(filepath.Join(sample, graphFile), "npu", "debug_1", "graph", graphFile)
+		}
+	case "overflow":
+		cp(filepath.Join(repo, "testdata", "cases", filepath.FromSlash(name)), "overflow", "dump", sampleRun, "0", "net", "1", "0")
+	case "file":
+		from, to, _ := strings.Cut(name, " ")
+		copyTree(t, filepath.Join(repo, "repl", "testdata", from), filepath.FromSlash(to))
+	case "none":
+	default:
+		t.Fatalf("there is no data %q", what)
+	}
+}
+
+func copyTree(t testing.TB, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, p)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o700)
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

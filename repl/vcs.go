@@ -1,0 +1,187 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// vcsCmd is the command vcs: it lists the operators of comparison results that
+// are bad or became NaN.
+type vcsCmd struct {
+	file      string
+	threshold float64
+	limit     int
+	inputs    bool
+}
+
+func newVCS(s *session) action { return &vcsCmd{threshold: s.set.CosSim, limit: s.set.Limit} }
+
+func (v *vcsCmd) define(o *options) {
+	o.text(&v.file, "f", "file")
+	o.number(&v.threshold, "c", "cos_sim")
+	o.count(&v.limit, "l", "limit")
+	o.on(&v.inputs, "i", "inputs")
+}
+
+func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 0 {
+		return s.tooMany("vcs", words)
+	}
+	path := v.file
+	if path == "" {
+		dir, n := newestRun(s.data.results())
+		if n == 0 {
+			s.fail("vcs.none", dir)
+			return exitNothing
+		}
+		path = dir
+	}
+	tables, err := s.readResults(path)
+	if len(tables) == 0 {
+		if err == nil {
+			s.fail("vcs.empty", path)
+			return exitNothing
+		}
+		return s.failed(ctx, err)
+	}
+	text, _ := v.show(s, tables)
+	s.page(text)
+	if err != nil {
+		return exitError
+	}
+	return exitOK
+}
+
+// suspect is an operator with something wrong.
+type suspect struct {
+	table *resultTable
+	op    *opResult
+	at    *cell
+	input bool // at is an input
+}
+
+// suspects finds bad operators in execution order, table by table. With
+// inputs an operator of which only an input is bad is one, too.
+func suspects(tables []*resultTable, threshold float64, inputs bool) []suspect {
+	var list []suspect
+	for _, t := range tables {
+		for _, o := range t.ops {
+			at, input := o.worst(threshold), false
+			for i := range o.inputs {
+				if c := &o.inputs[i]; inputs && at == nil && (c.diverged() || c.bad(threshold)) {
+					at, input = c, true
+				}
+			}
+			if at != nil {
+				list = append(list, suspect{t, o, at, input})
+			}
+		}
+	}
+	return list
+}
+
+// show renders the first bad operators, as a panel each, then what became NaN
+// and what could not be compared. It returns the first bad operator, nil if
+// there is none.
+func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *suspect) {
+	var b strings.Builder
+	list := suspects(tables, v.threshold, v.inputs)
+	shown := list[:min(len(list), v.limit)]
+	for _, t := range tables {
+		n := 0
+		for _, sus := range list {
+			if sus.table == t {
+				n++
+			}
+		}
+		b.WriteString(s.t("vcs.found", n, len(t.ops), v.threshold, clean(t.path)) + "\n")
+	}
+	for _, sus := range shown {
+		b.WriteString(v.panel(s, sus.op))
+	}
+	if more := len(list) - len(shown); more > 0 {
+		b.WriteString(s.t("vcs.more", more, len(list)) + "\n")
+	}
+	v.nans(s, &b, tables)
+	if len(list) > 0 {
+		first = &list[0]
+	}
+	return b.String(), first
+}
+
+func (v *vcsCmd) panel(s *session, o *opResult) string {
+	var b strings.Builder
+	names := func(list []string) string { return clean("[" + strings.Join(list, ", ") + "]") }
+	fmt.Fprintf(&b, "%s  %s\n%s %s\n", s.t("vcs.left"), names(o.left), s.t("vcs.right"), names(o.right))
+	b.WriteString(s.t("vcs.input") + "\n" + v.cells(s, o.inputs) + s.t("vcs.output") + "\n" + v.cells(s, o.outputs))
+	for _, list := range [][]cell{o.inputs, o.outputs} {
+		for i := range list {
+			if c := &list[i]; math.IsNaN(c.cosine) && c.reason != "" {
+				b.WriteString(s.scr.yellow(c.reason) + "\n")
+			}
+		}
+	}
+	return s.scr.panel(clean("["+o.index+"] "+o.op), b.String())
+}
+
+func (v *vcsCmd) cells(s *session, cells []cell) string {
+	if len(cells) == 0 {
+		return ""
+	}
+	parts := make([]string, len(cells))
+	for i := range cells {
+		c := &cells[i]
+		parts[i] = fmt.Sprintf(" - [%d]%s", c.slot, s.cosine(c, v.threshold))
+	}
+	return strings.Join(parts, "  ") + "\n"
+}
+
+// cosine renders the cosine of a tensor: red when it is bad, green when it is
+// good, yellow where there is none.
+func (s *session) cosine(c *cell, threshold float64) string {
+	switch {
+	case c.diverged():
+		return s.scr.red("nan")
+	case math.IsNaN(c.cosine) && c.bad(threshold):
+		return s.scr.red("nan " + s.t("vcs.rel", c.maxRel))
+	case math.IsNaN(c.cosine) && !math.IsNaN(c.maxRel):
+		return s.scr.green("nan " + s.t("vcs.rel", c.maxRel))
+	case math.IsNaN(c.cosine):
+		return s.scr.yellow("nan")
+	case c.bad(threshold):
+		return s.scr.red(fmt.Sprintf("%.6f", c.cosine))
+	}
+	return s.scr.green(fmt.Sprintf("%.6f", c.cosine))
+}
+
+// nans lists the first outputs whose values became NaN or infinite on one side
+// only, and counts the tensors that could not be compared.
+func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
+	var lines []string
+	missing := 0
+	for _, t := range tables {
+		for _, n := range t.missing {
+			missing += n
+		}
+		for _, o := range t.ops {
+			for i := range o.outputs {
+				if c := &o.outputs[i]; c.diverged() {
+					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, c.reason))
+				}
+			}
+		}
+	}
+	if len(lines) > 0 {
+		shown := lines[:min(len(lines), v.limit)]
+		body := s.scr.red(strings.Join(shown, "\n")) + "\n"
+		if more := len(lines) - len(shown); more > 0 {
+			body += s.t("vcs.more", more, len(lines)) + "\n"
+		}
+		b.WriteString(s.scr.panel(s.t("vcs.nan"), body))
+	}
+	if missing > 0 {
+		b.WriteString(s.t("vcs.missing", missing) + "\n")
+	}
+}
