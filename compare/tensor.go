@@ -183,8 +183,12 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	if n := result.AgreeNonFinite; n > 0 && n < result.N {
 		row.addReason(remark(fmt.Sprintf("%d of %d elements are the same NaN or Inf on both sides and left out.", n, result.N)))
 	}
+	minePath, goldenPath := mine.Path, golden.path()
+	if e.opt.oldFormat() { // whose messages have full paths
+		minePath, goldenPath = absolute(minePath), absolute(goldenPath)
+	}
 	for _, n := range result.Notes {
-		row.addReason(remark(n.Text(mine.Path, golden.path())))
+		row.addReason(remark(n.Text(minePath, goldenPath)))
 	}
 	return nil
 }
