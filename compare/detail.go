@@ -3,8 +3,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,16 +61,14 @@ type DetailResult struct {
 
 // detailPair is a prepared pair of one tensor.
 type detailPair struct {
-	mine         *dumpFile
-	golden       *goldenTensor
-	left, right  *operand
-	typ          dtype.Type // of the left side
-	shape        []int64
-	axes         string // header of the coordinates
-	mineName     string // texts of the summary
-	goldenName   string
-	boolean      bool
-	sourceFolder string
+	mine        *dumpFile
+	golden      *goldenTensor
+	left, right *operand
+	shape       []int64
+	axes        string // header of the coordinates
+	mineName    string // texts of the summary
+	goldenName  string
+	boolean     bool
 }
 
 func (p *detailPair) close() {
@@ -98,13 +94,7 @@ func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*Det
 		return nil, err
 	}
 	defer p.close()
-	w := &detailWriter{pair: p, opt: d, out: out, prefix: strings.ReplaceAll(d.Op, "/", "_")}
-	direction := "_output_"
-	if d.Input {
-		direction = "_input_"
-	}
-	w.prefix += fmt.Sprint(direction, d.Slot)
-	result, err := w.write(ctx)
+	result, err := newDetailWriter(p, d, out).write(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,28 +167,29 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 		return codeErrorf(codeNoDump, "%s", failed.Text)
 	}
 	st := storedOf(t)
-	target := detailTarget(st.format, ref.Layout)
-	goldenFormat := st.format
-	switch {
-	case !p.golden.array:
-		goldenFormat = p.golden.tensor.Format
-	case ref.Layout != "":
-		var ok bool
-		if goldenFormat, ok = layout.Parse(ref.Layout); !ok {
-			return codeErrorf(codeFormat, "The format \" %s \" is not supported.", ref.Layout)
+	if e.opt.Mine.Kind == dump.Quant {
+		return p.asStored(name, t)
+	}
+	g := goldenShape{rule: ref.Shape}
+	var from layout.Format // the order of the golden side
+	if p.golden.array {
+		from, failed = targetLayout(goldenShape{layout: ref.Layout, rule: ref.Shape, data: p.golden.shape()}, st.format)
+		if failed != nil {
+			return codeErrorf(codeFormat, "%s", failed.Text)
+		}
+	} else {
+		g.rule = p.golden.tensor.OriginShape
+		if p.golden.view, from, err = originView(storedOf(p.golden.tensor)); err != nil {
+			return &CodeError{Code: codeBadDump, Text: p.golden.path(), Err: err}
 		}
 	}
-	right := p.golden.view
-	if order, ok := layout.Order(goldenFormat, target); ok && len(order) == len(right.Dims) {
-		if right, err = right.Transpose(order); err != nil {
-			return &CodeError{Code: codeFormat, Err: err}
-		}
-	} else if !p.golden.array {
-		if right, _, err = originView(storedOf(p.golden.tensor)); err != nil {
-			return &CodeError{Code: codeBadDump, Err: err}
+	target := detailTarget(st.format, from)
+	if order, ok := layout.Order(from, target); ok && len(order) == len(p.golden.view.Dims) {
+		if p.golden.view, err = p.golden.view.Transpose(order); err != nil {
+			return &CodeError{Code: codeFormat, Text: p.golden.path(), Err: err}
 		}
 	}
-	g := goldenShape{layout: target.String(), rule: ref.Shape, data: right.Dims}
+	g.layout, g.data = target.String(), p.golden.view.Dims
 	if len(g.rule) == 0 {
 		g.rule = t.OriginShape
 	}
@@ -206,20 +197,31 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	if failed != nil {
 		return codeErrorf(planCode(failed), "%s", failed.Text)
 	}
-	p.golden.view = right
 	p.axes = axesOf(st, target)
 	return p.operands(t, plan)
 }
 
+// asStored prepares two framework arrays: nothing is converted.
+func (p *detailPair) asStored(op string, t *dump.Tensor) error {
+	plan, failed := samePlan(op, storedOf(t), goldenShape{data: p.golden.shape()})
+	if failed != nil {
+		return codeErrorf(planCode(failed), "%s", failed.Text)
+	}
+	var err error
+	if plan.view, err = t.View(); err != nil {
+		return &CodeError{Code: codeBadDump, Text: p.mine.Path, Err: err}
+	}
+	p.axes = axesOf(storedOf(t), layout.NCHW)
+	return p.operands(t, plan)
+}
+
 // detailTarget is the order both sides are brought to.
-func detailTarget(own layout.Format, golden string) layout.Format {
+func detailTarget(own, golden layout.Format) layout.Format {
 	switch own {
 	case layout.NDHWC, layout.NCDHW, layout.DHWCN, layout.NDC1HWC0:
 		return layout.NCDHW
 	case layout.FractalZ:
-		if f, ok := layout.Parse(golden); ok {
-			return f
-		}
+		return golden
 	}
 	return layout.NCHW
 }
@@ -324,7 +326,7 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 	if err != nil {
 		return &CodeError{Code: codeBadDump, Err: err}
 	}
-	p.axes = axesOf(storedOf(t), detailTarget(t.Format, ""))
+	p.axes = axesOf(storedOf(t), detailTarget(t.Format, t.Format))
 	return p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()})
 }
 
@@ -336,9 +338,8 @@ func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
 	if err != nil {
 		return &CodeError{Code: codeBadDump, Err: err}
 	}
-	p.typ, p.shape = t.Type, plan.shape
+	p.shape = plan.shape
 	p.boolean = t.Type == dtype.Bool && p.golden.typ() == dtype.Bool
-	p.sourceFolder = filepath.Base(p.mine.Path)
 	return nil
 }
 
