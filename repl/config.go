@@ -27,6 +27,7 @@ import (
 
 	"golang.org/x/term"
 
+	"precision/dump"
 	"precision/repl/msg"
 )
 
@@ -79,8 +80,10 @@ type session struct {
 	terminal bool
 	quit     bool
 
-	idList []*debugID
-	listed bool
+	idList     []*debugID
+	listed     bool
+	golden     *dump.Folder
+	goldenRead bool
 }
 
 // open reads the settings and prepares a session. What is wrong with settings

@@ -1,0 +1,158 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/repl/array"
+)
+
+// cpCmd is the command cp: it compares two tensors element by element.
+type cpCmd struct {
+	name       string
+	rows       int
+	save       bool
+	atol, rtol float64
+}
+
+func newCP(s *session) action { return &cpCmd{rows: s.set.Rows, atol: s.set.Atol, rtol: s.set.Rtol} }
+
+func (c *cpCmd) define(o *options) {
+	o.text(&c.name, "n", "name")
+	o.count(&c.rows, "p", "print")
+	o.on(&c.save, "s", "save")
+	o.number(&c.atol, "al", "atol")
+	o.number(&c.rtol, "rl", "rtol")
+}
+
+func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
+	if c.name != "" {
+		words = append([]string{c.name}, words...)
+	}
+	if len(words) != 2 {
+		s.fail("cp.two", len(words), s.t("cp.usage"))
+		return exitError
+	}
+	var sides [2]*array.Array
+	for i, name := range words {
+		a, code := c.open(s, name)
+		if a == nil {
+			return code
+		}
+		defer a.Close()
+		sides[i] = a
+	}
+	left, right := sides[0], sides[1]
+	if !slices.Equal(left.Shape, right.Shape) {
+		s.warn("cp.shape", array.ShapeText(left.Shape), array.ShapeText(right.Shape))
+	}
+	if left.Len() != right.Len() {
+		s.warn("cp.length", left.Len(), right.Len())
+	}
+	d, err := array.Compare(ctx, left, right, array.Options{Atol: c.atol, Rtol: c.rtol, Rows: c.rows, Workers: s.set.Workers})
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	var out strings.Builder
+	out.WriteString(s.scr.columns(
+		s.pairs(left, right, s.t("cp.errors"), d.Errors), s.pairs(left, right, s.t("cp.top"), d.First)))
+	body, err := c.summary(ctx, s, left, right, d)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	out.WriteString(s.scr.panel("", body))
+	s.page(out.String())
+	return exitOK
+}
+
+// open opens the first tensor of a name, and says which if there are several.
+func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
+	refs := s.findTensors(name)
+	if len(refs) == 0 {
+		s.fail("tensor.none", name)
+		return nil, exitNothing
+	}
+	if len(refs) > 1 {
+		var names []string
+		for i := range refs[:min(5, len(refs))] {
+			names = append(names, refs[i].name())
+		}
+		s.info("cp.several", len(refs), name, strings.Join(names, ", "))
+	}
+	list, bad, err := refs[0].open()
+	if err != nil {
+		bad = append(bad, err)
+	}
+	for _, err := range bad {
+		s.fail("error", err)
+	}
+	if len(list) == 0 {
+		return nil, exitError
+	}
+	if len(list) > 1 { // a dump: its first output
+		var names []string
+		first := 0
+		for i, a := range list {
+			if names = append(names, a.Name); strings.Contains(a.Name, ".output.") && !strings.Contains(list[first].Name, ".output.") {
+				first = i
+			}
+		}
+		for i, a := range list {
+			if i != first {
+				a.Close()
+			}
+		}
+		s.info("cp.dump", name, names[first], strings.Join(names, ", "))
+		return list[first], exitOK
+	}
+	return list[0], exitOK
+}
+
+func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pair) string {
+	rows := make([][]string, len(pairs))
+	for i, p := range pairs {
+		rows[i] = []string{s.scr.green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), fmt.Sprintf("%.6g", p.Diff())}
+	}
+	return s.scr.table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
+}
+
+func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Array, d *array.Diff) (string, error) {
+	var b strings.Builder
+	for i, a := range []*array.Array{left, right} {
+		stats, err := a.Measure(ctx, s.set.Workers)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(s.t([]string{"cp.left", "cp.right"}[i]) + "\n")
+		name := clean(a.Path)
+		if a.Format != "" {
+			name += "  (" + clean(a.Name[strings.LastIndex(a.Name[:strings.LastIndexByte(a.Name, '.')], ".")+1:]) + ")"
+		}
+		fmt.Fprintf(&b, " ├─ NpyFile: %s\n", name)
+		if c.save {
+			path, err := s.writeText(ctx, a)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, " ├─ TxtFile: %s\n", s.scr.green(path))
+		}
+		fmt.Fprintf(&b, " └─ NpySpec: %s\n", s.summary(a, stats))
+	}
+	close := s.scr.green("True")
+	if !d.AllClose() {
+		close = s.scr.red("False")
+	}
+	cosine := strconv.FormatFloat(d.Cosine, 'f', 6, 64)
+	if math.IsNaN(d.Cosine) {
+		cosine = s.scr.yellow("nan")
+	}
+	fmt.Fprintf(&b, "NumCnt:   %d\nAllClose: %s\nCosSim:   %s\nErrorPer: %.6g  (rl= %g, al= %g)\n", d.Count, close, cosine, d.Share(), c.rtol, c.atol)
+	if d.BothNaN > 0 {
+		fmt.Fprintf(&b, "%s\n", s.t("cp.bothnan", d.BothNaN))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,140 @@
+package repl
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/repl/array"
+)
+
+// tensorRef names a tensor that was found: one of a file, or all of them.
+type tensorRef struct {
+	path  string
+	all   bool
+	input bool
+	index int
+}
+
+// name is what the tensor is called, as the name of the array that a converter
+// would make of it.
+func (r *tensorRef) name() string {
+	base := filepath.Base(r.path)
+	switch {
+	case r.all:
+		return base
+	case r.input:
+		return base + ".input." + strconv.Itoa(r.index)
+	}
+	return base + ".output." + strconv.Itoa(r.index)
+}
+
+// open opens the tensors; the caller closes them.
+func (r *tensorRef) open() ([]*array.Array, []error, error) {
+	if r.all {
+		return array.Open(r.path)
+	}
+	a, err := array.Tensor(r.path, r.input, r.index)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []*array.Array{a}, nil, nil
+}
+
+// cutArrayName splits the name of an array that a converter makes of a dump,
+// <dump>.output.0[.npy].
+func cutArrayName(name string) (file string, input bool, index int, ok bool) {
+	name = strings.TrimSuffix(name, ".npy")
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return "", false, 0, false
+	}
+	index, err := strconv.Atoi(name[i+1:])
+	if err != nil || index < 0 {
+		return "", false, 0, false
+	}
+	if file, ok = strings.CutSuffix(name[:i], ".output"); ok {
+		return file, false, index, true
+	}
+	file, ok = strings.CutSuffix(name[:i], ".input")
+	return file, true, index, ok
+}
+
+// findTensors finds tensors by what a user typed: a file; the name of a dump
+// file, or <dump>.output.0; of an operator; of a golden array; or the beginning
+// of such a name. Slashes and dots of operators count as underscores. Exact
+// names win over beginnings, and the result is sorted by name.
+func (s *session) findTensors(text string) []tensorRef {
+	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
+		return []tensorRef{{path: text, all: true}}
+	}
+	key := strings.ReplaceAll(text, "/", "_")
+	operator := dump.Normalise(text)
+	var exact, begin []tensorRef
+	add := func(r tensorRef, name string) {
+		switch {
+		case name == key || strings.TrimSuffix(name, ".npy") == key:
+			exact = append(exact, r)
+		case strings.HasPrefix(name, key):
+			begin = append(begin, r)
+		}
+	}
+	file, input, index, isArray := cutArrayName(key)
+	s.eachDump(func(e *dump.Entry) {
+		switch {
+		case isArray && e.Name.File == file:
+			exact = append(exact, tensorRef{path: e.Path, input: input, index: index})
+		case dump.Normalise(e.Name.OpName) == operator:
+			exact = append(exact, tensorRef{path: e.Path, all: true})
+		default:
+			add(tensorRef{path: e.Path, all: true}, e.Name.File)
+		}
+	})
+	if g := s.goldenArrays(); g != nil {
+		for _, op := range g.Ops {
+			for i := range op.Files {
+				add(tensorRef{path: op.Files[i].Path, all: true}, op.Files[i].Name.File)
+			}
+		}
+	}
+	filepath.WalkDir(s.data.decode(), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".npy") {
+			add(tensorRef{path: path, all: true}, d.Name())
+		}
+		return nil
+	})
+	found := exact
+	if len(found) == 0 {
+		found = begin
+	}
+	slices.SortStableFunc(found, func(a, b tensorRef) int {
+		return strings.Compare(filepath.Base(a.path)+a.path, filepath.Base(b.path)+b.path)
+	})
+	return found
+}
+
+// eachDump calls do for the dump files of the newest runs of all debug ids.
+func (s *session) eachDump(do func(e *dump.Entry)) {
+	for _, id := range s.ids() {
+		for _, l := range s.dumpsOf(id).leaves {
+			for _, op := range l.folder().Ops {
+				for i := range op.Files {
+					do(&op.Files[i])
+				}
+			}
+		}
+	}
+}
+
+// goldenArrays are the golden arrays, nil if there are none.
+func (s *session) goldenArrays() *dump.Folder {
+	if !s.goldenRead {
+		s.goldenRead = true
+		s.golden = readGolden(s.data.golden())
+	}
+	return s.golden
+}

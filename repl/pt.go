@@ -1,0 +1,170 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"precision/internal/whole"
+	"precision/repl/array"
+)
+
+// ptCmd is the command pt: it prints a tensor.
+type ptCmd struct {
+	name string
+	save bool
+}
+
+func newPT(*session) action { return &ptCmd{} }
+
+func (p *ptCmd) define(o *options) {
+	o.text(&p.name, "n", "name")
+	o.on(&p.save, "s", "save")
+}
+
+// Rows of values that are printed, how many are in one, and how many numbers a
+// tensor may have whose text is written without being asked for: what takes a
+// blink.
+const (
+	ptRows    = 16
+	ptColumns = 8
+	ptText    = 1 << 20
+)
+
+func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
+	switch {
+	case len(words) > 0:
+		return s.tooMany("pt", words)
+	case p.name == "":
+		s.fail("need.name", "pt", s.t("pt.usage"))
+		return exitError
+	}
+	refs := s.findTensors(p.name)
+	if len(refs) == 0 {
+		s.fail("tensor.none", p.name)
+		return exitNothing
+	}
+	const most = 50
+	if len(refs) > most {
+		s.fail("pt.many", len(refs), p.name, refs[0].name(), refs[1].name())
+		return exitError
+	}
+	code := exitOK
+	var out strings.Builder
+	for i := range refs {
+		arrays, bad, err := refs[i].open()
+		if err != nil {
+			bad = append(bad, err)
+		}
+		for _, err := range bad {
+			s.fail("error", err)
+			code = exitError
+		}
+		for _, a := range arrays {
+			text, err := p.show(ctx, s, a)
+			a.Close()
+			out.WriteString(text)
+			if err != nil {
+				code = max(code, s.failed(ctx, err))
+			}
+		}
+	}
+	s.page(out.String())
+	return code
+}
+
+func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, error) {
+	stats, err := a.Measure(ctx, s.set.Workers)
+	if err != nil {
+		return "", err
+	}
+	v, err := a.First(ptRows * ptColumns)
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for at := 0; at < min(len(v), ptRows*ptColumns); at += ptColumns {
+		var line []string
+		for _, x := range v[at:min(at+ptColumns, len(v))] {
+			line = append(line, a.Number(x))
+		}
+		rows = append(rows, []string{s.scr.green(strconv.Itoa(at)), strings.Join(line, " ")})
+	}
+	var b strings.Builder
+	b.WriteString(s.summary(a, stats) + "\n")
+	if a.Format != "" {
+		b.WriteString(s.t("pt.format", a.Format) + "\n")
+	}
+	b.WriteString(s.t("pt.path", clean(a.Path)) + "\n")
+	switch {
+	case p.save || a.Numbers() <= ptText:
+		path, err := s.writeText(ctx, a)
+		if err != nil {
+			if ctx.Err() != nil {
+				return "", err
+			}
+			b.WriteString(s.scr.yellow(s.t("text.failed", err)) + "\n")
+		} else {
+			b.WriteString(s.t("pt.text", s.scr.green(path)) + "\n")
+		}
+	default:
+		b.WriteString(s.t("pt.notext", a.Numbers()) + "\n")
+	}
+	return s.scr.panel(clean(a.Name), s.scr.columns(s.scr.table("", []string{"Index", "Data"}, rows), b.String())), nil
+}
+
+// summary is the line about the numbers of a tensor. Counts of NaN and Inf, and
+// of the largest float16, are in it when there are any.
+func (s *session) summary(a *array.Array, st array.Stats) string {
+	num := func(x float64) string {
+		if math.IsNaN(x) {
+			return "-"
+		}
+		return a.Number(x)
+	}
+	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", array.ShapeText(a.Shape), a.Type, num(st.Max), num(st.Min),
+		strconv.FormatFloat(st.Mean, 'g', 6, 64))
+	if st.Count == 0 {
+		return s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", array.ShapeText(a.Shape), a.Type))
+	}
+	text = s.scr.yellow(text)
+	for _, c := range []struct {
+		n    int64
+		name string
+	}{{st.NaN, "NaN"}, {st.Inf, "Inf"}, {st.Limit, "±65504"}} {
+		if c.n > 0 {
+			text += s.scr.red(fmt.Sprintf(" [%s: %d]", c.name, c.n))
+		}
+	}
+	return text
+}
+
+// writeText writes a tensor as text and returns where: next to an array; for a
+// tensor of a dump below temp/decode. A text that is newer than the tensor is
+// left as it is.
+func (s *session) writeText(ctx context.Context, a *array.Array) (string, error) {
+	path := a.Path + ".txt"
+	if a.Format != "" {
+		path = filepath.Join(s.data.decode(), "dump_decode", a.Name+".txt")
+	}
+	from, err := os.Stat(a.Path)
+	if err != nil {
+		return "", err
+	}
+	if old, err := os.Stat(path); err == nil && old.ModTime().After(from.ModTime()) && a.Format == "" {
+		return path, nil
+	}
+	w, err := whole.Create(path, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer w.Discard()
+	if err := a.WriteText(ctx, w); err != nil {
+		return "", err
+	}
+	return path, w.Commit()
+}
