@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +51,8 @@ func (r *ArrayResult) Report() string {
 }
 
 // Arrays compares two array files, .npy or, by their ending, .txt with numbers
-// between blanks. Their shapes must be the same. Errors are *[CodeError].
+// between blanks. Their shapes must be the same. Errors are *[CodeError], or
+// that of the context.
 func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
 	left, err := openArray(mine)
 	if err != nil {
@@ -69,9 +72,18 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		cfg.Scalar = oldScalarLike(left.shape)
 		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
 	}
-	result, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), newCrew(1))
+	spare := newCrew(max(1, runtime.GOMAXPROCS(0)-1)) // besides this goroutine
+	result, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), spare)
 	if err != nil {
-		return nil, &CodeError{Code: codeBadDump, Err: err}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		path := mine
+		var side *sideError
+		if errors.As(err, &side) && side.golden {
+			path = golden
+		}
+		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: result}
 	for _, n := range result.Notes {
