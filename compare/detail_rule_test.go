@@ -109,3 +109,40 @@ func TestDetailRuleShapes(t *testing.T) {
 		}
 	}
 }
+
+// Both sides can be arrays, of which the quantised one may be stored with its
+// first axis fastest.
+func TestDetailRuleQuantisedArrays(t *testing.T) {
+	dir := t.TempDir()
+	mine, golden, out := filepath.Join(dir, "mine"), filepath.Join(dir, "golden"), filepath.Join(dir, "out")
+	name := "op.0.1630000000000009.npy"
+	for _, side := range []string{mine, golden} {
+		if err := dumptest.WriteNpy(filepath.Join(side, name), "<f4", shape(2, 3), dumptest.Floats(ramp(6, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(mine, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(content), "'fortran_order': False,", "'fortran_order': True, ", 1)
+	text = text[:len(text)-24] + string(dumptest.Floats([]float32{1, 4, 2, 5, 3, 6}))
+	if err := os.WriteFile(filepath.Join(mine, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Rules: openGraph(t, graphOp{"op", "Relu", nil, "NHWC", shape(2, 3)}), Numerics: metric.Reference}
+	if opt.Mine, err = dump.Scan(mine, dump.Options{Rules: true}); err != nil {
+		t.Fatal(err)
+	}
+	opt.Mine.SetQuantised(true)
+	if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Detail(context.Background(), opt, DetailOptions{Op: "op", TopN: 1, MaxLine: 10000}, out); err != nil {
+		t.Fatal(err)
+	}
+	summary, err := os.ReadFile(filepath.Join(out, "op_output_0_summary.txt"))
+	if err != nil || !strings.Contains(string(summary), "TotalCount:6\n") || !strings.Contains(string(summary), "MaxAbsoluteError:0.000000\n") {
+		t.Errorf("%s, %v", summary, err)
+	}
+}
