@@ -65,6 +65,8 @@ func (o *opResult) worst(threshold float64) *cell {
 type resultTable struct {
 	path string
 	ops  []*opResult // in execution order
+	// sequence: the order is that of the table's own column OpSequence.
+	sequence bool
 	// missing counts tensors without values by the reason given.
 	missing map[string]int
 }
@@ -176,8 +178,50 @@ func readResult(path string) (*resultTable, []error, error) {
 			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
 		}
 	}
-	slices.SortStableFunc(t.ops, func(a, b *opResult) int { return cmp.Compare(a.order, b.order) })
+	t.sequence = at.sequence >= 0
+	t.sort()
 	return t, warnings, nil
+}
+
+func (t *resultTable) sort() {
+	slices.SortStableFunc(t.ops, func(a, b *opResult) int { return cmp.Compare(a.order, b.order) })
+}
+
+// inGraphOrder sorts a table without the column OpSequence by the operators'
+// places in the graph, if most of them are in it. Indexes are not the order of
+// execution: they count groups of operators as the file lists them.
+func (s *session) inGraphOrder(t *resultTable) {
+	if t.sequence {
+		return
+	}
+	for _, id := range s.ids() {
+		for _, f := range id.graphs().files {
+			places := make(map[string]int64, len(f.index.Ops))
+			for _, op := range f.index.Ops {
+				if _, ok := places[op.Name]; !ok {
+					places[op.Name] = op.ID
+				}
+			}
+			known := 0
+			for _, o := range t.ops {
+				if _, ok := places[o.op]; ok {
+					known++
+				}
+			}
+			if 2*known <= len(t.ops) {
+				continue
+			}
+			last := int64(0) // what the graph does not know stays where it is
+			for _, o := range t.ops {
+				if at, ok := places[o.op]; ok {
+					last = at
+				}
+				o.order = last
+			}
+			t.sort()
+			return
+		}
+	}
 }
 
 func (t *resultTable) add(ops map[string]*opResult, row []string, at fields) error {
@@ -271,6 +315,7 @@ func (s *session) readResults(path string) (tables []*resultTable, err error) {
 			s.fail("error", failed)
 			continue
 		}
+		s.inGraphOrder(t)
 		tables = append(tables, t)
 	}
 	return tables, err

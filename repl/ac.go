@@ -1,0 +1,201 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"precision/dump/overflow"
+)
+
+// acCmd is the command ac: it runs all checks and says what to look at first.
+type acCmd struct {
+	compare bool
+	limit   int
+}
+
+func newAC(s *session) action { return &acCmd{limit: s.set.Limit} }
+
+func (a *acCmd) define(o *options) {
+	o.on(&a.compare, "c", "vector_compare")
+	o.count(&a.limit, "l", "limit")
+}
+
+func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 0 {
+		return s.tooMany("ac", words)
+	}
+	if !isDir(s.data.root) {
+		s.fail("banner.nodata", s.data.root)
+		return exitNothing
+	}
+	code := exitOK
+	var f findings
+	f.compared = a.compare
+	step := func(key string) bool {
+		if ctx.Err() == nil {
+			s.print(s.scr.bold(s.t(key)) + "\n")
+		}
+		return ctx.Err() == nil
+	}
+	var tables []*resultTable
+	if a.compare && step("ac.compare") {
+		// Its own summary is the next step.
+		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit}).compare(ctx, s)
+	} else if step("ac.results") {
+		_, tables = s.newestResults()
+		if len(tables) == 0 {
+			s.warn("vcs.none", s.data.results())
+		} else {
+			text, _ := (&vcsCmd{threshold: s.set.CosSim, limit: a.limit}).show(s, tables)
+			s.print(text)
+		}
+	}
+	f.tables = len(tables)
+	if list := suspects(tables, s.set.CosSim, false); len(list) > 0 {
+		f.suspect = &list[0]
+	}
+	if step("ac.fusion") {
+		s.fusions()
+	}
+	if step("ac.overflow") {
+		f.overflow, f.overflows = s.overflows(ctx, a.limit)
+	}
+	if step("ac.casts") {
+		f.cast = s.casts()
+	}
+	if step("ac.similar") {
+		s.similarity(a.limit)
+	}
+	if ctx.Err() != nil {
+		s.fail("interrupted")
+		return exitInterrupted
+	}
+	s.print(s.scr.panel(s.scr.bold(s.t("ac.verdict")), f.verdict(s)))
+	return code
+}
+
+// findings are what the checks found, for the verdict.
+type findings struct {
+	compared  bool
+	tables    int // result tables that were read
+	suspect   *suspect
+	overflow  *overflowed
+	overflows bool
+	cast      string
+}
+
+// verdict says what to look at first and which command to type next: overflows
+// before differences, as they are their cause; both before dangerous casts.
+func (f *findings) verdict(s *session) string {
+	var b strings.Builder
+	var next []string
+	say := func(key string, args ...any) { b.WriteString(clean(s.t(key, args...)) + "\n") }
+	if o := f.overflow; o != nil {
+		look := o.name
+		switch o.advice {
+		case overflow.AdviceUpstream:
+			say("verdict.upstream", o.kind, o.name)
+			if len(o.producers) > 0 {
+				look = o.producers[0]
+				say("verdict.producer", look)
+			}
+		case overflow.AdviceHere:
+			say("verdict.here", o.kind, o.name)
+		default:
+			say("verdict.inside", o.kind, o.name)
+		}
+		next = append(next, "ni "+quoteWord(look))
+	} else if f.overflows {
+		say("verdict.noop")
+	}
+	if p := f.suspect; p != nil {
+		f.first(s, say)
+		next = append(next, "ni "+quoteWord(p.op.op))
+		if l, r := s.pairOf(p); l != "" {
+			next = append(next, "cp "+quoteWord(l)+" "+quoteWord(r))
+		}
+	}
+	if f.overflow == nil && f.suspect == nil {
+		switch {
+		case f.tables == 0 && !f.compared:
+			say("verdict.nothing")
+			next = append(next, "ac -c")
+		case f.tables > 0:
+			say("verdict.good", s.set.CosSim)
+		}
+		if f.cast != "" {
+			say("verdict.cast")
+			next = append(next, "ni "+quoteWord(f.cast))
+		}
+	}
+	seen := map[string]bool{}
+	for _, n := range next {
+		if !seen[n] {
+			b.WriteString(s.t("verdict.next") + s.scr.green(n) + "\n")
+		}
+		seen[n] = true
+	}
+	if b.Len() == 0 {
+		say("verdict.unknown")
+	}
+	return b.String()
+}
+
+// first says how the first bad operator is bad, and whether the error comes
+// from its inputs.
+func (f *findings) first(s *session, say func(string, ...any)) {
+	p := f.suspect
+	o := p.op
+	how := fmt.Sprintf("%.6f", p.at.cosine)
+	switch {
+	case p.at.diverged():
+		say("verdict.nan", o.op, p.at.slot)
+	case math.IsNaN(p.at.cosine):
+		say("verdict.scalar", o.op, p.at.slot, p.at.maxRel)
+	default:
+		say("verdict.first", o.op, p.at.slot, how)
+	}
+	good, bad := 0, 0
+	for i := range o.inputs {
+		switch c := &o.inputs[i]; {
+		case c.diverged() || c.bad(s.set.CosSim):
+			bad++
+		case !math.IsNaN(c.cosine) || !math.IsNaN(c.maxRel):
+			good++
+		}
+	}
+	switch {
+	case bad > 0:
+		say("verdict.inputsbad", bad, len(o.inputs))
+	case good > 0:
+		say("verdict.inputsgood", good, len(o.inputs))
+	}
+}
+
+// pairOf names the dump tensor and the golden array of the first bad output,
+// "" if one is not there.
+func (s *session) pairOf(p *suspect) (mine, golden string) {
+	folder := s.goldenArrays()
+	nodes, exact := s.search(p.op.op, "")
+	if folder == nil || !exact || len(nodes) == 0 {
+		return "", ""
+	}
+	x := nodes[0]
+	files := x.files(s)
+	ops := s.goldenOps(folder, x, false)
+	if len(files) == 0 || p.at.slot >= len(ops) || ops[p.at.slot] == nil {
+		return "", ""
+	}
+	return fmt.Sprintf("%s.output.%d", files[0].Name.File, p.at.slot), ops[p.at.slot].Newest().Name.File
+}
+
+// quoteWord quotes a word for a command line if it needs that.
+func quoteWord(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t;'\"\\") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'"'"'`) + "'"
+}
+

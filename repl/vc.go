@@ -1,0 +1,302 @@
+package repl
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"precision/compare"
+	"precision/compare/metric"
+	"precision/graph"
+	"precision/internal/progress"
+)
+
+// vcCmd is the command vc: it compares a whole network.
+type vcCmd struct {
+	left, right, graph, closed string
+	step                       string
+	limit                      int
+}
+
+func newVC(s *session) action { return &vcCmd{step: s.set.Step, limit: s.set.Limit} }
+
+func (v *vcCmd) define(o *options) {
+	o.text(&v.left, "lt", "left")
+	o.text(&v.right, "rt", "right")
+	o.text(&v.graph, "g", "graph")
+	o.text(&v.closed, "cf", "close_fusion")
+	o.text(&v.step, "s", "step")
+	o.count(&v.limit, "l", "limit")
+}
+
+func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 0 {
+		return s.tooMany("vc", words)
+	}
+	_, code := v.compare(ctx, s)
+	return code
+}
+
+// job is one comparison to run.
+type job struct {
+	compare.Job
+	label string
+	// guess: the graph was not named by the user, so that the comparison goes
+	// on by name if it does not fit.
+	guess bool
+}
+
+// compare runs the comparisons and shows a summary. It returns the tables.
+func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
+	var jobs []job
+	if v.left != "" || v.right != "" {
+		if v.left == "" || v.right == "" {
+			s.fail("vc.sides", s.t("vc.usage"))
+			return nil, exitError
+		}
+		jobs = []job{{Job: compare.Job{Mine: v.left, Golden: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}
+	} else {
+		var code int
+		if jobs, code = v.plan(s); len(jobs) == 0 {
+			return nil, code
+		}
+	}
+	dir, stamp := s.newResultDir(time.Now())
+	var tables []*resultTable
+	worst := exitOK
+	for i, j := range jobs {
+		name := "result_" + stamp
+		if i > 0 {
+			name += "_" + strconv.Itoa(i)
+		}
+		t, code := v.one(ctx, s, j, filepath.Join(dir, name+".csv"))
+		if worst = max(worst, code); t != nil {
+			tables = append(tables, t)
+		}
+		if ctx.Err() != nil {
+			return tables, exitInterrupted
+		}
+	}
+	if len(tables) > 0 {
+		sum := vcsCmd{threshold: s.set.CosSim, limit: v.limit}
+		text, _ := sum.show(s, tables)
+		s.print(text)
+	}
+	return tables, worst
+}
+
+// newResultDir is the folder for the results of a comparison that starts at t,
+// and its time stamp: a second later when the second is taken.
+func (s *session) newResultDir(t time.Time) (dir, stamp string) {
+	for {
+		stamp = t.Format("20060102150405")
+		dir = filepath.Join(s.data.results(), stamp)
+		if _, err := os.Stat(dir); err != nil {
+			return dir, stamp
+		}
+		t = t.Add(time.Second)
+	}
+}
+
+// one runs a comparison, writes its table and reads it back.
+func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resultTable, int) {
+	j.Numerics, j.Workers = metric.Exact, s.set.Workers
+	run, err := j.Open(ctx)
+	if err != nil && j.guess && ctx.Err() == nil {
+		if j.Closed == "" {
+			s.warn("vc.nograph", err)
+		}
+		j.Graph, j.Closed = "", ""
+		run, err = j.Open(ctx)
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	for _, w := range run.Warnings {
+		s.warn("error", w)
+	}
+	s.say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
+	switch {
+	case run.Found != "":
+		s.say("vc.graph", run.Found)
+	case j.Graph != "":
+		s.say("vc.graph", j.Graph)
+	default:
+		s.say("vc.byname")
+	}
+	bar := s.bar("vc")
+	run.Options.Progress = bar.Set
+	sum, err := run.WriteFile(ctx, path, s.set.CosSim)
+	bar.Done()
+	if ctx.Err() != nil {
+		s.fail("vc.interrupted", sum.Done, sum.Operators)
+		return nil, exitInterrupted
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	s.say("vc.done", sum.Compared, sum.Rows, path)
+	t, warnings, err := readResult(path)
+	for _, w := range warnings {
+		s.warn("error", w)
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	s.inGraphOrder(t)
+	if sum.Compared == 0 {
+		s.fail("vc.nothing")
+		return t, exitNothing
+	}
+	return t, exitOK
+}
+
+// bar is a progress bar on the error output if that is a terminal.
+func (s *session) bar(label string) *progress.Bar {
+	if f, ok := s.cfg.Stderr.(*os.File); ok {
+		return progress.New(f, label)
+	}
+	return nil
+}
+
+// plan finds what to compare in the data folder: the first run of the NPU with
+// golden arrays, and with its second run.
+func (v *vcCmd) plan(s *session) (jobs []job, code int) {
+	ids := s.ids()
+	if len(ids) == 0 {
+		return nil, s.noDumps()
+	}
+	first := s.id("debug_0")
+	if first == nil {
+		first = ids[0]
+		s.info("vc.first", first.name)
+	}
+	left := v.choose(s, first)
+	if len(left) == 0 {
+		if v.step != "" && len(s.dumpsOf(first).leaves) > 0 {
+			s.fail("vc.nostep", s.dumpsOf(first).run, v.step)
+			return nil, exitNothing
+		}
+		return nil, s.noDumps()
+	}
+	if hasEntries(s.data.golden()) {
+		for _, l := range left {
+			j := job{Job: compare.Job{Mine: l.dir, Golden: s.data.golden(), Graph: v.graph}, label: l.model}
+			if j.Graph == "" && len(s.graphsOf(first).files) > 0 {
+				j.Graph, j.guess = filepath.Join(first.dir, "graph"), true
+			}
+			jobs = append(jobs, j)
+		}
+	} else {
+		s.warn("vc.nogolden", s.data.golden())
+	}
+	for _, id := range ids {
+		if id != first {
+			jobs = append(jobs, v.pairRuns(s, first, id, left)...)
+			break // the second run; others are compared with -lt and -rt
+		}
+	}
+	if len(jobs) == 0 {
+		s.fail("vc.noright")
+		return nil, exitNothing
+	}
+	return jobs, exitOK
+}
+
+// choose takes for every model of the newest run one folder of dumps: that of
+// the lowest device, and of the step asked for or the lowest.
+func (v *vcCmd) choose(s *session, id *debugID) []*leaf {
+	var chosen []*leaf
+	byModel := map[string][]*leaf{}
+	var order []string
+	for _, l := range s.dumpsOf(id).leaves {
+		if v.step != "" && l.step != v.step || len(l.folder().Ops) == 0 {
+			continue
+		}
+		key := l.model + "/" + l.id
+		if byModel[key] == nil {
+			order = append(order, key)
+		}
+		byModel[key] = append(byModel[key], l)
+	}
+	for _, key := range order {
+		list := byModel[key]
+		slices.SortStableFunc(list, func(a, b *leaf) int {
+			return cmp.Or(compareNumbers(a.device, b.device), compareNumbers(a.step, b.step))
+		})
+		if len(list) > 1 {
+			s.info("vc.chosen", id.name, len(list), list[0].dir)
+		}
+		chosen = append(chosen, list[0])
+	}
+	return chosen
+}
+
+// compareNumbers orders texts that ought to be numbers by their value.
+func compareNumbers(a, b string) int {
+	x, errA := strconv.Atoi(a)
+	y, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
+}
+
+// modelTime is the time in a model's name, as in ge_default_20210513160312_11.
+var modelTime = regexp.MustCompile(`_\d{12,17}`)
+
+// pairRuns pairs the folders of two runs by model without its time, model id
+// and step; those of one model in each run belong together whatever their ids.
+func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
+	right := v.choose(s, b)
+	if len(right) == 0 {
+		s.warn("vc.norun", b.name)
+		return nil
+	}
+	key := func(l *leaf) string { return modelTime.ReplaceAllString(l.model, "") + "/" + l.id + "/" + l.step }
+	var jobs []job
+	for _, l := range left {
+		var match *leaf
+		for _, r := range right {
+			if key(l) == key(r) {
+				match = r
+				break
+			}
+		}
+		if match == nil && len(left) == 1 && len(right) == 1 {
+			match = right[0]
+		}
+		if match == nil {
+			s.warn("vc.nopair", l.dir, b.name)
+			continue
+		}
+		j := job{Job: compare.Job{Mine: l.dir, Golden: match.dir, Graph: v.graph, Closed: v.closed}, label: l.model}
+		if v.graph == "" {
+			j.Graph, j.Closed = s.fusionGraphs(a, b)
+			j.guess = j.Graph != ""
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// fusionGraphs are the graphs of two runs if they merge operators in different
+// ways: then names alone do not tell what belongs together.
+func (s *session) fusionGraphs(a, b *debugID) (left, right string) {
+	x, y := s.graphsOf(a).files, s.graphsOf(b).files
+	if len(x) != 1 || len(y) != 1 {
+		return "", ""
+	}
+	if d := graph.Compare(x[0].index, y[0].index); len(d.Fused) > 0 {
+		s.info("vc.fused", len(d.Fused))
+		return x[0].path, y[0].path
+	}
+	return "", ""
+}
+
