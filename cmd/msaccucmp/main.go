@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/internal/gc"
 )
 
 // Exit codes that do not come from an error.
@@ -46,6 +47,7 @@ type face struct {
 }
 
 func main() {
+	gc.Relax()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))

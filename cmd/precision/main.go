@@ -44,6 +44,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"precision/internal/gc"
 )
 
 // Exit statuses.
@@ -78,6 +80,7 @@ func commands() []command {
 }
 
 func main() {
+	gc.Relax()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
