@@ -106,7 +106,11 @@ func (f *findings) verdict(s *session) string {
 		default:
 			say("verdict.inside", o.kind, o.name)
 		}
-		next = append(next, "ni "+quoteWord(look))
+		if _, exact := s.search(look, ""); exact {
+			next = append(next, "ni "+quoteWord(look))
+		} else {
+			next = append(next, "pt "+quoteWord(o.dump))
+		}
 	} else if f.overflows {
 		say("verdict.noop")
 	}
@@ -121,7 +125,11 @@ func (f *findings) verdict(s *session) string {
 		switch {
 		case f.tables == 0 && !f.compared:
 			say("verdict.nothing")
-			next = append(next, "ac -c")
+			if len(s.ids()) > 1 || len(s.ids()) == 1 && hasEntries(s.data.golden()) {
+				next = append(next, "ac -c")
+			} else {
+				say("verdict.capture", s.data.npu(), s.data.golden())
+			}
 		case f.tables > 0:
 			say("verdict.good", s.set.CosSim)
 		}
@@ -198,4 +206,3 @@ func quoteWord(w string) string {
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'"'"'`) + "'"
 }
-

@@ -56,9 +56,10 @@ func (s *session) casts() (first string) {
 	if rules == nil {
 		rules = graph.DefaultCastRules
 	}
-	found := false
+	found, graphs := false, 0
 	for _, id := range s.ids() {
 		for _, f := range s.graphsOf(id).files {
+			graphs++
 			for _, c := range f.index.Model.Casts(rules) {
 				if c.Rule == nil || c.Level() == graph.LevelInfo {
 					continue
@@ -85,7 +86,10 @@ func (s *session) casts() (first string) {
 			}
 		}
 	}
-	if !found {
+	switch {
+	case graphs == 0:
+		s.say("none.graph", s.data.path("npu", "debug_0", "graph"))
+	case !found:
 		s.say("cast.none")
 	}
 	return first

@@ -29,7 +29,7 @@ type command struct {
 // commands lists the commands in the order of help.
 func commands() []command {
 	return []command{
-		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"run", newRun},
+		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"dc", newDC}, {"run", newRun},
 	}
 }
 

@@ -47,6 +47,12 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 		sides[i] = a
 	}
 	left, right := sides[0], sides[1]
+	for _, p := range [][2]*array.Array{{left, right}, {right, left}} {
+		if to, ok := p[0].Restore(p[1].Shape); ok {
+			s.info("cp.restored", p[0].Name, p[0].Format, to, array.ShapeText(p[0].Shape))
+			break
+		}
+	}
 	if !slices.Equal(left.Shape, right.Shape) {
 		s.warn("cp.shape", array.ShapeText(left.Shape), array.ShapeText(right.Shape))
 	}

@@ -15,6 +15,7 @@ import (
 // overflowed is the operator of an overflow to look at.
 type overflowed struct {
 	kind, name string
+	dump       string // path of its dump
 	advice     overflow.Message
 	producers  []string // operators that feed it extreme values
 }
@@ -113,7 +114,7 @@ func (s *session) overflowEvent(e *overflow.Event) (body string, first *overflow
 		}
 		advice := op.Advice()
 		b.WriteString(s.t("ovf.advice", advice.In(lang)) + "\n")
-		o := &overflowed{kind: op.Type, name: op.Name, advice: advice}
+		o := &overflowed{kind: op.Type, name: op.Name, dump: op.Entry.Path, advice: advice}
 		if advice == overflow.AdviceUpstream {
 			o.producers = s.producers(op)
 			if len(o.producers) > 0 {
@@ -204,4 +205,3 @@ func (s *session) saveRecords(e *overflow.Event) {
 		}
 	}
 }
-

@@ -299,4 +299,3 @@ func (s *session) fusionGraphs(a, b *debugID) (left, right string) {
 	}
 	return "", ""
 }
-

@@ -33,7 +33,11 @@ type Array struct {
 
 	tensor dump.Tensor
 	reader *dump.Reader
+	count  int64
 	view   layout.View
+	// viewed: the elements are not stored in the order of Shape, so that they
+	// are read through the view.
+	viewed bool
 }
 
 // Open opens the tensors of a file, inputs first: those of a dump, or the one
@@ -90,8 +94,10 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 		a.Name = fmt.Sprintf("%s.%s.%d", a.Name, direction(t.Input), t.Index)
 		a.Format = t.Format.String()
 	}
+	a.count = t.Elements()
+	a.viewed = t.Fortran && len(t.Shape) > 1
 	var err error
-	if t.Fortran {
+	if a.viewed {
 		reversed := slices.Clone(t.Shape)
 		slices.Reverse(reversed)
 		order := make([]int, len(reversed))
@@ -117,7 +123,7 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 func (a *Array) Close() error { return a.reader.Close() }
 
 // Len is the number of elements. An element of a complex type is one.
-func (a *Array) Len() int64 { return a.tensor.Elements() }
+func (a *Array) Len() int64 { return a.count }
 
 // Numbers is the number of reals: twice Len for complex types.
 func (a *Array) Numbers() int64 { return a.Len() * int64(a.Type.Parts()) }
@@ -132,12 +138,12 @@ type cursor struct {
 	a    *Array
 	raw  []byte
 	nums []float64
-	read *layout.Reader // only for other axis orders
+	read *layout.Reader // only for elements that are stored in another order
 }
 
 func (a *Array) cursor() (*cursor, error) {
 	c := &cursor{a: a, nums: make([]float64, tile*a.Type.Parts())}
-	if a.tensor.Fortran && len(a.Shape) > 1 {
+	if a.viewed {
 		r, err := layout.NewReader(a.reader, a.tensor.Offset, a.Type.Bits()/8, a.view)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Path, err)
