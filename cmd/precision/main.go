@@ -4,6 +4,9 @@
 //
 // Usage:
 //
+//	precision                      the PrecisionTool shell
+//	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
+//	precision ac | vc | vcs | ls | ni | pt | cp | dc …
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP]
 //	precision atc --mode=5|1 --om=FILE --json=OUT
@@ -43,6 +46,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"precision/internal/gc"
@@ -72,6 +76,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
+		{"shell", "open the PrecisionTool shell, as without any word; -c COMMANDS runs commands", shellCommand},
+		{"data", "open the shell on a data folder: precision data DIR", dataCommand},
 		{"compare", "compare NPU dumps with golden arrays, or two NPU dumps", compareCommand},
 		{"graph", "show, draw, convert or compare GE graphs", graphCommand},
 		{"atc", "turn a graph into JSON, in atc's own words", atcCommand},
@@ -89,12 +95,11 @@ func main() {
 
 // run dispatches to a sub-command and turns its outcome into an exit status.
 func run(ctx context.Context, e env, args []string) int {
-	if len(args) == 0 {
-		usage(e.stderr)
-		return exitUsage
+	name := "shell"
+	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || isHelp(args[0])) {
+		name, args = args[0], args[1:]
 	}
-	name, args := args[0], args[1:]
-	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
+	if name == "help" || isHelp(name) {
 		if len(args) == 0 {
 			usage(e.stdout)
 			return exitOK
@@ -114,24 +119,33 @@ func run(ctx context.Context, e env, args []string) int {
 		}
 		return code
 	}
+	if code, ok := shellWord(ctx, e, name, args); ok {
+		return code
+	}
 	fmt.Fprintf(e.stderr, "precision: there is no command %q\n", name)
 	usage(e.stderr)
 	return exitUsage
 }
+
+func isHelp(word string) bool { return word == "-h" || word == "-help" || word == "--help" }
 
 func usage(w io.Writer) {
 	fmt.Fprintf(w, "Precision compares NPU dumps with golden arrays and names the first operator that differs.\n\nCommands:\n")
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, c.brief)
 	}
+	listShell(w)
 	fmt.Fprintf(w, "\nprecision COMMAND -h lists the options of a command.\n")
 }
 
 func versionCommand(_ context.Context, e env, _ []string) (int, error) {
-	version := "(built from source)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		version = info.Main.Version
-	}
-	fmt.Fprintf(e.stdout, "precision %s\n", version)
+	fmt.Fprintf(e.stdout, "precision %s\n", version())
 	return exitOK, nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "(built from source)"
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"precision/repl"
+)
+
+// shellConfig is what every way into the shell shares.
+func shellConfig(e env) repl.Config {
+	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version()}
+}
+
+// shellCommand opens the shell, or runs the commands of -c or of a pipe.
+func shellCommand(ctx context.Context, e env, args []string) (int, error) {
+	cfg := shellConfig(e)
+	set := flag.NewFlagSet("precision", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	set.StringVar(&cfg.Commands, "c", "", "run these `commands`, separated by semicolons, and leave")
+	set.StringVar(&cfg.Lang, "lang", "", "`language`: en or zh; by default that of the environment")
+	set.StringVar(&cfg.Dir, "data", "", "data `folder`; by default precision_data in the current folder")
+	set.Usage = func() {
+		fmt.Fprintf(e.stderr, "usage: precision [-c COMMANDS] [-data DIR] [-lang en|zh]\n\n")
+		set.PrintDefaults()
+	}
+	if err := set.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitOK, err
+		}
+		return exitUsage, errors.New("see precision -h")
+	}
+	if set.NArg() > 0 {
+		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
+	}
+	return repl.Run(ctx, cfg), nil
+}
+
+// dataCommand opens the shell on a data folder.
+func dataCommand(ctx context.Context, e env, args []string) (int, error) {
+	if len(args) == 0 {
+		return exitUsage, errors.New("which folder? precision data DIR")
+	}
+	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
+}
+
+// shellWord runs one command of the shell as a sub-command of the program; ok
+// is false when there is none of that name.
+func shellWord(ctx context.Context, e env, name string, args []string) (code int, ok bool) {
+	run, ok := repl.Command(name)
+	if !ok {
+		return 0, false
+	}
+	return run(ctx, shellConfig(e), args), true
+}
+
+// listShell lists the shell's commands for the help text.
+func listShell(w io.Writer) {
+	fmt.Fprintf(w, "\nCommands of the shell, which are also sub-commands:\n")
+	for _, c := range repl.Commands("") {
+		fmt.Fprintf(w, "  precision %-10s %s\n", c.Name, c.Brief)
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sampleData lays the sample network out as a data folder of the shell.
+func sampleData(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "precision_data")
+	for from, to := range map[string]string{"npu": "npu/debug_0/dump", "golden": "tf/dump"} {
+		if err := os.CopyFS(filepath.Join(dir, filepath.FromSlash(to)), os.DirFS(filepath.Join(sample, from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(sampleGraph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphs := filepath.Join(dir, "npu", "debug_0", "graph")
+	if err := os.MkdirAll(graphs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(graphs, filepath.Base(sampleGraph)), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestShellFromTheCommandLine(t *testing.T) {
+	dir := sampleData(t)
+	code, out, stderr := precision(t, "-data", dir, "-lang", "en", "-c", "vc; ls -t Conv3D")
+	if code != exitOK || !strings.Contains(out, "block2/conv") || !strings.Contains(out, "[Conv3D][] volume") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, out, _ := precision(t, "data", dir, "-lang", "en", "-c", "vcs -l 1"); code != exitOK || !strings.Contains(out, "block2/conv") {
+		t.Errorf("data DIR: exit %d: %s", code, out)
+	}
+	if code, _, stderr := precision(t, "-c", "ls", "stray"); code != exitError || !strings.Contains(stderr, "stray") {
+		t.Errorf("a stray word: exit %d: %s", code, stderr)
+	}
+}
+
+// Every command of the shell is a sub-command too.
+func TestShellWords(t *testing.T) {
+	t.Chdir(filepath.Dir(sampleData(t)))
+	code, out, stderr := precision(t, "ls", "-t", "MaxPool")
+	if code != exitOK || !strings.Contains(out, "pool1") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, _, stderr := precision(t, "nothing"); code != exitError || !strings.Contains(stderr, "no command") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, out, _ := precision(t, "help"); !strings.Contains(out, "precision vcs") || !strings.Contains(out, "precision compare") {
+		t.Errorf("help:\n%s", out)
+	}
+}
