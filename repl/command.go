@@ -6,7 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"runtime/debug"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +27,14 @@ type command struct {
 	make func(s *session) action
 }
 
+// moreCommands are commands that tests add.
+var moreCommands []command
+
 // commands lists the commands in the order of help.
 func commands() []command {
-	return []command{
+	return append([]command{
 		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"dc", newDC}, {"run", newRun},
-	}
+	}, moreCommands...)
 }
 
 func findCommand(name string) (command, bool) {
@@ -147,7 +151,7 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 	defer func() {
 		if p := recover(); p != nil {
 			s.fail("panic", c.name, p)
-			io.WriteString(s.cfg.Stderr, string(debug.Stack()))
+			s.log("", shortStack(), nil)
 			code = exitError
 		}
 	}()
@@ -166,6 +170,22 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 		return exitError
 	}
 	return act.run(ctx, s, words)
+}
+
+// shortStack is where a panic came from: the innermost places of this module.
+func shortStack() string {
+	var places []string
+	pc := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "precision/") && !strings.HasSuffix(f.File, "recover.go") {
+			places = append(places, fmt.Sprintf("  %s (%s:%d)", f.Function, filepath.Base(f.File), f.Line))
+		}
+		if !more || len(places) == 8 {
+			return strings.Join(places, "\n")
+		}
+	}
 }
 
 // wrongOption says in the language of the session what package flag found.

@@ -79,6 +79,7 @@ type session struct {
 	// of a page and work shows its progress.
 	terminal bool
 	quit     bool
+	tty      *promptState // of a prompt, else nil
 
 	idList     []*debugID
 	listed     bool

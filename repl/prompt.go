@@ -1,5 +1,200 @@
 package repl
 
-import "context"
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
 
-func (s *session) prompt(ctx context.Context) int { return s.script(ctx, s.cfg.Stdin) }
+	gprompt "github.com/c-bata/go-prompt"
+	"golang.org/x/term"
+)
+
+// promptText is what stands in front of the line that is typed.
+const promptText = "PrecisionTool > "
+
+// exitTerminated is the exit status of a session that SIGTERM ended, as system
+// shells have it.
+const exitTerminated = 128 + 15
+
+// promptState is the terminal of an interactive session: the state it had, and
+// who is to know of signals.
+//
+// The line editor leaves much to its caller. It changes the state of the
+// terminal and does not always put it back, it panics without a terminal, and
+// it keeps signals from ending the program while a command runs. So the state
+// is saved before the first prompt and put back on every way out.
+type promptState struct {
+	in    *os.File
+	saved *term.State
+	// life ends with SIGTERM, and with it every command and child.
+	life context.Context
+	// leave makes the line editor return before the line is complete.
+	leave atomic.Bool
+	// typed tells whether there is something on the line.
+	typed atomic.Bool
+	// terminated tells that SIGTERM came.
+	terminated atomic.Bool
+	worst      int
+}
+
+// restore puts the terminal into the state it had at the start.
+func (p *promptState) restore() {
+	if p != nil && p.saved != nil {
+		term.Restore(int(p.in.Fd()), p.saved)
+	}
+}
+
+// prompt is the interactive session. It returns the worst exit status.
+func (s *session) prompt(ctx context.Context) (code int) {
+	life, end := context.WithCancel(ctx)
+	defer end()
+	in := s.cfg.Stdin.(*os.File)
+	saved, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		s.warn("error", err)
+		return s.script(ctx, in)
+	}
+	p := &promptState{in: in, saved: saved, life: life}
+	s.tty = p
+	defer p.restore()
+
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	defer signal.Stop(terminated)
+	go func() {
+		select {
+		case <-terminated:
+			p.terminated.Store(true)
+			p.leave.Store(true)
+			end()
+		case <-life.Done():
+		}
+	}()
+
+	s.banner()
+	h := openHistory(s.historyFile())
+	if h.err != nil {
+		s.warn("history.failed", h.err)
+	}
+	words := newVocabulary()
+	go words.load(s.ids(), s.data)
+	for !s.quit && life.Err() == nil && !p.leave.Load() {
+		if !s.edit(p, h, words) {
+			return max(p.worst, s.script(ctx, in))
+		}
+	}
+	p.restore()
+	if p.terminated.Load() {
+		return exitTerminated
+	}
+	s.print(s.t("bye") + "\n")
+	return p.worst
+}
+
+func (s *session) historyFile() string {
+	if s.cfg.History != "" || s.cfg.ConfigDir == "" {
+		return s.cfg.History
+	}
+	return filepath.Join(s.cfg.ConfigDir, "history")
+}
+
+// edit runs the line editor until the session is to end, or until the editor
+// fails, which is a bug of it: the session goes on with a new one. It returns
+// false if there is no terminal to edit on.
+func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) {
+	ok = true
+	started := false
+	var parser *lineParser
+	defer func() {
+		if e := recover(); e != nil {
+			if parser != nil {
+				parser.close()
+			}
+			p.restore()
+			s.fail("panic", "prompt", e)
+			s.log("", shortStack(), nil)
+			ok = started
+		}
+	}()
+	comp := &completer{session: s, words: words}
+	options := []gprompt.Option{
+		gprompt.OptionLivePrefix(func() (string, bool) {
+			if s.quit || p.leave.Load() {
+				return "", true // the editor draws itself once more
+			}
+			return promptText, true
+		}),
+		gprompt.OptionTitle("PrecisionTool"),
+		gprompt.OptionHistory(h.lines),
+		gprompt.OptionCompletionWordSeparator(" "),
+		gprompt.OptionMaxSuggestion(8),
+		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return s.quit || p.leave.Load() }),
+	}
+	if os.Getenv("NO_COLOR") != "" {
+		options = append(options, plainColours()...)
+	}
+	if parser = newLineParser(p); parser != nil {
+		options = append(options, gprompt.OptionParser(parser))
+		defer parser.close()
+	}
+	execute := func(line string) {
+		p.restore()
+		if line = strings.TrimSpace(line); line == "" {
+			return
+		}
+		h.add(line)
+		p.worst = max(p.worst, s.interruptible(p, line))
+		p.restore() // a child may have died without doing so
+	}
+	editor := gprompt.New(execute, func(d gprompt.Document) []gprompt.Suggest {
+		p.typed.Store(d.Text != "")
+		return comp.complete(d.TextBeforeCursor())
+	}, options...)
+	started = true
+	editor.Run()
+	// Without a reason to leave it was Ctrl-D.
+	s.quit = true
+	return true
+}
+
+// interruptible runs a line so that Ctrl-C stops it and not the session.
+func (s *session) interruptible(p *promptState, line string) int {
+	ctx, stop := signal.NotifyContext(p.life, os.Interrupt)
+	defer stop()
+	code := s.line(ctx, line)
+	if ctx.Err() == nil {
+		return code
+	}
+	s.print("\n") // behind the ^C that the terminal wrote
+	return max(code, exitInterrupted)
+}
+
+func plainColours() []gprompt.Option {
+	c := gprompt.DefaultColor
+	return []gprompt.Option{
+		gprompt.OptionPrefixTextColor(c), gprompt.OptionPreviewSuggestionTextColor(c),
+		gprompt.OptionSuggestionTextColor(c), gprompt.OptionSuggestionBGColor(c),
+		gprompt.OptionSelectedSuggestionTextColor(c), gprompt.OptionSelectedSuggestionBGColor(c),
+		gprompt.OptionDescriptionTextColor(c), gprompt.OptionDescriptionBGColor(c),
+		gprompt.OptionSelectedDescriptionTextColor(c), gprompt.OptionSelectedDescriptionBGColor(c),
+		gprompt.OptionScrollbarThumbColor(c), gprompt.OptionScrollbarBGColor(c),
+	}
+}
+
+// banner greets, and says what there is to work with.
+func (s *session) banner() {
+	title := "PrecisionTool"
+	if s.cfg.Version != "" {
+		title += " " + s.cfg.Version
+	}
+	body := s.t("banner.data", s.data.root)
+	if !isDir(s.data.root) {
+		body = s.t("banner.nodata", s.data.root)
+	}
+	s.print(s.scr.panel(s.scr.bold(title), clean(body)))
+	s.say("intro")
+}

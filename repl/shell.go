@@ -45,9 +45,19 @@ const maxLine = 1 << 20
 // script runs the lines of r. Lines that begin with # are comments.
 func (s *session) script(ctx context.Context, r io.Reader) int {
 	worst := exitOK
+	asked := false // a person types without a terminal that could edit lines
+	if in, ok := r.(*os.File); ok && !s.cfg.Batch && term.IsTerminal(int(in.Fd())) {
+		asked = true
+	}
+	ask := func() bool {
+		if asked {
+			io.WriteString(s.cfg.Stderr, promptText)
+		}
+		return true
+	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	for lines.Scan() && !s.quit {
+	for !s.quit && ask() && lines.Scan() {
 		if ctx.Err() != nil {
 			return exitInterrupted
 		}

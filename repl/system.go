@@ -34,6 +34,12 @@ func (s *session) system(ctx context.Context, line string) int {
 		s.print(s.helpFor(c))
 		return exitOK
 	}
+	if s.tty != nil {
+		// Ctrl-C reaches the child by itself, and what it does then is its
+		// own affair.
+		ctx = s.tty.life
+		defer s.tty.restore()
+	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	if runtime.GOOS == "windows" {
 		cmd = exec.CommandContext(ctx, "cmd", "/C", line)

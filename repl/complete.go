@@ -1,0 +1,261 @@
+package repl
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync/atomic"
+
+	gprompt "github.com/c-bata/go-prompt"
+)
+
+// most is how many suggestions are made. The line editor measures all of them
+// at every key.
+const most = 100
+
+// vocabulary holds the names that completion knows. It is filled in the
+// background, so that the prompt is there at once; until then there are none.
+type vocabulary struct {
+	ops, types, passes, graphs, tensors atomic.Pointer[wordList]
+}
+
+// wordList is a sorted list of words with descriptions.
+type wordList []gprompt.Suggest
+
+func newVocabulary() *vocabulary { return &vocabulary{} }
+
+// load reads graphs and lists dumps. What fails has no names; the commands
+// that need it say why.
+func (v *vocabulary) load(ids []*debugID, data dataFolder) {
+	defer func() { recover() }() // completion is no reason to end a session
+	ops, types, passes, graphs, tensors := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	for _, id := range ids {
+		for _, f := range id.graphs().files {
+			for _, g := range f.index.Model.Graphs {
+				graphs[g.Name] = id.name
+			}
+			for _, op := range f.index.Ops {
+				ops[op.Name] = op.Type
+				types[op.Type] = ""
+				for _, p := range append(op.Passes(), op.UBPasses()...) {
+					passes[p] = ""
+				}
+			}
+		}
+	}
+	v.ops.Store(sortWords(ops))
+	v.types.Store(sortWords(types))
+	v.passes.Store(sortWords(passes))
+	v.graphs.Store(sortWords(graphs))
+	for _, id := range ids {
+		for _, l := range id.dumps().leaves {
+			for _, op := range l.folder().Ops {
+				for i := range op.Files {
+					tensors[op.Files[i].Name.File] = id.name
+				}
+			}
+		}
+	}
+	if g := readGolden(data.golden()); g != nil {
+		for _, op := range g.Ops {
+			for i := range op.Files {
+				tensors[op.Files[i].Name.File] = "golden"
+			}
+		}
+	}
+	v.tensors.Store(sortWords(tensors))
+}
+
+func sortWords(m map[string]string) *wordList {
+	list := make(wordList, 0, len(m))
+	for name, what := range m {
+		if name != "" {
+			list = append(list, gprompt.Suggest{Text: name, Description: what})
+		}
+	}
+	slices.SortFunc(list, func(a, b gprompt.Suggest) int { return strings.Compare(a.Text, b.Text) })
+	return &list
+}
+
+// find returns words that begin with text, then words that contain it.
+func (l *wordList) find(text string) []gprompt.Suggest {
+	if l == nil {
+		return nil
+	}
+	list := *l
+	first := sort.Search(len(list), func(i int) bool { return list[i].Text >= text })
+	end := first
+	for end < len(list) && end-first < most && strings.HasPrefix(list[end].Text, text) {
+		end++
+	}
+	found := slices.Clone(list[first:end])
+	if len(text) < 2 {
+		return found
+	}
+	for i := range list {
+		if len(found) >= most {
+			break
+		}
+		if strings.Contains(list[i].Text, text) && !strings.HasPrefix(list[i].Text, text) {
+			found = append(found, list[i])
+		}
+	}
+	return found
+}
+
+// completer suggests what can come next on a line.
+type completer struct {
+	session *session
+	words   *vocabulary
+}
+
+// complete returns suggestions for the last word of the text before the cursor.
+func (c *completer) complete(line string) (found []gprompt.Suggest) {
+	defer func() {
+		if recover() != nil {
+			found = nil
+		}
+	}()
+	if parts := splitCommands(line); len(parts) > 1 {
+		line = strings.TrimLeft(parts[len(parts)-1], " ")
+	}
+	words := strings.Fields(line)
+	word := ""
+	if len(words) > 0 && !strings.HasSuffix(line, " ") {
+		word, words = words[len(words)-1], words[:len(words)-1]
+	}
+	if len(words) == 0 {
+		if strings.TrimSpace(line) == "" {
+			return nil // an empty line needs no list
+		}
+		return c.commands(word)
+	}
+	name := words[0]
+	if name == "help" || name == "?" {
+		return c.commands(word)
+	}
+	cmd, ok := findCommand(name)
+	if !ok || name == "run" {
+		return files(word)
+	}
+	o := newOptions(name)
+	cmd.make(c.session).define(o)
+	if strings.HasPrefix(word, "-") {
+		return c.options(name, o, word)
+	}
+	return c.values(name, o, words[1:], word)
+}
+
+func (c *completer) commands(word string) []gprompt.Suggest {
+	var found []gprompt.Suggest
+	add := func(name string) {
+		if strings.HasPrefix(name, word) {
+			found = append(found, gprompt.Suggest{Text: name, Description: c.session.t(name + ".brief")})
+		}
+	}
+	for _, cmd := range commands() {
+		add(cmd.name)
+	}
+	add("help")
+	add("exit")
+	return found
+}
+
+func (c *completer) options(name string, o *options, word string) []gprompt.Suggest {
+	var found []gprompt.Suggest
+	for _, op := range o.list {
+		text := "-" + op.short
+		if strings.HasPrefix(word, "--") {
+			text = "--" + op.long
+		}
+		if strings.HasPrefix(text, word) {
+			found = append(found, gprompt.Suggest{Text: text, Description: c.session.t("opt." + name + "." + op.long)})
+		}
+	}
+	return found
+}
+
+// values suggests the value of the option in front, or a name.
+func (c *completer) values(name string, o *options, before []string, word string) []gprompt.Suggest {
+	long := ""
+	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") {
+		flag := strings.TrimLeft(before[n-1], "-")
+		for _, op := range o.list {
+			if op.value && (flag == op.short || flag == op.long) {
+				long = op.long
+			}
+		}
+	}
+	if long == "" && impliedName[name] {
+		long = "name"
+	}
+	switch name + " " + long {
+	case "ni name", "ls name":
+		return c.words.ops.Load().find(word)
+	case "ls type":
+		return c.words.types.Load().find(word)
+	case "ls fusion":
+		return c.words.passes.Load().find(word)
+	case "ni graph":
+		return c.words.graphs.Load().find(word)
+	case "pt name", "cp name", "dc name":
+		found := append(c.words.tensors.Load().find(word), c.words.ops.Load().find(word)...)
+		if word != "" {
+			found = append(found, files(word)...)
+		}
+		return found[:min(len(found), most)]
+	case "dc format":
+		return pick(word, "NCHW", "NHWC", "HWCN", "ND", "NCDHW", "NDHWC")
+	case "dc type":
+		return pick(word, "npy", "bin", "msnpy", "pt")
+	case "vcs file", "vc left", "vc right", "vc graph", "vc close_fusion", "dc output":
+		return files(word)
+	case "ls ":
+		return pick(word, "dump")
+	}
+	return nil
+}
+
+func pick(word string, from ...string) []gprompt.Suggest {
+	var found []gprompt.Suggest
+	for _, f := range from {
+		if strings.HasPrefix(f, word) {
+			found = append(found, gprompt.Suggest{Text: f})
+		}
+	}
+	return found
+}
+
+// files suggests the files of the folder that a word begins with.
+func files(word string) []gprompt.Suggest {
+	dir, base := filepath.Split(word)
+	from := dir
+	if from == "" {
+		from = "."
+	}
+	var found []gprompt.Suggest
+	f, err := os.Open(from)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	// A folder can hold a hundred thousand dumps; the first of them will do.
+	list, _ := f.ReadDir(5000)
+	slices.SortFunc(list, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range list {
+		if !strings.HasPrefix(e.Name(), base) || strings.HasPrefix(e.Name(), ".") && base == "" {
+			continue
+		}
+		name := dir + e.Name()
+		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && isDir(name) {
+			name += "/"
+		}
+		found = append(found, gprompt.Suggest{Text: name})
+		if len(found) == most {
+			break
+		}
+	}
+	return found
+}

@@ -1,0 +1,149 @@
+//go:build !windows
+
+package repl
+
+import (
+	"errors"
+	"sync/atomic"
+	"unicode/utf8"
+
+	gprompt "github.com/c-bata/go-prompt"
+	"github.com/pkg/term/termios"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// lineParser hands the line editor its keys, one at a time. The editor's own
+// parser takes what one read returns for one key, so that text pasted, or typed
+// while a command ran, loses its line breaks.
+type lineParser struct {
+	p      *promptState
+	fd     int
+	keys   []byte
+	closed atomic.Bool
+}
+
+func newLineParser(p *promptState) *lineParser { return &lineParser{p: p, fd: int(p.in.Fd())} }
+
+var errNoKey = errors.New("no key")
+
+// Setup puts the terminal into raw mode; line breaks are still translated on
+// output.
+func (l *lineParser) Setup() error {
+	t, err := termios.Tcgetattr(uintptr(l.fd))
+	if err != nil {
+		return err
+	}
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
+	t.Lflag &^= unix.ECHO | unix.ICANON | unix.IEXTEN | unix.ISIG | unix.ECHONL
+	t.Cflag &^= unix.CSIZE | unix.PARENB
+	t.Cflag |= unix.CS8
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	return termios.Tcsetattr(uintptr(l.fd), termios.TCSANOW, t)
+}
+
+// TearDown puts the terminal back.
+func (l *lineParser) TearDown() error {
+	l.p.restore()
+	return nil
+}
+
+// close ends reading for good, also in a goroutine that the editor left behind.
+func (l *lineParser) close() { l.closed.Store(true) }
+
+// GetWinSize returns the size of the terminal, 80 by 24 if it does not tell.
+func (l *lineParser) GetWinSize() *gprompt.WinSize {
+	w, h, err := term.GetSize(l.fd)
+	if err != nil || w <= 0 || h <= 0 {
+		w, h = 80, 24
+	}
+	return &gprompt.WinSize{Row: uint16(h), Col: uint16(w)}
+}
+
+const (
+	keyCtrlC = 3
+	keyCtrlD = 4
+	keyEsc   = 27
+)
+
+// Read returns the next key, or text up to the next key that is not text. It
+// does not wait for longer than the editor's own beat.
+func (l *lineParser) Read() ([]byte, error) {
+	if l.closed.Load() {
+		select {} // the editor that asks was given up
+	}
+	if l.p.leave.Load() {
+		return []byte{keyCtrlC}, nil // a key it asks after whether to leave
+	}
+	if len(l.keys) == 0 || l.keys[0] != keyEsc && !utf8.FullRune(l.keys) {
+		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, 20)
+		if err != nil || n == 0 {
+			return nil, errNoKey
+		}
+		var buf [1024]byte
+		n, err = unix.Read(l.fd, buf[:])
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+			return nil, errNoKey
+		}
+		if err != nil || n <= 0 { // the terminal is gone
+			l.p.leave.Store(true)
+			return []byte{keyCtrlC}, nil
+		}
+		l.keys = append(l.keys, buf[:n]...)
+	}
+	n := keyLen(l.keys)
+	if n == 0 {
+		return nil, errNoKey
+	}
+	key := l.keys[:n:n]
+	l.keys = l.keys[n:]
+	// Ctrl-C leaves from an empty line, and drops one that is not.
+	if key[0] == keyCtrlC && !l.p.typed.Load() {
+		l.p.leave.Store(true)
+	}
+	return key, nil
+}
+
+// keyLen is the number of bytes of the first key: a control character, an
+// escape sequence, or text up to the next of these. 0 is half a character.
+func keyLen(b []byte) int {
+	switch {
+	case b[0] == keyEsc:
+		return escapeLen(b)
+	case b[0] < ' ' || b[0] == 127:
+		return 1
+	}
+	n := 0
+	for n < len(b) && b[n] >= ' ' && b[n] != 127 {
+		if !utf8.FullRune(b[n:]) {
+			break
+		}
+		_, size := utf8.DecodeRune(b[n:])
+		n += size
+	}
+	return n
+}
+
+// escapeLen is the length of an escape sequence: ESC [ … final, ESC O letter,
+// ESC and another byte, or ESC alone.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 1
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			// ESC [ [ A is F1 on a Linux console.
+			if b[i] >= '@' && b[i] <= '~' && !(i == 2 && b[i] == '[') {
+				return i + 1
+			}
+		}
+		return len(b)
+	case 'O':
+		return min(3, len(b))
+	case keyEsc:
+		return 1
+	}
+	return 2
+}

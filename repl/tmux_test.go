@@ -1,0 +1,263 @@
+//go:build !windows
+
+package repl
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain makes the test binary a shell when a terminal test starts it as one.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("REPL_TEST_SHELL"); dir != "" {
+		moreCommands = []command{
+			{"panicking", func(*session) action { return &hook{func(context.Context) int { panic("as told") }} }},
+			{"waiting", func(*session) action {
+				return &hook{func(ctx context.Context) int { <-ctx.Done(); return exitInterrupted }}
+			}},
+		}
+		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), ConfigDir: dir}))
+	}
+	os.Exit(m.Run())
+}
+
+// hook is a command of the tests.
+type hook struct{ do func(context.Context) int }
+
+func (h *hook) define(*options) {}
+
+func (h *hook) run(ctx context.Context, _ *session, _ []string) int { return h.do(ctx) }
+
+// pane is a terminal with a system shell in it.
+type pane struct {
+	t      *testing.T
+	socket string
+	config string
+}
+
+// newPane starts a terminal in a folder with the sample data.
+func newPane(t *testing.T, width, height int) *pane {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("terminal tests take seconds")
+	}
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("no tmux")
+	}
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	layOut(t, repo, "sample")
+	p := &pane{t, filepath.Join(t.TempDir(), "socket"), t.TempDir()}
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "PS1=$ ", "ENV=", "sh")
+	t.Cleanup(func() { exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
+	p.wait("$ ")
+	return p
+}
+
+func (p *pane) tmux(args ...string) string {
+	p.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", p.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// keys types; names such as Enter and C-c are keys.
+func (p *pane) keys(keys ...string) {
+	p.t.Helper()
+	p.tmux(append([]string{"send-keys"}, keys...)...)
+}
+
+func (p *pane) screen() string {
+	p.t.Helper()
+	return p.tmux("capture-pane", "-p", "-J")
+}
+
+// wait waits until the screen shows all texts.
+func (p *pane) wait(texts ...string) string {
+	p.t.Helper()
+	screen := ""
+	for range 200 {
+		screen = p.screen()
+		found := true
+		for _, text := range texts {
+			found = found && strings.Contains(screen, text)
+		}
+		if found {
+			return screen
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.t.Fatalf("the screen does not show %q:\n%s", texts, screen)
+	return ""
+}
+
+// last waits until the last line that is not empty begins with text.
+func (p *pane) last(text string) {
+	p.t.Helper()
+	screen := ""
+	for range 200 {
+		screen = strings.TrimRight(p.screen(), "\n ")
+		if strings.HasPrefix(screen[strings.LastIndexByte(screen, '\n')+1:], text) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.t.Fatalf("the last line is not %q:\n%s", text, screen)
+}
+
+// start runs the shell and waits for its prompt.
+func (p *pane) start() {
+	p.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.keys("clear; REPL_TEST_LANG=en REPL_TEST_SHELL="+p.config+" "+exe+"; echo status $?", "Enter")
+	p.last(strings.TrimSpace(promptText))
+}
+
+// sane returns the state of the terminal as stty tells it.
+func (p *pane) sane(name string) string {
+	p.t.Helper()
+	p.keys("stty -a > "+name+"; echo written-"+name, "Enter")
+	p.wait("\nwritten-" + name)
+	state, err := os.ReadFile(name)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(state)
+}
+
+// TestExits leaves in every way there is and checks that the terminal is as it
+// was.
+func TestExits(t *testing.T) {
+	p := newPane(t, 100, 30)
+	before := p.sane("before")
+	for i, c := range []struct {
+		name   string
+		leave  func()
+		status string
+	}{
+		{"exit", func() { p.keys("exit", "Enter") }, "status 0"},
+		{"quit behind a command", func() { p.keys("run true; true", "Enter"); p.keys("quit", "Enter") }, "status 0"},
+		{"Ctrl-D", func() { p.keys("C-d") }, "status 0"},
+		{"Ctrl-C", func() { p.keys("C-c") }, "status 0"},
+		{"Ctrl-C drops a line", func() { p.keys("garbage", "C-c"); p.keys("exit", "Enter") }, "status 0"},
+		{"SIGTERM", func() { p.keys("run kill -TERM $PPID", "Enter") }, "status 143"},
+		{"SIGTERM in a command", func() { p.keys("run (sleep 1; kill -TERM $PPID) &", "Enter"); p.keys("waiting", "Enter") }, "status 143"},
+		{"a panic", func() {
+			p.keys("panicking", "Enter")
+			p.wait("as told")
+			p.last(strings.TrimSpace(promptText))
+			p.keys("exit", "Enter")
+		}, "status 1"},
+		{"a killed child", func() {
+			p.keys("run stty raw -echo; kill -9 $$", "Enter")
+			p.wait("killed")
+			p.last(strings.TrimSpace(promptText))
+			p.keys("exit", "Enter")
+		}, "status 1"},
+	} {
+		p.start()
+		c.leave()
+		p.wait("\n" + c.status)
+		if after := p.sane(fmt.Sprint("after", i)); after != before {
+			t.Errorf("%s: the terminal was\n%s\nand is\n%s", c.name, before, after)
+		}
+	}
+}
+
+// TestTyping types, completes, and looks at what the prompt shows.
+func TestTyping(t *testing.T) {
+	p := newPane(t, 100, 30)
+	p.start()
+	p.keys("vc")
+	p.wait("compare a whole network", "summary of comparison")
+	p.keys("s -", "")
+	p.wait("cosine similarity at or below")
+	p.keys("C-u")
+	// The graph is read in the background: names turn up when it is there.
+	p.keys("ls -t Con")
+	p.wait("Conv2D", "Conv3D", "Const")
+	p.keys("v3")
+	p.keys("Tab", "Enter")
+	p.wait("[Conv3D][] volume", "1 operators")
+	p.keys("ni block1/sc")
+	p.wait("block1/scale")
+	p.keys("Tab", "Enter")
+	p.wait("[Mul] block1/scale", "NpuDumpOutput")
+	// A pasted text of several lines is several commands.
+	p.keys("clear", "Enter")
+	p.tmux("set-buffer", "run echo one\nrun echo two\n")
+	p.tmux("paste-buffer")
+	p.wait("\none\n", "\ntwo\n")
+	// Narrow terminals fold.
+	p.keys("run clear", "Enter")
+	p.tmux("resize-window", "-x", "60", "-y", "30")
+	p.last(strings.TrimSpace(promptText))
+	p.keys("ni block2/conv", "Enter")
+	p.wait("TfDumpOutput")
+	for line := range strings.Lines(p.screen()) {
+		if strings.HasPrefix(line, "│") && !strings.HasSuffix(strings.TrimSpace(line), "│") {
+			t.Errorf("a line of the panel does not fit: %q", line)
+		}
+	}
+	p.keys("exit", "Enter")
+	p.wait("status 0")
+	// The next session remembers, also the last line but one.
+	p.start()
+	p.keys("Up")
+	p.wait("PrecisionTool > exit")
+	p.keys("Up")
+	p.wait("PrecisionTool > ni block2/conv")
+	p.keys("C-u", "C-d")
+	p.wait("\nstatus 0")
+}
+
+// TestInterrupt stops a command with Ctrl-C; the session goes on.
+func TestInterrupt(t *testing.T) {
+	p := newPane(t, 100, 30)
+	p.start()
+	p.keys("waiting", "Enter")
+	time.Sleep(300 * time.Millisecond)
+	p.keys("C-c")
+	p.last(strings.TrimSpace(promptText))
+	p.keys("run sleep 60", "Enter")
+	time.Sleep(300 * time.Millisecond)
+	p.keys("C-c")
+	p.wait("[WARNING]")
+	p.last(strings.TrimSpace(promptText))
+	p.keys("ls -t Conv3D", "Enter")
+	p.wait("1 operators")
+	p.keys("exit", "Enter")
+	p.wait("status 130")
+}
+
+// TestPages reads a long list page by page.
+func TestPages(t *testing.T) {
+	p := newPane(t, 80, 16)
+	p.start()
+	p.keys("ls", "Enter")
+	p.wait("-- 6 more lines")
+	p.keys("Enter")
+	p.wait("-- 5 more lines")
+	p.keys("Space")
+	p.last(strings.TrimSpace(promptText))
+	p.keys("ls dump", "Enter")
+	p.wait("more lines")
+	p.keys("q")
+	p.last(strings.TrimSpace(promptText))
+	p.keys("exit", "Enter")
+	p.wait("status 0")
+}
