@@ -1,10 +1,10 @@
 package repl
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
 	"golang.org/x/term"
 )
 
@@ -28,10 +28,9 @@ func (s *session) page(text string) {
 		if lines = lines[n:]; len(lines) == 0 || lines[0] == "" {
 			return
 		}
-		prompt := s.t("page.more", len(lines))
-		s.print(prompt)
+		s.print(s.fit(s.t("page.more", len(lines))))
 		key := s.readKey()
-		s.print("\r" + strings.Repeat(" ", len(prompt)) + "\r")
+		s.print("\r\x1b[K")
 		switch key {
 		case 'q', 'Q', 3, 4, 27, 0: // q, Ctrl-C, Ctrl-D, Esc, no terminal
 			return
@@ -43,6 +42,14 @@ func (s *session) page(text string) {
 			room = height
 		}
 	}
+}
+
+// fit cuts a line so that it does not wrap.
+func (s *session) fit(line string) string {
+	if s.scr.width == 0 || lipgloss.Width(line) < s.scr.width {
+		return line
+	}
+	return s.scr.style.NewStyle().MaxWidth(s.scr.width - 1).Render(line)
 }
 
 // readKey reads one key from the terminal without waiting for Enter, 0 if that
@@ -60,12 +67,4 @@ func (s *session) readKey() byte {
 		return 0
 	}
 	return key[0]
-}
-
-// count is a number with its noun in English.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

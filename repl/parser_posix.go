@@ -4,6 +4,8 @@ package repl
 
 import (
 	"errors"
+	"os"
+	"os/signal"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -17,9 +19,14 @@ import (
 // parser takes what one read returns for one key, so that text pasted, or typed
 // while a command ran, loses its line breaks.
 type lineParser struct {
-	p      *promptState
-	fd     int
-	keys   []byte
+	p    *promptState
+	fd   int
+	keys []byte
+	// last is the first byte of the last key.
+	last atomic.Int32
+	// paused: the editor has what ends its line, and must not take more: what
+	// it has read beyond is lost.
+	paused atomic.Bool
 	closed atomic.Bool
 }
 
@@ -30,6 +37,8 @@ var errNoKey = errors.New("no key")
 // Setup puts the terminal into raw mode; line breaks are still translated on
 // output.
 func (l *lineParser) Setup() error {
+	l.paused.Store(false)
+	l.last.Store(0)
 	t, err := termios.Tcgetattr(uintptr(l.fd))
 	if err != nil {
 		return err
@@ -48,6 +57,9 @@ func (l *lineParser) TearDown() error {
 	return nil
 }
 
+// entered reports whether the last key completed a line.
+func (l *lineParser) entered() bool { last := l.last.Load(); return last == '\r' || last == '\n' }
+
 // close ends reading for good, also in a goroutine that the editor left behind.
 func (l *lineParser) close() { l.closed.Store(true) }
 
@@ -64,6 +76,8 @@ const (
 	keyCtrlC = 3
 	keyCtrlD = 4
 	keyEsc   = 27
+
+	keyIdle = "\x1b[1;2P" // F13, which does nothing
 )
 
 // Read returns the next key, or text up to the next key that is not text. It
@@ -72,8 +86,15 @@ func (l *lineParser) Read() ([]byte, error) {
 	if l.closed.Load() {
 		select {} // the editor that asks was given up
 	}
-	if l.p.leave.Load() {
-		return []byte{keyCtrlC}, nil // a key it asks after whether to leave
+	switch {
+	case l.paused.Load():
+		return nil, errNoKey
+	case l.p.leave.Load():
+		l.paused.Store(true)
+		return []byte{keyCtrlC}, nil // after every key it asks whether to leave
+	case l.p.resized.Load():
+		l.paused.Store(true)
+		return []byte(keyIdle), nil
 	}
 	if len(l.keys) == 0 || l.keys[0] != keyEsc && !utf8.FullRune(l.keys) {
 		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
@@ -101,6 +122,10 @@ func (l *lineParser) Read() ([]byte, error) {
 	// Ctrl-C leaves from an empty line, and drops one that is not.
 	if key[0] == keyCtrlC && !l.p.typed.Load() {
 		l.p.leave.Store(true)
+	}
+	l.last.Store(int32(key[0]))
+	if l.entered() {
+		l.paused.Store(true)
 	}
 	return key, nil
 }
@@ -146,4 +171,25 @@ func escapeLen(b []byte) int {
 		return 1
 	}
 	return 2
+}
+
+// watchSize lets the editor know when the size of the terminal changes.
+func watchSize(p *promptState) (stop func()) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, unix.SIGWINCH)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-changed:
+				p.resized.Store(true)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(changed)
+		close(done)
+	}
 }

@@ -1,10 +1,38 @@
 package repl
 
-import gprompt "github.com/c-bata/go-prompt"
+import (
+	"sync/atomic"
 
-// lineParser is the line editor's own on Windows.
-type lineParser struct{ gprompt.ConsoleParser }
+	gprompt "github.com/c-bata/go-prompt"
+)
 
-func newLineParser(*promptState) *lineParser { return nil }
+// lineParser is the line editor's own on Windows; it notes how a line ended.
+type lineParser struct {
+	gprompt.ConsoleParser
+	p    *promptState
+	last atomic.Int32
+}
+
+func newLineParser(p *promptState) *lineParser {
+	return &lineParser{ConsoleParser: gprompt.NewStandardInputParser(), p: p}
+}
+
+func (l *lineParser) Read() ([]byte, error) {
+	if l.p.leave.Load() {
+		return []byte{3}, nil // after every key the editor asks whether to leave
+	}
+	b, err := l.ConsoleParser.Read()
+	if err == nil && len(b) > 0 && b[0] != 0 {
+		l.last.Store(int32(b[0]))
+		if b[0] == 3 && !l.p.typed.Load() {
+			l.p.leave.Store(true)
+		}
+	}
+	return b, err
+}
+
+func (l *lineParser) entered() bool { last := l.last.Load(); return last == '\r' || last == '\n' }
 
 func (l *lineParser) close() {}
+
+func watchSize(*promptState) (stop func()) { return func() {} }

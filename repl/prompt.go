@@ -25,7 +25,8 @@ const exitTerminated = 128 + 15
 //
 // The line editor leaves much to its caller. It changes the state of the
 // terminal and does not always put it back, it panics without a terminal, and
-// it keeps signals from ending the program while a command runs. So the state
+// its main loop handles signals in ways that can hang or end the program. So
+// it is asked for one line at a time, signals are handled here, and the state
 // is saved before the first prompt and put back on every way out.
 type promptState struct {
 	in    *os.File
@@ -36,6 +37,8 @@ type promptState struct {
 	leave atomic.Bool
 	// typed tells whether there is something on the line.
 	typed atomic.Bool
+	// resized makes it return to take up the new size of the terminal.
+	resized atomic.Bool
 	// terminated tells that SIGTERM came.
 	terminated atomic.Bool
 	worst      int
@@ -74,6 +77,8 @@ func (s *session) prompt(ctx context.Context) (code int) {
 		case <-life.Done():
 		}
 	}()
+
+	defer watchSize(p)()
 
 	s.banner()
 	h := openHistory(s.historyFile())
@@ -122,25 +127,19 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 	}()
 	comp := &completer{session: s, words: words}
 	options := []gprompt.Option{
-		gprompt.OptionLivePrefix(func() (string, bool) {
-			if s.quit || p.leave.Load() {
-				return "", true // the editor draws itself once more
-			}
-			return promptText, true
-		}),
+		gprompt.OptionPrefix(promptText),
 		gprompt.OptionTitle("PrecisionTool"),
 		gprompt.OptionHistory(h.lines),
 		gprompt.OptionCompletionWordSeparator(" "),
 		gprompt.OptionMaxSuggestion(8),
-		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return s.quit || p.leave.Load() }),
+		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return p.leave.Load() || p.resized.Load() }),
 	}
 	if os.Getenv("NO_COLOR") != "" {
 		options = append(options, plainColours()...)
 	}
-	if parser = newLineParser(p); parser != nil {
-		options = append(options, gprompt.OptionParser(parser))
-		defer parser.close()
-	}
+	parser = newLineParser(p)
+	defer parser.close()
+	options = append(options, gprompt.OptionParser(parser))
 	execute := func(line string) {
 		p.restore()
 		if line = strings.TrimSpace(line); line == "" {
@@ -150,15 +149,30 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 		p.worst = max(p.worst, s.interruptible(p, line))
 		p.restore() // a child may have died without doing so
 	}
-	editor := gprompt.New(execute, func(d gprompt.Document) []gprompt.Suggest {
+	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
 		p.typed.Store(d.Text != "")
 		return comp.complete(d.TextBeforeCursor())
 	}, options...)
 	started = true
-	editor.Run()
-	// Without a reason to leave it was Ctrl-D.
-	s.quit = true
-	return true
+	for {
+		p.typed.Store(false)
+		line := editor.Input()
+		switch {
+		case p.leave.Load():
+			return true
+		case p.resized.Swap(false):
+			// The editor goes on with the same line. It has broken it, though.
+			s.print("\x1b[A\x1b[2K")
+		case !parser.entered(): // Ctrl-D
+			s.quit = true
+			return true
+		default:
+			execute(line)
+		}
+		if s.quit || p.leave.Load() {
+			return true
+		}
+	}
 }
 
 // interruptible runs a line so that Ctrl-C stops it and not the session.

@@ -38,7 +38,6 @@ func (s *session) system(ctx context.Context, line string) int {
 		// Ctrl-C reaches the child by itself, and what it does then is its
 		// own affair.
 		ctx = s.tty.life
-		defer s.tty.restore()
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	if runtime.GOOS == "windows" {
@@ -52,6 +51,7 @@ func (s *session) system(ctx context.Context, line string) int {
 	}
 	cmd.Stdout, cmd.Stderr = s.cfg.Stdout, s.cfg.Stderr
 	err := cmd.Run()
+	s.tty.restore() // a child that was killed has not done so
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

@@ -180,7 +180,7 @@ func TestExits(t *testing.T) {
 
 // TestTyping types, completes, and looks at what the prompt shows.
 func TestTyping(t *testing.T) {
-	p := newPane(t, 100, 30)
+	p := newPane(t, 100, 60)
 	p.start()
 	p.keys("vc")
 	p.wait("compare a whole network", "summary of comparison")
@@ -203,10 +203,15 @@ func TestTyping(t *testing.T) {
 	p.tmux("paste-buffer")
 	p.wait("\none\n", "\ntwo\n")
 	// Narrow terminals fold.
-	p.keys("run clear", "Enter")
-	p.tmux("resize-window", "-x", "60", "-y", "30")
-	p.last(strings.TrimSpace(promptText))
-	p.keys("ni block2/conv", "Enter")
+	p.keys("half a line")
+	p.wait("> half a line")
+	p.tmux("resize-window", "-x", "60", "-y", "60")
+	p.keys("!")
+	p.last("PrecisionTool > half a line!") // the line is still there, once
+	if n := strings.Count(p.screen(), "half a line"); n != 1 {
+		t.Errorf("the line is there %d times:\n%s", n, p.screen())
+	}
+	p.keys("C-u", "ni block2/conv", "Enter")
 	p.wait("TfDumpOutput")
 	for line := range strings.Lines(p.screen()) {
 		if strings.HasPrefix(line, "│") && !strings.HasSuffix(strings.TrimSpace(line), "│") {
