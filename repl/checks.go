@@ -20,7 +20,7 @@ func (s *session) fusions() {
 		s.fail("error", err)
 		return
 	}
-	shown := 0
+	shown, in := 0, s.scr.inside()
 	for _, g := range stats {
 		table := func(title string, passes []graph.PassStats) string {
 			var rows [][]string
@@ -32,13 +32,13 @@ func (s *session) fusions() {
 			if len(rows) == 0 {
 				return ""
 			}
-			return s.scr.table(title, []string{"Fusion Name", "Effect times", "Match times"}, rows)
+			return in.table(title, []string{"Fusion Name", "Effect times", "Match times"}, rows)
 		}
 		id := g.GraphID
 		if id == "" {
 			id = "NONE"
 		}
-		body := s.scr.columns(table("Graph Fusion [GraphID: "+id+"]", g.Graph), table("UB Fusion [GraphID: "+id+"]", g.UB))
+		body := in.columns(table("Graph Fusion [GraphID: "+id+"]", g.Graph), table("UB Fusion [GraphID: "+id+"]", g.UB))
 		if body != "" {
 			shown++
 			s.print(s.scr.panel("GraphID:"+clean(id), body))

@@ -96,7 +96,11 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	}
 	var b strings.Builder
 	b.WriteString(s.summary(a, stats) + "\n")
-	if a.Format != "" {
+	switch a.Format {
+	case "":
+	case "ND", "NCHW", "NHWC", "HWCN":
+		b.WriteString(s.t("pt.plain", a.Format) + "\n")
+	default:
 		b.WriteString(s.t("pt.format", a.Format) + "\n")
 	}
 	b.WriteString(s.t("pt.path", clean(a.Path)) + "\n")
@@ -114,7 +118,8 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	default:
 		b.WriteString(s.t("pt.notext", a.Numbers()) + "\n")
 	}
-	return s.scr.panel(clean(a.Name), s.scr.columns(s.scr.table("", []string{"Index", "Data"}, rows), b.String())), nil
+	in := s.scr.inside()
+	return s.scr.panel(clean(a.Name), in.columns(in.table("", []string{"Index", "Data"}, rows), b.String())), nil
 }
 
 // summary is the line about the numbers of a tensor. Counts of NaN and Inf, and

@@ -77,18 +77,28 @@ func (s *screen) italic(text string) string {
 	return s.style.NewStyle().Italic(true).Render(text)
 }
 
-// fold breaks text into lines of at most width columns; styles go on behind a
-// break. A width of 0 breaks nothing.
+// fold breaks text into lines of at most width columns. A width of 0 breaks
+// nothing.
 func (s *screen) fold(text string, width int) []string {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\t", "    "), "\n")
-	if width > 0 && lipgloss.Width(text) > width {
-		text = s.style.NewStyle().Width(width).Render(text)
-	}
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		if width > 0 && lipgloss.Width(line) > width {
+			lines = append(lines, foldLine(line, width)...)
+		} else {
+			lines = append(lines, line)
+		}
 	}
 	return lines
+}
+
+// inside is a screen as wide as the inside of a panel, for tables in it.
+func (s *screen) inside() *screen {
+	in := *s
+	if in.width > 0 {
+		in.width = max(8, s.width-4)
+	}
+	return &in
 }
 
 // pad fills a line up to width columns.

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,4 +55,39 @@ func TestColumns(t *testing.T) {
 	if n := strings.Count(narrow.columns(a, b), "\n"); n != 7 {
 		t.Errorf("stacked takes %d lines, want 7", n)
 	}
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"one two three", 8, []string{"one two", "three"}},
+		{"mean -0.5 x", 6, []string{"mean", "-0.5 x"}},
+		{"Path: a/very/long/path", 10, []string{"Path: a/ve", "ry/long/pa", "th"}},
+		{"\x1b[31mred words\x1b[0m end", 5, []string{"\x1b[31mred\x1b[0m", "\x1b[31mwords\x1b[0m", "end"}},
+		{"很长的算子名称", 5, []string{"很长", "的算", "子名", "称"}},
+		{"宽", 1, []string{"宽"}},
+		{"ab   cd", 3, []string{"ab", "cd"}},
+	} {
+		if got := foldLine(c.text, c.width); !slices.Equal(got, c.want) {
+			t.Errorf("foldLine(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func FuzzFold(f *testing.F) {
+	f.Add("\x1b[31mred\x1b[0m 很长 text", 4)
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		if width < 2 || width > 1000 {
+			return
+		}
+		text = clean(strings.ReplaceAll(text, "\n", ""))
+		for _, l := range foldLine(text, width) {
+			if w := lipgloss.Width(l); w > width && len(glyphs(l)) > 1 {
+				t.Errorf("%q folded at %d has the line %q of %d columns", text, width, l, w)
+			}
+		}
+	})
 }

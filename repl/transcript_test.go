@@ -58,6 +58,42 @@ func firstDifference(want, got string) string {
 	return "there is more at the end"
 }
 
+// player is a session in a folder of its own, with its screen.
+type player struct {
+	dir string
+	buf bytes.Buffer
+	mu  sync.Mutex // a child writes from two goroutines
+	cfg Config
+	s   *session
+}
+
+// newPlayer makes a new folder the current one.
+func newPlayer(t *testing.T, lang string, width int) *player {
+	p := &player{dir: t.TempDir()}
+	t.Chdir(p.dir)
+	p.cfg = Config{Stdin: strings.NewReader(""), Stdout: &marked{w: &p.buf, mu: &p.mu}, Stderr: &marked{w: &p.buf, mu: &p.mu, mark: "! ", start: true},
+		Lang: lang, Width: width, ConfigDir: filepath.Join(p.dir, "config"), Batch: true}
+	return p
+}
+
+// session opens the session when the data is there.
+func (p *player) session() *session {
+	if p.s == nil {
+		p.s = open(p.cfg)
+	}
+	return p.s
+}
+
+// screen is what was shown since the last call, and the exit status.
+func (p *player) screen(code int) string {
+	text := stable(p.buf.String(), p.dir)
+	p.buf.Reset()
+	if code != 0 {
+		text += fmt.Sprintf("= %d\n", code)
+	}
+	return text
+}
+
 // play runs the commands of a transcript and returns it with the screens there
 // are now.
 func play(t *testing.T, script string) string {
@@ -65,31 +101,17 @@ func play(t *testing.T, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	t.Chdir(dir)
-	var screen bytes.Buffer
-	var mu sync.Mutex // a child writes from two goroutines
-	cfg := Config{Stdin: strings.NewReader(""), Stdout: &marked{w: &screen, mu: &mu}, Stderr: &marked{w: &screen, mu: &mu, mark: "! ", start: true}, Lang: "en",
-		ConfigDir: filepath.Join(dir, "config"), Batch: true}
-	var s *session
+	p := newPlayer(t, "en", 0)
 	var out strings.Builder
 	for line := range strings.Lines(script) {
 		line = strings.TrimRight(line, "\n")
 		command, isCommand := strings.CutPrefix(line, "> ")
 		switch {
 		case isCommand:
-			if s == nil {
-				s = open(cfg)
-			}
 			out.WriteString(line + "\n")
-			code := s.line(context.Background(), command)
-			out.WriteString(stable(screen.String(), dir))
-			screen.Reset()
-			if code != 0 {
-				fmt.Fprintf(&out, "= %d\n", code)
-			}
+			out.WriteString(p.screen(p.session().line(context.Background(), command)))
 			continue
-		case s != nil:
+		case p.s != nil:
 			continue
 		}
 		out.WriteString(line + "\n")
@@ -99,14 +121,14 @@ func play(t *testing.T, script string) string {
 		case "data":
 			layOut(t, repo, value)
 		case "lang":
-			cfg.Lang = value
+			p.cfg.Lang = value
 		case "width":
-			fmt.Sscan(value, &cfg.Width)
+			fmt.Sscan(value, &p.cfg.Width)
 		default:
 			t.Fatalf("%q is no setting", line)
 		}
 	}
-	if s == nil {
+	if p.s == nil {
 		t.Fatal("no command in the transcript")
 	}
 	return out.String()
