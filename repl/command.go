@@ -156,6 +156,7 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 		}
 	}()
 	s.resize()
+	s.refresh()
 	act := c.make(s)
 	o := newOptions(c.name)
 	act.define(o)

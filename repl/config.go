@@ -85,6 +85,8 @@ type session struct {
 	listed     bool
 	golden     *dump.Folder
 	goldenRead bool
+	// goldenState changes when the folder of golden arrays does.
+	goldenState string
 }
 
 // open reads the settings and prepares a session. What is wrong with settings

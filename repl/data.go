@@ -73,8 +73,9 @@ func hasEntries(dir string) bool { return len(entries(dir)) > 0 }
 // debugID is one run of the network on the NPU: its graphs and its dumps. Both
 // are read when they are first needed.
 type debugID struct {
-	name string
-	dir  string
+	name  string
+	dir   string
+	state string // changes when the folder does
 
 	graphs func() *graphs
 	dumps  func() *dumps
@@ -94,7 +95,7 @@ func (d dataFolder) ids() []*debugID {
 }
 
 func newDebugID(name, dir string) *debugID {
-	return &debugID{name: name, dir: dir,
+	return &debugID{name: name, dir: dir, state: debugState(dir),
 		graphs: sync.OnceValue(func() *graphs { return readGraphs(filepath.Join(dir, "graph")) }),
 		dumps:  sync.OnceValue(func() *dumps { return findDumps(filepath.Join(dir, "dump")) }),
 	}

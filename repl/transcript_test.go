@@ -3,15 +3,19 @@ package repl
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"precision/dump/dumptest"
 )
 
 var update = flag.Bool("update", false, "write the screens that transcripts expect")
@@ -192,12 +196,50 @@ func layOut(t testing.TB, repo, what string) {
 		}
 	case "overflow":
 		cp(filepath.Join(repo, "testdata", "cases", filepath.FromSlash(name)), "overflow", "dump", sampleRun, "0", "net", "1", "0")
+	case "upstream":
+		// An operator of the sample whose input is infinite already.
+		overflowAt(t, filepath.Join("precision_data", "overflow", "dump", sampleRun, "0", "sample_net_1", "1", "0"))
+	case "rewrite":
+		// "rewrite FILE OLD NEW" changes a file of the data folder.
+		f := strings.Fields(name)
+		path := filepath.Join("precision_data", filepath.FromSlash(f[0]))
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), f[1]) {
+			t.Fatalf("%s: no %q, %v", path, f[1], err)
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), f[1], f[2])), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	case "file":
 		from, to, _ := strings.Cut(name, " ")
 		copyTree(t, filepath.Join(repo, "repl", "testdata", from), filepath.FromSlash(to))
 	case "none":
 	default:
 		t.Fatalf("there is no data %q", what)
+	}
+}
+
+// overflowAt writes the record of an overflow in block2/conv and the dump of
+// that operator.
+func overflowAt(t testing.TB, dir string) {
+	t.Helper()
+	inf := float32(math.Inf(1))
+	half := func(v ...float32) []dumptest.Tensor {
+		return []dumptest.Tensor{{Type: dumptest.Float16, Format: dumptest.ND, Shape: []int64{int64(len(v))}, Data: dumptest.Halves(v)}}
+	}
+	op := dumptest.Dump{OpName: "block2/conv", Inputs: half(1, inf, 3), Outputs: half(2, inf, inf)}
+	record := make([]byte, 2048) // the old form: AI Core at 256, its status at 1040
+	binary.LittleEndian.PutUint64(record[256+8:], 1)
+	binary.LittleEndian.PutUint64(record[256+16:], 11)
+	binary.LittleEndian.PutUint64(record[1040:], 0x20|0x100)
+	debug := dumptest.Dump{OpName: "Node_OpDebug", Outputs: []dumptest.Tensor{{Type: 4, Format: dumptest.ND, Shape: []int64{2048}, Data: record}}}
+	for name, d := range map[string]dumptest.Dump{
+		"Conv2D.block2_conv.11.1.1630000000011005":  op,
+		"Opdebug.Node_OpDebug.1.1.1630000000011000": debug,
+	} {
+		if err := d.Write(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -1,0 +1,58 @@
+package repl
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// refresh drops what is known of folders that have changed since, so that a
+// session sees what is captured while it is open.
+func (s *session) refresh() {
+	if s.listed {
+		var ids []*debugID
+		for _, id := range s.data.ids() {
+			if old := s.id(id.name); old != nil && old.state == id.state {
+				id = old
+			}
+			ids = append(ids, id)
+		}
+		s.idList = ids
+	}
+	if state := folderState(s.data.golden(), 1); state != s.goldenState {
+		s.goldenState, s.goldenRead, s.golden = state, false, nil
+	}
+}
+
+// state tells whether the graphs or the newest run of a debug id changed.
+func debugState(dir string) string {
+	run, _ := newestRun(filepath.Join(dir, "dump"))
+	return folderState(filepath.Join(dir, "graph"), 2) + run + folderState(run, 6)
+}
+
+// folderState is the time of the last change of a folder and of what is in it,
+// depth levels deep. Of each folder only the first entries are looked at: a
+// change of a long list of files shows in the time of its folder.
+func folderState(dir string, depth int) string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d\n", dir, info.ModTime().UnixNano())
+	f, err := os.Open(dir)
+	if err != nil || depth == 0 {
+		return b.String()
+	}
+	defer f.Close()
+	list, _ := f.ReadDir(100)
+	for _, e := range list {
+		if path := filepath.Join(dir, e.Name()); isDir(path) {
+			b.WriteString(folderState(path, depth-1))
+		} else if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), "ge_") {
+			fmt.Fprintf(&b, "%s %d\n", e.Name(), info.ModTime().UnixNano()) // a graph may be written anew in place
+		}
+	}
+	return b.String()
+}
