@@ -48,6 +48,10 @@ func openHistory(path string) *history {
 			h.lines = append(h.lines[:0], h.lines[keptLines:]...)
 		}
 	}
+	if err := lines.Err(); err != nil {
+		h.path, h.err = "", err
+		return h
+	}
 	h.lines = h.lines[max(0, len(h.lines)-keptLines):]
 	if total > 2*keptLines {
 		h.err = whole.Write(path, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)

@@ -1,0 +1,251 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gprompt "github.com/c-bata/go-prompt"
+
+	"precision/graph"
+	"precision/repl/msg"
+)
+
+// repoDir is the root of the module, from before tests change their folder.
+var repoDir, _ = filepath.Abs("..")
+
+// sampleConfig is a Config in a new folder with the sample data.
+func sampleConfig(t testing.TB) (cfg Config, out, errs *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	layOut(t, repoDir, "sample")
+	out, errs = &bytes.Buffer{}, &bytes.Buffer{}
+	return Config{Stdin: strings.NewReader(""), Stdout: out, Stderr: errs, Lang: "en", ConfigDir: filepath.Join(dir, "config")}, out, errs
+}
+
+// TestRun checks the exit status of scripts, which is the worst of the
+// commands, and that an error does not end a script.
+func TestRun(t *testing.T) {
+	for _, c := range []struct {
+		commands, stdin string
+		want            int
+		shows           string
+	}{
+		{"ls -t Conv3D", "", 0, "1 operators"},
+		{"ls -t Nothing; ls -t Conv3D", "", 2, "1 operators"},
+		{"ls --wrong; ls -t Conv3D", "", 1, "1 operators"},
+		{"ls --wrong; ls -t Nothing; run exit 7; ls", "", 7, "No operator"},
+		{"ls -t Nothing\nls -t Conv3D\n", "", 2, "1 operators"},
+		{"", "# a script\n\nls -t Conv3D\nexit\nls --wrong\n", 0, "1 operators"},
+		{"", "run cat\nls -t Conv3D\n", 0, "1 operators"}, // a child does not eat the script
+		{"", "ls -t Conv3D", 0, "1 operators"},
+		{"", strings.Repeat("x", maxLine+1), 1, ""},
+	} {
+		cfg, out, errs := sampleConfig(t)
+		cfg.Commands, cfg.Stdin = c.commands, strings.NewReader(c.stdin)
+		if got := Run(context.Background(), cfg); got != c.want || !strings.Contains(out.String(), c.shows) {
+			t.Errorf("%.60q %.60q: exit status %d, want %d; output\n%s%.2000s", c.commands, c.stdin, got, c.want, out, errs)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	cfg, out, _ := sampleConfig(t)
+	cfg.Stdin = strings.NewReader("ls\n")
+	if got := Run(ctx, cfg); got != exitInterrupted || out.Len() > 0 {
+		t.Errorf("exit status %d and output %q of a cancelled script", got, out)
+	}
+	for name, args := range map[string][]string{"vc": nil, "ac": {"-c"}, "pt": {"top"}, "ni": {"fc"}, "cp": {"split.0", "split.1"}, "dc": {"fc"}, "run": {"sleep", "60"}} {
+		cfg, _, errs := sampleConfig(t)
+		run, ok := Command(name)
+		if !ok {
+			t.Fatalf("there is no command %s", name)
+		}
+		if got := run(ctx, cfg, args); got != exitInterrupted {
+			t.Errorf("%s: exit status %d when cancelled, want %d; messages %s", name, got, exitInterrupted, errs)
+		}
+	}
+}
+
+// TestCommand checks that sub-commands are the shell's commands, with the
+// implied -n, and leave nothing behind that they were not to write.
+func TestCommand(t *testing.T) {
+	cfg, out, errs := sampleConfig(t)
+	run, _ := Command("ni")
+	if code := run(context.Background(), cfg, []string{"fc", "-a"}); code != 0 || !strings.Contains(out.String(), "[MatMulV2] fc") {
+		t.Errorf("exit status %d, %s%s", code, out, errs)
+	}
+	if _, err := os.Stat(filepath.Join("precision_data", "temp")); err == nil {
+		t.Error("ni made a folder")
+	}
+	if _, ok := Command("exit"); ok {
+		t.Error("exit is a sub-command")
+	}
+	for _, lang := range []string{"en", "zh"} {
+		list := Commands(lang)
+		if len(list) != len(commands()) || list[0].Brief == "" {
+			t.Errorf("%s: %v", lang, list)
+		}
+	}
+	cfg.Dir = filepath.Join(t.TempDir(), "elsewhere")
+	if code := run(context.Background(), cfg, []string{"fc"}); code != exitNothing {
+		t.Errorf("exit status %d without data", code)
+	}
+	if _, err := os.Stat(cfg.Dir); err == nil {
+		t.Error("a question made the data folder")
+	}
+}
+
+// TestPanic: a command that panics is an error, and the next one runs.
+func TestPanic(t *testing.T) {
+	defer func(old []command) { moreCommands = old }(moreCommands)
+	moreCommands = []command{{"boom", func(*session) action { return &failing{} }}}
+	cfg, out, errs := sampleConfig(t)
+	cfg.Commands = "boom; ls -t Conv3D"
+	if code := Run(context.Background(), cfg); code != exitError || !strings.Contains(out.String(), "1 operators") || !strings.Contains(errs.String(), "as told") {
+		t.Errorf("exit status %d, %s%s", code, out, errs)
+	}
+}
+
+type failing struct{}
+
+func (failing) define(*options) {}
+
+func (failing) run(context.Context, *session, []string) int { panic("as told") }
+
+func TestNewResultDir(t *testing.T) {
+	s := &session{data: dataFolder{t.TempDir()}}
+	at := time.Date(2026, 1, 2, 3, 4, 59, 0, time.Local)
+	first, stamp := s.newResultDir(at)
+	if stamp != "20260102030459" {
+		t.Errorf("stamp %s", stamp)
+	}
+	if err := os.MkdirAll(first, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, stamp = s.newResultDir(at); stamp != "20260102030500" {
+		t.Errorf("stamp %s of a second comparison", stamp)
+	}
+}
+
+// TestNewestRun checks the choice among runs.
+func TestNewestRun(t *testing.T) {
+	dir := t.TempDir()
+	if run, n := newestRun(dir); run != dir || n != 0 {
+		t.Errorf("%s of %d without runs", run, n)
+	}
+	for _, name := range []string{"20210510101133", "20230101000000", "other"} {
+		os.Mkdir(filepath.Join(dir, name), 0o700)
+	}
+	os.WriteFile(filepath.Join(dir, "20990101000000"), nil, 0o600)
+	if run, n := newestRun(dir); filepath.Base(run) != "20230101000000" || n != 2 {
+		t.Errorf("%s of %d", run, n)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "history")
+	h := openHistory(path)
+	for _, l := range []string{"ls", "ls", "", "ni a\nb", "ls"} {
+		h.add(l)
+	}
+	if h = openHistory(path); !slices.Equal(h.lines, []string{"ls", "ni a b", "ls"}) {
+		t.Errorf("kept %q", h.lines)
+	}
+	for i := range 3 * keptLines {
+		h.add(fmt.Sprint("run ", i))
+	}
+	h = openHistory(path)
+	if len(h.lines) != keptLines || h.lines[keptLines-1] != fmt.Sprint("run ", 3*keptLines-1) {
+		t.Errorf("kept %d lines, the last %q", len(h.lines), h.lines[len(h.lines)-1])
+	}
+	if data, err := os.ReadFile(path); err != nil || bytes.Count(data, []byte("\n")) != keptLines {
+		t.Errorf("the file was not cut: %v", err)
+	}
+	if h := openHistory(t.TempDir()); h.err == nil {
+		t.Error("a folder is a history")
+	}
+}
+
+func TestComplete(t *testing.T) {
+	cfg, _, _ := sampleConfig(t)
+	s := open(cfg)
+	words := newVocabulary()
+	c := &completer{s, words}
+	if got := c.complete("ni "); len(got) != 0 {
+		t.Errorf("names before the graphs were read: %v", got)
+	}
+	words.load(s.ids(), s.data)
+	for _, test := range []struct {
+		line string
+		want []string // these are among the suggestions
+		not  []string
+	}{
+		{"v", []string{"vc", "vcs"}, []string{"ac"}},
+		{"", nil, []string{"vc"}},
+		{"ac; v", []string{"vcs"}, nil},
+		{"help n", []string{"ni"}, nil},
+		{"vc -", []string{"-lt", "-g"}, []string{"--left"}},
+		{"vc --", []string{"--left"}, nil},
+		{"ls -t Con", []string{"Conv2D", "Conv3D", "Const"}, []string{"Add"}},
+		{"ni blo", []string{"block1/scale"}, []string{"Conv2D"}},
+		{"ni -n blo", []string{"block1/scale"}, nil},
+		{"ni scale", []string{"block1/scale"}, nil},
+		{"ni fc -g s", []string{"sample_net_1"}, nil},
+		{"pt Conv2D.b", []string{"Conv2D.block2_conv.11.1.1630000000011000"}, nil},
+		{"cp split.0 split", []string{"split.1.1630000000000006.npy"}, nil},
+		{"vcs -f prec", []string{"precision_data/"}, nil},
+		{"vc -lt precision_data/n", []string{"precision_data/npu/"}, nil},
+		{"dc fc -f N", []string{"NCHW", "NHWC"}, []string{"HWCN"}},
+		{"vim prec", []string{"precision_data/"}, nil},
+		{"ls du", []string{"dump"}, nil},
+	} {
+		var got []string
+		for _, g := range c.complete(test.line) {
+			got = append(got, g.Text)
+		}
+		for _, w := range test.want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%q: %q is not among %q", test.line, w, got)
+			}
+		}
+		for _, w := range test.not {
+			if slices.Contains(got, w) {
+				t.Errorf("%q: %q is among %q", test.line, w, got)
+			}
+		}
+	}
+}
+
+// BenchmarkComplete measures a key typed in a graph of 10 000 operators.
+func BenchmarkComplete(b *testing.B) {
+	list := make(wordList, 10000)
+	for i := range list {
+		list[i] = gprompt.Suggest{Text: fmt.Sprintf("bert/encoder/layer_%05d/attention/self/query/MatMul", i)}
+	}
+	words := newVocabulary()
+	words.ops.Store(&list)
+	c := &completer{&session{set: defaults()}, words}
+	for b.Loop() {
+		c.complete("ni layer_09999")
+	}
+}
+
+// TestCastTexts checks that every built-in rule about casts has its reason in
+// both languages.
+func TestCastTexts(t *testing.T) {
+	for _, r := range graph.DefaultCastRules {
+		if key := "cast." + r.From + "." + r.To; !msg.English.Has(key) || !msg.Chinese.Has(key) {
+			t.Errorf("there is no message %s", key)
+		}
+	}
+}
