@@ -163,6 +163,9 @@ type leaf struct {
 	dir                     string
 	device, model, id, step string
 	folder                  func() *dump.Folder // never nil
+	// statistics are the tables about tensors that a run leaves instead of
+	// dumps, by operator.
+	statistics func() map[string][]string
 }
 
 // maxDepth bounds the search for folders of dumps, also against links in a
@@ -204,6 +207,16 @@ func (d *dumps) walk(dir string, parts []string) {
 			f = &dump.Folder{Dir: dir}
 		}
 		return f
+	})
+	l.statistics = sync.OnceValue(func() map[string][]string {
+		tables := map[string][]string{}
+		for _, e := range entries(dir) {
+			if n := dump.ParseName(e.Name()); n.Kind == dump.Statistics {
+				key := n.OpType + "." + dump.Normalise(n.OpName)
+				tables[key] = append(tables[key], filepath.Join(dir, e.Name()))
+			}
+		}
+		return tables
 	})
 	d.leaves = append(d.leaves, l)
 }

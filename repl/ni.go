@@ -2,9 +2,12 @@ package repl
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -228,6 +231,13 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
 		}
 	}
+	for _, l := range s.dumpsOf(x.id).leaves {
+		for _, path := range l.statistics()[dump.Normalise(x.op.Type)+"."+dump.Normalise(x.op.Name)] {
+			if err := n.statistics(s, &blocks, path); err != nil {
+				fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+			}
+		}
+	}
 	for i, name := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
 		text := blocks[i].String()
 		if text == "" {
@@ -236,6 +246,39 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 		b.WriteString(name + "\n" + text)
 	}
 	return nil
+}
+
+// statistics shows a table of statistics: columns 0 direction, 1 index, 3 type,
+// 5 shape, 6 to 8 max, min and mean.
+func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
+	told := [2]bool{}
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		to := slices.Index([]string{"Input", "Output"}, row[0])
+		if to < 0 || len(row) < 9 {
+			continue // the header
+		}
+		b := &blocks[to]
+		if !told[to] {
+			fmt.Fprintf(b, " - %s\n", clean(filepath.Base(path)))
+			told[to] = true
+		}
+		fmt.Fprintf(b, "   └─ %s %s\n", s.scr.green("["+row[1]+"]"),
+			s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8])))
+	}
 }
 
 // golden shows the golden arrays that the inputs and outputs of an operator
