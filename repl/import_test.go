@@ -1,0 +1,63 @@
+package repl
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/graph"
+)
+
+// TestImport lays out an output folder of msquickcmp from the sample, imports
+// it and compares.
+func TestImport(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	sample := filepath.Join(repoDir, "testdata", "sample")
+	from := filepath.Join("out", "20260102030405")
+	copyTree(t, filepath.Join(sample, "npu"), filepath.Join(from, "dump_data", "npu"))
+	copyTree(t, filepath.Join(sample, "golden"), filepath.Join(from, "dump_data", "tf"))
+	copyTree(t, filepath.Join(repoDir, "repl", "testdata", "results"), from)
+	m, err := graph.Open(filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := graph.WriteJSON(&text, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeBytes(filepath.Join(from, "model", "net.json"), text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	cfg := Config{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lang: "en", ConfigDir: filepath.Join(dir, "config")}
+	if code := Import(cfg, from); code != 0 {
+		t.Fatalf("exit status %d: %s%s", code, &out, &errs)
+	}
+	cfg.Commands = "vcs -l 1; vc -l 1; ni fc"
+	if code := Run(context.Background(), cfg); code != 0 {
+		t.Errorf("exit status %d: %s%s", code, &out, &errs)
+	}
+	for _, want := range []string{"vector_compare/0/result_20260102030405.csv", "36 of 38 tensors compared", "net.json", "[MatMulV2] fc", "TfDumpOutput"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s%s", want, &out, &errs)
+		}
+	}
+	if code := Import(cfg, from); code != exitError || !strings.Contains(errs.String(), "already") {
+		t.Errorf("exit status %d for a data folder that is there: %s", code, &errs)
+	}
+	cfg.Dir = "new"
+	if code := Import(cfg, "no_such"); code != exitError {
+		t.Errorf("exit status %d for a folder that is missing", code)
+	}
+	if code := Import(cfg, filepath.Join(from, "model")); code != exitNothing {
+		t.Errorf("exit status %d for another folder", code)
+	}
+}
+
+func writeBytes(path string, data []byte) error {
+	return writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
