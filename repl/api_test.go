@@ -249,3 +249,23 @@ func TestCastTexts(t *testing.T) {
 		}
 	}
 }
+
+func TestFuzzy(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       int
+		ok         bool
+	}{
+		{"block1/scale", "b1scl", 11, true},
+		{"block1/scale", "scale", 5, true},
+		{"block1/scale", "xs", 0, false},
+		{"算子/卷积", "卷", 3, true},
+		{"a", "", 0, false},
+		{"a\xff", "\xff", 1, true},
+		{"a\xff", "\xff\xff", 0, false},
+	} {
+		if got, ok := spread(c.name, c.text); got != c.want || ok != c.ok {
+			t.Errorf("spread(%q, %q) = %d, %v, want %d, %v", c.name, c.text, got, ok, c.want, c.ok)
+		}
+	}
+}

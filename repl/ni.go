@@ -85,6 +85,9 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	switch {
 	case len(nodes) == 0:
 		s.fail("ni.none", n.name)
+		if ops := s.fuzzy(n.name, 10); len(ops) > 0 {
+			s.print(s.scr.panel(s.t("ni.possible"), s.opLines(ops, false)))
+		}
 		return exitNothing
 	case !exact && len(names) > 1:
 		var ops []*graph.Op

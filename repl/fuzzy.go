@@ -1,0 +1,62 @@
+package repl
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"precision/graph"
+)
+
+// fuzzy finds operators whose names have the letters of text in its order,
+// upper and lower case alike: "b1scl" finds "block1/scale". Those in which the
+// letters stand closest together come first. There are at most limit.
+func (s *session) fuzzy(text string, limit int) []*graph.Op {
+	type hit struct {
+		op     *graph.Op
+		spread int
+	}
+	var hits []hit
+	seen := map[string]bool{}
+	text = strings.ToLower(text)
+	for _, id := range s.ids() {
+		for _, f := range s.graphsOf(id).files {
+			for _, op := range f.index.Ops {
+				if spread, ok := spread(strings.ToLower(op.Name), text); ok && !seen[op.Name] {
+					seen[op.Name] = true
+					hits = append(hits, hit{op, spread})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.spread, b.spread), cmp.Compare(len(a.op.Name), len(b.op.Name)))
+	})
+	var ops []*graph.Op
+	for _, h := range hits[:min(len(hits), limit)] {
+		ops = append(ops, h.op)
+	}
+	return ops
+}
+
+// spread is the number of bytes from the first to the last letter of text in
+// name, in its order; false if they are not there.
+func spread(name, text string) (int, bool) {
+	first, at := -1, 0
+	for _, r := range text {
+		i := strings.IndexRune(name[at:], r)
+		if i < 0 {
+			return 0, false
+		}
+		if first < 0 {
+			first = at + i
+		}
+		_, size := utf8.DecodeRuneInString(name[at+i:])
+		at += i + size
+	}
+	if first < 0 {
+		return 0, false
+	}
+	return at - first, true
+}
