@@ -7,6 +7,8 @@
 //	precision                      the PrecisionTool shell
 //	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
 //	precision ac | vc | vcs | ls | ni | pt | cp | dc …
+//	precision data DIR             the shell on another data folder
+//	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP]
 //	precision atc --mode=5|1 --om=FILE --json=OUT
@@ -78,6 +80,7 @@ func commands() []command {
 	return []command{
 		{"shell", "open the PrecisionTool shell, as without any word; -c COMMANDS runs commands", shellCommand},
 		{"data", "open the shell on a data folder: precision data DIR", dataCommand},
+		{"infer", "take over an output folder of msquickcmp and open the shell on it", inferCommand},
 		{"compare", "compare NPU dumps with golden arrays, or two NPU dumps", compareCommand},
 		{"graph", "show, draw, convert or compare GE graphs", graphCommand},
 		{"atc", "turn a graph into JSON, in atc's own words", atcCommand},

@@ -48,6 +48,18 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
 
+// inferCommand takes over the output folder of msquickcmp and opens the shell on
+// the data folder it makes.
+func inferCommand(ctx context.Context, e env, args []string) (int, error) {
+	if len(args) == 0 {
+		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
+	}
+	if code := repl.Import(shellConfig(e), args[0]); code != 0 {
+		return code, nil
+	}
+	return shellCommand(ctx, e, args[1:])
+}
+
 // shellWord runs one command of the shell as a sub-command of the program; ok
 // is false when there is none of that name.
 func shellWord(ctx context.Context, e env, name string, args []string) (code int, ok bool) {
