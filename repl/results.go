@@ -153,7 +153,12 @@ func readResult(path string) (*resultTable, []error, error) {
 		return nil, nil, err
 	}
 	defer file.Close()
-	r := csv.NewReader(file)
+	return parseResult(file, path)
+}
+
+// parseResult is readResult of an open file; path stands in errors.
+func parseResult(from io.Reader, path string) (*resultTable, []error, error) {
+	r := csv.NewReader(from)
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	t := &resultTable{path: path, missing: map[string]int{}}
 	ops := map[string]*opResult{}

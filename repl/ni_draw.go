@@ -1,0 +1,73 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"precision/graph"
+	"precision/internal/whole"
+)
+
+// draw writes the neighbourhood of an operator as Graphviz text and as a
+// picture, coloured by the newest comparison if there is one.
+func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTable) int {
+	// A depth of 1 is the operator alone.
+	d := x.file.index.Neighborhood(x.op, n.save-1, 0, false)
+	style := graph.Style{}
+	for _, t := range tables {
+		for _, o := range t.ops {
+			for _, dn := range d.Nodes {
+				if dn.Op.Name != o.op {
+					continue
+				}
+				if style.Heat == nil {
+					style.Heat, style.HeatName = map[*graph.Op]float64{}, "CosineSimilarity"
+				}
+				for _, c := range o.outputs {
+					if old, ok := style.Heat[dn.Op]; !ok || !(c.cosine >= old) {
+						style.Heat[dn.Op] = c.cosine
+					}
+				}
+			}
+		}
+	}
+	clear := func(name string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`/\.: "<>|*?`, r) || unprintable(r) {
+				return '_'
+			}
+			return r
+		}, name)
+	}
+	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", clear(x.id.name), clear(x.op.Graph.Name), clear(x.op.Type), clear(x.op.Name), n.save)
+	path := s.data.path("temp", "op_graph", base)
+	if d.Cut > 0 {
+		s.warn("ni.cut", len(d.Nodes), d.Cut)
+	}
+	for _, out := range []struct {
+		path  string
+		write func(io.Writer, graph.Style) error
+	}{{path, d.WriteDOT}, {path + ".svg", d.WriteSVG}} {
+		if err := writeFile(out.path, func(w io.Writer) error { return out.write(w, style) }); err != nil {
+			return s.failed(ctx, err)
+		}
+		s.say("wrote", filepath.ToSlash(out.path))
+	}
+	return exitOK
+}
+
+// writeFile writes a file whole.
+func writeFile(path string, write func(io.Writer) error) error {
+	w, err := whole.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Commit()
+}

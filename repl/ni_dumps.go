@@ -1,0 +1,194 @@
+package repl
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/graph"
+	"precision/repl/array"
+)
+
+// files are the dump files of an operator in the newest run of its debug id,
+// the newest of each folder.
+func (x *node) files(s *session) []*dump.Entry {
+	var list []*dump.Entry
+	for _, l := range s.dumpsOf(x.id).leaves {
+		if s.set.Train && !strings.Contains(l.dir, x.op.Graph.Name) {
+			continue
+		}
+		op := l.folder().Op(x.op.Name)
+		if op == nil {
+			continue
+		}
+		e := op.Newest()
+		if e.Name.OpType == dump.Normalise(x.op.Type) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// recordings shows what the NPU recorded of an operator, with statistics.
+func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, x node) error {
+	var blocks [2]strings.Builder
+	for _, e := range x.files(s) {
+		arrays, bad, err := array.Open(e.Path)
+		if err != nil {
+			bad = append(bad, err)
+		}
+		for _, a := range arrays {
+			stats, err := a.Measure(ctx, s.set.Workers)
+			a.Close()
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				bad = append(bad, err)
+				continue
+			}
+			_, input, index, _ := cutArrayName(a.Name)
+			to := &blocks[1]
+			if input {
+				to = &blocks[0]
+			}
+			fmt.Fprintf(to, " -%s %s.npy\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(a.Name), s.summary(a, stats))
+		}
+		for _, err := range bad {
+			fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+		}
+	}
+	for _, l := range s.dumpsOf(x.id).leaves {
+		for _, path := range l.statistics()[dump.Normalise(x.op.Type)+"."+dump.Normalise(x.op.Name)] {
+			if err := n.statistics(s, &blocks, path); err != nil {
+				fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+			}
+		}
+	}
+	for i, name := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
+		text := blocks[i].String()
+		if text == "" {
+			text = s.t("ni.nodump") + "\n"
+		}
+		b.WriteString(name + "\n" + text)
+	}
+	return nil
+}
+
+// statistics shows a table of statistics: columns 0 direction, 1 index, 3 type,
+// 5 shape, 6 to 8 max, min and mean.
+func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
+	told := [2]bool{}
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		to := slices.Index([]string{"Input", "Output"}, row[0])
+		if to < 0 || len(row) < 9 {
+			continue // the header
+		}
+		b := &blocks[to]
+		if !told[to] {
+			fmt.Fprintf(b, " - %s\n", clean(filepath.Base(path)))
+			told[to] = true
+		}
+		fmt.Fprintf(b, "   └─ %s %s\n", s.scr.green("["+row[1]+"]"),
+			s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8])))
+	}
+}
+
+// golden shows the golden arrays that the inputs and outputs of an operator
+// stand for.
+func (n *niCmd) golden(ctx context.Context, s *session, b *strings.Builder, x node) error {
+	folder := s.goldenArrays()
+	if folder == nil {
+		return nil
+	}
+	for _, input := range []bool{true, false} {
+		name := "TfDumpOutput:"
+		if input {
+			name = "TfDumpInput:"
+		}
+		var text strings.Builder
+		for i, op := range s.goldenOps(folder, x, input) {
+			if op == nil {
+				continue
+			}
+			arrays, bad, err := array.Open(op.Newest().Path)
+			if err != nil {
+				bad = append(bad, err)
+			}
+			for _, a := range arrays {
+				stats, err := a.Measure(ctx, s.set.Workers)
+				a.Close()
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err != nil {
+					bad = append(bad, err)
+					continue
+				}
+				fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(i)+"]"), clean(a.Name), s.summary(a, stats))
+			}
+			for _, err := range bad {
+				fmt.Fprintf(&text, " - %s\n", s.scr.red(err.Error()))
+			}
+		}
+		if text.Len() > 0 {
+			b.WriteString(name + "\n" + text.String())
+		}
+	}
+	return nil
+}
+
+// goldenOps finds the golden array of each input or output of an operator: the
+// framework tensor the graph says it stands for, else for an output that of
+// the operator's own name. nil where there is none.
+func (s *session) goldenOps(folder *dump.Folder, x node, input bool) []*dump.Op {
+	rules, err := x.file.rules()
+	if err != nil {
+		rules = nil
+	}
+	n := len(x.op.OutputDesc)
+	if input {
+		n = len(x.op.InputDesc)
+	}
+	list := make([]*dump.Op, n)
+	for i := range list {
+		if rules != nil {
+			if op := rules.Op(x.op.Name); op != nil {
+				var ref graph.GoldenRef
+				if input {
+					ref, err = rules.GoldenInput(op, i)
+				} else {
+					ref, err = rules.GoldenOutput(op, i)
+				}
+				if err == nil {
+					list[i] = folder.Output(ref.Op, int(ref.Index))
+				}
+			}
+		}
+		if list[i] == nil && !input {
+			list[i] = folder.Output(x.op.Name, i)
+		}
+	}
+	return list
+}

@@ -1,0 +1,83 @@
+package repl
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestResultFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"result_9.csv", "result_10.csv", "sub/result_2.csv", "result_10_1.csv", "result_x.csv", "other.csv", "result_3.txt"} {
+		if err := writeBytes(filepath.Join(dir, name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := resultFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		got = append(got, filepath.Base(f))
+	}
+	if want := []string{"result_2.csv", "result_9.csv", "result_10.csv", "result_10_1.csv"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestResultOrder checks that OpSequence decides over Index and the file.
+func TestResultOrder(t *testing.T) {
+	table, warnings, err := parseResult(strings.NewReader(
+		"Index,OpSequence,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,MaxRelativeError\n"+
+			"0,20,late,g,late:output:0,0.5,1,1\n1,3,early,g,early:input:0,0.5,1,1\n1,3,early,g,early:output:1,NaN,inf,NaN\n"), "x.csv")
+	if err != nil || len(warnings) > 0 || len(table.ops) != 2 || table.ops[0].op != "early" {
+		t.Fatalf("%+v %v %v", table, warnings, err)
+	}
+	if w := table.ops[0].worst(0.98); w == nil || w.slot != 1 || !w.diverged() {
+		t.Errorf("worst output %+v", w)
+	}
+	if list := suspects([]*resultTable{table}, 0.98, false); len(list) != 2 || list[0].op.op != "early" {
+		t.Errorf("suspects %+v", list)
+	}
+}
+
+func TestCellJudgement(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		cell          cell
+		bad, diverged bool
+	}{
+		{cell{cosine: 0.98}, true, false},
+		{cell{cosine: 0.9801}, false, false},
+		{cell{cosine: nan, maxAbs: nan, maxRel: nan}, false, false},
+		{cell{cosine: nan, maxAbs: 0.1, maxRel: 0.019}, false, false},
+		{cell{cosine: nan, maxAbs: 0.1, maxRel: 0.021}, true, false},
+		{cell{cosine: nan, maxAbs: math.Inf(1), maxRel: math.Inf(1)}, false, true},
+	} {
+		if bad, diverged := c.cell.bad(0.98), c.cell.diverged(); bad != c.bad || diverged != c.diverged {
+			t.Errorf("%+v: bad %v, diverged %v", c.cell, bad, diverged)
+		}
+	}
+}
+
+func FuzzResult(f *testing.F) {
+	for _, name := range []string{"result_20260102030405.csv", "old.csv", "bare.csv"} {
+		text, err := os.ReadFile(filepath.Join("testdata", "results", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, _, err := parseResult(strings.NewReader(text), "x.csv")
+		if err != nil {
+			return
+		}
+		s := open(Config{Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Dir: t.TempDir(), Width: 60})
+		(&vcsCmd{threshold: 0.98, limit: 3, inputs: true}).show(s, []*resultTable{table})
+	})
+}
