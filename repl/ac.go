@@ -53,9 +53,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 	}
 	f.tables = len(tables)
-	if list := suspects(tables, s.set.CosSim, false); len(list) > 0 {
-		f.suspect = &list[0]
-	}
+	f.choose(suspects(tables, s.set.CosSim, false))
 	if step("ac.fusion") {
 		s.fusions()
 	}
@@ -80,10 +78,24 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 type findings struct {
 	compared  bool
 	tables    int // result tables that were read
-	suspect   *suspect
+	suspect   *suspect // the first bad operator of the framework
+	inserted  *suspect // one the graph compiler added, if it comes before that
 	overflow  *overflowed
 	overflows bool
 	cast      string
+}
+
+// choose takes the first bad operators from a list in execution order.
+func (f *findings) choose(list []suspect) {
+	for i := range list {
+		switch p := &list[i]; {
+		case !p.op.inserted():
+			f.suspect = p
+			return
+		case f.inserted == nil:
+			f.inserted = p
+		}
+	}
 }
 
 // verdict says what to look at first and which command to type next: overflows
@@ -121,7 +133,13 @@ func (f *findings) verdict(s *session) string {
 			next = append(next, "cp "+quoteWord(l)+" "+quoteWord(r))
 		}
 	}
-	if f.overflow == nil && f.suspect == nil {
+	if p := f.inserted; p != nil {
+		say("verdict.inserted", p.op.op)
+		if f.suspect == nil {
+			next = append(next, "ni "+quoteWord(p.op.op))
+		}
+	}
+	if f.overflow == nil && f.suspect == nil && f.inserted == nil {
 		switch {
 		case f.tables == 0 && !f.compared:
 			say("verdict.nothing")

@@ -115,6 +115,9 @@ func (v *vcsCmd) panel(s *session, o *opResult) string {
 	var b strings.Builder
 	names := func(list []string) string { return clean("[" + strings.Join(list, ", ") + "]") }
 	fmt.Fprintf(&b, "%s  %s\n%s %s\n", s.t("vcs.left"), names(o.left), s.t("vcs.right"), names(o.right))
+	if o.inserted() {
+		b.WriteString(s.scr.yellow(s.t("vcs.inserted")) + "\n")
+	}
 	b.WriteString(s.t("vcs.input") + "\n" + v.cells(s, o.inputs) + s.t("vcs.output") + "\n" + v.cells(s, o.outputs))
 	for _, list := range [][]cell{o.inputs, o.outputs} {
 		for i := range list {
