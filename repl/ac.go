@@ -77,7 +77,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 // findings are what the checks found, for the verdict.
 type findings struct {
 	compared  bool
-	tables    int // result tables that were read
+	tables    int      // result tables that were read
 	suspect   *suspect // the first bad operator of the framework
 	inserted  *suspect // one the graph compiler added, if it comes before that
 	overflow  *overflowed
