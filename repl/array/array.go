@@ -8,6 +8,7 @@ package array
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,20 +25,30 @@ import (
 // undone.
 type Array struct {
 	// Path is the file, Name what the tensor is called: the file's own name
-	// for an array, <dump>.output.0 for a tensor of a dump.
+	// for an array, <dump>.output.0 for a tensor of a dump, the path within the
+	// file for a dataset of HDF5.
 	Path, Name string
-	Type       dtype.Type
-	Shape      []int64
+	// Part is which tensor of the file it is, as output.0 or the path of a
+	// dataset; "" if the file holds just one.
+	Part  string
+	Type  dtype.Type
+	Shape []int64
 	// Format is the layout of a device dump, "" for other arrays.
 	Format string
 
 	tensor dump.Tensor
-	reader *dump.Reader
+	source source
 	count  int64
 	view   layout.View
 	// viewed: the elements are not stored in the order of Shape, so that they
 	// are read through the view.
 	viewed bool
+}
+
+// source is where elements are read.
+type source interface {
+	io.ReaderAt
+	io.Closer
 }
 
 // Open opens the tensors of a file, inputs first: those of a dump, or the one
@@ -91,7 +102,8 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 	}
 	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
 	if form != dump.Numpy {
-		a.Name = fmt.Sprintf("%s.%s.%d", a.Name, direction(t.Input), t.Index)
+		a.Part = fmt.Sprintf("%s.%d", direction(t.Input), t.Index)
+		a.Name += "." + a.Part
 		a.Format = t.Format.String()
 	}
 	a.count = t.Elements()
@@ -113,14 +125,16 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s %d: %w", path, direction(t.Input), t.Index, err)
 	}
-	if a.reader, err = dump.OpenFile(path); err != nil {
+	file, err := dump.OpenFile(path)
+	if err != nil {
 		return nil, err
 	}
+	a.source = file
 	return a, nil
 }
 
 // Close closes the file.
-func (a *Array) Close() error { return a.reader.Close() }
+func (a *Array) Close() error { return a.source.Close() }
 
 // Len is the number of elements. An element of a complex type is one.
 func (a *Array) Len() int64 { return a.count }
@@ -144,7 +158,7 @@ type cursor struct {
 func (a *Array) cursor() (*cursor, error) {
 	c := &cursor{a: a, nums: make([]float64, tile*a.Type.Parts())}
 	if a.viewed {
-		r, err := layout.NewReader(a.reader, a.tensor.Offset, a.Type.Bits()/8, a.view)
+		r, err := layout.NewReader(a.source, a.tensor.Offset, a.Type.Bits()/8, a.view)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Path, err)
 		}
@@ -156,6 +170,22 @@ func (a *Array) cursor() (*cursor, error) {
 // elements reads n elements from first on, a multiple of 8, as numbers. The
 // result is valid until the next call. n is at most tile.
 func (c *cursor) elements(first, n int64) ([]float64, error) {
+	raw, err := c.bytes(first, n)
+	if err != nil {
+		return nil, err
+	}
+	v := c.numbers(raw)
+	return v[:min(int64(len(v)), n*int64(c.a.Type.Parts()))], nil
+}
+
+// numbers widens elements.
+func (c *cursor) numbers(raw []byte) []float64 {
+	return c.nums[:dtype.Widen64(c.a.Type, c.nums, raw)]
+}
+
+// bytes reads n elements from first on, a multiple of 8, as little-endian
+// bytes. The result is valid until the next call. n is at most tile.
+func (c *cursor) bytes(first, n int64) ([]byte, error) {
 	a := c.a
 	size := a.Type.Bytes(n)
 	if int64(cap(c.raw)) < size {
@@ -166,14 +196,16 @@ func (c *cursor) elements(first, n int64) ([]float64, error) {
 		if err := c.read.ReadTile(raw, first, n); err != nil {
 			return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
 		}
-	} else if _, err := a.reader.ReadAt(raw, a.tensor.Offset+a.Type.Bytes(first)); err != nil {
+	} else if k, err := a.source.ReadAt(raw, a.tensor.Offset+a.Type.Bytes(first)); k < len(raw) {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
 	}
 	if a.tensor.BigEndian {
 		swapBytes(raw, a.Type.Bits()/8/a.Type.Parts())
 	}
-	k := dtype.Widen64(a.Type, c.nums[:min(int64(len(c.nums)), n*int64(a.Type.Parts()))], raw)
-	return c.nums[:k], nil
+	return raw, nil
 }
 
 func swapBytes(b []byte, size int) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
+	"precision/dump/dumptest"
+	"precision/dump/h5"
 	"precision/dump/npy"
 )
 
@@ -151,5 +153,76 @@ func BenchmarkCompare(b *testing.B) {
 		if _, err := Compare(context.Background(), a, a, Options{Atol: 1e-3, Rows: 20}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDataset reads a dataset of a PyTorch dump and writes arrays that hold the
+// same numbers.
+func TestDataset(t *testing.T) {
+	path := filepath.Join("..", "..", "compare", "torch", "testdata", "full_npu.h5")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, _ := f.Stat()
+	root, err := h5.Open(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = root.Walk(func(name string, obj h5.Object, err error) error {
+		d, ok := obj.(*h5.Dataset)
+		if !ok || err != nil {
+			return err
+		}
+		want, err := d.ReadAll()
+		if err != nil {
+			return err
+		}
+		a, err := Dataset(path, name)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		var b bytes.Buffer
+		if err := a.WriteNpy(context.Background(), &b); err != nil {
+			return err
+		}
+		back := file(t, b.Bytes())
+		if back.Type != a.Type || !slices.Equal(back.Shape, d.Shape) || !bytes.HasSuffix(b.Bytes(), want) {
+			t.Errorf("%s: %v %v came back as %v %v", name, a.Type, d.Shape, back.Type, back.Shape)
+		}
+		n++
+		return nil
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d datasets, %v", n, err)
+	}
+	if _, err := Dataset(path, "/none/1"); err == nil || !strings.Contains(err.Error(), "/none/1") {
+		t.Errorf("a dataset that is not there: %v", err)
+	}
+}
+
+// TestWriteNpyWidened writes a type that numpy does not have.
+func TestWriteNpyWidened(t *testing.T) {
+	d := dumptest.Dump{OpName: "x", Outputs: []dumptest.Tensor{{Type: 27, Format: dumptest.ND, Shape: []int64{3}, Data: []byte{0x80, 0x3f, 0x00, 0xc0, 0x80, 0x7f}}}}
+	path := filepath.Join(t.TempDir(), "Add.x.1.1.100")
+	if err := d.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Tensor(path, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var b bytes.Buffer
+	if err := a.WriteNpy(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+	back := file(t, b.Bytes())
+	v, err := back.First(3)
+	if err != nil || back.Type != dtype.Float32 || !slices.Equal(v, []float64{1, -2, math.Inf(1)}) {
+		t.Errorf("%v %v came back as %v %v, %v", a.Type, a.Shape, back.Type, v, err)
 	}
 }

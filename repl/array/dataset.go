@@ -1,0 +1,80 @@
+package array
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"precision/dump"
+	"precision/dump/h5"
+	"precision/dump/layout"
+)
+
+// heldBytes is the largest dataset that is held in memory while it is open.
+// Chunks of larger ones are decoded again for every pass.
+const heldBytes = 16 << 20
+
+// Dataset opens a dataset of an HDF5 file, such as a PyTorch dump, by its path
+// within the file. The elements are those stored, whatever strides the dump
+// says the tensor had.
+func Dataset(path, name string) (*Array, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := dataset(file, name)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %s: %w", path, name, err)
+	}
+	return a, nil
+}
+
+func dataset(file *os.File, name string) (*Array, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f, err := h5.Open(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	obj, err := f.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := obj.(*h5.Dataset)
+	if !ok {
+		return nil, fmt.Errorf("found a %T, expected a dataset", obj)
+	}
+	if !d.Type.Readable() {
+		if _, err := d.ReadAt(make([]byte, 1), 0); err != nil && err != io.EOF {
+			return nil, err // tells what is not supported
+		}
+		return nil, fmt.Errorf("elements of type %s cannot be read", d.Type)
+	}
+	a := &Array{Path: file.Name(), Name: name, Part: name, Type: d.Type, Shape: d.Shape, count: d.Len()}
+	a.tensor = dump.Tensor{Type: d.Type, Shape: d.Shape}
+	if a.view, err = layout.Contiguous(d.Shape); err != nil {
+		return nil, err
+	}
+	held := &elements{ReaderAt: d, file: file}
+	if d.Size() <= heldBytes {
+		// A shape with next to nothing behind it is refused here but can be read
+		// piece by piece.
+		if b, err := d.ReadAll(); err == nil {
+			held.ReaderAt = bytes.NewReader(b)
+		}
+	}
+	a.source = held
+	return a, nil
+}
+
+// elements are the elements of a dataset of an open file.
+type elements struct {
+	io.ReaderAt
+	file *os.File
+}
+
+func (e *elements) Close() error { return e.file.Close() }
