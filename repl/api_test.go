@@ -84,8 +84,8 @@ func TestCommand(t *testing.T) {
 	if code := run(context.Background(), cfg, []string{"fc", "-a"}); code != 0 || !strings.Contains(out.String(), "[MatMulV2] fc") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
-	if _, err := os.Stat(filepath.Join("precision_data", "temp")); err == nil {
-		t.Error("ni made a folder")
+	if temp := entries(filepath.Join("precision_data", "temp")); len(temp) != 1 || temp[0].Name() != "decode" {
+		t.Errorf("ni left %v, expected the decoded tensors only", temp)
 	}
 	if _, ok := Command("exit"); ok {
 		t.Error("exit is a sub-command")

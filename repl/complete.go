@@ -65,6 +65,15 @@ func (v *vocabulary) load(ids []*debugID, data dataFolder) {
 			}
 		}
 	}
+	for _, side := range h5SideNames {
+		if file, _ := newestFile(data.path("pt", side), ".h5"); file != "" {
+			d := readH5(side, file)
+			for i := range d.tensors {
+				tensors[d.tensors[i].path] += side + " "
+				tensors[d.array(&d.tensors[i])] = side
+			}
+		}
+	}
 	v.tensors.Store(sortWords(tensors))
 }
 

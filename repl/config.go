@@ -85,6 +85,9 @@ type session struct {
 	listed     bool
 	golden     *dump.Folder
 	goldenRead bool
+	h5         map[string]*h5Side // PyTorch dumps that were read, by side
+
+	toldDecode bool // that tensors cannot be decoded has been told
 	// goldenState changes when the folder of golden arrays does.
 	goldenState string
 }

@@ -135,8 +135,8 @@ func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Arra
 		}
 		b.WriteString(s.t([]string{"cp.left", "cp.right"}[i]) + "\n")
 		name := clean(a.Path)
-		if a.Format != "" {
-			name += "  (" + clean(a.Name[strings.LastIndex(a.Name[:strings.LastIndexByte(a.Name, '.')], ".")+1:]) + ")"
+		if a.Part != "" {
+			name += "  (" + clean(a.Part) + ")"
 		}
 		fmt.Fprintf(&b, " ├─ NpyFile: %s\n", name)
 		if c.save {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,9 @@ type tensorRef struct {
 	all   bool
 	input bool
 	index int
+	// dataset is the path of a tensor in an HDF5 file, side whose file it is: npu,
+	// gpu, or "" for one that the user named.
+	dataset, side string
 }
 
 // name is what the tensor is called, as the name of the array that a converter
@@ -25,6 +29,10 @@ type tensorRef struct {
 func (r *tensorRef) name() string {
 	base := filepath.Base(r.path)
 	switch {
+	case r.dataset != "" && r.side != "":
+		return h5Array(r.side, r.dataset)
+	case r.dataset != "":
+		return h5Array(strings.TrimSuffix(base, filepath.Ext(base)), r.dataset)
 	case r.all:
 		return base
 	case r.input:
@@ -37,6 +45,14 @@ func (r *tensorRef) name() string {
 func (r *tensorRef) open() ([]*array.Array, []error, error) {
 	if r.all {
 		return array.Open(r.path)
+	}
+	if r.dataset != "" {
+		a, err := array.Dataset(r.path, r.dataset)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.Name = r.name()
+		return []*array.Array{a}, nil, nil
 	}
 	a, err := array.Tensor(r.path, r.input, r.index)
 	if err != nil {
@@ -70,6 +86,9 @@ func cutArrayName(name string) (file string, input bool, index int, ok bool) {
 // names win over beginnings, and the result is sorted by name.
 func (s *session) findTensors(text string) []tensorRef {
 	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
+		if strings.EqualFold(filepath.Ext(text), ".h5") {
+			return s.h5Refs(text)
+		}
 		return []tensorRef{{path: text, all: true}}
 	}
 	key := strings.ReplaceAll(text, "/", "_")
@@ -84,7 +103,9 @@ func (s *session) findTensors(text string) []tensorRef {
 		}
 	}
 	file, input, index, isArray := cutArrayName(key)
+	dumps := map[string]bool{}
 	s.eachDump(func(e *dump.Entry) {
+		dumps[e.Name.File] = true
 		switch {
 		case isArray && e.Name.File == file:
 			exact = append(exact, tensorRef{path: e.Path, input: input, index: index})
@@ -101,8 +122,16 @@ func (s *session) findTensors(text string) []tensorRef {
 			}
 		}
 	}
+	inH5 := map[string]bool{}
+	s.findH5(text, func(r tensorRef, name string) {
+		inH5[r.name()] = true
+		add(r, name)
+	})
 	filepath.WalkDir(s.data.decode(), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".npy") {
+			if from, _, _, ok := cutArrayName(d.Name()); ok && dumps[from] || inH5[strings.TrimSuffix(d.Name(), ".npy")] {
+				return nil // what it was decoded from is read
+			}
 			add(tensorRef{path: path, all: true}, d.Name())
 		}
 		return nil
@@ -112,9 +141,23 @@ func (s *session) findTensors(text string) []tensorRef {
 		found = begin
 	}
 	slices.SortStableFunc(found, func(a, b tensorRef) int {
-		return strings.Compare(filepath.Base(a.path)+a.path, filepath.Base(b.path)+b.path)
+		return cmp.Or(strings.Compare(filepath.Base(a.path)+a.path, filepath.Base(b.path)+b.path), strings.Compare(a.dataset, b.dataset))
 	})
 	return found
+}
+
+// h5Refs are all tensors of an HDF5 file that the user named; what is wrong
+// with it is told.
+func (s *session) h5Refs(path string) []tensorRef {
+	d := readH5("", path)
+	if d.err != nil {
+		s.warn("error", d.err)
+	}
+	var refs []tensorRef
+	for i := range d.tensors {
+		refs = append(refs, tensorRef{path: path, dataset: d.tensors[i].path})
+	}
+	return refs
 }
 
 // eachDump calls do for the dump files of the newest runs of all debug ids.

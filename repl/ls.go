@@ -8,6 +8,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/repl/array"
 )
 
 // lsCmd is the command ls: it lists operators of the graphs, or dump files.
@@ -108,12 +109,31 @@ func (l *lsCmd) dumps(s *session) int {
 			}
 		}
 	}
-	if n == 0 {
+	tensors := 0
+	for _, d := range s.h5Sides() {
+		var rows [][]string
+		for i := range d.tensors {
+			t := &d.tensors[i]
+			op, _, _ := strings.Cut(strings.TrimPrefix(t.path, "/"), "/")
+			if strings.Contains(op, l.query.Type) && strings.Contains(t.path, l.query.Name) {
+				rows = append(rows, []string{t.path, s.scr.green(op), t.typ.String(), array.ShapeText(t.shape)})
+			}
+		}
+		if tensors += len(rows); len(rows) > 0 {
+			out.WriteString(s.scr.table(d.name+" "+d.file, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
+		}
+	}
+	if n+tensors == 0 {
 		s.say("ls.nodump")
 		return exitNothing
 	}
 	s.page(out.String())
-	s.say("ls.dumpcount", n)
+	if n > 0 {
+		s.say("ls.dumpcount", n)
+	}
+	if tensors > 0 {
+		s.say("ls.h5count", tensors)
+	}
 	return exitOK
 }
 

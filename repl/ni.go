@@ -62,14 +62,28 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		s.fail("need.name", "ni", s.t("ni.usage"))
 		return exitError
 	}
+	nodes, exact := s.search(n.name, n.graph)
+	if !exact {
+		if id := s.h5Operator(n.name); id != "" {
+			text, err := s.h5Panel(ctx, n.name, id)
+			if err != nil {
+				return s.failed(ctx, err)
+			}
+			s.page(text)
+			return exitOK
+		}
+	}
 	any := false
 	for _, id := range s.ids() {
 		any = any || len(s.graphsOf(id).files) > 0
 	}
 	if !any {
+		if len(s.h5Sides()) > 0 {
+			s.fail("h5.none", n.name)
+			return exitNothing
+		}
 		return s.noGraphs()
 	}
-	nodes, exact := s.search(n.name, n.graph)
 	names := map[string]bool{}
 	for _, x := range nodes {
 		names[x.op.Name] = true

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"precision/graph"
-	"precision/internal/whole"
 )
 
 // draw writes the neighbourhood of an operator as Graphviz text and as a
@@ -34,15 +33,7 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 			}
 		}
 	}
-	clear := func(name string) string {
-		return strings.Map(func(r rune) rune {
-			if strings.ContainsRune(`/\.: "<>|*?`, r) || unprintable(r) {
-				return '_'
-			}
-			return r
-		}, name)
-	}
-	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", clear(x.id.name), clear(x.op.Graph.Name), clear(x.op.Type), clear(x.op.Name), n.save)
+	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", fileName(x.id.name), fileName(x.op.Graph.Name), fileName(x.op.Type), fileName(x.op.Name), n.save)
 	path := s.data.path("temp", "op_graph", base)
 	if d.Cut > 0 {
 		s.warn("ni.cut", len(d.Nodes), d.Cut)
@@ -59,15 +50,12 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 	return exitOK
 }
 
-// writeFile writes a file whole.
-func writeFile(path string, write func(io.Writer) error) error {
-	w, err := whole.Create(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Commit()
+// fileName replaces what cannot be in the name of a file on every system.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\.: "<>|*?`, r) || unprintable(r) {
+			return '_'
+		}
+		return r
+	}, name)
 }

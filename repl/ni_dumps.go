@@ -16,10 +16,16 @@ import (
 	"precision/repl/array"
 )
 
+// dumpFile is a dump file of an operator, and the folder it is in.
+type dumpFile struct {
+	*dump.Entry
+	leaf *leaf
+}
+
 // files are the dump files of an operator in the newest run of its debug id,
 // the newest of each folder.
-func (x *node) files(s *session) []*dump.Entry {
-	var list []*dump.Entry
+func (x *node) files(s *session) []dumpFile {
+	var list []dumpFile
 	for _, l := range s.dumpsOf(x.id).leaves {
 		if s.set.Train && !strings.Contains(l.dir, x.op.Graph.Name) {
 			continue
@@ -30,15 +36,29 @@ func (x *node) files(s *session) []*dump.Entry {
 		}
 		e := op.Newest()
 		if e.Name.OpType == dump.Normalise(x.op.Type) {
-			list = append(list, e)
+			list = append(list, dumpFile{e, l})
 		}
 	}
 	return list
 }
 
-// recordings shows what the NPU recorded of an operator, with statistics.
+// decodeFolder is where the tensors of a dump of a debug id are decoded, below
+// temp/decode. Runs of several devices, models or steps have a folder for each,
+// as files of the same name may be in them.
+func (s *session) decodeFolder(id *debugID, l *leaf) []string {
+	folder := []string{"dump_decode", id.name}
+	d := s.dumpsOf(id)
+	if rel, err := filepath.Rel(d.run, l.dir); err == nil && len(d.leaves) > 1 {
+		folder = append(folder, rel)
+	}
+	return folder
+}
+
+// recordings shows what the NPU recorded of an operator, with statistics, and
+// decodes it for other programs.
 func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, x node) error {
 	var blocks [2]strings.Builder
+	var folders []string
 	for _, e := range x.files(s) {
 		arrays, bad, err := array.Open(e.Path)
 		if err != nil {
@@ -46,6 +66,15 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 		}
 		for _, a := range arrays {
 			stats, err := a.Measure(ctx, s.set.Workers)
+			name := a.Name
+			if err == nil {
+				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(x.id, e.leaf)...); path != "" {
+					name += ".npy"
+					if dir := filepath.Dir(path); !slices.Contains(folders, dir) {
+						folders = append(folders, dir)
+					}
+				}
+			}
 			a.Close()
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -59,7 +88,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			if input {
 				to = &blocks[0]
 			}
-			fmt.Fprintf(to, " -%s %s.npy\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(a.Name), s.summary(a, stats))
+			fmt.Fprintf(to, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(name), s.summary(a, stats))
 		}
 		for _, err := range bad {
 			fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
@@ -78,6 +107,9 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			text = s.t("ni.nodump") + "\n"
 		}
 		b.WriteString(name + "\n" + text)
+	}
+	for _, dir := range folders {
+		b.WriteString(s.t("ni.decoded", clean(dir)) + "\n")
 	}
 	return nil
 }

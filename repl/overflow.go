@@ -53,7 +53,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 		if ctx.Err() != nil {
 			return found, true
 		}
-		body, first := s.overflowEvent(&e)
+		body, first := s.overflowEvent(ctx, &e)
 		s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), body))
 		isAtomic := len(e.Detected) > 0 && (e.Detected[0].Detector == overflow.DHAAtomicAdd || e.Detected[0].Detector == overflow.L2AtomicAdd)
 		if first != nil && (found == nil || atomic && !isAtomic) {
@@ -71,7 +71,7 @@ func (s *session) overflowLanguage() overflow.Language {
 	return overflow.English
 }
 
-func (s *session) overflowEvent(e *overflow.Event) (body string, first *overflowed) {
+func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) (body string, first *overflowed) {
 	lang := s.overflowLanguage()
 	var b strings.Builder
 	for i := range e.Ops {
@@ -107,7 +107,7 @@ func (s *session) overflowEvent(e *overflow.Event) (body string, first *overflow
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
-		s.overflowTensors(&b, op)
+		s.overflowTensors(&b, op, s.decodeOverflow(ctx, op))
 		if op.Err != nil {
 			b.WriteString(s.scr.red(op.Err.Error()) + "\n")
 			continue
@@ -129,10 +129,30 @@ func (s *session) overflowEvent(e *overflow.Event) (body string, first *overflow
 	return b.String(), first
 }
 
-func (s *session) overflowTensors(b *strings.Builder, op *overflow.Op) {
+// decodeOverflow decodes the tensors of an operator that overflowed below
+// temp/decode/overflow_decode and returns the names of those that are there.
+func (s *session) decodeOverflow(ctx context.Context, op *overflow.Op) map[string]bool {
+	there := map[string]bool{}
+	arrays, _, _ := array.Open(op.Entry.Path) // what is wrong is told with the tensors
+	for _, a := range arrays {
+		if s.decoded(ctx, a, a.Name, "overflow_decode") != "" {
+			there[a.Name+".npy"] = true
+		}
+		a.Close()
+	}
+	return there
+}
+
+// overflowTensors lists tensors by the names of their arrays; those that are
+// not in decoded have none.
+func (s *session) overflowTensors(b *strings.Builder, op *overflow.Op, decoded map[string]bool) {
 	for i := range op.Tensors {
 		t := &op.Tensors[i]
-		fmt.Fprintf(b, " ├─ %s\n", clean(t.File))
+		name := t.File
+		if !decoded[name] {
+			name = strings.TrimSuffix(name, ".npy")
+		}
+		fmt.Fprintf(b, " ├─ %s\n", clean(name))
 		text := fmt.Sprintf("[Format: %s] [Shape: %s] [Dtype: %s]", t.Format, array.ShapeText(t.Shape), t.Type)
 		if t.Stats.Max != "" {
 			text += fmt.Sprintf(" [Max: %s] [Min: %s] [Mean: %s]", t.Stats.Max, t.Stats.Min, t.Stats.Mean)

@@ -3,13 +3,12 @@ package repl
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"precision/internal/whole"
 	"precision/repl/array"
 )
 
@@ -103,7 +102,11 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	default:
 		b.WriteString(s.t("pt.format", a.Format) + "\n")
 	}
-	b.WriteString(s.t("pt.path", clean(a.Path)) + "\n")
+	path := clean(a.Path)
+	if a.Dataset {
+		path += "  (" + clean(a.Part) + ")"
+	}
+	b.WriteString(s.t("pt.path", path) + "\n")
 	switch {
 	case p.save || a.Numbers() <= ptText:
 		path, err := s.writeText(ctx, a)
@@ -149,27 +152,35 @@ func (s *session) summary(a *array.Array, st array.Stats) string {
 }
 
 // writeText writes a tensor as text and returns where: next to an array; for a
-// tensor of a dump below temp/decode. A text that is newer than the tensor is
-// left as it is.
+// tensor of a dump or of an HDF5 file below temp/decode. A text that is newer
+// than the tensor is left as it is.
 func (s *session) writeText(ctx context.Context, a *array.Array) (string, error) {
 	path := a.Path + ".txt"
-	if a.Format != "" {
-		path = filepath.Join(s.data.decode(), "dump_decode", a.Name+".txt")
+	if a.Part != "" {
+		name := a.Name
+		if a.Restored != "" { // other elements than those stored
+			name += "." + a.Restored
+		}
+		path = filepath.Join(s.decodeOf(a), name+".npy.txt")
 	}
-	from, err := os.Stat(a.Path)
-	if err != nil {
-		return "", err
-	}
-	if old, err := os.Stat(path); err == nil && old.ModTime().After(from.ModTime()) && a.Format == "" {
+	if upToDate(path, a) {
 		return path, nil
 	}
-	w, err := whole.Create(path, 0o600)
-	if err != nil {
-		return "", err
+	return path, writeFile(path, func(w io.Writer) error { return a.WriteText(ctx, w) })
+}
+
+// decodeOf is the folder below temp/decode that a tensor of a file belongs in:
+// that of the run the file is part of.
+func (s *session) decodeOf(a *array.Array) string {
+	for _, id := range s.ids() {
+		for _, l := range s.dumpsOf(id).leaves {
+			if filepath.Dir(a.Path) == l.dir {
+				return filepath.Join(append([]string{s.data.decode()}, s.decodeFolder(id, l)...)...)
+			}
+		}
 	}
-	defer w.Discard()
-	if err := a.WriteText(ctx, w); err != nil {
-		return "", err
+	if a.Dataset {
+		return filepath.Join(s.data.decode(), "pt")
 	}
-	return path, w.Commit()
+	return filepath.Join(s.data.decode(), "dump_decode")
 }

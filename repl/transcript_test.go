@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"precision/dump/dumptest"
 )
@@ -213,6 +214,14 @@ func layOut(t testing.TB, repo, what string) {
 	case "file":
 		from, to, _ := strings.Cut(name, " ")
 		copyTree(t, filepath.Join(repo, "repl", "testdata", from), filepath.FromSlash(to))
+	case "h5":
+		// A PyTorch dump of each side; that of the NPU is the newer of two.
+		cp(filepath.Join(repo, "compare", "torch", "testdata", "full_npu.h5"), "pt", "npu", "new.h5")
+		cp(filepath.Join(repo, "compare", "torch", "testdata", "load_npu.h5"), "pt", "npu", "old.h5")
+		cp(filepath.Join(repo, "compare", "torch", "testdata", "full_gpu.h5"), "pt", "gpu", "gpu.h5")
+		if err := os.Chtimes(filepath.Join("precision_data", "pt", "npu", "old.h5"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
 	case "none":
 	default:
 		t.Fatalf("there is no data %q", what)

@@ -30,11 +30,16 @@ type Array struct {
 	Path, Name string
 	// Part is which tensor of the file it is, as output.0 or the path of a
 	// dataset; "" if the file holds just one.
-	Part  string
+	Part string
+	// Dataset: the file is one of HDF5.
+	Dataset bool
+
 	Type  dtype.Type
 	Shape []int64
 	// Format is the layout of a device dump, "" for other arrays.
 	Format string
+	// Restored is the layout that Restore brought the elements to, else "".
+	Restored string
 
 	tensor dump.Tensor
 	source source

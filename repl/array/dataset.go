@@ -54,7 +54,7 @@ func dataset(file *os.File, name string) (*Array, error) {
 		}
 		return nil, fmt.Errorf("elements of type %s cannot be read", d.Type)
 	}
-	a := &Array{Path: file.Name(), Name: name, Part: name, Type: d.Type, Shape: d.Shape, count: d.Len()}
+	a := &Array{Path: file.Name(), Name: name, Part: name, Dataset: true, Type: d.Type, Shape: d.Shape, count: d.Len()}
 	a.tensor = dump.Tensor{Type: d.Type, Shape: d.Shape}
 	if a.view, err = layout.Contiguous(d.Shape); err != nil {
 		return nil, err

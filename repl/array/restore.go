@@ -37,6 +37,7 @@ func (a *Array) Restore(want []int64) (to string, ok bool) {
 		}
 	}
 	a.view, a.viewed = views[i], true
+	a.Restored = fits[i].String()
 	a.Shape, a.count = slices.Clone(want), views[i].Len()
-	return fits[i].String(), true
+	return a.Restored, true
 }

@@ -1,0 +1,65 @@
+package repl
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"precision/internal/whole"
+	"precision/repl/array"
+)
+
+// decodeBytes is the size of the largest tensor that is decoded without being
+// asked for, in bytes: what is written in about the time it takes to read it.
+const decodeBytes = 256 << 20
+
+// decoded writes a tensor as .npy into a folder below temp/decode, for other
+// programs, and returns its path. An array that is there already and newer than
+// the tensor is left as it is. Of a tensor that is too large, or when nothing
+// can be written, the path is "".
+func (s *session) decoded(ctx context.Context, a *array.Array, name string, folder ...string) string {
+	if a.Type.Bytes(a.Len()) > decodeBytes {
+		return ""
+	}
+	path := filepath.Join(append([]string{s.data.decode()}, append(folder, name+".npy")...)...)
+	if upToDate(path, a) {
+		return path
+	}
+	if err := writeFile(path, func(w io.Writer) error { return a.WriteNpy(ctx, w) }); err != nil {
+		if ctx.Err() == nil && !s.toldDecode {
+			s.toldDecode = true
+			s.warn("decode.failed", err)
+		}
+		return ""
+	}
+	return path
+}
+
+// upToDate reports whether the file at path was made after the tensor was
+// written. Of HDF5 files that is never sure: another one may have been the
+// newest then.
+func upToDate(path string, a *array.Array) bool {
+	if a.Dataset {
+		return false
+	}
+	made, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	source, err := os.Stat(a.Path)
+	return err == nil && made.ModTime().After(source.ModTime())
+}
+
+// writeFile writes a file whole, with the folders it is in.
+func writeFile(path string, write func(io.Writer) error) error {
+	w, err := whole.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer w.Discard()
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Commit()
+}
