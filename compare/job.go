@@ -41,8 +41,10 @@ type Session struct {
 	Options Options
 	// Warnings are things a user should know that do not stop the run.
 	Warnings []string
-	// Found tells which graph of a folder was taken, and why.
+	// Found is the graph that was taken of a folder, empty if the folder was not
+	// given, and How it was recognised.
 	Found string
+	How   graph.MatchHow
 	// OnRow, if set, sees every row in order before it is written.
 	OnRow func(*Row)
 }
@@ -210,8 +212,19 @@ func (s *Session) findGraph(dir string) (string, error) {
 		s.Warnings = append(s.Warnings, w.String())
 	}
 	mine := s.Options.Mine
+	matches := GraphsOf(mine, candidates)
+	if len(matches) == 0 {
+		return "", fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", dir, len(candidates), mine.Dir)
+	}
+	s.Found, s.How = matches[0].Candidate.Model.Path, matches[0].How
+	return s.Found, nil
+}
+
+// GraphsOf returns the graphs that dumps can belong to, the best first: judged
+// by the folders the dumps are in, <time>/<device>/<model>/<model id>/<step>,
+// and by their operators.
+func GraphsOf(mine *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
 	d := graph.DumpFolder{Device: -1}
-	// <time>/<device>/<model>/<model id>/<iteration>
 	if parts := strings.Split(filepath.ToSlash(filepath.Clean(mine.Dir)), "/"); len(parts) >= 5 {
 		d.Model = parts[len(parts)-3]
 		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {
@@ -224,13 +237,7 @@ func (s *Session) findGraph(dir string) (string, error) {
 	for _, op := range mine.Ops {
 		d.Ops = append(d.Ops, graph.DumpOp{Type: op.Newest().Name.OpType, Name: op.Key})
 	}
-	matches := graph.MatchDump(d, candidates)
-	if len(matches) == 0 {
-		return "", fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", dir, len(candidates), mine.Dir)
-	}
-	path := matches[0].Candidate.Model.Path
-	s.Found = fmt.Sprintf("%s, found by %s", path, matches[0].How)
-	return path, nil
+	return graph.MatchDump(d, candidates)
 }
 
 // checkGraph tells a graph of another network by its names: when few of the

@@ -103,14 +103,24 @@ func (s *session) why(r *graph.CastRule) string {
 	return r.Why
 }
 
-// similarity compares the graphs of the first two runs operator by operator.
+// similarity compares the graphs of the first run with those of every other,
+// operator by operator.
 func (s *session) similarity(limit int) {
 	ids := s.ids()
 	if len(ids) < 2 {
 		s.say("sim.one")
 		return
 	}
-	a, b := ids[0], ids[1]
+	first := s.firstID()
+	for _, id := range ids {
+		if id != first {
+			s.similar(first, id, limit)
+		}
+	}
+}
+
+// similar compares the graphs of two runs operator by operator.
+func (s *session) similar(a, b *debugID, limit int) {
 	all := func(id *debugID) (list []*graph.Graph) {
 		for _, f := range s.graphsOf(id).files {
 			list = append(list, f.index.Model.Graphs...)

@@ -165,6 +165,15 @@ func (s *session) id(name string) *debugID {
 	return nil
 }
 
+// firstID is the run that others are compared with: debug_0, else the first by
+// name, nil without any.
+func (s *session) firstID() *debugID {
+	if id := s.id("debug_0"); id != nil || len(s.ids()) == 0 {
+		return id
+	}
+	return s.ids()[0]
+}
+
 // t is a message in the language of the session.
 func (s *session) t(key string, args ...any) string { return s.lang.T(key, args...) }
 

@@ -104,6 +104,7 @@ func newDebugID(name, dir string) *debugID {
 // graphFile is a graph that was read, with the questions it can answer.
 type graphFile struct {
 	path  string
+	file  graph.File
 	index *graph.Index
 	rules func() (*graph.Rules, error)
 }
@@ -132,7 +133,7 @@ func readGraphs(dir string) *graphs {
 		if err == nil {
 			var x *graph.Index
 			if x, err = graph.NewIndex(m); err == nil {
-				g.files = append(g.files, &graphFile{f.Path, x, sync.OnceValues(func() (*graph.Rules, error) { return graph.NewRules(m) })})
+				g.files = append(g.files, &graphFile{f.Path, f, x, sync.OnceValues(func() (*graph.Rules, error) { return graph.NewRules(m) })})
 				for _, w := range m.Warnings {
 					g.warnings = append(g.warnings, warning(w.String()))
 				}

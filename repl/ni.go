@@ -204,7 +204,7 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*resultT
 				c := &cells[j]
 				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %.6g", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), c.maxAbs)
 				if c.reason != "" {
-					b.WriteString("  " + clean(c.reason))
+					b.WriteString("  " + clean(s.reason(c.reason)))
 				}
 				b.WriteString("\n")
 			}

@@ -124,7 +124,7 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	s.say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
 	switch {
 	case run.Found != "":
-		s.say("vc.graph", run.Found)
+		s.say("vc.found", run.Found, s.t(howKeys[run.How]))
 	case j.Graph != "":
 		s.say("vc.graph", j.Graph)
 	default:
@@ -157,6 +157,11 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	return t, exitOK
 }
 
+// howKeys are the messages about how a graph was found.
+var howKeys = map[graph.MatchHow]string{
+	graph.MatchName: "how.name", graph.MatchAlias: "how.alias", graph.MatchTime: "how.time", graph.MatchOps: "how.ops",
+}
+
 // bar is a progress bar on the error output if that is a terminal.
 func (s *session) bar(label string) *progress.Bar {
 	if f, ok := s.cfg.Stderr.(*os.File); ok {
@@ -172,9 +177,8 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 	if len(ids) == 0 {
 		return nil, s.noDumps()
 	}
-	first := s.id("debug_0")
-	if first == nil {
-		first = ids[0]
+	first := s.firstID()
+	if first.name != "debug_0" {
 		s.info("vc.first", first.name)
 	}
 	left := v.choose(s, first)
@@ -278,7 +282,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 		}
 		j := job{Job: compare.Job{Mine: l.dir, Golden: match.dir, Graph: v.graph, Closed: v.closed}, label: l.model}
 		if v.graph == "" {
-			j.Graph, j.Closed = s.fusionGraphs(a, b)
+			j.Graph, j.Closed = s.fusionGraphs(a, l, b, match)
 			j.guess = j.Graph != ""
 		}
 		jobs = append(jobs, j)
@@ -286,16 +290,36 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 	return jobs
 }
 
-// fusionGraphs are the graphs of two runs if they merge operators in different
-// ways: then names alone do not tell what belongs together.
-func (s *session) fusionGraphs(a, b *debugID) (left, right string) {
-	x, y := s.graphsOf(a).files, s.graphsOf(b).files
-	if len(x) != 1 || len(y) != 1 {
+// fusionGraphs are the graphs of the dumps in two runs if they merge operators
+// in different ways: then names alone do not tell what belongs together.
+func (s *session) fusionGraphs(a *debugID, left *leaf, b *debugID, right *leaf) (x, y string) {
+	f, g := s.graphOf(a, left), s.graphOf(b, right)
+	if f == nil || g == nil {
 		return "", ""
 	}
-	if d := graph.Compare(x[0].index, y[0].index); len(d.Fused) > 0 {
+	if d := graph.Compare(f.index, g.index); len(d.Fused) > 0 {
 		s.info("vc.fused", len(d.Fused))
-		return x[0].path, y[0].path
+		return f.path, g.path
 	}
 	return "", ""
+}
+
+// graphOf is the graph of a debug id that a folder of dumps belongs to, nil if
+// none does.
+func (s *session) graphOf(id *debugID, l *leaf) *graphFile {
+	files := s.graphsOf(id).files
+	candidates := make([]graph.Candidate, len(files))
+	for i, f := range files {
+		candidates[i] = graph.Candidate{File: f.file, Model: f.index.Model}
+	}
+	matches := compare.GraphsOf(l.folder(), candidates)
+	if len(matches) == 0 {
+		return nil
+	}
+	for _, f := range files {
+		if f.index.Model == matches[0].Model {
+			return f
+		}
+	}
+	return nil
 }

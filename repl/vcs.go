@@ -1,9 +1,12 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -122,7 +125,7 @@ func (v *vcsCmd) panel(s *session, o *opResult) string {
 	for _, list := range [][]cell{o.inputs, o.outputs} {
 		for i := range list {
 			if c := &list[i]; math.IsNaN(c.cosine) && c.reason != "" {
-				b.WriteString(s.scr.yellow(c.reason) + "\n")
+				b.WriteString(s.scr.yellow(clean(s.reason(c.reason))) + "\n")
 			}
 		}
 	}
@@ -171,7 +174,7 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 		for _, o := range t.ops {
 			for i := range o.outputs {
 				if c := &o.outputs[i]; c.diverged() {
-					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, c.reason))
+					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, s.reason(c.reason)))
 				}
 			}
 		}
@@ -185,6 +188,24 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 		b.WriteString(s.scr.panel(s.t("vcs.nan"), body))
 	}
 	if missing > 0 {
-		b.WriteString(s.t("vcs.missing", missing) + "\n")
+		b.WriteString(s.t("vcs.missing", missing, s.whyMissing(tables)) + "\n")
 	}
+}
+
+// whyMissing counts the tensors without values by what was the matter, the most
+// frequent first.
+func (s *session) whyMissing(tables []*resultTable) string {
+	count := map[string]int{}
+	for _, t := range tables {
+		for text, n := range t.missing {
+			count[s.reasonKind(text)] += n
+		}
+	}
+	kinds := slices.SortedFunc(maps.Keys(count), func(x, y string) int {
+		return cmp.Or(cmp.Compare(count[y], count[x]), strings.Compare(x, y))
+	})
+	for i, k := range kinds {
+		kinds[i] = s.t("vcs.kind", count[k], k)
+	}
+	return strings.Join(kinds, s.t("vcs.and"))
 }

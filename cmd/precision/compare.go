@@ -117,7 +117,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
 	if run.Found != "" {
-		fmt.Fprintf(e.stdout, "Graph            %s\n", run.Found)
+		fmt.Fprintf(e.stdout, "Graph            %s, found by %s\n", run.Found, run.How)
 	}
 	bar := progress.New(os.Stderr, "comparing")
 	run.Options.Progress = bar.Set
