@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +267,27 @@ func TestFuzzy(t *testing.T) {
 	} {
 		if got, ok := spread(c.name, c.text); got != c.want || ok != c.ok {
 			t.Errorf("spread(%q, %q) = %d, %v, want %d, %v", c.name, c.text, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestRunWords: as a sub-command run gets words, whose blanks are theirs, or
+// one line for the system shell.
+func TestRunWords(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"printf", "%s|", "a b", "it's", "$HOME", "-l"}, "a b|it's|$HOME|-l|"},
+		{[]string{"printf '%s|' a b | tr a c"}, "c|b|"},
+	} {
+		cfg, out, errs := sampleConfig(t)
+		run, _ := Command("run")
+		if code := run(context.Background(), cfg, c.words); code != 0 || out.String() != c.want {
+			t.Errorf("%q: exit status %d, output %q, want %q; %s", c.words, code, out, c.want, errs)
 		}
 	}
 }

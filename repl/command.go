@@ -160,7 +160,10 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 	act := c.make(s)
 	o := newOptions(c.name)
 	act.define(o)
-	words, err := o.parse(implyName(c.name, args))
+	words, err := args, error(nil)
+	if c.name != "run" { // whose options are those of another program
+		words, err = o.parse(implyName(c.name, args))
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		s.print(s.helpFor(c))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	gprompt "github.com/c-bata/go-prompt"
@@ -18,6 +19,8 @@ const most = 100
 // vocabulary holds the names that completion knows. It is filled in the
 // background, so that the prompt is there at once; until then there are none.
 type vocabulary struct {
+	state                               string // of the folders the names are from
+	loading                             sync.Mutex
 	ops, types, passes, graphs, tensors atomic.Pointer[wordList]
 }
 
@@ -26,9 +29,22 @@ type wordList []gprompt.Suggest
 
 func newVocabulary() *vocabulary { return &vocabulary{} }
 
+// follow fills the vocabulary in the background, again when graphs or dumps have
+// come since. Until then it knows what it knew.
+func (v *vocabulary) follow(s *session) {
+	state := s.folderStates()
+	if state == v.state {
+		return
+	}
+	v.state = state
+	go v.load(slices.Clone(s.ids()), s.data)
+}
+
 // load reads graphs and lists dumps. What fails has no names; the commands
 // that need it say why.
 func (v *vocabulary) load(ids []*debugID, data dataFolder) {
+	v.loading.Lock() // one after the other: the last one's names stay
+	defer v.loading.Unlock()
 	defer func() { recover() }() // completion is no reason to end a session
 	ops, types, passes, graphs, tensors := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
 	for _, id := range ids {

@@ -86,7 +86,6 @@ func (s *session) prompt(ctx context.Context) (code int) {
 		s.warn("history.failed", h.err)
 	}
 	words := newVocabulary()
-	go words.load(s.ids(), s.data)
 	for !s.quit && life.Err() == nil && !p.leave.Load() {
 		if !s.edit(p, h, words) {
 			return max(p.worst, s.script(ctx, in))
@@ -156,6 +155,8 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 	started = true
 	for {
 		p.typed.Store(false)
+		s.refresh()
+		words.follow(s)
 		line := editor.Input()
 		switch {
 		case p.leave.Load():

@@ -25,7 +25,21 @@ func (s *session) refresh() {
 	}
 }
 
-// state tells whether the graphs or the newest run of a debug id changed.
+// folderStates changes when graphs, dumps or golden arrays of the data folder
+// do.
+func (s *session) folderStates() string {
+	var b strings.Builder
+	for _, id := range s.ids() {
+		b.WriteString(id.name + "\n" + id.state)
+	}
+	for _, name := range h5SideNames {
+		file, _ := newestFile(s.data.path("pt", name), ".h5")
+		b.WriteString(fileState(file))
+	}
+	return b.String() + s.goldenState
+}
+
+// debugState tells whether the graphs or the newest run of a debug id changed.
 func debugState(dir string) string {
 	run, _ := newestRun(filepath.Join(dir, "dump"))
 	return folderState(filepath.Join(dir, "graph"), 2) + run + folderState(run, 6)

@@ -11,7 +11,8 @@ import (
 )
 
 // runCmd is the command run. At the prompt the shell hands it the line as it
-// was typed; as a sub-command it gets words, which are joined.
+// was typed. As a sub-command it gets words: one is a line, several are a
+// command and its arguments.
 type runCmd struct{}
 
 func newRun(*session) action { return &runCmd{} }
@@ -19,7 +20,27 @@ func newRun(*session) action { return &runCmd{} }
 func (*runCmd) define(*options) {}
 
 func (*runCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 1 {
+		for i := range words {
+			words[i] = systemWord(words[i])
+		}
+	}
 	return s.system(ctx, strings.Join(words, " "))
+}
+
+// systemWord quotes a word for the system shell if it needs that.
+func systemWord(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=:,./@%", r) ||
+			r == '\\' && runtime.GOOS == "windows" || r > 127
+	}
+	if w != "" && strings.TrimFunc(w, plain) == "" {
+		return w
+	}
+	if runtime.GOOS == "windows" {
+		return `"` + strings.ReplaceAll(w, `"`, `""`) + `"`
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
 // system runs a line in the system shell, which has the terminal meanwhile,

@@ -63,6 +63,9 @@ func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 // shellWord runs one command of the shell as a sub-command of the program; ok
 // is false when there is none of that name.
 func shellWord(ctx context.Context, e env, name string, args []string) (code int, ok bool) {
+	if name == "vector_compare" { // the word of the old shell
+		name = "vc"
+	}
 	run, ok := repl.Command(name)
 	if !ok {
 		return 0, false
