@@ -1,0 +1,228 @@
+// Package capture writes the Python scripts that record what precision
+// compares: the kit that a training script imports, a script that trains one
+// step from a checkpoint, and one that turns what TensorFlow's debugger recorded
+// into golden arrays.
+//
+// The scripts run on the training machine, with Python 3.6 or newer and
+// TensorFlow; this package runs nothing. They are files of this folder, in which
+// constants of the form "@name@" are replaced by the values of Options.
+package capture
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Names of the scripts. Train scripts are named by TrainFile.
+const (
+	KitFile    = "precision_capture.py"
+	TFDumpFile = "tf_dump.py"
+)
+
+// Environment variables that the scripts heed: the data folder to use in place
+// of Options.Root, and the action of a kit that was given none ("True").
+const (
+	EnvData     = "PRECISION_TOOL_DATA"
+	EnvDump     = "PRECISION_TOOL_DUMP"
+	EnvOverflow = "PRECISION_TOOL_OVERFLOW"
+)
+
+//go:embed precision_capture.py
+var kitText []byte
+
+//go:embed train.py
+var trainText []byte
+
+//go:embed tf_dump.py
+var tfDumpText []byte
+
+// Options are what the scripts are made for.
+type Options struct {
+	// Root is the data folder, an absolute path. It may be one of another
+	// machine, so it need not exist.
+	Root string
+	// ID is the folder of the run below npu in the data folder.
+	ID string
+	// Step is the iterations to record: numbers and ranges joined by "|", as
+	// "0|5-7"; empty records every iteration.
+	Step string
+	// Layer restricts the record to operators, separated by blanks; empty
+	// records all.
+	Layer string
+	// Data is what of a tensor is recorded, "tensor" or "stats"; empty leaves it
+	// to the framework, which records tensors.
+	Data string
+	// Seed is the seed of everything random.
+	Seed int
+	// OpDebugLevel, GEGraph and GraphLevel are the options op_debug_level,
+	// DUMP_GE_GRAPH and DUMP_GRAPH_LEVEL of the NPU's framework.
+	OpDebugLevel, GEGraph, GraphLevel int
+	// Timeout is how long to wait for the prompt of TensorFlow's debugger.
+	Timeout time.Duration
+}
+
+// Defaults are the options of PrecisionTool for a data folder.
+func Defaults(root string) Options {
+	return Options{Root: root, ID: "debug_0", Step: "0", Seed: 2022, OpDebugLevel: 4, GEGraph: 2, GraphLevel: 3, Timeout: 360 * time.Second}
+}
+
+var (
+	stepPart    = regexp.MustCompile(`^([0-9]+)(?:-([0-9]+))?$`)
+	windowsRoot = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
+)
+
+// IsAbs reports whether a path is absolute on some system, this one or that of
+// the training machine.
+func IsAbs(path string) bool {
+	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || windowsRoot.MatchString(path)
+}
+
+// Check returns what is wrong with the options, nil if nothing is.
+func (o Options) Check() error {
+	for _, t := range []struct{ name, text string }{{"data folder", o.Root}, {"debug id", o.ID}, {"layers", o.Layer}} {
+		if !utf8.ValidString(t.text) || strings.ContainsFunc(t.text, unicode.IsControl) {
+			return fmt.Errorf("%s: found %q, expected text in UTF-8 without control characters", t.name, t.text)
+		}
+	}
+	switch {
+	case !IsAbs(o.Root):
+		return fmt.Errorf("data folder: found %q, expected an absolute path", o.Root)
+	case o.ID == "" || o.ID == "." || o.ID == ".." || strings.ContainsAny(o.ID, `/\`):
+		return fmt.Errorf("debug id: found %q, expected the name of a folder, such as debug_0", o.ID)
+	case o.Data != "" && o.Data != "tensor" && o.Data != "stats":
+		return fmt.Errorf("dump data: found %q, expected tensor or stats", o.Data)
+	case o.Seed < 0 || o.Seed > 1<<32-1:
+		return fmt.Errorf("seed: found %d, expected a number from 0 to %d", o.Seed, uint32(1<<32-1))
+	case o.OpDebugLevel < 0 || o.OpDebugLevel > 4:
+		return fmt.Errorf("op debug level: found %d, expected a number from 0 to 4", o.OpDebugLevel)
+	case o.GEGraph < 1 || o.GEGraph > 3:
+		return fmt.Errorf("DUMP_GE_GRAPH: found %d, expected a number from 1 to 3", o.GEGraph)
+	case o.GraphLevel < 1 || o.GraphLevel > 4:
+		return fmt.Errorf("DUMP_GRAPH_LEVEL: found %d, expected a number from 1 to 4", o.GraphLevel)
+	case o.Timeout < time.Second:
+		return fmt.Errorf("prompt timeout: found %v, expected a second or more", o.Timeout)
+	}
+	return checkStep(o.Step)
+}
+
+func checkStep(text string) error {
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, "|") {
+		m := stepPart.FindStringSubmatch(part)
+		if m == nil {
+			return fmt.Errorf("dump step: found %q, expected numbers and ranges such as 0|5-7", text)
+		}
+		if m[2] == "" {
+			continue
+		}
+		first, err := strconv.ParseUint(m[1], 10, 32)
+		last, err2 := strconv.ParseUint(m[2], 10, 32)
+		if err != nil || err2 != nil || first > last {
+			return fmt.Errorf("dump step: found the range %q, expected one from a smaller to a greater number", part)
+		}
+	}
+	return nil
+}
+
+// Actions are the words of an action.
+var Actions = []string{"dump", "overflow", "fusion_off", "fusion_switch", "prof"}
+
+// ParseAction reads an action: words joined by "|" or blanks, each of which is
+// returned once, in the order of Actions. dump and overflow exclude each other,
+// as the framework records only one of them in a run.
+func ParseAction(text string) (string, error) {
+	given := strings.FieldsFunc(text, func(r rune) bool { return r == '|' || unicode.IsSpace(r) })
+	var words []string
+	for _, w := range given {
+		if !slices.Contains(Actions, w) {
+			return "", fmt.Errorf("found %q, expected %s, or several of them joined by |", w, strings.Join(Actions, ", "))
+		}
+	}
+	for _, a := range Actions {
+		if slices.Contains(given, a) {
+			words = append(words, a)
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return "", fmt.Errorf("found nothing, expected %s, or several of them joined by |", strings.Join(Actions, ", "))
+	case slices.Contains(words, "dump") && slices.Contains(words, "overflow"):
+		return "", fmt.Errorf("found %q: dump and overflow exclude each other, capture them in two runs", text)
+	}
+	return strings.Join(words, "|"), nil
+}
+
+// Devices are the devices that a step is trained on, in this order.
+var Devices = []string{"cpu", "npu"}
+
+// TrainFile is the name of the script for a device.
+func TrainFile(device string) string { return "train_" + device + ".py" }
+
+// Kit returns the script that a training script imports.
+func Kit(o Options) ([]byte, error) {
+	return fill(kitText, o, nil)
+}
+
+// Train returns the script that trains one step on a device of Devices, with an
+// action that ParseAction has read. It needs Kit and TFDump beside it.
+func Train(o Options, device, action string) ([]byte, error) {
+	if !slices.Contains(Devices, device) {
+		return nil, fmt.Errorf("device: found %q, expected %s", device, strings.Join(Devices, " or "))
+	}
+	action, err := ParseAction(action)
+	if err != nil {
+		return nil, fmt.Errorf("action: %w", err)
+	}
+	return fill(trainText, o, map[string]any{"device": device, "action": action})
+}
+
+// TFDump returns the script that turns what TensorFlow's debugger recorded into
+// golden arrays.
+func TFDump(o Options) ([]byte, error) {
+	return fill(tfDumpText, o, nil)
+}
+
+// holder is a constant of a script to replace. Its value is written as JSON,
+// which for texts and numbers is Python, too.
+var holder = regexp.MustCompile(`"@([a-z_]+)@"`)
+
+func fill(script []byte, o Options, more map[string]any) ([]byte, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	values := map[string]any{
+		"root": o.Root, "id": o.ID, "step": o.Step, "layer": strings.Join(strings.Fields(o.Layer), " "), "data": o.Data, "seed": o.Seed,
+		"op_debug_level": o.OpDebugLevel, "ge_graph": o.GEGraph, "graph_level": o.GraphLevel, "timeout": int(o.Timeout.Seconds()),
+	}
+	for k, v := range more {
+		values[k] = v
+	}
+	var unknown error
+	text := holder.ReplaceAllFunc(script, func(m []byte) []byte {
+		v, ok := values[string(m[2:len(m)-2])]
+		if !ok {
+			unknown = fmt.Errorf("the script has %s, of which nothing is known", m)
+			return m
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			unknown = err
+		}
+		return bytes.TrimSpace(b.Bytes())
+	})
+	return text, unknown
+}
