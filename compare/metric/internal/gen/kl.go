@@ -9,14 +9,17 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The logarithm of the divergence: r is 2^e·m, m in [√½, √2), and ln m is
-// 2·atanh(s), s = (m-1)/(m+1), |s| < 0.172, by its series up to s^(2·terms+1).
-// The terms left out are below 0.03^(terms+1)/(2·terms+3), 1e-15 of the whole.
-const terms = 8
+// The logarithm of the divergence: ln(p/q) is e·ln 2 + 2·atanh(s) with
+// s = (p - q·2^e)/(p + q·2^e), one division instead of two. e is the difference
+// of the bits of p and q, read as integers, rounded to whole exponents: this
+// piecewise linear log2 is off by at most 0.087, so p/(q·2^e) is in 2^±0.587 and
+// |s| < 0.201. atanh is its series up to s^(2·terms+1); the terms left out are
+// below 0.0404^(terms+1)/(2·terms+3), 6e-16 of the whole.
+const terms = 9
 
 const (
-	rootHalf     = 0x3fe6a09e667f3bcd // bits of √½
-	mantissaMask = 1<<52 - 1
+	halfExponent = 1 << 51
+	exponentMask = 0xfff << 52
 )
 
 func klStart(level string, e element) (out, k, x, y, n reg.Register) {
@@ -39,8 +42,8 @@ func sumKL512(e element) {
 		VMOVUPD(m, z)
 		return z
 	}
-	floor, split, mantissa, one, ln2, two := constant(f64(0x1p-23)), constant(q64(rootHalf)), constant(q64(mantissaMask)),
-		constant(f64(1)), constant(f64(math.Ln2)), constant(f64(2))
+	// Exponents stay where they are in the bits: 2^52 times too large.
+	floor, half, exponent, ln2 := constant(f64(0x1p-23)), constant(q64(halfExponent)), constant(q64(exponentMask)), constant(f64(math.Ln2/(1<<52)))
 	var series [terms + 1]reg.VecVirtual
 	for i := 1; i <= terms; i++ {
 		series[i] = constant(f64(1 / float64(2*i+1)))
@@ -55,7 +58,7 @@ func sumKL512(e element) {
 	loop("loop", n, func() {
 		prefetch(x)
 		prefetch(y)
-		p, q, r, b, s, z, t := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
+		p, q, b, s, z, t := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
 		if e.bits == 32 {
 			VCVTPS2PD(Mem{Base: x}, p)
 			VCVTPS2PD(Mem{Base: y}, q)
@@ -71,21 +74,20 @@ func sumKL512(e element) {
 		VMAXPD(q, floor, q)
 		VADDPD(p, acc[1], acc[1])
 		VADDPD(q, acc[2], acc[2])
-		VDIVPD(q, p, r)
-		VPSUBQ(split, r, b)
-		VPANDQ(mantissa, b, r)
-		VPADDQ(split, r, r)
-		VPSRAQ(Imm(52), b, b)
+		VPADDQ(half, p, b)
+		VPSUBQ(q, b, b)
+		VPANDQ(exponent, b, b)
+		VPADDQ(b, q, q) // q·2^e
 		VCVTQQ2PD(b, b)
-		VADDPD(one, r, t)
-		VSUBPD(one, r, s)
+		VADDPD(q, p, t)
+		VSUBPD(q, p, s)
 		VDIVPD(t, s, s)
 		VMULPD(s, s, z)
 		VMOVAPD(series[terms], t)
 		for i := terms - 1; i >= 1; i-- {
 			VFMADD213PD(series[i], z, t)
 		}
-		VMULPD(two, s, s)    // 2s
+		VADDPD(s, s, s)      // 2s
 		VMULPD(z, t, t)      // z·P(z)
 		VFMADD213PD(s, s, t) // 2s + 2s·z·P(z)
 		VFMADD231PD(ln2, b, t)
@@ -117,13 +119,12 @@ func sumKL256(e element) {
 	// Without a conversion of 64-bit integers: exponents are non-negative
 	// with a bias, and become the low bits of the mantissa of 2^52.
 	const bias = 1023
-	const shift = bias<<52 - rootHalf
 	width := 4 * e.size()
 	SHRQ(Imm(2), n)
 	loop("loop", n, func() {
 		prefetch(x)
 		prefetch(y)
-		p, q, r, b, s, z, t := YMM(), YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+		p, q, b, s, z, t := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
 		if e.bits == 32 {
 			VCVTPS2PD(Mem{Base: x}, p)
 			VCVTPS2PD(Mem{Base: y}, q)
@@ -139,15 +140,16 @@ func sumKL256(e element) {
 		VMAXPD(q, floor, q)
 		VADDPD(p, acc[1], acc[1])
 		VADDPD(q, acc[2], acc[2])
-		VDIVPD(q, p, r)
-		VPADDQ(q64(shift), r, b)
-		VANDPD(q64(mantissaMask), b, r)
-		VPADDQ(q64(rootHalf), r, r)
+		VPADDQ(q64(halfExponent), p, b)
+		VPSUBQ(q, b, b)
+		VANDPD(q64(exponentMask), b, b)
+		VPADDQ(b, q, q) // q·2^e
+		VPADDQ(q64(bias<<52), b, b)
 		VPSRLQ(Imm(52), b, b)
 		VORPD(f64(0x1p52), b, b)
 		VSUBPD(f64(0x1p52+bias), b, b)
-		VADDPD(f64(1), r, t)
-		VSUBPD(f64(1), r, s)
+		VADDPD(q, p, t)
+		VSUBPD(q, p, s)
 		VDIVPD(t, s, s)
 		VMULPD(s, s, z)
 		VMOVUPD(f64(1/float64(2*terms+1)), t)
