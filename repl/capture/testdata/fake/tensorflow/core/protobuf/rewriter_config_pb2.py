@@ -1,0 +1,2 @@
+class RewriterConfig(object):
+    OFF = 2

@@ -1,0 +1,5 @@
+from tensorflow import note
+
+
+def patch():
+    note("tfdeterminism")
