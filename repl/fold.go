@@ -39,23 +39,45 @@ func glyphs(line string) []glyph {
 	return list
 }
 
+// hangFrom is the width of lines from which on their continuations are indented.
+const hangFrom = 40
+
+// hang is how far the continuations of a line are indented: as far as the
+// blanks and tree marks it begins with.
+func hang(line []glyph, width int) int {
+	n := 0
+	for n < len(line) && n < 8 && strings.Contains(" ├└─-", line[n].text) {
+		n++
+	}
+	if width < hangFrom {
+		return 0
+	}
+	return n
+}
+
 // foldLine breaks a line with colours into lines of at most width columns: at
 // blanks, and within words that are long, such as paths. Colours end with a
 // line and go on in the next.
 func foldLine(line string, width int) []string {
 	rest := glyphs(line)
+	indent := hang(rest, width)
 	var out []string
 	for {
 		n, used, blank := 0, 0, -1
+		margin := "" // of the lines behind the first
+		if len(out) > 0 {
+			used, margin = indent, strings.Repeat(" ", indent)
+		}
+		start := used
 		for n < len(rest) && used+rest[n].width <= width {
-			if rest[n].text == " " {
+			if rest[n].text == " " && (len(out) > 0 || n >= indent) {
 				blank = n
 			}
 			used += rest[n].width
 			n++
 		}
 		if n == len(rest) {
-			return append(out, paint(rest))
+			return append(out, margin+paint(rest))
 		}
 		n = max(n, 1) // a character wider than the line
 		if blank > 0 && rest[n].text != " " {
@@ -63,7 +85,7 @@ func foldLine(line string, width int) []string {
 			for i := blank + 1; i < len(rest) && rest[i].text != " "; i++ {
 				word += rest[i].width
 			}
-			if word <= width {
+			if word <= width-max(start, indent) {
 				n = blank
 			}
 		}
@@ -71,7 +93,7 @@ func foldLine(line string, width int) []string {
 		for end > 1 && rest[end-1].text == " " {
 			end--
 		}
-		out = append(out, paint(rest[:end]))
+		out = append(out, margin+paint(rest[:end]))
 		rest = rest[n:]
 		for len(rest) > 0 && rest[0].text == " " {
 			rest = rest[1:]

@@ -70,6 +70,8 @@ func TestFold(t *testing.T) {
 		{"很长的算子名称", 5, []string{"很长", "的算", "子名", "称"}},
 		{"宽", 1, []string{"宽"}},
 		{"ab   cd", 3, []string{"ab", "cd"}},
+		{" └─ [Shape: (1, 2)] [Max: 1] [Min: -1] [Mean: 0.5]", 40, []string{" └─ [Shape: (1, 2)] [Max: 1] [Min: -1]", "    [Mean: 0.5]"}},
+		{" - " + strings.Repeat("a", 50), 40, []string{" - " + strings.Repeat("a", 37), "   " + strings.Repeat("a", 13)}},
 	} {
 		if got := foldLine(c.text, c.width); !slices.Equal(got, c.want) {
 			t.Errorf("foldLine(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
