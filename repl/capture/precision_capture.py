@@ -211,7 +211,7 @@ def update_custom_op(custom_op, action=None, debug_id=None):
     if "dump" in words:
         parameter["enable_dump"].b = True
         text("dump_path", _run_folder(debug_id, "dump"))
-        text("dump_mode", "output")
+        text("dump_mode", "all")
         if DUMP_STEP:
             text("dump_step", DUMP_STEP)
         if DUMP_LAYER:
