@@ -129,10 +129,7 @@ func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pa
 func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Array, d *array.Diff) (string, error) {
 	var b strings.Builder
 	for i, a := range []*array.Array{left, right} {
-		stats, err := a.Measure(ctx, s.set.Workers)
-		if err != nil {
-			return "", err
-		}
+		stats := []array.Stats{d.LeftStats, d.RightStats}[i]
 		b.WriteString(s.t([]string{"cp.left", "cp.right"}[i]) + "\n")
 		name := clean(a.Path)
 		if a.Part != "" {

@@ -226,3 +226,44 @@ func TestWriteNpyWidened(t *testing.T) {
 		t.Errorf("%v %v came back as %v %v, %v", a.Type, a.Shape, back.Type, v, err)
 	}
 }
+
+// TestCompareMeasures: comparing measures both sides as Measure does, whatever
+// their lengths are.
+func TestCompareMeasures(t *testing.T) {
+	long := make([]float32, 2*tile+7)
+	for i := range long {
+		long[i] = float32(i%1000) - 300
+	}
+	long[5], long[tile+3], long[2*tile+6] = nan, inf, -12345
+	for _, short := range [][]float32{{}, {1, 2, 3}, long[:tile], long[:tile+5], long} {
+		a, b := array(t, []int64{int64(len(long))}, long...), array(t, []int64{int64(len(short))}, short...)
+		d, err := Compare(context.Background(), a, b, Options{Rows: 3, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, _ := a.Measure(context.Background(), 1)
+		right, _ := b.Measure(context.Background(), 1)
+		same := func(x, y Stats) bool {
+			return x.Count == y.Count && x.NaN == y.NaN && x.Inf == y.Inf && x.Limit == y.Limit && (x.Max == y.Max && x.Min == y.Min && x.Mean == y.Mean || math.IsNaN(x.Mean) && math.IsNaN(y.Mean))
+		}
+		if !same(d.LeftStats, left) || !same(d.RightStats, right) {
+			t.Errorf("%d elements: %+v %+v, want %+v %+v", len(short), d.LeftStats, d.RightStats, left, right)
+		}
+		if len(short) == len(long) && (left.Min != -12345 || left.NaN != 1 || left.Inf != 1) {
+			t.Errorf("%+v", left)
+		}
+	}
+}
+
+// TestLimit counts values at the largest float16, in every place of a tile.
+func TestLimit(t *testing.T) {
+	for n := range 9 {
+		var p partial
+		v := make([]float64, 9)
+		v[n], v[(n+4)%9] = -largestHalf, largestHalf
+		p.measure(v)
+		if p.limit != 2 || p.max != largestHalf || p.min != -largestHalf || p.sum != 0 || p.finite != 9 {
+			t.Errorf("at %d: %+v", n, p)
+		}
+	}
+}

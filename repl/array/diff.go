@@ -39,6 +39,8 @@ type Diff struct {
 	Cosine float64
 	// Errors are the first bad pairs, First the first of all.
 	Errors, First []Pair
+	// LeftStats and RightStats are the statistics of each side.
+	LeftStats, RightStats Stats
 }
 
 // AllClose reports whether no pair is bad.
@@ -54,9 +56,10 @@ func (d *Diff) Share() float64 {
 
 // sums are those of a tile.
 type sums struct {
-	bad, nan   int64
-	xy, xx, yy float64
-	errors     []Pair
+	left, right partial
+	bad, nan    int64
+	xy, xx, yy  float64
+	errors      []Pair
 }
 
 // Compare compares two tensors element by element, in C order of each,
@@ -79,13 +82,14 @@ func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) 
 		}
 		var x, y []float64
 		return func(k int, first, count int64) (err error) {
-			if x, err = fill(l, x, first, count, parts); err != nil {
+			t := &all[k]
+			if x, err = fill(l, x, first, count, parts, &t.left); err != nil {
 				return err
 			}
-			if y, err = fill(r, y, first, count, parts); err != nil {
+			if y, err = fill(r, y, first, count, parts, &t.right); err != nil {
 				return err
 			}
-			all[k].add(x, y, first*parts, o)
+			t.add(x, y, first*parts, o)
 			return nil
 		}, nil
 	})
@@ -108,12 +112,15 @@ func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) 
 	if math.IsInf(d.Cosine, 0) {
 		d.Cosine = math.NaN()
 	}
+	d.LeftStats = left.stats(len(all), func(i int) *partial { return &all[i].left })
+	d.RightStats = right.stats(len(all), func(i int) *partial { return &all[i].right })
 	return d, d.first(left, right, o.Rows, parts)
 }
 
 // fill reads a tile as pairs of numbers if parts is 2; reals then have an
-// imaginary part of 0. What is behind the end is 0.
-func fill(c *cursor, buf []float64, first, count, parts int64) ([]float64, error) {
+// imaginary part of 0. What is behind the end is 0. The numbers that are really
+// there are measured, unless p is nil.
+func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) ([]float64, error) {
 	have := max(0, min(count, c.a.Len()-first))
 	var v []float64
 	if have > 0 {
@@ -121,6 +128,9 @@ func fill(c *cursor, buf []float64, first, count, parts int64) ([]float64, error
 		if v, err = c.elements(first, have); err != nil {
 			return buf, err
 		}
+	}
+	if p != nil {
+		p.measure(v)
 	}
 	if own := int64(c.a.Type.Parts()); own == parts && have == count {
 		return v, nil // the common case; buf is only for the others
@@ -136,25 +146,41 @@ func fill(c *cursor, buf []float64, first, count, parts int64) ([]float64, error
 
 func (s *sums) add(x, y []float64, first int64, o Options) {
 	y = y[:len(x)]
-	for i, a := range x {
-		b := y[i]
-		s.xy += a * b
-		s.xx += a * a
-		s.yy += b * b
+	// Sums of even and odd elements, so that additions do not wait for each other.
+	var xy, xx, yy, xy1, xx1, yy1 float64
+	i := 0
+	for ; i+2 <= len(x); i += 2 {
+		a, b, a1, b1 := x[i], y[i], x[i+1], y[i+1]
+		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
+		xy1, xx1, yy1 = xy1+a1*b1, xx1+a1*a1, yy1+b1*b1
 		// Also false for anything that is not finite.
-		if math.Abs(a-b) <= o.Atol+o.Rtol*math.Abs(b) && !math.IsInf(b, 0) {
-			continue
+		if !(math.Abs(a-b) <= o.Atol+o.Rtol*math.Abs(b) && !math.IsInf(b, 0)) {
+			s.differ(a, b, first+int64(i), o.Rows)
 		}
-		if a == b { // the same infinity
-			continue
+		if !(math.Abs(a1-b1) <= o.Atol+o.Rtol*math.Abs(b1) && !math.IsInf(b1, 0)) {
+			s.differ(a1, b1, first+int64(i)+1, o.Rows)
 		}
-		if a != a && b != b {
-			s.nan++
-			continue
+	}
+	if i < len(x) {
+		a, b := x[i], y[i]
+		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
+		if !(math.Abs(a-b) <= o.Atol+o.Rtol*math.Abs(b) && !math.IsInf(b, 0)) {
+			s.differ(a, b, first+int64(i), o.Rows)
 		}
+	}
+	s.xy, s.xx, s.yy = xy+xy1, xx+xx1, yy+yy1
+}
+
+// differ takes a pair that is not within the tolerances.
+func (s *sums) differ(a, b float64, index int64, rows int) {
+	switch {
+	case a == b: // the same infinity
+	case a != a && b != b:
+		s.nan++
+	default:
 		s.bad++
-		if len(s.errors) < o.Rows {
-			s.errors = append(s.errors, Pair{first + int64(i), a, b})
+		if len(s.errors) < rows {
+			s.errors = append(s.errors, Pair{index, a, b})
 		}
 	}
 }
@@ -172,11 +198,11 @@ func (d *Diff) first(left, right *Array, rows int, parts int64) error {
 	if err != nil {
 		return err
 	}
-	x, err := fill(l, nil, 0, n, parts)
+	x, err := fill(l, nil, 0, n, parts, nil)
 	if err != nil {
 		return err
 	}
-	y, err := fill(r, nil, 0, n, parts)
+	y, err := fill(r, nil, 0, n, parts, nil)
 	if err != nil {
 		return err
 	}

@@ -25,29 +25,83 @@ type partial struct {
 	max, min, sum           float64
 }
 
-func (p *partial) add(v []float64) {
+// measure are the statistics of the numbers of a tile.
+func (p *partial) measure(v []float64) {
 	p.max, p.min = math.Inf(-1), math.Inf(1)
-	for _, x := range v {
-		if x-x != 0 { // NaN or infinite
-			if x != x {
-				p.nan++
-			} else {
-				p.inf++
+	p.add(v)
+}
+
+// add takes v into the statistics. Four elements at a time have sums, largest
+// and smallest of their own, so that no addition waits for the one before.
+func (p *partial) add(v []float64) {
+	var s0, s1, s2, s3 float64
+	m0, m1, m2, m3 := p.max, p.max, p.max, p.max
+	l0, l1, l2, l3 := p.min, p.min, p.min, p.min
+	i := 0
+	for ; i+4 <= len(v); i += 4 {
+		x := v[i : i+4 : i+4]
+		a, b, c, d := x[0], x[1], x[2], x[3]
+		// Of something that is not finite this difference is NaN.
+		if t := (a - a) + (b - b) + (c - c) + (d - d); t != 0 {
+			for _, x := range x {
+				p.single(x)
 			}
 			continue
 		}
-		if x > p.max {
-			p.max = x
+		s0, s1, s2, s3 = s0+a, s1+b, s2+c, s3+d
+		if a > m0 {
+			m0 = a
 		}
-		if x < p.min {
-			p.min = x
+		if b > m1 {
+			m1 = b
 		}
-		p.sum += x
-		if x == largestHalf || x == -largestHalf {
-			p.limit++
+		if c > m2 {
+			m2 = c
+		}
+		if d > m3 {
+			m3 = d
+		}
+		if a < l0 {
+			l0 = a
+		}
+		if b < l1 {
+			l1 = b
+		}
+		if c < l2 {
+			l2 = c
+		}
+		if d < l3 {
+			l3 = d
 		}
 	}
+	p.sum += (s0 + s1) + (s2 + s3)
+	p.max = max(p.max, m0, m1, m2, m3)
+	p.min = min(p.min, l0, l1, l2, l3)
+	for _, x := range v[i:] {
+		p.single(x)
+	}
 	p.finite = int64(len(v)) - p.nan - p.inf
+	// Only tiles that reach it hold the largest float16.
+	if p.max >= largestHalf || p.min <= -largestHalf {
+		for _, x := range v {
+			if x == largestHalf || x == -largestHalf {
+				p.limit++
+			}
+		}
+	}
+}
+
+// single takes one number into the statistics.
+func (p *partial) single(x float64) {
+	switch {
+	case x != x:
+		p.nan++
+	case x-x != 0:
+		p.inf++
+	default:
+		p.sum += x
+		p.max, p.min = max(p.max, x), min(p.min, x)
+	}
 }
 
 // Measure reads the tensor once. Sums are float64, tile by tile, and added in
@@ -59,15 +113,20 @@ func (a *Array) Measure(ctx context.Context, workers int) (Stats, error) {
 		c, err := a.cursor()
 		return func(k int, first, count int64) error {
 			v, err := c.elements(first, count)
-			parts[k].add(v)
+			parts[k].measure(v)
 			return err
 		}, err
 	})
+	return a.stats(len(parts), func(i int) *partial { return &parts[i] }), err
+}
+
+// stats puts the statistics of n tiles together.
+func (a *Array) stats(n int, part func(i int) *partial) Stats {
 	s := Stats{Count: a.Numbers(), Max: math.Inf(-1), Min: math.Inf(1)}
 	var sum float64
 	var finite int64
-	for i := range parts {
-		p := &parts[i]
+	for i := range n {
+		p := part(i)
 		s.NaN += p.nan
 		s.Inf += p.inf
 		s.Limit += p.limit
@@ -82,5 +141,5 @@ func (a *Array) Measure(ctx context.Context, workers int) (Stats, error) {
 	if a.Type.String() != "float16" {
 		s.Limit = 0
 	}
-	return s, err
+	return s
 }
