@@ -143,7 +143,13 @@ func (f *findings) verdict(s *session) string {
 		switch {
 		case f.tables == 0 && !f.compared:
 			say("verdict.nothing")
-			if len(s.ids()) > 1 || len(s.ids()) == 1 && hasEntries(s.data.golden()) {
+			runs := 0
+			for _, id := range s.ids() {
+				if len(s.dumpsOf(id).leaves) > 0 {
+					runs++
+				}
+			}
+			if runs > 1 || runs == 1 && hasEntries(s.data.golden()) {
 				next = append(next, "ac -c")
 			} else {
 				say("verdict.capture", s.data.npu(), s.data.golden())
