@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/graph"
 )
 
@@ -78,6 +79,13 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		any = any || len(s.graphsOf(id).files) > 0
 	}
 	if !any {
+		if text, err := n.withoutGraph(ctx, s); err != nil {
+			return s.failed(ctx, err)
+		} else if text != "" {
+			s.info("ni.nograph", s.data.path("npu", "debug_0", "graph"))
+			s.page(text)
+			return exitOK
+		}
 		if len(s.h5Sides()) > 0 {
 			s.fail("h5.none", n.name)
 			return exitNothing
@@ -124,6 +132,42 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	return code
 }
 
+// withoutGraph shows what was recorded of an operator when there is no graph to
+// tell more: its dumps, and the golden arrays of its name. It is "" if nothing
+// was.
+func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
+	name := dump.Normalise(n.name)
+	var out strings.Builder
+	for _, id := range s.ids() {
+		var files []dumpFile
+		for _, l := range s.dumpsOf(id).leaves {
+			if op := l.folder().Op(name); op != nil {
+				files = append(files, dumpFile{op.Newest(), l})
+			}
+		}
+		if len(files) == 0 {
+			continue
+		}
+		var b strings.Builder
+		at := &files[0].Name
+		b.WriteString("Op(Type/Name): " + s.scr.green("["+clean(at.OpType)+"]") + " " + clean(at.OpName) + "\n")
+		if err := n.recordings(ctx, s, &b, id, at.OpType, at.OpName, files); err != nil {
+			return "", err
+		}
+		if folder := s.goldenArrays(); folder != nil {
+			var ops []*dump.Op
+			for i := 0; folder.Output(name, i) != nil; i++ {
+				ops = append(ops, folder.Output(name, i))
+			}
+			if err := n.goldenArrays(ctx, s, &b, "TfDumpOutput:", ops); err != nil {
+				return "", err
+			}
+		}
+		out.WriteString(s.scr.panel(s.scr.green("("+id.name+")"), b.String()))
+	}
+	return out.String(), nil
+}
+
 // show is the panel of an operator.
 func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTable) (string, error) {
 	info := x.file.index.Node(x.op)
@@ -155,7 +199,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 	for _, note := range info.Notes {
 		line("", s.scr.yellow(note))
 	}
-	if err := n.recordings(ctx, s, &b, x); err != nil {
+	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err
 	}
 	if err := n.golden(ctx, s, &b, x); err != nil {

@@ -56,10 +56,10 @@ func (s *session) decodeFolder(id *debugID, l *leaf) []string {
 
 // recordings shows what the NPU recorded of an operator, with statistics, and
 // decodes it for other programs.
-func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, x node) error {
+func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *debugID, opType, name string, files []dumpFile) error {
 	var blocks [2]strings.Builder
 	var folders []string
-	for _, e := range x.files(s) {
+	for _, e := range files {
 		arrays, bad, err := array.Open(e.Path)
 		if err != nil {
 			bad = append(bad, err)
@@ -68,7 +68,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			stats, err := a.Measure(ctx, s.set.Workers)
 			name := a.Name
 			if err == nil {
-				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(x.id, e.leaf)...); path != "" {
+				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
 					name += ".npy"
 					if dir := filepath.Dir(path); !slices.Contains(folders, dir) {
 						folders = append(folders, dir)
@@ -94,19 +94,19 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
 		}
 	}
-	for _, l := range s.dumpsOf(x.id).leaves {
-		for _, path := range l.statistics()[dump.Normalise(x.op.Type)+"."+dump.Normalise(x.op.Name)] {
+	for _, l := range s.dumpsOf(id).leaves {
+		for _, path := range l.statistics()[dump.Normalise(opType)+"."+dump.Normalise(name)] {
 			if err := n.statistics(s, &blocks, path); err != nil {
 				fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
 			}
 		}
 	}
-	for i, name := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
+	for i, title := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
 		text := blocks[i].String()
 		if text == "" {
 			text = s.t("ni.nodump") + "\n"
 		}
-		b.WriteString(name + "\n" + text)
+		b.WriteString(title + "\n" + text)
 	}
 	for _, dir := range folders {
 		b.WriteString(s.t("ni.decoded", clean(dir)) + "\n")
@@ -159,34 +159,42 @@ func (n *niCmd) golden(ctx context.Context, s *session, b *strings.Builder, x no
 		if input {
 			name = "TfDumpInput:"
 		}
-		var text strings.Builder
-		for i, op := range s.goldenOps(folder, x, input) {
-			if op == nil {
-				continue
+		if err := n.goldenArrays(ctx, s, b, name, s.goldenOps(folder, x, input)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goldenArrays shows a block of golden arrays with their statistics.
+func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder, title string, ops []*dump.Op) error {
+	var text strings.Builder
+	for i, op := range ops {
+		if op == nil {
+			continue
+		}
+		arrays, bad, err := array.Open(op.Newest().Path)
+		if err != nil {
+			bad = append(bad, err)
+		}
+		for _, a := range arrays {
+			stats, err := a.Measure(ctx, s.set.Workers)
+			a.Close()
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			arrays, bad, err := array.Open(op.Newest().Path)
 			if err != nil {
 				bad = append(bad, err)
+				continue
 			}
-			for _, a := range arrays {
-				stats, err := a.Measure(ctx, s.set.Workers)
-				a.Close()
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err != nil {
-					bad = append(bad, err)
-					continue
-				}
-				fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(i)+"]"), clean(a.Name), s.summary(a, stats))
-			}
-			for _, err := range bad {
-				fmt.Fprintf(&text, " - %s\n", s.scr.red(err.Error()))
-			}
+			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(i)+"]"), clean(a.Name), s.summary(a, stats))
 		}
-		if text.Len() > 0 {
-			b.WriteString(name + "\n" + text.String())
+		for _, err := range bad {
+			fmt.Fprintf(&text, " - %s\n", s.scr.red(err.Error()))
 		}
+	}
+	if text.Len() > 0 {
+		b.WriteString(title + "\n" + text.String())
 	}
 	return nil
 }

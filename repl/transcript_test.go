@@ -211,6 +211,10 @@ func layOut(t testing.TB, repo, what string) {
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), f[1], f[2])), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	case "remove":
+		if err := os.RemoveAll(filepath.Join("precision_data", filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
 	case "file":
 		from, to, _ := strings.Cut(name, " ")
 		copyTree(t, filepath.Join(repo, "repl", "testdata", from), filepath.FromSlash(to))
