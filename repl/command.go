@@ -33,12 +33,23 @@ var moreCommands []command
 // commands lists the commands in the order of help.
 func commands() []command {
 	return append([]command{
-		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"dc", newDC}, {"run", newRun},
+		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"dc", newDC},
+		{"train", newTrain}, {"tf_dump", newTFDump}, {"kit", newKit}, {"run", newRun},
 	}, moreCommands...)
 }
 
+// oldCommands work and are not listed: what they do is an option of a capture
+// script now.
+func oldCommands() []command {
+	return []command{{"npu_dump", newNPUDump}, {"npu_overflow", newNPUOverflow}}
+}
+
+// lineCommands take a command line of the system shell, whose options are not
+// theirs.
+var lineCommands = map[string]bool{"run": true, "tf_dump": true, "npu_dump": true, "npu_overflow": true}
+
 func findCommand(name string) (command, bool) {
-	for _, c := range commands() {
+	for _, c := range append(commands(), oldCommands()...) {
 		if c.name == name {
 			return c, true
 		}
@@ -161,8 +172,10 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 	o := newOptions(c.name)
 	act.define(o)
 	words, err := args, error(nil)
-	if c.name != "run" { // whose options are those of another program
+	if !lineCommands[c.name] {
 		words, err = o.parse(implyName(c.name, args))
+	} else if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
+		err = flag.ErrHelp
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):

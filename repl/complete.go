@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	gprompt "github.com/c-bata/go-prompt"
+
+	"precision/repl/capture"
 )
 
 // most is how many suggestions are made. The line editor measures all of them
@@ -162,7 +164,7 @@ func (c *completer) complete(line string) (found []gprompt.Suggest) {
 		return c.commands(word)
 	}
 	cmd, ok := findCommand(name)
-	if !ok || name == "run" {
+	if !ok || lineCommands[name] {
 		return files(word)
 	}
 	o := newOptions(name)
@@ -237,10 +239,28 @@ func (c *completer) values(name string, o *options, before []string, word string
 		return pick(word, "npy", "bin", "msnpy", "pt")
 	case "vcs file", "vc left", "vc right", "vc graph", "vc close_fusion", "dc output":
 		return files(word)
+	case "train device":
+		return pick(word, append([]string{"all"}, capture.Devices...)...)
+	case "train action":
+		return actions(word)
+	case "kit data":
+		return pick(word, "tensor", "stats")
+	case "kit output", "kit root":
+		return files(word)
 	case "ls ":
 		return pick(word, "dump")
 	}
 	return nil
+}
+
+// actions suggests an action behind those that are there.
+func actions(word string) []gprompt.Suggest {
+	before := word[:strings.LastIndexByte(word, '|')+1]
+	found := pick(word[len(before):], capture.Actions...)
+	for i := range found {
+		found[i].Text = before + found[i].Text
+	}
+	return found
 }
 
 func pick(word string, from ...string) []gprompt.Suggest {

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"precision/graph"
+	"precision/repl/capture"
 	"precision/repl/msg"
 )
 
@@ -47,10 +49,15 @@ type Settings struct {
 	// Casts are the casts that ac shows (key casts, a list such as
 	// "DT_FLOAT -> DT_INT32"); nil takes the built-in ones.
 	Casts []graph.CastRule
+	// Python is the program that runs capture scripts, empty for python3 or
+	// python (key python); Capture is what they are made for (keys dump_step,
+	// seed, op_debug_level, dump_ge_graph, dump_graph_level, prompt_timeout).
+	Python  string
+	Capture capture.Options
 }
 
 func defaults() Settings {
-	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001}
+	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001, Capture: capture.Defaults("")}
 }
 
 // load reads a settings file over s. What is wrong with single keys is
@@ -140,7 +147,47 @@ func (s *Settings) assign(key string, v any, dir string) error {
 		s.Casts = rules
 		return nil
 	}
-	return errors.New("there is no such setting")
+	return s.assignCapture(key, v)
+}
+
+// assignCapture takes the settings of capture scripts.
+func (s *Settings) assignCapture(key string, v any) error {
+	c := s.Capture
+	c.Root = "/" // is that of the session, later
+	var err error
+	switch key {
+	case "python":
+		return take(&s.Python, v)
+	case "dump_step":
+		if f, ok := v.(float64); ok {
+			c.Step = fmt.Sprint(int64(f))
+		} else {
+			err = take(&c.Step, v)
+		}
+	case "seed":
+		err = takeCount(&c.Seed, v)
+	case "op_debug_level":
+		err = takeCount(&c.OpDebugLevel, v)
+	case "dump_ge_graph":
+		err = takeCount(&c.GEGraph, v)
+	case "dump_graph_level":
+		err = takeCount(&c.GraphLevel, v)
+	case "prompt_timeout":
+		var seconds int
+		err = takeCount(&seconds, v)
+		c.Timeout = time.Duration(seconds) * time.Second
+	default:
+		return errors.New("there is no such setting")
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	if err != nil {
+		return err
+	}
+	c.Root = ""
+	s.Capture = c
+	return nil
 }
 
 func take(to *string, v any) error {

@@ -20,12 +20,20 @@ func newRun(*session) action { return &runCmd{} }
 func (*runCmd) define(*options) {}
 
 func (*runCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 1 {
-		for i := range words {
-			words[i] = systemWord(words[i])
-		}
+	return s.system(ctx, commandLine(words))
+}
+
+// commandLine makes a line for the system shell of words: one is a line,
+// several are a command and its arguments.
+func commandLine(words []string) string {
+	if len(words) == 1 {
+		return words[0]
 	}
-	return s.system(ctx, strings.Join(words, " "))
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = systemWord(w)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // systemWord quotes a word for the system shell if it needs that.
@@ -55,15 +63,28 @@ func (s *session) system(ctx context.Context, line string) int {
 		s.print(s.helpFor(c))
 		return exitOK
 	}
+	return s.systemWith(ctx, line)
+}
+
+// systemWith runs a line in the system shell with further variables in its
+// environment.
+func (s *session) systemWith(ctx context.Context, line string, env ...string) int {
+	if runtime.GOOS == "windows" {
+		return s.child(ctx, env, "cmd", "/C", line)
+	}
+	return s.child(ctx, env, "sh", "-c", line)
+}
+
+// child runs a program, which has the terminal meanwhile, and returns its exit
+// status.
+func (s *session) child(ctx context.Context, env []string, name string, args ...string) int {
 	if s.tty != nil {
 		// Ctrl-C reaches the child by itself, and what it does then is its
 		// own affair.
 		ctx = s.tty.life
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	if runtime.GOOS == "windows" {
-		cmd = exec.CommandContext(ctx, "cmd", "/C", line)
-	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
 	// Only a terminal is handed on: a child must not eat the script.

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -139,9 +140,12 @@ func checkStep(text string) error {
 // Actions are the words of an action.
 var Actions = []string{"dump", "overflow", "fusion_off", "fusion_switch", "prof"}
 
+// ErrExclusive is the error of an action with both dump and overflow: the
+// framework records only one of them in a run.
+var ErrExclusive = errors.New("dump and overflow exclude each other, capture them in two runs")
+
 // ParseAction reads an action: words joined by "|" or blanks, each of which is
-// returned once, in the order of Actions. dump and overflow exclude each other,
-// as the framework records only one of them in a run.
+// returned once, in the order of Actions.
 func ParseAction(text string) (string, error) {
 	given := strings.FieldsFunc(text, func(r rune) bool { return r == '|' || unicode.IsSpace(r) })
 	var words []string
@@ -159,7 +163,7 @@ func ParseAction(text string) (string, error) {
 	case len(words) == 0:
 		return "", fmt.Errorf("found nothing, expected %s, or several of them joined by |", strings.Join(Actions, ", "))
 	case slices.Contains(words, "dump") && slices.Contains(words, "overflow"):
-		return "", fmt.Errorf("found %q: dump and overflow exclude each other, capture them in two runs", text)
+		return "", ErrExclusive
 	}
 	return strings.Join(words, "|"), nil
 }

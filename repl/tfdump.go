@@ -1,0 +1,92 @@
+package repl
+
+import (
+	"context"
+	"path/filepath"
+
+	"precision/repl/capture"
+)
+
+// tfDumpCmd is the command tf_dump: it turns what TensorFlow's debugger recorded
+// into golden arrays.
+type tfDumpCmd struct{}
+
+func newTFDump(*session) action { return tfDumpCmd{} }
+
+func (tfDumpCmd) define(*options) {}
+
+func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
+	o, err := s.captureOptions()
+	if err != nil {
+		s.fail("error", err)
+		return exitError
+	}
+	set := scripts{s: s, dir: s.data.path("temp", "train")}
+	text, err := capture.TFDump(o)
+	if set.add(capture.TFDumpFile, text, err); set.err != nil {
+		return s.failed(ctx, set.err)
+	}
+	recorded := s.data.path("tf", "tf_debug")
+	if line := commandLine(words); line != "" {
+		if hasEntries(recorded) {
+			s.info("tf_dump.kept", recorded)
+		} else if code := s.systemWith(ctx, line, capture.EnvData+"="+o.Root); code == exitInterrupted || ctx.Err() != nil {
+			return exitInterrupted
+		}
+	}
+	if !hasEntries(recorded) {
+		s.fail("tf_dump.none", recorded)
+		s.say("tf_dump.how")
+		return exitNothing
+	}
+	p, err := s.findPython(ctx)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	script := filepath.Join(set.dir, capture.TFDumpFile)
+	if !s.ready(p, false) {
+		s.say("train.elsewhere", script, "python3 "+systemWord(script))
+		return exitNothing
+	}
+	return s.runScript(ctx, p, script)
+}
+
+// npuCmd are the commands npu_dump and npu_overflow: they run a training whose
+// script imports the kit and names no action.
+type npuCmd struct {
+	name     string
+	overflow bool
+}
+
+func newNPUDump(*session) action { return npuCmd{name: "npu_dump"} }
+
+func newNPUOverflow(*session) action { return npuCmd{"npu_overflow", true} }
+
+func (npuCmd) define(*options) {}
+
+func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
+	line := commandLine(words)
+	if line == "" {
+		s.fail("usage", c.name, s.t("npu.noline"))
+		s.log("", "usage.line", []any{s.t(c.name + ".usage"), c.name})
+		return exitError
+	}
+	root, err := absolute(s.data.root)
+	if err != nil {
+		s.fail("error", err)
+		return exitError
+	}
+	s.info("npu.old", c.name)
+	on, off := capture.EnvDump, capture.EnvOverflow
+	if c.overflow {
+		on, off = off, on
+	}
+	code := s.systemWith(ctx, line, on+"=True", off+"=", capture.EnvData+"="+root)
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
+	if c.overflow {
+		s.overflows(ctx, s.set.Limit)
+	}
+	return code
+}

@@ -1,0 +1,143 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/internal/whole"
+	"precision/repl/capture"
+)
+
+// trainCmd is the command train: it trains one step of a checkpoint on a CPU, on
+// an NPU or on both, and records it.
+type trainCmd struct {
+	device, action string
+}
+
+func newTrain(*session) action { return &trainCmd{device: "all", action: "dump"} }
+
+func (c *trainCmd) define(o *options) {
+	o.text(&c.device, "d", "device")
+	o.text(&c.action, "a", "action")
+}
+
+func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 0 {
+		return s.tooMany("train", words)
+	}
+	devices := []string{c.device}
+	if c.device == "all" {
+		devices = capture.Devices
+	} else if !slices.Contains(capture.Devices, c.device) {
+		s.fail("usage", "train", s.t("train.device", c.device))
+		return exitError
+	}
+	action, err := capture.ParseAction(c.action)
+	switch {
+	case errors.Is(err, capture.ErrExclusive):
+		s.fail("usage", "train", s.t("train.exclusive"))
+		return exitError
+	case err != nil:
+		s.fail("usage", "train", s.t("train.action", c.action, strings.Join(capture.Actions, ", ")))
+		return exitError
+	}
+	o, err := s.captureOptions()
+	if err != nil {
+		s.fail("error", err)
+		return exitError
+	}
+	set := scripts{s: s, dir: s.data.path("temp", "train")}
+	text, err := capture.Kit(o)
+	set.add(capture.KitFile, text, err)
+	for _, d := range devices {
+		text, err := capture.Train(o, d, action)
+		set.add(capture.TrainFile(d), text, err)
+	}
+	if slices.Contains(devices, "cpu") {
+		text, err := capture.TFDump(o)
+		set.add(capture.TFDumpFile, text, err)
+	}
+	if set.err != nil {
+		return s.failed(ctx, set.err)
+	}
+	p, err := s.findPython(ctx)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	ready := s.ready(p, false)
+	if !s.hasCheckpoint() {
+		s.fail("train.nocheckpoint", s.data.path("tf", "checkpoints"))
+		s.say("train.checkpoint")
+		ready = false
+	}
+	code, left := exitOK, devices[:0:0]
+	for _, d := range devices {
+		if !ready || d == "npu" && !s.ready(p, true) {
+			left = append(left, d)
+			continue
+		}
+		ran := s.runScript(ctx, p, filepath.Join(set.dir, capture.TrainFile(d)))
+		if code = max(code, ran); ran == exitInterrupted {
+			return code
+		}
+	}
+	if len(left) > 0 {
+		for i, d := range left {
+			left[i] = "python3 " + systemWord(filepath.Join(set.dir, capture.TrainFile(d)))
+		}
+		s.say("train.elsewhere", set.dir, strings.Join(left, "; "))
+		return max(code, exitNothing)
+	}
+	if code == exitOK {
+		s.say("train.done")
+	}
+	return code
+}
+
+// hasCheckpoint reports whether there is a checkpoint to train from.
+func (s *session) hasCheckpoint() bool {
+	for _, e := range entries(s.data.path("tf", "checkpoints")) {
+		if strings.HasSuffix(e.Name(), ".meta") {
+			return true
+		}
+	}
+	return false
+}
+
+// captureOptions are the options of capture scripts for the data folder.
+func (s *session) captureOptions() (capture.Options, error) {
+	o := s.set.Capture
+	root, err := absolute(s.data.root)
+	if err != nil {
+		return o, err
+	}
+	o.Root = root
+	return o, o.Check()
+}
+
+// scripts writes capture scripts into a folder, and says where they are.
+type scripts struct {
+	s   *session
+	dir string
+	err error // the first
+}
+
+func (w *scripts) add(name string, text []byte, err error) {
+	if w.err != nil {
+		return
+	}
+	if err == nil {
+		err = os.MkdirAll(w.dir, 0o700)
+	}
+	path := filepath.Join(w.dir, name)
+	if err == nil {
+		err = whole.Write(path, text, 0o600)
+	}
+	if w.err = err; err == nil {
+		w.s.say("wrote", path)
+	}
+}
