@@ -29,7 +29,7 @@ func TestKeys(t *testing.T) {
 	if found < 30 {
 		t.Errorf("only %d messages found in the source; has the way to name them changed?", found)
 	}
-	for _, c := range commands() {
+	for _, c := range append(commands(), oldCommands()...) {
 		for _, key := range []string{c.name + ".usage", c.name + ".brief"} {
 			if !msg.English.Has(key) {
 				t.Errorf("there is no message %q", key)
