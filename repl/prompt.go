@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 
 	gprompt "github.com/c-bata/go-prompt"
+	"github.com/charmbracelet/lipgloss"
 	"golang.org/x/term"
 )
 
@@ -39,6 +41,9 @@ type promptState struct {
 	typed atomic.Bool
 	// resized makes it return to take up the new size of the terminal.
 	resized atomic.Bool
+	// cursor is where the cursor stands: columns of the prompt and of the text in
+	// front of it.
+	cursor atomic.Int64
 	// terminated tells that SIGTERM came.
 	terminated atomic.Bool
 	worst      int
@@ -130,6 +135,7 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 		gprompt.OptionTitle("PrecisionTool"),
 		gprompt.OptionHistory(h.lines),
 		gprompt.OptionCompletionWordSeparator(" "),
+		gprompt.OptionWriter(&lineWriter{gprompt.NewStdoutWriter(), p}),
 		gprompt.OptionMaxSuggestion(8),
 		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return p.leave.Load() || p.resized.Load() }),
 	}
@@ -150,6 +156,9 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 	}
 	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
 		p.typed.Store(d.Text != "")
+		if !p.resized.Load() { // else the editor only resets its list
+			p.cursor.Store(int64(lipgloss.Width(promptText + d.TextBeforeCursor())))
+		}
 		return comp.complete(d.TextBeforeCursor())
 	}, options...)
 	started = true
@@ -162,8 +171,13 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 		case p.leave.Load():
 			return true
 		case p.resized.Swap(false):
-			// The editor goes on with the same line. It has broken it, though.
-			s.print("\x1b[A\x1b[2K")
+			// The editor goes on with the same line, which the terminal has wrapped
+			// anew.
+			s.print("\r")
+			if up := p.cursor.Load() / int64(parser.GetWinSize().Col); up > 0 {
+				s.print(fmt.Sprintf("\x1b[%dA", up))
+			}
+			s.print("\x1b[J")
 		case !parser.entered(): // Ctrl-D
 			s.quit = true
 			return true
@@ -174,6 +188,22 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 			return true
 		}
 	}
+}
+
+// lineWriter is what the line editor writes to. When the size of the terminal
+// has changed the editor does not know where it is; what it writes then, to
+// finish the line, is dropped.
+type lineWriter struct {
+	gprompt.ConsoleWriter
+	p *promptState
+}
+
+func (w *lineWriter) Flush() error {
+	if w.p.resized.Load() {
+		w.ConsoleWriter = gprompt.NewStdoutWriter() // whose buffer is empty
+		return nil
+	}
+	return w.ConsoleWriter.Flush()
 }
 
 // interruptible runs a line so that Ctrl-C stops it and not the session.

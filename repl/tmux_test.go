@@ -230,6 +230,32 @@ func TestTyping(t *testing.T) {
 	p.wait("\nstatus 0")
 }
 
+// TestResize: a line of several rows is there once after the width of the
+// terminal has changed, and what is above it stays.
+func TestResize(t *testing.T) {
+	p := newPane(t, 60, 40)
+	p.start()
+	p.keys("run echo above", "Enter")
+	p.wait("\nabove")
+	line := "vc -lt " + strings.Repeat("folder/", 14) + "end"
+	p.keys(line)
+	p.wait("end")
+	for _, width := range []string{"44", "30", "90", "140", "60"} {
+		p.tmux("resize-window", "-x", width, "-y", "40")
+		// Until the terminal has told of its new width, which tmux may put off by a
+		// quarter of a second, what is typed is drawn for the old one.
+		time.Sleep(800 * time.Millisecond)
+		p.keys("x", "BSpace")
+		time.Sleep(200 * time.Millisecond)
+		joined := strings.ReplaceAll(p.screen(), "\n", "")
+		if strings.Count(joined, "PrecisionTool > vc") != 1 || strings.Count(joined, "folder/") != 14 || !strings.Contains(joined, "above") {
+			t.Errorf("at %s columns the screen is\n%s", width, p.screen())
+		}
+	}
+	p.keys("C-u", "exit", "Enter")
+	p.wait("status 0")
+}
+
 // TestInterrupt stops a command with Ctrl-C; the session goes on.
 func TestInterrupt(t *testing.T) {
 	p := newPane(t, 100, 30)
