@@ -6,7 +6,7 @@
 //
 //	precision                      the PrecisionTool shell
 //	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
-//	precision ac | vc | vcs | ls | ni | pt | cp | dc …
+//	precision ac | vc | vcs | ls | ni | pt | cp | dc | kit | train | tf_dump …
 //	precision data DIR             the shell on another data folder
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
