@@ -25,9 +25,11 @@ import (
 
 const (
 	// keepElements is the largest tensor whose widened elements are kept
-	// between passes: 1 Mi elements are 4 MiB a side, which still sits in the
-	// outer cache when the next pass comes.
-	keepElements = 1 << 20
+	// between passes: 256 Ki elements are 1 MiB a side, about the second-level
+	// cache. Reading a larger one again costs less than touching new memory:
+	// the ResNet-50 dump takes 37.8 ms, against 41.8 ms with 1 Mi elements and
+	// 38.9 ms with 64 Ki.
+	keepElements = 1 << 18
 	// chunkTiles is the unit of work of a large tensor, 256 Ki elements:
 	// small enough to balance, large enough to hide the cost of handing over.
 	chunkTiles = 8
