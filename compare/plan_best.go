@@ -50,7 +50,7 @@ func bestPlan(op string, s stored, g goldenShape) (plan, *planError) {
 // plain tells whether a format stores its elements in logical order, without
 // blocks.
 func plain(f layout.Format) bool {
-	return f == layout.ND || f == layout.Reserved || f.Letters() != ""
+	return orderless(f) || f.Letters() != ""
 }
 
 // restore finds a view with exactly as many elements as the golden array.
@@ -65,26 +65,44 @@ func restore(format, target layout.Format, s stored, g goldenShape) (layout.View
 	switch {
 	case blocked && slices.Equal(s.shape, g.data), count <= 1:
 		return stored() // the array was saved in the device layout, or order means nothing
-	case !blocked && (format == target || format == layout.ND || target == layout.ND):
+	case !blocked && (format == target || orderless(format) || orderless(target)):
 		return stored()
 	}
 	// The layout the graph names first; then, for a blocked layout of which
 	// the graph says nothing useful, what the rank of the array suggests.
-	targets := []layout.Format{target}
-	if blocked {
-		targets = append(targets, guesses(format, len(g.data))...)
+	into := func(shape []int64) (layout.View, bool) {
+		targets := []layout.Format{target}
+		if blocked {
+			targets = append(targets, guesses(format, len(shape))...)
+		}
+		for _, to := range targets {
+			if _, ours := layout.Supported(format, to); !ours || blocked && to == format {
+				continue
+			}
+			v, err := layout.Restore(format, to, s.shape, shape, s.group)
+			if err == nil && v.Len() == goldenCount {
+				return v, true
+			}
+		}
+		return layout.View{}, false
 	}
-	for _, to := range targets {
-		if _, ours := layout.Supported(format, to); !ours || blocked && to == format {
-			continue
-		}
-		v, err := layout.Restore(format, to, s.shape, g.data, s.group)
-		if err == nil && v.Len() == goldenCount {
-			return v, true
-		}
+	if v, ok := into(g.data); ok {
+		return v, true
+	}
+	switch {
+	case !blocked && slices.Equal(s.shape, g.data):
+		return stored() // what the graph says of the axes does not hold
+	case blocked && len(s.origin) > 0:
+		// The framework reshapes right behind the operator, as (batch·length,
+		// hidden) to (batch, length, hidden): padding goes by the shape the
+		// operator itself had.
+		return into(s.origin)
 	}
 	return layout.View{}, false
 }
+
+// orderless tells whether a format says nothing about what the axes mean.
+func orderless(f layout.Format) bool { return f == layout.ND || f == layout.Reserved }
 
 // front cuts a tensor that is larger than the golden array along its axes, as
 // when only one side was dumped with a batch.

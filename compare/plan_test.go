@@ -69,6 +69,39 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// A framework may reshape a tensor behind the operator that made it, or save it
+// flat: its elements are told from the padding by the operator's own shape.
+func TestBestPlanReshaped(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		format                layout.Format
+		shape, origin, golden []int64
+		layout, want          string
+		remark                bool
+	}{
+		{"batch and length apart", layout.FractalNZ, shape(2, 4, 16, 16), shape(60, 30), shape(3, 20, 30), "ND", "(60, 30)", true},
+		{"flat", layout.NC1HWC0, shape(1, 1, 5, 6, 16), shape(1, 3, 5, 6), shape(90), "NCHW", "(1, 3, 5, 6)", true},
+		{"flat of the other order", layout.NC1HWC0, shape(1, 1, 5, 6, 16), shape(1, 5, 6, 3), shape(90), "NHWC", "(1, 5, 6, 3)", true},
+		{"another count", layout.NC1HWC0, shape(1, 1, 5, 6, 16), shape(1, 3, 5, 6), shape(91), "NCHW", "", false},
+		{"no shape of its own", layout.FractalNZ, shape(2, 4, 16, 16), nil, shape(3, 20, 30), "ND", "", false},
+		{"a format that says nothing", layout.Reserved, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NCHW", "(1, 3, 5, 6)", false},
+		{"a graph in another order", layout.NCHW, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NHWC", "(1, 3, 5, 6)", false},
+	} {
+		n, _ := product(c.shape)
+		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, goldenShape{layout: c.layout, data: c.golden})
+		got := ""
+		if failed == nil {
+			got = shapeText(p.shape)
+			if p.view.Len() != p.count {
+				t.Errorf("%s: %d elements, want %d", c.name, p.view.Len(), p.count)
+			}
+		}
+		if got != c.want || (len(p.remarks) > 0) != c.remark {
+			t.Errorf("%s: %q, want %q (remarks %v, %v)", c.name, got, c.want, p.remarks, failed)
+		}
+	}
+}
+
 func TestScalarLike(t *testing.T) {
 	for _, c := range []struct {
 		shape     []int64
