@@ -95,6 +95,9 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		left, right := mine.tensors(input, !input), golden.tensors(input, !input)
 		if skipped := e.skipDirection(row.Op, input, left, right); skipped != nil {
 			idle = append(idle, *skipped)
+			if !e.opt.oldFormat() && len(left) != len(right) {
+				out.add(unpaired(base, left, right, *skipped)...)
+			}
 			continue
 		}
 		for i, t := range left {
@@ -107,17 +110,42 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 			out.add(r)
 		}
 	}
+	if len(idle) == 2 {
+		out.code = codeBadDump
+	}
 	if len(out.rows) == 0 {
 		row.addReason(idle...)
-		out.code = codeBadDump
 		out.add(row)
 	}
 	return out
 }
 
+// unpaired are rows of tensors of which the two sides have different numbers, so
+// that it cannot be told which belong together: one for every number, as many
+// as the side with more of them has.
+func unpaired(base Row, left, right []*dump.Tensor, why Reason) []Row {
+	var rows []Row
+	for i := range max(len(left), len(right)) {
+		r := base
+		r.Reasons = append(slices.Clone(base.Reasons), why)
+		if i < len(right) {
+			r.Input, r.Slot, r.Shape = right[i].Input, right[i].Index, shapeOf(right[i])
+			r.GoldenAddress = strconv.FormatUint(right[i].Address, 10)
+		}
+		if i < len(left) {
+			r.Input, r.Slot, r.Shape = left[i].Input, left[i].Index, shapeOf(left[i])
+			r.MineAddress = strconv.FormatUint(left[i].Address, 10)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
 // skipDirection tells why the inputs or the outputs of an operator cannot be
 // paired. The old tool drops a whole direction for one tensor of another
-// shape; here that tensor alone has a row with the reason.
+// shape, here that tensor alone has a row with the reason; of other numbers of
+// tensors it says nothing as long as the other direction can be compared, here
+// each has a row that says so.
 func (e *engine) skipDirection(op string, input bool, left, right []*dump.Tensor) *Reason {
 	word := "output"
 	if input {
@@ -161,13 +189,11 @@ func (e *engine) directTensor(ctx context.Context, row *Row, mine *dumpFile, t *
 	}
 	right := &goldenTensor{file: golden, tensor: g}
 	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *planError) {
-		left, _, err := originView(st)
+		left, view, err := originViews(st, storedOf(g))
 		if err != nil {
 			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", row.Op, err)
 		}
-		if right.view, _, err = originView(storedOf(g)); err != nil {
-			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", row.Op, err)
-		}
+		right.view = view
 		if left.Len() != right.view.Len() {
 			return plan{}, shapesDiffer(row.Op, left.Dims, right.view.Dims)
 		}
@@ -175,6 +201,26 @@ func (e *engine) directTensor(ctx context.Context, row *Row, mine *dumpFile, t *
 	}, s)
 	row.Shape = shapeOf(t)
 	return err
+}
+
+// originViews are the views of two tensors of the same stored shape. In the same
+// layout their elements lie alike, so both are read in one way, also when the
+// framework shapes they name have other axis orders or one side names none.
+func originViews(mine, golden stored) (left, right layout.View, err error) {
+	if left, _, err = originView(mine); err != nil {
+		return left, right, err
+	}
+	if right, _, err = originView(golden); err != nil {
+		return left, right, err
+	}
+	switch alike := mine.format == golden.format && mine.group == golden.group && slices.Equal(mine.shape, golden.shape); {
+	case !alike:
+	case len(mine.origin) == 0:
+		left = right
+	case len(golden.origin) == 0 || left.Len() == right.Len():
+		right = left
+	}
+	return left, right, nil
 }
 
 // originView leaves out the block padding of a device tensor: its elements in

@@ -149,7 +149,7 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	cfg := metric.Config{
 		Numerics: e.opt.Numerics,
 		Metrics:  e.opt.Metrics,
-		Scalar:   scalarLike(t.Shape),
+		Scalar:   scalarLike(p.view.Dims), // the padding of a layout does not count
 	}
 	if e.opt.oldFormat() {
 		cfg.Scalar = oldScalarLike(p.shape)
