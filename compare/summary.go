@@ -67,8 +67,9 @@ func newSummary(operators int, threshold float64, metrics []metric.Metric) *Summ
 }
 
 // AnyOutputBelow tells whether some output has a cosine similarity below
-// limit. NaN counts as below, whether it was computed or not; scalars, which
-// have no cosine, are judged by a relative error above 1-limit.
+// limit. NaN counts as below, whether it was computed or not, and so does a dump
+// that cannot be read; scalars, which have no cosine, are judged by a relative
+// error above 1-limit.
 func (s *Summary) AnyOutputBelow(limit float64) bool {
 	w := s.worst
 	return w.any && (w.nan || w.cosine < limit || w.scalar > 1-limit)
@@ -87,7 +88,7 @@ func (s *Summary) add(r *Row) {
 		return
 	}
 	if !r.Compared {
-		if output {
+		if output || r.Slot < 0 && mainKind(r.Reasons) == Unreadable {
 			s.worst.any, s.worst.nan = true, true
 		}
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,17 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	if job.Metrics, err = parseMetrics(f.metrics); err != nil {
 		return exitUsage, err
 	}
+	if judged && job.Metrics != nil && !slices.Contains(job.Metrics, metric.CosineSimilarity) {
+		return exitUsage, fmt.Errorf("-fail-below judges by %s, which is not among -metrics", metric.CosineSimilarity)
+	}
+	for _, limit := range []struct {
+		name  string
+		value float64
+	}{{"-threshold", f.threshold}, {"-fail-below", f.failBelow}} {
+		if !(limit.value >= -1 && limit.value <= 1) {
+			return exitUsage, fmt.Errorf("%s %g: expected a cosine similarity, -1 to 1", limit.name, limit.value)
+		}
+	}
 	switch f.numerics {
 	case "exact":
 		job.Numerics = metric.Exact
@@ -136,7 +148,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	case summary.Compared == 0:
 		return exitNoMatch, nil
 	case judged && summary.AnyOutputBelow(f.failBelow):
-		fmt.Fprintf(e.stdout, "An output is below the limit %g of -fail-below.\n", f.failBelow)
+		fmt.Fprintf(e.stdout, "An output is below the limit %g of -fail-below, or has no cosine similarity.\n", f.failBelow)
 		return exitBelow, nil
 	}
 	return exitOK, nil

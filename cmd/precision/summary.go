@@ -53,7 +53,7 @@ func finding(f *compare.Finding) string {
 	r := &f.Row
 	value := fmt.Sprintf("cosine %.6f", f.Cosine)
 	switch {
-	case math.IsNaN(f.Cosine) && !math.IsNaN(f.Error) && f.Scalar:
+	case f.Scalar && !math.IsNaN(f.Error): // its cosine, if any, says nothing
 		value = fmt.Sprintf("relative error %.6f", f.Error)
 	case math.IsNaN(f.Cosine):
 		value = "cosine NaN"

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/dump/dumptest"
+)
+
+// A limit that judges nothing must not pass for a network that is fine.
+func TestLimitsAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-threshold", "98"}, "-threshold 98: expected a cosine similarity"},
+		{[]string{"-threshold", "NaN"}, "-threshold NaN"},
+		{[]string{"-fail-below", "NaN"}, "-fail-below NaN"},
+		{[]string{"-fail-below", "99"}, "-fail-below 99"},
+		{[]string{"-fail-below", "0.9", "-metrics", "1,2"}, "CosineSimilarity, which is not among -metrics"},
+	} {
+		code, _, stderr, table := compareSample(t, c.args...)
+		if code != exitUsage || !strings.Contains(stderr, c.want) || table != "" {
+			t.Errorf("%q: exit %d, %q", c.args, code, stderr)
+		}
+	}
+	if code, _, stderr, _ := compareSample(t, "-fail-below", "0.9", "-metrics", "1,0"); code != exitBelow {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// pairOf writes one-operator folders and compares them by name.
+func pairOf(t *testing.T, mine []byte, golden []float32, args ...string) (code int, stdout string) {
+	t.Helper()
+	dir := t.TempDir()
+	npu := filepath.Join(dir, "npu")
+	if err := os.MkdirAll(npu, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	good := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: []int64{2}, Data: dumptest.Floats([]float32{1, 2})}
+	for i, content := range [][]byte{mine, dumptest.Dump{Outputs: []dumptest.Tensor{good}}.Bytes()} {
+		if err := os.WriteFile(filepath.Join(npu, fmt.Sprintf("Op.op%d.1.1.163000000000000%d", i, i)), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, values := range map[string][]float32{"op0": golden, "op1": {1, 2}} {
+		if err := dumptest.WriteNpy(filepath.Join(dir, "golden", name+".0.1630000000000009.npy"), "<f4", []int64{int64(len(values))}, dumptest.Floats(values)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var o, e bytes.Buffer
+	code = run(context.Background(), env{&o, &e}, append([]string{"compare", "-lt", npu, "-rt", filepath.Join(dir, "golden"), "-out", filepath.Join(dir, "out")}, args...))
+	if e.Len() > 0 {
+		t.Errorf("%q: %s", args, e.String())
+	}
+	return code, o.String()
+}
+
+// The outputs of a dump that cannot be read have no cosine similarity either.
+func TestFailBelowCountsUnreadableDumps(t *testing.T) {
+	if code, stdout := pairOf(t, []byte("no dump at all"), []float32{1, 2}, "-fail-below", "0.5"); code != exitBelow {
+		t.Errorf("exit %d:\n%s", code, stdout)
+	}
+}
+
+// The verdict on a scalar names what it rests on, in both numerics.
+func TestVerdictOnScalar(t *testing.T) {
+	scalar := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: []int64{1}, Data: dumptest.Floats([]float32{3})}
+	for _, numerics := range []string{"exact", "reference"} {
+		_, stdout := pairOf(t, dumptest.Dump{Outputs: []dumptest.Tensor{scalar}}.Bytes(), []float32{4}, "-numerics", numerics)
+		if !strings.Contains(stdout, "op0:output:0): relative error 0.250000\n") {
+			t.Errorf("%s:\n%s", numerics, stdout)
+		}
+	}
+}
