@@ -24,7 +24,7 @@ func TestARM64(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	const tests = "TestReferenceMatches|TestReferenceSpecial|TestReferenceRelative|TestExactSpecial|TestExactDivergence|TestLog32"
+	const tests = "TestReferenceMatches|TestReferenceSpecial|TestReferenceRelative|TestExactSpecial|TestExactDivergence|TestLog32|TestScalar"
 	if out, err := exec.Command(qemu, binary, "-test.run", tests).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -9,8 +9,8 @@ var levels = []level{levelGo}
 func sumTile32(t *tileSums, x, y []float32) { sumTile(t, x, y) }
 func sumTile64(t *tileSums, x, y []float64) { sumTile(t, x, y) }
 
-func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) { sumKL(s, kx, ky, x, y) }
-func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) { sumKL(s, kx, ky, x, y) }
+func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) { sumKLScalar(s, kx, ky, x, y) }
+func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) { sumKLScalar(s, kx, ky, x, y) }
 
 func spreadAbout32(v []float32, mean float64) float64 { return spreadAbout(v, mean) }
 func spreadAbout64(v []float64, mean float64) float64 { return spreadAbout(v, mean) }
