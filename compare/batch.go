@@ -31,7 +31,12 @@ func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step
 // model the last is taken. A model's folder has the name of its graph, or a
 // name whose second number is the same.
 func FindBatch(dumps, rules string) ([]BatchRun, error) {
-	if base := filepath.Base(filepath.Clean(dumps)); !digits.MatchString(base) {
+	// The folder may be given as "." or by a link such as latest.
+	full := absolute(dumps)
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
+	if base := filepath.Base(full); !digits.MatchString(base) {
 		return nil, codeErrorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	}
 	graphs, err := batchGraphs(rules)
@@ -72,11 +77,19 @@ var (
 
 // batchGraphs maps graph names to rule files; files later in name order win.
 func batchGraphs(dir string) (map[string]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
+	entries, err := os.ReadDir(dir) // in name order
+	if err != nil {
+		return nil, &CodeError{Code: codePath, Err: err}
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".json") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(files) == 0 {
 		return nil, codeErrorf(codePath, "%s: no .json file", dir)
 	}
-	slices.Sort(files)
 	graphs := map[string]string{}
 	for _, f := range files {
 		m, err := graph.Open(f)
