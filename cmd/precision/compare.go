@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,9 +126,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		}
 		return exitError, err
 	}
-	for _, w := range run.Warnings {
-		fmt.Fprintf(e.stderr, "warning: %s\n", w)
-	}
+	printWarnings(e.stderr, run.Warnings)
 	if run.Found != "" {
 		fmt.Fprintf(e.stdout, "Graph            %s, found by %s\n", run.Found, run.How)
 	}
@@ -152,4 +151,23 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		return exitBelow, nil
 	}
 	return exitOK, nil
+}
+
+// mostWarnings is how many warnings are printed: a folder full of other files
+// gives one for each, and the first few tell what they are.
+const mostWarnings = 20
+
+// printWarnings prints warnings; of too many the first ones, a count, and the
+// last ones: what is said about the graph comes last and matters most.
+func printWarnings(w io.Writer, warnings []string) {
+	left := len(warnings) - mostWarnings
+	for i, text := range warnings {
+		switch {
+		case left > 1 && i == mostWarnings/2:
+			fmt.Fprintf(w, "warning: … %d more\n", left)
+		case left > 1 && i > mostWarnings/2 && i < mostWarnings/2+left:
+		default:
+			fmt.Fprintf(w, "warning: %s\n", text)
+		}
+	}
 }

@@ -78,3 +78,24 @@ func TestVerdictOnScalar(t *testing.T) {
 		}
 	}
 }
+
+// A folder full of other files does not push the result off the screen.
+func TestWarningsAreBounded(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, mostWarnings: mostWarnings, mostWarnings + 1: mostWarnings + 1, 5000: mostWarnings + 1} {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf("file %d.", i))
+		}
+		var b bytes.Buffer
+		printWarnings(&b, list)
+		if got := strings.Count(b.String(), "warning: "); got != want {
+			t.Errorf("%d warnings: %d lines, want %d", n, got, want)
+		}
+		if n > 0 && (!strings.Contains(b.String(), "file 0.\n") || !strings.Contains(b.String(), fmt.Sprintf("file %d.\n", n-1))) {
+			t.Errorf("%d warnings: the first or the last is missing:\n%s", n, b.String())
+		}
+		if n > want && !strings.Contains(b.String(), fmt.Sprintf("%d more\n", n-mostWarnings)) {
+			t.Errorf("%d warnings: no count of the others:\n%s", n, b.String())
+		}
+	}
+}
