@@ -37,12 +37,13 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 	}
 	ex, ey, ed := scaleFor(topX), scaleFor(topY), 0
 	fd, gd := 1.0, 1.0
-	if top := max(topX, topY); top > topPlain {
-		ed = scaleFor(top)
-		fd = math.Ldexp(1, -ed)
-	} else {
+	if finite(s.maxAbs) {
+		// By the differences alone: next to large elements they may be small.
 		ed = scaleFor(s.maxAbs)
 		gd = math.Ldexp(1, -ed)
+	} else {
+		ed = scaleFor(max(topX, topY))
+		fd = math.Ldexp(1, -ed)
 	}
 	s.xx.e, s.yy.e, s.xy.e, s.dd.e, s.ad.e = 2*ex, 2*ey, ex+ey, 2*ed, ed
 	fx, fy := math.Ldexp(1, -ex), math.Ldexp(1, -ey)

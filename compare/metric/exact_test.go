@@ -73,6 +73,26 @@ func TestExactSpecialInput(t *testing.T) {
 	}
 }
 
+// Small differences between elements whose squares overflow are not lost.
+func TestExactSmallBesideLarge(t *testing.T) {
+	for _, c := range []struct {
+		x, y []float64
+		want string // of MeanAbsoluteError, RootMeanSquareError
+	}{
+		{[]float64{1e200, 1}, []float64{1e200, 2}, "0.500000 0.707107"},
+		{[]float64{-1e308, 1e308, 0}, []float64{-1e308, 1e308, 1}, "0.333333 0.577350"},
+		{[]float64{1e300, 5e-200}, []float64{1e300, 4e-200}, "0.000000 0.000000"},
+		{[]float64{1e308, -1e308}, []float64{-1e308, 1e308}, "inf inf"},
+	} {
+		eachLevel(t, func(t *testing.T) {
+			r := Compute64(Config{Metrics: []Metric{MeanAbsoluteError, RootMeanSquareError}}, c.x, c.y)
+			if got := r.Text(MeanAbsoluteError) + " " + r.Text(RootMeanSquareError); got != c.want {
+				t.Errorf("%g, %g: %s, want %s", c.x, c.y, got, c.want)
+			}
+		})
+	}
+}
+
 // The first element that disagrees is told by its index in the tensor, not in
 // its tile.
 func TestExactFirstDisagree(t *testing.T) {
