@@ -96,7 +96,14 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		if skipped := e.skipDirection(row.Op, input, left, right); skipped != nil {
 			idle = append(idle, *skipped)
 			if !e.opt.oldFormat() && len(left) != len(right) {
-				out.add(unpaired(base, left, right, *skipped)...)
+				rows := unpaired(base, left, right, *skipped)
+				for i, t := range left {
+					if !e.checkOverflow(ctx, &rows[i], mine, t, s) && ctx.Err() != nil {
+						out.err = ctx.Err()
+						return out
+					}
+				}
+				out.add(rows...)
 			}
 			continue
 		}
@@ -176,8 +183,8 @@ func (e *engine) directTensor(ctx context.Context, row *Row, mine *dumpFile, t *
 	row.MineAddress = strconv.FormatUint(t.Address, 10)
 	row.GoldenAddress = strconv.FormatUint(g.Address, 10)
 	row.Shape = shapeOf(t)
-	if e.opt.Overflow {
-		row.Overflow = "NaN"
+	if !e.checkOverflow(ctx, row, mine, t, s) {
+		return ctx.Err()
 	}
 	if !slices.Equal(t.Shape, g.Shape) {
 		row.addReason(*shapeMismatch(row.Op, row.Input, t, g))

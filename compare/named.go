@@ -53,8 +53,8 @@ func (e *engine) named(ctx context.Context, p pairOp, s *scratch) outcome {
 func (e *engine) namedTensor(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
 	row.MineAddress = strconv.FormatUint(t.Address, 10)
 	row.Shape = shapeOf(t)
-	if e.opt.Overflow {
-		row.Overflow = "NaN"
+	if !e.checkOverflow(ctx, row, mine, t, s) {
+		return ctx.Err()
 	}
 	golden, failed := e.goldenArray(row, row.Op, t.Index)
 	if failed != nil {

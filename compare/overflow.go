@@ -3,9 +3,33 @@ package compare
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"precision/dump"
+	"precision/dump/dtype"
 )
+
+// checkOverflow fills the OverFlow cell of a tensor of the left side, which does
+// not depend on what it is compared with. It is false, and the row has the
+// reason, when the tensor cannot be read.
+func (e *engine) checkOverflow(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) bool {
+	if !e.opt.Overflow {
+		return true
+	}
+	row.Overflow = "NaN"
+	if t.Type != dtype.Float16 || t.Err != nil {
+		return true
+	}
+	yes, err := mine.overflows(ctx, t, e.opt.oldFormat(), s)
+	if err != nil {
+		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, err)})
+		return false
+	}
+	if row.Overflow = "NO"; yes {
+		row.Overflow = "YES"
+	}
+	return true
+}
 
 // overflows tells whether a float16 tensor holds a magnitude of 65504 or more:
 // the largest float16 value, where saturating devices end up, or an infinity.

@@ -18,8 +18,8 @@ import (
 func (e *engine) ruleTensor(ctx context.Context, op *graph.RuleOp, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
 	row.MineAddress = strconv.FormatUint(t.Address, 10)
 	row.Shape = shapeOf(t)
-	if e.opt.Overflow {
-		row.Overflow = "NaN"
+	if !e.checkOverflow(ctx, row, mine, t, s) {
+		return ctx.Err()
 	}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
@@ -99,16 +99,6 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	if t.Err != nil {
 		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, t.Err)})
 		return nil
-	}
-	if e.opt.Overflow && t.Type == dtype.Float16 {
-		yes, err := mine.overflows(ctx, t, e.opt.oldFormat(), s)
-		if err != nil {
-			row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, err)})
-			return ctx.Err()
-		}
-		if row.Overflow = "NO"; yes {
-			row.Overflow = "YES"
-		}
 	}
 	for _, side := range []dtype.Type{t.Type, golden.typ()} {
 		if !side.Readable() {
