@@ -89,21 +89,19 @@ func OpenFile(path string) (*Reader, error) {
 
 // openAs opens path for the recording that name describes.
 func openAs(path string, name Name) (*Reader, error) {
+	// The look comes first: to open a named pipe is to wait for a writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, &Error{Path: path, Code: CodePath, Offset: -1, Err: pathCause(err)}
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errorf(path, CodePath, -1, "not a plain file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &Error{Path: path, Code: CodePath, Offset: -1, Err: pathCause(err)}
 	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		err = &Error{Path: path, Code: CodePath, Offset: -1, Err: pathCause(err)}
-	case !info.Mode().IsRegular():
-		err = errorf(path, CodePath, -1, "not a plain file")
-	}
-	var file *File
-	if err == nil {
-		file, err = read(f, info.Size(), path, name)
-	}
+	file, err := read(f, info.Size(), path, name)
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -22,9 +22,16 @@ type Mapping map[string]string
 // names are passed over with a warning, and so is a file that cannot be read.
 func ReadMapping(dir string) (Mapping, []Warning) {
 	path := filepath.Join(dir, MappingFile)
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if err == nil && !info.Mode().IsRegular() { // a folder, or a named pipe, which would wait for a writer
+		err = errors.New("not a plain file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
 	}
 	if err != nil {
 		return nil, []Warning{{path, 1, fmt.Sprintf("not read: %v", pathCause(err))}}

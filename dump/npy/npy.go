@@ -153,16 +153,16 @@ type File struct {
 // Open opens an array file and reads its header. The caller closes it. Errors
 // name the file.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
+	// The look comes first: to open a named pipe is to wait for a writer.
+	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: not a plain file", path)
 	}
 	if err != nil {
-		f.Close()
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, err
 	}
 	h, err := Read(f, info.Size())
