@@ -101,7 +101,6 @@ func (p *planner) unpackGroups() (*plan, error) {
 }
 
 // fractalNZ plans the way from FRACTAL_NZ, which needs the original shape.
-// msaccucmp.py makes one axis of all the leading ones.
 func (p *planner) fractalNZ() (*plan, error) {
 	if err := layout.CheckNZ(p.t.Shape, p.want); err != nil {
 		code := CodeConvert
@@ -110,16 +109,9 @@ func (p *planner) fractalNZ() (*plan, error) {
 		}
 		return nil, p.fail(code, err)
 	}
-	convert := layout.Restore
-	if p.c.o.Compat && len(p.want) > 1 {
-		convert = layout.Convert
-	}
-	v, err := convert(p.from, p.to, p.t.Shape, p.want, 0)
+	v, err := layout.Restore(p.from, p.to, p.t.Shape, p.want, 0)
 	if err != nil {
 		return nil, p.fail(CodeConvert, err)
-	}
-	if len(v.Dims) < len(p.want) {
-		p.r.warnf("%s: cannot slice %v to %v", partOf(p.t), v.Dims, p.want)
 	}
 	return &plan{view: v}, nil
 }
@@ -173,10 +165,6 @@ func (p *planner) blocked() (*plan, error) {
 		return &plan{view: v}, nil
 	}
 	cut, sliceErr := v.SliceLike(p.want)
-	if sliceErr != nil && p.c.o.Compat && p.from != layout.NDC1HWC0 {
-		p.r.warnf("%s: cannot slice %v to %v, all of it is written", partOf(p.t), v.Dims, p.want)
-		return &plan{view: v}, nil
-	}
 	if sliceErr == nil && p.trims(to, cut) {
 		return &plan{view: cut}, nil
 	}
