@@ -9,6 +9,8 @@ import (
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/dump"
+	"precision/dump/convert"
 	"precision/internal/whole"
 )
 
@@ -54,8 +56,8 @@ func (f *face) fileCompare(ctx context.Context, v *argparse.Values) (int, error)
 			return exitPath, err
 		}
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return failed(exitPath, "the output folder: %w", err)
+	if err := convert.Folder(out); err != nil {
+		return dump.Code(err), err
 	}
 	r, code, err := f.arrays(ctx, mine, golden, fileMetrics)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/script"
 	"precision/dump"
+	"precision/dump/convert"
 	"precision/graph"
 )
 
@@ -162,8 +163,8 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	if a.out == "" {
 		a.out = "."
 	}
-	if err := os.MkdirAll(a.out, 0o700); err != nil {
-		return failed(exitPath, "the output folder: %w", err)
+	if err := convert.Folder(a.out); err != nil {
+		return dump.Code(err), err
 	}
 	opt, err := f.openSides(a)
 	if err != nil {

@@ -50,7 +50,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 		if code, err := formatOptions(&o, v, single); err != nil {
 			return code, err
 		}
-		if source != nil && source.Folder && (v.Given("shape") || v.Given("output_tensor") || v.Given("input_tensor")) {
+		if source != nil && !single && (v.Given("shape") || v.Given("output_tensor") || v.Given("input_tensor")) {
 			f.log.warnf("-s, -o and -i are for a single file, they are left out.")
 		}
 		if dir := v.Text("custom_script_path"); dir != "" {
@@ -124,7 +124,7 @@ func (f *face) logReport(r *convert.Report) {
 			f.log.warnf("%s", w)
 		}
 		for _, x := range file.Failures {
-			f.log.errorf("%s %s: %v", file.Path, x.Part, x.Err)
+			f.log.errorf("%v", x.Err)
 		}
 		for _, x := range file.Written {
 			f.log.infof("The data of %s has been written to %s.", file.Path, x.Path)
@@ -134,7 +134,7 @@ func (f *face) logReport(r *convert.Report) {
 		f.log.errorf("%v", err)
 	}
 	if files, parts := r.Failed(); files > 0 {
-		f.log.errorf("%d of %d files could not be converted in full, %d tensors in all.", files, len(r.Files), parts)
+		f.log.errorf("%d of %d files could not be converted in full, %d failures in all.", files, len(r.Files), parts)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,17 +24,18 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 	for _, w := range tree.Warnings {
 		f.log.warnf("%s", w)
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return failed(exitPath, "the output folder: %w", err)
+	if err := convert.Folder(out); err != nil {
+		return dump.Code(err), err
 	}
 	if len(tree.Records) == 0 {
 		f.log.infof("There is no record of an overflow in %s.", tree.Dir)
 		return exitOK, nil
 	}
 	events := overflow.Analyse(tree, overflow.Options{Top: v.Int("top_n"), Oldest: true, LastOnly: true})
+	w := &eventWriter{face: f, out: out, owner: map[string]string{}, reports: map[string]*convert.Report{}}
 	for i := range events {
-		if err := f.writeEvent(ctx, &events[i], out); err != nil {
-			return dump.Code(err), err
+		if w.event(ctx, &events[i]); ctx.Err() != nil {
+			return exitInterrupted, ctx.Err()
 		}
 	}
 	if overflow.Usable(events) {
@@ -50,45 +50,101 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 		}
 		f.log.infof("The summary has been written to %s.", path)
 	}
-	return overflow.Code(events), nil
+	if code := overflow.Code(events); code != exitOK {
+		return code, nil
+	}
+	return w.code, nil
 }
 
-// writeEvent writes the records of an event as JSON and the tensors of its
-// operators as arrays. A record of which nothing is known is not written.
-func (f *face) writeEvent(ctx context.Context, e *overflow.Event, out string) error {
-	for _, w := range e.Warnings {
-		f.log.warnf("%s", w)
+// eventWriter writes what belongs to the events: records as JSON, the tensors
+// of operators as arrays.
+type eventWriter struct {
+	*face
+	out string
+	// owner tells which file the results under a name are of.
+	owner map[string]string
+	// reports holds the operators that were converted, by path: several records
+	// can be about the same one.
+	reports map[string]*convert.Report
+	// code is that of the first thing that could not be written.
+	code int
+}
+
+// failed logs what could not be written. It ends nothing: the summary and the
+// other files are still of use.
+func (w *eventWriter) failed(code int, err error) {
+	if err != nil {
+		w.log.errorf("%v", err)
+	}
+	if w.code == exitOK {
+		w.code = code
+	}
+}
+
+// own takes a name for the results of a file. Steps and devices have folders of
+// their own, in which files can have the same name.
+func (w *eventWriter) own(name, path string) bool {
+	if other, ok := w.owner[name]; ok && other != path {
+		w.failed(convert.CodeExists, fmt.Errorf("%s: not written, it would overwrite the results of %s", path, other))
+		return false
+	}
+	w.owner[name] = path
+	return true
+}
+
+// event writes what belongs to an event. A record of which nothing is known is
+// not written.
+func (w *eventWriter) event(ctx context.Context, e *overflow.Event) {
+	for _, x := range e.Warnings {
+		w.log.warnf("%s", x)
 	}
 	if e.Err != nil {
-		f.log.errorf("%v", e.Err)
+		w.log.errorf("%v", e.Err)
 	}
-	if e.Err == nil || dump.Code(e.Err) != overflow.CodeRecord {
+	known := e.Err == nil || dump.Code(e.Err) != overflow.CodeRecord
+	if known && w.own(e.Entry.Name.File, e.Entry.Path) {
 		for i, r := range e.Records {
 			if r == nil {
 				continue
 			}
-			path := filepath.Join(out, fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i))
+			path := filepath.Join(w.out, fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i))
 			if err := whole.Write(path, r.JSON(), 0o600); err != nil {
-				return &dump.Error{Path: path, Code: convert.CodeWrite, Offset: -1, Err: err}
+				w.failed(convert.CodeWrite, err)
 			}
 		}
 	}
-	for k := range e.Ops {
-		op := &e.Ops[k]
-		report, err := convert.Convert(ctx, []string{op.Entry.Path}, convert.Options{Out: out, Compat: true, Single: true})
-		if err != nil {
-			return err
+	for i := range e.Ops {
+		w.operator(ctx, &e.Ops[i])
+	}
+}
+
+// operator writes the tensors of an operator, and notes which got another name
+// than they were to have.
+func (w *eventWriter) operator(ctx context.Context, op *overflow.Op) {
+	path := op.Entry.Path
+	report, done := w.reports[path]
+	if !done && w.own(filepath.Base(path), path) {
+		var err error
+		report, err = convert.Convert(ctx, []string{path}, convert.Options{Out: w.out, Compat: true, Single: true})
+		if report != nil {
+			w.logReport(report)
+			w.failed(report.Code(), nil)
 		}
-		f.logReport(report)
-		for _, file := range report.Files {
-			for _, w := range file.Written {
-				for i := range op.Tensors {
-					if t := &op.Tensors[i]; t.File == w.Name {
-						t.File = filepath.Base(w.Path)
-					}
+		if err != nil && ctx.Err() == nil {
+			w.failed(dump.Code(err), err)
+		}
+		w.reports[path] = report
+	}
+	if report == nil {
+		return
+	}
+	for _, file := range report.Files {
+		for _, x := range file.Written {
+			for i := range op.Tensors {
+				if t := &op.Tensors[i]; t.File == x.Name {
+					t.File = filepath.Base(x.Path)
 				}
 			}
 		}
 	}
-	return nil
 }

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
 	"precision/compare/torch"
+	"precision/dump"
+	"precision/dump/convert"
 )
 
 // compareTorch compares two PyTorch recordings.
@@ -37,8 +38,8 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	if a.out == "" {
 		a.out = "."
 	}
-	if err := os.MkdirAll(a.out, 0o700); err != nil {
-		return failed(exitPath, "the output folder: %w", err)
+	if err := convert.Folder(a.out); err != nil {
+		return dump.Code(err), err
 	}
 	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
 	warnings, err := table.WriteFile(ctx, path)

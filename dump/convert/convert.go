@@ -39,7 +39,7 @@ func Convert(ctx context.Context, files []string, o Options) (*Report, error) {
 	if o.Out == "" {
 		o.Out = "."
 	}
-	if err := folder(o.Out); err != nil {
+	if err := Folder(o.Out); err != nil {
 		return nil, err
 	}
 	c := &converter{o: o}

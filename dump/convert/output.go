@@ -85,8 +85,9 @@ func cause(err error) error {
 	return err
 }
 
-// folder makes the folder of results and sees that files can be put there.
-func folder(dir string) error {
+// Folder makes the folder of results, which only its owner can enter, and sees
+// that files can be put there. The error is a [*dump.Error] of [dump.CodePath].
+func Folder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		if errors.Is(err, syscall.ENOTDIR) {
 			return errorf(dir, dump.CodePath, nil, "not a folder")

@@ -96,7 +96,7 @@ func look(name string) (string, fs.FileInfo, *dump.Error) {
 		if e, ok := err.(*fs.PathError); ok {
 			err = e.Err
 		}
-		return "", nil, errorf(name, dump.CodePath, err, "no such file or folder")
+		return "", nil, errorf(name, dump.CodePath, err, "")
 	}
 	return path, info, nil
 }
@@ -110,7 +110,7 @@ func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
 	s.Folder = true
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return errorf(path, dump.CodePath, err, "the folder cannot be read")
+		return errorf(path, dump.CodePath, cause(err), "the folder cannot be read")
 	}
 	if len(entries) == 0 {
 		return errorf(path, CodeParameter, nil, "the folder is empty")
