@@ -33,8 +33,10 @@ type Source struct {
 // between them, or a folder, of which it takes the files but not the folders.
 // If all but one of those listed are missing, that one may be a folder.
 //
-// In a folder mapping.csv is left out, and unless compat also what a converter
-// wrote and the statistics of dumps.
+// In a folder mapping.csv and the list of failures are left out, and so is what
+// a converter wrote: with compat only if the recording lies beside it, as in a
+// folder that is converted into itself for the second time. Without compat the
+// statistics of dumps are left out, too.
 //
 // Errors are of type [*dump.Error]: nothing of that name, or an empty folder.
 func Files(spec string, compat bool) (*Source, error) {
@@ -115,17 +117,25 @@ func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
 	if len(entries) == 0 {
 		return errorf(path, CodeParameter, nil, "the folder is empty")
 	}
+	mapping, warnings := dump.ReadMapping(path)
+	s.Warnings = append(s.Warnings, warnings...)
+	r := results{}
+	for _, e := range entries {
+		r.source(e.Name())
+	}
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
+		name := mapping.Name(e.Name())
 		info, err := os.Stat(file) // of the target, if it is a link
 		switch {
 		case err != nil:
 			s.warn(file, "not a readable file, passed over")
-		case info.IsDir() || e.Name() == dump.MappingFile:
+		case info.IsDir() || e.Name() == dump.MappingFile || e.Name() == FailedList:
 		case !info.Mode().IsRegular():
 			s.warn(file, "not a plain file, passed over")
-		case !compat && e.Name() == FailedList:
-		case !compat && own(e.Name()):
+		case compat && r.of(name.File):
+			s.warn(file, "the result of a conversion, passed over")
+		case !compat && (name.Kind == dump.Converted || name.Kind == dump.Statistics):
 			s.warn(file, "no recording by its name, passed over")
 		default:
 			s.Files = append(s.Files, file)
@@ -134,11 +144,29 @@ func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
 	return nil
 }
 
-// own tells whether a file is the result of a conversion or a table.
-func own(name string) bool {
-	switch dump.ParseName(name).Kind {
-	case dump.Converted, dump.Statistics:
-		return true
+// results tells the results of converting the recordings of a folder.
+type results map[string]bool
+
+// source adds a recording.
+func (r results) source(file string) { r[stem(file)] = true }
+
+// of tells whether a file is such a result: its name goes on behind that of a
+// recording with the part it holds.
+func (r results) of(file string) bool {
+	for _, part := range []string{".input.", ".output.", ".l1buffer.", ".Nonebuffer.", ".space."} {
+		if i := strings.LastIndex(file, part); i > 0 && r[stem(file[:i])] {
+			return true
+		}
 	}
 	return false
+}
+
+// stem is a recording's name without the operator, which results of type MSNpy
+// have by its last part only.
+func stem(file string) string {
+	if fields := strings.Split(file, "."); len(fields) == 5 {
+		fields[1] = ""
+		return strings.Join(fields, ".")
+	}
+	return file
 }
