@@ -37,10 +37,13 @@ var reasonPatterns = sync.OnceValue(func() []reasonPattern {
 	}
 })
 
-// reason is a reason of a table in the language of the session. What is not
-// recognised stays as it is.
-func (s *session) reason(text string) string {
-	if s.lang == msg.English {
+// reason is a reason of a table in the language of the session.
+func (s *session) reason(text string) string { return Reason(s.lang, text) }
+
+// Reason translates a reason of a result table. What is not recognised stays as
+// it is.
+func Reason(lang msg.Lang, text string) string {
+	if lang == msg.English {
 		return text
 	}
 	var out []string
@@ -50,7 +53,7 @@ func (s *session) reason(text string) string {
 			out = append(out, text)
 			break
 		}
-		out = append(out, s.t(key, args...))
+		out = append(out, lang.T(key, args...))
 		text = rest
 	}
 	return strings.Join(out, "；")

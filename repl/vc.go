@@ -124,7 +124,7 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	s.say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
 	switch {
 	case run.Found != "":
-		s.say("vc.found", run.Found, s.t(howKeys[run.How]))
+		s.say("vc.found", run.Found, s.t(HowKey(run.How)))
 	case j.Graph != "":
 		s.say("vc.graph", j.Graph)
 	default:
@@ -157,9 +157,11 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	return t, exitOK
 }
 
-// howKeys are the messages about how a graph was found.
-var howKeys = map[graph.MatchHow]string{
-	graph.MatchName: "how.name", graph.MatchAlias: "how.alias", graph.MatchTime: "how.time", graph.MatchOps: "how.ops",
+// HowKey is the message about how a graph was found.
+func HowKey(how graph.MatchHow) string {
+	return map[graph.MatchHow]string{
+		graph.MatchName: "how.name", graph.MatchAlias: "how.alias", graph.MatchTime: "how.time", graph.MatchOps: "how.ops",
+	}[how]
 }
 
 // bar is a progress bar on the error output if that is a terminal.

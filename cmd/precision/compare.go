@@ -15,13 +15,14 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/internal/progress"
+	"precision/repl/msg"
 )
 
 // compareFlags are the options of the compare command.
 type compareFlags struct {
 	mine, golden, graph, out string
 	quant, closed            string
-	numerics, metrics        string
+	numerics, metrics, lang  string
 	threshold, failBelow     float64
 	max                      int64
 	overflow                 bool
@@ -41,6 +42,7 @@ func (f *compareFlags) define(set *flag.FlagSet) {
 	set.Float64Var(&f.failBelow, "fail-below", 0, "exit with status 3 when the cosine similarity of an output is below `X` or NaN")
 	set.Int64Var(&f.max, "max", 0, "compare only the first `N` elements of every tensor; 0 compares all")
 	set.BoolVar(&f.overflow, "overflow", false, "add a column that tells which float16 tensors overflow")
+	set.StringVar(&f.lang, "lang", "", "`language` of the summary: en or zh; by default that of the environment")
 	set.IntVar(&f.workers, "workers", 0, "number of `workers`; 0 takes all cores")
 }
 
@@ -119,6 +121,13 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	default:
 		return exitUsage, fmt.Errorf("-numerics %q: expected exact or reference", f.numerics)
 	}
+	show := summaryText{e.stdout, msg.FromEnv(os.Getenv)}
+	if f.lang != "" {
+		var ok bool
+		if show.lang, ok = msg.ParseLang(f.lang); !ok {
+			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
+		}
+	}
 	run, err := job.Open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -128,7 +137,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	}
 	printWarnings(e.stderr, run.Warnings)
 	if run.Found != "" {
-		fmt.Fprintf(e.stdout, "Graph            %s, found by %s\n", run.Found, run.How)
+		show.graph(run.Found, run.How)
 	}
 	bar := progress.New(os.Stderr, "comparing")
 	run.Options.Progress = bar.Set
@@ -142,12 +151,12 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		}
 		return exitError, err
 	}
-	printSummary(e.stdout, summary, path)
+	show.summary(summary, path)
 	switch {
 	case summary.Compared == 0:
 		return exitNoMatch, nil
 	case judged && summary.AnyOutputBelow(f.failBelow):
-		fmt.Fprintf(e.stdout, "An output is below the limit %g of -fail-below, or has no cosine similarity.\n", f.failBelow)
+		show.sentence("batch.fail", f.failBelow)
 		return exitBelow, nil
 	}
 	return exitOK, nil

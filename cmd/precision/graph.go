@@ -188,3 +188,10 @@ func (f *graphFlags) showOp(w io.Writer, m *graph.Model) error {
 	}
 	return nil
 }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -7,14 +7,41 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"precision/compare"
+	"precision/graph"
+	"precision/repl"
+	"precision/repl/msg"
 )
 
-// printSummary says in a few lines what a user asks first.
-func printSummary(w io.Writer, s *compare.Summary, path string) {
-	fmt.Fprintf(w, "Compared         %s of %s in %s\n", count(s.Compared, "tensor"), fmt.Sprint(s.Rows), count(s.Operators, "operator group"))
+// summaryText writes the summary of a comparison in a language.
+type summaryText struct {
+	w    io.Writer
+	lang msg.Lang
+}
+
+// labelWidth is how many columns the labels of the summary take.
+const labelWidth = 17
+
+// line writes a line: a label and what there is to say.
+func (t summaryText) line(label, text string) {
+	fmt.Fprintf(t.w, "%s%s%s\n", label, strings.Repeat(" ", max(1, labelWidth-lipgloss.Width(label))), text)
+}
+
+func (t summaryText) sentence(key string, args ...any) { fmt.Fprintln(t.w, t.lang.T(key, args...)) }
+
+// graph says which graph of a folder was taken.
+func (t summaryText) graph(path string, how graph.MatchHow) {
+	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, t.lang.T(repl.HowKey(how))))
+}
+
+// summary says in a few lines what a user asks first.
+func (t summaryText) summary(s *compare.Summary, path string) {
+	tr := t.lang.T
+	t.line(tr("batch.compared"), tr("batch.tensors", t.count(s.Compared, "tensor"), s.Rows, t.count(s.Operators, "group")))
 	if !s.Unjudged && s.Compared > 0 {
-		fmt.Fprintf(w, "Below %-10g %s\n", s.Threshold, count(s.Below, "tensor"))
+		t.line(tr("batch.below", s.Threshold), t.count(s.Below, "tensor"))
 	}
 	if missed := s.Rows - s.Compared; missed > 0 {
 		var kinds []compare.Kind
@@ -27,50 +54,54 @@ func printSummary(w io.Writer, s *compare.Summary, path string) {
 		})
 		var parts []string
 		for _, k := range kinds {
-			parts = append(parts, fmt.Sprintf("%s %d", k, s.Missed[k]))
+			parts = append(parts, tr("batch.kind", tr(kindKey(k)), s.Missed[k]))
 		}
-		fmt.Fprintf(w, "Not comparable   %d: %s\n", missed, strings.Join(parts, ", "))
+		t.line(tr("batch.missed"), tr("batch.kinds", missed, strings.Join(parts, tr("vcs.and"))))
 	}
 	switch {
 	case s.Compared == 0:
-		fmt.Fprintf(w, "Nothing matched: no tensor of the two sides could be compared. Are they of the same network, and is the graph theirs?\n")
+		t.sentence("batch.nothing")
 	case s.Unjudged:
-		fmt.Fprintf(w, "No verdict: CosineSimilarity is not among the selected metrics.\n")
+		t.sentence("batch.unjudged")
 	case s.First == nil && s.Below > 0:
-		fmt.Fprintf(w, "First below      none among the outputs of framework operators\n")
+		t.line(tr("batch.first"), tr("batch.nofirst"))
 	case s.First == nil:
-		fmt.Fprintf(w, "First below      none: every compared operator of the framework agrees\n")
+		t.line(tr("batch.first"), tr("batch.good"))
 	default:
-		fmt.Fprintf(w, "First below      %s\n", finding(s.First))
+		t.line(tr("batch.first"), t.finding(s.First))
 	}
 	if s.FirstInserted != nil {
-		fmt.Fprintf(w, "Inserted below   %s: added by the graph compiler, compared with what feeds it\n", finding(s.FirstInserted))
+		t.line(tr("batch.inserted"), tr("batch.insertedof", t.finding(s.FirstInserted)))
 	}
-	fmt.Fprintf(w, "Result           %s\n", path)
+	t.line(tr("batch.result"), path)
 }
 
-func finding(f *compare.Finding) string {
+// kindKey is the message about a kind of reasons.
+func kindKey(k compare.Kind) string { return fmt.Sprintf("batch.kind.%d", k) }
+
+func (t summaryText) finding(f *compare.Finding) string {
+	tr := t.lang.T
 	r := &f.Row
-	value := fmt.Sprintf("cosine %.6f", f.Cosine)
+	value := tr("batch.cosine", f.Cosine)
 	switch {
 	case f.Scalar && !math.IsNaN(f.Error): // its cosine, if any, says nothing
-		value = fmt.Sprintf("relative error %.6f", f.Error)
+		value = tr("batch.error", f.Error)
 	case math.IsNaN(f.Cosine):
-		value = "cosine NaN"
+		value = tr("batch.nan")
 		if reason := r.Reason(); reason != "" {
-			value += ", " + reason
+			value = tr("batch.why", repl.Reason(t.lang, reason))
 		}
 	}
 	name := r.Op
 	if r.OpType != "" {
 		name = r.OpType + " " + name
 	}
-	return fmt.Sprintf("%s (Index %d, %s): %s", name, r.Index, r.Tensor(), value)
+	return tr("batch.at", name, r.Index, r.Tensor(), value)
 }
 
-func count(n int, what string) string {
+func (t summaryText) count(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return t.lang.T("batch."+what, n)
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return t.lang.T("batch.many"+what+"s", n)
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"precision/compare"
+	"precision/repl/msg"
+)
+
+// TestMain speaks English, whatever the environment is.
+func TestMain(m *testing.M) {
+	os.Setenv("LC_ALL", "C")
+	os.Exit(m.Run())
+}
+
+// TestKinds: the messages about kinds of reasons are those of package compare.
+func TestKinds(t *testing.T) {
+	for k := compare.Remark; k <= compare.Empty; k++ {
+		if got := msg.English.T(kindKey(k)); got != k.String() || !msg.Chinese.Has(kindKey(k)) {
+			t.Errorf("%s is %q, want %q", kindKey(k), got, k)
+		}
+	}
+	if msg.English.Has(kindKey(compare.Empty + 1)) {
+		t.Error("there is a message of one kind too many")
+	}
+}
+
+// TestChinese compares the sample network for a user of another language.
+func TestChinese(t *testing.T) {
+	sample := "../../testdata/sample/"
+	for _, how := range []string{"option", "environment"} {
+		args := []string{"compare", "-lt", sample + "npu", "-rt", sample + "golden", "-g", sample, "-out", t.TempDir()}
+		if how == "option" {
+			args = append(args, "-lang", "zh")
+		} else {
+			t.Setenv("LC_ALL", "zh_CN.UTF-8")
+		}
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), env{&out, &errs}, args); code != exitOK {
+			t.Fatalf("exit status %d, %s", code, &errs)
+		}
+		for _, want := range []string{"图               ", "依据名称匹配", "已比对           36 个张量（共 38 个），17 个算子组\n", "低于 0.98        11 个张量\n",
+			"无法比对         2 个：算子没有 NPU dump 1 个，没有标杆张量 1 个\n", "首个低于阈值     Conv2D block2/conv（序号 8，block2/conv:output:0）：余弦相似度 0.774296\n"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("by %s: there is no %q in\n%s", how, want, &out)
+			}
+		}
+	}
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), env{&out, &errs}, []string{"compare", "-lt", sample, "-rt", sample, "-lang", "fr"}); code != exitUsage || !strings.Contains(errs.String(), `"fr"`) {
+		t.Errorf("an unknown language: exit status %d, %s", code, &errs)
+	}
+}
