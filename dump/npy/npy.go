@@ -53,7 +53,7 @@ func (h *Header) Size() int64 { return h.Type.Bytes(h.Elements()) }
 
 // Read reads the header of a file of the given size. It reads formats 1.0 to
 // 3.0, all number types in either byte order, and C and Fortran order. The
-// elements must fill the file exactly; they are not read.
+// elements must be there in full; they are not read.
 //
 // Arrays of objects, records, text or dates give an error, and so does every
 // disagreement; errors tell the offset, what was found and what was expected.
@@ -105,13 +105,14 @@ func Read(r io.ReaderAt, size int64) (*Header, error) {
 	return h, nil
 }
 
-// check tells whether the elements fill the rest of the file.
+// check tells whether the elements are there. As in numpy, more may follow
+// them: a file can hold several arrays, of which the first counts.
 func (h *Header) check(size int64) error {
 	want := h.Type.Bytes(elements(h.Shape))
 	if want < 0 {
 		return fmt.Errorf("offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, h.Type)
 	}
-	if have := size - h.Offset; have != want {
+	if have := size - h.Offset; have < want {
 		return fmt.Errorf("offset %d: found %d bytes of elements, expected %d for shape %v of %s",
 			h.Offset, have, want, h.Shape, h.Type)
 	}
