@@ -49,15 +49,17 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 	if code, err := a.check(v, single); err != nil {
 		return code, err
 	}
+	files := !a.mapping && isFile(a.mine) && isFile(a.golden)
+	torch := files && bothEnd(a.mine, a.golden, ".h5")
+	if v.Given("post_process") && !torch {
+		return failed(exitParameter, "-p is for the comparison of two .h5 files")
+	}
 	if !a.mapping {
 		switch {
-		case bothEnd(a.mine, a.golden, ".h5") && isFile(a.mine) && isFile(a.golden):
+		case torch:
 			return f.compareTorch(ctx, &a, v)
-		case isFile(a.mine) && isFile(a.golden):
+		case files:
 			return f.compareArrays(ctx, &a, v)
-		}
-		if v.Given("post_process") {
-			return failed(exitParameter, "-p is for the comparison of two .h5 files")
 		}
 		if a.rules != "" && !isFile(a.rules) {
 			if _, err := os.ReadDir(a.rules); err != nil {
