@@ -73,8 +73,13 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 			err = j.openRules(s)
 		}
 	} else if !folder {
-		if failed := <-rules; err == nil {
-			err = failed
+		select {
+		case failed := <-rules:
+			if err == nil {
+				err = failed
+			}
+		case <-ctx.Done(): // also while a pipe or a far disk keeps the reader waiting
+			err = ctx.Err()
 		}
 	}
 	if err == nil {
