@@ -143,15 +143,18 @@ const maxWhole = 2 << 30
 // packed moves a weight to or from FRACTAL_Z as a whole.
 func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (*array, error) {
 	size := int64(t.Type.Bits() / 8)
+	if size == 0 {
+		size = int64(typ.Bits() / 8)
+	}
 	from, to := p.packing.Len(), p.packing.Stored()
 	if p.unpack {
 		from, to = to, from
 	}
-	if size == 0 || to > maxWhole/size || from > maxWhole/size {
+	if to > maxWhole/size || from > maxWhole/size {
 		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: %d elements of %s in FRACTAL_Z: more than %d bytes", partOf(t), max(from, to), t.Type, int64(maxWhole))
 	}
 	w.c.whole.Lock()
-	a, err := w.move(t, typ, p, from, to)
+	a, err := w.move(t, typ, p, from, to, size)
 	if err != nil {
 		w.c.whole.Unlock()
 		return nil, err
@@ -160,11 +163,15 @@ func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (*array, error) {
 	return a, nil
 }
 
-// move moves a weight of so many elements.
-func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to int64) (*array, error) {
-	size := int64(t.Type.Bits() / 8)
+// move moves a weight of so many elements of so many bytes. Elements that share
+// bytes are taken apart before.
+func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to, size int64) (*array, error) {
 	src, dst := make([]byte, from*size), make([]byte, to*size)
-	if n, err := w.f.ReadAt(src, t.Offset); n < len(src) {
+	in, base, stored := io.ReaderAt(w.f), t.Offset, t.Type
+	if t.Type.Bits() < 8 {
+		in, base, stored = &unpacked{src: w.f, base: t.Offset, t: t.Type, typ: typ, n: t.Elements()}, 0, typ
+	}
+	if n, err := in.ReadAt(src, base); n < len(src) {
 		return nil, errorf(w.f.Path, dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(src))
 	}
 	move, dims := p.packing.Pack, p.packing.Shape()
@@ -182,7 +189,7 @@ func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to int64) (*a
 	if err != nil {
 		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
 	}
-	return w.ready(r, t.Type, typ, t.BigEndian), nil
+	return w.ready(r, stored, typ, t.BigEndian), nil
 }
 
 func (c *converter) binType(a *array) string {

@@ -170,6 +170,38 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Elements that share a byte are packed one by one.
+func TestPackedElementsToFractalZ(t *testing.T) {
+	shape := []int64{2, 3, 1, 2}
+	for _, c := range []struct {
+		typ    dtype.Type
+		compat bool
+		data   []byte
+		want   []int8 // in the order of shape
+	}{
+		{dtype.Uint1, true, []byte{0b1011_0010, 0b0110_0000}, []int8{1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0}},
+		{dtype.Uint1, false, []byte{0b1011_0010, 0b0110_0000}, []int8{1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0}},
+		{dtype.Int4, false, []byte{0x21, 0x43, 0x65, 0x87, 0xa9, 0xcb}, []int8{1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4}},
+	} {
+		dir := t.TempDir()
+		in := one(tensor{c.typ, layout.NCHW, shape, nil, 0, c.data}).put(t, dir, "Op.x.1.1.1630000000000000")
+		r := run(t, Options{Out: dir, Format: formatOf(layout.FractalZ), Compat: c.compat}, in)
+		if r.Code() != 0 || r.Written() != 1 {
+			t.Fatalf("%s, compat %v: %v", c.typ, c.compat, r.Files[0].Failures)
+		}
+		h, got := readArray(t, r.Files[0].Written[0].Path)
+		if !slices.Equal(h.Shape, []int64{2, 1, 16, 16}) {
+			t.Fatalf("%s, compat %v: shape %v", c.typ, c.compat, h.Shape)
+		}
+		for i, want := range c.want {
+			w, ch, n := i%2, i/2%3, i/6
+			if at := (w*16+n)*16 + ch; int8(got[at]) != want {
+				t.Errorf("%s, compat %v: element %d is %d, want %d", c.typ, c.compat, i, int8(got[at]), want)
+			}
+		}
+	}
+}
+
 // What a wanted shape does to conversions without a matching one.
 func TestShapes(t *testing.T) {
 	nz := []int64{2, 3, 2, 2, 16, 16} // 2×3 matrices of 32×32
