@@ -188,16 +188,7 @@ func (j Job) openRules(s *Session) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case rules == nil:
-		rules = quant
-	case quant != nil:
-		rules = rules.WithQuant(quant)
-	}
-	if closed != nil {
-		rules = rules.WithoutFusion(closed)
-	}
-	s.Options.Rules = rules
+	s.Options.Rules = graph.Merge(rules, quant, closed)
 	return nil
 }
 

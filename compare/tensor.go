@@ -192,15 +192,7 @@ func (e *engine) typeName(t dtype.Type, s stored) string {
 	if n, ok := product(s.shape); ok && n == 0 {
 		return "float64"
 	}
-	switch t {
-	case dtype.BFloat16:
-		return "float32"
-	case dtype.HiFloat8, dtype.Float8E5M2, dtype.Float8E4M3FN:
-		return "float64"
-	case dtype.Uint1:
-		return "uint8"
-	}
-	return t.String()
+	return t.Loaded()
 }
 
 // shapeOf is the shape a dump stores for a tensor; a scalar has an empty one.

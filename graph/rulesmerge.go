@@ -41,6 +41,22 @@ func (r *Rules) warn(o *RuleOp, msg string) {
 	r.Warnings = append(r.Warnings, Warning{Path: r.Path, Line: o.Op.Line, Offset: -1, Msg: "op " + o.Name + ": " + msg})
 }
 
+// Merge joins the rules of the graphs of one comparison, each of which may be nil: those of the network that ran,
+// those that lead from it to the original one where it was quantised (WithQuant), and those of the other run where
+// that ran without fusion (WithoutFusion). quant serves alone where there are no rules; without both the result is nil.
+func Merge(rules, quant, closed *Rules) *Rules {
+	switch {
+	case rules == nil:
+		rules = quant
+	case quant != nil:
+		rules = rules.WithQuant(quant)
+	}
+	if rules != nil && closed != nil {
+		rules = rules.WithoutFusion(closed)
+	}
+	return rules
+}
+
 // WithQuant returns the rules of r with the framework operators that quant knows behind them: r maps the network
 // that runs to the quantised one, quant maps the quantised one to the original. Groups are formed anew; L1 groups
 // stay together. r and quant are not changed.

@@ -309,6 +309,27 @@ func TestWithQuant(t *testing.T) {
 	}
 }
 
+func TestMerge(t *testing.T) {
+	r := textRules(t, "x Data - DT_FLOAT/x:0\nf T x:0 origin=q DT_FLOAT/q:0")
+	quant := textRules(t, "x Data - DT_FLOAT/x:0\nq T x:0 origin=a DT_FLOAT/a:0")
+	closed := textRules(t, "x Data - DT_FLOAT/x:0\nplain T x:0 origin=a DT_FLOAT/a:0")
+	for i, c := range []struct{ got, want *Rules }{
+		{Merge(r, nil, nil), r},
+		{Merge(nil, quant, nil), quant},
+		{Merge(r, quant, nil), r.WithQuant(quant)},
+		{Merge(r, nil, closed), r.WithoutFusion(closed)},
+		{Merge(nil, quant, closed), quant.WithoutFusion(closed)},
+		{Merge(r, quant, closed), r.WithQuant(quant).WithoutFusion(closed)},
+	} {
+		if got, want := dumpRules(c.got), dumpRules(c.want); got != want {
+			t.Errorf("%d: %s", i, firstDiff(want, got))
+		}
+	}
+	if got := Merge(nil, nil, closed); got != nil {
+		t.Errorf("rules without those of the network that ran: %v", got)
+	}
+}
+
 func TestWithoutFusion(t *testing.T) {
 	r := textRules(t, `
 		x Data - DT_FLOAT/x:0

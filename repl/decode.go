@@ -26,7 +26,7 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 	if upToDate(path, a) {
 		return path
 	}
-	if err := writeFile(path, func(w io.Writer) error { return a.WriteNpy(ctx, w) }); err != nil {
+	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteNpy(ctx, w) }); err != nil {
 		if ctx.Err() == nil && !s.toldDecode {
 			s.toldDecode = true
 			s.warn("decode.failed", err)
@@ -49,17 +49,4 @@ func upToDate(path string, a *array.Array) bool {
 	}
 	source, err := os.Stat(a.Path)
 	return err == nil && made.ModTime().After(source.ModTime())
-}
-
-// writeFile writes a file whole, with the folders it is in.
-func writeFile(path string, write func(io.Writer) error) error {
-	w, err := whole.Create(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Commit()
 }

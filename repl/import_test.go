@@ -3,12 +3,12 @@ package repl
 import (
 	"bytes"
 	"context"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"precision/graph"
+	"precision/internal/whole"
 )
 
 // TestImport lays out an output folder of msquickcmp from the sample, imports
@@ -59,5 +59,5 @@ func TestImport(t *testing.T) {
 }
 
 func writeBytes(path string, data []byte) error {
-	return writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return whole.Write(path, data, 0o600)
 }

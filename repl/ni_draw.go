@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/whole"
 )
 
 // draw writes the neighbourhood of an operator as Graphviz text and as a
@@ -42,7 +43,7 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 		path  string
 		write func(io.Writer, graph.Style) error
 	}{{path, d.WriteDOT}, {path + ".svg", d.WriteSVG}} {
-		if err := writeFile(out.path, func(w io.Writer) error { return out.write(w, style) }); err != nil {
+		if err := whole.Fill(out.path, 0o600, func(w io.Writer) error { return out.write(w, style) }); err != nil {
 			return s.failed(ctx, err)
 		}
 		s.say("wrote", filepath.ToSlash(out.path))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/internal/whole"
 	"precision/repl/array"
 )
 
@@ -166,7 +167,7 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 	if upToDate(path, a) {
 		return path, nil
 	}
-	return path, writeFile(path, func(w io.Writer) error { return a.WriteText(ctx, w) })
+	return path, whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteText(ctx, w) })
 }
 
 // decodeOf is the folder below temp/decode that a tensor of a file belongs in:

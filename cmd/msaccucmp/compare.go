@@ -269,16 +269,7 @@ func readRules(a *compareArgs) (*graph.Rules, error) {
 			return nil, err
 		}
 	}
-	switch {
-	case rules == nil:
-		rules = quant
-	case quant != nil:
-		rules = rules.WithQuant(quant)
-	}
-	if closed != nil {
-		rules = rules.WithoutFusion(closed)
-	}
-	return rules, nil
+	return graph.Merge(rules, quant, closed), nil
 }
 
 // choose applies -r or -s.

@@ -16,7 +16,7 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Op
 		return compare.ExitCode(err), err
 	}
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
-	if err := toFile(path, func(w io.Writer) error { return compare.WriteMapping(w, rows, opt.Sequence) }); err != nil {
+	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return compare.WriteMapping(w, rows, opt.Sequence) }); err != nil {
 		return exitPath, err
 	}
 	f.log.infof("The mapping table has been written to \"'%s'\".", path)
@@ -35,16 +35,4 @@ func (f *face) writeAdvice(a *compareArgs, name string, advisor *compare.Advisor
 	f.log.infof("Operator Index: %s", advice.Operator)
 	f.log.infof("Expert Advice: %s", advice.Text)
 	return nil
-}
-
-func toFile(path string, write func(io.Writer) error) error {
-	w, err := whole.Create(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Commit()
 }

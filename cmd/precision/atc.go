@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/whole"
 )
 
 // atcCommand takes the words of the vendor's graph converter, so that scripts
@@ -59,7 +60,7 @@ func atcCommand(_ context.Context, e env, args []string) (int, error) {
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
-	if err := toFile(values["json"], func(w io.Writer) error { return graph.WriteJSON(w, m) }); err != nil {
+	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return graph.WriteJSON(w, m) }); err != nil {
 		return exitError, err
 	}
 	return exitOK, nil

@@ -97,7 +97,7 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		do     func() error
 	}{
 		{f.json != "", func() error {
-			return toFile(f.json, func(w io.Writer) error { return graph.WriteJSON(w, m) })
+			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return graph.WriteJSON(w, m) })
 		}},
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
 		{f.op != "", func() error { return f.showOp(out, m) }},
@@ -120,19 +120,6 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		}
 	}
 	return exitOK, nil
-}
-
-// toFile writes a file whole.
-func toFile(path string, write func(io.Writer) error) error {
-	w, err := whole.Create(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Commit()
 }
 
 // showFusion prints the statistics of fusion passes.

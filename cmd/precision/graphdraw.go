@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/whole"
 )
 
 // showDiff prints what differs between the graph and another build.
@@ -77,12 +78,12 @@ func (f *graphFlags) draw(e env, m *graph.Model) error {
 		fmt.Fprintf(e.stderr, "warning: the drawing shows %s, %d more are left out; a smaller -depth shows all\n", count(len(d.Nodes), "operator"), d.Cut)
 	}
 	if f.dot != "" {
-		if err := toFile(f.dot, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {
+		if err := whole.Fill(f.dot, 0o600, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {
 			return err
 		}
 	}
 	if f.svg != "" {
-		return toFile(f.svg, func(w io.Writer) error { return d.WriteSVG(w, style) })
+		return whole.Fill(f.svg, 0o600, func(w io.Writer) error { return d.WriteSVG(w, style) })
 	}
 	return nil
 }

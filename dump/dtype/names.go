@@ -94,6 +94,20 @@ func FromNumpy(descr string) (t Type, bigEndian, ok bool) {
 	return t, bigEndian && t.Bits() > 8, true
 }
 
+// Loaded returns the name of the type that elements of t have in a numpy array:
+// a wider one for what numpy cannot hold, and String where there is none.
+func (t Type) Loaded() string {
+	switch t {
+	case BFloat16:
+		return "float32"
+	case HiFloat8, Float8E5M2, Float8E4M3FN:
+		return "float64"
+	case Uint1:
+		return "uint8"
+	}
+	return t.String()
+}
+
 // Numpy returns the array protocol type string of little-endian elements of t,
 // such as "<f4", and "" for types that numpy does not have.
 func (t Type) Numpy() string {

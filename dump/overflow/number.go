@@ -115,17 +115,3 @@ func formatShape(shape []int64) string {
 	}
 	return string(append(b, ')'))
 }
-
-// numpyName is the name of the type that the elements have once they are in a
-// numpy array. Types that numpy has no place for keep their own.
-func numpyName(t dtype.Type) string {
-	switch t {
-	case dtype.BFloat16:
-		return "float32"
-	case dtype.HiFloat8, dtype.Float8E5M2, dtype.Float8E4M3FN:
-		return "float64"
-	case dtype.Uint1:
-		return "uint8"
-	}
-	return t.String()
-}

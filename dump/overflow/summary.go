@@ -94,7 +94,7 @@ func (op *Op) body(b *strings.Builder, explain *Explained) {
 }
 
 func (t *Tensor) lines(b *strings.Builder) {
-	fmt.Fprintf(b, " %s\n -[Format: %s] [Shape: %s] [Dtype: %s]", t.File, t.Format, formatShape(t.Shape), numpyName(t.Type))
+	fmt.Fprintf(b, " %s\n -[Format: %s] [Shape: %s] [Dtype: %s]", t.File, t.Format, formatShape(t.Shape), t.Type.Loaded())
 	switch {
 	case t.Err != nil:
 		fmt.Fprintf(b, " [%s]", line(t.Err.Error()))

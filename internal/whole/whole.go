@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -86,13 +87,24 @@ func (f *File) Discard() {
 
 // Write puts content at path, whole.
 func Write(path string, content []byte, perm os.FileMode) error {
+	return Fill(path, perm, func(w io.Writer) error {
+		if _, err := w.Write(content); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// Fill makes the file at path appear with what write writes, or leaves path as
+// it was if that fails.
+func Fill(path string, perm os.FileMode, write func(io.Writer) error) error {
 	f, err := Create(path, perm)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
-	if _, err := f.Write(content); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := write(f); err != nil {
+		return err
 	}
 	return f.Commit()
 }
