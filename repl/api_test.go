@@ -291,3 +291,16 @@ func TestRunWords(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpIsWhole: the help of every command is text, not a pattern for it, and
+// begins with its usage.
+func TestHelpIsWhole(t *testing.T) {
+	for _, name := range []string{"en", "zh"} {
+		s := open(Config{Lang: name, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, ConfigDir: t.TempDir()})
+		for _, c := range commands() {
+			if text := s.helpFor(c); strings.Contains(text, "%") || !strings.Contains(text, c.name) {
+				t.Errorf("%s, %s:\n%s", name, c.name, text)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/lipgloss"
 )
 
 // vcsCmd is the command vcs: it lists the operators of comparison results that
@@ -105,7 +107,7 @@ func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *su
 		b.WriteString(v.panel(s, sus.op))
 	}
 	if more := len(list) - len(shown); more > 0 {
-		b.WriteString(s.t("vcs.more", more, len(list)) + "\n")
+		b.WriteString(s.t("vcs.cut", more, len(list)) + "\n")
 	}
 	v.nans(s, &b, tables)
 	if len(list) > 0 {
@@ -117,7 +119,9 @@ func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *su
 func (v *vcsCmd) panel(s *session, o *opResult) string {
 	var b strings.Builder
 	names := func(list []string) string { return clean("[" + strings.Join(list, ", ") + "]") }
-	fmt.Fprintf(&b, "%s  %s\n%s %s\n", s.t("vcs.left"), names(o.left), s.t("vcs.right"), names(o.right))
+	left, right := s.t("vcs.left"), s.t("vcs.right")
+	wide := max(lipgloss.Width(left), lipgloss.Width(right))
+	fmt.Fprintf(&b, "%s %s\n%s %s\n", pad(left, wide), names(o.left), pad(right, wide), names(o.right))
 	if o.inserted() {
 		b.WriteString(s.scr.yellow(s.t("vcs.inserted")) + "\n")
 	}
@@ -183,7 +187,7 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 		shown := lines[:min(len(lines), v.limit)]
 		body := s.scr.red(strings.Join(shown, "\n")) + "\n"
 		if more := len(lines) - len(shown); more > 0 {
-			body += s.t("vcs.more", more, len(lines)) + "\n"
+			body += s.t("vcs.cut", more, len(lines)) + "\n"
 		}
 		b.WriteString(s.scr.panel(s.t("vcs.nan"), body))
 	}

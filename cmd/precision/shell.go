@@ -45,6 +45,10 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(args) == 0 {
 		return exitUsage, errors.New("which folder? precision data DIR")
 	}
+	if isHelp(args[0]) {
+		fmt.Fprintf(e.stderr, "usage: precision data DIR [-c COMMANDS] [-lang en|zh]\n\nOpens the shell on the data folder DIR.\n")
+		return exitOK, nil
+	}
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
 
@@ -53,6 +57,10 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(args) == 0 {
 		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
+	}
+	if isHelp(args[0]) {
+		fmt.Fprintf(e.stderr, "usage: precision infer MSQUICKCMP_OUTPUT [-c COMMANDS] [-lang en|zh]\n\nMakes precision_data of the output folder of msquickcmp, and opens the shell on it.\n")
+		return exitOK, nil
 	}
 	if code := repl.Import(shellConfig(e), args[0]); code != 0 {
 		return code, nil

@@ -58,3 +58,15 @@ func TestShellWords(t *testing.T) {
 		t.Errorf("help:\n%s", out)
 	}
 }
+
+// The help of the ways into the shell opens none.
+func TestHelpOpensNoShell(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"shell", "data", "infer"} {
+		for _, args := range [][]string{{name, "-h"}, {"help", name}} {
+			if code, out, stderr := precision(t, args...); code != exitOK || out != "" || !strings.Contains(stderr, "usage: precision") {
+				t.Errorf("%q: exit %d: %q, %q", args, code, out, stderr)
+			}
+		}
+	}
+}
