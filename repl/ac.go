@@ -199,8 +199,12 @@ func (f *findings) first(s *session, say func(string, ...any)) {
 		}
 	}
 	switch {
+	case bad > 0 && len(o.inputs) == 1:
+		say("verdict.inputbad")
 	case bad > 0:
 		say("verdict.inputsbad", bad, len(o.inputs))
+	case good > 0 && len(o.inputs) == 1:
+		say("verdict.inputgood")
 	case good > 0:
 		say("verdict.inputsgood", good, len(o.inputs))
 	}
