@@ -84,6 +84,7 @@ var reasonKinds = map[string]string{
 	"reason.12": "kind.empty", "reason.18": "kind.empty", "reason.23": "kind.empty", "reason.24": "kind.empty",
 	"reason.11": "kind.type", "reason.22": "kind.type",
 	"reason.13": "kind.finite", "reason.20": "kind.skipped", "reason.25": "kind.layout", "reason.26": "kind.unreadable", "reason.29": "kind.graph",
+	"reason.34": "kind.both",
 }
 
 // reasonKind is in a few words why a tensor has no values.

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -22,11 +23,15 @@ type cell struct {
 	cosine         float64
 	maxAbs, maxRel float64
 	reason         string
+	oneSided       bool // NaN or Inf are not known to be on both sides
 }
 
 // diverged reports that NaN or Inf elements of the two sides disagree: then
-// there is no cosine, and the largest error is infinite.
-func (c *cell) diverged() bool { return math.IsNaN(c.cosine) && math.IsInf(c.maxAbs, 0) }
+// there is no cosine, and the largest error is infinite. Tables of msaccucmp
+// have an error of nan instead.
+func (c *cell) diverged() bool {
+	return c.oneSided || math.IsNaN(c.cosine) && math.IsInf(c.maxAbs, 0)
+}
 
 // bad judges a tensor by its cosine. Scalars and all-zero tensors have none and
 // are judged by their relative error.
@@ -122,10 +127,10 @@ func resultNumber(name string) string {
 }
 
 // fields are the columns of a result table; -1 is a column it does not have.
-type fields struct{ index, sequence, left, right, tensor, cosine, maxAbs, maxRel, reason int }
+type fields struct{ index, sequence, left, right, tensor, cosine, maxAbs, deviation, maxRel, reason int }
 
 // noHeader are the columns of tables without a header.
-var noHeader = fields{0, -1, 1, 2, 3, 4, 5, -1, -1}
+var noHeader = fields{0, -1, 1, 2, 3, 4, 5, -1, -1, -1}
 
 // findFields finds columns by the titles of any generation.
 func findFields(header []string) (fields, error) {
@@ -141,7 +146,8 @@ func findFields(header []string) (fields, error) {
 		index: find("Index"), sequence: find("OpSequence"),
 		left: find("NPUDump", "LeftOp"), right: find("GroundTruth", "RightOp"),
 		tensor: find("TensorIndex"), cosine: find("CosineSimilarity"), maxAbs: find("MaxAbsoluteError"),
-		maxRel: find("MaxRelativeError"), reason: find("CompareFailReason"),
+		deviation: find("StandardDeviation"),
+		maxRel:    find("MaxRelativeError"), reason: find("CompareFailReason"),
 	}
 	if f.tensor < 0 || f.cosine < 0 {
 		return f, errors.New("no column TensorIndex or CosineSimilarity, expected a result table")
@@ -162,13 +168,18 @@ func readResult(path string) (*resultTable, []error, error) {
 
 // parseResult is readResult of an open file; path stands in errors.
 func parseResult(from io.Reader, path string) (*resultTable, []error, error) {
-	r := csv.NewReader(from)
+	text := bufio.NewReader(from)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		text.Discard(3)
+	}
+	r := csv.NewReader(text)
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	t := &resultTable{path: path, missing: map[string]int{}}
 	ops := map[string]*opResult{}
 	at := noHeader
 	var warnings []error
-	for n := 0; ; n++ {
+	rows, header := 0, false
+	for {
 		row, err := r.Read()
 		if err == io.EOF {
 			break
@@ -176,16 +187,21 @@ func parseResult(from io.Reader, path string) (*resultTable, []error, error) {
 		if err != nil {
 			return nil, warnings, fmt.Errorf("%s: %w", path, err)
 		}
-		if n == 0 && strings.TrimPrefix(row[0], "\ufeff") == "Index" {
+		line, _ := r.FieldPos(0)
+		if strings.TrimSpace(row[0]) == "Index" {
 			if at, err = findFields(row); err != nil {
-				return nil, warnings, fmt.Errorf("%s: line 1: %w", path, err)
+				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
 			}
+			header = true
 			continue
 		}
-		line, _ := r.FieldPos(0)
+		rows++
 		if err := t.add(ops, row, at); err != nil && len(warnings) < 10 {
 			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
 		}
+	}
+	if !header && len(t.ops) == 0 {
+		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)
 	}
 	t.sequence = at.sequence >= 0
 	t.sort()
@@ -263,8 +279,12 @@ func (t *resultTable) add(ops map[string]*opResult, row []string, at fields) err
 		ops[o.op] = o
 		t.ops = append(t.ops, o)
 	}
-	c := cell{slot, value(get(at.cosine)), value(get(at.maxAbs)), value(get(at.maxRel)), strings.Clone(reason)}
-	if math.IsNaN(c.cosine) && math.IsNaN(c.maxAbs) && math.IsNaN(c.maxRel) {
+	c := cell{slot: slot, cosine: value(get(at.cosine)), maxAbs: value(get(at.maxAbs)), maxRel: value(get(at.maxRel)), reason: strings.Clone(reason)}
+	// nan is computed from NaN or Inf, NaN stands for what was not computed.
+	if get(at.cosine) == "nan" || get(at.maxAbs) == "nan" {
+		c.blame(get(at.deviation))
+	}
+	if !c.oneSided && math.IsNaN(c.cosine) && math.IsNaN(c.maxAbs) && math.IsNaN(c.maxRel) {
 		t.missing[c.reason]++
 	}
 	if input {
@@ -273,6 +293,27 @@ func (t *resultTable) add(ops map[string]*opResult, row []string, at fields) err
 		o.outputs = append(o.outputs, c)
 	}
 	return nil
+}
+
+// blame tells on which side the NaN or Inf of a tensor are, from its cell
+// StandardDeviation: (mean;deviation),(mean;deviation) of left and right.
+func (c *cell) blame(deviation string) {
+	left, right, known := strings.Cut(strings.ToLower(deviation), "),(")
+	finite := func(s string) bool { return !strings.Contains(s, "nan") && !strings.Contains(s, "inf") }
+	text := "The data hold NaN or Inf."
+	switch {
+	case !known || finite(left) && finite(right):
+		c.oneSided = true
+	case finite(right):
+		c.oneSided, text = true, "Only the left data hold NaN or Inf."
+	case finite(left):
+		c.oneSided, text = true, "Only the right data hold NaN or Inf."
+	default:
+		text = "Both sides hold NaN or Inf."
+	}
+	if c.reason == "" {
+		c.reason = text
+	}
 }
 
 // cutTensor splits "op:output:0"; operator names may contain colons.
@@ -306,10 +347,11 @@ func (s *session) newestResults() (dir string, tables []*resultTable) {
 }
 
 // readResults reads the tables at or below a path and tells what is wrong with
-// them; the error is that of the first that cannot be read.
+// them; the error, told too, is that of the first that cannot be read.
 func (s *session) readResults(path string) (tables []*resultTable, err error) {
 	files, err := resultFiles(path)
 	if err != nil {
+		s.fail("error", err)
 		return nil, err
 	}
 	for _, f := range files {

@@ -81,3 +81,47 @@ func FuzzResult(f *testing.F) {
 		(&vcsCmd{threshold: 0.98, limit: 3, inputs: true}).show(s, []*resultTable{table})
 	})
 }
+
+// TestResultNaN reads how msaccucmp writes what is computed from NaN and Inf:
+// nan, where NaN stands for what was not computed. The side is that of the
+// StandardDeviation.
+func TestResultNaN(t *testing.T) {
+	const header = "\ufeff\"Index\",OpType,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,StandardDeviation,MaxRelativeError,CompareFailReason\n"
+	for _, c := range []struct {
+		row      string
+		diverged bool
+		reason   string
+	}{
+		{`nan,nan,"(nan;nan),(0.1;1.2)",nan,`, true, "Only the left data hold NaN or Inf."},
+		{`nan,nan,"(0.1;1.2),(nan;nan)",0.000000,`, true, "Only the right data hold NaN or Inf."},
+		{`nan,nan,"(nan;nan),(nan;nan)",0.000316,`, false, "Both sides hold NaN or Inf."},
+		{`nan,inf,"(-inf;nan),(inf;nan)",nan,`, true, "Both sides hold NaN or Inf."},
+		{`nan,NaN,NaN,NaN,`, true, "The data hold NaN or Inf."},
+		{`1.000000,nan,"(nan;0.0),(1.0;0.0)",nan,This tensor is scalar.`, true, "This tensor is scalar."},
+		{`NaN,NaN,NaN,NaN,`, false, ""},
+		{`NaN,1.000000,"(0;0),(1;0)",1.0,zero`, false, "zero"},
+	} {
+		table, warnings, err := parseResult(strings.NewReader(header+"4,Op,a,b,a:output:0,"+c.row+"\r\n"), "x.csv")
+		if err != nil || len(warnings) > 0 || len(table.ops) != 1 || table.ops[0].index != "4" {
+			t.Fatalf("%s: %+v %v %v", c.row, table, warnings, err)
+		}
+		if at := table.ops[0].outputs[0]; at.diverged() != c.diverged || at.reason != c.reason {
+			t.Errorf("%s: diverged %v, %q; want %v, %q", c.row, at.diverged(), at.reason, c.diverged, c.reason)
+		}
+	}
+}
+
+// TestResultForeign tells files that are no result tables from empty tables.
+func TestResultForeign(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"":             false,
+		"hello\nworld": false,
+		"Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n": true,
+		"Index,a,b\n": false,
+		"x,y\nIndex,LeftOp,RightOp,TensorIndex,CosineSimilarity\n1,a,b,a:output:0,0.5\n": true,
+	} {
+		if _, _, err := parseResult(strings.NewReader(text), "x.csv"); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

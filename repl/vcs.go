@@ -49,7 +49,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 			s.fail("vcs.empty", path)
 			return exitNothing
 		}
-		return s.failed(ctx, err)
+		return exitError
 	}
 	text, _ := v.show(s, tables)
 	s.page(text)
