@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+//go:generate sh -c "cd _asm && go run . -out ../widen_amd64.s -stubs ../widen_amd64.go -pkg dtype"
+//go:generate go run ./internal/genneon
+
 // The loops here define what each type means. dst is never longer than the
 // elements in src.
 

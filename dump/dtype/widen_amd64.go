@@ -4,22 +4,22 @@
 
 package dtype
 
-// float16AVX2 widens rounds of 32 elements, IEEE binary16, to float32.
+// float16Rounds widens rounds of 32 elements, IEEE binary16, to float32.
 //
 //go:noescape
-func float16AVX2(dst *float32, src *byte, rounds int)
+func float16Rounds(dst *float32, src *byte, rounds int)
 
-// bfloat16AVX2 widens rounds of 32 elements, the upper halves of binary32, to float32.
+// bfloat16Rounds widens rounds of 32 elements, the upper halves of binary32, to float32.
 //
 //go:noescape
-func bfloat16AVX2(dst *float32, src *byte, rounds int)
+func bfloat16Rounds(dst *float32, src *byte, rounds int)
 
-// int8AVX2 widens rounds of 32 elements, signed bytes, to float32.
+// int8Rounds widens rounds of 32 elements, signed bytes, to float32.
 //
 //go:noescape
-func int8AVX2(dst *float32, src *byte, rounds int)
+func int8Rounds(dst *float32, src *byte, rounds int)
 
-// uint8AVX2 widens rounds of 32 elements, bytes, to float32.
+// uint8Rounds widens rounds of 32 elements, bytes, to float32.
 //
 //go:noescape
-func uint8AVX2(dst *float32, src *byte, rounds int)
+func uint8Rounds(dst *float32, src *byte, rounds int)

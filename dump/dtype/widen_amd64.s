@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func float16AVX2(dst *float32, src *byte, rounds int)
+// func float16Rounds(dst *float32, src *byte, rounds int)
 // Requires: AVX, F16C
-TEXT ·float16AVX2(SB), NOSPLIT, $0-24
+TEXT ·float16Rounds(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rounds+16(FP), DX
@@ -31,9 +31,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func bfloat16AVX2(dst *float32, src *byte, rounds int)
+// func bfloat16Rounds(dst *float32, src *byte, rounds int)
 // Requires: AVX, AVX2
-TEXT ·bfloat16AVX2(SB), NOSPLIT, $0-24
+TEXT ·bfloat16Rounds(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rounds+16(FP), DX
@@ -62,9 +62,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func int8AVX2(dst *float32, src *byte, rounds int)
+// func int8Rounds(dst *float32, src *byte, rounds int)
 // Requires: AVX, AVX2
-TEXT ·int8AVX2(SB), NOSPLIT, $0-24
+TEXT ·int8Rounds(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rounds+16(FP), DX
@@ -93,9 +93,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func uint8AVX2(dst *float32, src *byte, rounds int)
+// func uint8Rounds(dst *float32, src *byte, rounds int)
 // Requires: AVX, AVX2
-TEXT ·uint8AVX2(SB), NOSPLIT, $0-24
+TEXT ·uint8Rounds(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ rounds+16(FP), DX

@@ -15,16 +15,16 @@ const round = 32
 
 func main() {
 	ConstraintExpr("amd64,!noasm")
-	kernel("float16AVX2", "IEEE binary16", 2, func(src Mem, y VecPhysical) { VCVTPH2PS(src, y) })
-	kernel("bfloat16AVX2", "the upper halves of binary32", 2, func(src Mem, y VecPhysical) {
+	kernel("float16Rounds", "IEEE binary16", 2, func(src Mem, y VecPhysical) { VCVTPH2PS(src, y) })
+	kernel("bfloat16Rounds", "the upper halves of binary32", 2, func(src Mem, y VecPhysical) {
 		VPMOVZXWD(src, y)
 		VPSLLD(Imm(16), y, y)
 	})
-	kernel("int8AVX2", "signed bytes", 1, func(src Mem, y VecPhysical) {
+	kernel("int8Rounds", "signed bytes", 1, func(src Mem, y VecPhysical) {
 		VPMOVSXBD(src, y)
 		VCVTDQ2PS(y, y)
 	})
-	kernel("uint8AVX2", "bytes", 1, func(src Mem, y VecPhysical) {
+	kernel("uint8Rounds", "bytes", 1, func(src Mem, y VecPhysical) {
 		VPMOVZXBD(src, y)
 		VCVTDQ2PS(y, y)
 	})

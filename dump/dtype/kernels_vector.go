@@ -1,0 +1,39 @@
+//go:build (amd64 || arm64) && !noasm
+
+package dtype
+
+// perRound is the number of elements a kernel widens in one go.
+const perRound = 32
+
+// inRounds runs a kernel over the whole rounds of dst and returns how many
+// elements that were.
+func inRounds(dst []float32, src []byte, size int, kernel func(dst *float32, src *byte, rounds int)) int {
+	rounds := len(dst) / perRound
+	if !vectors || rounds == 0 {
+		return 0
+	}
+	n := rounds * perRound
+	_ = src[n*size-1] // the kernel checks no bounds
+	kernel(&dst[0], &src[0], rounds)
+	return n
+}
+
+func float16To32(dst []float32, src []byte) {
+	n := inRounds(dst, src, 2, float16Rounds)
+	float16s(dst[n:], src[2*n:])
+}
+
+func bfloat16To32(dst []float32, src []byte) {
+	n := inRounds(dst, src, 2, bfloat16Rounds)
+	bfloat16s(dst[n:], src[2*n:])
+}
+
+func int8To32(dst []float32, src []byte) {
+	n := inRounds(dst, src, 1, int8Rounds)
+	int8s(dst[n:], src[n:])
+}
+
+func uint8To32(dst []float32, src []byte) {
+	n := inRounds(dst, src, 1, uint8Rounds)
+	uint8s(dst[n:], src[n:])
+}
