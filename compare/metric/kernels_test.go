@@ -68,8 +68,13 @@ func withGo(f func() Result) (r Result) {
 func TestKernelsMatchGo(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(9, 10))
-		for _, n := range lengths() {
-			for round := range 3 {
+		rounds := 3
+		if testing.Short() {
+			rounds = 1 // lengths are many
+		}
+		for i, n := range lengths() {
+			for round := range rounds {
+				round = (round + i) % 3
 				skew := rng.IntN(9)
 				x, y := randomArrays(rng, n+skew, round > 0)
 				x, y = x[skew:], y[:n]
@@ -173,7 +178,11 @@ func inTiles(cfg Config, x, y []float32, tiles func() int) Result {
 func TestTilesMergeToTheWhole(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, 14))
-		for round := range 24 {
+		rounds := 24
+		if testing.Short() {
+			rounds = 4
+		}
+		for round := range rounds {
 			x, y := randomArrays(rng, 2*TileLen+rng.IntN(TileLen), round%2 == 1)
 			cfg := Config{Numerics: Reference}
 			whole := Compute32(cfg, x, y)

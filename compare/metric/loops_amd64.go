@@ -4,8 +4,6 @@ package metric
 
 import "golang.org/x/sys/cpu"
 
-//go:generate go run ./internal/gen -out kernels_amd64.s -stubs kernels_amd64.go -pkg metric
-
 // levels are the kernels that this machine can run, best last.
 var levels = func() []level {
 	l := []level{levelGo}
@@ -18,135 +16,69 @@ var levels = func() []level {
 	return l
 }()
 
-// The kernels take whole vectors; what is left goes through the Go loops.
+func tileKernel32(out *[16]float64, x, y *float32, n int) {
+	if active == levelAVX512 {
+		sumTile32AVX512(out, x, y, n)
+	} else {
+		sumTile32AVX2(out, x, y, n)
+	}
+}
 
-func sumTile32(t *tileSums, x, y []float32) {
-	var out [16]float64
-	n := len(x) &^ 15
+func tileKernel64(out *[16]float64, x, y *float64, n int) {
+	if active == levelAVX512 {
+		sumTile64AVX512(out, x, y, n)
+	} else {
+		sumTile64AVX2(out, x, y, n)
+	}
+}
+
+func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int) {
+	if active == levelAVX512 {
+		sumKL32AVX512(out, k, x, y, n)
+	} else {
+		sumKL32AVX2(out, k, x, y, n)
+	}
+}
+
+func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
+	if active == levelAVX512 {
+		sumKL64AVX512(out, k, x, y, n)
+	} else {
+		sumKL64AVX2(out, k, x, y, n)
+	}
+}
+
+func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
+	if active == levelAVX512 {
+		sumSpread32AVX512(out, v, mean, n)
+	} else {
+		sumSpread32AVX2(out, v, mean, n)
+	}
+}
+
+func spreadKernel64(out *[2]float64, v *float64, mean float64, n int) {
+	if active == levelAVX512 {
+		sumSpread64AVX512(out, v, mean, n)
+	} else {
+		sumSpread64AVX2(out, v, mean, n)
+	}
+}
+
+// leaves fills the rows of the leaves of a block.
+func (r *referenceRun) leaves(work *leafRows, ext *[6][8]float32, x, y []float32, plan *leafPlan) {
+	wide := active == levelAVX512
 	switch {
-	case active == levelGo || n == 0:
-		sumTile(t, x, y)
-		return
-	case active == levelAVX512:
-		sumTile32AVX512(&out, &x[0], &y[0], n)
+	case r.pass == 0 && wide:
+		refFirstAVX512(&work.rows, &work.doubles, ext, &x[0], &y[0], &plan.groups, plan.n)
+	case r.pass == 0:
+		refFirstAVX2(&work.rows, &work.doubles, ext, &x[0], &y[0], &plan.groups, plan.n)
+	case r.pass == 1 && wide:
+		refSecondAVX512(&work.rows, &work.doubles, &r.lanes.scales, &r.lanes.means, &x[0], &y[0], &plan.groups, plan.n)
+	case r.pass == 1:
+		refSecondAVX2(&work.rows, &work.doubles, &r.lanes.scales, &r.lanes.means, &x[0], &y[0], &plan.groups, plan.n)
+	case wide:
+		refThirdAVX512(&work.rows, &work.doubles, &r.lanes.scales, &x[0], &y[0], &plan.groups, plan.n)
 	default:
-		sumTile32AVX2(&out, &x[0], &y[0], n)
+		refThirdAVX2(&work.rows, &work.doubles, &r.lanes.scales, &x[0], &y[0], &plan.groups, plan.n)
 	}
-	t.set(&out)
-	if n < len(x) {
-		var rest tileSums
-		sumTile(&rest, x[n:], y[n:])
-		t.add(&rest)
-	}
-}
-
-func sumTile64(t *tileSums, x, y []float64) {
-	var out [16]float64
-	n := len(x) &^ 15
-	switch {
-	case active == levelGo || n == 0:
-		sumTile(t, x, y)
-		return
-	case active == levelAVX512:
-		sumTile64AVX512(&out, &x[0], &y[0], n)
-	default:
-		sumTile64AVX2(&out, &x[0], &y[0], n)
-	}
-	t.set(&out)
-	if n < len(x) {
-		var rest tileSums
-		sumTile(&rest, x[n:], y[n:])
-		t.add(&rest)
-	}
-}
-
-// set takes what a kernel put out.
-func (t *tileSums) set(v *[16]float64) {
-	*t = tileSums{
-		xy: v[0], xx: v[1], yy: v[2], dd: v[3], ad: v[4], rel: v[5], x: v[6], y: v[7],
-		maxAbs: v[8], maxRel: v[9], loX: v[10], hiX: v[11], loY: v[12], hiY: v[13],
-		zeroMax: v[14], zeroGolden: int64(v[15]),
-	}
-}
-
-func (t *tileSums) add(s *tileSums) {
-	t.xy += s.xy
-	t.xx += s.xx
-	t.yy += s.yy
-	t.dd += s.dd
-	t.ad += s.ad
-	t.rel += s.rel
-	t.x += s.x
-	t.y += s.y
-	t.maxAbs, t.maxRel = max(t.maxAbs, s.maxAbs), max(t.maxRel, s.maxRel)
-	t.loX, t.hiX = min(t.loX, s.loX), max(t.hiX, s.hiX)
-	t.loY, t.hiY = min(t.loY, s.loY), max(t.hiY, s.hiY)
-	t.zeroMax = max(t.zeroMax, s.zeroMax)
-	t.zeroGolden += s.zeroGolden
-}
-
-func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) {
-	n := len(x) &^ 7
-	if active == levelGo || n == 0 || kx.unit != 1 || ky.unit != 1 {
-		sumKL(s, kx, ky, x, y)
-		return
-	}
-	var out [3]float64
-	k := [4]float64{kx.lo, kx.inverse, ky.lo, ky.inverse}
-	if active == levelAVX512 {
-		sumKL32AVX512(&out, &k, &x[0], &y[0], n)
-	} else {
-		sumKL32AVX2(&out, &k, &x[0], &y[0], n)
-	}
-	sumKL(s, kx, ky, x[n:], y[n:])
-	s.add(klSums{out[0], out[1], out[2]})
-}
-
-func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) {
-	n := len(x) &^ 7
-	if active == levelGo || n == 0 || kx.unit != 1 || ky.unit != 1 {
-		sumKL(s, kx, ky, x, y)
-		return
-	}
-	var out [3]float64
-	k := [4]float64{kx.lo, kx.inverse, ky.lo, ky.inverse}
-	if active == levelAVX512 {
-		sumKL64AVX512(&out, &k, &x[0], &y[0], n)
-	} else {
-		sumKL64AVX2(&out, &k, &x[0], &y[0], n)
-	}
-	sumKL(s, kx, ky, x[n:], y[n:])
-	s.add(klSums{out[0], out[1], out[2]})
-}
-
-func spreadAbout32(v []float32, mean float64) float64 {
-	n := len(v) &^ 15
-	if active == levelGo || n == 0 {
-		return spreadAbout(v, mean)
-	}
-	var out [2]float64
-	if active == levelAVX512 {
-		sumSpread32AVX512(&out, &v[0], mean, n)
-	} else {
-		sumSpread32AVX2(&out, &v[0], mean, n)
-	}
-	s, ss := sumSpread(v[n:], mean)
-	s, ss = s+out[0], ss+out[1]
-	return ss - s*s/float64(len(v))
-}
-
-func spreadAbout64(v []float64, mean float64) float64 {
-	n := len(v) &^ 15
-	if active == levelGo || n == 0 {
-		return spreadAbout(v, mean)
-	}
-	var out [2]float64
-	if active == levelAVX512 {
-		sumSpread64AVX512(&out, &v[0], mean, n)
-	} else {
-		sumSpread64AVX2(&out, &v[0], mean, n)
-	}
-	s, ss := sumSpread(v[n:], mean)
-	s, ss = s+out[0], ss+out[1]
-	return ss - s*s/float64(len(v))
 }

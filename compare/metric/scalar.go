@@ -2,7 +2,7 @@ package metric
 
 import "math"
 
-// sumKLScalar is sumKL for machines without vector kernels, such as arm64, where
+// sumKLScalar is sumKL for machines without vector kernels, where
 // math.Log would take most of the time: 1.9 times as fast. It differs in the last
 // digits of the logarithm: ln(p/q) is e·ln 2 + 2·atanh(s), s = (p-q·2^e)/(p+q·2^e),
 // with e from the difference of the bits of p and q, as in the kernels; package

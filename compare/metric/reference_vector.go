@@ -1,4 +1,4 @@
-//go:build amd64 && !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package metric
 
@@ -106,24 +106,6 @@ func (r *referenceRun) vectorBlock(p *referencePartial, b int, work *leafRows, e
 		p.second[b] = refMiddles{cos: v[0], px: v[1], py: v[2], vx: d[0], vy: d[1]}
 	case 2:
 		p.third[b] = v[0]
-	}
-}
-
-func (r *referenceRun) leaves(work *leafRows, ext *[6][8]float32, x, y []float32, plan *leafPlan) {
-	wide := active == levelAVX512
-	switch {
-	case r.pass == 0 && wide:
-		refFirstAVX512(&work.rows, &work.doubles, ext, &x[0], &y[0], &plan.groups, plan.n)
-	case r.pass == 0:
-		refFirstAVX2(&work.rows, &work.doubles, ext, &x[0], &y[0], &plan.groups, plan.n)
-	case r.pass == 1 && wide:
-		refSecondAVX512(&work.rows, &work.doubles, &r.lanes.scales, &r.lanes.means, &x[0], &y[0], &plan.groups, plan.n)
-	case r.pass == 1:
-		refSecondAVX2(&work.rows, &work.doubles, &r.lanes.scales, &r.lanes.means, &x[0], &y[0], &plan.groups, plan.n)
-	case wide:
-		refThirdAVX512(&work.rows, &work.doubles, &r.lanes.scales, &x[0], &y[0], &plan.groups, plan.n)
-	default:
-		refThirdAVX2(&work.rows, &work.doubles, &r.lanes.scales, &x[0], &y[0], &plan.groups, plan.n)
 	}
 }
 

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"math"
+
+	"precision/internal/neon"
+)
+
+// sumSlots are the results of sumTile, in the order of the output array.
+const (
+	slotXY = iota
+	slotXX
+	slotYY
+	slotDD
+	slotAD
+	slotRel
+	slotX
+	slotY
+	slotMaxAbs
+	slotMaxRel
+	slotLoX
+	slotHiX
+	slotLoY
+	slotHiY
+	slotZeroMax
+	slotZeroGolden
+	sumSlots
+)
+
+// sumTile sums four elements a round, in two float64 lanes. Extrema and zeros
+// are found in the lanes that the elements come in. The sixteen accumulators
+// stay in registers; a round has work for both vector units of a core for longer
+// than the additions of the round before it take.
+func sumTile(a *neon.Asm, e element) {
+	// func(out *[16]float64, x, y *T, n int)
+	a.Func("sumTile"+e.suffix()+"NEON", 32)
+	out, x, y, n := a.Arg("out", 0), a.Arg("x", 8), a.Arg("y", 16), a.Arg("n", 24)
+	tmp := a.R()
+	own := e.lanes()
+	var acc [sumSlots]neon.V
+	for i := range acc {
+		acc[i] = a.Zero(a.V())
+	}
+	plus, minus := math.Float64bits(math.Inf(1)), math.Float64bits(math.Inf(-1))
+	if e.bits == 32 {
+		plus, minus = uint64(math.Float32bits(float32(math.Inf(1)))), uint64(math.Float32bits(float32(math.Inf(-1))))
+	}
+	a.Bits(own, acc[slotLoX], plus, tmp)
+	a.Bits(own, acc[slotHiX], minus, tmp)
+	a.Bits(own, acc[slotLoY], plus, tmp)
+	a.Bits(own, acc[slotHiY], minus, tmp)
+
+	a.Go("LSR $2, %s", n)
+	a.Loop("loop", n, func() {
+		vx, vy := e.load(a, x), e.load(a, y)
+		for i := range vx {
+			u, v := vx[i], vy[i]
+			a.Op3("fmin", own, acc[slotLoX], acc[slotLoX], u)
+			a.Op3("fmax", own, acc[slotHiX], acc[slotHiX], u)
+			a.Op3("fmin", own, acc[slotLoY], acc[slotLoY], v)
+			a.Op3("fmax", own, acc[slotHiY], acc[slotHiY], v)
+			zero, other := a.V(), a.V()
+			a.IsZero(own, zero, v)
+			a.IsZero(own, other, u)
+			a.Bit("bic", zero, zero, other) // x is not 0 where y is
+			a.Int3("sub", own, acc[slotZeroGolden], acc[slotZeroGolden], zero)
+			a.Op2("fabs", own, other, u)
+			a.Bit("and", other, other, zero)
+			a.Op3("fmax", own, acc[slotZeroMax], acc[slotZeroMax], other)
+			a.Free(zero, other)
+		}
+		wx, wy := e.widened(a, vx), e.widened(a, vy)
+		if e.bits == 32 {
+			a.Free(vx[0], vy[0])
+		}
+		for i := range wx {
+			u, v, d, m := wx[i], wy[i], a.V(), a.V()
+			a.Op3("fmla", neon.D2, acc[slotXY], u, v)
+			a.Op3("fmla", neon.D2, acc[slotXX], u, u)
+			a.Op3("fmla", neon.D2, acc[slotYY], v, v)
+			a.Op3("fadd", neon.D2, acc[slotX], acc[slotX], u)
+			a.Op3("fadd", neon.D2, acc[slotY], acc[slotY], v)
+			a.Op3("fabd", neon.D2, d, u, v)
+			a.IsZero(neon.D2, m, v)
+			a.Op2("fabs", neon.D2, v, v)
+			a.Op3("fmla", neon.D2, acc[slotDD], d, d)
+			a.Op3("fadd", neon.D2, acc[slotAD], acc[slotAD], d)
+			a.Op3("fmax", neon.D2, acc[slotMaxAbs], acc[slotMaxAbs], d)
+			a.Op3("fdiv", neon.D2, d, d, v)
+			a.Bit("bic", d, d, m)
+			a.Op3("fadd", neon.D2, acc[slotRel], acc[slotRel], d)
+			a.Op3("fmax", neon.D2, acc[slotMaxRel], acc[slotMaxRel], d)
+			a.Free(u, v, d, m)
+		}
+	})
+
+	for i, v := range acc {
+		op, lanes := "sum", neon.D2
+		switch i {
+		case slotMaxAbs, slotMaxRel:
+			op = "max"
+		case slotHiX, slotHiY, slotZeroMax:
+			op, lanes = "max", own
+		case slotLoX, slotLoY:
+			op, lanes = "min", own
+		case slotZeroGolden:
+			op, lanes = "add", own
+		}
+		a.Across(op, lanes, v, v)
+		switch {
+		case i == slotZeroGolden:
+			// The upper bits are 0, and counts are below 2^31.
+			a.Go("FMOVD %s, %s", v.F(), tmp)
+			a.Go("SCVTFD %s, %s", tmp, v.F())
+		case lanes == neon.S4:
+			a.Go("FCVTSD %s, %[1]s", v.F())
+		}
+		a.Go("FMOVD %s, %d(%s)", v.F(), 8*i, out)
+	}
+	a.Ret()
+}
+
+// sumSpread writes Σd and Σd² of d = v - mean.
+func sumSpread(a *neon.Asm, e element) {
+	// func(out *[2]float64, v *T, mean float64, n int)
+	a.Func("sumSpread"+e.suffix()+"NEON", 32)
+	out, p, n := a.Arg("out", 0), a.Arg("v", 8), a.Arg("n", 24)
+	tmp := a.R()
+	mean := a.V()
+	a.Go("MOVD mean+16(FP), %s", tmp)
+	a.Go("VDUP %s, %s.D2", tmp, mean)
+	var s, ss [2]neon.V
+	for i := range s {
+		s[i], ss[i] = a.Zero(a.V()), a.Zero(a.V())
+	}
+	a.Go("LSR $2, %s", n)
+	a.Loop("loop", n, func() {
+		v := e.load(a, p)
+		for i, d := range e.widened(a, v) {
+			a.Op3("fsub", neon.D2, d, d, mean)
+			a.Op3("fadd", neon.D2, s[i], s[i], d)
+			a.Op3("fmla", neon.D2, ss[i], d, d)
+			a.Free(d)
+		}
+		if e.bits == 32 {
+			a.Free(v[0])
+		}
+	})
+	for i, v := range [][2]neon.V{s, ss} {
+		a.Op3("fadd", neon.D2, v[0], v[0], v[1])
+		a.Across("sum", neon.D2, v[0], v[0])
+		a.Go("FMOVD %s, %d(%s)", v[0].F(), 8*i, out)
+	}
+	a.Ret()
+}

@@ -1,0 +1,97 @@
+//go:build arm64 && !noasm
+
+package metric
+
+// levels are the kernels of arm64, all of which has vectors.
+var levels = []level{levelGo, levelNEON}
+
+// sumTile32NEON is sumTile over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func sumTile32NEON(out *[16]float64, x, y *float32, n int)
+
+// sumKL32NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
+// and of y.
+//
+//go:noescape
+func sumKL32NEON(out *[3]float64, k *[4]float64, x, y *float32, n int)
+
+// sumSpread32NEON is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func sumSpread32NEON(out *[2]float64, v *float32, mean float64, n int)
+
+// sumTile64NEON is sumTile over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func sumTile64NEON(out *[16]float64, x, y *float64, n int)
+
+// sumKL64NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
+// and of y.
+//
+//go:noescape
+func sumKL64NEON(out *[3]float64, k *[4]float64, x, y *float64, n int)
+
+// sumSpread64NEON is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func sumSpread64NEON(out *[2]float64, v *float64, mean float64, n int)
+
+// refFirstNEON is refFirst over leaves of groups of 8 elements.
+//
+//go:noescape
+func refFirstNEON(rows *[128][8]float32, doubles *[128][2]float64, ext *[6][8]float32, x, y *float32, groups *[128]uint8, leaves int)
+
+// refSecondNEON is refSecond over leaves of groups of 8 elements.
+//
+//go:noescape
+func refSecondNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]float32, means *[2][8]float64, x, y *float32, groups *[128]uint8, leaves int)
+
+// refThirdNEON is refThird over leaves of groups of 8 elements.
+//
+//go:noescape
+func refThirdNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]float32, x, y *float32, groups *[128]uint8, leaves int)
+
+func tileKernel32(out *[16]float64, x, y *float32, n int) { sumTile32NEON(out, x, y, n) }
+
+func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int) {
+	sumKL32NEON(out, k, x, y, n)
+}
+
+func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
+	sumSpread32NEON(out, v, mean, n)
+}
+
+func tileKernel64(out *[16]float64, x, y *float64, n int) { sumTile64NEON(out, x, y, n) }
+
+func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
+	sumKL64NEON(out, k, x, y, n)
+}
+
+func spreadKernel64(out *[2]float64, v *float64, mean float64, n int) {
+	sumSpread64NEON(out, v, mean, n)
+}
+
+// leaves fills the rows of the leaves of a block.
+func (r *referenceRun) leaves(work *leafRows, ext *[6][8]float32, x, y []float32, plan *leafPlan) {
+	switch r.pass {
+	case 0:
+		refFirstNEON(&work.rows, &work.doubles, ext, &x[0], &y[0], &plan.groups, plan.n)
+	case 1:
+		refSecondNEON(&work.rows, &work.doubles, &r.lanes.scales, &r.lanes.means, &x[0], &y[0], &plan.groups, plan.n)
+	default:
+		refThirdNEON(&work.rows, &work.doubles, &r.lanes.scales, &x[0], &y[0], &plan.groups, plan.n)
+	}
+}
+
+// addTree adds rows 0 to 63 pairwise into row 126.
+func addTree(rows *[128][8]float32, doubles *[128][2]float64) {
+	for i := range 63 {
+		a, b, to := &rows[2*i], &rows[2*i+1], &rows[64+i]
+		for j := range to {
+			to[j] = a[j] + b[j]
+		}
+		c, d := &doubles[2*i], &doubles[2*i+1]
+		doubles[64+i] = [2]float64{c[0] + d[0], c[1] + d[1]}
+	}
+}

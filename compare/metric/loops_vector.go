@@ -1,0 +1,114 @@
+//go:build (amd64 || arm64) && !noasm
+
+package metric
+
+// The kernels take whole vectors, whose length divides 16 elements; what is left
+// goes through the Go loops. The kernels themselves are in the file of each
+// processor.
+
+func sumTile32(t *tileSums, x, y []float32) {
+	var out [16]float64
+	n := len(x) &^ 15
+	if active == levelGo || n == 0 {
+		sumTile(t, x, y)
+		return
+	}
+	tileKernel32(&out, &x[0], &y[0], n)
+	t.set(&out)
+	if n < len(x) {
+		var rest tileSums
+		sumTile(&rest, x[n:], y[n:])
+		t.add(&rest)
+	}
+}
+
+func sumTile64(t *tileSums, x, y []float64) {
+	var out [16]float64
+	n := len(x) &^ 15
+	if active == levelGo || n == 0 {
+		sumTile(t, x, y)
+		return
+	}
+	tileKernel64(&out, &x[0], &y[0], n)
+	t.set(&out)
+	if n < len(x) {
+		var rest tileSums
+		sumTile(&rest, x[n:], y[n:])
+		t.add(&rest)
+	}
+}
+
+// set takes what a kernel put out.
+func (t *tileSums) set(v *[16]float64) {
+	*t = tileSums{
+		xy: v[0], xx: v[1], yy: v[2], dd: v[3], ad: v[4], rel: v[5], x: v[6], y: v[7],
+		maxAbs: v[8], maxRel: v[9], loX: v[10], hiX: v[11], loY: v[12], hiY: v[13],
+		zeroMax: v[14], zeroGolden: int64(v[15]),
+	}
+}
+
+func (t *tileSums) add(s *tileSums) {
+	t.xy += s.xy
+	t.xx += s.xx
+	t.yy += s.yy
+	t.dd += s.dd
+	t.ad += s.ad
+	t.rel += s.rel
+	t.x += s.x
+	t.y += s.y
+	t.maxAbs, t.maxRel = max(t.maxAbs, s.maxAbs), max(t.maxRel, s.maxRel)
+	t.loX, t.hiX = min(t.loX, s.loX), max(t.hiX, s.hiX)
+	t.loY, t.hiY = min(t.loY, s.loY), max(t.hiY, s.hiY)
+	t.zeroMax = max(t.zeroMax, s.zeroMax)
+	t.zeroGolden += s.zeroGolden
+}
+
+func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) {
+	n := len(x) &^ 7
+	if active == levelGo || n == 0 || kx.unit != 1 || ky.unit != 1 {
+		sumKL(s, kx, ky, x, y)
+		return
+	}
+	var out [3]float64
+	k := [4]float64{kx.lo, kx.inverse, ky.lo, ky.inverse}
+	klKernel32(&out, &k, &x[0], &y[0], n)
+	sumKL(s, kx, ky, x[n:], y[n:])
+	s.add(klSums{out[0], out[1], out[2]})
+}
+
+func sumKL64(s *klSums, kx, ky *klScale, x, y []float64) {
+	n := len(x) &^ 7
+	if active == levelGo || n == 0 || kx.unit != 1 || ky.unit != 1 {
+		sumKL(s, kx, ky, x, y)
+		return
+	}
+	var out [3]float64
+	k := [4]float64{kx.lo, kx.inverse, ky.lo, ky.inverse}
+	klKernel64(&out, &k, &x[0], &y[0], n)
+	sumKL(s, kx, ky, x[n:], y[n:])
+	s.add(klSums{out[0], out[1], out[2]})
+}
+
+func spreadAbout32(v []float32, mean float64) float64 {
+	n := len(v) &^ 15
+	if active == levelGo || n == 0 {
+		return spreadAbout(v, mean)
+	}
+	var out [2]float64
+	spreadKernel32(&out, &v[0], mean, n)
+	s, ss := sumSpread(v[n:], mean)
+	s, ss = s+out[0], ss+out[1]
+	return ss - s*s/float64(len(v))
+}
+
+func spreadAbout64(v []float64, mean float64) float64 {
+	n := len(v) &^ 15
+	if active == levelGo || n == 0 {
+		return spreadAbout(v, mean)
+	}
+	var out [2]float64
+	spreadKernel64(&out, &v[0], mean, n)
+	s, ss := sumSpread(v[n:], mean)
+	s, ss = s+out[0], ss+out[1]
+	return ss - s*s/float64(len(v))
+}
