@@ -58,6 +58,6 @@
 //	result := run.Result()
 //
 // The digits depend neither on the number of goroutines nor on which of the
-// kernels (AVX-512, AVX2, Go) ran in Reference numerics; in Exact numerics
+// kernels (AVX-512, AVX2, NEON, Go) ran in Reference numerics; in Exact numerics
 // kernels differ by rounding, about 1e-14 relative.
 package metric
