@@ -63,6 +63,12 @@ func path(short, long, metavar, about string) Option {
 	return Option{Names: []string{short, long}, Type: SafePath, Metavar: metavar, About: about}
 }
 
+// outFolder is the folder for results. It need not be there yet, and may have any
+// name that one made here may have.
+func outFolder(about string) Option {
+	return Option{Names: []string{"-out", "--output"}, Metavar: "DIR", About: about}
+}
+
 func required(o Option) Option {
 	o.Required = true
 	return o
@@ -94,7 +100,7 @@ func compareOptions(args []string) []Option {
 		path("-f", "--fusion_rule_file", "PATH", "graph after fusion, or a folder of graphs"),
 		path("-q", "--quant_fusion_rule_file", "PATH", "rules of quantisation"),
 		path("-cf", "--close_fusion_rule_file", "PATH", "graph built with fusion switched off"),
-		path("-out", "--output", "DIR", "folder for results, by default the current one"),
+		outFolder("folder for results, by default the current one"),
 		path("-c", "--custom_script_path", "DIR", "folder of own metrics and conversions"),
 		{Names: []string{"-a", "--algorithm_options"}, Default: "", Metavar: "TEXT", About: "parameters of own metrics: name:key=value,...;name:..."},
 		algorithm,
@@ -118,7 +124,7 @@ func compareOptions(args []string) []Option {
 
 var convertOptions = []Option{
 	required(path("-d", "--dump_file", "PATH", "a dump file, several joined by commas, or a folder of them")),
-	{Names: []string{"-out", "--output"}, Metavar: "DIR", About: "folder for results, by default the current one"},
+	outFolder("folder for results, by default the current one"),
 	{Names: []string{"-t", "--type"}, Choices: []any{"npy", "bin", "msnpy", "pt"}, Default: "npy", About: "kind of file to write, default npy"},
 	versionOption,
 	{Names: []string{"-f", "--format"}, Metavar: "FORMAT", About: "layout to convert the data to"},
@@ -130,12 +136,12 @@ var convertOptions = []Option{
 
 var overflowOptions = []Option{
 	required(path("-d", "--dump_path", "DIR", "folder with the records of overflows")),
-	required(path("-out", "--output", "DIR", "folder for results")),
+	required(outFolder("folder for results")),
 	{Names: []string{"-n", "--top_n"}, Type: Int, Choices: []any{1, 2, 3, 4, 5}, Default: 1, About: "how many of the first overflows to report, default 1"},
 }
 
 var fileCompareOptions = []Option{
 	required(path("-m", "--my_dump_path", "FILE", "array to examine")),
 	required(path("-g", "--golden_dump_path", "FILE", "golden array")),
-	required(path("-out", "--output", "DIR", "folder for results")),
+	required(outFolder("folder for results")),
 }

@@ -336,3 +336,28 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestOutputOfAnyName: a folder for results that is still to be made may have any
+// name; something to read that is not there may not.
+func TestOutputOfAnyName(t *testing.T) {
+	const out = "结果 1"
+	for _, c := range []struct {
+		words string
+		ok    bool
+	}{
+		{"compare -m . -g . -out", true},
+		{"file_compare -m . -g . -out", true},
+		{"overflow -d . -out", true},
+		{"convert -d . -out", true},
+		{"convert -d", false},
+	} {
+		args := append(strings.Fields(c.words), out)
+		v, err := Msaccucmp(args).Parse(args)
+		if (err == nil) != c.ok {
+			t.Errorf("%q: %v", args, err)
+		}
+		if c.ok && err == nil && v.Text("output") != out {
+			t.Errorf("%q: found %q", args, v.Text("output"))
+		}
+	}
+}
