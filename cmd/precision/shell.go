@@ -25,7 +25,7 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&cfg.Lang, "lang", "", "`language`: en or zh; by default that of the environment")
 	set.StringVar(&cfg.Dir, "data", "", "data `folder`; by default precision_data in the current folder")
 	set.Usage = func() {
-		fmt.Fprintf(e.stderr, "usage: precision [-c COMMANDS] [-data DIR] [-lang en|zh]\n\n")
+		fmt.Fprintf(e.stderr, "usage: precision [-c COMMANDS] [-data DIR] [-lang en|zh] [COMMAND OPTIONS…]\n\n")
 		set.PrintDefaults()
 	}
 	if err := set.Parse(args); err != nil {
@@ -35,6 +35,9 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, errors.New("see precision -h")
 	}
 	if set.NArg() > 0 {
+		if run, ok := repl.Command(set.Arg(0)); ok && cfg.Commands == "" {
+			return run(ctx, cfg, set.Args()[1:]), nil // precision -lang zh vcs -l 5
+		}
 		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
 	}
 	return repl.Run(ctx, cfg), nil

@@ -39,6 +39,12 @@ func TestShellFromTheCommandLine(t *testing.T) {
 	if code, out, _ := precision(t, "data", dir, "-lang", "en", "-c", "vcs -l 1"); code != exitOK || !strings.Contains(out, "block2/conv") {
 		t.Errorf("data DIR: exit %d: %s", code, out)
 	}
+	if code, out, _ := precision(t, "-lang", "zh", "-data", dir, "vcs", "-l", "1"); code != exitOK || !strings.Contains(out, "左侧") {
+		t.Errorf("flags before a sub-command: exit %d: %s", code, out)
+	}
+	if code, _, stderr := precision(t, "-c", "ls", "vcs"); code != exitError || !strings.Contains(stderr, "vcs") {
+		t.Errorf("-c and a sub-command: exit %d: %s", code, stderr)
+	}
 	if code, _, stderr := precision(t, "-c", "ls", "stray"); code != exitError || !strings.Contains(stderr, "stray") {
 		t.Errorf("a stray word: exit %d: %s", code, stderr)
 	}
