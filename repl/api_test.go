@@ -47,6 +47,7 @@ func TestRun(t *testing.T) {
 		{"", "# a script\n\nls -t Conv3D\nexit\nls --wrong\n", 0, "1 operators"},
 		{"", "run cat\nls -t Conv3D\n", 0, "1 operators"}, // a child does not eat the script
 		{"", "ls -t Conv3D", 0, "1 operators"},
+		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operators"},
 		{"", strings.Repeat("x", maxLine+1), 1, ""},
 	} {
 		cfg, out, errs := sampleConfig(t)

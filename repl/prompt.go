@@ -18,9 +18,9 @@ import (
 // promptText is what stands in front of the line that is typed.
 const promptText = "PrecisionTool > "
 
-// exitTerminated is the exit status of a session that SIGTERM ended, as system
-// shells have it.
-const exitTerminated = 128 + 15
+// exitSignal is the exit status of a session that a signal ended, less the
+// number of the signal, as system shells have it.
+const exitSignal = 128
 
 // promptState is the terminal of an interactive session: the state it had, and
 // who is to know of signals.
@@ -33,7 +33,7 @@ const exitTerminated = 128 + 15
 type promptState struct {
 	in    *os.File
 	saved *term.State
-	// life ends with SIGTERM, and with it every command and child.
+	// life ends with SIGTERM or SIGHUP, and with it every command and child.
 	life context.Context
 	// leave makes the line editor return before the line is complete.
 	leave atomic.Bool
@@ -44,9 +44,9 @@ type promptState struct {
 	// cursor is where the cursor stands: columns of the prompt and of the text in
 	// front of it.
 	cursor atomic.Int64
-	// terminated tells that SIGTERM came.
-	terminated atomic.Bool
-	worst      int
+	// signal is the number of the signal that ended the session, else 0.
+	signal atomic.Int32
+	worst  int
 }
 
 // restore puts the terminal into the state it had at the start.
@@ -71,17 +71,25 @@ func (s *session) prompt(ctx context.Context) (code int) {
 	defer p.restore()
 
 	terminated := make(chan os.Signal, 1)
-	signal.Notify(terminated, syscall.SIGTERM)
+	signal.Notify(terminated, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(terminated)
 	go func() {
 		select {
-		case <-terminated:
-			p.terminated.Store(true)
+		case sig := <-terminated:
+			if n, ok := sig.(syscall.Signal); ok {
+				p.signal.Store(int32(n))
+			}
 			p.leave.Store(true)
 			end()
 		case <-life.Done():
 		}
 	}()
+	// These stop commands (see interruptible). Between commands, and from the
+	// keyboard while a line is on its way to the editor, they are for nobody: the
+	// default would end the program and leave the terminal raw.
+	nobody := make(chan os.Signal, 1)
+	signal.Notify(nobody, os.Interrupt, syscall.SIGQUIT)
+	defer signal.Stop(nobody)
 
 	defer watchSize(p)()
 
@@ -97,8 +105,8 @@ func (s *session) prompt(ctx context.Context) (code int) {
 		}
 	}
 	p.restore()
-	if p.terminated.Load() {
-		return exitTerminated
+	if n := p.signal.Load(); n != 0 {
+		return exitSignal + int(n)
 	}
 	s.print(s.t("bye") + "\n")
 	return p.worst
@@ -206,9 +214,10 @@ func (w *lineWriter) Flush() error {
 	return w.ConsoleWriter.Flush()
 }
 
-// interruptible runs a line so that Ctrl-C stops it and not the session.
+// interruptible runs a line so that Ctrl-C and Ctrl-\ stop it and not the
+// session.
 func (s *session) interruptible(p *promptState, line string) int {
-	ctx, stop := signal.NotifyContext(p.life, os.Interrupt)
+	ctx, stop := signal.NotifyContext(p.life, os.Interrupt, syscall.SIGQUIT)
 	defer stop()
 	code := s.line(ctx, line)
 	if ctx.Err() == nil {

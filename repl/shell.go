@@ -20,7 +20,7 @@ func parseLang(name string) (msg.Lang, bool) { return msg.ParseLang(name) }
 // exit status of the commands, and 130 when ctx was cancelled.
 //
 // Ctrl-C during a command of an interactive session stops that command only,
-// whatever ctx is made of; SIGTERM ends the session. Other sessions end when
+// whatever ctx is made of; SIGTERM and SIGHUP end the session. Other sessions end when
 // ctx is cancelled.
 func Run(ctx context.Context, cfg Config) int {
 	s := open(cfg)
@@ -57,11 +57,15 @@ func (s *session) script(ctx context.Context, r io.Reader) int {
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	for !s.quit && ask() && lines.Scan() {
+	for first := true; !s.quit && ask() && lines.Scan(); first = false {
 		if ctx.Err() != nil {
 			return exitInterrupted
 		}
-		line := strings.TrimSpace(lines.Text())
+		line := lines.Text()
+		if first {
+			line = strings.TrimPrefix(line, "\ufeff") // editors of Windows begin files with it
+		}
+		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -86,7 +90,10 @@ func (s *session) line(ctx context.Context, line string) int {
 	for !s.quit && ctx.Err() == nil {
 		parts := splitCommands(line)
 		first := strings.TrimSpace(parts[0])
-		word, rest, _ := strings.Cut(first, " ")
+		word, rest := first, ""
+		if n := strings.IndexAny(first, " \t"); n > 0 {
+			word, rest = first[:n], first[n+1:]
+		}
 		switch {
 		case first == "":
 		case word == "run":

@@ -155,6 +155,19 @@ func TestExits(t *testing.T) {
 		{"Ctrl-C", func() { p.keys("C-c") }, "status 0"},
 		{"Ctrl-C drops a line", func() { p.keys("garbage", "C-c"); p.keys("exit", "Enter") }, "status 0"},
 		{"SIGTERM", func() { p.keys("run kill -TERM $PPID", "Enter") }, "status 143"},
+		{"SIGHUP", func() { p.keys("run kill -HUP $PPID", "Enter") }, "status 129"},
+		{"signals of the keyboard from elsewhere", func() {
+			p.keys("run (sleep 1; kill -QUIT $PPID; kill -INT $PPID; sleep 0.2; kill -INT $PPID) > /dev/null 2>&1 &", "Enter")
+			time.Sleep(1500 * time.Millisecond)
+			p.keys("exit", "Enter")
+		}, "status 0"},
+		{"Ctrl-\\ in a command", func() {
+			p.keys("waiting", "Enter")
+			time.Sleep(300 * time.Millisecond)
+			p.keys("C-\\")
+			p.last(strings.TrimSpace(promptText))
+			p.keys("exit", "Enter")
+		}, "status 130"},
 		{"SIGTERM in a command", func() { p.keys("run (sleep 1; kill -TERM $PPID) &", "Enter"); p.keys("waiting", "Enter") }, "status 143"},
 		{"a panic", func() {
 			p.keys("panicking", "Enter")

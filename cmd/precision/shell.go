@@ -40,6 +40,11 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
 	}
+	set.Visit(func(f *flag.Flag) {
+		if f.Name == "c" && cfg.Commands == "" {
+			cfg.Commands = "\n" // no commands, which is not the same as no -c
+		}
+	})
 	return repl.Run(ctx, cfg), nil
 }
 

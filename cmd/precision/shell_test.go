@@ -42,6 +42,9 @@ func TestShellFromTheCommandLine(t *testing.T) {
 	if code, out, _ := precision(t, "-lang", "zh", "-data", dir, "vcs", "-l", "1"); code != exitOK || !strings.Contains(out, "左侧") {
 		t.Errorf("flags before a sub-command: exit %d: %s", code, out)
 	}
+	if code, out, stderr := precision(t, "-data", dir, "-c", ""); code != exitOK || out != "" || stderr != "" {
+		t.Errorf("-c without a command: exit %d: %s%s", code, out, stderr)
+	}
 	if code, _, stderr := precision(t, "-c", "ls", "vcs"); code != exitError || !strings.Contains(stderr, "vcs") {
 		t.Errorf("-c and a sub-command: exit %d: %s", code, stderr)
 	}
