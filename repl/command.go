@@ -101,12 +101,14 @@ func (v *switchValue) Set(s string) error {
 func (v *switchValue) String() string   { return strconv.FormatBool(bool(*v)) }
 func (v *switchValue) IsBoolFlag() bool { return true }
 
+// The errors of values are keys of messages, see wrongOption.
+
 type countValue int
 
 func (v *countValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return fmt.Errorf("found %q, expected a whole number", s)
+		return errors.New("usage.count")
 	}
 	*v = countValue(n)
 	return nil
@@ -118,7 +120,7 @@ type numberValue float64
 func (v *numberValue) Set(s string) error {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f != f {
-		return fmt.Errorf("found %q, expected a number", s)
+		return errors.New("usage.number")
 	}
 	*v = numberValue(f)
 	return nil
@@ -174,6 +176,9 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 	words, err := args, error(nil)
 	if !lineCommands[c.name] {
 		words, err = o.parse(implyName(c.name, args))
+		if n := o.set.Lookup("n"); err == nil && impliedName[c.name] && n.Value.String() == "" && len(words) > 0 {
+			err, words = n.Value.Set(words[0]), words[1:] // the name stands behind the options
+		}
 	} else if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
 		err = flag.ErrHelp
 	}
@@ -213,6 +218,18 @@ func (s *session) wrongOption(err error) string {
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
 		return s.t("usage.novalue", name)
+	}
+	for _, start := range []string{"invalid value ", "invalid boolean value "} {
+		rest, ok := strings.CutPrefix(text, start)
+		quoted, err := strconv.QuotedPrefix(rest)
+		if !ok || err != nil {
+			continue
+		}
+		name, key, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[len(quoted):], " for "), "flag "), ": ")
+		if !strings.HasPrefix(key, "usage.") {
+			key = "usage.switch"
+		}
+		return s.t("usage.value", name, quoted, s.t(key))
 	}
 	return text
 }
