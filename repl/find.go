@@ -19,6 +19,8 @@ type tensorRef struct {
 	all   bool
 	input bool
 	index int
+	// golden arrays stand behind what the NPU computed.
+	golden bool
 	// dataset is the path of a tensor in an HDF5 file, side whose file it is: npu,
 	// gpu, or "" for one that the user named.
 	dataset, side string
@@ -83,7 +85,8 @@ func cutArrayName(name string) (file string, input bool, index int, ok bool) {
 // findTensors finds tensors by what a user typed: a file; the name of a dump
 // file, or <dump>.output.0; of an operator; of a golden array; or the beginning
 // of such a name. Slashes and dots of operators count as underscores. Exact
-// names win over beginnings, and the result is sorted by name.
+// names win over beginnings, and the result is sorted by name, golden arrays
+// behind the others.
 func (s *session) findTensors(text string) []tensorRef {
 	if info, err := os.Stat(text); err == nil && info.Mode().IsRegular() {
 		if strings.EqualFold(filepath.Ext(text), ".h5") {
@@ -118,7 +121,12 @@ func (s *session) findTensors(text string) []tensorRef {
 	if g := s.goldenArrays(); g != nil {
 		for _, op := range g.Ops {
 			for i := range op.Files {
-				add(tensorRef{path: op.Files[i].Path, all: true}, op.Files[i].Name.File)
+				r, name := tensorRef{path: op.Files[i].Path, all: true, golden: true}, op.Files[i].Name
+				if dump.Normalise(name.OpName) == operator {
+					exact = append(exact, r)
+				} else {
+					add(r, name.File)
+				}
 			}
 		}
 	}
@@ -141,6 +149,12 @@ func (s *session) findTensors(text string) []tensorRef {
 		found = begin
 	}
 	slices.SortStableFunc(found, func(a, b tensorRef) int {
+		if a.golden != b.golden {
+			if b.golden {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(strings.Compare(filepath.Base(a.path)+a.path, filepath.Base(b.path)+b.path), strings.Compare(a.dataset, b.dataset))
 	})
 	return found
