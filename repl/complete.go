@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	gprompt "github.com/c-bata/go-prompt"
 
@@ -148,11 +149,9 @@ func (c *completer) complete(line string) (found []gprompt.Suggest) {
 	if parts := splitCommands(line); len(parts) > 1 {
 		line = strings.TrimLeft(parts[len(parts)-1], " ")
 	}
-	words := strings.Fields(line)
-	word := ""
-	if len(words) > 0 && !strings.HasSuffix(line, " ") {
-		word, words = words[len(words)-1], words[:len(words)-1]
-	}
+	before, typed := lastWord(line)
+	words, _ := splitWords(before)
+	word := plainWord(typed)
 	if len(words) == 0 {
 		if strings.TrimSpace(line) == "" {
 			return nil // an empty line needs no list
@@ -165,14 +164,14 @@ func (c *completer) complete(line string) (found []gprompt.Suggest) {
 	}
 	cmd, ok := findCommand(name)
 	if !ok || lineCommands[name] {
-		return files(word)
+		return quoted(files(word), typed, systemSpecial)
 	}
 	o := newOptions(name)
 	cmd.make(c.session).define(o)
 	if strings.HasPrefix(word, "-") {
 		return c.options(name, o, word)
 	}
-	return c.values(name, o, words[1:], word)
+	return quoted(c.values(name, o, words[1:], word), typed, lineSpecial)
 }
 
 func (c *completer) commands(word string) []gprompt.Suggest {
@@ -290,7 +289,7 @@ func files(word string) []gprompt.Suggest {
 	list, _ := f.ReadDir(5000)
 	slices.SortFunc(list, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), base) || strings.HasPrefix(e.Name(), ".") && base == "" {
+		if !strings.HasPrefix(e.Name(), base) || strings.HasPrefix(e.Name(), ".") && base == "" || strings.ContainsFunc(e.Name(), unicode.IsControl) {
 			continue
 		}
 		name := dir + e.Name()
