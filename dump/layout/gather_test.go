@@ -70,9 +70,9 @@ func TestGatherOracle(t *testing.T) {
 // TestTranspose goes through all block remainders of the kernels.
 func TestTranspose(t *testing.T) {
 	t.Run("vector", testTranspose)
-	if useAVX2 {
-		defer func() { useAVX2 = true }()
-		useAVX2 = false
+	if vectors {
+		defer func() { vectors = true }()
+		vectors = false
 		t.Run("generic", testTranspose)
 	}
 }

@@ -2,6 +2,9 @@ package layout
 
 import "encoding/binary"
 
+//go:generate sh -c "cd _asm && go run . -out ../transpose_amd64.s -stubs ../transpose_amd64.go -pkg layout"
+//go:generate go run ./internal/genneon
+
 // The loops below move elements of 1, 2, 4, 8 or 16 bytes; pitches are in bytes.
 // Narrow elements travel several to a 64-bit word: byte order does not matter
 // as long as loads and stores agree on it, and little-endian keeps element 0 in

@@ -1,9 +1,9 @@
-//go:build !amd64 || noasm
+//go:build (!amd64 && !arm64) || noasm
 
 package layout
 
-// useAVX2 exists for the tests.
-var useAVX2 = false
+// vectors exists for the tests.
+var vectors = false
 
 func transposeVector(dst []byte, dPitch int, src []byte, sPitch, rows, cols, es int) bool {
 	return false

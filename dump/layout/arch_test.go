@@ -1,0 +1,9 @@
+package layout
+
+import (
+	"testing"
+
+	"precision/internal/qemu"
+)
+
+func TestARM64(t *testing.T) { qemu.Test(t, "TestTranspose|TestRecorded|TestReaderReadsOnce") }
