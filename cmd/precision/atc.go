@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -20,8 +21,7 @@ func atcCommand(_ context.Context, e env, args []string) (int, error) {
 	for i := 0; i < len(args); i++ {
 		name, value, glued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		if name == "h" || name == "help" {
-			fmt.Fprintf(e.stdout, "usage: precision atc --mode=5 --om=GRAPH.txt --json=OUT.json\n       precision atc --mode=1 --om=MODEL.om  --json=OUT.json\n")
-			return exitOK, nil
+			return helpOr(e, "atc", nil, flag.ErrHelp)
 		}
 		if name != "mode" && name != "om" && name != "json" {
 			return exitUsage, fmt.Errorf("option %q: only --mode, --om and --json are known here", args[i])

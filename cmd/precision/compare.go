@@ -29,37 +29,32 @@ type compareFlags struct {
 	workers                  int
 }
 
-func (f *compareFlags) define(set *flag.FlagSet) {
-	set.StringVar(&f.mine, "lt", "", "left side: `folder` with the NPU dump files")
-	set.StringVar(&f.golden, "rt", "", "right side: `folder` with the golden .npy files, or with other NPU dumps")
-	set.StringVar(&f.graph, "g", "", "GE graph `file` of the NPU side: ge_proto_*_Build.txt, its JSON or an .om; or a folder of them")
-	set.StringVar(&f.quant, "q", "", "graph `file` of the quantised framework model, to map a quantised network back")
-	set.StringVar(&f.closed, "cf", "", "GE graph `file` of the right side, when that is an NPU run without fusion")
-	set.StringVar(&f.out, "out", ".", "`folder` the result is written to")
-	set.StringVar(&f.numerics, "numerics", "exact", "exact: float64, right at every size; reference: the digits of msaccucmp.py")
-	set.StringVar(&f.metrics, "metrics", "all", "`names` or numbers of metrics, comma separated, in column order")
-	set.Float64Var(&f.threshold, "threshold", 0.98, "cosine similarity below which the summary calls a tensor bad")
-	set.Float64Var(&f.failBelow, "fail-below", 0, "exit with status 3 when the cosine similarity of an output is below `X` or NaN")
-	set.Int64Var(&f.max, "max", 0, "compare only the first `N` elements of every tensor; 0 compares all")
-	set.BoolVar(&f.overflow, "overflow", false, "add a column that tells which float16 tensors overflow")
-	set.StringVar(&f.lang, "lang", "", "`language` of the summary: en or zh; by default that of the environment")
-	set.IntVar(&f.workers, "workers", 0, "number of `workers`; 0 takes all cores")
+// define lists the options; text gives the help of each.
+func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) {
+	set.StringVar(&f.mine, "lt", "", text("lt"))
+	set.StringVar(&f.golden, "rt", "", text("rt"))
+	set.StringVar(&f.graph, "g", "", text("g"))
+	set.StringVar(&f.quant, "q", "", text("q"))
+	set.StringVar(&f.closed, "cf", "", text("cf"))
+	set.StringVar(&f.out, "out", ".", text("out"))
+	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
+	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
+	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
+	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
+	set.Int64Var(&f.max, "max", 0, text("max"))
+	set.BoolVar(&f.overflow, "overflow", false, text("overflow"))
+	set.StringVar(&f.lang, "lang", "", text("lang"))
+	set.IntVar(&f.workers, "workers", 0, text("workers"))
 }
 
 func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision compare", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	var f compareFlags
-	f.define(set)
-	set.Usage = func() {
-		fmt.Fprintf(e.stderr, "usage: precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]\n\n")
-		set.PrintDefaults()
-	}
+	f.define(set, optionText("compare"))
+	set.Usage = func() {}
 	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return exitOK, err
-		}
-		return exitUsage, errors.New("see precision compare -h")
+		return helpOr(e, "compare", set, err)
 	}
 	if set.NArg() > 0 {
 		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
@@ -121,7 +116,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	default:
 		return exitUsage, fmt.Errorf("-numerics %q: expected exact or reference", f.numerics)
 	}
-	show := summaryText{e.stdout, msg.FromEnv(os.Getenv)}
+	show := summaryText{e.stdout, environment()}
 	if f.lang != "" {
 		var ok bool
 		if show.lang, ok = msg.ParseLang(f.lang); !ok {

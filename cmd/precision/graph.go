@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,41 +23,36 @@ type graphFlags struct {
 	heat                           string
 }
 
-func (f *graphFlags) define(set *flag.FlagSet) {
-	set.StringVar(&f.json, "json", "", "write the graph as atc --mode=5 would, to this `file`")
-	set.BoolVar(&f.list, "ls", false, "list operators; with -name, -type, -pass or -kernel those that match")
-	set.StringVar(&f.query.Name, "name", "", "with -ls: `part` of the operator's name")
-	set.StringVar(&f.query.Type, "type", "", "with -ls: `part` of the operator type")
-	set.StringVar(&f.query.Pass, "pass", "", "with -ls: `part` of the name of a fusion pass")
-	set.StringVar(&f.query.Kernel, "kernel", "", "with -ls: `part` of the kernel name")
-	set.StringVar(&f.op, "op", "", "show the operator of this `name`: inputs, outputs, framework operators")
-	set.BoolVar(&f.attrs, "attrs", false, "with -op: all attributes")
-	set.StringVar(&f.fusion, "fusion", "", "show which fusion passes fired, from this fusion_result.json `file`; needs no graph")
-	set.BoolVar(&f.allPasses, "all", false, "with -fusion: passes that took no effect, too")
-	set.StringVar(&f.diff, "diff", "", "compare with another build of the graph, this `file`")
-	set.StringVar(&f.dot, "dot", "", "draw the neighbourhood of -root as Graphviz text, to this `file`")
-	set.StringVar(&f.svg, "svg", "", "draw the neighbourhood of -root as a picture, to this `file`")
-	set.StringVar(&f.root, "root", "", "operator in the middle of the drawing")
-	set.IntVar(&f.depth, "depth", 2, "how many `steps` around -root are drawn; 0 draws it alone")
-	set.StringVar(&f.heat, "result", "", "colour the drawing by the metrics in this result `csv`")
+// define lists the options; text gives the help of each.
+func (f *graphFlags) define(set *flag.FlagSet, text func(name string) string) {
+	set.StringVar(&f.json, "json", "", text("json"))
+	set.BoolVar(&f.list, "ls", false, text("ls"))
+	set.StringVar(&f.query.Name, "name", "", text("name"))
+	set.StringVar(&f.query.Type, "type", "", text("type"))
+	set.StringVar(&f.query.Pass, "pass", "", text("pass"))
+	set.StringVar(&f.query.Kernel, "kernel", "", text("kernel"))
+	set.StringVar(&f.op, "op", "", text("op"))
+	set.BoolVar(&f.attrs, "attrs", false, text("attrs"))
+	set.StringVar(&f.fusion, "fusion", "", text("fusion"))
+	set.BoolVar(&f.allPasses, "all", false, text("all"))
+	set.StringVar(&f.diff, "diff", "", text("diff"))
+	set.StringVar(&f.dot, "dot", "", text("dot"))
+	set.StringVar(&f.svg, "svg", "", text("svg"))
+	set.StringVar(&f.root, "root", "", text("root"))
+	set.IntVar(&f.depth, "depth", 2, text("depth"))
+	set.StringVar(&f.heat, "result", "", text("result"))
 }
 
 func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision graph", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	var f graphFlags
-	f.define(set)
-	set.Usage = func() {
-		fmt.Fprintf(e.stderr, "usage: precision graph FILE [options]\n\nFILE is a ge_proto_*.txt, the JSON made from it, an .om model or a ge_onnx_*.pbtxt.\n"+
-			"Without options a summary is printed.\n\n")
-		set.PrintDefaults()
-	}
+	f.define(set, optionText("graph"))
+	set.Usage = func() {}
 	files, err := parseMixed(set, args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK, err
 	case err != nil:
-		return exitUsage, errors.New("see precision graph -h")
+		return helpOr(e, "graph", set, err)
 	case f.fusion != "" && len(files) == 0:
 		return f.showFusion(e)
 	case len(files) != 1:

@@ -55,3 +55,29 @@ func TestChinese(t *testing.T) {
 		t.Errorf("an unknown language: exit status %d, %s", code, &errs)
 	}
 }
+
+// TestHelpSpeaks: every command has a line of help and help of its own, which name
+// all of its options, in both languages.
+func TestHelpSpeaks(t *testing.T) {
+	for locale, usage := range map[string]string{"C": "usage: precision ", "zh_CN.UTF-8": "用法：precision "} {
+		t.Setenv("LC_ALL", locale)
+		var list, errs bytes.Buffer
+		run(context.Background(), env{&list, &errs}, []string{"help"})
+		for _, c := range commands() {
+			if lang := environment(); !lang.Has("cli."+c.name) || !strings.Contains(list.String(), lang.T("cli."+c.name)) {
+				t.Errorf("%s: no line about %s in\n%s", locale, c.name, &list)
+			}
+			if c.name == "version" {
+				continue
+			}
+			var out bytes.Buffer
+			code := run(context.Background(), env{&out, &errs}, []string{c.name, "-h"})
+			if text := out.String(); code != exitOK || !strings.HasPrefix(text, usage) || strings.Contains(text, "cli.") || strings.Contains(text, "`") {
+				t.Errorf("%s: help of %s, exit status %d:\n%s", locale, c.name, code, text)
+			}
+		}
+		if errs.Len() > 0 {
+			t.Errorf("%s: %s", locale, &errs)
+		}
+	}
+}

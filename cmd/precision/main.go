@@ -6,11 +6,12 @@
 //
 //	precision                      the PrecisionTool shell
 //	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
-//	precision ac | vc | vcs | ls | ni | pt | cp | dc | kit | train | tf_dump …
+//	precision ac | vc | vcs | ls | ni | pt | cp | dc | kit | train | tf_dump | run …
 //	precision data DIR             the shell on another data folder
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
-//	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP]
+//	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
+//	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
 //	precision version
 //	precision help [COMMAND]
@@ -19,7 +20,7 @@
 //
 // Compare pairs every tensor of the NPU dumps in NPU_DIR with its golden array
 // in GOLDEN_DIR, computes ten metrics and writes result_<time>.csv to OUT_DIR.
-// The GE graph, a ge_proto_*_Build.txt or the JSON made from it, tells which
+// The GE graph, a ge_proto_*_Build.txt, the JSON made from it or an .om, tells which
 // framework operator a fused or inserted operator stands for; without it
 // operators are matched by name. A folder given one or more levels too high is
 // resolved when it leads to a single data folder.
@@ -35,8 +36,8 @@
 // # Exit status of compare
 //
 // The exit status is 0 when the comparison ran, 1 on errors, 2 when nothing
-// matched, 3 when -fail-below is given and an output is below it, and 130 when
-// it was interrupted.
+// matched, 3 when -fail-below is given and an output is below it or could not be
+// compared, and 130 when it was interrupted.
 package main
 
 import (
@@ -69,22 +70,22 @@ type env struct {
 	stdout, stderr io.Writer
 }
 
-// command is a sub-command: name, one line of help, and the work. It returns
-// an exit status and an error to print, if any.
+// command is a sub-command: name and the work, which returns an exit status and
+// an error to print, if any. Its line of help is the message cli.NAME.
 type command struct {
-	name, brief string
-	run         func(ctx context.Context, e env, args []string) (int, error)
+	name string
+	run  func(ctx context.Context, e env, args []string) (int, error)
 }
 
 func commands() []command {
 	return []command{
-		{"shell", "open the PrecisionTool shell, as without any word; -c COMMANDS runs commands", shellCommand},
-		{"data", "open the shell on a data folder: precision data DIR", dataCommand},
-		{"infer", "take over an output folder of msquickcmp and open the shell on it", inferCommand},
-		{"compare", "compare NPU dumps with golden arrays, or two NPU dumps", compareCommand},
-		{"graph", "show, draw, convert or compare GE graphs", graphCommand},
-		{"atc", "turn a graph into JSON, in atc's own words", atcCommand},
-		{"version", "print the version", versionCommand},
+		{"shell", shellCommand},
+		{"data", dataCommand},
+		{"infer", inferCommand},
+		{"compare", compareCommand},
+		{"graph", graphCommand},
+		{"atc", atcCommand},
+		{"version", versionCommand},
 	}
 }
 
@@ -133,12 +134,13 @@ func run(ctx context.Context, e env, args []string) int {
 func isHelp(word string) bool { return word == "-h" || word == "-help" || word == "--help" }
 
 func usage(w io.Writer) {
-	fmt.Fprintf(w, "Precision compares NPU dumps with golden arrays and names the first operator that differs.\n\nCommands:\n")
+	lang := environment()
+	fmt.Fprintf(w, "%s\n\n%s\n", lang.T("cli.intro"), lang.T("cli.commands"))
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, c.brief)
+		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, lang.T("cli."+c.name))
 	}
-	listShell(w)
-	fmt.Fprintf(w, "\nprecision COMMAND -h lists the options of a command.\n")
+	listShell(w, lang)
+	fmt.Fprintf(w, "\n%s\n", lang.T("cli.foot"))
 }
 
 func versionCommand(_ context.Context, e env, _ []string) (int, error) {

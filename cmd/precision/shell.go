@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"precision/repl"
+	"precision/repl/msg"
 )
 
 // shellConfig is what every way into the shell shares.
@@ -21,18 +22,13 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	cfg := shellConfig(e)
 	set := flag.NewFlagSet("precision", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
-	set.StringVar(&cfg.Commands, "c", "", "run these `commands`, separated by semicolons, and leave")
-	set.StringVar(&cfg.Lang, "lang", "", "`language`: en or zh; by default that of the environment")
-	set.StringVar(&cfg.Dir, "data", "", "data `folder`; by default precision_data in the current folder")
-	set.Usage = func() {
-		fmt.Fprintf(e.stderr, "usage: precision [-c COMMANDS] [-data DIR] [-lang en|zh] [COMMAND OPTIONS…]\n\n")
-		set.PrintDefaults()
-	}
+	text := optionText("shell")
+	set.StringVar(&cfg.Commands, "c", "", text("c"))
+	set.StringVar(&cfg.Lang, "lang", "", text("lang"))
+	set.StringVar(&cfg.Dir, "data", "", text("data"))
+	set.Usage = func() {}
 	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return exitOK, err
-		}
-		return exitUsage, errors.New("see precision -h")
+		return helpOr(e, "shell", set, err)
 	}
 	if set.NArg() > 0 {
 		if run, ok := repl.Command(set.Arg(0)); ok && cfg.Commands == "" {
@@ -54,8 +50,7 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, errors.New("which folder? precision data DIR")
 	}
 	if isHelp(args[0]) {
-		fmt.Fprintf(e.stderr, "usage: precision data DIR [-c COMMANDS] [-lang en|zh]\n\nOpens the shell on the data folder DIR.\n")
-		return exitOK, nil
+		return helpOr(e, "data", nil, flag.ErrHelp)
 	}
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
@@ -67,8 +62,7 @@ func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
 	}
 	if isHelp(args[0]) {
-		fmt.Fprintf(e.stderr, "usage: precision infer MSQUICKCMP_OUTPUT [-c COMMANDS] [-lang en|zh]\n\nMakes precision_data of the output folder of msquickcmp, and opens the shell on it.\n")
-		return exitOK, nil
+		return helpOr(e, "infer", nil, flag.ErrHelp)
 	}
 	if code := repl.Import(shellConfig(e), args[0]); code != 0 {
 		return code, nil
@@ -90,9 +84,9 @@ func shellWord(ctx context.Context, e env, name string, args []string) (code int
 }
 
 // listShell lists the shell's commands for the help text.
-func listShell(w io.Writer) {
-	fmt.Fprintf(w, "\nCommands of the shell, which are also sub-commands:\n")
-	for _, c := range repl.Commands("") {
+func listShell(w io.Writer, lang msg.Lang) {
+	fmt.Fprintf(w, "\n%s\n", lang.T("cli.shellcommands"))
+	for _, c := range repl.Commands(lang.String()) {
 		fmt.Fprintf(w, "  precision %-10s %s\n", c.Name, c.Brief)
 	}
 }

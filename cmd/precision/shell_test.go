@@ -73,7 +73,7 @@ func TestHelpOpensNoShell(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"shell", "data", "infer"} {
 		for _, args := range [][]string{{name, "-h"}, {"help", name}} {
-			if code, out, stderr := precision(t, args...); code != exitOK || out != "" || !strings.Contains(stderr, "usage: precision") {
+			if code, out, stderr := precision(t, args...); code != exitOK || stderr != "" || !strings.Contains(out, "usage: precision") {
 				t.Errorf("%q: exit %d: %q, %q", args, code, out, stderr)
 			}
 		}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"precision/repl/msg"
+)
+
+// environment is the language of the user's environment.
+func environment() msg.Lang { return msg.FromEnv(os.Getenv) }
+
+// optionText gives the help of the options of a command.
+func optionText(command string) func(name string) string {
+	lang := environment()
+	return func(name string) string { return lang.T("cli." + command + "." + name) }
+}
+
+// helpOr ends a command whose words were not parsed: with its help, when that is
+// what err says was asked for, else with a hint at it. set is nil for a command
+// without options.
+func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
+	if errors.Is(err, flag.ErrHelp) {
+		printHelp(e.stdout, environment(), command, set)
+		return exitOK, err
+	}
+	return exitUsage, fmt.Errorf("see precision %s -h", command)
+}
+
+// printHelp prints how a command is used, and its options.
+func printHelp(w io.Writer, lang msg.Lang, command string, set *flag.FlagSet) {
+	fmt.Fprintln(w, lang.T("cli."+command+".usage"))
+	if key := "cli." + command + ".more"; lang.Has(key) {
+		fmt.Fprintf(w, "\n%s\n", lang.T(key))
+	}
+	if set == nil {
+		return
+	}
+	fmt.Fprintln(w)
+	set.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		if value != "" {
+			value = " " + value
+		}
+		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+			text += lang.T("help.default", f.DefValue)
+		}
+		fmt.Fprintf(w, "  -%s%s\n        %s\n", f.Name, value, text)
+	})
+}
