@@ -102,7 +102,7 @@ func (o Options) Check() error {
 		return fmt.Errorf("debug id: found %q, expected the name of a folder, such as debug_0", o.ID)
 	case o.Data != "" && o.Data != "tensor" && o.Data != "stats":
 		return fmt.Errorf("dump data: found %q, expected tensor or stats", o.Data)
-	case o.Seed < 0 || o.Seed > 1<<32-1:
+	case o.Seed < 0 || int64(o.Seed) > 1<<32-1:
 		return fmt.Errorf("seed: found %d, expected a number from 0 to %d", o.Seed, uint32(1<<32-1))
 	case o.OpDebugLevel < 0 || o.OpDebugLevel > 4:
 		return fmt.Errorf("op debug level: found %d, expected a number from 0 to 4", o.OpDebugLevel)
