@@ -22,7 +22,7 @@ func (s *session) page(text string) {
 		return
 	}
 	lines := strings.SplitAfter(text, "\n")
-	for room := height; len(lines) > 0; {
+	for room := height; ; {
 		n := min(room, len(lines))
 		s.print(strings.Join(lines[:n], ""))
 		if lines = lines[n:]; len(lines) == 0 || lines[0] == "" {
@@ -32,9 +32,11 @@ func (s *session) page(text string) {
 		key := s.readKey()
 		s.print("\r\x1b[K")
 		switch key {
+		case keyOther: // also up: a page that is gone is the terminal's to scroll
+			room = 0
 		case 'q', 'Q', 3, 4, 27, 0: // q, Ctrl-C, Ctrl-D, Esc, no terminal
 			return
-		case '\r', '\n', 'j':
+		case '\r', '\n', 'j', keyDown:
 			room = 1
 		case 'G', 'a':
 			room = len(lines)
@@ -66,5 +68,22 @@ func (s *session) readKey() byte {
 	if err != nil || n == 0 {
 		return 0
 	}
-	return key[0]
+	if n == 1 || key[0] != 27 {
+		return key[0]
+	}
+	switch string(key[1:n]) {
+	case "[B", "OB":
+		return keyDown
+	case "[6~": // page down
+		return ' '
+	case "[F", "OF", "[4~": // End
+		return 'a'
+	}
+	return keyOther
 }
+
+// Keys that send several bytes, as readKey tells them.
+const (
+	keyDown  = 0x80
+	keyOther = 0x81
+)
