@@ -224,7 +224,13 @@ func (s *session) pairOf(p *suspect) (mine, golden string) {
 	if len(files) == 0 || p.at.slot >= len(ops) || ops[p.at.slot] == nil {
 		return "", ""
 	}
-	return fmt.Sprintf("%s.output.%d", files[0].Name.File, p.at.slot), ops[p.at.slot].Newest().Name.File
+	newest := files[0]
+	for _, f := range files {
+		if f.leaf == newest.leaf {
+			newest = f
+		}
+	}
+	return fmt.Sprintf("%s.output.%d", newest.Name.File, p.at.slot), ops[p.at.slot].Newest().Name.File
 }
 
 // quoteWord quotes a word for a command line if it needs that.

@@ -142,7 +142,9 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 		var files []dumpFile
 		for _, l := range s.dumpsOf(id).leaves {
 			if op := l.folder().Op(name); op != nil {
-				files = append(files, dumpFile{op.Newest(), l})
+				for i := range op.Files {
+					files = append(files, dumpFile{&op.Files[i], l})
+				}
 			}
 		}
 		if len(files) == 0 {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -22,8 +23,8 @@ type dumpFile struct {
 	leaf *leaf
 }
 
-// files are the dump files of an operator in the newest run of its debug id,
-// the newest of each folder.
+// files are the dump files of an operator in the newest run of its debug id.
+// There are several in a folder when the operator ran more than once.
 func (x *node) files(s *session) []dumpFile {
 	var list []dumpFile
 	for _, l := range s.dumpsOf(x.id).leaves {
@@ -34,9 +35,10 @@ func (x *node) files(s *session) []dumpFile {
 		if op == nil {
 			continue
 		}
-		e := op.Newest()
-		if e.Name.OpType == dump.Normalise(x.op.Type) {
-			list = append(list, dumpFile{e, l})
+		for i := range op.Files {
+			if e := &op.Files[i]; e.Name.OpType == dump.Normalise(x.op.Type) {
+				list = append(list, dumpFile{e, l})
+			}
 		}
 	}
 	return list
@@ -59,6 +61,13 @@ func (s *session) decodeFolder(id *debugID, l *leaf) []string {
 func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *debugID, opType, name string, files []dumpFile) error {
 	var blocks [2]strings.Builder
 	var folders []string
+	type tensor struct {
+		input bool
+		index int
+		text  string
+	}
+	var tensors []tensor
+	var failed []error
 	for _, e := range files {
 		arrays, bad, err := array.Open(e.Path)
 		if err != nil {
@@ -84,15 +93,22 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 				continue
 			}
 			_, input, index, _ := cutArrayName(a.Name)
-			to := &blocks[1]
-			if input {
-				to = &blocks[0]
-			}
-			fmt.Fprintf(to, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(name), s.summary(a, stats))
+			tensors = append(tensors, tensor{input, index,
+				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(name), s.summary(a, stats))})
 		}
-		for _, err := range bad {
-			fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+		failed = append(failed, bad...)
+	}
+	// By index, then by time as the files are.
+	slices.SortStableFunc(tensors, func(a, b tensor) int { return cmp.Compare(a.index, b.index) })
+	for _, t := range tensors {
+		to := &blocks[1]
+		if t.input {
+			to = &blocks[0]
 		}
+		to.WriteString(t.text)
+	}
+	for _, err := range failed {
+		fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
 	}
 	for _, l := range s.dumpsOf(id).leaves {
 		for _, path := range l.statistics()[dump.Normalise(opType)+"."+dump.Normalise(name)] {

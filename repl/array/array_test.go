@@ -267,3 +267,19 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		typ  dtype.Type
+		x    float64
+		want string
+	}{
+		{dtype.Int32, 1234567, "1234567"}, {dtype.Int64, -1 << 40, "-1099511627776"}, {dtype.Uint8, 0, "0"}, {dtype.Bool, 1, "1"},
+		{dtype.Float32, float64(float32(0.1)), "0.1"}, {dtype.Float16, 65504, "65504"}, {dtype.Float64, 1e-7, "1e-07"},
+		{dtype.Float32, math.Inf(-1), "-inf"}, {dtype.Float32, math.NaN(), "nan"},
+	} {
+		if got := (&Array{Type: c.typ}).Number(c.x); got != c.want {
+			t.Errorf("%v %g: got %s, want %s", c.typ, c.x, got, c.want)
+		}
+	}
+}

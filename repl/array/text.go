@@ -9,7 +9,8 @@ import (
 )
 
 // Number renders a number in the fewest digits that tell it from others of the
-// tensor's type: 65504 of a float16 as 65504, 0.1 of a float32 as 0.1.
+// tensor's type: 65504 of a float16 as 65504, 0.1 of a float32 as 0.1. Whole
+// numbers have no exponent.
 func (a *Array) Number(x float64) string { return string(a.appendNumber(nil, x)) }
 
 func (a *Array) appendNumber(b []byte, x float64) []byte {
@@ -20,6 +21,9 @@ func (a *Array) appendNumber(b []byte, x float64) []byte {
 		return append(b, "inf"...)
 	case math.IsInf(x, -1):
 		return append(b, "-inf"...)
+	}
+	if !a.Type.Float() && a.Type.Parts() == 1 {
+		return strconv.AppendFloat(b, x, 'f', -1, 64) // 1234567, not 1.234567e+06
 	}
 	bits := 64
 	if a.Type.FitsFloat32() {
