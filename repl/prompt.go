@@ -95,9 +95,7 @@ func (s *session) prompt(ctx context.Context) (code int) {
 
 	s.banner()
 	h := openHistory(s.historyFile())
-	if h.err != nil {
-		s.warn("history.failed", h.err)
-	}
+	s.tellHistory(h)
 	words := newVocabulary()
 	for !s.quit && life.Err() == nil && !p.leave.Load() {
 		if !s.edit(p, h, words) {
@@ -117,6 +115,14 @@ func (s *session) historyFile() string {
 		return s.cfg.History
 	}
 	return filepath.Join(s.cfg.ConfigDir, "history")
+}
+
+// tellHistory says once why lines are not kept.
+func (s *session) tellHistory(h *history) {
+	if h.err != nil {
+		s.warn("history.failed", h.err)
+		h.err = nil
+	}
 }
 
 // edit runs the line editor until the session is to end, or until the editor
@@ -159,6 +165,7 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 			return
 		}
 		h.add(line)
+		s.tellHistory(h)
 		p.worst = max(p.worst, s.interruptible(p, line))
 		p.restore() // a child may have died without doing so
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,6 +90,11 @@ func (s *Settings) assign(key string, v any, dir string) error {
 		if err := take(&s.Data, v); err != nil {
 			return err
 		}
+		if rest, ok := strings.CutPrefix(s.Data, "~/"); ok {
+			if home, err := os.UserHomeDir(); err == nil {
+				s.Data = filepath.Join(home, rest)
+			}
+		}
 		if !filepath.IsAbs(s.Data) {
 			s.Data = filepath.Join(dir, s.Data)
 		}
@@ -114,11 +120,7 @@ func (s *Settings) assign(key string, v any, dir string) error {
 		s.Train = name == "train"
 		return nil
 	case "step":
-		if f, ok := v.(float64); ok {
-			s.Step = fmt.Sprint(int64(f))
-			return nil
-		}
-		return take(&s.Step, v)
+		return takeStep(&s.Step, v)
 	case "cos_sim":
 		return takeNumber(&s.CosSim, v, -1, 1)
 	case "atol":
@@ -159,11 +161,7 @@ func (s *Settings) assignCapture(key string, v any) error {
 	case "python":
 		return take(&s.Python, v)
 	case "dump_step":
-		if f, ok := v.(float64); ok {
-			c.Step = fmt.Sprint(int64(f))
-		} else {
-			err = take(&c.Step, v)
-		}
+		err = takeStep(&c.Step, v)
 	case "seed":
 		err = takeCount(&c.Seed, v)
 	case "op_debug_level":
@@ -196,6 +194,19 @@ func take(to *string, v any) error {
 		return fmt.Errorf("found %v, expected a text in quotes", v)
 	}
 	*to = text
+	return nil
+}
+
+// takeStep takes an iteration, which may stand without quotes.
+func takeStep(to *string, v any) error {
+	if _, ok := v.(float64); !ok {
+		return take(to, v)
+	}
+	var n int
+	if err := takeCount(&n, v); err != nil {
+		return err
+	}
+	*to = strconv.Itoa(n)
 	return nil
 }
 

@@ -21,7 +21,11 @@ func TestToml(t *testing.T) {
 	if got, _ := values["cp.list"].value.([]string); !slices.Equal(got, []string{"a -> b", "c"}) {
 		t.Errorf("list = %q", got)
 	}
-	for _, bad := range []string{"x", "x =", "x = \"a", "x = [1]", "x = [\"a\"", "[t", "x = 1 2", "x = 1\nx = 2", "x = yes", "\xff = 1"} {
+	values, err = parseToml("a = [ # some\r\n  \"x]\", # ] not yet\n\n  'y',\n] # end\nb = []\nc = 1")
+	if got, _ := values["a"].value.([]string); err != nil || !slices.Equal(got, []string{"x]", "y"}) || values["c"].line != 7 {
+		t.Errorf("a list of several lines: %v, %v", values, err)
+	}
+	for _, bad := range []string{"x = [\n'a'\ny = 1\n", "x = ['a' 'b']", "x = [,]", "x", "x =", "x = \"a", "x = [1]", "x = [\"a\"", "[t", "x = 1 2", "x = 1\nx = 2", "x = yes", "\xff = 1"} {
 		if _, err := parseToml(bad); err == nil {
 			t.Errorf("%q gives no error", bad)
 		}
@@ -45,6 +49,10 @@ func TestSettingsOrder(t *testing.T) {
 	w, err := s.load(data)
 	if err != nil || len(w) != 2 || !strings.Contains(w[0].Error(), "data.toml:3: no_such") {
 		t.Errorf("warnings %v, error %v; want two, with file and line", w, err)
+	}
+	os.WriteFile(data, []byte("step = 1.5\ndump_step = -1\nstep2 = 1\n"), 0o600)
+	if w, _ := (&s).load(data); len(w) != 3 || s.Step != "" {
+		t.Errorf("half an iteration: warnings %v, step %q", w, s.Step)
 	}
 	if s.Limit != 9 || s.CosSim != 0.5 || !s.Train || s.Atol != 0.001 || len(s.Casts) != 1 || s.Rows != 20 {
 		t.Errorf("settings %+v", s)

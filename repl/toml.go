@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,6 +17,9 @@ type tomlValue struct {
 
 // maxSettings bounds the size of a settings file in bytes.
 const maxSettings = 1 << 20
+
+// maxListLines bounds the lines of a list.
+const maxListLines = 1000
 
 // readToml reads the part of TOML that settings need: lines "key = value" with
 // strings, numbers, booleans and lists of strings, [tables], whose names go in
@@ -46,10 +50,10 @@ func parseToml(text string) (map[string]tomlValue, error) {
 	}
 	values := map[string]tomlValue{}
 	table := ""
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		n := i + 1
+		line := strings.TrimSpace(lines[i])
 		if n == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
 		}
@@ -68,7 +72,15 @@ func parseToml(text string) (map[string]tomlValue, error) {
 		if key = strings.TrimSpace(key); !ok || key == "" {
 			return nil, fmt.Errorf("%d: found %q, expected key = value", n, line)
 		}
-		value, rest, err := tomlScalarOrList(strings.TrimSpace(rest))
+		text := strings.TrimSpace(rest)
+		value, rest, err := tomlScalarOrList(text)
+		for errors.Is(err, errOpenList) && i+1 < min(len(lines), n+maxListLines) { // it goes on in the next line
+			i++
+			text += "\n" + lines[i]
+			if strings.ContainsRune(lines[i], ']') || i+1 == len(lines) {
+				value, rest, err = tomlScalarOrList(text)
+			}
+		}
 		if err == nil && !onlyComment(rest) {
 			err = fmt.Errorf("found %q behind the value", strings.TrimSpace(rest))
 		}
@@ -94,7 +106,10 @@ func tomlScalarOrList(s string) (any, string, error) {
 		return tomlScalar(s)
 	}
 	list := []string{}
-	for s = strings.TrimSpace(s[1:]); ; {
+	for s = skipComments(s[1:]); ; {
+		if s == "" {
+			return nil, "", errOpenList
+		}
 		if strings.HasPrefix(s, "]") {
 			return list, s[1:], nil
 		}
@@ -107,14 +122,26 @@ func tomlScalarOrList(s string) (any, string, error) {
 			return nil, "", fmt.Errorf("found %v in a list, expected strings", v)
 		}
 		list = append(list, text)
-		s = strings.TrimSpace(rest)
+		s = skipComments(rest)
 		switch {
 		case strings.HasPrefix(s, ","):
-			s = strings.TrimSpace(s[1:])
-		case !strings.HasPrefix(s, "]"):
-			return nil, "", fmt.Errorf("a list without end; it must be on one line")
+			s = skipComments(s[1:])
+		case s != "" && s[0] != ']':
+			return nil, "", fmt.Errorf("found %q in a list, expected a comma or ]", s[:1])
 		}
 	}
+}
+
+// errOpenList is a list whose end is not there.
+var errOpenList = errors.New("a list without ] at its end")
+
+// skipComments returns s from its first character that is neither blank nor in a
+// comment.
+func skipComments(s string) string {
+	for s = strings.TrimSpace(s); strings.HasPrefix(s, "#"); s = strings.TrimSpace(s) {
+		_, s, _ = strings.Cut(s, "\n")
+	}
+	return s
 }
 
 func tomlScalar(s string) (any, string, error) {
@@ -141,7 +168,7 @@ func tomlScalar(s string) (any, string, error) {
 		}
 		return nil, "", errQuote
 	}
-	end := strings.IndexAny(s, " \t,]#")
+	end := strings.IndexAny(s, " \t\r\n,]#")
 	if end < 0 {
 		end = len(s)
 	}
