@@ -139,7 +139,7 @@ func (f *Folder) classify(files []fs.DirEntry, mapping Mapping, o Options) []can
 	found := make([]candidate, 0, len(files))
 	for _, e := range files {
 		file := e.Name()
-		if slices.Contains(notDumps, file) {
+		if slices.Contains(notDumps, file) || strings.HasSuffix(file, ".npy.txt") { // the latter is an array as text, by pt and cp
 			continue
 		}
 		entry := Entry{filepath.Join(f.Dir, file), mapping.Name(file)}

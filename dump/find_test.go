@@ -88,7 +88,7 @@ func TestScan(t *testing.T) {
 				"Add.x.1.2.txt (0) passed over", "7.0.0.0 (37) passed over: task type 7", "notes.md (0) passed over"},
 		},
 		"arrays": {
-			files: []string{"a.b.0.1630000000000100.npy", "a_b.1.1630000000000100.npy", "c.0.1630000000000900.npy", "c.0.1630000000000100.npy", "x.npy"},
+			files: []string{"a.b.0.1630000000000100.npy", "a.b.0.1630000000000100.npy.txt", "a_b.1.1630000000000100.npy", "c.0.1630000000000900.npy", "c.0.1630000000000100.npy", "x.npy"},
 			kind:  Standard, numpy: true,
 			want: "a_b.0: a.b.0.1630000000000100.npy | a_b.1: a_b.1.1630000000000100.npy | c.0: c.0.1630000000000100.npy c.0.1630000000000900.npy",
 			warn: []string{"x.npy (0) passed over: expected name.index.time.npy"},
