@@ -87,11 +87,28 @@ var reasonKinds = map[string]string{
 	"reason.34": "kind.both",
 }
 
-// reasonKind is in a few words why a tensor has no values.
+// cannotRead is in the errors of readers of dumps and arrays: where in a file
+// something is wrong.
+var cannotRead = regexp.MustCompile(`: offset \d+: |: the file (?:is|has) `)
+
+// reasonKind is in a few words why a tensor has no values: that of the first
+// sentence that tells.
 func (s *session) reasonKind(text string) string {
-	key, _, _ := cutReason(text)
-	if kind, ok := reasonKinds[key]; ok {
-		return s.t(kind)
+	switch {
+	case text == "":
+		return s.t("kind.none")
+	case cannotRead.MatchString(text):
+		return s.t("kind.unreadable")
+	}
+	for rest := text; rest != ""; {
+		key, _, next := cutReason(rest)
+		if kind, ok := reasonKinds[key]; ok {
+			return s.t(kind)
+		}
+		if key == "" {
+			break
+		}
+		rest = next
 	}
 	return s.t("kind.other")
 }

@@ -78,3 +78,19 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+func TestReasonKind(t *testing.T) {
+	s := &session{lang: msg.English}
+	for text, want := range map[string]string{
+		"": "kind.none",
+		"[a] There is no dump file for my output operator \"a\". The type is Relu.":                                        "kind.mine",
+		"[a] There is no dump file for my output operator \"a\". The type is Relu. a.1: the file is empty":                 "kind.unreadable",
+		"[a] x/Relu.a.5.1.16: offset 63: output 0: found 27 bytes, expected 32":                                            "kind.unreadable",
+		"Cannot compare by Cosine Similarity. All the data is zero in x.npy.,Algorithm KL does not support Boolean types.": "kind.type",
+		"something else": "kind.other",
+	} {
+		if got := s.reasonKind(text); got != s.t(want) {
+			t.Errorf("%q: got %q, want %q", text, got, s.t(want))
+		}
+	}
+}
