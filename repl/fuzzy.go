@@ -10,7 +10,8 @@ import (
 )
 
 // fuzzy finds operators whose names have the letters of text in its order,
-// upper and lower case alike: "b1scl" finds "block1/scale". Those in which the
+// upper and lower case alike: "b1scl" finds "block1/scale". Separators are what file names of dumps
+// make of them. Those in which the
 // letters stand closest together come first. There are at most limit.
 func (s *session) fuzzy(text string, limit int) []*graph.Op {
 	type hit struct {
@@ -19,11 +20,12 @@ func (s *session) fuzzy(text string, limit int) []*graph.Op {
 	}
 	var hits []hit
 	seen := map[string]bool{}
-	text = strings.ToLower(text)
+	key := func(name string) string { return strings.ToLower(graph.DumpName(name)) }
+	text = key(text)
 	for _, id := range s.ids() {
 		for _, f := range s.graphsOf(id).files {
 			for _, op := range f.index.Ops {
-				if spread, ok := spread(strings.ToLower(op.Name), text); ok && !seen[op.Name] {
+				if spread, ok := spread(key(op.Name), text); ok && !seen[op.Name] {
 					seen[op.Name] = true
 					hits = append(hits, hit{op, spread})
 				}

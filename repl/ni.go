@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,10 +38,20 @@ type node struct {
 }
 
 // search finds operators of all debug ids by name; exact tells that they have
-// that very name.
+// that very name. The name of a graph that is there restricts the search to it.
 func (s *session) search(name, graphName string) (nodes []node, exact bool) {
+	has := func(f *graphFile) bool {
+		return slices.ContainsFunc(f.index.Model.Graphs, func(g *graph.Graph) bool { return g.Name == graphName })
+	}
+	known := false
+	for _, id := range s.ids() {
+		known = known || slices.ContainsFunc(s.graphsOf(id).files, has)
+	}
 	for _, id := range s.ids() {
 		for _, f := range s.graphsOf(id).files {
+			if known && !has(f) {
+				continue
+			}
 			ops, same := f.index.Search(name, graphName)
 			if same && !exact {
 				nodes, exact = nil, true
