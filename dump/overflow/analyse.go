@@ -44,6 +44,8 @@ type Event struct {
 type Op struct {
 	// Entry is its dump.
 	Entry dump.Entry
+	// Block is the detector that noticed it.
+	Block *Block
 	// Type is from the name of the dump, Name from its header.
 	Type, Name string
 	// Others is the number of further dumps that fit the record as well.
@@ -67,17 +69,35 @@ type Tensor struct {
 // Analyse decodes records of a tree, finds the dumps they are about and reads
 // their tensors. What goes wrong with one record stays with that record.
 func Analyse(t *Tree, o Options) []Event {
-	records := t.Records
-	if o.Top > 0 && o.Top < len(records) {
-		records = records[:o.Top]
+	n := len(t.Records)
+	if o.Top > 0 {
+		n = min(n, o.Top)
 	}
-	index := newIndex(t.Dumps)
-	events := make([]Event, len(records))
-	for i, e := range records {
-		events[i] = Event{Entry: e}
-		events[i].analyse(index, o)
+	a := NewAnalyser(t, o)
+	events := make([]Event, n)
+	for i := range events {
+		events[i] = a.Event(i)
 	}
 	return events
+}
+
+// Analyser is [Analyse] for one record at a time; Top does not matter to it.
+type Analyser struct {
+	tree    *Tree
+	options Options
+	dumps   index
+}
+
+// NewAnalyser prepares the analysis of the records of a tree.
+func NewAnalyser(t *Tree, o Options) *Analyser {
+	return &Analyser{t, o, newIndex(t.Dumps)}
+}
+
+// Event analyses record i of the tree.
+func (a *Analyser) Event(i int) Event {
+	e := Event{Entry: a.tree.Records[i]}
+	e.analyse(a.dumps, a.options)
+	return e
 }
 
 // index holds dumps by task, the number that all names have.
@@ -172,7 +192,7 @@ func (e *Event) search(x index, o Options) {
 		if !o.Oldest {
 			best = Nearest(found, names, e.Entry.Name.Time)
 		}
-		op := Op{Entry: entries[best], Others: len(found) - 1}
+		op := Op{Entry: entries[best], Block: b, Others: len(found) - 1}
 		if seen[op.Entry.Path] {
 			continue
 		}
@@ -255,26 +275,32 @@ func Usable(events []Event) bool {
 	return false
 }
 
-// Advice tells from extreme values where to look for the cause.
+// Advice tells from extreme values where to look for the cause. That inputs
+// are sound takes inputs, and all of them read.
 func (op *Op) Advice() Message {
-	read, in, out := false, false, false
+	var side [2]struct{ read, lost, extreme bool } // outputs, inputs
 	for i := range op.Tensors {
 		t := &op.Tensors[i]
-		if t.Err != nil {
-			continue
+		s := &side[0]
+		if t.Input {
+			s = &side[1]
 		}
-		read = true
-		if t.Stats.Extreme {
-			in, out = in || t.Input, out || !t.Input
-		}
+		s.read = s.read || t.Err == nil
+		s.lost = s.lost || t.Err != nil
+		s.extreme = s.extreme || t.Err == nil && t.Stats.Extreme
 	}
+	out, in := side[0], side[1]
 	switch {
-	case !read:
+	case !in.read && !out.read:
 		return AdviceNoTensors
-	case in:
+	case in.extreme:
 		return AdviceUpstream
-	case out:
+	case in.lost || !in.read:
+		return AdviceIncomplete
+	case out.extreme:
 		return AdviceHere
+	case out.lost || !out.read:
+		return AdviceIncomplete
 	}
 	return AdviceInside
 }

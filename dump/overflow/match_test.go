@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,6 +147,37 @@ func TestExplain(t *testing.T) {
 		}
 		if !ok {
 			t.Errorf("%v %#x: %q", c.block.Detector, c.block.Status, got)
+		}
+	}
+}
+
+// That inputs are sound is said only of inputs that were read.
+func TestAdvice(t *testing.T) {
+	tensor := func(input, extreme bool, err error) Tensor {
+		return Tensor{Tensor: dump.Tensor{Input: input}, Stats: Stats{Extreme: extreme}, Err: err}
+	}
+	const in, out, extreme, sound = true, false, true, false
+	cut := errors.New("cut")
+	for i, c := range []struct {
+		tensors []Tensor
+		want    Message
+	}{
+		{nil, AdviceNoTensors},
+		{[]Tensor{tensor(in, sound, cut), tensor(out, sound, cut)}, AdviceNoTensors},
+		{[]Tensor{tensor(in, sound, nil), tensor(out, extreme, nil)}, AdviceHere},
+		{[]Tensor{tensor(in, sound, nil), tensor(out, extreme, nil), tensor(out, sound, cut)}, AdviceHere},
+		{[]Tensor{tensor(in, extreme, nil), tensor(out, extreme, nil)}, AdviceUpstream},
+		{[]Tensor{tensor(in, sound, cut), tensor(in, extreme, nil)}, AdviceUpstream},
+		{[]Tensor{tensor(in, sound, nil), tensor(out, sound, nil)}, AdviceInside},
+		{[]Tensor{tensor(out, extreme, nil)}, AdviceIncomplete},
+		{[]Tensor{tensor(out, sound, nil)}, AdviceIncomplete},
+		{[]Tensor{tensor(in, sound, nil), tensor(in, sound, cut), tensor(out, extreme, nil)}, AdviceIncomplete},
+		{[]Tensor{tensor(in, sound, nil)}, AdviceIncomplete},
+		{[]Tensor{tensor(in, sound, nil), tensor(out, sound, cut)}, AdviceIncomplete},
+	} {
+		op := Op{Tensors: c.tensors}
+		if got := op.Advice(); got != c.want {
+			t.Errorf("%d: %s, want %s", i, got.In(English), c.want.In(English))
 		}
 	}
 }

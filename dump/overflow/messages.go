@@ -32,6 +32,7 @@ const (
 	AdviceUpstream
 	AdviceInside
 	AdviceNoTensors
+	AdviceIncomplete
 
 	StatusLine
 	messages
@@ -55,10 +56,11 @@ var texts = [messages][languages]string{
 	UnknownCode:        {"status %s with the code %d, whose meaning is not documented", "状态 %s，代码 %d 的含义未公开"},
 	Undocumented:       {"status %s; what its bits mean is not documented", "状态 %s，各位的含义未公开"},
 
-	AdviceHere:      {"extreme values are in the outputs but not in the inputs: this operator overflowed", "极值只出现在输出中，输入正常：溢出发生在本算子"},
-	AdviceUpstream:  {"extreme values are already in the inputs: look at the operators before it and at constants", "输入中已有极值：请检查上游算子或常量输入"},
-	AdviceInside:    {"neither inputs nor outputs have extreme values: an intermediate result overflowed", "输入和输出都没有极值：溢出发生在计算的中间结果"},
-	AdviceNoTensors: {"no tensor could be read", "没有可读取的张量"},
+	AdviceHere:       {"extreme values are in the outputs but not in the inputs: this operator overflowed", "极值只出现在输出中，输入正常：溢出发生在本算子"},
+	AdviceUpstream:   {"extreme values are already in the inputs: look at the operators before it and at constants", "输入中已有极值：请检查上游算子或常量输入"},
+	AdviceInside:     {"neither inputs nor outputs have extreme values: an intermediate result overflowed", "输入和输出都没有极值：溢出发生在计算的中间结果"},
+	AdviceNoTensors:  {"no tensor could be read", "没有可读取的张量"},
+	AdviceIncomplete: {"inputs or outputs are not in the dump or could not be read: whether extreme values were in the inputs already is not known", "dump 中缺少输入或输出，或有张量无法读取：无法判断输入中是否已有极值"},
 
 	StatusLine: {"meaning", "含义"},
 }
