@@ -336,9 +336,24 @@ func value(s string) float64 {
 	return f
 }
 
+// newestResult chooses among the folders of comparisons as newestRun does, but
+// passes over those without a table, which a comparison that was killed leaves.
+func newestResult(dir string) (run string, others int) {
+	list := entries(dir)
+	for _, e := range slices.Backward(list) { // sorted by name
+		if name := e.Name(); name[0] >= '0' && name[0] <= '9' {
+			run := filepath.Join(dir, name)
+			if files, err := resultFiles(run); isDir(run) && err == nil && len(files) > 0 {
+				return run, len(list)
+			}
+		}
+	}
+	return newestRun(dir)
+}
+
 // newestResults are the tables of the newest comparison, empty without any.
 func (s *session) newestResults() (dir string, tables []*resultTable) {
-	dir, n := newestRun(s.data.results())
+	dir, n := newestResult(s.data.results())
 	if n == 0 && !isDir(dir) {
 		return "", nil
 	}

@@ -125,3 +125,22 @@ func TestResultForeign(t *testing.T) {
 		}
 	}
 }
+
+// TestNewestResult passes over what comparisons leave that did not end.
+func TestNewestResult(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"0/result_1.csv", "20260101000000/result_20260101000000.csv", "20260102000000/.precision-1.tmp", "notes/result_9.csv"} {
+		if err := writeBytes(filepath.Join(dir, name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "20260103000000"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if run, n := newestResult(dir); filepath.Base(run) != "20260101000000" || n == 0 {
+		t.Errorf("%s, %d", run, n)
+	}
+	if run, n := newestResult(filepath.Join(dir, "20260103000000")); filepath.Base(run) != "20260103000000" || n != 0 {
+		t.Errorf("%s, %d in an empty folder", run, n)
+	}
+}

@@ -80,6 +80,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 			tables = append(tables, t)
 		}
 		if ctx.Err() != nil {
+			os.Remove(dir) // which fails if there is a table in it
 			return tables, exitInterrupted
 		}
 	}

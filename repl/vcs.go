@@ -36,7 +36,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	path := v.file
 	if path == "" {
-		dir, n := newestRun(s.data.results())
+		dir, n := newestResult(s.data.results())
 		if n == 0 {
 			s.fail("vcs.none", dir)
 			return exitNothing
