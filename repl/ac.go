@@ -58,7 +58,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		s.fusions()
 	}
 	if step("ac.overflow") {
-		f.overflow, f.overflows = s.overflows(ctx, a.limit)
+		f.overflow, f.noOverflow = s.overflows(ctx, a.limit)
 	}
 	if step("ac.casts") {
 		f.cast = s.casts()
@@ -76,13 +76,14 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 
 // findings are what the checks found, for the verdict.
 type findings struct {
-	compared  bool
-	tables    int      // result tables that were read
-	suspect   *suspect // the first bad operator of the framework
-	inserted  *suspect // one the graph compiler added, if it comes before that
-	overflow  *overflowed
-	overflows bool
-	cast      string
+	compared bool
+	tables   int      // result tables that were read
+	suspect  *suspect // the first bad operator of the framework
+	inserted *suspect // one the graph compiler added, if it comes before that
+	overflow *overflowed
+	// noOverflow is the message for records of overflows without an operator.
+	noOverflow string
+	cast       string
 }
 
 // choose takes the first bad operators from a list in execution order.
@@ -115,16 +116,23 @@ func (f *findings) verdict(s *session) string {
 			}
 		case overflow.AdviceHere:
 			say("verdict.here", o.kind, o.name)
-		default:
+		case overflow.AdviceInside:
 			say("verdict.inside", o.kind, o.name)
+		case overflow.AdviceIncomplete:
+			say("verdict.incomplete", o.kind, o.name)
+		default:
+			say("verdict.unread", o.kind, o.name)
+		}
+		if o.record > 0 {
+			say("verdict.later", o.record, o.of, o.record)
 		}
 		if _, exact := s.search(look, ""); exact {
 			next = append(next, "ni "+quoteWord(look))
-		} else {
+		} else if o.advice != overflow.AdviceNoTensors {
 			next = append(next, "pt "+quoteWord(o.dump))
 		}
-	} else if f.overflows {
-		say("verdict.noop")
+	} else if f.noOverflow != "" {
+		say(f.noOverflow)
 	}
 	if p := f.suspect; p != nil {
 		f.first(s, say)

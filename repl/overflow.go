@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/overflow"
 	"precision/internal/whole"
 	"precision/repl/array"
@@ -18,16 +20,19 @@ type overflowed struct {
 	dump       string // path of its dump
 	advice     overflow.Message
 	producers  []string // operators that feed it extreme values
+	atomic     bool     // an atomic addition noticed it, not a core
+	record, of int      // which of the records it is, from 1, if that was not shown
 }
 
 // overflows shows the first records of overflows in time order. found is the
 // operator to look at: of the first record with a dump, those of an AI Core
-// before those of atomic additions. any tells whether there was a record.
-func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, any bool) {
+// before those of atomic additions, whether they are shown or not. why is the
+// message of the verdict if there are records but nothing was found.
+func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string) {
 	run, runs := newestRun(s.data.overflow())
 	if !isDir(run) {
 		s.say("ovf.nodata", run)
-		return nil, false
+		return nil, ""
 	}
 	if runs > 1 {
 		s.info("run.chosen", "overflow", runs, run)
@@ -35,32 +40,84 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 	tree, err := overflow.Find(run)
 	if err != nil {
 		s.fail("error", err)
-		return nil, false
+		return nil, ""
 	}
 	for _, w := range tree.Warnings {
 		s.warn("error", w)
 	}
 	if len(tree.Records) == 0 {
 		s.say("ovf.none", run)
-		return nil, false
+		return nil, ""
 	}
 	s.say("ovf.count", len(tree.Records), min(limit, len(tree.Records)))
-	if limit == 0 { // for Analyse this means all
-		return nil, true
-	}
-	atomic := false
-	for i, e := range overflow.Analyse(tree, overflow.Options{Top: limit}) {
-		if ctx.Err() != nil {
-			return found, true
+	why = "verdict.norecord"
+	analyser := overflow.NewAnalyser(tree, overflow.Options{})
+	for i := range tree.Records {
+		shown := i < limit
+		if ctx.Err() != nil || !shown && found != nil && !found.atomic {
+			break
 		}
-		body, first := s.overflowEvent(ctx, &e)
-		s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), body))
-		isAtomic := len(e.Detected) > 0 && (e.Detected[0].Detector == overflow.DHAAtomicAdd || e.Detected[0].Detector == overflow.L2AtomicAdd)
-		if first != nil && (found == nil || atomic && !isAtomic) {
-			found, atomic = first, isAtomic
+		// Tensors can be large: of what is not shown read no more than it takes.
+		if !shown && found != nil && !noticedByCore(tree.Records[i]) {
+			continue
+		}
+		e := analyser.Event(i)
+		if len(e.Detected) > 0 {
+			why = "verdict.noop"
+		}
+		if shown {
+			s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, &e)))
+		}
+		if o := s.choose(&e); o != nil && (found == nil || found.atomic && !o.atomic) {
+			found = o
+			if !shown {
+				found.record, found.of = i+1, len(tree.Records)
+			}
 		}
 	}
-	return found, true
+	return found, why
+}
+
+// isAtomic tells the detectors of atomic additions from those of cores.
+func isAtomic(d overflow.Detector) bool {
+	return d == overflow.DHAAtomicAdd || d == overflow.L2AtomicAdd
+}
+
+// noticedByCore reports whether something else than an atomic addition noticed
+// what a record is about.
+func noticedByCore(e dump.Entry) bool {
+	records, _ := overflow.Read(e)
+	for _, r := range records {
+		if r != nil && slices.ContainsFunc(r.Detected(), func(b *overflow.Block) bool { return !isAtomic(b.Detector) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// choose takes the operator to look at from a record: one whose dump could be
+// read before another, and one of an AI Core before those of atomic additions.
+func (s *session) choose(e *overflow.Event) (found *overflowed) {
+	rank := func(o *overflowed) (n int) {
+		if o.atomic {
+			n++
+		}
+		if o.advice == overflow.AdviceNoTensors {
+			n += 2
+		}
+		return n
+	}
+	for i := range e.Ops {
+		op := &e.Ops[i]
+		o := &overflowed{kind: op.Type, name: op.Name, dump: op.Entry.Path, advice: op.Advice(), atomic: isAtomic(op.Block.Detector)}
+		if o.advice == overflow.AdviceUpstream {
+			o.producers = s.producers(op)
+		}
+		if found == nil || rank(o) < rank(found) {
+			found = o
+		}
+	}
+	return found
 }
 
 // overflowLanguage is the session's language for texts about overflows.
@@ -71,16 +128,15 @@ func (s *session) overflowLanguage() overflow.Language {
 	return overflow.English
 }
 
-func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) (body string, first *overflowed) {
+func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) string {
 	lang := s.overflowLanguage()
 	var b strings.Builder
+	head := func(op *overflow.Op) {
+		fmt.Fprintf(&b, "%s %s\n", s.scr.green(fmt.Sprintf("[%s][%d]", clean(op.Type), op.Entry.Name.Task)), clean(op.Name))
+	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
-		name := op.Name
-		if name == "" {
-			name = op.Entry.Name.OpName
-		}
-		fmt.Fprintf(&b, "%s %s\n", s.scr.green(fmt.Sprintf("[%s][%d]", op.Type, op.Entry.Name.Task)), clean(name))
+		head(op)
 		if op.Others > 0 {
 			b.WriteString("  " + s.t("ovf.others", op.Others) + "\n")
 		}
@@ -107,6 +163,9 @@ func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) (body st
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
+		if len(e.Ops) > 1 {
+			head(op)
+		}
 		s.overflowTensors(&b, op, s.decodeOverflow(ctx, op))
 		if op.Err != nil {
 			b.WriteString(s.scr.red(op.Err.Error()) + "\n")
@@ -114,19 +173,14 @@ func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) (body st
 		}
 		advice := op.Advice()
 		b.WriteString(s.t("ovf.advice", advice.In(lang)) + "\n")
-		o := &overflowed{kind: op.Type, name: op.Name, dump: op.Entry.Path, advice: advice}
 		if advice == overflow.AdviceUpstream {
-			o.producers = s.producers(op)
-			if len(o.producers) > 0 {
-				b.WriteString(s.t("ovf.producer", clean(strings.Join(o.producers, ", "))) + "\n")
+			if names := s.producers(op); len(names) > 0 {
+				b.WriteString(s.t("ovf.producer", clean(strings.Join(names, ", "))) + "\n")
 			}
-		}
-		if first == nil {
-			first = o
 		}
 	}
 	s.saveRecords(e)
-	return b.String(), first
+	return b.String()
 }
 
 // decodeOverflow decodes the tensors of an operator that overflowed below
