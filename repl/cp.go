@@ -118,10 +118,15 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 	return list[0], exitOK
 }
 
+// number6 renders a number with six digits, nan and inf as those of tensors are.
+func number6(x float64) string {
+	return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'g', 6, 64)), "+")
+}
+
 func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pair) string {
 	rows := make([][]string, len(pairs))
 	for i, p := range pairs {
-		rows[i] = []string{s.scr.green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), fmt.Sprintf("%.6g", p.Diff())}
+		rows[i] = []string{s.scr.green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), number6(p.Diff())}
 	}
 	return s.scr.table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
 }

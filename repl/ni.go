@@ -259,7 +259,7 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*resultT
 		for i, cells := range [][]cell{o.inputs, o.outputs} {
 			for j := range cells {
 				c := &cells[j]
-				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %.6g", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), c.maxAbs)
+				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %s", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), number6(c.maxAbs))
 				if c.reason != "" {
 					b.WriteString("  " + clean(s.reason(c.reason)))
 				}

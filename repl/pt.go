@@ -135,8 +135,11 @@ func (s *session) summary(a *array.Array, st array.Stats) string {
 		}
 		return a.Number(x)
 	}
-	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", array.ShapeText(a.Shape), a.Type, num(st.Max), num(st.Min),
-		strconv.FormatFloat(st.Mean, 'g', 6, 64))
+	mean := "-"
+	if !math.IsNaN(st.Mean) {
+		mean = number6(st.Mean)
+	}
+	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", array.ShapeText(a.Shape), a.Type, num(st.Max), num(st.Min), mean)
 	if st.Count == 0 {
 		return s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", array.ShapeText(a.Shape), a.Type))
 	}

@@ -144,3 +144,14 @@ func TestNewestResult(t *testing.T) {
 		t.Errorf("%s, %d in an empty folder", run, n)
 	}
 }
+
+func TestNumber6(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 1.0 / 3: "0.333333", 1e-9: "1e-09", math.Inf(1): "inf", math.Inf(-1): "-inf", -2: "-2"} {
+		if got := number6(x); got != want {
+			t.Errorf("%g: got %s, want %s", x, got, want)
+		}
+	}
+	if got := number6(math.NaN()); got != "nan" {
+		t.Errorf("NaN: got %s", got)
+	}
+}

@@ -274,7 +274,7 @@ func TestNumber(t *testing.T) {
 		x    float64
 		want string
 	}{
-		{dtype.Int32, 1234567, "1234567"}, {dtype.Int64, -1 << 40, "-1099511627776"}, {dtype.Uint8, 0, "0"}, {dtype.Bool, 1, "1"},
+		{dtype.Int32, 1234567, "1234567"}, {dtype.Int64, -1 << 40, "-1099511627776"}, {dtype.Uint8, 0, "0"}, {dtype.Uint64, 1 << 63, "9.223372036854776e+18"}, {dtype.Bool, 1, "1"},
 		{dtype.Float32, float64(float32(0.1)), "0.1"}, {dtype.Float16, 65504, "65504"}, {dtype.Float64, 1e-7, "1e-07"},
 		{dtype.Float32, math.Inf(-1), "-inf"}, {dtype.Float32, math.NaN(), "nan"},
 	} {

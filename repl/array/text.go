@@ -22,7 +22,7 @@ func (a *Array) appendNumber(b []byte, x float64) []byte {
 	case math.IsInf(x, -1):
 		return append(b, "-inf"...)
 	}
-	if !a.Type.Float() && a.Type.Parts() == 1 {
+	if !a.Type.Float() && math.Abs(x) < 1<<53 { // beyond, not all digits are known
 		return strconv.AppendFloat(b, x, 'f', -1, 64) // 1234567, not 1.234567e+06
 	}
 	bits := 64
