@@ -140,7 +140,8 @@ func (s *screen) panel(title, body string) string {
 }
 
 // table has a heavy head and a light body. Cells are folded when it is wider
-// than the terminal, the widest column first.
+// than the terminal, the widest column first. A terminal too narrow for all
+// columns gets the rows below each other.
 func (s *screen) table(title string, head []string, rows [][]string) string {
 	wide := make([]int, len(head))
 	for i, h := range head {
@@ -151,8 +152,8 @@ func (s *screen) table(title string, head []string, rows [][]string) string {
 			wide[i] = max(wide[i], lipgloss.Width(c))
 		}
 	}
-	if s.width > 0 {
-		s.squeeze(wide)
+	if s.width > 0 && !s.squeeze(wide) {
+		return s.records(title, head, rows)
 	}
 	rule := func(left, line, mid, right string) string {
 		parts := make([]string, len(wide))
@@ -180,8 +181,8 @@ func (s *screen) table(title string, head []string, rows [][]string) string {
 	return b.String()
 }
 
-// squeeze narrows columns until the table fits.
-func (s *screen) squeeze(wide []int) {
+// squeeze narrows columns until the table fits, and tells whether it does.
+func (s *screen) squeeze(wide []int) bool {
 	total := 1
 	for _, w := range wide {
 		total += w + 3
@@ -194,11 +195,26 @@ func (s *screen) squeeze(wide []int) {
 			}
 		}
 		if wide[widest] <= 4 {
-			return
+			return false
 		}
 		wide[widest]--
 		total--
 	}
+	return true
+}
+
+// records shows the rows of a table below each other, a line for every cell.
+func (s *screen) records(title string, head []string, rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for j, c := range row {
+			b.WriteString(s.bold(head[j]) + ": " + c + "\n")
+		}
+	}
+	return s.panel(s.italic(title), b.String())
 }
 
 func (s *screen) row(b *strings.Builder, cells []string, wide []int, border string) {

@@ -24,12 +24,17 @@ func checkBox(t *testing.T, box string, width int) {
 func TestBoxesFit(t *testing.T) {
 	texts := []string{"x", "卷积算子 conv/第一层 的输出", strings.Repeat("long_name/", 30), strings.Repeat("很长的算子名", 40), "a\nb\n"}
 	for _, colour := range []bool{false, true} {
-		for _, width := range []int{0, 40, 80} {
+		for _, width := range []int{0, 20, 40, 80} {
 			s := newScreen(io.Discard, width, colour)
 			for _, text := range texts {
 				checkBox(t, s.panel(s.green("标题")+" title", s.yellow(text)+" "+text), width)
 				checkBox(t, s.panel(strings.Repeat("标题", 60), text), width)
 				checkBox(t, s.table("", []string{"类型", "Data"}, [][]string{{text, s.red(text)}, {"1", "2"}}), width)
+				head := strings.Fields("Index OpType 名称 Task Stream Time Size Folder")
+				many := s.table("many", head, [][]string{{"0", "Conv", text, "1", s.green("2"), "3", "4", "5"}, head})
+				if checkBox(t, many[strings.IndexByte(many, '\n')+1:], width); !strings.Contains(many, "名称") {
+					t.Errorf("a head is missing:\n%s", many)
+				}
 			}
 		}
 	}
