@@ -44,6 +44,9 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	if d.format != "" {
 		f, ok := layout.Parse(d.format)
+		if !ok { // nchw
+			f, ok = layout.Parse(strings.ToUpper(d.format))
+		}
 		if !ok {
 			s.fail("dc.format", d.format)
 			return exitError
@@ -70,7 +73,11 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 				fmt.Fprintf(&b, " - %s\n", s.scr.green(w.Path))
 			}
 			for _, fail := range f.Failures {
-				fmt.Fprintf(&b, " - %s\n", s.scr.red(strings.TrimSpace(fail.Part.String()+" "+fail.Err.Error())))
+				text := strings.TrimPrefix(fail.Err.Error(), f.Path+": ") // SrcFile names it
+				if part := fail.Part.String(); !strings.Contains(text, part) {
+					text = part + ": " + text
+				}
+				fmt.Fprintf(&b, " - %s\n", s.scr.red(clean(text)))
 				code = exitError
 			}
 			for _, w := range f.Warnings {
