@@ -42,6 +42,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 		s.fail("error", err)
 		return nil, ""
 	}
+	tree.UseConverted()
 	for _, w := range tree.Warnings {
 		s.warn("error", w)
 	}

@@ -197,6 +197,12 @@ func layOut(t testing.TB, repo, what string) {
 		}
 	case "overflow":
 		cp(filepath.Join(repo, "testdata", "cases", filepath.FromSlash(name)), "overflow", "dump", sampleRun, "0", "net", "1", "0")
+	case "converted":
+		// An overflow of which only the JSON of the record is left.
+		to := []string{"overflow", "dump", sampleRun}
+		cp(filepath.Join(repo, "testdata", "cases", "ovf_old", "expected", "n1", "files", "out", "Opdebug.Node_OpDebug.2.9.1630000000000800.output.0.json"), append(to, "Opdebug.Node_OpDebug.2.9.1630000000000800.output.0.json")...)
+		dump := "Mul.scope_mul_2.59.563.1630000000000803"
+		cp(filepath.Join(repo, "testdata", "cases", "ovf_old", "in", "dump", dump), append(to, dump)...)
 	case "upstream":
 		// An operator of the sample whose input is infinite already.
 		overflowAt(t, filepath.Join("precision_data", "overflow", "dump", sampleRun, "0", "sample_net_1", "1", "0"), name != "without inputs")

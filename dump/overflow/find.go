@@ -24,6 +24,10 @@ type Tree struct {
 	Dir string
 	// Records holds the debug files, oldest first.
 	Records []dump.Entry
+	// Converted holds the records that were converted to JSON and whose debug
+	// files are not beside them, under the names of those. See
+	// [Tree.UseConverted].
+	Converted []dump.Entry
 	// Dumps holds the dumps of operators, oldest first.
 	Dumps []dump.Entry
 	// Warnings tell what was passed over.
@@ -70,6 +74,7 @@ func Find(dir string) (*Tree, error) {
 	}
 	walk(dir, 0)
 	sortByTime(t.Records)
+	sortByTime(t.Converted)
 	sortByTime(t.Dumps)
 	return t, nil
 }
@@ -87,9 +92,15 @@ func (t *Tree) folder(dir string, entries []fs.DirEntry) {
 		entry := dump.Entry{Path: filepath.Join(dir, e.Name()), Name: mapping.Name(e.Name())}
 		switch entry.Name.Kind {
 		case dump.Debug:
+			seen[entry.Name.File] = true
 			t.Records = append(t.Records, entry)
 		case dump.Offline, dump.Exception:
 			t.Dumps = append(t.Dumps, entry)
+		}
+	}
+	for _, e := range entries {
+		if name := debugName(e.Name()); name != "" && seen[e.Name()] && !seen[name] {
+			t.Converted = append(t.Converted, dump.Entry{Path: filepath.Join(dir, e.Name()), Name: dump.ParseName(name)})
 		}
 	}
 	var missing []string

@@ -3,6 +3,7 @@ package overflow
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"precision/dump"
 )
@@ -10,11 +11,19 @@ import (
 // maxPayload bounds what is read of a record. Real ones have 2048 bytes.
 const maxPayload = 1 << 16
 
-// Read decodes the records of a file, one for each output. Real files have one.
+// Read decodes the records of a file, one for each output. Real files have one,
+// and so have those of [Tree.Converted].
 // The error is a [*dump.Error] with the code of msaccucmp.py convert. Records
 // that could be decoded are returned along with an error about another one; the
 // record of an output that could not is nil.
 func Read(e dump.Entry) ([]*Record, error) {
+	if debugName(filepath.Base(e.Path)) != "" {
+		r, err := readConverted(e)
+		if err != nil {
+			return nil, err
+		}
+		return []*Record{r}, nil
+	}
 	f, err := e.Open()
 	if err != nil {
 		return nil, err

@@ -177,18 +177,23 @@ func decodeOld(payload []byte) *Record {
 func (b *Block) add(src []byte, names []string) {
 	for i, v := range words(src, len(names)) {
 		b.Fields = append(b.Fields, Field{names[i], v, address[names[i]]})
-		switch names[i] {
-		case "model_id":
-			b.Model = v
-		case "stream_id":
-			b.Stream = v
-		case "task_id":
-			b.Task = v
-		case "context_id":
-			b.Context = v
-		case "thread_id":
-			b.Thread = v
-		}
+		b.set(names[i], v)
+	}
+}
+
+// set keeps a field that tells which operator it was.
+func (b *Block) set(name string, v uint64) {
+	switch name {
+	case "model_id":
+		b.Model = v
+	case "stream_id":
+		b.Stream = v
+	case "task_id":
+		b.Task = v
+	case "context_id":
+		b.Context = v
+	case "thread_id":
+		b.Thread = v
 	}
 }
 
