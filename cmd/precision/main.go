@@ -103,6 +103,9 @@ func run(ctx context.Context, e env, args []string) int {
 	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || isHelp(args[0])) {
 		name, args = args[0], args[1:]
 	}
+	if name == "shell" && len(args) == 1 && (args[0] == "-version" || args[0] == "--version") {
+		name, args = "version", nil
+	}
 	if name == "help" || isHelp(name) {
 		if len(args) == 0 {
 			usage(e.stdout)

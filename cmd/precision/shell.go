@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"precision/repl"
 	"precision/repl/msg"
@@ -17,9 +19,8 @@ func shellConfig(e env) repl.Config {
 	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version()}
 }
 
-// shellCommand opens the shell, or runs the commands of -c or of a pipe.
-func shellCommand(ctx context.Context, e env, args []string) (int, error) {
-	cfg := shellConfig(e)
+// shellFlags are the options of the ways into the shell.
+func shellFlags(e env, cfg *repl.Config) *flag.FlagSet {
 	set := flag.NewFlagSet("precision", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	text := optionText("shell")
@@ -27,14 +28,27 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&cfg.Lang, "lang", "", text("lang"))
 	set.StringVar(&cfg.Dir, "data", "", text("data"))
 	set.Usage = func() {}
+	return set
+}
+
+// shellCommand opens the shell, or runs the commands of -c or of a pipe.
+func shellCommand(ctx context.Context, e env, args []string) (int, error) {
+	cfg := shellConfig(e)
+	set := shellFlags(e, &cfg)
 	if err := set.Parse(args); err != nil {
 		return helpOr(e, "shell", set, err)
 	}
 	if set.NArg() > 0 {
-		if run, ok := repl.Command(set.Arg(0)); ok && cfg.Commands == "" {
-			return run(ctx, cfg, set.Args()[1:]), nil // precision -lang zh vcs -l 5
+		word, flags, rest := set.Arg(0), args[:len(args)-set.NArg()], set.Args()[1:]
+		for name, command := range map[string]func(context.Context, env, []string) (int, error){"data": dataCommand, "infer": inferCommand} {
+			if word == name && len(rest) > 0 { // precision -lang zh data DIR
+				return command(ctx, e, slices.Concat(rest[:1], flags, rest[1:]))
+			}
 		}
-		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
+		if run, ok := repl.Command(word); ok && cfg.Commands == "" {
+			return run(ctx, cfg, rest), nil // precision -lang zh vcs -l 5
+		}
+		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", word)
 	}
 	set.Visit(func(f *flag.Flag) {
 		if f.Name == "c" && cfg.Commands == "" {
@@ -46,11 +60,11 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 
 // dataCommand opens the shell on a data folder.
 func dataCommand(ctx context.Context, e env, args []string) (int, error) {
-	if len(args) == 0 {
-		return exitUsage, errors.New("which folder? precision data DIR")
-	}
-	if isHelp(args[0]) {
+	if len(args) > 0 && isHelp(args[0]) {
 		return helpOr(e, "data", nil, flag.ErrHelp)
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return exitUsage, errors.New("which folder? precision data DIR")
 	}
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
@@ -58,13 +72,21 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 // inferCommand takes over the output folder of msquickcmp and opens the shell on
 // the data folder it makes.
 func inferCommand(ctx context.Context, e env, args []string) (int, error) {
-	if len(args) == 0 {
-		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
-	}
-	if isHelp(args[0]) {
+	if len(args) > 0 && isHelp(args[0]) {
 		return helpOr(e, "infer", nil, flag.ErrHelp)
 	}
-	if code := repl.Import(shellConfig(e), args[0]); code != 0 {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
+	}
+	cfg := shellConfig(e)
+	set := shellFlags(e, &cfg)
+	if err := set.Parse(args[1:]); err != nil {
+		return helpOr(e, "infer", set, err)
+	}
+	if set.NArg() > 0 { // before anything is made
+		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
+	}
+	if code := repl.Import(cfg, args[0]); code != 0 {
 		return code, nil
 	}
 	return shellCommand(ctx, e, args[1:])

@@ -45,6 +45,20 @@ func TestShellFromTheCommandLine(t *testing.T) {
 	if code, out, stderr := precision(t, "-data", dir, "-c", ""); code != exitOK || out != "" || stderr != "" {
 		t.Errorf("-c without a command: exit %d: %s%s", code, out, stderr)
 	}
+	if code, out, _ := precision(t, "-lang", "zh", "data", dir, "-c", "vcs -l 1"); code != exitOK || !strings.Contains(out, "左侧") {
+		t.Errorf("-lang in front of data: exit %d: %s", code, out)
+	}
+	for _, args := range [][]string{{"-lang", "zh", "infer", "none"}, {"infer", "none", "-lang", "zh"}} {
+		if code, _, stderr := precision(t, args...); code != exitError || !strings.Contains(stderr, "没有目录 none") {
+			t.Errorf("%q: exit %d: %s", args, code, stderr)
+		}
+	}
+	if code, _, stderr := precision(t, "data", "-c", "ls"); code != exitError || !strings.Contains(stderr, "which folder") {
+		t.Errorf("data without a folder: exit %d: %s", code, stderr)
+	}
+	if code, out, _ := precision(t, "--version"); code != exitOK || !strings.HasPrefix(out, "precision ") {
+		t.Errorf("--version: exit %d: %s", code, out)
+	}
 	if code, _, stderr := precision(t, "-c", "ls", "vcs"); code != exitError || !strings.Contains(stderr, "vcs") {
 		t.Errorf("-c and a sub-command: exit %d: %s", code, stderr)
 	}
