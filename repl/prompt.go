@@ -161,7 +161,7 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 	options = append(options, gprompt.OptionParser(parser))
 	execute := func(line string) {
 		p.restore()
-		if line = strings.TrimSpace(line); line == "" {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' { // from a script that was pasted
 			return
 		}
 		h.add(line)

@@ -212,9 +212,11 @@ func TestTyping(t *testing.T) {
 	p.wait("[Mul] block1/scale", "NpuDumpOutput")
 	// A pasted text of several lines is several commands.
 	p.keys("clear", "Enter")
-	p.tmux("set-buffer", "run echo one\nrun echo two\n")
+	p.tmux("set-buffer", "run echo one\n# echo; run echo no comment\nrun echo two\n")
 	p.tmux("paste-buffer")
-	p.wait("\none\n", "\ntwo\n")
+	if screen := p.wait("\none\n", "\ntwo\n"); strings.Contains(screen, "[INFO]") {
+		t.Errorf("a comment was run:\n%s", screen)
+	}
 	// Narrow terminals fold.
 	p.keys("half a line")
 	p.wait("> half a line")
