@@ -123,6 +123,9 @@ func (l *lsCmd) dumps(s *session) int {
 			out.WriteString(s.scr.table(d.name+" "+d.file, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
 		}
 	}
+	if n+tensors == 0 && !s.anyDump() && len(s.h5Sides()) == 0 {
+		return s.noDumps()
+	}
 	if n+tensors == 0 {
 		s.say("ls.nodump")
 		return exitNothing
@@ -135,6 +138,19 @@ func (l *lsCmd) dumps(s *session) int {
 		s.say("ls.h5count", tensors)
 	}
 	return exitOK
+}
+
+// anyDump reports whether there is any dump file, or a table of statistics, in
+// a newest run.
+func (s *session) anyDump() bool {
+	for _, id := range s.ids() {
+		for _, l := range s.dumpsOf(id).leaves {
+			if len(l.folder().Ops)+len(l.statistics()) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (l *lsCmd) matches(n *dump.Name) bool {

@@ -131,7 +131,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 }
 
 // statistics shows a table of statistics: columns 0 direction, 1 index, 3 type,
-// 5 shape, 6 to 8 max, min and mean.
+// 5 shape, 6 to 8 max, min and mean; counts of NaN and Inf by their titles.
 func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -141,6 +141,7 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 	r := csv.NewReader(f)
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	told := [2]bool{}
+	counts := map[string][]int{} // columns
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -151,15 +152,36 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 		}
 		to := slices.Index([]string{"Input", "Output"}, row[0])
 		if to < 0 || len(row) < 9 {
-			continue // the header
+			for i, title := range row { // the header
+				switch strings.ToLower(strings.TrimSpace(title)) {
+				case "nan count":
+					counts["NaN"] = append(counts["NaN"], i)
+				case "negative inf count", "positive inf count":
+					counts["Inf"] = append(counts["Inf"], i)
+				}
+			}
+			continue
 		}
 		b := &blocks[to]
 		if !told[to] {
 			fmt.Fprintf(b, " - %s\n", clean(filepath.Base(path)))
 			told[to] = true
 		}
-		fmt.Fprintf(b, "   └─ %s %s\n", s.scr.green("["+row[1]+"]"),
-			s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8])))
+		fmt.Fprintf(b, "   └─ %s %s", s.scr.green("["+clean(row[1])+"]"),
+			s.scr.yellow(clean(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8]))))
+		for _, name := range []string{"NaN", "Inf"} {
+			sum := int64(0)
+			for _, i := range counts[name] {
+				if i < len(row) {
+					n, _ := strconv.ParseInt(strings.TrimSpace(row[i]), 10, 64)
+					sum += max(n, 0)
+				}
+			}
+			if sum > 0 {
+				b.WriteString(s.scr.red(fmt.Sprintf(" [%s: %d]", name, sum)))
+			}
+		}
+		b.WriteString("\n")
 	}
 }
 
