@@ -61,17 +61,18 @@ func (s *session) casts() (first string) {
 		for _, f := range s.graphsOf(id).files {
 			graphs++
 			for _, c := range f.index.Model.Casts(rules) {
-				if c.Rule == nil || c.Level() == graph.LevelInfo {
+				if c.Rule == nil {
 					continue
 				}
 				found = true
-				pair := "[" + c.From + " -> " + c.To + "]"
-				if c.Level() == graph.LevelDanger {
+				pair := "[" + clean(c.From) + " -> " + clean(c.To) + "]"
+				switch c.Level() {
+				case graph.LevelDanger:
 					pair = s.scr.red(pair)
 					if first == "" {
 						first = c.Ops[0].Name
 					}
-				} else {
+				case graph.LevelWarning:
 					pair = s.scr.yellow(pair)
 				}
 				names := make([]string, 0, 10)
