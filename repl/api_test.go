@@ -3,6 +3,7 @@ package repl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,6 +56,25 @@ func TestRun(t *testing.T) {
 		if got := Run(context.Background(), cfg); got != c.want || !strings.Contains(out.String(), c.shows) {
 			t.Errorf("%.60q %.60q: exit status %d, want %d; output\n%s%.2000s", c.commands, c.stdin, got, c.want, out, errs)
 		}
+	}
+}
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestLostOutput checks that an answer nobody gets is an error.
+func TestLostOutput(t *testing.T) {
+	cfg, _, errs := sampleConfig(t)
+	cfg.Stdout, cfg.Commands = fullDisk{}, "ls -t Conv3D; help"
+	if code := Run(context.Background(), cfg); code != exitError || strings.Count(errs.String(), "no space left") != 1 {
+		t.Errorf("script: exit status %d, %s", code, errs)
+	}
+	errs.Reset()
+	run, _ := Command("ls")
+	if code := run(context.Background(), cfg, nil); code != exitError || !strings.Contains(errs.String(), "no space left") {
+		t.Errorf("command: exit status %d, %s", code, errs)
 	}
 }
 

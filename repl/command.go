@@ -308,6 +308,7 @@ func Command(name string) (run func(ctx context.Context, cfg Config, args []stri
 		return nil, false
 	}
 	return func(ctx context.Context, cfg Config, args []string) int {
-		return open(cfg).call(ctx, c, slices.Clone(args))
+		s := open(cfg)
+		return s.end(s.call(ctx, c, slices.Clone(args)))
 	}, true
 }

@@ -79,6 +79,7 @@ type session struct {
 	// of a page and work shows its progress.
 	terminal bool
 	quit     bool
+	lost     error        // why an answer could not be written
 	tty      *promptState // of a prompt, else nil
 
 	idList     []*debugID
@@ -178,7 +179,21 @@ func (s *session) firstID() *debugID {
 func (s *session) t(key string, args ...any) string { return s.lang.T(key, args...) }
 
 // print writes to the output of the session.
-func (s *session) print(text string) { io.WriteString(s.cfg.Stdout, text) }
+func (s *session) print(text string) {
+	if _, err := io.WriteString(s.cfg.Stdout, text); err != nil && s.lost == nil {
+		s.lost = err
+	}
+}
+
+// end is the exit status of a session whose commands had the status code: an
+// answer that could not be written is an error.
+func (s *session) end(code int) int {
+	if s.lost == nil {
+		return code
+	}
+	s.fail("error", s.lost)
+	return max(code, exitError)
+}
 
 // say, info, warn and fail write a message: an answer on the output, the
 // others, with their level, to the error output.

@@ -26,11 +26,11 @@ func Run(ctx context.Context, cfg Config) int {
 	s := open(cfg)
 	switch {
 	case cfg.Commands != "":
-		return s.script(ctx, strings.NewReader(cfg.Commands))
+		return s.end(s.script(ctx, strings.NewReader(cfg.Commands)))
 	case !cfg.Batch && s.interactive():
 		return s.prompt(context.WithoutCancel(ctx))
 	}
-	return s.script(ctx, cfg.Stdin)
+	return s.end(s.script(ctx, cfg.Stdin))
 }
 
 // interactive reports whether a person sits at both ends.
