@@ -210,7 +210,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 	b.WriteString("Output:\n")
 	n.ports(s, &b, info.Outputs, false)
 	for _, note := range info.Notes {
-		line("", s.scr.yellow(note))
+		line("", s.scr.yellow(clean(s.reason(note))))
 	}
 	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err

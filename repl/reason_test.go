@@ -69,6 +69,15 @@ func TestReasons(t *testing.T) {
 	if got, want := s.reason(two), "该张量是标量；[a,b] 没有 a:output:0 的标杆数据文件"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for note, want := range map[string]string{
+		"input 1 of pc, which calls this graph":    "输入 1 取自算子 pc，该算子调用本图",
+		"output 0 comes from add:0 in graph sub":   "输出 0 来自 add:0，位于图 sub",
+		"output 0 shows its producer in graph sub": "输出 0 显示的是图 sub 中产生它的算子",
+	} {
+		if got := s.reason(note); got != want {
+			t.Errorf("%q: got %q, want %q", note, got, want)
+		}
+	}
 	if got := s.reason("something else"); got != "something else" {
 		t.Errorf("got %q", got)
 	}
