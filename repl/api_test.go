@@ -50,6 +50,7 @@ func TestRun(t *testing.T) {
 		{"", "ls -t Conv3D", 0, "1 operators"},
 		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operators"},
 		{"", strings.Repeat("x", maxLine+1), 1, ""},
+		{"", "run echo run > run\n\x00\x01\n", 1, ""},
 	} {
 		cfg, out, errs := sampleConfig(t)
 		cfg.Commands, cfg.Stdin = c.commands, strings.NewReader(c.stdin)

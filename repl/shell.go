@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -55,9 +56,16 @@ func (s *session) script(ctx context.Context, r io.Reader) int {
 		}
 		return true
 	}
-	lines := bufio.NewScanner(r)
+	ask()
+	input := bufio.NewReader(r)
+	input.Peek(1) // waits for what comes first
+	if start, _ := input.Peek(input.Buffered()); bytes.IndexByte(start, 0) >= 0 {
+		s.fail("script.binary") // what is unknown would go to the system shell
+		return exitError
+	}
+	lines := bufio.NewScanner(input)
 	lines.Buffer(nil, maxLine)
-	for first := true; !s.quit && ask() && lines.Scan(); first = false {
+	for first := true; !s.quit && (first || ask()) && lines.Scan(); first = false {
 		if ctx.Err() != nil {
 			return exitInterrupted
 		}
