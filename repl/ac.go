@@ -106,13 +106,19 @@ func (f *findings) verdict(s *session) string {
 	var next []string
 	say := func(key string, args ...any) { b.WriteString(clean(s.t(key, args...)) + "\n") }
 	if o := f.overflow; o != nil {
-		look := o.name
+		look := []string{o.name}
 		switch o.advice {
 		case overflow.AdviceUpstream:
 			say("verdict.upstream", o.kind, o.name)
-			if len(o.producers) > 0 {
-				look = o.producers[0]
-				say("verdict.producer", look)
+			switch n := len(o.producers); {
+			case n == 0:
+				say("verdict.noproducer", s.data.path("npu", "debug_0", "graph"))
+			case n == 1:
+				look = o.producers
+				say("verdict.producer", look[0])
+			default:
+				look = o.producers[:min(n, 3)]
+				say("verdict.producers", strings.Join(o.producers, ", "))
 			}
 		case overflow.AdviceHere:
 			say("verdict.here", o.kind, o.name)
@@ -126,8 +132,10 @@ func (f *findings) verdict(s *session) string {
 		if o.record > 0 {
 			say("verdict.later", o.record, o.of, o.record)
 		}
-		if _, exact := s.search(look, ""); exact {
-			next = append(next, "ni "+quoteWord(look))
+		if _, exact := s.search(look[0], ""); exact {
+			for _, name := range look {
+				next = append(next, "ni "+quoteWord(name))
+			}
 		} else if o.advice != overflow.AdviceNoTensors {
 			next = append(next, "pt "+quoteWord(o.dump))
 		}

@@ -205,7 +205,7 @@ func layOut(t testing.TB, repo, what string) {
 		cp(filepath.Join(repo, "testdata", "cases", "ovf_old", "in", "dump", dump), append(to, dump)...)
 	case "upstream":
 		// An operator of the sample whose input is infinite already.
-		overflowAt(t, filepath.Join("precision_data", "overflow", "dump", sampleRun, "0", "sample_net_1", "1", "0"), name != "without inputs")
+		overflowAt(t, filepath.Join("precision_data", "overflow", "dump", sampleRun, "0", "sample_net_1", "1", "0"), name)
 	case "rewrite":
 		// "rewrite FILE OLD NEW" changes a file of the data folder.
 		f := strings.Fields(name)
@@ -239,16 +239,20 @@ func layOut(t testing.TB, repo, what string) {
 }
 
 // overflowAt writes the record of an overflow in block2/conv and the dump of
-// that operator, with or without its inputs.
-func overflowAt(t testing.TB, dir string, inputs bool) {
+// that operator: "without inputs", or
+// of conv1 with "two inputs".
+func overflowAt(t testing.TB, dir, how string) {
 	t.Helper()
 	inf := float32(math.Inf(1))
 	half := func(v ...float32) []dumptest.Tensor {
 		return []dumptest.Tensor{{Type: dumptest.Float16, Format: dumptest.ND, Shape: []int64{int64(len(v))}, Data: dumptest.Halves(v)}}
 	}
 	op := dumptest.Dump{OpName: "block2/conv", Inputs: half(1, inf, 3), Outputs: half(2, inf, inf)}
-	if !inputs {
+	switch how {
+	case "without inputs":
 		op.Inputs = nil
+	case "two inputs":
+		op.OpName, op.Inputs = "conv1", append(op.Inputs, op.Inputs[0])
 	}
 	record := make([]byte, 2048) // the old form: AI Core at 256, its status at 1040
 	binary.LittleEndian.PutUint64(record[256+8:], 1)
