@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,6 +87,14 @@ func TestCancelled(t *testing.T) {
 	cfg.Stdin = strings.NewReader("ls\n")
 	if got := Run(ctx, cfg); got != exitInterrupted || out.Len() > 0 {
 		t.Errorf("exit status %d and output %q of a cancelled script", got, out)
+	}
+	cfg, out, _ = sampleConfig(t)
+	waiting, _ := io.Pipe() // gives nothing
+	cfg.Stdin = io.MultiReader(strings.NewReader("ls -t Conv3D\n"), waiting)
+	ctx2, cancel2 := context.WithCancel(context.Background())
+	time.AfterFunc(time.Second/2, cancel2)
+	if got := Run(ctx2, cfg); got != exitInterrupted || !strings.Contains(out.String(), "1 operators") {
+		t.Errorf("exit status %d and output %q of a script that waits for a line", got, out)
 	}
 	for name, args := range map[string][]string{"vc": nil, "ac": {"-c"}, "pt": {"top"}, "ni": {"fc"}, "cp": {"split.0", "split.1"}, "dc": {"fc"}, "run": {"sleep", "60"}} {
 		cfg, _, errs := sampleConfig(t)

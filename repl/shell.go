@@ -58,14 +58,16 @@ func (s *session) script(ctx context.Context, r io.Reader) int {
 	}
 	ask()
 	input := bufio.NewReader(r)
-	input.Peek(1) // waits for what comes first
+	if !within(ctx, func() bool { input.Peek(1); return true }) { // waits for what comes first
+		return exitInterrupted
+	}
 	if start, _ := input.Peek(input.Buffered()); bytes.IndexByte(start, 0) >= 0 {
 		s.fail("script.binary") // what is unknown would go to the system shell
 		return exitError
 	}
 	lines := bufio.NewScanner(input)
 	lines.Buffer(nil, maxLine)
-	for first := true; !s.quit && (first || ask()) && lines.Scan(); first = false {
+	for first := true; !s.quit && (first || ask()) && within(ctx, lines.Scan); first = false {
 		if ctx.Err() != nil {
 			return exitInterrupted
 		}
@@ -79,6 +81,9 @@ func (s *session) script(ctx context.Context, r io.Reader) int {
 		}
 		worst = max(worst, s.line(ctx, line))
 	}
+	if ctx.Err() != nil { // maybe while it reads
+		return exitInterrupted
+	}
 	if err := lines.Err(); err != nil && !s.quit {
 		if errors.Is(err, bufio.ErrTooLong) {
 			s.fail("script.long", maxLine)
@@ -88,6 +93,19 @@ func (s *session) script(ctx context.Context, r io.Reader) int {
 		worst = max(worst, exitError)
 	}
 	return worst
+}
+
+// within returns what f does, which may wait for input, or false when ctx ends
+// before; f goes on then.
+func within(ctx context.Context, f func() bool) bool {
+	done := make(chan bool, 1)
+	go func() { done <- f() }()
+	select {
+	case ok := <-done:
+		return ok
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // line runs the commands of a line and returns the worst exit status. The
