@@ -98,7 +98,7 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	b.WriteString(s.summary(a, stats) + "\n")
 	switch a.Format {
 	case "":
-	case "ND", "NCHW", "NHWC", "HWCN":
+	case "ND", "NCHW", "NHWC", "HWCN", "NCDHW", "NDHWC", "DHWCN", "RESERVED":
 		b.WriteString(s.t("pt.plain", a.Format) + "\n")
 	default:
 		b.WriteString(s.t("pt.format", a.Format) + "\n")
