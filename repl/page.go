@@ -9,10 +9,10 @@ import (
 )
 
 // page shows a long answer. On a terminal it stops at the end of every page;
-// elsewhere it is printed as a whole.
+// elsewhere, and where commands follow by themselves, it is printed as a whole.
 func (s *session) page(text string) {
 	height := 0
-	if s.interactive() {
+	if s.interactive() && s.cfg.Commands == "" {
 		if _, h, err := term.GetSize(int(s.cfg.Stdout.(*os.File).Fd())); err == nil {
 			height = h - 1
 		}

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 				return &hook{func(ctx context.Context) int { <-ctx.Done(); return exitInterrupted }}
 			}},
 		}
-		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), ConfigDir: dir}))
+		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), Commands: os.Getenv("REPL_TEST_COMMANDS"), ConfigDir: dir}))
 	}
 	os.Exit(m.Run())
 }
@@ -309,4 +309,11 @@ func TestPages(t *testing.T) {
 	p.last(strings.TrimSpace(promptText))
 	p.keys("exit", "Enter")
 	p.wait("status 0")
+	// Commands that were given with the start of the program run through.
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.keys("clear; REPL_TEST_LANG=en REPL_TEST_COMMANDS='ls; ls dump' REPL_TEST_SHELL="+p.config+" "+exe+"; echo ended $?", "Enter")
+	p.wait("\nended 0")
 }
