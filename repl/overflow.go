@@ -159,8 +159,8 @@ func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) string {
 	if e.Err != nil {
 		b.WriteString(s.scr.red(e.Err.Error()) + "\n")
 	}
-	if len(e.Detected) > 0 && len(e.Ops) == 0 {
-		b.WriteString(s.scr.yellow(s.t("ovf.noop")) + "\n")
+	for _, d := range e.Missing {
+		b.WriteString(s.scr.yellow(s.t("ovf.noop", d.Task, d.Stream)) + "\n")
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]

@@ -98,6 +98,9 @@ func (w *eventWriter) event(ctx context.Context, e *overflow.Event) {
 	for _, x := range e.Warnings {
 		w.log.warnf("%s", x)
 	}
+	for _, b := range e.Missing {
+		w.log.warnf("%s: no dump of the operator with task %d and stream %d", e.Entry.Path, b.Task, b.Stream)
+	}
 	if e.Err != nil {
 		w.log.errorf("%v", e.Err)
 	}
@@ -114,6 +117,9 @@ func (w *eventWriter) event(ctx context.Context, e *overflow.Event) {
 		}
 	}
 	for i := range e.Ops {
+		if op := &e.Ops[i]; op.Others > 0 {
+			w.log.warnf("%s: %d dumps fit the record, took %s", e.Entry.Path, op.Others+1, op.Entry.Path)
+		}
 		w.operator(ctx, &e.Ops[i])
 	}
 }

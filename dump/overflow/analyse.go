@@ -33,6 +33,8 @@ type Event struct {
 	Detected []*Block
 	// Ops holds the operators whose dumps were found.
 	Ops []Op
+	// Missing holds the detectors to which no dump belongs.
+	Missing []*Block
 	// Err tells why there is no more; a [*dump.Error] with the exit code of
 	// msaccucmp.py overflow.
 	Err error
@@ -185,7 +187,7 @@ func (e *Event) search(x index, o Options) {
 		entries, names := x.below(filepath.Dir(e.Entry.Path), b.Task)
 		found := Match(b, names)
 		if len(found) == 0 {
-			e.warnf(0, "no dump of the operator with task %d and stream %d", b.Task, b.Stream)
+			e.Missing = append(e.Missing, b)
 			continue
 		}
 		best := found[0]
@@ -197,9 +199,6 @@ func (e *Event) search(x index, o Options) {
 			continue
 		}
 		seen[op.Entry.Path] = true
-		if op.Others > 0 {
-			e.warnf(0, "%d dumps fit the record, took %s", len(found), op.Entry.Path)
-		}
 		op.read()
 		e.Ops = append(e.Ops, op)
 	}

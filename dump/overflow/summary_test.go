@@ -134,8 +134,11 @@ func TestReportGoesOn(t *testing.T) {
 	if got != string(want) {
 		t.Errorf("got\n%s", got)
 	}
-	if n := len(events[2].Warnings); n != 1 {
-		t.Errorf("%d warnings: %v", n, events[2].Warnings)
+	if e := events[2]; e.Ops[0].Others != 1 || e.Ops[1].Others != 0 || len(e.Missing) != 0 {
+		t.Errorf("%+v", e)
+	}
+	if e := events[1]; len(e.Missing) != 1 || e.Missing[0] != e.Detected[0] {
+		t.Errorf("%+v", e)
 	}
 	chinese := Summary(events, &Explained{Chinese})
 	if !strings.Contains(chinese, "整数加减、乘法或乘加时溢出") || strings.Count(chinese, "\n") != strings.Count(got, "\n") {
