@@ -47,6 +47,7 @@ func TestRun(t *testing.T) {
 		{"ls --wrong; ls -t Nothing; run exit 7; ls", "", 7, "No operator"},
 		{"ls -t Nothing\nls -t Conv3D\n", "", 2, "1 operators"},
 		{"", "# a script\n\nls -t Conv3D\nexit\nls --wrong\n", 0, "1 operators"},
+		{"help exit; ? quit; help help; help vcs", "", 0, "usage: vcs"},
 		{"", "run cat\nls -t Conv3D\n", 0, "1 operators"}, // a child does not eat the script
 		{"", "ls -t Conv3D", 0, "1 operators"},
 		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operators"},

@@ -174,6 +174,14 @@ func (s *session) showHelp(args []string) int {
 		s.print(s.help())
 		return exitOK
 	}
+	switch args[0] {
+	case "exit", "quit":
+		s.say("exit.brief")
+		return exitOK
+	case "help", "?":
+		s.say("help.brief")
+		return exitOK
+	}
 	c, ok := findCommand(args[0])
 	if !ok {
 		s.fail("help.unknown", args[0])
