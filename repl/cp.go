@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,11 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 	if len(refs) > 1 {
 		var names []string
 		for i := range refs[:min(5, len(refs))] {
-			names = append(names, refs[i].name())
+			name := refs[i].name()
+			if slices.ContainsFunc(refs, func(r tensorRef) bool { return r.path != refs[i].path && r.name() == name }) {
+				name = filepath.Join(filepath.Dir(refs[i].path), name)
+			}
+			names = append(names, name)
 		}
 		s.info("cp.several", len(refs), name, strings.Join(names, ", "))
 	}

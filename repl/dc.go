@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"precision/dump"
@@ -58,36 +59,24 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 		return code
 	}
 	o.Single = len(files) == 1
-	bar := s.bar("dc")
-	if len(files) > 1 {
-		o.Progress = bar.Set
-	}
-	report, err := convert.Convert(ctx, files, o)
-	bar.Done()
 	var out strings.Builder
-	if report != nil {
-		for _, f := range report.Files {
-			var b strings.Builder
-			fmt.Fprintf(&b, "SrcFile: %s\n", clean(f.Path))
-			for _, w := range f.Written {
-				fmt.Fprintf(&b, " - %s\n", s.scr.green(w.Path))
-			}
-			for _, fail := range f.Failures {
-				text := strings.TrimPrefix(fail.Err.Error(), f.Path+": ") // SrcFile names it
-				if part := fail.Part.String(); !strings.Contains(text, part) {
-					text = part + ": " + text
-				}
-				fmt.Fprintf(&b, " - %s\n", s.scr.red(clean(text)))
-				code = exitError
-			}
-			for _, w := range f.Warnings {
-				fmt.Fprintf(&b, " - %s\n", s.scr.yellow(w.Text))
-			}
-			out.WriteString(s.scr.panel("", b.String()))
+	var err error
+	for _, b := range s.apart(files, o.Out) {
+		o.Out = b.out
+		bar := s.bar("dc")
+		if o.Progress = nil; len(b.files) > 1 {
+			o.Progress = bar.Set
 		}
-		for _, e := range report.Errors {
-			s.fail("error", e)
-			code = exitError
+		var report *convert.Report
+		report, err = convert.Convert(ctx, b.files, o)
+		bar.Done()
+		if report != nil {
+			text, failed := d.report(s, report)
+			out.WriteString(text)
+			code = max(code, failed)
+		}
+		if err != nil {
+			break
 		}
 	}
 	s.page(out.String())
@@ -95,6 +84,79 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 		return s.failed(ctx, err)
 	}
 	return code
+}
+
+// report renders what was written of each file.
+func (d *dcCmd) report(s *session, report *convert.Report) (text string, code int) {
+	var out strings.Builder
+	for _, f := range report.Files {
+		var b strings.Builder
+		fmt.Fprintf(&b, "SrcFile: %s\n", clean(f.Path))
+		for _, w := range f.Written {
+			fmt.Fprintf(&b, " - %s\n", s.scr.green(w.Path))
+		}
+		for _, fail := range f.Failures {
+			text := strings.TrimPrefix(fail.Err.Error(), f.Path+": ") // SrcFile names it
+			if part := fail.Part.String(); !strings.Contains(text, part) {
+				text = part + ": " + text
+			}
+			fmt.Fprintf(&b, " - %s\n", s.scr.red(clean(text)))
+			code = exitError
+		}
+		for _, w := range f.Warnings {
+			fmt.Fprintf(&b, " - %s\n", s.scr.yellow(w.Text))
+		}
+		out.WriteString(s.scr.panel("", b.String()))
+	}
+	for _, e := range report.Errors {
+		s.fail("error", e)
+		code = exitError
+	}
+	return out.String(), code
+}
+
+// batch are files that are converted into one folder.
+type batch struct {
+	out   string
+	files []string
+}
+
+// apart gives dumps of the same file name, of several devices, steps or debug
+// ids, folders of their own below out: the first of a name stays in out.
+func (s *session) apart(files []string, out string) []batch {
+	seen := map[string]bool{}
+	at := map[string]int{}
+	var list []batch
+	for _, f := range files {
+		to := out
+		if name := filepath.Base(f); seen[name] {
+			to = filepath.Join(append([]string{out}, s.runOf(filepath.Dir(f))...)...)
+		} else {
+			seen[name] = true
+		}
+		i, ok := at[to]
+		if !ok {
+			i = len(list)
+			at[to] = i
+			list = append(list, batch{out: to})
+		}
+		list[i].files = append(list[i].files, f)
+	}
+	return list
+}
+
+// runOf is where a folder of dumps is: its debug id and path in the newest run,
+// or the path itself of others.
+func (s *session) runOf(dir string) []string {
+	for _, id := range s.ids() {
+		d := s.dumpsOf(id)
+		for _, l := range d.leaves {
+			if rel, err := filepath.Rel(d.run, dir); l.dir == dir && err == nil {
+				return []string{id.name, rel}
+			}
+		}
+	}
+	return []string{filepath.Base(dir)}
 }
 
 // find resolves the name: an existing file or folder, the name of a dump file

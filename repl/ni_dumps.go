@@ -92,6 +92,11 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 				bad = append(bad, err)
 				continue
 			}
+			if d := s.dumpsOf(id); len(d.leaves) > 1 { // which device and step
+				if rel, err := filepath.Rel(d.run, e.leaf.dir); err == nil {
+					name = filepath.Join(rel, name)
+				}
+			}
 			_, input, index, _ := cutArrayName(a.Name)
 			tensors = append(tensors, tensor{input, index,
 				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(name), s.summary(a, stats))})

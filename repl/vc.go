@@ -263,7 +263,11 @@ var modelTime = regexp.MustCompile(`_\d{12,17}`)
 func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 	right := v.choose(s, b)
 	if len(right) == 0 {
-		s.warn("vc.norun", b.name)
+		if d := s.dumpsOf(b); v.step != "" && len(d.leaves) > 0 {
+			s.warn("vc.nostep", d.run, v.step)
+		} else {
+			s.warn("vc.norun", b.name)
+		}
 		return nil
 	}
 	key := func(l *leaf) string { return modelTime.ReplaceAllString(l.model, "") + "/" + l.id + "/" + l.step }
