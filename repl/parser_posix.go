@@ -81,7 +81,8 @@ const (
 )
 
 // Read returns the next key, or text up to the next key that is not text. It
-// does not wait for longer than the editor's own beat.
+// waits for a tenth of a second, so that an idle prompt hardly wakes up, but not
+// behind a key that may end the editor: that waits for Read to return.
 func (l *lineParser) Read() ([]byte, error) {
 	if l.closed.Load() {
 		select {} // the editor that asks was given up
@@ -98,7 +99,11 @@ func (l *lineParser) Read() ([]byte, error) {
 	}
 	if len(l.keys) == 0 || l.keys[0] != keyEsc && !utf8.FullRune(l.keys) {
 		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, 20)
+		wait := 100
+		if last := l.last.Load(); last == keyCtrlC || last == keyCtrlD {
+			wait = 0
+		}
+		n, err := unix.Poll(fds, wait)
 		if err != nil || n == 0 {
 			return nil, errNoKey
 		}
