@@ -51,7 +51,7 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision compare", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	var f compareFlags
-	f.define(set, optionText("compare"))
+	f.define(set, e.optionText("compare"))
 	set.Usage = func() {}
 	if err := set.Parse(args); err != nil {
 		return helpOr(e, "compare", set, err)
@@ -116,7 +116,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	default:
 		return exitUsage, fmt.Errorf("-numerics %q: expected exact or reference", f.numerics)
 	}
-	show := summaryText{e.stdout, environment()}
+	show := summaryText{e.stdout, e.language()}
 	if f.lang != "" {
 		var ok bool
 		if show.lang, ok = msg.ParseLang(f.lang); !ok {

@@ -47,7 +47,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision graph", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	var f graphFlags
-	f.define(set, optionText("graph"))
+	f.define(set, e.optionText("graph"))
 	set.Usage = func() {}
 	files, err := parseMixed(set, args)
 	switch {
@@ -95,7 +95,7 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		}},
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
 		{f.op != "", func() error { return f.showOp(out, m) }},
-		{f.fusion != "", func() error { _, err := f.showFusion(env{out, e.stderr}); return err }},
+		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr}); return err }},
 		{f.diff != "", func() error { return f.showDiff(out, m) }},
 		{f.dot != "" || f.svg != "", func() error { return f.draw(e, m) }},
 	}

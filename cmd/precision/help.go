@@ -10,12 +10,17 @@ import (
 	"precision/repl/msg"
 )
 
-// environment is the language of the user's environment.
-func environment() msg.Lang { return msg.FromEnv(os.Getenv) }
+// language is what -lang before the command asks for, or else the environment.
+func (e env) language() msg.Lang {
+	if l, ok := msg.ParseLang(e.lang); ok {
+		return l
+	}
+	return msg.FromEnv(os.Getenv)
+}
 
 // optionText gives the help of the options of a command.
-func optionText(command string) func(name string) string {
-	lang := environment()
+func (e env) optionText(command string) func(name string) string {
+	lang := e.language()
 	return func(name string) string { return lang.T("cli." + command + "." + name) }
 }
 
@@ -24,7 +29,7 @@ func optionText(command string) func(name string) string {
 // without options.
 func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 	if errors.Is(err, flag.ErrHelp) {
-		printHelp(e.stdout, environment(), command, set)
+		printHelp(e.stdout, e.language(), command, set)
 		return exitOK, err
 	}
 	return exitUsage, fmt.Errorf("see precision %s -h", command)

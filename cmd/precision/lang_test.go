@@ -32,15 +32,18 @@ func TestKinds(t *testing.T) {
 // TestChinese compares the sample network for a user of another language.
 func TestChinese(t *testing.T) {
 	sample := "../../testdata/sample/"
-	for _, how := range []string{"option", "environment"} {
+	for _, how := range []string{"option", "option in front", "environment"} {
 		args := []string{"compare", "-lt", sample + "npu", "-rt", sample + "golden", "-g", sample, "-out", t.TempDir()}
-		if how == "option" {
+		switch how {
+		case "option":
 			args = append(args, "-lang", "zh")
-		} else {
+		case "option in front":
+			args = append([]string{"-lang=zh"}, args...)
+		default:
 			t.Setenv("LC_ALL", "zh_CN.UTF-8")
 		}
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), env{&out, &errs}, args); code != exitOK {
+		if code := run(context.Background(), env{stdout: &out, stderr: &errs}, args); code != exitOK {
 			t.Fatalf("exit status %d, %s", code, &errs)
 		}
 		for _, want := range []string{"图               ", "依据名称匹配", "已比对           36 个张量（共 38 个），17 个算子组\n", "低于 0.98        11 个张量\n",
@@ -51,7 +54,7 @@ func TestChinese(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), env{&out, &errs}, []string{"compare", "-lt", sample, "-rt", sample, "-lang", "fr"}); code != exitUsage || !strings.Contains(errs.String(), `"fr"`) {
+	if code := run(context.Background(), env{stdout: &out, stderr: &errs}, []string{"compare", "-lt", sample, "-rt", sample, "-lang", "fr"}); code != exitUsage || !strings.Contains(errs.String(), `"fr"`) {
 		t.Errorf("an unknown language: exit status %d, %s", code, &errs)
 	}
 }
@@ -62,16 +65,16 @@ func TestHelpSpeaks(t *testing.T) {
 	for locale, usage := range map[string]string{"C": "usage: precision ", "zh_CN.UTF-8": "用法：precision "} {
 		t.Setenv("LC_ALL", locale)
 		var list, errs bytes.Buffer
-		run(context.Background(), env{&list, &errs}, []string{"help"})
+		run(context.Background(), env{stdout: &list, stderr: &errs}, []string{"help"})
 		for _, c := range commands() {
-			if lang := environment(); !lang.Has("cli."+c.name) || !strings.Contains(list.String(), lang.T("cli."+c.name)) {
+			if lang := (env{}).language(); !lang.Has("cli."+c.name) || !strings.Contains(list.String(), lang.T("cli."+c.name)) {
 				t.Errorf("%s: no line about %s in\n%s", locale, c.name, &list)
 			}
 			if c.name == "version" {
 				continue
 			}
 			var out bytes.Buffer
-			code := run(context.Background(), env{&out, &errs}, []string{c.name, "-h"})
+			code := run(context.Background(), env{stdout: &out, stderr: &errs}, []string{c.name, "-h"})
 			if text := out.String(); code != exitOK || !strings.HasPrefix(text, usage) || strings.Contains(text, "cli.") || strings.Contains(text, "`") {
 				t.Errorf("%s: help of %s, exit status %d:\n%s", locale, c.name, code, text)
 			}

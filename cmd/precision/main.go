@@ -53,6 +53,7 @@ import (
 	"syscall"
 
 	"precision/internal/gc"
+	"precision/repl/msg"
 )
 
 // Exit statuses.
@@ -68,6 +69,7 @@ const (
 // env is what a command may touch of the outside.
 type env struct {
 	stdout, stderr io.Writer
+	lang           string // of -lang before the command
 }
 
 // command is a sub-command: name and the work, which returns an exit status and
@@ -94,12 +96,19 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, env{os.Stdout, os.Stderr}, os.Args[1:]))
+	os.Exit(run(ctx, env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
 }
 
 // run dispatches to a sub-command and turns its outcome into an exit status.
 func run(ctx context.Context, e env, args []string) int {
 	name := "shell"
+	if lang, rest, ok := languageFirst(args); ok {
+		if _, known := msg.ParseLang(lang); !known {
+			fmt.Fprintf(e.stderr, "precision: -lang %q: expected en or zh\n", lang)
+			return exitUsage
+		}
+		e.lang, args = lang, rest
+	}
 	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || isHelp(args[0])) {
 		name, args = args[0], args[1:]
 	}
@@ -108,7 +117,7 @@ func run(ctx context.Context, e env, args []string) int {
 	}
 	if name == "help" || isHelp(name) {
 		if len(args) == 0 {
-			usage(e.stdout)
+			usage(e.stdout, e.language())
 			return exitOK
 		}
 		name, args = args[0], []string{"-h"}
@@ -130,14 +139,30 @@ func run(ctx context.Context, e env, args []string) int {
 		return code
 	}
 	fmt.Fprintf(e.stderr, "precision: there is no command %q\n", name)
-	usage(e.stderr)
+	usage(e.stderr, e.language())
 	return exitUsage
+}
+
+// languageFirst cuts -lang LANG from the front of the words.
+func languageFirst(args []string) (lang string, rest []string, ok bool) {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
+		return "", args, false
+	}
+	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	switch {
+	case name != "lang":
+		return "", args, false
+	case joined:
+		return value, args[1:], true
+	case len(args) > 1:
+		return args[1], args[2:], true
+	}
+	return "", args, false
 }
 
 func isHelp(word string) bool { return word == "-h" || word == "-help" || word == "--help" }
 
-func usage(w io.Writer) {
-	lang := environment()
+func usage(w io.Writer, lang msg.Lang) {
 	fmt.Fprintf(w, "%s\n\n%s\n", lang.T("cli.intro"), lang.T("cli.commands"))
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, lang.T("cli."+c.name))

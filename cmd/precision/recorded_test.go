@@ -106,7 +106,7 @@ func TestRecordedTables(t *testing.T) {
 func run2(t *testing.T, args []string, stderr *bytes.Buffer) int {
 	t.Helper()
 	var stdout bytes.Buffer
-	return run(context.Background(), env{&stdout, stderr}, args)
+	return run(context.Background(), env{stdout: &stdout, stderr: stderr}, args)
 }
 
 // The sample network of the README.
@@ -118,7 +118,7 @@ func compareSample(t *testing.T, more ...string) (code int, stdout, stderr, tabl
 	args := append([]string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden",
 		"-g", sample + "/ge_proto_00000001_graph_1_Build.txt", "-out", out}, more...)
 	var o, e bytes.Buffer
-	code = run(context.Background(), env{&o, &e}, args)
+	code = run(context.Background(), env{stdout: &o, stderr: &e}, args)
 	files, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(files) > 1 {
 		t.Fatalf("files %v, %v", files, err)
@@ -190,7 +190,7 @@ func TestErrorsAreClear(t *testing.T) {
 	} {
 		var o, e bytes.Buffer
 		out := t.TempDir()
-		code := run(context.Background(), env{&o, &e}, append(append([]string{"compare"}, c.args...), "-out", out))
+		code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, c.args...), "-out", out))
 		if code != exitError || !strings.Contains(e.String(), c.want) {
 			t.Errorf("%s: exit %d, stderr %q, want %q in it", name, code, e.String(), c.want)
 		}
@@ -203,7 +203,7 @@ func TestErrorsAreClear(t *testing.T) {
 func TestNothingMatches(t *testing.T) {
 	c := "../../testdata/cases/net_nothing_matches/in"
 	var o, e bytes.Buffer
-	code := run(context.Background(), env{&o, &e}, []string{"compare", "-lt", c + "/npu", "-rt", c + "/golden", "-g", c + "/graph.json", "-out", t.TempDir()})
+	code := run(context.Background(), env{stdout: &o, stderr: &e}, []string{"compare", "-lt", c + "/npu", "-rt", c + "/golden", "-g", c + "/graph.json", "-out", t.TempDir()})
 	if code != exitNoMatch || !strings.Contains(o.String(), "Nothing matched") {
 		t.Errorf("exit %d\n%s%s", code, o.String(), e.String())
 	}
@@ -214,7 +214,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	out := t.TempDir()
 	var o, e bytes.Buffer
-	code := run(ctx, env{&o, &e}, []string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden", "-out", out})
+	code := run(ctx, env{stdout: &o, stderr: &e}, []string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden", "-out", out})
 	if code != exitInterrupted {
 		t.Errorf("exit %d: %s", code, e.String())
 	}

@@ -16,16 +16,16 @@ import (
 
 // shellConfig is what every way into the shell shares.
 func shellConfig(e env) repl.Config {
-	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version()}
+	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(), Lang: e.lang}
 }
 
 // shellFlags are the options of the ways into the shell.
 func shellFlags(e env, cfg *repl.Config) *flag.FlagSet {
 	set := flag.NewFlagSet("precision", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
-	text := optionText("shell")
+	text := e.optionText("shell")
 	set.StringVar(&cfg.Commands, "c", "", text("c"))
-	set.StringVar(&cfg.Lang, "lang", "", text("lang"))
+	set.StringVar(&cfg.Lang, "lang", cfg.Lang, text("lang"))
 	set.StringVar(&cfg.Dir, "data", "", text("data"))
 	set.Usage = func() {}
 	return set
