@@ -52,7 +52,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 	}
 	s.say("ovf.count", len(tree.Records), min(limit, len(tree.Records)))
 	why = "verdict.norecord"
-	analyser := overflow.NewAnalyser(tree, overflow.Options{})
+	analyser, place := overflow.NewAnalyser(tree, overflow.Options{}), newDecodePlace(tree)
 	for i := range tree.Records {
 		shown := i < limit
 		if ctx.Err() != nil || !shown && found != nil && !found.atomic {
@@ -67,7 +67,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 			why = "verdict.noop"
 		}
 		if shown {
-			s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, &e)))
+			s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, place, &e)))
 		}
 		if o := s.choose(&e); o != nil && (found == nil || found.atomic && !o.atomic) {
 			found = o
@@ -129,7 +129,7 @@ func (s *session) overflowLanguage() overflow.Language {
 	return overflow.English
 }
 
-func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) string {
+func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overflow.Event) string {
 	lang := s.overflowLanguage()
 	var b strings.Builder
 	head := func(op *overflow.Op) {
@@ -167,7 +167,7 @@ func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) string {
 		if len(e.Ops) > 1 {
 			head(op)
 		}
-		s.overflowTensors(&b, op, s.decodeOverflow(ctx, op))
+		s.overflowTensors(&b, op, s.decodeOverflow(ctx, place, op))
 		if op.Err != nil {
 			b.WriteString(s.scr.red(op.Err.Error()) + "\n")
 			continue
@@ -180,17 +180,46 @@ func (s *session) overflowEvent(ctx context.Context, e *overflow.Event) string {
 			}
 		}
 	}
-	s.saveRecords(e)
+	s.saveRecords(place, e)
 	return b.String()
+}
+
+// decodePlace is where records and tensors of a run are decoded, below
+// temp/decode: overflow_decode or, if files in several folders of the run have the
+// same name, a folder in it for each of them.
+type decodePlace struct {
+	run   string
+	split bool
+}
+
+func newDecodePlace(tree *overflow.Tree) decodePlace {
+	place, at := decodePlace{run: tree.Dir}, map[string]string{}
+	for _, list := range [][]dump.Entry{tree.Records, tree.Dumps} {
+		for _, e := range list {
+			name, dir := filepath.Base(e.Path), filepath.Dir(e.Path)
+			if other, ok := at[name]; ok && other != dir {
+				place.split = true
+			}
+			at[name] = dir
+		}
+	}
+	return place
+}
+
+func (p decodePlace) folder(path string) []string {
+	if rel, err := filepath.Rel(p.run, filepath.Dir(path)); err == nil && p.split {
+		return []string{"overflow_decode", rel}
+	}
+	return []string{"overflow_decode"}
 }
 
 // decodeOverflow decodes the tensors of an operator that overflowed below
 // temp/decode/overflow_decode and returns the names of those that are there.
-func (s *session) decodeOverflow(ctx context.Context, op *overflow.Op) map[string]bool {
+func (s *session) decodeOverflow(ctx context.Context, place decodePlace, op *overflow.Op) map[string]bool {
 	there := map[string]bool{}
 	arrays, _, _ := array.Open(op.Entry.Path) // what is wrong is told with the tensors
 	for _, a := range arrays {
-		if s.decoded(ctx, a, a.Name, "overflow_decode") != "" {
+		if s.decoded(ctx, a, a.Name, place.folder(op.Entry.Path)...) != "" {
 			there[a.Name+".npy"] = true
 		}
 		a.Close()
@@ -268,13 +297,14 @@ func (s *session) sources(x node, i int) []string {
 }
 
 // saveRecords writes the decoded records below temp/decode/overflow_decode.
-func (s *session) saveRecords(e *overflow.Event) {
+func (s *session) saveRecords(place decodePlace, e *overflow.Event) {
 	for i, r := range e.Records {
 		if r == nil {
 			continue
 		}
 		name := fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i)
-		if err := whole.Write(filepath.Join(s.data.decode(), "overflow_decode", name), r.JSON(), 0o600); err != nil {
+		path := filepath.Join(append(append([]string{s.data.decode()}, place.folder(e.Entry.Path)...), name)...)
+		if err := whole.Write(path, r.JSON(), 0o600); err != nil {
 			s.warn("text.failed", err)
 			return
 		}
