@@ -20,6 +20,7 @@ package repl
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -116,7 +117,11 @@ func open(cfg Config) *session {
 	}
 	root := s.set.Data
 	load(root)
-	s.data = dataFolder{root} // a data folder does not name another
+	if s.set.Data != root { // a data folder does not name another
+		wrong = append(wrong, fmt.Errorf("%s: data: found in a data folder, where it has no effect; it belongs into that of %s",
+			filepath.Join(root, settingsFile), s.cfg.ConfigDir))
+	}
+	s.data = dataFolder{root}
 	for _, name := range []string{s.set.Lang, cfg.Lang} {
 		if l, ok := msg.ParseLang(name); ok {
 			s.lang = l

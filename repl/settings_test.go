@@ -61,3 +61,15 @@ func TestSettingsOrder(t *testing.T) {
 		t.Error("a missing file is an error")
 	}
 }
+
+// TestDataNamesData: a data folder cannot send the session to another one, and
+// its file is told that it tries.
+func TestDataNamesData(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, settingsFile), []byte("data = \"elsewhere\"\n"), 0o600)
+	var out, errs strings.Builder
+	s := open(Config{Dir: dir, ConfigDir: t.TempDir(), Stdout: &out, Stderr: &errs, Lang: "en"})
+	if s.data.root != dir || !strings.Contains(out.String()+errs.String(), "data: found in a data folder") {
+		t.Errorf("data folder %s, %s%s", s.data.root, &out, &errs)
+	}
+}
