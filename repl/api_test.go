@@ -41,16 +41,16 @@ func TestRun(t *testing.T) {
 		want            int
 		shows           string
 	}{
-		{"ls -t Conv3D", "", 0, "1 operators"},
-		{"ls -t Nothing; ls -t Conv3D", "", 2, "1 operators"},
-		{"ls --wrong; ls -t Conv3D", "", 1, "1 operators"},
+		{"ls -t Conv3D", "", 0, "1 operator"},
+		{"ls -t Nothing; ls -t Conv3D", "", 2, "1 operator"},
+		{"ls --wrong; ls -t Conv3D", "", 1, "1 operator"},
 		{"ls --wrong; ls -t Nothing; run exit 7; ls", "", 7, "No operator"},
-		{"ls -t Nothing\nls -t Conv3D\n", "", 2, "1 operators"},
-		{"", "# a script\n\nls -t Conv3D\nexit\nls --wrong\n", 0, "1 operators"},
+		{"ls -t Nothing\nls -t Conv3D\n", "", 2, "1 operator"},
+		{"", "# a script\n\nls -t Conv3D\nexit\nls --wrong\n", 0, "1 operator"},
 		{"help exit; ? quit; help help; help vcs", "", 0, "usage: vcs"},
-		{"", "run cat\nls -t Conv3D\n", 0, "1 operators"}, // a child does not eat the script
-		{"", "ls -t Conv3D", 0, "1 operators"},
-		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operators"},
+		{"", "run cat\nls -t Conv3D\n", 0, "1 operator"}, // a child does not eat the script
+		{"", "ls -t Conv3D", 0, "1 operator"},
+		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operator"},
 		{"", strings.Repeat("x", maxLine+1), 1, ""},
 		{"", "run echo run > run\n\x00\x01\n", 1, ""},
 	} {
@@ -94,7 +94,7 @@ func TestCancelled(t *testing.T) {
 	cfg.Stdin = io.MultiReader(strings.NewReader("ls -t Conv3D\n"), waiting)
 	ctx2, cancel2 := context.WithCancel(context.Background())
 	time.AfterFunc(time.Second/2, cancel2)
-	if got := Run(ctx2, cfg); got != exitInterrupted || !strings.Contains(out.String(), "1 operators") {
+	if got := Run(ctx2, cfg); got != exitInterrupted || !strings.Contains(out.String(), "1 operator") {
 		t.Errorf("exit status %d and output %q of a script that waits for a line", got, out)
 	}
 	for name, args := range map[string][]string{"vc": nil, "ac": {"-c"}, "pt": {"top"}, "ni": {"fc"}, "cp": {"split.0", "split.1"}, "dc": {"fc"}, "run": {"sleep", "60"}} {
@@ -144,7 +144,7 @@ func TestPanic(t *testing.T) {
 	moreCommands = []command{{"boom", func(*session) action { return &failing{} }}}
 	cfg, out, errs := sampleConfig(t)
 	cfg.Commands = "boom; ls -t Conv3D"
-	if code := Run(context.Background(), cfg); code != exitError || !strings.Contains(out.String(), "1 operators") || !strings.Contains(errs.String(), "as told") {
+	if code := Run(context.Background(), cfg); code != exitError || !strings.Contains(out.String(), "1 operator") || !strings.Contains(errs.String(), "as told") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 }

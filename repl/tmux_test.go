@@ -205,7 +205,7 @@ func TestTyping(t *testing.T) {
 	p.wait("Conv2D", "Conv3D", "Const")
 	p.keys("v3")
 	p.keys("Tab", "Enter")
-	p.wait("[Conv3D][] volume", "1 operators")
+	p.wait("[Conv3D][] volume", "1 operator")
 	p.keys("ni block1/sc")
 	p.wait("block1/scale")
 	p.keys("Tab", "Enter")
@@ -285,7 +285,7 @@ func TestInterrupt(t *testing.T) {
 	p.wait("[WARNING]")
 	p.last(strings.TrimSpace(promptText))
 	p.keys("ls -t Conv3D", "Enter")
-	p.wait("1 operators")
+	p.wait("1 operator")
 	p.keys("exit", "Enter")
 	p.wait("status 130")
 }

@@ -99,9 +99,4 @@ func (t summaryText) finding(f *compare.Finding) string {
 	return tr("batch.at", name, r.Index, r.Tensor(), value)
 }
 
-func (t summaryText) count(n int, what string) string {
-	if n == 1 {
-		return t.lang.T("batch."+what, n)
-	}
-	return t.lang.T("batch.many"+what+"s", n)
-}
+func (t summaryText) count(n int, what string) string { return t.lang.T("batch."+what, n) }

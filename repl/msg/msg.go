@@ -5,7 +5,8 @@
 //	key = text with %s verbs
 //
 // Both files have the same keys, and the verbs of a message are the same in
-// both, in the same order; a test checks that. "\n" stands for a line break.
+// both, in the same order; a test checks that. "\n" stands for a line break, and
+// "{one|many}" behind a number for the form that goes with it.
 package msg
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 //go:embed en.txt
@@ -99,5 +101,40 @@ func (l Lang) T(key string, args ...any) string {
 	if len(args) == 0 {
 		return strings.ReplaceAll(text, "%%", "%")
 	}
-	return fmt.Sprintf(text, args...)
+	return fmt.Sprintf(inNumber(text, args), args...)
+}
+
+// inNumber chooses between the forms of a text such as "%d file{|s}": the first
+// one if the number before it is 1.
+func inNumber(text string, args []any) string {
+	if !strings.ContainsRune(text, '{') {
+		return text
+	}
+	var b strings.Builder
+	verbs := 0
+	for text != "" {
+		i := strings.IndexAny(text, "%{")
+		if i < 0 {
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		if text[0] == '%' {
+			end := 1 + strings.IndexFunc(text[1:], func(r rune) bool { return r == '%' || unicode.IsLetter(r) })
+			if text[end] != '%' {
+				verbs++
+			}
+			b.WriteString(text[:end+1])
+			text = text[end+1:]
+			continue
+		}
+		forms, rest, _ := strings.Cut(text[1:], "}")
+		one, many, _ := strings.Cut(forms, "|")
+		if verbs > 0 && verbs <= len(args) && args[verbs-1] == 1 {
+			many = one
+		}
+		b.WriteString(many)
+		text = rest
+	}
+	return b.String() + text
 }

@@ -1,6 +1,7 @@
 package msg
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	en, zh := parse(english), parse(chinese)
+	forms := regexp.MustCompile(`%d[^{}]*\{[^{}|]*\|[^{}|]*\}`)
 	for key, text := range en {
+		if rest := forms.ReplaceAllString(text, ""); strings.ContainsAny(rest, "{}") {
+			t.Errorf("en.txt: %s has forms of a word without a number: %s", key, text)
+		}
 		other, ok := zh[key]
 		if !ok {
 			t.Errorf("zh.txt has no %s", key)
@@ -78,5 +83,24 @@ func TestLang(t *testing.T) {
 	}
 	if _, ok := ParseLang("fr"); ok {
 		t.Error("fr is a language")
+	}
+}
+
+func TestInNumber(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		args []any
+		want string
+	}{
+		{"%d file{|s}", []any{1}, "1 file"},
+		{"%d file{|s}", []any{2}, "2 files"},
+		{"%d file{|s}", []any{0}, "0 files"},
+		{"100%% of %d further dump{ has|s have} %s", []any{1, "x"}, "100% of 1 further dump has x"},
+		{"100%% of %d further dump{ has|s have} %s", []any{3, "x"}, "100% of 3 further dumps have x"},
+		{"%s: %.2f, %d folder{|s}, %d graph{|s}.", []any{"a", 1.0, 1, 12}, "a: 1.00, 1 folder, 12 graphs."},
+	} {
+		if got := fmt.Sprintf(inNumber(c.text, c.args), c.args...); got != c.want {
+			t.Errorf("%q of %v is %q, want %q", c.text, c.args, got, c.want)
+		}
 	}
 }
