@@ -44,7 +44,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		// Its own summary is the next step.
 		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit}).compare(ctx, s)
 	} else if step("ac.results") {
-		_, tables = s.newestResults()
+		tables, code = s.newestResults()
 		if len(tables) == 0 {
 			s.warn("vcs.none", s.data.results())
 		} else {
@@ -55,10 +55,12 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	f.tables = len(tables)
 	f.choose(suspects(tables, s.set.CosSim, false))
 	if step("ac.fusion") {
-		s.fusions()
+		code = max(code, s.fusions())
 	}
 	if step("ac.overflow") {
-		f.overflow, f.noOverflow = s.overflows(ctx, a.limit)
+		var failed int
+		f.overflow, f.noOverflow, failed = s.overflows(ctx, a.limit)
+		code = max(code, failed)
 	}
 	if step("ac.casts") {
 		f.cast = s.casts()

@@ -62,6 +62,46 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestUnread checks that commands which show what they can have the exit status
+// of an error when there is more that cannot be read.
+func TestUnread(t *testing.T) {
+	const (
+		run    = "npu/debug_0/dump/" + sampleRun + "/0/sample_net_1/1/0/"
+		table  = "temp/vector_compare/20260102030405/result_20260102030405.csv"
+		record = "overflow/dump/" + sampleRun + "/Opdebug.Node_OpDebug.1.1.1630000000001000"
+	)
+	for _, c := range []struct {
+		command, damaged string
+		want             int
+	}{
+		{"ac", "", 0},
+		{"ac", table, 1},
+		{"vcs", table, 1},
+		{"ac", "fusion/fusion_result.json", 1},
+		{"ac", record, 1},
+		{"ac -l 0", record, 0}, // it is not shown
+		{"npu_overflow true", record, 1},
+		{"ni block2/conv", "", 0},
+		{"ni block2/conv", table, 1},
+		{"ni block2/conv", run + "Conv2D.block2_conv.11.1.1630000000011000", 1},
+		{"pt block2/conv", run + "Conv2D.block2_conv.11.1.1630000000011000", 1},
+		{"ni block2/conv", "tf/dump/block2_conv.0.1630000000000011.npy", 1},
+		{"ni volume", "tf/dump/block2_conv.0.1630000000000011.npy", 1}, // its input
+		{"ni fc", "tf/dump/block2_conv.0.1630000000000011.npy", 0},
+	} {
+		cfg, out, errs := sampleConfig(t)
+		if c.damaged != "" {
+			if err := writeBytes(filepath.Join("precision_data", filepath.FromSlash(c.damaged)), []byte("damaged")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg.Commands = c.command
+		if got := Run(context.Background(), cfg); got != c.want {
+			t.Errorf("%s, damaged %q: exit status %d, want %d\n%s%s", c.command, c.damaged, got, c.want, out, errs)
+		}
+	}
+}
+
 // fullDisk is an output that takes nothing.
 type fullDisk struct{}
 

@@ -8,17 +8,18 @@ import (
 	"precision/graph"
 )
 
-// fusions shows which fusion passes took effect, graph by graph.
-func (s *session) fusions() {
+// fusions shows which fusion passes took effect, graph by graph. It is an error
+// if the file that tells cannot be read.
+func (s *session) fusions() (code int) {
 	path := s.data.fusion()
 	if path == "" {
 		s.say("fusion.none", s.data.path("fusion"))
-		return
+		return exitOK
 	}
 	stats, err := graph.OpenFusionResult(path)
 	if err != nil {
 		s.fail("error", err)
-		return
+		return exitError
 	}
 	shown, in := 0, s.scr.inside()
 	for _, g := range stats {
@@ -47,6 +48,7 @@ func (s *session) fusions() {
 	if shown == 0 {
 		s.say("fusion.idle", path)
 	}
+	return exitOK
 }
 
 // casts shows the casts that can cost precision. first is an operator of the

@@ -175,7 +175,7 @@ func (s *session) h5Operator(name string) (id string) {
 
 // h5Panel shows an operator of the PyTorch dumps: what each side recorded of
 // it, with statistics, decoded for other programs.
-func (s *session) h5Panel(ctx context.Context, name, id string) (string, error) {
+func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, error) {
 	var b strings.Builder
 	for _, d := range s.h5Sides() {
 		fmt.Fprintf(&b, "%s:  %s\n", strings.ToUpper(d.name), clean(d.file))
@@ -187,7 +187,7 @@ func (s *session) h5Panel(ctx context.Context, name, id string) (string, error) 
 				if t.id != id || t.kind != kind {
 					continue
 				}
-				line, err := s.h5Line(ctx, d, t)
+				line, err := n.h5Line(ctx, s, d, t)
 				if err != nil {
 					return "", err
 				}
@@ -204,16 +204,16 @@ func (s *session) h5Panel(ctx context.Context, name, id string) (string, error) 
 			b.WriteString(" " + s.t("h5.nothing") + "\n")
 		}
 	}
-	return s.scr.panel(s.scr.green(clean(name)), b.String()), nil
+	return s.scr.panel(s.scr.green(clean(n.name)), b.String()), nil
 }
 
 // h5Line is what is shown of a tensor. The error is only that of a cancelled
 // context.
-func (s *session) h5Line(ctx context.Context, d *h5Side, t *h5Tensor) (string, error) {
+func (n *niCmd) h5Line(ctx context.Context, s *session, d *h5Side, t *h5Tensor) (string, error) {
 	path := clean(t.path)
 	a, err := array.Dataset(d.file, t.path)
 	if err != nil {
-		return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.scr.red(clean(err.Error()))), ctx.Err()
+		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()
 	}
 	defer a.Close()
 	stats, err := a.Measure(ctx, s.set.Workers)
@@ -221,7 +221,7 @@ func (s *session) h5Line(ctx context.Context, d *h5Side, t *h5Tensor) (string, e
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.scr.red(clean(err.Error()))), nil
+		return "  - " + path + "\n    └─ " + n.failed(s, err), nil
 	}
 	s.decoded(ctx, a, d.array(t), "pt")
 	return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.summary(a, stats)), ctx.Err()

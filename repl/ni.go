@@ -17,6 +17,8 @@ type niCmd struct {
 	attrs       bool
 	save        int
 	check       bool
+	// unread tells that something to be shown could not be read.
+	unread bool
 }
 
 func newNI(*session) action { return &niCmd{} }
@@ -77,12 +79,12 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	nodes, exact := s.search(n.name, n.graph)
 	if !exact {
 		if id := s.h5Operator(n.name); id != "" {
-			text, err := s.h5Panel(ctx, n.name, id)
+			text, err := n.h5Panel(ctx, s, id)
 			if err != nil {
 				return s.failed(ctx, err)
 			}
 			s.page(text)
-			return exitOK
+			return n.status(exitOK)
 		}
 	}
 	any := false
@@ -95,7 +97,7 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		} else if text != "" {
 			s.info("ni.nograph", s.data.path("npu", "debug_0", "graph"))
 			s.page(text)
-			return exitOK
+			return n.status(exitOK)
 		}
 		if len(s.h5Sides()) > 0 {
 			s.fail("h5.none", n.name)
@@ -126,8 +128,7 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		s.page(s.scr.panel(s.t("ni.possible"), s.opLines(ops, false)))
 		return exitNothing
 	}
-	_, tables := s.newestResults()
-	code := exitOK
+	tables, code := s.newestResults()
 	var out strings.Builder
 	for _, x := range nodes {
 		text, err := n.show(ctx, s, x, tables)
@@ -140,7 +141,21 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 	}
 	s.page(out.String())
+	return n.status(code)
+}
+
+// status is the exit status of a command that had the status code.
+func (n *niCmd) status(code int) int {
+	if n.unread {
+		return max(code, exitError)
+	}
 	return code
+}
+
+// failed tells of what could not be read, in place of it.
+func (n *niCmd) failed(s *session, err error) string {
+	n.unread = true
+	return s.scr.red(clean(err.Error())) + "\n"
 }
 
 // withoutGraph shows what was recorded of an operator when there is no graph to

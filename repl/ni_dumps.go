@@ -113,12 +113,12 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 		to.WriteString(t.text)
 	}
 	for _, err := range failed {
-		fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+		blocks[1].WriteString(" - " + n.failed(s, err))
 	}
 	for _, l := range s.dumpsOf(id).leaves {
 		for _, path := range l.statistics()[dump.Normalise(opType)+"."+dump.Normalise(name)] {
 			if err := n.statistics(s, &blocks, path); err != nil {
-				fmt.Fprintf(&blocks[1], " - %s\n", s.scr.red(err.Error()))
+				blocks[1].WriteString(" - " + n.failed(s, err))
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(i)+"]"), clean(a.Name), s.summary(a, stats))
 		}
 		for _, err := range bad {
-			fmt.Fprintf(&text, " - %s\n", s.scr.red(err.Error()))
+			text.WriteString(" - " + n.failed(s, err))
 		}
 	}
 	if text.Len() > 0 {

@@ -27,12 +27,13 @@ type overflowed struct {
 // overflows shows the first records of overflows in time order. found is the
 // operator to look at: of the first record with a dump, those of an AI Core
 // before those of atomic additions, whether they are shown or not. why is the
-// message of the verdict if there are records but nothing was found.
-func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string) {
+// message of the verdict if there are records but nothing was found. code is an
+// error if not all of what is to be shown could be read.
+func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string, code int) {
 	run, runs := newestRun(s.data.overflow())
 	if !isDir(run) {
 		s.say("ovf.nodata", run)
-		return nil, ""
+		return nil, "", exitOK
 	}
 	if runs > 1 {
 		s.info("run.chosen", "overflow", runs, run)
@@ -40,7 +41,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 	tree, err := overflow.Find(run)
 	if err != nil {
 		s.fail("error", err)
-		return nil, ""
+		return nil, "", exitError
 	}
 	tree.UseConverted()
 	for _, w := range tree.Warnings {
@@ -48,7 +49,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 	}
 	if len(tree.Records) == 0 {
 		s.say("ovf.none", run)
-		return nil, ""
+		return nil, "", exitOK
 	}
 	s.say("ovf.count", len(tree.Records), min(limit, len(tree.Records)))
 	why = "verdict.norecord"
@@ -68,6 +69,9 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 		}
 		if shown {
 			s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, place, &e)))
+			if overflow.Code([]overflow.Event{e}) != 0 {
+				code = exitError
+			}
 		}
 		if o := s.choose(&e); o != nil && (found == nil || found.atomic && !o.atomic) {
 			found = o
@@ -76,7 +80,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 			}
 		}
 	}
-	return found, why
+	return found, why, code
 }
 
 // isAtomic tells the detectors of atomic additions from those of cores.

@@ -351,14 +351,18 @@ func newestResult(dir string) (run string, others int) {
 	return newestRun(dir)
 }
 
-// newestResults are the tables of the newest comparison, empty without any.
-func (s *session) newestResults() (dir string, tables []*resultTable) {
+// newestResults are the tables of the newest comparison, empty without any. It is
+// an error if one cannot be read.
+func (s *session) newestResults() (tables []*resultTable, code int) {
 	dir, n := newestResult(s.data.results())
 	if n == 0 && !isDir(dir) {
-		return "", nil
+		return nil, exitOK
 	}
-	tables, _ = s.readResults(dir)
-	return dir, tables
+	tables, err := s.readResults(dir)
+	if err != nil {
+		code = exitError
+	}
+	return tables, code
 }
 
 // readResults reads the tables at or below a path and tells what is wrong with

@@ -86,7 +86,8 @@ func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 		return exitInterrupted
 	}
 	if c.overflow {
-		s.overflows(ctx, s.set.Limit)
+		_, _, failed := s.overflows(ctx, s.set.Limit)
+		code = max(code, failed)
 	}
 	return code
 }

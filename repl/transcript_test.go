@@ -239,8 +239,7 @@ func layOut(t testing.TB, repo, what string) {
 }
 
 // overflowAt writes the record of an overflow in block2/conv and the dump of
-// that operator: "without inputs", or
-// of conv1 with "two inputs".
+// that operator "without inputs", or of conv1 with "two inputs".
 func overflowAt(t testing.TB, dir, how string) {
 	t.Helper()
 	inf := float32(math.Inf(1))
