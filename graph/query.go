@@ -148,7 +148,10 @@ func DumpName(name string) string {
 // Search finds operators by name. Those of exactly that name win; otherwise all whose name contains the text, or
 // whose name as dump files spell it is the text, are candidates. A graph name that the model has restricts the search.
 func (x *Index) Search(name, graph string) (ops []*Op, exact bool) {
-	only := x.graphs[graph]
+	var only *Graph
+	if graph != "" {
+		only = x.graphs[graph]
+	}
 	for _, o := range x.Ops {
 		if only != nil && o.Graph != only {
 			continue

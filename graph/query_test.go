@@ -71,6 +71,15 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// TestSearchNameless checks that no name of a graph does not mean the graph
+// without a name.
+func TestSearchNameless(t *testing.T) {
+	x := indexOf(t, `graph { op { name: "a" type: "Data" } } graph { name: "g" op { name: "b" type: "Data" } }`)
+	if ops, exact := x.Search("b", ""); names(ops) != "b" || !exact {
+		t.Errorf("search b: %s %v", names(ops), exact)
+	}
+}
+
 func TestCasts(t *testing.T) {
 	x := indexOf(t, queryGraph)
 	var got []string

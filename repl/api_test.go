@@ -102,6 +102,17 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestSearchNameless checks that a graph without a name does not hide others.
+func TestSearchNameless(t *testing.T) {
+	cfg, out, errs := sampleConfig(t)
+	layOut(t, repoDir, "two")
+	layOut(t, repoDir, `rewrite npu/debug_1/graph/ge_proto_00000001_graph_1_Build.txt "sample_net_1" ""`)
+	cfg.Commands = "ni loss"
+	if Run(context.Background(), cfg) != 0 || !strings.Contains(out.String(), "(debug_0)") || !strings.Contains(out.String(), "(debug_1)") {
+		t.Errorf("%s%s", out, errs)
+	}
+}
+
 // fullDisk is an output that takes nothing.
 type fullDisk struct{}
 

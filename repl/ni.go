@@ -42,8 +42,8 @@ type node struct {
 // search finds operators of all debug ids by name; exact tells that they have
 // that very name. The name of a graph that is there restricts the search to it.
 func (s *session) search(name, graphName string) (nodes []node, exact bool) {
-	has := func(f *graphFile) bool {
-		return slices.ContainsFunc(f.index.Model.Graphs, func(g *graph.Graph) bool { return g.Name == graphName })
+	has := func(f *graphFile) bool { // a graph may lack a name
+		return graphName != "" && f.index.Graph(graphName) != nil
 	}
 	known := false
 	for _, id := range s.ids() {
