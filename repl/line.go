@@ -2,6 +2,7 @@ package repl
 
 import (
 	"errors"
+	"iter"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func splitWords(line string) ([]string, error) {
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		switch {
-		case r == '\\' && quote != '\'' && i+1 < len(runes) && strings.ContainsRune(`"' ;\`, runes[i+1]):
+		case r == '\\' && quote != '\'' && i+1 < len(runes) && strings.ContainsRune(lineSpecial, runes[i+1]):
 			i++
 			word.WriteRune(runes[i])
 			open = true
@@ -55,23 +56,36 @@ func splitWords(line string) ([]string, error) {
 // splitCommands splits a line at semicolons that are not quoted.
 func splitCommands(line string) []string {
 	var out []string
-	start, quote := 0, byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && quote != '\'' && i+1 < len(line):
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == ';':
-			out = append(out, line[start:i])
-			start = i + 1
-		}
+	start := 0
+	for i := range unquoted(line, ";") {
+		out = append(out, line[start:i])
+		start = i + 1
 	}
 	return append(out, line[start:])
+}
+
+// unquoted yields where a line has one of the characters set, which are ASCII,
+// neither quoted nor behind a backslash.
+func unquoted(line, set string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		quote := byte(0)
+		for i := 0; i < len(line); i++ {
+			switch c := line[i]; {
+			case c == '\\' && quote != '\'' && i+1 < len(line) && strings.IndexByte(lineSpecial, line[i+1]) >= 0:
+				i++
+			case quote != 0:
+				if c == quote {
+					quote = 0
+				}
+			case c == '"' || c == '\'':
+				quote = c
+			case strings.IndexByte(set, c) >= 0:
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // impliedName are the commands whose first word is the value of -n.

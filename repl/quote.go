@@ -17,20 +17,9 @@ const (
 // lastWord takes a line apart into the word at its end, as typed so far with
 // its quotes, and what is in front of it.
 func lastWord(line string) (before, typed string) {
-	start, quote := 0, byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && quote != '\'' && i+1 < len(line) && strings.IndexByte(lineSpecial, line[i+1]) >= 0:
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == ' ' || c == '\t':
-			start = i + 1
-		}
+	start := 0
+	for i := range unquoted(line, " \t") {
+		start = i + 1
 	}
 	return line[:start], line[start:]
 }
