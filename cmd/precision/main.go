@@ -116,7 +116,7 @@ func run(ctx context.Context, e env, args []string) int {
 		name, args = "version", nil
 	}
 	if name == "help" || isHelp(name) {
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
 			usage(e.stdout, e.language())
 			return exitOK
 		}

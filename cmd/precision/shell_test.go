@@ -82,6 +82,15 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
+// The help of help is the list of commands.
+func TestHelpOfHelp(t *testing.T) {
+	for _, args := range [][]string{{"help", "help"}, {"help", "-h"}, {"-h", "--help"}} {
+		if code, out, stderr := precision(t, args...); code != exitOK || stderr != "" || !strings.Contains(out, "precision vcs") {
+			t.Errorf("%q: exit %d: %q, %q", args, code, out, stderr)
+		}
+	}
+}
+
 // The help of the ways into the shell opens none.
 func TestHelpOpensNoShell(t *testing.T) {
 	t.Chdir(t.TempDir())
