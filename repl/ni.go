@@ -155,7 +155,7 @@ func (n *niCmd) status(code int) int {
 // failed tells of what could not be read, in place of it.
 func (n *niCmd) failed(s *session, err error) string {
 	n.unread = true
-	return s.scr.red(clean(err.Error())) + "\n"
+	return s.scr.red(err.Error()) + "\n"
 }
 
 // withoutGraph shows what was recorded of an operator when there is no graph to
