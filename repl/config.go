@@ -118,8 +118,8 @@ func open(cfg Config) *session {
 	root := s.set.Data
 	load(root)
 	if s.set.Data != root { // a data folder does not name another
-		wrong = append(wrong, fmt.Errorf("%s: data: found in a data folder, where it has no effect; it belongs into that of %s",
-			filepath.Join(root, settingsFile), s.cfg.ConfigDir))
+		wrong = append(wrong, fmt.Errorf("%s: data: has no effect in the file of a data folder; it belongs in %s",
+			filepath.Join(root, settingsFile), filepath.Join(s.cfg.ConfigDir, settingsFile)))
 	}
 	s.data = dataFolder{root}
 	for _, name := range []string{s.set.Lang, cfg.Lang} {

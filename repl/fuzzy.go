@@ -10,9 +10,9 @@ import (
 )
 
 // fuzzy finds operators whose names have the letters of text in its order,
-// upper and lower case alike: "b1scl" finds "block1/scale". Separators are what file names of dumps
-// make of them. Those in which the
-// letters stand closest together come first. There are at most limit.
+// upper and lower case alike: "b1scl" finds "block1/scale". Separators are what
+// file names of dumps make of them. Those in which the letters stand closest
+// together come first. There are at most limit.
 func (s *session) fuzzy(text string, limit int) []*graph.Op {
 	type hit struct {
 		op     *graph.Op

@@ -68,8 +68,9 @@ func TestDataNamesData(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(filepath.Join(dir, settingsFile), []byte("data = \"elsewhere\"\n"), 0o600)
 	var out, errs strings.Builder
-	s := open(Config{Dir: dir, ConfigDir: t.TempDir(), Stdout: &out, Stderr: &errs, Lang: "en"})
-	if s.data.root != dir || !strings.Contains(out.String()+errs.String(), "data: found in a data folder") {
+	user := t.TempDir()
+	s := open(Config{Dir: dir, ConfigDir: user, Stdout: &out, Stderr: &errs, Lang: "en"})
+	if s.data.root != dir || !strings.Contains(out.String()+errs.String(), "it belongs in "+filepath.Join(user, settingsFile)) {
 		t.Errorf("data folder %s, %s%s", s.data.root, &out, &errs)
 	}
 }
