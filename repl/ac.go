@@ -41,13 +41,14 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	var tables []*resultTable
 	if a.compare && step("ac.compare") {
-		// Its own summary is the next step.
+		// It shows the summary itself.
 		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit}).compare(ctx, s)
 	} else if step("ac.results") {
 		tables, code = s.newestResults()
-		if len(tables) == 0 {
+		switch {
+		case len(tables) == 0 && code == exitOK:
 			s.warn("vcs.none", s.data.results())
-		} else {
+		case len(tables) > 0:
 			text, _ := (&vcsCmd{threshold: s.set.CosSim, limit: a.limit}).show(s, tables)
 			s.print(text)
 		}

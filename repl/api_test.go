@@ -99,6 +99,9 @@ func TestUnread(t *testing.T) {
 		if got := Run(context.Background(), cfg); got != c.want {
 			t.Errorf("%s, damaged %q: exit status %d, want %d\n%s%s", c.command, c.damaged, got, c.want, out, errs)
 		}
+		if strings.Contains(errs.String(), "There is no result") && c.damaged == table {
+			t.Errorf("%s does not see the table that it cannot read: %s", c.command, errs)
+		}
 	}
 }
 
