@@ -39,8 +39,9 @@ type Config struct {
 	// interactive session; Stdout gets what commands show, Stderr messages.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Dir is the data folder; empty takes that of the settings, by default
-	// precision_data in the current folder.
+	// Dir is the data folder, or the folder that holds precision_data; empty
+	// takes that of the settings, by default precision_data in the current
+	// folder, or the current folder where that is one.
 	Dir string
 	// Lang is the language, en or zh; empty takes that of the settings or of
 	// the environment.
@@ -115,6 +116,7 @@ func open(cfg Config) *session {
 	if cfg.Dir != "" {
 		s.set.Data = cfg.Dir
 	}
+	s.set.Data = locate(s.set.Data)
 	root := s.set.Data
 	load(root)
 	if s.set.Data != root { // a data folder does not name another

@@ -15,6 +15,26 @@ import (
 // the root whenever they are asked for.
 type dataFolder struct{ root string }
 
+// locate is the data folder a user means by root: the one below it, as a
+// session in that folder would take, or the current folder where that is the
+// data folder itself.
+func locate(root string) string {
+	if below := filepath.Join(root, defaultData); !(dataFolder{root}).used() && isDir(below) {
+		return below
+	}
+	if root == defaultData && !isDir(root) {
+		if here, err := os.Getwd(); err == nil && (filepath.Base(here) == defaultData || isDir(filepath.Join("npu", "debug_0"))) && (dataFolder{"."}).used() {
+			return "."
+		}
+	}
+	return root
+}
+
+// used reports whether there is anything of a data folder in the folder.
+func (d dataFolder) used() bool {
+	return slices.ContainsFunc([]string{"npu", "tf", "overflow", "pt", "fusion", "temp"}, func(name string) bool { return isDir(d.path(name)) })
+}
+
 func (d dataFolder) path(parts ...string) string {
 	return filepath.Join(append([]string{d.root}, parts...)...)
 }

@@ -82,6 +82,30 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
+// The data folder is found from inside it, and from the folder that holds it.
+func TestDataFolderFound(t *testing.T) {
+	dir := sampleData(t)
+	elsewhere := t.TempDir()
+	for _, c := range []struct {
+		in   string
+		args []string
+	}{
+		{filepath.Dir(dir), nil},
+		{dir, nil},
+		{elsewhere, []string{"-data", dir}},
+		{elsewhere, []string{"-data", filepath.Dir(dir)}},
+	} {
+		t.Chdir(c.in)
+		if code, out, stderr := precision(t, append(c.args, "-c", "ls -t MaxPool")...); code != exitOK || !strings.Contains(out, "pool1") {
+			t.Errorf("in %s, %q: exit %d: %s%s", c.in, c.args, code, out, stderr)
+		}
+	}
+	t.Chdir(elsewhere)
+	if code, _, stderr := precision(t, "ls"); code == exitOK || !strings.Contains(stderr, filepath.Join("precision_data", "npu")) {
+		t.Errorf("without data: exit %d: %s", code, stderr)
+	}
+}
+
 // The help of help is the list of commands.
 func TestHelpOfHelp(t *testing.T) {
 	for _, args := range [][]string{{"help", "help"}, {"help", "-h"}, {"-h", "--help"}} {
