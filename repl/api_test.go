@@ -192,6 +192,25 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestGraphWarningsOnce: the shell and a comparison read the folder of graphs,
+// and what is wrong with one of them is told once.
+func TestGraphWarningsOnce(t *testing.T) {
+	cfg, out, errs := sampleConfig(t)
+	bad := filepath.Join("precision_data", "npu", "debug_0", "graph", "ge_proto_00000005_graph_1_Build.txt")
+	if err := os.WriteFile(bad, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Commands = "vc -l 0"
+	if code := Run(context.Background(), cfg); code != exitOK || strings.Count(errs.String(), bad) != 1 {
+		t.Errorf("exit %d:\n%s%s", code, out, errs)
+	}
+	errs.Reset() // with -g only the comparison reads it
+	cfg.Commands = "vc -l 0 -g precision_data/npu/debug_0/graph"
+	if code := Run(context.Background(), cfg); code != exitOK || strings.Count(errs.String(), bad) != 1 {
+		t.Errorf("-g: exit %d:\n%s%s", code, out, errs)
+	}
+}
+
 // TestPanic: a command that panics is an error, and the next one runs.
 func TestPanic(t *testing.T) {
 	defer func(old []command) { moreCommands = old }(moreCommands)

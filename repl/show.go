@@ -3,6 +3,7 @@ package repl
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 // graphsOf are the graphs of a debug id. What was wrong with them is told the
@@ -16,6 +17,13 @@ func (s *session) graphsOf(id *debugID) *graphs {
 		}
 	}
 	return g
+}
+
+// toldOfGraphs reports whether a warning was one about the graphs of a debug id.
+func (s *session) toldOfGraphs(warning string) bool {
+	return slices.ContainsFunc(s.ids(), func(id *debugID) bool {
+		return id.toldGraphs && slices.ContainsFunc(id.graphs().warnings, func(err error) bool { return err.Error() == warning })
+	})
 }
 
 // dumpsOf are the dumps of a debug id. Which run was chosen of several is told
