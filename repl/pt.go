@@ -82,16 +82,13 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	if err != nil {
 		return "", err
 	}
-	v, err := a.First(ptRows * ptColumns)
+	v, err := a.FirstText(ptRows * ptColumns)
 	if err != nil {
 		return "", err
 	}
 	var rows [][]string
 	for at := 0; at < min(len(v), ptRows*ptColumns); at += ptColumns {
-		var line []string
-		for _, x := range v[at:min(at+ptColumns, len(v))] {
-			line = append(line, a.Number(x))
-		}
+		line := v[at:min(at+ptColumns, len(v))]
 		rows = append(rows, []string{s.scr.green(strconv.Itoa(at)), strings.Join(line, " ")})
 	}
 	var b strings.Builder

@@ -219,19 +219,6 @@ func swapBytes(b []byte, size int) {
 	}
 }
 
-// First reads the first n elements, or as many as there are.
-func (a *Array) First(n int64) ([]float64, error) {
-	c, err := a.cursor()
-	if err != nil {
-		return nil, err
-	}
-	n = min(n, a.Len(), tile)
-	if n == 0 {
-		return nil, nil
-	}
-	return c.elements(0, n)
-}
-
 // ShapeText renders a shape as numpy does: (2, 3), (3,), ().
 func ShapeText(shape []int64) string {
 	parts := make([]string, len(shape))

@@ -119,8 +119,8 @@ func TestOrders(t *testing.T) {
 		content = binary.BigEndian.AppendUint16(content, x)
 	}
 	a := file(t, content)
-	v, err := a.First(100)
-	if want := []float64{1, 2, 3, 4, 5, 6}; err != nil || !slices.Equal(v, want) {
+	v, err := a.FirstText(100)
+	if want := []string{"1", "2", "3", "4", "5", "6"}; err != nil || !slices.Equal(v, want) {
 		t.Errorf("got %v, %v, want %v", v, err, want)
 	}
 	var b strings.Builder
@@ -133,6 +133,39 @@ func TestText(t *testing.T) {
 	var b strings.Builder
 	if err := array(t, nil, 0.1).WriteText(context.Background(), &b); err != nil || b.String() != "0.1\n" {
 		t.Errorf("scalar %q, %v", b.String(), err)
+	}
+}
+
+// TestInt64 renders integers that float64 does not hold.
+func TestInt64(t *testing.T) {
+	for _, c := range []struct {
+		descr string
+		bits  []uint64
+		want  []string
+	}{
+		{"<i8", []uint64{1<<53 + 1, 1 << 63, 1<<64 - 1}, []string{"9007199254740993", "-9223372036854775808", "-1"}},
+		{">i8", []uint64{1<<53 + 1, 1 << 63, 7}, []string{"9007199254740993", "-9223372036854775808", "7"}},
+		{"<u8", []uint64{1<<53 + 1, 1 << 63, 1<<64 - 1}, []string{"9007199254740993", "9223372036854775808", "18446744073709551615"}},
+	} {
+		head := "{'descr': '" + c.descr + "', 'fortran_order': False, 'shape': (3,), }"
+		head += strings.Repeat(" ", 117-len(head)) + "\n"
+		content := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+		content = append(content, head...)
+		for _, x := range c.bits {
+			if c.descr[0] == '>' {
+				content = binary.BigEndian.AppendUint64(content, x)
+			} else {
+				content = binary.LittleEndian.AppendUint64(content, x)
+			}
+		}
+		a := file(t, content)
+		if v, err := a.FirstText(2); err != nil || !slices.Equal(v, c.want[:2]) {
+			t.Errorf("%s: got %v, %v, want %v", c.descr, v, err, c.want[:2])
+		}
+		var b strings.Builder
+		if err := a.WriteText(context.Background(), &b); err != nil || b.String() != strings.Join(c.want, " ")+"\n" {
+			t.Errorf("%s: text %q, %v", c.descr, b.String(), err)
+		}
 	}
 }
 
@@ -221,8 +254,8 @@ func TestWriteNpyWidened(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := file(t, b.Bytes())
-	v, err := back.First(3)
-	if err != nil || back.Type != dtype.Float32 || !slices.Equal(v, []float64{1, -2, math.Inf(1)}) {
+	v, err := back.FirstText(3)
+	if err != nil || back.Type != dtype.Float32 || !slices.Equal(v, []string{"1", "-2", "inf"}) {
 		t.Errorf("%v %v came back as %v %v, %v", a.Type, a.Shape, back.Type, v, err)
 	}
 }

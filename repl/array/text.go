@@ -3,9 +3,12 @@ package array
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"io"
 	"math"
 	"strconv"
+
+	"precision/dump/dtype"
 )
 
 // Number renders a number in the fewest digits that tell it from others of the
@@ -32,6 +35,40 @@ func (a *Array) appendNumber(b []byte, x float64) []byte {
 	return strconv.AppendFloat(b, x, 'g', -1, bits)
 }
 
+// appendAt renders number i of the elements v that were read last. Of integers
+// of 64 bits all digits are taken, which float64 does not hold.
+func (c *cursor) appendAt(b []byte, v []float64, i int) []byte {
+	switch c.a.Type {
+	case dtype.Int64:
+		return strconv.AppendInt(b, int64(binary.LittleEndian.Uint64(c.raw[8*i:])), 10)
+	case dtype.Uint64:
+		return strconv.AppendUint(b, binary.LittleEndian.Uint64(c.raw[8*i:]), 10)
+	}
+	return c.a.appendNumber(b, v[i])
+}
+
+// FirstText renders the first n elements, or as many as there are. Complex
+// elements are two numbers.
+func (a *Array) FirstText(n int64) ([]string, error) {
+	c, err := a.cursor()
+	if err != nil {
+		return nil, err
+	}
+	n = min(n, a.Len(), tile)
+	if n == 0 {
+		return nil, nil
+	}
+	v, err := c.elements(0, n)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]string, len(v))
+	for i := range v {
+		text[i] = string(c.appendAt(nil, v, i))
+	}
+	return text, nil
+}
+
 // WriteText writes all elements, one line for each run of the last axis, with
 // blanks between them. A scalar is one line. Complex elements are two numbers.
 func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
@@ -55,8 +92,8 @@ func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for _, x := range v {
-			text = a.appendNumber(text[:0], x)
+		for i := range v {
+			text = c.appendAt(text[:0], v, i)
 			if at++; at == line {
 				text, at = append(text, '\n'), 0
 			} else {
