@@ -203,7 +203,15 @@ func parseResult(from io.Reader, path string) (*resultTable, []error, error) {
 	if !header && len(t.ops) == 0 {
 		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)
 	}
+	if len(warnings) > 0 && len(t.ops) == 0 && len(t.missing) == 0 {
+		return nil, warnings, fmt.Errorf("%s: none of its %d rows can be used", path, rows)
+	}
 	t.sequence = at.sequence >= 0
+	for _, o := range t.ops {
+		for _, list := range [][]cell{o.inputs, o.outputs} {
+			slices.SortStableFunc(list, func(a, b cell) int { return cmp.Compare(a.slot, b.slot) })
+		}
+	}
 	t.sort()
 	return t, warnings, nil
 }

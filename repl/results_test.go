@@ -126,6 +126,26 @@ func TestResultForeign(t *testing.T) {
 	}
 }
 
+// TestResultSlots: an operator's tensors are in the order of their numbers, and
+// a table of which no row can be used is an error.
+func TestResultSlots(t *testing.T) {
+	const head = "Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n"
+	table, warnings, err := parseResult(strings.NewReader(head+"0,a,b,a:output:1,0.5\n0,a,b,a:input:2,1\n0,a,b,a:output:0,0.25\n0,a,b,a:input:0,1\n"), "x.csv")
+	if err != nil || len(warnings) > 0 || len(table.ops) != 1 {
+		t.Fatal(table, warnings, err)
+	}
+	o := table.ops[0]
+	if o.outputs[0].slot != 0 || o.outputs[0].cosine != 0.25 || o.outputs[1].slot != 1 || o.inputs[0].slot != 0 || o.inputs[1].slot != 2 {
+		t.Errorf("inputs %v, outputs %v", o.inputs, o.outputs)
+	}
+	if _, warnings, err := parseResult(strings.NewReader(head+"0,a,b,foo,0.5\n"), "x.csv"); err == nil || len(warnings) != 1 {
+		t.Errorf("no usable row: %v, %v", warnings, err)
+	}
+	if _, _, err := parseResult(strings.NewReader(head), "x.csv"); err != nil {
+		t.Errorf("a table without rows: %v", err)
+	}
+}
+
 // TestNewestResult passes over what comparisons leave that did not end.
 func TestNewestResult(t *testing.T) {
 	dir := t.TempDir()
