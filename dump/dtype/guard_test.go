@@ -1,0 +1,29 @@
+package dtype
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"precision/internal/guard"
+)
+
+// Kernels neither read nor write beyond the elements.
+func TestVectorsStayInside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, typ := range []Type{Float16, BFloat16, Int8, Uint8} {
+		for n := 1; n < 200; n++ {
+			src := guard.Bytes(t, int(typ.Bytes(int64(n))))
+			for i := range src {
+				src[i] = byte(rng.Uint32())
+			}
+			dst, want := guard.Slice(t, make([]float32, n)), make([]float32, n)
+			Widen32(typ, dst, src)
+			widen(typ, want, src)
+			for i := range want {
+				if dst[i] != want[i] && !(dst[i] != dst[i] && want[i] != want[i]) {
+					t.Fatalf("%s, %d elements: element %d is %v, want %v", typ, n, i, dst[i], want[i])
+				}
+			}
+		}
+	}
+}
