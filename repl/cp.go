@@ -60,7 +60,9 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	if left.Len() != right.Len() {
 		s.warn("cp.length", left.Len(), right.Len())
 	}
-	d, err := array.Compare(ctx, left, right, array.Options{Atol: c.atol, Rtol: c.rtol, Rows: c.rows, Workers: s.set.Workers})
+	watching, done := s.watch(ctx, "cp", left, right)
+	d, err := array.Compare(watching, left, right, array.Options{Atol: c.atol, Rtol: c.rtol, Rows: c.rows, Workers: s.set.Workers})
+	done()
 	if err != nil {
 		return s.failed(ctx, err)
 	}

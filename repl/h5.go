@@ -216,7 +216,9 @@ func (n *niCmd) h5Line(ctx context.Context, s *session, d *h5Side, t *h5Tensor) 
 		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()
 	}
 	defer a.Close()
-	stats, err := a.Measure(ctx, s.set.Workers)
+	watching, done := s.watch(ctx, "ni", a)
+	stats, err := a.Measure(watching, s.set.Workers)
+	done()
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

@@ -74,7 +74,9 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
-			stats, err := a.Measure(ctx, s.set.Workers)
+			watching, done := s.watch(ctx, "ni", a)
+			stats, err := a.Measure(watching, s.set.Workers)
+			done()
 			name := a.Name
 			if err == nil {
 				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
@@ -221,7 +223,9 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
-			stats, err := a.Measure(ctx, s.set.Workers)
+			watching, done := s.watch(ctx, "ni", a)
+			stats, err := a.Measure(watching, s.set.Workers)
+			done()
 			a.Close()
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -78,7 +78,9 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 }
 
 func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, error) {
-	stats, err := a.Measure(ctx, s.set.Workers)
+	watching, done := s.watch(ctx, "pt", a)
+	stats, err := a.Measure(watching, s.set.Workers)
+	done()
 	if err != nil {
 		return "", err
 	}
@@ -167,6 +169,8 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 	if upToDate(path, a) {
 		return path, nil
 	}
+	ctx, done := s.watch(ctx, "txt", a)
+	defer done()
 	return path, whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteText(ctx, w) })
 }
 

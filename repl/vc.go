@@ -15,6 +15,7 @@ import (
 	"precision/compare/metric"
 	"precision/graph"
 	"precision/internal/progress"
+	"precision/repl/array"
 )
 
 // vcCmd is the command vc: it compares a whole network.
@@ -173,6 +174,26 @@ func (s *session) bar(label string) *progress.Bar {
 		return progress.New(f, label)
 	}
 	return nil
+}
+
+// watched is the size of the tensors from which on reading them shows its
+// progress, in bytes: what takes longer than a blink.
+const watched = 128 << 20
+
+// watch shows the progress of reading a tensor, or several at once, on a terminal
+// if they are large. done wipes it.
+func (s *session) watch(ctx context.Context, label string, arrays ...*array.Array) (watching context.Context, done func()) {
+	var size int64
+	for _, a := range arrays {
+		size += a.Type.Bytes(a.Len())
+	}
+	bar := s.bar(label)
+	if bar == nil || size < watched {
+		return ctx, func() {}
+	}
+	return array.WithProgress(ctx, func(done, total int64) {
+		bar.Set(int(float64(done)/float64(total)*float64(size>>20)), int(size>>20)) // in MB
+	}), bar.Done
 }
 
 // plan finds what to compare in the data folder: the first run of the NPU with

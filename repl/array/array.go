@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -240,8 +241,10 @@ func tiles(ctx context.Context, n int64, workers int, worker func() (func(number
 		workers = runtime.GOMAXPROCS(0)
 	}
 	workers = min(workers, max(1, number))
+	show := progressOf(ctx)
 	var mu sync.Mutex
 	var failed error
+	var done atomic.Int64
 	next := 0
 	take := func() int {
 		mu.Lock()
@@ -272,10 +275,12 @@ func tiles(ctx context.Context, n int64, workers int, worker func() (func(number
 			}
 			for k := take(); k >= 0; k = take() {
 				first := int64(k) * tile
-				if err := do(k, first, min(tile, n-first)); err != nil {
+				count := min(tile, n-first)
+				if err := do(k, first, count); err != nil {
 					fail(err)
 					return
 				}
+				show(done.Add(count), n)
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
 		line = a.Shape[len(a.Shape)-1]
 	}
 	line *= int64(a.Type.Parts())
-	out := bufio.NewWriterSize(w, 1<<16)
+	out, show := bufio.NewWriterSize(w, 1<<16), progressOf(ctx)
 	var text []byte
 	at := int64(0)
 	for first := int64(0); first < a.Len(); first += tile {
@@ -103,6 +103,7 @@ func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
 				return err
 			}
 		}
+		show(min(first+tile, a.Len()), a.Len())
 	}
 	return out.Flush()
 }
