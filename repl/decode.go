@@ -22,7 +22,7 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 	if a.Type.Bytes(a.Len()) > decodeBytes {
 		return ""
 	}
-	path := filepath.Join(append([]string{s.data.decode()}, append(folder, name+".npy")...)...)
+	path := filepath.Join(append([]string{s.data.decode()}, append(folder, shortName(a, name)+".npy")...)...)
 	if upToDate(path, a) {
 		return path
 	}
@@ -34,6 +34,16 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 		return ""
 	}
 	return path
+}
+
+// shortName is name, or that of the file as it is on the disk where name is too
+// long for a file: such dumps are renamed when they are recorded.
+func shortName(a *array.Array, name string) string {
+	const longest = 240 // of 255, and endings follow
+	if len(name) <= longest || a.Part == "" || a.Dataset {
+		return name
+	}
+	return filepath.Base(a.Path) + "." + a.Part
 }
 
 // upToDate reports whether the file at path was made after the tensor was

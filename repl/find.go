@@ -21,6 +21,9 @@ type tensorRef struct {
 	index int
 	// golden arrays stand behind what the NPU computed.
 	golden bool
+	// file is the name of the file, that of mapping.csv if it was renamed; "" is that
+	// of path.
+	file string
 	// dataset is the path of a tensor in an HDF5 file, side whose file it is: npu,
 	// gpu, or "" for one that the user named.
 	dataset, side string
@@ -29,7 +32,10 @@ type tensorRef struct {
 // name is what the tensor is called, as the name of the array that a converter
 // would make of it.
 func (r *tensorRef) name() string {
-	base := filepath.Base(r.path)
+	base := r.file
+	if base == "" {
+		base = filepath.Base(r.path)
+	}
 	switch {
 	case r.dataset != "" && r.side != "":
 		return h5Array(r.side, r.dataset)
@@ -46,7 +52,13 @@ func (r *tensorRef) name() string {
 // open opens the tensors; the caller closes them.
 func (r *tensorRef) open() ([]*array.Array, []error, error) {
 	if r.all {
-		return array.Open(r.path)
+		arrays, bad, err := array.Open(r.path)
+		if r.file != "" {
+			for _, a := range arrays {
+				a.Rename(r.file)
+			}
+		}
+		return arrays, bad, err
 	}
 	if r.dataset != "" {
 		a, err := array.Dataset(r.path, r.dataset)
@@ -59,6 +71,9 @@ func (r *tensorRef) open() ([]*array.Array, []error, error) {
 	a, err := array.Tensor(r.path, r.input, r.index)
 	if err != nil {
 		return nil, nil, err
+	}
+	if r.file != "" {
+		a.Rename(r.file)
 	}
 	return []*array.Array{a}, nil, nil
 }
@@ -111,17 +126,17 @@ func (s *session) findTensors(text string) []tensorRef {
 		dumps[e.Name.File] = true
 		switch {
 		case isArray && e.Name.File == file:
-			exact = append(exact, tensorRef{path: e.Path, input: input, index: index})
+			exact = append(exact, tensorRef{path: e.Path, file: e.Name.File, input: input, index: index})
 		case dump.Normalise(e.Name.OpName) == operator:
-			exact = append(exact, tensorRef{path: e.Path, all: true})
+			exact = append(exact, tensorRef{path: e.Path, file: e.Name.File, all: true})
 		default:
-			add(tensorRef{path: e.Path, all: true}, e.Name.File)
+			add(tensorRef{path: e.Path, file: e.Name.File, all: true}, e.Name.File)
 		}
 	})
 	if g := s.goldenArrays(); g != nil {
 		for _, op := range g.Ops {
 			for i := range op.Files {
-				r, name := tensorRef{path: op.Files[i].Path, all: true, golden: true}, op.Files[i].Name
+				r, name := tensorRef{path: op.Files[i].Path, file: op.Files[i].Name.File, all: true, golden: true}, op.Files[i].Name
 				if dump.Normalise(name.OpName) == operator {
 					exact = append(exact, r)
 				} else {
@@ -155,7 +170,7 @@ func (s *session) findTensors(text string) []tensorRef {
 			}
 			return 1
 		}
-		return cmp.Or(strings.Compare(filepath.Base(a.path)+a.path, filepath.Base(b.path)+b.path), strings.Compare(a.dataset, b.dataset))
+		return cmp.Or(strings.Compare(a.name(), b.name()), strings.Compare(a.path, b.path), strings.Compare(a.dataset, b.dataset))
 	})
 	return found
 }

@@ -74,6 +74,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
+			a.Rename(e.Name.File)
 			watching, done := s.watch(ctx, "ni", a)
 			stats, err := a.Measure(watching, s.set.Workers)
 			done()
@@ -223,6 +224,7 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
+			a.Rename(op.Newest().Name.File)
 			watching, done := s.watch(ctx, "ni", a)
 			stats, err := a.Measure(watching, s.set.Workers)
 			done()

@@ -160,7 +160,7 @@ func (s *session) summary(a *array.Array, st array.Stats) string {
 func (s *session) writeText(ctx context.Context, a *array.Array) (string, error) {
 	path := a.Path + ".txt"
 	if a.Part != "" {
-		name := a.Name
+		name := shortName(a, a.Name)
 		if a.Restored != "" { // other elements than those stored
 			name += "." + a.Restored
 		}

@@ -130,7 +130,9 @@ func (p *pane) start() {
 // sane returns the state of the terminal as stty tells it.
 func (p *pane) sane(name string) string {
 	p.t.Helper()
-	p.keys("stty -a > "+name+"; echo written-"+name, "Enter")
+	// The words of the command must not look like what it prints, wherever the
+	// shell breaks the line.
+	p.keys("stty -a > "+name+"; echo 'written'-"+name, "Enter")
 	p.wait("\nwritten-" + name)
 	state, err := os.ReadFile(name)
 	if err != nil {

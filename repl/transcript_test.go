@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -217,6 +218,18 @@ func layOut(t testing.TB, repo, what string) {
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), f[1], f[2])), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	case "renamed":
+		// A dump whose name was too long for the file system of the NPU.
+		filepath.WalkDir("precision_data", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != name {
+				return err
+			}
+			const digits = "1234567890123456789"
+			if err := os.Rename(path, filepath.Join(filepath.Dir(path), digits)); err != nil {
+				t.Fatal(err)
+			}
+			return os.WriteFile(filepath.Join(filepath.Dir(path), "mapping.csv"), []byte(digits+","+name+"\n"), 0o600)
+		})
 	case "remove":
 		if err := os.RemoveAll(filepath.Join("precision_data", filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)

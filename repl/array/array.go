@@ -139,6 +139,12 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 	return a, nil
 }
 
+// Rename names the array as one of a file of another name, for a file that was
+// renamed when it was recorded.
+func (a *Array) Rename(file string) {
+	a.Name = file + strings.TrimPrefix(a.Name, filepath.Base(a.Path))
+}
+
 // Close closes the file.
 func (a *Array) Close() error { return a.source.Close() }
 
