@@ -22,7 +22,7 @@ type exactPartial struct {
 type exactSums struct {
 	n                  int64
 	xy, xx, yy, dd, ad scaled
-	rel                float64
+	rel                scaled
 	maxAbs, maxRel     float64
 	loX, hiX, loY, hiY float64
 	x, y               moments // over the finite elements of either side
@@ -45,7 +45,7 @@ func (s *exactSums) add(t *exactSums, start int64) {
 	s.yy.add(t.yy)
 	s.dd.add(t.dd)
 	s.ad.add(t.ad)
-	s.rel += t.rel
+	s.rel.add(t.rel)
 	s.maxAbs = max(s.maxAbs, t.maxAbs)
 	s.maxRel = max(s.maxRel, t.maxRel)
 	s.loX, s.hiX = min(s.loX, t.loX), max(s.hiX, t.hiX)
@@ -86,7 +86,7 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 	p.n = len(x)
 	sumTile64(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
-		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) {
+		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) || !finite(t.rel) {
 		sumCarefully(&p.sums, x, y)
 		return
 	}
@@ -105,7 +105,7 @@ func fromTile[T float32 | float64](s *exactSums, t *tileSums, x, y []T, spread f
 	}
 	s.n = int64(len(x))
 	s.xy.m, s.xx.m, s.yy.m, s.dd.m, s.ad.m = t.xy, t.xx, t.yy, t.dd, t.ad
-	s.rel, s.maxAbs, s.maxRel = t.rel, t.maxAbs, t.maxRel
+	s.rel.m, s.maxAbs, s.maxRel = t.rel, t.maxAbs, t.maxRel
 	s.loX, s.hiX, s.loY, s.hiY = t.loX, t.hiX, t.loY, t.hiY
 	s.zeroMax, s.zeroGolden = t.zeroMax, t.zeroGolden
 	s.x = tileMoments(x, t.x, t.xx, spread)

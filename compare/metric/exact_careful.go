@@ -46,6 +46,7 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 		fd = math.Ldexp(1, -ed)
 	}
 	s.xx.e, s.yy.e, s.xy.e, s.dd.e, s.ad.e = 2*ex, 2*ey, ex+ey, 2*ed, ed
+	var rel, small float64 // small is 2^-64 of rel, should that overflow
 	fx, fy := math.Ldexp(1, -ex), math.Ldexp(1, -ey)
 	for i, v := range x {
 		a, b := float64(v), float64(y[i])
@@ -64,12 +65,16 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 			if !finite(d) {
 				r = math.Abs(a/b - 1)
 			}
-			s.rel += r
+			rel += r
+			small += r * 0x1p-64
 			raise(&s.maxRel, r)
 		case d != 0:
 			s.zeroGolden++
 			raise(&s.zeroMax, d)
 		}
+	}
+	if s.rel.m = rel; !finite(rel) {
+		s.rel = scaled{small, 64}
 	}
 	s.x, s.y = momentsOf(x, fx, ex), momentsOf(y, fy, ey)
 }

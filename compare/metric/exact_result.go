@@ -78,7 +78,7 @@ func (r *Run) exactValue(m Metric) Value {
 	case MaxAbsoluteError:
 		return numberValue(s.maxAbs)
 	case AccumulatedRelativeError:
-		return numberValue(s.rel)
+		return numberValue(s.rel.float())
 	case RelativeEuclideanDistance:
 		switch {
 		case s.dd.m == 0:
@@ -99,7 +99,7 @@ func (r *Run) exactValue(m Metric) Value {
 	case MaxRelativeError:
 		return numberValue(s.maxRel)
 	default: // MeanRelativeError
-		return numberValue(s.rel / n)
+		return numberValue(scaled{s.rel.m / n, s.rel.e}.float())
 	}
 }
 
