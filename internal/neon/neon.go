@@ -9,7 +9,7 @@ package neon
 
 import (
 	"fmt"
-	"io"
+	"os"
 	"strings"
 )
 
@@ -55,11 +55,8 @@ func New(generator, constraint string) *Asm {
 	return a
 }
 
-// WriteTo writes the file.
-func (a *Asm) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, a.file.String())
-	return int64(n), err
-}
+// WriteFile writes the file.
+func (a *Asm) WriteFile(path string) error { return os.WriteFile(path, []byte(a.file.String()), 0o644) }
 
 // Func starts a function with a frame of no bytes and arguments of so many, to be
 // ended with Ret. All registers are free again.

@@ -5,7 +5,6 @@ package main
 
 import (
 	"log"
-	"os"
 	"strconv"
 
 	"precision/internal/neon"
@@ -22,14 +21,7 @@ func main() {
 	refFirst(a)
 	refSecond(a)
 	refThird(a)
-	f, err := os.Create("kernels_arm64.s")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := a.WriteTo(f); err != nil {
-		log.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
+	if err := a.WriteFile("kernels_arm64.s"); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"log"
-	"os"
 
 	"precision/internal/neon"
 )
@@ -31,14 +30,7 @@ func main() {
 	})
 	bytes(a, "int8Rounds", a.Signed, "scvtf")
 	bytes(a, "uint8Rounds", a.Unsigned, "ucvtf")
-	f, err := os.Create("widen_arm64.s")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := a.WriteTo(f); err != nil {
-		log.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
+	if err := a.WriteFile("widen_arm64.s"); err != nil {
 		log.Fatal(err)
 	}
 }

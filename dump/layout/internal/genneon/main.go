@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"math/bits"
-	"os"
 
 	"precision/internal/neon"
 )
@@ -16,14 +15,7 @@ func main() {
 	for _, size := range []int{1, 2, 4, 8} {
 		kernel(a, size)
 	}
-	f, err := os.Create("transpose_arm64.s")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := a.WriteTo(f); err != nil {
-		log.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
+	if err := a.WriteFile("transpose_arm64.s"); err != nil {
 		log.Fatal(err)
 	}
 }
