@@ -1,6 +1,10 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"precision/compare/metric/internal/kernel"
+)
 
 // log32 is the natural logarithm in float32, within two units in the last
 // place: exponent and mantissa are split so that the mantissa is in
@@ -21,38 +25,17 @@ func log32(x float32) float32 {
 		x *= 0x1p23
 		e = -23
 	}
-	b := math.Float32bits(x) - logSplit
+	b := math.Float32bits(x) - kernel.LogSplit
 	e += float32(int32(b) >> 23)
-	m := math.Float32frombits(b&(1<<23-1)+logSplit) - 1
-	p := float32(logP[0])
-	for _, c := range logP[1:] {
+	m := math.Float32frombits(b&(1<<23-1)+kernel.LogSplit) - 1
+	p := float32(kernel.LogP[0])
+	for _, c := range kernel.LogP[1:] {
 		p = float32(p*m) + c
 	}
 	z := float32(m * m)
 	s := float32(float32(p*m) * z)
-	s += float32(e * logLn2Lo)
+	s += float32(e * kernel.LogLn2Lo)
 	s -= float32(0.5 * z)
 	s += m
-	return s + float32(e*logLn2Hi)
-}
-
-const (
-	// logSplit are the bits of √½.
-	logSplit = 0x3f3504f3
-	// ln 2 in two parts, the upper short enough for exact products with
-	// exponents.
-	logLn2Hi float32 = 0.693359375
-	logLn2Lo float32 = -2.12194440e-4
-)
-
-var logP = [...]float32{
-	7.0376836292e-2,
-	-1.1514610310e-1,
-	1.1676998740e-1,
-	-1.2420140846e-1,
-	1.4249322787e-1,
-	-1.6668057665e-1,
-	2.0000714765e-1,
-	-2.4999993993e-1,
-	3.3333331174e-1,
+	return s + float32(e*kernel.LogLn2Hi)
 }

@@ -2,6 +2,8 @@
 
 package metric
 
+import "precision/compare/metric/internal/kernel"
+
 // The kernels take whole vectors, whose length divides 16 elements; what is left
 // goes through the Go loops. The kernels themselves are in the file of each
 // processor.
@@ -41,9 +43,12 @@ func sumTile64(t *tileSums, x, y []float64) {
 // set takes what a kernel put out.
 func (t *tileSums) set(v *[16]float64) {
 	*t = tileSums{
-		xy: v[0], xx: v[1], yy: v[2], dd: v[3], ad: v[4], rel: v[5], x: v[6], y: v[7],
-		maxAbs: v[8], maxRel: v[9], loX: v[10], hiX: v[11], loY: v[12], hiY: v[13],
-		zeroMax: v[14], zeroGolden: int64(v[15]),
+		xy: v[kernel.SlotXY], xx: v[kernel.SlotXX], yy: v[kernel.SlotYY],
+		dd: v[kernel.SlotDD], ad: v[kernel.SlotAD], rel: v[kernel.SlotRel],
+		x: v[kernel.SlotX], y: v[kernel.SlotY],
+		maxAbs: v[kernel.SlotMaxAbs], maxRel: v[kernel.SlotMaxRel],
+		loX: v[kernel.SlotLoX], hiX: v[kernel.SlotHiX], loY: v[kernel.SlotLoY], hiY: v[kernel.SlotHiY],
+		zeroMax: v[kernel.SlotZeroMax], zeroGolden: int64(v[kernel.SlotZeroGolden]),
 	}
 }
 

@@ -6,7 +6,7 @@ import "math"
 // math.Log would take most of the time: 1.9 times as fast. It differs in the last
 // digits of the logarithm: ln(p/q) is e·ln 2 + 2·atanh(s), s = (p-q·2^e)/(p+q·2^e),
 // with e from the difference of the bits of p and q, as in the kernels; package
-// internal/gen says more. All p and q are normal and positive.
+// internal/kernel says more. All p and q are normal and positive.
 func sumKLScalar[T float32 | float64](s *klSums, kx, ky *klScale, x, y []T) {
 	y = y[:len(x)]
 	var plogpq, sp, sq float64

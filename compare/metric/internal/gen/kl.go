@@ -7,19 +7,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// The logarithm of the divergence: ln(p/q) is e·ln 2 + 2·atanh(s) with
-// s = (p - q·2^e)/(p + q·2^e), one division instead of two. e is the difference
-// of the bits of p and q, read as integers, rounded to whole exponents: this
-// piecewise linear log2 is off by at most 0.087, so p/(q·2^e) is in 2^±0.587 and
-// |s| < 0.201. atanh is its series up to s^(2·terms+1); the terms left out are
-// below 0.0404^(terms+1)/(2·terms+3), 6e-16 of the whole.
-const terms = 9
-
-const (
-	halfExponent = 1 << 51
-	exponentMask = 0xfff << 52
+	"precision/compare/metric/internal/kernel"
 )
 
 func klStart(level string, e element) (out, k, x, y, n reg.Register) {
@@ -43,9 +32,9 @@ func sumKL512(e element) {
 		return z
 	}
 	// Exponents stay where they are in the bits: 2^52 times too large.
-	floor, half, exponent, ln2 := constant(f64(0x1p-23)), constant(q64(halfExponent)), constant(q64(exponentMask)), constant(f64(math.Ln2/(1<<52)))
-	var series [terms + 1]reg.VecVirtual
-	for i := 1; i <= terms; i++ {
+	floor, half, exponent, ln2 := constant(f64(0x1p-23)), constant(q64(kernel.HalfExponent)), constant(q64(kernel.ExponentMask)), constant(f64(math.Ln2/(1<<52)))
+	var series [kernel.Terms + 1]reg.VecVirtual
+	for i := 1; i <= kernel.Terms; i++ {
 		series[i] = constant(f64(1 / float64(2*i+1)))
 	}
 	var acc [3]reg.VecVirtual
@@ -83,8 +72,8 @@ func sumKL512(e element) {
 		VSUBPD(q, p, s)
 		VDIVPD(t, s, s)
 		VMULPD(s, s, z)
-		VMOVAPD(series[terms], t)
-		for i := terms - 1; i >= 1; i-- {
+		VMOVAPD(series[kernel.Terms], t)
+		for i := kernel.Terms - 1; i >= 1; i-- {
 			VFMADD213PD(series[i], z, t)
 		}
 		VADDPD(s, s, s)      // 2s
@@ -140,9 +129,9 @@ func sumKL256(e element) {
 		VMAXPD(q, floor, q)
 		VADDPD(p, acc[1], acc[1])
 		VADDPD(q, acc[2], acc[2])
-		VPADDQ(q64(halfExponent), p, b)
+		VPADDQ(q64(kernel.HalfExponent), p, b)
 		VPSUBQ(q, b, b)
-		VANDPD(q64(exponentMask), b, b)
+		VANDPD(q64(kernel.ExponentMask), b, b)
 		VPADDQ(b, q, q) // q·2^e
 		VPADDQ(q64(bias<<52), b, b)
 		VPSRLQ(Imm(52), b, b)
@@ -152,8 +141,8 @@ func sumKL256(e element) {
 		VSUBPD(q, p, s)
 		VDIVPD(t, s, s)
 		VMULPD(s, s, z)
-		VMOVUPD(f64(1/float64(2*terms+1)), t)
-		for i := terms - 1; i >= 1; i-- {
+		VMOVUPD(f64(1/float64(2*kernel.Terms+1)), t)
+		for i := kernel.Terms - 1; i >= 1; i-- {
 			VFMADD213PD(f64(1/float64(2*i+1)), z, t)
 		}
 		VADDPD(s, s, s)

@@ -4,22 +4,13 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// Extrema, in the order of the array that the first pass updates.
-const (
-	extMaxAbs = iota
-	extMaxRel
-	extLoX
-	extHiX
-	extLoY
-	extHiY
-	extrema
+	"precision/compare/metric/internal/kernel"
 )
 
 // refFirst emits the first pass. Rows are xx yy ad dd rel; doubles are x y.
 func refFirst(l level) {
-	var ext [extrema]reg.VecVirtual
+	var ext [kernel.Extrema]reg.VecVirtual
 	var pe reg.Register
 	var abs, one, eps Op
 	leaves("refFirst"+l.name, "refFirst", "ext *[6][8]float32, ", func() {
@@ -117,7 +108,7 @@ func firstSums(l level, a, b reg.VecVirtual, acc, ext []reg.VecVirtual, abs, one
 	VSUBPS(b, a, t)
 	VANDPS(abs, t, t)
 	VADDPS(t, acc[2], acc[2])
-	VMAXPS(t, ext[extMaxAbs], ext[extMaxAbs])
+	VMAXPS(t, ext[kernel.ExtMaxAbs], ext[kernel.ExtMaxAbs])
 	VMULPS(t, t, t)
 	VADDPS(t, acc[3], acc[3])
 	r, m := YMM(), YMM()
@@ -135,28 +126,15 @@ func firstSums(l level, a, b reg.VecVirtual, acc, ext []reg.VecVirtual, abs, one
 		VANDPS(m, r, r)
 	}
 	VADDPS(r, acc[4], acc[4])
-	VMAXPS(r, ext[extMaxRel], ext[extMaxRel])
+	VMAXPS(r, ext[kernel.ExtMaxRel], ext[kernel.ExtMaxRel])
 }
 
 func firstExtrema(a, b reg.VecVirtual, ext []reg.VecVirtual) {
-	VMINPS(a, ext[extLoX], ext[extLoX])
-	VMAXPS(a, ext[extHiX], ext[extHiX])
-	VMINPS(b, ext[extLoY], ext[extLoY])
-	VMAXPS(b, ext[extHiY], ext[extHiY])
+	VMINPS(a, ext[kernel.ExtLoX], ext[kernel.ExtLoX])
+	VMAXPS(a, ext[kernel.ExtHiX], ext[kernel.ExtHiX])
+	VMINPS(b, ext[kernel.ExtLoY], ext[kernel.ExtLoY])
+	VMAXPS(b, ext[kernel.ExtHiY], ext[kernel.ExtHiY])
 }
-
-// Scales of the second and third pass, in the order of refLanes: eight equal
-// float32 each.
-const (
-	laneNormX = iota
-	laneNormY
-	laneLoX
-	laneSpreadX
-	laneLoY
-	laneSpreadY
-	laneSumX
-	laneSumY
-)
 
 // lane loads scale i.
 func lane(k reg.Register, i int) reg.VecVirtual {
@@ -175,7 +153,7 @@ func share(v, lo, spread, floor reg.Register) {
 // refSecond emits the second pass. Rows are cos px py; doubles are vx vy.
 func refSecond(l level) {
 	var k, means reg.Register
-	var scale [laneSumX]reg.VecVirtual
+	var scale [kernel.LaneSumX]reg.VecVirtual
 	var floor, meanX, meanY reg.VecVirtual
 	leaves("refSecond"+l.name, "refSecond", "k *[8][8]float32, means *[2][8]float64, ", func() {
 		k, means = Load(Param("k"), GP64()), Load(Param("means"), GP64())
@@ -205,13 +183,13 @@ func refSecond(l level) {
 			a, b, s, t := YMM(), YMM(), YMM(), YMM()
 			VMOVUPS(Mem{Base: x}, a)
 			VMOVUPS(Mem{Base: y}, b)
-			VDIVPS(scale[laneNormX], a, s)
-			VDIVPS(scale[laneNormY], b, t)
+			VDIVPS(scale[kernel.LaneNormX], a, s)
+			VDIVPS(scale[kernel.LaneNormY], b, t)
 			VMULPS(t, s, s)
 			VADDPS(s, acc[0], acc[0])
-			share(a, scale[laneLoX], scale[laneSpreadX], floor)
+			share(a, scale[kernel.LaneLoX], scale[kernel.LaneSpreadX], floor)
 			VADDPS(a, acc[1], acc[1])
-			share(b, scale[laneLoY], scale[laneSpreadY], floor)
+			share(b, scale[kernel.LaneLoY], scale[kernel.LaneSpreadY], floor)
 			VADDPS(b, acc[2], acc[2])
 		}
 		if l.wide {
@@ -267,14 +245,6 @@ func refSecond(l level) {
 		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
 	}, func() {})
 }
-
-// The polynomial of log32, and √½.
-var logP = []float32{
-	7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-	-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
-}
-
-const logSplit = 0x3f3504f3
 
 // refThird emits the third pass. Rows are the divergence; there are no
 // doubles. Quotients must be normal numbers. With AVX-512 two groups are
@@ -333,9 +303,9 @@ func newThird(l level, vec func() reg.VecVirtual, k reg.Register) third {
 		VBROADCASTSS(Mem{Base: k, Disp: 32 * i}, v)
 		return v
 	}
-	c.lo = [2]reg.Register{all(laneLoX), all(laneLoY)}
-	c.spread = [2]reg.Register{all(laneSpreadX), all(laneSpreadY)}
-	c.sum = [2]reg.Register{all(laneSumX), all(laneSumY)}
+	c.lo = [2]reg.Register{all(kernel.LaneLoX), all(kernel.LaneLoY)}
+	c.spread = [2]reg.Register{all(kernel.LaneSpreadX), all(kernel.LaneSpreadY)}
+	c.sum = [2]reg.Register{all(kernel.LaneSumX), all(kernel.LaneSumY)}
 	floor := vec()
 	VMOVUPS(f32(0x1p-23), floor)
 	c.floor = floor
@@ -368,30 +338,30 @@ func (c third) terms(x, y reg.Register) reg.VecVirtual {
 	VDIVPS(c.sum[1], q, q)
 	b, m, s, z, t := c.vec(), c.vec(), c.vec(), c.vec(), c.vec()
 	VDIVPS(q, p, b)
-	VPSUBD(d32(logSplit), b, b)
+	VPSUBD(d32(kernel.LogSplit), b, b)
 	if c.wide {
 		VPANDD(d32(1<<23-1), b, m)
 	} else {
 		VPAND(d32(1<<23-1), b, m)
 	}
-	VPADDD(d32(logSplit), m, m)
+	VPADDD(d32(kernel.LogSplit), m, m)
 	VPSRAD(Imm(23), b, b)
 	VCVTDQ2PS(b, b) // exponent
 	VSUBPS(f32(1), m, m)
-	VMOVUPS(f32(logP[0]), s)
-	for _, f := range logP[1:] {
+	VMOVUPS(f32(kernel.LogP[0]), s)
+	for _, f := range kernel.LogP[1:] {
 		VMULPS(m, s, s)
 		VADDPS(f32(f), s, s)
 	}
 	VMULPS(m, m, z)
 	VMULPS(m, s, s)
 	VMULPS(z, s, s)
-	VMULPS(f32(-2.12194440e-4), b, t)
+	VMULPS(f32(kernel.LogLn2Lo), b, t)
 	VADDPS(t, s, s)
 	VMULPS(f32(0.5), z, z)
 	VSUBPS(z, s, s)
 	VADDPS(m, s, s)
-	VMULPS(f32(0.693359375), b, b)
+	VMULPS(f32(kernel.LogLn2Hi), b, b)
 	VADDPS(b, s, s)
 	VMULPS(s, p, p)
 	return p

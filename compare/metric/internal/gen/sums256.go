@@ -4,6 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"precision/compare/metric/internal/kernel"
 )
 
 // sumTile256 is sumTile512 with AVX2 and FMA. Sixteen registers do not hold
@@ -16,11 +18,11 @@ func sumTile256(e element) {
 	Pragma("noescape")
 	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 
-	store := AllocLocal(32 * sumSlots)
+	store := AllocLocal(32 * kernel.SumSlots)
 	slot := func(i int) Mem { return store.Offset(32 * i) }
 	start := YMM()
 	VXORPD(start, start, start)
-	for i := range sumSlots {
+	for i := range kernel.SumSlots {
 		VMOVUPD(start, slot(i))
 	}
 	plus, minus := q64(infinity64), q64(infinity64|sign64)
@@ -28,11 +30,11 @@ func sumTile256(e element) {
 		plus, minus = d32(infinity32), d32(infinity32|sign32)
 	}
 	VMOVUPD(plus, start)
-	VMOVUPD(start, slot(slotLoX))
-	VMOVUPD(start, slot(slotLoY))
+	VMOVUPD(start, slot(kernel.SlotLoX))
+	VMOVUPD(start, slot(kernel.SlotLoY))
 	VMOVUPD(minus, start)
-	VMOVUPD(start, slot(slotHiX))
-	VMOVUPD(start, slot(slotHiY))
+	VMOVUPD(start, slot(kernel.SlotHiX))
+	VMOVUPD(start, slot(kernel.SlotHiY))
 
 	// with keeps the accumulators from..to in registers while body runs.
 	with := func(slots []int, body func(acc map[int]reg.VecVirtual)) {
@@ -60,7 +62,7 @@ func sumTile256(e element) {
 	} else {
 		SHRQ(Imm(2), count)
 	}
-	with([]int{slotLoX, slotHiX, slotLoY, slotHiY, slotZeroMax, slotZeroGolden}, func(acc map[int]reg.VecVirtual) {
+	with([]int{kernel.SlotLoX, kernel.SlotHiX, kernel.SlotLoY, kernel.SlotHiY, kernel.SlotZeroMax, kernel.SlotZeroGolden}, func(acc map[int]reg.VecVirtual) {
 		abs, zero := YMM(), YMM()
 		VXORPD(zero, zero, zero)
 		if e.bits == 32 {
@@ -78,17 +80,17 @@ func sumTile256(e element) {
 				lo, hi, and, sub = VMINPD, VMAXPD, VANDPD, VPSUBQ
 				cmp = VCMPPD
 			}
-			lo(a, acc[slotLoX], acc[slotLoX])
-			hi(a, acc[slotHiX], acc[slotHiX])
-			lo(b, acc[slotLoY], acc[slotLoY])
-			hi(b, acc[slotHiY], acc[slotHiY])
+			lo(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
+			hi(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
+			lo(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
+			hi(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
 			cmp(eqOQ, zero, b, m)
 			cmp(neqUQ, zero, a, k)
 			and(k, m, m)
-			sub(m, acc[slotZeroGolden], acc[slotZeroGolden])
+			sub(m, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden])
 			and(abs, a, a)
 			and(m, a, a)
-			hi(a, acc[slotZeroMax], acc[slotZeroMax])
+			hi(a, acc[kernel.SlotZeroMax], acc[kernel.SlotZeroMax])
 			prefetch(px)
 			prefetch(py)
 			ADDQ(Imm(32), px)
@@ -97,7 +99,7 @@ func sumTile256(e element) {
 	})
 	MOVQ(stretch, count)
 	SHRQ(Imm(3), count)
-	with([]int{slotXY, slotXX, slotYY, slotDD, slotAD, slotRel, slotX, slotY, slotMaxAbs, slotMaxRel}, func(acc map[int]reg.VecVirtual) {
+	with([]int{kernel.SlotXY, kernel.SlotXX, kernel.SlotYY, kernel.SlotDD, kernel.SlotAD, kernel.SlotRel, kernel.SlotX, kernel.SlotY, kernel.SlotMaxAbs, kernel.SlotMaxRel}, func(acc map[int]reg.VecVirtual) {
 		abs := q64(abs64Mask)
 		zero := q64(0)
 		step := func(at int) {
@@ -109,22 +111,22 @@ func sumTile256(e element) {
 				VMOVUPD(Mem{Base: x, Disp: at}, a)
 				VMOVUPD(Mem{Base: y, Disp: at}, b)
 			}
-			VFMADD231PD(b, a, acc[slotXY])
-			VFMADD231PD(a, a, acc[slotXX])
-			VFMADD231PD(b, b, acc[slotYY])
-			VADDPD(a, acc[slotX], acc[slotX])
-			VADDPD(b, acc[slotY], acc[slotY])
+			VFMADD231PD(b, a, acc[kernel.SlotXY])
+			VFMADD231PD(a, a, acc[kernel.SlotXX])
+			VFMADD231PD(b, b, acc[kernel.SlotYY])
+			VADDPD(a, acc[kernel.SlotX], acc[kernel.SlotX])
+			VADDPD(b, acc[kernel.SlotY], acc[kernel.SlotY])
 			VSUBPD(b, a, d)
-			VFMADD231PD(d, d, acc[slotDD])
+			VFMADD231PD(d, d, acc[kernel.SlotDD])
 			VANDPD(abs, d, d)
-			VADDPD(d, acc[slotAD], acc[slotAD])
-			VMAXPD(d, acc[slotMaxAbs], acc[slotMaxAbs])
+			VADDPD(d, acc[kernel.SlotAD], acc[kernel.SlotAD])
+			VMAXPD(d, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs])
 			VCMPPD(neqUQ, zero, b, m)
 			VANDPD(abs, b, b)
 			VDIVPD(b, d, d)
 			VANDPD(m, d, d)
-			VADDPD(d, acc[slotRel], acc[slotRel])
-			VMAXPD(d, acc[slotMaxRel], acc[slotMaxRel])
+			VADDPD(d, acc[kernel.SlotRel], acc[kernel.SlotRel])
+			VMAXPD(d, acc[kernel.SlotMaxRel], acc[kernel.SlotMaxRel])
 		}
 		loop("sums", count, func() {
 			step(0)
@@ -136,7 +138,7 @@ func sumTile256(e element) {
 	SUBQ(stretch, n)
 	JNZ(LabelRef("stretch"))
 
-	for i := range sumSlots {
+	for i := range kernel.SumSlots {
 		v := YMM()
 		VMOVUPD(slot(i), v)
 		op := VADDPD
@@ -150,13 +152,13 @@ func sumTile256(e element) {
 			}
 		}
 		switch i {
-		case slotMaxAbs, slotMaxRel:
+		case kernel.SlotMaxAbs, kernel.SlotMaxRel:
 			op = VMAXPD
-		case slotHiX, slotHiY, slotZeroMax:
+		case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
 			half(VMAXPD, VMAXPS)
-		case slotLoX, slotLoY:
+		case kernel.SlotLoX, kernel.SlotLoY:
 			half(VMINPD, VMINPS)
-		case slotZeroGolden:
+		case kernel.SlotZeroGolden:
 			x := XMM()
 			VEXTRACTF128(Imm(1), v, x)
 			if e.bits == 32 {

@@ -4,27 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// sumSlots are the results of sumTile, in the order of the output array.
-const (
-	slotXY = iota
-	slotXX
-	slotYY
-	slotDD
-	slotAD
-	slotRel
-	slotX
-	slotY
-	slotMaxAbs
-	slotMaxRel
-	slotLoX
-	slotHiX
-	slotLoY
-	slotHiY
-	slotZeroMax
-	slotZeroGolden
-	sumSlots
+	"precision/compare/metric/internal/kernel"
 )
 
 const (
@@ -42,7 +23,7 @@ func sumTile512(e element) {
 	Pragma("noescape")
 	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 
-	var acc [sumSlots]reg.VecVirtual
+	var acc [kernel.SumSlots]reg.VecVirtual
 	for i := range acc {
 		acc[i] = ZMM()
 		VPXORQ(acc[i], acc[i], acc[i])
@@ -51,10 +32,10 @@ func sumTile512(e element) {
 	if e.bits == 32 {
 		plus, minus = d32(infinity32), d32(infinity32|sign32)
 	}
-	VMOVUPD(plus, acc[slotLoX])
-	VMOVUPD(minus, acc[slotHiX])
-	VMOVUPD(plus, acc[slotLoY])
-	VMOVUPD(minus, acc[slotHiY])
+	VMOVUPD(plus, acc[kernel.SlotLoX])
+	VMOVUPD(minus, acc[kernel.SlotHiX])
+	VMOVUPD(plus, acc[kernel.SlotLoY])
+	VMOVUPD(minus, acc[kernel.SlotHiY])
 	abs, zero, ones := ZMM(), ZMM(), ZMM()
 	VMOVUPD(q64(abs64Mask), abs)
 	VPXORQ(zero, zero, zero)
@@ -67,20 +48,20 @@ func sumTile512(e element) {
 	// sums adds eight elements; nonzero tells where b is not 0.
 	sums := func(a, b reg.VecVirtual, nonzero reg.OpmaskVirtual) {
 		d, m := ZMM(), ZMM()
-		VFMADD231PD(b, a, acc[slotXY])
-		VFMADD231PD(a, a, acc[slotXX])
-		VFMADD231PD(b, b, acc[slotYY])
-		VADDPD(a, acc[slotX], acc[slotX])
-		VADDPD(b, acc[slotY], acc[slotY])
+		VFMADD231PD(b, a, acc[kernel.SlotXY])
+		VFMADD231PD(a, a, acc[kernel.SlotXX])
+		VFMADD231PD(b, b, acc[kernel.SlotYY])
+		VADDPD(a, acc[kernel.SlotX], acc[kernel.SlotX])
+		VADDPD(b, acc[kernel.SlotY], acc[kernel.SlotY])
 		VSUBPD(b, a, d)
-		VFMADD231PD(d, d, acc[slotDD])
+		VFMADD231PD(d, d, acc[kernel.SlotDD])
 		VPANDQ(abs, d, d)
-		VADDPD(d, acc[slotAD], acc[slotAD])
-		VMAXPD(d, acc[slotMaxAbs], acc[slotMaxAbs])
+		VADDPD(d, acc[kernel.SlotAD], acc[kernel.SlotAD])
+		VMAXPD(d, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs])
 		VPANDQ(abs, b, m)
 		VDIVPD_Z(m, d, nonzero, m)
-		VADDPD(m, acc[slotRel], acc[slotRel])
-		VMAXPD(m, acc[slotMaxRel], acc[slotMaxRel])
+		VADDPD(m, acc[kernel.SlotRel], acc[kernel.SlotRel])
+		VMAXPD(m, acc[kernel.SlotMaxRel], acc[kernel.SlotMaxRel])
 	}
 
 	if e.bits == 32 {
@@ -96,15 +77,15 @@ func sumTile512(e element) {
 		if e.bits == 32 {
 			VMOVUPS(Mem{Base: x}, a)
 			VMOVUPS(Mem{Base: y}, b)
-			VMINPS(a, acc[slotLoX], acc[slotLoX])
-			VMAXPS(a, acc[slotHiX], acc[slotHiX])
-			VMINPS(b, acc[slotLoY], acc[slotLoY])
-			VMAXPS(b, acc[slotHiY], acc[slotHiY])
+			VMINPS(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
+			VMAXPS(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
+			VMINPS(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
+			VMAXPS(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
 			VCMPPS(eqOQ, zero, b, zeroGolden)
 			VCMPPS(neqUQ, zero, b, nonzero)
 			VCMPPS(neqUQ, zero, a, zeroGolden, zeroGolden)
-			VPADDD(ones, acc[slotZeroGolden], zeroGolden, acc[slotZeroGolden])
-			VRANGEPS(absoluteMax, a, acc[slotZeroMax], zeroGolden, acc[slotZeroMax])
+			VPADDD(ones, acc[kernel.SlotZeroGolden], zeroGolden, acc[kernel.SlotZeroGolden])
+			VRANGEPS(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 			a, b := ZMM(), ZMM()
 			VCVTPS2PD(Mem{Base: x}, a)
 			VCVTPS2PD(Mem{Base: y}, b)
@@ -118,15 +99,15 @@ func sumTile512(e element) {
 		} else {
 			VMOVUPD(Mem{Base: x}, a)
 			VMOVUPD(Mem{Base: y}, b)
-			VMINPD(a, acc[slotLoX], acc[slotLoX])
-			VMAXPD(a, acc[slotHiX], acc[slotHiX])
-			VMINPD(b, acc[slotLoY], acc[slotLoY])
-			VMAXPD(b, acc[slotHiY], acc[slotHiY])
+			VMINPD(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
+			VMAXPD(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
+			VMINPD(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
+			VMAXPD(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
 			VCMPPD(eqOQ, zero, b, zeroGolden)
 			VCMPPD(neqUQ, zero, b, nonzero)
 			VCMPPD(neqUQ, zero, a, zeroGolden, zeroGolden)
-			VPADDQ(ones, acc[slotZeroGolden], zeroGolden, acc[slotZeroGolden])
-			VRANGEPD(absoluteMax, a, acc[slotZeroMax], zeroGolden, acc[slotZeroMax])
+			VPADDQ(ones, acc[kernel.SlotZeroGolden], zeroGolden, acc[kernel.SlotZeroGolden])
+			VRANGEPD(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 			sums(a, b, nonzero)
 		}
 		ADDQ(Imm(64), x)
@@ -145,13 +126,13 @@ func sumTile512(e element) {
 			}
 		}
 		switch i {
-		case slotMaxAbs, slotMaxRel:
+		case kernel.SlotMaxAbs, kernel.SlotMaxRel:
 			op = VMAXPD
-		case slotHiX, slotHiY, slotZeroMax:
+		case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
 			half(VMAXPD, VMAXPS)
-		case slotLoX, slotLoY:
+		case kernel.SlotLoX, kernel.SlotLoY:
 			half(VMINPD, VMINPS)
-		case slotZeroGolden:
+		case kernel.SlotZeroGolden:
 			if e.bits == 32 {
 				y := YMM()
 				VEXTRACTI64X4(Imm(1), z, y)

@@ -3,16 +3,8 @@ package main
 import (
 	"math"
 
+	"precision/compare/metric/internal/kernel"
 	"precision/internal/neon"
-)
-
-// The logarithm is that of the kernels for amd64, see package gen: e·ln 2 +
-// 2·atanh(s), s = (p - q·2^e)/(p + q·2^e), and the series of atanh.
-const terms = 9
-
-const (
-	halfExponent = 1 << 51
-	exponentMask = 0xfff << 52
 )
 
 func sumKL(a *neon.Asm, e element) {
@@ -30,9 +22,9 @@ func sumKL(a *neon.Asm, e element) {
 	constant := func(f float64) neon.V { return a.Bits(d2, a.V(), math.Float64bits(f), tmp) }
 	// Exponents stay where they are in the bits: 2^52 times too large.
 	floor, ln2 := constant(0x1p-23), constant(math.Ln2/(1<<52))
-	half, exponent := a.Bits(d2, a.V(), halfExponent, tmp), a.Bits(d2, a.V(), exponentMask, tmp)
-	var series [terms + 1]neon.V
-	for i := 1; i <= terms; i++ {
+	half, exponent := a.Bits(d2, a.V(), kernel.HalfExponent, tmp), a.Bits(d2, a.V(), kernel.ExponentMask, tmp)
+	var series [kernel.Terms + 1]neon.V
+	for i := 1; i <= kernel.Terms; i++ {
 		series[i] = constant(1 / float64(2*i+1))
 	}
 	var acc [3]neon.V
@@ -70,6 +62,7 @@ func sumKL(a *neon.Asm, e element) {
 			a.Op3("fmul", d2, z, s, s)
 			a.Op3("fadd", d2, s, s, s) // 2s
 			z2, z4, t, u, v := a.V(), a.V(), a.V(), a.V(), a.V()
+			const _ = uint(9 - kernel.Terms) // the nine terms below
 			// atanh(s)/s - 1 by pairs of terms, which are short chains and few copies.
 			pair := func(to neon.V, i int) {
 				a.Move(to, series[i])

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"precision/compare/metric/internal/kernel"
 	"precision/internal/neon"
 )
 
@@ -75,24 +76,12 @@ func doubleSums(a *neon.Asm, x, y [4]neon.V, to neon.R) {
 	a.Go("FMOVQ %s, (%s)", x[0].F(), to)
 }
 
-// Extrema, in the order of the array that the first pass updates. Only the lower
-// four lanes of each serve.
-const (
-	extMaxAbs = iota
-	extMaxRel
-	extLoX
-	extHiX
-	extLoY
-	extHiY
-	extrema
-)
-
 // refFirst writes the first pass. Rows are xx yy ad dd rel; doubles are x y.
 func refFirst(a *neon.Asm) {
 	// func(rows, doubles, ext *[6][8]float32, x, y *float32, groups *[128]uint8, leaves int)
 	a.Func("refFirstNEON", 56)
 	pe, tmp := a.Arg("ext", 16), a.R()
-	var ext [extrema]neon.V
+	var ext [kernel.Extrema]neon.V
 	for i := range ext {
 		ext[i] = a.V()
 		a.Go("FMOVQ %d(%s), %s", 32*i, pe, ext[i].F())
@@ -125,13 +114,13 @@ func refFirst(a *neon.Asm) {
 				a.Op3("fmul", neon.S4, m, v, v)
 				a.Op3("fadd", neon.S4, acc[0][i], acc[0][i], t)
 				a.Op3("fadd", neon.S4, acc[1][i], acc[1][i], m)
-				a.Op3("fminnm", neon.S4, ext[extLoX], ext[extLoX], u)
-				a.Op3("fmaxnm", neon.S4, ext[extHiX], ext[extHiX], u)
-				a.Op3("fminnm", neon.S4, ext[extLoY], ext[extLoY], v)
-				a.Op3("fmaxnm", neon.S4, ext[extHiY], ext[extHiY], v)
+				a.Op3("fminnm", neon.S4, ext[kernel.ExtLoX], ext[kernel.ExtLoX], u)
+				a.Op3("fmaxnm", neon.S4, ext[kernel.ExtHiX], ext[kernel.ExtHiX], u)
+				a.Op3("fminnm", neon.S4, ext[kernel.ExtLoY], ext[kernel.ExtLoY], v)
+				a.Op3("fmaxnm", neon.S4, ext[kernel.ExtHiY], ext[kernel.ExtHiY], v)
 				a.Op3("fabd", neon.S4, t, u, v)
 				a.Op3("fadd", neon.S4, acc[2][i], acc[2][i], t)
-				a.Op3("fmaxnm", neon.S4, ext[extMaxAbs], ext[extMaxAbs], t)
+				a.Op3("fmaxnm", neon.S4, ext[kernel.ExtMaxAbs], ext[kernel.ExtMaxAbs], t)
 				a.Op3("fmul", neon.S4, t, t, t)
 				a.Op3("fadd", neon.S4, acc[3][i], acc[3][i], t)
 				for _, side := range []struct {
@@ -149,7 +138,7 @@ func refFirst(a *neon.Asm) {
 				a.Op3("fabd", neon.S4, t, t, one)
 				a.Bit("and", t, t, m)
 				a.Op3("fadd", neon.S4, acc[4][i], acc[4][i], t)
-				a.Op3("fmaxnm", neon.S4, ext[extMaxRel], ext[extMaxRel], t)
+				a.Op3("fmaxnm", neon.S4, ext[kernel.ExtMaxRel], ext[kernel.ExtMaxRel], t)
 				a.Free(u, v, t, m)
 			}
 		})
@@ -162,20 +151,6 @@ func refFirst(a *neon.Asm) {
 		}
 	})
 }
-
-// Scales of the second and third pass, in the order of refLanes: eight equal
-// float32 each.
-const (
-	laneNormX = iota
-	laneNormY
-	laneLoX
-	laneSpreadX
-	laneLoY
-	laneSpreadY
-	laneSumX
-	laneSumY
-	lanes
-)
 
 // lane loads scale i.
 func lane(a *neon.Asm, k neon.R, i int) neon.V {
@@ -196,7 +171,7 @@ func refSecond(a *neon.Asm) {
 	// func(rows, doubles, k *[8][8]float32, means *[2][8]float64, x, y *float32, groups *[128]uint8, leaves int)
 	a.Func("refSecondNEON", 64)
 	k, means, tmp := a.Arg("k", 16), a.Arg("means", 24), a.R()
-	var scale [laneSumX]neon.V
+	var scale [kernel.LaneSumX]neon.V
 	for i := range scale {
 		scale[i] = lane(a, k, i)
 	}
@@ -234,13 +209,13 @@ func refSecond(a *neon.Asm) {
 						a.Op3("fadd", neon.D2, to, to, d)
 					}
 				}
-				a.Op3("fdiv", neon.S4, s, u, scale[laneNormX])
-				a.Op3("fdiv", neon.S4, t, v, scale[laneNormY])
+				a.Op3("fdiv", neon.S4, s, u, scale[kernel.LaneNormX])
+				a.Op3("fdiv", neon.S4, t, v, scale[kernel.LaneNormY])
 				a.Op3("fmul", neon.S4, s, s, t)
 				a.Op3("fadd", neon.S4, acc[0][i], acc[0][i], s)
-				share(a, u, scale[laneLoX], scale[laneSpreadX], floor)
+				share(a, u, scale[kernel.LaneLoX], scale[kernel.LaneSpreadX], floor)
 				a.Op3("fadd", neon.S4, acc[1][i], acc[1][i], u)
-				share(a, v, scale[laneLoY], scale[laneSpreadY], floor)
+				share(a, v, scale[kernel.LaneLoY], scale[kernel.LaneSpreadY], floor)
 				a.Op3("fadd", neon.S4, acc[2][i], acc[2][i], v)
 				a.Free(u, v, s, t)
 			}
@@ -252,37 +227,22 @@ func refSecond(a *neon.Asm) {
 	}, func() {})
 }
 
-// Constants of log32.
-const logSplit = 0x3f3504f3
-
-var logP = [...]float32{
-	7.0376836292e-2,
-	-1.1514610310e-1,
-	1.1676998740e-1,
-	-1.2420140846e-1,
-	1.4249322787e-1,
-	-1.6668057665e-1,
-	2.0000714765e-1,
-	-2.4999993993e-1,
-	3.3333331174e-1,
-}
-
 // refThird writes the third pass: p·ln(p/q), the logarithm being log32. Rows are
 // its sum.
 func refThird(a *neon.Asm) {
 	// func(rows, doubles, k *[8][8]float32, x, y *float32, groups *[128]uint8, leaves int)
 	a.Func("refThirdNEON", 56)
 	k, tmp := a.Arg("k", 16), a.R()
-	var scale [lanes]neon.V
-	for i := laneLoX; i < lanes; i++ {
+	var scale [kernel.Lanes]neon.V
+	for i := kernel.LaneLoX; i < kernel.Lanes; i++ {
 		scale[i] = lane(a, k, i)
 	}
 	floor, one := all(a, 0x1p-23, tmp), all(a, 1, tmp)
-	split := a.Bits(neon.S4, a.V(), logSplit, tmp)
+	split := a.Bits(neon.S4, a.V(), kernel.LogSplit, tmp)
 	mantissa := a.Bits(neon.S4, a.V(), 1<<23-1, tmp)
-	half, ln2Lo, ln2Hi := all(a, 0.5, tmp), all(a, -2.12194440e-4, tmp), all(a, 0.693359375, tmp)
-	var series [len(logP)]neon.V
-	for i, f := range logP {
+	half, ln2Lo, ln2Hi := all(a, 0.5, tmp), all(a, kernel.LogLn2Lo, tmp), all(a, kernel.LogLn2Hi, tmp)
+	var series [len(kernel.LogP)]neon.V
+	for i, f := range kernel.LogP {
 		series[i] = all(a, f, tmp)
 	}
 	acc := newPair(a)
@@ -294,10 +254,10 @@ func refThird(a *neon.Asm) {
 				p, q := a.V(), a.V()
 				a.Go("FMOVQ.P 16(%s), %s", x, p.F())
 				a.Go("FMOVQ.P 16(%s), %s", y, q.F())
-				share(a, p, scale[laneLoX], scale[laneSpreadX], floor)
-				share(a, q, scale[laneLoY], scale[laneSpreadY], floor)
-				a.Op3("fdiv", neon.S4, p, p, scale[laneSumX])
-				a.Op3("fdiv", neon.S4, q, q, scale[laneSumY])
+				share(a, p, scale[kernel.LaneLoX], scale[kernel.LaneSpreadX], floor)
+				share(a, q, scale[kernel.LaneLoY], scale[kernel.LaneSpreadY], floor)
+				a.Op3("fdiv", neon.S4, p, p, scale[kernel.LaneSumX])
+				a.Op3("fdiv", neon.S4, q, q, scale[kernel.LaneSumY])
 				e, s, m := a.V(), a.V(), a.V()
 				a.Op3("fdiv", neon.S4, e, p, q)
 				a.Int3("sub", neon.S4, e, e, split)

@@ -3,28 +3,8 @@ package main
 import (
 	"math"
 
+	"precision/compare/metric/internal/kernel"
 	"precision/internal/neon"
-)
-
-// sumSlots are the results of sumTile, in the order of the output array.
-const (
-	slotXY = iota
-	slotXX
-	slotYY
-	slotDD
-	slotAD
-	slotRel
-	slotX
-	slotY
-	slotMaxAbs
-	slotMaxRel
-	slotLoX
-	slotHiX
-	slotLoY
-	slotHiY
-	slotZeroMax
-	slotZeroGolden
-	sumSlots
 )
 
 // sumTile sums four elements a round, in two float64 lanes. Extrema and zeros
@@ -37,7 +17,7 @@ func sumTile(a *neon.Asm, e element) {
 	out, x, y, n := a.Arg("out", 0), a.Arg("x", 8), a.Arg("y", 16), a.Arg("n", 24)
 	tmp := a.R()
 	own := e.lanes()
-	var acc [sumSlots]neon.V
+	var acc [kernel.SumSlots]neon.V
 	for i := range acc {
 		acc[i] = a.Zero(a.V())
 	}
@@ -45,28 +25,28 @@ func sumTile(a *neon.Asm, e element) {
 	if e.bits == 32 {
 		plus, minus = uint64(math.Float32bits(float32(math.Inf(1)))), uint64(math.Float32bits(float32(math.Inf(-1))))
 	}
-	a.Bits(own, acc[slotLoX], plus, tmp)
-	a.Bits(own, acc[slotHiX], minus, tmp)
-	a.Bits(own, acc[slotLoY], plus, tmp)
-	a.Bits(own, acc[slotHiY], minus, tmp)
+	a.Bits(own, acc[kernel.SlotLoX], plus, tmp)
+	a.Bits(own, acc[kernel.SlotHiX], minus, tmp)
+	a.Bits(own, acc[kernel.SlotLoY], plus, tmp)
+	a.Bits(own, acc[kernel.SlotHiY], minus, tmp)
 
 	a.Go("LSR $2, %s", n)
 	a.Loop("loop", n, func() {
 		vx, vy := e.load(a, x), e.load(a, y)
 		for i := range vx {
 			u, v := vx[i], vy[i]
-			a.Op3("fmin", own, acc[slotLoX], acc[slotLoX], u)
-			a.Op3("fmax", own, acc[slotHiX], acc[slotHiX], u)
-			a.Op3("fmin", own, acc[slotLoY], acc[slotLoY], v)
-			a.Op3("fmax", own, acc[slotHiY], acc[slotHiY], v)
+			a.Op3("fmin", own, acc[kernel.SlotLoX], acc[kernel.SlotLoX], u)
+			a.Op3("fmax", own, acc[kernel.SlotHiX], acc[kernel.SlotHiX], u)
+			a.Op3("fmin", own, acc[kernel.SlotLoY], acc[kernel.SlotLoY], v)
+			a.Op3("fmax", own, acc[kernel.SlotHiY], acc[kernel.SlotHiY], v)
 			zero, other := a.V(), a.V()
 			a.IsZero(own, zero, v)
 			a.IsZero(own, other, u)
 			a.Bit("bic", zero, zero, other) // x is not 0 where y is
-			a.Int3("sub", own, acc[slotZeroGolden], acc[slotZeroGolden], zero)
+			a.Int3("sub", own, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden], zero)
 			a.Op2("fabs", own, other, u)
 			a.Bit("and", other, other, zero)
-			a.Op3("fmax", own, acc[slotZeroMax], acc[slotZeroMax], other)
+			a.Op3("fmax", own, acc[kernel.SlotZeroMax], acc[kernel.SlotZeroMax], other)
 			a.Free(zero, other)
 		}
 		wx, wy := e.widened(a, vx), e.widened(a, vy)
@@ -75,21 +55,21 @@ func sumTile(a *neon.Asm, e element) {
 		}
 		for i := range wx {
 			u, v, d, m := wx[i], wy[i], a.V(), a.V()
-			a.Op3("fmla", neon.D2, acc[slotXY], u, v)
-			a.Op3("fmla", neon.D2, acc[slotXX], u, u)
-			a.Op3("fmla", neon.D2, acc[slotYY], v, v)
-			a.Op3("fadd", neon.D2, acc[slotX], acc[slotX], u)
-			a.Op3("fadd", neon.D2, acc[slotY], acc[slotY], v)
+			a.Op3("fmla", neon.D2, acc[kernel.SlotXY], u, v)
+			a.Op3("fmla", neon.D2, acc[kernel.SlotXX], u, u)
+			a.Op3("fmla", neon.D2, acc[kernel.SlotYY], v, v)
+			a.Op3("fadd", neon.D2, acc[kernel.SlotX], acc[kernel.SlotX], u)
+			a.Op3("fadd", neon.D2, acc[kernel.SlotY], acc[kernel.SlotY], v)
 			a.Op3("fabd", neon.D2, d, u, v)
 			a.IsZero(neon.D2, m, v)
 			a.Op2("fabs", neon.D2, v, v)
-			a.Op3("fmla", neon.D2, acc[slotDD], d, d)
-			a.Op3("fadd", neon.D2, acc[slotAD], acc[slotAD], d)
-			a.Op3("fmax", neon.D2, acc[slotMaxAbs], acc[slotMaxAbs], d)
+			a.Op3("fmla", neon.D2, acc[kernel.SlotDD], d, d)
+			a.Op3("fadd", neon.D2, acc[kernel.SlotAD], acc[kernel.SlotAD], d)
+			a.Op3("fmax", neon.D2, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs], d)
 			a.Op3("fdiv", neon.D2, d, d, v)
 			a.Bit("bic", d, d, m)
-			a.Op3("fadd", neon.D2, acc[slotRel], acc[slotRel], d)
-			a.Op3("fmax", neon.D2, acc[slotMaxRel], acc[slotMaxRel], d)
+			a.Op3("fadd", neon.D2, acc[kernel.SlotRel], acc[kernel.SlotRel], d)
+			a.Op3("fmax", neon.D2, acc[kernel.SlotMaxRel], acc[kernel.SlotMaxRel], d)
 			a.Free(u, v, d, m)
 		}
 	})
@@ -97,18 +77,18 @@ func sumTile(a *neon.Asm, e element) {
 	for i, v := range acc {
 		op, lanes := "sum", neon.D2
 		switch i {
-		case slotMaxAbs, slotMaxRel:
+		case kernel.SlotMaxAbs, kernel.SlotMaxRel:
 			op = "max"
-		case slotHiX, slotHiY, slotZeroMax:
+		case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
 			op, lanes = "max", own
-		case slotLoX, slotLoY:
+		case kernel.SlotLoX, kernel.SlotLoY:
 			op, lanes = "min", own
-		case slotZeroGolden:
+		case kernel.SlotZeroGolden:
 			op, lanes = "add", own
 		}
 		a.Across(op, lanes, v, v)
 		switch {
-		case i == slotZeroGolden:
+		case i == kernel.SlotZeroGolden:
 			// The upper bits are 0, and counts are below 2^31.
 			a.Go("FMOVD %s, %s", v.F(), tmp)
 			a.Go("SCVTFD %s, %s", tmp, v.F())
