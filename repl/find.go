@@ -49,33 +49,33 @@ func (r *tensorRef) name() string {
 	return base + ".output." + strconv.Itoa(r.index)
 }
 
+// wholeFile names all tensors of a recorded file.
+func wholeFile(e *dump.Entry) *tensorRef {
+	return &tensorRef{path: e.Path, file: e.Name.File, all: true}
+}
+
 // open opens the tensors; the caller closes them.
-func (r *tensorRef) open() ([]*array.Array, []error, error) {
-	if r.all {
-		arrays, bad, err := array.Open(r.path)
-		if r.file != "" {
-			for _, a := range arrays {
-				a.Rename(r.file)
-			}
+func (r *tensorRef) open() (arrays []*array.Array, bad []error, err error) {
+	var a *array.Array
+	switch {
+	case r.all:
+		arrays, bad, err = array.Open(r.path)
+	case r.dataset != "":
+		if a, err = array.Dataset(r.path, r.dataset); err == nil {
+			a.Name = r.name()
+			return []*array.Array{a}, nil, nil
 		}
-		return arrays, bad, err
-	}
-	if r.dataset != "" {
-		a, err := array.Dataset(r.path, r.dataset)
-		if err != nil {
-			return nil, nil, err
+	default:
+		if a, err = array.Tensor(r.path, r.input, r.index); err == nil {
+			arrays = []*array.Array{a}
 		}
-		a.Name = r.name()
-		return []*array.Array{a}, nil, nil
-	}
-	a, err := array.Tensor(r.path, r.input, r.index)
-	if err != nil {
-		return nil, nil, err
 	}
 	if r.file != "" {
-		a.Rename(r.file)
+		for _, a := range arrays {
+			a.Rename(r.file)
+		}
 	}
-	return []*array.Array{a}, nil, nil
+	return arrays, bad, err
 }
 
 // cutArrayName splits the name of an array that a converter makes of a dump,
@@ -128,15 +128,16 @@ func (s *session) findTensors(text string) []tensorRef {
 		case isArray && e.Name.File == file:
 			exact = append(exact, tensorRef{path: e.Path, file: e.Name.File, input: input, index: index})
 		case dump.Normalise(e.Name.OpName) == operator:
-			exact = append(exact, tensorRef{path: e.Path, file: e.Name.File, all: true})
+			exact = append(exact, *wholeFile(e))
 		default:
-			add(tensorRef{path: e.Path, file: e.Name.File, all: true}, e.Name.File)
+			add(*wholeFile(e), e.Name.File)
 		}
 	})
 	if g := s.goldenArrays(); g != nil {
 		for _, op := range g.Ops {
 			for i := range op.Files {
-				r, name := tensorRef{path: op.Files[i].Path, file: op.Files[i].Name.File, all: true, golden: true}, op.Files[i].Name
+				r, name := *wholeFile(&op.Files[i]), op.Files[i].Name
+				r.golden = true
 				if dump.Normalise(name.OpName) == operator {
 					exact = append(exact, r)
 				} else {

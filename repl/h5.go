@@ -216,9 +216,7 @@ func (n *niCmd) h5Line(ctx context.Context, s *session, d *h5Side, t *h5Tensor) 
 		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()
 	}
 	defer a.Close()
-	watching, done := s.watch(ctx, "ni", a)
-	stats, err := a.Measure(watching, s.set.Workers)
-	done()
+	stats, err := s.measure(ctx, "ni", a)
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

@@ -14,7 +14,6 @@ import (
 
 	"precision/dump"
 	"precision/graph"
-	"precision/repl/array"
 )
 
 // dumpFile is a dump file of an operator, and the folder it is in.
@@ -69,15 +68,12 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	var tensors []tensor
 	var failed []error
 	for _, e := range files {
-		arrays, bad, err := array.Open(e.Path)
+		arrays, bad, err := wholeFile(e.Entry).open()
 		if err != nil {
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
-			a.Rename(e.Name.File)
-			watching, done := s.watch(ctx, "ni", a)
-			stats, err := a.Measure(watching, s.set.Workers)
-			done()
+			stats, err := s.measure(ctx, "ni", a)
 			name := a.Name
 			if err == nil {
 				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
@@ -219,15 +215,12 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 		if op == nil {
 			continue
 		}
-		arrays, bad, err := array.Open(op.Newest().Path)
+		arrays, bad, err := wholeFile(op.Newest()).open()
 		if err != nil {
 			bad = append(bad, err)
 		}
 		for _, a := range arrays {
-			a.Rename(op.Newest().Name.File)
-			watching, done := s.watch(ctx, "ni", a)
-			stats, err := a.Measure(watching, s.set.Workers)
-			done()
+			stats, err := s.measure(ctx, "ni", a)
 			a.Close()
 			if ctx.Err() != nil {
 				return ctx.Err()

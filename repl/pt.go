@@ -78,9 +78,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 }
 
 func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, error) {
-	watching, done := s.watch(ctx, "pt", a)
-	stats, err := a.Measure(watching, s.set.Workers)
-	done()
+	stats, err := s.measure(ctx, "pt", a)
 	if err != nil {
 		return "", err
 	}

@@ -196,6 +196,13 @@ func (s *session) watch(ctx context.Context, label string, arrays ...*array.Arra
 	}), bar.Done
 }
 
+// measure takes the statistics of a tensor and shows its progress.
+func (s *session) measure(ctx context.Context, label string, a *array.Array) (array.Stats, error) {
+	watching, done := s.watch(ctx, label, a)
+	defer done()
+	return a.Measure(watching, s.set.Workers)
+}
+
 // plan finds what to compare in the data folder: the first run of the NPU with
 // golden arrays, and with its second run.
 func (v *vcCmd) plan(s *session) (jobs []job, code int) {
