@@ -148,12 +148,9 @@ func (s *session) apart(files []string, out string) []batch {
 // runOf is where a folder of dumps is: its debug id and path in the newest run,
 // or the path itself of others.
 func (s *session) runOf(dir string) []string {
-	for _, id := range s.ids() {
-		d := s.dumpsOf(id)
-		for _, l := range d.leaves {
-			if rel, err := filepath.Rel(d.run, dir); l.dir == dir && err == nil {
-				return []string{id.name, rel}
-			}
+	if id, l := s.leafAt(dir); l != nil {
+		if rel, err := filepath.Rel(s.dumpsOf(id).run, dir); err == nil {
+			return []string{id.name, rel}
 		}
 	}
 	return []string{filepath.Base(dir)}

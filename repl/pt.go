@@ -175,12 +175,8 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 // decodeOf is the folder below temp/decode that a tensor of a file belongs in:
 // that of the run the file is part of.
 func (s *session) decodeOf(a *array.Array) string {
-	for _, id := range s.ids() {
-		for _, l := range s.dumpsOf(id).leaves {
-			if filepath.Dir(a.Path) == l.dir {
-				return filepath.Join(append([]string{s.data.decode()}, s.decodeFolder(id, l)...)...)
-			}
-		}
+	if id, l := s.leafAt(filepath.Dir(a.Path)); l != nil {
+		return filepath.Join(append([]string{s.data.decode()}, s.decodeFolder(id, l)...)...)
 	}
 	if a.Dataset {
 		return filepath.Join(s.data.decode(), "pt")

@@ -26,6 +26,18 @@ func (s *session) toldOfGraphs(warning string) bool {
 	})
 }
 
+// leafAt finds the folder of dumps at dir in the newest runs, nil if it is in none.
+func (s *session) leafAt(dir string) (*debugID, *leaf) {
+	for _, id := range s.ids() {
+		for _, l := range s.dumpsOf(id).leaves {
+			if l.dir == dir {
+				return id, l
+			}
+		}
+	}
+	return nil, nil
+}
+
 // dumpsOf are the dumps of a debug id. Which run was chosen of several is told
 // the first time.
 func (s *session) dumpsOf(id *debugID) *dumps {
