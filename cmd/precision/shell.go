@@ -41,12 +41,12 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	if set.NArg() > 0 {
 		word, flags, rest := set.Arg(0), args[:len(args)-set.NArg()], set.Args()[1:]
 		for name, command := range map[string]func(context.Context, env, []string) (int, error){"data": dataCommand, "infer": inferCommand} {
-			if word == name && len(rest) > 0 { // precision -lang zh data DIR
+			if word == name && len(rest) > 0 { // precision -c ls data DIR
 				return command(ctx, e, slices.Concat(rest[:1], flags, rest[1:]))
 			}
 		}
 		if run, ok := repl.Command(word); ok && cfg.Commands == "" {
-			return run(ctx, cfg, rest), nil // precision -lang zh vcs -l 5
+			return run(ctx, cfg, rest), nil // precision -data DIR vcs -l 5
 		}
 		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", word)
 	}
