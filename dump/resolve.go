@@ -54,6 +54,9 @@ func Resolve(dir string) (data string, choices []string, err error) {
 	}
 	switch len(found) {
 	case 0:
+		if visited == 1 {
+			return "", nil, errorf(dir, CodeFolder, -1, "no dumps in this folder")
+		}
 		return "", nil, errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", visited-1)
 	case 1:
 		return found[0], nil, nil
