@@ -1,0 +1,149 @@
+package result
+
+import "slices"
+
+// Class sorts reasons for summaries.
+type Class uint8
+
+// The classes of reasons a row can carry.
+const (
+	Remark        Class = iota // the row was compared; something to know about it
+	NoDump                     // the operator has no dump on the left side
+	NoGolden                   // the right side has no such tensor
+	Unreadable                 // a file or a tensor in it cannot be read
+	ShapeDiffers               // shapes or element counts do not fit
+	NoConverter                // no way from the dump's layout to the golden one
+	NotInGraph                 // the graph does not tell which tensor it is
+	TypeUnsupport              // element type without numeric values
+	Skipped                    // left out on purpose
+	Empty                      // no elements
+	classCount
+)
+
+var classNames = [...]string{
+	Remark: "remark", NoDump: "no-dump", NoGolden: "no-golden", Unreadable: "unreadable", ShapeDiffers: "shape",
+	NoConverter: "layout", NotInGraph: "not-in-graph", TypeUnsupport: "dtype", Skipped: "skipped", Empty: "empty",
+}
+
+// String is the name of the class in JSON and in message keys.
+func (c Class) String() string {
+	if c < classCount {
+		return classNames[c]
+	}
+	return "unknown"
+}
+
+// Reason is one thing to know about a row: a kind and its arguments. A face
+// says it in a language; nothing in the program reads a sentence back.
+type Reason struct {
+	Kind Kind `json:"kind"`
+	// Args are the names, numbers and shapes the kind speaks of, in the order
+	// its comment gives.
+	Args []string `json:"args,omitempty"`
+}
+
+// Because makes a reason.
+func Because(kind Kind, args ...string) Reason { return Reason{Kind: kind, Args: args} }
+
+// Equal tells whether two reasons say the same.
+func (r Reason) Equal(o Reason) bool { return r.Kind == o.Kind && slices.Equal(r.Args, o.Args) }
+
+// Kind is what a reason says. Its text is its name in JSON and in messages.
+type Kind string
+
+// The kinds, with their arguments. op is the operator the row is about.
+const (
+	NoLeftDump      Kind = "no-left-dump"      // op, type
+	NoLeftOp        Kind = "no-left-op"        // op: only the right side has it
+	NoRightOp       Kind = "no-right-op"       // op: only the left side has it
+	NoRightTensor   Kind = "no-right-tensor"   // op, tensor
+	BadLeftDump     Kind = "bad-left-dump"     // op, type, error
+	TinyLeftDump    Kind = "tiny-left-dump"    // op, type, error: shorter than a header
+	BadTensor       Kind = "bad-tensor"        // op, error
+	BadFile         Kind = "bad-file"          // op, path, error
+	BadDump         Kind = "bad-dump"          // error
+	NoTensor        Kind = "no-tensor"         // op, path: the golden file holds none
+	FewOutputs      Kind = "few-outputs"       // op, path, outputs, the one the graph names
+	ShapesDiffer    Kind = "shapes-differ"     // op, left shape, right shape
+	ShapeOf         Kind = "shape-of"          // op, left shape, right shape, tensor: of two dumps
+	CountsDiffer    Kind = "counts-differ"     // op, role, left count, right count: numbers of tensors
+	NoSuchTensors   Kind = "no-such-tensors"   // op, role: neither side has any
+	NoShape         Kind = "no-shape"          // op, shape: the dump's shape is none
+	NoRightShape    Kind = "no-right-shape"    // op, shape: the golden shape is none
+	FewElements     Kind = "few-elements"      // op, elements, shape, elements it needs
+	ElementsOfShape Kind = "elements-of-shape" // op, elements, shape: one does not fit the other
+	BadView         Kind = "bad-view"          // op, error: shapes that no view can be made of
+	NZNoShape       Kind = "nz-no-shape"       // op, largest shape: FRACTAL_NZ without an original shape
+	NZShape         Kind = "nz-shape"          // op, target shape, largest shape
+	LayoutUnknown   Kind = "layout-unknown"    // name of the golden layout
+	LayoutNone      Kind = "layout-none"       // op, layout, target layout
+	LayoutNoneFor   Kind = "layout-none-for"   // op, layout, shape, target layout, shape
+	LayoutFailed    Kind = "layout-failed"     // op, error
+	GraphSilent     Kind = "graph-silent"      // op, error
+	GraphEntry      Kind = "graph-entry"       // error
+	GraphProducer   Kind = "graph-producer"    // name the fusion rules do not have
+	DTypeUnknown    Kind = "dtype-unknown"     // op, dtype, its number
+	InnerOnly       Kind = "inner-only"        // op: every operator of the group is an inner one
+	NoFusedDump     Kind = "no-fused-dump"     // no operator of the L1 group has a dump
+	NoTensors       Kind = "no-tensors"        // op, path: the dump has none to compare
+	NoOutputs       Kind = "no-outputs"        // op, path: and inputs cannot be matched by name
+	SlicesMissing   Kind = "slices-missing"    // op, slices, files
+	StorageOrder    Kind = "storage-order"     // left shape, right shape: compared in storage order
+	FrontOnly       Kind = "front-only"        // left shape, right shape: only the front part is compared
+	SameNonFinite   Kind = "same-non-finite"   // elements, of: left out, the same NaN or Inf on both sides
+	ScriptFailed    Kind = "script-failed"     // error of a user's algorithm
+	ScriptSays      Kind = "script-says"       // message of a user's algorithm
+	RealPartOnly    Kind = "real-part-only"    // op: the right side is complex, its imaginary part was left out
+	NoteScalar      Kind = "note-scalar"       // a scalar has no cosine
+	NoteScalarOld   Kind = "note-scalar-old"   // the same in reference numerics
+	NoteAllZero     Kind = "note-all-zero"     // path: no element but 0
+	NoteInfinite    Kind = "note-infinite"     // path: the divergence is infinite
+	NoteBoolean     Kind = "note-boolean"      // metric, not defined for booleans
+	NoteDifference  Kind = "note-difference"   // metric, needs differences of booleans
+	NoteNoMaximum   Kind = "note-no-maximum"   // metric, the maximum of no elements
+	NoteEmpty       Kind = "note-empty"        // no elements
+	NoteNotFinite   Kind = "note-not-finite"   // elements: none is finite, and they agree
+	NoteDisagree    Kind = "note-disagree"     // elements, of, first place, left value, right value: NaN or Inf disagree
+	NoteZeroGolden  Kind = "note-zero-golden"  // elements, of, largest error: differ where golden is 0
+	NoMatch         Kind = "no-match"          // name, file: a recording has no partner for it
+	Text            Kind = "text"              // sentence of a table that was imported
+)
+
+// kinds gives the class of every kind, and whether the old tool keeps it to
+// itself: its cell is empty where ours says why.
+var kinds = map[Kind]struct {
+	class Class
+	quiet bool
+}{
+	NoLeftDump: {NoDump, false}, NoLeftOp: {NoDump, false}, NoFusedDump: {NoDump, false},
+	NoRightOp: {NoGolden, false}, NoRightTensor: {NoGolden, false}, NoMatch: {NoGolden, false}, FewOutputs: {NoGolden, true},
+	BadLeftDump: {Unreadable, false}, TinyLeftDump: {Unreadable, true}, BadTensor: {Unreadable, false}, BadFile: {Unreadable, false},
+	BadDump: {Unreadable, false}, NoTensor: {Unreadable, false}, FewElements: {Unreadable, false},
+	ShapesDiffer: {ShapeDiffers, false}, ShapeOf: {ShapeDiffers, false}, CountsDiffer: {ShapeDiffers, false}, NoShape: {ShapeDiffers, false},
+	NoRightShape: {ShapeDiffers, true}, ElementsOfShape: {ShapeDiffers, true}, BadView: {ShapeDiffers, true},
+	NZNoShape: {ShapeDiffers, false}, NZShape: {ShapeDiffers, false},
+	LayoutUnknown: {NoConverter, false}, LayoutNone: {NoConverter, true}, LayoutNoneFor: {NoConverter, false}, LayoutFailed: {NoConverter, true},
+	GraphSilent: {NotInGraph, false}, GraphEntry: {NotInGraph, false}, GraphProducer: {NotInGraph, false},
+	DTypeUnknown: {TypeUnsupport, false},
+	InnerOnly:    {Skipped, false}, Text: {Skipped, false},
+	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
+	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
+	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
+	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
+}
+
+// Class sorts the kind; one that is not known is a remark.
+func (k Kind) Class() Class { return kinds[k].class }
+
+// Quiet tells whether the old tool's table does not show the reason.
+func (k Kind) Quiet() bool { return kinds[k].quiet }
+
+// Kinds lists all kinds in alphabetical order.
+func Kinds() []Kind {
+	list := make([]Kind, 0, len(kinds))
+	for k := range kinds {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}

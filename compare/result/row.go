@@ -1,0 +1,134 @@
+package result
+
+import (
+	"strconv"
+
+	"precision/compare/metric"
+	"precision/dump/dtype"
+)
+
+// Role says what a row is about.
+type Role uint8
+
+const (
+	// Output is an output of an operator, Input an input.
+	Output Role = iota
+	Input
+	// Whole is the operator as such: there is no tensor to speak of.
+	Whole
+)
+
+var roleNames = [...]string{Output: "output", Input: "input", Whole: "operator"}
+
+func (r Role) String() string {
+	if int(r) < len(roleNames) {
+		return roleNames[r]
+	}
+	return "role " + strconv.Itoa(int(r))
+}
+
+// Row is one line of a table: a pair of tensors, or an operator of which
+// nothing could be compared.
+type Row struct {
+	// Index is the number of the operator group in the graph, or without a
+	// graph the place of the operator in the time order of the left side.
+	Index int
+	// Sequence is the operator's id in the graph.
+	Sequence int64
+	// Op is the operator on the left side that the tensor belongs to, Type
+	// its type, as Conv2D.
+	Op, Type string
+	// Role and Slot say which of its tensors it is. Slot is -1 on a row
+	// about a whole operator.
+	Role Role
+	Slot int
+	// Left and Right are the two tensors.
+	Left, Right Operand
+	// Shape is the logical shape that was compared, nil if none was; a
+	// scalar has an empty one.
+	Shape []int64
+	// Compared tells whether Result holds values.
+	Compared bool
+	Result   metric.Result
+	// Saturated is set when golden values lie beyond the range of the left
+	// dtype and the left side holds its largest magnitude or an infinity
+	// there: what the other elements came to.
+	Saturated *Saturated
+	// Overflow is what overflow detection said of a float16 tensor: "YES",
+	// "NO", "NaN" where it could not tell, and "" when it is off.
+	Overflow string
+	// Custom holds the texts of user algorithms by name.
+	Custom map[string]string
+	// Reasons say why values are missing, or what to know when reading them.
+	Reasons []Reason
+	Facts   Facts
+}
+
+// Operand is one side of a pair. What is not known is empty.
+type Operand struct {
+	// Names are the operators the side has in this group, separated by
+	// commas or blanks as the table shows them; "*" is none.
+	Names string
+	// File is the path of the file the tensor was read from.
+	File string
+	// DType is the element type, dtype.Undefined if it is not known.
+	DType dtype.Type
+	// Address is the device address, nil for arrays.
+	Address *uint64
+}
+
+// Facts are what a judge has to know of a row beside the numbers.
+type Facts struct {
+	// Order is the place of the operator in execution order.
+	Order int
+	// Scalar: the tensor has a single element.
+	Scalar bool
+	// Sliced: FFTS+ ran the operator in slices.
+	Sliced bool
+	// Producer is what feeds an input: the operator and output that the
+	// graph names, an empty Op if it is not known.
+	Producer Port
+}
+
+// Saturated is the second look at a pair without the elements that lie beyond
+// the range of the left dtype on the golden side and at its end on the left.
+type Saturated struct {
+	// Count is the number of elements left out.
+	Count int64
+	// Result is that of all others.
+	Result metric.Result
+}
+
+// Port is an output of an operator, or an input where the context says so.
+type Port struct {
+	Op    string
+	Index int
+}
+
+// Tensor is the name of the tensor, "conv1:output:0"; empty on a row about a
+// whole operator.
+func (r *Row) Tensor() string {
+	if r.Role == Whole {
+		return ""
+	}
+	return TensorName(r.Op, r.Role, r.Slot)
+}
+
+// TensorName is the name of a tensor in tables: "conv1:output:0".
+func TensorName(op string, role Role, slot int) string {
+	return op + ":" + role.String() + ":" + strconv.Itoa(slot)
+}
+
+// Add appends reasons.
+func (r *Row) Add(reasons ...Reason) { r.Reasons = append(r.Reasons, reasons...) }
+
+// Class is what the reasons of a row come to: the class of the first one that
+// is no remark, Skipped if there is none.
+func (r *Row) Class() Class {
+	for _, reason := range r.Reasons {
+		if c := reason.Kind.Class(); c != Remark {
+			return c
+		}
+	}
+	return Skipped
+}

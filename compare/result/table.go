@@ -1,0 +1,99 @@
+package result
+
+import "time"
+
+// Table is what a comparison found.
+type Table struct {
+	Meta Meta
+	// Ops are the operators of the network, of the graph or, without one, of
+	// the left side. Rows name them by Row.Op.
+	Ops []Operator
+	// Rows are in the order of their Index.
+	Rows []Row
+}
+
+// Meta says what was compared with what, when and how.
+type Meta struct {
+	// Left and Right are the two sides.
+	Left, Right Side
+	// Graph is the path of the graph, empty without one.
+	Graph string
+	// GraphHow is how the graph was found: "given", or why it was taken.
+	GraphHow string
+	Pairing  Pairing
+	// Numerics are "exact" or "reference".
+	Numerics string
+	// Metrics are the names of the selected metrics, in order.
+	Metrics []string
+	// Time is when the comparison began.
+	Time time.Time
+	// Version is that of the program.
+	Version string
+	// Partial: a range or a selection left operators out on purpose.
+	Partial bool
+	// Warnings are what a user should know of the inputs, first things first.
+	Warnings []string
+}
+
+// Side is one side of a comparison.
+type Side struct {
+	// Dir is the folder its tensors were read from.
+	Dir string
+	// Kind is the kind of recording: "npu", "numpy", "quantised", "torch" …
+	Kind string
+	// Recording is the recording that was taken of several, empty if there
+	// was one only; Others are those that were passed over.
+	Recording string
+	Others    []string
+}
+
+// How pairs were found.
+type How string
+
+const (
+	ByGraph How = "graph"   // the graph says which golden tensor each belongs to
+	ByName  How = "names"   // operators of the same name; outputs only against arrays
+	Aligned How = "aligned" // sequences of calls were aligned
+	ByHand  How = "given"   // the user named the pair
+)
+
+// Pairing says how tensors of the two sides were brought together.
+type Pairing struct {
+	How How
+	// Why is given when How is not what the user asked for: what the other
+	// way would have covered.
+	Why []Reason
+	// Covered counts operators with a compared output, per way that was tried.
+	Covered map[How]int
+}
+
+// Operator is a node of the network.
+type Operator struct {
+	Name, Type string
+	// Index is the number of its group, Order its place in execution order.
+	Index, Order int
+	// Framework are the operators it was made from; none for an inserted one.
+	Framework []string
+	// Inserted: the graph compiler added it, it has no counterpart.
+	Inserted bool
+	// Constant: a weight, literal or variable; Feed: an input of the network.
+	// Neither is computed by a kernel.
+	Constant, Feed bool
+	// Inner: its outputs stay inside a group, no framework operator has them.
+	Inner bool
+	// NoKernel: it moves no data of its own and leaves no dump (NetOutput,
+	// control operators).
+	NoKernel bool
+	// Skipped: outputs are in another scale than any golden tensor, as those of
+	// a quantiser, and are not compared.
+	Skipped bool
+	// Dumped: the left side has a recording of it.
+	Dumped bool
+	// Inputs are what feeds it, by input slot; an empty Op is not connected
+	// or not known.
+	Inputs []Port
+	// Outputs is how many outputs the graph gives it.
+	Outputs int
+	// Final are outputs of the network.
+	Final bool
+}
