@@ -17,7 +17,7 @@ import (
 	gprompt "github.com/c-bata/go-prompt"
 
 	"precision/graph"
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // repoDir is the root of the module, from before tests change their folder.

@@ -29,7 +29,7 @@ import (
 	"golang.org/x/term"
 
 	"precision/dump"
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // Config is what a session may touch of the outside, and the choices of the

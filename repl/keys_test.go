@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // TestKeys checks that every message the code names exists, and every option

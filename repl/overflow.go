@@ -9,9 +9,9 @@ import (
 
 	"precision/dump"
 	"precision/dump/overflow"
+	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl/array"
-	"precision/repl/msg"
 )
 
 // overflowed is the operator of an overflow to look at.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // A result table says in English why a tensor has no values, as the tools do

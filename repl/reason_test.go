@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"precision/compare/metric"
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // TestReasons translates every reason in the recorded result tables, and every

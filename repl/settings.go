@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"precision/graph"
+	"precision/internal/msg"
 	"precision/repl/capture"
-	"precision/repl/msg"
 )
 
 // settingsFile is the name of a settings file, in the data folder or in the

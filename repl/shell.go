@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 func parseLang(name string) (msg.Lang, bool) { return msg.ParseLang(name) }

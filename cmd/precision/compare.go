@@ -14,8 +14,8 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/internal/msg"
 	"precision/internal/progress"
-	"precision/repl/msg"
 )
 
 // compareFlags are the options of the compare command.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // language is what -lang before the command asks for, or else the environment.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"precision/compare"
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // TestMain speaks English, whatever the environment is.

@@ -53,7 +53,7 @@ import (
 	"syscall"
 
 	"precision/internal/gc"
-	"precision/repl/msg"
+	"precision/internal/msg"
 )
 
 // Exit statuses.

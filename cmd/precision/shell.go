@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/msg"
 	"precision/repl"
-	"precision/repl/msg"
 )
 
 // shellConfig is what every way into the shell shares.

@@ -11,8 +11,8 @@ import (
 
 	"precision/compare"
 	"precision/graph"
+	"precision/internal/msg"
 	"precision/repl"
-	"precision/repl/msg"
 )
 
 // summaryText writes the summary of a comparison in a language.

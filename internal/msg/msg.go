@@ -1,29 +1,27 @@
-// Package msg holds what the shell says, in English and in Chinese.
+// Package msg holds what the program says to people, in English and in Chinese.
 //
-// The texts are in en.txt and zh.txt, one message a line:
+// A package that says something registers its own texts, two files en.txt and
+// zh.txt with one message a line:
 //
 //	key = text with %s verbs
 //
 // Both files have the same keys, and the verbs of a message are the same in
-// both, in the same order; a test checks that. "\n" stands for a line break, and
-// "{one|many}" behind a number for the form that goes with it.
+// both, in the same order; package msgtest checks that. "\n" stands for a line
+// break, and "{one|many}" behind a number for the form that goes with it.
+//
+// A message that belongs to one place only is a Text, which stands in the code
+// in both languages.
 package msg
 
 import (
-	_ "embed"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"unicode"
 )
 
-//go:embed en.txt
-var english string
-
-//go:embed zh.txt
-var chinese string
-
-// Lang is a language the shell speaks.
+// Lang is a language the program speaks.
 type Lang uint8
 
 // The languages.
@@ -64,25 +62,49 @@ func FromEnv(getenv func(string) string) Lang {
 	return English
 }
 
+// registered are the files with the texts of all packages.
+var registered []fs.FS
+
+// Register adds the texts of a package: files holds en.txt and zh.txt. It is for
+// init functions. Keys are those of the whole program.
+func Register(files fs.FS) { registered = append(registered, files) }
+
+// tables are the messages by key. They are read when the first is asked for.
 var tables = [...]func() map[string]string{
-	English: sync.OnceValue(func() map[string]string { return parse(english) }),
-	Chinese: sync.OnceValue(func() map[string]string { return parse(chinese) }),
+	English: sync.OnceValue(func() map[string]string { return read("en.txt") }),
+	Chinese: sync.OnceValue(func() map[string]string { return read("zh.txt") }),
 }
 
-// parse reads a message file. Its lines are part of the program, so a line
-// that is not a message is dropped; the test of the files finds it.
-func parse(text string) map[string]string {
+// read reads a file of every package. They are part of the program: one that is
+// not there, or a key of two packages, is a mistake in it.
+func read(name string) map[string]string {
 	table := map[string]string{}
+	for _, files := range registered {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			panic(err)
+		}
+		parse(table, string(text))
+	}
+	return table
+}
+
+// parse adds the messages of a file to a table. A line that is not a message is
+// dropped; the test of the files finds it.
+func parse(table map[string]string, text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		if key, text, ok := strings.Cut(line, " = "); ok {
-			table[strings.TrimSpace(key)] = strings.ReplaceAll(text, `\n`, "\n")
+			key = strings.TrimSpace(key)
+			if _, twice := table[key]; twice {
+				panic("two packages have a message " + key)
+			}
+			table[key] = strings.ReplaceAll(text, `\n`, "\n")
 		}
 	}
-	return table
 }
 
 // Has reports whether there is a message of that key.
@@ -98,6 +120,21 @@ func (l Lang) T(key string, args ...any) string {
 	if !ok {
 		return key
 	}
+	return fill(text, args)
+}
+
+// Text is a message in both languages, with the same verbs in both.
+type Text struct{ En, Zh string }
+
+// In is the text in a language, with its arguments as in Lang.T.
+func (t Text) In(l Lang, args ...any) string {
+	if l == Chinese {
+		return fill(t.Zh, args)
+	}
+	return fill(t.En, args)
+}
+
+func fill(text string, args []any) string {
 	if len(args) == 0 {
 		return strings.ReplaceAll(text, "%%", "%")
 	}
