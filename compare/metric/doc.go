@@ -39,6 +39,12 @@
 // logarithm of the original is not specified to the last bit. Relative errors
 // are |x/y - 1| there, and 0 where |y| <= 2^-52.
 //
+// # Facts
+//
+// Both numerics give the [Facts] of a pair as well: what a judge wants to know
+// that no column tells, such as counts, the places of the first difference and
+// of the largest error, offset and scale. They do not depend on the selected metrics.
+//
 // # Use
 //
 // [Compute32] and [Compute64] take whole slices. A [Run] takes a tensor in

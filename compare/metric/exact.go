@@ -9,6 +9,8 @@ type exactRun struct {
 	sums   exactSums
 	kx, ky klScale
 	kl     klSums
+	seen   seen
+	within Tolerance
 }
 
 type exactPartial struct {
@@ -30,15 +32,17 @@ type exactSums struct {
 	zeroGolden         int64
 	agree, disagree    int64
 	first              Element // that disagrees
+	places
 }
 
 func newExactSums() exactSums {
 	inf := math.Inf(1)
-	return exactSums{loX: inf, hiX: -inf, loY: inf, hiY: -inf}
+	return exactSums{loX: inf, hiX: -inf, loY: inf, hiY: -inf, places: newPlaces()}
 }
 
 // add appends t, which begins at the element start of the tensor.
 func (s *exactSums) add(t *exactSums, start int64) {
+	s.places.add(&t.places, start, t.maxAbs > s.maxAbs)
 	s.n += t.n
 	s.xy.add(t.xy)
 	s.xx.add(t.xx)
@@ -71,10 +75,10 @@ func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 	p.n = len(x)
 	sumTile32(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) {
-		sumCarefully(&p.sums, x, y)
+		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(&p.sums, &t, x, y, spreadAbout32)
+	fromTile(r, &p.sums, &t, x, y, spreadAbout32, firstApart32)
 }
 
 func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
@@ -87,10 +91,10 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 	sumTile64(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
 		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) || !finite(t.rel) {
-		sumCarefully(&p.sums, x, y)
+		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(&p.sums, &t, x, y, spreadAbout64)
+	fromTile(r, &p.sums, &t, x, y, spreadAbout64, firstApart64)
 }
 
 // squaresFit tells whether the squares of elements of up to top neither
@@ -98,7 +102,8 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 func squaresFit(top float64) bool { return scaleFor(top) == 0 }
 
 // fromTile turns the sums of a finite tile into sums that can be added.
-func fromTile[T float32 | float64](s *exactSums, t *tileSums, x, y []T, spread func([]T, float64) float64) {
+func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y []T,
+	spread func([]T, float64) float64, firstApart func(x, y []T, by float64) int) {
 	*s = newExactSums()
 	if len(x) == 0 {
 		return
@@ -110,6 +115,23 @@ func fromTile[T float32 | float64](s *exactSums, t *tileSums, x, y []T, spread f
 	s.zeroMax, s.zeroGolden = t.zeroMax, t.zeroGolden
 	s.x = tileMoments(x, t.x, t.xx, spread)
 	s.y = tileMoments(y, t.y, t.yy, spread)
+	s.tx = tally{zero: t.zeroX, lo: t.loX, hi: t.hiX}
+	s.ty = tally{zero: t.zeroY, lo: t.loY, hi: t.hiY}
+	s.diff.m = t.x - t.y
+	s.differ = t.differ
+	element := func(by float64) Element {
+		i := firstApart(x, y, by)
+		return Element{int64(i), float64(x[i]), float64(y[i])}
+	}
+	if t.maxAbs > r.seen.maxAbs() {
+		s.worst = element(t.maxAbs)
+	}
+	if t.differ > 0 && r.seen.maxAbs() == 0 {
+		s.firstDiffer = element(math.SmallestNonzeroFloat64)
+	}
+	if s.outside = t.differ; t.differ > 0 && r.within != (Tolerance{}) {
+		s.outside = outside(x, y, r.within)
+	}
 }
 
 // tileMoments takes the spread from the sums, unless the mean is so large
@@ -165,6 +187,7 @@ func (r *exactRun) fold(p *exactPartial) {
 		r.sums = newExactSums()
 	}
 	r.sums.add(&p.sums, r.n)
+	r.seen.note(r.sums.maxAbs)
 	r.n += int64(p.n)
 }
 

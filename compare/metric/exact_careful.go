@@ -5,13 +5,15 @@ import "math"
 // sumCarefully reduces a tile with elements that are not finite, or whose
 // squares overflow or vanish. It leaves out elements that agree in not being
 // finite, counts those that disagree, and scales what needs it.
-func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
+func sumCarefully[T float32 | float64](s *exactSums, x, y []T, within Tolerance) {
 	y = y[:len(x)]
 	*s = newExactSums()
 	var topX, topY float64 // largest magnitudes of the finite elements
 	for i, v := range x {
 		a, b := float64(v), float64(y[i])
 		fa, fb := finite(a), finite(b)
+		s.tx.count(a)
+		s.ty.count(b)
 		if fa {
 			raise(&topX, math.Abs(a))
 		}
@@ -21,13 +23,27 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 		switch {
 		case fa && fb:
 			s.n++
-			raise(&s.maxAbs, math.Abs(a-b))
+			if a != b {
+				if s.differ == 0 {
+					s.firstDiffer = Element{int64(i), a, b}
+				}
+				s.differ++
+				if d := math.Abs(a - b); d > s.maxAbs {
+					s.maxAbs, s.worst = d, Element{int64(i), a, b}
+				}
+				if !within.holds(a, b) {
+					s.outside++
+				}
+			}
 			lower(&s.loX, a)
 			raise(&s.hiX, a)
 			lower(&s.loY, b)
 			raise(&s.hiY, b)
 		case a == b || a != a && b != b:
 			s.agree++
+			if a != a {
+				s.bothNaN++
+			}
 		default:
 			if s.disagree == 0 {
 				s.first = Element{int64(i), a, b}
@@ -45,7 +61,7 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 		ed = scaleFor(max(topX, topY))
 		fd = math.Ldexp(1, -ed)
 	}
-	s.xx.e, s.yy.e, s.xy.e, s.dd.e, s.ad.e = 2*ex, 2*ey, ex+ey, 2*ed, ed
+	s.xx.e, s.yy.e, s.xy.e, s.dd.e, s.ad.e, s.diff.e = 2*ex, 2*ey, ex+ey, 2*ed, ed, ed
 	var rel, small float64 // small is 2^-64 of rel, should that overflow
 	fx, fy := math.Ldexp(1, -ex), math.Ldexp(1, -ey)
 	for i, v := range x {
@@ -56,7 +72,9 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T) {
 		s.xx.m += (a * fx) * (a * fx)
 		s.yy.m += (b * fy) * (b * fy)
 		s.xy.m += (a * fx) * (b * fy)
-		d := math.Abs(a*fd-b*fd) * gd
+		e := (a*fd - b*fd) * gd
+		s.diff.m += e
+		d := math.Abs(e)
 		s.ad.m += d
 		s.dd.m += d * d
 		switch d := math.Abs(a - b); {

@@ -15,6 +15,8 @@ type tileSums struct {
 	loY, hiY       float64
 	zeroMax        float64 // largest |x| where y is 0
 	zeroGolden     int64   // how many x are not 0 where y is
+	zeroX, zeroY   int64   // how many are 0
+	differ         int64   // how many x are not y
 }
 
 // sumTile is the tile in one go. If xx or yy comes out as NaN or infinite,
@@ -34,6 +36,12 @@ func sumTile[T float32 | float64](t *tileSums, x, y []T) {
 		raise(&t.hiX, a)
 		lower(&t.loY, b)
 		raise(&t.hiY, b)
+		if a == 0 {
+			t.zeroX++
+		}
+		if a != b {
+			t.differ++
+		}
 		d := math.Abs(a - b)
 		t.ad += d
 		t.dd += d * d
@@ -42,9 +50,12 @@ func sumTile[T float32 | float64](t *tileSums, x, y []T) {
 			r := d / math.Abs(b)
 			t.rel += r
 			raise(&t.maxRel, r)
-		} else if d != 0 {
-			t.zeroGolden++
-			raise(&t.zeroMax, d)
+		} else {
+			t.zeroY++
+			if d != 0 {
+				t.zeroGolden++
+				raise(&t.zeroMax, d)
+			}
 		}
 	}
 }

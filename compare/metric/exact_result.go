@@ -11,6 +11,7 @@ func (r *Run) exactResult() Result {
 		FirstDisagree:  s.first,
 		ZeroGolden:     s.zeroGolden,
 		ZeroGoldenMax:  s.zeroMax,
+		Facts:          r.exact.facts(),
 	}
 	note := func(n Note) {
 		n.Numerics = Exact
@@ -71,7 +72,6 @@ func (r *Run) exactValue(m Metric) Value {
 		}
 		return numberValue(math.Inf(1))
 	}
-	n := float64(s.n)
 	switch m {
 	case CosineSimilarity:
 		return r.exactCosine()
@@ -80,40 +80,27 @@ func (r *Run) exactValue(m Metric) Value {
 	case AccumulatedRelativeError:
 		return numberValue(s.rel.float())
 	case RelativeEuclideanDistance:
-		switch {
-		case s.dd.m == 0:
-			return numberValue(0)
-		case s.yy.m == 0:
-			return numberValue(math.Inf(1))
-		}
-		return numberValue(s.dd.over(s.yy).sqrt().float())
+		return numberValue(s.distance())
 	case KullbackLeiblerDivergence:
 		if r.exact.kl.p == 0 { // no second pass
 			return numberValue(0)
 		}
 		return numberValue(r.exact.kl.divergence())
 	case MeanAbsoluteError:
-		return numberValue(scaled{s.ad.m / n, s.ad.e}.float())
+		return numberValue(s.ad.mean(s.n).float())
 	case RootMeanSquareError:
-		return numberValue(scaled{s.dd.m / n, s.dd.e}.sqrt().float())
+		return numberValue(s.dd.mean(s.n).sqrt().float())
 	case MaxRelativeError:
 		return numberValue(s.maxRel)
 	default: // MeanRelativeError
-		return numberValue(scaled{s.rel.m / n, s.rel.e}.float())
+		return numberValue(s.rel.mean(s.n).float())
 	}
 }
 
 func (r *Run) exactCosine() Value {
 	s := &r.exact.sums
-	switch zeroX, zeroY := s.xx.m == 0, s.yy.m == 0; {
-	case r.cfg.Scalar:
-		return Value{}
-	case zeroX && zeroY:
-		return numberValue(1)
-	case zeroX || zeroY:
-		return Value{}
+	if c := s.cosine(); c == c && !r.cfg.Scalar {
+		return numberValue(c)
 	}
-	nx, ny := s.xx.sqrt(), s.yy.sqrt()
-	c := s.xy.over(nx).over(ny).float()
-	return numberValue(min(1, max(-1, c)))
+	return Value{}
 }

@@ -16,3 +16,6 @@ func spreadAbout32(v []float32, mean float64) float64 { return spreadAbout(v, me
 func spreadAbout64(v []float64, mean float64) float64 { return spreadAbout(v, mean) }
 
 func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool { return false }
+
+func firstApart32(x, y []float32, by float64) int { return firstApart(x, y, by) }
+func firstApart64(x, y []float64, by float64) int { return firstApart(x, y, by) }

@@ -17,6 +17,7 @@ func sumTile32(t *tileSums, x, y []float32) {
 	}
 	tileKernel32(&out, &x[0], &y[0], n)
 	t.set(&out)
+	counts(t, x[:n], y[:n])
 	if n < len(x) {
 		var rest tileSums
 		sumTile(&rest, x[n:], y[n:])
@@ -33,6 +34,7 @@ func sumTile64(t *tileSums, x, y []float64) {
 	}
 	tileKernel64(&out, &x[0], &y[0], n)
 	t.set(&out)
+	counts(t, x[:n], y[:n])
 	if n < len(x) {
 		var rest tileSums
 		sumTile(&rest, x[n:], y[n:])
@@ -66,6 +68,9 @@ func (t *tileSums) add(s *tileSums) {
 	t.loY, t.hiY = min(t.loY, s.loY), max(t.hiY, s.hiY)
 	t.zeroMax = max(t.zeroMax, s.zeroMax)
 	t.zeroGolden += s.zeroGolden
+	t.zeroX += s.zeroX
+	t.zeroY += s.zeroY
+	t.differ += s.differ
 }
 
 func sumKL32(s *klSums, kx, ky *klScale, x, y []float32) {
@@ -116,4 +121,23 @@ func spreadAbout64(v []float64, mean float64) float64 {
 	s, ss := sumSpread(v[n:], mean)
 	s, ss = s+out[0], ss+out[1]
 	return ss - s*s/float64(len(v))
+}
+
+func firstApart32(x, y []float32, by float64) int { return firstApart(x, y, by) }
+func firstApart64(x, y []float64, by float64) int { return firstApart(x, y, by) }
+
+// counts adds what the kernels do not count.
+func counts[T float32 | float64](t *tileSums, x, y []T) {
+	y = y[:len(x)]
+	for i, v := range x {
+		if v == 0 {
+			t.zeroX++
+		}
+		if y[i] == 0 {
+			t.zeroY++
+		}
+		if v != y[i] {
+			t.differ++
+		}
+	}
 }

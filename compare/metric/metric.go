@@ -87,6 +87,13 @@ type Config struct {
 	// Reference numerics only; in Exact numerics booleans are the numbers 0
 	// and 1.
 	Boolean bool
+	// Tolerance is by which Facts.Outside is counted. Looking at it takes
+	// another look at tiles that differ while they are in cache; the zero
+	// Tolerance takes none.
+	Tolerance Tolerance
+	// TableOnly leaves out the facts in Reference numerics, where they take sums
+	// of their own. Exact numerics have them for nothing.
+	TableOnly bool
 }
 
 // TileLen is the number of elements of every tile but the last, a multiple of

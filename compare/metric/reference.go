@@ -118,6 +118,9 @@ func (r *referenceRun) next(run *Run) bool {
 
 func (r *Run) referenceResult() Result {
 	result := Result{N: r.ref.n}
+	if !r.cfg.TableOnly {
+		result.Facts = r.exact.facts()
+	}
 	for _, m := range r.metrics {
 		result.Values[m] = r.referenceValue(m, func(kind NoteKind, side Side) {
 			result.Notes = append(result.Notes, Note{Kind: kind, Numerics: Reference, Metric: m, Side: side})

@@ -9,6 +9,8 @@ type Result struct {
 	Values [Count]Value
 	// Notes are in the order of the selected metrics.
 	Notes []Note
+	// Facts are what a judge goes by, besides the values.
+	Facts Facts
 
 	// The counts below are of Exact numerics.
 

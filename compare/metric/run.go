@@ -29,6 +29,7 @@ func NewRun(cfg Config) *Run {
 	for _, m := range r.metrics {
 		r.wants[m] = true
 	}
+	r.exact.within = cfg.Tolerance
 	return r
 }
 
@@ -39,9 +40,10 @@ func (r *Run) Reduce32(p *Partial, x, y []float32) {
 	y = y[:len(x)]
 	if r.cfg.Numerics == Reference {
 		r.ref.reduce(&p.ref, x, y)
-		return
 	}
-	r.exact.reduce32(&p.exact, x, y)
+	if r.sumsExactly() {
+		r.exact.reduce32(&p.exact, x, y)
+	}
 }
 
 // Reduce64 is Reduce32 for element types that a float32 does not hold. In
@@ -51,9 +53,10 @@ func (r *Run) Reduce64(p *Partial, x, y []float64) {
 	y = y[:len(x)]
 	if r.cfg.Numerics == Reference {
 		r.ref.reduce(&p.ref, narrow(&p.ref.x, x), narrow(&p.ref.y, y))
-		return
 	}
-	r.exact.reduce64(&p.exact, x, y)
+	if r.sumsExactly() {
+		r.exact.reduce64(&p.exact, x, y)
+	}
 }
 
 func narrow(buf *[]float32, v []float64) []float32 {
@@ -72,9 +75,16 @@ func narrow(buf *[]float32, v []float64) []float32 {
 func (r *Run) Fold(p *Partial) {
 	if r.cfg.Numerics == Reference {
 		r.ref.fold(&p.ref)
-		return
 	}
-	r.exact.fold(&p.exact)
+	if r.sumsExactly() {
+		r.exact.fold(&p.exact)
+	}
+}
+
+// sumsExactly tells whether the pass takes the sums of Exact numerics: in
+// Reference numerics the first one does, for the facts.
+func (r *Run) sumsExactly() bool {
+	return r.cfg.Numerics == Exact || r.ref.pass == 0 && !r.cfg.TableOnly
 }
 
 // Next ends a pass. If it returns true, all tiles are to be reduced and folded

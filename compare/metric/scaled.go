@@ -28,6 +28,9 @@ func (a *scaled) add(b scaled) {
 	a.m, a.e = a.m/2+b.m/2, a.e+1
 }
 
+// mean is a/n: NaN for no elements.
+func (a scaled) mean(n int64) scaled { return scaled{a.m / float64(n), a.e} }
+
 func (a scaled) float() float64 { return math.Ldexp(a.m, a.e) }
 
 // over is a/b.
