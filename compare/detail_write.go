@@ -234,26 +234,10 @@ func (w *detailWriter) writeArray() error {
 
 // arrayType is the type in which numpy holds elements of t.
 func arrayType(t dtype.Type) dtype.Type {
-	switch t {
-	case dtype.Undefined, dtype.QInt8, dtype.Int4, dtype.Int2:
-		return dtype.Int8
-	case dtype.QUint8, dtype.Uint1, dtype.Uint2:
-		return dtype.Uint8
-	case dtype.QInt16:
-		return dtype.Int16
-	case dtype.QUint16:
-		return dtype.Uint16
-	case dtype.QInt32:
-		return dtype.Int32
-	case dtype.Resource:
-		return dtype.Int64
-	case dtype.Complex32:
-		return dtype.Complex64
+	if typ, ok := t.Array(); ok {
+		return typ
 	}
-	if t.Numpy() == "" {
-		return dtype.Float32
-	}
-	return t
+	return dtype.Float32
 }
 
 // appendNumbers appends v in a type of one byte, or else as float32.

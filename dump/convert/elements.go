@@ -43,7 +43,7 @@ func newElements(ctx context.Context, r *layout.Reader, stored, typ dtype.Type, 
 	switch {
 	case bigEndian:
 		e.change = swap(r.ElemSize() / stored.Parts())
-	case same(stored, typ):
+	case dtype.SameForm(stored, typ):
 	case typ == dtype.Float64:
 		e.change = widen64(stored)
 	default:
@@ -117,25 +117,6 @@ func (e *elements) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// same tells whether elements of the stored type are written byte by byte.
-func same(stored, typ dtype.Type) bool {
-	switch stored {
-	case dtype.Undefined, dtype.QInt8:
-		return typ == dtype.Int8
-	case dtype.QUint8:
-		return typ == dtype.Uint8
-	case dtype.QInt16:
-		return typ == dtype.Int16
-	case dtype.QUint16:
-		return typ == dtype.Uint16
-	case dtype.QInt32:
-		return typ == dtype.Int32
-	case dtype.Resource:
-		return typ == dtype.Int64
-	}
-	return stored == typ
-}
-
 // swap turns numbers of a size from big-endian to little-endian.
 func swap(size int) func(dst, src []byte) {
 	return func(dst, src []byte) {
@@ -196,42 +177,8 @@ func widen64(stored dtype.Type) func(dst, src []byte) {
 // writtenType returns the type that elements of a stored type are written as;
 // ok is false if they cannot be decoded or, with compat, if msaccucmp.py cannot.
 func writtenType(t dtype.Type, compat bool) (typ dtype.Type, ok bool) {
-	switch t {
-	case dtype.Undefined:
-		return dtype.Int8, true
-	case dtype.Resource:
-		return dtype.Int64, true
-	case dtype.BFloat16:
-		return dtype.Float32, true
-	case dtype.Uint1:
-		return dtype.Uint8, true
-	case dtype.HiFloat8, dtype.Float8E5M2, dtype.Float8E4M3FN:
-		if compat {
-			return dtype.Float64, true
-		}
-		return dtype.Float32, true
-	}
-	if t.Numpy() != "" {
-		return t, true
-	}
 	if compat {
-		return 0, false
+		return t.Reference()
 	}
-	switch t {
-	case dtype.QInt8, dtype.Int4, dtype.Int2:
-		return dtype.Int8, true
-	case dtype.QUint8, dtype.Uint2:
-		return dtype.Uint8, true
-	case dtype.QInt16:
-		return dtype.Int16, true
-	case dtype.QUint16:
-		return dtype.Uint16, true
-	case dtype.QInt32:
-		return dtype.Int32, true
-	case dtype.Complex32:
-		return dtype.Complex64, true
-	case dtype.Float8E8M0, dtype.Float4E2M1, dtype.Float4E1M2:
-		return dtype.Float32, true
-	}
-	return 0, false
+	return t.Array()
 }

@@ -8,17 +8,34 @@ import (
 // wirePrefix starts every type name of a dump header and of a graph.
 const wirePrefix = "DT_"
 
-var byWire, byName = func() (wire, name map[string]Type) {
-	wire, name = make(map[string]Type, count+3), make(map[string]Type, count)
-	for t := range Type(count) {
-		wire[strings.TrimPrefix(traits[t].wire, wirePrefix)] = t
-		name[traits[t].name] = t
+// The rows by what files call them.
+var byWire, byName, byFramework, byNumpy, byStorage, byGE = func() (wire, name, framework, numpy, storage map[string]Type, ge map[int64]Type) {
+	wire, name, framework = map[string]Type{}, map[string]Type{}, map[string]Type{}
+	numpy, storage, ge = map[string]Type{}, map[string]Type{}, map[int64]Type{}
+	for i := range rows {
+		r := &rows[i]
+		wire[strings.TrimPrefix(r.wire, wirePrefix)] = r.typ
+		if r.ge != none {
+			ge[int64(r.ge)] = r.typ
+		}
+		if r.borrowed {
+			continue
+		}
+		name[r.name] = r.typ
+		framework[r.name] = r.typ
+		for _, a := range strings.Fields(r.aliases) {
+			framework[a] = r.typ
+		}
+		if r.numpy != "" {
+			numpy[r.numpy] = r.typ
+		}
+		if r.torch != "" && r.torch != newStorage {
+			storage[r.torch] = r.typ
+		}
 	}
-	// Undefined and resource borrow their names.
-	name["int8"], name["int64"] = Int8, Int64
 	// Graph attributes spell out names that the enumeration abbreviates.
 	wire["BFLOAT16"], wire["FLOAT32"], wire["FLOAT64"] = BFloat16, Float32, Float64
-	return wire, name
+	return
 }()
 
 // String returns the name as result tables print it: the numpy name where
@@ -28,7 +45,7 @@ func (t Type) String() string {
 	if !t.Known() {
 		return "type" + strconv.FormatInt(int64(t), 10)
 	}
-	return traits[t].name
+	return t.row().name
 }
 
 // Wire returns the enumerator of the dump header, such as DT_FLOAT16, and
@@ -37,7 +54,7 @@ func (t Type) Wire() string {
 	if !t.Known() {
 		return wirePrefix + strconv.FormatInt(int64(t), 10)
 	}
-	return traits[t].wire
+	return t.row().wire
 }
 
 // FromWire returns the type of a name as dump headers and graphs spell it, with
@@ -53,31 +70,51 @@ func Parse(name string) (Type, bool) {
 	return t, ok
 }
 
-// ge is indexed by the number that GE graphs and compact dumps use.
-var ge = [...]Type{
-	0: Float32, 1: Float16, 2: Int8, 3: Int32, 4: Uint8, 5: -1, 6: Int16, 7: Uint16, 8: Uint32, 9: Int64,
-	10: Uint64, 11: Float64, 12: Bool, 13: String, 14: DualSubInt8, 15: DualSubUint8, 16: Complex64, 17: Complex128,
-	18: QInt8, 19: QInt16, 20: QInt32, 21: QUint8, 22: QUint16, 23: Resource, 24: StringRef, 25: Dual, 26: Variant,
-	27: BFloat16, 28: Undefined, 29: Int4, 30: Uint1, 31: Int2, 32: Uint2, 33: Complex32, 34: HiFloat8,
-	35: Float8E5M2, 36: Float8E4M3FN, 37: Float8E8M0, 38: Float6E3M2, 39: Float6E2M3, 40: Float4E2M1,
-	41: Float4E1M2, 42: HiFloat4,
-}
-
 // FromGE returns the type of a number in the numbering that GE uses in graph
-// attributes and in compact dumps.
+// attributes and in compact dumps, and ACL in the files of ATB.
 func FromGE(n int64) (Type, bool) {
-	if n < 0 || n >= int64(len(ge)) || ge[n] < 0 {
-		return Undefined, false
-	}
-	return ge[n], true
+	t, ok := byGE[n]
+	return t, ok
 }
 
-// numpy maps the kind and size of an array type to ours.
-var numpy = map[string]Type{
-	"f2": Float16, "f4": Float32, "f8": Float64,
-	"i1": Int8, "i2": Int16, "i4": Int32, "i8": Int64,
-	"u1": Uint8, "u2": Uint16, "u4": Uint32, "u8": Uint64,
-	"b1": Bool, "c8": Complex64, "c16": Complex128,
+// FromFramework returns the type of a name as PyTorch, MindSpore and numpy
+// spell it in recordings: torch.bfloat16, torch.half, BFloat16, Float32, bf16,
+// bool_.
+func FromFramework(name string) (Type, bool) {
+	for _, module := range [...]string{"torch.", "mindspore.", "numpy."} {
+		if rest, ok := strings.CutPrefix(name, module); ok {
+			name = rest
+			break
+		}
+	}
+	t, ok := byFramework[name]
+	if !ok {
+		t, ok = byFramework[strings.ToLower(name)]
+	}
+	return t, ok
+}
+
+// FromTorchStorage returns the element type of a storage class of PyTorch, such
+// as HalfStorage.
+func FromTorchStorage(class string) (Type, bool) {
+	t, ok := byStorage[class]
+	return t, ok
+}
+
+// TorchStorage returns how files for every version of PyTorch keep elements of
+// t: the storage class and the type of its elements. Early versions have no
+// unsigned types beyond uint8: these are kept in the next wider signed type, and
+// uint64 in int64. ok is false for types that have to be widened first.
+func (t Type) TorchStorage() (class string, kept Type, ok bool) {
+	kept = t
+	if k := t.row().kept; k != Undefined {
+		kept = k
+	}
+	class = kept.row().torch
+	if class == "" || class == newStorage {
+		return "", Undefined, false
+	}
+	return class, kept, true
 }
 
 // FromNumpy returns the type of an array protocol type string such as "<f4",
@@ -88,37 +125,51 @@ func FromNumpy(descr string) (t Type, bigEndian, ok bool) {
 	if descr != "" && strings.IndexByte("<>|=", descr[0]) >= 0 {
 		bigEndian, kind = descr[0] == '>', descr[1:]
 	}
-	if t, ok = numpy[kind]; !ok {
+	if t, ok = byNumpy[kind]; !ok {
 		return Undefined, false, false
 	}
 	return t, bigEndian && t.Bits() > 8, true
 }
 
-// Loaded returns the name of the type that elements of t have in a numpy array:
-// a wider one for what numpy cannot hold, and String where there is none.
-func (t Type) Loaded() string {
-	switch t {
-	case BFloat16:
-		return "float32"
-	case HiFloat8, Float8E5M2, Float8E4M3FN:
-		return "float64"
-	case Uint1:
-		return "uint8"
-	}
-	return t.String()
-}
-
 // Numpy returns the array protocol type string of little-endian elements of t,
 // such as "<f4", and "" for types that numpy does not have.
 func (t Type) Numpy() string {
-	for s, n := range numpy {
-		if n != t {
-			continue
-		}
-		if t.Bits() == 8 {
-			return "|" + s
-		}
-		return "<" + s
+	switch r := t.row(); {
+	case r.numpy == "":
+		return ""
+	case r.bits == 8:
+		return "|" + r.numpy
+	default:
+		return "<" + r.numpy
 	}
-	return ""
+}
+
+// Array returns the type that elements of t have in a numpy array: t itself
+// where numpy has it, else one that holds every value, float32 for bfloat16 and
+// int8 for int4. ok is false for types that cannot be decoded.
+func (t Type) Array() (typ Type, ok bool) {
+	r := t.row()
+	if r.numpy != "" {
+		return t, true
+	}
+	return r.array, r.array != Undefined
+}
+
+// Reference returns the type that msaccucmp.py loads elements of t as: float64
+// for 8-bit floats. ok is false for types that it does not read.
+func (t Type) Reference() (typ Type, ok bool) {
+	r := t.row()
+	if r.numpy != "" {
+		return t, true
+	}
+	return r.reference, r.reference != Undefined
+}
+
+// Loaded returns the name of [Type.Reference], and that of t where there is
+// none.
+func (t Type) Loaded() string {
+	if typ, ok := t.Reference(); ok {
+		return typ.String()
+	}
+	return t.String()
 }

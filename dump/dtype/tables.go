@@ -3,10 +3,10 @@ package dtype
 import "math"
 
 var (
-	hiFloat8     = table(decodeHiFloat8)
-	float8E5M2   = table(func(b byte) float64 { return small(b, 5, 2, true) })
-	float8E4M3FN = table(decodeE4M3FN)
-	float8E8M0   = table(decodeE8M0)
+	hiFloat8     = decoded(decodeHiFloat8)
+	float8E5M2   = decoded(func(b byte) float64 { return small(b, 5, 2, true) })
+	float8E4M3FN = decoded(decodeE4M3FN)
+	float8E8M0   = decoded(decodeE8M0)
 
 	int4       = [16]float32{0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1}
 	int2       = [4]float32{0, 1, -2, -1}
@@ -17,7 +17,7 @@ var (
 
 var negZero = float32(math.Copysign(0, -1))
 
-func table(decode func(byte) float64) (t [256]float32) {
+func decoded(decode func(byte) float64) (t [256]float32) {
 	for i := range t {
 		t[i] = float32(decode(byte(i)))
 	}

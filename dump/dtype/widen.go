@@ -13,19 +13,8 @@ import "encoding/binary"
 // for true.
 func Widen32(t Type, dst []float32, src []byte) int {
 	dst = dst[:numbers(t, len(dst), len(src))]
-	switch t {
-	case Float32, Complex64:
-		float32To32(dst, src)
-	case Float16, Complex32:
-		float16To32(dst, src)
-	case BFloat16:
-		bfloat16To32(dst, src)
-	case Int8, QInt8, Undefined:
-		int8To32(dst, src)
-	case Uint8, QUint8:
-		uint8To32(dst, src)
-	default:
-		widen(t, dst, src)
+	if len(dst) > 0 {
+		t.row().widen.to32(dst, src)
 	}
 	return len(dst)
 }
@@ -33,7 +22,9 @@ func Widen32(t Type, dst []float32, src []byte) int {
 // Widen64 is [Widen32] for float64. Only 64-bit integers can lose digits.
 func Widen64(t Type, dst []float64, src []byte) int {
 	dst = dst[:numbers(t, len(dst), len(src))]
-	widen(t, dst, src)
+	if len(dst) > 0 {
+		t.row().widen.to64(dst, src)
+	}
 	return len(dst)
 }
 
@@ -47,69 +38,71 @@ func numbers(t Type, nd, ns int) int {
 	return parts * int(min(int64(nd/parts), t.Count(int64(ns))))
 }
 
+// widening is the two ways to decode elements. src holds enough to fill dst.
+type widening struct {
+	to32 func(dst []float32, src []byte)
+	to64 func(dst []float64, src []byte)
+}
+
+// codes8, codes4 and codes2 decode elements of 8, 4 and 2 bits by their table
+// of values.
+
+func codes8(values *[256]float32) widening {
+	return widening{
+		func(dst []float32, src []byte) { codes(dst, src, values) },
+		func(dst []float64, src []byte) { codes(dst, src, values) },
+	}
+}
+
+func codes4(values *[16]float32) widening {
+	return widening{
+		func(dst []float32, src []byte) { nibbles(dst, src, values) },
+		func(dst []float64, src []byte) { nibbles(dst, src, values) },
+	}
+}
+
+func codes2(values *[4]float32) widening {
+	return widening{
+		func(dst []float32, src []byte) { crumbs(dst, src, values) },
+		func(dst []float64, src []byte) { crumbs(dst, src, values) },
+	}
+}
+
 // real is what elements are widened to.
 type real interface{ float32 | float64 }
 
-// widen fills dst; src holds enough elements.
-func widen[D real](t Type, dst []D, src []byte) {
-	switch t {
-	case Float32, Complex64:
-		float32s(dst, src)
-	case Float64, Complex128:
-		float64s(dst, src)
-	case Float16, Complex32:
-		float16s(dst, src)
-	case BFloat16:
-		bfloat16s(dst, src)
-	case Int8, QInt8, Undefined:
-		int8s(dst, src)
-	case Uint8, QUint8:
-		uint8s(dst, src)
-	case Bool:
-		bools(dst, src)
-	case Int16, QInt16:
-		for i := range dst {
-			dst[i] = D(int16(binary.LittleEndian.Uint16(src[2*i:])))
-		}
-	case Uint16, QUint16:
-		for i := range dst {
-			dst[i] = D(binary.LittleEndian.Uint16(src[2*i:]))
-		}
-	case Int32, QInt32:
-		for i := range dst {
-			dst[i] = D(int32(binary.LittleEndian.Uint32(src[4*i:])))
-		}
-	case Uint32:
-		for i := range dst {
-			dst[i] = D(binary.LittleEndian.Uint32(src[4*i:]))
-		}
-	case Int64, Resource:
-		for i := range dst {
-			dst[i] = D(int64(binary.LittleEndian.Uint64(src[8*i:])))
-		}
-	case Uint64:
-		for i := range dst {
-			dst[i] = D(binary.LittleEndian.Uint64(src[8*i:]))
-		}
-	case HiFloat8:
-		codes(dst, src, &hiFloat8)
-	case Float8E5M2:
-		codes(dst, src, &float8E5M2)
-	case Float8E4M3FN:
-		codes(dst, src, &float8E4M3FN)
-	case Float8E8M0:
-		codes(dst, src, &float8E8M0)
-	case Int4:
-		nibbles(dst, src, &int4)
-	case Float4E2M1:
-		nibbles(dst, src, &float4E2M1)
-	case Float4E1M2:
-		nibbles(dst, src, &float4E1M2)
-	case Int2:
-		crumbs(dst, src, &int2)
-	case Uint2:
-		crumbs(dst, src, &uint2)
-	case Uint1:
-		bits1(dst, src)
+func int16s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(int16(binary.LittleEndian.Uint16(src[2*i:])))
+	}
+}
+
+func uint16s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(binary.LittleEndian.Uint16(src[2*i:]))
+	}
+}
+
+func int32s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(int32(binary.LittleEndian.Uint32(src[4*i:])))
+	}
+}
+
+func uint32s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(binary.LittleEndian.Uint32(src[4*i:]))
+	}
+}
+
+func int64s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(int64(binary.LittleEndian.Uint64(src[8*i:])))
+	}
+}
+
+func uint64s[D real](dst []D, src []byte) {
+	for i := range dst {
+		dst[i] = D(binary.LittleEndian.Uint64(src[8*i:]))
 	}
 }

@@ -13,7 +13,7 @@ func TestWidthsAgree(t *testing.T) {
 		binary.LittleEndian.PutUint16(src[2*i:], uint16(i))
 	}
 	narrow, wide := make([]float32, 1<<18), make([]float64, 1<<18)
-	for typ := range Type(count) {
+	for _, typ := range All() {
 		if !typ.Readable() || !typ.FitsFloat32() {
 			continue
 		}
@@ -88,7 +88,7 @@ func TestComplexFillsWholeElements(t *testing.T) {
 }
 
 func TestUnreadableGivesNothing(t *testing.T) {
-	for _, typ := range []Type{String, Variant, Float6E2M3, HiFloat4, -1, count, 99} {
+	for _, typ := range []Type{String, Variant, Float6E2M3, HiFloat4, -1, Type(len(table)), 99} {
 		if n := Widen32(typ, make([]float32, 4), make([]byte, 16)); n != 0 {
 			t.Errorf("%s: %d numbers", typ, n)
 		}

@@ -55,11 +55,11 @@ func evenDigits(v float64, bits int) string {
 // width is the precision of the numbers that numpy has for the type, in bits.
 // bfloat16 is float32 there, and the smaller floats are float64.
 func width(t dtype.Type) int {
-	switch t {
-	case dtype.Float16, dtype.Complex32:
-		return 16
-	case dtype.Float32, dtype.BFloat16, dtype.Complex64:
-		return 32
+	if loaded, ok := t.Reference(); ok {
+		t = loaded
+	}
+	if w := t.Bits() / t.Parts(); t.Float() && (w == 16 || w == 32) {
+		return w
 	}
 	return 64
 }

@@ -73,8 +73,8 @@ func newMeter(t dtype.Type) meter {
 	switch {
 	case t.Parts() == 2:
 		return &complexMeter{t: t, re: newAdder(width(t)), im: newAdder(width(t))}
-	case t == dtype.Int64 || t == dtype.Resource || t == dtype.Uint64:
-		return &wideMeter{signed: t != dtype.Uint64, sum: newAdder(64)}
+	case t.IsInteger() && t.Bits() == 64:
+		return &wideMeter{signed: t.Signed(), sum: newAdder(64)}
 	}
 	return &realMeter{t: t, min: math.Inf(1), max: math.Inf(-1), sum: newAdder(width(t))}
 }
@@ -112,7 +112,7 @@ func (m *realMeter) stats(n int64) Stats {
 		s.Extreme = max(m.max, -m.min) >= maxHalf
 	}
 	switch {
-	case m.t == dtype.Bool:
+	case m.t.IsBool():
 		s.Max, s.Min = pythonBool(m.max), pythonBool(m.min)
 	case m.t.Float():
 		s.Max, s.Min = formatFloat(m.t, m.max), formatFloat(m.t, m.min)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"precision/dump/dtype"
 )
@@ -15,8 +14,9 @@ const chunk = 1 << 14
 
 // copyElements copies n elements of type t as PyTorch keeps them.
 func copyElements(w io.Writer, r io.Reader, t dtype.Type, n int64) error {
-	convert := converter(t)
-	in, out := t.Bits()/8, storages[t].kept.Bits()/8
+	_, kept, _ := t.TorchStorage()
+	convert := converter(t, kept)
+	in, out := t.Bits()/8, kept.Bits()/8
 	src := make([]byte, int(min(n, chunk))*in)
 	dst := src
 	if in != out {
@@ -46,33 +46,10 @@ func copyElements(w io.Writer, r io.Reader, t dtype.Type, n int64) error {
 
 // converter returns what turns elements into those kept, nil if they are the
 // same. The function returns the index of an element that does not fit, or -1.
-func converter(t dtype.Type) func(dst, src []byte) int {
-	le := binary.LittleEndian
-	switch t {
-	case dtype.Uint16:
-		return func(dst, src []byte) int {
-			for i := 0; i < len(src); i += 2 {
-				le.PutUint32(dst[2*i:], uint32(le.Uint16(src[i:])))
-			}
-			return -1
-		}
-	case dtype.Uint32:
-		return func(dst, src []byte) int {
-			for i := 0; i < len(src); i += 4 {
-				le.PutUint64(dst[2*i:], uint64(le.Uint32(src[i:])))
-			}
-			return -1
-		}
-	case dtype.Uint64:
-		return func(_, src []byte) int {
-			for i := 0; i < len(src); i += 8 {
-				if le.Uint64(src[i:]) > math.MaxInt64 {
-					return i / 8
-				}
-			}
-			return -1
-		}
-	case dtype.Bool:
+func converter(t, kept dtype.Type) func(dst, src []byte) int {
+	in, out := t.Bits()/8, kept.Bits()/8
+	switch {
+	case t.IsBool():
 		// PyTorch takes bytes other than 0 and 1 for undefined.
 		return func(dst, src []byte) int {
 			for i, b := range src {
@@ -83,6 +60,23 @@ func converter(t dtype.Type) func(dst, src []byte) int {
 			}
 			return -1
 		}
+	case !t.IsInteger() || t.Signed() || !kept.Signed():
+		return nil
+	case in < out: // the upper bytes of a number without sign are zeros
+		return func(dst, src []byte) int {
+			for i := range len(src) / in {
+				d := dst[i*out : i*out+out]
+				clear(d[copy(d, src[i*in:i*in+in]):])
+			}
+			return -1
+		}
 	}
-	return nil
+	return func(_, src []byte) int {
+		for i := in - 1; i < len(src); i += in {
+			if src[i] >= 0x80 {
+				return i / in
+			}
+		}
+		return -1
+	}
 }

@@ -18,41 +18,11 @@ import (
 	"precision/dump/dtype"
 )
 
-// storage is how PyTorch keeps the elements of a type.
-type storage struct {
-	class string // of the storage, in the module torch
-	kept  dtype.Type
-}
-
-// storages lists the types that can be written. PyTorch has storages of the
-// unsigned types beyond uint8 in its newest versions only, so these become the
-// next wider signed type; uint64 becomes int64.
-var storages = map[dtype.Type]storage{
-	dtype.Float16:    {"HalfStorage", dtype.Float16},
-	dtype.Float32:    {"FloatStorage", dtype.Float32},
-	dtype.Float64:    {"DoubleStorage", dtype.Float64},
-	dtype.BFloat16:   {"BFloat16Storage", dtype.BFloat16},
-	dtype.Int8:       {"CharStorage", dtype.Int8},
-	dtype.Int16:      {"ShortStorage", dtype.Int16},
-	dtype.Int32:      {"IntStorage", dtype.Int32},
-	dtype.Int64:      {"LongStorage", dtype.Int64},
-	dtype.Uint8:      {"ByteStorage", dtype.Uint8},
-	dtype.Uint16:     {"IntStorage", dtype.Int32},
-	dtype.Uint32:     {"LongStorage", dtype.Int64},
-	dtype.Uint64:     {"LongStorage", dtype.Int64},
-	dtype.Bool:       {"BoolStorage", dtype.Bool},
-	dtype.Complex64:  {"ComplexFloatStorage", dtype.Complex64},
-	dtype.Complex128: {"ComplexDoubleStorage", dtype.Complex128},
-	// Raw bytes and handles are read as these.
-	dtype.Undefined: {"CharStorage", dtype.Int8},
-	dtype.Resource:  {"LongStorage", dtype.Int64},
-}
-
 // Kept returns the type that elements of type t have in the file, and false
 // for types that cannot be written. Those have to be widened first.
 func Kept(t dtype.Type) (dtype.Type, bool) {
-	s, ok := storages[t]
-	return s.kept, ok
+	_, kept, ok := t.TorchStorage()
+	return kept, ok
 }
 
 // A RangeError tells that an element of an unsigned type does not fit the
@@ -71,7 +41,7 @@ func (e *RangeError) Error() string {
 // held in memory. w must be at the start of the file. After an error the file
 // is not usable; a *RangeError is one.
 func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
-	s, ok := storages[t]
+	class, kept, ok := t.TorchStorage()
 	if !ok {
 		return fmt.Errorf("PyTorch has no storage for elements of type %s", t)
 	}
@@ -79,8 +49,8 @@ func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if s.kept.Bytes(n) < 0 {
-		return fmt.Errorf("shape %v of %s is larger than any file", shape, s.kept)
+	if kept.Bytes(n) < 0 {
+		return fmt.Errorf("shape %v of %s is larger than any file", shape, kept)
 	}
 	a := newArchive(w)
 	// What is known ahead comes first, so that the entry that is streamed, whose
@@ -89,7 +59,7 @@ func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
 		name    string
 		content []byte
 	}{
-		{"data.pkl", pickle(s.class, shape, n)},
+		{"data.pkl", pickle(class, shape, n)},
 		{"byteorder", []byte("little")},
 		{"version", []byte("3\n")},
 	} {

@@ -3,6 +3,8 @@ package array
 import (
 	"context"
 	"math"
+
+	"precision/dump/dtype"
 )
 
 // Stats describes the elements of a tensor. Max, Min and Mean are those of the
@@ -138,7 +140,7 @@ func (a *Array) stats(n int, part func(i int) *partial) Stats {
 	if finite == 0 {
 		s.Max, s.Min, s.Mean = math.NaN(), math.NaN(), math.NaN()
 	}
-	if a.Type.String() != "float16" {
+	if a.Type != dtype.Float16 {
 		s.Limit = 0
 	}
 	return s

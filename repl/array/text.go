@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-
-	"precision/dump/dtype"
 )
 
 // Number renders a number in the fewest digits that tell it from others of the
@@ -38,13 +36,15 @@ func (a *Array) appendNumber(b []byte, x float64) []byte {
 // appendAt renders number i of the elements v that were read last. Of integers
 // of 64 bits all digits are taken, which float64 does not hold.
 func (c *cursor) appendAt(b []byte, v []float64, i int) []byte {
-	switch c.a.Type {
-	case dtype.Int64:
-		return strconv.AppendInt(b, int64(binary.LittleEndian.Uint64(c.raw[8*i:])), 10)
-	case dtype.Uint64:
-		return strconv.AppendUint(b, binary.LittleEndian.Uint64(c.raw[8*i:]), 10)
+	t := c.a.Type
+	if !t.IsInteger() || t.Bits() < 64 {
+		return c.a.appendNumber(b, v[i])
 	}
-	return c.a.appendNumber(b, v[i])
+	all := binary.LittleEndian.Uint64(c.raw[8*i:])
+	if t.Signed() {
+		return strconv.AppendInt(b, int64(all), 10)
+	}
+	return strconv.AppendUint(b, all, 10)
 }
 
 // FirstText renders the first n elements, or as many as there are. Complex
