@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/overflow"
+	"precision/repl/console"
 )
 
 // acCmd is the command ac: it runs all checks and says what to look at first.
@@ -27,7 +28,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		return s.tooMany("ac", words)
 	}
 	if !isDir(s.data.root) {
-		s.fail("banner.nodata", s.data.root)
+		s.Fail("banner.nodata", s.data.root)
 		return exitNothing
 	}
 	code := exitOK
@@ -35,7 +36,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	f.compared = a.compare
 	step := func(key string) bool {
 		if ctx.Err() == nil {
-			s.print(s.scr.bold(s.t(key)) + "\n")
+			s.Print(s.Screen.Bold(s.T(key)) + "\n")
 		}
 		return ctx.Err() == nil
 	}
@@ -47,10 +48,10 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		tables, code = s.newestResults()
 		switch {
 		case len(tables) == 0 && code == exitOK:
-			s.warn("vcs.none", s.data.results())
+			s.Warn("vcs.none", s.data.results())
 		case len(tables) > 0:
 			text, _ := (&vcsCmd{threshold: s.set.CosSim, limit: a.limit}).show(s, tables)
-			s.print(text)
+			s.Print(text)
 		}
 	}
 	f.tables = len(tables)
@@ -70,10 +71,10 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		s.similarity(a.limit)
 	}
 	if ctx.Err() != nil {
-		s.fail("interrupted")
+		s.Fail("interrupted")
 		return exitInterrupted
 	}
-	s.print(s.scr.panel(s.scr.bold(s.t("ac.verdict")), f.verdict(s)))
+	s.Print(s.Screen.Panel(s.Screen.Bold(s.T("ac.verdict")), f.verdict(s)))
 	return code
 }
 
@@ -107,7 +108,7 @@ func (f *findings) choose(list []suspect) {
 func (f *findings) verdict(s *session) string {
 	var b strings.Builder
 	var next []string
-	say := func(key string, args ...any) { b.WriteString(clean(s.t(key, args...)) + "\n") }
+	say := func(key string, args ...any) { b.WriteString(console.Clean(s.T(key, args...)) + "\n") }
 	if o := f.overflow; o != nil {
 		look := []string{o.name}
 		switch o.advice {
@@ -184,7 +185,7 @@ func (f *findings) verdict(s *session) string {
 	seen := map[string]bool{}
 	for _, n := range next {
 		if !seen[n] {
-			b.WriteString(s.t("verdict.next") + s.scr.green(n) + "\n")
+			b.WriteString(s.T("verdict.next") + s.Screen.Green(n) + "\n")
 		}
 		seen[n] = true
 	}

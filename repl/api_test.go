@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	gprompt "github.com/c-bata/go-prompt"
-
 	"precision/graph"
 	"precision/internal/msg"
+	"precision/repl/console"
 )
 
 // repoDir is the root of the module, from before tests change their folder.
@@ -51,7 +50,7 @@ func TestRun(t *testing.T) {
 		{"", "run cat\nls -t Conv3D\n", 0, "1 operator"}, // a child does not eat the script
 		{"", "ls -t Conv3D", 0, "1 operator"},
 		{"", "\ufeff# of Windows\r\nls\t-t\tConv3D\r\n", 0, "1 operator"},
-		{"", strings.Repeat("x", maxLine+1), 1, ""},
+		{"", strings.Repeat("x", console.MaxLine+1), 1, ""},
 		{"", "run echo run > run\n\x00\x01\n", 1, ""},
 	} {
 		cfg, out, errs := sampleConfig(t)
@@ -258,30 +257,6 @@ func TestNewestRun(t *testing.T) {
 	}
 }
 
-func TestHistory(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "history")
-	h := openHistory(path)
-	for _, l := range []string{"ls", "ls", "", "ni a\nb", "ls"} {
-		h.add(l)
-	}
-	if h = openHistory(path); !slices.Equal(h.lines, []string{"ls", "ni a b", "ls"}) {
-		t.Errorf("kept %q", h.lines)
-	}
-	for i := range 3 * keptLines {
-		h.add(fmt.Sprint("run ", i))
-	}
-	h = openHistory(path)
-	if len(h.lines) != keptLines || h.lines[keptLines-1] != fmt.Sprint("run ", 3*keptLines-1) {
-		t.Errorf("kept %d lines, the last %q", len(h.lines), h.lines[len(h.lines)-1])
-	}
-	if data, err := os.ReadFile(path); err != nil || bytes.Count(data, []byte("\n")) != keptLines {
-		t.Errorf("the file was not cut: %v", err)
-	}
-	if h := openHistory(t.TempDir()); h.err == nil {
-		t.Error("a folder is a history")
-	}
-}
-
 func TestComplete(t *testing.T) {
 	cfg, _, _ := sampleConfig(t)
 	s := open(cfg)
@@ -336,11 +311,11 @@ func TestComplete(t *testing.T) {
 func BenchmarkComplete(b *testing.B) {
 	list := make(wordList, 10000)
 	for i := range list {
-		list[i] = gprompt.Suggest{Text: fmt.Sprintf("bert/encoder/layer_%05d/attention/self/query/MatMul", i)}
+		list[i] = console.Suggestion{Text: fmt.Sprintf("bert/encoder/layer_%05d/attention/self/query/MatMul", i)}
 	}
 	words := newVocabulary()
 	words.ops.Store(&list)
-	c := &completer{&session{set: defaults()}, words}
+	c := &completer{&session{Console: &console.Console{}, set: defaults()}, words}
 	for b.Loop() {
 		c.complete("ni layer_09999")
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/repl/console"
 	"regexp"
 	"runtime"
 	"slices"
@@ -237,7 +238,7 @@ func TestProbeCancelled(t *testing.T) {
 }
 
 func TestCompleteCapture(t *testing.T) {
-	s := &session{}
+	s := &session{Console: &console.Console{}}
 	c := &completer{session: s, words: newVocabulary()}
 	for line, want := range map[string][]string{
 		"train -d ":              {"all", "cpu", "npu"},

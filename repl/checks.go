@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/repl/console"
 )
 
 // fusions shows which fusion passes took effect, graph by graph. It is an error
@@ -13,40 +14,40 @@ import (
 func (s *session) fusions() (code int) {
 	path := s.data.fusion()
 	if path == "" {
-		s.say("fusion.none", s.data.path("fusion"))
+		s.Say("fusion.none", s.data.path("fusion"))
 		return exitOK
 	}
 	stats, err := graph.OpenFusionResult(path)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
-	shown, in := 0, s.scr.inside()
+	shown, in := 0, s.Screen.Inside()
 	for _, g := range stats {
 		table := func(title string, passes []graph.PassStats) string {
 			var rows [][]string
 			for _, p := range passes {
 				if p.Effect > 0 {
-					rows = append(rows, []string{clean(p.Name), strconv.FormatInt(p.Effect, 10), strconv.FormatInt(p.Match, 10)})
+					rows = append(rows, []string{console.Clean(p.Name), strconv.FormatInt(p.Effect, 10), strconv.FormatInt(p.Match, 10)})
 				}
 			}
 			if len(rows) == 0 {
 				return ""
 			}
-			return in.table(title, []string{"Fusion Name", "Effect times", "Match times"}, rows)
+			return in.Table(title, []string{"Fusion Name", "Effect times", "Match times"}, rows)
 		}
 		id := g.GraphID
 		if id == "" {
 			id = "NONE"
 		}
-		body := in.columns(table("Graph Fusion [GraphID: "+id+"]", g.Graph), table("UB Fusion [GraphID: "+id+"]", g.UB))
+		body := in.Columns(table("Graph Fusion [GraphID: "+id+"]", g.Graph), table("UB Fusion [GraphID: "+id+"]", g.UB))
 		if body != "" {
 			shown++
-			s.print(s.scr.panel("GraphID:"+clean(id), body))
+			s.Print(s.Screen.Panel("GraphID:"+console.Clean(id), body))
 		}
 	}
 	if shown == 0 {
-		s.say("fusion.idle", path)
+		s.Say("fusion.idle", path)
 	}
 	return exitOK
 }
@@ -67,41 +68,41 @@ func (s *session) casts() (first string) {
 					continue
 				}
 				found = true
-				pair := "[" + clean(c.From) + " -> " + clean(c.To) + "]"
+				pair := "[" + console.Clean(c.From) + " -> " + console.Clean(c.To) + "]"
 				switch c.Level() {
 				case graph.LevelDanger:
-					pair = s.scr.red(pair)
+					pair = s.Screen.Red(pair)
 					if first == "" {
 						first = c.Ops[0].Name
 					}
 				case graph.LevelWarning:
-					pair = s.scr.yellow(pair)
+					pair = s.Screen.Yellow(pair)
 				}
 				names := make([]string, 0, 10)
 				for _, op := range c.Ops[:min(len(c.Ops), 10)] {
-					names = append(names, clean(op.Name))
+					names = append(names, console.Clean(op.Name))
 				}
 				if more := len(c.Ops) - len(names); more > 0 {
-					names = append(names, s.t("cast.more", more))
+					names = append(names, s.T("cast.more", more))
 				}
-				s.print(fmt.Sprintf("%s %s%s %s\n", id.name, s.scr.green("[Cast]"), pair, s.why(c.Rule)))
-				s.print("  " + strings.Join(names, ", ") + "\n")
+				s.Print(fmt.Sprintf("%s %s%s %s\n", id.name, s.Screen.Green("[Cast]"), pair, s.why(c.Rule)))
+				s.Print("  " + strings.Join(names, ", ") + "\n")
 			}
 		}
 	}
 	switch {
 	case graphs == 0:
-		s.say("none.graph", s.data.path("npu", "debug_0", "graph"))
+		s.Say("none.graph", s.data.path("npu", "debug_0", "graph"))
 	case !found:
-		s.say("cast.none")
+		s.Say("cast.none")
 	}
 	return first
 }
 
 // why says in the language of the session what a cast can do.
 func (s *session) why(r *graph.CastRule) string {
-	if key := "cast." + r.From + "." + r.To; s.lang.Has(key) {
-		return s.t(key)
+	if key := "cast." + r.From + "." + r.To; s.Lang.Has(key) {
+		return s.T(key)
 	}
 	return r.Why
 }
@@ -111,7 +112,7 @@ func (s *session) why(r *graph.CastRule) string {
 func (s *session) similarity(limit int) {
 	ids := s.ids()
 	if len(ids) < 2 {
-		s.say("sim.one")
+		s.Say("sim.one")
 		return
 	}
 	first := s.firstID()
@@ -132,7 +133,7 @@ func (s *session) similar(a, b *debugID, limit int) {
 	}
 	pairs := graph.PairGraphs(all(a), all(b))
 	if len(pairs) == 0 {
-		s.say("sim.nopair", a.name, b.name)
+		s.Say("sim.nopair", a.name, b.name)
 		return
 	}
 	for _, p := range pairs {
@@ -143,26 +144,26 @@ func (s *session) similar(a, b *debugID, limit int) {
 		}{{r.OnlyA, a}, {r.OnlyB, b}} {
 			for i, op := range side.ops {
 				if i == 2*limit {
-					s.warn("sim.moreonly", len(side.ops)-i, side.id.name)
+					s.Warn("sim.moreonly", len(side.ops)-i, side.id.name)
 					break
 				}
-				s.warn("sim.only", op.Type, op.Name, side.id.name)
+				s.Warn("sim.only", op.Type, op.Name, side.id.name)
 			}
 		}
 		for i := range r.Different {
 			if i == limit {
-				s.say("sim.more", len(r.Different)-i)
+				s.Say("sim.more", len(r.Different)-i)
 				break
 			}
 			c := &r.Different[i]
 			var t strings.Builder
-			fmt.Fprintf(&t, "%s  %s %s\n", clean(a.name), s.scr.green("["+c.A.Type+"]"), clean(c.A.Name))
-			fmt.Fprintf(&t, "%s  %s %s\n", clean(b.name), s.scr.green("["+c.B.Type+"]"), clean(c.B.Name))
+			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.name), s.Screen.Green("["+c.A.Type+"]"), console.Clean(c.A.Name))
+			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(b.name), s.Screen.Green("["+c.B.Type+"]"), console.Clean(c.B.Name))
 			for _, ch := range c.Changes {
-				fmt.Fprintf(&t, " - %s\n", s.scr.yellow(ch.String()))
+				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(ch.String()))
 			}
-			s.print(s.scr.panel(clean(c.A.Name), t.String()))
+			s.Print(s.Screen.Panel(console.Clean(c.A.Name), t.String()))
 		}
-		s.say("sim.count", p[0].Name, a.name, p[1].Name, b.name, r.Similar, r.Compared)
+		s.Say("sim.count", p[0].Name, a.name, p[1].Name, b.name, r.Similar, r.Compared)
 	}
 }

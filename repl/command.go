@@ -6,8 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"path/filepath"
-	"runtime"
+	"precision/internal/msg"
+	"precision/repl/console"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +47,23 @@ func oldCommands() []command {
 // lineCommands take a command line of the system shell, whose options are not
 // theirs.
 var lineCommands = map[string]bool{"run": true, "tf_dump": true, "npu_dump": true, "npu_overflow": true}
+
+// impliedName are the commands whose first word is the value of -n.
+var impliedName = map[string]bool{"ni": true, "dc": true, "pt": true, "cp": true}
+
+// implyName puts -n in front of the words of a command that wants a name,
+// unless they begin with an option or ask for help.
+func implyName(command string, args []string) []string {
+	if !impliedName[command] || len(args) == 0 || strings.HasPrefix(args[0], "-") && len(args[0]) > 1 {
+		return args
+	}
+	for _, a := range args {
+		if a == "-h" || a == "--help" {
+			return args
+		}
+	}
+	return append([]string{"-n"}, args...)
+}
 
 func findCommand(name string) (command, bool) {
 	for _, c := range append(commands(), oldCommands()...) {
@@ -160,15 +177,12 @@ func (o *options) parse(args []string) (words []string, err error) {
 }
 
 // call runs a command. A panic in it is an error of that command only.
-func (s *session) call(ctx context.Context, c command, args []string) (code int) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.fail("panic", c.name, p)
-			s.log("", shortStack(), nil)
-			code = exitError
-		}
-	}()
-	s.resize()
+func (s *session) call(ctx context.Context, c command, args []string) int {
+	return s.Guard(c.name, func() int { return s.callUnguarded(ctx, c, args) })
+}
+
+func (s *session) callUnguarded(ctx context.Context, c command, args []string) int {
+	s.Resize()
 	s.refresh()
 	act := c.make(s)
 	o := newOptions(c.name)
@@ -184,40 +198,24 @@ func (s *session) call(ctx context.Context, c command, args []string) (code int)
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		s.print(s.helpFor(c))
+		s.Print(s.helpFor(c))
 		return exitOK
 	case err != nil:
-		s.fail("usage", c.name, s.wrongOption(err))
-		s.log("", "usage.line", []any{s.t(c.name + ".usage"), c.name})
+		s.Fail("usage", c.name, s.wrongOption(err))
+		s.Log("", s.T("usage.line", s.T(c.name+".usage"), c.name))
 		return exitError
 	}
 	return act.run(ctx, s, words)
-}
-
-// shortStack is where a panic came from: the innermost places of this module.
-func shortStack() string {
-	var places []string
-	pc := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])
-	for {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, "precision/") && !strings.HasSuffix(f.File, "recover.go") {
-			places = append(places, fmt.Sprintf("  %s (%s:%d)", f.Function, filepath.Base(f.File), f.Line))
-		}
-		if !more || len(places) == 8 {
-			return strings.Join(places, "\n")
-		}
-	}
 }
 
 // wrongOption says in the language of the session what package flag found.
 func (s *session) wrongOption(err error) string {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
-		return s.t("usage.nooption", name)
+		return s.T("usage.nooption", name)
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return s.t("usage.novalue", name)
+		return s.T("usage.novalue", name)
 	}
 	for _, start := range []string{"invalid value ", "invalid boolean value "} {
 		rest, ok := strings.CutPrefix(text, start)
@@ -229,26 +227,26 @@ func (s *session) wrongOption(err error) string {
 		if !strings.HasPrefix(key, "usage.") {
 			key = "usage.switch"
 		}
-		return s.t("usage.value", name, quoted, s.t(key))
+		return s.T("usage.value", name, quoted, s.T(key))
 	}
 	return text
 }
 
 // tooMany tells of words that are the value of no option.
 func (s *session) tooMany(name string, words []string) int {
-	s.fail("usage", name, s.t("usage.word", words[0]))
-	s.log("", "usage.line", []any{s.t(name + ".usage"), name})
+	s.Fail("usage", name, s.T("usage.word", words[0]))
+	s.Log("", s.T("usage.line", s.T(name+".usage"), name))
 	return exitError
 }
 
 // help is the list of commands.
 func (s *session) help() string {
 	var b strings.Builder
-	b.WriteString(s.t("help.head") + "\n\n")
+	b.WriteString(s.T("help.head") + "\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %s%s\n", pad(c.name, 8), s.t(c.name+".brief"))
+		fmt.Fprintf(&b, "  %s%s\n", console.Pad(c.name, 8), s.T(c.name+".brief"))
 	}
-	fmt.Fprintf(&b, "  %s%s\n  %s%s\n\n%s\n", pad("help", 8), s.t("help.brief"), pad("exit", 8), s.t("exit.brief"), s.t("help.foot"))
+	fmt.Fprintf(&b, "  %s%s\n  %s%s\n\n%s\n", console.Pad("help", 8), s.T("help.brief"), console.Pad("exit", 8), s.T("exit.brief"), s.T("help.foot"))
 	return b.String()
 }
 
@@ -257,7 +255,7 @@ func (s *session) helpFor(c command) string {
 	o := newOptions(c.name)
 	c.make(s).define(o)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", s.t("help.usage", s.t(c.name+".usage")), s.t(c.name+".brief"))
+	fmt.Fprintf(&b, "%s\n%s\n", s.T("help.usage", s.T(c.name+".usage")), s.T(c.name+".brief"))
 	names := make([]string, len(o.list))
 	wide := 0
 	for i, op := range o.list {
@@ -271,14 +269,14 @@ func (s *session) helpFor(c command) string {
 		b.WriteString("\n")
 	}
 	for i, op := range o.list {
-		text := s.t("opt." + c.name + "." + op.long)
+		text := s.T("opt." + c.name + "." + op.long)
 		if op.value && op.def != "" {
-			text += s.t("help.default", op.def)
+			text += s.T("help.default", op.def)
 		}
-		fmt.Fprintf(&b, "  %s  %s\n", pad(names[i], wide), text)
+		fmt.Fprintf(&b, "  %s  %s\n", console.Pad(names[i], wide), text)
 	}
-	if key := c.name + ".more"; s.lang.Has(key) {
-		b.WriteString("\n" + s.t(key) + "\n")
+	if key := c.name + ".more"; s.Lang.Has(key) {
+		b.WriteString("\n" + s.T(key) + "\n")
 	}
 	return b.String()
 }
@@ -289,11 +287,10 @@ type Info struct{ Name, Brief string }
 // Commands lists the commands of the shell that are also sub-commands of the
 // program, in the given language ("" is English).
 func Commands(lang string) []Info {
-	s := &session{}
-	s.lang, _ = parseLang(lang)
+	l, _ := msg.ParseLang(lang)
 	var list []Info
 	for _, c := range commands() {
-		list = append(list, Info{c.name, s.t(c.name + ".brief")})
+		list = append(list, Info{c.name, l.T(c.name + ".brief")})
 	}
 	return list
 }
@@ -309,6 +306,6 @@ func Command(name string) (run func(ctx context.Context, cfg Config, args []stri
 	}
 	return func(ctx context.Context, cfg Config, args []string) int {
 		s := open(cfg)
-		return s.end(s.call(ctx, c, slices.Clone(args)))
+		return s.End(s.call(ctx, c, slices.Clone(args)))
 	}, true
 }

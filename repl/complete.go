@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"unicode"
 
-	gprompt "github.com/c-bata/go-prompt"
-
 	"precision/repl/capture"
+	"precision/repl/console"
 )
 
 // most is how many suggestions are made. The line editor measures all of them
@@ -28,7 +27,7 @@ type vocabulary struct {
 }
 
 // wordList is a sorted list of words with descriptions.
-type wordList []gprompt.Suggest
+type wordList []console.Suggestion
 
 func newVocabulary() *vocabulary { return &vocabulary{} }
 
@@ -100,15 +99,15 @@ func sortWords(m map[string]string) *wordList {
 	list := make(wordList, 0, len(m))
 	for name, what := range m {
 		if name != "" {
-			list = append(list, gprompt.Suggest{Text: name, Description: what})
+			list = append(list, console.Suggestion{Text: name, Description: what})
 		}
 	}
-	slices.SortFunc(list, func(a, b gprompt.Suggest) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortFunc(list, func(a, b console.Suggestion) int { return strings.Compare(a.Text, b.Text) })
 	return &list
 }
 
 // find returns words that begin with text, then words that contain it.
-func (l *wordList) find(text string) []gprompt.Suggest {
+func (l *wordList) find(text string) []console.Suggestion {
 	if l == nil {
 		return nil
 	}
@@ -140,18 +139,18 @@ type completer struct {
 }
 
 // complete returns suggestions for the last word of the text before the cursor.
-func (c *completer) complete(line string) (found []gprompt.Suggest) {
+func (c *completer) complete(line string) (found []console.Suggestion) {
 	defer func() {
 		if recover() != nil {
 			found = nil
 		}
 	}()
-	if parts := splitCommands(line); len(parts) > 1 {
+	if parts := console.Commands(line); len(parts) > 1 {
 		line = strings.TrimLeft(parts[len(parts)-1], " ")
 	}
-	before, typed := lastWord(line)
-	words, _ := splitWords(before)
-	word := plainWord(typed)
+	before, typed := console.LastWord(line)
+	words, _ := console.Words(before)
+	word := console.PlainWord(typed)
 	if len(words) == 0 {
 		if strings.TrimSpace(line) == "" {
 			return nil // an empty line needs no list
@@ -164,21 +163,21 @@ func (c *completer) complete(line string) (found []gprompt.Suggest) {
 	}
 	cmd, ok := findCommand(name)
 	if !ok || lineCommands[name] {
-		return quoted(files(word), typed, systemSpecial)
+		return console.Quoted(files(word), typed, console.SystemSpecial)
 	}
 	o := newOptions(name)
 	cmd.make(c.session).define(o)
 	if strings.HasPrefix(word, "-") {
 		return c.options(name, o, word)
 	}
-	return quoted(c.values(name, o, words[1:], word), typed, lineSpecial)
+	return console.Quoted(c.values(name, o, words[1:], word), typed, console.LineSpecial)
 }
 
-func (c *completer) commands(word string) []gprompt.Suggest {
-	var found []gprompt.Suggest
+func (c *completer) commands(word string) []console.Suggestion {
+	var found []console.Suggestion
 	add := func(name string) {
 		if strings.HasPrefix(name, word) {
-			found = append(found, gprompt.Suggest{Text: name, Description: c.session.t(name + ".brief")})
+			found = append(found, console.Suggestion{Text: name, Description: c.session.T(name + ".brief")})
 		}
 	}
 	for _, cmd := range commands() {
@@ -189,22 +188,22 @@ func (c *completer) commands(word string) []gprompt.Suggest {
 	return found
 }
 
-func (c *completer) options(name string, o *options, word string) []gprompt.Suggest {
-	var found []gprompt.Suggest
+func (c *completer) options(name string, o *options, word string) []console.Suggestion {
+	var found []console.Suggestion
 	for _, op := range o.list {
 		text := "-" + op.short
 		if strings.HasPrefix(word, "--") {
 			text = "--" + op.long
 		}
 		if strings.HasPrefix(text, word) {
-			found = append(found, gprompt.Suggest{Text: text, Description: c.session.t("opt." + name + "." + op.long)})
+			found = append(found, console.Suggestion{Text: text, Description: c.session.T("opt." + name + "." + op.long)})
 		}
 	}
 	return found
 }
 
 // values suggests the value of the option in front, or a name.
-func (c *completer) values(name string, o *options, before []string, word string) []gprompt.Suggest {
+func (c *completer) values(name string, o *options, before []string, word string) []console.Suggestion {
 	long := ""
 	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") {
 		flag := strings.TrimLeft(before[n-1], "-")
@@ -253,7 +252,7 @@ func (c *completer) values(name string, o *options, before []string, word string
 }
 
 // actions suggests an action behind those that are there.
-func actions(word string) []gprompt.Suggest {
+func actions(word string) []console.Suggestion {
 	before := word[:strings.LastIndexByte(word, '|')+1]
 	found := pick(word[len(before):], capture.Actions...)
 	for i := range found {
@@ -262,24 +261,24 @@ func actions(word string) []gprompt.Suggest {
 	return found
 }
 
-func pick(word string, from ...string) []gprompt.Suggest {
-	var found []gprompt.Suggest
+func pick(word string, from ...string) []console.Suggestion {
+	var found []console.Suggestion
 	for _, f := range from {
 		if strings.HasPrefix(f, word) {
-			found = append(found, gprompt.Suggest{Text: f})
+			found = append(found, console.Suggestion{Text: f})
 		}
 	}
 	return found
 }
 
 // files suggests the files of the folder that a word begins with.
-func files(word string) []gprompt.Suggest {
+func files(word string) []console.Suggestion {
 	dir, base := filepath.Split(word)
 	from := dir
 	if from == "" {
 		from = "."
 	}
-	var found []gprompt.Suggest
+	var found []console.Suggestion
 	f, err := os.Open(from)
 	if err != nil {
 		return nil
@@ -296,7 +295,7 @@ func files(word string) []gprompt.Suggest {
 		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && isDir(name) {
 			name += "/"
 		}
-		found = append(found, gprompt.Suggest{Text: name})
+		found = append(found, console.Suggestion{Text: name})
 		if len(found) == most {
 			break
 		}

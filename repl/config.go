@@ -19,17 +19,14 @@
 package repl
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"golang.org/x/term"
 
 	"precision/dump"
 	"precision/internal/msg"
+	"precision/repl/console"
 )
 
 // Config is what a session may touch of the outside, and the choices of the
@@ -63,26 +60,18 @@ type Config struct {
 
 // Exit statuses of commands; that of a session is the worst.
 const (
-	exitOK          = 0
-	exitError       = 1 // also wrong options
-	exitNothing     = 2 // no data to answer from
-	exitInterrupted = 130
+	exitOK          = console.OK
+	exitError       = console.Error
+	exitNothing     = console.Nothing
+	exitInterrupted = console.Interrupted
 )
 
 // session is a shell at work.
 type session struct {
+	*console.Console
 	cfg  Config
 	set  Settings
-	lang msg.Lang
-	scr  *screen
 	data dataFolder
-
-	// terminal: a person reads the output, so that long lists stop at the end
-	// of a page and work shows its progress.
-	terminal bool
-	quit     bool
-	lost     error        // why an answer could not be written
-	tty      *promptState // of a prompt, else nil
 
 	idList     []*debugID
 	listed     bool
@@ -98,7 +87,7 @@ type session struct {
 // open reads the settings and prepares a session. What is wrong with settings
 // is told and does not end the session.
 func open(cfg Config) *session {
-	s := &session{cfg: cfg, set: defaults(), lang: msg.FromEnv(os.Getenv)}
+	s, lang := &session{cfg: cfg, set: defaults()}, msg.FromEnv(os.Getenv)
 	if cfg.ConfigDir == "" {
 		s.cfg.ConfigDir = configFolder()
 	}
@@ -126,33 +115,20 @@ func open(cfg Config) *session {
 	s.data = dataFolder{root}
 	for _, name := range []string{s.set.Lang, cfg.Lang} {
 		if l, ok := msg.ParseLang(name); ok {
-			s.lang = l
+			lang = l
 		}
 	}
-	out, isFile := cfg.Stdout.(*os.File)
-	s.terminal = isFile && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
-	colour := s.terminal && os.Getenv("NO_COLOR") == ""
-	s.scr = newScreen(cfg.Stdout, cfg.Width, colour)
-	s.resize()
+	s.Console = console.New(cfg.Stdin, cfg.Stdout, cfg.Stderr, cfg.Width, lang)
+	s.Unattended = cfg.Commands != ""
 	if cfg.Lang != "" {
 		if _, ok := msg.ParseLang(cfg.Lang); !ok {
-			s.warn("lang.unknown", cfg.Lang)
+			s.Warn("lang.unknown", cfg.Lang)
 		}
 	}
 	for _, err := range wrong {
-		s.warn("settings.bad", err)
+		s.Warn("settings.bad", err)
 	}
 	return s
-}
-
-// resize takes over the width of the terminal, which may have changed.
-func (s *session) resize() {
-	if s.cfg.Width > 0 || !s.terminal {
-		return
-	}
-	if w, _, err := term.GetSize(int(s.cfg.Stdout.(*os.File).Fd())); err == nil && w > 0 {
-		s.scr.width = max(w, 20)
-	}
 }
 
 // ids are the runs of the NPU in the data folder, by name.
@@ -180,45 +156,4 @@ func (s *session) firstID() *debugID {
 		return id
 	}
 	return s.ids()[0]
-}
-
-// t is a message in the language of the session.
-func (s *session) t(key string, args ...any) string { return s.lang.T(key, args...) }
-
-// print writes to the output of the session.
-func (s *session) print(text string) {
-	if _, err := io.WriteString(s.cfg.Stdout, text); err != nil && s.lost == nil {
-		s.lost = err
-	}
-}
-
-// end is the exit status of a session whose commands had the status code: an
-// answer that could not be written is an error.
-func (s *session) end(code int) int {
-	if s.lost == nil {
-		return code
-	}
-	s.fail("error", s.lost)
-	return max(code, exitError)
-}
-
-// say, info, warn and fail write a message: an answer on the output, the
-// others, with their level, to the error output.
-func (s *session) say(key string, args ...any)  { s.print(clean(s.t(key, args...)) + "\n") }
-func (s *session) info(key string, args ...any) { s.log("[INFO] ", key, args) }
-func (s *session) warn(key string, args ...any) { s.log("[WARNING] ", key, args) }
-func (s *session) fail(key string, args ...any) { s.log("[ERROR] ", key, args) }
-
-func (s *session) log(level, key string, args []any) {
-	io.WriteString(s.cfg.Stderr, level+strings.TrimRight(clean(s.t(key, args...)), "\n")+"\n")
-}
-
-// failed tells of an error and is the exit status it means.
-func (s *session) failed(ctx context.Context, err error) int {
-	if ctx.Err() != nil {
-		s.fail("interrupted")
-		return exitInterrupted
-	}
-	s.fail("error", err)
-	return exitError
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/repl/array"
+	"precision/repl/console"
 )
 
 // cpCmd is the command cp: it compares two tensors element by element.
@@ -35,7 +36,7 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 		words = append([]string{c.name}, words...)
 	}
 	if len(words) != 2 {
-		s.fail("cp.two", len(words), s.t("cp.usage"))
+		s.Fail("cp.two", len(words), s.T("cp.usage"))
 		return exitError
 	}
 	var sides [2]*array.Array
@@ -50,31 +51,31 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	left, right := sides[0], sides[1]
 	for _, p := range [][2]*array.Array{{left, right}, {right, left}} {
 		if to, ok := p[0].Restore(p[1].Shape); ok {
-			s.info("cp.restored", p[0].Name, p[0].Format, to, array.ShapeText(p[0].Shape))
+			s.Info("cp.restored", p[0].Name, p[0].Format, to, array.ShapeText(p[0].Shape))
 			break
 		}
 	}
 	if !slices.Equal(left.Shape, right.Shape) {
-		s.warn("cp.shape", array.ShapeText(left.Shape), array.ShapeText(right.Shape))
+		s.Warn("cp.shape", array.ShapeText(left.Shape), array.ShapeText(right.Shape))
 	}
 	if left.Len() != right.Len() {
-		s.warn("cp.length", left.Len(), right.Len())
+		s.Warn("cp.length", left.Len(), right.Len())
 	}
 	watching, done := s.watch(ctx, "cp", left, right)
 	d, err := array.Compare(watching, left, right, array.Options{Atol: c.atol, Rtol: c.rtol, Rows: c.rows, Workers: s.set.Workers})
 	done()
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.Failed(ctx, err)
 	}
 	var out strings.Builder
-	out.WriteString(s.scr.columns(
-		s.pairs(left, right, s.t("cp.errors"), d.Errors), s.pairs(left, right, s.t("cp.top"), d.First)))
+	out.WriteString(s.Screen.Columns(
+		s.pairs(left, right, s.T("cp.errors"), d.Errors), s.pairs(left, right, s.T("cp.top"), d.First)))
 	body, err := c.summary(ctx, s, left, right, d)
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.Failed(ctx, err)
 	}
-	out.WriteString(s.scr.panel("", body))
-	s.page(out.String())
+	out.WriteString(s.Screen.Panel("", body))
+	s.Page(out.String())
 	return exitOK
 }
 
@@ -82,7 +83,7 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 	refs := s.findTensors(name)
 	if len(refs) == 0 {
-		s.fail("tensor.none", name)
+		s.Fail("tensor.none", name)
 		return nil, exitNothing
 	}
 	if len(refs) > 1 {
@@ -94,14 +95,14 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 			}
 			names = append(names, name)
 		}
-		s.info("cp.several", len(refs), name, strings.Join(names, ", "))
+		s.Info("cp.several", len(refs), name, strings.Join(names, ", "))
 	}
 	list, bad, err := refs[0].open()
 	if err != nil {
 		bad = append(bad, err)
 	}
 	for _, err := range bad {
-		s.fail("error", err)
+		s.Fail("error", err)
 	}
 	if len(list) == 0 {
 		return nil, exitError
@@ -119,7 +120,7 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 				a.Close()
 			}
 		}
-		s.info("cp.dump", name, names[first], strings.Join(names, ", "))
+		s.Info("cp.dump", name, names[first], strings.Join(names, ", "))
 		return list[first], exitOK
 	}
 	return list[0], exitOK
@@ -133,19 +134,19 @@ func number6(x float64) string {
 func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pair) string {
 	rows := make([][]string, len(pairs))
 	for i, p := range pairs {
-		rows[i] = []string{s.scr.green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), number6(p.Diff())}
+		rows[i] = []string{s.Screen.Green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), number6(p.Diff())}
 	}
-	return s.scr.table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
+	return s.Screen.Table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
 }
 
 func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Array, d *array.Diff) (string, error) {
 	var b strings.Builder
 	for i, a := range []*array.Array{left, right} {
 		stats := []array.Stats{d.LeftStats, d.RightStats}[i]
-		b.WriteString(s.t([]string{"cp.left", "cp.right"}[i]) + "\n")
-		name := clean(a.Path)
+		b.WriteString(s.T([]string{"cp.left", "cp.right"}[i]) + "\n")
+		name := console.Clean(a.Path)
 		if a.Part != "" {
-			name += "  (" + clean(a.Part) + ")"
+			name += "  (" + console.Clean(a.Part) + ")"
 		}
 		fmt.Fprintf(&b, " ├─ NpyFile: %s\n", name)
 		if c.save {
@@ -153,21 +154,21 @@ func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Arra
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&b, " ├─ TxtFile: %s\n", s.scr.green(path))
+			fmt.Fprintf(&b, " ├─ TxtFile: %s\n", s.Screen.Green(path))
 		}
 		fmt.Fprintf(&b, " └─ NpySpec: %s\n", s.summary(a, stats))
 	}
-	close := s.scr.green("True")
+	close := s.Screen.Green("True")
 	if !d.AllClose() {
-		close = s.scr.red("False")
+		close = s.Screen.Red("False")
 	}
 	cosine := strconv.FormatFloat(d.Cosine, 'f', 6, 64)
 	if math.IsNaN(d.Cosine) {
-		cosine = s.scr.yellow("nan")
+		cosine = s.Screen.Yellow("nan")
 	}
 	fmt.Fprintf(&b, "NumCnt:   %d\nAllClose: %s\nCosSim:   %s\nErrorPer: %.6g  (rl= %g, al= %g)\n", d.Count, close, cosine, d.Share(), c.rtol, c.atol)
 	if d.BothNaN > 0 {
-		fmt.Fprintf(&b, "%s\n", s.t("cp.bothnan", d.BothNaN))
+		fmt.Fprintf(&b, "%s\n", s.T("cp.bothnan", d.BothNaN))
 	}
 	return b.String(), nil
 }

@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/layout"
+	"precision/repl/console"
 )
 
 // dcCmd is the command dc: it converts dumps into arrays.
@@ -31,7 +32,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("dc", words)
 	case d.name == "":
-		s.fail("need.name", "dc", s.t("dc.usage"))
+		s.Fail("need.name", "dc", s.T("dc.usage"))
 		return exitError
 	}
 	o := convert.Options{Out: d.out, Workers: s.set.Workers}
@@ -40,7 +41,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	var ok bool
 	if o.Type, ok = convert.ParseType(d.kind); !ok {
-		s.fail("dc.type", d.kind)
+		s.Fail("dc.type", d.kind)
 		return exitError
 	}
 	if d.format != "" {
@@ -49,7 +50,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 			f, ok = layout.Parse(strings.ToUpper(d.format))
 		}
 		if !ok {
-			s.fail("dc.format", d.format)
+			s.Fail("dc.format", d.format)
 			return exitError
 		}
 		o.Format = &f
@@ -63,7 +64,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	var err error
 	for _, b := range s.apart(files, o.Out) {
 		o.Out = b.out
-		bar := s.bar("dc")
+		bar := s.Bar("dc")
 		if o.Progress = nil; len(b.files) > 1 {
 			o.Progress = bar.Set
 		}
@@ -79,9 +80,9 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 			break
 		}
 	}
-	s.page(out.String())
+	s.Page(out.String())
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.Failed(ctx, err)
 	}
 	return code
 }
@@ -91,25 +92,25 @@ func (d *dcCmd) report(s *session, report *convert.Report) (text string, code in
 	var out strings.Builder
 	for _, f := range report.Files {
 		var b strings.Builder
-		fmt.Fprintf(&b, "SrcFile: %s\n", clean(f.Path))
+		fmt.Fprintf(&b, "SrcFile: %s\n", console.Clean(f.Path))
 		for _, w := range f.Written {
-			fmt.Fprintf(&b, " - %s\n", s.scr.green(w.Path))
+			fmt.Fprintf(&b, " - %s\n", s.Screen.Green(w.Path))
 		}
 		for _, fail := range f.Failures {
 			text := strings.TrimPrefix(fail.Err.Error(), f.Path+": ") // SrcFile names it
 			if part := fail.Part.String(); !strings.Contains(text, part) {
 				text = part + ": " + text
 			}
-			fmt.Fprintf(&b, " - %s\n", s.scr.red(clean(text)))
+			fmt.Fprintf(&b, " - %s\n", s.Screen.Red(console.Clean(text)))
 			code = exitError
 		}
 		for _, w := range f.Warnings {
-			fmt.Fprintf(&b, " - %s\n", s.scr.yellow(w.Text))
+			fmt.Fprintf(&b, " - %s\n", s.Screen.Yellow(w.Text))
 		}
-		out.WriteString(s.scr.panel("", b.String()))
+		out.WriteString(s.Screen.Panel("", b.String()))
 	}
 	for _, e := range report.Errors {
-		s.fail("error", e)
+		s.Fail("error", e)
 		code = exitError
 	}
 	return out.String(), code
@@ -162,11 +163,11 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 	if _, err := os.Stat(d.name); err == nil {
 		src, err := convert.Files(d.name, false)
 		if err != nil {
-			s.fail("error", err)
+			s.Fail("error", err)
 			return nil, exitError
 		}
 		for _, w := range src.Warnings {
-			s.warn("error", w)
+			s.Warn("error", w)
 		}
 		return src.Files, exitOK
 	}
@@ -184,7 +185,7 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 		exact = begin
 	}
 	if len(exact) == 0 {
-		s.fail("dc.none", d.name)
+		s.Fail("dc.none", d.name)
 		return nil, exitNothing
 	}
 	return exact, exitOK

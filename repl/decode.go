@@ -29,7 +29,7 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteNpy(ctx, w) }); err != nil {
 		if ctx.Err() == nil && !s.toldDecode {
 			s.toldDecode = true
-			s.warn("decode.failed", err)
+			s.Warn("decode.failed", err)
 		}
 		return ""
 	}

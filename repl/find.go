@@ -181,7 +181,7 @@ func (s *session) findTensors(text string) []tensorRef {
 func (s *session) h5Refs(path string) []tensorRef {
 	d := readH5("", path)
 	if d.err != nil {
-		s.warn("error", d.err)
+		s.Warn("error", d.err)
 	}
 	var refs []tensorRef
 	for i := range d.tensors {

@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/h5"
 	"precision/repl/array"
+	"precision/repl/console"
 )
 
 // h5Kinds are the parts of an operator in a PyTorch dump, in the order they are
@@ -65,10 +66,10 @@ func (s *session) h5Sides() []*h5Side {
 			}
 			s.h5[name] = old
 			if n > 1 {
-				s.info("h5.chosen", s.data.path("pt", name), n, file)
+				s.Info("h5.chosen", s.data.path("pt", name), n, file)
 			}
 			if old.err != nil {
-				s.warn("error", old.err)
+				s.Warn("error", old.err)
 			}
 		}
 		sides = append(sides, old)
@@ -178,7 +179,7 @@ func (s *session) h5Operator(name string) (id string) {
 func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, error) {
 	var b strings.Builder
 	for _, d := range s.h5Sides() {
-		fmt.Fprintf(&b, "%s:  %s\n", strings.ToUpper(d.name), clean(d.file))
+		fmt.Fprintf(&b, "%s:  %s\n", strings.ToUpper(d.name), console.Clean(d.file))
 		before := b.Len()
 		for _, kind := range append(h5Kinds, "") {
 			var text strings.Builder
@@ -195,22 +196,22 @@ func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, err
 			}
 			if text.Len() > 0 {
 				if kind == "" {
-					kind = s.t("h5.other")
+					kind = s.T("h5.other")
 				}
 				b.WriteString(" " + kind + ":\n" + text.String())
 			}
 		}
 		if b.Len() == before {
-			b.WriteString(" " + s.t("h5.nothing") + "\n")
+			b.WriteString(" " + s.T("h5.nothing") + "\n")
 		}
 	}
-	return s.scr.panel(s.scr.green(clean(n.name)), b.String()), nil
+	return s.Screen.Panel(s.Screen.Green(console.Clean(n.name)), b.String()), nil
 }
 
 // h5Line is what is shown of a tensor. The error is only that of a cancelled
 // context.
 func (n *niCmd) h5Line(ctx context.Context, s *session, d *h5Side, t *h5Tensor) (string, error) {
-	path := clean(t.path)
+	path := console.Clean(t.path)
 	a, err := array.Dataset(d.file, t.path)
 	if err != nil {
 		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()

@@ -25,27 +25,27 @@ import (
 func Import(cfg Config, from string) int {
 	s := open(cfg)
 	if !isDir(from) {
-		s.fail("import.nodir", from)
+		s.Fail("import.nodir", from)
 		return exitError
 	}
 	if _, err := os.Lstat(s.data.root); err == nil {
-		s.fail("import.exists", s.data.root)
+		s.Fail("import.exists", s.data.root)
 		return exitError
 	}
 	i, err := survey(from)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
 	if len(i.dumps) == 0 && len(i.results) == 0 {
-		s.fail("import.nothing", from)
+		s.Fail("import.nothing", from)
 		return exitNothing
 	}
 	if err := i.run(s); err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
-	s.say("import.done", from, s.data.root, len(i.dumps), len(i.models), len(i.results))
+	s.Say("import.done", from, s.data.root, len(i.dumps), len(i.models), len(i.results))
 	return exitOK
 }
 
@@ -106,7 +106,7 @@ func (i *imported) run(s *session) error {
 					return err
 				}
 			default:
-				s.warn("import.golden", dir, golden)
+				s.Warn("import.golden", dir, golden)
 			}
 		}
 	}

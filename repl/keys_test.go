@@ -7,13 +7,16 @@ import (
 	"testing"
 
 	"precision/internal/msg"
+	"precision/repl/console"
 )
 
 // TestKeys checks that every message the code names exists, and every option
 // and command has its texts.
 func TestKeys(t *testing.T) {
-	calls := regexp.MustCompile(`\.(?:t|say|info|warn|fail)\("([^"]+)"[,)]`)
+	calls := regexp.MustCompile(`\.(?:T|Say|Info|Warn|Fail)\("([^"]+)"[,)]`)
 	files, _ := filepath.Glob("*.go")
+	more, _ := filepath.Glob("*/*.go")
+	files = append(files, more...)
 	found := 0
 	for _, f := range files {
 		src, err := os.ReadFile(f)
@@ -36,7 +39,7 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		o := newOptions(c.name)
-		c.make(&session{set: defaults()}).define(o)
+		c.make(&session{Console: &console.Console{}, set: defaults()}).define(o)
 		for _, op := range o.list {
 			if key := "opt." + c.name + "." + op.long; !msg.English.Has(key) {
 				t.Errorf("there is no message %q", key)

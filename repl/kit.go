@@ -45,7 +45,7 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 		err = k.o.Check()
 	}
 	if err != nil {
-		s.fail("usage", "kit", err)
+		s.Fail("usage", "kit", err)
 		return exitError
 	}
 	out := k.out
@@ -56,26 +56,26 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 	}
 	text, err := capture.Kit(k.o)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
 	switch old, err := os.ReadFile(out); {
 	case err == nil && bytes.Equal(old, text):
-		s.say("kit.same", out)
+		s.Say("kit.same", out)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	case err == nil && !k.force:
-		s.fail("kit.exists", out)
+		s.Fail("kit.exists", out)
 		return exitError
 	default:
 		if err := whole.Write(out, text, 0o600); err != nil {
-			s.fail("error", err)
+			s.Fail("error", err)
 			return exitError
 		}
-		s.say("wrote", out)
+		s.Say("wrote", out)
 	}
-	s.say("kit.data", k.o.Root)
+	s.Say("kit.data", k.o.Root)
 	return exitOK
 }
 

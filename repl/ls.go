@@ -9,6 +9,7 @@ import (
 	"precision/dump"
 	"precision/graph"
 	"precision/repl/array"
+	"precision/repl/console"
 )
 
 // lsCmd is the command ls: it lists operators of the graphs, or dump files.
@@ -48,28 +49,28 @@ func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
 		if l.query.Empty() {
 			var rows [][]string
 			for _, c := range graph.TypeCounts(ops) {
-				rows = append(rows, []string{s.scr.green(c.Name), strconv.Itoa(c.N)})
+				rows = append(rows, []string{s.Screen.Green(c.Name), strconv.Itoa(c.N)})
 			}
-			blocks = append(blocks, s.scr.table(id.name, []string{"OpType", "Count"}, rows))
+			blocks = append(blocks, s.Screen.Table(id.name, []string{"OpType", "Count"}, rows))
 			continue
 		}
 		if len(ops) == 0 {
 			continue
 		}
-		blocks = append(blocks, s.scr.panel(s.scr.green(id.name), s.opLines(ops, true)))
+		blocks = append(blocks, s.Screen.Panel(s.Screen.Green(id.name), s.opLines(ops, true)))
 	}
 	switch {
 	case !any:
 		return s.noGraphs()
 	case l.query.Empty():
-		s.page(s.scr.columns(blocks...))
+		s.Page(s.Screen.Columns(blocks...))
 		return exitOK
 	case matched == 0:
-		s.say("ls.none")
+		s.Say("ls.none")
 		return exitNothing
 	}
-	s.page(strings.Join(blocks, ""))
-	s.say("ls.count", matched)
+	s.Page(strings.Join(blocks, ""))
+	s.Say("ls.count", matched)
 	return exitOK
 }
 
@@ -77,12 +78,12 @@ func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
 func (s *session) opLines(ops []*graph.Op, passes bool) string {
 	var b strings.Builder
 	for _, op := range ops {
-		b.WriteString(s.scr.green("[" + op.Type + "]"))
+		b.WriteString(s.Screen.Green("[" + op.Type + "]"))
 		if passes {
 			all := append(append([]string{}, op.Passes()...), op.UBPasses()...)
-			b.WriteString(s.scr.yellow("[" + strings.Join(all, ",") + "]"))
+			b.WriteString(s.Screen.Yellow("[" + strings.Join(all, ",") + "]"))
 		}
-		b.WriteString(" " + clean(op.Name) + "\n")
+		b.WriteString(" " + console.Clean(op.Name) + "\n")
 	}
 	return b.String()
 }
@@ -99,13 +100,13 @@ func (l *lsCmd) dumps(s *session) int {
 				for i := range op.Files {
 					e := &op.Files[i]
 					if l.matches(&e.Name) {
-						rows = append(rows, []string{e.Name.File, s.scr.green(e.Name.OpType), e.Name.OpName,
+						rows = append(rows, []string{e.Name.File, s.Screen.Green(e.Name.OpType), e.Name.OpName,
 							number(e.Name.Task), number(e.Name.Stream), fmt.Sprint(e.Name.Time), fileSize(e.Path)})
 					}
 				}
 			}
 			if n += len(rows); len(rows) > 0 {
-				out.WriteString(s.scr.table(id.name+" "+leaf.dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
+				out.WriteString(s.Screen.Table(id.name+" "+leaf.dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
 			}
 		}
 	}
@@ -116,26 +117,26 @@ func (l *lsCmd) dumps(s *session) int {
 			t := &d.tensors[i]
 			op, _, _ := strings.Cut(strings.TrimPrefix(t.path, "/"), "/")
 			if strings.Contains(op, l.query.Type) && strings.Contains(t.path, l.query.Name) {
-				rows = append(rows, []string{t.path, s.scr.green(op), t.typ.String(), array.ShapeText(t.shape)})
+				rows = append(rows, []string{t.path, s.Screen.Green(op), t.typ.String(), array.ShapeText(t.shape)})
 			}
 		}
 		if tensors += len(rows); len(rows) > 0 {
-			out.WriteString(s.scr.table(d.name+" "+d.file, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
+			out.WriteString(s.Screen.Table(d.name+" "+d.file, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
 		}
 	}
 	if n+tensors == 0 && !s.anyDump() && len(s.h5Sides()) == 0 {
 		return s.noDumps()
 	}
 	if n+tensors == 0 {
-		s.say("ls.nodump")
+		s.Say("ls.nodump")
 		return exitNothing
 	}
-	s.page(out.String())
+	s.Page(out.String())
 	if n > 0 {
-		s.say("ls.dumpcount", n)
+		s.Say("ls.dumpcount", n)
 	}
 	if tensors > 0 {
-		s.say("ls.h5count", tensors)
+		s.Say("ls.h5count", tensors)
 	}
 	return exitOK
 }

@@ -9,6 +9,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/repl/console"
 )
 
 // niCmd is the command ni: it shows all there is about an operator.
@@ -73,7 +74,7 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("ni", words)
 	case n.name == "":
-		s.fail("need.name", "ni", s.t("ni.usage"))
+		s.Fail("need.name", "ni", s.T("ni.usage"))
 		return exitError
 	}
 	nodes, exact := s.search(n.name, n.graph)
@@ -81,9 +82,9 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		if id := s.h5Operator(n.name); id != "" {
 			text, err := n.h5Panel(ctx, s, id)
 			if err != nil {
-				return s.failed(ctx, err)
+				return s.Failed(ctx, err)
 			}
-			s.page(text)
+			s.Page(text)
 			return n.status(exitOK)
 		}
 	}
@@ -93,14 +94,14 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	if !any {
 		if text, err := n.withoutGraph(ctx, s); err != nil {
-			return s.failed(ctx, err)
+			return s.Failed(ctx, err)
 		} else if text != "" {
-			s.info("ni.nograph", s.data.path("npu", "debug_0", "graph"))
-			s.page(text)
+			s.Info("ni.nograph", s.data.path("npu", "debug_0", "graph"))
+			s.Page(text)
 			return n.status(exitOK)
 		}
 		if len(s.h5Sides()) > 0 {
-			s.fail("h5.none", n.name)
+			s.Fail("h5.none", n.name)
 			return exitNothing
 		}
 		return s.noGraphs()
@@ -111,9 +112,9 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	switch {
 	case len(nodes) == 0:
-		s.fail("ni.none", n.name)
+		s.Fail("ni.none", n.name)
 		if ops := s.fuzzy(n.name, 10); len(ops) > 0 {
-			s.print(s.scr.panel(s.t("ni.possible"), s.opLines(ops, false)))
+			s.Print(s.Screen.Panel(s.T("ni.possible"), s.opLines(ops, false)))
 		}
 		return exitNothing
 	case !exact && len(names) > 1:
@@ -124,8 +125,8 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 				ops = append(ops, x.op)
 			}
 		}
-		s.info("ni.several", n.name)
-		s.page(s.scr.panel(s.t("ni.possible"), s.opLines(ops, false)))
+		s.Info("ni.several", n.name)
+		s.Page(s.Screen.Panel(s.T("ni.possible"), s.opLines(ops, false)))
 		return exitNothing
 	}
 	tables, code := s.newestResults()
@@ -133,14 +134,14 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	for _, x := range nodes {
 		text, err := n.show(ctx, s, x, tables)
 		if err != nil {
-			return s.failed(ctx, err)
+			return s.Failed(ctx, err)
 		}
 		out.WriteString(text)
 		if n.save > 0 {
 			code = max(code, n.draw(ctx, s, x, tables))
 		}
 	}
-	s.page(out.String())
+	s.Page(out.String())
 	return n.status(code)
 }
 
@@ -155,7 +156,7 @@ func (n *niCmd) status(code int) int {
 // failed tells of what could not be read, in place of it.
 func (n *niCmd) failed(s *session, err error) string {
 	n.unread = true
-	return s.scr.red(err.Error()) + "\n"
+	return s.Screen.Red(err.Error()) + "\n"
 }
 
 // withoutGraph shows what was recorded of an operator when there is no graph to
@@ -178,7 +179,7 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 		}
 		var b strings.Builder
 		at := &files[0].Name
-		b.WriteString("Op(Type/Name): " + s.scr.green("["+clean(at.OpType)+"]") + " " + clean(at.OpName) + "\n")
+		b.WriteString("Op(Type/Name): " + s.Screen.Green("["+console.Clean(at.OpType)+"]") + " " + console.Clean(at.OpName) + "\n")
 		if err := n.recordings(ctx, s, &b, id, at.OpType, at.OpName, files); err != nil {
 			return "", err
 		}
@@ -191,7 +192,7 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 				return "", err
 			}
 		}
-		out.WriteString(s.scr.panel(s.scr.green("("+id.name+")"), b.String()))
+		out.WriteString(s.Screen.Panel(s.Screen.Green("("+id.name+")"), b.String()))
 	}
 	return out.String(), nil
 }
@@ -201,31 +202,31 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 	info := x.file.index.Node(x.op)
 	var b strings.Builder
 	line := func(label, text string) { fmt.Fprintf(&b, "%s%s\n", label, text) }
-	line("Op(Type/Name): ", s.scr.green("["+x.op.Type+"]")+" "+clean(x.op.Name))
-	line("ID:    ", s.scr.yellow(strconv.FormatInt(x.op.ID, 10)))
-	line("KernelName:    ", s.scr.yellow(info.Kernel))
-	line("KernelLibName: ", s.scr.yellow(info.KernelLib))
-	line("GraphName:     ", s.scr.yellow(info.Graph))
+	line("Op(Type/Name): ", s.Screen.Green("["+x.op.Type+"]")+" "+console.Clean(x.op.Name))
+	line("ID:    ", s.Screen.Yellow(strconv.FormatInt(x.op.ID, 10)))
+	line("KernelName:    ", s.Screen.Yellow(info.Kernel))
+	line("KernelLibName: ", s.Screen.Yellow(info.KernelLib))
+	line("GraphName:     ", s.Screen.Yellow(info.Graph))
 	if passes := append(append([]string{}, info.Passes...), info.UBPasses...); len(passes) > 0 {
-		line("PassName: ", s.scr.yellow(strings.Join(passes, ", ")))
+		line("PassName: ", s.Screen.Yellow(strings.Join(passes, ", ")))
 	}
 	switch {
 	case len(info.Origins) > 0:
-		line("OriginalOp: ", clean(strings.Join(info.Origins, ", ")))
+		line("OriginalOp: ", console.Clean(strings.Join(info.Origins, ", ")))
 	case info.Inserted:
-		line("OriginalOp: ", s.t("ni.inserted"))
+		line("OriginalOp: ", s.T("ni.inserted"))
 	}
 	if n.attrs {
 		for _, a := range x.op.Attrs {
-			line("  "+clean(a.Key())+": ", clean(a.Value.String()))
+			line("  "+console.Clean(a.Key())+": ", console.Clean(a.Value.String()))
 		}
 	}
-	line("Input: ", s.t("ni.legend"))
+	line("Input: ", s.T("ni.legend"))
 	n.ports(s, &b, info.Inputs, true)
 	b.WriteString("Output:\n")
 	n.ports(s, &b, info.Outputs, false)
 	for _, note := range info.Notes {
-		line("", s.scr.yellow(clean(s.reason(note))))
+		line("", s.Screen.Yellow(console.Clean(s.reason(note))))
 	}
 	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err
@@ -234,7 +235,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 		return "", err
 	}
 	n.result(s, &b, x, tables)
-	return s.scr.panel(s.scr.green("("+x.id.name+")")+" "+clean(info.Graph), b.String()), nil
+	return s.Screen.Panel(s.Screen.Green("("+x.id.name+")")+" "+console.Clean(info.Graph), b.String()), nil
 }
 
 // ports lists the inputs or outputs of an operator with what is at the other
@@ -252,14 +253,14 @@ func (n *niCmd) ports(s *session, b *strings.Builder, ports []graph.PortInfo, in
 		}
 		text := strings.Join(peers, ", ")
 		if p.Unconnected {
-			text = s.t("ni.unconnected")
+			text = s.T("ni.unconnected")
 		}
 		if !input {
 			text = "[" + text + "]"
 		}
-		fmt.Fprintf(b, " -%s%s %s %s\n", s.scr.green("["+strconv.Itoa(p.Index)+"]"),
-			s.scr.yellow("["+p.DType+"]["+p.Layout+"]"+graph.FormatShape(p.Shape)),
-			s.scr.blue("["+p.ValueRange+"]["+p.ShapeRange+"]"+graph.FormatShape(p.OriginShape)), clean(text))
+		fmt.Fprintf(b, " -%s%s %s %s\n", s.Screen.Green("["+strconv.Itoa(p.Index)+"]"),
+			s.Screen.Yellow("["+p.DType+"]["+p.Layout+"]"+graph.FormatShape(p.Shape)),
+			s.Screen.Blue("["+p.ValueRange+"]["+p.ShapeRange+"]"+graph.FormatShape(p.OriginShape)), console.Clean(text))
 	}
 }
 
@@ -270,13 +271,13 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*resultT
 		if o == nil {
 			continue
 		}
-		fmt.Fprintf(b, "%s\n", s.t("ni.compared", clean(t.path)))
+		fmt.Fprintf(b, "%s\n", s.T("ni.compared", console.Clean(t.path)))
 		for i, cells := range [][]cell{o.inputs, o.outputs} {
 			for j := range cells {
 				c := &cells[j]
 				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %s", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), number6(c.maxAbs))
 				if c.reason != "" {
-					b.WriteString("  " + clean(s.reason(c.reason)))
+					b.WriteString("  " + console.Clean(s.reason(c.reason)))
 				}
 				b.WriteString("\n")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"precision/graph"
 	"precision/internal/whole"
+	"precision/repl/console"
 )
 
 // draw writes the neighbourhood of an operator as Graphviz text and as a
@@ -37,16 +38,16 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", fileName(x.id.name), fileName(x.op.Graph.Name), fileName(x.op.Type), fileName(x.op.Name), n.save)
 	path := s.data.path("temp", "op_graph", base)
 	if d.Cut > 0 {
-		s.warn("ni.cut", len(d.Nodes), d.Cut)
+		s.Warn("ni.cut", len(d.Nodes), d.Cut)
 	}
 	for _, out := range []struct {
 		path  string
 		write func(io.Writer, graph.Style) error
 	}{{path, d.WriteDOT}, {path + ".svg", d.WriteSVG}} {
 		if err := whole.Fill(out.path, 0o600, func(w io.Writer) error { return out.write(w, style) }); err != nil {
-			return s.failed(ctx, err)
+			return s.Failed(ctx, err)
 		}
-		s.say("wrote", filepath.ToSlash(out.path))
+		s.Say("wrote", filepath.ToSlash(out.path))
 	}
 	return exitOK
 }
@@ -54,7 +55,7 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 // fileName replaces what cannot be in the name of a file on every system.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\.: "<>|*?`, r) || unprintable(r) {
+		if strings.ContainsRune(`/\.: "<>|*?`, r) || console.Unprintable(r) {
 			return '_'
 		}
 		return r

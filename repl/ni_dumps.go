@@ -14,6 +14,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/repl/console"
 )
 
 // dumpFile is a dump file of an operator, and the folder it is in.
@@ -98,7 +99,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			}
 			_, input, index, _ := cutArrayName(a.Name)
 			tensors = append(tensors, tensor{input, index,
-				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(index)+"]"), clean(name), s.summary(a, stats))})
+				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(index)+"]"), console.Clean(name), s.summary(a, stats))})
 		}
 		failed = append(failed, bad...)
 	}
@@ -124,12 +125,12 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	for i, title := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
 		text := blocks[i].String()
 		if text == "" {
-			text = s.t("ni.nodump") + "\n"
+			text = s.T("ni.nodump") + "\n"
 		}
 		b.WriteString(title + "\n" + text)
 	}
 	for _, dir := range folders {
-		b.WriteString(s.t("ni.decoded", clean(dir)) + "\n")
+		b.WriteString(s.T("ni.decoded", console.Clean(dir)) + "\n")
 	}
 	return nil
 }
@@ -168,11 +169,11 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 		}
 		b := &blocks[to]
 		if !told[to] {
-			fmt.Fprintf(b, " - %s\n", clean(filepath.Base(path)))
+			fmt.Fprintf(b, " - %s\n", console.Clean(filepath.Base(path)))
 			told[to] = true
 		}
-		fmt.Fprintf(b, "   └─ %s %s", s.scr.green("["+clean(row[1])+"]"),
-			s.scr.yellow(clean(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8]))))
+		fmt.Fprintf(b, "   └─ %s %s", s.Screen.Green("["+console.Clean(row[1])+"]"),
+			s.Screen.Yellow(console.Clean(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8]))))
 		for _, name := range []string{"NaN", "Inf"} {
 			sum := int64(0)
 			for _, i := range counts[name] {
@@ -182,7 +183,7 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 				}
 			}
 			if sum > 0 {
-				b.WriteString(s.scr.red(fmt.Sprintf(" [%s: %d]", name, sum)))
+				b.WriteString(s.Screen.Red(fmt.Sprintf(" [%s: %d]", name, sum)))
 			}
 		}
 		b.WriteString("\n")
@@ -229,7 +230,7 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 				bad = append(bad, err)
 				continue
 			}
-			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.scr.green("["+strconv.Itoa(i)+"]"), clean(a.Name), s.summary(a, stats))
+			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(i)+"]"), console.Clean(a.Name), s.summary(a, stats))
 		}
 		for _, err := range bad {
 			text.WriteString(" - " + n.failed(s, err))

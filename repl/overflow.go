@@ -12,6 +12,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl/array"
+	"precision/repl/console"
 )
 
 // overflowed is the operator of an overflow to look at.
@@ -32,26 +33,26 @@ type overflowed struct {
 func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string, code int) {
 	run, runs := newestRun(s.data.overflow())
 	if !isDir(run) {
-		s.say("ovf.nodata", run)
+		s.Say("ovf.nodata", run)
 		return nil, "", exitOK
 	}
 	if runs > 1 {
-		s.info("run.chosen", "overflow", runs, run)
+		s.Info("run.chosen", "overflow", runs, run)
 	}
 	tree, err := overflow.Find(run)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return nil, "", exitError
 	}
 	tree.UseConverted()
 	for _, w := range tree.Warnings {
-		s.warn("error", w)
+		s.Warn("error", w)
 	}
 	if len(tree.Records) == 0 {
-		s.say("ovf.none", run)
+		s.Say("ovf.none", run)
 		return nil, "", exitOK
 	}
-	s.say("ovf.count", len(tree.Records), min(limit, len(tree.Records)))
+	s.Say("ovf.count", len(tree.Records), min(limit, len(tree.Records)))
 	why = "verdict.norecord"
 	analyser, place := overflow.NewAnalyser(tree, overflow.Options{}), newDecodePlace(tree)
 	for i := range tree.Records {
@@ -68,7 +69,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 			why = "verdict.noop"
 		}
 		if shown {
-			s.print(s.scr.panel(s.t("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, place, &e)))
+			s.Print(s.Screen.Panel(s.T("ovf.title", i+1, len(tree.Records)), s.overflowEvent(ctx, place, &e)))
 			if overflow.Code([]overflow.Event{e}) != 0 {
 				code = exitError
 			}
@@ -127,7 +128,7 @@ func (s *session) choose(e *overflow.Event) (found *overflowed) {
 
 // overflowLanguage is the session's language for texts about overflows.
 func (s *session) overflowLanguage() overflow.Language {
-	if s.lang == msg.Chinese {
+	if s.Lang == msg.Chinese {
 		return overflow.Chinese
 	}
 	return overflow.English
@@ -137,13 +138,13 @@ func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overf
 	lang := s.overflowLanguage()
 	var b strings.Builder
 	head := func(op *overflow.Op) {
-		fmt.Fprintf(&b, "%s %s\n", s.scr.green(fmt.Sprintf("[%s][%d]", clean(op.Type), op.Entry.Name.Task)), clean(op.Name))
+		fmt.Fprintf(&b, "%s %s\n", s.Screen.Green(fmt.Sprintf("[%s][%d]", console.Clean(op.Type), op.Entry.Name.Task)), console.Clean(op.Name))
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		head(op)
 		if op.Others > 0 {
-			b.WriteString("  " + s.t("ovf.others", op.Others) + "\n")
+			b.WriteString("  " + s.T("ovf.others", op.Others) + "\n")
 		}
 	}
 	for _, d := range e.Detected {
@@ -153,18 +154,18 @@ func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overf
 		}
 		fmt.Fprintf(&b, " - [%s][Status: %s][TaskId: %d][StreamId: %d]\n", d.Detector, strings.Join(status, ", "), d.Task, d.Stream)
 		for _, m := range overflow.Explain(d) {
-			b.WriteString("   " + s.scr.red(m.In(lang)) + "\n")
+			b.WriteString("   " + s.Screen.Red(m.In(lang)) + "\n")
 		}
 	}
-	fmt.Fprintf(&b, " - %s\n", s.t("ovf.time", e.Entry.Name.Time))
+	fmt.Fprintf(&b, " - %s\n", s.T("ovf.time", e.Entry.Name.Time))
 	for _, w := range e.Warnings {
-		b.WriteString(s.scr.yellow(w.Text) + "\n")
+		b.WriteString(s.Screen.Yellow(w.Text) + "\n")
 	}
 	if e.Err != nil {
-		b.WriteString(s.scr.red(e.Err.Error()) + "\n")
+		b.WriteString(s.Screen.Red(e.Err.Error()) + "\n")
 	}
 	for _, d := range e.Missing {
-		b.WriteString(s.scr.yellow(s.t("ovf.noop", d.Task, d.Stream)) + "\n")
+		b.WriteString(s.Screen.Yellow(s.T("ovf.noop", d.Task, d.Stream)) + "\n")
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
@@ -173,14 +174,14 @@ func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overf
 		}
 		s.overflowTensors(&b, op, s.decodeOverflow(ctx, place, op))
 		if op.Err != nil {
-			b.WriteString(s.scr.red(op.Err.Error()) + "\n")
+			b.WriteString(s.Screen.Red(op.Err.Error()) + "\n")
 			continue
 		}
 		advice := op.Advice()
-		b.WriteString(s.t("ovf.advice", advice.In(lang)) + "\n")
+		b.WriteString(s.T("ovf.advice", advice.In(lang)) + "\n")
 		if advice == overflow.AdviceUpstream {
 			if names := s.producers(op); len(names) > 0 {
-				b.WriteString(s.t("ovf.producer", clean(strings.Join(names, ", "))) + "\n")
+				b.WriteString(s.T("ovf.producer", console.Clean(strings.Join(names, ", "))) + "\n")
 			}
 		}
 	}
@@ -240,16 +241,16 @@ func (s *session) overflowTensors(b *strings.Builder, op *overflow.Op, decoded m
 		if !decoded[name] {
 			name = strings.TrimSuffix(name, ".npy")
 		}
-		fmt.Fprintf(b, " ├─ %s\n", clean(name))
+		fmt.Fprintf(b, " ├─ %s\n", console.Clean(name))
 		text := fmt.Sprintf("[Format: %s] [Shape: %s] [Dtype: %s]", t.Format, array.ShapeText(t.Shape), t.Type)
 		if t.Stats.Max != "" {
 			text += fmt.Sprintf(" [Max: %s] [Min: %s] [Mean: %s]", t.Stats.Max, t.Stats.Min, t.Stats.Mean)
 		}
-		text = s.scr.yellow(text)
+		text = s.Screen.Yellow(text)
 		if t.Err != nil {
-			text += " " + s.scr.red(t.Err.Error())
+			text += " " + s.Screen.Red(t.Err.Error())
 		} else if t.Stats.Extreme {
-			text += " " + s.scr.red(s.t("ovf.extreme"))
+			text += " " + s.Screen.Red(s.T("ovf.extreme"))
 		}
 		fmt.Fprintf(b, "  └─ %s\n", text)
 	}
@@ -309,7 +310,7 @@ func (s *session) saveRecords(place decodePlace, e *overflow.Event) {
 		name := fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i)
 		path := filepath.Join(append(append([]string{s.data.decode()}, place.folder(e.Entry.Path)...), name)...)
 		if err := whole.Write(path, r.JSON(), 0o600); err != nil {
-			s.warn("text.failed", err)
+			s.Warn("text.failed", err)
 			return
 		}
 	}

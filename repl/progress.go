@@ -2,19 +2,9 @@ package repl
 
 import (
 	"context"
-	"os"
 
-	"precision/internal/progress"
 	"precision/repl/array"
 )
-
-// bar is a progress bar on the error output if that is a terminal.
-func (s *session) bar(label string) *progress.Bar {
-	if f, ok := s.cfg.Stderr.(*os.File); ok {
-		return progress.New(f, label)
-	}
-	return nil
-}
 
 // watched is the size of the tensors from which on reading them shows its
 // progress, in bytes: what takes longer than a blink.
@@ -27,7 +17,7 @@ func (s *session) watch(ctx context.Context, label string, arrays ...*array.Arra
 	for _, a := range arrays {
 		size += a.Type.Bytes(a.Len())
 	}
-	bar := s.bar(label)
+	bar := s.Bar(label)
 	if bar == nil || size < watched {
 		return ctx, func() {}
 	}

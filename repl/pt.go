@@ -11,6 +11,7 @@ import (
 
 	"precision/internal/whole"
 	"precision/repl/array"
+	"precision/repl/console"
 )
 
 // ptCmd is the command pt: it prints a tensor.
@@ -40,17 +41,17 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("pt", words)
 	case p.name == "":
-		s.fail("need.name", "pt", s.t("pt.usage"))
+		s.Fail("need.name", "pt", s.T("pt.usage"))
 		return exitError
 	}
 	refs := s.findTensors(p.name)
 	if len(refs) == 0 {
-		s.fail("tensor.none", p.name)
+		s.Fail("tensor.none", p.name)
 		return exitNothing
 	}
 	const most = 50
 	if len(refs) > most {
-		s.fail("pt.many", len(refs), p.name, refs[0].name(), refs[1].name())
+		s.Fail("pt.many", len(refs), p.name, refs[0].name(), refs[1].name())
 		return exitError
 	}
 	code := exitOK
@@ -61,7 +62,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 			bad = append(bad, err)
 		}
 		for _, err := range bad {
-			s.fail("error", err)
+			s.Fail("error", err)
 			code = exitError
 		}
 		for _, a := range arrays {
@@ -69,11 +70,11 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 			a.Close()
 			out.WriteString(text)
 			if err != nil {
-				code = max(code, s.failed(ctx, err))
+				code = max(code, s.Failed(ctx, err))
 			}
 		}
 	}
-	s.page(out.String())
+	s.Page(out.String())
 	return code
 }
 
@@ -89,22 +90,22 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 	var rows [][]string
 	for at := 0; at < min(len(v), ptRows*ptColumns); at += ptColumns {
 		line := v[at:min(at+ptColumns, len(v))]
-		rows = append(rows, []string{s.scr.green(strconv.Itoa(at)), strings.Join(line, " ")})
+		rows = append(rows, []string{s.Screen.Green(strconv.Itoa(at)), strings.Join(line, " ")})
 	}
 	var b strings.Builder
 	b.WriteString(s.summary(a, stats) + "\n")
 	switch a.Format {
 	case "":
 	case "ND", "NCHW", "NHWC", "HWCN", "NCDHW", "NDHWC", "DHWCN", "RESERVED":
-		b.WriteString(s.t("pt.plain", a.Format) + "\n")
+		b.WriteString(s.T("pt.plain", a.Format) + "\n")
 	default:
-		b.WriteString(s.t("pt.format", a.Format) + "\n")
+		b.WriteString(s.T("pt.format", a.Format) + "\n")
 	}
-	path := clean(a.Path)
+	path := console.Clean(a.Path)
 	if a.Dataset {
-		path += "  (" + clean(a.Part) + ")"
+		path += "  (" + console.Clean(a.Part) + ")"
 	}
-	b.WriteString(s.t("pt.path", path) + "\n")
+	b.WriteString(s.T("pt.path", path) + "\n")
 	switch {
 	case p.save || a.Numbers() <= ptText:
 		path, err := s.writeText(ctx, a)
@@ -112,15 +113,15 @@ func (p *ptCmd) show(ctx context.Context, s *session, a *array.Array) (string, e
 			if ctx.Err() != nil {
 				return "", err
 			}
-			b.WriteString(s.scr.yellow(s.t("text.failed", err)) + "\n")
+			b.WriteString(s.Screen.Yellow(s.T("text.failed", err)) + "\n")
 		} else {
-			b.WriteString(s.t("pt.text", s.scr.green(path)) + "\n")
+			b.WriteString(s.T("pt.text", s.Screen.Green(path)) + "\n")
 		}
 	default:
-		b.WriteString(s.t("pt.notext", a.Numbers()) + "\n")
+		b.WriteString(s.T("pt.notext", a.Numbers()) + "\n")
 	}
-	in := s.scr.inside()
-	return s.scr.panel(clean(a.Name), in.columns(in.table("", []string{"Index", "Data"}, rows), b.String())), nil
+	in := s.Screen.Inside()
+	return s.Screen.Panel(console.Clean(a.Name), in.Columns(in.Table("", []string{"Index", "Data"}, rows), b.String())), nil
 }
 
 // summary is the line about the numbers of a tensor. Counts of NaN and Inf, and
@@ -138,15 +139,15 @@ func (s *session) summary(a *array.Array, st array.Stats) string {
 	}
 	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", array.ShapeText(a.Shape), a.Type, num(st.Max), num(st.Min), mean)
 	if st.Count == 0 {
-		return s.scr.yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", array.ShapeText(a.Shape), a.Type))
+		return s.Screen.Yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", array.ShapeText(a.Shape), a.Type))
 	}
-	text = s.scr.yellow(text)
+	text = s.Screen.Yellow(text)
 	for _, c := range []struct {
 		n    int64
 		name string
 	}{{st.NaN, "NaN"}, {st.Inf, "Inf"}, {st.Limit, "±65504"}} {
 		if c.n > 0 {
-			text += s.scr.red(fmt.Sprintf(" [%s: %d]", c.name, c.n))
+			text += s.Screen.Red(fmt.Sprintf(" [%s: %d]", c.name, c.n))
 		}
 	}
 	return text

@@ -67,7 +67,7 @@ func (s *session) findPython(ctx context.Context) (*python, error) {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			s.warn("python.broken", path, err)
+			s.Warn("python.broken", path, err)
 			continue
 		}
 		if p.tensorflow != "" {
@@ -138,15 +138,15 @@ func lastLine(text string, err error) string {
 func (s *session) ready(p *python, npu bool) bool {
 	switch {
 	case p == nil && s.set.Python != "":
-		s.fail("python.noset", s.set.Python)
+		s.Fail("python.noset", s.set.Python)
 	case p == nil:
-		s.fail("python.none")
+		s.Fail("python.none")
 	case p.old:
-		s.fail("python.old", p.path, p.version)
+		s.Fail("python.old", p.path, p.version)
 	case p.tensorflow == "":
-		s.fail("python.notf", p.path, p.version, p.why)
+		s.Fail("python.notf", p.path, p.version, p.why)
 	case npu && !p.npu:
-		s.fail("python.nonpu", p.path)
+		s.Fail("python.nonpu", p.path)
 	default:
 		return true
 	}
@@ -158,10 +158,10 @@ func (s *session) ready(p *python, npu bool) bool {
 func (s *session) runScript(ctx context.Context, p *python, script string) int {
 	root, err := absolute(s.data.root)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
-	s.say("python.run", script, p.path, p.version, p.tensorflow)
+	s.Say("python.run", script, p.path, p.version, p.tensorflow)
 	code := s.child(ctx, []string{capture.EnvData + "=" + root, "PYTHONDONTWRITEBYTECODE=1"}, p.path, script)
 	switch {
 	case ctx.Err() != nil:

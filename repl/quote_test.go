@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/repl/console"
 	"slices"
 	"strings"
 	"testing"
@@ -42,8 +43,8 @@ func TestCompleteQuoted(t *testing.T) {
 				}
 				meant := ""
 				if command == "vcs -f " {
-					words, err := splitWords(line)
-					if err != nil || len(words) != 3 || len(splitCommands(line)) != 1 {
+					words, err := console.Words(line)
+					if err != nil || len(words) != 3 || len(console.Commands(line)) != 1 {
 						t.Errorf("%s becomes %s, which is %q", command+begin, line, words)
 						continue
 					}

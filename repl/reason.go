@@ -38,7 +38,7 @@ var reasonPatterns = sync.OnceValue(func() []reasonPattern {
 })
 
 // reason is a reason of a table in the language of the session.
-func (s *session) reason(text string) string { return Reason(s.lang, text) }
+func (s *session) reason(text string) string { return Reason(s.Lang, text) }
 
 // Reason translates a reason of a result table. What is not recognised stays as
 // it is.
@@ -96,19 +96,19 @@ var cannotRead = regexp.MustCompile(`: offset \d+: |: the file (?:is|has) `)
 func (s *session) reasonKind(text string) string {
 	switch {
 	case text == "":
-		return s.t("kind.none")
+		return s.T("kind.none")
 	case cannotRead.MatchString(text):
-		return s.t("kind.unreadable")
+		return s.T("kind.unreadable")
 	}
 	for rest := text; rest != ""; {
 		key, _, next := cutReason(rest)
 		if kind, ok := reasonKinds[key]; ok {
-			return s.t(kind)
+			return s.T(kind)
 		}
 		if key == "" {
 			break
 		}
 		rest = next
 	}
-	return s.t("kind.other")
+	return s.T("kind.other")
 }

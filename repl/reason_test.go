@@ -11,6 +11,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/internal/msg"
+	"precision/repl/console"
 )
 
 // TestReasons translates every reason in the recorded result tables, and every
@@ -46,7 +47,7 @@ func TestReasons(t *testing.T) {
 	for kind := metric.NoteScalar; kind <= metric.NoteZeroGolden; kind++ {
 		texts[metric.Note{Kind: kind, Numerics: metric.Exact, Count: 1, Of: 2}.Text("a, b", "c")] = true
 	}
-	s := &session{lang: msg.Chinese}
+	s := &session{Console: &console.Console{Lang: msg.Chinese}}
 	for text := range texts {
 		switch {
 		case strings.HasPrefix(text, "The input information"), strings.HasPrefix(text, "The format"), strings.HasPrefix(text, "The fusion operator list"),
@@ -89,7 +90,7 @@ func TestReasons(t *testing.T) {
 }
 
 func TestReasonKind(t *testing.T) {
-	s := &session{lang: msg.English}
+	s := &session{Console: &console.Console{Lang: msg.English}}
 	for text, want := range map[string]string{
 		"": "kind.none",
 		"[a] There is no dump file for my output operator \"a\". The type is Relu.":                                        "kind.mine",
@@ -98,8 +99,8 @@ func TestReasonKind(t *testing.T) {
 		"Cannot compare by Cosine Similarity. All the data is zero in x.npy.,Algorithm KL does not support Boolean types.": "kind.type",
 		"something else": "kind.other",
 	} {
-		if got := s.reasonKind(text); got != s.t(want) {
-			t.Errorf("%q: got %q, want %q", text, got, s.t(want))
+		if got := s.reasonKind(text); got != s.T(want) {
+			t.Errorf("%q: got %q, want %q", text, got, s.T(want))
 		}
 	}
 }

@@ -378,19 +378,19 @@ func (s *session) newestResults() (tables []*resultTable, code int) {
 func (s *session) readResults(path string) (tables []*resultTable, err error) {
 	files, err := resultFiles(path)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return nil, err
 	}
 	for _, f := range files {
 		t, warnings, failed := readResult(f)
 		for _, w := range warnings {
-			s.warn("error", w)
+			s.Warn("error", w)
 		}
 		if failed != nil {
 			if err == nil {
 				err = failed
 			}
-			s.fail("error", failed)
+			s.Fail("error", failed)
 			continue
 		}
 		s.inGraphOrder(t)

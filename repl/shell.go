@@ -1,20 +1,12 @@
 package repl
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"os"
+	"path/filepath"
 	"strings"
 
-	"golang.org/x/term"
-
-	"precision/internal/msg"
+	"precision/repl/console"
 )
-
-func parseLang(name string) (msg.Lang, bool) { return msg.ParseLang(name) }
 
 // Run is the shell. With Commands it runs these; with a terminal as input and
 // output it prompts; else it runs the lines of the input. It returns the worst
@@ -27,85 +19,48 @@ func Run(ctx context.Context, cfg Config) int {
 	s := open(cfg)
 	switch {
 	case cfg.Commands != "":
-		return s.end(s.script(ctx, strings.NewReader(cfg.Commands)))
-	case !cfg.Batch && s.interactive():
-		return s.prompt(context.WithoutCancel(ctx))
+		return s.End(s.Script(ctx, strings.NewReader(cfg.Commands), false, s.line))
+	case !cfg.Batch && s.Interactive():
+		return s.prompt(ctx)
 	}
-	return s.end(s.script(ctx, cfg.Stdin))
+	return s.End(s.Script(ctx, cfg.Stdin, !cfg.Batch, s.line))
 }
 
-// interactive reports whether a person sits at both ends.
-func (s *session) interactive() bool {
-	in, ok := s.cfg.Stdin.(*os.File)
-	return ok && s.terminal && term.IsTerminal(int(in.Fd()))
+// prompt is an interactive session.
+func (s *session) prompt(ctx context.Context) int {
+	words := newVocabulary()
+	comp := &completer{session: s, words: words}
+	return s.Prompt(ctx, console.Handler{
+		History: s.historyFile(),
+		Greet:   s.banner,
+		Before: func() {
+			s.refresh()
+			words.follow(s)
+		},
+		Complete: comp.complete,
+		Line:     s.line,
+	})
 }
 
-// maxLine bounds a line of a script in bytes.
-const maxLine = 1 << 20
-
-// script runs the lines of r. Lines that begin with # are comments.
-func (s *session) script(ctx context.Context, r io.Reader) int {
-	worst := exitOK
-	asked := false // a person types without a terminal that could edit lines
-	if in, ok := r.(*os.File); ok && !s.cfg.Batch && term.IsTerminal(int(in.Fd())) {
-		asked = true
+func (s *session) historyFile() string {
+	if s.cfg.History != "" || s.cfg.ConfigDir == "" {
+		return s.cfg.History
 	}
-	ask := func() bool {
-		if asked {
-			io.WriteString(s.cfg.Stderr, promptText)
-		}
-		return true
-	}
-	ask()
-	input := bufio.NewReader(r)
-	if !within(ctx, func() bool { input.Peek(1); return true }) { // waits for what comes first
-		return exitInterrupted
-	}
-	if start, _ := input.Peek(input.Buffered()); bytes.IndexByte(start, 0) >= 0 {
-		s.fail("script.binary") // what is unknown would go to the system shell
-		return exitError
-	}
-	lines := bufio.NewScanner(input)
-	lines.Buffer(nil, maxLine)
-	for first := true; !s.quit && (first || ask()) && within(ctx, lines.Scan); first = false {
-		if ctx.Err() != nil {
-			return exitInterrupted
-		}
-		line := lines.Text()
-		if first {
-			line = strings.TrimPrefix(line, "\ufeff") // editors of Windows begin files with it
-		}
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		worst = max(worst, s.line(ctx, line))
-	}
-	if ctx.Err() != nil { // maybe while it reads
-		return exitInterrupted
-	}
-	if err := lines.Err(); err != nil && !s.quit {
-		if errors.Is(err, bufio.ErrTooLong) {
-			s.fail("script.long", maxLine)
-		} else {
-			s.fail("error", err)
-		}
-		worst = max(worst, exitError)
-	}
-	return worst
+	return filepath.Join(s.cfg.ConfigDir, "history")
 }
 
-// within returns what f does, which may wait for input, or false when ctx ends
-// before; f goes on then.
-func within(ctx context.Context, f func() bool) bool {
-	done := make(chan bool, 1)
-	go func() { done <- f() }()
-	select {
-	case ok := <-done:
-		return ok
-	case <-ctx.Done():
-		return false
+// banner greets, and says what there is to work with.
+func (s *session) banner() {
+	title := "PrecisionTool"
+	if s.cfg.Version != "" {
+		title += " " + s.cfg.Version
 	}
+	body := s.T("banner.data", s.data.root)
+	if !isDir(s.data.root) {
+		body = s.T("banner.nodata", s.data.root)
+	}
+	s.Print(s.Screen.Panel(s.Screen.Bold(title), console.Clean(body)))
+	s.Say("intro")
 }
 
 // line runs the commands of a line and returns the worst exit status. The
@@ -113,8 +68,8 @@ func within(ctx context.Context, f func() bool) bool {
 // that follows, as semicolons are part of that language.
 func (s *session) line(ctx context.Context, line string) int {
 	worst := exitOK
-	for !s.quit && ctx.Err() == nil {
-		parts := splitCommands(line)
+	for !s.Quit && ctx.Err() == nil {
+		parts := console.Commands(line)
 		first := strings.TrimSpace(parts[0])
 		word, rest := first, ""
 		if n := strings.IndexAny(first, " \t"); n > 0 {
@@ -127,7 +82,7 @@ func (s *session) line(ctx context.Context, line string) int {
 		case s.known(word):
 			worst = max(worst, s.builtin(ctx, word, rest))
 		default:
-			s.info("system.handed", word)
+			s.Info("system.handed", word)
 			return max(worst, s.system(ctx, strings.TrimSpace(line)))
 		}
 		if len(parts) == 1 {
@@ -150,14 +105,14 @@ func (s *session) known(word string) bool {
 
 // builtin runs one command of the shell.
 func (s *session) builtin(ctx context.Context, name, rest string) int {
-	args, err := splitWords(rest)
+	args, err := console.Words(rest)
 	if err != nil {
-		s.fail("quote", rest)
+		s.Fail("quote", rest)
 		return exitError
 	}
 	switch name {
 	case "exit", "quit":
-		s.quit = true
+		s.Quit = true
 		return exitOK
 	case "help", "?":
 		return s.showHelp(args)
@@ -171,22 +126,22 @@ func (s *session) builtin(ctx context.Context, name, rest string) int {
 
 func (s *session) showHelp(args []string) int {
 	if len(args) == 0 {
-		s.print(s.help())
+		s.Print(s.help())
 		return exitOK
 	}
 	switch args[0] {
 	case "exit", "quit":
-		s.say("exit.brief")
+		s.Say("exit.brief")
 		return exitOK
 	case "help", "?":
-		s.say("help.brief")
+		s.Say("help.brief")
 		return exitOK
 	}
 	c, ok := findCommand(args[0])
 	if !ok {
-		s.fail("help.unknown", args[0])
+		s.Fail("help.unknown", args[0])
 		return exitError
 	}
-	s.print(s.helpFor(c))
+	s.Print(s.helpFor(c))
 	return exitOK
 }

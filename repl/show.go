@@ -13,7 +13,7 @@ func (s *session) graphsOf(id *debugID) *graphs {
 	if !id.toldGraphs {
 		id.toldGraphs = true
 		for _, w := range g.warnings {
-			s.warn("error", w)
+			s.Warn("error", w)
 		}
 	}
 	return g
@@ -45,7 +45,7 @@ func (s *session) dumpsOf(id *debugID) *dumps {
 	if !id.toldDumps {
 		id.toldDumps = true
 		if d.runs > 1 {
-			s.info("run.chosen", id.name, d.runs, d.run)
+			s.Info("run.chosen", id.name, d.runs, d.run)
 		}
 	}
 	return d
@@ -53,13 +53,13 @@ func (s *session) dumpsOf(id *debugID) *dumps {
 
 // noGraphs says what to capture when there is no graph.
 func (s *session) noGraphs() int {
-	s.fail("none.graph", s.data.path("npu", "debug_0", "graph"))
+	s.Fail("none.graph", s.data.path("npu", "debug_0", "graph"))
 	return exitNothing
 }
 
 // noDumps says what to capture when there is no dump.
 func (s *session) noDumps() int {
-	s.fail("none.dump", s.data.path("npu", "debug_0", "dump"))
+	s.Fail("none.dump", s.data.path("npu", "debug_0", "dump"))
 	return exitNothing
 }
 

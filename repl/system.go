@@ -55,12 +55,12 @@ func systemWord(w string) string {
 // and returns its exit status.
 func (s *session) system(ctx context.Context, line string) int {
 	if line == "" {
-		s.fail("usage.line", s.t("run.usage"), "run")
+		s.Fail("usage.line", s.T("run.usage"), "run")
 		return exitError
 	}
 	if line == "-h" || line == "--help" {
 		c, _ := findCommand("run")
-		s.print(s.helpFor(c))
+		s.Print(s.helpFor(c))
 		return exitOK
 	}
 	return s.systemWith(ctx, line)
@@ -78,22 +78,18 @@ func (s *session) systemWith(ctx context.Context, line string, env ...string) in
 // child runs a program, which has the terminal meanwhile, and returns its exit
 // status.
 func (s *session) child(ctx context.Context, env []string, name string, args ...string) int {
-	if s.tty != nil {
-		// Ctrl-C reaches the child by itself, and what it does then is its
-		// own affair.
-		ctx = s.tty.life
-	}
+	ctx = s.ForChild(ctx)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
 	// Only a terminal is handed on: a child must not eat the script.
-	if in, ok := s.cfg.Stdin.(*os.File); ok && s.interactive() {
+	if in, ok := s.Stdin.(*os.File); ok && s.Interactive() {
 		cmd.Stdin = in
 	}
-	cmd.Stdout, cmd.Stderr = s.cfg.Stdout, s.cfg.Stderr
+	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
 	err := cmd.Run()
-	s.tty.restore() // a child that was killed has not done so
+	s.Restore() // a child that was killed has not done so
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -102,12 +98,12 @@ func (s *session) child(ctx context.Context, env []string, name string, args ...
 		return exitInterrupted
 	case errors.As(err, &exit):
 		if code := exit.ExitCode(); code > 0 {
-			s.warn("system.status", code)
+			s.Warn("system.status", code)
 			return code
 		}
-		s.warn("system.killed", exit)
+		s.Warn("system.killed", exit)
 		return exitError
 	}
-	s.fail("error", err)
+	s.Fail("error", err)
 	return exitError
 }

@@ -18,34 +18,34 @@ func (tfDumpCmd) define(*options) {}
 func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 	o, err := s.captureOptions()
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
 	set := scripts{s: s, dir: s.data.path("temp", "train")}
 	text, err := capture.TFDump(o)
 	if set.add(capture.TFDumpFile, text, err); set.err != nil {
-		return s.failed(ctx, set.err)
+		return s.Failed(ctx, set.err)
 	}
 	recorded := s.data.path("tf", "tf_debug")
 	if line := commandLine(words); line != "" {
 		if hasEntries(recorded) {
-			s.info("tf_dump.kept", recorded)
+			s.Info("tf_dump.kept", recorded)
 		} else if code := s.systemWith(ctx, line, capture.EnvData+"="+o.Root); code == exitInterrupted || ctx.Err() != nil {
 			return exitInterrupted
 		}
 	}
 	if !hasEntries(recorded) {
-		s.fail("tf_dump.none", recorded)
-		s.say("tf_dump.how")
+		s.Fail("tf_dump.none", recorded)
+		s.Say("tf_dump.how")
 		return exitNothing
 	}
 	p, err := s.findPython(ctx)
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.Failed(ctx, err)
 	}
 	script := filepath.Join(set.dir, capture.TFDumpFile)
 	if !s.ready(p, false) {
-		s.say("train.elsewhere", script, "python3 "+systemWord(script))
+		s.Say("train.elsewhere", script, "python3 "+systemWord(script))
 		return exitNothing
 	}
 	return s.runScript(ctx, p, script)
@@ -67,16 +67,16 @@ func (npuCmd) define(*options) {}
 func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 	line := commandLine(words)
 	if line == "" {
-		s.fail("usage", c.name, s.t("npu.noline"))
-		s.log("", "usage.line", []any{s.t(c.name + ".usage"), c.name})
+		s.Fail("usage", c.name, s.T("npu.noline"))
+		s.Log("", s.T("usage.line", s.T(c.name+".usage"), c.name))
 		return exitError
 	}
 	root, err := absolute(s.data.root)
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
-	s.info("npu.old", c.name)
+	s.Info("npu.old", c.name)
 	on, off := capture.EnvDump, capture.EnvOverflow
 	if c.overflow {
 		on, off = off, on

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/repl/console"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func (p *pane) start() {
 		p.t.Fatal(err)
 	}
 	p.keys("clear; REPL_TEST_LANG=en REPL_TEST_SHELL="+p.config+" "+exe+"; echo status $?", "Enter")
-	p.last(strings.TrimSpace(promptText))
+	p.last(strings.TrimSpace(console.PromptText))
 }
 
 // sane returns the state of the terminal as stty tells it.
@@ -167,20 +168,20 @@ func TestExits(t *testing.T) {
 			p.keys("waiting", "Enter")
 			time.Sleep(300 * time.Millisecond)
 			p.keys("C-\\")
-			p.last(strings.TrimSpace(promptText))
+			p.last(strings.TrimSpace(console.PromptText))
 			p.keys("exit", "Enter")
 		}, "status 130"},
 		{"SIGTERM in a command", func() { p.keys("run (sleep 1; kill -TERM $PPID) &", "Enter"); p.keys("waiting", "Enter") }, "status 143"},
 		{"a panic", func() {
 			p.keys("panicking", "Enter")
 			p.wait("as told")
-			p.last(strings.TrimSpace(promptText))
+			p.last(strings.TrimSpace(console.PromptText))
 			p.keys("exit", "Enter")
 		}, "status 1"},
 		{"a killed child", func() {
 			p.keys("run stty raw -echo; kill -9 $$", "Enter")
 			p.wait("killed")
-			p.last(strings.TrimSpace(promptText))
+			p.last(strings.TrimSpace(console.PromptText))
 			p.keys("exit", "Enter")
 		}, "status 1"},
 	} {
@@ -280,12 +281,12 @@ func TestInterrupt(t *testing.T) {
 	p.keys("waiting", "Enter")
 	time.Sleep(300 * time.Millisecond)
 	p.keys("C-c")
-	p.last(strings.TrimSpace(promptText))
+	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("run sleep 60", "Enter")
 	time.Sleep(300 * time.Millisecond)
 	p.keys("C-c")
 	p.wait("[WARNING]")
-	p.last(strings.TrimSpace(promptText))
+	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("ls -t Conv3D", "Enter")
 	p.wait("1 operator")
 	p.keys("exit", "Enter")
@@ -304,11 +305,11 @@ func TestPages(t *testing.T) {
 	p.keys("Down")
 	p.wait("-- 4 more lines")
 	p.keys("Space")
-	p.last(strings.TrimSpace(promptText))
+	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("ls dump", "Enter")
 	p.wait("more lines")
 	p.keys("q")
-	p.last(strings.TrimSpace(promptText))
+	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("exit", "Enter")
 	p.wait("status 0")
 	// Commands that were given with the start of the program run through.

@@ -132,6 +132,9 @@ func tomlScalarOrList(s string) (any, string, error) {
 	}
 }
 
+// errOpenQuote is a text whose closing quote is not there.
+var errOpenQuote = errors.New("unfinished quotation")
+
 // errOpenList is a list whose end is not there.
 var errOpenList = errors.New("a list without ] at its end")
 
@@ -152,7 +155,7 @@ func tomlScalar(s string) (any, string, error) {
 		if text, rest, ok := strings.Cut(s[1:], "'"); ok {
 			return text, rest, nil
 		}
-		return nil, "", errQuote
+		return nil, "", errOpenQuote
 	case s[0] == '"':
 		for i := 1; i < len(s); i++ {
 			switch s[i] {
@@ -166,7 +169,7 @@ func tomlScalar(s string) (any, string, error) {
 				return text, s[i+1:], nil
 			}
 		}
-		return nil, "", errQuote
+		return nil, "", errOpenQuote
 	}
 	end := strings.IndexAny(s, " \t\r\n,]#")
 	if end < 0 {

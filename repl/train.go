@@ -33,21 +33,21 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 	if c.device == "all" {
 		devices = capture.Devices
 	} else if !slices.Contains(capture.Devices, c.device) {
-		s.fail("usage", "train", s.t("train.device", c.device))
+		s.Fail("usage", "train", s.T("train.device", c.device))
 		return exitError
 	}
 	action, err := capture.ParseAction(c.action)
 	switch {
 	case errors.Is(err, capture.ErrExclusive):
-		s.fail("usage", "train", s.t("train.exclusive"))
+		s.Fail("usage", "train", s.T("train.exclusive"))
 		return exitError
 	case err != nil:
-		s.fail("usage", "train", s.t("train.action", c.action, strings.Join(capture.Actions, ", ")))
+		s.Fail("usage", "train", s.T("train.action", c.action, strings.Join(capture.Actions, ", ")))
 		return exitError
 	}
 	o, err := s.captureOptions()
 	if err != nil {
-		s.fail("error", err)
+		s.Fail("error", err)
 		return exitError
 	}
 	set := scripts{s: s, dir: s.data.path("temp", "train")}
@@ -62,16 +62,16 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 		set.add(capture.TFDumpFile, text, err)
 	}
 	if set.err != nil {
-		return s.failed(ctx, set.err)
+		return s.Failed(ctx, set.err)
 	}
 	p, err := s.findPython(ctx)
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.Failed(ctx, err)
 	}
 	ready := s.ready(p, false)
 	if !s.hasCheckpoint() {
-		s.fail("train.nocheckpoint", s.data.path("tf", "checkpoints"))
-		s.say("train.checkpoint")
+		s.Fail("train.nocheckpoint", s.data.path("tf", "checkpoints"))
+		s.Say("train.checkpoint")
 		ready = false
 	}
 	code, left := exitOK, devices[:0:0]
@@ -89,11 +89,11 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 		for i, d := range left {
 			left[i] = "python3 " + systemWord(filepath.Join(set.dir, capture.TrainFile(d)))
 		}
-		s.say("train.elsewhere", set.dir, strings.Join(left, "; "))
+		s.Say("train.elsewhere", set.dir, strings.Join(left, "; "))
 		return max(code, exitNothing)
 	}
 	if code == exitOK {
-		s.say("train.done")
+		s.Say("train.done")
 	}
 	return code
 }
@@ -138,6 +138,6 @@ func (w *scripts) add(name string, text []byte, err error) {
 		err = whole.Write(path, text, 0o600)
 	}
 	if w.err = err; err == nil {
-		w.s.say("wrote", path)
+		w.s.Say("wrote", path)
 	}
 }

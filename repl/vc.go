@@ -56,7 +56,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 	var jobs []job
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
-			s.fail("vc.sides", s.t("vc.usage"))
+			s.Fail("vc.sides", s.T("vc.usage"))
 			return nil, exitError
 		}
 		jobs = []job{{Job: compare.Job{Mine: v.left, Golden: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}
@@ -86,7 +86,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 	if len(tables) > 0 {
 		sum := vcsCmd{threshold: s.set.CosSim, limit: v.limit}
 		text, _ := sum.show(s, tables)
-		s.print(text)
+		s.Print(text)
 	}
 	return tables, worst
 }
@@ -110,50 +110,50 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	run, err := j.Open(ctx)
 	if err != nil && j.guess && ctx.Err() == nil {
 		if j.Closed == "" {
-			s.warn("vc.nograph", err)
+			s.Warn("vc.nograph", err)
 		}
 		j.Graph, j.Closed = "", ""
 		run, err = j.Open(ctx)
 	}
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.Failed(ctx, err)
 	}
 	for _, w := range run.Warnings {
 		if !s.toldOfGraphs(w) { // both read the folder of graphs
-			s.warn("error", w)
+			s.Warn("error", w)
 		}
 	}
-	s.say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
+	s.Say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
 	switch {
 	case run.Found != "":
-		s.say("vc.found", run.Found, s.t(HowKey(run.How)))
+		s.Say("vc.found", run.Found, s.T(HowKey(run.How)))
 	case j.Graph != "":
-		s.say("vc.graph", j.Graph)
+		s.Say("vc.graph", j.Graph)
 	default:
-		s.say("vc.byname")
+		s.Say("vc.byname")
 	}
-	bar := s.bar("vc")
+	bar := s.Bar("vc")
 	run.Options.Progress = bar.Set
 	sum, err := run.WriteFile(ctx, path, s.set.CosSim)
 	bar.Done()
 	if ctx.Err() != nil {
-		s.fail("vc.interrupted", sum.Done, sum.Operators)
+		s.Fail("vc.interrupted", sum.Done, sum.Operators)
 		return nil, exitInterrupted
 	}
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.Failed(ctx, err)
 	}
-	s.say("vc.done", sum.Compared, sum.Rows, path)
+	s.Say("vc.done", sum.Compared, sum.Rows, path)
 	t, warnings, err := readResult(path)
 	for _, w := range warnings {
-		s.warn("error", w)
+		s.Warn("error", w)
 	}
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.Failed(ctx, err)
 	}
 	s.inGraphOrder(t)
 	if sum.Compared == 0 {
-		s.fail("vc.nothing")
+		s.Fail("vc.nothing")
 		return t, exitNothing
 	}
 	return t, exitOK
@@ -175,12 +175,12 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 	}
 	first := s.firstID()
 	if first.name != "debug_0" {
-		s.info("vc.first", first.name)
+		s.Info("vc.first", first.name)
 	}
 	left := v.choose(s, first)
 	if len(left) == 0 {
 		if v.step != "" && len(s.dumpsOf(first).leaves) > 0 {
-			s.fail("vc.nostep", s.dumpsOf(first).run, v.step)
+			s.Fail("vc.nostep", s.dumpsOf(first).run, v.step)
 			return nil, exitNothing
 		}
 		return nil, s.noDumps()
@@ -194,7 +194,7 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 			jobs = append(jobs, j)
 		}
 	} else {
-		s.warn("vc.nogolden", s.data.golden())
+		s.Warn("vc.nogolden", s.data.golden())
 	}
 	for _, id := range ids {
 		if id != first {
@@ -203,7 +203,7 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 		}
 	}
 	if len(jobs) == 0 {
-		s.fail("vc.noright")
+		s.Fail("vc.noright")
 		return nil, exitNothing
 	}
 	return jobs, exitOK
@@ -231,7 +231,7 @@ func (v *vcCmd) choose(s *session, id *debugID) []*leaf {
 			return cmp.Or(compareNumbers(a.device, b.device), compareNumbers(a.step, b.step))
 		})
 		if len(list) > 1 {
-			s.info("vc.chosen", id.name, len(list), list[0].dir)
+			s.Info("vc.chosen", id.name, len(list), list[0].dir)
 		}
 		chosen = append(chosen, list[0])
 	}
@@ -257,9 +257,9 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 	right := v.choose(s, b)
 	if len(right) == 0 {
 		if d := s.dumpsOf(b); v.step != "" && len(d.leaves) > 0 {
-			s.warn("vc.nostep", d.run, v.step)
+			s.Warn("vc.nostep", d.run, v.step)
 		} else {
-			s.warn("vc.norun", b.name)
+			s.Warn("vc.norun", b.name)
 		}
 		return nil
 	}
@@ -277,7 +277,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 			match = right[0]
 		}
 		if match == nil {
-			s.warn("vc.nopair", l.dir, b.name)
+			s.Warn("vc.nopair", l.dir, b.name)
 			continue
 		}
 		j := job{Job: compare.Job{Mine: l.dir, Golden: match.dir, Graph: v.graph, Closed: v.closed}, label: l.model}
@@ -298,7 +298,7 @@ func (s *session) fusionGraphs(a *debugID, left *leaf, b *debugID, right *leaf) 
 		return "", ""
 	}
 	if d := graph.Compare(f.index, g.index); len(d.Fused) > 0 {
-		s.info("vc.fused", len(d.Fused))
+		s.Info("vc.fused", len(d.Fused))
 		return f.path, g.path
 	}
 	return "", ""

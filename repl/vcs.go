@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"precision/repl/console"
+
 	"github.com/charmbracelet/lipgloss"
 )
 
@@ -38,7 +40,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 	if path == "" {
 		dir, n := newestResult(s.data.results())
 		if n == 0 {
-			s.fail("vcs.none", dir)
+			s.Fail("vcs.none", dir)
 			return exitNothing
 		}
 		path = dir
@@ -46,13 +48,13 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 	tables, err := s.readResults(path)
 	if len(tables) == 0 {
 		if err == nil {
-			s.fail("vcs.empty", path)
+			s.Fail("vcs.empty", path)
 			return exitNothing
 		}
 		return exitError
 	}
 	text, _ := v.show(s, tables)
-	s.page(text)
+	s.Page(text)
 	if err != nil {
 		return exitError
 	}
@@ -101,13 +103,13 @@ func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *su
 				n++
 			}
 		}
-		b.WriteString(s.t("vcs.found", n, len(t.ops), v.threshold, clean(t.path)) + "\n")
+		b.WriteString(s.T("vcs.found", n, len(t.ops), v.threshold, console.Clean(t.path)) + "\n")
 	}
 	for _, sus := range shown {
 		b.WriteString(v.panel(s, sus.op))
 	}
 	if more := len(list) - len(shown); more > 0 {
-		b.WriteString(s.t("vcs.cut", more, len(list)) + "\n")
+		b.WriteString(s.T("vcs.cut", more, len(list)) + "\n")
 	}
 	v.nans(s, &b, tables)
 	if len(list) > 0 {
@@ -118,22 +120,22 @@ func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *su
 
 func (v *vcsCmd) panel(s *session, o *opResult) string {
 	var b strings.Builder
-	names := func(list []string) string { return clean("[" + strings.Join(list, ", ") + "]") }
-	left, right := s.t("vcs.left"), s.t("vcs.right")
+	names := func(list []string) string { return console.Clean("[" + strings.Join(list, ", ") + "]") }
+	left, right := s.T("vcs.left"), s.T("vcs.right")
 	wide := max(lipgloss.Width(left), lipgloss.Width(right))
-	fmt.Fprintf(&b, "%s %s\n%s %s\n", pad(left, wide), names(o.left), pad(right, wide), names(o.right))
+	fmt.Fprintf(&b, "%s %s\n%s %s\n", console.Pad(left, wide), names(o.left), console.Pad(right, wide), names(o.right))
 	if o.inserted() {
-		b.WriteString(s.scr.yellow(s.t("vcs.inserted")) + "\n")
+		b.WriteString(s.Screen.Yellow(s.T("vcs.inserted")) + "\n")
 	}
-	b.WriteString(s.t("vcs.input") + "\n" + v.cells(s, o.inputs) + s.t("vcs.output") + "\n" + v.cells(s, o.outputs))
+	b.WriteString(s.T("vcs.input") + "\n" + v.cells(s, o.inputs) + s.T("vcs.output") + "\n" + v.cells(s, o.outputs))
 	for _, list := range [][]cell{o.inputs, o.outputs} {
 		for i := range list {
 			if c := &list[i]; math.IsNaN(c.cosine) && c.reason != "" {
-				b.WriteString(s.scr.yellow(clean(s.reason(c.reason))) + "\n")
+				b.WriteString(s.Screen.Yellow(console.Clean(s.reason(c.reason))) + "\n")
 			}
 		}
 	}
-	return s.scr.panel(clean("["+o.index+"] "+o.op), b.String())
+	return s.Screen.Panel(console.Clean("["+o.index+"] "+o.op), b.String())
 }
 
 func (v *vcsCmd) cells(s *session, cells []cell) string {
@@ -153,17 +155,17 @@ func (v *vcsCmd) cells(s *session, cells []cell) string {
 func (s *session) cosine(c *cell, threshold float64) string {
 	switch {
 	case c.diverged():
-		return s.scr.red("nan")
+		return s.Screen.Red("nan")
 	case math.IsNaN(c.cosine) && c.bad(threshold):
-		return s.scr.red("nan " + s.t("vcs.rel", c.maxRel))
+		return s.Screen.Red("nan " + s.T("vcs.rel", c.maxRel))
 	case math.IsNaN(c.cosine) && !math.IsNaN(c.maxRel):
-		return s.scr.green("nan " + s.t("vcs.rel", c.maxRel))
+		return s.Screen.Green("nan " + s.T("vcs.rel", c.maxRel))
 	case math.IsNaN(c.cosine):
-		return s.scr.yellow("nan")
+		return s.Screen.Yellow("nan")
 	case c.bad(threshold):
-		return s.scr.red(fmt.Sprintf("%.6f", c.cosine))
+		return s.Screen.Red(fmt.Sprintf("%.6f", c.cosine))
 	}
-	return s.scr.green(fmt.Sprintf("%.6f", c.cosine))
+	return s.Screen.Green(fmt.Sprintf("%.6f", c.cosine))
 }
 
 // nans lists the first outputs whose values became NaN or infinite on one side
@@ -185,14 +187,14 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 	}
 	if len(lines) > 0 {
 		shown := lines[:min(len(lines), v.limit)]
-		body := s.scr.red(strings.Join(shown, "\n")) + "\n"
+		body := s.Screen.Red(strings.Join(shown, "\n")) + "\n"
 		if more := len(lines) - len(shown); more > 0 {
-			body += s.t("vcs.cut", more, len(lines)) + "\n"
+			body += s.T("vcs.cut", more, len(lines)) + "\n"
 		}
-		b.WriteString(s.scr.panel(s.t("vcs.nan"), body))
+		b.WriteString(s.Screen.Panel(s.T("vcs.nan"), body))
 	}
 	if missing > 0 {
-		b.WriteString(s.t("vcs.missing", missing, s.whyMissing(tables)) + "\n")
+		b.WriteString(s.T("vcs.missing", missing, s.whyMissing(tables)) + "\n")
 	}
 }
 
@@ -209,7 +211,7 @@ func (s *session) whyMissing(tables []*resultTable) string {
 		return cmp.Or(cmp.Compare(count[y], count[x]), strings.Compare(x, y))
 	})
 	for i, k := range kinds {
-		kinds[i] = s.t("vcs.kind", count[k], k)
+		kinds[i] = s.T("vcs.kind", count[k], k)
 	}
-	return strings.Join(kinds, s.t("vcs.and"))
+	return strings.Join(kinds, s.T("vcs.and"))
 }

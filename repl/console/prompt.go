@@ -1,11 +1,10 @@
-package repl
+package console
 
 import (
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -15,14 +14,11 @@ import (
 	"golang.org/x/term"
 )
 
-// promptText is what stands in front of the line that is typed.
-const promptText = "PrecisionTool > "
-
 // exitSignal is the exit status of a session that a signal ended, less the
 // number of the signal, as system shells have it.
 const exitSignal = 128
 
-// promptState is the terminal of an interactive session: the state it had, and
+// prompt is the terminal of an interactive session: the state it had, and
 // who is to know of signals.
 //
 // The line editor leaves much to its caller. It changes the state of the
@@ -30,7 +26,7 @@ const exitSignal = 128
 // its main loop handles signals in ways that can hang or end the program. So
 // it is asked for one line at a time, signals are handled here, and the state
 // is saved before the first prompt and put back on every way out.
-type promptState struct {
+type prompt struct {
 	in    *os.File
 	saved *term.State
 	// life ends with SIGTERM or SIGHUP, and with it every command and child.
@@ -50,24 +46,40 @@ type promptState struct {
 }
 
 // restore puts the terminal into the state it had at the start.
-func (p *promptState) restore() {
+func (p *prompt) restore() {
 	if p != nil && p.saved != nil {
 		term.Restore(int(p.in.Fd()), p.saved)
 	}
 }
 
-// prompt is the interactive session. It returns the worst exit status.
-func (s *session) prompt(ctx context.Context) (code int) {
-	life, end := context.WithCancel(ctx)
+// Handler is what an interactive session does with its lines.
+type Handler struct {
+	// History is the file that keeps the lines typed, "" for none.
+	History string
+	// Greet is called once before the first prompt, Before in front of every one.
+	Greet, Before func()
+	// Complete suggests what can come next behind the text before the cursor.
+	Complete func(before string) []Suggestion
+	// Line runs a line and returns its exit status. Ctrl-C cancels ctx.
+	Line func(ctx context.Context, line string) int
+}
+
+// Suggestion is a word that can stand where the cursor is, and what it is.
+type Suggestion = gprompt.Suggest
+
+// Prompt is an interactive session. It ends with Quit, Ctrl-D, SIGTERM and SIGHUP,
+// whatever ctx is made of, and returns the worst exit status of its lines.
+func (c *Console) Prompt(ctx context.Context, h Handler) (code int) {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	in := s.cfg.Stdin.(*os.File)
+	in := c.Stdin.(*os.File)
 	saved, err := term.GetState(int(in.Fd()))
 	if err != nil {
-		s.warn("error", err)
-		return s.script(ctx, in)
+		c.Warn("error", err)
+		return c.Script(life, in, true, h.Line)
 	}
-	p := &promptState{in: in, saved: saved, life: life}
-	s.tty = p
+	p := &prompt{in: in, saved: saved, life: life}
+	c.prompt = p
 	defer p.restore()
 
 	terminated := make(chan os.Signal, 1)
@@ -93,34 +105,39 @@ func (s *session) prompt(ctx context.Context) (code int) {
 
 	defer watchSize(p)()
 
-	s.banner()
-	h := openHistory(s.historyFile())
-	s.tellHistory(h)
-	words := newVocabulary()
-	for !s.quit && life.Err() == nil && !p.leave.Load() {
-		if !s.edit(p, h, words) {
-			return max(p.worst, s.script(ctx, in))
+	h.Greet()
+	lines := OpenHistory(h.History)
+	c.tellHistory(lines)
+	for !c.Quit && life.Err() == nil && !p.leave.Load() {
+		if !c.edit(p, lines, &h) {
+			return max(p.worst, c.Script(life, in, true, h.Line))
 		}
 	}
 	p.restore()
 	if n := p.signal.Load(); n != 0 {
 		return exitSignal + int(n)
 	}
-	s.print(s.t("bye") + "\n")
+	c.Print(c.T("bye") + "\n")
 	return p.worst
 }
 
-func (s *session) historyFile() string {
-	if s.cfg.History != "" || s.cfg.ConfigDir == "" {
-		return s.cfg.History
+// ForChild is the context for a program that has the terminal: in an interactive
+// session Ctrl-C reaches it by itself, and what it does then is its own affair.
+func (c *Console) ForChild(ctx context.Context) context.Context {
+	if c.prompt == nil {
+		return ctx
 	}
-	return filepath.Join(s.cfg.ConfigDir, "history")
+	return c.prompt.life
 }
 
+// Restore puts the terminal of an interactive session into the state it had at
+// the start.
+func (c *Console) Restore() { c.prompt.restore() }
+
 // tellHistory says once why lines are not kept.
-func (s *session) tellHistory(h *history) {
+func (c *Console) tellHistory(h *History) {
 	if h.err != nil {
-		s.warn("history.failed", h.err)
+		c.Warn("history.failed", h.err)
 		h.err = nil
 	}
 }
@@ -128,7 +145,7 @@ func (s *session) tellHistory(h *history) {
 // edit runs the line editor until the session is to end, or until the editor
 // fails, which is a bug of it: the session goes on with a new one. It returns
 // false if there is no terminal to edit on.
-func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) {
+func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 	ok = true
 	started := false
 	var parser *lineParser
@@ -138,16 +155,14 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 				parser.close()
 			}
 			p.restore()
-			s.fail("panic", "prompt", e)
-			s.log("", shortStack(), nil)
+			c.recovered("prompt", e)
 			ok = started
 		}
 	}()
-	comp := &completer{session: s, words: words}
 	options := []gprompt.Option{
-		gprompt.OptionPrefix(promptText),
+		gprompt.OptionPrefix(PromptText),
 		gprompt.OptionTitle("PrecisionTool"),
-		gprompt.OptionHistory(h.lines),
+		gprompt.OptionHistory(lines.lines),
 		gprompt.OptionCompletionWordSeparator(" "),
 		gprompt.OptionWriter(&lineWriter{gprompt.NewStdoutWriter(), p}),
 		gprompt.OptionMaxSuggestion(8),
@@ -164,23 +179,22 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' { // from a script that was pasted
 			return
 		}
-		h.add(line)
-		s.tellHistory(h)
-		p.worst = max(p.worst, s.interruptible(p, line))
+		lines.add(line)
+		c.tellHistory(lines)
+		p.worst = max(p.worst, c.interruptible(p, h, line))
 		p.restore() // a child may have died without doing so
 	}
 	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
 		p.typed.Store(d.Text != "")
 		if !p.resized.Load() { // else the editor only resets its list
-			p.cursor.Store(int64(lipgloss.Width(promptText + d.TextBeforeCursor())))
+			p.cursor.Store(int64(lipgloss.Width(PromptText + d.TextBeforeCursor())))
 		}
-		return comp.complete(d.TextBeforeCursor())
+		return h.Complete(d.TextBeforeCursor())
 	}, options...)
 	started = true
 	for {
 		p.typed.Store(false)
-		s.refresh()
-		words.follow(s)
+		h.Before()
 		line := editor.Input()
 		switch {
 		case p.leave.Load():
@@ -188,18 +202,18 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 		case p.resized.Swap(false):
 			// The editor goes on with the same line, which the terminal has wrapped
 			// anew.
-			s.print("\r")
+			c.Print("\r")
 			if up := p.cursor.Load() / int64(parser.GetWinSize().Col); up > 0 {
-				s.print(fmt.Sprintf("\x1b[%dA", up))
+				c.Print(fmt.Sprintf("\x1b[%dA", up))
 			}
-			s.print("\x1b[J")
+			c.Print("\x1b[J")
 		case !parser.entered(): // Ctrl-D
-			s.quit = true
+			c.Quit = true
 			return true
 		default:
 			execute(line)
 		}
-		if s.quit || p.leave.Load() {
+		if c.Quit || p.leave.Load() {
 			return true
 		}
 	}
@@ -210,7 +224,7 @@ func (s *session) edit(p *promptState, h *history, words *vocabulary) (ok bool) 
 // finish the line, is dropped.
 type lineWriter struct {
 	gprompt.ConsoleWriter
-	p *promptState
+	p *prompt
 }
 
 func (w *lineWriter) Flush() error {
@@ -223,15 +237,15 @@ func (w *lineWriter) Flush() error {
 
 // interruptible runs a line so that Ctrl-C and Ctrl-\ stop it and not the
 // session.
-func (s *session) interruptible(p *promptState, line string) int {
+func (c *Console) interruptible(p *prompt, h *Handler, line string) int {
 	ctx, stop := signal.NotifyContext(p.life, os.Interrupt, syscall.SIGQUIT)
 	defer stop()
-	code := s.line(ctx, line)
+	code := h.Line(ctx, line)
 	if ctx.Err() == nil {
 		return code
 	}
-	s.print("\n") // behind the ^C that the terminal wrote
-	return max(code, exitInterrupted)
+	c.Print("\n") // behind the ^C that the terminal wrote
+	return max(code, Interrupted)
 }
 
 func plainColours() []gprompt.Option {
@@ -244,18 +258,4 @@ func plainColours() []gprompt.Option {
 		gprompt.OptionSelectedDescriptionTextColor(c), gprompt.OptionSelectedDescriptionBGColor(c),
 		gprompt.OptionScrollbarThumbColor(c), gprompt.OptionScrollbarBGColor(c),
 	}
-}
-
-// banner greets, and says what there is to work with.
-func (s *session) banner() {
-	title := "PrecisionTool"
-	if s.cfg.Version != "" {
-		title += " " + s.cfg.Version
-	}
-	body := s.t("banner.data", s.data.root)
-	if !isDir(s.data.root) {
-		body = s.t("banner.nodata", s.data.root)
-	}
-	s.print(s.scr.panel(s.scr.bold(title), clean(body)))
-	s.say("intro")
 }

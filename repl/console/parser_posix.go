@@ -1,6 +1,6 @@
 //go:build !windows
 
-package repl
+package console
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ import (
 // parser takes what one read returns for one key, so that text pasted, or typed
 // while a command ran, loses its line breaks.
 type lineParser struct {
-	p    *promptState
+	p    *prompt
 	fd   int
 	keys []byte
 	// last is the first byte of the last key.
@@ -30,7 +30,7 @@ type lineParser struct {
 	closed atomic.Bool
 }
 
-func newLineParser(p *promptState) *lineParser { return &lineParser{p: p, fd: int(p.in.Fd())} }
+func newLineParser(p *prompt) *lineParser { return &lineParser{p: p, fd: int(p.in.Fd())} }
 
 var errNoKey = errors.New("no key")
 
@@ -179,7 +179,7 @@ func escapeLen(b []byte) int {
 }
 
 // watchSize lets the editor know when the size of the terminal changes.
-func watchSize(p *promptState) (stop func()) {
+func watchSize(p *prompt) (stop func()) {
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, unix.SIGWINCH)
 	done := make(chan struct{})

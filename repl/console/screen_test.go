@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"io"
@@ -25,13 +25,13 @@ func TestBoxesFit(t *testing.T) {
 	texts := []string{"x", "卷积算子 conv/第一层 的输出", strings.Repeat("long_name/", 30), strings.Repeat("很长的算子名", 40), "a\nb\n"}
 	for _, colour := range []bool{false, true} {
 		for _, width := range []int{0, 20, 40, 80} {
-			s := newScreen(io.Discard, width, colour)
+			s := NewScreen(io.Discard, width, colour)
 			for _, text := range texts {
-				checkBox(t, s.panel(s.green("标题")+" title", s.yellow(text)+" "+text), width)
-				checkBox(t, s.panel(strings.Repeat("标题", 60), text), width)
-				checkBox(t, s.table("", []string{"类型", "Data"}, [][]string{{text, s.red(text)}, {"1", "2"}}), width)
+				checkBox(t, s.Panel(s.Green("标题")+" title", s.Yellow(text)+" "+text), width)
+				checkBox(t, s.Panel(strings.Repeat("标题", 60), text), width)
+				checkBox(t, s.Table("", []string{"类型", "Data"}, [][]string{{text, s.Red(text)}, {"1", "2"}}), width)
 				head := strings.Fields("Index OpType 名称 Task Stream Time Size Folder")
-				many := s.table("many", head, [][]string{{"0", "Conv", text, "1", s.green("2"), "3", "4", "5"}, head})
+				many := s.Table("many", head, [][]string{{"0", "Conv", text, "1", s.Green("2"), "3", "4", "5"}, head})
 				if checkBox(t, many[strings.IndexByte(many, '\n')+1:], width); !strings.Contains(many, "名称") {
 					t.Errorf("a head is missing:\n%s", many)
 				}
@@ -41,23 +41,23 @@ func TestBoxesFit(t *testing.T) {
 }
 
 func TestPlainHasNoEscapes(t *testing.T) {
-	s := newScreen(io.Discard, 60, false)
-	text := s.panel(s.green("T"), s.red("\x1b[31mred\x07")+s.blue("b")) + s.table("t", []string{"h"}, [][]string{{s.yellow("y")}})
+	s := NewScreen(io.Discard, 60, false)
+	text := s.Panel(s.Green("T"), s.Red("\x1b[31mred\x07")+s.Blue("b")) + s.Table("t", []string{"h"}, [][]string{{s.Yellow("y")}})
 	if strings.ContainsAny(text, "\x1b\x07") {
 		t.Errorf("escape codes in plain text: %q", text)
 	}
-	if c := newScreen(io.Discard, 60, true); !strings.Contains(c.panel("", c.red("x")), "\x1b[") {
+	if c := NewScreen(io.Discard, 60, true); !strings.Contains(c.Panel("", c.Red("x")), "\x1b[") {
 		t.Error("no colour on a terminal with colours")
 	}
 }
 
 func TestColumns(t *testing.T) {
-	wide, narrow := newScreen(io.Discard, 80, false), newScreen(io.Discard, 20, false)
-	a, b := wide.panel("", "aaaaaaa"), wide.panel("", "bbbbbbb\nc")
-	if n := strings.Count(wide.columns(a, b), "\n"); n != 4 {
+	wide, narrow := NewScreen(io.Discard, 80, false), NewScreen(io.Discard, 20, false)
+	a, b := wide.Panel("", "aaaaaaa"), wide.Panel("", "bbbbbbb\nc")
+	if n := strings.Count(wide.Columns(a, b), "\n"); n != 4 {
 		t.Errorf("side by side takes %d lines, want 4", n)
 	}
-	if n := strings.Count(narrow.columns(a, b), "\n"); n != 7 {
+	if n := strings.Count(narrow.Columns(a, b), "\n"); n != 7 {
 		t.Errorf("stacked takes %d lines, want 7", n)
 	}
 }
@@ -90,7 +90,7 @@ func FuzzFold(f *testing.F) {
 		if width < 2 || width > 1000 {
 			return
 		}
-		text = clean(strings.ReplaceAll(text, "\n", ""))
+		text = Clean(strings.ReplaceAll(text, "\n", ""))
 		for _, l := range foldLine(text, width) {
 			if w := lipgloss.Width(l); w > width && len(glyphs(l)) > 1 {
 				t.Errorf("%q folded at %d has the line %q of %d columns", text, width, l, w)

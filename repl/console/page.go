@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"os"
@@ -8,29 +8,29 @@ import (
 	"golang.org/x/term"
 )
 
-// page shows a long answer. On a terminal it stops at the end of every page;
+// Page shows a long answer. On a terminal it stops at the end of every page;
 // elsewhere, and where commands follow by themselves, it is printed as a whole.
-func (s *session) page(text string) {
+func (c *Console) Page(text string) {
 	height := 0
-	if s.interactive() && s.cfg.Commands == "" {
-		if _, h, err := term.GetSize(int(s.cfg.Stdout.(*os.File).Fd())); err == nil {
+	if c.Interactive() && !c.Unattended {
+		if _, h, err := term.GetSize(int(c.Stdout.(*os.File).Fd())); err == nil {
 			height = h - 1
 		}
 	}
 	if height < 4 || strings.Count(text, "\n") <= height {
-		s.print(text)
+		c.Print(text)
 		return
 	}
 	lines := strings.SplitAfter(text, "\n")
 	for room := height; ; {
 		n := min(room, len(lines))
-		s.print(strings.Join(lines[:n], ""))
+		c.Print(strings.Join(lines[:n], ""))
 		if lines = lines[n:]; len(lines) == 0 || lines[0] == "" {
 			return
 		}
-		s.print(s.fit(s.t("page.more", len(lines))))
-		key := s.readKey()
-		s.print("\r\x1b[K")
+		c.Print(c.fit(c.T("page.more", len(lines))))
+		key := c.readKey()
+		c.Print("\r\x1b[K")
 		switch key {
 		case keyOther: // also up: a page that is gone is the terminal's to scroll
 			room = 0
@@ -47,17 +47,17 @@ func (s *session) page(text string) {
 }
 
 // fit cuts a line so that it does not wrap.
-func (s *session) fit(line string) string {
-	if s.scr.width == 0 || lipgloss.Width(line) < s.scr.width {
+func (c *Console) fit(line string) string {
+	if c.Screen.Width == 0 || lipgloss.Width(line) < c.Screen.Width {
 		return line
 	}
-	return s.scr.style.NewStyle().MaxWidth(s.scr.width - 1).Render(line)
+	return c.Screen.style.NewStyle().MaxWidth(c.Screen.Width - 1).Render(line)
 }
 
 // readKey reads one key from the terminal without waiting for Enter, 0 if that
 // cannot be done.
-func (s *session) readKey() byte {
-	in := s.cfg.Stdin.(*os.File)
+func (c *Console) readKey() byte {
+	in := c.Stdin.(*os.File)
 	old, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"bufio"
@@ -14,18 +14,18 @@ import (
 // keptLines is how many lines the history keeps.
 const keptLines = 1000
 
-// history holds the lines typed, in this session and in earlier ones. Lines of
+// History holds the lines typed, in this session and in earlier ones. Lines of
 // sessions that run side by side are all kept.
-type history struct {
+type History struct {
 	path  string // "" keeps nothing
 	lines []string
 	err   error // why nothing is kept
 }
 
-// openHistory reads the newest lines of a file and cuts it when it has grown
+// OpenHistory reads the newest lines of a file and cuts it when it has grown
 // long.
-func openHistory(path string) *history {
-	h := &history{path: path}
+func OpenHistory(path string) *History {
+	h := &History{path: path}
 	if path == "" {
 		return h
 	}
@@ -39,11 +39,11 @@ func openHistory(path string) *history {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, MaxLine)
 	total := 0
 	for lines.Scan() {
 		total++
-		h.lines = append(h.lines, clean(lines.Text()))
+		h.lines = append(h.lines, Clean(lines.Text()))
 		if len(h.lines) > 2*keptLines {
 			h.lines = append(h.lines[:0], h.lines[keptLines:]...)
 		}
@@ -60,7 +60,7 @@ func openHistory(path string) *history {
 }
 
 // add keeps a line, unless it is the same as the one before.
-func (h *history) add(line string) {
+func (h *History) add(line string) {
 	if n := len(h.lines); line == "" || n > 0 && h.lines[n-1] == line {
 		return
 	}

@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"errors"
@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// errQuote is an unfinished quotation on a command line.
-var errQuote = errors.New("unfinished quotation")
+// ErrQuote is an unfinished quotation on a command line.
+var ErrQuote = errors.New("unfinished quotation")
 
-// splitWords splits a command line at blanks. Single and double quotes keep
+// Words splits a command line at blanks. Single and double quotes keep
 // blanks together; within double quotes, and outside quotes, a backslash in
 // front of a quote, a blank, a semicolon or a backslash takes it literally.
 // Other backslashes stand for themselves, as in paths of Windows.
-func splitWords(line string) ([]string, error) {
+func Words(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	open, quote := false, rune(0)
@@ -21,7 +21,7 @@ func splitWords(line string) ([]string, error) {
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		switch {
-		case r == '\\' && quote != '\'' && i+1 < len(runes) && strings.ContainsRune(lineSpecial, runes[i+1]):
+		case r == '\\' && quote != '\'' && i+1 < len(runes) && strings.ContainsRune(LineSpecial, runes[i+1]):
 			i++
 			word.WriteRune(runes[i])
 			open = true
@@ -45,7 +45,7 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, errQuote
+		return nil, ErrQuote
 	}
 	if open {
 		words = append(words, word.String())
@@ -53,8 +53,8 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// splitCommands splits a line at semicolons that are not quoted.
-func splitCommands(line string) []string {
+// Commands splits a line at semicolons that are not quoted.
+func Commands(line string) []string {
 	var out []string
 	start := 0
 	for i := range unquoted(line, ";") {
@@ -71,7 +71,7 @@ func unquoted(line, set string) iter.Seq[int] {
 		quote := byte(0)
 		for i := 0; i < len(line); i++ {
 			switch c := line[i]; {
-			case c == '\\' && quote != '\'' && i+1 < len(line) && strings.IndexByte(lineSpecial, line[i+1]) >= 0:
+			case c == '\\' && quote != '\'' && i+1 < len(line) && strings.IndexByte(LineSpecial, line[i+1]) >= 0:
 				i++
 			case quote != 0:
 				if c == quote {
@@ -86,21 +86,4 @@ func unquoted(line, set string) iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// impliedName are the commands whose first word is the value of -n.
-var impliedName = map[string]bool{"ni": true, "dc": true, "pt": true, "cp": true}
-
-// implyName puts -n in front of the words of a command that wants a name,
-// unless they begin with an option or ask for help.
-func implyName(command string, args []string) []string {
-	if !impliedName[command] || len(args) == 0 || strings.HasPrefix(args[0], "-") && len(args[0]) > 1 {
-		return args
-	}
-	for _, a := range args {
-		if a == "-h" || a == "--help" {
-			return args
-		}
-	}
-	return append([]string{"-n"}, args...)
 }

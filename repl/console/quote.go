@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"path/filepath"
@@ -10,13 +10,13 @@ import (
 // The characters that mean something on a command line, and to the system
 // shell.
 const (
-	lineSpecial   = ` "';\`
-	systemSpecial = lineSpecial + "$`&|<>()*?[]{}#~!"
+	LineSpecial   = ` "';\`
+	SystemSpecial = LineSpecial + "$`&|<>()*?[]{}#~!"
 )
 
-// lastWord takes a line apart into the word at its end, as typed so far with
+// LastWord takes a line apart into the word at its end, as typed so far with
 // its quotes, and what is in front of it.
-func lastWord(line string) (before, typed string) {
+func LastWord(line string) (before, typed string) {
 	start := 0
 	for i := range unquoted(line, " \t") {
 		start = i + 1
@@ -24,21 +24,21 @@ func lastWord(line string) (before, typed string) {
 	return line[:start], line[start:]
 }
 
-// plainWord is what a word means that may still lack its closing quote.
-func plainWord(typed string) string {
+// PlainWord is what a word means that may still lack its closing quote.
+func PlainWord(typed string) string {
 	for _, end := range []string{"", `"`, "'"} {
-		if words, err := splitWords(typed + end); err == nil {
+		if words, err := Words(typed + end); err == nil {
 			return strings.Join(words, " ")
 		}
 	}
 	return typed
 }
 
-// quoted writes suggestions for a word so that the line means them: within the
+// Quoted writes suggestions for a word so that the line means them: within the
 // quotes the word begins with, else with a backslash in front of what is
 // special. The editor replaces what is typed behind the last blank, so of each
 // it gets no more than stands there.
-func quoted(list []gprompt.Suggest, typed, special string) []gprompt.Suggest {
+func Quoted(list []gprompt.Suggest, typed, special string) []gprompt.Suggest {
 	quote := ""
 	if typed != "" && (typed[0] == '"' || typed[0] == '\'') {
 		quote = typed[:1]
@@ -65,7 +65,7 @@ func inQuotes(word, quote, special string) string {
 	switch {
 	case quote == "'":
 		return quote + strings.ReplaceAll(word, "'", `'\''`) + end
-	case quote == `"` && special == systemSpecial:
+	case quote == `"` && special == SystemSpecial:
 		special = "\"\\$`"
 	case quote == `"`:
 		special = `"\`

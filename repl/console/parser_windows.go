@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"sync/atomic"
@@ -9,11 +9,11 @@ import (
 // lineParser is the line editor's own on Windows; it notes how a line ended.
 type lineParser struct {
 	gprompt.ConsoleParser
-	p    *promptState
+	p    *prompt
 	last atomic.Int32
 }
 
-func newLineParser(p *promptState) *lineParser {
+func newLineParser(p *prompt) *lineParser {
 	return &lineParser{ConsoleParser: gprompt.NewStandardInputParser(), p: p}
 }
 
@@ -35,4 +35,4 @@ func (l *lineParser) entered() bool { last := l.last.Load(); return last == '\r'
 
 func (l *lineParser) close() {}
 
-func watchSize(*promptState) (stop func()) { return func() {} }
+func watchSize(*prompt) (stop func()) { return func() {} }

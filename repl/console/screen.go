@@ -1,4 +1,4 @@
-package repl
+package console
 
 import (
 	"io"
@@ -9,77 +9,80 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// screen renders panels and tables for one output: with colours on a terminal
+// Screen renders panels and tables for one output: with colours on a terminal
 // that has them, as plain text elsewhere. Widths are display columns, so texts
 // with CJK characters stay aligned.
-type screen struct {
-	// width is the number of columns to fit into; 0 folds nothing, so that
+type Screen struct {
+	// Width is the number of columns to fit into; 0 folds nothing, so that
 	// lines of a pipe can be searched.
-	width int
+	Width int
 	style *lipgloss.Renderer
 }
 
-// newScreen makes a screen for w. Without colour no escape code is written.
-func newScreen(w io.Writer, width int, colour bool) *screen {
+// NewScreen makes a screen for w. Without colour no escape code is written.
+func NewScreen(w io.Writer, width int, colour bool) *Screen {
 	r := lipgloss.NewRenderer(w)
 	if !colour {
 		r.SetColorProfile(termenv.Ascii)
 	} else if r.ColorProfile() == termenv.Ascii {
 		r.SetColorProfile(termenv.ANSI)
 	}
-	return &screen{width: width, style: r}
+	return &Screen{Width: width, style: r}
 }
 
-// clean takes out of names from files what would steer a terminal.
-func clean(s string) string {
-	if strings.IndexFunc(s, unprintable) < 0 {
+// Clean takes out of names from files what would steer a terminal.
+func Clean(s string) string {
+	if strings.IndexFunc(s, Unprintable) < 0 {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if Unprintable(r) {
 			return '?'
 		}
 		return r
 	}, s)
 }
 
-func unprintable(r rune) bool {
+// Unprintable reports whether a character would steer a terminal, or is none.
+func Unprintable(r rune) bool {
 	return r != '\t' && r != '\n' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
 }
 
-// The colours of the shell: green for what a thing is and for good values, red
+// Green and its like are the colours of the shell: green for what a thing is and for good values, red
 // for bad ones, yellow for properties and for values that are missing, blue
 // for ranges.
-func (s *screen) green(text string) string  { return s.colour(text, "2") }
-func (s *screen) red(text string) string    { return s.colour(text, "1") }
-func (s *screen) yellow(text string) string { return s.colour(text, "3") }
-func (s *screen) blue(text string) string   { return s.colour(text, "4") }
+func (s *Screen) Green(text string) string  { return s.colour(text, "2") }
+func (s *Screen) Red(text string) string    { return s.colour(text, "1") }
+func (s *Screen) Yellow(text string) string { return s.colour(text, "3") }
+func (s *Screen) Blue(text string) string   { return s.colour(text, "4") }
 
-func (s *screen) colour(text, ansi string) string {
-	text = clean(text)
+func (s *Screen) colour(text, ansi string) string {
+	text = Clean(text)
 	if text == "" || s.style.ColorProfile() == termenv.Ascii {
 		return text
 	}
 	return s.style.NewStyle().Foreground(lipgloss.Color(ansi)).Render(text)
 }
 
-func (s *screen) bold(text string) string {
-	if text = clean(text); s.style.ColorProfile() == termenv.Ascii {
+// Bold is for heads.
+func (s *Screen) Bold(text string) string {
+	if text = Clean(text); s.style.ColorProfile() == termenv.Ascii {
 		return text
 	}
 	return s.style.NewStyle().Bold(true).Render(text)
 }
 
-func (s *screen) italic(text string) string {
-	if text = clean(text); s.style.ColorProfile() == termenv.Ascii {
+// Italic is for titles of tables.
+func (s *Screen) Italic(text string) string {
+	if text = Clean(text); s.style.ColorProfile() == termenv.Ascii {
 		return text
 	}
 	return s.style.NewStyle().Italic(true).Render(text)
 }
 
-// fold breaks text into lines of at most width columns. A width of 0 breaks
+// Fold breaks text into lines of at most width columns. A width of 0 breaks
 // nothing.
-func (s *screen) fold(text string, width int) []string {
+func (s *Screen) Fold(text string, width int) []string {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\t", "    "), "\n")
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -92,17 +95,17 @@ func (s *screen) fold(text string, width int) []string {
 	return lines
 }
 
-// inside is a screen as wide as the inside of a panel, for tables in it.
-func (s *screen) inside() *screen {
+// Inside is a screen as wide as the inside of a panel, for tables in it.
+func (s *Screen) Inside() *Screen {
 	in := *s
-	if in.width > 0 {
-		in.width = max(8, s.width-4)
+	if in.Width > 0 {
+		in.Width = max(8, s.Width-4)
 	}
 	return &in
 }
 
-// pad fills a line up to width columns.
-func pad(line string, width int) string {
+// Pad fills a line up to width columns.
+func Pad(line string, width int) string {
 	return line + strings.Repeat(" ", max(0, width-lipgloss.Width(line)))
 }
 
@@ -112,14 +115,14 @@ func centre(text string, width int, fill string) string {
 	return strings.Repeat(fill, room/2) + text + strings.Repeat(fill, room-room/2)
 }
 
-// panel is a rounded box around body, as wide as its content, with the title
+// Panel is a rounded box around body, as wide as its content, with the title
 // in the middle of its upper edge.
-func (s *screen) panel(title, body string) string {
+func (s *Screen) Panel(title, body string) string {
 	room := 0
-	if s.width > 0 {
-		room = max(8, s.width-4)
+	if s.Width > 0 {
+		room = max(8, s.Width-4)
 	}
-	lines := s.fold(body, room)
+	lines := s.Fold(body, room)
 	if title != "" {
 		title = " " + title + " "
 	}
@@ -128,21 +131,21 @@ func (s *screen) panel(title, body string) string {
 		wide = max(wide, lipgloss.Width(l))
 	}
 	if room > 0 && wide > room { // a title longer than the terminal
-		title, wide = " "+s.fold(title[1:], room)[0]+" ", room
+		title, wide = " "+s.Fold(title[1:], room)[0]+" ", room
 	}
 	var b strings.Builder
 	b.WriteString("╭" + centre(title, wide+2, "─") + "╮\n")
 	for _, l := range lines {
-		b.WriteString("│ " + pad(l, wide) + " │\n")
+		b.WriteString("│ " + Pad(l, wide) + " │\n")
 	}
 	b.WriteString("╰" + strings.Repeat("─", wide+2) + "╯\n")
 	return b.String()
 }
 
-// table has a heavy head and a light body. Cells are folded when it is wider
+// Table has a heavy head and a light body. Cells are folded when it is wider
 // than the terminal, the widest column first. A terminal too narrow for all
 // columns gets the rows below each other.
-func (s *screen) table(title string, head []string, rows [][]string) string {
+func (s *Screen) Table(title string, head []string, rows [][]string) string {
 	wide := make([]int, len(head))
 	for i, h := range head {
 		wide[i] = lipgloss.Width(h)
@@ -152,7 +155,7 @@ func (s *screen) table(title string, head []string, rows [][]string) string {
 			wide[i] = max(wide[i], lipgloss.Width(c))
 		}
 	}
-	if s.width > 0 && !s.squeeze(wide) {
+	if s.Width > 0 && !s.squeeze(wide) {
 		return s.records(title, head, rows)
 	}
 	rule := func(left, line, mid, right string) string {
@@ -165,12 +168,12 @@ func (s *screen) table(title string, head []string, rows [][]string) string {
 	var b strings.Builder
 	top := rule("┏", "━", "┳", "┓")
 	if title != "" {
-		b.WriteString(strings.TrimRight(centre(s.italic(title), lipgloss.Width(top), " "), " ") + "\n")
+		b.WriteString(strings.TrimRight(centre(s.Italic(title), lipgloss.Width(top), " "), " ") + "\n")
 	}
 	b.WriteString(top + "\n")
 	bold := make([]string, len(head))
 	for i, h := range head {
-		bold[i] = s.bold(h)
+		bold[i] = s.Bold(h)
 	}
 	s.row(&b, bold, wide, "┃")
 	b.WriteString(rule("┡", "━", "╇", "┩") + "\n")
@@ -182,12 +185,12 @@ func (s *screen) table(title string, head []string, rows [][]string) string {
 }
 
 // squeeze narrows columns until the table fits, and tells whether it does.
-func (s *screen) squeeze(wide []int) bool {
+func (s *Screen) squeeze(wide []int) bool {
 	total := 1
 	for _, w := range wide {
 		total += w + 3
 	}
-	for total > s.width {
+	for total > s.Width {
 		widest := 0
 		for i, w := range wide {
 			if w > wide[widest] {
@@ -204,25 +207,25 @@ func (s *screen) squeeze(wide []int) bool {
 }
 
 // records shows the rows of a table below each other, a line for every cell.
-func (s *screen) records(title string, head []string, rows [][]string) string {
+func (s *Screen) records(title string, head []string, rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		for j, c := range row {
-			b.WriteString(s.bold(head[j]) + ": " + c + "\n")
+			b.WriteString(s.Bold(head[j]) + ": " + c + "\n")
 		}
 	}
-	return s.panel(s.italic(title), b.String())
+	return s.Panel(s.Italic(title), b.String())
 }
 
-func (s *screen) row(b *strings.Builder, cells []string, wide []int, border string) {
+func (s *Screen) row(b *strings.Builder, cells []string, wide []int, border string) {
 	folded := make([][]string, len(wide))
 	height := 1
 	for i := range wide {
 		if i < len(cells) {
-			folded[i] = s.fold(cells[i], wide[i])
+			folded[i] = s.Fold(cells[i], wide[i])
 		}
 		height = max(height, len(folded[i]))
 	}
@@ -232,15 +235,15 @@ func (s *screen) row(b *strings.Builder, cells []string, wide []int, border stri
 			if y < len(folded[i]) {
 				cell = folded[i][y]
 			}
-			b.WriteString(border + " " + pad(cell, w) + " ")
+			b.WriteString(border + " " + Pad(cell, w) + " ")
 		}
 		b.WriteString(border + "\n")
 	}
 }
 
-// columns puts blocks side by side as far as the terminal is wide enough, and
+// Columns puts blocks side by side as far as the terminal is wide enough, and
 // the rest below. Without a width all are stacked.
-func (s *screen) columns(blocks ...string) string {
+func (s *Screen) Columns(blocks ...string) string {
 	var out strings.Builder
 	var line []string
 	used := 0
@@ -255,7 +258,7 @@ func (s *screen) columns(blocks ...string) string {
 			continue
 		}
 		w := lipgloss.Width(b)
-		if used > 0 && used+1+w > s.width {
+		if used > 0 && used+1+w > s.Width {
 			flush()
 		}
 		line = append(line, b)
@@ -281,7 +284,7 @@ func join(blocks []string) string {
 			if y < len(lines[i]) {
 				cell = lines[i][y]
 			}
-			line.WriteString(pad(cell, lipgloss.Width(blocks[i])) + " ")
+			line.WriteString(Pad(cell, lipgloss.Width(blocks[i])) + " ")
 		}
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
