@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // adviceThreshold is the cosine similarity from which on a tensor is fine for
@@ -31,7 +31,7 @@ type Advisor struct {
 
 // NewAdvisor prepares advice on a network. Without rules input nodes are not
 // known and their rule never fits.
-func NewAdvisor(rules *graph.Rules) *Advisor {
+func NewAdvisor(rules *fusion.Rules) *Advisor {
 	if rules == nil {
 		return newAdvisor(nil)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/read"
 )
 
 // BatchRun is one comparison of a batch: a data folder of a model and the rule
@@ -92,7 +93,7 @@ func batchGraphs(dir string) (map[string]string, error) {
 	}
 	graphs := map[string]string{}
 	for _, f := range files {
-		m, err := graph.Open(f)
+		m, err := read.Open(f)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +201,7 @@ func ExitCode(err error) int {
 		if strings.Contains(err.Error(), "no such file") {
 			return codePath
 		}
-		return rule.Code
+		return codeGraph
 	}
 	return dump.Code(err)
 }

@@ -7,6 +7,7 @@ const (
 	codeParameter = 6
 	codeBadDump   = 11
 	codeIndex     = 12
+	codeGraph     = 13
 	codeWrite     = 19
 	codeScenario  = 20
 	codeFormat    = 22

@@ -6,14 +6,14 @@ import (
 	"sync"
 
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // engine is a run in progress.
 type engine struct {
 	opt   Options
 	crew  *crew
-	order map[*graph.RuleOp]int // place in execution order
+	order map[*fusion.Op]int // place in execution order
 	// goldenOps are the operators of which there are golden arrays.
 	goldenOps map[string]bool
 }
@@ -57,7 +57,7 @@ type job func(context.Context, *scratch) outcome
 func (e *engine) jobs() []job {
 	var jobs []job
 	if rules := e.opt.Rules; rules != nil {
-		e.order = make(map[*graph.RuleOp]int, len(rules.Ops))
+		e.order = make(map[*fusion.Op]int, len(rules.Ops))
 		for i, op := range rules.Ops {
 			e.order[op] = i
 		}

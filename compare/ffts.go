@@ -2,7 +2,7 @@ package compare
 
 import (
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // The dump of an operator that FFTS+ ran in slices holds the inputs of the
@@ -24,7 +24,7 @@ func (o *Options) heldBack() bool {
 }
 
 // markSliced notes on a row of a sliced operator what feeds the tensor.
-func (e *engine) markSliced(op *graph.RuleOp, row *Row, mine *dumpFile) {
+func (e *engine) markSliced(op *fusion.Op, row *Row, mine *dumpFile) {
 	if !mine.merged && mine.Slices == nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/dump/dumptest"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // graphOp is an operator of a small graph: one output, named like the operator
@@ -28,7 +28,7 @@ type graphOp struct {
 }
 
 // openGraph writes a graph and reads its rules.
-func openGraph(t *testing.T, ops ...graphOp) *graph.Rules {
+func openGraph(t *testing.T, ops ...graphOp) *fusion.Rules {
 	t.Helper()
 	type object = map[string]any
 	var list []object
@@ -54,7 +54,7 @@ func openGraph(t *testing.T, ops ...graphOp) *graph.Rules {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := graph.OpenRules(path)
+	rules, err := openRules(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/fusion"
+	"precision/graph/read"
 	"precision/internal/whole"
 )
 
@@ -167,29 +169,38 @@ func (j Job) openRules(s *Session) error {
 		}
 		return nil
 	}
-	read := func(path string) (*graph.Rules, error) {
+	open := func(path string) (*fusion.Rules, error) {
 		if path == "" {
 			return nil, nil
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return nil, fmt.Errorf("%s: a folder, expected a graph file; only -g takes a folder of graphs", path)
 		}
-		return graph.OpenRules(path)
+		return openRules(path)
 	}
-	rules, err := read(j.Graph)
+	rules, err := open(j.Graph)
 	if err != nil {
 		return err
 	}
-	quant, err := read(j.Quant)
+	quant, err := open(j.Quant)
 	if err != nil {
 		return err
 	}
-	closed, err := read(j.Closed)
+	closed, err := open(j.Closed)
 	if err != nil {
 		return err
 	}
-	s.Options.Rules = graph.Merge(rules, quant, closed)
+	s.Options.Rules = fusion.Merge(rules, quant, closed)
 	return nil
+}
+
+// openRules reads a graph or rule file of any kind and derives its fusion rules.
+func openRules(path string) (*fusion.Rules, error) {
+	m, err := read.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return fusion.New(m)
 }
 
 func isDir(path string) bool {
@@ -200,7 +211,7 @@ func isDir(path string) bool {
 // findGraph finds the graph file below dir that the dumps on the left side
 // belong to.
 func (s *Session) findGraph(dir string) (string, error) {
-	candidates, warnings, err := graph.OpenFolder(dir)
+	candidates, warnings, err := read.OpenFolder(dir)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // MappingRow is a line of the mapping table: a tensor of an NPU dump and the
@@ -48,7 +48,7 @@ func Mapping(ctx context.Context, opt Options) ([]MappingRow, error) {
 	return rows, nil
 }
 
-func (e *engine) mapOp(g *graph.Group, op *graph.RuleOp) []MappingRow {
+func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []MappingRow {
 	base := MappingRow{Index: g.Index, Sequence: op.ID, OpType: op.Type, Mine: g.NPUNames(), Golden: g.GoldenNames()}
 	files := e.mineFiles(op.Name)
 	if files == nil {
@@ -78,7 +78,7 @@ func (e *engine) mapOp(g *graph.Group, op *graph.RuleOp) []MappingRow {
 }
 
 // goldenFiles are the recordings of a golden tensor.
-func (e *engine) goldenFiles(ref graph.GoldenRef) *dump.Op {
+func (e *engine) goldenFiles(ref fusion.GoldenRef) *dump.Op {
 	if e.opt.Golden.Kind == dump.Offline {
 		return e.opt.Golden.Op(ref.Op)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 	"precision/internal/recorded"
 )
 
@@ -40,7 +40,7 @@ func recordedSides(t *testing.T, name string, rules bool) (*recorded.Case, Optio
 			t.Fatal(err)
 		}
 		if rules {
-			if opt.Rules, err = graph.OpenRules("in/graph.json"); err != nil {
+			if opt.Rules, err = openRules("in/graph.json"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,7 +117,7 @@ func TestMappingHonoursTheSelection(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := all[len(all)-1].Index
-	opt.Only = func(g *graph.Group) bool { return g.Index == last }
+	opt.Only = func(g *fusion.Group) bool { return g.Index == last }
 	some, err := Mapping(context.Background(), opt)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // Options of a comparison. Validate fills in the defaults.
@@ -15,7 +15,7 @@ type Options struct {
 	Mine, Golden *dump.Folder
 	// Rules is the fusion structure of the graph; nil matches operators by
 	// name.
-	Rules *graph.Rules
+	Rules *fusion.Rules
 	// Numerics are the metric formulas: metric.Exact, or metric.Reference for
 	// the digits and the table habits of msaccucmp.py.
 	Numerics metric.Numerics
@@ -36,7 +36,7 @@ type Options struct {
 	// Sequence adds the OpSequence column, as a range or a selection does.
 	Sequence bool
 	// Only chooses the operator groups to compare; nil takes all.
-	Only func(*graph.Group) bool
+	Only func(*fusion.Group) bool
 	// Workers is the number of goroutines; all cores by default. The result
 	// does not depend on it.
 	Workers int

@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // ParseRange reads "start,end,step" and returns the test for the operator
 // groups it selects. An operator is selected when its id is the start, the end
 // or a multiple of the step away from the start; it brings its whole group.
 // Empty parts default to 1, -1 (the last id) and 1.
-func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error) {
+func ParseRange(text string, rules *fusion.Rules) (func(*fusion.Group) bool, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
 		return nil, codeErrorf(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
@@ -48,7 +48,7 @@ func ParseRange(text string, rules *graph.Rules) (func(*graph.Group) bool, error
 
 // ParseSelection reads "i1,i2,…", operator ids. Ids the graph does not have
 // are returned as dropped.
-func ParseSelection(text string, rules *graph.Rules) (selected func(*graph.Group) bool, dropped []int64, err error) {
+func ParseSelection(text string, rules *fusion.Rules) (selected func(*fusion.Group) bool, dropped []int64, err error) {
 	last := rules.LastID()
 	ids := map[int64]bool{}
 	for _, p := range strings.Split(text, ",") {
@@ -71,8 +71,8 @@ func ParseSelection(text string, rules *graph.Rules) (selected func(*graph.Group
 	return groupsWith(func(id int64) bool { return ids[id] }), dropped, nil
 }
 
-func groupsWith(selected func(id int64) bool) func(*graph.Group) bool {
-	return func(g *graph.Group) bool {
+func groupsWith(selected func(id int64) bool) func(*fusion.Group) bool {
+	return func(g *fusion.Group) bool {
 		for _, op := range g.Ops {
 			if selected(op.ID) {
 				return true

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // Rule mode walks the operator groups of the graph. Which tensors a group has
@@ -30,9 +30,9 @@ func (o *outcome) add(rows ...Row) {
 }
 
 // group compares one group of the graph.
-func (e *engine) group(ctx context.Context, g *graph.Group, s *scratch) outcome {
+func (e *engine) group(ctx context.Context, g *fusion.Group, s *scratch) outcome {
 	switch {
-	case g.Relation == graph.L1Fusion:
+	case g.Relation == fusion.L1Fusion:
 		return e.l1Group(ctx, g, s)
 	case len(g.Ops) == 1:
 		var out outcome
@@ -49,7 +49,7 @@ func (e *engine) group(ctx context.Context, g *graph.Group, s *scratch) outcome 
 
 // multiGroup compares the operators of a 1:N or N:N group. Inner operators,
 // whose outputs no framework operator has, are left out.
-func (e *engine) multiGroup(ctx context.Context, g *graph.Group, s *scratch) outcome {
+func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) outcome {
 	var out outcome
 	var missing []Row
 	considered := false
@@ -95,9 +95,9 @@ func (e *engine) multiGroup(ctx context.Context, g *graph.Group, s *scratch) out
 
 // l1Group compares the first and the last operator of a group that stays in
 // the L1 buffer, in the order their dumps were written.
-func (e *engine) l1Group(ctx context.Context, g *graph.Group, s *scratch) outcome {
+func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outcome {
 	var out outcome
-	var first, last *graph.RuleOp
+	var first, last *fusion.Op
 	var firstTime, lastTime uint64
 	for _, op := range g.Ops {
 		time, ok := e.mineTime(op.Name)
@@ -118,7 +118,7 @@ func (e *engine) l1Group(ctx context.Context, g *graph.Group, s *scratch) outcom
 		out.add(row)
 		return out
 	}
-	ops := []*graph.RuleOp{first, last}
+	ops := []*fusion.Op{first, last}
 	if first == last || strings.Join(first.OriginNames, "\x00") == strings.Join(last.OriginNames, "\x00") {
 		ops = ops[1:]
 	}
@@ -137,7 +137,7 @@ func (e *engine) l1Group(ctx context.Context, g *graph.Group, s *scratch) outcom
 }
 
 // groupRow is a row of the group with nothing but names.
-func (e *engine) groupRow(g *graph.Group, op *graph.RuleOp) Row {
+func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) Row {
 	return Row{
 		Index: g.Index, Sequence: op.ID, OpType: op.Type, Op: op.Name, Slot: -1,
 		Mine: g.NPUNames(), Golden: g.GoldenNames(),
@@ -146,7 +146,7 @@ func (e *engine) groupRow(g *graph.Group, op *graph.RuleOp) Row {
 }
 
 // ruleOp compares the tensors of one operator: those its dump holds.
-func (e *engine) ruleOp(ctx context.Context, g *graph.Group, op *graph.RuleOp, s *scratch) ([]Row, int, error) {
+func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *scratch) ([]Row, int, error) {
 	base := e.groupRow(g, op)
 	mine, err := e.openMine(op.Name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // dumpFile is an open dump.
@@ -154,7 +154,7 @@ func (g *goldenTensor) operand() (*operand, error) {
 }
 
 // openGolden opens the golden tensor the graph names.
-func (e *engine) openGolden(row *Row, ref graph.GoldenRef) (*goldenTensor, *planError) {
+func (e *engine) openGolden(row *Row, ref fusion.GoldenRef) (*goldenTensor, *planError) {
 	if e.opt.Golden.Numpy {
 		return e.goldenArray(row, ref.Op, int(ref.Index))
 	}
@@ -216,9 +216,9 @@ func (e *engine) asGolden(row *Row, file *dumpFile, t *dump.Tensor) (*goldenTens
 
 // quantiser tells whether the outputs of an operator have no counterpart,
 // dequantiser whether its inputs have none: they are in another scale.
-func quantiser(op *graph.RuleOp) bool { return op.Type == "AscendQuant" }
+func quantiser(op *fusion.Op) bool { return op.Type == "AscendQuant" }
 
-func dequantiser(op *graph.RuleOp) bool {
+func dequantiser(op *fusion.Op) bool {
 	if op.Type == "AscendDequant" {
 		return true
 	}

@@ -10,12 +10,12 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/graph"
+	"precision/graph/fusion"
 )
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
 // an error; everything else is a reason in the row.
-func (e *engine) ruleTensor(ctx context.Context, op *graph.RuleOp, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
+func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
 	row.MineAddress = strconv.FormatUint(t.Address, 10)
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {
@@ -63,7 +63,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *graph.RuleOp, row *Row, min
 }
 
 // reference asks the graph which golden tensor belongs to t.
-func (e *engine) reference(op *graph.RuleOp, t *dump.Tensor) (graph.GoldenRef, *planError) {
+func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *planError) {
 	find := e.opt.Rules.GoldenOutput
 	if t.Input {
 		find = e.opt.Rules.GoldenInput
@@ -73,16 +73,16 @@ func (e *engine) reference(op *graph.RuleOp, t *dump.Tensor) (graph.GoldenRef, *
 		return ref, nil
 	}
 	tensor := tensorIndex(op.Name, t.Input, t.Index)
-	var lookup *graph.GoldenError
+	var lookup *fusion.GoldenError
 	if !errors.As(err, &lookup) {
 		return ref, planFailed(NotInGraph, false, "[%s] %v", op.Name, err)
 	}
 	switch lookup.Failure {
-	case graph.GoldenNoInput:
+	case fusion.GoldenNoInput:
 		return ref, planFailed(NotInGraph, true, "[%s] %v", op.Name, err)
-	case graph.GoldenBadEntry:
+	case fusion.GoldenBadEntry:
 		return ref, planFailed(NotInGraph, false, "%v", err)
-	case graph.GoldenNoProducer:
+	case fusion.GoldenNoProducer:
 		return ref, planFailed(NotInGraph, false, "There is no %q in the fusion rule file.", lookup.Part)
 	}
 	return ref, noGolden(op.Name, tensor)

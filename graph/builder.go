@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// builder holds what one read of a file shares: texts and values that occur again and again are kept
+// Builder holds what one read of a file shares: texts and values that occur again and again are kept
 // once. A graph repeats a few hundred keys, layouts and shapes in every operator, so sharing is what
 // keeps a model at a fraction of its file.
-type builder struct {
+type Builder struct {
 	strs   map[string]string
 	texts  map[string]*Value // s values
 	ints   map[int64]*Value
@@ -32,10 +32,10 @@ type builder struct {
 	ops    []Op
 	small  [256]*Value
 	bools  [2]*Value
-	empty  *Value
+	Empty  *Value
 	noRows *Value
 
-	warnings []Warning
+	Warnings []Warning
 	nOps     int
 	nDescs   int
 	nAttrs   int
@@ -55,8 +55,8 @@ const (
 	maxAttrs = 64 << 20
 )
 
-// overfull returns what a file has too many of, "" if it is within the limits.
-func (b *builder) overfull() string {
+// Overfull returns what a file has too many of, "" if it is within the limits.
+func (b *Builder) Overfull() string {
 	switch {
 	case b.nOps > maxOps:
 		return "more than " + strconv.Itoa(maxOps) + " operators"
@@ -68,8 +68,8 @@ func (b *builder) overfull() string {
 	return ""
 }
 
-func newBuilder() *builder {
-	b := &builder{
+func NewBuilder() *Builder {
+	b := &Builder{
 		strs:   make(map[string]string, 1024),
 		texts:  make(map[string]*Value, 512),
 		ints:   make(map[int64]*Value, 256),
@@ -79,7 +79,7 @@ func newBuilder() *builder {
 		extras: make(map[DescExtra]*DescExtra),
 		sets:   make(map[uint64][]Attrs, 256),
 		seed:   maphash.MakeSeed(),
-		empty:  &Value{kind: KindEmpty},
+		Empty:  &Value{kind: KindEmpty},
 	}
 	b.bools[0] = &Value{kind: KindBool}
 	b.bools[1] = &Value{kind: KindBool, num: 1}
@@ -87,7 +87,7 @@ func newBuilder() *builder {
 }
 
 // text copies p into a chunk shared with other texts, saving the rounding of single allocations.
-func (b *builder) text(p []byte) string {
+func (b *Builder) text(p []byte) string {
 	n := len(p)
 	if n == 0 {
 		return ""
@@ -104,8 +104,8 @@ func (b *builder) text(p []byte) string {
 	return unsafe.String(&b.bytes[off], n)
 }
 
-// intern returns p as a string, the same one for equal content.
-func (b *builder) intern(p []byte) string {
+// Intern returns p as a string, the same one for equal content.
+func (b *Builder) Intern(p []byte) string {
 	if len(p) > maxShared {
 		return b.text(p)
 	}
@@ -117,8 +117,8 @@ func (b *builder) intern(p []byte) string {
 	return s
 }
 
-// attrKey returns the shared pointer to an attribute key.
-func (b *builder) attrKey(p []byte) *string {
+// AttrKey returns the shared pointer to an attribute key.
+func (b *Builder) AttrKey(p []byte) *string {
 	b.nAttrs++
 	if k, ok := b.keys[string(p)]; ok {
 		return k
@@ -126,40 +126,37 @@ func (b *builder) attrKey(p []byte) *string {
 	if len(b.names) == cap(b.names) {
 		b.names = make([]string, 0, min(chunkItems, max(16, 2*cap(b.names))))
 	}
-	b.names = append(b.names, b.intern(p))
+	b.names = append(b.names, b.Intern(p))
 	k := &b.names[len(b.names)-1]
 	b.keys[*k] = k
 	return k
 }
 
-// extra returns the shared copy of the rare fields of a descriptor.
-func (b *builder) extra(x DescExtra) *DescExtra {
+// SetExtra gives a descriptor its rare fields, the same copy for equal ones.
+func (b *Builder) SetExtra(d *TensorDesc, x DescExtra) {
 	b.nDescs++
 	if x == (DescExtra{}) {
-		return nil
+		return
 	}
 	if p, ok := b.extras[x]; ok {
-		return p
+		d.extra = p
+		return
 	}
-	p := &x
+	d.extra = &x
 	if len(b.extras) < 1<<12 {
-		b.extras[x] = p
+		b.extras[x] = d.extra
 	}
-	return p
 }
 
-// encodeHints keeps the hints of an operator; h can be used again.
-func (b *builder) encodeHints(h *Hints) []byte {
+// SetHints gives an operator its hints; h can be used again.
+func (b *Builder) SetHints(o *Op, h *Hints) {
 	b.hash = h.encode(b.hash[:0])
-	n := len(b.hash)
-	if n == 0 {
-		return nil
+	if n := len(b.hash); n > 0 {
+		o.hints = unsafe.Slice(unsafe.StringData(b.text(b.hash)), n)
 	}
-	s := b.text(b.hash)
-	return unsafe.Slice(unsafe.StringData(s), n)
 }
 
-func (b *builder) value(v Value) *Value {
+func (b *Builder) value(v Value) *Value {
 	if len(b.values) == cap(b.values) {
 		b.values = make([]Value, 0, min(chunkItems, max(16, 2*cap(b.values))))
 	}
@@ -167,11 +164,11 @@ func (b *builder) value(v Value) *Value {
 	return &b.values[len(b.values)-1]
 }
 
-func (b *builder) textValue(p []byte) *Value {
+func (b *Builder) TextValue(p []byte) *Value {
 	if v, ok := b.texts[string(p)]; ok {
 		return v
 	}
-	s := b.intern(p)
+	s := b.Intern(p)
 	v := b.value(Value{kind: KindString, str: s})
 	if len(s) <= maxShared {
 		b.texts[s] = v
@@ -179,7 +176,7 @@ func (b *builder) textValue(p []byte) *Value {
 	return v
 }
 
-func (b *builder) intValue(n int64) *Value {
+func (b *Builder) IntValue(n int64) *Value {
 	if uint64(n) < uint64(len(b.small)) {
 		if b.small[n] == nil {
 			b.small[n] = b.value(Value{kind: KindInt, num: uint64(n)})
@@ -194,25 +191,43 @@ func (b *builder) intValue(n int64) *Value {
 	return v
 }
 
-func (b *builder) boolValue(x bool) *Value {
+func (b *Builder) BoolValue(x bool) *Value {
 	if x {
 		return b.bools[1]
 	}
 	return b.bools[0]
 }
 
-func (b *builder) floatValue(f float32) *Value {
+func (b *Builder) FloatValue(f float32) *Value {
 	return b.value(Value{kind: KindFloat, num: uint64(math.Float32bits(f))})
 }
 
-func (b *builder) numValue(k Kind, n int64) *Value {
+func (b *Builder) NumValue(k Kind, n int64) *Value {
 	return b.value(Value{kind: k, num: uint64(n)})
 }
 
-func (b *builder) invalid(msg string) *Value { return b.value(Value{kind: KindInvalid, str: msg}) }
+func (b *Builder) Expression(p []byte) *Value {
+	return b.value(Value{kind: KindExpression, str: b.Intern(p)})
+}
 
-// intList returns a shared copy of l.
-func (b *builder) intList(l []int64) []int64 {
+func (b *Builder) FuncValue(f *NamedAttrs) *Value { return b.value(Value{kind: KindFunc, ext: f}) }
+
+func (b *Builder) DescValue(d *TensorDesc) *Value {
+	return b.value(Value{kind: KindTensorDesc, ext: d})
+}
+
+func (b *Builder) TensorValue(t *Tensor) *Value { return b.value(Value{kind: KindTensor, ext: t}) }
+
+func (b *Builder) GraphValue(g *Graph) *Value { return b.value(Value{kind: KindGraph, ext: g}) }
+
+func (b *Builder) FloatRows(rows [][]float32) *Value {
+	return b.value(Value{kind: KindListListFloat, num: uint64(len(rows)), ext: rows})
+}
+
+func (b *Builder) Invalid(msg string) *Value { return b.value(Value{kind: KindInvalid, str: msg}) }
+
+// IntList returns a shared copy of l.
+func (b *Builder) IntList(l []int64) []int64 {
 	if len(l) == 0 {
 		return nil
 	}
@@ -231,7 +246,7 @@ func (b *builder) intList(l []int64) []int64 {
 	return s
 }
 
-func (b *builder) intRows(rows [][]int64) *Value {
+func (b *Builder) IntRows(rows [][]int64) *Value {
 	if len(rows) == 0 {
 		if b.noRows == nil {
 			b.noRows = b.value(Value{kind: KindListListInt})
@@ -241,78 +256,78 @@ func (b *builder) intRows(rows [][]int64) *Value {
 	return b.value(Value{kind: KindListListInt, num: uint64(len(rows)), ext: rows})
 }
 
-// list is a ListValue while it is read.
-type list struct {
-	elem   Kind
-	vt     int16
-	mixed  bool
-	strs   []string
-	ints   []int64
-	floats []float32
-	bools  []bool
-	descs  []*TensorDesc
-	tens   []*Tensor
-	funcs  []*NamedAttrs
-	graphs []*Graph
+// List is a ListValue while it is read.
+type List struct {
+	Elem    Kind
+	ValType int16
+	Mixed   bool
+	Texts   []string
+	Ints    []int64
+	Floats  []float32
+	Bools   []bool
+	Descs   []*TensorDesc
+	Tensors []*Tensor
+	Funcs   []*NamedAttrs
+	Graphs  []*Graph
 }
 
-func (l *list) reset() {
-	*l = list{elem: KindEmpty, vt: -1, strs: l.strs[:0], ints: l.ints[:0], floats: l.floats[:0], bools: l.bools[:0]}
+func (l *List) Reset() {
+	*l = List{Elem: KindEmpty, ValType: -1, Texts: l.Texts[:0], Ints: l.Ints[:0], Floats: l.Floats[:0], Bools: l.Bools[:0]}
 }
 
-// is notes the kind of the next element and reports whether the list can take it. A list has elements of
+// Is notes the kind of the next element and reports whether the list can take it. A list has elements of
 // one kind; others are dropped.
-func (l *list) is(k Kind) bool {
-	if l.elem == KindEmpty {
-		l.elem = k
+func (l *List) Is(k Kind) bool {
+	if l.Elem == KindEmpty {
+		l.Elem = k
 	}
-	if l.elem != k {
-		l.mixed = true
+	if l.Elem != k {
+		l.Mixed = true
 		return false
 	}
 	return true
 }
 
-func (b *builder) listValue(l *list) *Value {
-	v := Value{kind: KindList, elem: l.elem, vt: l.vt}
-	k := append(b.hash[:0], byte(l.elem), byte(l.vt))
-	switch l.elem {
+func (b *Builder) ListValue(l *List) *Value {
+	v := Value{kind: KindList, elem: l.Elem, vt: l.ValType}
+	k := append(b.hash[:0], byte(l.Elem), byte(l.ValType))
+	switch l.Elem {
 	case KindString, KindExpression:
-		for _, s := range l.strs {
+		for _, s := range l.Texts {
 			k = binary.AppendUvarint(k, uint64(len(s)))
 			k = append(k, s...)
 		}
-		v.num = uint64(len(l.strs))
+		v.num = uint64(len(l.Texts))
 	case KindInt, KindDType, KindBytes:
-		for _, n := range l.ints {
+		for _, n := range l.Ints {
 			k = binary.AppendVarint(k, n)
 		}
-		v.num = uint64(len(l.ints))
+		v.num = uint64(len(l.Ints))
 	case KindFloat:
-		for _, f := range l.floats {
+		for _, f := range l.Floats {
 			k = binary.LittleEndian.AppendUint32(k, math.Float32bits(f))
 		}
-		v.num = uint64(len(l.floats))
+		v.num = uint64(len(l.Floats))
 	case KindBool:
-		for _, x := range l.bools {
+		for _, x := range l.Bools {
 			if x {
 				k = append(k, 1)
 			} else {
 				k = append(k, 0)
 			}
 		}
-		v.num = uint64(len(l.bools))
+		v.num = uint64(len(l.Bools))
 	case KindTensorDesc:
-		v.num, v.ext = uint64(len(l.descs)), l.descs
+		v.num, v.ext = uint64(len(l.Descs)), l.Descs
 		return b.value(v)
 	case KindTensor:
-		v.num, v.ext = uint64(len(l.tens)), l.tens
+		v.num, v.ext = uint64(len(l.Tensors)), l.Tensors
 		return b.value(v)
 	case KindFunc:
-		v.num, v.ext = uint64(len(l.funcs)), l.funcs
+		v.num, v.ext = uint64(len(l.Funcs)), l.Funcs
 		return b.value(v)
 	case KindGraph:
-		v.num, v.ext = uint64(len(l.graphs)), l.graphs
+		v.num, v.ext = uint64(len(l.Graphs)), l.Graphs
 		return b.value(v)
 	}
 	b.hash = k
@@ -322,15 +337,15 @@ func (b *builder) listValue(l *list) *Value {
 			return old
 		}
 	}
-	switch l.elem {
+	switch l.Elem {
 	case KindString, KindExpression:
-		v.ext = append(make([]string, 0, len(l.strs)), l.strs...)
+		v.ext = append(make([]string, 0, len(l.Texts)), l.Texts...)
 	case KindInt, KindDType, KindBytes:
-		v.ext = append(make([]int64, 0, len(l.ints)), l.ints...)
+		v.ext = append(make([]int64, 0, len(l.Ints)), l.Ints...)
 	case KindFloat:
-		v.ext = append(make([]float32, 0, len(l.floats)), l.floats...)
+		v.ext = append(make([]float32, 0, len(l.Floats)), l.Floats...)
 	case KindBool:
-		v.ext = append(make([]bool, 0, len(l.bools)), l.bools...)
+		v.ext = append(make([]bool, 0, len(l.Bools)), l.Bools...)
 	}
 	p := b.value(v)
 	if shared {
@@ -355,9 +370,19 @@ func take[T any](chunk *[]T, stack *[]T, mark int) []T {
 	return (*chunk)[off:len(*chunk):len(*chunk)]
 }
 
-// takeAttrs takes the tail of a stack of attributes like take, but shares equal maps. It is meant for tensor
+// TakeAttrs moves the tail of a stack of attributes into a map of its own.
+func (b *Builder) TakeAttrs(stack *[]Attr, mark int) Attrs { return take(&b.attrs, stack, mark) }
+
+// TakeEdges does so for edges, takeDescs for descriptors.
+func (b *Builder) TakeEdges(stack *[]Edge, mark int) []Edge { return take(&b.edges, stack, mark) }
+
+func (b *Builder) TakeDescs(stack *[]TensorDesc, mark int) []TensorDesc {
+	return take(&b.descs, stack, mark)
+}
+
+// ShareAttrs takes the tail of a stack of attributes like takeAttrs, but shares equal maps. It is meant for tensor
 // descriptors and option lists: a consumer's input repeats its producer's output, layer after layer.
-func (b *builder) takeAttrs(stack *[]Attr, mark int) Attrs {
+func (b *Builder) ShareAttrs(stack *[]Attr, mark int) Attrs {
 	s := (*stack)[mark:]
 	if len(s) == 0 {
 		return nil
@@ -379,7 +404,7 @@ func (b *builder) takeAttrs(stack *[]Attr, mark int) Attrs {
 	return out
 }
 
-func (b *builder) op() *Op {
+func (b *Builder) Op() *Op {
 	b.nOps++
 	if len(b.ops) == cap(b.ops) {
 		b.ops = make([]Op, 0, min(64, max(4, 2*cap(b.ops))))
@@ -388,13 +413,26 @@ func (b *builder) op() *Op {
 	return &b.ops[len(b.ops)-1]
 }
 
-func (b *builder) warn(w Warning) {
-	if len(b.warnings) < maxWarnings {
-		for _, old := range b.warnings {
+func (b *Builder) Warn(w Warning) {
+	if len(b.Warnings) < MaxWarnings {
+		for _, old := range b.Warnings {
 			if old.Msg == w.Msg {
 				return
 			}
 		}
-		b.warnings = append(b.warnings, w)
+		b.Warnings = append(b.Warnings, w)
 	}
+}
+
+// DType turns a data type, a word or a number of the enum, into the name a descriptor holds.
+func (b *Builder) DType(p []byte) string {
+	if numeric(p) {
+		if n, err := strconv.ParseInt(string(p), 10, 64); err == nil {
+			return DTypeName(n)
+		}
+	}
+	if string(p) == Undefined {
+		return ""
+	}
+	return b.Intern(p)
 }

@@ -1,19 +1,23 @@
-package graph
+package graph_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"precision/graph"
+	"precision/graph/internal/graphtest"
+	"precision/graph/read"
 )
 
 // shortIndex indexes a graph in the short form of textRules.
-func shortIndex(t *testing.T, path, lines string) *Index {
+func shortIndex(t *testing.T, path, lines string) *graph.Index {
 	t.Helper()
-	m, err := Read(strings.NewReader(shortGraph(lines)), path)
+	m, err := read.Read(strings.NewReader(graphtest.Short(lines)), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := NewIndex(m)
+	x, err := graph.NewIndex(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +47,7 @@ func TestDiff(t *testing.T) {
 		more Abs fc_new:0 origin=more DT_FLOAT
 		Node_Output NetOutput soft:0,more:0`)
 	var out bytes.Buffer
-	if err := Compare(a, b).WriteText(&out); err != nil {
+	if err := graph.Compare(a, b).WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := `A: a
@@ -66,25 +70,25 @@ Type, layout and shape:
   [MatMul] fc of fc, in B fc_new
     type: MatMul -> MatMulV2
 `
-	if diff := firstDiff(want, out.String()); diff != "" {
+	if diff := graphtest.FirstDiff(want, out.String()); diff != "" {
 		t.Errorf("%s\n%s", diff, out.String())
 	}
-	if d := Compare(a, a); !d.Empty() || d.Same != len(a.Ops) {
+	if d := graph.Compare(a, a); !d.Empty() || d.Same != len(a.Ops) {
 		t.Errorf("a graph differs from itself: %+v", d)
 	}
 }
 
 func TestDiffReal(t *testing.T) {
 	for _, name := range []string{"resnet50/ge_proto_00000062_Build.txt", "training/ge_proto_00000001_Build.txt", "json/test.om.json"} {
-		m, err := Open(realFile(t, name))
+		m, err := read.Open(graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := NewIndex(m)
+		x, err := graph.NewIndex(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := Compare(x, x); !d.Empty() {
+		if d := graph.Compare(x, x); !d.Empty() {
 			var b bytes.Buffer
 			d.WriteText(&b)
 			t.Errorf("%s differs from itself:\n%s", name, b.String())
@@ -106,7 +110,7 @@ func TestSimilar(t *testing.T) {
 		two T c:0 DT_FLOAT
 		three T c:0 DT_FLOAT16 DT_FLOAT16
 		right T c:0 DT_FLOAT16`)
-	s := Similar(a.Model.Graphs[0], b.Model.Graphs[0])
+	s := graph.Similar(a.Model.Graphs[0], b.Model.Graphs[0])
 	if names(s.OnlyA) != "left" || names(s.OnlyB) != "right" || s.Compared != 4 || s.Similar != 2 || len(s.Different) != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -119,8 +123,8 @@ func TestSimilar(t *testing.T) {
 }
 
 func TestPairGraphs(t *testing.T) {
-	parse := func(text string) []*Graph {
-		m, err := Read(strings.NewReader(text), "g")
+	parse := func(text string) []*graph.Graph {
+		m, err := read.Read(strings.NewReader(text), "g")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,14 +134,14 @@ func TestPairGraphs(t *testing.T) {
 	a := parse(`graph { name: "ge_default_20230101000000_1" } graph { name: "other"` + id("0_7") + `} graph { name: "same" } graph { name: "alone" }`)
 	b := parse(`graph { name: "same" } graph { name: "renamed"` + id("0_7") + `} graph { name: "ge_default_20240505050505_1" }`)
 	var got []string
-	for _, p := range PairGraphs(a, b) {
+	for _, p := range graph.PairGraphs(a, b) {
 		got = append(got, p[0].Name+"="+p[1].Name)
 	}
 	want := "ge_default_20230101000000_1=ge_default_20240505050505_1 other=renamed same=same"
 	if strings.Join(got, " ") != want {
 		t.Errorf("%q", got)
 	}
-	if p := PairGraphs(parse(`graph { name: "a" }`), parse(`graph { name: "b" }`)); len(p) != 1 {
+	if p := graph.PairGraphs(parse(`graph { name: "a" }`), parse(`graph { name: "b" }`)); len(p) != 1 {
 		t.Errorf("single graphs are not paired: %v", p)
 	}
 }

@@ -1,17 +1,17 @@
-// Package graph reads the graphs that the Ascend Graph Engine (GE) writes and answers what a
-// precision comparison asks of them: which framework operators an NPU operator stands for, which
-// golden tensor belongs to an input or output, how operators are connected.
+// Package graph is the model of a graph that the Ascend Graph Engine (GE) compiled, and the questions a precision
+// comparison asks of it: which framework operators an NPU operator stands for, how operators are connected, what two
+// builds of a network have in common.
 //
-// One [Model] holds every source: the text dump ge_proto_*.txt, the JSON that atc prints from it or
-// from an offline model, the offline model (.om) itself, and the ONNX-style dump. [Open] and [Read]
-// tell the sources apart by their content. Byte blobs (kernels, weights) are counted and dropped
-// while reading, so a model is much smaller than its file.
+// One [Model] holds every source. It consists of graphs ([Graph]), these of operators ([Op]) with inputs ([Edge]),
+// tensor descriptors ([TensorDesc]) and attributes ([Attrs], [Value]). Byte blobs (kernels, weights) are counted and
+// not kept, so a model is much smaller than its file. Models are made with a [Builder], which keeps what occurs again
+// and again once.
 //
-// What readers leave out: attribute groups and weight compression tables, which say nothing about precision, and
-// fields unknown to the schema, which give a warning.
+// Questions about edges, also through called graphs, go to an [Index]; node descriptions ([Index.Node]) and the
+// comparison of two builds ([Compare]) start from it. [Model.Summary] counts, [Model.Select] finds operators,
+// [Model.Casts] judges the casts, [MatchDump] finds the graph that a folder of dumps belongs to.
 //
-// [NewRules] derives the fusion relations from a model; [Rules.GoldenInput] and [Rules.GoldenOutput] find the
-// golden tensor of an operator's input or output. [NewIndex] answers questions about edges, also through called graphs; it is what
-// node descriptions, drawings and the comparison of two builds ([Compare]) start from. [MatchDump] finds the graph a
-// dump folder belongs to, [ReadFusionResult] reads which fusion passes fired, and [WriteJSON] writes what atc would.
+// The rooms around it import it, and it imports none of them: graph/read reads models from files, graph/write writes
+// the JSON that atc would, graph/fusion derives which operators stand for which framework operators, graph/draw makes
+// pictures.
 package graph

@@ -14,29 +14,6 @@ type Candidate struct {
 	Model *Model
 }
 
-// OpenFolder reads the final graphs below dir. Files that cannot be read are reported as warnings.
-func OpenFolder(dir string) ([]Candidate, []Warning, error) {
-	files, err := FindFiles(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	var out []Candidate
-	var warnings []Warning
-	for _, f := range BuildFiles(files) {
-		m, err := Open(f.Path)
-		if err != nil {
-			w := Warning{Path: f.Path, Offset: -1, Msg: err.Error()}
-			if e, ok := err.(*Error); ok {
-				w = Warning{e.Path, e.Line, e.Offset, e.Msg}
-			}
-			warnings = append(warnings, w)
-			continue
-		}
-		out = append(out, Candidate{f, m})
-	}
-	return out, warnings, nil
-}
-
 // DumpFolder is what matching needs to know about a folder of dump files.
 type DumpFolder struct {
 	Model  string    // name of the folder on the model level, <time>/<device>/<model>/<model id>/<iteration>

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"precision/graph"
+	"precision/graph/read"
 )
 
 func TestParseFileName(t *testing.T) {
@@ -19,13 +22,13 @@ func TestParseFileName(t *testing.T) {
 		"ge_onnx_00000062_graph_11_PreRunBegin.pbtxt":    "62 11 PreRunBegin false true",
 		"ge_proto_00000002_graph_4_PreRunAfterBuild.txt": "2 4 PreRunAfterBuild false false",
 	} {
-		f, ok := ParseFileName(name)
+		f, ok := graph.ParseFileName(name)
 		if got := fmt.Sprint(f.Number, f.GraphID, " ", f.Stage, " ", f.Aclop, f.ONNX); !ok || strings.ReplaceAll(got, "  ", " ") != want {
 			t.Errorf("%s: %s %v, want %s", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"ge_proto_x_Build.txt", "ge_proto_1_Build.pbtxt", "ge_onnx_1_Build.txt", "graph.txt", "ge_readable_00000001_graph_1_Build.txt"} {
-		if _, ok := ParseFileName(name); ok {
+		if _, ok := graph.ParseFileName(name); ok {
 			t.Errorf("%s is taken for a graph file", name)
 		}
 	}
@@ -62,12 +65,12 @@ func TestBuildFiles(t *testing.T) {
 		for _, f := range c.files {
 			put(t, dir, map[string]string{"pid_7_deviceid_3/" + f: "graph { }"})
 		}
-		files, err := FindFiles(dir)
+		files, err := read.FindFiles(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range BuildFiles(files) {
+		for _, f := range graph.BuildFiles(files) {
 			got = append(got, filepath.Base(f.Path))
 			if f.PID != 7 || f.Device != 3 {
 				t.Errorf("%s: process %d, device %d", f.Path, f.PID, f.Device)
@@ -77,14 +80,14 @@ func TestBuildFiles(t *testing.T) {
 			t.Errorf("%s: %q, want %s", c.name, got, c.want)
 		}
 	}
-	if _, err := FindFiles(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := read.FindFiles(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("missing folder is not reported")
 	}
 }
 
 func TestMatchDump(t *testing.T) {
 	dir := t.TempDir()
-	graph := func(name string, ops ...string) string {
+	text := func(name string, ops ...string) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "graph { name: %q ", name)
 		for _, o := range ops {
@@ -94,13 +97,13 @@ func TestMatchDump(t *testing.T) {
 		return b.String()
 	}
 	put(t, dir, map[string]string{
-		"pid_1_deviceid_0/ge_proto_00000001_graph_1_Build.txt": graph("ge_default_20230713074125_1", "a/b", "c"),
-		"pid_1_deviceid_1/ge_proto_00000001_graph_1_Build.txt": graph("ge_default_20230713074125_1", "a/b", "c"),
-		"pid_1_deviceid_0/ge_proto_00000002_graph_2_Build.txt": graph("ge_default_20230713074125_2", "x") + graph("ge_default_20230713074125_sub_0_know", "y", "z"),
-		"pid_1_deviceid_0/ge_proto_00000003_graph_3_Build.txt": graph("resnet_NPU_0", "p", "q", "r"),
+		"pid_1_deviceid_0/ge_proto_00000001_graph_1_Build.txt": text("ge_default_20230713074125_1", "a/b", "c"),
+		"pid_1_deviceid_1/ge_proto_00000001_graph_1_Build.txt": text("ge_default_20230713074125_1", "a/b", "c"),
+		"pid_1_deviceid_0/ge_proto_00000002_graph_2_Build.txt": text("ge_default_20230713074125_2", "x") + text("ge_default_20230713074125_sub_0_know", "y", "z"),
+		"pid_1_deviceid_0/ge_proto_00000003_graph_3_Build.txt": text("resnet_NPU_0", "p", "q", "r"),
 		"pid_1_deviceid_0/ge_proto_00000004_graph_4_Build.txt": "graph {",
 	})
-	cands, warnings, err := OpenFolder(dir)
+	cands, warnings, err := read.OpenFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,29 +113,29 @@ func TestMatchDump(t *testing.T) {
 	for i := range cands {
 		cands[i].File.ModTime = time.Date(2023, 7, 13, 7, 42+i, 0, 0, time.UTC)
 	}
-	ops := func(names ...string) (out []DumpOp) {
+	ops := func(names ...string) (out []graph.DumpOp) {
 		for _, n := range names {
-			out = append(out, DumpOp{"T", n})
+			out = append(out, graph.DumpOp{"T", n})
 		}
 		return out
 	}
 	for _, c := range []struct {
 		name   string
-		d      DumpFolder
+		d      graph.DumpFolder
 		want   string
 		device int
 	}{
-		{"name and device", DumpFolder{Model: "ge_default_20230713074125_1", Device: 1, Ops: ops("a_b")}, "ge_default_20230713074125_1 name 1/1", 1},
-		{"newest before", DumpFolder{Model: "ge_default_20230713074125_1", Device: -1, Time: time.Date(2023, 7, 13, 7, 43, 0, 0, time.UTC)}, "ge_default_20230713074125_1 name 0/0", 0},
-		{"newest", DumpFolder{Model: "ge_default_20230713074125_1", Device: -1}, "ge_default_20230713074125_1 name 0/0", 1},
-		{"sub graph", DumpFolder{Model: "ge_default_20230713074125_sub_0_know", Device: -1, Ops: ops("y", "nope")}, "ge_default_20230713074125_sub_0_know name 1/2", 0},
-		{"npu", DumpFolder{Model: "resnet_0", Device: -1}, "resnet_NPU_0 similar name 0/0", 0},
-		{"npu and zero", DumpFolder{Model: "ge_default_20230713074125_NPU_2", Device: -1}, "ge_default_20230713074125_2 similar name 0/0", 0},
-		{"time", DumpFolder{Model: "ge_default_20230713074150_2", Device: -1}, "ge_default_20230713074125_2 graph id and time 0/0", 0},
-		{"operators", DumpFolder{Model: "other", Device: -1, Ops: ops("p", "q", "no")}, "resnet_NPU_0 operators 2/3", 0},
-		{"few operators", DumpFolder{Model: "other", Device: -1, Ops: ops("p", "no", "neither")}, "", 0},
+		{"name and device", graph.DumpFolder{Model: "ge_default_20230713074125_1", Device: 1, Ops: ops("a_b")}, "ge_default_20230713074125_1 name 1/1", 1},
+		{"newest before", graph.DumpFolder{Model: "ge_default_20230713074125_1", Device: -1, Time: time.Date(2023, 7, 13, 7, 43, 0, 0, time.UTC)}, "ge_default_20230713074125_1 name 0/0", 0},
+		{"newest", graph.DumpFolder{Model: "ge_default_20230713074125_1", Device: -1}, "ge_default_20230713074125_1 name 0/0", 1},
+		{"sub graph", graph.DumpFolder{Model: "ge_default_20230713074125_sub_0_know", Device: -1, Ops: ops("y", "nope")}, "ge_default_20230713074125_sub_0_know name 1/2", 0},
+		{"npu", graph.DumpFolder{Model: "resnet_0", Device: -1}, "resnet_NPU_0 similar name 0/0", 0},
+		{"npu and zero", graph.DumpFolder{Model: "ge_default_20230713074125_NPU_2", Device: -1}, "ge_default_20230713074125_2 similar name 0/0", 0},
+		{"time", graph.DumpFolder{Model: "ge_default_20230713074150_2", Device: -1}, "ge_default_20230713074125_2 graph id and time 0/0", 0},
+		{"operators", graph.DumpFolder{Model: "other", Device: -1, Ops: ops("p", "q", "no")}, "resnet_NPU_0 operators 2/3", 0},
+		{"few operators", graph.DumpFolder{Model: "other", Device: -1, Ops: ops("p", "no", "neither")}, "", 0},
 	} {
-		m := MatchDump(c.d, cands)
+		m := graph.MatchDump(c.d, cands)
 		got := ""
 		if len(m) > 0 {
 			got = fmt.Sprintf("%s %v %d/%d", m[0].Graph.Name, m[0].How, m[0].Found, m[0].Of)
@@ -144,8 +147,8 @@ func TestMatchDump(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	om := Candidate{Model: &Model{Path: "dir/net.om", Source: SourceOM, Graphs: []*Graph{{Name: "net_NPU_7"}}}}
-	if m := MatchDump(DumpFolder{Model: "net"}, []Candidate{om}); len(m) != 1 || m[0].How != MatchName || m[0].Share() != 1 {
+	om := graph.Candidate{Model: &graph.Model{Path: "dir/net.om", Source: graph.SourceOM, Graphs: []*graph.Graph{{Name: "net_NPU_7"}}}}
+	if m := graph.MatchDump(graph.DumpFolder{Model: "net"}, []graph.Candidate{om}); len(m) != 1 || m[0].How != graph.MatchName || m[0].Share() != 1 {
 		t.Errorf("offline model: %+v", m)
 	}
 }

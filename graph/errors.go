@@ -6,16 +6,26 @@ import (
 	"strings"
 )
 
-// CodeRuleFile is the exit code that comparison tools of this family use for a graph or rule file
-// that cannot be understood.
-const CodeRuleFile = 13
+// Fault says why a graph file cannot be used.
+type Fault uint8
+
+const (
+	FaultContent Fault = iota // it cannot be understood, or lacks what was asked for
+	FaultRead                 // reading it broke off
+	FaultLimit                // it is larger or deeper than any real graph
+	FaultCircle               // its graphs call each other in a circle
+)
+
+func (f Fault) String() string {
+	return [...]string{"content", "read", "limit", "circle"}[min(f, FaultCircle)]
+}
 
 // Error is a graph file that cannot be used, with the place of the fault.
 type Error struct {
 	Path   string // file as given to Open, or the name given to Read; may be empty
 	Line   int    // line from 1, 0 if unknown or the source is binary
 	Offset int64  // byte offset from 0, -1 if unknown
-	Code   int    // exit code, CodeRuleFile for every fault of content
+	Fault  Fault
 	Msg    string // what was found and what was expected
 }
 
@@ -40,6 +50,19 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// FaultAt returns an error at a place as graphs and operators keep it.
+func (m *Model) FaultAt(place int, msg string) *Error {
+	e := &Error{Path: m.Path, Offset: -1, Msg: msg}
+	if m.Source.binary() {
+		e.Offset = int64(place)
+	} else {
+		e.Line = place
+	}
+	return e
+}
+
+func (s Source) binary() bool { return s == SourceBinary || s == SourceOM }
+
 // Warning is something a reader passed over: the file is usable, but not everything in it was
 // understood.
 type Warning struct {
@@ -53,5 +76,5 @@ func (w Warning) String() string {
 	return (&Error{Path: w.Path, Line: w.Line, Offset: w.Offset, Msg: w.Msg}).Error()
 }
 
-// maxWarnings bounds what one hostile file can make a reader remember.
-const maxWarnings = 50
+// MaxWarnings bounds what one hostile file can make a reader remember.
+const MaxWarnings = 50

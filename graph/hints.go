@@ -18,7 +18,7 @@ type Hints struct {
 	HasOutAttr   bool
 }
 
-func (h *Hints) reset() {
+func (h *Hints) Reset() {
 	*h = Hints{InputNames: h.InputNames[:0], SrcNames: h.SrcNames[:0], SrcIndexes: h.SrcIndexes[:0],
 		DstNames: h.DstNames[:0], DstIndexes: h.DstIndexes[:0], InputI: h.InputI[:0], OutputI: h.OutputI[:0],
 		Workspace: h.Workspace[:0], WorkspaceLen: h.WorkspaceLen[:0], IsInputConst: h.IsInputConst[:0]}

@@ -45,7 +45,7 @@ type use struct {
 
 // NewIndex prepares a model for questions. Sub graphs that call each other in a circle give an *[Error].
 func NewIndex(m *Model) (*Index, error) {
-	m.own()
+	m.Own()
 	x := &Index{Model: m, graphs: make(map[string]*Graph, len(m.Graphs)), names: make(map[*Graph]map[string]*Op, len(m.Graphs)),
 		callers: map[*Graph][]*Op{}, dataOps: map[*Graph]map[int64][]*Op{}, results: map[*Graph]*Op{},
 		returns: map[*Graph]map[int]Input{}}
@@ -77,7 +77,7 @@ func NewIndex(m *Model) (*Index, error) {
 		for _, o := range g.Ops {
 			switch o.Type {
 			case "Data":
-				if k, ok := o.Attr(attrParentIndex).Int(); ok {
+				if k, ok := o.Attr(AttrParentIndex).Int(); ok {
 					slots[k] = append(slots[k], o)
 				}
 			case "NetOutput":
@@ -94,8 +94,6 @@ func NewIndex(m *Model) (*Index, error) {
 	}
 	return x, nil
 }
-
-const attrParentIndex = "_parent_node_index"
 
 // link resolves the input lists and inverts them.
 func (x *Index) link(edges int) {
@@ -176,7 +174,9 @@ func (x *Index) checkCalls() error {
 				continue
 			}
 			if state[callee] == open {
-				return x.Model.faultAt(o.Line, "op "+strconv.Quote(o.Name)+" calls graph "+strconv.Quote(callee.Name)+", which calls it")
+				e := x.Model.FaultAt(o.Line, "op "+strconv.Quote(o.Name)+" calls graph "+strconv.Quote(callee.Name)+", which calls it")
+				e.Fault = FaultCircle
+				return e
 			}
 			state[callee] = open
 			stack = append(stack, frame{g: callee})
@@ -272,7 +272,7 @@ func (x *Index) Origins(p Port) []Port {
 		seen[p] = true
 		var next []Port
 		if p.Op.Type == "Data" && p.Index == 0 {
-			if k, ok := p.Op.Attr(attrParentIndex).Int(); ok {
+			if k, ok := p.Op.Attr(AttrParentIndex).Int(); ok {
 				for _, c := range x.callers[p.Op.Graph] {
 					if in, ok := x.Input(c, int(k)); ok && in.From != nil {
 						next = append(next, Port{in.From, in.Index})
@@ -331,7 +331,7 @@ func resultIndex(in Input) (int, bool) {
 	if in.Desc == nil {
 		return 0, false
 	}
-	n, ok := in.Desc.Attr(attrParentIndex).Int()
+	n, ok := in.Desc.Attr(AttrParentIndex).Int()
 	return int(n), ok
 }
 
@@ -370,4 +370,30 @@ func (x *Index) Sinks(op *Op, out int) []Port {
 		todo = append(todo, next...)
 	}
 	return ends
+}
+
+// Neighbors returns the producers or consumers of op, each once.
+func (x *Index) Neighbors(op *Op, up, control bool) []*Op {
+	var out []*Op
+	seen := map[*Op]bool{}
+	add := func(o *Op) {
+		if o != nil && !seen[o] {
+			seen[o] = true
+			out = append(out, o)
+		}
+	}
+	if up {
+		for _, in := range x.Inputs(op) {
+			if in.Slot >= 0 || control {
+				add(in.From)
+			}
+		}
+		return out
+	}
+	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
+		if u.out >= 0 || control {
+			add(u.op)
+		}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"bytes"
@@ -8,64 +8,26 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"precision/graph"
+	"precision/graph/internal/graphtest"
+	"precision/graph/read"
 )
 
-// callGraph: a root that calls a graph through PartitionedCall, which holds an If with two branches.
-const callGraph = `
-graph { name: "root"
-  op { name: "in" type: "Data" output_desc { } }
-  op { name: "cond" type: "Data" output_desc { } }
-  op { name: "call" type: "PartitionedCall" input: "in:0" input: "cond:0" input: "in:-1" subgraph_name: "mid"
-    input_desc { } input_desc { } output_desc { } output_desc { } }
-  op { name: "use" type: "Neg" input: "call:1" input: "" input: "gone:0" input: "broken" input: "late:-1"
-    input_desc { dtype: DT_FLOAT } input_desc { layout: "RESERVED" } }
-  op { name: "late" type: "NoOp" input: "use:-1" }
-  op { name: "use2" type: "Neg" input: "call:0" input_desc { } }
-}
-graph { name: "mid"
-  op { name: "d0" type: "Data" attr { key: "_parent_node_index" value { i: 0 } } }
-  op { name: "d1" type: "Data" attr { key: "_parent_node_index" value { i: 1 } } }
-  op { name: "if" type: "If" input: "d1:0" input: "d0:0" subgraph_name: "then" subgraph_name: "else" subgraph_name: "unknown" }
-  op { name: "mid_out" type: "NetOutput" input: "if:0" input: "d0:0"
-    input_desc { attr { key: "_parent_node_index" value { i: 1 } } } input_desc { attr { key: "_parent_node_index" value { i: 0 } } } }
-}
-graph { name: "then"
-  op { name: "t0" type: "Data" attr { key: "_parent_node_index" value { i: 1 } } }
-  op { name: "relu" type: "Relu" input: "t0:0" }
-  op { name: "then_out" type: "NetOutput" input: "relu:0" input_desc { } }
-}
-graph { name: "else"
-  op { name: "e0" type: "Data" attr { key: "_parent_node_index" value { i: 1 } } }
-  op { name: "abs" type: "Abs" input: "e0:0" }
-  op { name: "else_out" type: "NetOutput" input: "abs:0" }
-}
-`
-
-func indexOf(t testing.TB, text string) *Index {
+func indexOf(t testing.TB, text string) *graph.Index {
 	t.Helper()
-	m, err := Read(strings.NewReader(text), "g.txt")
+	m, err := read.Read(strings.NewReader(text), "g.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := NewIndex(m)
+	x, err := graph.NewIndex(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
 }
 
-func (x *Index) find(t testing.TB, name string) *Op {
-	t.Helper()
-	for _, o := range x.Ops {
-		if o.Name == name {
-			return o
-		}
-	}
-	t.Fatalf("no op %s", name)
-	return nil
-}
-
-func portText(ports []Port) string {
+func portText(ports []graph.Port) string {
 	var b strings.Builder
 	for i, p := range ports {
 		if i > 0 {
@@ -77,9 +39,9 @@ func portText(ports []Port) string {
 }
 
 func TestIndex(t *testing.T) {
-	x := indexOf(t, callGraph)
+	x := indexOf(t, graphtest.CallGraph)
 	var b strings.Builder
-	for _, in := range x.Inputs(x.find(t, "use")) {
+	for _, in := range x.Inputs(graphtest.Op(t, x, "use")) {
 		name := "-"
 		if in.From != nil {
 			name = in.From.Name
@@ -92,16 +54,16 @@ func TestIndex(t *testing.T) {
 3 - -2 <nil>
 -1 late -1 <nil>
 `
-	if diff := firstDiff(want, b.String()); diff != "" {
+	if diff := graphtest.FirstDiff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
-	if got := portText(x.Consumers(x.find(t, "in"), 0)); got != "call:0" {
+	if got := portText(x.Consumers(graphtest.Op(t, x, "in"), 0)); got != "call:0" {
 		t.Errorf("consumers of in: %s", got)
 	}
-	if ops := x.ControlConsumers(x.find(t, "in")); len(ops) != 1 || ops[0].Name != "call" {
+	if ops := x.ControlConsumers(graphtest.Op(t, x, "in")); len(ops) != 1 || ops[0].Name != "call" {
 		t.Errorf("control consumers of in: %v", ops)
 	}
-	if got := portText(x.Consumers(x.find(t, "in"), ControlIndex)); got != "" {
+	if got := portText(x.Consumers(graphtest.Op(t, x, "in"), graph.ControlIndex)); got != "" {
 		t.Errorf("control edges among data consumers: %s", got)
 	}
 	for _, c := range []struct {
@@ -111,24 +73,24 @@ func TestIndex(t *testing.T) {
 	}{
 		{"use", 0, "relu:0 abs:0"}, {"use2", 0, "in:0"}, {"relu", 0, "in:0"}, {"if", 0, "cond:0"}, {"use", 1, ""}, {"use", 9, ""},
 	} {
-		if got := portText(x.Sources(x.find(t, c.op), c.slot)); got != c.want {
+		if got := portText(x.Sources(graphtest.Op(t, x, c.op), c.slot)); got != c.want {
 			t.Errorf("sources of %s:%d: %s, want %s", c.op, c.slot, got, c.want)
 		}
 	}
 	for _, c := range []struct{ op, want string }{
 		{"in", "relu:0 abs:0 use2:0"}, {"cond", "if:0"}, {"relu", "use:0"}, {"abs", "use:0"}, {"use", ""},
 	} {
-		if got := portText(x.Sinks(x.find(t, c.op), 0)); got != c.want {
+		if got := portText(x.Sinks(graphtest.Op(t, x, c.op), 0)); got != c.want {
 			t.Errorf("sinks of %s: %s, want %s", c.op, got, c.want)
 		}
 	}
-	if len(x.Callers(x.Graph("mid"))) != 1 || len(x.Callees(x.find(t, "if"))) != 2 || x.Op(x.Graph("mid"), "in") != nil {
+	if len(x.Callers(x.Graph("mid"))) != 1 || len(x.Callees(graphtest.Op(t, x, "if"))) != 2 || x.Op(x.Graph("mid"), "in") != nil {
 		t.Error("callers and callees")
 	}
 }
 
 func TestCallCycle(t *testing.T) {
-	m, err := Read(strings.NewReader(`graph { name: "a" op { name: "x" type: "If" subgraph_name: "b" } }
+	m, err := read.Read(strings.NewReader(`graph { name: "a" op { name: "x" type: "If" subgraph_name: "b" } }
 graph { name: "b"
   op { name: "y" type: "While" subgraph_name: "c" } }
 graph { name: "c"
@@ -136,8 +98,8 @@ graph { name: "c"
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewIndex(m)
-	var e *Error
+	_, err = graph.NewIndex(m)
+	var e *graph.Error
 	if !errors.As(err, &e) || e.Error() != `g.txt:5: op "z" calls graph "b", which calls it` {
 		t.Errorf("error %v", err)
 	}
@@ -145,10 +107,10 @@ graph { name: "c"
 	x := indexOf(t, `graph { name: "a" op { name: "c" type: "While" input: "c:0" subgraph_name: "b" } }
 graph { name: "b" op { name: "d" type: "Data" attr { key: "_parent_node_index" value { i: 0 } } }
   op { name: "o" type: "NetOutput" input: "d:0" } }`)
-	if got := portText(x.Sources(x.find(t, "c"), 0)); got != "" {
+	if got := portText(x.Sources(graphtest.Op(t, x, "c"), 0)); got != "" {
 		t.Errorf("sources in a circle: %s", got)
 	}
-	if got := portText(x.Sinks(x.find(t, "c"), 0)); got != "" {
+	if got := portText(x.Sinks(graphtest.Op(t, x, "c"), 0)); got != "" {
 		t.Errorf("sinks in a circle: %s", got)
 	}
 }
@@ -156,11 +118,11 @@ graph { name: "b" op { name: "d" type: "Data" attr { key: "_parent_node_index" v
 // TestIndexReal: every data slot of real graphs has its descriptor and, if connected, its producer.
 func TestIndexReal(t *testing.T) {
 	for _, name := range []string{"resnet50/ge_proto_00000062_Build.txt", "training/ge_proto_00000001_Build.txt", "json/model.json", "json/test.om.json"} {
-		m, err := Open(realFile(t, name))
+		m, err := read.Open(graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := NewIndex(m)
+		x, err := graph.NewIndex(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,15 +150,15 @@ func TestIndexReal(t *testing.T) {
 			t.Errorf("%s: %d connected slots, %d uses", name, slots, uses)
 		}
 	}
-	m, err := Open(realFile(t, "training/ge_proto_00000001_Build.txt"))
+	m, err := read.Open(graphtest.Real(t, "training/ge_proto_00000001_Build.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := NewIndex(m)
+	x, err := graph.NewIndex(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := portText(x.Sources(x.find(t, "Node_Output"), 0)); got == "" {
+	if got := portText(x.Sources(graphtest.Op(t, x, "Node_Output"), 0)); got == "" {
 		t.Error("nothing feeds the output of the network")
 	}
 	for _, o := range x.Ops {
@@ -219,7 +181,7 @@ func TestIndexReal(t *testing.T) {
 // wideText repeats the operators of the ResNet-50 graph under new names until there are at least n, kernels left out.
 func wideText(t testing.TB, n int) []byte {
 	t.Helper()
-	data, err := os.ReadFile(realFile(t, "resnet50/ge_proto_00000062_Build.txt"))
+	data, err := os.ReadFile(graphtest.Real(t, "resnet50/ge_proto_00000062_Build.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +204,11 @@ func BenchmarkReady(b *testing.B) {
 	data := wideText(b, 14000)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		m, err := Read(bytes.NewReader(data), "wide")
+		m, err := read.Read(bytes.NewReader(data), "wide")
 		if err != nil {
 			b.Fatal(err)
 		}
-		x, err := NewIndex(m)
+		x, err := graph.NewIndex(m)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -257,12 +219,12 @@ func BenchmarkReady(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	m, err := Read(bytes.NewReader(wideText(b, 14000)), "wide")
+	m, err := read.Read(bytes.NewReader(wideText(b, 14000)), "wide")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := NewIndex(m); err != nil {
+		if _, err := graph.NewIndex(m); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -46,7 +46,7 @@ type Model struct {
 	SubModels []*Model
 	OM        *OMHeader // offline model only
 
-	noGraphs bool // JSON without the graph key
+	NoGraphs bool // JSON without the graph key
 	owned    bool // operators know their graph
 }
 
@@ -59,7 +59,7 @@ type Graph struct {
 	Attrs   Attrs
 	Line    int // line of the graph, or byte offset in a binary source
 
-	noOps bool // JSON without the op key
+	NoOps bool // JSON without the op key
 }
 
 // Op is one operator.
@@ -84,8 +84,8 @@ type Op struct {
 	num   int32  // position among all operators of the model
 }
 
-// own tells operators where they belong.
-func (m *Model) own() *Model {
+// Own tells operators where they belong.
+func (m *Model) Own() *Model {
 	if m.owned {
 		return m
 	}

@@ -6,9 +6,9 @@ import (
 	"precision/dump/dtype"
 )
 
-// dtypeName returns the name of a number of the dtype enum, "" for undefined, the digits of an unknown
+// DTypeName returns the name of a number of the dtype enum, "" for undefined, the digits of an unknown
 // number.
-func dtypeName(n int64) string {
+func DTypeName(n int64) string {
 	if n == 0 {
 		return ""
 	}
@@ -18,8 +18,8 @@ func dtypeName(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// undefined is the name of the zero dtype, kept as "".
-const undefined = "DT_UNDEFINED"
+// Undefined is the name of the zero dtype, kept as "".
+const Undefined = "DT_UNDEFINED"
 
 // GEDTypeName returns the name, such as "DT_FLOAT16", of a GE data type number as the attributes dst_type,
 // SrcT, DstT, data_type and dtype hold it; unknown numbers are returned as digits.
@@ -33,15 +33,26 @@ func GEDTypeName(n int64) string {
 var listTypes = [...]string{"NONE", "STRING", "INT", "FLOAT", "BOOL", "BYTES", "TENSOR_DESC", "TENSOR", "GRAPH",
 	"NAMED_ATTRS", "DATA_TYPE"}
 
-// listType returns the number of a val_type word, VT_LIST_STRING or a plain number; -1 when unknown.
-func listType(p []byte) int16 {
-	if n, ok := decimal(p); ok && n >= 0 && n < 1<<15 {
-		return int16(n)
+const listTypePrefix = "VT_LIST_"
+
+// ListTypeName returns the word of a val_type number, VT_LIST_STRING; "" when it has none.
+func ListTypeName(n int) string {
+	if n < 0 || n >= len(listTypes) {
+		return ""
 	}
-	const prefix = "VT_LIST_"
-	if len(p) > len(prefix) && string(p[:len(prefix)]) == prefix {
+	return listTypePrefix + listTypes[n]
+}
+
+// ListTypeNumber returns the number of a val_type word, VT_LIST_STRING or a plain number; -1 when unknown.
+func ListTypeNumber(p []byte) int16 {
+	if numeric(p) {
+		if n, err := strconv.ParseUint(string(p), 10, 15); err == nil {
+			return int16(n)
+		}
+	}
+	if len(p) > len(listTypePrefix) && string(p[:len(listTypePrefix)]) == listTypePrefix {
 		for i, name := range listTypes {
-			if string(p[len(prefix):]) == name {
+			if string(p[len(listTypePrefix):]) == name {
 				return int16(i)
 			}
 		}
@@ -49,4 +60,5 @@ func listType(p []byte) int16 {
 	return -1
 }
 
-const mixedList = "list with elements of several kinds: only the first kind is kept"
+// numeric reports whether p may be a number: parsing every word as one would make an error of each.
+func numeric(p []byte) bool { return len(p) > 0 && (p[0] == '-' || p[0] >= '0' && p[0] <= '9') }

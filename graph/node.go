@@ -87,7 +87,7 @@ func (x *Index) Node(op *Op) *NodeInfo {
 
 func (x *Index) callerInputs(n *NodeInfo) {
 	op := n.Op
-	k, ok := op.Attr(attrParentIndex).Int()
+	k, ok := op.Attr(AttrParentIndex).Int()
 	if op.Type != "Data" || !ok {
 		return
 	}
@@ -138,8 +138,8 @@ func portOf(index int, d *TensorDesc) PortInfo {
 	p.HasDesc = true
 	p.DType, p.Layout, p.Shape = d.DType, d.Layout, d.Shape
 	p.ValueRange, p.ShapeRange = d.Attr("value_range").String(), d.Attr("shape_range").String()
-	p.OriginShape = d.Attr(attrShape).Ints()
-	p.OriginName = d.Attr(attrOriginName).Text()
+	p.OriginShape = d.Attr(AttrShape).Ints()
+	p.OriginName = d.Attr(AttrOriginName).Text()
 	return p
 }
 

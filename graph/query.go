@@ -37,7 +37,7 @@ func nonEmpty(l []string) []string {
 // OriginNames returns the framework operators merged into this one, in order and without repetition. stated is false
 // when the graph does not say; an operator with stated true and no names was inserted.
 func (o *Op) OriginNames() (names []string, stated bool) {
-	v, ok := o.Attrs.find(attrOriginOps)
+	v, ok := o.Attrs.Lookup(AttrOriginOps)
 	if !ok {
 		return nil, false
 	}

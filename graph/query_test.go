@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"bytes"
@@ -6,29 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/graph"
+	"precision/graph/internal/graphtest"
+	"precision/graph/read"
 )
 
-const queryGraph = `
-graph { name: "g"
-  attr { key: "_session_graph_id" value { s: "0_3" } }
-  attr { key: "GlobalOptions" value { func { name: "GlobalOptions"
-    attr { key: "ge.exec.precision_mode" value { s: "allow_mix_precision" } } attr { key: "ge.x" value { s: "1" } } } } }
-  attr { key: "GraphOptions" value { func { attr { key: "ge.exec.precision_mode" value { s: "force_fp32" } } } } }
-  op { name: "a/x.y" type: "Data" output_desc { dtype: DT_FLOAT layout: "ND" attr { key: "value_range" value { list_list_int { list_list_i { list_i: 1 list_i: 5 } } } } } }
-  op { name: "old" type: "Conv2D" id: 1 input: "a/x.y:0" attr { key: "pass_name" value { s: "ConvPass" } }
-    attr { key: "old_kernelname" value { s: "te_conv" } } attr { key: "_datadump_original_op_names" value { list { s: "f1" s: "f2" s: "f1" } } }
-    output_desc { dtype: DT_FLOAT16 layout: "NC1HWC0" } }
-  op { name: "new" type: "Conv2D" id: 2 input: "old:0" input: "a/x.y:-1" attr { key: "pass_name" value { list { s: "First" s: "AddPass" } } }
-    attr { key: "_kernelname" value { s: "te_add" } } attr { key: "pass_name_ub" value { s: "UBPass" } }
-    input_desc { dtype: DT_FLOAT16 layout: "NC1HWC0" shape { dim: 2 dim: 16 } attr { key: "origin_shape" value { list { i: 2 i: 3 } } } } }
-  op { name: "trans_Cast_1" type: "Cast" input: "old:0" attr { key: "_datadump_original_op_names" value { list { } } }
-    input_desc { dtype: DT_FLOAT } input_desc { } output_desc { dtype: DT_INT32 } }
-  op { name: "trans_Cast_2" type: "Cast" input: "old:0" attr { key: "SrcT" value { i: 9 } } attr { key: "dst_type" value { i: 3 } } }
-  op { name: "trans_Cast_3" type: "Cast" input: "old:0" input_desc { dtype: DT_FLOAT } output_desc { dtype: DT_INT32 } }
-}
-`
-
-func names(ops []*Op) string {
+func names(ops []*graph.Op) string {
 	var l []string
 	for _, o := range ops {
 		l = append(l, o.Name)
@@ -37,25 +21,25 @@ func names(ops []*Op) string {
 }
 
 func TestSelect(t *testing.T) {
-	x := indexOf(t, queryGraph)
+	x := indexOf(t, graphtest.QueryGraph)
 	for _, c := range []struct {
-		q    Query
+		q    graph.Query
 		want string
 	}{
-		{Query{Name: "Cast"}, "trans_Cast_1 trans_Cast_2 trans_Cast_3"},
-		{Query{Name: "cast"}, ""},
-		{Query{Type: "Conv"}, "old new"},
-		{Query{Pass: "Pass"}, "old new"},
-		{Query{Pass: "Fir"}, "new"},
-		{Query{Pass: "UB"}, "new"},
-		{Query{Kernel: "te_"}, "old new"},
-		{Query{Kernel: "te_", Pass: "Add"}, "new"},
+		{graph.Query{Name: "Cast"}, "trans_Cast_1 trans_Cast_2 trans_Cast_3"},
+		{graph.Query{Name: "cast"}, ""},
+		{graph.Query{Type: "Conv"}, "old new"},
+		{graph.Query{Pass: "Pass"}, "old new"},
+		{graph.Query{Pass: "Fir"}, "new"},
+		{graph.Query{Pass: "UB"}, "new"},
+		{graph.Query{Kernel: "te_"}, "old new"},
+		{graph.Query{Kernel: "te_", Pass: "Add"}, "new"},
 	} {
 		if got := names(x.Model.Select(c.q)); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.q, got, c.want)
 		}
 	}
-	if got := fmt.Sprint(TypeCounts(x.Ops)); got != "[{Data 1} {Conv2D 2} {Cast 3}]" {
+	if got := fmt.Sprint(graph.TypeCounts(x.Ops)); got != "[{Data 1} {Conv2D 2} {Cast 3}]" {
 		t.Error(got)
 	}
 	for _, c := range []struct {
@@ -81,24 +65,24 @@ func TestSearchNameless(t *testing.T) {
 }
 
 func TestCasts(t *testing.T) {
-	x := indexOf(t, queryGraph)
+	x := indexOf(t, graphtest.QueryGraph)
 	var got []string
-	for _, c := range x.Model.Casts(DefaultCastRules) {
+	for _, c := range x.Model.Casts(graph.DefaultCastRules) {
 		got = append(got, fmt.Sprintf("%s %s %v %s", c.From, c.To, c.Level(), names(c.Ops)))
 	}
 	want := []string{"DT_FLOAT DT_INT32 danger trans_Cast_1 trans_Cast_3", "DT_INT64 DT_INT32 warning trans_Cast_2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if c := x.Model.Casts(nil); c[0].Rule != nil || c[0].Level() != LevelInfo {
+	if c := x.Model.Casts(nil); c[0].Rule != nil || c[0].Level() != graph.LevelInfo {
 		t.Error("casts without rules are judged")
 	}
 }
 
 func TestNode(t *testing.T) {
-	x := indexOf(t, queryGraph)
+	x := indexOf(t, graphtest.QueryGraph)
 	var b bytes.Buffer
-	if err := x.Node(x.find(t, "new")).WriteText(&b, true); err != nil {
+	if err := x.Node(graphtest.Op(t, x, "new")).WriteText(&b, true); err != nil {
 		t.Fatal(err)
 	}
 	want := `Op(Type/Name): [Conv2D] new
@@ -115,39 +99,39 @@ Input:
  -[control] a/x.y
 Output:
 `
-	if diff := firstDiff(want, b.String()); diff != "" {
+	if diff := graphtest.FirstDiff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
 	b.Reset()
-	x.Node(x.find(t, "a/x.y")).WriteText(&b, false)
+	x.Node(graphtest.Op(t, x, "a/x.y")).WriteText(&b, false)
 	for _, want := range []string{" -[0] [DT_FLOAT][ND][] value_range[[1,5]] old:0\n", " -[control] new\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 	b.Reset()
-	x.Node(x.find(t, "trans_Cast_1")).WriteText(&b, false)
+	x.Node(graphtest.Op(t, x, "trans_Cast_1")).WriteText(&b, false)
 	if !strings.Contains(b.String(), "none, inserted") {
 		t.Error(b.String())
 	}
 	// Across the border of a called graph.
-	x = indexOf(t, callGraph)
-	d0 := x.Node(x.find(t, "d0"))
+	x = indexOf(t, graphtest.CallGraph)
+	d0 := x.Node(graphtest.Op(t, x, "d0"))
 	if len(d0.Inputs) != 1 || d0.Inputs[0].Peers[0].Name != "in" || len(d0.Notes) != 1 {
 		t.Errorf("Data of a called graph: %+v", d0)
 	}
-	call := x.Node(x.find(t, "call"))
+	call := x.Node(graphtest.Op(t, x, "call"))
 	if len(call.Notes) != 2 || !strings.Contains(call.Notes[1], "if:0") {
 		t.Errorf("calling op: %q", call.Notes)
 	}
-	branch := x.Node(x.find(t, "if"))
+	branch := x.Node(graphtest.Op(t, x, "if"))
 	if len(branch.Outputs) != 2 || branch.Outputs[0].Peers[0].Name != "relu" || branch.Outputs[1].Peers[0].Name != "abs" {
 		t.Errorf("calling op without outputs: %+v", branch.Outputs)
 	}
 }
 
 func TestSummary(t *testing.T) {
-	x := indexOf(t, queryGraph)
+	x := indexOf(t, graphtest.QueryGraph)
 	var b bytes.Buffer
 	if err := x.Model.Summary().WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -165,7 +149,7 @@ Casts:
 Run configuration:
   ge.exec.precision_mode = force_fp32 (graph)
 `
-	if diff := firstDiff(want, b.String()); diff != "" {
+	if diff := graphtest.FirstDiff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -177,7 +161,7 @@ func TestSummaryReal(t *testing.T) {
 		"resnet50/ge_proto_00000062_Build.txt": {"170 operators in 1 graphs", "TbeCommonRules0FusionPass 43"},
 		"json/model.json":                      {"19 operators", "soc_version = Ascend310"},
 	} {
-		m, err := Open(realFile(t, name))
+		m, err := read.Open(graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

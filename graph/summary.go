@@ -121,7 +121,7 @@ func (m *Model) Summary() *Summary {
 			for i := range o.OutputDesc {
 				d := &o.OutputDesc[i]
 				if d.DType == "" {
-					dtypes.add(undefined)
+					dtypes.add(Undefined)
 				} else {
 					dtypes.add(d.DType)
 				}

@@ -55,8 +55,24 @@ func (a Attr) Key() string {
 	return *a.key
 }
 
+// NewAttr returns the entry of a shared key; a nil key is the empty name.
+func NewAttr(key *string, v *Value) Attr { return Attr{key, v} }
+
+// Missing stands for an attribute without value.
+var Missing = &Value{}
+
 // Attrs is an attribute map in file order.
 type Attrs []Attr
+
+// Lookup is Get that tells an attribute without value from a missing attribute.
+func (a Attrs) Lookup(key string) (*Value, bool) {
+	for i := range a {
+		if a[i].Key() == key {
+			return a[i].Value, true
+		}
+	}
+	return nil, false
+}
 
 // Get returns the value of the first entry with that key, or nil. All methods of [Value] accept nil.
 func (a Attrs) Get(key string) *Value {
@@ -119,6 +135,14 @@ func (v *Value) ListType() (int, bool) {
 // Text returns the text of an s or expression value; "" for every other kind.
 func (v *Value) Text() string {
 	if v == nil || (v.kind != KindString && v.kind != KindExpression) {
+		return ""
+	}
+	return v.str
+}
+
+// Problem tells what is wrong with a value of KindInvalid, "" for every other kind.
+func (v *Value) Problem() string {
+	if v.Kind() != KindInvalid {
 		return ""
 	}
 	return v.str

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/fusion"
 	"precision/repl/console"
 )
 
@@ -17,14 +18,14 @@ func (s *session) fusions() (code int) {
 		s.Say("fusion.none", s.data.path("fusion"))
 		return exitOK
 	}
-	stats, err := graph.OpenFusionResult(path)
+	stats, err := fusion.OpenResult(path)
 	if err != nil {
 		s.Fail("error", err)
 		return exitError
 	}
 	shown, in := 0, s.Screen.Inside()
 	for _, g := range stats {
-		table := func(title string, passes []graph.PassStats) string {
+		table := func(title string, passes []fusion.PassStats) string {
 			var rows [][]string
 			for _, p := range passes {
 				if p.Effect > 0 {

@@ -9,6 +9,8 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/fusion"
+	"precision/graph/read"
 )
 
 // dataFolder is the folder precision_data of a user. Paths are derived from
@@ -126,7 +128,7 @@ type graphFile struct {
 	path  string
 	file  graph.File
 	index *graph.Index
-	rules func() (*graph.Rules, error)
+	rules func() (*fusion.Rules, error)
 }
 
 // graphs are the final graphs of a debug id.
@@ -139,7 +141,7 @@ type graphs struct {
 // numbers. A file that cannot be read is a warning.
 func readGraphs(dir string) *graphs {
 	g := &graphs{}
-	found, err := graph.FindFiles(dir)
+	found, err := read.FindFiles(dir)
 	if err != nil {
 		if isDir(dir) {
 			g.warnings = append(g.warnings, err)
@@ -149,11 +151,11 @@ func readGraphs(dir string) *graphs {
 	found = graph.BuildFiles(found)
 	slices.SortStableFunc(found, func(a, b graph.File) int { return cmp.Compare(a.Number, b.Number) })
 	for _, f := range found {
-		m, err := graph.Open(f.Path)
+		m, err := read.Open(f.Path)
 		if err == nil {
 			var x *graph.Index
 			if x, err = graph.NewIndex(m); err == nil {
-				g.files = append(g.files, &graphFile{f.Path, f, x, sync.OnceValues(func() (*graph.Rules, error) { return graph.NewRules(m) })})
+				g.files = append(g.files, &graphFile{f.Path, f, x, sync.OnceValues(func() (*fusion.Rules, error) { return fusion.New(m) })})
 				for _, w := range m.Warnings {
 					g.warnings = append(g.warnings, warning(w.String()))
 				}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"precision/graph"
+	"precision/graph/read"
+	"precision/graph/write"
 	"precision/internal/whole"
 )
 
@@ -21,12 +22,12 @@ func TestImport(t *testing.T) {
 	copyTree(t, filepath.Join(sample, "npu"), filepath.Join(from, "dump_data", "npu"))
 	copyTree(t, filepath.Join(sample, "golden"), filepath.Join(from, "dump_data", "tf"))
 	copyTree(t, filepath.Join(repoDir, "repl", "testdata", "results"), from)
-	m, err := graph.Open(filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt"))
+	m, err := read.Open(filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := graph.WriteJSON(&text, m); err != nil {
+	if err := write.JSON(&text, m); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeBytes(filepath.Join(from, "model", "net.json"), text.Bytes()); err != nil {

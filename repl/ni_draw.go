@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/draw"
 	"precision/internal/whole"
 	"precision/repl/console"
 )
@@ -16,8 +17,8 @@ import (
 // picture, coloured by the newest comparison if there is one.
 func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTable) int {
 	// A depth of 1 is the operator alone.
-	d := x.file.index.Neighborhood(x.op, n.save-1, 0, false)
-	style := graph.Style{}
+	d := draw.Neighborhood(x.file.index, x.op, n.save-1, 0, false)
+	style := draw.Style{}
 	for _, t := range tables {
 		for _, o := range t.ops {
 			for _, dn := range d.Nodes {
@@ -42,7 +43,7 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 	}
 	for _, out := range []struct {
 		path  string
-		write func(io.Writer, graph.Style) error
+		write func(io.Writer, draw.Style) error
 	}{{path, d.WriteDOT}, {path + ".svg", d.WriteSVG}} {
 		if err := whole.Fill(out.path, 0o600, func(w io.Writer) error { return out.write(w, style) }); err != nil {
 			return s.Failed(ctx, err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"precision/dump"
-	"precision/graph"
+	"precision/graph/fusion"
 	"precision/repl/console"
 )
 
@@ -258,7 +258,7 @@ func (s *session) goldenOps(folder *dump.Folder, x node, input bool) []*dump.Op 
 	for i := range list {
 		if rules != nil {
 			if op := rules.Op(x.op.Name); op != nil {
-				var ref graph.GoldenRef
+				var ref fusion.GoldenRef
 				if input {
 					ref, err = rules.GoldenInput(op, i)
 				} else {

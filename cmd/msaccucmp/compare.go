@@ -14,7 +14,8 @@ import (
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
-	"precision/graph"
+	"precision/graph/fusion"
+	"precision/graph/read"
 )
 
 // compareArgs are the options of the compare sub-command.
@@ -255,21 +256,24 @@ func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
 }
 
 // readRules reads the rule files and merges them.
-func readRules(a *compareArgs) (*graph.Rules, error) {
-	var rules, quant, closed *graph.Rules
+func readRules(a *compareArgs) (*fusion.Rules, error) {
+	var rules, quant, closed *fusion.Rules
 	for _, r := range []struct {
 		path string
-		into **graph.Rules
+		into **fusion.Rules
 	}{{a.rules, &rules}, {a.quant, &quant}, {a.closed, &closed}} {
 		if r.path == "" {
 			continue
 		}
-		var err error
-		if *r.into, err = graph.OpenRules(r.path); err != nil {
+		m, err := read.Open(r.path)
+		if err != nil {
+			return nil, err
+		}
+		if *r.into, err = fusion.New(m); err != nil {
 			return nil, err
 		}
 	}
-	return graph.Merge(rules, quant, closed), nil
+	return fusion.Merge(rules, quant, closed), nil
 }
 
 // choose applies -r or -s.

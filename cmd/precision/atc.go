@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/read"
+	"precision/graph/write"
 	"precision/internal/whole"
 )
 
@@ -46,7 +48,7 @@ func atcCommand(_ context.Context, e env, args []string) (int, error) {
 	if values["om"] == "" || values["json"] == "" {
 		return exitUsage, errors.New("--om names the file to read and --json the one to write; both are needed")
 	}
-	m, err := graph.Open(values["om"])
+	m, err := read.Open(values["om"])
 	if err != nil {
 		return exitError, err
 	}
@@ -60,7 +62,7 @@ func atcCommand(_ context.Context, e env, args []string) (int, error) {
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
-	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return graph.WriteJSON(w, m) }); err != nil {
+	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(w, m) }); err != nil {
 		return exitError, err
 	}
 	return exitOK, nil

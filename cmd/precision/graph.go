@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/fusion"
+	"precision/graph/read"
+	"precision/graph/write"
 	"precision/internal/whole"
 )
 
@@ -58,7 +61,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) != 1:
 		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
 	}
-	m, err := graph.Open(files[0])
+	m, err := read.Open(files[0])
 	if err != nil {
 		return exitError, err
 	}
@@ -91,7 +94,7 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		do     func() error
 	}{
 		{f.json != "", func() error {
-			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return graph.WriteJSON(w, m) })
+			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return write.JSON(w, m) })
 		}},
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
 		{f.op != "", func() error { return f.showOp(out, m) }},
@@ -118,11 +121,11 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 
 // showFusion prints the statistics of fusion passes.
 func (f *graphFlags) showFusion(e env) (int, error) {
-	stats, err := graph.OpenFusionResult(f.fusion)
+	stats, err := fusion.OpenResult(f.fusion)
 	if err != nil {
 		return exitError, err
 	}
-	if err := graph.WriteFusionText(e.stdout, stats, f.allPasses); err != nil {
+	if err := fusion.WriteText(e.stdout, stats, f.allPasses); err != nil {
 		return exitError, err
 	}
 	return exitOK, nil

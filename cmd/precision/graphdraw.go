@@ -11,12 +11,14 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/draw"
+	"precision/graph/read"
 	"precision/internal/whole"
 )
 
 // showDiff prints what differs between the graph and another build.
 func (f *graphFlags) showDiff(w io.Writer, m *graph.Model) error {
-	other, err := graph.Open(f.diff)
+	other, err := read.Open(f.diff)
 	if err != nil {
 		return err
 	}
@@ -43,12 +45,12 @@ func (f *graphFlags) draw(e env, m *graph.Model) error {
 	if err != nil {
 		return err
 	}
-	var d *graph.Drawing
+	var d *draw.Drawing
 	if f.root == "" {
 		if len(m.Graphs) == 0 {
 			return fmt.Errorf("%s: no graph to draw", m.Path)
 		}
-		d = index.Whole(m.Graphs[0], 0, false)
+		d = draw.Whole(index, m.Graphs[0], 0, false)
 	} else {
 		ops, exact := index.Search(f.root, "")
 		switch {
@@ -59,9 +61,9 @@ func (f *graphFlags) draw(e env, m *graph.Model) error {
 		case f.depth < 0:
 			return errors.New("-depth is negative")
 		}
-		d = index.Neighborhood(ops[0], f.depth, 0, false)
+		d = draw.Neighborhood(index, ops[0], f.depth, 0, false)
 	}
-	style := graph.Style{}
+	style := draw.Style{}
 	if f.heat != "" {
 		cosine, err := worstCosine(f.heat)
 		if err != nil {

@@ -1,0 +1,134 @@
+package draw
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"precision/graph"
+)
+
+// WriteDOT writes the drawing in the DOT language: records with a port for each input and output.
+func (d *Drawing) WriteDOT(w io.Writer, s Style) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "digraph %s {\n  node [shape=Mrecord, style=filled, fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=8];\n",
+		dotQuote(d.Title))
+	ins, outs := make([]int, len(d.Nodes)), make([]int, len(d.Nodes))
+	for _, e := range d.Edges {
+		ins[e.To], outs[e.From] = max(ins[e.To], e.In+1), max(outs[e.From], e.Out+1)
+	}
+	for i, n := range d.Nodes {
+		color, value := s.fill(n.Op)
+		var label strings.Builder
+		label.WriteByte('{')
+		dotPorts(&label, "i", n.Op.InputDesc, ins[i], true)
+		fmt.Fprintf(&label, "[%s] %s", dotEscape(n.Op.Type), dotEscape(n.Op.Name))
+		if value != "" {
+			label.WriteString("\\n" + dotEscape(s.HeatName+" "+value))
+		}
+		if n.MoreIn+n.MoreOut > 0 {
+			fmt.Fprintf(&label, "\\n%s", dotEscape(more(n)))
+		}
+		dotPorts(&label, "o", n.Op.OutputDesc, outs[i], false)
+		label.WriteByte('}')
+		fmt.Fprintf(b, "  n%d [label=\"%s\", fillcolor=\"%s\", tooltip=%s", i, label.String(), color, dotQuote(tooltip(n.Op)))
+		if n.Root {
+			b.WriteString(", color=red, penwidth=2")
+		}
+		b.WriteString("];\n")
+	}
+	for _, e := range d.Edges {
+		if e.Out == graph.ControlIndex {
+			fmt.Fprintf(b, "  n%d -> n%d [style=dashed];\n", e.From, e.To)
+			continue
+		}
+		fmt.Fprintf(b, "  n%d:o%d -> n%d:i%d [label=%s];\n", e.From, e.Out, e.To, e.In, dotQuote(e.label()))
+	}
+	b.WriteString("}\n")
+	return b.Flush()
+}
+
+func more(n Node) string {
+	switch {
+	case n.MoreIn == 0:
+		return fmt.Sprintf("+%d consumers", n.MoreOut)
+	case n.MoreOut == 0:
+		return fmt.Sprintf("+%d producers", n.MoreIn)
+	}
+	return fmt.Sprintf("+%d producers, +%d consumers", n.MoreIn, n.MoreOut)
+}
+
+// dotPorts writes the row of ports of one side, used ports first of all.
+func dotPorts(b *strings.Builder, prefix string, descs []graph.TensorDesc, used int, above bool) {
+	n := max(len(descs), used)
+	n = min(n, 64) // operators with hundreds of slots would drown the picture
+	n = max(n, used)
+	if n == 0 {
+		return
+	}
+	if !above {
+		b.WriteByte('|')
+	}
+	b.WriteByte('{')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte('|')
+		}
+		fmt.Fprintf(b, "<%s%d> [%d]", prefix, i, i)
+		if i < len(descs) {
+			if t := descs[i].DType; t != "" {
+				b.WriteString(" [" + dotEscape(ShortType(t)) + "]")
+			}
+			if len(descs[i].Shape) > 0 {
+				b.WriteString("\\n" + dotEscape(graph.FormatShape(descs[i].Shape)))
+			}
+		}
+	}
+	b.WriteByte('}')
+	if above {
+		b.WriteByte('|')
+	}
+}
+
+// dotEscape escapes text inside a record label.
+func dotEscape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune(`{}|<>"\ `, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteByte('?')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func dotQuote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "", "\x00", "?").Replace(s) + `"`
+}
+
+// tooltip tells what does not fit into a box.
+func tooltip(o *graph.Op) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s] %s\nid %d, stream %d", o.Type, o.Name, o.ID, o.StreamID)
+	if names, stated := o.OriginNames(); len(names) > 0 {
+		b.WriteString("\nof " + strings.Join(names, ", "))
+	} else if stated {
+		b.WriteString("\ninserted")
+	}
+	if p := append(o.Passes(), o.UBPasses()...); len(p) > 0 {
+		b.WriteString("\nby " + strings.Join(p, ", "))
+	}
+	for i := range o.InputDesc {
+		fmt.Fprintf(&b, "\ninput %d %v", i, &o.InputDesc[i])
+	}
+	for i := range o.OutputDesc {
+		fmt.Fprintf(&b, "\noutput %d %v", i, &o.OutputDesc[i])
+	}
+	return b.String()
+}

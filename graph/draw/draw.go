@@ -1,0 +1,222 @@
+package draw
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/graph"
+)
+
+// Drawing is a part of a graph to be drawn.
+type Drawing struct {
+	Title string
+	Nodes []Node
+	Edges []Edge
+	Cut   int // operators left out because of the limit on nodes
+}
+
+// DrawNode is an operator of a drawing.
+type Node struct {
+	Op      *graph.Op
+	Root    bool
+	MoreIn  int // producers that are not drawn
+	MoreOut int // consumers that are not drawn
+}
+
+// DrawEdge connects two nodes, given by their positions in Nodes.
+type Edge struct {
+	From, To int
+	Out, In  int // output and input slot; ControlIndex for control edges
+	Desc     *graph.TensorDesc
+}
+
+// Style says how a drawing looks.
+type Style struct {
+	// Heat colours operators by a metric, for instance the worst cosine of their outputs; NaN means it could not be
+	// computed. Operators without an entry keep the colour of their type.
+	Heat map[*graph.Op]float64
+	// Bad and Good are the values drawn red and green. Both 0 stands for 0.9 and 1; Bad may be the larger one.
+	Bad, Good float64
+	HeatName  string // name of the metric, for the legend
+}
+
+// DefaultDrawNodes is the number of nodes up to which drawings stay readable.
+const DefaultNodes = 200
+
+// Neighborhood returns what lies within depth edges of root: producers of producers and consumers of consumers.
+// Nearest operators come first when there are more than limit (0 stands for DefaultDrawNodes). Operators that wait on
+// everything, like NetOutput, are drawn but not passed. Control edges are only followed and drawn with control.
+func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool) *Drawing {
+	if limit <= 0 {
+		limit = DefaultNodes
+	}
+	at := map[*graph.Op]int{root: 0}
+	d := &Drawing{Title: root.Name, Nodes: []Node{{Op: root, Root: true}}}
+	cut := map[*graph.Op]bool{}
+	type step struct {
+		op *graph.Op
+		up bool
+	}
+	front := []step{{root, true}, {root, false}}
+	for range depth {
+		var next []step
+		for _, s := range front {
+			if s.op != root && noPassage[s.op.Type] {
+				continue
+			}
+			for _, o := range x.Neighbors(s.op, s.up, control) {
+				if _, ok := at[o]; ok || cut[o] {
+					continue
+				}
+				if len(d.Nodes) >= limit {
+					cut[o] = true
+					continue
+				}
+				at[o] = len(d.Nodes)
+				d.Nodes = append(d.Nodes, Node{Op: o})
+				next = append(next, step{o, s.up})
+			}
+		}
+		front = next
+	}
+	d.Cut = len(cut)
+	d.connect(x, at, control)
+	return d
+}
+
+var noPassage = map[string]bool{"AtomicAddrClean": true, "MemSet": true, "NetOutput": true}
+
+// Whole returns a drawing of the first limit operators of g by id (0 stands for DefaultDrawNodes).
+func Whole(x *graph.Index, g *graph.Graph, limit int, control bool) *Drawing {
+	if limit <= 0 {
+		limit = DefaultNodes
+	}
+	ops := slices.Clone(g.Ops)
+	slices.SortStableFunc(ops, func(a, b *graph.Op) int {
+		switch {
+		case a.ID < b.ID:
+			return -1
+		case a.ID > b.ID:
+			return 1
+		}
+		return 0
+	})
+	d := &Drawing{Title: g.Name}
+	at := map[*graph.Op]int{}
+	for _, o := range ops {
+		if len(d.Nodes) == limit {
+			d.Cut = len(ops) - limit
+			break
+		}
+		at[o] = len(d.Nodes)
+		d.Nodes = append(d.Nodes, Node{Op: o})
+	}
+	d.connect(x, at, control)
+	return d
+}
+
+// connect adds the edges between the nodes and counts those that leave the drawing.
+func (d *Drawing) connect(x *graph.Index, at map[*graph.Op]int, control bool) {
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		for _, in := range x.Inputs(n.Op) {
+			if in.From == nil || in.Slot < 0 && !control {
+				continue
+			}
+			from, ok := at[in.From]
+			if !ok {
+				n.MoreIn++
+				continue
+			}
+			e := Edge{From: from, To: i, Out: in.Index, In: in.Slot, Desc: in.Desc}
+			if in.Index >= 0 && in.Index < len(in.From.OutputDesc) {
+				e.Desc = &in.From.OutputDesc[in.Index]
+			}
+			d.Edges = append(d.Edges, e)
+		}
+		for _, o := range x.Neighbors(n.Op, false, control) {
+			if _, ok := at[o]; !ok {
+				n.MoreOut++
+			}
+		}
+	}
+}
+
+// ShortType returns an element type in the form labels use: "DT_FLOAT16" as "float16".
+func ShortType(dtype string) string { return strings.ToLower(strings.TrimPrefix(dtype, "DT_")) }
+
+func (e *Edge) label() string {
+	if e.Out == graph.ControlIndex || e.Desc == nil {
+		return ""
+	}
+	return ShortType(e.Desc.DType) + " " + graph.FormatShape(e.Desc.Shape)
+}
+
+// typeColors gives the families of operators their fill colour.
+var typeColors = []struct {
+	color string
+	words []string
+}{
+	{"#e4e4e4", []string{"data", "const", "constant", "variable", "netoutput", "noop", "placeholder", "getnext"}},
+	{"#ffe0b0", []string{"transdata", "transpose", "reshape", "cast", "reformat", "squeeze", "expanddims", "flatten", "identity"}},
+	{"#f2c6c6", []string{"send", "recv", "stream", "atomicaddrclean", "memset", "partitionedcall", "while", "if", "case", "switch", "merge"}},
+	{"#b9d4f5", []string{"conv", "matmul", "fullyconnection", "gemm", "attention", "depthwise"}},
+	{"#d9c8f0", []string{"norm", "softmax", "reduce", "bninference", "bntraining", "mean", "sum"}},
+	{"#c4e8c4", []string{"relu", "add", "sub", "mul", "div", "sigmoid", "tanh", "gelu", "eltwise", "exp", "log", "sqrt", "abs", "neg", "maximum", "minimum"}},
+	{"#bfe6e6", []string{"pool", "concat", "split", "slice", "gather", "pad", "resize", "upsample", "tile", "pack", "topk", "stridedread", "stridedwrite"}},
+}
+
+var restColors = []string{"#f0e8a8", "#cfd8c0", "#e8cfe0", "#c8d0e8", "#e0d0c0", "#d0e8d8"}
+
+// TypeColor returns the fill colour of an operator type: one for each family, and one of a few others for the rest.
+func TypeColor(typ string) string {
+	t := strings.ToLower(typ)
+	for _, c := range typeColors[:3] { // these names are whole
+		for _, w := range c.words {
+			if strings.HasPrefix(t, w) {
+				return c.color
+			}
+		}
+	}
+	for _, c := range typeColors[3:] {
+		for _, w := range c.words {
+			if strings.Contains(t, w) {
+				return c.color
+			}
+		}
+	}
+	h := fnv.New32a()
+	h.Write([]byte(t))
+	return restColors[h.Sum32()%uint32(len(restColors))]
+}
+
+// fill returns the fill colour of an operator and its metric as text.
+func (s *Style) fill(o *graph.Op) (color, value string) {
+	v, ok := s.Heat[o]
+	if !ok {
+		return TypeColor(o.Type), ""
+	}
+	if math.IsNaN(v) {
+		return "#c9a7e0", "NaN"
+	}
+	bad, good := s.scale()
+	p := (v - bad) / (good - bad)
+	p = min(max(p, 0), 1)
+	// From red over yellow to green.
+	r, g := 235.0, 110+125*2*p
+	if p > 0.5 {
+		r, g = 235-2*(p-0.5)*110, 235
+	}
+	return fmt.Sprintf("#%02x%02x%02x", int(math.Round(r)), int(math.Round(min(g, 235))), 110), strconv.FormatFloat(v, 'g', 5, 64)
+}
+
+func (s *Style) scale() (bad, good float64) {
+	if s.Bad == s.Good {
+		return 0.9, 1
+	}
+	return s.Bad, s.Good
+}

@@ -1,0 +1,100 @@
+package graph
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// File is a graph file that GE wrote, with what its name and place tell.
+type File struct {
+	Path    string
+	Number  int    // running number in the process, text and ONNX-style files count apart; -1 when the name has none
+	GraphID int    // GE graph id, -1 when the name does not tell
+	Stage   string // "Build", "PreRunBegin", …; "" for other names
+	Aclop   bool   // graph of a single operator
+	ONNX    bool   // ONNX-style
+	PID     int    // process and device from the folder name, -1 when it does not tell
+	Device  int
+	ModTime time.Time
+	Size    int64
+}
+
+// ParseFileName takes the name of a graph file apart: ge_proto_00000062_graph_1_Build.txt, ge_onnx_….pbtxt, and the
+// JSON converted from it, ge_proto_….txt.json. false for other names.
+func ParseFileName(name string) (File, bool) {
+	f := File{Path: name, Number: -1, GraphID: -1, PID: -1, Device: -1}
+	rest, ok := strings.CutPrefix(filepath.Base(name), "ge_proto_")
+	if ok {
+		rest = strings.TrimSuffix(rest, ".json")
+		if rest, ok = strings.CutSuffix(rest, ".txt"); !ok {
+			return f, false
+		}
+	} else {
+		if rest, ok = strings.CutPrefix(filepath.Base(name), "ge_onnx_"); !ok {
+			return f, false
+		}
+		if rest, ok = strings.CutSuffix(rest, ".pbtxt"); !ok {
+			return f, false
+		}
+		f.ONNX = true
+	}
+	number, rest, _ := strings.Cut(rest, "_")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 {
+		return f, false
+	}
+	f.Number = n
+	if after, ok := strings.CutPrefix(rest, "aclop_"); ok {
+		f.Aclop, rest = true, after
+	}
+	if after, ok := strings.CutPrefix(rest, "graph_"); ok {
+		id, stage, _ := strings.Cut(after, "_")
+		if n, err := strconv.Atoi(id); err == nil && n >= 0 {
+			f.GraphID, rest = n, stage
+		}
+	}
+	f.Stage = rest
+	return f, true
+}
+
+// BuildFiles picks the files to match dumps with: the final graphs (stage Build), in text form where there is one, else
+// JSON, else ONNX-style. Without any, graphs after Build, then offline models and other JSON files.
+func BuildFiles(files []File) []File {
+	stage := func(want func(File) bool) []File {
+		byGraph := map[string]File{}
+		var keys []string
+		for _, f := range files {
+			if !want(f) {
+				continue
+			}
+			key := strings.TrimSuffix(f.Path, ".json")
+			old, ok := byGraph[key]
+			if !ok {
+				keys = append(keys, key)
+			}
+			if !ok || filepath.Ext(f.Path) == ".txt" || filepath.Ext(old.Path) != ".txt" {
+				byGraph[key] = f
+			}
+		}
+		var out []File
+		for _, k := range keys {
+			out = append(out, byGraph[k])
+		}
+		return out
+	}
+	for _, want := range []func(File) bool{
+		func(f File) bool { return f.Number >= 0 && !f.ONNX && isBuild(f.Stage) },
+		func(f File) bool { return f.Number >= 0 && f.ONNX && isBuild(f.Stage) },
+		func(f File) bool { return f.Number >= 0 && strings.HasSuffix(f.Stage, "AfterBuild") },
+		func(f File) bool { return f.Number < 0 },
+	} {
+		if out := stage(want); len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+func isBuild(stage string) bool { return stage == "Build" || strings.HasSuffix(stage, "_Build") }

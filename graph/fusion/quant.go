@@ -1,0 +1,80 @@
+package fusion
+
+import (
+	"strings"
+
+	"precision/graph"
+)
+
+// quantClass says what an output carries with respect to quantisation.
+type quantClass uint8
+
+const (
+	quantNormal quantClass = iota // outside any quantised section
+	quantMiddle                   // inside one
+	quantStart                    // quantised by this operator
+	quantFinish                   // dequantised by this operator
+)
+
+var (
+	quantizerNames   = []string{"_quant_layer", "/AscendQuant", "/AscendWeightQuant", ".quant", ".weight_quant"}
+	dequantizerNames = []string{"_dequant_layer", "_anti_quant_layer", "/AscendDequant", "/AntiQuant", ".dequant", ".anti_quant"}
+)
+
+func quantKind(name string) (quantizer, dequantizer bool) {
+	for _, s := range quantizerNames {
+		quantizer = quantizer || strings.Contains(name, s)
+	}
+	for _, s := range dequantizerNames {
+		dequantizer = dequantizer || strings.Contains(name, s)
+	}
+	return
+}
+
+// filterQuantized marks the operators between quantisers and dequantisers. It walks the operators by id, so an
+// operator's producers come before it.
+func (r *Rules) filterQuantized() {
+	done := make(map[*Op]bool, len(r.Ops))
+	for _, o := range r.Ops {
+		inside := false
+		for _, e := range o.Inputs {
+			p := r.producer(o, e.Producer())
+			if p == nil || !done[p] || e.Index < 0 || int(e.Index) >= len(p.classes) {
+				continue
+			}
+			if c := p.classes[e.Index]; c == quantStart || c == quantMiddle {
+				inside = true
+				break
+			}
+		}
+		quantizer, dequantizer := quantKind(o.Name)
+		if !quantizer && !dequantizer {
+			quantizer, dequantizer = quantKind(strings.Join(o.OriginNames, ""))
+		}
+		rest := quantNormal
+		if inside {
+			rest = quantMiddle
+		}
+		all := true
+		o.classes = make([]quantClass, len(o.Op.OutputDesc))
+		for i := range o.Op.OutputDesc {
+			c := rest
+			switch dt := o.Op.OutputDesc[i].DType; {
+			case quantizer && dt == "DT_INT8":
+				c = quantStart
+			case dequantizer && dt == "DT_FLOAT16":
+				c = quantFinish
+			case quantizer || dequantizer:
+				if dt == "" {
+					dt = graph.Undefined
+				}
+				r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
+					Msg: "op " + o.Name + " quantises or dequantises by its name, but has an output of type " + dt})
+			}
+			o.classes[i] = c
+			all = all && c == quantFinish
+		}
+		o.Filtered = inside && !all
+		done[o] = true
+	}
+}

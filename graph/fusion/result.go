@@ -1,0 +1,187 @@
+package fusion
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"precision/graph/internal/scan"
+)
+
+// FusionStats tells which fusion passes fired while one graph was compiled.
+type Stats struct {
+	GraphID string // "<session>_<graph>" or the graph number, "" when the file does not say
+	Graph   []PassStats
+	UB      []PassStats
+}
+
+// PassStats counts what one fusion pass did.
+type PassStats struct {
+	Name       string
+	Match      int64 // places where the pattern occurred
+	Effect     int64 // places that were fused
+	Repository int64 // fusions taken from the tuning repository, unified buffer only
+}
+
+// OpenFusionResult reads the fusion statistics (fusion_result.json) at path.
+func OpenResult(path string) ([]Stats, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadResult(f, path)
+}
+
+// ReadFusionResult reads fusion statistics; name stands for r in errors. Releases write one object, several objects
+// one after another, an array of objects, or one object with a key for each graph. Passes keep their order. Errors
+// are *[Error].
+func ReadResult(r io.Reader, name string) ([]Stats, error) {
+	j := scan.NewJSON(r)
+	var out []Stats
+	for n := 0; ; n++ {
+		c := j.Peek()
+		if c == ',' && n > 0 {
+			j.Pos++
+			continue
+		}
+		if c == 0 && j.Pos >= j.End {
+			if n == 0 && j.Err == nil {
+				j.Failf("file is empty, expected fusion statistics")
+			}
+			break
+		}
+		if c == '[' {
+			j.Enter('[', "statistics")
+			for j.Elem() {
+				out = fusionObject(j, out)
+			}
+		} else {
+			out = fusionObject(j, out)
+		}
+		if j.Err != nil {
+			break
+		}
+	}
+	if j.Err == nil && j.ReadErr() != nil {
+		j.Failf("read")
+	}
+	if j.Err != nil {
+		j.Err.Path = name
+		return nil, j.Err
+	}
+	return out, nil
+}
+
+const fusionKey = "session_and_graph_id"
+
+// fusionObject reads one object: the statistics of a graph, or of several under their keys.
+func fusionObject(j *scan.JSON, out []Stats) []Stats {
+	if !j.Enter('{', "statistics of a graph") {
+		return out
+	}
+	var s Stats
+	plain, keyed := false, false
+	for key := j.Key(); key != nil; key = j.Key() {
+		switch k := string(key); {
+		case k == fusionKey || k == "graphId":
+			plain = true
+			if j.Peek() == '"' {
+				s.GraphID = string(j.Str())
+			} else {
+				s.GraphID = string(j.Word())
+			}
+		case k == "graph_fusion":
+			plain = true
+			s.Graph = passStats(j, s.Graph)
+		case k == "ub_fusion":
+			plain = true
+			s.UB = passStats(j, s.UB)
+		case strings.HasPrefix(k, fusionKey+"_") && j.Peek() == '{':
+			keyed = true
+			n := len(out)
+			out = fusionObject(j, out)
+			for i := n; i < len(out); i++ {
+				if out[i].GraphID == "" {
+					out[i].GraphID = k[len(fusionKey)+1:]
+				}
+			}
+		default:
+			j.Skip()
+		}
+	}
+	if plain || !keyed {
+		out = append(out, s)
+	}
+	return out
+}
+
+func passStats(j *scan.JSON, out []PassStats) []PassStats {
+	if !j.Enter('{', "passes") {
+		return out
+	}
+	for key := j.Key(); key != nil; key = j.Key() {
+		p := PassStats{Name: string(key)}
+		if !j.Enter('{', "counts of pass "+p.Name) {
+			return out
+		}
+		for key := j.Key(); key != nil; key = j.Key() {
+			switch string(key) {
+			case "match_times":
+				p.Match = count(j)
+			case "effect_times":
+				p.Effect = count(j)
+			case "repository_hit_times":
+				p.Repository = count(j)
+			default:
+				j.Skip()
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// count reads a number, which may be written as text.
+func count(j *scan.JSON) int64 {
+	var w []byte
+	if j.Peek() == '"' {
+		w = j.Str()
+	} else {
+		w = j.Word()
+	}
+	n, err := strconv.ParseInt(string(w), 10, 64)
+	if err != nil {
+		j.Failf("count %s is not a number", strconv.Quote(scan.Clip(w)))
+	}
+	return n
+}
+
+// WriteFusionText writes the passes that took effect, or all if all is set, graph by graph.
+func WriteText(w io.Writer, stats []Stats, all bool) error {
+	for _, s := range stats {
+		id := s.GraphID
+		if id == "" {
+			id = "NONE"
+		}
+		if _, err := fmt.Fprintf(w, "GraphID: %s\n", id); err != nil {
+			return err
+		}
+		for _, side := range []struct {
+			title  string
+			passes []PassStats
+		}{{"Graph fusion", s.Graph}, {"UB fusion", s.UB}} {
+			for _, p := range side.passes {
+				if p.Effect == 0 && !all {
+					continue
+				}
+				if _, err := fmt.Fprintf(w, "  %s  %s  effect %d of %d matches\n", side.title, p.Name, p.Effect, p.Match); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

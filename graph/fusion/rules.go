@@ -1,0 +1,369 @@
+package fusion
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/graph"
+)
+
+// Rules are the fusion rules of a model: which operators of the network as it runs stand for which operators
+// of the framework's network. Operators of all graphs are pooled.
+type Rules struct {
+	Path   string   // of the model
+	Groups []*Group // by Index
+	Ops    []*Op    // by ID, file order for equal ids
+	// InputNodes names the operators of type Data in file order.
+	InputNodes []string
+	Warnings   []graph.Warning
+
+	byName  map[string]*Op // first of a name
+	inGraph map[opKey]*Op  // operators whose name occurs in several graphs
+	calls   *calls         // nil when no operator calls a graph
+	byKey   map[string]*Group
+	members map[member]bool
+}
+
+// member is the name of an operator in a group.
+type member struct {
+	group *Group
+	name  string
+}
+
+type opKey struct {
+	graph *graph.Graph
+	name  string
+}
+
+// Group is a set of operators that together stand for the same framework operators.
+type Group struct {
+	Index    int // order of first appearance in the file, from 0
+	Relation Relation
+	// Ops are ordered by the first appearance of their original names, then by file order.
+	Ops []*Op
+
+	key string
+}
+
+// Relation says how many operators of each side a group connects, NPU side first where the names of this
+// field do: N:1 is one NPU operator fused from several.
+type Relation uint8
+
+const (
+	OneToOne   Relation = iota // 1:1
+	ManyToOne                  // N:1, several framework operators fused into one
+	OneToMany                  // 1:N, one framework operator split
+	ManyToMany                 // N:N
+	L1Fusion                   // operators sharing data in the L1 buffer
+)
+
+func (r Relation) String() string {
+	if names := [...]string{"1:1", "N:1", "1:N", "N:N", "L1"}; int(r) < len(names) {
+		return names[r]
+	}
+	return "Relation(" + strconv.Itoa(int(r)) + ")"
+}
+
+// RuleOp is an operator as fusion rules see it.
+type Op struct {
+	Name string // without _lxslice suffixes
+	Type string
+	ID   int64
+	// OriginNames lists the framework operators it stands for: its own name when the graph does not say, one
+	// empty name when the graph says there is none.
+	OriginNames []string
+	HasOrigin   bool   // the graph says which framework operators it stands for
+	L1          string // id of the L1 fusion group, "" for none
+	MultiOp     bool   // one of several results of a split framework operator
+	// Filtered marks an operator between a quantiser and its dequantiser; its tensors have no counterpart.
+	Filtered bool
+	Inputs   []graph.Edge // connected data inputs; names without _lxslice suffixes
+	Outputs  []Output
+	Group    *Group
+	Op       *graph.Op
+	Graph    *graph.Graph
+
+	classes []quantClass // per output descriptor
+}
+
+// RuleOutput is what the graph says about the framework tensor an output stands for.
+type Output struct {
+	OriginName  string // framework operator, "" when unknown
+	OriginIndex int64  // its output; -1 when the graph has no outputs to count
+	Layout      string // layout of the framework tensor, "" when unknown
+	Shape       []int64
+	DType       string
+
+	stated bool // the graph names the framework operator itself
+}
+
+// NewRules derives the fusion rules of a model. Ops that cannot be used give an *[Error] with code 13 and the
+// place of the operator.
+func New(m *graph.Model) (*Rules, error) {
+	r := &Rules{Path: m.Path, byKey: map[string]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
+	if m.NoGraphs {
+		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: `no "graph" in the model`}
+	}
+	for _, g := range m.Graphs {
+		if g.NoOps {
+			return nil, m.FaultAt(g.Line, `no "op" in graph `+strconv.Quote(g.Name))
+		}
+		for _, o := range g.Ops {
+			op, err := newOp(m, g, o)
+			if err != nil {
+				return nil, err
+			}
+			r.add(op)
+		}
+		r.fillOrigins()
+	}
+	r.sort()
+	r.finish()
+	r.filterQuantized()
+	r.calls = newCalls(m, r)
+	return r, nil
+}
+
+func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
+	what := "op " + strconv.Quote(o.Name)
+	switch {
+	case o.Name == "":
+		return nil, m.FaultAt(o.Line, "op without name")
+	case o.Type == "":
+		return nil, m.FaultAt(o.Line, what+" without type")
+	}
+	var fault error
+	get := func(a graph.Attrs, key string) *graph.Value {
+		v, ok := a.Lookup(key)
+		if !ok {
+			return nil
+		}
+		switch v.Kind() {
+		case graph.KindMissing:
+			fault = m.FaultAt(o.Line, what+": attribute "+key+" without value")
+		case graph.KindInvalid:
+			fault = m.FaultAt(o.Line, what+": attribute "+key+": "+v.Problem())
+		}
+		return v
+	}
+	op := &Op{Name: cutSlices(o.Name), Type: o.Type, ID: o.ID, Op: o, Graph: g}
+	if v := get(o.Attrs, graph.AttrOriginOps); v != nil {
+		op.HasOrigin = true
+		op.OriginNames = v.Strings()
+		if len(op.OriginNames) == 0 {
+			op.OriginNames = []string{""}
+		}
+	} else {
+		op.OriginNames = []string{op.Name}
+	}
+	op.L1 = get(o.Attrs, graph.AttrL1Group).Text()
+	op.MultiOp = get(o.Attrs, graph.AttrMultiOp).Bool()
+	for _, e := range o.Inputs {
+		if e.IsEmpty() || e.IsControl() {
+			continue
+		}
+		if strings.Contains(e.Text, sliceMark) {
+			e = graph.ParseEdge(cutSlices(e.Text))
+		}
+		op.Inputs = append(op.Inputs, e)
+	}
+	for i := range o.OutputDesc {
+		d := &o.OutputDesc[i]
+		if d.Attrs == nil {
+			continue
+		}
+		out := Output{DType: d.DType, OriginIndex: int64(i)}
+		out.OriginName = get(d.Attrs, graph.AttrOriginName).Text()
+		out.stated = out.OriginName != ""
+		if n, ok := get(d.Attrs, graph.AttrOriginIndex).Int(); ok {
+			out.OriginIndex = n
+		}
+		out.Layout = get(d.Attrs, graph.AttrOriginFormat).Text()
+		if format := get(d.Attrs, graph.AttrFormat).Text(); out.Layout == "" {
+			out.Layout = format
+		}
+		out.Shape = get(d.Attrs, graph.AttrShape).Ints()
+		op.Outputs = append(op.Outputs, out)
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	if !op.HasOrigin {
+		op.fillOrigin(op.Name)
+	}
+	return op, nil
+}
+
+// fillOrigin gives every output without origin the framework operator name.
+func (o *Op) fillOrigin(name string) {
+	for i := range o.Outputs {
+		if o.Outputs[i].OriginName == "" {
+			o.Outputs[i].OriginName = name
+		}
+	}
+	if len(o.Outputs) == 0 {
+		o.Outputs = []Output{{OriginName: name, OriginIndex: -1}}
+	}
+}
+
+// fillOrigins does so for operators that alone stand for one framework operator.
+func (r *Rules) fillOrigins() {
+	for _, g := range r.Groups {
+		if len(g.Ops) != 1 {
+			continue
+		}
+		if names := g.Ops[0].OriginNames; len(names) == 1 && names[0] != "" && g.key == "="+names[0] {
+			g.Ops[0].fillOrigin(names[0])
+		}
+	}
+}
+
+const sliceMark = "_lxslice"
+
+// cutSlices removes every _lxslice and its number: slices of one operator count as that operator.
+func cutSlices(name string) string {
+	i := strings.Index(name, sliceMark)
+	if i < 0 {
+		return name
+	}
+	var b strings.Builder
+	for ; i >= 0; i = strings.Index(name, sliceMark) {
+		j := i + len(sliceMark)
+		for j < len(name) && name[j] >= '0' && name[j] <= '9' {
+			j++
+		}
+		if j == i+len(sliceMark) { // no number: part of the name
+			b.WriteString(name[:j])
+		} else {
+			b.WriteString(name[:i])
+		}
+		name = name[j:]
+	}
+	b.WriteString(name)
+	return b.String()
+}
+
+// groupKey returns a text that is equal for operators of one group only. The first byte keeps the three kinds
+// of key apart.
+func (o *Op) groupKey() string {
+	switch {
+	case o.L1 != "":
+		return "@" + o.L1
+	case len(o.OriginNames) > 1:
+		var b strings.Builder
+		b.WriteByte('+')
+		for _, n := range o.OriginNames {
+			b.WriteString(strconv.Itoa(len(n)))
+			b.WriteByte(':')
+			b.WriteString(n)
+		}
+		return b.String()
+	case len(o.OriginNames) == 1 && o.OriginNames[0] != "":
+		return "=" + o.OriginNames[0]
+	}
+	return "=" + o.Name
+}
+
+// add puts op into its group. A second operator of the same name in a group is dropped.
+func (r *Rules) add(op *Op) {
+	key := op.groupKey()
+	g := r.byKey[key]
+	if g == nil {
+		g = &Group{Index: len(r.Groups), key: key}
+		r.byKey[key] = g
+		r.Groups = append(r.Groups, g)
+	}
+	op.Group = g
+	first := r.byName[op.Name]
+	if first != nil {
+		// Inputs name operators of their own graph, so both must be found again.
+		if r.inGraph == nil {
+			r.inGraph = map[opKey]*Op{}
+		}
+		for _, o := range []*Op{first, op} {
+			if k := (opKey{o.Graph, o.Name}); r.inGraph[k] == nil {
+				r.inGraph[k] = o
+			}
+		}
+	} else {
+		r.byName[op.Name] = op
+	}
+	m := member{g, op.Name}
+	if r.members[m] {
+		return
+	}
+	r.members[m] = true
+	g.Ops = append(g.Ops, op)
+	r.Ops = append(r.Ops, op)
+	if op.Type == "Data" {
+		r.InputNodes = append(r.InputNodes, op.Name)
+	}
+}
+
+func (r *Rules) sort() {
+	slices.SortStableFunc(r.Ops, func(a, b *Op) int {
+		switch {
+		case a.ID < b.ID:
+			return -1
+		case a.ID > b.ID:
+			return 1
+		}
+		return 0
+	})
+}
+
+// finish sets relations and the order of operators inside groups.
+func (r *Rules) finish() {
+	for _, g := range r.Groups {
+		if len(g.Ops) > 1 {
+			rank := map[string]int{}
+			for _, o := range g.Ops {
+				if t := o.originText(); rank[t] == 0 {
+					rank[t] = len(rank) + 1
+				}
+			}
+			if len(rank) > 1 {
+				slices.SortStableFunc(g.Ops, func(a, b *Op) int { return rank[a.originText()] - rank[b.originText()] })
+			}
+		}
+		first := g.Ops[0]
+		switch {
+		case len(g.Ops) == 1 && len(first.OriginNames) > 1:
+			g.Relation = ManyToOne
+		case len(g.Ops) == 1:
+			g.Relation = OneToOne
+		case first.L1 != "":
+			g.Relation = L1Fusion
+		case len(first.OriginNames) == 1:
+			g.Relation = OneToMany
+		default:
+			g.Relation = ManyToMany
+		}
+	}
+}
+
+// Op returns the operator of that name, the first in file order if several graphs have one. nil if there is
+// none. The name is compared without _lxslice suffixes.
+func (r *Rules) Op(name string) *Op {
+	if o, ok := r.byName[name]; ok {
+		return o
+	}
+	return r.byName[cutSlices(name)]
+}
+
+// producer returns the operator that an input of from names: the one of its own graph if there is one.
+func (r *Rules) producer(from *Op, name string) *Op {
+	if o, ok := r.inGraph[opKey{from.Graph, name}]; ok {
+		return o
+	}
+	return r.byName[name]
+}
+
+// LastID returns the id of the last operator in id order, 0 without operators.
+func (r *Rules) LastID() int64 {
+	if len(r.Ops) == 0 {
+		return 0
+	}
+	return r.Ops[len(r.Ops)-1].ID
+}

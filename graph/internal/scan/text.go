@@ -1,0 +1,311 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"precision/graph"
+)
+
+var errTokenTooLong = errors.New("token longer than 256 MB")
+
+// MaxDepth bounds nesting; real graphs stay below ten.
+const MaxDepth = 100
+
+// Text cuts protobuf text form into fields and values. The first fault sticks: afterwards every
+// loop over fields and values ends at once.
+type Text struct {
+	window
+	Err     *graph.Error
+	close   [MaxDepth + 1]byte // closing byte of each open message
+	Open    [MaxDepth + 1]int  // its line
+	Depth   int
+	scratch []byte
+}
+
+func NewText(r io.Reader) *Text { return &Text{window: *newWindow(r)} }
+
+const (
+	clsName  = 1 << iota // part of a field name or word
+	ClsSpace             // blank
+	ClsNum               // part of a number
+	clsStop              // may end a run of plain bytes in a string
+)
+
+var Class = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= '0' && c <= '9':
+			t[c] = clsName | ClsNum
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+			t[c] = clsName | ClsNum
+		case c == '-', c == '+', c == '.':
+			t[c] = ClsNum
+		case c == ' ', c == '\t', c == '\n', c == '\r', c == '\f', c == '\v':
+			t[c] = ClsSpace
+		}
+		switch c {
+		case '"', '\'', '\\', '\n', 0:
+			t[c] |= clsStop
+		}
+	}
+	return t
+}()
+
+func (s *Text) Failf(format string, args ...any) {
+	if s.Err != nil {
+		return
+	}
+	s.Err = &graph.Error{Line: s.Line(), Offset: s.Offset(), Msg: fmt.Sprintf(format, args...)}
+	if s.window.err != nil {
+		s.Err.Fault, s.Err.Msg = graph.FaultRead, s.window.err.Error()
+	}
+}
+
+// ws skips blanks and comments. Afterwards buf[pos] is the next byte, or 0 with pos == end at the end of
+// the file.
+func (s *Text) ws() {
+	for {
+		buf, p := s.Buf, s.Pos
+		for Class[buf[p]]&ClsSpace != 0 {
+			p++
+			// Lines start with long runs of blanks: take eight at a time.
+			for {
+				x := binary.LittleEndian.Uint64(buf[p:]) ^ 0x2020202020202020
+				if x != 0 {
+					p += bits.TrailingZeros64(x) >> 3
+					break
+				}
+				p += 8
+			}
+		}
+		s.Pos = p
+		if p >= s.End {
+			if !s.Fill() {
+				return
+			}
+			continue
+		}
+		if buf[p] != '#' {
+			return
+		}
+		for {
+			if i := bytes.IndexByte(s.Buf[s.Pos:s.End], '\n'); i >= 0 {
+				s.Pos += i
+				break
+			}
+			s.Pos = s.End
+			if !s.Fill() {
+				return
+			}
+		}
+	}
+}
+
+// peek returns the next byte after blanks, 0 at the end of the file.
+func (s *Text) peek() byte {
+	if c := s.Buf[s.Pos]; c > ' ' && c != '#' {
+		return c
+	}
+	return s.peekBlank()
+}
+
+func (s *Text) peekBlank() byte {
+	s.ws()
+	if s.Pos >= s.End {
+		return 0
+	}
+	return s.Buf[s.Pos]
+}
+
+// Next returns the name of the next field of the open message, or nil when the message ends; the closing
+// byte is consumed. The name is valid until the next call of any method.
+func (s *Text) Next() []byte {
+	if s.Err != nil {
+		return nil
+	}
+	c := s.peek()
+	for c == ',' || c == ';' {
+		s.Pos++
+		c = s.peek()
+	}
+	if Class[c]&clsName != 0 {
+		return s.word(clsName)
+	}
+	switch {
+	case s.Pos >= s.End:
+		if s.window.err != nil {
+			s.Failf("read: %v", s.window.err)
+		} else if s.Depth > 0 {
+			s.Failf("file ends inside the message opened at line %d", s.Open[s.Depth])
+		}
+		return nil
+	case s.Depth > 0 && c == s.close[s.Depth]:
+		s.Pos++
+		s.Depth--
+		return nil
+	case c == '[': // extension or Any: [type.googleapis.com/x] { … }
+		start := s.Pos
+		s.keep = start
+		for s.Pos++; s.Pos < s.End || s.Fill(); s.Pos++ {
+			if c := s.Buf[s.Pos]; c == ']' {
+				s.Pos++
+				name := s.Buf[s.keep:s.Pos]
+				s.keep = -1
+				return name
+			} else if c == '\n' || c == '{' {
+				break
+			}
+		}
+		s.keep = -1
+		s.Failf("extension name without closing bracket")
+		return nil
+	}
+	s.Failf("found %q, expected a field name%s", c, s.expectClose())
+	return nil
+}
+
+func (s *Text) expectClose() string {
+	if s.Depth == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" or %q (message opened at line %d)", s.close[s.Depth], s.Open[s.Depth])
+}
+
+// word returns the run of bytes of a class at pos.
+func (s *Text) word(cls uint8) []byte {
+	start, p := s.Pos, s.Pos
+	for {
+		for Class[s.Buf[p]]&cls != 0 {
+			p++
+		}
+		if p < s.End {
+			break
+		}
+		s.keep, s.Pos = start, p
+		more := s.Fill()
+		start, p = s.keep, s.Pos
+		s.keep = -1
+		if !more {
+			break
+		}
+	}
+	s.Pos = p
+	return s.Buf[start:p]
+}
+
+// values tells how the values of one field are written: name: v, or name: [v, v].
+type values uint8
+
+const (
+	ValuesStart values = iota
+	valuesList
+	valuesDone
+)
+
+// More advances to the next value of a field and reports whether there is one.
+//
+//	for v := valuesStart; s.more(&v); { … read one value … }
+func (s *Text) More(v *values) bool {
+	if s.Err != nil {
+		return false
+	}
+	switch *v {
+	case ValuesStart:
+		c := s.peek()
+		if c == ':' {
+			s.Pos++
+			if s.Buf[s.Pos] == ' ' {
+				s.Pos++
+			}
+			c = s.peek()
+		}
+		if c == '[' {
+			s.Pos++
+			if s.peek() == ']' {
+				s.Pos++
+				*v = valuesDone
+				return false
+			}
+			*v = valuesList
+			return true
+		}
+		*v = valuesDone
+		return true
+	case valuesList:
+		switch c := s.peek(); c {
+		case ',':
+			s.Pos++
+			s.ws()
+			return true
+		case ']':
+			s.Pos++
+			*v = valuesDone
+		default:
+			s.Failf("found %q, expected \",\" or \"]\" in a list", c)
+		}
+	}
+	return false
+}
+
+// Message enters a message value.
+func (s *Text) Message() bool {
+	c := s.peek()
+	var end byte
+	switch c {
+	case '{':
+		end = '}'
+	case '<':
+		end = '>'
+	default:
+		s.Failf("found %q, expected a message", c)
+		return false
+	}
+	if s.Depth == MaxDepth {
+		s.Failf("messages nested deeper than %d", MaxDepth)
+		return false
+	}
+	s.Pos++
+	s.Depth++
+	s.close[s.Depth] = end
+	s.Open[s.Depth] = s.Line()
+	return true
+}
+
+// Skip passes over the values of a field the schema does not know.
+func (s *Text) Skip() {
+	for v := ValuesStart; s.More(&v); {
+		s.skipValue()
+	}
+}
+
+func (s *Text) skipValue() {
+	switch c := s.peek(); {
+	case c == '"' || c == '\'':
+		s.Blob()
+	case c == '{' || c == '<':
+		if s.Message() {
+			s.skipMessage()
+		}
+	default:
+		s.number()
+	}
+}
+
+// skipMessage passes over the rest of the message just entered.
+func (s *Text) skipMessage() {
+	for s.Next() != nil {
+		s.Skip()
+	}
+}
+
+func Clip(p []byte) string {
+	if len(p) > 40 {
+		return string(p[:40]) + "…"
+	}
+	return string(p)
+}

@@ -1,0 +1,100 @@
+package read
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/graph"
+)
+
+// parseFolder reads process and device off a folder name pid_<pid>_deviceid_<n>, or <pid>_<n> below a folder graph.
+func parseFolder(dir string) (pid, device int) {
+	base := filepath.Base(dir)
+	p, d, ok := "", "", false
+	if rest, cut := strings.CutPrefix(base, "pid_"); cut {
+		p, d, ok = strings.Cut(rest, "_deviceid_")
+	} else if filepath.Base(filepath.Dir(dir)) == "graph" {
+		p, d, ok = strings.Cut(base, "_")
+	}
+	if ok {
+		a, errA := strconv.Atoi(p)
+		b, errB := strconv.Atoi(d)
+		if errA == nil && errB == nil {
+			return a, b
+		}
+	}
+	return -1, -1
+}
+
+const (
+	maxFolderDepth = 6
+	maxFolderFiles = 100000
+)
+
+// FindFiles returns the graph files below dir, sorted by path: those with GE's names, and offline models and JSON
+// files with other names. It looks at most six levels deep.
+func FindFiles(dir string) ([]graph.File, error) {
+	var out []graph.File
+	seen := 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if path == dir {
+				return err
+			}
+			return nil // an unreadable folder among readable ones
+		}
+		if seen++; seen > maxFolderFiles {
+			return filepath.SkipAll
+		}
+		if e.IsDir() {
+			if rel, err := filepath.Rel(dir, path); err == nil && strings.Count(rel, string(filepath.Separator)) >= maxFolderDepth {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		f, ok := graph.ParseFileName(path)
+		if ext := filepath.Ext(path); !ok && ext != ".om" && ext != ".json" {
+			return nil
+		}
+		st, err := os.Stat(path) // follows links, as graph folders may hold them
+		if err != nil || !st.Mode().IsRegular() {
+			return nil
+		}
+		f.ModTime, f.Size = st.ModTime(), st.Size()
+		f.PID, f.Device = parseFolder(filepath.Dir(path))
+		out = append(out, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b graph.File) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// OpenFolder reads the final graphs below dir. Files that cannot be read are reported as warnings.
+func OpenFolder(dir string) ([]graph.Candidate, []graph.Warning, error) {
+	files, err := FindFiles(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []graph.Candidate
+	var warnings []graph.Warning
+	for _, f := range graph.BuildFiles(files) {
+		m, err := Open(f.Path)
+		if err != nil {
+			w := graph.Warning{Path: f.Path, Offset: -1, Msg: err.Error()}
+			if e, ok := err.(*graph.Error); ok {
+				w = graph.Warning{Path: e.Path, Line: e.Line, Offset: e.Offset, Msg: e.Msg}
+			}
+			warnings = append(warnings, w)
+			continue
+		}
+		out = append(out, graph.Candidate{File: f, Model: m})
+	}
+	return out, warnings, nil
+}

@@ -1,0 +1,246 @@
+package read
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"precision/graph"
+)
+
+const (
+	omHeaderSize    = 256
+	omTypeFlow      = 3
+	omPartModel     = 0
+	omPartFlowSub   = 7
+	omVersionModels = 0x20000000 // from here on the header tells the number of models
+	maxPartitions   = 4096
+	maxModels       = 4096
+	maxFlowDepth    = 4
+	maxModelDef     = 2 << 30 // protobuf's own limit
+)
+
+// omReader reads an offline model, or one inside another.
+type omReader struct {
+	r     io.ReaderAt
+	size  int64
+	base  int64 // file offset of r
+	path  string
+	depth int
+	wide  bool // sizes of 64 bits
+}
+
+func (o *omReader) fault(off int64, format string, args ...any) error {
+	return &graph.Error{Path: o.path, Offset: o.base + off, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (o *omReader) bytes(off, n int64, what string) ([]byte, error) {
+	if off < 0 || n < 0 || off > o.size || n > o.size-off {
+		return nil, o.fault(off, "%s needs %d bytes, the file has %d from here", what, n, max(0, o.size-off))
+	}
+	p := make([]byte, n)
+	if _, err := o.r.ReadAt(p, off); err != nil {
+		return nil, o.fault(off, "%s: %v", what, err)
+	}
+	return p, nil
+}
+
+// readOM reads an offline model. Its graphs are those of all models inside; the attributes of the models behind the
+// first are kept in SubModels.
+func readOM(r io.ReaderAt, size int64, path string) (*graph.Model, error) {
+	m := &graph.Model{Path: path, Source: graph.SourceOM}
+	b := graph.NewBuilder()
+	if err := (&omReader{r: r, size: size, path: path}).read(b, m); err != nil {
+		return nil, err
+	}
+	m.Warnings = b.Warnings
+	return m, nil
+}
+
+func (o *omReader) header() (*graph.OMHeader, error) {
+	p, err := o.bytes(0, omHeaderSize, "header")
+	if err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
+	if string(p[:4]) != "IMOD" {
+		return nil, o.fault(0, "magic %q, expected \"IMOD\"", p[:4])
+	}
+	if n := le.Uint32(p[4:]); n != omHeaderSize {
+		return nil, o.fault(4, "header of %d bytes, expected %d", n, omHeaderSize)
+	}
+	h := &graph.OMHeader{Version: le.Uint32(p[8:]), Encrypted: p[80] != 0, ModelType: p[82], Name: cstring(p[84:116]),
+		Ops: le.Uint32(p[116:]), Models: 1, Platform: cstring(p[160:180]), Dynamic: p[193] != 0}
+	h.Length = int64(le.Uint32(p[76:]))
+	if n := le.Uint64(p[184:]); n != 0 {
+		if n > 1<<62 {
+			return nil, o.fault(184, "length %d", n)
+		}
+		h.Length, o.wide = int64(n), true
+	}
+	o.wide = o.wide || h.ModelType == omTypeFlow
+	if n := le.Uint32(p[156:]); n > 1 && h.Version >= omVersionModels {
+		if n > maxModels {
+			return nil, o.fault(156, "%d models, at most %d expected", n, maxModels)
+		}
+		h.Models = int(n)
+	}
+	if h.Encrypted {
+		return nil, o.fault(80, "model is encrypted")
+	}
+	if h.Length > o.size-omHeaderSize {
+		return nil, o.fault(omHeaderSize, "header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)
+	}
+	return h, nil
+}
+
+func cstring(p []byte) string {
+	if i := bytes.IndexByte(p, 0); i >= 0 {
+		p = p[:i]
+	}
+	return string(p)
+}
+
+// partitions reads the partition table at off and returns the offset behind the data it describes.
+func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, error) {
+	le := binary.LittleEndian
+	head, entry := int64(4), int64(12)
+	if o.wide {
+		head, entry = 8, 24
+	}
+	p, err := o.bytes(off, head, "partition table")
+	if err != nil {
+		return 0, err
+	}
+	n := int64(le.Uint32(p))
+	if n > maxPartitions {
+		return 0, o.fault(off, "%d partitions, at most %d expected", n, maxPartitions)
+	}
+	if p, err = o.bytes(off+head, n*entry, "table of "+strconv.FormatInt(n, 10)+" partitions"); err != nil {
+		return 0, err
+	}
+	data := off + head + n*entry
+	for i := range n {
+		e := p[i*entry:]
+		part := graph.OMPartition{Model: model, Type: int(le.Uint32(e)), Offset: o.base + data}
+		size := uint64(le.Uint32(e[8:]))
+		if o.wide {
+			size = le.Uint64(e[16:])
+		}
+		if size > uint64(o.size-data) {
+			return 0, o.fault(off+head+i*entry, "partition %d of type %d claims %d bytes, the file has %d from its start", i, part.Type, size, o.size-data)
+		}
+		part.Size = int64(size)
+		h.Partitions = append(h.Partitions, part)
+		data += part.Size
+	}
+	return data, nil
+}
+
+func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
+	h, err := o.header()
+	if err != nil {
+		return err
+	}
+	if m.OM == nil {
+		m.OM = h
+	}
+	if h.Length != o.size-omHeaderSize {
+		b.Warn(graph.Warning{Path: o.path, Offset: o.base, Msg: fmt.Sprintf("header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)})
+	}
+	off := int64(omHeaderSize)
+	for i := range h.Models {
+		if off, err = o.partitions(h, i, off); err != nil {
+			return err
+		}
+	}
+	defs := 0
+	for i, part := range h.Partitions {
+		switch part.Type {
+		case omPartModel:
+			if part.Size > maxModelDef {
+				return o.fault(part.Offset-o.base, "model definition of %d bytes", part.Size)
+			}
+			data, err := o.bytes(part.Offset-o.base, part.Size, "model definition")
+			if err != nil {
+				return err
+			}
+			if err := addModel(b, m, data, part.Offset); err != nil {
+				return err
+			}
+			defs++
+		case omPartFlowSub:
+			if err := o.flowModel(b, m, i, part); err != nil {
+				return err
+			}
+		}
+	}
+	if defs == 0 {
+		return o.fault(omHeaderSize, "no model definition among %d partitions", len(h.Partitions))
+	}
+	return nil
+}
+
+// addModel reads a model definition into m, or as a sub model of it when m has one already.
+func addModel(b *graph.Builder, m *graph.Model, data []byte, off int64) error {
+	if m.Name == "" && m.Graphs == nil && m.Attrs == nil {
+		return readBinary(b, m, data, off)
+	}
+	sub := &graph.Model{Path: m.Path, Source: m.Source}
+	if err := readBinary(b, sub, data, off); err != nil {
+		return err
+	}
+	m.SubModels = append(m.SubModels, sub)
+	m.Graphs = append(m.Graphs, sub.Graphs...)
+	return nil
+}
+
+// flowModel reads the offline model inside a flow sub model: a message of name, engine and the model.
+func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph.OMPartition) error {
+	off := part.Offset - o.base
+	if o.depth == maxFlowDepth {
+		return o.fault(off, "models nested deeper than %d", maxFlowDepth)
+	}
+	// Only the tags are needed, the model itself is read in place.
+	end := off + part.Size
+	for pos := off; pos < end; {
+		p, err := o.bytes(pos, min(20, end-pos), "flow sub model")
+		if err != nil {
+			return err
+		}
+		num, typ, k := protowire.ConsumeTag(p)
+		if k < 0 {
+			return o.fault(pos, "partition %d: broken field tag of a flow sub model", i)
+		}
+		if typ != protowire.BytesType {
+			v := protowire.ConsumeFieldValue(num, typ, p[k:])
+			if v < 0 {
+				return o.fault(pos, "partition %d: broken field %d of a flow sub model", i, num)
+			}
+			pos += int64(k + v)
+			continue
+		}
+		n, k2 := protowire.ConsumeVarint(p[k:])
+		start := pos + int64(k+k2)
+		if k2 < 0 || n > uint64(end-start) {
+			return o.fault(pos, "partition %d: field %d of a flow sub model exceeds it", i, num)
+		}
+		pos = start + int64(n)
+		if num != 3 {
+			continue
+		}
+		if head, err := o.bytes(start, min(4, int64(n)), "flow sub model"); err != nil || string(head) != "IMOD" {
+			b.Warn(graph.Warning{Path: o.path, Offset: o.base + start, Msg: "flow sub model is no offline model, skipped"})
+			continue
+		}
+		inner := &omReader{r: io.NewSectionReader(o.r, start, int64(n)), size: int64(n), base: o.base + start, path: o.path, depth: o.depth + 1}
+		if err := inner.read(b, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

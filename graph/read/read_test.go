@@ -1,0 +1,84 @@
+package read
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/graph"
+)
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		source     graph.Source
+		err        string
+	}{
+		{"text", "graph {\n  name: \"g\"\n}\n", graph.SourceText, ""},
+		{"text with byte order mark", "\xef\xbb\xbfgraph { name: \"g\" }", graph.SourceText, ""},
+		{"text with comment", "# made by hand\n\ngraph { name: \"g\" }", graph.SourceText, ""},
+		{"json", "\n {\"graph\": [{\"name\": \"g\"}]}", graph.SourceJSON, ""},
+		{"empty", "", 0, "f: offset 0: file is empty, expected a GE graph"},
+		{"blank", " \n\n", 0, "f: offset 0: file is empty, expected a GE graph"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Read(strings.NewReader(c.text), "f")
+			if c.err != "" {
+				if err == nil || err.Error() != strings.Replace(c.err, "f: ", "f:", 1) {
+					t.Fatalf("error %v, want %s", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Source != c.source || m.Path != "f" || m.Graphs[0].Name != "g" {
+				t.Errorf("source %v, path %q", m.Source, m.Path)
+			}
+		})
+	}
+}
+
+func TestOpenMissing(t *testing.T) {
+	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want not exist", err)
+	}
+}
+
+func TestParseEdge(t *testing.T) {
+	for _, c := range []struct {
+		text, producer string
+		index          int32
+	}{
+		{"", "", graph.NoIndex},
+		{"conv:0", "conv", 0},
+		{"a:b:12", "a:b", 12},
+		{"late:-1", "late", graph.ControlIndex},
+		{"conv", "conv", graph.NoIndex},
+		{"conv:", "conv", graph.NoIndex},
+		{"conv:x", "conv", graph.NoIndex},
+		{"conv:-2", "conv", graph.NoIndex},
+		{"conv:99999999999", "conv", graph.NoIndex},
+		{":0", "", 0},
+	} {
+		e := graph.ParseEdge(c.text)
+		if e.Producer() != c.producer || e.Index != c.index || e.Text != c.text {
+			t.Errorf("%q: producer %q, index %d", c.text, e.Producer(), e.Index)
+		}
+	}
+}
+
+func TestGEDTypeName(t *testing.T) {
+	for n, want := range map[int64]string{0: "DT_FLOAT", 1: "DT_FLOAT16", 27: "DT_BF16", 28: "DT_UNDEFINED", 99: "99", -1: "-1"} {
+		if got := graph.GEDTypeName(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "", 2: "DT_FLOAT16", 27: "DT_BF16", 41: "DT_HIFLOAT4", 99: "99"} {
+		if got := graph.DTypeName(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
