@@ -8,6 +8,7 @@ import (
 
 	"precision/dump/overflow"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // acCmd is the command ac: it runs all checks and says what to look at first.
@@ -27,8 +28,8 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	if len(words) > 0 {
 		return s.tooMany("ac", words)
 	}
-	if !isDir(s.data.root) {
-		s.Fail("banner.nodata", s.data.root)
+	if !workspace.IsDir(s.data.Root) {
+		s.Fail("banner.nodata", s.data.Root)
 		return exitNothing
 	}
 	code := exitOK
@@ -48,7 +49,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		tables, code = s.newestResults()
 		switch {
 		case len(tables) == 0 && code == exitOK:
-			s.Warn("vcs.none", s.data.results())
+			s.Warn("vcs.none", s.data.ResultsDir())
 		case len(tables) > 0:
 			text, _ := (&vcsCmd{threshold: s.set.CosSim, limit: a.limit}).show(s, tables)
 			s.Print(text)
@@ -116,7 +117,7 @@ func (f *findings) verdict(s *session) string {
 			say("verdict.upstream", o.kind, o.name)
 			switch n := len(o.producers); {
 			case n == 0:
-				say("verdict.noproducer", s.data.path("npu", "debug_0", "graph"))
+				say("verdict.noproducer", s.data.Path("npu", "debug_0", "graph"))
 			case n == 1:
 				look = o.producers
 				say("verdict.producer", look[0])
@@ -164,15 +165,15 @@ func (f *findings) verdict(s *session) string {
 		case f.tables == 0 && !f.compared:
 			say("verdict.nothing")
 			runs := 0
-			for _, id := range s.ids() {
-				if len(s.dumpsOf(id).leaves) > 0 {
+			for _, id := range s.data.IDs() {
+				if len(s.dumpsOf(id).Leaves) > 0 {
 					runs++
 				}
 			}
-			if runs > 1 || runs == 1 && hasEntries(s.data.golden()) {
+			if runs > 1 || runs == 1 && workspace.HasEntries(s.data.GoldenDir()) {
 				next = append(next, "ac -c")
 			} else {
-				say("verdict.capture", s.data.npu(), s.data.golden())
+				say("verdict.capture", s.data.NPUDir(), s.data.GoldenDir())
 			}
 		case f.tables > 0:
 			say("verdict.good", s.set.CosSim)
@@ -233,7 +234,7 @@ func (f *findings) first(s *session, say func(string, ...any)) {
 // pairOf names the dump tensor and the golden array of the first bad output,
 // "" if one is not there.
 func (s *session) pairOf(p *suspect) (mine, golden string) {
-	folder := s.goldenArrays()
+	folder := s.data.GoldenArrays()
 	nodes, exact := s.search(p.op.op, "")
 	if folder == nil || !exact || len(nodes) == 0 {
 		return "", ""

@@ -17,6 +17,7 @@ import (
 	"precision/graph"
 	"precision/internal/msg"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // repoDir is the root of the module, from before tests change their folder.
@@ -170,7 +171,7 @@ func TestCommand(t *testing.T) {
 	if code := run(context.Background(), cfg, []string{"fc", "-a"}); code != 0 || !strings.Contains(out.String(), "[MatMulV2] fc") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
-	if temp := entries(filepath.Join("precision_data", "temp")); len(temp) != 1 || temp[0].Name() != "decode" {
+	if temp := workspace.Entries(filepath.Join("precision_data", "temp")); len(temp) != 1 || temp[0].Name() != "decode" {
 		t.Errorf("ni left %v, expected the decoded tensors only", temp)
 	}
 	if _, ok := Command("exit"); ok {
@@ -228,7 +229,7 @@ func (failing) define(*options) {}
 func (failing) run(context.Context, *session, []string) int { panic("as told") }
 
 func TestNewResultDir(t *testing.T) {
-	s := &session{data: dataFolder{t.TempDir()}}
+	s := &session{data: workspace.Open(t.TempDir())}
 	at := time.Date(2026, 1, 2, 3, 4, 59, 0, time.Local)
 	first, stamp := s.newResultDir(at)
 	if stamp != "20260102030459" {
@@ -242,21 +243,6 @@ func TestNewResultDir(t *testing.T) {
 	}
 }
 
-// TestNewestRun checks the choice among runs.
-func TestNewestRun(t *testing.T) {
-	dir := t.TempDir()
-	if run, n := newestRun(dir); run != dir || n != 0 {
-		t.Errorf("%s of %d without runs", run, n)
-	}
-	for _, name := range []string{"20210510101133", "20230101000000", "other"} {
-		os.Mkdir(filepath.Join(dir, name), 0o700)
-	}
-	os.WriteFile(filepath.Join(dir, "20990101000000"), nil, 0o600)
-	if run, n := newestRun(dir); filepath.Base(run) != "20230101000000" || n != 2 {
-		t.Errorf("%s of %d", run, n)
-	}
-}
-
 func TestComplete(t *testing.T) {
 	cfg, _, _ := sampleConfig(t)
 	s := open(cfg)
@@ -265,7 +251,7 @@ func TestComplete(t *testing.T) {
 	if got := c.complete("ni "); len(got) != 0 {
 		t.Errorf("names before the graphs were read: %v", got)
 	}
-	words.load(s.ids(), s.data)
+	words.load(s.data.IDs(), s.data)
 	for _, test := range []struct {
 		line string
 		want []string // these are among the suggestions
@@ -315,7 +301,7 @@ func BenchmarkComplete(b *testing.B) {
 	}
 	words := newVocabulary()
 	words.ops.Store(&list)
-	c := &completer{&session{Console: &console.Console{}, set: defaults()}, words}
+	c := &completer{&session{Console: &console.Console{}, set: workspace.Defaults()}, words}
 	for b.Loop() {
 		c.complete("ni layer_09999")
 	}

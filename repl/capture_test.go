@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"precision/repl/console"
 	"regexp"
 	"runtime"
 	"slices"
@@ -15,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // captureConfig is a Config in a new folder, with the machine's Python and the
@@ -85,7 +87,7 @@ func TestTrainBoth(t *testing.T) {
 	if cpu < 0 || npu < cpu || !strings.Contains(out.String(), "vc compares both sides") {
 		t.Errorf("expected a step on the CPU, then one on the NPU:\n%s", out)
 	}
-	if n := len(entries("precision_data/tf/dump")); n != 6 {
+	if n := len(workspace.Entries("precision_data/tf/dump")); n != 6 {
 		t.Errorf("%d golden arrays, want 6", n)
 	}
 	if text := notes(t); !strings.Contains(text, `"profiling_mode": true`) {
@@ -125,11 +127,11 @@ func TestTFDumpRuns(t *testing.T) {
 		t.Fatalf("exit status %d of kit\n%s", code, out)
 	}
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
-	if code := runWords(cfg, "tf_dump", "python3", "golden train.py", "a  b"); code != exitOK || len(entries("precision_data/tf/dump")) != 6 {
-		t.Errorf("exit status %d, %d golden arrays\n%s", code, len(entries("precision_data/tf/dump")), out)
+	if code := runWords(cfg, "tf_dump", "python3", "golden train.py", "a  b"); code != exitOK || len(workspace.Entries("precision_data/tf/dump")) != 6 {
+		t.Errorf("exit status %d, %d golden arrays\n%s", code, len(workspace.Entries("precision_data/tf/dump")), out)
 	}
-	if code := runWords(cfg, "tf_dump", "exit 1"); code != exitOK || len(entries("precision_data/tf/dump")) != 12 {
-		t.Errorf("exit status %d, %d golden arrays the second time\n%s", code, len(entries("precision_data/tf/dump")), out)
+	if code := runWords(cfg, "tf_dump", "exit 1"); code != exitOK || len(workspace.Entries("precision_data/tf/dump")) != 12 {
+		t.Errorf("exit status %d, %d golden arrays the second time\n%s", code, len(workspace.Entries("precision_data/tf/dump")), out)
 	}
 }
 
@@ -232,7 +234,7 @@ func TestProbeCancelled(t *testing.T) {
 	if code := run(ctx, cfg, nil); code != exitInterrupted || time.Since(start) > 30*time.Second {
 		t.Errorf("exit status %d after %v", code, time.Since(start))
 	}
-	if !isDir("precision_data/temp/train") {
+	if !workspace.IsDir("precision_data/temp/train") {
 		t.Error("the scripts were not written")
 	}
 }
@@ -264,13 +266,13 @@ func TestCompleteCapture(t *testing.T) {
 
 func TestCaptureSettings(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, settingsFile)
+	file := filepath.Join(dir, workspace.SettingsFile)
 	text := "python = \"/opt/py/bin/python3\"\ndump_step = 3\nseed = 7\nop_debug_level = 9\ndump_ge_graph = 1\ndump_graph_level = 1\nprompt_timeout = 0\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := defaults()
-	w, err := s.load(file)
+	s := workspace.Defaults()
+	w, err := s.Load(file)
 	if err != nil || len(w) != 2 || !strings.Contains(w[0].Error(), ":4: op_debug_level") || !strings.Contains(w[1].Error(), ":7: prompt_timeout") {
 		t.Errorf("warnings %v, error %v", w, err)
 	}
@@ -282,7 +284,7 @@ func TestCaptureSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte("dump_step = \"0|5-7\"\nprompt_timeout = 20\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if w, err := s.load(file); err != nil || len(w) > 0 || s.Capture.Step != "0|5-7" || s.Capture.Timeout != 20*time.Second {
+	if w, err := s.Load(file); err != nil || len(w) > 0 || s.Capture.Step != "0|5-7" || s.Capture.Timeout != 20*time.Second {
 		t.Errorf("settings %+v, %v, %v", s.Capture, w, err)
 	}
 }

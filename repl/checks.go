@@ -8,14 +8,15 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // fusions shows which fusion passes took effect, graph by graph. It is an error
 // if the file that tells cannot be read.
 func (s *session) fusions() (code int) {
-	path := s.data.fusion()
+	path := s.data.FusionFile()
 	if path == "" {
-		s.Say("fusion.none", s.data.path("fusion"))
+		s.Say("fusion.none", s.data.Path("fusion"))
 		return exitOK
 	}
 	stats, err := fusion.OpenResult(path)
@@ -61,10 +62,10 @@ func (s *session) casts() (first string) {
 		rules = graph.DefaultCastRules
 	}
 	found, graphs := false, 0
-	for _, id := range s.ids() {
-		for _, f := range s.graphsOf(id).files {
+	for _, id := range s.data.IDs() {
+		for _, f := range s.graphsOf(id).Files {
 			graphs++
-			for _, c := range f.index.Model.Casts(rules) {
+			for _, c := range f.Index.Model.Casts(rules) {
 				if c.Rule == nil {
 					continue
 				}
@@ -86,14 +87,14 @@ func (s *session) casts() (first string) {
 				if more := len(c.Ops) - len(names); more > 0 {
 					names = append(names, s.T("cast.more", more))
 				}
-				s.Print(fmt.Sprintf("%s %s%s %s\n", id.name, s.Screen.Green("[Cast]"), pair, s.why(c.Rule)))
+				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, s.why(c.Rule)))
 				s.Print("  " + strings.Join(names, ", ") + "\n")
 			}
 		}
 	}
 	switch {
 	case graphs == 0:
-		s.Say("none.graph", s.data.path("npu", "debug_0", "graph"))
+		s.Say("none.graph", s.data.Path("npu", "debug_0", "graph"))
 	case !found:
 		s.Say("cast.none")
 	}
@@ -111,12 +112,12 @@ func (s *session) why(r *graph.CastRule) string {
 // similarity compares the graphs of the first run with those of every other,
 // operator by operator.
 func (s *session) similarity(limit int) {
-	ids := s.ids()
+	ids := s.data.IDs()
 	if len(ids) < 2 {
 		s.Say("sim.one")
 		return
 	}
-	first := s.firstID()
+	first := s.data.FirstID()
 	for _, id := range ids {
 		if id != first {
 			s.similar(first, id, limit)
@@ -125,30 +126,30 @@ func (s *session) similarity(limit int) {
 }
 
 // similar compares the graphs of two runs operator by operator.
-func (s *session) similar(a, b *debugID, limit int) {
-	all := func(id *debugID) (list []*graph.Graph) {
-		for _, f := range s.graphsOf(id).files {
-			list = append(list, f.index.Model.Graphs...)
+func (s *session) similar(a, b *workspace.DebugID, limit int) {
+	all := func(id *workspace.DebugID) (list []*graph.Graph) {
+		for _, f := range s.graphsOf(id).Files {
+			list = append(list, f.Index.Model.Graphs...)
 		}
 		return list
 	}
 	pairs := graph.PairGraphs(all(a), all(b))
 	if len(pairs) == 0 {
-		s.Say("sim.nopair", a.name, b.name)
+		s.Say("sim.nopair", a.Name, b.Name)
 		return
 	}
 	for _, p := range pairs {
 		r := graph.Similar(p[0], p[1])
 		for _, side := range []struct {
 			ops []*graph.Op
-			id  *debugID
+			id  *workspace.DebugID
 		}{{r.OnlyA, a}, {r.OnlyB, b}} {
 			for i, op := range side.ops {
 				if i == 2*limit {
-					s.Warn("sim.moreonly", len(side.ops)-i, side.id.name)
+					s.Warn("sim.moreonly", len(side.ops)-i, side.id.Name)
 					break
 				}
-				s.Warn("sim.only", op.Type, op.Name, side.id.name)
+				s.Warn("sim.only", op.Type, op.Name, side.id.Name)
 			}
 		}
 		for i := range r.Different {
@@ -158,13 +159,13 @@ func (s *session) similar(a, b *debugID, limit int) {
 			}
 			c := &r.Different[i]
 			var t strings.Builder
-			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.name), s.Screen.Green("["+c.A.Type+"]"), console.Clean(c.A.Name))
-			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(b.name), s.Screen.Green("["+c.B.Type+"]"), console.Clean(c.B.Name))
+			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.Name), s.Screen.Green("["+c.A.Type+"]"), console.Clean(c.A.Name))
+			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(b.Name), s.Screen.Green("["+c.B.Type+"]"), console.Clean(c.B.Name))
 			for _, ch := range c.Changes {
 				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(ch.String()))
 			}
 			s.Print(s.Screen.Panel(console.Clean(c.A.Name), t.String()))
 		}
-		s.Say("sim.count", p[0].Name, a.name, p[1].Name, b.name, r.Similar, r.Compared)
+		s.Say("sim.count", p[0].Name, a.Name, p[1].Name, b.Name, r.Similar, r.Compared)
 	}
 }

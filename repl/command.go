@@ -6,11 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"precision/internal/msg"
-	"precision/repl/console"
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/internal/msg"
+	"precision/repl/console"
 )
 
 // action is a command with its options. define says which options there are,
@@ -183,7 +184,7 @@ func (s *session) call(ctx context.Context, c command, args []string) int {
 
 func (s *session) callUnguarded(ctx context.Context, c command, args []string) int {
 	s.Resize()
-	s.refresh()
+	s.data.Refresh()
 	act := c.make(s)
 	o := newOptions(c.name)
 	act.define(o)

@@ -12,6 +12,7 @@ import (
 
 	"precision/repl/capture"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // most is how many suggestions are made. The line editor measures all of them
@@ -34,27 +35,27 @@ func newVocabulary() *vocabulary { return &vocabulary{} }
 // follow fills the vocabulary in the background, again when graphs or dumps have
 // come since. Until then it knows what it knew.
 func (v *vocabulary) follow(s *session) {
-	state := s.folderStates()
+	state := s.data.State()
 	if state == v.state {
 		return
 	}
 	v.state = state
-	go v.load(slices.Clone(s.ids()), s.data)
+	go v.load(slices.Clone(s.data.IDs()), s.data)
 }
 
 // load reads graphs and lists dumps. What fails has no names; the commands
 // that need it say why.
-func (v *vocabulary) load(ids []*debugID, data dataFolder) {
+func (v *vocabulary) load(ids []*workspace.DebugID, data *workspace.Workspace) {
 	v.loading.Lock() // one after the other: the last one's names stay
 	defer v.loading.Unlock()
 	defer func() { recover() }() // completion is no reason to end a session
 	ops, types, passes, graphs, tensors := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
 	for _, id := range ids {
-		for _, f := range id.graphs().files {
-			for _, g := range f.index.Model.Graphs {
-				graphs[g.Name] = id.name
+		for _, f := range id.Graphs().Files {
+			for _, g := range f.Index.Model.Graphs {
+				graphs[g.Name] = id.Name
 			}
-			for _, op := range f.index.Ops {
+			for _, op := range f.Index.Ops {
 				ops[op.Name] = op.Type
 				types[op.Type] = ""
 				for _, p := range append(op.Passes(), op.UBPasses()...) {
@@ -68,28 +69,25 @@ func (v *vocabulary) load(ids []*debugID, data dataFolder) {
 	v.passes.Store(sortWords(passes))
 	v.graphs.Store(sortWords(graphs))
 	for _, id := range ids {
-		for _, l := range id.dumps().leaves {
-			for _, op := range l.folder().Ops {
+		for _, l := range id.Dumps().Leaves {
+			for _, op := range l.Folder().Ops {
 				for i := range op.Files {
-					tensors[op.Files[i].Name.File] = id.name
+					tensors[op.Files[i].Name.File] = id.Name
 				}
 			}
 		}
 	}
-	if g := readGolden(data.golden()); g != nil {
+	if g := data.GoldenArrays(); g != nil {
 		for _, op := range g.Ops {
 			for i := range op.Files {
 				tensors[op.Files[i].Name.File] = "golden"
 			}
 		}
 	}
-	for _, side := range h5SideNames {
-		if file, _ := newestFile(data.path("pt", side), ".h5"); file != "" {
-			d := readH5(side, file)
-			for i := range d.tensors {
-				tensors[d.tensors[i].path] += side + " "
-				tensors[d.array(&d.tensors[i])] = side
-			}
+	for _, d := range data.H5Sides() {
+		for i := range d.Tensors {
+			tensors[d.Tensors[i].Path] += d.Name + " "
+			tensors[d.Array(&d.Tensors[i])] = d.Name
 		}
 	}
 	v.tensors.Store(sortWords(tensors))
@@ -292,7 +290,7 @@ func files(word string) []console.Suggestion {
 			continue
 		}
 		name := dir + e.Name()
-		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && isDir(name) {
+		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && workspace.IsDir(name) {
 			name += "/"
 		}
 		found = append(found, console.Suggestion{Text: name})

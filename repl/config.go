@@ -5,17 +5,9 @@
 // Run is the shell, Command one of its commands; both share one
 // implementation. Everything they need of the outside is in a Config.
 //
-// # The data folder
-//
-//	npu/<debug id>/dump/<time>/<device>/<model>/<model id>/<step>  dumps
-//	npu/<debug id>/graph/                                          GE graphs
-//	overflow/dump/<time>/…                                         overflow dumps
-//	fusion/fusion_result.json                                      fusion statistics
-//	tf/dump/                                                       golden arrays
-//	temp/                                                          what commands write
-//
-// Of several runs the newest counts. Graphs and dumps are read when a command
-// first needs them. Nothing is created before there is something to write.
+// The rooms: package console is the face, workspace the data folder, array one
+// tensor for people, capture the scripts that record on a training machine. The
+// commands, which use them, are here, each in a file of its name.
 package repl
 
 import (
@@ -24,9 +16,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"precision/dump"
 	"precision/internal/msg"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // Config is what a session may touch of the outside, and the choices of the
@@ -70,33 +62,29 @@ const (
 type session struct {
 	*console.Console
 	cfg  Config
-	set  Settings
-	data dataFolder
+	set  workspace.Settings
+	data *workspace.Workspace
 
-	idList     []*debugID
-	listed     bool
-	golden     *dump.Folder
-	goldenRead bool
-	h5         map[string]*h5Side // PyTorch dumps that were read, by side
-
-	toldDecode bool // that tensors cannot be decoded has been told
-	// goldenState changes when the folder of golden arrays does.
-	goldenState string
+	// told are the debug ids whose graphs, or whose choice of a run, were told of,
+	// and toldH5 what was told of PyTorch dumps.
+	toldGraphs, toldDumps map[*workspace.DebugID]bool
+	toldH5                map[*workspace.H5Side]bool
+	toldDecode            bool // that tensors cannot be decoded has been told
 }
 
 // open reads the settings and prepares a session. What is wrong with settings
 // is told and does not end the session.
 func open(cfg Config) *session {
-	s, lang := &session{cfg: cfg, set: defaults()}, msg.FromEnv(os.Getenv)
+	s, lang := &session{cfg: cfg, set: workspace.Defaults(), toldGraphs: map[*workspace.DebugID]bool{}, toldDumps: map[*workspace.DebugID]bool{}, toldH5: map[*workspace.H5Side]bool{}}, msg.FromEnv(os.Getenv)
 	if cfg.ConfigDir == "" {
-		s.cfg.ConfigDir = configFolder()
+		s.cfg.ConfigDir = workspace.ConfigFolder()
 	}
 	var wrong []error
 	load := func(dir string) {
 		if dir == "" {
 			return
 		}
-		w, err := s.set.load(filepath.Join(dir, settingsFile))
+		w, err := s.set.Load(filepath.Join(dir, workspace.SettingsFile))
 		if wrong = append(wrong, w...); err != nil {
 			wrong = append(wrong, err)
 		}
@@ -105,14 +93,14 @@ func open(cfg Config) *session {
 	if cfg.Dir != "" {
 		s.set.Data = cfg.Dir
 	}
-	s.set.Data = locate(s.set.Data)
+	s.set.Data = workspace.Locate(s.set.Data)
 	root := s.set.Data
 	load(root)
 	if s.set.Data != root { // a data folder does not name another
 		wrong = append(wrong, fmt.Errorf("%s: data: has no effect in the file of a data folder; it belongs in %s",
-			filepath.Join(root, settingsFile), filepath.Join(s.cfg.ConfigDir, settingsFile)))
+			filepath.Join(root, workspace.SettingsFile), filepath.Join(s.cfg.ConfigDir, workspace.SettingsFile)))
 	}
-	s.data = dataFolder{root}
+	s.data = workspace.Open(root)
 	for _, name := range []string{s.set.Lang, cfg.Lang} {
 		if l, ok := msg.ParseLang(name); ok {
 			lang = l
@@ -129,31 +117,4 @@ func open(cfg Config) *session {
 		s.Warn("settings.bad", err)
 	}
 	return s
-}
-
-// ids are the runs of the NPU in the data folder, by name.
-func (s *session) ids() []*debugID {
-	if !s.listed {
-		s.idList, s.listed = s.data.ids(), true
-	}
-	return s.idList
-}
-
-// id is the run of that name, nil if there is none.
-func (s *session) id(name string) *debugID {
-	for _, id := range s.ids() {
-		if id.name == name {
-			return id
-		}
-	}
-	return nil
-}
-
-// firstID is the run that others are compared with: debug_0, else the first by
-// name, nil without any.
-func (s *session) firstID() *debugID {
-	if id := s.id("debug_0"); id != nil || len(s.ids()) == 0 {
-		return id
-	}
-	return s.ids()[0]
 }

@@ -11,6 +11,7 @@ import (
 
 	"precision/repl/array"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // cpCmd is the command cp: it compares two tensors element by element.
@@ -89,15 +90,15 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 	if len(refs) > 1 {
 		var names []string
 		for i := range refs[:min(5, len(refs))] {
-			name := refs[i].name()
-			if slices.ContainsFunc(refs, func(r tensorRef) bool { return r.path != refs[i].path && r.name() == name }) {
-				name = filepath.Join(filepath.Dir(refs[i].path), name)
+			name := refs[i].Name()
+			if slices.ContainsFunc(refs, func(r workspace.TensorRef) bool { return r.Path != refs[i].Path && r.Name() == name }) {
+				name = filepath.Join(filepath.Dir(refs[i].Path), name)
 			}
 			names = append(names, name)
 		}
 		s.Info("cp.several", len(refs), name, strings.Join(names, ", "))
 	}
-	list, bad, err := refs[0].open()
+	list, bad, err := refs[0].Open()
 	if err != nil {
 		bad = append(bad, err)
 	}

@@ -37,7 +37,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	o := convert.Options{Out: d.out, Workers: s.set.Workers}
 	if o.Out == "" {
-		o.Out = s.data.path("temp", "decode", "dump_convert")
+		o.Out = s.data.Path("temp", "decode", "dump_convert")
 	}
 	var ok bool
 	if o.Type, ok = convert.ParseType(d.kind); !ok {
@@ -149,9 +149,9 @@ func (s *session) apart(files []string, out string) []batch {
 // runOf is where a folder of dumps is: its debug id and path in the newest run,
 // or the path itself of others.
 func (s *session) runOf(dir string) []string {
-	if id, l := s.leafAt(dir); l != nil {
-		if rel, err := filepath.Rel(s.dumpsOf(id).run, dir); err == nil {
-			return []string{id.name, rel}
+	if id, l := s.data.LeafAt(dir); l != nil {
+		if rel, err := filepath.Rel(s.dumpsOf(id).Run, dir); err == nil {
+			return []string{id.Name, rel}
 		}
 	}
 	return []string{filepath.Base(dir)}

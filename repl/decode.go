@@ -22,7 +22,7 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 	if a.Type.Bytes(a.Len()) > decodeBytes {
 		return ""
 	}
-	path := filepath.Join(append([]string{s.data.decode()}, append(folder, shortName(a, name)+".npy")...)...)
+	path := filepath.Join(append([]string{s.data.DecodeDir()}, append(folder, shortName(a, name)+".npy")...)...)
 	if upToDate(path, a) {
 		return path
 	}

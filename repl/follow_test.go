@@ -24,13 +24,13 @@ func TestFollow(t *testing.T) {
 		}
 		return false
 	}
-	s.refresh()
+	s.data.Refresh()
 	v.follow(s)
 	if !known(&v.ops, "block2/conv") {
 		t.Fatal("an operator of the graph cannot be completed")
 	}
 	state := v.state
-	s.refresh()
+	s.data.Refresh()
 	if v.follow(s); v.state != state {
 		t.Error("names are read again without a change")
 	}
@@ -38,7 +38,7 @@ func TestFollow(t *testing.T) {
 	if err := dumptest.WriteNpy(filepath.Join("precision_data", "tf", "dump", "later.0.1.npy"), "<f4", []int64{1}, make([]byte, 4)); err != nil {
 		t.Fatal(err)
 	}
-	s.refresh()
+	s.data.Refresh()
 	v.follow(s)
 	if !known(&v.tensors, "later.0") || !known(&v.tensors, "/Add/3/input") {
 		t.Error("a golden array that came later cannot be completed")

@@ -22,9 +22,9 @@ func (s *session) fuzzy(text string, limit int) []*graph.Op {
 	seen := map[string]bool{}
 	key := func(name string) string { return strings.ToLower(graph.DumpName(name)) }
 	text = key(text)
-	for _, id := range s.ids() {
-		for _, f := range s.graphsOf(id).files {
-			for _, op := range f.index.Ops {
+	for _, id := range s.data.IDs() {
+		for _, f := range s.graphsOf(id).Files {
+			for _, op := range f.Index.Ops {
 				if spread, ok := spread(key(op.Name), text); ok && !seen[op.Name] {
 					seen[op.Name] = true
 					hits = append(hits, hit{op, spread})

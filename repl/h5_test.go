@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"precision/repl/workspace"
 )
 
 func TestH5Place(t *testing.T) {
@@ -16,7 +18,7 @@ func TestH5Place(t *testing.T) {
 		"/conv2d/w":                     {"", ""},
 		"":                              {"", ""},
 	} {
-		if id, kind := h5Place(path); id != want[0] || kind != want[1] {
+		if id, kind := workspace.H5Place(path); id != want[0] || kind != want[1] {
 			t.Errorf("%q: id %q and kind %q, want %q", path, id, kind, want)
 		}
 	}
@@ -29,7 +31,7 @@ func TestH5Array(t *testing.T) {
 		"/../../1/x.y:z":         "npu_h5_______1_x_y_z",
 		`/a\b/1`:                 "npu_h5_a_b_1",
 	} {
-		if got := h5Array("npu", path); got != want {
+		if got := workspace.H5Array("npu", path); got != want {
 			t.Errorf("%q becomes %q, want %q", path, got, want)
 		}
 	}

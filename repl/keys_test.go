@@ -8,6 +8,7 @@ import (
 
 	"precision/internal/msg"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // TestKeys checks that every message the code names exists, and every option
@@ -39,7 +40,7 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		o := newOptions(c.name)
-		c.make(&session{Console: &console.Console{}, set: defaults()}).define(o)
+		c.make(&session{Console: &console.Console{}, set: workspace.Defaults()}).define(o)
 		for _, op := range o.list {
 			if key := "opt." + c.name + "." + op.long; !msg.English.Has(key) {
 				t.Errorf("there is no message %q", key)

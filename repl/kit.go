@@ -10,6 +10,7 @@ import (
 
 	"precision/internal/whole"
 	"precision/repl/capture"
+	"precision/repl/workspace"
 )
 
 // kitCmd is the command kit: it writes the file that a training script imports
@@ -38,7 +39,7 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 	}
 	k.o.Root = k.root
 	if k.root == "" {
-		k.o.Root = s.data.root
+		k.o.Root = s.data.Root
 	}
 	var err error
 	if k.o.Root, err = absolute(k.o.Root); err == nil {
@@ -51,7 +52,7 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 	out := k.out
 	if out == "" {
 		out = capture.KitFile
-	} else if isDir(out) {
+	} else if workspace.IsDir(out) {
 		out = filepath.Join(out, capture.KitFile)
 	}
 	text, err := capture.Kit(k.o)

@@ -35,15 +35,15 @@ func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	var blocks []string
 	any, matched := false, 0
-	for _, id := range s.ids() {
+	for _, id := range s.data.IDs() {
 		g := s.graphsOf(id)
-		if len(g.files) == 0 {
+		if len(g.Files) == 0 {
 			continue
 		}
 		any = true
 		var ops []*graph.Op
-		for _, f := range g.files {
-			ops = append(ops, f.index.Model.Select(l.query)...)
+		for _, f := range g.Files {
+			ops = append(ops, f.Index.Model.Select(l.query)...)
 		}
 		matched += len(ops)
 		if l.query.Empty() {
@@ -51,13 +51,13 @@ func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
 			for _, c := range graph.TypeCounts(ops) {
 				rows = append(rows, []string{s.Screen.Green(c.Name), strconv.Itoa(c.N)})
 			}
-			blocks = append(blocks, s.Screen.Table(id.name, []string{"OpType", "Count"}, rows))
+			blocks = append(blocks, s.Screen.Table(id.Name, []string{"OpType", "Count"}, rows))
 			continue
 		}
 		if len(ops) == 0 {
 			continue
 		}
-		blocks = append(blocks, s.Screen.Panel(s.Screen.Green(id.name), s.opLines(ops, true)))
+		blocks = append(blocks, s.Screen.Panel(s.Screen.Green(id.Name), s.opLines(ops, true)))
 	}
 	switch {
 	case !any:
@@ -92,11 +92,11 @@ func (s *session) opLines(ops []*graph.Op, passes bool) string {
 func (l *lsCmd) dumps(s *session) int {
 	var out strings.Builder
 	n := 0
-	for _, id := range s.ids() {
+	for _, id := range s.data.IDs() {
 		d := s.dumpsOf(id)
-		for _, leaf := range d.leaves {
+		for _, leaf := range d.Leaves {
 			var rows [][]string
-			for _, op := range leaf.folder().Ops {
+			for _, op := range leaf.Folder().Ops {
 				for i := range op.Files {
 					e := &op.Files[i]
 					if l.matches(&e.Name) {
@@ -106,22 +106,22 @@ func (l *lsCmd) dumps(s *session) int {
 				}
 			}
 			if n += len(rows); len(rows) > 0 {
-				out.WriteString(s.Screen.Table(id.name+" "+leaf.dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
+				out.WriteString(s.Screen.Table(id.Name+" "+leaf.Dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
 			}
 		}
 	}
 	tensors := 0
 	for _, d := range s.h5Sides() {
 		var rows [][]string
-		for i := range d.tensors {
-			t := &d.tensors[i]
-			op, _, _ := strings.Cut(strings.TrimPrefix(t.path, "/"), "/")
-			if strings.Contains(op, l.query.Type) && strings.Contains(t.path, l.query.Name) {
-				rows = append(rows, []string{t.path, s.Screen.Green(op), t.typ.String(), array.ShapeText(t.shape)})
+		for i := range d.Tensors {
+			t := &d.Tensors[i]
+			op, _, _ := strings.Cut(strings.TrimPrefix(t.Path, "/"), "/")
+			if strings.Contains(op, l.query.Type) && strings.Contains(t.Path, l.query.Name) {
+				rows = append(rows, []string{t.Path, s.Screen.Green(op), t.Type.String(), array.ShapeText(t.Shape)})
 			}
 		}
 		if tensors += len(rows); len(rows) > 0 {
-			out.WriteString(s.Screen.Table(d.name+" "+d.file, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
+			out.WriteString(s.Screen.Table(d.Name+" "+d.File, []string{"Path", "OpType", "Dtype", "Shape"}, rows))
 		}
 	}
 	if n+tensors == 0 && !s.anyDump() && len(s.h5Sides()) == 0 {
@@ -144,9 +144,9 @@ func (l *lsCmd) dumps(s *session) int {
 // anyDump reports whether there is any dump file, or a table of statistics, in
 // a newest run.
 func (s *session) anyDump() bool {
-	for _, id := range s.ids() {
-		for _, l := range s.dumpsOf(id).leaves {
-			if len(l.folder().Ops)+len(l.statistics()) > 0 {
+	for _, id := range s.data.IDs() {
+		for _, l := range s.dumpsOf(id).Leaves {
+			if len(l.Folder().Ops)+len(l.Statistics()) > 0 {
 				return true
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/graph"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // niCmd is the command ni: it shows all there is about an operator.
@@ -35,27 +36,27 @@ func (n *niCmd) define(o *options) {
 
 // node is an operator of a debug id.
 type node struct {
-	id   *debugID
-	file *graphFile
+	id   *workspace.DebugID
+	file *workspace.GraphFile
 	op   *graph.Op
 }
 
 // search finds operators of all debug ids by name; exact tells that they have
 // that very name. The name of a graph that is there restricts the search to it.
 func (s *session) search(name, graphName string) (nodes []node, exact bool) {
-	has := func(f *graphFile) bool { // a graph may lack a name
-		return graphName != "" && f.index.Graph(graphName) != nil
+	has := func(f *workspace.GraphFile) bool { // a graph may lack a name
+		return graphName != "" && f.Index.Graph(graphName) != nil
 	}
 	known := false
-	for _, id := range s.ids() {
-		known = known || slices.ContainsFunc(s.graphsOf(id).files, has)
+	for _, id := range s.data.IDs() {
+		known = known || slices.ContainsFunc(s.graphsOf(id).Files, has)
 	}
-	for _, id := range s.ids() {
-		for _, f := range s.graphsOf(id).files {
+	for _, id := range s.data.IDs() {
+		for _, f := range s.graphsOf(id).Files {
 			if known && !has(f) {
 				continue
 			}
-			ops, same := f.index.Search(name, graphName)
+			ops, same := f.Index.Search(name, graphName)
 			if same && !exact {
 				nodes, exact = nil, true
 			}
@@ -89,14 +90,14 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 	}
 	any := false
-	for _, id := range s.ids() {
-		any = any || len(s.graphsOf(id).files) > 0
+	for _, id := range s.data.IDs() {
+		any = any || len(s.graphsOf(id).Files) > 0
 	}
 	if !any {
 		if text, err := n.withoutGraph(ctx, s); err != nil {
 			return s.Failed(ctx, err)
 		} else if text != "" {
-			s.Info("ni.nograph", s.data.path("npu", "debug_0", "graph"))
+			s.Info("ni.nograph", s.data.Path("npu", "debug_0", "graph"))
 			s.Page(text)
 			return n.status(exitOK)
 		}
@@ -165,10 +166,10 @@ func (n *niCmd) failed(s *session, err error) string {
 func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 	name := dump.Normalise(n.name)
 	var out strings.Builder
-	for _, id := range s.ids() {
+	for _, id := range s.data.IDs() {
 		var files []dumpFile
-		for _, l := range s.dumpsOf(id).leaves {
-			if op := l.folder().Op(name); op != nil {
+		for _, l := range s.dumpsOf(id).Leaves {
+			if op := l.Folder().Op(name); op != nil {
 				for i := range op.Files {
 					files = append(files, dumpFile{&op.Files[i], l})
 				}
@@ -183,7 +184,7 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 		if err := n.recordings(ctx, s, &b, id, at.OpType, at.OpName, files); err != nil {
 			return "", err
 		}
-		if folder := s.goldenArrays(); folder != nil {
+		if folder := s.data.GoldenArrays(); folder != nil {
 			var ops []*dump.Op
 			for i := 0; folder.Output(name, i) != nil; i++ {
 				ops = append(ops, folder.Output(name, i))
@@ -192,14 +193,14 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 				return "", err
 			}
 		}
-		out.WriteString(s.Screen.Panel(s.Screen.Green("("+id.name+")"), b.String()))
+		out.WriteString(s.Screen.Panel(s.Screen.Green("("+id.Name+")"), b.String()))
 	}
 	return out.String(), nil
 }
 
 // show is the panel of an operator.
 func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTable) (string, error) {
-	info := x.file.index.Node(x.op)
+	info := x.file.Index.Node(x.op)
 	var b strings.Builder
 	line := func(label, text string) { fmt.Fprintf(&b, "%s%s\n", label, text) }
 	line("Op(Type/Name): ", s.Screen.Green("["+x.op.Type+"]")+" "+console.Clean(x.op.Name))
@@ -235,7 +236,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 		return "", err
 	}
 	n.result(s, &b, x, tables)
-	return s.Screen.Panel(s.Screen.Green("("+x.id.name+")")+" "+console.Clean(info.Graph), b.String()), nil
+	return s.Screen.Panel(s.Screen.Green("("+x.id.Name+")")+" "+console.Clean(info.Graph), b.String()), nil
 }
 
 // ports lists the inputs or outputs of an operator with what is at the other

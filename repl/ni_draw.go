@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"precision/graph"
 	"precision/graph/draw"
 	"precision/internal/whole"
-	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // draw writes the neighbourhood of an operator as Graphviz text and as a
 // picture, coloured by the newest comparison if there is one.
 func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTable) int {
 	// A depth of 1 is the operator alone.
-	d := draw.Neighborhood(x.file.index, x.op, n.save-1, 0, false)
+	d := draw.Neighborhood(x.file.Index, x.op, n.save-1, 0, false)
 	style := draw.Style{}
 	for _, t := range tables {
 		for _, o := range t.ops {
@@ -36,8 +35,8 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 			}
 		}
 	}
-	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", fileName(x.id.name), fileName(x.op.Graph.Name), fileName(x.op.Type), fileName(x.op.Name), n.save)
-	path := s.data.path("temp", "op_graph", base)
+	base := fmt.Sprintf("%s.%s.%s.%s.%d.gv", workspace.FileName(x.id.Name), workspace.FileName(x.op.Graph.Name), workspace.FileName(x.op.Type), workspace.FileName(x.op.Name), n.save)
+	path := s.data.Path("temp", "op_graph", base)
 	if d.Cut > 0 {
 		s.Warn("ni.cut", len(d.Nodes), d.Cut)
 	}
@@ -51,14 +50,4 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTa
 		s.Say("wrote", filepath.ToSlash(out.path))
 	}
 	return exitOK
-}
-
-// fileName replaces what cannot be in the name of a file on every system.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\.: "<>|*?`, r) || console.Unprintable(r) {
-			return '_'
-		}
-		return r
-	}, name)
 }

@@ -15,23 +15,24 @@ import (
 	"precision/dump"
 	"precision/graph/fusion"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // dumpFile is a dump file of an operator, and the folder it is in.
 type dumpFile struct {
 	*dump.Entry
-	leaf *leaf
+	leaf *workspace.Leaf
 }
 
 // files are the dump files of an operator in the newest run of its debug id.
 // There are several in a folder when the operator ran more than once.
 func (x *node) files(s *session) []dumpFile {
 	var list []dumpFile
-	for _, l := range s.dumpsOf(x.id).leaves {
-		if s.set.Train && !strings.Contains(l.dir, x.op.Graph.Name) {
+	for _, l := range s.dumpsOf(x.id).Leaves {
+		if s.set.Train && !strings.Contains(l.Dir, x.op.Graph.Name) {
 			continue
 		}
-		op := l.folder().Op(x.op.Name)
+		op := l.Folder().Op(x.op.Name)
 		if op == nil {
 			continue
 		}
@@ -47,10 +48,10 @@ func (x *node) files(s *session) []dumpFile {
 // decodeFolder is where the tensors of a dump of a debug id are decoded, below
 // temp/decode. Runs of several devices, models or steps have a folder for each,
 // as files of the same name may be in them.
-func (s *session) decodeFolder(id *debugID, l *leaf) []string {
-	folder := []string{"dump_decode", id.name}
+func (s *session) decodeFolder(id *workspace.DebugID, l *workspace.Leaf) []string {
+	folder := []string{"dump_decode", id.Name}
 	d := s.dumpsOf(id)
-	if rel, err := filepath.Rel(d.run, l.dir); err == nil && len(d.leaves) > 1 {
+	if rel, err := filepath.Rel(d.Run, l.Dir); err == nil && len(d.Leaves) > 1 {
 		folder = append(folder, rel)
 	}
 	return folder
@@ -58,7 +59,7 @@ func (s *session) decodeFolder(id *debugID, l *leaf) []string {
 
 // recordings shows what the NPU recorded of an operator, with statistics, and
 // decodes it for other programs.
-func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *debugID, opType, name string, files []dumpFile) error {
+func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *workspace.DebugID, opType, name string, files []dumpFile) error {
 	var blocks [2]strings.Builder
 	var folders []string
 	type tensor struct {
@@ -69,7 +70,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	var tensors []tensor
 	var failed []error
 	for _, e := range files {
-		arrays, bad, err := wholeFile(e.Entry).open()
+		arrays, bad, err := workspace.WholeFile(e.Entry).Open()
 		if err != nil {
 			bad = append(bad, err)
 		}
@@ -92,12 +93,12 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 				bad = append(bad, err)
 				continue
 			}
-			if d := s.dumpsOf(id); len(d.leaves) > 1 { // which device and step
-				if rel, err := filepath.Rel(d.run, e.leaf.dir); err == nil {
+			if d := s.dumpsOf(id); len(d.Leaves) > 1 { // which device and step
+				if rel, err := filepath.Rel(d.Run, e.leaf.Dir); err == nil {
 					name = filepath.Join(rel, name)
 				}
 			}
-			_, input, index, _ := cutArrayName(a.Name)
+			_, input, index, _ := workspace.CutArrayName(a.Name)
 			tensors = append(tensors, tensor{input, index,
 				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(index)+"]"), console.Clean(name), s.summary(a, stats))})
 		}
@@ -115,8 +116,8 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	for _, err := range failed {
 		blocks[1].WriteString(" - " + n.failed(s, err))
 	}
-	for _, l := range s.dumpsOf(id).leaves {
-		for _, path := range l.statistics()[dump.Normalise(opType)+"."+dump.Normalise(name)] {
+	for _, l := range s.dumpsOf(id).Leaves {
+		for _, path := range l.Statistics()[dump.Normalise(opType)+"."+dump.Normalise(name)] {
 			if err := n.statistics(s, &blocks, path); err != nil {
 				blocks[1].WriteString(" - " + n.failed(s, err))
 			}
@@ -193,7 +194,7 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 // golden shows the golden arrays that the inputs and outputs of an operator
 // stand for.
 func (n *niCmd) golden(ctx context.Context, s *session, b *strings.Builder, x node) error {
-	folder := s.goldenArrays()
+	folder := s.data.GoldenArrays()
 	if folder == nil {
 		return nil
 	}
@@ -216,7 +217,7 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 		if op == nil {
 			continue
 		}
-		arrays, bad, err := wholeFile(op.Newest()).open()
+		arrays, bad, err := workspace.WholeFile(op.Newest()).Open()
 		if err != nil {
 			bad = append(bad, err)
 		}
@@ -246,7 +247,7 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 // framework tensor the graph says it stands for, else for an output that of
 // the operator's own name. nil where there is none.
 func (s *session) goldenOps(folder *dump.Folder, x node, input bool) []*dump.Op {
-	rules, err := x.file.rules()
+	rules, err := x.file.Rules()
 	if err != nil {
 		rules = nil
 	}

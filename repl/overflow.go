@@ -13,6 +13,7 @@ import (
 	"precision/internal/whole"
 	"precision/repl/array"
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // overflowed is the operator of an overflow to look at.
@@ -31,8 +32,8 @@ type overflowed struct {
 // message of the verdict if there are records but nothing was found. code is an
 // error if not all of what is to be shown could be read.
 func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string, code int) {
-	run, runs := newestRun(s.data.overflow())
-	if !isDir(run) {
+	run, runs := workspace.NewestRun(s.data.OverflowDir())
+	if !workspace.IsDir(run) {
 		s.Say("ovf.nodata", run)
 		return nil, "", exitOK
 	}
@@ -285,7 +286,7 @@ func (s *session) producers(op *overflow.Op) []string {
 // sources are the operators behind the i-th connected input of an operator:
 // dumps number those that are connected.
 func (s *session) sources(x node, i int) []string {
-	for _, in := range x.file.index.Inputs(x.op) {
+	for _, in := range x.file.Index.Inputs(x.op) {
 		if in.Slot < 0 || in.Edge.IsEmpty() {
 			continue
 		}
@@ -293,7 +294,7 @@ func (s *session) sources(x node, i int) []string {
 			continue
 		}
 		var names []string
-		for _, p := range x.file.index.Sources(x.op, in.Slot) {
+		for _, p := range x.file.Index.Sources(x.op, in.Slot) {
 			names = append(names, p.Op.Name)
 		}
 		return names
@@ -308,7 +309,7 @@ func (s *session) saveRecords(place decodePlace, e *overflow.Event) {
 			continue
 		}
 		name := fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i)
-		path := filepath.Join(append(append([]string{s.data.decode()}, place.folder(e.Entry.Path)...), name)...)
+		path := filepath.Join(append(append([]string{s.data.DecodeDir()}, place.folder(e.Entry.Path)...), name)...)
 		if err := whole.Write(path, r.JSON(), 0o600); err != nil {
 			s.Warn("text.failed", err)
 			return

@@ -51,13 +51,13 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	const most = 50
 	if len(refs) > most {
-		s.Fail("pt.many", len(refs), p.name, refs[0].name(), refs[1].name())
+		s.Fail("pt.many", len(refs), p.name, refs[0].Name(), refs[1].Name())
 		return exitError
 	}
 	code := exitOK
 	var out strings.Builder
 	for i := range refs {
-		arrays, bad, err := refs[i].open()
+		arrays, bad, err := refs[i].Open()
 		if err != nil {
 			bad = append(bad, err)
 		}
@@ -176,11 +176,11 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 // decodeOf is the folder below temp/decode that a tensor of a file belongs in:
 // that of the run the file is part of.
 func (s *session) decodeOf(a *array.Array) string {
-	if id, l := s.leafAt(filepath.Dir(a.Path)); l != nil {
-		return filepath.Join(append([]string{s.data.decode()}, s.decodeFolder(id, l)...)...)
+	if id, l := s.data.LeafAt(filepath.Dir(a.Path)); l != nil {
+		return filepath.Join(append([]string{s.data.DecodeDir()}, s.decodeFolder(id, l)...)...)
 	}
 	if a.Dataset {
-		return filepath.Join(s.data.decode(), "pt")
+		return filepath.Join(s.data.DecodeDir(), "pt")
 	}
-	return filepath.Join(s.data.decode(), "dump_decode")
+	return filepath.Join(s.data.DecodeDir(), "dump_decode")
 }

@@ -156,7 +156,7 @@ func (s *session) ready(p *python, npu bool) bool {
 // runScript runs a capture script on the data folder and returns an exit
 // status: 2 when the script found something missing, 1 for other errors.
 func (s *session) runScript(ctx context.Context, p *python, script string) int {
-	root, err := absolute(s.data.root)
+	root, err := absolute(s.data.Root)
 	if err != nil {
 		s.Fail("error", err)
 		return exitError

@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"precision/repl/console"
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/repl/console"
 )
 
 // TestCompleteQuoted completes names of files with all that is special, from

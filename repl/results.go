@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/repl/workspace"
 )
 
 // cell is what a result table says about one tensor. Values that are missing
@@ -88,42 +88,6 @@ func (t *resultTable) op(name string) *opResult {
 		}
 	}
 	return nil
-}
-
-// resultFiles finds result_<digits>.csv at or below a path, by their numbers.
-func resultFiles(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && resultNumber(d.Name()) != "" {
-			files = append(files, p)
-		}
-		return nil
-	})
-	slices.SortFunc(files, func(a, b string) int {
-		x, y := resultNumber(filepath.Base(a)), resultNumber(filepath.Base(b))
-		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(a, b))
-	})
-	return files, err
-}
-
-// resultNumber is the number in result_<digits>.csv, or in the names this
-// program gives to several results of a folder; "" for other names.
-func resultNumber(name string) string {
-	mid, ok := strings.CutSuffix(name, ".csv")
-	if mid, ok2 := strings.CutPrefix(mid, "result_"); ok && ok2 {
-		digits, _, _ := strings.Cut(mid, "_")
-		if digits != "" && strings.Trim(digits, "0123456789") == "" {
-			return digits
-		}
-	}
-	return ""
 }
 
 // fields are the columns of a result table; -1 is a column it does not have.
@@ -227,10 +191,10 @@ func (s *session) inGraphOrder(t *resultTable) {
 	if t.sequence {
 		return
 	}
-	for _, id := range s.ids() {
-		for _, f := range id.graphs().files {
-			places := make(map[string]int64, len(f.index.Ops))
-			for _, op := range f.index.Ops {
+	for _, id := range s.data.IDs() {
+		for _, f := range id.Graphs().Files {
+			places := make(map[string]int64, len(f.Index.Ops))
+			for _, op := range f.Index.Ops {
 				if _, ok := places[op.Name]; !ok {
 					places[op.Name] = op.ID
 				}
@@ -344,26 +308,11 @@ func value(s string) float64 {
 	return f
 }
 
-// newestResult chooses among the folders of comparisons as newestRun does, but
-// passes over those without a table, which a comparison that was killed leaves.
-func newestResult(dir string) (run string, others int) {
-	list := entries(dir)
-	for _, e := range slices.Backward(list) { // sorted by name
-		if name := e.Name(); name[0] >= '0' && name[0] <= '9' {
-			run := filepath.Join(dir, name)
-			if files, err := resultFiles(run); isDir(run) && err == nil && len(files) > 0 {
-				return run, len(list)
-			}
-		}
-	}
-	return newestRun(dir)
-}
-
 // newestResults are the tables of the newest comparison, empty without any. It is
 // an error if one cannot be read.
 func (s *session) newestResults() (tables []*resultTable, code int) {
-	dir, n := newestResult(s.data.results())
-	if n == 0 && !isDir(dir) {
+	dir, n := workspace.NewestResult(s.data.ResultsDir())
+	if n == 0 && !workspace.IsDir(dir) {
 		return nil, exitOK
 	}
 	tables, err := s.readResults(dir)
@@ -376,7 +325,7 @@ func (s *session) newestResults() (tables []*resultTable, code int) {
 // readResults reads the tables at or below a path and tells what is wrong with
 // them; the error, told too, is that of the first that cannot be read.
 func (s *session) readResults(path string) (tables []*resultTable, err error) {
-	files, err := resultFiles(path)
+	files, err := workspace.ResultFiles(path)
 	if err != nil {
 		s.Fail("error", err)
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/repl/workspace"
 )
 
 func TestResultFiles(t *testing.T) {
@@ -16,7 +18,7 @@ func TestResultFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := resultFiles(dir)
+	files, err := workspace.ResultFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +159,10 @@ func TestNewestResult(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "20260103000000"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if run, n := newestResult(dir); filepath.Base(run) != "20260101000000" || n == 0 {
+	if run, n := workspace.NewestResult(dir); filepath.Base(run) != "20260101000000" || n == 0 {
 		t.Errorf("%s, %d", run, n)
 	}
-	if run, n := newestResult(filepath.Join(dir, "20260103000000")); filepath.Base(run) != "20260103000000" || n != 0 {
+	if run, n := workspace.NewestResult(filepath.Join(dir, "20260103000000")); filepath.Base(run) != "20260103000000" || n != 0 {
 		t.Errorf("%s, %d in an empty folder", run, n)
 	}
 }

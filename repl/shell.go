@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // Run is the shell. With Commands it runs these; with a terminal as input and
@@ -34,7 +35,7 @@ func (s *session) prompt(ctx context.Context) int {
 		History: s.historyFile(),
 		Greet:   s.banner,
 		Before: func() {
-			s.refresh()
+			s.data.Refresh()
 			words.follow(s)
 		},
 		Complete: comp.complete,
@@ -55,9 +56,9 @@ func (s *session) banner() {
 	if s.cfg.Version != "" {
 		title += " " + s.cfg.Version
 	}
-	body := s.T("banner.data", s.data.root)
-	if !isDir(s.data.root) {
-		body = s.T("banner.nodata", s.data.root)
+	body := s.T("banner.data", s.data.Root)
+	if !workspace.IsDir(s.data.Root) {
+		body = s.T("banner.nodata", s.data.Root)
 	}
 	s.Print(s.Screen.Panel(s.Screen.Bold(title), console.Clean(body)))
 	s.Say("intro")

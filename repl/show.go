@@ -3,16 +3,20 @@ package repl
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+
+	"precision/dump"
+	"precision/repl/workspace"
 )
 
 // graphsOf are the graphs of a debug id. What was wrong with them is told the
 // first time.
-func (s *session) graphsOf(id *debugID) *graphs {
-	g := id.graphs()
-	if !id.toldGraphs {
-		id.toldGraphs = true
-		for _, w := range g.warnings {
+func (s *session) graphsOf(id *workspace.DebugID) *workspace.Graphs {
+	g := id.Graphs()
+	if !s.toldGraphs[id] {
+		s.toldGraphs[id] = true
+		for _, w := range g.Warnings {
 			s.Warn("error", w)
 		}
 	}
@@ -21,45 +25,75 @@ func (s *session) graphsOf(id *debugID) *graphs {
 
 // toldOfGraphs reports whether a warning was one about the graphs of a debug id.
 func (s *session) toldOfGraphs(warning string) bool {
-	return slices.ContainsFunc(s.ids(), func(id *debugID) bool {
-		return id.toldGraphs && slices.ContainsFunc(id.graphs().warnings, func(err error) bool { return err.Error() == warning })
+	return slices.ContainsFunc(s.data.IDs(), func(id *workspace.DebugID) bool {
+		return s.toldGraphs[id] && slices.ContainsFunc(id.Graphs().Warnings, func(err error) bool { return err.Error() == warning })
 	})
-}
-
-// leafAt finds the folder of dumps at dir in the newest runs, nil if it is in none.
-func (s *session) leafAt(dir string) (*debugID, *leaf) {
-	for _, id := range s.ids() {
-		for _, l := range s.dumpsOf(id).leaves {
-			if l.dir == dir {
-				return id, l
-			}
-		}
-	}
-	return nil, nil
 }
 
 // dumpsOf are the dumps of a debug id. Which run was chosen of several is told
 // the first time.
-func (s *session) dumpsOf(id *debugID) *dumps {
-	d := id.dumps()
-	if !id.toldDumps {
-		id.toldDumps = true
-		if d.runs > 1 {
-			s.Info("run.chosen", id.name, d.runs, d.run)
+func (s *session) dumpsOf(id *workspace.DebugID) *workspace.Dumps {
+	d := id.Dumps()
+	if !s.toldDumps[id] {
+		s.toldDumps[id] = true
+		if d.Runs > 1 {
+			s.Info("run.chosen", id.Name, d.Runs, d.Run)
 		}
 	}
 	return d
 }
 
+// eachDump calls do for the dump files of the newest runs of all debug ids.
+func (s *session) eachDump(do func(e *dump.Entry)) {
+	for _, id := range s.data.IDs() {
+		s.dumpsOf(id)
+	}
+	s.data.EachDump(do)
+}
+
+// findTensors finds tensors by what a user typed, as Workspace.Find does; what is
+// wrong with an HDF5 file is told.
+func (s *session) findTensors(text string) []workspace.TensorRef {
+	refs, err, ok := workspace.FileTensors(text)
+	if err != nil {
+		s.Warn("error", err)
+	}
+	if ok {
+		return refs
+	}
+	s.eachDump(func(*dump.Entry) {})
+	s.h5Sides()
+	return s.data.Find(text)
+}
+
+// h5Sides are the PyTorch dumps of the data folder. Which file was chosen, and
+// what is wrong with it, is told the first time.
+func (s *session) h5Sides() []*workspace.H5Side {
+	sides := s.data.H5Sides()
+	for _, d := range sides {
+		if s.toldH5[d] {
+			continue
+		}
+		s.toldH5[d] = true
+		if d.Files > 1 {
+			s.Info("h5.chosen", filepath.Dir(d.File), d.Files, d.File)
+		}
+		if d.Err != nil {
+			s.Warn("error", d.Err)
+		}
+	}
+	return sides
+}
+
 // noGraphs says what to capture when there is no graph.
 func (s *session) noGraphs() int {
-	s.Fail("none.graph", s.data.path("npu", "debug_0", "graph"))
+	s.Fail("none.graph", s.data.Path("npu", "debug_0", "graph"))
 	return exitNothing
 }
 
 // noDumps says what to capture when there is no dump.
 func (s *session) noDumps() int {
-	s.Fail("none.dump", s.data.path("npu", "debug_0", "dump"))
+	s.Fail("none.dump", s.data.Path("npu", "debug_0", "dump"))
 	return exitNothing
 }
 

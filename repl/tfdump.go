@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"precision/repl/capture"
+	"precision/repl/workspace"
 )
 
 // tfDumpCmd is the command tf_dump: it turns what TensorFlow's debugger recorded
@@ -21,20 +22,20 @@ func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("error", err)
 		return exitError
 	}
-	set := scripts{s: s, dir: s.data.path("temp", "train")}
+	set := scripts{s: s, dir: s.data.Path("temp", "train")}
 	text, err := capture.TFDump(o)
 	if set.add(capture.TFDumpFile, text, err); set.err != nil {
 		return s.Failed(ctx, set.err)
 	}
-	recorded := s.data.path("tf", "tf_debug")
+	recorded := s.data.Path("tf", "tf_debug")
 	if line := commandLine(words); line != "" {
-		if hasEntries(recorded) {
+		if workspace.HasEntries(recorded) {
 			s.Info("tf_dump.kept", recorded)
 		} else if code := s.systemWith(ctx, line, capture.EnvData+"="+o.Root); code == exitInterrupted || ctx.Err() != nil {
 			return exitInterrupted
 		}
 	}
-	if !hasEntries(recorded) {
+	if !workspace.HasEntries(recorded) {
 		s.Fail("tf_dump.none", recorded)
 		s.Say("tf_dump.how")
 		return exitNothing
@@ -71,7 +72,7 @@ func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Log("", s.T("usage.line", s.T(c.name+".usage"), c.name))
 		return exitError
 	}
-	root, err := absolute(s.data.root)
+	root, err := absolute(s.data.Root)
 	if err != nil {
 		s.Fail("error", err)
 		return exitError

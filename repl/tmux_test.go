@@ -8,10 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"precision/repl/console"
 	"strings"
 	"testing"
 	"time"
+
+	"precision/repl/console"
 )
 
 // TestMain makes the test binary a shell when a terminal test starts it as one.

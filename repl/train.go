@@ -10,6 +10,7 @@ import (
 
 	"precision/internal/whole"
 	"precision/repl/capture"
+	"precision/repl/workspace"
 )
 
 // trainCmd is the command train: it trains one step of a checkpoint on a CPU, on
@@ -50,7 +51,7 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("error", err)
 		return exitError
 	}
-	set := scripts{s: s, dir: s.data.path("temp", "train")}
+	set := scripts{s: s, dir: s.data.Path("temp", "train")}
 	text, err := capture.Kit(o)
 	set.add(capture.KitFile, text, err)
 	for _, d := range devices {
@@ -70,7 +71,7 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	ready := s.ready(p, false)
 	if !s.hasCheckpoint() {
-		s.Fail("train.nocheckpoint", s.data.path("tf", "checkpoints"))
+		s.Fail("train.nocheckpoint", s.data.Path("tf", "checkpoints"))
 		s.Say("train.checkpoint")
 		ready = false
 	}
@@ -100,7 +101,7 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 
 // hasCheckpoint reports whether there is a checkpoint to train from.
 func (s *session) hasCheckpoint() bool {
-	for _, e := range entries(s.data.path("tf", "checkpoints")) {
+	for _, e := range workspace.Entries(s.data.Path("tf", "checkpoints")) {
 		if strings.HasSuffix(e.Name(), ".meta") {
 			return true
 		}
@@ -111,7 +112,7 @@ func (s *session) hasCheckpoint() bool {
 // captureOptions are the options of capture scripts for the data folder.
 func (s *session) captureOptions() (capture.Options, error) {
 	o := s.set.Capture
-	root, err := absolute(s.data.root)
+	root, err := absolute(s.data.Root)
 	if err != nil {
 		return o, err
 	}

@@ -14,6 +14,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/graph"
+	"precision/repl/workspace"
 )
 
 // vcCmd is the command vc: it compares a whole network.
@@ -96,7 +97,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 	for {
 		stamp = t.Format("20060102150405")
-		dir = filepath.Join(s.data.results(), stamp)
+		dir = filepath.Join(s.data.ResultsDir(), stamp)
 		if _, err := os.Stat(dir); err != nil {
 			return dir, stamp
 		}
@@ -169,32 +170,32 @@ func HowKey(how graph.MatchHow) string {
 // plan finds what to compare in the data folder: the first run of the NPU with
 // golden arrays, and with its second run.
 func (v *vcCmd) plan(s *session) (jobs []job, code int) {
-	ids := s.ids()
+	ids := s.data.IDs()
 	if len(ids) == 0 {
 		return nil, s.noDumps()
 	}
-	first := s.firstID()
-	if first.name != "debug_0" {
-		s.Info("vc.first", first.name)
+	first := s.data.FirstID()
+	if first.Name != "debug_0" {
+		s.Info("vc.first", first.Name)
 	}
 	left := v.choose(s, first)
 	if len(left) == 0 {
-		if v.step != "" && len(s.dumpsOf(first).leaves) > 0 {
-			s.Fail("vc.nostep", s.dumpsOf(first).run, v.step)
+		if v.step != "" && len(s.dumpsOf(first).Leaves) > 0 {
+			s.Fail("vc.nostep", s.dumpsOf(first).Run, v.step)
 			return nil, exitNothing
 		}
 		return nil, s.noDumps()
 	}
-	if hasEntries(s.data.golden()) {
+	if workspace.HasEntries(s.data.GoldenDir()) {
 		for _, l := range left {
-			j := job{Job: compare.Job{Mine: l.dir, Golden: s.data.golden(), Graph: v.graph}, label: l.model}
-			if j.Graph == "" && len(s.graphsOf(first).files) > 0 {
-				j.Graph, j.guess = filepath.Join(first.dir, "graph"), true
+			j := job{Job: compare.Job{Mine: l.Dir, Golden: s.data.GoldenDir(), Graph: v.graph}, label: l.Model}
+			if j.Graph == "" && len(s.graphsOf(first).Files) > 0 {
+				j.Graph, j.guess = filepath.Join(first.Dir, "graph"), true
 			}
 			jobs = append(jobs, j)
 		}
 	} else {
-		s.Warn("vc.nogolden", s.data.golden())
+		s.Warn("vc.nogolden", s.data.GoldenDir())
 	}
 	for _, id := range ids {
 		if id != first {
@@ -211,15 +212,15 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 
 // choose takes for every model of the newest run one folder of dumps: that of
 // the lowest device, and of the step asked for or the lowest.
-func (v *vcCmd) choose(s *session, id *debugID) []*leaf {
-	var chosen []*leaf
-	byModel := map[string][]*leaf{}
+func (v *vcCmd) choose(s *session, id *workspace.DebugID) []*workspace.Leaf {
+	var chosen []*workspace.Leaf
+	byModel := map[string][]*workspace.Leaf{}
 	var order []string
-	for _, l := range s.dumpsOf(id).leaves {
-		if v.step != "" && l.step != v.step || len(l.folder().Ops) == 0 {
+	for _, l := range s.dumpsOf(id).Leaves {
+		if v.step != "" && l.Step != v.step || len(l.Folder().Ops) == 0 {
 			continue
 		}
-		key := l.model + "/" + l.id
+		key := l.Model + "/" + l.ID
 		if byModel[key] == nil {
 			order = append(order, key)
 		}
@@ -227,11 +228,11 @@ func (v *vcCmd) choose(s *session, id *debugID) []*leaf {
 	}
 	for _, key := range order {
 		list := byModel[key]
-		slices.SortStableFunc(list, func(a, b *leaf) int {
-			return cmp.Or(compareNumbers(a.device, b.device), compareNumbers(a.step, b.step))
+		slices.SortStableFunc(list, func(a, b *workspace.Leaf) int {
+			return cmp.Or(compareNumbers(a.Device, b.Device), compareNumbers(a.Step, b.Step))
 		})
 		if len(list) > 1 {
-			s.Info("vc.chosen", id.name, len(list), list[0].dir)
+			s.Info("vc.chosen", id.Name, len(list), list[0].Dir)
 		}
 		chosen = append(chosen, list[0])
 	}
@@ -253,20 +254,22 @@ var modelTime = regexp.MustCompile(`_\d{12,17}`)
 
 // pairRuns pairs the folders of two runs by model without its time, model id
 // and step; those of one model in each run belong together whatever their ids.
-func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
+func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.Leaf) []job {
 	right := v.choose(s, b)
 	if len(right) == 0 {
-		if d := s.dumpsOf(b); v.step != "" && len(d.leaves) > 0 {
-			s.Warn("vc.nostep", d.run, v.step)
+		if d := s.dumpsOf(b); v.step != "" && len(d.Leaves) > 0 {
+			s.Warn("vc.nostep", d.Run, v.step)
 		} else {
-			s.Warn("vc.norun", b.name)
+			s.Warn("vc.norun", b.Name)
 		}
 		return nil
 	}
-	key := func(l *leaf) string { return modelTime.ReplaceAllString(l.model, "") + "/" + l.id + "/" + l.step }
+	key := func(l *workspace.Leaf) string {
+		return modelTime.ReplaceAllString(l.Model, "") + "/" + l.ID + "/" + l.Step
+	}
 	var jobs []job
 	for _, l := range left {
-		var match *leaf
+		var match *workspace.Leaf
 		for _, r := range right {
 			if key(l) == key(r) {
 				match = r
@@ -277,10 +280,10 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 			match = right[0]
 		}
 		if match == nil {
-			s.Warn("vc.nopair", l.dir, b.name)
+			s.Warn("vc.nopair", l.Dir, b.Name)
 			continue
 		}
-		j := job{Job: compare.Job{Mine: l.dir, Golden: match.dir, Graph: v.graph, Closed: v.closed}, label: l.model}
+		j := job{Job: compare.Job{Mine: l.Dir, Golden: match.Dir, Graph: v.graph, Closed: v.closed}, label: l.Model}
 		if v.graph == "" {
 			j.Graph, j.Closed = s.fusionGraphs(a, l, b, match)
 			j.guess = j.Graph != ""
@@ -292,32 +295,32 @@ func (v *vcCmd) pairRuns(s *session, a, b *debugID, left []*leaf) []job {
 
 // fusionGraphs are the graphs of the dumps in two runs if they merge operators
 // in different ways: then names alone do not tell what belongs together.
-func (s *session) fusionGraphs(a *debugID, left *leaf, b *debugID, right *leaf) (x, y string) {
+func (s *session) fusionGraphs(a *workspace.DebugID, left *workspace.Leaf, b *workspace.DebugID, right *workspace.Leaf) (x, y string) {
 	f, g := s.graphOf(a, left), s.graphOf(b, right)
 	if f == nil || g == nil {
 		return "", ""
 	}
-	if d := graph.Compare(f.index, g.index); len(d.Fused) > 0 {
+	if d := graph.Compare(f.Index, g.Index); len(d.Fused) > 0 {
 		s.Info("vc.fused", len(d.Fused))
-		return f.path, g.path
+		return f.Path, g.Path
 	}
 	return "", ""
 }
 
 // graphOf is the graph of a debug id that a folder of dumps belongs to, nil if
 // none does.
-func (s *session) graphOf(id *debugID, l *leaf) *graphFile {
-	files := s.graphsOf(id).files
+func (s *session) graphOf(id *workspace.DebugID, l *workspace.Leaf) *workspace.GraphFile {
+	files := s.graphsOf(id).Files
 	candidates := make([]graph.Candidate, len(files))
 	for i, f := range files {
-		candidates[i] = graph.Candidate{File: f.file, Model: f.index.Model}
+		candidates[i] = graph.Candidate{File: f.File, Model: f.Index.Model}
 	}
-	matches := compare.GraphsOf(l.folder(), candidates)
+	matches := compare.GraphsOf(l.Folder(), candidates)
 	if len(matches) == 0 {
 		return nil
 	}
 	for _, f := range files {
-		if f.index.Model == matches[0].Model {
+		if f.Index.Model == matches[0].Model {
 			return f
 		}
 	}

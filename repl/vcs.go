@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"precision/repl/console"
-
 	"github.com/charmbracelet/lipgloss"
+
+	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // vcsCmd is the command vcs: it lists the operators of comparison results that
@@ -38,7 +39,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	path := v.file
 	if path == "" {
-		dir, n := newestResult(s.data.results())
+		dir, n := workspace.NewestResult(s.data.ResultsDir())
 		if n == 0 {
 			s.Fail("vcs.none", dir)
 			return exitNothing

@@ -1,4 +1,4 @@
-package repl
+package workspace
 
 import (
 	"fmt"
@@ -7,41 +7,46 @@ import (
 	"strings"
 )
 
-// refresh drops what is known of folders that have changed since, so that a
+// Refresh drops what is known of folders that have changed since, so that a
 // session sees what is captured while it is open.
-func (s *session) refresh() {
-	if s.listed {
-		var ids []*debugID
-		for _, id := range s.data.ids() {
-			if old := s.id(id.name); old != nil && old.state == id.state {
-				id = old
-			}
-			ids = append(ids, id)
+func (w *Workspace) Refresh() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listed {
+		known := map[string]*DebugID{}
+		for _, id := range w.idList {
+			known[id.Name] = id
 		}
-		s.idList = ids
+		w.idList = w.findIDs()
+		for i, id := range w.idList {
+			if old := known[id.Name]; old != nil && old.state == id.state {
+				w.idList[i] = old
+			}
+		}
 	}
-	if state := folderState(s.data.golden(), 1); state != s.goldenState {
-		s.goldenState, s.goldenRead, s.golden = state, false, nil
+	if state := folderState(w.GoldenDir(), 1); state != w.goldenState {
+		w.goldenState = state
+		w.forgetGolden()
 	}
 }
 
-// folderStates changes when graphs, dumps or golden arrays of the data folder
+// State changes when graphs, dumps or golden arrays of the data folder
 // do.
-func (s *session) folderStates() string {
+func (w *Workspace) State() string {
 	var b strings.Builder
-	for _, id := range s.ids() {
-		b.WriteString(id.name + "\n" + id.state)
+	for _, id := range w.IDs() {
+		b.WriteString(id.Name + "\n" + id.state)
 	}
 	for _, name := range h5SideNames {
-		file, _ := newestFile(s.data.path("pt", name), ".h5")
+		file, _ := newestFile(w.Path("pt", name), ".h5")
 		b.WriteString(fileState(file))
 	}
-	return b.String() + s.goldenState
+	return b.String() + w.goldenState
 }
 
 // debugState tells whether the graphs or the newest run of a debug id changed.
 func debugState(dir string) string {
-	run, _ := newestRun(filepath.Join(dir, "dump"))
+	run, _ := NewestRun(filepath.Join(dir, "dump"))
 	return folderState(filepath.Join(dir, "graph"), 2) + run + folderState(run, 6)
 }
 
@@ -62,7 +67,7 @@ func folderState(dir string, depth int) string {
 	defer f.Close()
 	list, _ := f.ReadDir(100)
 	for _, e := range list {
-		if path := filepath.Join(dir, e.Name()); isDir(path) {
+		if path := filepath.Join(dir, e.Name()); IsDir(path) {
 			b.WriteString(folderState(path, depth-1))
 		} else if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), "ge_") {
 			fmt.Fprintf(&b, "%s %d\n", e.Name(), info.ModTime().UnixNano()) // a graph may be written anew in place

@@ -1,4 +1,4 @@
-package repl
+package workspace
 
 import (
 	"os"
@@ -42,35 +42,22 @@ func TestSettingsOrder(t *testing.T) {
 	user, data := filepath.Join(dir, "user.toml"), filepath.Join(dir, "data.toml")
 	os.WriteFile(user, []byte("limit = 7\ncos_sim = 0.5\ncasts = [\"DT_FLOAT -> DT_INT32\"]\n"), 0o600)
 	os.WriteFile(data, []byte("limit = 9\nnetwork = \"train\"\nno_such = 1\natol = -1\n"), 0o600)
-	s := defaults()
-	if w, err := s.load(user); err != nil || len(w) > 0 {
+	s := Defaults()
+	if w, err := s.Load(user); err != nil || len(w) > 0 {
 		t.Fatal(w, err)
 	}
-	w, err := s.load(data)
+	w, err := s.Load(data)
 	if err != nil || len(w) != 2 || !strings.Contains(w[0].Error(), "data.toml:3: no_such") {
 		t.Errorf("warnings %v, error %v; want two, with file and line", w, err)
 	}
 	os.WriteFile(data, []byte("step = 1.5\ndump_step = -1\nstep2 = 1\n"), 0o600)
-	if w, _ := (&s).load(data); len(w) != 3 || s.Step != "" {
+	if w, _ := (&s).Load(data); len(w) != 3 || s.Step != "" {
 		t.Errorf("half an iteration: warnings %v, step %q", w, s.Step)
 	}
 	if s.Limit != 9 || s.CosSim != 0.5 || !s.Train || s.Atol != 0.001 || len(s.Casts) != 1 || s.Rows != 20 {
 		t.Errorf("settings %+v", s)
 	}
-	if w, err := s.load(filepath.Join(dir, "none.toml")); w != nil || err != nil {
+	if w, err := s.Load(filepath.Join(dir, "none.toml")); w != nil || err != nil {
 		t.Error("a missing file is an error")
-	}
-}
-
-// TestDataNamesData: a data folder cannot send the session to another one, and
-// its file is told that it tries.
-func TestDataNamesData(t *testing.T) {
-	dir := t.TempDir()
-	os.WriteFile(filepath.Join(dir, settingsFile), []byte("data = \"elsewhere\"\n"), 0o600)
-	var out, errs strings.Builder
-	user := t.TempDir()
-	s := open(Config{Dir: dir, ConfigDir: user, Stdout: &out, Stderr: &errs, Lang: "en"})
-	if s.data.root != dir || !strings.Contains(out.String()+errs.String(), "it belongs in "+filepath.Join(user, settingsFile)) {
-		t.Errorf("data folder %s, %s%s", s.data.root, &out, &errs)
 	}
 }

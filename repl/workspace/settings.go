@@ -1,4 +1,4 @@
-package repl
+package workspace
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 	"precision/repl/capture"
 )
 
-// settingsFile is the name of a settings file, in the data folder or in the
+// SettingsFile is the name of a settings file, in the data folder or in the
 // folder precision of the user's configuration.
-const settingsFile = "precision.toml"
+const SettingsFile = "precision.toml"
 
 // defaultData is the folder of a session without another choice.
 const defaultData = "precision_data"
@@ -57,13 +57,13 @@ type Settings struct {
 	Capture capture.Options
 }
 
-func defaults() Settings {
+func Defaults() Settings {
 	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001, Capture: capture.Defaults("")}
 }
 
-// load reads a settings file over s. What is wrong with single keys is
+// Load reads a settings file over s. What is wrong with single keys is
 // returned as warnings; the other keys count.
-func (s *Settings) load(path string) (warnings []error, err error) {
+func (s *Settings) Load(path string) (warnings []error, err error) {
 	values, err := readToml(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -228,9 +228,9 @@ func takeCount(to *int, v any) error {
 	return nil
 }
 
-// configFolder is where the user's settings and the history are, "" if the
+// ConfigFolder is where the user's settings and the history are, "" if the
 // system does not say.
-func configFolder() string {
+func ConfigFolder() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return ""

@@ -1,0 +1,81 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"precision/repl/array"
+	"precision/repl/console"
+	"precision/repl/workspace"
+)
+
+// h5Operator finds the tensors of an operator in the PyTorch dumps, by its id
+// or by a path with that in it; "" without an id, or if no dump has it.
+func (s *session) h5Operator(name string) (id string) {
+	if id, _ = workspace.H5Place(name); id == "" {
+		return ""
+	}
+	for _, d := range s.h5Sides() {
+		for i := range d.Tensors {
+			if d.Tensors[i].ID == id {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// h5Panel shows an operator of the PyTorch dumps: what each side recorded of
+// it, with statistics, decoded for other programs.
+func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, error) {
+	var b strings.Builder
+	for _, d := range s.h5Sides() {
+		fmt.Fprintf(&b, "%s:  %s\n", strings.ToUpper(d.Name), console.Clean(d.File))
+		before := b.Len()
+		for _, kind := range append(workspace.H5Kinds, "") {
+			var text strings.Builder
+			for i := range d.Tensors {
+				t := &d.Tensors[i]
+				if t.ID != id || t.Kind != kind {
+					continue
+				}
+				line, err := n.h5Line(ctx, s, d, t)
+				if err != nil {
+					return "", err
+				}
+				text.WriteString(line)
+			}
+			if text.Len() > 0 {
+				if kind == "" {
+					kind = s.T("h5.other")
+				}
+				b.WriteString(" " + kind + ":\n" + text.String())
+			}
+		}
+		if b.Len() == before {
+			b.WriteString(" " + s.T("h5.nothing") + "\n")
+		}
+	}
+	return s.Screen.Panel(s.Screen.Green(console.Clean(n.name)), b.String()), nil
+}
+
+// h5Line is what is shown of a tensor. The error is only that of a cancelled
+// context.
+func (n *niCmd) h5Line(ctx context.Context, s *session, d *workspace.H5Side, t *workspace.H5Tensor) (string, error) {
+	path := console.Clean(t.Path)
+	a, err := array.Dataset(d.File, t.Path)
+	if err != nil {
+		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()
+	}
+	defer a.Close()
+	stats, err := s.measure(ctx, "ni", a)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "  - " + path + "\n    └─ " + n.failed(s, err), nil
+	}
+	s.decoded(ctx, a, d.Array(t), "pt")
+	return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.summary(a, stats)), ctx.Err()
+}
