@@ -1,0 +1,301 @@
+package verdict
+
+import "math"
+
+// Conditioning: what an operator makes of errors in its inputs
+//
+// The judge asks whether an output's error is larger than its inputs' errors
+// explain. That depends on the operator: a transposition hands errors on as they
+// are, a difference of near numbers enlarges them relative to what is left, an
+// exponential turns absolute errors into relative ones, and a comparison may
+// flip. For every type there is a class that predicts, to first order, the root
+// mean square and the largest error of the output from those of the inputs, both
+// absolute, in two sizes: what is typical of noise, and what is possible at
+// most where that can be bounded from the few numbers that are known. Types not
+// listed hand relative errors on.
+
+// spread is the size of an error: root mean square and largest, absolute.
+type spread struct{ rms, max float64 }
+
+// operand is an input or the output as a prediction sees it.
+type operand struct {
+	count    float64 // elements
+	err      spread
+	rms      float64 // golden root mean square
+	magnOf   float64 // largest golden magnitude
+	smallest float64 // smallest golden magnitude, 0 if that is not known
+	dev      float64 // golden deviation
+	exact    bool    // not one element differs
+}
+
+// relative is the error over the root mean square.
+func (o *operand) relative() float64 {
+	if o.err.rms == 0 {
+		return 0
+	}
+	return o.err.rms / o.rms
+}
+
+// relativeMax is the largest error over the root mean square.
+func (o *operand) relativeMax() float64 {
+	if o.err.max == 0 {
+		return 0
+	}
+	return o.err.max / o.rms
+}
+
+// prediction is what the inputs' errors make of the output.
+type prediction struct {
+	typical, bound spread
+	// tame is false where nothing can be said.
+	tame bool
+}
+
+// class predicts the error of an output.
+type class func(in []operand, out *operand) prediction
+
+// conditioning lists the classes of operator types.
+var conditioning = map[string]class{}
+
+func register(c class, types ...string) {
+	for _, t := range types {
+		conditioning[t] = c
+	}
+}
+
+func init() {
+	register(moved, "TransData", "Transpose", "TransposeD", "Reshape", "Cast", "Flatten", "FlattenV2", "Squeeze", "ExpandDims", "Unsqueeze",
+		"Identity", "Neg", "Abs", "ReverseV2", "ReverseV2D", "DepthToSpace", "SpaceToDepth", "SpaceToBatch", "BatchToSpace",
+		"Slice", "SliceD", "StridedSlice", "StridedSliceD", "Split", "SplitD", "SplitV", "SplitVD", "Unpack", "Gather", "GatherV2",
+		"GatherV2D", "GatherNd", "Pad", "PadD", "PadV3", "PadV3D", "Tile", "TileD", "BroadcastTo", "BroadcastToD", "ReadSelect",
+		"Concat", "ConcatD", "ConcatV2", "ConcatV2D", "Pack", "StridedRead", "StridedWrite", "ConfusionTransposeD",
+		"MaxPool", "MaxPoolV3", "ReduceMax", "ReduceMaxD", "ReduceMin", "ReduceMinD", "Maximum", "Minimum", "HcomBroadcast", "HcomAllGather")
+	register(summed(1), "Add", "AddV2", "AddN", "Sub", "BiasAdd", "Eltwise", "Axpy", "Accumulate", "AccumulateNV2")
+	register(summed(1), "Relu", "Relu6", "LeakyRelu", "PRelu", "Elu", "Selu", "Softplus", "Softsign", "Tanh", "HardSigmoid", "Clip", "ClipByValue",
+		"AvgPool", "AvgPoolV2", "ReduceMean", "ReduceMeanD")
+	register(summed(0.25), "Sigmoid")
+	register(summed(1.13), "Erf", "Erfc", "Gelu", "GeluV2", "FastGelu", "FastGeluV2", "Swish", "Silu", "Mish", "HardSwish", "Sin", "Cos")
+	register(multiplied, "Mul", "Muls")
+	register(squared, "Square", "SquareSumV1")
+	register(divided, "Div", "RealDiv", "DivNoNan", "Xdivy", "FloorDiv")
+	register(inverted, "Rsqrt", "Reciprocal", "Inv", "Log", "Log1p")
+	register(rooted, "Sqrt")
+	register(exponential(1), "Exp", "Expm1")
+	register(exponential(2), "SoftmaxV2", "Softmax", "LogSoftmaxV2")
+	register(totalled, "ReduceSum", "ReduceSumD", "SquareSumAll", "HcomAllReduce", "HcomReduceScatter", "Cumsum", "CumsumD")
+	register(normalised, "LayerNorm", "LayerNormV3", "LayerNormV4", "InstanceNorm", "GroupNorm", "RmsNorm")
+	register(wild, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Sign", "Floor", "Ceil",
+		"Round", "Rint", "FloorMod", "Mod", "ArgMax", "ArgMaxV2", "ArgMaxD", "ArgMin", "ArgMinD", "TopK", "TopKD", "TopKV2", "Sort", "Unique", "OneHot", "OneHotD",
+		"NonMaxSuppression", "NonMaxSuppressionV3", "NonMaxSuppressionV6", "Where", "Pow", "SoftmaxGrad", "LogSoftmaxGrad", "Tan", "Atan2",
+		"DropOutDoMask", "DropOutGenMask", "RandomUniform", "RandomStandardNormal", "AscendQuant", "AscendRequant", "Expint")
+	register(chosen, "Select", "SelectV2", "MaskedFill", "MaskedSelect")
+}
+
+// classOf is the class of an operator type.
+func classOf(typ string) class {
+	if c := conditioning[typ]; c != nil {
+		return c
+	}
+	return handed
+}
+
+// sum adds errors: squares of the root mean squares, largest ones plainly.
+func sum(in []operand) (s spread) {
+	for i := range in {
+		s.rms = math.Hypot(s.rms, in[i].err.rms)
+		s.max += in[i].err.max
+	}
+	return s
+}
+
+func (s spread) times(f float64) spread { return spread{s.rms * f, s.max * f} }
+
+// moved hands elements on: all, some, or one of several. What is left of many
+// elements may be the worst of them, so an error can stand in fewer elements
+// than before: n_in/n_out times as dense, and no larger than the largest.
+func moved(in []operand, out *operand) prediction {
+	var s spread
+	for i := range in {
+		o := &in[i]
+		dense := 1.0
+		if o.count > out.count && out.count > 0 {
+			dense = math.Sqrt(o.count / out.count)
+		}
+		s.rms = max(s.rms, min(o.err.max, dense*o.err.rms))
+		s.max = max(s.max, o.err.max)
+	}
+	return prediction{s, s, true}
+}
+
+// summed is a sum, or a function that changes no faster than slope times its
+// argument: |f(x+e)-f(x)| <= slope·|e|.
+func summed(slope float64) class {
+	return func(in []operand, out *operand) prediction {
+		s := sum(in).times(slope)
+		worst := s
+		worst.rms = 0
+		for i := range in { // errors of two inputs may go together
+			worst.rms += slope * in[i].err.rms
+		}
+		return prediction{s, worst, true}
+	}
+}
+
+// multiplied: relative errors add; at most every error meets the largest element
+// of the other side.
+func multiplied(in []operand, out *operand) prediction {
+	p := handed(in, out)
+	if len(in) == 2 {
+		a, b := &in[0], &in[1]
+		most := func(x, y float64) float64 { return a.magnOf*y + b.magnOf*x + x*y }
+		p.typical.max = max(p.typical.max, most(a.err.max, b.err.max))
+		p.bound = spread{max(p.bound.rms, most(a.err.rms, b.err.rms)), max(p.bound.max, most(a.err.max, b.err.max))}
+	}
+	return p
+}
+
+// squared: (x+e)² - x² = 2xe + e².
+func squared(in []operand, out *operand) prediction {
+	if len(in) == 0 {
+		return prediction{}
+	}
+	x := &in[0]
+	most := func(e float64) float64 { return 2*x.magnOf*e + e*e }
+	return prediction{
+		spread{2*x.relative()*out.rms + x.err.rms*x.err.rms, most(x.err.max)},
+		spread{most(x.err.rms) + x.err.max*x.err.rms, most(x.err.max)}, true}
+}
+
+// divided: relative errors add, as long as the divisor stays away from zero.
+func divided(in []operand, out *operand) prediction {
+	if len(in) != 2 {
+		return handed(in, out)
+	}
+	a, b := &in[0], &in[1]
+	by, tame := inverse(b)
+	if !tame {
+		return prediction{}
+	}
+	// (a+e)/(b+f) - a/b = e/(b+f) - (a/b)·f/(b+f)
+	worst := func(e float64) float64 { return e/(b.smallest-b.err.max) + out.magnOf*by }
+	rel := a.relative() + b.relative()
+	return prediction{
+		spread{2 * rel * out.rms, worst(a.err.max)},
+		spread{worst(a.err.rms), worst(a.err.max)}, true}
+}
+
+// inverse bounds the relative error of 1/x; tame is false if x may get near
+// zero.
+func inverse(x *operand) (relative float64, tame bool) {
+	if x.err.max == 0 {
+		return 0, true
+	}
+	if x.smallest <= 2*x.err.max {
+		return 0, false
+	}
+	return x.err.max / (x.smallest - x.err.max), true
+}
+
+// inverted are functions of one argument that are steep near zero.
+func inverted(in []operand, out *operand) prediction {
+	if len(in) == 0 {
+		return prediction{}
+	}
+	x := &in[0]
+	rel, tame := inverse(x)
+	if !tame {
+		return prediction{}
+	}
+	scale := max(out.magnOf, 1) // the logarithm's slope has no magnitude of its own
+	return prediction{
+		spread{max(x.relative()*out.rms, min(rel, 4*x.relative())*scale), rel * scale},
+		spread{rel * scale, rel * scale}, true}
+}
+
+// rooted: |√(x+e) - √x| <= e/√x, and <= √e.
+func rooted(in []operand, out *operand) prediction {
+	if len(in) == 0 {
+		return prediction{}
+	}
+	x := &in[0]
+	p := handed(in, out)
+	worst := math.Sqrt(x.err.max)
+	if x.smallest > 0 {
+		worst = min(worst, x.err.max/math.Sqrt(x.smallest))
+	}
+	p.typical.max = max(p.typical.max, worst)
+	p.bound = spread{max(p.bound.rms, worst), max(p.bound.max, worst)}
+	return p
+}
+
+// exponential turns absolute errors into relative ones: e^(x+e) = e^x·e^e. The
+// quotient of softmax has the error twice.
+func exponential(times float64) class {
+	return func(in []operand, out *operand) prediction {
+		if len(in) == 0 {
+			return prediction{}
+		}
+		x := &in[0]
+		if times*x.err.max > 1 {
+			return prediction{} // beyond first order nothing is left to predict
+		}
+		rel := math.Expm1(times * x.err.max)
+		return prediction{
+			spread{min(rel, 2*times*x.err.rms) * out.rms, rel * out.magnOf},
+			spread{rel * out.rms, rel * out.magnOf}, true}
+	}
+}
+
+// totalled: a sum over part of the elements. Errors of the same sign add up.
+func totalled(in []operand, out *operand) prediction {
+	s := sum(in)
+	n := 1.0
+	if len(in) > 0 && out.count > 0 {
+		n = max(1, in[0].count/out.count)
+	}
+	return prediction{spread{max(s.rms*math.Sqrt(n), handed(in, out).typical.rms), s.max * math.Sqrt(n)}, s.times(n), true}
+}
+
+// normalised divides by the deviation of a row, which that of the whole tensor
+// stands for.
+func normalised(in []operand, out *operand) prediction {
+	if len(in) == 0 {
+		return prediction{}
+	}
+	x := &in[0]
+	if x.dev <= 0 || x.err.max == 0 {
+		return handed(in, out)
+	}
+	rel := x.err.rms / x.dev
+	if rel > 0.1 {
+		return prediction{}
+	}
+	typical := spread{rel * out.rms, x.err.max / x.dev * max(out.rms, 1)}
+	return prediction{typical, typical.times(4), true}
+}
+
+// chosen picks elements by a condition: when that differs nothing can be said.
+func chosen(in []operand, out *operand) prediction {
+	if len(in) == 3 {
+		if !in[0].exact {
+			return prediction{}
+		}
+		return moved(in[1:], out)
+	}
+	return prediction{}
+}
+
+// wild enlarges errors without limit.
+func wild([]operand, *operand) prediction { return prediction{} }
+
+// handed hands relative errors on, as products of matrices and convolutions do
+// to within a small factor.
+func handed(in []operand, out *operand) prediction {
+	var rms, most float64
+	for i := range in {
+		rms = math.Hypot(rms, in[i].relative())
+		most = max(most, in[i].relativeMax())
+	}
+	s := spread{rms * out.rms, max(most*out.rms, rms*out.magnOf)}
+	return prediction{s, s.times(2), true}
+}

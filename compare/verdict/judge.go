@@ -1,0 +1,187 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"precision/compare/result"
+)
+
+// Options of [Judge].
+type Options struct {
+	// Profile is what is allowed; [Default] if nil.
+	Profile *Profile
+	// Second is a comparison of the same left side with a second run on the
+	// NPU: errors that the two have among themselves are told as noise.
+	Second *result.Table
+	// Baseline is an earlier table to judge against.
+	Baseline *result.Table
+	// Checks are an oracle's words on outputs, by operator and output.
+	Checks map[result.Port]Check
+}
+
+// Check is what recomputing an output from the operator's own recorded inputs
+// said of it.
+type Check struct {
+	// Known is false where the oracle could not tell.
+	Known bool
+	// Wrong: the error is beyond any rounding.
+	Wrong bool
+	// Ratio is the largest error over its bound.
+	Ratio float64
+	// Amplification is the inherited error of the output over the error of the
+	// inputs, 0 if it was not measured.
+	Amplification float64
+}
+
+// judge is a judgement in the making.
+type judge struct {
+	table     *result.Table
+	profile   *Profile
+	day       time.Time
+	opts      Options
+	operators []Operator // in execution order
+	byName    map[string]*Operator
+	place     map[string]int
+}
+
+// Judge judges a table. The table is not changed; the judged one refers to its
+// rows.
+func Judge(t *result.Table, opts Options) *Judged {
+	if opts.Profile == nil {
+		opts.Profile = Default()
+	}
+	j := &judge{table: t, profile: opts.Profile, day: t.Meta.Time, opts: opts}
+	j.gather()
+	for i := range j.operators {
+		j.judgeTensors(&j.operators[i])
+	}
+	j.jumps()
+	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: opts.Checks != nil}
+	j.states(out)
+	j.roots(out)
+	out.Coverage = j.coverage()
+	j.count(out)
+	out.Bits = j.bits()
+	if opts.Baseline != nil {
+		out.Baseline = j.baseline(opts.Baseline)
+	}
+	return out
+}
+
+// gather makes operators of the table's list and of the rows, in execution
+// order.
+func (j *judge) gather() {
+	index := map[string]int{}
+	var ops []Operator
+	for _, op := range j.table.Ops {
+		if _, twice := index[op.Name]; twice {
+			continue
+		}
+		index[op.Name] = len(ops)
+		ops = append(ops, Operator{Op: op})
+	}
+	for i := range j.table.Rows {
+		r := &j.table.Rows[i]
+		at, ok := index[r.Op]
+		if !ok {
+			at = len(ops)
+			index[r.Op] = at
+			ops = append(ops, Operator{Op: result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}})
+		}
+		op := &ops[at]
+		t := Tensor{Row: i}
+		switch r.Role {
+		case result.Output:
+			op.Outputs = append(op.Outputs, t)
+		case result.Input:
+			op.Inputs = append(op.Inputs, t)
+		default:
+			op.Whole = append(op.Whole, i)
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b Operator) int {
+		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
+	})
+	j.operators = ops
+	j.byName = make(map[string]*Operator, len(ops))
+	j.place = make(map[string]int, len(ops))
+	for i := range ops {
+		op := &ops[i]
+		j.byName[op.Op.Name], j.place[op.Op.Name] = op, i
+		bySlot := func(a, b Tensor) int { return cmp.Compare(j.table.Rows[a.Row].Slot, j.table.Rows[b.Row].Slot) }
+		slices.SortStableFunc(op.Outputs, bySlot)
+		slices.SortStableFunc(op.Inputs, bySlot)
+	}
+}
+
+// judgeTensors judges the tensors of an operator, inputs first: what outputs of
+// integers may come to depends on them.
+func (j *judge) judgeTensors(op *Operator) {
+	equal := len(op.Inputs) > 0
+	for i := range op.Inputs {
+		t := &op.Inputs[i]
+		*t = j.tensor(t.Row, false)
+		r := &j.table.Rows[t.Row]
+		equal = equal && r.Compared && r.Result.Facts.Known && r.Result.Facts.BitEqual
+	}
+	for i := range op.Outputs {
+		op.Outputs[i] = j.tensor(op.Outputs[i].Row, equal)
+	}
+	j.hearCheck(op)
+}
+
+// hearCheck adds an oracle's word to the outputs of an operator.
+func (j *judge) hearCheck(op *Operator) {
+	for i := range op.Outputs {
+		t := &op.Outputs[i]
+		r := &j.table.Rows[t.Row]
+		c, ok := j.opts.Checks[result.Port{Op: op.Op.Name, Index: r.Slot}]
+		if !ok || !c.Known {
+			continue
+		}
+		op.Sensitive = max(op.Sensitive, c.Amplification)
+		if limit, on := j.profile.limit(Unexplained, subjectOf(r)); on && c.Wrong {
+			t.Causes = append(t.Causes, Cause{Kind: Unexplained, Value: c.Ratio, Limit: limit, First: -1})
+			j.profile.waive(r.Tensor(), t.Causes, j.day)
+			t.settle()
+		}
+	}
+}
+
+// states gives every operator its state, not yet telling who inherits.
+func (j *judge) states(out *Judged) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		for k := range op.Outputs {
+			op.State = max(op.State, [...]State{StateUncompared, StateGood, StateSuspect, StateBad}[op.Outputs[k].Verdict])
+		}
+		if len(op.Op.Inputs) > 0 {
+			out.Edges = true
+		}
+	}
+}
+
+// count counts what faces tell, and gives the table its verdict.
+func (j *judge) count(out *Judged) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		out.Counts[op.State]++
+		for _, list := range [][]Tensor{op.Outputs, op.Inputs} {
+			for k := range list {
+				out.Tensors[list[k].Verdict]++
+			}
+		}
+	}
+	switch {
+	case !out.Coverage.Enough():
+		out.Verdict = Inconclusive
+	case out.Counts[StateBad]+out.Counts[StateInherited] > 0:
+		out.Verdict = Bad
+	case out.Counts[StateSuspect] > 0:
+		out.Verdict = Suspect
+	default:
+		out.Verdict = Good
+	}
+}

@@ -1,0 +1,214 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+
+	"precision/compare/result"
+)
+
+// Jump is how many times an output's error is what the errors of its inputs and
+// the rounding of its dtypes explain: by distance and by the largest error.
+// Zero is not known.
+type Jump struct {
+	Distance, Largest float64
+	// Beyond: it is also more than the inputs could explain at the very most,
+	// which is what a second root takes.
+	Beyond bool
+}
+
+// halfUnits is the root mean square of rounding errors that are spread evenly
+// over one unit in the last place of float16 numbers of all sizes, in unit
+// roundoffs: 1/√3, less what the place in the binade takes off.
+const halfUnits = 0.6
+
+// cubeUnit is the unit roundoff that products of matrices and convolutions run
+// with whatever their dtypes: float16 fractions of float32 factors (HF32 has
+// one bit more).
+const cubeUnit = 1.0 / (1 << 11)
+
+// cube are the operator types that run on the matrix unit.
+var cube = map[string]bool{
+	"MatMul": true, "MatMulV2": true, "MatMulV3": true, "BatchMatMul": true, "BatchMatMulV2": true, "FullyConnection": true, "GEMM": true,
+	"Conv2D": true, "Conv2DTranspose": true, "Conv2DTransposeD": true, "Conv3D": true, "Conv3DTranspose": true, "DepthwiseConv2D": true, "Deconvolution": true,
+	"Conv2DBackpropInput": true, "Conv2DBackpropInputD": true, "Conv2DBackpropFilter": true, "Conv2DBackpropFilterD": true,
+	"Conv3DBackpropInputD": true, "Conv3DBackpropFilterD": true, "DepthwiseConv2DBackpropInputD": true, "DepthwiseConv2DBackpropFilterD": true,
+}
+
+// operandOf reads a compared row as an operand; ok is false if its error is not
+// known in numbers.
+func operandOf(r *result.Row) (o operand, ok bool) {
+	m := measureOf(r)
+	o = operand{count: float64(m.n), rms: m.rms, err: spread{m.errorRMS(), m.maxAbs}}
+	if f := m.facts; f != nil {
+		o.magnOf, o.dev, o.exact = magnitude(&f.Y), f.Y.Deviation, f.BitEqual
+		switch {
+		case f.Y.Lo > 0:
+			o.smallest = f.Y.Lo
+		case f.Y.Hi < 0:
+			o.smallest = -f.Y.Hi
+		}
+		if f.Finite == 0 {
+			return o, false
+		}
+	} else {
+		o.magnOf = 4 * o.rms // noise of an imported row: four deviations
+	}
+	fine := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	return o, fine(o.err.rms) && fine(o.err.max) && fine(o.rms)
+}
+
+// jump compares the error of an output with what the inputs explain. It is zero
+// when an input that a kernel computes was not compared, or nothing can be
+// predicted.
+func (j *judge) jump(op *Operator, out *Tensor) Jump {
+	row := &j.table.Rows[out.Row]
+	if !row.Compared {
+		return Jump{}
+	}
+	o, ok := operandOf(row)
+	if !ok || o.err.max == 0 || counted(row.Left.DType) {
+		return Jump{}
+	}
+	u := unit(coarserOf(row))
+	if cube[op.Op.Type] {
+		u = max(u, cubeUnit)
+	}
+	rows, known := j.feeding(op)
+	if !known {
+		return Jump{}
+	}
+	in := make([]operand, 0, len(rows))
+	for _, r := range rows {
+		x, ok := operandOf(&j.table.Rows[r])
+		if !ok {
+			return Jump{}
+		}
+		in = append(in, x)
+		u = max(u, unit(coarserOf(&j.table.Rows[r])))
+	}
+	p := classOf(op.Op.Type)(in, &o)
+	if !p.tame {
+		return Jump{}
+	}
+	// Rounding of the output, and of weights of which there is no row.
+	small := coarserOf(row).MinSubnormal()
+	floor := spread{halfUnits*u*o.rms + small, u*o.magnOf + 3*u*o.rms + small}
+	jump := Jump{
+		Distance: o.err.rms / math.Hypot(p.typical.rms, floor.rms),
+		Largest:  o.err.max / (p.typical.max + floor.max),
+	}
+	jump.Beyond = o.err.rms > 2*(p.bound.rms+floor.rms) || o.err.max > 2*(p.bound.max+floor.max)
+	return jump
+}
+
+// feeding are the compared rows of the inputs of an operator. known is false
+// when one that a kernel computes has none.
+func (j *judge) feeding(op *Operator) (rows []int, known bool) {
+	have := map[int]bool{}
+	for i := range op.Inputs {
+		t := &op.Inputs[i]
+		r := &j.table.Rows[t.Row]
+		if t.Verdict != Uncompared {
+			rows = append(rows, t.Row)
+			have[r.Slot] = true
+		}
+	}
+	for slot, p := range op.Op.Inputs {
+		if have[slot] || p.Op == "" {
+			continue
+		}
+		from := j.byName[p.Op]
+		switch {
+		case from == nil || from.Op.Constant || from.Op.Feed:
+		case p.Index >= 0 && from.output(j.table, p.Index) != nil && from.output(j.table, p.Index).Verdict != Uncompared:
+			rows = append(rows, from.output(j.table, p.Index).Row)
+		default:
+			return nil, false
+		}
+	}
+	if len(op.Op.Inputs) == 0 {
+		for i := range op.Inputs { // no edges are known: every input counts
+			if op.Inputs[i].Verdict == Uncompared {
+				return nil, false
+			}
+		}
+		return rows, len(rows) > 0
+	}
+	return rows, true
+}
+
+// output is the judged output of a number, nil if there is none.
+func (o *Operator) output(t *result.Table, index int) *Tensor {
+	for i := range o.Outputs {
+		if t.Rows[o.Outputs[i].Row].Slot == index {
+			return &o.Outputs[i]
+		}
+	}
+	return nil
+}
+
+// input is the judged input of a slot, nil if there is none.
+func (o *Operator) input(t *result.Table, slot int) *Tensor {
+	for i := range o.Inputs {
+		if t.Rows[o.Inputs[i].Row].Slot == slot {
+			return &o.Inputs[i]
+		}
+	}
+	return nil
+}
+
+// jumps measures the jump of every output, and calls suspect what jumps beyond
+// its limit. The limits of the profile are for networks as quiet as their
+// dtypes; where the operators of this one are noisier as a rule, they are
+// raised by that much.
+func (j *judge) jumps() {
+	var ordinary []float64
+	for i := range j.operators {
+		op := &j.operators[i]
+		for k := range op.Outputs {
+			t := &op.Outputs[k]
+			t.Jump = j.jump(op, t)
+			if t.Verdict == Good && t.Jump.Distance > 0 {
+				ordinary = append(ordinary, t.Jump.Distance)
+			}
+		}
+	}
+	noise := noiseOf(ordinary)
+	for i := range j.operators {
+		op := &j.operators[i]
+		for k := range op.Outputs {
+			t := &op.Outputs[k]
+			r := &j.table.Rows[t.Row]
+			s := subjectOf(r)
+			before := len(t.Causes)
+			look := func(kind Kind, value float64) bool {
+				limit, on := j.profile.limit(kind, s)
+				if !on || value <= limit*noise {
+					return false
+				}
+				m := measureOf(r)
+				t.Causes = append(t.Causes, Cause{Kind: kind, Value: value, Limit: limit * noise, First: j.worst(&m)})
+				return true
+			}
+			far := look(JumpDistance, t.Jump.Distance)
+			far = look(JumpLargest, t.Jump.Largest) || far
+			t.Jump.Beyond = t.Jump.Beyond && far
+			if len(t.Causes) > before {
+				j.profile.waive(r.Tensor(), t.Causes, j.day)
+				t.settle()
+			}
+		}
+	}
+}
+
+// noiseOf is how much noisier than predicted the good operators are as a rule:
+// the jump that nine of ten stay below, over what it is on quiet networks (1.3),
+// at least 1. Few operators tell nothing.
+func noiseOf(jumps []float64) float64 {
+	if len(jumps) < 10 {
+		return 1
+	}
+	slices.Sort(jumps)
+	return max(1, jumps[len(jumps)*9/10]/1.3)
+}

@@ -1,0 +1,216 @@
+package verdict
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Profile says what is allowed. The zero Profile is not ready for use; take
+// [Default] or read one with [ParseProfile].
+type Profile struct {
+	Name string
+	// Date is that of the standard it writes down, as 2026-03-31; may be
+	// empty.
+	Date string
+	// Standard names what the limits come from.
+	Standard string
+	Rules    []Rule
+	Waivers  []Waiver
+	// Source is the text the profile was read from; its hash is what Hash
+	// gives.
+	Source string
+	// changed are limits set from outside, which are part of the hash.
+	changed []string
+}
+
+// Rule sets the limit of a cause for the tensors it matches. Empty conditions
+// match all. Of the rules of a cause the first that matches counts.
+type Rule struct {
+	// Match is a glob over the operator's name, as */attention/*; a star
+	// stands for any text, slashes included.
+	Match string
+	// Type is an operator type, DType the name of the coarser dtype of the
+	// two sides, Role "output" or "input".
+	Type, DType, Role string
+	Cause             Kind
+	// Limit is the largest value that is still good (for cosine the
+	// smallest). Off: the cause is not looked for.
+	Limit float64
+	Off   bool
+	// Abs and Rel are atol and rtol of the cause tolerance.
+	Abs, Rel float64
+	// Why says to people what the rule is for.
+	Why string
+	// Line is where it stands in the file.
+	Line int
+}
+
+// Waiver excuses a cause of a tensor.
+type Waiver struct {
+	// Tensor is a glob over tensor names, as conv1:output:0.
+	Tensor string
+	// Cause is what is excused; empty excuses all.
+	Cause         Kind
+	Reason, Owner string
+	// Expires is the last day on which it counts, as 2026-12-31.
+	Expires time.Time
+	Line    int
+}
+
+// Hash is the SHA-256 of what the profile says, in hex.
+func (p *Profile) Hash() string {
+	sum := sha256.New()
+	sum.Write([]byte(p.Source))
+	for _, c := range p.changed {
+		fmt.Fprintf(sum, "\n%s", c)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// WithLimit is the profile with one limit in front of all rules, as an option
+// of the command line sets it.
+func (p *Profile) WithLimit(cause Kind, limit float64) (*Profile, error) {
+	r := Rule{Cause: cause, Limit: limit}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	c := *p
+	c.Rules = append([]Rule{r}, p.Rules...)
+	c.changed = append(append([]string{}, p.changed...), fmt.Sprintf("%s %g", cause, limit))
+	c.Name = p.Name + " with " + string(cause) + " " + fmt.Sprint(limit)
+	return &c, nil
+}
+
+// check tells what is wrong with a rule.
+func (r *Rule) check() error {
+	at := r.Cause.place()
+	switch {
+	case r.Cause == "":
+		return fmt.Errorf("a rule without a cause, expected one of %s", kindList())
+	case at < 0:
+		return fmt.Errorf("there is no cause %q, expected one of %s", r.Cause, kindList())
+	case r.Off:
+		return nil
+	}
+	low, high := kinds[at].limits[0], kinds[at].limits[1]
+	if math.IsNaN(r.Limit) || r.Limit < low || r.Limit > high {
+		return fmt.Errorf("the limit of %s is %g, expected %g to %g", r.Cause, r.Limit, low, high)
+	}
+	if r.Cause == Tolerance && !(r.Abs >= 0 && r.Rel >= 0 && r.Abs+r.Rel > 0 && r.Abs <= math.MaxFloat32 && r.Rel <= 1e6) {
+		return fmt.Errorf("the tolerance is atol %g and rtol %g, expected numbers from 0 on, one of them above", r.Abs, r.Rel)
+	}
+	return nil
+}
+
+func kindList() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// subject is what a rule is matched against.
+type subject struct {
+	op, typ string
+	dtype   dtype.Type
+	role    result.Role
+}
+
+func subjectOf(r *result.Row) subject {
+	return subject{r.Op, r.Type, coarser(r.Left.DType, r.Right.DType), r.Role}
+}
+
+func (r *Rule) matches(s subject) bool {
+	return (r.Type == "" || r.Type == s.typ) && (r.Role == "" || r.Role == s.role.String()) &&
+		(r.DType == "" || r.DType == s.dtype.String()) && (r.Match == "" || glob(r.Match, s.op))
+}
+
+// rule is the first rule of a cause for a subject, nil if there is none.
+func (p *Profile) rule(cause Kind, s subject) *Rule {
+	for i := range p.Rules {
+		if r := &p.Rules[i]; r.Cause == cause && r.matches(s) {
+			return r
+		}
+	}
+	return nil
+}
+
+// limit is what a cause may come to for a subject; ok is false if the cause is
+// not looked for.
+func (p *Profile) limit(cause Kind, s subject) (limit float64, ok bool) {
+	if r := p.rule(cause, s); r != nil {
+		return r.Limit, !r.Off
+	}
+	limit = kinds[cause.place()].initial
+	return limit, limit != off
+}
+
+// ToleranceFor is what elements of a dtype may be off by, for the metrics to
+// count those that are not; the zero Tolerance if the profile does not ask.
+func (p *Profile) ToleranceFor(op, typ string, t dtype.Type) metric.Tolerance {
+	for _, role := range []result.Role{result.Output, result.Input} {
+		if r := p.rule(Tolerance, subject{op, typ, t, role}); r != nil && !r.Off {
+			return metric.Tolerance{Abs: r.Abs, Rel: r.Rel}
+		}
+	}
+	return metric.Tolerance{}
+}
+
+// waive marks the causes of a tensor that a waiver of the day excuses.
+func (p *Profile) waive(tensor string, causes []Cause, day time.Time) {
+	for i := range causes {
+		for w := range p.Waivers {
+			waiver := &p.Waivers[w]
+			if (waiver.Cause == "" || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.expired(day) {
+				causes[i].Waived = true
+			}
+		}
+	}
+}
+
+// expired tells whether the waiver counts no more on a day.
+func (w *Waiver) expired(day time.Time) bool {
+	return !w.Expires.IsZero() && day.After(w.Expires.AddDate(0, 0, 1).Add(-time.Nanosecond))
+}
+
+// expired lists the waivers that count no more.
+func (p *Profile) expired(day time.Time) []Waiver {
+	var list []Waiver
+	for _, w := range p.Waivers {
+		if w.expired(day) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// glob matches a name against a pattern in which a star stands for any text
+// and a question mark for one character. Other characters stand for
+// themselves.
+func glob(pattern, name string) bool {
+	// path.Match does not let a star cross slashes, of which names are full;
+	// exchanged for a character that names do not have they are like others.
+	const slash = "\x00"
+	escaped := strings.NewReplacer("/", slash, `\`, `\\`, "[", `\[`).Replace(pattern)
+	ok, err := path.Match(escaped, strings.ReplaceAll(name, "/", slash))
+	return err == nil && ok
+}
+
+// coarser is the dtype of fewer digits, the left one if they are alike. An
+// unknown dtype gives the other.
+func coarser(a, b dtype.Type) dtype.Type {
+	if unit(b) > unit(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,179 @@
+package verdict
+
+import (
+	"math"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// tensor judges a row by the limits of the profile. equalInputs tells that all
+// inputs of the operator are known to be equal on both sides, element by
+// element. Jumps are looked for later, when all rows have been seen.
+func (j *judge) tensor(row int, equalInputs bool) Tensor {
+	t := Tensor{Row: row}
+	r := &j.table.Rows[row]
+	if !r.Compared {
+		return t
+	}
+	m := measureOf(r)
+	if m.n == 0 {
+		return t // of no elements nothing is known
+	}
+	t.Causes = j.causes(r, &m, equalInputs)
+	j.profile.waive(r.Tensor(), t.Causes, j.day)
+	t.settle()
+	return t
+}
+
+// settle sets the verdict from the causes.
+func (t *Tensor) settle() {
+	sortCauses(t.Causes)
+	t.Verdict = Good
+	for _, c := range t.Causes {
+		switch {
+		case c.Waived:
+		case !c.Kind.Suspicion():
+			t.Verdict = Bad
+			return
+		default:
+			t.Verdict = Suspect
+		}
+	}
+}
+
+// causes lists what limits a compared row does not keep.
+func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
+	var list []Cause
+	s := subjectOf(r)
+	// over adds a cause whose value is beyond its limit. NaN is beyond any.
+	over := func(kind Kind, value float64, count, first int64) {
+		limit, on := j.profile.limit(kind, s)
+		within := value <= limit
+		if kind == Cosine {
+			within = value >= limit
+		}
+		if on && !within {
+			list = append(list, Cause{Kind: kind, Value: value, Limit: limit, Count: count, Of: m.n, First: first})
+		}
+	}
+	share := func(count int64) float64 { return float64(count) / float64(m.n) }
+
+	if r.Saturated != nil && r.Saturated.Count > 0 {
+		over(Saturated, share(r.Saturated.Count), r.Saturated.Count, -1)
+	}
+	for _, reason := range r.Reasons {
+		if reason.Kind == result.RealPartOnly {
+			over(Imaginary, 1, 0, -1)
+		}
+	}
+	if f := m.facts; f != nil {
+		if n := f.NaN.X + f.NaN.Y; n > 0 {
+			over(NaN, share(n), n, f.FirstDisagree.Index)
+		}
+		// An infinity against a NaN is told as NaN.
+		if n := f.Disagree - f.NaN.X - f.NaN.Y; n > 0 {
+			over(Inf, share(n), n, f.FirstDisagree.Index)
+		}
+		if counted(r.Left.DType) && counted(r.Right.DType) {
+			if f.Differ > 0 {
+				over(Integers, share(f.Differ), f.Differ, f.FirstDiffer.Index)
+				if equalInputs && (len(list) == 0 || list[len(list)-1].Kind != Integers) {
+					if _, on := j.profile.limit(Integers, s); on { // equal inputs give equal integers
+						list = append(list, Cause{Kind: Integers, Value: share(f.Differ), Count: f.Differ, Of: m.n, First: f.FirstDiffer.Index})
+					}
+				}
+			}
+			return list
+		}
+		if tol := j.profile.ToleranceFor(r.Op, r.Type, s.dtype); tol.Abs+tol.Rel > 0 {
+			over(Tolerance, share(f.Outside), f.Outside, f.Worst.Index)
+		}
+		if m.finite == 0 {
+			return list // the same NaN and Inf on both sides
+		}
+	} else if m.diverged() {
+		over(NaN, 1, 0, -1)
+		return list
+	}
+	if errors := j.errors(r, m, over); errors && j.underflow(r, m) {
+		// Numbers that the coarser dtype cannot tell from zero are no error.
+		kept := list[:0]
+		for _, c := range list {
+			if k := c.Kind; k != Cosine && k != Distance && k != Zeros && k != Scalar {
+				kept = append(kept, c)
+			}
+		}
+		list = kept
+		over(Underflow, 1, m.n, -1)
+	}
+	return list
+}
+
+// errors looks at the sizes of errors: by relative error where there is but one
+// number to speak of, else by cosine and distance. It tells whether a limit
+// was not kept.
+func (j *judge) errors(r *result.Row, m *measure, over func(Kind, float64, int64, int64)) bool {
+	found := false
+	tell := func(kind Kind, value float64) {
+		limit, on := j.profile.limit(kind, subjectOf(r))
+		within := value <= limit
+		if kind == Cosine {
+			within = value >= limit
+		}
+		found = found || on && !within
+		over(kind, value, 0, j.worst(m))
+	}
+	left, right := m.zeroSides()
+	switch {
+	case left && right:
+	case left || right:
+		other := magnitude(&m.facts.X)
+		if left {
+			other = magnitude(&m.facts.Y)
+		}
+		// What the coarser dtype rounds to zero is zero.
+		if other > coarser(r.Left.DType, r.Right.DType).MinSubnormal() {
+			tell(Zeros, other)
+		}
+	case m.facts == nil && math.IsNaN(m.cosine):
+		// An imported row without a cosine: a scalar, or a side of zeros.
+		if !math.IsNaN(m.relative) {
+			tell(Scalar, m.relative)
+		}
+	case m.scalar():
+		value := m.relative
+		if m.facts != nil {
+			value = m.maxAbs / magnitude(&m.facts.Y)
+		}
+		tell(Scalar, value)
+	default:
+		tell(Cosine, m.cosine)
+		if !math.IsNaN(m.distance) || m.facts != nil {
+			tell(Distance, m.distance)
+		}
+	}
+	return found
+}
+
+// worst is the place of the largest error, -1 if it is not known.
+func (j *judge) worst(m *measure) int64 {
+	if m.facts == nil {
+		return -1
+	}
+	return m.facts.Worst.Index
+}
+
+// underflow tells whether all golden values lie below the smallest normal
+// number of the coarser dtype, where it has few digits or none, and the left
+// side does not stand out of that range either.
+func (j *judge) underflow(r *result.Row, m *measure) bool {
+	if m.facts == nil {
+		return false
+	}
+	small := coarser(r.Left.DType, r.Right.DType).MinNormal()
+	return small > 0 && magnitude(&m.facts.Y) > 0 && magnitude(&m.facts.Y) < small && magnitude(&m.facts.X) < small
+}
+
+// coarserOf is the coarsest dtype of a row.
+func coarserOf(r *result.Row) dtype.Type { return coarser(r.Left.DType, r.Right.DType) }
