@@ -78,7 +78,7 @@ func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(r, &p.sums, &t, x, y, spreadAbout32, firstApart32)
+	fromTile(r, &p.sums, &t, x, y, &loops32)
 }
 
 func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
@@ -94,16 +94,28 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(r, &p.sums, &t, x, y, spreadAbout64, firstApart64)
+	fromTile(r, &p.sums, &t, x, y, &loops64)
 }
 
 // squaresFit tells whether the squares of elements of up to top neither
 // overflow nor vanish all.
 func squaresFit(top float64) bool { return scaleFor(top) == 0 }
 
+// loops are those that take a second look at a tile, with vector kernels if there
+// are any.
+type loops[T float32 | float64] struct {
+	spread     func(v []T, mean float64) float64
+	firstApart func(x, y []T, by float64) int
+	outside    func(x, y []T, within Tolerance) int64
+}
+
+var (
+	loops32 = loops[float32]{spreadAbout32, firstApart32, outside32}
+	loops64 = loops[float64]{spreadAbout64, firstApart64, outside64}
+)
+
 // fromTile turns the sums of a finite tile into sums that can be added.
-func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y []T,
-	spread func([]T, float64) float64, firstApart func(x, y []T, by float64) int) {
+func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y []T, again *loops[T]) {
 	*s = newExactSums()
 	if len(x) == 0 {
 		return
@@ -113,14 +125,14 @@ func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y 
 	s.rel.m, s.maxAbs, s.maxRel = t.rel, t.maxAbs, t.maxRel
 	s.loX, s.hiX, s.loY, s.hiY = t.loX, t.hiX, t.loY, t.hiY
 	s.zeroMax, s.zeroGolden = t.zeroMax, t.zeroGolden
-	s.x = tileMoments(x, t.x, t.xx, spread)
-	s.y = tileMoments(y, t.y, t.yy, spread)
+	s.x = tileMoments(x, t.x, t.xx, again.spread)
+	s.y = tileMoments(y, t.y, t.yy, again.spread)
 	s.tx = tally{zero: t.zeroX, lo: t.loX, hi: t.hiX}
 	s.ty = tally{zero: t.zeroY, lo: t.loY, hi: t.hiY}
 	s.diff.m = t.x - t.y
 	s.differ = t.differ
 	element := func(by float64) Element {
-		i := firstApart(x, y, by)
+		i := again.firstApart(x, y, by)
 		return Element{int64(i), float64(x[i]), float64(y[i])}
 	}
 	if t.maxAbs > r.seen.maxAbs() {
@@ -130,7 +142,7 @@ func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y 
 		s.firstDiffer = element(math.SmallestNonzeroFloat64)
 	}
 	if s.outside = t.differ; t.differ > 0 && r.within != (Tolerance{}) {
-		s.outside = outside(x, y, r.within)
+		s.outside = again.outside(x, y, r.within)
 	}
 }
 

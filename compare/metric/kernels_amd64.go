@@ -7,12 +7,12 @@ package metric
 // sumTile32AVX512 is sumTile for n elements, a multiple of 16 and not 0.
 //
 //go:noescape
-func sumTile32AVX512(out *[16]float64, x *float32, y *float32, n int)
+func sumTile32AVX512(out *[19]float64, x *float32, y *float32, n int)
 
 // sumTile32AVX2 is sumTile for n elements, a multiple of 8 and not 0.
 //
 //go:noescape
-func sumTile32AVX2(out *[16]float64, x *float32, y *float32, n int)
+func sumTile32AVX2(out *[19]float64, x *float32, y *float32, n int)
 
 // sumKL32AVX512 is sumKL for n elements, a multiple of 8 and not 0. k holds lo and inverse of x and of y.
 //
@@ -34,15 +34,37 @@ func sumSpread32AVX512(out *[2]float64, v *float32, mean float64, n int)
 //go:noescape
 func sumSpread32AVX2(out *[2]float64, v *float32, mean float64, n int)
 
+// firstApart32AVX512 is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,
+// in which |x-y|, rounded to float32, reaches by: n if there are none.
+//
+//go:noescape
+func firstApart32AVX512(x *float32, y *float32, n int, by float32) int
+
+// outside32AVX512 is outside for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func outside32AVX512(x *float32, y *float32, n int, abs float64, rel float64) int
+
+// firstApart32AVX2 is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,
+// in which |x-y|, rounded to float32, reaches by: n if there are none.
+//
+//go:noescape
+func firstApart32AVX2(x *float32, y *float32, n int, by float32) int
+
+// outside32AVX2 is outside for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func outside32AVX2(x *float32, y *float32, n int, abs float64, rel float64) int
+
 // sumTile64AVX512 is sumTile for n elements, a multiple of 16 and not 0.
 //
 //go:noescape
-func sumTile64AVX512(out *[16]float64, x *float64, y *float64, n int)
+func sumTile64AVX512(out *[19]float64, x *float64, y *float64, n int)
 
 // sumTile64AVX2 is sumTile for n elements, a multiple of 8 and not 0.
 //
 //go:noescape
-func sumTile64AVX2(out *[16]float64, x *float64, y *float64, n int)
+func sumTile64AVX2(out *[19]float64, x *float64, y *float64, n int)
 
 // sumKL64AVX512 is sumKL for n elements, a multiple of 8 and not 0. k holds lo and inverse of x and of y.
 //
@@ -63,6 +85,28 @@ func sumSpread64AVX512(out *[2]float64, v *float64, mean float64, n int)
 //
 //go:noescape
 func sumSpread64AVX2(out *[2]float64, v *float64, mean float64, n int)
+
+// firstApart64AVX512 is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,
+// in which |x-y|, rounded to float64, reaches by: n if there are none.
+//
+//go:noescape
+func firstApart64AVX512(x *float64, y *float64, n int, by float64) int
+
+// outside64AVX512 is outside for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func outside64AVX512(x *float64, y *float64, n int, abs float64, rel float64) int
+
+// firstApart64AVX2 is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,
+// in which |x-y|, rounded to float64, reaches by: n if there are none.
+//
+//go:noescape
+func firstApart64AVX2(x *float64, y *float64, n int, by float64) int
+
+// outside64AVX2 is outside for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func outside64AVX2(x *float64, y *float64, n int, abs float64, rel float64) int
 
 // refFirstAVX512 is refFirst over leaves of groups of 8 elements.
 //

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func sumTile32AVX512(out *[16]float64, x *float32, y *float32, n int)
+// func sumTile32AVX512(out *[19]float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sumTile32AVX512(SB), NOSPLIT, $0-32
 	MOVQ    out+0(FP), AX
@@ -27,72 +27,79 @@ TEXT ·sumTile32AVX512(SB), NOSPLIT, $0-32
 	VPXORQ  Z13, Z13, Z13
 	VPXORQ  Z14, Z14, Z14
 	VPXORQ  Z15, Z15, Z15
+	VPXORQ  Z16, Z16, Z16
+	VPXORQ  Z17, Z17, Z17
+	VPXORQ  Z18, Z18, Z18
 	VMOVUPD d_7f800000<>+0(SB), Z10
 	VMOVUPD d_ff800000<>+0(SB), Z11
 	VMOVUPD d_7f800000<>+0(SB), Z12
 	VMOVUPD d_ff800000<>+0(SB), Z13
-	VMOVUPD q_7fffffffffffffff<>+0(SB), Z16
-	VPXORQ  Z17, Z17, Z17
-	VMOVUPD d_00000001<>+0(SB), Z18
+	VMOVUPD q_7fffffffffffffff<>+0(SB), Z19
+	VPXORQ  Z20, Z20, Z20
+	VMOVUPD d_00000001<>+0(SB), Z21
 	SHRQ    $0x04, BX
 
 loop:
 	PREFETCHT0    4096(CX)
 	PREFETCHT0    4096(DX)
-	VMOVUPS       (CX), Z19
-	VMOVUPS       (DX), Z20
-	VMINPS        Z19, Z10, Z10
-	VMAXPS        Z19, Z11, Z11
-	VMINPS        Z20, Z12, Z12
-	VMAXPS        Z20, Z13, Z13
-	VCMPPS        $0x00, Z17, Z20, K2
-	VCMPPS        $0x04, Z17, Z20, K1
-	VCMPPS        $0x04, Z17, Z19, K2, K2
-	VPADDD        Z18, Z15, K2, Z15
-	VRANGEPS      $0x0b, Z19, Z14, K2, Z14
-	VCVTPS2PD     (CX), Z19
-	VCVTPS2PD     (DX), Z20
-	VFMADD231PD   Z20, Z19, Z0
-	VFMADD231PD   Z19, Z19, Z1
-	VFMADD231PD   Z20, Z20, Z2
-	VADDPD        Z19, Z6, Z6
-	VADDPD        Z20, Z7, Z7
-	VSUBPD        Z20, Z19, Z19
-	VFMADD231PD   Z19, Z19, Z3
-	VPANDQ        Z16, Z19, Z19
-	VADDPD        Z19, Z4, Z4
-	VMAXPD        Z19, Z8, Z8
-	VPANDQ        Z16, Z20, Z20
-	VDIVPD.Z      Z20, Z19, K1, Z20
-	VADDPD        Z20, Z5, Z5
-	VMAXPD        Z20, Z9, Z9
-	KSHIFTRW      $0x08, K1, K1
-	VCVTPS2PD     32(CX), Z19
-	VCVTPS2PD     32(DX), Z20
-	VFMADD231PD   Z20, Z19, Z0
-	VFMADD231PD   Z19, Z19, Z1
-	VFMADD231PD   Z20, Z20, Z2
-	VADDPD        Z19, Z6, Z6
-	VADDPD        Z20, Z7, Z7
-	VSUBPD        Z20, Z19, Z19
-	VFMADD231PD   Z19, Z19, Z3
-	VPANDQ        Z16, Z19, Z19
-	VADDPD        Z19, Z4, Z4
-	VMAXPD        Z19, Z8, Z8
-	VPANDQ        Z16, Z20, Z20
-	VDIVPD.Z      Z20, Z19, K1, Z20
-	VADDPD        Z20, Z5, Z5
-	VMAXPD        Z20, Z9, Z9
+	VMOVUPS       (CX), Z22
+	VMOVUPS       (DX), Z23
+	VMINPS        Z22, Z10, Z10
+	VMAXPS        Z22, Z11, Z11
+	VMINPS        Z23, Z12, Z12
+	VMAXPS        Z23, Z13, Z13
+	VCMPPS        $0x04, Z20, Z22, K1
+	VCMPPS        $0x04, Z20, Z23, K2
+	VCMPPS        $0x04, Z23, Z22, K4
+	KANDNW        K1, K2, K3
+	VPADDD        Z21, Z16, K1, Z16
+	VPADDD        Z21, Z17, K2, Z17
+	VPADDD        Z21, Z18, K4, Z18
+	VPADDD        Z21, Z15, K3, Z15
+	VRANGEPS      $0x0b, Z22, Z14, K3, Z14
+	VCVTPS2PD     (CX), Z22
+	VCVTPS2PD     (DX), Z23
+	VFMADD231PD   Z23, Z22, Z0
+	VFMADD231PD   Z22, Z22, Z1
+	VFMADD231PD   Z23, Z23, Z2
+	VADDPD        Z22, Z6, Z6
+	VADDPD        Z23, Z7, Z7
+	VSUBPD        Z23, Z22, Z22
+	VFMADD231PD   Z22, Z22, Z3
+	VPANDQ        Z19, Z22, Z22
+	VADDPD        Z22, Z4, Z4
+	VMAXPD        Z22, Z8, Z8
+	VPANDQ        Z19, Z23, Z23
+	VDIVPD.Z      Z23, Z22, K2, Z23
+	VADDPD        Z23, Z5, Z5
+	VMAXPD        Z23, Z9, Z9
+	KSHIFTRW      $0x08, K2, K1
+	VCVTPS2PD     32(CX), Z22
+	VCVTPS2PD     32(DX), Z23
+	VFMADD231PD   Z23, Z22, Z0
+	VFMADD231PD   Z22, Z22, Z1
+	VFMADD231PD   Z23, Z23, Z2
+	VADDPD        Z22, Z6, Z6
+	VADDPD        Z23, Z7, Z7
+	VSUBPD        Z23, Z22, Z22
+	VFMADD231PD   Z22, Z22, Z3
+	VPANDQ        Z19, Z22, Z22
+	VADDPD        Z22, Z4, Z4
+	VMAXPD        Z22, Z8, Z8
+	VPANDQ        Z19, Z23, Z23
+	VDIVPD.Z      Z23, Z22, K1, Z23
+	VADDPD        Z23, Z5, Z5
+	VMAXPD        Z23, Z9, Z9
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, DX
 	DECQ          BX
 	JNZ           loop
-	VEXTRACTF64X4 $0x01, Z0, Y16
-	VADDPD        Y16, Y0, Y16
-	VEXTRACTF64X2 $0x01, Y16, X0
-	VADDPD        X0, X16, X0
-	VUNPCKHPD     X0, X0, X16
-	VADDPD        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z0, Y19
+	VADDPD        Y19, Y0, Y19
+	VEXTRACTF64X2 $0x01, Y19, X0
+	VADDPD        X0, X19, X0
+	VUNPCKHPD     X0, X0, X19
+	VADDPD        X19, X0, X0
 	VMOVSD        X0, (AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VADDPD        Y0, Y1, Y0
@@ -217,6 +224,36 @@ loop:
 	VUNPCKHPD     X1, X1, X0
 	VADDPD        X0, X1, X1
 	VMOVSD        X1, 120(AX)
+	VEXTRACTI64X4 $0x01, Z16, Y0
+	VPADDD        Y0, Y16, Y0
+	VCVTDQ2PD     Y0, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPD        Y0, Y16, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 128(AX)
+	VEXTRACTI64X4 $0x01, Z17, Y0
+	VPADDD        Y0, Y17, Y0
+	VCVTDQ2PD     Y0, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPD        Y0, Y17, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 136(AX)
+	VEXTRACTI64X4 $0x01, Z18, Y0
+	VPADDD        Y0, Y18, Y0
+	VCVTDQ2PD     Y0, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPD        Y0, Y18, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 144(AX)
 	VZEROUPPER
 	RET
 
@@ -304,9 +341,9 @@ DATA d_00000001<>+56(SB)/4, $0x00000001
 DATA d_00000001<>+60(SB)/4, $0x00000001
 GLOBL d_00000001<>(SB), RODATA|NOPTR, $64
 
-// func sumTile32AVX2(out *[16]float64, x *float32, y *float32, n int)
+// func sumTile32AVX2(out *[19]float64, x *float32, y *float32, n int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sumTile32AVX2(SB), NOSPLIT, $512-32
+TEXT ·sumTile32AVX2(SB), NOSPLIT, $608-32
 	MOVQ    out+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
@@ -328,6 +365,9 @@ TEXT ·sumTile32AVX2(SB), NOSPLIT, $512-32
 	VMOVUPD Y0, 416(SP)
 	VMOVUPD Y0, 448(SP)
 	VMOVUPD Y0, 480(SP)
+	VMOVUPD Y0, 512(SP)
+	VMOVUPD Y0, 544(SP)
+	VMOVUPD Y0, 576(SP)
 	VMOVUPD d_7f800000<>+0(SB), Y0
 	VMOVUPD Y0, 320(SP)
 	VMOVUPD Y0, 384(SP)
@@ -349,23 +389,30 @@ stretch:
 	VMOVUPD 416(SP), Y3
 	VMOVUPD 448(SP), Y4
 	VMOVUPD 480(SP), Y5
-	VXORPD  Y7, Y7, Y7
-	VMOVUPD d_7fffffff<>+0(SB), Y6
+	VMOVUPD 512(SP), Y6
+	VMOVUPD 544(SP), Y7
+	VMOVUPD 576(SP), Y8
+	VXORPD  Y10, Y10, Y10
+	VMOVUPD d_7fffffff<>+0(SB), Y9
 
 extrema:
-	VMOVUPD    (R8), Y8
-	VMOVUPD    (R9), Y9
-	VMINPS     Y8, Y0, Y0
-	VMAXPS     Y8, Y1, Y1
-	VMINPS     Y9, Y2, Y2
-	VMAXPS     Y9, Y3, Y3
-	VCMPPS     $0x00, Y7, Y9, Y9
-	VCMPPS     $0x04, Y7, Y8, Y10
-	VANDPS     Y10, Y9, Y9
-	VPSUBD     Y9, Y5, Y5
-	VANDPS     Y6, Y8, Y8
-	VANDPS     Y9, Y8, Y8
-	VMAXPS     Y8, Y4, Y4
+	VMOVUPD    (R8), Y11
+	VMOVUPD    (R9), Y12
+	VMINPS     Y11, Y0, Y0
+	VMAXPS     Y11, Y1, Y1
+	VMINPS     Y12, Y2, Y2
+	VMAXPS     Y12, Y3, Y3
+	VCMPPS     $0x04, Y12, Y11, Y13
+	VPSUBD     Y13, Y8, Y8
+	VCMPPS     $0x04, Y10, Y12, Y13
+	VCMPPS     $0x04, Y10, Y11, Y12
+	VPSUBD     Y13, Y7, Y7
+	VPSUBD     Y12, Y6, Y6
+	VANDNPS    Y12, Y13, Y13
+	VPSUBD     Y13, Y5, Y5
+	VANDPS     Y9, Y11, Y11
+	VANDPS     Y13, Y11, Y11
+	VMAXPS     Y11, Y4, Y4
 	PREFETCHT0 4096(R8)
 	PREFETCHT0 4096(R9)
 	ADDQ       $0x20, R8
@@ -378,6 +425,9 @@ extrema:
 	VMOVUPD    Y3, 416(SP)
 	VMOVUPD    Y4, 448(SP)
 	VMOVUPD    Y5, 480(SP)
+	VMOVUPD    Y6, 512(SP)
+	VMOVUPD    Y7, 544(SP)
+	VMOVUPD    Y8, 576(SP)
 	MOVQ       SI, DI
 	SHRQ       $0x03, DI
 	VMOVUPD    (SP), Y0
@@ -558,6 +608,33 @@ sums:
 	VUNPCKHPD    X1, X1, X0
 	VADDPD       X0, X1, X1
 	VMOVSD       X1, 120(AX)
+	VMOVUPD      512(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 128(AX)
+	VMOVUPD      544(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 136(AX)
+	VMOVUPD      576(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 144(AX)
 	VZEROUPPER
 	RET
 
@@ -1006,7 +1083,157 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sumTile64AVX512(out *[16]float64, x *float64, y *float64, n int)
+// func firstApart32AVX512(x *float32, y *float32, n int, by float32) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·firstApart32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS by+24(FP), Z0
+	VMOVUPS      d_7fffffff<>+0(SB), Z1
+	MOVQ         DX, BX
+	SHRQ         $0x04, DX
+
+loop:
+	VMOVUPS  (AX), Z2
+	VSUBPS   (CX), Z2, Z2
+	VANDPS   Z1, Z2, Z2
+	VCMPPS   $0x1d, Z0, Z2, K1
+	KORTESTW K1, K1
+	JNZ      found
+	ADDQ     $0x40, AX
+	ADDQ     $0x40, CX
+	DECQ     DX
+	JNZ      loop
+
+found:
+	SHLQ $0x04, DX
+	MOVQ BX, AX
+	SUBQ DX, AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func outside32AVX512(x *float32, y *float32, n int, abs float64, rel float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·outside32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD abs+24(FP), Z0
+	VBROADCASTSD rel+32(FP), Z1
+	VPXORQ       Z3, Z3, Z3
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Z2
+	VMOVUPD      q_0000000000000001<>+0(SB), Z4
+	SHRQ         $0x03, DX
+
+loop:
+	VCVTPS2PD     (AX), Z5
+	VCVTPS2PD     (CX), Z6
+	VSUBPD        Z6, Z5, Z5
+	VANDPD        Z2, Z5, Z5
+	VANDPD        Z2, Z6, Z6
+	VMULPD        Z1, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCMPPD        $0x1e, Z6, Z5, K1
+	VPADDQ        Z4, Z3, K1, Z3
+	ADDQ          $0x20, AX
+	ADDQ          $0x20, CX
+	DECQ          DX
+	JNZ           loop
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VPADDQ        Y0, Y3, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VPADDQ        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA q_0000000000000001<>+0(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+8(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+16(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+24(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+32(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+40(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+48(SB)/8, $0x0000000000000001
+DATA q_0000000000000001<>+56(SB)/8, $0x0000000000000001
+GLOBL q_0000000000000001<>(SB), RODATA|NOPTR, $64
+
+// func firstApart32AVX2(x *float32, y *float32, n int, by float32) int
+// Requires: AVX
+TEXT ·firstApart32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS by+24(FP), Y0
+	VMOVUPS      d_7fffffff<>+0(SB), Y1
+	MOVQ         DX, BX
+	SHRQ         $0x04, DX
+
+loop:
+	VMOVUPS (AX), Y2
+	VSUBPS  (CX), Y2, Y2
+	VANDPS  Y1, Y2, Y2
+	VCMPPS  $0x1d, Y0, Y2, Y2
+	VMOVUPS 32(AX), Y3
+	VSUBPS  32(CX), Y3, Y3
+	VANDPS  Y1, Y3, Y3
+	VCMPPS  $0x1d, Y0, Y3, Y3
+	VORPS   Y3, Y2, Y2
+	VPTEST  Y2, Y2
+	JNZ     found
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	DECQ    DX
+	JNZ     loop
+
+found:
+	SHLQ $0x04, DX
+	MOVQ BX, AX
+	SUBQ DX, AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func outside32AVX2(x *float32, y *float32, n int, abs float64, rel float64) int
+// Requires: AVX, AVX2
+TEXT ·outside32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD abs+24(FP), Y0
+	VBROADCASTSD rel+32(FP), Y1
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Y2
+	SHRQ         $0x02, DX
+
+loop:
+	VCVTPS2PD    (AX), Y4
+	VCVTPS2PD    (CX), Y5
+	VSUBPD       Y5, Y4, Y4
+	VANDPD       Y2, Y4, Y4
+	VANDPD       Y2, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VCMPPD       $0x1e, Y5, Y4, Y4
+	VPSUBQ       Y4, Y3, Y3
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, CX
+	DECQ         DX
+	JNZ          loop
+	VEXTRACTF128 $0x01, Y3, X0
+	VPADDQ       X0, X3, X0
+	VUNPCKHPD    X0, X0, X1
+	VPADDQ       X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func sumTile64AVX512(out *[19]float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sumTile64AVX512(SB), NOSPLIT, $0-32
 	MOVQ    out+0(FP), AX
@@ -1029,53 +1256,60 @@ TEXT ·sumTile64AVX512(SB), NOSPLIT, $0-32
 	VPXORQ  Z13, Z13, Z13
 	VPXORQ  Z14, Z14, Z14
 	VPXORQ  Z15, Z15, Z15
+	VPXORQ  Z16, Z16, Z16
+	VPXORQ  Z17, Z17, Z17
+	VPXORQ  Z18, Z18, Z18
 	VMOVUPD q_7ff0000000000000<>+0(SB), Z10
 	VMOVUPD q_fff0000000000000<>+0(SB), Z11
 	VMOVUPD q_7ff0000000000000<>+0(SB), Z12
 	VMOVUPD q_fff0000000000000<>+0(SB), Z13
-	VMOVUPD q_7fffffffffffffff<>+0(SB), Z16
-	VPXORQ  Z17, Z17, Z17
-	VMOVUPD q_0000000000000001<>+0(SB), Z18
+	VMOVUPD q_7fffffffffffffff<>+0(SB), Z19
+	VPXORQ  Z20, Z20, Z20
+	VMOVUPD q_0000000000000001<>+0(SB), Z21
 	SHRQ    $0x03, BX
 
 loop:
 	PREFETCHT0    4096(CX)
 	PREFETCHT0    4096(DX)
-	VMOVUPD       (CX), Z19
-	VMOVUPD       (DX), Z20
-	VMINPD        Z19, Z10, Z10
-	VMAXPD        Z19, Z11, Z11
-	VMINPD        Z20, Z12, Z12
-	VMAXPD        Z20, Z13, Z13
-	VCMPPD        $0x00, Z17, Z20, K2
-	VCMPPD        $0x04, Z17, Z20, K1
-	VCMPPD        $0x04, Z17, Z19, K2, K2
-	VPADDQ        Z18, Z15, K2, Z15
-	VRANGEPD      $0x0b, Z19, Z14, K2, Z14
-	VFMADD231PD   Z20, Z19, Z0
-	VFMADD231PD   Z19, Z19, Z1
-	VFMADD231PD   Z20, Z20, Z2
-	VADDPD        Z19, Z6, Z6
-	VADDPD        Z20, Z7, Z7
-	VSUBPD        Z20, Z19, Z19
-	VFMADD231PD   Z19, Z19, Z3
-	VPANDQ        Z16, Z19, Z19
-	VADDPD        Z19, Z4, Z4
-	VMAXPD        Z19, Z8, Z8
-	VPANDQ        Z16, Z20, Z20
-	VDIVPD.Z      Z20, Z19, K1, Z20
-	VADDPD        Z20, Z5, Z5
-	VMAXPD        Z20, Z9, Z9
+	VMOVUPD       (CX), Z22
+	VMOVUPD       (DX), Z23
+	VMINPD        Z22, Z10, Z10
+	VMAXPD        Z22, Z11, Z11
+	VMINPD        Z23, Z12, Z12
+	VMAXPD        Z23, Z13, Z13
+	VCMPPD        $0x04, Z20, Z22, K1
+	VCMPPD        $0x04, Z20, Z23, K2
+	VCMPPD        $0x04, Z23, Z22, K4
+	KANDNB        K1, K2, K3
+	VPADDQ        Z21, Z16, K1, Z16
+	VPADDQ        Z21, Z17, K2, Z17
+	VPADDQ        Z21, Z18, K4, Z18
+	VPADDQ        Z21, Z15, K3, Z15
+	VRANGEPD      $0x0b, Z22, Z14, K3, Z14
+	VFMADD231PD   Z23, Z22, Z0
+	VFMADD231PD   Z22, Z22, Z1
+	VFMADD231PD   Z23, Z23, Z2
+	VADDPD        Z22, Z6, Z6
+	VADDPD        Z23, Z7, Z7
+	VSUBPD        Z23, Z22, Z22
+	VFMADD231PD   Z22, Z22, Z3
+	VPANDQ        Z19, Z22, Z22
+	VADDPD        Z22, Z4, Z4
+	VMAXPD        Z22, Z8, Z8
+	VPANDQ        Z19, Z23, Z23
+	VDIVPD.Z      Z23, Z22, K2, Z23
+	VADDPD        Z23, Z5, Z5
+	VMAXPD        Z23, Z9, Z9
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, DX
 	DECQ          BX
 	JNZ           loop
-	VEXTRACTF64X4 $0x01, Z0, Y16
-	VADDPD        Y16, Y0, Y16
-	VEXTRACTF64X2 $0x01, Y16, X0
-	VADDPD        X0, X16, X0
-	VUNPCKHPD     X0, X0, X16
-	VADDPD        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z0, Y19
+	VADDPD        Y19, Y0, Y19
+	VEXTRACTF64X2 $0x01, Y19, X0
+	VADDPD        X0, X19, X0
+	VUNPCKHPD     X0, X0, X19
+	VADDPD        X19, X0, X0
 	VMOVSD        X0, (AX)
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VADDPD        Y0, Y1, Y0
@@ -1183,22 +1417,36 @@ loop:
 	VUNPCKHPD     X1, X1, X0
 	VADDPD        X0, X1, X1
 	VMOVSD        X1, 120(AX)
+	VCVTQQ2PD     Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPD        Y0, Y16, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 128(AX)
+	VCVTQQ2PD     Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPD        Y0, Y17, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 136(AX)
+	VCVTQQ2PD     Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPD        Y0, Y18, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 144(AX)
 	VZEROUPPER
 	RET
 
-DATA q_0000000000000001<>+0(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+8(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+16(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+24(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+32(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+40(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+48(SB)/8, $0x0000000000000001
-DATA q_0000000000000001<>+56(SB)/8, $0x0000000000000001
-GLOBL q_0000000000000001<>(SB), RODATA|NOPTR, $64
-
-// func sumTile64AVX2(out *[16]float64, x *float64, y *float64, n int)
+// func sumTile64AVX2(out *[19]float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sumTile64AVX2(SB), NOSPLIT, $512-32
+TEXT ·sumTile64AVX2(SB), NOSPLIT, $608-32
 	MOVQ    out+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
@@ -1220,6 +1468,9 @@ TEXT ·sumTile64AVX2(SB), NOSPLIT, $512-32
 	VMOVUPD Y0, 416(SP)
 	VMOVUPD Y0, 448(SP)
 	VMOVUPD Y0, 480(SP)
+	VMOVUPD Y0, 512(SP)
+	VMOVUPD Y0, 544(SP)
+	VMOVUPD Y0, 576(SP)
 	VMOVUPD q_7ff0000000000000<>+0(SB), Y0
 	VMOVUPD Y0, 320(SP)
 	VMOVUPD Y0, 384(SP)
@@ -1241,23 +1492,30 @@ stretch:
 	VMOVUPD 416(SP), Y3
 	VMOVUPD 448(SP), Y4
 	VMOVUPD 480(SP), Y5
-	VXORPD  Y7, Y7, Y7
-	VMOVUPD q_7fffffffffffffff<>+0(SB), Y6
+	VMOVUPD 512(SP), Y6
+	VMOVUPD 544(SP), Y7
+	VMOVUPD 576(SP), Y8
+	VXORPD  Y10, Y10, Y10
+	VMOVUPD q_7fffffffffffffff<>+0(SB), Y9
 
 extrema:
-	VMOVUPD    (R8), Y8
-	VMOVUPD    (R9), Y9
-	VMINPD     Y8, Y0, Y0
-	VMAXPD     Y8, Y1, Y1
-	VMINPD     Y9, Y2, Y2
-	VMAXPD     Y9, Y3, Y3
-	VCMPPD     $0x00, Y7, Y9, Y9
-	VCMPPD     $0x04, Y7, Y8, Y10
-	VANDPD     Y10, Y9, Y9
-	VPSUBQ     Y9, Y5, Y5
-	VANDPD     Y6, Y8, Y8
-	VANDPD     Y9, Y8, Y8
-	VMAXPD     Y8, Y4, Y4
+	VMOVUPD    (R8), Y11
+	VMOVUPD    (R9), Y12
+	VMINPD     Y11, Y0, Y0
+	VMAXPD     Y11, Y1, Y1
+	VMINPD     Y12, Y2, Y2
+	VMAXPD     Y12, Y3, Y3
+	VCMPPD     $0x04, Y12, Y11, Y13
+	VPSUBQ     Y13, Y8, Y8
+	VCMPPD     $0x04, Y10, Y12, Y13
+	VCMPPD     $0x04, Y10, Y11, Y12
+	VPSUBQ     Y13, Y7, Y7
+	VPSUBQ     Y12, Y6, Y6
+	VANDNPD    Y12, Y13, Y13
+	VPSUBQ     Y13, Y5, Y5
+	VANDPD     Y9, Y11, Y11
+	VANDPD     Y13, Y11, Y11
+	VMAXPD     Y11, Y4, Y4
 	PREFETCHT0 4096(R8)
 	PREFETCHT0 4096(R9)
 	ADDQ       $0x20, R8
@@ -1270,6 +1528,9 @@ extrema:
 	VMOVUPD    Y3, 416(SP)
 	VMOVUPD    Y4, 448(SP)
 	VMOVUPD    Y5, 480(SP)
+	VMOVUPD    Y6, 512(SP)
+	VMOVUPD    Y7, 544(SP)
+	VMOVUPD    Y8, 576(SP)
 	MOVQ       SI, DI
 	SHRQ       $0x03, DI
 	VMOVUPD    (SP), Y0
@@ -1435,6 +1696,33 @@ sums:
 	VUNPCKHPD    X1, X1, X0
 	VADDPD       X0, X1, X1
 	VMOVSD       X1, 120(AX)
+	VMOVUPD      512(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDQ       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 128(AX)
+	VMOVUPD      544(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDQ       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 136(AX)
+	VMOVUPD      576(SP), Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDQ       X1, X0, X1
+	VCVTDQ2PD    X1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 144(AX)
 	VZEROUPPER
 	RET
 
@@ -1692,6 +1980,161 @@ loop:
 	VUNPCKHPD    X0, X0, X1
 	VADDPD       X1, X0, X0
 	VMOVSD       X0, 8(AX)
+	VZEROUPPER
+	RET
+
+// func firstApart64AVX512(x *float64, y *float64, n int, by float64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·firstApart64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD by+24(FP), Z0
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Z1
+	MOVQ         DX, BX
+	SHRQ         $0x04, DX
+
+loop:
+	VMOVUPD  (AX), Z2
+	VSUBPD   (CX), Z2, Z2
+	VANDPD   Z1, Z2, Z2
+	VCMPPD   $0x1d, Z0, Z2, K1
+	VMOVUPD  64(AX), Z2
+	VSUBPD   64(CX), Z2, Z2
+	VANDPD   Z1, Z2, Z2
+	VCMPPD   $0x1d, Z0, Z2, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JNZ      found
+	ADDQ     $0x80, AX
+	ADDQ     $0x80, CX
+	DECQ     DX
+	JNZ      loop
+
+found:
+	SHLQ $0x04, DX
+	MOVQ BX, AX
+	SUBQ DX, AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func outside64AVX512(x *float64, y *float64, n int, abs float64, rel float64) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·outside64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD abs+24(FP), Z0
+	VBROADCASTSD rel+32(FP), Z1
+	VPXORQ       Z3, Z3, Z3
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Z2
+	VMOVUPD      q_0000000000000001<>+0(SB), Z4
+	SHRQ         $0x03, DX
+
+loop:
+	VMOVUPD       (AX), Z5
+	VMOVUPD       (CX), Z6
+	VSUBPD        Z6, Z5, Z5
+	VANDPD        Z2, Z5, Z5
+	VANDPD        Z2, Z6, Z6
+	VMULPD        Z1, Z6, Z6
+	VADDPD        Z0, Z6, Z6
+	VCMPPD        $0x1e, Z6, Z5, K1
+	VPADDQ        Z4, Z3, K1, Z3
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, CX
+	DECQ          DX
+	JNZ           loop
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VPADDQ        Y0, Y3, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VPADDQ        X1, X0, X1
+	VUNPCKHPD     X1, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	MOVQ          AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func firstApart64AVX2(x *float64, y *float64, n int, by float64) int
+// Requires: AVX
+TEXT ·firstApart64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD by+24(FP), Y0
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Y1
+	MOVQ         DX, BX
+	SHRQ         $0x04, DX
+
+loop:
+	VMOVUPD (AX), Y2
+	VSUBPD  (CX), Y2, Y2
+	VANDPD  Y1, Y2, Y2
+	VCMPPD  $0x1d, Y0, Y2, Y2
+	VMOVUPD 32(AX), Y3
+	VSUBPD  32(CX), Y3, Y3
+	VANDPD  Y1, Y3, Y3
+	VCMPPD  $0x1d, Y0, Y3, Y3
+	VORPS   Y3, Y2, Y2
+	VMOVUPD 64(AX), Y3
+	VSUBPD  64(CX), Y3, Y3
+	VANDPD  Y1, Y3, Y3
+	VCMPPD  $0x1d, Y0, Y3, Y3
+	VORPS   Y3, Y2, Y2
+	VMOVUPD 96(AX), Y3
+	VSUBPD  96(CX), Y3, Y3
+	VANDPD  Y1, Y3, Y3
+	VCMPPD  $0x1d, Y0, Y3, Y3
+	VORPS   Y3, Y2, Y2
+	VPTEST  Y2, Y2
+	JNZ     found
+	ADDQ    $0x80, AX
+	ADDQ    $0x80, CX
+	DECQ    DX
+	JNZ     loop
+
+found:
+	SHLQ $0x04, DX
+	MOVQ BX, AX
+	SUBQ DX, AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func outside64AVX2(x *float64, y *float64, n int, abs float64, rel float64) int
+// Requires: AVX, AVX2
+TEXT ·outside64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSD abs+24(FP), Y0
+	VBROADCASTSD rel+32(FP), Y1
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      q_7fffffffffffffff<>+0(SB), Y2
+	SHRQ         $0x02, DX
+
+loop:
+	VMOVUPD      (AX), Y4
+	VMOVUPD      (CX), Y5
+	VSUBPD       Y5, Y4, Y4
+	VANDPD       Y2, Y4, Y4
+	VANDPD       Y2, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VADDPD       Y0, Y5, Y5
+	VCMPPD       $0x1e, Y5, Y4, Y4
+	VPSUBQ       Y4, Y3, Y3
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	DECQ         DX
+	JNZ          loop
+	VEXTRACTF128 $0x01, Y3, X0
+	VPADDQ       X0, X3, X0
+	VUNPCKHPD    X0, X0, X1
+	VPADDQ       X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, ret+40(FP)
 	VZEROUPPER
 	RET
 

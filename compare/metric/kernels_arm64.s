@@ -25,6 +25,9 @@ TEXT ·sumTile32NEON(SB), NOSPLIT, $0-32
 	VEOR V13.B16, V13.B16, V13.B16
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
 	MOVD $0x7f800000, R4
 	VDUP R4, V10.S4
 	MOVD $0xff800000, R4
@@ -33,55 +36,60 @@ TEXT ·sumTile32NEON(SB), NOSPLIT, $0-32
 	VDUP R4, V12.S4
 	MOVD $0xff800000, R4
 	VDUP R4, V13.S4
+	MOVD R3, R5
 	LSR $2, R3
 loop:
-	FMOVQ.P 16(R1), F16
-	FMOVQ.P 16(R2), F17
-	WORD $0x4eb0f54a // fmin v10.4s, v10.4s, v16.4s
-	WORD $0x4e30f56b // fmax v11.4s, v11.4s, v16.4s
-	WORD $0x4eb1f58c // fmin v12.4s, v12.4s, v17.4s
-	WORD $0x4e31f5ad // fmax v13.4s, v13.4s, v17.4s
-	WORD $0x4ea0da32 // fcmeq v18.4s, v17.4s, #0.0
-	WORD $0x4ea0da13 // fcmeq v19.4s, v16.4s, #0.0
-	WORD $0x4e731e52 // bic v18.16b, v18.16b, v19.16b
-	WORD $0x6eb285ef // sub v15.4s, v15.4s, v18.4s
-	WORD $0x4ea0fa13 // fabs v19.4s, v16.4s
-	WORD $0x4e321e73 // and v19.16b, v19.16b, v18.16b
-	WORD $0x4e33f5ce // fmax v14.4s, v14.4s, v19.4s
-	WORD $0x0e617a12 // fcvtl v18.2d, v16.2s
-	WORD $0x4e617a13 // fcvtl2 v19.2d, v16.4s
-	WORD $0x0e617a34 // fcvtl v20.2d, v17.2s
-	WORD $0x4e617a35 // fcvtl2 v21.2d, v17.4s
-	WORD $0x4e74ce40 // fmla v0.2d, v18.2d, v20.2d
-	WORD $0x4e72ce41 // fmla v1.2d, v18.2d, v18.2d
-	WORD $0x4e74ce82 // fmla v2.2d, v20.2d, v20.2d
-	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
-	WORD $0x4e74d4e7 // fadd v7.2d, v7.2d, v20.2d
-	WORD $0x6ef4d650 // fabd v16.2d, v18.2d, v20.2d
-	WORD $0x4ee0da91 // fcmeq v17.2d, v20.2d, #0.0
-	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	WORD $0x4e70ce03 // fmla v3.2d, v16.2d, v16.2d
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4e70f508 // fmax v8.2d, v8.2d, v16.2d
-	WORD $0x6e74fe10 // fdiv v16.2d, v16.2d, v20.2d
-	WORD $0x4e711e10 // bic v16.16b, v16.16b, v17.16b
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4e70f529 // fmax v9.2d, v9.2d, v16.2d
-	WORD $0x4e75ce60 // fmla v0.2d, v19.2d, v21.2d
-	WORD $0x4e73ce61 // fmla v1.2d, v19.2d, v19.2d
-	WORD $0x4e75cea2 // fmla v2.2d, v21.2d, v21.2d
-	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
-	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
-	WORD $0x6ef5d670 // fabd v16.2d, v19.2d, v21.2d
-	WORD $0x4ee0dab1 // fcmeq v17.2d, v21.2d, #0.0
-	WORD $0x4ee0fab5 // fabs v21.2d, v21.2d
-	WORD $0x4e70ce03 // fmla v3.2d, v16.2d, v16.2d
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4e70f508 // fmax v8.2d, v8.2d, v16.2d
-	WORD $0x6e75fe10 // fdiv v16.2d, v16.2d, v21.2d
-	WORD $0x4e711e10 // bic v16.16b, v16.16b, v17.16b
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4e70f529 // fmax v9.2d, v9.2d, v16.2d
+	FMOVQ.P 16(R1), F19
+	FMOVQ.P 16(R2), F20
+	WORD $0x4eb3f54a // fmin v10.4s, v10.4s, v19.4s
+	WORD $0x4e33f56b // fmax v11.4s, v11.4s, v19.4s
+	WORD $0x4eb4f58c // fmin v12.4s, v12.4s, v20.4s
+	WORD $0x4e34f5ad // fmax v13.4s, v13.4s, v20.4s
+	WORD $0x4e34e675 // fcmeq v21.4s, v19.4s, v20.4s
+	WORD $0x6eb58652 // sub v18.4s, v18.4s, v21.4s
+	WORD $0x4ea0da95 // fcmeq v21.4s, v20.4s, #0.0
+	WORD $0x4ea0da76 // fcmeq v22.4s, v19.4s, #0.0
+	WORD $0x6eb68610 // sub v16.4s, v16.4s, v22.4s
+	WORD $0x6eb58631 // sub v17.4s, v17.4s, v21.4s
+	WORD $0x4e761eb5 // bic v21.16b, v21.16b, v22.16b
+	WORD $0x6eb585ef // sub v15.4s, v15.4s, v21.4s
+	WORD $0x4ea0fa76 // fabs v22.4s, v19.4s
+	WORD $0x4e351ed6 // and v22.16b, v22.16b, v21.16b
+	WORD $0x4e36f5ce // fmax v14.4s, v14.4s, v22.4s
+	WORD $0x0e617a75 // fcvtl v21.2d, v19.2s
+	WORD $0x4e617a76 // fcvtl2 v22.2d, v19.4s
+	WORD $0x0e617a97 // fcvtl v23.2d, v20.2s
+	WORD $0x4e617a98 // fcvtl2 v24.2d, v20.4s
+	WORD $0x4e77cea0 // fmla v0.2d, v21.2d, v23.2d
+	WORD $0x4e75cea1 // fmla v1.2d, v21.2d, v21.2d
+	WORD $0x4e77cee2 // fmla v2.2d, v23.2d, v23.2d
+	WORD $0x4e75d4c6 // fadd v6.2d, v6.2d, v21.2d
+	WORD $0x4e77d4e7 // fadd v7.2d, v7.2d, v23.2d
+	WORD $0x6ef7d6b3 // fabd v19.2d, v21.2d, v23.2d
+	WORD $0x4ee0daf4 // fcmeq v20.2d, v23.2d, #0.0
+	WORD $0x4ee0faf7 // fabs v23.2d, v23.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	WORD $0x4e73d484 // fadd v4.2d, v4.2d, v19.2d
+	WORD $0x4e73f508 // fmax v8.2d, v8.2d, v19.2d
+	WORD $0x6e77fe73 // fdiv v19.2d, v19.2d, v23.2d
+	WORD $0x4e741e73 // bic v19.16b, v19.16b, v20.16b
+	WORD $0x4e73d4a5 // fadd v5.2d, v5.2d, v19.2d
+	WORD $0x4e73f529 // fmax v9.2d, v9.2d, v19.2d
+	WORD $0x4e78cec0 // fmla v0.2d, v22.2d, v24.2d
+	WORD $0x4e76cec1 // fmla v1.2d, v22.2d, v22.2d
+	WORD $0x4e78cf02 // fmla v2.2d, v24.2d, v24.2d
+	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
+	WORD $0x4e78d4e7 // fadd v7.2d, v7.2d, v24.2d
+	WORD $0x6ef8d6d3 // fabd v19.2d, v22.2d, v24.2d
+	WORD $0x4ee0db14 // fcmeq v20.2d, v24.2d, #0.0
+	WORD $0x4ee0fb18 // fabs v24.2d, v24.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	WORD $0x4e73d484 // fadd v4.2d, v4.2d, v19.2d
+	WORD $0x4e73f508 // fmax v8.2d, v8.2d, v19.2d
+	WORD $0x6e78fe73 // fdiv v19.2d, v19.2d, v24.2d
+	WORD $0x4e741e73 // bic v19.16b, v19.16b, v20.16b
+	WORD $0x4e73d4a5 // fadd v5.2d, v5.2d, v19.2d
+	WORD $0x4e73f529 // fmax v9.2d, v9.2d, v19.2d
 	SUBS $1, R3
 	BNE loop
 	WORD $0x7e70d800 // faddp d0, v0.2d
@@ -123,6 +131,21 @@ loop:
 	FMOVD F15, R4
 	SCVTFD R4, F15
 	FMOVD F15, 120(R0)
+	WORD $0x4eb1ba10 // addv s16, v16.4s
+	FMOVD F16, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F16
+	FMOVD F16, 128(R0)
+	WORD $0x4eb1ba31 // addv s17, v17.4s
+	FMOVD F17, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F17
+	FMOVD F17, 136(R0)
+	WORD $0x4eb1ba52 // addv s18, v18.4s
+	FMOVD F18, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F18
+	FMOVD F18, 144(R0)
 	RET
 
 TEXT ·sumKL32NEON(SB), NOSPLIT, $0-40
@@ -291,6 +314,82 @@ loop:
 	FMOVD F2, 8(R0)
 	RET
 
+TEXT ·firstApart32NEON(SB), NOSPLIT, $0-40
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVWU by+24(FP), R4
+	VDUP R4, V0.S4
+	MOVD R2, R3
+	LSR $4, R2
+loop:
+	VEOR V1.B16, V1.B16, V1.B16
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+	WORD $0x6ea3d442 // fabd v2.4s, v2.4s, v3.4s
+	WORD $0x6e20e442 // fcmge v2.4s, v2.4s, v0.4s
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+	WORD $0x6ea3d442 // fabd v2.4s, v2.4s, v3.4s
+	WORD $0x6e20e442 // fcmge v2.4s, v2.4s, v0.4s
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+	WORD $0x6ea3d442 // fabd v2.4s, v2.4s, v3.4s
+	WORD $0x6e20e442 // fcmge v2.4s, v2.4s, v0.4s
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	FMOVQ.P 16(R0), F2
+	FMOVQ.P 16(R1), F3
+	WORD $0x6ea3d442 // fabd v2.4s, v2.4s, v3.4s
+	WORD $0x6e20e442 // fcmge v2.4s, v2.4s, v0.4s
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	WORD $0x4eb1b821 // addv s1, v1.4s
+	FMOVD F1, R4
+	CBNZ R4, found
+	SUBS $1, R2
+	BNE loop
+found:
+	SUB R2<<4, R3, R3
+	MOVD R3, ret+32(FP)
+	RET
+
+TEXT ·outside32NEON(SB), NOSPLIT, $0-48
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD abs+24(FP), R3
+	VDUP R3, V0.D2
+	MOVD rel+32(FP), R3
+	VDUP R3, V1.D2
+	VEOR V2.B16, V2.B16, V2.B16
+	LSR $2, R2
+loop:
+	FMOVQ.P 16(R0), F3
+	FMOVQ.P 16(R1), F4
+	WORD $0x0e617865 // fcvtl v5.2d, v3.2s
+	WORD $0x4e617866 // fcvtl2 v6.2d, v3.4s
+	WORD $0x0e617887 // fcvtl v7.2d, v4.2s
+	WORD $0x4e617888 // fcvtl2 v8.2d, v4.4s
+	WORD $0x6ee7d4a5 // fabd v5.2d, v5.2d, v7.2d
+	WORD $0x4ee0f8e7 // fabs v7.2d, v7.2d
+	WORD $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD $0x4e60d4e7 // fadd v7.2d, v7.2d, v0.2d
+	WORD $0x6ee7e4a5 // fcmgt v5.2d, v5.2d, v7.2d
+	WORD $0x6ee58442 // sub v2.2d, v2.2d, v5.2d
+	WORD $0x6ee8d4c6 // fabd v6.2d, v6.2d, v8.2d
+	WORD $0x4ee0f908 // fabs v8.2d, v8.2d
+	WORD $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD $0x4e60d508 // fadd v8.2d, v8.2d, v0.2d
+	WORD $0x6ee8e4c6 // fcmgt v6.2d, v6.2d, v8.2d
+	WORD $0x6ee68442 // sub v2.2d, v2.2d, v6.2d
+	SUBS $1, R2
+	BNE loop
+	WORD $0x5ef1b842 // addp d2, v2.2d
+	FMOVD F2, R3
+	MOVD R3, ret+40(FP)
+	RET
+
 TEXT ·sumTile64NEON(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD x+8(FP), R1
@@ -312,6 +411,9 @@ TEXT ·sumTile64NEON(SB), NOSPLIT, $0-32
 	VEOR V13.B16, V13.B16, V13.B16
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
 	MOVD $0x7ff0000000000000, R4
 	VDUP R4, V10.D2
 	MOVD $0xfff0000000000000, R4
@@ -320,62 +422,71 @@ TEXT ·sumTile64NEON(SB), NOSPLIT, $0-32
 	VDUP R4, V12.D2
 	MOVD $0xfff0000000000000, R4
 	VDUP R4, V13.D2
+	MOVD R3, R5
 	LSR $2, R3
 loop:
-	FLDPQ.P 32(R1), (F16, F17)
-	FLDPQ.P 32(R2), (F18, F19)
-	WORD $0x4ef0f54a // fmin v10.2d, v10.2d, v16.2d
-	WORD $0x4e70f56b // fmax v11.2d, v11.2d, v16.2d
-	WORD $0x4ef2f58c // fmin v12.2d, v12.2d, v18.2d
-	WORD $0x4e72f5ad // fmax v13.2d, v13.2d, v18.2d
-	WORD $0x4ee0da54 // fcmeq v20.2d, v18.2d, #0.0
-	WORD $0x4ee0da15 // fcmeq v21.2d, v16.2d, #0.0
-	WORD $0x4e751e94 // bic v20.16b, v20.16b, v21.16b
-	WORD $0x6ef485ef // sub v15.2d, v15.2d, v20.2d
-	WORD $0x4ee0fa15 // fabs v21.2d, v16.2d
-	WORD $0x4e341eb5 // and v21.16b, v21.16b, v20.16b
-	WORD $0x4e75f5ce // fmax v14.2d, v14.2d, v21.2d
-	WORD $0x4ef1f54a // fmin v10.2d, v10.2d, v17.2d
-	WORD $0x4e71f56b // fmax v11.2d, v11.2d, v17.2d
-	WORD $0x4ef3f58c // fmin v12.2d, v12.2d, v19.2d
-	WORD $0x4e73f5ad // fmax v13.2d, v13.2d, v19.2d
-	WORD $0x4ee0da74 // fcmeq v20.2d, v19.2d, #0.0
-	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
-	WORD $0x4e751e94 // bic v20.16b, v20.16b, v21.16b
-	WORD $0x6ef485ef // sub v15.2d, v15.2d, v20.2d
-	WORD $0x4ee0fa35 // fabs v21.2d, v17.2d
-	WORD $0x4e341eb5 // and v21.16b, v21.16b, v20.16b
-	WORD $0x4e75f5ce // fmax v14.2d, v14.2d, v21.2d
-	WORD $0x4e72ce00 // fmla v0.2d, v16.2d, v18.2d
-	WORD $0x4e70ce01 // fmla v1.2d, v16.2d, v16.2d
-	WORD $0x4e72ce42 // fmla v2.2d, v18.2d, v18.2d
-	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
-	WORD $0x4e72d4e7 // fadd v7.2d, v7.2d, v18.2d
-	WORD $0x6ef2d614 // fabd v20.2d, v16.2d, v18.2d
-	WORD $0x4ee0da55 // fcmeq v21.2d, v18.2d, #0.0
-	WORD $0x4ee0fa52 // fabs v18.2d, v18.2d
-	WORD $0x4e74ce83 // fmla v3.2d, v20.2d, v20.2d
-	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
-	WORD $0x4e74f508 // fmax v8.2d, v8.2d, v20.2d
-	WORD $0x6e72fe94 // fdiv v20.2d, v20.2d, v18.2d
-	WORD $0x4e751e94 // bic v20.16b, v20.16b, v21.16b
-	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
-	WORD $0x4e74f529 // fmax v9.2d, v9.2d, v20.2d
-	WORD $0x4e73ce20 // fmla v0.2d, v17.2d, v19.2d
-	WORD $0x4e71ce21 // fmla v1.2d, v17.2d, v17.2d
-	WORD $0x4e73ce62 // fmla v2.2d, v19.2d, v19.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e73d4e7 // fadd v7.2d, v7.2d, v19.2d
-	WORD $0x6ef3d630 // fabd v16.2d, v17.2d, v19.2d
-	WORD $0x4ee0da72 // fcmeq v18.2d, v19.2d, #0.0
-	WORD $0x4ee0fa73 // fabs v19.2d, v19.2d
-	WORD $0x4e70ce03 // fmla v3.2d, v16.2d, v16.2d
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4e70f508 // fmax v8.2d, v8.2d, v16.2d
-	WORD $0x6e73fe10 // fdiv v16.2d, v16.2d, v19.2d
-	WORD $0x4e721e10 // bic v16.16b, v16.16b, v18.16b
-	WORD $0x4e70d4a5 // fadd v5.2d, v5.2d, v16.2d
-	WORD $0x4e70f529 // fmax v9.2d, v9.2d, v16.2d
+	FLDPQ.P 32(R1), (F19, F20)
+	FLDPQ.P 32(R2), (F21, F22)
+	WORD $0x4ef3f54a // fmin v10.2d, v10.2d, v19.2d
+	WORD $0x4e73f56b // fmax v11.2d, v11.2d, v19.2d
+	WORD $0x4ef5f58c // fmin v12.2d, v12.2d, v21.2d
+	WORD $0x4e75f5ad // fmax v13.2d, v13.2d, v21.2d
+	WORD $0x4e75e677 // fcmeq v23.2d, v19.2d, v21.2d
+	WORD $0x6ef78652 // sub v18.2d, v18.2d, v23.2d
+	WORD $0x4ee0dab7 // fcmeq v23.2d, v21.2d, #0.0
+	WORD $0x4ee0da78 // fcmeq v24.2d, v19.2d, #0.0
+	WORD $0x6ef88610 // sub v16.2d, v16.2d, v24.2d
+	WORD $0x6ef78631 // sub v17.2d, v17.2d, v23.2d
+	WORD $0x4e781ef7 // bic v23.16b, v23.16b, v24.16b
+	WORD $0x6ef785ef // sub v15.2d, v15.2d, v23.2d
+	WORD $0x4ee0fa78 // fabs v24.2d, v19.2d
+	WORD $0x4e371f18 // and v24.16b, v24.16b, v23.16b
+	WORD $0x4e78f5ce // fmax v14.2d, v14.2d, v24.2d
+	WORD $0x4ef4f54a // fmin v10.2d, v10.2d, v20.2d
+	WORD $0x4e74f56b // fmax v11.2d, v11.2d, v20.2d
+	WORD $0x4ef6f58c // fmin v12.2d, v12.2d, v22.2d
+	WORD $0x4e76f5ad // fmax v13.2d, v13.2d, v22.2d
+	WORD $0x4e76e697 // fcmeq v23.2d, v20.2d, v22.2d
+	WORD $0x6ef78652 // sub v18.2d, v18.2d, v23.2d
+	WORD $0x4ee0dad7 // fcmeq v23.2d, v22.2d, #0.0
+	WORD $0x4ee0da98 // fcmeq v24.2d, v20.2d, #0.0
+	WORD $0x6ef88610 // sub v16.2d, v16.2d, v24.2d
+	WORD $0x6ef78631 // sub v17.2d, v17.2d, v23.2d
+	WORD $0x4e781ef7 // bic v23.16b, v23.16b, v24.16b
+	WORD $0x6ef785ef // sub v15.2d, v15.2d, v23.2d
+	WORD $0x4ee0fa98 // fabs v24.2d, v20.2d
+	WORD $0x4e371f18 // and v24.16b, v24.16b, v23.16b
+	WORD $0x4e78f5ce // fmax v14.2d, v14.2d, v24.2d
+	WORD $0x4e75ce60 // fmla v0.2d, v19.2d, v21.2d
+	WORD $0x4e73ce61 // fmla v1.2d, v19.2d, v19.2d
+	WORD $0x4e75cea2 // fmla v2.2d, v21.2d, v21.2d
+	WORD $0x4e73d4c6 // fadd v6.2d, v6.2d, v19.2d
+	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
+	WORD $0x6ef5d677 // fabd v23.2d, v19.2d, v21.2d
+	WORD $0x4ee0dab8 // fcmeq v24.2d, v21.2d, #0.0
+	WORD $0x4ee0fab5 // fabs v21.2d, v21.2d
+	WORD $0x4e77cee3 // fmla v3.2d, v23.2d, v23.2d
+	WORD $0x4e77d484 // fadd v4.2d, v4.2d, v23.2d
+	WORD $0x4e77f508 // fmax v8.2d, v8.2d, v23.2d
+	WORD $0x6e75fef7 // fdiv v23.2d, v23.2d, v21.2d
+	WORD $0x4e781ef7 // bic v23.16b, v23.16b, v24.16b
+	WORD $0x4e77d4a5 // fadd v5.2d, v5.2d, v23.2d
+	WORD $0x4e77f529 // fmax v9.2d, v9.2d, v23.2d
+	WORD $0x4e76ce80 // fmla v0.2d, v20.2d, v22.2d
+	WORD $0x4e74ce81 // fmla v1.2d, v20.2d, v20.2d
+	WORD $0x4e76cec2 // fmla v2.2d, v22.2d, v22.2d
+	WORD $0x4e74d4c6 // fadd v6.2d, v6.2d, v20.2d
+	WORD $0x4e76d4e7 // fadd v7.2d, v7.2d, v22.2d
+	WORD $0x6ef6d693 // fabd v19.2d, v20.2d, v22.2d
+	WORD $0x4ee0dad5 // fcmeq v21.2d, v22.2d, #0.0
+	WORD $0x4ee0fad6 // fabs v22.2d, v22.2d
+	WORD $0x4e73ce63 // fmla v3.2d, v19.2d, v19.2d
+	WORD $0x4e73d484 // fadd v4.2d, v4.2d, v19.2d
+	WORD $0x4e73f508 // fmax v8.2d, v8.2d, v19.2d
+	WORD $0x6e76fe73 // fdiv v19.2d, v19.2d, v22.2d
+	WORD $0x4e751e73 // bic v19.16b, v19.16b, v21.16b
+	WORD $0x4e73d4a5 // fadd v5.2d, v5.2d, v19.2d
+	WORD $0x4e73f529 // fmax v9.2d, v9.2d, v19.2d
 	SUBS $1, R3
 	BNE loop
 	WORD $0x7e70d800 // faddp d0, v0.2d
@@ -412,6 +523,21 @@ loop:
 	FMOVD F15, R4
 	SCVTFD R4, F15
 	FMOVD F15, 120(R0)
+	WORD $0x5ef1ba10 // addp d16, v16.2d
+	FMOVD F16, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F16
+	FMOVD F16, 128(R0)
+	WORD $0x5ef1ba31 // addp d17, v17.2d
+	FMOVD F17, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F17
+	FMOVD F17, 136(R0)
+	WORD $0x5ef1ba52 // addp d18, v18.2d
+	FMOVD F18, R4
+	SUB R4, R5, R5
+	SCVTFD R4, F18
+	FMOVD F18, 144(R0)
 	RET
 
 TEXT ·sumKL64NEON(SB), NOSPLIT, $0-40
@@ -572,6 +698,90 @@ loop:
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x7e70d842 // faddp d2, v2.2d
 	FMOVD F2, 8(R0)
+	RET
+
+TEXT ·firstApart64NEON(SB), NOSPLIT, $0-40
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD by+24(FP), R4
+	VDUP R4, V0.D2
+	MOVD R2, R3
+	LSR $4, R2
+loop:
+	VEOR V1.B16, V1.B16, V1.B16
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6ee4d442 // fabd v2.2d, v2.2d, v4.2d
+	WORD $0x6e60e442 // fcmge v2.2d, v2.2d, v0.2d
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	WORD $0x6ee5d463 // fabd v3.2d, v3.2d, v5.2d
+	WORD $0x6e60e463 // fcmge v3.2d, v3.2d, v0.2d
+	WORD $0x4ea31c21 // orr v1.16b, v1.16b, v3.16b
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6ee4d442 // fabd v2.2d, v2.2d, v4.2d
+	WORD $0x6e60e442 // fcmge v2.2d, v2.2d, v0.2d
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	WORD $0x6ee5d463 // fabd v3.2d, v3.2d, v5.2d
+	WORD $0x6e60e463 // fcmge v3.2d, v3.2d, v0.2d
+	WORD $0x4ea31c21 // orr v1.16b, v1.16b, v3.16b
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6ee4d442 // fabd v2.2d, v2.2d, v4.2d
+	WORD $0x6e60e442 // fcmge v2.2d, v2.2d, v0.2d
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	WORD $0x6ee5d463 // fabd v3.2d, v3.2d, v5.2d
+	WORD $0x6e60e463 // fcmge v3.2d, v3.2d, v0.2d
+	WORD $0x4ea31c21 // orr v1.16b, v1.16b, v3.16b
+	FLDPQ.P 32(R0), (F2, F3)
+	FLDPQ.P 32(R1), (F4, F5)
+	WORD $0x6ee4d442 // fabd v2.2d, v2.2d, v4.2d
+	WORD $0x6e60e442 // fcmge v2.2d, v2.2d, v0.2d
+	WORD $0x4ea21c21 // orr v1.16b, v1.16b, v2.16b
+	WORD $0x6ee5d463 // fabd v3.2d, v3.2d, v5.2d
+	WORD $0x6e60e463 // fcmge v3.2d, v3.2d, v0.2d
+	WORD $0x4ea31c21 // orr v1.16b, v1.16b, v3.16b
+	WORD $0x5ef1b821 // addp d1, v1.2d
+	FMOVD F1, R4
+	CBNZ R4, found
+	SUBS $1, R2
+	BNE loop
+found:
+	SUB R2<<4, R3, R3
+	MOVD R3, ret+32(FP)
+	RET
+
+TEXT ·outside64NEON(SB), NOSPLIT, $0-48
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVD abs+24(FP), R3
+	VDUP R3, V0.D2
+	MOVD rel+32(FP), R3
+	VDUP R3, V1.D2
+	VEOR V2.B16, V2.B16, V2.B16
+	LSR $2, R2
+loop:
+	FLDPQ.P 32(R0), (F3, F4)
+	FLDPQ.P 32(R1), (F5, F6)
+	WORD $0x6ee5d463 // fabd v3.2d, v3.2d, v5.2d
+	WORD $0x4ee0f8a5 // fabs v5.2d, v5.2d
+	WORD $0x6e61dca5 // fmul v5.2d, v5.2d, v1.2d
+	WORD $0x4e60d4a5 // fadd v5.2d, v5.2d, v0.2d
+	WORD $0x6ee5e463 // fcmgt v3.2d, v3.2d, v5.2d
+	WORD $0x6ee38442 // sub v2.2d, v2.2d, v3.2d
+	WORD $0x6ee6d484 // fabd v4.2d, v4.2d, v6.2d
+	WORD $0x4ee0f8c6 // fabs v6.2d, v6.2d
+	WORD $0x6e61dcc6 // fmul v6.2d, v6.2d, v1.2d
+	WORD $0x4e60d4c6 // fadd v6.2d, v6.2d, v0.2d
+	WORD $0x6ee6e484 // fcmgt v4.2d, v4.2d, v6.2d
+	WORD $0x6ee48442 // sub v2.2d, v2.2d, v4.2d
+	SUBS $1, R2
+	BNE loop
+	WORD $0x5ef1b842 // addp d2, v2.2d
+	FMOVD F2, R3
+	MOVD R3, ret+40(FP)
 	RET
 
 TEXT ·refFirstNEON(SB), NOSPLIT, $0-56

@@ -2,7 +2,11 @@
 
 package metric
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"precision/compare/metric/internal/kernel"
+)
 
 // levels are the kernels that this machine can run, best last.
 var levels = func() []level {
@@ -16,7 +20,7 @@ var levels = func() []level {
 	return l
 }()
 
-func tileKernel32(out *[16]float64, x, y *float32, n int) {
+func tileKernel32(out *[kernel.SumSlots]float64, x, y *float32, n int) {
 	if active == levelAVX512 {
 		sumTile32AVX512(out, x, y, n)
 	} else {
@@ -24,7 +28,7 @@ func tileKernel32(out *[16]float64, x, y *float32, n int) {
 	}
 }
 
-func tileKernel64(out *[16]float64, x, y *float64, n int) {
+func tileKernel64(out *[kernel.SumSlots]float64, x, y *float64, n int) {
 	if active == levelAVX512 {
 		sumTile64AVX512(out, x, y, n)
 	} else {
@@ -62,6 +66,34 @@ func spreadKernel64(out *[2]float64, v *float64, mean float64, n int) {
 	} else {
 		sumSpread64AVX2(out, v, mean, n)
 	}
+}
+
+func apartKernel32(x, y *float32, n int, by float32) int {
+	if active == levelAVX512 {
+		return firstApart32AVX512(x, y, n, by)
+	}
+	return firstApart32AVX2(x, y, n, by)
+}
+
+func apartKernel64(x, y *float64, n int, by float64) int {
+	if active == levelAVX512 {
+		return firstApart64AVX512(x, y, n, by)
+	}
+	return firstApart64AVX2(x, y, n, by)
+}
+
+func outsideKernel32(x, y *float32, n int, abs, rel float64) int {
+	if active == levelAVX512 {
+		return outside32AVX512(x, y, n, abs, rel)
+	}
+	return outside32AVX2(x, y, n, abs, rel)
+}
+
+func outsideKernel64(x, y *float64, n int, abs, rel float64) int {
+	if active == levelAVX512 {
+		return outside64AVX512(x, y, n, abs, rel)
+	}
+	return outside64AVX2(x, y, n, abs, rel)
 }
 
 // leaves fills the rows of the leaves of a block.

@@ -2,13 +2,15 @@
 
 package metric
 
+import "precision/compare/metric/internal/kernel"
+
 // levels are the kernels of arm64, all of which has vectors.
 var levels = []level{levelGo, levelNEON}
 
 // sumTile32NEON is sumTile over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumTile32NEON(out *[16]float64, x, y *float32, n int)
+func sumTile32NEON(out *[kernel.SumSlots]float64, x, y *float32, n int)
 
 // sumKL32NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
 // and of y.
@@ -24,7 +26,7 @@ func sumSpread32NEON(out *[2]float64, v *float32, mean float64, n int)
 // sumTile64NEON is sumTile over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumTile64NEON(out *[16]float64, x, y *float64, n int)
+func sumTile64NEON(out *[kernel.SumSlots]float64, x, y *float64, n int)
 
 // sumKL64NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
 // and of y.
@@ -52,7 +54,40 @@ func refSecondNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]flo
 //go:noescape
 func refThirdNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]float32, x, y *float32, groups *[128]uint8, leaves int)
 
-func tileKernel32(out *[16]float64, x, y *float32, n int) { sumTile32NEON(out, x, y, n) }
+// firstApart32NEON is the number of elements before the first sixteen, out of n
+// elements, a multiple of 16 and not 0, in which |x-y|, rounded to float32, reaches by:
+// n if there are none.
+//
+//go:noescape
+func firstApart32NEON(x, y *float32, n int, by float32) int
+
+// firstApart64NEON is firstApart32NEON for float64.
+//
+//go:noescape
+func firstApart64NEON(x, y *float64, n int, by float64) int
+
+// outside32NEON is outside over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func outside32NEON(x, y *float32, n int, abs, rel float64) int
+
+// outside64NEON is outside over n elements, a multiple of 4 and not 0.
+//
+//go:noescape
+func outside64NEON(x, y *float64, n int, abs, rel float64) int
+
+func apartKernel32(x, y *float32, n int, by float32) int { return firstApart32NEON(x, y, n, by) }
+func apartKernel64(x, y *float64, n int, by float64) int { return firstApart64NEON(x, y, n, by) }
+
+func outsideKernel32(x, y *float32, n int, abs, rel float64) int {
+	return outside32NEON(x, y, n, abs, rel)
+}
+
+func outsideKernel64(x, y *float64, n int, abs, rel float64) int {
+	return outside64NEON(x, y, n, abs, rel)
+}
+
+func tileKernel32(out *[kernel.SumSlots]float64, x, y *float32, n int) { sumTile32NEON(out, x, y, n) }
 
 func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int) {
 	sumKL32NEON(out, k, x, y, n)
@@ -62,7 +97,7 @@ func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
 	sumSpread32NEON(out, v, mean, n)
 }
 
-func tileKernel64(out *[16]float64, x, y *float64, n int) { sumTile64NEON(out, x, y, n) }
+func tileKernel64(out *[kernel.SumSlots]float64, x, y *float64, n int) { sumTile64NEON(out, x, y, n) }
 
 func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
 	sumKL64NEON(out, k, x, y, n)

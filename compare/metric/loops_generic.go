@@ -19,3 +19,6 @@ func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool { 
 
 func firstApart32(x, y []float32, by float64) int { return firstApart(x, y, by) }
 func firstApart64(x, y []float64, by float64) int { return firstApart(x, y, by) }
+
+func outside32(x, y []float32, within Tolerance) int64 { return outside(x, y, within) }
+func outside64(x, y []float64, within Tolerance) int64 { return outside(x, y, within) }

@@ -2,22 +2,25 @@
 
 package metric
 
-import "precision/compare/metric/internal/kernel"
+import (
+	"math"
+
+	"precision/compare/metric/internal/kernel"
+)
 
 // The kernels take whole vectors, whose length divides 16 elements; what is left
 // goes through the Go loops. The kernels themselves are in the file of each
 // processor.
 
 func sumTile32(t *tileSums, x, y []float32) {
-	var out [16]float64
+	var out [kernel.SumSlots]float64
 	n := len(x) &^ 15
 	if active == levelGo || n == 0 {
 		sumTile(t, x, y)
 		return
 	}
 	tileKernel32(&out, &x[0], &y[0], n)
-	t.set(&out)
-	counts(t, x[:n], y[:n])
+	t.set(&out, n)
 	if n < len(x) {
 		var rest tileSums
 		sumTile(&rest, x[n:], y[n:])
@@ -26,15 +29,14 @@ func sumTile32(t *tileSums, x, y []float32) {
 }
 
 func sumTile64(t *tileSums, x, y []float64) {
-	var out [16]float64
+	var out [kernel.SumSlots]float64
 	n := len(x) &^ 15
 	if active == levelGo || n == 0 {
 		sumTile(t, x, y)
 		return
 	}
 	tileKernel64(&out, &x[0], &y[0], n)
-	t.set(&out)
-	counts(t, x[:n], y[:n])
+	t.set(&out, n)
 	if n < len(x) {
 		var rest tileSums
 		sumTile(&rest, x[n:], y[n:])
@@ -42,8 +44,8 @@ func sumTile64(t *tileSums, x, y []float64) {
 	}
 }
 
-// set takes what a kernel put out.
-func (t *tileSums) set(v *[16]float64) {
+// set takes what a kernel put out about n elements.
+func (t *tileSums) set(v *[kernel.SumSlots]float64, n int) {
 	*t = tileSums{
 		xy: v[kernel.SlotXY], xx: v[kernel.SlotXX], yy: v[kernel.SlotYY],
 		dd: v[kernel.SlotDD], ad: v[kernel.SlotAD], rel: v[kernel.SlotRel],
@@ -51,6 +53,8 @@ func (t *tileSums) set(v *[16]float64) {
 		maxAbs: v[kernel.SlotMaxAbs], maxRel: v[kernel.SlotMaxRel],
 		loX: v[kernel.SlotLoX], hiX: v[kernel.SlotHiX], loY: v[kernel.SlotLoY], hiY: v[kernel.SlotHiY],
 		zeroMax: v[kernel.SlotZeroMax], zeroGolden: int64(v[kernel.SlotZeroGolden]),
+		zeroX: int64(n) - int64(v[kernel.SlotNonzeroX]), zeroY: int64(n) - int64(v[kernel.SlotNonzeroY]),
+		differ: int64(v[kernel.SlotDiffer]),
 	}
 }
 
@@ -123,21 +127,47 @@ func spreadAbout64(v []float64, mean float64) float64 {
 	return ss - s*s/float64(len(v))
 }
 
-func firstApart32(x, y []float32, by float64) int { return firstApart(x, y, by) }
-func firstApart64(x, y []float64, by float64) int { return firstApart(x, y, by) }
+func firstApart32(x, y []float32, by float64) int {
+	// The kernel rounds differences to float32, so that it looks for what is
+	// one step below. No difference rounds to 0.
+	low := max(math.Nextafter32(float32(by), 0), math.SmallestNonzeroFloat32)
+	return findApart(x, y, by, func(x, y []float32) int { return apartKernel32(&x[0], &y[0], len(x), low) })
+}
 
-// counts adds what the kernels do not count.
-func counts[T float32 | float64](t *tileSums, x, y []T) {
-	y = y[:len(x)]
-	for i, v := range x {
-		if v == 0 {
-			t.zeroX++
+func firstApart64(x, y []float64, by float64) int {
+	return findApart(x, y, by, func(x, y []float64) int { return apartKernel64(&x[0], &y[0], len(x), by) })
+}
+
+// findApart is firstApart with a kernel that finds sixteen elements to look at.
+func findApart[T float32 | float64](x, y []T, by float64, find func(x, y []T) int) int {
+	n := len(x) &^ 15
+	if active == levelGo {
+		n = 0
+	}
+	for at := 0; at < n; at += 16 {
+		at += find(x[at:n], y[at:n])
+		if at == n {
+			break
 		}
-		if y[i] == 0 {
-			t.zeroY++
-		}
-		if v != y[i] {
-			t.differ++
+		if i := firstApart(x[at:at+16], y[at:at+16], by); i < 16 {
+			return at + i
 		}
 	}
+	return n + firstApart(x[n:], y[n:], by)
+}
+
+func outside32(x, y []float32, within Tolerance) int64 {
+	n := len(x) &^ 15
+	if active == levelGo || n == 0 {
+		return outside(x, y, within)
+	}
+	return int64(outsideKernel32(&x[0], &y[0], n, within.Abs, within.Rel)) + outside(x[n:], y[n:], within)
+}
+
+func outside64(x, y []float64, within Tolerance) int64 {
+	n := len(x) &^ 15
+	if active == levelGo || n == 0 {
+		return outside(x, y, within)
+	}
+	return int64(outsideKernel64(&x[0], &y[0], n, within.Abs, within.Rel)) + outside(x[n:], y[n:], within)
 }

@@ -15,6 +15,8 @@ var three = map[string]uint32{
 	"fmaxnm": 0x4e20c400, // the number if the other one is a quiet NaN
 	"fminnm": 0x4ea0c400,
 	"fcmgt":  0x6ea0e400,
+	"fcmge":  0x6e20e400,
+	"fcmeq":  0x4e20e400,
 	"faddp":  0x6e20d400, // sums of neighbours of n, then of m
 }
 

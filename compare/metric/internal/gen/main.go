@@ -3,9 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	. "github.com/mmcloughlin/avo/build"
+
+	"precision/compare/metric/internal/kernel"
 )
 
 func main() {
@@ -17,6 +20,10 @@ func main() {
 		sumKL256(e)
 		sumSpread(avx512, e)
 		sumSpread(avx2, e)
+		for _, l := range []level{avx512, avx2} {
+			firstApart(l, e)
+			outside(l, e)
+		}
 	}
 	for _, l := range []level{avx512, avx2} {
 		refFirst(l)
@@ -34,6 +41,11 @@ type element struct{ bits int }
 func (e element) size() int      { return e.bits / 8 }
 func (e element) suffix() string { return strconv.Itoa(e.bits) }
 func (e element) name() string   { return "float" + e.suffix() }
+
+// sumsType is the type of sumTile.
+func sumsType(e element) string {
+	return fmt.Sprintf("func(out *[%d]float64, x, y *%s, n int)", kernel.SumSlots, e.name())
+}
 
 // prefetchAhead is how far ahead of the loads, in bytes, both streams are
 // fetched: a page, since hardware prefetchers stop at its end. Over 2 × 256 MB

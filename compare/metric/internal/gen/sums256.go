@@ -13,7 +13,7 @@ import (
 // first-level cache, are looked at twice: once for extrema and zeros, once for
 // the sums.
 func sumTile256(e element) {
-	TEXT("sumTile"+e.suffix()+"AVX2", NOSPLIT, "func(out *[16]float64, x, y *"+e.name()+", n int)")
+	TEXT("sumTile"+e.suffix()+"AVX2", NOSPLIT, sumsType(e))
 	Doc("sumTile" + e.suffix() + "AVX2 is sumTile for n elements, a multiple of 8 and not 0.")
 	Pragma("noescape")
 	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
@@ -62,7 +62,8 @@ func sumTile256(e element) {
 	} else {
 		SHRQ(Imm(2), count)
 	}
-	with([]int{kernel.SlotLoX, kernel.SlotHiX, kernel.SlotLoY, kernel.SlotHiY, kernel.SlotZeroMax, kernel.SlotZeroGolden}, func(acc map[int]reg.VecVirtual) {
+	with([]int{kernel.SlotLoX, kernel.SlotHiX, kernel.SlotLoY, kernel.SlotHiY, kernel.SlotZeroMax, kernel.SlotZeroGolden,
+		kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer}, func(acc map[int]reg.VecVirtual) {
 		abs, zero := YMM(), YMM()
 		VXORPD(zero, zero, zero)
 		if e.bits == 32 {
@@ -74,19 +75,23 @@ func sumTile256(e element) {
 			a, b, m, k := YMM(), YMM(), YMM(), YMM()
 			VMOVUPD(Mem{Base: px}, a)
 			VMOVUPD(Mem{Base: py}, b)
-			lo, hi, and, sub := VMINPS, VMAXPS, VANDPS, VPSUBD
+			lo, hi, and, andn, sub := VMINPS, VMAXPS, VANDPS, VANDNPS, VPSUBD
 			cmp := VCMPPS
 			if e.bits == 64 {
-				lo, hi, and, sub = VMINPD, VMAXPD, VANDPD, VPSUBQ
+				lo, hi, and, andn, sub = VMINPD, VMAXPD, VANDPD, VANDNPD, VPSUBQ
 				cmp = VCMPPD
 			}
 			lo(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
 			hi(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
 			lo(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
 			hi(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
-			cmp(eqOQ, zero, b, m)
+			cmp(neqUQ, b, a, m)
+			sub(m, acc[kernel.SlotDiffer], acc[kernel.SlotDiffer])
+			cmp(neqUQ, zero, b, m)
 			cmp(neqUQ, zero, a, k)
-			and(k, m, m)
+			sub(m, acc[kernel.SlotNonzeroY], acc[kernel.SlotNonzeroY])
+			sub(k, acc[kernel.SlotNonzeroX], acc[kernel.SlotNonzeroX])
+			andn(k, m, m)
 			sub(m, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden])
 			and(abs, a, a)
 			and(m, a, a)
@@ -158,7 +163,7 @@ func sumTile256(e element) {
 			half(VMAXPD, VMAXPS)
 		case kernel.SlotLoX, kernel.SlotLoY:
 			half(VMINPD, VMINPS)
-		case kernel.SlotZeroGolden:
+		case kernel.SlotZeroGolden, kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer:
 			x := XMM()
 			VEXTRACTF128(Imm(1), v, x)
 			if e.bits == 32 {

@@ -11,8 +11,8 @@ import (
 
 // Comparison predicates.
 var (
-	eqOQ  = Imm(0x00)
 	neqUQ = Imm(0x04)
+	geOQ  = Imm(0x1d)
 	gtOQ  = Imm(0x1e)
 )
 

@@ -17,6 +17,8 @@ func main() {
 		sumTile(a, e)
 		sumKL(a, e)
 		sumSpread(a, e)
+		firstApart(a, e)
+		outside(a, e)
 	}
 	refFirst(a)
 	refSecond(a)

@@ -8,11 +8,11 @@ import (
 )
 
 // sumTile sums four elements a round, in two float64 lanes. Extrema and zeros
-// are found in the lanes that the elements come in. The sixteen accumulators
+// are found in the lanes that the elements come in. The accumulators
 // stay in registers; a round has work for both vector units of a core for longer
 // than the additions of the round before it take.
 func sumTile(a *neon.Asm, e element) {
-	// func(out *[16]float64, x, y *T, n int)
+	// func(out *[kernel.SumSlots]float64, x, y *T, n int)
 	a.Func("sumTile"+e.suffix()+"NEON", 32)
 	out, x, y, n := a.Arg("out", 0), a.Arg("x", 8), a.Arg("y", 16), a.Arg("n", 24)
 	tmp := a.R()
@@ -30,6 +30,8 @@ func sumTile(a *neon.Asm, e element) {
 	a.Bits(own, acc[kernel.SlotLoY], plus, tmp)
 	a.Bits(own, acc[kernel.SlotHiY], minus, tmp)
 
+	elements := a.R()
+	a.Go("MOVD %s, %s", n, elements)
 	a.Go("LSR $2, %s", n)
 	a.Loop("loop", n, func() {
 		vx, vy := e.load(a, x), e.load(a, y)
@@ -40,8 +42,12 @@ func sumTile(a *neon.Asm, e element) {
 			a.Op3("fmin", own, acc[kernel.SlotLoY], acc[kernel.SlotLoY], v)
 			a.Op3("fmax", own, acc[kernel.SlotHiY], acc[kernel.SlotHiY], v)
 			zero, other := a.V(), a.V()
+			a.Op3("fcmeq", own, zero, u, v)
+			a.Int3("sub", own, acc[kernel.SlotDiffer], acc[kernel.SlotDiffer], zero)
 			a.IsZero(own, zero, v)
 			a.IsZero(own, other, u)
+			a.Int3("sub", own, acc[kernel.SlotNonzeroX], acc[kernel.SlotNonzeroX], other)
+			a.Int3("sub", own, acc[kernel.SlotNonzeroY], acc[kernel.SlotNonzeroY], zero)
 			a.Bit("bic", zero, zero, other) // x is not 0 where y is
 			a.Int3("sub", own, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden], zero)
 			a.Op2("fabs", own, other, u)
@@ -83,14 +89,18 @@ func sumTile(a *neon.Asm, e element) {
 			op, lanes = "max", own
 		case kernel.SlotLoX, kernel.SlotLoY:
 			op, lanes = "min", own
-		case kernel.SlotZeroGolden:
+		case kernel.SlotZeroGolden, kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer:
 			op, lanes = "add", own
 		}
 		a.Across(op, lanes, v, v)
 		switch {
-		case i == kernel.SlotZeroGolden:
+		case op == "add":
 			// The upper bits are 0, and counts are below 2^31.
 			a.Go("FMOVD %s, %s", v.F(), tmp)
+			if i != kernel.SlotZeroGolden {
+				// What was counted are the elements of which it does not hold.
+				a.Go("SUB %s, %s, %[2]s", tmp, elements)
+			}
 			a.Go("SCVTFD %s, %s", tmp, v.F())
 		case lanes == neon.S4:
 			a.Go("FCVTSD %s, %[1]s", v.F())

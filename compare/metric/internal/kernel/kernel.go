@@ -21,6 +21,9 @@ const (
 	SlotHiY
 	SlotZeroMax
 	SlotZeroGolden
+	SlotNonzeroX // numbers of elements
+	SlotNonzeroY
+	SlotDiffer
 	SumSlots
 )
 
