@@ -25,8 +25,9 @@ func sumTile512(e element) {
 
 	var acc [kernel.SumSlots]reg.VecVirtual
 	for i := range acc {
-		acc[i] = ZMM()
-		VPXORQ(acc[i], acc[i], acc[i])
+		if !counted(i) {
+			acc[i] = zeroed(ZMM(), avx512)
+		}
 	}
 	plus, minus := q64(infinity64), q64(infinity64|sign64)
 	if e.bits == 32 {
@@ -36,13 +37,26 @@ func sumTile512(e element) {
 	VMOVUPD(minus, acc[kernel.SlotHiX])
 	VMOVUPD(plus, acc[kernel.SlotLoY])
 	VMOVUPD(minus, acc[kernel.SlotHiY])
-	abs, zero, ones := ZMM(), ZMM(), ZMM()
+	abs, zero := ZMM(), ZMM()
 	VMOVUPD(q64(abs64Mask), abs)
 	VPXORQ(zero, zero, zero)
-	if e.bits == 32 {
-		VMOVUPD(d32(1), ones)
-	} else {
-		VMOVUPD(q64(1), ones)
+	// Elements are counted outside of the vector units, which have enough to do.
+	counts := map[int]reg.GPVirtual{}
+	for i := range acc {
+		if counted(i) {
+			counts[i] = GP64()
+			XORQ(counts[i], counts[i])
+		}
+	}
+	tally := func(slot int, mask reg.OpmaskVirtual) {
+		r := GP32()
+		if e.bits == 32 {
+			KMOVW(mask, r)
+		} else {
+			KMOVB(mask, r)
+		}
+		POPCNTL(r, r)
+		ADDQ(r.As64(), counts[slot])
 	}
 
 	// sums adds eight elements; nonzero tells where b is not 0.
@@ -85,10 +99,10 @@ func sumTile512(e element) {
 			VCMPPS(neqUQ, zero, b, nonzeroY)
 			VCMPPS(neqUQ, b, a, differ)
 			KANDNW(nonzeroX, nonzeroY, zeroGolden)
-			VPADDD(ones, acc[kernel.SlotNonzeroX], nonzeroX, acc[kernel.SlotNonzeroX])
-			VPADDD(ones, acc[kernel.SlotNonzeroY], nonzeroY, acc[kernel.SlotNonzeroY])
-			VPADDD(ones, acc[kernel.SlotDiffer], differ, acc[kernel.SlotDiffer])
-			VPADDD(ones, acc[kernel.SlotZeroGolden], zeroGolden, acc[kernel.SlotZeroGolden])
+			tally(kernel.SlotNonzeroX, nonzeroX)
+			tally(kernel.SlotNonzeroY, nonzeroY)
+			tally(kernel.SlotDiffer, differ)
+			tally(kernel.SlotZeroGolden, zeroGolden)
 			VRANGEPS(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 			a, b := ZMM(), ZMM()
 			VCVTPS2PD(Mem{Base: x}, a)
@@ -111,10 +125,10 @@ func sumTile512(e element) {
 			VCMPPD(neqUQ, zero, b, nonzeroY)
 			VCMPPD(neqUQ, b, a, differ)
 			KANDNB(nonzeroX, nonzeroY, zeroGolden)
-			VPADDQ(ones, acc[kernel.SlotNonzeroX], nonzeroX, acc[kernel.SlotNonzeroX])
-			VPADDQ(ones, acc[kernel.SlotNonzeroY], nonzeroY, acc[kernel.SlotNonzeroY])
-			VPADDQ(ones, acc[kernel.SlotDiffer], differ, acc[kernel.SlotDiffer])
-			VPADDQ(ones, acc[kernel.SlotZeroGolden], zeroGolden, acc[kernel.SlotZeroGolden])
+			tally(kernel.SlotNonzeroX, nonzeroX)
+			tally(kernel.SlotNonzeroY, nonzeroY)
+			tally(kernel.SlotDiffer, differ)
+			tally(kernel.SlotZeroGolden, zeroGolden)
 			VRANGEPD(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 			sums(a, b, nonzeroY)
 		}
@@ -123,6 +137,12 @@ func sumTile512(e element) {
 	})
 
 	for i, z := range acc {
+		to := Mem{Base: out, Disp: 8 * i}
+		if counted(i) {
+			VCVTSI2SDQ(counts[i], zero.AsX(), zero.AsX())
+			VMOVSD(zero.AsX(), to)
+			continue
+		}
 		op := VADDPD
 		half := func(wide, narrow func(...Op)) {
 			op = wide
@@ -140,17 +160,8 @@ func sumTile512(e element) {
 			half(VMAXPD, VMAXPS)
 		case kernel.SlotLoX, kernel.SlotLoY:
 			half(VMINPD, VMINPS)
-		case kernel.SlotZeroGolden, kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer:
-			if e.bits == 32 {
-				y := YMM()
-				VEXTRACTI64X4(Imm(1), z, y)
-				VPADDD(y, z.AsY(), y)
-				VCVTDQ2PD(y, z)
-			} else {
-				VCVTQQ2PD(z, z)
-			}
 		}
-		VMOVSD(fold512(z, op), Mem{Base: out, Disp: 8 * i})
+		VMOVSD(fold512(z, op), to)
 	}
 	VZEROUPPER()
 	RET()
@@ -158,3 +169,12 @@ func sumTile512(e element) {
 
 // absoluteMax makes VRANGE the larger magnitude.
 var absoluteMax = Imm(0x0b)
+
+// counted tells which results of sumTile are numbers of elements.
+func counted(slot int) bool {
+	switch slot {
+	case kernel.SlotZeroGolden, kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer:
+		return true
+	}
+	return false
+}
