@@ -19,6 +19,9 @@ type Options struct {
 	// Numerics are the metric formulas: metric.Exact, or metric.Reference for
 	// the digits and the table habits of msaccucmp.py.
 	Numerics metric.Numerics
+	// TableOnly leaves out the facts that a judge goes by, which take time in
+	// Reference numerics.
+	TableOnly bool
 	// Metrics are the columns, in order; all ten by default.
 	Metrics []metric.Metric
 	// Table are the columns of values when the user's algorithms are among

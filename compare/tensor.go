@@ -137,9 +137,10 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		return nil
 	}
 	cfg := metric.Config{
-		Numerics: e.opt.Numerics,
-		Metrics:  e.opt.Metrics,
-		Scalar:   scalarLike(p.view.Dims), // the padding of a layout does not count
+		Numerics:  e.opt.Numerics,
+		TableOnly: e.opt.TableOnly,
+		Metrics:   e.opt.Metrics,
+		Scalar:    scalarLike(p.view.Dims), // the padding of a layout does not count
 	}
 	if e.opt.oldFormat() {
 		cfg.Scalar = oldScalarLike(p.shape)

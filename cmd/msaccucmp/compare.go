@@ -237,7 +237,7 @@ func (f *face) openScripts(ctx context.Context, dir string, params map[string]ma
 // openSides lists both folders and checks that they go together.
 func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
 	scan := dump.Options{Rules: a.rules != "" || a.quant != "", Slices: a.ffts}
-	opt := &compare.Options{Numerics: metric.Reference, Metrics: a.algorithms, Table: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow,
+	opt := &compare.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, Table: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow,
 		Slices: a.ffts, Sequence: a.ranged || a.selected}
 	for _, side := range []struct {
 		path   string
