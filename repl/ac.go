@@ -17,11 +17,22 @@ type acCmd struct {
 	limit   int
 }
 
-func newAC(s *session) action { return &acCmd{limit: s.set.Limit} }
+var acCommand = &command{
+	name: "ac",
+	usage: both("ac [-c] [-l COUNT]",
+		"ac [-c] [-l 个数]"),
+	brief: both("run all checks and say what to look at first",
+		"执行全部检查，给出首先要看的算子"),
+	more: both("Results of the newest comparison, fusion passes, overflows, casts, similarity of two builds, verdict.",
+		"依次为：最新比对结果、融合规则、溢出、类型转换、两次编译的相似度、结论。"),
+	make: func(s *session) action { return &acCmd{limit: s.set.Limit} },
+}
 
 func (a *acCmd) define(o *options) {
-	o.on(&a.compare, "c", "vector_compare")
-	o.count(&a.limit, "l", "limit")
+	o.on(&a.compare, "c", "vector_compare", both("compare first, as vc does",
+		"先执行比对，同 vc"))
+	o.count(&a.limit, "l", "limit", both("how many operators, overflows and differences to show",
+		"显示的算子、溢出和差异的个数"))
 }
 
 func (a *acCmd) run(ctx context.Context, s *session, words []string) int {

@@ -179,7 +179,7 @@ func TestCommand(t *testing.T) {
 	}
 	for _, lang := range []string{"en", "zh"} {
 		list := Commands(lang)
-		if len(list) != len(commands()) || list[0].Brief == "" {
+		if len(list) != len(listed()) || list[0].Brief == "" {
 			t.Errorf("%s: %v", lang, list)
 		}
 	}
@@ -213,8 +213,8 @@ func TestGraphWarningsOnce(t *testing.T) {
 
 // TestPanic: a command that panics is an error, and the next one runs.
 func TestPanic(t *testing.T) {
-	defer func(old []command) { moreCommands = old }(moreCommands)
-	moreCommands = []command{{"boom", func(*session) action { return &failing{} }}}
+	defer func(old []*command) { commands = old }(commands)
+	commands = append(slices.Clone(commands), &command{name: "boom", make: func(*session) action { return &failing{} }})
 	cfg, out, errs := sampleConfig(t)
 	cfg.Commands = "boom; ls -t Conv3D"
 	if code := Run(context.Background(), cfg); code != exitError || !strings.Contains(out.String(), "1 operator") || !strings.Contains(errs.String(), "as told") {
@@ -363,7 +363,7 @@ func TestRunWords(t *testing.T) {
 func TestHelpIsWhole(t *testing.T) {
 	for _, name := range []string{"en", "zh"} {
 		s := open(Config{Lang: name, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, ConfigDir: t.TempDir()})
-		for _, c := range commands() {
+		for _, c := range listed() {
 			if text := s.helpFor(c); strings.Contains(text, "%") || !strings.Contains(text, c.name) {
 				t.Errorf("%s, %s:\n%s", name, c.name, text)
 			}

@@ -22,40 +22,52 @@ type action interface {
 	run(ctx context.Context, s *session, words []string) int
 }
 
-// command is an entry of the list of commands.
+// command is an entry of the registry: all that the shell, its help and its
+// completion know about a command.
 type command struct {
 	name string
+	// usage is the line that shows how to write it, brief what it does, more what
+	// else its help says.
+	usage, brief, more msg.Text
+	// named: its first word is the value of -n.
+	named bool
+	// line: it takes a command line of the system shell, whose options are not its own.
+	line bool
+	// old: it works and is not listed; what it does is an option of a capture script now.
+	old bool
+	// words completes words that are the value of no option.
+	words completion
+	// make gives a command with the defaults of a session.
 	make func(s *session) action
 }
 
-// moreCommands are commands that tests add.
-var moreCommands []command
-
-// commands lists the commands in the order of help.
-func commands() []command {
-	return append([]command{
-		{"ac", newAC}, {"vc", newVC}, {"vcs", newVCS}, {"ls", newLS}, {"ni", newNI}, {"pt", newPT}, {"cp", newCP}, {"dc", newDC},
-		{"train", newTrain}, {"tf_dump", newTFDump}, {"kit", newKit}, {"run", newRun},
-	}, moreCommands...)
+// commands is the registry, in the order of help.
+var commands = []*command{
+	acCommand, vcCommand, vcsCommand, lsCommand, niCommand, ptCommand, cpCommand, dcCommand,
+	trainCommand, tfDumpCommand, kitCommand, runCommand, npuDumpCommand, npuOverflowCommand,
 }
 
-// oldCommands work and are not listed: what they do is an option of a capture
-// script now.
-func oldCommands() []command {
-	return []command{{"npu_dump", newNPUDump}, {"npu_overflow", newNPUOverflow}}
+// listed are the commands that help shows.
+func listed() []*command {
+	return slices.DeleteFunc(slices.Clone(commands), func(c *command) bool { return c.old })
 }
 
-// lineCommands take a command line of the system shell, whose options are not
-// theirs.
-var lineCommands = map[string]bool{"run": true, "tf_dump": true, "npu_dump": true, "npu_overflow": true}
+func findCommand(name string) (*command, bool) {
+	for _, c := range commands {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
 
-// impliedName are the commands whose first word is the value of -n.
-var impliedName = map[string]bool{"ni": true, "dc": true, "pt": true, "cp": true}
+// both is a text in English and in Chinese.
+func both(en, zh string) msg.Text { return msg.Text{En: en, Zh: zh} }
 
 // implyName puts -n in front of the words of a command that wants a name,
 // unless they begin with an option or ask for help.
-func implyName(command string, args []string) []string {
-	if !impliedName[command] || len(args) == 0 || strings.HasPrefix(args[0], "-") && len(args[0]) > 1 {
+func (c *command) implyName(args []string) []string {
+	if !c.named || len(args) == 0 || strings.HasPrefix(args[0], "-") && len(args[0]) > 1 {
 		return args
 	}
 	for _, a := range args {
@@ -66,20 +78,13 @@ func implyName(command string, args []string) []string {
 	return append([]string{"-n"}, args...)
 }
 
-func findCommand(name string) (command, bool) {
-	for _, c := range append(commands(), oldCommands()...) {
-		if c.name == name {
-			return c, true
-		}
-	}
-	return command{}, false
-}
-
 // option is an option of a command, for help and completion.
 type option struct {
 	short, long string
 	value       bool   // it takes a value
 	def         string // its default, "" for none
+	help        msg.Text
+	complete    completion // of its value, nil for none
 }
 
 // options collects the options of a command: each has a short and a long name.
@@ -95,13 +100,17 @@ func newOptions(command string) *options {
 	return o
 }
 
-func (o *options) add(v flag.Value, short, long, def string) {
+func (o *options) add(v flag.Value, short, long, def string, help msg.Text, complete []completion) {
 	_, isBool := v.(*switchValue)
 	o.set.Var(v, short, "")
 	if long != short {
 		o.set.Var(v, long, "")
 	}
-	o.list = append(o.list, option{short, long, !isBool, def})
+	op := option{short: short, long: long, value: !isBool, def: def, help: help}
+	if len(complete) > 0 {
+		op.complete = complete[0]
+	}
+	o.list = append(o.list, op)
 }
 
 type textValue string
@@ -145,18 +154,22 @@ func (v *numberValue) Set(s string) error {
 }
 func (v *numberValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
 
-func (o *options) text(to *string, short, long string) {
-	o.add((*textValue)(to), short, long, *to)
+// text, on, count and number declare an option: where its value goes, which is
+// the default now, its names, what help says of it, and what completes its value.
+func (o *options) text(to *string, short, long string, help msg.Text, complete ...completion) {
+	o.add((*textValue)(to), short, long, *to, help, complete)
 }
 
-func (o *options) on(to *bool, short, long string) { o.add((*switchValue)(to), short, long, "") }
-
-func (o *options) count(to *int, short, long string) {
-	o.add((*countValue)(to), short, long, strconv.Itoa(*to))
+func (o *options) on(to *bool, short, long string, help msg.Text) {
+	o.add((*switchValue)(to), short, long, "", help, nil)
 }
 
-func (o *options) number(to *float64, short, long string) {
-	o.add((*numberValue)(to), short, long, (*numberValue)(to).String())
+func (o *options) count(to *int, short, long string, help msg.Text) {
+	o.add((*countValue)(to), short, long, strconv.Itoa(*to), help, nil)
+}
+
+func (o *options) number(to *float64, short, long string, help msg.Text) {
+	o.add((*numberValue)(to), short, long, (*numberValue)(to).String(), help, nil)
 }
 
 // parse reads options before, between and behind the other words, which it
@@ -178,20 +191,20 @@ func (o *options) parse(args []string) (words []string, err error) {
 }
 
 // call runs a command. A panic in it is an error of that command only.
-func (s *session) call(ctx context.Context, c command, args []string) int {
+func (s *session) call(ctx context.Context, c *command, args []string) int {
 	return s.Guard(c.name, func() int { return s.callUnguarded(ctx, c, args) })
 }
 
-func (s *session) callUnguarded(ctx context.Context, c command, args []string) int {
+func (s *session) callUnguarded(ctx context.Context, c *command, args []string) int {
 	s.Resize()
 	s.data.Refresh()
 	act := c.make(s)
 	o := newOptions(c.name)
 	act.define(o)
 	words, err := args, error(nil)
-	if !lineCommands[c.name] {
-		words, err = o.parse(implyName(c.name, args))
-		if n := o.set.Lookup("n"); err == nil && impliedName[c.name] && n.Value.String() == "" && len(words) > 0 {
+	if !c.line {
+		words, err = o.parse(c.implyName(args))
+		if n := o.set.Lookup("n"); err == nil && c.named && n.Value.String() == "" && len(words) > 0 {
 			err, words = n.Value.Set(words[0]), words[1:] // the name stands behind the options
 		}
 	} else if len(args) == 1 && (args[0] == "-h" || args[0] == "--help") {
@@ -203,7 +216,7 @@ func (s *session) callUnguarded(ctx context.Context, c command, args []string) i
 		return exitOK
 	case err != nil:
 		s.Fail("usage", c.name, s.wrongOption(err))
-		s.Log("", s.T("usage.line", s.T(c.name+".usage"), c.name))
+		s.tellUsage(c)
 		return exitError
 	}
 	return act.run(ctx, s, words)
@@ -236,27 +249,34 @@ func (s *session) wrongOption(err error) string {
 // tooMany tells of words that are the value of no option.
 func (s *session) tooMany(name string, words []string) int {
 	s.Fail("usage", name, s.T("usage.word", words[0]))
-	s.Log("", s.T("usage.line", s.T(name+".usage"), name))
+	if c, ok := findCommand(name); ok {
+		s.tellUsage(c)
+	}
 	return exitError
+}
+
+// tellUsage shows how a command is written.
+func (s *session) tellUsage(c *command) {
+	s.Log("", s.T("usage.line", c.usage.In(s.Lang), c.name))
 }
 
 // help is the list of commands.
 func (s *session) help() string {
 	var b strings.Builder
 	b.WriteString(s.T("help.head") + "\n\n")
-	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %s%s\n", console.Pad(c.name, 8), s.T(c.name+".brief"))
+	for _, c := range listed() {
+		fmt.Fprintf(&b, "  %s%s\n", console.Pad(c.name, 8), c.brief.In(s.Lang))
 	}
 	fmt.Fprintf(&b, "  %s%s\n  %s%s\n\n%s\n", console.Pad("help", 8), s.T("help.brief"), console.Pad("exit", 8), s.T("exit.brief"), s.T("help.foot"))
 	return b.String()
 }
 
 // helpFor is the help of one command with its options.
-func (s *session) helpFor(c command) string {
+func (s *session) helpFor(c *command) string {
 	o := newOptions(c.name)
 	c.make(s).define(o)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", s.T("help.usage", s.T(c.name+".usage")), s.T(c.name+".brief"))
+	fmt.Fprintf(&b, "%s\n%s\n", s.T("help.usage", c.usage.In(s.Lang)), c.brief.In(s.Lang))
 	names := make([]string, len(o.list))
 	wide := 0
 	for i, op := range o.list {
@@ -270,14 +290,14 @@ func (s *session) helpFor(c command) string {
 		b.WriteString("\n")
 	}
 	for i, op := range o.list {
-		text := s.T("opt." + c.name + "." + op.long)
+		text := op.help.In(s.Lang)
 		if op.value && op.def != "" {
 			text += s.T("help.default", op.def)
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", console.Pad(names[i], wide), text)
 	}
-	if key := c.name + ".more"; s.Lang.Has(key) {
-		b.WriteString("\n" + s.T(key) + "\n")
+	if c.more.En != "" {
+		b.WriteString("\n" + c.more.In(s.Lang) + "\n")
 	}
 	return b.String()
 }
@@ -290,8 +310,8 @@ type Info struct{ Name, Brief string }
 func Commands(lang string) []Info {
 	l, _ := msg.ParseLang(lang)
 	var list []Info
-	for _, c := range commands() {
-		list = append(list, Info{c.name, l.T(c.name + ".brief")})
+	for _, c := range listed() {
+		list = append(list, Info{c.name, c.brief.In(l)})
 	}
 	return list
 }

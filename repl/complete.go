@@ -160,33 +160,33 @@ func (c *completer) complete(line string) (found []console.Suggestion) {
 		return c.commands(word)
 	}
 	cmd, ok := findCommand(name)
-	if !ok || lineCommands[name] {
+	if !ok || cmd.line {
 		return console.Quoted(files(word), typed, console.SystemSpecial)
 	}
 	o := newOptions(name)
 	cmd.make(c.session).define(o)
 	if strings.HasPrefix(word, "-") {
-		return c.options(name, o, word)
+		return c.options(o, word)
 	}
-	return console.Quoted(c.values(name, o, words[1:], word), typed, console.LineSpecial)
+	return console.Quoted(c.values(cmd, o, words[1:], word), typed, console.LineSpecial)
 }
 
 func (c *completer) commands(word string) []console.Suggestion {
 	var found []console.Suggestion
-	add := func(name string) {
+	add := func(name, brief string) {
 		if strings.HasPrefix(name, word) {
-			found = append(found, console.Suggestion{Text: name, Description: c.session.T(name + ".brief")})
+			found = append(found, console.Suggestion{Text: name, Description: brief})
 		}
 	}
-	for _, cmd := range commands() {
-		add(cmd.name)
+	for _, cmd := range listed() {
+		add(cmd.name, cmd.brief.In(c.session.Lang))
 	}
-	add("help")
-	add("exit")
+	add("help", c.session.T("help.brief"))
+	add("exit", c.session.T("exit.brief"))
 	return found
 }
 
-func (c *completer) options(name string, o *options, word string) []console.Suggestion {
+func (c *completer) options(o *options, word string) []console.Suggestion {
 	var found []console.Suggestion
 	for _, op := range o.list {
 		text := "-" + op.short
@@ -194,63 +194,62 @@ func (c *completer) options(name string, o *options, word string) []console.Sugg
 			text = "--" + op.long
 		}
 		if strings.HasPrefix(text, word) {
-			found = append(found, console.Suggestion{Text: text, Description: c.session.T("opt." + name + "." + op.long)})
+			found = append(found, console.Suggestion{Text: text, Description: op.help.In(c.session.Lang)})
 		}
 	}
 	return found
 }
 
-// values suggests the value of the option in front, or a name.
-func (c *completer) values(name string, o *options, before []string, word string) []console.Suggestion {
-	long := ""
+// values suggests the value of the option in front, of the name that a command
+// begins with, or another word.
+func (c *completer) values(cmd *command, o *options, before []string, word string) []console.Suggestion {
+	complete, flag := cmd.words, ""
 	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") {
-		flag := strings.TrimLeft(before[n-1], "-")
-		for _, op := range o.list {
-			if op.value && (flag == op.short || flag == op.long) {
-				long = op.long
-			}
+		flag = strings.TrimLeft(before[n-1], "-")
+	}
+	for _, op := range o.list {
+		if op.value && flag != "" && (flag == op.short || flag == op.long) {
+			complete = op.complete
+			break
+		}
+		if cmd.named && op.long == "name" {
+			complete = op.complete
 		}
 	}
-	if long == "" && impliedName[name] {
-		long = "name"
+	if complete == nil {
+		return nil
 	}
-	switch name + " " + long {
-	case "ni name", "ls name":
-		return c.words.ops.Load().find(word)
-	case "ls type":
-		return c.words.types.Load().find(word)
-	case "ls fusion":
-		return c.words.passes.Load().find(word)
-	case "ni graph":
-		return c.words.graphs.Load().find(word)
-	case "pt name", "cp name", "dc name":
-		found := append(c.words.tensors.Load().find(word), c.words.ops.Load().find(word)...)
-		if word != "" {
-			found = append(found, files(word)...)
-		}
-		return found[:min(len(found), most)]
-	case "dc format":
-		return pick(word, "NCHW", "NHWC", "HWCN", "ND", "NCDHW", "NDHWC")
-	case "dc type":
-		return pick(word, "npy", "bin", "msnpy", "pt")
-	case "vcs file", "vc left", "vc right", "vc graph", "vc close_fusion", "dc output":
-		return files(word)
-	case "train device":
-		return pick(word, append([]string{"all"}, capture.Devices...)...)
-	case "train action":
-		return actions(word)
-	case "kit data":
-		return pick(word, "tensor", "stats")
-	case "kit output", "kit root":
-		return files(word)
-	case "ls ":
-		return pick(word, "dump")
+	return complete(c, word)
+}
+
+// completion suggests words that begin with word, or contain it. Commands name one
+// for each of their options that takes a value.
+type completion func(c *completer, word string) []console.Suggestion
+
+func operators(c *completer, word string) []console.Suggestion { return c.words.ops.Load().find(word) }
+func types(c *completer, word string) []console.Suggestion     { return c.words.types.Load().find(word) }
+func passes(c *completer, word string) []console.Suggestion    { return c.words.passes.Load().find(word) }
+func graphs(c *completer, word string) []console.Suggestion    { return c.words.graphs.Load().find(word) }
+
+// tensors suggests what pt, cp and dc take: tensors, operators and files.
+func tensors(c *completer, word string) []console.Suggestion {
+	found := append(c.words.tensors.Load().find(word), operators(c, word)...)
+	if word != "" {
+		found = append(found, files(word)...)
 	}
-	return nil
+	return found[:min(len(found), most)]
+}
+
+// paths suggests files and folders.
+func paths(_ *completer, word string) []console.Suggestion { return files(word) }
+
+// oneOf suggests one of a few words.
+func oneOf(words ...string) completion {
+	return func(_ *completer, word string) []console.Suggestion { return pick(word, words...) }
 }
 
 // actions suggests an action behind those that are there.
-func actions(word string) []console.Suggestion {
+func actions(_ *completer, word string) []console.Suggestion {
 	before := word[:strings.LastIndexByte(word, '|')+1]
 	found := pick(word[len(before):], capture.Actions...)
 	for i := range found {

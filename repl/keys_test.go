@@ -4,22 +4,24 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
 
-// TestKeys checks that every message the code names exists, and every option
-// and command has its texts.
+// TestKeys checks that every message the code names exists, and that the code names
+// every message.
 func TestKeys(t *testing.T) {
 	calls := regexp.MustCompile(`\.(?:T|Say|Info|Warn|Fail)\("([^"]+)"[,)]`)
+	quoted := regexp.MustCompile(`"[a-z0-9_]+\.[a-zA-Z0-9_]+"`)
 	files, _ := filepath.Glob("*.go")
 	more, _ := filepath.Glob("*/*.go")
-	files = append(files, more...)
-	found := 0
-	for _, f := range files {
+	found, named := 0, map[string]bool{}
+	for _, f := range append(files, more...) {
 		src, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -29,22 +31,50 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s: there is no message %q", f, m[1])
 			}
 		}
+		for _, m := range quoted.FindAllString(string(src), -1) {
+			named[strings.Trim(m, `"`)] = true
+		}
 	}
 	if found < 30 {
 		t.Errorf("only %d messages found in the source; has the way to name them changed?", found)
 	}
-	for _, c := range append(commands(), oldCommands()...) {
-		for _, key := range []string{c.name + ".usage", c.name + ".brief"} {
-			if !msg.English.Has(key) {
-				t.Errorf("there is no message %q", key)
-			}
+	text, err := texts.ReadFile("en.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		key, _, ok := strings.Cut(line, " = ")
+		made := strings.HasPrefix(key, "cast.") || strings.HasPrefix(key, "reason.") // of what rules and tables say
+		if ok && line[0] != '#' && strings.Contains(key, ".") && !made && !named[key] {
+			t.Errorf("nothing says the message %s", key)
+		}
+	}
+}
+
+// TestRegistry checks that every command has its texts in both languages, and
+// options of which none hides another.
+func TestRegistry(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range commands {
+		if seen[c.name] {
+			t.Errorf("there are two commands %s", c.name)
+		}
+		seen[c.name] = true
+		msgtest.Pair(t, c.name+" usage", c.usage.En, c.usage.Zh)
+		msgtest.Pair(t, c.name+" brief", c.brief.En, c.brief.Zh)
+		msgtest.Pair(t, c.name+" more", c.more.En, c.more.Zh)
+		if !strings.HasPrefix(c.usage.En, c.name) || !strings.HasPrefix(c.usage.Zh, c.name) || c.brief.En == "" {
+			t.Errorf("%s: its help lacks something: %q, %q", c.name, c.usage, c.brief)
 		}
 		o := newOptions(c.name)
 		c.make(&session{Console: &console.Console{}, set: workspace.Defaults()}).define(o)
 		for _, op := range o.list {
-			if key := "opt." + c.name + "." + op.long; !msg.English.Has(key) {
-				t.Errorf("there is no message %q", key)
+			if msgtest.Pair(t, c.name+" -"+op.short, op.help.En, op.help.Zh); op.help.En == "" {
+				t.Errorf("%s: -%s has no help", c.name, op.short)
 			}
+		}
+		if c.named && o.set.Lookup("n") == nil {
+			t.Errorf("%s: its first word is the value of -n, which it has not", c.name)
 		}
 	}
 }

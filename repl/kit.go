@@ -21,16 +21,32 @@ type kitCmd struct {
 	o         capture.Options
 }
 
-func newKit(s *session) action { return &kitCmd{o: s.set.Capture} }
+var kitCommand = &command{
+	name: "kit",
+	usage: both("kit [-o FILE] [-f] [-r FOLDER] [-i ID] [-s STEPS] [-l OPERATORS] [-t tensor|stats]",
+		"kit [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
+	brief: both("write the Python file that a training script imports to record dumps",
+		"写出供训练脚本导入的 Python 采集脚本"),
+	more: both("The file says at its beginning how to use it: it configures sessions, Estimators and npu_device, and the golden side. Python 3.6 or newer, TensorFlow 1 or 2.",
+		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。"),
+	make: func(s *session) action { return &kitCmd{o: s.set.Capture} },
+}
 
 func (k *kitCmd) define(o *options) {
-	o.text(&k.out, "o", "output")
-	o.on(&k.force, "f", "force")
-	o.text(&k.root, "r", "root")
-	o.text(&k.o.ID, "i", "id")
-	o.text(&k.o.Step, "s", "step")
-	o.text(&k.o.Layer, "l", "layer")
-	o.text(&k.o.Data, "t", "data")
+	o.text(&k.out, "o", "output", both("the file, without it precision_capture.py in the current folder",
+		"写出的文件，默认为当前目录的 precision_capture.py"), paths)
+	o.on(&k.force, "f", "force", both("replace a file that differs",
+		"覆盖内容不同的文件"))
+	o.text(&k.root, "r", "root", both("data folder on the training machine, without it the one of this session",
+		"训练机上的数据目录，默认为当前数据目录"), paths)
+	o.text(&k.o.ID, "i", "id", both("name of the run, a folder below npu",
+		"本次运行的名称，即 npu 下的目录名"))
+	o.text(&k.o.Step, "s", "step", both("iterations to record, as 0|5-7; empty for all",
+		"采集的迭代，例如 0|5-7；为空则采集全部"))
+	o.text(&k.o.Layer, "l", "layer", both("only these operators, separated by blanks, in quotes",
+		"只采集这些算子，用空格隔开并加引号"))
+	o.text(&k.o.Data, "t", "data", both("whole tensors, or statistics",
+		"采集完整张量或统计量"), oneOf("tensor", "stats"))
 }
 
 func (k *kitCmd) run(_ context.Context, s *session, words []string) int {

@@ -18,8 +18,9 @@ func TestImplyName(t *testing.T) {
 		{"ls", []string{"conv1"}, []string{"conv1"}},
 		{"ni", nil, nil},
 	} {
-		if got := implyName(c.command, c.args); !slices.Equal(got, c.want) {
-			t.Errorf("implyName(%s, %q) = %q, want %q", c.command, c.args, got, c.want)
+		cmd, _ := findCommand(c.command)
+		if got := cmd.implyName(c.args); !slices.Equal(got, c.want) {
+			t.Errorf("implyName of %s with %q = %q, want %q", c.command, c.args, got, c.want)
 		}
 	}
 }

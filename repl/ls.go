@@ -17,13 +17,27 @@ type lsCmd struct {
 	query graph.Query
 }
 
-func newLS(*session) action { return &lsCmd{} }
+var lsCommand = &command{
+	name: "ls",
+	usage: both("ls [-n NAME] [-t TYPE] [-f PASS] [-k KERNEL]   or   ls dump [-n NAME] [-t TYPE]",
+		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump [-n 名称] [-t 类型]"),
+	brief: both("list operators of the graphs, or dump files",
+		"列出图中的算子，或 dump 文件"),
+	more: both("Each text must occur in what it filters; upper and lower case differ. Without any, operators are counted by type.",
+		"各条件按包含关系匹配，区分大小写，须同时满足。不带条件时按类型统计算子个数。"),
+	words: oneOf("dump"),
+	make:  func(*session) action { return &lsCmd{} },
+}
 
 func (l *lsCmd) define(o *options) {
-	o.text(&l.query.Name, "n", "name")
-	o.text(&l.query.Type, "t", "type")
-	o.text(&l.query.Pass, "f", "fusion")
-	o.text(&l.query.Kernel, "k", "kernel_name")
+	o.text(&l.query.Name, "n", "name", both("part of the operator's name",
+		"算子名称的一部分"), operators)
+	o.text(&l.query.Type, "t", "type", both("part of the operator type",
+		"算子类型的一部分"), types)
+	o.text(&l.query.Pass, "f", "fusion", both("part of the name of a fusion pass",
+		"融合规则名的一部分"), passes)
+	o.text(&l.query.Kernel, "k", "kernel_name", both("part of the kernel name",
+		"kernel 名的一部分"))
 }
 
 func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {

@@ -23,15 +23,31 @@ type niCmd struct {
 	unread bool
 }
 
-func newNI(*session) action { return &niCmd{} }
+var niCommand = &command{
+	name: "ni",
+	usage: both("ni OPERATOR [-g GRAPH] [-a] [-s DEPTH]",
+		"ni 算子 [-g 图名] [-a] [-s 深度]"),
+	brief: both("show an operator: inputs, outputs, dumps, golden arrays, comparison",
+		"显示算子信息：输入、输出、dump 数据、标杆数据和比对结果"),
+	more: both("OPERATOR is a name or a part of one.",
+		"算子可以是完整名称或名称的一部分。"),
+	named: true,
+	make:  func(*session) action { return &niCmd{} },
+}
 
 func (n *niCmd) define(o *options) {
-	o.text(&n.name, "n", "name")
-	o.text(&n.graph, "g", "graph")
-	o.on(&n.attrs, "a", "attr")
-	o.on(&n.attrs, "d", "dump_attr")
-	o.count(&n.save, "s", "save")
-	o.on(&n.check, "c", "check")
+	o.text(&n.name, "n", "name", both("the operator; -n can be left out",
+		"算子名，-n 可省略"), operators)
+	o.text(&n.graph, "g", "graph", both("only in the graph of this name",
+		"只在该名称的图中查找"), graphs)
+	o.on(&n.attrs, "a", "attr", both("with all attributes",
+		"显示全部属性"))
+	o.on(&n.attrs, "d", "dump_attr", both("the same as -a",
+		"同 -a"))
+	o.count(&n.save, "s", "save", both("write the graph around the operator up to this depth as .gv and .svg below temp/op_graph; 1 is the operator alone",
+		"将算子周围该深度内的子图写成 .gv 和 .svg，存于 temp/op_graph；1 表示只画该算子"))
+	o.on(&n.check, "c", "check", both("accepted, without effect",
+		"可以给出，不起作用"))
 }
 
 // node is an operator of a debug id.
@@ -75,7 +91,7 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("ni", words)
 	case n.name == "":
-		s.Fail("need.name", "ni", s.T("ni.usage"))
+		s.Fail("need.name", "ni", niCommand.usage.In(s.Lang))
 		return exitError
 	}
 	nodes, exact := s.search(n.name, n.graph)

@@ -118,10 +118,10 @@ func (s *session) builtin(ctx context.Context, name, rest string) int {
 	case "help", "?":
 		return s.showHelp(args)
 	}
-	if lineCommands[name] && len(args) > 1 {
+	c, _ := findCommand(name)
+	if c.line && len(args) > 1 {
 		args = []string{strings.TrimSpace(rest)} // as typed, with its quotes
 	}
-	c, _ := findCommand(name)
 	return s.call(ctx, c, args)
 }
 

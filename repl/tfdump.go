@@ -12,7 +12,17 @@ import (
 // into golden arrays.
 type tfDumpCmd struct{}
 
-func newTFDump(*session) action { return tfDumpCmd{} }
+var tfDumpCommand = &command{
+	name: "tf_dump",
+	usage: both("tf_dump [COMMAND LINE]",
+		"tf_dump [命令行]"),
+	brief: both("turn what TensorFlow's debugger recorded into golden arrays",
+		"将 TensorFlow 调试器记录的数据转为标杆数据"),
+	more: both("All runs in tf/tf_debug are read, arrays go to tf/dump. If there are no runs, COMMAND LINE makes them: a training on a CPU or GPU that uses sess_dump or estimator_dump of the kit.",
+		"读取 tf/tf_debug 中的全部运行，标杆数据写到 tf/dump。没有运行记录时先执行命令行：在 CPU 或 GPU 上训练，训练脚本中使用采集脚本的 sess_dump 或 estimator_dump。"),
+	line: true,
+	make: func(*session) action { return tfDumpCmd{} },
+}
 
 func (tfDumpCmd) define(*options) {}
 
@@ -59,9 +69,27 @@ type npuCmd struct {
 	overflow bool
 }
 
-func newNPUDump(*session) action { return npuCmd{name: "npu_dump"} }
+var npuDumpCommand = &command{
+	name: "npu_dump",
+	usage: both("npu_dump COMMAND LINE",
+		"npu_dump 命令行"),
+	brief: both("run a training whose script imports the kit, and record dumps",
+		"运行导入了采集脚本的训练，采集 dump 数据"),
+	line: true,
+	old:  true,
+	make: func(*session) action { return npuCmd{name: "npu_dump"} },
+}
 
-func newNPUOverflow(*session) action { return npuCmd{"npu_overflow", true} }
+var npuOverflowCommand = &command{
+	name: "npu_overflow",
+	usage: both("npu_overflow COMMAND LINE",
+		"npu_overflow 命令行"),
+	brief: both("run a training whose script imports the kit, record overflows and show them",
+		"运行导入了采集脚本的训练，采集并显示溢出数据"),
+	line: true,
+	old:  true,
+	make: func(*session) action { return npuCmd{"npu_overflow", true} },
+}
 
 func (npuCmd) define(*options) {}
 
@@ -69,7 +97,9 @@ func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 	line := commandLine(words)
 	if line == "" {
 		s.Fail("usage", c.name, s.T("npu.noline"))
-		s.Log("", s.T("usage.line", s.T(c.name+".usage"), c.name))
+		if old, ok := findCommand(c.name); ok {
+			s.tellUsage(old)
+		}
 		return exitError
 	}
 	root, err := absolute(s.data.Root)

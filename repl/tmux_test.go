@@ -18,12 +18,13 @@ import (
 // TestMain makes the test binary a shell when a terminal test starts it as one.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REPL_TEST_SHELL"); dir != "" {
-		moreCommands = []command{
-			{"panicking", func(*session) action { return &hook{func(context.Context) int { panic("as told") }} }},
-			{"waiting", func(*session) action {
-				return &hook{func(ctx context.Context) int { <-ctx.Done(); return exitInterrupted }}
+		commands = append(commands,
+			&command{name: "panicking", make: func(*session) action {
+				return &hook{func(context.Context) int { panic("as told") }}
 			}},
-		}
+			&command{name: "waiting", make: func(*session) action {
+				return &hook{func(ctx context.Context) int { <-ctx.Done(); return exitInterrupted }}
+			}})
 		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), Commands: os.Getenv("REPL_TEST_COMMANDS"), ConfigDir: dir}))
 	}
 	os.Exit(m.Run())

@@ -24,15 +24,30 @@ type vcCmd struct {
 	limit                      int
 }
 
-func newVC(s *session) action { return &vcCmd{step: s.set.Step, limit: s.set.Limit} }
+var vcCommand = &command{
+	name: "vc",
+	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT]",
+		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数]"),
+	brief: both("compare a whole network: with golden arrays, and with a second run",
+		"整网比对：与标杆数据比对，与第二次运行比对"),
+	more: both("Without -lt and -rt the newest run of debug_0 is compared with tf/dump, and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
+		"不给出 -lt 和 -rt 时，将 debug_0 最新一次运行与 tf/dump 比对，并与下一个 debug 目录的运行比对。结果存于 temp/vector_compare/<时间>。"),
+	make: func(s *session) action { return &vcCmd{step: s.set.Step, limit: s.set.Limit} },
+}
 
 func (v *vcCmd) define(o *options) {
-	o.text(&v.left, "lt", "left")
-	o.text(&v.right, "rt", "right")
-	o.text(&v.graph, "g", "graph")
-	o.text(&v.closed, "cf", "close_fusion")
-	o.text(&v.step, "s", "step")
-	o.count(&v.limit, "l", "limit")
+	o.text(&v.left, "lt", "left", both("left side: folder with NPU dump files",
+		"左侧：存放 NPU dump 文件的目录"), paths)
+	o.text(&v.right, "rt", "right", both("right side: folder with golden .npy files, or with other NPU dumps",
+		"右侧：存放标杆 .npy 文件的目录，或另一次 NPU dump"), paths)
+	o.text(&v.graph, "g", "graph", both("GE graph of the left side: .txt, .json or .om, or a folder of graphs",
+		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
+	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, an NPU run without fusion",
+		"右侧（关闭融合的 NPU 运行）的 GE 图"), paths)
+	o.text(&v.step, "s", "step", both("the iteration to compare, without it the first",
+		"要比对的迭代，不指定则取第一个"))
+	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
+		"显示的不达标算子个数"))
 }
 
 func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
@@ -57,7 +72,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 	var jobs []job
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
-			s.Fail("vc.sides", s.T("vc.usage"))
+			s.Fail("vc.sides", vcCommand.usage.In(s.Lang))
 			return nil, exitError
 		}
 		jobs = []job{{Job: compare.Job{Mine: v.left, Golden: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}

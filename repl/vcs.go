@@ -24,13 +24,24 @@ type vcsCmd struct {
 	inputs    bool
 }
 
-func newVCS(s *session) action { return &vcsCmd{threshold: s.set.CosSim, limit: s.set.Limit} }
+var vcsCommand = &command{
+	name: "vcs",
+	usage: both("vcs [-f CSV or FOLDER] [-c COSINE] [-l COUNT] [-i]",
+		"vcs [-f CSV文件或目录] [-c 余弦相似度] [-l 个数] [-i]"),
+	brief: both("summary of comparison results: operators that are bad or became NaN",
+		"汇总比对结果：列出精度不达标或变成 NaN 的算子"),
+	make: func(s *session) action { return &vcsCmd{threshold: s.set.CosSim, limit: s.set.Limit} },
+}
 
 func (v *vcsCmd) define(o *options) {
-	o.text(&v.file, "f", "file")
-	o.number(&v.threshold, "c", "cos_sim")
-	o.count(&v.limit, "l", "limit")
-	o.on(&v.inputs, "i", "inputs")
+	o.text(&v.file, "f", "file", both("a result table, or a folder with result_<time>.csv files; without it the newest",
+		"结果表，或含有 result_<时间>.csv 的目录；不指定则取最新的"), paths)
+	o.number(&v.threshold, "c", "cos_sim", both("cosine similarity at or below which an output is bad",
+		"余弦相似度阈值，输出不大于该值即为不达标"))
+	o.count(&v.limit, "l", "limit", both("how many operators to show",
+		"显示的算子个数"))
+	o.on(&v.inputs, "i", "inputs", both("also operators of which only an input is bad",
+		"同时列出仅输入不达标的算子"))
 }
 
 func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
