@@ -6,24 +6,6 @@ import (
 	"math/bits"
 )
 
-// Opcodes of pickle protocol 2 (Python's pickletools lists them).
-const (
-	opProto      = 0x80
-	opGlobal     = 'c'
-	opMark       = '('
-	opTuple      = 't'
-	opEmptyTuple = ')'
-	opUnicode    = 'X' // with a length of four bytes
-	opInt1       = 'K'
-	opInt2       = 'M'
-	opInt4       = 'J'
-	opLong1      = 0x8a
-	opPersID     = 'Q'
-	opReduce     = 'R'
-	opFalse      = 0x89
-	opStop       = '.'
-)
-
 // pickle is the call that makes a contiguous tensor of n elements out of
 // storage 0.
 func pickle(class string, shape []int64, n int64) []byte {

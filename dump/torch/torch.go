@@ -1,4 +1,5 @@
-// Package torch writes tensors as files that torch.load reads.
+// Package torch reads the tensors of files that torch.save wrote, without
+// executing anything of them, and writes tensors as files that torch.load reads.
 //
 // Such a file is a zip archive without compression (PyTorch zip serialisation,
 // version 3). archive/data.pkl is a pickle of protocol 2 that calls
@@ -7,7 +8,12 @@
 // torch.FloatStorage, '0', 'cpu', elements), and its bytes are archive/data/0.
 // archive/byteorder says "little" and archive/version says 3. As PyTorch does
 // it, content starts at multiples of 64 bytes, so that files can be mapped into
-// memory.
+// memory. Newer types, such as the 8-bit floats, have an untyped storage and
+// _rebuild_tensor_v3, which is told the type.
+//
+// [Read] says where in the file the elements of each tensor lie and in which
+// order: views, strides and shared storages cost nothing. Elements are then read
+// in tiles by a [layout.Reader], as those of any other recording.
 package torch
 
 import (

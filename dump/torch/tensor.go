@@ -1,0 +1,209 @@
+package torch
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Tensor is a tensor of a file: where its elements lie and how.
+type Tensor struct {
+	// Name leads to the tensor through the containers of the file, keys and
+	// indexes with points between: model.weight, or layers.0. It is empty when
+	// the file is the tensor.
+	Name string
+	Type dtype.Type
+	// Shape and Stride have one entry an axis; strides count elements, and may
+	// be 0, which shows one element many times.
+	Shape, Stride []int64
+	// Start is where the first element lies, in bytes from the start of the
+	// file.
+	Start int64
+	// BigEndian means that elements of several bytes are stored big-endian.
+	BigEndian bool
+	// Parameter tells a torch.nn.Parameter, RequiresGrad a tensor that takes
+	// part in gradients.
+	Parameter, RequiresGrad bool
+	// Conj and Neg tell that the stored elements are the conjugates, the
+	// negatives, of the tensor's: PyTorch puts these operations off. Such a
+	// tensor has no [Tensor.View].
+	Conj, Neg bool
+	// Storage is the key of the storage in the file, and Offset the place of the
+	// first element in it, in elements. Tensors with the same key share their
+	// elements.
+	Storage string
+	Offset  int64
+
+	of *storage
+}
+
+// costTensor is what a tensor takes in memory, besides its dims.
+const costTensor = 320
+
+// Elements is the number of elements, 1 for a scalar.
+func (t *Tensor) Elements() int64 {
+	n, _ := elements(t.Shape)
+	return n
+}
+
+// View returns the order in which the elements are stored, counted from Start.
+// It fails for tensors whose elements have yet to be conjugated or negated.
+func (t *Tensor) View() (layout.View, error) {
+	switch {
+	case t.Conj && t.Type.IsComplex():
+		return layout.View{}, &UnsupportedError{Offset: -1, What: "the tensor is to be conjugated (conj bit), its stored elements are not its own"}
+	case t.Neg:
+		return layout.View{}, &UnsupportedError{Offset: -1, What: "the tensor is to be negated (neg bit), its stored elements are not its own"}
+	}
+	return layout.Strided(t.Shape, t.Stride)
+}
+
+// Reader returns a reader of the elements in logical order, from the file that
+// the tensor was found in.
+func (t *Tensor) Reader(file io.ReaderAt) (*layout.Reader, error) {
+	v, err := t.View()
+	if err != nil {
+		return nil, err
+	}
+	return layout.NewReader(file, t.Start, t.Type.Bits()/8, v)
+}
+
+// storage is a run of elements that tensors are views of.
+type storage struct {
+	key     string
+	typ     dtype.Type
+	untyped bool  // the tensor says what the elements are
+	size    int64 // bytes
+	// start is where it lies in the file, or in the storage that it is a part
+	// of. A legacy file tells it after the pickle.
+	start int64
+	of    *storage
+}
+
+// at returns where the storage lies in the file.
+func (s *storage) at() int64 {
+	if s.of == nil {
+		return s.start
+	}
+	return s.of.at() + s.start
+}
+
+// maxDims is what PyTorch allows.
+const maxDims = 64
+
+// tensor makes a tensor of the arguments storage, offset, size, stride and
+// maybe requires_grad, after checking that its elements are in the storage.
+func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) (*Tensor, error) {
+	offset, ok := args[1].(int64)
+	if !ok || offset < 0 {
+		return nil, m.bad("the offset "+describe(args[1]), "a number of elements")
+	}
+	shape, err := m.dims(args[2])
+	if err != nil {
+		return nil, err
+	}
+	stride, err := m.dims(args[3])
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{Type: typ, Shape: shape, Stride: stride, Storage: s.key, Offset: offset, of: s}
+	if len(args) > 4 {
+		t.RequiresGrad, _ = args[4].(bool)
+	}
+	switch meta := meta.(type) {
+	case nil:
+	case *dict:
+		for i, k := range meta.keys {
+			on, _ := meta.values[i].(bool)
+			switch k {
+			case "conj":
+				t.Conj = on
+			case "neg":
+				t.Neg = on
+			default:
+				return nil, m.refuse("a tensor with the property %s cannot be read", describe(k))
+			}
+		}
+	default:
+		return nil, m.bad("tensor properties that are "+describe(meta), "a dict")
+	}
+	v, err := layout.Strided(shape, stride)
+	if err != nil {
+		return nil, m.bad(fmt.Sprintf("a tensor of shape %v and strides %v (%v)", shape, stride, err), "one that memory could hold")
+	}
+	width := int64(typ.Bits() / 8)
+	if have := s.size / width; v.Extent() > have || offset > have-v.Extent() {
+		if v.Len() > 0 {
+			return nil, m.bad(fmt.Sprintf("a tensor of shape %v, strides %v and offset %d over %d elements in storage %s", shape, stride, offset, have, quoted(s.key)),
+				"one that lies inside its storage")
+		}
+		t.Offset = 0
+	}
+	return t, m.spend(costTensor + 16*int64(len(shape)))
+}
+
+func (m *machine) dims(v any) ([]int64, error) {
+	var items []any
+	switch v := v.(type) {
+	case tuple:
+		items = v
+	case *list:
+		items = v.items
+	default:
+		return nil, m.bad("dims that are "+describe(v), "a tuple")
+	}
+	if len(items) > maxDims {
+		return nil, m.bad(fmt.Sprintf("%d dims", len(items)), fmt.Sprintf("at most %d", maxDims))
+	}
+	dims := make([]int64, len(items))
+	for i, d := range items {
+		n, ok := d.(int64)
+		if !ok || n < 0 {
+			return nil, m.bad("a dim that is "+describe(d), "a number that is not negative")
+		}
+		dims[i] = n
+	}
+	return dims, nil
+}
+
+// storageID reads the common part of a persistent id, ('storage', class, key,
+// device, elements), and returns the storage without its place.
+func (m *machine) storageID(id tuple) (*storage, error) {
+	if len(id) < 5 || id[0] != "storage" {
+		return nil, m.bad("the persistent id "+describeID(id), "that of a storage")
+	}
+	class, ok := id[1].(name)
+	key, ok2 := id[2].(string)
+	n, ok3 := id[4].(int64)
+	if !ok || !ok2 || !ok3 || n < 0 {
+		return nil, m.bad("the storage "+describeID(id), "class, key, device and number of elements")
+	}
+	s := &storage{key: key}
+	width := int64(1)
+	if class.name == "UntypedStorage" {
+		s.untyped = true
+	} else if s.typ, ok = dtype.FromTorchStorage(class.name); !ok || class.module != "torch" {
+		return nil, m.refuse("elements of a %s cannot be read", class)
+	} else {
+		width = int64(s.typ.Bits() / 8)
+	}
+	if n > math.MaxInt64/width {
+		return nil, m.bad(fmt.Sprintf("a storage of %d elements", n), "one that a file could hold")
+	}
+	s.size = n * width
+	return s, m.spend(costTensor)
+}
+
+func describeID(id tuple) string {
+	s := "("
+	for i, v := range id[:min(len(id), 6)] {
+		if i > 0 {
+			s += ", "
+		}
+		s += describe(v)
+	}
+	return s + ")"
+}
