@@ -59,7 +59,7 @@ type Facts struct {
 	Scale float64
 	// Unscaled is the distance that is left when x is divided by Scale,
 	// √(Σ(x/s-y)²/Σy²): small if a factor is all that is wrong with x. Rounding makes
-	// it up to 1e-7 of Distance/Scale. It is infinite if Scale is 0 and NaN if golden
+	// it up to 1e-6 of Distance/Scale. It is infinite if Scale is 0 and NaN if golden
 	// is zero.
 	Unscaled float64
 	// Outside is the number of elements with |x-y| > Abs + Rel·|y| for the

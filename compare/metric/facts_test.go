@@ -305,7 +305,7 @@ func TestFactsTell(t *testing.T) {
 		scaled[i], shifted[i] = 4*v, v+2
 	}
 	f := Compute32(Config{}, scaled, y).Facts
-	if f.Scale != 4 || f.Unscaled > 1e-7 || f.Cosine != 1 || math.Abs(f.Distance-3) > 1e-12 {
+	if f.Scale != 4 || f.Unscaled > 1e-6 || !near(f.Cosine, 1, 1e-14, 1) || math.Abs(f.Distance-3) > 1e-12 {
 		t.Errorf("golden × 4: %+v", f)
 	}
 	if f = Compute32(Config{}, shifted, y).Facts; math.Abs(f.MeanError-2) > 1e-6 {
