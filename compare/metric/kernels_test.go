@@ -24,7 +24,8 @@ func lengths() (n []int) {
 // the order of their sums.
 func alike(a, b Result) bool {
 	if a.N != b.N || a.AgreeNonFinite != b.AgreeNonFinite || a.Disagree != b.Disagree || a.ZeroGolden != b.ZeroGolden ||
-		a.ZeroGoldenMax != b.ZeroGoldenMax || a.FirstDisagree.Index != b.FirstDisagree.Index || len(a.Notes) != len(b.Notes) {
+		a.ZeroGoldenMax != b.ZeroGoldenMax || a.FirstDisagree.Index != b.FirstDisagree.Index || len(a.Notes) != len(b.Notes) ||
+		factsDiffer(a.Facts, b.Facts) != "" {
 		return false
 	}
 	for m := range Metric(Count) {

@@ -1,5 +1,6 @@
 // Package qemu runs the tests of a package as built for arm64, on machines that
-// are none, under the user mode emulation of QEMU.
+// are none, under the user mode emulation of QEMU. Tests that use it have the build
+// tag qemu: they take longer than all others together.
 package qemu
 
 import (

@@ -99,7 +99,7 @@ func sumTile(a *neon.Asm, e element) {
 			a.Go("FMOVD %s, %s", v.F(), tmp)
 			if i != kernel.SlotZeroGolden {
 				// What was counted are the elements of which it does not hold.
-				a.Go("SUB %s, %s, %[2]s", tmp, elements)
+				a.Go("SUB %s, %s, %[1]s", tmp, elements)
 			}
 			a.Go("SCVTFD %s, %s", tmp, v.F())
 		case lanes == neon.S4:
