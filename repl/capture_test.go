@@ -272,7 +272,7 @@ func TestCaptureSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := workspace.Defaults()
-	w, err := s.Load(file)
+	w, err := s.Load(file, file)
 	if err != nil || len(w) != 2 || !strings.Contains(w[0].Error(), ":4: op_debug_level") || !strings.Contains(w[1].Error(), ":7: prompt_timeout") {
 		t.Errorf("warnings %v, error %v", w, err)
 	}
@@ -284,7 +284,29 @@ func TestCaptureSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte("dump_step = \"0|5-7\"\nprompt_timeout = 20\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if w, err := s.Load(file); err != nil || len(w) > 0 || s.Capture.Step != "0|5-7" || s.Capture.Timeout != 20*time.Second {
+	if w, err := s.Load(file, file); err != nil || len(w) > 0 || s.Capture.Step != "0|5-7" || s.Capture.Timeout != 20*time.Second {
 		t.Errorf("settings %+v, %v, %v", s.Capture, w, err)
+	}
+}
+
+// TestTrainImportsNothingOfTheData: a file in the current folder, in the data folder or
+// next to the scripts does not stand in for a library, whatever PYTHONPATH says.
+func TestTrainImportsNothingOfTheData(t *testing.T) {
+	cfg, out := captureConfig(t)
+	fake := os.Getenv("PYTHONPATH")
+	put(t, checkpointFile, trainable)
+	const trap = "raise SystemExit('imported ' + __file__)\n"
+	for _, dir := range []string{".", "precision_data", "precision_data/temp/train"} {
+		for _, name := range []string{"tensorflow", "numpy", "queue", "json", "importlib", "runpy"} {
+			put(t, dir+"/"+name+".py", trap)
+		}
+	}
+	t.Setenv("PYTHONPATH", fake+string(os.PathListSeparator)) // the empty part is the current folder
+	if code := runWords(cfg, "train"); code != exitOK || strings.Contains(out.String(), "imported") {
+		t.Errorf("train: exit status %d\n%s", code, out)
+	}
+	out.Reset()
+	if code := runWords(cfg, "tf_dump"); code != exitOK && code != exitNothing || strings.Contains(out.String(), "imported") {
+		t.Errorf("tf_dump: exit status %d\n%s", code, out)
 	}
 }

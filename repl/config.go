@@ -11,7 +11,6 @@
 package repl
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,11 +79,15 @@ func open(cfg Config) *session {
 		s.cfg.ConfigDir = workspace.ConfigFolder()
 	}
 	var wrong []error
+	user := ""
+	if s.cfg.ConfigDir != "" {
+		user = filepath.Join(s.cfg.ConfigDir, workspace.SettingsFile)
+	}
 	load := func(dir string) {
 		if dir == "" {
 			return
 		}
-		w, err := s.set.Load(filepath.Join(dir, workspace.SettingsFile))
+		w, err := s.set.Load(filepath.Join(dir, workspace.SettingsFile), user)
 		if wrong = append(wrong, w...); err != nil {
 			wrong = append(wrong, err)
 		}
@@ -93,13 +96,9 @@ func open(cfg Config) *session {
 	if cfg.Dir != "" {
 		s.set.Data = cfg.Dir
 	}
-	s.set.Data = workspace.Locate(s.set.Data)
-	root := s.set.Data
+	root := workspace.Locate(s.set.Data)
+	s.set.Data = root
 	load(root)
-	if s.set.Data != root { // a data folder does not name another
-		wrong = append(wrong, fmt.Errorf("%s: data: has no effect in the file of a data folder; it belongs in %s",
-			filepath.Join(root, workspace.SettingsFile), filepath.Join(s.cfg.ConfigDir, workspace.SettingsFile)))
-	}
 	s.data = workspace.Open(root)
 	for _, name := range []string{s.set.Lang, cfg.Lang} {
 		if l, ok := msg.ParseLang(name); ok {

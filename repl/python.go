@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +35,7 @@ const probeTime = 3 * time.Minute
 // of their own, as libraries print what they like.
 const probeScript = `
 import sys
+sys.path[:] = [p for p in sys.path if p] # not from the current folder
 def tell(what, text):
     sys.stdout.write("\n@precision " + what + " " + " ".join(str(text).split()) + "\n")
 tell("python", ".".join(str(n) for n in sys.version_info[:3]))
@@ -86,6 +90,7 @@ func probePython(ctx context.Context, path string) (*python, error) {
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, "-c", probeScript)
 	cmd.WaitDelay = time.Second
+	cmd.Env = append(os.Environ(), pythonPath()...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -125,6 +130,17 @@ func probePython(ctx context.Context, path string) (*python, error) {
 	return nil, errors.New(lastLine(errs.String(), err))
 }
 
+// pythonPath sets PYTHONPATH without the current folder, which empty and relative
+// parts stand for: scripts that set it up often leave an empty one at its end.
+func pythonPath() []string {
+	value, ok := os.LookupEnv("PYTHONPATH")
+	if !ok {
+		return nil
+	}
+	parts := slices.DeleteFunc(filepath.SplitList(value), func(p string) bool { return !filepath.IsAbs(p) })
+	return []string{"PYTHONPATH=" + strings.Join(parts, string(filepath.ListSeparator))}
+}
+
 // lastLine is the last line of what a program said, or else its error.
 func lastLine(text string, err error) string {
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); lines[len(lines)-1] != "" {
@@ -162,7 +178,8 @@ func (s *session) runScript(ctx context.Context, p *python, script string) int {
 		return exitError
 	}
 	s.Say("python.run", script, p.path, p.version, p.tensorflow)
-	code := s.child(ctx, []string{capture.EnvData + "=" + root, "PYTHONDONTWRITEBYTECODE=1"}, p.path, script)
+	env := append(pythonPath(), capture.EnvData+"="+root, "PYTHONDONTWRITEBYTECODE=1")
+	code := s.child(ctx, env, p.path, script)
 	switch {
 	case ctx.Err() != nil:
 		return exitInterrupted

@@ -7,11 +7,16 @@ tf/dump/<operator>.<output>.<microseconds>.npy. What the analyzer said is kept i
 temp/tf_dump.log.
 """
 import os
-import queue
-import subprocess
 import sys
-import threading
-import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# This folder may be someone else's: a file in it must not stand for a library.
+sys.path[:] = [p for p in sys.path if p and os.path.abspath(p) != HERE]
+
+import queue  # noqa: E402
+import subprocess  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
 
 DATA_FOLDER = "@root@"
 PROMPT_TIMEOUT = "@timeout@"  # seconds
@@ -25,6 +30,12 @@ PROMPT = b"tfdbg> "
 NAMES = "temp/tf_tensor_names.txt"
 DUMP = "tf/dump"
 LOG = "temp/tf_dump.log"
+# The data folder, where it runs, must not stand in for a library.
+ANALYZER = """import sys
+sys.path[:] = [p for p in sys.path if p]
+import runpy
+runpy.run_module("tensorflow.python.debug.cli.offline_analyzer", run_name="__main__", alter_sys=True)
+"""
 # A name of more bytes is no file name on most systems.
 LONGEST = 255
 
@@ -58,8 +69,7 @@ class Analyzer(object):
     def __init__(self, run, log):
         # Without a terminal the line editor must not send control sequences.
         env = dict(os.environ, TERM="dumb", PYTHONUNBUFFERED="1", PYTHONIOENCODING="utf-8")
-        command = [sys.executable, "-m", "tensorflow.python.debug.cli.offline_analyzer",
-                   "--ui_type=readline", "--dump_dir=" + run]
+        command = [sys.executable, "-c", ANALYZER, "--ui_type=readline", "--dump_dir=" + run]
         self.log = log
         self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

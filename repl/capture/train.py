@@ -8,9 +8,22 @@ file needs precision_capture.py, and on a CPU tf_dump.py, next to it.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import precision_capture as capture  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+# This folder may be someone else's: a file in it must not stand for a library.
+sys.path[:] = [p for p in sys.path if p and os.path.abspath(p) != HERE]
 
+import importlib.util  # noqa: E402
+
+
+def neighbour(name):
+    """The module in the file of that name next to this one."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, name + ".py"))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+capture = neighbour("precision_capture")
 DEVICE = "@device@"
 ACTION = "@action@"
 
@@ -138,8 +151,7 @@ def main():
         capture._say("error: %s" % e)
         return 2
     if DEVICE == "cpu":
-        import tf_dump
-        return tf_dump.main()
+        return neighbour("tf_dump").main()
     return 0
 
 

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,28 +56,34 @@ type Settings struct {
 	Capture capture.Options
 }
 
+// Defaults are the settings without any file.
 func Defaults() Settings {
 	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001, Capture: capture.Defaults("")}
 }
 
 // Load reads a settings file over s. What is wrong with single keys is
 // returned as warnings; the other keys count.
-func (s *Settings) Load(path string) (warnings []error, err error) {
-	values, err := readToml(path)
+//
+// user is the file of the user's own configuration. Another one, as that of a data
+// folder, may have come from elsewhere: it can neither name programs to run nor
+// another data folder.
+func (s *Settings) Load(path, user string) (warnings []error, err error) {
+	list, err := readSettings(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]string, 0, len(values))
-	for k := range values {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return values[a].line - values[b].line })
-	for _, k := range keys {
-		if err := s.assign(k, values[k].value, filepath.Dir(path)); err != nil {
-			warnings = append(warnings, fmt.Errorf("%s:%d: %s: %w", path, values[k].line, k, err))
+	for _, v := range list {
+		var err error
+		if path != user && (v.key == "python" || v.key == "data") {
+			err = fmt.Errorf("has no effect in the file of a data folder; it belongs in %s", user)
+		} else {
+			err = s.assign(v.key, v.value, filepath.Dir(path))
+		}
+		if err != nil {
+			warnings = append(warnings, fmt.Errorf("%s:%d: %s: %w", path, v.line, v.key, err))
 		}
 	}
 	return warnings, nil
@@ -134,15 +139,16 @@ func (s *Settings) assign(key string, v any, dir string) error {
 	case "workers":
 		return takeCount(&s.Workers, v)
 	case "casts":
-		list, ok := v.([]string)
+		list, ok := v.([]any)
 		if !ok {
 			return fmt.Errorf("found %v, expected a list of texts", v)
 		}
 		rules := make([]graph.CastRule, 0, len(list))
-		for _, text := range list {
+		for _, v := range list {
+			text, _ := v.(string)
 			from, to, ok := strings.Cut(text, "->")
 			if !ok {
-				return fmt.Errorf("found %q, expected \"FROM -> TO\"", text)
+				return fmt.Errorf("found %v, expected \"FROM -> TO\"", v)
 			}
 			rules = append(rules, graph.CastRule{From: strings.TrimSpace(from), To: strings.TrimSpace(to), Level: graph.LevelDanger})
 		}
@@ -199,7 +205,7 @@ func take(to *string, v any) error {
 
 // takeStep takes an iteration, which may stand without quotes.
 func takeStep(to *string, v any) error {
-	if _, ok := v.(float64); !ok {
+	if _, ok := v.(string); ok {
 		return take(to, v)
 	}
 	var n int
@@ -211,7 +217,7 @@ func takeStep(to *string, v any) error {
 }
 
 func takeNumber(to *float64, v any, least, most float64) error {
-	f, ok := v.(float64)
+	f, ok := number(v)
 	if !ok || !(f >= least && f <= most) {
 		return fmt.Errorf("found %v, expected a number from %g to %g", v, least, most)
 	}
@@ -220,12 +226,23 @@ func takeNumber(to *float64, v any, least, most float64) error {
 }
 
 func takeCount(to *int, v any) error {
-	f, ok := v.(float64)
+	f, ok := number(v)
 	if !ok || f != math.Trunc(f) || f < 0 || f > 1<<30 {
 		return fmt.Errorf("found %v, expected a whole number", v)
 	}
 	*to = int(f)
 	return nil
+}
+
+// number is a number of a settings file, with or without a point.
+func number(v any) (f float64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
 }
 
 // ConfigFolder is where the user's settings and the history are, "" if the
