@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/c-bata/go-prompt v0.2.6
 	github.com/charmbracelet/lipgloss v1.1.0
-	github.com/mmcloughlin/avo v0.5.0
 	github.com/muesli/termenv v0.16.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/pkg/term v1.2.0-beta.2
@@ -28,8 +27,5 @@ require (
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/mattn/go-tty v0.0.3 // indirect
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
-	golang.org/x/mod v0.23.0 // indirect
-	golang.org/x/sync v0.12.0 // indirect
-	golang.org/x/tools v0.30.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 )

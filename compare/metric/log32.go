@@ -3,7 +3,7 @@ package metric
 import (
 	"math"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 // log32 is the natural logarithm in float32, within two units in the last

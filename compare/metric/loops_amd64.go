@@ -5,7 +5,7 @@ package metric
 import (
 	"golang.org/x/sys/cpu"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 // levels are the kernels that this machine can run, best last.

@@ -2,7 +2,7 @@
 
 package metric
 
-import "precision/compare/metric/internal/kernel"
+import "precision/internal/kernel"
 
 // levels are the kernels of arm64, all of which has vectors.
 var levels = []level{levelGo, levelNEON}

@@ -5,7 +5,7 @@ package metric
 import (
 	"math"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 // The kernels take whole vectors, whose length divides 16 elements; what is left

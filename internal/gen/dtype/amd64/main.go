@@ -1,6 +1,4 @@
-// Command asm generates the assembly of package dtype:
-//
-//	go run . -out ../widen_amd64.s -stubs ../widen_amd64.go -pkg dtype
+// Command amd64 writes the vector kernels of package dtype as Go assembly.
 package main
 
 import (

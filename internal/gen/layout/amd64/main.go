@@ -1,6 +1,4 @@
-// Command asm generates the assembly of package layout:
-//
-//	go run . -out ../transpose_amd64.s -stubs ../transpose_amd64.go -pkg layout
+// Command amd64 writes the vector kernels of package layout as Go assembly.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command gen writes the vector kernels of package metric as Go assembly. See
+// Command amd64 writes the vector kernels of package metric as Go assembly. See
 // the Go loops there for what they compute.
 package main
 
@@ -8,7 +8,7 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 func main() {

@@ -1,11 +1,12 @@
-// Command genneon writes the arm64 kernels that widen halves and bytes as Go
+// Command arm64 writes the arm64 kernels that widen halves and bytes as Go
 // assembly.
 package main
 
 import (
+	"flag"
 	"log"
 
-	"precision/internal/neon"
+	"precision/internal/gen/neon"
 )
 
 // perRound is the number of elements a kernel widens in one go.
@@ -13,7 +14,9 @@ const perRound = 32
 
 func main() {
 	log.SetFlags(0)
-	a := neon.New("command: go run ./internal/genneon", "arm64 && !noasm")
+	out := flag.String("out", "", "the `file` to write")
+	flag.Parse()
+	a := neon.New("command: go run ./dtype/arm64", "arm64 && !noasm")
 	kernel(a, "float16Rounds", 2, func(v neon.V, store func(neon.V)) {
 		for half := range 2 {
 			w := a.V()
@@ -30,7 +33,7 @@ func main() {
 	})
 	bytes(a, "int8Rounds", a.Signed, "scvtf")
 	bytes(a, "uint8Rounds", a.Unsigned, "ucvtf")
-	if err := a.WriteFile("widen_arm64.s"); err != nil {
+	if err := a.WriteFile(*out); err != nil {
 		log.Fatal(err)
 	}
 }

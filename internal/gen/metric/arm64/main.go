@@ -1,18 +1,21 @@
-// Command genneon writes the arm64 kernels of package metric as Go assembly. See
-// the Go loops there for what they compute, and package gen for the kernels of
-// amd64, which these resemble.
+// Command arm64 writes the arm64 kernels of package metric as Go assembly. See
+// the Go loops there for what they compute, and the command amd64 for its
+// kernels, which these resemble.
 package main
 
 import (
+	"flag"
 	"log"
 	"strconv"
 
-	"precision/internal/neon"
+	"precision/internal/gen/neon"
 )
 
 func main() {
 	log.SetFlags(0)
-	a := neon.New("command: go run ./internal/genneon", "arm64 && !noasm")
+	out := flag.String("out", "", "the `file` to write")
+	flag.Parse()
+	a := neon.New("command: go run ./metric/arm64", "arm64 && !noasm")
 	for _, e := range []element{{bits: 32}, {bits: 64}} {
 		sumTile(a, e)
 		sumKL(a, e)
@@ -23,7 +26,7 @@ func main() {
 	refFirst(a)
 	refSecond(a)
 	refThird(a)
-	if err := a.WriteFile("kernels_arm64.s"); err != nil {
+	if err := a.WriteFile(*out); err != nil {
 		log.Fatal(err)
 	}
 }

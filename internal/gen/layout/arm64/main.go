@@ -1,21 +1,24 @@
-// Command genneon writes the arm64 kernels that transpose tiles as Go assembly.
+// Command arm64 writes the arm64 kernels that transpose tiles as Go assembly.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"log"
 	"math/bits"
 
-	"precision/internal/neon"
+	"precision/internal/gen/neon"
 )
 
 func main() {
 	log.SetFlags(0)
-	a := neon.New("command: go run ./internal/genneon", "arm64 && !noasm")
+	out := flag.String("out", "", "the `file` to write")
+	flag.Parse()
+	a := neon.New("command: go run ./layout/arm64", "arm64 && !noasm")
 	for _, size := range []int{1, 2, 4, 8} {
 		kernel(a, size)
 	}
-	if err := a.WriteFile("transpose_arm64.s"); err != nil {
+	if err := a.WriteFile(*out); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 const (

@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/compare/metric/internal/kernel"
-	"precision/internal/neon"
+	"precision/internal/kernel"
+	"precision/internal/gen/neon"
 )
 
 // The Reference kernels sum in eight float32 lanes per leaf, two registers. A

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
-	"precision/compare/metric/internal/kernel"
+	"precision/internal/kernel"
 )
 
 func klStart(level string, e element) (out, k, x, y, n reg.Register) {

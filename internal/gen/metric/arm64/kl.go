@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/compare/metric/internal/kernel"
-	"precision/internal/neon"
+	"precision/internal/kernel"
+	"precision/internal/gen/neon"
 )
 
 func sumKL(a *neon.Asm, e element) {
