@@ -58,7 +58,7 @@ func Judge(t *result.Table, opts Options) *Judged {
 		j.judgeTensors(&j.operators[i])
 	}
 	j.jumps()
-	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: opts.Checks != nil}
+	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: opts.Checks != nil, Checks: opts.Checks}
 	j.states(out)
 	j.roots(out)
 	out.Coverage = j.coverage()

@@ -159,6 +159,8 @@ type Judged struct {
 	Baseline *Baseline
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
+	// Checks are the oracle's words that were part of it.
+	Checks map[result.Port]Check
 }
 
 // Row is the row of a judged tensor.

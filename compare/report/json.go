@@ -1,0 +1,319 @@
+package report
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// Schema names the form of the JSON file.
+const Schema = "precision/verdict/1"
+
+// WriteJSON writes a judged table: the verdict, the roots and every operator for
+// programs to read, and under "table" all that [ReadJSON] needs to give the table
+// back. The same table gives the same bytes. What the members mean is in
+// docs/verdict.md, their form in [JSONSchema].
+//
+// It is written as it is made, an operator or a column at a time.
+func WriteJSON(to io.Writer, j *verdict.Judged) error {
+	w := &jsonWriter{to: to, fresh: true}
+	m := &j.Table.Meta
+	w.open('{')
+	w.member("schema", Schema)
+	w.line()
+	w.key("profile")
+	w.profile(j.Profile)
+	w.member("left", m.Left.Dir)
+	w.member("right", m.Right.Dir)
+	w.member("graph", m.Graph)
+	w.member("pairing", string(m.Pairing.How))
+	w.line()
+	w.key("coverage")
+	w.open('{')
+	w.count("expected", int64(j.Coverage.Expected))
+	w.count("compared", int64(j.Coverage.Compared))
+	w.count("constants", int64(j.Coverage.Constants))
+	w.close('}')
+	w.member("verdict", j.Verdict.String())
+	w.line()
+	w.key("counts")
+	w.open('{')
+	for state, n := range j.Counts {
+		w.count(verdict.State(state).String(), int64(n))
+	}
+	w.close('}')
+	w.notes(j)
+	w.line()
+	w.key("roots")
+	w.open('[')
+	for i := range j.Roots {
+		w.line()
+		w.root(j, &j.Roots[i])
+	}
+	w.close(']')
+	w.line()
+	w.key("operators")
+	w.open('[')
+	for i := range j.Operators {
+		w.line()
+		w.operator(j, &j.Operators[i])
+	}
+	w.close(']')
+	w.line()
+	w.key("table")
+	w.table(j)
+	w.b = append(w.b, "\n}\n"...)
+	w.flush()
+	return w.err
+}
+
+// member writes a member that is a text, on a line of its own.
+func (w *jsonWriter) member(name, text string) {
+	w.line()
+	w.key(name)
+	w.text(text)
+}
+
+func (w *jsonWriter) named(name, text string)        { w.key(name); w.text(text) }
+func (w *jsonWriter) count(name string, n int64)     { w.key(name); w.int(n) }
+func (w *jsonWriter) measure(name string, v float64) { w.key(name); w.number(v) }
+func (w *jsonWriter) listed(name string, l []string) { w.key(name); w.texts(l) }
+func (w *jsonWriter) flag(name string, v bool)       { w.key(name); w.bool(v) }
+func (w *jsonWriter) flagged(name string, v bool) {
+	if v {
+		w.flag(name, true)
+	}
+}
+
+func (w *jsonWriter) profile(p *verdict.Profile) {
+	w.open('{')
+	w.named("name", p.Name)
+	w.named("sha256", p.Hash())
+	w.close('}')
+}
+
+// notes writes what is there only if there is something to tell.
+func (w *jsonWriter) notes(j *verdict.Judged) {
+	if j.Checked {
+		w.line()
+		w.flag("checked", true)
+	}
+	if len(j.Table.Meta.Warnings) > 0 {
+		w.line()
+		w.listed("warnings", j.Table.Meta.Warnings)
+	}
+	if len(j.Expired) > 0 {
+		w.line()
+		w.key("expired_waivers")
+		w.open('[')
+		for _, x := range j.Expired {
+			w.open('{')
+			w.named("tensor", x.Tensor)
+			w.named("cause", string(x.Cause))
+			w.named("reason", x.Reason)
+			w.named("owner", x.Owner)
+			w.named("expires", x.Expires.Format("2006-01-02"))
+			w.close('}')
+		}
+		w.close(']')
+	}
+	if b := j.Bits; b != nil {
+		w.line()
+		w.key("bits")
+		w.open('{')
+		w.count("equal", int64(b.Equal))
+		w.count("differing", int64(b.Differing))
+		w.key("first")
+		w.open('[')
+		for _, i := range b.First {
+			w.text(j.Operators[i].Op.Name)
+		}
+		w.close(']')
+		w.close('}')
+	}
+	if b := j.Baseline; b != nil {
+		w.line()
+		w.key("baseline")
+		w.open('{')
+		w.named("time", b.Time)
+		w.count("same", int64(b.Same))
+		w.count("new", int64(b.New))
+		w.changes(j, "regressions", b.Regressions)
+		w.changes(j, "improved", b.Improved)
+		w.close('}')
+	}
+}
+
+func (w *jsonWriter) changes(j *verdict.Judged, name string, list []verdict.Change) {
+	w.key(name)
+	w.open('[')
+	for _, c := range list {
+		w.open('{')
+		w.named("tensor", j.Table.Rows[c.Row].Tensor())
+		w.measure("before", c.Before)
+		w.measure("now", c.Now)
+		w.count("before_count", c.BeforeCount)
+		w.count("now_count", c.NowCount)
+		w.close('}')
+	}
+	w.close(']')
+}
+
+// root writes a root.
+func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
+	op := &j.Operators[r.Operator]
+	w.open('{')
+	w.named("op", op.Op.Name)
+	w.named("type", op.Op.Type)
+	w.count("index", int64(op.Op.Index))
+	w.count("output", int64(j.Row(&op.Outputs[r.Output]).Slot))
+	w.listed("framework_ops", op.Op.Framework)
+	w.flagged("inserted", op.Op.Inserted)
+	w.causes(r.Causes)
+	w.named("certainty", r.Certainty.String())
+	w.listed("region", r.Region)
+	w.count("inherited", int64(r.Inherited))
+	w.listed("reaches", r.Reaches)
+	w.flagged("edge", r.Edge)
+	w.flagged("noise", r.Noise)
+	w.close('}')
+}
+
+// causes writes causes, waived ones too.
+func (w *jsonWriter) causes(list []verdict.Cause) {
+	w.key("causes")
+	w.open('[')
+	for _, c := range list {
+		w.open('{')
+		w.named("kind", string(c.Kind))
+		w.measure("value", c.Value)
+		w.measure("limit", c.Limit)
+		if c.Of > 0 {
+			w.count("count", c.Count)
+			w.count("of", c.Of)
+		}
+		if c.First >= 0 {
+			w.count("first", c.First)
+		}
+		w.flagged("waived", c.Waived)
+		w.close('}')
+	}
+	w.close(']')
+}
+
+// operator writes an operator with its tensors.
+func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
+	w.open('{')
+	w.named("op", op.Op.Name)
+	w.named("type", op.Op.Type)
+	w.count("index", int64(op.Op.Index))
+	w.named("state", op.State.String())
+	if len(op.From) > 0 {
+		w.key("from")
+		w.open('[')
+		for _, k := range op.From {
+			w.text(j.Operators[j.Roots[k].Operator].Op.Name)
+		}
+		w.close(']')
+	}
+	if op.Sensitive > 0 {
+		w.measure("amplification", op.Sensitive)
+	}
+	w.tensors(j, "outputs", op.Outputs)
+	w.tensors(j, "inputs", op.Inputs)
+	if len(op.Whole) > 0 {
+		w.key("reasons")
+		w.open('[')
+		for _, row := range op.Whole {
+			w.reasons(j.Table.Rows[row].Reasons)
+		}
+		w.close(']')
+	}
+	w.close('}')
+}
+
+func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tensor) {
+	w.key(name)
+	w.open('[')
+	for i := range list {
+		t := &list[i]
+		r := j.Row(t)
+		w.open('{')
+		w.count("index", int64(r.Slot))
+		w.named("verdict", t.Verdict.String())
+		w.causes(t.Causes)
+		w.key("metrics")
+		w.open('{')
+		if r.Compared {
+			w.metrics(&r.Result)
+		}
+		w.close('}')
+		if len(r.Reasons) > 0 {
+			w.key("reasons")
+			w.open('[')
+			w.reasons(r.Reasons)
+			w.close(']')
+		}
+		w.count("row", int64(t.Row))
+		w.close('}')
+	}
+	w.close(']')
+}
+
+// metrics writes the metrics that were computed.
+func (w *jsonWriter) metrics(r *metric.Result) {
+	for m := range metric.Metric(metric.Count) {
+		switch v := &r.Values[m]; {
+		case v.BothZero():
+			w.measure(m.String(), 1)
+		case v.OK():
+			w.key(m.String())
+			writeValue(w, v)
+		}
+	}
+}
+
+func (w *jsonWriter) reasons(list []result.Reason) {
+	for _, r := range list {
+		w.open('{')
+		w.named("kind", string(r.Kind))
+		w.listed("args", r.Args)
+		w.close('}')
+	}
+}
+
+// table writes the table itself, for ReadJSON.
+func (w *jsonWriter) table(j *verdict.Judged) {
+	t := j.Table
+	w.open('{')
+	meta := metaSet(&t.Meta)
+	w.line()
+	w.key("meta")
+	meta.writeRecord(w)
+	ops := opSet(func(i int) *result.Operator { return &t.Ops[i] })
+	w.line()
+	w.key("operators")
+	ops.write(w, len(t.Ops))
+	rows := rowSet(func(i int) *result.Row { return &t.Rows[i] })
+	w.line()
+	w.key("rows")
+	rows.write(w, len(t.Rows))
+	if j.Checks != nil {
+		list := make([]checked, 0, len(j.Checks))
+		for port, c := range j.Checks {
+			list = append(list, checked{port, c})
+		}
+		slices.SortFunc(list, func(a, b checked) int {
+			return cmp.Or(cmp.Compare(a.port.Op, b.port.Op), cmp.Compare(a.port.Index, b.port.Index))
+		})
+		checks := checkSet(func(i int) *checked { return &list[i] })
+		w.line()
+		w.key("checks")
+		checks.write(w, len(list))
+	}
+	w.close('}')
+}

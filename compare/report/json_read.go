@@ -1,0 +1,175 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// Saved is what a JSON file holds.
+type Saved struct {
+	Table *result.Table
+	// Checks are an oracle's words on outputs, nil if none was asked. With them,
+	// [verdict.Judge] comes to the same verdict again.
+	Checks map[result.Port]verdict.Check
+	// Profile and Hash name the profile the table was judged by, Verdict is
+	// what it came to.
+	Profile, Hash string
+	Verdict       string
+}
+
+// ReadJSON reads what [WriteJSON] wrote. Errors tell the offset or the member,
+// what was found and what was expected.
+func ReadJSON(from io.Reader) (*Saved, error) {
+	dec := json.NewDecoder(from)
+	if err := expectDelim(dec, '{'); err != nil {
+		return nil, err
+	}
+	s := &Saved{}
+	schema := false
+	for dec.More() {
+		name, err := key(dec)
+		if err != nil {
+			return nil, err
+		}
+		switch name {
+		case "schema":
+			var found string
+			if err := decode(dec, name, &found); err != nil {
+				return nil, err
+			}
+			if found != Schema {
+				return nil, fmt.Errorf("schema: found %q, expected %q", found, Schema)
+			}
+			schema = true
+		case "profile":
+			var p struct{ Name, SHA256 string }
+			if err := decode(dec, name, &p); err != nil {
+				return nil, err
+			}
+			s.Profile, s.Hash = p.Name, p.SHA256
+		case "verdict":
+			if err := decode(dec, name, &s.Verdict); err != nil {
+				return nil, err
+			}
+		case "table":
+			if s.Table != nil {
+				return nil, errors.New("table: found twice, expected once")
+			}
+			s.Table = &result.Table{}
+			if err := s.readTable(dec); err != nil {
+				return nil, fmt.Errorf("table: %w", err)
+			}
+		default:
+			if err := skip(dec); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if !schema {
+			return nil, fmt.Errorf("found the member %q first, expected \"schema\": %q", name, Schema)
+		}
+	}
+	if err := expectDelim(dec, '}'); err != nil {
+		return nil, err
+	}
+	if s.Table == nil {
+		return nil, errors.New(`found no member "table", expected the rows of the comparison`)
+	}
+	if at := dec.InputOffset(); !ended(dec) {
+		return nil, fmt.Errorf("offset %d: the text goes on, expected its end", at)
+	}
+	return s, nil
+}
+
+func (s *Saved) readTable(dec *json.Decoder) error {
+	if err := expectDelim(dec, '{'); err != nil {
+		return err
+	}
+	t := s.Table
+	var checks []checked
+	seen := map[string]bool{}
+	for dec.More() {
+		name, err := key(dec)
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			return fmt.Errorf("%s: found twice, expected once", name)
+		}
+		seen[name] = true
+		switch name {
+		case "meta":
+			meta := metaSet(&t.Meta)
+			err = meta.readRecord(dec)
+		case "operators":
+			ops := opSet(func(i int) *result.Operator { return &t.Ops[i] })
+			err = ops.read(dec, func(n int) { t.Ops = make([]result.Operator, n) })
+		case "rows":
+			rows := rowSet(func(i int) *result.Row { return &t.Rows[i] })
+			err = rows.read(dec, func(n int) { t.Rows = make([]result.Row, n) })
+		case "checks":
+			set := checkSet(func(i int) *checked { return &checks[i] })
+			err = set.read(dec, func(n int) { checks = make([]checked, n) })
+		default:
+			err = skip(dec)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if !seen["rows"] {
+		return errors.New(`found no member "rows", expected those of the comparison`)
+	}
+	if seen["checks"] {
+		s.Checks = make(map[result.Port]verdict.Check, len(checks))
+		for _, c := range checks {
+			s.Checks[c.port] = c.check
+		}
+	}
+	return expectDelim(dec, '}')
+}
+
+// decode reads a member.
+func decode(dec *json.Decoder, name string, into any) error {
+	at := dec.InputOffset()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("%s at offset %d: %w", name, at, err)
+	}
+	return nil
+}
+
+// skip passes over a value, holding one item or member of it at a time.
+func skip(dec *json.Decoder) error {
+	at := dec.InputOffset()
+	token, err := dec.Token()
+	if err != nil {
+		return fmt.Errorf("offset %d: %w", at, err)
+	}
+	open, ok := token.(json.Delim)
+	if !ok {
+		return nil
+	}
+	for dec.More() {
+		if open == '{' {
+			if _, err := key(dec); err != nil {
+				return err
+			}
+		}
+		at = dec.InputOffset()
+		var item json.RawMessage
+		if err := dec.Decode(&item); err != nil {
+			return fmt.Errorf("offset %d: %w", at, err)
+		}
+	}
+	return expectDelim(dec, open+2) // ] and } come two after [ and {
+}
+
+// ended tells whether nothing but blanks is left.
+func ended(dec *json.Decoder) bool {
+	_, err := dec.Token()
+	return err == io.EOF
+}

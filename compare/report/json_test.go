@@ -1,0 +1,204 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// TestJSONKeepsAll: whatever a table holds comes back.
+func TestJSONKeepsAll(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		table := &result.Table{}
+		fill(r, reflect.ValueOf(&table.Meta).Elem())
+		table.Rows = make([]result.Row, r.IntN(12))
+		for i := range table.Rows {
+			fill(r, reflect.ValueOf(&table.Rows[i]).Elem())
+		}
+		table.Ops = make([]result.Operator, r.IntN(8))
+		for i := range table.Ops {
+			fill(r, reflect.ValueOf(&table.Ops[i]).Elem())
+		}
+		checks := map[result.Port]verdict.Check{}
+		fill(r, reflect.ValueOf(&checks).Elem())
+		judged := &verdict.Judged{Table: table, Profile: verdict.Default(), Checks: checks}
+		text := write(t, judged)
+		saved, err := ReadJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		if !same(reflect.ValueOf(table).Elem(), reflect.ValueOf(saved.Table).Elem()) {
+			t.Fatalf("seed %d: wrote\n%+v\nread\n%+v\nof\n%s", seed, table, saved.Table, text)
+		}
+		if !same(reflect.ValueOf(checks), reflect.ValueOf(saved.Checks)) {
+			t.Fatalf("seed %d: wrote %v, read %v", seed, checks, saved.Checks)
+		}
+		judged.Table, judged.Checks = saved.Table, saved.Checks
+		if again := write(t, judged); !bytes.Equal(text, again) {
+			t.Fatalf("seed %d: the same table gives\n%s\nand\n%s", seed, text, again)
+		}
+	}
+}
+
+func write(t testing.TB, j *verdict.Judged) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteJSON(&b, j); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestBadJSON: errors say where, what was found and what was expected.
+func TestBadJSON(t *testing.T) {
+	const begin = `{"schema":"precision/verdict/1",`
+	for _, c := range []struct{ text, want string }{
+		{``, `offset 0: the file ends, expected {`},
+		{`[]`, `offset 0: found [, expected {`},
+		{`{}`, `found no member "table"`},
+		{`{"schema":"precision/verdict/2"}`, `schema: found "precision/verdict/2", expected "precision/verdict/1"`},
+		{`{"schema":3}`, `schema at offset 9: `},
+		{`{"roots":[]}`, `found the member "roots" first, expected "schema"`},
+		{begin + `"table":{}}`, `table: found no member "rows"`},
+		{begin + `"table":{"rows":[]}}`, `table: rows: offset 47: found [, expected {`},
+		{begin + `"table":{"rows":{"type":["a"]}}}`, `table: rows: found no op, expected that column`},
+		{begin + `"table":{"rows":{"op":["a"],"index":[1,2]}}}`, `table: rows: index at offset 67: found 2 rows, expected 1`},
+		{begin + `"table":{"rows":{"op":["a"],"op":["b"]}}}`, `table: rows: op at offset 64: found twice`},
+		{begin + `"table":{"rows":{"op":[1]}}}`, `table: rows: op at offset 53: row 0: found 1, expected a text`},
+		{begin + `"table":{"rows":{"op":["a"],"index":[1.5]}}}`, `table: rows: index at offset 67: row 0: found 1.5, expected a whole number`},
+		{begin + `"table":{"rows":{"op":["a"],"distance":["inf"]}}}`, `row 0: found "inf", expected a number`},
+		{begin + `"table":{"rows":{"op":["a"],"role":["out"]}}}`, `row 0: found "out", expected one of output, input, operator`},
+		{begin + `"table":{"rows":{"op":{"of":["a"],"at":[0,1]}}}}`, `at: row 1: found 1, expected a place among 1 texts`},
+		{begin + `"table":{"rows":{"op":["a"],"reasons":{"row":[1],"kind":["text"]}}}}`, `reasons: row 0: found a row 1, expected one of 1`},
+		{begin + `"table":{"rows":{"op":["a"],"reasons":[]}}}`, `reasons: offset 0: found [, expected {`},
+		{begin + `"table":{"rows":{"op":["a"]`, `offset 5`},
+		{begin + `"table":{"rows":{"op":["a"]}}} x`, `the text goes on, expected its end`},
+		{begin + `"table":{"rows":{"op":["a"]}},"roots":[` + strings.Repeat("[", 20000), `exceeded max depth`},
+	} {
+		_, err := ReadJSON(strings.NewReader(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.90s: %v, expected %s", c.text, err, c.want)
+		}
+	}
+	if _, err := ReadJSON(strings.NewReader(begin + `"new":{"a":[1,{}]},"table":{"new":[[]],"rows":{"op":["a"],"new":[1,2,3],"Distance":["x"]}}}`)); err != nil {
+		t.Errorf("what a later version may add: %v", err)
+	}
+}
+
+// TestShortJSON: a file that was cut short anywhere is an error, never a panic or
+// a shorter table.
+func TestShortJSON(t *testing.T) {
+	table := &result.Table{Rows: make([]result.Row, 2), Ops: make([]result.Operator, 2)}
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range 2 {
+		fill(r, reflect.ValueOf(&table.Rows[i]).Elem())
+		fill(r, reflect.ValueOf(&table.Ops[i]).Elem())
+	}
+	text := bytes.TrimSpace(write(t, &verdict.Judged{Table: table, Profile: verdict.Default()}))
+	for n := range text {
+		if _, err := ReadJSON(bytes.NewReader(text[:n])); err == nil {
+			t.Fatalf("the first %d of %d bytes are read as a table", n, len(text))
+		}
+	}
+}
+
+// FuzzReadJSON: bad input never panics, and what can be read is written as what is
+// read again.
+func FuzzReadJSON(f *testing.F) {
+	f.Add([]byte(fmt.Sprintf(`{"schema":%q,"table":{"meta":{"time":"2026-01-01T00:00:00Z"},"rows":{"op":["a"],"slot":[-1]}}}`, Schema)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		saved, err := ReadJSON(bytes.NewReader(text))
+		if err != nil {
+			return
+		}
+		again, err := ReadJSON(bytes.NewReader(write(t, &verdict.Judged{Table: saved.Table, Profile: verdict.Default(), Checks: saved.Checks})))
+		if err != nil || !same(reflect.ValueOf(saved.Table).Elem(), reflect.ValueOf(again.Table).Elem()) {
+			t.Fatalf("read %+v, then %v %+v", saved.Table, err, again)
+		}
+	})
+}
+
+// TestJSONAgain: a table that went through a file is judged as before, and the file
+// keeps to its schema.
+func TestJSONAgain(t *testing.T) {
+	schema := compileSchema(t, JSONSchema)
+	verdicts := map[string]int{}
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		j := judgeRandom(r)
+		text := write(t, j)
+		validate(t, schema, text)
+		saved, err := ReadJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		if saved.Profile != j.Profile.Name || saved.Hash != j.Profile.Hash() || saved.Verdict != j.Verdict.String() {
+			t.Fatalf("seed %d: read the profile %s %s and the verdict %s", seed, saved.Profile, saved.Hash, saved.Verdict)
+		}
+		again := verdict.Judge(saved.Table, verdict.Options{Checks: saved.Checks})
+		again.Baseline = j.Baseline // of another file
+		if second := write(t, again); !bytes.Equal(text, second) {
+			t.Fatalf("seed %d: judged again it is\n%s\nand was\n%s", seed, second, text)
+		}
+		verdicts[saved.Verdict]++
+	}
+	for _, v := range []string{"good", "suspect", "bad", "inconclusive"} {
+		if verdicts[v] == 0 {
+			t.Errorf("no random network is %s; they are %v", v, verdicts)
+		}
+	}
+}
+
+// judgeRandom judges a random network, now and then with an oracle's words or
+// against an earlier table.
+func judgeRandom(r *rand.Rand) *verdict.Judged {
+	table := randomNetwork(r)
+	opts := verdict.Options{}
+	if r.IntN(3) == 0 {
+		opts.Checks = map[result.Port]verdict.Check{}
+		for i := range table.Rows {
+			if row := &table.Rows[i]; row.Role == result.Output && r.IntN(3) == 0 {
+				wrong := r.IntN(10) == 0
+				opts.Checks[result.Port{Op: row.Op, Index: row.Slot}] = verdict.Check{Known: true, Wrong: wrong, Ratio: 3 * r.Float64(), Amplification: r.Float64()}
+			}
+		}
+	}
+	if r.IntN(4) == 0 {
+		opts.Baseline = randomNetwork(r)
+	}
+	return verdict.Judge(table, opts)
+}
+
+// BenchmarkWriteJSON writes a judged table of 100 000 rows.
+func BenchmarkWriteJSON(b *testing.B) {
+	j := verdict.Judge(largeTable(100_000), verdict.Options{})
+	n := len(write(b, j))
+	b.SetBytes(int64(n))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := WriteJSON(io.Discard, j); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)/float64(len(j.Table.Rows)), "bytes/row")
+}
+
+// BenchmarkReadJSON reads it back.
+func BenchmarkReadJSON(b *testing.B) {
+	text := write(b, verdict.Judge(largeTable(100_000), verdict.Options{}))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ReadJSON(bytes.NewReader(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// jsonWriter builds JSON text and hands it on in pieces, so that a table of any
+// size takes little memory. Its methods never fail; err is the first error
+// of the writer behind it.
+type jsonWriter struct {
+	to  io.Writer
+	b   []byte
+	err error
+	// fresh: no comma belongs before what comes next.
+	fresh bool
+}
+
+// piece is how much text is collected before it is handed on.
+const piece = 64 << 10
+
+func (w *jsonWriter) flush() {
+	if w.err == nil && len(w.b) > 0 {
+		_, w.err = w.to.Write(w.b)
+	}
+	w.b = w.b[:0]
+}
+
+// item begins a value: it sets the comma after the one before.
+func (w *jsonWriter) item() {
+	if !w.fresh {
+		w.b = append(w.b, ',')
+	}
+	w.fresh = false
+	if len(w.b) >= piece {
+		w.flush()
+	}
+}
+
+// open begins an object or a list, close ends it.
+func (w *jsonWriter) open(bracket byte) {
+	w.item()
+	w.b = append(w.b, bracket)
+	w.fresh = true
+}
+
+func (w *jsonWriter) close(bracket byte) {
+	w.b = append(w.b, bracket)
+	w.fresh = false
+}
+
+// key begins a member of an object. Its name needs no escapes.
+func (w *jsonWriter) key(name string) {
+	w.item()
+	w.b = append(w.b, '"')
+	w.b = append(w.b, name...)
+	w.b = append(w.b, '"', ':')
+	w.fresh = true
+}
+
+// line begins a member or an item on a line of its own.
+func (w *jsonWriter) line() {
+	if !w.fresh {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(w.b, '\n')
+	w.fresh = true
+}
+
+func (w *jsonWriter) text(s string)     { w.item(); w.b = appendJSONText(w.b, s) }
+func (w *jsonWriter) int(n int64)       { w.item(); w.b = strconv.AppendInt(w.b, n, 10) }
+func (w *jsonWriter) bool(v bool)       { w.item(); w.b = strconv.AppendBool(w.b, v) }
+func (w *jsonWriter) null()             { w.item(); w.b = append(w.b, "null"...) }
+func (w *jsonWriter) number(v float64)  { w.item(); w.b = appendJSONNumber(w.b, v) }
+func (w *jsonWriter) unsigned(n uint64) { w.item(); w.b = strconv.AppendUint(w.b, n, 10) }
+
+// texts writes a list of texts.
+func (w *jsonWriter) texts(list []string) {
+	w.open('[')
+	for _, s := range list {
+		w.text(s)
+	}
+	w.close(']')
+}
+
+// bytes writes a text that is to come back as it was: as a text, or, when it is
+// not UTF-8, which paths need not be, as {"base64": …}.
+func (w *jsonWriter) bytes(s string) {
+	if utf8.ValidString(s) {
+		w.text(s)
+		return
+	}
+	w.open('{')
+	w.key("base64")
+	w.text(base64.StdEncoding.EncodeToString([]byte(s)))
+	w.close('}')
+}
+
+// appendJSONNumber appends a number, with all digits it takes to read back the
+// same; those that JSON has not as texts.
+func appendJSONNumber(b []byte, v float64) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(b, `"NaN"`...)
+	case math.IsInf(v, 1):
+		return append(b, `"Infinity"`...)
+	case math.IsInf(v, -1):
+		return append(b, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
+}
+
+// appendJSONText appends a text in quotes. What is not UTF-8 becomes U+FFFD, and
+// <, > and & are escaped, so that the text can stand in a page.
+func appendJSONText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, _ := json.Marshal(s) // of a string, which cannot fail
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

@@ -1,0 +1,8 @@
+package report
+
+import _ "embed"
+
+// JSONSchema is the JSON Schema of the file that [WriteJSON] writes.
+//
+//go:embed schema/verdict-1.json
+var JSONSchema []byte
