@@ -24,7 +24,7 @@ func computes(op *result.Operator) bool {
 // coverage counts the outputs of compute operators. An operator without a
 // tensor to speak of counts as one.
 func (j *judge) coverage() Coverage {
-	var c Coverage
+	c := Coverage{Missing: map[result.Class]int{}}
 	for i := range j.operators {
 		op := &j.operators[i]
 		if !computes(&op.Op) {
@@ -44,11 +44,13 @@ func (j *judge) coverage() Coverage {
 			case op.Op.Inner || op.Op.Skipped || r.Class() == result.Empty || r.Class() == result.Skipped:
 			default:
 				c.Expected++
+				c.Missing[r.Class()]++
 			}
 		}
 		if len(op.Outputs) == 0 && len(op.Whole) > 0 && !op.Op.NoKernel && !still[op.Op.Type] && !op.Op.Inner && !op.Op.Skipped {
 			if class := j.table.Rows[op.Whole[0]].Class(); class != result.Empty && class != result.Skipped {
 				c.Expected++
+				c.Missing[class]++
 			}
 		}
 		for _, t := range op.Inputs { // weights that were compared

@@ -114,6 +114,10 @@ type Root struct {
 	Edge bool
 	// FreshNaN: it makes NaN or Inf that no input has.
 	FreshNaN bool
+	// Second: its inputs are wrong, too, but do not explain its error.
+	Second bool
+	// Recomputed: an oracle found it wrong from its own inputs.
+	Recomputed bool
 	// Noise: two runs on the NPU differ here as much as from golden.
 	Noise bool
 	// Inherited counts the bad operators that inherit from it.
@@ -129,6 +133,8 @@ type Coverage struct {
 	// Constants counts tensors of weights, literals and network inputs that
 	// were compared beside them.
 	Constants int
+	// Missing counts the expected that were not compared, by the reason.
+	Missing map[result.Class]int
 }
 
 // Enough tells whether the coverage carries a verdict.

@@ -204,7 +204,7 @@ func (j *judge) root(op *Operator, place int, w *walked) (Root, bool) {
 	r := j.rootOf(op, place)
 	if said, wrong := j.checked(op); said {
 		// Recomputed from its own inputs there is no doubt left.
-		r.Certainty = Certain
+		r.Certainty, r.Recomputed = Certain, true
 		return r, wrong
 	}
 	has := func(kind func(Kind) bool) bool {
@@ -224,6 +224,7 @@ func (j *judge) root(op *Operator, place int, w *walked) (Root, bool) {
 		r.FreshNaN = true
 		return r, true
 	case len(w.bad)+len(w.suspect) > 0:
+		r.Second = true
 		return r, jumps && j.beyond(op)
 	case w.amiss: // a bad input that nothing upstream explains
 		r.Edge, r.Certainty, r.Region = w.edge, Region, w.region
