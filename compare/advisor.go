@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/graph/fusion"
 )
 
@@ -48,12 +49,12 @@ func newAdvisor(inputs []string) *Advisor {
 
 // Add looks at a row. Rows come in the order of the table. What counts is the
 // cosine as the table shows it, so that 0.990000 is no worse than it looks.
-func (a *Advisor) Add(r *Row) {
+func (a *Advisor) Add(r *result.Row) {
 	cosine := math.NaN()
 	if r.Compared {
 		cosine = cellNumber(r.Result.Text(metric.CosineSimilarity))
 	}
-	a.add(strconv.Itoa(r.Index), r.Mine, r.Overflow, cosine)
+	a.add(strconv.Itoa(r.Index), r.Left.Names, r.Overflow, cosine)
 }
 
 // cellNumber reads a cell of a metric; what is no number is NaN.

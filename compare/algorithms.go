@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 )
 
 // ParseAlgorithms reads a comma list of metric names and digits, and of names
@@ -12,15 +13,15 @@ import (
 // column order. A user's algorithm takes the place of a metric of its name.
 // Doubles are dropped, names of nothing are returned as unknown. The error is a
 // *[CodeError] when nothing is left or the text is empty.
-func ParseAlgorithms(text string, user func(name string) bool) (columns []Column, unknown []string, err error) {
+func ParseAlgorithms(text string, user func(name string) bool) (columns []result.Column, unknown []string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, codeErrorf(codeParameter, "the list of algorithms is empty")
 	}
-	column := func(m metric.Metric) Column {
+	column := func(m metric.Metric) result.Column {
 		if user != nil && user(m.String()) {
-			return Column{Script: m.String()}
+			return result.Column{Script: m.String()}
 		}
-		return Column{Metric: m}
+		return result.Column{Metric: m}
 	}
 	if strings.EqualFold(text, "all") {
 		for m := range metric.Metric(metric.Count) {
@@ -32,7 +33,7 @@ func ParseAlgorithms(text string, user func(name string) bool) (columns []Column
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		c := Column{Script: name}
+		c := result.Column{Script: name}
 		if m, ok := metric.Parse(name); ok {
 			c = column(m)
 		} else if user == nil || !user(name) {
@@ -50,7 +51,7 @@ func ParseAlgorithms(text string, user func(name string) bool) (columns []Column
 }
 
 // MetricsOf are the built-in metrics among columns.
-func MetricsOf(columns []Column) []metric.Metric {
+func MetricsOf(columns []result.Column) []metric.Metric {
 	var list []metric.Metric
 	for _, c := range columns {
 		if c.Script == "" {

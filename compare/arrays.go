@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -24,8 +25,8 @@ import (
 type ArrayResult struct {
 	Metrics []metric.Metric
 	Result  metric.Result
-	// Messages are the notes on the values as text.
-	Messages []string
+	// Reasons are the notes on the values.
+	Reasons []result.Reason
 }
 
 // Lines are the table of the values: names, then values, each column as wide
@@ -73,7 +74,7 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
 	}
 	spare := newCrew(max(1, runtime.GOMAXPROCS(0)-1)) // besides this goroutine
-	result, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), spare)
+	values, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), spare)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -85,9 +86,9 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		}
 		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
 	}
-	r := &ArrayResult{Metrics: metrics, Result: result}
-	for _, n := range result.Notes {
-		r.Messages = append(r.Messages, n.Text(mine, golden))
+	r := &ArrayResult{Metrics: metrics, Result: values}
+	for _, n := range values.Notes {
+		r.Reasons = append(r.Reasons, result.NoteReason(n, mine, golden))
 	}
 	return r, nil
 }

@@ -67,8 +67,8 @@ func TestArraysRecorded(t *testing.T) {
 					t.Errorf("%s: %s, want %s", m, got, c.values[i])
 				}
 			}
-			if len(r.Messages) != c.messages {
-				t.Errorf("%d messages, want %d: %q", len(r.Messages), c.messages, r.Messages)
+			if len(r.Reasons) != c.messages {
+				t.Errorf("%d messages, want %d: %q", len(r.Reasons), c.messages, r.Reasons)
 			}
 			lines := r.Lines()
 			if len(lines[0]) != len(lines[1]) || !strings.HasSuffix(lines[0], " ") {

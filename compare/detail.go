@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -94,7 +95,7 @@ func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*Det
 		return nil, err
 	}
 	defer p.close()
-	result, err := newDetailWriter(p, d, out).write(ctx)
+	written, err := newDetailWriter(p, d, out).write(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +105,11 @@ func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*Det
 				continue
 			}
 			if yes, err := p.mine.overflows(ctx, t, e.opt.oldFormat(), new(scratch)); err == nil && yes {
-				result.Overflow = append(result.Overflow, tensorIndex(d.Op, t.Input, t.Index))
+				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
 			}
 		}
 	}
-	return result, nil
+	return written, nil
 }
 
 // pick is the tensor of a dump that the options name.
@@ -142,7 +143,7 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	mine, err := e.openMine(op.Name)
 	if err != nil {
 		reason, code := missingMine(op.Name, op.Type, err)
-		return nil, codeErrorf(code, "%s", reason.Text)
+		return nil, &CodeError{Code: code, Err: &PairError{reason}}
 	}
 	p := &detailPair{mine: mine, mineName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), goldenName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {
@@ -158,13 +159,13 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	if err != nil {
 		return err
 	}
-	row := &Row{Op: name, Input: d.Input, Slot: d.Slot}
+	row := &result.Row{Op: name, Role: role(d.Input), Slot: d.Slot}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
-		return codeErrorf(codeNoDump, "%s", failed.Text)
+		return &CodeError{Code: codeNoDump, Err: failed}
 	}
 	if p.golden, failed = e.openGolden(row, ref); failed != nil {
-		return codeErrorf(codeNoDump, "%s", failed.Text)
+		return &CodeError{Code: codeNoDump, Err: failed}
 	}
 	st := storedOf(t)
 	if e.opt.Mine.Kind == dump.Quant {
@@ -175,7 +176,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	if p.golden.array {
 		from, failed = targetLayout(goldenShape{layout: ref.Layout, rule: ref.Shape, data: p.golden.shape()}, st.format)
 		if failed != nil {
-			return codeErrorf(codeFormat, "%s", failed.Text)
+			return &CodeError{Code: codeFormat, Err: failed}
 		}
 	} else {
 		g.rule = p.golden.tensor.OriginShape
@@ -195,7 +196,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	}
 	plan, failed := detailPlan(name, st, target, g)
 	if failed != nil {
-		return codeErrorf(planCode(failed), "%s", failed.Text)
+		return &CodeError{Code: planCode(failed), Err: failed}
 	}
 	p.axes = axesOf(st, target)
 	return p.operands(t, plan)
@@ -205,7 +206,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 func (p *detailPair) asStored(op string, t *dump.Tensor) error {
 	plan, failed := samePlan(op, storedOf(t), goldenShape{data: p.golden.shape()})
 	if failed != nil {
-		return codeErrorf(planCode(failed), "%s", failed.Text)
+		return &CodeError{Code: planCode(failed), Err: failed}
 	}
 	var err error
 	if plan.view, err = t.View(); err != nil {
@@ -237,14 +238,14 @@ func axesOf(s stored, target layout.Format) string {
 
 // detailPlan prepares the left side like oldPlan, but for a target that is
 // never ND and without replacing the golden shape.
-func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan, *planError) {
+func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan, *PairError) {
 	goldenCount, _ := product(g.data)
 	var v layout.View
-	var failed *planError
+	var failed *PairError
 	if oldScalarLike(s.shape) {
 		var err error
 		if v, err = layout.Contiguous(s.shape); err != nil {
-			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", op, err)
+			return plan{}, planFailed(result.BadView, op, err.Error())
 		}
 	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
 		return plan{}, failed
@@ -267,11 +268,11 @@ func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan,
 }
 
 // planCode is the exit code of a failed plan.
-func planCode(failed *planError) int {
-	switch failed.Kind {
-	case NoConverter:
+func planCode(failed *PairError) int {
+	switch failed.Reason.Kind.Class() {
+	case result.NoConverter:
 		return codeFormat
-	case Unreadable:
+	case result.Unreadable:
 		return codeBadDump
 	}
 	return codeShapes
@@ -314,7 +315,7 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 	}
 	switch {
 	case !slices.Equal(t.Shape, g.Shape):
-		return codeErrorf(codeBadDump, "%s", shapeMismatch(d.Op, d.Input, t, g).Text)
+		return &CodeError{Code: codeBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
 	case t.Format != g.Format:
 		return codeErrorf(codeFormat, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
 )
@@ -43,28 +43,28 @@ func pairOps(mine, golden *dump.Folder) []pairOp {
 // direct compares an operator of two NPU dumps.
 func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 	var out outcome
-	row := Row{Index: p.index, Sequence: int64(p.index), order: p.index, Slot: -1}
+	row := wholeRow(p.index)
 	switch {
 	case p.golden == nil:
-		row.Mine, row.Golden = p.mine.Key, "*"
+		row.Left.Names, row.Right.Names = p.mine.Key, "*"
 		row.Op = p.mine.Key
-		row.addReason(Reason{Kind: NoGolden, Text: fmt.Sprintf("[%s] There is no the ground truth dump file for the op \"%s\".", row.Op, row.Op)})
+		row.Add(result.Because(result.NoRightOp, row.Op))
 		out.code = codeNoDump
 		out.add(row)
 		return out
 	case p.mine == nil:
-		row.Mine, row.Golden = "*", p.golden.Key
+		row.Left.Names, row.Right.Names = "*", p.golden.Key
 		row.Op = p.golden.Key
-		row.addReason(Reason{Kind: NoMine, Text: fmt.Sprintf("[%s] There is no the my output dump file for the op \"%s\".", row.Op, row.Op)})
+		row.Add(result.Because(result.NoLeftOp, row.Op))
 		out.code = codeNoDump
 		out.add(row)
 		return out
 	}
 	row.Op = p.mine.Key
-	row.Mine, row.Golden = row.Op, row.Op
+	row.Left.Names, row.Right.Names = row.Op, row.Op
 	mine, err := e.openDump(p.mine)
 	if err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: err.Error()})
+		row.Add(result.Because(result.BadDump, err.Error()))
 		out.code = dump.Code(err)
 		out.add(row)
 		return out
@@ -72,25 +72,25 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 	defer mine.Close()
 	golden, err := e.openDump(p.golden)
 	if err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: err.Error()})
+		row.Add(result.Because(result.BadDump, err.Error()))
 		out.code = dump.Code(err)
 		out.add(row)
 		return out
 	}
 	defer golden.Close()
-	row.minePath, row.goldenPath = mine.Path, golden.Path
+	row.Left.File, row.Right.File = mine.Path, golden.Path
 	base := row
-	base.OpType = p.mine.Newest().Name.OpType
+	base.Type = p.mine.Newest().Name.OpType
 	if e.opt.oldFormat() && p.mine.Newest().Name.File != filepath.Base(p.mine.Newest().Path) {
-		base.OpType = "" // of a renamed file the old tool does not know the type
+		base.Type = "" // of a renamed file the old tool does not know the type
 	}
-	base.Op, base.Mine, base.Golden = mine.op, mine.op, mine.op
-	for _, text := range []string{mine.remark, golden.remark} {
-		if text != "" && !e.opt.oldFormat() {
-			base.addReason(remark(text))
+	base.Op, base.Left.Names, base.Right.Names = mine.op, mine.op, mine.op
+	for _, remark := range []*result.Reason{mine.remark, golden.remark} {
+		if remark != nil && !e.opt.oldFormat() {
+			base.Add(*remark)
 		}
 	}
-	var idle []Reason
+	var idle []result.Reason
 	for _, input := range []bool{true, false} {
 		left, right := mine.tensors(input, !input), golden.tensors(input, !input)
 		if skipped := e.skipDirection(row.Op, input, left, right); skipped != nil {
@@ -109,7 +109,7 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		}
 		for i, t := range left {
 			r := base
-			r.Input, r.Slot = input, t.Index
+			r.Role, r.Slot = role(input), t.Index
 			if err := e.directTensor(ctx, &r, mine, t, golden, right[i], s); err != nil {
 				out.err = err
 				return out
@@ -121,7 +121,7 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		out.code = codeBadDump
 	}
 	if len(out.rows) == 0 {
-		row.addReason(idle...)
+		row.Add(idle...)
 		out.add(row)
 	}
 	return out
@@ -130,18 +130,18 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 // unpaired are rows of tensors of which the two sides have different numbers, so
 // that it cannot be told which belong together: one for every number, as many
 // as the side with more of them has.
-func unpaired(base Row, left, right []*dump.Tensor, why Reason) []Row {
-	var rows []Row
+func unpaired(base result.Row, left, right []*dump.Tensor, why result.Reason) []result.Row {
+	var rows []result.Row
 	for i := range max(len(left), len(right)) {
 		r := base
 		r.Reasons = append(slices.Clone(base.Reasons), why)
 		if i < len(right) {
-			r.Input, r.Slot, r.Shape = right[i].Input, right[i].Index, shapeOf(right[i])
-			r.GoldenAddress = strconv.FormatUint(right[i].Address, 10)
+			r.Role, r.Slot, r.Shape = role(right[i].Input), right[i].Index, shapeOf(right[i])
+			r.Right.Address = &right[i].Address
 		}
 		if i < len(left) {
-			r.Input, r.Slot, r.Shape = left[i].Input, left[i].Index, shapeOf(left[i])
-			r.MineAddress = strconv.FormatUint(left[i].Address, 10)
+			r.Role, r.Slot, r.Shape = role(left[i].Input), left[i].Index, shapeOf(left[i])
+			r.Left.Address = &left[i].Address
 		}
 		rows = append(rows, r)
 	}
@@ -153,52 +153,51 @@ func unpaired(base Row, left, right []*dump.Tensor, why Reason) []Row {
 // shape, here that tensor alone has a row with the reason; of other numbers of
 // tensors it says nothing as long as the other direction can be compared, here
 // each has a row that says so.
-func (e *engine) skipDirection(op string, input bool, left, right []*dump.Tensor) *Reason {
-	word := "output"
-	if input {
-		word = "input"
+func (e *engine) skipDirection(op string, input bool, left, right []*dump.Tensor) *result.Reason {
+	word := role(input).String()
+	because := func(kind result.Kind, args ...string) *result.Reason {
+		r := result.Because(kind, args...)
+		return &r
 	}
 	switch {
 	case len(left) != len(right):
-		return &Reason{Kind: ShapeDiffers, Text: fmt.Sprintf("[%s] The number of %s does not match (%d vs %d).", op, word, len(left), len(right))}
+		return because(result.CountsDiffer, op, word, count(len(left)), count(len(right)))
 	case len(left) == 0:
-		return &Reason{Kind: Empty, Text: fmt.Sprintf("[%s] There is no %s. Skip the %s:%s.", op, word, op, word)}
+		return because(result.NoSuchTensors, op, word)
 	}
 	if e.opt.oldFormat() {
 		for i := range left {
 			if !slices.Equal(left[i].Shape, right[i].Shape) {
-				return shapeMismatch(op, input, left[i], right[i])
+				return &shapeMismatch(op, input, left[i], right[i]).Reason
 			}
 		}
 	}
 	return nil
 }
 
-func shapeMismatch(op string, input bool, left, right *dump.Tensor) *Reason {
-	return &Reason{Kind: ShapeDiffers, Text: fmt.Sprintf("[%s] The shape does not match (%s vs %s) for %s.",
-		op, shapeText(left.Shape), shapeText(right.Shape), tensorIndex(op, input, left.Index))}
+func shapeMismatch(op string, input bool, left, right *dump.Tensor) *PairError {
+	return planFailed(result.ShapeOf, op, shapeText(left.Shape), shapeText(right.Shape), result.TensorName(op, role(input), left.Index))
 }
 
-func (e *engine) directTensor(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, golden *dumpFile, g *dump.Tensor, s *scratch) error {
-	row.MineAddress = strconv.FormatUint(t.Address, 10)
-	row.GoldenAddress = strconv.FormatUint(g.Address, 10)
+func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, golden *dumpFile, g *dump.Tensor, s *scratch) error {
+	row.Left.Address, row.Right.Address = &t.Address, &g.Address
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {
 		return ctx.Err()
 	}
 	if !slices.Equal(t.Shape, g.Shape) {
-		row.addReason(*shapeMismatch(row.Op, row.Input, t, g))
+		row.Add(shapeMismatch(row.Op, t.Input, t, g).Reason)
 		return nil
 	}
 	if g.Err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, g.Err)})
+		row.Add(result.Because(result.BadTensor, row.Op, g.Err.Error()))
 		return nil
 	}
 	right := &goldenTensor{file: golden, tensor: g}
-	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *planError) {
+	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *PairError) {
 		left, view, err := originViews(st, storedOf(g))
 		if err != nil {
-			return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", row.Op, err)
+			return plan{}, planFailed(result.BadView, row.Op, err.Error())
 		}
 		right.view = view
 		if left.Len() != right.view.Len() {

@@ -8,12 +8,15 @@ import (
 	"testing"
 
 	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dumptest"
+	"precision/internal/msg"
 )
 
 // directRows compares two dumps of one operator without a graph.
-func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Dump) []Row {
+func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Dump) []result.Row {
 	t.Helper()
 	opt := Options{Numerics: numerics}
 	for _, side := range []struct {
@@ -29,8 +32,8 @@ func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Du
 			t.Fatal(err)
 		}
 	}
-	var rows []Row
-	if _, err := Run(context.Background(), opt, 0.98, func(r *Row) error {
+	var rows []result.Row
+	if _, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
 		rows = append(rows, *r)
 		return nil
 	}); err != nil {
@@ -63,7 +66,7 @@ func TestDirectCountsDiffer(t *testing.T) {
 			text := r.Tensor()
 			if r.Compared {
 				text += " compared"
-			} else if reason := r.Reason(); !strings.Contains(reason, "The number of input does not match (1 vs 2).") {
+			} else if reason := report.Sentences(msg.English, r.Reasons); !strings.Contains(reason, "The number of input does not match (1 vs 2).") {
 				t.Errorf("%s: reason %q", text, reason)
 			}
 			got = append(got, text)
@@ -117,8 +120,9 @@ func TestScalarInBlocks(t *testing.T) {
 	if got := rows[0].Result.Text(metric.CosineSimilarity); got != "NaN" {
 		t.Errorf("cosine %s", got)
 	}
-	sum := newSummary(1, 0.98, allMetrics())
-	sum.add(&rows[0])
+	table := &result.Table{Rows: rows}
+	table.Meta.Metrics = []string{"CosineSimilarity"}
+	sum := Summarise(table, 0.98)
 	if sum.Below != 1 || sum.First == nil || !sum.First.Scalar {
 		t.Errorf("%+v", sum)
 	}

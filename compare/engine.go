@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"precision/compare/result"
 	"precision/dump"
 	"precision/graph/fusion"
 )
@@ -18,36 +19,46 @@ type engine struct {
 	goldenOps map[string]bool
 }
 
-// Run compares the two sides and hands the rows to emit in order of their
-// Index. It returns the summary, also when it was stopped early: by the
-// context, or by an error of emit.
-func Run(ctx context.Context, opt Options, threshold float64, emit func(*Row) error) (*Summary, error) {
+// Outcome is what a run found, and how far it came.
+type Outcome struct {
+	// Table holds the rows so far, in order.
+	Table *result.Table
+	// Groups and Done count operator groups: all, and those finished.
+	Groups, Done int
+	// Code is the exit code msaccucmp.py would give for operator failures.
+	Code int
+}
+
+// Run compares the two sides. Every row goes to each of emit, in order of their
+// Index, and into the table of the outcome. The outcome is there also when the
+// run was stopped early: by the context, or by an error of emit.
+func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {
+	opt := s.Options
 	if err := opt.Validate(); err != nil {
-		return &Summary{}, err
+		return &Outcome{Table: &result.Table{}}, err
 	}
 	e := &engine{opt: opt, crew: newCrew(opt.Workers)}
 	jobs := e.jobs()
-	sum := newSummary(len(jobs), threshold, opt.Metrics)
+	out := &Outcome{Groups: len(jobs), Table: &result.Table{Meta: s.meta(), Ops: e.operators()}}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer e.crew.close()
-	line := &emitter{emit: emit, sum: sum, ready: map[int]outcome{}, progress: opt.Progress, hold: opt.heldBack()}
+	line := &emitter{emit: emit, out: out, ready: map[int]outcome{}, progress: opt.Progress, hold: opt.heldBack()}
 	e.crew.each(len(jobs), ctx.Done(), func(i int, s *scratch) {
-		out := jobs[i](ctx, s)
-		if err := line.put(i, out); err != nil {
+		found := jobs[i](ctx, s)
+		if err := line.put(i, found); err != nil {
 			cancel(err)
 		}
 	})
 	if err := line.release(); err != nil {
 		cancel(err)
 	}
-	sum.finish()
-	if sum.Done < sum.Operators {
+	if out.Done < out.Groups {
 		if err := context.Cause(ctx); err != nil {
-			return sum, err
+			return out, err
 		}
 	}
-	return sum, nil
+	return out, nil
 }
 
 // job compares one operator group.
@@ -91,30 +102,39 @@ func (e *engine) jobs() []job {
 // emitter brings outcomes back into order.
 type emitter struct {
 	mu       sync.Mutex
-	emit     func(*Row) error
+	emit     []func(*result.Row) error
 	progress func(done, total int)
-	sum      *Summary
+	out      *Outcome
 	ready    map[int]outcome
 	next     int
 	failed   error
 	// hold keeps rows back until release.
 	hold bool
-	held []Row
+	held []result.Row
 }
 
 // release emits the rows that were held back, when all are there.
 func (l *emitter) release() error {
-	if !l.hold || l.failed != nil || l.sum.Done < l.sum.Operators {
+	if !l.hold || l.failed != nil || l.out.Done < l.out.Groups {
 		return l.failed
 	}
 	lendSliced(l.held)
-	for i := range l.held {
-		l.sum.add(&l.held[i])
-		if l.failed = l.emit(&l.held[i]); l.failed != nil {
-			l.sum.Done = 0
-			return l.failed
+	if l.failed = l.pass(l.held); l.failed != nil {
+		l.out.Done = 0
+	}
+	return l.failed
+}
+
+// pass hands rows on.
+func (l *emitter) pass(rows []result.Row) error {
+	for i := range rows {
+		for _, emit := range l.emit {
+			if err := emit(&rows[i]); err != nil {
+				return err
+			}
 		}
 	}
+	l.out.Table.Rows = append(l.out.Table.Rows, rows...)
 	return nil
 }
 
@@ -140,20 +160,15 @@ func (l *emitter) put(i int, out outcome) error {
 			l.held = append(l.held, out.rows...)
 			out.rows = nil
 		}
-		for k := range out.rows {
-			l.sum.add(&out.rows[k])
-			if err := l.emit(&out.rows[k]); err != nil {
-				l.failed = err
-				return err
-			}
+		if l.failed = l.pass(out.rows); l.failed != nil {
+			return l.failed
 		}
-		if l.sum.Code == 0 {
-			l.sum.Code = out.code
+		if l.out.Code == 0 {
+			l.out.Code = out.code
 		}
-		l.sum.Matched = l.sum.Matched || out.matched
-		l.sum.Done++
+		l.out.Done++
 		if l.progress != nil {
-			l.progress(l.sum.Done, l.sum.Operators)
+			l.progress(l.out.Done, l.out.Groups)
 		}
 	}
 }

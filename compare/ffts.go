@@ -1,8 +1,8 @@
 package compare
 
 import (
+	"precision/compare/result"
 	"precision/dump"
-	"precision/graph/fusion"
 )
 
 // The dump of an operator that FFTS+ ran in slices holds the inputs of the
@@ -23,37 +23,37 @@ func (o *Options) heldBack() bool {
 	return false
 }
 
-// markSliced notes on a row of a sliced operator what feeds the tensor.
-func (e *engine) markSliced(op *fusion.Op, row *Row, mine *dumpFile) {
+// markSliced notes that a row is one of a sliced operator.
+func (e *engine) markSliced(row *result.Row, mine *dumpFile) {
 	if !mine.merged && mine.Slices == nil {
 		return
 	}
-	row.sliced = true
-	if !row.Input {
-		return
-	}
-	if producer, output, err := e.opt.Rules.Producer(op, row.Slot); err == nil {
-		row.producer = tensorIndex(producer.Name, false, output)
-	}
+	row.Facts.Sliced = true
 }
 
 // lendSliced fills the input rows of sliced operators from the output rows of
 // the sliced operators that feed them. Rows without such a producer stay.
-func lendSliced(rows []Row) {
-	outputs := map[string]*Row{}
+func lendSliced(rows []result.Row) {
+	outputs := map[string]*result.Row{}
 	for i := range rows {
-		if r := &rows[i]; r.sliced && !r.Input && r.Slot >= 0 && r.Compared {
+		if r := &rows[i]; r.Facts.Sliced && r.Role == result.Output && r.Compared {
 			outputs[r.Tensor()] = r
 		}
 	}
 	for i := range rows {
 		r := &rows[i]
-		if !r.sliced || r.producer == "" {
+		if !r.Facts.Sliced || r.Role != result.Input || r.Facts.Producer.Op == "" {
 			continue
 		}
-		if from := outputs[r.producer]; from != nil {
-			r.Shape, r.Overflow, r.Compared, r.Result = from.Shape, from.Overflow, from.Compared, from.Result
-			r.Custom, r.Reasons, r.scalar = from.Custom, from.Reasons, from.scalar
+		p := r.Facts.Producer
+		from := outputs[result.TensorName(p.Op, result.Output, p.Index)]
+		if from == nil {
+			continue
 		}
+		if !r.Compared { // what it was compared with is not that of its own dump
+			r.Left.Shape, r.Right.Shape = nil, nil
+		}
+		r.Shape, r.Overflow, r.Compared, r.Result, r.Saturated = from.Shape, from.Overflow, from.Compared, from.Result, from.Saturated
+		r.Custom, r.Reasons, r.Facts.Scalar = from.Custom, from.Reasons, from.Facts.Scalar
 	}
 }

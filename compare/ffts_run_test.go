@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dumptest"
 	"precision/graph/fusion"
@@ -129,9 +130,9 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 		if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
 			t.Fatal(err)
 		}
-		rows := map[string]Row{}
+		rows := map[string]result.Row{}
 		var order []string
-		sum, err := Run(context.Background(), opt, 0.98, func(r *Row) error {
+		out, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
 			rows[r.Tensor()] = *r
 			order = append(order, r.Tensor())
 			return nil
@@ -155,8 +156,8 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 				t.Errorf("%s: largest error %s, reasons %v", own, got, r.Reasons)
 			}
 		}
-		if sum.Operators != 3 || sum.Code != codeNoDump || !sum.Matched {
-			t.Errorf("%+v", sum)
+		if out.Groups != 3 || out.Code != codeNoDump || out.Table.Compared() == 0 {
+			t.Errorf("%+v", out)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
-	"precision/internal/whole"
 )
 
 // Job says what to compare, by paths. Open finds and checks everything and
@@ -43,12 +42,13 @@ type Session struct {
 	Options Options
 	// Warnings are things a user should know that do not stop the run.
 	Warnings []string
+	// Graph is the path of the graph the pairs come from, empty without one, and
+	// GraphHow how it was found: "given", or why it was taken.
+	Graph, GraphHow string
 	// Found is the graph that was taken of a folder, empty if the folder was not
 	// given, and How it was recognised.
 	Found string
 	How   graph.MatchHow
-	// OnRow, if set, sees every row in order before it is written.
-	OnRow func(*Row)
 }
 
 // Open resolves the folders, lists them, reads the graph, and refuses what
@@ -91,6 +91,9 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 		err = s.checkSides()
 	}
 	if err == nil && s.Options.Rules != nil {
+		if s.Graph, s.GraphHow = j.Graph, "given"; s.Found != "" {
+			s.GraphHow = s.How.String()
+		}
 		err = s.checkGraph(j.Graph)
 	}
 	if err != nil {
@@ -279,33 +282,4 @@ func (s *Session) checkGraph(path string) error {
 	}
 	s.Warnings = append(s.Warnings, text)
 	return nil
-}
-
-// WriteFile runs the comparison and writes the table to path, whole or not at
-// all. The summary tells how far it came, also on an error.
-func (s *Session) WriteFile(ctx context.Context, path string, threshold float64) (*Summary, error) {
-	f, err := whole.Create(path, 0o600)
-	if err != nil {
-		return &Summary{}, err
-	}
-	defer f.Discard()
-	w := NewWriter(f, s.Options.Columns())
-	if err := w.Header(); err != nil {
-		return &Summary{}, err
-	}
-	emit := w.Row
-	if s.OnRow != nil {
-		emit = func(r *Row) error {
-			s.OnRow(r)
-			return w.Row(r)
-		}
-	}
-	sum, err := Run(ctx, s.Options, threshold, emit)
-	if err != nil {
-		return sum, err
-	}
-	if err := w.Flush(); err != nil {
-		return sum, fmt.Errorf("write %s: %w", path, err)
-	}
-	return sum, f.Commit()
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/graph/fusion"
 	"precision/internal/recorded"
@@ -96,7 +98,7 @@ func TestMappingRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if err := WriteMapping(&b, rows, false); err != nil {
+			if err := report.WriteMapping(&b, rows, false); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Mkdir("out", 0o700); err != nil && !os.IsExist(err) {
@@ -122,7 +124,7 @@ func TestMappingHonoursTheSelection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []MappingRow
+	var want []result.MappingRow
 	for _, r := range all {
 		if r.Index == last {
 			want = append(want, r)
@@ -132,7 +134,7 @@ func TestMappingHonoursTheSelection(t *testing.T) {
 		t.Errorf("%d rows of %d, want %d", len(some), len(all), len(want))
 	}
 	var b bytes.Buffer
-	if err := WriteMapping(&b, some, true); err != nil {
+	if err := report.WriteMapping(&b, some, true); err != nil {
 		t.Fatal(err)
 	}
 	if head, _, _ := strings.Cut(b.String(), "\r\n"); head != "Index,OpSequence,OpType,NPUDump,GroundTruth,TensorIndex,NPUDumpPath,GroundTruthPath" {
@@ -153,7 +155,7 @@ func TestMappingNeedsAGraph(t *testing.T) {
 // Names come from the network: none may act in a spreadsheet.
 func TestWriteMappingNeutralises(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteMapping(&b, []MappingRow{{Index: 1, OpType: "@T", Mine: "=a,b", Golden: "+c", Tensor: "=a:output:0", MinePath: "/x/a b"}}, false); err != nil {
+	if err := report.WriteMapping(&b, []result.MappingRow{{Index: 1, Type: "@T", Left: "=a,b", Right: "+c", Tensor: "=a:output:0", LeftPath: "/x/a b"}}, false); err != nil {
 		t.Fatal(err)
 	}
 	want := "1,\" @T\",\" =a,b\",\" +c\",\" =a:output:0\",/x/a b,NaN\r\n"

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump"
 )
 
@@ -71,7 +72,8 @@ func mergeSlices(op *dump.Op) (*dumpFile, error) {
 	}
 	f := &dumpFile{Reader: &dump.Reader{File: &file, ReaderAt: merged}, op: op.Key, close: closeAll, merged: true}
 	if want := first.Slices.Count; want > 0 && want != len(parts) {
-		f.remark = fmt.Sprintf("[%s] The operator ran in %d slices, found %d files.", op.Key, want, len(parts))
+		missing := result.Because(result.SlicesMissing, op.Key, count(want), count(len(parts)))
+		f.remark = &missing
 	}
 	return f, nil
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/graph/fusion"
 )
@@ -26,7 +27,7 @@ type Options struct {
 	Metrics []metric.Metric
 	// Table are the columns of values when the user's algorithms are among
 	// them; nil is one column a metric. Metrics must be those in it.
-	Table []Column
+	Table []result.Column
 	// Scripts are the user's algorithms and conversions, if any.
 	Scripts *UserScripts
 	// MaxElements bounds how many elements of a tensor reach the metrics; 0
@@ -83,14 +84,18 @@ func (o *Options) Validate() error {
 func (o *Options) oldFormat() bool { return o.Numerics == metric.Reference }
 
 // Columns are the columns of the result table for these options.
-func (o *Options) Columns() Columns {
-	return Columns{
-		Sequence:      o.Sequence,
-		MineAddress:   o.Mine.Kind == dump.Offline,
-		GoldenAddress: !o.Golden.Numpy,
-		Overflow:      o.Overflow && o.Mine.Kind == dump.Offline,
-		Metrics:       o.Metrics,
-		Table:         o.Table,
-		OldFormat:     o.oldFormat(),
+func (o *Options) Columns() result.Columns {
+	values := o.Table
+	if values == nil {
+		values = result.ColumnsOf(o.Metrics)
+	}
+	return result.Columns{
+		Sequence:     o.Sequence,
+		LeftAddress:  o.Mine.Kind == dump.Offline,
+		RightAddress: !o.Golden.Numpy,
+		Overflow:     o.Overflow && o.Mine.Kind == dump.Offline,
+		Values:       values,
+		Quiet:        o.oldFormat(),
+		Loaded:       o.oldFormat() && o.Rules != nil,
 	}
 }

@@ -3,8 +3,8 @@ package compare
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 )
@@ -12,7 +12,7 @@ import (
 // checkOverflow fills the OverFlow cell of a tensor of the left side, which does
 // not depend on what it is compared with. It is false, and the row has the
 // reason, when the tensor cannot be read.
-func (e *engine) checkOverflow(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) bool {
+func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *scratch) bool {
 	if !e.opt.Overflow {
 		return true
 	}
@@ -22,7 +22,7 @@ func (e *engine) checkOverflow(ctx context.Context, row *Row, mine *dumpFile, t 
 	}
 	yes, err := mine.overflows(ctx, t, e.opt.oldFormat(), s)
 	if err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, err)})
+		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
 		return false
 	}
 	if row.Overflow = "NO"; yes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dumptest"
 )
@@ -40,7 +41,7 @@ func TestOverflowWithoutGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]string{"a:input:0": "YES", "a:output:0": "YES", "b:output:0": "NO", "b:output:1": "NaN"}
-		if _, err := Run(context.Background(), opt, 0.98, func(r *Row) error {
+		if _, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
 			if r.Compared || r.Overflow != want[r.Tensor()] {
 				t.Errorf("%s, %s: compared %t, overflow %s, want %s", numerics, r.Tensor(), r.Compared, r.Overflow, want[r.Tensor()])
 			}

@@ -3,46 +3,44 @@ package compare
 import (
 	"slices"
 
+	"precision/compare/result"
 	"precision/dump/layout"
 )
 
 // bestPlan prepares a tensor by what the axes mean. The golden array is the
 // truth about the logical shape: the device tensor is restored to exactly that
 // shape, so only block padding is cut.
-func bestPlan(op string, s stored, g goldenShape) (plan, *planError) {
+func bestPlan(op string, s stored, g goldenShape) (plan, *PairError) {
 	target, failed := targetLayout(g, s.format)
 	if failed != nil {
 		return plan{}, failed
 	}
 	goldenCount, ok := product(g.data)
 	if !ok {
-		return plan{}, planFailed(ShapeDiffers, false, "[%s] the golden shape %s is no shape", op, shapeText(g.data))
+		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
 	want, ok := product(s.shape)
 	if !ok {
-		return plan{}, planFailed(ShapeDiffers, false, "[%s] the dump's shape %s is no shape", op, shapeText(s.shape))
+		return plan{}, planFailed(result.NoShape, op, shapeText(s.shape))
 	}
 	if s.elements < want {
-		return plan{}, planFailed(Unreadable, false, "[%s] the dump holds %d elements, its shape %s needs %d",
-			op, s.elements, shapeText(s.shape), want)
+		return plan{}, planFailed(result.FewElements, op, count(s.elements), shapeText(s.shape), count(want))
 	}
 	format := layout.AsStored(s.format, len(s.shape))
 	if v, ok := restore(format, target, s, g); ok {
 		p := plan{view: v, shape: v.Dims, count: goldenCount}
 		if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
 			// Equal counts in another shape: a reshape between the two sides.
-			p.remarks = append(p.remarks, remark("the shapes "+shapeText(v.Dims)+" and "+shapeText(g.data)+
-				" differ, compared in storage order"))
+			p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 		}
 		return p, nil
 	}
 	if v, ok := front(format, target, s, g); ok {
-		return plan{view: v, shape: v.Dims, count: goldenCount, remarks: []Reason{remark("the dump's shape " +
-			shapeText(s.shape) + " is larger than the golden " + shapeText(g.data) + ", only the front part is compared")}}, nil
+		return plan{view: v, shape: v.Dims, count: goldenCount, remarks: []result.Reason{
+			result.Because(result.FrontOnly, shapeText(s.shape), shapeText(g.data))}}, nil
 	}
 	if _, ours := layout.Supported(format, target); !ours && !plain(format) {
-		return plan{}, planFailed(NoConverter, false, "[%s] there is no conversion from %s %s to %s %s", op,
-			s.format, shapeText(s.shape), target, shapeText(g.data))
+		return plan{}, planFailed(result.LayoutNoneFor, op, s.format.String(), shapeText(s.shape), target.String(), shapeText(g.data))
 	}
 	return plan{}, shapesDiffer(op, s.shape, g.data)
 }

@@ -2,19 +2,21 @@ package compare
 
 import (
 	"errors"
+	"fmt"
 
+	"precision/compare/result"
 	"precision/dump/layout"
 )
 
 // oldPlan prepares a tensor the way msaccucmp.py does in rule mode.
-func oldPlan(op string, s stored, g goldenShape) (plan, *planError) {
+func oldPlan(op string, s stored, g goldenShape) (plan, *PairError) {
 	target, failed := targetLayout(g, s.format)
 	if failed != nil {
 		return plan{}, failed
 	}
 	goldenCount, ok := product(g.data)
 	if !ok {
-		return plan{}, planFailed(ShapeDiffers, true, "[%s] the golden shape %s is no shape", op, shapeText(g.data))
+		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
 	golden := g.data
 	scalar := oldScalarLike(s.shape)
@@ -34,7 +36,7 @@ func oldPlan(op string, s stored, g goldenShape) (plan, *planError) {
 		return plan{}, failed
 	}
 	if err != nil {
-		return plan{}, planFailed(ShapeDiffers, true, "[%s] %v", op, err)
+		return plan{}, planFailed(result.BadView, op, err.Error())
 	}
 	if s.format != layout.ND || !scalar && v.Len() != goldenCount {
 		before := v.Dims
@@ -53,11 +55,11 @@ func oldPlan(op string, s stored, g goldenShape) (plan, *planError) {
 }
 
 // oldConvert chooses between a reshape and a converter of the old table.
-func oldConvert(op string, s stored, target layout.Format, g goldenShape) (layout.View, *planError) {
-	reshape := func() (layout.View, *planError) {
+func oldConvert(op string, s stored, target layout.Format, g goldenShape) (layout.View, *PairError) {
+	reshape := func() (layout.View, *PairError) {
 		v, err := layout.Contiguous(s.shape)
 		if err != nil || v.Len() != s.elements {
-			return v, planFailed(ShapeDiffers, true, "[%s] the dump holds %d elements, its shape is %s", op, s.elements, shapeText(s.shape))
+			return v, planFailed(result.ElementsOfShape, op, count(s.elements), shapeText(s.shape))
 		}
 		return v, nil
 	}
@@ -74,31 +76,29 @@ func oldConvert(op string, s stored, target layout.Format, g goldenShape) (layou
 		}
 	}
 	if old, _ := layout.Supported(format, target); !old || s.group >= 2 {
-		return layout.View{}, planFailed(NoConverter, true, "[%s] there is no conversion from %s to %s", op, format, target)
+		return layout.View{}, planFailed(result.LayoutNone, op, format.String(), target.String())
 	}
 	v, err := layout.Convert(format, target, s.shape, g.rule, s.group)
 	if err != nil {
-		return v, planFailed(NoConverter, true, "[%s] %v", op, err)
+		return v, planFailed(result.LayoutFailed, op, err.Error())
 	}
 	if n, _ := product(s.shape); n != s.elements {
-		return v, planFailed(NoConverter, true, "[%s] the dump holds %d elements, its shape is %s", op, s.elements, shapeText(s.shape))
+		return v, planFailed(result.LayoutFailed, op, fmt.Sprintf("the dump holds %d elements, its shape is %s", s.elements, shapeText(s.shape)))
 	}
 	return v, nil
 }
 
-func checkNZ(op string, shape, want []int64) *planError {
+func checkNZ(op string, shape, want []int64) *PairError {
 	err := layout.CheckNZ(shape, want)
 	if err == nil {
 		return nil
 	}
 	var bad *layout.NZShapeError
 	if !errors.As(err, &bad) {
-		return planFailed(ShapeDiffers, true, "[%s] %v", op, err)
+		return planFailed(result.BadView, op, err.Error())
 	}
 	if len(want) == 0 {
-		return planFailed(ShapeDiffers, false, "[%s] The target shape is empty. A FRACTAL_NZ tensor needs its original shape, at most %s.",
-			op, shapeText(bad.Recommended))
+		return planFailed(result.NZNoShape, op, shapeText(bad.Recommended))
 	}
-	return planFailed(ShapeDiffers, false, "[%s] The target shape %s is invalid. The stored tensor can hold up to %s.",
-		op, shapeText(want), shapeText(bad.Recommended))
+	return planFailed(result.NZShape, op, shapeText(want), shapeText(bad.Recommended))
 }

@@ -39,7 +39,7 @@ func TestPlans(t *testing.T) {
 	} {
 		n, _ := product(c.shape)
 		s := stored{format: c.format, shape: c.shape, elements: n}
-		for which, planner := range map[string]func(string, stored, goldenShape) (plan, *planError){"old": oldPlan, "best": bestPlan} {
+		for which, planner := range map[string]func(string, stored, goldenShape) (plan, *PairError){"old": oldPlan, "best": bestPlan} {
 			want := c.best
 			if which == "old" {
 				want = c.old
@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 				continue
 			}
 			if failed != nil {
-				if failed.Text == "" {
+				if failed.Reason.Kind == "" {
 					t.Errorf("%s %s: no reason", which, c.name)
 				}
 				continue

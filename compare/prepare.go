@@ -1,9 +1,11 @@
 package compare
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"precision/compare/result"
 	"precision/dump/layout"
 )
 
@@ -38,24 +40,29 @@ type plan struct {
 	view    layout.View
 	shape   []int64 // what the Shape cell shows
 	count   int64   // elements of each side
-	remarks []Reason
+	remarks []result.Reason
 }
 
-// planError is why a pair cannot be compared.
-type planError struct{ Reason }
+// PairError is why a pair cannot be compared. It has no sentence: a face says
+// the Reason in a language.
+type PairError struct{ Reason result.Reason }
 
-func (e *planError) Error() string { return e.Text }
-
-func planFailed(kind Kind, quiet bool, format string, args ...any) *planError {
-	return &planError{Reason{Kind: kind, Quiet: quiet, Text: fmt.Sprintf(format, args...)}}
+func (e *PairError) Error() string {
+	return strings.Join(append([]string{string(e.Reason.Kind)}, e.Reason.Args...), " ")
 }
 
-func shapesDiffer(op string, mine, golden []int64) *planError {
-	return planFailed(ShapeDiffers, false, "[%s] Due to the different shapes on the left and right,"+
-		"the left dump data%s can not be compared to the right dump data%s. "+
-		"Check that both sides were dumped with the same batch, or whether an optimisation changed the shape.",
-		op, shapeText(mine), shapeText(golden))
+func planFailed(kind result.Kind, args ...string) *PairError {
+	return &PairError{result.Because(kind, args...)}
 }
+
+func shapesDiffer(op string, mine, golden []int64) *PairError {
+	return planFailed(result.ShapesDiffer, op, shapeText(mine), shapeText(golden))
+}
+
+func shapeText(dims []int64) string { return result.ShapeText(dims) }
+
+// count is a number as an argument of a reason.
+func count[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 // product multiplies dims; ok is false when a dim is negative or the product
 // does not fit.
@@ -93,13 +100,13 @@ func oldScalarLike(shape []int64) bool {
 // targetLayout reads the golden layout's name. NHWC and NCHW are corrected by
 // the data: when the array does not have the shape that the graph declares but
 // the same shape in the other axis order, it was saved in that order.
-func targetLayout(g goldenShape, own layout.Format) (layout.Format, *planError) {
+func targetLayout(g goldenShape, own layout.Format) (layout.Format, *PairError) {
 	if g.layout == "" {
 		return own, nil
 	}
 	f, ok := layout.Parse(g.layout)
 	if !ok || !f.Named() {
-		return 0, planFailed(NoConverter, false, "The format \" %s \" is not supported.", g.layout)
+		return 0, planFailed(result.LayoutUnknown, g.layout)
 	}
 	if len(g.rule) == 4 && len(g.data) == 4 && !slices.Equal(g.rule, g.data) {
 		switch {
@@ -122,13 +129,13 @@ func permuted(dims []int64, axes ...int) []int64 {
 
 // samePlan compares two framework arrays: their shapes must agree, and nothing
 // is converted.
-func samePlan(op string, s stored, g goldenShape) (plan, *planError) {
+func samePlan(op string, s stored, g goldenShape) (plan, *PairError) {
 	if !slices.Equal(s.shape, g.data) {
 		return plan{}, shapesDiffer(op, s.shape, g.data)
 	}
 	v, err := layout.Contiguous(s.shape)
 	if err != nil {
-		return plan{}, planFailed(ShapeDiffers, false, "[%s] %v", op, err)
+		return plan{}, planFailed(result.BadView, op, err.Error())
 	}
 	return plan{view: v, shape: v.Dims, count: v.Len()}, nil
 }

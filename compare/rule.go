@@ -2,9 +2,9 @@ package compare
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"precision/compare/result"
 	"precision/graph/fusion"
 )
 
@@ -13,21 +13,14 @@ import (
 
 // outcome is what became of an operator group.
 type outcome struct {
-	rows []Row
+	rows []result.Row
 	// code is the old tool's exit code of the last operator that failed as a
 	// whole, 0 if none did.
 	code int
-	// matched: some tensor of the group was handed to the metrics.
-	matched bool
-	err     error // only a cancelled context or a broken output
+	err  error // only a cancelled context or a broken output
 }
 
-func (o *outcome) add(rows ...Row) {
-	for _, r := range rows {
-		o.matched = o.matched || r.Compared
-	}
-	o.rows = append(o.rows, rows...)
-}
+func (o *outcome) add(rows ...result.Row) { o.rows = append(o.rows, rows...) }
 
 // group compares one group of the graph.
 func (e *engine) group(ctx context.Context, g *fusion.Group, s *scratch) outcome {
@@ -51,7 +44,7 @@ func (e *engine) group(ctx context.Context, g *fusion.Group, s *scratch) outcome
 // whose outputs no framework operator has, are left out.
 func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) outcome {
 	var out outcome
-	var missing []Row
+	var missing []result.Row
 	considered := false
 	for _, op := range g.Ops {
 		if op.Filtered {
@@ -84,10 +77,10 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) ou
 	// Nothing at all: one row that says why.
 	row := e.groupRow(g, g.Ops[0])
 	for _, m := range missing {
-		row.addReason(m.Reasons...)
+		row.Add(m.Reasons...)
 	}
 	if len(missing) == 0 {
-		row.addReason(Reason{Kind: Skipped, Text: fmt.Sprintf("[%s] Every operator of the group is an inner one and is skipped.", g.Ops[0].Name)})
+		row.Add(result.Because(result.InnerOnly, g.Ops[0].Name))
 	}
 	out.add(row)
 	return out
@@ -113,7 +106,7 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outco
 	}
 	if last == nil {
 		row := e.groupRow(g, g.Ops[0])
-		row.addReason(Reason{Kind: NoMine, Text: "The list of fused operators with a dump is empty."})
+		row.Add(result.Because(result.NoFusedDump))
 		out.code = codeNoDump
 		out.add(row)
 		return out
@@ -137,48 +130,56 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outco
 }
 
 // groupRow is a row of the group with nothing but names.
-func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) Row {
-	return Row{
-		Index: g.Index, Sequence: op.ID, OpType: op.Type, Op: op.Name, Slot: -1,
-		Mine: g.NPUNames(), Golden: g.GoldenNames(),
-		order: e.order[op], inserted: g.GoldenNames() == "*",
+func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) result.Row {
+	return result.Row{
+		Index: g.Index, Sequence: op.ID, Type: op.Type, Op: op.Name, Role: result.Whole, Slot: -1,
+		Left: result.Operand{Names: g.NPUNames()}, Right: result.Operand{Names: g.GoldenNames()},
+		Facts: result.Facts{Order: e.order[op]},
 	}
 }
 
+// wholeRow is a row about operator number i of those that are paired by name.
+func wholeRow(i int) result.Row {
+	return result.Row{Index: i, Sequence: int64(i), Role: result.Whole, Slot: -1, Facts: result.Facts{Order: i}}
+}
+
 // ruleOp compares the tensors of one operator: those its dump holds.
-func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *scratch) ([]Row, int, error) {
+func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *scratch) ([]result.Row, int, error) {
 	base := e.groupRow(g, op)
 	mine, err := e.openMine(op.Name)
 	if err != nil {
 		reason, code := missingMine(op.Name, op.Type, err)
-		base.addReason(reason)
-		return []Row{base}, code, nil
+		base.Add(reason)
+		return []result.Row{base}, code, nil
 	}
 	defer mine.Close()
-	base.minePath = mine.Path
+	base.Left.File = mine.Path
 	if e.opt.oldFormat() {
 		if bad := mine.allBad(); bad != nil {
 			mine.Close()
 			reason, code := missingMine(op.Name, op.Type, bad)
-			base.addReason(reason)
-			return []Row{base}, code, nil
+			base.Add(reason)
+			return []result.Row{base}, code, nil
 		}
 	}
-	var rows []Row
+	var rows []result.Row
 	for _, t := range mine.tensors(!dequantiser(op), !quantiser(op)) {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
 		row := base
-		row.Input, row.Slot = t.Input, t.Index
-		e.markSliced(op, &row, mine)
+		row.Role, row.Slot = role(t.Input), t.Index
+		if p, output, err := e.opt.Rules.Producer(op, t.Index); t.Input && err == nil {
+			row.Facts.Producer = result.Port{Op: p.Name, Index: output}
+		}
+		e.markSliced(&row, mine)
 		if err := e.ruleTensor(ctx, op, &row, mine, t, s); err != nil {
 			return nil, 0, err
 		}
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		base.addReason(Reason{Kind: Empty, Quiet: true, Text: fmt.Sprintf("[%s] The dump %s has no tensors to compare.", op.Name, mine.Path)})
+		base.Add(result.Because(result.NoTensors, op.Name, mine.Path))
 		rows = append(rows, base)
 	}
 	return rows, 0, nil

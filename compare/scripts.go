@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -16,21 +17,6 @@ import (
 // Scripts of the user's own add columns and replace layout conversions. They
 // see whole arrays, so unlike everything else here they need memory for both
 // sides of a pair.
-
-// Column is a column of values: a built-in metric or, if Script is not empty,
-// a user's algorithm.
-type Column struct {
-	Metric metric.Metric
-	Script string
-}
-
-// Name is the header of the column.
-func (c Column) Name() string {
-	if c.Script != "" {
-		return c.Script
-	}
-	return c.Metric.String()
-}
 
 // UserScripts are the scripts a comparison runs.
 type UserScripts struct {
@@ -52,7 +38,7 @@ func (e *engine) helper(ctx context.Context, s *scratch) (*script.Helper, error)
 }
 
 // runScripts fills the columns of user algorithms.
-func (e *engine) runScripts(ctx context.Context, row *Row, p *pairing, minePath, goldenPath string, s *scratch) error {
+func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, minePath, goldenPath string, s *scratch) error {
 	if e.opt.Scripts == nil {
 		return nil
 	}
@@ -80,13 +66,13 @@ func (e *engine) runScripts(ctx context.Context, row *Row, p *pairing, minePath,
 		switch {
 		case errors.As(err, &call):
 			text = "NaN"
-			row.addReason(remark(err.Error()))
+			row.Add(result.Because(result.ScriptFailed, err.Error()))
 		case err != nil:
 			return err
 		}
 		row.Custom[c.Script] = text
 		for _, m := range messages {
-			row.addReason(remark(m))
+			row.Add(result.Because(result.ScriptSays, m))
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -18,10 +19,10 @@ import (
 // dumpFile is an open dump.
 type dumpFile struct {
 	*dump.Reader
-	op     string       // the operator's name to show
-	close  func() error // replaces that of the reader
-	merged bool         // several slices read as one
-	remark string       // something to know about the file
+	op     string         // the operator's name to show
+	close  func() error   // replaces that of the reader
+	merged bool           // several slices read as one
+	remark *result.Reason // something to know about the file
 }
 
 // Close closes the file, or all slices.
@@ -82,12 +83,15 @@ func byTime(f *dump.Folder) []*dump.Op {
 
 // missingMine is the reason of a row without a dump. The old tool says the
 // same of a file it cannot read; here the cause is added.
-func missingMine(op, opType string, err error) (Reason, int) {
-	text := fmt.Sprintf("[%s] There is no dump file for my output operator %q. The type is %s.", op, op, opType)
+func missingMine(op, opType string, err error) (result.Reason, int) {
 	if _, missing := err.(*missingError); missing {
-		return Reason{Kind: NoMine, Text: text}, codeNoDump
+		return result.Because(result.NoLeftDump, op, opType), codeNoDump
 	}
-	return Reason{Kind: Unreadable, Text: text + " " + err.Error(), Quiet: tiny(err)}, dump.Code(err)
+	kind := result.BadLeftDump
+	if tiny(err) {
+		kind = result.TinyLeftDump
+	}
+	return result.Because(kind, op, opType, err.Error()), dump.Code(err)
 }
 
 // tiny tells whether err is about a file that is too short for a header. The
@@ -154,7 +158,7 @@ func (g *goldenTensor) operand() (*operand, error) {
 }
 
 // openGolden opens the golden tensor the graph names.
-func (e *engine) openGolden(row *Row, ref fusion.GoldenRef) (*goldenTensor, *planError) {
+func (e *engine) openGolden(row *result.Row, ref fusion.GoldenRef) (*goldenTensor, *PairError) {
 	if e.opt.Golden.Numpy {
 		return e.goldenArray(row, ref.Op, int(ref.Index))
 	}
@@ -168,28 +172,28 @@ func (e *engine) openGolden(row *Row, ref fusion.GoldenRef) (*goldenTensor, *pla
 	}
 	file, err := e.openDump(files)
 	if err != nil {
-		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+		return nil, planFailed(result.BadTensor, row.Op, err.Error())
 	}
 	if ref.Index < 0 || ref.Index >= int64(len(file.Outputs)) {
 		file.Close()
-		return nil, planFailed(NoGolden, true, "[%s] %s has %d outputs, the graph names output %d", row.Op, file.Path, len(file.Outputs), ref.Index)
+		return nil, planFailed(result.FewOutputs, row.Op, file.Path, count(len(file.Outputs)), count(ref.Index))
 	}
 	return e.asGolden(row, file, &file.Outputs[ref.Index])
 }
 
 // goldenArray opens the newest array of output index of a framework operator.
-func (e *engine) goldenArray(row *Row, op string, index int) (*goldenTensor, *planError) {
+func (e *engine) goldenArray(row *result.Row, op string, index int) (*goldenTensor, *PairError) {
 	files := e.opt.Golden.Output(op, index)
 	if files == nil {
 		return nil, noGolden(row.Op, row.Tensor())
 	}
 	file, err := e.openDump(files)
 	if err != nil {
-		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+		return nil, planFailed(result.BadTensor, row.Op, err.Error())
 	}
 	if len(file.Outputs) == 0 {
 		file.Close()
-		return nil, planFailed(Unreadable, false, "[%s] %s holds no tensor", row.Op, file.Path)
+		return nil, planFailed(result.NoTensor, row.Op, file.Path)
 	}
 	g, failed := e.asGolden(row, file, &file.Outputs[0])
 	if g != nil {
@@ -200,7 +204,7 @@ func (e *engine) goldenArray(row *Row, op string, index int) (*goldenTensor, *pl
 
 // asGolden checks a tensor and takes it as the right side. It closes the file
 // when that fails.
-func (e *engine) asGolden(row *Row, file *dumpFile, t *dump.Tensor) (*goldenTensor, *planError) {
+func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*goldenTensor, *PairError) {
 	g := &goldenTensor{file: file, tensor: t}
 	err := t.Err
 	if err == nil {
@@ -208,9 +212,9 @@ func (e *engine) asGolden(row *Row, file *dumpFile, t *dump.Tensor) (*goldenTens
 	}
 	if err != nil {
 		file.Close()
-		return nil, planFailed(Unreadable, false, "[%s] %v", row.Op, err)
+		return nil, planFailed(result.BadTensor, row.Op, err.Error())
 	}
-	row.goldenPath = file.Path
+	row.Right.File = file.Path
 	return g, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 )
 
 // A tensor that is split among workers must give the very digits of one
@@ -22,8 +24,8 @@ func TestSplitTensorKeepsItsDigits(t *testing.T) {
 				t.Fatal(err)
 			}
 			var cells []string
-			if _, err := Run(context.Background(), s.Options, 0.98, func(r *Row) error {
-				cells = s.Options.Columns().Cells(r)
+			if _, err := s.Run(context.Background(), func(r *result.Row) error {
+				cells = report.Cells(s.Options.Columns(), r)
 				for _, v := range r.Result.Values {
 					cells = append(cells, v.Text(0))
 				}
@@ -54,8 +56,8 @@ func TestSplitStopsOnCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	sum, err := Run(ctx, s.Options, 0.98, func(*Row) error { return nil })
-	if err == nil || sum.Done != 0 {
-		t.Errorf("%d operators done, error %v", sum.Done, err)
+	out, err := s.Run(ctx, func(*result.Row) error { return nil })
+	if err == nil || out.Done != 0 {
+		t.Errorf("%d operators done, error %v", out.Done, err)
 	}
 }

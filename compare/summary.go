@@ -2,22 +2,20 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 )
 
 // Summary is what a run found, in short.
 type Summary struct {
-	// Operators and Done count operator groups: all, and those finished.
-	Operators, Done int
 	// Rows counts lines of the table, Compared those with values, Below those
 	// of them that the threshold calls bad.
 	Rows, Compared, Below int
 	// Threshold is the cosine similarity the judgement used.
 	Threshold float64
 	// Missed counts the lines without values by their reason.
-	Missed map[Kind]int
+	Missed map[result.Class]int
 	// First is the first operator of the framework, in execution order, with
 	// a bad output; nil if there is none.
 	First *Finding
@@ -28,17 +26,13 @@ type Summary struct {
 	FirstInserted *Finding
 	// Unjudged: the cosine similarity is not among the selected metrics.
 	Unjudged bool
-	// Code is the exit code msaccucmp.py would give for operator failures.
-	Code int
-	// Matched tells whether any operator was found on both sides.
-	Matched bool
 
 	worst worst
 }
 
 // Finding names a bad operator.
 type Finding struct {
-	Row Row
+	Row *result.Row
 	// Cosine is the cosine similarity of the tensor, NaN for scalars and for
 	// tensors with disagreeing NaN or Inf.
 	Cosine float64
@@ -56,14 +50,21 @@ type worst struct {
 	any    bool
 }
 
-func newSummary(operators int, threshold float64, metrics []metric.Metric) *Summary {
-	return &Summary{
-		Operators: operators,
+// Summarise judges the rows of a table by a threshold of the cosine similarity.
+func Summarise(t *result.Table, threshold float64) *Summary {
+	s := &Summary{
 		Threshold: threshold,
-		Missed:    map[Kind]int{},
-		Unjudged:  !slices.Contains(metrics, metric.CosineSimilarity),
+		Missed:    map[result.Class]int{},
+		Unjudged:  !t.Meta.Has(metric.CosineSimilarity),
 		worst:     worst{cosine: math.Inf(1)},
 	}
+	for i := range t.Rows {
+		s.add(&t.Rows[i])
+	}
+	if s.First != nil && s.FirstInserted != nil && s.First.Row.Facts.Order < s.FirstInserted.Row.Facts.Order {
+		s.FirstInserted = nil
+	}
+	return s
 }
 
 // AnyOutputBelow tells whether some output has a cosine similarity below
@@ -76,31 +77,31 @@ func (s *Summary) AnyOutputBelow(limit float64) bool {
 }
 
 // add counts a row.
-func (s *Summary) add(r *Row) {
+func (s *Summary) add(r *result.Row) {
 	s.Rows++
 	if r.Compared {
 		s.Compared++
 	} else {
-		s.Missed[mainKind(r.Reasons)]++
+		s.Missed[r.Class()]++
 	}
-	output := !r.Input && r.Slot >= 0
+	output := r.Role == result.Output
 	if s.Unjudged {
 		return
 	}
 	if !r.Compared {
-		if output || r.Slot < 0 && mainKind(r.Reasons) == Unreadable {
+		if output || r.Role == result.Whole && r.Class() == result.Unreadable {
 			s.worst.any, s.worst.nan = true, true
 		}
 		return
 	}
-	f := Finding{Row: *r, Cosine: r.Result.Values[metric.CosineSimilarity].Float(), Scalar: r.scalar, Error: scalarError(&r.Result)}
+	f := Finding{Row: r, Cosine: r.Result.Values[metric.CosineSimilarity].Float(), Scalar: r.Facts.Scalar, Error: scalarError(&r.Result)}
 	res := &r.Result
 	nothing := res.N == 0 || res.AgreeNonFinite == res.N
 	bad := !(f.Cosine >= s.Threshold)
 	switch {
 	case nothing: // no elements, or the same NaN and Inf on both sides
 		bad = false
-	case r.scalar:
+	case f.Scalar:
 		bad = !(f.Error <= 1-s.Threshold)
 	}
 	if output {
@@ -108,7 +109,7 @@ func (s *Summary) add(r *Row) {
 		switch {
 		case nothing:
 			s.worst.nan = s.worst.nan || res.N > 0 && math.IsNaN(f.Cosine)
-		case r.scalar:
+		case f.Scalar:
 			s.worst.scalar = max(s.worst.scalar, f.Error)
 		case math.IsNaN(f.Cosine):
 			s.worst.nan = true
@@ -124,18 +125,11 @@ func (s *Summary) add(r *Row) {
 		return
 	}
 	first := &s.First
-	if r.inserted {
+	if r.Inserted() {
 		first = &s.FirstInserted
 	}
-	if *first == nil || r.order < (*first).Row.order {
+	if *first == nil || r.Facts.Order < (*first).Row.Facts.Order {
 		*first = &f
-	}
-}
-
-// finish drops the inserted operator when a real one comes before it.
-func (s *Summary) finish() {
-	if s.First != nil && s.FirstInserted != nil && s.First.Row.order < s.FirstInserted.Row.order {
-		s.FirstInserted = nil
 	}
 }
 
@@ -146,13 +140,4 @@ func scalarError(r *metric.Result) float64 {
 		return math.Inf(1)
 	}
 	return r.Values[metric.MaxRelativeError].Float()
-}
-
-func mainKind(reasons []Reason) Kind {
-	for _, r := range reasons {
-		if r.Kind != Remark {
-			return r.Kind
-		}
-	}
-	return Skipped
 }

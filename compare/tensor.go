@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph/fusion"
@@ -15,20 +14,20 @@ import (
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
 // an error; everything else is a reason in the row.
-func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
-	row.MineAddress = strconv.FormatUint(t.Address, 10)
+func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
+	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {
 		return ctx.Err()
 	}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
-		row.addReason(failed.Reason)
+		row.Add(failed.Reason)
 		return nil
 	}
 	golden, failed := e.openGolden(row, ref)
 	if failed != nil {
-		row.addReason(failed.Reason)
+		row.Add(failed.Reason)
 		return nil
 	}
 	defer golden.Close()
@@ -45,7 +44,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *Row, mine *
 		if !golden.array {
 			view, origin, err := originView(storedOf(golden.tensor))
 			if err != nil {
-				row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", op.Name, golden.path(), err)})
+				row.Add(result.Because(result.BadFile, op.Name, golden.path(), err.Error()))
 				return nil
 			}
 			golden.view, g.layout, g.data = view, origin.String(), view.Dims
@@ -56,14 +55,14 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *Row, mine *
 	}
 	made, err := e.convertByScript(ctx, mine, t, g, s)
 	if err != nil {
-		row.addReason(Reason{Kind: NoConverter, Text: fmt.Sprintf("[%s] %v", op.Name, err)})
+		row.Add(result.Because(result.ConverterFailed, op.Name, err.Error()))
 		return ctx.Err()
 	}
-	return e.comparePair(ctx, row, mine, t, made, golden, func(s stored) (plan, *planError) { return planner(op.Name, s, g) }, s)
+	return e.comparePair(ctx, row, mine, t, made, golden, func(s stored) (plan, *PairError) { return planner(op.Name, s, g) }, s)
 }
 
 // reference asks the graph which golden tensor belongs to t.
-func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *planError) {
+func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *PairError) {
 	find := e.opt.Rules.GoldenOutput
 	if t.Input {
 		find = e.opt.Rules.GoldenInput
@@ -72,37 +71,37 @@ func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *pl
 	if err == nil {
 		return ref, nil
 	}
-	tensor := tensorIndex(op.Name, t.Input, t.Index)
+	tensor := result.TensorName(op.Name, role(t.Input), t.Index)
 	var lookup *fusion.GoldenError
 	if !errors.As(err, &lookup) {
-		return ref, planFailed(NotInGraph, false, "[%s] %v", op.Name, err)
+		return ref, planFailed(result.GraphSilent, op.Name, err.Error())
 	}
 	switch lookup.Failure {
 	case fusion.GoldenNoInput:
-		return ref, planFailed(NotInGraph, true, "[%s] %v", op.Name, err)
+		return ref, planFailed(result.GraphInput, op.Name, err.Error())
 	case fusion.GoldenBadEntry:
-		return ref, planFailed(NotInGraph, false, "%v", err)
+		return ref, planFailed(result.GraphEntry, err.Error())
 	case fusion.GoldenNoProducer:
-		return ref, planFailed(NotInGraph, false, "There is no %q in the fusion rule file.", lookup.Part)
+		return ref, planFailed(result.GraphProducer, lookup.Part)
 	}
 	return ref, noGolden(op.Name, tensor)
 }
 
-func noGolden(op, tensor string) *planError {
-	return planFailed(NoGolden, false, "[%s] There is no the ground truth dump file for %s.", op, tensor)
+func noGolden(op, tensor string) *PairError {
+	return planFailed(result.NoRightTensor, op, tensor)
 }
 
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
-func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
-	prepare func(stored) (plan, *planError), s *scratch) error {
+func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
+	prepare func(stored) (plan, *PairError), s *scratch) error {
 	if t.Err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %v", row.Op, t.Err)})
+		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
 		return nil
 	}
 	for _, side := range []dtype.Type{t.Type, golden.typ()} {
 		if !side.Readable() {
-			row.addReason(Reason{Kind: TypeUnsupport, Text: fmt.Sprintf("[%s] The element type %s (%d) is not supported.", row.Op, side, side)})
+			row.Add(result.Because(result.DTypeUnknown, row.Op, side.String(), count(int(side))))
 			return nil
 		}
 	}
@@ -113,7 +112,7 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 	}
 	p, failed := prepare(st)
 	if failed != nil {
-		row.addReason(failed.Reason)
+		row.Add(failed.Reason)
 		return nil
 	}
 	if t.Fortran {
@@ -128,12 +127,12 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		left, err = viewOperand(mine, t.Offset, t.Type, t.BigEndian, p.view)
 	}
 	if err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, mine.Path, err)})
+		row.Add(result.Because(result.BadFile, row.Op, mine.Path, err.Error()))
 		return nil
 	}
 	right, err := golden.operand()
 	if err != nil {
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, golden.path(), err)})
+		row.Add(result.Because(result.BadFile, row.Op, golden.path(), err.Error()))
 		return nil
 	}
 	cfg := metric.Config{
@@ -151,7 +150,7 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		count = min(count, e.opt.MaxElements)
 	}
 	pair := newPairing(left, right, count, cfg)
-	result, err := pair.compute(ctx, s, e.crew)
+	values, err := pair.compute(ctx, s, e.crew)
 	if err == nil {
 		err = e.runScripts(ctx, row, pair, mine.Path, golden.path(), s)
 	}
@@ -164,36 +163,41 @@ func (e *engine) comparePair(ctx context.Context, row *Row, mine *dumpFile, t *d
 		if errors.As(err, &side) && side.golden {
 			path = golden.path()
 		}
-		row.addReason(Reason{Kind: Unreadable, Text: fmt.Sprintf("[%s] %s: %v", row.Op, path, err)})
+		row.Add(result.Because(result.BadFile, row.Op, path, err.Error()))
 		return nil
 	}
-	row.Compared, row.Result, row.scalar = true, result, cfg.Scalar
+	row.Facts.Scalar = cfg.Scalar
 	row.Shape = p.shape
-	row.MineType, row.GoldenType = e.typeName(t.Type, st), e.typeName(golden.typ(), stored{shape: golden.shape()})
-	row.addReason(p.remarks...)
-	if n := result.AgreeNonFinite; n > 0 && n < result.N {
-		row.addReason(remark(fmt.Sprintf("%d of %d elements are the same NaN or Inf on both sides and left out.", n, result.N)))
-	}
+	row.Left.DType, row.Left.Shape = t.Type, st.shape
+	row.Right.DType, row.Right.Shape = golden.typ(), golden.shape()
+	row.Add(p.remarks...)
 	minePath, goldenPath := mine.Path, golden.path()
 	if e.opt.oldFormat() { // whose messages have full paths
 		minePath, goldenPath = absolute(minePath), absolute(goldenPath)
 	}
-	for _, n := range result.Notes {
-		row.addReason(remark(n.Text(minePath, goldenPath)))
-	}
+	SetResult(row, values, minePath, goldenPath)
 	return nil
 }
 
-// typeName is the DataType cell. The old tool names the numpy type that its
-// arrays end up with.
-func (e *engine) typeName(t dtype.Type, s stored) string {
-	if !e.opt.oldFormat() || e.opt.Rules == nil {
-		return t.String()
+// SetResult puts what the metric core found into a row. left and right are the
+// names of the tensors for notes about one of them.
+func SetResult(row *result.Row, values metric.Result, left, right string) {
+	if n := values.AgreeNonFinite; n > 0 && n < values.N {
+		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
 	}
-	if n, ok := product(s.shape); ok && n == 0 {
-		return "float64"
+	for _, n := range values.Notes {
+		row.Add(result.NoteReason(n, left, right))
 	}
-	return t.Loaded()
+	values.Notes = nil // the row has them as reasons
+	row.Compared, row.Result = true, values
+}
+
+// role is the role of a tensor of a dump.
+func role(input bool) result.Role {
+	if input {
+		return result.Input
+	}
+	return result.Output
 }
 
 // shapeOf is the shape a dump stores for a tensor; a scalar has an empty one.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ type NodeInfo struct {
 	Inputs    []PortInfo
 	Outputs   []PortInfo
 	// Notes say where peers were found beyond the operator's own edges.
-	Notes []string
+	Notes []Note
 }
 
 // PortInfo describes an input or output.
@@ -104,7 +105,7 @@ func (x *Index) callerInputs(n *NodeInfo) {
 		p := portOf(int(k), in.Desc)
 		p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
 		n.Inputs = append(n.Inputs, p)
-		n.Notes = append(n.Notes, fmt.Sprintf("input %d of %s, which calls this graph", k, c.Name))
+		n.note(NoteCaller, strconv.FormatInt(int64(k), 10), c.Name)
 	}
 }
 
@@ -112,7 +113,7 @@ func (x *Index) calleeOutputs(n *NodeInfo) {
 	for _, g := range x.Callees(n.Op) {
 		for i := range n.Outputs {
 			if in, ok := x.result(g, i); ok && in.From != nil {
-				n.Notes = append(n.Notes, fmt.Sprintf("output %d comes from %s:%d in graph %s", i, in.From.Name, in.Index, g.Name))
+				n.note(NoteCallee, strconv.Itoa(i), in.From.Name+":"+strconv.FormatInt(int64(in.Index), 10), g.Name)
 			}
 		}
 		if len(n.Op.OutputDesc) > 0 || x.results[g] == nil {
@@ -125,7 +126,7 @@ func (x *Index) calleeOutputs(n *NodeInfo) {
 			p := portOf(in.Slot, in.Desc)
 			p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
 			n.Outputs = append(n.Outputs, p)
-			n.Notes = append(n.Notes, fmt.Sprintf("output %d shows its producer in graph %s", in.Slot, g.Name))
+			n.note(NoteProducer, strconv.FormatInt(int64(in.Slot), 10), g.Name)
 		}
 	}
 }
@@ -219,3 +220,33 @@ func (p PortInfo) write(b *bufio.Writer) {
 	}
 	b.WriteByte('\n')
 }
+
+// Note says where a peer of a node was found.
+type Note struct {
+	Kind NoteKind
+	Args []string
+}
+
+// NoteKind is what a note says.
+type NoteKind string
+
+// The kinds of notes, with their arguments.
+const (
+	NoteCaller   NoteKind = "caller"   // input, operator: the input is that of an operator that calls this graph
+	NoteCallee   NoteKind = "callee"   // output, port, graph: the output comes from a port in a called graph
+	NoteProducer NoteKind = "producer" // output, graph: what is shown is its producer in a called graph
+)
+
+// String says the note in English.
+func (n Note) String() string {
+	arg := func(i int) string { return n.Args[i] }
+	switch n.Kind {
+	case NoteCaller:
+		return "input " + arg(0) + " of " + arg(1) + ", which calls this graph"
+	case NoteCallee:
+		return "output " + arg(0) + " comes from " + arg(1) + " in graph " + arg(2)
+	}
+	return "output " + arg(0) + " shows its producer in graph " + arg(1)
+}
+
+func (n *NodeInfo) note(kind NoteKind, args ...string) { n.Notes = append(n.Notes, Note{kind, args}) }

@@ -121,7 +121,7 @@ Output:
 		t.Errorf("Data of a called graph: %+v", d0)
 	}
 	call := x.Node(graphtest.Op(t, x, "call"))
-	if len(call.Notes) != 2 || !strings.Contains(call.Notes[1], "if:0") {
+	if len(call.Notes) != 2 || !strings.Contains(call.Notes[1].String(), "if:0") {
 		t.Errorf("calling op: %q", call.Notes)
 	}
 	branch := x.Node(graphtest.Op(t, x, "if"))

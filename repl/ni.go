@@ -243,7 +243,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTa
 	b.WriteString("Output:\n")
 	n.ports(s, &b, info.Outputs, false)
 	for _, note := range info.Notes {
-		line("", s.Screen.Yellow(console.Clean(s.reason(note))))
+		line("", s.Screen.Yellow(console.Clean(s.noteText(note))))
 	}
 	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err
@@ -293,11 +293,25 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*resultT
 			for j := range cells {
 				c := &cells[j]
 				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %s", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), number6(c.maxAbs))
-				if c.reason != "" {
-					b.WriteString("  " + console.Clean(s.reason(c.reason)))
+				if len(c.reasons) > 0 {
+					b.WriteString("  " + console.Clean(s.reasonsOf(c)))
 				}
 				b.WriteString("\n")
 			}
 		}
 	}
+}
+
+// noteText says where a peer of an operator was found.
+func (s *session) noteText(n graph.Note) string {
+	args := make([]any, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = a
+	}
+	return s.T(noteKeys[n.Kind], args...)
+}
+
+// noteKeys are the messages of notes.
+var noteKeys = map[graph.NoteKind]string{
+	graph.NoteCaller: "note.caller", graph.NoteCallee: "note.callee", graph.NoteProducer: "note.producer",
 }

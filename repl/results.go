@@ -1,18 +1,15 @@
 package repl
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/repl/workspace"
 )
 
@@ -22,7 +19,7 @@ type cell struct {
 	slot           int
 	cosine         float64
 	maxAbs, maxRel float64
-	reason         string
+	reasons        []result.Reason
 	oneSided       bool // NaN or Inf are not known to be on both sides
 }
 
@@ -74,10 +71,10 @@ func (o *opResult) worst(threshold float64) *cell {
 type resultTable struct {
 	path string
 	ops  []*opResult // in execution order
-	// sequence: the order is that of the table's own column OpSequence.
-	sequence bool
-	// missing counts tensors without values by the reason given.
-	missing map[string]int
+	// ordered: the order is the table's own.
+	ordered bool
+	// missing are the reasons of tensors without values.
+	missing [][]result.Reason
 }
 
 // op finds the rows of an operator.
@@ -90,105 +87,42 @@ func (t *resultTable) op(name string) *opResult {
 	return nil
 }
 
-// fields are the columns of a result table; -1 is a column it does not have.
-type fields struct{ index, sequence, left, right, tensor, cosine, maxAbs, deviation, maxRel, reason int }
-
-// noHeader are the columns of tables without a header.
-var noHeader = fields{0, -1, 1, 2, 3, 4, 5, -1, -1, -1}
-
-// findFields finds columns by the titles of any generation.
-func findFields(header []string) (fields, error) {
-	find := func(titles ...string) int {
-		for i, h := range header {
-			if slices.Contains(titles, strings.TrimSpace(h)) {
-				return i
-			}
-		}
-		return -1
-	}
-	f := fields{
-		index: find("Index"), sequence: find("OpSequence"),
-		left: find("NPUDump", "LeftOp"), right: find("GroundTruth", "RightOp"),
-		tensor: find("TensorIndex"), cosine: find("CosineSimilarity"), maxAbs: find("MaxAbsoluteError"),
-		deviation: find("StandardDeviation"),
-		maxRel:    find("MaxRelativeError"), reason: find("CompareFailReason"),
-	}
-	if f.tensor < 0 || f.cosine < 0 {
-		return f, errors.New("no column TensorIndex or CosineSimilarity, expected a result table")
-	}
-	return f, nil
-}
-
 // readResult reads a result table of any generation. Rows that cannot be used
 // are dropped and returned as warnings.
 func readResult(path string) (*resultTable, []error, error) {
-	file, err := os.Open(path)
+	t, warnings, err := report.OpenCSV(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, warnings, err
 	}
-	defer file.Close()
-	return parseResult(file, path)
+	return newResultTable(t, path), warnings, nil
 }
 
-// parseResult is readResult of an open file; path stands in errors.
-func parseResult(from io.Reader, path string) (*resultTable, []error, error) {
-	text := bufio.NewReader(from)
-	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
-		text.Discard(3)
-	}
-	r := csv.NewReader(text)
-	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
-	t := &resultTable{path: path, missing: map[string]int{}}
+// newResultTable sorts the rows of a table by operators; path is where people
+// find it.
+func newResultTable(from *result.Table, path string) *resultTable {
+	t := &resultTable{path: path, ordered: !from.Meta.Unordered && from.Meta.Pairing.How != result.ByName}
 	ops := map[string]*opResult{}
-	at := noHeader
-	var warnings []error
-	rows, header := 0, false
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, warnings, fmt.Errorf("%s: %w", path, err)
-		}
-		line, _ := r.FieldPos(0)
-		if strings.TrimSpace(row[0]) == "Index" {
-			if at, err = findFields(row); err != nil {
-				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
-			}
-			header = true
-			continue
-		}
-		rows++
-		if err := t.add(ops, row, at); err != nil && len(warnings) < 10 {
-			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
-		}
+	for i := range from.Rows {
+		t.add(ops, &from.Rows[i])
 	}
-	if !header && len(t.ops) == 0 {
-		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)
-	}
-	if len(warnings) > 0 && len(t.ops) == 0 && len(t.missing) == 0 {
-		return nil, warnings, fmt.Errorf("%s: none of its %d rows can be used", path, rows)
-	}
-	t.sequence = at.sequence >= 0
 	for _, o := range t.ops {
 		for _, list := range [][]cell{o.inputs, o.outputs} {
 			slices.SortStableFunc(list, func(a, b cell) int { return cmp.Compare(a.slot, b.slot) })
 		}
 	}
 	t.sort()
-	return t, warnings, nil
+	return t
 }
 
 func (t *resultTable) sort() {
 	slices.SortStableFunc(t.ops, func(a, b *opResult) int { return cmp.Compare(a.order, b.order) })
 }
 
-// inGraphOrder sorts a table without the column OpSequence by the operators'
+// inGraphOrder sorts a table that does not know its order by the operators'
 // places in the graph, if most of them are in it. Indexes are not the order of
 // execution: they count groups of operators as the file lists them.
 func (s *session) inGraphOrder(t *resultTable) {
-	if t.sequence {
+	if t.ordered {
 		return
 	}
 	for _, id := range s.data.IDs() {
@@ -221,92 +155,40 @@ func (s *session) inGraphOrder(t *resultTable) {
 	}
 }
 
-func (t *resultTable) add(ops map[string]*opResult, row []string, at fields) error {
-	get := func(i int) string {
-		if i < 0 || i >= len(row) {
-			return ""
-		}
-		return strings.TrimSpace(row[i])
+func (t *resultTable) add(ops map[string]*opResult, r *result.Row) {
+	if r.Role == result.Whole {
+		t.missing = append(t.missing, r.Reasons)
+		return
 	}
-	reason := get(at.reason)
-	tensor := get(at.tensor)
-	if tensor == "NaN" || tensor == "*" || tensor == "" {
-		t.missing[strings.Clone(reason)]++
-		return nil
-	}
-	op, input, slot, err := cutTensor(tensor)
-	if err != nil {
-		return err
-	}
-	o := ops[op]
+	o := ops[r.Op]
 	if o == nil {
 		names := func(s string) []string {
-			return strings.FieldsFunc(strings.Clone(s), func(r rune) bool { return r == ' ' || r == ',' })
+			return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
 		}
-		o = &opResult{index: strings.Clone(get(at.index)), op: strings.Clone(op), left: names(get(at.left)), right: names(get(at.right))}
-		o.order, _ = strconv.ParseInt(o.index, 10, 64)
-		if seq, err := strconv.ParseInt(get(at.sequence), 10, 64); err == nil {
-			o.order = seq
-		}
+		o = &opResult{index: strconv.Itoa(r.Index), op: r.Op, order: int64(r.Facts.Order), left: names(r.Left.Names), right: names(r.Right.Names)}
 		ops[o.op] = o
 		t.ops = append(t.ops, o)
 	}
-	c := cell{slot: slot, cosine: value(get(at.cosine)), maxAbs: value(get(at.maxAbs)), maxRel: value(get(at.maxRel)), reason: strings.Clone(reason)}
-	// nan is computed from NaN or Inf, NaN stands for what was not computed.
-	if get(at.cosine) == "nan" || get(at.maxAbs) == "nan" {
-		c.blame(get(at.deviation))
+	value := func(m metric.Metric) float64 { return r.Result.Values[m].Float() }
+	c := cell{slot: r.Slot, cosine: value(metric.CosineSimilarity), maxAbs: value(metric.MaxAbsoluteError), maxRel: value(metric.MaxRelativeError), reasons: r.Reasons}
+	for _, reason := range r.Reasons {
+		switch reason.Kind {
+		case result.NonFinite, result.LeftNonFinite, result.RightNonFinite:
+			c.oneSided = true
+		}
 	}
 	if !c.oneSided && math.IsNaN(c.cosine) && math.IsNaN(c.maxAbs) && math.IsNaN(c.maxRel) {
-		t.missing[c.reason]++
+		t.missing = append(t.missing, c.reasons)
 	}
-	if input {
+	if r.Role == result.Input {
 		o.inputs = append(o.inputs, c)
 	} else {
 		o.outputs = append(o.outputs, c)
 	}
-	return nil
 }
 
-// blame tells on which side the NaN or Inf of a tensor are, from its cell
-// StandardDeviation: (mean;deviation),(mean;deviation) of left and right.
-func (c *cell) blame(deviation string) {
-	left, right, known := strings.Cut(strings.ToLower(deviation), "),(")
-	finite := func(s string) bool { return !strings.Contains(s, "nan") && !strings.Contains(s, "inf") }
-	text := "The data hold NaN or Inf."
-	switch {
-	case !known || finite(left) && finite(right):
-		c.oneSided = true
-	case finite(right):
-		c.oneSided, text = true, "Only the left data hold NaN or Inf."
-	case finite(left):
-		c.oneSided, text = true, "Only the right data hold NaN or Inf."
-	default:
-		text = "Both sides hold NaN or Inf."
-	}
-	if c.reason == "" {
-		c.reason = text
-	}
-}
-
-// cutTensor splits "op:output:0"; operator names may contain colons.
-func cutTensor(s string) (op string, input bool, slot int, err error) {
-	i := strings.LastIndexByte(s, ':')
-	j := strings.LastIndexByte(s[:max(i, 0)], ':')
-	if i >= 0 && j >= 0 && (s[j+1:i] == "input" || s[j+1:i] == "output") {
-		if slot, err = strconv.Atoi(s[i+1:]); err == nil && slot >= 0 {
-			return s[:j], s[j+1:i] == "input", slot, nil
-		}
-	}
-	return "", false, 0, fmt.Errorf("found the tensor %q, expected operator:output:0", s)
-}
-
-func value(s string) float64 {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return math.NaN()
-	}
-	return f
-}
+// reasonsOf says why a tensor has no values, or what to know when reading them.
+func (s *session) reasonsOf(c *cell) string { return report.Sentences(s.Lang, c.reasons) }
 
 // newestResults are the tables of the newest comparison, empty without any. It is
 // an error if one cannot be read.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/report"
 	"precision/repl/workspace"
 )
 
@@ -33,7 +34,7 @@ func TestResultFiles(t *testing.T) {
 
 // TestResultOrder checks that OpSequence decides over Index and the file.
 func TestResultOrder(t *testing.T) {
-	table, warnings, err := parseResult(strings.NewReader(
+	table, warnings, err := parseTable(strings.NewReader(
 		"Index,OpSequence,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,MaxRelativeError\n"+
 			"0,20,late,g,late:output:0,0.5,1,1\n1,3,early,g,early:input:0,0.5,1,1\n1,3,early,g,early:output:1,NaN,inf,NaN\n"), "x.csv")
 	if err != nil || len(warnings) > 0 || len(table.ops) != 2 || table.ops[0].op != "early" {
@@ -66,88 +67,6 @@ func TestCellJudgement(t *testing.T) {
 	}
 }
 
-func FuzzResult(f *testing.F) {
-	for _, name := range []string{"result_20260102030405.csv", "old.csv", "bare.csv"} {
-		text, err := os.ReadFile(filepath.Join("testdata", "results", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		table, _, err := parseResult(strings.NewReader(text), "x.csv")
-		if err != nil {
-			return
-		}
-		s := open(Config{Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Dir: t.TempDir(), Width: 60})
-		(&vcsCmd{threshold: 0.98, limit: 3, inputs: true}).show(s, []*resultTable{table})
-	})
-}
-
-// TestResultNaN reads how msaccucmp writes what is computed from NaN and Inf:
-// nan, where NaN stands for what was not computed. The side is that of the
-// StandardDeviation.
-func TestResultNaN(t *testing.T) {
-	const header = "\ufeff\"Index\",OpType,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,StandardDeviation,MaxRelativeError,CompareFailReason\n"
-	for _, c := range []struct {
-		row      string
-		diverged bool
-		reason   string
-	}{
-		{`nan,nan,"(nan;nan),(0.1;1.2)",nan,`, true, "Only the left data hold NaN or Inf."},
-		{`nan,nan,"(0.1;1.2),(nan;nan)",0.000000,`, true, "Only the right data hold NaN or Inf."},
-		{`nan,nan,"(nan;nan),(nan;nan)",0.000316,`, false, "Both sides hold NaN or Inf."},
-		{`nan,inf,"(-inf;nan),(inf;nan)",nan,`, true, "Both sides hold NaN or Inf."},
-		{`nan,NaN,NaN,NaN,`, true, "The data hold NaN or Inf."},
-		{`1.000000,nan,"(nan;0.0),(1.0;0.0)",nan,This tensor is scalar.`, true, "This tensor is scalar."},
-		{`NaN,NaN,NaN,NaN,`, false, ""},
-		{`NaN,1.000000,"(0;0),(1;0)",1.0,zero`, false, "zero"},
-	} {
-		table, warnings, err := parseResult(strings.NewReader(header+"4,Op,a,b,a:output:0,"+c.row+"\r\n"), "x.csv")
-		if err != nil || len(warnings) > 0 || len(table.ops) != 1 || table.ops[0].index != "4" {
-			t.Fatalf("%s: %+v %v %v", c.row, table, warnings, err)
-		}
-		if at := table.ops[0].outputs[0]; at.diverged() != c.diverged || at.reason != c.reason {
-			t.Errorf("%s: diverged %v, %q; want %v, %q", c.row, at.diverged(), at.reason, c.diverged, c.reason)
-		}
-	}
-}
-
-// TestResultForeign tells files that are no result tables from empty tables.
-func TestResultForeign(t *testing.T) {
-	for text, ok := range map[string]bool{
-		"":             false,
-		"hello\nworld": false,
-		"Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n": true,
-		"Index,a,b\n": false,
-		"x,y\nIndex,LeftOp,RightOp,TensorIndex,CosineSimilarity\n1,a,b,a:output:0,0.5\n": true,
-	} {
-		if _, _, err := parseResult(strings.NewReader(text), "x.csv"); (err == nil) != ok {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-// TestResultSlots: an operator's tensors are in the order of their numbers, and
-// a table of which no row can be used is an error.
-func TestResultSlots(t *testing.T) {
-	const head = "Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n"
-	table, warnings, err := parseResult(strings.NewReader(head+"0,a,b,a:output:1,0.5\n0,a,b,a:input:2,1\n0,a,b,a:output:0,0.25\n0,a,b,a:input:0,1\n"), "x.csv")
-	if err != nil || len(warnings) > 0 || len(table.ops) != 1 {
-		t.Fatal(table, warnings, err)
-	}
-	o := table.ops[0]
-	if o.outputs[0].slot != 0 || o.outputs[0].cosine != 0.25 || o.outputs[1].slot != 1 || o.inputs[0].slot != 0 || o.inputs[1].slot != 2 {
-		t.Errorf("inputs %v, outputs %v", o.inputs, o.outputs)
-	}
-	if _, warnings, err := parseResult(strings.NewReader(head+"0,a,b,foo,0.5\n"), "x.csv"); err == nil || len(warnings) != 1 {
-		t.Errorf("no usable row: %v, %v", warnings, err)
-	}
-	if _, _, err := parseResult(strings.NewReader(head), "x.csv"); err != nil {
-		t.Errorf("a table without rows: %v", err)
-	}
-}
-
 // TestNewestResult passes over what comparisons leave that did not end.
 func TestNewestResult(t *testing.T) {
 	dir := t.TempDir()
@@ -175,5 +94,45 @@ func TestNumber6(t *testing.T) {
 	}
 	if got := number6(math.NaN()); got != "nan" {
 		t.Errorf("NaN: got %s", got)
+	}
+}
+
+// parseTable reads a table from text.
+func parseTable(text *strings.Reader, path string) (*resultTable, []error, error) {
+	table, warnings, err := report.ReadCSV(text, path)
+	if err != nil {
+		return nil, warnings, err
+	}
+	return newResultTable(table, path), warnings, nil
+}
+
+func FuzzResult(f *testing.F) {
+	for _, name := range []string{"result_20260102030405.csv", "old.csv", "bare.csv"} {
+		text, err := os.ReadFile(filepath.Join("testdata", "results", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, _, err := parseTable(strings.NewReader(text), "x.csv")
+		if err != nil {
+			return
+		}
+		s := open(Config{Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Dir: t.TempDir(), Width: 60})
+		(&vcsCmd{threshold: 0.98, limit: 3, inputs: true}).show(s, []*resultTable{table})
+	})
+}
+
+// TestResultSlots: an operator's tensors are in the order of their numbers.
+func TestResultSlots(t *testing.T) {
+	const head = "Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n"
+	table, warnings, err := parseTable(strings.NewReader(head+"0,a,b,a:output:1,0.5\n0,a,b,a:input:2,1\n0,a,b,a:output:0,0.25\n0,a,b,a:input:0,1\n"), "x.csv")
+	if err != nil || len(warnings) > 0 || len(table.ops) != 1 {
+		t.Fatal(table, warnings, err)
+	}
+	o := table.ops[0]
+	if o.outputs[0].slot != 0 || o.outputs[0].cosine != 0.25 || o.outputs[1].slot != 1 || o.inputs[0].slot != 0 || o.inputs[1].slot != 2 {
+		t.Errorf("inputs %v, outputs %v", o.inputs, o.outputs)
 	}
 }

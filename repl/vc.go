@@ -13,6 +13,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/report"
 	"precision/graph"
 	"precision/repl/workspace"
 )
@@ -120,7 +121,7 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 	}
 }
 
-// one runs a comparison, writes its table and reads it back.
+// one runs a comparison and writes its table.
 func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resultTable, int) {
 	j.Numerics, j.Workers = metric.Exact, s.set.Workers
 	run, err := j.Open(ctx)
@@ -150,25 +151,29 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	}
 	bar := s.Bar("vc")
 	run.Options.Progress = bar.Set
-	sum, err := run.WriteFile(ctx, path, s.set.CosSim)
+	table, err := report.Create(path, run.Options.Columns())
+	if err != nil {
+		bar.Done()
+		return nil, s.Failed(ctx, err)
+	}
+	defer table.Discard()
+	out, err := run.Run(ctx, table.Row)
 	bar.Done()
+	if err == nil {
+		err = table.Commit()
+	}
 	if ctx.Err() != nil {
-		s.Fail("vc.interrupted", sum.Done, sum.Operators)
+		s.Fail("vc.interrupted", out.Done, out.Groups)
 		return nil, exitInterrupted
 	}
 	if err != nil {
 		return nil, s.Failed(ctx, err)
 	}
-	s.Say("vc.done", sum.Compared, sum.Rows, path)
-	t, warnings, err := readResult(path)
-	for _, w := range warnings {
-		s.Warn("error", w)
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
+	compared := out.Table.Compared()
+	s.Say("vc.done", compared, len(out.Table.Rows), path)
+	t := newResultTable(out.Table, path)
 	s.inGraphOrder(t)
-	if sum.Compared == 0 {
+	if compared == 0 {
 		s.Fail("vc.nothing")
 		return t, exitNothing
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
+	"precision/compare/report"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -142,8 +143,8 @@ func (v *vcsCmd) panel(s *session, o *opResult) string {
 	b.WriteString(s.T("vcs.input") + "\n" + v.cells(s, o.inputs) + s.T("vcs.output") + "\n" + v.cells(s, o.outputs))
 	for _, list := range [][]cell{o.inputs, o.outputs} {
 		for i := range list {
-			if c := &list[i]; math.IsNaN(c.cosine) && c.reason != "" {
-				b.WriteString(s.Screen.Yellow(console.Clean(s.reason(c.reason))) + "\n")
+			if c := &list[i]; math.IsNaN(c.cosine) && len(c.reasons) > 0 {
+				b.WriteString(s.Screen.Yellow(console.Clean(s.reasonsOf(c))) + "\n")
 			}
 		}
 	}
@@ -186,13 +187,11 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 	var lines []string
 	missing := 0
 	for _, t := range tables {
-		for _, n := range t.missing {
-			missing += n
-		}
+		missing += len(t.missing)
 		for _, o := range t.ops {
 			for i := range o.outputs {
 				if c := &o.outputs[i]; c.diverged() {
-					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, s.reason(c.reason)))
+					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, s.reasonsOf(c)))
 				}
 			}
 		}
@@ -215,8 +214,8 @@ func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
 func (s *session) whyMissing(tables []*resultTable) string {
 	count := map[string]int{}
 	for _, t := range tables {
-		for text, n := range t.missing {
-			count[s.reasonKind(text)] += n
+		for _, reasons := range t.missing {
+			count[report.MissingText(s.Lang, reasons)]++
 		}
 	}
 	kinds := slices.SortedFunc(maps.Keys(count), func(x, y string) int {

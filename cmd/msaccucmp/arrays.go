@@ -9,8 +9,10 @@ import (
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/report"
 	"precision/dump"
 	"precision/dump/convert"
+	"precision/internal/msg"
 	"precision/internal/whole"
 )
 
@@ -35,8 +37,12 @@ func (f *face) arrays(ctx context.Context, mine, golden string, metrics []metric
 	for _, line := range r.Lines() {
 		f.log.infof("%s", line)
 	}
-	if len(r.Messages) > 0 {
-		f.log.infof("['%s']", strings.Join(r.Messages, "', '"))
+	if len(r.Reasons) > 0 {
+		var notes []string
+		for _, reason := range r.Reasons {
+			notes = append(notes, report.Sentence(msg.English, reason))
+		}
+		f.log.infof("['%s']", strings.Join(notes, "', '"))
 	}
 	return r, exitOK, nil
 }

@@ -11,11 +11,14 @@ import (
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/internal/msg"
 )
 
 // compareArgs are the options of the compare sub-command.
@@ -24,7 +27,7 @@ type compareArgs struct {
 	rules, quant, closed   string
 	out, scripts           string
 	algorithms             []metric.Metric
-	columns                []compare.Column
+	columns                []result.Column
 	user                   *compare.UserScripts
 	mapping, advisor, ffts bool
 	overflow               bool
@@ -299,26 +302,35 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Opti
 	}
 	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
 	s := &compare.Session{Options: *opt}
+	table, err := report.Create(path, s.Options.Columns())
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	defer table.Discard()
 	advisor := compare.NewAdvisor(opt.Rules)
 	if a.closed != "" {
 		advisor = compare.NewAdvisor(nil)
 	}
-	s.OnRow = func(r *compare.Row) {
+	watch := func(r *result.Row) error {
 		advisor.Add(r)
-		if reason := r.Reason(); reason != "" {
+		if reason := report.Sentences(msg.English, r.Reasons); reason != "" {
 			f.log.warnf("%s", reason)
 		}
+		return nil
 	}
-	sum, err := s.WriteFile(ctx, path, 0.98)
+	out, err := s.Run(ctx, watch, table.Row)
+	if err == nil {
+		err = table.Commit()
+	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return failed(exitInterrupted, "stopped after %d of %d operators, no result was written", sum.Done, sum.Operators)
+			return failed(exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
 		}
 		return compare.ExitCode(err), err
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
-	code := sum.Code
-	if !sum.Matched {
+	code := out.Code
+	if out.Table.Compared() == 0 {
 		text := "No operator of the two sides could be matched."
 		if a.ranged || a.selected {
 			f.log.warnf("%s", text)

@@ -16,6 +16,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,10 @@ import (
 	"time"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/compare"
+	"precision/compare/report"
 	"precision/internal/gc"
+	"precision/internal/msg"
 )
 
 // Exit codes that do not come from an error.
@@ -84,10 +88,20 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 		return exitInterrupted
 	}
 	if err != nil {
-		f.log.errorf("%v", err)
+		f.log.errorf("%s", describe(err))
 	}
 	f.log.infof("The command was completed and took %d seconds.", int(f.now().Sub(start).Seconds()))
 	return code
+}
+
+// describe is the text of an error: that of a pair that cannot be compared is
+// its reason in words.
+func describe(err error) string {
+	var pair *compare.PairError
+	if errors.As(err, &pair) {
+		return report.Sentence(msg.English, pair.Reason)
+	}
+	return err.Error()
 }
 
 // failed makes the exit code of an error.

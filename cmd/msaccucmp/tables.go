@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"precision/compare"
+	"precision/compare/report"
 	"precision/internal/whole"
 )
 
@@ -16,7 +17,7 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Op
 		return compare.ExitCode(err), err
 	}
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
-	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return compare.WriteMapping(w, rows, opt.Sequence) }); err != nil {
+	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) }); err != nil {
 		return exitPath, err
 	}
 	f.log.infof("The mapping table has been written to \"'%s'\".", path)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
+	"precision/compare/report"
 	"precision/compare/torch"
 	"precision/dump"
 	"precision/dump/convert"
@@ -42,12 +44,21 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		return dump.Code(err), err
 	}
 	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
-	warnings, err := table.WriteFile(ctx, path)
-	for _, w := range warnings {
-		f.log.warnf("%v", w)
-	}
-	if err != nil {
+	if err := report.WriteFile(path, table.Columns(), table.Rows, nil); err != nil {
 		return compare.ExitCode(err), err
+	}
+	if v.Int("post_process") == 1 {
+		folder := strings.TrimSuffix(path, filepath.Ext(path)) + "_filtered"
+		if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), table.Columns(), table.Rows, torch.Suspicious); err != nil {
+			return compare.ExitCode(err), err
+		}
+		warnings, err := table.WriteTensors(ctx, folder)
+		for _, w := range warnings {
+			f.log.warnf("%v", w)
+		}
+		if err != nil {
+			return compare.ExitCode(err), err
+		}
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
 	if !table.Matched() {

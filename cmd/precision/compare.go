@@ -14,6 +14,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/report"
 	"precision/internal/msg"
 	"precision/internal/progress"
 )
@@ -137,16 +138,25 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	bar := progress.New(os.Stderr, "comparing")
 	run.Options.Progress = bar.Set
 	path := filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv")
-	summary, err := run.WriteFile(ctx, path, f.threshold)
+	table, err := report.Create(path, run.Options.Columns())
+	if err != nil {
+		return exitError, err
+	}
+	defer table.Discard()
+	out, err := run.Run(ctx, table.Row)
 	bar.Done()
+	if err == nil {
+		err = table.Commit()
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, fmt.Errorf("interrupted after %d of %d operators; no result was written",
-				summary.Done, summary.Operators)
+				out.Done, out.Groups)
 		}
 		return exitError, err
 	}
-	show.summary(summary, path)
+	summary := compare.Summarise(out.Table, f.threshold)
+	show.summary(summary, out.Groups, path)
 	switch {
 	case summary.Compared == 0:
 		return exitNoMatch, nil

@@ -6,27 +6,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"precision/compare"
-	"precision/internal/msg"
 )
 
 // TestMain speaks English, whatever the environment is.
 func TestMain(m *testing.M) {
 	os.Setenv("LC_ALL", "C")
 	os.Exit(m.Run())
-}
-
-// TestKinds: the messages about kinds of reasons are those of package compare.
-func TestKinds(t *testing.T) {
-	for k := compare.Remark; k <= compare.Empty; k++ {
-		if got := msg.English.T(kindKey(k)); got != k.String() || !msg.Chinese.Has(kindKey(k)) {
-			t.Errorf("%s is %q, want %q", kindKey(k), got, k)
-		}
-	}
-	if msg.English.Has(kindKey(compare.Empty + 1)) {
-		t.Error("there is a message of one kind too many")
-	}
 }
 
 // TestChinese compares the sample network for a user of another language.

@@ -10,6 +10,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"precision/compare"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/graph"
 	"precision/internal/msg"
 	"precision/repl"
@@ -37,14 +39,14 @@ func (t summaryText) graph(path string, how graph.MatchHow) {
 }
 
 // summary says in a few lines what a user asks first.
-func (t summaryText) summary(s *compare.Summary, path string) {
+func (t summaryText) summary(s *compare.Summary, groups int, path string) {
 	tr := t.lang.T
-	t.line(tr("batch.compared"), tr("batch.tensors", t.count(s.Compared, "tensor"), s.Rows, t.count(s.Operators, "group")))
+	t.line(tr("batch.compared"), tr("batch.tensors", t.count(s.Compared, "tensor"), s.Rows, t.count(groups, "group")))
 	if !s.Unjudged && s.Compared > 0 {
 		t.line(tr("batch.below", s.Threshold), t.count(s.Below, "tensor"))
 	}
 	if missed := s.Rows - s.Compared; missed > 0 {
-		var kinds []compare.Kind
+		var kinds []result.Class
 		for k := range s.Missed {
 			kinds = append(kinds, k)
 		}
@@ -54,7 +56,7 @@ func (t summaryText) summary(s *compare.Summary, path string) {
 		})
 		var parts []string
 		for _, k := range kinds {
-			parts = append(parts, tr("batch.kind", tr(kindKey(k)), s.Missed[k]))
+			parts = append(parts, tr("batch.kind", report.ClassText(t.lang, k), s.Missed[k]))
 		}
 		t.line(tr("batch.missed"), tr("batch.kinds", missed, strings.Join(parts, tr("vcs.and"))))
 	}
@@ -76,25 +78,22 @@ func (t summaryText) summary(s *compare.Summary, path string) {
 	t.line(tr("batch.result"), path)
 }
 
-// kindKey is the message about a kind of reasons.
-func kindKey(k compare.Kind) string { return fmt.Sprintf("batch.kind.%d", k) }
-
 func (t summaryText) finding(f *compare.Finding) string {
 	tr := t.lang.T
-	r := &f.Row
+	r := f.Row
 	value := tr("batch.cosine", f.Cosine)
 	switch {
 	case f.Scalar && !math.IsNaN(f.Error): // its cosine, if any, says nothing
 		value = tr("batch.error", f.Error)
 	case math.IsNaN(f.Cosine):
 		value = tr("batch.nan")
-		if reason := r.Reason(); reason != "" {
-			value = tr("batch.why", repl.Reason(t.lang, reason))
+		if reason := report.Sentences(t.lang, r.Reasons); reason != "" {
+			value = tr("batch.why", reason)
 		}
 	}
 	name := r.Op
-	if r.OpType != "" {
-		name = r.OpType + " " + name
+	if r.Type != "" {
+		name = r.Type + " " + name
 	}
 	return tr("batch.at", name, r.Index, r.Tensor(), value)
 }

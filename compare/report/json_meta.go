@@ -21,6 +21,7 @@ func metaSet(m *result.Meta) set {
 		record("graph", &m.Graph),
 		record("graph_how", &m.GraphHow),
 		record("pairing", &m.Pairing.How),
+		flags("unordered", func(int) *bool { return &m.Unordered }),
 		flags("partial", func(int) *bool { return &m.Partial }),
 		lists("warnings", func(int) *[]string { return &m.Warnings }),
 	}}

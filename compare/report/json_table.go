@@ -62,6 +62,7 @@ func rowSet(at func(int) *result.Row) set {
 			words(side.name+"names", func(i int) *string { return &of(i).Names }),
 			words(side.name+"file", func(i int) *string { return &of(i).File }),
 			integers(side.name+"dtype", func(i int) *dtype.Type { return &of(i).DType }),
+			shapes(side.name+"shape", func(i int) *[]int64 { return &of(i).Shape }),
 			addresses(side.name+"address", func(i int) **uint64 { return &of(i).Address }))
 	}
 	r := resultSet(func(i int) *metric.Result { return &at(i).Result })

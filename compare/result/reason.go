@@ -48,6 +48,15 @@ func Because(kind Kind, args ...string) Reason { return Reason{Kind: kind, Args:
 // Equal tells whether two reasons say the same.
 func (r Reason) Equal(o Reason) bool { return r.Kind == o.Kind && slices.Equal(r.Args, o.Args) }
 
+// Classes lists all classes.
+func Classes() []Class {
+	list := make([]Class, classCount)
+	for i := range list {
+		list[i] = Class(i)
+	}
+	return list
+}
+
 // Kind is what a reason says. Its text is its name in JSON and in messages.
 type Kind string
 
@@ -79,7 +88,9 @@ const (
 	LayoutNone      Kind = "layout-none"       // op, layout, target layout
 	LayoutNoneFor   Kind = "layout-none-for"   // op, layout, shape, target layout, shape
 	LayoutFailed    Kind = "layout-failed"     // op, error
+	ConverterFailed Kind = "converter-failed"  // op, error of a user's conversion
 	GraphSilent     Kind = "graph-silent"      // op, error
+	GraphInput      Kind = "graph-input"       // op, error: the graph has no such input
 	GraphEntry      Kind = "graph-entry"       // error
 	GraphProducer   Kind = "graph-producer"    // name the fusion rules do not have
 	DTypeUnknown    Kind = "dtype-unknown"     // op, dtype, its number
@@ -105,7 +116,16 @@ const (
 	NoteNotFinite   Kind = "note-not-finite"   // elements: none is finite, and they agree
 	NoteDisagree    Kind = "note-disagree"     // elements, of, first place, left value, right value: NaN or Inf disagree
 	NoteZeroGolden  Kind = "note-zero-golden"  // elements, of, largest error: differ where golden is 0
-	NoMatch         Kind = "no-match"          // name, file: a recording has no partner for it
+	NoMatch         Kind = "no-match"          // name: the right recording has no partner for it
+	NoLeftMatch     Kind = "no-left-match"     // name: the left recording has no partner for it
+	NoLeftType      Kind = "no-left-type"      // op, name: the recording does not tell its element type
+	NoRightType     Kind = "no-right-type"     // op, name
+	TypesDiffer     Kind = "types-differ"      // op, left dtype, left name, right dtype, right name
+	ElementsDiffer  Kind = "elements-differ"   // op, left elements, right elements: of two recordings
+	NonFinite       Kind = "non-finite"        // an imported table has nan: which side is not known
+	LeftNonFinite   Kind = "left-non-finite"   // only the left side holds NaN or Inf
+	RightNonFinite  Kind = "right-non-finite"  // only the right side does
+	BothNonFinite   Kind = "both-non-finite"   // both sides do
 	Text            Kind = "text"              // sentence of a table that was imported
 )
 
@@ -116,20 +136,22 @@ var kinds = map[Kind]struct {
 	quiet bool
 }{
 	NoLeftDump: {NoDump, false}, NoLeftOp: {NoDump, false}, NoFusedDump: {NoDump, false},
-	NoRightOp: {NoGolden, false}, NoRightTensor: {NoGolden, false}, NoMatch: {NoGolden, false}, FewOutputs: {NoGolden, true},
+	NoRightOp: {NoGolden, false}, NoRightTensor: {NoGolden, false}, NoMatch: {NoGolden, false}, NoLeftMatch: {NoDump, false}, FewOutputs: {NoGolden, true},
 	BadLeftDump: {Unreadable, false}, TinyLeftDump: {Unreadable, true}, BadTensor: {Unreadable, false}, BadFile: {Unreadable, false},
 	BadDump: {Unreadable, false}, NoTensor: {Unreadable, false}, FewElements: {Unreadable, false},
 	ShapesDiffer: {ShapeDiffers, false}, ShapeOf: {ShapeDiffers, false}, CountsDiffer: {ShapeDiffers, false}, NoShape: {ShapeDiffers, false},
 	NoRightShape: {ShapeDiffers, true}, ElementsOfShape: {ShapeDiffers, true}, BadView: {ShapeDiffers, true},
-	NZNoShape: {ShapeDiffers, false}, NZShape: {ShapeDiffers, false},
+	NZNoShape: {ShapeDiffers, false}, NZShape: {ShapeDiffers, false}, ElementsDiffer: {ShapeDiffers, false},
 	LayoutUnknown: {NoConverter, false}, LayoutNone: {NoConverter, true}, LayoutNoneFor: {NoConverter, false}, LayoutFailed: {NoConverter, true},
-	GraphSilent: {NotInGraph, false}, GraphEntry: {NotInGraph, false}, GraphProducer: {NotInGraph, false},
-	DTypeUnknown: {TypeUnsupport, false},
-	InnerOnly:    {Skipped, false}, Text: {Skipped, false},
+	ConverterFailed: {NoConverter, false},
+	GraphSilent:     {NotInGraph, false}, GraphInput: {NotInGraph, true}, GraphEntry: {NotInGraph, false}, GraphProducer: {NotInGraph, false},
+	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
+	InnerOnly: {Skipped, false}, Text: {Skipped, false},
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
 	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
+	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 
 // Class sorts the kind; one that is not known is a remark.

@@ -1,7 +1,9 @@
 package result
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"precision/compare/metric"
 	"precision/dump/dtype"
@@ -71,8 +73,11 @@ type Operand struct {
 	Names string
 	// File is the path of the file the tensor was read from.
 	File string
-	// DType is the element type, dtype.Undefined if it is not known.
+	// DType is the element type. It is void where Shape is nil.
 	DType dtype.Type
+	// Shape is the shape the tensor is stored in, before any layout was
+	// undone; nil if no tensor was compared, empty for a scalar.
+	Shape []int64
 	// Address is the device address, nil for arrays.
 	Address *uint64
 }
@@ -83,7 +88,9 @@ type Facts struct {
 	Order int
 	// Scalar: the tensor has a single element.
 	Scalar bool
-	// Sliced: FFTS+ ran the operator in slices.
+	// Sliced: FFTS+ ran the operator in slices. The values of an input are
+	// then those of the output that feeds it, as its own dump holds the
+	// first slice only.
 	Sliced bool
 	// Producer is what feeds an input: the operator and output that the
 	// graph names, an empty Op if it is not known.
@@ -118,6 +125,27 @@ func (r *Row) Tensor() string {
 func TensorName(op string, role Role, slot int) string {
 	return op + ":" + role.String() + ":" + strconv.Itoa(slot)
 }
+
+// ParseTensor splits the name of a tensor; names of operators may hold colons.
+func ParseTensor(name string) (op string, role Role, slot int, err error) {
+	i := strings.LastIndexByte(name, ':')
+	j := strings.LastIndexByte(name[:max(i, 0)], ':')
+	if i >= 0 && j >= 0 {
+		for _, role := range []Role{Output, Input} {
+			if name[j+1:i] != role.String() {
+				continue
+			}
+			if slot, err := strconv.Atoi(name[i+1:]); err == nil && slot >= 0 {
+				return name[:j], role, slot, nil
+			}
+		}
+	}
+	return "", Whole, -1, fmt.Errorf("found the tensor %q, expected operator:output:0", name)
+}
+
+// Inserted tells whether the operator has no counterpart: the graph compiler
+// added it.
+func (r *Row) Inserted() bool { return r.Right.Names == "*" }
 
 // Add appends reasons.
 func (r *Row) Add(reasons ...Reason) { r.Reasons = append(r.Reasons, reasons...) }

@@ -12,6 +12,17 @@ type Table struct {
 	Rows []Row
 }
 
+// Compared counts the rows that have values.
+func (t *Table) Compared() int {
+	n := 0
+	for i := range t.Rows {
+		if t.Rows[i].Compared {
+			n++
+		}
+	}
+	return n
+}
+
 // Meta says what was compared with what, when and how.
 type Meta struct {
 	// Left and Right are the two sides.
@@ -29,6 +40,9 @@ type Meta struct {
 	Time time.Time
 	// Version is that of the program.
 	Version string
+	// Unordered: Facts.Order is not the place in execution order, as in a table
+	// that was imported and has no column for it.
+	Unordered bool
 	// Partial: a range or a selection left operators out on purpose.
 	Partial bool
 	// Warnings are what a user should know of the inputs, first things first.

@@ -2,12 +2,13 @@ package torch
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump/dtype"
 )
 
@@ -46,13 +47,16 @@ func (t *Table) compute(ctx context.Context, m *matching) error {
 }
 
 // row compares a pair. Whatever goes wrong is a reason in the row.
-func (t *Table) row(ctx context.Context, m *matching, p *pair, s *scratch) Row {
-	r := Row{Index: p.index, Op: p.op}
+func (t *Table) row(ctx context.Context, m *matching, p *pair, s *scratch) result.Row {
+	r := result.Row{Index: int(p.index), Op: p.op, Role: result.Whole, Slot: -1}
+	r.Facts.Order = r.Index
 	if p.mine != nil {
-		r.Mine = p.mine.path
+		r.Left.File = p.mine.path
+		r.Role = p.mine.role()
 	}
 	if p.golden != nil {
-		r.Golden = p.golden.path
+		r.Right.File = p.golden.path
+		r.Role = p.golden.role()
 	}
 	if p.reason == nil {
 		p.reason = t.check(p)
@@ -61,40 +65,40 @@ func (t *Table) row(ctx context.Context, m *matching, p *pair, s *scratch) Row {
 		p.reason = t.compare(ctx, m, p, &r, s)
 	}
 	if p.reason != nil {
-		r.Reasons = append(r.Reasons, *p.reason)
+		r.Add(*p.reason)
 	}
 	return r
 }
 
 // check compares what the attributes say.
-func (t *Table) check(p *pair) *compare.Reason {
+func (t *Table) check(p *pair) *result.Reason {
 	switch {
 	case p.mine.err != nil:
 		return unreadable(p.op, p.mine, p.mine.err)
 	case p.golden.err != nil:
 		return unreadable(p.op, p.golden, p.golden.err)
 	case p.mine.data == dataMissing:
-		return reasonf(compare.TypeUnsupport, "[%s] There is no attribute DataType on my side, %s.", p.op, p.mine.path)
+		return because(result.NoLeftType, p.op, p.mine.path)
 	case p.golden.data == dataMissing:
-		return reasonf(compare.TypeUnsupport, "[%s] There is no attribute DataType on the golden side, %s.", p.op, p.golden.path)
+		return because(result.NoRightType, p.op, p.golden.path)
 	case !p.mine.data.comparable(p.golden.data):
-		return reasonf(compare.TypeUnsupport, "[%s] The data types differ: %s of %s and %s of %s.",
-			p.op, p.mine.data, p.mine.path, p.golden.data, p.golden.path)
+		return because(result.TypesDiffer, p.op, p.mine.data.String(), p.mine.path, p.golden.data.String(), p.golden.path)
 	}
 	return nil
 }
 
-func reasonf(kind compare.Kind, format string, args ...any) *compare.Reason {
-	return &compare.Reason{Kind: kind, Text: fmt.Sprintf(format, args...)}
+func because(kind result.Kind, args ...string) *result.Reason {
+	r := result.Because(kind, args...)
+	return &r
 }
 
-func unreadable(op string, t *tensor, err error) *compare.Reason {
-	return reasonf(compare.Unreadable, "[%s] %s: %v", op, t.path, err)
+func unreadable(op string, t *tensor, err error) *result.Reason {
+	return because(result.BadFile, op, t.path, err.Error())
 }
 
 // open prepares both tensors. Only golden tensors of another device are
 // recorded in the order of their memory.
-func (m *matching) open(p *pair) (mine, golden *source, failed *compare.Reason) {
+func (m *matching) open(p *pair) (mine, golden *source, failed *result.Reason) {
 	mine, err := m.mine.open(p.mine, false)
 	if err != nil {
 		return nil, nil, unreadable(p.op, p.mine, err)
@@ -107,21 +111,20 @@ func (m *matching) open(p *pair) (mine, golden *source, failed *compare.Reason) 
 	return mine, golden, nil
 }
 
-func (t *Table) compare(ctx context.Context, m *matching, p *pair, r *Row, s *scratch) *compare.Reason {
+func (t *Table) compare(ctx context.Context, m *matching, p *pair, r *result.Row, s *scratch) *result.Reason {
 	mine, golden, failed := m.open(p)
 	if failed != nil {
 		return failed
 	}
 	if mine.count != golden.count {
-		return reasonf(compare.ShapeDiffers, "[%s] Due to the different shapes on the left and right,"+
-			"the left dump data(%d) can not be compared to the right dump data(%d). "+
-			"Check that both sides were recorded with the same batch.", p.op, mine.count, golden.count)
+		return because(result.ElementsDiffer, p.op, strconv.FormatInt(mine.count, 10), strconv.FormatInt(golden.count, 10))
 	}
 	count := mine.count
 	if t.opt.MaxElements > 0 {
 		count = min(count, t.opt.MaxElements)
 	}
-	run := metric.NewRun(metric.Config{Numerics: t.opt.numerics(), Metrics: t.opt.Metrics, Scalar: t.opt.scalar(mine.shape)})
+	r.Facts.Scalar = t.opt.scalar(mine.shape)
+	run := metric.NewRun(metric.Config{Numerics: t.opt.numerics(), Metrics: t.opt.Metrics, Scalar: r.Facts.Scalar})
 	s.wide = t.opt.Exact && !(mine.typ.FitsFloat32() && golden.typ.FitsFloat32())
 	for {
 		for first := int64(0); first < count; first += blockTiles * metric.TileLen {
@@ -141,15 +144,10 @@ func (t *Table) compare(ctx context.Context, m *matching, p *pair, r *Row, s *sc
 			break
 		}
 	}
-	r.Compared, r.Result = true, run.Result()
-	r.Type, r.Shape = mine.typ.String(), append([]int64{}, mine.shape...)
-	if n := r.Result.AgreeNonFinite; n > 0 && n < r.Result.N {
-		r.Reasons = append(r.Reasons, *reasonf(compare.Remark,
-			"%d of %d elements are the same NaN or Inf on both sides and left out.", n, r.Result.N))
-	}
-	for _, n := range r.Result.Notes {
-		r.Reasons = append(r.Reasons, compare.Reason{Kind: compare.Remark, Text: n.Text(p.mine.path, p.golden.path)})
-	}
+	r.Left.DType, r.Left.Shape = mine.typ, append([]int64{}, mine.shape...)
+	r.Right.DType, r.Right.Shape = golden.typ, append([]int64{}, golden.shape...)
+	r.Shape = r.Left.Shape
+	compare.SetResult(r, run.Result(), p.mine.path, p.golden.path)
 	return nil
 }
 

@@ -12,22 +12,13 @@ import (
 	"precision/internal/whole"
 )
 
-// suspectCosine is the largest cosine of a row that is worth a closer look.
+// suspectCosine is the largest cosine similarity of a row that is worth a closer look.
 const suspectCosine = 0.95
 
-// FilteredFolder is the folder that goes with a table written to path.
-func (t *Table) FilteredFolder(path string) string {
-	return strings.TrimSuffix(path, filepath.Ext(path)) + "_filtered"
-}
-
-// suspicious tells whether the cosine of a row is at most suspectCosine or
-// missing, whatever the reason.
-func suspicious(r *Row) bool {
-	return !r.Compared || !(r.Result.Values[metric.CosineSimilarity].Float() > suspectCosine)
-}
-
-// writeTensors writes the tensors of the suspicious rows into folder.
-func (t *Table) writeTensors(ctx context.Context, folder string) (warnings []error, err error) {
+// WriteTensors writes the tensors of the suspicious rows into folder as .npy
+// files, in the order they were compared in. Those that cannot be read are left
+// out and returned as warnings.
+func (t *Table) WriteTensors(ctx context.Context, folder string) (warnings []error, err error) {
 	mine, err := openSide(t.minePath)
 	if err != nil {
 		return nil, err
@@ -42,7 +33,7 @@ func (t *Table) writeTensors(ctx context.Context, folder string) (warnings []err
 	strided := golden.device == deviceGPU || golden.device == deviceCPU
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if !suspicious(r) {
+		if !Suspicious(r) {
 			continue
 		}
 		for _, f := range []struct {
@@ -50,7 +41,7 @@ func (t *Table) writeTensors(ctx context.Context, folder string) (warnings []err
 			label   string
 			path    string
 			strided bool
-		}{{mine, "npu", r.Mine, false}, {golden, "golden", r.Golden, strided}} {
+		}{{mine, "npu", r.Left.File, false}, {golden, "golden", r.Right.File, strided}} {
 			if f.path == "" {
 				continue
 			}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"precision/compare/report"
 )
 
 // Damaged files give an error or rows with reasons, whichever side they are on.
@@ -30,7 +32,7 @@ func FuzzCompare(f *testing.F) {
 				if r := &tab.Rows[i]; !r.Compared && len(r.Reasons) == 0 {
 					t.Errorf("a row without values and without a reason: %+v", r)
 				}
-				tab.Cells(&tab.Rows[i])
+				report.Cells(tab.Columns(), &tab.Rows[i])
 			}
 		}
 	})

@@ -1,11 +1,10 @@
 package torch
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/result"
 )
 
 // pair is a row to be: two tensors, or the reason why there are not two.
@@ -13,7 +12,7 @@ type pair struct {
 	index        int64
 	op           string // empty: unknown to my file
 	mine, golden *tensor
-	reason       *compare.Reason
+	reason       *result.Reason
 }
 
 // matching pairs the tensors of two files.
@@ -93,12 +92,11 @@ func (m *matching) call(c *call, golden *calls, place int) {
 	}
 }
 
-func noMatch(name, side string) *compare.Reason {
-	kind := compare.NoGolden
+func noMatch(name, side string) *result.Reason {
 	if side == "my" {
-		kind = compare.NoMine
+		return because(result.NoLeftMatch, name)
 	}
-	return &compare.Reason{Kind: kind, Text: fmt.Sprintf("No data match with %s in %s dump data.", name, side)}
+	return because(result.NoMatch, name)
 }
 
 // tensor finds a tensor by its path below the call. If there is none it is

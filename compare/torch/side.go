@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/h5"
 )
@@ -91,6 +92,14 @@ type tensor struct {
 	// stride is the Stride attribute in elements, nil without one.
 	stride []int64
 	err    error // an attribute that cannot be read
+}
+
+// role is the direction of the tensor.
+func (t *tensor) role() result.Role {
+	if t.input {
+		return result.Input
+	}
+	return result.Output
 }
 
 // call is one execution of an operator.

@@ -21,6 +21,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/result"
 )
 
 // Exit codes of msaccucmp that this comparison gives.
@@ -42,8 +43,8 @@ type Options struct {
 	// MaxElements bounds how many elements of a tensor reach the metrics; 0
 	// takes all.
 	MaxElements int64
-	// PostProcess makes [Table.WriteFile] put the suspicious rows and their
-	// tensors into a folder as well. It needs the cosine among the metrics.
+	// PostProcess tells that suspicious rows will be asked for, which needs the
+	// cosine similarity among the metrics.
 	PostProcess bool
 	// Workers is the number of goroutines; all cores by default. The result
 	// does not depend on it.
@@ -124,7 +125,7 @@ func Compare(ctx context.Context, minePath, goldenPath string, opt Options) (*Ta
 	t.Warnings = append(append(t.Warnings, mine.warnings...), golden.warnings...)
 	m := newMatching(mine, golden)
 	m.run()
-	t.Rows = make([]Row, len(m.pairs))
+	t.Rows = make([]result.Row, len(m.pairs))
 	if err := t.compute(ctx, m); err != nil {
 		return nil, err
 	}

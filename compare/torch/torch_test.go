@@ -12,6 +12,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/report"
 	"precision/dump/npy"
 )
 
@@ -26,7 +27,7 @@ func table(t *testing.T, mine, golden string, opt Options) (*Table, string) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := tab.Write(&b); err != nil {
+	if err := report.WriteRows(&b, tab.Columns(), tab.Rows, nil); err != nil {
 		t.Fatal(err)
 	}
 	return tab, b.String()
@@ -129,9 +130,9 @@ func TestLoad(t *testing.T) {
 func TestSameFile(t *testing.T) {
 	tab, _ := table(t, "full_npu.h5", "full_npu.h5", Options{Exact: true})
 	for _, r := range tab.Rows {
-		bare := r.Mine == "/Cast/9/output/bare"
+		bare := r.Left.File == "/Cast/9/output/bare"
 		if r.Compared == bare || (r.Compared && r.Result.Values[metric.MaxAbsoluteError].Float() != 0) {
-			t.Errorf("%s: %+v", r.Mine, r)
+			t.Errorf("%s: %+v", r.Left.File, r)
 		}
 	}
 	if len(tab.Rows) != 24 {
@@ -143,10 +144,10 @@ func TestMaxElements(t *testing.T) {
 	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", Options{MaxElements: 3})
 	for _, r := range tab.Rows {
 		if r.Compared && r.Result.N > 3 {
-			t.Errorf("%s: %d elements", r.Mine, r.Result.N)
+			t.Errorf("%s: %d elements", r.Left.File, r.Result.N)
 		}
-		if r.Mine == "/Add/3/input/self" && r.Result.Values[metric.MaxAbsoluteError].Float() != 0 {
-			t.Errorf("%s: the fourth element was compared", r.Mine)
+		if r.Left.File == "/Add/3/input/self" && r.Result.Values[metric.MaxAbsoluteError].Float() != 0 {
+			t.Errorf("%s: the fourth element was compared", r.Left.File)
 		}
 	}
 }
@@ -194,14 +195,20 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	tab, all := table(t, "full_npu.h5", "full_gpu.h5", Options{Metrics: few, PostProcess: true})
 	path := filepath.Join(dir, "result_20240102030405.csv")
-	warnings, err := tab.WriteFile(context.Background(), path)
-	if err != nil || len(warnings) != 0 {
-		t.Fatal(err, warnings)
+	if err := report.WriteFile(path, tab.Columns(), tab.Rows, nil); err != nil {
+		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != all {
 		t.Errorf("the file holds\n%s", got)
 	}
 	folder := filepath.Join(dir, "result_20240102030405_filtered")
+	if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), tab.Columns(), tab.Rows, Suspicious); err != nil {
+		t.Fatal(err)
+	}
+	warnings, err := tab.WriteTensors(context.Background(), folder)
+	if err != nil || len(warnings) != 0 {
+		t.Fatal(err, warnings)
+	}
 	var want []string
 	for i, row := range fullRows {
 		if i == 0 || row == "" || strings.Contains(row, "NaN,No data") || strings.Contains(row, "NaN,NaN,\"[") ||

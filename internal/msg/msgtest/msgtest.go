@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	verb  = regexp.MustCompile(`%[-+# 0]*[0-9]*(\.[0-9]+)?[a-zA-Z%]`)
+	verb  = regexp.MustCompile(`%(?:\[[0-9]+\])?[-+# 0]*[0-9]*(\.[0-9]+)?[a-zA-Z%]`)
 	forms = regexp.MustCompile(`%d[^{}]*\{[^{}|]*\|[^{}|]*\}`)
 	han   = regexp.MustCompile(`\p{Han}`)
 )

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+	"precision/internal/msg"
+	"precision/internal/whole"
+)
+
+// CSV writes rows as csv: comma, CRLF, minimal quoting, NaN for what was not
+// computed. Cells that a spreadsheet would run as a formula get a blank in
+// front, so one odd operator name neither harms the reader nor the table.
+type CSV struct {
+	w     *csv.Writer
+	cols  result.Columns
+	cells []string
+}
+
+// NewCSV starts a table on w; Header comes first, then Row by Row, then Flush.
+func NewCSV(w io.Writer, cols result.Columns) *CSV {
+	return &CSV{w: lines(w), cols: cols}
+}
+
+// lines writes lines of cells in the dialect of result tables.
+func lines(w io.Writer) *csv.Writer {
+	c := csv.NewWriter(w)
+	c.UseCRLF = true
+	return c
+}
+
+// Header writes the column names.
+func (w *CSV) Header() error { return w.w.Write(Header(w.cols)) }
+
+// Row writes one row.
+func (w *CSV) Row(r *result.Row) error {
+	w.cells = appendCells(w.cells[:0], w.cols, r)
+	return w.w.Write(w.cells)
+}
+
+// Flush hands everything on and reports the first error of all writes.
+func (w *CSV) Flush() error {
+	w.w.Flush()
+	return w.w.Error()
+}
+
+// File is a csv table that appears under its name when it is complete.
+type File struct {
+	*CSV
+	file *whole.File
+}
+
+// Create starts a table that will be at path. Discard must be called when done.
+func Create(path string, cols result.Columns) (*File, error) {
+	f, err := whole.Create(path, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	t := &File{CSV: NewCSV(f, cols), file: f}
+	if err := t.Header(); err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Commit lets the table appear.
+func (f *File) Commit() error {
+	if err := f.Flush(); err != nil {
+		return &os.PathError{Op: "write", Path: f.file.Path(), Err: err}
+	}
+	return f.file.Commit()
+}
+
+// Discard drops the table unless it was committed.
+func (f *File) Discard() { f.file.Discard() }
+
+// WriteRows writes a table of the rows that keep holds for; nil keeps all.
+func WriteRows(w io.Writer, cols result.Columns, rows []result.Row, keep func(*result.Row) bool) error {
+	return NewCSV(w, cols).all(rows, keep)
+}
+
+// WriteFile is [WriteRows] to a file that appears whole.
+func WriteFile(path string, cols result.Columns, rows []result.Row, keep func(*result.Row) bool) error {
+	return whole.Fill(path, 0o600, func(w io.Writer) error { return WriteRows(w, cols, rows, keep) })
+}
+
+func (w *CSV) all(rows []result.Row, keep func(*result.Row) bool) error {
+	if err := w.Header(); err != nil {
+		return err
+	}
+	for i := range rows {
+		if r := &rows[i]; keep == nil || keep(r) {
+			if err := w.Row(r); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Flush()
+}
+
+// Header lists the column names in order.
+func Header(c result.Columns) []string {
+	h := []string{"Index"}
+	if c.Sequence {
+		h = append(h, "OpSequence")
+	}
+	switch {
+	case c.Datasets:
+		h = append(h, "NPUDump", "NPUDumpPath", "GroundTruthPath", "DataType", "Shape")
+	default:
+		h = append(h, "OpType", "NPUDump", "DataType")
+		if c.LeftAddress {
+			h = append(h, "Address")
+		}
+		h = append(h, "GroundTruth", "DataType")
+		if c.RightAddress {
+			h = append(h, "Address")
+		}
+		h = append(h, "TensorIndex", "Shape")
+	}
+	if c.Overflow {
+		h = append(h, "OverFlow")
+	}
+	for _, v := range c.Values {
+		h = append(h, v.Name())
+	}
+	return append(h, "CompareFailReason")
+}
+
+// Cells are the texts of a row, in the order of [Header].
+func Cells(c result.Columns, r *result.Row) []string { return appendCells(nil, c, r) }
+
+func appendCells(cells []string, c result.Columns, r *result.Row) []string {
+	cells = append(cells, strconv.Itoa(r.Index))
+	if c.Sequence {
+		cells = append(cells, strconv.FormatInt(r.Sequence, 10))
+	}
+	switch {
+	case c.Datasets:
+		cells = append(cells, textCell(r.Op), textCell(r.Left.File), textCell(r.Right.File), typeCell(c, r, &r.Left), shapeCell(r.Shape))
+	default:
+		cells = append(cells, textCell(r.Type), Neutral(r.Left.Names), typeCell(c, r, &r.Left))
+		if c.LeftAddress {
+			cells = append(cells, addressCell(&r.Left))
+		}
+		cells = append(cells, Neutral(r.Right.Names), typeCell(c, r, &r.Right))
+		if c.RightAddress {
+			cells = append(cells, addressCell(&r.Right))
+		}
+		cells = append(cells, textCell(r.Tensor()), shapeCell(r.Shape))
+	}
+	if c.Overflow {
+		cells = append(cells, textCell(r.Overflow))
+	}
+	for _, v := range c.Values {
+		switch {
+		case !r.Compared:
+			cells = append(cells, "NaN")
+		case v.Script != "":
+			cells = append(cells, textCell(r.Custom[v.Script]))
+		default:
+			cells = append(cells, r.Result.Values[v.Metric].Text(v.Metric))
+		}
+	}
+	return append(cells, Neutral(join(msg.English, r.Reasons, c.Quiet)))
+}
+
+// typeCell is the element type of a tensor that was compared.
+func typeCell(c result.Columns, r *result.Row, o *result.Operand) string {
+	switch {
+	case !r.Compared || o.Shape == nil:
+		return "NaN"
+	case !c.Loaded:
+		return textCell(o.DType.String())
+	}
+	for _, d := range o.Shape {
+		if d == 0 {
+			return "float64" // what numpy makes of no elements
+		}
+	}
+	return textCell(o.DType.Loaded())
+}
+
+func addressCell(o *result.Operand) string {
+	if o.Address == nil {
+		return "NaN"
+	}
+	return strconv.FormatUint(*o.Address, 10)
+}
+
+// textCell is a neutral text, NaN for an empty one.
+func textCell(s string) string {
+	if s == "" {
+		return "NaN"
+	}
+	return Neutral(s)
+}
+
+// shapeCell writes [1,3,224,224], [] for a scalar, NaN where there is none.
+func shapeCell(dims []int64) string {
+	if dims == nil {
+		return "NaN"
+	}
+	b := []byte{'['}
+	for i, d := range dims {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, d, 10)
+	}
+	return string(append(b, ']'))
+}
+
+// Neutral returns a cell that a spreadsheet shows as text and does not run: a
+// blank goes in front of a formula sign at the beginning of the cell or right
+// behind a semicolon, where some locales split cells. Numbers are left alone.
+func Neutral(cell string) string {
+	if !formulaSign(cell) && !strings.Contains(cell, ";") {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return cell
+	}
+	parts := strings.SplitAfter(cell, ";")
+	for i, part := range parts {
+		if formulaSign(part) {
+			parts[i] = " " + part
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// formulaSign tells whether s begins with one of = + - % @, the full-width
+// forms of the first three, or a control character that a spreadsheet drops
+// before it looks at the next one.
+func formulaSign(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch s[0] {
+	case '=', '+', '-', '%', '@', '\t', '\r':
+		return true
+	}
+	return strings.HasPrefix(s, "\uff1d") || strings.HasPrefix(s, "\uff0b") || strings.HasPrefix(s, "\uff0d")
+}

@@ -1,0 +1,267 @@
+package report
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// mostWarnings is how many lines that cannot be used are told of.
+const mostWarnings = 10
+
+// OpenCSV reads a result table from a file; see [ReadCSV]. The table's time is
+// that of the file.
+func OpenCSV(path string) (*result.Table, []error, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	t, warnings, err := ReadCSV(f, path)
+	if info, failed := f.Stat(); err == nil && failed == nil {
+		t.Meta.Time = info.ModTime()
+	}
+	return t, warnings, err
+}
+
+// ReadCSV reads a result table of any generation: of this program and of
+// msaccucmp.py with any options, with the titles LeftOp and RightOp of older
+// tools, or without titles. path stands in errors. It holds what the csv does:
+// numbers in its six decimals, no edges, no facts. Lines that cannot be used
+// are dropped and returned as warnings, the first ten of them.
+//
+// A file none of whose lines is one of a result table is an error.
+func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
+	text := bufio.NewReader(from)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		text.Discard(3) // spreadsheets save with a byte order mark
+	}
+	r := csv.NewReader(text)
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	in := &importer{fields: noTitles, table: &result.Table{}}
+	var warnings []error
+	rows, titles := 0, false
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, warnings, fmt.Errorf("%s: %w", path, err)
+		}
+		line, _ := r.FieldPos(0)
+		if strings.TrimSpace(row[0]) == "Index" {
+			if in.fields, err = findFields(row); err != nil {
+				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
+			}
+			titles = true
+			continue
+		}
+		rows++
+		if err := in.row(row); err != nil && len(warnings) < mostWarnings {
+			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
+		}
+	}
+	if !titles && in.tensors == 0 {
+		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)
+	}
+	if len(warnings) > 0 && len(in.table.Rows) == 0 {
+		return nil, warnings, fmt.Errorf("%s: none of its %d rows can be used", path, rows)
+	}
+	in.finish()
+	return in.table, warnings, nil
+}
+
+// fields are the columns of a result table; -1 is a column it does not have.
+type fields struct {
+	index, sequence, typ, left, right, tensor, shape, overflow, reason int
+	leftType, rightType                                                int
+	values                                                             []int // by metric
+}
+
+// noTitles are the columns of tables without a line of titles.
+var noTitles = fields{index: 0, sequence: -1, typ: -1, left: 1, right: 2, tensor: 3, shape: -1, overflow: -1, reason: -1, leftType: -1, rightType: -1,
+	values: noValues(metric.CosineSimilarity, 4, metric.MaxAbsoluteError, 5)}
+
+// noValues are columns of metrics of which only the given ones are there.
+func noValues(a metric.Metric, atA int, b metric.Metric, atB int) []int {
+	list := slices.Repeat([]int{-1}, metric.Count)
+	list[a], list[b] = atA, atB
+	return list
+}
+
+// findFields finds columns by the titles of any generation.
+func findFields(titles []string) (fields, error) {
+	find := func(names ...string) int {
+		for i, h := range titles {
+			if slices.Contains(names, strings.TrimSpace(h)) {
+				return i
+			}
+		}
+		return -1
+	}
+	f := fields{
+		index: find("Index"), sequence: find("OpSequence"), typ: find("OpType"),
+		left: find("NPUDump", "LeftOp"), right: find("GroundTruth", "RightOp"),
+		tensor: find("TensorIndex"), shape: find("Shape"), overflow: find("OverFlow"), reason: find("CompareFailReason"),
+		leftType: -1, rightType: -1,
+	}
+	for i, h := range titles { // of each side, behind its operators
+		switch {
+		case strings.TrimSpace(h) != "DataType":
+		case i > f.right && f.right >= 0:
+			f.rightType = i
+		case i > f.left && f.left >= 0:
+			f.leftType = i
+		}
+	}
+	for m := range metric.Metric(metric.Count) {
+		f.values = append(f.values, find(m.String()))
+	}
+	if f.tensor < 0 || f.values[metric.CosineSimilarity] < 0 {
+		return f, errors.New("no column TensorIndex or CosineSimilarity, expected a result table")
+	}
+	return f, nil
+}
+
+// importer makes a table of lines.
+type importer struct {
+	fields
+	table   *result.Table
+	tensors int
+	metrics [metric.Count]bool
+}
+
+// row adds a line.
+func (in *importer) row(cells []string) error {
+	get := func(i int) string {
+		if i < 0 || i >= len(cells) {
+			return ""
+		}
+		return strings.TrimSpace(cells[i])
+	}
+	text := func(i int) string {
+		if s := get(i); s != "NaN" {
+			return strings.Clone(s)
+		}
+		return ""
+	}
+	r := result.Row{Role: result.Whole, Slot: -1, Type: text(in.typ), Overflow: text(in.overflow)}
+	if s := get(in.overflow); s == "NaN" && in.overflow >= 0 {
+		r.Overflow = s
+	}
+	r.Left.Names, r.Right.Names = text(in.left), text(in.right)
+	r.Index, _ = strconv.Atoi(get(in.index))
+	r.Sequence = int64(r.Index)
+	if n, err := strconv.ParseInt(get(in.sequence), 10, 64); err == nil {
+		r.Sequence = n
+	}
+	r.Facts.Order = int(r.Sequence)
+	r.Reasons = ParseReasons(get(in.reason))
+	if name := get(in.tensor); name != "NaN" && name != "*" && name != "" {
+		op, role, slot, err := result.ParseTensor(name)
+		if err != nil {
+			return err
+		}
+		r.Op, r.Role, r.Slot = strings.Clone(op), role, slot
+		in.tensors++
+	} else {
+		r.Op, _, _ = strings.Cut(r.Left.Names, ",")
+	}
+	r.Shape = parseShape(get(in.shape))
+	for m, at := range in.values {
+		v, ok := metric.ParseValue(get(at))
+		if at >= 0 {
+			in.metrics[m] = true
+		}
+		if ok && v.OK() && r.Role != result.Whole {
+			r.Compared, r.Result.Values[m] = true, v
+		}
+	}
+	if t, ok := dtype.Parse(get(in.leftType)); ok && r.Shape != nil {
+		r.Left.DType, r.Left.Shape = t, r.Shape
+	}
+	if t, ok := dtype.Parse(get(in.rightType)); ok && r.Shape != nil {
+		r.Right.DType, r.Right.Shape = t, r.Shape
+	}
+	r.Facts.Scalar = r.Shape != nil && scalar(r.Shape)
+	blame(&r, get(in.values[metric.StandardDeviation]))
+	in.table.Rows = append(in.table.Rows, r)
+	return nil
+}
+
+// blame tells on which side the NaN or Inf of a tensor are, from its cell
+// StandardDeviation: (mean;deviation),(mean;deviation) of left and right. In
+// tables of msaccucmp.py nan is computed from them, where NaN stands for what
+// was not computed.
+func blame(r *result.Row, deviation string) {
+	computed := func(m metric.Metric) bool { v := r.Result.Values[m]; return v.OK() && math.IsNaN(v.Float()) }
+	if !computed(metric.CosineSimilarity) && !computed(metric.MaxAbsoluteError) {
+		return
+	}
+	left, right, known := strings.Cut(strings.ToLower(deviation), "),(")
+	finite := func(s string) bool { return !strings.Contains(s, "nan") && !strings.Contains(s, "inf") }
+	kind := result.NonFinite
+	switch {
+	case !known || finite(left) && finite(right):
+	case finite(right):
+		kind = result.LeftNonFinite
+	case finite(left):
+		kind = result.RightNonFinite
+	default:
+		kind = result.BothNonFinite
+	}
+	r.Add(result.Because(kind))
+}
+
+// finish fills in what is known of the whole table.
+func (in *importer) finish() {
+	t := in.table
+	for m, has := range in.metrics {
+		if has {
+			t.Meta.Metrics = append(t.Meta.Metrics, metric.Metric(m).String())
+		}
+	}
+	t.Meta.Unordered = in.sequence < 0
+}
+
+// parseShape reads the cell Shape, [1,3,224,224].
+func parseShape(s string) []int64 {
+	s, open := strings.CutPrefix(s, "[")
+	s, closed := strings.CutSuffix(s, "]")
+	if !open || !closed {
+		return nil
+	}
+	dims := []int64{}
+	if s == "" {
+		return dims
+	}
+	for _, d := range strings.Split(s, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(d), 10, 64)
+		if err != nil || n < 0 {
+			return nil
+		}
+		dims = append(dims, n)
+	}
+	return dims
+}
+
+func scalar(dims []int64) bool {
+	for _, d := range dims {
+		if d != 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/internal/msg"
+)
+
+func readText(text string) (*result.Table, []error, error) {
+	return ReadCSV(strings.NewReader(text), "x.csv")
+}
+
+// What is written can be read back, but for what csv has no room for.
+func TestReadWhatIsWritten(t *testing.T) {
+	cols := result.Columns{LeftAddress: true, Sequence: true, Overflow: true,
+		Values: result.ColumnsOf([]metric.Metric{metric.CosineSimilarity, metric.StandardDeviation})}
+	row := result.Row{Index: 3, Sequence: 9, Type: "Conv2D", Op: "a:b", Role: result.Input, Slot: 2, Shape: []int64{1, 3}, Overflow: "NO", Compared: true,
+		Left: result.Operand{Names: "x,y"}, Right: result.Operand{Names: "*"}, Reasons: []result.Reason{result.Because(result.StorageOrder, "(3, 1)", "(1, 3)")}}
+	row.Result.Values[metric.CosineSimilarity], _ = metric.ParseValue("0.500000")
+	row.Result.Values[metric.StandardDeviation], _ = metric.ParseValue("(0.100;1.000),(0.000;2.000)")
+	whole := result.Row{Index: 4, Sequence: 10, Type: "Add", Op: "s", Role: result.Whole, Slot: -1, Left: result.Operand{Names: "s"}, Right: result.Operand{Names: "t"},
+		Reasons: []result.Reason{result.Because(result.NoLeftDump, "s", "Add")}}
+	var b strings.Builder
+	if err := WriteRows(&b, cols, []result.Row{row, whole}, nil); err != nil {
+		t.Fatal(err)
+	}
+	table, warnings, err := readText(b.String())
+	if err != nil || len(warnings) > 0 || len(table.Rows) != 2 {
+		t.Fatalf("%+v %v %v", table, warnings, err)
+	}
+	if !slices.Equal(table.Meta.Metrics, []string{"CosineSimilarity", "StandardDeviation"}) || table.Meta.Unordered {
+		t.Errorf("%+v", table.Meta)
+	}
+	var again strings.Builder
+	if err := WriteRows(&again, cols, table.Rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	// Addresses and element types that are not known.
+	if again.String() != b.String() {
+		t.Errorf("became\n%s\nwas\n%s", again.String(), b.String())
+	}
+	r := table.Rows[0]
+	if r.Op != "a:b" || r.Role != result.Input || r.Slot != 2 || !r.Inserted() || r.Facts.Order != 9 || r.Reasons[0].Kind != result.StorageOrder {
+		t.Errorf("%+v", r)
+	}
+	if w := table.Rows[1]; w.Role != result.Whole || w.Op != "s" || w.Class() != result.NoDump {
+		t.Errorf("%+v", w)
+	}
+}
+
+// Tables of msaccucmp have nan where a metric was computed from NaN or Inf, and
+// NaN for what was not computed. The side is that of the StandardDeviation.
+func TestReadNaN(t *testing.T) {
+	const header = "\ufeff\"Index\",OpType,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,StandardDeviation,MaxRelativeError,CompareFailReason\n"
+	for _, c := range []struct {
+		row    string
+		reason string
+	}{
+		{`nan,nan,"(nan;nan),(0.1;1.2)",nan,`, "Only the left data hold NaN or Inf."},
+		{`nan,nan,"(0.1;1.2),(nan;nan)",0.000000,`, "Only the right data hold NaN or Inf."},
+		{`nan,nan,"(nan;nan),(nan;nan)",0.000316,`, "Both sides hold NaN or Inf."},
+		{`nan,inf,"(-inf;nan),(inf;nan)",nan,`, "Both sides hold NaN or Inf."},
+		{`nan,NaN,NaN,NaN,`, "The data hold NaN or Inf."},
+		{`1.000000,nan,"(nan;0.0),(1.0;0.0)",nan,This tensor is scalar.`, "This tensor is scalar.,Only the left data hold NaN or Inf."},
+		{`NaN,NaN,NaN,NaN,`, ""},
+		{`NaN,1.000000,"(0;0),(1;0)",1.0,zero`, "zero"},
+	} {
+		table, warnings, err := readText(header + "4,Op,a,b,a:output:0," + c.row + "\r\n")
+		if err != nil || len(warnings) > 0 || len(table.Rows) != 1 || table.Rows[0].Index != 4 {
+			t.Fatalf("%s: %+v %v %v", c.row, table, warnings, err)
+		}
+		if got := Sentences(msg.English, table.Rows[0].Reasons); got != c.reason {
+			t.Errorf("%s: %q, want %q", c.row, got, c.reason)
+		}
+	}
+}
+
+// Files that are no result tables are told from empty tables.
+func TestReadForeign(t *testing.T) {
+	const head = "Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n"
+	for text, ok := range map[string]bool{
+		"":                     false,
+		"hello\nworld":         false,
+		head:                   true,
+		"Index,a,b\n":          false,
+		head + "0,a,b,foo,1\n": false,
+		"x,y\n" + head + "1,a,b,a:output:0,0.5\n": true,
+		"1,a,b,a:output:0,0.5,0.1\n":              true,
+	} {
+		if _, _, err := readText(text); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	table, warnings, err := readText(head + "0,a,b,foo,0.5\n1,a,b,a:output:0,0.5\n")
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "x.csv: line 2: found the tensor \"foo\"") || len(table.Rows) != 1 {
+		t.Errorf("%v, %v", warnings, err)
+	}
+	if v := table.Rows[0].Result.Values[metric.CosineSimilarity].Float(); v != 0.5 || !table.Meta.Unordered {
+		t.Errorf("cosine %g, %+v", v, table.Meta)
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	for _, name := range []string{"result_20260102030405.csv", "old.csv", "bare.csv"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "repl", "testdata", "results", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, _, err := readText(text)
+		if err != nil {
+			return
+		}
+		for i := range table.Rows {
+			r := &table.Rows[i]
+			if r.Compared && r.Role == result.Whole {
+				t.Errorf("values without a tensor: %+v", r)
+			}
+			Sentences(msg.Chinese, r.Reasons)
+			for _, v := range r.Result.Values {
+				_ = math.IsNaN(v.Float())
+			}
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"strings"
+
+	"precision/compare/result"
+	"precision/internal/msg"
+)
+
+// Sentence says a reason in a language. A kind this package has no text for is
+// its name and arguments.
+func Sentence(lang msg.Lang, r result.Reason) string {
+	key := "reason." + string(r.Kind)
+	if !msg.English.Has(key) || len(r.Args) != argsOf(r.Kind) {
+		return strings.Join(append([]string{string(r.Kind)}, r.Args...), " ")
+	}
+	args := make([]any, len(r.Args))
+	for i, a := range r.Args {
+		args[i] = a
+	}
+	return lang.T(key, args...)
+}
+
+// Sentences says all reasons of a row, in English as the csv table does.
+func Sentences(lang msg.Lang, reasons []result.Reason) string {
+	return join(lang, reasons, false)
+}
+
+// join is Sentences, without those that the old tool keeps to itself if quiet.
+func join(lang msg.Lang, reasons []result.Reason, quiet bool) string {
+	var texts []string
+	for _, r := range reasons {
+		if quiet && r.Kind.Quiet() {
+			continue
+		}
+		if text := Sentence(lang, r); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	if lang == msg.Chinese {
+		return strings.Join(texts, "；")
+	}
+	return strings.Join(texts, ",")
+}
+
+// ClassText says a class in a few words: "no golden tensor".
+func ClassText(lang msg.Lang, c result.Class) string { return lang.T("class." + c.String()) }
+
+// MissingText says why a row has no values in a few words that go behind a
+// number: "3 without a golden tensor".
+func MissingText(lang msg.Lang, reasons []result.Reason) string {
+	if len(reasons) == 0 {
+		return lang.T("missing.none")
+	}
+	for _, r := range reasons {
+		switch c := r.Kind.Class(); {
+		case r.Kind == result.NoteNotFinite:
+			return lang.T("missing.finite")
+		case r.Kind == result.BothNonFinite:
+			return lang.T("missing.both")
+		case r.Kind == result.NoteBoolean:
+			return lang.T("missing.dtype")
+		case r.Kind == result.NoteEmpty:
+			return lang.T("missing.empty")
+		case c != result.Remark && r.Kind != result.Text:
+			return lang.T("missing." + c.String())
+		}
+	}
+	return lang.T("missing.other")
+}
