@@ -1,0 +1,323 @@
+package msprobe
+
+import (
+	"fmt"
+	"strconv"
+
+	"precision/dump/dtype"
+)
+
+// reader reads the values of one entry.
+type reader struct {
+	cursor
+	values  []Value
+	shapes  []int64  // of all values, so that they need one piece of memory
+	numbers []Number // of all Items
+	extras  int      // how many keys were kept aside
+	path    []byte
+	section Section
+	types   map[string]elem // element types by their names in the file
+}
+
+type elem struct {
+	typ   dtype.Type
+	known bool
+}
+
+// What a call may have. A list of a million numbers is no argument that anyone
+// compares, and its values would take fifty times the memory of the file.
+const (
+	maxValues = 1 << 14
+	maxDepth  = 64
+	maxExtras = 1 << 12
+	maxItems  = 1 << 16
+	maxDims   = 64      // of a tensor
+	maxShapes = 1 << 18 // dims of all tensors
+)
+
+// value reads a value and all below it.
+func (r *reader) value(depth int) {
+	switch b := r.next(); {
+	case b == 0:
+	case depth > maxDepth:
+		r.fail(fmt.Sprintf("values nested at most %d deep", maxDepth))
+	case b == '[':
+		r.list(func(i int) {
+			back := r.enter(strconv.AppendInt(r.point(), int64(i), 10))
+			r.value(depth + 1)
+			r.path = r.path[:back]
+		})
+	case b == '{':
+		if !r.leaf() {
+			r.object(func(key []byte) {
+				back := r.enter(append(r.point(), valid(key)...))
+				r.value(depth + 1)
+				r.path = r.path[:back]
+			})
+		}
+	default:
+		n := r.number()
+		if !r.ok() {
+			return
+		}
+		v := r.add()
+		if v == nil {
+			return
+		}
+		if v.Value = n; n.Kind != Null {
+			v.Kind = Bare
+		}
+	}
+}
+
+// point returns the path with a point for what follows.
+func (r *reader) point() []byte {
+	if len(r.path) == 0 {
+		return r.path
+	}
+	return append(r.path, '.')
+}
+
+// enter makes p the path and returns the length to go back to.
+func (r *reader) enter(p []byte) (back int) {
+	back = len(r.path)
+	r.path = p
+	return back
+}
+
+// add makes room for a value at the current path; nil if there are too many.
+func (r *reader) add() *Value {
+	if len(r.values) == maxValues {
+		r.fail(fmt.Sprintf("at most %d values in a call", maxValues))
+		return nil
+	}
+	if len(r.values) < cap(r.values) {
+		r.values = r.values[:len(r.values)+1]
+	} else {
+		r.values = append(r.values, Value{})
+	}
+	v := &r.values[len(r.values)-1]
+	*v = Value{Section: r.section, Path: r.names.of(r.path)}
+	return v
+}
+
+// leaf reads an object that is one value: one with a type that is a text, and a
+// key that confirms it, as a dict of the user may have a key "type", too. It
+// reads nothing and returns false for other objects.
+func (r *reader) leaf() bool {
+	start := r.p
+	first := r.cursor
+	first.take('{')
+	if first.next() == '}' {
+		return false
+	}
+	if key, _ := first.raw(); first.ok() && string(key) != "type" && !r.typed() {
+		return false
+	}
+	count, shapes, numbers := len(r.values), len(r.shapes), len(r.numbers)
+	v := r.add()
+	if v == nil {
+		return true
+	}
+	confirmed, isText := false, false
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "type":
+			if r.next() == '"' {
+				v.Type, isText = r.text(), true
+				return
+			}
+			r.skip()
+			return
+		case "dtype":
+			if r.next() == '"' {
+				v.DType, confirmed = r.text(), true
+				e, ok := r.types[v.DType]
+				if !ok {
+					e.typ, e.known = dtype.FromFramework(v.DType)
+					if len(r.types) < maxNames {
+						r.types[v.DType] = e
+					}
+				}
+				v.Elem, v.Known = e.typ, e.known
+				return
+			}
+		case "shape":
+			confirmed = true
+			if shape, ok := r.shape(); ok {
+				v.Shape = shape
+				return
+			}
+		case "Max":
+			if r.bare(&v.Max) {
+				return
+			}
+		case "Min":
+			if r.bare(&v.Min) {
+				return
+			}
+		case "Mean":
+			if r.bare(&v.Mean) {
+				return
+			}
+		case "Norm":
+			if r.bare(&v.Norm) {
+				return
+			}
+		case "md5":
+			if r.bare(&v.MD5) {
+				return
+			}
+		case "requires_grad":
+			var n Number
+			if r.bare(&n) {
+				if n.Kind == Bool {
+					v.RequiresGrad = No + Tristate(n.I)
+				}
+				return
+			}
+		case "data_name":
+			var n Number
+			if r.bare(&n) {
+				v.DataName = n.S
+				return
+			}
+		case "value":
+			confirmed = true
+			if r.next() == '[' {
+				if r.items(v) {
+					return
+				}
+			} else if r.bare(&v.Value) {
+				return
+			}
+		case "format":
+			confirmed = true
+			if r.bare(&v.Value) {
+				return
+			}
+		case "group_ranks":
+			confirmed = true
+			if r.next() == '[' && r.items(v) {
+				return
+			}
+		}
+		if r.extras == maxExtras {
+			r.skip()
+			return
+		}
+		r.extras++
+		name := valid(key)
+		if json := r.json(); r.ok() {
+			v.Extra = append(v.Extra, Extra{name, json})
+		}
+	})
+	if !r.ok() {
+		if r.values = r.values[:count]; !r.bad {
+			r.p = start // its beginning is of no use
+		}
+		return true
+	}
+	if !isText || !confirmed {
+		r.values, r.shapes, r.numbers, r.p = r.values[:count], r.shapes[:shapes], r.numbers[:numbers], start
+		return false
+	}
+	v.Kind = kindOf(v)
+	return true
+}
+
+// typed looks ahead whether an object has a type that is a text, though not as
+// its first key.
+func (r *reader) typed() (found bool) {
+	ahead := r.cursor
+	ahead.object(func(key []byte) {
+		is := string(key) == "type"
+		found = found || is && ahead.next() == '"'
+		ahead.skip()
+	})
+	if ahead.more && !r.end {
+		r.cursor.more = true // decide when all of it is there
+	}
+	return found
+}
+
+// bare reads a bare value; false, with nothing read, if there is a container.
+func (r *reader) bare(n *Number) bool {
+	if b := r.next(); b == '[' || b == '{' {
+		return false
+	}
+	*n = r.number()
+	return true
+}
+
+// shape reads a list of whole numbers; false, with nothing read, if there is
+// something else.
+func (r *reader) shape() ([]int64, bool) {
+	start, from := r.p, len(r.shapes)
+	if r.next() != '[' {
+		return nil, false
+	}
+	whole := true
+	r.list(func(i int) {
+		if b := r.next(); b == '[' || b == '{' || i == maxDims || len(r.shapes) == maxShapes {
+			whole = false
+			r.skip()
+			return
+		}
+		n := r.number()
+		whole = whole && n.Kind == Int
+		r.shapes = append(r.shapes, n.I)
+	})
+	if !whole {
+		if r.ok() {
+			r.p = start
+		}
+		return nil, !r.ok()
+	}
+	if r.shapes == nil {
+		return []int64{}, true // a scalar, which has a shape
+	}
+	return r.shapes[from:len(r.shapes):len(r.shapes)], true
+}
+
+// items reads a list of bare values; false, with nothing read, if there is
+// something else in it.
+func (r *reader) items(v *Value) bool {
+	start, from := r.p, len(r.numbers)
+	plain := true
+	r.list(func(int) {
+		var n Number
+		if len(r.numbers) == maxItems || !r.bare(&n) {
+			plain = false
+			r.skip()
+			return
+		}
+		r.numbers = append(r.numbers, n)
+	})
+	if !plain && r.ok() {
+		r.numbers, r.p = r.numbers[:from], start
+		return false
+	}
+	if v.Items = r.numbers[from:len(r.numbers):len(r.numbers)]; v.Items == nil {
+		v.Items = []Number{}
+	}
+	return true
+}
+
+var kinds = map[string]Kind{
+	"numpy.ndarray": Array, "slice": Slice, "ellipsis": Ellipsis, "torch.Size": Size, "torch.dtype": DType, "torch.device": Device,
+	"torch.memory_format": MemoryFormat, "torch.ProcessGroup": Group, "torch.distributed.ReduceOp": ReduceOp,
+}
+
+func kindOf(v *Value) Kind {
+	if k, ok := kinds[v.Type]; ok {
+		return k
+	}
+	switch {
+	case v.DType != "" && v.Shape != nil:
+		return Tensor
+	case v.Value.Kind != Absent:
+		return Scalar
+	}
+	return Unknown
+}
