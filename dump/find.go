@@ -18,6 +18,9 @@ type Options struct {
 	Rules bool
 	// Slices keeps the slices of FFTS+ apart, as operators of their own.
 	Slices bool
+	// Listing is what os.ReadDir gives of the folder, if the caller knows that;
+	// nil lists it.
+	Listing []fs.DirEntry
 }
 
 // Folder is what one folder of recordings holds, without the folders in it.
@@ -79,7 +82,7 @@ var notDumps = []string{MappingFile, "convert_failed_file_list.txt"}
 // missing, cannot be read, is not a folder, or has no recordings. With nothing
 // but overflow records in it, it is returned along with the error.
 func Scan(dir string, o Options) (*Folder, error) {
-	files, err := readDir(dir)
+	files, err := readDir(dir, o.Listing)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +112,13 @@ func Scan(dir string, o Options) (*Folder, error) {
 	return f, nil
 }
 
-// readDir lists the plain files of a folder by name, without a look at each.
-func readDir(dir string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
+// readDir lists the plain files of a folder by name, without a look at each; known
+// is its listing, if it was made already.
+func readDir(dir string, known []fs.DirEntry) ([]fs.DirEntry, error) {
+	entries, err := slices.Clone(known), error(nil)
+	if known == nil {
+		entries, err = os.ReadDir(dir)
+	}
 	if err != nil {
 		if info, e := os.Stat(dir); e == nil && !info.IsDir() {
 			return nil, errorf(dir, CodePath, -1, "not a folder")

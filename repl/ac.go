@@ -181,7 +181,7 @@ func (f *findings) verdict(s *session) string {
 					runs++
 				}
 			}
-			if runs > 1 || runs == 1 && workspace.HasEntries(s.data.GoldenDir()) {
+			if runs > 1 || runs == 1 && s.data.HasGolden() {
 				next = append(next, "ac -c")
 			} else {
 				say("verdict.capture", s.data.NPUDir(), s.data.GoldenDir())

@@ -22,7 +22,7 @@ const most = 100
 // vocabulary holds the names that completion knows. It is filled in the
 // background, so that the prompt is there at once; until then there are none.
 type vocabulary struct {
-	state                               string // of the folders the names are from
+	state                               int // of the folders the names are from
 	loading                             sync.Mutex
 	ops, types, passes, graphs, tensors atomic.Pointer[wordList]
 }

@@ -64,17 +64,15 @@ type session struct {
 	set  workspace.Settings
 	data *workspace.Workspace
 
-	// told are the debug ids whose graphs, or whose choice of a run, were told of,
-	// and toldH5 what was told of PyTorch dumps.
-	toldGraphs, toldDumps map[*workspace.DebugID]bool
-	toldH5                map[*workspace.H5Side]bool
-	toldDecode            bool // that tensors cannot be decoded has been told
+	// told are the remarks about the data folder that were made: each is made once.
+	told       map[string]bool
+	toldDecode bool // that tensors cannot be decoded has been told
 }
 
 // open reads the settings and prepares a session. What is wrong with settings
 // is told and does not end the session.
 func open(cfg Config) *session {
-	s, lang := &session{cfg: cfg, set: workspace.Defaults(), toldGraphs: map[*workspace.DebugID]bool{}, toldDumps: map[*workspace.DebugID]bool{}, toldH5: map[*workspace.H5Side]bool{}}, msg.FromEnv(os.Getenv)
+	s, lang := &session{cfg: cfg, set: workspace.Defaults(), told: map[string]bool{}}, msg.FromEnv(os.Getenv)
 	if cfg.ConfigDir == "" {
 		s.cfg.ConfigDir = workspace.ConfigFolder()
 	}

@@ -13,6 +13,7 @@ import (
 // completed.
 func TestFollow(t *testing.T) {
 	cfg, _, _ := sampleConfig(t)
+	time.Sleep(20 * time.Millisecond) // what is written at the time of a look has changed since
 	s := open(cfg)
 	v := newVocabulary()
 	known := func(list *atomic.Pointer[wordList], name string) bool {

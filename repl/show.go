@@ -4,41 +4,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"precision/dump"
 	"precision/repl/workspace"
 )
 
+// once reports whether a remark about the data folder is a new one.
+func (s *session) once(text string) bool {
+	told := s.told[text]
+	s.told[text] = true
+	return !told
+}
+
 // graphsOf are the graphs of a debug id. What was wrong with them is told the
 // first time.
 func (s *session) graphsOf(id *workspace.DebugID) *workspace.Graphs {
 	g := id.Graphs()
-	if !s.toldGraphs[id] {
-		s.toldGraphs[id] = true
-		for _, w := range g.Warnings {
+	for _, w := range g.Warnings {
+		if s.once(w.Error()) {
 			s.Warn("error", w)
 		}
 	}
 	return g
 }
 
-// toldOfGraphs reports whether a warning was one about the graphs of a debug id.
-func (s *session) toldOfGraphs(warning string) bool {
-	return slices.ContainsFunc(s.data.IDs(), func(id *workspace.DebugID) bool {
-		return s.toldGraphs[id] && slices.ContainsFunc(id.Graphs().Warnings, func(err error) bool { return err.Error() == warning })
-	})
-}
-
 // dumpsOf are the dumps of a debug id. Which run was chosen of several is told
 // the first time.
 func (s *session) dumpsOf(id *workspace.DebugID) *workspace.Dumps {
 	d := id.Dumps()
-	if !s.toldDumps[id] {
-		s.toldDumps[id] = true
-		if d.Runs > 1 {
-			s.Info("run.chosen", id.Name, d.Runs, d.Run)
-		}
+	if d.Runs > 1 && s.once(s.T("run.chosen", id.Name, d.Runs, d.Run)) {
+		s.Info("run.chosen", id.Name, d.Runs, d.Run)
 	}
 	return d
 }
@@ -71,14 +66,10 @@ func (s *session) findTensors(text string) []workspace.TensorRef {
 func (s *session) h5Sides() []*workspace.H5Side {
 	sides := s.data.H5Sides()
 	for _, d := range sides {
-		if s.toldH5[d] {
-			continue
+		if dir := filepath.Dir(d.File); d.Files > 1 && s.once(s.T("h5.chosen", dir, d.Files, d.File)) {
+			s.Info("h5.chosen", dir, d.Files, d.File)
 		}
-		s.toldH5[d] = true
-		if d.Files > 1 {
-			s.Info("h5.chosen", filepath.Dir(d.File), d.Files, d.File)
-		}
-		if d.Err != nil {
+		if d.Err != nil && s.once(d.Err.Error()) {
 			s.Warn("error", d.Err)
 		}
 	}

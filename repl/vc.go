@@ -136,7 +136,7 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 		return nil, s.Failed(ctx, err)
 	}
 	for _, w := range run.Warnings {
-		if !s.toldOfGraphs(w) { // both read the folder of graphs
+		if !s.told[w] { // both read the folder of graphs
 			s.Warn("error", w)
 		}
 	}
@@ -206,7 +206,7 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 		}
 		return nil, s.noDumps()
 	}
-	if workspace.HasEntries(s.data.GoldenDir()) {
+	if s.data.HasGolden() {
 		for _, l := range left {
 			j := job{Job: compare.Job{Mine: l.Dir, Golden: s.data.GoldenDir(), Graph: v.graph}, label: l.Model}
 			if j.Graph == "" && len(s.graphsOf(first).Files) > 0 {

@@ -37,41 +37,44 @@ const (
 
 // FindFiles returns the graph files below dir, sorted by path: those with GE's names, and offline models and JSON
 // files with other names. It looks at most six levels deep.
-func FindFiles(dir string) ([]graph.File, error) {
-	var out []graph.File
-	seen := 0
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			if path == dir {
-				return err
-			}
-			return nil // an unreadable folder among readable ones
-		}
-		if seen++; seen > maxFolderFiles {
-			return filepath.SkipAll
-		}
-		if e.IsDir() {
-			if rel, err := filepath.Rel(dir, path); err == nil && strings.Count(rel, string(filepath.Separator)) >= maxFolderDepth {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		f, ok := graph.ParseFileName(path)
-		if ext := filepath.Ext(path); !ok && ext != ".om" && ext != ".json" {
-			return nil
-		}
-		st, err := os.Stat(path) // follows links, as graph folders may hold them
-		if err != nil || !st.Mode().IsRegular() {
-			return nil
-		}
-		f.ModTime, f.Size = st.ModTime(), st.Size()
-		f.PID, f.Device = parseFolder(filepath.Dir(path))
-		out = append(out, f)
-		return nil
-	})
+func FindFiles(dir string) ([]graph.File, error) { return FindFilesIn(dir, os.ReadDir) }
+
+// FindFilesIn is FindFiles with a function that lists a folder, as os.ReadDir does.
+func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) ([]graph.File, error) {
+	top, err := list(dir)
 	if err != nil {
 		return nil, err
 	}
+	var out []graph.File
+	seen := 0
+	var walk func(dir string, entries []fs.DirEntry, depth int)
+	walk = func(dir string, entries []fs.DirEntry, depth int) {
+		for _, e := range entries {
+			if seen++; seen > maxFolderFiles {
+				return
+			}
+			path := filepath.Join(dir, e.Name())
+			if e.IsDir() {
+				if depth < maxFolderDepth {
+					below, _ := list(path) // an unreadable folder among readable ones
+					walk(path, below, depth+1)
+				}
+				continue
+			}
+			f, ok := graph.ParseFileName(path)
+			if ext := filepath.Ext(path); !ok && ext != ".om" && ext != ".json" {
+				continue
+			}
+			st, err := os.Stat(path) // follows links, as graph folders may hold them
+			if err != nil || !st.Mode().IsRegular() {
+				continue
+			}
+			f.ModTime, f.Size = st.ModTime(), st.Size()
+			f.PID, f.Device = parseFolder(filepath.Dir(path))
+			out = append(out, f)
+		}
+	}
+	walk(dir, top, 1)
 	slices.SortFunc(out, func(a, b graph.File) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }

@@ -59,14 +59,15 @@ type source interface {
 
 // Open opens the tensors of a file, inputs first: those of a dump, or the one
 // of an array. bad tells of tensors that cannot be read. The caller closes all
-// arrays.
+// arrays; the file is open once for all of them.
 func Open(path string) (arrays []*Array, bad []error, err error) {
-	f, err := dump.Open(path)
+	file, err := openShared(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, t := range append(slices.Clone(f.Inputs), f.Outputs...) {
-		a, err := open(path, f.Form, t)
+	defer file.Close()
+	for _, t := range append(slices.Clone(file.Inputs), file.Outputs...) {
+		a, err := open(file, t)
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -78,18 +79,42 @@ func Open(path string) (arrays []*Array, bad []error, err error) {
 
 // Tensor opens one input or output of a dump, or the array in a file.
 func Tensor(path string, input bool, index int) (*Array, error) {
-	f, err := dump.Open(path)
+	file, err := openShared(path)
 	if err != nil {
 		return nil, err
 	}
-	list := f.Outputs
+	defer file.Close()
+	list := file.Outputs
 	if input {
-		list = f.Inputs
+		list = file.Inputs
 	}
 	if index < 0 || index >= len(list) {
 		return nil, fmt.Errorf("%s: no %s %d, it has %d", path, direction(input), index, len(list))
 	}
-	return open(path, f.Form, list[index])
+	return open(file, list[index])
+}
+
+// shared is a file that is closed when all who have it have closed it.
+type shared struct {
+	*dump.Reader
+	users atomic.Int32
+}
+
+func openShared(path string) (*shared, error) {
+	file, err := dump.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &shared{Reader: file}
+	s.users.Store(1)
+	return s, nil
+}
+
+func (s *shared) Close() error {
+	if s.users.Add(-1) > 0 {
+		return nil
+	}
+	return s.Reader.Close()
 }
 
 func direction(input bool) string {
@@ -99,7 +124,8 @@ func direction(input bool) string {
 	return "output"
 }
 
-func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
+func open(file *shared, t dump.Tensor) (*Array, error) {
+	path := file.Path
 	if t.Err != nil {
 		return nil, t.Err
 	}
@@ -107,7 +133,7 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 		return nil, fmt.Errorf("%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
 	}
 	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
-	if form != dump.Numpy {
+	if file.Form != dump.Numpy {
 		a.Part = fmt.Sprintf("%s.%d", direction(t.Input), t.Index)
 		a.Name += "." + a.Part
 		a.Format = t.Format.String()
@@ -131,10 +157,7 @@ func open(path string, form dump.Form, t dump.Tensor) (*Array, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s %d: %w", path, direction(t.Input), t.Index, err)
 	}
-	file, err := dump.OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
+	file.users.Add(1)
 	a.source = file
 	return a, nil
 }

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"cmp"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,14 +161,15 @@ func (w *Workspace) Find(text string) []TensorRef {
 		inH5[r.Name()] = true
 		add(r, name)
 	})
-	filepath.WalkDir(w.DecodeDir(), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".npy") {
-			if from, _, _, ok := CutArrayName(d.Name()); ok && dumps[from] || inH5[strings.TrimSuffix(d.Name(), ".npy")] {
-				return nil // what it was decoded from is read
-			}
-			add(TensorRef{Path: path, all: true}, d.Name())
+	w.listings.each(w.DecodeDir(), func(path string) {
+		name := filepath.Base(path)
+		if !strings.HasSuffix(name, ".npy") {
+			return
 		}
-		return nil
+		if from, _, _, ok := CutArrayName(name); ok && dumps[from] || inH5[strings.TrimSuffix(name, ".npy")] {
+			return // what it was decoded from is read
+		}
+		add(TensorRef{Path: path, all: true}, name)
 	})
 	found := exact
 	if len(found) == 0 {

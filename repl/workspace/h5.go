@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,8 +31,7 @@ type H5Tensor struct {
 // H5Side is the newest PyTorch dump of one side, npu or gpu.
 type H5Side struct {
 	Name, File string
-	state      string // changes when the file does
-	Files      int    // how many it was chosen from
+	Files      int // how many it was chosen from
 	Tensors    []H5Tensor
 	Err        error
 }
@@ -50,32 +50,27 @@ func H5Array(side, path string) string {
 func (w *Workspace) H5Sides() []*H5Side {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var sides []*H5Side
-	for _, name := range h5SideNames {
-		file, n := newestFile(w.Path("pt", name), ".h5")
-		if file == "" {
-			continue
-		}
-		state := fileState(file)
-		old := w.h5[name]
-		if old == nil || old.state != state {
-			old = readH5(name, file)
-			old.state, old.Files = state, n
-			if w.h5 == nil {
-				w.h5 = map[string]*H5Side{}
-			}
-			w.h5[name] = old
-		}
-		sides = append(sides, old)
+	if w.h5Known {
+		return w.h5
 	}
-	return sides
+	w.h5Known = true
+	for _, name := range h5SideNames {
+		entries, _ := w.look(w.Path("pt", name), w.h5Looks)
+		if file, n := newestFile(w.Path("pt", name), entries, ".h5"); file != "" {
+			w.h5Looks.add(file)
+			d := readH5(name, file)
+			d.Files = n
+			w.h5 = append(w.h5, d)
+		}
+	}
+	return w.h5
 }
 
 // newestFile is the file of a folder with that ending that was written last, of
 // several written at once that with the greatest name; n counts them.
-func newestFile(dir, ending string) (path string, n int) {
+func newestFile(dir string, entries []fs.DirEntry, ending string) (path string, n int) {
 	var best os.FileInfo
-	for _, e := range Entries(dir) {
+	for _, e := range entries {
 		if !strings.EqualFold(filepath.Ext(e.Name()), ending) {
 			continue
 		}
@@ -88,14 +83,6 @@ func newestFile(dir, ending string) (path string, n int) {
 		}
 	}
 	return path, n
-}
-
-func fileState(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprint(path, " ", info.ModTime().UnixNano(), " ", info.Size())
 }
 
 // readH5 lists the datasets of a PyTorch dump. Those found before an error

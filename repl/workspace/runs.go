@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,16 +19,17 @@ import (
 type DebugID struct {
 	Name  string
 	Dir   string
-	state string // changes when the folder does
+	looks *looks // what is known of it is from there
 
 	Graphs func() *Graphs
 	Dumps  func() *Dumps
 }
 
-func newDebugID(name, dir string) *DebugID {
-	return &DebugID{Name: name, Dir: dir, state: debugState(dir),
-		Graphs: sync.OnceValue(func() *Graphs { return readGraphs(filepath.Join(dir, "graph")) }),
-		Dumps:  sync.OnceValue(func() *Dumps { return findDumps(filepath.Join(dir, "dump")) }),
+func (w *Workspace) newDebugID(name, dir string) *DebugID {
+	by := &looks{}
+	return &DebugID{Name: name, Dir: dir, looks: by,
+		Graphs: sync.OnceValue(func() *Graphs { return w.readGraphs(filepath.Join(dir, "graph"), by) }),
+		Dumps:  sync.OnceValue(func() *Dumps { return w.findDumps(filepath.Join(dir, "dump"), by) }),
 	}
 }
 
@@ -47,9 +49,9 @@ type Graphs struct {
 
 // readGraphs reads the final graphs below a folder, in the order of their
 // numbers. A file that cannot be read is a warning.
-func readGraphs(dir string) *Graphs {
+func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 	g := &Graphs{}
-	found, err := read.FindFiles(dir)
+	found, err := read.FindFilesIn(dir, func(dir string) ([]fs.DirEntry, error) { return w.look(dir, by) })
 	if err != nil {
 		if IsDir(dir) {
 			g.Warnings = append(g.Warnings, err)
@@ -59,6 +61,7 @@ func readGraphs(dir string) *Graphs {
 	found = graph.BuildFiles(found)
 	slices.SortStableFunc(found, func(a, b graph.File) int { return cmp.Compare(a.Number, b.Number) })
 	for _, f := range found {
+		by.add(f.Path)
 		m, err := read.Open(f.Path)
 		if err == nil {
 			var x *graph.Index
@@ -103,21 +106,22 @@ type Leaf struct {
 // circle.
 const maxDepth = 10
 
-func findDumps(dir string) *Dumps {
+func (w *Workspace) findDumps(dir string, by *looks) *Dumps {
 	d := &Dumps{}
-	d.Run, d.Runs = NewestRun(dir)
-	d.walk(d.Run, nil)
+	d.Run, d.Runs = w.newestRun(dir, by)
+	w.walk(d, by, d.Run, nil)
 	return d
 }
 
 // walk finds the folders with files, by name. Links are followed.
-func (d *Dumps) walk(dir string, parts []string) {
+func (w *Workspace) walk(d *Dumps, by *looks, dir string, parts []string) {
 	files := false
-	for _, e := range Entries(dir) {
+	entries, _ := w.look(dir, by)
+	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && IsDir(path) {
 			if len(parts) < maxDepth {
-				d.walk(path, append(parts, e.Name()))
+				w.walk(d, by, path, append(parts, e.Name()))
 			}
 			continue
 		}
@@ -133,7 +137,7 @@ func (d *Dumps) walk(dir string, parts []string) {
 		}
 	}
 	l.Folder = sync.OnceValue(func() *dump.Folder {
-		f, _ := dump.Scan(dir, dump.Options{Rules: true})
+		f, _ := w.scan(dir, true)
 		if f == nil {
 			f = &dump.Folder{Dir: dir}
 		}
@@ -141,7 +145,8 @@ func (d *Dumps) walk(dir string, parts []string) {
 	})
 	l.Statistics = sync.OnceValue(func() map[string][]string {
 		tables := map[string][]string{}
-		for _, e := range Entries(dir) {
+		entries, _ := w.listings.list(dir)
+		for _, e := range entries {
 			if n := dump.ParseName(e.Name()); n.Kind == dump.Statistics {
 				key := n.OpType + "." + dump.Normalise(n.OpName)
 				tables[key] = append(tables[key], filepath.Join(dir, e.Name()))
@@ -152,17 +157,23 @@ func (d *Dumps) walk(dir string, parts []string) {
 	d.Leaves = append(d.Leaves, l)
 }
 
+// scan is dump.Scan of a folder that was listed.
+func (w *Workspace) scan(dir string, rules bool) (*dump.Folder, error) {
+	listing, _ := w.listings.list(dir) // an error is that of Scan
+	return dump.Scan(dir, dump.Options{Rules: rules, Listing: listing})
+}
+
 // readGolden lists the golden arrays, nil if there are none.
-func readGolden(dir string) *dump.Folder {
-	f, err := dump.Scan(dir, dump.Options{})
-	if err != nil {
-		found, _, err := dump.Resolve(dir)
-		if err != nil {
-			return nil
-		}
-		if f, err = dump.Scan(found, dump.Options{}); err != nil {
-			return nil
-		}
+func (w *Workspace) readGolden(dir string) *dump.Folder {
+	w.goldenLooks.add(dir)
+	f, err := w.scan(dir, false)
+	if err == nil {
+		return f
 	}
-	return f
+	if found, _, err := dump.Resolve(dir); err == nil {
+		w.goldenLooks.add(found)
+		f, _ = w.scan(found, false)
+		return f
+	}
+	return nil
 }

@@ -17,6 +17,7 @@
 package workspace
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,18 +38,23 @@ type Workspace struct {
 	// asked for.
 	Root string
 
-	mu     sync.Mutex
-	idList []*DebugID
-	listed bool
-	golden func() *dump.Folder
-	// goldenState changes when the folder of golden arrays does.
-	goldenState string
-	h5          map[string]*H5Side // PyTorch dumps that were read, by side
+	listings listings
+
+	mu      sync.Mutex
+	idList  []*DebugID
+	listed  bool
+	golden  func() *dump.Folder
+	h5      []*H5Side // PyTorch dumps that were read
+	h5Known bool
+	// What is known of runs, golden arrays and PyTorch dumps is from there.
+	idLooks, goldenLooks, h5Looks *looks
+	// state counts what was found changed.
+	state int
 }
 
 // Open is the workspace in a data folder, which need not be there yet.
 func Open(root string) *Workspace {
-	w := &Workspace{Root: root}
+	w := &Workspace{Root: root, idLooks: &looks{}, h5Looks: &looks{}, state: 1}
 	w.forgetGolden()
 	return w
 }
@@ -73,10 +79,13 @@ func (w *Workspace) used() bool {
 	return slices.ContainsFunc([]string{"npu", "tf", "overflow", "pt", "fusion", "temp"}, func(name string) bool { return IsDir(w.Path(name)) })
 }
 
+// Path is the path of something in the data folder.
 func (w *Workspace) Path(parts ...string) string {
 	return filepath.Join(append([]string{w.Root}, parts...)...)
 }
 
+// The folders of NPU runs, of overflows, of golden arrays, of result tables and of
+// decoded tensors.
 func (w *Workspace) NPUDir() string      { return w.Path("npu") }
 func (w *Workspace) OverflowDir() string { return w.Path("overflow", "dump") }
 func (w *Workspace) GoldenDir() string   { return w.Path("tf", "dump") }
@@ -97,9 +106,11 @@ func (w *Workspace) FusionFile() string {
 // NewestRun chooses the newest run in a folder of runs: of the folders whose
 // names begin with a digit that with the greatest name, else the folder
 // itself. others counts the runs it was chosen from.
-func NewestRun(dir string) (run string, others int) {
+func NewestRun(dir string) (run string, others int) { return newest(dir, Entries(dir)) }
+
+func newest(dir string, entries []fs.DirEntry) (run string, others int) {
 	best := ""
-	for _, e := range Entries(dir) {
+	for _, e := range entries {
 		if name := e.Name(); name[0] >= '0' && name[0] <= '9' && IsDir(filepath.Join(dir, name)) {
 			others++
 			best = max(best, name)
@@ -120,6 +131,7 @@ func Entries(dir string) []os.DirEntry {
 	return list
 }
 
+// IsDir reports whether a path is that of a folder, or of a link to one.
 func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -140,9 +152,10 @@ func (w *Workspace) IDs() []*DebugID {
 
 func (w *Workspace) findIDs() []*DebugID {
 	var ids []*DebugID
-	for _, e := range Entries(w.NPUDir()) {
+	entries, _ := w.look(w.NPUDir(), w.idLooks)
+	for _, e := range entries {
 		if dir := filepath.Join(w.NPUDir(), e.Name()); IsDir(dir) {
-			ids = append(ids, newDebugID(e.Name(), dir))
+			ids = append(ids, w.newDebugID(e.Name(), dir))
 		}
 	}
 	return ids
@@ -200,9 +213,16 @@ func (w *Workspace) GoldenArrays() *dump.Folder {
 	return read()
 }
 
+// HasGolden reports whether there is anything in the folder of golden arrays.
+func (w *Workspace) HasGolden() bool {
+	entries, _ := w.listings.list(w.GoldenDir())
+	return len(entries) > 0
+}
+
 // forgetGolden has the golden arrays listed anew when they are asked for.
 func (w *Workspace) forgetGolden() {
-	w.golden = sync.OnceValue(func() *dump.Folder { return readGolden(w.GoldenDir()) })
+	w.goldenLooks = &looks{}
+	w.golden = sync.OnceValue(func() *dump.Folder { return w.readGolden(w.GoldenDir()) })
 }
 
 // FileName replaces what cannot be in the name of a file on every system.
