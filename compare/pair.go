@@ -48,6 +48,8 @@ type pairing struct {
 	// parts is 2 when both sides are complex: real and imaginary parts count
 	// as elements of their own.
 	parts int64
+	// out are elements to leave out, nil for none.
+	out *saturation
 }
 
 func newPairing(mine, golden *operand, count int64, cfg metric.Config) *pairing {
@@ -108,6 +110,9 @@ func (p *pairing) compute(ctx context.Context, s *scratch, crew *crew) (metric.R
 	keep := n <= keepElements
 	for pass := 0; ; pass++ {
 		var err error
+		if p.out != nil {
+			p.out.counting = pass == 0
+		}
 		if tiles >= splitChunks*chunkTiles && !keep {
 			err = p.split(ctx, run, tiles, s, crew)
 		} else {
@@ -293,6 +298,9 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 			if err := t.fill64(t.p.golden, t.gold, y, lo); err != nil {
 				return &sideError{golden: true, err: err}
 			}
+			if t.p.out != nil {
+				leaveOut(t.p.out, x, y)
+			}
 		}
 		run.Reduce64(into, x, y)
 		return nil
@@ -304,6 +312,9 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 		}
 		if err := t.fill32(t.p.golden, t.gold, y, lo); err != nil {
 			return &sideError{golden: true, err: err}
+		}
+		if t.p.out != nil {
+			leaveOut(t.p.out, x, y)
 		}
 	}
 	run.Reduce32(into, x, y)

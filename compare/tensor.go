@@ -152,6 +152,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	pair := newPairing(left, right, count, cfg)
 	values, err := pair.compute(ctx, s, e.crew)
 	if err == nil {
+		row.Saturated, err = pair.secondLook(ctx, &values, s, e.crew)
+	}
+	if err == nil {
 		err = e.runScripts(ctx, row, pair, mine.Path, golden.path(), s)
 	}
 	if err != nil {

@@ -1,0 +1,74 @@
+package compare
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// A mask of -1e9 becomes -65504 or -Inf in float16: that is no fault of the
+// operator, but it swamps every metric. Where golden values lie beyond the range
+// of the left type the pair is computed a second time without the elements that
+// saturated.
+
+// saturation tells which elements saturated.
+type saturation struct {
+	// most is the largest finite number of the left type; beyond is where
+	// rounding no longer leads back to it.
+	most, beyond float64
+	counting     bool
+	count        atomic.Int64
+}
+
+// saturationOf prepares the second look; nil if golden stays within the range
+// of the left type, which is nearly always so.
+func saturationOf(left dtype.Type, facts *metric.Facts) *saturation {
+	if !facts.Known || !left.IsFloat() {
+		return nil
+	}
+	most := left.Max()
+	exponent := math.Ilogb(most)
+	s := &saturation{most: most, beyond: most + left.Unit()*math.Ldexp(1, exponent)}
+	if !(facts.Y.MaxMagnitude() >= s.beyond) {
+		return nil
+	}
+	return s
+}
+
+// leaveOut sets the elements that saturated to 0 on both sides: golden is
+// finite and beyond the range, and left is at the end of it, or infinite, with the
+// same sign.
+func leaveOut[F float32 | float64](s *saturation, x, y []F) {
+	n := int64(0)
+	for i, v := range y {
+		golden, left := float64(v), float64(x[i])
+		if math.Abs(golden) >= s.beyond && !math.IsInf(golden, 0) && math.Abs(left) >= s.most && (left > 0) == (golden > 0) {
+			x[i], y[i] = 0, 0
+			n++
+		}
+	}
+	if s.counting && n > 0 {
+		s.count.Add(n)
+	}
+}
+
+// secondLook computes the pair without the elements that saturated, if there
+// are any.
+func (p *pairing) secondLook(ctx context.Context, first *metric.Result, s *scratch, crew *crew) (*result.Saturated, error) {
+	out := saturationOf(p.mine.typ, &first.Facts)
+	if out == nil {
+		return nil, nil
+	}
+	again := *p
+	again.out = out
+	values, err := again.compute(ctx, s, crew)
+	if err != nil || out.count.Load() == 0 {
+		return nil, err
+	}
+	values.Notes = nil // they are about all elements or none
+	return &result.Saturated{Count: out.count.Load(), Result: values}, nil
+}
