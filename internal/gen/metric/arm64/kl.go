@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/kernel"
 	"precision/internal/gen/neon"
+	"precision/internal/kernel"
 )
 
 func sumKL(a *neon.Asm, e element) {

@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/kernel"
 	"precision/internal/gen/neon"
+	"precision/internal/kernel"
 )
 
 // The Reference kernels sum in eight float32 lanes per leaf, two registers. A

@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/kernel"
 	"precision/internal/gen/neon"
+	"precision/internal/kernel"
 )
 
 // sumTile sums four elements a round, in two float64 lanes. Extrema and zeros
