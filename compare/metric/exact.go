@@ -208,7 +208,7 @@ func (r *exactRun) fold(p *exactPartial) {
 func (r *exactRun) next(run *Run) bool {
 	r.pass++
 	s := &r.sums
-	if r.pass > 1 || !run.wants[KullbackLeiblerDivergence] || s.n == 0 || s.disagree > 0 || s.maxAbs == 0 {
+	if r.pass > 1 || run.needs&sumsOfShares == 0 || s.n == 0 || s.disagree > 0 || s.maxAbs == 0 {
 		return false
 	}
 	r.kx, r.ky = newKLScale(s.loX, s.hiX), newKLScale(s.loY, s.hiY)

@@ -101,13 +101,13 @@ func (r *referenceRun) next(run *Run) bool {
 		r.kx = newRefScale(r.sums.xx, e.loX, e.hiX, r.sums.x/n)
 		r.ky = newRefScale(r.sums.yy, e.loY, e.hiY, r.sums.y/n)
 		r.lanes.set(&r.kx, &r.ky)
-		r.wantsKL = run.wants[KullbackLeiblerDivergence] && finite(r.kx.spread) && finite(r.ky.spread)
+		r.wantsKL = run.needs&sumsOfShares != 0 && finite(r.kx.spread) && finite(r.ky.spread)
 	}
 	switch {
 	case r.n == 0 || run.cfg.Boolean:
 		return false
 	case pass == 0:
-		return r.wantsKL || run.wants[StandardDeviation] || run.wants[CosineSimilarity] && !run.cfg.Scalar
+		return r.wantsKL || run.needs&sumsOfCentered != 0
 	case pass == 1:
 		r.kx.sum, r.ky.sum = r.middles.px, r.middles.py
 		r.lanes.set(&r.kx, &r.ky)
@@ -122,112 +122,22 @@ func (r *Run) referenceResult() Result {
 		result.Facts = r.exact.facts()
 	}
 	for _, m := range r.metrics {
-		result.Values[m] = r.referenceValue(m, func(kind NoteKind, side Side) {
+		note := func(kind NoteKind, side Side) {
 			result.Notes = append(result.Notes, Note{Kind: kind, Numerics: Reference, Metric: m, Side: side})
-		})
+		}
+		d := registry[m]
+		if r.cfg.Boolean && !d.boolean {
+			note(NoteBoolean, Mine)
+			continue
+		}
+		result.Values[m] = d.reference(&r.ref, &r.cfg, note)
 	}
 	return result
-}
-
-func (r *Run) referenceValue(m Metric, note func(NoteKind, Side)) Value {
-	ref := &r.ref
-	if r.cfg.Boolean && m != CosineSimilarity && m != RelativeEuclideanDistance {
-		note(NoteBoolean, Mine)
-		return Value{}
-	}
-	if ref.n == 0 && (m == MaxAbsoluteError || m == MaxRelativeError || m == KullbackLeiblerDivergence) {
-		note(NoteNoMaximum, Mine)
-		return Value{}
-	}
-	switch m {
-	case CosineSimilarity:
-		return r.referenceCosine(note)
-	case MaxAbsoluteError:
-		return numberValue(float64(ref.extrema.maxAbs))
-	case AccumulatedRelativeError:
-		return numberValue(float64(ref.sums.rel))
-	case RelativeEuclideanDistance:
-		if math.Sqrt(float64(ref.sums.yy)) <= epsilon64 {
-			return numberValue(0)
-		}
-		if r.cfg.Boolean {
-			note(NoteBooleanDifference, Mine)
-			return Value{}
-		}
-		return numberValue(math.Sqrt(float64(ref.sums.dd / ref.sums.yy)))
-	case KullbackLeiblerDivergence:
-		return ref.divergence(note)
-	case StandardDeviation:
-		n := float64(ref.n)
-		return Value{form: pairs, v: [4]float64{
-			blunt(ref.sums.x / n), blunt(math.Sqrt(ref.middles.vx / n)),
-			blunt(ref.sums.y / n), blunt(math.Sqrt(ref.middles.vy / n)),
-		}}
-	case MeanAbsoluteError:
-		return numberValue(float64(ref.mean(ref.sums.ad)))
-	case RootMeanSquareError:
-		return numberValue(float64(sqrt32(ref.mean(ref.sums.dd))))
-	case MaxRelativeError:
-		return numberValue(float64(ref.extrema.maxRel))
-	default: // MeanRelativeError
-		return numberValue(float64(ref.mean(ref.sums.rel)))
-	}
-}
-
-func (r *Run) referenceCosine(note func(NoteKind, Side)) Value {
-	ref := &r.ref
-	nx, ny := float64(ref.kx.norm), float64(ref.ky.norm)
-	if r.cfg.Boolean {
-		nx, ny = math.Sqrt(ref.sums.x), math.Sqrt(ref.sums.y)
-	}
-	switch {
-	case r.cfg.Scalar:
-		note(NoteScalar, Mine)
-		return numberValue(1)
-	case nx <= epsilon64 && ny < epsilon64:
-		return Value{form: bothZero}
-	case nx == 0:
-		note(NoteAllZero, Mine)
-		return Value{}
-	case ny == 0:
-		note(NoteAllZero, Golden)
-		return Value{}
-	case r.cfg.Boolean:
-		both := (ref.sums.x + ref.sums.y - ref.differ) / 2 // true on both sides
-		return numberValue(min(1, both*(1/nx)*(1/ny)))
-	}
-	return numberValue(float64(min(ref.middles.cos, 1)))
-}
-
-func (r *referenceRun) divergence(note func(NoteKind, Side)) Value {
-	kl := float64(r.kl)
-	if !r.wantsKL {
-		kl = math.NaN()
-		e := &r.extrema
-		if finite(e.loX) && finite(e.hiX) && finite(e.loY) && finite(e.hiY) {
-			kl = math.Inf(1) // the spread of one side overflows
-		}
-	}
-	switch {
-	case math.IsInf(kl, 0):
-		note(NoteInfinite, Golden)
-	case math.Abs(kl) < epsilon64:
-		kl = 0
-	}
-	return numberValue(kl)
 }
 
 // mean divides as numpy does: in float64, then rounded.
 func (r *referenceRun) mean(sum float32) float32 {
 	return float32(float64(sum) / float64(r.n))
-}
-
-// blunt cuts means and deviations that three decimals do not show.
-func blunt(f float64) float64 {
-	if math.Abs(f) < 0.001 {
-		return 0
-	}
-	return f
 }
 
 func sqrt32(f float32) float32 { return float32(math.Sqrt(float64(f))) }

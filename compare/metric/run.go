@@ -6,7 +6,7 @@ package metric
 type Run struct {
 	cfg     Config
 	metrics []Metric
-	wants   [Count]bool
+	needs   sums
 	exact   exactRun
 	ref     referenceRun
 }
@@ -18,16 +18,16 @@ type Partial struct {
 	ref   referencePartial
 }
 
-var allMetrics = [Count]Metric{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-
 // NewRun starts a comparison.
 func NewRun(cfg Config) *Run {
 	r := &Run{cfg: cfg, metrics: cfg.Metrics}
 	if cfg.Metrics == nil {
-		r.metrics = allMetrics[:]
+		r.metrics = all()
 	}
 	for _, m := range r.metrics {
-		r.wants[m] = true
+		if needs := registry[m].needs; needs != nil {
+			r.needs |= needs(&cfg)
+		}
 	}
 	r.exact.within = cfg.Tolerance
 	return r
@@ -102,16 +102,6 @@ func (r *Run) Result() Result {
 		return r.referenceResult()
 	}
 	return r.exactResult()
-}
-
-// first returns the first selected metric for which is holds.
-func (r *Run) first(is func(Metric) bool) (Metric, bool) {
-	for _, m := range r.metrics {
-		if is(m) {
-			return m, true
-		}
-	}
-	return 0, false
 }
 
 // Compute32 compares whole tensors of the same length, x being mine and y

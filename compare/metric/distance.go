@@ -1,0 +1,21 @@
+package metric
+
+import "math"
+
+// √(Σ(x-y)² / Σy²): infinite if only golden is zero. In Reference numerics it is 0
+// wherever golden is, and has no differences of booleans.
+var relativeEuclideanDistance = definition{
+	name:  "RelativeEuclideanDistance",
+	exact: agreed((*exactSums).distance),
+	reference: func(r *referenceRun, cfg *Config, note noter) Value {
+		switch {
+		case math.Sqrt(float64(r.sums.yy)) <= epsilon64:
+			return numberValue(0)
+		case cfg.Boolean:
+			note(NoteBooleanDifference, Mine)
+			return Value{}
+		}
+		return numberValue(math.Sqrt(float64(r.sums.dd / r.sums.yy)))
+	},
+	boolean: true,
+}
