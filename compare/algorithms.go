@@ -24,7 +24,7 @@ func ParseAlgorithms(text string, user func(name string) bool) (columns []result
 		return result.Column{Metric: m}
 	}
 	if strings.EqualFold(text, "all") {
-		for m := range metric.Metric(metric.Count) {
+		for _, m := range metric.Default(metric.Reference) {
 			columns = append(columns, column(m))
 		}
 		return columns, nil, nil

@@ -23,7 +23,7 @@ type Options struct {
 	// TableOnly leaves out the facts that a judge goes by, which take time in
 	// Reference numerics.
 	TableOnly bool
-	// Metrics are the columns, in order; all ten by default.
+	// Metrics are the columns, in order; by default those of [metric.Default].
 	Metrics []metric.Metric
 	// Table are the columns of values when the user's algorithms are among
 	// them; nil is one column a metric. Metrics must be those in it.
@@ -63,9 +63,7 @@ func (o *Options) Validate() error {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if len(o.Metrics) == 0 && len(o.Table) == 0 {
-		for m := range metric.Metric(metric.Count) {
-			o.Metrics = append(o.Metrics, m)
-		}
+		o.Metrics = metric.Default(o.Numerics)
 	}
 	seen := map[metric.Metric]bool{}
 	for _, m := range o.Metrics {

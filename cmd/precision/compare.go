@@ -81,7 +81,7 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 			for m := range metric.Metric(metric.Count) {
 				all = append(all, m.String())
 			}
-			return nil, fmt.Errorf("there is no metric %q; the metrics 0 to 9 are %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("there is no metric %q; the metrics 0 to %d are %s", name, metric.Count-1, strings.Join(all, ", "))
 		}
 		out = append(out, m)
 	}

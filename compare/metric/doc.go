@@ -1,4 +1,4 @@
-// Package metric computes the ten comparison metrics of a pair of tensors:
+// Package metric computes the comparison metrics of a pair of tensors:
 // how far x, the tensor that was recorded ("mine", the left side), is from y,
 // the ground truth ("golden", the right side).
 //
@@ -21,6 +21,9 @@
 //	RootMeanSquareError        √(Σ(x-y)² / n)
 //	MaxRelativeError           max |x-y|/|y|         over y ≠ 0
 //	MeanRelativeError          Σ |x-y|/|y| / n       (n counts y = 0 as well)
+//
+// Each is an entry of the registry (registry.go), whose definition says what sums
+// it needs and how it is made from them in either numerics.
 //
 // # Two numerics
 //

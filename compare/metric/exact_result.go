@@ -30,7 +30,7 @@ func (r *Run) exactResult() Result {
 				return result
 			}
 		}
-		d := registry[m]
+		d := table[m]
 		if d.relative && !relative && s.zeroGolden > 0 {
 			note(Note{Kind: NoteZeroGolden, Count: s.zeroGolden, Of: result.N, Largest: s.zeroMax})
 			relative = true

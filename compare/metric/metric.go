@@ -22,7 +22,7 @@ func (n Numerics) String() string {
 type Config struct {
 	Numerics Numerics
 	// Metrics are the metrics to compute; notes follow their order. Nil means
-	// all, in column order.
+	// those of [Default].
 	Metrics []Metric
 	// Scalar: all dimensions of the tensor are 1, or there are none.
 	Scalar bool

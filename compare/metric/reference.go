@@ -125,7 +125,7 @@ func (r *Run) referenceResult() Result {
 		note := func(kind NoteKind, side Side) {
 			result.Notes = append(result.Notes, Note{Kind: kind, Numerics: Reference, Metric: m, Side: side})
 		}
-		d := registry[m]
+		d := table[m]
 		if r.cfg.Boolean && !d.boolean {
 			note(NoteBoolean, Mine)
 			continue

@@ -41,13 +41,7 @@ var table = [...]*definition{
 }
 
 // Count is the number of metrics.
-const Count = len(table)
-
-// room is how many metrics a [Result] has room for.
-const room = 16
-
-// registry is the table. A test adds to it.
-var registry = table[:]
+const Count = Metric(len(table))
 
 // definition is all there is to know of a metric.
 type definition struct {
@@ -86,15 +80,15 @@ func always(s sums) func(*Config) sums { return func(*Config) sums { return s } 
 
 // String is the name of the metric, which is also its column in result tables.
 func (m Metric) String() string {
-	if int(m) < len(registry) {
-		return registry[m].name
+	if int(m) < len(table) {
+		return table[m].name
 	}
 	return "Metric(?)"
 }
 
 // Parse finds a metric by its exact name or its number in decimal digits.
 func Parse(name string) (Metric, bool) {
-	for i, d := range registry {
+	for i, d := range table {
 		if name == d.name || name == strconv.Itoa(i) {
 			return Metric(i), true
 		}
@@ -102,11 +96,15 @@ func Parse(name string) (Metric, bool) {
 	return 0, false
 }
 
-// all are the numbers of all metrics.
-func all() []Metric {
-	list := make([]Metric, len(registry))
+// Default are the metrics of a table for which none were selected, in column
+// order: all of them, and in Reference numerics those of msaccucmp.
+func Default(n Numerics) []Metric {
+	list := make([]Metric, len(table))
 	for i := range list {
 		list[i] = Metric(i)
+	}
+	if n == Reference {
+		return list[:MeanRelativeError+1]
 	}
 	return list
 }

@@ -6,7 +6,7 @@ type Result struct {
 	N int64
 	// Values are indexed by Metric. Metrics that were not selected are not
 	// computed.
-	Values [room]Value
+	Values [Count]Value
 	// Notes are in the order of the selected metrics.
 	Notes []Note
 	// Facts are what a judge goes by, besides the values.

@@ -22,10 +22,10 @@ type Partial struct {
 func NewRun(cfg Config) *Run {
 	r := &Run{cfg: cfg, metrics: cfg.Metrics}
 	if cfg.Metrics == nil {
-		r.metrics = all()
+		r.metrics = Default(cfg.Numerics)
 	}
 	for _, m := range r.metrics {
-		if needs := registry[m].needs; needs != nil {
+		if needs := table[m].needs; needs != nil {
 			r.needs |= needs(&cfg)
 		}
 	}

@@ -5,19 +5,20 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 )
 
 func TestNames(t *testing.T) {
 	for m := range Metric(Count) {
-		for _, name := range []string{m.String(), string(rune('0' + m))} {
+		for _, name := range []string{m.String(), strconv.Itoa(int(m))} {
 			if got, ok := Parse(name); !ok || got != m {
 				t.Errorf("Parse(%q) = %v, %v", name, got, ok)
 			}
 		}
 	}
-	for _, name := range []string{"", "10", "a", "cosinesimilarity", "-1", "٣"} {
+	for _, name := range []string{"", strconv.Itoa(int(Count)), "00", "a", "cosinesimilarity", "-1", "٣"} {
 		if m, ok := Parse(name); ok {
 			t.Errorf("Parse(%q) = %v", name, m)
 		}

@@ -27,7 +27,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 		v.SetUint(r.Uint64N(2))
 		return
 	case reflect.TypeFor[metric.Metric]():
-		v.SetUint(r.Uint64N(metric.Count))
+		v.SetUint(r.Uint64N(uint64(metric.Count)))
 		return
 	case reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<33), r.Int64N(1e9)).UTC()))

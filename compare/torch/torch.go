@@ -38,7 +38,7 @@ const (
 type Options struct {
 	// Exact selects [metric.Exact] in place of [metric.Reference].
 	Exact bool
-	// Metrics are the columns, in order; all ten by default.
+	// Metrics are the columns, in order; by default those of [metric.Default].
 	Metrics []metric.Metric
 	// MaxElements bounds how many elements of a tensor reach the metrics; 0
 	// takes all.
@@ -71,9 +71,7 @@ func (o *Options) validate() error {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if len(o.Metrics) == 0 {
-		for m := range metric.Metric(metric.Count) {
-			o.Metrics = append(o.Metrics, m)
-		}
+		o.Metrics = metric.Default(o.numerics())
 	}
 	var seen [metric.Count]bool
 	for _, m := range o.Metrics {
