@@ -67,7 +67,7 @@ func (o *Options) Validate() error {
 	}
 	seen := map[metric.Metric]bool{}
 	for _, m := range o.Metrics {
-		if m >= metric.Count {
+		if int(m) >= metric.Count {
 			return fmt.Errorf("there is no metric number %d", m)
 		}
 		if seen[m] {

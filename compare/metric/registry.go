@@ -41,7 +41,7 @@ var table = [...]*definition{
 }
 
 // Count is the number of metrics.
-const Count = Metric(len(table))
+const Count = len(table)
 
 // definition is all there is to know of a metric.
 type definition struct {

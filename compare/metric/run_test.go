@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", strconv.Itoa(int(Count)), "00", "a", "cosinesimilarity", "-1", "٣"} {
+	for _, name := range []string{"", strconv.Itoa(Count), "00", "a", "cosinesimilarity", "-1", "٣"} {
 		if m, ok := Parse(name); ok {
 			t.Errorf("Parse(%q) = %v", name, m)
 		}

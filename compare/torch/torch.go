@@ -75,7 +75,7 @@ func (o *Options) validate() error {
 	}
 	var seen [metric.Count]bool
 	for _, m := range o.Metrics {
-		if m >= metric.Count {
+		if int(m) >= metric.Count {
 			return fail(codeParameter, "there is no metric number %d", m)
 		}
 		if seen[m] {

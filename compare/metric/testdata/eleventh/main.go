@@ -11,7 +11,7 @@ import (
 func main() {
 	byName, ok := metric.Parse("MeanError")
 	byNumber, also := metric.Parse("10")
-	fmt.Println(byName, ok, byName == byNumber, also, int(metric.Count))
+	fmt.Println(byName, ok, byName == byNumber, also, metric.Count)
 	x, y := []float32{3, 5, 1, 0}, []float32{1, 2, 1, 0}
 	for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
 		all := metric.Compute32(metric.Config{Numerics: numerics}, x, y)
