@@ -50,7 +50,7 @@ func Supported(from, to Format) (old, ours bool) {
 // Convert can open, 0 for others.
 func blockedLetters(f Format) int {
 	switch f {
-	case NC1HWC0, NC1HWC0C04, NHWC1C0, C1HWNC0, C1HWNCoC0, FractalZ:
+	case NC1HWC0, NC1HWC0C04, NHWC1C0, C1HWNC0, C1HWNCoC0, FractalZ, FractalZC04:
 		return 4
 	case NDC1HWC0, FractalZ3D:
 		return 5
@@ -76,6 +76,7 @@ func (p plan) fail(kind error, format string, args ...any) error {
 //   - FRACTAL_Z and FRACTAL_Z_3D take height, width (and depth) from want, which
 //     is in the axis order of to, and cut N and C to it.
 //   - NDC1HWC0 to NCDHW cuts C to want[1]; to ND only if want has five dims.
+//   - FRACTAL_Z_C04 does the same, and only to formats with height before width.
 //   - FRACTAL_NZ yields (rows, columns), or (batch, rows, columns) with all
 //     leading dims of want in one; want (n) counts as (1, n).
 //   - all others ignore want.
@@ -86,7 +87,7 @@ func (p plan) fail(kind error, format string, args ...any) error {
 func Convert(from, to Format, stored, want []int64, group int) (View, error) {
 	p := plan{from, to, stored, want}
 	v, err := p.open(group)
-	if err != nil || from == to || from == FractalNZ {
+	if err != nil || from == to || from == FractalNZ || from == FractalZC04 {
 		return v, err
 	}
 	if from == NDC1HWC0 && to == NCDHW && len(want) < 2 {
@@ -124,7 +125,7 @@ func Restore(from, to Format, stored, want []int64, group int) (View, error) {
 		return p.restoreNZ()
 	}
 	v, err := p.open(group)
-	if err != nil || from == to || len(want) == 0 {
+	if err != nil || from == to || len(want) == 0 || from == FractalZC04 {
 		return v, err
 	}
 	if from == FractalZ || from == FractalZ3D {
@@ -157,6 +158,9 @@ func (p plan) open(group int) (View, error) {
 	}
 	if p.from == FractalNZ {
 		return p.fromNZ(count)
+	}
+	if p.from == FractalZC04 {
+		return p.openC04()
 	}
 	named, err := p.letters(group)
 	if err != nil {

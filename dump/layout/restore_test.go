@@ -65,6 +65,12 @@ func logical(from Format, s, at []int64, to Format, want []int64) [][]int64 {
 		m['C'], r = r%c1*s[3]+at[3], r/c1
 		m['D'] = r
 		m['N'] = at[1]*s[2] + at[2]
+	case FractalZC04:
+		k, h, w := at[0]*s[3]+at[3], dim('H'), dim('W')
+		m = map[byte]int64{'C': k % 4, 'W': k / 4 % w, 'H': k / 4 / w, 'N': at[1]*s[2] + at[2]}
+		if m['H'] >= h {
+			return nil // fills up the last block
+		}
 	case FractalNZ:
 		k := len(s) - 4
 		pos := append(slices.Clone(at[:k]), at[k+1]*s[k+2]+at[k+2], at[k]*s[k+3]+at[k+3])
@@ -147,6 +153,10 @@ func randomSample(r *rand.Rand, from, to Format, c0, limit int64) sample {
 		s.stored = []int64{n, d, c1, h, w, c0}
 	case FractalZ:
 		s.stored = []int64{c1 * h * w, n1, 16, c0}
+	case FractalZC04:
+		c = 1 + r.Int64N(4)
+		l['C'] = c
+		s.stored = []int64{ceil(h*w*4, 16), n1, 16, 16}
 	case FractalZ3D:
 		s.stored = []int64{d * c1 * h * w, n1, 16, c0}
 	case FractalNZ:
@@ -253,7 +263,7 @@ func TestConvertOracle(t *testing.T) {
 			if !slices.Equal(v.Dims, full) {
 				t.Fatalf("%v: dims %v, want %v", s, v.Dims, full)
 			}
-			if s.from != FractalNZ {
+			if s.from != FractalNZ && s.from != FractalZC04 {
 				if v, err = v.SliceLike(s.want); err != nil {
 					t.Fatalf("%v: %v", s, err)
 				}
@@ -352,6 +362,24 @@ func TestRestoreRanks(t *testing.T) {
 		v, err := Restore(c.from, c.to, c.stored, c.want, 0)
 		if err != nil || !slices.Equal(v.Dims, c.dims) {
 			t.Errorf("%v %v to %v %v: %v, %v", c.from, c.stored, c.to, c.want, v.Dims, err)
+		}
+	}
+}
+
+// TestC04 refuses filters that do not fit FRACTAL_Z_C04.
+func TestC04(t *testing.T) {
+	stored := []int64{13, 4, 16, 16} // 7×7 positions of 4 channels, 64 outputs
+	if v, err := Restore(FractalZC04, NCHW, stored, []int64{64, 3, 7, 7}, 0); err != nil || v.Len() != 64*3*49 {
+		t.Fatalf("%v, %v", v.Dims, err)
+	}
+	for _, want := range [][]int64{{64, 5, 7, 7}, {80, 3, 7, 7}, {40, 3, 7, 7}, {64, 3, 7, 8}, {64, 3, 5, 5}, {64, 3, 7}, nil} {
+		if _, err := Restore(FractalZC04, NCHW, stored, want, 0); err == nil {
+			t.Errorf("%v fits %v", want, stored)
+		}
+	}
+	for _, stored := range [][]int64{{13, 4, 16}, {13, 4, 16, 6}, {13, 4, 16, 0}, {1 << 62, 4, 16, 1 << 40}} {
+		if _, err := Restore(FractalZC04, NCHW, stored, []int64{64, 3, 7, 7}, 0); err == nil {
+			t.Errorf("%v accepted", stored)
 		}
 	}
 }
