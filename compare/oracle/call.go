@@ -1,0 +1,350 @@
+package oracle
+
+import (
+	"math"
+	"strconv"
+
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/graph"
+)
+
+// Call is one recorded operator: its operands, what was recorded of its
+// outputs, and what the graph says of it.
+type Call struct {
+	Op   *graph.Op
+	Type string
+
+	// slots are the data inputs by their place in the graph, nil where nothing
+	// is connected; outs the recorded outputs.
+	slots []*operand
+	outs  []*operand
+	names map[string]int // slot of an input by its name in the prototype
+	attrs graph.Attrs
+
+	env Environment
+	// loose asks for the widest precision that the device may have used, in
+	// place of the one it should have.
+	loose bool
+}
+
+// Environment is what the graph says of how its operators run.
+type Environment struct {
+	// HighPerformance is set where the graph asks for functions and sums in
+	// float16.
+	HighPerformance bool
+	// HalfFunctions is set where vector functions may run in float16: the chip
+	// is an Ascend 310, or the graph asks for high performance.
+	HalfFunctions bool
+}
+
+// EnvironmentOf reads the options of a graph.
+func EnvironmentOf(m *graph.Model) Environment {
+	var e Environment
+	look := func(attrs graph.Attrs) {
+		for _, key := range []string{"_ge.exec.op_precision_mode", "_op_precision_mode", "op_precision_mode", "_precision_mode", "precision_mode"} {
+			if containsFold(attrs.Get(key).Text(), "high_performance") {
+				e.HighPerformance, e.HalfFunctions = true, true
+			}
+		}
+		if attrs.Get("target_type").Text() == "MINI" {
+			e.HalfFunctions = true
+		}
+	}
+	look(m.Attrs)
+	for _, g := range m.Graphs {
+		look(g.Attrs)
+	}
+	return e
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// newCall opens the operands of a recorded operator. A tensor that cannot be
+// used is an error where it is an input; outputs are told one by one.
+func newCall(op *graph.Op, r *dump.Reader, env Environment) (*Call, []error, error) {
+	c := &Call{Op: op, Type: op.Type, attrs: op.Attrs, env: env, names: map[string]int{}}
+	keys, values := op.Attr("_input_name_key").Strings(), op.Attr("_input_name_value").Ints()
+	for i := range min(len(keys), len(values)) {
+		c.names[keys[i]] = int(values[i])
+	}
+	if containsFold(op.Attr("_op_precision_mode").Text(), "high_performance") || containsFold(op.Attr("op_precision_mode").Text(), "high_performance") {
+		c.env.HighPerformance, c.env.HalfFunctions = true, true
+	}
+	bad := make([]error, len(r.Outputs))
+	for i := range r.Outputs {
+		var o *operand
+		o, bad[i] = openOperand(r, &r.Outputs[i], descAt(op.OutputDesc, i))
+		c.outs = append(c.outs, o)
+	}
+	recorded, slot := 0, 0
+	for _, e := range op.Inputs {
+		if e.IsControl() {
+			continue
+		}
+		if e.IsEmpty() {
+			c.slots = append(c.slots, nil)
+			slot++
+			continue
+		}
+		if recorded >= len(r.Inputs) {
+			return c, bad, refuse(InputCount, len(r.Inputs), connected(op))
+		}
+		o, err := openOperand(r, &r.Inputs[recorded], descAt(op.InputDesc, slot))
+		if err != nil {
+			return c, bad, err
+		}
+		c.slots = append(c.slots, o)
+		recorded++
+		slot++
+	}
+	if recorded != len(r.Inputs) {
+		return c, bad, refuse(InputCount, len(r.Inputs), connected(op))
+	}
+	return c, bad, nil
+}
+
+func connected(op *graph.Op) int {
+	n := 0
+	for _, e := range op.Inputs {
+		if !e.IsControl() && !e.IsEmpty() {
+			n++
+		}
+	}
+	return n
+}
+
+func descAt(d []graph.TensorDesc, i int) *graph.TensorDesc {
+	if i < len(d) {
+		return &d[i]
+	}
+	return nil
+}
+
+// input returns an input by its name in the prototype, or, where the graph
+// names none, by its place; nil if it is not connected.
+func (c *Call) input(name string, slot int) *operand {
+	if k, ok := c.names[name]; ok {
+		slot = k
+	} else if _, fused := c.names["__input0"]; len(c.names) > 0 && !fused {
+		known := false
+		for _, k := range c.names {
+			known = known || k == slot
+		}
+		if known {
+			return nil // the slot has another name
+		}
+	}
+	if slot < 0 || slot >= len(c.slots) {
+		return nil
+	}
+	return c.slots[slot]
+}
+
+// need is input for one that must be there.
+func (c *Call) need(name string, slot int) (*operand, error) {
+	if o := c.input(name, slot); o != nil {
+		return o, nil
+	}
+	return nil, refuse(NoInput, name)
+}
+
+// at is the connected input of a place, whatever its name.
+func (c *Call) at(slot int) (*operand, error) {
+	n := 0
+	for _, o := range c.slots {
+		if o == nil {
+			continue
+		}
+		if n == slot {
+			return o, nil
+		}
+		n++
+	}
+	return nil, refuse(NoInput, itoa(slot))
+}
+
+// all returns the connected inputs in order.
+func (c *Call) all() []Values {
+	var out []Values
+	for _, o := range c.slots {
+		if o != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// out is the shape of a recorded output; nil, false if there is none that can
+// be used.
+func (c *Call) out(i int) ([]int64, bool) {
+	if i >= len(c.outs) || c.outs[i] == nil {
+		return nil, false
+	}
+	return c.outs[i].shape, true
+}
+
+// outType is the type of the first output that can be read.
+func (c *Call) outType() dtype.Type {
+	for _, o := range c.outs {
+		if o != nil {
+			return o.typ
+		}
+	}
+	return dtype.Float32
+}
+
+// unit is the unit roundoff of vector functions.
+func (c *Call) unit() float64 {
+	if c.loose && c.env.HalfFunctions {
+		return 0x1p-11
+	}
+	return u32
+}
+
+// ulps is the relative error granted to functions that are not rounded
+// correctly: eight units.
+func (c *Call) ulps() float64 { return 8 * c.unit() }
+
+// sumUnit is the unit roundoff of sums.
+func (c *Call) sumUnit() float64 {
+	if c.loose && c.env.HighPerformance {
+		return 0x1p-11
+	}
+	return u32
+}
+
+// The attributes of an operator. A missing one has the default of the
+// prototype; one of another kind is refused, but for whole numbers in place of
+// fractions, which real graphs hold.
+
+func (c *Call) intAttr(key string, missing int64) (int64, error) {
+	v := c.attrs.Get(key)
+	if v == nil {
+		return missing, nil
+	}
+	if n, ok := v.Int(); ok {
+		return n, nil
+	}
+	return 0, refuse(BadAttribute, key, v.String(), "a whole number")
+}
+
+func (c *Call) floatAttr(key string, missing float64) (float64, error) {
+	v := c.attrs.Get(key)
+	if v == nil {
+		return missing, nil
+	}
+	if n, ok := v.Int(); ok {
+		return float64(n), nil
+	}
+	if f, ok := v.Float(); ok && !math.IsNaN(float64(f)) {
+		return float64(f), nil
+	}
+	return 0, refuse(BadAttribute, key, v.String(), "a number")
+}
+
+func (c *Call) boolAttr(key string, missing bool) (bool, error) {
+	v := c.attrs.Get(key)
+	switch {
+	case v == nil:
+		return missing, nil
+	case v.Kind() == graph.KindBool:
+		return v.Bool(), nil
+	}
+	if n, ok := v.Int(); ok {
+		return n != 0, nil
+	}
+	return false, refuse(BadAttribute, key, v.String(), "true or false")
+}
+
+// intsAttr returns a list of whole numbers; nil if it is missing.
+func (c *Call) intsAttr(key string) ([]int64, error) {
+	v := c.attrs.Get(key)
+	if v == nil {
+		return nil, nil
+	}
+	if n, ok := v.Int(); ok {
+		return []int64{n}, nil
+	}
+	if v.Kind() != graph.KindList {
+		return nil, refuse(BadAttribute, key, v.String(), "a list of whole numbers")
+	}
+	ints := v.Ints()
+	if int64(len(ints)) != v.Len() {
+		return nil, refuse(BadAttribute, key, v.String(), "a list of whole numbers")
+	}
+	return ints, nil
+}
+
+// axesAttr returns axes of a tensor of some rank, negative ones counted from
+// the end, each once.
+func (c *Call) axesAttr(key string, rank int) ([]int, error) {
+	list, err := c.intsAttr(key)
+	if err != nil {
+		return nil, err
+	}
+	return axesOf(key, list, rank)
+}
+
+func axesOf(key string, list []int64, rank int) ([]int, error) {
+	var out []int
+	seen := map[int64]bool{}
+	for _, a := range list {
+		k := a
+		if k < 0 {
+			k += int64(rank)
+		}
+		if k < 0 || k >= int64(rank) {
+			if rank == 0 && (a == 0 || a == -1) {
+				continue
+			}
+			return nil, refuse(BadAttribute, key, a, "an axis of "+itoa(rank))
+		}
+		if seen[k] {
+			return nil, refuse(BadAttribute, key, a, "every axis once")
+		}
+		seen[k] = true
+		out = append(out, int(k))
+	}
+	return out, nil
+}
+
+// ints reads an input that holds whole numbers: axes, shapes, paddings.
+func ints(o Values) ([]int64, error) {
+	if n := count(o.Shape()); n > 1<<16 {
+		return nil, refuse(TooLarge, n, 1<<16)
+	}
+	d, err := held(o)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(d.y))
+	for i, x := range d.y {
+		if x != math.Trunc(x) || abs(x) > 1<<53 {
+			return nil, refuse(Unsupported, "a list with "+strconv.FormatFloat(x, 'g', -1, 64))
+		}
+		out[i] = int64(x)
+	}
+	return out, nil
+}
+
+// floatsAttr returns a list of numbers; nil if it is missing or empty.
+func (c *Call) floatsAttr(key string) ([]float64, error) {
+	v := c.attrs.Get(key)
+	if v == nil || v.Len() == 0 {
+		return nil, nil
+	}
+	var out []float64
+	for _, f := range v.Floats() {
+		out = append(out, float64(f))
+	}
+	if out == nil {
+		for _, n := range v.Ints() {
+			out = append(out, float64(n))
+		}
+	}
+	if int64(len(out)) != v.Len() {
+		return nil, refuse(BadAttribute, key, v.String(), "a list of numbers")
+	}
+	return out, nil
+}

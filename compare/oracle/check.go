@@ -1,0 +1,472 @@
+package oracle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/graph"
+)
+
+// Settings say how much is looked at.
+type Settings struct {
+	// Full recomputes every element in float64, whatever it takes.
+	Full bool
+	Env  Environment
+}
+
+const (
+	// mostMultiplied bounds the multiplications that are done for one output
+	// when not everything is asked for: in float32 to find what to look at, and
+	// in float64.
+	mostScreened   = 4e9
+	mostMultiplied = 1e9
+	// mostFull bounds them when everything is.
+	mostFull = 1e13
+	// slab is how many elements are judged at once, as a rule.
+	slab = 1 << 18
+	// mostRechecked bounds the multiplications for elements that float32 does
+	// not explain.
+	mostRechecked = 2e8
+)
+
+// CheckOp judges the outputs of a recorded operator.
+func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
+	findings := make([]Finding, len(r.Outputs))
+	for i := range findings {
+		findings[i] = blank(op, r, i)
+	}
+	call, bad, err := newCall(op, r, s.Env)
+	if err != nil {
+		return refused(findings, reasonOf(err))
+	}
+	readings, err := call.readings()
+	if err != nil {
+		return refused(findings, reasonOf(err))
+	}
+	for i := range findings {
+		f := &findings[i]
+		switch {
+		case bad[i] != nil:
+			f.Reasons = append(f.Reasons, reasonOf(bad[i]))
+		case readings[0].out(i) == nil:
+			f.Reasons = append(f.Reasons, because(OutputCount, len(r.Outputs), len(readings[0].Out)))
+		default:
+			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full}
+			c.check(f, readings)
+		}
+	}
+	return findings
+}
+
+func blank(op *graph.Op, r *dump.Reader, i int) Finding {
+	t := &r.Outputs[i]
+	return Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: math.NaN(), Expected: math.NaN(), Found: math.NaN(),
+		Bound: math.NaN(), Largest: math.NaN(), DType: t.Type, Shape: t.OriginShape}
+}
+
+func refused(f []Finding, why result.Reason) []Finding {
+	for i := range f {
+		f[i].Verdict, f[i].Reasons = Unknown, append(f[i].Reasons, why)
+	}
+	return f
+}
+
+func (r Reading) out(i int) Values {
+	if i < len(r.Out) {
+		return r.Out[i]
+	}
+	return nil
+}
+
+// random are the operators whose results do not follow from their inputs.
+var random = map[string]bool{
+	"DropOutDoMask": false, "DropOutGenMask": true, "DropOutGenMaskV3": true, "Dropout": true, "RandomUniform": true,
+	"RandomStandardNormal": true, "TruncatedNormal": true, "RandomUniformInt": true, "Multinomial": true, "RandomShuffle": true,
+	"StatelessRandomUniform": true, "Assign": true, "Unique": true,
+}
+
+// readings are the ways to understand the operator; there is at least one.
+func (c *Call) readings() ([]Reading, error) {
+	var out []Reading
+	var err error
+	if words, ok := fusedWords(kernelName(c.Op)); ok {
+		out, err = buildFused(c, words)
+	} else if build := builders[c.Type]; build != nil {
+		out, err = build(c)
+	} else if random[c.Type] {
+		err = refuse(Random, c.Type)
+	} else {
+		err = refuse(NoOperator, c.Type)
+	}
+	if err == nil && len(out) == 0 {
+		err = refuse(NoOperator, c.Type)
+	}
+	return out, err
+}
+
+// checker judges one output.
+type checker struct {
+	call  *Call
+	index int
+	rec   *operand
+	full  bool
+
+	ext extreme
+	buf []float64
+}
+
+func (c *checker) check(f *Finding, readings []Reading) {
+	f.Shape, f.Elements, f.DType = c.rec.shape, c.rec.view.Len(), c.rec.typ
+	if f.Elements == 0 {
+		f.Reasons = append(f.Reasons, because(Empty))
+		return
+	}
+	best, j, err := c.best(readings)
+	if err != nil {
+		f.Reasons = append(f.Reasons, reasonOf(err))
+		return
+	}
+	c.fill(f, j)
+	if j.judged == 0 {
+		f.Verdict = Unknown
+		f.Reasons = append(f.Reasons, because(NotJudged, j.looked))
+		return
+	}
+	f.Verdict = OK
+	if best.Name != "" && len(readings) > 1 && j.beyond == 0 {
+		f.Reasons = append(f.Reasons, because(Explained, append([]any{best.Name}, anys(best.Args)...)...))
+	}
+	if j.beyond > 0 {
+		c.wrong(f, readings, best, j)
+		return
+	}
+	suspect := func(kind result.Kind, args ...any) {
+		f.Verdict = Suspect
+		f.Reasons = append(f.Reasons, because(kind, args...))
+	}
+	if j.saturated > 0 {
+		suspect(Saturated, j.saturated)
+	}
+	if j.flushed > 0 {
+		suspect(Flushed, j.flushed)
+	}
+	if j.rounding > 0 {
+		suspect(Rounding, j.rounding)
+	}
+	if mean, limit, yes := j.oneSided(); yes && j.saturated == 0 {
+		suspect(OneSided, mean, limit)
+	}
+}
+
+func anys(s []string) []any {
+	out := make([]any, len(s))
+	for i := range s {
+		out[i] = s[i]
+	}
+	return out
+}
+
+// fill copies the worst element.
+func (c *checker) fill(f *Finding, j *judge) {
+	f.Looked, f.Beyond, f.Ratio = j.looked, j.beyond, j.ratio
+	f.Largest = j.largest
+	if j.worst >= 0 {
+		f.Worst = make([]int64, len(f.Shape))
+		unravel(j.worst, f.Shape, f.Worst)
+		f.Expected, f.Found, f.Bound = j.value, j.found, j.b
+	}
+}
+
+// wrong decides on an output that is beyond its bound by every reading: lower
+// precision may explain it where the device may have used that, and an input
+// that was written over cannot be held against it.
+func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) {
+	f.Verdict = Wrong
+	if c.looseAllowed() {
+		loose := *c.call
+		loose.loose = true
+		if again, err := loose.readings(); err == nil {
+			if _, k, err := c.best(again); err == nil && k.beyond == 0 && k.judged > 0 {
+				f.Verdict = Suspect
+				f.Reasons = append(f.Reasons, because(LowPrecision, j.beyond))
+				return
+			}
+		}
+	}
+	if at := c.inPlace(); at >= 0 {
+		f.Verdict = Unknown
+		f.Reasons = append(f.Reasons, because(InPlace, at))
+		return
+	}
+	f.Reasons = append(f.Reasons, because(Beyond, j.beyond, j.looked))
+	if len(readings) > 1 {
+		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
+	}
+	f.Pattern = c.pattern(best, j)
+}
+
+// inPlace is the input that has the address of the output, -1 if none has.
+func (c *checker) inPlace() int {
+	for i, o := range c.call.operands() {
+		if o.address != 0 && o.address == c.rec.address {
+			return i
+		}
+	}
+	return -1
+}
+
+// looseAllowed reports whether the device may have used less precision than it
+// should for this operator.
+func (c *checker) looseAllowed() bool {
+	if c.call.env.HalfFunctions || c.call.env.HighPerformance {
+		return true
+	}
+	for _, o := range c.call.operands() {
+		if o.typ == dtype.Float32 {
+			return true // multiplying units may take it as less
+		}
+	}
+	return false
+}
+
+// mostTried bounds the elements on which readings are told apart.
+const mostTried = 512
+
+// best judges the output by the reading that explains it best: first on a few
+// elements by each, then on all; and if it does not explain these, by the
+// others too.
+func (c *checker) best(readings []Reading) (Reading, *judge, error) {
+	order := make([]int, len(readings))
+	for i := range order {
+		order[i] = i
+	}
+	if len(readings) > 1 {
+		if err := c.scan(); err != nil {
+			return Reading{}, nil, err
+		}
+		idx := samples(c.rec.shape, c.ext.places())
+		for len(idx) > mostTried {
+			idx = thinned(idx, mostTried)
+		}
+		beyond := make([]int64, len(readings))
+		for i, r := range readings {
+			j := newJudge(c.rec.typ, isExact(r.out(c.index)))
+			if err := c.at(r.out(c.index), idx, j); err != nil {
+				return Reading{}, nil, err
+			}
+			beyond[i] = j.beyond
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beyond[a], beyond[b]) })
+	}
+	var first *judge
+	which := order[0]
+	for _, k := range order {
+		j, err := c.judge(readings[k].out(c.index))
+		if err != nil {
+			return Reading{}, nil, err
+		}
+		if first == nil || j.beyond < first.beyond {
+			first, which = j, k
+		}
+		if j.beyond == 0 {
+			break
+		}
+	}
+	return readings[which], first, nil
+}
+
+// thinned keeps about n evenly spaced members of a list.
+func thinned(idx []int64, n int) []int64 {
+	out := make([]int64, 0, n)
+	for i := range n {
+		out = append(out, idx[i*len(idx)/n])
+	}
+	return out
+}
+
+// judge compares what was recorded with v, as much of it as the operator's cost
+// allows.
+func (c *checker) judge(v Values) (*judge, error) {
+	if !sameCount(v.Shape(), c.rec.shape) {
+		return nil, refuse(ShapeComputed, shapeText(v.Shape()), shapeText(c.rec.shape))
+	}
+	j := newJudge(c.rec.typ, isExact(v))
+	n := c.rec.view.Len()
+	work := cost(v) * float64(n)
+	narrow := c.rec.typ == dtype.Float16 || c.rec.typ == dtype.BFloat16
+	var err error
+	switch {
+	case !c.full && narrow && !j.exact && work <= mostScreened && isFast(v):
+		err = c.screen(v, j)
+	case work <= mostMultiplied || c.full && work <= mostFull:
+		if err = c.all(v, j); tooLarge(err) {
+			j = newJudge(c.rec.typ, isExact(v))
+			err = c.sampled(v, j)
+		}
+	default:
+		err = c.sampled(v, j)
+	}
+	return j, err
+}
+
+func tooLarge(err error) bool { return err != nil && reasonOf(err).Kind == TooLarge }
+
+func sameCount(a, b []int64) bool { return count(a) == count(b) }
+
+// step is how many elements are computed at once: about a slab, in multiples of
+// what is best computed together.
+func step(v Values) int64 {
+	a := align(v)
+	if a >= slab {
+		return min(a, 8*slab)
+	}
+	return slab / a * a
+}
+
+// all judges every element.
+func (c *checker) all(v Values, j *judge) error {
+	n, size := c.rec.view.Len(), step(v)
+	size = min(size, n)
+	y, b, found := make([]float64, size), make([]float64, size), make([]float64, size)
+	for lo := int64(0); lo < n; lo += size {
+		k := min(size, n-lo)
+		if err := c.rec.Range(lo, found[:k], nil); err != nil {
+			return err
+		}
+		if err := v.Range(lo, y[:k], b[:k]); err != nil {
+			return err
+		}
+		for i := range k {
+			j.element(lo+i, found[i], y[i], b[i])
+		}
+	}
+	return nil
+}
+
+// at judges some elements.
+func (c *checker) at(v Values, idx []int64, j *judge) error {
+	y, b, found := make([]float64, len(idx)), make([]float64, len(idx)), make([]float64, len(idx))
+	if err := c.rec.At(idx, found, nil); err != nil {
+		return err
+	}
+	if err := v.At(idx, y, b); err != nil {
+		return err
+	}
+	for i, k := range idx {
+		j.element(k, found[i], y[i], b[i])
+	}
+	return nil
+}
+
+// scan looks for the extreme numbers among all that were recorded.
+func (c *checker) scan() error {
+	if c.ext.rng != nil {
+		return nil
+	}
+	n := c.rec.view.Len()
+	c.buf = grow(c.buf, int(min(n, slab)))
+	for lo := int64(0); lo < n; lo += slab {
+		part := c.buf[:min(slab, n-lo)]
+		if err := c.rec.Range(lo, part, nil); err != nil {
+			return err
+		}
+		c.ext.add(lo, part)
+	}
+	return nil
+}
+
+// sampled judges a sample, and the sums of rows with random signs where the
+// output is a product of matrices.
+func (c *checker) sampled(v Values, j *judge) error {
+	if err := c.scan(); err != nil {
+		return err
+	}
+	idx := samples(c.rec.shape, c.ext.places())
+	if most := int(max(mostRechecked/cost(v), 64)); len(idx) > most {
+		idx = thinned(idx, most)
+	}
+	return c.at(v, idx, j)
+}
+
+// doubt is an element that float32 does not explain.
+type doubt struct {
+	i     int64
+	score float32
+}
+
+// screen computes everything in float32, whose error the bound covers as well:
+// an element that is within a last rounding of it is explained. What is not is
+// looked at in float64, and so is a sample.
+func (c *checker) screen(v Values, j *judge) error {
+	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
+	y, found := make([]float32, size), make([]float32, size)
+	fast := v.(float32er)
+	half, tiny := float32(j.p.v), float32(j.p.t)
+	most := int(max(mostRechecked/cost(v), 64))
+	var doubts []doubt
+	for lo := int64(0); lo < n; lo += size {
+		k := min(size, n-lo)
+		if err := c.rec.Range32(lo, found[:k]); err != nil {
+			return err
+		}
+		if err := fast.Range32(lo, y[:k]); err != nil {
+			return err
+		}
+		sum, squares := 0.0, 0.0
+		for i, f := range found[:k] {
+			e := y[i]
+			d := f - e
+			if d < 0 {
+				d = -d
+			}
+			if e < 0 {
+				e = -e
+			}
+			if allowed := half*e + tiny; !(d <= allowed) {
+				doubts = append(doubts, doubt{lo + int64(i), d / allowed})
+			}
+			if d < 65504 { // neither NaN nor Inf
+				sum += float64(f - y[i])
+				squares += float64(e * e)
+			}
+		}
+		j.sum += sum
+		j.sumSquares += squares
+		j.n += k
+		if len(doubts) > 4*most {
+			doubts = worstDoubts(doubts, most)
+		}
+	}
+	doubts = worstDoubts(doubts, most)
+	idx := make([]int64, 0, len(doubts)+mostTried)
+	for _, d := range doubts {
+		idx = append(idx, d.i)
+	}
+	idx = append(idx, thinned(samples(c.rec.shape, nil), min(mostTried, most))...)
+	slices.Sort(idx)
+	idx = slices.Compact(idx)
+	sum, squares, count := j.sum, j.sumSquares, j.n
+	err := c.at(v, idx, j)
+	j.sum, j.sumSquares, j.n = sum, squares, count
+	j.looked = n
+	j.judged = max(j.judged, 1)
+	return err
+}
+
+// worstDoubts keeps at most n: half of them the worst, the others evenly spaced.
+func worstDoubts(d []doubt, n int) []doubt {
+	if len(d) <= n {
+		return d
+	}
+	slices.SortFunc(d, func(a, b doubt) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.i, b.i)) })
+	kept := slices.Clone(d[:n/2])
+	rest := d[n/2:]
+	for i := range n - n/2 {
+		kept = append(kept, rest[i*len(rest)/(n-n/2)])
+	}
+	return kept
+}

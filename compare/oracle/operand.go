@@ -1,0 +1,266 @@
+package oracle
+
+import (
+	"io"
+	"slices"
+
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/graph"
+)
+
+// operand is a recorded tensor, read in the axis order of the framework. This
+// file is the only one that knows of files and layouts.
+type operand struct {
+	name  string // input 0, output 1
+	typ   dtype.Type
+	axes  string // letters of the framework's layout, "NCHW"; "" when it has none
+	shape []int64
+
+	src  io.ReaderAt
+	base int64
+	view layout.View
+	rd   *layout.Reader
+
+	f32 []float32 // all elements, once held
+	f64 []float64 // the same for types that do not fit float32
+	raw []byte
+	tmp []float64
+
+	// address is where the tensor was on the device, 0 if the dump does not say.
+	address uint64
+}
+
+// openOperand plans how a recorded tensor is read. desc is what the graph says
+// of it and may be nil.
+func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*operand, error) {
+	name := "output "
+	if t.Input {
+		name = "input "
+	}
+	o := &operand{name: name + itoa(t.Index), typ: t.Type, src: r, base: t.Offset, address: t.Address}
+	switch {
+	case t.Err != nil:
+		return nil, refuse(BadTensor, o.name, t.Err)
+	case !computes(t.Type) || t.Type.Bits()%8 != 0 || t.BigEndian:
+		return nil, refuse(BadType, o.name, t.Type.String())
+	}
+	origin, axes := t.OriginShape, layout.ND
+	if desc != nil {
+		if origin == nil {
+			origin = desc.Attr("origin_shape").Ints()
+		}
+		if f, ok := layout.Parse(desc.Attr("origin_format").Text()); ok {
+			axes = f
+		}
+	}
+	if err := o.plan(t, desc, origin, axes); err != nil {
+		return nil, err
+	}
+	rd, err := layout.NewReader(r, t.Offset, t.Type.Bits()/8, o.view)
+	if err != nil {
+		return nil, refuse(BadLayout, o.name, err)
+	}
+	o.rd = rd
+	if len(o.shape) > maxRank {
+		return nil, refuse(BadLayout, o.name, "rank "+itoa(len(o.shape)))
+	}
+	if f := layout.AsStored(axes, len(o.shape)); len(f.Letters()) == len(o.shape) {
+		o.axes = f.Letters()
+	}
+	return o, nil
+}
+
+// plan finds the view of the stored elements, and the shape.
+func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, axes layout.Format) error {
+	if slices.ContainsFunc(origin, func(d int64) bool { return d < 0 }) {
+		return refuse(BadLayout, o.name, "shape "+graph.FormatShape(origin)+" is not known")
+	}
+	from := layout.AsStored(t.Format, len(t.Shape))
+	to, blocked := target(from, axes)
+	switch {
+	case blocked:
+		group := t.SubFormat
+		if desc != nil && group < 2 {
+			if _, sub, ok := layout.ParseSub(desc.Layout); ok && sub > 1 {
+				group = sub
+			} else if n, ok := desc.Attr("_fe_group").Int(); ok && n > 1 && n < 1<<20 {
+				group = int32(n)
+			}
+		}
+		if from == layout.FractalZ && group >= 2 {
+			return o.unpack(t, to, origin, int64(group))
+		}
+		v, err := layout.Restore(from, to, t.Shape, origin, int(group))
+		if err != nil {
+			return refuse(BadLayout, o.name, err)
+		}
+		o.view, o.shape = v, v.Dims
+		return nil
+	case from.Letters() != "" && from != axes && len(origin) == len(t.Shape):
+		if v, err := layout.Restore(from, axes, t.Shape, origin, 0); err == nil {
+			o.view, o.shape = v, v.Dims
+			return nil
+		}
+	}
+	v, err := t.View()
+	if err != nil {
+		return refuse(BadLayout, o.name, err)
+	}
+	o.view, o.shape = v, t.Shape
+	if origin != nil {
+		if n, err := layout.Count(origin); err != nil || n != v.Len() {
+			return refuse(BadLayout, o.name, "shape "+graph.FormatShape(origin)+" in "+graph.FormatShape(t.Shape))
+		}
+		o.shape = origin
+	}
+	return nil
+}
+
+// target is the plain layout that a blocked one is read in.
+func target(from, axes layout.Format) (to layout.Format, blocked bool) {
+	named, fallback := 4, layout.NCHW
+	switch from {
+	case layout.FractalNZ:
+		return layout.ND, true
+	case layout.NC1HWC0, layout.NC1HWC0C04, layout.NHWC1C0, layout.C1HWNC0, layout.C1HWNCoC0, layout.FractalZ, layout.FractalZC04:
+	case layout.NDC1HWC0, layout.FractalZ3D:
+		named, fallback = 5, layout.NCDHW
+	default:
+		return from, false
+	}
+	if len(axes.Letters()) == named {
+		return axes, true
+	}
+	return fallback, true
+}
+
+// unpack reads the filter of a grouped convolution, whose layout has no strides.
+func (o *operand) unpack(t *dump.Tensor, to layout.Format, origin []int64, group int64) error {
+	if len(t.Shape) != 4 {
+		return refuse(BadLayout, o.name, "FRACTAL_Z "+graph.FormatShape(t.Shape))
+	}
+	p, err := layout.NewPacking(to, origin, int(group), t.Shape[2], t.Shape[3])
+	if err != nil {
+		return refuse(BadLayout, o.name, err)
+	}
+	if !slices.Equal(p.Shape(), t.Shape) {
+		return refuse(BadLayout, o.name, "FRACTAL_Z "+shapeText(p.Shape(), t.Shape))
+	}
+	if p.Stored() > maxHeld {
+		return refuse(TooLarge, p.Stored(), maxHeld)
+	}
+	size := t.Type.Bits() / 8
+	stored, plain := make([]byte, t.Type.Bytes(p.Stored())), make([]byte, t.Type.Bytes(p.Len()))
+	if _, err := io.ReadFull(io.NewSectionReader(o.src, o.base, int64(len(stored))), stored); err != nil {
+		return refuse(BadTensor, o.name, err)
+	}
+	if err := p.Unpack(plain, stored, size); err != nil {
+		return refuse(BadLayout, o.name, err)
+	}
+	o.f32 = make([]float32, p.Len())
+	dtype.Widen32(o.typ, o.f32, plain)
+	o.shape = origin
+	o.view, err = layout.Contiguous(origin)
+	return err
+}
+
+func (o *operand) Shape() []int64 { return o.shape }
+func (o *operand) Exact() bool    { return true }
+func (o *operand) fast() bool     { return o.typ.FitsFloat32() }
+
+// tile is how many elements are read at once.
+const tile = 1 << 15
+
+func (o *operand) Range32(lo int64, y []float32) error {
+	if o.f32 != nil {
+		copy(y, o.f32[lo:])
+		return nil
+	}
+	return o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen32(o.typ, y[at:at+n], raw) })
+}
+
+func (o *operand) Range(lo int64, y, b []float64) error {
+	clear(b)
+	switch {
+	case o.f32 != nil:
+		for i, x := range o.f32[lo : lo+int64(len(y))] {
+			y[i] = float64(x)
+		}
+		return nil
+	case o.f64 != nil:
+		copy(y, o.f64[lo:])
+		return nil
+	}
+	return o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen64(o.typ, y[at:at+n], raw) })
+}
+
+// read reads elements [lo, lo+n) in tiles.
+func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) error {
+	size := int64(o.typ.Bits() / 8)
+	o.raw = grow(o.raw, int(min(n, tile)*size))
+	for at := int64(0); at < n; at += tile {
+		k := min(tile, n-at)
+		if err := o.rd.ReadTile(o.raw, lo+at, k); err != nil {
+			return refuse(BadTensor, o.name, err)
+		}
+		use(at, o.raw[:k*size], k)
+	}
+	return nil
+}
+
+// hold keeps all elements, if they are not too many.
+func (o *operand) hold() (bool, error) {
+	n := o.view.Len()
+	switch {
+	case o.f32 != nil || o.f64 != nil:
+		return true, nil
+	case n > maxHeld || !o.fast() && n > maxHeld/2:
+		return false, nil
+	case o.fast():
+		all := make([]float32, n)
+		if err := o.Range32(0, all); err != nil {
+			return false, err
+		}
+		o.f32 = all
+	default:
+		all := make([]float64, n)
+		if err := o.Range(0, all, nil); err != nil {
+			return false, err
+		}
+		o.f64 = all
+	}
+	return true, nil
+}
+
+func (o *operand) At(idx []int64, y, b []float64) error {
+	clear(b)
+	held, err := o.hold()
+	if err != nil {
+		return err
+	}
+	if held {
+		for i, k := range idx {
+			if o.f32 != nil {
+				y[i] = float64(o.f32[k])
+			} else {
+				y[i] = o.f64[k]
+			}
+		}
+		return nil
+	}
+	size := int64(o.typ.Bits() / 8)
+	o.raw = grow(o.raw, int(size))
+	for i, k := range idx {
+		off, err := o.view.Offset(k)
+		if err != nil {
+			return refuse(BadTensor, o.name, err)
+		}
+		if n, err := o.src.ReadAt(o.raw, o.base+off*size); n < len(o.raw) {
+			return refuse(BadTensor, o.name, err)
+		}
+		dtype.Widen64(o.typ, y[i:i+1], o.raw)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"precision/compare/result"
+	"precision/graph"
+)
+
+// Why an output is not known, or what there is to say of one that is. The
+// arguments of each stand behind it.
+const (
+	NoOperator    result.Kind = "check-no-type"      // type: not one that can be recomputed
+	NoDump        result.Kind = "check-no-dump"      // -
+	BadDump       result.Kind = "check-bad-dump"     // error
+	NotInGraph    result.Kind = "check-not-in-graph" // -
+	NoOutput      result.Kind = "check-no-output"    // -
+	NoInput       result.Kind = "check-no-input"     // which input
+	InputCount    result.Kind = "check-input-count"  // recorded, connected
+	OutputCount   result.Kind = "check-output-count" // recorded, computed
+	BadTensor     result.Kind = "check-bad-tensor"   // tensor, error
+	BadType       result.Kind = "check-type"         // tensor, type
+	BadLayout     result.Kind = "check-layout"       // tensor, error
+	NoAttribute   result.Kind = "check-no-attr"      // attribute
+	BadAttribute  result.Kind = "check-bad-attr"     // attribute, what it holds, what was expected
+	ShapesDiffer  result.Kind = "check-shapes"       // shapes
+	ShapeComputed result.Kind = "check-out-shape"    // shape by the formula, shape recorded
+	TooLarge      result.Kind = "check-too-large"    // elements or operations, the most that is done
+	NoBound       result.Kind = "check-no-bound"     // terms: rounding can explain anything
+	Unsupported   result.Kind = "check-unsupported"  // what
+	FusedWord     result.Kind = "check-fused-word"   // word of the kernel's name
+	Random        result.Kind = "check-random"       // type
+	OneRank       result.Kind = "check-one-rank"     // ranks in the group
+	InPlace       result.Kind = "check-in-place"     // input that has the output's address
+	Empty         result.Kind = "check-empty"        // -
+	NotJudged     result.Kind = "check-not-judged"   // elements: the bound of all is infinite
+	Crashed       result.Kind = "check-crashed"      // error
+
+	Explained    result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
+	Readings     result.Kind = "check-readings"      // number of readings, none of which explains the output
+	Beyond       result.Kind = "check-beyond"        // elements beyond the bound, elements looked at
+	LowPrecision result.Kind = "check-low-precision" // elements that only lower precision explains
+	Saturated    result.Kind = "check-saturated"     // elements at the type's largest number, or 0, for Inf or NaN
+	Flushed      result.Kind = "check-flushed"       // subnormal elements that are 0
+	OneSided     result.Kind = "check-one-sided"     // mean error, what chance allows
+	Rounding     result.Kind = "check-rounding"      // elements that no rounding to nearest gives, though within the bound
+	RankDiffers  result.Kind = "check-rank-differs"  // elements in which this rank differs from the others
+	OwnInput     result.Kind = "check-own-input"     // the output is the rank's own input
+	SumDiffers   result.Kind = "check-sum"           // sums beyond the bound, sums: of rows with random signs
+)
+
+// Refusal says why something cannot be recomputed.
+type Refusal struct{ Reason result.Reason }
+
+// Error gives the kind and its arguments; faces say it in a language.
+func (r *Refusal) Error() string {
+	return string(r.Reason.Kind) + " " + strings.Join(r.Reason.Args, ", ")
+}
+
+func refuse(kind result.Kind, args ...any) error {
+	return &Refusal{because(kind, args...)}
+}
+
+// because makes a reason of arguments of any type.
+func because(kind result.Kind, args ...any) result.Reason {
+	text := make([]string, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case string:
+			text[i] = a
+		case float64:
+			text[i] = fmt.Sprintf("%.6g", a)
+		case error:
+			text[i] = a.Error()
+		default:
+			text[i] = fmt.Sprint(a)
+		}
+	}
+	return result.Because(kind, text...)
+}
+
+// reasonOf is the reason of a refusal, or of an error of reading.
+func reasonOf(err error) result.Reason {
+	if r := new(Refusal); errors.As(err, &r) {
+		return r.Reason
+	}
+	return because(BadDump, err)
+}
+
+// shapeText renders shapes side by side.
+func shapeText(shapes ...[]int64) string {
+	var b strings.Builder
+	for i, s := range shapes {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(graph.FormatShape(s))
+	}
+	return b.String()
+}

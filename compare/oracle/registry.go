@@ -1,0 +1,102 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+)
+
+// Reading is one way to understand what the graph says of an operator.
+type Reading struct {
+	// Name and Args tell it from others; Name is empty where there is but one.
+	Name string
+	Args []string
+	// Out are the outputs by this reading; nil where one is not computed.
+	Out []Values
+}
+
+// builder turns a call into the outputs that its operator should have.
+type builder func(c *Call) ([]Reading, error)
+
+// elementwise is what a type contributes to fused kernels: the Values of an
+// operator from those of its operands, the first of which is the result of the
+// part before.
+type elementwise struct {
+	operands int // how many, the first included
+	build    func(c *Call, in []Values) (Values, error)
+	// keeps is set for functions that leave rounded numbers rounded, so that
+	// rounding before them makes no difference.
+	keeps bool
+}
+
+var (
+	builders = map[string]builder{}
+	parts    = map[string]elementwise{} // by the words of kernel names
+)
+
+// register adds operator types.
+func register(build builder, types ...string) {
+	for _, t := range types {
+		builders[t] = build
+	}
+}
+
+// one makes a builder of a function for operators with one reading.
+func one(build func(c *Call) ([]Values, error)) builder {
+	return func(c *Call) ([]Reading, error) {
+		out, err := build(c)
+		if err != nil {
+			return nil, err
+		}
+		return []Reading{{Out: out}}, nil
+	}
+}
+
+// single is one for operators with one output.
+func single(build func(c *Call) (Values, error)) builder {
+	return one(func(c *Call) ([]Values, error) {
+		v, err := build(c)
+		return []Values{v}, err
+	})
+}
+
+// registerPart adds element-wise operator types, alone and as parts of fused
+// kernels.
+func registerPart(p elementwise, types ...string) {
+	register(single(func(c *Call) (Values, error) {
+		in := c.all()
+		if len(in) != p.operands {
+			return nil, refuse(InputCount, len(in), p.operands)
+		}
+		return p.build(c, in)
+	}), types...)
+	for _, t := range types {
+		parts[snake(t)], parts[strings.ToLower(t)] = p, p
+	}
+}
+
+// snake is how kernel names spell an operator type: LeakyRelu is leaky_relu.
+func snake(t string) string {
+	var b strings.Builder
+	for i, r := range t {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 && !(t[i-1] >= 'A' && t[i-1] <= 'Z') {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Types lists the operator types that can be recomputed.
+func Types() []string {
+	var out []string
+	for t := range builders {
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }

@@ -1,0 +1,169 @@
+package oracle
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+)
+
+// Say puts a reason into words.
+type Say func(result.Reason) string
+
+// Columns are the columns of the table.
+var Columns = []string{"Rank", "OpType", "OpName", "Output", "DType", "Shape", "Verdict", "Ratio", "Bound", "LargestError", "Place",
+	"Expected", "Found", "Elements", "LookedAt", "Beyond", "Local", "Inherited", "LocalShare", "InheritedShare", "Amplification", "Pattern", "Reason"}
+
+// WriteCSV writes a row for every output.
+func WriteCSV(w io.Writer, findings []Finding, say Say) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(Columns); err != nil {
+		return err
+	}
+	for i := range findings {
+		f := &findings[i]
+		rank := ""
+		if f.Rank >= 0 {
+			rank = itoa(f.Rank)
+		}
+		row := []string{rank, f.Type, f.Op, itoa(f.Index), f.DType.String(), dims(f.Shape), f.Verdict.String(), number(f.Ratio), number(f.Bound),
+			number(f.Largest), dims(f.Worst), number(f.Expected), number(f.Found), strconv.FormatInt(f.Elements, 10),
+			strconv.FormatInt(f.Looked, 10), strconv.FormatInt(f.Beyond, 10)}
+		if s := f.Split; s != nil {
+			row = append(row, number(s.Local), number(s.Inherited), number(s.LocalShare), number(s.InheritedShare), number(s.Amplification))
+		} else {
+			row = append(row, "", "", "", "", "")
+		}
+		row = append(row, f.Pattern, sentences(f.Reasons, say))
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func sentences(reasons []result.Reason, say Say) string {
+	text := make([]string, len(reasons))
+	for i, r := range reasons {
+		text[i] = say(r)
+	}
+	return strings.Join(text, "; ")
+}
+
+// number renders a number with what digits a reader can use; nothing for NaN,
+// which stands for none.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', 9, 64)
+}
+
+func dims(shape []int64) string {
+	if shape == nil {
+		return ""
+	}
+	text := make([]string, len(shape))
+	for i, d := range shape {
+		text[i] = strconv.FormatInt(d, 10)
+	}
+	return strings.Join(text, "x")
+}
+
+// real is a number in JSON, which has no infinities: "Infinity" and "NaN" are
+// strings, and none is null.
+type real float64
+
+func (x real) MarshalJSON() ([]byte, error) {
+	switch f := float64(x); {
+	case math.IsNaN(f):
+		return []byte("null"), nil
+	case math.IsInf(f, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(f, -1):
+		return []byte(`"-Infinity"`), nil
+	default:
+		return json.Marshal(f)
+	}
+}
+
+type jsonReport struct {
+	Schema    string         `json:"schema"`
+	Full      bool           `json:"full"`
+	Counts    map[string]int `json:"counts"` // outputs by verdict
+	Operators []jsonOp       `json:"operators"`
+}
+
+type jsonOp struct {
+	Op      string       `json:"op"`
+	Type    string       `json:"type"`
+	Index   int64        `json:"index"`
+	Rank    *int         `json:"rank,omitempty"`
+	Outputs []jsonOutput `json:"outputs"`
+}
+
+type jsonOutput struct {
+	Index    int             `json:"index"`
+	Verdict  string          `json:"verdict"`
+	Ratio    real            `json:"ratio"`
+	Worst    []int64         `json:"worst,omitempty"`
+	Expected real            `json:"expected"`
+	Found    real            `json:"found"`
+	Bound    real            `json:"bound"`
+	Largest  real            `json:"largest"`
+	Elements int64           `json:"elements"`
+	Looked   int64           `json:"looked_at"`
+	Beyond   int64           `json:"beyond"`
+	Reason   string          `json:"reason"`
+	Reasons  []result.Reason `json:"reasons,omitempty"`
+	Pattern  string          `json:"pattern,omitempty"`
+	Split    *jsonSplit      `json:"split,omitempty"`
+}
+
+type jsonSplit struct {
+	Error          real `json:"error"`
+	Local          real `json:"local"`
+	Inherited      real `json:"inherited"`
+	LocalShare     real `json:"local_share"`
+	InheritedShare real `json:"inherited_share"`
+	Amplification  real `json:"amplification"`
+	Sensitive      bool `json:"sensitive"`
+}
+
+// Schema names the form of what WriteJSON writes.
+const Schema = "precision/check/1"
+
+// WriteJSON writes the findings by operators.
+func WriteJSON(w io.Writer, findings []Finding, full bool, say Say) error {
+	report := jsonReport{Schema: Schema, Full: full, Counts: map[string]int{}, Operators: []jsonOp{}}
+	for i := range findings {
+		f := &findings[i]
+		report.Counts[f.Verdict.String()]++
+		n := len(report.Operators)
+		if i == 0 || f.Index == 0 || findings[i-1].Op != f.Op || findings[i-1].Rank != f.Rank {
+			op := jsonOp{Op: f.Op, Type: f.Type, Index: f.ID}
+			if f.Rank >= 0 {
+				op.Rank = &f.Rank
+			}
+			report.Operators = append(report.Operators, op)
+			n++
+		}
+		o := jsonOutput{Index: f.Index, Verdict: f.Verdict.String(), Ratio: real(f.Ratio), Worst: f.Worst, Expected: real(f.Expected),
+			Found: real(f.Found), Bound: real(f.Bound), Largest: real(f.Largest), Elements: f.Elements, Looked: f.Looked, Beyond: f.Beyond,
+			Reason: sentences(f.Reasons, say), Reasons: f.Reasons, Pattern: f.Pattern}
+		if s := f.Split; s != nil {
+			o.Split = &jsonSplit{real(s.Error), real(s.Local), real(s.Inherited), real(s.LocalShare), real(s.InheritedShare),
+				real(s.Amplification), s.Sensitive}
+		}
+		report.Operators[n-1].Outputs = append(report.Operators[n-1].Outputs, o)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(report)
+}
