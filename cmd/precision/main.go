@@ -10,6 +10,7 @@
 //	precision data DIR             the shell on another data folder
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
+//	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
@@ -26,6 +27,12 @@
 // resolved when it leads to a single data folder.
 //
 // Two NPU dumps are compared when GOLDEN_DIR holds device dumps too.
+//
+// # check
+//
+// Check recomputes every operator of the NPU dumps in NPU_DIR from its own
+// recorded inputs and tells which outputs these do not explain. It needs no
+// golden arrays. It writes check_<time>.csv to OUT_DIR.
 //
 // # graph
 //
@@ -85,6 +92,7 @@ func commands() []command {
 		{"data", dataCommand},
 		{"infer", inferCommand},
 		{"compare", compareCommand},
+		{"check", checkCommand},
 		{"graph", graphCommand},
 		{"atc", atcCommand},
 		{"version", versionCommand},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -138,7 +139,7 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	}
 	f.Verdict = OK
 	if best.Name != "" && len(readings) > 1 && j.beyond == 0 {
-		f.Reasons = append(f.Reasons, because(Explained, append([]any{best.Name}, anys(best.Args)...)...))
+		f.Reasons = append(f.Reasons, because(Explained, strings.Join(append([]string{best.Name}, best.Args...), " ")))
 	}
 	if j.beyond > 0 {
 		c.wrong(f, readings, best, j)
@@ -160,14 +161,6 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	if mean, limit, yes := j.oneSided(); yes && j.saturated == 0 {
 		suspect(OneSided, mean, limit)
 	}
-}
-
-func anys(s []string) []any {
-	out := make([]any, len(s))
-	for i := range s {
-		out[i] = s[i]
-	}
-	return out
 }
 
 // fill copies the worst element.

@@ -13,7 +13,6 @@ import (
 // arguments of each stand behind it.
 const (
 	NoOperator    result.Kind = "check-no-type"      // type: not one that can be recomputed
-	NoDump        result.Kind = "check-no-dump"      // -
 	BadDump       result.Kind = "check-bad-dump"     // error
 	NotInGraph    result.Kind = "check-not-in-graph" // -
 	NoOutput      result.Kind = "check-no-output"    // -

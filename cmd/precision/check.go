@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"precision/compare"
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+	"precision/compare/result"
+	"precision/dump"
+	"precision/graph"
+	"precision/graph/read"
+	"precision/internal/progress"
+	"precision/internal/whole"
+)
+
+// checkFlags are the options of the check command.
+type checkFlags struct {
+	mine, golden, graph, out, json string
+	full, gate                     bool
+	workers                        int
+}
+
+func checkCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision check", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	text := e.optionText("check")
+	var f checkFlags
+	set.StringVar(&f.mine, "lt", "", text("lt"))
+	set.StringVar(&f.graph, "g", "", text("g"))
+	set.StringVar(&f.golden, "rt", "", text("rt"))
+	set.BoolVar(&f.full, "full", false, text("full"))
+	set.StringVar(&f.json, "json", "", text("json"))
+	set.StringVar(&f.out, "out", ".", text("out"))
+	set.BoolVar(&f.gate, "gate", false, text("gate"))
+	set.IntVar(&f.workers, "workers", 0, text("workers"))
+	set.Usage = func() {}
+	if err := set.Parse(args); err != nil {
+		return helpOr(e, "check", set, err)
+	}
+	if set.NArg() > 0 {
+		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+	}
+	if f.mine == "" || f.graph == "" {
+		return exitUsage, errors.New("the dumps and their graph are needed: -lt NPU_DIR -g GRAPH")
+	}
+	return f.run(ctx, e)
+}
+
+func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
+	show := checkText{summaryText{e.stdout, e.language()}}
+	devices, warnings, err := openDevices(f.mine)
+	if err != nil {
+		return exitError, err
+	}
+	printWarnings(e.stderr, warnings)
+	model, err := f.openGraph(devices[0].Folder, show)
+	if err != nil {
+		return exitError, err
+	}
+	job := oracle.Job{Devices: devices, Graph: model, Full: f.full, Workers: f.workers}
+	bar := progress.New(os.Stderr, "checking")
+	job.Progress = bar.Set
+	findings, err := job.Run(ctx)
+	bar.Done()
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, fmt.Errorf("interrupted after %d outputs; no result was written", len(findings))
+		}
+		return exitError, err
+	}
+	say := func(r result.Reason) string { return tell.Reason(show.lang, r) }
+	path := filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
+	if err := writeWhole(path, func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) }); err != nil {
+		return exitError, err
+	}
+	if f.json != "" {
+		if err := writeWhole(f.json, func(w io.Writer) error { return oracle.WriteJSON(w, findings, f.full, say) }); err != nil {
+			return exitError, err
+		}
+	}
+	counts := show.summary(findings, path)
+	switch {
+	case counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0:
+		return exitNoMatch, nil
+	case f.gate && counts[oracle.Wrong] > 0:
+		return exitBelow, nil
+	}
+	return exitOK, nil
+}
+
+// writeWhole writes a file that appears whole or not at all.
+func writeWhole(path string, write func(w io.Writer) error) error {
+	out, err := whole.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := write(out); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return out.Commit()
+}
+
+// openDevices lists the data folders at or below a path: one, or one for every
+// device and step that was recorded.
+func openDevices(path string) ([]oracle.Device, []string, error) {
+	one, several, err := dump.Resolve(path)
+	if len(several) == 0 {
+		if err != nil {
+			return nil, nil, fmt.Errorf("-lt: %w", err)
+		}
+		several = []string{one}
+	}
+	var devices []oracle.Device
+	var warnings []string
+	var failed error
+	for _, dir := range several {
+		folder, err := dump.Scan(dir, dump.Options{Rules: true})
+		if err == nil && folder.Kind != dump.Offline {
+			err = fmt.Errorf("%s holds %s files, expected NPU dumps", dir, folder.Kind)
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		for _, w := range folder.Warnings {
+			warnings = append(warnings, w.String())
+		}
+		devices = append(devices, oracle.DeviceOf(folder))
+	}
+	if len(devices) == 0 {
+		return nil, nil, fmt.Errorf("-lt: %w", failed)
+	}
+	return devices, warnings, nil
+}
+
+// openGraph reads the graph, or finds the one of a folder that the dumps belong
+// to.
+func (f *checkFlags) openGraph(dumps *dump.Folder, show checkText) (*graph.Model, error) {
+	info, err := os.Stat(f.graph)
+	if err != nil || !info.IsDir() {
+		return read.Open(f.graph)
+	}
+	candidates, _, err := read.OpenFolder(f.graph)
+	if err != nil {
+		return nil, err
+	}
+	matches := compare.GraphsOf(dumps, candidates)
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", f.graph, len(candidates), dumps.Dir)
+	}
+	model := matches[0].Candidate.Model
+	show.graph(model.Path, matches[0].How)
+	return model, nil
+}
+
+// checkText writes the summary of a check.
+type checkText struct{ summaryText }
+
+// mostListed bounds how many outputs of a verdict the summary lists.
+const mostListed = 10
+
+func (t checkText) summary(findings []oracle.Finding, path string) map[oracle.Verdict]int {
+	tr := t.lang.T
+	counts := map[oracle.Verdict]int{}
+	ops := map[string]bool{}
+	for i := range findings {
+		counts[findings[i].Verdict]++
+		ops[fmt.Sprint(findings[i].Rank, findings[i].Op)] = true
+	}
+	t.line(tr("check.checked"), tr("check.outputs", len(findings)-counts[oracle.Unknown], len(findings), tr("check.operator", len(ops))))
+	t.line(tr("check.verdicts"), tr("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown]))
+	for _, v := range []struct {
+		verdict oracle.Verdict
+		key     string
+	}{{oracle.Wrong, "check.wrong"}, {oracle.Suspect, "check.suspect"}, {oracle.Unknown, "check.unknown"}} {
+		t.list(findings, v.verdict, tr(v.key))
+	}
+	if counts[oracle.Wrong]+counts[oracle.Suspect] == 0 {
+		if counts[oracle.OK] > 0 {
+			t.line(tr("check.wrong"), tr("check.none"))
+		} else {
+			fmt.Fprintln(t.w, tr("check.nothing"))
+		}
+	}
+	t.line(tr("check.result"), path)
+	return counts
+}
+
+// list names the outputs of a verdict, with what speaks against them.
+func (t checkText) list(findings []oracle.Finding, v oracle.Verdict, label string) {
+	tr := t.lang.T
+	n := 0
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict != v {
+			continue
+		}
+		if n++; n > mostListed {
+			continue
+		}
+		var why []string
+		for _, r := range f.Reasons {
+			why = append(why, tell.Reason(t.lang, r))
+		}
+		if v == oracle.Wrong {
+			why = append(why, tr("check.where", placeText(f.Worst), f.Expected, f.Found, f.Ratio))
+		}
+		if f.Pattern != "" {
+			why = append(why, tr("check.pattern", f.Pattern))
+		}
+		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
+		if f.Rank >= 0 {
+			name = tr("check.rank", f.Rank, name)
+		}
+		t.line(label, tr("check.at", name, f.Type, strings.Join(why, "; ")))
+		label = ""
+	}
+	if n > mostListed {
+		t.line("", tr("check.more", n-mostListed))
+	}
+}
+
+func placeText(at []int64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
+}

@@ -1,0 +1,25 @@
+// Package tell says in words what a check found.
+package tell
+
+import (
+	"embed"
+
+	"precision/compare/result"
+	"precision/internal/msg"
+)
+
+// texts are the sentences for the reasons of package oracle.
+//
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Reason says a reason. One without a sentence stands for itself.
+func Reason(lang msg.Lang, r result.Reason) string {
+	args := make([]any, len(r.Args))
+	for i, a := range r.Args {
+		args[i] = a
+	}
+	return lang.T(string(r.Kind), args...)
+}
