@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"math"
+	"testing"
+
+	"precision/dump/dtype"
+)
+
+// TestJudge holds single elements against what operators.md says of them.
+func TestJudge(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	type want struct{ beyond, saturated, flushed, judged int64 }
+	for _, c := range []struct {
+		name        string
+		typ         dtype.Type
+		exact       bool
+		found, y, b float64
+		want        want
+	}{
+		{"equal", dtype.Float16, false, 1, 1, 0, want{0, 0, 0, 1}},
+		{"half a unit", dtype.Float16, false, 1, 1 + 0x1p-11, 0, want{0, 0, 0, 1}},
+		{"three units", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0, want{1, 0, 0, 1}},
+		{"three units in a bound", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0.01, want{0, 0, 0, 1}},
+		{"subnormal", dtype.Float16, false, 0x1p-24, 0x1.8p-24, 0, want{0, 0, 0, 1}},
+		{"flushed", dtype.Float16, false, 0, 0x1p-15, 0, want{0, 0, 1, 1}},
+		{"zero for a normal number", dtype.Float16, false, 0, 0x1p-13, 0, want{1, 0, 0, 1}},
+		{"moved and changed", dtype.Float16, true, 1, 1 + 0x1p-10, 0, want{1, 0, 0, 1}},
+		{"signed zeros", dtype.Float16, true, math.Copysign(0, -1), 0, 0, want{0, 0, 0, 1}},
+		{"NaN for a number", dtype.Float16, false, nan, 1, 0.5, want{1, 0, 0, 1}},
+		{"NaN for NaN", dtype.Float16, false, nan, nan, 0, want{0, 0, 0, 1}},
+		{"a number for NaN", dtype.Float16, false, 3, nan, 0, want{1, 0, 0, 1}},
+		{"0 for NaN", dtype.Float16, false, 0, nan, 0, want{0, 1, 0, 1}},
+		{"anything for NaN or not", dtype.Float16, false, 3, nan, inf, want{0, 0, 0, 0}},
+		{"overflow", dtype.Float16, false, inf, 65520, 0, want{0, 0, 0, 1}},
+		{"overflow of the other sign", dtype.Float16, false, -inf, 65520, 0, want{1, 0, 0, 1}},
+		{"no overflow yet", dtype.Float16, false, 65504, 65515, 0, want{0, 0, 0, 1}},
+		{"Inf too early", dtype.Float16, false, inf, 65000, 1, want{1, 0, 0, 1}},
+		{"Inf within the bound", dtype.Float16, false, inf, 65500, 40, want{0, 0, 0, 1}},
+		{"saturated", dtype.Float16, false, 65504, 70000, 0, want{0, 1, 0, 1}},
+		{"neither", dtype.Float16, false, 60000, 70000, 0, want{1, 0, 0, 1}},
+		{"no bound", dtype.Float16, false, 5, 1, inf, want{0, 0, 0, 0}},
+		{"float32", dtype.Float32, false, 1 + 0x1p-22, 1, 0, want{1, 0, 0, 1}},
+		{"bfloat16", dtype.BFloat16, false, 1, 1 + 0x1p-9, 0, want{0, 0, 0, 1}},
+		{"integers", dtype.Int32, true, 5, 6, 0, want{1, 0, 0, 1}},
+	} {
+		j := newJudge(c.typ, c.exact)
+		j.element(0, c.found, c.y, c.b)
+		if got := (want{j.beyond, j.saturated, j.flushed, j.judged}); got != c.want {
+			t.Errorf("%s: found %g for %g ± %g: %+v, want %+v", c.name, c.found, c.y, c.b, got, c.want)
+		}
+	}
+}
+
+// TestRound compares rounding to narrow types with the decoding of all of their
+// codes: every number rounds to itself, and what lies between two to the nearer.
+func TestRound(t *testing.T) {
+	for _, typ := range []dtype.Type{dtype.Float16, dtype.BFloat16} {
+		p := precisionFor(typ)
+		last := 0.0
+		for code := range 0x7c00 {
+			if typ == dtype.BFloat16 && code >= 0x7f80 {
+				break
+			}
+			x := make([]float64, 1)
+			dtype.Widen64(typ, x, []byte{byte(code), byte(code >> 8)})
+			if got := p.round(x[0]); got != x[0] {
+				t.Fatalf("%v: %g rounds to %g", typ, x[0], got)
+			}
+			if code > 0 {
+				low, high := last+(x[0]-last)*0.49, last+(x[0]-last)*0.51
+				if p.round(low) != last || p.round(high) != x[0] {
+					t.Fatalf("%v: between %g and %g: %g, %g", typ, last, x[0], p.round(low), p.round(high))
+				}
+			}
+			last = x[0]
+		}
+		if !math.IsInf(p.round(p.limit), 1) || p.round(p.limit*(1-0x1p-30)) != p.max {
+			t.Errorf("%v: the limit is not at %g", typ, p.limit)
+		}
+	}
+}
+
+// TestOneSided finds a factor of 1.0001, and nothing in rounding.
+func TestOneSided(t *testing.T) {
+	p := precisionFor(dtype.Float16)
+	for _, c := range []struct {
+		factor float64
+		want   bool
+	}{{1, false}, {1.0001, true}, {0.9999, true}} {
+		j := newJudge(dtype.Float16, false)
+		for i := range int64(200000) {
+			y := 1 + math.Mod(float64(i)*0.6180339887, 1)
+			j.element(i, p.round(y*c.factor), y, 1e-6)
+		}
+		if _, _, yes := j.oneSided(); yes != c.want {
+			t.Errorf("factor %g: %v", c.factor, yes)
+		}
+	}
+}
