@@ -1,0 +1,56 @@
+package pattern
+
+import "math"
+
+// An activation that is missing or too many.
+const (
+	ActivationMissing Kind = "activation-missing" // f(got) is what is expected
+	ActivationAdded   Kind = "activation-added"   // got is f of what is expected
+)
+
+// Activation belongs to both.
+type Activation struct {
+	Name string `json:"name"`
+}
+
+var activations = []struct {
+	name string
+	f    func(float64) float64
+}{
+	{"relu", func(x float64) float64 { return max(x, 0) }},
+	{"relu6", func(x float64) float64 { return min(max(x, 0), 6) }},
+	{"abs", math.Abs},
+	{"sigmoid", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
+	{"tanh", math.Tanh},
+	{"gelu", func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) }},
+	{"silu", func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
+	{"softplus", func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
+	{"erf", math.Erf},
+	{"exp", math.Exp},
+	{"log", math.Log},
+	{"sqrt", math.Sqrt},
+	{"rsqrt", func(x float64) float64 { return 1 / math.Sqrt(x) }},
+	{"square", func(x float64) float64 { return x * x }},
+	{"reciprocal", func(x float64) float64 { return 1 / x }},
+}
+
+func activation(l *look) []Finding {
+	stage := l.rehearse()
+	if len(stage) < 16 {
+		return nil
+	}
+	var found []Finding
+	for _, a := range activations {
+		missing := func(p int) float64 { return l.got[p] + l.Want[p] - a.f(l.got[p]) }
+		added := func(p int) float64 { return a.f(l.Want[p]) }
+		for kind, predict := range map[Kind]func(int) float64{ActivationMissing: missing, ActivationAdded: added} {
+			if f := l.judgeOn(stage, predict); 5*f.improved < 4*f.tried {
+				continue
+			}
+			if f := l.judge(predict); 5*f.improved >= 4*f.tried && f.holds(0.7, 0, int64(2*len(activations))) {
+				found = append(found, l.finding(kind, Activation{a.name}, f))
+			}
+		}
+	}
+	return bestOf(found)
+}

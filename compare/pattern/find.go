@@ -1,0 +1,73 @@
+package pattern
+
+import "slices"
+
+// hypothesis is one thing that can be wrong, or a family of them tried together.
+type hypothesis struct {
+	kinds []Kind
+	args  any  // the zero Args of its findings; nil where alternatives bring their own
+	odd   bool // looks at NaN, Inf and numbers out of range, which the others leave out
+	fine  bool // also tried when no error is larger than rounding explains
+	where bool // tells where the errors are, not what they are
+	last  bool // only describes; tried when no other hypothesis was borne out
+	try   func(*look) []Finding
+}
+
+// hypotheses in the order in which they are told when they explain the same: what
+// says more with less comes first.
+var hypotheses = []hypothesis{
+	{kinds: []Kind{Saturated}, args: Saturation{}, odd: true, try: saturated},
+	{kinds: []Kind{NaN, Inf, Finite}, args: NonFinite{}, odd: true, try: nonFinite},
+	{try: alternatives},
+	{kinds: []Kind{Unwritten}, args: Unfilled{}, try: unwritten},
+	{kinds: []Kind{Stale, Repeated}, args: Copy{}, try: stale},
+	{kinds: []Kind{BitFlip}, args: Flip{}, try: bitFlip},
+	{kinds: []Kind{RoundingMode}, args: Rounding{}, fine: true, try: roundingMode},
+	{kinds: []Kind{Scale, Offset, Affine}, args: Linear{}, fine: true, try: linear},
+	{kinds: []Kind{AxesPermuted}, args: Permutation{}, try: axesPermuted},
+	{kinds: []Kind{LayoutMisread}, args: Misread{}, try: layoutMisread},
+	{kinds: []Kind{BlocksTransposed}, args: Transposition{}, try: blocksTransposed},
+	{kinds: []Kind{Shifted, Reversed}, args: Shift{}, try: shifted},
+	{kinds: []Kind{SlicesPermuted}, args: Exchange{}, try: slicesPermuted},
+	{kinds: []Kind{Clipped}, args: Clip{}, try: clipped},
+	{kinds: []Kind{ActivationMissing, ActivationAdded}, args: Activation{}, try: activation},
+	{kinds: []Kind{Slope}, args: Slopes{}, try: slope},
+	{kinds: []Kind{CoarseType}, args: Coarse{}, try: coarseType},
+	{kinds: []Kind{SliceOffset, SliceScale, RowScale}, args: Slices{}, try: slicewise},
+	{kinds: []Kind{Border}, args: Margin{}, where: true, try: border},
+	{kinds: []Kind{Lanes}, args: LaneSet{}, where: true, try: lanes},
+	{kinds: []Kind{RegionOnly}, args: Region{}, where: true, try: regionOnly},
+	{kinds: []Kind{RandomElements}, args: Scatter{}, last: true, try: randomElements},
+	{kinds: []Kind{LowPrecision, Noise, Unexplained}, args: Spread{}, last: true, try: spread},
+}
+
+// Find tries every hypothesis and returns those that the numbers bear out, best
+// first; none when nothing is wrong. NaN, Inf and saturated numbers are told beside
+// what is found in the others. When no hypothesis holds, a finding of one of the kinds
+// RandomElements, LowPrecision, Noise or Unexplained gives the evidence.
+//
+// It takes a few passes over the numbers; hypotheses about the whole tensor look at
+// about a million of them. The error, if any, is a [*CaseError].
+func Find(c Case) ([]Finding, error) {
+	total, err := c.check()
+	if err != nil {
+		return nil, err
+	}
+	l := newLook(c, total)
+	var found []Finding
+	ordinary := false // a hypothesis about finite numbers holds
+	for rank, h := range hypotheses {
+		if !h.odd && (!l.wrong || l.within && !h.fine) || h.last && ordinary {
+			continue
+		}
+		for _, f := range h.try(l) {
+			f.rank, f.fallback, f.where = rank, h.last, h.where
+			ordinary = ordinary || !h.odd
+			found = append(found, f)
+		}
+		if ordinary && slices.ContainsFunc(found, func(f Finding) bool { return f.whole() }) {
+			break
+		}
+	}
+	return best(found), nil
+}

@@ -1,0 +1,368 @@
+package pattern
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"precision/dump/dtype"
+)
+
+var types = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32}
+
+// Nothing is told of right data: rounded expectations, with a bound and without.
+func TestRightDataIsLeftAlone(t *testing.T) {
+	for seed := range uint64(5) {
+		for _, shape := range testShapes {
+			for _, typ := range types {
+				for _, data := range []string{"normal", "relu", "exp", "heavy", "small"} {
+					for _, noise := range []string{"oracle", "none"} {
+						s := newSample(shape, typ, data, noise, seed)
+						if found, err := Find(s.Case); err != nil || len(found) > 0 {
+							t.Fatalf("%v %s %s %s seed %d: %s %v", shape, typ, data, noise, seed, list(found), err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// No hypothesis is read into noise, whatever its size: only what describes it is told.
+func TestNoiseIsOnlyNoise(t *testing.T) {
+	told := map[Kind]int{}
+	for seed := range uint64(4) {
+		for i, shape := range testShapes {
+			for j, data := range []string{"normal", "relu", "exp", "heavy", "small"} {
+				for _, noise := range []string{"1e-4", "1e-3", "1e-2", "5e-2", "0.3"} {
+					s := newSample(shape, types[(i+j+int(seed))%3], data, noise, seed)
+					found, err := Find(s.Case)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, f := range found {
+						told[f.Kind]++
+						if f.Kind != Noise && f.Kind != Unexplained && f.Kind != RandomElements {
+							t.Errorf("%v %s noise %s seed %d: %s", shape, data, noise, seed, list(found))
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Log(told)
+	if told[RandomElements]*20 > told[Noise] {
+		t.Errorf("noise is often taken for random elements: %v", told)
+	}
+}
+
+// Random numbers that have nothing to do with each other resemble nothing.
+func TestUnrelatedNumbers(t *testing.T) {
+	for seed := range uint64(8) {
+		for _, shape := range testShapes {
+			for _, data := range [][2]string{{"normal", "normal"}, {"relu", "relu"}, {"exp", "normal"}, {"normal", "exp"}, {"heavy", "heavy"}, {"exp", "exp"}} {
+				s := newSample(shape, types[seed%3], data[0], "none", seed)
+				s.Got = newSample(shape, types[seed%3], data[1], "none", seed+1000).Got
+				if seed%2 == 1 {
+					s.Bound = newSample(shape, types[seed%3], data[0], "oracle", seed).Bound
+				}
+				found, err := Find(s.Case)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range found {
+					if f.Kind != Unexplained {
+						t.Errorf("%v %v seed %d: %s", shape, data, seed, list(found))
+					}
+				}
+			}
+		}
+	}
+}
+
+// The same case gives the same findings, and leaves its numbers alone.
+func TestDeterministic(t *testing.T) {
+	for _, f := range faults {
+		s := newSample([]int64{2, 32, 14, 14}, dtype.Float16, "normal", "1e-3", 3)
+		if f.skip != nil && f.skip(s) {
+			continue
+		}
+		f.do(s)
+		got, want := append([]float64(nil), s.Got...), append([]float64(nil), s.Want...)
+		first, _ := Find(s.Case)
+		second, _ := Find(s.Case)
+		if !reflect.DeepEqual(first, second) {
+			t.Errorf("%s: %s, then %s", f.name, list(first), list(second))
+		}
+		if !sameNumbers(got, s.Got) || !sameNumbers(want, s.Want) {
+			t.Errorf("%s: the case was changed", f.name)
+		}
+	}
+}
+
+func sameNumbers(a, b []float64) bool {
+	for i := range a {
+		if math.Float64bits(a[i]) != math.Float64bits(b[i]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// Findings survive JSON.
+func TestJSON(t *testing.T) {
+	for _, f := range faults {
+		s := newSample([]int64{2, 32, 14, 14}, dtype.Float16, "normal", "oracle", 3)
+		if f.skip != nil && f.skip(s) {
+			continue
+		}
+		f.do(s)
+		found, _ := Find(s.Case)
+		text, err := json.Marshal(found)
+		if err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+		var back []Finding
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+		for i := range back {
+			a, b := found[i], back[i]
+			if a.Kind != b.Kind || !reflect.DeepEqual(a.Args, b.Args) || a.Explained != b.Explained || a.Elements != b.Elements {
+				t.Errorf("%s:\n%+v\n%+v", f.name, a, b)
+			}
+		}
+	}
+}
+
+func TestCaseErrors(t *testing.T) {
+	v := make([]float64, 6)
+	for name, c := range map[string]Case{
+		"Want":         {Got: v, Want: v[:5]},
+		"Got":          {Got: v[:5], Want: v, Shape: []int64{2, 3}},
+		"Bound":        {Got: v, Want: v, Bound: v[:2]},
+		"Shape":        {Got: v, Want: v, Shape: []int64{-2, -3}},
+		"At":           {Got: v, Want: v[:2], At: []int64{4, 6}},
+		"Alternatives": {Got: v, Want: v, Alternatives: []Alternative{{Want: v[:1]}}},
+	} {
+		_, err := Find(c)
+		var e *CaseError
+		if !errors.As(err, &e) || e.Part != name || err.Error() == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Find(Case{Got: v, Want: v, Shape: []int64{1 << 62, 1 << 62}}); err == nil {
+		t.Error("a shape of 2^124 elements was taken")
+	}
+	for _, c := range []Case{{}, {Got: v[:0], Want: v[:0], Shape: []int64{0, 3}}, {Got: v[:1], Want: v[:1]}, {Got: v[:1], Want: v[:1], Shape: []int64{1, 1, 1}}} {
+		if found, err := Find(c); err != nil || len(found) > 0 {
+			t.Errorf("%+v: %v %v", c, found, err)
+		}
+	}
+}
+
+// A sample of the expectations is enough for most faults when all of the recording is known.
+func TestSampled(t *testing.T) {
+	want := map[string]Kind{"scale 2": Scale, "last axes swapped": AxesPermuted, "NHWC read as NCHW": AxesPermuted, "rolled rows": Shifted,
+		"channel tail zero": Unwritten, "stale third": Stale, "sign bit": BitFlip, "bias dropped": SliceOffset, "one NaN": NaN,
+		"relu missing": ActivationMissing, "NC1HWC0 read as NCHW": LayoutMisread, "sums in a narrower type": LowPrecision, "border": Border}
+	for _, f := range faults {
+		kind, ok := want[f.name]
+		if !ok {
+			continue
+		}
+		s := newSample([]int64{2, 64, 20, 20}, dtype.Float16, "normal", "oracle", 8)
+		f.do(s)
+		c := s.Case
+		c.Want, c.Bound = nil, nil
+		for i := range s.Want {
+			keep := mix(uint64(i))%4 == 0 || math.Abs(s.Got[i]-s.Want[i]) > s.Bound[i] && f.name == "sign bit" || s.Got[i] != s.Got[i]
+			if keep {
+				c.At = append(c.At, int64(i))
+				c.Want = append(c.Want, s.Want[i])
+				c.Bound = append(c.Bound, s.Bound[i])
+			}
+		}
+		found, err := Find(c)
+		if err != nil || len(found) == 0 || found[0].Kind != kind {
+			t.Errorf("%s: %s %v", f.name, list(found), err)
+		}
+		c.Got = nil
+		for _, at := range c.At {
+			c.Got = append(c.Got, s.Got[at])
+		}
+		if _, err := Find(c); err != nil {
+			t.Errorf("%s, recording sampled: %v", f.name, err)
+		}
+	}
+}
+
+// What the operator's oracle offers is told under its own name.
+func TestAlternatives(t *testing.T) {
+	for _, n := range []int64{5, 20, 5000} {
+		s := newSample([]int64{n}, dtype.Float16, "normal", "oracle", uint64(n))
+		without, other := make([]float64, n), make([]float64, n)
+		for i, w := range s.Want {
+			without[i], other[i] = w-bias(int64(i)), w+bias(int64(i*i))
+		}
+		s.write(without)
+		bound := make([]float64, n)
+		for i, w := range without {
+			bound[i] = s.num.unit()*math.Abs(w) + s.num.tiny()
+		}
+		s.Alternatives = []Alternative{{Kind: WrongEpsilon, Want: other}, {Kind: MissingBias, Args: "b", Want: without, Bound: bound}}
+		found, err := Find(s.Case)
+		if err != nil || len(found) != 1 || found[0].Kind != MissingBias || found[0].Args != "b" || found[0].Left > 1 {
+			t.Errorf("%d elements: %s %v", n, list(found), err)
+		}
+	}
+}
+
+// NaN and Inf are traced to the operands that make them.
+func TestCauses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n = 640
+	for _, c := range []struct {
+		name string
+		make func(x, y []float64, i int) (got, want float64)
+		want Cause
+		kind Kind
+	}{
+		{"division", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				x[i], y[i] = 0, 0
+				return nan, 0
+			}
+			return x[i], x[i]
+		}, ZeroByZero, NaN},
+		{"by zero", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				y[i] = 0
+				return inf, 1
+			}
+			return x[i], x[i]
+		}, DividedByZero, Inf},
+		{"difference", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				x[i], y[i] = inf, inf
+				return nan, 0
+			}
+			return x[i], x[i]
+		}, InfMinusInf, NaN},
+		{"product", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				x[i], y[i] = 0, inf
+				return nan, 0
+			}
+			return x[i], x[i]
+		}, ZeroTimesInf, NaN},
+		{"inherited", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				y[i] = nan
+				return nan, 0
+			}
+			return x[i], x[i]
+		}, FromOperand, NaN},
+		{"unknown", func(x, y []float64, i int) (float64, float64) {
+			if i%40 == 0 {
+				return nan, 0
+			}
+			return x[i], x[i]
+		}, "", NaN},
+		{"exp", func(x, y []float64, i int) (float64, float64) {
+			x[i], y[i] = 4*x[i], 1
+			if x[i] = min(x[i], 10.5); i%40 == 0 {
+				x[i] = 12
+				return inf, 0.5
+			}
+			return 0.1, 0.1
+		}, ExpOverflow, Inf},
+		{"square", func(x, y []float64, i int) (float64, float64) {
+			x[i], y[i] = 80*min(x[i], 3), 1
+			if i%40 == 0 {
+				x[i] = 300
+				return inf, 0.5
+			}
+			return 0.1, 0.1
+		}, SquareOverflow, Inf},
+	} {
+		x, y := values("normal", n, rng), values("normal", n, rng)
+		k := Case{Got: make([]float64, n), Want: make([]float64, n), DType: dtype.Float16}
+		for i := range n {
+			k.Got[i], k.Want[i] = c.make(x, y, i)
+		}
+		k.Operands = []Tensor{{"x", x}, {"y", y}}
+		found, err := Find(k)
+		if err != nil || len(found) == 0 || found[0].Kind != c.kind {
+			t.Errorf("%s: %s %v", c.name, list(found), err)
+			continue
+		}
+		if a := found[0].Args.(NonFinite); a.Cause != c.want {
+			t.Errorf("%s: cause %q, want %q", c.name, a.Cause, c.want)
+		}
+	}
+}
+
+// A softmax that does not subtract the maximum loses whole rows.
+func TestRowOverflow(t *testing.T) {
+	c := Case{Shape: []int64{20, 32}, DType: dtype.Float16}
+	x := values("normal", 640, rand.New(rand.NewPCG(3, 4)))
+	for i := range x {
+		w, g := 1.0/32, 1.0/32
+		if r := i / 32; r%5 == 0 {
+			if g = math.NaN(); i%32 == 7 {
+				x[i] = 13
+			}
+		}
+		c.Got, c.Want = append(c.Got, g), append(c.Want, w)
+	}
+	c.Operands = []Tensor{{"x", x}}
+	found, err := Find(c)
+	if err != nil || len(found) != 1 {
+		t.Fatal(list(found), err)
+	}
+	if a := found[0].Args.(NonFinite); a.Cause != ExpOverflow || a.Operand != "x" || a.Threshold != 13 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// encode and decode are inverse, and agree with the decoder of dumps.
+func TestBits(t *testing.T) {
+	for _, typ := range types[:2] {
+		f := numbers[typ]
+		for b := range uint64(1 << 16) {
+			var v [1]float64
+			dtype.Widen64(typ, v[:], []byte{byte(b), byte(b >> 8)})
+			if d := f.decode(b); d != v[0] && (d == d || v[0] == v[0]) {
+				t.Fatalf("%s %#x: %g, want %g", typ, b, d, v[0])
+			}
+			if back, ok := f.encode(v[0]); v[0]-v[0] == 0 && v[0] != 0 && (!ok || back != b) {
+				t.Fatalf("%s %#x: encoded as %#x %v", typ, b, back, ok)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 10000 {
+		b := rng.Uint64()
+		x := math.Float32frombits(uint32(b))
+		if f := numbers[dtype.Float32]; x-x == 0 {
+			if e, ok := f.encode(float64(x)); x != 0 && (!ok || e != uint64(uint32(b)) || f.decode(e) != float64(x)) {
+				t.Fatalf("%g: %#x", x, e)
+			}
+			if f := numbers[dtype.Float16]; math.Abs(float64(x)) < 65520 && f.has(float64(x)) != (f.round(float64(x)) == float64(x)) {
+				t.Fatal(x)
+			}
+		}
+		for _, typ := range []dtype.Type{dtype.Int8, dtype.Int16, dtype.Int32, dtype.Uint8} {
+			f := numbers[typ]
+			v := f.decode(b & (1<<f.bits - 1))
+			if e, ok := f.encode(v); !ok || e != b&(1<<f.bits-1) {
+				t.Fatalf("%s %g: %#x %v", typ, v, e, ok)
+			}
+		}
+	}
+}

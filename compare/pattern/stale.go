@@ -1,0 +1,179 @@
+package pattern
+
+import (
+	"math"
+	"slices"
+)
+
+// Numbers that belong elsewhere.
+const (
+	Stale    Kind = "stale"    // another tensor's numbers
+	Repeated Kind = "repeated" // numbers from another place of the same tensor
+)
+
+// Copy belongs to Stale and Repeated.
+type Copy struct {
+	Name   string `json:"name,omitempty"` // the other tensor
+	By     int64  `json:"by"`             // element i holds element i+By of it, counted round its end
+	Equal  int64  `json:"equal"`          // elements beyond that are equal to it, bit for bit
+	Region Region `json:"region"`         // of the elements beyond
+}
+
+const (
+	windowSize  = 8
+	windowsMost = 6
+	matchesMost = 64
+)
+
+// window is a few recorded numbers in a row, to be found elsewhere.
+type window struct {
+	at     int64
+	values []float64
+}
+
+// stale takes windows of recorded numbers from where the errors are, looks for them in the
+// other tensors and in other places of this one, and where most are found at the same distance
+// holds every element beyond against that. A window has at least five different numbers, so that
+// zeros and constants match nothing.
+func stale(l *look) []Finding {
+	windows := l.windows()
+	if len(windows) == 0 {
+		return nil
+	}
+	var found []Finding
+	try := func(kind Kind, name string, values []float64, skip int64) {
+		by, ok := displacement(windows, values, skip)
+		if !ok {
+			return
+		}
+		if f := l.copied(Copy{Name: name, By: by}, values); f.Explained >= 0.5 {
+			f.Kind = kind
+			found = append(found, f)
+		}
+	}
+	seen := 0
+	if l.Other != nil {
+		for t := range l.Other {
+			if seen += len(t.Values); seen > MaxOther {
+				break
+			}
+			try(Stale, t.Name, l.narrow(t.Values), math.MinInt64)
+			if len(found) > 0 && found[len(found)-1].nines() >= 12 {
+				return found[len(found)-1:]
+			}
+		}
+	}
+	if len(found) == 0 {
+		try(Repeated, "", l.full, 0)
+	}
+	return found
+}
+
+// windows picks them at equal distances among the elements beyond.
+func (l *look) windows() []window {
+	if l.full == nil || l.beyond < windowSize {
+		return nil
+	}
+	var out []window
+	every := max(1, l.beyond/(4*windowsMost))
+	i := int64(0)
+	l.eachBeyond(func(p int, _ float64, _ []int64) {
+		i++
+		if (i-1)%every != 0 || len(out) >= 4*windowsMost {
+			return
+		}
+		at := l.flat(p)
+		if at+windowSize > l.total || len(out) > 0 && at < out[len(out)-1].at+windowSize {
+			return
+		}
+		if v := l.full[at : at+windowSize]; telling(v) {
+			out = append(out, window{at, v})
+		}
+	})
+	if len(out) > windowsMost {
+		thin := make([]window, 0, windowsMost)
+		for k := range windowsMost {
+			thin = append(thin, out[k*len(out)/windowsMost])
+		}
+		out = thin
+	}
+	return out
+}
+
+// telling reports whether a window has enough different numbers to be recognised.
+func telling(v []float64) bool {
+	different := 0
+	for i, x := range v {
+		if x-x == 0 && x != 0 && !slices.Contains(v[:i], x) {
+			different++
+		}
+	}
+	return different >= 5
+}
+
+// narrow rounds numbers to the type of the tensor where they do not fit it.
+func (l *look) narrow(values []float64) []float64 {
+	for _, v := range values[:min(len(values), 4096)] {
+		if v-v == 0 && !l.num.has(v) {
+			out := make([]float64, len(values))
+			for i, v := range values {
+				out[i] = l.num.round(v)
+			}
+			return out
+		}
+	}
+	return values
+}
+
+// displacement is the distance at which most windows are found in values, other than skip;
+// at least two windows, or the only one, must agree.
+func displacement(windows []window, values []float64, skip int64) (int64, bool) {
+	matches := make([]int, len(windows))
+	votes := map[int64]int{}
+	for i := 0; i+windowSize <= len(values); i++ {
+		v := values[i]
+		for k, w := range windows {
+			if v != w.values[0] || matches[k] >= matchesMost || int64(i)-w.at == skip {
+				continue
+			}
+			if slices.Equal(w.values, values[i:i+windowSize]) {
+				matches[k]++
+				votes[int64(i)-w.at]++
+				// A tensor shorter than the hole is found again in each turn.
+				votes[int64(i)-w.at%int64(len(values))]++
+			}
+		}
+	}
+	best, most := int64(0), 0
+	for by, n := range votes {
+		if n > most || n == most && (abs(by) < abs(best) || abs(by) == abs(best) && by > best) {
+			best, most = by, n
+		}
+	}
+	return best, most > 0 && (most >= 2 || len(windows) == 1)
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+// copied holds the elements beyond against values at a distance.
+func (l *look) copied(c Copy, values []float64) Finding {
+	in, left, n := 0.0, 0.0, int64(len(values))
+	l.eachBeyond(func(p int, e float64, _ []int64) {
+		i := (l.flat(p) + c.By) % n
+		if i < 0 {
+			i += n
+		}
+		if l.got[p] == values[i] && (c.Name != "" || i != l.flat(p)) {
+			in += e * e
+			c.Equal++
+		} else {
+			left = max(left, math.Abs(e)/l.allowed(p))
+		}
+	})
+	c.Region = l.region()
+	f := Finding{Args: c, Left: left, Elements: c.Equal}
+	if in > 0 && 2*c.Equal >= l.beyond {
+		f.Explained = in / l.sumBeyond
+	}
+	return f
+}
