@@ -17,6 +17,7 @@ import (
 	"precision/dump"
 	"precision/dump/dumptest"
 	"precision/graph/fusion"
+	"precision/graph/read"
 )
 
 // graphOp is an operator of a small graph: one output, named like the operator
@@ -160,4 +161,13 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 	}
+}
+
+// openRules reads a graph or rule file of any kind and derives its fusion rules.
+func openRules(path string) (*fusion.Rules, error) {
+	m, err := read.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return fusion.New(m)
 }

@@ -15,7 +15,6 @@ import (
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
-	"precision/graph/read"
 )
 
 // Job says what to compare, by paths. Open finds and checks everything and
@@ -35,6 +34,9 @@ type Job struct {
 	MaxElements int64
 	Overflow    bool
 	Workers     int
+
+	// Inputs gives folders and graphs, nil reads them from the disk.
+	Inputs Inputs
 }
 
 // Session is a comparison ready to run.
@@ -57,6 +59,9 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	s := &Session{Options: Options{
 		Numerics: j.Numerics, Metrics: j.Metrics, MaxElements: j.MaxElements, Overflow: j.Overflow, Workers: j.Workers,
 	}}
+	if j.Inputs == nil {
+		j.Inputs = &disk{}
+	}
 	// The graph is read while the folders are listed: neither waits for the
 	// other.
 	byGraph := j.Graph != "" || j.Quant != ""
@@ -66,12 +71,12 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 		go func() { rules <- j.openRules(s) }()
 	}
 	var err error
-	if s.Options.Mine, err = s.openFolder(j.Mine, true, byGraph); err == nil {
-		s.Options.Golden, err = s.openFolder(j.Golden, false, byGraph)
+	if s.Options.Mine, err = j.openFolder(s, j.Mine, true, byGraph); err == nil {
+		s.Options.Golden, err = j.openFolder(s, j.Golden, false, byGraph)
 	}
 	if folder && err == nil {
 		// Which graph of a folder it is depends on what was dumped.
-		if j.Graph, err = s.findGraph(j.Graph); err == nil {
+		if j.Graph, err = j.findGraph(s); err == nil {
 			err = j.openRules(s)
 		}
 	} else if !folder {
@@ -103,31 +108,44 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 }
 
 // openFolder finds the data folder at or below path and lists it.
-func (s *Session) openFolder(path string, left, rules bool) (*dump.Folder, error) {
-	found, choices, err := dump.Resolve(path)
+func (j Job) openFolder(s *Session, path string, left, rules bool) (*dump.Folder, error) {
+	folder, err := j.Inputs.Scan(path, rules)
+	if err == nil {
+		s.warn(left, folder)
+		return folder, nil
+	}
+	found, choices, err := dump.Resolve(path) // it may be below
 	if len(choices) > 0 {
 		if only := onlyOfKind(choices, left); only != "" {
 			found, choices, err = only, nil, nil
 		}
 	}
-	side := "right side (-rt)"
-	if left {
-		side = "left side (-lt)"
-	}
+	side := sideName(left)
 	switch {
 	case len(choices) > 0:
 		return nil, fmt.Errorf("%s: %s holds several data folders, choose one:\n  %s", side, path, strings.Join(choices, "\n  "))
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)
 	}
-	folder, err := dump.Scan(found, dump.Options{Rules: rules})
-	if err != nil {
+	if folder, err = j.Inputs.Scan(found, rules); err != nil {
 		return nil, fmt.Errorf("%s: %w", side, err)
 	}
-	for _, w := range folder.Warnings {
-		s.Warnings = append(s.Warnings, side+": "+w.String())
-	}
+	s.warn(left, folder)
 	return folder, nil
+}
+
+func sideName(left bool) string {
+	if left {
+		return "left side (-lt)"
+	}
+	return "right side (-rt)"
+}
+
+// warn takes over the warnings about a folder.
+func (s *Session) warn(left bool, folder *dump.Folder) {
+	for _, w := range folder.Warnings {
+		s.Warnings = append(s.Warnings, sideName(left)+": "+w.String())
+	}
 }
 
 // onlyOfKind settles a choice by what a side can be: when just one of the
@@ -179,7 +197,11 @@ func (j Job) openRules(s *Session) error {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return nil, fmt.Errorf("%s: a folder, expected a graph file; only -g takes a folder of graphs", path)
 		}
-		return openRules(path)
+		m, err := j.Inputs.Graph(path)
+		if err != nil {
+			return nil, err
+		}
+		return fusion.New(m)
 	}
 	rules, err := open(j.Graph)
 	if err != nil {
@@ -197,24 +219,16 @@ func (j Job) openRules(s *Session) error {
 	return nil
 }
 
-// openRules reads a graph or rule file of any kind and derives its fusion rules.
-func openRules(path string) (*fusion.Rules, error) {
-	m, err := read.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return fusion.New(m)
-}
-
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// findGraph finds the graph file below dir that the dumps on the left side
+// findGraph finds the graph file below the folder Graph that the dumps on the left side
 // belong to.
-func (s *Session) findGraph(dir string) (string, error) {
-	candidates, warnings, err := read.OpenFolder(dir)
+func (j Job) findGraph(s *Session) (string, error) {
+	dir := j.Graph
+	candidates, warnings, err := j.Inputs.Graphs(dir)
 	if err != nil {
 		return "", err
 	}

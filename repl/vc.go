@@ -123,7 +123,7 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 
 // one runs a comparison and writes its table.
 func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resultTable, int) {
-	j.Numerics, j.Workers = metric.Exact, s.set.Workers
+	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
 	run, err := j.Open(ctx)
 	if err != nil && j.guess && ctx.Err() == nil {
 		if j.Closed == "" {

@@ -25,6 +25,9 @@ type DebugID struct {
 	Dumps  func() *Dumps
 }
 
+// GraphDir is the folder of its graphs.
+func (id *DebugID) GraphDir() string { return filepath.Join(id.Dir, "graph") }
+
 func (w *Workspace) newDebugID(name, dir string) *DebugID {
 	by := &looks{}
 	return &DebugID{Name: name, Dir: dir, looks: by,

@@ -183,6 +183,9 @@ func (w *Workspace) FirstID() *DebugID {
 // LeafAt finds the folder of dumps at dir in the newest runs, nil if it is in none.
 func (w *Workspace) LeafAt(dir string) (*DebugID, *Leaf) {
 	for _, id := range w.IDs() {
+		if !strings.HasPrefix(dir, id.Dir) {
+			continue
+		}
 		for _, l := range id.Dumps().Leaves {
 			if l.Dir == dir {
 				return id, l

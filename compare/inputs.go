@@ -1,0 +1,40 @@
+package compare
+
+import (
+	"precision/dump"
+	"precision/graph"
+	"precision/graph/read"
+)
+
+// Inputs is where a job finds its folders and graphs. A program that has listed or
+// read some of them already hands in what it has, so that nothing is read twice.
+type Inputs interface {
+	// Scan lists the recordings in a folder; rules tells that a graph says which
+	// operators there are. See dump.Scan.
+	Scan(dir string, rules bool) (*dump.Folder, error)
+	// Graph reads a graph. See read.Open.
+	Graph(path string) (*graph.Model, error)
+	// Graphs reads the final graphs below a folder. See read.OpenFolder.
+	Graphs(dir string) ([]graph.Candidate, []graph.Warning, error)
+}
+
+// disk reads from the disk, a graph of a folder once.
+type disk struct{ read []graph.Candidate }
+
+func (*disk) Scan(dir string, rules bool) (*dump.Folder, error) {
+	return dump.Scan(dir, dump.Options{Rules: rules})
+}
+
+func (d *disk) Graph(path string) (*graph.Model, error) {
+	for _, c := range d.read {
+		if c.Model.Path == path {
+			return c.Model, nil
+		}
+	}
+	return read.Open(path)
+}
+
+func (d *disk) Graphs(dir string) (found []graph.Candidate, warnings []graph.Warning, err error) {
+	d.read, warnings, err = read.OpenFolder(dir)
+	return d.read, warnings, err
+}
