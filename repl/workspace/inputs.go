@@ -42,8 +42,7 @@ func (w *Workspace) Graph(path string) (*graph.Model, error) {
 	return read.Open(path)
 }
 
-// Graphs reads the final graphs below a folder, see read.OpenFolder. What is wrong
-// with those of a run is in its Graphs.
+// Graphs reads the final graphs below a folder, see read.OpenFolder.
 func (w *Workspace) Graphs(dir string) ([]graph.Candidate, []graph.Warning, error) {
 	for _, id := range w.IDs() {
 		if dir != id.GraphDir() {
@@ -53,8 +52,14 @@ func (w *Workspace) Graphs(dir string) ([]graph.Candidate, []graph.Warning, erro
 		for _, f := range id.Graphs().Files {
 			found = append(found, graph.Candidate{File: f.File, Model: f.Index.Model})
 		}
+		var unread []graph.Warning
+		for _, err := range id.Graphs().Warnings {
+			if e, ok := err.(*graph.Error); ok {
+				unread = append(unread, graph.Warning{Path: e.Path, Line: e.Line, Offset: e.Offset, Msg: e.Msg})
+			}
+		}
 		slices.SortFunc(found, func(a, b graph.Candidate) int { return strings.Compare(a.File.Path, b.File.Path) })
-		return found, nil, nil
+		return found, unread, nil
 	}
 	return read.OpenFolder(dir)
 }
