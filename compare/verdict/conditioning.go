@@ -49,6 +49,8 @@ type prediction struct {
 	typical, bound spread
 	// tame is false where nothing can be said.
 	tame bool
+	// sharp: the bound is exact, so that a second root needs no margin.
+	sharp bool
 }
 
 // class predicts the error of an output.
@@ -63,8 +65,32 @@ func register(c class, types ...string) {
 	}
 }
 
+// amplifying are operator types through which small errors may come out large:
+// steep functions, comparisons, quotients. A bad one behind a root inherits
+// unless its error is beyond what it could inherit at the most.
+var amplifying = map[string]bool{}
+
+// movers are operator types that hand elements on unchanged.
+var movers = map[string]bool{}
+
+// move registers movers.
+func move(types ...string) {
+	register(moved, types...)
+	for _, t := range types {
+		movers[t] = true
+	}
+}
+
+// steep registers amplifying types.
+func steep(c class, types ...string) {
+	register(c, types...)
+	for _, t := range types {
+		amplifying[t] = true
+	}
+}
+
 func init() {
-	register(moved, "TransData", "Transpose", "TransposeD", "Reshape", "Cast", "Flatten", "FlattenV2", "Squeeze", "ExpandDims", "Unsqueeze",
+	move("TransData", "Transpose", "TransposeD", "Reshape", "Cast", "Flatten", "FlattenV2", "Squeeze", "ExpandDims", "Unsqueeze",
 		"Identity", "Neg", "Abs", "ReverseV2", "ReverseV2D", "DepthToSpace", "SpaceToDepth", "SpaceToBatch", "BatchToSpace",
 		"Slice", "SliceD", "StridedSlice", "StridedSliceD", "Split", "SplitD", "SplitV", "SplitVD", "Unpack", "Gather", "GatherV2",
 		"GatherV2D", "GatherNd", "Pad", "PadD", "PadV3", "PadV3D", "Tile", "TileD", "BroadcastTo", "BroadcastToD", "ReadSelect",
@@ -77,18 +103,19 @@ func init() {
 	register(summed(1.13), "Erf", "Erfc", "Gelu", "GeluV2", "FastGelu", "FastGeluV2", "Swish", "Silu", "Mish", "HardSwish", "Sin", "Cos")
 	register(multiplied, "Mul", "Muls")
 	register(squared, "Square", "SquareSumV1")
-	register(divided, "Div", "RealDiv", "DivNoNan", "Xdivy", "FloorDiv")
-	register(inverted, "Rsqrt", "Reciprocal", "Inv", "Log", "Log1p")
-	register(rooted, "Sqrt")
-	register(exponential(1), "Exp", "Expm1")
-	register(exponential(2), "SoftmaxV2", "Softmax", "LogSoftmaxV2")
 	register(totalled, "ReduceSum", "ReduceSumD", "SquareSumAll", "HcomAllReduce", "HcomReduceScatter", "Cumsum", "CumsumD")
 	register(normalised, "LayerNorm", "LayerNormV3", "LayerNormV4", "InstanceNorm", "GroupNorm", "RmsNorm")
-	register(wild, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Sign", "Floor", "Ceil",
+
+	steep(rooted, "Sqrt")
+	steep(divided, "Div", "RealDiv", "DivNoNan", "Xdivy", "FloorDiv")
+	steep(inverted, "Rsqrt", "Reciprocal", "Inv", "Log", "Log1p")
+	steep(exponential(1), "Exp", "Expm1")
+	steep(exponential(2), "SoftmaxV2", "Softmax", "LogSoftmaxV2")
+	steep(chosen, "Select", "SelectV2", "MaskedFill", "MaskedSelect")
+	steep(wild, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Sign", "Floor", "Ceil",
 		"Round", "Rint", "FloorMod", "Mod", "ArgMax", "ArgMaxV2", "ArgMaxD", "ArgMin", "ArgMinD", "TopK", "TopKD", "TopKV2", "Sort", "Unique", "OneHot", "OneHotD",
 		"NonMaxSuppression", "NonMaxSuppressionV3", "NonMaxSuppressionV6", "Where", "Pow", "SoftmaxGrad", "LogSoftmaxGrad", "Tan", "Atan2",
 		"DropOutDoMask", "DropOutGenMask", "RandomUniform", "RandomStandardNormal", "AscendQuant", "AscendRequant", "Expint")
-	register(chosen, "Select", "SelectV2", "MaskedFill", "MaskedSelect")
 }
 
 // classOf is the class of an operator type.
@@ -124,7 +151,7 @@ func moved(in []operand, out *operand) prediction {
 		s.rms = max(s.rms, min(o.err.max, dense*o.err.rms))
 		s.max = max(s.max, o.err.max)
 	}
-	return prediction{s, s, true}
+	return prediction{typical: s, bound: s, tame: true, sharp: true}
 }
 
 // summed is a sum, or a function that changes no faster than slope times its
@@ -137,7 +164,7 @@ func summed(slope float64) class {
 		for i := range in { // errors of two inputs may go together
 			worst.rms += slope * in[i].err.rms
 		}
-		return prediction{s, worst, true}
+		return prediction{typical: s, bound: worst, tame: true}
 	}
 }
 
@@ -161,9 +188,9 @@ func squared(in []operand, out *operand) prediction {
 	}
 	x := &in[0]
 	most := func(e float64) float64 { return 2*x.magnOf*e + e*e }
-	return prediction{
-		spread{2*x.relative()*out.rms + x.err.rms*x.err.rms, most(x.err.max)},
-		spread{most(x.err.rms) + x.err.max*x.err.rms, most(x.err.max)}, true}
+	return prediction{tame: true,
+		typical: spread{2*x.relative()*out.rms + x.err.rms*x.err.rms, most(x.err.max)},
+		bound:   spread{most(x.err.rms) + x.err.max*x.err.rms, most(x.err.max)}}
 }
 
 // divided: relative errors add, as long as the divisor stays away from zero.
@@ -179,9 +206,9 @@ func divided(in []operand, out *operand) prediction {
 	// (a+e)/(b+f) - a/b = e/(b+f) - (a/b)·f/(b+f)
 	worst := func(e float64) float64 { return e/(b.smallest-b.err.max) + out.magnOf*by }
 	rel := a.relative() + b.relative()
-	return prediction{
-		spread{2 * rel * out.rms, worst(a.err.max)},
-		spread{worst(a.err.rms), worst(a.err.max)}, true}
+	return prediction{tame: true,
+		typical: spread{2 * rel * out.rms, worst(a.err.max)},
+		bound:   spread{worst(a.err.rms), worst(a.err.max)}}
 }
 
 // inverse bounds the relative error of 1/x; tame is false if x may get near
@@ -207,9 +234,9 @@ func inverted(in []operand, out *operand) prediction {
 		return prediction{}
 	}
 	scale := max(out.magnOf, 1) // the logarithm's slope has no magnitude of its own
-	return prediction{
-		spread{max(x.relative()*out.rms, min(rel, 4*x.relative())*scale), rel * scale},
-		spread{rel * scale, rel * scale}, true}
+	return prediction{tame: true,
+		typical: spread{max(x.relative()*out.rms, min(rel, 4*x.relative())*scale), rel * scale},
+		bound:   spread{rel * scale, rel * scale}}
 }
 
 // rooted: |√(x+e) - √x| <= e/√x, and <= √e.
@@ -240,9 +267,9 @@ func exponential(times float64) class {
 			return prediction{} // beyond first order nothing is left to predict
 		}
 		rel := math.Expm1(times * x.err.max)
-		return prediction{
-			spread{min(rel, 2*times*x.err.rms) * out.rms, rel * out.magnOf},
-			spread{rel * out.rms, rel * out.magnOf}, true}
+		return prediction{tame: true,
+			typical: spread{min(rel, 2*times*x.err.rms) * out.rms, rel * out.magnOf},
+			bound:   spread{rel * out.rms, rel * out.magnOf}}
 	}
 }
 
@@ -253,7 +280,8 @@ func totalled(in []operand, out *operand) prediction {
 	if len(in) > 0 && out.count > 0 {
 		n = max(1, in[0].count/out.count)
 	}
-	return prediction{spread{max(s.rms*math.Sqrt(n), handed(in, out).typical.rms), s.max * math.Sqrt(n)}, s.times(n), true}
+	return prediction{tame: true, bound: s.times(n),
+		typical: spread{max(s.rms*math.Sqrt(n), handed(in, out).typical.rms), s.max * math.Sqrt(n)}}
 }
 
 // normalised divides by the deviation of a row, which that of the whole tensor
@@ -271,7 +299,7 @@ func normalised(in []operand, out *operand) prediction {
 		return prediction{}
 	}
 	typical := spread{rel * out.rms, x.err.max / x.dev * max(out.rms, 1)}
-	return prediction{typical, typical.times(4), true}
+	return prediction{typical: typical, bound: typical.times(4), tame: true}
 }
 
 // chosen picks elements by a condition: when that differs nothing can be said.
@@ -297,5 +325,5 @@ func handed(in []operand, out *operand) prediction {
 		most = max(most, in[i].relativeMax())
 	}
 	s := spread{rms * out.rms, max(most*out.rms, rms*out.magnOf)}
-	return prediction{s, s.times(2), true}
+	return prediction{typical: s, bound: s.times(2), tame: true}
 }

@@ -79,6 +79,8 @@ type Tensor struct {
 	// Jump is how the error compares with what the inputs explain, zero where
 	// that cannot be told.
 	Jump Jump
+	// Law is how far the operator is from keeping a law, in unit roundoffs.
+	Law float64
 }
 
 // Operator is an operator with its judged tensors.

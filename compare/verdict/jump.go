@@ -98,7 +98,11 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		Distance: o.err.rms / math.Hypot(p.typical.rms, floor.rms),
 		Largest:  o.err.max / (p.typical.max + floor.max),
 	}
-	jump.Beyond = o.err.rms > 2*(p.bound.rms+floor.rms) || o.err.max > 2*(p.bound.max+floor.max)
+	margin := 2.0
+	if p.sharp {
+		margin = 1.2
+	}
+	jump.Beyond = o.err.rms > margin*(p.bound.rms+floor.rms) || o.err.max > margin*(p.bound.max+floor.max)
 	return jump
 }
 
@@ -169,6 +173,9 @@ func (j *judge) jumps() {
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			t.Jump = j.jump(op, t)
+			if units, output, ok := j.broken(op); ok && output == k {
+				t.Law = units
+			}
 			if t.Verdict == Good && t.Jump.Distance > 0 {
 				ordinary = append(ordinary, t.Jump.Distance)
 			}
@@ -194,6 +201,10 @@ func (j *judge) jumps() {
 			far := look(JumpDistance, t.Jump.Distance)
 			far = look(JumpLargest, t.Jump.Largest) || far
 			t.Jump.Beyond = t.Jump.Beyond && far
+			if limit, on := j.profile.limit(Law, s); on && t.Law > limit {
+				t.Causes = append(t.Causes, Cause{Kind: Law, Value: t.Law, Limit: limit, First: -1})
+				t.Jump.Beyond = true
+			}
 			if len(t.Causes) > before {
 				j.profile.waive(r.Tensor(), t.Causes, j.day)
 				t.settle()

@@ -35,6 +35,10 @@ const (
 	// errors explain.
 	JumpDistance Kind = "jump-distance"
 	JumpLargest  Kind = "jump-largest"
+	// Law: the output breaks a law that no error of the inputs excuses, as an
+	// operator that only moves data and has other data behind it. The value
+	// is in unit roundoffs.
+	Law Kind = "law"
 	// Saturated: golden values lie beyond the range of the left dtype, whose
 	// end the left side holds there.
 	Saturated Kind = "saturated"
@@ -61,6 +65,7 @@ var kinds = []struct {
 	{Distance, false, [2]float64{0, 1e6}, 0.2},
 	{Tolerance, false, [2]float64{0, 1}, off},
 	{Imaginary, false, [2]float64{0, 1}, 0},
+	{Law, true, [2]float64{1, 1e9}, 16},
 	{JumpDistance, true, [2]float64{1, 1e9}, 3},
 	{JumpLargest, true, [2]float64{1, 1e9}, 5},
 	{Saturated, true, [2]float64{0, 1}, 0},
@@ -94,7 +99,7 @@ func (k Kind) Suspicion() bool { i := k.place(); return i >= 0 && kinds[i].suspe
 
 // jump tells whether the cause speaks of an error that its inputs do not
 // explain.
-func (k Kind) jump() bool { return k == JumpDistance || k == JumpLargest }
+func (k Kind) jump() bool { return k == JumpDistance || k == JumpLargest || k == Law }
 
 // sortCauses puts the gravest first; of equal ones the order stays.
 func sortCauses(list []Cause) {

@@ -13,19 +13,21 @@ func (j *judge) roots(out *Judged) {
 		j.firstInOrder(out)
 		return
 	}
+	origins := make([][]int, len(j.operators)) // roots whose error each operator carries
 	for i := range j.operators {
 		op := &j.operators[i]
+		from := j.carried(op, origins)
+		origins[i] = from
 		if op.State != StateBad && op.State != StateSuspect {
 			continue
 		}
 		w := j.walk(op)
-		root, is := j.root(op, i, &w)
-		if is {
-			op.From = nil
+		if root, is := j.root(op, i, &w, from); is {
+			origins[i] = []int{len(out.Roots)}
 			out.Roots = append(out.Roots, root)
 			continue
 		}
-		op.From = w.roots(j, out)
+		op.From = from
 		if op.State == StateBad {
 			op.State = StateInherited
 		}
@@ -69,8 +71,6 @@ func (j *judge) firstInOrder(out *Judged) {
 
 // walked is what the search upstream of an operator found.
 type walked struct {
-	bad     []int    // operators whose error arrives here, by place
-	suspect []int    // the same of suspects
 	region  []string // operators between that could not be compared
 	edge    bool     // an input is bad though its producer is good
 	nan     bool     // an input has NaN or Inf, or it is not known
@@ -145,18 +145,11 @@ func (j *judge) explains(w *walked, producer *Operator, index int, seen map[stri
 	if out := producer.output(j.table, index); out != nil && out.Verdict != Uncompared {
 		m := measureOf(&j.table.Rows[out.Row])
 		w.nan = w.nan || m.facts != nil && m.facts.X.NaN+m.facts.X.Inf > 0 || m.diverged()
-		place := j.place[producer.Op.Name]
-		switch out.Verdict {
-		case Bad:
-			w.amiss = true
-			w.bad = append(w.bad, place)
-			return true
-		case Suspect:
-			w.amiss = true
-			w.suspect = append(w.suspect, place)
-			return true
+		if out.Verdict == Good {
+			return false
 		}
-		return false
+		w.amiss = true
+		return true
 	}
 	if !computes(&producer.Op) {
 		return false
@@ -200,7 +193,7 @@ func (j *judge) rootOf(op *Operator, place int) Root {
 }
 
 // root decides whether an operator is a root.
-func (j *judge) root(op *Operator, place int, w *walked) (Root, bool) {
+func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool) {
 	r := j.rootOf(op, place)
 	if said, wrong := j.checked(op); said {
 		// Recomputed from its own inputs there is no doubt left.
@@ -210,25 +203,23 @@ func (j *judge) root(op *Operator, place int, w *walked) (Root, bool) {
 	has := func(kind func(Kind) bool) bool {
 		return slices.ContainsFunc(r.Causes, func(c Cause) bool { return kind(c.Kind) })
 	}
-	fresh := has(func(k Kind) bool { return k == NaN || k == Inf }) && !w.nan && !w.unknown
+	fresh := j.freshNonFinite(op, w)
 	jumps := has(Kind.jump)
+	explained := w.amiss && !w.edge || len(from) > 0
 	if op.State == StateSuspect {
 		r.Certainty = Likely
-		if jumps {
-			return r, !w.amiss || j.beyond(op)
-		}
-		return r, !w.amiss // saturated or underflow; kept if something bad follows
+		r.Second = explained
+		return r, !explained || jumps && j.beyond(op)
 	}
 	switch {
 	case fresh:
 		r.FreshNaN = true
 		return r, true
-	case len(w.bad)+len(w.suspect) > 0:
+	case explained:
 		r.Second = true
 		return r, jumps && j.beyond(op)
-	case w.amiss: // a bad input that nothing upstream explains
-		r.Edge, r.Certainty, r.Region = w.edge, Region, w.region
-		return r, true
+	case w.edge: // a bad input that nothing upstream explains
+		r.Edge, r.Certainty, r.Region = true, Region, w.region
 	case len(w.region) > 0:
 		r.Certainty, r.Region = Region, w.region
 	}
@@ -256,21 +247,6 @@ func (j *judge) checked(op *Operator) (said, wrong bool) {
 		said = said && ok && c.Known
 	}
 	return said || wrong, wrong
-}
-
-// roots are the roots that the search upstream leads to.
-func (w *walked) roots(j *judge, out *Judged) []int {
-	var list []int
-	for _, place := range append(append([]int{}, w.bad...), w.suspect...) {
-		for k := range out.Roots {
-			if out.Roots[k].Operator == place {
-				list = append(list, k)
-			}
-		}
-		list = append(list, j.operators[place].From...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // dropIdle takes back roots that are only saturated or below the range of their

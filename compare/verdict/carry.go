@@ -1,0 +1,78 @@
+package verdict
+
+import (
+	"slices"
+
+	"precision/compare/result"
+)
+
+// An error that began at a root arrives far below it, also where it stays within
+// all limits for a while: it may pass ten operators at a distance of 0.19 and
+// cross the limit at the eleventh, which is not to blame for it. The judge
+// therefore follows errors through good operators too: an operator carries the
+// roots of those inputs that make up its error. Size is no sign of that where
+// elements are moved, or where small errors come out large: an attention mask of
+// -10000 hides in its rounding all that is wrong with the scores beside it, and
+// the softmax behind it brings that to light.
+
+const (
+	// carriedShare is how large an input's error has to be beside the largest
+	// one to count as part of the output's.
+	carriedShare = 1.0 / 4
+	// quietUnits is the distance, in unit roundoffs of the coarser dtype, up to
+	// which an error is what every tensor has, and nobody's.
+	quietUnits = 3
+)
+
+// carried are the roots whose errors the inputs of an operator bring, as places
+// in Judged.Roots. What was not compared brings whatever arrives at it.
+func (j *judge) carried(op *Operator, origins [][]int) []int {
+	type source struct {
+		roots    []int
+		rel, abs float64
+		sure     bool // counts whatever its size
+	}
+	var sources []source
+	var rel, abs float64
+	slots := len(op.Op.Inputs)
+	for i := range op.Inputs {
+		slots = max(slots, j.table.Rows[op.Inputs[i].Row].Slot+1)
+	}
+	for slot := range slots {
+		t := op.input(j.table, slot)
+		var from result.Port
+		if slot < len(op.Op.Inputs) {
+			from = op.Op.Inputs[slot]
+		}
+		if from.Op == "" && t != nil {
+			from = j.table.Rows[t.Row].Facts.Producer
+		}
+		producer := j.byName[from.Op]
+		if producer == nil {
+			continue
+		}
+		if t == nil || t.Verdict == Uncompared {
+			t = producer.output(j.table, from.Index)
+		}
+		s := source{roots: origins[j.place[from.Op]], sure: true}
+		if t != nil && t.Verdict != Uncompared {
+			row := &j.table.Rows[t.Row]
+			o, ok := operandOf(row)
+			s.sure = t.Verdict != Good || !ok || amplifying[op.Op.Type] || movers[op.Op.Type]
+			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms
+			if ok && !s.sure && s.rel <= quietUnits*max(unit(coarserOf(row)), 1.0/(1<<24)) {
+				continue
+			}
+			rel, abs = max(rel, s.rel), max(abs, s.abs)
+		}
+		sources = append(sources, s)
+	}
+	var list []int
+	for _, s := range sources {
+		if s.sure || s.rel >= carriedShare*rel || s.abs >= carriedShare*abs {
+			list = append(list, s.roots...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
