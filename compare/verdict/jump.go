@@ -176,14 +176,18 @@ func (j *judge) jumps() {
 			if units, output, ok := j.broken(op); ok && output == k {
 				t.Law = units
 			}
-			if t.Verdict == Good && t.Jump.Distance > 0 {
+			if t.Verdict == Good && t.Jump.Distance > 0 && !movers[op.Op.Type] {
 				ordinary = append(ordinary, t.Jump.Distance)
 			}
 		}
 	}
-	noise := noiseOf(ordinary)
+	usual := noiseOf(ordinary)
 	for i := range j.operators {
 		op := &j.operators[i]
+		noise := usual
+		if movers[op.Op.Type] {
+			noise = 1 // nothing is computed, so nothing is noisy
+		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			r := &j.table.Rows[t.Row]
@@ -213,13 +217,13 @@ func (j *judge) jumps() {
 	}
 }
 
-// noiseOf is how much noisier than predicted the good operators are as a rule:
-// the jump that nine of ten stay below, over what it is on quiet networks (1.3),
-// at least 1. Few operators tell nothing.
+// noiseOf is how much noisier than predicted the good operators that compute
+// something are as a rule: the jump that three of four stay below, which on quiet
+// networks is 0.9 to 1.1, and at least 1. Few operators tell nothing.
 func noiseOf(jumps []float64) float64 {
 	if len(jumps) < 10 {
 		return 1
 	}
 	slices.Sort(jumps)
-	return max(1, jumps[len(jumps)*9/10]/1.3)
+	return max(1, jumps[len(jumps)*3/4]/1.1)
 }

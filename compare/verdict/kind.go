@@ -65,9 +65,9 @@ var kinds = []struct {
 	{Distance, false, [2]float64{0, 1e6}, 0.2},
 	{Tolerance, false, [2]float64{0, 1}, off},
 	{Imaginary, false, [2]float64{0, 1}, 0},
-	{Law, true, [2]float64{1, 1e9}, 16},
+	{Law, true, [2]float64{1, 1e9}, 8},
 	{JumpDistance, true, [2]float64{1, 1e9}, 3},
-	{JumpLargest, true, [2]float64{1, 1e9}, 5},
+	{JumpLargest, true, [2]float64{1, 1e9}, 4},
 	{Saturated, true, [2]float64{0, 1}, 0},
 	{Underflow, true, [2]float64{0, 1}, 0},
 }

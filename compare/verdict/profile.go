@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,10 +39,11 @@ type Rule struct {
 	// Match is a glob over the operator's name, as */attention/*; a star
 	// stands for any text, slashes included.
 	Match string
-	// Type is an operator type, DType the name of the coarser dtype of the
+	// Types are operator types, DType is the name of the coarser dtype of the
 	// two sides, Role "output" or "input".
-	Type, DType, Role string
-	Cause             Kind
+	Types       []string
+	DType, Role string
+	Cause       Kind
 	// Limit is the largest value that is still good (for cosine the
 	// smallest). Off: the cause is not looked for.
 	Limit float64
@@ -131,7 +133,7 @@ func subjectOf(r *result.Row) subject {
 }
 
 func (r *Rule) matches(s subject) bool {
-	return (r.Type == "" || r.Type == s.typ) && (r.Role == "" || r.Role == s.role.String()) &&
+	return (len(r.Types) == 0 || slices.Contains(r.Types, s.typ)) && (r.Role == "" || r.Role == s.role.String()) &&
 		(r.DType == "" || r.DType == s.dtype.String()) && (r.Match == "" || glob(r.Match, s.op))
 }
 

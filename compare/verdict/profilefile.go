@@ -85,7 +85,7 @@ type profileFile struct {
 	Standard string `toml:"standard"`
 	Rules    []struct {
 		Match string   `toml:"match"`
-		Type  string   `toml:"type"`
+		Type  any      `toml:"type"` // a name or a list of names
 		DType string   `toml:"dtype"`
 		Role  string   `toml:"role"`
 		Cause string   `toml:"cause"`
@@ -131,9 +131,13 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 		p.Date = date.Format(time.DateOnly)
 	}
 	for i, r := range f.Rules {
-		rule := Rule{Match: r.Match, Type: r.Type, DType: r.DType, Role: r.Role, Cause: Kind(r.Cause), Why: r.Why}
+		rule := Rule{Match: r.Match, DType: r.DType, Role: r.Role, Cause: Kind(r.Cause), Why: r.Why}
 		if l := lines["rule"]; i < len(l) {
 			rule.Line = l[i]
+		}
+		var err error
+		if rule.Types, err = names(r.Type); err != nil {
+			return nil, at("rule", i, "type: %v", err)
 		}
 		if r.Abs != nil {
 			rule.Abs = *r.Abs
@@ -192,6 +196,27 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 		p.Waivers = append(p.Waivers, waiver)
 	}
 	return p, nil
+}
+
+// names reads a name or a list of names; nil is none.
+func names(v any) ([]string, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return []string{v}, nil
+	case []any:
+		var list []string
+		for _, e := range v {
+			name, ok := e.(string)
+			if !ok {
+				return nil, fmt.Errorf("found %v, expected an operator type", e)
+			}
+			list = append(list, name)
+		}
+		return list, nil
+	}
+	return nil, fmt.Errorf("found %v, expected an operator type or a list of them", v)
 }
 
 // day reads a date, given as a TOML date or a string; nil is none.
