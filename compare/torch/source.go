@@ -51,11 +51,12 @@ func (s *side) open(t *tensor, strided bool) (*source, error) {
 		}
 		return nil, fmt.Errorf("elements of type %s cannot be compared", d.Type)
 	}
+	if err := d.Backed(); err != nil {
+		return nil, err
+	}
 	src := &source{typ: d.Type, shape: d.Shape, count: d.Len()}
 	var stored io.ReaderAt = d
 	if size := d.Size(); size > 0 && size <= wholeBytes {
-		// A shape with next to nothing behind it is refused here but can be
-		// read piece by piece.
 		if b, err := d.ReadAll(); err == nil {
 			stored = memory(b)
 		}

@@ -1,13 +1,13 @@
 package h5
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
 )
 
-// What a dataset keeps of decoded chunks for ReadAt; one chunk is kept however
-// large.
+// What a dataset keeps of decoded chunks for ReadAt. Larger ones are streams.
 const (
 	cacheBytes  = 16 << 20
 	cacheChunks = 512
@@ -22,6 +22,8 @@ type chunkStore struct {
 	mu     sync.Mutex
 	recent []decoded // least recently used first
 	held   int64
+	// streams are the large chunks, least recently used first.
+	streams []*chunkStream
 }
 
 // decoded is a chunk in the cache.
@@ -58,17 +60,14 @@ func (s *chunkStore) backed() int64 {
 	return n
 }
 
+// find returns the place of chunk number at among those that exist.
+func (s *chunkStore) find(at int64) (int, bool) {
+	return slices.BinarySearchFunc(s.refs, at, func(r chunkRef, n int64) int { return cmp.Compare(r.at, n) })
+}
+
 // chunk returns the stored elements of chunk number at, nil if it does not exist.
 func (s *chunkStore) chunk(at int64, cache bool) ([]byte, error) {
-	i, ok := slices.BinarySearchFunc(s.refs, at, func(r chunkRef, n int64) int {
-		switch {
-		case r.at < n:
-			return -1
-		case r.at > n:
-			return 1
-		}
-		return 0
-	})
+	i, ok := s.find(at)
 	if !ok {
 		return nil, nil
 	}
@@ -238,7 +237,14 @@ func (r *boxReader) part() error {
 	for d, x := range r.at {
 		number = number*r.s.g.counts[d] + x
 	}
-	data, err := r.s.chunk(number, r.cache)
+	var data []byte
+	var stream *chunkStream
+	var err error
+	if r.s.g.bytes > wholeChunk {
+		stream, err = r.s.stream(number)
+	} else {
+		data, err = r.s.chunk(number, r.cache)
+	}
 	if err != nil {
 		return err
 	}
@@ -247,29 +253,35 @@ func (r *boxReader) part() error {
 		src += (r.from[d] - r.at[d]*r.s.g.chunk[d]) * r.chunkStrides[d]
 		dst += r.from[d] * r.strides[d]
 	}
-	r.rows(0, src, dst, data)
-	return nil
+	return r.rows(0, src, dst, data, stream)
 }
 
 // rows copies the part row by row from element src of the chunk to element dst
-// of the result, dimension d and inner ones varying.
-func (r *boxReader) rows(d int, src, dst int64, data []byte) {
+// of the result, dimension d and inner ones varying. A chunk that does not exist
+// has neither data nor a stream.
+func (r *boxReader) rows(d int, src, dst int64, data []byte, stream *chunkStream) error {
 	if d >= len(r.at)-1 {
 		n := int64(1)
 		if d < len(r.at) {
 			n = r.to[d] - r.from[d]
 		}
 		out := r.p[dst*r.size : (dst+n)*r.size]
-		if data == nil {
+		switch {
+		case stream != nil:
+			return stream.read(out, src*r.size)
+		case data == nil:
 			r.s.d.fillIn(out)
-		} else {
+		default:
 			copy(out, data[src*r.size:])
 		}
-		return
+		return nil
 	}
 	for range r.to[d] - r.from[d] {
-		r.rows(d+1, src, dst, data)
+		if err := r.rows(d+1, src, dst, data, stream); err != nil {
+			return err
+		}
 		src += r.chunkStrides[d]
 		dst += r.strides[d]
 	}
+	return nil
 }

@@ -217,9 +217,20 @@ func (d *Dataset) ReadAll() ([]byte, error) {
 	return p, nil
 }
 
-func (d *Dataset) readAll() ([]byte, error) {
+// Backed reports, with an error that wraps ErrLimit, a shape that nearly nothing
+// in the file stands behind: more than 64 MB of elements that were never
+// written. ReadAt makes them up from the fill value; whoever reads a dataset
+// from front to back is better off without them.
+func (d *Dataset) Backed() error {
+	if err := d.checkBacked(); err != nil {
+		return fmt.Errorf("%s: %w", d.path, err)
+	}
+	return nil
+}
+
+func (d *Dataset) checkBacked() error {
 	if d.err != nil {
-		return nil, d.err
+		return d.err
 	}
 	backed := d.Size()
 	if d.count > 0 {
@@ -231,15 +242,22 @@ func (d *Dataset) readAll() ([]byte, error) {
 		case layoutChunked:
 			store, err := d.store()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			backed = store.backed() / int64(d.elem.stored) * int64(d.elem.out)
 		}
 	}
 	if d.Size()-backed > maxFill {
-		return nil, fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
+		return fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
 			fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed),
 			fmt.Sprintf("%d less at most %d", d.Size(), maxFill)))
+	}
+	return nil
+}
+
+func (d *Dataset) readAll() ([]byte, error) {
+	if err := d.checkBacked(); err != nil {
+		return nil, err
 	}
 	if int64(int(d.Size())) != d.Size() {
 		return nil, fmt.Errorf("%w: %d bytes", ErrLimit, d.Size())
@@ -252,7 +270,9 @@ func (d *Dataset) readAll() ([]byte, error) {
 // an io.ReaderAt, so that io.NewSectionReader(d, 0, d.Size()) streams the
 // elements. Chunks decoded last are kept up to a few megabytes; reading a
 // dataset in order therefore decodes each chunk once if a row of chunks fits,
-// and otherwise once for every call that touches it.
+// and otherwise once for every call that touches it. A chunk of more than 16 MB
+// is never held: its filters are undone through windows, fast when reads go
+// forward from a few places, slowly when they jump back.
 func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.readAt(p, off)
 	if err != nil && err != io.EOF {

@@ -211,7 +211,17 @@ func unshuffle(b []byte, size int) []byte {
 // fletcher32 is the checksum of that name over big-endian 16-bit words, an odd
 // byte at the end taken as the high half of one.
 func fletcher32(b []byte) uint32 {
-	var s1, s2 uint32
+	var f fletcher
+	f.add(b)
+	return f.value()
+}
+
+// fletcher is a checksum in the making.
+type fletcher struct{ s1, s2 uint32 }
+
+// add takes more bytes; only the last piece may have an odd number of them.
+func (f *fletcher) add(b []byte) {
+	s1, s2 := f.s1, f.s2
 	for len(b) > 1 {
 		n := min(len(b)/2, 360) // as many as cannot overflow the sums
 		for range n {
@@ -228,7 +238,9 @@ func fletcher32(b []byte) uint32 {
 		s1 = s1&0xffff + s1>>16
 		s2 = s2&0xffff + s2>>16
 	}
-	s1 = s1&0xffff + s1>>16
-	s2 = s2&0xffff + s2>>16
-	return s2<<16 | s1
+	f.s1, f.s2 = s1, s2
+}
+
+func (f *fletcher) value() uint32 {
+	return (f.s2&0xffff+f.s2>>16)<<16 | (f.s1&0xffff + f.s1>>16)
 }

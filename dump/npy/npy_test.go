@@ -268,7 +268,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if h.Offset+h.Size() != int64(len(b)) || len(h.Shape) > maxDims {
+		if h.Offset+h.Size() > int64(len(b)) || len(h.Shape) > maxDims {
 			t.Fatalf("%+v accepted for %d bytes", h, len(b))
 		}
 		// What is accepted can be written and read again.

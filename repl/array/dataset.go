@@ -54,6 +54,9 @@ func dataset(file *os.File, name string) (*Array, error) {
 		}
 		return nil, fmt.Errorf("elements of type %s cannot be read", d.Type)
 	}
+	if err := d.Backed(); err != nil {
+		return nil, err
+	}
 	a := &Array{Path: file.Name(), Name: name, Part: name, Dataset: true, Type: d.Type, Shape: d.Shape, count: d.Len()}
 	a.tensor = dump.Tensor{Type: d.Type, Shape: d.Shape}
 	if a.view, err = layout.Contiguous(d.Shape); err != nil {
@@ -61,8 +64,6 @@ func dataset(file *os.File, name string) (*Array, error) {
 	}
 	held := &elements{ReaderAt: d, file: file}
 	if d.Size() <= heldBytes {
-		// A shape with next to nothing behind it is refused here but can be read
-		// piece by piece.
 		if b, err := d.ReadAll(); err == nil {
 			held.ReaderAt = bytes.NewReader(b)
 		}
