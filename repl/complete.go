@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode"
 
 	"precision/repl/capture"
@@ -155,20 +157,58 @@ func (c *completer) complete(line string) (found []console.Suggestion) {
 		}
 		return c.commands(word)
 	}
-	name := words[0]
-	if name == "help" || name == "?" {
+	special := console.LineSpecial
+	if cmd, ok := findCommand(words[0]); !ok && words[0] != "help" && words[0] != "?" || ok && cmd.line {
+		special = console.SystemSpecial
+	}
+	return console.Quoted(c.behind(words, word), typed, special)
+}
+
+// behind suggests the next word behind those of a line, of which the beginning is
+// there.
+func (c *completer) behind(words []string, word string) []console.Suggestion {
+	if words[0] == "help" || words[0] == "?" {
 		return c.commands(word)
 	}
-	cmd, ok := findCommand(name)
+	cmd, ok := findCommand(words[0])
 	if !ok || cmd.line {
-		return console.Quoted(files(word), typed, console.SystemSpecial)
+		return files(word)
 	}
-	o := newOptions(name)
+	o := newOptions(cmd.name)
 	cmd.make(c.session).define(o)
 	if strings.HasPrefix(word, "-") {
 		return c.options(o, word)
 	}
-	return console.Quoted(c.values(cmd, o, words[1:], word), typed, console.LineSpecial)
+	return c.values(cmd, o, words[1:], word)
+}
+
+// patience is how long completion in a system shell waits for the names of a data
+// folder: what is slower is no help.
+const patience = 3 * time.Second
+
+// Complete suggests what can come behind the words of a command of the shell, for
+// completion in a system shell: the beginning word is there already. The first
+// word is the command.
+func Complete(cfg Config, words []string, word string) []Info {
+	cfg.Stdout, cfg.Stderr = io.Discard, io.Discard
+	s := open(cfg)
+	c := &completer{s, newVocabulary()}
+	read := make(chan bool, 1)
+	go func() {
+		c.words.load(s.data.IDs(), s.data)
+		read <- true
+	}()
+	if !strings.HasPrefix(word, "-") {
+		select {
+		case <-read:
+		case <-time.After(patience):
+		}
+	}
+	var list []Info
+	for _, f := range c.behind(words, word) {
+		list = append(list, Info{f.Text, f.Description})
+	}
+	return list
 }
 
 func (c *completer) commands(word string) []console.Suggestion {

@@ -28,6 +28,10 @@ func (e env) optionText(command string) func(name string) string {
 // what err says was asked for, else with a hint at it. set is nil for a command
 // without options.
 func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
+	if errors.Is(err, flag.ErrHelp) && e.describe != nil {
+		e.describe(set)
+		return exitOK, err
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		printHelp(e.stdout, e.language(), command, set)
 		return exitOK, err

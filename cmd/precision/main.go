@@ -14,6 +14,7 @@
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
+//	precision completion bash|zsh|fish
 //	precision version
 //	precision help [COMMAND]
 //
@@ -55,12 +56,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"precision/internal/gc"
 	"precision/internal/msg"
+	"precision/internal/spell"
+	"precision/repl"
 )
 
 // Exit statuses.
@@ -77,6 +79,8 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	lang           string // of -lang before the command
+	// describe, if set, gets the options of a command in place of its help; nil are none.
+	describe func(*flag.FlagSet)
 }
 
 // command is a sub-command: name and the work, which returns an exit status and
@@ -95,8 +99,21 @@ func commands() []command {
 		{"check", checkCommand},
 		{"graph", graphCommand},
 		{"atc", atcCommand},
+		{"completion", completionCommand},
 		{"version", versionCommand},
 	}
+}
+
+// names are the words that stand behind the program's name.
+func names() []string {
+	list := []string{"help"}
+	for _, c := range commands() {
+		list = append(list, c.name)
+	}
+	for _, c := range repl.Commands("") {
+		list = append(list, c.Name)
+	}
+	return list
 }
 
 func main() {
@@ -146,8 +163,11 @@ func run(ctx context.Context, e env, args []string) int {
 	if code, ok := shellWord(ctx, e, name, args); ok {
 		return code
 	}
-	fmt.Fprintf(e.stderr, "precision: there is no command %q\n", name)
-	usage(e.stderr, e.language())
+	text := e.language().T("cli.unknown", name)
+	if near := spell.Nearest(name, names()); near != "" {
+		text = e.language().T("cli.mean", name, near)
+	}
+	fmt.Fprintf(e.stderr, "precision: %s\n", text)
 	return exitUsage
 }
 
@@ -177,16 +197,4 @@ func usage(w io.Writer, lang msg.Lang) {
 	}
 	listShell(w, lang)
 	fmt.Fprintf(w, "\n%s\n", lang.T("cli.foot"))
-}
-
-func versionCommand(_ context.Context, e env, _ []string) (int, error) {
-	fmt.Fprintf(e.stdout, "precision %s\n", version())
-	return exitOK, nil
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "(built from source)"
 }

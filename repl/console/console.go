@@ -56,15 +56,21 @@ type Console struct {
 }
 
 // New makes a console. Answers fit into width columns; 0 takes that of the
-// terminal, and folds nothing in a pipe or a file. Colours are for terminals
-// without NO_COLOR.
+// terminal, and folds nothing in a pipe or a file. See Coloured for colours.
 func New(stdin io.Reader, stdout, stderr io.Writer, width int, lang msg.Lang) *Console {
 	c := &Console{Stdin: stdin, Stdout: stdout, Stderr: stderr, Lang: lang, fixed: width > 0}
 	out, isFile := stdout.(*os.File)
 	c.terminal = isFile && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
-	c.Screen = NewScreen(stdout, width, c.terminal && os.Getenv("NO_COLOR") == "")
+	c.Screen = NewScreen(stdout, width, Coloured(c.terminal))
 	c.Resize()
 	return c
+}
+
+// Coloured reports whether to write colours: to a terminal, and with CLICOLOR_FORCE
+// elsewhere, too; never with NO_COLOR.
+func Coloured(terminal bool) bool {
+	force := os.Getenv("CLICOLOR_FORCE")
+	return os.Getenv("NO_COLOR") == "" && (terminal || force != "" && force != "0")
 }
 
 // Resize takes over the width of the terminal, which may have changed.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"precision/repl"
+)
+
+// completions are scripts that ask this program for words: completion/SHELL.
+//
+//go:embed completion
+var completions embed.FS
+
+// completionCommand prints the script that makes a system shell complete the words
+// of this program. The script calls it back with -words and the words typed so far.
+func completionCommand(_ context.Context, e env, args []string) (int, error) {
+	switch {
+	case len(args) == 1 && isHelp(args[0]):
+		return helpOr(e, "completion", nil, flag.ErrHelp)
+	case len(args) > 0 && args[0] == "-words":
+		for _, w := range e.suggest(args[1:]) {
+			fmt.Fprintf(e.stdout, "%s\t%s\n", w.Name, w.Brief)
+		}
+		return exitOK, nil
+	case len(args) != 1:
+		return helpOr(e, "completion", nil, nil)
+	}
+	script, err := completions.ReadFile("completion/" + args[0])
+	if err != nil {
+		return exitUsage, fmt.Errorf("%s", e.language().T("cli.completion.shell", args[0]))
+	}
+	_, err = e.stdout.Write(script)
+	if err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}
+
+// suggest are the words that can be the last one of a line. No suggestion is a file
+// name, or nothing.
+func (e env) suggest(words []string) (found []repl.Info) {
+	word := ""
+	if n := len(words); n > 0 {
+		word, words = words[n-1], words[:n-1]
+	}
+	add := func(name, brief string) {
+		if strings.HasPrefix(name, word) {
+			found = append(found, repl.Info{Name: name, Brief: brief})
+		}
+	}
+	if len(words) == 0 || words[0] == "help" {
+		for _, c := range commands() {
+			add(c.name, e.language().T("cli."+c.name))
+		}
+		for _, c := range repl.Commands(e.language().String()) {
+			add(c.Name, c.Brief)
+		}
+		add("help", e.language().T("help.brief"))
+		return found
+	}
+	for _, c := range commands() {
+		if c.name != words[0] {
+			continue
+		}
+		if strings.HasPrefix(word, "-") {
+			e.describe = func(set *flag.FlagSet) {
+				if set != nil {
+					set.VisitAll(func(f *flag.Flag) {
+						_, text := flag.UnquoteUsage(f)
+						add("-"+f.Name, text)
+					})
+				}
+			}
+			c.run(context.Background(), e, []string{"-h"})
+		} else if c.name == "completion" {
+			for _, shell := range []string{"bash", "zsh", "fish"} {
+				add(shell, "")
+			}
+		}
+		return found
+	}
+	return repl.Complete(repl.Config{Stdin: strings.NewReader(""), Stdout: os.Stdout, Stderr: os.Stderr, Lang: e.lang}, words, word)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+func versionCommand(_ context.Context, e env, _ []string) (int, error) {
+	info, _ := debug.ReadBuildInfo()
+	fmt.Fprintf(e.stdout, "precision %s\n", describeBuild(info))
+	return exitOK, nil
+}
+
+// version is what the banner of the shell calls this program.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	name, _, _, _ := build(info)
+	return name
+}
+
+// describeBuild says which build this is: its version, and what it was built from
+// and when that was committed, as far as the build tells.
+func describeBuild(info *debug.BuildInfo) string {
+	name, commit, date, changed := build(info)
+	var parts []string
+	if commit != "" {
+		parts = append(parts, "commit "+commit)
+	}
+	if date != "" {
+		parts = append(parts, date)
+	}
+	if changed {
+		parts = append(parts, "with local changes")
+	}
+	goVersion := runtime.Version()
+	if info != nil && info.GoVersion != "" {
+		goVersion = info.GoVersion
+	}
+	parts = append(parts, goVersion+" "+runtime.GOOS+"/"+runtime.GOARCH)
+	return name + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// pseudoVersion is the version that go install gives a commit without a tag:
+// its time and the beginning of its hash are at the end.
+var pseudoVersion = regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})(?:\+|$)`)
+
+// build takes a build apart: go install knows a version, go build in a clone what is
+// checked out.
+func build(info *debug.BuildInfo) (name, commit, date string, changed bool) {
+	name = "(built from source)"
+	if info == nil {
+		return name, "", "", false
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		name = v
+		if m := pseudoVersion.FindStringSubmatch(v); m != nil {
+			commit = m[2]
+			if t, err := time.Parse("20060102150405", m[1]); err == nil {
+				date = t.Format(time.DateOnly)
+			}
+		}
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value[:min(len(s.Value), 12)]
+		case "vcs.time":
+			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
+				date = t.UTC().Format(time.DateOnly)
+			}
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	return name, commit, date, changed
+}

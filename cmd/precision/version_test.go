@@ -1,0 +1,32 @@
+package main
+
+import (
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestDescribeBuild(t *testing.T) {
+	main := func(version string, settings ...string) *debug.BuildInfo {
+		info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: version}}
+		for i := 0; i+1 < len(settings); i += 2 {
+			info.Settings = append(info.Settings, debug.BuildSetting{Key: settings[i], Value: settings[i+1]})
+		}
+		return info
+	}
+	for _, c := range []struct {
+		info *debug.BuildInfo
+		want string
+	}{
+		{nil, "(built from source) (go"},
+		{main("(devel)"), "(built from source) (go1.26.0 "},
+		{main("v1.2.3"), "v1.2.3 (go1.26.0 "},
+		{main("v0.0.0-20261121224800-0123456789ab"), "v0.0.0-20261121224800-0123456789ab (commit 0123456789ab, 2026-11-21, go1.26.0 "},
+		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-21T23:59:00-05:00", "vcs.modified", "true"),
+			"(built from source) (commit 0123456789ab, 2026-11-22, with local changes, go1.26.0 "},
+	} {
+		if got := describeBuild(c.info); !strings.HasPrefix(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
