@@ -179,9 +179,28 @@ func (j *judge) count(out *Judged) {
 		out.Verdict = Inconclusive
 	case out.Counts[StateBad]+out.Counts[StateInherited] > 0:
 		out.Verdict = Bad
-	case out.Counts[StateSuspect] > 0:
+	case j.doubtful(out):
 		out.Verdict = Suspect
 	default:
 		out.Verdict = Good
 	}
+}
+
+// doubtful tells whether some operator is suspect for more than the range of its
+// dtype: what is saturated or too small for it, with nothing bad behind, is
+// named and does no harm.
+func (j *judge) doubtful(out *Judged) bool {
+	if len(out.Roots) > 0 {
+		return true
+	}
+	for i := range j.operators {
+		for _, t := range j.operators[i].Outputs {
+			for _, c := range t.Causes {
+				if t.Verdict == Suspect && !c.Waived && c.Kind != Saturated && c.Kind != Underflow {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
