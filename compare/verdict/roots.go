@@ -57,6 +57,9 @@ func (j *judge) firstInOrder(out *Judged) {
 				continue
 			}
 			r := j.rootOf(op, i)
+			if state == StateSuspect && !slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.jump() }) {
+				continue
+			}
 			r.Certainty = Order
 			for k := i + 1; k < len(j.operators); k++ {
 				if j.operators[k].State == StateBad {
