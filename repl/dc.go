@@ -171,6 +171,30 @@ func (s *session) runOf(dir string) []string {
 	return []string{filepath.Base(dir)}
 }
 
+// below are the dumps in the folders below a folder that holds none itself.
+func (d *dcCmd) below(s *session) (files []string, code int) {
+	folders := s.data.DumpFolders(d.name)
+	for _, dir := range folders {
+		src, err := convert.Files(dir, false)
+		if err != nil {
+			s.Warn("error", err)
+			continue
+		}
+		for _, w := range src.Warnings {
+			s.Warn("error", w)
+		}
+		for _, f := range src.Files {
+			files = append(files, filepath.Join(dir, filepath.Base(f))) // the path that tells of which run it is
+		}
+	}
+	if len(files) == 0 {
+		s.Fail("dc.empty", d.name)
+		return nil, exitNothing
+	}
+	s.Info("dc.below", d.name, len(files), len(folders))
+	return files, exitOK
+}
+
 // find resolves the name: an existing file or folder, the name of a dump file
 // or the beginning of one, an operator.
 func (d *dcCmd) find(s *session) (files []string, code int) {
@@ -183,7 +207,10 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 		for _, w := range src.Warnings {
 			s.Warn("error", w)
 		}
-		return src.Files, exitOK
+		if len(src.Files) > 0 {
+			return src.Files, exitOK
+		}
+		return d.below(s)
 	}
 	key, operator := strings.ReplaceAll(d.name, "/", "_"), dump.Normalise(d.name)
 	var exact, begin []string

@@ -160,6 +160,16 @@ func (w *Workspace) walk(d *Dumps, by *looks, dir string, parts []string) {
 	d.Leaves = append(d.Leaves, l)
 }
 
+// DumpFolders are the folders with recordings at or below a folder, by name.
+func (w *Workspace) DumpFolders(dir string) (found []string) {
+	d := &Dumps{}
+	w.walk(d, &looks{}, dir, nil)
+	for _, l := range d.Leaves {
+		found = append(found, l.Dir)
+	}
+	return found
+}
+
 // scan is dump.Scan of a folder that was listed.
 func (w *Workspace) scan(dir string, rules bool) (*dump.Folder, error) {
 	listing, _ := w.listings.list(dir) // an error is that of Scan
