@@ -133,18 +133,18 @@ func (b *Builder) AttrKey(p []byte) *string {
 }
 
 // SetExtra gives a descriptor its rare fields, the same copy for equal ones.
-func (b *Builder) SetExtra(d *TensorDesc, x DescExtra) {
+func (b *Builder) SetExtra(d *TensorDesc, x *DescExtra) {
 	b.nDescs++
-	if x == (DescExtra{}) {
+	if *x == (DescExtra{}) {
+		d.extra = nil
 		return
 	}
-	if p, ok := b.extras[x]; ok {
-		d.extra = p
-		return
-	}
-	d.extra = &x
-	if len(b.extras) < 1<<12 {
-		b.extras[x] = d.extra
+	if d.extra = b.extras[*x]; d.extra == nil {
+		own := *x
+		d.extra = &own
+		if len(b.extras) < 1<<12 {
+			b.extras[own] = &own
+		}
 	}
 }
 
@@ -413,6 +413,10 @@ func (b *Builder) Op() *Op {
 	return &b.ops[len(b.ops)-1]
 }
 
+// Warned reports whether there are as many warnings as are kept.
+func (b *Builder) Warned() bool { return len(b.Warnings) >= MaxWarnings }
+
+// Warn adds a warning, unless there are enough of them or one with that text.
 func (b *Builder) Warn(w Warning) {
 	if len(b.Warnings) < MaxWarnings {
 		for _, old := range b.Warnings {

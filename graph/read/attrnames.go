@@ -13,68 +13,26 @@ type attrNames struct {
 // readNames looks for the tables among the attributes of the model, which come after the graphs that need them.
 // nil when the model is not compressed.
 func (w *wireReader) readNames(p []byte) *attrNames {
-	t := &attrNames{}
-	version := uint64(0)
-	var f, g field
-	for w.next(&p, &f) {
-		if f.num != 11 || f.typ != bytesT {
-			continue
-		}
-		var key, value []byte
-		for q := f.p; w.next(&q, &g); {
-			switch {
-			case g.num == 1 && g.typ == bytesT:
-				key = g.p
-			case g.num == 2 && g.typ == bytesT:
-				value = g.p
-			}
-		}
-		switch string(key) {
-		case graph.KeyCompress:
-			for w.next(&value, &g) {
-				if g.num == 3 {
-					version = g.n
-				}
-			}
-		case graph.KeyNameTable:
-			t.names = w.listTexts(value)
-		case graph.KeyValueTable:
-			t.values = w.listTexts(value)
-		case graph.KeyTextTable:
-			for _, n := range w.listNumbers(value) {
-				t.isText = append(t.isText, n != 0)
-			}
+	entry := modelDef.named([]byte("attr"))
+	var x wireField
+	for w.next(&p, &x) {
+		if int(x.num) == entry.number && x.typ == bytesT {
+			w.value(entry, &x)
 		}
 	}
-	if version != 1 || w.err != nil {
+	attrs := graph.Attrs(w.to.attrs)
+	w.to.attrs = w.to.attrs[len(w.to.attrs):]
+	if version, _ := attrs.Get(graph.KeyCompress).Int(); version != 1 {
 		return nil
 	}
+	t := &attrNames{isText: attrs.Get(graph.KeyTextTable).Bools()}
+	for _, s := range attrs.Get(graph.KeyNameTable).Strings() {
+		t.names = append(t.names, []byte(s))
+	}
+	for _, s := range attrs.Get(graph.KeyValueTable).Strings() {
+		t.values = append(t.values, []byte(s))
+	}
 	return t
-}
-
-// listTexts returns the texts of an AttrDef with a list.
-func (w *wireReader) listTexts(value []byte) (out [][]byte) {
-	var f, g field
-	for w.next(&value, &f) {
-		for q := f.p; f.num == 1 && w.next(&q, &g); {
-			if g.num == 2 && g.typ == bytesT {
-				out = append(out, g.p)
-			}
-		}
-	}
-	return out
-}
-
-func (w *wireReader) listNumbers(value []byte) (out []int64) {
-	var f, g field
-	for w.next(&value, &f) {
-		for q := f.p; f.num == 1 && w.next(&q, &g); {
-			if g.num == 5 {
-				w.numbers(&out, &g)
-			}
-		}
-	}
-	return out
 }
 
 // key returns the name a stored key stands for and whether the integers of its value stand for texts. Keys that

@@ -6,81 +6,30 @@ import (
 	"strings"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
 )
 
-// onnxReader builds a model from an ONNX-style dump, the text form of an ONNX ModelProto that GE writes for viewers.
-// Operators are nodes of type ge:<type>; everything else of an operator and of its tensors is spread over node
-// attributes with made-up names. Text attributes are usually stripped, so such a model can tell structure, types
-// and shapes, but not where operators came from.
+// onnxReader reads an ONNX-style dump, the text form of an ONNX ModelProto that GE writes for viewers. Operators are
+// nodes of type ge:<type>; everything else of an operator and of its tensors is spread over node attributes whose names
+// are made of the names of the schema. A node is read as ONNX has it, then told to the assembler as the operator it
+// stands for. Text attributes are usually stripped, so such a model can tell structure, types and shapes, but not where
+// operators came from.
 type onnxReader struct {
-	textReader
+	*textReader
+	nodes     frames[onnxNode] // that are being read
+	node      *onnxNode        // the innermost of them
+	graphs    []*graph.Graph   // that are being read
+	ended     *graph.Graph
 	subgraphs []*graph.Graph // of nodes of type subgraph
 	noID      bool           // no operator says its id
 }
 
-func readONNX(r io.Reader, path string) (*graph.Model, error) {
-	o := &onnxReader{noID: true}
-	o.Builder, o.model = graph.NewBuilder(), &graph.Model{Path: path, Source: graph.SourceONNX}
-	o.Text = scan.NewText(r)
-	o.readModelProto()
-	if o.Err == nil && o.ReadErr() != nil {
-		o.Failf("read")
-	}
-	if o.Err != nil {
-		o.Err.Path = path
-		return nil, o.Err
-	}
-	m := o.model
-	m.Graphs = append(m.Graphs, o.subgraphs...)
-	o.link()
-	if o.noID {
-		o.number()
-	}
-	m.Warnings = o.Warnings
-	for i := range m.Warnings {
-		m.Warnings[i].Path = path
-	}
-	return m, nil
-}
-
-func (o *onnxReader) readModelProto() {
-	for {
-		switch name := o.Next(); string(name) {
-		case "":
-			return
-		case "graph":
-			for v := scan.ValuesStart; o.More(&v); {
-				if o.Message() {
-					o.model.Graphs = append(o.model.Graphs, o.readONNXGraph())
-				}
-			}
-		default:
-			o.Skip()
-		}
-	}
-}
-
-func (o *onnxReader) readONNXGraph() *graph.Graph {
-	g := &graph.Graph{Line: o.Open[o.Depth]}
-	for {
-		switch name := o.Next(); string(name) {
-		case "":
-			return g
-		case "name":
-			o.text1(&g.Name)
-		case "node":
-			for v := scan.ValuesStart; o.More(&v); {
-				if o.Message() {
-					if op := o.readNode(); op != nil {
-						g.Ops = append(g.Ops, op)
-					}
-				}
-			}
-		default:
-			o.Skip()
-		}
-	}
+// onnxNode is one NodeProto.
+type onnxNode struct {
+	place int
+	name  string
+	typ   string
+	input []string
+	attrs []onnxAttr
 }
 
 // onnxAttr is one AttributeProto.
@@ -94,265 +43,283 @@ type onnxAttr struct {
 	graphs []*graph.Graph
 }
 
-// readNode returns the operator of a node, nil for a node that stands for a sub graph.
-func (o *onnxReader) readNode() *graph.Op {
-	op := o.Op()
-	if msg := o.Overfull(); msg != "" {
-		o.Failf("%s", msg)
+func readONNX(r io.Reader, path string) (*graph.Model, error) {
+	o := &onnxReader{noID: true}
+	o.textReader = newTextReader(r, &graph.Model{Path: path, Source: graph.SourceONNX})
+	o.to.onnx = o
+	o.message(onnxModel)
+	m, err := o.finish()
+	if err != nil {
+		return nil, err
 	}
-	op.Line = o.Open[o.Depth]
-	var attrs []onnxAttr
-	for name := o.Next(); name != nil; name = o.Next() {
-		switch string(name) {
-		case "name":
-			o.text1(&op.Name)
-		case "op_type":
-			o.text1(&op.Type)
-			op.Type = strings.TrimPrefix(op.Type, "ge:")
-		case "input":
-			for v := scan.ValuesStart; o.More(&v); {
-				op.Inputs = append(op.Inputs, graph.ParseEdge(o.Intern(o.Str())))
+	m.Graphs = append(m.Graphs, o.subgraphs...)
+	o.link()
+	if o.noID {
+		o.number()
+	}
+	m.Warnings = o.to.Warnings
+	return m, nil
+}
+
+// The fields of ONNX that hold something of GE; others are passed over.
+var (
+	onnxModel = &message{name: "ModelProto", quiet: true}
+	onnxGraph = &message{name: "GraphProto", quiet: true, begin: func(a *assembler, place int) { a.onnx.beginGraph(place) },
+		end: func(a *assembler) { a.onnx.endGraph() }}
+	onnxNodes = &message{name: "NodeProto", quiet: true, begin: func(a *assembler, place int) { a.onnx.beginNode(place) },
+		end: func(a *assembler) { a.onnx.endNode() }}
+	onnxAttrs = &message{name: "AttributeProto", quiet: true, begin: func(a *assembler, _ int) { a.onnx.beginAttr() }}
+)
+
+func init() {
+	top := func(a *assembler) *onnxNode { return a.onnx.node }
+	attr := func(a *assembler) *onnxAttr { n := top(a); return &n.attrs[len(n.attrs)-1] }
+	sub := func(a *assembler) { x := attr(a); x.graphs = append(x.graphs, a.onnx.ended) }
+	onnxModel.set(messageTo(0, "graph", onnxGraph, func(a *assembler) { a.model.Graphs = append(a.model.Graphs, a.onnx.ended) }))
+	onnxGraph.set(
+		text(0, "name", func(a *assembler) *string { return &a.onnx.graphs[len(a.onnx.graphs)-1].Name }),
+		messageTo(0, "node", onnxNodes, nil),
+	)
+	onnxNodes.set(
+		text(0, "name", func(a *assembler) *string { return &top(a).name }),
+		text(0, "op_type", func(a *assembler) *string { return &top(a).typ }),
+		texts(0, "input", func(a *assembler) *[]string { return &top(a).input }),
+		messageTo(0, "attribute", onnxAttrs, nil),
+	)
+	onnxAttrs.set(
+		text(0, "name", func(a *assembler) *string { return &attr(a).name }),
+		word(0, "type", func(a *assembler, p []byte) { attr(a).kind = a.Intern(p) }, nil),
+		number(0, "i", func(a *assembler) *int64 { return &attr(a).i }),
+		&field{name: "f", kind: kindFloat, float: func(a *assembler, f float32) { attr(a).f = f }},
+		text(0, "s", func(a *assembler) *string { return &attr(a).s }),
+		intTo(0, "ints", func(a *assembler, n int64) {
+			if l := &attr(a).list; l.Is(graph.KindInt) {
+				l.Ints = append(l.Ints, n)
 			}
-		case "attribute":
-			for v := scan.ValuesStart; o.More(&v); {
-				if o.Message() {
-					attrs = append(attrs, o.readONNXAttr())
-				}
+		}),
+		&field{name: "floats", kind: kindFloat, float: func(a *assembler, f float32) {
+			if l := &attr(a).list; l.Is(graph.KindFloat) {
+				l.Floats = append(l.Floats, f)
 			}
+		}},
+		textTo(0, "strings", func(a *assembler, p []byte) {
+			if l := &attr(a).list; l.Is(graph.KindString) {
+				l.Texts = append(l.Texts, a.Intern(p))
+			}
+		}),
+		messageTo(0, "g", onnxGraph, sub),
+		messageTo(0, "graphs", onnxGraph, sub),
+	)
+}
+
+func (o *onnxReader) beginGraph(place int) {
+	o.graphs = append(o.graphs, &graph.Graph{Line: place})
+}
+
+func (o *onnxReader) endGraph() {
+	last := len(o.graphs) - 1
+	o.ended, o.graphs = o.graphs[last], o.graphs[:last]
+}
+
+func (o *onnxReader) beginNode(place int) {
+	n := o.nodes.push()
+	*n = onnxNode{place: place, input: n.input[:0], attrs: n.attrs[:0]}
+	o.node = n
+}
+
+// beginAttr opens one more attribute, with the lists of one that is no longer needed where there is one.
+func (o *onnxReader) beginAttr() {
+	n := o.node
+	if k := len(n.attrs); k < cap(n.attrs) {
+		n.attrs = n.attrs[:k+1]
+	} else {
+		n.attrs = append(n.attrs, onnxAttr{})
+	}
+	x := &n.attrs[len(n.attrs)-1]
+	*x = onnxAttr{list: x.list}
+	x.list.Reset()
+}
+
+// endNode tells the operator of a node, or keeps the graphs of a node that stands for a sub graph.
+func (o *onnxReader) endNode() {
+	n := o.node
+	o.node = o.nodes.pop()
+	if n.typ = strings.TrimPrefix(n.typ, "ge:"); n.typ != "subgraph" {
+		g := o.graphs[len(o.graphs)-1]
+		g.Ops = append(g.Ops, o.operator(n))
+		return
+	}
+	for i := range n.attrs {
+		for _, g := range n.attrs[i].graphs {
+			if g.Name == "" {
+				g.Name = n.name
+			}
+			o.subgraphs = append(o.subgraphs, g)
+		}
+	}
+}
+
+// ofNode are the fields that a node has itself.
+var ofNode = map[string]bool{"name": true, "type": true, "input": true}
+
+// operator tells the assembler a node as a message of the schema.
+func (o *onnxReader) operator(n *onnxNode) *graph.Op {
+	to := o.to
+	to.begin(opDef, n.place)
+	to.op.op.Name, to.op.op.Type = n.name, n.typ
+	input := opDef.named([]byte("input"))
+	for _, s := range n.input {
+		input.text(to, []byte(s))
+	}
+	in, out := newONNXSlots("input_desc", n), newONNXSlots("output_desc", n)
+	for i := range n.attrs {
+		x := &n.attrs[i]
+		switch {
+		case x.name == in.count || x.name == out.count:
+		case in.take(x) || out.take(x):
+		case !ofNode[x.name] && x.tell(to, opDef.named([]byte(x.name))):
+			o.noID = o.noID && x.name != "id"
 		default:
-			o.Skip()
+			to.put([]byte(x.name), x.value(to))
 		}
 	}
-	if op.Type == "subgraph" {
-		for i := range attrs {
-			for _, g := range attrs[i].graphs {
-				if g.Name == "" {
-					g.Name = op.Name
-				}
-				o.subgraphs = append(o.subgraphs, g)
-			}
-		}
-		return nil
-	}
-	o.spread(op, attrs)
-	return op
+	in.tell(to)
+	out.tell(to)
+	opDef.end(to)
+	return to.ended.op
 }
 
-func (o *onnxReader) readONNXAttr() (a onnxAttr) {
-	a.list.Reset()
-	for {
-		switch name := o.Next(); string(name) {
-		case "":
-			return a
-		case "name":
-			o.text1(&a.name)
-		case "type":
-			for v := scan.ValuesStart; o.More(&v); {
-				a.kind = string(o.Enum())
-			}
-		case "i":
-			o.int1(&a.i)
-		case "f":
-			for v := scan.ValuesStart; o.More(&v); {
-				a.f = o.Float()
-			}
-		case "s":
-			o.text1(&a.s)
-		case "ints":
-			o.listInts(&a.list, graph.KindInt)
-		case "floats":
-			for v := scan.ValuesStart; o.More(&v); {
-				if f := o.Float(); a.list.Is(graph.KindFloat) {
-					a.list.Floats = append(a.list.Floats, f)
-				}
-			}
-		case "strings":
-			for v := scan.ValuesStart; o.More(&v); {
-				if s := o.Intern(o.Str()); a.list.Is(graph.KindString) {
-					a.list.Texts = append(a.list.Texts, s)
-				}
-			}
-		case "g", "graphs":
-			for v := scan.ValuesStart; o.More(&v); {
-				if o.Message() {
-					a.graphs = append(a.graphs, o.readONNXGraph())
-				}
-			}
-		default:
-			o.Skip()
-		}
-	}
-}
-
-// spread puts the attributes of a node where the operator keeps them.
-func (o *onnxReader) spread(op *graph.Op, attrs []onnxAttr) {
-	var h graph.Hints
-	in := onnxDescs{prefix: "input_desc_"}
-	out := onnxDescs{prefix: "output_desc_"}
-	for i := range attrs {
-		switch a := &attrs[i]; a.name {
-		case "input_desc_nums":
-			in.count = a.i
-		case "output_desc_nums":
-			out.count = a.i
-		}
-	}
-	// The numbers are claims: no more slots than attributes or edges could fill.
-	in.count = min(in.count, int64(len(attrs)+len(op.Inputs)))
-	out.count = min(out.count, int64(len(attrs)))
-	in.descs, out.descs = make([]onnxDesc, max(0, in.count)), make([]onnxDesc, max(0, out.count))
-	mark := len(o.attrStack)
-	for i := range attrs {
-		a := &attrs[i]
-		switch a.name {
-		case "id":
-			op.ID, o.noID = a.i, false
-		case "stream_id":
-			op.StreamID = a.i
-		case "input_name":
-			h.InputNames = a.list.Texts
-		case "src_name":
-			h.SrcNames = a.list.Texts
-		case "dst_name":
-			h.DstNames = a.list.Texts
-		case "src_index":
-			h.SrcIndexes = a.list.Ints
-		case "dst_index":
-			h.DstIndexes = a.list.Ints
-		case "input_i":
-			h.InputI = a.list.Ints
-		case "output_i":
-			h.OutputI = a.list.Ints
-		case "workspace":
-			h.Workspace = a.list.Ints
-		case "workspace_bytes":
-			h.WorkspaceLen = a.list.Ints
-		case "is_input_const":
-			for _, n := range a.list.Ints {
-				h.IsInputConst = append(h.IsInputConst, n != 0)
-			}
-		case "has_out_attr":
-			h.HasOutAttr = a.i != 0
-		case "subgraph_name":
-			op.SubgraphNames = a.list.Texts
-		case "input_desc_nums", "output_desc_nums":
-		default:
-			if !in.take(o, a) && !out.take(o, a) {
-				o.attrStack = append(o.attrStack, graph.NewAttr(o.AttrKey([]byte(a.name)), o.attrValue(a)))
-			}
-		}
-	}
-	op.Attrs = o.TakeAttrs(&o.attrStack, mark)
-	op.InputDesc, op.OutputDesc = in.finish(o), out.finish(o)
-	o.SetHints(op, &h)
-}
-
-func (o *onnxReader) attrValue(a *onnxAttr) *graph.Value {
-	switch a.kind {
-	case "INT", "2":
-		return o.IntValue(a.i)
-	case "FLOAT", "1":
-		return o.FloatValue(a.f)
-	case "STRING", "3":
-		return o.TextValue([]byte(a.s))
-	case "INTS", "FLOATS", "STRINGS", "7", "6", "8":
-		return o.ListValue(&a.list)
-	}
-	return o.Empty
-}
-
-// onnxDescs collects the descriptors of one side of an operator from attributes named prefix + field + ":" + slot.
-type onnxDescs struct {
-	prefix string
-	count  int64
-	descs  []onnxDesc
-}
-
-type onnxDesc struct {
-	d     graph.TensorDesc
-	x     graph.DescExtra
-	attrs []graph.Attr
-}
-
-// take puts a into its descriptor; false if it does not describe a tensor of this side.
-func (c *onnxDescs) take(o *onnxReader, a *onnxAttr) bool {
-	rest, ok := strings.CutPrefix(a.name, c.prefix)
-	if !ok {
+// tell hands the attribute over as a field of the schema; false if it is none.
+func (x *onnxAttr) tell(to *assembler, f *field) bool {
+	if f == nil || f.kind == kindMessage {
 		return false
 	}
-	i := strings.LastIndexByte(rest, ':')
-	if i < 0 {
-		return false
-	}
-	k, err := strconv.Atoi(rest[i+1:])
-	if err != nil || k < 0 || k >= len(c.descs) {
-		return false
-	}
-	t := &c.descs[k]
-	field := rest[:i]
-	add := func(key string, v *graph.Value) { t.attrs = append(t.attrs, graph.NewAttr(o.AttrKey([]byte(key)), v)) }
-	switch field {
-	case "dtype":
-		t.d.DType = o.DType([]byte(a.s))
-	case "layout":
-		t.d.Layout = a.s
-	case "shape":
-		t.d.Shape = o.IntList(a.list.Ints)
-	case "size":
-		t.d.Size = a.i
-	case "weight_size":
-		t.x.WeightSize = a.i
-	case "device_type":
-		t.x.DeviceType = a.s
-	case "real_dim_cnt":
-		t.x.RealDimCnt = a.i
-	case "data_offset":
-		t.x.DataOffset = a.i
-	case "reuse_input":
-		t.x.ReuseInput = a.i != 0
-	case "input_tensor":
-		t.x.InputTensor = a.i != 0
-	case "output_tensor":
-		t.x.OutputTensor = a.i != 0
-	case "name":
-		t.x.Name = a.s
-	case "origin_dtype":
-		if a.s != "" && a.s != graph.Undefined {
-			add("origin_data_type", o.TextValue([]byte(a.s)))
+	switch f.kind {
+	case kindText, kindWord:
+		if !f.many {
+			f.text(to, []byte(x.s))
 		}
-	case "origin_layout":
-		if a.s != "" {
-			add(graph.AttrFormat, o.TextValue([]byte(a.s)))
+		for _, s := range x.list.Texts {
+			f.text(to, []byte(s))
 		}
-	case "origin_shape":
-		if len(a.list.Ints) > 0 { // else it is not known or a scalar, which cannot be told apart
-			add(graph.AttrShape, o.ListValue(&a.list))
+	case kindInt:
+		if !f.many {
+			f.int(to, x.i)
 		}
-	case "cmps_size", "cmps_tab", "cmps_tab_offset":
-	default:
-		key, ok := strings.CutPrefix(field, "attr_")
-		if !ok {
-			return false
+		for _, n := range x.list.Ints {
+			f.int(to, n)
 		}
-		add(key, o.attrValue(a))
+	case kindBool:
+		if !f.many {
+			f.bool(to, x.i != 0)
+		}
+		for _, n := range x.list.Ints {
+			f.bool(to, n != 0)
+		}
 	}
 	return true
 }
 
-func (c *onnxDescs) finish(o *onnxReader) []graph.TensorDesc {
-	if len(c.descs) == 0 {
-		return nil
+func (x *onnxAttr) value(to *assembler) *graph.Value {
+	switch x.kind {
+	case "INT", "2":
+		return to.IntValue(x.i)
+	case "FLOAT", "1":
+		return to.FloatValue(x.f)
+	case "STRING", "3":
+		return to.TextValue([]byte(x.s))
+	case "INTS", "FLOATS", "STRINGS", "7", "6", "8":
+		return to.ListValue(&x.list)
 	}
-	out := make([]graph.TensorDesc, len(c.descs))
-	for i := range c.descs {
-		t := &c.descs[i]
-		mark := len(o.attrStack)
-		o.attrStack = append(o.attrStack, t.attrs...)
-		t.d.Attrs = o.ShareAttrs(&o.attrStack, mark)
-		o.SetExtra(&t.d, t.x)
-		out[i] = t.d
+	return to.Empty
+}
+
+// onnxSlots are the attributes of a node that describe the tensors of one side, named prefix + field + ":" + slot.
+type onnxSlots struct {
+	field  *field // of the schema: input_desc or output_desc
+	prefix string
+	count  string // attribute that tells how many slots there are
+	slots  [][]onnxPart
+}
+
+// onnxPart is one attribute of a descriptor.
+type onnxPart struct {
+	name string
+	*onnxAttr
+}
+
+func newONNXSlots(name string, n *onnxNode) *onnxSlots {
+	s := &onnxSlots{field: opDef.named([]byte(name)), prefix: name + "_", count: name + "_nums"}
+	count := int64(0)
+	for i := range n.attrs {
+		if n.attrs[i].name == s.count {
+			count = n.attrs[i].i
+		}
 	}
-	return out
+	// The number is a claim: no more slots than attributes or edges could fill.
+	most := len(n.attrs)
+	if name == "input_desc" {
+		most += len(n.input)
+	}
+	s.slots = make([][]onnxPart, max(0, min(count, int64(most))))
+	return s
+}
+
+// take puts an attribute into its slot; false if it does not describe a tensor of this side.
+func (s *onnxSlots) take(x *onnxAttr) bool {
+	rest, ok := strings.CutPrefix(x.name, s.prefix)
+	i := strings.LastIndexByte(rest, ':')
+	if !ok || i < 0 {
+		return false
+	}
+	k, err := strconv.Atoi(rest[i+1:])
+	if err != nil || k < 0 || k >= len(s.slots) {
+		return false
+	}
+	name := rest[:i]
+	f := tensorDescriptor.named([]byte(name))
+	switch {
+	case f != nil && name != "attr", strings.HasPrefix(name, "attr_"), name == "origin_dtype", name == "origin_layout", name == "origin_shape":
+		s.slots[k] = append(s.slots[k], onnxPart{name, x})
+		return true
+	}
+	return false
+}
+
+// tell hands over the descriptors.
+func (s *onnxSlots) tell(to *assembler) {
+	for _, parts := range s.slots {
+		to.begin(s.field.message, 0)
+		for _, x := range parts {
+			x.describe(to)
+		}
+		to.end(s.field)
+	}
+}
+
+func (x onnxPart) describe(to *assembler) {
+	switch x.name {
+	case "shape":
+		to.desc.desc.Shape = to.IntList(x.list.Ints)
+	case "origin_dtype":
+		if x.s != "" && x.s != graph.Undefined {
+			to.put([]byte("origin_data_type"), to.TextValue([]byte(x.s)))
+		}
+	case "origin_layout":
+		if x.s != "" {
+			to.put([]byte(graph.AttrFormat), to.TextValue([]byte(x.s)))
+		}
+	case "origin_shape":
+		if len(x.list.Ints) > 0 { // else it is not known or a scalar, which cannot be told apart
+			to.put([]byte(graph.AttrShape), to.ListValue(&x.list))
+		}
+	default:
+		if key, ok := strings.CutPrefix(x.name, "attr_"); ok {
+			to.put([]byte(key), x.value(to))
+			return
+		}
+		x.tell(to, tensorDescriptor.named([]byte(x.name)))
+	}
 }
 
 // link restores which graph a PartitionedCall calls: these dumps do not say, but GE builds the operator's name from
@@ -362,7 +329,7 @@ func (o *onnxReader) link() {
 	for _, g := range o.subgraphs {
 		byName[g.Name] = true
 	}
-	for _, g := range o.model.Graphs {
+	for _, g := range o.to.model.Graphs {
 		for _, op := range g.Ops {
 			if op.Type != "PartitionedCall" || len(op.SubgraphNames) > 0 {
 				continue
@@ -376,12 +343,12 @@ func (o *onnxReader) link() {
 
 // number gives operators their file position as id where the dump has none.
 func (o *onnxReader) number() {
-	for _, g := range o.model.Graphs {
+	for _, g := range o.to.model.Graphs {
 		for i, op := range g.Ops {
 			op.ID = int64(i)
 		}
 		if len(g.Ops) > 0 {
-			o.Warn(graph.Warning{Line: g.Line, Offset: -1, Msg: "no operator ids in the dump, file order is used"})
+			o.to.Warn(graph.Warning{Path: o.path, Line: g.Line, Offset: -1, Msg: "no operator ids in the dump, file order is used"})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"precision/graph/internal/graphtest"
+	"precision/graph/write"
 )
 
 func BenchmarkReadText(b *testing.B) {
@@ -24,6 +25,39 @@ func BenchmarkReadText(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				if _, err := Read(bytes.NewReader(data), name); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReadForms reads one graph in the forms other than text.
+func BenchmarkReadForms(b *testing.B) {
+	text, err := os.ReadFile(graphtest.Real(b, "resnet50/ge_proto_00000062_Build.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := Read(bytes.NewReader(text), "text")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var j bytes.Buffer
+	if err := write.JSON(&j, m); err != nil {
+		b.Fatal(err)
+	}
+	onnx, err := os.ReadFile(graphtest.Real(b, "training/ge_onnx_00000001_graph_11_Build.pbtxt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{{"json", j.Bytes()}, {"wire", wireOf(b, text)}, {"onnx", onnx}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.data)))
+			for b.Loop() {
+				if _, err := Read(bytes.NewReader(c.data), c.name); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -170,7 +170,7 @@ func descPB(d *pb.TensorDescriptor) *graph.TensorDesc {
 	}
 	out := &graph.TensorDesc{DType: d.Dtype.String(), Layout: d.Layout, Shape: d.GetShape().GetDim(), Attrs: attrsPB(d.Attr),
 		Size: d.Size}
-	graph.NewBuilder().SetExtra(out, graph.DescExtra{Name: d.Name, DeviceType: d.DeviceType, WeightSize: d.WeightSize, RealDimCnt: d.RealDimCnt,
+	graph.NewBuilder().SetExtra(out, &graph.DescExtra{Name: d.Name, DeviceType: d.DeviceType, WeightSize: d.WeightSize, RealDimCnt: d.RealDimCnt,
 		DataOffset: d.DataOffset, ReuseInputIndex: d.ReuseInputIndex, HasOutAttr: d.HasOutAttr, ReuseInput: d.ReuseInput,
 		OutputTensor: d.OutputTensor, InputTensor: d.InputTensor})
 	if d.Dtype == pb.DataType_DT_UNDEFINED {

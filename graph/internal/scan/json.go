@@ -46,8 +46,11 @@ func (j *JSON) Peek() byte {
 	}
 	for {
 		buf, p := j.Buf, j.Pos
-		for buf[p] == ' ' || buf[p] == '\n' || buf[p] == '\r' || buf[p] == '\t' {
-			p++
+		for buf[p] <= ' ' && (buf[p] == ' ' || buf[p] == '\n' || buf[p] == '\r' || buf[p] == '\t') {
+			if buf[p] == '\n' {
+				j.lines++
+			}
+			p = blanks(buf, p+1)
 		}
 		j.Pos = p
 		if p < j.End {
@@ -181,6 +184,7 @@ func (j *JSON) Str() []byte {
 			return nil
 		case c == '\\' && p+1 < j.End:
 			escaped = true
+			j.escapedLine(buf[p+1])
 			j.Pos = p + 2
 		case c == '\\' || p >= j.End:
 			if !j.Fill() {

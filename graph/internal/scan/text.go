@@ -2,11 +2,9 @@ package scan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 
 	"precision/graph"
 )
@@ -72,16 +70,10 @@ func (s *Text) ws() {
 	for {
 		buf, p := s.Buf, s.Pos
 		for Class[buf[p]]&ClsSpace != 0 {
-			p++
-			// Lines start with long runs of blanks: take eight at a time.
-			for {
-				x := binary.LittleEndian.Uint64(buf[p:]) ^ 0x2020202020202020
-				if x != 0 {
-					p += bits.TrailingZeros64(x) >> 3
-					break
-				}
-				p += 8
+			if buf[p] == '\n' {
+				s.lines++
 			}
+			p = blanks(buf, p+1)
 		}
 		s.Pos = p
 		if p >= s.End {
@@ -108,10 +100,11 @@ func (s *Text) ws() {
 
 // peek returns the next byte after blanks, 0 at the end of the file.
 func (s *Text) peek() byte {
-	if c := s.Buf[s.Pos]; c > ' ' && c != '#' {
-		return c
+	c := s.Buf[s.Pos]
+	if c <= ' ' || c == '#' {
+		c = s.peekBlank()
 	}
-	return s.peekBlank()
+	return c
 }
 
 func (s *Text) peekBlank() byte {
@@ -128,10 +121,11 @@ func (s *Text) Next() []byte {
 	if s.Err != nil {
 		return nil
 	}
-	c := s.peek()
-	for c == ',' || c == ';' {
-		s.Pos++
-		c = s.peek()
+	c := s.Buf[s.Pos]
+	if Class[c]&clsName == 0 {
+		for c = s.peekBlank(); c == ',' || c == ';'; c = s.peek() {
+			s.Pos++
+		}
 	}
 	if Class[c]&clsName != 0 {
 		return s.word(clsName)
@@ -198,56 +192,56 @@ func (s *Text) word(cls uint8) []byte {
 	return s.Buf[start:p]
 }
 
-// values tells how the values of one field are written: name: v, or name: [v, v].
-type values uint8
-
-const (
-	ValuesStart values = iota
-	valuesList
-	valuesDone
-)
-
-// More advances to the next value of a field and reports whether there is one.
+// Value goes to the value of a field: name: v, or the first of name: [v, v]. found is false where the list is empty
+// and after a fault.
 //
-//	for v := valuesStart; s.more(&v); { … read one value … }
-func (s *Text) More(v *values) bool {
+//	for list, ok := s.Value(); ok; ok = list && s.More() { … read one value … }
+func (s *Text) Value() (list, found bool) {
+	if s.Err != nil {
+		return false, false
+	}
+	c := s.Buf[s.Pos]
+	if c == ' ' {
+		c = s.peek()
+	}
+	if c == ':' {
+		s.Pos++
+		if s.Buf[s.Pos] == ' ' {
+			s.Pos++
+		}
+		c = s.Buf[s.Pos]
+	}
+	if c <= ' ' || c == '#' {
+		if c = s.peek(); c == ':' {
+			s.Pos++
+			c = s.peek()
+		}
+	}
+	if c != '[' {
+		return false, true
+	}
+	s.Pos++
+	if s.peek() == ']' {
+		s.Pos++
+		return true, false
+	}
+	return true, true
+}
+
+// More goes to the next value of a list; false at its end.
+func (s *Text) More() bool {
 	if s.Err != nil {
 		return false
 	}
-	switch *v {
-	case ValuesStart:
-		c := s.peek()
-		if c == ':' {
-			s.Pos++
-			if s.Buf[s.Pos] == ' ' {
-				s.Pos++
-			}
-			c = s.peek()
-		}
-		if c == '[' {
-			s.Pos++
-			if s.peek() == ']' {
-				s.Pos++
-				*v = valuesDone
-				return false
-			}
-			*v = valuesList
-			return true
-		}
-		*v = valuesDone
+	switch c := s.peek(); c {
+	case ',':
+		s.Pos++
+		s.ws()
 		return true
-	case valuesList:
-		switch c := s.peek(); c {
-		case ',':
-			s.Pos++
-			s.ws()
-			return true
-		case ']':
-			s.Pos++
-			*v = valuesDone
-		default:
-			s.Failf("found %q, expected \",\" or \"]\" in a list", c)
-		}
+	case ']':
+		s.Pos++
+	default:
+		s.Failf("found %q, expected \",\" or \"]\" in a list", c)
 	}
 	return false
 }
@@ -278,12 +272,13 @@ func (s *Text) Message() bool {
 
 // Skip passes over the values of a field the schema does not know.
 func (s *Text) Skip() {
-	for v := ValuesStart; s.More(&v); {
-		s.skipValue()
+	for list, ok := s.Value(); ok; ok = list && s.More() {
+		s.SkipValue()
 	}
 }
 
-func (s *Text) skipValue() {
+// SkipValue passes over one value of any type.
+func (s *Text) SkipValue() {
 	switch c := s.peek(); {
 	case c == '"' || c == '\'':
 		s.Blob()

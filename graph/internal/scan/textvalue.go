@@ -59,6 +59,7 @@ func (s *Text) quoteEnd(q byte) (escaped, ok bool) {
 			return escaped, false
 		case c == '\\' && p+1 < s.End:
 			escaped = true
+			s.escapedLine(buf[p+1])
 			s.Pos = p + 2
 		case c == '\\' || p >= s.End:
 			if !s.Fill() {
@@ -105,12 +106,16 @@ func (s *Text) blobPiece(q byte) (int64, bool) {
 				if end-p < 10 && !s.eof {
 					break
 				}
-				p++
 				n++
+				if octal(buf[p+1]) && octal(buf[p+2]) && octal(buf[p+3]) { // as GE writes them
+					p += 4
+					continue
+				}
+				p++
 				switch c := buf[p]; {
-				case c >= '0' && c <= '7':
+				case octal(c):
 					p++
-					for k := 0; k < 2 && buf[p] >= '0' && buf[p] <= '7'; k++ {
+					for k := 0; k < 2 && octal(buf[p]); k++ {
 						p++
 					}
 				case c == 'x' || c == 'X':
@@ -120,6 +125,7 @@ func (s *Text) blobPiece(q byte) (int64, bool) {
 					}
 				case p >= end:
 				default:
+					s.escapedLine(c)
 					p++
 				}
 				continue
@@ -145,6 +151,8 @@ func (s *Text) blobPiece(q byte) (int64, bool) {
 		}
 	}
 }
+
+func octal(c byte) bool { return c&^7 == '0' }
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'

@@ -1,8 +1,9 @@
 package scan
 
 import (
-	"bytes"
+	"encoding/binary"
 	"io"
+	"math/bits"
 )
 
 // window is a sliding view of a stream of text. Scanners work on buf[pos:end] directly; the bytes from end
@@ -18,8 +19,7 @@ type window struct {
 	eof  bool
 	err  error // error of the reader other than io.EOF
 
-	countPos  int // lines are counted up to here
-	countLine int // newlines before countPos
+	lines int // newlines before Pos, counted by the scanners: they stand nowhere but between tokens
 }
 
 const (
@@ -45,12 +45,10 @@ func (w *window) Fill() bool {
 	}
 	room := len(w.Buf) - windowSlack
 	if from > 0 {
-		w.countTo(from)
 		copy(w.Buf, w.Buf[from:w.End])
 		w.base += int64(from)
 		w.Pos -= from
 		w.End -= from
-		w.countPos -= from
 		if w.keep >= 0 {
 			w.keep -= from
 		}
@@ -91,19 +89,25 @@ func (w *window) Fill() bool {
 	}
 }
 
-func (w *window) countTo(pos int) {
-	if pos > w.countPos {
-		w.countLine += bytes.Count(w.Buf[w.countPos:pos], newline)
-		w.countPos = pos
+// Line returns the line number, from 1, of the next byte.
+func (w *window) Line() int { return w.lines + 1 }
+
+func (w *window) Offset() int64 { return w.base + int64(w.Pos) }
+
+// escapedLine counts a newline that a string has behind a backslash.
+func (w *window) escapedLine(c byte) {
+	if c == '\n' {
+		w.lines++
 	}
 }
 
-var newline = []byte{'\n'}
-
-// Line returns the line number, from 1, of buf[pos]. pos must not lie before an earlier asked one.
-func (w *window) Line() int {
-	w.countTo(w.Pos)
-	return w.countLine + 1
+// blanks returns the place behind the spaces at p. Lines start with long runs of them: it takes eight at a time.
+func blanks(buf []byte, p int) int {
+	for {
+		x := binary.LittleEndian.Uint64(buf[p:]) ^ 0x2020202020202020
+		if x != 0 {
+			return p + bits.TrailingZeros64(x)>>3
+		}
+		p += 8
+	}
 }
-
-func (w *window) Offset() int64 { return w.base + int64(w.Pos) }

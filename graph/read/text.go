@@ -1,0 +1,100 @@
+package read
+
+import (
+	"io"
+	"strconv"
+
+	"precision/graph"
+	"precision/graph/internal/scan"
+)
+
+// textReader reads protobuf text form: it names fields and braces messages.
+type textReader struct {
+	*scan.Text
+	path string
+	to   *assembler
+}
+
+// readText reads the text form of a ModelDef. The file is streamed: only the model is kept.
+func readText(r io.Reader, path string) (*graph.Model, error) {
+	m := &graph.Model{Path: path, Source: graph.SourceText}
+	t := newTextReader(r, m)
+	t.message(modelDef)
+	t.to.endModel()
+	return t.finish()
+}
+
+func newTextReader(r io.Reader, m *graph.Model) *textReader {
+	t := &textReader{Text: scan.NewText(r), path: m.Path}
+	t.to = newAssembler(graph.NewBuilder(), m, t)
+	return t
+}
+
+// finish returns the model, or the first fault.
+func (t *textReader) finish() (*graph.Model, error) {
+	if t.Err == nil && t.ReadErr() != nil {
+		t.Failf("read: %v", t.ReadErr())
+	}
+	if t.Err != nil {
+		t.Err.Path = t.path
+		return nil, t.Err
+	}
+	t.to.model.Warnings = t.to.Warnings
+	return t.to.model, nil
+}
+
+func (t *textReader) warning(msg string) graph.Warning {
+	return graph.Warning{Path: t.path, Line: t.Line(), Offset: t.Offset(), Msg: msg}
+}
+
+func (t *textReader) refuse(fault graph.Fault, msg string) {
+	t.Failf("%s", msg)
+	t.Err.Fault = fault
+}
+
+// message reads the fields of the message just entered.
+func (t *textReader) message(m *message) {
+	to := t.to
+	for {
+		name := t.Next()
+		if name == nil {
+			return
+		}
+		f := m.named(name)
+		if f == nil {
+			t.unknown(m, name)
+			continue
+		}
+		for list, ok := t.Value(); ok; ok = list && t.More() {
+			switch f.kind {
+			case kindMessage:
+				if t.Message() {
+					to.begin(f.message, t.Open[t.Depth])
+					t.message(f.message)
+					to.end(f)
+				}
+			case kindText:
+				f.text(to, t.Str())
+			case kindInt:
+				f.int(to, t.Int())
+			case kindBool:
+				f.bool(to, t.Bool())
+			case kindFloat:
+				f.float(to, t.Float())
+			case kindBlob:
+				f.blob(to, t.Blob())
+			case kindWord:
+				f.text(to, t.Enum())
+			default:
+				t.SkipValue()
+			}
+		}
+	}
+}
+
+func (t *textReader) unknown(m *message, name []byte) {
+	if !m.quiet && !t.to.Warned() {
+		t.to.Warn(t.warning("unknown field " + strconv.Quote(scan.Clip(name)) + " in " + m.name + " skipped"))
+	}
+	t.Skip()
+}
