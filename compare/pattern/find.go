@@ -69,5 +69,12 @@ func Find(c Case) ([]Finding, error) {
 			break
 		}
 	}
+	// NaN that moved with everything else, or came with another tensor's numbers, is no news.
+	follows := slices.ContainsFunc(found, func(f Finding) bool {
+		return !exceptional[f.Kind] && !f.where && f.Explained >= 0.99 && (l.expectedNaN || f.Kind == Stale)
+	})
+	for i := range found {
+		found[i].fallback = found[i].fallback || follows && exceptional[found[i].Kind]
+	}
 	return best(found), nil
 }

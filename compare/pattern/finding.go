@@ -78,7 +78,11 @@ func best(all []Finding) []Finding {
 	})
 	out := all[:0]
 	for _, f := range all {
-		if len(out) > 0 && (f.fallback || f.nines()+1 < out[0].nines()) && !exceptional[f.Kind] && !exceptional[out[0].Kind] {
+		if exceptional[f.Kind] {
+			out = append(out, f)
+			continue
+		}
+		if len(out) > 0 && (f.fallback || f.nines()+1 < out[0].nines()) && !exceptional[out[0].Kind] {
 			continue
 		}
 		if f.fallback && slices.ContainsFunc(out, func(o Finding) bool { return !exceptional[o.Kind] }) {

@@ -42,6 +42,8 @@ type look struct {
 	zeroed           int64   // NaN expected, 0 recorded
 	dense            bool    // every differing element counts, not only those beyond
 	wrong            bool    // there is something to explain among ordinary elements
+	recordedNaN      bool    // any NaN on the recorded side
+	expectedNaN      bool    // on the expected one
 	within           bool    // but no error is larger than a bound or rounding explains
 }
 
@@ -168,10 +170,10 @@ func (l *look) allowed(p int) float64 {
 	return max(l.unit*w+l.tiny, l.noise*(w+l.mid))
 }
 
-// rounding is the error of element p that the last rounding explains, or the bound.
+// rounding is the error of element p that the last rounding explains, or the bound where that is more.
 func (l *look) rounding(p int) float64 {
 	if l.Bound != nil {
-		return min(l.allowed(p), math.MaxFloat64)
+		return max(min(l.allowed(p), math.MaxFloat64), l.unit*math.Abs(l.Want[p])+l.tiny)
 	}
 	return l.unit*math.Abs(l.Want[p]) + l.tiny
 }
@@ -219,12 +221,17 @@ func (l *look) count() {
 		}
 		l.countOdd(l.got[p], w)
 	}
+	if l.recordedNaN {
+		l.hidden, l.zeroed = l.hidden+l.zeroed, 0 // the saturating mode leaves no NaN anywhere
+	}
 	l.wrong = l.different > 0
 	l.dense = l.beyond == 0 || l.Bound == nil && l.sumBeyond < 0.5*l.sum
 }
 
 // countOdd counts an element that is not ordinary.
 func (l *look) countOdd(g, w float64) {
+	l.recordedNaN = l.recordedNaN || g != g
+	l.expectedNaN = l.expectedNaN || w != w
 	switch {
 	case g != g && w != w, g == w:
 	case l.saturates(g, w):

@@ -127,7 +127,7 @@ func (c *correlation) value() float64 {
 // explainsFarLessThan reports whether a hypothesis with more parameters is worth them: it leaves
 // less than a quarter of what this one leaves.
 func (f fit) explainsFarLessThan(other fit) bool {
-	return 1-other.explained < (1-f.explained)/4
+	return 1-other.explained < (1-f.explained)/4 && 1-f.explained > 2*f.floor
 }
 
 // finding makes a finding of a fit of the elements picked; counts are of the whole tensor.

@@ -54,7 +54,7 @@ func nonFinite(l *look) []Finding {
 		a := NonFinite{Hidden: l.hidden}
 		l.describe(&a, func(p int) (float64, bool) {
 			g, w := l.got[p], l.Want[p]
-			return 0, w-w != 0 && g-g == 0 && g != 0 && !l.saturates(g, w)
+			return 0, w-w != 0 && g-g == 0 && !l.saturates(g, w) && !(l.zeroed > 0 && w != w && g == 0)
 		})
 		found = append(found, Finding{Kind: Finite, Args: a, Explained: 1, Elements: l.hidden})
 	}

@@ -28,6 +28,18 @@ type Region struct {
 // Whole reports whether the region is the whole tensor.
 func (r Region) Whole() bool { return r.Of == 1 }
 
+// describeBox sets Aligned and Tail.
+func (l *look) describeBox(r *Region) {
+	r.Aligned, r.Tail = true, true
+	for a, d := range l.shape {
+		if from, to := r.From[a], r.To[a]; from > 0 || to < d {
+			b := l.block(a)
+			r.Aligned = r.Aligned && from%b == 0 && (to%b == 0 || to == d)
+			r.Tail = r.Tail && to == d
+		}
+	}
+}
+
 // bins is the resolution at which ranges in flat order are found.
 const bins = 4096
 
@@ -50,7 +62,7 @@ func (l *look) locate(keep func(p int) (float64, bool)) Region {
 			}
 		}
 	})
-	r := Region{Aligned: true, Tail: true}
+	var r Region
 	if n == 0 {
 		return r
 	}
@@ -60,12 +72,8 @@ func (l *look) locate(keep func(p int) (float64, bool)) Region {
 			from, to = 0, l.shape[a]
 		}
 		r.From, r.To = append(r.From, from), append(r.To, to)
-		if from > 0 || to < l.shape[a] {
-			b := l.block(a)
-			r.Aligned = r.Aligned && from%b == 0 && (to%b == 0 || to == l.shape[a])
-			r.Tail = r.Tail && to == l.shape[a]
-		}
 	}
+	l.describeBox(&r)
 	first, last := interval(flat, n)
 	l.fill(&r, keep, first*width, last*width)
 	return r

@@ -12,6 +12,9 @@ type Scatter struct {
 	Region Region  `json:"region"` // where they are
 }
 
+// faint is the size of errors, over that of the numbers, that sums in a narrower type make.
+const faint = 0.02
+
 // randomElements tells of errors in up to a tenth of the elements, far above those of the others: where
 // they are the smaller part of the whole error, at least four times what noise explains.
 func randomElements(l *look) []Finding {
@@ -21,6 +24,9 @@ func randomElements(l *look) []Finding {
 	s := Scatter{Share: float64(l.beyond) / float64(len(l.Want)), Region: l.region()}
 	if rms := l.rms(); rms > 0 {
 		s.Size = finite(math.Sqrt(l.sumBeyond/float64(l.beyond)) / rms)
+	}
+	if l.Bound != nil && s.Size < faint && s.Share > 0.002 {
+		return nil // many, and hardly beyond: of low precision
 	}
 	return []Finding{{Kind: RandomElements, Args: s, Left: l.worst, Elements: l.beyond}}
 }

@@ -69,6 +69,10 @@ func slicewise(l *look) []Finding {
 	}
 	screen := l.screen()
 	relu := l.isRectified()
+	least := 0.95 // offsets that come with something else are no explanation
+	if l.Bound == nil {
+		least = 0.7
+	}
 	var found []Finding
 	for _, g := range l.groupings() {
 		if g.groups > groupsMost {
@@ -78,7 +82,7 @@ func slicewise(l *look) []Finding {
 			continue
 		}
 		f, args, alike := l.fitGroups(g, l.pick, relu)
-		if f.holds(0.5, int64(args.Groups), 8) && l.simpler.explainsFarLessThan(f) && alike >= 0.7 {
+		if f.holds(least, int64(args.Groups), 8) && l.simpler.explainsFarLessThan(f) && alike >= 0.7 {
 			found = append(found, l.finding(g.kind, args, f))
 		}
 	}

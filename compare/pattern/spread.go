@@ -20,7 +20,7 @@ type Spread struct {
 	Ulps     float64 `json:"ulps"`     // Relative over twice the unit roundoff of the type
 	Share    float64 `json:"share"`    // of all elements, those beyond (or different, where nothing is beyond)
 	// Bias is the mean error in its own standard errors, of e/(|want|+m) so that no single element
-	// decides: within ±4 it is none.
+	// decides: within ±4 it is none, and beside √n it tells how much of the error is bias.
 	Bias float64 `json:"bias"`
 	// Correlation of error and expected number, -1 to 1.
 	Correlation float64 `json:"correlation"`
@@ -66,7 +66,7 @@ func spread(l *look) []Finding {
 	kind := Unexplained
 	if small := sw > 0 && s.Relative <= smallError; small && l.Bound == nil {
 		kind = Noise
-	} else if small && math.Abs(s.Bias) < 6 && s.Share >= 0.01 {
+	} else if small && math.Abs(s.Bias) < max(6, 0.1*math.Sqrt(n)) && s.Share >= 0.002 {
 		kind = LowPrecision
 	}
 	return []Finding{{Kind: kind, Args: s, Left: l.worst, Elements: l.affected()}}

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -15,14 +16,16 @@ const (
 type Copy struct {
 	Name   string `json:"name,omitempty"` // the other tensor
 	By     int64  `json:"by"`             // element i holds element i+By of it, counted round its end
+	Pieces int    `json:"pieces"`         // of how many such distances; By is that of most
 	Equal  int64  `json:"equal"`          // elements beyond that are equal to it, bit for bit
 	Region Region `json:"region"`         // of the elements beyond
 }
 
 const (
 	windowSize  = 8
-	windowsMost = 6
+	windowsMost = 12
 	matchesMost = 64
+	piecesMost  = 8
 )
 
 // window is a few recorded numbers in a row, to be found elsewhere.
@@ -32,8 +35,8 @@ type window struct {
 }
 
 // stale takes windows of recorded numbers from where the errors are, looks for them in the
-// other tensors and in other places of this one, and where most are found at the same distance
-// holds every element beyond against that. A window has at least five different numbers, so that
+// other tensors and in other places of this one, and holds every element beyond against what
+// stands at the distances where they are found. A window has at least five different numbers, so that
 // zeros and constants match nothing.
 func stale(l *look) []Finding {
 	windows := l.windows()
@@ -42,11 +45,11 @@ func stale(l *look) []Finding {
 	}
 	var found []Finding
 	try := func(kind Kind, name string, values []float64, skip int64) {
-		by, ok := displacement(windows, values, skip)
-		if !ok {
+		by := displacements(windows, values, skip)
+		if len(by) == 0 {
 			return
 		}
-		if f := l.copied(Copy{Name: name, By: by}, values); f.Explained >= 0.5 {
+		if f := l.copied(name, values, by); f.Explained >= 0.5 {
 			f.Kind = kind
 			found = append(found, f)
 		}
@@ -125,9 +128,9 @@ func (l *look) narrow(values []float64) []float64 {
 	return values
 }
 
-// displacement is the distance at which most windows are found in values, other than skip;
-// at least two windows, or the only one, must agree.
-func displacement(windows []window, values []float64, skip int64) (int64, bool) {
+// displacements are the distances at which windows are found in values, other than skip: those
+// of most windows first, at most piecesMost of them.
+func displacements(windows []window, values []float64, skip int64) []int64 {
 	matches := make([]int, len(windows))
 	votes := map[int64]int{}
 	for i := 0; i+windowSize <= len(values); i++ {
@@ -139,41 +142,62 @@ func displacement(windows []window, values []float64, skip int64) (int64, bool) 
 			if slices.Equal(w.values, values[i:i+windowSize]) {
 				matches[k]++
 				votes[int64(i)-w.at]++
-				// A tensor shorter than the hole is found again in each turn.
-				votes[int64(i)-w.at%int64(len(values))]++
+				if turn := int64(i) - w.at%int64(len(values)); turn != int64(i)-w.at {
+					votes[turn]++ // a tensor shorter than the hole comes again
+				}
 			}
 		}
 	}
-	best, most := int64(0), 0
-	for by, n := range votes {
-		if n > most || n == most && (abs(by) < abs(best) || abs(by) == abs(best) && by > best) {
-			best, most = by, n
-		}
+	var by []int64
+	for d := range votes {
+		by = append(by, d)
 	}
-	return best, most > 0 && (most >= 2 || len(windows) == 1)
+	slices.SortFunc(by, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(votes[b], votes[a]), cmp.Compare(abs(a), abs(b)), cmp.Compare(b, a))
+	})
+	return by[:min(len(by), piecesMost)]
 }
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// copied holds the elements beyond against values at a distance.
-func (l *look) copied(c Copy, values []float64) Finding {
+// copied holds the elements beyond against values at some distances.
+func (l *look) copied(name string, values []float64, by []int64) Finding {
 	in, left, n := 0.0, 0.0, int64(len(values))
+	equal := make([]int64, len(by))
 	l.eachBeyond(func(p int, e float64, _ []int64) {
-		i := (l.flat(p) + c.By) % n
-		if i < 0 {
-			i += n
+		for k, d := range by {
+			i := (l.flat(p) + d) % n
+			if i < 0 {
+				i += n
+			}
+			if l.got[p] == values[i] && (name != "" || l.isNews(p, i, e)) {
+				in += e * e
+				equal[k]++
+				return
+			}
 		}
-		if l.got[p] == values[i] && (c.Name != "" || i != l.flat(p)) {
-			in += e * e
-			c.Equal++
-		} else {
-			left = max(left, math.Abs(e)/l.allowed(p))
-		}
+		left = max(left, math.Abs(e)/l.allowed(p))
 	})
-	c.Region = l.region()
+	c := Copy{Name: name, Region: l.region()}
+	most := 0
+	for k, n := range equal {
+		if c.Equal += n; n > equal[most] {
+			most = k
+		}
+		if n*100 > l.beyond {
+			c.Pieces++
+		}
+	}
+	c.By = by[most]
 	f := Finding{Args: c, Left: left, Elements: c.Equal}
 	if in > 0 && 2*c.Equal >= l.beyond {
 		f.Explained = in / l.sumBeyond
 	}
 	return f
+}
+
+// isNews reports whether taking element i's number for element p's makes an error like e: rows that
+// are meant to repeat each other say nothing by doing so.
+func (l *look) isNews(p int, i int64, e float64) bool {
+	return l.At == nil && l.flat(p) != i && math.Abs(l.Want[p]-l.Want[i]) >= math.Abs(e)/2
 }

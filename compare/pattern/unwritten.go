@@ -35,6 +35,7 @@ func unwritten(l *look) []Finding {
 	if r.Elements < 4 {
 		return nil
 	}
+	l.grow(&r, value)
 	h := l.hole(r, value)
 	if 100*h.equal < 95*h.inside || 100*h.has < 95*h.should || 5*h.hasOut > h.shouldOut || value != 0 && !h.varied {
 		return nil
@@ -112,4 +113,55 @@ func (l *look) commonValue() (float64, bool) {
 		}
 	}
 	return value, most >= 3 && 5*most >= n
+}
+
+// grow extends the box along an axis to the end of the tensor, if all that lies between holds the
+// value, too: where zeros are expected nothing tells that they were not written.
+func (l *look) grow(r *Region, value float64) {
+	if r.Flat || l.At != nil {
+		return
+	}
+	for a := range r.From {
+		slab := *r
+		slab.From, slab.To = slices.Clone(r.From), slices.Clone(r.To)
+		if slab.From[a], slab.To[a] = 0, r.From[a]; l.allEqual(slab, value) {
+			r.From[a] = 0
+		}
+		if slab.From[a], slab.To[a] = r.To[a], l.shape[a]; l.allEqual(slab, value) {
+			r.To[a] = l.shape[a]
+		}
+	}
+	l.describeBox(r)
+	r.Volume = l.volume(*r)
+	r.Share = float64(r.Elements) / float64(max(r.Volume, 1))
+	r.Of = float64(r.Volume) / float64(max(len(l.Want), 1))
+}
+
+// allEqual reports whether every element of a box holds the value.
+func (l *look) allEqual(r Region, value float64) bool {
+	at := slices.Clone(r.From)
+	for a := range at {
+		if r.From[a] >= r.To[a] {
+			return true
+		}
+	}
+	for {
+		i := int64(0)
+		for a, c := range at {
+			i += c * l.step[a]
+		}
+		if l.got[i] != value {
+			return false
+		}
+		a := len(at) - 1
+		for ; a >= 0; a-- {
+			if at[a]++; at[a] < r.To[a] {
+				break
+			}
+			at[a] = r.From[a]
+		}
+		if a < 0 {
+			return true
+		}
+	}
 }
