@@ -110,6 +110,7 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		for i, t := range left {
 			r := base
 			r.Role, r.Slot = role(input), t.Index
+			e.place(&r, p.mine.Key)
 			if err := e.directTensor(ctx, &r, mine, t, golden, right[i], s); err != nil {
 				out.err = err
 				return out
@@ -185,6 +186,7 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFi
 	if !e.checkOverflow(ctx, row, mine, t, s) {
 		return ctx.Err()
 	}
+	setTypes(row, t, g)
 	if !slices.Equal(t.Shape, g.Shape) {
 		row.Add(shapeMismatch(row.Op, t.Input, t, g).Reason)
 		return nil

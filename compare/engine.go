@@ -14,7 +14,8 @@ import (
 type engine struct {
 	opt   Options
 	crew  *crew
-	order map[*fusion.Op]int // place in execution order
+	order map[*fusion.Op]int    // place in execution order
+	byKey map[string]*fusion.Op // by name as dumps spell it
 	// goldenOps are the operators of which there are golden arrays.
 	goldenOps map[string]bool
 }
@@ -53,6 +54,9 @@ func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Ou
 	if err := line.release(); err != nil {
 		cancel(err)
 	}
+	if note, differ := shapesNote(out.Table); differ {
+		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
+	}
 	if out.Done < out.Groups {
 		if err := context.Cause(ctx); err != nil {
 			return out, err
@@ -69,9 +73,15 @@ func (e *engine) jobs() []job {
 	var jobs []job
 	if rules := e.opt.Rules; rules != nil {
 		e.order = make(map[*fusion.Op]int, len(rules.Ops))
+		e.byKey = make(map[string]*fusion.Op, len(rules.Ops))
 		for i, op := range rules.Ops {
 			e.order[op] = i
+			if key := dump.Normalise(op.Name); e.byKey[key] == nil {
+				e.byKey[key] = op
+			}
 		}
+	}
+	if rules := e.opt.Rules; e.opt.byGraph() {
 		for _, g := range rules.Groups {
 			if e.opt.Only != nil && !e.opt.Only(g) {
 				continue
@@ -86,17 +96,26 @@ func (e *engine) jobs() []job {
 		}
 		return jobs
 	}
-	e.goldenOps = map[string]bool{}
-	for _, op := range e.opt.Golden.Ops {
-		if i := strings.LastIndexByte(op.Key, '.'); i >= 0 {
-			e.goldenOps[op.Key[:i]] = true
-		}
-	}
+	e.goldenOps = arrayNames(e.opt.Golden)
 	for i, op := range byTime(e.opt.Mine) {
 		p := pairOp{index: i, mine: op}
 		jobs = append(jobs, func(ctx context.Context, s *scratch) outcome { return e.named(ctx, p, s) })
 	}
 	return jobs
+}
+
+// arrayNames are the operators of which a folder has golden arrays.
+func arrayNames(f *dump.Folder) map[string]bool {
+	names := map[string]bool{}
+	if f.Kind == dump.Offline {
+		return names
+	}
+	for _, op := range f.Ops {
+		if i := strings.LastIndexByte(op.Key, '.'); i >= 0 {
+			names[op.Key[:i]] = true
+		}
+	}
+	return names
 }
 
 // emitter brings outcomes back into order.

@@ -12,7 +12,7 @@ import (
 
 // heldBack tells whether rows must wait for others.
 func (o *Options) heldBack() bool {
-	if o.Rules == nil {
+	if !o.byGraph() {
 		return false
 	}
 	for _, op := range o.Mine.Ops {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
@@ -28,6 +30,11 @@ type Job struct {
 	// Quant is the graph of the quantised framework model, Closed that of a
 	// right side built without fusion.
 	Quant, Closed string
+
+	// LeftTime and RightTime choose among several recordings in a folder: the
+	// name of one as Session.Left and Right have it, its beginning, or a time in it;
+	// empty takes the newest complete one.
+	LeftTime, RightTime string
 
 	Numerics    metric.Numerics
 	Metrics     []metric.Metric
@@ -47,10 +54,17 @@ type Session struct {
 	// Graph is the path of the graph the pairs come from, empty without one, and
 	// GraphHow how it was found: "given", or why it was taken.
 	Graph, GraphHow string
-	// Found is the graph that was taken of a folder, empty if the folder was not
-	// given, and How it was recognised.
+	// Found is the graph that was taken of a folder, or found beside the dumps, and
+	// How it was recognised; empty if a file was named.
 	Found string
 	How   graph.MatchHow
+	// Left and Right tell which recordings are compared, Notes what to know of
+	// the pairs, Covered what either way of pairing brings together.
+	Left, Right result.Side
+	Notes       []result.Reason
+	Covered     map[result.How]int
+
+	unfused bool // a graph of the right side is known
 }
 
 // Open resolves the folders, lists them, reads the graph, and refuses what
@@ -92,19 +106,62 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	if err == nil {
 		err = ctx.Err()
 	}
+	given := s.Options.Rules != nil
+	if err == nil && !given {
+		s.lookForGraph()
+	}
+	if err == nil {
+		err = j.takeRecordings(s)
+	}
 	if err == nil {
 		err = s.checkSides()
 	}
 	if err == nil && s.Options.Rules != nil {
 		if s.Graph, s.GraphHow = j.Graph, "given"; s.Found != "" {
-			s.GraphHow = s.How.String()
+			s.Graph, s.GraphHow = s.Found, s.How.String()
 		}
-		err = s.checkGraph(j.Graph)
+		s.unfused = j.Closed != ""
+		s.choosePairing(given)
+		if given {
+			err = s.checkGraph(j.Graph)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return s, s.Options.Validate()
+}
+
+// takeRecordings settles for each side which recording is compared.
+func (j Job) takeRecordings(s *Session) (err error) {
+	o := &s.Options
+	if o.Mine, err = s.takeRecording(o.Mine, j.LeftTime, "left", &s.Left); err == nil {
+		o.Golden, err = s.takeRecording(o.Golden, j.RightTime, "right", &s.Right)
+	}
+	return err
+}
+
+// lookForGraph takes the graph that lies beside the dumps, if there is one.
+func (s *Session) lookForGraph() {
+	o := &s.Options
+	if o.Mine.Kind != dump.Offline {
+		return
+	}
+	match, ok := graphBeside(o.Mine)
+	if !ok {
+		return
+	}
+	rules, err := fusion.New(match.Model)
+	if err != nil {
+		return // of a graph that nobody asked for
+	}
+	o.Rules, s.Found, s.How = rules, match.Model.Path, match.How
+	if slices.ContainsFunc(o.Mine.Ops, func(op *dump.Op) bool { return op.Slicing != dump.Whole }) {
+		// The graph names operators, not slices.
+		if again, err := dump.Scan(o.Mine.Dir, dump.Options{Rules: true}); err == nil {
+			o.Mine = again
+		}
+	}
 }
 
 // openFolder finds the data folder at or below path and lists it.

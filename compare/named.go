@@ -41,6 +41,7 @@ func (e *engine) named(ctx context.Context, p pairOp, s *scratch) outcome {
 	for _, t := range outputs {
 		r := row
 		r.Role, r.Slot = result.Output, t.Index
+		e.place(&r, p.mine.Key)
 		if err := e.namedTensor(ctx, &r, mine, t, s); err != nil {
 			out.err = err
 			return out

@@ -32,19 +32,19 @@ func typeSet(types ...string) map[string]bool {
 func (s *Session) meta() result.Meta {
 	o := &s.Options
 	m := result.Meta{
-		Left:     result.Side{Dir: o.Mine.Dir, Kind: kindOf(o.Mine)},
-		Right:    result.Side{Dir: o.Golden.Dir, Kind: kindOf(o.Golden)},
+		Left:     s.Left,
+		Right:    s.Right,
 		Graph:    s.Graph,
 		GraphHow: s.GraphHow,
-		Pairing:  result.Pairing{How: result.ByName},
+		Pairing:  result.Pairing{How: result.ByName, Why: s.Notes, Covered: s.Covered},
 		Numerics: o.Numerics.String(),
 		Time:     time.Now(),
 		Partial:  o.Only != nil || o.MaxElements > 0,
 		Warnings: s.Warnings,
 	}
-	if o.Rules != nil {
-		m.Pairing.How = result.ByGraph
-	}
+	m.Pairing.How = o.How()
+	m.Left.Dir, m.Left.Kind = o.Mine.Dir, kindOf(o.Mine)
+	m.Right.Dir, m.Right.Kind = o.Golden.Dir, kindOf(o.Golden)
 	columns := o.Columns()
 	for _, c := range columns.Values {
 		m.Metrics = append(m.Metrics, c.Name())

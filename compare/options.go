@@ -17,6 +17,9 @@ type Options struct {
 	// Rules is the fusion structure of the graph; nil matches operators by
 	// name.
 	Rules *fusion.Rules
+	// ByName pairs operators by name although Rules are known: these still tell
+	// the order of operators and what feeds an input.
+	ByName bool
 	// Numerics are the metric formulas: metric.Exact, or metric.Reference for
 	// the digits and the table habits of msaccucmp.py.
 	Numerics metric.Numerics
@@ -81,6 +84,17 @@ func (o *Options) Validate() error {
 // oldFormat tells whether rows follow the habits of msaccucmp.py.
 func (o *Options) oldFormat() bool { return o.Numerics == metric.Reference }
 
+// byGraph tells whether the graph says what belongs together.
+func (o *Options) byGraph() bool { return o.Rules != nil && !o.ByName }
+
+// How tells what pairs are found by.
+func (o *Options) How() result.How {
+	if o.byGraph() {
+		return result.ByGraph
+	}
+	return result.ByName
+}
+
 // Columns are the columns of the result table for these options.
 func (o *Options) Columns() result.Columns {
 	values := o.Table
@@ -94,6 +108,6 @@ func (o *Options) Columns() result.Columns {
 		Overflow:     o.Overflow && o.Mine.Kind == dump.Offline,
 		Values:       values,
 		Quiet:        o.oldFormat(),
-		Loaded:       o.oldFormat() && o.Rules != nil,
+		Loaded:       o.oldFormat() && o.byGraph(),
 	}
 }

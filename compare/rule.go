@@ -143,6 +143,19 @@ func wholeRow(i int) result.Row {
 	return result.Row{Index: i, Sequence: int64(i), Role: result.Whole, Slot: -1, Facts: result.Facts{Order: i}}
 }
 
+// place notes on a row of operators paired by name what a graph knows of the
+// operator: its name as the graph spells it, its place, and what feeds an input.
+func (e *engine) place(row *result.Row, key string) {
+	op := e.byKey[key]
+	if op == nil {
+		return
+	}
+	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.order[op]
+	if p, output, err := e.opt.Rules.Producer(op, row.Slot); row.Role == result.Input && err == nil {
+		row.Facts.Producer = result.Port{Op: p.Name, Index: output}
+	}
+}
+
 // ruleOp compares the tensors of one operator: those its dump holds.
 func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *scratch) ([]result.Row, int, error) {
 	base := e.groupRow(g, op)

@@ -95,6 +95,7 @@ func noGolden(op, tensor string) *PairError {
 // made, if not nil, takes the place of the stored tensor.
 func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
 	prepare func(stored) (plan, *PairError), s *scratch) error {
+	setTypes(row, t, golden.tensor)
 	if t.Err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
 		return nil
@@ -143,7 +144,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	}
 	if e.opt.oldFormat() {
 		cfg.Scalar = oldScalarLike(p.shape)
-		cfg.Boolean = e.opt.Rules != nil && t.Type == dtype.Bool && golden.typ() == dtype.Bool
+		cfg.Boolean = e.opt.byGraph() && t.Type == dtype.Bool && golden.typ() == dtype.Bool
 	}
 	count := p.count
 	if e.opt.MaxElements > 0 {
@@ -171,8 +172,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	}
 	row.Facts.Scalar = cfg.Scalar
 	row.Shape = p.shape
-	row.Left.DType, row.Left.Shape = t.Type, st.shape
-	row.Right.DType, row.Right.Shape = golden.typ(), golden.shape()
+	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
 	minePath, goldenPath := mine.Path, golden.path()
 	if e.opt.oldFormat() { // whose messages have full paths
@@ -193,6 +193,12 @@ func SetResult(row *result.Row, values metric.Result, left, right string) {
 	}
 	values.Notes = nil // the row has them as reasons
 	row.Compared, row.Result = true, values
+}
+
+// setTypes notes what the two tensors are.
+func setTypes(row *result.Row, left, right *dump.Tensor) {
+	row.Left.DType, row.Left.Shape = left.Type, shapeOf(left)
+	row.Right.DType, row.Right.Shape = right.Type, shapeOf(right)
 }
 
 // role is the role of a tensor of a dump.

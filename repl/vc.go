@@ -14,6 +14,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/graph"
 	"precision/repl/workspace"
 )
@@ -141,13 +142,16 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 		}
 	}
 	s.Say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
+	for _, note := range run.Notes {
+		s.Warn("error", report.Sentence(s.Lang, note))
+	}
 	switch {
+	case run.Options.How() == result.ByName:
+		s.Say("vc.byname")
 	case run.Found != "":
 		s.Say("vc.found", run.Found, s.T(HowKey(run.How)))
 	case j.Graph != "":
 		s.Say("vc.graph", j.Graph)
-	default:
-		s.Say("vc.byname")
 	}
 	bar := s.Bar("vc")
 	run.Options.Progress = bar.Set
@@ -168,6 +172,9 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	}
 	if err != nil {
 		return nil, s.Failed(ctx, err)
+	}
+	for _, note := range out.Table.Meta.Pairing.Why[len(run.Notes):] {
+		s.Warn("error", report.Sentence(s.Lang, note))
 	}
 	compared := out.Table.Compared()
 	s.Say("vc.done", compared, len(out.Table.Rows), path)

@@ -15,6 +15,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/internal/msg"
 	"precision/internal/progress"
 )
@@ -23,6 +24,7 @@ import (
 type compareFlags struct {
 	mine, golden, graph, out string
 	quant, closed            string
+	leftTime, rightTime      string
 	numerics, metrics, lang  string
 	threshold, failBelow     float64
 	max                      int64
@@ -37,6 +39,8 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.graph, "g", "", text("g"))
 	set.StringVar(&f.quant, "q", "", text("q"))
 	set.StringVar(&f.closed, "cf", "", text("cf"))
+	set.StringVar(&f.leftTime, "left-time", "", text("left-time"))
+	set.StringVar(&f.rightTime, "right-time", "", text("right-time"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
@@ -92,6 +96,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	job := compare.Job{
 		Mine: f.mine, Golden: f.golden,
 		Graph: f.graph, Quant: f.quant, Closed: f.closed,
+		LeftTime: f.leftTime, RightTime: f.rightTime,
 		MaxElements: f.max, Overflow: f.overflow, Workers: f.workers,
 	}
 	var err error
@@ -132,7 +137,8 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		return exitError, err
 	}
 	printWarnings(e.stderr, run.Warnings)
-	if run.Found != "" {
+	show.notes(e.stderr, run.Notes)
+	if run.Found != "" && run.Options.How() == result.ByGraph {
 		show.graph(run.Found, run.How)
 	}
 	bar := progress.New(os.Stderr, "comparing")
@@ -155,6 +161,7 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		}
 		return exitError, err
 	}
+	show.notes(e.stderr, out.Table.Meta.Pairing.Why[len(run.Notes):])
 	summary := compare.Summarise(out.Table, f.threshold)
 	show.summary(summary, out.Groups, path)
 	switch {

@@ -38,6 +38,16 @@ func (t summaryText) graph(path string, how graph.MatchHow) {
 	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, t.lang.T(repl.HowKey(how))))
 }
 
+// notes tell, as warnings, what to know of how pairs were found.
+func (t summaryText) notes(w io.Writer, notes []result.Reason) {
+	for _, n := range notes {
+		fmt.Fprintf(w, "warning: %s\n", report.Sentence(t.lang, n))
+		if n.Kind == result.OtherRecordings {
+			fmt.Fprintf(w, "         %s\n", t.lang.T("batch.times"))
+		}
+	}
+}
+
 // summary says in a few lines what a user asks first.
 func (t summaryText) summary(s *compare.Summary, groups int, path string) {
 	tr := t.lang.T

@@ -126,7 +126,15 @@ const (
 	LeftNonFinite   Kind = "left-non-finite"   // only the left side holds NaN or Inf
 	RightNonFinite  Kind = "right-non-finite"  // only the right side does
 	BothNonFinite   Kind = "both-non-finite"   // both sides do
-	Text            Kind = "text"              // sentence of a table that was imported
+	// of a whole table: how its pairs were found
+	PairedByName      Kind = "paired-by-name"      // operators covered by names, by the graph: names were taken
+	PairedByGraph     Kind = "paired-by-graph"     // operators covered by the graph, by names: the graph was taken
+	OtherRecordings   Kind = "other-recordings"    // side, folder, recording taken, its operators, the others
+	SeveralOfOperator Kind = "several-of-operator" // side, folder, operators with several files, the newest of each taken
+	BatchDiffers      Kind = "batch-differs"       // pairs, of, left batch, right batch
+	ShapesMostly      Kind = "shapes-mostly"       // pairs whose shapes differ, of
+
+	Text Kind = "text" // sentence of a table that was imported
 )
 
 // kinds gives the class of every kind, and whether the old tool keeps it to
@@ -151,6 +159,7 @@ var kinds = map[Kind]struct {
 	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
+	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,7 +77,7 @@ type Operand struct {
 	// DType is the element type. It is void where Shape is nil.
 	DType dtype.Type
 	// Shape is the shape the tensor is stored in, before any layout was
-	// undone; nil if no tensor was compared, empty for a scalar.
+	// undone; nil if no tensor was found, empty for a scalar.
 	Shape []int64
 	// Address is the device address, nil for arrays.
 	Address *uint64
@@ -146,6 +147,11 @@ func ParseTensor(name string) (op string, role Role, slot int, err error) {
 // Inserted tells whether the operator has no counterpart: the graph compiler
 // added it.
 func (r *Row) Inserted() bool { return r.Right.Names == "*" }
+
+// Has tells whether a reason of that kind is among the row's.
+func (r *Row) Has(kind Kind) bool {
+	return slices.ContainsFunc(r.Reasons, func(x Reason) bool { return x.Kind == kind })
+}
 
 // Add appends reasons.
 func (r *Row) Add(reasons ...Reason) { r.Reasons = append(r.Reasons, reasons...) }

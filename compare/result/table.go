@@ -74,8 +74,9 @@ const (
 // Pairing says how tensors of the two sides were brought together.
 type Pairing struct {
 	How How
-	// Why is given when How is not what the user asked for: what the other
-	// way would have covered.
+	// Why tells what to know of the pairs: that another way than the one asked
+	// for was taken and what either covers, which recordings were passed over,
+	// that the batches of the sides differ.
 	Why []Reason
 	// Covered counts operators with a compared output, per way that was tried.
 	Covered map[How]int
