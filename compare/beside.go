@@ -18,13 +18,13 @@ const mostAbove = 8
 // graph beside them or beside a folder above, and among the files of these
 // folders that have a graph's name. The nearest folder with a graph that the dumps
 // can belong to wins; ok is false if there is none.
-func graphBeside(dumps *dump.Folder) (found graph.DumpMatch, ok bool) {
+func graphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool) {
 	dir := absolute(dumps.Dir)
 	for range mostAbove {
 		above := filepath.Dir(dir)
 		var candidates []graph.Candidate
 		if folder := filepath.Join(dir, "graph"); isDir(folder) {
-			candidates, _, _ = read.OpenFolder(folder)
+			candidates, _, _ = in.Graphs(folder)
 		}
 		if dir != absolute(dumps.Dir) { // that one may hold a hundred thousand dumps
 			candidates = append(candidates, graphsIn(dir)...)

@@ -108,7 +108,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	}
 	given := s.Options.Rules != nil
 	if err == nil && !given {
-		s.lookForGraph()
+		s.lookForGraph(j.Inputs)
 	}
 	if err == nil {
 		err = j.takeRecordings(s)
@@ -142,12 +142,12 @@ func (j Job) takeRecordings(s *Session) (err error) {
 }
 
 // lookForGraph takes the graph that lies beside the dumps, if there is one.
-func (s *Session) lookForGraph() {
+func (s *Session) lookForGraph(in Inputs) {
 	o := &s.Options
 	if o.Mine.Kind != dump.Offline {
 		return
 	}
-	match, ok := graphBeside(o.Mine)
+	match, ok := graphBeside(o.Mine, in)
 	if !ok {
 		return
 	}
@@ -158,7 +158,7 @@ func (s *Session) lookForGraph() {
 	o.Rules, s.Found, s.How = rules, match.Model.Path, match.How
 	if slices.ContainsFunc(o.Mine.Ops, func(op *dump.Op) bool { return op.Slicing != dump.Whole }) {
 		// The graph names operators, not slices.
-		if again, err := dump.Scan(o.Mine.Dir, dump.Options{Rules: true}); err == nil {
+		if again, err := in.Scan(o.Mine.Dir, true); err == nil {
 			o.Mine = again
 		}
 	}
