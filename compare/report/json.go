@@ -192,7 +192,7 @@ func (w *jsonWriter) causes(list []verdict.Cause) {
 		w.named("kind", string(c.Kind))
 		w.measure("value", c.Value)
 		w.measure("limit", c.Limit)
-		if c.Of > 0 {
+		if c.Count > 0 {
 			w.count("count", c.Count)
 			w.count("of", c.Of)
 		}

@@ -19,6 +19,7 @@ func compileSchema(t testing.TB, text []byte) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
+	c.AssertFormat()
 	if err := c.AddResource("schema.json", doc); err != nil {
 		t.Fatal(err)
 	}

@@ -196,3 +196,25 @@ func (j *Judged) Fails(strict bool) bool {
 	}
 	return j.Verdict == Bad || strict && j.Verdict == Suspect
 }
+
+// Failing tells of every operator whether it lets a gate not pass. A gate fails
+// if one does, or if the verdict is inconclusive.
+func (j *Judged) Failing(strict bool) []bool {
+	list := make([]bool, len(j.Operators))
+	regressed := map[int]bool{}
+	if j.Baseline != nil {
+		for _, c := range j.Baseline.Regressions {
+			regressed[c.Row] = true
+		}
+	}
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		if j.Baseline == nil {
+			list[i] = op.State == StateBad || op.State == StateInherited || strict && op.State == StateSuspect
+		}
+		for k := range op.Outputs {
+			list[i] = list[i] || regressed[op.Outputs[k].Row]
+		}
+	}
+	return list
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+// Style is what a piece of text is, for a face to colour.
+type Style uint8
+
+// The styles.
+const (
+	Plain Style = iota
+	Good
+	Suspect
+	Bad
+	Dim    // beside the point
+	Strong // a name to look for
+)
+
+// Segment is a piece of text of one style. It has no control characters.
+type Segment struct {
+	Text  string
+	Style Style
+}
+
+// Line is a line of text: what it is about, and what there is to say. A line
+// without a label goes on from the one before.
+type Line struct {
+	Label    string
+	Segments []Segment
+}
+
+// Text is the line without its label and styles.
+func (l *Line) Text() string {
+	var b strings.Builder
+	for _, s := range l.Segments {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// add appends a piece of text.
+func (l *Line) add(style Style, text string) {
+	l.Segments = append(l.Segments, Segment{clean(text), style})
+}
+
+// Render writes lines with their labels in a column of at least width columns of
+// the terminal. paint gives a piece of text its style; nil leaves all plain.
+func Render(lines []Line, width int, paint func(Style, string) string) string {
+	if paint == nil {
+		paint = func(_ Style, text string) string { return text }
+	}
+	for _, l := range lines {
+		width = max(width, Width(l.Label)+2)
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.Label)
+		b.WriteString(strings.Repeat(" ", width-Width(l.Label)))
+		for _, s := range l.Segments {
+			b.WriteString(paint(s.Style, s.Text))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Width is how many columns of a terminal a text takes.
+func Width(text string) int { return uniseg.StringWidth(text) }
+
+// clean makes what a terminal would obey visible: control characters, and those
+// that turn the direction of text.
+func clean(text string) string {
+	if !strings.ContainsFunc(text, obeyed) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !obeyed(r):
+			b.WriteRune(r)
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// obeyed tells whether a terminal or a viewer acts upon a character instead of
+// showing it.
+func obeyed(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == unicode.ReplacementChar || r == 0x2028 || r == 0x2029
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// OperatorLine is an operator in one line of a list: what it is, its worst cause
+// and the numbers that go with it. Numbers that are not known are NaN.
+type OperatorLine struct {
+	// Operator is the judged operator, Place its place in execution order.
+	Operator *verdict.Operator
+	Place    int
+	// Root tells whether an error begins here.
+	Root bool
+	// Cause is the gravest cause of its outputs, empty if there is none.
+	Cause verdict.Kind
+	// In and Out are the smallest cosine similarities of inputs and outputs,
+	// Distance the largest relative Euclidean distance of the outputs,
+	// Largest their largest absolute error.
+	In, Out, Distance, Largest float64
+	// Diverged: NaN or Inf of the two sides disagree in an output.
+	Diverged bool
+}
+
+// OperatorLines are the operators of a judged table, in execution order.
+func OperatorLines(j *verdict.Judged) []OperatorLine {
+	lines := make([]OperatorLine, len(j.Operators))
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		l := OperatorLine{Operator: op, Place: i, In: math.NaN(), Out: math.NaN(), Distance: math.NaN(), Largest: math.NaN()}
+		l.Cause, _ = worstCause(op)
+		for k := range op.Inputs {
+			l.In = least(l.In, numbersOf(j.Row(&op.Inputs[k])).cosine)
+		}
+		for k := range op.Outputs {
+			n := numbersOf(j.Row(&op.Outputs[k]))
+			l.Out, l.Distance, l.Largest = least(l.Out, n.cosine), most(l.Distance, n.distance), most(l.Largest, n.largest)
+			l.Diverged = l.Diverged || n.diverged
+		}
+		lines[i] = l
+	}
+	for _, r := range j.Roots {
+		lines[r.Operator].Root = true
+	}
+	return lines
+}
+
+// rowNumbers are the numbers of a row that lists show.
+type rowNumbers struct {
+	cosine, distance, largest float64
+	diverged                  bool
+}
+
+// numbersOf takes the numbers of a row from the facts or, where there are none,
+// from its metrics.
+func numbersOf(r *result.Row) rowNumbers {
+	n := rowNumbers{math.NaN(), math.NaN(), math.NaN(), false}
+	if !r.Compared {
+		return n
+	}
+	res := &r.Result
+	if r.Saturated != nil { // what the judge goes by, too
+		res = &r.Saturated.Result
+	}
+	if f := &res.Facts; f.Known {
+		return rowNumbers{f.Cosine, f.Distance, f.MaxAbs, f.Disagree > 0}
+	}
+	v := &res.Values
+	return rowNumbers{v[metric.CosineSimilarity].Float(), v[metric.RelativeEuclideanDistance].Float(), v[metric.MaxAbsoluteError].Float(),
+		math.IsInf(v[metric.MaxAbsoluteError].Float(), 0) || res.Disagree > 0}
+}
+
+// least and most pass over NaN.
+func least(a, b float64) float64 {
+	if math.IsNaN(a) || b < a {
+		return b
+	}
+	return a
+}
+
+func most(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
+}
+
+// sorts are the orders of lists of operators, the worst first.
+var sorts = []struct {
+	name string
+	less func(a, b *OperatorLine) int
+}{
+	{"order", func(a, b *OperatorLine) int { return 0 }},
+	{"state", func(a, b *OperatorLine) int {
+		return cmp.Or(cmp.Compare(b.Operator.State, a.Operator.State), -compareBool(a.Root, b.Root))
+	}},
+	{"name", func(a, b *OperatorLine) int { return cmp.Compare(a.Operator.Op.Name, b.Operator.Op.Name) }},
+	{"type", func(a, b *OperatorLine) int { return cmp.Compare(a.Operator.Op.Type, b.Operator.Op.Type) }},
+	{"cosine", func(a, b *OperatorLine) int {
+		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Out, b.Out, cmp.Compare(a.Out, b.Out)))
+	}},
+	{"drop", func(a, b *OperatorLine) int {
+		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.In-a.Out, b.In-b.Out, cmp.Compare(b.In-b.Out, a.In-a.Out)))
+	}},
+	{"distance", func(a, b *OperatorLine) int {
+		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Distance, b.Distance, cmp.Compare(b.Distance, a.Distance)))
+	}},
+	{"largest", func(a, b *OperatorLine) int {
+		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Largest, b.Largest, cmp.Compare(b.Largest, a.Largest)))
+	}},
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// unknownLast puts NaN behind numbers.
+func unknownLast(a, b float64, order int) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return compareBool(math.IsNaN(a), math.IsNaN(b))
+	}
+	return order
+}
+
+// Sorts names the orders that [SortOperators] knows.
+func Sorts() []string {
+	var names []string
+	for _, s := range sorts {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// SortOperators sorts a list by a name of [Sorts], what is worst first; equal ones
+// stay in execution order.
+func SortOperators(lines []OperatorLine, by string) error {
+	slices.SortStableFunc(lines, func(a, b OperatorLine) int { return cmp.Compare(a.Place, b.Place) })
+	for _, s := range sorts {
+		if s.name == by {
+			slices.SortStableFunc(lines, func(a, b OperatorLine) int { return s.less(&a, &b) })
+			return nil
+		}
+	}
+	return fmt.Errorf("found the order %q, expected one of %s", by, strings.Join(Sorts(), ", "))
+}
+
+// OperatorHeader are the titles of the columns of [OperatorLine.Cells].
+func OperatorHeader(lang msg.Lang) []string {
+	s := speaker{lang}
+	var titles []string
+	for _, c := range []string{"state", "type", "name", "cause", "cosine", "distance", "largest"} {
+		titles = append(titles, s.say("column."+c))
+	}
+	return titles
+}
+
+// Cells are the columns of the line: state, type, name, worst cause, cosine of
+// inputs and outputs, distance and largest error.
+func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
+	s := speaker{lang}
+	op := l.Operator
+	state := Word(lang, op.State)
+	if l.Root {
+		state.Text = s.say("word.root", state.Text)
+	}
+	number := func(v float64) string {
+		if math.IsNaN(v) {
+			return "–"
+		}
+		return figure(v)
+	}
+	cause := ""
+	if l.Cause != "" {
+		cause = CauseName(lang, l.Cause)
+	}
+	out := number(l.Out)
+	if l.Diverged {
+		out = "NaN"
+	}
+	cosine := Segment{out, Plain}
+	if len(op.Inputs) > 0 || !math.IsNaN(l.In) {
+		cosine.Text = number(l.In) + " → " + out
+	}
+	return []Segment{state, {clean(op.Op.Type), Plain}, {clean(op.Op.Name), Strong}, {cause, state.Style}, cosine, {number(l.Distance), Plain}, {number(l.Largest), Plain}}
+}

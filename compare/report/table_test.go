@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// parseTable reads a table in the small form of the files in testdata:
+//
+//	meta left=npu right=golden graph=g.txt how=graph recording=1|2 covers=graph:12,names:3
+//	warning TEXT
+//	op NAME TYPE in=conv1:0,data:0 framework=a,b inserted constant feed final
+//	out N n=20 distance=0.5 nan=1 inf=1 zero=left cosine=0.2 max=3 type=float16/int32 sat=2 small
+//	out N missing=no-right-tensor:ARG|ARG
+//	whole KIND ARG …
+//
+// Inputs get rows of their own, with what the output that feeds them has; "uncompared=0,1"
+// on the op leaves some out.
+func parseTable(t *testing.T, text string) *result.Table {
+	t.Helper()
+	table := &result.Table{Meta: result.Meta{Left: result.Side{Dir: "npu"}, Right: result.Side{Dir: "golden"}, Numerics: "exact",
+		Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Version: "1.0"}}
+	outputs := map[result.Port]*metric.Result{}
+	var base result.Row
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		keys := map[string]string{}
+		for _, w := range words[1:] {
+			key, value, _ := strings.Cut(w, "=")
+			keys[key] = value
+		}
+		has := func(key string) bool { _, ok := keys[key]; return ok }
+		number := func(key string, none float64) float64 {
+			if !has(key) {
+				return none
+			}
+			v, err := strconv.ParseFloat(keys[key], 64)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			return v
+		}
+		list := func(key string) []string {
+			if keys[key] == "" {
+				return nil
+			}
+			return strings.Split(keys[key], ",")
+		}
+		switch words[0] {
+		case "meta":
+			parseMeta(&table.Meta, keys)
+		case "warning":
+			table.Meta.Warnings = append(table.Meta.Warnings, strings.Join(words[1:], " "))
+		case "op":
+			i := len(table.Ops)
+			op := result.Operator{Name: words[1], Type: words[2], Index: i, Order: i, Framework: list("framework"), Inserted: has("inserted"),
+				Constant: has("constant"), Feed: has("feed"), Final: has("final"), Dumped: true}
+			base = result.Row{Index: i, Sequence: int64(i), Op: op.Name, Type: op.Type, Facts: result.Facts{Order: i},
+				Left:  result.Operand{Names: op.Name, File: "npu/" + op.Type + "." + op.Name, DType: dtype.Float16},
+				Right: result.Operand{Names: strings.Join(op.Framework, ","), DType: dtype.Float32}}
+			skip := "," + keys["uncompared"] + ","
+			for slot, from := range list("in") {
+				name, number, _ := strings.Cut(from, ":")
+				n, _ := strconv.Atoi(number)
+				port := result.Port{Op: name, Index: n}
+				op.Inputs = append(op.Inputs, port)
+				row := base
+				row.Role, row.Slot, row.Facts.Producer = result.Input, slot, port
+				if res := outputs[port]; res != nil && !strings.Contains(skip, fmt.Sprintf(",%d,", slot)) {
+					row.Compared, row.Result = true, *res
+				} else {
+					row.Add(result.Because(result.NoRightTensor, op.Name, row.Tensor()))
+				}
+				table.Rows = append(table.Rows, row)
+			}
+			table.Ops = append(table.Ops, op)
+		case "out":
+			row := base
+			row.Slot, _ = strconv.Atoi(words[1])
+			table.Ops[len(table.Ops)-1].Outputs = row.Slot + 1
+			if kind, args, _ := strings.Cut(keys["missing"], ":"); kind != "" {
+				row.Add(result.Because(result.Kind(kind), strings.Split(args, "|")...))
+				table.Rows = append(table.Rows, row)
+				continue
+			}
+			if left, right, ok := strings.Cut(keys["type"], "/"); ok {
+				row.Left.DType, row.Right.DType = parseType(t, left), parseType(t, right)
+			}
+			n := int64(number("n", 4096))
+			row.Compared, row.Shape = true, []int64{n}
+			row.Result = pairOf(n, number("distance", 0), int64(number("nan", 0)))
+			f := &row.Result.Facts
+			switch {
+			case has("inf"):
+				f.Inf.X, f.Disagree, f.X.Inf = int64(number("inf", 0)), int64(number("inf", 0)), 1
+				f.FirstDisagree = metric.Element{Index: 3, X: math.Inf(1), Y: 2}
+				f.Finite -= f.Disagree
+			case keys["zero"] == "left":
+				f.X = metric.SideFacts{Zero: n}
+			case keys["zero"] == "right":
+				f.Y = metric.SideFacts{Zero: n}
+			case has("small"):
+				f.X.Lo, f.X.Hi, f.Y.Lo, f.Y.Hi = -1e-7, 1e-7, -1e-7, 1e-7
+			}
+			f.Differ = int64(number("differ", float64(f.Differ)))
+			f.Cosine, f.MaxAbs = number("cosine", f.Cosine), number("max", f.MaxAbs)
+			if has("sat") {
+				row.Saturated = &result.Saturated{Count: int64(number("sat", 0)), Result: pairOf(n, 1e-4, 0)}
+			}
+			outputs[result.Port{Op: row.Op, Index: row.Slot}] = &row.Result
+			table.Rows = append(table.Rows, row)
+		case "whole":
+			row := base
+			row.Role, row.Slot = result.Whole, -1
+			row.Add(result.Because(result.Kind(words[1]), words[2:]...))
+			table.Rows = append(table.Rows, row)
+			table.Ops[len(table.Ops)-1].Dumped = false
+		default:
+			t.Fatalf("the line %q", line)
+		}
+	}
+	return table
+}
+
+func parseMeta(m *result.Meta, keys map[string]string) {
+	for key, value := range keys {
+		switch key {
+		case "left":
+			m.Left.Dir = value
+		case "right":
+			m.Right.Dir = value
+		case "graph":
+			m.Graph, m.GraphHow, m.Pairing.How = value, "given", result.ByGraph
+		case "how":
+			m.Pairing.How = result.How(value)
+		case "npu":
+			m.Left.Kind, m.Right.Kind = "npu", "npu"
+		case "recording":
+			m.Right.Recording, value, _ = strings.Cut(value, "|")
+			m.Right.Others = strings.Split(value, "|")
+		case "covers":
+			m.Pairing.Covered = map[result.How]int{}
+			for _, c := range strings.Split(value, ",") {
+				how, n, _ := strings.Cut(c, ":")
+				m.Pairing.Covered[result.How(how)], _ = strconv.Atoi(n)
+			}
+		}
+	}
+}
+
+func parseType(t *testing.T, name string) dtype.Type {
+	d, ok := dtype.Parse(name)
+	if !ok {
+		t.Fatalf("there is no dtype %q", name)
+	}
+	return d
+}

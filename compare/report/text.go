@@ -1,0 +1,263 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// Text says a verdict to people. Its methods give lines as data; a face chooses
+// the colours and where to print them.
+type Text struct {
+	Lang msg.Lang
+	// Most is how many roots, and how many of everything else that may be
+	// long, are told; 0 is 10.
+	Most int
+}
+
+func (t Text) speaker() speaker { return speaker{t.Lang} }
+
+func (t Text) most() int {
+	if t.Most > 0 {
+		return t.Most
+	}
+	return 10
+}
+
+// styles of verdicts and states, by their names.
+var styles = map[string]Style{"good": Good, "suspect": Suspect, "bad": Bad, "inconclusive": Suspect, "inherited": Bad, "uncompared": Dim}
+
+// Word is a verdict or a state as a word, in its style.
+func Word(lang msg.Lang, v fmt.Stringer) Segment {
+	return Segment{speaker{lang}.say("word." + v.String()), styles[v.String()]}
+}
+
+// Verdict is the whole verdict in some lines: the headline, the roots, what it
+// rests on and what a user should know.
+func (t Text) Verdict(j *verdict.Judged) []Line {
+	lines := []Line{t.Headline(j)}
+	lines = append(lines, t.Roots(j)...)
+	lines = append(lines, t.beside(j)...)
+	return append(lines, t.ground(j)...)
+}
+
+// Headline is the verdict in one line: "bad: the error begins at 1 operator, 14
+// more inherit it".
+func (t Text) Headline(j *verdict.Judged) Line {
+	s := t.speaker()
+	l := Line{Label: s.say("label.verdict"), Segments: []Segment{Word(t.Lang, j.Verdict)}}
+	compared, inherited := 0, j.Counts[verdict.StateInherited]
+	for state, n := range j.Counts {
+		if verdict.State(state) != verdict.StateUncompared {
+			compared += n
+		}
+	}
+	text := ""
+	switch j.Verdict {
+	case verdict.Good:
+		text = s.say("good", compared)
+	case verdict.Inconclusive:
+		text = s.say("inconclusive", j.Coverage.Compared, j.Coverage.Expected)
+	case verdict.Suspect:
+		text = s.say("suspect", len(j.Roots))
+		if len(j.Roots) == 0 {
+			text = s.say("suspect.other", j.Counts[verdict.StateSuspect])
+		}
+	default:
+		key := "bad.many"
+		if len(j.Roots) == 1 {
+			key = "bad.one"
+		}
+		text = s.say(key, len(j.Roots))
+		if len(j.Roots) == 0 || j.Roots[0].Certainty == verdict.Order {
+			text = s.say("bad.rootless", j.Counts[verdict.StateBad]+inherited)
+		} else if inherited > 0 {
+			text += s.say(key+".inherited", inherited)
+		}
+	}
+	l.add(Plain, s.say("colon"))
+	l.add(Plain, text)
+	return l
+}
+
+// Roots are the lines about the roots, the first ones in execution order.
+func (t Text) Roots(j *verdict.Judged) []Line {
+	s := t.speaker()
+	var lines []Line
+	for i := range j.Roots {
+		if rest := len(j.Roots) - i; i >= t.most() && rest > 1 {
+			l := Line{}
+			l.add(Dim, s.say("root.rest", rest))
+			return append(lines, l)
+		}
+		label := s.say("label.root")
+		if len(j.Roots) > 1 {
+			label = s.say("label.roots", strconv.Itoa(i+1))
+		}
+		root := t.root(j, &j.Roots[i])
+		root[0].Label = label
+		lines = append(lines, root...)
+	}
+	return lines
+}
+
+// root is what there is to say of a root.
+func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
+	s := t.speaker()
+	op := &j.Operators[r.Operator]
+	out := &op.Outputs[r.Output]
+	row := j.Row(out)
+	var name Line
+	style := styles[out.Verdict.String()]
+	if op.Op.Type != "" {
+		name.add(style, op.Op.Type+" ")
+	}
+	name.add(style, op.Op.Name)
+	if op.Op.Inserted {
+		name.add(Dim, s.say("root.inserted"))
+	} else if f := op.Op.Framework; len(f) > 0 && !(len(f) == 1 && f[0] == op.Op.Name) {
+		name.add(Dim, s.say("root.framework", s.list(f, 3)))
+	}
+	name.add(Plain, s.say("root.output", row.Slot))
+	lines := []Line{name}
+
+	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
+	lines = append(lines, plainLine(s.certainty(op, r, t.most())))
+	if r.Noise {
+		lines = append(lines, plainLine(s.say("root.noise")))
+	}
+	follows := s.say("root.alone")
+	switch {
+	case r.Inherited > 0 && r.Certainty == verdict.Order:
+		follows = s.say("root.after", r.Inherited)
+	case r.Inherited > 0:
+		follows = s.say("root.inherited", r.Inherited)
+	}
+	if len(r.Reaches) > 0 {
+		follows += s.say("also") + s.say("root.reaches", s.list(r.Reaches, t.most()))
+	}
+	return append(lines, plainLine(follows))
+}
+
+// causes says the causes of a root. That the error jumps goes without saying where
+// a limit is not kept.
+func (s speaker) causes(row *result.Row, list []verdict.Cause) []string {
+	var texts []string
+	for k := range list {
+		if c := &list[k]; list[0].Kind.Suspicion() || !c.Kind.Suspicion() {
+			texts = append(texts, s.cause(row, c))
+		}
+	}
+	return texts
+}
+
+func plainLine(text string) Line { return Line{Segments: []Segment{{clean(text), Plain}}} }
+
+// certainty says how far a root is proven.
+func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) string {
+	jumps := slices.ContainsFunc(r.Causes, func(c verdict.Cause) bool {
+		return c.Kind == verdict.JumpDistance || c.Kind == verdict.JumpLargest
+	})
+	switch {
+	case r.Recomputed:
+		return s.say("certain.recomputed")
+	case r.Certainty == verdict.Order:
+		return s.say("order")
+	case r.Edge:
+		return s.say("region.edge")
+	case r.Certainty == verdict.Region && len(r.Region) > 0:
+		return s.say("region", s.list(r.Region, most))
+	case r.Certainty == verdict.Region:
+		return s.say("region.unknown")
+	case r.Certainty == verdict.Likely && jumps:
+		return s.say("likely")
+	case r.Certainty == verdict.Likely:
+		return s.say("likely.other")
+	case r.FreshNaN:
+		return s.say("certain.nan")
+	case r.Second:
+		return s.say("certain.second")
+	case len(op.Inputs) == 0 && len(op.Op.Inputs) == 0:
+		return s.say("certain.source")
+	}
+	return s.say("certain")
+}
+
+// beside tells what stands out and is no root: NaN behind roots, and suspects.
+func (t Text) beside(j *verdict.Judged) []Line {
+	s := t.speaker()
+	root := map[int]bool{}
+	for _, r := range j.Roots {
+		root[r.Operator] = true
+	}
+	var nan, suspect []string
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		if root[i] {
+			continue
+		}
+		kind, found := worstCause(op)
+		switch {
+		case !found:
+		case kind == verdict.NaN || kind == verdict.Inf:
+			nan = append(nan, op.Op.Name)
+		case op.State == verdict.StateSuspect:
+			suspect = append(suspect, s.say("named", op.Op.Name, CauseName(t.Lang, kind)))
+		}
+	}
+	var lines []Line
+	add := func(label string, text string) {
+		l := plainLine(text)
+		l.Label = s.say("label." + label)
+		lines = append(lines, l)
+	}
+	if len(nan) > 0 {
+		add("nan", s.say("nan.behind", len(nan), s.list(nan, t.most())))
+	}
+	if len(suspect) > 0 {
+		add("suspect", s.list(suspect, t.most()))
+	}
+	return lines
+}
+
+// worstCause is the gravest cause of the outputs that no waiver excuses.
+func worstCause(op *verdict.Operator) (worst verdict.Kind, found bool) {
+	place := len(verdict.Kinds())
+	for i := range op.Outputs {
+		for _, c := range op.Outputs[i].Causes {
+			if at := slices.Index(verdict.Kinds(), c.Kind); !c.Waived && at < place {
+				worst, place, found = c.Kind, at, true
+			}
+		}
+	}
+	return worst, found
+}
+
+// Tensor is the verdict of one tensor in one line: "bad: cosine similarity 0.41,
+// below 0.98".
+func (t Text) Tensor(j *verdict.Judged, tensor *verdict.Tensor) Line {
+	s := t.speaker()
+	l := Line{Segments: []Segment{Word(t.Lang, tensor.Verdict)}}
+	var causes []string
+	row := j.Row(tensor)
+	for k := range tensor.Causes {
+		causes = append(causes, CauseText(t.Lang, row, &tensor.Causes[k]))
+	}
+	if len(causes) > 0 {
+		l.add(Plain, s.say("colon")+strings.Join(causes, s.say("also")))
+	}
+	return l
+}
+
+// classText is the class of a reason in a few words.
+func classText(lang msg.Lang, c result.Class) string {
+	if key := "class." + c.String(); lang.Has(key) {
+		return lang.T(key)
+	}
+	return c.String()
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// ground says what the verdict rests on: coverage, profile, pairing, recordings,
+// bits, baseline and warnings.
+func (t Text) ground(j *verdict.Judged) []Line {
+	s := t.speaker()
+	m := &j.Table.Meta
+	var lines []Line
+	last := ""
+	add := func(label string, style Style, text string) {
+		l := Line{Label: s.say("label." + label)}
+		if label == last {
+			l.Label = ""
+		}
+		last = label
+		l.add(style, text)
+		lines = append(lines, l)
+	}
+	coverage := s.say("coverage", j.Coverage.Compared, j.Coverage.Expected)
+	if n := j.Coverage.Constants; n > 0 {
+		coverage += s.say("coverage.constants", n)
+	}
+	add("coverage", Plain, coverage)
+	if text := t.missing(j); text != "" {
+		add("missing", Plain, text)
+	}
+	if left, right, op := otherBatch(j); op != "" {
+		add("warning", Suspect, s.say("missing.batch", left, right, op))
+	}
+	add("profile", Plain, s.say("profile", j.Profile.Name, j.Profile.Hash()[:12]))
+	if n := waived(j); n > 0 {
+		add("waived", Plain, s.say("waived.count", n))
+	}
+	for _, w := range j.Expired {
+		add("waived", Suspect, s.say("expired", strings.TrimSpace(w.Tensor+" "+string(w.Cause)), w.Expires.Format("2006-01-02")))
+	}
+	if text := t.pairing(m); text != "" {
+		add("pairing", Plain, text)
+	}
+	if m.Left.Recording != "" && len(m.Left.Others) > 0 {
+		add("recording", Plain, s.say("recording.left", m.Left.Recording, s.list(m.Left.Others, t.most())))
+	}
+	if m.Right.Recording != "" && len(m.Right.Others) > 0 {
+		add("recording", Plain, s.say("recording.right", m.Right.Recording, s.list(m.Right.Others, t.most())))
+	}
+	if b := j.Bits; b != nil && b.Equal+b.Differing > 0 {
+		text := s.say("bits", b.Equal, b.Differing)
+		if b.Differing == 0 {
+			text = s.say("bits.equal", b.Equal)
+		}
+		if len(b.First) > 0 {
+			var names []string
+			for _, i := range b.First {
+				names = append(names, j.Operators[i].Op.Name)
+			}
+			text += s.say("also") + s.say("bits.first", s.list(names, t.most()))
+		}
+		add("bits", Plain, text)
+	}
+	lines = append(lines, t.baseline(j)...)
+	for i, w := range m.Warnings {
+		if rest := len(m.Warnings) - i; i >= t.most() && rest > 1 {
+			add("warning", Dim, s.say("more", "…", rest))
+			break
+		}
+		add("warning", Suspect, w)
+	}
+	return lines
+}
+
+// missing says why tensors were not compared, the most frequent reason first.
+func (t Text) missing(j *verdict.Judged) string {
+	s := t.speaker()
+	m := j.Coverage.Missing
+	classes := slices.SortedFunc(maps.Keys(m), func(a, b result.Class) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, c := range classes {
+		parts = append(parts, s.say("missing", classText(t.Lang, c), m[c]))
+	}
+	return strings.Join(parts, s.say("also"))
+}
+
+// otherBatch is an example of shapes that differ, where most tensors do.
+func otherBatch(j *verdict.Judged) (left, right, op string) {
+	if n := j.Coverage.Missing[result.ShapeDiffers]; 2*n < j.Coverage.Expected || n == 0 {
+		return "", "", ""
+	}
+	for i := range j.Table.Rows {
+		for _, r := range j.Table.Rows[i].Reasons {
+			if (r.Kind == result.ShapesDiffer || r.Kind == result.ShapeOf) && len(r.Args) >= 3 {
+				return r.Args[1], r.Args[2], r.Args[0]
+			}
+		}
+	}
+	return "", "", ""
+}
+
+// waived counts outputs that the profile excuses.
+func waived(j *verdict.Judged) (n int) {
+	for i := range j.Operators {
+		for _, t := range j.Operators[i].Outputs {
+			if slices.ContainsFunc(t.Causes, func(c verdict.Cause) bool { return c.Waived }) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// pairing says how tensors were brought together, and what another way would
+// have covered.
+func (t Text) pairing(m *result.Meta) string {
+	s := t.speaker()
+	var parts []string
+	switch how := m.Pairing.How; how {
+	case "":
+		return ""
+	case result.ByGraph:
+		graph := m.Graph
+		if m.GraphHow != "" && m.GraphHow != "given" {
+			graph = s.say("named", graph, m.GraphHow)
+		}
+		parts = append(parts, s.say("pairing", s.say("way.graph"), graph))
+	default:
+		parts = append(parts, s.say("way."+string(how)))
+	}
+	if covered := m.Pairing.Covered; len(covered) > 1 {
+		parts = append(parts, s.say("pairing.covers", covered[m.Pairing.How]))
+		for _, how := range slices.Sorted(maps.Keys(covered)) {
+			if how != m.Pairing.How {
+				parts = append(parts, s.say("pairing.other", s.say("way."+string(how)), covered[how]))
+			}
+		}
+	}
+	return strings.Join(parts, s.say("also"))
+}
+
+// baseline says what became of errors since an earlier table.
+func (t Text) baseline(j *verdict.Judged) []Line {
+	b := j.Baseline
+	if b == nil {
+		return nil
+	}
+	s := t.speaker()
+	l := Line{Label: s.say("label.baseline")}
+	l.add(Plain, s.say("baseline", b.Time, len(b.Regressions), len(b.Improved), b.Same, b.New))
+	lines := []Line{l}
+	list := func(key string, style Style, changes []verdict.Change) {
+		for i, c := range changes {
+			if rest := len(changes) - i; i >= t.most() && rest > 1 {
+				lines = append(lines, plainLine(s.say("more", "…", rest)))
+				return
+			}
+			var l Line
+			l.add(style, s.say(key, j.Table.Rows[c.Row].Tensor(), figure(c.Before, c.Now), figure(c.Now, c.Before)))
+			lines = append(lines, l)
+		}
+	}
+	list("regression", Bad, b.Regressions)
+	list("improved", Good, b.Improved)
+	return lines
+}
+
+// Trips says what a gate stops at.
+func (t Text) Trips(j *verdict.Judged, trips []verdict.Trip) []Line {
+	s := t.speaker()
+	var lines []Line
+	for i, trip := range trips {
+		l := Line{}
+		if i == 0 {
+			l.Label = s.say("label.gate")
+		}
+		if rest := len(trips) - i; i >= t.most() && rest > 1 {
+			l.add(Dim, s.say("trip.rest", rest))
+			return append(lines, l)
+		}
+		l.add(Bad, s.trip(j, &trip))
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func (s speaker) trip(j *verdict.Judged, t *verdict.Trip) string {
+	key := "trip." + string(t.Kind)
+	if t.Row < 0 {
+		return s.say(key)
+	}
+	row := &j.Table.Rows[t.Row]
+	name := cmp.Or(row.Tensor(), row.Op)
+	value, limit := figure(t.Value, t.Limit), figure(t.Limit, t.Value)
+	switch t.Kind {
+	case verdict.TripRegression:
+		return s.say(key, name, limit, value)
+	case verdict.TripCosine, verdict.TripScalar:
+		return s.say(key, name, value, limit)
+	}
+	return s.say(key, name)
+}
