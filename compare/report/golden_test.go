@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 func renderings(t *testing.T, input string) string {
 	// Some lines are for the judge: a profile, an earlier table, a gate. Without a
 	// profile it does not look for jumps, whose sizes are calibrated elsewhere.
-	quiet, err := verdict.ParseProfile([]byte("name = \"quiet\"\n[[rule]]\ncause = \"jump-distance\"\nlimit = \"off\"\n[[rule]]\ncause = \"jump-largest\"\nlimit = \"off\"\n"), "quiet")
+	quiet, err := verdict.ParseProfile([]byte("name = \"quiet\"\n[[rule]]\ncause = \"jump-distance\"\nlimit = \"off\"\n[[rule]]\ncause = \"jump-largest\"\nlimit = \"off\"\n[[rule]]\ncause = \"law\"\nlimit = \"off\"\n"), "quiet")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,12 +71,7 @@ func rowSet(at func(int) *result.Row) set {
 		sparse("reasons",
 			func(row int, yield func(*result.Reason)) { eachOf(at(row).Reasons, yield) },
 			func(row int, r result.Reason) { at(row).Reasons = append(at(row).Reasons, r) },
-			func(at func(int) *result.Reason) set {
-				return set{columns: []column{
-					words("kind", func(i int) *result.Kind { return &at(i).Kind }),
-					lists("args", func(i int) *[]string { return &at(i).Args }),
-				}}
-			}),
+			reasonSet),
 		sparse("saturated",
 			func(row int, yield func(*result.Saturated)) {
 				if s := at(row).Saturated; s != nil {

@@ -142,7 +142,7 @@ func (x JUnit) whyNot(j *verdict.Judged, op *verdict.Operator) string {
 	}
 	for _, row := range rows {
 		if r := &j.Table.Rows[row]; len(r.Reasons) > 0 {
-			return classText(x.Lang, r.Class())
+			return Sentences(x.Lang, r.Reasons)
 		}
 	}
 	return speaker{x.Lang}.say("word.uncompared")

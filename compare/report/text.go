@@ -160,9 +160,7 @@ func plainLine(text string) Line { return Line{Segments: []Segment{{clean(text),
 
 // certainty says how far a root is proven.
 func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) string {
-	jumps := slices.ContainsFunc(r.Causes, func(c verdict.Cause) bool {
-		return c.Kind == verdict.JumpDistance || c.Kind == verdict.JumpLargest
-	})
+	jumps := slices.ContainsFunc(r.Causes, func(c verdict.Cause) bool { return c.Kind.Jump() })
 	switch {
 	case r.Recomputed:
 		return s.say("certain.recomputed")
@@ -252,12 +250,4 @@ func (t Text) Tensor(j *verdict.Judged, tensor *verdict.Tensor) Line {
 		l.add(Plain, s.say("colon")+strings.Join(causes, s.say("also")))
 	}
 	return l
-}
-
-// classText is the class of a reason in a few words.
-func classText(lang msg.Lang, c result.Class) string {
-	if key := "class." + c.String(); lang.Has(key) {
-		return lang.T(key)
-	}
-	return c.String()
 }

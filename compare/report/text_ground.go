@@ -85,7 +85,7 @@ func (t Text) missing(j *verdict.Judged) string {
 	classes := slices.SortedFunc(maps.Keys(m), func(a, b result.Class) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, c := range classes {
-		parts = append(parts, s.say("missing", classText(t.Lang, c), m[c]))
+		parts = append(parts, s.say("missing", ClassText(t.Lang, c), m[c]))
 	}
 	return strings.Join(parts, s.say("also"))
 }

@@ -6,16 +6,13 @@ import (
 
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
 )
-
-func TestWords(t *testing.T) { msgtest.Check(t, wordTexts()) }
 
 // TestWordsComplete: whatever a judge can say has its words.
 func TestWordsComplete(t *testing.T) {
 	var keys []string
 	for _, k := range verdict.Kinds() {
-		keys = append(keys, "short."+string(k))
+		keys = append(keys, "short."+string(k), "rule."+string(k))
 	}
 	for v := range verdict.Inconclusive + 1 {
 		keys = append(keys, "word."+v.String())

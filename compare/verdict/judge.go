@@ -190,15 +190,15 @@ func (j *judge) count(out *Judged) {
 // dtype: what is saturated or too small for it, with nothing bad behind, is
 // named and does no harm.
 func (j *judge) doubtful(out *Judged) bool {
-	if len(out.Roots) > 0 {
-		return true
-	}
-	for i := range j.operators {
-		for _, t := range j.operators[i].Outputs {
-			for _, c := range t.Causes {
-				if t.Verdict == Suspect && !c.Waived && c.Kind != Saturated && c.Kind != Underflow {
-					return true
-				}
+	return len(out.Roots) > 0 || slices.ContainsFunc(j.operators, func(op Operator) bool { return op.doubtful() })
+}
+
+// doubtful tells it of one operator that is no root.
+func (o *Operator) doubtful() bool {
+	for _, t := range o.Outputs {
+		for _, c := range t.Causes {
+			if t.Verdict == Suspect && !c.Waived && c.Kind != Saturated && c.Kind != Underflow {
+				return true
 			}
 		}
 	}

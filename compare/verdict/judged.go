@@ -206,11 +206,15 @@ func (j *Judged) Failing(strict bool) []bool {
 		for _, c := range j.Baseline.Regressions {
 			regressed[c.Row] = true
 		}
+	} else if strict {
+		for i := range j.Roots {
+			list[j.Roots[i].Operator] = true
+		}
 	}
 	for i := range j.Operators {
 		op := &j.Operators[i]
 		if j.Baseline == nil {
-			list[i] = op.State == StateBad || op.State == StateInherited || strict && op.State == StateSuspect
+			list[i] = list[i] || op.State == StateBad || op.State == StateInherited || strict && op.doubtful()
 		}
 		for k := range op.Outputs {
 			list[i] = list[i] || regressed[op.Outputs[k].Row]

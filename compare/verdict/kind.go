@@ -97,9 +97,9 @@ func (k Kind) place() int {
 // Suspicion tells whether the cause makes a tensor suspect rather than bad.
 func (k Kind) Suspicion() bool { i := k.place(); return i >= 0 && kinds[i].suspect }
 
-// jump tells whether the cause speaks of an error that its inputs do not
+// Jump tells whether the cause speaks of an error that its inputs do not
 // explain.
-func (k Kind) jump() bool { return k == JumpDistance || k == JumpLargest || k == Law }
+func (k Kind) Jump() bool { return k == JumpDistance || k == JumpLargest || k == Law }
 
 // sortCauses puts the gravest first; of equal ones the order stays.
 func sortCauses(list []Cause) {

@@ -57,7 +57,7 @@ func (j *judge) firstInOrder(out *Judged) {
 				continue
 			}
 			r := j.rootOf(op, i)
-			if state == StateSuspect && !slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.jump() }) {
+			if state == StateSuspect && !slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() }) {
 				continue
 			}
 			r.Certainty = Order
@@ -207,7 +207,7 @@ func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool
 		return slices.ContainsFunc(r.Causes, func(c Cause) bool { return kind(c.Kind) })
 	}
 	fresh := j.freshNonFinite(op, w)
-	jumps := has(Kind.jump)
+	jumps := has(Kind.Jump)
 	explained := w.amiss && !w.edge || len(from) > 0
 	if op.State == StateSuspect {
 		r.Certainty = Likely
@@ -267,7 +267,7 @@ func (j *judge) dropIdle(out *Judged) {
 	kept := out.Roots[:0:0]
 	for k, r := range out.Roots {
 		idle := j.operators[r.Operator].State == StateSuspect && !used[k] &&
-			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.jump() })
+			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() })
 		renumber[k] = -1
 		if !idle {
 			renumber[k] = len(kept)

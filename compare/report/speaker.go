@@ -1,28 +1,12 @@
 package report
 
 import (
-	"embed"
-	"io/fs"
 	"math"
 	"strconv"
 	"strings"
 
 	"precision/internal/msg"
 )
-
-//go:embed words/en.txt words/zh.txt
-var wordFiles embed.FS
-
-// wordTexts are what the renderers say of a verdict.
-func wordTexts() fs.FS {
-	texts, err := fs.Sub(wordFiles, "words")
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return texts
-}
-
-func init() { msg.Register(wordTexts()) }
 
 // speaker says things in a language.
 type speaker struct{ lang msg.Lang }
