@@ -79,6 +79,16 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 	}
 	defer golden.Close()
 	row.Left.File, row.Right.File = mine.Path, golden.Path
+	if e.opt.oldFormat() {
+		for _, f := range []*dumpFile{mine, golden} {
+			if bad := f.allBad(); bad != nil {
+				row.Add(result.Because(result.BadDump, bad.Error()))
+				out.code = dump.Code(bad)
+				out.add(row)
+				return out
+			}
+		}
+	}
 	base := row
 	base.Type = p.mine.Newest().Name.OpType
 	if e.opt.oldFormat() && p.mine.Newest().Name.File != filepath.Base(p.mine.Newest().Path) {

@@ -336,7 +336,7 @@ func (t *tiler) load(o *operand, from elements, first, n, parts int64) ([]byte, 
 }
 
 func (t *tiler) fill32(o *operand, from elements, dst []float32, first int64) error {
-	if o.typ.Parts() == 2 {
+	if o.typ.Parts() == 2 && t.p.parts == 1 {
 		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
 		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
 			return err
@@ -349,7 +349,7 @@ func (t *tiler) fill32(o *operand, from elements, dst []float32, first int64) er
 	if le := float32Bytes(o, dst); le != nil {
 		return from.ReadTile(le, first, int64(len(dst)))
 	}
-	raw, err := t.load(o, from, first, int64(len(dst)), 1)
+	raw, err := t.load(o, from, first, int64(len(dst)), t.p.parts)
 	if err != nil {
 		return err
 	}

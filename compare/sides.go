@@ -105,13 +105,14 @@ func tiny(err error) bool {
 	return err == nil && info.Size() <= 8
 }
 
-// allBad is the error of the first tensor when none of the dump can be used:
-// the old tool then has no dump at all, where ours has a row for each tensor.
+// allBad is the error of the first tensor when the old tool can use none of the
+// dump: it then has no dump at all, where ours has a row for each tensor. There
+// are fewer types that it reads.
 func (f *dumpFile) allBad() error {
 	var first error
 	for _, t := range f.tensors(true, true) {
 		err := t.Err
-		if err == nil && !t.Type.Readable() {
+		if _, known := t.Type.Reference(); err == nil && !known {
 			err = &dump.Error{Path: f.Path, Code: dump.CodeType, Offset: -1, Text: fmt.Sprintf("element type %s (%d) cannot be read", t.Type, t.Type)}
 		}
 		if err == nil || dump.Code(err) == dump.CodeShape {
