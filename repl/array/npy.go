@@ -12,16 +12,15 @@ import (
 )
 
 // WriteNpy writes all elements as a .npy file, in C order of Shape. Types that
-// numpy does not have, such as bfloat16 and the 8-bit floats, become float32,
-// which holds them exactly.
+// numpy does not have, such as bfloat16, the 8-bit floats and int4, become one
+// that holds them exactly (see [dtype.Type.Array]).
 func (a *Array) WriteNpy(ctx context.Context, w io.Writer) error {
-	typ := a.Type
-	header, err := npy.AppendHeader(nil, typ, a.Shape)
-	widen := err != nil && typ.FitsFloat32()
-	if widen {
-		typ = dtype.Float32
-		header, err = npy.AppendHeader(nil, typ, a.Shape)
+	typ, ok := a.Type.Array()
+	if !ok {
+		typ = a.Type // has no array type, which the header refuses
 	}
+	widen := !dtype.SameForm(a.Type, typ)
+	header, err := npy.AppendHeader(nil, typ, a.Shape)
 	if err != nil {
 		return err
 	}
@@ -45,7 +44,11 @@ func (a *Array) WriteNpy(ctx context.Context, w io.Writer) error {
 			}
 			wide = wide[:0]
 			for _, x := range v {
-				wide = binary.LittleEndian.AppendUint32(wide, math.Float32bits(float32(x)))
+				if typ.IsInteger() { // of one byte
+					wide = append(wide, byte(int64(x)))
+				} else {
+					wide = binary.LittleEndian.AppendUint32(wide, math.Float32bits(float32(x)))
+				}
 			}
 			raw = wide
 		} else if raw, err = c.bytes(first, n); err != nil {
