@@ -69,6 +69,8 @@ func TestTypes(t *testing.T) {
 		{"scalar, ours", tensor{t: dtype.Int8, data: []byte{5}}, false, dtype.Int8, nil, []byte{5}, 0},
 		{"empty", tensor{t: dtype.Int8, shape: []int64{0, 3}}, true, dtype.Float64, []int64{0, 3}, nil, 0},
 		{"empty, ours", tensor{t: dtype.Int8, shape: []int64{0, 3}}, false, dtype.Int8, []int64{0, 3}, nil, 0},
+		{"bytes without a type, none", tensor{shape: []int64{2, 3}}, true, dtype.Float64, []int64{0}, nil, 0},
+		{"bytes without a type, none, ours", tensor{shape: []int64{2, 3}}, false, 0, nil, nil, dump.CodeShape},
 		{"text", tensor{t: dtype.String, shape: []int64{1}, data: []byte("abc")}, true, 0, nil, nil, dump.CodeType},
 		{"text, ours", tensor{t: dtype.String, shape: []int64{1}, data: []byte("abc")}, false, dtype.Uint8, []int64{3}, []byte("abc"), 0},
 		{"short", tensor{t: dtype.Float32, shape: []int64{3}, data: make([]byte, 8)}, true, 0, nil, nil, 0},
@@ -95,6 +97,47 @@ func TestTypes(t *testing.T) {
 		}
 		if h, got := readArray(t, f.Written[0].Path); h.Type != c.typ || !slices.Equal(h.Shape, c.shape) || string(got) != string(c.want) {
 			t.Errorf("%s: %s %v % x, want %s %v % x", c.name, h.Type, h.Shape, got, c.typ, c.shape, c.want)
+		}
+	}
+}
+
+// Every type is written in full, in the type that arrays hold it in; the drop-in
+// refuses with code 21 those that the old tool does not read.
+func TestEveryType(t *testing.T) {
+	const n = 16
+	for _, typ := range dtype.All() {
+		if !typ.Readable() {
+			continue
+		}
+		in := tensor{t: typ, f: layout.ND, shape: []int64{n}, data: make([]byte, typ.Bytes(n))}
+		for i := range in.data {
+			in.data[i] = byte(i*37 + 3)
+		}
+		want := make([]float64, n*typ.Parts())
+		dtype.Widen64(typ, want, in.data)
+		for _, compat := range []bool{false, true} {
+			dir := t.TempDir()
+			f := run(t, Options{Out: dir, Compat: compat}, one(in).put(t, t.TempDir(), plainName)).Files[0]
+			as, ok := typ.Array()
+			if compat {
+				as, ok = typ.Reference()
+			}
+			if !ok {
+				if f.Code != dump.CodeType || len(f.Written) > 0 {
+					t.Errorf("%s: code %d, %d files, want %d and none", typ.Wire(), f.Code, len(f.Written), dump.CodeType)
+				}
+				continue
+			}
+			if f.Code != 0 || len(f.Written) != 1 {
+				t.Errorf("%s: code %d, %d files", typ.Wire(), f.Code, len(f.Written))
+				continue
+			}
+			h, raw := readArray(t, f.Written[0].Path)
+			got := make([]float64, n*typ.Parts())
+			dtype.Widen64(h.Type, got, raw)
+			if h.Type != as || !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || x != x && y != y }) {
+				t.Errorf("%s as %s: %v, want %s %v", typ.Wire(), h.Type, got, as, want)
+			}
 		}
 	}
 }
