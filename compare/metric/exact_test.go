@@ -193,16 +193,16 @@ func TestExactMatchesTruth(t *testing.T) {
 			return y + float64(rng.IntN(3)), y
 		},
 	}
-	eachLevel(t, func(t *testing.T) {
-		for i, name := range slices.Sorted(maps.Keys(gen)) {
-			g := gen[name]
-			rng = rand.New(rand.NewPCG(1, uint64(i)))
-			for _, n := range []int{1, 2, 7, 100, 1025, TileLen + 100} {
-				x, y := make([]float64, n), make([]float64, n)
-				for i := range x {
-					x[i], y[i] = g()
-				}
-				want, moments := truth(x, y)
+	for i, name := range slices.Sorted(maps.Keys(gen)) {
+		g := gen[name]
+		rng = rand.New(rand.NewPCG(1, uint64(i)))
+		for _, n := range []int{1, 2, 7, 100, 1025, TileLen + 100} {
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i], y[i] = g()
+			}
+			want, moments := truth(x, y)
+			eachLevel(t, func(t *testing.T) {
 				r := Compute64(Config{}, x, y)
 				for m := range Metric(Count) {
 					got, tolerance := r.Values[m].Float(), 1e-12
@@ -236,9 +236,9 @@ func TestExactMatchesTruth(t *testing.T) {
 						t.Errorf("%s, %d elements: moment %d is %v, want %v", name, n, i, s[i], moments[i])
 					}
 				}
-			}
+			})
 		}
-	})
+	}
 }
 
 // divergence is the definition, in float64.
