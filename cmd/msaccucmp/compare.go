@@ -335,7 +335,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Opti
 		if a.ranged || a.selected {
 			f.log.warnf("%s", text)
 		} else {
-			err = errors.New(text)
+			err = errors.New(text) //lint:ignore ST1005 a sentence of the log
 		}
 		return exitNoDump, err
 	}

@@ -32,7 +32,7 @@ func TestRecorded(t *testing.T) {
 					}
 				}
 				name := c.Name + "/" + r.ID
-				problem, log := replay(t, c, r, work)
+				log, problem := replay(t, c, r, work)
 				switch {
 				case declared[name] != "":
 					used[name] = true
@@ -53,7 +53,7 @@ func TestRecorded(t *testing.T) {
 }
 
 // replay runs a recorded command in work and compares what it leaves behind.
-func replay(t *testing.T, c *recorded.Case, r recorded.Run, work string) (problem error, log string) {
+func replay(t *testing.T, c *recorded.Case, r recorded.Run, work string) (log string, problem error) {
 	t.Helper()
 	want, err := c.Expected(r)
 	if err != nil {
@@ -70,5 +70,5 @@ func replay(t *testing.T, c *recorded.Case, r recorded.Run, work string) (proble
 	if err != nil {
 		t.Fatal(err)
 	}
-	return want.Check(code, before, after, work), stderr.String()
+	return stderr.String(), want.Check(code, before, after, work)
 }

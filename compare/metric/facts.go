@@ -96,6 +96,3 @@ type Places struct {
 // Tolerance allows elements to be off by Abs + Rel·|y|, which is how acceptance
 // standards of operators are written.
 type Tolerance struct{ Abs, Rel float64 }
-
-// noElement stands for an element that does not exist.
-var noElement = Element{Index: -1}

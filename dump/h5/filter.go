@@ -151,13 +151,10 @@ func (p *pipeline) undo(b []byte, size int64, mask uint32, at int64) ([]byte, er
 				return nil, bad("deflated chunk", err.Error(), fmt.Sprintf("%d bytes", want))
 			}
 		case filterShuffle:
-			n := int(size)
-			if len(f.values) > 0 {
-				n = int(min(f.values[0], 1<<30))
-			} else {
+			if len(f.values) == 0 {
 				return nil, bad("shuffle filter", "no element size", "one")
 			}
-			b = unshuffle(b, n)
+			b = unshuffle(b, int(min(f.values[0], 1<<30)))
 		}
 	}
 	if int64(len(b)) != size {

@@ -81,10 +81,10 @@ func newMeter(t dtype.Type) meter {
 
 // realMeter is for all types whose values float64 holds exactly.
 type realMeter struct {
-	t             dtype.Type
-	min, max      float64
-	nan, infinite bool
-	sum           adder
+	t        dtype.Type
+	min, max float64
+	nan      bool
+	sum      adder
 }
 
 func (m *realMeter) block(v []float64, _ []byte) {

@@ -63,11 +63,9 @@ func numbers(t *testing.T, f *OpenFile, x *Tensor) []float64 {
 		t.Fatal(err)
 	}
 	if x.BigEndian {
-		for w := x.Type.Bits() / 8 / x.Type.Parts(); len(raw) > 0 && w > 1; {
-			for i := 0; i < len(raw); i += w {
-				slices.Reverse(raw[i : i+w])
-			}
-			break
+		w := x.Type.Bits() / 8 / x.Type.Parts()
+		for i := 0; w > 1 && i < len(raw); i += w {
+			slices.Reverse(raw[i : i+w])
 		}
 	}
 	v := make([]float64, x.Elements()*int64(x.Type.Parts()))
