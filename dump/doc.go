@@ -3,10 +3,10 @@
 //
 // # Reading a file
 //
-// [Open] reads the header of a device dump, of a compact (nano) dump or of a
+// [OpenFile] reads the header of a device dump, of a compact (nano) dump or of a
 // numpy array and returns a [File]: which tensors there are, of what type,
 // format and shape, and where in the file their elements lie. It does not read
-// the elements. [OpenFile] does the same and leaves the file open for them.
+// the elements; the file stays open for them.
 //
 // A device dump is a header length (uint64), a protobuf header of that length,
 // and then the elements of all inputs, all outputs, all buffers and all work

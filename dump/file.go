@@ -61,16 +61,6 @@ func (f *File) warnf(code int, format string, args ...any) {
 	f.Warnings = append(f.Warnings, Warning{f.Path, code, errorf("", 0, -1, format, args...).Text})
 }
 
-// Open reads the header of a recording. Errors are of type [*Error].
-func Open(path string) (*File, error) {
-	r, err := OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	r.Close()
-	return r.File, nil
-}
-
 // Reader is a recording that is open for reading its elements. ReadAt counts
 // from the start of the file, as [Tensor.Offset] does.
 type Reader struct {
@@ -82,7 +72,8 @@ type Reader struct {
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// OpenFile is [Open], but leaves the file open. The caller closes it.
+// OpenFile reads the header of a recording and leaves the file open. The caller
+// closes it. Errors are of type [*Error].
 func OpenFile(path string) (*Reader, error) {
 	return openAs(path, ParseName(filepath.Base(path)))
 }
@@ -115,12 +106,6 @@ func pathCause(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// Read is [Open] for a file of the given size that is already open. The path
-// gives the name and stands in errors; it is not opened.
-func Read(r io.ReaderAt, size int64, path string) (*File, error) {
-	return read(r, size, path, ParseName(filepath.Base(path)))
 }
 
 const (

@@ -39,7 +39,7 @@ func nanoBlock(tag uint32, records ...[]uint32) []uint32 {
 }
 
 func TestNanoRecordedSample(t *testing.T) {
-	f, err := Open(filepath.Join("testdata", "ConcatV2D.concatv2.0.0.550288648"))
+	f, err := openHeader(filepath.Join("testdata", "ConcatV2D.concatv2.0.0.550288648"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestNanoRecordedSample(t *testing.T) {
 	if f.Inputs[0].Offset != end {
 		t.Errorf("the payload starts at %d, want %d", f.Inputs[0].Offset, end)
 	}
-	_, err = Open(filepath.Join("testdata", "ConcatV2D.extra.0.0.550288648"))
+	_, err = openHeader(filepath.Join("testdata", "ConcatV2D.extra.0.0.550288648"))
 	if Code(err) != CodeSize {
 		t.Errorf("four bytes too many: %v", err)
 	}
@@ -76,7 +76,7 @@ func TestNanoRealFile(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no real dump: %v", err)
 	}
-	f, err := Open(path)
+	f, err := openHeader(path)
 	if err != nil {
 		t.Fatal(err)
 	}

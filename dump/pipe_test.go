@@ -19,7 +19,7 @@ func TestNamedPipe(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	if _, err := dump.Open(filepath.Join(dir, "Add.a.1.1.1630000000000000")); dump.Code(err) != dump.CodePath {
+	if _, err := dump.OpenFile(filepath.Join(dir, "Add.a.1.1.1630000000000000")); dump.Code(err) != dump.CodePath {
 		t.Errorf("dump: %v", err)
 	}
 	if _, err := npy.Open(filepath.Join(dir, "a.npy")); err == nil {

@@ -25,7 +25,7 @@ import (
 const anyName = "Add.x.1.2.1630000000000000"
 
 func readAs(name string, b []byte) (*File, error) {
-	return Read(bytes.NewReader(b), int64(len(b)), name)
+	return readHeader(bytes.NewReader(b), int64(len(b)), name)
 }
 
 // binaryDump puts a header in front of a payload of n bytes.
@@ -321,11 +321,11 @@ func TestLongHeader(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// The file shrank after its size was taken.
-	_, err = Read(bytes.NewReader(raw[:firstRead+10]), int64(len(raw)), anyName)
+	_, err = readHeader(bytes.NewReader(raw[:firstRead+10]), int64(len(raw)), anyName)
 	if Code(err) != CodeInvalid {
 		t.Errorf("%v", err)
 	}
-	if _, err = Read(bytes.NewReader(raw[:10]), int64(len(raw)), anyName); Code(err) != CodeInvalid {
+	if _, err = readHeader(bytes.NewReader(raw[:10]), int64(len(raw)), anyName); Code(err) != CodeInvalid {
 		t.Errorf("%v", err)
 	}
 }
@@ -348,15 +348,15 @@ func TestOpen(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if f, err := Open(path); err != nil || f.OpName != "a/x" || f.Name.OpName != "x" || f.Path != path {
+	if f, err := openHeader(path); err != nil || f.OpName != "a/x" || f.Name.OpName != "x" || f.Path != path {
 		t.Errorf("%+v %v", f, err)
 	}
 	for _, bad := range []string{filepath.Join(dir, "none"), dir} {
-		if _, err := Open(bad); Code(err) != CodePath || strings.Count(err.Error(), bad) != 1 {
+		if _, err := openHeader(bad); Code(err) != CodePath || strings.Count(err.Error(), bad) != 1 {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := openHeader(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v is not ErrNotExist", err)
 	}
 }

@@ -64,7 +64,7 @@ func TestRecordedDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := Open(path)
+		f, err := openHeader(path)
 		if f != nil {
 			for _, x := range slices.Concat(f.Inputs, f.Outputs) {
 				if err == nil {
@@ -110,7 +110,7 @@ func TestRecordedConversions(t *testing.T) {
 		if from == "" {
 			return nil
 		}
-		f, err := Open(from)
+		f, err := openHeader(from)
 		if err != nil {
 			t.Errorf("%s: %v", from, err)
 			return nil
@@ -120,7 +120,7 @@ func TestRecordedConversions(t *testing.T) {
 			list = f.Inputs
 		}
 		x := &list[number(parts[len(parts)-2])]
-		want, err := Open(path)
+		want, err := openHeader(path)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return nil

@@ -13,7 +13,5 @@ const (
 	levelNEON
 )
 
-func (l level) String() string { return [...]string{"Go", "AVX2", "AVX512", "NEON"}[l] }
-
 // active is the best level that this machine has. Tests change it.
 var active = levels[len(levels)-1]

@@ -11,3 +11,5 @@ func eachLevel(t *testing.T, f func(*testing.T)) {
 		t.Run(l.String(), f)
 	}
 }
+
+func (l level) String() string { return [...]string{"Go", "AVX2", "AVX512", "NEON"}[l] }

@@ -159,20 +159,6 @@ func (v *Values) Text(key string) string {
 	}
 }
 
-// Texts are the values of an option that takes many.
-func (v *Values) Texts(key string) []string {
-	v.option(key)
-	var all []string
-	for _, x := range v.given[key] {
-		if s, ok := x.(string); ok {
-			all = append(all, s)
-		} else {
-			all = append(all, repr(x))
-		}
-	}
-	return all
-}
-
 // Int is the value of an option of type [Int], its default, or 0. Numbers that
 // do not fit become the nearest one that does.
 func (v *Values) Int(key string) int {

@@ -17,12 +17,6 @@ type pair [2]neon.V
 
 func newPair(a *neon.Asm) pair { return pair{a.V(), a.V()} }
 
-func loadPair(a *neon.Asm, p neon.R) pair {
-	v := newPair(a)
-	a.Go("FLDPQ.P 32(%s), (%s, %s)", p, v[0].F(), v[1].F())
-	return v
-}
-
 func all(a *neon.Asm, f float32, tmp neon.R) neon.V {
 	return a.Bits(neon.S4, a.V(), uint64(math.Float32bits(f)), tmp)
 }
