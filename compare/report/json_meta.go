@@ -96,6 +96,28 @@ func reasonSet(at func(int) *result.Reason) set {
 	}}
 }
 
+// profileSet is what is kept of the profile, to judge by it again.
+func profileSet(p *savedProfile) set {
+	return set{
+		columns: []column{record("source", &p.source)},
+		parts: []part{sparse("changes",
+			func(_ int, yield func(*verdict.Limit)) { eachOf(p.changes, yield) },
+			func(_ int, l verdict.Limit) { p.changes = append(p.changes, l) },
+			func(at func(int) *verdict.Limit) set {
+				return set{columns: []column{
+					words("cause", func(i int) *verdict.Kind { return &at(i).Cause }),
+					numbers("limit", func(i int) *float64 { return &at(i).Value }),
+				}}
+			})},
+	}
+}
+
+// savedProfile is the text of a profile and the limits set in front of it.
+type savedProfile struct {
+	source  string
+	changes []verdict.Limit
+}
+
 // checked is an oracle's word on an output.
 type checked struct {
 	port  result.Port

@@ -16,10 +16,33 @@ type Saved struct {
 	// Checks are an oracle's words on outputs, nil if none was asked. With them,
 	// [verdict.Judge] comes to the same verdict again.
 	Checks map[result.Port]verdict.Check
-	// Profile and Hash name the profile the table was judged by, Verdict is
-	// what it came to.
-	Profile, Hash string
-	Verdict       string
+	// ProfileName and Hash name the profile the table was judged by, Verdict
+	// is what it came to.
+	ProfileName, Hash string
+	Verdict           string
+
+	profile savedProfile
+}
+
+// Profile is the profile the table was judged by. It is an error if the file does
+// not hold it as it was.
+func (s *Saved) Profile() (*verdict.Profile, error) {
+	if s.profile.source == "" {
+		return nil, fmt.Errorf("found no text of the profile %q, expected it in table.profile", s.ProfileName)
+	}
+	p, err := verdict.ParseProfile([]byte(s.profile.source), "table.profile")
+	for _, l := range s.profile.changes {
+		if err == nil {
+			p, err = p.WithLimit(l.Cause, l.Value)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Hash() != s.Hash {
+		return nil, fmt.Errorf("table.profile: found a profile of the sha256 %s, expected %s", p.Hash(), s.Hash)
+	}
+	return p, nil
 }
 
 // ReadJSON reads what [WriteJSON] wrote. Errors tell the offset or the member,
@@ -51,7 +74,7 @@ func ReadJSON(from io.Reader) (*Saved, error) {
 			if err := decode(dec, name, &p); err != nil {
 				return nil, err
 			}
-			s.Profile, s.Hash = p.Name, p.SHA256
+			s.ProfileName, s.Hash = p.Name, p.SHA256
 		case "verdict":
 			if err := decode(dec, name, &s.Verdict); err != nil {
 				return nil, err
@@ -105,6 +128,9 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		case "meta":
 			meta := metaSet(&t.Meta)
 			err = meta.readRecord(dec)
+		case "profile":
+			profile := profileSet(&s.profile)
+			err = profile.readRecord(dec)
 		case "operators":
 			ops := opSet(func(i int) *result.Operator { return &t.Ops[i] })
 			err = ops.read(dec, func(n int) { t.Ops = make([]result.Operator, n) })

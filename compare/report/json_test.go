@@ -93,6 +93,22 @@ func TestBadJSON(t *testing.T) {
 	}
 }
 
+// TestForgedProfile: the profile in a file is the one whose hash it tells.
+func TestForgedProfile(t *testing.T) {
+	text := string(write(t, &verdict.Judged{Table: &result.Table{}, Profile: verdict.Default()}))
+	saved, err := ReadJSON(strings.NewReader(strings.Replace(text, "limit = 0.98", "limit = 0.10", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := saved.Profile(); err == nil || !strings.Contains(err.Error(), "found a profile of the sha256") {
+		t.Errorf("a profile that was changed: %v", err)
+	}
+	saved.profile.source = ""
+	if _, err := saved.Profile(); err == nil || !strings.Contains(err.Error(), "found no text of the profile") {
+		t.Errorf("no profile: %v", err)
+	}
+}
+
 // TestShortJSON: a file that was cut short anywhere is an error, never a panic or
 // a shorter table.
 func TestShortJSON(t *testing.T) {
@@ -140,10 +156,14 @@ func TestJSONAgain(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, text)
 		}
-		if saved.Profile != j.Profile.Name || saved.Hash != j.Profile.Hash() || saved.Verdict != j.Verdict.String() {
-			t.Fatalf("seed %d: read the profile %s %s and the verdict %s", seed, saved.Profile, saved.Hash, saved.Verdict)
+		if saved.ProfileName != j.Profile.Name || saved.Hash != j.Profile.Hash() || saved.Verdict != j.Verdict.String() {
+			t.Fatalf("seed %d: read the profile %s %s and the verdict %s", seed, saved.ProfileName, saved.Hash, saved.Verdict)
 		}
-		again := verdict.Judge(saved.Table, verdict.Options{Checks: saved.Checks})
+		profile, err := saved.Profile()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		again := verdict.Judge(saved.Table, verdict.Options{Profile: profile, Checks: saved.Checks})
 		again.Baseline = j.Baseline // of another file
 		if second := write(t, again); !bytes.Equal(text, second) {
 			t.Fatalf("seed %d: judged again it is\n%s\nand was\n%s", seed, second, text)
@@ -161,7 +181,14 @@ func TestJSONAgain(t *testing.T) {
 // against an earlier table.
 func judgeRandom(r *rand.Rand) *verdict.Judged {
 	table := randomNetwork(r)
-	opts := verdict.Options{}
+	opts := verdict.Options{Profile: verdict.Default()}
+	for range r.IntN(8) / 6 {
+		changed, err := opts.Profile.WithLimit(verdict.Cosine, []float64{0.9, 0.97, 0.999}[r.IntN(3)])
+		if err != nil {
+			panic(err)
+		}
+		opts.Profile = changed
+	}
 	if r.IntN(3) == 0 {
 		opts.Checks = map[result.Port]verdict.Check{}
 		for i := range table.Rows {

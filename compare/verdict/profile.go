@@ -30,7 +30,13 @@ type Profile struct {
 	// gives.
 	Source string
 	// changed are limits set from outside, which are part of the hash.
-	changed []string
+	changed []Limit
+}
+
+// Limit is what a cause may come to.
+type Limit struct {
+	Cause Kind
+	Value float64
 }
 
 // Rule sets the limit of a cause for the tensors it matches. Empty conditions
@@ -73,7 +79,7 @@ func (p *Profile) Hash() string {
 	sum := sha256.New()
 	sum.Write([]byte(p.Source))
 	for _, c := range p.changed {
-		fmt.Fprintf(sum, "\n%s", c)
+		fmt.Fprintf(sum, "\n%s %g", c.Cause, c.Value)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -87,10 +93,13 @@ func (p *Profile) WithLimit(cause Kind, limit float64) (*Profile, error) {
 	}
 	c := *p
 	c.Rules = append([]Rule{r}, p.Rules...)
-	c.changed = append(append([]string{}, p.changed...), fmt.Sprintf("%s %g", cause, limit))
+	c.changed = append(p.Changes(), Limit{cause, limit})
 	c.Name = p.Name + " with " + string(cause) + " " + fmt.Sprint(limit)
 	return &c, nil
 }
+
+// Changes are the limits that [Profile.WithLimit] set, the first ones first.
+func (p *Profile) Changes() []Limit { return slices.Clone(p.changed) }
 
 // check tells what is wrong with a rule.
 func (r *Rule) check() error {
