@@ -191,6 +191,20 @@ func (l *look) saturates(g, w float64) bool {
 	return math.Abs(w) > l.limit && math.Abs(g) >= l.largest && math.Signbit(g) == math.Signbit(w)
 }
 
+// overflowsRightly reports whether element p is recorded as Inf, or as the largest number, where
+// rounding may give that: known where a bound is. Against a golden run, which has a number
+// there, Inf is worth telling.
+func (l *look) overflowsRightly(p int) bool {
+	g, w := l.got[p], l.Want[p]
+	if l.Bound == nil || math.Signbit(g) != math.Signbit(w) || !(l.Bound[p] >= 0) {
+		return false
+	}
+	if math.IsInf(g, 0) {
+		return math.Abs(w)+l.Bound[p] >= l.limit
+	}
+	return math.Abs(g) == l.largest && math.Abs(w)-l.Bound[p] < l.limit
+}
+
 // count makes the pass over all elements.
 func (l *look) count() {
 	l.within = true
@@ -219,7 +233,7 @@ func (l *look) count() {
 			}
 			continue
 		}
-		l.countOdd(l.got[p], w)
+		l.countOdd(p)
 	}
 	if l.recordedNaN {
 		l.hidden, l.zeroed = l.hidden+l.zeroed, 0 // the saturating mode leaves no NaN anywhere
@@ -229,11 +243,12 @@ func (l *look) count() {
 }
 
 // countOdd counts an element that is not ordinary.
-func (l *look) countOdd(g, w float64) {
+func (l *look) countOdd(p int) {
+	g, w := l.got[p], l.Want[p]
 	l.recordedNaN = l.recordedNaN || g != g
 	l.expectedNaN = l.expectedNaN || w != w
 	switch {
-	case g != g && w != w, g == w:
+	case g != g && w != w, g == w, l.overflowsRightly(p):
 	case l.saturates(g, w):
 
 		l.clippedRange++

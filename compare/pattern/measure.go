@@ -7,6 +7,7 @@ type fit struct {
 	explained       float64 // see the package comment
 	left            float64 // largest |r| over what is allowed
 	tried, improved int64   // elements that count; those whose error at least halves
+	sharp           int64   // those whose error falls to a sixteenth
 	known           int64   // elements that were looked at
 	floor           float64 // the share of the error that rounding leaves under the best hypothesis
 }
@@ -36,6 +37,9 @@ func (f *fitter) add(e, r, allowed, rounding float64, dense bool) {
 		f.rounding += rounding * rounding / 3
 		if b <= a/2 {
 			f.improved++
+		}
+		if b <= a/16 {
+			f.sharp++
 		}
 		return
 	}
@@ -72,24 +76,29 @@ func (l *look) judgeOn(pick []int, predict func(p int) float64) fit {
 // that chance is ruled out. free is the number of parameters fitted to the data, and
 // candidates the number of predictions among which this is the best.
 //
-// An unrelated prediction halves the error of less than p = 0.4 of the elements. That
-// it does so for h of m has a probability below exp(-m·KL(h/m‖p)) (Chernoff); the limit is
-// e^-14 / candidates.
+// An unrelated prediction halves the error of less than p = 0.4 of the elements, and leaves a
+// sixteenth of that of less than p = 0.08. That it does so for h of m has a probability below
+// exp(-m·KL(h/m‖p)) (Chernoff); the limit is e^-14 / candidates. The second way lets few
+// elements speak that are met exactly.
 func (f fit) holds(least float64, free, candidates int64) bool {
-	const p = 0.4
-	if !(f.explained >= least) {
+	if !(f.explained >= least) || f.improved*2 <= f.tried {
 		return false
 	}
-	m, h := float64(f.tried-2*free), float64(f.improved-2*free)
-	if m <= 0 || h/m <= 0.5 {
-		return false
+	limit := 14 + math.Log(float64(max(1, candidates)))
+	return against(f.improved-2*free, f.tried-2*free, 0.4) > limit || against(f.sharp-2*free, f.tried-2*free, 0.08) > limit
+}
+
+// against is m·KL(h/m‖p), or 0 where h/m is no more than p.
+func against(h, m int64, p float64) float64 {
+	if m <= 0 || h <= 0 || float64(h) <= p*float64(m) {
+		return 0
 	}
-	q := min(h/m, 1)
+	q := min(float64(h)/float64(m), 1)
 	kl := q * math.Log(q/p)
 	if q < 1 {
 		kl += (1 - q) * math.Log((1-q)/(1-p))
 	}
-	return m*kl > 14+math.Log(float64(max(1, candidates)))
+	return float64(m) * kl
 }
 
 // resembles reports whether what was recorded has the shape of a prediction: correlation

@@ -64,7 +64,7 @@ func nonFinite(l *look) []Finding {
 // lost keeps the elements that are NaN or Inf for a number.
 func (l *look) lost(p int) (float64, bool) {
 	g, w := l.got[p], l.Want[p]
-	return 0, g-g != 0 && g != w && !(g != g && w != w) && !l.saturates(g, w)
+	return 0, g-g != 0 && g != w && !(g != g && w != w) && !l.saturates(g, w) && !l.overflowsRightly(p)
 }
 
 func (l *look) describe(a *NonFinite, keep func(int) (float64, bool)) {

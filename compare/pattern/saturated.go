@@ -21,7 +21,7 @@ func saturated(l *look) []Finding {
 	s := Saturation{Limit: l.largest, Zeroed: l.zeroed}
 	l.each(func(p int) (float64, bool) {
 		g, w := l.got[p], l.Want[p]
-		return 0, g != w && (l.saturates(g, w) || l.zeroed > 0 && w != w && g == 0)
+		return 0, g != w && !l.overflowsRightly(p) && (l.saturates(g, w) || l.zeroed > 0 && w != w && g == 0)
 	}, func(p int, _ float64, at []int64) {
 		if s.First == nil {
 			s.First = append([]int64(nil), at...)

@@ -416,3 +416,41 @@ func kinds(found []Finding) (out []Kind) {
 	}
 	return out
 }
+
+// Inf is right where the expectation, with its bound, leaves the type; 65504 is saturation
+// beyond that. Against a golden run either is worth telling.
+func TestOverflow(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		got, want, bound float64
+		kind             Kind
+	}{
+		{inf, 70000, 35, ""}, {-inf, -70000, 35, ""}, {inf, 65500, 32, ""}, {inf, 60000, 32, Inf}, {65504, 70000, 35, Saturated},
+		{65504, 65530, 32, ""}, {65504, inf, 0, Saturated}, {inf, inf, 0, ""}, {-inf, 70000, 35, Inf}, {inf, 70000, -1, Saturated},
+		{65504, 70000, -1, Saturated}, {inf, 60000, -1, Inf},
+	} {
+		s := newSample([]int64{50}, dtype.Float16, "normal", "oracle", 1)
+		s.Got[7], s.Want[7], s.Bound[7] = c.got, c.want, c.bound
+		if c.bound < 0 {
+			s.Bound = nil
+		}
+		found, err := Find(s.Case)
+		if got := kinds(found); err != nil || len(got) > 1 || len(got) == 1 && got[0] != c.kind || len(got) == 0 && c.kind != "" {
+			t.Errorf("%g for %g ± %g: %v %v, want %q", c.got, c.want, c.bound, got, err, c.kind)
+		}
+	}
+}
+
+// A handful of elements is enough for a rule that meets them exactly.
+func TestFewElements(t *testing.T) {
+	s := newSample([]int64{1000}, dtype.Float16, "normal", "oracle", 2)
+	for i := range s.Want {
+		if i%100 != 0 {
+			s.Want[i], s.exact[i], s.Bound[i] = 0, 0, s.num.tiny()
+		}
+	}
+	s.change(func(_ int, x float64) float64 { return 2 * x })
+	if found, err := Find(s.Case); err != nil || len(found) != 1 || found[0].Kind != Scale {
+		t.Errorf("%s %v", list(found), err)
+	}
+}
