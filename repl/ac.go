@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"precision/dump/overflow"
@@ -86,7 +87,11 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("interrupted")
 		return exitInterrupted
 	}
-	s.Print(s.Screen.Panel(s.Screen.Bold(s.T("ac.verdict")), f.verdict(s)))
+	text, next := f.verdict(s)
+	s.Print(s.Screen.Panel(s.Screen.Bold(s.T("ac.verdict")), text))
+	for _, line := range next {
+		s.PrintWhole(s.T("verdict.next") + s.Screen.Green(line) + "\n")
+	}
 	return code
 }
 
@@ -117,9 +122,8 @@ func (f *findings) choose(list []suspect) {
 
 // verdict says what to look at first and which command to type next: overflows
 // before differences, as they are their cause; both before dangerous casts.
-func (f *findings) verdict(s *session) string {
+func (f *findings) verdict(s *session) (text string, next []string) {
 	var b strings.Builder
-	var next []string
 	say := func(key string, args ...any) { b.WriteString(console.Clean(s.T(key, args...)) + "\n") }
 	if o := f.overflow; o != nil {
 		look := []string{o.name}
@@ -195,16 +199,15 @@ func (f *findings) verdict(s *session) string {
 		}
 	}
 	seen := map[string]bool{}
-	for _, n := range next {
-		if !seen[n] {
-			b.WriteString(s.T("verdict.next") + s.Screen.Green(n) + "\n")
-		}
-		seen[n] = true
-	}
+	next = slices.DeleteFunc(next, func(line string) bool {
+		twice := seen[line]
+		seen[line] = true
+		return twice
+	})
 	if b.Len() == 0 {
 		say("verdict.unknown")
 	}
-	return b.String()
+	return b.String(), next
 }
 
 // first says how the first bad operator is bad, and whether the error comes

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"precision/internal/msg"
-	"precision/repl/console"
 )
 
 // action is a command with its options. define says which options there are,
@@ -264,10 +263,11 @@ func (s *session) tellUsage(c *command) {
 func (s *session) help() string {
 	var b strings.Builder
 	b.WriteString(s.T("help.head") + "\n\n")
+	const wide = 7
 	for _, c := range listed() {
-		fmt.Fprintf(&b, "  %s%s\n", console.Pad(c.name, 8), c.brief.In(s.Lang))
+		b.WriteString(s.Screen.Entry(c.name, wide, c.brief.In(s.Lang)))
 	}
-	fmt.Fprintf(&b, "  %s%s\n  %s%s\n\n%s\n", console.Pad("help", 8), s.T("help.brief"), console.Pad("exit", 8), s.T("exit.brief"), s.T("help.foot"))
+	b.WriteString(s.Screen.Entry("help", wide, s.T("help.brief")) + s.Screen.Entry("exit", wide, s.T("exit.brief")) + "\n" + s.T("help.foot") + "\n")
 	return b.String()
 }
 
@@ -294,7 +294,7 @@ func (s *session) helpFor(c *command) string {
 		if op.value && op.def != "" {
 			text += s.T("help.default", op.def)
 		}
-		fmt.Fprintf(&b, "  %s  %s\n", console.Pad(names[i], wide), text)
+		b.WriteString(s.Screen.Entry(names[i], wide, text))
 	}
 	if c.more.En != "" {
 		b.WriteString("\n" + c.more.In(s.Lang) + "\n")

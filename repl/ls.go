@@ -120,7 +120,7 @@ func (l *lsCmd) dumps(s *session) int {
 				}
 			}
 			if n += len(rows); len(rows) > 0 {
-				out.WriteString(s.Screen.Table(id.Name+" "+leaf.Dir, []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}, rows))
+				out.WriteString(s.fileTable(id.Name+" "+leaf.Dir, rows))
 			}
 		}
 	}
@@ -153,6 +153,21 @@ func (l *lsCmd) dumps(s *session) int {
 		s.Say("ls.h5count", tensors)
 	}
 	return exitOK
+}
+
+// fileTable is a table of dump files, or where that is too wide their names, which
+// say the same, with their sizes.
+func (s *session) fileTable(title string, rows [][]string) string {
+	head := []string{"File", "OpType", "OpName", "Task", "Stream", "Time", "Size"}
+	if s.Screen.Fits(head, rows) {
+		return s.Screen.Table(title, head, rows)
+	}
+	var b strings.Builder
+	b.WriteString(s.Screen.Bold(title) + "\n")
+	for _, row := range rows {
+		fmt.Fprintf(&b, "%10s  %s\n", row[6], row[0])
+	}
+	return b.String()
 }
 
 // anyDump reports whether there is any dump file, or a table of statistics, in

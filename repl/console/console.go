@@ -48,6 +48,8 @@ type Console struct {
 	Quit bool
 
 	fixed bool // the width was given
+	// folded: messages are folded to the width, as it is that of the error output, too.
+	folded bool
 	// terminal: a person reads the output, so that long lists stop at the end
 	// of a page and work shows its progress.
 	terminal bool
@@ -62,6 +64,8 @@ func New(stdin io.Reader, stdout, stderr io.Writer, width int, lang msg.Lang) *C
 	out, isFile := stdout.(*os.File)
 	c.terminal = isFile && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
 	c.Screen = NewScreen(stdout, width, Coloured(c.terminal))
+	errs, isFile := stderr.(*os.File)
+	c.folded = c.fixed || isFile && term.IsTerminal(int(errs.Fd()))
 	c.Resize()
 	return c
 }
@@ -92,8 +96,11 @@ func (c *Console) Interactive() bool {
 // T is a message in the language of the session.
 func (c *Console) T(key string, args ...any) string { return c.Lang.T(key, args...) }
 
-// Print writes to the output of the session.
-func (c *Console) Print(text string) {
+// Print writes to the output of the session. What is wider than it is wrapped.
+func (c *Console) Print(text string) { c.PrintWhole(c.Screen.Wrap(text)) }
+
+// PrintWhole writes lines that are not wrapped, such as commands to be copied.
+func (c *Console) PrintWhole(text string) {
 	if _, err := io.WriteString(c.Stdout, text); err != nil && c.lost == nil {
 		c.lost = err
 	}
@@ -118,7 +125,11 @@ func (c *Console) Fail(key string, args ...any) { c.Log("[ERROR] ", c.T(key, arg
 
 // Log writes a text with its level to the error output.
 func (c *Console) Log(level, text string) {
-	io.WriteString(c.Stderr, level+strings.TrimRight(Clean(text), "\n")+"\n")
+	text = level + strings.TrimRight(Clean(text), "\n")
+	if c.folded {
+		text = c.Screen.Wrap(text)
+	}
+	io.WriteString(c.Stderr, text+"\n")
 }
 
 // Failed tells of an error and is the exit status it means.

@@ -56,22 +56,25 @@ func hang(line []glyph, width int) int {
 }
 
 // foldLine breaks a line with colours into lines of at most width columns: at
-// blanks, and within words that are long, such as paths. Colours end with a
-// line and go on in the next.
-func foldLine(line string, width int) []string {
+// blanks, between characters of languages that have none, and within words that
+// are longer than a line, such as paths.
+func foldLine(line string, width int) []string { return breakLine(line, width, true) }
+
+// breakLine is foldLine; without cut a word that is longer than a line stays whole, on a
+// line of its own that is too long.
+func breakLine(line string, width int, cut bool) []string {
 	rest := glyphs(line)
 	indent := hang(rest, width)
 	var out []string
 	for {
-		n, used, blank := 0, 0, -1
-		margin := "" // of the lines behind the first
+		n, used, last := 0, 0, -1 // last is the last place to break at
+		margin := ""              // of the lines behind the first
 		if len(out) > 0 {
 			used, margin = indent, strings.Repeat(" ", indent)
 		}
-		start := used
 		for n < len(rest) && used+rest[n].width <= width {
-			if rest[n].text == " " && (len(out) > 0 || n >= indent) {
-				blank = n
+			if (len(out) > 0 || n >= indent) && canBreak(rest, n) {
+				last = n
 			}
 			used += rest[n].width
 			n++
@@ -79,14 +82,25 @@ func foldLine(line string, width int) []string {
 		if n == len(rest) {
 			return append(out, margin+paint(rest))
 		}
-		n = max(n, 1) // a character wider than the line
-		if blank > 0 && rest[n].text != " " {
-			word := 0 // columns of the word that does not fit
-			for i := blank + 1; i < len(rest) && rest[i].text != " "; i++ {
-				word += rest[i].width
+		if canBreak(rest, n) && n > 0 {
+			last = n
+		}
+		whole := 0 // columns of the word that does not fit
+		for i := max(last, 0); i < len(rest); i++ {
+			if i > last && canBreak(rest, i) && whole > 0 {
+				break
 			}
-			if word <= width-max(start, indent) {
-				n = blank
+			if whole > 0 || rest[i].text != " " {
+				whole += rest[i].width
+			}
+		}
+		n = max(n, 1) // a character wider than the line
+		switch {
+		case last > 0 && (!cut || whole <= width-indent):
+			n = last
+		case !cut:
+			for n < len(rest) && !canBreak(rest, n) {
+				n++
 			}
 		}
 		end := n
@@ -102,6 +116,21 @@ func foldLine(line string, width int) []string {
 			return out
 		}
 	}
+}
+
+// canBreak reports whether a line may end in front of the n-th glyph: it is a blank,
+// or one of two characters of a language without blanks, but for punctuation that
+// belongs to the one before or behind it.
+func canBreak(line []glyph, n int) bool {
+	if n == 0 || n >= len(line) {
+		return false
+	}
+	before, at := line[n-1], line[n]
+	if at.text == " " || before.text == " " {
+		return at.text == " "
+	}
+	return (before.width > 1 || at.width > 1) &&
+		!strings.Contains("，。；：、！？）」』”’》…,.;:!?)]}%", at.text) && !strings.Contains("（「『“‘《([{", before.text)
 }
 
 // paint puts glyphs together again.

@@ -11,6 +11,7 @@ import (
 // Page shows a long answer. On a terminal it stops at the end of every page;
 // elsewhere, and where commands follow by themselves, it is printed as a whole.
 func (c *Console) Page(text string) {
+	text = c.Screen.Wrap(text)
 	height := 0
 	if c.Interactive() && !c.Unattended {
 		if _, h, err := term.GetSize(int(c.Stdout.(*os.File).Fd())); err == nil {

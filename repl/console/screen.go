@@ -13,10 +13,37 @@ import (
 // that has them, as plain text elsewhere. Widths are display columns, so texts
 // with CJK characters stay aligned.
 type Screen struct {
-	// Width is the number of columns to fit into; 0 folds nothing, so that
-	// lines of a pipe can be searched.
+	// Width is the number of columns to fit into; 0 folds nothing but boxes of more
+	// than widest columns, so that lines of a pipe can be searched.
 	Width int
+	limit int // of boxes where Width is 0
 	style *lipgloss.Renderer
+}
+
+// widest is how many columns a box has at most where the width is not known.
+const widest = 250
+
+// box is the number of columns that boxes fit into.
+func (s *Screen) box() int {
+	if s.Width > 0 {
+		return s.Width
+	}
+	return s.limit
+}
+
+// Wrap breaks text that is not in a box into lines for the width, between words only: a
+// path can be copied whole.
+func (s *Screen) Wrap(text string) string {
+	if s.Width == 0 {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSuffix(line, "\n")
+		out.WriteString(strings.Join(breakLine(bare, s.Width, false), "\n"))
+		out.WriteString(line[len(bare):])
+	}
+	return out.String()
 }
 
 // NewScreen makes a screen for w. Without colour no escape code is written.
@@ -27,7 +54,7 @@ func NewScreen(w io.Writer, width int, colour bool) *Screen {
 	} else if r.ColorProfile() == termenv.Ascii {
 		r.SetColorProfile(termenv.ANSI)
 	}
-	return &Screen{Width: width, style: r}
+	return &Screen{Width: width, limit: widest, style: r}
 }
 
 // Clean takes out of names from files what would steer a terminal.
@@ -98,7 +125,7 @@ func (s *Screen) Fold(text string, width int) []string {
 // Inside is a screen as wide as the inside of a panel, for tables in it.
 func (s *Screen) Inside() *Screen {
 	in := *s
-	if in.Width > 0 {
+	if in.limit = max(8, s.limit-4); s.Width > 0 {
 		in.Width = max(8, s.Width-4)
 	}
 	return &in
@@ -118,10 +145,7 @@ func centre(text string, width int, fill string) string {
 // Panel is a rounded box around body, as wide as its content, with the title
 // in the middle of its upper edge.
 func (s *Screen) Panel(title, body string) string {
-	room := 0
-	if s.Width > 0 {
-		room = max(8, s.Width-4)
-	}
+	room := max(8, s.box()-4)
 	lines := s.Fold(body, room)
 	if title != "" {
 		title = " " + title + " "
@@ -130,7 +154,7 @@ func (s *Screen) Panel(title, body string) string {
 	for _, l := range lines {
 		wide = max(wide, lipgloss.Width(l))
 	}
-	if room > 0 && wide > room { // a title longer than the terminal
+	if wide > room { // a title longer than the terminal
 		title, wide = " "+s.Fold(title[1:], room)[0]+" ", room
 	}
 	var b strings.Builder
@@ -155,7 +179,7 @@ func (s *Screen) Table(title string, head []string, rows [][]string) string {
 			wide[i] = max(wide[i], lipgloss.Width(c))
 		}
 	}
-	if s.Width > 0 && !s.squeeze(wide) {
+	if !s.squeeze(wide) {
 		return s.records(title, head, rows)
 	}
 	rule := func(left, line, mid, right string) string {
@@ -184,20 +208,48 @@ func (s *Screen) Table(title string, head []string, rows [][]string) string {
 	return b.String()
 }
 
+// narrowest is the width below which a column is not squeezed: names cut into
+// shorter pieces cannot be read.
+const narrowest = 16
+
+// Entry is a line of a list of names, each padded to wide columns, with what they
+// mean. Its continuations begin below that text.
+func (s *Screen) Entry(name string, wide int, text string) string {
+	room := 0
+	if indent := wide + 4; s.Width > indent+20 {
+		room = s.Width - indent
+	}
+	lines := s.Fold(text, room)
+	return "  " + Pad(name, wide) + "  " + strings.Join(lines, "\n"+strings.Repeat(" ", wide+4)) + "\n"
+}
+
+// Fits reports whether a table fits without folding a cell.
+func (s *Screen) Fits(head []string, rows [][]string) bool {
+	total := 1
+	for i, h := range head {
+		wide := lipgloss.Width(h)
+		for _, row := range rows {
+			wide = max(wide, lipgloss.Width(row[i]))
+		}
+		total += wide + 3
+	}
+	return total <= s.box()
+}
+
 // squeeze narrows columns until the table fits, and tells whether it does.
 func (s *Screen) squeeze(wide []int) bool {
 	total := 1
 	for _, w := range wide {
 		total += w + 3
 	}
-	for total > s.Width {
+	for total > s.box() {
 		widest := 0
 		for i, w := range wide {
 			if w > wide[widest] {
 				widest = i
 			}
 		}
-		if wide[widest] <= 4 {
+		if wide[widest] <= narrowest {
 			return false
 		}
 		wide[widest]--

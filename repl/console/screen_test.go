@@ -98,3 +98,32 @@ func FuzzFold(f *testing.F) {
 		}
 	})
 }
+
+// TestWidest: where the width is not known boxes are bounded, and text is not folded.
+func TestWidest(t *testing.T) {
+	s := NewScreen(io.Discard, 0, false)
+	long := strings.Repeat("long_name/", 60)
+	checkBox(t, s.Panel("", long), widest)
+	checkBox(t, s.Panel("", s.Inside().Table("", []string{"Name", "Value"}, [][]string{{long, "1"}})), widest)
+	if s.Wrap(long) != long {
+		t.Error("text for a pipe is folded")
+	}
+}
+
+// TestWrap: text breaks between words only, a path stays whole.
+func TestWrap(t *testing.T) {
+	s := NewScreen(io.Discard, 20, false)
+	for text, want := range map[string]string{
+		"one two three four five\nsix\n":          "one two three four\nfive\nsix\n",
+		"see a/very/long/path/of/a/file for more": "see\na/very/long/path/of/a/file\nfor more",
+		"a/very/long/path/of/a/file":              "a/very/long/path/of/a/file",
+		"没有目录 precision_data/npu/debug_0，请先采集数据。": "没有目录\nprecision_data/npu/debug_0，\n请先采集数据。",
+		"这一行的最后一个字后面是标点符号，不能放在行首。":                "这一行的最后一个字后\n面是标点符号，不能放\n在行首。",
+		"":  "",
+		"x": "x",
+	} {
+		if got := s.Wrap(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
