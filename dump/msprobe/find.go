@@ -1,0 +1,208 @@
+package msprobe
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Recording is a folder with a dump.json or debug.json: what one process
+// recorded of one step.
+type Recording struct {
+	// Dir is the folder, Dump the file of calls in it.
+	Dir, Dump string
+	// Construct, Stack and Tensors are construct.json, stack.json and the folder
+	// of the tensors; empty where there are none.
+	Construct, Stack, Tensors string
+	// Step and Rank are the numbers in the names of the folders, -1 where they
+	// have none. A process outside a group has its number in Process and no rank;
+	// that of another run is another.
+	Step, Rank, Process int
+	// Mode is the folder graph or pynative above the steps of a MindSpore
+	// recording that has both.
+	Mode string
+}
+
+// The files of a recording.
+const (
+	DumpFile      = "dump.json"
+	DebugFile     = "debug.json"
+	ConstructFile = "construct.json"
+	StackFile     = "stack.json"
+	TensorFolder  = "dump_tensor_data"
+)
+
+// maxRecordings bounds how many recordings of one folder are listed.
+const maxRecordings = 1 << 16
+
+// Find lists the recordings below a path, by mode, step, rank and process. The
+// path may be the folder that was given to the recorder, that of a step, that of
+// a rank, or the file dump.json itself. It is an error if there are none.
+func Find(path string) ([]Recording, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	above := Recording{Step: -1, Rank: -1, Process: -1}
+	// The folders above may have names that tell, too.
+	dir, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	for range 2 {
+		above.name(filepath.Base(dir))
+		dir = filepath.Dir(dir)
+	}
+	if !info.IsDir() {
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: not a plain file", path)
+		}
+		above.fill(filepath.Dir(path), filepath.Base(path))
+		return []Recording{above}, nil
+	}
+	var all []Recording
+	if err := find(path, above, 0, &all); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no recording of msprobe: found no %s or %s here or in folders step*, rank*, proc* below", path, DumpFile, DebugFile)
+	}
+	slices.SortStableFunc(all, func(a, b Recording) int {
+		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Dump, b.Dump))
+	})
+	return all, nil
+}
+
+// find walks down folders whose names belong to recordings.
+func find(dir string, r Recording, depth int, all *[]Recording) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch n := e.Name(); {
+		case len(*all) == maxRecordings:
+			return fmt.Errorf("%s: more than %d recordings", dir, maxRecordings)
+		case n == DumpFile || n == DebugFile:
+			if plain(filepath.Join(dir, n)) {
+				found := r
+				found.fill(dir, n)
+				*all = append(*all, found)
+			}
+		case depth < 3 && isFolder(dir, e):
+			if below := r; below.name(n) {
+				if err := find(filepath.Join(dir, n), below, depth+1, all); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// name takes what the name of a folder tells; false if it is none of a
+// recording.
+func (r *Recording) name(folder string) bool {
+	for _, p := range [...]struct {
+		prefix string
+		to     *int
+	}{{"step", &r.Step}, {"rank", &r.Rank}, {"proc", &r.Process}, {"pid", &r.Process}} {
+		if rest, ok := strings.CutPrefix(folder, p.prefix); ok {
+			if n, ok := count(rest); ok {
+				*p.to = n
+				return true
+			}
+		}
+	}
+	if folder == "graph" || folder == "pynative" {
+		r.Mode = folder
+		return true
+	}
+	return false
+}
+
+// fill looks for the files beside a file of calls.
+func (r *Recording) fill(dir, file string) {
+	r.Dir, r.Dump = dir, filepath.Join(dir, file)
+	for name, to := range map[string]*string{ConstructFile: &r.Construct, StackFile: &r.Stack} {
+		if p := filepath.Join(dir, name); plain(p) {
+			*to = p
+		}
+	}
+	p := filepath.Join(dir, TensorFolder)
+	if info, err := os.Stat(p); err == nil && info.IsDir() {
+		r.Tensors = p
+	}
+}
+
+// File returns the path of a file of elements by its name in dump.json. A name
+// that would lead out of the folder is an error, and so is one in a recording
+// without tensors.
+func (r *Recording) File(name string) (string, error) {
+	switch {
+	case r.Tensors == "":
+		return "", fmt.Errorf("%s: no folder %s for %q", r.Dir, TensorFolder, short(name))
+	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00"):
+		return "", fmt.Errorf("%s: found the file name %q, expected one without a path", r.Dump, short(name))
+	}
+	return filepath.Join(r.Tensors, name), nil
+}
+
+func plain(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isFolder(dir string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := os.Stat(filepath.Join(dir, e.Name()))
+	return err == nil && info.IsDir()
+}
+
+// Is tells from the first bytes of a file, a few hundred, whether it may be the
+// calls of a recording.
+func Is(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	for _, key := range []string{`"task"`, `"level"`, `"dump_data_dir"`} {
+		if bytes.Contains(head, []byte(key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenFile is a Scanner over an open file.
+type OpenFile struct {
+	*Scanner
+	io.Closer
+}
+
+// Open opens a file of calls. The caller closes it.
+func Open(path string) (*OpenFile, error) {
+	info, err := os.Stat(path) // to open a named pipe is to wait for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a plain file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &OpenFile{NewScanner(f, path), f}, nil
+}
