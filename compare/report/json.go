@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"io"
-	"slices"
 
 	"precision/compare/metric"
 	"precision/compare/result"
@@ -306,18 +304,11 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 	w.line()
 	w.key("rows")
 	rows.write(w, len(t.Rows))
-	if j.Checks != nil {
-		list := make([]checked, 0, len(j.Checks))
-		for port, c := range j.Checks {
-			list = append(list, checked{port, c})
-		}
-		slices.SortFunc(list, func(a, b checked) int {
-			return cmp.Or(cmp.Compare(a.port.Op, b.port.Op), cmp.Compare(a.port.Index, b.port.Index))
-		})
-		checks := checkSet(func(i int) *checked { return &list[i] })
+	if t.Checks != nil {
+		checks := checkSet(func(i int) *result.Check { return &t.Checks[i] })
 		w.line()
 		w.key("checks")
-		checks.write(w, len(list))
+		checks.write(w, len(t.Checks))
 	}
 	w.close('}')
 }

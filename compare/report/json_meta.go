@@ -118,21 +118,19 @@ type savedProfile struct {
 	changes []verdict.Limit
 }
 
-// checked is an oracle's word on an output.
-type checked struct {
-	port  result.Port
-	check verdict.Check
-}
-
 // checkSet is what is kept of an oracle's words.
-func checkSet(at func(int) *checked) set {
+func checkSet(at func(int) *result.Check) set {
 	return set{columns: []column{
-		words("op", func(i int) *string { return &at(i).port.Op }),
-		integers("output", func(i int) *int { return &at(i).port.Index }),
-		flags("known", func(i int) *bool { return &at(i).check.Known }),
-		flags("wrong", func(i int) *bool { return &at(i).check.Wrong }),
-		numbers("ratio", func(i int) *float64 { return &at(i).check.Ratio }),
-		numbers("amplification", func(i int) *float64 { return &at(i).check.Amplification }),
+		words("op", func(i int) *string { return &at(i).Op }),
+		integers("output", func(i int) *int { return &at(i).Output }),
+		flags("known", func(i int) *bool { return &at(i).Known }),
+		flags("wrong", func(i int) *bool { return &at(i).Wrong }),
+		flags("suspect", func(i int) *bool { return &at(i).Suspect }),
+		numbers("ratio", func(i int) *float64 { return &at(i).Ratio }),
+		numbers("local", func(i int) *float64 { return &at(i).Local }),
+		numbers("inherited", func(i int) *float64 { return &at(i).Inherited }),
+		numbers("amplification", func(i int) *float64 { return &at(i).Amplification }),
+		words("pattern", func(i int) *string { return &at(i).Pattern }),
 	}}
 }
 

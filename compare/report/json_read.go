@@ -12,10 +12,9 @@ import (
 
 // Saved is what a JSON file holds.
 type Saved struct {
-	Table *result.Table
-	// Checks are an oracle's words on outputs, nil if none was asked. With them,
+	// Table is what was compared, with an oracle's words if one was asked;
 	// [verdict.Judge] comes to the same verdict again.
-	Checks map[result.Port]verdict.Check
+	Table *result.Table
 	// ProfileName and Hash name the profile the table was judged by, Verdict
 	// is what it came to.
 	ProfileName, Hash string
@@ -113,7 +112,6 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		return err
 	}
 	t := s.Table
-	var checks []checked
 	seen := map[string]bool{}
 	for dec.More() {
 		name, err := key(dec)
@@ -138,8 +136,8 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 			rows := rowSet(func(i int) *result.Row { return &t.Rows[i] })
 			err = rows.read(dec, func(n int) { t.Rows = make([]result.Row, n) })
 		case "checks":
-			set := checkSet(func(i int) *checked { return &checks[i] })
-			err = set.read(dec, func(n int) { checks = make([]checked, n) })
+			set := checkSet(func(i int) *result.Check { return &t.Checks[i] })
+			err = set.read(dec, func(n int) { t.Checks = make([]result.Check, n) })
 		default:
 			err = skip(dec)
 		}
@@ -149,12 +147,6 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 	}
 	if !seen["rows"] {
 		return errors.New(`found no member "rows", expected those of the comparison`)
-	}
-	if seen["checks"] {
-		s.Checks = make(map[result.Port]verdict.Check, len(checks))
-		for _, c := range checks {
-			s.Checks[c.port] = c.check
-		}
 	}
 	return expectDelim(dec, '}')
 }

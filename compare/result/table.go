@@ -10,6 +10,8 @@ type Table struct {
 	Ops []Operator
 	// Rows are in the order of their Index.
 	Rows []Row
+	// Checks are an oracle's words on outputs, if it was asked.
+	Checks []Check
 }
 
 // Compared counts the rows that have values.

@@ -17,22 +17,6 @@ type Options struct {
 	Second *result.Table
 	// Baseline is an earlier table to judge against.
 	Baseline *result.Table
-	// Checks are an oracle's words on outputs, by operator and output.
-	Checks map[result.Port]Check
-}
-
-// Check is what recomputing an output from the operator's own recorded inputs
-// said of it.
-type Check struct {
-	// Known is false where the oracle could not tell.
-	Known bool
-	// Wrong: the error is beyond any rounding.
-	Wrong bool
-	// Ratio is the largest error over its bound.
-	Ratio float64
-	// Amplification is the inherited error of the output over the error of the
-	// inputs, 0 if it was not measured.
-	Amplification float64
 }
 
 // judge is a judgement in the making.
@@ -43,6 +27,7 @@ type judge struct {
 	opts      Options
 	operators []Operator // in execution order
 	byName    map[string]*Operator
+	checks    map[result.Port]*result.Check
 	place     map[string]int
 }
 
@@ -58,7 +43,7 @@ func Judge(t *result.Table, opts Options) *Judged {
 		j.judgeTensors(&j.operators[i])
 	}
 	j.jumps()
-	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: opts.Checks != nil, Checks: opts.Checks}
+	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: len(t.Checks) > 0}
 	j.states(out)
 	j.roots(out)
 	out.Coverage = j.coverage()
@@ -101,6 +86,11 @@ func (j *judge) gather() {
 			op.Whole = append(op.Whole, i)
 		}
 	}
+	j.checks = make(map[result.Port]*result.Check, len(j.table.Checks))
+	for i := range j.table.Checks {
+		c := &j.table.Checks[i]
+		j.checks[result.Port{Op: c.Op, Index: c.Output}] = c
+	}
 	slices.SortStableFunc(ops, func(a, b Operator) int {
 		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
 	})
@@ -137,11 +127,14 @@ func (j *judge) hearCheck(op *Operator) {
 	for i := range op.Outputs {
 		t := &op.Outputs[i]
 		r := &j.table.Rows[t.Row]
-		c, ok := j.opts.Checks[result.Port{Op: op.Op.Name, Index: r.Slot}]
-		if !ok || !c.Known {
+		c := j.checks[result.Port{Op: op.Op.Name, Index: r.Slot}]
+		if c == nil || !c.Known {
 			continue
 		}
-		op.Sensitive = max(op.Sensitive, c.Amplification)
+		t.Check = c
+		if c.Amplification > op.Sensitive { // not NaN
+			op.Sensitive = c.Amplification
+		}
 		if limit, on := j.profile.limit(Unexplained, subjectOf(r)); on && c.Wrong {
 			t.Causes = append(t.Causes, Cause{Kind: Unexplained, Value: c.Ratio, Limit: limit, First: -1})
 			j.profile.waive(r.Tensor(), t.Causes, j.day)

@@ -79,6 +79,8 @@ type Tensor struct {
 	// Jump is how the error compares with what the inputs explain, zero where
 	// that cannot be told.
 	Jump Jump
+	// Check is an oracle's word on an output, nil without one.
+	Check *result.Check
 	// Law is how far the operator is from keeping a law, in unit roundoffs.
 	Law float64
 }
@@ -167,8 +169,6 @@ type Judged struct {
 	Baseline *Baseline
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
-	// Checks are the oracle's words that were part of it.
-	Checks map[result.Port]Check
 }
 
 // Row is the row of a judged tensor.

@@ -190,6 +190,9 @@ func (j *judge) jumps() {
 		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
+			if t.Check != nil && !t.Check.Wrong {
+				continue // recomputed, and explained by its inputs
+			}
 			r := &j.table.Rows[t.Row]
 			s := subjectOf(r)
 			before := len(t.Causes)

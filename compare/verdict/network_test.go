@@ -176,10 +176,7 @@ func parseNetwork(t *testing.T, file, text string) (*result.Table, Options) {
 			p.Waivers = []Waiver{{Tensor: f[1], Cause: Kind(f[2]), Expires: expires}}
 			opts.Profile = &p
 		case "check":
-			if opts.Checks == nil {
-				opts.Checks = map[result.Port]Check{}
-			}
-			opts.Checks[result.Port{Op: f[1]}] = Check{Known: f[2] != "unknown", Wrong: f[2] == "wrong", Ratio: 50}
+			table.Checks = append(table.Checks, result.Check{Op: f[1], Known: f[2] != "unknown", Wrong: f[2] == "wrong", Ratio: 50, Amplification: math.NaN()})
 		case "side":
 			if f[1] == "left" {
 				table.Meta.Left.Kind = f[2]

@@ -243,13 +243,18 @@ func (j *judge) beyond(op *Operator) bool {
 // checked is the oracle's word on an operator: said if it knows all compared
 // outputs or finds one wrong.
 func (j *judge) checked(op *Operator) (said, wrong bool) {
-	said = len(j.opts.Checks) > 0 && len(op.Outputs) > 0
+	said = len(op.Outputs) > 0
 	for i := range op.Outputs {
-		c, ok := j.opts.Checks[result.Port{Op: op.Op.Name, Index: j.table.Rows[op.Outputs[i].Row].Slot}]
-		wrong = wrong || ok && c.Known && c.Wrong
-		said = said && ok && c.Known
+		c := op.Outputs[i].Check
+		wrong = wrong || c != nil && c.Wrong
+		said = said && (c != nil || op.Outputs[i].Verdict == Uncompared)
 	}
-	return said || wrong, wrong
+	return said && j.anyCheck(op) || wrong, wrong
+}
+
+// anyCheck tells whether the oracle knows anything of an operator.
+func (j *judge) anyCheck(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return t.Check != nil })
 }
 
 // dropIdle takes back roots that are only saturated or below the range of their
