@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+
+	"precision/graph/internal/uniq"
 )
 
 // Diff is what differs between two builds of a network.
@@ -188,18 +189,18 @@ func (c *differ) matchSet(a, b []*Op) {
 	switch {
 	case len(restA) > 0 && len(restB) > 0:
 		f := FusionDiff{A: restA, B: restB}
+		var origins uniq.Names
 		for _, s := range []struct {
 			ops []*Op
 			of  *side
 		}{{restA, &c.a}, {restB, &c.b}} {
 			for _, o := range s.ops {
 				for _, n := range s.of.origins[o] {
-					if !slices.Contains(f.Origins, n) {
-						f.Origins = append(f.Origins, n)
-					}
+					origins.Add(n)
 				}
 			}
 		}
+		f.Origins = origins.List
 		c.d.Fused = append(c.d.Fused, f)
 	default:
 		for _, o := range restA {

@@ -3,6 +3,8 @@ package graph
 import (
 	"slices"
 	"strings"
+
+	"precision/graph/internal/uniq"
 )
 
 // Kernel returns the name of the operator's kernel, "" if the graph does not say. Releases differ in the attribute
@@ -41,12 +43,13 @@ func (o *Op) OriginNames() (names []string, stated bool) {
 	if !ok {
 		return nil, false
 	}
+	var unique uniq.Names
 	for _, n := range v.Strings() {
-		if n != "" && !slices.Contains(names, n) {
-			names = append(names, n)
+		if n != "" {
+			unique.Add(n)
 		}
 	}
-	return names, true
+	return unique.List, true
 }
 
 // Query selects operators. Each text must occur in what it names, upper and lower case apart; an empty text selects

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"precision/graph"
+	"precision/graph/internal/uniq"
 )
 
 // clone returns a copy whose operators can be changed; groups are not filled.
@@ -69,20 +70,18 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 		for _, old := range g.Ops {
 			o := old.clone()
 			copies[old] = o
-			var names []string
+			var names uniq.Names
 			for _, n := range old.OriginNames {
 				if q := quant.byName[n]; q != nil {
 					for _, p := range q.Group.Ops {
 						for _, pn := range p.OriginNames {
-							if !slices.Contains(names, pn) {
-								names = append(names, pn)
-							}
+							names.Add(pn)
 						}
 					}
 				}
 			}
-			if names != nil {
-				o.OriginNames = names
+			if names.List != nil {
+				o.OriginNames = names.List
 			}
 			var outputs []Output
 			for _, x := range old.Outputs {
@@ -158,17 +157,17 @@ func (r *Rules) WithoutFusion(plain *Rules) *Rules {
 			o.Group.Ops = append(o.Group.Ops, o)
 			copies[old] = o
 			if len(old.OriginNames) != 1 || old.OriginNames[0] != "" {
-				o.OriginNames = nil
+				var names uniq.Names
 				for _, n := range old.OriginNames {
 					p := carrier[n]
 					switch {
 					case p == nil:
 						out.warn(old, "no op stands for "+strconv.Quote(n)+" in the rules without fusion")
-					case !slices.Contains(o.OriginNames, p.Name):
-						o.OriginNames = append(o.OriginNames, p.Name)
+					default:
+						names.Add(p.Name)
 					}
 				}
-				if o.OriginNames == nil {
+				if o.OriginNames = names.List; o.OriginNames == nil {
 					o.OriginNames = []string{""}
 				}
 			}
