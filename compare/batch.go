@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step
 // <step>, with the graphs of the rule files in a folder. Of the steps of a
 // model the last is taken. A model's folder has the name of its graph, or a
 // name whose second number is the same.
-func FindBatch(dumps, rules string) ([]BatchRun, error) {
+func FindBatch(ctx context.Context, dumps, rules string) ([]BatchRun, error) {
 	// The folder may be given as "." or by a link such as latest.
 	full := absolute(dumps)
 	if real, err := filepath.EvalSymlinks(full); err == nil {
@@ -40,7 +41,7 @@ func FindBatch(dumps, rules string) ([]BatchRun, error) {
 	if base := filepath.Base(full); !digits.MatchString(base) {
 		return nil, codeErrorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	}
-	graphs, err := batchGraphs(rules)
+	graphs, err := batchGraphs(ctx, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ var (
 )
 
 // batchGraphs maps graph names to rule files; files later in name order win.
-func batchGraphs(dir string) (map[string]string, error) {
+func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir) // in name order
 	if err != nil {
 		return nil, &CodeError{Code: codePath, Err: err}
@@ -93,7 +94,7 @@ func batchGraphs(dir string) (map[string]string, error) {
 	}
 	graphs := map[string]string{}
 	for _, f := range files {
-		m, err := read.Open(f)
+		m, err := read.Open(ctx, f)
 		if err != nil {
 			return nil, err
 		}

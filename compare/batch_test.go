@@ -27,7 +27,7 @@ func TestFindBatchPaths(t *testing.T) {
 	}
 	t.Chdir(dumps)
 	for _, form := range append(forms, ".") {
-		runs, err := FindBatch(form, graphs)
+		runs, err := FindBatch(t.Context(), form, graphs)
 		if err != nil {
 			t.Errorf("%s: %v", form, err)
 			continue
@@ -36,7 +36,7 @@ func TestFindBatchPaths(t *testing.T) {
 			t.Errorf("%s: %+v", form, runs)
 		}
 	}
-	if _, err := FindBatch(root, graphs); err == nil {
+	if _, err := FindBatch(t.Context(), root, graphs); err == nil {
 		t.Errorf("%s is taken for a folder of a time", root)
 	}
 }

@@ -165,7 +165,7 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 
 // openRules reads a graph or rule file of any kind and derives its fusion rules.
 func openRules(path string) (*fusion.Rules, error) {
-	m, err := read.Open(path)
+	m, err := read.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}

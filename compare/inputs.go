@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"context"
+
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/read"
@@ -19,7 +21,10 @@ type Inputs interface {
 }
 
 // disk reads from the disk, a graph of a folder once.
-type disk struct{ read []graph.Candidate }
+type disk struct {
+	ctx  context.Context // of the job that it serves
+	read []graph.Candidate
+}
 
 func (*disk) Scan(dir string, rules bool) (*dump.Folder, error) {
 	return dump.Scan(dir, dump.Options{Rules: rules})
@@ -31,10 +36,10 @@ func (d *disk) Graph(path string) (*graph.Model, error) {
 			return c.Model, nil
 		}
 	}
-	return read.Open(path)
+	return read.Open(d.ctx, path)
 }
 
 func (d *disk) Graphs(dir string) (found []graph.Candidate, warnings []graph.Warning, err error) {
-	d.read, warnings, err = read.OpenFolder(dir)
+	d.read, warnings, err = read.OpenFolder(d.ctx, dir)
 	return d.read, warnings, err
 }

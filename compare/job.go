@@ -74,7 +74,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 		Numerics: j.Numerics, Metrics: j.Metrics, MaxElements: j.MaxElements, Overflow: j.Overflow, Workers: j.Workers,
 	}}
 	if j.Inputs == nil {
-		j.Inputs = &disk{}
+		j.Inputs = &disk{ctx: ctx}
 	}
 	// The graph is read while the folders are listed: neither waits for the
 	// other.

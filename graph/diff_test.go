@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // shortIndex indexes a graph in the short form of textRules.
 func shortIndex(t *testing.T, path, lines string) *graph.Index {
 	t.Helper()
-	m, err := read.Read(strings.NewReader(graphtest.Short(lines)), path)
+	m, err := read.Read(context.Background(), strings.NewReader(graphtest.Short(lines)), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ Type, layout and shape:
 
 func TestDiffReal(t *testing.T) {
 	for _, name := range []string{"resnet50/ge_proto_00000062_Build.txt", "training/ge_proto_00000001_Build.txt", "json/test.om.json"} {
-		m, err := read.Open(graphtest.Real(t, name))
+		m, err := read.Open(context.Background(), graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func TestSimilar(t *testing.T) {
 
 func TestPairGraphs(t *testing.T) {
 	parse := func(text string) []*graph.Graph {
-		m, err := read.Read(strings.NewReader(text), "g")
+		m, err := read.Read(context.Background(), strings.NewReader(text), "g")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,7 +104,7 @@ func TestMatchDump(t *testing.T) {
 		"pid_1_deviceid_0/ge_proto_00000003_graph_3_Build.txt": text("resnet_NPU_0", "p", "q", "r"),
 		"pid_1_deviceid_0/ge_proto_00000004_graph_4_Build.txt": "graph {",
 	})
-	cands, warnings, err := read.OpenFolder(dir)
+	cands, warnings, err := read.OpenFolder(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,7 @@ import (
 
 func indexOf(t testing.TB, text string) *graph.Index {
 	t.Helper()
-	m, err := read.Read(strings.NewReader(text), "g.txt")
+	m, err := read.Read(context.Background(), strings.NewReader(text), "g.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestIndex(t *testing.T) {
 }
 
 func TestCallCycle(t *testing.T) {
-	m, err := read.Read(strings.NewReader(`graph { name: "a" op { name: "x" type: "If" subgraph_name: "b" } }
+	m, err := read.Read(context.Background(), strings.NewReader(`graph { name: "a" op { name: "x" type: "If" subgraph_name: "b" } }
 graph { name: "b"
   op { name: "y" type: "While" subgraph_name: "c" } }
 graph { name: "c"
@@ -118,7 +119,7 @@ graph { name: "b" op { name: "d" type: "Data" attr { key: "_parent_node_index" v
 // TestIndexReal: every data slot of real graphs has its descriptor and, if connected, its producer.
 func TestIndexReal(t *testing.T) {
 	for _, name := range []string{"resnet50/ge_proto_00000062_Build.txt", "training/ge_proto_00000001_Build.txt", "json/model.json", "json/test.om.json"} {
-		m, err := read.Open(graphtest.Real(t, name))
+		m, err := read.Open(context.Background(), graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func TestIndexReal(t *testing.T) {
 			t.Errorf("%s: %d connected slots, %d uses", name, slots, uses)
 		}
 	}
-	m, err := read.Open(graphtest.Real(t, "training/ge_proto_00000001_Build.txt"))
+	m, err := read.Open(context.Background(), graphtest.Real(t, "training/ge_proto_00000001_Build.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func BenchmarkReady(b *testing.B) {
 	data := wideText(b, 14000)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		m, err := read.Read(bytes.NewReader(data), "wide")
+		m, err := read.Read(context.Background(), bytes.NewReader(data), "wide")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -219,7 +220,7 @@ func BenchmarkReady(b *testing.B) {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	m, err := read.Read(bytes.NewReader(wideText(b, 14000)), "wide")
+	m, err := read.Read(context.Background(), bytes.NewReader(wideText(b, 14000)), "wide")
 	if err != nil {
 		b.Fatal(err)
 	}

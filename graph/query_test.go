@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func TestSummaryReal(t *testing.T) {
 		"resnet50/ge_proto_00000062_Build.txt": {"170 operators in 1 graphs", "TbeCommonRules0FusionPass 43"},
 		"json/model.json":                      {"19 operators", "soc_version = Ascend310"},
 	} {
-		m, err := read.Open(graphtest.Real(t, name))
+		m, err := read.Open(context.Background(), graphtest.Real(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestImport(t *testing.T) {
 	copyTree(t, filepath.Join(sample, "npu"), filepath.Join(from, "dump_data", "npu"))
 	copyTree(t, filepath.Join(sample, "golden"), filepath.Join(from, "dump_data", "tf"))
 	copyTree(t, filepath.Join(repoDir, "repl", "testdata", "results"), from)
-	m, err := read.Open(filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt"))
+	m, err := read.Open(t.Context(), filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

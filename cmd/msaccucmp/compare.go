@@ -176,7 +176,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	if err != nil {
 		return compare.ExitCode(err), err
 	}
-	if opt.Rules, err = readRules(a); err != nil {
+	if opt.Rules, err = readRules(ctx, a); err != nil {
 		return compare.ExitCode(err), err
 	}
 	if err := f.choose(a, opt); err != nil {
@@ -259,7 +259,7 @@ func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
 }
 
 // readRules reads the rule files and merges them.
-func readRules(a *compareArgs) (*fusion.Rules, error) {
+func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 	var rules, quant, closed *fusion.Rules
 	for _, r := range []struct {
 		path string
@@ -268,7 +268,7 @@ func readRules(a *compareArgs) (*fusion.Rules, error) {
 		if r.path == "" {
 			continue
 		}
-		m, err := read.Open(r.path)
+		m, err := read.Open(ctx, r.path)
 		if err != nil {
 			return nil, err
 		}
@@ -350,7 +350,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Opti
 // compareBatch compares every model below a run's folder with its graph. The
 // exit code is the worst, not the last one's.
 func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
-	runs, err := compare.FindBatch(a.mine, a.rules)
+	runs, err := compare.FindBatch(ctx, a.mine, a.rules)
 	if err != nil {
 		return compare.ExitCode(err), err
 	}

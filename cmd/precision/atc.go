@@ -18,7 +18,7 @@ import (
 // that turn a graph into JSON need one word more and no toolkit:
 //
 //	precision atc --mode=5 --om=ge_proto_00000062_Build.txt --json=graph.json
-func atcCommand(_ context.Context, e env, args []string) (int, error) {
+func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	values := map[string]string{}
 	for i := 0; i < len(args); i++ {
 		name, value, glued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
@@ -48,7 +48,10 @@ func atcCommand(_ context.Context, e env, args []string) (int, error) {
 	if values["om"] == "" || values["json"] == "" {
 		return exitUsage, errors.New("--om names the file to read and --json the one to write; both are needed")
 	}
-	m, err := read.Open(values["om"])
+	m, err := read.Open(ctx, values["om"])
+	if ctx.Err() != nil {
+		return exitInterrupted, err
+	}
 	if err != nil {
 		return exitError, err
 	}

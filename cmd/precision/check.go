@@ -62,7 +62,7 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 		return exitError, err
 	}
 	printWarnings(e.stderr, warnings)
-	model, err := f.openGraph(devices[0].Folder, show)
+	model, err := f.openGraph(ctx, devices[0].Folder, show)
 	if err != nil {
 		return exitError, err
 	}
@@ -145,12 +145,12 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 
 // openGraph reads the graph, or finds the one of a folder that the dumps belong
 // to.
-func (f *checkFlags) openGraph(dumps *dump.Folder, show checkText) (*graph.Model, error) {
+func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show checkText) (*graph.Model, error) {
 	info, err := os.Stat(f.graph)
 	if err != nil || !info.IsDir() {
-		return read.Open(f.graph)
+		return read.Open(ctx, f.graph)
 	}
-	candidates, _, err := read.OpenFolder(f.graph)
+	candidates, _, err := read.OpenFolder(ctx, f.graph)
 	if err != nil {
 		return nil, err
 	}

@@ -61,14 +61,17 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) != 1:
 		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
 	}
-	m, err := read.Open(files[0])
+	m, err := read.Open(ctx, files[0])
+	if ctx.Err() != nil {
+		return exitInterrupted, err
+	}
 	if err != nil {
 		return exitError, err
 	}
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
-	return f.run(e, m)
+	return f.run(ctx, e, m)
 }
 
 // parseMixed parses options that stand before, between and behind other words,
@@ -85,7 +88,7 @@ func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
 	}
 }
 
-func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
+func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error) {
 	out := bufio.NewWriter(e.stdout)
 	defer out.Flush()
 	done := false
@@ -99,7 +102,7 @@ func (f *graphFlags) run(e env, m *graph.Model) (int, error) {
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
 		{f.op != "", func() error { return f.showOp(out, m) }},
 		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr}); return err }},
-		{f.diff != "", func() error { return f.showDiff(out, m) }},
+		{f.diff != "", func() error { return f.showDiff(ctx, out, m) }},
 		{f.dot != "" || f.svg != "", func() error { return f.draw(e, m) }},
 	}
 	for _, s := range steps {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 )
 
 // showDiff prints what differs between the graph and another build.
-func (f *graphFlags) showDiff(w io.Writer, m *graph.Model) error {
-	other, err := read.Open(f.diff)
+func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) error {
+	other, err := read.Open(ctx, f.diff)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -201,7 +202,7 @@ func TestTypeColor(t *testing.T) {
 }
 
 func BenchmarkSVG(b *testing.B) {
-	m, err := read.Open(graphtest.Real(b, "resnet50/ge_proto_00000062_Build.txt"))
+	m, err := read.Open(context.Background(), graphtest.Real(b, "resnet50/ge_proto_00000062_Build.txt"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func BenchmarkSVG(b *testing.B) {
 
 func indexOf(t testing.TB, text string) *graph.Index {
 	t.Helper()
-	m, err := read.Read(strings.NewReader(text), "g.txt")
+	m, err := read.Read(context.Background(), strings.NewReader(text), "g.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func indexOf(t testing.TB, text string) *graph.Index {
 // drawShortIndex indexes a graph in the short form of textRules.
 func shortIndex(t *testing.T, path, lines string) *graph.Index {
 	t.Helper()
-	m, err := read.Read(strings.NewReader(graphtest.Short(lines)), path)
+	m, err := read.Read(context.Background(), strings.NewReader(graphtest.Short(lines)), path)
 	if err != nil {
 		t.Fatal(err)
 	}

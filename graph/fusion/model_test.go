@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // list; an output is dtype[/origin name:index[/layout]].
 func textRules(t *testing.T, lines string) *Rules {
 	t.Helper()
-	m, err := read.Read(strings.NewReader(graphtest.Short(lines)), "short")
+	m, err := read.Read(context.Background(), strings.NewReader(graphtest.Short(lines)), "short")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +334,7 @@ graph { name: "sub"
   op { name: "relu" type: "Relu" id: 2 input: "cast:0" output_desc { $relu } }
   op { name: "sub_out" type: "NetOutput" id: 3 input: "relu:0" input_desc { attr { key: "_parent_node_index" value { i: 0 } } } }
 }`)
-	m, err := read.Read(strings.NewReader(text), "g")
+	m, err := read.Read(context.Background(), strings.NewReader(text), "g")
 	if err != nil {
 		t.Fatal(err)
 	}

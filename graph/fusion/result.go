@@ -3,10 +3,10 @@ package fusion
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
+	"precision/graph/internal/plain"
 	"precision/graph/internal/scan"
 )
 
@@ -27,7 +27,7 @@ type PassStats struct {
 
 // OpenFusionResult reads the fusion statistics (fusion_result.json) at path.
 func OpenResult(path string) ([]Stats, error) {
-	f, err := os.Open(path)
+	f, _, err := plain.Open(path, "a file of fusion statistics")
 	if err != nil {
 		return nil, err
 	}

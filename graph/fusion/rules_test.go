@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -269,7 +270,7 @@ func TestBadRules(t *testing.T) {
 
 // openRules reads a graph file and derives its rules.
 func openRules(path string) (*Rules, error) {
-	m, err := read.Open(path)
+	m, err := read.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}

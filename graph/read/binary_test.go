@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ func wireOf(t testing.TB, text []byte) []byte {
 func TestBinary(t *testing.T) {
 	check := func(name string, text []byte) {
 		want := graphtest.Describe(prototextModel(t, text))
-		m, err := Read(bytes.NewReader(wireOf(t, text)), name)
+		m, err := Read(context.Background(), bytes.NewReader(wireOf(t, text)), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,14 +88,14 @@ func TestBinaryErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &graph.Model{Path: "f"}
-			err := readBinary(graph.NewBuilder(), m, c.data, 0)
+			err := readBinary(context.Background(), graph.NewBuilder(), m, c.data, 0)
 			var e *graph.Error
 			if !errors.As(err, &e) || !strings.Contains(e.Error(), "f:") || !strings.Contains(e.Error(), c.want) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 		})
 	}
-	if _, err := Read(strings.NewReader("\x00\x01\x02"), "x"); err == nil {
+	if _, err := Read(context.Background(), strings.NewReader("\x00\x01\x02"), "x"); err == nil {
 		t.Error("garbage was read")
 	}
 }
@@ -108,7 +109,7 @@ func TestBinaryOdd(t *testing.T) {
 	data := msg(nil).bytes(7, msg(nil).str(1, "g").bytes(6, op...)...)
 	m := &graph.Model{}
 	b := graph.NewBuilder()
-	if err := readBinary(b, m, data, 0); err != nil {
+	if err := readBinary(context.Background(), b, m, data, 0); err != nil {
 		t.Fatal(err)
 	}
 	o := m.Graphs[0].Ops[0]
@@ -131,7 +132,7 @@ func FuzzBinary(f *testing.F) {
 	f.Add([]byte(msg(nil).bytes(7, msg(nil).str(1, "g")...)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := &graph.Model{}
-		if err := readBinary(graph.NewBuilder(), m, data, 0); err != nil {
+		if err := readBinary(context.Background(), graph.NewBuilder(), m, data, 0); err != nil {
 			return
 		}
 		var p pb.ModelDef

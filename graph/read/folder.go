@@ -1,6 +1,7 @@
 package read
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) ([]gr
 }
 
 // OpenFolder reads the final graphs below dir. Files that cannot be read are reported as warnings.
-func OpenFolder(dir string) ([]graph.Candidate, []graph.Warning, error) {
+func OpenFolder(ctx context.Context, dir string) ([]graph.Candidate, []graph.Warning, error) {
 	files, err := FindFiles(dir)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +89,10 @@ func OpenFolder(dir string) ([]graph.Candidate, []graph.Warning, error) {
 	var out []graph.Candidate
 	var warnings []graph.Warning
 	for _, f := range graph.BuildFiles(files) {
-		m, err := Open(f.Path)
+		m, err := Open(ctx, f.Path)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
 		if err != nil {
 			w := graph.Warning{Path: f.Path, Offset: -1, Msg: err.Error()}
 			if e, ok := err.(*graph.Error); ok {

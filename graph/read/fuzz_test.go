@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"testing"
@@ -21,7 +22,7 @@ func FuzzUse(f *testing.F) {
 	f.Add(wireOf(f, []byte(graphtest.CallGraph)))
 	f.Add(omFile(true, 0, []part{{0, wireOf(f, []byte(graphtest.CallGraph))}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Read(bytes.NewReader(data), "fuzz")
+		m, err := Read(context.Background(), bytes.NewReader(data), "fuzz")
 		if err != nil {
 			var e *graph.Error
 			if !errors.As(err, &e) || e.Path == "" {
@@ -48,7 +49,7 @@ func FuzzUse(f *testing.F) {
 			t.Fatal(err)
 		}
 		if m.Source != graph.SourceJSON {
-			if _, err := Read(bytes.NewReader(b.Bytes()), "again"); err != nil {
+			if _, err := Read(context.Background(), bytes.NewReader(b.Bytes()), "again"); err != nil {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, b.Bytes())
 			}
 		}

@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ const (
 
 // omReader reads an offline model, or one inside another.
 type omReader struct {
+	ctx   context.Context // a model is read in one go, so its end is the reader's
 	r     io.ReaderAt
 	size  int64
 	base  int64 // file offset of r
@@ -51,10 +53,10 @@ func (o *omReader) bytes(off, n int64, what string) ([]byte, error) {
 
 // readOM reads an offline model. Its graphs are those of all models inside; the attributes of the models behind the
 // first are kept in SubModels.
-func readOM(r io.ReaderAt, size int64, path string) (*graph.Model, error) {
+func readOM(ctx context.Context, r io.ReaderAt, size int64, path string) (*graph.Model, error) {
 	m := &graph.Model{Path: path, Source: graph.SourceOM}
 	b := graph.NewBuilder()
-	if err := (&omReader{r: r, size: size, path: path}).read(b, m); err != nil {
+	if err := (&omReader{ctx: ctx, r: r, size: size, path: path}).read(b, m); err != nil {
 		return nil, err
 	}
 	m.Warnings = b.Warnings
@@ -169,7 +171,7 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 			if err != nil {
 				return err
 			}
-			if err := addModel(b, m, data, part.Offset); err != nil {
+			if err := addModel(o.ctx, b, m, data, part.Offset); err != nil {
 				return err
 			}
 			defs++
@@ -186,12 +188,12 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 }
 
 // addModel reads a model definition into m, or as a sub model of it when m has one already.
-func addModel(b *graph.Builder, m *graph.Model, data []byte, off int64) error {
+func addModel(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, off int64) error {
 	if m.Name == "" && m.Graphs == nil && m.Attrs == nil {
-		return readBinary(b, m, data, off)
+		return readBinary(ctx, b, m, data, off)
 	}
 	sub := &graph.Model{Path: m.Path, Source: m.Source}
-	if err := readBinary(b, sub, data, off); err != nil {
+	if err := readBinary(ctx, b, sub, data, off); err != nil {
 		return err
 	}
 	m.SubModels = append(m.SubModels, sub)
@@ -237,7 +239,7 @@ func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph
 			b.Warn(graph.Warning{Path: o.path, Offset: o.base + start, Msg: "flow sub model is no offline model, skipped"})
 			continue
 		}
-		inner := &omReader{r: io.NewSectionReader(o.r, start, int64(n)), size: int64(n), base: o.base + start, path: o.path, depth: o.depth + 1}
+		inner := &omReader{ctx: o.ctx, r: io.NewSectionReader(o.r, start, int64(n)), size: int64(n), base: o.base + start, path: o.path, depth: o.depth + 1}
 		if err := inner.read(b, m); err != nil {
 			return err
 		}

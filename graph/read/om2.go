@@ -2,6 +2,7 @@ package read
 
 import (
 	"archive/zip"
+	"context"
 	"io"
 	"path"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // readOM2 reads the zip form of an offline model. Each model inside carries its graph as JSON for viewers,
 // data/model_<k>/debug/ge_visual_*_graph_*.json, with attributes as plain objects.
-func readOM2(r io.ReaderAt, size int64, name string) (*graph.Model, error) {
+func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*graph.Model, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, &graph.Error{Path: name, Offset: 0, Msg: "zip: " + err.Error()}
@@ -29,7 +30,7 @@ func readOM2(r io.ReaderAt, size int64, name string) (*graph.Model, error) {
 	}
 	var out *graph.Model
 	for _, f := range files {
-		m, err := readOM2Graph(f, name)
+		m, err := readOM2Graph(ctx, f, name)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +49,7 @@ func readOM2(r io.ReaderAt, size int64, name string) (*graph.Model, error) {
 // thousandfold.
 const maxOM2Ratio = 200
 
-func readOM2Graph(f *zip.File, name string) (*graph.Model, error) {
+func readOM2Graph(ctx context.Context, f *zip.File, name string) (*graph.Model, error) {
 	at := name + "!" + f.Name
 	rc, err := f.Open()
 	if err != nil {
@@ -56,7 +57,7 @@ func readOM2Graph(f *zip.File, name string) (*graph.Model, error) {
 	}
 	defer rc.Close()
 	limit := int64(min(f.CompressedSize64, 1<<40))*maxOM2Ratio + 1<<20
-	m, err := readJSON(io.LimitReader(rc, limit), at, true)
+	m, err := readJSON(&stopping{ctx, io.LimitReader(rc, limit)}, at, true)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package read
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -79,7 +80,7 @@ func TestOM(t *testing.T) {
 		{"flow", omFile(true, omTypeFlow, []part{{0, modelWire(t, "root")}, {6, []byte("?")}, {7, flowSub}}), "root inner", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := Read(bytes.NewReader(c.data), "f.om")
+			m, err := Read(context.Background(), bytes.NewReader(c.data), "f.om")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +133,7 @@ func TestOMErrors(t *testing.T) {
 		{"deep flow", file, "models nested deeper than 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Read(bytes.NewReader(c.data), "f.om")
+			_, err := Read(context.Background(), bytes.NewReader(c.data), "f.om")
 			var e *graph.Error
 			if !errors.As(err, &e) || !strings.HasPrefix(e.Error(), "f.om:offset ") || !strings.Contains(e.Error(), c.want) {
 				t.Errorf("error %v, want %s", err, c.want)
@@ -179,7 +180,7 @@ func TestOMCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(bytes.NewReader(omFile(true, 0, []part{{0, data}})), "f.om")
+	got, err := Read(context.Background(), bytes.NewReader(omFile(true, 0, []part{{0, data}})), "f.om")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestOMCompressed(t *testing.T) {
 	if data, err = proto.Marshal(m); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = Read(bytes.NewReader(omFile(true, 0, []part{{0, data}})), "f.om"); err != nil || got.Graphs[0].Ops[0].Attr("pass_name") != nil {
+	if got, err = Read(context.Background(), bytes.NewReader(omFile(true, 0, []part{{0, data}})), "f.om"); err != nil || got.Graphs[0].Ops[0].Attr("pass_name") != nil {
 		t.Errorf("an uncompressed model was decoded: %v", err)
 	}
 }
@@ -208,7 +209,7 @@ func TestOMCompressed(t *testing.T) {
 func TestRealOM(t *testing.T) {
 	for name, want := range map[string]string{"om/root_model.om": "test_graph_cache", "om/flow_model.om": "root_graph graph1 graph2"} {
 		path := graphtest.Real(t, name)
-		m, err := Open(path)
+		m, err := Open(context.Background(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +261,7 @@ func TestOM2(t *testing.T) {
 		"data/model_1/debug/ge_visual_00000000_graph_0.json": `{"graph": [{"name": "g1", "op": []}]}`,
 		"manifest.json": `{}`,
 	})
-	m, err := Read(bytes.NewReader(data), "f.om")
+	m, err := Read(context.Background(), bytes.NewReader(data), "f.om")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +275,7 @@ func TestOM2(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{"no graph": build(map[string]string{"x": ""}), "cut off": data[:len(data)/2]} {
-		if _, err := Read(bytes.NewReader(data), name); err == nil {
+		if _, err := Read(context.Background(), bytes.NewReader(data), name); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -285,7 +286,7 @@ func FuzzOM(f *testing.F) {
 	f.Add(omFile(false, 0, []part{{0, modelWire(f, "a")}}, []part{{0, modelWire(f, "b")}}))
 	f.Add(omFile(true, omTypeFlow, []part{{0, modelWire(f, "a")}, {7, msg(nil).bytes(3, omFile(true, 0, []part{{0, modelWire(f, "b")}})...)}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := readOM(bytes.NewReader(data), int64(len(data)), "fuzz")
+		m, err := readOM(context.Background(), bytes.NewReader(data), int64(len(data)), "fuzz")
 		if err == nil {
 			_ = graphtest.Describe(m)
 		}

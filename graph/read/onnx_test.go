@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ graph {
 `
 
 func TestONNX(t *testing.T) {
-	m, err := Read(iotest.OneByteReader(strings.NewReader(onnxText)), "f.pbtxt")
+	m, err := Read(context.Background(), iotest.OneByteReader(strings.NewReader(onnxText)), "f.pbtxt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestONNX(t *testing.T) {
 	if n := len(call.InputDesc); n > 20 {
 		t.Errorf("%d descriptors from a claim", n)
 	}
-	if m, err = Read(strings.NewReader("graph { node { name: \"a\" op_type: \"ge:X\" } node { name: \"b\" op_type: \"ge:Y\" } }"), "f"); err != nil ||
+	if m, err = Read(context.Background(), strings.NewReader("graph { node { name: \"a\" op_type: \"ge:X\" } node { name: \"b\" op_type: \"ge:Y\" } }"), "f"); err != nil ||
 		m.Graphs[0].Ops[1].ID != 1 || len(m.Warnings) != 1 {
 		t.Errorf("without ids: %v", err)
 	}
@@ -81,11 +82,11 @@ func TestRealONNX(t *testing.T) {
 		"training/ge_onnx_00000000_graph_1_Build.pbtxt":  "training/ge_proto_00000000_Build.txt",
 		"training/ge_onnx_00000001_graph_11_Build.pbtxt": "training/ge_proto_00000001_Build.txt",
 	} {
-		a, err := Open(graphtest.Real(t, onnx))
+		a, err := Open(context.Background(), graphtest.Real(t, onnx))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Open(graphtest.Real(t, text))
+		b, err := Open(context.Background(), graphtest.Real(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,66 +3,71 @@ package read
 import (
 	"bufio"
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"precision/graph"
+	"precision/graph/internal/plain"
 	"precision/graph/internal/scan"
 )
 
 // Open reads the graph file at path. The kind of file is found from its content: a text graph, the JSON that atc
 // prints, an offline model, a binary model definition or an ONNX-style dump.
 //
-// A file that cannot be opened gives the error of the operating system; one that cannot be understood gives
-// an *[Error] with path, place and code.
-func Open(path string) (*graph.Model, error) {
-	m, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	return m.Own(), nil
-}
-
-func open(path string) (*graph.Model, error) {
-	f, err := os.Open(path)
+// A file that cannot be opened, and what is no plain file, gives an [fs.PathError]; one that cannot be understood gives
+// a [*graph.Error] with path, place and kind of fault. Reading stops when ctx ends, with its error.
+func Open(ctx context.Context, path string) (*graph.Model, error) {
+	f, size, err := plain.Open(path, "a graph file")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if st.IsDir() {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("is a directory, expected a graph file")}
-	}
-	if st.Mode().IsRegular() {
-		head := make([]byte, min(sniffLen, st.Size()))
-		if _, err := f.ReadAt(head, 0); err == nil {
-			if src := sniff(head); container(src) {
-				return readContainer(src, f, st.Size(), path)
-			}
+	head := make([]byte, min(sniffLen, size))
+	if _, err := f.ReadAt(head, 0); err == nil {
+		if src := sniff(head); container(src) {
+			m, err := readContainer(ctx, src, f, size, path)
+			return finish(ctx, m, err)
 		}
 	}
-	return read(f, path)
+	return Read(ctx, f, path)
 }
 
 // Read reads a graph from r; name stands for it in errors and warnings. See [Open].
-func Read(r io.Reader, name string) (*graph.Model, error) {
-	m, err := read(r, name)
-	if err != nil {
-		return nil, err
-	}
-	return m.Own(), nil
+func Read(ctx context.Context, r io.Reader, name string) (*graph.Model, error) {
+	m, err := read(ctx, &stopping{ctx, r}, name)
+	return finish(ctx, m, err)
 }
 
-func read(r io.Reader, name string) (*graph.Model, error) {
+// finish makes a model ready for use. What went wrong after ctx ended is that it did.
+func finish(ctx context.Context, m *graph.Model, err error) (*graph.Model, error) {
+	switch {
+	case err == nil:
+		return m.Own(), nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	}
+	return nil, err
+}
+
+// stopping is a reader that ends with its context.
+type stopping struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stopping) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}
+
+func read(ctx context.Context, r io.Reader, name string) (*graph.Model, error) {
 	b := bufio.NewReaderSize(r, sniffLen)
 	head, err := b.Peek(sniffLen)
 	if err != nil && err != io.EOF {
-		return nil, &graph.Error{Path: name, Offset: int64(len(head)), Fault: graph.FaultRead, Msg: "read: " + err.Error()}
+		return nil, broken(name, len(head), err)
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		b.Discard(3)
@@ -76,13 +81,18 @@ func read(r io.Reader, name string) (*graph.Model, error) {
 	case src == graph.SourceONNX:
 		return readONNX(b, name)
 	case container(src):
-		data, err := io.ReadAll(b)
+		data, err := io.ReadAll(io.LimitReader(b, maxModelDef+1))
 		if err != nil {
-			return nil, &graph.Error{Path: name, Offset: int64(len(data)), Fault: graph.FaultRead, Msg: "read: " + err.Error()}
+			return nil, broken(name, len(data), err)
 		}
-		return readContainer(src, bytes.NewReader(data), int64(len(data)), name)
+		return readContainer(ctx, src, bytes.NewReader(data), int64(len(data)), name)
 	}
 	return nil, &graph.Error{Path: name, Offset: 0, Msg: "file is empty, expected a GE graph"}
+}
+
+// broken is a file whose reading broke off behind n bytes.
+func broken(name string, n int, err error) error {
+	return &graph.Error{Path: name, Offset: int64(n), Fault: graph.FaultRead, Msg: "read: " + err.Error()}
 }
 
 // container reports whether a source must be read as a whole or at places, not as a stream.
@@ -90,23 +100,23 @@ func container(s graph.Source) bool {
 	return s == graph.SourceBinary || s == graph.SourceOM || s == graph.SourceOM2
 }
 
-func readContainer(src graph.Source, r io.ReaderAt, size int64, path string) (*graph.Model, error) {
+func readContainer(ctx context.Context, src graph.Source, r io.ReaderAt, size int64, path string) (*graph.Model, error) {
 	switch src {
 	case graph.SourceOM:
-		return readOM(r, size, path)
+		return readOM(ctx, r, size, path)
 	case graph.SourceOM2:
-		return readOM2(r, size, path)
+		return readOM2(ctx, r, size, path)
 	}
 	if size > maxModelDef {
 		return nil, &graph.Error{Path: path, Offset: 0, Fault: graph.FaultLimit, Msg: fmt.Sprintf("binary model definition of %d bytes", size)}
 	}
 	data := make([]byte, size)
 	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
-		return nil, &graph.Error{Path: path, Offset: 0, Fault: graph.FaultRead, Msg: "read: " + err.Error()}
+		return nil, broken(path, 0, err)
 	}
 	m := &graph.Model{Path: path, Source: graph.SourceBinary}
 	b := graph.NewBuilder()
-	if err := readBinary(b, m, data, 0); err != nil {
+	if err := readBinary(ctx, b, m, data, 0); err != nil {
 		return nil, err
 	}
 	if m.Graphs == nil {

@@ -1,7 +1,9 @@
 package read
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +26,7 @@ func TestRead(t *testing.T) {
 		{"blank", " \n\n", 0, "f: offset 0: file is empty, expected a GE graph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := Read(strings.NewReader(c.text), "f")
+			m, err := Read(context.Background(), strings.NewReader(c.text), "f")
 			if c.err != "" {
 				if err == nil || err.Error() != strings.Replace(c.err, "f: ", "f:", 1) {
 					t.Fatalf("error %v, want %s", err, c.err)
@@ -42,7 +44,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestOpenMissing(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(context.Background(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want not exist", err)
 	}
 }
@@ -82,3 +84,51 @@ func TestGEDTypeName(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenStops: reading ends with its context, in every form.
+func TestOpenStops(t *testing.T) {
+	ops := strings.Repeat("op { name: \"x\" type: \"T\" output_desc { } output_desc { } }\n", 20000)
+	text := "graph { name: \"g\"\n" + ops + "}"
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{
+		"text.txt": []byte(text),
+		"g.json":   []byte(`{"graph": [` + strings.Repeat("{},\n", 100000) + "{}]}"),
+		"g.om":     omFile(true, 0, []part{{0, wireOf(t, []byte(text))}}),
+		"g.bin":    wireOf(t, []byte(text)),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := Open(t.Context(), path); err != nil || len(m.Graphs) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		if _, err := Open(ctx, path); !errors.Is(err, why) {
+			t.Errorf("%s: %v, want %v", name, err, why)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := OpenFolder(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("folder: %v", err)
+	}
+	// A stream without an end.
+	ctx, cancel = context.WithCancel(t.Context())
+	endless := io.MultiReader(strings.NewReader("graph {"), readerFunc(func(p []byte) (int, error) {
+		cancel()
+		for i := range p {
+			p[i] = ' '
+		}
+		return len(p), nil
+	}))
+	if _, err := Read(ctx, endless, "endless"); !errors.Is(err, context.Canceled) {
+		t.Errorf("endless: %v", err)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

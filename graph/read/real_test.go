@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,7 +25,7 @@ func BenchmarkReadText(b *testing.B) {
 			}
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				if _, err := Read(bytes.NewReader(data), name); err != nil {
+				if _, err := Read(context.Background(), bytes.NewReader(data), name); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -38,7 +39,7 @@ func BenchmarkReadForms(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := Read(bytes.NewReader(text), "text")
+	m, err := Read(context.Background(), bytes.NewReader(text), "text")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func BenchmarkReadForms(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.data)))
 			for b.Loop() {
-				if _, err := Read(bytes.NewReader(c.data), c.name); err != nil {
+				if _, err := Read(context.Background(), bytes.NewReader(c.data), c.name); err != nil {
 					b.Fatal(err)
 				}
 			}

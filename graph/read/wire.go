@@ -1,6 +1,7 @@
 package read
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 
 // wireReader reads the binary form: it numbers fields and gives messages a length. The first fault sticks.
 type wireReader struct {
+	ctx   context.Context // asked now and then: the whole is in memory
+	seen  int             // messages
 	to    *assembler
 	whole []byte
 	base  int64 // file offset of whole
@@ -23,8 +26,8 @@ type wireReader struct {
 
 // readBinary reads data, a binary ModelDef that begins at offset base of the file, into m: its name, attributes and
 // graphs. data is not kept.
-func readBinary(b *graph.Builder, m *graph.Model, data []byte, base int64) error {
-	w := &wireReader{whole: data, base: base}
+func readBinary(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, base int64) error {
+	w := &wireReader{ctx: ctx, whole: data, base: base}
 	w.to = newAssembler(b, m, w)
 	w.to.names = w.readNames(data)
 	if w.err == nil {
@@ -120,6 +123,10 @@ func (w *wireReader) message(m *message, p []byte) {
 	if w.depth == scan.MaxDepth {
 		w.failf(p, "messages nested deeper than %d", scan.MaxDepth)
 		w.err.Fault = graph.FaultLimit
+		return
+	}
+	if w.seen++; w.seen%4096 == 0 && w.ctx.Err() != nil {
+		w.failf(p, "%v", w.ctx.Err())
 		return
 	}
 	w.depth++

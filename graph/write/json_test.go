@@ -2,6 +2,7 @@ package write
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -232,7 +233,7 @@ func TestWriteJSONFromText(t *testing.T) {
 		if err := (prototext.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, &p); err != nil {
 			t.Fatal(err)
 		}
-		m, err := read.Read(bytes.NewReader(text), name)
+		m, err := read.Read(context.Background(), bytes.NewReader(text), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +249,7 @@ func TestWriteJSONFromText(t *testing.T) {
 			t.Errorf("%s: keys are not in alphabetical order", name)
 		}
 		// What was written is read again, and writes the same.
-		again, err := read.Read(bytes.NewReader(out), name)
+		again, err := read.Read(context.Background(), bytes.NewReader(out), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +323,7 @@ func TestWriteJSONReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := read.Read(bytes.NewReader(data), "model.json")
+	m, err := read.Read(context.Background(), bytes.NewReader(data), "model.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +333,7 @@ func TestWriteJSONReal(t *testing.T) {
 	if data, err = os.ReadFile(graphtest.Real(t, "json/test.om.json")); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = read.Read(bytes.NewReader(data), "test.om.json"); err != nil {
+	if m, err = read.Read(context.Background(), bytes.NewReader(data), "test.om.json"); err != nil {
 		t.Fatal(err)
 	}
 	if d := treeDiff("", tree(t, data), tree(t, writeJSON(t, m))); d != "" {
@@ -341,7 +342,7 @@ func TestWriteJSONReal(t *testing.T) {
 }
 
 func TestWriteJSONHabits(t *testing.T) {
-	m, err := read.Read(strings.NewReader(`graph { name: "g" output: "x:0" op { name: "x" type: "T" workspace: 1
+	m, err := read.Read(context.Background(), strings.NewReader(`graph { name: "g" output: "x:0" op { name: "x" type: "T" workspace: 1
 		attr { key: "weight_size" value { i: 0 } } attr { key: "lli" value { list_list_int { } } } attr { key: "bt" value { bt: "a" } }
 		attr { key: "f" value { f: 0.05 } } attr { key: "long" value { f: -0.001234567 } } attr { key: "s" value { s: "a\"\345\216\237" } }
 		attr { key: "list" value { list { s: "a\"\345\216\237\377" } } } attr { key: "none" }
@@ -416,7 +417,7 @@ func TestWriteJSONHabits(t *testing.T) {
 		t.Error(diff)
 	}
 	deep := strings.Repeat(`op { attr { key: "g" value { g { `, 8) + strings.Repeat("} } } } ", 8)
-	if m, err = read.Read(strings.NewReader("graph { "+deep+" }"), "deep"); err != nil {
+	if m, err = read.Read(context.Background(), strings.NewReader("graph { "+deep+" }"), "deep"); err != nil {
 		t.Fatal(err)
 	}
 	if out := writeJSON(t, m); bytes.Count(out, []byte(`"op"`)) != 5 {
@@ -425,7 +426,7 @@ func TestWriteJSONHabits(t *testing.T) {
 }
 
 func BenchmarkWriteJSON(b *testing.B) {
-	m, err := read.Open(graphtest.Real(b, "training/ge_proto_00000001_Build.txt"))
+	m, err := read.Open(context.Background(), graphtest.Real(b, "training/ge_proto_00000001_Build.txt"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (w *Workspace) Graph(path string) (*graph.Model, error) {
 			}
 		}
 	}
-	return read.Open(path)
+	return read.Open(context.Background(), path)
 }
 
 // Graphs reads the final graphs below a folder, see read.OpenFolder.
@@ -61,5 +62,5 @@ func (w *Workspace) Graphs(dir string) ([]graph.Candidate, []graph.Warning, erro
 		slices.SortFunc(found, func(a, b graph.Candidate) int { return strings.Compare(a.File.Path, b.File.Path) })
 		return found, unread, nil
 	}
-	return read.OpenFolder(dir)
+	return read.OpenFolder(context.Background(), dir)
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,7 +66,7 @@ func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 	slices.SortStableFunc(found, func(a, b graph.File) int { return cmp.Compare(a.Number, b.Number) })
 	for _, f := range found {
 		by.add(f.Path)
-		m, err := read.Open(f.Path)
+		m, err := read.Open(context.Background(), f.Path)
 		if err == nil {
 			var x *graph.Index
 			if x, err = graph.NewIndex(m); err == nil {
