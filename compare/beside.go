@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ const mostAbove = 8
 // graph beside them or beside a folder above, and among the files of these
 // folders that have a graph's name. The nearest folder with a graph that the dumps
 // can belong to wins; ok is false if there is none.
-func graphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool) {
+func graphBeside(ctx context.Context, dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool) {
 	dir := absolute(dumps.Dir)
 	for range mostAbove {
 		above := filepath.Dir(dir)
@@ -27,7 +28,7 @@ func graphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool)
 			candidates, _, _ = in.Graphs(folder)
 		}
 		if dir != absolute(dumps.Dir) { // that one may hold a hundred thousand dumps
-			candidates = append(candidates, graphsIn(dir)...)
+			candidates = append(candidates, graphsIn(ctx, dir)...)
 		}
 		if matches := GraphsOf(dumps, candidates); len(matches) > 0 {
 			return matches[0], true
@@ -41,7 +42,7 @@ func graphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool)
 }
 
 // graphsIn are the graphs among the files of a folder, by their names.
-func graphsIn(dir string) []graph.Candidate {
+func graphsIn(ctx context.Context, dir string) []graph.Candidate {
 	files, err := read.FindFilesIn(dir, func(path string) ([]fs.DirEntry, error) {
 		entries, err := os.ReadDir(path)
 		var named []fs.DirEntry
@@ -57,7 +58,7 @@ func graphsIn(dir string) []graph.Candidate {
 	}
 	var list []graph.Candidate
 	for _, f := range graph.BuildFiles(files) {
-		if m, err := read.Open(f.Path); err == nil {
+		if m, err := read.Open(ctx, f.Path); err == nil {
 			list = append(list, graph.Candidate{File: f, Model: m})
 		}
 	}

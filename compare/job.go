@@ -108,7 +108,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	}
 	given := s.Options.Rules != nil
 	if err == nil && !given {
-		s.lookForGraph(j.Inputs)
+		s.lookForGraph(ctx, j.Inputs)
 	}
 	if err == nil {
 		err = j.takeRecordings(s)
@@ -142,12 +142,12 @@ func (j Job) takeRecordings(s *Session) (err error) {
 }
 
 // lookForGraph takes the graph that lies beside the dumps, if there is one.
-func (s *Session) lookForGraph(in Inputs) {
+func (s *Session) lookForGraph(ctx context.Context, in Inputs) {
 	o := &s.Options
 	if o.Mine.Kind != dump.Offline {
 		return
 	}
-	match, ok := graphBeside(o.Mine, in)
+	match, ok := graphBeside(ctx, o.Mine, in)
 	if !ok {
 		return
 	}
