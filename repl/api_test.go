@@ -370,3 +370,17 @@ func TestHelpIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestMeanCommand: what neither shell knows is told with the command it comes close to.
+func TestMeanCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the status of an unknown command is that of a POSIX shell")
+	}
+	for line, want := range map[string]string{"vsc -l 2": "Did you mean vcs?", "true": "", "sh -c 'exit 127'": ""} {
+		cfg, _, errs := sampleConfig(t)
+		cfg.Commands = line
+		if Run(context.Background(), cfg); strings.Contains(errs.String(), "Did you mean") != (want != "") || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: %s", line, errs)
+		}
+	}
+}

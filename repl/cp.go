@@ -100,6 +100,7 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 	refs := s.findTensors(name)
 	if len(refs) == 0 {
 		s.Fail("tensor.none", name)
+		s.mean(name)
 		return nil, exitNothing
 	}
 	if len(refs) > 1 {

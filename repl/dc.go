@@ -227,6 +227,7 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 	}
 	if len(exact) == 0 {
 		s.Fail("dc.none", d.name)
+		s.mean(d.name)
 		return nil, exitNothing
 	}
 	return exact, exitOK

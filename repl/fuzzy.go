@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"precision/dump"
 	"precision/graph"
+	"precision/internal/spell"
 )
 
 // fuzzy finds operators whose names have the letters of text in its order,
@@ -40,6 +42,27 @@ func (s *session) fuzzy(text string, limit int) []*graph.Op {
 		ops = append(ops, h.op)
 	}
 	return ops
+}
+
+// mean tells which operator or recording a name that is not there comes close to.
+func (s *session) mean(name string) {
+	var names []string
+	for _, id := range s.data.IDs() {
+		for _, f := range s.graphsOf(id).Files {
+			for _, op := range f.Index.Ops {
+				names = append(names, op.Name)
+			}
+		}
+	}
+	s.data.EachDump(func(e *dump.Entry) { names = append(names, e.Name.OpName, e.Name.File) })
+	if g := s.data.GoldenArrays(); g != nil {
+		for _, op := range g.Ops {
+			names = append(names, op.Newest().Name.File)
+		}
+	}
+	if near := spell.Nearest(name, names); near != "" {
+		s.Info("mean", near)
+	}
 }
 
 // spread is the number of bytes from the first to the last letter of text in

@@ -26,7 +26,7 @@ var kitCommand = &command{
 	usage: both("kit [-o FILE] [-f] [-r FOLDER] [-i ID] [-s STEPS] [-l OPERATORS] [-t tensor|stats]",
 		"kit [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
 	brief: both("write the Python file that a training script imports to record dumps",
-		"写出供训练脚本导入的 Python 采集脚本"),
+		"生成供训练脚本导入的 Python 采集脚本"),
 	more: both("The file says at its beginning how to use it: it configures sessions, Estimators and npu_device, and the golden side. Python 3.6 or newer, TensorFlow 1 or 2.",
 		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。"),
 	make: func(s *session) action { return &kitCmd{o: s.set.Capture} },
@@ -34,7 +34,7 @@ var kitCommand = &command{
 
 func (k *kitCmd) define(o *options) {
 	o.text(&k.out, "o", "output", both("the file, without it precision_capture.py in the current folder",
-		"写出的文件，默认为当前目录的 precision_capture.py"), paths)
+		"生成的文件，默认为当前目录的 precision_capture.py"), paths)
 	o.on(&k.force, "f", "force", both("replace a file that differs",
 		"覆盖内容不同的文件"))
 	o.text(&k.root, "r", "root", both("data folder on the training machine, without it the one of this session",

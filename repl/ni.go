@@ -132,6 +132,8 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("ni.none", n.name)
 		if ops := s.fuzzy(n.name, 10); len(ops) > 0 {
 			s.Print(s.Screen.Panel(s.T("ni.possible"), s.opLines(ops, false)))
+		} else {
+			s.mean(n.name)
 		}
 		return exitNothing
 	case !exact && len(names) > 1:

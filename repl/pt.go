@@ -59,6 +59,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 	refs := s.findTensors(p.name)
 	if len(refs) == 0 {
 		s.Fail("tensor.none", p.name)
+		s.mean(p.name)
 		return exitNothing
 	}
 	const most = 50

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/spell"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -84,7 +85,11 @@ func (s *session) line(ctx context.Context, line string) int {
 			worst = max(worst, s.builtin(ctx, word, rest))
 		default:
 			s.Info("system.handed", word)
-			return max(worst, s.system(ctx, strings.TrimSpace(line)))
+			code := s.system(ctx, strings.TrimSpace(line))
+			if near := spell.Nearest(word, commandNames()); code == notFound && near != "" {
+				s.Info("mean", near)
+			}
+			return max(worst, code)
 		}
 		if len(parts) == 1 {
 			break
@@ -92,6 +97,17 @@ func (s *session) line(ctx context.Context, line string) int {
 		line = line[len(parts[0])+1:]
 	}
 	return worst
+}
+
+// notFound is the exit status of a system shell that does not find a program.
+const notFound = 127
+
+func commandNames() []string {
+	names := []string{"help", "exit"}
+	for _, c := range listed() {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 // known reports whether a word is a command of the shell.
@@ -141,6 +157,9 @@ func (s *session) showHelp(args []string) int {
 	c, ok := findCommand(args[0])
 	if !ok {
 		s.Fail("help.unknown", args[0])
+		if near := spell.Nearest(args[0], commandNames()); near != "" {
+			s.Info("mean", near)
+		}
 		return exitError
 	}
 	s.Print(s.helpFor(c))
