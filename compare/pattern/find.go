@@ -61,6 +61,9 @@ func Find(c Case) ([]Finding, error) {
 			continue
 		}
 		for _, f := range h.try(l) {
+			if !(f.Explained >= 0) { // squares of float64 can overflow
+				f.Explained = 0
+			}
 			f.rank, f.fallback, f.where = rank, h.last, h.where
 			ordinary = ordinary || !h.odd
 			found = append(found, f)

@@ -33,7 +33,7 @@ type look struct {
 	pick  []int // places in Want of the elements that dense hypotheses look at
 
 	// of all ordinary elements: finite on both sides and in the range of the type
-	ordinary, beyond int64   // how many there are; how many are beyond
+	beyond           int64   // how many are beyond
 	different        int64   // how many are not equal
 	sum, sumBeyond   float64 // squared errors of all, of those beyond
 	worst            float64 // largest error over what is allowed
@@ -211,11 +211,9 @@ func (l *look) count() {
 	for p, w := range l.Want {
 		e := l.got[p] - w
 		if e == 0 {
-			l.ordinary++
 			continue
 		}
 		if e, ok := l.error(p); ok {
-			l.ordinary++
 			l.different++
 			e2 := e * e
 			l.sum += e2
@@ -250,7 +248,6 @@ func (l *look) countOdd(p int) {
 	switch {
 	case g != g && w != w, g == w, l.overflowsRightly(p):
 	case l.saturates(g, w):
-
 		l.clippedRange++
 	case w != w && g == 0:
 		l.zeroed++

@@ -8,7 +8,6 @@ type fit struct {
 	left            float64 // largest |r| over what is allowed
 	tried, improved int64   // elements that count; those whose error at least halves
 	sharp           int64   // those whose error falls to a sixteenth
-	known           int64   // elements that were looked at
 	floor           float64 // the share of the error that rounding leaves under the best hypothesis
 }
 
@@ -22,7 +21,6 @@ type fitter struct {
 // add takes in an element whose error was e and is r under the hypothesis; allowed is
 // what rounding and noise explain, rounding what the rounding of the element alone does.
 func (f *fitter) add(e, r, allowed, rounding float64, dense bool) {
-	f.known++
 	if r-r != 0 {
 		r = 2 * e
 	}

@@ -454,3 +454,27 @@ func TestFewElements(t *testing.T) {
 		t.Errorf("%s %v", list(found), err)
 	}
 }
+
+// Numbers whose squares overflow give findings that JSON can hold, or none.
+func TestHugeNumbers(t *testing.T) {
+	for _, f := range faults {
+		s := newSample([]int64{2, 32, 14, 14}, dtype.Float64, "normal", "none", 5)
+		if f.skip != nil && f.skip(s) || f.name == "through bfloat16" {
+			continue
+		}
+		f.do(s)
+		s.Got, s.Want, s.Other = times(s.Got, 1e200), times(s.Want, 1e200), nil
+		found, err := Find(s.Case)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if !(f.Explained >= 0 && f.Explained <= 1) {
+				t.Errorf("%s: %+v", f.Kind, f)
+			}
+		}
+		if _, err := json.Marshal(found); err != nil {
+			t.Errorf("%s: %v", f.name, err)
+		}
+	}
+}
