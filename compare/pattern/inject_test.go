@@ -456,7 +456,7 @@ func TestInjected(t *testing.T) {
 							if f.data != nil && !slices.Contains(f.data, data) || f.skip != nil && f.skip(s) {
 								continue
 							}
-							if turn++; mix(uint64(turn))%6 != 0 { // all of them take long and tell little more
+							if turn++; mix(uint64(turn))%9 != 0 { // all of them take long and tell little more
 								continue
 							}
 							f.do(s)
