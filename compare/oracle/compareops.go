@@ -28,7 +28,7 @@ func init() {
 	ask(math.IsNaN, "IsNan")
 	ask(func(x float64) bool { return math.IsInf(x, 0) }, "IsInf")
 	ask(func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }, "IsFinite")
-	register(single(buildSelect), "Select", "SelectV2", "Where")
+	register(single(buildSelect), "Select", "SelectV2")
 }
 
 // buildSelect: y = condition ? x1 : x2, broadcast; a condition with one axis may

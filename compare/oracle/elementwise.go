@@ -150,7 +150,7 @@ func init() {
 	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
 		whole := integers(c)
 		return elementsOf(divKernel(c.ulps(), whole), nil, whole, in)
-	}}, "Div", "TruncateDiv")
+	}}, "Div")
 	pick := func(f func(a, b float64) float64, f32 func(x [][]float32, y []float32)) elementwise {
 		return elementwise{operands: 2, keeps: true, build: func(c *Call, in []Values) (Values, error) {
 			return elementsOf(pickKernel(f), f32, true, in)
@@ -162,7 +162,7 @@ func init() {
 	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
 		return elementsOf(squaredDifference(c.unit()), nil, false, in)
 	}}, "SquaredDifference")
-	registerPart(elementwise{operands: 2, build: buildFloorMod}, "FloorMod", "Mod")
+	registerPart(elementwise{operands: 2, build: buildFloorMod}, "FloorMod")
 	registerPart(elementwise{operands: 2, build: buildFloorDiv}, "FloorDiv")
 }
 

@@ -99,7 +99,7 @@ func init() {
 	}
 	exact(func(x float64) float64 { return -x }, true, nil, "Neg")
 	exact(math.Abs, true, nil, "Abs")
-	exact(func(x float64) float64 { return x }, true, nil, "Identity", "StopGradient", "PreventGradient", "Bypass")
+	exact(func(x float64) float64 { return x }, true, nil, "Identity", "StopGradient", "PreventGradient")
 	exact(sign, true, nil, "Sign")
 	rounding := func(f func(x float64) float64, types ...string) {
 		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {

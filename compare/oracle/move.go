@@ -19,8 +19,7 @@ func init() {
 			return transData(c, x)
 		}
 		return c.asRecorded(x, 0)
-	}), "TransData", "Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "SqueezeV3", "ExpandDims", "ExpandDimsV2", "Unsqueeze", "UnsqueezeV2", "UnsqueezeV3", "FormatTransfer",
-		"MemcpyAsync", "ReFormat")
+	}), "TransData", "Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "SqueezeV3", "ExpandDims", "ExpandDimsV2", "Unsqueeze", "UnsqueezeV2", "UnsqueezeV3", "MemcpyAsync")
 	register(single(buildTranspose), "Transpose", "TransposeD")
 	register(single(buildReadSelect), "ReadSelect")
 	register(single(buildBroadcast), "BroadcastTo", "BroadcastToD", "ExpandD", "Expand", "Fill")

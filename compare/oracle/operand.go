@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"io"
 	"slices"
 
@@ -263,4 +264,18 @@ func (o *operand) At(idx []int64, y, b []float64) error {
 		dtype.Widen64(o.typ, y[i:i+1], o.raw)
 	}
 	return nil
+}
+
+// words reads the elements of a tensor of 64-bit integers, all their bits.
+func (o *operand) words() ([]uint64, error) {
+	n := o.view.Len()
+	if o.typ.Bits() != 64 || n > maxHeld {
+		return nil, refuse(BadType, o.name, o.typ.String())
+	}
+	out := make([]uint64, n)
+	return out, o.read(0, n, func(at int64, raw []byte, n int64) {
+		for i := range n {
+			out[at+i] = binary.LittleEndian.Uint64(raw[8*i:])
+		}
+	})
 }

@@ -69,7 +69,7 @@ func init() {
 	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) (Values, error) {
 		return elementsOf(clamp(0, 6), nil, true, in)
 	}}, "Relu6")
-	register(single(buildClip), "ClipByValue", "ClipByValueV2", "HardTanh")
+	register(single(buildClip), "ClipByValue", "ClipByValueV2")
 	register(single(buildPRelu), "PRelu")
 	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
 		alpha, err := c.floatAttr("alpha", 1)

@@ -1,0 +1,184 @@
+package oracle
+
+import (
+	"slices"
+)
+
+// Transposed convolutions and the gradients of convolutions, as convolutions.
+// Prototypes: nn_calculation_ops.h.
+
+func init() {
+	register(single(func(c *Call) (Values, error) {
+		x, w := "x", "filter"
+		return c.transposedConv(x, w, 0)
+	}), "Conv2DTranspose", "Conv2DTransposeD", "Deconvolution", "Conv3DTranspose", "Conv3DTransposeD")
+	register(single(func(c *Call) (Values, error) { return c.transposedConv("out_backprop", "filter", 1) }),
+		"Conv2DBackpropInput", "Conv2DBackpropInputD", "Conv3DBackpropInput", "Conv3DBackpropInputD")
+	register(single(buildFilterGrad), "Conv2DBackpropFilter", "Conv2DBackpropFilterD", "Conv3DBackpropFilter", "Conv3DBackpropFilterD")
+}
+
+// transposedConv: y[n,ci,p] = Σ dy[n,co,q]·w[co,ci,k] over all q·stride - before +
+// k·dilation = p. That is the convolution of dy, its elements stride apart,
+// with the turned filter w[co,ci,K-1-k], padded by (K-1)·dilation - before.
+func (c *Call) transposedConv(gradient, filter string, slot int) (Values, error) {
+	// The operators without D begin with the size of the result, which the
+	// recorded output has as well.
+	skip := 0
+	if _, named := c.names["input_size"]; named || c.names[gradient] == 0 && len(c.names) == 0 && !dTyped(c.Type) && c.Type != "Deconvolution" {
+		skip = 1
+	}
+	first, second := 0, 1
+	if slot == 1 {
+		first, second = 1, 0 // filter comes before the gradient
+	}
+	dy, err := c.need(gradient, first+skip)
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.need(filter, second+skip)
+	if err != nil {
+		return nil, err
+	}
+	rank := len(dy.shape)
+	shape, ok := c.out(0)
+	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(w.shape) != rank {
+		return nil, refuse(ShapesDiffer, shapeText(dy.shape, w.shape, shape))
+	}
+	want := plainAxes(rank)
+	axes := dy.axesOr(want)
+	xs, _, err := channelsFirst(dy, axes, want)
+	if err != nil {
+		return nil, err
+	}
+	ws, _, err := channelsFirst(w, w.axesOr(want), want)
+	if err != nil {
+		return nil, err
+	}
+	sorted, perm, err := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
+	if err != nil {
+		return nil, err
+	}
+	out, sw := sorted.Shape(), ws.Shape()
+	groups, err := c.intAttr("groups", 1)
+	if err != nil {
+		return nil, err
+	}
+	if groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1] {
+		return nil, refuse(ShapesDiffer, shapeText(xs.Shape(), sw, out))
+	}
+	// The forward convolution, from out to dy, is what the attributes speak of.
+	strides, err := c.intsAttr("strides")
+	if err != nil {
+		return nil, err
+	}
+	if strides == nil {
+		return nil, refuse(NoAttribute, "strides")
+	}
+	g, err := c.attributes(axes, strides, out[2:], sw[2:], xs.Shape()[2:])
+	if err != nil {
+		return nil, err
+	}
+	turned := turnFilter(ws, groups)
+	back := geometry{stride: ones(rank - 2), dilation: g.dilation, spread: g.stride, before: make([]int64, rank-2)}
+	for i := range back.before {
+		back.before[i] = (sw[2+i]-1)*g.dilation[i] - g.before[i]
+	}
+	var bias Values
+	if o := c.input("bias", 2+skip); o != nil && slot == 0 {
+		bias = o
+	}
+	v, err := c.newConv(xs, turned, bias, groups, back, out[2:])
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(v.shape, out) {
+		return nil, refuse(ShapeComputed, shapeText(v.shape), shapeText(out))
+	}
+	return transpose(v, inverse(perm)), nil
+}
+
+func dTyped(t string) bool { return t[len(t)-1] == 'D' && t != "Conv2D" && t != "Conv3D" }
+
+// turnFilter makes of w (O, I/groups, kernel) the filter (I, O/groups, kernel) with
+// the kernel turned around.
+func turnFilter(w Values, groups int64) Values {
+	s := w.Shape()
+	steps := rowMajor(s)
+	og := s[0] / groups
+	shape := []int64{groups, s[1], og}
+	step := []int64{og * steps[0], steps[1], steps[0]}
+	off := int64(0)
+	for i := 2; i < len(s); i++ {
+		shape, step = append(shape, s[i]), append(step, -steps[i])
+		off += (s[i] - 1) * steps[i]
+	}
+	turned := newStrided(w, shape, step, off)
+	return reshape(turned, append([]int64{groups * s[1], og}, s[2:]...))
+}
+
+// buildFilterGrad: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], the
+// convolution of x with the images in place of channels by dy in place of the
+// filter; stride and dilation change places.
+func buildFilterGrad(c *Call) (Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	k := 2
+	if dTyped(c.Type) {
+		k = 1
+	}
+	dy, err := c.need("out_backprop", k)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := c.intAttr("groups", 1)
+	if err != nil {
+		return nil, err
+	}
+	rank := len(x.shape)
+	shape, ok := c.out(0)
+	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank {
+		return nil, refuse(ShapesDiffer, shapeText(x.shape, dy.shape, shape))
+	}
+	if groups != 1 {
+		return nil, refuse(Unsupported, "groups")
+	}
+	want := plainAxes(rank)
+	axes := x.axesOr(want)
+	xs, _, err := channelsFirst(x, axes, want)
+	if err != nil {
+		return nil, err
+	}
+	ds, _, err := channelsFirst(dy, dy.axesOr(want), want)
+	if err != nil {
+		return nil, err
+	}
+	sorted, perm, err := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
+	if err != nil {
+		return nil, err
+	}
+	kernel := sorted.Shape()[2:]
+	strides, err := c.intsAttr("strides")
+	if err != nil {
+		return nil, err
+	}
+	if strides == nil {
+		return nil, refuse(NoAttribute, "strides")
+	}
+	g, err := c.attributes(axes, strides, xs.Shape()[2:], kernel, ds.Shape()[2:])
+	if err != nil {
+		return nil, err
+	}
+	g.stride, g.dilation = g.dilation, g.stride
+	swap := []int{1, 0, 2, 3, 4}[:rank]
+	v, err := c.newConv(transpose(xs, swap), transpose(ds, swap), nil, 1, g, kernel)
+	if err != nil {
+		return nil, err
+	}
+	back := transpose(v, swap)
+	if !slices.Equal(back.Shape(), sorted.Shape()) {
+		return nil, refuse(ShapeComputed, shapeText(back.Shape()), shapeText(sorted.Shape()))
+	}
+	return transpose(back, inverse(perm)), nil
+}

@@ -1,0 +1,383 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+func init() {
+	register(single(buildArg(math.Inf(-1), func(a, b float64) bool { return a > b })), "ArgMax", "ArgMaxD", "ArgMaxV2")
+	register(single(buildArg(math.Inf(1), func(a, b float64) bool { return a < b })), "ArgMin", "ArgMinD", "ArgMinV2")
+	register(one(buildTopK), "TopK", "TopKD", "TopKV2", "TopKV2D")
+	register(single(buildConfusionTranspose), "ConfusionTransposeD")
+	register(single(buildPower), "Power")
+	register(single(buildScale), "Scale")
+	register(single(buildAxpy), "Axpy")
+	withNumber := func(f func(a arith, x, k num) num, types ...string) {
+		register(single(func(c *Call) (Values, error) {
+			x, err := c.at(0)
+			if err != nil {
+				return nil, err
+			}
+			k, err := c.floatAttr("value", math.NaN())
+			if err != nil || math.IsNaN(k) {
+				return nil, refuse(NoAttribute, "value")
+			}
+			a, u := c.arith(), precisionFor(x.typ).v
+			// The number may be rounded to the type of x first.
+			n := num{k, u * abs(k)}
+			if precisionFor(x.typ).round(k) == k {
+				n.b = 0
+			}
+			return formulaOf(func(v []num) num { return f(a, v[0], n) }, x)
+		}), types...)
+	}
+	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "Muls")
+	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "Adds")
+	like := func(value float64, types ...string) {
+		register(single(func(c *Call) (Values, error) {
+			shape, ok := c.out(0)
+			if !ok {
+				return nil, refuse(NoOutput)
+			}
+			v, _ := broadcast(scalar(value), shape)
+			return v, nil
+		}), types...)
+	}
+	like(0, "ZerosLike")
+	like(1, "OnesLike")
+	register(one(buildRmsNorm), "RmsNorm")
+	register(one(buildLayerNormGrad), "LayerNormGrad")
+}
+
+// buildArg: where the largest (smallest) element of an axis is. Of equal ones a
+// device may take any: there nothing is said.
+func buildArg(start float64, better func(a, b float64) bool) func(c *Call) (Values, error) {
+	return func(c *Call) (Values, error) {
+		x, err := c.need("x", 0)
+		if err != nil {
+			return nil, err
+		}
+		axis, err := c.axisOf("dimension", "dimension", -1, len(x.shape))
+		if err != nil {
+			return nil, err
+		}
+		if c.attrs.Get("dimension") == nil && c.attrs.Get("axis") != nil {
+			if axis, err = c.axisOf("axis", "axis", -1, len(x.shape)); err != nil {
+				return nil, err
+			}
+		}
+		return c.reduction(x, []int{axis}, false, true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+			return func(x, e []float64) (float64, float64) {
+				best, at, b := start, 0, 0.0
+				for i, v := range x {
+					switch {
+					case math.IsNaN(v):
+						return 0, math.Inf(1)
+					case v == best:
+						b = math.Inf(1)
+					case better(v, best):
+						best, at, b = v, i, 0
+					}
+				}
+				return float64(at), b
+			}
+		})
+	}
+}
+
+// buildTopK: the k largest elements of the last axis in order, and where they
+// are; of equal ones any may come first.
+func buildTopK(c *Call) ([]Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	shape, ok := c.out(0)
+	rank := len(x.shape)
+	if !ok || rank == 0 || len(shape) != rank || !slices.Equal(shape[:rank-1], x.shape[:rank-1]) || shape[rank-1] > x.shape[rank-1] {
+		return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+	}
+	largest, err := c.boolAttr("largest", true)
+	if err != nil {
+		return nil, err
+	}
+	if sorted, err := c.boolAttr("sorted", true); err != nil || !sorted {
+		return nil, refuse(Unsupported, "sorted false")
+	}
+	n := x.shape[rank-1]
+	order := newRows(x, n, func(_ int64, x, e, y, b []float64) {
+		idx := make([]int, len(x))
+		for i := range idx {
+			idx[i] = i
+		}
+		sort.SliceStable(idx, func(a, b int) bool {
+			if largest {
+				return x[idx[a]] > x[idx[b]]
+			}
+			return x[idx[a]] < x[idx[b]]
+		})
+		for i, p := range idx {
+			y[i], b[i] = float64(p), 0
+			if i > 0 && x[idx[i-1]] == x[p] || i+1 < len(idx) && x[idx[i+1]] == x[p] {
+				b[i] = math.Inf(1)
+			}
+		}
+	})
+	values := newRows(x, n, func(_ int64, x, e, y, b []float64) {
+		copy(y, x)
+		slices.Sort(y)
+		if largest {
+			slices.Reverse(y)
+		}
+		clear(b)
+	})
+	zero := make([]int64, rank)
+	return []Values{cut(values, zero, shape, ones(rank)), cut(order, zero, shape, ones(rank))}, nil
+}
+
+// buildConfusionTranspose is a transposition and a reshape, in either order.
+func buildConfusionTranspose(c *Call) (Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	first, err := c.boolAttr("transpose_first", true)
+	if err != nil {
+		return nil, err
+	}
+	var v Values = x
+	if !first {
+		shape, err := c.intsAttr("shape")
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || len(shape) > maxRank || count(shape) != count(x.shape) {
+			return nil, refuse(BadAttribute, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape))
+		}
+		v = reshape(x, shape)
+	}
+	perm, err := c.axesAttr("perm", len(v.Shape()))
+	if err != nil {
+		return nil, err
+	}
+	if len(perm) != len(v.Shape()) {
+		return nil, refuse(NoAttribute, "perm")
+	}
+	return c.asRecorded(transpose(v, perm), 0)
+}
+
+// buildPower: y = (shift + scale·x)^power.
+func buildPower(c *Call) (Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	power, err := c.floatAttr("power", 1)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := c.floatAttr("scale", 1)
+	if err != nil {
+		return nil, err
+	}
+	shift, err := c.floatAttr("shift", 0)
+	if err != nil {
+		return nil, err
+	}
+	a := c.arith()
+	return formulaOf(func(v []num) num {
+		z := a.add(a.mul(v[0], exactNum(scale)), exactNum(shift))
+		if power == 1 {
+			return z
+		}
+		y := math.Pow(z.y, power)
+		l := 0.0
+		if z.y != 0 {
+			l = math.Log(abs(z.y))
+		}
+		b := abs(y) * a.ulps * (2 + abs(power*l))
+		if z.b > 0 {
+			b += 1.1 * abs(y*power) * z.b / max(abs(z.y)-z.b, 0)
+		}
+		return num{y, b}
+	}, x)
+}
+
+// buildScale: y = x·scale + bias along the channels.
+func buildScale(c *Call) (Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	slots := []*operand{c.input("scale", 1)}
+	if b := c.input("bias", 2); b != nil {
+		slots = append(slots, b)
+	}
+	in := []Values{x}
+	for _, o := range slots {
+		if o == nil {
+			return nil, refuse(NoInput, "scale")
+		}
+		if sameShape(o.shape, x.shape) {
+			in = append(in, reshape(o, x.shape))
+			continue
+		}
+		v, err := perChannel(x, o, x.axesOr(""))
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, v)
+	}
+	a := c.arith()
+	return formulaOf(func(v []num) num {
+		y := a.mul(v[0], v[1])
+		if len(v) > 2 {
+			y = a.add(y, v[2])
+		}
+		return y
+	}, in...)
+}
+
+// buildAxpy: y = x1 + alpha·x2.
+func buildAxpy(c *Call) (Values, error) {
+	in := c.all()
+	if len(in) != 2 {
+		return nil, refuse(InputCount, len(in), 2)
+	}
+	alpha, err := c.floatAttr("alpha", 1)
+	if err != nil {
+		return nil, err
+	}
+	a := c.arith()
+	return formulaOf(func(v []num) num { return a.add(v[0], a.mul(v[1], exactNum(alpha))) }, in...)
+}
+
+// buildRmsNorm: y = x·gamma/√(mean(x²) + ε) over the axes of gamma, and the
+// reciprocal root beside it.
+func buildRmsNorm(c *Call) ([]Values, error) {
+	x, err := c.need("x", 0)
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.need("gamma", 1)
+	if err != nil {
+		return nil, err
+	}
+	eps, err := c.floatAttr("epsilon", 1e-6)
+	if err != nil {
+		return nil, err
+	}
+	n := count(w.shape)
+	lead := len(x.shape) - len(w.shape)
+	if lead < 0 || !slices.Equal(x.shape[lead:], w.shape) || n == 0 || n > maxDense {
+		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape))
+	}
+	weight, err := numbers(w)
+	if err != nil {
+		return nil, err
+	}
+	a, g := c.arith(), gamma(float64(n+2), c.sumUnit())
+	root := func(x []float64) num {
+		s := 0.0
+		for _, v := range x {
+			s += v * v
+		}
+		s /= float64(n)
+		return a.rsqrt(a.add(num{s, g * s}, exactNum(eps)))
+	}
+	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
+		r := root(x)
+		for i, v := range x {
+			z := a.mul(a.mul(exactNum(v), r), exactNum(weight[i]))
+			y[i], b[i] = z.y, z.b
+		}
+	})
+	rstd := &reduced{shape: x.shape[:lead], in: x, n: n, f: func(x, _ []float64) (float64, float64) {
+		r := root(x)
+		return r.y, r.b
+	}}
+	second, err := c.asRecorded(rstd, 1)
+	return []Values{y, second}, err
+}
+
+// buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)
+// and h = dy·gamma: dx = (h - mean(h) - x̂·mean(h·x̂))/√(variance + ε), Σ dy·x̂ and
+// Σ dy over the rows.
+func buildLayerNormGrad(c *Call) ([]Values, error) {
+	var in [5]*operand
+	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
+		o, err := c.need(name, i)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = o
+	}
+	eps, err := c.floatAttr("epsilon", 1e-7)
+	if err != nil {
+		return nil, err
+	}
+	x, n := in[1], count(in[4].shape)
+	total := count(x.shape)
+	if n == 0 || n > maxDense || total%n != 0 || count(in[0].shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
+		return nil, refuse(ShapesDiffer, shapeText(in[0].shape, x.shape, in[2].shape, in[3].shape, in[4].shape))
+	}
+	rows := total / n
+	flat := []int64{rows, n}
+	column := []int64{rows, 1}
+	a := c.arith()
+	hat := func(v []num) num { // x, variance, mean
+		r := a.rsqrt(a.add(v[1], exactNum(eps)))
+		return a.mul(a.sub(v[0], v[2]), r)
+	}
+	xs, dys := reshape(x, flat), reshape(in[0], flat)
+	vs, ms, gs := reshape(in[2], column), reshape(in[3], column), reshape(in[4], []int64{1, n})
+	normal, err := formulaOf(hat, xs, vs, ms)
+	if err != nil {
+		return nil, err
+	}
+	h, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, gs)
+	if err != nil {
+		return nil, err
+	}
+	both, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, h, normal)
+	if err != nil {
+		return nil, err
+	}
+	mean := func(v Values) (Values, error) {
+		return held(&reduced{shape: column, in: v, n: n, f: sumOf(c.sumUnit(), n, float64(n))})
+	}
+	first, err := mean(h)
+	if err != nil {
+		return nil, err
+	}
+	second, err := mean(both)
+	if err != nil {
+		return nil, err
+	}
+	dx, err := formulaOf(func(v []num) num {
+		r := a.rsqrt(a.add(v[4], exactNum(eps)))
+		return a.mul(a.sub(a.sub(v[0], v[1]), a.mul(v[2], v[3])), r)
+	}, h, first, normal, second, vs)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, normal)
+	if err != nil {
+		return nil, err
+	}
+	out := []Values{dx}
+	for _, v := range []Values{scale, dys} {
+		moved, _, k := lastAxes(v, []int{0})
+		out = append(out, &reduced{shape: []int64{n}, in: moved, n: k, f: sumOf(c.sumUnit(), k, 1)})
+	}
+	for i := range out {
+		if i < len(c.outs) {
+			if out[i], err = c.asRecorded(out[i], i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
