@@ -155,12 +155,31 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	if j.flushed > 0 {
 		suspect(Flushed, j.flushed)
 	}
+	if j.lost > 0 {
+		suspect(LostNaN, j.lost)
+	}
 	if j.rounding > 0 {
 		suspect(Rounding, j.rounding)
 	}
-	if mean, limit, yes := j.oneSided(); yes && j.saturated == 0 {
+	if mean, limit, yes := j.oneSided(); yes && j.saturated == 0 && c.independent(best) {
 		suspect(OneSided, mean, limit)
 	}
+}
+
+// independent reports whether roundings of elements have nothing to do with each
+// other. They have where an operand is repeated along others: a mask of a few
+// large numbers rounds the same way in every row.
+func (c *checker) independent(r Reading) bool {
+	if isProduct(r.out(c.index)) {
+		return true
+	}
+	n := c.rec.view.Len()
+	for _, o := range c.call.operands() {
+		if k := o.view.Len(); k > 1 && k < n {
+			return false
+		}
+	}
+	return true
 }
 
 // fill copies the worst element.

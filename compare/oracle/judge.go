@@ -16,6 +16,7 @@ type judge struct {
 	rounding       int64 // within it, but no rounding to nearest of anything within B
 	saturated      int64
 	flushed        int64
+	lost           int64 // numbers in place of NaN
 
 	ratio           float64
 	worst           int64
@@ -127,21 +128,25 @@ func (j *judge) nearest(found, y, b float64) bool {
 }
 
 // expectNaN judges an element that should be NaN. With an infinite bound it may
-// be anything, as the maximum of NaN may. Devices that only saturate make 0 of
-// NaN.
+// be anything, as the maximum of NaN may. Moving elements keeps NaN. Of
+// arithmetic, devices that only saturate make 0, and any other number is odd: NaN
+// here comes of Inf - Inf or of NaN among the inputs, for which no bound holds.
 func (j *judge) expectNaN(i int64, found, b float64) {
 	switch {
 	case math.IsNaN(found):
 		j.judged++
 		j.explained(i, found, math.NaN(), 0, 0)
 	case math.IsInf(b, 1):
-	case found == 0 && !j.p.integer:
-		j.judged++
-		j.saturated++
 	case j.p.integer:
-	default:
+	case j.exact:
 		j.judged++
 		j.miss(i, found, math.NaN(), b, math.Inf(1))
+	case found == 0:
+		j.judged++
+		j.saturated++
+	default:
+		j.judged++
+		j.lost++
 	}
 }
 

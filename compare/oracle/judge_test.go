@@ -10,7 +10,7 @@ import (
 // TestJudge holds single elements against what operators.md says of them.
 func TestJudge(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	type want struct{ beyond, saturated, flushed, judged int64 }
+	type want struct{ beyond, saturated, flushed, judged, lost int64 }
 	for _, c := range []struct {
 		name        string
 		typ         dtype.Type
@@ -18,35 +18,37 @@ func TestJudge(t *testing.T) {
 		found, y, b float64
 		want        want
 	}{
-		{"equal", dtype.Float16, false, 1, 1, 0, want{0, 0, 0, 1}},
-		{"half a unit", dtype.Float16, false, 1, 1 + 0x1p-11, 0, want{0, 0, 0, 1}},
-		{"three units", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0, want{1, 0, 0, 1}},
-		{"three units in a bound", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0.01, want{0, 0, 0, 1}},
-		{"subnormal", dtype.Float16, false, 0x1p-24, 0x1.8p-24, 0, want{0, 0, 0, 1}},
-		{"flushed", dtype.Float16, false, 0, 0x1p-15, 0, want{0, 0, 1, 1}},
-		{"zero for a normal number", dtype.Float16, false, 0, 0x1p-13, 0, want{1, 0, 0, 1}},
-		{"moved and changed", dtype.Float16, true, 1, 1 + 0x1p-10, 0, want{1, 0, 0, 1}},
-		{"signed zeros", dtype.Float16, true, math.Copysign(0, -1), 0, 0, want{0, 0, 0, 1}},
-		{"NaN for a number", dtype.Float16, false, nan, 1, 0.5, want{1, 0, 0, 1}},
-		{"NaN for NaN", dtype.Float16, false, nan, nan, 0, want{0, 0, 0, 1}},
-		{"a number for NaN", dtype.Float16, false, 3, nan, 0, want{1, 0, 0, 1}},
-		{"0 for NaN", dtype.Float16, false, 0, nan, 0, want{0, 1, 0, 1}},
-		{"anything for NaN or not", dtype.Float16, false, 3, nan, inf, want{0, 0, 0, 0}},
-		{"overflow", dtype.Float16, false, inf, 65520, 0, want{0, 0, 0, 1}},
-		{"overflow of the other sign", dtype.Float16, false, -inf, 65520, 0, want{1, 0, 0, 1}},
-		{"no overflow yet", dtype.Float16, false, 65504, 65515, 0, want{0, 0, 0, 1}},
-		{"Inf too early", dtype.Float16, false, inf, 65000, 1, want{1, 0, 0, 1}},
-		{"Inf within the bound", dtype.Float16, false, inf, 65500, 40, want{0, 0, 0, 1}},
-		{"saturated", dtype.Float16, false, 65504, 70000, 0, want{0, 1, 0, 1}},
-		{"neither", dtype.Float16, false, 60000, 70000, 0, want{1, 0, 0, 1}},
-		{"no bound", dtype.Float16, false, 5, 1, inf, want{0, 0, 0, 0}},
-		{"float32", dtype.Float32, false, 1 + 0x1p-22, 1, 0, want{1, 0, 0, 1}},
-		{"bfloat16", dtype.BFloat16, false, 1, 1 + 0x1p-9, 0, want{0, 0, 0, 1}},
-		{"integers", dtype.Int32, true, 5, 6, 0, want{1, 0, 0, 1}},
+		{"equal", dtype.Float16, false, 1, 1, 0, want{0, 0, 0, 1, 0}},
+		{"half a unit", dtype.Float16, false, 1, 1 + 0x1p-11, 0, want{0, 0, 0, 1, 0}},
+		{"three units", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0, want{1, 0, 0, 1, 0}},
+		{"three units in a bound", dtype.Float16, false, 1 + 3*0x1p-10, 1, 0.01, want{0, 0, 0, 1, 0}},
+		{"subnormal", dtype.Float16, false, 0x1p-24, 0x1.8p-24, 0, want{0, 0, 0, 1, 0}},
+		{"flushed", dtype.Float16, false, 0, 0x1p-15, 0, want{0, 0, 1, 1, 0}},
+		{"zero for a normal number", dtype.Float16, false, 0, 0x1p-13, 0, want{1, 0, 0, 1, 0}},
+		{"moved and changed", dtype.Float16, true, 1, 1 + 0x1p-10, 0, want{1, 0, 0, 1, 0}},
+		{"signed zeros", dtype.Float16, true, math.Copysign(0, -1), 0, 0, want{0, 0, 0, 1, 0}},
+		{"NaN for a number", dtype.Float16, false, nan, 1, 0.5, want{1, 0, 0, 1, 0}},
+		{"NaN for NaN", dtype.Float16, false, nan, nan, 0, want{0, 0, 0, 1, 0}},
+		{"a number for NaN", dtype.Float16, false, 3, nan, 0, want{0, 0, 0, 1, 1}},
+		{"a number for NaN that was moved", dtype.Float16, true, 3, nan, 0, want{1, 0, 0, 1, 0}},
+		{"0 for NaN that was moved", dtype.Float16, true, 0, nan, 0, want{1, 0, 0, 1, 0}},
+		{"0 for NaN", dtype.Float16, false, 0, nan, 0, want{0, 1, 0, 1, 0}},
+		{"anything for NaN or not", dtype.Float16, false, 3, nan, inf, want{0, 0, 0, 0, 0}},
+		{"overflow", dtype.Float16, false, inf, 65520, 0, want{0, 0, 0, 1, 0}},
+		{"overflow of the other sign", dtype.Float16, false, -inf, 65520, 0, want{1, 0, 0, 1, 0}},
+		{"no overflow yet", dtype.Float16, false, 65504, 65515, 0, want{0, 0, 0, 1, 0}},
+		{"Inf too early", dtype.Float16, false, inf, 65000, 1, want{1, 0, 0, 1, 0}},
+		{"Inf within the bound", dtype.Float16, false, inf, 65500, 40, want{0, 0, 0, 1, 0}},
+		{"saturated", dtype.Float16, false, 65504, 70000, 0, want{0, 1, 0, 1, 0}},
+		{"neither", dtype.Float16, false, 60000, 70000, 0, want{1, 0, 0, 1, 0}},
+		{"no bound", dtype.Float16, false, 5, 1, inf, want{0, 0, 0, 0, 0}},
+		{"float32", dtype.Float32, false, 1 + 0x1p-22, 1, 0, want{1, 0, 0, 1, 0}},
+		{"bfloat16", dtype.BFloat16, false, 1, 1 + 0x1p-9, 0, want{0, 0, 0, 1, 0}},
+		{"integers", dtype.Int32, true, 5, 6, 0, want{1, 0, 0, 1, 0}},
 	} {
 		j := newJudge(c.typ, c.exact)
 		j.element(0, c.found, c.y, c.b)
-		if got := (want{j.beyond, j.saturated, j.flushed, j.judged}); got != c.want {
+		if got := (want{j.beyond, j.saturated, j.flushed, j.judged, j.lost}); got != c.want {
 			t.Errorf("%s: found %g for %g ± %g: %+v, want %+v", c.name, c.found, c.y, c.b, got, c.want)
 		}
 	}

@@ -43,6 +43,7 @@ const (
 	LowPrecision result.Kind = "check-low-precision" // elements that only lower precision explains
 	Saturated    result.Kind = "check-saturated"     // elements at the type's largest number, or 0, for Inf or NaN
 	Flushed      result.Kind = "check-flushed"       // subnormal elements that are 0
+	LostNaN      result.Kind = "check-lost-nan"      // elements that are numbers where NaN was expected
 	OneSided     result.Kind = "check-one-sided"     // mean error, what chance allows
 	Rounding     result.Kind = "check-rounding"      // elements that no rounding to nearest gives, though within the bound
 	RankDiffers  result.Kind = "check-rank-differs"  // elements in which this rank differs from the others
