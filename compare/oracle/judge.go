@@ -181,8 +181,8 @@ func (j *judge) count(off, y float64) {
 const minOneSided = 1000
 
 // oneSided tests whether errors are all to one side: with n elements whose
-// last rounding is to v, |mean error| > 6·v·rms/√n. Fault-free outputs in
-// float16 reach 1.4 in place of the 6, a factor of 1.0001 at least 13. Types
+// last rounding is to v, |mean error| > 8·v·rms/√n. Fault-free outputs in
+// float16 reach 1.4 in place of the 8, a factor of 1.0001 at least 13. Types
 // finer than float16 are left out: there the errors of functions lead, which
 // may well be to one side.
 func (j *judge) oneSided() (mean, limit float64, yes bool) {
@@ -191,6 +191,6 @@ func (j *judge) oneSided() (mean, limit float64, yes bool) {
 	}
 	n := float64(j.n)
 	mean = j.sum / n
-	limit = 6 * j.p.v * math.Sqrt(j.sumSquares/n) / math.Sqrt(n)
+	limit = 8 * j.p.v * math.Sqrt(j.sumSquares/n) / math.Sqrt(n)
 	return mean, limit, abs(mean) > limit
 }

@@ -132,7 +132,7 @@ func (c *recordedCase) op(t testing.TB) *graph.Op {
 		desc("output_desc", out)
 	}
 	b.WriteString(" } }\n")
-	m, err := read.Read(strings.NewReader(b.String()), "graph.txt")
+	m, err := read.Read(t.Context(), strings.NewReader(b.String()), "graph.txt")
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", c, err, b.String())
 	}
