@@ -108,7 +108,7 @@ func TestForgedProfile(t *testing.T) {
 	}
 }
 
-// TestShortJSON: a file that was cut short anywhere is an error, never a panic or
+// TestShortJSON: a file that was cut short is an error, never a panic or
 // a shorter table.
 func TestShortJSON(t *testing.T) {
 	table := &result.Table{Rows: make([]result.Row, 2), Ops: make([]result.Operator, 2)}
@@ -118,7 +118,7 @@ func TestShortJSON(t *testing.T) {
 		fill(r, reflect.ValueOf(&table.Ops[i]).Elem())
 	}
 	text := bytes.TrimSpace(write(t, &verdict.Judged{Table: table, Profile: verdict.Default()}))
-	for n := range text {
+	for n := 0; n < len(text); n += 1 + n/100 {
 		if _, err := ReadJSON(bytes.NewReader(text[:n])); err == nil {
 			t.Fatalf("the first %d of %d bytes are read as a table", n, len(text))
 		}
