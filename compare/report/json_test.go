@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -224,6 +225,54 @@ func BenchmarkReadJSON(b *testing.B) {
 	for b.Loop() {
 		if _, err := ReadJSON(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestColumns: no two facts go by one name.
+func TestColumns(t *testing.T) {
+	var row result.Row
+	var op result.Operator
+	var meta result.Meta
+	for _, s := range []set{rowSet(func(int) *result.Row { return &row }), opSet(func(int) *result.Operator { return &op }), metaSet(&meta)} {
+		seen := map[string]bool{}
+		for _, c := range s.columns {
+			if seen[c.name] {
+				t.Errorf("two columns %s", c.name)
+			}
+			seen[c.name] = true
+		}
+		for _, p := range s.parts {
+			if seen[p.name] {
+				t.Errorf("two parts %s", p.name)
+			}
+			seen[p.name] = true
+		}
+	}
+}
+
+// full is a disk with little space left.
+type full struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.left -= len(b); f.left < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+// TestFullDisk: no renderer takes a file that was cut short for a whole one.
+func TestFullDisk(t *testing.T) {
+	j := verdict.Judge(largeTable(200), verdict.Options{})
+	for name, render := range map[string]func(io.Writer, *verdict.Judged) error{
+		"json": WriteJSON, "junit": JUnit{}.Write, "sarif": SARIF{}.Write,
+	} {
+		for _, left := range []int{0, 100, 1000} {
+			if err := render(&full{left}, j); !errors.Is(err, errFull) {
+				t.Errorf("%s with %d bytes left: %v", name, left, err)
+			}
 		}
 	}
 }
