@@ -73,8 +73,8 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		cfg.Scalar = oldScalarLike(left.shape)
 		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
 	}
-	spare := newCrew(max(1, runtime.GOMAXPROCS(0)-1)) // besides this goroutine
-	values, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, new(scratch), spare)
+	spare := newCrewOf(max(1, runtime.GOMAXPROCS(0)-1), nil) // besides this goroutine
+	values, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, &Worker{crew: spare})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -193,9 +193,12 @@ func subFolders(dir string) ([]string, error) {
 func ExitCode(err error) int {
 	var code *CodeError
 	var rule *graph.Error
+	var missing *missingError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &missing):
+		return codeNoDump
 	case errors.As(err, &code):
 		return code.Code
 	case errors.As(err, &rule):

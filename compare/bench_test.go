@@ -75,7 +75,7 @@ func writePairOf(tb testing.TB, dir string, count int, n int64, typ int) Job {
 		}
 		fill(path, head, gold)
 	}
-	return Job{Mine: npu, Golden: golden}
+	return Job{Left: npu, Right: golden}
 }
 
 // compareOnce runs a job and returns how long it took, opening included.

@@ -8,12 +8,12 @@ import (
 
 // covered counts the operators of the left side whose outputs have a partner on
 // the right, for either way of pairing. No file is opened for it.
-func (o *Options) covered() map[result.How]int {
-	e := &engine{opt: *o}
+func (o *Folders) covered() map[result.How]int {
+	e := newEngine(o)
 	n := map[result.How]int{}
-	arrays := arrayNames(o.Golden)
-	for _, op := range o.Mine.Ops {
-		if o.Golden.Kind == dump.Offline && o.Golden.Op(op.Key) != nil || arrays[op.Key] {
+	arrays := arrayNames(o.Right)
+	for _, op := range o.Left.Ops {
+		if o.Right.Kind == dump.Offline && o.Right.Op(op.Key) != nil || arrays[op.Key] {
 			n[result.ByName]++
 		}
 	}
@@ -47,7 +47,7 @@ func (e *engine) hasPartner(op *fusion.Op) bool {
 // leads to the framework's operators; against arrays a graph that was named must
 // be beaten clearly, as some operators share the name of another one's tensor.
 func (s *Session) choosePairing(given bool) {
-	o := &s.Options
+	o := &s.Folders
 	if o.Rules == nil {
 		return
 	}
@@ -55,11 +55,11 @@ func (s *Session) choosePairing(given bool) {
 	s.Covered = n
 	graph, names := n[result.ByGraph], n[result.ByName]
 	switch {
-	case o.Mine.Kind != dump.Offline:
+	case o.Left.Kind != dump.Offline:
 		return // operators of a quantised framework model are not named as arrays are
 	case given && o.oldFormat():
 		return // the old tool does as it is told
-	case !given || o.Golden.Kind == dump.Offline && !s.unfused:
+	case !given || o.Right.Kind == dump.Offline && !s.unfused:
 		o.ByName = names > graph
 	default:
 		o.ByName = names > 2*graph

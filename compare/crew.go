@@ -9,13 +9,16 @@ import (
 // tensor and a thousand small ones both use all cores.
 type crew struct {
 	size   int
-	tokens chan *scratch
+	tokens chan *Worker
 }
 
-func newCrew(size int) *crew {
-	c := &crew{size: size, tokens: make(chan *scratch, size)}
+// newCrew makes the workers of a run.
+func newCrew(opt *Options) *crew { return newCrewOf(opt.Workers, opt) }
+
+func newCrewOf(size int, opt *Options) *crew {
+	c := &crew{size: size, tokens: make(chan *Worker, size)}
 	for range size {
-		c.tokens <- new(scratch)
+		c.tokens <- &Worker{crew: c, opt: opt}
 	}
 	return c
 }
@@ -31,11 +34,11 @@ func (c *crew) close() {
 
 // each calls work for every number below n, in parallel but started in order,
 // until work returns false or stop is closed.
-func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *scratch)) {
+func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *Worker)) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for i := range n {
-		var s *scratch
+		var s *Worker
 		select {
 		case <-stop:
 			return
@@ -49,7 +52,7 @@ func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *scratch)) {
 }
 
 // invite starts work on a spare worker, if there is one.
-func (c *crew) invite(wait *sync.WaitGroup, work func(*scratch)) {
+func (c *crew) invite(wait *sync.WaitGroup, work func(*Worker)) {
 	select {
 	case s := <-c.tokens:
 		wait.Go(func() {

@@ -81,11 +81,11 @@ func (p *detailPair) close() {
 
 // Detail compares one tensor of one operator element by element and writes the
 // result to files in out. Errors are *[CodeError] or from package dump.
-func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*DetailResult, error) {
+func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*DetailResult, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
-	e := &engine{opt: opt}
+	e := newEngine(&opt)
 	prepare := e.detailDirect
 	if opt.Rules != nil {
 		prepare = e.detailRule
@@ -99,12 +99,12 @@ func Detail(ctx context.Context, opt Options, d DetailOptions, out string) (*Det
 	if err != nil {
 		return nil, err
 	}
-	if opt.Overflow && opt.Rules != nil && !(opt.Mine.Kind == dump.Offline && opt.Golden.Kind == dump.Offline) {
+	if opt.Overflow && opt.Rules != nil && !(opt.Left.Kind == dump.Offline && opt.Right.Kind == dump.Offline) {
 		for _, t := range p.mine.tensors(true, true) {
 			if t.Type != dtype.Float16 || t.Err != nil {
 				continue
 			}
-			if yes, err := p.mine.overflows(ctx, t, e.opt.oldFormat(), new(scratch)); err == nil && yes {
+			if yes, err := p.mine.overflows(ctx, t, e.opt.oldFormat(), new(Worker)); err == nil && yes {
 				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
 			}
 		}
@@ -142,8 +142,7 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	}
 	mine, err := e.openMine(op.Name)
 	if err != nil {
-		reason, code := missingMine(op.Name, op.Type, err)
-		return nil, &CodeError{Code: code, Err: &PairError{reason}}
+		return nil, &CodeError{Code: ExitCode(err), Err: &PairError{missingMine(op.Name, op.Type, err)}}
 	}
 	p := &detailPair{mine: mine, mineName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), goldenName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {
@@ -168,7 +167,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 		return &CodeError{Code: codeNoDump, Err: failed}
 	}
 	st := storedOf(t)
-	if e.opt.Mine.Kind == dump.Quant {
+	if e.opt.Left.Kind == dump.Quant {
 		return p.asStored(name, t)
 	}
 	g := goldenShape{rule: ref.Shape}
@@ -280,7 +279,7 @@ func planCode(failed *PairError) int {
 
 // detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.
 func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
-	left, right := e.opt.Mine.Op(d.Op), e.opt.Golden.Op(d.Op)
+	left, right := e.opt.Left.Op(d.Op), e.opt.Right.Op(d.Op)
 	switch {
 	case left == nil:
 		return nil, codeErrorf(codeNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
@@ -348,7 +347,7 @@ func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
 func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64) error) error {
 	pair := newPairing(p.left, p.right, p.left.count, metric.Config{})
 	pair.wide, pair.parts = true, 1
-	s := new(scratch)
+	s := new(Worker)
 	t := pair.newTiler(s, false)
 	for at := int64(0); at < pair.count; at += metric.TileLen {
 		if err := ctx.Err(); err != nil {

@@ -25,11 +25,11 @@ func ruleDetail(t *testing.T, op graphOp, mine dumptest.Tensor, write func(dir s
 	if err := write(golden); err != nil {
 		t.Fatal(err)
 	}
-	opt := Options{Rules: openGraph(t, op), Numerics: metric.Reference}
-	if opt.Mine, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
+	opt := Folders{Rules: openGraph(t, op), Options: Options{Numerics: metric.Reference}}
+	if opt.Left, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
-	if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
+	if opt.Right, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Detail(context.Background(), opt, DetailOptions{Op: op.name, TopN: 1, MaxLine: 10000}, out); err != nil {
@@ -130,12 +130,12 @@ func TestDetailRuleQuantisedArrays(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(mine, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opt := Options{Rules: openGraph(t, graphOp{"op", "Relu", nil, "NHWC", shape(2, 3)}), Numerics: metric.Reference}
-	if opt.Mine, err = dump.Scan(mine, dump.Options{Rules: true}); err != nil {
+	opt := Folders{Rules: openGraph(t, graphOp{"op", "Relu", nil, "NHWC", shape(2, 3)}), Options: Options{Numerics: metric.Reference}}
+	if opt.Left, err = dump.Scan(mine, dump.Options{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
-	opt.Mine.SetQuantised(true)
-	if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
+	opt.Left.SetQuantised(true)
+	if opt.Right, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Detail(context.Background(), opt, DetailOptions{Op: "op", TopN: 1, MaxLine: 10000}, out); err != nil {

@@ -49,14 +49,14 @@ func detailed(t *testing.T, mine, golden dumptest.Tensor, d DetailOptions) map[s
 	return files
 }
 
-func dumpPair(t *testing.T, mine, golden dumptest.Tensor) Options {
+func dumpPair(t *testing.T, mine, golden dumptest.Tensor) Folders {
 	t.Helper()
-	opt := Options{Numerics: metric.Reference}
+	opt := Folders{Options: Options{Numerics: metric.Reference}}
 	for _, side := range []struct {
 		name   string
 		tensor dumptest.Tensor
 		folder **dump.Folder
-	}{{"npu", mine, &opt.Mine}, {"golden", golden, &opt.Golden}} {
+	}{{"npu", mine, &opt.Left}, {"golden", golden, &opt.Right}} {
 		dir := filepath.Join(t.TempDir(), side.name)
 		d := dumptest.Dump{OpName: "op", Outputs: []dumptest.Tensor{side.tensor}}
 		if err := d.Write(filepath.Join(dir, "Op.op.1.2.1630000000000001")); err != nil {

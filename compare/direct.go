@@ -16,8 +16,8 @@ import (
 
 // pairOp is an operator of either side or both.
 type pairOp struct {
-	index        int
-	mine, golden *dump.Op
+	index       int
+	left, right *dump.Op
 }
 
 // pairOps numbers the operators: those of the left side in the time order of
@@ -41,41 +41,47 @@ func pairOps(mine, golden *dump.Folder) []pairOp {
 }
 
 // direct compares an operator of two NPU dumps.
-func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
-	var out outcome
+func (e *engine) direct(p pairOp) Group {
+	return func(ctx context.Context, s *Worker) (out Found) {
+		out.Err = e.directOp(ctx, p, s, &out)
+		return out
+	}
+}
+
+func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) error {
 	row := wholeRow(p.index)
 	switch {
-	case p.golden == nil:
-		row.Left.Names, row.Right.Names = p.mine.Key, "*"
-		row.Op = p.mine.Key
+	case p.right == nil:
+		row.Left.Names, row.Right.Names = p.left.Key, "*"
+		row.Op = p.left.Key
 		row.Add(result.Because(result.NoRightOp, row.Op))
-		out.code = codeNoDump
+		out.Failed = &missingError{row.Op}
 		out.add(row)
-		return out
-	case p.mine == nil:
-		row.Left.Names, row.Right.Names = "*", p.golden.Key
-		row.Op = p.golden.Key
+		return nil
+	case p.left == nil:
+		row.Left.Names, row.Right.Names = "*", p.right.Key
+		row.Op = p.right.Key
 		row.Add(result.Because(result.NoLeftOp, row.Op))
-		out.code = codeNoDump
+		out.Failed = &missingError{row.Op}
 		out.add(row)
-		return out
+		return nil
 	}
-	row.Op = p.mine.Key
+	row.Op = p.left.Key
 	row.Left.Names, row.Right.Names = row.Op, row.Op
-	mine, err := e.openDump(p.mine)
+	mine, err := e.openDump(p.left)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
-		out.code = dump.Code(err)
+		out.Failed = err
 		out.add(row)
-		return out
+		return nil
 	}
 	defer mine.Close()
-	golden, err := e.openDump(p.golden)
+	golden, err := e.openDump(p.right)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
-		out.code = dump.Code(err)
+		out.Failed = err
 		out.add(row)
-		return out
+		return nil
 	}
 	defer golden.Close()
 	row.Left.File, row.Right.File = mine.Path, golden.Path
@@ -83,15 +89,15 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		for _, f := range []*dumpFile{mine, golden} {
 			if bad := f.allBad(); bad != nil {
 				row.Add(result.Because(result.BadDump, bad.Error()))
-				out.code = dump.Code(bad)
+				out.Failed = bad
 				out.add(row)
-				return out
+				return nil
 			}
 		}
 	}
 	base := row
-	base.Type = p.mine.Newest().Name.OpType
-	if e.opt.oldFormat() && p.mine.Newest().Name.File != filepath.Base(p.mine.Newest().Path) {
+	base.Type = p.left.Newest().Name.OpType
+	if e.opt.oldFormat() && p.left.Newest().Name.File != filepath.Base(p.left.Newest().Path) {
 		base.Type = "" // of a renamed file the old tool does not know the type
 	}
 	base.Op, base.Left.Names, base.Right.Names = mine.op, mine.op, mine.op
@@ -109,8 +115,7 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 				rows := unpaired(base, left, right, *skipped)
 				for i, t := range left {
 					if !e.checkOverflow(ctx, &rows[i], mine, t, s) && ctx.Err() != nil {
-						out.err = ctx.Err()
-						return out
+						return ctx.Err()
 					}
 				}
 				out.add(rows...)
@@ -120,22 +125,21 @@ func (e *engine) direct(ctx context.Context, p pairOp, s *scratch) outcome {
 		for i, t := range left {
 			r := base
 			r.Role, r.Slot = role(input), t.Index
-			e.place(&r, p.mine.Key)
+			e.place(&r, p.left.Key)
 			if err := e.directTensor(ctx, &r, mine, t, golden, right[i], s); err != nil {
-				out.err = err
-				return out
+				return err
 			}
 			out.add(r)
 		}
 	}
 	if len(idle) == 2 {
-		out.code = codeBadDump
+		out.Failed = codeErrorf(codeBadDump, "operator %q has no tensors that can be paired", row.Op)
 	}
-	if len(out.rows) == 0 {
+	if len(out.Rows) == 0 {
 		row.Add(idle...)
 		out.add(row)
 	}
-	return out
+	return nil
 }
 
 // unpaired are rows of tensors of which the two sides have different numbers, so
@@ -190,7 +194,7 @@ func shapeMismatch(op string, input bool, left, right *dump.Tensor) *PairError {
 	return planFailed(result.ShapeOf, op, shapeText(left.Shape), shapeText(right.Shape), result.TensorName(op, role(input), left.Index))
 }
 
-func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, golden *dumpFile, g *dump.Tensor, s *scratch) error {
+func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, golden *dumpFile, g *dump.Tensor, s *Worker) error {
 	row.Left.Address, row.Right.Address = &t.Address, &g.Address
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {

@@ -18,11 +18,11 @@ import (
 // directRows compares two dumps of one operator without a graph.
 func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Dump) []result.Row {
 	t.Helper()
-	opt := Options{Numerics: numerics}
+	opt := Folders{Options: Options{Numerics: numerics}}
 	for _, side := range []struct {
 		dump   dumptest.Dump
 		folder **dump.Folder
-	}{{mine, &opt.Mine}, {golden, &opt.Golden}} {
+	}{{mine, &opt.Left}, {golden, &opt.Right}} {
 		dir := t.TempDir()
 		if err := side.dump.Write(filepath.Join(dir, "Op.op.1.2.1630000000000001")); err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Du
 		}
 	}
 	var rows []result.Row
-	if _, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
+	if _, err := Run(context.Background(), &opt, opt.Options, func(r *result.Row) error {
 		rows = append(rows, *r)
 		return nil
 	}); err != nil {

@@ -7,7 +7,7 @@
 // graph and checks that the sides go together. The [Session] it gives writes
 // the table with [Session.WriteFile], or hands rows on through [Run]:
 //
-//	session, err := compare.Job{Mine: npu, Golden: golden, Graph: graph}.Open(ctx)
+//	session, err := compare.Job{Left: npu, Right: golden, Graph: graph}.Open(ctx)
 //	…
 //	summary, err := session.WriteFile(ctx, "result.csv", 0.98)
 //

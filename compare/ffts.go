@@ -10,17 +10,17 @@ import (
 // produces it, whose output is put together from all slices: its row lends the
 // values. Rows are held back until all groups are done when that can happen.
 
-// heldBack tells whether rows must wait for others.
-func (o *Options) heldBack() bool {
-	if !o.byGraph() {
-		return false
+// revision tells whether rows must wait for others, and what is done then.
+func (f *Folders) revision() func([]result.Row) {
+	if !f.byGraph() {
+		return nil
 	}
-	for _, op := range o.Mine.Ops {
+	for _, op := range f.Left.Ops {
 		if op.Slicing != dump.Whole {
-			return true
+			return lendSliced
 		}
 	}
-	return false
+	return nil
 }
 
 // markSliced notes that a row is one of a sliced operator.

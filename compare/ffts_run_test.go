@@ -123,17 +123,17 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 		graphOp{"p", "Relu", []string{"w:0"}, "ND", shape(2, 4)},
 		graphOp{"q", "Mul", []string{"p:0", "w:0"}, "ND", shape(2, 4)})
 	for _, columns := range []bool{false, true} { // no place in the table may matter
-		opt := Options{Rules: rules, Numerics: metric.Reference, Sequence: columns, Overflow: columns}
+		opt := Folders{Rules: rules, Sequence: columns, Options: Options{Numerics: metric.Reference, Overflow: columns}}
 		var err error
-		if opt.Mine, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
+		if opt.Left, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
 			t.Fatal(err)
 		}
-		if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
+		if opt.Right, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
 			t.Fatal(err)
 		}
 		rows := map[string]result.Row{}
 		var order []string
-		out, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
+		out, err := Run(context.Background(), &opt, opt.Options, func(r *result.Row) error {
 			rows[r.Tensor()] = *r
 			order = append(order, r.Tensor())
 			return nil
@@ -157,7 +157,7 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 				t.Errorf("%s: largest error %s, reasons %v", own, got, r.Reasons)
 			}
 		}
-		if out.Groups != 3 || out.Code != codeNoDump || out.Table.Compared() == 0 {
+		if out.Groups != 3 || ExitCode(out.Failed) != codeNoDump || out.Table.Compared() == 0 {
 			t.Errorf("%+v", out)
 		}
 	}

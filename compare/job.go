@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/graph"
@@ -22,9 +21,9 @@ import (
 // Job says what to compare, by paths. Open finds and checks everything and
 // gives a Session that is ready to run.
 type Job struct {
-	// Mine is the folder with the NPU dumps, or one above it; Golden the
+	// Left is the folder with the NPU dumps, or one above it; Right the
 	// other side.
-	Mine, Golden string
+	Left, Right string
 	// Graph is the GE graph of the NPU side; empty matches by name.
 	Graph string
 	// Quant is the graph of the quantised framework model, Closed that of a
@@ -36,11 +35,8 @@ type Job struct {
 	// empty takes the newest complete one.
 	LeftTime, RightTime string
 
-	Numerics    metric.Numerics
-	Metrics     []metric.Metric
-	MaxElements int64
-	Overflow    bool
-	Workers     int
+	// Options are those of the comparison.
+	Options
 
 	// Inputs gives folders and graphs, nil reads them from the disk.
 	Inputs Inputs
@@ -48,7 +44,7 @@ type Job struct {
 
 // Session is a comparison ready to run.
 type Session struct {
-	Options Options
+	Folders Folders
 	// Warnings are things a user should know that do not stop the run.
 	Warnings []string
 	// Graph is the path of the graph the pairs come from, empty without one, and
@@ -70,9 +66,7 @@ type Session struct {
 // Open resolves the folders, lists them, reads the graph, and refuses what
 // cannot give a sensible result.
 func (j Job) Open(ctx context.Context) (*Session, error) {
-	s := &Session{Options: Options{
-		Numerics: j.Numerics, Metrics: j.Metrics, MaxElements: j.MaxElements, Overflow: j.Overflow, Workers: j.Workers,
-	}}
+	s := &Session{Folders: Folders{Options: j.Options}}
 	if j.Inputs == nil {
 		j.Inputs = &disk{ctx: ctx}
 	}
@@ -85,8 +79,8 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 		go func() { rules <- j.openRules(s) }()
 	}
 	var err error
-	if s.Options.Mine, err = j.openFolder(s, j.Mine, true, byGraph); err == nil {
-		s.Options.Golden, err = j.openFolder(s, j.Golden, false, byGraph)
+	if s.Folders.Left, err = j.openFolder(s, j.Left, true, byGraph); err == nil {
+		s.Folders.Right, err = j.openFolder(s, j.Right, false, byGraph)
 	}
 	if folder && err == nil {
 		// Which graph of a folder it is depends on what was dumped.
@@ -106,7 +100,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	if err == nil {
 		err = ctx.Err()
 	}
-	given := s.Options.Rules != nil
+	given := s.Folders.Rules != nil
 	if err == nil && !given {
 		s.lookForGraph(ctx, j.Inputs)
 	}
@@ -116,7 +110,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	if err == nil {
 		err = s.checkSides()
 	}
-	if err == nil && s.Options.Rules != nil {
+	if err == nil && s.Folders.Rules != nil {
 		if s.Graph, s.GraphHow = j.Graph, "given"; s.Found != "" {
 			s.Graph, s.GraphHow = s.Found, s.How.String()
 		}
@@ -129,25 +123,25 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Options.Validate()
+	return s, s.Folders.Validate()
 }
 
 // takeRecordings settles for each side which recording is compared.
 func (j Job) takeRecordings(s *Session) (err error) {
-	o := &s.Options
-	if o.Mine, err = s.takeRecording(o.Mine, j.LeftTime, "left", &s.Left); err == nil {
-		o.Golden, err = s.takeRecording(o.Golden, j.RightTime, "right", &s.Right)
+	o := &s.Folders
+	if o.Left, err = s.takeRecording(o.Left, j.LeftTime, "left", &s.Left); err == nil {
+		o.Right, err = s.takeRecording(o.Right, j.RightTime, "right", &s.Right)
 	}
 	return err
 }
 
 // lookForGraph takes the graph that lies beside the dumps, if there is one.
 func (s *Session) lookForGraph(ctx context.Context, in Inputs) {
-	o := &s.Options
-	if o.Mine.Kind != dump.Offline {
+	o := &s.Folders
+	if o.Left.Kind != dump.Offline {
 		return
 	}
-	match, ok := graphBeside(ctx, o.Mine, in)
+	match, ok := graphBeside(ctx, o.Left, in)
 	if !ok {
 		return
 	}
@@ -156,10 +150,10 @@ func (s *Session) lookForGraph(ctx context.Context, in Inputs) {
 		return // of a graph that nobody asked for
 	}
 	o.Rules, s.Found, s.How = rules, match.Model.Path, match.How
-	if slices.ContainsFunc(o.Mine.Ops, func(op *dump.Op) bool { return op.Slicing != dump.Whole }) {
+	if slices.ContainsFunc(o.Left.Ops, func(op *dump.Op) bool { return op.Slicing != dump.Whole }) {
 		// The graph names operators, not slices.
-		if again, err := in.Scan(o.Mine.Dir, true); err == nil {
-			o.Mine = again
+		if again, err := in.Scan(o.Left.Dir, true); err == nil {
+			o.Left = again
 		}
 	}
 }
@@ -229,11 +223,11 @@ func onlyOfKind(choices []string, left bool) string {
 
 // checkSides refuses combinations that cannot be compared.
 func (s *Session) checkSides() error {
-	mine, golden := s.Options.Mine, s.Options.Golden
+	mine, golden := s.Folders.Left, s.Folders.Right
 	switch {
 	case mine.Kind != dump.Offline && golden.Kind == dump.Offline:
 		return fmt.Errorf("the sides are swapped: %s (-lt) holds golden arrays and %s (-rt) NPU dumps; exchange -lt and -rt", mine.Dir, golden.Dir)
-	case mine.Kind != dump.Offline && s.Options.Rules == nil:
+	case mine.Kind != dump.Offline && s.Folders.Rules == nil:
 		return fmt.Errorf("%s (-lt) holds golden arrays, expected NPU dumps; two sets of arrays need a graph (-q)", mine.Dir)
 	}
 	return nil
@@ -272,7 +266,7 @@ func (j Job) openRules(s *Session) error {
 	if err != nil {
 		return err
 	}
-	s.Options.Rules = fusion.Merge(rules, quant, closed)
+	s.Folders.Rules = fusion.Merge(rules, quant, closed)
 	return nil
 }
 
@@ -292,7 +286,7 @@ func (j Job) findGraph(s *Session) (string, error) {
 	for _, w := range warnings {
 		s.Warnings = append(s.Warnings, w.String())
 	}
-	mine := s.Options.Mine
+	mine := s.Folders.Left
 	matches := GraphsOf(mine, candidates)
 	if len(matches) == 0 {
 		return "", fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", dir, len(candidates), mine.Dir)
@@ -325,12 +319,12 @@ func GraphsOf(mine *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch
 // dumped operators are in it, the result would be rows of NaN.
 func (s *Session) checkGraph(path string) error {
 	known := map[string]bool{}
-	for _, op := range s.Options.Rules.Ops {
+	for _, op := range s.Folders.Rules.Ops {
 		known[dump.Normalise(op.Name)] = true
 	}
 	var in, out int
 	var strangers []string
-	for _, op := range s.Options.Mine.Ops {
+	for _, op := range s.Folders.Left.Ops {
 		if known[op.Key] {
 			in++
 			continue
@@ -346,7 +340,7 @@ func (s *Session) checkGraph(path string) error {
 	if in == 0 {
 		return nil // nothing matches: the run says so, with its own status
 	}
-	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s (%s%s)", out, in+out, s.Options.Mine.Dir, filepath.Base(path), some,
+	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s (%s%s)", out, in+out, s.Folders.Left.Dir, filepath.Base(path), some,
 		map[bool]string{true: ", …"}[len(strangers) > 3])
 	if in < out {
 		text += "; is it the graph of another network or of another build?"

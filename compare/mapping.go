@@ -11,14 +11,14 @@ import (
 // Mapping lists which files the tensors of a network are paired with, without
 // comparing them. Operators the comparison leaves out are listed too. The error
 // is a *[CodeError] without a graph.
-func Mapping(ctx context.Context, opt Options) ([]result.MappingRow, error) {
+func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	if opt.Rules == nil {
 		return nil, codeErrorf(codeParameter, "a mapping table needs a graph: the golden names are in it")
 	}
-	e := &engine{opt: opt}
+	e := newEngine(&opt)
 	var rows []result.MappingRow
 	for _, g := range opt.Rules.Groups {
 		if opt.Only != nil && !opt.Only(g) {
@@ -65,8 +65,8 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 
 // goldenFiles are the recordings of a golden tensor.
 func (e *engine) goldenFiles(ref fusion.GoldenRef) *dump.Op {
-	if e.opt.Golden.Kind == dump.Offline {
-		return e.opt.Golden.Op(ref.Op)
+	if e.opt.Right.Kind == dump.Offline {
+		return e.opt.Right.Op(ref.Op)
 	}
-	return e.opt.Golden.Output(ref.Op, int(ref.Index))
+	return e.opt.Right.Output(ref.Op, int(ref.Index))
 }

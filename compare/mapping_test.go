@@ -19,7 +19,7 @@ import (
 
 // recordedSides lays out a recorded case, makes its folder the current one and
 // opens the sides as its command lines name them.
-func recordedSides(t *testing.T, name string, rules bool) (*recorded.Case, Options) {
+func recordedSides(t *testing.T, name string, rules bool) (*recorded.Case, Folders) {
 	t.Helper()
 	cases, err := recorded.Load("../testdata/cases")
 	if err != nil {
@@ -34,11 +34,11 @@ func recordedSides(t *testing.T, name string, rules bool) (*recorded.Case, Optio
 			t.Fatal(err)
 		}
 		t.Chdir(work)
-		opt := Options{Numerics: metric.Reference}
-		if opt.Mine, err = dump.Scan("in/npu", dump.Options{Rules: rules}); err != nil {
+		opt := Folders{Options: Options{Numerics: metric.Reference}}
+		if opt.Left, err = dump.Scan("in/npu", dump.Options{Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
-		if opt.Golden, err = dump.Scan("in/golden", dump.Options{Rules: rules}); err != nil {
+		if opt.Right, err = dump.Scan("in/golden", dump.Options{Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
 		if rules {
@@ -49,7 +49,7 @@ func recordedSides(t *testing.T, name string, rules bool) (*recorded.Case, Optio
 		return c, opt
 	}
 	t.Fatalf("no recorded case %s", name)
-	return nil, Options{}
+	return nil, Folders{}
 }
 
 // checkRun compares what a run left in the current folder with its recording.

@@ -13,23 +13,29 @@ import (
 // only when it has their name.
 
 // named compares an operator of the NPU side with the arrays of its name.
-func (e *engine) named(ctx context.Context, p pairOp, s *scratch) outcome {
-	var out outcome
+func (e *engine) named(p pairOp) Group {
+	return func(ctx context.Context, s *Worker) (out Found) {
+		out.Err = e.namedOp(ctx, p, s, &out)
+		return out
+	}
+}
+
+func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) error {
 	row := wholeRow(p.index)
-	row.Op, row.Type = p.mine.Key, p.mine.Newest().Name.OpType
+	row.Op, row.Type = p.left.Key, p.left.Newest().Name.OpType
 	row.Left.Names, row.Right.Names = row.Op, row.Op
-	if !e.goldenOps[p.mine.Key] {
+	if !e.goldenOps[p.left.Key] {
 		row.Right.Names = "*"
 		row.Add(result.Because(result.NoRightOp, row.Op))
 		out.add(row)
-		return out
+		return nil
 	}
-	mine, err := e.openDump(p.mine)
+	mine, err := e.openDump(p.left)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
-		out.code = dump.Code(err)
+		out.Failed = err
 		out.add(row)
-		return out
+		return nil
 	}
 	defer mine.Close()
 	row.Left.File = mine.Path
@@ -41,17 +47,16 @@ func (e *engine) named(ctx context.Context, p pairOp, s *scratch) outcome {
 	for _, t := range outputs {
 		r := row
 		r.Role, r.Slot = result.Output, t.Index
-		e.place(&r, p.mine.Key)
+		e.place(&r, p.left.Key)
 		if err := e.namedTensor(ctx, &r, mine, t, s); err != nil {
-			out.err = err
-			return out
+			return err
 		}
 		out.add(r)
 	}
-	return out
+	return nil
 }
 
-func (e *engine) namedTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
+func (e *engine) namedTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) error {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {

@@ -16,12 +16,7 @@ type operand struct {
 	// count is the number of elements that are compared.
 	count int64
 	// open starts a reader of the elements. A reader serves one goroutine.
-	open func() elements
-}
-
-// elements yields n elements from element first on as bytes, in golden order.
-type elements interface {
-	ReadTile(dst []byte, first, n int64) error
+	open func() Elements
 }
 
 // viewOperand reads the elements of a view over stored elements that start at
@@ -32,14 +27,14 @@ func viewOperand(r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.V
 		if !v.IsContiguous() {
 			return nil, fmt.Errorf("elements of %s are packed %d bits each and cannot be re-ordered", typ, typ.Bits())
 		}
-		return &operand{typ: typ, count: n, open: func() elements { return &packed{r: r, base: base, typ: typ} }}, nil
+		return &operand{typ: typ, count: n, open: func() Elements { return &packed{r: r, base: base, typ: typ} }}, nil
 	}
 	size := int(typ.Bits() / 8)
 	reader, err := layout.NewReader(r, base, size, v)
 	if err != nil {
 		return nil, err
 	}
-	return &operand{typ: typ, big: big, count: n, open: func() elements { return reader.Clone() }}, nil
+	return &operand{typ: typ, big: big, count: n, open: func() Elements { return reader.Clone() }}, nil
 }
 
 // packed reads elements smaller than a byte. Tiles start at whole bytes.

@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"time"
+	"context"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -28,28 +28,26 @@ func typeSet(types ...string) map[string]bool {
 	return set
 }
 
-// meta says what is compared with what.
-func (s *Session) meta() result.Meta {
-	o := &s.Options
-	m := result.Meta{
-		Left:     s.Left,
-		Right:    s.Right,
-		Graph:    s.Graph,
-		GraphHow: s.GraphHow,
-		Pairing:  result.Pairing{How: result.ByName, Why: s.Notes, Covered: s.Covered},
-		Numerics: o.Numerics.String(),
-		Time:     time.Now(),
-		Partial:  o.Only != nil || o.MaxElements > 0,
-		Warnings: s.Warnings,
-	}
-	m.Pairing.How = o.How()
-	m.Left.Dir, m.Left.Kind = o.Mine.Dir, kindOf(o.Mine)
-	m.Right.Dir, m.Right.Kind = o.Golden.Dir, kindOf(o.Golden)
-	columns := o.Columns()
-	for _, c := range columns.Values {
-		m.Metrics = append(m.Metrics, c.Name())
-	}
-	return m
+// Table is that of the folders, with how their pairs were found.
+func (s *Session) Table() *result.Table {
+	t := s.Folders.Table()
+	m := &t.Meta
+	m.Left.Recording, m.Left.Others = s.Left.Recording, s.Left.Others
+	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
+	m.Graph, m.GraphHow = s.Graph, s.GraphHow
+	m.Pairing.Why, m.Pairing.Covered = s.Notes, s.Covered
+	m.Warnings = s.Warnings
+	return t
+}
+
+// Groups are those of the folders.
+func (s *Session) Groups() []Group { return s.Folders.Groups() }
+
+func (s *Session) revision() func([]result.Row) { return s.Folders.revision() }
+
+// Run compares the sides; see [Run].
+func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {
+	return Run(ctx, s, s.Folders.Options, emit...)
 }
 
 // kindOf names the kind of recordings in a folder.
@@ -72,7 +70,7 @@ func (e *engine) operators() []result.Operator {
 		return e.graphOperators(rules)
 	}
 	var ops []result.Operator
-	for i, op := range byTime(e.opt.Mine) {
+	for i, op := range byTime(e.opt.Left) {
 		ops = append(ops, result.Operator{Name: op.Key, Type: op.Newest().Name.OpType, Index: i, Order: i, Dumped: true})
 	}
 	return ops

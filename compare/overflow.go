@@ -12,7 +12,7 @@ import (
 // checkOverflow fills the OverFlow cell of a tensor of the left side, which does
 // not depend on what it is compared with. It is false, and the row has the
 // reason, when the tensor cannot be read.
-func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *scratch) bool {
+func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) bool {
 	if !e.opt.Overflow {
 		return true
 	}
@@ -35,7 +35,7 @@ func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpF
 // the largest float16 value, where saturating devices end up, or an infinity.
 // A NaN counts too, as it mostly comes from one. The old tool's answer is NO
 // for any tensor with a NaN in it, since NaN wins its maximum.
-func (f *dumpFile) overflows(ctx context.Context, t *dump.Tensor, old bool, s *scratch) (bool, error) {
+func (f *dumpFile) overflows(ctx context.Context, t *dump.Tensor, old bool, s *Worker) (bool, error) {
 	const window = 1 << 18
 	left := storedOf(t).elements * 2
 	found, nan := false, false

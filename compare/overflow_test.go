@@ -32,16 +32,16 @@ func TestOverflowWithoutGolden(t *testing.T) {
 	}
 	rules := openGraph(t, graphOp{"a", "Op", nil, "ND", shape(2)}, graphOp{"b", "Op", nil, "ND", shape(2)})
 	for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
-		opt := Options{Rules: rules, Numerics: numerics, Overflow: true}
+		opt := Folders{Rules: rules, Options: Options{Numerics: numerics, Overflow: true}}
 		var err error
-		if opt.Mine, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
+		if opt.Left, err = dump.Scan(npu, dump.Options{Rules: true}); err != nil {
 			t.Fatal(err)
 		}
-		if opt.Golden, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
+		if opt.Right, err = dump.Scan(golden, dump.Options{Rules: true}); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]string{"a:input:0": "YES", "a:output:0": "YES", "b:output:0": "NO", "b:output:1": "NaN"}
-		if _, err := (&Session{Options: opt}).Run(context.Background(), func(r *result.Row) error {
+		if _, err := Run(context.Background(), &opt, opt.Options, func(r *result.Row) error {
 			if r.Compared || r.Overflow != want[r.Tensor()] {
 				t.Errorf("%s, %s: compared %t, overflow %s, want %s", numerics, r.Tensor(), r.Compared, r.Overflow, want[r.Tensor()])
 			}

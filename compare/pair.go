@@ -70,8 +70,10 @@ func newPairing(mine, golden *operand, count int64, cfg metric.Config) *pairing 
 // numbers is how many numbers the metrics see.
 func (p *pairing) numbers() int64 { return p.count * p.parts }
 
-// scratch is the memory of one worker.
-type scratch struct {
+// Worker compares pairs, one at a time, and keeps the memory for it.
+type Worker struct {
+	crew     *crew
+	opt      *Options
 	raw      []byte
 	x32, y32 []float32
 	x64, y64 []float64
@@ -83,7 +85,7 @@ type scratch struct {
 
 // open starts a reader of a side (0 is mine, 1 golden) that takes over the
 // buffers of the worker's last one.
-func (s *scratch) open(side int, o *operand) elements {
+func (s *Worker) open(side int, o *operand) Elements {
 	e := o.open()
 	if r, ok := e.(*layout.Reader); ok {
 		r.Inherit(s.readers[side])
@@ -102,8 +104,8 @@ func grow[T any](s []T, n int64) []T {
 	return s[:n]
 }
 
-// compute runs all passes. crew lends further workers for large tensors.
-func (p *pairing) compute(ctx context.Context, s *scratch, crew *crew) (metric.Result, error) {
+// compute runs all passes. The worker's crew lends further ones for large tensors.
+func (p *pairing) compute(ctx context.Context, s *Worker) (metric.Result, error) {
 	run := metric.NewRun(p.cfg)
 	n := p.numbers()
 	tiles := (n + metric.TileLen - 1) / metric.TileLen
@@ -114,7 +116,7 @@ func (p *pairing) compute(ctx context.Context, s *scratch, crew *crew) (metric.R
 			p.out.counting = pass == 0
 		}
 		if tiles >= splitChunks*chunkTiles && !keep {
-			err = p.split(ctx, run, tiles, s, crew)
+			err = p.split(ctx, run, tiles, s)
 		} else {
 			err = p.sweep(ctx, run, tiles, s, keep, pass > 0)
 		}
@@ -128,7 +130,7 @@ func (p *pairing) compute(ctx context.Context, s *scratch, crew *crew) (metric.R
 }
 
 // sweep is a pass by one worker.
-func (p *pairing) sweep(ctx context.Context, run *metric.Run, tiles int64, s *scratch, keep, filled bool) error {
+func (p *pairing) sweep(ctx context.Context, run *metric.Run, tiles int64, s *Worker, keep, filled bool) error {
 	t := p.newTiler(s, keep)
 	for i := int64(0); i < tiles; i++ {
 		if err := ctx.Err(); err != nil {
@@ -143,18 +145,18 @@ func (p *pairing) sweep(ctx context.Context, run *metric.Run, tiles int64, s *sc
 }
 
 // split is a pass whose chunks are shared among idle workers.
-func (p *pairing) split(ctx context.Context, run *metric.Run, tiles int64, s *scratch, crew *crew) error {
+func (p *pairing) split(ctx context.Context, run *metric.Run, tiles int64, s *Worker) error {
 	q := &chunkQueue{
 		run:    run,
 		tiles:  tiles,
 		chunks: (tiles + chunkTiles - 1) / chunkTiles,
-		done:   make([][]metric.Partial, 4*crew.size),
+		done:   make([][]metric.Partial, 4*s.crew.size),
 	}
 	q.cond.L = &q.mu
 	var helpers sync.WaitGroup
 	// Workers that run out of operators can join before any chunk.
 	invite := func() {
-		crew.invite(&helpers, func(s *scratch) { q.work(ctx, p.newTiler(s, false), nil) })
+		s.crew.invite(&helpers, func(s *Worker) { q.work(ctx, p.newTiler(s, false), nil) })
 	}
 	q.work(ctx, p.newTiler(s, false), invite)
 	helpers.Wait()
@@ -259,13 +261,13 @@ func (q *chunkQueue) put(chunk int64, r chunkResult) {
 // tiler reads, widens and reduces tiles for one goroutine.
 type tiler struct {
 	p    *pairing
-	s    *scratch
+	s    *Worker
 	keep bool // the buffers hold the whole tensor, not one tile
-	mine elements
-	gold elements
+	mine Elements
+	gold Elements
 }
 
-func (p *pairing) newTiler(s *scratch, keep bool) *tiler {
+func (p *pairing) newTiler(s *Worker, keep bool) *tiler {
 	t := &tiler{p: p, s: s, keep: keep, mine: s.open(0, p.mine), gold: s.open(1, p.golden)}
 	room := p.numbers()
 	if !keep {
@@ -323,7 +325,7 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 
 // load reads the bytes of numbers [first, first+n) of a side; parts is how
 // many numbers an element gives.
-func (t *tiler) load(o *operand, from elements, first, n, parts int64) ([]byte, error) {
+func (t *tiler) load(o *operand, from Elements, first, n, parts int64) ([]byte, error) {
 	elems := n / parts
 	t.s.raw = grow(t.s.raw, o.bytes(elems))
 	if err := from.ReadTile(t.s.raw, first/parts, elems); err != nil {
@@ -335,7 +337,7 @@ func (t *tiler) load(o *operand, from elements, first, n, parts int64) ([]byte, 
 	return t.s.raw, nil
 }
 
-func (t *tiler) fill32(o *operand, from elements, dst []float32, first int64) error {
+func (t *tiler) fill32(o *operand, from Elements, dst []float32, first int64) error {
 	if o.typ.Parts() == 2 && t.p.parts == 1 {
 		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
 		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
@@ -357,7 +359,7 @@ func (t *tiler) fill32(o *operand, from elements, dst []float32, first int64) er
 	return nil
 }
 
-func (t *tiler) fill64(o *operand, from elements, dst []float64, first int64) error {
+func (t *tiler) fill64(o *operand, from Elements, dst []float64, first int64) error {
 	if o.typ.Parts() == 2 && t.p.parts == 1 {
 		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
 		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
@@ -378,7 +380,7 @@ func (t *tiler) fill64(o *operand, from elements, dst []float64, first int64) er
 
 // fillReal widens complex elements [first, first+len(dst)/2) as pairs, for
 // callers that want the real parts only.
-func (t *tiler) fillReal(o *operand, from elements, dst []float64, first int64) error {
+func (t *tiler) fillReal(o *operand, from Elements, dst []float64, first int64) error {
 	raw, err := t.load(o, from, first, int64(len(dst)/2), 1)
 	if err != nil {
 		return err

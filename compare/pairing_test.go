@@ -83,11 +83,11 @@ func TestGraphBesideTheDumps(t *testing.T) {
 	run := t.TempDir()
 	copyTree(t, sample+"/npu", run+"/dump", nil)
 	golden, graphFile := sample+"/golden", "ge_proto_00000001_graph_1_Build.txt"
-	want, first := network(t, Job{Mine: run + "/dump", Golden: golden, Graph: filepath.Join(sample, graphFile)})
+	want, first := network(t, Job{Left: run + "/dump", Right: golden, Graph: filepath.Join(sample, graphFile)})
 	if first != brokenOp {
 		t.Fatalf("with the graph the first bad operator is %q", first)
 	}
-	blind, first := network(t, Job{Mine: run + "/dump", Golden: golden})
+	blind, first := network(t, Job{Left: run + "/dump", Right: golden})
 	if blind.Meta.Graph != "" || blind.Meta.Pairing.How != result.ByName || first == brokenOp {
 		t.Errorf("without any graph: %+v, first bad %s", blind.Meta, first)
 	}
@@ -103,7 +103,7 @@ func TestGraphBesideTheDumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, first := network(t, Job{Mine: run + "/dump", Golden: golden})
+		table, first := network(t, Job{Left: run + "/dump", Right: golden})
 		m := table.Meta
 		if m.Graph != file || m.GraphHow != "name" || m.Pairing.How != result.ByGraph || first != brokenOp || table.Compared() != want.Compared() {
 			t.Errorf("%s: %d rows compared, first bad %s, %+v", place, table.Compared(), first, m)
@@ -120,7 +120,7 @@ func TestGraphBesideTheDumps(t *testing.T) {
 func TestTwoRunsWithGraph(t *testing.T) {
 	run := t.TempDir()
 	copyTree(t, sample+"/npu", run, nil)
-	table, first := network(t, Job{Mine: sample + "/npu", Golden: run, Graph: sample})
+	table, first := network(t, Job{Left: sample + "/npu", Right: run, Graph: sample})
 	p := table.Meta.Pairing
 	if first != "" || p.How != result.ByName || p.Covered[result.ByName] <= p.Covered[result.ByGraph] || !slices.Equal(kindsOf(p.Why), []result.Kind{result.PairedByName}) {
 		t.Errorf("first bad %q, %+v", first, p)
@@ -177,7 +177,7 @@ func TestTwoGoldenRecordings(t *testing.T) {
 	if err := os.Remove(filepath.Join(golden, later(3600)("x.0.1630000000000000.npy"))); err != nil {
 		t.Fatal(err)
 	}
-	job := Job{Mine: sample + "/npu", Golden: golden, Graph: sample}
+	job := Job{Left: sample + "/npu", Right: golden, Graph: sample}
 	table, first := network(t, job)
 	side := table.Meta.Right
 	if first != brokenOp || side.Recording != "1630003600000002" || !slices.Equal(side.Others, []string{"1630000000000000"}) {
@@ -230,7 +230,7 @@ func TestBatchesThatDiffer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		table, _ := network(t, Job{Mine: dir + "/npu", Golden: dir + "/golden"})
+		table, _ := network(t, Job{Left: dir + "/npu", Right: dir + "/golden"})
 		why := table.Meta.Pairing.Why
 		if !slices.Equal(kindsOf(why), c.want) {
 			t.Errorf("%v against %v: %+v", c.left, c.right, why)

@@ -11,39 +11,28 @@ import (
 // Rule mode walks the operator groups of the graph. Which tensors a group has
 // is told by the dumps, which golden tensor each belongs to by the graph.
 
-// outcome is what became of an operator group.
-type outcome struct {
-	rows []result.Row
-	// code is the old tool's exit code of the last operator that failed as a
-	// whole, 0 if none did.
-	code int
-	err  error // only a cancelled context or a broken output
-}
-
-func (o *outcome) add(rows ...result.Row) { o.rows = append(o.rows, rows...) }
-
 // group compares one group of the graph.
-func (e *engine) group(ctx context.Context, g *fusion.Group, s *scratch) outcome {
-	switch {
-	case g.Relation == fusion.L1Fusion:
-		return e.l1Group(ctx, g, s)
-	case len(g.Ops) == 1:
-		var out outcome
-		if g.Ops[0].Filtered {
+func (e *engine) group(g *fusion.Group) Group {
+	return func(ctx context.Context, s *Worker) Found {
+		switch {
+		case g.Relation == fusion.L1Fusion:
+			return e.l1Group(ctx, g, s)
+		case len(g.Ops) == 1:
+			var out Found
+			if g.Ops[0].Filtered {
+				return out
+			}
+			out.Rows, out.Failed, out.Err = e.ruleOp(ctx, g, g.Ops[0], s)
 			return out
 		}
-		rows, code, err := e.ruleOp(ctx, g, g.Ops[0], s)
-		out.add(rows...)
-		out.code, out.err = code, err
-		return out
+		return e.multiGroup(ctx, g, s)
 	}
-	return e.multiGroup(ctx, g, s)
 }
 
 // multiGroup compares the operators of a 1:N or N:N group. Inner operators,
 // whose outputs no framework operator has, are left out.
-func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) outcome {
-	var out outcome
+func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Found {
+	var out Found
 	var missing []result.Row
 	considered := false
 	for _, op := range g.Ops {
@@ -54,15 +43,15 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) ou
 		if op.Inner() {
 			continue
 		}
-		rows, code, err := e.ruleOp(ctx, g, op, s)
+		rows, failed, err := e.ruleOp(ctx, g, op, s)
 		if err != nil {
-			out.err = err
+			out.Err = err
 			return out
 		}
-		if code != 0 {
-			out.code = code
+		if failed != nil {
+			out.Failed = failed
 		}
-		if code == codeNoDump {
+		if _, gone := failed.(*missingError); gone {
 			missing = append(missing, rows...)
 			if !e.opt.oldFormat() {
 				out.add(rows...)
@@ -71,7 +60,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) ou
 		}
 		out.add(rows...)
 	}
-	if !considered || len(out.rows) > 0 {
+	if !considered || len(out.Rows) > 0 {
 		return out
 	}
 	// Nothing at all: one row that says why.
@@ -88,8 +77,8 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *scratch) ou
 
 // l1Group compares the first and the last operator of a group that stays in
 // the L1 buffer, in the order their dumps were written.
-func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outcome {
-	var out outcome
+func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) Found {
+	var out Found
 	var first, last *fusion.Op
 	var firstTime, lastTime uint64
 	for _, op := range g.Ops {
@@ -107,7 +96,7 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outco
 	if last == nil {
 		row := e.groupRow(g, g.Ops[0])
 		row.Add(result.Because(result.NoFusedDump))
-		out.code = codeNoDump
+		out.Failed = &missingError{g.Ops[0].Name}
 		out.add(row)
 		return out
 	}
@@ -116,13 +105,13 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *scratch) outco
 		ops = ops[1:]
 	}
 	for _, op := range ops {
-		rows, code, err := e.ruleOp(ctx, g, op, s)
+		rows, failed, err := e.ruleOp(ctx, g, op, s)
 		if err != nil {
-			out.err = err
+			out.Err = err
 			return out
 		}
-		if code != 0 {
-			out.code = code
+		if failed != nil {
+			out.Failed = failed
 		}
 		out.add(rows...)
 	}
@@ -157,28 +146,25 @@ func (e *engine) place(row *result.Row, key string) {
 }
 
 // ruleOp compares the tensors of one operator: those its dump holds.
-func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *scratch) ([]result.Row, int, error) {
+func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *Worker) (rows []result.Row, failed, err error) {
 	base := e.groupRow(g, op)
 	mine, err := e.openMine(op.Name)
 	if err != nil {
-		reason, code := missingMine(op.Name, op.Type, err)
-		base.Add(reason)
-		return []result.Row{base}, code, nil
+		base.Add(missingMine(op.Name, op.Type, err))
+		return []result.Row{base}, err, nil
 	}
 	defer mine.Close()
 	base.Left.File = mine.Path
 	if e.opt.oldFormat() {
 		if bad := mine.allBad(); bad != nil {
 			mine.Close()
-			reason, code := missingMine(op.Name, op.Type, bad)
-			base.Add(reason)
-			return []result.Row{base}, code, nil
+			base.Add(missingMine(op.Name, op.Type, bad))
+			return []result.Row{base}, bad, nil
 		}
 	}
-	var rows []result.Row
 	for _, t := range mine.tensors(!dequantiser(op), !quantiser(op)) {
 		if err := ctx.Err(); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		row := base
 		row.Role, row.Slot = role(t.Input), t.Index
@@ -187,7 +173,7 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		}
 		e.markSliced(&row, mine)
 		if err := e.ruleTensor(ctx, op, &row, mine, t, s); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		rows = append(rows, row)
 	}
@@ -195,5 +181,5 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		base.Add(result.Because(result.NoTensors, op.Name, mine.Path))
 		rows = append(rows, base)
 	}
-	return rows, 0, nil
+	return rows, nil, nil
 }

@@ -58,14 +58,14 @@ func leaveOut[F float32 | float64](s *saturation, x, y []F) {
 
 // secondLook computes the pair without the elements that saturated, if there
 // are any.
-func (p *pairing) secondLook(ctx context.Context, first *metric.Result, s *scratch, crew *crew) (*result.Saturated, error) {
+func (p *pairing) secondLook(ctx context.Context, first *metric.Result, s *Worker) (*result.Saturated, error) {
 	out := saturationOf(p.mine.typ, &first.Facts)
 	if out == nil {
 		return nil, nil
 	}
 	again := *p
 	again.out = out
-	values, err := again.compute(ctx, s, crew)
+	values, err := again.compute(ctx, s)
 	if err != nil || out.count.Load() == 0 {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type UserScripts struct {
 }
 
 // helper is the worker's own Python process, started when first needed.
-func (e *engine) helper(ctx context.Context, s *scratch) (*script.Helper, error) {
+func (e *engine) helper(ctx context.Context, s *Worker) (*script.Helper, error) {
 	if s.helper == nil {
 		h, err := e.opt.Scripts.NewHelper(ctx)
 		if err != nil {
@@ -38,12 +38,12 @@ func (e *engine) helper(ctx context.Context, s *scratch) (*script.Helper, error)
 }
 
 // runScripts fills the columns of user algorithms.
-func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, minePath, goldenPath string, s *scratch) error {
+func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, minePath, goldenPath string, s *Worker) error {
 	if e.opt.Scripts == nil {
 		return nil
 	}
 	var mine, golden *script.Array
-	for _, c := range e.opt.Table {
+	for _, c := range e.opt.ValueColumns {
 		if c.Script == "" {
 			continue
 		}
@@ -80,7 +80,7 @@ func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, mi
 
 // arrays reads both sides as flat float32 arrays, the form in which the old
 // tool hands tensors to algorithms.
-func (p *pairing) arrays(ctx context.Context, s *scratch) (mine, golden *script.Array, err error) {
+func (p *pairing) arrays(ctx context.Context, s *Worker) (mine, golden *script.Array, err error) {
 	whole := *p
 	whole.wide, whole.parts = false, 1
 	t := whole.newTiler(s, false)
@@ -111,7 +111,7 @@ func appendFloats(b []byte, v []float32) []byte {
 
 // convertByScript brings a tensor to the golden layout with a user's
 // conversion, if there is one for the pair. The result is a tensor in memory.
-func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g goldenShape, s *scratch) (*memoryTensor, error) {
+func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g goldenShape, s *Worker) (*memoryTensor, error) {
 	if e.opt.Scripts == nil {
 		return nil, nil
 	}

@@ -50,10 +50,10 @@ func (e *engine) openMine(op string) (*dumpFile, error) {
 // mineFiles are the recordings of an operator. Of a quantised framework model
 // the first output is all there is.
 func (e *engine) mineFiles(op string) *dump.Op {
-	if e.opt.Mine.Kind == dump.Offline {
-		return e.opt.Mine.Op(op)
+	if e.opt.Left.Kind == dump.Offline {
+		return e.opt.Left.Op(op)
 	}
-	return e.opt.Mine.Output(op, 0)
+	return e.opt.Left.Output(op, 0)
 }
 
 // mineTime is when the newest dump of an operator was written.
@@ -83,15 +83,15 @@ func byTime(f *dump.Folder) []*dump.Op {
 
 // missingMine is the reason of a row without a dump. The old tool says the
 // same of a file it cannot read; here the cause is added.
-func missingMine(op, opType string, err error) (result.Reason, int) {
+func missingMine(op, opType string, err error) result.Reason {
 	if _, missing := err.(*missingError); missing {
-		return result.Because(result.NoLeftDump, op, opType), codeNoDump
+		return result.Because(result.NoLeftDump, op, opType)
 	}
 	kind := result.BadLeftDump
 	if tiny(err) {
 		kind = result.TinyLeftDump
 	}
-	return result.Because(kind, op, opType, err.Error()), dump.Code(err)
+	return result.Because(kind, op, opType, err.Error())
 }
 
 // tiny tells whether err is about a file that is too short for a header. The
@@ -160,14 +160,14 @@ func (g *goldenTensor) operand() (*operand, error) {
 
 // openGolden opens the golden tensor the graph names.
 func (e *engine) openGolden(row *result.Row, ref fusion.GoldenRef) (*goldenTensor, *PairError) {
-	if e.opt.Golden.Numpy {
+	if e.opt.Right.Numpy {
 		return e.goldenArray(row, ref.Op, int(ref.Index))
 	}
-	if e.opt.Golden.Kind != dump.Offline {
+	if e.opt.Right.Kind != dump.Offline {
 		// Golden files in the form of a dump hold one output each.
 		return e.goldenArray(row, ref.Op, int(ref.Index))
 	}
-	files := e.opt.Golden.Op(ref.Op)
+	files := e.opt.Right.Op(ref.Op)
 	if files == nil {
 		return nil, noGolden(row.Op, row.Tensor())
 	}
@@ -184,7 +184,7 @@ func (e *engine) openGolden(row *result.Row, ref fusion.GoldenRef) (*goldenTenso
 
 // goldenArray opens the newest array of output index of a framework operator.
 func (e *engine) goldenArray(row *result.Row, op string, index int) (*goldenTensor, *PairError) {
-	files := e.opt.Golden.Output(op, index)
+	files := e.opt.Right.Output(op, index)
 	if files == nil {
 		return nil, noGolden(row.Op, row.Tensor())
 	}
@@ -198,7 +198,7 @@ func (e *engine) goldenArray(row *result.Row, op string, index int) (*goldenTens
 	}
 	g, failed := e.asGolden(row, file, &file.Outputs[0])
 	if g != nil {
-		g.array = e.opt.Golden.Numpy
+		g.array = e.opt.Right.Numpy
 	}
 	return g, failed
 }

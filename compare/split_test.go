@@ -25,7 +25,7 @@ func TestSplitTensorKeepsItsDigits(t *testing.T) {
 			}
 			var cells []string
 			if _, err := s.Run(context.Background(), func(r *result.Row) error {
-				cells = report.Cells(s.Options.Columns(), r)
+				cells = report.Cells(s.Folders.Columns(), r)
 				for _, v := range r.Result.Values {
 					cells = append(cells, v.Text(0))
 				}

@@ -14,7 +14,7 @@ import (
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
 // an error; everything else is a reason in the row.
-func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, mine *dumpFile, t *dump.Tensor, s *scratch) error {
+func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) error {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
 	if !e.checkOverflow(ctx, row, mine, t, s) {
@@ -33,13 +33,13 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	defer golden.Close()
 	g := goldenShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
 	planner := oldPlan
-	if e.opt.Mine.Kind == dump.Quant {
+	if e.opt.Left.Kind == dump.Quant {
 		planner = samePlan
 	}
 	if !golden.array {
 		g.layout, g.rule = golden.tensor.Format.String(), golden.tensor.OriginShape
 	}
-	if !e.opt.oldFormat() && e.opt.Mine.Kind == dump.Offline {
+	if !e.opt.oldFormat() && e.opt.Left.Kind == dump.Offline {
 		planner = bestPlan
 		if !golden.array {
 			view, origin, err := originView(storedOf(golden.tensor))
@@ -104,7 +104,7 @@ func (e *engine) reads(t dtype.Type) bool {
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
 func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
-	prepare func(stored) (plan, *PairError), s *scratch) error {
+	prepare func(stored) (plan, *PairError), s *Worker) error {
 	setTypes(row, t, golden.tensor)
 	if t.Err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
@@ -161,9 +161,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		count = min(count, e.opt.MaxElements)
 	}
 	pair := newPairing(left, right, count, cfg)
-	values, err := pair.compute(ctx, s, e.crew)
+	values, err := pair.compute(ctx, s)
 	if err == nil {
-		row.Saturated, err = pair.secondLook(ctx, &values, s, e.crew)
+		row.Saturated, err = pair.secondLook(ctx, &values, s)
 	}
 	if err == nil {
 		err = e.runScripts(ctx, row, pair, mine.Path, golden.path(), s)
@@ -188,13 +188,13 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	if e.opt.oldFormat() { // whose messages have full paths
 		minePath, goldenPath = absolute(minePath), absolute(goldenPath)
 	}
-	SetResult(row, values, minePath, goldenPath)
+	setResult(row, values, minePath, goldenPath)
 	return nil
 }
 
-// SetResult puts what the metric core found into a row. left and right are the
+// setResult puts what the metric core found into a row. left and right are the
 // names of the tensors for notes about one of them.
-func SetResult(row *result.Row, values metric.Result, left, right string) {
+func setResult(row *result.Row, values metric.Result, left, right string) {
 	if n := values.AgreeNonFinite; n > 0 && n < values.N {
 		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
 	}

@@ -77,7 +77,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 			s.Fail("vc.sides", vcCommand.usage.In(s.Lang))
 			return nil, exitError
 		}
-		jobs = []job{{Job: compare.Job{Mine: v.left, Golden: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}
+		jobs = []job{{Job: compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}
 	} else {
 		var code int
 		if jobs, code = v.plan(s); len(jobs) == 0 {
@@ -141,12 +141,12 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 			s.Warn("error", w)
 		}
 	}
-	s.Say("vc.pair", run.Options.Mine.Dir, run.Options.Golden.Dir)
+	s.Say("vc.pair", run.Folders.Left.Dir, run.Folders.Right.Dir)
 	for _, note := range run.Notes {
 		s.Warn("error", report.Sentence(s.Lang, note))
 	}
 	switch {
-	case run.Options.How() == result.ByName:
+	case run.Folders.How() == result.ByName:
 		s.Say("vc.byname")
 	case run.Found != "":
 		s.Say("vc.found", run.Found, s.T(HowKey(run.How)))
@@ -154,8 +154,8 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 		s.Say("vc.graph", j.Graph)
 	}
 	bar := s.Bar("vc")
-	run.Options.Progress = bar.Set
-	table, err := report.Create(path, run.Options.Columns())
+	run.Folders.Progress = bar.Set
+	table, err := report.Create(path, run.Folders.Columns())
 	if err != nil {
 		bar.Done()
 		return nil, s.Failed(ctx, err)
@@ -215,7 +215,7 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 	}
 	if s.data.HasGolden() {
 		for _, l := range left {
-			j := job{Job: compare.Job{Mine: l.Dir, Golden: s.data.GoldenDir(), Graph: v.graph}, label: l.Model}
+			j := job{Job: compare.Job{Left: l.Dir, Right: s.data.GoldenDir(), Graph: v.graph}, label: l.Model}
 			if j.Graph == "" && len(s.graphsOf(first).Files) > 0 {
 				j.Graph, j.guess = filepath.Join(first.Dir, "graph"), true
 			}
@@ -310,7 +310,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 			s.Warn("vc.nopair", l.Dir, b.Name)
 			continue
 		}
-		j := job{Job: compare.Job{Mine: l.Dir, Golden: match.Dir, Graph: v.graph, Closed: v.closed}, label: l.Model}
+		j := job{Job: compare.Job{Left: l.Dir, Right: match.Dir, Graph: v.graph, Closed: v.closed}, label: l.Model}
 		if v.graph == "" {
 			j.Graph, j.Closed = s.fusionGraphs(a, l, b, match)
 			j.guess = j.Graph != ""

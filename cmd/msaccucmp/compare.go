@@ -238,14 +238,14 @@ func (f *face) openScripts(ctx context.Context, dir string, params map[string]ma
 }
 
 // openSides lists both folders and checks that they go together.
-func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
+func (f *face) openSides(a *compareArgs) (*compare.Folders, error) {
 	scan := dump.Options{Rules: a.rules != "" || a.quant != "", Slices: a.ffts}
-	opt := &compare.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, Table: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow,
-		Slices: a.ffts, Sequence: a.ranged || a.selected}
+	opt := &compare.Folders{Sequence: a.ranged || a.selected, Options: compare.Options{Numerics: metric.Reference, TableOnly: true,
+		Metrics: a.algorithms, ValueColumns: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow}}
 	for _, side := range []struct {
 		path   string
 		folder **dump.Folder
-	}{{a.mine, &opt.Mine}, {a.golden, &opt.Golden}} {
+	}{{a.mine, &opt.Left}, {a.golden, &opt.Right}} {
 		folder, err := dump.Scan(side.path, scan)
 		if err != nil {
 			return nil, err
@@ -255,7 +255,7 @@ func (f *face) openSides(a *compareArgs) (*compare.Options, error) {
 		}
 		*side.folder = folder
 	}
-	return opt, compare.CheckScenario(opt.Mine, opt.Golden, a.rules != "", a.quant != "", a.closed != "")
+	return opt, compare.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != "")
 }
 
 // readRules reads the rule files and merges them.
@@ -280,7 +280,7 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 }
 
 // choose applies -r or -s.
-func (f *face) choose(a *compareArgs, opt *compare.Options) error {
+func (f *face) choose(a *compareArgs, opt *compare.Folders) error {
 	var err error
 	switch {
 	case a.ranged && a.rangeText != "":
@@ -296,13 +296,12 @@ func (f *face) choose(a *compareArgs, opt *compare.Options) error {
 }
 
 // writeTable compares and writes the result table, then the advice.
-func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Options, name string) (int, error) {
+func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Folders, name string) (int, error) {
 	if name != "" {
 		name += "_"
 	}
 	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
-	s := &compare.Session{Options: *opt}
-	table, err := report.Create(path, s.Options.Columns())
+	table, err := report.Create(path, opt.Columns())
 	if err != nil {
 		return compare.ExitCode(err), err
 	}
@@ -318,7 +317,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Opti
 		}
 		return nil
 	}
-	out, err := s.Run(ctx, watch, table.Row)
+	out, err := compare.Run(ctx, opt, opt.Options, watch, table.Row)
 	if err == nil {
 		err = table.Commit()
 	}
@@ -329,7 +328,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Opti
 		return compare.ExitCode(err), err
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
-	code := out.Code
+	code := compare.ExitCode(out.Failed)
 	if out.Table.Compared() == 0 {
 		text := "No operator of the two sides could be matched."
 		if a.ranged || a.selected {

@@ -32,7 +32,7 @@ func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
 }
 
 // writeDetail compares one tensor element by element.
-func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Options, d *compare.DetailOptions) (int, error) {
+func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Folders, d *compare.DetailOptions) (int, error) {
 	if opt.Rules == nil {
 		f.log.warnf("There is no fusion rule file, the operator is looked up by its dump's name.")
 	}

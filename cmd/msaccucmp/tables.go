@@ -11,7 +11,7 @@ import (
 )
 
 // writeMapping writes the table of which files would be compared.
-func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Options) (int, error) {
+func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) (int, error) {
 	rows, err := compare.Mapping(ctx, *opt)
 	if err != nil {
 		return compare.ExitCode(err), err

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
+	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/torch"
 	"precision/dump"
@@ -30,11 +32,25 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	if err := f.setAlgorithms(ctx, a, v); err != nil {
 		return compare.ExitCode(err), err
 	}
-	table, err := torch.Compare(ctx, a.mine, a.golden, torch.Options{Metrics: a.algorithms, MaxElements: a.max, PostProcess: v.Int("post_process") == 1})
+	post := v.Int("post_process") == 1
+	if post && !slices.Contains(a.algorithms, metric.CosineSimilarity) {
+		return failed(exitParameter, "-p goes by %s, which is not among the algorithms", metric.CosineSimilarity)
+	}
+	opt := compare.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
+	if err := opt.Validate(); err != nil {
+		return compare.ExitCode(err), err
+	}
+	files, err := torch.Open(a.mine, a.golden)
 	if err != nil {
 		return compare.ExitCode(err), err
 	}
-	for _, w := range table.Warnings {
+	defer files.Close()
+	out, err := compare.Run(ctx, files, opt)
+	if err != nil {
+		return compare.ExitCode(err), err
+	}
+	table, columns := out.Table, torch.Columns(&opt)
+	for _, w := range files.Warnings {
 		f.log.warnf("%v", w)
 	}
 	if a.out == "" {
@@ -44,15 +60,15 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		return dump.Code(err), err
 	}
 	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
-	if err := report.WriteFile(path, table.Columns(), table.Rows, nil); err != nil {
+	if err := report.WriteFile(path, columns, table.Rows, nil); err != nil {
 		return compare.ExitCode(err), err
 	}
-	if v.Int("post_process") == 1 {
+	if post {
 		folder := strings.TrimSuffix(path, filepath.Ext(path)) + "_filtered"
-		if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), table.Columns(), table.Rows, torch.Suspicious); err != nil {
+		if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), columns, table.Rows, torch.Suspicious); err != nil {
 			return compare.ExitCode(err), err
 		}
-		warnings, err := table.WriteTensors(ctx, folder)
+		warnings, err := files.WriteTensors(ctx, table, folder)
 		for _, w := range warnings {
 			f.log.warnf("%v", w)
 		}
@@ -61,7 +77,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		}
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
-	if !table.Matched() {
+	if table.Compared() == 0 {
 		return exitNoDump, errors.New("no tensors of the two files could be compared")
 	}
 	return exitOK, nil

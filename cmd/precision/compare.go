@@ -22,20 +22,20 @@ import (
 
 // compareFlags are the options of the compare command.
 type compareFlags struct {
-	mine, golden, graph, out string
-	quant, closed            string
-	leftTime, rightTime      string
-	numerics, metrics, lang  string
-	threshold, failBelow     float64
-	max                      int64
-	overflow                 bool
-	workers                  int
+	left, right, graph, out string
+	quant, closed           string
+	leftTime, rightTime     string
+	numerics, metrics, lang string
+	threshold, failBelow    float64
+	max                     int64
+	overflow                bool
+	workers                 int
 }
 
 // define lists the options; text gives the help of each.
 func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) {
-	set.StringVar(&f.mine, "lt", "", text("lt"))
-	set.StringVar(&f.golden, "rt", "", text("rt"))
+	set.StringVar(&f.left, "lt", "", text("lt"))
+	set.StringVar(&f.right, "rt", "", text("rt"))
 	set.StringVar(&f.graph, "g", "", text("g"))
 	set.StringVar(&f.quant, "q", "", text("q"))
 	set.StringVar(&f.closed, "cf", "", text("cf"))
@@ -64,7 +64,7 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if set.NArg() > 0 {
 		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
 	}
-	if f.mine == "" || f.golden == "" {
+	if f.left == "" || f.right == "" {
 		return exitUsage, errors.New("both sides are needed: -lt NPU_DIR -rt GOLDEN_DIR")
 	}
 	judged := false
@@ -94,10 +94,10 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 
 func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error) {
 	job := compare.Job{
-		Mine: f.mine, Golden: f.golden,
+		Left: f.left, Right: f.right,
 		Graph: f.graph, Quant: f.quant, Closed: f.closed,
 		LeftTime: f.leftTime, RightTime: f.rightTime,
-		MaxElements: f.max, Overflow: f.overflow, Workers: f.workers,
+		Options: compare.Options{MaxElements: f.max, Overflow: f.overflow, Workers: f.workers},
 	}
 	var err error
 	if job.Metrics, err = parseMetrics(f.metrics); err != nil {
@@ -138,13 +138,13 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	}
 	printWarnings(e.stderr, run.Warnings)
 	show.notes(e.stderr, run.Notes)
-	if run.Found != "" && run.Options.How() == result.ByGraph {
+	if run.Found != "" && run.Folders.How() == result.ByGraph {
 		show.graph(run.Found, run.How)
 	}
 	bar := progress.New(os.Stderr, "comparing")
-	run.Options.Progress = bar.Set
+	run.Folders.Progress = bar.Set
 	path := filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv")
-	table, err := report.Create(path, run.Options.Columns())
+	table, err := report.Create(path, run.Folders.Columns())
 	if err != nil {
 		return exitError, err
 	}

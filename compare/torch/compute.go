@@ -1,53 +1,35 @@
 package torch
 
 import (
+	"cmp"
 	"context"
-	"strconv"
-	"sync"
-	"sync/atomic"
+	"slices"
 
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/result"
-	"precision/dump/dtype"
 )
 
 // blockTiles is how many tiles are read at a time: 1 MiB of float32, so that a
 // compressed chunk is seldom decoded for two reads.
 const blockTiles = 8
 
-// compute fills the rows, one pair a worker.
-func (t *Table) compute(ctx context.Context, m *matching) error {
-	var next, done atomic.Int64
-	var all sync.WaitGroup
-	var progress sync.Mutex
-	for range min(t.opt.Workers, len(m.pairs)) {
-		all.Go(func() {
-			var s scratch
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= len(m.pairs) {
-					return
-				}
-				t.Rows[i] = t.row(ctx, m, &m.pairs[i], &s)
-				progress.Lock()
-				n := done.Add(1)
-				if t.opt.Progress != nil {
-					t.opt.Progress(int(n), len(m.pairs))
-				}
-				progress.Unlock()
-			}
-		})
+// Groups are the pairs in the order of the calls of the left side.
+func (f *Files) Groups() []compare.Group {
+	pairs := slices.Clone(f.match.pairs)
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
+	list := make([]compare.Group, len(pairs))
+	for i := range pairs {
+		list[i] = func(ctx context.Context, w *compare.Worker) (found compare.Found) {
+			row, err := f.match.row(ctx, &pairs[i], w)
+			return compare.Found{Rows: []result.Row{row}, Err: err}
+		}
 	}
-	all.Wait()
-	if int(done.Load()) < len(m.pairs) || ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return list
 }
 
 // row compares a pair. Whatever goes wrong is a reason in the row.
-func (t *Table) row(ctx context.Context, m *matching, p *pair, s *scratch) result.Row {
+func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.Row, error) {
 	r := result.Row{Index: int(p.index), Op: p.op, Role: result.Whole, Slot: -1}
 	r.Facts.Order = r.Index
 	if p.mine != nil {
@@ -58,20 +40,23 @@ func (t *Table) row(ctx context.Context, m *matching, p *pair, s *scratch) resul
 		r.Right.File = p.golden.path
 		r.Role = p.golden.role()
 	}
-	if p.reason == nil {
-		p.reason = t.check(p)
+	why := p.reason
+	if why == nil {
+		why = p.check()
 	}
-	if p.reason == nil {
-		p.reason = t.compare(ctx, m, p, &r, s)
+	if why == nil {
+		left, right, failed := m.open(p)
+		if failed == nil {
+			return r, w.Compare(ctx, &r, left.tensor(), right.tensor(), p.mine.path, p.golden.path)
+		}
+		why = failed
 	}
-	if p.reason != nil {
-		r.Add(*p.reason)
-	}
-	return r
+	r.Add(*why)
+	return r, ctx.Err()
 }
 
 // check compares what the attributes say.
-func (t *Table) check(p *pair) *result.Reason {
+func (p *pair) check() *result.Reason {
 	switch {
 	case p.mine.err != nil:
 		return unreadable(p.op, p.mine, p.mine.err)
@@ -111,87 +96,31 @@ func (m *matching) open(p *pair) (mine, golden *source, failed *result.Reason) {
 	return mine, golden, nil
 }
 
-func (t *Table) compare(ctx context.Context, m *matching, p *pair, r *result.Row, s *scratch) *result.Reason {
-	mine, golden, failed := m.open(p)
-	if failed != nil {
-		return failed
-	}
-	if mine.count != golden.count {
-		return because(result.ElementsDiffer, p.op, strconv.FormatInt(mine.count, 10), strconv.FormatInt(golden.count, 10))
-	}
-	count := mine.count
-	if t.opt.MaxElements > 0 {
-		count = min(count, t.opt.MaxElements)
-	}
-	r.Facts.Scalar = t.opt.scalar(mine.shape)
-	run := metric.NewRun(metric.Config{Numerics: t.opt.numerics(), Metrics: t.opt.Metrics, Scalar: r.Facts.Scalar})
-	s.wide = t.opt.Exact && !(mine.typ.FitsFloat32() && golden.typ.FitsFloat32())
-	for {
-		for first := int64(0); first < count; first += blockTiles * metric.TileLen {
-			if err := context.Cause(ctx); err != nil {
-				return unreadable(p.op, p.mine, err)
-			}
-			n := min(count-first, blockTiles*metric.TileLen)
-			if err := s.x.load(mine, first, n, s.wide); err != nil {
-				return unreadable(p.op, p.mine, err)
-			}
-			if err := s.y.load(golden, first, n, s.wide); err != nil {
-				return unreadable(p.op, p.golden, err)
-			}
-			s.reduce(run, n)
+// tensor hands a source to the engine, a block at a time.
+func (s *source) tensor() *compare.Tensor {
+	return &compare.Tensor{Type: s.typ, Shape: append([]int64{}, s.shape...), Count: s.count,
+		Open: func() compare.Elements { return &ahead{from: s.fresh(), size: s.typ.Bytes(1), count: s.count} }}
+}
+
+// ahead reads a block of a tensor at a time.
+type ahead struct {
+	from        elements
+	size, count int64
+	block       []byte
+	first, n    int64 // the elements in the block
+}
+
+func (a *ahead) ReadTile(dst []byte, first, n int64) error {
+	if first < a.first || first+n > a.first+a.n {
+		a.first, a.n = first, 0
+		m := min(max(n, blockTiles*metric.TileLen), a.count-first)
+		a.block = grow(a.block, m*a.size)
+		if err := a.from.ReadTile(a.block, first, m); err != nil {
+			return err
 		}
-		if !run.Next() {
-			break
-		}
+		a.n = m
 	}
-	r.Left.DType, r.Left.Shape = mine.typ, append([]int64{}, mine.shape...)
-	r.Right.DType, r.Right.Shape = golden.typ, append([]int64{}, golden.shape...)
-	r.Shape = r.Left.Shape
-	compare.SetResult(r, run.Result(), p.mine.path, p.golden.path)
-	return nil
-}
-
-// scalar tells whether a shape counts as that of a scalar: all dimensions are
-// 1. The old tool goes by the sum of the dimensions, which takes [0,2] as well.
-func (o *Options) scalar(shape []int64) bool {
-	ones, sum := true, int64(0)
-	for _, d := range shape {
-		ones = ones && d == 1
-		sum += d
-	}
-	if o.Exact {
-		return ones
-	}
-	return sum == int64(len(shape))
-}
-
-// scratch is the memory of a worker.
-type scratch struct {
-	x, y    numbers
-	wide    bool
-	partial metric.Partial
-}
-
-// numbers is a block of a tensor.
-type numbers struct {
-	raw []byte
-	f32 []float32
-	f64 []float64
-}
-
-func (b *numbers) load(src *source, first, n int64, wide bool) error {
-	size := src.typ.Bytes(n)
-	b.raw = grow(b.raw, size)
-	if err := src.ReadTile(b.raw, first, n); err != nil {
-		return err
-	}
-	if wide {
-		b.f64 = grow(b.f64, n)
-		dtype.Widen64(src.typ, b.f64, b.raw)
-	} else {
-		b.f32 = grow(b.f32, n)
-		dtype.Widen32(src.typ, b.f32, b.raw)
-	}
+	copy(dst[:n*a.size], a.block[(first-a.first)*a.size:])
 	return nil
 }
 
@@ -201,17 +130,4 @@ func grow[T any](s []T, n int64) []T {
 		return make([]T, n)
 	}
 	return s[:n]
-}
-
-// reduce hands the block that is loaded to the run, tile by tile.
-func (s *scratch) reduce(run *metric.Run, n int64) {
-	for lo := int64(0); lo < n; lo += metric.TileLen {
-		hi := min(lo+metric.TileLen, n)
-		if s.wide {
-			run.Reduce64(&s.partial, s.x.f64[lo:hi], s.y.f64[lo:hi])
-		} else {
-			run.Reduce32(&s.partial, s.x.f32[lo:hi], s.y.f32[lo:hi])
-		}
-		run.Fold(&s.partial)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump/npy"
 	"precision/internal/whole"
 )
@@ -15,22 +16,19 @@ import (
 // suspectCosine is the largest cosine similarity of a row that is worth a closer look.
 const suspectCosine = 0.95
 
+// Suspicious tells whether the cosine similarity of a row is at most 0.95 or missing,
+// whatever the reason: with post-processing such rows are worth a closer look.
+func Suspicious(r *result.Row) bool {
+	return !r.Compared || !(r.Result.Values[metric.CosineSimilarity].Float() > suspectCosine)
+}
+
 // WriteTensors writes the tensors of the suspicious rows into folder as .npy
 // files, in the order they were compared in. Those that cannot be read are left
 // out and returned as warnings.
-func (t *Table) WriteTensors(ctx context.Context, folder string) (warnings []error, err error) {
-	mine, err := openSide(t.minePath)
-	if err != nil {
-		return nil, err
-	}
-	defer mine.close()
-	golden, err := openSide(t.goldenPath)
-	if err != nil {
-		return nil, err
-	}
-	defer golden.close()
+func (f *Files) WriteTensors(ctx context.Context, t *result.Table, folder string) (warnings []error, err error) {
+	left, right := f.left, f.right
 	names := fileNames{}
-	strided := golden.device == deviceGPU || golden.device == deviceCPU
+	strided := right.device == deviceGPU || right.device == deviceCPU
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if !Suspicious(r) {
@@ -41,7 +39,7 @@ func (t *Table) WriteTensors(ctx context.Context, folder string) (warnings []err
 			label   string
 			path    string
 			strided bool
-		}{{mine, "npu", r.Left.File, false}, {golden, "golden", r.Right.File, strided}} {
+		}{{left, "npu", r.Left.File, false}, {right, "golden", r.Right.File, strided}} {
 			if f.path == "" {
 				continue
 			}
@@ -81,13 +79,14 @@ func (s *side) export(ctx context.Context, path string, strided bool, to string)
 		return err
 	}
 	var buf []byte
+	from := src.fresh()
 	for first := int64(0); first < src.count; first += blockTiles * metric.TileLen {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := min(src.count-first, blockTiles*metric.TileLen)
 		buf = grow(buf, src.typ.Bytes(n))
-		if err := src.ReadTile(buf, first, n); err != nil {
+		if err := from.ReadTile(buf, first, n); err != nil {
 			return err
 		}
 		if _, err := f.Write(buf); err != nil {

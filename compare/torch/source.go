@@ -27,7 +27,8 @@ type elements interface {
 
 // source is a tensor ready to be read.
 type source struct {
-	elements
+	// fresh starts reading the elements, for one goroutine.
+	fresh func() elements
 	typ   dtype.Type
 	shape []int64
 	count int64
@@ -61,10 +62,9 @@ func (s *side) open(t *tensor, strided bool) (*source, error) {
 			stored = memory(b)
 		}
 	}
+	src.fresh = func() elements { return plain{stored, size} }
 	if strided && reorders(t.stride, d.Shape, d.Len()) {
-		src.elements, err = newStrided(stored, size, t.stride, d.Shape)
-	} else {
-		src.elements = plain{stored, size}
+		src.fresh, err = newStrided(stored, size, t.stride, d.Shape)
 	}
 	return src, err
 }
@@ -125,13 +125,14 @@ func reorders(stride, shape []int64, count int64) bool {
 }
 
 // newStrided reads the elements of a stored tensor by strides.
-func newStrided(r io.ReaderAt, size int64, stride, shape []int64) (elements, error) {
+func newStrided(r io.ReaderAt, size int64, stride, shape []int64) (fresh func() elements, err error) {
 	if _, ok := r.(memory); !ok {
 		if v, ok := permutation(stride, shape); ok {
-			return layout.NewReader(r, 0, int(size), v)
+			reader, err := layout.NewReader(r, 0, int(size), v)
+			return func() elements { return reader.Clone() }, err
 		}
 	}
-	return &strided{r: r, size: size, stride: stride, shape: shape}, nil
+	return func() elements { return &strided{r: r, size: size, stride: stride, shape: shape} }, nil
 }
 
 // permutation turns strides into a reordering of axes, if that is what they

@@ -64,10 +64,11 @@ func TestStrides(t *testing.T) {
 			raw, _ := binary.Append(nil, binary.LittleEndian, data)
 			want := gather(data, c.stride, c.shape)
 			for name, r := range map[string]io.ReaderAt{"memory": memory(raw), "file": file{bytes.NewReader(raw)}} {
-				e, err := newStrided(r, 4, c.stride, c.shape)
+				fresh, err := newStrided(r, 4, c.stride, c.shape)
 				if err != nil {
 					t.Fatal(err)
 				}
+				e := fresh()
 				for _, tile := range []int64{n, 5} {
 					for first := int64(0); first < min(n, 40*tile); first += tile {
 						k := min(tile, n-first)

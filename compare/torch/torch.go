@@ -14,124 +14,100 @@
 package torch
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"runtime"
 
 	"precision/compare"
-	"precision/compare/metric"
 	"precision/compare/result"
 )
 
 // Exit codes of msaccucmp that this comparison gives.
 const (
-	codePath      = 3
-	codeParse     = 4
-	codeParameter = 6
-	codeInvalid   = 11
-	codeName      = 48
+	codePath    = 3
+	codeParse   = 4
+	codeInvalid = 11
+	codeName    = 48
 )
-
-// Options of a comparison. The zero Options compute all ten metrics with the
-// digits of msaccucmp.
-type Options struct {
-	// Exact selects [metric.Exact] in place of [metric.Reference].
-	Exact bool
-	// Metrics are the columns, in order; by default those of [metric.Default].
-	Metrics []metric.Metric
-	// MaxElements bounds how many elements of a tensor reach the metrics; 0
-	// takes all.
-	MaxElements int64
-	// PostProcess tells that suspicious rows will be asked for, which needs the
-	// cosine similarity among the metrics.
-	PostProcess bool
-	// Workers is the number of goroutines; all cores by default. The result
-	// does not depend on it.
-	Workers int
-	// Progress is told after every pair how many are done.
-	Progress func(done, total int)
-}
-
-func (o *Options) numerics() metric.Numerics {
-	if o.Exact {
-		return metric.Exact
-	}
-	return metric.Reference
-}
-
-func (o *Options) validate() error {
-	if o.MaxElements < 0 {
-		return fail(codeParameter, "the largest number of elements is %d, expected 0 or more", o.MaxElements)
-	}
-	if o.Workers < 0 {
-		return fail(codeParameter, "the number of workers is %d, expected 1 or more", o.Workers)
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if len(o.Metrics) == 0 {
-		o.Metrics = metric.Default(o.numerics())
-	}
-	var seen [metric.Count]bool
-	for _, m := range o.Metrics {
-		if int(m) >= metric.Count {
-			return fail(codeParameter, "there is no metric number %d", m)
-		}
-		if seen[m] {
-			return fail(codeParameter, "%s is selected twice", m)
-		}
-		seen[m] = true
-	}
-	if o.PostProcess && !seen[metric.CosineSimilarity] {
-		return fail(codeParameter, "post-processing goes by %s, which is not among the metrics", metric.CosineSimilarity)
-	}
-	return nil
-}
 
 // fail makes an error with an exit code. A wrapped error is the last argument.
 func fail(code int, format string, args ...any) error {
 	return &compare.CodeError{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// Compare compares the tensors of two files. Errors are [*compare.CodeError]:
-// 3 for a path that cannot be opened, 4 for a file that is not HDF5 or is
-// damaged, 6 for options that make no sense, 11 for a file of mine that holds
-// no tensors or is not from an NPU, 48 when no dataset of mine is named as
-// such files name them. It ends with the context's error when that is done.
-func Compare(ctx context.Context, minePath, goldenPath string, opt Options) (*Table, error) {
-	if err := opt.validate(); err != nil {
-		return nil, err
-	}
-	mine, err := openSide(minePath)
-	if err != nil {
-		return nil, err
-	}
-	defer mine.close()
-	golden, err := openSide(goldenPath)
-	if err != nil {
-		return nil, err
-	}
-	defer golden.close()
-	if err := checkMine(mine); err != nil {
-		return nil, err
-	}
-	if len(golden.calls) == 0 && golden.misnamed > 0 {
-		return nil, misnamed(golden)
-	}
-	t := &Table{opt: opt, minePath: minePath, goldenPath: goldenPath}
-	t.Warnings = append(append(t.Warnings, mine.warnings...), golden.warnings...)
-	m := newMatching(mine, golden)
-	m.run()
-	t.Rows = make([]result.Row, len(m.pairs))
-	if err := t.compute(ctx, m); err != nil {
-		return nil, err
-	}
-	t.sort()
-	return t, nil
+// Files are a source of pairs: the tensors of two recordings.
+type Files struct {
+	// Left and Right are the paths of the files.
+	Left, Right string
+	// Warnings tell of objects in the files that were left out.
+	Warnings []error
+
+	left, right *side
+	match       *matching
 }
 
-func checkMine(s *side) error {
+// Open reads what is in two files and pairs it. Errors are [*compare.CodeError]: 3
+// for a path that cannot be opened, 4 for a file that is not HDF5 or is damaged, 11
+// for a left file that holds no tensors or is not from an NPU, 48 when no dataset
+// of a file is named as such files name them.
+func Open(left, right string) (*Files, error) {
+	f := &Files{Left: left, Right: right}
+	if err := f.open(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *Files) open() (err error) {
+	if f.left, err = openSide(f.Left); err != nil {
+		return err
+	}
+	if f.right, err = openSide(f.Right); err != nil {
+		return err
+	}
+	if err := checkLeft(f.left); err != nil {
+		return err
+	}
+	if len(f.right.calls) == 0 && f.right.misnamed > 0 {
+		return misnamed(f.right)
+	}
+	f.Warnings = append(append(f.Warnings, f.left.warnings...), f.right.warnings...)
+	f.match = newMatching(f.left, f.right)
+	f.match.run()
+	return nil
+}
+
+// Close closes the files.
+func (f *Files) Close() {
+	for _, s := range []*side{f.left, f.right} {
+		if s != nil {
+			s.close()
+		}
+	}
+}
+
+// Table says what is compared with what.
+func (f *Files) Table() *result.Table {
+	t := &result.Table{}
+	t.Meta.Left = result.Side{Dir: f.Left, Kind: "torch"}
+	t.Meta.Right = result.Side{Dir: f.Right, Kind: "torch"}
+	t.Meta.Pairing.How = result.Aligned
+	for _, w := range f.Warnings {
+		t.Meta.Warnings = append(t.Meta.Warnings, w.Error())
+	}
+	for i, c := range f.left.calls {
+		t.Ops = append(t.Ops, result.Operator{Name: c.folder, Type: c.op, Index: int(c.order), Order: i, Dumped: true})
+	}
+	return t
+}
+
+// Columns are those of the table as csv: its rows name datasets by their paths, in
+// Left.File and Right.File.
+func Columns(opt *compare.Options) result.Columns {
+	return result.Columns{Datasets: true, Values: opt.Values()}
+}
+
+func checkLeft(s *side) error {
 	if s.tensors == 0 {
 		if s.misnamed > 0 {
 			return misnamed(s)

@@ -13,6 +13,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/dump/npy"
 )
 
@@ -20,14 +21,26 @@ var few = []metric.Metric{metric.CosineSimilarity, metric.MaxAbsoluteError}
 
 func data(name string) string { return filepath.Join("testdata", name) }
 
-func table(t *testing.T, mine, golden string, opt Options) (*Table, string) {
+// pairs compares two files.
+func pairs(ctx context.Context, left, right string, opt compare.Options) (*Files, *result.Table, error) {
+	f, err := Open(left, right)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := compare.Run(ctx, f, opt)
+	return f, out.Table, err
+}
+
+func table(t *testing.T, left, right string, opt compare.Options) (*result.Table, string) {
 	t.Helper()
-	tab, err := Compare(context.Background(), data(mine), data(golden), opt)
+	f, tab, err := pairs(context.Background(), data(left), data(right), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer f.Close()
+	opt.EnsureDefaults()
 	var b bytes.Buffer
-	if err := report.WriteRows(&b, tab.Columns(), tab.Rows, nil); err != nil {
+	if err := report.WriteRows(&b, Columns(&opt), tab.Rows, nil); err != nil {
 		t.Fatal(err)
 	}
 	return tab, b.String()
@@ -85,11 +98,11 @@ func check(t *testing.T, got string, want []string) {
 func TestFull(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		done := 0
-		tab, got := table(t, "full_npu.h5", "full_gpu.h5", Options{Metrics: few, Workers: workers,
-			Progress: func(n, total int) { done = total - n }})
+		tab, got := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few, Workers: workers, Listener: compare.Listener{
+			Progress: func(n, total int) { done = total - n }}})
 		check(t, got, fullRows)
-		if done != 0 || !tab.Matched() || len(tab.Warnings) != 0 {
-			t.Errorf("%d pairs not reported, matched %v, warnings %v", done, tab.Matched(), tab.Warnings)
+		if done != 0 || tab.Compared() == 0 || len(tab.Meta.Warnings) != 0 {
+			t.Errorf("%d pairs not reported, %d rows compared, warnings %v", done, tab.Compared(), tab.Meta.Warnings)
 		}
 	}
 }
@@ -98,7 +111,7 @@ func TestFull(t *testing.T) {
 func TestStreaming(t *testing.T) {
 	defer func(n int64) { wholeBytes = n }(wholeBytes)
 	wholeBytes = 0
-	_, got := table(t, "full_npu.h5", "full_gpu.h5", Options{Metrics: few})
+	_, got := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, fullRows)
 }
 
@@ -109,12 +122,12 @@ func TestCPU(t *testing.T) {
 	want[i] = `8,NpuDropout,/NpuDropout/8/output/out,/ThnnDropout/8/output/out,float32,[2],0.955779,4.000000,`
 	i = slices.IndexFunc(want, func(s string) bool { return strings.HasPrefix(s, "101,NaN,NaN,/Only") })
 	want[i], want[i+1] = `101,NaN,NaN,/CudnnDropout/8/output/out,NaN,NaN,NaN,NaN,No data match with /CudnnDropout/8/output/out in my dump data.`, want[i]
-	_, got := table(t, "full_npu.h5", "full_cpu.h5", Options{Metrics: few})
+	_, got := table(t, "full_npu.h5", "full_cpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, want)
 }
 
 func TestLoad(t *testing.T) {
-	_, got := table(t, "load_npu.h5", "load_gpu.h5", Options{Metrics: few})
+	_, got := table(t, "load_npu.h5", "load_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, []string{
 		fullRows[0],
 		`3,Add,/Add/3/output/out,/Add/3/output/out,float32,[2],1.000000,0.000000,`,
@@ -128,7 +141,7 @@ func TestLoad(t *testing.T) {
 
 // Between two NPUs strides are not followed: both files were written alike.
 func TestSameFile(t *testing.T) {
-	tab, _ := table(t, "full_npu.h5", "full_npu.h5", Options{Exact: true})
+	tab, _ := table(t, "full_npu.h5", "full_npu.h5", compare.Options{Numerics: metric.Exact})
 	for _, r := range tab.Rows {
 		bare := r.Left.File == "/Cast/9/output/bare"
 		if r.Compared == bare || (r.Compared && r.Result.Values[metric.MaxAbsoluteError].Float() != 0) {
@@ -141,7 +154,7 @@ func TestSameFile(t *testing.T) {
 }
 
 func TestMaxElements(t *testing.T) {
-	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", Options{MaxElements: 3})
+	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, MaxElements: 3})
 	for _, r := range tab.Rows {
 		if r.Compared && r.Result.N > 3 {
 			t.Errorf("%s: %d elements", r.Left.File, r.Result.N)
@@ -160,25 +173,24 @@ func TestErrors(t *testing.T) {
 	npu, gpu := data("full_npu.h5"), data("full_gpu.h5")
 	for _, c := range []struct {
 		mine, golden string
-		opt          Options
+		opt          compare.Options
 		code         int
 		text         string
 	}{
-		{data("absent.h5"), gpu, Options{}, 3, "absent.h5"},
-		{npu, t.TempDir(), Options{}, 3, "expected a file"},
-		{notHDF5, gpu, Options{}, 4, notHDF5},
-		{npu, notHDF5, Options{}, 4, notHDF5},
-		{gpu, npu, Options{}, 11, "GPU (1), expected NPU (10)"},
-		{data("empty.h5"), gpu, Options{}, 11, "no tensors"},
-		{data("misnamed.h5"), gpu, Options{}, 48, "none of 3 datasets"},
-		{npu, data("misnamed.h5"), Options{}, 48, "none of 3 datasets"},
-		{npu, gpu, Options{MaxElements: -1}, 6, "-1"},
-		{npu, gpu, Options{Workers: -1}, 6, "-1"},
-		{npu, gpu, Options{Metrics: []metric.Metric{1, 1}}, 6, "twice"},
-		{npu, gpu, Options{Metrics: []metric.Metric{10}}, 6, "10"},
-		{npu, gpu, Options{PostProcess: true, Metrics: []metric.Metric{1}}, 6, "CosineSimilarity"},
+		{data("absent.h5"), gpu, compare.Options{Numerics: metric.Reference}, 3, "absent.h5"},
+		{npu, t.TempDir(), compare.Options{Numerics: metric.Reference}, 3, "expected a file"},
+		{notHDF5, gpu, compare.Options{Numerics: metric.Reference}, 4, notHDF5},
+		{npu, notHDF5, compare.Options{Numerics: metric.Reference}, 4, notHDF5},
+		{gpu, npu, compare.Options{Numerics: metric.Reference}, 11, "GPU (1), expected NPU (10)"},
+		{data("empty.h5"), gpu, compare.Options{Numerics: metric.Reference}, 11, "no tensors"},
+		{data("misnamed.h5"), gpu, compare.Options{Numerics: metric.Reference}, 48, "none of 3 datasets"},
+		{npu, data("misnamed.h5"), compare.Options{Numerics: metric.Reference}, 48, "none of 3 datasets"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, MaxElements: -1}, 6, "-1"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Workers: -1}, 6, "-1"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{1, 1}}, 6, "twice"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{metric.Metric(metric.Count)}}, 6, "no metric number"},
 	} {
-		_, err := Compare(context.Background(), c.mine, c.golden, c.opt)
+		_, _, err := pairs(context.Background(), c.mine, c.golden, c.opt)
 		var code *compare.CodeError
 		if !errors.As(err, &code) || code.Code != c.code || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s, %s, %+v: %v, want code %d", c.mine, c.golden, c.opt, err, c.code)
@@ -186,26 +198,32 @@ func TestErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Compare(ctx, npu, gpu, Options{}); !errors.Is(err, context.Canceled) {
+	if _, _, err := pairs(ctx, npu, gpu, compare.Options{Numerics: metric.Reference}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }
 
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
-	tab, all := table(t, "full_npu.h5", "full_gpu.h5", Options{Metrics: few, PostProcess: true})
+	opt := compare.Options{Numerics: metric.Reference, Metrics: few}
+	tab, all := table(t, "full_npu.h5", "full_gpu.h5", opt)
+	files, err := Open(data("full_npu.h5"), data("full_gpu.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
 	path := filepath.Join(dir, "result_20240102030405.csv")
-	if err := report.WriteFile(path, tab.Columns(), tab.Rows, nil); err != nil {
+	if err := report.WriteFile(path, Columns(&opt), tab.Rows, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != all {
 		t.Errorf("the file holds\n%s", got)
 	}
 	folder := filepath.Join(dir, "result_20240102030405_filtered")
-	if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), tab.Columns(), tab.Rows, Suspicious); err != nil {
+	if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), Columns(&opt), tab.Rows, Suspicious); err != nil {
 		t.Fatal(err)
 	}
-	warnings, err := tab.WriteTensors(context.Background(), folder)
+	warnings, err := files.WriteTensors(context.Background(), tab, folder)
 	if err != nil || len(warnings) != 0 {
 		t.Fatal(err, warnings)
 	}

@@ -1,0 +1,134 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump"
+	"precision/graph/fusion"
+)
+
+// Folders are a source of pairs: two folders of recordings, brought together by
+// a graph or by the names of operators.
+type Folders struct {
+	Options
+	// Left is the folder with the NPU dumps, Right the other side.
+	Left, Right *dump.Folder
+	// Rules is the fusion structure of the graph; nil matches operators by
+	// name.
+	Rules *fusion.Rules
+	// ByName pairs operators by name although Rules are known: these still tell
+	// the order of operators and what feeds an input.
+	ByName bool
+	// Only chooses the operator groups to compare; nil takes all.
+	Only func(*fusion.Group) bool
+	// Sequence adds the column OpSequence, as a range or a selection does.
+	Sequence bool
+}
+
+// Validate fills in defaults and checks what is to be compared.
+func (f *Folders) Validate() error {
+	if f.Left == nil || f.Right == nil {
+		return fmt.Errorf("two folders are needed: the NPU dumps and the golden side")
+	}
+	return f.Options.Validate()
+}
+
+// byGraph tells whether the graph says what belongs together.
+func (f *Folders) byGraph() bool { return f.Rules != nil && !f.ByName }
+
+// How tells what pairs are found by.
+func (f *Folders) How() result.How {
+	if f.byGraph() {
+		return result.ByGraph
+	}
+	return result.ByName
+}
+
+// Columns are the columns of the result table as csv.
+func (f *Folders) Columns() result.Columns {
+	return result.Columns{
+		Sequence:     f.Sequence,
+		LeftAddress:  f.Left.Kind == dump.Offline,
+		RightAddress: !f.Right.Numpy,
+		Overflow:     f.Overflow && f.Left.Kind == dump.Offline,
+		Values:       f.Values(),
+		Quiet:        f.oldFormat(),
+		Loaded:       f.oldFormat() && f.byGraph(),
+	}
+}
+
+// engine pairs the operators of two folders.
+type engine struct {
+	opt   *Folders
+	order map[*fusion.Op]int    // place in execution order
+	byKey map[string]*fusion.Op // by name as dumps spell it
+	// goldenOps are the operators of which there are golden arrays.
+	goldenOps map[string]bool
+}
+
+func newEngine(f *Folders) *engine {
+	e := &engine{opt: f}
+	if f.Rules == nil {
+		return e
+	}
+	e.order = make(map[*fusion.Op]int, len(f.Rules.Ops))
+	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
+	for i, op := range f.Rules.Ops {
+		e.order[op] = i
+		if key := dump.Normalise(op.Name); e.byKey[key] == nil {
+			e.byKey[key] = op
+		}
+	}
+	return e
+}
+
+// Table says what is compared with what, and which operators there are.
+func (f *Folders) Table() *result.Table {
+	t := &result.Table{Meta: f.Options.Meta(), Ops: newEngine(f).operators()}
+	m := &t.Meta
+	m.Left = result.Side{Dir: f.Left.Dir, Kind: kindOf(f.Left)}
+	m.Right = result.Side{Dir: f.Right.Dir, Kind: kindOf(f.Right)}
+	m.Pairing.How = f.How()
+	m.Partial = m.Partial || f.Only != nil
+	return t
+}
+
+// Groups are those of the graph, or the operators in the order of their dumps.
+func (f *Folders) Groups() []Group {
+	e := newEngine(f)
+	var list []Group
+	switch {
+	case f.byGraph():
+		for _, g := range f.Rules.Groups {
+			if f.Only == nil || f.Only(g) {
+				list = append(list, e.group(g))
+			}
+		}
+	case f.Right.Kind == dump.Offline:
+		for _, p := range pairOps(f.Left, f.Right) {
+			list = append(list, e.direct(p))
+		}
+	default:
+		e.goldenOps = arrayNames(f.Right)
+		for i, op := range byTime(f.Left) {
+			list = append(list, e.named(pairOp{index: i, left: op}))
+		}
+	}
+	return list
+}
+
+// arrayNames are the operators of which a folder has golden arrays.
+func arrayNames(f *dump.Folder) map[string]bool {
+	names := map[string]bool{}
+	if f.Kind == dump.Offline {
+		return names
+	}
+	for _, op := range f.Ops {
+		if i := strings.LastIndexByte(op.Key, '.'); i >= 0 {
+			names[op.Key[:i]] = true
+		}
+	}
+	return names
+}

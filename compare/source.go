@@ -1,0 +1,170 @@
+package compare
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"precision/compare/result"
+)
+
+// Source is where pairs of tensors come from: two folders brought together by a
+// graph or by names ([Folders]), operators of the same name on any two sides
+// ([ByName]), recordings of a framework (package torch). It says what to pair; the
+// engine does the rest.
+type Source interface {
+	// Table says what will be compared: a table with its Meta and Ops, without
+	// rows.
+	Table() *result.Table
+	// Groups are the units of work. Their rows make the table, in this order.
+	Groups() []Group
+}
+
+// Group compares the pairs of one operator or of a few that belong together. It
+// must keep to itself what goes wrong with a tensor: that is a reason in its row.
+type Group func(ctx context.Context, w *Worker) Found
+
+// Found is what became of a group.
+type Found struct {
+	Rows []result.Row
+	// Failed is what was wrong with the last operator that failed as a whole.
+	Failed error
+	// Err ends the run: only a context that is done.
+	Err error
+}
+
+func (f *Found) add(rows ...result.Row) { f.Rows = append(f.Rows, rows...) }
+
+// reviser is a source whose rows depend on each other: they are held back until
+// all are there, and revised.
+type reviser interface {
+	// revision is nil if rows can leave as they come.
+	revision() func(rows []result.Row)
+}
+
+// Outcome is what a run found, and how far it came.
+type Outcome struct {
+	// Table holds the rows so far, in order.
+	Table *result.Table
+	// Groups and Done count groups: all, and those finished.
+	Groups, Done int
+	// Failed is the first error of an operator that failed as a whole.
+	Failed error
+}
+
+// Run compares what a source pairs. Every row goes to each of emit and into the
+// table of the outcome, in the order of the source's groups. The outcome is there
+// also when the run was stopped early: by the context, or by an error of emit.
+func Run(ctx context.Context, from Source, opt Options, emit ...func(*result.Row) error) (*Outcome, error) {
+	if err := opt.Validate(); err != nil {
+		return &Outcome{Table: &result.Table{}}, err
+	}
+	workers := newCrew(&opt)
+	groups := from.Groups()
+	out := &Outcome{Groups: len(groups), Table: from.Table()}
+	out.Table.Meta.Time = time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer workers.close()
+	line := &emitter{emit: emit, out: out, ready: map[int]Found{}, opt: &opt}
+	if r, ok := from.(reviser); ok {
+		line.revise = r.revision()
+	}
+	workers.each(len(groups), ctx.Done(), func(i int, w *Worker) {
+		if err := line.put(i, groups[i](ctx, w)); err != nil {
+			cancel(err)
+		}
+	})
+	if err := line.release(); err != nil {
+		cancel(err)
+	}
+	if note, differ := shapesNote(out.Table); differ {
+		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
+		if opt.Warning != nil {
+			opt.Warning(note)
+		}
+	}
+	if out.Done < out.Groups {
+		if err := context.Cause(ctx); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// emitter brings what was found back into order.
+type emitter struct {
+	mu     sync.Mutex
+	emit   []func(*result.Row) error
+	opt    *Options
+	out    *Outcome
+	ready  map[int]Found
+	next   int
+	failed error
+	// revise, if not nil, has the rows held back until release.
+	revise func([]result.Row)
+	held   []result.Row
+}
+
+// release emits the rows that were held back, when all are there.
+func (l *emitter) release() error {
+	if l.revise == nil || l.failed != nil || l.out.Done < l.out.Groups {
+		return l.failed
+	}
+	l.revise(l.held)
+	if l.failed = l.pass(l.held); l.failed != nil {
+		l.out.Done = 0
+	}
+	return l.failed
+}
+
+// pass hands rows on.
+func (l *emitter) pass(rows []result.Row) error {
+	for i := range rows {
+		if l.opt.Row != nil {
+			l.opt.Row(&rows[i])
+		}
+		for _, emit := range l.emit {
+			if err := emit(&rows[i]); err != nil {
+				return err
+			}
+		}
+	}
+	l.out.Table.Rows = append(l.out.Table.Rows, rows...)
+	return nil
+}
+
+func (l *emitter) put(i int, found Found) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return l.failed
+	}
+	l.ready[i] = found
+	for {
+		found, ok := l.ready[l.next]
+		if !ok {
+			return nil
+		}
+		delete(l.ready, l.next)
+		l.next++
+		if found.Err != nil {
+			l.failed = found.Err
+			return found.Err
+		}
+		if l.revise != nil {
+			l.held = append(l.held, found.Rows...)
+			found.Rows = nil
+		}
+		if l.failed = l.pass(found.Rows); l.failed != nil {
+			return l.failed
+		}
+		if l.out.Failed == nil {
+			l.out.Failed = found.Failed
+		}
+		l.out.Done++
+		if l.opt.Progress != nil {
+			l.opt.Progress(l.out.Done, l.out.Groups)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package compare
+
+import (
+	"context"
+	"errors"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Tensor is one side of a pair, ready to be read: elements of one type in the
+// order they are compared in.
+type Tensor struct {
+	Type dtype.Type
+	// Shape is the logical shape; a scalar has an empty one.
+	Shape []int64
+	// Count is the number of elements.
+	Count int64
+	// BigEndian: multi-byte elements are stored with the high byte first.
+	BigEndian bool
+	// Open starts a reader of the elements, for one goroutine.
+	Open func() Elements
+}
+
+// Elements yields the elements of a tensor as bytes.
+type Elements interface {
+	// ReadTile fills dst with n elements from element first on. Calls go
+	// forward, but for a new pass, which begins at a multiple of
+	// metric.TileLen.
+	ReadTile(dst []byte, first, n int64) error
+}
+
+// Compare computes a pair and puts the result into the row, or why it cannot be
+// computed: element types without numbers, numbers of elements that differ, a
+// side that cannot be read. left and right name the tensors in reasons. The error
+// is that of a context that is done.
+func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tensor, leftName, rightName string) error {
+	row.Left.DType, row.Left.Shape = left.Type, left.Shape
+	row.Right.DType, row.Right.Shape = right.Type, right.Shape
+	for _, t := range []*Tensor{left, right} {
+		if !t.Type.Readable() {
+			row.Add(result.Because(result.DTypeUnknown, row.Op, t.Type.String(), count(int(t.Type))))
+			return nil
+		}
+	}
+	if left.Count != right.Count {
+		row.Add(result.Because(result.ElementsDiffer, row.Op, count(left.Count), count(right.Count)))
+		return nil
+	}
+	cfg := metric.Config{Numerics: s.opt.Numerics, TableOnly: s.opt.TableOnly, Metrics: s.opt.Metrics, Scalar: scalarLike(left.Shape)}
+	if s.opt.oldFormat() {
+		cfg.Scalar = oldScalarLike(left.Shape)
+	}
+	n := left.Count
+	if s.opt.MaxElements > 0 {
+		n = min(n, s.opt.MaxElements)
+	}
+	pair := newPairing(left.operand(), right.operand(), n, cfg)
+	values, err := pair.compute(ctx, s)
+	if err == nil {
+		row.Saturated, err = pair.secondLook(ctx, &values, s)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name := leftName
+		var side *sideError
+		if errors.As(err, &side) && side.golden {
+			name = rightName
+		}
+		row.Add(result.Because(result.BadFile, row.Op, name, err.Error()))
+		return nil
+	}
+	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape
+	setResult(row, values, leftName, rightName)
+	return nil
+}
+
+func (t *Tensor) operand() *operand {
+	return &operand{typ: t.Type, big: t.BigEndian, count: t.Count, open: t.Open}
+}
