@@ -49,7 +49,7 @@ func hang(line []glyph, width int) int {
 	for n < len(line) && n < 8 && strings.Contains(" ├└─-", line[n].text) {
 		n++
 	}
-	if width < hangFrom {
+	if width < hangFrom || len(line) == 0 || line[0].text == "-" { // a number
 		return 0
 	}
 	return n
@@ -68,13 +68,22 @@ func breakLine(line string, width int, cut bool) []string {
 	var out []string
 	for {
 		n, used, last := 0, 0, -1 // last is the last place to break at
+		outside, depth := -1, 0   // the last one that is not in brackets
 		margin := ""              // of the lines behind the first
 		if len(out) > 0 {
 			used, margin = indent, strings.Repeat(" ", indent)
 		}
 		for n < len(rest) && used+rest[n].width <= width {
 			if (len(out) > 0 || n >= indent) && canBreak(rest, n) {
-				last = n
+				if last = n; depth == 0 {
+					outside = n
+				}
+			}
+			switch rest[n].text {
+			case "[":
+				depth++
+			case "]":
+				depth--
 			}
 			used += rest[n].width
 			n++
@@ -82,8 +91,13 @@ func breakLine(line string, width int, cut bool) []string {
 		if n == len(rest) {
 			return append(out, margin+paint(rest))
 		}
-		if canBreak(rest, n) && n > 0 {
-			last = n
+		if canBreak(rest, n) {
+			if last = n; depth == 0 {
+				outside = n
+			}
+		}
+		if 2*outside > n { // "[Min: -1]" stays together
+			last = outside
 		}
 		whole := 0 // columns of the word that does not fit
 		for i := max(last, 0); i < len(rest); i++ {

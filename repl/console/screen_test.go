@@ -76,6 +76,8 @@ func TestFold(t *testing.T) {
 		{"宽", 1, []string{"宽"}},
 		{"ab   cd", 3, []string{"ab", "cd"}},
 		{" └─ [Shape: (1, 2)] [Max: 1] [Min: -1] [Mean: 0.5]", 40, []string{" └─ [Shape: (1, 2)] [Max: 1] [Min: -1]", "    [Mean: 0.5]"}},
+		{"Spec: [Shape: (1, 2)] [Dtype: float32] [Mean: -0.5]", 47, []string{"Spec: [Shape: (1, 2)] [Dtype: float32]", "[Mean: -0.5]"}},
+		{"-0.25 " + strings.Repeat("-0.75 ", 7) + "1", 40, []string{strings.TrimSpace("-0.25 " + strings.Repeat("-0.75 ", 5)), "-0.75 -0.75 1"}},
 		{" - " + strings.Repeat("a", 50), 40, []string{" - " + strings.Repeat("a", 37), "   " + strings.Repeat("a", 13)}},
 	} {
 		if got := foldLine(c.text, c.width); !slices.Equal(got, c.want) {
@@ -113,6 +115,9 @@ func TestWidest(t *testing.T) {
 // TestWrap: text breaks between words only, a path stays whole.
 func TestWrap(t *testing.T) {
 	s := NewScreen(io.Discard, 20, false)
+	if got := NewScreen(io.Discard, 60, false).Wrap("\n\nx\n"); got != "\n\nx\n" {
+		t.Errorf("empty lines become %q", got)
+	}
 	for text, want := range map[string]string{
 		"one two three four five\nsix\n":          "one two three four\nfive\nsix\n",
 		"see a/very/long/path/of/a/file for more": "see\na/very/long/path/of/a/file\nfor more",
