@@ -57,10 +57,13 @@ type source interface {
 	io.Closer
 }
 
-// Open opens the tensors of a file, inputs first: those of a dump, or the one
-// of an array. bad tells of tensors that cannot be read. The caller closes all
+// Open opens the tensors of a file, inputs first: those of a dump or of a file
+// of PyTorch, or the one of an array. bad tells of tensors that cannot be read. The caller closes all
 // arrays; the file is open once for all of them.
 func Open(path string) (arrays []*Array, bad []error, err error) {
+	if isTorch(path) {
+		return openTorch(path)
+	}
 	file, err := openShared(path)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,90 @@
+package array
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"unicode"
+
+	"precision/dump"
+	"precision/dump/torch"
+)
+
+// isTorch tells whether a file may be one of torch.save.
+func isTorch(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // to open a named pipe is to wait for a writer
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, torch.MagicSize)
+	n, _ := io.ReadFull(f, head)
+	return torch.Is(head[:n])
+}
+
+// torchFile is closed when all who have it have closed it.
+type torchFile struct {
+	*torch.OpenFile
+	users atomic.Int32
+}
+
+func (f *torchFile) Close() error {
+	if f.users.Add(-1) > 0 {
+		return nil
+	}
+	return f.OpenFile.Close()
+}
+
+// openTorch opens the tensors of a file of torch.save.
+func openTorch(path string) (arrays []*Array, bad []error, err error) {
+	file, err := torch.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(file.Tensors) == 0 {
+		_, err := file.Bare() // says what it is instead
+		file.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	shared := &torchFile{OpenFile: file}
+	shared.users.Store(1)
+	defer shared.Close()
+	for i, t := range file.Tensors {
+		a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, count: t.Elements()}
+		a.tensor = dump.Tensor{Type: t.Type, Shape: t.Shape, Offset: t.Start, BigEndian: t.BigEndian}
+		if t.Name != "" {
+			a.Part = partName(t.Name, i)
+			a.Name += "." + a.Part
+		}
+		if a.view, err = t.View(); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %s: %w", path, a.Name, err))
+			continue
+		}
+		a.viewed = !a.view.IsContiguous()
+		a.source = shared
+		shared.users.Add(1)
+		arrays = append(arrays, a)
+	}
+	return arrays, bad, nil
+}
+
+// partName is the name of a tensor as a part of a file's name and on a screen:
+// the keys that it is made of may be any text.
+func partName(name string, number int) string {
+	const longest = 120
+	if len(name) > longest {
+		return fmt.Sprintf("tensor.%d", number)
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:`, r) || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
