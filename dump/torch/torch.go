@@ -24,13 +24,6 @@ import (
 	"precision/dump/dtype"
 )
 
-// Kept returns the type that elements of type t have in the file, and false
-// for types that cannot be written. Those have to be widened first.
-func Kept(t dtype.Type) (dtype.Type, bool) {
-	_, kept, ok := t.TorchStorage()
-	return kept, ok
-}
-
 // A RangeError tells that an element of an unsigned type does not fit the
 // signed type that stands for it.
 type RangeError struct {

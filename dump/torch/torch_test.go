@@ -136,11 +136,11 @@ func TestWrite(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	for typ, want := range map[dtype.Type]dtype.Type{dtype.Uint16: dtype.Int32, dtype.Float16: dtype.Float16, dtype.Undefined: dtype.Int8} {
-		if got, ok := Kept(typ); !ok || got != want {
+		if _, got, ok := typ.TorchStorage(); !ok || got != want {
 			t.Errorf("%s: %s", typ, got)
 		}
 	}
-	if _, ok := Kept(dtype.Int4); ok {
+	if _, _, ok := dtype.Int4.TorchStorage(); ok {
 		t.Error("int4")
 	}
 }
