@@ -48,14 +48,6 @@ type DumpMatch struct {
 	Of    int // dumped operators
 }
 
-// Share returns the part of the dumped operators that the model has, 1 when nothing was dumped.
-func (m *DumpMatch) Share() float64 {
-	if m.Of == 0 {
-		return 1
-	}
-	return float64(m.Found) / float64(m.Of)
-}
-
 // MatchDump returns the graphs that fit a dump folder, the best first: by name, then by graph id and time, then by the
 // operators they share. Of several files with one graph the one of the folder's device counts, then the newest made
 // before the dump.

@@ -1,18 +1,12 @@
 package graph
 
-import "strconv"
-
 // Index answers questions about the edges of a model. It is built once and can then be used by several goroutines.
 type Index struct {
+	*Calls
 	Model *Model
 	Ops   []*Op // of all graphs, in file order
 
-	graphs  map[string]*Graph
-	names   map[*Graph]map[string]*Op
-	callers map[*Graph][]*Op
-	dataOps map[*Graph]map[int64][]*Op // Data operators of called graphs by the caller's input slot
-	results map[*Graph]*Op             // NetOutput
-	returns map[*Graph]map[int]Input   // what the NetOutput of a called graph returns, by the caller's output
+	names map[*Graph]map[string]*Op
 
 	// Edges by operator number: links[linkAt[n]:linkAt[n+1]] are what feeds operator n, uses[useAt[n]:useAt[n+1]] what
 	// it feeds.
@@ -46,14 +40,12 @@ type use struct {
 // NewIndex prepares a model for questions. Sub graphs that call each other in a circle give an *[Error].
 func NewIndex(m *Model) (*Index, error) {
 	m.Own()
-	x := &Index{Model: m, graphs: make(map[string]*Graph, len(m.Graphs)), names: make(map[*Graph]map[string]*Op, len(m.Graphs)),
-		callers: map[*Graph][]*Op{}, dataOps: map[*Graph]map[int64][]*Op{}, results: map[*Graph]*Op{},
-		returns: map[*Graph]map[int]Input{}}
+	x := &Index{Calls: NewCalls(m), Model: m, names: make(map[*Graph]map[string]*Op, len(m.Graphs))}
+	if err := x.CheckCircles(m); err != nil {
+		return nil, err
+	}
 	edges := 0
 	for _, g := range m.Graphs {
-		if _, ok := x.graphs[g.Name]; !ok {
-			x.graphs[g.Name] = g
-		}
 		names := make(map[string]*Op, len(g.Ops))
 		for _, o := range g.Ops {
 			if _, ok := names[o.Name]; !ok {
@@ -65,33 +57,6 @@ func NewIndex(m *Model) (*Index, error) {
 		x.names[g] = names
 	}
 	x.link(edges)
-	for _, o := range x.Ops {
-		for _, name := range o.SubgraphNames {
-			if g := x.graphs[name]; g != nil {
-				x.callers[g] = append(x.callers[g], o)
-			}
-		}
-	}
-	for g := range x.callers {
-		slots := map[int64][]*Op{}
-		for _, o := range g.Ops {
-			switch o.Type {
-			case "Data":
-				if k, ok := o.Attr(AttrParentIndex).Int(); ok {
-					slots[k] = append(slots[k], o)
-				}
-			case "NetOutput":
-				if x.results[g] == nil {
-					x.results[g] = o
-				}
-			}
-		}
-		x.dataOps[g] = slots
-		x.returns[g] = x.returned(x.results[g])
-	}
-	if err := x.checkCalls(); err != nil {
-		return nil, err
-	}
 	return x, nil
 }
 
@@ -137,73 +102,8 @@ func (x *Index) link(edges int) {
 	}
 }
 
-// checkCalls refuses graphs that call themselves, directly or through others.
-func (x *Index) checkCalls() error {
-	const (
-		open = 1
-		done = 2
-	)
-	state := make(map[*Graph]int, len(x.Model.Graphs))
-	type frame struct {
-		g    *Graph
-		next int // operator to look at
-		sub  int // its next callee
-	}
-	for _, root := range x.Model.Graphs {
-		if state[root] != 0 {
-			continue
-		}
-		stack := []frame{{g: root}}
-		state[root] = open
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			if f.next == len(f.g.Ops) {
-				state[f.g] = done
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			o := f.g.Ops[f.next]
-			if f.sub == len(o.SubgraphNames) {
-				f.next++
-				f.sub = 0
-				continue
-			}
-			callee := x.graphs[o.SubgraphNames[f.sub]]
-			f.sub++
-			if callee == nil || state[callee] == done {
-				continue
-			}
-			if state[callee] == open {
-				e := x.Model.FaultAt(o.Line, "op "+strconv.Quote(o.Name)+" calls graph "+strconv.Quote(callee.Name)+", which calls it")
-				e.Fault = FaultCircle
-				return e
-			}
-			state[callee] = open
-			stack = append(stack, frame{g: callee})
-		}
-	}
-	return nil
-}
-
-// Graph returns the graph of that name, nil if there is none.
-func (x *Index) Graph(name string) *Graph { return x.graphs[name] }
-
 // Op returns the operator of that name in g, nil if there is none.
 func (x *Index) Op(g *Graph, name string) *Op { return x.names[g][name] }
-
-// Callers returns the operators that call g.
-func (x *Index) Callers(g *Graph) []*Op { return x.callers[g] }
-
-// Callees returns the graphs that op calls and the model has.
-func (x *Index) Callees(op *Op) []*Graph {
-	var out []*Graph
-	for _, name := range op.SubgraphNames {
-		if g := x.graphs[name]; g != nil {
-			out = append(out, g)
-		}
-	}
-	return out
-}
 
 // Inputs returns what feeds op: data slots in order, then control edges. The slice must not be changed.
 func (x *Index) Inputs(op *Op) []Input { return x.links[x.linkAt[op.num]:x.linkAt[op.num+1]] }
@@ -271,10 +171,10 @@ func (x *Index) Origins(p Port) []Port {
 		}
 		seen[p] = true
 		var next []Port
-		if p.Op.Type == "Data" && p.Index == 0 {
-			if k, ok := p.Op.Attr(AttrParentIndex).Int(); ok {
-				for _, c := range x.callers[p.Op.Graph] {
-					if in, ok := x.Input(c, int(k)); ok && in.From != nil {
+		if p.Index == 0 {
+			if k, ok := Parameter(p.Op); ok {
+				for _, c := range x.Callers(p.Op.Graph) {
+					if in, ok := x.Input(c, k); ok && in.From != nil {
 						next = append(next, Port{in.From, in.Index})
 					}
 				}
@@ -295,44 +195,13 @@ func (x *Index) Origins(p Port) []Port {
 	return out
 }
 
-// returned maps the caller's outputs to the inputs of a NetOutput: where the descriptor does not say, the position
-// counts.
-func (x *Index) returned(net *Op) map[int]Input {
-	out := map[int]Input{}
-	if net == nil {
-		return out
-	}
-	inputs := x.Inputs(net)
-	for _, in := range inputs {
-		if k, ok := resultIndex(in); ok && in.Slot >= 0 {
-			if _, dup := out[k]; !dup {
-				out[k] = in
-			}
-		}
-	}
-	for _, in := range inputs {
-		if _, ok := resultIndex(in); !ok && in.Slot >= 0 {
-			if _, dup := out[in.Slot]; !dup {
-				out[in.Slot] = in
-			}
-		}
-	}
-	return out
-}
-
 // result returns the input of g's NetOutput that becomes output k of the caller.
 func (x *Index) result(g *Graph, k int) (Input, bool) {
-	in, ok := x.returns[g][k]
-	return in, ok
-}
-
-// resultIndex returns the caller's output an input of a NetOutput says it is.
-func resultIndex(in Input) (int, bool) {
-	if in.Desc == nil {
-		return 0, false
+	slot, ok := x.Returned(g, k)
+	if !ok {
+		return Input{}, false
 	}
-	n, ok := in.Desc.Attr(AttrParentIndex).Int()
-	return int(n), ok
+	return x.Input(x.Result(g), slot)
 }
 
 // Sinks returns the inputs that output out of op really feeds: those of calling operators and of NetOutputs of
@@ -350,17 +219,13 @@ func (x *Index) Sinks(op *Op, out int) []Port {
 		seen[p] = true
 		var next []Port
 		for _, g := range x.Callees(p.Op) {
-			for _, d := range x.dataOps[g][int64(p.Index)] {
+			for _, d := range x.Parameters(g, p.Index) {
 				next = append(next, x.Consumers(d, 0)...)
 			}
 		}
-		if g := p.Op.Graph; p.Op == x.results[g] {
-			in, _ := x.Input(p.Op, p.Index)
-			k, ok := resultIndex(in)
-			if !ok {
-				k = p.Index
-			}
-			for _, c := range x.callers[g] {
+		if g := p.Op.Graph; p.Op == x.Result(g) {
+			k, _ := ReturnedAs(p.Op, p.Index)
+			for _, c := range x.Callers(g) {
 				next = append(next, x.Consumers(c, k)...)
 			}
 		}

@@ -88,8 +88,8 @@ func (x *Index) Node(op *Op) *NodeInfo {
 
 func (x *Index) callerInputs(n *NodeInfo) {
 	op := n.Op
-	k, ok := op.Attr(AttrParentIndex).Int()
-	if op.Type != "Data" || !ok {
+	k, ok := Parameter(op)
+	if !ok {
 		return
 	}
 	for _, in := range n.Inputs {
@@ -97,12 +97,12 @@ func (x *Index) callerInputs(n *NodeInfo) {
 			return
 		}
 	}
-	for _, c := range x.callers[op.Graph] {
-		in, ok := x.Input(c, int(k))
+	for _, c := range x.Callers(op.Graph) {
+		in, ok := x.Input(c, k)
 		if !ok || in.From == nil {
 			continue
 		}
-		p := portOf(int(k), in.Desc)
+		p := portOf(k, in.Desc)
 		p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
 		n.Inputs = append(n.Inputs, p)
 		n.note(NoteCaller, strconv.FormatInt(int64(k), 10), c.Name)
@@ -116,10 +116,10 @@ func (x *Index) calleeOutputs(n *NodeInfo) {
 				n.note(NoteCallee, strconv.Itoa(i), in.From.Name+":"+strconv.FormatInt(int64(in.Index), 10), g.Name)
 			}
 		}
-		if len(n.Op.OutputDesc) > 0 || x.results[g] == nil {
+		if len(n.Op.OutputDesc) > 0 || x.Result(g) == nil {
 			continue
 		}
-		for _, in := range x.Inputs(x.results[g]) {
+		for _, in := range x.Inputs(x.Result(g)) {
 			if in.From == nil || in.Slot < 0 {
 				continue
 			}

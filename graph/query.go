@@ -153,7 +153,7 @@ func DumpName(name string) string {
 func (x *Index) Search(name, graph string) (ops []*Op, exact bool) {
 	var only *Graph
 	if graph != "" {
-		only = x.graphs[graph]
+		only = x.Graph(graph)
 	}
 	for _, o := range x.Ops {
 		if only != nil && o.Graph != only {

@@ -79,7 +79,7 @@ func (r *Rules) Producer(op *Op, i int) (*Op, int, error) {
 		}
 		return nil, 0, &GoldenError{Failure: GoldenBadEntry, Op: op.Name, Index: i, Entry: e.Text, Part: part}
 	}
-	p := r.producer(op, e.Producer())
+	p := r.producer(op.Graph, e.Producer())
 	if p == nil {
 		return nil, 0, &GoldenError{Failure: GoldenNoProducer, Op: op.Name, Index: i, Entry: e.Text, Part: e.Producer()}
 	}
@@ -119,93 +119,51 @@ func (r *Rules) golden(op *Op, k int) (GoldenRef, error) {
 	return ref, nil
 }
 
-// calls knows the ways between graphs.
-type calls struct {
-	callers map[*graph.Graph]*Op // first caller of a graph
-	results map[*graph.Graph]*Op // its NetOutput
-	callees map[*Op]*graph.Graph // first graph an operator calls
-}
-
-func newCalls(m *graph.Model, r *Rules) *calls {
-	var c *calls
-	graphs := map[string]*graph.Graph{}
-	for _, o := range r.Ops {
-		for _, name := range o.Op.SubgraphNames {
-			if c == nil {
-				c = &calls{map[*graph.Graph]*Op{}, map[*graph.Graph]*Op{}, map[*Op]*graph.Graph{}}
-				for _, g := range m.Graphs {
-					if graphs[g.Name] == nil {
-						graphs[g.Name] = g
-					}
-				}
-			}
-			if g := graphs[name]; g != nil && g != o.Graph {
-				if c.callers[g] == nil {
-					c.callers[g] = o
-				}
-				if c.callees[o] == nil {
-					c.callees[o] = g
-				}
-			}
-		}
-	}
-	if c == nil {
-		return nil
-	}
-	for _, o := range r.Ops {
-		if o.Type == "NetOutput" && c.callers[o.Graph] != nil && c.results[o.Graph] == nil {
-			c.results[o.Graph] = o
-		}
-	}
-	return c
-}
-
 // cross follows output k of op into another graph: a Data operator of a called graph passes on what its caller is
 // fed with, a calling operator what the called graph returns. Outputs whose origin the graph states stay.
 func (r *Rules) cross(op *Op, k int) (*Op, int, bool) {
-	if r.calls == nil || k < len(op.Outputs) && op.Outputs[k].stated {
+	if k < len(op.Outputs) && op.Outputs[k].stated {
 		return nil, 0, false
 	}
 	if op.Type == "Data" && !op.HasOrigin {
-		caller := r.calls.callers[op.Graph]
-		slot, ok := op.Op.Attr(graph.AttrParentIndex).Int()
+		slot, ok := graph.Parameter(op.Op)
+		caller := r.caller(op.Graph)
 		if caller == nil || !ok {
 			return nil, 0, false
 		}
-		return r.slot(caller, int(slot))
+		return r.slot(caller, slot)
 	}
-	g := r.calls.callees[op]
-	if g == nil {
-		return nil, 0, false
-	}
-	net := r.calls.results[g]
-	if net == nil {
-		return nil, 0, false
-	}
-	place := -1
-	for i := range net.Op.InputDesc {
-		n, ok := net.Op.InputDesc[i].Attr(graph.AttrParentIndex).Int()
-		if ok && int(n) == k {
-			return r.slot(net, i)
+	for _, g := range r.calls.Callees(op.Op) {
+		if g == op.Graph {
+			continue
 		}
-		if !ok && i == k {
-			place = i
+		slot, ok := r.calls.Returned(g, k)
+		if !ok {
+			return nil, 0, false
+		}
+		return r.slot(r.calls.Result(g), slot)
+	}
+	return nil, 0, false
+}
+
+// caller returns the operator of another graph that calls g, the first by id of several. nil without one.
+func (r *Rules) caller(g *graph.Graph) (first *graph.Op) {
+	for _, o := range r.calls.Callers(g) {
+		if o.Graph != g && (first == nil || o.ID < first.ID) {
+			first = o
 		}
 	}
-	if place < 0 {
-		return nil, 0, false
-	}
-	return r.slot(net, place)
+	return first
 }
 
 // slot returns what feeds a data input slot, unconnected slots counted.
-func (r *Rules) slot(op *Op, slot int) (*Op, int, bool) {
-	for _, e := range op.Op.Inputs {
+func (r *Rules) slot(op *graph.Op, slot int) (*Op, int, bool) {
+	for _, e := range op.Inputs {
 		if e.IsControl() {
 			continue
 		}
 		if slot == 0 {
-			p := r.producer(op, cutSlices(e.Producer()))
+			p := r.producer(op.Graph, cutSlices(e.Producer()))
 			return p, int(e.Index), p != nil && e.Index >= 0
 		}
 		slot--

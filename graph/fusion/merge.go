@@ -10,26 +10,8 @@ import (
 
 // clone returns a copy whose operators can be changed; groups are not filled.
 func (r *Rules) clone() *Rules {
-	return &Rules{Path: r.Path, Warnings: slices.Clone(r.Warnings), byKey: map[string]*Group{},
+	return &Rules{Path: r.Path, calls: r.calls, Warnings: slices.Clone(r.Warnings), byKey: map[string]*Group{},
 		byName: map[string]*Op{}, members: map[member]bool{}}
-}
-
-// moved returns the calls of a copy of the rules.
-func (c *calls) moved(copies map[*Op]*Op) *calls {
-	if c == nil {
-		return nil
-	}
-	out := &calls{map[*graph.Graph]*Op{}, map[*graph.Graph]*Op{}, map[*Op]*graph.Graph{}}
-	for g, o := range c.callers {
-		out.callers[g] = copies[o]
-	}
-	for g, o := range c.results {
-		out.results[g] = copies[o]
-	}
-	for o, g := range c.callees {
-		out.callees[copies[o]] = g
-	}
-	return out
 }
 
 func (o *Op) clone() *Op {
@@ -41,7 +23,7 @@ func (o *Op) clone() *Op {
 }
 
 func (r *Rules) warn(o *Op, msg string) {
-	r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1, Msg: "op " + o.Name + ": " + msg})
+	r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1, Msg: "op " + o.Name + ": " + msg})
 }
 
 // Merge joins the rules of the graphs of one comparison, each of which may be nil: those of the network that ran,
@@ -114,9 +96,9 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 		}
 	}
 	out.InputNodes = slices.Clone(r.InputNodes)
-	out.calls = r.calls.moved(copies)
 	out.sort()
 	out.finish()
+	out.countRest()
 	return out
 }
 
@@ -191,8 +173,8 @@ func (r *Rules) WithoutFusion(plain *Rules) *Rules {
 		}
 	}
 	out.InputNodes = slices.Clone(r.InputNodes)
-	out.calls = r.calls.moved(copies)
 	out.finish()
+	out.countRest()
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/graph"
 	"precision/graph/internal/graphtest"
 	"precision/graph/read"
 )
@@ -352,5 +353,20 @@ graph { name: "sub"
 		if ref, err := r.GoldenOutput(r.Op("call"), 0); err != nil || ref.Op != "relu" {
 			t.Errorf("output of call: %+v %v", ref, err)
 		}
+	}
+}
+
+// TestWarningsBounded: a graph of bad operators gives some warnings and their number.
+func TestWarningsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "q%d_quant_layer AscendQuant - DT_FLOAT\n", i)
+	}
+	r := textRules(t, b.String())
+	if n := len(r.Warnings); n != graph.MaxWarnings+1 {
+		t.Fatalf("%d warnings", n)
+	}
+	if last := r.Warnings[graph.MaxWarnings].Msg; last != "2950 more warnings like these" {
+		t.Errorf("last: %s", last)
 	}
 }

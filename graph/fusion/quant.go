@@ -38,7 +38,7 @@ func (r *Rules) filterQuantized() {
 	for _, o := range r.Ops {
 		inside := false
 		for _, e := range o.Inputs {
-			p := r.producer(o, e.Producer())
+			p := r.producer(o.Graph, e.Producer())
 			if p == nil || !done[p] || e.Index < 0 || int(e.Index) >= len(p.classes) {
 				continue
 			}
@@ -68,7 +68,7 @@ func (r *Rules) filterQuantized() {
 				if dt == "" {
 					dt = graph.Undefined
 				}
-				r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
+				r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
 					Msg: "op " + o.Name + " quantises or dequantises by its name, but has an output of type " + dt})
 			}
 			o.classes[i] = c

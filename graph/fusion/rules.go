@@ -17,10 +17,11 @@ type Rules struct {
 	// InputNodes names the operators of type Data in file order.
 	InputNodes []string
 	Warnings   []graph.Warning
+	rest       int // warnings that were not kept
 
 	byName  map[string]*Op // first of a name
 	inGraph map[opKey]*Op  // operators whose name occurs in several graphs
-	calls   *calls         // nil when no operator calls a graph
+	calls   *graph.Calls
 	byKey   map[string]*Group
 	members map[member]bool
 }
@@ -101,7 +102,8 @@ type Output struct {
 // NewRules derives the fusion rules of a model. Ops that cannot be used give an *[Error] with code 13 and the
 // place of the operator.
 func New(m *graph.Model) (*Rules, error) {
-	r := &Rules{Path: m.Path, byKey: map[string]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
+	m.Own() // operators tell their graph
+	r := &Rules{Path: m.Path, calls: graph.NewCalls(m), byKey: map[string]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
 	if m.NoGraphs {
 		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: `no "graph" in the model`}
 	}
@@ -121,7 +123,7 @@ func New(m *graph.Model) (*Rules, error) {
 	r.sort()
 	r.finish()
 	r.filterQuantized()
-	r.calls = newCalls(m, r)
+	r.countRest()
 	return r, nil
 }
 
@@ -352,9 +354,9 @@ func (r *Rules) Op(name string) *Op {
 	return r.byName[cutSlices(name)]
 }
 
-// producer returns the operator that an input of from names: the one of its own graph if there is one.
-func (r *Rules) producer(from *Op, name string) *Op {
-	if o, ok := r.inGraph[opKey{from.Graph, name}]; ok {
+// producer returns the operator that an input of an operator of g names: the one of its own graph if there is one.
+func (r *Rules) producer(g *graph.Graph, name string) *Op {
+	if o, ok := r.inGraph[opKey{g, name}]; ok {
 		return o
 	}
 	return r.byName[name]
@@ -366,4 +368,21 @@ func (r *Rules) LastID() int64 {
 		return 0
 	}
 	return r.Ops[len(r.Ops)-1].ID
+}
+
+// note keeps a warning, up to a bound.
+func (r *Rules) note(w graph.Warning) {
+	if len(r.Warnings) >= graph.MaxWarnings {
+		r.rest++
+		return
+	}
+	r.Warnings = append(r.Warnings, w)
+}
+
+// countRest says how many warnings were not kept.
+func (r *Rules) countRest() {
+	if r.rest > 0 {
+		r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Offset: -1, Msg: strconv.Itoa(r.rest) + " more warnings like these"})
+		r.rest = 0
+	}
 }
