@@ -5,6 +5,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
+	"precision/dump/dtype"
 )
 
 // Options are what every comparison can be told, whatever its pairs come from.
@@ -23,6 +24,9 @@ type Options struct {
 	ValueColumns []result.Column
 	// Scripts are the user's algorithms and conversions, if any.
 	Scripts *UserScripts
+	// Tolerance is what elements of an operator and dtype may be off by, for the
+	// share of those that are not to be counted; nil counts none.
+	Tolerance func(op, typ string, t dtype.Type) metric.Tolerance
 	// MaxElements bounds how many elements of a tensor reach the metrics; 0
 	// takes all.
 	MaxElements int64

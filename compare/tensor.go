@@ -152,6 +152,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		Metrics:   e.opt.Metrics,
 		Scalar:    scalarLike(p.view.Dims), // the padding of a layout does not count
 	}
+	if e.opt.Tolerance != nil {
+		cfg.Tolerance = e.opt.Tolerance(row.Op, row.Type, dtype.Coarser(t.Type, golden.typ()))
+	}
 	if e.opt.oldFormat() {
 		cfg.Scalar = oldScalarLike(p.shape)
 		cfg.Boolean = e.opt.byGraph() && t.Type == dtype.Bool && golden.typ() == dtype.Bool

@@ -8,14 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
-	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/internal/progress"
 )
@@ -26,10 +25,10 @@ type compareFlags struct {
 	quant, closed           string
 	leftTime, rightTime     string
 	numerics, metrics, lang string
-	threshold, failBelow    float64
 	max                     int64
 	overflow                bool
 	workers                 int
+	judge                   judgeFlags
 }
 
 // define lists the options; text gives the help of each.
@@ -44,8 +43,7 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
-	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
-	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
+	f.judge.define(set, text)
 	set.Int64Var(&f.max, "max", 0, text("max"))
 	set.BoolVar(&f.overflow, "overflow", false, text("overflow"))
 	set.StringVar(&f.lang, "lang", "", text("lang"))
@@ -67,9 +65,10 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.left == "" || f.right == "" {
 		return exitUsage, errors.New("both sides are needed: -lt NPU_DIR -rt GOLDEN_DIR")
 	}
-	judged := false
-	set.Visit(func(fl *flag.Flag) { judged = judged || fl.Name == "fail-below" })
-	return f.run(ctx, e, judged)
+	if err := f.judge.given(set); err != nil {
+		return exitUsage, err
+	}
+	return f.run(ctx, e)
 }
 
 // parseMetrics reads a comma list of metric names and numbers.
@@ -92,7 +91,7 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 	return out, nil
 }
 
-func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error) {
+func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	job := compare.Job{
 		Left: f.left, Right: f.right,
 		Graph: f.graph, Quant: f.quant, Closed: f.closed,
@@ -102,17 +101,6 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 	var err error
 	if job.Metrics, err = parseMetrics(f.metrics); err != nil {
 		return exitUsage, err
-	}
-	if judged && job.Metrics != nil && !slices.Contains(job.Metrics, metric.CosineSimilarity) {
-		return exitUsage, fmt.Errorf("-fail-below judges by %s, which is not among -metrics", metric.CosineSimilarity)
-	}
-	for _, limit := range []struct {
-		name  string
-		value float64
-	}{{"-threshold", f.threshold}, {"-fail-below", f.failBelow}} {
-		if !(limit.value >= -1 && limit.value <= 1) {
-			return exitUsage, fmt.Errorf("%s %g: expected a cosine similarity, -1 to 1", limit.name, limit.value)
-		}
 	}
 	switch f.numerics {
 	case "exact":
@@ -129,6 +117,10 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
 		}
 	}
+	opts, err := f.judge.options()
+	if err != nil {
+		return exitUsage, err
+	}
 	run, err := job.Open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -136,23 +128,21 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		}
 		return exitError, err
 	}
+	run.Folders.Tolerance = opts.Profile.ToleranceFor
 	printWarnings(e.stderr, run.Warnings)
 	show.notes(e.stderr, run.Notes)
-	if run.Found != "" && run.Folders.How() == result.ByGraph {
-		show.graph(run.Found, run.How)
-	}
 	bar := progress.New(os.Stderr, "comparing")
 	run.Folders.Progress = bar.Set
-	path := filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv")
-	table, err := report.Create(path, run.Folders.Columns())
+	table, err := report.Create(filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv"), run.Folders.Columns())
 	if err != nil {
 		return exitError, err
 	}
 	defer table.Discard()
 	out, err := run.Run(ctx, table.Row)
 	bar.Done()
+	path := ""
 	if err == nil {
-		err = table.Commit()
+		path, err = table.CommitNew()
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -162,13 +152,28 @@ func (f *compareFlags) run(ctx context.Context, e env, judged bool) (int, error)
 		return exitError, err
 	}
 	show.notes(e.stderr, out.Table.Meta.Pairing.Why[len(run.Notes):])
-	summary := compare.Summarise(out.Table, f.threshold)
-	show.summary(summary, out.Groups, path)
+	if f.judge.check {
+		out.Table.Checks, err = recompute(ctx, run)
+	}
+	if f.judge.second != "" && err == nil {
+		opts.Second, err = secondRun(ctx, job, f.judge.second)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, fmt.Errorf("interrupted before the verdict; the table is in %s", path)
+		}
+		return exitError, err
+	}
+	judged := verdict.Judge(out.Table, opts)
+	trips := judged.Trips(f.judge.gates())
+	show.judged(judged, trips, path)
+	if err := f.judge.write(judged, show.lang); err != nil {
+		return exitError, err
+	}
 	switch {
-	case summary.Compared == 0:
+	case judged.Tensors[verdict.Good]+judged.Tensors[verdict.Suspect]+judged.Tensors[verdict.Bad] == 0:
 		return exitNoMatch, nil
-	case judged && summary.AnyOutputBelow(f.failBelow):
-		show.sentence("batch.fail", f.failBelow)
+	case len(trips) > 0:
 		return exitBelow, nil
 	}
 	return exitOK, nil

@@ -3,18 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"sort"
+	"os"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"golang.org/x/term"
 
-	"precision/compare"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/graph"
 	"precision/internal/msg"
 	"precision/repl"
+	"precision/repl/console"
 )
 
 // summaryText writes the summary of a comparison in a language.
@@ -48,64 +49,19 @@ func (t summaryText) notes(w io.Writer, notes []result.Reason) {
 	}
 }
 
-// summary says in a few lines what a user asks first.
-func (t summaryText) summary(s *compare.Summary, groups int, path string) {
-	tr := t.lang.T
-	t.line(tr("batch.compared"), tr("batch.tensors", t.count(s.Compared, "tensor"), s.Rows, t.count(groups, "group")))
-	if !s.Unjudged && s.Compared > 0 {
-		t.line(tr("batch.below", s.Threshold), t.count(s.Below, "tensor"))
+// judged says what became of a comparison: the verdict, what a gate stopped at,
+// and where the table is.
+func (t summaryText) judged(j *verdict.Judged, trips []verdict.Trip, path string) {
+	say := report.Text{Lang: t.lang}
+	lines := append(say.Verdict(j), say.Trips(j, trips)...)
+	if path != "" {
+		lines = append(lines, report.Line{Label: t.lang.T("batch.result"), Segments: []report.Segment{{Text: path}}})
 	}
-	if missed := s.Rows - s.Compared; missed > 0 {
-		var kinds []result.Class
-		for k := range s.Missed {
-			kinds = append(kinds, k)
-		}
-		sort.Slice(kinds, func(i, j int) bool {
-			a, b := kinds[i], kinds[j]
-			return s.Missed[a] > s.Missed[b] || s.Missed[a] == s.Missed[b] && a < b
-		})
-		var parts []string
-		for _, k := range kinds {
-			parts = append(parts, tr("batch.kind", report.ClassText(t.lang, k), s.Missed[k]))
-		}
-		t.line(tr("batch.missed"), tr("batch.kinds", missed, strings.Join(parts, tr("vcs.and"))))
-	}
-	switch {
-	case s.Compared == 0:
-		t.sentence("batch.nothing")
-	case s.Unjudged:
-		t.sentence("batch.unjudged")
-	case s.First == nil && s.Below > 0:
-		t.line(tr("batch.first"), tr("batch.nofirst"))
-	case s.First == nil:
-		t.line(tr("batch.first"), tr("batch.good"))
-	default:
-		t.line(tr("batch.first"), t.finding(s.First))
-	}
-	if s.FirstInserted != nil {
-		t.line(tr("batch.inserted"), tr("batch.insertedof", t.finding(s.FirstInserted)))
-	}
-	t.line(tr("batch.result"), path)
+	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
 }
 
-func (t summaryText) finding(f *compare.Finding) string {
-	tr := t.lang.T
-	r := f.Row
-	value := tr("batch.cosine", f.Cosine)
-	switch {
-	case f.Scalar && !math.IsNaN(f.Error): // its cosine, if any, says nothing
-		value = tr("batch.error", f.Error)
-	case math.IsNaN(f.Cosine):
-		value = tr("batch.nan")
-		if reason := report.Sentences(t.lang, r.Reasons); reason != "" {
-			value = tr("batch.why", reason)
-		}
-	}
-	name := r.Op
-	if r.Type != "" {
-		name = r.Type + " " + name
-	}
-	return tr("batch.at", name, r.Index, r.Tensor(), value)
+// screen paints for the terminal the summary goes to, if it is one.
+func (t summaryText) screen() *console.Screen {
+	out, isFile := t.w.(*os.File)
+	return console.NewScreen(t.w, 0, console.Coloured(isFile && term.IsTerminal(int(out.Fd()))))
 }
-
-func (t summaryText) count(n int, what string) string { return t.lang.T("batch."+what, n) }

@@ -76,6 +76,16 @@ func (f *File) Commit() error {
 	return f.file.Commit()
 }
 
+// CommitNew lets the table appear under its name, or where that is taken under
+// one with a number. It returns the path it has.
+func (f *File) CommitNew() (string, error) {
+	if err := f.Flush(); err != nil {
+		return "", &os.PathError{Op: "write", Path: f.file.Path(), Err: err}
+	}
+	err := f.file.CommitNew()
+	return f.file.Path(), err
+}
+
 // Discard drops the table unless it was committed.
 func (f *File) Discard() { f.file.Discard() }
 

@@ -11,8 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // File is a file under construction. Nothing is visible under its final path
@@ -53,6 +56,46 @@ func (f *File) Path() string { return f.path }
 // Commit makes the file appear: flush, sync, close, rename. On an error the
 // temporary file is removed and the target is as it was.
 func (f *File) Commit() error {
+	return f.finish(func() error { return os.Rename(f.tmp.Name(), f.path) })
+}
+
+// CommitNew is Commit where nothing may be replaced: if there is a file of the
+// name, also one that another run has made in the meantime, the new one gets a
+// number behind its name, result_1.csv. Path tells which it became.
+func (f *File) CommitNew() error {
+	return f.finish(func() error {
+		ext := filepath.Ext(f.path)
+		stem := strings.TrimSuffix(f.path, ext)
+		for n := 1; ; n++ {
+			err := moveNew(f.tmp.Name(), f.path)
+			if err == nil || !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			f.path = stem + "_" + strconv.Itoa(n) + ext
+		}
+	})
+}
+
+// moveNew gives a file another name that must not exist yet.
+func moveNew(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// A file system without links: the name is taken by an empty file first.
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Rename(from, to)
+}
+
+// finish flushes, syncs and closes the file and gives it its name.
+func (f *File) finish(name func() error) error {
 	if f.done {
 		return fmt.Errorf("write %s: already finished", f.path)
 	}
@@ -65,7 +108,7 @@ func (f *File) Commit() error {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(f.tmp.Name(), f.path)
+		err = name()
 	}
 	if err != nil {
 		os.Remove(f.tmp.Name())

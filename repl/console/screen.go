@@ -7,6 +7,8 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+
+	"precision/compare/report"
 )
 
 // Screen renders panels and tables for one output: with colours on a terminal
@@ -341,4 +343,19 @@ func join(blocks []string) string {
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return out.String()
+}
+
+// Paint gives a piece of a verdict its colour.
+func (s *Screen) Paint(style report.Style, text string) string {
+	switch style {
+	case report.Good:
+		return s.Green(text)
+	case report.Suspect:
+		return s.Yellow(text)
+	case report.Bad:
+		return s.Red(text)
+	case report.Strong:
+		return s.Bold(text)
+	}
+	return text
 }

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"precision/compare"
+	"precision/compare/oracle"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/dump"
+	"precision/graph/read"
+	"precision/internal/msg"
+	"precision/internal/progress"
+)
+
+// judgeFlags are the options about the verdict: what it is held against, where it
+// is written, and what it makes of the exit status.
+type judgeFlags struct {
+	profile, baseline, second string
+	json, junit, sarif        string
+	threshold, failBelow      float64
+	gate                      gateFlag
+	check                     bool
+	set                       map[string]bool
+}
+
+// define lists the options; text gives the help of each.
+func (f *judgeFlags) define(set *flag.FlagSet, text func(name string) string) {
+	set.StringVar(&f.profile, "profile", "default", text("profile"))
+	set.StringVar(&f.baseline, "baseline", "", text("baseline"))
+	set.StringVar(&f.second, "second", "", text("second"))
+	set.BoolVar(&f.check, "check", false, text("check"))
+	set.StringVar(&f.json, "json", "", text("json"))
+	set.StringVar(&f.junit, "junit", "", text("junit"))
+	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
+	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
+	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
+	set.Var(&f.gate, "gate", text("gate"))
+}
+
+// gateFlag is -gate, or -gate=strict.
+type gateFlag struct{ on, strict bool }
+
+func (g *gateFlag) String() string {
+	switch {
+	case g.strict:
+		return "strict"
+	case g.on:
+		return "true"
+	}
+	return ""
+}
+
+// IsBoolFlag lets -gate stand without a value.
+func (g *gateFlag) IsBoolFlag() bool { return true }
+
+func (g *gateFlag) Set(value string) error {
+	switch value {
+	case "true":
+		g.on = true
+	case "strict":
+		g.on, g.strict = true, true
+	case "false":
+		*g = gateFlag{}
+	default:
+		return fmt.Errorf("found %q, expected -gate or -gate=strict", value)
+	}
+	return nil
+}
+
+// given notes which options stood on the command line, and refuses limits that
+// are no cosine similarity.
+func (f *judgeFlags) given(set *flag.FlagSet) error {
+	f.set = map[string]bool{}
+	set.Visit(func(fl *flag.Flag) { f.set[fl.Name] = true })
+	for _, limit := range []struct {
+		name  string
+		value float64
+	}{{"threshold", f.threshold}, {"fail-below", f.failBelow}} {
+		if !(limit.value >= -1 && limit.value <= 1) {
+			return fmt.Errorf("-%s %g: expected a cosine similarity, -1 to 1", limit.name, limit.value)
+		}
+	}
+	return nil
+}
+
+// options opens what the judge needs.
+func (f *judgeFlags) options() (verdict.Options, error) {
+	var o verdict.Options
+	var err error
+	if o.Profile, err = verdict.OpenProfile(f.profile); err != nil {
+		return o, fmt.Errorf("-profile: %w", err)
+	}
+	if f.set["threshold"] {
+		if o.Profile, err = o.Profile.WithLimit(verdict.Cosine, f.threshold); err != nil {
+			return o, fmt.Errorf("-threshold: %w", err)
+		}
+	}
+	if f.baseline != "" {
+		saved, err := openTable(f.baseline)
+		if err != nil {
+			return o, fmt.Errorf("-baseline: %w", err)
+		}
+		o.Baseline = saved.Table
+	}
+	return o, nil
+}
+
+// gates are what the exit status depends on.
+func (f *judgeFlags) gates() verdict.Gate {
+	g := verdict.Gate{On: f.gate.on, Strict: f.gate.strict}
+	if f.set["fail-below"] {
+		g.Below = &f.failBelow
+	}
+	return g
+}
+
+// openTable reads a table that was saved as JSON.
+func openTable(path string) (*report.Saved, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a plain file, expected what -json wrote", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	saved, err := report.ReadJSON(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return saved, nil
+}
+
+// write writes the judged table in the forms that were asked for.
+func (f *judgeFlags) write(j *verdict.Judged, lang msg.Lang) error {
+	for _, form := range []struct {
+		path  string
+		write func(io.Writer, *verdict.Judged) error
+	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}} {
+		if form.path == "" {
+			continue
+		}
+		if err := writeWhole(form.path, func(w io.Writer) error { return form.write(w, j) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recompute asks the oracle about the dumps of a comparison.
+func recompute(ctx context.Context, run *compare.Session) ([]result.Check, error) {
+	if run.Graph == "" || run.Folders.How() != result.ByGraph {
+		return nil, errors.New("-check needs the graph of the dumps: name it with -g")
+	}
+	model, err := read.Open(ctx, run.Graph)
+	if err != nil {
+		return nil, err
+	}
+	job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(run.Folders.Left)}, Graph: model, Workers: run.Folders.Workers}
+	bar := progress.New(os.Stderr, "checking")
+	job.Progress = bar.Set
+	findings, err := job.Run(ctx)
+	bar.Done()
+	return oracle.Checks(findings), err
+}
+
+// secondRun compares the left side with a second run on the NPU.
+func secondRun(ctx context.Context, job compare.Job, dir string) (*result.Table, error) {
+	job.Right, job.Quant, job.Closed = dir, "", ""
+	run, err := job.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("-second: %w", err)
+	}
+	if kind := run.Folders.Right.Kind; kind != dump.Offline {
+		return nil, fmt.Errorf("-second: %s holds %s files, expected the dumps of a second run on the NPU", dir, kind)
+	}
+	out, err := run.Run(ctx)
+	return out.Table, err
+}
