@@ -17,6 +17,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/fusion"
 	"precision/graph/read"
 	"precision/internal/progress"
 	"precision/internal/whole"
@@ -67,6 +68,11 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 		return exitError, err
 	}
 	job := oracle.Job{Devices: devices, Graph: model, Full: f.full, Workers: f.workers}
+	if f.golden != "" {
+		if job.Golden, err = openGolden(f.golden, model); err != nil {
+			return exitError, err
+		}
+	}
 	bar := progress.New(os.Stderr, "checking")
 	job.Progress = bar.Set
 	findings, err := job.Run(ctx)
@@ -141,6 +147,26 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 		return nil, nil, fmt.Errorf("-lt: %w", failed)
 	}
 	return devices, warnings, nil
+}
+
+// openGolden lists the framework's arrays.
+func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
+	dir, _, err := dump.Resolve(path)
+	if err != nil {
+		return nil, fmt.Errorf("-rt: %w", err)
+	}
+	folder, err := dump.Scan(dir, dump.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("-rt: %w", err)
+	}
+	if folder.Kind == dump.Offline {
+		return nil, fmt.Errorf("-rt: %s holds NPU dumps, expected golden arrays", dir)
+	}
+	rules, err := fusion.New(model)
+	if err != nil {
+		return nil, err
+	}
+	return &oracle.Golden{Folder: folder, Rules: rules}, nil
 }
 
 // openGraph reads the graph, or finds the one of a folder that the dumps belong

@@ -17,6 +17,8 @@ type Settings struct {
 	// Full recomputes every element in float64, whatever it takes.
 	Full bool
 	Env  Environment
+	// Golden, if set, tells local from inherited errors.
+	Golden *Golden
 }
 
 const (
@@ -56,7 +58,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 		case readings[0].out(i) == nil:
 			f.Reasons = append(f.Reasons, because(OutputCount, len(r.Outputs), len(readings[0].Out)))
 		default:
-			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full}
+			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden}
 			c.check(f, readings)
 		}
 	}
@@ -116,6 +118,8 @@ type checker struct {
 	rec   *operand
 	full  bool
 
+	golden *Golden
+
 	ext extreme
 	buf []float64
 }
@@ -136,6 +140,9 @@ func (c *checker) check(f *Finding, readings []Reading) {
 		f.Verdict = Unknown
 		f.Reasons = append(f.Reasons, because(NotJudged, j.looked))
 		return
+	}
+	if c.golden != nil {
+		c.split(f, best)
 	}
 	f.Verdict = OK
 	if best.Name != "" && len(readings) > 1 && j.beyond == 0 {

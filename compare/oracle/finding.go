@@ -1,9 +1,14 @@
 package oracle
 
 import (
+	"math"
+
 	"precision/compare/result"
 	"precision/dump/dtype"
 )
+
+// nan stands for a number that there is not.
+var nan = math.NaN()
 
 // Verdict is what the recorded inputs of an operator say of an output.
 type Verdict uint8

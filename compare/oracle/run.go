@@ -57,7 +57,7 @@ func splitPath(dir string) []string {
 type Job struct {
 	Devices  []Device
 	Graph    *graph.Model
-	Golden   Golden // nil without golden data
+	Golden   *Golden // nil without golden data
 	Full     bool
 	Workers  int // below 1: as many as there are processors
 	Progress func(done, total int)
@@ -77,7 +77,7 @@ type task struct {
 func (j Job) Run(ctx context.Context) ([]Finding, error) {
 	tasks := j.tasks()
 	out := make([][]Finding, len(tasks))
-	settings := Settings{Full: j.Full, Env: EnvironmentOf(j.Graph)}
+	settings := Settings{Full: j.Full, Env: EnvironmentOf(j.Graph), Golden: j.Golden}
 	workers := j.Workers
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
@@ -183,11 +183,7 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 	if isCollective(t.op.Type) {
 		return place(j.collective(t, r, s))
 	}
-	found := CheckOp(t.op, r, s)
-	if j.Golden != nil {
-		j.split(t, r, s, found)
-	}
-	return place(found)
+	return place(CheckOp(t.op, r, s))
 }
 
 // memory is how much the operands of the operators under way may take.
