@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,7 +59,8 @@ type Session struct {
 	Notes       []result.Reason
 	Covered     map[result.How]int
 
-	unfused bool // a graph of the right side is known
+	arrays  *ByNames // two folders of arrays
+	unfused bool     // a graph of the right side is known
 }
 
 // Open resolves the folders, lists them, reads the graph, and refuses what
@@ -171,15 +171,11 @@ func (j Job) openFolder(s *Session, path string, left, rules bool) (*dump.Folder
 			found, choices, err = only, nil, nil
 		}
 	}
-	side := sideName(left)
-	switch {
-	case len(choices) > 0:
-		return nil, fmt.Errorf("%s: %s holds several data folders, choose one:\n  %s", side, path, strings.Join(choices, "\n  "))
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", side, err)
+	if err == nil {
+		folder, err = j.Inputs.Scan(found, rules)
 	}
-	if folder, err = j.Inputs.Scan(found, rules); err != nil {
-		return nil, fmt.Errorf("%s: %w", side, err)
+	if err != nil || len(choices) > 0 {
+		return nil, &SideError{Right: !left, Path: path, Choices: choices, Err: err}
 	}
 	s.warn(left, folder)
 	return folder, nil
@@ -187,9 +183,9 @@ func (j Job) openFolder(s *Session, path string, left, rules bool) (*dump.Folder
 
 func sideName(left bool) string {
 	if left {
-		return "left side (-lt)"
+		return "left side"
 	}
-	return "right side (-rt)"
+	return "right side"
 }
 
 // warn takes over the warnings about a folder.
@@ -223,12 +219,12 @@ func onlyOfKind(choices []string, left bool) string {
 
 // checkSides refuses combinations that cannot be compared.
 func (s *Session) checkSides() error {
-	mine, golden := s.Folders.Left, s.Folders.Right
+	left, right := s.Folders.Left, s.Folders.Right
 	switch {
-	case mine.Kind != dump.Offline && golden.Kind == dump.Offline:
-		return fmt.Errorf("the sides are swapped: %s (-lt) holds golden arrays and %s (-rt) NPU dumps; exchange -lt and -rt", mine.Dir, golden.Dir)
-	case mine.Kind != dump.Offline && s.Folders.Rules == nil:
-		return fmt.Errorf("%s (-lt) holds golden arrays, expected NPU dumps; two sets of arrays need a graph (-q)", mine.Dir)
+	case left.Kind != dump.Offline && right.Kind == dump.Offline:
+		return &SwappedError{Arrays: left.Dir, Dumps: right.Dir}
+	case left.Kind != dump.Offline && s.Folders.Rules == nil:
+		s.arrays = &ByNames{ArraySide{left}, ArraySide{right}}
 	}
 	return nil
 }
@@ -237,7 +233,7 @@ func (s *Session) checkSides() error {
 func (j Job) openRules(s *Session) error {
 	if j.Graph == "" && j.Quant == "" {
 		if j.Closed != "" {
-			return errors.New("a graph of the right side (-cf) needs the graph of the left side too (-g)")
+			return ErrLoneGraph
 		}
 		return nil
 	}
@@ -246,7 +242,7 @@ func (j Job) openRules(s *Session) error {
 			return nil, nil
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s: a folder, expected a graph file; only -g takes a folder of graphs", path)
+			return nil, fmt.Errorf("%s: a folder, expected a graph file; only the graph of the left side can be one of a folder", path)
 		}
 		m, err := j.Inputs.Graph(path)
 		if err != nil {
@@ -289,7 +285,7 @@ func (j Job) findGraph(s *Session) (string, error) {
 	mine := s.Folders.Left
 	matches := GraphsOf(mine, candidates)
 	if len(matches) == 0 {
-		return "", fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", dir, len(candidates), mine.Dir)
+		return "", &GraphFolderError{Dir: dir, Dumps: mine.Dir, Graphs: len(candidates)}
 	}
 	s.Found, s.How = matches[0].Candidate.Model.Path, matches[0].How
 	return s.Found, nil

@@ -31,6 +31,9 @@ func typeSet(types ...string) map[string]bool {
 // Table is that of the folders, with how their pairs were found.
 func (s *Session) Table() *result.Table {
 	t := s.Folders.Table()
+	if s.arrays != nil {
+		t.Ops = s.arrays.Table().Ops
+	}
 	m := &t.Meta
 	m.Left.Recording, m.Left.Others = s.Left.Recording, s.Left.Others
 	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
@@ -41,7 +44,12 @@ func (s *Session) Table() *result.Table {
 }
 
 // Groups are those of the folders.
-func (s *Session) Groups() []Group { return s.Folders.Groups() }
+func (s *Session) Groups() []Group {
+	if s.arrays != nil {
+		return s.arrays.Groups()
+	}
+	return s.Folders.Groups()
+}
 
 func (s *Session) revision() func([]result.Row) { return s.Folders.revision() }
 

@@ -126,7 +126,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		if ctx.Err() != nil {
 			return exitInterrupted, errors.New("interrupted before the comparison began")
 		}
-		return exitError, err
+		return exitError, withOptions(err)
 	}
 	run.Folders.Tolerance = opts.Profile.ToleranceFor
 	printWarnings(e.stderr, run.Warnings)

@@ -66,6 +66,7 @@ const (
 	NoLeftOp        Kind = "no-left-op"        // op: only the right side has it
 	NoRightOp       Kind = "no-right-op"       // op: only the left side has it
 	NoRightTensor   Kind = "no-right-tensor"   // op, tensor
+	NoLeftTensor    Kind = "no-left-tensor"    // op, tensor
 	BadLeftDump     Kind = "bad-left-dump"     // op, type, error
 	TinyLeftDump    Kind = "tiny-left-dump"    // op, type, error: shorter than a header
 	BadTensor       Kind = "bad-tensor"        // op, error
@@ -143,7 +144,7 @@ var kinds = map[Kind]struct {
 	class Class
 	quiet bool
 }{
-	NoLeftDump: {NoDump, false}, NoLeftOp: {NoDump, false}, NoFusedDump: {NoDump, false},
+	NoLeftDump: {NoDump, false}, NoLeftOp: {NoDump, false}, NoLeftTensor: {NoDump, false}, NoFusedDump: {NoDump, false},
 	NoRightOp: {NoGolden, false}, NoRightTensor: {NoGolden, false}, NoMatch: {NoGolden, false}, NoLeftMatch: {NoDump, false}, FewOutputs: {NoGolden, true},
 	BadLeftDump: {Unreadable, false}, TinyLeftDump: {Unreadable, true}, BadTensor: {Unreadable, false}, BadFile: {Unreadable, false},
 	BadDump: {Unreadable, false}, NoTensor: {Unreadable, false}, FewElements: {Unreadable, false},

@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump"
+)
+
+// ArraySide is a folder of arrays as a side: outputs of operators, in files
+// name.output.time.npy.
+type ArraySide struct{ *dump.Folder }
+
+// Dir is the folder.
+func (s ArraySide) Dir() string { return s.Folder.Dir }
+
+// Kind is that of arrays: numpy, or quantised.
+func (s ArraySide) Kind() string { return kindOf(s.Folder) }
+
+// Operators are in the order in which their first outputs were written.
+func (s ArraySide) Operators() iter.Seq[SideOperator] {
+	var list []*SideOperator
+	byName := map[string]*SideOperator{}
+	for _, f := range byTime(s.Folder) {
+		i := strings.LastIndexByte(f.Key, '.')
+		if i < 0 {
+			continue
+		}
+		slot, err := strconv.Atoi(f.Key[i+1:])
+		if err != nil {
+			continue
+		}
+		op := byName[f.Key[:i]]
+		if op == nil {
+			op = &SideOperator{Name: f.Key[:i]}
+			byName[op.Name] = op
+			list = append(list, op)
+		}
+		op.Outputs = append(op.Outputs, slot)
+	}
+	return func(yield func(SideOperator) bool) {
+		for _, op := range list {
+			slices.Sort(op.Outputs)
+			if !yield(*op) {
+				return
+			}
+		}
+	}
+}
+
+// Open opens the newest array of an output.
+func (s ArraySide) Open(op string, _ result.Role, slot int) (*SideTensor, error) {
+	files := s.Folder.Output(op, slot)
+	if files == nil {
+		return nil, &missingError{op}
+	}
+	r, err := files.Newest().Open()
+	if err != nil {
+		return nil, err
+	}
+	t, err := tensorOf(r)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &SideTensor{Tensor: *t, File: r.Path, Close: r.Close}, nil
+}
+
+// tensorOf prepares the only tensor of a file, in the order of its axes.
+func tensorOf(r *dump.Reader) (*Tensor, error) {
+	t := &r.Outputs[0]
+	if t.Err != nil {
+		return nil, t.Err
+	}
+	v, err := t.View()
+	if err != nil {
+		return nil, err
+	}
+	o, err := viewOperand(r, t.Offset, t.Type, t.BigEndian, v)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{Type: o.typ, Shape: shapeOf(t), Count: o.count, BigEndian: o.big, Open: o.open}, nil
+}
