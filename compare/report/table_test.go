@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // parseTable reads a table in the small form of the files in testdata:
 //
-//	meta left=npu right=golden graph=g.txt how=graph recording=1|2 covers=graph:12,names:3
+//	meta left=npu right=golden graph=g.txt how=graph found=similar-name why=KIND:ARG|ARG
 //	warning TEXT
 //	op NAME TYPE in=conv1:0,data:0 framework=a,b inserted constant feed final
 //	out N n=20 distance=0.5 nan=1 inf=1 zero=left cosine=0.2 max=3 type=float16/int32 sat=2 small
@@ -141,20 +142,16 @@ func parseMeta(m *result.Meta, keys map[string]string) {
 		case "right":
 			m.Right.Dir = value
 		case "graph":
-			m.Graph, m.GraphHow, m.Pairing.How = value, "given", result.ByGraph
+			m.Graph, m.GraphHow, m.Pairing.How = value, cmp.Or(m.GraphHow, "given"), result.ByGraph
 		case "how":
 			m.Pairing.How = result.How(value)
 		case "npu":
 			m.Left.Kind, m.Right.Kind = "npu", "npu"
-		case "recording":
-			m.Right.Recording, value, _ = strings.Cut(value, "|")
-			m.Right.Others = strings.Split(value, "|")
-		case "covers":
-			m.Pairing.Covered = map[result.How]int{}
-			for _, c := range strings.Split(value, ",") {
-				how, n, _ := strings.Cut(c, ":")
-				m.Pairing.Covered[result.How(how)], _ = strconv.Atoi(n)
-			}
+		case "found":
+			m.GraphHow = strings.ReplaceAll(value, "-", " ")
+		case "why":
+			kind, args, _ := strings.Cut(value, ":")
+			m.Pairing.Why = append(m.Pairing.Why, result.Because(result.Kind(kind), strings.Split(args, "|")...))
 		}
 	}
 }

@@ -172,6 +172,8 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("region", s.list(r.Region, most))
 	case r.Certainty == verdict.Region:
 		return s.say("region.unknown")
+	case r.Certainty == verdict.Likely && len(r.Causes) > 0 && r.Causes[0].Kind == verdict.Law:
+		return s.say("likely.law")
 	case r.Certainty == verdict.Likely && jumps:
 		return s.say("likely")
 	case r.Certainty == verdict.Likely:

@@ -34,9 +34,6 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	if text := t.missing(j); text != "" {
 		add("missing", Plain, text)
 	}
-	if left, right, op := otherBatch(j); op != "" {
-		add("warning", Suspect, s.say("missing.batch", left, right, op))
-	}
 	add("profile", Plain, s.say("profile", j.Profile.Name, j.Profile.Hash()[:12]))
 	if n := waived(j); n > 0 {
 		add("waived", Plain, s.say("waived.count", n))
@@ -47,11 +44,9 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	if text := t.pairing(m); text != "" {
 		add("pairing", Plain, text)
 	}
-	if m.Left.Recording != "" && len(m.Left.Others) > 0 {
-		add("recording", Plain, s.say("recording.left", m.Left.Recording, s.list(m.Left.Others, t.most())))
-	}
-	if m.Right.Recording != "" && len(m.Right.Others) > 0 {
-		add("recording", Plain, s.say("recording.right", m.Right.Recording, s.list(m.Right.Others, t.most())))
+	for _, why := range m.Pairing.Why {
+		note := notes[why.Kind]
+		add(cmp.Or(note.label, "pairing"), note.style, Sentence(t.Lang, why))
 	}
 	if b := j.Bits; b != nil && b.Equal+b.Differing > 0 {
 		text := s.say("bits", b.Equal, b.Differing)
@@ -85,24 +80,9 @@ func (t Text) missing(j *verdict.Judged) string {
 	classes := slices.SortedFunc(maps.Keys(m), func(a, b result.Class) int { return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, c := range classes {
-		parts = append(parts, s.say("missing", ClassText(t.Lang, c), m[c]))
+		parts = append(parts, s.say("missing", m[c], t.Lang.T("missing."+c.String())))
 	}
 	return strings.Join(parts, s.say("also"))
-}
-
-// otherBatch is an example of shapes that differ, where most tensors do.
-func otherBatch(j *verdict.Judged) (left, right, op string) {
-	if n := j.Coverage.Missing[result.ShapeDiffers]; 2*n < j.Coverage.Expected || n == 0 {
-		return "", "", ""
-	}
-	for i := range j.Table.Rows {
-		for _, r := range j.Table.Rows[i].Reasons {
-			if (r.Kind == result.ShapesDiffer || r.Kind == result.ShapeOf) && len(r.Args) >= 3 {
-				return r.Args[1], r.Args[2], r.Args[0]
-			}
-		}
-	}
-	return "", "", ""
 }
 
 // waived counts outputs that the profile excuses.
@@ -117,32 +97,35 @@ func waived(j *verdict.Judged) (n int) {
 	return n
 }
 
-// pairing says how tensors were brought together, and what another way would
-// have covered.
+// notes are the places of reasons that speak of the table as a whole.
+var notes = map[result.Kind]struct {
+	label string
+	style Style
+}{
+	result.OtherRecordings:   {"recording", Suspect},
+	result.SeveralOfOperator: {"recording", Suspect},
+	result.BatchDiffers:      {"warning", Suspect},
+	result.ShapesMostly:      {"warning", Suspect},
+}
+
+// pairing says how tensors were brought together.
 func (t Text) pairing(m *result.Meta) string {
 	s := t.speaker()
-	var parts []string
-	switch how := m.Pairing.How; how {
-	case "":
-		return ""
-	case result.ByGraph:
-		graph := m.Graph
-		if m.GraphHow != "" && m.GraphHow != "given" {
-			graph = s.say("named", graph, m.GraphHow)
+	if m.Pairing.How != result.ByGraph {
+		if m.Pairing.How == "" {
+			return ""
 		}
-		parts = append(parts, s.say("pairing", s.say("way.graph"), graph))
-	default:
-		parts = append(parts, s.say("way."+string(how)))
+		return s.say("way." + string(m.Pairing.How))
 	}
-	if covered := m.Pairing.Covered; len(covered) > 1 {
-		parts = append(parts, s.say("pairing.covers", covered[m.Pairing.How]))
-		for _, how := range slices.Sorted(maps.Keys(covered)) {
-			if how != m.Pairing.How {
-				parts = append(parts, s.say("pairing.other", s.say("way."+string(how)), covered[how]))
-			}
+	graph := m.Graph
+	if m.GraphHow != "" && m.GraphHow != "given" {
+		how := m.GraphHow
+		if key := "found." + strings.ReplaceAll(how, " ", "-"); t.Lang.Has("report." + key) {
+			how = s.say(key)
 		}
+		graph = s.say("named", graph, how)
 	}
-	return strings.Join(parts, s.say("also"))
+	return s.say("pairing", s.say("way.graph"), graph)
 }
 
 // baseline says what became of errors since an earlier table.

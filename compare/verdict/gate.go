@@ -71,19 +71,23 @@ func (j *Judged) Trips(g Gate) []Trip {
 	if j.Verdict == Inconclusive && len(list) == 0 {
 		list = append(list, Trip{TripInconclusive, -1, math.NaN(), math.NaN()})
 	}
+	var without []Trip // told last, as there may be many
 	for i := range j.Operators {
 		for k := range j.Operators[i].Outputs {
-			if t, trips := j.below(j.Operators[i].Outputs[k].Row, *g.Below); trips {
+			switch t, trips := j.below(j.Operators[i].Outputs[k].Row, *g.Below); {
+			case trips && t.Kind == TripUncompared:
+				without = append(without, t)
+			case trips:
 				list = append(list, t)
 			}
 		}
 		for _, row := range j.Operators[i].Whole {
 			if j.Table.Rows[row].Class() == result.Unreadable {
-				list = append(list, Trip{TripUncompared, row, math.NaN(), *g.Below})
+				without = append(without, Trip{TripUncompared, row, math.NaN(), *g.Below})
 			}
 		}
 	}
-	return list
+	return append(list, without...)
 }
 
 // below holds an output against a limit of the cosine similarity.

@@ -50,7 +50,7 @@ func TestTrips(t *testing.T) {
 		{"uncompared", gated(good, good, without), limit(0.1), []TripKind{TripUncompared}},
 		{"unreadable", gated(good, good, unread), limit(0.1), []TripKind{TripUncompared}},
 		{"inconclusive", gated(without, without, good), limit(0.1), []TripKind{TripInconclusive, TripUncompared, TripUncompared}},
-		{"both", gated(without, without, low), Gate{On: true, Below: new(0.98)}, []TripKind{TripInconclusive, TripUncompared, TripUncompared, TripCosine}},
+		{"both", gated(without, without, low), Gate{On: true, Below: new(0.98)}, []TripKind{TripInconclusive, TripCosine, TripUncompared, TripUncompared}},
 	} {
 		var got []TripKind
 		for _, trip := range c.j.Trips(c.gate) {
