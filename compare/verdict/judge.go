@@ -113,11 +113,17 @@ func (j *judge) judgeTensors(op *Operator) {
 	for i := range op.Inputs {
 		t := &op.Inputs[i]
 		*t = j.tensor(t.Row, false)
+		j.passSaturation(t, j.producerOf(op, t))
 		r := &j.table.Rows[t.Row]
 		equal = equal && r.Compared && r.Result.Facts.Known && r.Result.Facts.BitEqual
 	}
 	for i := range op.Outputs {
 		op.Outputs[i] = j.tensor(op.Outputs[i].Row, equal)
+		if movers[op.Op.Type] {
+			for k := range op.Inputs {
+				j.passSaturation(&op.Outputs[i], &op.Inputs[k])
+			}
+		}
 	}
 	j.hearCheck(op)
 }

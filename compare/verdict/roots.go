@@ -111,7 +111,7 @@ func (j *judge) look(w *walked, t *Tensor, from result.Port, seen map[string]boo
 	producer := j.byName[from.Op]
 	if t != nil && t.Verdict != Uncompared {
 		m := measureOf(&j.table.Rows[t.Row])
-		w.nan = w.nan || m.facts != nil && m.facts.X.NaN+m.facts.X.Inf > 0 || m.diverged()
+		w.nan = w.nan || j.nonFinite(t.Row) || m.diverged()
 		if t.Verdict == Good && !j.troubled(producer, from.Index) {
 			return
 		}
@@ -132,6 +132,12 @@ func (j *judge) look(w *walked, t *Tensor, from result.Port, seen map[string]boo
 	j.explains(w, producer, from.Index, seen)
 }
 
+// nonFinite tells whether the left side of a row has NaN or infinities.
+func (j *judge) nonFinite(row int) bool {
+	f := &j.table.Rows[row].Result.Facts
+	return f.Known && f.X.NaN+f.X.Inf > 0
+}
+
 // troubled tells whether an output is bad or suspect.
 func (j *judge) troubled(op *Operator, index int) bool {
 	if op == nil {
@@ -147,7 +153,7 @@ func (j *judge) troubled(op *Operator, index int) bool {
 func (j *judge) explains(w *walked, producer *Operator, index int, seen map[string]bool) bool {
 	if out := producer.output(j.table, index); out != nil && out.Verdict != Uncompared {
 		m := measureOf(&j.table.Rows[out.Row])
-		w.nan = w.nan || m.facts != nil && m.facts.X.NaN+m.facts.X.Inf > 0 || m.diverged()
+		w.nan = w.nan || j.nonFinite(out.Row) || m.diverged()
 		if out.Verdict == Good {
 			return false
 		}
