@@ -40,27 +40,30 @@ func (h *hook) run(ctx context.Context, _ *session, _ []string) int { return h.d
 // pane is a terminal with a system shell in it.
 type pane struct {
 	t      *testing.T
+	dir    string // current folder of the shell
 	socket string
 	config string
 }
 
-// newPane starts a terminal in a folder with the sample data.
+// newPane starts a terminal in a folder with the sample data. Tests with a terminal
+// mostly wait for it, so they run side by side.
 func newPane(t *testing.T, width, height int) *pane {
 	t.Helper()
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("terminal tests take seconds")
 	}
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("no tmux")
 	}
-	repo, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	layOut(t, repo, "sample")
-	p := &pane{t, filepath.Join(t.TempDir(), "socket"), t.TempDir()}
-	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "PS1=$ ", "ENV=", "sh")
+	dir := t.TempDir()
+	data, sample := filepath.Join(dir, "precision_data"), filepath.Join(repoDir, "testdata", "sample")
+	const graphFile = "ge_proto_00000001_graph_1_Build.txt"
+	copyTree(t, filepath.Join(sample, "npu"), filepath.Join(data, "npu", "debug_0", "dump"))
+	copyTree(t, filepath.Join(sample, "golden"), filepath.Join(data, "tf", "dump"))
+	copyTree(t, filepath.Join(sample, graphFile), filepath.Join(data, "npu", "debug_0", "graph", graphFile))
+	p := &pane{t, dir, filepath.Join(t.TempDir(), "socket"), t.TempDir()}
+	p.tmux("-f", "/dev/null", "new-session", "-d", "-c", dir, "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "PS1=$ ", "ENV=", "sh")
 	t.Cleanup(func() { exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
 	p.wait("$ ")
 	return p
@@ -90,7 +93,7 @@ func (p *pane) screen() string {
 func (p *pane) wait(texts ...string) string {
 	p.t.Helper()
 	screen := ""
-	for range 200 {
+	for range 600 {
 		screen = p.screen()
 		found := true
 		for _, text := range texts {
@@ -109,7 +112,7 @@ func (p *pane) wait(texts ...string) string {
 func (p *pane) last(text string) {
 	p.t.Helper()
 	screen := ""
-	for range 200 {
+	for range 600 {
 		screen = strings.TrimRight(p.screen(), "\n ")
 		if strings.HasPrefix(screen[strings.LastIndexByte(screen, '\n')+1:], text) {
 			return
@@ -137,7 +140,7 @@ func (p *pane) sane(name string) string {
 	// shell breaks the line.
 	p.keys("stty -a > "+name+"; echo 'written'-"+name, "Enter")
 	p.wait("\nwritten-" + name)
-	state, err := os.ReadFile(name)
+	state, err := os.ReadFile(filepath.Join(p.dir, name))
 	if err != nil {
 		p.t.Fatal(err)
 	}
