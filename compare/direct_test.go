@@ -18,6 +18,13 @@ import (
 // directRows compares two dumps of one operator without a graph.
 func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Dump) []result.Row {
 	t.Helper()
+	rows, _ := directOutcome(t, numerics, mine, golden)
+	return rows
+}
+
+// directOutcome is directRows and what came of it.
+func directOutcome(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Dump) ([]result.Row, *Outcome) {
+	t.Helper()
 	opt := Folders{Options: Options{Numerics: numerics}}
 	for _, side := range []struct {
 		dump   dumptest.Dump
@@ -33,13 +40,14 @@ func directRows(t *testing.T, numerics metric.Numerics, mine, golden dumptest.Du
 		}
 	}
 	var rows []result.Row
-	if _, err := Run(context.Background(), &opt, opt.Options, func(r *result.Row) error {
+	out, err := Run(context.Background(), &opt, opt.Options, func(r *result.Row) error {
 		rows = append(rows, *r)
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return rows
+	return rows, out
 }
 
 // blocks stores (1, C, H, W) as NC1HWC0 and names a framework shape.

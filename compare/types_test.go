@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"precision/compare/metric"
+	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
 )
@@ -29,7 +30,7 @@ func TestTypesAreReadInFull(t *testing.T) {
 		mine, golden := make2(0x41), make2(0x12)
 		_, known := typ.Reference()
 		for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
-			rows := directRows(t, numerics, mine, golden)
+			rows, out := directOutcome(t, numerics, mine, golden)
 			if len(rows) != 1 {
 				t.Errorf("%s: %d rows", typ.Wire(), len(rows))
 				continue
@@ -38,6 +39,9 @@ func TestTypesAreReadInFull(t *testing.T) {
 			reads := typ.Readable() && (numerics == metric.Exact || known)
 			if r.Compared != reads {
 				t.Errorf("%s, %v: compared %v, %v", typ.Wire(), numerics, r.Compared, r.Reasons)
+			}
+			if code := ExitCode(out.Failed); !reads && numerics == metric.Reference && code != dump.CodeType {
+				t.Errorf("%s: exit code %d, want %d", typ.Wire(), code, dump.CodeType)
 			}
 			if !reads {
 				if len(r.Reasons) == 0 {
