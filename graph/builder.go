@@ -68,6 +68,7 @@ func (b *Builder) Overfull() string {
 	return ""
 }
 
+// NewBuilder returns a builder for the models of one file.
 func NewBuilder() *Builder {
 	b := &Builder{
 		strs:   make(map[string]string, 1024),
@@ -164,6 +165,7 @@ func (b *Builder) value(v Value) *Value {
 	return &b.values[len(b.values)-1]
 }
 
+// TextValue returns an s value, the same one for equal text.
 func (b *Builder) TextValue(p []byte) *Value {
 	if v, ok := b.texts[string(p)]; ok {
 		return v
@@ -176,6 +178,7 @@ func (b *Builder) TextValue(p []byte) *Value {
 	return v
 }
 
+// IntValue returns an i value, the same one for equal numbers.
 func (b *Builder) IntValue(n int64) *Value {
 	if uint64(n) < uint64(len(b.small)) {
 		if b.small[n] == nil {
@@ -191,6 +194,7 @@ func (b *Builder) IntValue(n int64) *Value {
 	return v
 }
 
+// BoolValue returns one of the two b values.
 func (b *Builder) BoolValue(x bool) *Value {
 	if x {
 		return b.bools[1]
@@ -198,32 +202,41 @@ func (b *Builder) BoolValue(x bool) *Value {
 	return b.bools[0]
 }
 
+// FloatValue returns an f value.
 func (b *Builder) FloatValue(f float32) *Value {
 	return b.value(Value{kind: KindFloat, num: uint64(math.Float32bits(f))})
 }
 
+// NumValue returns a value that is a number of another kind: KindDType with its number, KindBytes with its length.
 func (b *Builder) NumValue(k Kind, n int64) *Value {
 	return b.value(Value{kind: k, num: uint64(n)})
 }
 
+// Expression returns an expression value.
 func (b *Builder) Expression(p []byte) *Value {
 	return b.value(Value{kind: KindExpression, str: b.Intern(p)})
 }
 
+// FuncValue returns a func value.
 func (b *Builder) FuncValue(f *NamedAttrs) *Value { return b.value(Value{kind: KindFunc, ext: f}) }
 
+// DescValue returns a td value.
 func (b *Builder) DescValue(d *TensorDesc) *Value {
 	return b.value(Value{kind: KindTensorDesc, ext: d})
 }
 
+// TensorValue returns a t value.
 func (b *Builder) TensorValue(t *Tensor) *Value { return b.value(Value{kind: KindTensor, ext: t}) }
 
+// GraphValue returns a g value.
 func (b *Builder) GraphValue(g *Graph) *Value { return b.value(Value{kind: KindGraph, ext: g}) }
 
+// FloatRows returns a list_list_float value.
 func (b *Builder) FloatRows(rows [][]float32) *Value {
 	return b.value(Value{kind: KindListListFloat, num: uint64(len(rows)), ext: rows})
 }
 
+// Invalid returns a value that cannot be used; msg says why, see [Value.Problem].
 func (b *Builder) Invalid(msg string) *Value { return b.value(Value{kind: KindInvalid, str: msg}) }
 
 // IntList returns a shared copy of l.
@@ -246,6 +259,7 @@ func (b *Builder) IntList(l []int64) []int64 {
 	return s
 }
 
+// IntRows returns a list_list_int value.
 func (b *Builder) IntRows(rows [][]int64) *Value {
 	if len(rows) == 0 {
 		if b.noRows == nil {
@@ -271,6 +285,7 @@ type List struct {
 	Graphs  []*Graph
 }
 
+// Reset empties the list, keeping its memory.
 func (l *List) Reset() {
 	*l = List{Elem: KindEmpty, ValType: -1, Texts: l.Texts[:0], Ints: l.Ints[:0], Floats: l.Floats[:0], Bools: l.Bools[:0]}
 }
@@ -288,6 +303,7 @@ func (l *List) Is(k Kind) bool {
 	return true
 }
 
+// ListValue returns the value of a list, the same one for equal lists of plain elements; l can be used again.
 func (b *Builder) ListValue(l *List) *Value {
 	v := Value{kind: KindList, elem: l.Elem, vt: l.ValType}
 	k := append(b.hash[:0], byte(l.Elem), byte(l.ValType))
@@ -373,9 +389,10 @@ func take[T any](chunk *[]T, stack *[]T, mark int) []T {
 // TakeAttrs moves the tail of a stack of attributes into a map of its own.
 func (b *Builder) TakeAttrs(stack *[]Attr, mark int) Attrs { return take(&b.attrs, stack, mark) }
 
-// TakeEdges does so for edges, takeDescs for descriptors.
+// TakeEdges does so for edges.
 func (b *Builder) TakeEdges(stack *[]Edge, mark int) []Edge { return take(&b.edges, stack, mark) }
 
+// TakeDescs does so for descriptors.
 func (b *Builder) TakeDescs(stack *[]TensorDesc, mark int) []TensorDesc {
 	return take(&b.descs, stack, mark)
 }
@@ -404,6 +421,7 @@ func (b *Builder) ShareAttrs(stack *[]Attr, mark int) Attrs {
 	return out
 }
 
+// Op returns a new operator.
 func (b *Builder) Op() *Op {
 	b.nOps++
 	if len(b.ops) == cap(b.ops) {

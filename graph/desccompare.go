@@ -41,10 +41,10 @@ func compareSide(out []PortChange, input bool, a, b []TensorDesc) []PortChange {
 	for i := range min(len(a), len(b)) {
 		x, y := &a[i], &b[i]
 		if x.DType != y.DType {
-			out = append(out, PortChange{input, i, "dtype", OrNone(x.DType), OrNone(y.DType)})
+			out = append(out, PortChange{input, i, "dtype", orNone(x.DType), orNone(y.DType)})
 		}
 		if x.Layout != y.Layout {
-			out = append(out, PortChange{input, i, "layout", OrNone(x.Layout), OrNone(y.Layout)})
+			out = append(out, PortChange{input, i, "layout", orNone(x.Layout), orNone(y.Layout)})
 		}
 		if !slices.Equal(x.Shape, y.Shape) {
 			out = append(out, PortChange{input, i, "shape", FormatShape(x.Shape), FormatShape(y.Shape)})
@@ -53,7 +53,7 @@ func compareSide(out []PortChange, input bool, a, b []TensorDesc) []PortChange {
 	return out
 }
 
-func OrNone(s string) string {
+func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}

@@ -361,12 +361,12 @@ func (d *Diff) WriteText(w io.Writer) error {
 			if !r.Inserted {
 				b.WriteString(of(r.Origins))
 			} else if r.From != "" || r.To != "" {
-				fmt.Fprintf(b, ", inserted from %s to %s", OrNone(r.From), OrNone(r.To))
+				fmt.Fprintf(b, ", inserted from %s to %s", orNone(r.From), orNone(r.To))
 			} else {
 				b.WriteString(", inserted")
 			}
 			if from, to := CastTypes(r.Op); r.Op.Type == "Cast" {
-				fmt.Fprintf(b, ", %s -> %s", OrNone(from), OrNone(to))
+				fmt.Fprintf(b, ", %s -> %s", orNone(from), orNone(to))
 			}
 			b.WriteByte('\n')
 		}

@@ -11,7 +11,7 @@ import (
 	"precision/graph/read"
 )
 
-// shortIndex indexes a graph in the short form of textRules.
+// shortIndex indexes a graph in the short form of graphtest.Short.
 func shortIndex(t *testing.T, path, lines string) *graph.Index {
 	t.Helper()
 	m, err := read.Read(context.Background(), strings.NewReader(graphtest.Short(lines)), path)

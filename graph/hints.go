@@ -18,6 +18,7 @@ type Hints struct {
 	HasOutAttr   bool
 }
 
+// Reset empties the hints, keeping their memory.
 func (h *Hints) Reset() {
 	*h = Hints{InputNames: h.InputNames[:0], SrcNames: h.SrcNames[:0], SrcIndexes: h.SrcIndexes[:0],
 		DstNames: h.DstNames[:0], DstIndexes: h.DstIndexes[:0], InputI: h.InputI[:0], OutputI: h.OutputI[:0],

@@ -19,7 +19,7 @@ type Drawing struct {
 	Cut   int // operators left out because of the limit on nodes
 }
 
-// DrawNode is an operator of a drawing.
+// Node is an operator of a drawing.
 type Node struct {
 	Op      *graph.Op
 	Root    bool
@@ -27,7 +27,7 @@ type Node struct {
 	MoreOut int // consumers that are not drawn
 }
 
-// DrawEdge connects two nodes, given by their positions in Nodes.
+// Edge connects two nodes, given by their positions in Nodes.
 type Edge struct {
 	From, To int
 	Out, In  int // output and input slot; ControlIndex for control edges
@@ -44,11 +44,11 @@ type Style struct {
 	HeatName  string // name of the metric, for the legend
 }
 
-// DefaultDrawNodes is the number of nodes up to which drawings stay readable.
+// DefaultNodes is the number of nodes up to which drawings stay readable.
 const DefaultNodes = 200
 
 // Neighborhood returns what lies within depth edges of root: producers of producers and consumers of consumers.
-// Nearest operators come first when there are more than limit (0 stands for DefaultDrawNodes). Operators that wait on
+// Nearest operators come first when there are more than limit (0 stands for DefaultNodes). Operators that wait on
 // everything, like NetOutput, are drawn but not passed. Control edges are only followed and drawn with control.
 func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool) *Drawing {
 	if limit <= 0 {
@@ -90,7 +90,7 @@ func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool
 
 var noPassage = map[string]bool{"AtomicAddrClean": true, "MemSet": true, "NetOutput": true}
 
-// Whole returns a drawing of the first limit operators of g by id (0 stands for DefaultDrawNodes).
+// Whole returns a drawing of the first limit operators of g by id (0 stands for DefaultNodes).
 func Whole(x *graph.Index, g *graph.Graph, limit int, control bool) *Drawing {
 	if limit <= 0 {
 		limit = DefaultNodes

@@ -229,7 +229,7 @@ func indexOf(t testing.TB, text string) *graph.Index {
 	return x
 }
 
-// drawShortIndex indexes a graph in the short form of textRules.
+// shortIndex indexes a graph in the short form of graphtest.Short.
 func shortIndex(t *testing.T, path, lines string) *graph.Index {
 	t.Helper()
 	m, err := read.Read(context.Background(), strings.NewReader(graphtest.Short(lines)), path)

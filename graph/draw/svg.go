@@ -78,7 +78,7 @@ func (d *Drawing) legend(s *Style) []string {
 	var out []string
 	if len(s.Heat) > 0 {
 		bad, good := s.scale()
-		out = append(out, fmt.Sprintf("Colours: %s, red %g, green %g, violet not computable", graph.OrNone(s.HeatName), bad, good))
+		out = append(out, fmt.Sprintf("Colours: %s, red %g, green %g, violet not computable", cmp.Or(s.HeatName, "none"), bad, good))
 	}
 	if d.Cut > 0 {
 		out = append(out, fmt.Sprintf("%d more operators are within reach but not drawn", d.Cut))

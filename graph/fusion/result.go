@@ -10,7 +10,7 @@ import (
 	"precision/graph/internal/scan"
 )
 
-// FusionStats tells which fusion passes fired while one graph was compiled.
+// Stats tells which fusion passes fired while one graph was compiled.
 type Stats struct {
 	GraphID string // "<session>_<graph>" or the graph number, "" when the file does not say
 	Graph   []PassStats
@@ -25,7 +25,7 @@ type PassStats struct {
 	Repository int64 // fusions taken from the tuning repository, unified buffer only
 }
 
-// OpenFusionResult reads the fusion statistics (fusion_result.json) at path.
+// OpenResult reads the fusion statistics (fusion_result.json) at path.
 func OpenResult(path string) ([]Stats, error) {
 	f, _, err := plain.Open(path, "a file of fusion statistics")
 	if err != nil {
@@ -35,9 +35,9 @@ func OpenResult(path string) ([]Stats, error) {
 	return ReadResult(f, path)
 }
 
-// ReadFusionResult reads fusion statistics; name stands for r in errors. Releases write one object, several objects
+// ReadResult reads fusion statistics; name stands for r in errors. Releases write one object, several objects
 // one after another, an array of objects, or one object with a key for each graph. Passes keep their order. Errors
-// are *[Error].
+// are *[graph.Error].
 func ReadResult(r io.Reader, name string) ([]Stats, error) {
 	j := scan.NewJSON(r)
 	var out []Stats
@@ -159,7 +159,7 @@ func count(j *scan.JSON) int64 {
 	return n
 }
 
-// WriteFusionText writes the passes that took effect, or all if all is set, graph by graph.
+// WriteText writes the passes that took effect, or all if all is set, graph by graph.
 func WriteText(w io.Writer, stats []Stats, all bool) error {
 	for _, s := range stats {
 		id := s.GraphID

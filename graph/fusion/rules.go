@@ -66,7 +66,7 @@ func (r Relation) String() string {
 	return "Relation(" + strconv.Itoa(int(r)) + ")"
 }
 
-// RuleOp is an operator as fusion rules see it.
+// Op is an operator as fusion rules see it.
 type Op struct {
 	Name string // without _lxslice suffixes
 	Type string
@@ -88,7 +88,7 @@ type Op struct {
 	classes []quantClass // per output descriptor
 }
 
-// RuleOutput is what the graph says about the framework tensor an output stands for.
+// Output is what the graph says about the framework tensor an output stands for.
 type Output struct {
 	OriginName  string // framework operator, "" when unknown
 	OriginIndex int64  // its output; -1 when the graph has no outputs to count
@@ -99,7 +99,7 @@ type Output struct {
 	stated bool // the graph names the framework operator itself
 }
 
-// NewRules derives the fusion rules of a model. Ops that cannot be used give an *[Error] with code 13 and the
+// New derives the fusion rules of a model. Ops that cannot be used give a [*graph.Error] with the
 // place of the operator.
 func New(m *graph.Model) (*Rules, error) {
 	m.Own() // operators tell their graph

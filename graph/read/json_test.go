@@ -141,7 +141,7 @@ func TestJSONErrors(t *testing.T) {
 			_, err := readJSON(strings.NewReader(c.text), "f.json", false)
 			var e *graph.Error
 			if !errors.As(err, &e) {
-				t.Fatalf("error %v, want an *Error with code 13", err)
+				t.Fatalf("error %v, want a *graph.Error", err)
 			}
 			if want := "f.json:" + c.want; e.Error() != want {
 				t.Errorf("got  %s\nwant %s", e, want)

@@ -121,7 +121,7 @@ func TestTextErrors(t *testing.T) {
 			_, err := readText(strings.NewReader(c.text), "f.txt")
 			var e *graph.Error
 			if !errors.As(err, &e) {
-				t.Fatalf("error %v, want an *Error with code 13", err)
+				t.Fatalf("error %v, want a *graph.Error", err)
 			}
 			if want := "f.txt:" + c.want; e.Error() != want {
 				t.Errorf("got  %s\nwant %s", e, want)

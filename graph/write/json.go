@@ -10,7 +10,7 @@ import (
 	"precision/graph"
 )
 
-// WriteJSON writes the model as atc --mode=5 and --mode=1 do, so that readers of their output accept it: keys in
+// JSON writes the model as atc --mode=5 and --mode=1 do, so that readers of their output accept it: keys in
 // alphabetical order, zero values left out, attribute maps as lists of key and value in the order of the source, s
 // values C-escaped, single floats as short text, and without memory sizes, workspaces and data.
 func JSON(w io.Writer, m *graph.Model) error {

@@ -10,7 +10,7 @@ import (
 	"precision/graph"
 )
 
-// JSON is a pull scanner for JSON. As with textScanner the first fault sticks and ends all loops.
+// JSON is a pull scanner for JSON. As with [Text] the first fault sticks and ends all loops.
 type JSON struct {
 	window
 	Err     *graph.Error
@@ -21,6 +21,7 @@ type JSON struct {
 	scratch []byte
 }
 
+// NewJSON returns a scanner of r.
 func NewJSON(r io.Reader) *JSON { return &JSON{window: *newWindow(r)} }
 
 // ReadErr returns what kept the scanner from reading on, nil at the plain end of the file.
@@ -29,6 +30,7 @@ func (w *window) ReadErr() error { return w.err }
 // Each message level of a graph takes up to three JSON levels (object, array, value object).
 const jsonDepth = 3 * MaxDepth
 
+// Failf notes a fault at the next byte, if it is the first.
 func (j *JSON) Failf(format string, args ...any) {
 	if j.Err != nil {
 		return
@@ -307,6 +309,7 @@ func (j *JSON) Word() []byte {
 	return w
 }
 
+// IsSyntax reports whether strconv found no number, rather than one out of range.
 func IsSyntax(err error) bool {
 	e, ok := err.(*strconv.NumError)
 	return ok && e.Err == strconv.ErrSyntax

@@ -25,6 +25,7 @@ type Text struct {
 	scratch []byte
 }
 
+// NewText returns a scanner of r.
 func NewText(r io.Reader) *Text { return &Text{window: *newWindow(r)} }
 
 const (
@@ -54,6 +55,7 @@ var Class = func() (t [256]uint8) {
 	return t
 }()
 
+// Failf notes a fault at the next byte, if it is the first.
 func (s *Text) Failf(format string, args ...any) {
 	if s.Err != nil {
 		return
@@ -298,6 +300,7 @@ func (s *Text) skipMessage() {
 	}
 }
 
+// Clip shortens what an error quotes.
 func Clip(p []byte) string {
 	if len(p) > 40 {
 		return string(p[:40]) + "…"

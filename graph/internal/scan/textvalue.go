@@ -189,6 +189,7 @@ func (s *Text) number() []byte {
 	return w
 }
 
+// Int returns an integer: decimal, hexadecimal or octal.
 func (s *Text) Int() int64 {
 	w := s.number()
 	if s.Err != nil {
@@ -230,6 +231,7 @@ func Decimal(w []byte) (int64, bool) {
 	return n, true
 }
 
+// Bool returns a truth value in one of the forms protobuf text allows.
 func (s *Text) Bool() bool {
 	switch w := s.number(); string(w) {
 	case "true", "True", "t", "1":
@@ -242,6 +244,7 @@ func (s *Text) Bool() bool {
 	}
 }
 
+// Float returns a number, inf or nan.
 func (s *Text) Float() float32 {
 	w := s.number()
 	if s.Err != nil {
