@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -411,6 +412,13 @@ func (c *checker) sampled(v Values, j *judge) error {
 	return c.at(v, idx, j)
 }
 
+// buffers are what screen computes in, kept from one output to the next.
+var buffers = sync.Pool{New: func() any { return new([2][]float32) }}
+
+// mostShown is how many elements that float32 explains are looked at in float64 as
+// well, to tell how near to their bound they are.
+const mostShown = 128
+
 // doubt is an element that float32 does not explain.
 type doubt struct {
 	i     int64
@@ -422,7 +430,10 @@ type doubt struct {
 // looked at in float64, and so is a sample.
 func (c *checker) screen(v Values, j *judge) error {
 	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
-	y, found := make([]float32, size), make([]float32, size)
+	kept := buffers.Get().(*[2][]float32)
+	defer buffers.Put(kept)
+	kept[0], kept[1] = grow(kept[0], int(size)), grow(kept[1], int(size))
+	y, found := kept[0], kept[1]
 	fast := v.(float32er)
 	half, tiny := float32(j.p.v), float32(j.p.t)
 	most := int(max(mostRechecked/cost(v), 64))
@@ -465,7 +476,7 @@ func (c *checker) screen(v Values, j *judge) error {
 	for _, d := range doubts {
 		idx = append(idx, d.i)
 	}
-	idx = append(idx, thinned(samples(c.rec.shape, nil), min(mostTried, most))...)
+	idx = append(idx, thinned(samples(c.rec.shape, nil), min(mostShown, most))...)
 	slices.Sort(idx)
 	idx = slices.Compact(idx)
 	sum, squares, count := j.sum, j.sumSquares, j.n

@@ -28,6 +28,8 @@ type conv struct {
 	opened   bool
 	held     bool
 
+	mul product32
+
 	// cols holds the columns of a tile: K rows of the elements that go into
 	// positions [p0, p1) of image and group at.
 	cols    []float32
@@ -206,7 +208,7 @@ func (v *conv) Range32(lo int64, y []float32) error {
 		for p := p0; p < p0+cols; {
 			m, from, to := v.columns(img, o0/v.og, p)
 			n := min(to, p0+cols) - p
-			gemm32(int(rows), int(n), k, matrix{v.w32[o0*int64(k):], k}, matrix{m.data[p-from:], m.ld},
+			v.mul.multiply(int(rows), int(n), k, matrix{v.w32[o0*int64(k):], k}, matrix{m.data[p-from:], m.ld},
 				matrix{y[at+p-p0:], int(cols)})
 			p += n
 		}

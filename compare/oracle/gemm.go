@@ -7,26 +7,6 @@ import (
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 )
 
-// matrix is a float32 matrix by rows, ld elements apart.
-type matrix struct {
-	data []float32
-	ld   int
-}
-
-// gemm32 computes c = a·b for a of m×k and b of k×n in float32.
-func gemm32(m, n, k int, a, b, c matrix) {
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 {
-		for i := range m {
-			clear(c.data[i*c.ld : i*c.ld+n])
-		}
-		return
-	}
-	blasgonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a.data, a.ld, b.data, b.ld, 0, c.data, c.ld)
-}
-
 // gemm64 computes c = a·b in float64, c n elements a row. With nonFinite set no
 // product is left out, also not those with zero.
 func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, nonFinite bool) {

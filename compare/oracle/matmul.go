@@ -18,6 +18,7 @@ type matmul struct {
 	a32, b32 []float32
 	held     bool
 	opened   bool
+	mul      product32
 	buf      [3][]float64
 	aw, aa   []float64
 	bw, ba   []float64
@@ -180,7 +181,7 @@ func (x *matmul) Range32(lo int64, y []float32) error {
 	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
 		a, b := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
 		out := y[at:]
-		gemm32(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
+		x.mul.multiply(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
 		for i := range rows {
 			row := out[i*cols : (i+1)*cols]
 			if x.bias != nil {
