@@ -52,7 +52,7 @@ func (r *ArrayResult) Report() string {
 }
 
 // Arrays compares two array files, .npy or, by their ending, .txt with numbers
-// between blanks. Their shapes must be the same. Errors are *[CodeError], or
+// between blanks. Their shapes must be the same. Errors are *[Error], or
 // that of the context.
 func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
 	left, err := openArray(mine)
@@ -66,7 +66,7 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 	}
 	defer right.close()
 	if !slices.Equal(left.shape, right.shape) {
-		return nil, codeErrorf(codeShapes, "%s has the shape %s, %s has %s", mine, shapeText(left.shape), golden, shapeText(right.shape))
+		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", mine, shapeText(left.shape), golden, shapeText(right.shape))
 	}
 	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: scalarLike(left.shape)}
 	if numerics == metric.Reference {
@@ -84,7 +84,7 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		if errors.As(err, &side) && side.golden {
 			path = golden
 		}
-		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
 	for _, n := range values.Notes {
@@ -107,10 +107,10 @@ func openArray(path string) (*array, error) {
 	f, err := dump.OpenFile(path)
 	switch {
 	case err != nil:
-		return nil, &CodeError{Code: arrayCode(err), Err: err}
+		return nil, &Error{Fault: arrayFault(err), Err: err}
 	case f.Form != dump.Numpy:
 		f.Close()
-		return nil, codeErrorf(codeBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
+		return nil, faultf(FaultBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
 	}
 	t := &f.Outputs[0]
 	err = t.Err
@@ -124,18 +124,18 @@ func openArray(path string) (*array, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, &CodeError{Code: codeBadDump, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Err: err}
 	}
 	return &array{operand: o, shape: shapeOf(t), close: f.Close}, nil
 }
 
-// arrayCode is 3 for a path that cannot be opened, and 11 for whatever is
-// wrong with a file's content.
-func arrayCode(err error) int {
+// arrayFault tells a path that cannot be opened from whatever is wrong with a
+// file's content.
+func arrayFault(err error) Fault {
 	if dump.Code(err) == dump.CodePath {
-		return codePath
+		return FaultPath
 	}
-	return codeBadDump
+	return FaultBadDump
 }
 
 // openNumbers reads a text file of numbers: lines of equal length make a
@@ -143,7 +143,7 @@ func arrayCode(err error) int {
 func openNumbers(path string) (*array, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &CodeError{Code: codePath, Err: err}
+		return nil, &Error{Fault: FaultPath, Err: err}
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -157,19 +157,19 @@ func openNumbers(path string) (*array, error) {
 			continue
 		}
 		if rows > 0 && int64(len(fields)) != columns {
-			return nil, codeErrorf(codeBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
+			return nil, faultf(FaultBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
 		}
 		for _, s := range fields {
 			v, err := strconv.ParseFloat(s, 64)
 			if err != nil && !math.IsInf(v, 0) {
-				return nil, codeErrorf(codeBadDump, "%s:%d: found %q, expected a number", path, number, s)
+				return nil, faultf(FaultBadDump, "%s:%d: found %q, expected a number", path, number, s)
 			}
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 		}
 		rows, columns = rows+1, int64(len(fields))
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	// A single line or column is a vector, a single number a scalar.
 	shape := []int64{rows, columns}
@@ -183,11 +183,11 @@ func openNumbers(path string) (*array, error) {
 	}
 	v, err := layout.Contiguous(shape)
 	if err != nil {
-		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	o, err := viewOperand(bytes.NewReader(data), 0, dtype.Float64, false, v)
 	if err != nil {
-		return nil, &CodeError{Code: codeBadDump, Text: path, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	return &array{operand: o, shape: shape, close: func() error { return nil }}, nil
 }

@@ -30,7 +30,7 @@ func TestArraysRecorded(t *testing.T) {
 		metrics            []metric.Metric
 		values             []string // "" is not looked at
 		messages           int
-		code               int
+		code               Fault
 	}{
 		{"close", "a.npy", "b.npy", nil, []string{"1.000000", "0.002952", "0.059943", "0.000999", "", "(0.147;1.008),(0.147;1.009)",
 			"0.000802", "0.001019", "0.000999", "0.000999"}, 0, 0},
@@ -43,18 +43,18 @@ func TestArraysRecorded(t *testing.T) {
 		{"text", "a.txt", "b.txt", nil, []string{"0.999223", "0.500000", "0.083333", "0.052414", "", "(3.583;1.835),(3.500;1.708)",
 			"0.083333", "0.204124", "0.083333", "0.013889"}, 0, 0},
 		{"chosen", "a.npy", "b.npy", []metric.Metric{metric.MaxAbsoluteError, metric.CosineSimilarity}, []string{"0.002952", "1.000000"}, 0, 0},
-		{"shape", "a.npy", "c.npy", nil, nil, 0, codeShapes},
-		{"broken", "broken.npy", "a.npy", nil, nil, 0, codeBadDump},
-		{"gone", "gone.npy", "a.npy", nil, nil, 0, codePath},
-		{"text and array", "a.txt", "a.npy", nil, nil, 0, codeShapes},
+		{"shape", "a.npy", "c.npy", nil, nil, 0, FaultShapes},
+		{"broken", "broken.npy", "a.npy", nil, nil, 0, FaultBadDump},
+		{"gone", "gone.npy", "a.npy", nil, nil, 0, FaultPath},
+		{"text and array", "a.txt", "a.npy", nil, nil, 0, FaultShapes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.metrics == nil {
 				c.metrics = allMetrics()
 			}
 			r, err := Arrays(context.Background(), in+c.mine, in+c.golden, metric.Reference, c.metrics)
-			if ExitCode(err) != c.code {
-				t.Fatalf("%v, want code %d", err, c.code)
+			if faultOf(err) != c.code {
+				t.Fatalf("%v, want fault %d", err, c.code)
 			}
 			if err != nil {
 				if !strings.Contains(err.Error(), c.mine) {
@@ -116,7 +116,7 @@ func TestArrayNumbers(t *testing.T) {
 		}
 		a, err := openArray(path)
 		if c.problem != "" {
-			if ExitCode(err) != codeBadDump || !strings.Contains(err.Error(), path+c.problem) {
+			if faultOf(err) != FaultBadDump || !strings.Contains(err.Error(), path+c.problem) {
 				t.Errorf("%q: %v", c.text, err)
 			}
 			continue

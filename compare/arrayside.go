@@ -55,7 +55,7 @@ func (s ArraySide) Operators() iter.Seq[SideOperator] {
 func (s ArraySide) Open(op string, _ result.Role, slot int) (*SideTensor, error) {
 	files := s.Folder.Output(op, slot)
 	if files == nil {
-		return nil, &missingError{op}
+		return nil, &MissingError{op}
 	}
 	r, err := files.Newest().Open()
 	if err != nil {

@@ -31,13 +31,13 @@ type DetailOptions struct {
 
 var opName = regexp.MustCompile(`^[0-9A-Za-z_./:-]+$`)
 
-// Validate checks the ranges. Errors are *[CodeError].
+// Validate checks the ranges. Errors are *[Error].
 func (d *DetailOptions) Validate() error {
 	switch {
 	case !opName.MatchString(d.Op):
-		return codeErrorf(codeParameter, "operator name %q: found characters that no operator has", d.Op)
+		return faultf(FaultOption, "operator name %q: found characters that no operator has", d.Op)
 	case d.TopN < 1 || d.TopN > 10000:
-		return codeErrorf(codeIndex, "the number of largest errors is %d, expected 1 to 10000", d.TopN)
+		return faultf(FaultRange, "the number of largest errors is %d, expected 1 to 10000", d.TopN)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (d *DetailOptions) Validate() error {
 // CheckMaxLine checks the number of lines of an element file.
 func (d *DetailOptions) CheckMaxLine() error {
 	if d.MaxLine < 10000 || d.MaxLine > 1000000 {
-		return codeErrorf(codeParameter, "the number of lines is %d, expected 10000 to 1000000", d.MaxLine)
+		return faultf(FaultOption, "the number of lines is %d, expected 10000 to 1000000", d.MaxLine)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (p *detailPair) close() {
 }
 
 // Detail compares one tensor of one operator element by element and writes the
-// result to files in out. Errors are *[CodeError] or from package dump.
+// result to files in out. Errors are *[Error] or from package dump.
 func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*DetailResult, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -119,11 +119,11 @@ func (d *DetailOptions) pick(f *dumpFile) (*dump.Tensor, error) {
 		list, word = f.Inputs, "input"
 	}
 	if d.Slot < 0 || d.Slot >= len(list) {
-		return nil, codeErrorf(codeIndex, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), word, d.Slot)
+		return nil, faultf(FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), word, d.Slot)
 	}
 	t := &list[d.Slot]
 	if t.Err == nil && !t.Type.Readable() {
-		return nil, codeErrorf(dump.CodeType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
+		return nil, faultf(FaultType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
 	}
 	return t, t.Err
 }
@@ -134,15 +134,15 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	op := e.opt.Rules.Op(d.Op)
 	switch {
 	case op == nil:
-		return nil, codeErrorf(codeParameter, "There is no %q in the fusion rule file.", d.Op)
+		return nil, faultf(FaultOption, "There is no %q in the fusion rule file.", d.Op)
 	case op.Filtered:
-		return nil, codeErrorf(codeRefused, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
+		return nil, faultf(FaultNoCounterpart, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
 	case len(op.Group.Ops) > 1 && op.Inner():
-		return nil, codeErrorf(codeRefused, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
+		return nil, faultf(FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
 	}
 	mine, err := e.openMine(op.Name)
 	if err != nil {
-		return nil, &CodeError{Code: ExitCode(err), Err: &PairError{missingMine(op.Name, op.Type, err)}}
+		return nil, &PairError{Reason: missingMine(op.Name, op.Type, err), Cause: err}
 	}
 	p := &detailPair{mine: mine, mineName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), goldenName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {
@@ -161,10 +161,10 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	row := &result.Row{Op: name, Role: role(d.Input), Slot: d.Slot}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
-		return &CodeError{Code: codeNoDump, Err: failed}
+		return &Error{Fault: FaultNoDump, Err: failed}
 	}
 	if p.golden, failed = e.openGolden(row, ref); failed != nil {
-		return &CodeError{Code: codeNoDump, Err: failed}
+		return &Error{Fault: FaultNoDump, Err: failed}
 	}
 	st := storedOf(t)
 	if e.opt.Left.Kind == dump.Quant {
@@ -175,18 +175,18 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	if p.golden.array {
 		from, failed = targetLayout(goldenShape{layout: ref.Layout, rule: ref.Shape, data: p.golden.shape()}, st.format)
 		if failed != nil {
-			return &CodeError{Code: codeFormat, Err: failed}
+			return &Error{Fault: FaultLayout, Err: failed}
 		}
 	} else {
 		g.rule = p.golden.tensor.OriginShape
 		if p.golden.view, from, err = originView(storedOf(p.golden.tensor)); err != nil {
-			return &CodeError{Code: codeBadDump, Text: p.golden.path(), Err: err}
+			return &Error{Fault: FaultBadDump, Text: p.golden.path(), Err: err}
 		}
 	}
 	target := detailTarget(st.format, from)
 	if order, ok := layout.Order(from, target); ok && len(order) == len(p.golden.view.Dims) {
 		if p.golden.view, err = p.golden.view.Transpose(order); err != nil {
-			return &CodeError{Code: codeFormat, Text: p.golden.path(), Err: err}
+			return &Error{Fault: FaultLayout, Text: p.golden.path(), Err: err}
 		}
 	}
 	g.layout, g.data = target.String(), p.golden.view.Dims
@@ -195,7 +195,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	}
 	plan, failed := detailPlan(name, st, target, g)
 	if failed != nil {
-		return &CodeError{Code: planCode(failed), Err: failed}
+		return &Error{Fault: planFault(failed), Err: failed}
 	}
 	p.axes = axesOf(st, target)
 	return p.operands(t, plan)
@@ -205,11 +205,11 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 func (p *detailPair) asStored(op string, t *dump.Tensor) error {
 	plan, failed := samePlan(op, storedOf(t), goldenShape{data: p.golden.shape()})
 	if failed != nil {
-		return &CodeError{Code: planCode(failed), Err: failed}
+		return &Error{Fault: planFault(failed), Err: failed}
 	}
 	var err error
 	if plan.view, err = t.View(); err != nil {
-		return &CodeError{Code: codeBadDump, Text: p.mine.Path, Err: err}
+		return &Error{Fault: FaultBadDump, Text: p.mine.Path, Err: err}
 	}
 	p.axes = axesOf(storedOf(t), layout.NCHW)
 	return p.operands(t, plan)
@@ -266,15 +266,15 @@ func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan,
 	return plan{view: v, shape: v.Dims, count: goldenCount}, nil
 }
 
-// planCode is the exit code of a failed plan.
-func planCode(failed *PairError) int {
+// planFault is what sort of thing a failed plan is.
+func planFault(failed *PairError) Fault {
 	switch failed.Reason.Kind.Class() {
 	case result.NoConverter:
-		return codeFormat
+		return FaultLayout
 	case result.Unreadable:
-		return codeBadDump
+		return FaultBadDump
 	}
-	return codeShapes
+	return FaultShapes
 }
 
 // detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.
@@ -282,9 +282,9 @@ func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
 	left, right := e.opt.Left.Op(d.Op), e.opt.Right.Op(d.Op)
 	switch {
 	case left == nil:
-		return nil, codeErrorf(codeNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
+		return nil, faultf(FaultNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
 	case right == nil:
-		return nil, codeErrorf(codeNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
+		return nil, faultf(FaultNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
 	}
 	mine, err := e.openDump(left)
 	if err != nil {
@@ -314,17 +314,17 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 	}
 	switch {
 	case !slices.Equal(t.Shape, g.Shape):
-		return &CodeError{Code: codeBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
+		return &Error{Fault: FaultBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
 	case t.Format != g.Format:
-		return codeErrorf(codeFormat, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
+		return faultf(FaultLayout, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
 	}
 	p.golden.tensor = g
 	if p.golden.view, err = layout.Contiguous(shapeOf(g)); err != nil {
-		return &CodeError{Code: codeBadDump, Err: err}
+		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	v, err := layout.Contiguous(shapeOf(t))
 	if err != nil {
-		return &CodeError{Code: codeBadDump, Err: err}
+		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	p.axes = axesOf(storedOf(t), detailTarget(t.Format, t.Format))
 	return p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()})
@@ -336,7 +336,7 @@ func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
 		p.right, err = p.golden.operand()
 	}
 	if err != nil {
-		return &CodeError{Code: codeBadDump, Err: err}
+		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	p.shape = plan.shape
 	p.boolean = t.Type == dtype.Bool && p.golden.typ() == dtype.Bool
@@ -355,10 +355,10 @@ func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []flo
 		}
 		n := min(metric.TileLen, pair.count-at)
 		if err := t.fill64(pair.mine, t.mine, s.x64[:n], at); err != nil {
-			return &CodeError{Code: codeBadDump, Text: p.mine.Path, Err: err}
+			return &Error{Fault: FaultBadDump, Text: p.mine.Path, Err: err}
 		}
 		if err := t.fill64(pair.golden, t.gold, s.y64[:n], at); err != nil {
-			return &CodeError{Code: codeBadDump, Text: p.golden.path(), Err: err}
+			return &Error{Fault: FaultBadDump, Text: p.golden.path(), Err: err}
 		}
 		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
 			return err

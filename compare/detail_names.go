@@ -73,7 +73,7 @@ func (n *detailNames) removeOld() error {
 		return nil
 	}
 	if err != nil {
-		return &CodeError{Code: codePath, Err: err}
+		return &Error{Fault: FaultPath, Err: err}
 	}
 	renamed := map[string]bool{}
 	for _, line := range n.mapping() {
@@ -86,7 +86,7 @@ func (n *detailNames) removeOld() error {
 			continue
 		}
 		if err := os.Remove(filepath.Join(n.dir, e.Name())); err != nil {
-			return &CodeError{Code: codeDelete, Err: err}
+			return &Error{Fault: FaultDelete, Err: err}
 		}
 	}
 	return nil

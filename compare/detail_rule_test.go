@@ -93,19 +93,19 @@ func TestDetailRuleShapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		layout string
 		shape  []int64
-		code   int
+		code   Fault
 	}{
 		"fits":            {"ND", shape(2, 3), 0},
-		"other elements":  {"ND", shape(2, 4), codeShapes},
-		"unknown layout":  {"NCWH", shape(2, 3), codeFormat},
-		"too few in mine": {"ND", shape(3, 3), codeShapes},
+		"other elements":  {"ND", shape(2, 4), FaultShapes},
+		"unknown layout":  {"NCWH", shape(2, 3), FaultLayout},
+		"too few in mine": {"ND", shape(3, 3), FaultShapes},
 	} {
 		n, _ := product(c.shape)
 		_, err := ruleDetail(t, graphOp{"op", "Relu", nil, c.layout, c.shape}, mine, func(dir string) error {
 			return dumptest.WriteNpy(filepath.Join(dir, "op.0.1630000000000009.npy"), "<f4", c.shape, dumptest.Floats(ramp(int(n), 1)))
 		})
-		if ExitCode(err) != c.code {
-			t.Errorf("%s: %v, want code %d", name, err, c.code)
+		if faultOf(err) != c.code {
+			t.Errorf("%s: %v, want fault %d", name, err, c.code)
 		}
 	}
 }

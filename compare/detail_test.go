@@ -228,20 +228,20 @@ func TestDetailErrors(t *testing.T) {
 		name   string
 		golden dumptest.Tensor
 		d      DetailOptions
-		code   int
+		code   Fault
 	}{
-		{"no such operator", good, DetailOptions{Op: "other"}, codeNoDump},
-		{"no such output", good, DetailOptions{Op: "op", Slot: 1}, codeIndex},
-		{"no inputs", good, DetailOptions{Op: "op", Input: true}, codeIndex},
-		{"shapes", floats([]int64{3, 2}, 1, 2, 3, 4, 5, 6), DetailOptions{Op: "op"}, codeBadDump},
-		{"formats", other, DetailOptions{Op: "op"}, codeFormat},
+		{"no such operator", good, DetailOptions{Op: "other"}, FaultNoDump},
+		{"no such output", good, DetailOptions{Op: "op", Slot: 1}, FaultRange},
+		{"no inputs", good, DetailOptions{Op: "op", Input: true}, FaultRange},
+		{"shapes", floats([]int64{3, 2}, 1, 2, 3, 4, 5, 6), DetailOptions{Op: "op"}, FaultBadDump},
+		{"formats", other, DetailOptions{Op: "op"}, FaultLayout},
 	} {
 		out := t.TempDir()
 		c.d.TopN, c.d.MaxLine = 20, 10000
 		_, err := Detail(context.Background(), dumpPair(t, good, c.golden), c.d, out)
-		var coded *CodeError
-		if !errors.As(err, &coded) || coded.Code != c.code || !strings.Contains(err.Error(), c.d.Op) {
-			t.Errorf("%s: %v, want code %d", c.name, err, c.code)
+		var coded *Error
+		if !errors.As(err, &coded) || coded.Fault != c.code || !strings.Contains(err.Error(), c.d.Op) {
+			t.Errorf("%s: %v, want fault %d", c.name, err, c.code)
 		}
 		if left, _ := os.ReadDir(out); len(left) != 0 {
 			t.Errorf("%s: left %v behind", c.name, left)
@@ -249,16 +249,16 @@ func TestDetailErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		d    DetailOptions
-		code int
+		code Fault
 	}{
-		{DetailOptions{Op: "a b", TopN: 1}, codeParameter},
-		{DetailOptions{Op: "", TopN: 1}, codeParameter},
-		{DetailOptions{Op: "a", TopN: 0}, codeIndex},
-		{DetailOptions{Op: "a", TopN: 10001}, codeIndex},
+		{DetailOptions{Op: "a b", TopN: 1}, FaultOption},
+		{DetailOptions{Op: "", TopN: 1}, FaultOption},
+		{DetailOptions{Op: "a", TopN: 0}, FaultRange},
+		{DetailOptions{Op: "a", TopN: 10001}, FaultRange},
 	} {
-		var coded *CodeError
-		if err := c.d.Validate(); !errors.As(err, &coded) || coded.Code != c.code {
-			t.Errorf("%+v: %v, want code %d", c.d, err, c.code)
+		var coded *Error
+		if err := c.d.Validate(); !errors.As(err, &coded) || coded.Fault != c.code {
+			t.Errorf("%+v: %v, want fault %d", c.d, err, c.code)
 		}
 	}
 }
@@ -388,7 +388,7 @@ func TestDetailRecorded(t *testing.T) {
 			}
 			before := tree(t)
 			_, err := Detail(context.Background(), opt, c.d, "out")
-			checkRun(t, recordedCase, c.run, ExitCode(err), before)
+			checkRun(t, recordedCase, c.run, exitOf(err), before)
 		})
 	}
 }

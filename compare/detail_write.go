@@ -29,9 +29,9 @@ func newDetailWriter(p *detailPair, d DetailOptions, out string) *detailWriter {
 // fault of the dumps has the code of an output that cannot be written.
 func (w *detailWriter) write(ctx context.Context) (*DetailResult, error) {
 	r, err := w.writeFiles(ctx)
-	var coded *CodeError
+	var coded *Error
 	if err != nil && ctx.Err() == nil && !errors.As(err, &coded) {
-		err = &CodeError{Code: codeWrite, Err: err}
+		err = &Error{Fault: FaultWrite, Err: err}
 	}
 	return r, err
 }
@@ -123,7 +123,7 @@ func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
 func (w *detailWriter) create(part, suffix string) (*whole.File, error) {
 	f, err := whole.Create(w.names.path(part, suffix), 0o600)
 	if err != nil {
-		return nil, &CodeError{Code: codePath, Err: err}
+		return nil, &Error{Fault: FaultPath, Err: err}
 	}
 	w.files = append(w.files, f.Path())
 	return f, nil
@@ -215,7 +215,7 @@ func (w *detailWriter) writeArray() error {
 		n := min(step, o.count-at)
 		out = raw[:o.bytes(n)]
 		if err := from.ReadTile(out, at, n); err != nil {
-			return &CodeError{Code: codeBadDump, Text: w.pair.mine.Path, Err: err}
+			return &Error{Fault: FaultBadDump, Text: w.pair.mine.Path, Err: err}
 		}
 		if o.big {
 			o.swap(out)

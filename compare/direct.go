@@ -55,14 +55,14 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 		row.Left.Names, row.Right.Names = p.left.Key, "*"
 		row.Op = p.left.Key
 		row.Add(result.Because(result.NoRightOp, row.Op))
-		out.Failed = &missingError{row.Op}
+		out.Failed = &MissingError{row.Op}
 		out.add(row)
 		return nil
 	case p.left == nil:
 		row.Left.Names, row.Right.Names = "*", p.right.Key
 		row.Op = p.right.Key
 		row.Add(result.Because(result.NoLeftOp, row.Op))
-		out.Failed = &missingError{row.Op}
+		out.Failed = &MissingError{row.Op}
 		out.add(row)
 		return nil
 	}
@@ -133,7 +133,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 		}
 	}
 	if len(idle) == 2 {
-		out.Failed = codeErrorf(codeBadDump, "operator %q has no tensors that can be paired", row.Op)
+		out.Failed = faultf(FaultBadDump, "operator %q has no tensors that can be paired", row.Op)
 	}
 	if len(out.Rows) == 0 {
 		row.Add(idle...)

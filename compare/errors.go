@@ -5,6 +5,54 @@ import (
 	"strings"
 )
 
+// Fault is what sort of thing went wrong. A program decides what to exit with.
+type Fault uint8
+
+// The faults.
+const (
+	FaultOption        Fault = iota + 1 // an option that makes no sense
+	FaultPath                           // a file or folder that cannot be opened or listed
+	FaultNoDump                         // a side has no recording of an operator
+	FaultParse                          // a file that is not of its format, or damaged
+	FaultBadDump                        // a recording whose content cannot be used
+	FaultRange                          // a number outside its range
+	FaultType                           // an element type that cannot be read
+	FaultLayout                         // layouts that cannot be brought together
+	FaultShapes                         // shapes that do not fit
+	FaultNames                          // datasets whose names are not those of a recording
+	FaultNoCounterpart                  // an operator that stands for nothing on the other side
+	FaultWrite                          // an output that cannot be written
+	FaultDelete                         // an earlier output that cannot be removed
+)
+
+// Error is an error with its fault.
+type Error struct {
+	Fault Fault
+	Text  string
+	Err   error
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Err == nil:
+		return e.Text
+	case e.Text == "":
+		return e.Err.Error()
+	}
+	return e.Text + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func faultf(fault Fault, format string, args ...any) *Error {
+	return &Error{Fault: fault, Text: fmt.Sprintf(format, args...)}
+}
+
+// MissingError: no file of an operator was found.
+type MissingError struct{ Op string }
+
+func (e *MissingError) Error() string { return fmt.Sprintf("there is no file of operator %q", e.Op) }
+
 // Errors of a job are data: which side, which folder, what was found. They name
 // no option; a program that has options adds them.
 

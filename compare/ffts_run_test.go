@@ -157,7 +157,7 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 				t.Errorf("%s: largest error %s, reasons %v", own, got, r.Reasons)
 			}
 		}
-		if out.Groups != 3 || ExitCode(out.Failed) != codeNoDump || out.Table.Compared() == 0 {
+		if out.Groups != 3 || faultOf(out.Failed) != FaultNoDump || out.Table.Compared() == 0 {
 			t.Errorf("%+v", out)
 		}
 	}

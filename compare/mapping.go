@@ -10,13 +10,13 @@ import (
 
 // Mapping lists which files the tensors of a network are paired with, without
 // comparing them. Operators the comparison leaves out are listed too. The error
-// is a *[CodeError] without a graph.
+// is a *[Error] without a graph.
 func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	if opt.Rules == nil {
-		return nil, codeErrorf(codeParameter, "a mapping table needs a graph: the golden names are in it")
+		return nil, faultf(FaultOption, "a mapping table needs a graph: the golden names are in it")
 	}
 	e := newEngine(&opt)
 	var rows []result.MappingRow

@@ -146,8 +146,8 @@ func TestMappingNeedsAGraph(t *testing.T) {
 	_, opt := recordedSides(t, "map_table", true)
 	opt.Rules = nil
 	_, err := Mapping(context.Background(), opt)
-	var coded *CodeError
-	if !errors.As(err, &coded) || coded.Code != codeParameter {
+	var coded *Error
+	if !errors.As(err, &coded) || coded.Fault != FaultOption {
 		t.Errorf("%v", err)
 	}
 }

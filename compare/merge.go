@@ -144,7 +144,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 	j := joined{at: joinedBase + s.end}
 	shape := append([]int64(nil), t.Shape...)
 	if axis >= len(shape) {
-		return &dump.Error{Path: files[0].Path, Code: codeShape, Offset: -1,
+		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1,
 			Text: fmt.Sprintf("output %d is cut on axis %d, its shape is %s", output, axis, shapeText(shape))}
 	}
 	size := t.Type.Bytes(1)
@@ -155,7 +155,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 	shape[axis] = 0
 	for _, f := range files {
 		if len(f.Outputs) != len(files[0].Outputs) {
-			return &dump.Error{Path: f.Path, Code: codeBadDump, Offset: -1,
+			return &dump.Error{Path: f.Path, Code: dump.CodeInvalid, Offset: -1,
 				Text: fmt.Sprintf("%d outputs, the first slice has %d", len(f.Outputs), len(files[0].Outputs))}
 		}
 		p := &f.Outputs[output]
@@ -163,12 +163,12 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 			return p.Err
 		}
 		if len(p.Shape) != len(shape) || p.Type != t.Type || size <= 0 {
-			return &dump.Error{Path: f.Path, Code: codeShape, Offset: -1,
+			return &dump.Error{Path: f.Path, Code: dump.CodeShape, Offset: -1,
 				Text: fmt.Sprintf("output %d is %s %s, that of the first slice %s %s", output, p.Type, shapeText(p.Shape), t.Type, shapeText(t.Shape))}
 		}
 		for i, d := range p.Shape {
 			if i != axis && d != shape[i] {
-				return &dump.Error{Path: f.Path, Code: codeShape, Offset: -1,
+				return &dump.Error{Path: f.Path, Code: dump.CodeShape, Offset: -1,
 					Text: fmt.Sprintf("output %d has the shape %s, that of the first slice is %s", output, shapeText(p.Shape), shapeText(t.Shape))}
 			}
 		}
@@ -179,7 +179,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 	}
 	n, ok := product(shape)
 	if !ok {
-		return &dump.Error{Path: files[0].Path, Code: codeShape, Offset: -1, Text: "the joined shape " + shapeText(shape) + " is too large"}
+		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: "the joined shape " + shapeText(shape) + " is too large"}
 	}
 	j.size = n * size
 	s.end += j.size

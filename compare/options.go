@@ -64,18 +64,18 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	o.EnsureDefaults()
 	if o.MaxElements < 0 {
-		return codeErrorf(codeParameter, "the largest number of elements is %d, expected 0 or more", o.MaxElements)
+		return faultf(FaultOption, "the largest number of elements is %d, expected 0 or more", o.MaxElements)
 	}
 	if o.Workers < 0 {
-		return codeErrorf(codeParameter, "the number of workers is %d, expected 1 or more", o.Workers)
+		return faultf(FaultOption, "the number of workers is %d, expected 1 or more", o.Workers)
 	}
 	seen := map[metric.Metric]bool{}
 	for _, m := range o.Metrics {
 		if int(m) >= metric.Count {
-			return codeErrorf(codeParameter, "there is no metric number %d", m)
+			return faultf(FaultOption, "there is no metric number %d", m)
 		}
 		if seen[m] {
-			return codeErrorf(codeParameter, "%s is selected twice", m)
+			return faultf(FaultOption, "%s is selected twice", m)
 		}
 		seen[m] = true
 	}

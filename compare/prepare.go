@@ -45,14 +45,20 @@ type plan struct {
 
 // PairError is why a pair cannot be compared. It has no sentence: a face says
 // the Reason in a language.
-type PairError struct{ Reason result.Reason }
+type PairError struct {
+	Reason result.Reason
+	// Cause is the error behind it, if there is one.
+	Cause error
+}
+
+func (e *PairError) Unwrap() error { return e.Cause }
 
 func (e *PairError) Error() string {
 	return strings.Join(append([]string{string(e.Reason.Kind)}, e.Reason.Args...), " ")
 }
 
 func planFailed(kind result.Kind, args ...string) *PairError {
-	return &PairError{result.Because(kind, args...)}
+	return &PairError{Reason: result.Because(kind, args...)}
 }
 
 func shapesDiffer(op string, mine, golden []int64) *PairError {

@@ -51,7 +51,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Fou
 		if failed != nil {
 			out.Failed = failed
 		}
-		if _, gone := failed.(*missingError); gone {
+		if _, gone := failed.(*MissingError); gone {
 			missing = append(missing, rows...)
 			if !e.opt.oldFormat() {
 				out.add(rows...)
@@ -96,7 +96,7 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) Found 
 	if last == nil {
 		row := e.groupRow(g, g.Ops[0])
 		row.Add(result.Because(result.NoFusedDump))
-		out.Failed = &missingError{g.Ops[0].Name}
+		out.Failed = &MissingError{g.Ops[0].Name}
 		out.add(row)
 		return out
 	}

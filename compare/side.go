@@ -78,7 +78,7 @@ func (b *ByNames) Groups() []Group {
 		if !ok {
 			row.Right.Names = "*"
 			row.Add(result.Because(result.NoRightOp, op.Name))
-			list = append(list, only(row, &missingError{op.Name}))
+			list = append(list, only(row, &MissingError{op.Name}))
 			continue
 		}
 		list = append(list, func(ctx context.Context, w *Worker) (found Found) {
@@ -91,7 +91,7 @@ func (b *ByNames) Groups() []Group {
 			row := b.row(len(list), right[name])
 			row.Left.Names = "*"
 			row.Add(result.Because(result.NoLeftOp, name))
-			list = append(list, only(row, &missingError{name}))
+			list = append(list, only(row, &MissingError{name}))
 		}
 	}
 	return list

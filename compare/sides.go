@@ -33,16 +33,11 @@ func (f *dumpFile) Close() error {
 	return f.Reader.Close()
 }
 
-// missingError: no file of the operator was found.
-type missingError struct{ op string }
-
-func (e *missingError) Error() string { return fmt.Sprintf("there is no file of operator %q", e.op) }
-
 // openMine opens the newest dump of an operator of the graph.
 func (e *engine) openMine(op string) (*dumpFile, error) {
 	files := e.mineFiles(op)
 	if files == nil {
-		return nil, &missingError{op}
+		return nil, &MissingError{op}
 	}
 	return e.openDump(files)
 }
@@ -84,7 +79,7 @@ func byTime(f *dump.Folder) []*dump.Op {
 // missingMine is the reason of a row without a dump. The old tool says the
 // same of a file it cannot read; here the cause is added.
 func missingMine(op, opType string, err error) result.Reason {
-	if _, missing := err.(*missingError); missing {
+	if _, missing := err.(*MissingError); missing {
 		return result.Because(result.NoLeftDump, op, opType)
 	}
 	kind := result.BadLeftDump

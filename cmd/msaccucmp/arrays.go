@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
@@ -21,7 +22,7 @@ const exitFileType = 24
 // compareArrays compares two plain files and tells the result in the log.
 func (f *face) compareArrays(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
 	if err := f.setAlgorithms(ctx, a, v); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	_, code, err := f.arrays(ctx, a.mine, a.golden, a.algorithms)
 	return code, err
@@ -32,7 +33,7 @@ func (f *face) arrays(ctx context.Context, mine, golden string, metrics []metric
 	f.log.infof("The ground truth file is '%s'.", golden)
 	r, err := compare.Arrays(ctx, mine, golden, metric.Reference, metrics)
 	if err != nil {
-		return nil, compare.ExitCode(err), err
+		return nil, compat.ExitCode(err), err
 	}
 	for _, line := range r.Lines() {
 		f.log.infof("%s", line)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
@@ -149,12 +150,12 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	if single {
 		d, err := detailOptions(v)
 		if err != nil {
-			return compare.ExitCode(err), err
+			return compat.ExitCode(err), err
 		}
 		detail = d
 	}
 	if err := f.setAlgorithms(ctx, a, v); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	for _, path := range []string{a.rules, a.quant, a.closed} {
 		if path != "" && !isFile(path) {
@@ -163,7 +164,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	}
 	if single {
 		if err := detail.Validate(); err != nil {
-			return compare.ExitCode(err), err
+			return compat.ExitCode(err), err
 		}
 	}
 	if a.out == "" {
@@ -174,13 +175,13 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	}
 	opt, err := f.openSides(a)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	if opt.Rules, err = readRules(ctx, a); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	if err := f.choose(a, opt); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	switch {
 	case single:
@@ -193,7 +194,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 
 // setAlgorithms reads -alg in either of its forms, -a and -c.
 func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Values) error {
-	params, err := compare.CheckAlgorithmOptions(v.Text("algorithm_options"))
+	params, err := compat.CheckAlgorithmOptions(v.Text("algorithm_options"))
 	if err != nil {
 		return err
 	}
@@ -212,11 +213,11 @@ func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Va
 		}
 		text = strings.Join(names, ",")
 	}
-	columns, unknown, err := compare.ParseAlgorithms(text, user)
+	columns, unknown, err := compat.ParseAlgorithms(text, user)
 	for _, name := range unknown {
 		f.log.warnf("There is no algorithm %q, it is left out.", name)
 	}
-	a.columns, a.algorithms = columns, compare.MetricsOf(columns)
+	a.columns, a.algorithms = columns, compat.MetricsOf(columns)
 	return err
 }
 
@@ -232,7 +233,7 @@ func (f *face) openScripts(ctx context.Context, dir string, params map[string]ma
 		f.log.warnf("%v", w)
 	}
 	if err != nil {
-		return nil, &compare.CodeError{Code: exitParameter, Err: err}
+		return nil, &compat.Error{Code: exitParameter, Err: err}
 	}
 	return &compare.UserScripts{Scripts: scripts, Params: params}, nil
 }
@@ -255,7 +256,7 @@ func (f *face) openSides(a *compareArgs) (*compare.Folders, error) {
 		}
 		*side.folder = folder
 	}
-	return opt, compare.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != "")
+	return opt, compat.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != "")
 }
 
 // readRules reads the rule files and merges them.
@@ -284,10 +285,10 @@ func (f *face) choose(a *compareArgs, opt *compare.Folders) error {
 	var err error
 	switch {
 	case a.ranged && a.rangeText != "":
-		opt.Only, err = compare.ParseRange(a.rangeText, opt.Rules)
+		opt.Only, err = compat.ParseRange(a.rangeText, opt.Rules)
 	case a.selected && a.selectText != "":
 		var dropped []int64
-		opt.Only, dropped, err = compare.ParseSelection(a.selectText, opt.Rules)
+		opt.Only, dropped, err = compat.ParseSelection(a.selectText, opt.Rules)
 		for _, id := range dropped {
 			f.log.warnf("The graph has no operator %d, it is left out.", id)
 		}
@@ -303,12 +304,12 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
 	table, err := report.Create(path, opt.Columns())
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	defer table.Discard()
-	advisor := compare.NewAdvisor(opt.Rules)
+	advisor := compat.NewAdvisor(opt.Rules)
 	if a.closed != "" {
-		advisor = compare.NewAdvisor(nil)
+		advisor = compat.NewAdvisor(nil)
 	}
 	watch := func(r *result.Row) error {
 		advisor.Add(r)
@@ -325,10 +326,10 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 		if ctx.Err() != nil {
 			return failed(exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
 		}
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
-	code := compare.ExitCode(out.Failed)
+	code := compat.ExitCode(out.Failed)
 	if out.Table.Compared() == 0 {
 		text := "No operator of the two sides could be matched."
 		if a.ranged || a.selected {
@@ -340,7 +341,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 	}
 	if a.advisor {
 		if err := f.writeAdvice(a, name, advisor); err != nil {
-			return compare.ExitCode(err), err
+			return compat.ExitCode(err), err
 		}
 	}
 	return code, nil
@@ -349,9 +350,9 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 // compareBatch compares every model below a run's folder with its graph. The
 // exit code is the worst, not the last one's.
 func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
-	runs, err := compare.FindBatch(ctx, a.mine, a.rules)
+	runs, err := compat.FindBatch(ctx, a.mine, a.rules)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	worst := exitOK
 	for _, r := range runs {

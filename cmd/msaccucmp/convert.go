@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
-	"precision/compare"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
@@ -59,7 +59,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 			}
 			scripts, err := f.openScripts(ctx, dir, nil)
 			if err != nil {
-				return compare.ExitCode(err), err
+				return compat.ExitCode(err), err
 			}
 			done := useConversions(&o, scripts.Scripts)
 			defer done()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 )
 
@@ -25,7 +26,7 @@ func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || !digits.MatchString(text) {
-		return nil, &compare.CodeError{Code: exitParameter, Text: fmt.Sprintf("tensor index %q: expected a number", text)}
+		return nil, &compat.Error{Code: exitParameter, Text: fmt.Sprintf("tensor index %q: expected a number", text)}
 	}
 	d.Slot = n
 	return d, nil
@@ -38,7 +39,7 @@ func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Fol
 	}
 	r, err := compare.Detail(ctx, *opt, *d, a.out)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	for _, tensor := range r.Overflow {
 		f.log.warnf("%s: overflow YES", tensor)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 	"precision/compare/report"
 	"precision/internal/whole"
@@ -14,7 +15,7 @@ import (
 func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) (int, error) {
 	rows, err := compare.Mapping(ctx, *opt)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
 	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) }); err != nil {
@@ -26,7 +27,7 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Fo
 
 // writeAdvice writes the advisor's summary beside the table and logs it. In a
 // batch every model has its own.
-func (f *face) writeAdvice(a *compareArgs, name string, advisor *compare.Advisor) error {
+func (f *face) writeAdvice(a *compareArgs, name string, advisor *compat.Advisor) error {
 	advice := advisor.Advice()
 	path := filepath.Join(a.out, name+"advisor_summary.txt")
 	if err := whole.Write(path, []byte(advice.String()), 0o600); err != nil {

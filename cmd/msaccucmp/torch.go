@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
@@ -30,7 +31,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		return failed(exitParameter, "-v %d cannot be used with .h5 files", v.Int("version"))
 	}
 	if err := f.setAlgorithms(ctx, a, v); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	post := v.Int("post_process") == 1
 	if post && !slices.Contains(a.algorithms, metric.CosineSimilarity) {
@@ -38,16 +39,16 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	}
 	opt := compare.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
 	if err := opt.Validate(); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	files, err := torch.Open(a.mine, a.golden)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	defer files.Close()
 	out, err := compare.Run(ctx, files, opt)
 	if err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	table, columns := out.Table, torch.Columns(&opt)
 	for _, w := range files.Warnings {
@@ -61,19 +62,19 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	}
 	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
 	if err := report.WriteFile(path, columns, table.Rows, nil); err != nil {
-		return compare.ExitCode(err), err
+		return compat.ExitCode(err), err
 	}
 	if post {
 		folder := strings.TrimSuffix(path, filepath.Ext(path)) + "_filtered"
 		if err := report.WriteFile(filepath.Join(folder, "filtered_result.csv"), columns, table.Rows, torch.Suspicious); err != nil {
-			return compare.ExitCode(err), err
+			return compat.ExitCode(err), err
 		}
 		warnings, err := files.WriteTensors(ctx, table, folder)
 		for _, w := range warnings {
 			f.log.warnf("%v", w)
 		}
 		if err != nil {
-			return compare.ExitCode(err), err
+			return compat.ExitCode(err), err
 		}
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)

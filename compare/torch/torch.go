@@ -21,17 +21,9 @@ import (
 	"precision/compare/result"
 )
 
-// Exit codes of msaccucmp that this comparison gives.
-const (
-	codePath    = 3
-	codeParse   = 4
-	codeInvalid = 11
-	codeName    = 48
-)
-
-// fail makes an error with an exit code. A wrapped error is the last argument.
-func fail(code int, format string, args ...any) error {
-	return &compare.CodeError{Code: code, Err: fmt.Errorf(format, args...)}
+// fail makes an error with its fault. A wrapped error is the last argument.
+func fail(fault compare.Fault, format string, args ...any) error {
+	return &compare.Error{Fault: fault, Err: fmt.Errorf(format, args...)}
 }
 
 // Files are a source of pairs: the tensors of two recordings.
@@ -45,10 +37,11 @@ type Files struct {
 	match       *matching
 }
 
-// Open reads what is in two files and pairs it. Errors are [*compare.CodeError]: 3
-// for a path that cannot be opened, 4 for a file that is not HDF5 or is damaged, 11
-// for a left file that holds no tensors or is not from an NPU, 48 when no dataset
-// of a file is named as such files name them.
+// Open reads what is in two files and pairs it. Errors are [*compare.Error], with
+// FaultPath for a path that cannot be opened, FaultParse for a file that is not
+// HDF5 or is damaged, FaultBadDump for a left file that holds no tensors or is not
+// from an NPU, and FaultNames when no dataset of a file is named as such files
+// name them.
 func Open(left, right string) (*Files, error) {
 	f := &Files{Left: left, Right: right}
 	if err := f.open(); err != nil {
@@ -112,16 +105,16 @@ func checkLeft(s *side) error {
 		if s.misnamed > 0 {
 			return misnamed(s)
 		}
-		return fail(codeInvalid, "%s holds no tensors", s.path)
+		return fail(compare.FaultBadDump, "%s holds no tensors", s.path)
 	}
 	if s.device != deviceNPU {
-		return fail(codeInvalid, "%s is from device type %s, expected %s", s.path, s.device, deviceNPU)
+		return fail(compare.FaultBadDump, "%s is from device type %s, expected %s", s.path, s.device, deviceNPU)
 	}
 	return nil
 }
 
 func misnamed(s *side) error {
-	return fail(codeName, "%s: none of %d datasets is named /operator/order/input or output/…, the first is %s",
+	return fail(compare.FaultNames, "%s: none of %d datasets is named /operator/order/input or output/…, the first is %s",
 		s.path, s.misnamed, s.firstMisnamed)
 }
 
@@ -129,7 +122,7 @@ func misnamed(s *side) error {
 func openFile(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, fail(codePath, "%w", err)
+		return nil, 0, fail(compare.FaultPath, "%w", err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -137,7 +130,7 @@ func openFile(path string) (*os.File, int64, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, 0, fail(codePath, "%w", err)
+		return nil, 0, fail(compare.FaultPath, "%w", err)
 	}
 	return f, info.Size(), nil
 }

@@ -174,26 +174,26 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		mine, golden string
 		opt          compare.Options
-		code         int
+		fault        compare.Fault
 		text         string
 	}{
-		{data("absent.h5"), gpu, compare.Options{Numerics: metric.Reference}, 3, "absent.h5"},
-		{npu, t.TempDir(), compare.Options{Numerics: metric.Reference}, 3, "expected a file"},
-		{notHDF5, gpu, compare.Options{Numerics: metric.Reference}, 4, notHDF5},
-		{npu, notHDF5, compare.Options{Numerics: metric.Reference}, 4, notHDF5},
-		{gpu, npu, compare.Options{Numerics: metric.Reference}, 11, "GPU (1), expected NPU (10)"},
-		{data("empty.h5"), gpu, compare.Options{Numerics: metric.Reference}, 11, "no tensors"},
-		{data("misnamed.h5"), gpu, compare.Options{Numerics: metric.Reference}, 48, "none of 3 datasets"},
-		{npu, data("misnamed.h5"), compare.Options{Numerics: metric.Reference}, 48, "none of 3 datasets"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, MaxElements: -1}, 6, "-1"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Workers: -1}, 6, "-1"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{1, 1}}, 6, "twice"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{metric.Metric(metric.Count)}}, 6, "no metric number"},
+		{data("absent.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultPath, "absent.h5"},
+		{npu, t.TempDir(), compare.Options{Numerics: metric.Reference}, compare.FaultPath, "expected a file"},
+		{notHDF5, gpu, compare.Options{Numerics: metric.Reference}, compare.FaultParse, notHDF5},
+		{npu, notHDF5, compare.Options{Numerics: metric.Reference}, compare.FaultParse, notHDF5},
+		{gpu, npu, compare.Options{Numerics: metric.Reference}, compare.FaultBadDump, "GPU (1), expected NPU (10)"},
+		{data("empty.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultBadDump, "no tensors"},
+		{data("misnamed.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultNames, "none of 3 datasets"},
+		{npu, data("misnamed.h5"), compare.Options{Numerics: metric.Reference}, compare.FaultNames, "none of 3 datasets"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, MaxElements: -1}, compare.FaultOption, "-1"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Workers: -1}, compare.FaultOption, "-1"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{1, 1}}, compare.FaultOption, "twice"},
+		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{metric.Metric(metric.Count)}}, compare.FaultOption, "no metric number"},
 	} {
 		_, _, err := pairs(context.Background(), c.mine, c.golden, c.opt)
-		var code *compare.CodeError
-		if !errors.As(err, &code) || code.Code != c.code || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("%s, %s, %+v: %v, want code %d", c.mine, c.golden, c.opt, err, c.code)
+		var fault *compare.Error
+		if !errors.As(err, &fault) || fault.Fault != c.fault || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s, %s, %+v: %v, want fault %d", c.mine, c.golden, c.opt, err, c.fault)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,4 +1,4 @@
-package compare
+package compat
 
 import (
 	"strconv"
@@ -14,7 +14,7 @@ import (
 func ParseRange(text string, rules *fusion.Rules) (func(*fusion.Group) bool, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
-		return nil, codeErrorf(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
+		return nil, errorf(codeParameter, "range %q: found %d parts, expected start,end,step", text, len(parts))
 	}
 	last := rules.LastID()
 	values := [3]int64{1, -1, 1}
@@ -25,7 +25,7 @@ func ParseRange(text string, rules *fusion.Rules) (func(*fusion.Group) bool, err
 		}
 		v, err := strconv.ParseUint(p, 10, 62)
 		if err != nil {
-			return nil, codeErrorf(codeParameter, "range %q: found %q, expected a number", text, p)
+			return nil, errorf(codeParameter, "range %q: found %q, expected a number", text, p)
 		}
 		values[i] = int64(v)
 	}
@@ -35,11 +35,11 @@ func ParseRange(text string, rules *fusion.Rules) (func(*fusion.Group) bool, err
 	}
 	switch {
 	case start < 1 || start > last:
-		return nil, codeErrorf(codeIndex, "range %q: the start %d is not in 1 to %d, the last operator", text, start, last)
+		return nil, errorf(codeIndex, "range %q: the start %d is not in 1 to %d, the last operator", text, start, last)
 	case end < start || end > last:
-		return nil, codeErrorf(codeIndex, "range %q: the end %d is not in %d to %d, the last operator", text, end, start, last)
+		return nil, errorf(codeIndex, "range %q: the end %d is not in %d to %d, the last operator", text, end, start, last)
 	case step < 1 || step > last:
-		return nil, codeErrorf(codeIndex, "range %q: the step %d is not in 1 to %d", text, step, last)
+		return nil, errorf(codeIndex, "range %q: the step %d is not in 1 to %d", text, step, last)
 	}
 	return groupsWith(func(id int64) bool {
 		return id >= start && id <= end && (id == end || (id-start)%step == 0)
@@ -57,7 +57,7 @@ func ParseSelection(text string, rules *fusion.Rules) (selected func(*fusion.Gro
 		}
 		v, err := strconv.ParseUint(p, 10, 62)
 		if err != nil {
-			return nil, nil, codeErrorf(codeParameter, "selection %q: found %q, expected a number", text, p)
+			return nil, nil, errorf(codeParameter, "selection %q: found %q, expected a number", text, p)
 		}
 		if id := int64(v); id <= last {
 			ids[id] = true
@@ -66,7 +66,7 @@ func ParseSelection(text string, rules *fusion.Rules) (selected func(*fusion.Gro
 		}
 	}
 	if len(ids) == 0 {
-		return nil, dropped, codeErrorf(codeParameter, "selection %q: no operator of the graph, whose last id is %d", text, last)
+		return nil, dropped, errorf(codeParameter, "selection %q: no operator of the graph, whose last id is %d", text, last)
 	}
 	return groupsWith(func(id int64) bool { return ids[id] }), dropped, nil
 }

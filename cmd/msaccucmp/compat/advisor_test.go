@@ -1,4 +1,4 @@
-package compare
+package compat
 
 import (
 	"errors"
@@ -84,7 +84,7 @@ func TestReadAdviceRefuses(t *testing.T) {
 		write("mapping.csv", "Index,OpType\n"): codeFile,
 	} {
 		_, err := ReadAdvice(path, nil)
-		var coded *CodeError
+		var coded *Error
 		if !errors.As(err, &coded) || coded.Code != code || !strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%s: %v, want code %d", path, err, code)
 		}
@@ -93,7 +93,7 @@ func TestReadAdviceRefuses(t *testing.T) {
 
 // The recorded tables must lead to the recorded verdicts, advice in our words.
 func TestReadAdviceRecorded(t *testing.T) {
-	tables, err := filepath.Glob("../testdata/cases/advisor/expected/*/files/out/result_*.csv")
+	tables, err := filepath.Glob("../../../testdata/cases/advisor/expected/*/files/out/result_*.csv")
 	if err != nil || len(tables) == 0 {
 		t.Fatal("no recorded tables", err)
 	}

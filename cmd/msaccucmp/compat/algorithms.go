@@ -1,4 +1,4 @@
-package compare
+package compat
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 // for which user holds. The word all alone, in any case, takes the ten in
 // column order. A user's algorithm takes the place of a metric of its name.
 // Doubles are dropped, names of nothing are returned as unknown. The error is a
-// *[CodeError] when nothing is left or the text is empty.
+// *[Error] when nothing is left or the text is empty.
 func ParseAlgorithms(text string, user func(name string) bool) (columns []result.Column, unknown []string, err error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, codeErrorf(codeParameter, "the list of algorithms is empty")
+		return nil, nil, errorf(codeParameter, "the list of algorithms is empty")
 	}
 	column := func(m metric.Metric) result.Column {
 		if user != nil && user(m.String()) {
@@ -45,7 +45,7 @@ func ParseAlgorithms(text string, user func(name string) bool) (columns []result
 		}
 	}
 	if len(columns) == 0 {
-		err = codeErrorf(codeAlgorithm, "none of the algorithms %q is known", text)
+		err = errorf(codeAlgorithm, "none of the algorithms %q is known", text)
 	}
 	return columns, unknown, err
 }
@@ -72,7 +72,7 @@ func CheckAlgorithmOptions(text string) (map[string]map[string]string, error) {
 		name, list, found := strings.Cut(part, ":")
 		name = strings.TrimSpace(name)
 		if !found || name == "" || list == "" {
-			return nil, codeErrorf(codeParameter, "algorithm options %q: found %q, expected name:key=value", text, part)
+			return nil, errorf(codeParameter, "algorithm options %q: found %q, expected name:key=value", text, part)
 		}
 		if m, ok := metric.Parse(name); ok {
 			name = m.String()
@@ -81,7 +81,7 @@ func CheckAlgorithmOptions(text string) (map[string]map[string]string, error) {
 		for _, pair := range strings.Split(list, ",") {
 			key, value, found := strings.Cut(pair, "=")
 			if !found || strings.TrimSpace(key) == "" || strings.TrimSpace(value) == "" {
-				return nil, codeErrorf(codeParameter, "algorithm options %q: found %q, expected key=value", text, pair)
+				return nil, errorf(codeParameter, "algorithm options %q: found %q, expected key=value", text, pair)
 			}
 			values[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}

@@ -1,8 +1,7 @@
-package compare
+package compat
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/dump"
-	"precision/graph"
 	"precision/graph/read"
 )
 
@@ -34,12 +31,15 @@ func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step
 // name whose second number is the same.
 func FindBatch(ctx context.Context, dumps, rules string) ([]BatchRun, error) {
 	// The folder may be given as "." or by a link such as latest.
-	full := absolute(dumps)
+	full, err := filepath.Abs(dumps)
+	if err != nil {
+		full = dumps
+	}
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real
 	}
 	if base := filepath.Base(full); !digits.MatchString(base) {
-		return nil, codeErrorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
+		return nil, errorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	}
 	graphs, err := batchGraphs(ctx, rules)
 	if err != nil {
@@ -67,7 +67,7 @@ func FindBatch(ctx context.Context, dumps, rules string) ([]BatchRun, error) {
 		}
 	}
 	if len(runs) == 0 {
-		return nil, codeErrorf(codePath, "%s: no model has a graph in %s", dumps, rules)
+		return nil, errorf(codePath, "%s: no model has a graph in %s", dumps, rules)
 	}
 	return runs, nil
 }
@@ -81,7 +81,7 @@ var (
 func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir) // in name order
 	if err != nil {
-		return nil, &CodeError{Code: codePath, Err: err}
+		return nil, &Error{Code: codePath, Err: err}
 	}
 	var files []string
 	for _, e := range entries {
@@ -90,7 +90,7 @@ func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, codeErrorf(codePath, "%s: no .json file", dir)
+		return nil, errorf(codePath, "%s: no .json file", dir)
 	}
 	graphs := map[string]string{}
 	for _, f := range files {
@@ -122,7 +122,7 @@ func batchModel(device, model string, graphs map[string]string) ([]BatchRun, err
 		dir := filepath.Join(device, model, id)
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return nil, &CodeError{Code: codePath, Err: err}
+			return nil, &Error{Code: codePath, Err: err}
 		}
 		step := ""
 		for _, e := range entries {
@@ -131,7 +131,7 @@ func batchModel(device, model string, graphs map[string]string) ([]BatchRun, err
 			}
 		}
 		if step == "" {
-			return nil, codeErrorf(codePath, "%s: no step", dir)
+			return nil, errorf(codePath, "%s: no step", dir)
 		}
 		if rules != "" {
 			runs = append(runs, BatchRun{Model: model, Step: step, Dir: filepath.Join(dir, step), Rules: rules, Warning: warning})
@@ -158,7 +158,7 @@ func batchRules(model string, graphs map[string]string) (file, warning string, e
 	}
 	mine := numbers.FindAllString(model, -1)
 	if len(mine) != 2 {
-		return "", "", codeErrorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine))
+		return "", "", errorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine))
 	}
 	var names []string
 	for name := range graphs {
@@ -177,35 +177,14 @@ func batchRules(model string, graphs map[string]string) (file, warning string, e
 func subFolders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, &CodeError{Code: codePath, Err: err}
+		return nil, &Error{Code: codePath, Err: err}
 	}
 	var names []string
 	for _, e := range entries {
 		if !e.IsDir() {
-			return nil, codeErrorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name()))
+			return nil, errorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name()))
 		}
 		names = append(names, e.Name())
 	}
 	return names, nil
-}
-
-// ExitCode is the exit code of msaccucmp.py in err: 1 where it has none.
-func ExitCode(err error) int {
-	var code *CodeError
-	var rule *graph.Error
-	var missing *missingError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &missing):
-		return codeNoDump
-	case errors.As(err, &code):
-		return code.Code
-	case errors.As(err, &rule):
-		if strings.Contains(err.Error(), "no such file") {
-			return codePath
-		}
-		return codeGraph
-	}
-	return dump.Code(err)
 }

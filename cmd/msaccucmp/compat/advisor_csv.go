@@ -1,4 +1,4 @@
-package compare
+package compat
 
 import (
 	"encoding/csv"
@@ -16,24 +16,24 @@ const longestResult = 100 << 20
 // ReadAdvice gives the verdict on a result table that was written before. inputs
 // are the input nodes of the network in the order of the graph. Columns are
 // found by name, so that tables of any set of options will do; lines that are
-// not csv, or lack cells, are passed over. Errors are *[CodeError]: 24 for a
+// not csv, or lack cells, are passed over. Errors are *[Error]: 24 for a
 // file that is not named .csv, 33 for one that is too large or no result table,
 // and 3 for one that cannot be read.
 func ReadAdvice(path string, inputs []string) (Advice, error) {
 	if !strings.HasSuffix(path, ".csv") {
-		return Advice{}, codeErrorf(codeFileType, "%s: expected a .csv file", path)
+		return Advice{}, errorf(codeFileType, "%s: expected a .csv file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Advice{}, &CodeError{Code: codePath, Err: err}
+		return Advice{}, &Error{Code: codePath, Err: err}
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return Advice{}, &CodeError{Code: codePath, Err: err}
+		return Advice{}, &Error{Code: codePath, Err: err}
 	}
 	if info.Size() > longestResult {
-		return Advice{}, codeErrorf(codeFile, "%s: %d bytes, expected a result table of at most %d", path, info.Size(), longestResult)
+		return Advice{}, errorf(codeFile, "%s: %d bytes, expected a result table of at most %d", path, info.Size(), longestResult)
 	}
 	return readAdvice(f, path, inputs)
 }
@@ -44,7 +44,7 @@ func readAdvice(from io.Reader, path string, inputs []string) (Advice, error) {
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if err != nil {
-		return Advice{}, &CodeError{Code: codeFile, Text: path, Err: err}
+		return Advice{}, &Error{Code: codeFile, Text: path, Err: err}
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets save with a byte order mark
 	cells := len(header)
@@ -56,7 +56,7 @@ func readAdvice(from io.Reader, path string, inputs []string) (Advice, error) {
 	}
 	for _, name := range []string{"Index", "NPUDump"} {
 		if _, ok := column[name]; !ok {
-			return Advice{}, codeErrorf(codeFile, "%s: no column %s, expected a result table", path, name)
+			return Advice{}, errorf(codeFile, "%s: no column %s, expected a result table", path, name)
 		}
 	}
 	a := newAdvisor(inputs)
@@ -69,7 +69,7 @@ func readAdvice(from io.Reader, path string, inputs []string) (Advice, error) {
 		case errors.As(err, &bad):
 			continue
 		case err != nil:
-			return Advice{}, &CodeError{Code: codePath, Text: path, Err: err}
+			return Advice{}, &Error{Code: codePath, Text: path, Err: err}
 		case len(row) != cells:
 			continue
 		}

@@ -1,0 +1,89 @@
+package compat
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"precision/compare"
+	"precision/dump"
+	"precision/graph"
+)
+
+// Exit codes of msaccucmp.py.
+const (
+	codeNoDump    = 2
+	codePath      = 3
+	codeParse     = 4
+	codeParameter = 6
+	codeBadDump   = 11
+	codeIndex     = 12
+	codeGraph     = 13
+	codeWrite     = 19
+	codeScenario  = 20
+	codeType      = 21
+	codeFormat    = 22
+	codeShapes    = 23
+	codeFileType  = 24
+	codeRefused   = 30
+	codeAlgorithm = 31
+	codeDelete    = 32
+	codeFile      = 33
+	codeName      = 48
+)
+
+// codes are the exit codes of what goes wrong in a comparison.
+var codes = map[compare.Fault]int{
+	compare.FaultOption: codeParameter, compare.FaultPath: codePath, compare.FaultNoDump: codeNoDump, compare.FaultParse: codeParse,
+	compare.FaultBadDump: codeBadDump, compare.FaultRange: codeIndex, compare.FaultType: codeType, compare.FaultLayout: codeFormat,
+	compare.FaultShapes: codeShapes, compare.FaultNames: codeName, compare.FaultNoCounterpart: codeRefused,
+	compare.FaultWrite: codeWrite, compare.FaultDelete: codeDelete,
+}
+
+// Error is an error with the exit code msaccucmp.py gives for it.
+type Error struct {
+	Code int
+	Text string
+	Err  error
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Err == nil:
+		return e.Text
+	case e.Text == "":
+		return e.Err.Error()
+	}
+	return e.Text + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// ExitCode is the exit code of msaccucmp.py in err: 0 of nil, 1 where it has
+// none.
+func ExitCode(err error) int {
+	var code *Error
+	var fault *compare.Error
+	var rule *graph.Error
+	var missing *compare.MissingError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return code.Code
+	case errors.As(err, &fault):
+		return codes[fault.Fault]
+	case errors.As(err, &missing):
+		return codeNoDump
+	case errors.As(err, &rule):
+		if strings.Contains(err.Error(), "no such file") {
+			return codePath
+		}
+		return codeGraph
+	}
+	return dump.Code(err)
+}
