@@ -40,7 +40,7 @@ func TestTypesAreReadInFull(t *testing.T) {
 			if r.Compared != reads {
 				t.Errorf("%s, %v: compared %v, %v", typ.Wire(), numerics, r.Compared, r.Reasons)
 			}
-			if code := ExitCode(out.Failed); !reads && numerics == metric.Reference && code != dump.CodeType {
+			if code := dump.Code(out.Failed); !reads && numerics == metric.Reference && code != dump.CodeType {
 				t.Errorf("%s: exit code %d, want %d", typ.Wire(), code, dump.CodeType)
 			}
 			if !reads {
