@@ -117,7 +117,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
 		}
 	}
-	opts, err := f.judge.options()
+	opts, err := f.judge.options(nil)
 	if err != nil {
 		return exitUsage, err
 	}
@@ -166,17 +166,11 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	judged := verdict.Judge(out.Table, opts)
 	trips := judged.Trips(f.judge.gates())
-	show.judged(judged, trips, path)
+	show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
 	if err := f.judge.write(judged, show.lang); err != nil {
 		return exitError, err
 	}
-	switch {
-	case judged.Tensors[verdict.Good]+judged.Tensors[verdict.Suspect]+judged.Tensors[verdict.Bad] == 0:
-		return exitNoMatch, nil
-	case len(trips) > 0:
-		return exitBelow, nil
-	}
-	return exitOK, nil
+	return f.judge.status(judged, trips), nil
 }
 
 // mostWarnings is how many warnings are printed: a folder full of other files

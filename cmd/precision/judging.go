@@ -32,10 +32,15 @@ type judgeFlags struct {
 
 // define lists the options; text gives the help of each.
 func (f *judgeFlags) define(set *flag.FlagSet, text func(name string) string) {
-	set.StringVar(&f.profile, "profile", "default", text("profile"))
-	set.StringVar(&f.baseline, "baseline", "", text("baseline"))
+	f.defineSaved(set, text)
 	set.StringVar(&f.second, "second", "", text("second"))
 	set.BoolVar(&f.check, "check", false, text("check"))
+}
+
+// defineSaved lists the options that a table takes whose dumps may be gone.
+func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) string) {
+	set.StringVar(&f.profile, "profile", "default", text("profile"))
+	set.StringVar(&f.baseline, "baseline", "", text("baseline"))
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.junit, "junit", "", text("junit"))
 	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
@@ -90,12 +95,15 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 	return nil
 }
 
-// options opens what the judge needs.
-func (f *judgeFlags) options() (verdict.Options, error) {
-	var o verdict.Options
+// options opens what the judge needs. own is the profile to take where none is
+// named, nil for the default one.
+func (f *judgeFlags) options(own *verdict.Profile) (verdict.Options, error) {
+	o := verdict.Options{Profile: own}
 	var err error
-	if o.Profile, err = verdict.OpenProfile(f.profile); err != nil {
-		return o, fmt.Errorf("-profile: %w", err)
+	if own == nil || f.set["profile"] {
+		if o.Profile, err = verdict.OpenProfile(f.profile); err != nil {
+			return o, fmt.Errorf("-profile: %w", err)
+		}
 	}
 	if f.set["threshold"] {
 		if o.Profile, err = o.Profile.WithLimit(verdict.Cosine, f.threshold); err != nil {
@@ -156,6 +164,17 @@ func (f *judgeFlags) write(j *verdict.Judged, lang msg.Lang) error {
 		}
 	}
 	return nil
+}
+
+// status is the exit status of a judged table.
+func (f *judgeFlags) status(j *verdict.Judged, trips []verdict.Trip) int {
+	switch {
+	case j.Tensors[verdict.Good]+j.Tensors[verdict.Suspect]+j.Tensors[verdict.Bad] == 0:
+		return exitNoMatch
+	case len(trips) > 0:
+		return exitBelow
+	}
+	return exitOK
 }
 
 // recompute asks the oracle about the dumps of a comparison.

@@ -11,6 +11,9 @@
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
+//	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
+//	precision profile [NAME]
+//	precision schema
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
@@ -34,6 +37,11 @@
 // Check recomputes every operator of the NPU dumps in NPU_DIR from its own
 // recorded inputs and tells which outputs these do not explain. It needs no
 // golden arrays. It writes check_<time>.csv to OUT_DIR.
+//
+// # report
+//
+// Report judges a table that compare saved, by the profile it was judged by or
+// another one, and against an earlier one. The dumps are not needed.
 //
 // # graph
 //
@@ -97,6 +105,9 @@ func commands() []command {
 		{"infer", inferCommand},
 		{"compare", compareCommand},
 		{"check", checkCommand},
+		{"report", reportCommand},
+		{"profile", profileCommand},
+		{"schema", schemaCommand},
 		{"graph", graphCommand},
 		{"atc", atcCommand},
 		{"completion", completionCommand},

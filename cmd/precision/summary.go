@@ -51,8 +51,7 @@ func (t summaryText) notes(w io.Writer, notes []result.Reason) {
 
 // judged says what became of a comparison: the verdict, what a gate stopped at,
 // and where the table is.
-func (t summaryText) judged(j *verdict.Judged, trips []verdict.Trip, path string) {
-	say := report.Text{Lang: t.lang}
+func (t summaryText) judged(say report.Text, j *verdict.Judged, trips []verdict.Trip, path string) {
 	lines := append(say.Verdict(j), say.Trips(j, trips)...)
 	if path != "" {
 		lines = append(lines, report.Line{Label: t.lang.T("batch.result"), Segments: []report.Segment{{Text: path}}})

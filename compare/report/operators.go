@@ -198,3 +198,38 @@ func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
 	}
 	return []Segment{state, {clean(op.Op.Type), Plain}, {clean(op.Op.Name), Strong}, {cause, state.Style}, cosine, {number(l.Distance), Plain}, {number(l.Largest), Plain}}
 }
+
+// RenderOperators writes operators in columns under titles. paint gives a piece of
+// text its style; nil leaves all plain.
+func RenderOperators(lang msg.Lang, lines []OperatorLine, paint func(Style, string) string) string {
+	if paint == nil {
+		paint = func(_ Style, text string) string { return text }
+	}
+	var titles []Segment
+	for _, t := range OperatorHeader(lang) {
+		titles = append(titles, Segment{t, Dim})
+	}
+	rows := [][]Segment{titles}
+	for i := range lines {
+		rows = append(rows, lines[i].Cells(lang))
+	}
+	widths := make([]int, len(titles))
+	for _, cells := range rows {
+		for i, c := range cells {
+			widths[i] = max(widths[i], Width(c.Text))
+		}
+	}
+	var b strings.Builder
+	for _, cells := range rows {
+		blanks := 0
+		for i, c := range cells {
+			if c.Text != "" {
+				b.WriteString(strings.Repeat(" ", blanks) + paint(c.Style, c.Text))
+				blanks = 0
+			}
+			blanks += widths[i] - Width(c.Text) + 2
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -18,6 +18,9 @@ type Text struct {
 	// Most is how many roots, and how many of everything else that may be
 	// long, are told; 0 is 10.
 	Most int
+	// Warned leaves out the warnings and notes of the comparison, for a face that
+	// has told them already.
+	Warned bool
 }
 
 func (t Text) speaker() speaker { return speaker{t.Lang} }

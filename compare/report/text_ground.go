@@ -44,7 +44,7 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	if text := t.pairing(m); text != "" {
 		add("pairing", Plain, text)
 	}
-	for _, why := range m.Pairing.Why {
+	for _, why := range t.told(m.Pairing.Why) {
 		note := notes[why.Kind]
 		add(cmp.Or(note.label, "pairing"), note.style, Sentence(t.Lang, why))
 	}
@@ -64,6 +64,9 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	}
 	lines = append(lines, t.baseline(j)...)
 	for i, w := range m.Warnings {
+		if t.Warned {
+			break
+		}
 		if rest := len(m.Warnings) - i; i >= t.most() && rest > 1 {
 			add("warning", Dim, s.say("more", "…", rest))
 			break
@@ -95,6 +98,14 @@ func waived(j *verdict.Judged) (n int) {
 		}
 	}
 	return n
+}
+
+// told leaves out notes that a face has told.
+func (t Text) told(notes []result.Reason) []result.Reason {
+	if t.Warned {
+		return nil
+	}
+	return notes
 }
 
 // notes are the places of reasons that speak of the table as a whole.

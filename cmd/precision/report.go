@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// reportFlags are the options of the report command.
+type reportFlags struct {
+	judge  judgeFlags
+	sort   string
+	number int
+	lang   string
+}
+
+// reportCommand judges a saved table and says what it comes to.
+func reportCommand(_ context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision report", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	var f reportFlags
+	text := e.optionText("report")
+	f.judge.defineSaved(set, e.optionText("compare"))
+	set.StringVar(&f.sort, "sort", "order", text("sort"))
+	set.IntVar(&f.number, "n", 0, text("n"))
+	set.StringVar(&f.lang, "lang", "", e.optionText("compare")("lang"))
+	set.Usage = func() {}
+	files, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "report", set, err)
+	case len(files) != 1:
+		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision report TABLE [options]", len(files), strings.Join(files, ", "))
+	}
+	if err := f.judge.given(set); err != nil {
+		return exitUsage, err
+	}
+	if err := report.SortOperators(nil, f.sort); err != nil {
+		return exitUsage, fmt.Errorf("-sort: %w", err)
+	}
+	if f.number < 0 {
+		return exitUsage, fmt.Errorf("-n %d: expected a number of operators", f.number)
+	}
+	return f.run(e, files[0])
+}
+
+func (f *reportFlags) run(e env, path string) (int, error) {
+	show := summaryText{e.stdout, e.language()}
+	if f.lang != "" {
+		var ok bool
+		if show.lang, ok = msg.ParseLang(f.lang); !ok {
+			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
+		}
+	}
+	saved, warnings, err := openAny(path)
+	if err != nil {
+		return exitError, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(e.stderr, "warning: %v\n", w)
+	}
+	var own *verdict.Profile
+	if saved.Hash != "" && !f.judge.set["profile"] {
+		if own, err = saved.Profile(); err != nil {
+			return exitError, fmt.Errorf("%s: %w; name a profile with -profile", path, err)
+		}
+	}
+	opts, err := f.judge.options(own)
+	if err != nil {
+		return exitUsage, err
+	}
+	judged := verdict.Judge(saved.Table, opts)
+	trips := judged.Trips(f.judge.gates())
+	show.judged(report.Text{Lang: show.lang}, judged, trips, "")
+	if lines := report.OperatorLines(judged); f.number > 0 || f.judge.set["sort"] {
+		if err := report.SortOperators(lines, f.sort); err != nil {
+			return exitUsage, err
+		}
+		if f.number > 0 && f.number < len(lines) {
+			lines = lines[:f.number]
+		}
+		fmt.Fprintf(e.stdout, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
+	}
+	if err := f.judge.write(judged, show.lang); err != nil {
+		return exitError, err
+	}
+	return f.judge.status(judged, trips), nil
+}
+
+// openAny reads a table that was saved as JSON or as csv.
+func openAny(path string) (*report.Saved, []error, error) {
+	if begins(path) == '{' {
+		saved, err := openTable(path)
+		return saved, nil, err
+	}
+	table, warnings, err := report.OpenCSV(path)
+	return &report.Saved{Table: table}, warnings, err
+}
+
+// begins is the first character of a file that is no blank, 0 if there is none.
+func begins(path string) rune {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	from := bufio.NewReader(io.LimitReader(file, 4096))
+	for {
+		r, _, err := from.ReadRune()
+		if err != nil {
+			return 0
+		}
+		if r != '\ufeff' && !unicode.IsSpace(r) {
+			return r
+		}
+	}
+}
+
+// schemaCommand prints the JSON Schema of what -json writes.
+func schemaCommand(_ context.Context, e env, args []string) (int, error) {
+	switch {
+	case len(args) == 1 && isHelp(args[0]):
+		return helpOr(e, "schema", nil, flag.ErrHelp)
+	case len(args) > 0:
+		return exitUsage, fmt.Errorf("unexpected argument %q", args[0])
+	}
+	if _, err := e.stdout.Write(report.JSONSchema); err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}
+
+// profileCommand prints a profile, by default the one in force when none is named.
+func profileCommand(_ context.Context, e env, args []string) (int, error) {
+	switch {
+	case len(args) == 1 && isHelp(args[0]):
+		return helpOr(e, "profile", nil, flag.ErrHelp)
+	case len(args) == 0:
+		args = []string{"default"}
+	case len(args) > 1:
+		return exitUsage, fmt.Errorf("unexpected argument %q", args[1])
+	}
+	p, err := verdict.OpenProfile(args[0])
+	if err != nil {
+		return exitError, err
+	}
+	if _, err := io.WriteString(e.stdout, p.Source); err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}
