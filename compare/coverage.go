@@ -57,7 +57,7 @@ func (s *Session) choosePairing(given bool) {
 	switch {
 	case o.Left.Kind != dump.Offline:
 		return // operators of a quantised framework model are not named as arrays are
-	case given && o.oldFormat():
+	case given && o.dialect().obeys:
 		return // the old tool does as it is told
 	case !given || o.Right.Kind == dump.Offline && !s.unfused:
 		o.ByName = names > graph

@@ -104,7 +104,7 @@ func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*Det
 			if t.Type != dtype.Float16 || t.Err != nil {
 				continue
 			}
-			if yes, err := p.mine.overflows(ctx, t, e.opt.oldFormat(), new(Worker)); err == nil && yes {
+			if yes, err := p.mine.overflows(ctx, t, e.opt.dialect(), new(Worker)); err == nil && yes {
 				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
 			}
 		}

@@ -85,7 +85,8 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	}
 	defer golden.Close()
 	row.Left.File, row.Right.File = mine.Path, golden.Path
-	if e.opt.oldFormat() {
+	d := e.opt.dialect()
+	if d.allOrNothing {
 		for _, f := range []*dumpFile{mine, golden} {
 			if bad := f.allBad(); bad != nil {
 				row.Add(result.Because(result.BadDump, bad.Error()))
@@ -97,12 +98,12 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	}
 	base := row
 	base.Type = p.left.Newest().Name.OpType
-	if e.opt.oldFormat() && p.left.Newest().Name.File != filepath.Base(p.left.Newest().Path) {
+	if d.terse && p.left.Newest().Name.File != filepath.Base(p.left.Newest().Path) {
 		base.Type = "" // of a renamed file the old tool does not know the type
 	}
 	base.Op, base.Left.Names, base.Right.Names = mine.op, mine.op, mine.op
 	for _, remark := range []*result.Reason{mine.remark, golden.remark} {
-		if remark != nil && !e.opt.oldFormat() {
+		if remark != nil && !d.terse {
 			base.Add(*remark)
 		}
 	}
@@ -111,7 +112,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 		left, right := mine.tensors(input, !input), golden.tensors(input, !input)
 		if skipped := e.skipDirection(row.Op, input, left, right); skipped != nil {
 			idle = append(idle, *skipped)
-			if !e.opt.oldFormat() && len(left) != len(right) {
+			if !d.terse && len(left) != len(right) {
 				rows := unpaired(base, left, right, *skipped)
 				for i, t := range left {
 					if !e.checkOverflow(ctx, &rows[i], mine, t, s) && ctx.Err() != nil {
@@ -180,7 +181,7 @@ func (e *engine) skipDirection(op string, input bool, left, right []*dump.Tensor
 	case len(left) == 0:
 		return because(result.NoSuchTensors, op, word)
 	}
-	if e.opt.oldFormat() {
+	if e.opt.dialect().allOrNothing {
 		for i := range left {
 			if !slices.Equal(left[i].Shape, right[i].Shape) {
 				return &shapeMismatch(op, input, left[i], right[i]).Reason

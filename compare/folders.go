@@ -48,15 +48,13 @@ func (f *Folders) How() result.How {
 
 // Columns are the columns of the result table as csv.
 func (f *Folders) Columns() result.Columns {
-	return result.Columns{
+	return f.dialect().columns(result.Columns{
 		Sequence:     f.Sequence,
 		LeftAddress:  f.Left.Kind == dump.Offline,
 		RightAddress: !f.Right.Numpy,
 		Overflow:     f.Overflow && f.Left.Kind == dump.Offline,
 		Values:       f.Values(),
-		Quiet:        f.oldFormat(),
-		Loaded:       f.oldFormat() && f.byGraph(),
-	}
+	}, f.byGraph())
 }
 
 // engine pairs the operators of two folders.

@@ -82,9 +82,6 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// oldFormat tells whether rows follow the habits of msaccucmp.py.
-func (o *Options) oldFormat() bool { return o.Numerics == metric.Reference }
-
 // Values are the columns of values, in order.
 func (o *Options) Values() []result.Column {
 	if o.ValueColumns != nil {

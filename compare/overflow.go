@@ -20,7 +20,7 @@ func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpF
 	if t.Type != dtype.Float16 || t.Err != nil {
 		return true
 	}
-	yes, err := mine.overflows(ctx, t, e.opt.oldFormat(), s)
+	yes, err := mine.overflows(ctx, t, e.opt.dialect(), s)
 	if err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
 		return false
@@ -33,9 +33,8 @@ func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpF
 
 // overflows tells whether a float16 tensor holds a magnitude of 65504 or more:
 // the largest float16 value, where saturating devices end up, or an infinity.
-// A NaN counts too, as it mostly comes from one. The old tool's answer is NO
-// for any tensor with a NaN in it, since NaN wins its maximum.
-func (f *dumpFile) overflows(ctx context.Context, t *dump.Tensor, old bool, s *Worker) (bool, error) {
+// A NaN counts too, as it mostly comes from one.
+func (f *dumpFile) overflows(ctx context.Context, t *dump.Tensor, d *dialect, s *Worker) (bool, error) {
 	const window = 1 << 18
 	left := storedOf(t).elements * 2
 	found, nan := false, false
@@ -52,10 +51,7 @@ func (f *dumpFile) overflows(ctx context.Context, t *dump.Tensor, old bool, s *W
 		found = found || most >= 0x7bff
 		at, left = at+int64(len(s.raw)), left-int64(len(s.raw))
 	}
-	if old && nan {
-		return false, nil
-	}
-	return found, nil
+	return d.overflow(found, nan), nil
 }
 
 // maxMagnitude is the largest float16 code without its sign: codes of finite

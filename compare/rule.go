@@ -53,7 +53,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Fou
 		}
 		if _, gone := failed.(*MissingError); gone {
 			missing = append(missing, rows...)
-			if !e.opt.oldFormat() {
+			if !e.opt.dialect().terse {
 				out.add(rows...)
 			}
 			continue
@@ -155,7 +155,7 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 	}
 	defer mine.Close()
 	base.Left.File = mine.Path
-	if e.opt.oldFormat() {
+	if e.opt.dialect().allOrNothing {
 		if bad := mine.allBad(); bad != nil {
 			mine.Close()
 			base.Add(missingMine(op.Name, op.Type, bad))

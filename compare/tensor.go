@@ -32,23 +32,22 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	}
 	defer golden.Close()
 	g := goldenShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
-	planner := oldPlan
-	if e.opt.Left.Kind == dump.Quant {
+	d := e.opt.dialect()
+	planner := d.plan
+	quantised := e.opt.Left.Kind == dump.Quant // a framework model: nothing has a device layout
+	if quantised {
 		planner = samePlan
 	}
 	if !golden.array {
 		g.layout, g.rule = golden.tensor.Format.String(), golden.tensor.OriginShape
 	}
-	if !e.opt.oldFormat() && e.opt.Left.Kind == dump.Offline {
-		planner = bestPlan
-		if !golden.array {
-			view, origin, err := originView(storedOf(golden.tensor))
-			if err != nil {
-				row.Add(result.Because(result.BadFile, op.Name, golden.path(), err.Error()))
-				return nil
-			}
-			golden.view, g.layout, g.data = view, origin.String(), view.Dims
+	if d.restores && !quantised && !golden.array {
+		view, origin, err := originView(storedOf(golden.tensor))
+		if err != nil {
+			row.Add(result.Because(result.BadFile, op.Name, golden.path(), err.Error()))
+			return nil
 		}
+		golden.view, g.layout, g.data = view, origin.String(), view.Dims
 	}
 	if len(t.OriginShape) > 0 {
 		g.rule = t.OriginShape
@@ -91,27 +90,18 @@ func noGolden(op, tensor string) *PairError {
 	return planFailed(result.NoRightTensor, op, tensor)
 }
 
-// reads tells whether elements of a type are compared. The old tool has no int4,
-// no quantised types, no complex32 and no scales.
-func (e *engine) reads(t dtype.Type) bool {
-	if e.opt.oldFormat() {
-		_, ok := t.Reference()
-		return ok
-	}
-	return t.Readable()
-}
-
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
 func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
 	prepare func(stored) (plan, *PairError), s *Worker) error {
 	setTypes(row, t, golden.tensor)
+	d := e.opt.dialect()
 	if t.Err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
 		return nil
 	}
 	for _, side := range []dtype.Type{t.Type, golden.typ()} {
-		if !e.reads(side) {
+		if !d.reads(side) {
 			row.Add(result.Because(result.DTypeUnknown, row.Op, side.String(), count(int(side))))
 			return nil
 		}
@@ -150,15 +140,15 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		Numerics:  e.opt.Numerics,
 		TableOnly: e.opt.TableOnly,
 		Metrics:   e.opt.Metrics,
-		Scalar:    scalarLike(p.view.Dims), // the padding of a layout does not count
+		Scalar:    d.scalar(p.view.Dims), // the padding of a layout does not count
 	}
 	if e.opt.Tolerance != nil {
 		cfg.Tolerance = e.opt.Tolerance(row.Op, row.Type, dtype.Coarser(t.Type, golden.typ()))
 	}
-	if e.opt.oldFormat() {
-		cfg.Scalar = oldScalarLike(p.shape)
-		cfg.Boolean = e.opt.byGraph() && t.Type == dtype.Bool && golden.typ() == dtype.Bool
+	if d.stored {
+		cfg.Scalar = d.scalar(p.shape)
 	}
+	cfg.Boolean = d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && golden.typ() == dtype.Bool
 	count := p.count
 	if e.opt.MaxElements > 0 {
 		count = min(count, e.opt.MaxElements)
@@ -188,7 +178,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
 	minePath, goldenPath := mine.Path, golden.path()
-	if e.opt.oldFormat() { // whose messages have full paths
+	if d.longPaths {
 		minePath, goldenPath = absolute(minePath), absolute(goldenPath)
 	}
 	setResult(row, values, minePath, goldenPath)

@@ -48,10 +48,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		row.Add(result.Because(result.ElementsDiffer, row.Op, count(left.Count), count(right.Count)))
 		return nil
 	}
-	cfg := metric.Config{Numerics: s.opt.Numerics, TableOnly: s.opt.TableOnly, Metrics: s.opt.Metrics, Scalar: scalarLike(left.Shape)}
-	if s.opt.oldFormat() {
-		cfg.Scalar = oldScalarLike(left.Shape)
-	}
+	cfg := metric.Config{Numerics: s.opt.Numerics, TableOnly: s.opt.TableOnly, Metrics: s.opt.Metrics, Scalar: s.opt.dialect().scalar(left.Shape)}
 	n := left.Count
 	if s.opt.MaxElements > 0 {
 		n = min(n, s.opt.MaxElements)
