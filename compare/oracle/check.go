@@ -2,11 +2,13 @@ package oracle
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 
+	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -18,6 +20,8 @@ type Settings struct {
 	// Full recomputes every element in float64, whatever it takes.
 	Full bool
 	Env  Environment
+	// Earlier, if set, yields the tensors that stale data may come from.
+	Earlier iter.Seq[pattern.Tensor]
 	// Golden, if set, tells local from inherited errors.
 	Golden *Golden
 }
@@ -59,7 +63,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 		case readings[0].out(i) == nil:
 			f.Reasons = append(f.Reasons, because(OutputCount, len(r.Outputs), len(readings[0].Out)))
 		default:
-			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden}
+			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden, earlier: s.Earlier}
 			c.check(f, readings)
 		}
 	}
@@ -119,7 +123,8 @@ type checker struct {
 	rec   *operand
 	full  bool
 
-	golden *Golden
+	golden  *Golden
+	earlier iter.Seq[pattern.Tensor]
 
 	ext extreme
 	buf []float64
@@ -226,7 +231,7 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	if len(readings) > 1 {
 		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
 	}
-	f.Pattern = c.pattern(best, j)
+	c.explain(f, best, j)
 }
 
 // inPlace is the input that has the address of the output, -1 if none has.

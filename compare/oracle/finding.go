@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 
+	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/dump/dtype"
 )
@@ -53,6 +54,9 @@ type Finding struct {
 	Reasons []result.Reason
 	// Pattern names the kind of error where one explains it: "acc16".
 	Pattern string
+	// Patterns are the kinds of error that the numbers bear out, best first, with
+	// their evidence.
+	Patterns []pattern.Finding
 
 	// Split is the local and the inherited error, where there is golden data.
 	Split *Split

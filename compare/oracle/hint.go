@@ -2,15 +2,6 @@ package oracle
 
 import "math"
 
-// pattern names the kind of error that the misses of a wrong output show, where
-// it can be told from them alone.
-func (c *checker) pattern(r Reading, j *judge) string {
-	if isProduct(r.out(c.index)) && lowAccumulation(j) {
-		return "acc16"
-	}
-	return ""
-}
-
 // isProduct reports whether the elements of v are sums of products.
 func isProduct(v Values) bool {
 	switch v := v.(type) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"slices"
+	"strings"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -18,6 +19,7 @@ type operand struct {
 	typ   dtype.Type
 	axes  string // letters of the framework's layout, "NCHW"; "" when it has none
 	shape []int64
+	block []int64 // size of the blocks of the stored layout along each axis, 0 for none; nil if it has none
 
 	src  io.ReaderAt
 	base int64
@@ -97,7 +99,7 @@ func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, a
 		if err != nil {
 			return refuse(BadLayout, o.name, err)
 		}
-		o.view, o.shape = v, v.Dims
+		o.view, o.shape, o.block = v, v.Dims, blocks(from, to, t.Shape, len(v.Dims))
 		return nil
 	case from.Letters() != "" && from != axes && len(origin) == len(t.Shape):
 		if v, err := layout.Restore(from, axes, t.Shape, origin, 0); err == nil {
@@ -117,6 +119,29 @@ func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, a
 		o.shape = origin
 	}
 	return nil
+}
+
+// blocks are the sizes of the blocks of a stored layout along the axes it is read in.
+func blocks(from, to layout.Format, stored []int64, rank int) []int64 {
+	n := len(stored)
+	out := make([]int64, rank)
+	letter := func(x string, size int64) {
+		if i := strings.Index(to.Letters(), x); i >= 0 && len(to.Letters()) == rank {
+			out[i] = size
+		}
+	}
+	switch from {
+	case layout.FractalNZ:
+		if rank >= 2 && n >= 4 {
+			out[rank-2], out[rank-1] = stored[n-2], stored[n-1]
+		}
+	case layout.FractalZ, layout.FractalZ3D:
+		letter("N", stored[n-2])
+		letter("C", stored[n-1])
+	default:
+		letter("C", stored[n-1])
+	}
+	return out
 }
 
 // target is the plain layout that a blocked one is read in.

@@ -183,6 +183,7 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 	if isCollective(t.op.Type) {
 		return place(j.collective(t, r, s))
 	}
+	s.Earlier = j.earlier(t)
 	return place(CheckOp(t.op, r, s))
 }
 

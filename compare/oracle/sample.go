@@ -56,8 +56,12 @@ func samples(shape []int64, extra []int64) []int64 {
 		s.idx = append(s.idx, s.rng.Int64N(n))
 	}
 	s.idx = append(s.idx, extra...)
-	slices.Sort(s.idx)
-	return slices.Compact(s.idx)
+	return sortedUnique(s.idx)
+}
+
+func sortedUnique(idx []int64) []int64 {
+	slices.Sort(idx)
+	return slices.Compact(idx)
 }
 
 func (s *sampler) add(at []int64) {

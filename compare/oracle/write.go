@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/pattern"
 	"precision/compare/result"
 )
 
@@ -108,21 +109,22 @@ type jsonOp struct {
 }
 
 type jsonOutput struct {
-	Index    int             `json:"index"`
-	Verdict  string          `json:"verdict"`
-	Ratio    real            `json:"ratio"`
-	Worst    []int64         `json:"worst,omitempty"`
-	Expected real            `json:"expected"`
-	Found    real            `json:"found"`
-	Bound    real            `json:"bound"`
-	Largest  real            `json:"largest"`
-	Elements int64           `json:"elements"`
-	Looked   int64           `json:"looked_at"`
-	Beyond   int64           `json:"beyond"`
-	Reason   string          `json:"reason"`
-	Reasons  []result.Reason `json:"reasons,omitempty"`
-	Pattern  string          `json:"pattern,omitempty"`
-	Split    *jsonSplit      `json:"split,omitempty"`
+	Index    int               `json:"index"`
+	Verdict  string            `json:"verdict"`
+	Ratio    real              `json:"ratio"`
+	Worst    []int64           `json:"worst,omitempty"`
+	Expected real              `json:"expected"`
+	Found    real              `json:"found"`
+	Bound    real              `json:"bound"`
+	Largest  real              `json:"largest"`
+	Elements int64             `json:"elements"`
+	Looked   int64             `json:"looked_at"`
+	Beyond   int64             `json:"beyond"`
+	Reason   string            `json:"reason"`
+	Reasons  []result.Reason   `json:"reasons,omitempty"`
+	Pattern  string            `json:"pattern,omitempty"`
+	Patterns []pattern.Finding `json:"patterns,omitempty"`
+	Split    *jsonSplit        `json:"split,omitempty"`
 }
 
 type jsonSplit struct {
@@ -155,7 +157,7 @@ func WriteJSON(w io.Writer, findings []Finding, full bool, say Say) error {
 		}
 		o := jsonOutput{Index: f.Index, Verdict: f.Verdict.String(), Ratio: real(f.Ratio), Worst: f.Worst, Expected: real(f.Expected),
 			Found: real(f.Found), Bound: real(f.Bound), Largest: real(f.Largest), Elements: f.Elements, Looked: f.Looked, Beyond: f.Beyond,
-			Reason: sentences(f.Reasons, say), Reasons: f.Reasons, Pattern: f.Pattern}
+			Reason: sentences(f.Reasons, say), Reasons: f.Reasons, Pattern: f.Pattern, Patterns: f.Patterns}
 		if s := f.Split; s != nil {
 			o.Split = &jsonSplit{real(s.Error), real(s.Local), real(s.Inherited), real(s.LocalShare), real(s.InheritedShare),
 				real(s.Amplification), s.Sensitive}
