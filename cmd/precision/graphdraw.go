@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"strconv"
-	"strings"
 
+	"precision/compare/metric"
+	"precision/compare/report"
+	"precision/compare/result"
 	"precision/graph"
 	"precision/graph/draw"
 	"precision/graph/read"
@@ -94,61 +93,20 @@ func (f *graphFlags) draw(e env, m *graph.Model) error {
 // worstCosine reads a result table: the lowest cosine similarity of each
 // operator's outputs, NaN where one could not be computed.
 func worstCosine(path string) (map[string]float64, error) {
-	file, err := os.Open(path)
+	table, _, err := report.OpenCSV(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	r := csv.NewReader(file)
-	r.FieldsPerRecord = -1
-	header, err := r.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	tensor, cosine := -1, -1
-	for i, name := range header {
-		switch name {
-		case "TensorIndex":
-			tensor = i
-		case "CosineSimilarity":
-			cosine = i
-		}
-	}
-	if tensor < 0 || cosine < 0 {
-		return nil, fmt.Errorf("%s: line 1: no column TensorIndex or CosineSimilarity, expected a result table", path)
-	}
 	worst := map[string]float64{}
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			return worst, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if len(row) <= max(tensor, cosine) {
+	for i := range table.Rows {
+		r := &table.Rows[i]
+		if r.Role != result.Output {
 			continue
 		}
-		op, _, output := cutTensor(strings.TrimSpace(row[tensor]))
-		if !output {
-			continue
-		}
-		v, err := strconv.ParseFloat(row[cosine], 64)
-		if err != nil {
-			v = math.NaN()
-		}
-		if old, seen := worst[op]; !seen || math.IsNaN(v) || v < old {
-			worst[op] = v
+		v := r.Result.Values[metric.CosineSimilarity].Float()
+		if old, seen := worst[r.Op]; !seen || math.IsNaN(v) || v < old {
+			worst[r.Op] = v
 		}
 	}
-}
-
-// cutTensor splits "op:output:0"; operator names may contain colons.
-func cutTensor(s string) (op, index string, output bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, "", false
-	}
-	name, found := strings.CutSuffix(s[:i], ":output")
-	return name, s[i+1:], found
+	return worst, nil
 }
