@@ -72,3 +72,29 @@ func TestReport(t *testing.T) {
 		t.Errorf("the profile:\n%s", text)
 	}
 }
+
+// TestReportCSV: a csv table holds less, and still leads to the same operator.
+func TestReportCSV(t *testing.T) {
+	dir := t.TempDir()
+	sample := "../../testdata/sample/"
+	var out, errs bytes.Buffer
+	for _, numerics := range []string{"exact", "reference"} {
+		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"compare", "-lt", sample + "npu", "-rt", sample + "golden",
+			"-g", sample + "ge_proto_00000001_graph_1_Build.txt", "-out", dir, "-numerics", numerics}); got != exitOK {
+			t.Fatalf("status %d: %s", got, errs.String())
+		}
+	}
+	tables, _ := filepath.Glob(filepath.Join(dir, "*.csv"))
+	if len(tables) != 2 {
+		t.Fatalf("found %q, expected two tables", tables)
+	}
+	for _, path := range tables {
+		out.Reset()
+		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"report", "-gate", path}); got != exitBelow {
+			t.Fatalf("%s: status %d: %s%s", path, got, out.String(), errs.String())
+		}
+		if !strings.Contains(out.String(), "bad: ") || !strings.Contains(out.String(), "Conv2D block2/conv, output 0") {
+			t.Errorf("%s:\n%s", path, out.String())
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 	"slices"
 	"strconv"
@@ -196,6 +197,9 @@ func (in *importer) row(cells []string) error {
 		r.Right.DType, r.Right.Shape = t, r.Shape
 	}
 	r.Facts.Scalar = r.Shape != nil && scalar(r.Shape)
+	if r.Compared && r.Shape != nil {
+		r.Result.N = elements(r.Shape)
+	}
 	blame(&r, get(in.values[metric.StandardDeviation]))
 	in.table.Rows = append(in.table.Rows, r)
 	return nil
@@ -255,6 +259,18 @@ func parseShape(s string) []int64 {
 		dims = append(dims, n)
 	}
 	return dims
+}
+
+// elements is how many elements a shape has, at most the largest int64.
+func elements(dims []int64) int64 {
+	n := int64(1)
+	for _, d := range dims {
+		hi, lo := bits.Mul64(uint64(n), uint64(d))
+		if n = int64(lo); hi != 0 || n < 0 {
+			n = math.MaxInt64
+		}
+	}
+	return n
 }
 
 func scalar(dims []int64) bool {

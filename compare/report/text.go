@@ -140,6 +140,8 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 		follows = s.say("root.after", r.Inherited)
 	case r.Inherited > 0:
 		follows = s.say("root.inherited", r.Inherited)
+	case slices.ContainsFunc(j.Operators, func(op verdict.Operator) bool { return op.State == verdict.StateInherited && len(op.From) == 0 }):
+		follows = s.say("root.unknown")
 	}
 	if len(r.Reaches) > 0 {
 		follows += s.say("also") + s.say("root.reaches", s.list(r.Reaches, t.most()))

@@ -21,6 +21,11 @@ type measure struct {
 	relative float64
 	// facts are nil for an imported row.
 	facts *metric.Facts
+	// uncounted: an imported row does not tell how many elements it has.
+	uncounted bool
+	// apart: an imported row tells that NaN or Inf of the two sides disagree;
+	// unclear: that both have some, and not whether they agree.
+	apart, unclear bool
 }
 
 // measureOf reads the numbers of a compared row, without the elements of a
@@ -39,13 +44,43 @@ func measureOf(r *result.Row) measure {
 	if root := value(metric.RootMeanSquareError); m.distance > 0 && root > 0 {
 		m.rms = root / m.distance
 	}
+	m.imported(r, res)
 	return m
 }
 
 // diverged tells of an imported row whether NaN or Inf of the two sides
-// disagree: there is no cosine then, and the largest error is infinite.
-func (m *measure) diverged() bool {
-	return m.facts == nil && math.IsNaN(m.cosine) && (math.IsInf(m.maxAbs, 0) || math.IsNaN(m.maxAbs) && m.n > 1)
+// disagree.
+func (m *measure) diverged() bool { return m.facts == nil && m.apart }
+
+// unknown tells whether a row holds nothing to judge it by: no elements, or an
+// imported one without the columns that would tell.
+func (m *measure) unknown() bool {
+	if m.facts != nil {
+		return m.n == 0
+	}
+	if m.apart {
+		return false
+	}
+	nothing := math.IsNaN(m.cosine) && math.IsNaN(m.distance) && math.IsNaN(m.relative) && m.maxAbs != 0
+	return m.n == 0 && !m.uncounted || m.unclear || nothing
+}
+
+// imported reads off a row without facts what it tells of NaN and Inf. There is
+// no cosine then, and the largest error is infinite, or nan in tables of
+// msaccucmp.py; what was not computed tells nothing.
+func (m *measure) imported(r *result.Row, res *metric.Result) {
+	m.uncounted = res.N == 0 && r.Shape == nil
+	cosine, largest := res.Values[metric.CosineSimilarity], res.Values[metric.MaxAbsoluteError]
+	m.apart = res.Disagree > 0 || math.IsInf(m.maxAbs, 0) || largest.OK() && math.IsNaN(m.maxAbs) || cosine.OK() && math.IsNaN(m.cosine)
+	for _, reason := range r.Reasons {
+		switch reason.Kind {
+		case result.NonFinite, result.LeftNonFinite, result.RightNonFinite, result.NoteDisagree:
+			m.apart = true
+		case result.BothNonFinite:
+			m.unclear = true
+		}
+	}
+	m.apart = m.apart && !m.unclear
 }
 
 // errorRMS is the root mean square of the error, NaN if it is not known.

@@ -17,8 +17,8 @@ func (j *judge) tensor(row int, equalInputs bool) Tensor {
 		return t
 	}
 	m := measureOf(r)
-	if m.n == 0 {
-		return t // of no elements nothing is known
+	if m.unknown() {
+		return t
 	}
 	t.Causes = j.causes(r, &m, equalInputs)
 	j.profile.waive(r.Tensor(), t.Causes, j.day)
@@ -137,9 +137,15 @@ func (j *judge) errors(r *result.Row, m *measure, over func(Kind, float64, int64
 			tell(Zeros, other)
 		}
 	case m.facts == nil && math.IsNaN(m.cosine):
-		// An imported row without a cosine: a scalar, or a side of zeros.
-		if !math.IsNaN(m.relative) {
+		// An imported row without a cosine: a scalar, or a side of zeros, or
+		// the column is missing.
+		switch {
+		case m.n > 1 && !math.IsNaN(m.distance):
+			tell(Distance, m.distance)
+		case !math.IsNaN(m.relative):
 			tell(Scalar, m.relative)
+		case !math.IsNaN(m.distance):
+			tell(Distance, m.distance)
 		}
 	case m.scalar():
 		value := m.relative
