@@ -58,21 +58,11 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 
 func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 	show := checkText{summaryText{e.stdout, e.language()}}
-	devices, warnings, err := openDevices(f.mine)
+	job, warnings, err := f.open(ctx, show)
 	if err != nil {
 		return exitError, err
 	}
 	printWarnings(e.stderr, warnings)
-	model, err := f.openGraph(ctx, devices[0].Folder, show)
-	if err != nil {
-		return exitError, err
-	}
-	job := oracle.Job{Devices: devices, Graph: model, Full: f.full, Workers: f.workers}
-	if f.golden != "" {
-		if job.Golden, err = openGolden(f.golden, model); err != nil {
-			return exitError, err
-		}
-	}
 	bar := progress.New(os.Stderr, "checking")
 	job.Progress = bar.Set
 	findings, err := job.Run(ctx)
@@ -101,6 +91,23 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 		return exitBelow, nil
 	}
 	return exitOK, nil
+}
+
+// open finds the dumps, their graph and the golden arrays.
+func (f *checkFlags) open(ctx context.Context, show checkText) (oracle.Job, []string, error) {
+	devices, warnings, err := openDevices(f.mine)
+	if err != nil {
+		return oracle.Job{}, nil, err
+	}
+	model, err := f.openGraph(ctx, devices[0].Folder, show)
+	if err != nil {
+		return oracle.Job{}, nil, err
+	}
+	job := oracle.Job{Devices: devices, Graph: model, Full: f.full, Workers: f.workers}
+	if f.golden != "" {
+		job.Golden, err = openGolden(f.golden, model)
+	}
+	return job, warnings, err
 }
 
 // writeWhole writes a file that appears whole or not at all.

@@ -14,6 +14,7 @@
 //	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
 //	precision profile [NAME]
 //	precision schema
+//	precision why OP -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR]
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
@@ -105,6 +106,7 @@ func commands() []command {
 		{"infer", inferCommand},
 		{"compare", compareCommand},
 		{"check", checkCommand},
+		{"why", whyCommand},
 		{"report", reportCommand},
 		{"profile", profileCommand},
 		{"schema", schemaCommand},

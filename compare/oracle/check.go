@@ -265,6 +265,11 @@ const mostTried = 512
 // elements by each, then on all; and if it does not explain these, by the
 // others too.
 func (c *checker) best(readings []Reading) (Reading, *judge, error) {
+	for _, r := range readings {
+		if v := r.out(c.index); !sameCount(v.Shape(), c.rec.shape) {
+			return Reading{}, nil, refuse(ShapeComputed, shapeText(v.Shape()), shapeText(c.rec.shape))
+		}
+	}
 	order := make([]int, len(readings))
 	for i := range order {
 		order[i] = i
@@ -316,9 +321,6 @@ func thinned(idx []int64, n int) []int64 {
 // judge compares what was recorded with v, as much of it as the operator's cost
 // allows.
 func (c *checker) judge(v Values) (*judge, error) {
-	if !sameCount(v.Shape(), c.rec.shape) {
-		return nil, refuse(ShapeComputed, shapeText(v.Shape()), shapeText(c.rec.shape))
-	}
 	j := newJudge(c.rec.typ, isExact(v))
 	n := c.rec.view.Len()
 	work := cost(v) * float64(n)

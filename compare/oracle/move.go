@@ -136,13 +136,13 @@ func buildTile(c *Call) (Values, error) {
 		in = append([]int64{1}, in...)
 	}
 	out, ok := c.out(0)
-	if len(list) != len(in) || !ok || len(in)*2 > maxRank {
+	if len(list) != len(in) || !ok || len(out) < len(in) || len(in)*2 > maxRank {
 		return nil, refuse(BadAttribute, "multiples", shapeText(list), "one for each axis of "+shapeText(x.shape))
 	}
 	var shape, steps []int64
 	step := rowMajor(in)
 	for i, d := range in {
-		if i >= len(out) || list[i] < 0 || d != 0 && list[i] != out[len(out)-len(in)+i]/d {
+		if list[i] < 0 || d != 0 && list[i] != out[len(out)-len(in)+i]/d {
 			return nil, refuse(ShapeComputed, shapeText(in, list), shapeText(out))
 		}
 		shape, steps = append(shape, list[i], d), append(steps, 0, step[i])

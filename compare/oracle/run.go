@@ -61,6 +61,8 @@ type Job struct {
 	Full     bool
 	Workers  int // below 1: as many as there are processors
 	Progress func(done, total int)
+	// Only, if set, chooses operators by their names in the graph.
+	Only func(op string) bool
 }
 
 // task is one operator on one device.
@@ -121,7 +123,7 @@ func (j Job) tasks() []task {
 		for _, g := range j.Graph.Graphs {
 			for _, op := range g.Ops {
 				rec := device.Folder.Op(op.Name)
-				if rec == nil || used[rec] || skipped[op.Type] {
+				if rec == nil || used[rec] || skipped[op.Type] || j.Only != nil && !j.Only(op.Name) {
 					continue
 				}
 				used[rec] = true
@@ -129,7 +131,7 @@ func (j Job) tasks() []task {
 			}
 		}
 		for _, rec := range device.Folder.Ops {
-			if !used[rec] {
+			if !used[rec] && j.Only == nil {
 				out = append(out, task{nil, d, rec.Newest()})
 			}
 		}

@@ -4,6 +4,7 @@ package tell
 import (
 	"embed"
 
+	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/internal/msg"
 )
@@ -14,6 +15,14 @@ import (
 var texts embed.FS
 
 func init() { msg.Register(texts) }
+
+// Pattern says what kind of wrong a tensor is.
+func Pattern(lang msg.Lang, k pattern.Kind) string {
+	if key := "pattern." + string(k); lang.Has(key) {
+		return lang.T(key)
+	}
+	return string(k)
+}
 
 // Reason says a reason. One without a sentence stands for itself.
 func Reason(lang msg.Lang, r result.Reason) string {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+)
+
+// whyCommand tells what kind of wrong an operator is: the hypotheses that the
+// numbers of its outputs bear out, with their evidence.
+func whyCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision why", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	text := e.optionText("check")
+	var f checkFlags
+	set.StringVar(&f.mine, "lt", "", text("lt"))
+	set.StringVar(&f.graph, "g", "", text("g"))
+	set.StringVar(&f.golden, "rt", "", text("rt"))
+	set.BoolVar(&f.full, "full", false, text("full"))
+	set.Usage = func() {}
+	// The operator may stand before or behind the options.
+	op := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		op, args = args[0], args[1:]
+	}
+	if err := set.Parse(args); err != nil {
+		return helpOr(e, "why", set, err)
+	}
+	if op == "" && set.NArg() == 1 {
+		op = set.Arg(0)
+	} else if set.NArg() > 0 {
+		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+	}
+	if op == "" || f.mine == "" || f.graph == "" {
+		return exitUsage, errors.New("an operator, the dumps and their graph are needed: OP -lt NPU_DIR -g GRAPH")
+	}
+	return f.why(ctx, e, op)
+}
+
+func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
+	show := checkText{summaryText{e.stdout, e.language()}}
+	job, _, err := f.open(ctx, show)
+	if err != nil {
+		return exitError, err
+	}
+	job.Only = func(name string) bool { return name == op }
+	findings, err := job.Run(ctx)
+	if err != nil {
+		return exitInterrupted, err
+	}
+	if len(findings) == 0 {
+		return exitNoMatch, fmt.Errorf("there is no dump of operator %q", op)
+	}
+	for i := range findings {
+		show.why(&findings[i])
+	}
+	return exitOK, nil
+}
+
+// why tells all there is to say of an output.
+func (t checkText) why(f *oracle.Finding) {
+	tr := t.lang.T
+	name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
+	if f.Rank >= 0 {
+		name = tr("check.rank", f.Rank, name)
+	}
+	fmt.Fprintf(t.w, "%s (%s %v): %v\n", name, f.Type, f.Shape, f.Verdict)
+	for _, r := range f.Reasons {
+		fmt.Fprintf(t.w, "  %s\n", tell.Reason(t.lang, r))
+	}
+	if f.Worst != nil {
+		fmt.Fprintf(t.w, "  %s\n", tr("check.where", placeText(f.Worst), f.Expected, f.Found, f.Ratio))
+	}
+	if s := f.Split; s != nil {
+		fmt.Fprintf(t.w, "  %s\n", tr("why.split", s.Local, 100*s.LocalShare, s.Inherited, 100*s.InheritedShare))
+		if s.Sensitive {
+			fmt.Fprintf(t.w, "  %s\n", tr("why.sensitive", s.Amplification))
+		}
+	}
+	if f.Pattern == "acc16" {
+		fmt.Fprintf(t.w, "  %s\n", tr("why.acc16"))
+	}
+	for _, p := range f.Patterns {
+		line := tell.Pattern(t.lang, p.Kind)
+		if p.Explained > 0 {
+			line += tr("why.explains", 100*p.Explained, p.Elements)
+		} else {
+			line += tr("why.concerns", p.Elements)
+		}
+		fmt.Fprintf(t.w, "  %s\n", line)
+		if args, err := json.Marshal(p.Args); err == nil && string(args) != "null" {
+			fmt.Fprintf(t.w, "    %s\n", args)
+		}
+	}
+	if f.Verdict == oracle.Wrong && len(f.Patterns) == 0 && f.Pattern == "" {
+		fmt.Fprintf(t.w, "  %s\n", tr("why.none"))
+	}
+}

@@ -1,0 +1,152 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"precision/dump/dumptest"
+)
+
+// settle runs a check of a spoiled operator, which must neither crash nor call
+// something wrong that it cannot know.
+func settle(t *testing.T, c *recordedCase, change func(d *dumptest.Dump), what string) []Finding {
+	t.Helper()
+	var out []Finding
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("%v, %s: panic: %v", c, what, p)
+			}
+		}()
+		out = CheckOp(c.op(t), c.dump(t, change), Settings{})
+	}()
+	for _, f := range out {
+		if f.Verdict == Unknown && len(f.Reasons) == 0 {
+			t.Errorf("%v, %s: output %d is unknown without a reason", c, what, f.Index)
+		}
+	}
+	return out
+}
+
+// clone copies a case so that its attributes can be changed.
+func (c *recordedCase) clone() *recordedCase {
+	d := *c
+	d.Attrs = map[string]any{}
+	for k, v := range c.Attrs {
+		d.Attrs[k] = v
+	}
+	d.Inputs = append([]*recordedTensor{}, c.Inputs...)
+	return &d
+}
+
+// TestBadAttributes gives every attribute of every recorded operator nonsense, or
+// takes it away: no crash, and no memory by an attribute's word.
+func TestBadAttributes(t *testing.T) {
+	nonsense := []any{json.Number("-1"), json.Number("99999999999999"), json.Number("9223372036854775807"), json.Number("0"), json.Number("1.5"), "text", true,
+		[]any{}, []any{json.Number("-7")}, []any{json.Number("0"), json.Number("0"), json.Number("0"), json.Number("0")},
+		[]any{json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807")},
+		[]any{json.Number("3"), json.Number("1"), json.Number("2")}}
+	seen := map[string]bool{}
+	var before, after runtime.MemStats
+	for _, c := range recordedCases(t) {
+		key := c.Type + c.Note
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		for name := range c.Attrs {
+			d := c.clone()
+			delete(d.Attrs, name)
+			settle(t, d, nil, "without "+name)
+			for _, v := range nonsense {
+				d.Attrs[name] = v
+				runtime.ReadMemStats(&before)
+				settle(t, d, nil, fmt.Sprintf("%s = %v", name, v))
+				runtime.ReadMemStats(&after)
+				if n := after.TotalAlloc - before.TotalAlloc; n > 256<<20 {
+					t.Errorf("%v, %s = %v: allocates %d MB", c, name, v, n>>20)
+				}
+			}
+		}
+	}
+}
+
+// TestBadShapes takes inputs away, cuts their data short, exchanges them and
+// changes their dims.
+func TestBadShapes(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	seen := map[string]bool{}
+	for _, c := range recordedCases(t) {
+		if key := c.Type + c.Note; seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		for _, f := range settle(t, c, func(d *dumptest.Dump) { d.Inputs = nil }, "without inputs") {
+			if f.Verdict != Unknown && c.Type != "ZerosLike" && c.Type != "OnesLike" {
+				t.Errorf("%v: %v without inputs", c, f.Verdict)
+			}
+		}
+		settle(t, c, func(d *dumptest.Dump) { d.Outputs = d.Outputs[:1] }, "one output")
+		if len(c.Inputs) > 1 {
+			settle(t, c, func(d *dumptest.Dump) { d.Inputs[0], d.Inputs[1] = d.Inputs[1], d.Inputs[0] }, "exchanged")
+		}
+		for k := range c.Inputs {
+			if c.Inputs[k] == nil {
+				continue
+			}
+			at := func(d *dumptest.Dump) *dumptest.Tensor { return &d.Inputs[min(k, len(d.Inputs)-1)] }
+			for _, f := range settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Data = in.Data[:len(in.Data)/2] }, "short") {
+				if f.Verdict == Wrong {
+					t.Errorf("%v: wrong though input %d is short", c, k)
+				}
+			}
+			settle(t, c, func(d *dumptest.Dump) { at(d).Origin = nil }, "no origin")
+			settle(t, c, func(d *dumptest.Dump) { at(d).Type = 13 }, "a string")
+			settle(t, c, func(d *dumptest.Dump) { at(d).Format = int(r.Int32N(50)) }, "another layout")
+			settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Shape = append([]int64{1 << 40, 1 << 20}, in.Shape...) }, "huge")
+			settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Shape, in.Origin = []int64{0, 3}, []int64{0, 3} }, "empty")
+			settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Shape, in.Origin = []int64{1}, []int64{1} }, "one element")
+		}
+		settle(t, c, func(d *dumptest.Dump) { o := &d.Outputs[0]; o.Shape, o.Origin = []int64{0}, []int64{0} }, "empty output")
+		settle(t, c, func(d *dumptest.Dump) { o := &d.Outputs[0]; o.Shape, o.Origin = []int64{2}, []int64{2} }, "two elements")
+	}
+}
+
+// TestInPlace says nothing against an output that was written over its input.
+func TestInPlace(t *testing.T) {
+	for _, c := range recordedCases(t) {
+		if c.Type != "AssignAdd" {
+			continue
+		}
+		spoilt := func(d *dumptest.Dump) {
+			d.Inputs[0].Data = append([]byte{}, d.Outputs[0].Data...) // what the input holds afterwards
+			d.Inputs[0].Address, d.Outputs[0].Address = 0x1000, 0x1000
+		}
+		f := settle(t, c, spoilt, "in place")[0]
+		if f.Verdict != Unknown || f.Reasons[0].Kind != InPlace {
+			t.Errorf("%v %v", f.Verdict, f.Reasons)
+		}
+	}
+}
+
+// TestUnknownTypes gives reasons for what is not recomputed.
+func TestUnknownTypes(t *testing.T) {
+	base := recordedCases(t)[0]
+	for typ, kind := range map[string]string{"Unheard": string(NoOperator), "Unique": string(Random), "DropOutGenMask": string(Random)} {
+		c := base.clone()
+		c.Type = typ
+		if f := settle(t, c, nil, typ)[0]; f.Verdict != Unknown || string(f.Reasons[0].Kind) != kind {
+			t.Errorf("%s: %v %v", typ, f.Verdict, f.Reasons)
+		}
+	}
+	c := base.clone()
+	c.Kernel = "te_fused_op_conv2d_unheard_leaky_relu_0123456789abcdef_0__kernel0"
+	if f := settle(t, c, nil, "fused")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != FusedWord || !strings.Contains(f.Reasons[0].Args[0], "unheard") {
+		t.Errorf("%v %v", f.Verdict, f.Reasons)
+	}
+}
