@@ -3,7 +3,8 @@ package repl
 import (
 	"context"
 	"fmt"
-	"math"
+	"precision/compare/report"
+	"precision/compare/verdict"
 	"slices"
 	"strings"
 
@@ -53,22 +54,22 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 		return ctx.Err() == nil
 	}
-	var tables []*resultTable
+	var tables []*judged
 	if a.compare && step("ac.compare") {
 		// It shows the summary itself.
-		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit}).compare(ctx, s)
+		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit, check: true}).compare(ctx, s)
 	} else if step("ac.results") {
 		tables, code = s.newestResults()
 		switch {
 		case len(tables) == 0 && code == exitOK:
 			s.Warn("vcs.none", s.data.ResultsDir())
 		case len(tables) > 0:
-			text, _ := (&vcsCmd{threshold: s.set.CosSim, limit: a.limit}).show(s, tables)
-			s.Print(text)
+			for _, t := range tables {
+				s.Print(s.tableHead(t) + s.verdictText(t, a.limit))
+			}
 		}
 	}
-	f.tables = len(tables)
-	f.choose(suspects(tables, s.set.CosSim, false))
+	f.tables = tables
 	if step("ac.fusion") {
 		code = max(code, s.fusions())
 	}
@@ -87,7 +88,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("interrupted")
 		return exitInterrupted
 	}
-	text, next := f.verdict(s)
+	text, next := f.verdict(s, a.limit)
 	s.Print(s.Screen.Panel(s.Screen.Bold(s.T("ac.verdict")), text))
 	for _, line := range next {
 		s.PrintWhole(s.T("verdict.next") + s.Screen.Green(line) + "\n")
@@ -98,31 +99,16 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 // findings are what the checks found, for the verdict.
 type findings struct {
 	compared bool
-	tables   int      // result tables that were read
-	suspect  *suspect // the first bad operator of the framework
-	inserted *suspect // one the graph compiler added, if it comes before that
+	tables   []*judged // result tables that were read
 	overflow *overflowed
 	// noOverflow is the message for records of overflows without an operator.
 	noOverflow string
 	cast       string
 }
 
-// choose takes the first bad operators from a list in execution order.
-func (f *findings) choose(list []suspect) {
-	for i := range list {
-		switch p := &list[i]; {
-		case !p.op.inserted():
-			f.suspect = p
-			return
-		case f.inserted == nil:
-			f.inserted = p
-		}
-	}
-}
-
 // verdict says what to look at first and which command to type next: overflows
 // before differences, as they are their cause; both before dangerous casts.
-func (f *findings) verdict(s *session) (text string, next []string) {
+func (f *findings) verdict(s *session, most int) (text string, next []string) {
 	var b strings.Builder
 	say := func(key string, args ...any) { b.WriteString(console.Clean(s.T(key, args...)) + "\n") }
 	if o := f.overflow; o != nil {
@@ -162,22 +148,16 @@ func (f *findings) verdict(s *session) (text string, next []string) {
 	} else if f.noOverflow != "" {
 		say(f.noOverflow)
 	}
-	if p := f.suspect; p != nil {
-		f.first(s, say)
-		next = append(next, "ni "+quoteWord(p.op.op))
-		if l, r := s.pairOf(p); l != "" {
-			next = append(next, "cp "+quoteWord(l)+" "+quoteWord(r))
+	for _, t := range f.tables {
+		text := report.Text{Lang: s.Lang, Most: most}
+		b.WriteString(report.Render(append([]report.Line{text.Headline(t.Judged)}, text.Roots(t.Judged)...), labelColumns, s.Screen.Paint))
+		for i := range t.Roots[:min(len(t.Roots), 3)] {
+			next = append(next, s.nextFor(t, &t.Roots[i])...)
 		}
 	}
-	if p := f.inserted; p != nil {
-		say("verdict.inserted", p.op.op)
-		if f.suspect == nil {
-			next = append(next, "ni "+quoteWord(p.op.op))
-		}
-	}
-	if f.overflow == nil && f.suspect == nil && f.inserted == nil {
+	if f.overflow == nil && len(next) == 0 {
 		switch {
-		case f.tables == 0 && !f.compared:
+		case len(f.tables) == 0 && !f.compared:
 			say("verdict.nothing")
 			runs := 0
 			for _, id := range s.data.IDs() {
@@ -190,8 +170,6 @@ func (f *findings) verdict(s *session) (text string, next []string) {
 			} else {
 				say("verdict.capture", s.data.NPUDir(), s.data.GoldenDir())
 			}
-		case f.tables > 0:
-			say("verdict.good", s.set.CosSim)
 		}
 		if f.cast != "" {
 			say("verdict.cast")
@@ -210,53 +188,29 @@ func (f *findings) verdict(s *session) (text string, next []string) {
 	return b.String(), next
 }
 
-// first says how the first bad operator is bad, and whether the error comes
-// from its inputs.
-func (f *findings) first(s *session, say func(string, ...any)) {
-	p := f.suspect
-	o := p.op
-	how := fmt.Sprintf("%.6f", p.at.cosine)
-	switch {
-	case p.at.diverged():
-		say("verdict.nan", o.op, p.at.slot)
-	case math.IsNaN(p.at.cosine):
-		say("verdict.scalar", o.op, p.at.slot, p.at.maxRel)
-	default:
-		say("verdict.first", o.op, p.at.slot, how)
+// nextFor are the commands to go on with at a root: look at it, and hold its worst
+// output against golden.
+func (s *session) nextFor(t *judged, r *verdict.Root) []string {
+	op := &t.Operators[r.Operator]
+	next := []string{"ni " + quoteWord(op.Op.Name)}
+	if left, right := s.pairOf(op.Op.Name, t.Row(&op.Outputs[r.Output]).Slot); left != "" && t.Table.Meta.Right.Kind != verdict.KindNPU {
+		next = append(next, "cp "+quoteWord(left)+" "+quoteWord(right))
 	}
-	good, bad := 0, 0
-	for i := range o.inputs {
-		switch c := &o.inputs[i]; {
-		case c.diverged() || c.bad(s.set.CosSim):
-			bad++
-		case !math.IsNaN(c.cosine) || !math.IsNaN(c.maxRel):
-			good++
-		}
-	}
-	switch {
-	case bad > 0 && len(o.inputs) == 1:
-		say("verdict.inputbad")
-	case bad > 0:
-		say("verdict.inputsbad", bad, len(o.inputs))
-	case good > 0 && len(o.inputs) == 1:
-		say("verdict.inputgood")
-	case good > 0:
-		say("verdict.inputsgood", good, len(o.inputs))
-	}
+	return next
 }
 
-// pairOf names the dump tensor and the golden array of the first bad output,
-// "" if one is not there.
-func (s *session) pairOf(p *suspect) (mine, golden string) {
+// pairOf names the dump tensor and the golden array of an output, "" if one is
+// not there.
+func (s *session) pairOf(op string, slot int) (left, right string) {
 	folder := s.data.GoldenArrays()
-	nodes, exact := s.search(p.op.op, "")
+	nodes, exact := s.search(op, "")
 	if folder == nil || !exact || len(nodes) == 0 {
 		return "", ""
 	}
 	x := nodes[0]
 	files := x.files(s)
 	ops := s.goldenOps(folder, x, false)
-	if len(files) == 0 || p.at.slot >= len(ops) || ops[p.at.slot] == nil {
+	if len(files) == 0 || slot >= len(ops) || ops[slot] == nil {
 		return "", ""
 	}
 	newest := files[0]
@@ -265,7 +219,7 @@ func (s *session) pairOf(p *suspect) (mine, golden string) {
 			newest = f
 		}
 	}
-	return fmt.Sprintf("%s.output.%d", newest.Name.File, p.at.slot), ops[p.at.slot].Newest().Name.File
+	return fmt.Sprintf("%s.output.%d", newest.Name.File, slot), ops[slot].Newest().Name.File
 }
 
 // quoteWord quotes a word for a command line if it needs that.

@@ -3,6 +3,8 @@ package repl
 import (
 	"context"
 	"fmt"
+	"precision/compare/report"
+	"precision/compare/verdict"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,7 +219,7 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 }
 
 // show is the panel of an operator.
-func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*resultTable) (string, error) {
+func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) (string, error) {
 	info := x.file.Index.Node(x.op)
 	var b strings.Builder
 	line := func(label, text string) { fmt.Fprintf(&b, "%s%s\n", label, text) }
@@ -283,22 +285,25 @@ func (n *niCmd) ports(s *session, b *strings.Builder, ports []graph.PortInfo, in
 	}
 }
 
-// result shows the comparison of the operator's tensors, if there is one.
-func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*resultTable) {
+// result shows the comparison of the operator's tensors, if there is one, and
+// what they were compared with.
+func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*judged) {
+	say := report.Text{Lang: s.Lang}
 	for _, t := range tables {
-		o := t.op(x.op.Name)
-		if o == nil {
+		op := t.Find(x.op.Name)
+		if op == nil || len(op.Inputs)+len(op.Outputs) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "%s\n", s.T("ni.compared", console.Clean(t.path)))
-		for i, cells := range [][]cell{o.inputs, o.outputs} {
-			for j := range cells {
-				c := &cells[j]
-				fmt.Fprintf(b, " - %s:%d  CosSim %s  MaxAbsErr %s", []string{"input", "output"}[i], c.slot, s.cosine(c, s.set.CosSim), number6(c.maxAbs))
-				if len(c.reasons) > 0 {
-					b.WriteString("  " + console.Clean(s.reasonsOf(c)))
-				}
-				b.WriteString("\n")
+		head := s.T("ni.compared", console.Clean(t.path))
+		if against := s.against(&t.Table.Meta); against != "" {
+			head += " " + console.Clean(against)
+		}
+		word := report.Word(s.Lang, op.State)
+		fmt.Fprintf(b, "%s: %s\n", head, s.Screen.Paint(word.Style, word.Text))
+		for i, list := range [][]verdict.Tensor{op.Inputs, op.Outputs} {
+			for k := range list {
+				r := t.Row(&list[k])
+				fmt.Fprintf(b, " - %s:%d  MaxAbsErr %s  CosSim %s\n", []string{"input", "output"}[i], r.Slot, number6(largestOf(r)), s.tensorText(say, t, &list[k]))
 			}
 		}
 	}

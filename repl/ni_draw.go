@@ -14,23 +14,23 @@ import (
 
 // draw writes the neighbourhood of an operator as Graphviz text and as a
 // picture, coloured by the newest comparison if there is one.
-func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*resultTable) int {
+func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*judged) int {
 	// A depth of 1 is the operator alone.
 	d := draw.Neighborhood(x.file.Index, x.op, n.save-1, 0, false)
 	style := draw.Style{}
 	for _, t := range tables {
-		for _, o := range t.ops {
-			for _, dn := range d.Nodes {
-				if dn.Op.Name != o.op {
-					continue
-				}
-				if style.Heat == nil {
-					style.Heat, style.HeatName = map[*graph.Op]float64{}, "CosineSimilarity"
-				}
-				for _, c := range o.outputs {
-					if old, ok := style.Heat[dn.Op]; !ok || !(c.cosine >= old) {
-						style.Heat[dn.Op] = c.cosine
-					}
+		for _, dn := range d.Nodes {
+			op := t.Find(dn.Op.Name)
+			if op == nil || len(op.Outputs) == 0 {
+				continue
+			}
+			if style.Heat == nil {
+				style.Heat, style.HeatName = map[*graph.Op]float64{}, "CosineSimilarity"
+			}
+			for i := range op.Outputs {
+				cosine := cosineOf(t.Row(&op.Outputs[i]))
+				if old, ok := style.Heat[dn.Op]; !ok || !(cosine >= old) {
+					style.Heat[dn.Op] = cosine
 				}
 			}
 		}

@@ -1,221 +1,158 @@
 package repl
 
 import (
-	"cmp"
-	"math"
-	"slices"
-	"strconv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
-	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/repl/workspace"
 )
 
-// cell is what a result table says about one tensor. Values that are missing
-// are NaN.
-type cell struct {
-	slot           int
-	cosine         float64
-	maxAbs, maxRel float64
-	reasons        []result.Reason
-	oneSided       bool // NaN or Inf are not known to be on both sides
+// judged is a result table of the data folder with its verdict.
+type judged struct {
+	*verdict.Judged
+	path string // where people find the table
 }
 
-// diverged reports that NaN or Inf elements of the two sides disagree: then
-// there is no cosine, and the largest error is infinite. Tables of msaccucmp
-// have an error of nan instead.
-func (c *cell) diverged() bool {
-	return c.oneSided || math.IsNaN(c.cosine) && math.IsInf(c.maxAbs, 0)
-}
-
-// bad judges a tensor by its cosine. Scalars and all-zero tensors have none and
-// are judged by their relative error.
-func (c *cell) bad(threshold float64) bool {
-	if math.IsNaN(c.cosine) {
-		return c.maxRel > 1-threshold && !math.IsInf(c.maxRel, 0)
+// profile is what tables are judged by: the default one, with the limit of the
+// cosine similarity that the settings or an option name.
+func profileWith(cosine float64) (*verdict.Profile, error) {
+	if p := verdict.Default(); cosine != workspace.DefaultCosine {
+		return p.WithLimit(verdict.Cosine, cosine)
 	}
-	return c.cosine <= threshold
+	return verdict.Default(), nil
 }
 
-// opResult are the rows of an operator in a result table.
-type opResult struct {
-	index, op       string
-	order           int64 // place in execution order
-	left, right     []string
-	inputs, outputs []cell
-}
-
-// inserted reports that the graph compiler added the operator: the framework has
-// none like it, and its golden array is that of what feeds it.
-func (o *opResult) inserted() bool { return len(o.right) == 1 && o.right[0] == "*" }
-
-// worst is the output to judge the operator by: one that diverged, else a bad
-// one, else nil.
-func (o *opResult) worst(threshold float64) *cell {
-	var bad *cell
-	for i := range o.outputs {
-		c := &o.outputs[i]
-		if c.diverged() {
-			return c
-		}
-		if bad == nil && c.bad(threshold) {
-			bad = c
-		}
-	}
-	return bad
-}
-
-// resultTable is a result file.
-type resultTable struct {
-	path string
-	ops  []*opResult // in execution order
-	// ordered: the order is the table's own.
-	ordered bool
-	// missing are the reasons of tensors without values.
-	missing [][]result.Reason
-}
-
-// op finds the rows of an operator.
-func (t *resultTable) op(name string) *opResult {
-	for _, o := range t.ops {
-		if o.op == name {
-			return o
-		}
-	}
-	return nil
-}
-
-// readResult reads a result table of any generation. Rows that cannot be used
-// are dropped and returned as warnings.
-func readResult(path string) (*resultTable, []error, error) {
-	t, warnings, err := report.OpenCSV(path)
+// judge judges a table. path is where people find it.
+func (s *session) judge(t *result.Table, path string, cosine float64) (*judged, error) {
+	p, err := profileWith(cosine)
 	if err != nil {
-		return nil, warnings, err
+		return nil, err
 	}
-	return newResultTable(t, path), warnings, nil
+	return &judged{verdict.Judge(t, verdict.Options{Profile: p}), path}, nil
 }
 
-// newResultTable sorts the rows of a table by operators; path is where people
-// find it.
-func newResultTable(from *result.Table, path string) *resultTable {
-	t := &resultTable{path: path, ordered: !from.Meta.Unordered && from.Meta.Pairing.How != result.ByName}
-	ops := map[string]*opResult{}
-	for i := range from.Rows {
-		t.add(ops, &from.Rows[i])
+// savedBeside is the JSON that holds all of a table of which a csv shows a part.
+func savedBeside(path string) string { return strings.TrimSuffix(path, ".csv") + ".json" }
+
+// readTable reads a result table: all of it from the JSON beside it if there is
+// one, else what the csv of any generation holds, with the order of execution
+// that the graphs of the data folder tell. Lines that cannot be used are
+// warnings.
+func (s *session) readTable(path string) (*result.Table, []error, error) {
+	if strings.HasSuffix(path, ".json") {
+		t, err := readSaved(path)
+		return t, nil, err
 	}
-	for _, o := range t.ops {
-		for _, list := range [][]cell{o.inputs, o.outputs} {
-			slices.SortStableFunc(list, func(a, b cell) int { return cmp.Compare(a.slot, b.slot) })
-		}
+	var warnings []error
+	t, err := readSaved(savedBeside(path))
+	if err == nil {
+		return t, nil, nil
 	}
-	t.sort()
-	return t
+	if !errors.Is(err, fs.ErrNotExist) {
+		warnings = append(warnings, err)
+	}
+	t, more, err := report.OpenCSV(path)
+	if err == nil {
+		s.inGraphOrder(t)
+	}
+	return t, append(warnings, more...), err
 }
 
-func (t *resultTable) sort() {
-	slices.SortStableFunc(t.ops, func(a, b *opResult) int { return cmp.Compare(a.order, b.order) })
+// readSaved reads a table that was saved as JSON.
+func readSaved(path string) (*result.Table, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a plain file, expected a table in JSON", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	saved, err := report.ReadJSON(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return saved.Table, nil
 }
 
-// inGraphOrder sorts a table that does not know its order by the operators'
-// places in the graph, if most of them are in it. Indexes are not the order of
-// execution: they count groups of operators as the file lists them.
-func (s *session) inGraphOrder(t *resultTable) {
-	if t.ordered {
+// inGraphOrder gives the rows of a table that does not know its order the places
+// of their operators in a graph, if most of them are in it. Indexes are not the
+// order of execution: they count groups of operators as the file lists them.
+func (s *session) inGraphOrder(t *result.Table) {
+	if !t.Meta.Unordered {
 		return
+	}
+	ops := map[string]bool{}
+	for i := range t.Rows {
+		ops[t.Rows[i].Op] = true
 	}
 	for _, id := range s.data.IDs() {
 		for _, f := range id.Graphs().Files {
 			places := make(map[string]int64, len(f.Index.Ops))
+			known := 0
 			for _, op := range f.Index.Ops {
 				if _, ok := places[op.Name]; !ok {
 					places[op.Name] = op.ID
+					if ops[op.Name] {
+						known++
+					}
 				}
 			}
-			known := 0
-			for _, o := range t.ops {
-				if _, ok := places[o.op]; ok {
-					known++
-				}
-			}
-			if 2*known <= len(t.ops) {
+			if 2*known <= len(ops) {
 				continue
 			}
-			last := int64(0) // what the graph does not know stays where it is
-			for _, o := range t.ops {
-				if at, ok := places[o.op]; ok {
-					last = at
+			last := 0 // what the graph does not know stays where it is
+			for i := range t.Rows {
+				if at, ok := places[t.Rows[i].Op]; ok {
+					last = int(at)
 				}
-				o.order = last
+				t.Rows[i].Facts.Order = last
 			}
-			t.sort()
 			return
 		}
 	}
 }
 
-func (t *resultTable) add(ops map[string]*opResult, r *result.Row) {
-	if r.Role == result.Whole {
-		t.missing = append(t.missing, r.Reasons)
-		return
-	}
-	o := ops[r.Op]
-	if o == nil {
-		names := func(s string) []string {
-			return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
-		}
-		o = &opResult{index: strconv.Itoa(r.Index), op: r.Op, order: int64(r.Facts.Order), left: names(r.Left.Names), right: names(r.Right.Names)}
-		ops[o.op] = o
-		t.ops = append(t.ops, o)
-	}
-	value := func(m metric.Metric) float64 { return r.Result.Values[m].Float() }
-	c := cell{slot: r.Slot, cosine: value(metric.CosineSimilarity), maxAbs: value(metric.MaxAbsoluteError), maxRel: value(metric.MaxRelativeError), reasons: r.Reasons}
-	for _, reason := range r.Reasons {
-		switch reason.Kind {
-		case result.NonFinite, result.LeftNonFinite, result.RightNonFinite:
-			c.oneSided = true
-		}
-	}
-	if !c.oneSided && math.IsNaN(c.cosine) && math.IsNaN(c.maxAbs) && math.IsNaN(c.maxRel) {
-		t.missing = append(t.missing, c.reasons)
-	}
-	if r.Role == result.Input {
-		o.inputs = append(o.inputs, c)
-	} else {
-		o.outputs = append(o.outputs, c)
-	}
-}
-
-// reasonsOf says why a tensor has no values, or what to know when reading them.
-func (s *session) reasonsOf(c *cell) string { return report.Sentences(s.Lang, c.reasons) }
-
 // newestResults are the tables of the newest comparison, empty without any. It is
 // an error if one cannot be read.
-func (s *session) newestResults() (tables []*resultTable, code int) {
+func (s *session) newestResults() (tables []*judged, code int) {
 	dir, n := workspace.NewestResult(s.data.ResultsDir())
 	if n == 0 && !workspace.IsDir(dir) {
 		return nil, exitOK
 	}
-	tables, err := s.readResults(dir)
+	tables, err := s.readResults(dir, s.set.CosSim)
 	if err != nil {
 		code = exitError
 	}
 	return tables, code
 }
 
-// readResults reads the tables at or below a path and tells what is wrong with
-// them; the error, told too, is that of the first that cannot be read.
-func (s *session) readResults(path string) (tables []*resultTable, err error) {
+// readResults reads and judges the tables at or below a path and tells what is
+// wrong with them; the error, told too, is that of the first that cannot be read.
+func (s *session) readResults(path string, cosine float64) (tables []*judged, err error) {
 	files, err := workspace.ResultFiles(path)
 	if err != nil {
 		s.Fail("error", err)
 		return nil, err
 	}
 	for _, f := range files {
-		t, warnings, failed := readResult(f)
+		t, warnings, failed := s.readTable(f)
 		for _, w := range warnings {
 			s.Warn("error", w)
+		}
+		var j *judged
+		if failed == nil {
+			j, failed = s.judge(t, f, cosine)
 		}
 		if failed != nil {
 			if err == nil {
@@ -224,8 +161,18 @@ func (s *session) readResults(path string) (tables []*resultTable, err error) {
 			s.Fail("error", failed)
 			continue
 		}
-		s.inGraphOrder(t)
-		tables = append(tables, t)
+		tables = append(tables, j)
 	}
 	return tables, err
+}
+
+// against says what the left side was compared with.
+func (s *session) against(m *result.Meta) string {
+	switch {
+	case m.Right.Dir == "":
+		return ""
+	case m.Right.Kind == verdict.KindNPU:
+		return s.T("vcs.against.npu", m.Right.Dir)
+	}
+	return s.T("vcs.against.golden", m.Right.Dir)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"precision/compare/report"
+	"precision/compare/verdict"
 	"precision/repl/workspace"
 )
 
@@ -32,38 +33,16 @@ func TestResultFiles(t *testing.T) {
 	}
 }
 
-// TestResultOrder checks that OpSequence decides over Index and the file.
+// TestResultOrder checks that OpSequence decides over Index and the file, and that
+// an operator's tensors are in the order of their numbers.
 func TestResultOrder(t *testing.T) {
-	table, warnings, err := parseTable(strings.NewReader(
-		"Index,OpSequence,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,MaxRelativeError\n"+
-			"0,20,late,g,late:output:0,0.5,1,1\n1,3,early,g,early:input:0,0.5,1,1\n1,3,early,g,early:output:1,NaN,inf,NaN\n"), "x.csv")
-	if err != nil || len(warnings) > 0 || len(table.ops) != 2 || table.ops[0].op != "early" {
-		t.Fatalf("%+v %v %v", table, warnings, err)
+	j := judgeText(t, "Index,OpSequence,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,MaxRelativeError\n"+
+		"0,20,late,g,late:output:0,0.5,1,1\n1,3,early,g,early:input:0,0.5,1,1\n1,3,early,g,early:output:1,NaN,inf,NaN\n1,3,early,g,early:output:0,1,0,0\n")
+	if len(j.Operators) != 2 || j.Operators[0].Op.Name != "early" || j.Operators[0].State == verdict.StateGood || j.Operators[1].State == verdict.StateGood {
+		t.Fatalf("%+v", j.Operators)
 	}
-	if w := table.ops[0].worst(0.98); w == nil || w.slot != 1 || !w.diverged() {
-		t.Errorf("worst output %+v", w)
-	}
-	if list := suspects([]*resultTable{table}, 0.98, false); len(list) != 2 || list[0].op.op != "early" {
-		t.Errorf("suspects %+v", list)
-	}
-}
-
-func TestCellJudgement(t *testing.T) {
-	nan := math.NaN()
-	for _, c := range []struct {
-		cell          cell
-		bad, diverged bool
-	}{
-		{cell{cosine: 0.98}, true, false},
-		{cell{cosine: 0.9801}, false, false},
-		{cell{cosine: nan, maxAbs: nan, maxRel: nan}, false, false},
-		{cell{cosine: nan, maxAbs: 0.1, maxRel: 0.019}, false, false},
-		{cell{cosine: nan, maxAbs: 0.1, maxRel: 0.021}, true, false},
-		{cell{cosine: nan, maxAbs: math.Inf(1), maxRel: math.Inf(1)}, false, true},
-	} {
-		if bad, diverged := c.cell.bad(0.98), c.cell.diverged(); bad != c.bad || diverged != c.diverged {
-			t.Errorf("%+v: bad %v, diverged %v", c.cell, bad, diverged)
-		}
+	if out := j.Operators[0].Outputs; len(out) != 2 || out[0].Verdict != verdict.Good || out[1].Verdict != verdict.Bad || out[1].Causes[0].Kind != verdict.NaN {
+		t.Errorf("%+v", out)
 	}
 }
 
@@ -97,13 +76,14 @@ func TestNumber6(t *testing.T) {
 	}
 }
 
-// parseTable reads a table from text.
-func parseTable(text *strings.Reader, path string) (*resultTable, []error, error) {
-	table, warnings, err := report.ReadCSV(text, path)
-	if err != nil {
-		return nil, warnings, err
+// judgeText judges a table from text.
+func judgeText(t testing.TB, text string) *judged {
+	t.Helper()
+	table, warnings, err := report.ReadCSV(strings.NewReader(text), "x.csv")
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
 	}
-	return newResultTable(table, path), warnings, nil
+	return &judged{verdict.Judge(table, verdict.Options{}), "x.csv"}
 }
 
 func FuzzResult(f *testing.F) {
@@ -115,24 +95,16 @@ func FuzzResult(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		table, _, err := parseTable(strings.NewReader(text), "x.csv")
+		table, _, err := report.ReadCSV(strings.NewReader(text), "x.csv")
 		if err != nil {
 			return
 		}
 		s := open(Config{Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Dir: t.TempDir(), Width: 60})
-		(&vcsCmd{threshold: 0.98, limit: 3, inputs: true}).show(s, []*resultTable{table})
+		j, err := s.judge(table, "x.csv", 0.98)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &vcsCmd{threshold: 0.98, sort: "drop", boxes: 3, inputs: true}
+		_ = s.verdictText(j, 3) + v.list(s, j) + v.panels(s, j)
 	})
-}
-
-// TestResultSlots: an operator's tensors are in the order of their numbers.
-func TestResultSlots(t *testing.T) {
-	const head = "Index,LeftOp,RightOp,TensorIndex,CosineSimilarity\n"
-	table, warnings, err := parseTable(strings.NewReader(head+"0,a,b,a:output:1,0.5\n0,a,b,a:input:2,1\n0,a,b,a:output:0,0.25\n0,a,b,a:input:0,1\n"), "x.csv")
-	if err != nil || len(warnings) > 0 || len(table.ops) != 1 {
-		t.Fatal(table, warnings, err)
-	}
-	o := table.ops[0]
-	if o.outputs[0].slot != 0 || o.outputs[0].cosine != 0.25 || o.outputs[1].slot != 1 || o.inputs[0].slot != 0 || o.inputs[1].slot != 2 {
-		t.Errorf("inputs %v, outputs %v", o.inputs, o.outputs)
-	}
 }

@@ -3,8 +3,12 @@ package repl
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"precision/compare/oracle"
+	"precision/graph/read"
+	"precision/internal/whole"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +28,7 @@ type vcCmd struct {
 	left, right, graph, closed string
 	step                       string
 	limit                      int
+	check                      bool
 }
 
 var vcCommand = &command{
@@ -70,7 +75,7 @@ type job struct {
 }
 
 // compare runs the comparisons and shows a summary. It returns the tables.
-func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
+func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 	var jobs []job
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
@@ -85,7 +90,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 		}
 	}
 	dir, stamp := s.newResultDir(time.Now())
-	var tables []*resultTable
+	var tables []*judged
 	worst := exitOK
 	for i, j := range jobs {
 		name := "result_" + stamp
@@ -101,10 +106,8 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*resultTable, int) {
 			return tables, exitInterrupted
 		}
 	}
-	if len(tables) > 0 {
-		sum := vcsCmd{threshold: s.set.CosSim, limit: v.limit}
-		text, _ := sum.show(s, tables)
-		s.Print(text)
+	for _, t := range tables {
+		s.Print(s.tableHead(t) + s.verdictText(t, v.limit))
 	}
 	return tables, worst
 }
@@ -123,7 +126,7 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 }
 
 // one runs a comparison and writes its table.
-func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resultTable, int) {
+func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judged, int) {
 	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
 	run, err := j.Open(ctx)
 	if err != nil && j.guess && ctx.Err() == nil {
@@ -164,7 +167,7 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	out, err := run.Run(ctx, table.Row)
 	bar.Done()
 	if err == nil {
-		err = table.Commit()
+		path, err = table.CommitNew()
 	}
 	if ctx.Err() != nil {
 		s.Fail("vc.interrupted", out.Done, out.Groups)
@@ -178,13 +181,41 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*resul
 	}
 	compared := out.Table.Compared()
 	s.Say("vc.done", compared, len(out.Table.Rows), path)
-	t := newResultTable(out.Table, path)
-	s.inGraphOrder(t)
+	if v.check {
+		if out.Table.Checks, err = s.recompute(ctx, run); err != nil {
+			return nil, s.Failed(ctx, err)
+		}
+	}
+	t, err := s.judge(out.Table, path, s.set.CosSim)
+	if err == nil {
+		err = whole.Fill(savedBeside(path), 0o600, func(w io.Writer) error { return report.WriteJSON(w, t.Judged) })
+	}
+	if err != nil {
+		return nil, s.Failed(ctx, err)
+	}
 	if compared == 0 {
 		s.Fail("vc.nothing")
 		return t, exitNothing
 	}
 	return t, exitOK
+}
+
+// recompute asks the oracle about the dumps of a comparison, where the graph is
+// known.
+func (s *session) recompute(ctx context.Context, run *compare.Session) ([]result.Check, error) {
+	if run.Graph == "" || run.Folders.How() != result.ByGraph {
+		return nil, nil
+	}
+	model, err := read.Open(ctx, run.Graph)
+	if err != nil {
+		return nil, err
+	}
+	job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(run.Folders.Left)}, Graph: model, Workers: run.Folders.Workers}
+	bar := s.Bar("vc")
+	job.Progress = bar.Set
+	findings, err := job.Run(ctx)
+	bar.Done()
+	return oracle.Checks(findings), err
 }
 
 // HowKey is the message about how a graph was found.

@@ -1,10 +1,9 @@
 package repl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,42 +11,55 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"precision/compare/report"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/whole"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
 
-// vcsCmd is the command vcs: it lists the operators of comparison results that
-// are bad or became NaN.
+// vcsCmd is the command vcs: it says the verdict of comparison results and lists
+// the operators that are not good.
 type vcsCmd struct {
-	file      string
-	threshold float64
-	limit     int
-	inputs    bool
+	file, typ, sort, json string
+	threshold             float64
+	boxes                 int
+	inputs                bool
 }
 
 var vcsCommand = &command{
 	name: "vcs",
-	usage: both("vcs [-f CSV or FOLDER] [-c COSINE] [-l COUNT] [-i]",
-		"vcs [-f CSV文件或目录] [-c 余弦相似度] [-l 个数] [-i]"),
-	brief: both("summary of comparison results: operators that are bad or became NaN",
-		"汇总比对结果：列出精度不达标或变成 NaN 的算子"),
-	make: func(s *session) action { return &vcsCmd{threshold: s.set.CosSim, limit: s.set.Limit} },
+	usage: both("vcs [-f FILE or FOLDER] [-c COSINE] [-t TYPE] [-sort KEY] [-i] [-l COUNT] [-json FILE]",
+		"vcs [-f 文件或目录] [-c 余弦相似度] [-t 类型] [-sort 排序] [-i] [-l 个数] [-json 文件]"),
+	brief: both("summary of comparison results: the verdict, and the operators that are not good",
+		"汇总比对结果：判定结论，以及异常的算子"),
+	make: func(s *session) action { return &vcsCmd{threshold: s.set.CosSim, sort: "order"} },
 }
 
 func (v *vcsCmd) define(o *options) {
 	o.text(&v.file, "f", "file", both("a result table, or a folder with result_<time>.csv files; without it the newest",
 		"结果表，或含有 result_<时间>.csv 的目录；不指定则取最新的"), paths)
-	o.number(&v.threshold, "c", "cos_sim", both("cosine similarity at or below which an output is bad",
-		"余弦相似度阈值，输出不大于该值即为不达标"))
-	o.count(&v.limit, "l", "limit", both("how many operators to show",
-		"显示的算子个数"))
+	o.number(&v.threshold, "c", "cos_sim", both("cosine similarity below which a tensor is bad",
+		"余弦相似度阈值，低于该值即为异常"))
+	o.text(&v.typ, "t", "type", both("only operators of a type",
+		"仅列出该类型的算子"))
+	o.text(&v.sort, "sort", "sort", both("order of the list: "+strings.Join(report.Sorts(), ", "),
+		"列表的排序方式："+strings.Join(report.Sorts(), ", ")))
 	o.on(&v.inputs, "i", "inputs", both("also operators of which only an input is bad",
-		"同时列出仅输入不达标的算子"))
+		"同时列出仅输入异常的算子"))
+	o.count(&v.boxes, "l", "limit", both("a box with all tensors for that many operators, in place of the list",
+		"以方框显示这么多个算子的全部张量，代替列表"))
+	o.text(&v.json, "json", "json", both("write the verdict and the table as JSON to this file",
+		"将判定结论和结果表以 JSON 写入该文件"), paths)
 }
 
 func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 	if len(words) > 0 {
 		return s.tooMany("vcs", words)
+	}
+	if !slices.Contains(report.Sorts(), v.sort) {
+		s.Fail("error", fmt.Errorf("-sort %s: expected one of %s", v.sort, strings.Join(report.Sorts(), ", ")))
+		return exitError
 	}
 	path := v.file
 	if path == "" {
@@ -58,7 +70,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 		path = dir
 	}
-	tables, err := s.readResults(path)
+	tables, err := s.readResults(path, v.threshold)
 	if len(tables) == 0 {
 		if err == nil {
 			s.Fail("vcs.empty", path)
@@ -66,163 +78,144 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 		return exitError
 	}
-	text, _ := v.show(s, tables)
-	s.Page(text)
+	var b strings.Builder
+	for _, t := range tables {
+		b.WriteString(s.tableHead(t) + s.verdictText(t, s.set.Limit))
+		if v.boxes > 0 {
+			b.WriteString(v.panels(s, t))
+		} else {
+			b.WriteString(v.list(s, t))
+		}
+	}
+	s.Page(b.String())
+	if v.json != "" {
+		if len(tables) > 1 {
+			s.Fail("vcs.onejson", len(tables))
+			return exitError
+		}
+		if failed := whole.Fill(v.json, 0o600, func(w io.Writer) error { return report.WriteJSON(w, tables[0].Judged) }); failed != nil {
+			return s.Failed(ctx, failed)
+		}
+		s.Say("wrote", v.json)
+	}
 	if err != nil {
 		return exitError
 	}
 	return exitOK
 }
 
-// suspect is an operator with something wrong.
-type suspect struct {
-	table *resultTable
-	op    *opResult
-	at    *cell
-	input bool // at is an input
+// tableHead says which table it is.
+func (s *session) tableHead(t *judged) string {
+	text := s.Screen.Bold(s.T("vcs.table", console.Clean(t.path)))
+	if against := s.against(&t.Table.Meta); against != "" {
+		text += " " + console.Clean(against)
+	}
+	return text + "\n"
 }
 
-// suspects finds bad operators in execution order, table by table. With
-// inputs an operator of which only an input is bad is one, too.
-func suspects(tables []*resultTable, threshold float64, inputs bool) []suspect {
-	var list []suspect
-	for _, t := range tables {
-		for _, o := range t.ops {
-			at, input := o.worst(threshold), false
-			for i := range o.inputs {
-				if c := &o.inputs[i]; inputs && at == nil && (c.diverged() || c.bad(threshold)) {
-					at, input = c, true
-				}
-			}
-			if at != nil {
-				list = append(list, suspect{t, o, at, input})
-			}
+// labelColumns is how wide the labels of a verdict are at least.
+const labelColumns = 12
+
+// verdictText is the verdict on a table in lines; most bounds the roots that are
+// told.
+func (s *session) verdictText(t *judged, most int) string {
+	return report.Render(report.Text{Lang: s.Lang, Most: most}.Verdict(t.Judged), labelColumns, s.Screen.Paint)
+}
+
+// chosen are the operators to show: those that are not good, or that only have an
+// input that is not.
+func (v *vcsCmd) chosen(t *judged) []report.OperatorLine {
+	lines := slices.DeleteFunc(report.OperatorLines(t.Judged), func(l report.OperatorLine) bool {
+		op := l.Operator
+		if v.typ != "" && op.Op.Type != v.typ {
+			return true
 		}
-	}
-	return list
-}
-
-// show renders the first bad operators, as a panel each, then what became NaN
-// and what could not be compared. It returns the first bad operator, nil if
-// there is none.
-func (v *vcsCmd) show(s *session, tables []*resultTable) (text string, first *suspect) {
-	var b strings.Builder
-	list := suspects(tables, v.threshold, v.inputs)
-	shown := list[:min(len(list), v.limit)]
-	for _, t := range tables {
-		n := 0
-		for _, sus := range list {
-			if sus.table == t {
-				n++
-			}
+		if v.inputs && slices.ContainsFunc(op.Inputs, func(in verdict.Tensor) bool { return in.Verdict == verdict.Bad || in.Verdict == verdict.Suspect }) {
+			return false
 		}
-		b.WriteString(s.T("vcs.found", n, len(t.ops), v.threshold, console.Clean(t.path)) + "\n")
-	}
-	for _, sus := range shown {
-		b.WriteString(v.panel(s, sus.op))
-	}
-	if more := len(list) - len(shown); more > 0 {
-		b.WriteString(s.T("vcs.cut", more, len(list)) + "\n")
-	}
-	v.nans(s, &b, tables)
-	if len(list) > 0 {
-		first = &list[0]
-	}
-	return b.String(), first
+		return op.State == verdict.StateGood || op.State == verdict.StateUncompared
+	})
+	report.SortOperators(lines, v.sort)
+	return lines
 }
 
-func (v *vcsCmd) panel(s *session, o *opResult) string {
-	var b strings.Builder
-	names := func(list []string) string { return console.Clean("[" + strings.Join(list, ", ") + "]") }
-	left, right := s.T("vcs.left"), s.T("vcs.right")
-	wide := max(lipgloss.Width(left), lipgloss.Width(right))
-	fmt.Fprintf(&b, "%s %s\n%s %s\n", console.Pad(left, wide), names(o.left), console.Pad(right, wide), names(o.right))
-	if o.inserted() {
-		b.WriteString(s.Screen.Yellow(s.T("vcs.inserted")) + "\n")
-	}
-	b.WriteString(s.T("vcs.input") + "\n" + v.cells(s, o.inputs) + s.T("vcs.output") + "\n" + v.cells(s, o.outputs))
-	for _, list := range [][]cell{o.inputs, o.outputs} {
-		for i := range list {
-			if c := &list[i]; math.IsNaN(c.cosine) && len(c.reasons) > 0 {
-				b.WriteString(s.Screen.Yellow(console.Clean(s.reasonsOf(c))) + "\n")
-			}
-		}
-	}
-	return s.Screen.Panel(console.Clean("["+o.index+"] "+o.op), b.String())
-}
-
-func (v *vcsCmd) cells(s *session, cells []cell) string {
-	if len(cells) == 0 {
+// list is a line an operator.
+func (v *vcsCmd) list(s *session, t *judged) string {
+	lines := v.chosen(t)
+	if len(lines) == 0 {
 		return ""
 	}
-	parts := make([]string, len(cells))
-	for i := range cells {
-		c := &cells[i]
-		parts[i] = fmt.Sprintf(" - [%d]%s", c.slot, s.cosine(c, v.threshold))
-	}
-	return strings.Join(parts, "  ") + "\n"
-}
-
-// cosine renders the cosine of a tensor: red when it is bad, green when it is
-// good, yellow where there is none.
-func (s *session) cosine(c *cell, threshold float64) string {
-	switch {
-	case c.diverged():
-		return s.Screen.Red("nan")
-	case math.IsNaN(c.cosine) && c.bad(threshold):
-		return s.Screen.Red("nan " + s.T("vcs.rel", c.maxRel))
-	case math.IsNaN(c.cosine) && !math.IsNaN(c.maxRel):
-		return s.Screen.Green("nan " + s.T("vcs.rel", c.maxRel))
-	case math.IsNaN(c.cosine):
-		return s.Screen.Yellow("nan")
-	case c.bad(threshold):
-		return s.Screen.Red(fmt.Sprintf("%.6f", c.cosine))
-	}
-	return s.Screen.Green(fmt.Sprintf("%.6f", c.cosine))
-}
-
-// nans lists the first outputs whose values became NaN or infinite on one side
-// only, and counts the tensors that could not be compared.
-func (v *vcsCmd) nans(s *session, b *strings.Builder, tables []*resultTable) {
-	var lines []string
-	missing := 0
-	for _, t := range tables {
-		missing += len(t.missing)
-		for _, o := range t.ops {
-			for i := range o.outputs {
-				if c := &o.outputs[i]; c.diverged() {
-					lines = append(lines, fmt.Sprintf("[%s] %s:output:%d %s", o.index, o.op, c.slot, s.reasonsOf(c)))
-				}
-			}
+	rows := make([][]string, len(lines))
+	for i := range lines {
+		for _, c := range lines[i].Cells(s.Lang) {
+			rows[i] = append(rows[i], s.Screen.Paint(c.Style, c.Text))
 		}
 	}
-	if len(lines) > 0 {
-		shown := lines[:min(len(lines), v.limit)]
-		body := s.Screen.Red(strings.Join(shown, "\n")) + "\n"
-		if more := len(lines) - len(shown); more > 0 {
-			body += s.T("vcs.cut", more, len(lines)) + "\n"
-		}
-		b.WriteString(s.Screen.Panel(s.T("vcs.nan"), body))
-	}
-	if missing > 0 {
-		b.WriteString(s.T("vcs.missing", missing, s.whyMissing(tables)) + "\n")
-	}
+	return s.Screen.Table("", report.OperatorHeader(s.Lang), rows)
 }
 
-// whyMissing counts the tensors without values by what was the matter, the most
-// frequent first.
-func (s *session) whyMissing(tables []*resultTable) string {
-	count := map[string]int{}
-	for _, t := range tables {
-		for _, reasons := range t.missing {
-			count[report.MissingText(s.Lang, reasons)]++
+// panels is a box an operator with all its tensors.
+func (v *vcsCmd) panels(s *session, t *judged) string {
+	var b strings.Builder
+	lines := v.chosen(t)
+	for i := range lines[:min(len(lines), v.boxes)] {
+		b.WriteString(v.panel(s, t, lines[i].Operator))
+	}
+	if more := len(lines) - v.boxes; more > 0 {
+		b.WriteString(s.T("vcs.cut", more, len(lines)) + "\n")
+	}
+	return b.String()
+}
+
+func (v *vcsCmd) panel(s *session, t *judged, op *verdict.Operator) string {
+	var b strings.Builder
+	var names result.Row
+	for _, list := range [][]verdict.Tensor{op.Outputs, op.Inputs} {
+		if len(list) > 0 && names.Left.Names == "" {
+			names = *t.Row(&list[0])
 		}
 	}
-	kinds := slices.SortedFunc(maps.Keys(count), func(x, y string) int {
-		return cmp.Or(cmp.Compare(count[y], count[x]), strings.Compare(x, y))
-	})
-	for i, k := range kinds {
-		kinds[i] = s.T("vcs.kind", count[k], k)
+	left, right := s.T("vcs.left"), s.T("vcs.right")
+	wide := max(lipgloss.Width(left), lipgloss.Width(right))
+	fmt.Fprintf(&b, "%s [%s]\n%s [%s]\n", console.Pad(left, wide), console.Clean(names.Left.Names), console.Pad(right, wide), console.Clean(names.Right.Names))
+	if op.Op.Inserted || names.Right.Names == "*" {
+		b.WriteString(s.Screen.Yellow(s.T("vcs.inserted")) + "\n")
 	}
-	return strings.Join(kinds, s.T("vcs.and"))
+	say := report.Text{Lang: s.Lang}
+	for _, side := range []struct {
+		key  string
+		list []verdict.Tensor
+	}{{"vcs.input", op.Inputs}, {"vcs.output", op.Outputs}} {
+		b.WriteString(s.T(side.key) + "\n")
+		for i := range side.list {
+			tensor := &side.list[i]
+			fmt.Fprintf(&b, " - [%d] %s\n", t.Row(tensor).Slot, s.tensorText(say, t, tensor))
+		}
+	}
+	return s.Screen.Panel(console.Clean(fmt.Sprintf("[%d] %s", op.Op.Index, op.Op.Name)), b.String())
+}
+
+// tensorText is a tensor of a table in a line: its cosine similarity, coloured by
+// its verdict, and what is wrong with it or why it has no values.
+func (s *session) tensorText(say report.Text, t *judged, tensor *verdict.Tensor) string {
+	r := t.Row(tensor)
+	style := map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Suspect: report.Suspect, verdict.Bad: report.Bad, verdict.Uncompared: report.Suspect}[tensor.Verdict]
+	text := s.Screen.Paint(style, cosineText(r))
+	if tensor.Verdict == verdict.Bad || tensor.Verdict == verdict.Suspect {
+		line := say.Tensor(t.Judged, tensor)
+		text += "  " + console.Clean(line.Text())
+	}
+	if why := report.Sentences(s.Lang, r.Reasons); why != "" {
+		text += "  " + console.Clean(why)
+	}
+	return text
+}
+
+// cosineText is the cosine similarity of a row in six decimals, nan where there is
+// none.
+func cosineText(r *result.Row) string {
+	if v := cosineOf(r); !math.IsNaN(v) {
+		return fmt.Sprintf("%.6f", v)
+	}
+	return "nan"
 }

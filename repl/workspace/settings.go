@@ -16,6 +16,10 @@ import (
 	"precision/repl/capture"
 )
 
+// DefaultCosine is the cosine similarity below which a tensor is bad unless a
+// setting or an option says otherwise.
+const DefaultCosine = 0.98
+
 // SettingsFile is the name of a settings file, in the data folder or in the
 // folder precision of the user's configuration.
 const SettingsFile = "precision.toml"
@@ -31,7 +35,7 @@ type Settings struct {
 	Data string
 	// Lang is the language, en or zh (key lang); empty follows the environment.
 	Lang string
-	// CosSim is the cosine similarity at or below which an output is bad, Limit
+	// CosSim is the cosine similarity below which a tensor is bad, Limit
 	// how many operators a summary shows (keys cos_sim, limit).
 	CosSim float64
 	Limit  int
@@ -58,7 +62,7 @@ type Settings struct {
 
 // Defaults are the settings without any file.
 func Defaults() Settings {
-	return Settings{Data: defaultData, CosSim: 0.98, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001, Capture: capture.Defaults("")}
+	return Settings{Data: defaultData, CosSim: DefaultCosine, Limit: 3, Rows: 20, Atol: 0.001, Rtol: 0.001, Capture: capture.Defaults("")}
 }
 
 // Load reads a settings file over s. What is wrong with single keys is
