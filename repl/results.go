@@ -172,7 +172,7 @@ func (s *session) against(m *result.Meta) string {
 	case m.Right.Dir == "":
 		return ""
 	case m.Right.Kind == verdict.KindNPU:
-		return s.T("vcs.against.npu", m.Right.Dir)
+		return s.T("vcs.npurun", m.Right.Dir)
 	}
-	return s.T("vcs.against.golden", m.Right.Dir)
+	return s.T("vcs.golden", m.Right.Dir)
 }

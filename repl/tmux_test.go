@@ -206,7 +206,7 @@ func TestTyping(t *testing.T) {
 	p.keys("vc")
 	p.wait("compare a whole network", "summary of comparison")
 	p.keys("s -", "")
-	p.wait("cosine similarity at or below")
+	p.wait("cosine similarity below which")
 	p.keys("C-u")
 	// The graph is read in the background: names turn up when it is there.
 	p.keys("ls -t Con")

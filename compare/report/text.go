@@ -251,6 +251,9 @@ func (t Text) Tensor(j *verdict.Judged, tensor *verdict.Tensor) Line {
 	var causes []string
 	row := j.Row(tensor)
 	for k := range tensor.Causes {
+		if c := &tensor.Causes[k]; c.Waived || tensor.Verdict == verdict.Bad && c.Kind.Suspicion() {
+			continue // a bad tensor needs no suspicion
+		}
 		causes = append(causes, CauseText(t.Lang, row, &tensor.Causes[k]))
 	}
 	if len(causes) > 0 {

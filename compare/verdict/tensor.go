@@ -54,7 +54,7 @@ func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
 			within = value >= limit
 		}
 		if on && !within {
-			list = append(list, Cause{Kind: kind, Value: value, Limit: limit, Count: count, Of: m.n, First: first})
+			list = append(list, Cause{Kind: kind, Value: value, Limit: limit, Count: count, Of: max(m.n, 0), First: first})
 		}
 	}
 	share := func(count int64) float64 { return float64(count) / float64(m.n) }

@@ -61,11 +61,11 @@ type source interface {
 // of PyTorch, or the one of an array. bad tells of tensors that cannot be read. The caller closes all
 // arrays; the file is open once for all of them.
 func Open(path string) (arrays []*Array, bad []error, err error) {
-	if isTorch(path) {
-		return openTorch(path)
-	}
 	file, err := openShared(path)
 	if err != nil {
+		if isTorch(path) { // which is no dump by any reading: its first bytes make a header of exabytes
+			return openTorch(path)
+		}
 		return nil, nil, err
 	}
 	defer file.Close()
