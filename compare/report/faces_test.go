@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -154,5 +155,38 @@ func TestSortOperators(t *testing.T) {
 		if err := SortOperators(lines, "size"); err == nil || !strings.Contains(err.Error(), "expected one of order, state") {
 			t.Errorf("an order that does not exist: %v", err)
 		}
+	}
+}
+
+// BenchmarkRenderers renders a judged table of 100 000 rows in all forms but JSON.
+func BenchmarkRenderers(b *testing.B) {
+	j := verdict.Judge(largeTable(100_000), verdict.Options{})
+	for _, form := range []struct {
+		name   string
+		render func(io.Writer, *verdict.Judged) error
+	}{
+		{"text", func(w io.Writer, j *verdict.Judged) error {
+			_, err := io.WriteString(w, Render(Text{}.Verdict(j), 0, nil))
+			return err
+		}},
+		{"operators", func(w io.Writer, j *verdict.Judged) error {
+			lines := OperatorLines(j)
+			if err := SortOperators(lines, "state"); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, RenderOperators(msg.English, lines, nil))
+			return err
+		}},
+		{"junit", JUnit{}.Write},
+		{"sarif", SARIF{}.Write},
+	} {
+		b.Run(form.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := form.render(io.Discard, j); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -130,16 +130,20 @@ func words[T ~string](name string, at func(int) *T) column {
 	write, parse := c.write, c.parse
 	c.write = func(w *jsonWriter, rows int) {
 		place := map[T]int{}
+		places := make([]int, rows)
 		var of []T
 		for i := range rows {
-			if s := *at(i); place[s] == 0 {
+			s := *at(i)
+			k, known := place[s]
+			if !known {
+				if k = len(of); 2*(k+1) > rows { // they hardly repeat
+					write(w, rows)
+					return
+				}
+				place[s] = k
 				of = append(of, s)
-				place[s] = len(of)
 			}
-		}
-		if 2*len(of) > rows {
-			write(w, rows)
-			return
+			places[i] = k
 		}
 		w.open('{')
 		w.key("of")
@@ -150,8 +154,8 @@ func words[T ~string](name string, at func(int) *T) column {
 		w.close(']')
 		w.key("at")
 		w.open('[')
-		for i := range rows {
-			w.int(int64(place[*at(i)] - 1))
+		for _, k := range places {
+			w.int(int64(k))
 		}
 		w.close(']')
 		w.close('}')
