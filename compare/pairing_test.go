@@ -47,7 +47,7 @@ func copyTree(t *testing.T, from, to string, rename func(name string) string) {
 }
 
 // network runs a job and returns its table with the first operator that has a
-// bad output.
+// bad output, by its cosine similarity.
 func network(t *testing.T, job Job) (table *result.Table, first string) {
 	t.Helper()
 	job.Numerics = metric.Exact
@@ -59,9 +59,15 @@ func network(t *testing.T, job Job) (table *result.Table, first string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := Summarise(out.Table, 0.98)
-	if sum.First != nil {
-		first = sum.First.Row.Op
+	order := -1
+	for i := range out.Table.Rows {
+		r := &out.Table.Rows[i]
+		if r.Role != result.Output || !r.Compared || r.Inserted() || order >= 0 && r.Facts.Order >= order {
+			continue
+		}
+		if cosine := r.Result.Values[metric.CosineSimilarity]; cosine.OK() && !(cosine.Float() >= 0.98) {
+			order, first = r.Facts.Order, r.Op
+		}
 	}
 	return out.Table, first
 }

@@ -43,9 +43,6 @@ func join(lang msg.Lang, reasons []result.Reason, quiet bool) string {
 	return strings.Join(texts, ",")
 }
 
-// ClassText says a class in a few words: "no golden tensor".
-func ClassText(lang msg.Lang, c result.Class) string { return lang.T("class." + c.String()) }
-
 // MissingText says why a row has no values in a few words that go behind a
 // number: "3 without a golden tensor".
 func MissingText(lang msg.Lang, reasons []result.Reason) string {
