@@ -162,6 +162,9 @@ func (c *checker) check(f *Finding, readings []Reading) {
 		f.Verdict = Suspect
 		f.Reasons = append(f.Reasons, because(kind, args...))
 	}
+	if j.sumsBeyond > 0 {
+		suspect(SumDiffers, j.sumsBeyond, j.sums)
+	}
 	if j.saturated > 0 {
 		suspect(Saturated, j.saturated)
 	}
@@ -228,6 +231,9 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 		return
 	}
 	f.Reasons = append(f.Reasons, because(Beyond, j.beyond, j.looked))
+	if j.sumsBeyond > 0 {
+		f.Reasons = append(f.Reasons, because(SumDiffers, j.sumsBeyond, j.sums))
+	}
 	if len(readings) > 1 {
 		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
 	}
@@ -416,7 +422,10 @@ func (c *checker) sampled(v Values, j *judge) error {
 	if most := int(max(mostRechecked/cost(v), 64)); len(idx) > most {
 		idx = thinned(idx, most)
 	}
-	return c.at(v, idx, j)
+	if err := c.at(v, idx, j); err != nil {
+		return err
+	}
+	return c.sumRows(v, j)
 }
 
 // buffers are what screen computes in, kept from one output to the next.

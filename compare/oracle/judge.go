@@ -28,6 +28,8 @@ type judge struct {
 	sum, sumSquares float64
 
 	misses []miss
+
+	sums, sumsBeyond int64 // rows that were summed up, and those beyond their bound
 }
 
 // miss is an element beyond its bound.

@@ -192,6 +192,30 @@ func (o *operand) unpack(t *dump.Tensor, to layout.Format, origin []int64, group
 	return err
 }
 
+// transposed is the same tensor with its axes reordered, read through a view of
+// its own; nil where the axes of the view are not those of the shape, or nothing
+// changes.
+func (o *operand) transposed(perm []int) *operand {
+	same := true
+	shape := make([]int64, len(perm))
+	for i, k := range perm {
+		shape[i] = o.shape[k]
+		same = same && i == k
+	}
+	if same || o.f32 != nil || o.f64 != nil || !slices.Equal(o.view.Dims, o.shape) {
+		return nil
+	}
+	v, err := o.view.Transpose(perm)
+	if err != nil {
+		return nil
+	}
+	rd, err := layout.NewReader(o.src, o.base, o.typ.Bits()/8, v)
+	if err != nil {
+		return nil
+	}
+	return &operand{name: o.name, typ: o.typ, shape: shape, src: o.src, base: o.base, view: v, rd: rd, address: o.address}
+}
+
 func (o *operand) Shape() []int64 { return o.shape }
 func (o *operand) Exact() bool    { return true }
 func (o *operand) fast() bool     { return o.typ.FitsFloat32() }

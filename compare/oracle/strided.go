@@ -32,6 +32,11 @@ func reshape(v Values, shape []int64) Values { return newStrided(v, shape, rowMa
 
 // transpose returns v with axis perm[i] as axis i.
 func transpose(v Values, perm []int) Values {
+	if o, ok := v.(*operand); ok {
+		if t := o.transposed(perm); t != nil {
+			return t
+		}
+	}
 	in := v.Shape()
 	steps := rowMajor(in)
 	s, t := make([]int64, len(perm)), make([]int64, len(perm))
