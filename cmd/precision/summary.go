@@ -32,8 +32,6 @@ func (t summaryText) line(label, text string) {
 	fmt.Fprintf(t.w, "%s%s%s\n", label, strings.Repeat(" ", max(1, labelWidth-lipgloss.Width(label))), text)
 }
 
-func (t summaryText) sentence(key string, args ...any) { fmt.Fprintln(t.w, t.lang.T(key, args...)) }
-
 // graph says which graph of a folder was taken.
 func (t summaryText) graph(path string, how graph.MatchHow) {
 	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, t.lang.T(repl.HowKey(how))))

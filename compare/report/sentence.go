@@ -18,8 +18,14 @@ func Sentence(lang msg.Lang, r result.Reason) string {
 	for i, a := range r.Args {
 		args[i] = a
 	}
+	if ofSide[r.Kind] && lang.Has("side."+r.Args[0]) {
+		args[0] = lang.T("side." + r.Args[0])
+	}
 	return lang.T(key, args...)
 }
+
+// ofSide are the kinds whose first argument is a side, left or right.
+var ofSide = map[result.Kind]bool{result.OtherRecordings: true, result.SeveralOfOperator: true}
 
 // Sentences says all reasons of a row, in English as the csv table does.
 func Sentences(lang msg.Lang, reasons []result.Reason) string {
