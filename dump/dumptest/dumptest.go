@@ -21,14 +21,16 @@ const (
 	Int8    = 3
 	Int32   = 7
 
-	NCHW      = 0
-	NHWC      = 1
-	ND        = 2
-	NC1HWC0   = 3
-	FractalZ  = 4
-	HWCN      = 16
-	FractalNZ = 29
-	NDC1HWC0  = 32
+	NCHW       = 0
+	NHWC       = 1
+	ND         = 2
+	NC1HWC0    = 3
+	FractalZ   = 4
+	HWCN       = 16
+	FractalNZ  = 29
+	NCDHW      = 30
+	NDC1HWC0   = 32
+	FractalZ3D = 33
 )
 
 // Tensor is an entry of a dump: what the header says and the payload bytes.

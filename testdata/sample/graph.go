@@ -58,7 +58,7 @@ func stringList(values []string) string {
 	return text + "  val_type: VT_LIST_STRING\n}"
 }
 
-func intList(values []int64) string {
+func intList(values ...int64) string {
 	text := "list {\n"
 	for _, v := range values {
 		text += fmt.Sprintf("  i: %d\n", v)
@@ -77,13 +77,13 @@ func (p *printer) desc(field string, t *port) {
 		})
 		p.line("layout: %q", t.layout)
 		attrs := map[string]string{
-			"origin_format": fmt.Sprintf("s: %q", t.originName),
-			"origin_shape":  intList(origin),
+			"origin_format": fmt.Sprintf("s: %q", t.device.axes),
+			"origin_shape":  intList(origin...),
 		}
 		if t.golden != "" && field == "output_desc" {
 			attrs["_datadump_origin_name"] = fmt.Sprintf("s: %q", t.golden)
 			attrs["_datadump_origin_output_index"] = fmt.Sprintf("i: %d", t.goldenIndex)
-			attrs["_datadump_origin_format"] = fmt.Sprintf("s: %q", t.originName)
+			attrs["_datadump_origin_format"] = fmt.Sprintf("s: %q", t.device.axes)
 		}
 		p.attrs(attrs)
 		p.line("has_out_attr: true")
@@ -102,7 +102,7 @@ func (n *network) graph() string {
 				p.line("name: %q", o.name)
 				p.line("type: %q", o.kind)
 				for _, in := range o.inputs {
-					p.line("input: %q", in)
+					p.line("input: %q", in+":0")
 				}
 				attrs := map[string]string{}
 				for k, v := range o.attrs {
@@ -116,12 +116,10 @@ func (n *network) graph() string {
 				if id > 0 {
 					p.line("id: %d", id)
 				}
-				for _, in := range o.inputs {
-					p.desc("input_desc", n.at[in])
+				for i := range o.inputs {
+					p.desc("input_desc", n.input(o, i))
 				}
-				for i := range o.outputs {
-					p.desc("output_desc", &o.outputs[i])
-				}
+				p.desc("output_desc", &o.port)
 			})
 		}
 		p.attrs(map[string]string{"_session_graph_id": `s: "0_1"`})
