@@ -130,6 +130,13 @@ func (j Job) tasks() []task {
 				out = append(out, task{op, d, rec.Newest()})
 			}
 		}
+		for _, g := range j.Graph.Graphs {
+			for _, op := range g.Ops {
+				if rec := device.Folder.Op(op.Name); rec != nil && skipped[op.Type] {
+					used[rec] = true // the graph has it, and there is nothing to compute
+				}
+			}
+		}
 		for _, rec := range device.Folder.Ops {
 			if !used[rec] && j.Only == nil {
 				out = append(out, task{nil, d, rec.Newest()})
