@@ -269,7 +269,7 @@ func TestComplete(t *testing.T) {
 		{"ni scale", []string{"block1/scale"}, nil},
 		{"ni fc -g s", []string{"sample_net_1"}, nil},
 		{"pt Conv2D.b", []string{"Conv2D.block2_conv.11.1.1630000000011000"}, nil},
-		{"cp split.0 split", []string{"split.1.1630000000000006.npy"}, nil},
+		{"cp split.0 split", []string{"split.1.1630000000000005.npy"}, nil},
 		{"vcs -f prec", []string{"precision_data/"}, nil},
 		{"vc -lt precision_data/n", []string{"precision_data/npu/"}, nil},
 		{"dc fc -f N", []string{"NCHW", "NHWC"}, []string{"HWCN"}},

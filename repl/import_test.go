@@ -42,7 +42,7 @@ func TestImport(t *testing.T) {
 	if code := Run(context.Background(), cfg); code != 0 {
 		t.Errorf("exit status %d: %s%s", code, &out, &errs)
 	}
-	for _, want := range []string{"vector_compare/0/result_20260102030405.csv", "36 of 38 tensors compared", "net.json", "[MatMulV2] fc", "TfDumpOutput"} {
+	for _, want := range []string{"vector_compare/0/result_20260102030405.csv", "54 of 65 tensors compared", "net.json", "[MatMulV2] fc", "TfDumpOutput"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s%s", want, &out, &errs)
 		}

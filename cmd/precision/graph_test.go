@@ -36,7 +36,7 @@ func TestGraphQueries(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{sampleGraph}, []string{"20 operators", "Conv2D 4", "DT_FLOAT16"}},
+		{[]string{sampleGraph}, []string{"33 operators", "Conv2D 4", "DT_FLOAT16"}},
 		{[]string{sampleGraph, "-ls"}, []string{"     4  Conv2D"}},
 		{[]string{"-type", "Conv2D", sampleGraph}, []string{"[Conv2D][] block2/conv", "4 operators"}},
 		{[]string{sampleGraph, "-name", "block1", "-type", "Add"}, []string{"block1/shift", "1 operator"}},

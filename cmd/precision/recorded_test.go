@@ -109,9 +109,6 @@ func run2(t *testing.T, args []string, stderr *bytes.Buffer) int {
 	return run(context.Background(), env{stdout: &stdout, stderr: stderr}, args)
 }
 
-// The sample network of the README.
-const sample = "../../testdata/sample"
-
 func compareSample(t *testing.T, more ...string) (code int, stdout, stderr, table string) {
 	t.Helper()
 	out := t.TempDir()
@@ -131,19 +128,6 @@ func compareSample(t *testing.T, more ...string) (code int, stdout, stderr, tabl
 		table = string(text)
 	}
 	return code, o.String(), e.String(), table
-}
-
-func TestSampleNamesTheBrokenOperator(t *testing.T) {
-	code, stdout, stderr, table := compareSample(t)
-	if code != exitOK {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	if !strings.Contains(stdout, " Conv2D block2/conv") {
-		t.Errorf("summary:\n%s", stdout)
-	}
-	if strings.Count(table, "\r\n") < 30 {
-		t.Errorf("table:\n%s", table)
-	}
 }
 
 func TestWorkersDoNotMatter(t *testing.T) {
