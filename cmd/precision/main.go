@@ -52,9 +52,9 @@
 //
 // # Exit status of compare
 //
-// The exit status is 0 when the comparison ran, 1 on errors, 2 when nothing
-// matched, 3 when -fail-below is given and an output is below it or could not be
-// compared, and 130 when it was interrupted.
+// The exit status is 0 when the comparison ran, whatever its verdict, 1 on errors,
+// 2 when nothing matched, 3 when a gate (-gate, -fail-below) does not let the table
+// pass, and 130 when it was interrupted. That of report is the same.
 package main
 
 import (
