@@ -81,7 +81,7 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		}
 		path := mine
 		var side *sideError
-		if errors.As(err, &side) && side.golden {
+		if errors.As(err, &side) && side.right {
 			path = golden
 		}
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}

@@ -21,7 +21,7 @@ func (o *Folders) covered() map[result.How]int {
 		return n
 	}
 	for _, op := range o.Rules.Ops {
-		if e.mineFiles(op.Name) != nil && e.hasPartner(op) {
+		if e.leftFiles(op.Name) != nil && e.hasPartner(op) {
 			n[result.ByGraph]++
 		}
 	}
@@ -35,7 +35,7 @@ func (e *engine) hasPartner(op *fusion.Op) bool {
 		return false
 	}
 	for i := range max(1, len(op.Op.OutputDesc)) {
-		if ref, err := e.opt.Rules.GoldenOutput(op, i); err == nil && e.goldenFiles(ref) != nil {
+		if ref, err := e.opt.Rules.GoldenOutput(op, i); err == nil && e.rightFiles(ref) != nil {
 			return true
 		}
 	}

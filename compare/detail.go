@@ -62,20 +62,20 @@ type DetailResult struct {
 
 // detailPair is a prepared pair of one tensor.
 type detailPair struct {
-	mine        *dumpFile
-	golden      *goldenTensor
-	left, right *operand
-	shape       []int64
-	axes        string // header of the coordinates
-	mineName    string // texts of the summary
-	goldenName  string
-	boolean     bool
+	left                *dumpFile
+	right               *rightTensor
+	leftData, rightData *operand
+	shape               []int64
+	axes                string // header of the coordinates
+	leftName            string // texts of the summary
+	rightName           string
+	boolean             bool
 }
 
 func (p *detailPair) close() {
-	p.mine.Close()
-	if p.golden != nil && p.golden.file != p.mine {
-		p.golden.Close()
+	p.left.Close()
+	if p.right != nil && p.right.file != p.left {
+		p.right.Close()
 	}
 }
 
@@ -100,11 +100,11 @@ func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*Det
 		return nil, err
 	}
 	if opt.Overflow && opt.Rules != nil && !(opt.Left.Kind == dump.Offline && opt.Right.Kind == dump.Offline) {
-		for _, t := range p.mine.tensors(true, true) {
+		for _, t := range p.left.tensors(true, true) {
 			if t.Type != dtype.Float16 || t.Err != nil {
 				continue
 			}
-			if yes, err := p.mine.overflows(ctx, t, e.opt.dialect(), new(Worker)); err == nil && yes {
+			if yes, err := p.left.overflows(ctx, t, e.opt.dialect(), new(Worker)); err == nil && yes {
 				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
 			}
 		}
@@ -140,11 +140,11 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	case len(op.Group.Ops) > 1 && op.Inner():
 		return nil, faultf(FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
 	}
-	mine, err := e.openMine(op.Name)
+	mine, err := e.openLeft(op.Name)
 	if err != nil {
-		return nil, &PairError{Reason: missingMine(op.Name, op.Type, err), Cause: err}
+		return nil, &PairError{Reason: missingLeft(op.Name, op.Type, err), Cause: err}
 	}
-	p := &detailPair{mine: mine, mineName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), goldenName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
+	p := &detailPair{left: mine, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {
 		p.close()
 		return nil, err
@@ -154,7 +154,7 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 
 func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	op := e.opt.Rules.Op(name)
-	t, err := d.pick(p.mine)
+	t, err := d.pick(p.left)
 	if err != nil {
 		return err
 	}
@@ -163,33 +163,33 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 	if failed != nil {
 		return &Error{Fault: FaultNoDump, Err: failed}
 	}
-	if p.golden, failed = e.openGolden(row, ref); failed != nil {
+	if p.right, failed = e.openRight(row, ref); failed != nil {
 		return &Error{Fault: FaultNoDump, Err: failed}
 	}
 	st := storedOf(t)
 	if e.opt.Left.Kind == dump.Quant {
 		return p.asStored(name, t)
 	}
-	g := goldenShape{rule: ref.Shape}
+	g := rightShape{rule: ref.Shape}
 	var from layout.Format // the order of the golden side
-	if p.golden.array {
-		from, failed = targetLayout(goldenShape{layout: ref.Layout, rule: ref.Shape, data: p.golden.shape()}, st.format)
+	if p.right.array {
+		from, failed = targetLayout(rightShape{layout: ref.Layout, rule: ref.Shape, data: p.right.shape()}, st.format)
 		if failed != nil {
 			return &Error{Fault: FaultLayout, Err: failed}
 		}
 	} else {
-		g.rule = p.golden.tensor.OriginShape
-		if p.golden.view, from, err = originView(storedOf(p.golden.tensor)); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.golden.path(), Err: err}
+		g.rule = p.right.tensor.OriginShape
+		if p.right.view, from, err = originView(storedOf(p.right.tensor)); err != nil {
+			return &Error{Fault: FaultBadDump, Text: p.right.path(), Err: err}
 		}
 	}
 	target := detailTarget(st.format, from)
-	if order, ok := layout.Order(from, target); ok && len(order) == len(p.golden.view.Dims) {
-		if p.golden.view, err = p.golden.view.Transpose(order); err != nil {
-			return &Error{Fault: FaultLayout, Text: p.golden.path(), Err: err}
+	if order, ok := layout.Order(from, target); ok && len(order) == len(p.right.view.Dims) {
+		if p.right.view, err = p.right.view.Transpose(order); err != nil {
+			return &Error{Fault: FaultLayout, Text: p.right.path(), Err: err}
 		}
 	}
-	g.layout, g.data = target.String(), p.golden.view.Dims
+	g.layout, g.data = target.String(), p.right.view.Dims
 	if len(g.rule) == 0 {
 		g.rule = t.OriginShape
 	}
@@ -203,13 +203,13 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 
 // asStored prepares two framework arrays: nothing is converted.
 func (p *detailPair) asStored(op string, t *dump.Tensor) error {
-	plan, failed := samePlan(op, storedOf(t), goldenShape{data: p.golden.shape()})
+	plan, failed := samePlan(op, storedOf(t), rightShape{data: p.right.shape()})
 	if failed != nil {
 		return &Error{Fault: planFault(failed), Err: failed}
 	}
 	var err error
 	if plan.view, err = t.View(); err != nil {
-		return &Error{Fault: FaultBadDump, Text: p.mine.Path, Err: err}
+		return &Error{Fault: FaultBadDump, Text: p.left.Path, Err: err}
 	}
 	p.axes = axesOf(storedOf(t), layout.NCHW)
 	return p.operands(t, plan)
@@ -237,7 +237,7 @@ func axesOf(s stored, target layout.Format) string {
 
 // detailPlan prepares the left side like oldPlan, but for a target that is
 // never ND and without replacing the golden shape.
-func detailPlan(op string, s stored, target layout.Format, g goldenShape) (plan, *PairError) {
+func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, *PairError) {
 	goldenCount, _ := product(g.data)
 	var v layout.View
 	var failed *PairError
@@ -295,7 +295,7 @@ func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
 		mine.Close()
 		return nil, err
 	}
-	p := &detailPair{mine: mine, golden: &goldenTensor{file: golden}, mineName: d.Op, goldenName: d.Op}
+	p := &detailPair{left: mine, right: &rightTensor{file: golden}, leftName: d.Op, rightName: d.Op}
 	if err := e.fillDirect(d, p); err != nil {
 		p.close()
 		return nil, err
@@ -304,11 +304,11 @@ func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
 }
 
 func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
-	t, err := d.pick(p.mine)
+	t, err := d.pick(p.left)
 	if err != nil {
 		return err
 	}
-	g, err := d.pick(p.golden.file)
+	g, err := d.pick(p.right.file)
 	if err != nil {
 		return err
 	}
@@ -318,8 +318,8 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 	case t.Format != g.Format:
 		return faultf(FaultLayout, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
 	}
-	p.golden.tensor = g
-	if p.golden.view, err = layout.Contiguous(shapeOf(g)); err != nil {
+	p.right.tensor = g
+	if p.right.view, err = layout.Contiguous(shapeOf(g)); err != nil {
 		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	v, err := layout.Contiguous(shapeOf(t))
@@ -332,20 +332,20 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 
 func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
 	var err error
-	if p.left, err = viewOperand(p.mine, t.Offset, t.Type, t.BigEndian, plan.view); err == nil {
-		p.right, err = p.golden.operand()
+	if p.leftData, err = viewOperand(p.left, t.Offset, t.Type, t.BigEndian, plan.view); err == nil {
+		p.rightData, err = p.right.operand()
 	}
 	if err != nil {
 		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	p.shape = plan.shape
-	p.boolean = t.Type == dtype.Bool && p.golden.typ() == dtype.Bool
+	p.boolean = t.Type == dtype.Bool && p.right.typ() == dtype.Bool
 	return nil
 }
 
 // tiles reads both sides a tile at a time as float64.
 func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64) error) error {
-	pair := newPairing(p.left, p.right, p.left.count, metric.Config{})
+	pair := newPairing(p.leftData, p.rightData, p.leftData.count, metric.Config{})
 	pair.wide, pair.parts = true, 1
 	s := new(Worker)
 	t := pair.newTiler(s, false)
@@ -354,11 +354,11 @@ func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []flo
 			return err
 		}
 		n := min(metric.TileLen, pair.count-at)
-		if err := t.fill64(pair.mine, t.mine, s.x64[:n], at); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.mine.Path, Err: err}
+		if err := t.fill64(pair.left, t.left, s.x64[:n], at); err != nil {
+			return &Error{Fault: FaultBadDump, Text: p.left.Path, Err: err}
 		}
-		if err := t.fill64(pair.golden, t.gold, s.y64[:n], at); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.golden.path(), Err: err}
+		if err := t.fill64(pair.right, t.right, s.y64[:n], at); err != nil {
+			return &Error{Fault: FaultBadDump, Text: p.right.path(), Err: err}
 		}
 		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
 			return err

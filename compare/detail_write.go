@@ -22,7 +22,7 @@ type detailWriter struct {
 }
 
 func newDetailWriter(p *detailPair, d DetailOptions, out string) *detailWriter {
-	return &detailWriter{pair: p, opt: d, names: newDetailNames(out, d.Op, p.mine.Path, d.Input, d.Slot)}
+	return &detailWriter{pair: p, opt: d, names: newDetailNames(out, d.Op, p.left.Path, d.Input, d.Slot)}
 }
 
 // write writes everything and returns what there is to tell. What is not the
@@ -143,8 +143,8 @@ func (w *detailWriter) writeSummary(limits [4]float64) error {
 	}
 	defer f.Discard()
 	p := w.pair
-	fmt.Fprintf(f, "TotalCount:%d\nNPUDump:%s\nGroundTruth:%s\nFormat:%s\n", p.left.count, p.mineName, p.goldenName, p.axes)
-	if p.left.count == 0 {
+	fmt.Fprintf(f, "TotalCount:%d\nNPUDump:%s\nGroundTruth:%s\nFormat:%s\n", p.leftData.count, p.leftName, p.rightName, p.axes)
+	if p.leftData.count == 0 {
 		limits = [4]float64{}
 	}
 	for i, name := range []string{"MinAbsoluteError", "MaxAbsoluteError", "MinRelativeError", "MaxRelativeError"} {
@@ -187,7 +187,7 @@ func (w *detailWriter) writeArray() error {
 		return err
 	}
 	defer f.Discard()
-	o := w.pair.left
+	o := w.pair.leftData
 	typ := arrayType(o.typ)
 	if o.count == 0 {
 		typ = dtype.Float64 // what numpy makes of no elements
@@ -215,7 +215,7 @@ func (w *detailWriter) writeArray() error {
 		n := min(step, o.count-at)
 		out = raw[:o.bytes(n)]
 		if err := from.ReadTile(out, at, n); err != nil {
-			return &Error{Fault: FaultBadDump, Text: w.pair.mine.Path, Err: err}
+			return &Error{Fault: FaultBadDump, Text: w.pair.left.Path, Err: err}
 		}
 		if o.big {
 			o.swap(out)

@@ -210,7 +210,7 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFi
 		row.Add(result.Because(result.BadTensor, row.Op, g.Err.Error()))
 		return nil
 	}
-	right := &goldenTensor{file: golden, tensor: g}
+	right := &rightTensor{file: golden, tensor: g}
 	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *PairError) {
 		left, view, err := originViews(st, storedOf(g))
 		if err != nil {

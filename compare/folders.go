@@ -62,8 +62,8 @@ type engine struct {
 	opt   *Folders
 	order map[*fusion.Op]int    // place in execution order
 	byKey map[string]*fusion.Op // by name as dumps spell it
-	// goldenOps are the operators of which there are golden arrays.
-	goldenOps map[string]bool
+	// rightOps are the operators of which there are golden arrays.
+	rightOps map[string]bool
 }
 
 func newEngine(f *Folders) *engine {
@@ -109,7 +109,7 @@ func (f *Folders) Groups() []Group {
 			list = append(list, e.direct(p))
 		}
 	default:
-		e.goldenOps = arrayNames(f.Right)
+		e.rightOps = arrayNames(f.Right)
 		for i, op := range byTime(f.Left) {
 			list = append(list, e.named(pairOp{index: i, left: op}))
 		}

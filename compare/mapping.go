@@ -36,7 +36,7 @@ func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
 
 func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 	base := result.MappingRow{Index: g.Index, Sequence: op.ID, Type: op.Type, Left: g.NPUNames(), Right: g.GoldenNames()}
-	files := e.mineFiles(op.Name)
+	files := e.leftFiles(op.Name)
 	if files == nil {
 		return []result.MappingRow{base}
 	}
@@ -51,7 +51,7 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 		row := base
 		row.Tensor = result.TensorName(op.Name, role(t.Input), t.Index)
 		if ref, failed := e.reference(op, t); failed == nil {
-			if golden := e.goldenFiles(ref); golden != nil {
+			if golden := e.rightFiles(ref); golden != nil {
 				row.RightPath = absolute(golden.Newest().Path)
 			}
 		}
@@ -63,8 +63,8 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 	return rows
 }
 
-// goldenFiles are the recordings of a golden tensor.
-func (e *engine) goldenFiles(ref fusion.GoldenRef) *dump.Op {
+// rightFiles are the recordings of a golden tensor.
+func (e *engine) rightFiles(ref fusion.GoldenRef) *dump.Op {
 	if e.opt.Right.Kind == dump.Offline {
 		return e.opt.Right.Op(ref.Op)
 	}

@@ -24,7 +24,7 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 	row := wholeRow(p.index)
 	row.Op, row.Type = p.left.Key, p.left.Newest().Name.OpType
 	row.Left.Names, row.Right.Names = row.Op, row.Op
-	if !e.goldenOps[p.left.Key] {
+	if !e.rightOps[p.left.Key] {
 		row.Right.Names = "*"
 		row.Add(result.Because(result.NoRightOp, row.Op))
 		out.add(row)
@@ -62,13 +62,13 @@ func (e *engine) namedTensor(ctx context.Context, row *result.Row, mine *dumpFil
 	if !e.checkOverflow(ctx, row, mine, t, s) {
 		return ctx.Err()
 	}
-	golden, failed := e.goldenArray(row, row.Op, t.Index)
+	golden, failed := e.rightArray(row, row.Op, t.Index)
 	if failed != nil {
 		row.Add(failed.Reason)
 		return nil
 	}
 	defer golden.Close()
 	// Without a graph the array's own shape is all there is to go by.
-	g := goldenShape{rule: t.OriginShape, data: golden.shape()}
+	g := rightShape{rule: t.OriginShape, data: golden.shape()}
 	return e.comparePair(ctx, row, mine, t, nil, golden, func(s stored) (plan, *PairError) { return bestPlan(row.Op, s, g) }, s)
 }

@@ -93,7 +93,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 			Constant: constants[op.Type], NoKernel: silent[op.Type],
 			Inner:   len(op.Group.Ops) > 1 && op.Inner(),
 			Skipped: op.Filtered || quantiser(op),
-			Dumped:  e.mineFiles(op.Name) != nil,
+			Dumped:  e.leftFiles(op.Name) != nil,
 			Outputs: len(op.Op.OutputDesc),
 			Final:   final[op],
 		}

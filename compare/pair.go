@@ -39,7 +39,7 @@ const (
 
 // pairing is a pair of operands ready to be computed.
 type pairing struct {
-	mine, golden *operand
+	left, right *operand
 	// count is the number of elements to compare, at most that of each side.
 	count int64
 	cfg   metric.Config
@@ -52,15 +52,15 @@ type pairing struct {
 	out *saturation
 }
 
-func newPairing(mine, golden *operand, count int64, cfg metric.Config) *pairing {
-	p := &pairing{mine: mine, golden: golden, count: count, cfg: cfg, parts: 1}
+func newPairing(left, right *operand, count int64, cfg metric.Config) *pairing {
+	p := &pairing{left: left, right: right, count: count, cfg: cfg, parts: 1}
 	if cfg.Scalar && !slices.Contains(cfg.Metrics, metric.MaxRelativeError) {
 		// The verdict on a scalar rests on it, selected or not.
 		p.cfg.Metrics = append(slices.Clone(cfg.Metrics), metric.MaxRelativeError)
 	}
 	if cfg.Numerics == metric.Exact {
-		p.wide = !mine.typ.FitsFloat32() || !golden.typ.FitsFloat32()
-		if mine.typ.Parts() == 2 && golden.typ.Parts() == 2 {
+		p.wide = !left.typ.FitsFloat32() || !right.typ.FitsFloat32()
+		if left.typ.Parts() == 2 && right.typ.Parts() == 2 {
 			p.parts = 2
 		}
 	}
@@ -83,7 +83,7 @@ type Worker struct {
 	helper   *script.Helper    // runs the user's scripts, if there are any
 }
 
-// open starts a reader of a side (0 is mine, 1 golden) that takes over the
+// open starts a reader of a side (0 is left, 1 right) that takes over the
 // buffers of the worker's last one.
 func (s *Worker) open(side int, o *operand) Elements {
 	e := o.open()
@@ -260,15 +260,15 @@ func (q *chunkQueue) put(chunk int64, r chunkResult) {
 
 // tiler reads, widens and reduces tiles for one goroutine.
 type tiler struct {
-	p    *pairing
-	s    *Worker
-	keep bool // the buffers hold the whole tensor, not one tile
-	mine Elements
-	gold Elements
+	p     *pairing
+	s     *Worker
+	keep  bool // the buffers hold the whole tensor, not one tile
+	left  Elements
+	right Elements
 }
 
 func (p *pairing) newTiler(s *Worker, keep bool) *tiler {
-	t := &tiler{p: p, s: s, keep: keep, mine: s.open(0, p.mine), gold: s.open(1, p.golden)}
+	t := &tiler{p: p, s: s, keep: keep, left: s.open(0, p.left), right: s.open(1, p.right)}
 	room := p.numbers()
 	if !keep {
 		room = min(room, metric.TileLen)
@@ -294,11 +294,11 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 	if t.p.wide {
 		x, y := t.s.x64[at:end], t.s.y64[at:end]
 		if !filled {
-			if err := t.fill64(t.p.mine, t.mine, x, lo); err != nil {
-				return &sideError{golden: false, err: err}
+			if err := t.fill64(t.p.left, t.left, x, lo); err != nil {
+				return &sideError{right: false, err: err}
 			}
-			if err := t.fill64(t.p.golden, t.gold, y, lo); err != nil {
-				return &sideError{golden: true, err: err}
+			if err := t.fill64(t.p.right, t.right, y, lo); err != nil {
+				return &sideError{right: true, err: err}
 			}
 			if t.p.out != nil {
 				leaveOut(t.p.out, x, y)
@@ -309,11 +309,11 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 	}
 	x, y := t.s.x32[at:end], t.s.y32[at:end]
 	if !filled {
-		if err := t.fill32(t.p.mine, t.mine, x, lo); err != nil {
-			return &sideError{golden: false, err: err}
+		if err := t.fill32(t.p.left, t.left, x, lo); err != nil {
+			return &sideError{right: false, err: err}
 		}
-		if err := t.fill32(t.p.golden, t.gold, y, lo); err != nil {
-			return &sideError{golden: true, err: err}
+		if err := t.fill32(t.p.right, t.right, y, lo); err != nil {
+			return &sideError{right: true, err: err}
 		}
 		if t.p.out != nil {
 			leaveOut(t.p.out, x, y)
@@ -391,8 +391,8 @@ func (t *tiler) fillReal(o *operand, from Elements, dst []float64, first int64) 
 
 // sideError tells which side a tile could not be read from.
 type sideError struct {
-	golden bool
-	err    error
+	right bool
+	err   error
 }
 
 func (e *sideError) Error() string { return e.err.Error() }

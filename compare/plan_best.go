@@ -10,7 +10,7 @@ import (
 // bestPlan prepares a tensor by what the axes mean. The golden array is the
 // truth about the logical shape: the device tensor is restored to exactly that
 // shape, so only block padding is cut.
-func bestPlan(op string, s stored, g goldenShape) (plan, *PairError) {
+func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	target, failed := targetLayout(g, s.format)
 	if failed != nil {
 		return plan{}, failed
@@ -52,7 +52,7 @@ func plain(f layout.Format) bool {
 }
 
 // restore finds a view with exactly as many elements as the golden array.
-func restore(format, target layout.Format, s stored, g goldenShape) (layout.View, bool) {
+func restore(format, target layout.Format, s stored, g rightShape) (layout.View, bool) {
 	goldenCount, _ := product(g.data)
 	count, _ := product(s.shape)
 	blocked := !plain(format)
@@ -104,7 +104,7 @@ func orderless(f layout.Format) bool { return f == layout.ND || f == layout.Rese
 
 // front cuts a tensor that is larger than the golden array along its axes, as
 // when only one side was dumped with a batch.
-func front(format, target layout.Format, s stored, g goldenShape) (layout.View, bool) {
+func front(format, target layout.Format, s stored, g rightShape) (layout.View, bool) {
 	v, err := layout.Contiguous(s.shape)
 	if !plain(format) || format != target && format != layout.ND && target != layout.ND {
 		if len(g.data) == 0 || len(s.shape) == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // oldPlan prepares a tensor the way msaccucmp.py does in rule mode.
-func oldPlan(op string, s stored, g goldenShape) (plan, *PairError) {
+func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	target, failed := targetLayout(g, s.format)
 	if failed != nil {
 		return plan{}, failed
@@ -55,7 +55,7 @@ func oldPlan(op string, s stored, g goldenShape) (plan, *PairError) {
 }
 
 // oldConvert chooses between a reshape and a converter of the old table.
-func oldConvert(op string, s stored, target layout.Format, g goldenShape) (layout.View, *PairError) {
+func oldConvert(op string, s stored, target layout.Format, g rightShape) (layout.View, *PairError) {
 	reshape := func() (layout.View, *PairError) {
 		v, err := layout.Contiguous(s.shape)
 		if err != nil || v.Len() != s.elements {

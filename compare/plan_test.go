@@ -14,32 +14,32 @@ func TestPlans(t *testing.T) {
 		name      string
 		format    layout.Format
 		shape     []int64
-		golden    goldenShape
+		golden    rightShape
 		old, best string // shape of the plan, or "" when there is none
 		remark    bool
 	}{
-		{"nd", layout.ND, shape(2, 3), goldenShape{"ND", nil, shape(2, 3)}, "(6)", "(2, 3)", false},
-		{"nd transposed", layout.ND, shape(2, 3), goldenShape{"ND", nil, shape(3, 2)}, "(6)", "(2, 3)", true},
-		{"nd longer", layout.ND, shape(9), goldenShape{"ND", nil, shape(6)}, "(6, 1, 1, 1)", "(6)", true},
-		{"nd shorter", layout.ND, shape(4), goldenShape{"ND", nil, shape(5)}, "", "", false},
-		{"channels", layout.NC1HWC0, shape(1, 1, 4, 4, 16), goldenShape{"NCHW", shape(1, 3, 4, 4), shape(1, 3, 4, 4)}, "(1, 3, 4, 4)", "(1, 3, 4, 4)", false},
-		{"file in the other order", layout.NC1HWC0, shape(1, 1, 4, 5, 16), goldenShape{"NCHW", shape(1, 6, 4, 5), shape(1, 4, 5, 6)}, "(1, 4, 5, 6)", "(1, 4, 5, 6)", false},
-		{"nz", layout.FractalNZ, shape(2, 2, 16, 16), goldenShape{"ND", shape(20, 30), shape(20, 30)}, "(20, 30)", "(20, 30)", false},
-		{"nz implausible", layout.FractalNZ, shape(2, 2, 16, 16), goldenShape{"ND", shape(3, 30), shape(3, 30)}, "", "", false},
-		{"nz vector", layout.FractalNZ, shape(2, 1, 16, 16), goldenShape{"ND", shape(30), shape(30)}, "(1, 30)", "(30)", false},
-		{"weights", layout.FractalZ, shape(20, 1, 16, 16), goldenShape{"HWCN", shape(4, 5, 3, 2), shape(4, 5, 3, 2)}, "(4, 5, 3, 2)", "(4, 5, 3, 2)", false},
-		{"weights to nhwc", layout.FractalZ, shape(20, 1, 16, 16), goldenShape{"NHWC", shape(2, 4, 5, 3), shape(2, 4, 5, 3)}, "", "(2, 4, 5, 3)", false},
-		{"nhwc network", layout.NC1HWC0, shape(1, 2, 7, 7, 16), goldenShape{"NHWC", shape(1, 7, 7, 32), shape(1, 7, 7, 32)}, "(1, 7, 7, 32)", "(1, 7, 7, 32)", false},
-		{"larger batch", layout.NC1HWC0, shape(2, 1, 4, 4, 16), goldenShape{"NCHW", shape(1, 3, 4, 4), shape(1, 3, 4, 4)}, "(1, 3, 4, 4)", "(1, 3, 4, 4)", true},
-		{"volume", layout.NDC1HWC0, shape(1, 2, 2, 3, 3, 16), goldenShape{"NCDHW", shape(1, 20, 2, 3, 3), shape(1, 20, 2, 3, 3)}, "(1, 20, 2, 3, 3)", "(1, 20, 2, 3, 3)", false},
-		{"unknown layout", layout.ND, shape(2), goldenShape{"NCWH", nil, shape(2)}, "", "", false},
-		{"no layout named", layout.NC1HWC0, shape(1, 1, 2, 2, 16), goldenShape{"", nil, shape(1, 1, 2, 2, 16)}, "(1, 1, 2, 2, 16)", "(1, 1, 2, 2, 16)", false},
-		{"no elements", layout.ND, shape(0, 3), goldenShape{"ND", nil, shape(0, 3)}, "(0, 3)", "(0, 3)", false},
-		{"scalar", layout.ND, shape(), goldenShape{"ND", nil, shape()}, "(1)", "()", false},
+		{"nd", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(2, 3)}, "(6)", "(2, 3)", false},
+		{"nd transposed", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(3, 2)}, "(6)", "(2, 3)", true},
+		{"nd longer", layout.ND, shape(9), rightShape{"ND", nil, shape(6)}, "(6, 1, 1, 1)", "(6)", true},
+		{"nd shorter", layout.ND, shape(4), rightShape{"ND", nil, shape(5)}, "", "", false},
+		{"channels", layout.NC1HWC0, shape(1, 1, 4, 4, 16), rightShape{"NCHW", shape(1, 3, 4, 4), shape(1, 3, 4, 4)}, "(1, 3, 4, 4)", "(1, 3, 4, 4)", false},
+		{"file in the other order", layout.NC1HWC0, shape(1, 1, 4, 5, 16), rightShape{"NCHW", shape(1, 6, 4, 5), shape(1, 4, 5, 6)}, "(1, 4, 5, 6)", "(1, 4, 5, 6)", false},
+		{"nz", layout.FractalNZ, shape(2, 2, 16, 16), rightShape{"ND", shape(20, 30), shape(20, 30)}, "(20, 30)", "(20, 30)", false},
+		{"nz implausible", layout.FractalNZ, shape(2, 2, 16, 16), rightShape{"ND", shape(3, 30), shape(3, 30)}, "", "", false},
+		{"nz vector", layout.FractalNZ, shape(2, 1, 16, 16), rightShape{"ND", shape(30), shape(30)}, "(1, 30)", "(30)", false},
+		{"weights", layout.FractalZ, shape(20, 1, 16, 16), rightShape{"HWCN", shape(4, 5, 3, 2), shape(4, 5, 3, 2)}, "(4, 5, 3, 2)", "(4, 5, 3, 2)", false},
+		{"weights to nhwc", layout.FractalZ, shape(20, 1, 16, 16), rightShape{"NHWC", shape(2, 4, 5, 3), shape(2, 4, 5, 3)}, "", "(2, 4, 5, 3)", false},
+		{"nhwc network", layout.NC1HWC0, shape(1, 2, 7, 7, 16), rightShape{"NHWC", shape(1, 7, 7, 32), shape(1, 7, 7, 32)}, "(1, 7, 7, 32)", "(1, 7, 7, 32)", false},
+		{"larger batch", layout.NC1HWC0, shape(2, 1, 4, 4, 16), rightShape{"NCHW", shape(1, 3, 4, 4), shape(1, 3, 4, 4)}, "(1, 3, 4, 4)", "(1, 3, 4, 4)", true},
+		{"volume", layout.NDC1HWC0, shape(1, 2, 2, 3, 3, 16), rightShape{"NCDHW", shape(1, 20, 2, 3, 3), shape(1, 20, 2, 3, 3)}, "(1, 20, 2, 3, 3)", "(1, 20, 2, 3, 3)", false},
+		{"unknown layout", layout.ND, shape(2), rightShape{"NCWH", nil, shape(2)}, "", "", false},
+		{"no layout named", layout.NC1HWC0, shape(1, 1, 2, 2, 16), rightShape{"", nil, shape(1, 1, 2, 2, 16)}, "(1, 1, 2, 2, 16)", "(1, 1, 2, 2, 16)", false},
+		{"no elements", layout.ND, shape(0, 3), rightShape{"ND", nil, shape(0, 3)}, "(0, 3)", "(0, 3)", false},
+		{"scalar", layout.ND, shape(), rightShape{"ND", nil, shape()}, "(1)", "()", false},
 	} {
 		n, _ := product(c.shape)
 		s := stored{format: c.format, shape: c.shape, elements: n}
-		for which, planner := range map[string]func(string, stored, goldenShape) (plan, *PairError){"old": oldPlan, "best": bestPlan} {
+		for which, planner := range map[string]func(string, stored, rightShape) (plan, *PairError){"old": oldPlan, "best": bestPlan} {
 			want := c.best
 			if which == "old" {
 				want = c.old
@@ -88,7 +88,7 @@ func TestBestPlanReshaped(t *testing.T) {
 		{"a graph in another order", layout.NCHW, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NHWC", "(1, 3, 5, 6)", false},
 	} {
 		n, _ := product(c.shape)
-		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, goldenShape{layout: c.layout, data: c.golden})
+		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, rightShape{layout: c.layout, data: c.golden})
 		got := ""
 		if failed == nil {
 			got = shapeText(p.shape)

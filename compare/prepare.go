@@ -29,7 +29,7 @@ type stored struct {
 }
 
 // golden describes the array a tensor is compared with.
-type goldenShape struct {
+type rightShape struct {
 	layout string  // layout name from the graph, may be empty
 	rule   []int64 // shape the graph declares, may be empty
 	data   []int64 // shape of the array itself
@@ -106,7 +106,7 @@ func oldScalarLike(shape []int64) bool {
 // targetLayout reads the golden layout's name. NHWC and NCHW are corrected by
 // the data: when the array does not have the shape that the graph declares but
 // the same shape in the other axis order, it was saved in that order.
-func targetLayout(g goldenShape, own layout.Format) (layout.Format, *PairError) {
+func targetLayout(g rightShape, own layout.Format) (layout.Format, *PairError) {
 	if g.layout == "" {
 		return own, nil
 	}
@@ -135,7 +135,7 @@ func permuted(dims []int64, axes ...int) []int64 {
 
 // samePlan compares two framework arrays: their shapes must agree, and nothing
 // is converted.
-func samePlan(op string, s stored, g goldenShape) (plan, *PairError) {
+func samePlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if !slices.Equal(s.shape, g.data) {
 		return plan{}, shapesDiffer(op, s.shape, g.data)
 	}

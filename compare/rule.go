@@ -82,7 +82,7 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) Found 
 	var first, last *fusion.Op
 	var firstTime, lastTime uint64
 	for _, op := range g.Ops {
-		time, ok := e.mineTime(op.Name)
+		time, ok := e.leftTime(op.Name)
 		if !ok || op.Filtered {
 			continue
 		}
@@ -148,9 +148,9 @@ func (e *engine) place(row *result.Row, key string) {
 // ruleOp compares the tensors of one operator: those its dump holds.
 func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *Worker) (rows []result.Row, failed, err error) {
 	base := e.groupRow(g, op)
-	mine, err := e.openMine(op.Name)
+	mine, err := e.openLeft(op.Name)
 	if err != nil {
-		base.Add(missingMine(op.Name, op.Type, err))
+		base.Add(missingLeft(op.Name, op.Type, err))
 		return []result.Row{base}, err, nil
 	}
 	defer mine.Close()
@@ -158,7 +158,7 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 	if e.opt.dialect().allOrNothing {
 		if bad := mine.allBad(); bad != nil {
 			mine.Close()
-			base.Add(missingMine(op.Name, op.Type, bad))
+			base.Add(missingLeft(op.Name, op.Type, bad))
 			return []result.Row{base}, bad, nil
 		}
 	}

@@ -59,7 +59,7 @@ func leaveOut[F float32 | float64](s *saturation, x, y []F) {
 // secondLook computes the pair without the elements that saturated, if there
 // are any.
 func (p *pairing) secondLook(ctx context.Context, first *metric.Result, s *Worker) (*result.Saturated, error) {
-	out := saturationOf(p.mine.typ, &first.Facts)
+	out := saturationOf(p.left.typ, &first.Facts)
 	if out == nil {
 		return nil, nil
 	}

@@ -38,7 +38,7 @@ func (e *engine) helper(ctx context.Context, s *Worker) (*script.Helper, error) 
 }
 
 // runScripts fills the columns of user algorithms.
-func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, minePath, goldenPath string, s *Worker) error {
+func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, leftPath, rightPath string, s *Worker) error {
 	if e.opt.Scripts == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, mi
 			if mine, golden, err = p.arrays(ctx, s); err != nil {
 				return err
 			}
-			mine.File, golden.File = minePath, goldenPath
+			mine.File, golden.File = leftPath, rightPath
 		}
 		if row.Custom == nil {
 			row.Custom = map[string]string{}
@@ -91,11 +91,11 @@ func (p *pairing) arrays(ctx context.Context, s *Worker) (mine, golden *script.A
 			return nil, nil, err
 		}
 		n := min(metric.TileLen, p.count-at)
-		if err := t.fill32(whole.mine, t.mine, s.x32[:n], at); err != nil {
-			return nil, nil, &sideError{golden: false, err: err}
+		if err := t.fill32(whole.left, t.left, s.x32[:n], at); err != nil {
+			return nil, nil, &sideError{right: false, err: err}
 		}
-		if err := t.fill32(whole.golden, t.gold, s.y32[:n], at); err != nil {
-			return nil, nil, &sideError{golden: true, err: err}
+		if err := t.fill32(whole.right, t.right, s.y32[:n], at); err != nil {
+			return nil, nil, &sideError{right: true, err: err}
 		}
 		mine.Data, golden.Data = appendFloats(mine.Data, s.x32[:n]), appendFloats(golden.Data, s.y32[:n])
 	}
@@ -111,7 +111,7 @@ func appendFloats(b []byte, v []float32) []byte {
 
 // convertByScript brings a tensor to the golden layout with a user's
 // conversion, if there is one for the pair. The result is a tensor in memory.
-func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g goldenShape, s *Worker) (*memoryTensor, error) {
+func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g rightShape, s *Worker) (*memoryTensor, error) {
 	if e.opt.Scripts == nil {
 		return nil, nil
 	}

@@ -33,27 +33,27 @@ func (f *dumpFile) Close() error {
 	return f.Reader.Close()
 }
 
-// openMine opens the newest dump of an operator of the graph.
-func (e *engine) openMine(op string) (*dumpFile, error) {
-	files := e.mineFiles(op)
+// openLeft opens the newest dump of an operator of the graph.
+func (e *engine) openLeft(op string) (*dumpFile, error) {
+	files := e.leftFiles(op)
 	if files == nil {
 		return nil, &MissingError{op}
 	}
 	return e.openDump(files)
 }
 
-// mineFiles are the recordings of an operator. Of a quantised framework model
+// leftFiles are the recordings of an operator. Of a quantised framework model
 // the first output is all there is.
-func (e *engine) mineFiles(op string) *dump.Op {
+func (e *engine) leftFiles(op string) *dump.Op {
 	if e.opt.Left.Kind == dump.Offline {
 		return e.opt.Left.Op(op)
 	}
 	return e.opt.Left.Output(op, 0)
 }
 
-// mineTime is when the newest dump of an operator was written.
-func (e *engine) mineTime(op string) (uint64, bool) {
-	files := e.mineFiles(op)
+// leftTime is when the newest dump of an operator was written.
+func (e *engine) leftTime(op string) (uint64, bool) {
+	files := e.leftFiles(op)
 	if files == nil {
 		return 0, false
 	}
@@ -76,9 +76,9 @@ func byTime(f *dump.Folder) []*dump.Op {
 	return ops
 }
 
-// missingMine is the reason of a row without a dump. The old tool says the
+// missingLeft is the reason of a row without a dump. The old tool says the
 // same of a file it cannot read; here the cause is added.
-func missingMine(op, opType string, err error) result.Reason {
+func missingLeft(op, opType string, err error) result.Reason {
 	if _, missing := err.(*MissingError); missing {
 		return result.Because(result.NoLeftDump, op, opType)
 	}
@@ -136,8 +136,8 @@ func (f *dumpFile) tensors(inputs, outputs bool) []*dump.Tensor {
 	return list
 }
 
-// goldenTensor is the right side of a pair.
-type goldenTensor struct {
+// rightTensor is the right side of a pair.
+type rightTensor struct {
 	file   *dumpFile
 	tensor *dump.Tensor
 	// array: the file is a framework array and not a device dump.
@@ -145,26 +145,26 @@ type goldenTensor struct {
 	view  layout.View
 }
 
-func (g *goldenTensor) Close()          { g.file.Close() }
-func (g *goldenTensor) path() string    { return g.file.Path }
-func (g *goldenTensor) typ() dtype.Type { return g.tensor.Type }
-func (g *goldenTensor) shape() []int64  { return shapeOf(g.tensor) }
-func (g *goldenTensor) operand() (*operand, error) {
+func (g *rightTensor) Close()          { g.file.Close() }
+func (g *rightTensor) path() string    { return g.file.Path }
+func (g *rightTensor) typ() dtype.Type { return g.tensor.Type }
+func (g *rightTensor) shape() []int64  { return shapeOf(g.tensor) }
+func (g *rightTensor) operand() (*operand, error) {
 	return viewOperand(g.file, g.tensor.Offset, g.tensor.Type, g.tensor.BigEndian, g.view)
 }
 
-// openGolden opens the golden tensor the graph names.
-func (e *engine) openGolden(row *result.Row, ref fusion.GoldenRef) (*goldenTensor, *PairError) {
+// openRight opens the golden tensor the graph names.
+func (e *engine) openRight(row *result.Row, ref fusion.GoldenRef) (*rightTensor, *PairError) {
 	if e.opt.Right.Numpy {
-		return e.goldenArray(row, ref.Op, int(ref.Index))
+		return e.rightArray(row, ref.Op, int(ref.Index))
 	}
 	if e.opt.Right.Kind != dump.Offline {
 		// Golden files in the form of a dump hold one output each.
-		return e.goldenArray(row, ref.Op, int(ref.Index))
+		return e.rightArray(row, ref.Op, int(ref.Index))
 	}
 	files := e.opt.Right.Op(ref.Op)
 	if files == nil {
-		return nil, noGolden(row.Op, row.Tensor())
+		return nil, noRight(row.Op, row.Tensor())
 	}
 	file, err := e.openDump(files)
 	if err != nil {
@@ -177,11 +177,11 @@ func (e *engine) openGolden(row *result.Row, ref fusion.GoldenRef) (*goldenTenso
 	return e.asGolden(row, file, &file.Outputs[ref.Index])
 }
 
-// goldenArray opens the newest array of output index of a framework operator.
-func (e *engine) goldenArray(row *result.Row, op string, index int) (*goldenTensor, *PairError) {
+// rightArray opens the newest array of output index of a framework operator.
+func (e *engine) rightArray(row *result.Row, op string, index int) (*rightTensor, *PairError) {
 	files := e.opt.Right.Output(op, index)
 	if files == nil {
-		return nil, noGolden(row.Op, row.Tensor())
+		return nil, noRight(row.Op, row.Tensor())
 	}
 	file, err := e.openDump(files)
 	if err != nil {
@@ -200,8 +200,8 @@ func (e *engine) goldenArray(row *result.Row, op string, index int) (*goldenTens
 
 // asGolden checks a tensor and takes it as the right side. It closes the file
 // when that fails.
-func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*goldenTensor, *PairError) {
-	g := &goldenTensor{file: file, tensor: t}
+func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*rightTensor, *PairError) {
+	g := &rightTensor{file: file, tensor: t}
 	err := t.Err
 	if err == nil {
 		g.view, err = t.View()

@@ -25,13 +25,13 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 		row.Add(failed.Reason)
 		return nil
 	}
-	golden, failed := e.openGolden(row, ref)
+	golden, failed := e.openRight(row, ref)
 	if failed != nil {
 		row.Add(failed.Reason)
 		return nil
 	}
 	defer golden.Close()
-	g := goldenShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
+	g := rightShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
 	d := e.opt.dialect()
 	planner := d.plan
 	quantised := e.opt.Left.Kind == dump.Quant // a framework model: nothing has a device layout
@@ -83,16 +83,16 @@ func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *Pa
 	case fusion.GoldenNoProducer:
 		return ref, planFailed(result.GraphProducer, lookup.Part)
 	}
-	return ref, noGolden(op.Name, tensor)
+	return ref, noRight(op.Name, tensor)
 }
 
-func noGolden(op, tensor string) *PairError {
+func noRight(op, tensor string) *PairError {
 	return planFailed(result.NoRightTensor, op, tensor)
 }
 
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
-func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *goldenTensor,
+func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *rightTensor,
 	prepare func(stored) (plan, *PairError), s *Worker) error {
 	setTypes(row, t, golden.tensor)
 	d := e.opt.dialect()
@@ -167,7 +167,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		}
 		path := mine.Path
 		var side *sideError
-		if errors.As(err, &side) && side.golden {
+		if errors.As(err, &side) && side.right {
 			path = golden.path()
 		}
 		row.Add(result.Because(result.BadFile, row.Op, path, err.Error()))
@@ -177,11 +177,11 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
-	minePath, goldenPath := mine.Path, golden.path()
+	leftPath, rightPath := mine.Path, golden.path()
 	if d.longPaths {
-		minePath, goldenPath = absolute(minePath), absolute(goldenPath)
+		leftPath, rightPath = absolute(leftPath), absolute(rightPath)
 	}
-	setResult(row, values, minePath, goldenPath)
+	setResult(row, values, leftPath, rightPath)
 	return nil
 }
 

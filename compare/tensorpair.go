@@ -64,7 +64,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		}
 		name := leftName
 		var side *sideError
-		if errors.As(err, &side) && side.golden {
+		if errors.As(err, &side) && side.right {
 			name = rightName
 		}
 		row.Add(result.Because(result.BadFile, row.Op, name, err.Error()))
