@@ -140,11 +140,11 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	case len(op.Group.Ops) > 1 && op.Inner():
 		return nil, faultf(FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
 	}
-	mine, err := e.openLeft(op.Name)
+	left, err := e.openLeft(op.Name)
 	if err != nil {
 		return nil, &PairError{Reason: missingLeft(op.Name, op.Type, err), Cause: err}
 	}
-	p := &detailPair{left: mine, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
+	p := &detailPair{left: left, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {
 		p.close()
 		return nil, err
@@ -216,12 +216,12 @@ func (p *detailPair) asStored(op string, t *dump.Tensor) error {
 }
 
 // detailTarget is the order both sides are brought to.
-func detailTarget(own, golden layout.Format) layout.Format {
+func detailTarget(own, right layout.Format) layout.Format {
 	switch own {
 	case layout.NDHWC, layout.NCDHW, layout.DHWCN, layout.NDC1HWC0:
 		return layout.NCDHW
 	case layout.FractalZ:
-		return golden
+		return right
 	}
 	return layout.NCHW
 }

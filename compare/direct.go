@@ -22,17 +22,17 @@ type pairOp struct {
 
 // pairOps numbers the operators: those of the left side in the time order of
 // their newest files, then those only the right side has, in its order.
-func pairOps(mine, golden *dump.Folder) []pairOp {
+func pairOps(left, right *dump.Folder) []pairOp {
 	var out []pairOp
 	partner := map[string]*dump.Op{}
-	for _, op := range byTime(golden) {
+	for _, op := range byTime(right) {
 		partner[op.Key] = op
 	}
-	for _, op := range byTime(mine) {
+	for _, op := range byTime(left) {
 		out = append(out, pairOp{len(out), op, partner[op.Key]})
 		delete(partner, op.Key)
 	}
-	for _, op := range byTime(golden) {
+	for _, op := range byTime(right) {
 		if partner[op.Key] == op {
 			out = append(out, pairOp{len(out), nil, op})
 		}

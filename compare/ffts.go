@@ -24,8 +24,8 @@ func (f *Folders) revision() func([]result.Row) {
 }
 
 // markSliced notes that a row is one of a sliced operator.
-func (e *engine) markSliced(row *result.Row, mine *dumpFile) {
-	if !mine.merged && mine.Slices == nil {
+func (e *engine) markSliced(row *result.Row, left *dumpFile) {
+	if !left.merged && left.Slices == nil {
 		return
 	}
 	row.Facts.Sliced = true

@@ -282,10 +282,10 @@ func (j Job) findGraph(s *Session) (string, error) {
 	for _, w := range warnings {
 		s.Warnings = append(s.Warnings, w.String())
 	}
-	mine := s.Folders.Left
-	matches := GraphsOf(mine, candidates)
+	left := s.Folders.Left
+	matches := GraphsOf(left, candidates)
 	if len(matches) == 0 {
-		return "", &GraphFolderError{Dir: dir, Dumps: mine.Dir, Graphs: len(candidates)}
+		return "", &GraphFolderError{Dir: dir, Dumps: left.Dir, Graphs: len(candidates)}
 	}
 	s.Found, s.How = matches[0].Candidate.Model.Path, matches[0].How
 	return s.Found, nil
@@ -294,9 +294,9 @@ func (j Job) findGraph(s *Session) (string, error) {
 // GraphsOf returns the graphs that dumps can belong to, the best first: judged
 // by the folders the dumps are in, <time>/<device>/<model>/<model id>/<step>,
 // and by their operators.
-func GraphsOf(mine *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
+func GraphsOf(left *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
 	d := graph.DumpFolder{Device: -1}
-	if parts := strings.Split(filepath.ToSlash(filepath.Clean(mine.Dir)), "/"); len(parts) >= 5 {
+	if parts := strings.Split(filepath.ToSlash(filepath.Clean(left.Dir)), "/"); len(parts) >= 5 {
 		d.Model = parts[len(parts)-3]
 		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {
 			d.Device = n
@@ -305,7 +305,7 @@ func GraphsOf(mine *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch
 			d.Time = t
 		}
 	}
-	for _, op := range mine.Ops {
+	for _, op := range left.Ops {
 		d.Ops = append(d.Ops, graph.DumpOp{Type: op.Newest().Name.OpType, Name: op.Key})
 	}
 	return graph.MatchDump(d, candidates)

@@ -41,18 +41,18 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 		return []result.MappingRow{base}
 	}
 	base.LeftPath = absolute(files.Newest().Path)
-	mine, err := e.openDump(files)
+	left, err := e.openDump(files)
 	if err != nil {
 		return []result.MappingRow{base}
 	}
-	defer mine.Close()
+	defer left.Close()
 	var rows []result.MappingRow
-	for _, t := range mine.tensors(!dequantiser(op), !quantiser(op)) {
+	for _, t := range left.tensors(!dequantiser(op), !quantiser(op)) {
 		row := base
 		row.Tensor = result.TensorName(op.Name, role(t.Input), t.Index)
 		if ref, failed := e.reference(op, t); failed == nil {
-			if golden := e.rightFiles(ref); golden != nil {
-				row.RightPath = absolute(golden.Newest().Path)
+			if right := e.rightFiles(ref); right != nil {
+				row.RightPath = absolute(right.Newest().Path)
 			}
 		}
 		rows = append(rows, row)

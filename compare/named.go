@@ -30,25 +30,25 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 		out.add(row)
 		return nil
 	}
-	mine, err := e.openDump(p.left)
+	left, err := e.openDump(p.left)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
 		out.Failed = err
 		out.add(row)
 		return nil
 	}
-	defer mine.Close()
-	row.Left.File = mine.Path
-	outputs := mine.tensors(false, true)
+	defer left.Close()
+	row.Left.File = left.Path
+	outputs := left.tensors(false, true)
 	if len(outputs) == 0 {
-		row.Add(result.Because(result.NoOutputs, row.Op, mine.Path))
+		row.Add(result.Because(result.NoOutputs, row.Op, left.Path))
 		out.add(row)
 	}
 	for _, t := range outputs {
 		r := row
 		r.Role, r.Slot = result.Output, t.Index
 		e.place(&r, p.left.Key)
-		if err := e.namedTensor(ctx, &r, mine, t, s); err != nil {
+		if err := e.namedTensor(ctx, &r, left, t, s); err != nil {
 			return err
 		}
 		out.add(r)
@@ -56,19 +56,19 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 	return nil
 }
 
-func (e *engine) namedTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) error {
+func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) error {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, mine, t, s) {
+	if !e.checkOverflow(ctx, row, left, t, s) {
 		return ctx.Err()
 	}
-	golden, failed := e.rightArray(row, row.Op, t.Index)
+	right, failed := e.rightArray(row, row.Op, t.Index)
 	if failed != nil {
 		row.Add(failed.Reason)
 		return nil
 	}
-	defer golden.Close()
+	defer right.Close()
 	// Without a graph the array's own shape is all there is to go by.
-	g := rightShape{rule: t.OriginShape, data: golden.shape()}
-	return e.comparePair(ctx, row, mine, t, nil, golden, func(s stored) (plan, *PairError) { return bestPlan(row.Op, s, g) }, s)
+	g := rightShape{rule: t.OriginShape, data: right.shape()}
+	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return bestPlan(row.Op, s, g) }, s)
 }

@@ -12,7 +12,7 @@ import (
 // checkOverflow fills the OverFlow cell of a tensor of the left side, which does
 // not depend on what it is compared with. It is false, and the row has the
 // reason, when the tensor cannot be read.
-func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) bool {
+func (e *engine) checkOverflow(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) bool {
 	if !e.opt.Overflow {
 		return true
 	}
@@ -20,7 +20,7 @@ func (e *engine) checkOverflow(ctx context.Context, row *result.Row, mine *dumpF
 	if t.Type != dtype.Float16 || t.Err != nil {
 		return true
 	}
-	yes, err := mine.overflows(ctx, t, e.opt.dialect(), s)
+	yes, err := left.overflows(ctx, t, e.opt.dialect(), s)
 	if err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
 		return false

@@ -18,14 +18,14 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if !ok {
 		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
-	golden := g.data
+	right := g.data
 	scalar := oldScalarLike(s.shape)
 	var v layout.View
 	var err error
 	if scalar || target == layout.ND && s.format != layout.FractalNZ && s.format != layout.NDC1HWC0 {
 		// Nothing is converted, and both arrays stay flat.
 		v, err = layout.Contiguous([]int64{s.elements})
-		golden = []int64{goldenCount}
+		right = []int64{goldenCount}
 		if n, ok := product(s.shape); ok && n == 0 {
 			v, err = layout.Contiguous(s.shape) // an array without elements keeps its shape
 		}
@@ -40,12 +40,12 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	}
 	if s.format != layout.ND || !scalar && v.Len() != goldenCount {
 		before := v.Dims
-		if v, err = v.SliceLike(golden); err != nil {
+		if v, err = v.SliceLike(right); err != nil {
 			var mismatch *layout.SliceError
 			if errors.As(err, &mismatch) {
 				return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
 			}
-			return plan{}, shapesDiffer(op, before, golden)
+			return plan{}, shapesDiffer(op, before, right)
 		}
 	}
 	if v.Len() != goldenCount {

@@ -61,8 +61,8 @@ func planFailed(kind result.Kind, args ...string) *PairError {
 	return &PairError{Reason: result.Because(kind, args...)}
 }
 
-func shapesDiffer(op string, mine, golden []int64) *PairError {
-	return planFailed(result.ShapesDiffer, op, shapeText(mine), shapeText(golden))
+func shapesDiffer(op string, left, right []int64) *PairError {
+	return planFailed(result.ShapesDiffer, op, shapeText(left), shapeText(right))
 }
 
 func shapeText(dims []int64) string { return result.ShapeText(dims) }

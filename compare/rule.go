@@ -148,21 +148,21 @@ func (e *engine) place(row *result.Row, key string) {
 // ruleOp compares the tensors of one operator: those its dump holds.
 func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *Worker) (rows []result.Row, failed, err error) {
 	base := e.groupRow(g, op)
-	mine, err := e.openLeft(op.Name)
+	left, err := e.openLeft(op.Name)
 	if err != nil {
 		base.Add(missingLeft(op.Name, op.Type, err))
 		return []result.Row{base}, err, nil
 	}
-	defer mine.Close()
-	base.Left.File = mine.Path
+	defer left.Close()
+	base.Left.File = left.Path
 	if e.opt.dialect().allOrNothing {
-		if bad := mine.allBad(); bad != nil {
-			mine.Close()
+		if bad := left.allBad(); bad != nil {
+			left.Close()
 			base.Add(missingLeft(op.Name, op.Type, bad))
 			return []result.Row{base}, bad, nil
 		}
 	}
-	for _, t := range mine.tensors(!dequantiser(op), !quantiser(op)) {
+	for _, t := range left.tensors(!dequantiser(op), !quantiser(op)) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -171,14 +171,14 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		if p, output, err := e.opt.Rules.Producer(op, t.Index); t.Input && err == nil {
 			row.Facts.Producer = result.Port{Op: p.Name, Index: output}
 		}
-		e.markSliced(&row, mine)
-		if err := e.ruleTensor(ctx, op, &row, mine, t, s); err != nil {
+		e.markSliced(&row, left)
+		if err := e.ruleTensor(ctx, op, &row, left, t, s); err != nil {
 			return nil, nil, err
 		}
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		base.Add(result.Because(result.NoTensors, op.Name, mine.Path))
+		base.Add(result.Because(result.NoTensors, op.Name, left.Path))
 		rows = append(rows, base)
 	}
 	return rows, nil, nil

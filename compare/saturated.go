@@ -45,8 +45,8 @@ func saturationOf(left dtype.Type, facts *metric.Facts) *saturation {
 func leaveOut[F float32 | float64](s *saturation, x, y []F) {
 	n := int64(0)
 	for i, v := range y {
-		golden, left := float64(v), float64(x[i])
-		if math.Abs(golden) >= s.beyond && !math.IsInf(golden, 0) && math.Abs(left) >= s.most && (left > 0) == (golden > 0) {
+		right, left := float64(v), float64(x[i])
+		if math.Abs(right) >= s.beyond && !math.IsInf(right, 0) && math.Abs(left) >= s.most && (left > 0) == (right > 0) {
 			x[i], y[i] = 0, 0
 			n++
 		}

@@ -42,17 +42,17 @@ func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, le
 	if e.opt.Scripts == nil {
 		return nil
 	}
-	var mine, golden *script.Array
+	var left, right *script.Array
 	for _, c := range e.opt.ValueColumns {
 		if c.Script == "" {
 			continue
 		}
-		if mine == nil {
+		if left == nil {
 			var err error
-			if mine, golden, err = p.arrays(ctx, s); err != nil {
+			if left, right, err = p.arrays(ctx, s); err != nil {
 				return err
 			}
-			mine.File, golden.File = leftPath, rightPath
+			left.File, right.File = leftPath, rightPath
 		}
 		if row.Custom == nil {
 			row.Custom = map[string]string{}
@@ -61,7 +61,7 @@ func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, le
 		if err != nil {
 			return err
 		}
-		text, messages, err := h.Compare(c.Script, mine, golden, e.opt.Scripts.Params[c.Script])
+		text, messages, err := h.Compare(c.Script, left, right, e.opt.Scripts.Params[c.Script])
 		var call *script.CallError
 		switch {
 		case errors.As(err, &call):
@@ -80,12 +80,12 @@ func (e *engine) runScripts(ctx context.Context, row *result.Row, p *pairing, le
 
 // arrays reads both sides as flat float32 arrays, the form in which the old
 // tool hands tensors to algorithms.
-func (p *pairing) arrays(ctx context.Context, s *Worker) (mine, golden *script.Array, err error) {
+func (p *pairing) arrays(ctx context.Context, s *Worker) (left, right *script.Array, err error) {
 	whole := *p
 	whole.wide, whole.parts = false, 1
 	t := whole.newTiler(s, false)
-	mine = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
-	golden = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
+	left = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
+	right = &script.Array{Type: dtype.Float32, Shape: []int64{p.count}, Data: make([]byte, 0, 4*p.count)}
 	for at := int64(0); at < p.count; at += metric.TileLen {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -97,9 +97,9 @@ func (p *pairing) arrays(ctx context.Context, s *Worker) (mine, golden *script.A
 		if err := t.fill32(whole.right, t.right, s.y32[:n], at); err != nil {
 			return nil, nil, &sideError{right: true, err: err}
 		}
-		mine.Data, golden.Data = appendFloats(mine.Data, s.x32[:n]), appendFloats(golden.Data, s.y32[:n])
+		left.Data, right.Data = appendFloats(left.Data, s.x32[:n]), appendFloats(right.Data, s.y32[:n])
 	}
-	return mine, golden, nil
+	return left, right, nil
 }
 
 func appendFloats(b []byte, v []float32) []byte {
@@ -111,7 +111,7 @@ func appendFloats(b []byte, v []float32) []byte {
 
 // convertByScript brings a tensor to the golden layout with a user's
 // conversion, if there is one for the pair. The result is a tensor in memory.
-func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Tensor, g rightShape, s *Worker) (*memoryTensor, error) {
+func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Tensor, g rightShape, s *Worker) (*memoryTensor, error) {
 	if e.opt.Scripts == nil {
 		return nil, nil
 	}
@@ -129,9 +129,9 @@ func (e *engine) convertByScript(ctx context.Context, mine *dumpFile, t *dump.Te
 	if err != nil {
 		return nil, err
 	}
-	array := &script.Array{Type: t.Type, Shape: st.shape, File: mine.Path}
+	array := &script.Array{Type: t.Type, Shape: st.shape, File: left.Path}
 	raw := make([]byte, t.Type.Bytes(st.elements))
-	if err := readFull(mine, raw, t.Offset); err != nil {
+	if err := readFull(left, raw, t.Offset); err != nil {
 		return nil, err
 	}
 	if array.Data = raw; t.Type.Numpy() == "" {

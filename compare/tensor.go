@@ -14,10 +14,10 @@ import (
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
 // an error; everything else is a reason in the row.
-func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, mine *dumpFile, t *dump.Tensor, s *Worker) error {
+func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) error {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, mine, t, s) {
+	if !e.checkOverflow(ctx, row, left, t, s) {
 		return ctx.Err()
 	}
 	ref, failed := e.reference(op, t)
@@ -25,39 +25,39 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 		row.Add(failed.Reason)
 		return nil
 	}
-	golden, failed := e.openRight(row, ref)
+	right, failed := e.openRight(row, ref)
 	if failed != nil {
 		row.Add(failed.Reason)
 		return nil
 	}
-	defer golden.Close()
-	g := rightShape{layout: ref.Layout, rule: ref.Shape, data: golden.shape()}
+	defer right.Close()
+	g := rightShape{layout: ref.Layout, rule: ref.Shape, data: right.shape()}
 	d := e.opt.dialect()
 	planner := d.plan
 	quantised := e.opt.Left.Kind == dump.Quant // a framework model: nothing has a device layout
 	if quantised {
 		planner = samePlan
 	}
-	if !golden.array {
-		g.layout, g.rule = golden.tensor.Format.String(), golden.tensor.OriginShape
+	if !right.array {
+		g.layout, g.rule = right.tensor.Format.String(), right.tensor.OriginShape
 	}
-	if d.restores && !quantised && !golden.array {
-		view, origin, err := originView(storedOf(golden.tensor))
+	if d.restores && !quantised && !right.array {
+		view, origin, err := originView(storedOf(right.tensor))
 		if err != nil {
-			row.Add(result.Because(result.BadFile, op.Name, golden.path(), err.Error()))
+			row.Add(result.Because(result.BadFile, op.Name, right.path(), err.Error()))
 			return nil
 		}
-		golden.view, g.layout, g.data = view, origin.String(), view.Dims
+		right.view, g.layout, g.data = view, origin.String(), view.Dims
 	}
 	if len(t.OriginShape) > 0 {
 		g.rule = t.OriginShape
 	}
-	made, err := e.convertByScript(ctx, mine, t, g, s)
+	made, err := e.convertByScript(ctx, left, t, g, s)
 	if err != nil {
 		row.Add(result.Because(result.ConverterFailed, op.Name, err.Error()))
 		return ctx.Err()
 	}
-	return e.comparePair(ctx, row, mine, t, made, golden, func(s stored) (plan, *PairError) { return planner(op.Name, s, g) }, s)
+	return e.comparePair(ctx, row, left, t, made, right, func(s stored) (plan, *PairError) { return planner(op.Name, s, g) }, s)
 }
 
 // reference asks the graph which golden tensor belongs to t.

@@ -32,13 +32,13 @@ func (f *Files) Groups() []compare.Group {
 func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.Row, error) {
 	r := result.Row{Index: int(p.index), Op: p.op, Role: result.Whole, Slot: -1}
 	r.Facts.Order = r.Index
-	if p.mine != nil {
-		r.Left.File = p.mine.path
-		r.Role = p.mine.role()
+	if p.left != nil {
+		r.Left.File = p.left.path
+		r.Role = p.left.role()
 	}
-	if p.golden != nil {
-		r.Right.File = p.golden.path
-		r.Role = p.golden.role()
+	if p.right != nil {
+		r.Right.File = p.right.path
+		r.Role = p.right.role()
 	}
 	why := p.reason
 	if why == nil {
@@ -47,7 +47,7 @@ func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.
 	if why == nil {
 		left, right, failed := m.open(p)
 		if failed == nil {
-			return r, w.Compare(ctx, &r, left.tensor(), right.tensor(), p.mine.path, p.golden.path)
+			return r, w.Compare(ctx, &r, left.tensor(), right.tensor(), p.left.path, p.right.path)
 		}
 		why = failed
 	}
@@ -58,16 +58,16 @@ func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.
 // check compares what the attributes say.
 func (p *pair) check() *result.Reason {
 	switch {
-	case p.mine.err != nil:
-		return unreadable(p.op, p.mine, p.mine.err)
-	case p.golden.err != nil:
-		return unreadable(p.op, p.golden, p.golden.err)
-	case p.mine.data == dataMissing:
-		return because(result.NoLeftType, p.op, p.mine.path)
-	case p.golden.data == dataMissing:
-		return because(result.NoRightType, p.op, p.golden.path)
-	case !p.mine.data.comparable(p.golden.data):
-		return because(result.TypesDiffer, p.op, p.mine.data.String(), p.mine.path, p.golden.data.String(), p.golden.path)
+	case p.left.err != nil:
+		return unreadable(p.op, p.left, p.left.err)
+	case p.right.err != nil:
+		return unreadable(p.op, p.right, p.right.err)
+	case p.left.data == dataMissing:
+		return because(result.NoLeftType, p.op, p.left.path)
+	case p.right.data == dataMissing:
+		return because(result.NoRightType, p.op, p.right.path)
+	case !p.left.data.comparable(p.right.data):
+		return because(result.TypesDiffer, p.op, p.left.data.String(), p.left.path, p.right.data.String(), p.right.path)
 	}
 	return nil
 }
@@ -83,17 +83,17 @@ func unreadable(op string, t *tensor, err error) *result.Reason {
 
 // open prepares both tensors. Only golden tensors of another device are
 // recorded in the order of their memory.
-func (m *matching) open(p *pair) (mine, golden *source, failed *result.Reason) {
-	mine, err := m.mine.open(p.mine, false)
+func (m *matching) open(p *pair) (left, right *source, failed *result.Reason) {
+	left, err := m.left.open(p.left, false)
 	if err != nil {
-		return nil, nil, unreadable(p.op, p.mine, err)
+		return nil, nil, unreadable(p.op, p.left, err)
 	}
-	device := m.golden.device
-	golden, err = m.golden.open(p.golden, device == deviceGPU || device == deviceCPU)
+	device := m.right.device
+	right, err = m.right.open(p.right, device == deviceGPU || device == deviceCPU)
 	if err != nil {
-		return nil, nil, unreadable(p.op, p.golden, err)
+		return nil, nil, unreadable(p.op, p.right, err)
 	}
-	return mine, golden, nil
+	return left, right, nil
 }
 
 // tensor hands a source to the engine, a block at a time.

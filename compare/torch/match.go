@@ -9,15 +9,15 @@ import (
 
 // pair is a row to be: two tensors, or the reason why there are not two.
 type pair struct {
-	index        int64
-	op           string // empty: unknown to my file
-	mine, golden *tensor
-	reason       *result.Reason
+	index       int64
+	op          string // empty: unknown to my file
+	left, right *tensor
+	reason      *result.Reason
 }
 
 // matching pairs the tensors of two files.
 type matching struct {
-	mine, golden *side
+	left, right *side
 	// full: inputs are recorded and compared, and the calls of an operator
 	// are paired in their order. Otherwise golden was run from recorded
 	// inputs, so that only outputs are there and order numbers agree.
@@ -28,9 +28,9 @@ type matching struct {
 	partner map[*call]*call
 }
 
-func newMatching(mine, golden *side) *matching {
-	m := &matching{mine: mine, golden: golden, taken: map[*tensor]bool{}, partner: map[*call]*call{}}
-	for _, c := range mine.calls {
+func newMatching(left, right *side) *matching {
+	m := &matching{left: left, right: right, taken: map[*tensor]bool{}, partner: map[*call]*call{}}
+	for _, c := range left.calls {
 		for _, t := range c.tensors {
 			m.full = m.full || t.input
 		}
@@ -42,21 +42,21 @@ func newMatching(mine, golden *side) *matching {
 func (m *matching) wants(t *tensor) bool { return m.full || !t.input }
 
 func (m *matching) run() {
-	golden := newCalls(m.golden)
-	mine := newCalls(m.mine)
+	right := newCalls(m.right)
+	left := newCalls(m.left)
 	var last int64
-	for _, c := range m.mine.calls {
+	for _, c := range m.left.calls {
 		last = max(last, c.order)
-		m.call(c, golden, mine.place[c])
+		m.call(c, right, left.place[c])
 	}
-	for _, c := range m.golden.calls {
+	for _, c := range m.right.calls {
 		p := pair{index: last + 1}
-		if mine := m.partner[c]; mine != nil {
-			p.index, p.op = mine.order, mine.op
+		if left := m.partner[c]; left != nil {
+			p.index, p.op = left.order, left.op
 		}
 		for _, t := range c.tensors {
 			if m.wants(t) && !m.taken[t] {
-				p.golden, p.reason = t, noMatch(t.path, "my")
+				p.right, p.reason = t, noMatch(t.path, "my")
 				m.pairs = append(m.pairs, p)
 			}
 		}
@@ -64,10 +64,10 @@ func (m *matching) run() {
 }
 
 // call pairs the tensors of one of my calls.
-func (m *matching) call(c *call, golden *calls, place int) {
-	other, names := golden.find(c.op, place, m.golden.device)
+func (m *matching) call(c *call, right *calls, place int) {
+	other, names := right.find(c.op, place, m.right.device)
 	if other != nil && !m.full {
-		other = golden.at[callKey{other.op, c.order}]
+		other = right.at[callKey{other.op, c.order}]
 	}
 	if other != nil && m.partner[other] == nil {
 		m.partner[other] = c
@@ -78,11 +78,11 @@ func (m *matching) call(c *call, golden *calls, place int) {
 		if !m.wants(t) {
 			continue
 		}
-		p := pair{index: c.order, op: c.op, mine: t}
-		if p.golden = other.tensor(t.rel, names, c); p.golden == nil {
+		p := pair{index: c.order, op: c.op, left: t}
+		if p.right = other.tensor(t.rel, names, c); p.right == nil {
 			p.reason = noMatch(t.path, "golden")
 		} else {
-			m.taken[p.golden] = true
+			m.taken[p.right] = true
 			found = true
 		}
 		m.pairs = append(m.pairs, p)
@@ -102,7 +102,7 @@ func noMatch(name, side string) *result.Reason {
 // tensor finds a tensor by its path below the call. If there is none it is
 // looked for under the name that the other device has for it, unless that is
 // the name of another tensor of mine.
-func (c *call) tensor(rel string, names map[string]string, mine *call) *tensor {
+func (c *call) tensor(rel string, names map[string]string, left *call) *tensor {
 	if c == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (c *call) tensor(rel string, names map[string]string, mine *call) *tensor {
 		return t
 	}
 	cut := strings.LastIndexByte(rel, '/') + 1
-	if other, ok := names[rel[cut:]]; ok && mine.byRel[rel[:cut]+other] == nil {
+	if other, ok := names[rel[cut:]]; ok && left.byRel[rel[:cut]+other] == nil {
 		return c.byRel[rel[:cut]+other]
 	}
 	return nil
