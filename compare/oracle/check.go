@@ -51,6 +51,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 	if err != nil {
 		return refused(findings, reasonOf(err))
 	}
+	defer call.release()
 	readings, err := call.readings()
 	if err != nil {
 		return refused(findings, reasonOf(err))
@@ -433,7 +434,7 @@ var buffers = sync.Pool{New: func() any { return new([2][]float32) }}
 
 // mostShown is how many elements that float32 explains are looked at in float64 as
 // well, to tell how near to their bound they are.
-const mostShown = 128
+const mostShown = 64
 
 // doubt is an element that float32 does not explain.
 type doubt struct {

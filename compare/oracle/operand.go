@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -27,9 +28,11 @@ type operand struct {
 	rd   *layout.Reader
 
 	f32 []float32 // all elements, once held
-	f64 []float64 // the same for types that do not fit float32
-	raw []byte
-	tmp []float64
+	// packed is set where f32 is all there is.
+	packed bool
+	f64    []float64 // the same for types that do not fit float32
+	raw    []byte
+	tmp    []float64
 
 	// address is where the tensor was on the device, 0 if the dump does not say.
 	address uint64
@@ -185,7 +188,7 @@ func (o *operand) unpack(t *dump.Tensor, to layout.Format, origin []int64, group
 	if err := p.Unpack(plain, stored, size); err != nil {
 		return refuse(BadLayout, o.name, err)
 	}
-	o.f32 = make([]float32, p.Len())
+	o.f32, o.packed = make([]float32, p.Len()), true
 	dtype.Widen32(o.typ, o.f32, plain)
 	o.shape = origin
 	o.view, err = layout.Contiguous(origin)
@@ -260,6 +263,30 @@ func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) err
 	return nil
 }
 
+// fewPlaces is the share of elements below which they are read one by one.
+const fewPlaces = 1000
+
+// spare holds memory of operands that are done with.
+var spare = sync.Pool{New: func() any { return new([]float32) }}
+
+func take32(n int) []float32 {
+	s := spare.Get().(*[]float32)
+	return grow(*s, n)
+}
+
+// release gives back what was kept of the operands. Nothing may use them after.
+func (c *Call) release() {
+	for _, list := range [][]*operand{c.slots, c.outs} {
+		for _, o := range list {
+			if o != nil && o.f32 != nil && !o.packed {
+				s := o.f32[:0]
+				o.f32 = nil
+				spare.Put(&s)
+			}
+		}
+	}
+}
+
 // hold keeps all elements, if they are not too many.
 func (o *operand) hold() (bool, error) {
 	n := o.view.Len()
@@ -269,7 +296,7 @@ func (o *operand) hold() (bool, error) {
 	case n > maxHeld || !o.fast() && n > maxHeld/2:
 		return false, nil
 	case o.fast():
-		all := make([]float32, n)
+		all := take32(int(n))
 		if err := o.Range32(0, all); err != nil {
 			return false, err
 		}
@@ -286,9 +313,12 @@ func (o *operand) hold() (bool, error) {
 
 func (o *operand) At(idx []int64, y, b []float64) error {
 	clear(b)
-	held, err := o.hold()
-	if err != nil {
-		return err
+	held, few := o.f32 != nil || o.f64 != nil, int64(len(idx))*fewPlaces < o.view.Len()
+	if !held && !few {
+		var err error
+		if held, err = o.hold(); err != nil {
+			return err
+		}
 	}
 	if held {
 		for i, k := range idx {
