@@ -168,7 +168,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.named("op", op.Op.Name)
 	w.named("type", op.Op.Type)
 	w.count("index", int64(op.Op.Index))
-	w.count("output", int64(j.Row(&op.Outputs[r.Output]).Slot))
+	w.count("output", int64(op.Outputs[r.Output].Slot))
 	w.listed("framework_ops", op.Op.Framework)
 	w.flagged("inserted", op.Op.Inserted)
 	w.causes(r.Causes)
@@ -241,7 +241,7 @@ func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tens
 		t := &list[i]
 		r := j.Row(t)
 		w.open('{')
-		w.count("index", int64(r.Slot))
+		w.count("index", int64(t.Slot))
 		w.named("verdict", t.Verdict.String())
 		w.causes(t.Causes)
 		w.key("metrics")

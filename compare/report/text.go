@@ -126,7 +126,7 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	} else if f := op.Op.Framework; len(f) > 0 && !(len(f) == 1 && f[0] == op.Op.Name) {
 		name.add(Dim, s.say("root.framework", s.list(f, 3)))
 	}
-	name.add(Plain, s.say("root.output", row.Slot))
+	name.add(Plain, s.say("root.output", out.Slot))
 	lines := []Line{name}
 
 	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))

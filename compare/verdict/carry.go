@@ -36,10 +36,10 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 	var rel, abs float64
 	slots := len(op.Op.Inputs)
 	for i := range op.Inputs {
-		slots = max(slots, j.table.Rows[op.Inputs[i].Row].Slot+1)
+		slots = max(slots, op.Inputs[i].Slot+1)
 	}
 	for slot := range slots {
-		t := op.input(j.table, slot)
+		t := op.input(slot)
 		var from result.Port
 		if slot < len(op.Op.Inputs) {
 			from = op.Op.Inputs[slot]
@@ -52,7 +52,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 			continue
 		}
 		if t == nil || t.Verdict == Uncompared {
-			t = producer.output(j.table, from.Index)
+			t = producer.output(from.Index)
 		}
 		s := source{roots: origins[j.place[from.Op]], sure: true}
 		if t != nil && t.Verdict != Uncompared {

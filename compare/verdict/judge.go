@@ -76,7 +76,7 @@ func (j *judge) gather() {
 			ops = append(ops, Operator{Op: result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}})
 		}
 		op := &ops[at]
-		t := Tensor{Row: i}
+		t := Tensor{Row: i, Slot: r.Slot}
 		switch r.Role {
 		case result.Output:
 			op.Outputs = append(op.Outputs, t)
@@ -91,6 +91,7 @@ func (j *judge) gather() {
 		c := &j.table.Checks[i]
 		j.checks[result.Port{Op: c.Op, Index: c.Output}] = c
 	}
+	j.lookBehind(ops, index)
 	slices.SortStableFunc(ops, func(a, b Operator) int {
 		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
 	})
@@ -100,7 +101,7 @@ func (j *judge) gather() {
 	for i := range ops {
 		op := &ops[i]
 		j.byName[op.Op.Name], j.place[op.Op.Name] = op, i
-		bySlot := func(a, b Tensor) int { return cmp.Compare(j.table.Rows[a.Row].Slot, j.table.Rows[b.Row].Slot) }
+		bySlot := func(a, b Tensor) int { return cmp.Compare(a.Slot, b.Slot) }
 		slices.SortStableFunc(op.Outputs, bySlot)
 		slices.SortStableFunc(op.Inputs, bySlot)
 	}
@@ -112,13 +113,13 @@ func (j *judge) judgeTensors(op *Operator) {
 	equal := len(op.Inputs) > 0
 	for i := range op.Inputs {
 		t := &op.Inputs[i]
-		*t = j.tensor(t.Row, false)
+		*t = j.tensor(op, *t, false)
 		j.passSaturation(t, j.producerOf(op, t))
 		r := &j.table.Rows[t.Row]
 		equal = equal && r.Compared && r.Result.Facts.Known && r.Result.Facts.BitEqual
 	}
 	for i := range op.Outputs {
-		op.Outputs[i] = j.tensor(op.Outputs[i].Row, equal)
+		op.Outputs[i] = j.tensor(op, op.Outputs[i], equal)
 		if movers[op.Op.Type] {
 			for k := range op.Inputs {
 				j.passSaturation(&op.Outputs[i], &op.Inputs[k])
@@ -132,8 +133,7 @@ func (j *judge) judgeTensors(op *Operator) {
 func (j *judge) hearCheck(op *Operator) {
 	for i := range op.Outputs {
 		t := &op.Outputs[i]
-		r := &j.table.Rows[t.Row]
-		c := j.checks[result.Port{Op: op.Op.Name, Index: r.Slot}]
+		c := j.checks[result.Port{Op: op.Op.Name, Index: t.Slot}]
 		if c == nil || !c.Known {
 			continue
 		}
@@ -141,9 +141,9 @@ func (j *judge) hearCheck(op *Operator) {
 		if c.Amplification > op.Sensitive { // not NaN
 			op.Sensitive = c.Amplification
 		}
-		if limit, on := j.profile.limit(Unexplained, subjectOf(r)); on && c.Wrong {
+		if limit, on := j.profile.limit(Unexplained, j.about(op, t)); on && c.Wrong {
 			t.Causes = append(t.Causes, Cause{Kind: Unexplained, Value: c.Ratio, Limit: limit, First: -1})
-			j.profile.waive(r.Tensor(), t.Causes, j.day)
+			j.profile.waive(j.tensorName(op, t), t.Causes, j.day)
 			t.settle()
 		}
 	}

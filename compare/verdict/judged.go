@@ -72,8 +72,12 @@ type Cause struct {
 
 // Tensor is a judged row.
 type Tensor struct {
-	// Row is the place of the row in the table.
-	Row     int
+	// Row is the place of the row in the table, Slot which output or input of
+	// the operator it is.
+	Row, Slot int
+	// Seen: the operator was not recorded. This is its output as a consumer
+	// recorded it, and the row is that of the consumer's input.
+	Seen    bool
 	Verdict Verdict
 	Causes  []Cause
 	// Jump is how the error compares with what the inputs explain, zero where

@@ -112,10 +112,9 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 	have := map[int]bool{}
 	for i := range op.Inputs {
 		t := &op.Inputs[i]
-		r := &j.table.Rows[t.Row]
 		if t.Verdict != Uncompared {
 			rows = append(rows, t.Row)
-			have[r.Slot] = true
+			have[t.Slot] = true
 		}
 	}
 	for slot, p := range op.Op.Inputs {
@@ -125,8 +124,8 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 		from := j.byName[p.Op]
 		switch {
 		case from == nil || from.Op.Constant || from.Op.Feed:
-		case p.Index >= 0 && from.output(j.table, p.Index) != nil && from.output(j.table, p.Index).Verdict != Uncompared:
-			rows = append(rows, from.output(j.table, p.Index).Row)
+		case p.Index >= 0 && from.output(p.Index) != nil && from.output(p.Index).Verdict != Uncompared:
+			rows = append(rows, from.output(p.Index).Row)
 		default:
 			return nil, false
 		}
@@ -143,9 +142,9 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 }
 
 // output is the judged output of a number, nil if there is none.
-func (o *Operator) output(t *result.Table, index int) *Tensor {
+func (o *Operator) output(index int) *Tensor {
 	for i := range o.Outputs {
-		if t.Rows[o.Outputs[i].Row].Slot == index {
+		if o.Outputs[i].Slot == index {
 			return &o.Outputs[i]
 		}
 	}
@@ -153,9 +152,9 @@ func (o *Operator) output(t *result.Table, index int) *Tensor {
 }
 
 // input is the judged input of a slot, nil if there is none.
-func (o *Operator) input(t *result.Table, slot int) *Tensor {
+func (o *Operator) input(slot int) *Tensor {
 	for i := range o.Inputs {
-		if t.Rows[o.Inputs[i].Row].Slot == slot {
+		if o.Inputs[i].Slot == slot {
 			return &o.Inputs[i]
 		}
 	}
@@ -194,7 +193,7 @@ func (j *judge) jumps() {
 				continue // recomputed, and explained by its inputs
 			}
 			r := &j.table.Rows[t.Row]
-			s := subjectOf(r)
+			s := j.about(op, t)
 			before := len(t.Causes)
 			look := func(kind Kind, value float64) bool {
 				limit, on := j.profile.limit(kind, s)
@@ -213,7 +212,7 @@ func (j *judge) jumps() {
 				t.Jump.Beyond = true
 			}
 			if len(t.Causes) > before {
-				j.profile.waive(r.Tensor(), t.Causes, j.day)
+				j.profile.waive(j.tensorName(op, t), t.Causes, j.day)
 				t.settle()
 			}
 		}

@@ -137,8 +137,25 @@ type subject struct {
 	role    result.Role
 }
 
-func subjectOf(r *result.Row) subject {
-	return subject{r.Op, r.Type, coarser(r.Left.DType, r.Right.DType), r.Role}
+// about is what rules are matched against for a tensor of an operator, which for
+// an output seen at a consumer is not what its row names.
+func (j *judge) about(op *Operator, t *Tensor) subject {
+	r := &j.table.Rows[t.Row]
+	s := subject{op.Op.Name, op.Op.Type, coarserOf(r), r.Role}
+	if t.Seen {
+		s.role = result.Output
+	} else if r.Type != "" {
+		s.typ = r.Type
+	}
+	return s
+}
+
+// tensorName is the name of a tensor in waivers.
+func (j *judge) tensorName(op *Operator, t *Tensor) string {
+	if t.Seen {
+		return result.TensorName(op.Op.Name, result.Output, t.Slot)
+	}
+	return j.table.Rows[t.Row].Tensor()
 }
 
 func (r *Rule) matches(s subject) bool {

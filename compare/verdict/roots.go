@@ -34,6 +34,9 @@ func (j *judge) roots(out *Judged) {
 	}
 	j.dropIdle(out)
 	j.follow(out)
+	if len(out.Roots) == 0 && len(j.table.Checks) == 0 {
+		j.firstInOrder(out)
+	}
 }
 
 // anyInputs tells whether inputs were compared.
@@ -50,7 +53,7 @@ func (j *judge) anyInputs() bool {
 
 // firstInOrder is all that can be said without a graph: what was bad first.
 func (j *judge) firstInOrder(out *Judged) {
-	for _, state := range []State{StateBad, StateSuspect} {
+	for _, state := range []State{StateBad, StateInherited, StateSuspect} {
 		for i := range j.operators {
 			op := &j.operators[i]
 			if op.State != state {
@@ -61,6 +64,9 @@ func (j *judge) firstInOrder(out *Judged) {
 				continue
 			}
 			r.Certainty = Order
+			if op.State == StateInherited {
+				op.State = StateBad
+			}
 			for k := i + 1; k < len(j.operators); k++ {
 				if j.operators[k].State == StateBad {
 					r.Inherited++
@@ -78,6 +84,7 @@ type walked struct {
 	edge    bool     // an input is bad though its producer is good
 	nan     bool     // an input has NaN or Inf, or it is not known
 	amiss   bool     // an input is bad or suspect
+	known   bool     // one is, and so is what produces it
 	unknown bool     // an input of which nothing is known at all
 }
 
@@ -88,10 +95,10 @@ func (j *judge) walk(op *Operator) walked {
 	seen := map[string]bool{op.Op.Name: true}
 	slots := max(len(op.Op.Inputs), 0)
 	for i := range op.Inputs {
-		slots = max(slots, j.table.Rows[op.Inputs[i].Row].Slot+1)
+		slots = max(slots, op.Inputs[i].Slot+1)
 	}
 	for slot := range slots {
-		t := op.input(j.table, slot)
+		t := op.input(slot)
 		var from result.Port
 		if slot < len(op.Op.Inputs) {
 			from = op.Op.Inputs[slot]
@@ -117,6 +124,7 @@ func (j *judge) look(w *walked, t *Tensor, from result.Port, seen map[string]boo
 		}
 		if t.Verdict == Bad {
 			w.amiss = true
+			w.known = w.known || producer == nil // nobody knows who made it, which accuses nobody here
 			if producer != nil && !j.explains(w, producer, from.Index, seen) {
 				w.edge = true
 			}
@@ -143,7 +151,7 @@ func (j *judge) troubled(op *Operator, index int) bool {
 	if op == nil {
 		return false
 	}
-	t := op.output(j.table, index)
+	t := op.output(index)
 	return t != nil && (t.Verdict == Bad || t.Verdict == Suspect)
 }
 
@@ -151,13 +159,13 @@ func (j *judge) troubled(op *Operator, index int) bool {
 // while nothing was compared. It tells whether an error was met on the way, or
 // something that hides one.
 func (j *judge) explains(w *walked, producer *Operator, index int, seen map[string]bool) bool {
-	if out := producer.output(j.table, index); out != nil && out.Verdict != Uncompared {
+	if out := producer.output(index); out != nil && out.Verdict != Uncompared {
 		m := measureOf(&j.table.Rows[out.Row])
 		w.nan = w.nan || j.nonFinite(out.Row) || m.diverged()
 		if out.Verdict == Good {
 			return false
 		}
-		w.amiss = true
+		w.amiss, w.known = true, true
 		return true
 	}
 	if !computes(&producer.Op) {
@@ -170,7 +178,7 @@ func (j *judge) explains(w *walked, producer *Operator, index int, seen map[stri
 	w.region = append(w.region, producer.Op.Name)
 	w.nan = true // it may well have one
 	for slot, from := range producer.Op.Inputs {
-		j.look(w, producer.input(j.table, slot), from, seen)
+		j.look(w, producer.input(slot), from, seen)
 	}
 	return true
 }
@@ -214,7 +222,7 @@ func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool
 	}
 	fresh := j.freshNonFinite(op, w)
 	jumps := has(Kind.Jump)
-	explained := w.amiss && !w.edge || len(from) > 0
+	explained := w.known || len(from) > 0
 	if op.State == StateSuspect {
 		r.Certainty = Likely
 		r.Second = explained
@@ -227,8 +235,8 @@ func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool
 	case explained:
 		r.Second = true
 		return r, jumps && j.beyond(op)
-	case w.edge: // a bad input that nothing upstream explains
-		r.Edge, r.Certainty, r.Region = true, Region, w.region
+	case w.amiss: // a bad input that nothing upstream explains
+		r.Edge, r.Certainty, r.Region = w.edge, Region, w.region
 	case len(w.region) > 0:
 		r.Certainty, r.Region = Region, w.region
 	}

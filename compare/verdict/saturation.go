@@ -28,14 +28,13 @@ func (j *judge) passSaturation(t, from *Tensor) {
 // producerOf is the judged output that an input was made from, nil if it is not
 // known.
 func (j *judge) producerOf(op *Operator, in *Tensor) *Tensor {
-	r := &j.table.Rows[in.Row]
-	port := r.Facts.Producer
-	if port.Op == "" && r.Slot < len(op.Op.Inputs) {
-		port = op.Op.Inputs[r.Slot]
+	port := j.table.Rows[in.Row].Facts.Producer
+	if port.Op == "" && in.Slot < len(op.Op.Inputs) {
+		port = op.Op.Inputs[in.Slot]
 	}
 	from := j.byName[port.Op]
 	if from == nil {
 		return nil
 	}
-	return from.output(j.table, port.Index)
+	return from.output(port.Index)
 }

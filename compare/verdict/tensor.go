@@ -10,9 +10,8 @@ import (
 // tensor judges a row by the limits of the profile. equalInputs tells that all
 // inputs of the operator are known to be equal on both sides, element by
 // element. Jumps are looked for later, when all rows have been seen.
-func (j *judge) tensor(row int, equalInputs bool) Tensor {
-	t := Tensor{Row: row}
-	r := &j.table.Rows[row]
+func (j *judge) tensor(op *Operator, t Tensor, equalInputs bool) Tensor {
+	r := &j.table.Rows[t.Row]
 	if !r.Compared {
 		return t
 	}
@@ -20,8 +19,8 @@ func (j *judge) tensor(row int, equalInputs bool) Tensor {
 	if m.unknown() {
 		return t
 	}
-	t.Causes = j.causes(r, &m, equalInputs)
-	j.profile.waive(r.Tensor(), t.Causes, j.day)
+	t.Causes = j.causes(r, &m, j.about(op, &t), equalInputs)
+	j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
 	t.settle()
 	return t
 }
@@ -43,9 +42,8 @@ func (t *Tensor) settle() {
 }
 
 // causes lists what limits a compared row does not keep.
-func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
+func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) []Cause {
 	var list []Cause
-	s := subjectOf(r)
 	// over adds a cause whose value is beyond its limit. NaN is beyond any.
 	over := func(kind Kind, value float64, count, first int64) {
 		limit, on := j.profile.limit(kind, s)
@@ -86,7 +84,7 @@ func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
 			}
 			return list
 		}
-		if tol := j.profile.ToleranceFor(r.Op, r.Type, s.dtype); tol.Abs+tol.Rel > 0 {
+		if tol := j.profile.ToleranceFor(s.op, s.typ, s.dtype); tol.Abs+tol.Rel > 0 {
 			over(Tolerance, share(f.Outside), f.Outside, f.Worst.Index)
 		}
 		if m.finite == 0 {
@@ -96,7 +94,7 @@ func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
 		over(NaN, 1, 0, -1)
 		return list
 	}
-	if errors := j.errors(r, m, over); errors && j.underflow(r, m) {
+	if errors := j.errors(r, m, s, over); errors && j.underflow(r, m) {
 		// Numbers that the coarser dtype cannot tell from zero are no error.
 		kept := list[:0]
 		for _, c := range list {
@@ -113,10 +111,10 @@ func (j *judge) causes(r *result.Row, m *measure, equalInputs bool) []Cause {
 // errors looks at the sizes of errors: by relative error where there is but one
 // number to speak of, else by cosine and distance. It tells whether a limit
 // was not kept.
-func (j *judge) errors(r *result.Row, m *measure, over func(Kind, float64, int64, int64)) bool {
+func (j *judge) errors(r *result.Row, m *measure, s subject, over func(Kind, float64, int64, int64)) bool {
 	found := false
 	tell := func(kind Kind, value float64) {
-		limit, on := j.profile.limit(kind, subjectOf(r))
+		limit, on := j.profile.limit(kind, s)
 		within := value <= limit
 		if kind == Cosine {
 			within = value >= limit
