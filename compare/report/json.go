@@ -69,6 +69,32 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	return w.err
 }
 
+// WriteSaved writes what [ReadJSON] needs and nothing else, for faces that carry
+// the table with them: no operators with their verdicts, which come out again
+// when the table is judged. own, if not nil, writes the value of one more member,
+// "page", which ReadJSON passes over.
+func WriteSaved(to io.Writer, j *verdict.Judged, own []byte) error {
+	w := &jsonWriter{to: to, fresh: true}
+	w.open('{')
+	w.member("schema", Schema)
+	w.line()
+	w.key("profile")
+	w.profile(j.Profile)
+	w.member("verdict", j.Verdict.String())
+	w.line()
+	w.key("table")
+	w.table(j)
+	if own != nil {
+		w.line()
+		w.key("page")
+		w.item()
+		w.b = append(w.b, own...)
+	}
+	w.b = append(w.b, "\n}\n"...)
+	w.flush()
+	return w.err
+}
+
 // member writes a member that is a text, on a line of its own.
 func (w *jsonWriter) member(name, text string) {
 	w.line()

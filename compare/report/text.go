@@ -121,10 +121,8 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 		name.add(style, op.Op.Type+" ")
 	}
 	name.add(style, op.Op.Name)
-	if op.Op.Inserted {
-		name.add(Dim, s.say("root.inserted"))
-	} else if f := op.Op.Framework; len(f) > 0 && !(len(f) == 1 && f[0] == op.Op.Name) {
-		name.add(Dim, s.say("root.framework", s.list(f, 3)))
+	if origin := s.origin(&op.Op); origin != "" {
+		name.add(Dim, origin)
 	}
 	name.add(Plain, s.say("root.output", out.Slot))
 	lines := []Line{name}
@@ -134,19 +132,38 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	if r.Noise {
 		lines = append(lines, plainLine(s.say("root.noise")))
 	}
-	follows := s.say("root.alone")
+	return append(lines, plainLine(s.follows(j, r, t.most())))
+}
+
+// origin says what an operator was made from, nothing where that is the
+// framework's operator of its own name.
+func (s speaker) origin(op *result.Operator) string {
+	f := op.Framework
+	switch {
+	case op.Inserted:
+		return s.say("root.inserted")
+	case len(f) > 0 && !(len(f) == 1 && f[0] == op.Name):
+		return s.say("root.framework", s.list(f, 3))
+	}
+	return ""
+}
+
+// follows says who inherits from a root and which outputs of the network its
+// error reaches.
+func (s speaker) follows(j *verdict.Judged, r *verdict.Root, most int) string {
+	text := s.say("root.alone")
 	switch {
 	case r.Inherited > 0 && r.Certainty == verdict.Order:
-		follows = s.say("root.after", r.Inherited)
+		text = s.say("root.after", r.Inherited)
 	case r.Inherited > 0:
-		follows = s.say("root.inherited", r.Inherited)
+		text = s.say("root.inherited", r.Inherited)
 	case slices.ContainsFunc(j.Operators, func(op verdict.Operator) bool { return op.State == verdict.StateInherited && len(op.From) == 0 }):
-		follows = s.say("root.unknown")
+		text = s.say("root.unknown")
 	}
 	if len(r.Reaches) > 0 {
-		follows += s.say("also") + s.say("root.reaches", s.list(r.Reaches, t.most()))
+		text += s.say("also") + s.say("root.reaches", s.list(r.Reaches, most))
 	}
-	return append(lines, plainLine(follows))
+	return text
 }
 
 // causes says the causes of a root. That the error jumps goes without saying where

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"precision/compare/verdict"
+)
+
+// Card is what there is to say of a root, piece by piece, for faces that lay it
+// out themselves.
+type Card struct {
+	// Type and Name are those of the operator; Origin says what it was made
+	// from, empty where that is the operator of its own name.
+	Type, Name, Origin string
+	// Causes are in words, with value and limit.
+	Causes []string
+	// Certainty says how far it is proven, Noise that a second run is off as
+	// much (or is empty), Follows who inherits and what is reached.
+	Certainty, Noise, Follows string
+}
+
+// Card says what there is to say of a root.
+func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
+	s := t.speaker()
+	op := &j.Operators[r.Operator]
+	c := Card{Type: clean(op.Op.Type), Name: clean(op.Op.Name), Origin: clean(s.origin(&op.Op))}
+	row := j.Row(&op.Outputs[r.Output])
+	for _, text := range s.causes(row, r.Causes) {
+		c.Causes = append(c.Causes, clean(text))
+	}
+	c.Certainty = clean(s.certainty(op, r, t.most()))
+	if r.Noise {
+		c.Noise = s.say("root.noise")
+	}
+	c.Follows = clean(s.follows(j, r, t.most()))
+	return c
+}
+
+// Ground says what the verdict rests on: coverage, profile, pairing, recordings,
+// bits, baseline and warnings; and what stands out beside the roots.
+func (t Text) Ground(j *verdict.Judged) []Line { return append(t.beside(j), t.ground(j)...) }
