@@ -14,6 +14,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/report"
+	"precision/compare/report/html"
 	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/internal/progress"
@@ -166,8 +167,10 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	judged := verdict.Judge(out.Table, opts)
 	trips := judged.Trips(f.judge.gates())
-	show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
-	if err := f.judge.write(judged, show.lang); err != nil {
+	if !f.judge.toStdout() {
+		show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
+	}
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil

@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"precision/compare"
 	"precision/compare/oracle"
 	"precision/compare/report"
+	"precision/compare/report/html"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/graph/read"
-	"precision/internal/msg"
 	"precision/internal/progress"
 )
 
@@ -23,7 +24,7 @@ import (
 // is written, and what it makes of the exit status.
 type judgeFlags struct {
 	profile, baseline, second string
-	json, junit, sarif        string
+	json, junit, sarif, html  string
 	threshold, failBelow      float64
 	gate                      gateFlag
 	check                     bool
@@ -44,6 +45,7 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.junit, "junit", "", text("junit"))
 	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
+	set.StringVar(&f.html, "html", "", text("html"))
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
 	set.Var(&f.gate, "gate", text("gate"))
@@ -150,13 +152,24 @@ func openTable(path string) (*report.Saved, error) {
 	return saved, nil
 }
 
-// write writes the judged table in the forms that were asked for.
-func (f *judgeFlags) write(j *verdict.Judged, lang msg.Lang) error {
+// write writes the judged table in the forms that were asked for; "-" is stdout.
+func (f *judgeFlags) write(stdout io.Writer, j *verdict.Judged, o html.Options) error {
+	lang := o.Lang
+	if f.html != "" && !compare.LaidOut(j.Table) {
+		compare.LayOut(j.Table)
+	}
+	page := func(w io.Writer, j *verdict.Judged) error { return html.Write(w, j, o) }
 	for _, form := range []struct {
 		path  string
 		write func(io.Writer, *verdict.Judged) error
-	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}} {
-		if form.path == "" {
+	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}, {f.html, page}} {
+		switch form.path {
+		case "":
+			continue
+		case "-":
+			if err := form.write(stdout, j); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := writeWhole(form.path, func(w io.Writer) error { return form.write(w, j) }); err != nil {
@@ -164,6 +177,12 @@ func (f *judgeFlags) write(j *verdict.Judged, lang msg.Lang) error {
 		}
 	}
 	return nil
+}
+
+// toStdout tells whether one of the forms goes to stdout, where nothing else is
+// said then.
+func (f *judgeFlags) toStdout() bool {
+	return slices.Contains([]string{f.json, f.junit, f.sarif, f.html}, "-")
 }
 
 // status is the exit status of a judged table.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"precision/compare/report"
+	"precision/compare/report/html"
 	"precision/compare/verdict"
 	"precision/internal/msg"
 )
@@ -80,7 +81,9 @@ func (f *reportFlags) run(e env, path string) (int, error) {
 	}
 	judged := verdict.Judge(saved.Table, opts)
 	trips := judged.Trips(f.judge.gates())
-	show.judged(report.Text{Lang: show.lang}, judged, trips, "")
+	if !f.judge.toStdout() {
+		show.judged(report.Text{Lang: show.lang}, judged, trips, "")
+	}
 	if lines := report.OperatorLines(judged); f.number > 0 || f.judge.set["sort"] {
 		if err := report.SortOperators(lines, f.sort); err != nil {
 			return exitUsage, err
@@ -90,20 +93,38 @@ func (f *reportFlags) run(e env, path string) (int, error) {
 		}
 		fmt.Fprintf(e.stdout, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
 	}
-	if err := f.judge.write(judged, show.lang); err != nil {
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil
 }
 
-// openAny reads a table that was saved as JSON or as csv.
+// openAny reads a table that was saved as JSON, as a page or as csv.
 func openAny(path string) (*report.Saved, []error, error) {
-	if begins(path) == '{' {
+	switch begins(path) {
+	case '{':
 		saved, err := openTable(path)
+		return saved, nil, err
+	case '<':
+		saved, err := openPage(path)
 		return saved, nil, err
 	}
 	table, warnings, err := report.OpenCSV(path)
 	return &report.Saved{Table: table}, warnings, err
+}
+
+// openPage reads the table that a page carries.
+func openPage(path string) (*report.Saved, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	saved, err := html.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return saved, nil
 }
 
 // begins is the first character of a file that is no blank, 0 if there is none.

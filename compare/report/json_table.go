@@ -230,6 +230,8 @@ func opSet(at func(int) *result.Operator) set {
 			flags("dumped", func(i int) *bool { return &at(i).Dumped }),
 			integers("outputs", func(i int) *int { return &at(i).Outputs }),
 			flags("final", func(i int) *bool { return &at(i).Final }),
+			integers("x", func(i int) *int { return &at(i).X }),
+			integers("y", func(i int) *int { return &at(i).Y }),
 		},
 		parts: []part{sparse("inputs",
 			func(row int, yield func(*result.Port)) { eachOf(at(row).Inputs, yield) },

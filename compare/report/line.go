@@ -72,6 +72,10 @@ func Render(lines []Line, width int, paint func(Style, string) string) string {
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return uniseg.StringWidth(text) }
 
+// Clean makes visible what a terminal or a viewer would obey: control characters,
+// and those that turn the direction of text.
+func Clean(text string) string { return clean(text) }
+
 // clean makes what a terminal would obey visible: control characters, and those
 // that turn the direction of text.
 func clean(text string) string {

@@ -113,4 +113,7 @@ type Operator struct {
 	Outputs int
 	// Final are outputs of the network.
 	Final bool
+	// X and Y are its place in a picture of the network, the centre of its
+	// box; all 0 where none was laid out.
+	X, Y int
 }

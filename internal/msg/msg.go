@@ -113,6 +113,20 @@ func (l Lang) Has(key string) bool {
 	return ok
 }
 
+// Under gives all messages whose keys begin with one of the prefixes, as they
+// stand in the files: for a face that fills them itself.
+func (l Lang) Under(prefixes ...string) map[string]string {
+	some := map[string]string{}
+	for key, text := range tables[l]() {
+		for _, p := range prefixes {
+			if strings.HasPrefix(key, p) {
+				some[key] = text
+			}
+		}
+	}
+	return some
+}
+
 // T is the message of a key with its arguments, as fmt.Sprintf. A key without
 // a message stands for itself.
 func (l Lang) T(key string, args ...any) string {

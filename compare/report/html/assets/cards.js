@@ -1,0 +1,109 @@
+// cards.js: the verdict, the roots as cards, and the commands to go on with.
+
+import {t, el, show, spoken} from './text.js';
+import {signs} from './marks.js';
+import {state, select, on} from './state.js';
+
+let shown = 4; // cards that are open
+
+export function verdictView(m) {
+  const draw = () => {
+    const s = spoken();
+    const head = document.getElementById('headline');
+    head.className = 'verdict ' + m.verdict;
+    head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[m.verdict] ?? ''),
+      el('span', {}, s.headline.map(x => el('span.' + (x.s ?? 'plain'), {}, x.t))));
+    const sides = document.getElementById('sides');
+    sides.replaceChildren(
+      el('span', {}, t('left') + ' ', el('code', {}, show(m.meta.left_dir ?? ''))), ' ',
+      el('span', {}, t('right') + ' ', el('code', {}, show(m.meta.right_dir ?? ''))), ' ',
+      el('span.dim', {}, [t('numerics', m.meta.numerics ?? ''), (m.meta.time ?? '').replace('T', ' ').slice(0, 16), m.meta.version ? 'precision ' + show(m.meta.version) : ''].filter(Boolean).join(' · ')));
+    const counts = document.getElementById('counts');
+    const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad'];
+    counts.replaceChildren(...names.map((name, i) => el('li.' + name, {}, el('span.sign', {'aria-hidden': 'true'}, signs[name]), ' ' + m.page.counts[i] + ' ' + t('report.word.' + name))).reverse());
+    cards(m);
+    const ground = document.getElementById('ground');
+    ground.replaceChildren(...s.ground.map(l => el('div.ground', {}, el('dt', {}, l.label), el('dd', {}, l.text.map(x => el('span.' + (x.s ?? 'plain'), {}, x.t))))));
+    const records = m.page.records ?? [];
+    const box = document.getElementById('records');
+    box.hidden = !records.length;
+    box.replaceChildren(el('h3', {}, t('records')), el('pre', {}, records.map(show).join('\n')));
+  };
+  on('lang', draw);
+  on('op', () => mark(m));
+  draw();
+}
+
+function cards(m) {
+  const s = spoken();
+  const box = document.getElementById('cards');
+  const list = (s.cards ?? []).slice(0, shown).map((c, k) => card(m, c, k));
+  const rest = m.roots.length - list.length;
+  if (rest > 0 && s.cards.length > shown) {
+    list.push(el('button.more', {type: 'button', onclick: () => { shown += 20; cards(m); }}, t('more-roots', rest)));
+  }
+  box.replaceChildren(...list);
+  mark(m);
+}
+
+function mark(m) {
+  document.querySelectorAll('#cards .card').forEach((c, k) => c.classList.toggle('selected', m.roots[k].op === state.op));
+}
+
+function card(m, c, k) {
+  const r = m.roots[k];
+  const op = m.ops[r.op];
+  const sign = op.state === 'suspect' ? 'suspect' : 'bad';
+  return el('article.card.' + sign, {tabindex: 0, 'aria-label': c.Name, onclick: () => select(r.op, r.row),
+    onkeydown: e => { if (e.key === 'Enter' && e.target === e.currentTarget) select(r.op, r.row); }},
+  el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[sign]), el('span.number', {}, m.roots.length > 1 ? t('root-n', k + 1) : t('root')), el('b', {}, c.Type), el('span.name', {}, c.Name), c.Origin ? el('span.dim', {}, c.Origin) : null),
+  el('ul.causes', {}, c.Causes.map(x => el('li', {}, x))),
+  el('p', {}, c.Certainty),
+  el('p', {}, c.Follows),
+  c.Noise ? el('p', {}, c.Noise) : null,
+  el('div.commands', {}, commands(m, r, op).map(command)));
+}
+
+/** commands are what one types next, about a root. */
+function commands(m, r, op) {
+  const list = [];
+  const q = quote;
+  const sides = '-lt ' + q(m.meta.left_dir ?? '') + (m.meta.right_dir ? ' -rt ' + q(m.meta.right_dir) : '');
+  if (m.meta.graph) {
+    list.push('precision graph ' + q(m.meta.graph) + ' -op ' + q(op.name));
+    if (m.meta.left_kind === 'npu' && m.meta.right_kind !== 'npu') list.push('precision check ' + sides + ' -g ' + q(m.meta.graph));
+  }
+  const left = m.leftFile.get(r.row);
+  const right = m.rightFile.get(r.row);
+  if (left) list.push('precision pt ' + q(left));
+  if (right && right !== left) list.push('precision pt ' + q(right));
+  return list;
+}
+
+/** quote writes a word so that a shell of Unix takes it as it is. */
+export function quote(word) { return /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'"; }
+
+/** command is a line to paste, with its button. */
+export function command(line) {
+  const button = el('button.copy', {type: 'button'}, t('copy'));
+  button.addEventListener('click', async e => {
+    e.stopPropagation();
+    await copy(line);
+    button.textContent = '✓';
+    setTimeout(() => { button.textContent = t('copy'); }, 1200);
+  });
+  return el('div.command', {}, el('code', {}, show(line)), button);
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // not allowed: as of old
+    const area = el('textarea', {});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+}

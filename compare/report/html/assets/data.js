@@ -1,0 +1,185 @@
+// data.js: the data of the page, out of its script element. Columns stay columns.
+
+/** unpack decodes what the program embedded: gzip in base64 of JSON. */
+export async function unpack() {
+  const element = document.getElementById('precision');
+  const coded = element.textContent;
+  element.textContent = '';
+  let bytes;
+  if (Uint8Array.fromBase64) {
+    bytes = Uint8Array.fromBase64(coded);
+  } else {
+    const raw = atob(coded);
+    bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  }
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const words = {NaN: NaN, Infinity: Infinity, '-Infinity': -Infinity, zero: 1};
+
+/** text is a text of a column: bytes that are no UTF-8 come in base64. */
+function text(v) { return typeof v === 'object' && v !== null ? atob(v.base64) : v; }
+
+/** numberOf reads a number of a column; what is not known is NaN. */
+export function numberOf(v) {
+  if (typeof v === 'number') return v;
+  return typeof v === 'string' ? words[v] ?? NaN : NaN;
+}
+
+/** Words is a column of texts, kept as the different ones and their places. */
+class Words {
+  constructor(raw, rows) {
+    if (raw === undefined) {
+      this.of = [''];
+      this.at = new Int32Array(rows);
+    } else if (Array.isArray(raw)) {
+      const place = new Map();
+      this.of = [];
+      this.at = Int32Array.from(raw, v => {
+        const s = text(v);
+        let p = place.get(s);
+        if (p === undefined) {
+          p = this.of.length;
+          place.set(s, p);
+          this.of.push(s);
+        }
+        return p;
+      });
+    } else {
+      this.of = raw.of.map(text);
+      this.at = Int32Array.from(raw.at);
+    }
+  }
+  get(i) { return this.of[this.at[i]]; }
+}
+
+/** model makes of the embedded JSON what the views look at. */
+export function model(file) {
+  const {table, page} = file;
+  const rows = page.rows.verdicts.length;
+  const raw = table.rows ?? {};
+  const column = (name, otherwise) => raw[name] ? i => raw[name][i] : () => otherwise;
+  const m = {
+    file, page, rows,
+    meta: table.meta, verdict: file.verdict,
+    op: new Words(raw.op, rows), type: new Words(raw.type, rows),
+    leftNames: new Words(raw.left_names, rows), rightNames: new Words(raw.right_names, rows),
+    leftFile: new Words(raw.left_file, rows), rightFile: new Words(raw.right_file, rows),
+    overflow: new Words(raw.overflow, rows),
+    roles: raw.role ?? null,
+    role: column('role', 'output'), slot: column('slot', 0), index: column('index', 0), sequence: column('sequence', 0),
+    shape: column('shape', null), compared: column('compared', 0), order: column('order', 0),
+    leftType: column('left_dtype', 0), rightType: column('right_dtype', 0),
+    leftShape: column('left_shape', null), rightShape: column('right_shape', null),
+    producer: new Words(raw.producer, rows), producerOutput: column('producer_output', 0),
+    raw, numbers: new Map(), reasons: new Map(), causes: new Map(), custom: [], customs: new Map(),
+  };
+  const sparse = (part, each) => part?.row?.forEach((row, k) => each(row, k));
+  sparse(raw.reasons, (row, k) => push(m.reasons, row, {kind: at(raw.reasons.kind, k), args: (raw.reasons.args?.[k] ?? []).map(text)}));
+  if (raw.custom) {
+    const names = new Words(raw.custom.name, raw.custom.row.length);
+    const texts = new Words(raw.custom.text, raw.custom.row.length);
+    m.custom = names.of.slice();
+    sparse(raw.custom, (row, k) => m.customs.set(row + '\n' + names.get(k), texts.get(k)));
+  }
+  const c = page.rows;
+  const waived = new Set(c.waived ?? []);
+  c.row?.forEach((row, k) => push(m.causes, row, {kind: c.kind[k], value: numberOf(c.value[k]), limit: numberOf(c.limit[k]),
+    count: c.count[k], of: c.of[k], first: c.first[k], waived: waived.has(k)}));
+  m.verdictOf = i => verdicts[c.verdicts[i]];
+  makeOperators(m, table, page);
+  return m;
+}
+
+const verdicts = {u: 'uncompared', g: 'good', s: 'suspect', b: 'bad'};
+const states = {u: 'uncompared', g: 'good', s: 'suspect', i: 'inherited', b: 'bad'};
+
+function at(words, k) { return Array.isArray(words) ? text(words[k]) : text(words.of[words.at[k]]); }
+
+function push(map, key, value) {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** makeOperators lists the operators in execution order, with their rows and edges. */
+function makeOperators(m, table, page) {
+  const raw = table.operators ?? {};
+  const listed = page.ops.at ?? [];
+  const most = listed.reduce((n, p) => Math.max(n, p + 1), 0);
+  const names = new Words(raw.name ?? [], most);
+  const types = new Words(raw.type, most);
+  const byName = new Map();
+  m.ops = listed.map((place, i) => {
+    const own = place >= 0;
+    const op = {
+      place: i, name: own ? names.get(place) : m.op.get(-1 - place), type: own ? types.get(place) : m.type.get(-1 - place),
+      state: states[page.ops.states[i]], from: page.ops.from?.[i] ?? [], factor: page.ops.factor?.[i] ?? 0, root: -1,
+      index: own ? raw.index?.[place] ?? 0 : m.index(-1 - place), order: own ? raw.order?.[place] ?? 0 : m.order(-1 - place),
+      framework: own ? (raw.framework?.[place] ?? []).map(text) : [],
+      inserted: own && !!raw.inserted?.[place], constant: own && !!raw.constant?.[place], feed: own && !!raw.feed?.[place],
+      final: own && !!raw.final?.[place], dumped: own && !!raw.dumped?.[place],
+      x: own ? raw.x?.[place] ?? 0 : 0, y: own ? raw.y?.[place] ?? 0 : 0,
+      rows: [], ins: [], outs: [], listed: own,
+    };
+    byName.set(op.name, op);
+    return op;
+  });
+  m.byName = byName;
+  page.roots?.forEach((r, k) => { m.ops[r.op].root = k; });
+  m.roots = page.roots ?? [];
+  m.opOfRow = new Int32Array(m.rows);
+  const ofName = m.op.of.map(name => byName.get(name)?.place ?? -1);
+  for (let i = 0; i < m.rows; i++) {
+    const p = ofName[m.op.at[i]];
+    m.opOfRow[i] = p;
+    if (p >= 0) m.ops[p].rows.push(i);
+  }
+  // Edges of the graph: slots count up within an operator.
+  const byPlace = new Map(m.ops.filter(o => o.listed).map(o => [listed[o.place], o]));
+  const inputs = raw.inputs;
+  m.edges = [];
+  if (inputs) {
+    const from = new Words(inputs.op, inputs.row.length);
+    inputs.row.forEach((row, k) => {
+      const to = byPlace.get(row);
+      if (!to) return;
+      const slot = to.slots = (to.slots ?? -1) + 1;
+      const source = byName.get(from.get(k));
+      if (!source) return;
+      const e = {from: source, to, output: inputs.output?.[k] ?? 0, slot};
+      m.edges.push(e);
+      to.ins.push(e);
+      source.outs.push(e);
+    });
+  }
+}
+
+/** numbers is a column of numbers by name, as float64; what is not known is NaN. */
+export function numbers(m, name) {
+  let list = m.numbers.get(name);
+  if (!list) {
+    const raw = m.raw[name];
+    list = new Float64Array(m.rows);
+    const compared = m.raw.compared;
+    for (let i = 0; i < m.rows; i++) list[i] = !compared?.[i] ? NaN : raw ? numberOf(raw[i]) : name in facts ? 0 : NaN;
+    if (name in facts && m.raw.facts) {
+      for (let i = 0; i < m.rows; i++) if (!m.raw.facts[i]) list[i] = NaN;
+    }
+    m.numbers.set(name, list);
+  }
+  return list;
+}
+
+// Columns that are left out of the file where all their numbers are 0.
+const facts = {elements: 1, finite: 1, disagree: 1, agree: 1, differ: 1, max_abs: 1, max_rel: 1, mean_error: 1, cosine: 1, distance: 1, scale: 1, outside: 1,
+  left_nan: 1, left_inf: 1, left_zero: 1, right_nan: 1, right_inf: 1, right_zero: 1, left_lo: 1, left_hi: 1, left_mean: 1, left_deviation: 1, left_rms: 1,
+  right_lo: 1, right_hi: 1, right_mean: 1, right_deviation: 1, right_rms: 1};
+
+/** tensor is the name of a row's tensor: conv1:output:0. */
+export function tensor(m, i) {
+  const role = m.role(i);
+  return role === 'operator' ? '' : m.op.get(i) + ':' + role + ':' + m.slot(i);
+}

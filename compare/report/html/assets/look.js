@@ -1,0 +1,80 @@
+// look.js: a look at the elements of a tensor: pictures of what the program counted.
+
+import {t, el, show} from './text.js';
+import {figure, coordinates, shapeText} from './format.js';
+import {colour, fit} from './marks.js';
+
+/** lookView shows what is known of the elements of a row. */
+export function lookView(m, look) {
+  const box = el('div.look', {}, el('h4', {}, t('look'), ' ', el('code', {}, show(look.tensor))));
+  if (look.pattern?.length) {
+    box.append(el('ul.patterns', {}, look.pattern.map(p => el('li', {}, el('b', {}, p.kind), ' ' + t('explains', figure(100 * p.explained, 3), p.elements), p.args ? el('code', {}, show(p.args)) : null))));
+  }
+  const pictures = el('div.pictures', {});
+  box.append(pictures);
+  if (look.histogram?.length) pictures.append(figureBox(t('histogram'), 260, 140, c => histogram(c, look), [figure(10 ** look.histogram_low), figure(10 ** look.histogram_high)], t('histogram-note', look.zeros ?? 0)));
+  if (look.density?.length) pictures.append(figureBox(t('density'), 180, 180, c => density(c, look), [figure(look.density_low), figure(look.density_high)], t('density-note')));
+  if (look.channels?.length > 1) pictures.append(figureBox(t('channels', look.channel_axis), 260, 140, c => bars(c, look.channels), ['0', String(look.channel_count - 1)], t('channels-note')));
+  if (look.map?.length) pictures.append(figureBox(t('map'), 180, 180, c => map(c, look), [], t('map-note', look.map_rows, look.map_columns)));
+  for (const [name, list] of [['first', look.first], ['largest', look.largest]]) {
+    if (!list?.length) continue;
+    box.append(el('table.elements', {}, el('caption', {}, t('elements-' + name)),
+      el('thead', {}, el('tr', {}, ['place', 'npu', 'golden', 'difference'].map(x => el('th', {}, t('element-' + x))))),
+      el('tbody', {}, list.map(e => el('tr', {}, el('td', {}, coordinates(e.index, look.shape ?? [])), el('td.number', {}, figure(Number(e.left), 6)), el('td.number', {}, figure(Number(e.right), 6)), el('td.number', {}, figure(Number(e.left) - Number(e.right))))))));
+  }
+  return box;
+}
+
+function figureBox(title, w, h, draw, ends, note) {
+  const canvas = el('canvas', {role: 'img', 'aria-label': title});
+  canvas.style.width = w + 'px';
+  canvas.style.height = h + 'px';
+  requestAnimationFrame(() => draw(canvas));
+  return el('figure', {}, el('figcaption', {}, title), canvas, ends.length ? el('div.ends', {}, el('span', {}, ends[0]), el('span', {}, ends[1])) : null, el('small.dim', {}, note));
+}
+
+function histogram(canvas, look) { columnsOf(canvas, look.histogram.map(v => Math.log10(1 + v))); }
+
+function bars(canvas, list) { columnsOf(canvas, list); }
+
+function columnsOf(canvas, list) {
+  const {g, w, h} = fit(canvas);
+  const most = Math.max(...list, 1e-300);
+  g.fillStyle = colour('accent');
+  const step = w / list.length;
+  list.forEach((v, i) => { const y = v / most * (h - 4); g.fillRect(i * step, h - y, Math.max(1, step - 1), y); });
+  g.fillStyle = colour('line');
+  g.fillRect(0, h - 1, w, 1);
+}
+
+function density(canvas, look) {
+  const n = Math.round(Math.sqrt(look.density.length));
+  const {g, w, h} = grid(canvas, look.density.map(v => Math.log10(1 + v)), n, n, true);
+  g.strokeStyle = colour('dim');
+  g.setLineDash([3, 3]);
+  g.beginPath();
+  g.moveTo(0, h);
+  g.lineTo(w, 0);
+  g.stroke();
+}
+
+function map(canvas, look) { grid(canvas, look.map, look.map_rows_kept, look.map.length / look.map_rows_kept, false); }
+
+/** grid draws numbers as shades, row by row, the first row at the bottom if flipped. */
+function grid(canvas, list, rows, cols, flipped) {
+  const {g, w, h} = fit(canvas);
+  const most = Math.max(...list, 1e-300);
+  g.fillStyle = colour('accent');
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const v = list[r * cols + c];
+      if (!(v > 0)) continue;
+      g.globalAlpha = 0.12 + 0.88 * v / most;
+      g.fillRect(c * w / cols, (flipped ? rows - 1 - r : r) * h / rows, w / cols + 0.3, h / rows + 0.3);
+    }
+  }
+  g.globalAlpha = 1;
+  g.strokeStyle = colour('line');
+  g.strokeRect(0.5, 0.5, w - 1, h - 1);
+  return {g, w, h};
+}

@@ -1,0 +1,203 @@
+// Package html renders a judged table as one page to look at: a single file
+// with the verdict, the error over execution order, a table, the graph and what
+// is known of each operator. It is opened by a double click, without network or
+// server.
+//
+// The data are embedded once, in columns: the JSON that [report.ReadJSON]
+// reads, gzipped and in base64, with one more member "page" for what the
+// page shows besides. [Read] gets it out again. The page judges nothing.
+//
+// Its script is the modules of assets/, joined in order. They are ES modules
+// that import each other by name; joined they need no import, which a file
+// opened from the disk would not be allowed: [join] makes a function of each. Nothing is fetched: the content
+// security policy of the page names the hashes of what is in it and forbids
+// all else.
+package html
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// Options of [Write].
+type Options struct {
+	// Lang is the language the page opens in; the other is a click away.
+	Lang msg.Lang
+	// Title stands in the title bar and above the verdict, as the network's
+	// name; empty takes the folder of the left side.
+	Title string
+	// Records are the lines of overflow records, if there are any.
+	Records []string
+	// NoLooks says why the elements of operators were not looked at, empty if
+	// they were or nobody asked.
+	NoLooks string
+}
+
+//go:embed assets uplot
+var assets embed.FS
+
+// modules are the files of the script, each after those it imports from.
+var modules = []string{"text", "data", "state", "format", "marks", "cards", "chart", "filter", "table", "graph", "look", "advice", "panel", "main"}
+
+// Write writes the page.
+func Write(to io.Writer, j *verdict.Judged, o Options) error {
+	head := parts()
+	title := o.Title
+	if title == "" {
+		title = j.Table.Meta.Left.Dir
+	}
+	out := &writer{to: to}
+	fmt.Fprintf(out, `<!doctype html>
+<html lang="%s">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>%s</style>
+<style>%s</style>
+</head>
+<body>
+%s
+<script type="application/gzip;base64" id="precision">`, o.Lang, head.policy, html.EscapeString(report.Clean("precision: "+title)), head.uplotStyle, head.style, head.body)
+	encoder := base64.NewEncoder(base64.StdEncoding, out)
+	zipped, err := gzip.NewWriterLevel(encoder, gzip.DefaultCompression)
+	if err != nil {
+		return err
+	}
+	own, err := page(j, o, title)
+	if err != nil {
+		return err
+	}
+	if err := report.WriteSaved(zipped, j, own); err != nil {
+		return err
+	}
+	if err := zipped.Close(); err != nil {
+		return err
+	}
+	if err := encoder.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "</script>\n<script>%s</script>\n<script type=\"module\">%s</script>\n</body>\n</html>\n", head.uplot, head.script)
+	return out.err
+}
+
+// writer keeps the first error.
+type writer struct {
+	to  io.Writer
+	err error
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	if w.err == nil {
+		_, w.err = w.to.Write(b)
+	}
+	return len(b), w.err
+}
+
+// fixed is what all pages have alike.
+type fixed struct{ uplotStyle, style, uplot, script, body, policy string }
+
+// parts joins the assets. They are part of the program: one that is missing is a
+// mistake in it, which every test finds.
+var parts = sync.OnceValue(func() *fixed {
+	p := &fixed{
+		uplotStyle: asset("uplot/uPlot.min.css"), style: asset("assets/page.css"),
+		uplot: asset("uplot/uPlot.iife.min.js"), body: asset("assets/page.html"),
+	}
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, name := range modules {
+		b.WriteString(join(name, asset("assets/"+name+".js")))
+	}
+	p.script = b.String()
+	p.policy = strings.Join([]string{
+		"default-src 'none'", "script-src " + hash(p.uplot) + " " + hash(p.script), "style-src " + hash(p.uplotStyle) + " " + hash(p.style),
+		"img-src data:", "base-uri 'none'", "form-action 'none'",
+	}, "; ")
+	return p
+})
+
+func asset(name string) string {
+	b, err := fs.ReadFile(assets, name)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// imports are the lines by which a module names what it takes of another,
+// exports what it gives.
+var (
+	imports = regexp.MustCompile(`(?m)^import \{(.*)\} from '\./(\w+)\.js';$`)
+	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|const|let|class)) (\w+)`)
+)
+
+// join makes a module a part of the one script: a function of its own, so that
+// names stay apart, which returns what the module exports.
+func join(name, module string) string {
+	var given []string
+	for _, m := range exports.FindAllStringSubmatch(module, -1) {
+		given = append(given, m[2])
+	}
+	module = exports.ReplaceAllString(module, "$1 $2")
+	module = imports.ReplaceAllStringFunc(module, func(line string) string {
+		m := imports.FindStringSubmatch(line)
+		return "const {" + strings.ReplaceAll(m[1], " as ", ": ") + "} = " + m[2] + "Module;"
+	})
+	return "const " + name + "Module = (() => {\n" + module + "return {" + strings.Join(given, ", ") + "};\n})();\n"
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+const (
+	dataBegin = `<script type="application/gzip;base64" id="precision">`
+	dataEnd   = `</script>`
+)
+
+// IsPage tells whether a file that begins like this is a page.
+func IsPage(front []byte) bool { return bytes.HasPrefix(front, []byte("<!doctype html>")) }
+
+// Read gets the table out of a page that [Write] wrote.
+func Read(from io.Reader) (*report.Saved, error) {
+	all, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	begin := bytes.Index(all, []byte(dataBegin))
+	if begin < 0 {
+		return nil, fmt.Errorf("found no data, expected %s", dataBegin)
+	}
+	begin += len(dataBegin)
+	end := bytes.Index(all[begin:], []byte(dataEnd))
+	if end < 0 {
+		return nil, fmt.Errorf("offset %d: the data have no end, expected %s", begin, dataEnd)
+	}
+	unzipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(all[begin:begin+end])))
+	if err != nil {
+		return nil, fmt.Errorf("offset %d: %w, expected gzip in base64", begin, err)
+	}
+	saved, err := report.ReadJSON(unzipped)
+	if err != nil {
+		return nil, fmt.Errorf("data at offset %d: %w", begin, err)
+	}
+	return saved, nil
+}

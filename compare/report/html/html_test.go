@@ -1,0 +1,125 @@
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
+)
+
+func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
+
+// TestRoundTrip: what a page carries gives the table back without loss, and the
+// same verdict.
+func TestRoundTrip(t *testing.T) {
+	for name, table := range map[string]network{"bad": {ops: 60, broken: 7}, "good": {ops: 40}, "no graph": {ops: 20, broken: 3, flat: true}, "hostile": {ops: 12, broken: 4, hostile: true}} {
+		j := verdict.Judge(table.table(), verdict.Options{})
+		var page bytes.Buffer
+		if err := Write(&page, j, Options{Lang: msg.Chinese}); err != nil {
+			t.Fatal(err)
+		}
+		saved, err := Read(&page)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var before, after bytes.Buffer
+		profile, err := saved.Profile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := report.WriteJSON(&before, j); err != nil {
+			t.Fatal(err)
+		}
+		if err := report.WriteJSON(&after, verdict.Judge(saved.Table, verdict.Options{Profile: profile})); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(before.Bytes(), after.Bytes()) {
+			t.Errorf("%s: the table of the page is not the one that was written", name)
+		}
+	}
+}
+
+// TestReadBad: pages that are none, or that were cut off, are refused with the
+// place.
+func TestReadBad(t *testing.T) {
+	var page bytes.Buffer
+	if err := Write(&page, verdict.Judge(network{ops: 5}.table(), verdict.Options{}), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	whole := page.String()
+	begin := strings.Index(whole, dataBegin)
+	for _, c := range []struct{ page, want string }{
+		{"", "found no data"},
+		{"<!doctype html><p>hello", "found no data"},
+		{whole[:begin+200], "have no end"},
+		{whole[:begin+200] + dataEnd, "the file ends"},
+		{dataBegin + "!!!!" + dataEnd, "illegal base64"},
+		{dataBegin + "aGVsbG8gaGVsbG8gaGVsbG8=" + dataEnd, "gzip"},
+	} {
+		if _, err := Read(strings.NewReader(c.page)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40q: %v, expected %q", c.page, err, c.want)
+		}
+	}
+}
+
+// TestTextsAreUsed: every text of the page is asked for, and every text that is
+// asked for is there.
+func TestTextsAreUsed(t *testing.T) {
+	var all strings.Builder
+	for _, name := range modules {
+		all.WriteString(asset("assets/" + name + ".js"))
+	}
+	all.WriteString(asset("assets/page.html"))
+	source := all.String()
+	known := msg.English.Under("html.")
+	for _, m := range regexp.MustCompile(`\bt\('([a-z0-9.-]+)'[,)]|data-(?:say|title)="([a-z0-9.-]+)"`).FindAllStringSubmatch(source, -1) {
+		key := m[1] + m[2]
+		if known["html."+key] == "" && !strings.HasSuffix(key, ".") {
+			t.Errorf("the page says %s, which has no text", key)
+		}
+	}
+	for key := range known {
+		key = strings.TrimPrefix(key, "html.")
+		last := key[strings.LastIndexAny(key, ".-")+1:]
+		if !strings.Contains(source, "'"+key+"'") && !strings.Contains(source, `"`+key+`"`) && !strings.Contains(source, last) && !strings.HasPrefix(key, "column.") &&
+			key != "inputs" && key != "outputs" && !strings.HasPrefix(key, "no-looks.") {
+			t.Errorf("nothing says html.%s", key)
+		}
+	}
+}
+
+// TestUplot: the chart's library is the one that was vendored.
+func TestUplot(t *testing.T) {
+	for line := range strings.Lines(asset("uplot/SHA256SUMS")) {
+		want, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		sum := sha256.Sum256([]byte(asset("uplot/" + name)))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("%s has the sha256 %s, expected %s", name, got, want)
+		}
+	}
+}
+
+// TestFixed: the parts are joined without imports left, and nothing in them ends
+// a script or asks for something from outside.
+func TestFixed(t *testing.T) {
+	p := parts()
+	if regexp.MustCompile(`(?m)^(import|export) `).MatchString(p.script) {
+		t.Error("a module is not joined")
+	}
+	for _, text := range []string{p.script, p.uplot, p.style, p.uplotStyle} {
+		if bad := regexp.MustCompile(`(?i)</(script|style)|@import|\burl\(['"]?https?|\beval\(|new Function`).FindString(text); bad != "" {
+			t.Errorf("found %q in the page", bad)
+		}
+	}
+	if !reflect.DeepEqual(p, parts()) {
+		t.Error("the parts change")
+	}
+}

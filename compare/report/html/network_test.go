@@ -1,0 +1,118 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"precision/compare"
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// network is a made-up network: a chain of operators with branches, of which
+// number broken is where an error begins, 0 for none. Every operator has two
+// inputs and one output, so that there are three rows of each.
+type network struct {
+	ops, broken int
+	// flat: no edges are known. hostile: names that would do harm if a page
+	// took them for anything but text.
+	flat, hostile bool
+}
+
+var hostile = []string{
+	`</script><img src=x onerror=alert(1)>`, `=cmd|' /C calc'!A0`, "\x00\x1b[31mred\x07", "a\u202eb\u2066c", `"><svg onload=alert(2)>`, `';alert(3);//`,
+	"<!--", "]]>", `{{constructor.constructor('alert(4)')()}}`, "\u2028\u2029", `javascript:alert(5)`, "&lt;b&gt;", string([]byte{0xff, 0xfe}),
+}
+
+func (n network) table() *result.Table {
+	r := rand.New(rand.NewPCG(1, uint64(n.ops)))
+	name := func(i int) string {
+		if n.hostile {
+			return fmt.Sprintf("%s%d", hostile[i%len(hostile)], i)
+		}
+		return fmt.Sprintf("encoder/layer_%d/attention/output/dense_%d/MatMul", i/12, i)
+	}
+	types := []string{"MatMulV2", "Add", "LayerNorm", "SoftmaxV2", "Relu", "TransData", "Conv2D"}
+	t := &result.Table{Meta: result.Meta{
+		Left: result.Side{Dir: "/data/npu/debug_0/dump", Kind: "npu"}, Right: result.Side{Dir: "/data/golden", Kind: "numpy"}, Graph: "/data/graph.txt", GraphHow: "given",
+		Pairing: result.Pairing{How: result.ByGraph}, Numerics: "exact", Time: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), Version: "1.0",
+	}}
+	for m := range metric.Metric(metric.Count) {
+		t.Meta.Metrics = append(t.Meta.Metrics, m.String())
+	}
+	if n.hostile {
+		t.Meta.Left.Dir, t.Meta.Graph, t.Meta.Warnings = hostile[0], hostile[3], hostile
+	}
+	wrong := make([]bool, n.ops)
+	for i := range n.ops {
+		op := result.Operator{Name: name(i), Type: types[i%len(types)], Index: i, Order: i, Framework: []string{name(i)}, Dumped: true, Outputs: 1, Final: i == n.ops-1}
+		if n.hostile {
+			op.Type, op.Framework = hostile[(i+3)%len(hostile)], hostile[:2]
+		}
+		from := []int{i - 1, max(i-1-r.IntN(6), 0)}
+		wrong[i] = n.broken > 0 && i == n.broken
+		for _, f := range from {
+			if f >= 0 && f < i {
+				wrong[i] = wrong[i] || wrong[f]
+				if !n.flat {
+					op.Inputs = append(op.Inputs, result.Port{Op: name(f)})
+				}
+			}
+		}
+		t.Ops = append(t.Ops, op)
+		for slot, f := range from {
+			if f >= 0 && f < i {
+				row := n.row(r, &op, result.Input, slot, wrong[f])
+				row.Facts.Producer = result.Port{Op: name(f)}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+		row := n.row(r, &op, result.Output, 0, wrong[i])
+		if i%17 == 16 && n.ops > 17 {
+			row.Compared, row.Shape, row.Result = false, nil, metric.Result{}
+			row.Reasons = []result.Reason{result.Because(result.NoRightTensor, op.Name, op.Name+":output:0")}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	compare.LayOut(t)
+	return t
+}
+
+// row is a compared pair with numbers of as many digits as real ones have.
+func (n network) row(r *rand.Rand, op *result.Operator, role result.Role, slot int, wrong bool) result.Row {
+	distance := math.Exp(r.NormFloat64()) * 3e-4
+	if wrong {
+		distance = 0.5 * (0.5 + r.Float64())
+	}
+	shape := []int64{1, 64, int64(16 + r.IntN(200)), 64}
+	count := shape[1] * shape[2] * shape[3]
+	f32 := func(v float64) float64 { return float64(float32(v)) }
+	side := func() metric.SideFacts {
+		return metric.SideFacts{Zero: r.Int64N(99), Lo: f32(-3 - r.Float64()), Hi: f32(3 + r.Float64()), Mean: r.NormFloat64() / 100, Deviation: 1 + r.Float64()/10, RMS: 1 + r.Float64()/10}
+	}
+	f := metric.Facts{Known: true, N: count, Finite: count, X: side(), Y: side(), Differ: count - r.Int64N(99), MaxAbs: f32(8 * distance * (1 + r.Float64())), MaxRel: 40 * distance * r.Float64(),
+		MeanError: distance * r.NormFloat64() / 1000, Cosine: 1 - distance*distance/2, Distance: distance, Scale: 1 + distance/1000*r.NormFloat64(), Unscaled: distance * 0.99, Outside: count,
+		FirstDisagree: metric.Element{Index: -1}, FirstDiffer: metric.Element{Index: r.Int64N(9), X: f32(r.Float64()), Y: f32(r.Float64())},
+		Worst: metric.Element{Index: r.Int64N(count), X: f32(r.Float64()), Y: f32(r.Float64())}}
+	res := metric.Result{N: count, Facts: f, FirstDisagree: metric.Element{Index: -1}}
+	for m := range metric.Metric(metric.Count) {
+		v := distance * (1 + r.Float64())
+		switch m {
+		case metric.CosineSimilarity:
+			v = f.Cosine
+		case metric.RelativeEuclideanDistance:
+			v = f.Distance
+		case metric.MaxAbsoluteError:
+			v = f.MaxAbs
+		}
+		res.Values[m], _ = metric.ValueOf(v)
+	}
+	res.Values[metric.StandardDeviation], _ = metric.ValueOf(f.X.Mean, f.X.Deviation, f.Y.Mean, f.Y.Deviation)
+	dir := fmt.Sprintf("/data/npu/debug_0/dump/20260101120000/0/network/1/0/%s.%d.%d", op.Type, op.Index, 1700000000000000+int64(op.Index)*1377)
+	return result.Row{Index: op.Index, Op: op.Name, Type: op.Type, Role: role, Slot: slot, Compared: true, Shape: shape, Result: res,
+		Left: result.Operand{Names: op.Name, File: dir, DType: dtype.Float16, Shape: shape}, Right: result.Operand{Names: op.Name, File: fmt.Sprintf("/data/golden/%d.npy", op.Index), DType: dtype.Float32, Shape: shape},
+		Facts: result.Facts{Order: op.Order}}
+}

@@ -1,0 +1,234 @@
+package html
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/dump/dtype"
+	"precision/internal/msg"
+)
+
+// pageData is the member "page": what the page shows beside the table. Lists named
+// by a plural are columns.
+type pageData struct {
+	Lang    string            `json:"lang"`
+	Title   string            `json:"title"`
+	Edges   bool              `json:"edges"`
+	Counts  []int             `json:"counts"` // operators by state
+	DTypes  map[int]string    `json:"dtypes"`
+	Metrics []string          `json:"metrics"`
+	Say     map[string]spoken `json:"say"`
+	Roots   []rootData        `json:"roots"`
+	Bits    []int             `json:"bits,omitempty"` // operators that differ first
+	Rows    rowData           `json:"rows"`
+	Ops     opData            `json:"ops"`
+	Records []string          `json:"records,omitempty"`
+	NoLooks string            `json:"no_looks,omitempty"`
+}
+
+// spoken is what is said in one language.
+type spoken struct {
+	Texts    map[string]string `json:"texts"`
+	Headline []segment         `json:"headline"`
+	Ground   []line            `json:"ground"`
+	Cards    []report.Card     `json:"cards"`
+}
+
+type segment struct {
+	Text  string `json:"t"`
+	Style string `json:"s,omitempty"`
+}
+
+type line struct {
+	Label    string    `json:"label"`
+	Segments []segment `json:"text"`
+}
+
+// rootData is a root: places of the operator and of its worst row.
+type rootData struct {
+	Op        int      `json:"op"`
+	Row       int      `json:"row"`
+	Certainty string   `json:"certainty"`
+	Causes    []string `json:"causes"`
+	Region    []string `json:"region,omitempty"`
+	Reaches   []string `json:"reaches,omitempty"`
+	Noise     bool     `json:"noise,omitempty"`
+}
+
+// rowData is the verdict of rows: a letter for each, and the causes of those that
+// have some.
+type rowData struct {
+	Verdicts string   `json:"verdicts"`
+	Row      []int    `json:"row"`
+	Kind     []string `json:"kind"`
+	Value    []number `json:"value"`
+	Limit    []number `json:"limit"`
+	Count    []int64  `json:"count"`
+	Of       []int64  `json:"of"`
+	First    []int64  `json:"first"`
+	Waived   []int    `json:"waived"` // places in these lists
+}
+
+// opData is the state of operators, in execution order.
+type opData struct {
+	// At is the place in the table's operators; -1-r where row r names one that
+	// the table does not list.
+	At     []int          `json:"at"`
+	States string         `json:"states"`
+	From   map[int][]int  `json:"from"`
+	Factor map[int]number `json:"factor"`
+}
+
+// number is written as [report.WriteJSON] writes numbers.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	switch v := float64(n); {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Infinity"`), nil
+	default:
+		return json.Marshal(v)
+	}
+}
+
+// letters are the first letters of verdicts and states, as the page reads them.
+const (
+	verdictLetters = "ugsb"
+	stateLetters   = "ugsib"
+)
+
+// page makes the member.
+func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
+	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: j.Table.Meta.Metrics,
+		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks}
+	for i := range j.Table.Rows {
+		r := &j.Table.Rows[i]
+		for _, t := range []dtype.Type{r.Left.DType, r.Right.DType} {
+			if p.DTypes[int(t)] == "" {
+				p.DTypes[int(t)] = t.String()
+			}
+		}
+	}
+	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+		p.Say[lang.String()] = speak(j, lang)
+	}
+	for i := range j.Roots {
+		r := &j.Roots[i]
+		out := &j.Operators[r.Operator].Outputs[r.Output]
+		d := rootData{Op: r.Operator, Row: out.Row, Certainty: r.Certainty.String(), Region: r.Region, Reaches: r.Reaches, Noise: r.Noise}
+		for _, c := range r.Causes {
+			d.Causes = append(d.Causes, string(c.Kind))
+		}
+		p.Roots = append(p.Roots, d)
+	}
+	if j.Bits != nil {
+		p.Bits = j.Bits.First
+	}
+	p.Ops = operators(j)
+	p.Rows = rows(j)
+	return json.Marshal(p)
+}
+
+// speak says in a language what is not put together in the page.
+func speak(j *verdict.Judged, lang msg.Lang) spoken {
+	t := report.Text{Lang: lang, Most: 20}
+	s := spoken{Texts: lang.Under("html.", "reason.", "report.word.", "report.short.")}
+	s.Headline = segments(t.Headline(j).Segments)
+	for _, l := range t.Ground(j) {
+		s.Ground = append(s.Ground, line{l.Label, segments(l.Segments)})
+	}
+	for i := range j.Roots {
+		if i == mostCards {
+			break
+		}
+		s.Cards = append(s.Cards, t.Card(j, &j.Roots[i]))
+	}
+	return s
+}
+
+// mostCards is how many roots have a card with their words; of a network with
+// more one reads the first ones, and the table has all.
+const mostCards = 200
+
+var styleNames = [...]string{report.Plain: "", report.Good: "good", report.Suspect: "suspect", report.Bad: "bad", report.Dim: "dim", report.Strong: "strong"}
+
+func segments(list []report.Segment) []segment {
+	var out []segment
+	for _, s := range list {
+		out = append(out, segment{s.Text, styleNames[s.Style]})
+	}
+	return out
+}
+
+func operators(j *verdict.Judged) opData {
+	d := opData{From: map[int][]int{}, Factor: map[int]number{}}
+	at := make(map[string]int, len(j.Table.Ops))
+	for i := range j.Table.Ops {
+		if _, twice := at[j.Table.Ops[i].Name]; !twice {
+			at[j.Table.Ops[i].Name] = i
+		}
+	}
+	var states strings.Builder
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		place, listed := at[op.Op.Name]
+		if !listed {
+			place = -1 - anyRow(op)
+		}
+		d.At = append(d.At, place)
+		states.WriteByte(stateLetters[op.State])
+		if len(op.From) > 0 {
+			d.From[i] = op.From
+		}
+		if op.Sensitive > 0 {
+			d.Factor[i] = number(op.Sensitive)
+		}
+	}
+	d.States = states.String()
+	return d
+}
+
+// anyRow is a row of an operator that has some.
+func anyRow(op *verdict.Operator) int {
+	for _, list := range [][]verdict.Tensor{op.Outputs, op.Inputs} {
+		if len(list) > 0 {
+			return list[0].Row
+		}
+	}
+	return op.Whole[0]
+}
+
+func rows(j *verdict.Judged) rowData {
+	var d rowData
+	verdicts := []byte(strings.Repeat(verdictLetters[:1], len(j.Table.Rows)))
+	for i := range j.Operators {
+		for _, list := range [][]verdict.Tensor{j.Operators[i].Inputs, j.Operators[i].Outputs} {
+			for k := range list {
+				verdicts[list[k].Row] = verdictLetters[list[k].Verdict]
+				for _, c := range list[k].Causes {
+					d.cause(list[k].Row, &c)
+				}
+			}
+		}
+	}
+	d.Verdicts = string(verdicts)
+	return d
+}
+
+func (d *rowData) cause(row int, c *verdict.Cause) {
+	if c.Waived {
+		d.Waived = append(d.Waived, len(d.Row))
+	}
+	value, limit := number(c.Value), number(c.Limit)
+	d.Row = append(d.Row, row)
+	d.Kind = append(d.Kind, string(c.Kind))
+	d.Value, d.Limit = append(d.Value, value), append(d.Limit, limit)
+	d.Count, d.Of, d.First = append(d.Count, c.Count), append(d.Of, c.Of), append(d.First, c.First)
+}
