@@ -419,6 +419,17 @@ func (c *checker) sampled(v Values, j *judge) error {
 	if err := c.scan(); err != nil {
 		return err
 	}
+	if x := asMatmul(v); x != nil && x.m > 0 && x.n > 0 && x.n <= maxDense && x.k <= maxDense {
+		if err := x.open(); err != nil {
+			return err
+		}
+		if !x.held {
+			if err := c.judgeRows(x, c.sampledRows(x), j); err != nil {
+				return err
+			}
+			return c.sumRows(v, j)
+		}
+	}
 	idx := samples(c.rec.shape, c.ext.places())
 	if most := int(max(mostRechecked/cost(v), 64)); len(idx) > most {
 		idx = thinned(idx, most)

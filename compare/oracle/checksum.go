@@ -101,29 +101,83 @@ func (x *matmul) checkRows(rec *operand, p precisionOf) (rowChecks, error) {
 	return out, nil
 }
 
-// recompute computes one row whole, and its bounds.
-func (x *matmul) recompute(at int64, y, b []float64) error {
-	g, m := at/x.m, at%x.m
-	a, row := make([]float64, x.k), make([]float64, x.n)
-	if err := x.a.Range((x.batchA[g]*x.m+m)*x.k, a, nil); err != nil {
-		return err
+// recompute computes some rows of one matrix whole, and their bounds, in one
+// pass over the second operand. Rows are counted over all matrices; y and b hold
+// them one behind the other.
+func (x *matmul) recompute(rows []int64, y, b []float64) error {
+	a, row := make([]float64, int64(len(rows))*x.k), make([]float64, x.n)
+	g := rows[0] / x.m
+	for i, at := range rows {
+		if err := x.a.Range((x.batchA[g]*x.m+at%x.m)*x.k, a[int64(i)*x.k:][:x.k], nil); err != nil {
+			return err
+		}
 	}
 	clear(y)
 	clear(b)
-	for k, v := range a {
-		if err := x.b.Range((x.batchB[g]*x.k+int64(k))*x.n, row, nil); err != nil {
+	for k := range x.k {
+		if err := x.b.Range((x.batchB[g]*x.k+k)*x.n, row, nil); err != nil {
 			return err
 		}
-		for j, w := range row {
-			t := v * w
-			y[j] += t
-			b[j] += abs(t)
+		for i := range rows {
+			v := a[int64(i)*x.k+k]
+			sum, size := y[int64(i)*x.n:][:x.n], b[int64(i)*x.n:][:x.n]
+			for j, w := range row {
+				t := v * w
+				sum[j] += t
+				size[j] += abs(t)
+			}
 		}
 	}
-	for j := range y {
-		x.finish(int64(j), &y[j], b, int64(j))
+	for i := range y {
+		x.finish(int64(i)%x.n, &y[i], b, int64(i))
 	}
 	return nil
+}
+
+// judgeRows judges all elements of some rows.
+func (c *checker) judgeRows(x *matmul, rows []int64, j *judge) error {
+	most := int(max(maxDense/4/x.n, 1))
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && n < most && rows[n]/x.m == rows[0]/x.m {
+			n++
+		}
+		size := int64(n) * x.n
+		y, b, got := make([]float64, size), make([]float64, size), make([]float64, x.n)
+		if err := x.recompute(rows[:n], y, b); err != nil {
+			return err
+		}
+		for i, at := range rows[:n] {
+			if err := c.rec.Range(at*x.n, got, nil); err != nil {
+				return err
+			}
+			for k, f := range got {
+				p := int64(i)*x.n + int64(k)
+				j.element(at*x.n+int64(k), f, y[p], b[p])
+			}
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// sampledRows are the rows that are looked at of a product whose operands are too
+// large to hold, where a row costs one pass over the second operand and further
+// ones little more: those of the extreme numbers, the first and the last, and
+// some at random.
+func (c *checker) sampledRows(x *matmul) []int64 {
+	var rows []int64
+	for _, i := range c.ext.places() {
+		rows = append(rows, i/x.n)
+	}
+	total := int64(len(x.batchA)) * x.m
+	rng := rand.New(rand.NewPCG(23, uint64(total)))
+	rows = thinned(sortedUnique(rows), min(len(rows), mostRows))
+	rows = append(rows, 0, total-1)
+	for range mostRows {
+		rows = append(rows, rng.Int64N(total))
+	}
+	return sortedUnique(rows)
 }
 
 // mostSummed bounds the numbers that are read to sum up rows.
@@ -145,19 +199,7 @@ func (c *checker) sumRows(v Values, j *judge) error {
 		return err
 	}
 	j.sums, j.sumsBeyond = found.sums, found.beyond
-	y, b, got := make([]float64, x.n), make([]float64, x.n), make([]float64, x.n)
-	for _, at := range found.rows {
-		if err := x.recompute(at, y, b); err != nil {
-			return err
-		}
-		if err := c.rec.Range(at*x.n, got, nil); err != nil {
-			return err
-		}
-		for i := range y {
-			j.element(at*x.n+int64(i), got[i], y[i], b[i])
-		}
-	}
-	return nil
+	return c.judgeRows(x, found.rows, j)
 }
 
 // streams reports whether v is read row after row at little cost.
