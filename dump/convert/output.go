@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"precision/dump"
+	"precision/internal/whole"
 )
 
 // output is a file under construction; it appears whole or not at all. Unlike
@@ -17,7 +18,7 @@ import (
 // the recording, and waiting for the disk would cost more than converting.
 type output struct {
 	*bufio.Writer
-	file *os.File
+	file *whole.Temp
 	path string
 }
 
@@ -29,7 +30,7 @@ func create(path string) (*output, error) {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		return nil, errorf(path, CodeWrite, nil, "is a folder, expected a file to write")
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".precision-*.tmp") // mode 0600
+	file, err := whole.NewTemp(filepath.Dir(path)) // mode 0600
 	if err != nil {
 		return nil, errorf(path, CodeWrite, cause(err), "not written")
 	}
@@ -42,14 +43,7 @@ func create(path string) (*output, error) {
 func (o *output) commit() error {
 	err := o.Flush()
 	o.free()
-	if closing := o.file.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(o.file.Name(), o.path)
-	}
-	if err != nil {
-		os.Remove(o.file.Name())
+	if err = o.file.End(err, func() error { return os.Rename(o.file.Name(), o.path) }); err != nil {
 		return errorf(o.path, CodeWrite, cause(err), "not written")
 	}
 	o.file = nil
@@ -62,8 +56,7 @@ func (o *output) discard() {
 		return
 	}
 	o.free()
-	o.file.Close()
-	os.Remove(o.file.Name())
+	o.file.Discard()
 }
 
 func (o *output) free() {
@@ -94,12 +87,11 @@ func Folder(dir string) error {
 		}
 		return errorf(dir, dump.CodePath, cause(err), "the folder cannot be made")
 	}
-	probe, err := os.CreateTemp(dir, ".precision-*.tmp")
+	probe, err := whole.NewTemp(dir)
 	if err != nil {
 		return errorf(dir, dump.CodePath, cause(err), "no files can be written to this folder")
 	}
-	probe.Close()
-	os.Remove(probe.Name())
+	probe.Discard()
 	return nil
 }
 

@@ -4,6 +4,11 @@
 // to disk and is then renamed over the target: a reader, or a run that is
 // killed, sees either the old file or the new one. Keeping it apart from the
 // packages that produce content lets every face write its files the same way.
+//
+// What has no content of its own to keep, a device or a pipe such as
+// /dev/stdout, gets the bytes as they come. A symbolic link stays and the file
+// it leads to is replaced. Temporary files of runs that were killed are removed
+// by the next run that writes into their folder.
 package whole
 
 import (
@@ -19,11 +24,13 @@ import (
 )
 
 // File is a file under construction. Nothing is visible under its final path
-// until Commit.
+// until Commit, unless that path is a device or a pipe.
 type File struct {
 	*bufio.Writer
-	path string
-	tmp  *os.File
+	path string // as it was given
+	to   string // where links lead
+	tmp  *Temp
+	open *os.File // a device or pipe, which is written in place
 	done bool
 }
 
@@ -31,18 +38,26 @@ type File struct {
 // bits once Commit is called. Missing parent folders are made with mode 0700,
 // as the results can hold a customer's data.
 func Create(path string, perm os.FileMode) (*File, error) {
-	dir := filepath.Dir(path)
+	open, err := inPlace(path)
+	if err != nil {
+		return nil, err
+	}
+	if open != nil {
+		return &File{Writer: bufio.NewWriterSize(open, 1<<16), path: path, open: open}, nil
+	}
+	to, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(to)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the output folder: %w", err)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder, expected a file to write", path)
-	}
-	tmp, err := os.CreateTemp(dir, ".precision-*.tmp")
+	tmp, err := NewTemp(dir)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	f := &File{Writer: bufio.NewWriterSize(tmp, 1<<16), path: path, tmp: tmp}
+	f := &File{Writer: bufio.NewWriterSize(through(tmp.File), 1<<16), path: path, to: to, tmp: tmp}
 	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Discard()
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -50,13 +65,16 @@ func Create(path string, perm os.FileMode) (*File, error) {
 	return f, nil
 }
 
+// through is what the bytes of a file go through; tests put faults there.
+var through = func(f *os.File) io.Writer { return f }
+
 // Path is where the file will appear.
 func (f *File) Path() string { return f.path }
 
 // Commit makes the file appear: flush, sync, close, rename. On an error the
 // temporary file is removed and the target is as it was.
 func (f *File) Commit() error {
-	return f.finish(func() error { return os.Rename(f.tmp.Name(), f.path) })
+	return f.finish(func() error { return os.Rename(f.tmp.Name(), f.to) })
 }
 
 // CommitNew is Commit where nothing may be replaced: if there is a file of the
@@ -91,7 +109,11 @@ func moveNew(from, to string) error {
 		return err
 	}
 	f.Close()
-	return os.Rename(from, to)
+	if err := os.Rename(from, to); err != nil {
+		os.Remove(to)
+		return err
+	}
+	return nil
 }
 
 // finish flushes, syncs and closes the file and gives it its name.
@@ -101,31 +123,37 @@ func (f *File) finish(name func() error) error {
 	}
 	f.done = true
 	err := f.Flush()
+	if f.open != nil {
+		if closing := closeInPlace(f.open); err == nil {
+			err = closing
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", f.path, err)
+		}
+		return nil
+	}
 	if err == nil {
 		err = f.tmp.Sync()
 	}
-	if closing := f.tmp.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = name()
-	}
-	if err != nil {
-		os.Remove(f.tmp.Name())
+	if err = f.tmp.End(err, name); err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
-	syncDir(filepath.Dir(f.path))
+	syncDir(filepath.Dir(f.to))
 	return nil
 }
 
 // Discard drops the file. It does nothing after Commit, so it can be deferred.
+// What went to a device or a pipe is there.
 func (f *File) Discard() {
 	if f.done {
 		return
 	}
 	f.done = true
-	f.tmp.Close()
-	os.Remove(f.tmp.Name())
+	if f.open != nil {
+		closeInPlace(f.open)
+		return
+	}
+	f.tmp.Discard()
 }
 
 // Write puts content at path, whole.

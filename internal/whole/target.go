@@ -1,0 +1,110 @@
+package whole
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// mostLinks bounds how many links may follow each other.
+const mostLinks = 40
+
+// resolve follows the symbolic links of a path that is to be written, also one
+// whose end is not there yet. The end must not be a folder.
+func resolve(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil {
+		if info.IsDir() {
+			return "", fmt.Errorf("%s: is a folder, expected a file to write", path)
+		}
+		return filepath.EvalSymlinks(path)
+	}
+	for to, n := path, 0; ; n++ {
+		info, err := os.Lstat(to)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return to, nil
+		}
+		next, err := os.Readlink(to)
+		if err != nil {
+			return "", err
+		}
+		if n == mostLinks {
+			return "", fmt.Errorf("%s: more than %d links in a row", path, mostLinks)
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(to), next)
+		}
+		to = next
+	}
+}
+
+// inPlace opens what cannot be replaced by a rename: a device, a pipe, and the
+// file that standard output or standard error go to. It is nil for other files.
+func inPlace(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil
+	}
+	for _, std := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := std.Stat(); err == nil && os.SameFile(own, info) {
+			return std, nil
+		}
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil, nil
+	case mode.IsDir():
+		return nil, fmt.Errorf("%s: is a folder, expected a file to write", path)
+	case mode&(fs.ModeCharDevice|fs.ModeNamedPipe) == 0:
+		return nil, fmt.Errorf("%s: is a %s, expected a file to write", path, sort(mode))
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("write: %w", err)
+	}
+	return f, nil
+}
+
+// sort names what is neither a file nor to be written in place.
+func sort(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeDevice != 0:
+		return "block device"
+	}
+	return "special file"
+}
+
+// closeInPlace closes what inPlace opened; the standard streams stay open.
+func closeInPlace(f *os.File) error {
+	if f == os.Stdout || f == os.Stderr {
+		return nil
+	}
+	return f.Close()
+}
+
+// ErrInput is an output that is one of the inputs.
+var ErrInput = errors.New("is an input too and would be replaced; give the output another name")
+
+// Apart sees that an output, if there is such a file, is none of the inputs under
+// whatever name. Empty paths are passed over. The error wraps [ErrInput].
+func Apart(output string, inputs ...string) error {
+	if output == "" {
+		return nil
+	}
+	to, err := os.Stat(output)
+	if err != nil || !to.Mode().IsRegular() {
+		return nil
+	}
+	for _, input := range inputs {
+		if input == "" {
+			continue
+		}
+		if from, err := os.Stat(input); err == nil && os.SameFile(from, to) {
+			return fmt.Errorf("%s: %w", output, ErrInput)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+//go:build linux || darwin
+
+package whole
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestLinksStay(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"far", "near"} {
+		os.Mkdir(filepath.Join(dir, sub), 0o700)
+	}
+	for _, c := range []struct{ name, to, end string }{
+		{"relative", "../far/a.json", "far/a.json"},
+		{"absolute", filepath.Join(dir, "far/b.json"), "far/b.json"},
+		{"twice", "relative", "far/a.json"},
+		{"new", "../far/new.json", "far/new.json"},
+	} {
+		link := filepath.Join(dir, "near", c.name)
+		if err := os.Symlink(c.to, link); err != nil {
+			t.Fatal(err)
+		}
+		if c.name != "new" {
+			os.WriteFile(filepath.Join(dir, c.end), []byte("old and longer"), 0o600)
+		}
+		if err := Write(link, []byte("of "+c.name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if info, _ := os.Lstat(link); info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s: the link was replaced by a file", c.name)
+		}
+		if got := read(t, filepath.Join(dir, c.end)); got != "of "+c.name {
+			t.Errorf("%s: the target holds %q", c.name, got)
+		}
+	}
+	loop := filepath.Join(dir, "loop")
+	os.Symlink(loop, loop)
+	if err := Write(loop, nil, 0o600); err == nil {
+		t.Error("a link to itself was written")
+	}
+}
+
+func TestDevicesStay(t *testing.T) {
+	if err := Write("/dev/null", []byte("x"), 0o600); err != nil {
+		t.Errorf("/dev/null: %v", err)
+	}
+	if info, err := os.Stat("/dev/null"); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		t.Fatalf("/dev/null is no device any more: %v", err)
+	}
+	if _, err := os.Stat("/dev/full"); err == nil {
+		if err := Write("/dev/full", []byte("x"), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("/dev/full: %v, expected that there is no space", err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	os.Symlink("/dev/null", link)
+	if err := Write(link, []byte("x"), 0o600); err != nil {
+		t.Errorf("link to /dev/null: %v", err)
+	}
+}
+
+func TestPipeGetsTheBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	got := make(chan string)
+	go func() {
+		f, _ := os.Open(path)
+		text, _ := io.ReadAll(f)
+		got <- string(text)
+	}()
+	if err := Write(path, []byte("through"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if text := <-got; text != "through" {
+		t.Errorf("the reader got %q", text)
+	}
+}
+
+func TestApart(t *testing.T) {
+	dir := t.TempDir()
+	in, same, soft, other := filepath.Join(dir, "in"), filepath.Join(dir, "same"), filepath.Join(dir, "soft"), filepath.Join(dir, "other")
+	os.WriteFile(in, nil, 0o600)
+	os.WriteFile(other, nil, 0o600)
+	os.Link(in, same)
+	os.Symlink(in, soft)
+	for _, out := range []string{in, same, soft, filepath.Join(dir, ".", "in")} {
+		if err := Apart(out, "", other, in); !errors.Is(err, ErrInput) {
+			t.Errorf("%s: %v, expected that it is an input", out, err)
+		}
+	}
+	for _, out := range []string{"", other, filepath.Join(dir, "new"), "/dev/null"} {
+		if err := Apart(out, in, "/dev/null", filepath.Join(dir, "gone")); err != nil {
+			t.Errorf("%q: %v", out, err)
+		}
+	}
+}
+
+// What runs that were killed left behind goes; what others are writing stays.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	dead, folder := filepath.Join(dir, ".precision-123.tmp"), filepath.Join(dir, ".precision-dir.tmp")
+	os.WriteFile(dead, []byte("half"), 0o600)
+	os.Mkdir(folder, 0o700)
+	os.WriteFile(filepath.Join(dir, "precision-1.tmp"), nil, 0o600)
+	alive, err := NewTemp(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("a file without an owner is still there")
+	}
+	sweep(dir)
+	if _, err := os.Stat(alive.Name()); err != nil {
+		t.Errorf("a file that is being written was removed: %v", err)
+	}
+	alive.Close() // as before it gets its name
+	sweep(dir)
+	if _, err := os.Stat(alive.Name()); err != nil {
+		t.Errorf("a file about to get its name was removed: %v", err)
+	}
+	alive.Discard()
+	if got := names(t, dir); len(got) != 2 {
+		t.Errorf("left are %v", got)
+	}
+}
