@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"precision/internal/clean"
 )
 
 // logger writes lines in the form scripts know: time, process, level, text.
@@ -30,4 +32,4 @@ var unsafeText = strings.NewReplacer("\n", "_", "\r", "_", "\t", "_", "\b", "_",
 	"%08", "_", "%0a", "_", "%0b", "_", "%0c", "_", "%0d", "_", "%7f", "_")
 
 // oneLine keeps a name with control characters from forging log lines.
-func oneLine(text string) string { return unsafeText.Replace(text) }
+func oneLine(text string) string { return clean.Text(unsafeText.Replace(text)) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/internal/clean"
 	"precision/internal/msg"
 	"precision/internal/whole"
 )
@@ -229,7 +230,9 @@ func shapeCell(dims []int64) string {
 // Neutral returns a cell that a spreadsheet shows as text and does not run: a
 // blank goes in front of a formula sign at the beginning of the cell or right
 // behind a semicolon, where some locales split cells. Numbers are left alone.
+// What would steer a terminal or is no UTF-8 is escaped, see [clean.Name].
 func Neutral(cell string) string {
+	cell = clean.Name(cell)
 	if !formulaSign(cell) && !strings.Contains(cell, ";") {
 		return cell
 	}

@@ -9,6 +9,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/clean"
 	"precision/internal/msg"
 )
 
@@ -166,7 +167,7 @@ func (w *xmlWriter) text(s string) {
 		if i > 0 {
 			w.b.WriteByte('\n')
 		}
-		xml.EscapeText(w.b, []byte(clean(line)))
+		xml.EscapeText(w.b, []byte(clean.Line(line)))
 	}
 }
 
@@ -176,7 +177,7 @@ func (w *xmlWriter) tag(name string, attrs ...string) {
 	w.raw("<" + name)
 	for i := 0; i < len(attrs); i += 2 {
 		w.raw(" " + attrs[i] + `="`)
-		xml.EscapeText(w.b, []byte(clean(attrs[i+1])))
+		xml.EscapeText(w.b, []byte(clean.Line(attrs[i+1])))
 		w.raw(`"`)
 	}
 }

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/rivo/uniseg"
+
+	"precision/internal/clean"
 )
 
 // Style is what a piece of text is, for a face to colour.
@@ -45,7 +45,7 @@ func (l *Line) Text() string {
 
 // add appends a piece of text.
 func (l *Line) add(style Style, text string) {
-	l.Segments = append(l.Segments, Segment{clean(text), style})
+	l.Segments = append(l.Segments, Segment{clean.Line(text), style})
 }
 
 // Render writes lines with their labels in a column of at least width columns of
@@ -72,32 +72,5 @@ func Render(lines []Line, width int, paint func(Style, string) string) string {
 // Width is how many columns of a terminal a text takes.
 func Width(text string) int { return uniseg.StringWidth(text) }
 
-// Clean makes visible what a terminal or a viewer would obey: control characters,
-// and those that turn the direction of text.
-func Clean(text string) string { return clean(text) }
-
-// clean makes what a terminal would obey visible: control characters, and those
-// that turn the direction of text.
-func clean(text string) string {
-	if !strings.ContainsFunc(text, obeyed) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case !obeyed(r):
-			b.WriteRune(r)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
-// obeyed tells whether a terminal or a viewer acts upon a character instead of
-// showing it.
-func obeyed(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == unicode.ReplacementChar || r == 0x2028 || r == 0x2029
-}
+// Clean makes visible what a terminal or a viewer would obey; see [clean.Line].
+func Clean(text string) string { return clean.Line(text) }

@@ -10,6 +10,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/clean"
 	"precision/internal/msg"
 )
 
@@ -196,7 +197,7 @@ func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
 	if len(op.Inputs) > 0 || !math.IsNaN(l.In) {
 		cosine.Text = number(l.In) + " → " + out
 	}
-	return []Segment{state, {clean(op.Op.Type), Plain}, {clean(op.Op.Name), Strong}, {cause, state.Style}, cosine, {number(l.Distance), Plain}, {number(l.Largest), Plain}}
+	return []Segment{state, {clean.Line(op.Op.Type), Plain}, {clean.Line(op.Op.Name), Strong}, {cause, state.Style}, cosine, {number(l.Distance), Plain}, {number(l.Largest), Plain}}
 }
 
 // RenderOperators writes operators in columns under titles. paint gives a piece of

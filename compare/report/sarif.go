@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/compare/verdict"
+	"precision/internal/clean"
 	"precision/internal/msg"
 )
 
@@ -128,7 +129,7 @@ func (x SARIF) result(j *verdict.Judged, r *verdict.Root, index map[verdict.Kind
 	res := sarifResult{
 		Rule: string(worst), RuleIndex: index[worst],
 		Level:        levelOf(op.State == verdict.StateSuspect),
-		Message:      sarifText{clean(s.say("sarif.root", tensor, strings.Join(s.causes(row, r.Causes), s.say("also")), s.certainty(op, r, 10)))},
+		Message:      sarifText{clean.Line(s.say("sarif.root", tensor, strings.Join(s.causes(row, r.Causes), s.say("also")), s.certainty(op, r, 10)))},
 		Fingerprints: map[string]string{"tensor/v1": hex.EncodeToString(hash[:])},
 		Properties: map[string]any{
 			"type": op.Op.Type, "index": op.Op.Index, "causes": list, "certainty": r.Certainty.String(),

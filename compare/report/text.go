@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/clean"
 	"precision/internal/msg"
 )
 
@@ -178,7 +179,7 @@ func (s speaker) causes(row *result.Row, list []verdict.Cause) []string {
 	return texts
 }
 
-func plainLine(text string) Line { return Line{Segments: []Segment{{clean(text), Plain}}} }
+func plainLine(text string) Line { return Line{Segments: []Segment{{clean.Line(text), Plain}}} }
 
 // certainty says how far a root is proven.
 func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) string {

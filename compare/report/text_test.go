@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"precision/compare/verdict"
+	"precision/internal/clean"
 	"precision/internal/msg"
 )
 
@@ -43,7 +44,7 @@ func TestFigure(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	if got := clean("a\x1b[31m\u202eb\nc名"); got != `a\x1b[31m\u202eb\x0ac名` {
+	if got := clean.Line("a\x1b[31m\u202eb\nc名"); got != `a\x1b[31m\xe2\x80\xaeb\x0ac名` {
 		t.Errorf("clean gives %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
 
@@ -29,7 +30,7 @@ func OpenHistory(path string) *History {
 	if path == "" {
 		return h
 	}
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a list of lines")
 	if errors.Is(err, fs.ErrNotExist) {
 		return h
 	}

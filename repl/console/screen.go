@@ -3,12 +3,12 @@ package console
 import (
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"precision/compare/report"
+	"precision/internal/clean"
 )
 
 // Screen renders panels and tables for one output: with colours on a terminal
@@ -60,22 +60,7 @@ func NewScreen(w io.Writer, width int, colour bool) *Screen {
 }
 
 // Clean takes out of names from files what would steer a terminal.
-func Clean(s string) string {
-	if strings.IndexFunc(s, Unprintable) < 0 {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if Unprintable(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
-
-// Unprintable reports whether a character would steer a terminal, or is none.
-func Unprintable(r rune) bool {
-	return r != '\t' && r != '\n' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
-}
+func Clean(s string) string { return clean.Text(s) }
 
 // Green and its like are the colours of the shell: green for what a thing is and for good values, red
 // for bad ones, yellow for properties and for values that are missing, blue
