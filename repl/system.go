@@ -91,12 +91,21 @@ func (s *session) child(ctx context.Context, env []string, name string, args ...
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
+	// At a prompt the terminal itself tells all of a child's processes; elsewhere they
+	// get a group of their own, so that none outlives the program.
+	kill := func() {}
+	if !s.Interactive() {
+		kill = ownGroup(cmd)
+	}
 	// Only a terminal is handed on: a child must not eat the script.
 	if in, ok := s.Stdin.(*os.File); ok && s.Interactive() {
 		cmd.Stdin = in
 	}
 	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		kill()
+	}
 	s.Restore() // a child that was killed has not done so
 	var exit *exec.ExitError
 	switch {

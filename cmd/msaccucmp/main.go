@@ -20,14 +20,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/compare"
 	"precision/compare/report"
 	"precision/internal/gc"
+	"precision/internal/interrupt"
 	"precision/internal/msg"
 )
 
@@ -52,9 +51,7 @@ type face struct {
 
 func main() {
 	gc.Relax()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Stdout, os.Stderr, os.Args[1:]))
+	os.Exit(run(interrupt.Context(), os.Stdout, os.Stderr, os.Args[1:]))
 }
 
 // run parses the command line and dispatches.
