@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/plainfile"
 )
 
 // ArrayResult is the outcome of comparing two array files.
@@ -141,7 +141,7 @@ func arrayFault(err error) Fault {
 // openNumbers reads a text file of numbers: lines of equal length make a
 // matrix, a single line or column a vector.
 func openNumbers(path string) (*array, error) {
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "a file of numbers")
 	if err != nil {
 		return nil, &Error{Fault: FaultPath, Err: err}
 	}

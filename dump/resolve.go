@@ -76,16 +76,17 @@ func listed(paths []string) string {
 
 // readDirHead tells whether a folder can be listed.
 func readDirHead(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, &Error{Path: dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	// The look comes first: to open a named pipe is to wait for a writer.
+	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		return nil, errorf(dir, CodePath, -1, "not a folder")
 	}
+	var f *os.File
 	if err == nil {
+		f, err = os.Open(dir)
+	}
+	if err == nil {
+		defer f.Close()
 		if _, err = f.ReadDir(1); errors.Is(err, io.EOF) {
 			err = nil
 		}

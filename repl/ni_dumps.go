@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"precision/dump"
 	"precision/graph/fusion"
+	"precision/internal/plainfile"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -139,7 +139,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 // statistics shows a table of statistics: columns 0 direction, 1 index, 3 type,
 // 5 shape, 6 to 8 max, min and mean; counts of NaN and Inf by their titles.
 func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) error {
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a table of statistics")
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	if values["om"] == "" || values["json"] == "" {
 		return exitUsage, errors.New("--om names the file to read and --json the one to write; both are needed")
 	}
+	if err := whole.Apart(values["json"], values["om"]); err != nil {
+		return exitUsage, err
+	}
 	m, err := read.Open(ctx, values["om"])
 	if ctx.Err() != nil {
 		return exitInterrupted, err

@@ -53,6 +53,9 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.mine == "" || f.graph == "" {
 		return exitUsage, errors.New("the dumps and their graph are needed: -lt NPU_DIR -g GRAPH")
 	}
+	if err := whole.Apart(f.json, f.graph); err != nil {
+		return exitUsage, err
+	}
 	return f.run(ctx, e)
 }
 

@@ -118,6 +118,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
 		}
 	}
+	if err := f.judge.apart(f.graph, f.quant, f.closed); err != nil {
+		return exitUsage, err
+	}
 	opts, err := f.judge.options(nil)
 	if err != nil {
 		return exitUsage, err

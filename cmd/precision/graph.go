@@ -12,6 +12,7 @@ import (
 	"precision/graph/fusion"
 	"precision/graph/read"
 	"precision/graph/write"
+	"precision/internal/clean"
 	"precision/internal/whole"
 )
 
@@ -56,7 +57,10 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	switch {
 	case err != nil:
 		return helpOr(e, "graph", set, err)
+	case f.apart(files) != nil:
+		return exitUsage, f.apart(files)
 	case f.fusion != "" && len(files) == 0:
+		e.stdout = clean.NewWriter(e.stdout)
 		return f.showFusion(e)
 	case len(files) != 1:
 		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
@@ -74,6 +78,17 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	return f.run(ctx, e, m)
 }
 
+// apart sees that no output replaces an input.
+func (f *graphFlags) apart(files []string) error {
+	inputs := append([]string{f.diff, f.fusion, f.heat}, files...)
+	for _, output := range []string{f.json, f.dot, f.svg} {
+		if err := whole.Apart(output, inputs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // parseMixed parses options that stand before, between and behind other words,
 // which it returns.
 func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
@@ -89,7 +104,7 @@ func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
 }
 
 func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error) {
-	out := bufio.NewWriter(e.stdout)
+	out := bufio.NewWriter(clean.NewWriter(e.stdout))
 	defer out.Flush()
 	done := false
 	steps := []struct {

@@ -17,7 +17,9 @@ import (
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/graph/read"
+	"precision/internal/plainfile"
 	"precision/internal/progress"
+	"precision/internal/whole"
 )
 
 // judgeFlags are the options about the verdict: what it is held against, where it
@@ -131,16 +133,19 @@ func (f *judgeFlags) gates() verdict.Gate {
 	return g
 }
 
+// apart sees that none of the files that are written is an input.
+func (f *judgeFlags) apart(inputs ...string) error {
+	for _, output := range []string{f.json, f.junit, f.sarif, f.html} {
+		if err := whole.Apart(output, append(inputs, f.profile, f.baseline)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openTable reads a table that was saved as JSON.
 func openTable(path string) (*report.Saved, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a plain file, expected what -json wrote", path)
-	}
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "what -json wrote")
 	if err != nil {
 		return nil, err
 	}

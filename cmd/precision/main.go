@@ -64,11 +64,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
+	"precision/internal/clean"
 	"precision/internal/gc"
+	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/spell"
 	"precision/repl"
@@ -98,6 +98,9 @@ type command struct {
 	name string
 	run  func(ctx context.Context, e env, args []string) (int, error)
 }
+
+// shell reports whether the command opens the shell, which has the terminal itself.
+func (c command) shell() bool { return c.name == "shell" || c.name == "data" || c.name == "infer" }
 
 func commands() []command {
 	return []command{
@@ -131,14 +134,24 @@ func names() []string {
 
 func main() {
 	gc.Relax()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second Ctrl-C ends the program at once.
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+	os.Exit(run(interrupt.Context(), env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
 }
 
-// run dispatches to a sub-command and turns its outcome into an exit status.
+// run does what the words of the command line ask for and returns the exit status.
+// An answer that could not be written is no success.
 func run(ctx context.Context, e env, args []string) int {
+	out := &output{w: e.stdout}
+	code := dispatch(ctx, e, out, args)
+	if out.err != nil && code == exitOK {
+		fmt.Fprintf(e.stderr, "precision: standard output: %v\n", out.err)
+		return exitError
+	}
+	return code
+}
+
+// dispatch runs a sub-command. The shell gets the terminal as it is; what the
+// other commands print goes to out.
+func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	name := "shell"
 	if lang, rest, ok := languageFirst(args); ok {
 		if _, known := msg.ParseLang(lang); !known {
@@ -155,7 +168,7 @@ func run(ctx context.Context, e env, args []string) int {
 	}
 	if name == "help" || isHelp(name) {
 		if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
-			usage(e.stdout, e.language())
+			usage(out, e.language())
 			return exitOK
 		}
 		name, args = args[0], []string{"-h"}
@@ -164,12 +177,16 @@ func run(ctx context.Context, e env, args []string) int {
 		if c.name != name {
 			continue
 		}
-		code, err := c.run(ctx, e, args)
+		own := e
+		if !c.shell() {
+			own.stdout, own.stderr = out, clean.NewWriter(e.stderr)
+		}
+		code, err := c.run(ctx, own, args)
 		switch {
 		case errors.Is(err, flag.ErrHelp):
 			return exitOK
 		case err != nil:
-			fmt.Fprintf(e.stderr, "precision %s: %v\n", c.name, err)
+			fmt.Fprintf(e.stderr, "precision %s: %s\n", c.name, clean.Text(err.Error()))
 		}
 		return code
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -13,6 +12,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
+	"precision/internal/clean"
 	"precision/internal/msg"
 	"precision/repl"
 	"precision/repl/console"
@@ -29,7 +29,7 @@ const labelWidth = 17
 
 // line writes a line: a label and what there is to say.
 func (t summaryText) line(label, text string) {
-	fmt.Fprintf(t.w, "%s%s%s\n", label, strings.Repeat(" ", max(1, labelWidth-lipgloss.Width(label))), text)
+	fmt.Fprintf(t.w, "%s%s%s\n", label, strings.Repeat(" ", max(1, labelWidth-lipgloss.Width(label))), clean.Text(text))
 }
 
 // graph says which graph of a folder was taken.
@@ -59,6 +59,6 @@ func (t summaryText) judged(say report.Text, j *verdict.Judged, trips []verdict.
 
 // screen paints for the terminal the summary goes to, if it is one.
 func (t summaryText) screen() *console.Screen {
-	out, isFile := t.w.(*os.File)
-	return console.NewScreen(t.w, 0, console.Coloured(isFile && term.IsTerminal(int(out.Fd()))))
+	out := terminal(t.w)
+	return console.NewScreen(t.w, 0, console.Coloured(out != nil && term.IsTerminal(int(out.Fd()))))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"precision/compare/verdict"
+	"precision/internal/clean"
 )
 
 // Card is what there is to say of a root, piece by piece, for faces that lay it
@@ -21,16 +22,16 @@ type Card struct {
 func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 	s := t.speaker()
 	op := &j.Operators[r.Operator]
-	c := Card{Type: clean(op.Op.Type), Name: clean(op.Op.Name), Origin: clean(s.origin(&op.Op))}
+	c := Card{Type: clean.Line(op.Op.Type), Name: clean.Line(op.Op.Name), Origin: clean.Line(s.origin(&op.Op))}
 	row := j.Row(&op.Outputs[r.Output])
 	for _, text := range s.causes(row, r.Causes) {
-		c.Causes = append(c.Causes, clean(text))
+		c.Causes = append(c.Causes, clean.Line(text))
 	}
-	c.Certainty = clean(s.certainty(op, r, t.most()))
+	c.Certainty = clean.Line(s.certainty(op, r, t.most()))
 	if r.Noise {
 		c.Noise = s.say("root.noise")
 	}
-	c.Follows = clean(s.follows(j, r, t.most()))
+	c.Follows = clean.Line(s.follows(j, r, t.most()))
 	return c
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/internal/plainfile"
 )
 
 // mostWarnings is how many lines that cannot be used are told of.
@@ -24,7 +24,7 @@ const mostWarnings = 10
 // OpenCSV reads a result table from a file; see [ReadCSV]. The table's time is
 // that of the file.
 func OpenCSV(path string) (*result.Table, []error, error) {
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a result table")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/result"
+	"precision/internal/plainfile"
 )
 
 // fail makes an error with its fault. A wrapped error is the last argument.
@@ -120,7 +121,7 @@ func misnamed(s *side) error {
 
 // openFile opens a regular file.
 func openFile(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a file of recordings")
 	if err != nil {
 		return nil, 0, fail(compare.FaultPath, "%w", err)
 	}

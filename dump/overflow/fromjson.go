@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 
 	"precision/dump"
+	"precision/internal/plainfile"
 )
 
 // missing stands for a task or a stream that a record does not tell.
@@ -43,7 +43,7 @@ func readConverted(e dump.Entry) (*Record, error) {
 	fail := func(text string, err error) (*Record, error) {
 		return nil, &dump.Error{Path: e.Path, Code: dump.CodeInvalid, Offset: -1, Text: text, Err: err}
 	}
-	f, err := os.Open(e.Path)
+	f, _, err := plainfile.Open(e.Path, "a record in JSON")
 	if err != nil {
 		return fail("", cause(err))
 	}

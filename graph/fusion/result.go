@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/graph/internal/plain"
 	"precision/graph/internal/scan"
+	"precision/internal/plainfile"
 )
 
 // Stats tells which fusion passes fired while one graph was compiled.
@@ -27,7 +27,7 @@ type PassStats struct {
 
 // OpenResult reads the fusion statistics (fusion_result.json) at path.
 func OpenResult(path string) ([]Stats, error) {
-	f, _, err := plain.Open(path, "a file of fusion statistics")
+	f, _, err := plainfile.Open(path, "a file of fusion statistics")
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"io"
 
 	"precision/graph"
-	"precision/graph/internal/plain"
 	"precision/graph/internal/scan"
+	"precision/internal/plainfile"
 )
 
 // Open reads the graph file at path. The kind of file is found from its content: a text graph, the JSON that atc
@@ -18,7 +18,7 @@ import (
 // A file that cannot be opened, and what is no plain file, gives an [fs.PathError]; one that cannot be understood gives
 // a [*graph.Error] with path, place and kind of fault. Reading stops when ctx ends, with its error.
 func Open(ctx context.Context, path string) (*graph.Model, error) {
-	f, size, err := plain.Open(path, "a graph file")
+	f, size, err := plainfile.Open(path, "a graph file")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
-// Package plain opens files that are nothing but files: a named pipe would keep its reader waiting for ever, and a device
+// Package plainfile opens files that are nothing but files: a named pipe would keep its reader waiting for ever, and a device
 // has no end.
-package plain
+package plainfile
 
 import (
 	"errors"

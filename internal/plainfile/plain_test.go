@@ -1,6 +1,6 @@
 //go:build unix
 
-package plain
+package plainfile
 
 import (
 	"os"

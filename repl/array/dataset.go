@@ -9,6 +9,7 @@ import (
 	"precision/dump"
 	"precision/dump/h5"
 	"precision/dump/layout"
+	"precision/internal/plainfile"
 )
 
 // heldBytes is the largest dataset that is held in memory while it is open.
@@ -19,7 +20,7 @@ const heldBytes = 16 << 20
 // within the file. The elements are those stored, whatever strides the dump
 // says the tensor had.
 func Dataset(path, name string) (*Array, error) {
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "an HDF5 file")
 	if err != nil {
 		return nil, err
 	}

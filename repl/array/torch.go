@@ -3,7 +3,6 @@ package array
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -11,14 +10,12 @@ import (
 
 	"precision/dump"
 	"precision/dump/torch"
+	"precision/internal/plainfile"
 )
 
 // isTorch tells whether a file may be one of torch.save.
 func isTorch(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // to open a named pipe is to wait for a writer
-	}
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a file of torch.save")
 	if err != nil {
 		return false
 	}

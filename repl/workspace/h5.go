@@ -10,6 +10,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/h5"
+	"precision/internal/plainfile"
 )
 
 // H5Kinds are the parts of an operator in a PyTorch dump, in the order they are
@@ -89,7 +90,7 @@ func newestFile(dir string, entries []fs.DirEntry, ending string) (path string, 
 // count.
 func readH5(side, path string) *H5Side {
 	d := &H5Side{Name: side, File: path}
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "an HDF5 file")
 	if err != nil {
 		d.Err = err
 		return d

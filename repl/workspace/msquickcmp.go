@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
 
@@ -93,7 +94,7 @@ func link(from, to string) error {
 }
 
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, _, err := plainfile.Open(from, "a file to copy")
 	if err != nil {
 		return err
 	}

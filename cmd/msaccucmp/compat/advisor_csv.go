@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"strings"
+
+	"precision/internal/plainfile"
 )
 
 // longestResult is the size from which on a result table is refused, 100 MiB:
@@ -23,17 +24,13 @@ func ReadAdvice(path string, inputs []string) (Advice, error) {
 	if !strings.HasSuffix(path, ".csv") {
 		return Advice{}, errorf(codeFileType, "%s: expected a .csv file", path)
 	}
-	f, err := os.Open(path)
+	f, size, err := plainfile.Open(path, "a result table")
 	if err != nil {
 		return Advice{}, &Error{Code: codePath, Err: err}
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Advice{}, &Error{Code: codePath, Err: err}
-	}
-	if info.Size() > longestResult {
-		return Advice{}, errorf(codeFile, "%s: %d bytes, expected a result table of at most %d", path, info.Size(), longestResult)
+	if size > longestResult {
+		return Advice{}, errorf(codeFile, "%s: %d bytes, expected a result table of at most %d", path, size, longestResult)
 	}
 	return readAdvice(f, path, inputs)
 }
