@@ -2,7 +2,10 @@
 
 package repl
 
-import "os/exec"
+import (
+	"context"
+	"os/exec"
+)
 
 // ownGroup does nothing: there are no process groups.
-func ownGroup(*exec.Cmd) (kill func()) { return func() {} }
+func ownGroup(context.Context, *exec.Cmd) (kill func()) { return func() {} }

@@ -95,7 +95,7 @@ func (s *session) child(ctx context.Context, env []string, name string, args ...
 	// get a group of their own, so that none outlives the program.
 	kill := func() {}
 	if !s.Interactive() {
-		kill = ownGroup(cmd)
+		kill = ownGroup(ctx, cmd)
 	}
 	// Only a terminal is handed on: a child must not eat the script.
 	if in, ok := s.Stdin.(*os.File); ok && s.Interactive() {
