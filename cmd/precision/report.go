@@ -51,6 +51,9 @@ func reportCommand(_ context.Context, e env, args []string) (int, error) {
 	if f.number < 0 {
 		return exitUsage, fmt.Errorf("-n %d: expected a number of operators", f.number)
 	}
+	if err := f.judge.apart(files[0]); err != nil {
+		return exitUsage, err
+	}
 	return f.run(e, files[0])
 }
 
