@@ -74,16 +74,3 @@ func readError(path string, offset int64, n, want int, err error) *Error {
 	}
 	return &Error{Path: path, Code: CodeInvalid, Offset: offset, Text: fmt.Sprintf("read %d bytes, expected %d", n, want), Err: err}
 }
-
-// Warning tells of something that was passed over or repaired.
-type Warning struct {
-	// Path is the file it is about.
-	Path string
-	// Code is the exit code msaccucmp.py would have ended with, 0 when it
-	// would have gone on.
-	Code int
-	// Text says what was found and what was done.
-	Text string
-}
-
-func (w Warning) String() string { return w.Path + ": " + w.Text }

@@ -58,7 +58,7 @@ type File struct {
 type Attr struct{ Name, Value string }
 
 func (f *File) warnf(code int, format string, args ...any) {
-	f.Warnings = append(f.Warnings, Warning{f.Path, code, errorf("", 0, -1, format, args...).Text})
+	f.Warnings = Warn(f.Warnings, Warning{Path: f.Path, Code: code, Text: errorf("", 0, -1, format, args...).Text})
 }
 
 // Reader is a recording that is open for reading its elements. ReadAt counts

@@ -34,7 +34,7 @@ func ReadMapping(dir string) (Mapping, []Warning) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, []Warning{{path, 1, fmt.Sprintf("not read: %v", pathCause(err))}}
+		return nil, []Warning{{Path: path, Code: 1, Text: fmt.Sprintf("not read: %v", pathCause(err))}}
 	}
 	defer f.Close()
 	m, warnings := Mapping{}, []Warning(nil)
@@ -47,13 +47,13 @@ func ReadMapping(dir string) (Mapping, []Warning) {
 		}
 		disk, name, ok := strings.Cut(line, ",")
 		if !ok || disk == "" || name == "" || strings.ContainsAny(name, ",/\\") {
-			warnings = append(warnings, Warning{path, 0, fmt.Sprintf("line %d: found %.80q, expected a new name, a comma and the real name", n, line)})
+			warnings = Warn(warnings, Warning{Path: path, Text: fmt.Sprintf("line %d: found %.80q, expected a new name, a comma and the real name", n, line)})
 			continue
 		}
 		m[disk] = name
 	}
 	if err := lines.Err(); err != nil {
-		warnings = append(warnings, Warning{path, 1, fmt.Sprintf("not read to the end: %v", pathCause(err))})
+		warnings = append(warnings, Warning{Path: path, Code: 1, Text: fmt.Sprintf("not read to the end: %v", pathCause(err))})
 	}
 	return m, warnings
 }

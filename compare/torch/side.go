@@ -146,8 +146,16 @@ func openSide(path string) (*side, error) {
 
 func (s *side) close() { s.file.Close() }
 
+// mostWarnings is how many objects of a file that cannot be read are told of.
+const mostWarnings = 100
+
 func (s *side) warn(path string, err error) {
-	s.warnings = append(s.warnings, fmt.Errorf("%s: %s: %w", s.path, path, err))
+	switch n := len(s.warnings); {
+	case n < mostWarnings:
+		s.warnings = append(s.warnings, fmt.Errorf("%s: %s: %w", s.path, path, err))
+	case n == mostWarnings:
+		s.warnings = append(s.warnings, fmt.Errorf("%s: more objects than these %d cannot be read", s.path, n))
+	}
 }
 
 // list walks the file and notes the tensors in it. Objects that cannot be read

@@ -120,7 +120,7 @@ func (r *Report) Written() int {
 }
 
 func (f *FileReport) warnf(format string, args ...any) {
-	f.Warnings = append(f.Warnings, dump.Warning{Path: f.Path, Text: fmt.Sprintf(format, args...)})
+	f.Warnings = dump.Warn(f.Warnings, dump.Warning{Path: f.Path, Text: fmt.Sprintf(format, args...)})
 }
 
 // fail records what is wrong with a part; its exit code is code.

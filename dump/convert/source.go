@@ -81,7 +81,7 @@ func Files(spec string, compat bool) (*Source, error) {
 }
 
 func (s *Source) warn(path, text string) {
-	s.Warnings = append(s.Warnings, dump.Warning{Path: path, Text: text})
+	s.Warnings = dump.Warn(s.Warnings, dump.Warning{Path: path, Text: text})
 }
 
 // look resolves a path.

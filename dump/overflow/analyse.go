@@ -132,7 +132,7 @@ func (e *Event) fail(code int, text string, err error) {
 }
 
 func (e *Event) warnf(code int, format string, args ...any) {
-	e.Warnings = append(e.Warnings, dump.Warning{Path: e.Entry.Path, Code: code, Text: fmt.Sprintf(format, args...)})
+	e.Warnings = dump.Warn(e.Warnings, dump.Warning{Path: e.Entry.Path, Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 func (e *Event) analyse(x index, o Options) {

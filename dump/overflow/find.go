@@ -124,7 +124,7 @@ func regular(dir string, e fs.DirEntry) bool {
 }
 
 func (t *Tree) warnf(path string, code int, format string, args ...any) {
-	t.Warnings = append(t.Warnings, dump.Warning{Path: path, Code: code, Text: fmt.Sprintf(format, args...)})
+	t.Warnings = dump.Warn(t.Warnings, dump.Warning{Path: path, Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // cause drops the path from an error of package os.

@@ -251,5 +251,7 @@ func decodeTagged(payload []byte) (*Record, error) {
 }
 
 func (r *Record) warnf(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+	if len(r.Warnings) < dump.MostWarnings {
+		r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+	}
 }
