@@ -102,9 +102,13 @@ func restore(format, target layout.Format, s stored, g rightShape) (layout.View,
 // orderless tells whether a format says nothing about what the axes mean.
 func orderless(f layout.Format) bool { return f == layout.ND || f == layout.Reserved }
 
-// front cuts a tensor that is larger than the golden array along its axes, as
-// when only one side was dumped with a batch.
+// front cuts a tensor that holds more of the first axis than the golden array, as
+// when only one side was dumped with a batch. In any other axis a difference is no
+// batch: these are two tensors, and what their fronts have in common tells nothing.
 func front(format, target layout.Format, s stored, g rightShape) (layout.View, bool) {
+	if len(g.data) < 2 {
+		return layout.View{}, false
+	}
 	v, err := layout.Contiguous(s.shape)
 	if !plain(format) || format != target && format != layout.ND && target != layout.ND {
 		if len(g.data) == 0 || len(s.shape) == 0 {
@@ -114,9 +118,10 @@ func front(format, target layout.Format, s stored, g rightShape) (layout.View, b
 		want[0] = s.shape[0] // the batch
 		v, err = layout.Restore(format, target, s.shape, want, s.group)
 	}
-	if err == nil {
-		v, err = v.Cut(g.data)
+	if err != nil || len(v.Dims) != len(g.data) || !slices.Equal(v.Dims[1:], g.data[1:]) {
+		return v, false
 	}
+	v, err = v.Cut(g.data)
 	return v, err == nil
 }
 

@@ -20,7 +20,9 @@ func TestPlans(t *testing.T) {
 	}{
 		{"nd", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(2, 3)}, "(6)", "(2, 3)", false},
 		{"nd transposed", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(3, 2)}, "(6)", "(2, 3)", true},
-		{"nd longer", layout.ND, shape(9), rightShape{"ND", nil, shape(6)}, "(6, 1, 1, 1)", "(6)", true},
+		{"nd longer", layout.ND, shape(9), rightShape{"ND", nil, shape(6)}, "(6, 1, 1, 1)", "", false},
+		{"nd of a larger batch", layout.ND, shape(8, 3), rightShape{"ND", nil, shape(2, 3)}, "(6, 1, 1, 1)", "(2, 3)", true},
+		{"nd wider", layout.ND, shape(8, 5), rightShape{"ND", nil, shape(8, 3)}, "(24, 1, 1, 1)", "", false},
 		{"nd shorter", layout.ND, shape(4), rightShape{"ND", nil, shape(5)}, "", "", false},
 		{"channels", layout.NC1HWC0, shape(1, 1, 4, 4, 16), rightShape{"NCHW", shape(1, 3, 4, 4), shape(1, 3, 4, 4)}, "(1, 3, 4, 4)", "(1, 3, 4, 4)", false},
 		{"file in the other order", layout.NC1HWC0, shape(1, 1, 4, 5, 16), rightShape{"NCHW", shape(1, 6, 4, 5), shape(1, 4, 5, 6)}, "(1, 4, 5, 6)", "(1, 4, 5, 6)", false},
