@@ -85,6 +85,14 @@ func rowSet(at func(int) *result.Row) set {
 				s.columns = append([]column{count}, s.columns...)
 				return s
 			}),
+		sparse("recorded",
+			func(row int, yield func(*result.Recorded)) {
+				if r := at(row).Recorded; r != nil {
+					yield(r)
+				}
+			},
+			func(row int, r result.Recorded) { at(row).Recorded = &r },
+			recordedSet),
 		sparse("custom",
 			func(row int, yield func(*named)) {
 				custom := at(row).Custom

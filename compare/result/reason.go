@@ -127,6 +127,17 @@ const (
 	LeftNonFinite   Kind = "left-non-finite"   // only the left side holds NaN or Inf
 	RightNonFinite  Kind = "right-non-finite"  // only the right side does
 	BothNonFinite   Kind = "both-non-finite"   // both sides do
+	// of recordings of calls
+	NoRightCall  Kind = "no-right-call"  // call: the right side has none like it
+	NoLeftCall   Kind = "no-left-call"   // call: the left side has none like it
+	NoRightValue Kind = "no-right-value" // place: the right call has no such value
+	NoLeftValue  Kind = "no-left-value"  // place: the left call has no such value
+	CallAligned  Kind = "call-aligned"   // left call, right call: paired by what they do and not by name
+	SortsDiffer  Kind = "sorts-differ"   // place, left class, right class: a tensor and something else
+	DTypesDiffer Kind = "dtypes-differ"  // left dtype, right dtype
+	NoStatistics Kind = "no-statistics"  // place: the recordings say nothing of it that both sides have
+	StaleFile    Kind = "stale-file"     // path, from, to, recorded from, recorded to: not what the recording says of it
+	NoElements   Kind = "no-elements"    // error: statistics are all there is
 	// of a whole table: how its pairs were found
 	PairedByName      Kind = "paired-by-name"      // operators covered by names, by the graph: names were taken
 	PairedByGraph     Kind = "paired-by-graph"     // operators covered by the graph, by names: the graph was taken
@@ -134,6 +145,11 @@ const (
 	SeveralOfOperator Kind = "several-of-operator" // side, folder, operators with several files, the newest of each taken
 	BatchDiffers      Kind = "batch-differs"       // pairs, of, left batch, right batch
 	ShapesMostly      Kind = "shapes-mostly"       // pairs whose shapes differ, of
+	CallsAligned      Kind = "calls-aligned"       // calls that were paired by what they do, of
+	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
+	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
+	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
+	RecordingCut      Kind = "recording-cut"       // what is wrong with a file of the recording
 
 	Text Kind = "text" // sentence of a table that was imported
 )
@@ -160,6 +176,9 @@ var kinds = map[Kind]struct {
 	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
+	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
+	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, NoElements: {},
+	CallsAligned: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

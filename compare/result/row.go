@@ -65,6 +65,9 @@ type Row struct {
 	// Reasons say why values are missing, or what to know when reading them.
 	Reasons []Reason
 	Facts   Facts
+	// Recorded is what recordings of calls say beside elements, nil where the
+	// sides are none.
+	Recorded *Recorded
 }
 
 // Operand is one side of a pair. What is not known is empty.

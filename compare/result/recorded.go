@@ -1,0 +1,85 @@
+package result
+
+import "math"
+
+// Recorded is what recordings of calls say of a pair beside its elements:
+// statistics, a checksum, or the value of an argument.
+type Recorded struct {
+	// Place is where the value stands in its call: input.0, kwargs.mask,
+	// parameters.weight, output.1.
+	Place string
+	// How tells how the two calls were brought together.
+	How How
+	// Argument tells a value that is no tensor: a number, a text, a slice, None.
+	Argument bool
+	// Left and Right are what the sides say.
+	Left, Right Said
+	// Both is how many of the statistics, checksums and values both sides have,
+	// Same how many of these are the same.
+	Both, Same int
+	// Hashed tells that both sides have a checksum over the same bytes, and
+	// HashSame that it is the same: then the elements are.
+	Hashed, HashSame bool
+	// Golden is what feeds the right side's tensor, under the name that the
+	// operator has on the left side if it has a partner there.
+	Golden Port
+	// Before is an earlier input with the same content as this one on the left
+	// side, of inputs that no operator is known to produce.
+	Before Port
+	// Source is the line of the user's program that made the call.
+	Source string
+}
+
+// Said is what a recording says of one value.
+type Said struct {
+	// Class is what the value is: torch.Tensor, int, slice, None.
+	Class string
+	// Value is an argument as Python writes it.
+	Value string
+	// Sum is the checksum.
+	Sum string
+	// Known tells which of the statistics are known, a bit each, in the order of
+	// Stats.
+	Known int
+	// Stats are the largest and smallest element, the mean and the Euclidean
+	// norm.
+	Stats Stats
+}
+
+// Stats are the statistics of a tensor: the largest and smallest element, the
+// mean and the Euclidean norm.
+type Stats struct{ Max, Min, Mean, Norm float64 }
+
+// The bits of Said.Known.
+const (
+	KnownMax = 1 << iota
+	KnownMin
+	KnownMean
+	KnownNorm
+)
+
+// Has tells whether statistics are known.
+func (s *Said) Has(bits int) bool { return s.Known&bits == bits }
+
+// NotFinite tells whether a known extreme is NaN or infinite.
+func (s *Said) NotFinite() (nan, inf bool) {
+	for _, v := range []struct {
+		bit int
+		v   float64
+	}{{KnownMax, s.Stats.Max}, {KnownMin, s.Stats.Min}} {
+		if s.Known&v.bit != 0 {
+			nan = nan || math.IsNaN(v.v)
+			inf = inf || math.IsInf(v.v, 0)
+		}
+	}
+	return nan, inf
+}
+
+// Agrees tells whether all that both recordings say is the same, and whether
+// they say anything.
+func (r *Recorded) Agrees() (same, known bool) {
+	if r.Hashed {
+		return r.HashSame, true
+	}
+	return r.Same == r.Both, r.Both > 0
+}
