@@ -13,6 +13,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/report/html"
 	"precision/compare/verdict"
@@ -124,6 +125,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	opts, err := f.judge.options(nil)
 	if err != nil {
 		return exitUsage, err
+	}
+	if recording.Is(f.left) && recording.Is(f.right) {
+		return f.recordings(ctx, e, job.Options, opts, show)
 	}
 	run, err := job.Open(ctx)
 	if err != nil {

@@ -137,6 +137,9 @@ func Header(c result.Columns) []string {
 	if c.Overflow {
 		h = append(h, "OverFlow")
 	}
+	if c.Recorded {
+		h = append(h, recordedHeader...)
+	}
 	for _, v := range c.Values {
 		h = append(h, v.Name())
 	}
@@ -168,6 +171,9 @@ func appendCells(cells []string, c result.Columns, r *result.Row) []string {
 	if c.Overflow {
 		cells = append(cells, textCell(r.Overflow))
 	}
+	if c.Recorded {
+		cells = appendRecorded(cells, r.Recorded)
+	}
 	for _, v := range c.Values {
 		switch {
 		case !r.Compared:
@@ -184,7 +190,7 @@ func appendCells(cells []string, c result.Columns, r *result.Row) []string {
 // typeCell is the element type of a tensor that was compared.
 func typeCell(c result.Columns, r *result.Row, o *result.Operand) string {
 	switch {
-	case !r.Compared || o.Shape == nil:
+	case !r.Compared && r.Recorded == nil || o.Shape == nil:
 		return "NaN"
 	case !c.Loaded:
 		return textCell(o.DType.String())

@@ -204,6 +204,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.listed("reaches", r.Reaches)
 	w.flagged("edge", r.Edge)
 	w.flagged("noise", r.Noise)
+	w.begin(j, op, r)
 	w.close('}')
 }
 

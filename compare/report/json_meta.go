@@ -22,6 +22,8 @@ func metaSet(m *result.Meta) set {
 		record("graph_how", &m.GraphHow),
 		record("pairing", &m.Pairing.How),
 		flags("unordered", func(int) *bool { return &m.Unordered }),
+		integers("reordered", func(int) *int { return &m.Pairing.Reordered }),
+		flags("recorded", func(int) *bool { return &m.Recorded }),
 		flags("partial", func(int) *bool { return &m.Partial }),
 		lists("warnings", func(int) *[]string { return &m.Warnings }),
 	}}

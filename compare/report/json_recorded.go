@@ -30,7 +30,7 @@ func recordedSet(at func(int) *result.Recorded) set {
 			words(side.name+"class", func(i int) *string { return &of(i).Class }),
 			words(side.name+"value", func(i int) *string { return &of(i).Value }),
 			words(side.name+"sum", func(i int) *string { return &of(i).Sum }),
-			integers(side.name+"known", func(i int) *uint8 { return &of(i).Known }),
+			integers(side.name+"known", func(i int) *int { return &of(i).Known }),
 			numbers(side.name+"max", func(i int) *float64 { return &of(i).Stats.Max }),
 			numbers(side.name+"min", func(i int) *float64 { return &of(i).Stats.Min }),
 			numbers(side.name+"mean", func(i int) *float64 { return &of(i).Stats.Mean }),

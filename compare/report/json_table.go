@@ -240,6 +240,7 @@ func opSet(at func(int) *result.Operator) set {
 			flags("final", func(i int) *bool { return &at(i).Final }),
 			integers("x", func(i int) *int { return &at(i).X }),
 			integers("y", func(i int) *int { return &at(i).Y }),
+			lists("uses", func(i int) *[]string { return &at(i).Uses }),
 		},
 		parts: []part{sparse("inputs",
 			func(row int, yield func(*result.Port)) { eachOf(at(row).Inputs, yield) },

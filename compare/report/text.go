@@ -129,7 +129,10 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	lines := []Line{name}
 
 	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
-	lines = append(lines, plainLine(s.certainty(op, r, t.most())))
+	if r.Begin == nil || !r.Edge && r.Certainty != verdict.Region {
+		lines = append(lines, plainLine(s.certainty(op, r, t.most())))
+	}
+	lines = append(lines, s.begin(j, op, r)...)
 	if r.Noise {
 		lines = append(lines, plainLine(s.say("root.noise")))
 	}

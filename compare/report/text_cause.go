@@ -57,8 +57,13 @@ func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 		return s.say(key, r.Left.DType.String(), count, of)
 	case verdict.Underflow:
 		return s.say(key, dtype.Coarser(r.Left.DType, r.Right.DType).String())
-	case verdict.Imaginary:
+	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.NotFinite:
 		return s.say(key)
+	case verdict.Differs:
+		if math.IsNaN(c.Value) {
+			return s.say("cause.differs-some")
+		}
+		return s.say(key, value)
 	case verdict.Unexplained:
 		return s.say(key, value)
 	}

@@ -43,6 +43,10 @@ type Columns struct {
 	// Datasets: the sides are recordings of datasets in files, whose tables
 	// name the datasets in place of operators.
 	Datasets bool
+	// Recorded are the columns of recordings of calls: the place of a value in its
+	// call, how the calls were paired, statistics, checksums and arguments of both
+	// sides.
+	Recorded bool
 	// Values are the columns of values, in order.
 	Values []Column
 	// Quiet leaves out the reasons that the old tool does not give.

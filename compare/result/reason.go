@@ -146,6 +146,7 @@ const (
 	BatchDiffers      Kind = "batch-differs"       // pairs, of, left batch, right batch
 	ShapesMostly      Kind = "shapes-mostly"       // pairs whose shapes differ, of
 	CallsAligned      Kind = "calls-aligned"       // calls that were paired by what they do, of
+	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
@@ -178,7 +179,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, NoElements: {},
-	CallsAligned: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

@@ -45,6 +45,8 @@ type Meta struct {
 	// Unordered: Facts.Order is not the place in execution order, as in a table
 	// that was imported and has no column for it.
 	Unordered bool
+	// Recorded: the sides are recordings of calls, whose rows have a Recorded.
+	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.
 	Partial bool
 	// Warnings are what a user should know of the inputs, first things first.
@@ -82,6 +84,9 @@ type Pairing struct {
 	Why []Reason
 	// Covered counts operators with a compared output, per way that was tried.
 	Covered map[How]int
+	// Reordered counts pairs of calls that the two sides made in another order:
+	// sums of their results may be rounded otherwise.
+	Reordered int
 }
 
 // Operator is a node of the network.
@@ -109,6 +114,9 @@ type Operator struct {
 	// Inputs are what feeds it, by input slot; an empty Op is not connected
 	// or not known.
 	Inputs []Port
+	// Uses are other operators that take part in it beside what feeds it: the
+	// forward call of a backward one, the calls inside a module.
+	Uses []string
 	// Outputs is how many outputs the graph gives it.
 	Outputs int
 	// Final are outputs of the network.

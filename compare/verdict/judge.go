@@ -39,13 +39,12 @@ func Judge(t *result.Table, opts Options) *Judged {
 	}
 	j := &judge{table: t, profile: opts.Profile, day: t.Meta.Time, opts: opts}
 	j.gather()
-	for i := range j.operators {
-		j.judgeTensors(&j.operators[i])
-	}
-	j.jumps()
 	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: len(t.Checks) > 0}
-	j.states(out)
-	j.roots(out)
+	if t.Meta.Recorded {
+		j.recorded(out)
+	} else {
+		j.network(out)
+	}
 	out.Coverage = j.coverage()
 	j.count(out)
 	out.Bits = j.bits()
@@ -53,6 +52,16 @@ func Judge(t *result.Table, opts Options) *Judged {
 		out.Baseline = j.baseline(opts.Baseline)
 	}
 	return out
+}
+
+// network judges the operators of a graph.
+func (j *judge) network(out *Judged) {
+	for i := range j.operators {
+		j.judgeTensors(&j.operators[i])
+	}
+	j.jumps()
+	j.states(out)
+	j.roots(out)
 }
 
 // gather makes operators of the table's list and of the rows, in execution
@@ -91,7 +100,9 @@ func (j *judge) gather() {
 		c := &j.table.Checks[i]
 		j.checks[result.Port{Op: c.Op, Index: c.Output}] = c
 	}
-	j.lookBehind(ops, index)
+	if !j.table.Meta.Recorded {
+		j.lookBehind(ops, index)
+	}
 	slices.SortStableFunc(ops, func(a, b Operator) int {
 		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
 	})

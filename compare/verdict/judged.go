@@ -126,6 +126,8 @@ type Root struct {
 	Second bool
 	// Recomputed: an oracle found it wrong from its own inputs.
 	Recomputed bool
+	// Begin is the input or argument it begins with, of roots of recordings.
+	Begin *Begin
 	// Noise: two runs on the NPU differ here as much as from golden.
 	Noise bool
 	// Inherited counts the bad operators that inherit from it.

@@ -24,6 +24,14 @@ const (
 	// Tolerance: more elements than allowed are outside |x-y| <= atol +
 	// rtol·|y|.
 	Tolerance Kind = "tolerance"
+	// Form: a tensor against something else, another shape, or another sort of
+	// numbers.
+	Form Kind = "form"
+	// Argument: an argument of a call is another.
+	Argument Kind = "argument"
+	// Statistics: the statistics of two recordings are further apart than their
+	// limit, relative to the size of the golden tensor.
+	Statistics Kind = "statistics"
 	// Imaginary: the golden side is complex and the left side is not, so that
 	// the imaginary part was left out.
 	Imaginary Kind = "imaginary"
@@ -42,6 +50,11 @@ const (
 	// Saturated: golden values lie beyond the range of the left dtype, whose
 	// end the left side holds there.
 	Saturated Kind = "saturated"
+	// Differs: both sides had the same to compute with, and do not have the same
+	// result, however small the difference.
+	Differs Kind = "differs"
+	// NotFinite: NaN on both sides.
+	NotFinite Kind = "not-finite"
 	// Underflow: all golden values are below the smallest normal number of
 	// the coarser dtype.
 	Underflow Kind = "underflow"
@@ -58,16 +71,21 @@ var kinds = []struct {
 	{Unexplained, false, [2]float64{1, 1e6}, 1},
 	{NaN, false, [2]float64{0, 1}, 0},
 	{Inf, false, [2]float64{0, 1}, 0},
+	{Form, false, [2]float64{0, 1}, 0},
+	{Argument, false, [2]float64{0, 1}, 0},
 	{Zeros, false, [2]float64{0, 1}, 0},
 	{Integers, false, [2]float64{0, 1}, 0.01},
 	{Scalar, false, [2]float64{0, 1e6}, 0.02},
 	{Cosine, false, [2]float64{-1, 1}, 0.98},
 	{Distance, false, [2]float64{0, 1e6}, 0.2},
+	{Statistics, false, [2]float64{0, 1e6}, 0.05},
 	{Tolerance, false, [2]float64{0, 1}, off},
 	{Imaginary, false, [2]float64{0, 1}, 0},
 	{Law, true, [2]float64{1, 1e9}, 8},
 	{JumpDistance, true, [2]float64{1, 1e9}, 3},
 	{JumpLargest, true, [2]float64{1, 1e9}, 4},
+	{Differs, true, [2]float64{0, 1}, 0},
+	{NotFinite, true, [2]float64{0, 1}, 0},
 	{Saturated, true, [2]float64{0, 1}, 0},
 	{Underflow, true, [2]float64{0, 1}, 0},
 }

@@ -1,0 +1,109 @@
+package recording
+
+import (
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// feed is what the values of a side were known by earlier.
+type feed struct {
+	// outputs and inputs lead from a content to the latest output, the first
+	// input, that had it; alike does so without the order of elements.
+	outputs, inputs, alike map[string]place
+}
+
+// place is a leaf of a call.
+type place struct {
+	call *call
+	slot int
+}
+
+// origin is what feeds an input: an output, or else an earlier input.
+type origin struct {
+	output, before place
+	// moved: the elements are those of the output in another order.
+	moved bool
+}
+
+// origins finds what feeds the inputs of every call of a side.
+func origins(s *side) map[*leaf]origin {
+	f := feed{map[string]place{}, map[string]place{}, map[string]place{}}
+	found := map[*leaf]origin{}
+	for _, c := range s.calls {
+		number := c.slots
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if l.role != result.Input {
+				continue
+			}
+			key := l.content()
+			if key == "" {
+				continue
+			}
+			var o origin
+			if p, ok := f.outputs[key]; ok {
+				o.output = p
+			} else if p, ok := f.inputs[key]; ok {
+				o.before = p
+			} else if p, ok := f.alike[l.alike()]; ok && l.alike() != "" {
+				o.output, o.moved = p, true
+			}
+			if o != (origin{}) {
+				found[l] = o
+			}
+			if _, ok := f.inputs[key]; !ok {
+				f.inputs[key] = place{c, number[l.place]}
+			}
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if l.role != result.Output {
+				continue
+			}
+			if key := l.content(); key != "" {
+				f.outputs[key] = place{c, number[l.place]}
+				if a := l.alike(); a != "" {
+					f.alike[a] = place{c, number[l.place]}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// insideOf lists, of every module, the calls made in it.
+func insideOf(s *side) map[*call][]*call {
+	if len(s.parent) == 0 {
+		return nil
+	}
+	index := make(map[string]*call, len(s.calls))
+	for _, c := range s.calls {
+		index[c.Name] = c
+	}
+	m := map[*call][]*call{}
+	for _, c := range s.calls {
+		// The entry for the gradients of parameters belongs to its module.
+		name := s.parent[c.Name]
+		for range 64 { // names that are not recorded lie between
+			if name == "" {
+				break
+			}
+			if p := index[name]; p != nil && p != c {
+				m[p] = append(m[p], c)
+				break
+			}
+			name = s.parent[name]
+		}
+	}
+	return m
+}
+
+// forwardOf is the name of the forward call that a backward call belongs to.
+func forwardOf(c *call) string {
+	n := c.Parsed
+	if n.Direction != msprobe.Backward {
+		return ""
+	}
+	n.Direction = msprobe.Forward
+	return n.String()
+}

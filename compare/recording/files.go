@@ -1,0 +1,84 @@
+package recording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"precision/compare"
+	"precision/dump"
+	"precision/dump/layout"
+	"precision/dump/torch"
+)
+
+// open opens the elements of a tensor.
+func (s *side) open(l *leaf) (*compare.SideTensor, error) {
+	path, err := s.from.File(l.DataName)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(path, ".npy") {
+		return openArray(path, l)
+	}
+	f, err := torch.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tensorOf(f, l)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
+}
+
+func tensorOf(f *torch.OpenFile, l *leaf) (*compare.Tensor, error) {
+	x, err := f.Bare()
+	if err != nil {
+		return nil, err
+	}
+	if x.Type != l.Elem || !slices.Equal(x.Shape, l.Shape) {
+		return nil, fmt.Errorf("found %s %v, recorded %s %v", x.Type, x.Shape, l.Elem, l.Shape)
+	}
+	r, err := x.Reader(f)
+	if err != nil {
+		return nil, err
+	}
+	return &compare.Tensor{Type: x.Type, Shape: x.Shape, Count: x.Elements(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
+}
+
+// openArray opens an array of numpy, as MindSpore's recordings have them.
+func openArray(path string, l *leaf) (*compare.SideTensor, error) {
+	f, err := dump.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := arrayOf(f, l)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
+}
+
+func arrayOf(f *dump.Reader, l *leaf) (*compare.Tensor, error) {
+	if len(f.Outputs) != 1 {
+		return nil, fmt.Errorf("found %d tensors, expected an array", len(f.Outputs))
+	}
+	x := &f.Outputs[0]
+	if x.Err != nil {
+		return nil, x.Err
+	}
+	v, err := x.View()
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := l.Elements(); !ok || n != v.Len() || x.Type.Bits()%8 != 0 {
+		return nil, fmt.Errorf("found %d elements of %s, recorded %s %v", v.Len(), x.Type, l.DType, l.Shape)
+	}
+	r, err := layout.NewReader(f, x.Offset, x.Type.Bits()/8, v)
+	if err != nil {
+		return nil, err
+	}
+	return &compare.Tensor{Type: x.Type, Shape: l.Shape, Count: v.Len(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
+}

@@ -1,0 +1,232 @@
+package recording
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"precision/compare"
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// leafPair are the values of two calls at one place, nil on the side that has none.
+type leafPair struct{ left, right *leaf }
+
+// pairsOf brings the values of two calls together by place, in the order of
+// the left one.
+func pairsOf(a, b *call) []leafPair {
+	list := make([]leafPair, 0, len(a.leaves))
+	at := make(map[string]int, len(a.leaves))
+	for i := range a.leaves {
+		at[a.leaves[i].place] = len(list)
+		list = append(list, leafPair{left: &a.leaves[i]})
+	}
+	for i := range b.leaves {
+		l := &b.leaves[i]
+		if k, ok := at[l.place]; ok {
+			list[k].right = l
+			continue
+		}
+		list = append(list, leafPair{right: l})
+	}
+	return list
+}
+
+// compare gives the rows of a pair of calls, or of one without a partner.
+func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) compare.Found {
+	var found compare.Found
+	base := result.Row{Index: n, Facts: result.Facts{Order: n}}
+	switch {
+	case u.right == nil:
+		base.Op, base.Type, base.Role, base.Slot = u.left.op, typeOf(u.left), result.Whole, -1
+		base.Left.Names, base.Right.Names = u.left.Name, "*"
+		base.Add(result.Because(result.NoRightCall, u.left.Name))
+		found.Rows = []result.Row{base}
+		return found
+	case u.left == nil:
+		base.Op, base.Type, base.Role, base.Slot = u.right.op, typeOf(u.right), result.Whole, -1
+		base.Left.Names, base.Right.Names = "*", u.right.Name
+		base.Add(result.Because(result.NoLeftCall, u.right.Name))
+		found.Rows = []result.Row{base}
+		return found
+	}
+	base.Op, base.Type = u.left.op, typeOf(u.left)
+	base.Left.Names, base.Right.Names = u.left.Name, u.right.Name
+	how := result.ByName
+	if u.left.how != byName {
+		how = result.Aligned
+	}
+	source := p.left.source(u.left.Name)
+	for i, x := range pairsOf(u.left, u.right) {
+		row := base
+		row.Recorded = &result.Recorded{How: how}
+		if i == 0 {
+			row.Recorded.Source = source
+			if how == result.Aligned {
+				row.Add(result.Because(result.CallAligned, u.left.Name, u.right.Name))
+			}
+		}
+		if err := p.row(ctx, &row, x, u, w); err != nil {
+			found.Err = err
+			return found
+		}
+		found.Rows = append(found.Rows, row)
+	}
+	return found
+}
+
+// row compares a pair of values.
+func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
+	r := row.Recorded
+	some := x.left
+	if some == nil {
+		some = x.right
+	}
+	row.Role, row.Slot = some.role, u.left.slots[some.place]
+	r.Place = some.place
+	if x.left != nil {
+		r.Left, row.Left.DType, row.Left.Shape = x.left.said(), x.left.operand().DType, x.left.operand().Shape
+		o := p.feeds[0][x.left]
+		row.Facts.Producer, r.Before = o.output.port(), o.before.port()
+	}
+	if x.right != nil {
+		r.Right, row.Right.DType, row.Right.Shape = x.right.said(), x.right.operand().DType, x.right.operand().Shape
+		r.Golden = p.feeds[1][x.right].output.port()
+	}
+	switch {
+	case x.right == nil:
+		row.Add(result.Because(result.NoRightValue, r.Place))
+		return nil
+	case x.left == nil:
+		row.Add(result.Because(result.NoLeftValue, r.Place))
+		return nil
+	case !x.left.tensor() && !x.right.tensor():
+		r.Argument, r.Both = true, 1
+		if sameValue(x.left, x.right) {
+			r.Same = 1
+		}
+		return nil
+	case x.left.tensor() != x.right.tensor():
+		row.Add(result.Because(result.SortsDiffer, r.Place, r.Left.Class, r.Right.Class))
+		return nil
+	}
+	row.Facts.Scalar = single(x.left.Shape)
+	if x.left.DType != x.right.DType {
+		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
+	}
+	count(r, x)
+	if !sameShape(x.left.Shape, x.right.Shape) {
+		row.Add(result.Because(result.ShapesDiffer, row.Op, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))
+		return nil
+	}
+	row.Shape = row.Left.Shape
+	if r.Both == 0 && (x.left.DataName == "" || x.right.DataName == "") {
+		row.Add(result.Because(result.NoStatistics, r.Place))
+	}
+	return p.elements(ctx, row, x, w)
+}
+
+// elements compares the files of a pair, if both sides have them.
+func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *compare.Worker) error {
+	if x.left.DataName == "" || x.right.DataName == "" || !x.left.Known || !x.right.Known {
+		return nil
+	}
+	a, err := p.left.open(x.left)
+	if err == nil {
+		defer a.Close()
+		var b *compare.SideTensor
+		if b, err = p.right.open(x.right); err == nil {
+			defer b.Close()
+			row.Left.File, row.Right.File = a.File, b.File
+			if err := w.Compare(ctx, row, &a.Tensor, &b.Tensor, a.File, b.File); err != nil {
+				return err
+			}
+			p.stale(row, x)
+			return nil
+		}
+	}
+	row.Add(result.Because(result.NoElements, err.Error()))
+	return nil
+}
+
+// stale tells of files whose extremes are not those that were recorded.
+func (p *part) stale(row *result.Row, x leafPair) {
+	f := &row.Result.Facts
+	if !row.Compared || !f.Known || f.Finite != f.N || f.N == 0 {
+		return
+	}
+	for _, s := range []struct {
+		l      *leaf
+		lo, hi float64
+		file   string
+	}{{x.left, f.X.Lo, f.X.Hi, row.Left.File}, {x.right, f.Y.Lo, f.Y.Hi, row.Right.File}} {
+		hi, ok := s.l.Max.Value()
+		lo, too := s.l.Min.Value()
+		if ok && too && !s.l.Elem.IsComplex() && (hi != s.hi || lo != s.lo) && !math.IsNaN(hi+lo) {
+			row.Add(result.Because(result.StaleFile, filepath.Base(s.file), number(s.lo), number(s.hi), number(lo), number(hi)))
+		}
+	}
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// count counts what both sides say of a tensor, and what of it is the same.
+func count(r *result.Recorded, x leafPair) {
+	for _, n := range [][2]msprobe.Number{{x.left.Max, x.right.Max}, {x.left.Min, x.right.Min}, {x.left.Mean, x.right.Mean}, {x.left.Norm, x.right.Norm}} {
+		if said(n[0]) && said(n[1]) {
+			r.Both++
+			if n[0].Same(n[1]) {
+				r.Same++
+			}
+		}
+	}
+	if !said(x.left.MD5) || !said(x.right.MD5) || x.left.DType != x.right.DType {
+		return
+	}
+	same := x.left.MD5.Same(x.right.MD5)
+	if x.left.crc() && x.right.crc() {
+		r.Hashed, r.HashSame = true, same
+		return
+	}
+	if strings.HasPrefix(x.left.MD5.S, "0x") == strings.HasPrefix(x.right.MD5.S, "0x") {
+		r.Both++
+		if same {
+			r.Same++
+		}
+	}
+}
+
+func said(n msprobe.Number) bool { return n.Kind != msprobe.Absent && n.Kind != msprobe.Null }
+
+// sameShape tells whether shapes agree but for axes of one element.
+func sameShape(a, b []int64) bool {
+	i, j := 0, 0
+	for {
+		for i < len(a) && a[i] == 1 {
+			i++
+		}
+		for j < len(b) && b[j] == 1 {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if a[i] != b[j] {
+			return false
+		}
+		i, j = i+1, j+1
+	}
+}
+
+// single tells a shape of one element.
+func single(shape []int64) bool {
+	for _, d := range shape {
+		if d != 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,353 @@
+package recording
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"precision/compare"
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// Kind is the kind of a side that is a recording of msprobe.
+const Kind = "msprobe"
+
+// Source pairs two recordings, or those of several steps and ranks.
+type Source struct {
+	left, right string
+	parts       []*part
+	reordered   int
+	why         []result.Reason
+}
+
+// part is a pair of recordings of one step of one rank.
+type part struct {
+	left, right *side
+	// prefix is in front of the names of calls where there are several parts.
+	prefix string
+	// units are the calls in the order of the table.
+	units []*unit
+	feeds [2]map[*leaf]origin
+	// inside are the calls made in a module, per side.
+	inside [2]map[*call][]*call
+}
+
+// unit is a row group: a pair of calls, or one without a partner.
+type unit struct{ left, right *call }
+
+// Is tells whether a path is a recording, or a folder above some.
+func Is(path string) bool {
+	list, err := msprobe.Find(path)
+	return err == nil && len(list) > 0
+}
+
+// Open reads the recordings below two paths and pairs those of the same step and
+// rank; a process without a rank is paired with the other one.
+func Open(left, right string) (*Source, error) {
+	a, err := msprobe.Find(left)
+	if err != nil {
+		return nil, err
+	}
+	b, err := msprobe.Find(right)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{left: left, right: right}
+	pairs, alone := match(a, b)
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("%s and %s: no recordings of the same step and rank, found %s and %s", left, right, label(&a[0]), label(&b[0]))
+	}
+	for _, x := range alone {
+		s.why = append(s.why, result.Because(result.RanksUnpaired, x.side, x.label))
+	}
+	for _, p := range pairs {
+		one := &part{}
+		if len(pairs) > 1 {
+			one.prefix = label(&p[0]) + "/"
+		}
+		if one.left, err = load(p[0]); err == nil {
+			one.right, err = load(p[1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		one.prepare()
+		s.parts = append(s.parts, one)
+	}
+	s.remarks()
+	return s, nil
+}
+
+// only is a recording that one side has.
+type only struct{ side, label string }
+
+// label names a recording by its step and rank.
+func label(r *msprobe.Recording) string {
+	text := ""
+	if r.Mode != "" {
+		text = r.Mode + "/"
+	}
+	if r.Step >= 0 {
+		text += "step" + strconv.Itoa(r.Step) + "/"
+	}
+	if r.Rank >= 0 {
+		return text + "rank" + strconv.Itoa(r.Rank)
+	}
+	return text + "proc"
+}
+
+// match brings recordings of the same mode, step and rank together. Single ones
+// are a pair whatever their numbers.
+func match(a, b []msprobe.Recording) (pairs [][2]msprobe.Recording, alone []only) {
+	if len(a) == 1 && len(b) == 1 {
+		return [][2]msprobe.Recording{{a[0], b[0]}}, nil
+	}
+	open := map[string][]msprobe.Recording{}
+	for _, r := range b {
+		open[label(&r)] = append(open[label(&r)], r)
+	}
+	for _, r := range a {
+		key := label(&r)
+		if list := open[key]; len(list) > 0 {
+			pairs = append(pairs, [2]msprobe.Recording{r, list[0]})
+			open[key] = list[1:]
+			continue
+		}
+		alone = append(alone, only{"left", key})
+	}
+	for _, r := range b {
+		key := label(&r)
+		if list := open[key]; len(list) > 0 {
+			open[key] = list[1:]
+			alone = append(alone, only{"right", key})
+		}
+	}
+	return pairs, alone
+}
+
+// prepare pairs the calls and finds what feeds them.
+func (p *part) prepare() {
+	align(p.left, p.right)
+	p.order()
+	taken := map[string]bool{}
+	for _, u := range p.units {
+		if u.left != nil {
+			taken[u.left.Name] = true
+		}
+	}
+	for _, u := range p.units {
+		c, other := u.left, u.right
+		if c == nil {
+			c, other = u.right, nil
+		}
+		c.op = p.prefix + c.Name
+		if u.left == nil && taken[c.Name] {
+			c.op += " (right)"
+		}
+		c.slots = numbers(c, other)
+		if other != nil {
+			other.op, other.slots = c.op, c.slots
+		}
+	}
+	p.feeds = [2]map[*leaf]origin{origins(p.left), origins(p.right)}
+	p.inside = [2]map[*call][]*call{insideOf(p.left), insideOf(p.right)}
+}
+
+// order puts the calls of the left side in their order, and those that only the
+// right side has behind the call they followed there.
+func (p *part) order() {
+	behind := map[*call][]*call{}
+	var last *call
+	for _, c := range p.right.calls {
+		if c.pair != nil {
+			last = c.pair
+			continue
+		}
+		behind[last] = append(behind[last], c)
+	}
+	add := func(c *call) {
+		for _, r := range behind[c] {
+			p.units = append(p.units, &unit{right: r})
+		}
+	}
+	add(nil)
+	for _, c := range p.left.calls {
+		p.units = append(p.units, &unit{c, c.pair})
+		add(c)
+	}
+}
+
+// numbers gives the places of a call and its partner slots.
+func numbers(c, other *call) map[string]int {
+	slots := map[string]int{}
+	var next [2]int
+	for _, x := range []*call{c, other} {
+		if x == nil {
+			continue
+		}
+		for i := range x.leaves {
+			l := &x.leaves[i]
+			if _, ok := slots[l.place]; !ok {
+				slots[l.place] = next[l.role]
+				next[l.role]++
+			}
+		}
+	}
+	return slots
+}
+
+// remarks tells what to know of the pairs.
+func (s *Source) remarks() {
+	aligned, paired, left, right, mixed := 0, 0, 0, 0, 0
+	var dtypes [2]string
+	for _, p := range s.parts {
+		s.reordered += crossed(p.left.calls)
+		for _, side := range []*side{p.left, p.right} {
+			for _, text := range side.remarks {
+				s.why = append(s.why, result.Because(result.RecordingCut, text))
+			}
+		}
+		for _, u := range p.units {
+			switch {
+			case u.right == nil:
+				left++
+			case u.left == nil:
+				right++
+			default:
+				paired++
+				if u.left.how != byName {
+					aligned++
+				}
+				for _, x := range pairsOf(u.left, u.right) {
+					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != x.right.DType {
+						if mixed++; mixed == 1 {
+							dtypes = [2]string{x.left.DType, x.right.DType}
+						}
+					}
+				}
+			}
+		}
+	}
+	if aligned > 0 {
+		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)))
+	}
+	if s.reordered > 0 {
+		s.why = append(s.why, result.Because(result.CallsReordered, strconv.Itoa(s.reordered)))
+	}
+	if left+right > 0 {
+		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left), strconv.Itoa(right)))
+	}
+	if mixed > 0 {
+		s.why = append(s.why, result.Because(result.DTypesMixed, strconv.Itoa(mixed), dtypes[0], dtypes[1]))
+	}
+}
+
+// crossed counts calls whose partner was made before that of an earlier call.
+func crossed(calls []*call) (n int) {
+	last := -1
+	for _, c := range calls {
+		switch {
+		case c.pair == nil:
+		case c.pair.at < last:
+			n++
+		default:
+			last = c.pair.at
+		}
+	}
+	return n
+}
+
+// Table says what is compared with what.
+func (s *Source) Table() *result.Table {
+	t := &result.Table{}
+	t.Meta.Left = result.Side{Dir: s.left, Kind: Kind}
+	t.Meta.Right = result.Side{Dir: s.right, Kind: Kind}
+	t.Meta.Recorded = true
+	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered}
+	for _, p := range s.parts {
+		for _, u := range p.units {
+			if u.left != nil && u.right != nil && u.left.how != byName {
+				t.Meta.Pairing.How = result.Aligned
+			}
+			t.Ops = append(t.Ops, p.operator(u, len(t.Ops)))
+		}
+	}
+	return t
+}
+
+// operator is a call as an operator, with what feeds it.
+func (p *part) operator(u *unit, n int) result.Operator {
+	c, at := u.left, 0
+	if c == nil {
+		c, at = u.right, 1
+	}
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil}
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		if l.role == result.Output {
+			op.Outputs++
+			continue
+		}
+		if o := p.feeds[at][l]; o.output.call != nil {
+			for len(op.Inputs) <= c.slots[l.place] {
+				op.Inputs = append(op.Inputs, result.Port{})
+			}
+			op.Inputs[c.slots[l.place]] = o.output.port()
+		}
+	}
+	side := p.left
+	if u.left == nil {
+		side = p.right
+	}
+	if name := forwardOf(c); name != "" {
+		if f := side.find(name); f != nil && f.op != "" {
+			op.Uses = append(op.Uses, f.op)
+		}
+	}
+	for _, x := range p.inside[at][c] {
+		op.Uses = append(op.Uses, x.op)
+	}
+	return op
+}
+
+// find is a call by its name.
+func (s *side) find(name string) *call {
+	if s.index == nil {
+		s.index = make(map[string]*call, len(s.calls))
+		for _, c := range s.calls {
+			s.index[c.Name] = c
+		}
+	}
+	return s.index[name]
+}
+
+func (p place) port() result.Port {
+	if p.call == nil {
+		return result.Port{}
+	}
+	return result.Port{Op: p.call.op, Index: p.slot}
+}
+
+// typeOf is the function, or the class of a module.
+func typeOf(c *call) string {
+	if c.Parsed.Class != "" {
+		return c.Parsed.Class
+	}
+	if c.Parsed.Form == msprobe.API {
+		return c.Parsed.API
+	}
+	return ""
+}
+
+// Groups are the pairs of calls.
+func (s *Source) Groups() []compare.Group {
+	var list []compare.Group
+	for _, p := range s.parts {
+		for _, u := range p.units {
+			n := len(list)
+			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found { return p.compare(ctx, u, n, w) })
+		}
+	}
+	return list
+}

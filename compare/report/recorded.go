@@ -1,0 +1,87 @@
+package report
+
+import (
+	"strconv"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// sourceOf is the line of the program that made a call, empty where it is not
+// known.
+func sourceOf(j *verdict.Judged, op *verdict.Operator) string {
+	for _, list := range [][]verdict.Tensor{op.Inputs, op.Outputs} {
+		for k := range list {
+			if rec := j.Row(&list[k]).Recorded; rec != nil && rec.Source != "" {
+				return rec.Source
+			}
+		}
+	}
+	return ""
+}
+
+// saidText is what a recording says of a value, in short.
+func saidText(s *result.Said) string {
+	if s.Value != "" {
+		return s.Value
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	text := ""
+	if s.Has(result.KnownMax | result.KnownMin) {
+		text = number(s.Stats.Min) + "…" + number(s.Stats.Max)
+	}
+	if s.Has(result.KnownNorm) {
+		text += " ‖" + number(s.Stats.Norm) + "‖"
+	}
+	if text == "" {
+		text = s.Sum
+	}
+	if text == "" {
+		text = s.Class
+	}
+	return text
+}
+
+// begin says what a root of recordings begins with, and where in the program it
+// is.
+func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
+	if r.Begin != nil {
+		row := &j.Table.Rows[r.Begin.Row]
+		rec := row.Recorded
+		switch {
+		case rec == nil:
+		case row.Op != op.Op.Name:
+			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, saidText(&rec.Left), saidText(&rec.Right))))
+		case rec.Argument:
+			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, saidText(&rec.Left), saidText(&rec.Right))))
+		case len(r.Begin.From) > 0:
+			lines = append(lines, plainLine(s.say("root.begin-fed", rec.Place, s.list(r.Begin.From, 3))))
+		default:
+			lines = append(lines, plainLine(s.say("root.begin", rec.Place, saidText(&rec.Left), saidText(&rec.Right))))
+		}
+	}
+	if source := sourceOf(j, op); source != "" {
+		lines = append(lines, plainLine(s.say("root.source", source)))
+	}
+	return lines
+}
+
+// begin writes the same for programs.
+func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) {
+	if r.Begin != nil {
+		row := &j.Table.Rows[r.Begin.Row]
+		if rec := row.Recorded; rec != nil {
+			w.key("begins")
+			w.open('{')
+			w.named("op", row.Op)
+			w.named("place", rec.Place)
+			w.named("left", saidText(&rec.Left))
+			w.named("right", saidText(&rec.Right))
+			w.listed("fed_by", r.Begin.From)
+			w.close('}')
+		}
+	}
+	if source := sourceOf(j, op); source != "" {
+		w.named("source", source)
+	}
+}

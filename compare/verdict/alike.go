@@ -1,0 +1,256 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+)
+
+// Begin is where a root of a recording begins: an input or an argument that
+// differs though nothing before it explains that.
+type Begin struct {
+	// Row is the place of the input or argument in the table.
+	Row int
+	// From are the calls that feed the input on either side, whose outputs agree: what
+	// lies between was not recorded.
+	From []string
+}
+
+// run finds the roots of a recording.
+func (w *recordedWalk) run() {
+	w.origin = make([][]int, len(w.operators))
+	w.inputs = map[result.Port][]int{}
+	for i := range w.operators {
+		op := &w.operators[i]
+		if len(op.Outputs) == 0 {
+			// Without a partner, or without results: what comes in goes out.
+			w.origin[i] = w.carriedBy(op)
+			continue
+		}
+		from, begin := w.came(op)
+		for _, name := range op.Op.Uses {
+			if k, ok := w.place[name]; ok && k < i {
+				from = merge(from, w.origin[k])
+			}
+		}
+		if len(op.Inputs) == 0 && op.Op.Type != "" || strings.HasSuffix(op.Op.Name, ".debug") {
+			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand
+		}
+		if !w.off(op) {
+			if begin != nil {
+				w.hidden = append(w.hidden, begin)
+			}
+			continue
+		}
+		if w.isRoot(op, begin, from) {
+			n := len(w.out.Roots)
+			w.out.Roots = append(w.out.Roots, w.newRoot(op, i, begin))
+			w.origin[i] = []int{n}
+			if begin != nil {
+				w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[begin.Row].Slot}] = []int{n}
+			}
+			continue
+		}
+		w.origin[i], op.From = from, from
+		if len(from) == 0 {
+			w.raise(op)
+		}
+		if op.State == StateBad {
+			op.State = StateInherited
+		}
+	}
+	if !w.alike {
+		w.calm()
+	}
+}
+
+// off tells whether an output differs.
+func (w *recordedWalk) off(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) == different })
+}
+
+// carriedBy are the roots that arrive at an operator.
+func (w *recordedWalk) carriedBy(op *Operator) (from []int) {
+	for _, p := range op.Op.Inputs {
+		if k, ok := w.place[p.Op]; ok {
+			from = merge(from, w.origin[k])
+		}
+	}
+	return from
+}
+
+// came looks at what goes into a call: the roots whose error it carries, and
+// an input or argument that differs though nothing before it does.
+func (w *recordedWalk) came(op *Operator) (from []int, begin *Begin) {
+	var lost *Begin // no call is known that feeds it
+	for k := range op.Inputs {
+		t := &op.Inputs[k]
+		r := w.row(t)
+		if agreementOf(r) != different {
+			continue
+		}
+		if r.Recorded.Argument {
+			if begin == nil && w.literal(op, r.Recorded) {
+				begin = &Begin{Row: t.Row}
+			}
+			continue
+		}
+		roots, calls, fed := w.fed(r)
+		at := result.Port{Op: op.Op.Name, Index: r.Slot}
+		switch {
+		case len(roots) > 0:
+			from = merge(from, roots)
+			w.inputs[at] = roots
+		case !w.alike:
+			if begin == nil && w.gap(r, calls) {
+				begin = &Begin{Row: t.Row, From: calls}
+			}
+		case fed:
+			if begin == nil || w.table.Rows[begin.Row].Recorded.Argument {
+				begin = &Begin{Row: t.Row, From: calls}
+			}
+		case lost == nil:
+			lost = &Begin{Row: t.Row, From: calls}
+		}
+	}
+	if lost == nil {
+		return from, begin
+	}
+	// It may come from anything before, by a way that was not recorded.
+	if before := w.before(op); len(before) > 0 {
+		return merge(from, before), begin
+	}
+	if begin == nil {
+		begin = lost
+	}
+	return from, begin
+}
+
+// fed follows an input to what feeds it on either side. roots are those of the
+// outputs that differ, calls those whose outputs do not or are not known; fed tells
+// that there is one.
+func (w *recordedWalk) fed(r *result.Row) (roots []int, calls []string, fed bool) {
+	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+		op := w.byName[p.Op]
+		if op == nil {
+			continue
+		}
+		k := w.place[p.Op]
+		out := op.output(p.Index)
+		if out == nil || agreementOf(w.row(out)) != same {
+			roots = merge(roots, w.origin[k])
+		}
+		if !slices.Contains(calls, p.Op) {
+			calls = append(calls, p.Op)
+		}
+		fed = true
+	}
+	if before := w.inputs[r.Recorded.Before]; len(roots) == 0 && r.Recorded.Before.Op != "" && len(before) > 0 {
+		roots = before
+	}
+	return roots, calls, fed
+}
+
+// before are the roots that came before a call in the same run.
+func (w *recordedWalk) before(op *Operator) (roots []int) {
+	step, rank := partOf(op.Op.Name)
+	for k := range w.out.Roots {
+		s, r := partOf(w.operators[w.out.Roots[k].Operator].Op.Name)
+		if s != step || r == rank {
+			roots = append(roots, k)
+		}
+	}
+	return roots
+}
+
+// partOf are the step and the rank in front of the name of a call where a table has
+// several.
+func partOf(name string) (step, rank string) {
+	for {
+		head, rest, ok := strings.Cut(name, "/")
+		switch {
+		case !ok:
+			return step, rank
+		case strings.HasPrefix(head, "step"):
+			step = head
+		case strings.HasPrefix(head, "rank") || head == "proc":
+			return step, head
+		}
+		name = rest
+	}
+}
+
+// literal tells whether an argument that differs stands in the program, rather than
+// being computed from what went wrong before: there was no error yet, or both
+// values are as people write them.
+func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
+	if len(w.before(op)) == 0 {
+		return true
+	}
+	for _, s := range []*result.Said{&rec.Left, &rec.Right} {
+		if s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8 || s.Class == "int" {
+			return false
+		}
+	}
+	return true
+}
+
+// isRoot decides whether a call whose output differs is an origin.
+func (w *recordedWalk) isRoot(op *Operator, begin *Begin, from []int) bool {
+	if said, wrong := w.checked(op); said {
+		return wrong
+	}
+	if !w.alike {
+		return begin != nil || w.leaps(op)
+	}
+	return begin != nil || len(from) == 0
+}
+
+// newRoot makes an operator a root.
+func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
+	for k := range op.Outputs {
+		t := &op.Outputs[k]
+		if agreementOf(w.row(t)) != different || t.Verdict == Bad {
+			continue
+		}
+		size, known := sizeOf(w.row(t))
+		switch {
+		case !known && slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind == Differs }):
+			continue
+		case !known:
+			size = math.NaN()
+		case !w.alike && begin == nil:
+			f, _ := w.leap(op)
+			t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: mostLeap * w.usual, First: -1})
+			t.settle()
+			op.State = max(op.State, StateSuspect)
+			continue
+		}
+		t.Causes = append(t.Causes, Cause{Kind: Differs, Value: size, First: -1})
+		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)
+		t.settle()
+		op.State = max(op.State, StateSuspect)
+		if t.Verdict == Bad {
+			op.State = StateBad
+		}
+	}
+	r := w.rootOf(op, place)
+	r.Begin = begin
+	switch {
+	case begin == nil && len(w.hidden) > 0:
+		r.Begin = w.hidden[len(w.hidden)-1]
+		r.Certainty, r.Region = Region, []string{w.table.Rows[r.Begin.Row].Op}
+	case begin == nil:
+	case w.table.Rows[begin.Row].Recorded.Argument:
+	default:
+		r.Edge, r.Certainty = true, Region
+		for _, name := range begin.From {
+			if from := w.byName[name]; from != nil && len(from.Outputs) == 0 {
+				r.Region = append(r.Region, name)
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,369 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Recordings of calls
+//
+// A recording holds what goes into every call and what comes out, mostly as
+// statistics. Its operators are the calls, and what feeds an input was found by
+// its content. Where both sides compute alike, equal calls give equal results to
+// the last bit, so that the first that does not is the origin however small the
+// difference (alike.go). Where they do not, as on two kinds of device or in
+// two dtypes, every call adds noise, and the origin is a call whose error is far
+// more than its inputs and its share of noise explain (noisy.go).
+
+// agreement is whether two sides of a value are the same, as far as is known.
+type agreement uint8
+
+const (
+	untold agreement = iota
+	same
+	different
+)
+
+// agreementOf tells whether a pair of values is the same to the last bit, as far as
+// elements, checksums, or else statistics tell.
+func agreementOf(r *result.Row) agreement {
+	rec := r.Recorded
+	of := func(same_ bool) agreement {
+		if same_ {
+			return same
+		}
+		return different
+	}
+	switch {
+	case rec == nil:
+		return untold
+	case rec.Argument:
+		if device(rec) {
+			return same
+		}
+		return of(rec.Same == rec.Both)
+	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer):
+		return different
+	case r.Compared && r.Result.Facts.Known:
+		return of(r.Result.Facts.BitEqual)
+	}
+	if equal, known := rec.Agrees(); known {
+		return of(equal)
+	}
+	return untold
+}
+
+// device tells an argument that names a device or a group of processes, which
+// differ between machines as a rule.
+func device(rec *result.Recorded) bool {
+	for _, s := range []*result.Said{&rec.Left, &rec.Right} {
+		switch s.Class {
+		case "torch.device", "torch.ProcessGroup":
+			return true
+		case "str":
+			for _, name := range []string{`"cuda`, `"npu`, `"cpu`, `"xpu`} {
+				if len(s.Value) >= len(name) && s.Value[:len(name)] == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// recordedTensor judges a value of a call.
+func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
+	r := &j.table.Rows[t.Row]
+	rec := r.Recorded
+	if rec == nil {
+		return t
+	}
+	told := agreementOf(r)
+	add := func(kind Kind, value float64, extra float64) {
+		if limit, on := j.profile.limit(kind, j.about(op, &t)); on && !(value <= max(limit, extra)) {
+			t.Causes = append(t.Causes, Cause{Kind: kind, Value: value, Limit: max(limit, extra), First: -1})
+		}
+	}
+	switch {
+	case rec.Argument:
+		if told == different {
+			add(Argument, 1, 0)
+		}
+	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) || sortsDiffer(r):
+		add(Form, 1, 0)
+	case r.Compared:
+		t = j.tensor(op, t, false)
+		if f := &r.Result.Facts; f.NaN.Both > 0 {
+			add(NotFinite, float64(f.NaN.Both), 0)
+		}
+	case told == untold:
+		return t
+	default:
+		j.statistics(r, add)
+		if told == different && len(t.Causes) == 0 {
+			if _, known := sizeOf(r); !known {
+				add(Differs, math.NaN(), 0)
+			}
+		}
+	}
+	j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
+	t.settle()
+	return t
+}
+
+// sortsDiffer tells that one side counts and the other measures, or that they are
+// integers of different width.
+func sortsDiffer(r *result.Row) bool {
+	a, b := r.Left.DType, r.Right.DType
+	if r.Left.Shape == nil || r.Right.Shape == nil || a == b {
+		return false
+	}
+	return !(a.IsFloat() && b.IsFloat()) && !(a.IsComplex() && b.IsComplex())
+}
+
+// statistics judges a pair by its statistics.
+func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float64)) {
+	rec := r.Recorded
+	leftNaN, leftInf := rec.Left.NotFinite()
+	rightNaN, rightInf := rec.Right.NotFinite()
+	switch {
+	case leftNaN != rightNaN:
+		add(NaN, 1, 0)
+		return
+	case leftNaN:
+		add(NotFinite, 1, 0)
+		return
+	case leftInf != rightInf:
+		add(Inf, 1, 0)
+		return
+	}
+	size := statisticsError(r)
+	if math.IsNaN(size) {
+		return
+	}
+	add(Statistics, size, 4*statisticsRounding(r))
+}
+
+// statisticsError is how far the statistics of two sides are apart, relative to the
+// size of the golden tensor: the largest difference of Max and Min over the largest
+// magnitude, of Norm over Norm, of Mean over the root mean square. Each is a lower
+// bound of the relative error of the elements. It is NaN where nothing is known,
+// and infinite where golden is zero and the left side is not.
+func statisticsError(r *result.Row) float64 {
+	a, b := &r.Recorded.Left, &r.Recorded.Right
+	size := math.NaN()
+	over := func(x, y, scale float64) {
+		d := math.Abs(x - y)
+		if x == y || math.IsNaN(d) {
+			d = 0
+		} else if scale == 0 {
+			d = math.Inf(1)
+		} else {
+			d /= scale
+		}
+		if !(size >= d) {
+			size = d
+		}
+	}
+	both := a.Known & b.Known
+	const extremes = result.KnownMax | result.KnownMin
+	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
+	if both&extremes == extremes {
+		over(a.Stats.Max, b.Stats.Max, peak)
+		over(a.Stats.Min, b.Stats.Min, peak)
+	}
+	if both&result.KnownNorm != 0 {
+		over(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
+	}
+	if both&result.KnownMean != 0 && both&result.KnownNorm != 0 {
+		n := elements(r.Right.Shape)
+		over(a.Stats.Mean, b.Stats.Mean, math.Abs(b.Stats.Norm)/math.Sqrt(max(1, n)))
+	}
+	return size
+}
+
+// statisticsRounding is what rounding alone can make of [statisticsError]: the
+// elements of either side are rounded to their dtype, and the recorder sums in that
+// dtype, pairwise, so that each sum is off by one roundoff for every doubling of
+// the number of elements.
+func statisticsRounding(r *result.Row) float64 {
+	return (2 + math.Log2(max(1, elements(r.Right.Shape)))) * unit(coarserOf(r))
+}
+
+// elements is the number of elements of a shape.
+func elements(shape []int64) float64 {
+	n := 1.0
+	for _, d := range shape {
+		n *= float64(d)
+	}
+	return n
+}
+
+// recorded judges a table of recordings: what [Judge] does for others with jumps
+// and edges.
+func (j *judge) recorded(out *Judged) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
+			for k := range list {
+				list[k] = j.recordedTensor(op, list[k])
+			}
+		}
+		j.hearCheck(op)
+	}
+	j.states(out)
+	out.Edges = true
+	w := &recordedWalk{judge: j, out: out}
+	w.alike = w.computeAlike()
+	if !w.alike {
+		w.learn()
+	}
+	w.run()
+	j.follow(out)
+}
+
+// roundedOff is the unit roundoff of the coarsest float dtype of a row.
+func roundedOff(r *result.Row) float64 {
+	if u := unit(coarserOf(r)); u > 0 {
+		return u
+	}
+	return unit(dtype.Float32)
+}
+
+// sizeOf is the relative error of a pair: of the elements where they were compared,
+// else what the statistics tell. known is false where nothing does.
+func sizeOf(r *result.Row) (size float64, known bool) {
+	switch agreementOf(r) {
+	case untold:
+		return 0, false
+	case same:
+		return 0, true
+	}
+	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) {
+		return math.Inf(1), true
+	}
+	if r.Compared && r.Result.Facts.Known {
+		f := &r.Result.Facts
+		switch {
+		case f.Disagree > 0:
+			return math.Inf(1), true
+		case f.Finite == 0:
+			return 0, true
+		}
+		return f.Distance, true
+	}
+	if r.Recorded.Argument {
+		return 0, true
+	}
+	leftNaN, leftInf := r.Recorded.Left.NotFinite()
+	rightNaN, rightInf := r.Recorded.Right.NotFinite()
+	if leftNaN != rightNaN || leftInf != rightInf {
+		return math.Inf(1), true
+	}
+	size = statisticsError(r)
+	return size, !math.IsNaN(size)
+}
+
+// exactly are functions and modules that give the same bits on every device: they
+// move, select or round correctly. They tell nothing about whether two sides
+// compute alike.
+var exactly = map[string]bool{
+	"Embedding": true, "ReLU": true, "ReLU6": true, "Dropout": true, "Identity": true, "Flatten": true, "MaxPool2d": true, "LeakyReLU": true,
+}
+
+func init() {
+	for _, name := range []string{"embedding", "relu", "relu_", "add", "__add__", "__radd__", "__iadd__", "add_", "sub", "__sub__", "__rsub__", "sub_", "mul", "__mul__", "__rmul__",
+		"mul_", "div", "__truediv__", "neg", "abs", "clamp", "where", "masked_fill", "masked_fill_", "cat", "stack", "dropout", "max_pool2d", "leaky_relu", "copy_", "to",
+		"fill_", "zero_", "zeros", "ones", "full", "arange", "eq", "ne", "gt", "ge", "lt", "le", "max", "min", "gather", "index_select", "pad", "triu", "tril", "topk", "argmax", "sort"} {
+		exactly[name] = true
+	}
+}
+
+// computeAlike tells whether both sides compute alike, to the last bit: calls that
+// round and have the same inputs have the same outputs. Where few such calls
+// are there the size of what differs decides.
+func (w *recordedWalk) computeAlike() bool {
+	if w.table.Meta.Pairing.Reordered > 0 {
+		return false
+	}
+	mixed, floats := 0, 0
+	for i := range w.table.Rows {
+		if r := &w.table.Rows[i]; r.Recorded != nil && r.Left.DType.IsFloat() && r.Right.DType.IsFloat() {
+			if floats++; r.Left.DType != r.Right.DType {
+				mixed++
+			}
+		}
+	}
+	if 4*mixed > floats {
+		return false
+	}
+	equal, differ, tiny := 0, 0, 0
+	for i := range w.operators {
+		op := &w.operators[i]
+		if exactly[op.Op.Type] || len(op.Outputs) == 0 || len(op.Inputs) == 0 {
+			continue
+		}
+		usable, off, smallest := true, false, math.Inf(1)
+		for k := range op.Inputs {
+			usable = usable && agreementOf(w.row(&op.Inputs[k])) == same
+		}
+		some := false
+		for k := range op.Outputs {
+			r := w.row(&op.Outputs[k])
+			if !r.Left.DType.IsFloat() {
+				continue
+			}
+			switch agreementOf(r) {
+			case same:
+				some = true
+			case different:
+				some, off = true, true
+				if size, known := sizeOf(r); known {
+					smallest = min(smallest, size/roundedOff(r))
+				}
+			}
+		}
+		switch {
+		case !usable || !some:
+		case !off:
+			equal++
+		default:
+			differ++
+			if smallest < 64 {
+				tiny++
+			}
+		}
+	}
+	return differ == 0 || equal > differ || tiny == 0
+}
+
+// recordedWalk goes through the calls in their order.
+type recordedWalk struct {
+	*judge
+	out   *Judged
+	alike bool
+	// origin are the roots whose error the outputs of every operator carry.
+	origin [][]int
+	// inputs are the roots whose error an input carries.
+	inputs map[result.Port][]int
+	// hidden are differences that showed in no output.
+	hidden []*Begin
+	// usual is how much calls add to errors as a rule, level the largest error so
+	// far that no root is behind.
+	usual, level float64
+}
+
+func (w *recordedWalk) row(t *Tensor) *result.Row { return &w.table.Rows[t.Row] }
+
+// merge adds roots to a sorted list without those it has.
+func merge(list, more []int) []int {
+	for _, k := range more {
+		if i, has := slices.BinarySearch(list, k); !has {
+			list = slices.Insert(list, i, k)
+		}
+	}
+	return list
+}
