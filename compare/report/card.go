@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"precision/compare/verdict"
 	"precision/internal/clean"
 )
@@ -13,7 +15,8 @@ type Card struct {
 	Type, Name, Origin string
 	// Causes are in words, with value and limit.
 	Causes []string
-	// Certainty says how far it is proven, Noise that a second run is off as
+	// Certainty says how far it is proven, and what a root of recordings begins
+	// with; Noise that a second run is off as
 	// much (or is empty), Follows who inherits and what is reached.
 	Certainty, Noise, Follows string
 }
@@ -27,7 +30,14 @@ func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 	for _, text := range s.causes(row, r.Causes) {
 		c.Causes = append(c.Causes, clean.Line(text))
 	}
-	c.Certainty = clean.Line(s.certainty(op, r, t.most()))
+	var proof []string
+	if text := s.certain(op, r, t.most()); text != "" {
+		proof = append(proof, text)
+	}
+	for _, l := range s.begin(j, op, r) {
+		proof = append(proof, l.Segments[0].Text)
+	}
+	c.Certainty = clean.Line(strings.Join(proof, s.say("also")))
 	if r.Noise {
 		c.Noise = s.say("root.noise")
 	}

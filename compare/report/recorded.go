@@ -85,3 +85,12 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 		w.named("source", source)
 	}
 }
+
+// certain says how far a root is proven; nothing where the input it begins with
+// says it.
+func (s speaker) certain(op *verdict.Operator, r *verdict.Root, most int) string {
+	if r.Begin != nil && (r.Edge || r.Certainty == verdict.Region) {
+		return ""
+	}
+	return s.certainty(op, r, most)
+}

@@ -129,8 +129,8 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	lines := []Line{name}
 
 	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
-	if r.Begin == nil || !r.Edge && r.Certainty != verdict.Region {
-		lines = append(lines, plainLine(s.certainty(op, r, t.most())))
+	if text := s.certain(op, r, t.most()); text != "" {
+		lines = append(lines, plainLine(text))
 	}
 	lines = append(lines, s.begin(j, op, r)...)
 	if r.Noise {
