@@ -1,6 +1,10 @@
 package fusion
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Inner reports whether the operator is an inner one of a split framework operator: none of its outputs has a
 // counterpart.
@@ -18,20 +22,23 @@ func (o *Op) Inner() bool {
 
 func (o *Op) originText() string { return strings.Join(o.OriginNames, ",") }
 
-// NPUNames returns the NPUDump cell of a result table: the operators of the group joined by commas.
+// mostNames is how many names of a group a cell holds: every row of a group has
+// them, so that a group of all operators would make a table that grows with their
+// square.
+const mostNames = 256
+
+// NPUNames returns the NPUDump cell of a result table: the operators of the group joined by commas, the first 256 and
+// how many more there are.
 func (g *Group) NPUNames() string {
 	if len(g.Ops) == 1 {
 		return g.Ops[0].Name
 	}
-	names := make([]string, len(g.Ops))
-	for i, o := range g.Ops {
-		names[i] = o.Name
-	}
-	return strings.Join(names, ",")
+	g.once.Do(g.join)
+	return g.mine
 }
 
 // GoldenNames returns the GroundTruth cell of a result table: the framework operators of the group joined by
-// commas. For a single operator without any it is "*".
+// commas. For a single operator without any it is "*". It ends as [Group.NPUNames] does.
 func (g *Group) GoldenNames() string {
 	if len(g.Ops) == 1 {
 		if t := g.Ops[0].originText(); t != "" {
@@ -39,11 +46,28 @@ func (g *Group) GoldenNames() string {
 		}
 		return "*"
 	}
-	var texts []string
-	for _, o := range g.Ops { // equal texts are neighbours
-		if t := o.originText(); len(texts) == 0 || texts[len(texts)-1] != t {
-			texts = append(texts, t)
+	g.once.Do(g.join)
+	return g.golden
+}
+
+// join makes the cells of a group of several operators.
+func (g *Group) join() {
+	var mine, golden []string
+	for i, o := range g.Ops {
+		mine = append(mine, o.Name)
+		if i == 0 || !slices.Equal(o.OriginNames, g.Ops[i-1].OriginNames) { // equal ones are neighbours
+			golden = append(golden, o.OriginNames...)
+			if len(o.OriginNames) == 0 {
+				golden = append(golden, "")
+			}
 		}
 	}
-	return strings.Join(texts, ",")
+	g.mine, g.golden = cell(mine), cell(golden)
+}
+
+func cell(names []string) string {
+	if more := len(names) - mostNames; more > 0 {
+		return strings.Join(names[:mostNames], ",") + ",… " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(names, ",")
 }

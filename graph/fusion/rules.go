@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"precision/graph"
 )
@@ -44,7 +45,9 @@ type Group struct {
 	// Ops are ordered by the first appearance of their original names, then by file order.
 	Ops []*Op
 
-	key string
+	key          string
+	once         sync.Once
+	mine, golden string // cells, once they were asked for
 }
 
 // Relation says how many operators of each side a group connects, NPU side first where the names of this
