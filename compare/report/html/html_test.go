@@ -11,6 +11,7 @@ import (
 
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/madeup"
 	"precision/internal/msg"
 	"precision/internal/msg/msgtest"
 )
@@ -20,8 +21,8 @@ func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
 // TestRoundTrip: what a page carries gives the table back without loss, and the
 // same verdict.
 func TestRoundTrip(t *testing.T) {
-	for name, table := range map[string]network{"bad": {ops: 60, broken: 7}, "good": {ops: 40}, "no graph": {ops: 20, broken: 3, flat: true}, "hostile": {ops: 12, broken: 4, hostile: true}} {
-		j := verdict.Judge(table.table(), verdict.Options{})
+	for name, table := range map[string]madeup.Network{"bad": {Ops: 60, Broken: 7}, "good": {Ops: 40}, "no graph": {Ops: 20, Broken: 3, Flat: true}, "hostile": {Ops: 12, Broken: 4, Hostile: true}} {
+		j := verdict.Judge(table.Table(), verdict.Options{})
 		var page bytes.Buffer
 		if err := Write(&page, j, Options{Lang: msg.Chinese}); err != nil {
 			t.Fatal(err)
@@ -51,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 // place.
 func TestReadBad(t *testing.T) {
 	var page bytes.Buffer
-	if err := Write(&page, verdict.Judge(network{ops: 5}.table(), verdict.Options{}), Options{}); err != nil {
+	if err := Write(&page, verdict.Judge(madeup.Network{Ops: 5}.Table(), verdict.Options{}), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	whole := page.String()

@@ -182,7 +182,7 @@ export function chartView(m) {
 function splits(floor, top, odd) {
   const list = [floor];
   const step = Math.max(1, Math.ceil((top - floor) / 6));
-  for (let k = Math.ceil(floor) + 1; k <= top; k += step) list.push(k);
+  for (let k = Math.ceil(floor) + Math.max(1, Math.ceil(step / 2)); k <= top; k += step) list.push(k);
   if (odd) list.push(top + 0.6);
   return list;
 }

@@ -24,7 +24,7 @@ export function panelView(m) {
       from.length ? el('p', {}, t('inherits-from') + ' ', from.flatMap((x, i) => i ? [', ', x] : [x])) : null,
       op.framework.length ? el('p', {}, t('framework') + ' ', op.framework.flatMap((f, i) => [i ? ', ' : '', el('code', {}, show(f))])) : null,
       op.factor ? el('p', {}, t('amplifies', figure(op.factor))) : null,
-      ...['input', 'output'].map(role => tensors(m, op, role)),
+      ...['output', 'input'].map(role => tensors(m, op, role)),
       ...op.rows.filter(i => m.role(i) === 'operator').map(i => el('p.reason', {}, reasonText(m, i))),
       files(m, op),
       ...op.rows.filter(i => looks.has(tensor(m, i))).map(i => lookView(m, looks.get(tensor(m, i)))),

@@ -1,6 +1,6 @@
 // table.js: the table of all rows. Only the rows in sight are in the document.
 
-import {t, el} from './text.js';
+import {t, el, show} from './text.js';
 import {columns, hiddenFirst, sorted, filtered, cell, dtypeText, stateOf} from './filter.js';
 import {signs, order as states} from './marks.js';
 import {state, set, select, on} from './state.js';
@@ -157,7 +157,7 @@ export function tableView(m) {
     box.replaceChildren(...Object.entries(choices).map(([name, list]) => {
       const pick = picks[name] = el('select', {'aria-label': t('column.' + name), id: 'filter-' + name},
         el('option', {value: ''}, t('all-of', t('column.' + name))),
-        list.map(v => el('option', {value: v}, name === 'state' ? signs[v] + ' ' + t('report.word.' + v) : name === 'role' ? t('role.' + v) : v)));
+        list.map(v => el('option', {value: v}, name === 'state' ? signs[v] + ' ' + t('report.word.' + v) : name === 'role' ? t('role.' + v) : show(v))));
       pick.value = kept[name] ?? '';
       pick.addEventListener('change', refilter);
       return pick;

@@ -1,8 +1,9 @@
-package html
+// Package madeup makes tables of networks that never ran, for tests of what
+// shows them: of any size, broken or not, with names that do harm.
+package madeup
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -12,30 +13,33 @@ import (
 	"precision/dump/dtype"
 )
 
-// network is a made-up network: a chain of operators with branches, of which
-// number broken is where an error begins, 0 for none. Every operator has two
-// inputs and one output, so that there are three rows of each.
-type network struct {
-	ops, broken int
-	// flat: no edges are known. hostile: names that would do harm if a page
+// Network is a made-up network: a chain of operators with branches. Every operator
+// has two inputs and one output, so that there are three rows of each.
+type Network struct {
+	// Ops is the number of operators, Broken that of the one at which an error
+	// begins, 0 for none.
+	Ops, Broken int
+	// Flat: no edges are known. Hostile: names that would do harm if a face
 	// took them for anything but text.
-	flat, hostile bool
+	Flat, Hostile bool
 }
 
+// hostile are names that no face may obey.
 var hostile = []string{
 	`</script><img src=x onerror=alert(1)>`, `=cmd|' /C calc'!A0`, "\x00\x1b[31mred\x07", "a\u202eb\u2066c", `"><svg onload=alert(2)>`, `';alert(3);//`,
 	"<!--", "]]>", `{{constructor.constructor('alert(4)')()}}`, "\u2028\u2029", `javascript:alert(5)`, "&lt;b&gt;", string([]byte{0xff, 0xfe}),
 }
 
-func (n network) table() *result.Table {
-	r := rand.New(rand.NewPCG(1, uint64(n.ops)))
+// Table is the compared network, laid out. The same network gives the same table.
+func (n Network) Table() *result.Table {
+	r := rand.New(rand.NewPCG(1, uint64(n.Ops)))
 	name := func(i int) string {
-		if n.hostile {
+		if n.Hostile {
 			return fmt.Sprintf("%s%d", hostile[i%len(hostile)], i)
 		}
 		return fmt.Sprintf("encoder/layer_%d/attention/output/dense_%d/MatMul", i/12, i)
 	}
-	types := []string{"MatMulV2", "Add", "LayerNorm", "SoftmaxV2", "Relu", "TransData", "Conv2D"}
+	types := []string{"MatMulV2", "Add", "LayerNorm", "BatchMatMul", "Relu", "Mul", "Conv2D"}
 	t := &result.Table{Meta: result.Meta{
 		Left: result.Side{Dir: "/data/npu/debug_0/dump", Kind: "npu"}, Right: result.Side{Dir: "/data/golden", Kind: "numpy"}, Graph: "/data/graph.txt", GraphHow: "given",
 		Pairing: result.Pairing{How: result.ByGraph}, Numerics: "exact", Time: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), Version: "1.0",
@@ -43,21 +47,22 @@ func (n network) table() *result.Table {
 	for m := range metric.Metric(metric.Count) {
 		t.Meta.Metrics = append(t.Meta.Metrics, m.String())
 	}
-	if n.hostile {
+	if n.Hostile {
 		t.Meta.Left.Dir, t.Meta.Graph, t.Meta.Warnings = hostile[0], hostile[3], hostile
 	}
-	wrong := make([]bool, n.ops)
-	for i := range n.ops {
-		op := result.Operator{Name: name(i), Type: types[i%len(types)], Index: i, Order: i, Framework: []string{name(i)}, Dumped: true, Outputs: 1, Final: i == n.ops-1}
-		if n.hostile {
+	wrong := make([]bool, n.Ops)
+	made := make([]result.Row, n.Ops) // the output of each
+	for i := range n.Ops {
+		op := result.Operator{Name: name(i), Type: types[i%len(types)], Index: i, Order: i, Framework: []string{name(i)}, Dumped: true, Outputs: 1, Final: i == n.Ops-1}
+		if n.Hostile {
 			op.Type, op.Framework = hostile[(i+3)%len(hostile)], hostile[:2]
 		}
 		from := []int{i - 1, max(i-1-r.IntN(6), 0)}
-		wrong[i] = n.broken > 0 && i == n.broken
+		wrong[i] = n.Broken > 0 && i == n.Broken
 		for _, f := range from {
 			if f >= 0 && f < i {
 				wrong[i] = wrong[i] || wrong[f]
-				if !n.flat {
+				if !n.Flat {
 					op.Inputs = append(op.Inputs, result.Port{Op: name(f)})
 				}
 			}
@@ -65,13 +70,15 @@ func (n network) table() *result.Table {
 		t.Ops = append(t.Ops, op)
 		for slot, f := range from {
 			if f >= 0 && f < i {
-				row := n.row(r, &op, result.Input, slot, wrong[f])
-				row.Facts.Producer = result.Port{Op: name(f)}
+				row := made[f]
+				row.Index, row.Op, row.Type, row.Role, row.Slot, row.Left.Names, row.Right.Names = i, op.Name, op.Type, result.Input, slot, op.Name, op.Name
+				row.Facts.Order, row.Facts.Producer = i, result.Port{Op: name(f)}
 				t.Rows = append(t.Rows, row)
 			}
 		}
 		row := n.row(r, &op, result.Output, 0, wrong[i])
-		if i%17 == 16 && n.ops > 17 {
+		made[i] = row
+		if i%17 == 16 && n.Ops > 17 {
 			row.Compared, row.Shape, row.Result = false, nil, metric.Result{}
 			row.Reasons = []result.Reason{result.Because(result.NoRightTensor, op.Name, op.Name+":output:0")}
 		}
@@ -82,10 +89,10 @@ func (n network) table() *result.Table {
 }
 
 // row is a compared pair with numbers of as many digits as real ones have.
-func (n network) row(r *rand.Rand, op *result.Operator, role result.Role, slot int, wrong bool) result.Row {
-	distance := math.Exp(r.NormFloat64()) * 3e-4
+func (n Network) row(r *rand.Rand, op *result.Operator, role result.Role, slot int, wrong bool) result.Row {
+	distance := 3e-4 * (1 + r.Float64()/5)
 	if wrong {
-		distance = 0.5 * (0.5 + r.Float64())
+		distance = 0.5 * (1 + r.Float64()/5)
 	}
 	shape := []int64{1, 64, int64(16 + r.IntN(200)), 64}
 	count := shape[1] * shape[2] * shape[3]
@@ -93,7 +100,7 @@ func (n network) row(r *rand.Rand, op *result.Operator, role result.Role, slot i
 	side := func() metric.SideFacts {
 		return metric.SideFacts{Zero: r.Int64N(99), Lo: f32(-3 - r.Float64()), Hi: f32(3 + r.Float64()), Mean: r.NormFloat64() / 100, Deviation: 1 + r.Float64()/10, RMS: 1 + r.Float64()/10}
 	}
-	f := metric.Facts{Known: true, N: count, Finite: count, X: side(), Y: side(), Differ: count - r.Int64N(99), MaxAbs: f32(8 * distance * (1 + r.Float64())), MaxRel: 40 * distance * r.Float64(),
+	f := metric.Facts{Known: true, N: count, Finite: count, X: side(), Y: side(), Differ: count - r.Int64N(99), MaxAbs: f32(8 * distance * (1 + r.Float64()/5)), MaxRel: 40 * distance * r.Float64(),
 		MeanError: distance * r.NormFloat64() / 1000, Cosine: 1 - distance*distance/2, Distance: distance, Scale: 1 + distance/1000*r.NormFloat64(), Unscaled: distance * 0.99, Outside: count,
 		FirstDisagree: metric.Element{Index: -1}, FirstDiffer: metric.Element{Index: r.Int64N(9), X: f32(r.Float64()), Y: f32(r.Float64())},
 		Worst: metric.Element{Index: r.Int64N(count), X: f32(r.Float64()), Y: f32(r.Float64())}}

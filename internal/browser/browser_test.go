@@ -1,0 +1,293 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"precision/compare/report/html"
+	"precision/compare/verdict"
+	"precision/internal/madeup"
+	"precision/internal/msg"
+)
+
+// chromium finds a browser, or skips the test.
+func chromium(t testing.TB) string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium here")
+	return ""
+}
+
+// window is a page in a browser, and all it said that it should not have.
+type window struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu   sync.Mutex
+	said []string
+}
+
+// view opens a file in a browser of its own. Whatever it says on the console,
+// asks or requests is kept.
+func view(t testing.TB, address string, width, height int, more ...chromedp.ExecAllocatorOption) *window {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(width, height), chromedp.UserDataDir(t.TempDir()))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 90*time.Second)
+	t.Cleanup(stop)
+	w := &window{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			w.hear("console: %s", e.Type)
+		case *runtime.EventExceptionThrown:
+			w.hear("exception: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			w.hear("log: %s %s", e.Entry.Text, e.Entry.URL)
+		case *page.EventJavascriptDialogOpening:
+			w.hear("dialog: %s", e.Message)
+		case *network.EventRequestWillBeSent:
+			if e.DocumentURL != e.Request.URL && !strings.HasPrefix(e.Request.URL, "blob:") {
+				w.hear("request: %s", e.Request.URL)
+			}
+		}
+	})
+	w.run(log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate(address), chromedp.WaitReady("body[data-ready]", chromedp.ByQuery))
+	return w
+}
+
+func (w *window) hear(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said = append(w.said, fmt.Sprintf(format, args...))
+}
+
+func (w *window) run(actions ...chromedp.Action) {
+	w.t.Helper()
+	if err := chromedp.Run(w.ctx, actions...); err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.t.Fatalf("%v\n%s", err, strings.Join(w.said, "\n"))
+	}
+}
+
+// quiet fails the test if the page said anything.
+func (w *window) quiet() {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.said {
+		w.t.Error(s)
+	}
+}
+
+// text is the text of an element as it is shown.
+func (w *window) text(selector string) (text string) {
+	w.t.Helper()
+	w.run(chromedp.Text(selector, &text, chromedp.ByQuery))
+	return strings.TrimSpace(text)
+}
+
+// value evaluates a script.
+func value[T any](w *window, script string) (v T) {
+	w.t.Helper()
+	w.run(chromedp.Evaluate(script, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return v
+}
+
+// frames waits until what was asked for is drawn.
+const frames = `new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true))), 250))`
+
+func (w *window) settle() {
+	w.t.Helper()
+	value[bool](w, frames)
+}
+
+// write writes a report of a network and returns its address.
+func write(t testing.TB, n madeup.Network, o html.Options) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	var b bytes.Buffer
+	if err := html.Write(&b, verdict.Judge(n.Table(), verdict.Options{}), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+// TestHostile: names are text everywhere. Every part is looked at in both
+// languages, and the page says, asks and requests nothing.
+func TestHostile(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 30, Broken: 5, Hostile: true}, html.Options{Title: `<script>alert(0)</script>`, Records: []string{`</script><img src=x onerror=alert(9)>`}}), 1400, 1600)
+	for _, lang := range []string{"zh", "en"} {
+		w.run(chromedp.Click(`#languages button[value=`+lang+`]`, chromedp.ByQuery))
+		for i := range 30 {
+			w.run(chromedp.Evaluate(fmt.Sprintf(`document.getElementById('rows').scrollTop = %d; document.querySelectorAll('#row-body .row')[%d]?.click()`, i*60, i%10), nil))
+		}
+		w.settle()
+	}
+	w.run(chromedp.SendKeys("#filter-text", "<img", chromedp.ByQuery))
+	w.settle()
+	if n := value[int](w, `document.querySelectorAll('img, svg, iframe, object, body script:not(#precision):not(:is(body > script))').length`); n > 0 {
+		t.Errorf("%d elements were made of names", n)
+	}
+	if text := value[string](w, `document.body.innerText`); strings.ContainsAny(text, "\u202e\u2066\x1b\x07") || !strings.Contains(text, "onerror=alert(1)") {
+		t.Error("names are not shown as text, or with what a viewer obeys")
+	}
+	w.quiet()
+}
+
+// TestUse goes through the page as a person does.
+func TestUse(t *testing.T) {
+	address := write(t, madeup.Network{Ops: 300, Broken: 120}, html.Options{})
+	w := view(t, address, 1400, 1600)
+	root := "dense_120/MatMul"
+	if text := w.text("#headline"); !strings.HasPrefix(text, "✖") || !strings.Contains(text, "bad: the error begins at 1 operator") {
+		t.Errorf("the headline is %q", text)
+	}
+	if text := w.text("#cards"); !strings.Contains(text, root) || !strings.Contains(text, "precision graph /data/graph.txt -op ") {
+		t.Errorf("the first card is %q", text)
+	}
+	if text := w.text("#operator"); !strings.Contains(text, root) || !strings.Contains(text, "What to try") {
+		t.Errorf("the operator shown first is %q", text)
+	}
+	if text := w.text("#row-body .row.selected"); !strings.Contains(text, root+":output:0") {
+		t.Errorf("the row selected first is %q", text)
+	}
+
+	// Sorting: a click on a column, the worst first; another one turns it round.
+	w.run(chromedp.Click(`[data-column=RelativeEuclideanDistance]`, chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('rows').scrollTop = 0`, nil))
+	w.settle()
+	distances := func() []float64 {
+		return value[[]float64](w, `[...document.querySelectorAll('#row-body .row')].map(r => { const at = [...document.querySelectorAll('#row-head .cell')].findIndex(c => c.dataset.column === 'RelativeEuclideanDistance'); return parseFloat(r.children[at].innerText) || 0 })`)
+	}
+	down := distances()
+	for i := 1; i < len(down); i++ {
+		if down[i] > down[i-1] {
+			t.Fatalf("not sorted from the worst: %v", down)
+		}
+	}
+	w.run(chromedp.Click(`[data-column=RelativeEuclideanDistance]`, chromedp.ByQuery))
+	w.settle()
+	if up := distances(); up[0] >= down[0] || up[0] > up[len(up)-1] {
+		t.Errorf("not turned round: %v after %v", up, down)
+	}
+
+	// Filtering: text, a regular expression, a state.
+	count := func() string { w.settle(); return w.text("#row-count") }
+	w.run(chromedp.SendKeys("#filter-text", "dense_12", chromedp.ByQuery))
+	if text := count(); text != "33 of 898 rows" { // dense_12 and dense_120 to dense_129
+		t.Errorf("filtered by text: %s", text)
+	}
+	w.run(chromedp.SetValue("#filter-text", `dense_12\d/`, chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('filter-text').dispatchEvent(new Event('input')); document.getElementById('filter-regexp').click()`, nil))
+	if text := count(); text != "30 of 898 rows" {
+		t.Errorf("filtered by a regular expression: %s", text)
+	}
+	w.run(chromedp.Evaluate(`{const s = document.getElementById('filter-state'); s.value = 'good'; s.dispatchEvent(new Event('change'))}`, nil))
+	if text := count(); !strings.HasSuffix(text, "of 898 rows") || strings.HasPrefix(text, "30 ") {
+		t.Errorf("filtered by state: %s", text)
+	}
+
+	// A click in the chart selects everywhere, and the address keeps it.
+	w.run(chromedp.Evaluate(`window.scrollTo(0, 0)`, nil))
+	at := value[[]float64](w, `(() => { const b = document.querySelector('#chart .u-over').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()`)
+	clicked := false
+	for y := 0.0; y < at[3] && !clicked; y += 8 {
+		x := at[0] + at[2]*0.8
+		w.run(chromedp.MouseEvent(input.MouseMoved, x, at[1]+y), chromedp.MouseClickXY(x, at[1]+y))
+		clicked = value[bool](w, `!document.querySelector('#operator .name').innerText.includes('dense_120/')`)
+	}
+	w.settle()
+	name := w.text("#operator .name")
+	hash := value[string](w, `decodeURIComponent(location.hash)`)
+	if !clicked || !strings.Contains(hash, "op="+name) {
+		t.Errorf("after a click on a point the operator is %q and the address %q", name, hash)
+	}
+
+	// The address leads there again, in the language it names.
+	again := view(t, address+"#op=encoder/layer_10/attention/output/dense_121/MatMul&lang=zh", 1400, 1600)
+	if text := again.text("#operator .name"); !strings.Contains(text, "dense_121/") {
+		t.Errorf("the address leads to %q", text)
+	}
+	if text := again.text("#headline"); !strings.Contains(text, "异常") {
+		t.Errorf("the headline in Chinese is %q", text)
+	}
+
+	// The language can be changed in the page, and keys go from row to row.
+	again.run(chromedp.Click(`#languages button[value=en]`, chromedp.ByQuery))
+	if text := again.text("#headline"); !strings.Contains(text, "bad") {
+		t.Errorf("the headline in English is %q", text)
+	}
+	before := again.text("#row-body .row.near")
+	again.run(chromedp.Focus("#rows", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	again.settle()
+	if after := again.text("#row-body .row.selected"); after == before {
+		t.Errorf("arrow keys stay at %q", after)
+	}
+
+	// Searching goes on through the graph.
+	again.run(chromedp.SendKeys("#graph-search", "dense_200/\r", chromedp.ByQuery))
+	if text := again.text("#operator .name"); !strings.Contains(text, "dense_200/") {
+		t.Errorf("the search leads to %q", text)
+	}
+	w.quiet()
+	again.quiet()
+}
+
+// TestSave: the csv holds the rows that pass the filter, and no cell that a
+// spreadsheet would run.
+func TestSave(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 40, Broken: 5, Hostile: true}, html.Options{}), 1400, 1600)
+	text := value[string](w, `new Promise(done => {
+		const make = URL.createObjectURL;
+		URL.createObjectURL = blob => { blob.text().then(done); return make(blob); };
+		document.getElementById('save').click();
+	})`)
+	if lines := strings.Count(text, "\r\n"); lines < 100 {
+		t.Errorf("%d lines were saved", lines)
+	}
+	for _, line := range strings.Split(text, "\r\n") {
+		for _, cell := range strings.Split(line, ",") {
+			if strings.HasPrefix(strings.TrimPrefix(cell, `"`), "=") {
+				t.Errorf("saved a formula: %q", cell)
+			}
+		}
+	}
+}
+
+// TestParts: pages of all sorts open without a word.
+func TestParts(t *testing.T) {
+	for name, n := range map[string]madeup.Network{"good": {Ops: 50}, "without a graph": {Ops: 50, Broken: 9, Flat: true}, "one operator": {Ops: 1}, "empty": {}} {
+		w := view(t, write(t, n, html.Options{Lang: msg.Chinese}), 700, 900)
+		w.settle()
+		if text := w.text("#headline"); text == "" {
+			t.Errorf("%s: no headline", name)
+		}
+		w.quiet()
+	}
+}
