@@ -19,6 +19,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/internal/progress"
+	"precision/repl/console"
 )
 
 // compareFlags are the options of the compare command.
@@ -176,11 +177,34 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	trips := judged.Trips(f.judge.gates())
 	if !f.judge.toStdout() {
 		show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
+		if b := judged.Baseline; b != nil && len(b.Regressions)+len(b.Improved)+b.New > 0 {
+			show.line(show.lang.T("batch.renew"), f.renew())
+		}
 	}
 	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil
+}
+
+// renew is the command line that makes this comparison the new baseline.
+func (f *compareFlags) renew() string {
+	words := []string{"precision", "compare"}
+	for _, o := range [][2]string{{"-lt", f.left}, {"-rt", f.right}, {"-g", f.graph}, {"-q", f.quant}, {"-cf", f.closed},
+		{"-left-time", f.leftTime}, {"-right-time", f.rightTime}, {"-json", f.judge.baseline}} {
+		if o[1] != "" {
+			words = append(words, o[0], quoted(o[1]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if !strings.ContainsAny(word, console.SystemSpecial) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // mostWarnings is how many warnings are printed: a folder full of other files

@@ -106,7 +106,9 @@ type saidOf struct {
 	Operators []struct{ Op, State string }
 }
 
-func (s *saidOf) text() string { return fmt.Sprintf("%s, roots %v, operators %v", s.Verdict, s.Roots, s.Operators) }
+func (s *saidOf) text() string {
+	return fmt.Sprintf("%s, roots %v, operators %v", s.Verdict, s.Roots, s.Operators)
+}
 
 func readJSON(t *testing.T, path string, into any) {
 	t.Helper()
@@ -188,4 +190,40 @@ func spoil(t *testing.T, rng *rand.Rand, golden string) string {
 		}
 	}
 	return strings.Join(what, ", ")
+}
+
+// TestBaseline: an error that grew since the baseline fails the gate and is named,
+// and the command line that accepts it is printed.
+func TestBaseline(t *testing.T) {
+	dir := t.TempDir()
+	golden := filepath.Join(dir, "golden of today")
+	copyTree(t, sample+"/golden", golden)
+	old := filepath.Join(dir, "old.json")
+	args := []string{"compare", "-lt", sample + "/npu", "-rt", golden, "-g", sampleGraph, "-out", dir}
+	if code, _, stderr := precision(t, append(args, "-json", old, "-gate")...); code != exitBelow {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	// What was wrong before may stay so.
+	if code, out, stderr := precision(t, append(args, "-baseline", old, "-gate")...); code != exitOK || strings.Contains(out, "Renew") {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	files, _ := filepath.Glob(golden + "/pool1.0.*.npy")
+	if len(files) != 1 {
+		t.Fatal(files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(text) - 64; i < len(text); i += 4 {
+		binary.LittleEndian.PutUint32(text[i:], math.Float32bits(50))
+	}
+	if err := os.WriteFile(files[0], text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := precision(t, append(args, "-baseline", old, "-gate")...)
+	want := "precision compare -lt " + sample + "/npu -rt '" + golden + "' -g " + sampleGraph + " -json " + old
+	if code != exitBelow || !strings.Contains(out, "pool1") || !strings.Contains(out, want) {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
 }
