@@ -39,6 +39,8 @@ const (
 	// mostRechecked bounds the multiplications for elements that float32 does
 	// not explain.
 	mostRechecked = 2e8
+	// mostCounted bounds them where some of the elements are wrong for sure.
+	mostCounted = 2e7
 )
 
 // CheckOp judges the outputs of a recorded operator.
@@ -218,7 +220,7 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	if c.looseAllowed() {
 		loose := *c.call
 		loose.loose = true
-		if again, err := loose.readings(); err == nil {
+		if again, err := loose.readings(); err == nil && c.explains(again, j) {
 			if _, k, err := c.best(again); err == nil && k.beyond == 0 && k.judged > 0 {
 				f.Verdict = Suspect
 				f.Reasons = append(f.Reasons, because(LowPrecision, j.beyond))
@@ -239,6 +241,27 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
 	}
 	c.explain(f, best, j)
+}
+
+// explains reports whether some reading explains elements that were beyond their
+// bound.
+func (c *checker) explains(readings []Reading, j *judge) bool {
+	idx := make([]int64, 0, len(j.misses))
+	for _, m := range j.misses {
+		idx = append(idx, m.i)
+	}
+	idx = sortedUnique(idx)
+	for _, r := range readings {
+		v := r.out(c.index)
+		if v == nil || !sameCount(v.Shape(), c.rec.shape) {
+			continue
+		}
+		k := newJudge(c.rec.typ, isExact(v))
+		if c.at(v, idx, k) == nil && k.beyond == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // inPlace is the input that has the address of the output, -1 if none has.
@@ -281,6 +304,7 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 	for i := range order {
 		order[i] = i
 	}
+	beyond := make([]int64, len(readings))
 	if len(readings) > 1 {
 		if err := c.scan(); err != nil {
 			return Reading{}, nil, err
@@ -289,7 +313,6 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 		for len(idx) > mostTried {
 			idx = thinned(idx, mostTried)
 		}
-		beyond := make([]int64, len(readings))
 		for i, r := range readings {
 			j := newJudge(c.rec.typ, isExact(r.out(c.index)))
 			if err := c.at(r.out(c.index), idx, j); err != nil {
@@ -301,7 +324,10 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 	}
 	var first *judge
 	which := order[0]
-	for _, k := range order {
+	for i, k := range order {
+		if i > 0 && beyond[k] > 0 {
+			break // what does not explain a few elements does not explain all
+		}
 		j, err := c.judge(readings[k].out(c.index))
 		if err != nil {
 			return Reading{}, nil, err
@@ -499,6 +525,17 @@ func (c *checker) screen(v Values, j *judge) error {
 			doubts = worstDoubts(doubts, most)
 		}
 	}
+	if sure := int(max(mostCounted/cost(v), mostTried)); len(doubts) > sure {
+		// Where the worst of many are beyond their bound, some more of them do.
+		doubts = worstDoubts(doubts, max(most, sure))
+		probe := newJudge(c.rec.typ, false)
+		if err := c.at(v, worstPlaces(doubts), probe); err != nil {
+			return err
+		}
+		if probe.beyond > 0 {
+			most = sure
+		}
+	}
 	doubts = worstDoubts(doubts, most)
 	idx := make([]int64, 0, len(doubts)+mostTried)
 	for _, d := range doubts {
@@ -513,6 +550,17 @@ func (c *checker) screen(v Values, j *judge) error {
 	j.looked = n
 	j.judged = max(j.judged, 1)
 	return err
+}
+
+// worstPlaces are where the worst doubts are.
+func worstPlaces(d []doubt) []int64 {
+	worst := slices.Clone(d)
+	slices.SortFunc(worst, func(a, b doubt) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.i, b.i)) })
+	idx := make([]int64, 0, mostShown)
+	for _, d := range worst[:min(len(worst), mostShown)] {
+		idx = append(idx, d.i)
+	}
+	return sortedUnique(idx)
 }
 
 // worstDoubts keeps at most n: half of them the worst, the others evenly spaced.

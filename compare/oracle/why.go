@@ -9,9 +9,9 @@ import (
 const (
 	// mostExplained bounds the elements of an output that hypotheses are tried
 	// on whole; of a larger one they see a sample.
-	mostExplained = 2 << 20
+	mostExplained = 1 << 18
 	// mostEarlier is how many earlier outputs stale data is looked for in.
-	mostEarlier = 24
+	mostEarlier = 16
 )
 
 // explain tries what kind of wrong an output is, and names the kind that its
@@ -20,7 +20,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	v := best.out(c.index)
 	n := c.rec.view.Len()
 	kase := pattern.Case{Shape: c.rec.shape, Axes: c.rec.axes, Block: c.rec.block, DType: c.rec.typ}
-	if n > mostExplained || cost(v)*float64(n) > mostMultiplied {
+	if n > mostExplained || cost(v)*float64(n) > mostCounted {
 		if c.scan() != nil {
 			return
 		}
@@ -29,7 +29,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 			kase.At = append(kase.At, m.i)
 		}
 		kase.At = sortedUnique(kase.At)
-		if most := int(max(mostRechecked/cost(v), 64)); len(kase.At) > most {
+		if most := int(max(min(mostCounted/4/cost(v), 4096), 64)); len(kase.At) > most {
 			kase.At = thinned(kase.At, most)
 		}
 		n = int64(len(kase.At))
