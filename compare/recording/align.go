@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"math"
 	"slices"
 
 	"precision/compare/result"
@@ -155,9 +156,10 @@ func byContent(a, b []*call) {
 	}
 }
 
-// likeness counts the tensors that go into both calls, and those of the first.
-func likeness(a, b *call) (same, of int) {
-	other := map[string]*leaf{}
+// strange is how far the tensors that go into two calls are apart by their
+// statistics, up to 1 each.
+func strange(a, b *call) (sum float64) {
+	other := make(map[string]*leaf, len(b.leaves))
 	for i := range b.leaves {
 		other[b.leaves[i].place] = &b.leaves[i]
 	}
@@ -166,12 +168,36 @@ func likeness(a, b *call) (same, of int) {
 		if l.role != result.Input || !l.tensor() || l.content() == "" {
 			continue
 		}
-		of++
-		if o := other[l.place]; o != nil && l.sameness() == o.sameness() {
-			same++
+		if o := other[l.place]; o == nil {
+			sum++
+		} else if l.sameness() != o.sameness() {
+			sum += apart(l, o)
 		}
 	}
-	return same, of
+	return sum
+}
+
+// apart is the largest relative difference of two tensors' extremes and norms, 1 at
+// most, and for unequal tensors never 0.
+func apart(a, b *leaf) float64 {
+	d, told := 1e-9, false
+	for _, x := range [][2]msprobe.Number{{a.Max, b.Max}, {a.Min, b.Min}, {a.Norm, b.Norm}} {
+		v, ok := x[0].Value()
+		w, too := x[1].Value()
+		if !ok || !too || v == w {
+			continue
+		}
+		told = true
+		if e := math.Abs(v-w) / math.Max(math.Abs(v), math.Abs(w)); e > d {
+			d = e
+		} else if math.IsNaN(e) {
+			d = 1
+		}
+	}
+	if !told {
+		return 1 // only the checksum tells
+	}
+	return math.Min(1, d)
 }
 
 // near is how many calls of the same token on are looked at for one that took
@@ -195,15 +221,14 @@ func changePlaces(a []*call) {
 	for _, token := range order {
 		list := groups[token]
 		for i, x := range list {
-			mine, _ := likeness(x, x.pair)
-			best, at := 0, -1
+			mine := strange(x, x.pair)
+			best, at := 0.25, -1
 			for k := i + 1; k < min(len(list), i+near); k++ {
 				y := list[k]
-				theirs, _ := likeness(y, y.pair)
-				s, _ := likeness(x, y.pair)
-				t, _ := likeness(y, x.pair)
-				if gain := s + t - mine - theirs; gain > best && s >= mine && t >= theirs {
-					best, at = gain, k
+				theirs := strange(y, y.pair)
+				s, t := strange(x, y.pair), strange(y, x.pair)
+				if share := (s + t) / (mine + theirs); share < best && s <= mine && t <= theirs {
+					best, at = share, k
 				}
 			}
 			if at >= 0 {

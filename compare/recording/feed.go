@@ -18,12 +18,9 @@ type place struct {
 	slot int
 }
 
-// origin is what feeds an input: an output, or else an earlier input.
-type origin struct {
-	output, before place
-	// moved: the elements are those of the output in another order.
-	moved bool
-}
+// origin is what feeds an input: an output, with the elements in the same order or
+// another, and the first input that had the same content.
+type origin struct{ output, before place }
 
 // origins finds what feeds the inputs of every call of a side.
 func origins(s *side) map[*leaf]origin {
@@ -41,12 +38,11 @@ func origins(s *side) map[*leaf]origin {
 				continue
 			}
 			var o origin
+			o.before = f.inputs[key]
 			if p, ok := f.outputs[key]; ok {
 				o.output = p
-			} else if p, ok := f.inputs[key]; ok {
-				o.before = p
-			} else if p, ok := f.alike[l.alike()]; ok && l.alike() != "" {
-				o.output, o.moved = p, true
+			} else if p, ok := f.alike[l.alike()]; ok && o.before.call == nil && l.alike() != "" {
+				o.output = p
 			}
 			if o != (origin{}) {
 				found[l] = o

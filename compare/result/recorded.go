@@ -23,8 +23,8 @@ type Recorded struct {
 	// Golden is what feeds the right side's tensor, under the name that the
 	// operator has on the left side if it has a partner there.
 	Golden Port
-	// Before is an earlier input with the same content as this one on the left
-	// side, of inputs that no operator is known to produce.
+	// Before is the first earlier input with the same content as this one on the
+	// left side.
 	Before Port
 	// Source is the line of the user's program that made the call.
 	Source string

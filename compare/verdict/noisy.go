@@ -13,11 +13,22 @@ const noiseFloor = 4
 // learn finds how much calls add to the errors of their inputs as a rule: the
 // factor that nine of ten stay below, at least 1.
 func (w *recordedWalk) learn() {
-	var list []float64
+	var list, strays []float64
 	for i := range w.operators {
-		if f, ok := w.leap(&w.operators[i]); ok {
+		op := &w.operators[i]
+		if f, ok := w.leap(op); ok {
 			list = append(list, f)
 		}
+		for k := range op.Inputs {
+			r := w.row(&op.Inputs[k])
+			if size, known := sizeOf(r); known && !r.Recorded.Argument && r.Left.DType.IsFloat() && w.byName[r.Facts.Producer.Op] == nil && w.byName[r.Recorded.Golden.Op] == nil {
+				strays = append(strays, size)
+			}
+		}
+	}
+	if len(strays) > 0 {
+		slices.Sort(strays)
+		w.strays = strays[len(strays)*9/10]
 	}
 	w.usual = 1
 	if len(list) >= 10 {
@@ -72,25 +83,49 @@ func (w *recordedWalk) leaps(op *Operator) bool {
 	return ok && (f > mostLeap*w.usual || math.IsNaN(f))
 }
 
-// gap tells whether an input is off by far more than what feeds it, or, where that
-// is not known, than anything before.
+// elementwise tells whether the tensors that go into a call were compared element by
+// element.
+func (w *recordedWalk) elementwise(op *Operator) bool {
+	return !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return !r.Recorded.Argument && !r.Compared
+	})
+}
+
+// gap tells whether an input is not what feeds it, or, where that is not known, off
+// by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(r *result.Row, calls []string) bool {
+	if len(calls) > 0 {
+		return w.broken(r, r.Recorded.Golden, func(r *result.Row) *result.Said { return &r.Recorded.Left }) ||
+			w.broken(r, r.Facts.Producer, func(r *result.Row) *result.Said { return &r.Recorded.Right })
+	}
 	size, known := sizeOf(r)
 	if !known || counted(r.Left.DType) {
 		return false
 	}
-	level := w.level
-	if len(calls) > 0 {
-		level = 0
-		for _, name := range calls {
-			for _, t := range w.byName[name].Outputs {
-				if s, known := sizeOf(w.row(&t)); known {
-					level = max(level, s)
-				}
-			}
-		}
+	return size > mostLeap*max(w.strays, roundedOff(r)) && size > 3*w.level
+}
+
+// broken tells whether an input is what an output is on one side, which says what
+// feeds it, and is something else on the other.
+func (w *recordedWalk) broken(r *result.Row, from result.Port, other func(*result.Row) *result.Said) bool {
+	op := w.byName[from.Op]
+	if op == nil {
+		return false
 	}
-	return size > mostLeap*w.usual*(level+noiseFloor*roundedOff(r))
+	t := op.output(from.Index)
+	if t == nil {
+		return false
+	}
+	a, b := other(r), other(w.row(t))
+	const all = result.KnownMax | result.KnownMin | result.KnownNorm
+	if !a.Has(all) || !b.Has(all) {
+		return false
+	}
+	limit := mostLeap * max(roundedOff(r), roundedOff(w.row(t)))
+	far := func(x, y, scale float64) bool { return math.Abs(x-y) > limit*scale }
+	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
+	return far(a.Stats.Max, b.Stats.Max, peak) || far(a.Stats.Min, b.Stats.Min, peak) || far(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
 }
 
 // raise notes the errors of the outputs of a call.
