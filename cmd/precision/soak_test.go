@@ -1,0 +1,73 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"precision/internal/soak"
+)
+
+var (
+	soakSeed = flag.Uint64("soak.seed", 1, "the first seed of the campaigns")
+	soakN    = flag.Int("soak.n", 60, "how many mutants there are, and a tenth as many kills")
+)
+
+// asProgram, in the environment, makes the test binary the program itself.
+const asProgram = "PRECISION_AS_PROGRAM"
+
+// under is the program as campaigns run it.
+func under() soak.Program {
+	return soak.Program{Path: os.Args[0], Env: []string{asProgram + "=1", "GOMAXPROCS=2"}, Longest: 60 * time.Second, Memory: 512 << 20}
+}
+
+func sampleNetwork(t *testing.T) (*soak.Network, string) {
+	t.Helper()
+	work := t.TempDir()
+	sample, err := filepath.Abs("../../testdata/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := soak.OpenNetwork(under(), filepath.Join(sample, "npu"), filepath.Join(sample, "golden"), filepath.Join(sample, filepath.Base(sampleGraph)), work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, work
+}
+
+// TestMutants damages the files of the sample network one at a time; -soak.seed
+// runs one again that failed, with -soak.n 1.
+func TestMutants(t *testing.T) {
+	n, work := sampleNetwork(t)
+	for seed := *soakSeed; seed < *soakSeed+uint64(*soakN); seed++ {
+		if err := n.Mutant(under(), seed, work); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestKilled kills comparisons at any moment.
+func TestKilled(t *testing.T) {
+	n, work := sampleNetwork(t)
+	for seed := *soakSeed; seed < *soakSeed+uint64(max(1, *soakN/10)); seed++ {
+		if err := n.Kill(under(), seed, work); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDiskFull lets files grow to a limit only.
+func TestDiskFull(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no ulimit")
+	}
+	n, work := sampleNetwork(t)
+	for _, blocks := range []int{0, 1, 2, 3, 7, 15, 22, 40, 1000} {
+		if err := n.Full(under(), blocks, work); err != nil {
+			t.Error(err)
+		}
+	}
+}
