@@ -71,3 +71,13 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 }
+
+// TestMetamorphic says the same of a random network in whatever form it is.
+func TestMetamorphic(t *testing.T) {
+	run := func(args ...string) (int, string, string) { return precision(t, args...) }
+	for seed := *soakSeed; seed < *soakSeed+uint64(max(1, *soakN/5)); seed++ {
+		if err := soak.Metamorphic(run, seed, t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	}
+}
