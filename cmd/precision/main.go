@@ -10,6 +10,7 @@
 //	precision data DIR             the shell on another data folder
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
+//	precision view [FILE|DIR]
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
 //	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
 //	precision profile [NAME]
@@ -111,6 +112,7 @@ func commands() []command {
 		{"check", checkCommand},
 		{"why", whyCommand},
 		{"report", reportCommand},
+		{"view", viewCommand},
 		{"profile", profileCommand},
 		{"schema", schemaCommand},
 		{"graph", graphCommand},

@@ -173,8 +173,9 @@ const (
 	dataEnd   = `</script>`
 )
 
-// IsPage tells whether a file that begins like this is a page.
-func IsPage(front []byte) bool { return bytes.HasPrefix(front, []byte("<!doctype html>")) }
+// IsPage tells whether a file that begins like this is a page. 64 KiB of it are
+// enough.
+func IsPage(front []byte) bool { return bytes.Contains(front, []byte(dataBegin)) }
 
 // Read gets the table out of a page that [Write] wrote.
 func Read(from io.Reader) (*report.Saved, error) {

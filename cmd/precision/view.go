@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"precision/compare/report/html"
+)
+
+// viewCommand shows a report in the browser, or serves it to this machine alone.
+func viewCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision view", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	serve := set.Bool("serve", false, e.optionText("view")("serve"))
+	port := set.Int("port", 0, e.optionText("view")("port"))
+	set.Usage = func() {}
+	files, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "view", set, err)
+	case len(files) > 1:
+		return exitUsage, fmt.Errorf("found %d names (%s), expected one: precision view [FILE|DIR]", len(files), strings.Join(files, ", "))
+	case len(files) == 0:
+		files = []string{"."}
+	}
+	path, err := newestPage(files[0])
+	if err != nil {
+		return exitError, err
+	}
+	fmt.Fprintln(e.stdout, e.language().T("cli.view.page", path))
+	if open := opener(os.Getenv); open != nil && !*serve && *port == 0 {
+		if err := exec.CommandContext(ctx, open[0], append(open[1:], path)...).Start(); err == nil {
+			return exitOK, nil
+		}
+	}
+	return servePage(ctx, e, path, *port)
+}
+
+// newestPage is the page of that name, or the newest one in a folder.
+func newestPage(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		if begins(path) != '<' {
+			return "", fmt.Errorf("%s: found no report, expected what -html wrote; precision report %s -html FILE makes one of a saved table", path, path)
+		}
+		return filepath.Abs(path)
+	}
+	best := ""
+	var newest time.Time
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.EqualFold(filepath.Ext(name), ".html") {
+			return nil // a folder that cannot be read holds no report one could show
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().After(newest) && isPage(name) {
+			best, newest = name, info.ModTime()
+		}
+		return nil
+	})
+	if err == nil && best == "" {
+		err = fmt.Errorf("%s: found no report, expected a file that -html wrote", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(best)
+}
+
+// isPage tells whether a file is a report: other pages may lie beside it.
+func isPage(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	front := make([]byte, 64<<10)
+	n, _ := io.ReadFull(file, front)
+	return html.IsPage(front[:n])
+}
+
+// opener is the command that opens a file in the browser, nil where there is no
+// screen to show it on.
+func opener(getenv func(string) string) []string {
+	if getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" {
+		return nil
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return []string{"open"}
+	case "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
+		return nil
+	}
+	if _, err := exec.LookPath("xdg-open"); err != nil {
+		return nil
+	}
+	return []string{"xdg-open"}
+}
+
+// servePage serves one page on the loopback address, under a name nobody can
+// guess, until it is interrupted.
+func servePage(ctx context.Context, e env, path string, port int) (int, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return exitError, err
+	}
+	token := rand.Text()
+	address := url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/" + token + "/"}
+	lang := e.language()
+	fmt.Fprintln(e.stdout, lang.T("cli.view.at", address.String()))
+	if os.Getenv("SSH_CONNECTION") != "" {
+		host, _ := os.Hostname()
+		name := host
+		if u, err := user.Current(); err == nil {
+			name = u.Username + "@" + host
+		}
+		_, number, _ := net.SplitHostPort(listener.Addr().String())
+		fmt.Fprintln(e.stdout, lang.T("cli.view.ssh", fmt.Sprintf("ssh -N -L %s:127.0.0.1:%s %s", number, number, name)))
+	}
+	fmt.Fprintln(e.stdout, lang.T("cli.view.end"))
+	server := &http.Server{Handler: pageHandler(path, token, listener.Addr().String()), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return exitError, err
+	}
+	return exitOK, nil
+}
+
+// pageHandler gives the page to who knows the token, and asks for this very
+// host, so that no other site can read it through a name that leads here.
+func pageHandler(path, token, host string) http.Handler {
+	_, port, _ := net.SplitHostPort(host)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := strings.Trim(r.URL.Path, "/")
+		known := r.Host == host || r.Host == net.JoinHostPort("localhost", port)
+		if !known || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		file, err := os.Open(path)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		defer file.Close()
+		http.ServeContent(w, r, "", time.Time{}, file)
+	})
+}
