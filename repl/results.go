@@ -2,9 +2,7 @@ package repl
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"precision/compare/report"
@@ -66,21 +64,9 @@ func (s *session) readTable(path string) (*result.Table, []error, error) {
 
 // readSaved reads a table that was saved as JSON.
 func readSaved(path string) (*result.Table, error) {
-	info, err := os.Stat(path)
+	saved, err := report.OpenJSON(path)
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a plain file, expected a table in JSON", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	saved, err := report.ReadJSON(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return saved.Table, nil
 }

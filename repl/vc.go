@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"precision/compare/oracle"
-	"precision/graph/read"
 	"precision/internal/whole"
 	"regexp"
 	"slices"
@@ -206,16 +205,9 @@ func (s *session) recompute(ctx context.Context, run *compare.Session) ([]result
 	if run.Graph == "" || run.Folders.How() != result.ByGraph {
 		return nil, nil
 	}
-	model, err := read.Open(ctx, run.Graph)
-	if err != nil {
-		return nil, err
-	}
-	job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(run.Folders.Left)}, Graph: model, Workers: run.Folders.Workers}
 	bar := s.Bar("vc")
-	job.Progress = bar.Set
-	findings, err := job.Run(ctx)
-	bar.Done()
-	return oracle.Checks(findings), err
+	defer bar.Done()
+	return oracle.Recompute(ctx, run.Folders.Left, run.Graph, run.Folders.Workers, bar.Set)
 }
 
 // HowKey is the message about how a graph was found.

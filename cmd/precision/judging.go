@@ -16,8 +16,6 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
-	"precision/graph/read"
-	"precision/internal/plainfile"
 	"precision/internal/progress"
 	"precision/internal/whole"
 )
@@ -115,7 +113,7 @@ func (f *judgeFlags) options(own *verdict.Profile) (verdict.Options, error) {
 		}
 	}
 	if f.baseline != "" {
-		saved, err := openTable(f.baseline)
+		saved, err := report.OpenJSON(f.baseline)
 		if err != nil {
 			return o, fmt.Errorf("-baseline: %w", err)
 		}
@@ -141,20 +139,6 @@ func (f *judgeFlags) apart(inputs ...string) error {
 		}
 	}
 	return nil
-}
-
-// openTable reads a table that was saved as JSON.
-func openTable(path string) (*report.Saved, error) {
-	file, _, err := plainfile.Open(path, "what -json wrote")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	saved, err := report.ReadJSON(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return saved, nil
 }
 
 // write writes the judged table in the forms that were asked for; "-" is stdout.
@@ -206,16 +190,9 @@ func recompute(ctx context.Context, run *compare.Session) ([]result.Check, error
 	if run.Graph == "" || run.Folders.How() != result.ByGraph {
 		return nil, errors.New("-check needs the graph of the dumps: name it with -g")
 	}
-	model, err := read.Open(ctx, run.Graph)
-	if err != nil {
-		return nil, err
-	}
-	job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(run.Folders.Left)}, Graph: model, Workers: run.Folders.Workers}
 	bar := progress.New(os.Stderr, "checking")
-	job.Progress = bar.Set
-	findings, err := job.Run(ctx)
-	bar.Done()
-	return oracle.Checks(findings), err
+	defer bar.Done()
+	return oracle.Recompute(ctx, run.Folders.Left, run.Graph, run.Folders.Workers, bar.Set)
 }
 
 // secondRun compares the left side with a second run on the NPU.

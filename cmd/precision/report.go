@@ -106,7 +106,7 @@ func (f *reportFlags) run(e env, path string) (int, error) {
 func openAny(path string) (*report.Saved, []error, error) {
 	switch begins(path) {
 	case '{':
-		saved, err := openTable(path)
+		saved, err := report.OpenJSON(path)
 		return saved, nil, err
 	case '<':
 		saved, err := openPage(path)

@@ -1,9 +1,12 @@
 package oracle
 
 import (
+	"context"
 	"math"
 
 	"precision/compare/result"
+	"precision/dump"
+	"precision/graph/read"
 )
 
 // Check is the finding as the judge of a comparison takes it.
@@ -23,4 +26,14 @@ func Checks(findings []Finding) []result.Check {
 		list[i] = findings[i].Check()
 	}
 	return list
+}
+
+// Recompute checks the dumps of a folder with their graph, for a judge.
+func Recompute(ctx context.Context, dumps *dump.Folder, graph string, workers int, progress func(done, total int)) ([]result.Check, error) {
+	model, err := read.Open(ctx, graph)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := Job{Devices: []Device{DeviceOf(dumps)}, Graph: model, Workers: workers, Progress: progress}.Run(ctx)
+	return Checks(findings), err
 }

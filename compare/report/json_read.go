@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/plainfile"
 )
 
 // Saved is what a JSON file holds.
@@ -190,4 +191,18 @@ func skip(dec *json.Decoder) error {
 func ended(dec *json.Decoder) bool {
 	_, err := dec.Token()
 	return err == io.EOF
+}
+
+// OpenJSON reads what [WriteJSON] wrote from a file.
+func OpenJSON(path string) (*Saved, error) {
+	file, _, err := plainfile.Open(path, "what -json wrote")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	saved, err := ReadJSON(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return saved, nil
 }
