@@ -238,6 +238,9 @@ func axesOf(s stored, target layout.Format) string {
 // detailPlan prepares the left side like oldPlan, but for a target that is
 // never ND and without replacing the golden shape.
 func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, *PairError) {
+	if failed := emptyRight(op, s, g); failed != nil {
+		return plan{}, failed
+	}
 	goldenCount, _ := product(g.data)
 	var v layout.View
 	var failed *PairError

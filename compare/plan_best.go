@@ -19,6 +19,9 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if !ok {
 		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
+	if failed := emptyRight(op, s, g); failed != nil {
+		return plan{}, failed
+	}
 	want, ok := product(s.shape)
 	if !ok {
 		return plan{}, planFailed(result.NoShape, op, shapeText(s.shape))

@@ -18,6 +18,9 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if !ok {
 		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
+	if failed := emptyRight(op, s, g); failed != nil {
+		return plan{}, failed
+	}
 	right := g.data
 	scalar := oldScalarLike(s.shape)
 	var v layout.View

@@ -37,6 +37,10 @@ func TestPlans(t *testing.T) {
 		{"unknown layout", layout.ND, shape(2), rightShape{"NCWH", nil, shape(2)}, "", "", false},
 		{"no layout named", layout.NC1HWC0, shape(1, 1, 2, 2, 16), rightShape{"", nil, shape(1, 1, 2, 2, 16)}, "(1, 1, 2, 2, 16)", "(1, 1, 2, 2, 16)", false},
 		{"no elements", layout.ND, shape(0, 3), rightShape{"ND", nil, shape(0, 3)}, "(0, 3)", "(0, 3)", false},
+		{"golden without elements", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(0)}, "", "", false},
+		{"golden rows without elements", layout.ND, shape(6), rightShape{"ND", nil, shape(0, 2)}, "", "", false},
+		{"golden channels without elements", layout.NC1HWC0, shape(1, 1, 4, 4, 16), rightShape{"NCHW", nil, shape(3, 0)}, "", "", false},
+		{"scalar, golden without elements", layout.ND, shape(), rightShape{"ND", nil, shape(0)}, "", "", false},
 		{"scalar", layout.ND, shape(), rightShape{"ND", nil, shape()}, "(1)", "()", false},
 	} {
 		n, _ := product(c.shape)
