@@ -1,19 +1,25 @@
 package compare
 
 import (
-	"crypto/md5"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"precision/dump"
 	"precision/internal/whole"
 )
 
 // longestName is the length from which on file names are replaced: file systems
 // take up to 255 bytes.
 const longestName = 255
+
+// What the names of the files that are not of elements have behind the tensor.
+const (
+	partSummary  = "_summary"
+	partAbsolute = "_absolute_error_topn"
+	partRelative = "_relative_error_topn"
+)
 
 // detailMapping lists, beside the files, the names that were meant for those
 // with another: lines of new and intended name.
@@ -44,12 +50,22 @@ func (n *detailNames) path(part, suffix string) string {
 	if len(name) >= longestName {
 		intended := name
 		if name = n.short + part + suffix; len(name) >= longestName {
-			sum := md5.Sum([]byte(intended))
-			name = hex.EncodeToString(sum[:]) + suffix
+			name = dump.HashName(intended) + hashedEnd(part, suffix)
 		}
 		n.long = append(n.long, [2]string{name, intended})
 	}
 	return filepath.Join(n.dir, name)
+}
+
+// hashedEnd is what stands behind a hash: the summary and the lists of largest
+// errors keep the endings they are found by. Of the files of elements each has a
+// hash of its own.
+func hashedEnd(part, suffix string) string {
+	switch part {
+	case partSummary, partAbsolute, partRelative:
+		return part + suffix
+	}
+	return suffix
 }
 
 // belongs tells whether a name is that of a file of this tensor, from a run

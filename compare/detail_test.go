@@ -95,13 +95,13 @@ func TestDetailNotFinite(t *testing.T) {
 		"5,5 0 0 0,0.000000\t,0.000000\t,0.000000\t,-\n"+
 		"6,6 0 0 0,3.000000\t,4.000000\t,1.000000\t,0.250000\t\n")
 	expect(t, files, "_absolute_error_topn.csv", head+
+		"3,3 0 0 0,-\t,1.000000\t,-\t,-\t\n"+
 		"2,2 0 0 0,--\t,1.000000\t,-\t,-\t\n"+
-		"4,4 0 0 0,2.000000\t,0.000000\t,2.000000\t,-\t\n"+
-		"6,6 0 0 0,3.000000\t,4.000000\t,1.000000\t,0.250000\t\n")
+		"4,4 0 0 0,2.000000\t,0.000000\t,2.000000\t,-\t\n")
 	expect(t, files, "_relative_error_topn.csv", head+
+		"3,3 0 0 0,-\t,1.000000\t,-\t,-\t\n"+
 		"2,2 0 0 0,--\t,1.000000\t,-\t,-\t\n"+
-		"0,0 0 0 0,1.000000\t,1.500000\t,0.500000\t,0.333333\t\n"+
-		"6,6 0 0 0,3.000000\t,4.000000\t,1.000000\t,0.250000\t\n")
+		"0,0 0 0 0,1.000000\t,1.500000\t,0.500000\t,0.333333\t\n")
 	expect(t, files, "_summary.txt", "TotalCount:7\nNPUDump:op\nGroundTruth:op\nFormat:N C H W\n"+
 		"MinAbsoluteError:0.000000\nMaxAbsoluteError:2.000000\nMinRelativeError:0.000000\nMaxRelativeError:0.333333\n")
 }
@@ -133,7 +133,7 @@ func TestDetailFewElements(t *testing.T) {
 			expect(t, files, name, head)
 		}
 		expect(t, files, "_summary.txt", "TotalCount:0\nNPUDump:op\nGroundTruth:op\nFormat:N C H W\n"+
-			"MinAbsoluteError:0.000000\nMaxAbsoluteError:0.000000\nMinRelativeError:0.000000\nMaxRelativeError:0.000000\n")
+			"MinAbsoluteError:nan\nMaxAbsoluteError:nan\nMinRelativeError:nan\nMaxRelativeError:nan\n")
 		if !strings.Contains(files[".npy"], "(0, 3)") {
 			t.Errorf("%q", files[".npy"])
 		}
@@ -324,6 +324,39 @@ func TestDetailNames(t *testing.T) {
 	}
 	if got := strings.Count(list(), "\n"); got != 2 {
 		t.Errorf("%d lines:\n%s", got, list())
+	}
+}
+
+// Hashed names are version 3 UUIDs of the intended names, as Python's
+// uuid.uuid3(uuid.NAMESPACE_DNS, name).hex gives them; what is looked for by its
+// ending keeps it.
+func TestDetailHashedNames(t *testing.T) {
+	n := newDetailNames("", "scope/"+strings.Repeat("x", 250), "in/"+strings.Repeat("y", 250), true, 0)
+	for _, c := range []struct{ part, suffix, want string }{
+		{partSummary, ".txt", "40b66f4680d63c49940478c9a332a90b_summary.txt"},
+		{partAbsolute, ".csv", "05938037712f329a884bd907c1216859_absolute_error_topn.csv"},
+		{partRelative, ".csv", "643ba11847923d43b850a898b8a948f4_relative_error_topn.csv"},
+		{"", ".npy", "82d67543188a30bcb2c6bed01fbc2a84.npy"},
+		{"_0", ".csv", "ade643e73e3f33e69b5bf6825d2028af.csv"},
+	} {
+		if got := n.path(c.part, c.suffix); got != c.want {
+			t.Errorf("%s%s: %s, want %s", c.part, c.suffix, got, c.want)
+		}
+	}
+}
+
+// NaN of the left side where golden is a number is as bad as an infinite error;
+// where golden is NaN, or nothing differs, there is no error to rank.
+func TestDetailRanks(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct{ x, y, abs, rel float64 }{
+		{nan, 1, inf, inf}, {nan, 0, inf, inf}, {nan, inf, inf, inf}, {inf, 1, inf, inf}, {-inf, inf, inf, 0},
+		{nan, nan, 0, 0}, {1, nan, 0, 0}, {inf, inf, 0, 0}, {3, 2, 1, 0.5}, {3, 0, 3, 0},
+	} {
+		e := newElement(0, c.x, c.y)
+		if e.absRank() != c.abs || e.relRank() != c.rel {
+			t.Errorf("%v against %v: %v and %v, want %v and %v", c.x, c.y, e.absRank(), e.relRank(), c.abs, c.rel)
+		}
 	}
 }
 

@@ -27,10 +27,14 @@ func zeroed(v float64) float64 {
 	return v
 }
 
-// absRank orders by absolute error: an infinite one comes first of all, one
-// that cannot be computed counts as none.
+// absRank orders by absolute error. NaN on the left side where golden is a number
+// comes first of all, with infinite errors; where golden is NaN, or both sides are
+// the same infinity, nothing can be said and it counts as none.
 func (e element) absRank() float64 {
-	if math.IsNaN(e.abs) {
+	switch {
+	case math.IsNaN(e.x) && !math.IsNaN(e.y):
+		return math.Inf(1)
+	case math.IsNaN(e.abs):
 		return 0
 	}
 	return e.abs
@@ -39,7 +43,10 @@ func (e element) absRank() float64 {
 // relRank is absRank for the relative error. Where golden is 0 there is no such
 // error; else the zeros behind a ReLU would fill the list.
 func (e element) relRank() float64 {
-	if math.IsNaN(e.rel) || e.y == 0 {
+	switch {
+	case math.IsNaN(e.x) && !math.IsNaN(e.y):
+		return math.Inf(1)
+	case math.IsNaN(e.rel) || e.y == 0:
 		return 0
 	}
 	return e.rel

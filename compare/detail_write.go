@@ -98,7 +98,7 @@ func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
 		name string
 		r    *ranking
 		into *string
-	}{{"_absolute_error_topn", byAbs, &result.Absolute}, {"_relative_error_topn", byRel, &result.Relative}} {
+	}{{partAbsolute, byAbs, &result.Absolute}, {partRelative, byRel, &result.Relative}} {
 		var err error
 		if *t.into, err = w.writeTop(t.name, t.r.sorted()); err != nil {
 			return nil, err
@@ -137,7 +137,7 @@ func commit(f *whole.File) error {
 }
 
 func (w *detailWriter) writeSummary(limits [4]float64) error {
-	f, err := w.create("_summary", ".txt")
+	f, err := w.create(partSummary, ".txt")
 	if err != nil {
 		return err
 	}
@@ -145,13 +145,13 @@ func (w *detailWriter) writeSummary(limits [4]float64) error {
 	p := w.pair
 	fmt.Fprintf(f, "TotalCount:%d\nNPUDump:%s\nGroundTruth:%s\nFormat:%s\n", p.leftData.count, p.leftName, p.rightName, p.axes)
 	if p.leftData.count == 0 {
-		limits = [4]float64{}
+		limits = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
 	for i, name := range []string{"MinAbsoluteError", "MaxAbsoluteError", "MinRelativeError", "MaxRelativeError"} {
 		if p.boolean {
 			fmt.Fprintf(f, "%s:-\n", name)
 		} else {
-			fmt.Fprintf(f, "%s:%.6f\n", name, limits[i])
+			fmt.Fprintf(f, "%s:%s\n", name, appendValue(nil, limits[i], false))
 		}
 	}
 	return f.Commit()

@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"crypto/md5"
-	"encoding/hex"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,28 +17,12 @@ const (
 	maxBytes = 255
 )
 
-// dnsNamespace is the namespace of names of hosts (RFC 4122, appendix C), in
-// which long names are hashed.
-var dnsNamespace = [16]byte{0x6b, 0xa7, 0xb8, 0x10, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
-
-// hashName is the version 3 UUID (RFC 4122) of a name in the namespace of
-// hosts, without dashes.
-func hashName(name string) string {
-	h := md5.New()
-	h.Write(dnsNamespace[:])
-	h.Write([]byte(name))
-	u := h.Sum(nil)
-	u[6] = u[6]&0x0f | 0x30
-	u[8] = u[8]&0x3f | 0x80
-	return hex.EncodeToString(u)
-}
-
 // shorten replaces a name that is too long.
 func shorten(name string) string {
 	if utf8.RuneCountInString(name) < maxChars && len(name) <= maxBytes {
 		return name
 	}
-	return hashName(name) + filepath.Ext(name)
+	return dump.HashName(name) + filepath.Ext(name)
 }
 
 // mindSpore is the beginning of names of type MSNpy: of a name of five fields
