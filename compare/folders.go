@@ -50,9 +50,9 @@ func (f *Folders) How() result.How {
 func (f *Folders) Columns() result.Columns {
 	return f.dialect().columns(result.Columns{
 		Sequence:     f.Sequence,
-		LeftAddress:  f.Left.Kind == dump.Offline,
+		LeftAddress:  !f.Left.Numpy,
 		RightAddress: !f.Right.Numpy,
-		Overflow:     f.Overflow && f.Left.Kind == dump.Offline,
+		Overflow:     f.Overflow && !f.Left.Numpy,
 		Values:       f.Values(),
 	}, f.byGraph())
 }
