@@ -25,7 +25,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 	}
 	o := convert.Options{Out: v.Text("output"), Compat: true}
 	o.Type, _ = convert.ParseType(v.Text("type"))
-	formatted := v.Given("format")
+	formatted := v.Text("format") != ""
 	if !formatted {
 		for _, key := range []string{"shape", "output_tensor", "input_tensor", "custom_script_path"} {
 			if v.Given(key) {

@@ -62,16 +62,19 @@ func MetricsOf(columns []result.Column) []metric.Metric {
 }
 
 // CheckAlgorithmOptions checks the form of "name:key=value,key=value;name2:…".
-// The built-in metrics take no parameters; the parsed ones go to user scripts.
+// Between and behind semicolons there may be nothing. The built-in metrics take no parameters; the parsed ones go to user scripts.
 func CheckAlgorithmOptions(text string) (map[string]map[string]string, error) {
 	options := map[string]map[string]string{}
 	if text == "" {
 		return options, nil
 	}
 	for _, part := range strings.Split(text, ";") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
 		name, list, found := strings.Cut(part, ":")
 		name = strings.TrimSpace(name)
-		if !found || name == "" || list == "" {
+		if !found || name == "" || list == "" || strings.Contains(list, ":") {
 			return nil, errorf(codeParameter, "algorithm options %q: found %q, expected name:key=value", text, part)
 		}
 		if m, ok := metric.Parse(name); ok {
