@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,11 @@ func (f *face) fileCompare(ctx context.Context, v *argparse.Values) (int, error)
 		return code, err
 	}
 	path := filepath.Join(out, "file_result_"+f.now().Format("20060102150405")+".txt")
-	if err := whole.Write(path, []byte(r.Report()), 0o600); err != nil {
+	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, r.Report())
+		return err
+	})
+	if err != nil {
 		return failed(exitPath, "%w", err)
 	}
 	f.log.infof("The file compare result have been written to \"'%s'\".", path)

@@ -320,7 +320,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 	}
 	out, err := compare.Run(ctx, opt, opt.Options, watch, table.Row)
 	if err == nil {
-		err = table.Commit()
+		path, err = table.CommitNew()
 	}
 	if err != nil {
 		if ctx.Err() != nil {

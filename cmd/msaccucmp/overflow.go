@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -41,7 +42,11 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 	if overflow.Usable(events) {
 		text := overflow.Summary(events, nil)
 		path := filepath.Join(out, overflow.SummaryName(f.now()))
-		if err := whole.Write(path, []byte(text), 0o600); err != nil {
+		path, err := whole.FillNew(path, 0o600, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+		if err != nil {
 			return convert.CodeWrite, err
 		}
 		// The file is what scripts read; the log explains the status as well.

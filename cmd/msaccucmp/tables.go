@@ -18,7 +18,8 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Fo
 		return compat.ExitCode(err), err
 	}
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
-	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) }); err != nil {
+	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
+	if err != nil {
 		return exitPath, err
 	}
 	f.log.infof("The mapping table has been written to \"'%s'\".", path)

@@ -61,7 +61,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		return dump.Code(err), err
 	}
 	path := filepath.Join(a.out, "result_"+f.now().Format("20060102150405")+".csv")
-	if err := report.WriteFile(path, columns, table.Rows, nil); err != nil {
+	if path, err = report.WriteNewFile(path, columns, table.Rows); err != nil {
 		return compat.ExitCode(err), err
 	}
 	if post {

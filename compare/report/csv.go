@@ -100,6 +100,12 @@ func WriteFile(path string, cols result.Columns, rows []result.Row, keep func(*r
 	return whole.Fill(path, 0o600, func(w io.Writer) error { return WriteRows(w, cols, rows, keep) })
 }
 
+// WriteNewFile is [WriteFile] to a file that replaces none; where the name is taken it
+// gets a number. It returns the path.
+func WriteNewFile(path string, cols result.Columns, rows []result.Row) (string, error) {
+	return whole.FillNew(path, 0o600, func(w io.Writer) error { return WriteRows(w, cols, rows, nil) })
+}
+
 func (w *CSV) all(rows []result.Row, keep func(*result.Row) bool) error {
 	if err := w.Header(); err != nil {
 		return err

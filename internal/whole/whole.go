@@ -169,15 +169,27 @@ func Write(path string, content []byte, perm os.FileMode) error {
 // Fill makes the file at path appear with what write writes, or leaves path as
 // it was if that fails.
 func Fill(path string, perm os.FileMode, write func(io.Writer) error) error {
+	_, err := fill(path, perm, write, (*File).Commit)
+	return err
+}
+
+// FillNew is [Fill] where nothing may be replaced, see [File.CommitNew]. It returns
+// the path that the file has.
+func FillNew(path string, perm os.FileMode, write func(io.Writer) error) (string, error) {
+	return fill(path, perm, write, (*File).CommitNew)
+}
+
+func fill(path string, perm os.FileMode, write func(io.Writer) error, commit func(*File) error) (string, error) {
 	f, err := Create(path, perm)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Discard()
 	if err := write(f); err != nil {
-		return err
+		return "", err
 	}
-	return f.Commit()
+	err = commit(f)
+	return f.Path(), err
 }
 
 // syncDir asks the system to keep the rename. Folders cannot be synced on
