@@ -73,8 +73,10 @@ func newEngine(f *Folders) *engine {
 	}
 	e.order = make(map[*fusion.Op]int, len(f.Rules.Ops))
 	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
-	for i, op := range f.Rules.Ops {
+	for i, op := range f.Rules.Order() {
 		e.order[op] = i
+	}
+	for _, op := range f.Rules.Ops {
 		if key := dump.Normalise(op.Name); e.byKey[key] == nil {
 			e.byKey[key] = op
 		}

@@ -2,9 +2,11 @@ package compare
 
 import (
 	"context"
+	"slices"
 
 	"precision/compare/result"
 	"precision/dump"
+	"precision/graph"
 	"precision/graph/fusion"
 )
 
@@ -87,9 +89,9 @@ func (e *engine) operators() []result.Operator {
 func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 	ops := make([]result.Operator, 0, len(rules.Ops))
 	final := finals(rules)
-	for i, op := range rules.Ops {
+	for _, op := range rules.Ops {
 		o := result.Operator{
-			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: i,
+			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.order[op],
 			Constant: constants[op.Type], NoKernel: silent[op.Type],
 			Inner:   len(op.Group.Ops) > 1 && op.Inner(),
 			Skipped: op.Filtered || quantiser(op),
@@ -99,7 +101,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 		}
 		if feeds[op.Type] {
 			// The Data of a called graph passes on what its caller is fed with.
-			_, called := op.Op.Attr("_parent_node_index").Int()
+			_, called := graph.Parameter(op.Op)
 			o.Feed, o.NoKernel = !called, called
 		}
 		for _, name := range op.OriginNames {
@@ -109,50 +111,71 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 		}
 		o.Inserted = o.Framework == nil && !o.Constant && !o.Feed && !o.NoKernel
 		for slot := range op.Inputs {
-			var from result.Port
-			if p, output, err := rules.Producer(op, slot); err == nil {
-				from = result.Port{Op: p.Name, Index: output}
-			}
-			o.Inputs = append(o.Inputs, from)
+			o.Inputs = append(o.Inputs, e.producer(op, slot))
 		}
 		ops = append(ops, o)
 	}
 	return ops
 }
 
+// producer is the output that made what arrives at an input, over the borders of
+// called graphs; the zero Port where the graph does not tell. Of several branches
+// it is the one that ran, as far as recordings tell.
+func (e *engine) producer(op *fusion.Op, slot int) result.Port {
+	sources, err := e.opt.Rules.Sources(op, slot)
+	if err != nil || len(sources) == 0 {
+		return result.Port{}
+	}
+	from := sources[0]
+	for _, s := range sources[1:] {
+		if e.leftFiles(from.Op.Name) != nil {
+			break
+		}
+		if e.leftFiles(s.Op.Name) != nil {
+			from = s
+		}
+	}
+	return result.Port{Op: from.Op.Name, Index: from.Output}
+}
+
 // finals are the operators whose outputs the network returns: what feeds its
-// NetOutput, or where there is none what feeds nothing.
+// NetOutput, or where there is none what nothing is computed from.
 func finals(rules *fusion.Rules) map[*fusion.Op]bool {
-	set, fed := map[*fusion.Op]bool{}, map[*fusion.Op]bool{}
+	set := map[*fusion.Op]bool{}
+	fed := map[*fusion.Op][]*fusion.Op{} // by the operator fed, what feeds it
 	for _, op := range rules.Ops {
 		for slot := range op.Inputs {
-			p, _, err := rules.Producer(op, slot)
-			if err != nil {
-				continue
-			}
-			fed[p] = true
-			if _, called := netOutput(op); op.Type == "NetOutput" && !called {
-				set[p] = true
+			sources, _ := rules.Sources(op, slot)
+			for _, s := range sources {
+				fed[op] = append(fed[op], s.Op)
+				if op.Type == "NetOutput" && !rules.Called(op) {
+					set[s.Op] = true
+				}
 			}
 		}
 	}
 	if len(set) > 0 {
 		return set
 	}
+	// What only silent operators take, as Exit and End, is returned all the same.
+	used := map[*fusion.Op]bool{}
 	for _, op := range rules.Ops {
-		if !fed[op] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
+		if silent[op.Type] {
+			continue
+		}
+		for todo := slices.Clone(fed[op]); len(todo) > 0; {
+			p := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if !used[p] {
+				used[p] = true
+				todo = append(todo, fed[p]...)
+			}
+		}
+	}
+	for _, op := range rules.Ops {
+		if !used[op] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
 			set[op] = true
 		}
 	}
 	return set
-}
-
-// netOutput tells of a NetOutput whether it returns to a calling operator.
-func netOutput(op *fusion.Op) (index int64, called bool) {
-	for i := range op.Op.InputDesc {
-		if n, ok := op.Op.InputDesc[i].Attr("_parent_node_index").Int(); ok {
-			return n, true
-		}
-	}
-	return 0, false
 }

@@ -140,8 +140,8 @@ func (e *engine) place(row *result.Row, key string) {
 		return
 	}
 	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.order[op]
-	if p, output, err := e.opt.Rules.Producer(op, row.Slot); row.Role == result.Input && err == nil {
-		row.Facts.Producer = result.Port{Op: p.Name, Index: output}
+	if row.Role == result.Input {
+		row.Facts.Producer = e.producer(op, row.Slot)
 	}
 }
 
@@ -168,8 +168,8 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		}
 		row := base
 		row.Role, row.Slot = role(t.Input), t.Index
-		if p, output, err := e.opt.Rules.Producer(op, t.Index); t.Input && err == nil {
-			row.Facts.Producer = result.Port{Op: p.Name, Index: output}
+		if t.Input {
+			row.Facts.Producer = e.producer(op, t.Index)
 		}
 		e.markSliced(&row, left)
 		if err := e.ruleTensor(ctx, op, &row, left, t, s); err != nil {

@@ -99,7 +99,8 @@ type Operator struct {
 	Outputs, Inputs []Tensor
 	// Whole are the rows that speak of the operator and of no tensor.
 	Whole []int
-	// From are the roots it inherits from, as places in Judged.Roots.
+	// From are the roots it inherits from, as places in Judged.Roots; of an output of
+	// the network that was not compared, those whose error arrives there.
 	From []int
 	// Sensitive is the factor by which it enlarges inherited errors where an
 	// oracle measured it; 0 if it did not.

@@ -18,6 +18,9 @@ func (j *judge) roots(out *Judged) {
 		op := &j.operators[i]
 		from := j.carried(op, origins)
 		origins[i] = from
+		if op.State == StateUncompared && op.Op.Final {
+			op.From = from
+		}
 		if op.State != StateBad && op.State != StateSuspect {
 			continue
 		}
@@ -316,7 +319,7 @@ func (j *judge) follow(out *Judged) {
 				out.Roots[k].Inherited++
 			}
 		}
-		if !op.Op.Final || op.State == StateGood || op.State == StateUncompared {
+		if !op.Op.Final || op.State == StateGood {
 			continue
 		}
 		for k := range out.Roots {
