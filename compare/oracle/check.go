@@ -40,7 +40,7 @@ const (
 	// not explain.
 	mostRechecked = 2e8
 	// mostCounted bounds them where some of the elements are wrong for sure.
-	mostCounted = 2e7
+	mostCounted = 4e6
 )
 
 // CheckOp judges the outputs of a recorded operator.
@@ -492,6 +492,7 @@ func (c *checker) screen(v Values, j *judge) error {
 	half, tiny := float32(j.p.v), float32(j.p.t)
 	most := int(max(mostRechecked/cost(v), 64))
 	var doubts []doubt
+	sure, every, highest := false, int64(1), float32(0)
 	for lo := int64(0); lo < n; lo += size {
 		k := min(size, n-lo)
 		if err := c.rec.Range32(lo, found[:k]); err != nil {
@@ -511,7 +512,14 @@ func (c *checker) screen(v Values, j *judge) error {
 				e = -e
 			}
 			if allowed := half*e + tiny; !(d <= allowed) {
-				doubts = append(doubts, doubt{lo + int64(i), d / allowed})
+				score := d / allowed
+				if score != score { // NaN
+					score = math.MaxFloat32
+				}
+				if !sure || (lo+int64(i))%every == 0 || score > highest {
+					doubts = append(doubts, doubt{lo + int64(i), score})
+				}
+				highest = max(highest, score)
 			}
 			if d < 65504 { // neither NaN nor Inf
 				sum += float64(f - y[i])
@@ -521,19 +529,18 @@ func (c *checker) screen(v Values, j *judge) error {
 		j.sum += sum
 		j.sumSquares += squares
 		j.n += k
+		if enough := int(max(mostCounted/cost(v), mostTried)); !sure && len(doubts) > enough {
+			// Where the worst of many are beyond their bound, some more of them do.
+			var err error
+			if sure, err = c.beyond(v, doubts); err != nil {
+				return err
+			}
+			if sure {
+				most, every = enough, n/int64(4*enough)+1
+			}
+		}
 		if len(doubts) > 4*most {
 			doubts = worstDoubts(doubts, most)
-		}
-	}
-	if sure := int(max(mostCounted/cost(v), mostTried)); len(doubts) > sure {
-		// Where the worst of many are beyond their bound, some more of them do.
-		doubts = worstDoubts(doubts, max(most, sure))
-		probe := newJudge(c.rec.typ, false)
-		if err := c.at(v, worstPlaces(doubts), probe); err != nil {
-			return err
-		}
-		if probe.beyond > 0 {
-			most = sure
 		}
 	}
 	doubts = worstDoubts(doubts, most)
@@ -552,15 +559,32 @@ func (c *checker) screen(v Values, j *judge) error {
 	return err
 }
 
-// worstPlaces are where the worst doubts are.
-func worstPlaces(d []doubt) []int64 {
-	worst := slices.Clone(d)
-	slices.SortFunc(worst, func(a, b doubt) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.i, b.i)) })
-	idx := make([]int64, 0, mostShown)
-	for _, d := range worst[:min(len(worst), mostShown)] {
-		idx = append(idx, d.i)
+// beyond reports whether the worst doubts are beyond their bound for sure.
+func (c *checker) beyond(v Values, d []doubt) (bool, error) {
+	worst := slices.Clone(d[:mostShown])
+	at := func() int { // the mildest of them
+		k := 0
+		for i := range worst {
+			if worst[i].score < worst[k].score {
+				k = i
+			}
+		}
+		return k
 	}
-	return sortedUnique(idx)
+	k := at()
+	for _, x := range d[mostShown:] {
+		if x.score > worst[k].score {
+			worst[k] = x
+			k = at()
+		}
+	}
+	idx := make([]int64, len(worst))
+	for i, x := range worst {
+		idx[i] = x.i
+	}
+	probe := newJudge(c.rec.typ, false)
+	err := c.at(v, sortedUnique(idx), probe)
+	return probe.beyond > 0, err
 }
 
 // worstDoubts keeps at most n: half of them the worst, the others evenly spaced.

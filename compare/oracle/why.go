@@ -29,7 +29,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 			kase.At = append(kase.At, m.i)
 		}
 		kase.At = sortedUnique(kase.At)
-		if most := int(max(min(mostCounted/4/cost(v), 4096), 64)); len(kase.At) > most {
+		if most := int(max(min(mostCounted/cost(v), 4096), 64)); len(kase.At) > most {
 			kase.At = thinned(kase.At, most)
 		}
 		n = int64(len(kase.At))
