@@ -126,6 +126,9 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 		name.add(Dim, origin)
 	}
 	name.add(Plain, s.say("root.output", out.Slot))
+	if out.Seen {
+		name.add(Dim, s.say("root.seen", row.Tensor()))
+	}
 	lines := []Line{name}
 
 	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
