@@ -78,7 +78,8 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	say := func(r result.Reason) string { return tell.Reason(show.lang, r) }
 	path := filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
-	if err := writeWhole(path, func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) }); err != nil {
+	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) })
+	if err != nil {
 		return exitError, err
 	}
 	if f.json != "" {
