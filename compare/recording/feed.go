@@ -22,7 +22,8 @@ type place struct {
 // another, and the first input that had the same content.
 type origin struct{ output, before place }
 
-// origins finds what feeds the inputs of every call of a side.
+// origins finds what feeds the inputs of every call of a side, and what the outputs
+// of modules hand on.
 func origins(s *side) map[*leaf]origin {
 	f := feed{map[string]place{}, map[string]place{}, map[string]place{}}
 	found := map[*leaf]origin{}
@@ -57,6 +58,9 @@ func origins(s *side) map[*leaf]origin {
 				continue
 			}
 			if key := l.content(); key != "" {
+				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad) {
+					found[l] = origin{output: p}
+				}
 				f.outputs[key] = place{c, number[l.place]}
 				if a := l.alike(); a != "" {
 					f.alike[a] = place{c, number[l.place]}

@@ -97,7 +97,8 @@ type Facts struct {
 	// first slice only.
 	Sliced bool
 	// Producer is what feeds an input: the operator and output that the
-	// graph names, an empty Op if it is not known.
+	// graph names, an empty Op if it is not known. Of an output of a call around
+	// others it is the output that it hands on.
 	Producer Port
 }
 

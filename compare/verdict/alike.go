@@ -21,8 +21,9 @@ type Begin struct {
 // run finds the roots of a recording.
 func (w *recordedWalk) run() {
 	w.origin = make([][]int, len(w.operators))
+	w.arrived = make([][]int, len(w.operators))
 	w.inputs = map[result.Port][]int{}
-	for i := range w.operators {
+	for _, i := range w.order() {
 		op := &w.operators[i]
 		if len(op.Outputs) == 0 {
 			// Without a partner, or without results: what comes in goes out.
@@ -32,9 +33,14 @@ func (w *recordedWalk) run() {
 		from, begin := w.came(op)
 		for _, name := range op.Op.Uses {
 			if k, ok := w.place[name]; ok && k < i {
-				from = merge(from, w.origin[k])
+				from = merge(merge(from, w.origin[k]), w.arrived[k])
 			}
 		}
+		from = w.handedOn(op, from)
+		if collective(op) {
+			from = merge(from, w.elsewhere(op))
+		}
+		w.arrived[i] = from
 		if len(op.Inputs) == 0 && op.Op.Type != "" || strings.HasSuffix(op.Op.Name, ".debug") {
 			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand
 		}
@@ -48,6 +54,7 @@ func (w *recordedWalk) run() {
 			n := len(w.out.Roots)
 			w.out.Roots = append(w.out.Roots, w.newRoot(op, i, begin))
 			w.origin[i] = []int{n}
+			w.arrived[i] = w.origin[i]
 			if begin != nil {
 				w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[begin.Row].Slot}] = []int{n}
 			}
@@ -64,6 +71,21 @@ func (w *recordedWalk) run() {
 	if !w.alike {
 		w.calm()
 	}
+	w.sortRoots()
+}
+
+// handedOn adds the roots of the outputs that a module, or the gradients of its
+// parameters, only hand on.
+func (w *recordedWalk) handedOn(op *Operator, from []int) []int {
+	for k := range op.Outputs {
+		r := w.row(&op.Outputs[k])
+		for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+			if at, ok := w.place[p.Op]; ok && p.Op != op.Op.Name {
+				from = merge(from, w.origin[at])
+			}
+		}
+	}
+	return from
 }
 
 // off tells whether an output differs.

@@ -369,6 +369,8 @@ type recordedWalk struct {
 	alike bool
 	// origin are the roots whose error the outputs of every operator carry.
 	origin [][]int
+	// arrived are the roots whose error came in, whether or not an output shows it.
+	arrived [][]int
 	// inputs are the roots whose error an input carries.
 	inputs map[result.Port][]int
 	// hidden are differences that showed in no output.

@@ -1,0 +1,61 @@
+package recording_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ranks writes a recording of two ranks that multiply and sum up what they have;
+// wrong is the rank whose product is off.
+func ranks(t *testing.T, wrong int) string {
+	dir := t.TempDir()
+	tensor := func(v float64) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false}`,
+			v, v/3, v/2, 2*v)
+	}
+	for r := range 2 {
+		product, sum := 10.5+float64(r), 22.25
+		if wrong == r {
+			product += 0.5
+		}
+		if wrong >= 0 {
+			sum += 0.5
+		}
+		calls := []string{
+			fmt.Sprintf(`"Torch.matmul.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, tensor(3.5+float64(r)), tensor(product)),
+			fmt.Sprintf(`"Distributed.all_reduce.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, tensor(product), tensor(sum)),
+			fmt.Sprintf(`"Torch.matmul.1.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, tensor(sum), tensor(2*sum)),
+		}
+		path := filepath.Join(dir, "step0", fmt.Sprintf("rank%d", r))
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
+		if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestRanks: an error that arrives by a collective call begins in the rank that
+// made it, also where that rank comes later.
+func TestRanks(t *testing.T) {
+	golden := ranks(t, -1)
+	for wrong := range 2 {
+		j := judged(t, ranks(t, wrong), golden)
+		want := []string{fmt.Sprintf("step0/rank%d/Torch.matmul.0.forward", wrong)}
+		if got := rootNames(j); !slices.Equal(got, want) {
+			t.Errorf("roots %v, expected %v", got, want)
+		}
+	}
+	// Of one rank alone the collective call is all that can be named.
+	j := judged(t, ranks(t, 1)+"/step0/rank0", golden+"/step0/rank0")
+	if got := rootNames(j); !slices.Equal(got, []string{"Distributed.all_reduce.0.forward"}) {
+		t.Errorf("one rank: roots %v", got)
+	}
+}
