@@ -35,6 +35,9 @@ type Options struct {
 	// Workers is the number of goroutines; all cores by default. The result
 	// does not depend on it.
 	Workers int
+	// Glance, if not nil, gets the elements of some pairs; nothing is compared
+	// then.
+	Glance *Glance
 	// Listener is told how a run goes on.
 	Listener
 }

@@ -154,6 +154,12 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		count = min(count, e.opt.MaxElements)
 	}
 	pair := newPairing(left, right, count, cfg)
+	if g := e.opt.Glance; g != nil {
+		if row.Shape = p.shape; !g.Wanted(row) {
+			return nil
+		}
+		return g.take(ctx, row, pair, s)
+	}
 	values, err := pair.compute(ctx, s)
 	if err == nil {
 		row.Saturated, err = pair.secondLook(ctx, &values, s)

@@ -54,6 +54,12 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		n = min(n, s.opt.MaxElements)
 	}
 	pair := newPairing(left.operand(), right.operand(), n, cfg)
+	if g := s.opt.Glance; g != nil {
+		if row.Shape = left.Shape; !g.Wanted(row) {
+			return nil
+		}
+		return g.take(ctx, row, pair, s)
+	}
 	values, err := pair.compute(ctx, s)
 	if err == nil {
 		row.Saturated, err = pair.secondLook(ctx, &values, s)

@@ -181,7 +181,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 			show.line(show.lang.T("batch.renew"), f.renew())
 		}
 	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: f.judge.lookAt(ctx, run, judged)}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil

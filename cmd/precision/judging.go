@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/oracle"
 	"precision/compare/report"
 	"precision/compare/report/html"
@@ -26,6 +27,7 @@ type judgeFlags struct {
 	profile, baseline, second string
 	json, junit, sarif, html  string
 	threshold, failBelow      float64
+	detail                    int
 	gate                      gateFlag
 	check                     bool
 	set                       map[string]bool
@@ -46,6 +48,7 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.StringVar(&f.junit, "junit", "", text("junit"))
 	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
 	set.StringVar(&f.html, "html", "", text("html"))
+	set.IntVar(&f.detail, "detail", look.Operators, text("detail"))
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
 	set.Var(&f.gate, "gate", text("gate"))
@@ -93,6 +96,9 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 		if !(limit.value >= -1 && limit.value <= 1) {
 			return fmt.Errorf("-%s %g: expected a cosine similarity, -1 to 1", limit.name, limit.value)
 		}
+	}
+	if f.detail < 0 {
+		return fmt.Errorf("-detail %d: expected a number of operators", f.detail)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type reportFlags struct {
 }
 
 // reportCommand judges a saved table and says what it comes to.
-func reportCommand(_ context.Context, e env, args []string) (int, error) {
+func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision report", flag.ContinueOnError)
 	set.SetOutput(e.stderr)
 	var f reportFlags
@@ -54,10 +54,10 @@ func reportCommand(_ context.Context, e env, args []string) (int, error) {
 	if err := f.judge.apart(files[0]); err != nil {
 		return exitUsage, err
 	}
-	return f.run(e, files[0])
+	return f.run(ctx, e, files[0])
 }
 
-func (f *reportFlags) run(e env, path string) (int, error) {
+func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) {
 	show := summaryText{e.stdout, e.language()}
 	if f.lang != "" {
 		var ok bool
@@ -96,7 +96,7 @@ func (f *reportFlags) run(e env, path string) (int, error) {
 		}
 		fmt.Fprintf(e.stdout, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
 	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: f.judge.lookAgain(ctx, judged)}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil

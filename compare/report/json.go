@@ -337,5 +337,11 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 		w.key("checks")
 		checks.write(w, len(t.Checks))
 	}
+	if t.Looks != nil {
+		looks := lookSet(func(i int) *result.Look { return &t.Looks[i] })
+		w.line()
+		w.key("looks")
+		looks.write(w, len(t.Looks))
+	}
 	w.close('}')
 }

@@ -139,6 +139,9 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		case "checks":
 			set := checkSet(func(i int) *result.Check { return &t.Checks[i] })
 			err = set.read(dec, func(n int) { t.Checks = make([]result.Check, n) })
+		case "looks":
+			set := lookSet(func(i int) *result.Look { return &t.Looks[i] })
+			err = set.read(dec, func(n int) { t.Looks = make([]result.Look, n) })
 		default:
 			err = skip(dec)
 		}

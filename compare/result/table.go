@@ -12,6 +12,9 @@ type Table struct {
 	Rows []Row
 	// Checks are an oracle's words on outputs, if it was asked.
 	Checks []Check
+	// Looks are looks at the elements of tensors that matter, if they were
+	// taken.
+	Looks []Look
 }
 
 // Compared counts the rows that have values.

@@ -31,7 +31,7 @@ const lines = {
 /** adviceView lists what to try for an operator. */
 export function adviceView(m, op, looks) {
   const kinds = [];
-  for (const l of looks) for (const p of l.pattern ?? []) kinds.push(p.kind);
+  for (const l of looks) for (const p of l.patterns ?? []) kinds.push(p.kind);
   const checks = m.file.table.checks;
   if (checks?.pattern) {
     const names = Array.isArray(checks.op) ? checks.op : checks.op.at.map(k => checks.op.of[k]);

@@ -183,3 +183,23 @@ export function tensor(m, i) {
   const role = m.role(i);
   return role === 'operator' ? '' : m.op.get(i) + ':' + role + ':' + m.slot(i);
 }
+
+/** lookList makes objects of the columns of looks at elements. */
+export function lookList(raw) {
+  if (!raw) return [];
+  const tensors = new Words(raw.tensor, Array.isArray(raw.tensor) ? raw.tensor.length : raw.tensor.at.length);
+  const list = Array.from(tensors.at, (_, i) => ({tensor: tensors.get(i), first: [], largest: [], patterns: []}));
+  for (const [name, column] of Object.entries(raw)) {
+    if (name === 'tensor') continue;
+    if (!column.row) {
+      list.forEach((l, i) => { l[name] = typeof column[i] === 'string' ? numberOf(column[i]) : column[i]; });
+    } else if (name === 'patterns') {
+      sparseItems(column, (row, k) => list[row].patterns.push({kind: at(column.kind, k), explained: numberOf(column.explained?.[k] ?? 0), elements: column.elements?.[k] ?? 0, evidence: column.evidence ? at(column.evidence, k) : ''}));
+    } else {
+      sparseItems(column, (row, k) => list[row][name].push({index: column.index[k], left: numberOf(column.index_left?.[k] ?? 0), right: numberOf(column.index_right?.[k] ?? 0)}));
+    }
+  }
+  return list;
+}
+
+function sparseItems(part, each) { part.row.forEach((row, k) => each(row, k)); }

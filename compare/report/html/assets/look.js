@@ -1,24 +1,26 @@
 // look.js: a look at the elements of a tensor: pictures of what the program counted.
 
 import {t, el, show} from './text.js';
-import {figure, coordinates, shapeText} from './format.js';
+import {figure, coordinates} from './format.js';
 import {colour, fit} from './marks.js';
 
 /** lookView shows what is known of the elements of a row. */
 export function lookView(m, look) {
   const box = el('div.look', {}, el('h4', {}, t('look'), ' ', el('code', {}, show(look.tensor))));
-  if (look.pattern?.length) {
-    box.append(el('ul.patterns', {}, look.pattern.map(p => el('li', {}, el('b', {}, p.kind), ' ' + t('explains', figure(100 * p.explained, 3), p.elements), p.args ? el('code', {}, show(p.args)) : null))));
+  if (look.patterns?.length) {
+    box.append(el('ul.patterns', {}, look.patterns.map(p => el('li', {}, el('b', {}, p.kind), ' ' + t('explains', figure(100 * p.explained, 3), p.elements), p.evidence ? el('code', {}, show(p.evidence)) : null))));
   }
   const pictures = el('div.pictures', {});
   box.append(pictures);
-  if (look.histogram?.length) pictures.append(figureBox(t('histogram'), 260, 140, c => histogram(c, look), [figure(10 ** look.histogram_low), figure(10 ** look.histogram_high)], t('histogram-note', look.zeros ?? 0)));
+  if (look.histogram?.length) pictures.append(figureBox(t('histogram'), 260, 140, c => histogram(c, look), [figure(10 ** look.histogram_low), figure(10 ** look.histogram_high)], t('histogram-note', look.equal ?? 0)));
   if (look.density?.length) pictures.append(figureBox(t('density'), 180, 180, c => density(c, look), [figure(look.density_low), figure(look.density_high)], t('density-note')));
-  if (look.channels?.length > 1) pictures.append(figureBox(t('channels', look.channel_axis), 260, 140, c => bars(c, look.channels), ['0', String(look.channel_count - 1)], t('channels-note')));
+  if (look.channels?.length > 1) pictures.append(figureBox(t('channels', look.channel_axis ?? 0), 260, 140, c => bars(c, look.channels), ['0', String(look.channel_count - 1)], t('channels-note')));
   if (look.map?.length) pictures.append(figureBox(t('map'), 180, 180, c => map(c, look), [], t('map-note', look.map_rows, look.map_columns)));
+  const lists = el('div.pictures', {});
+  box.append(lists);
   for (const [name, list] of [['first', look.first], ['largest', look.largest]]) {
     if (!list?.length) continue;
-    box.append(el('table.elements', {}, el('caption', {}, t('elements-' + name)),
+    lists.append(el('table.elements', {}, el('caption', {}, t('elements-' + name)),
       el('thead', {}, el('tr', {}, ['place', 'npu', 'golden', 'difference'].map(x => el('th', {}, t('element-' + x))))),
       el('tbody', {}, list.map(e => el('tr', {}, el('td', {}, coordinates(e.index, look.shape ?? [])), el('td.number', {}, figure(Number(e.left), 6)), el('td.number', {}, figure(Number(e.right), 6)), el('td.number', {}, figure(Number(e.left) - Number(e.right))))))));
   }
@@ -30,7 +32,9 @@ function figureBox(title, w, h, draw, ends, note) {
   canvas.style.width = w + 'px';
   canvas.style.height = h + 'px';
   requestAnimationFrame(() => draw(canvas));
-  return el('figure', {}, el('figcaption', {}, title), canvas, ends.length ? el('div.ends', {}, el('span', {}, ends[0]), el('span', {}, ends[1])) : null, el('small.dim', {}, note));
+  const f = el('figure', {}, el('figcaption', {}, title), canvas, ends.length ? el('div.ends', {}, el('span', {}, ends[0]), el('span', {}, ends[1])) : null, el('small.dim', {}, note));
+  f.style.width = w + 'px';
+  return f;
 }
 
 function histogram(canvas, look) { columnsOf(canvas, look.histogram.map(v => Math.log10(1 + v))); }
@@ -58,7 +62,7 @@ function density(canvas, look) {
   g.stroke();
 }
 
-function map(canvas, look) { grid(canvas, look.map, look.map_rows_kept, look.map.length / look.map_rows_kept, false); }
+function map(canvas, look) { grid(canvas, look.map, look.map_kept, look.map.length / look.map_kept, false); }
 
 /** grid draws numbers as shades, row by row, the first row at the bottom if flipped. */
 function grid(canvas, list, rows, cols, flipped) {

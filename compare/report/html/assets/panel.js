@@ -1,7 +1,7 @@
 // panel.js: all there is to know of the selected operator.
 
-import {t, el, show, has} from './text.js';
-import {numbers, tensor} from './data.js';
+import {t, el, show} from './text.js';
+import {numbers, tensor, lookList} from './data.js';
 import {figure, cosineText, shapeText, coordinates} from './format.js';
 import {dtypeText, oneCause, reasonText, stateOf} from './filter.js';
 import {signs} from './marks.js';
@@ -12,7 +12,7 @@ import {state, select, on} from './state.js';
 export function panelView(m) {
   const box = document.getElementById('operator');
   const looks = new Map();
-  for (const l of m.file.table.looks ?? []) looks.set(l.tensor, l);
+  for (const l of lookList(m.file.table.looks)) looks.set(l.tensor, l);
   const draw = () => {
     const op = m.ops[state.op];
     if (!op) { box.replaceChildren(el('p.dim', {}, t('select-one'))); return; }
@@ -27,9 +27,9 @@ export function panelView(m) {
       ...['output', 'input'].map(role => tensors(m, op, role)),
       ...op.rows.filter(i => m.role(i) === 'operator').map(i => el('p.reason', {}, reasonText(m, i))),
       files(m, op),
-      ...op.rows.filter(i => looks.has(tensor(m, i))).map(i => lookView(m, looks.get(tensor(m, i)))),
-      op.root >= 0 && m.page.no_looks ? el('p.dim', {}, show(t(has('no-looks.' + m.page.no_looks) ? 'no-looks.' + m.page.no_looks : 'no-looks', m.page.no_looks))) : null,
-      op.state !== 'good' && op.state !== 'uncompared' ? adviceView(m, op, op.rows.map(i => looks.get(tensor(m, i))).filter(Boolean)) : null].filter(Boolean));
+      op.root >= 0 && m.page.no_looks ? el('p.dim', {}, show(t('no-looks', m.page.no_looks))) : null,
+      op.state !== 'good' && op.state !== 'uncompared' ? adviceView(m, op, op.rows.map(i => looks.get(tensor(m, i))).filter(Boolean)) : null,
+      ...op.rows.filter(i => looks.has(tensor(m, i))).map(i => lookView(m, looks.get(tensor(m, i))))].filter(Boolean));
   };
   on('op row lang', draw);
   draw();

@@ -17,8 +17,6 @@ export function t(key, ...args) {
   return text === undefined ? key : fill(text, args);
 }
 
-export function has(key) { return say[lang].texts['html.' + key] !== undefined; }
-
 /** spoken is what the program said in whole sentences. */
 export function spoken() { return say[lang]; }
 
