@@ -206,7 +206,8 @@ func (s *Text) Value() (list, found bool) {
 	if c == ' ' {
 		c = s.peek()
 	}
-	if c == ':' {
+	colon := c == ':'
+	if colon {
 		s.Pos++
 		if s.Buf[s.Pos] == ' ' {
 			s.Pos++
@@ -214,7 +215,7 @@ func (s *Text) Value() (list, found bool) {
 		c = s.Buf[s.Pos]
 	}
 	if c <= ' ' || c == '#' {
-		if c = s.peek(); c == ':' {
+		if c = s.peek(); c == ':' && !colon {
 			s.Pos++
 			c = s.peek()
 		}
