@@ -1,6 +1,8 @@
 package dump
 
 import (
+	"errors"
+
 	"precision/dump/layout"
 	"precision/dump/npy"
 )
@@ -9,7 +11,11 @@ import (
 func (f *File) readNumpy(s *source) *Error {
 	h, err := npy.Read(s, s.size)
 	if err != nil {
-		return &Error{Path: s.path, Code: CodeInvalid, Offset: -1, Err: err}
+		code := CodeInvalid
+		if typ := (*npy.TypeError)(nil); errors.As(err, &typ) {
+			code = CodeType
+		}
+		return &Error{Path: s.path, Code: code, Offset: -1, Err: err}
 	}
 	f.Form, f.Version = Numpy, "2.0"
 	f.Outputs = []Tensor{{

@@ -18,7 +18,6 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/graph/fusion"
-	"precision/graph/read"
 	"precision/internal/msg"
 )
 
@@ -171,6 +170,9 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 		a.out = "."
 	}
 	if err := convert.Folder(a.out); err != nil {
+		if isFile(a.out) && !single {
+			return exitOpen, err // the old tool takes it for a folder until it opens the table
+		}
 		return dump.Code(err), err
 	}
 	opt, err := f.openSides(a)
@@ -269,7 +271,7 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 		if r.path == "" {
 			continue
 		}
-		m, err := read.Open(ctx, r.path)
+		m, err := compat.ReadGraph(ctx, r.path)
 		if err != nil {
 			return nil, err
 		}

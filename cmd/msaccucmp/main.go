@@ -37,6 +37,7 @@ const (
 	exitNoDump      = 2
 	exitPath        = 3
 	exitParameter   = 6
+	exitOpen        = 7
 	exitInvalid     = 11
 	exitIndex       = 12
 	exitInterrupted = 130

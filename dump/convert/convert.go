@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"precision/dump"
@@ -175,10 +176,11 @@ func (c *converter) file(ctx context.Context, j *job, s *scratch) *FileReport {
 }
 
 // openCode is the exit code for a file that cannot be read. msaccucmp.py takes
-// a file of 8 bytes and less for a dump without tensors.
+// a file of 8 bytes and less for a dump without tensors, unless it is called an
+// array.
 func (c *converter) openCode(path string, err error) int {
 	if c.o.Compat {
-		if info, e := os.Stat(path); e == nil && info.Size() > 0 && info.Size() <= 8 {
+		if info, e := os.Stat(path); e == nil && info.Size() > 0 && info.Size() <= 8 && !strings.HasSuffix(path, ".npy") {
 			return 0
 		} else if errors.Is(e, fs.ErrNotExist) {
 			return dump.CodePath

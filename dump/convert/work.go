@@ -95,7 +95,11 @@ func (w *work) refused() bool {
 		}
 	}
 	if err != nil {
-		w.r.fail(Part{}, dump.CodeInvalid, err)
+		code := dump.CodeInvalid
+		if w.f.Form == dump.Nano {
+			code = dump.CodeSize // a compact dump has exactly the bytes it tells of
+		}
+		w.r.fail(Part{}, code, err)
 	}
 	return err != nil
 }

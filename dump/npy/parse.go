@@ -103,6 +103,13 @@ func (p *parser) value(h *Header, key string) (err error) {
 	return p.errorf("unknown key %q", key)
 }
 
+// TypeError says that the header is in order, but its elements are no numbers, or
+// none of a known width.
+type TypeError struct{ err error }
+
+func (e *TypeError) Error() string { return e.err.Error() }
+func (e *TypeError) Unwrap() error { return e.err }
+
 func (p *parser) descr(h *Header) error {
 	switch p.next() {
 	case '[', '(':
@@ -129,7 +136,7 @@ func (p *parser) descr(h *Header) error {
 	case "f", "c":
 		what = "a float of a width that is not supported"
 	}
-	return p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)
+	return &TypeError{p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)}
 }
 
 // str reads a quoted text without escapes.

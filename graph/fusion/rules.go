@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,8 +153,20 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		}
 		return v
 	}
+	// What groups are made of must be what it is said to be: another kind of value
+	// is no group, and not an operator that stands alone.
+	of := func(want graph.Kind, key string) *graph.Value {
+		v := get(o.Attrs, key)
+		if kind := v.Kind(); v != nil && kind > graph.KindInvalid && kind != want {
+			fault = m.FaultAt(o.Line, fmt.Sprintf("%s: attribute %s: found %s, expected %s", what, key, kind, want))
+		}
+		if elem := v.Elem(); want == graph.KindList && elem != graph.KindEmpty && elem != graph.KindString {
+			fault = m.FaultAt(o.Line, fmt.Sprintf("%s: attribute %s: found a list of %s, expected one of %s", what, key, elem, graph.KindString))
+		}
+		return v
+	}
 	op := &Op{Name: cutSlices(o.Name), Type: o.Type, ID: o.ID, Op: o, Graph: g}
-	if v := get(o.Attrs, graph.AttrOriginOps); v != nil {
+	if v := of(graph.KindList, graph.AttrOriginOps); v != nil {
 		op.HasOrigin = true
 		op.OriginNames = v.Strings()
 		if len(op.OriginNames) == 0 {
@@ -162,7 +175,7 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 	} else {
 		op.OriginNames = []string{op.Name}
 	}
-	op.L1 = get(o.Attrs, graph.AttrL1Group).Text()
+	op.L1 = of(graph.KindString, graph.AttrL1Group).Text()
 	op.MultiOp = get(o.Attrs, graph.AttrMultiOp).Bool()
 	for _, e := range o.Inputs {
 		if e.IsEmpty() || e.IsControl() {

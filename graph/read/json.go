@@ -85,6 +85,10 @@ func (j *jsonReader) array(m *message, f *field) {
 	case j.plain && f.message == attrEntry && c == '{':
 		j.plainAttrs()
 		return
+	case f.loose && (c == '{' || c == '"'):
+		j.to.Warn(j.warning(f.say + " is " + scan.DescribeJSON(c) + ", skipped"))
+		j.Skip()
+		return
 	case c != '[' && !f.must:
 		j.mismatch(m, f, f.say, notArray)
 		return
@@ -114,6 +118,12 @@ func (j *jsonReader) value(m *message, f *field, what string) {
 			j.object(f, what)
 			return
 		}
+		if c == '"' && f.loose { // an element that describes nothing, and counts
+			j.Skip()
+			j.to.begin(f.message, j.Line())
+			j.to.end(f)
+			return
+		}
 	case kindText:
 		if c == '"' {
 			p := j.Str()
@@ -128,6 +138,14 @@ func (j *jsonReader) value(m *message, f *field, what string) {
 			if n, ok := j.int(what); ok {
 				f.int(j.to, n)
 			}
+			return
+		}
+		if f.must && (c == 't' || c == 'f') { // which are numbers to Python
+			n := int64(0)
+			if string(j.Word()) == "true" {
+				n = 1
+			}
+			f.int(j.to, n)
 			return
 		}
 	case kindBool:

@@ -61,9 +61,9 @@ func init() {
 		numbers(31, "workspace_bytes", func(a *assembler) *[]int64 { return &a.op.hints.WorkspaceLen }),
 		flags(32, "is_input_const", func(a *assembler) *[]bool { return &a.op.hints.IsInputConst }),
 		messagesTo(33, "input_desc", tensorDescriptor, func(a *assembler) { a.ins = append(a.ins, *a.ended.desc) }).
-			called(`"input_desc"`).strict().from(func(a *assembler) { a.ins = a.ins[:a.op.ins] }),
+			called(`"input_desc"`).from(func(a *assembler) { a.ins = a.ins[:a.op.ins] }),
 		messagesTo(34, "output_desc", tensorDescriptor, func(a *assembler) { a.outs = append(a.outs, *a.ended.desc) }).
-			called(`"output_desc"`).strict().from(func(a *assembler) { a.outs = a.outs[:a.op.outs] }),
+			called(`"output_desc"`).strict().orNames().from(func(a *assembler) { a.outs = a.outs[:a.op.outs] }),
 		texts(35, "subgraph_name", func(a *assembler) *[]string { return &a.op.op.SubgraphNames }),
 	)
 	tensorDescriptor.set(

@@ -54,7 +54,9 @@ type field struct {
 	kind   kind
 	many   bool
 	// must marks what fusion rules are taken from: a JSON value of another type is an error.
-	must    bool
+	must bool
+	// loose marks a list in whose place an object or a text is one of nothing that is known.
+	loose   bool
 	escaped bool   // atc C-escapes the text before it escapes it for JSON
 	say     string // what warnings about JSON call the field
 
@@ -73,6 +75,10 @@ func (f *field) called(say string) *field { f.say = say; return f }
 
 // strict marks a field whose type in JSON must be right.
 func (f *field) strict() *field { f.must = true; return f }
+
+// orNames marks a list that msaccucmp.py only walks through: in its place it takes an object or a text, too, whose
+// keys and characters describe nothing.
+func (f *field) orNames() *field { f.loose = true; return f }
 
 // from sets what is to be done where the JSON list of a field starts.
 func (f *field) from(start func(*assembler)) *field { f.start = start; return f }

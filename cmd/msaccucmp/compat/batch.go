@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/graph/read"
+	"precision/graph"
 )
 
 // BatchRun is one comparison of a batch: a data folder of a model and the rule
@@ -94,9 +94,12 @@ func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 	}
 	graphs := map[string]string{}
 	for _, f := range files {
-		m, err := read.Open(ctx, f)
+		m, err := ReadGraph(ctx, f)
 		if err != nil {
 			return nil, err
+		}
+		if m.NoGraphs {
+			return nil, &graph.Error{Path: f, Offset: -1, Msg: `no "graph" in the model`}
 		}
 		for _, g := range m.Graphs {
 			if g.Name != "" {
