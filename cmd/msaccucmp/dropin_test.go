@@ -168,7 +168,7 @@ func make1(t *testing.T, command, body []string) {
 
 var (
 	typeNumbers = map[string]int{"undefined": 0, "float32": 1, "float16": 2, "int8": 3, "uint8": 4, "int32": 7, "float64": 12, "complex64": 16,
-		"qint8": 18, "complex32": 28, "int4": 30, "float8_e8m0": 37}
+		"qint8": 18, "int4": 28, "complex32": 32, "float8_e8m0": 36}
 	descrTypes = map[string]string{"f4": "float32", "f2": "float16", "i1": "int8", "u1": "uint8", "i4": "int32", "f8": "float64", "c8": "complex64", "U1": "int32"}
 	formats    = map[string]int{"NCHW": dumptest.NCHW, "NHWC": dumptest.NHWC, "ND": dumptest.ND, "NC1HWC0": dumptest.NC1HWC0,
 		"FRACTAL_Z": dumptest.FractalZ, "HWCN": dumptest.HWCN, "FRACTAL_NZ": dumptest.FractalNZ}

@@ -120,10 +120,10 @@ func (p *planner) fractalNZ() (*plan, error) {
 // the original shape only.
 func (p *planner) fractalZ() (*plan, error) {
 	want, fits := p.fit(p.to)
-	if !fits && !p.explicit {
-		if len(p.want) == 0 {
-			return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
-		}
+	if len(p.want) == 0 {
+		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
+	}
+	if !fits && !p.explicit && !p.c.o.Compat {
 		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: original shape %v does not go with %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
 	var v layout.View
@@ -135,6 +135,9 @@ func (p *planner) fractalZ() (*plan, error) {
 	}
 	if err != nil {
 		return nil, p.fail(CodeConvert, err)
+	}
+	if !fits && !p.explicit { // more is stored than the shape needs
+		p.r.warnf("%s: original shape %v is smaller than %s of shape %v, the rest is cut off", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
 	return &plan{view: v}, nil
 }
