@@ -80,8 +80,11 @@ func (l *leaf) text() string {
 }
 
 // sameValue tells whether two arguments are the same, as Python compares them but
-// for their types: 2 is not 2.0.
+// for their types: 2 is not 2.0. Numbers that a float32 cannot tell apart are the same.
 func sameValue(a, b *leaf) bool {
+	if x, y := a.Value.Value, b.Value.Value; a.Kind == msprobe.Scalar && b.Kind == msprobe.Scalar && x.Kind == msprobe.Float && y.Kind == msprobe.Float && float32(x.F) == float32(y.F) {
+		return true
+	}
 	return a.Kind == b.Kind && a.Value.Value.Same(b.Value.Value) && slices.EqualFunc(a.Items, b.Items, msprobe.Number.Same)
 }
 

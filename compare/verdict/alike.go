@@ -205,14 +205,12 @@ func partOf(name string) (step, rank string) {
 }
 
 // literal tells whether an argument that differs stands in the program, rather than
-// being computed from what went wrong before: there was no error yet, or both
-// values are as people write them.
+// being computed from what differs anyway: nothing does so far, or both values are as
+// people write them.
 func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
-	if len(w.before(op)) == 0 {
-		return true
-	}
+	before := len(w.before(op)) > 0
 	for _, s := range []*result.Said{&rec.Left, &rec.Right} {
-		if s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8 || s.Class == "int" {
+		if long := s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8; long && (before || !w.alike) || s.Class == "int" && before {
 			return false
 		}
 	}

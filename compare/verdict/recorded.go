@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"precision/compare/result"
 	"precision/dump/dtype"
@@ -41,7 +42,7 @@ func agreementOf(r *result.Row) agreement {
 	case rec == nil:
 		return untold
 	case rec.Argument:
-		if device(rec) {
+		if device(rec) || floats(rec) {
 			return same
 		}
 		return of(rec.Same == rec.Both)
@@ -72,6 +73,12 @@ func device(rec *result.Recorded) bool {
 		}
 	}
 	return false
+}
+
+// floats tells an argument that names a dtype, of floating point on both sides: it
+// is judged by what comes of it.
+func floats(rec *result.Recorded) bool {
+	return rec.Left.Class == "torch.dtype" && rec.Right.Class == "torch.dtype" && strings.Contains(rec.Left.Value, "float") && strings.Contains(rec.Right.Value, "float")
 }
 
 // recordedTensor judges a value of a call.

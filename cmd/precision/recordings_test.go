@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recordCalls writes a recording of three calls whose second has the argument eps.
+func recordCalls(t *testing.T, eps float64, off float64) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "step0", "proc7")
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tensor := func(v float64) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2, 4], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false}`, v, -v/2, v/8, 2*v)
+	}
+	call := func(name, in, out string) string {
+		return fmt.Sprintf(`%q: {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, in, out)
+	}
+	calls := strings.Join([]string{
+		call("Functional.linear.0.forward", tensor(1.5), tensor(2.25)),
+		call("Functional.layer_norm.0.forward", tensor(2.25)+fmt.Sprintf(`, {"type": "float", "value": %v}`, eps), tensor(1.125+off)),
+		call("Functional.gelu.0.forward", tensor(1.125+off), tensor(0.75+off)),
+	}, ",\n")
+	files := map[string]string{
+		"dump.json":  `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + calls + "}}",
+		"stack.json": `{"0": [["Functional.layer_norm.0.forward"], ["File /train/net.py, line 7, in forward, \n x = self.norm(x)"]]}`,
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestRecordings: recordings are known by their content; the summary, the table and
+// the JSON name the call, the argument and the line of the program.
+func TestRecordings(t *testing.T) {
+	left, right, out := recordCalls(t, 0.5, 0.25), recordCalls(t, 1e-5, 0), t.TempDir()
+	file := filepath.Join(out, "verdict.json")
+	status, stdout, stderr := precision(t, "compare", "-lt", left, "-rt", filepath.Join(right, "step0", "proc7"), "-out", out, "-json", file, "-lang", "en")
+	if status != exitOK {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"layer_norm Functional.layer_norm.0.forward, output 0", "argument input.1: 0.5 instead of 1e-05", "/train/net.py:7: x = self.norm(x)"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, stdout)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved struct {
+		Roots []struct {
+			Op     string
+			Source string
+			Begins struct{ Place, Left, Right string }
+		}
+	}
+	if err := json.Unmarshal(text, &saved); err != nil {
+		t.Fatal(err)
+	}
+	if len(saved.Roots) != 1 || saved.Roots[0].Op != "Functional.layer_norm.0.forward" || saved.Roots[0].Begins.Place != "input.1" || saved.Roots[0].Source == "" {
+		t.Errorf("roots %+v", saved.Roots)
+	}
+	tables, _ := filepath.Glob(filepath.Join(out, "result_*.csv"))
+	if len(tables) != 1 {
+		t.Fatalf("tables %v", tables)
+	}
+	table, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{",Place,Paired,LeftMax,", "Functional.layer_norm.0.forward:input:1", ",0.5,1e-05,"} {
+		if !strings.Contains(string(table), want) {
+			t.Errorf("the table has no %q", want)
+		}
+	}
+	status, _, stderr = precision(t, "compare", "-lt", left, "-rt", right, "-g", "graph.txt")
+	if status != exitUsage || !strings.Contains(stderr, "-g") {
+		t.Errorf("with a graph: status %d, %s", status, stderr)
+	}
+}
