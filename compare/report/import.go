@@ -15,6 +15,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/internal/clean"
 	"precision/internal/plainfile"
 )
 
@@ -154,7 +155,7 @@ func (in *importer) row(cells []string) error {
 	}
 	text := func(i int) string {
 		if s := get(i); s != "NaN" {
-			return strings.Clone(s)
+			return strings.Clone(clean.Original(s))
 		}
 		return ""
 	}
@@ -175,7 +176,7 @@ func (in *importer) row(cells []string) error {
 		if err != nil {
 			return err
 		}
-		r.Op, r.Role, r.Slot = strings.Clone(op), role, slot
+		r.Op, r.Role, r.Slot = strings.Clone(clean.Original(op)), role, slot
 		in.tensors++
 	} else {
 		r.Op, _, _ = strings.Cut(r.Left.Names, ",")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"precision/compare/metric"
 	"precision/compare/result"
@@ -131,4 +132,24 @@ func FuzzReadCSV(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Names that the table writes escaped are read as they were.
+func TestReadCSVGivesNamesBack(t *testing.T) {
+	const name = "conv\x1b[31m\xff\u202e\\x41"
+	var b strings.Builder
+	rows := []result.Row{{Op: name, Role: result.Output, Left: result.Operand{Names: name}, Right: result.Operand{Names: name}}}
+	if err := WriteRows(&b, result.Columns{Values: result.ColumnsOf([]metric.Metric{metric.CosineSimilarity})}, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\u202e") || !utf8.ValidString(b.String()) {
+		t.Errorf("the table is %q", b.String())
+	}
+	table, warnings, err := ReadCSV(strings.NewReader(b.String()), "t.csv")
+	if err != nil || len(warnings) > 0 || len(table.Rows) != 1 {
+		t.Fatalf("%v, %v", err, warnings)
+	}
+	if r := table.Rows[0]; r.Op != name || r.Left.Names != name || r.Right.Names != name {
+		t.Errorf("read %q, %q and %q, expected %q", r.Op, r.Left.Names, r.Right.Names, name)
+	}
 }

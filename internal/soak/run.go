@@ -50,12 +50,12 @@ func (p Program) run(kill time.Duration, args ...string) (ended, error) {
 	e := ended{stdout: stdout.String(), stderr: stderr.String(), killed: ctx.Err() != nil}
 	var exit *exec.ExitError
 	switch {
-	case err != nil && !errors.As(err, &exit):
-		return e, err
-	case e.killed && kill > 0:
+	case e.killed && kill > 0: // maybe it ended by itself at that moment
 		return e, nil
 	case e.killed:
 		return e, fmt.Errorf("runs longer than %v", limit)
+	case err != nil && !errors.As(err, &exit):
+		return e, err
 	}
 	e.code = cmd.ProcessState.ExitCode()
 	if !statuses[e.code] || strings.Contains(e.stderr, "panic:") || strings.Contains(e.stderr, "goroutine ") {
