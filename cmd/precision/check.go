@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"precision/compare"
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	"precision/compare/report"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/graph"
@@ -203,70 +203,9 @@ func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show che
 // checkText writes the summary of a check.
 type checkText struct{ summaryText }
 
-// mostListed bounds how many outputs of a verdict the summary lists.
-const mostListed = 10
-
+// summary says what was found and where the table is.
 func (t checkText) summary(findings []oracle.Finding, path string) map[oracle.Verdict]int {
-	tr := t.lang.T
-	counts := map[oracle.Verdict]int{}
-	ops := map[string]bool{}
-	for i := range findings {
-		counts[findings[i].Verdict]++
-		ops[fmt.Sprint(findings[i].Rank, findings[i].Op)] = true
-	}
-	t.line(tr("check.checked"), tr("check.outputs", len(findings)-counts[oracle.Unknown], len(findings), tr("check.operator", len(ops))))
-	t.line(tr("check.verdicts"), tr("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown]))
-	for _, v := range []struct {
-		verdict oracle.Verdict
-		key     string
-	}{{oracle.Wrong, "check.wrong"}, {oracle.Suspect, "check.suspect"}, {oracle.Unknown, "check.unknown"}} {
-		t.list(findings, v.verdict, tr(v.key))
-	}
-	if counts[oracle.Wrong]+counts[oracle.Suspect] == 0 {
-		if counts[oracle.OK] > 0 {
-			t.line(tr("check.wrong"), tr("check.none"))
-		} else {
-			fmt.Fprintln(t.w, tr("check.nothing"))
-		}
-	}
-	t.line(tr("check.result"), path)
-	return counts
-}
-
-// list names the outputs of a verdict, with what speaks against them.
-func (t checkText) list(findings []oracle.Finding, v oracle.Verdict, label string) {
-	tr := t.lang.T
-	n := 0
-	for i := range findings {
-		f := &findings[i]
-		if f.Verdict != v {
-			continue
-		}
-		if n++; n > mostListed {
-			continue
-		}
-		var why []string
-		for _, r := range f.Reasons {
-			why = append(why, tell.Reason(t.lang, r))
-		}
-		if v == oracle.Wrong {
-			why = append(why, tr("check.where", placeText(f.Worst), f.Expected, f.Found, f.Ratio))
-		}
-		if f.Pattern != "" {
-			why = append(why, tr("check.pattern", f.Pattern))
-		}
-		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
-		if f.Rank >= 0 {
-			name = tr("check.rank", f.Rank, name)
-		}
-		t.line(label, tr("check.at", name, f.Type, strings.Join(why, "; ")))
-		label = ""
-	}
-	if n > mostListed {
-		t.line("", tr("check.more", n-mostListed))
-	}
-}
-
-func placeText(at []int64) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
+	lines := append(tell.Summary(t.lang, findings), report.Line{Label: t.lang.T("check.result"), Segments: []report.Segment{{Text: path}}})
+	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
+	return tell.Counts(findings)
 }

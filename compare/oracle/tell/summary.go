@@ -1,0 +1,97 @@
+package tell
+
+import (
+	"fmt"
+	"strings"
+
+	"precision/compare/oracle"
+	"precision/compare/report"
+	"precision/internal/msg"
+)
+
+// mostListed bounds how many outputs of a verdict a summary lists.
+const mostListed = 10
+
+// Summary says in a few lines what a check found: how much was judged, and the
+// outputs that are wrong, suspect or unknown, the first ones of each.
+func Summary(lang msg.Lang, findings []oracle.Finding) []report.Line {
+	tr := lang.T
+	counts := Counts(findings)
+	ops := map[string]bool{}
+	for i := range findings {
+		ops[fmt.Sprint(findings[i].Rank, findings[i].Op)] = true
+	}
+	lines := []report.Line{
+		line(tr("check.checked"), report.Plain, tr("check.outputs", len(findings)-counts[oracle.Unknown], len(findings), tr("check.operator", len(ops)))),
+		line(tr("check.verdicts"), report.Plain, tr("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])),
+	}
+	for _, v := range []struct {
+		verdict oracle.Verdict
+		key     string
+		style   report.Style
+	}{{oracle.Wrong, "check.wrong", report.Bad}, {oracle.Suspect, "check.suspect", report.Suspect}, {oracle.Unknown, "check.unknown", report.Dim}} {
+		lines = append(lines, list(lang, findings, v.verdict, tr(v.key), v.style)...)
+	}
+	switch {
+	case counts[oracle.Wrong]+counts[oracle.Suspect] > 0:
+	case counts[oracle.OK] > 0:
+		lines = append(lines, line(tr("check.wrong"), report.Good, tr("check.none")))
+	default:
+		lines = append(lines, line("", report.Suspect, tr("check.nothing")))
+	}
+	return lines
+}
+
+// Counts counts findings by verdict.
+func Counts(findings []oracle.Finding) map[oracle.Verdict]int {
+	counts := map[oracle.Verdict]int{}
+	for i := range findings {
+		counts[findings[i].Verdict]++
+	}
+	return counts
+}
+
+func line(label string, style report.Style, text string) report.Line {
+	return report.Line{Label: label, Segments: []report.Segment{{Text: text, Style: style}}}
+}
+
+// list names the outputs of a verdict, with what speaks against them.
+func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label string, style report.Style) []report.Line {
+	tr := lang.T
+	var lines []report.Line
+	n := 0
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict != v {
+			continue
+		}
+		if n++; n > mostListed {
+			continue
+		}
+		var why []string
+		for _, r := range f.Reasons {
+			why = append(why, Reason(lang, r))
+		}
+		if v == oracle.Wrong {
+			why = append(why, tr("check.where", Place(f.Worst), f.Expected, f.Found, f.Ratio))
+		}
+		if f.Pattern != "" {
+			why = append(why, tr("check.pattern", f.Pattern))
+		}
+		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
+		if f.Rank >= 0 {
+			name = tr("check.rank", f.Rank, name)
+		}
+		lines = append(lines, line(label, style, tr("check.at", name, f.Type, strings.Join(why, "; "))))
+		label = ""
+	}
+	if n > mostListed {
+		lines = append(lines, line("", report.Dim, tr("check.more", n-mostListed)))
+	}
+	return lines
+}
+
+// Place writes a place in a tensor as n,c,h,w.
+func Place(at []int64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
+}

@@ -1,0 +1,82 @@
+package repl
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/internal/whole"
+	"precision/repl/console"
+)
+
+// checkCmd is the command check: it recomputes the operators of a run from their
+// own recorded inputs.
+type checkCmd struct {
+	step string
+	full bool
+}
+
+var checkCommand = &command{
+	name: "check",
+	usage: both("check [-s STEP] [-full]",
+		"check [-s 步] [-full]"),
+	brief: both("recompute operators from their own recorded inputs, without golden data",
+		"用算子自身录制的输入重新计算，无需标杆数据"),
+	make: func(s *session) action { return &checkCmd{step: s.set.Step} },
+}
+
+func (c *checkCmd) define(o *options) {
+	o.text(&c.step, "s", "step", both("step to check; without it the first one recorded",
+		"要检查的步；不指定则取录制的第一步"))
+	o.on(&c.full, "full", "full", both("recompute every element in float64, whatever it takes",
+		"不计代价，以 float64 重新计算每个元素"))
+}
+
+func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 0 {
+		return s.tooMany("check", words)
+	}
+	if len(s.data.IDs()) == 0 {
+		return s.noDumps()
+	}
+	id := s.data.FirstID()
+	leaves := (&vcCmd{step: c.step}).choose(s, id)
+	if len(leaves) == 0 {
+		return s.noDumps()
+	}
+	code := exitOK
+	for _, leaf := range leaves {
+		graph := s.graphOf(id, leaf)
+		if graph == nil {
+			s.Fail("check.nograph", leaf.Dir, filepath.Join(id.Dir, "graph"))
+			code = max(code, exitError)
+			continue
+		}
+		job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(leaf.Folder())}, Graph: graph.Index.Model, Full: c.full, Workers: s.set.Workers}
+		bar := s.Bar("check")
+		job.Progress = bar.Set
+		findings, err := job.Run(ctx)
+		bar.Done()
+		if err != nil {
+			return s.Failed(ctx, err)
+		}
+		say := func(r result.Reason) string { return tell.Reason(s.Lang, r) }
+		stamp := time.Now().Format("20060102150405")
+		path, err := whole.FillNew(s.data.Path("temp", "check", "check_"+stamp+".csv"), 0o600,
+			func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) })
+		if err != nil {
+			return s.Failed(ctx, err)
+		}
+		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(path))) + "\n" +
+			report.Render(tell.Summary(s.Lang, findings), labelColumns, s.Screen.Paint))
+		if counts := tell.Counts(findings); counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0 {
+			code = max(code, exitNothing)
+		}
+	}
+	return code
+}
