@@ -15,14 +15,14 @@ import (
 
 // acCmd is the command ac: it runs all checks and says what to look at first.
 type acCmd struct {
-	compare bool
-	limit   int
+	compare, html bool
+	limit         int
 }
 
 var acCommand = &command{
 	name: "ac",
-	usage: both("ac [-c] [-l COUNT]",
-		"ac [-c] [-l 个数]"),
+	usage: both("ac [-c] [-l COUNT] [-html]",
+		"ac [-c] [-l 个数] [-html]"),
 	brief: both("run all checks and say what to look at first",
 		"执行全部检查，给出首先要看的算子"),
 	more: both("Results of the newest comparison, fusion passes, overflows, casts, similarity of two builds, verdict.",
@@ -35,6 +35,7 @@ func (a *acCmd) define(o *options) {
 		"先执行比对，同 vc"))
 	o.count(&a.limit, "l", "limit", both("how many operators, overflows and differences to show",
 		"显示的算子、溢出和差异的个数"))
+	o.on(&a.html, "html", "report", pageText)
 }
 
 func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
@@ -57,7 +58,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	var tables []*judged
 	if a.compare && step("ac.compare") {
 		// It shows the summary itself.
-		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit, check: true}).compare(ctx, s)
+		tables, code = (&vcCmd{step: s.set.Step, limit: a.limit, check: true, html: a.html}).compare(ctx, s)
 	} else if step("ac.results") {
 		tables, code = s.newestResults()
 		switch {
@@ -91,6 +92,11 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	if ctx.Err() != nil {
 		s.Fail("interrupted")
 		return exitInterrupted
+	}
+	if a.html && (!a.compare || f.overflow != nil) { // with what overflowed, which vc does not know
+		for _, t := range tables {
+			code = max(code, s.page(ctx, t, nil, f.overflow))
+		}
 	}
 	text, next := f.verdict(s, a.limit)
 	s.Print(s.Screen.Panel(s.Screen.Bold(s.T("ac.verdict")), text))

@@ -27,13 +27,13 @@ type vcCmd struct {
 	left, right, graph, closed string
 	step                       string
 	limit                      int
-	check                      bool
+	check, html                bool
 }
 
 var vcCommand = &command{
 	name: "vc",
-	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT]",
-		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数]"),
+	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT] [-html]",
+		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数] [-html]"),
 	brief: both("compare a whole network: with golden arrays, and with a second run",
 		"整网比对：与标杆数据比对，与第二次运行比对"),
 	more: both("Without -lt and -rt the newest run of debug_0 is compared with tf/dump, and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
@@ -54,6 +54,7 @@ func (v *vcCmd) define(o *options) {
 		"要比对的迭代，不指定则取第一个"))
 	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
 		"显示的不达标算子个数"))
+	o.on(&v.html, "html", "report", pageText)
 }
 
 func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
@@ -191,6 +192,11 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judge
 	}
 	if err != nil {
 		return nil, s.Failed(ctx, err)
+	}
+	if v.html {
+		if code := s.page(ctx, t, run, nil); code != exitOK {
+			return t, code
+		}
 	}
 	if compared == 0 {
 		s.Fail("vc.nothing")

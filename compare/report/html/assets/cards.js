@@ -37,24 +37,32 @@ export function verdictView(m) {
 function cards(m) {
   const s = spoken();
   const box = document.getElementById('cards');
-  const list = (s.cards ?? []).slice(0, shown).map((c, k) => card(m, c, k));
+  const order = rootOrder(m).filter(k => s.cards?.[k]);
+  const list = order.slice(0, shown).map(k => card(m, s.cards[k], k));
   const rest = m.roots.length - list.length;
-  if (rest > 0 && s.cards.length > shown) {
+  if (rest > 0 && order.length > shown) {
     list.push(el('button.more', {type: 'button', onclick: () => { shown += 20; cards(m); }}, t('more-roots', rest)));
   }
   box.replaceChildren(...list);
   mark(m);
 }
 
+/** rootOrder are the places of the roots: what is bad before what is suspect, either in execution order. */
+export function rootOrder(m) {
+  const places = m.roots.map((_, k) => k);
+  const suspect = k => m.ops[m.roots[k].op].state === 'suspect' ? 1 : 0;
+  return places.sort((a, b) => suspect(a) - suspect(b) || a - b);
+}
+
 function mark(m) {
-  document.querySelectorAll('#cards .card').forEach((c, k) => c.classList.toggle('selected', m.roots[k].op === state.op));
+  for (const c of document.querySelectorAll('#cards .card')) c.classList.toggle('selected', Number(c.dataset.op) === state.op);
 }
 
 function card(m, c, k) {
   const r = m.roots[k];
   const op = m.ops[r.op];
   const sign = op.state === 'suspect' ? 'suspect' : 'bad';
-  return el('article.card.' + sign, {tabindex: 0, 'aria-label': c.Name, onclick: () => select(r.op, r.row),
+  return el('article.card.' + sign, {tabindex: 0, 'aria-label': c.Name, 'data-op': r.op, onclick: () => select(r.op, r.row),
     onkeydown: e => { if (e.key === 'Enter' && e.target === e.currentTarget) select(r.op, r.row); }},
   el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[sign]), el('span.number', {}, m.roots.length > 1 ? t('root-n', k + 1) : t('root')), el('b', {}, c.Type), el('span.name', {}, c.Name), c.Origin ? el('span.dim', {}, c.Origin) : null),
   el('ul.causes', {}, c.Causes.map(x => el('li', {}, x))),

@@ -3,7 +3,7 @@
 import {setTexts, t, el, language} from './text.js';
 import {unpack, model} from './data.js';
 import {state, set, on, follow, settle} from './state.js';
-import {verdictView} from './cards.js';
+import {verdictView, rootOrder} from './cards.js';
 import {chartView} from './chart.js';
 import {tableView} from './table.js';
 import {graphView} from './graph.js';
@@ -21,15 +21,15 @@ function speak(m) {
   for (const b of document.querySelectorAll('#languages button')) b.setAttribute('aria-pressed', String(b.value === language()));
 }
 
-/** first is the operator to look at when nobody chose one: the first root. */
-function first(m) { return m.roots[0]?.op ?? -1; }
+/** first is the root to look at when nobody chose an operator. */
+function first(m) { return m.roots[rootOrder(m)[0]]; }
 
 async function open() {
   const m = model(await unpack());
   settle({lang: m.page.lang, op: -1});
   const wanted = follow(m);
   Object.assign(state, wanted);
-  if (state.op < 0 && first(m) >= 0) Object.assign(state, {op: first(m), row: m.roots[0].row});
+  if (state.op < 0 && first(m)) Object.assign(state, {op: first(m).op, row: first(m).row});
   on('lang', () => speak(m));
   speak(m);
   for (const b of document.querySelectorAll('#languages button')) b.addEventListener('click', () => set({lang: b.value}));
