@@ -41,7 +41,7 @@ func (w *recordedWalk) run() {
 			from = merge(from, w.elsewhere(op))
 		}
 		w.arrived[i] = from
-		if len(op.Inputs) == 0 && op.Op.Type != "" || strings.HasSuffix(op.Op.Name, ".debug") {
+		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") {
 			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand
 		}
 		if !w.off(op) {
