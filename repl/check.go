@@ -8,7 +8,6 @@ import (
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
-	"precision/compare/report"
 	"precision/compare/result"
 	"precision/internal/whole"
 	"precision/repl/console"
@@ -73,7 +72,7 @@ func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {
 			return s.Failed(ctx, err)
 		}
 		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(path))) + "\n" +
-			report.Render(tell.Summary(s.Lang, findings), labelColumns, s.Screen.Paint))
+			s.verdictLines(tell.Summary(s.Lang, findings)))
 		if counts := tell.Counts(findings); counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0 {
 			code = max(code, exitNothing)
 		}

@@ -119,7 +119,16 @@ const labelColumns = 12
 // verdictText is the verdict on a table in lines; most bounds the roots that are
 // told.
 func (s *session) verdictText(t *judged, most int) string {
-	return report.Render(report.Text{Lang: s.Lang, Most: most}.Verdict(t.Judged), labelColumns, s.Screen.Paint)
+	return s.verdictLines(report.Text{Lang: s.Lang, Most: most}.Verdict(t.Judged))
+}
+
+// verdictLines are lines with their labels, folded to the width of the screen.
+func (s *session) verdictLines(lines []report.Line) string {
+	wide := labelColumns
+	for _, l := range lines {
+		wide = max(wide, report.Width(l.Label)+2)
+	}
+	return s.Screen.Hang(report.Render(lines, wide, s.Screen.Paint), wide)
 }
 
 // chosen are the operators to show: those that are not good, or that only have an

@@ -48,6 +48,36 @@ func (s *Screen) Wrap(text string) string {
 	return out.String()
 }
 
+// Hang is Wrap for lines with a label of indent columns in front: what does not fit
+// goes on below the text and not below the label.
+func (s *Screen) Hang(text string, indent int) string {
+	if s.Width == 0 || s.Width <= 2*indent {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSuffix(line, "\n")
+		if lipgloss.Width(bare) <= s.Width || len(bare) < indent {
+			out.WriteString(line)
+			continue
+		}
+		label, body := cutColumns(bare, indent)
+		out.WriteString(label + strings.Join(breakLine(body, s.Width-indent, false), "\n"+strings.Repeat(" ", indent)) + line[len(bare):])
+	}
+	return out.String()
+}
+
+// cutColumns cuts a line behind a number of columns, which begin with text without
+// escape codes.
+func cutColumns(line string, columns int) (front, back string) {
+	for i := range line {
+		if lipgloss.Width(line[:i]) >= columns {
+			return line[:i], line[i:]
+		}
+	}
+	return line, ""
+}
+
 // NewScreen makes a screen for w. Without colour no escape code is written.
 func NewScreen(w io.Writer, width int, colour bool) *Screen {
 	r := lipgloss.NewRenderer(w)
