@@ -127,7 +127,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if recording.Is(f.left) && recording.Is(f.right) {
+	if recording.Is(f.left) {
 		return f.recordings(ctx, e, job.Options, opts, show)
 	}
 	run, err := job.Open(ctx)

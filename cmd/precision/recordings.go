@@ -21,6 +21,9 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	if f.graph != "" || f.quant != "" || f.closed != "" || f.judge.check || f.judge.second != "" {
 		return exitUsage, errors.New("recordings of calls have no graph and no dumps: -g, -q, -cf, -check and -second do not go with them")
 	}
+	if !recording.Is(f.right) {
+		return exitError, fmt.Errorf("%s holds a recording of calls, %s holds none; expected a dump.json or debug.json of msprobe on both sides", f.left, f.right)
+	}
 	source, err := recording.Open(f.left, f.right)
 	if err != nil {
 		return exitError, err

@@ -84,6 +84,10 @@ func TestRecordings(t *testing.T) {
 			t.Errorf("the table has no %q", want)
 		}
 	}
+	status, _, stderr = precision(t, "compare", "-lt", left, "-rt", out)
+	if status != exitError || !strings.Contains(stderr, "dump.json") {
+		t.Errorf("one recording: status %d, %s", status, stderr)
+	}
 	status, _, stderr = precision(t, "compare", "-lt", left, "-rt", right, "-g", "graph.txt")
 	if status != exitUsage || !strings.Contains(stderr, "-g") {
 		t.Errorf("with a graph: status %d, %s", status, stderr)
