@@ -54,19 +54,19 @@ func (r *ArrayResult) Report() string {
 // Arrays compares two array files, .npy or, by their ending, .txt with numbers
 // between blanks. Their shapes must be the same. Errors are *[Error], or
 // that of the context.
-func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
-	left, err := openArray(mine)
+func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
+	left, err := openArray(leftPath)
 	if err != nil {
 		return nil, err
 	}
 	defer left.close()
-	right, err := openArray(golden)
+	right, err := openArray(rightPath)
 	if err != nil {
 		return nil, err
 	}
 	defer right.close()
 	if !slices.Equal(left.shape, right.shape) {
-		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", mine, shapeText(left.shape), golden, shapeText(right.shape))
+		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.shape), rightPath, shapeText(right.shape))
 	}
 	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: scalarLike(left.shape)}
 	if numerics == metric.Reference {
@@ -79,16 +79,16 @@ func Arrays(ctx context.Context, mine, golden string, numerics metric.Numerics, 
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		path := mine
+		path := leftPath
 		var side *sideError
 		if errors.As(err, &side) && side.right {
-			path = golden
+			path = rightPath
 		}
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
 	for _, n := range values.Notes {
-		r.Reasons = append(r.Reasons, result.NoteReason(n, mine, golden))
+		r.Reasons = append(r.Reasons, result.NoteReason(n, leftPath, rightPath))
 	}
 	return r, nil
 }

@@ -18,7 +18,7 @@ type ArraySide struct{ *dump.Folder }
 func (s ArraySide) Dir() string { return s.Folder.Dir }
 
 // Kind is that of arrays: numpy, or quantised.
-func (s ArraySide) Kind() string { return kindOf(s.Folder) }
+func (s ArraySide) Kind() string { return s.Folder.Described() }
 
 // Operators are in the order in which their first outputs were written.
 func (s ArraySide) Operators() iter.Seq[SideOperator] {

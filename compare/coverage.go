@@ -2,7 +2,6 @@ package compare
 
 import (
 	"precision/compare/result"
-	"precision/dump"
 	"precision/graph/fusion"
 )
 
@@ -13,7 +12,7 @@ func (o *Folders) covered() map[result.How]int {
 	n := map[result.How]int{}
 	arrays := arrayNames(o.Right)
 	for _, op := range o.Left.Ops {
-		if o.Right.Kind == dump.Offline && o.Right.Op(op.Key) != nil || arrays[op.Key] {
+		if o.Right.Device() && o.Right.Op(op.Key) != nil || arrays[op.Key] {
 			n[result.ByName]++
 		}
 	}
@@ -55,11 +54,11 @@ func (s *Session) choosePairing(given bool) {
 	s.Covered = n
 	graph, names := n[result.ByGraph], n[result.ByName]
 	switch {
-	case o.Left.Kind != dump.Offline:
+	case !o.Left.Device():
 		return // operators of a quantised framework model are not named as arrays are
 	case given && o.dialect().obeys:
 		return // the old tool does as it is told
-	case !given || o.Right.Kind == dump.Offline && !s.unfused:
+	case !given || o.Right.Device() && !s.unfused:
 		o.ByName = names > graph
 	default:
 		o.ByName = names > 2*graph

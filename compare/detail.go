@@ -99,7 +99,7 @@ func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*Det
 	if err != nil {
 		return nil, err
 	}
-	if opt.Overflow && opt.Rules != nil && !(opt.Left.Kind == dump.Offline && opt.Right.Kind == dump.Offline) {
+	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {
 		for _, t := range p.left.tensors(true, true) {
 			if t.Type != dtype.Float16 || t.Err != nil {
 				continue
@@ -167,7 +167,7 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
 		return &Error{Fault: FaultNoDump, Err: failed}
 	}
 	st := storedOf(t)
-	if e.opt.Left.Kind == dump.Quant {
+	if e.opt.Left.Simulated() {
 		return p.asStored(name, t)
 	}
 	g := rightShape{rule: ref.Shape}
@@ -241,7 +241,7 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 	if failed := emptyRight(op, s, g); failed != nil {
 		return plan{}, failed
 	}
-	goldenCount, _ := product(g.data)
+	rightCount, _ := product(g.data)
 	var v layout.View
 	var failed *PairError
 	if oldScalarLike(s.shape) {
@@ -252,7 +252,7 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
 		return plan{}, failed
 	}
-	if s.format != layout.ND || !oldScalarLike(s.shape) && v.Len() != goldenCount {
+	if s.format != layout.ND || !oldScalarLike(s.shape) && v.Len() != rightCount {
 		cut, err := v.SliceLike(g.data)
 		var mismatch *layout.SliceError
 		switch {
@@ -263,10 +263,10 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 		}
 		v = cut
 	}
-	if v.Len() != goldenCount {
+	if v.Len() != rightCount {
 		return plan{}, shapesDiffer(op, v.Dims, g.data)
 	}
-	return plan{view: v, shape: v.Dims, count: goldenCount}, nil
+	return plan{view: v, shape: v.Dims, count: rightCount}, nil
 }
 
 // planFault is what sort of thing a failed plan is.
@@ -289,16 +289,16 @@ func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
 	case right == nil:
 		return nil, faultf(FaultNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
 	}
-	mine, err := e.openDump(left)
+	leftFile, err := e.openDump(left)
 	if err != nil {
 		return nil, err
 	}
-	golden, err := e.openDump(right)
+	rightFile, err := e.openDump(right)
 	if err != nil {
-		mine.Close()
+		leftFile.Close()
 		return nil, err
 	}
-	p := &detailPair{left: mine, right: &rightTensor{file: golden}, leftName: d.Op, rightName: d.Op}
+	p := &detailPair{left: leftFile, right: &rightTensor{file: rightFile}, leftName: d.Op, rightName: d.Op}
 	if err := e.fillDirect(d, p); err != nil {
 		p.close()
 		return nil, err

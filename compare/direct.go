@@ -68,26 +68,26 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	}
 	row.Op = p.left.Key
 	row.Left.Names, row.Right.Names = row.Op, row.Op
-	mine, err := e.openDump(p.left)
+	leftFile, err := e.openDump(p.left)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
 		out.Failed = err
 		out.add(row)
 		return nil
 	}
-	defer mine.Close()
-	golden, err := e.openDump(p.right)
+	defer leftFile.Close()
+	rightFile, err := e.openDump(p.right)
 	if err != nil {
 		row.Add(result.Because(result.BadDump, err.Error()))
 		out.Failed = err
 		out.add(row)
 		return nil
 	}
-	defer golden.Close()
-	row.Left.File, row.Right.File = mine.Path, golden.Path
+	defer rightFile.Close()
+	row.Left.File, row.Right.File = leftFile.Path, rightFile.Path
 	d := e.opt.dialect()
 	if d.allOrNothing {
-		for _, f := range []*dumpFile{mine, golden} {
+		for _, f := range []*dumpFile{leftFile, rightFile} {
 			if bad := f.allBad(); bad != nil {
 				row.Add(result.Because(result.BadDump, bad.Error()))
 				out.Failed = bad
@@ -101,21 +101,21 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	if d.terse && p.left.Newest().Name.File != filepath.Base(p.left.Newest().Path) {
 		base.Type = "" // of a renamed file the old tool does not know the type
 	}
-	base.Op, base.Left.Names, base.Right.Names = mine.op, mine.op, mine.op
-	for _, remark := range []*result.Reason{mine.remark, golden.remark} {
+	base.Op, base.Left.Names, base.Right.Names = leftFile.op, leftFile.op, leftFile.op
+	for _, remark := range []*result.Reason{leftFile.remark, rightFile.remark} {
 		if remark != nil && !d.terse {
 			base.Add(*remark)
 		}
 	}
 	var idle []result.Reason
 	for _, input := range []bool{true, false} {
-		left, right := mine.tensors(input, !input), golden.tensors(input, !input)
+		left, right := leftFile.tensors(input, !input), rightFile.tensors(input, !input)
 		if skipped := e.skipDirection(row.Op, input, left, right); skipped != nil {
 			idle = append(idle, *skipped)
 			if !d.terse && len(left) != len(right) {
 				rows := unpaired(base, left, right, *skipped)
 				for i, t := range left {
-					if !e.checkOverflow(ctx, &rows[i], mine, t, s) && ctx.Err() != nil {
+					if !e.checkOverflow(ctx, &rows[i], leftFile, t, s) && ctx.Err() != nil {
 						return ctx.Err()
 					}
 				}
@@ -127,7 +127,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 			r := base
 			r.Role, r.Slot = role(input), t.Index
 			e.place(&r, p.left.Key)
-			if err := e.directTensor(ctx, &r, mine, t, golden, right[i], s); err != nil {
+			if err := e.directTensor(ctx, &r, leftFile, t, rightFile, right[i], s); err != nil {
 				return err
 			}
 			out.add(r)
@@ -195,10 +195,10 @@ func shapeMismatch(op string, input bool, left, right *dump.Tensor) *PairError {
 	return planFailed(result.ShapeOf, op, shapeText(left.Shape), shapeText(right.Shape), result.TensorName(op, role(input), left.Index))
 }
 
-func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, golden *dumpFile, g *dump.Tensor, s *Worker) error {
+func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *dumpFile, t *dump.Tensor, rightFile *dumpFile, g *dump.Tensor, s *Worker) error {
 	row.Left.Address, row.Right.Address = &t.Address, &g.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, mine, t, s) {
+	if !e.checkOverflow(ctx, row, leftFile, t, s) {
 		return ctx.Err()
 	}
 	setTypes(row, t, g)
@@ -210,8 +210,8 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFi
 		row.Add(result.Because(result.BadTensor, row.Op, g.Err.Error()))
 		return nil
 	}
-	right := &rightTensor{file: golden, tensor: g}
-	err := e.comparePair(ctx, row, mine, t, nil, right, func(st stored) (plan, *PairError) {
+	right := &rightTensor{file: rightFile, tensor: g}
+	err := e.comparePair(ctx, row, leftFile, t, nil, right, func(st stored) (plan, *PairError) {
 		left, view, err := originViews(st, storedOf(g))
 		if err != nil {
 			return plan{}, planFailed(result.BadView, row.Op, err.Error())
@@ -229,18 +229,18 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, mine *dumpFi
 // originViews are the views of two tensors of the same stored shape. In the same
 // layout their elements lie alike, so both are read in one way, also when the
 // framework shapes they name have other axis orders or one side names none.
-func originViews(mine, golden stored) (left, right layout.View, err error) {
-	if left, _, err = originView(mine); err != nil {
+func originViews(a, b stored) (left, right layout.View, err error) {
+	if left, _, err = originView(a); err != nil {
 		return left, right, err
 	}
-	if right, _, err = originView(golden); err != nil {
+	if right, _, err = originView(b); err != nil {
 		return left, right, err
 	}
-	switch alike := mine.format == golden.format && mine.group == golden.group && slices.Equal(mine.shape, golden.shape); {
+	switch alike := a.format == b.format && a.group == b.group && slices.Equal(a.shape, b.shape); {
 	case !alike:
-	case len(mine.origin) == 0:
+	case len(a.origin) == 0:
 		left = right
-	case len(golden.origin) == 0 || left.Len() == right.Len():
+	case len(b.origin) == 0 || left.Len() == right.Len():
 		right = left
 	}
 	return left, right, nil

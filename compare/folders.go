@@ -88,8 +88,8 @@ func newEngine(f *Folders) *engine {
 func (f *Folders) Table() *result.Table {
 	t := &result.Table{Meta: f.Options.Meta(), Ops: newEngine(f).operators()}
 	m := &t.Meta
-	m.Left = result.Side{Dir: f.Left.Dir, Kind: kindOf(f.Left)}
-	m.Right = result.Side{Dir: f.Right.Dir, Kind: kindOf(f.Right)}
+	m.Left = result.Side{Dir: f.Left.Dir, Kind: f.Left.Described()}
+	m.Right = result.Side{Dir: f.Right.Dir, Kind: f.Right.Described()}
 	m.Pairing.How = f.How()
 	m.Partial = m.Partial || f.Only != nil
 	return t
@@ -106,7 +106,7 @@ func (f *Folders) Groups() []Group {
 				list = append(list, e.group(g))
 			}
 		}
-	case f.Right.Kind == dump.Offline:
+	case f.Right.Device():
 		for _, p := range pairOps(f.Left, f.Right) {
 			list = append(list, e.direct(p))
 		}
@@ -122,7 +122,7 @@ func (f *Folders) Groups() []Group {
 // arrayNames are the operators of which a folder has golden arrays.
 func arrayNames(f *dump.Folder) map[string]bool {
 	names := map[string]bool{}
-	if f.Kind == dump.Offline {
+	if f.Device() {
 		return names
 	}
 	for _, op := range f.Ops {

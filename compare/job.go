@@ -138,7 +138,7 @@ func (j Job) takeRecordings(s *Session) (err error) {
 // lookForGraph takes the graph that lies beside the dumps, if there is one.
 func (s *Session) lookForGraph(ctx context.Context, in Inputs) {
 	o := &s.Folders
-	if o.Left.Kind != dump.Offline {
+	if !o.Left.Device() {
 		return
 	}
 	match, ok := graphBeside(ctx, o.Left, in)
@@ -206,7 +206,7 @@ func onlyOfKind(choices []string, left bool) string {
 	only := ""
 	for _, c := range choices {
 		f, err := dump.Scan(c, dump.Options{})
-		if err != nil || (f.Kind == dump.Offline) != left {
+		if err != nil || f.Device() != left {
 			continue
 		}
 		if only != "" {
@@ -221,9 +221,9 @@ func onlyOfKind(choices []string, left bool) string {
 func (s *Session) checkSides() error {
 	left, right := s.Folders.Left, s.Folders.Right
 	switch {
-	case left.Kind != dump.Offline && right.Kind == dump.Offline:
+	case !left.Device() && right.Device():
 		return &SwappedError{Arrays: left.Dir, Dumps: right.Dir}
-	case left.Kind != dump.Offline && s.Folders.Rules == nil:
+	case !left.Device() && s.Folders.Rules == nil:
 		s.arrays = &ByNames{ArraySide{left}, ArraySide{right}}
 	}
 	return nil

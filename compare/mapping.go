@@ -65,8 +65,5 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 
 // rightFiles are the recordings of a golden tensor.
 func (e *engine) rightFiles(ref fusion.GoldenRef) *dump.Op {
-	if e.opt.Right.Kind == dump.Offline {
-		return e.opt.Right.Op(ref.Op)
-	}
-	return e.opt.Right.Output(ref.Op, int(ref.Index))
+	return e.opt.Right.Holding(ref.Op, int(ref.Index))
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"precision/compare/result"
-	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
 )
@@ -58,19 +57,6 @@ func (s *Session) revision() func([]result.Row) { return s.Folders.revision() }
 // Run compares the sides; see [Run].
 func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {
 	return Run(ctx, s, s.Folders.Options, emit...)
-}
-
-// kindOf names the kind of recordings in a folder.
-func kindOf(f *dump.Folder) string {
-	switch {
-	case f.Kind == dump.Offline:
-		return "npu"
-	case f.Kind == dump.Quant:
-		return "quantised"
-	case f.Numpy:
-		return "numpy"
-	}
-	return f.Kind.String()
 }
 
 // operators are those of the table: of the graph with what feeds them, or

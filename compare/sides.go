@@ -45,10 +45,7 @@ func (e *engine) openLeft(op string) (*dumpFile, error) {
 // leftFiles are the recordings of an operator. Of a quantised framework model
 // the first output is all there is.
 func (e *engine) leftFiles(op string) *dump.Op {
-	if e.opt.Left.Kind == dump.Offline {
-		return e.opt.Left.Op(op)
-	}
-	return e.opt.Left.Output(op, 0)
+	return e.opt.Left.Holding(op, 0)
 }
 
 // leftTime is when the newest dump of an operator was written.
@@ -155,11 +152,7 @@ func (g *rightTensor) operand() (*operand, error) {
 
 // openRight opens the golden tensor the graph names.
 func (e *engine) openRight(row *result.Row, ref fusion.GoldenRef) (*rightTensor, *PairError) {
-	if e.opt.Right.Numpy {
-		return e.rightArray(row, ref.Op, int(ref.Index))
-	}
-	if e.opt.Right.Kind != dump.Offline {
-		// Golden files in the form of a dump hold one output each.
+	if !e.opt.Right.Device() {
 		return e.rightArray(row, ref.Op, int(ref.Index))
 	}
 	files := e.opt.Right.Op(ref.Op)

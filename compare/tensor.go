@@ -34,7 +34,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	g := rightShape{layout: ref.Layout, rule: ref.Shape, data: right.shape()}
 	d := e.opt.dialect()
 	planner := d.plan
-	quantised := e.opt.Left.Kind == dump.Quant // a framework model: nothing has a device layout
+	quantised := e.opt.Left.Simulated() // a framework model: nothing has a device layout
 	if quantised {
 		planner = samePlan
 	}
@@ -92,15 +92,15 @@ func noRight(op, tensor string) *PairError {
 
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
-func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFile, t *dump.Tensor, made *memoryTensor, golden *rightTensor,
+func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, made *memoryTensor, right *rightTensor,
 	prepare func(stored) (plan, *PairError), s *Worker) error {
-	setTypes(row, t, golden.tensor)
+	setTypes(row, t, right.tensor)
 	d := e.opt.dialect()
 	if t.Err != nil {
 		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
 		return nil
 	}
-	for _, side := range []dtype.Type{t.Type, golden.typ()} {
+	for _, side := range []dtype.Type{t.Type, right.typ()} {
 		if !d.reads(side) {
 			row.Add(result.Because(result.DTypeUnknown, row.Op, side.String(), count(int(side))))
 			return nil
@@ -119,21 +119,21 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	if t.Fortran {
 		p.view, err = t.View()
 	}
-	var left *operand
+	var leftOperand *operand
 	switch {
 	case err != nil:
 	case made != nil:
-		left, err = viewOperand(bytes.NewReader(made.data), 0, made.typ, false, p.view)
+		leftOperand, err = viewOperand(bytes.NewReader(made.data), 0, made.typ, false, p.view)
 	default:
-		left, err = viewOperand(mine, t.Offset, t.Type, t.BigEndian, p.view)
+		leftOperand, err = viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
 	}
 	if err != nil {
-		row.Add(result.Because(result.BadFile, row.Op, mine.Path, err.Error()))
+		row.Add(result.Because(result.BadFile, row.Op, left.Path, err.Error()))
 		return nil
 	}
-	right, err := golden.operand()
+	rightOperand, err := right.operand()
 	if err != nil {
-		row.Add(result.Because(result.BadFile, row.Op, golden.path(), err.Error()))
+		row.Add(result.Because(result.BadFile, row.Op, right.path(), err.Error()))
 		return nil
 	}
 	cfg := metric.Config{
@@ -143,17 +143,17 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		Scalar:    d.scalar(p.view.Dims), // the padding of a layout does not count
 	}
 	if e.opt.Tolerance != nil {
-		cfg.Tolerance = e.opt.Tolerance(row.Op, row.Type, dtype.Coarser(t.Type, golden.typ()))
+		cfg.Tolerance = e.opt.Tolerance(row.Op, row.Type, dtype.Coarser(t.Type, right.typ()))
 	}
 	if d.stored {
 		cfg.Scalar = d.scalar(p.shape)
 	}
-	cfg.Boolean = d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && golden.typ() == dtype.Bool
+	cfg.Boolean = d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && right.typ() == dtype.Bool
 	count := p.count
 	if e.opt.MaxElements > 0 {
 		count = min(count, e.opt.MaxElements)
 	}
-	pair := newPairing(left, right, count, cfg)
+	pair := newPairing(leftOperand, rightOperand, count, cfg)
 	if g := e.opt.Glance; g != nil {
 		if row.Shape = p.shape; !g.Wanted(row) {
 			return nil
@@ -165,16 +165,16 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 		row.Saturated, err = pair.secondLook(ctx, &values, s)
 	}
 	if err == nil {
-		err = e.runScripts(ctx, row, pair, mine.Path, golden.path(), s)
+		err = e.runScripts(ctx, row, pair, left.Path, right.path(), s)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		path := mine.Path
+		path := left.Path
 		var side *sideError
 		if errors.As(err, &side) && side.right {
-			path = golden.path()
+			path = right.path()
 		}
 		row.Add(result.Because(result.BadFile, row.Op, path, err.Error()))
 		return nil
@@ -183,7 +183,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, mine *dumpFil
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
-	leftPath, rightPath := mine.Path, golden.path()
+	leftPath, rightPath := left.Path, right.path()
 	if d.longPaths {
 		leftPath, rightPath = absolute(leftPath), absolute(rightPath)
 	}

@@ -344,3 +344,31 @@ func BenchmarkParseName(b *testing.B) {
 		ParseName("Conv2D.resnet_v1_50_block1_unit_1_bottleneck_v1_conv1_Conv2D.12.1.1630000000000100")
 	}
 }
+
+// What a folder holds of an output, and what it is, is asked of the folder.
+func TestHolding(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, word        string
+		device, simulated bool
+		held              []bool // outputs 0 and 1 of conv
+	}{
+		"dump":  {file: "Conv2D.conv.1.2.1700000000000000", word: "npu", device: true, held: []bool{true, true}},
+		"array": {file: "conv.1.1700000000000000.npy", word: "numpy", held: []bool{false, true}},
+		"quant": {file: "conv.1.1700000000000000.quant", word: "quantised", simulated: true, held: []bool{false, true}},
+		"pb":    {file: "conv.0.1700000000000000.pb", word: Standard.String(), held: []bool{true, false}},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Scan(dir, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		held := []bool{f.Holding("conv", 0) != nil, f.Holding("conv", 1) != nil}
+		if f.Device() != c.device || f.Simulated() != c.simulated || f.Described() != c.word || !slices.Equal(held, c.held) || f.Holding("relu", 0) != nil {
+			t.Errorf("%s: device %v, simulated %v, %q, holds %v", name, f.Device(), f.Simulated(), f.Described(), held)
+		}
+	}
+}

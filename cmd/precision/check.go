@@ -142,7 +142,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 	var failed error
 	for _, dir := range several {
 		folder, err := dump.Scan(dir, dump.Options{Rules: true})
-		if err == nil && folder.Kind != dump.Offline {
+		if err == nil && !folder.Device() {
 			err = fmt.Errorf("%s holds %s files, expected NPU dumps", dir, folder.Kind)
 		}
 		if err != nil {
@@ -170,7 +170,7 @@ func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-rt: %w", err)
 	}
-	if folder.Kind == dump.Offline {
+	if folder.Device() {
 		return nil, fmt.Errorf("-rt: %s holds NPU dumps, expected golden arrays", dir)
 	}
 	rules, err := fusion.New(model)

@@ -16,7 +16,6 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/result"
 	"precision/compare/verdict"
-	"precision/dump"
 	"precision/internal/progress"
 	"precision/internal/whole"
 )
@@ -208,8 +207,8 @@ func secondRun(ctx context.Context, job compare.Job, dir string) (*result.Table,
 	if err != nil {
 		return nil, fmt.Errorf("-second: %w", err)
 	}
-	if kind := run.Folders.Right.Kind; kind != dump.Offline {
-		return nil, fmt.Errorf("-second: %s holds %s files, expected the dumps of a second run on the NPU", dir, kind)
+	if right := run.Folders.Right; !right.Device() {
+		return nil, fmt.Errorf("-second: %s holds %s files, expected the dumps of a second run on the NPU", dir, right.Kind)
 	}
 	out, err := run.Run(ctx)
 	return out.Table, err

@@ -11,44 +11,44 @@ import (
 // network needs the rules of the quantised framework model (quant) against a
 // plain golden side, two NPU runs of which one was built without fusion need
 // both graphs (closed).
-func CheckScenario(mine, golden *dump.Folder, rules, quant, closed bool) error {
-	for _, f := range []*dump.Folder{mine, golden} {
+func CheckScenario(left, right *dump.Folder, rules, quant, closed bool) error {
+	for _, f := range []*dump.Folder{left, right} {
 		if f.Mixture != nil {
 			return &Error{Code: f.Mixture.Code, Err: f.Mixture}
 		}
 	}
-	sides := fmt.Sprintf("%s (%s) against %s (%s)", mine.Dir, mine.Kind, golden.Dir, golden.Kind)
+	sides := fmt.Sprintf("%s (%s) against %s (%s)", left.Dir, left.Kind, right.Dir, right.Kind)
 	switch {
-	case mine.Kind == dump.Offline && golden.Kind == dump.Offline:
+	case left.Device() && right.Device():
 		switch {
-		case mine.Quantised != golden.Quantised:
+		case left.Quantised != right.Quantised:
 			return errorf(codeScenario, "%s: one network is quantised, the other is not", sides)
 		case rules != closed:
 			return errorf(codeParameter, "%s: the graphs -f and -cf go together", sides)
 		case quant:
 			return errorf(codeParameter, "%s: -q has no place here", sides)
 		}
-	case mine.Kind == dump.Offline && golden.Kind == dump.Standard:
+	case left.Device() && right.Kind == dump.Standard:
 		switch {
 		case !rules:
 			return errorf(codeParameter, "%s: the graph -f is needed", sides)
 		case closed:
 			return errorf(codeParameter, "%s: -cf has no place here", sides)
-		case mine.Quantised && !quant:
+		case left.Quantised && !quant:
 			return errorf(codeParameter, "%s: the network is quantised, -q is needed", sides)
-		case !mine.Quantised && quant:
+		case !left.Quantised && quant:
 			return errorf(codeParameter, "%s: the network is not quantised, -q has no place here", sides)
 		}
-	case mine.Kind == dump.Offline: // against a quantised framework model
+	case left.Device(): // against a quantised framework model
 		switch {
-		case !mine.Quantised:
+		case !left.Quantised:
 			return errorf(codeScenario, "%s: the NPU network is not quantised", sides)
 		case !rules:
 			return errorf(codeParameter, "%s: the graph -f is needed", sides)
 		case quant || closed:
 			return errorf(codeParameter, "%s: -q and -cf have no place here", sides)
 		}
-	case mine.Kind == dump.Quant && golden.Kind == dump.Standard:
+	case left.Simulated() && right.Kind == dump.Standard:
 		if !quant || rules || closed {
 			return errorf(codeScenario, "%s: needs -q and nothing else", sides)
 		}
