@@ -37,7 +37,6 @@ type conv struct {
 	p0, p1  int64
 	cw, ca  []float64
 	wideAt  [2]int64
-	wide    bool
 	ww, wa  []float64
 	scratch []int64
 }

@@ -11,14 +11,6 @@ func init() {
 	register(buildConv, "Conv2D", "Conv3D", "DepthwiseConv2D", "DepthwiseConv2DNative")
 }
 
-// convOperands are the inputs of a convolution in the order N, C, spatial.
-type convOperands struct {
-	x, w, bias Values
-	axes       string // letters of x as recorded
-	out        []int64
-	outAxes    string
-}
-
 // buildConv reads a convolution. Attributes count axes of the framework's
 // layout of x, whatever data_format says.
 func buildConv(c *Call) ([]Reading, error) {

@@ -162,14 +162,3 @@ func leaf(v Values) *operand {
 		}
 	}
 }
-
-// usesFloat32 reports whether an operand of a product is float32: there the
-// precision of multiplying is a matter of settings.
-func usesFloat32(in ...Values) bool {
-	for _, v := range in {
-		if o := leaf(v); o != nil && o.typ.Bits() == 32 && !discrete(o.typ) {
-			return true
-		}
-	}
-	return false
-}

@@ -32,7 +32,6 @@ type operand struct {
 	packed bool
 	f64    []float64 // the same for types that do not fit float32
 	raw    []byte
-	tmp    []float64
 
 	// address is where the tensor was on the device, 0 if the dump does not say.
 	address uint64
