@@ -118,13 +118,6 @@ func longest(n, m int, weight func(i, j int) float64) [][2]int {
 	return list
 }
 
-// same function, or the same module: what names say without numbers.
-func sameFunction(a, b *call) bool {
-	x, y := a.Parsed, b.Parsed
-	x.Number, y.Number = 0, 0
-	return x == y
-}
-
 // byNames pairs what is left by name.
 func byNames(a, b []*call) {
 	byName := map[string]*call{}

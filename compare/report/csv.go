@@ -69,14 +69,6 @@ func Create(path string, cols result.Columns) (*File, error) {
 	return t, nil
 }
 
-// Commit lets the table appear.
-func (f *File) Commit() error {
-	if err := f.Flush(); err != nil {
-		return &os.PathError{Op: "write", Path: f.file.Path(), Err: err}
-	}
-	return f.file.Commit()
-}
-
 // CommitNew lets the table appear under its name, or where that is taken under
 // one with a number. It returns the path it has.
 func (f *File) CommitNew() (string, error) {

@@ -48,26 +48,3 @@ func join(lang msg.Lang, reasons []result.Reason, quiet bool) string {
 	}
 	return strings.Join(texts, ",")
 }
-
-// MissingText says why a row has no values in a few words that go behind a
-// number: "3 without a golden tensor".
-func MissingText(lang msg.Lang, reasons []result.Reason) string {
-	if len(reasons) == 0 {
-		return lang.T("missing.none")
-	}
-	for _, r := range reasons {
-		switch c := r.Kind.Class(); {
-		case r.Kind == result.NoteNotFinite:
-			return lang.T("missing.finite")
-		case r.Kind == result.BothNonFinite:
-			return lang.T("missing.both")
-		case r.Kind == result.NoteBoolean:
-			return lang.T("missing.dtype")
-		case r.Kind == result.NoteEmpty:
-			return lang.T("missing.empty")
-		case c != result.Remark && r.Kind != result.Text:
-			return lang.T("missing." + c.String())
-		}
-	}
-	return lang.T("missing.other")
-}

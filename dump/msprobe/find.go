@@ -1,7 +1,6 @@
 package msprobe
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -168,21 +167,6 @@ func isFolder(dir string, e fs.DirEntry) bool {
 	}
 	info, err := os.Stat(filepath.Join(dir, e.Name()))
 	return err == nil && info.IsDir()
-}
-
-// Is tells from the first bytes of a file, a few hundred, whether it may be the
-// calls of a recording.
-func Is(head []byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(head) == 0 || head[0] != '{' {
-		return false
-	}
-	for _, key := range []string{`"task"`, `"level"`, `"dump_data_dir"`} {
-		if bytes.Contains(head, []byte(key)) {
-			return true
-		}
-	}
-	return false
 }
 
 // OpenFile is a Scanner over an open file.

@@ -88,16 +88,6 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-func TestIs(t *testing.T) {
-	for text, want := range map[string]bool{
-		"{\n \"task\": \"statistics\"": true, "\xef\xbb\xbf{\"level\":1": true, `{"a": 1}`: false, `["task"]`: false, "": false, "{": false,
-	} {
-		if Is([]byte(text)) != want {
-			t.Errorf("%q", text)
-		}
-	}
-}
-
 // Every recording of msprobe itself is found from its top, and all its files of
 // tensors are there.
 func TestFindRecordings(t *testing.T) {
