@@ -74,7 +74,12 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
 	}
 	spare := newCrewOf(max(1, runtime.GOMAXPROCS(0)-1), nil) // besides this goroutine
-	values, err := newPairing(left.operand, right.operand, left.count, cfg).compute(ctx, &Worker{crew: spare})
+	pair, worker := newPairing(left.operand, right.operand, left.count, cfg), &Worker{crew: spare}
+	values, err := pair.compute(ctx, worker)
+	lost := false
+	if err == nil {
+		lost, err = pair.imaginaryLeftOut(ctx, worker)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -87,6 +92,9 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
+	if lost {
+		r.Reasons = append(r.Reasons, result.Because(result.RealPartOnly, rightPath))
+	}
 	for _, n := range values.Notes {
 		r.Reasons = append(r.Reasons, result.NoteReason(n, leftPath, rightPath))
 	}

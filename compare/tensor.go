@@ -161,6 +161,10 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		return g.take(ctx, row, pair, s)
 	}
 	values, err := pair.compute(ctx, s)
+	lost := false
+	if err == nil {
+		lost, err = pair.imaginaryLeftOut(ctx, s)
+	}
 	if err == nil {
 		row.Saturated, err = pair.secondLook(ctx, &values, s)
 	}
@@ -183,6 +187,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
+	if lost {
+		row.Add(result.Because(result.RealPartOnly, row.Op))
+	}
 	leftPath, rightPath := left.Path, right.path()
 	if d.longPaths {
 		leftPath, rightPath = absolute(leftPath), absolute(rightPath)

@@ -61,6 +61,10 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		return g.take(ctx, row, pair, s)
 	}
 	values, err := pair.compute(ctx, s)
+	lost := false
+	if err == nil {
+		lost, err = pair.imaginaryLeftOut(ctx, s)
+	}
 	if err == nil {
 		row.Saturated, err = pair.secondLook(ctx, &values, s)
 	}
@@ -77,6 +81,9 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		return nil
 	}
 	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape
+	if lost {
+		row.Add(result.Because(result.RealPartOnly, row.Op))
+	}
 	setResult(row, values, leftName, rightName)
 	return nil
 }
