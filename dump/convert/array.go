@@ -56,19 +56,12 @@ func (w *work) readable(t *dump.Tensor) (dtype.Type, error) {
 	switch {
 	case code == dump.CodeInvalid: // the bytes are not there
 		return 0, t.Err
-	case !ok || t.BigEndian && w.c.o.Compat:
-		return 0, errorf(w.f.Path, dump.CodeType, nil, "%s: elements of type %s cannot be converted", partOf(t), describe(t))
+	case !ok:
+		return 0, errorf(w.f.Path, dump.CodeType, nil, "%s: elements of type %s cannot be converted", partOf(t), t.Type.Wire())
 	case code == dump.CodeShape:
 		return 0, &failure{w.shortCode(t), t.Err}
 	}
 	return typ, t.Err
-}
-
-func describe(t *dump.Tensor) string {
-	if t.BigEndian {
-		return t.Type.Wire() + ", big-endian,"
-	}
-	return t.Type.Wire()
 }
 
 // shortCode is the exit code of msaccucmp.py for a tensor with too few bytes:
