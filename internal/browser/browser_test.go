@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"precision/compare/report/html"
+	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
-	"precision/internal/madeup"
 	"precision/internal/msg"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"precision/compare/report"
+	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
-	"precision/internal/madeup"
 	"precision/internal/msg"
 	"precision/internal/msg/msgtest"
 )
