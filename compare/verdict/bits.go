@@ -73,21 +73,21 @@ func (j *judge) noisy(t *Tensor) bool {
 	if !r.Compared {
 		return false
 	}
-	here := measureOf(r)
-	for i := range j.opts.Second.Rows {
-		s := &j.opts.Second.Rows[i]
-		if s.Compared && s.Op == r.Op && s.Role == r.Role && s.Slot == r.Slot {
-			again := measureOf(s)
-			if f := again.facts; f != nil && f.Disagree > 0 {
-				return here.facts != nil && here.facts.Disagree > 0
-			}
-			return !math.IsNaN(here.distance) && again.distance >= here.distance/2
-		}
+	if j.second == nil {
+		j.second = tensors(j.opts.Second)
 	}
-	return false
+	s := j.second[r.Tensor()]
+	if s == nil || !s.Compared {
+		return false
+	}
+	here, again := measureOf(r), measureOf(s)
+	if f := again.facts; f != nil && f.Disagree > 0 {
+		return here.facts != nil && here.facts.Disagree > 0
+	}
+	return !math.IsNaN(here.distance) && again.distance >= here.distance/2
 }
 
-// tensors indexes the compared rows of a table by name.
+// tensors indexes the rows of a table that are tensors by name.
 func tensors(t *result.Table) map[string]*result.Row {
 	m := make(map[string]*result.Row, len(t.Rows))
 	for i := range t.Rows {

@@ -28,6 +28,7 @@ type judge struct {
 	operators []Operator // in execution order
 	byName    map[string]*Operator
 	checks    map[result.Port]*result.Check
+	second    map[string]*result.Row // of Options.Second, when it is first asked for
 	place     map[string]int
 }
 

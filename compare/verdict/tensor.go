@@ -44,16 +44,19 @@ func (t *Tensor) settle() {
 // causes lists what limits a compared row does not keep.
 func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) []Cause {
 	var list []Cause
-	// over adds a cause whose value is beyond its limit. NaN is beyond any.
-	over := func(kind Kind, value float64, count, first int64) {
+	// over adds a cause whose value is beyond its limit, and tells whether it is.
+	// NaN is beyond any.
+	over := func(kind Kind, value float64, count, first int64) bool {
 		limit, on := j.profile.limit(kind, s)
 		within := value <= limit
 		if kind == Cosine {
 			within = value >= limit
 		}
-		if on && !within {
-			list = append(list, Cause{Kind: kind, Value: value, Limit: limit, Count: count, Of: max(m.n, 0), First: first})
+		if !on || within {
+			return false
 		}
+		list = append(list, Cause{Kind: kind, Value: value, Limit: limit, Count: count, Of: max(m.n, 0), First: first})
+		return true
 	}
 	share := func(count int64) float64 { return float64(count) / float64(m.n) }
 
@@ -75,8 +78,7 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 		}
 		if counted(r.Left.DType) && counted(r.Right.DType) {
 			if f.Differ > 0 {
-				over(Integers, share(f.Differ), f.Differ, f.FirstDiffer.Index)
-				if equalInputs && (len(list) == 0 || list[len(list)-1].Kind != Integers) {
+				if !over(Integers, share(f.Differ), f.Differ, f.FirstDiffer.Index) && equalInputs {
 					if _, on := j.profile.limit(Integers, s); on { // equal inputs give equal integers
 						list = append(list, Cause{Kind: Integers, Value: share(f.Differ), Count: f.Differ, Of: m.n, First: f.FirstDiffer.Index})
 					}
@@ -94,7 +96,7 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 		over(NaN, 1, 0, -1)
 		return list
 	}
-	if errors := j.errors(r, m, s, over); errors && j.underflow(r, m) {
+	if errors := j.errors(r, m, over); errors && j.underflow(r, m) {
 		// Numbers that the coarser dtype cannot tell from zero are no error.
 		kept := list[:0]
 		for _, c := range list {
@@ -111,17 +113,9 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 // errors looks at the sizes of errors: by relative error where there is but one
 // number to speak of, else by cosine and distance. It tells whether a limit
 // was not kept.
-func (j *judge) errors(r *result.Row, m *measure, s subject, over func(Kind, float64, int64, int64)) bool {
+func (j *judge) errors(r *result.Row, m *measure, over func(Kind, float64, int64, int64) bool) bool {
 	found := false
-	tell := func(kind Kind, value float64) {
-		limit, on := j.profile.limit(kind, s)
-		within := value <= limit
-		if kind == Cosine {
-			within = value >= limit
-		}
-		found = found || on && !within
-		over(kind, value, 0, j.worst(m))
-	}
+	tell := func(kind Kind, value float64) { found = over(kind, value, 0, j.worst(m)) || found }
 	left, right := m.zeroSides()
 	switch {
 	case left && right:
@@ -131,7 +125,7 @@ func (j *judge) errors(r *result.Row, m *measure, s subject, over func(Kind, flo
 			other = magnitude(&m.facts.Y)
 		}
 		// What the coarser dtype rounds to zero is zero.
-		if other > coarser(r.Left.DType, r.Right.DType).MinSubnormal() {
+		if other > coarserOf(r).MinSubnormal() {
 			tell(Zeros, other)
 		}
 	case m.facts == nil && math.IsNaN(m.cosine):
@@ -175,7 +169,7 @@ func (j *judge) underflow(r *result.Row, m *measure) bool {
 	if m.facts == nil {
 		return false
 	}
-	small := coarser(r.Left.DType, r.Right.DType).MinNormal()
+	small := coarserOf(r).MinNormal()
 	return small > 0 && magnitude(&m.facts.Y) > 0 && magnitude(&m.facts.Y) < small && magnitude(&m.facts.X) < small
 }
 
