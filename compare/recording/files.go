@@ -11,12 +11,8 @@ import (
 	"precision/dump/torch"
 )
 
-// open opens the elements of a tensor.
-func (s *side) open(l *leaf) (*compare.SideTensor, error) {
-	path, err := s.from.File(l.DataName)
-	if err != nil {
-		return nil, err
-	}
+// openFile opens the elements of a tensor in a file of PyTorch or numpy.
+func openFile(path string, l *leaf) (*compare.SideTensor, error) {
 	if strings.HasSuffix(path, ".npy") {
 		return openArray(path, l)
 	}

@@ -5,13 +5,15 @@ import (
 	"os"
 	"strconv"
 
+	"precision/compare"
 	"precision/dump/msprobe"
 )
 
 // side is one recording in memory: without elements, those stay in their files.
 type side struct {
-	from  msprobe.Recording
 	calls []*call
+	// open opens the elements of a tensor that has a DataName.
+	open func(*leaf) (*compare.SideTensor, error)
 	// parent leads from a call to the module around it.
 	parent map[string]string
 	stack  *msprobe.Stack
@@ -47,56 +49,38 @@ const (
 // most is the number of remarks on one recording.
 const most = 5
 
-// load reads a recording.
-func load(r msprobe.Recording) (*side, error) {
-	s := &side{from: r}
-	if err := s.readCalls(); err != nil {
-		return nil, err
-	}
-	if err := s.beside(r.Construct, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
-		c, err := msprobe.ReadConstruct(in, name)
-		if c != nil {
-			s.parent = c.Parent
-			return c.Errors, err
-		}
-		return nil, err
-	}); err != nil {
-		return nil, err
-	}
-	err := s.beside(r.Stack, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
-		stack, err := msprobe.ReadStack(in, name)
-		if stack != nil {
-			s.stack = stack
-			return stack.Errors, err
-		}
-		return nil, err
-	})
-	return s, err
-}
-
-func (s *side) readCalls() error {
-	f, err := msprobe.Open(s.from.Dump)
+// readCalls reads a file of calls of msprobe.
+func (s *side) readCalls(path string) error {
+	f, err := msprobe.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	seen := map[string]int{}
+	add := s.adder()
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
-			c := &call{Call: rec.Clone(), at: len(s.calls)}
-			// A name that comes twice is another call.
-			if seen[c.Name]++; seen[c.Name] > 1 {
-				c.Name += "#" + strconv.Itoa(seen[c.Name])
-			}
-			c.leaves = leavesOf(c.Call)
-			c.token, c.content = c.describe()
-			s.calls = append(s.calls, c)
+			add(rec.Clone())
 		case *msprobe.SyntaxError:
 			s.remark(rec.Error())
 		}
 	}
 	return f.Err()
+}
+
+// adder is a function that adds calls in the order of recording and keeps what it is
+// given. A name that comes twice is another call.
+func (s *side) adder() func(*msprobe.Call) {
+	seen := map[string]int{}
+	return func(rec *msprobe.Call) {
+		c := &call{Call: rec, at: len(s.calls)}
+		if seen[c.Name]++; seen[c.Name] > 1 {
+			c.Name += "#" + strconv.Itoa(seen[c.Name])
+		}
+		c.leaves = leavesOf(c.Call)
+		c.token, c.content = c.describe()
+		s.calls = append(s.calls, c)
+	}
 }
 
 func (s *side) remark(text string) {

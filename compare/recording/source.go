@@ -10,12 +10,9 @@ import (
 	"precision/dump/msprobe"
 )
 
-// Kind is the kind of a side that is a recording of msprobe.
-const Kind = "msprobe"
-
 // Source pairs two recordings, or those of several steps and ranks.
 type Source struct {
-	left, right string
+	left, right result.Side
 	parts       []*part
 	reordered   int
 	why         []result.Reason
@@ -36,27 +33,21 @@ type part struct {
 // unit is a row group: a pair of calls, or one without a partner.
 type unit struct{ left, right *call }
 
-// Is tells whether a path is a recording, or a folder above some.
-func Is(path string) bool {
-	list, err := msprobe.Find(path)
-	return err == nil && len(list) > 0
-}
-
 // Open reads the recordings below two paths and pairs those of the same step and
 // rank; a process without a rank is paired with the other one.
 func Open(left, right string) (*Source, error) {
-	a, err := msprobe.Find(left)
+	a, kind, err := find(left)
 	if err != nil {
 		return nil, err
 	}
-	b, err := msprobe.Find(right)
+	b, other, err := find(right)
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{left: left, right: right}
+	s := &Source{left: result.Side{Dir: left, Kind: kind}, right: result.Side{Dir: right, Kind: other}}
 	pairs, alone := match(a, b)
 	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%s and %s: no recordings of the same step and rank, found %s and %s", left, right, label(&a[0]), label(&b[0]))
+		return nil, fmt.Errorf("%s and %s: no recordings of the same step and rank, found %s and %s", left, right, a[0].label(), b[0].label())
 	}
 	for _, x := range alone {
 		s.why = append(s.why, result.Because(result.RanksUnpaired, x.side, x.label))
@@ -64,10 +55,10 @@ func Open(left, right string) (*Source, error) {
 	for _, p := range pairs {
 		one := &part{}
 		if len(pairs) > 1 {
-			one.prefix = label(&p[0]) + "/"
+			one.prefix = p[0].label() + "/"
 		}
-		if one.left, err = load(p[0]); err == nil {
-			one.right, err = load(p[1])
+		if one.left, err = p[0].load(); err == nil {
+			one.right, err = p[1].load()
 		}
 		if err != nil {
 			return nil, err
@@ -82,42 +73,27 @@ func Open(left, right string) (*Source, error) {
 // only is a recording that one side has.
 type only struct{ side, label string }
 
-// label names a recording by its step and rank.
-func label(r *msprobe.Recording) string {
-	text := ""
-	if r.Mode != "" {
-		text = r.Mode + "/"
-	}
-	if r.Step >= 0 {
-		text += "step" + strconv.Itoa(r.Step) + "/"
-	}
-	if r.Rank >= 0 {
-		return text + "rank" + strconv.Itoa(r.Rank)
-	}
-	return text + "proc"
-}
-
 // match brings recordings of the same mode, step and rank together. Single ones
 // are a pair whatever their numbers.
-func match(a, b []msprobe.Recording) (pairs [][2]msprobe.Recording, alone []only) {
+func match(a, b []found) (pairs [][2]found, alone []only) {
 	if len(a) == 1 && len(b) == 1 {
-		return [][2]msprobe.Recording{{a[0], b[0]}}, nil
+		return [][2]found{{a[0], b[0]}}, nil
 	}
-	open := map[string][]msprobe.Recording{}
+	open := map[string][]found{}
 	for _, r := range b {
-		open[label(&r)] = append(open[label(&r)], r)
+		open[r.label()] = append(open[r.label()], r)
 	}
 	for _, r := range a {
-		key := label(&r)
+		key := r.label()
 		if list := open[key]; len(list) > 0 {
-			pairs = append(pairs, [2]msprobe.Recording{r, list[0]})
+			pairs = append(pairs, [2]found{r, list[0]})
 			open[key] = list[1:]
 			continue
 		}
 		alone = append(alone, only{"left", key})
 	}
 	for _, r := range b {
-		key := label(&r)
+		key := r.label()
 		if list := open[key]; len(list) > 0 {
 			open[key] = list[1:]
 			alone = append(alone, only{"right", key})
@@ -261,8 +237,7 @@ func crossed(calls []*call) (n int) {
 // Table says what is compared with what.
 func (s *Source) Table() *result.Table {
 	t := &result.Table{}
-	t.Meta.Left = result.Side{Dir: s.left, Kind: Kind}
-	t.Meta.Right = result.Side{Dir: s.right, Kind: Kind}
+	t.Meta.Left, t.Meta.Right = s.left, s.right
 	t.Meta.Recorded = true
 	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered}
 	for _, p := range s.parts {

@@ -1,0 +1,54 @@
+package recording
+
+import (
+	"io"
+
+	"precision/compare"
+	"precision/dump/msprobe"
+)
+
+// findMsprobe finds what msprobe recorded of PyTorch and MindSpore programs.
+func findMsprobe(path string) ([]found, error) {
+	all, err := msprobe.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]found, len(all))
+	for i, r := range all {
+		list[i] = found{r.Mode, r.Step, r.Rank, func() (*side, error) { return loadMsprobe(r) }}
+	}
+	return list, nil
+}
+
+// loadMsprobe reads dump.json and the files beside it.
+func loadMsprobe(r msprobe.Recording) (*side, error) {
+	s := &side{open: func(l *leaf) (*compare.SideTensor, error) {
+		path, err := r.File(l.DataName)
+		if err != nil {
+			return nil, err
+		}
+		return openFile(path, l)
+	}}
+	if err := s.readCalls(r.Dump); err != nil {
+		return nil, err
+	}
+	if err := s.beside(r.Construct, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
+		c, err := msprobe.ReadConstruct(in, name)
+		if c != nil {
+			s.parent = c.Parent
+			return c.Errors, err
+		}
+		return nil, err
+	}); err != nil {
+		return nil, err
+	}
+	err := s.beside(r.Stack, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
+		stack, err := msprobe.ReadStack(in, name)
+		if stack != nil {
+			s.stack = stack
+			return stack.Errors, err
+		}
+		return nil, err
+	})
+	return s, err
+}
