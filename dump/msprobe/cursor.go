@@ -44,7 +44,9 @@ func (c *cursor) ended() {
 	}
 }
 
-// next skips blanks and returns the byte after them, 0 if there is none.
+// next skips blanks and returns the byte after them, 0 if there is none. A zero
+// byte, which files have that were being written when the power went, is an error,
+// so that 0 always means that the cursor has stopped.
 func (c *cursor) next() byte {
 	for c.ok() {
 		if c.p >= len(c.b) {
@@ -54,6 +56,8 @@ func (c *cursor) next() byte {
 		switch b := c.b[c.p]; b {
 		case ' ', '\n', '\r', '\t':
 			c.p++
+		case 0:
+			c.fail("a value, or what stands between values")
 		default:
 			return b
 		}
