@@ -147,13 +147,13 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1,
 			Text: fmt.Sprintf("output %d is cut on axis %d, its shape is %s", output, axis, shapeText(shape))}
 	}
-	size := t.Type.Bytes(1)
-	var inner int64 = size
-	for _, d := range shape[axis+1:] {
-		inner *= d
+	inner, fits := product(shape[axis+1:])
+	above, _ := product(shape[:axis])
+	if !fits {
+		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: "the shape " + shapeText(shape) + " is too large"}
 	}
 	shape[axis] = 0
-	for _, f := range files {
+	for i, f := range files {
 		if len(f.Outputs) != len(files[0].Outputs) {
 			return &dump.Error{Path: f.Path, Code: dump.CodeInvalid, Offset: -1,
 				Text: fmt.Sprintf("%d outputs, the first slice has %d", len(f.Outputs), len(files[0].Outputs))}
@@ -162,7 +162,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 		if p.Err != nil {
 			return p.Err
 		}
-		if len(p.Shape) != len(shape) || p.Type != t.Type || size <= 0 {
+		if len(p.Shape) != len(shape) || p.Type != t.Type {
 			return &dump.Error{Path: f.Path, Code: dump.CodeShape, Offset: -1,
 				Text: fmt.Sprintf("output %d is %s %s, that of the first slice %s %s", output, p.Type, shapeText(p.Shape), t.Type, shapeText(t.Shape))}
 		}
@@ -172,7 +172,13 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 					Text: fmt.Sprintf("output %d has the shape %s, that of the first slice is %s", output, shapeText(p.Shape), shapeText(t.Shape))}
 			}
 		}
-		share := p.Shape[axis] * inner
+		n, _ := product([]int64{p.Shape[axis], inner})
+		share := p.Type.Bytes(n)
+		// Where the rows of a packed type end within a byte the next one begins there.
+		if ragged := int64(p.Type.Bits()) * n % 8; share < 0 || ragged != 0 && (above != 1 || i < len(files)-1) {
+			return &dump.Error{Path: f.Path, Code: dump.CodeShape, Offset: -1,
+				Text: fmt.Sprintf("output %d: slices of %d elements of type %s cannot be joined, expected whole bytes", output, n, p.Type)}
+		}
 		j.parts = append(j.parts, piece{r: f, base: p.Offset, at: j.row, row: share})
 		j.row += share
 		shape[axis] += p.Shape[axis]
@@ -181,7 +187,9 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 	if !ok {
 		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: "the joined shape " + shapeText(shape) + " is too large"}
 	}
-	j.size = n * size
+	if j.size = t.Type.Bytes(n); j.size < 0 {
+		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: fmt.Sprintf("elements of type %s have no size", t.Type)}
+	}
 	s.end += j.size
 	s.joined = append(s.joined, j)
 	t.Shape, t.Offset, t.Size = shape, j.at, uint64(j.size)
