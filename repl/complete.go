@@ -145,6 +145,11 @@ func (c *completer) complete(line string) (found []console.Suggestion) {
 			found = nil
 		}
 	}()
+	return c.suggest(line)
+}
+
+// suggest is complete where a panic is one.
+func (c *completer) suggest(line string) []console.Suggestion {
 	if parts := console.Commands(line); len(parts) > 1 {
 		line = strings.TrimLeft(parts[len(parts)-1], " ")
 	}
