@@ -5,142 +5,96 @@
 //	go run ./testdata/soak -for 10h
 //	go run ./testdata/soak -fuzz 10s            every fuzz target for ten seconds, then no campaign
 //	go run ./testdata/soak -for 1h -seed 4711   campaigns from another seed on
+//	go run ./testdata/soak -for 1h -mutants 0   fuzz targets only
 //
-// It ends at the first finding and says how to see it again.
+// Test programs are built once, at the start. It goes on after a finding, says
+// how to see it again, and ends with exit status 1 if there was one. Inputs that
+// failed are in testdata/fuzz of their package.
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
+	"syscall"
 	"time"
 )
 
+type options struct {
+	long, each time.Duration
+	seed       uint64
+	mutants    int
+	parallel   int
+	match      *regexp.Regexp
+	cache      string
+}
+
 func main() {
-	long := flag.Duration("for", 0, "how long campaigns and fuzz targets run in all")
-	each := flag.Duration("fuzz", 0, "run every fuzz target so long, once")
-	seed := flag.Uint64("seed", uint64(time.Now().Unix()), "the first seed of the campaigns")
+	var o options
+	flag.DurationVar(&o.long, "for", 0, "how long campaigns and fuzz targets run in all")
+	flag.DurationVar(&o.each, "fuzz", 0, "run every fuzz target so long; without -for once, with it in every round (30s)")
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "the first seed of the campaigns")
+	flag.IntVar(&o.mutants, "mutants", 500, "mutants of a round with -for, and a tenth as many kills and networks")
+	flag.IntVar(&o.parallel, "parallel", 0, "how many processes a fuzz target has (one a core)")
+	flag.StringVar(&o.cache, "cache", "", "folder that keeps what fuzzing found worth keeping (a temporary one)")
 	match := flag.String("match", "", "only the fuzz targets whose package/name match")
 	flag.Parse()
-	if err := run(*long, *each, *seed, *match); err != nil {
+	var err error
+	if o.match, err = regexp.Compile(*match); err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		err = run(ctx, o)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(1)
 	}
 }
 
-func run(long, each time.Duration, seed uint64, match string) error {
-	if long == 0 && each == 0 {
+func run(ctx context.Context, o options) error {
+	if o.long == 0 && o.each == 0 {
 		return errors.New("how long? -for 1h, or -fuzz 10s")
 	}
-	only, err := regexp.Compile(match)
+	if o.each == 0 {
+		o.each = 30 * time.Second
+	}
+	work, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return err
 	}
-	targets, err := find()
+	defer os.RemoveAll(work)
+	if o.cache == "" {
+		o.cache = work
+	}
+	if o.cache, err = filepath.Abs(o.cache); err != nil { // targets run in folders of their own
+		return err
+	}
+	targets, err := find(o.match)
 	if err != nil {
 		return err
 	}
-	var total tally
-	if long == 0 {
-		err := total.fuzz(targets, only, each)
-		total.print()
+	t := tally{start: time.Now(), findings: map[string]bool{}}
+	if err := build(ctx, targets, work); err != nil {
 		return err
 	}
-	if each == 0 {
-		each = 30 * time.Second
+	if o.long == 0 {
+		t.fuzz(ctx, targets, o)
+		return t.end()
 	}
-	end := time.Now().Add(long)
-	for time.Now().Before(end) {
-		const round = 500 // mutants, and a tenth as many kills and networks
-		if err := total.campaign(seed, round); err != nil {
-			return err
+	ctx, cancel := context.WithTimeout(ctx, o.long)
+	defer cancel()
+	for ctx.Err() == nil {
+		if o.mutants > 0 {
+			t.campaign(ctx, o.seed, o.mutants)
+			o.seed += uint64(o.mutants)
 		}
-		seed += round
-		if err := total.fuzz(targets, only, each); err != nil {
-			return err
-		}
-		total.print()
+		t.fuzz(ctx, targets, o)
+		t.print()
 	}
-	return nil
-}
-
-// tally counts what was done.
-type tally struct {
-	mutants, execs int
-	start          time.Time
-}
-
-func (t *tally) print() {
-	fmt.Printf("soak: %d mutants, %d executions of fuzz targets, %v\n", t.mutants, t.execs, time.Since(t.start).Round(time.Second))
-}
-
-func (t *tally) campaign(seed uint64, n int) error {
-	if t.start.IsZero() {
-		t.start = time.Now()
-	}
-	args := []string{"test", "-count=1", "-timeout=0", "-run=^(TestMutants|TestKilled|TestDiskFull|TestMetamorphic)$", "./cmd/precision",
-		"-args", "-soak.seed=" + strconv.FormatUint(seed, 10), "-soak.n=" + strconv.Itoa(n)}
-	t.mutants += n
-	out, err := exec.Command("go", args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
-}
-
-// target is a fuzz target of a package.
-type target struct{ folder, name string }
-
-var isTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
-
-// find lists the fuzz targets below the current folder.
-func find() ([]target, error) {
-	var list []target
-	err := filepath.WalkDir(".", func(path string, e os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, m := range isTarget.FindAllSubmatch(text, -1) {
-			list = append(list, target{filepath.ToSlash(filepath.Dir(path)), string(m[1])})
-		}
-		return err
-	})
-	if err == nil && len(list) == 0 {
-		err = errors.New("there are no fuzz targets below the current folder")
-	}
-	return list, err
-}
-
-var execs = regexp.MustCompile(`execs: (\d+)`)
-
-// fuzz runs every target for a while.
-func (t *tally) fuzz(targets []target, only *regexp.Regexp, each time.Duration) error {
-	if t.start.IsZero() {
-		t.start = time.Now()
-	}
-	for _, g := range targets {
-		if !only.MatchString(g.folder + "/" + g.name) {
-			continue
-		}
-		args := []string{"test", "-run=^$", "-fuzz=^" + g.name + "$", "-fuzztime=" + each.String(), "-fuzzminimizetime=1s", "./" + g.folder}
-		out, err := exec.Command("go", args...).CombinedOutput()
-		n := 0
-		if all := execs.FindAllSubmatch(out, -1); all != nil {
-			n, _ = strconv.Atoi(string(all[len(all)-1][1]))
-		}
-		t.execs += n
-		fmt.Printf("%-28s %-18s %9d executions\n", g.folder, g.name, n)
-		// The end of the time can fall into an execution; that is no finding.
-		if err != nil && !(strings.Contains(string(out), "context deadline exceeded") && !strings.Contains(string(out), "testdata/fuzz")) {
-			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	return nil
+	return t.end()
 }

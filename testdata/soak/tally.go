@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tally does the work and counts it.
+type tally struct {
+	mutants, execs int
+	cpu            time.Duration
+	start          time.Time
+	findings       map[string]bool // by what is to be run to see it
+}
+
+func (t *tally) print() {
+	fmt.Printf("soak: %d mutants, %d executions of fuzz targets, %d findings; %.2f CPU hours in %v\n",
+		t.mutants, t.execs, len(t.findings), t.cpu.Hours(), time.Since(t.start).Round(time.Second))
+}
+
+func (t *tally) end() error {
+	t.print()
+	if len(t.findings) > 0 {
+		return fmt.Errorf("%d findings", len(t.findings))
+	}
+	return nil
+}
+
+// run runs a program in a folder and counts its processor time, children included.
+func (t *tally) run(ctx context.Context, folder, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = folder
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	if s := cmd.ProcessState; s != nil {
+		t.cpu += s.UserTime() + s.SystemTime()
+	}
+	if ctx.Err() != nil { // ended by us
+		err = nil
+	}
+	return string(out), err
+}
+
+func (t *tally) found(again, out string) {
+	t.findings[again] = true
+	fmt.Printf("FOUND: %s\n%s\n", again, out)
+}
+
+// campaign makes a round of campaigns from a seed.
+func (t *tally) campaign(ctx context.Context, seed uint64, n int) {
+	args := []string{"test", "-count=1", "-timeout=0", "-run=^(TestMutants|TestKilled|TestDiskFull|TestMetamorphic)$", "./cmd/precision",
+		"-args", "-soak.seed=" + strconv.FormatUint(seed, 10), "-soak.n=" + strconv.Itoa(n)}
+	out, err := t.run(ctx, ".", "go", args...)
+	if ctx.Err() == nil {
+		t.mutants += n
+	}
+	if err != nil {
+		t.found("go "+strings.Join(args, " "), out)
+	}
+}
+
+var (
+	execs   = regexp.MustCompile(`execs: (\d+)`)
+	written = regexp.MustCompile(`Failing input written to (\S+)`)
+)
+
+// fuzz runs every target for a while.
+func (t *tally) fuzz(ctx context.Context, targets []*target, o options) {
+	for _, g := range targets {
+		if ctx.Err() != nil {
+			return
+		}
+		before := t.cpu
+		args := []string{"-test.run=^$", "-test.fuzz=^" + g.name + "$", "-test.fuzztime=" + o.each.String(), "-test.fuzzminimizetime=1s",
+			"-test.fuzzcachedir=" + filepath.Join(o.cache, "corpus", g.folder)}
+		if o.parallel > 0 {
+			args = append(args, "-test.parallel="+strconv.Itoa(o.parallel))
+		}
+		out, err := t.run(ctx, g.folder, g.program, args...)
+		n := 0
+		if all := execs.FindAllStringSubmatch(out, -1); all != nil {
+			n, _ = strconv.Atoi(all[len(all)-1][1])
+		}
+		t.execs += n
+		fmt.Printf("%-28s %-18s %9d executions %7.1f s\n", g.folder, g.name, n, (t.cpu - before).Seconds())
+		// The end of the time can fall into an execution; that is no finding.
+		if err == nil || strings.Contains(out, "context deadline exceeded") && !written.MatchString(out) {
+			continue
+		}
+		again := "go test -run=" + g.name + " ./" + g.folder
+		if m := written.FindStringSubmatch(out); m != nil {
+			again = "go test -run=" + g.name + "/" + filepath.Base(m[1]) + " ./" + g.folder
+		}
+		t.found(again, out)
+	}
+}
