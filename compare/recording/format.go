@@ -30,6 +30,7 @@ type found struct {
 // something there.
 var formats = []format{
 	{"msprobe", findMsprobe},
+	{"atb", findATB},
 }
 
 // find finds the recordings below a path, and of what kind they are.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"precision/compare"
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
 
@@ -18,6 +19,9 @@ type side struct {
 	parent map[string]string
 	stack  *msprobe.Stack
 	index  map[string]*call
+	// summed and grain are those of [result.Said].
+	summed dtype.Type
+	grain  float64
 	// remarks tell what could not be read.
 	remarks []string
 }

@@ -100,6 +100,8 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		r.Right, row.Right.DType, row.Right.Shape = x.right.said(), x.right.operand().DType, x.right.operand().Shape
 		r.Golden = p.feeds[1][x.right].output.port()
 	}
+	r.Left.Summed, r.Left.Grain = p.left.summed, p.left.grain
+	r.Right.Summed, r.Right.Grain = p.right.summed, p.right.grain
 	switch {
 	case x.right == nil:
 		row.Add(result.Because(result.NoRightValue, r.Place))

@@ -62,6 +62,8 @@ func TestRecordings(t *testing.T) {
 		{"block_l0_ranks", []string{"step1/rank1/Module.embed.Embedding.forward.0"}, verdict.Bad},
 		{"types_l1_tensor_md5", []string{"Torch.add.0.forward", "Tensor.__mul__.9.forward"}, verdict.Bad},
 		{"odd_mix_tensor_md5", []string{"Tensor.__mul__.2.forward"}, verdict.Bad},
+		{"atb_synthetic_tensor", []string{"2_Prefill_layer/0_Attention"}, verdict.Bad},
+		{"atb_synthetic_statistics", []string{"2_Prefill_layer/0_Attention"}, verdict.Bad},
 		{"save_debug_tensor", []string{"step0/proc/hidden.0.debug"}, verdict.Suspect},
 	} {
 		t.Run(c.name, func(t *testing.T) {

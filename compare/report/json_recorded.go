@@ -1,6 +1,9 @@
 package report
 
-import "precision/compare/result"
+import (
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
 
 // recordedSet is what is kept of what recordings say.
 func recordedSet(at func(int) *result.Recorded) set {
@@ -34,7 +37,9 @@ func recordedSet(at func(int) *result.Recorded) set {
 			numbers(side.name+"max", func(i int) *float64 { return &of(i).Stats.Max }),
 			numbers(side.name+"min", func(i int) *float64 { return &of(i).Stats.Min }),
 			numbers(side.name+"mean", func(i int) *float64 { return &of(i).Stats.Mean }),
-			numbers(side.name+"norm", func(i int) *float64 { return &of(i).Stats.Norm }))
+			numbers(side.name+"norm", func(i int) *float64 { return &of(i).Stats.Norm }),
+			integers(side.name+"summed", func(i int) *dtype.Type { return &of(i).Summed }),
+			numbers(side.name+"grain", func(i int) *float64 { return &of(i).Grain }))
 	}
 	return s
 }

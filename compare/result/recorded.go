@@ -1,6 +1,10 @@
 package result
 
-import "math"
+import (
+	"math"
+
+	"precision/dump/dtype"
+)
 
 // Recorded is what recordings of calls say of a pair beside its elements:
 // statistics, a checksum, or the value of an argument.
@@ -44,6 +48,11 @@ type Said struct {
 	// Stats are the largest and smallest element, the mean and the Euclidean
 	// norm.
 	Stats Stats
+	// Summed is the type that Mean and Norm were summed in; Undefined for that of the
+	// tensor. Grain is what the last digit of the statistics is worth, 0 for all
+	// digits of their type: two that differ by no more may be the same.
+	Summed dtype.Type
+	Grain  float64
 }
 
 // Stats are the statistics of a tensor: the largest and smallest element, the

@@ -31,7 +31,7 @@ func (w *recordedWalk) learn() {
 		w.strays = strays[len(strays)*9/10]
 	}
 	w.usual = 1
-	if len(list) >= 10 {
+	if w.unlearned = len(list) < 10; !w.unlearned {
 		slices.Sort(list)
 		w.usual = max(1, list[len(list)*9/10])
 	}
@@ -77,10 +77,17 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 // mostLeap is how many times the usual a call may add before it is an origin.
 const mostLeap = 8
 
-// leaps tells whether a call adds more error than noise explains.
+// leaps tells whether a call adds more error than noise explains. Where there are
+// too few calls to learn the noise from, one whose inputs are all the same may not be
+// beyond the limits.
 func (w *recordedWalk) leaps(op *Operator) bool {
 	f, ok := w.leap(op)
-	return ok && (f > mostLeap*w.usual || math.IsNaN(f))
+	return ok && (f > mostLeap*w.usual || math.IsNaN(f)) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
+}
+
+// unchanged tells whether all that goes into a call is the same to the last bit.
+func (w *recordedWalk) unchanged(op *Operator) bool {
+	return len(op.Inputs) > 0 && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != same })
 }
 
 // elementwise tells whether the tensors that go into a call were compared element by

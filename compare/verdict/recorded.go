@@ -162,9 +162,10 @@ func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float
 func statisticsError(r *result.Row) float64 {
 	a, b := &r.Recorded.Left, &r.Recorded.Right
 	size := math.NaN()
+	grain := max(a.Grain, b.Grain)
 	over := func(x, y, scale float64) {
 		d := math.Abs(x - y)
-		if x == y || math.IsNaN(d) {
+		if d <= grain || x == y || math.IsNaN(d) {
 			d = 0
 		} else if scale == 0 {
 			d = math.Inf(1)
@@ -194,10 +195,19 @@ func statisticsError(r *result.Row) float64 {
 
 // statisticsRounding is what rounding alone can make of [statisticsError]: the
 // elements of either side are rounded to their dtype, and the recorder sums in that
-// dtype, pairwise, so that each sum is off by one roundoff for every doubling of
-// the number of elements.
+// dtype, or in another, pairwise, so that each sum is off by one roundoff for every
+// doubling of the number of elements.
 func statisticsRounding(r *result.Row) float64 {
-	return (2 + math.Log2(max(1, elements(r.Right.Shape)))) * unit(coarserOf(r))
+	own := unit(coarserOf(r))
+	sums := 0.0
+	for _, s := range []*result.Said{&r.Recorded.Left, &r.Recorded.Right} {
+		u := own
+		if s.Summed != dtype.Undefined {
+			u = unit(s.Summed)
+		}
+		sums = max(sums, u)
+	}
+	return 2*own + math.Log2(max(1, elements(r.Right.Shape)))*sums
 }
 
 // elements is the number of elements of a shape.
@@ -385,6 +395,8 @@ type recordedWalk struct {
 	// usual is how much calls add to errors as a rule, level the largest error so
 	// far that no root is behind.
 	usual, level float64
+	// unlearned tells that there were too few calls to learn usual from.
+	unlearned bool
 	// strays is what the inputs are off by that nothing is known to feed, weights
 	// above all: nine of ten are below.
 	strays float64

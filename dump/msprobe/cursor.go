@@ -148,7 +148,7 @@ func (c *cursor) number() Number {
 		return Number{}
 	}
 	w := c.b[c.p:i]
-	n, ok := parseNumber(w)
+	n, ok := ParseNumber(w)
 	if !ok {
 		switch string(w) {
 		case "null":

@@ -92,8 +92,9 @@ func (n Number) String() string {
 	return n.S
 }
 
-// parseNumber reads the text of a number; ok is false if it is none.
-func parseNumber(b []byte) (n Number, ok bool) {
+// ParseNumber reads the text of a number as the recorder writes it; ok is false if it
+// is none. The text is not kept, but for digits beyond 64 bits.
+func ParseNumber(b []byte) (n Number, ok bool) {
 	digits := b
 	if len(digits) > 0 && digits[0] == '-' {
 		digits = digits[1:]

@@ -299,17 +299,17 @@ func TestNumbers(t *testing.T) {
 		"1.0": {Kind: Float, F: 1}, "-1e-3": {Kind: Float, F: -0.001}, "1e400": {Kind: Float, F: math.Inf(1)}, "NaN": {Kind: Float, F: math.NaN()},
 		"Infinity": {Kind: Float, F: math.Inf(1)}, "-Infinity": {Kind: Float, F: math.Inf(-1)},
 	} {
-		if n, ok := parseNumber([]byte(text)); !ok || !n.Same(want) || n.F != want.F && n.F == n.F {
+		if n, ok := ParseNumber([]byte(text)); !ok || !n.Same(want) || n.F != want.F && n.F == n.F {
 			t.Errorf("%s: %+v %v", text, n, ok)
 		}
 	}
 	for _, text := range []string{"", "-", "nan", "inf", "Inf", "+1", "0x10", "1_000", "1.5.2", "1e", "--1", "INFINITY", "Infinit", "true"} {
-		if n, ok := parseNumber([]byte(text)); ok {
+		if n, ok := ParseNumber([]byte(text)); ok {
 			t.Errorf("%q is %+v", text, n)
 		}
 	}
 	for n, want := range map[string]string{"1.0": "1.0", "0.1": "0.1", "1e20": "1e+20", "-2": "-2", "NaN": "nan"} {
-		if v, _ := parseNumber([]byte(n)); v.String() != want {
+		if v, _ := ParseNumber([]byte(n)); v.String() != want {
 			t.Errorf("%s: %s", n, v)
 		}
 	}

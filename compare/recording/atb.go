@@ -1,0 +1,136 @@
+package recording
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"precision/compare"
+	"precision/dump/atb"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// findATB finds what ATB's probe recorded: a round is a step, a device a rank.
+func findATB(path string) ([]found, error) {
+	all, err := atb.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]found, len(all))
+	for i, r := range all {
+		list[i] = found{"", r.Round, r.Device, func() (*side, error) { return loadATB(r) }}
+	}
+	return list, nil
+}
+
+// loadATB reads a round. Operations are modules, as they are made of others; kernels
+// are functions.
+func loadATB(r atb.Recording) (*side, error) {
+	t, err := atb.Load(r)
+	if err != nil {
+		return nil, err
+	}
+	type file struct {
+		op *atb.Op
+		x  *atb.Tensor
+	}
+	files := map[string]file{}
+	s := &side{parent: map[string]string{}, summed: dtype.Float64}
+	s.open = func(l *leaf) (*compare.SideTensor, error) {
+		f := files[l.DataName]
+		return openATB(t, f.op, f.x)
+	}
+	for _, e := range t.Remarks {
+		s.remark(e.Error())
+	}
+	add := s.adder()
+	for _, op := range t.Ops {
+		c := &msprobe.Call{Name: op.Path, Parsed: msprobe.Name{Form: msprobe.Module, API: op.Names, Class: op.Type, Direction: msprobe.Forward, Number: op.IDs[len(op.IDs)-1]}}
+		if strings.HasSuffix(op.Type, "Kernel") {
+			c.Parsed.Form = msprobe.API
+		}
+		for i := range op.Tensors {
+			x := &op.Tensors[i]
+			v := msprobe.Value{Section: msprobe.Input, Kind: msprobe.Tensor, Type: "atb.Tensor", Path: strconv.Itoa(x.Slot)}
+			if x.Output {
+				v.Section = msprobe.Output
+			}
+			if row := t.Row(x); row != nil {
+				fromTable(&v, row)
+				s.grain = max(s.grain, row.Grain)
+			}
+			if x.File != "" {
+				v.DataName = op.Path + "/" + v.Section.String() + "." + v.Path
+				files[v.DataName] = file{op, x}
+				if err := fromFile(&v, x.File); err != nil {
+					s.remark(err.Error())
+				}
+			}
+			c.Values = append(c.Values, v)
+		}
+		for _, p := range op.Params {
+			c.Values = append(c.Values, param(p))
+		}
+		s.parent[op.Path] = op.Parent
+		add(c)
+	}
+	return s, nil
+}
+
+// fromFile takes the type and shape of a file, if the table does not have the tensor.
+func fromFile(v *msprobe.Value, path string) error {
+	if v.Shape != nil {
+		return nil
+	}
+	h, err := atb.HeaderOf(path)
+	if err != nil {
+		return err
+	}
+	v.Elem, v.Known, v.DType, v.Shape = h.Type, true, h.Type.String(), h.Dims
+	return nil
+}
+
+func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*compare.SideTensor, error) {
+	o, err := t.Open(op, x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.Reader()
+	if err != nil {
+		o.Close()
+		return nil, err
+	}
+	n := int64(1)
+	for _, d := range o.Dims {
+		n *= d
+	}
+	return &compare.SideTensor{
+		Tensor: compare.Tensor{Type: o.Type, Shape: o.Dims, Count: n, Open: func() compare.Elements { return r.Clone() }},
+		File:   x.File, Close: o.Close,
+	}, nil
+}
+
+// param is a parameter of an operation as an argument of a call.
+func param(p atb.Param) msprobe.Value {
+	v := msprobe.Value{Section: msprobe.Kwargs, Path: p.Key, Kind: msprobe.Scalar, Type: "param"}
+	var text string
+	switch {
+	case p.JSON == "null":
+		v.Kind = msprobe.None
+	case p.JSON == "true" || p.JSON == "false":
+		v.Value = msprobe.Number{Kind: msprobe.Bool}
+		if p.JSON == "true" {
+			v.Value.I, v.Value.F = 1, 1
+		}
+	case json.Unmarshal([]byte(p.JSON), &text) == nil:
+		v.Value = msprobe.Number{Kind: msprobe.Text, S: text}
+	default:
+		n, ok := msprobe.ParseNumber([]byte(p.JSON))
+		if !ok {
+			n = msprobe.Number{Kind: msprobe.Text, S: p.JSON} // a list
+		}
+		v.Value = n
+	}
+	return v
+}

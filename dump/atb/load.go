@@ -1,0 +1,344 @@
+package atb
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/dump/stats"
+	"precision/internal/plainfile"
+)
+
+// Op is an operation or kernel of a round.
+type Op struct {
+	// Path is its place in the tree with numbers, 2_Prefill_layer/0_Attention; Names
+	// is the same without them, which is what another run has in common.
+	Path, Names string
+	// Type is its own name, the last of Names. IDs are the numbers.
+	Type string
+	IDs  []int
+	// Parent is the path of what it is part of, empty for a layer.
+	Parent string
+	// Tensors are the inputs in ascending order, then the outputs.
+	Tensors []Tensor
+	// Params are the parameters in the order of their keys.
+	Params []Param
+}
+
+// Tensor is an input or output.
+type Tensor struct {
+	Output bool
+	Slot   int
+	// File is where it was saved, or the alias of where; empty without elements.
+	File string
+	// Line is its line of the table, empty without: see [Tree.Row].
+	Line string
+}
+
+// Param is a parameter: its key, with points where objects nest, and the JSON of its
+// value.
+type Param struct{ Key, JSON string }
+
+// Tree is a round in memory, without elements.
+type Tree struct {
+	Recording
+	// Ops are the operations, each behind its parts.
+	Ops []*Op
+	// Remarks tell what could not be read.
+	Remarks []error
+
+	byID map[string]*Op
+	in   *stats.Reader // of the table
+}
+
+// Row is what the table says of a tensor, nil if it says nothing.
+func (t *Tree) Row(x *Tensor) *stats.Row {
+	if x.Line == "" {
+		return nil
+	}
+	row, err := t.in.Parse(x.Line)
+	if err != nil {
+		return nil // it was read before
+	}
+	return row
+}
+
+// maxRemarks bounds what is told of one round.
+const maxRemarks = 5
+
+// Load reads the table and lists the files of a round. The error is one of reading
+// the table.
+func Load(r Recording) (*Tree, error) {
+	t := &Tree{Recording: r, byID: map[string]*Op{}}
+	if err := t.table(filepath.Join(r.Dir, stats.File)); err != nil {
+		return nil, err
+	}
+	walk(r.Dir, func(path []step, dir string, entries []fs.DirEntry) bool {
+		t.folder(path, dir, entries)
+		return true
+	})
+	slices.SortFunc(t.Ops, func(a, b *Op) int { return cmp.Or(postOrder(a.IDs, b.IDs), cmp.Compare(a.Path, b.Path)) })
+	for _, op := range t.Ops {
+		slices.SortStableFunc(op.Tensors, func(a, b Tensor) int {
+			return cmp.Or(cmp.Compare(rank(a.Output), rank(b.Output)), cmp.Compare(a.Slot, b.Slot))
+		})
+	}
+	return t, nil
+}
+
+func rank(output bool) int {
+	if output {
+		return 1
+	}
+	return 0
+}
+
+// postOrder puts what is part of something ahead of it, and the rest in the order
+// of their numbers.
+func postOrder(a, b []int) int {
+	n := min(len(a), len(b))
+	if c := slices.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(len(b), len(a))
+}
+
+func (t *Tree) remark(err error) {
+	if len(t.Remarks) < maxRemarks {
+		t.Remarks = append(t.Remarks, err)
+	}
+}
+
+// op is the operation of a path, which is made if it is new; nil if its numbers
+// belong to another one.
+func (t *Tree) op(path []step) *Op {
+	id := idOf(path)
+	op := t.byID[id]
+	if op != nil {
+		if op.Names != namesOf(path) {
+			return nil
+		}
+		return op
+	}
+	if len(t.Ops) == maxOps {
+		return nil
+	}
+	last := path[len(path)-1]
+	op = &Op{Names: namesOf(path), Type: last.name}
+	for i, s := range path {
+		op.IDs = append(op.IDs, s.id)
+		if i > 0 {
+			op.Path += "/"
+			op.Parent = op.Path[:len(op.Path)-1]
+		}
+		op.Path += s.String()
+	}
+	t.byID[id] = op
+	t.Ops = append(t.Ops, op)
+	return op
+}
+
+func idOf(path []step) string {
+	var b strings.Builder
+	for i, s := range path {
+		if i > 0 {
+			b.WriteByte('_')
+		}
+		fmt.Fprint(&b, s.id)
+	}
+	return b.String()
+}
+
+func namesOf(path []step) string {
+	var b strings.Builder
+	for i, s := range path {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(s.name)
+	}
+	return b.String()
+}
+
+// tensor is a tensor of an operation, which is made if it is new.
+func (o *Op) tensor(output bool, slot int) *Tensor {
+	for i := range o.Tensors {
+		if x := &o.Tensors[i]; x.Output == output && x.Slot == slot {
+			return x
+		}
+	}
+	o.Tensors = append(o.Tensors, Tensor{Output: output, Slot: slot})
+	return &o.Tensors[len(o.Tensors)-1]
+}
+
+// table reads statistic.csv, if there is one.
+func (t *Tree) table(path string) error {
+	in, f, err := stats.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t.in = in
+	for {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
+			t.remark(bad)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.line(row, path); err != nil {
+			t.remark(err)
+		}
+	}
+}
+
+// line takes a line of the table.
+func (t *Tree) line(row *stats.Row, path string) error {
+	names, ids := strings.Split(row.OpName, "/"), strings.Split(row.OpID, "_")
+	bad := &Error{path, -1, fmt.Sprintf("operation %.80q with the numbers %.40q", row.OpName, row.OpID), "a number for each name"}
+	if len(names) != len(ids) || len(names) > maxDepth {
+		return bad
+	}
+	steps := make([]step, len(names))
+	for i := range names {
+		n, ok := number(ids[i])
+		if !ok || names[i] == "" {
+			return bad
+		}
+		steps[i] = step{n, names[i]}
+	}
+	slot, ok := number(row.Slot)
+	op := t.op(steps)
+	if !ok || op == nil {
+		bad.Expected = "one operation for its numbers"
+		return bad
+	}
+	if len(op.Tensors) == maxTensors {
+		return &Error{path, -1, fmt.Sprintf("more than %d tensors of %s", maxTensors, op.Path), "fewer"}
+	}
+	x := op.tensor(row.Output, slot)
+	if x.Line != "" {
+		return &Error{path, -1, fmt.Sprintf("a second line for %s", x.label(op)), "one"}
+	}
+	x.Line = row.Text
+	return nil
+}
+
+func (x *Tensor) label(op *Op) string {
+	if x.Output {
+		return fmt.Sprintf("%s output %d", op.Path, x.Slot)
+	}
+	return fmt.Sprintf("%s input %d", op.Path, x.Slot)
+}
+
+// maxTensors is more than any operation has.
+const maxTensors = 1 << 12
+
+// folder takes the folder of an operation.
+func (t *Tree) folder(path []step, dir string, entries []fs.DirEntry) {
+	var op *Op
+	made := func() *Op {
+		if op == nil {
+			if op = t.op(path); op == nil {
+				t.remark(&Error{dir, -1, "another operation with the numbers " + idOf(path), "one"})
+			}
+		}
+		return op
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case e.IsDir() && (name == before || name == after):
+			files, err := os.ReadDir(filepath.Join(dir, name))
+			if err != nil {
+				t.remark(err)
+			}
+			for _, f := range files {
+				output, slot, ok := tensorFile(f.Name())
+				if !ok || output != (name == after) || made() == nil || len(op.Tensors) == maxTensors {
+					continue
+				}
+				if x := op.tensor(output, slot); x.File == "" {
+					x.File = filepath.Join(dir, name, f.Name())
+				}
+			}
+		case name == paramFile && made() != nil:
+			params, err := readParams(filepath.Join(dir, name))
+			if err != nil {
+				t.remark(err)
+			}
+			op.Params = params
+		}
+	}
+}
+
+// paramFile holds the parameters of an operation.
+const paramFile = "op_param.json"
+
+// Limits of parameters.
+const (
+	maxParamFile = 1 << 20
+	maxParams    = 1 << 10
+)
+
+// readParams reads a file of parameters.
+func readParams(path string) ([]Param, error) {
+	f, size, err := plainfile.Open(path, "parameters of an operation")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > maxParamFile {
+		return nil, &Error{path, -1, fmt.Sprintf("%d bytes", size), fmt.Sprintf("at most %d", maxParamFile)}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxParamFile))
+	if err != nil {
+		return nil, err
+	}
+	var params []Param
+	if err := flatten(text, "", 0, &params); err != nil {
+		return nil, &Error{path, -1, err.Error(), "an object of JSON"}
+	}
+	return params, nil
+}
+
+// flatten lists the values of an object, those of objects in it under their path.
+func flatten(text json.RawMessage, prefix string, depth int, to *[]Param) error {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	keys := make([]string, 0, len(object))
+	for k := range object {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		value := object[k]
+		if len(value) > 0 && value[0] == '{' && depth < maxDepth {
+			if err := flatten(value, prefix+k+".", depth+1, to); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(*to) == maxParams {
+			return fmt.Errorf("more than %d values", maxParams)
+		}
+		*to = append(*to, Param{prefix + k, string(value)})
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package stats
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+	"precision/internal/plainfile"
+)
+
+// File is the name that ATB and MindSpore give their table.
+const File = "statistic.csv"
+
+// Row is a line: what the table says of one tensor. Texts that the table does not
+// have are empty.
+type Row struct {
+	// OpType and OpName are the operator's, OpID is ATB's path of numbers, 2_0.
+	OpType, OpName, OpID string
+	Task, Stream, Time   string
+	// Output tells outputs from inputs, Slot is the tensor's number among them.
+	Output bool
+	Slot   string
+	// DType is the type as the table has it, Elem what it means if it is Known.
+	DType string
+	Elem  dtype.Type
+	Known bool
+	// Format is the layout on the device, Shape nil where it is not told.
+	Format string
+	Shape  []int64
+	// The statistics; Absent without a column, Null for what was not computed.
+	Max, Min, Mean, Norm, Sum msprobe.Number
+	// Path is where the elements were written when they were recorded.
+	Path string
+	// Text is the line itself: it takes less room than what it says, which
+	// [Reader.Parse] gives again.
+	Text string
+	// Grain is what the last digit of the statistics is worth where they have a
+	// fixed number of decimals, else 0.
+	Grain float64
+}
+
+// A LineError tells of a line that cannot be read. The lines behind it can.
+type LineError struct {
+	File            string
+	Line            int
+	Found, Expected string
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s: line %d: found %s, expected %s", e.File, e.Line, e.Found, e.Expected)
+}
+
+// The columns.
+const (
+	colOpType = iota
+	colOpName
+	colOpID
+	colTask
+	colStream
+	colTime
+	colIO
+	colSlot
+	colDType
+	colFormat
+	colShape
+	colMax
+	colMin
+	colMean
+	colNorm
+	colSum
+	colPath
+	colNaN
+	colNegInf
+	colPosInf
+	columns
+)
+
+// names leads from the heading of a column, without blanks and capitals, to it.
+var names = map[string]int{
+	"optype": colOpType, "opname": colOpName, "opid": colOpID, "taskid": colTask, "streamid": colStream, "timestamp": colTime,
+	"io": colIO, "input/output": colIO, "slot": colSlot, "index": colSlot, "datatype": colDType, "dtype": colDType, "format": colFormat,
+	"shape": colShape, "maxvalue": colMax, "max": colMax, "minvalue": colMin, "min": colMin, "avgvalue": colMean, "meanvalue": colMean,
+	"avg": colMean, "mean": colMean, "l2normvalue": colNorm, "l2norm": colNorm, "norm": colNorm, "md5": colSum, "md5value": colSum,
+	"tensorpath": colPath, "nancount": colNaN, "negativeinfcount": colNegInf, "positiveinfcount": colPosInf,
+}
+
+// Limits of a line. Real ones have some hundred bytes.
+const (
+	maxLine   = 1 << 16
+	maxFields = 256
+)
+
+// Reader reads a table line by line, with one line in memory.
+type Reader struct {
+	in     *bufio.Reader
+	name   string
+	line   int
+	header string
+	at     [columns]int // field of a column, -1 without
+	fields []string
+	types  map[string]elem
+}
+
+type elem struct {
+	typ   dtype.Type
+	known bool
+}
+
+// NewReader reads the headings of a table; name is for messages. It is an error if
+// these are not those of a table of tensors.
+func NewReader(in io.Reader, name string) (*Reader, error) {
+	r := &Reader{in: bufio.NewReaderSize(in, maxLine), name: name, types: map[string]elem{}}
+	text, err := r.text()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = &LineError{name, 1, "an empty file", "the headings of a table of statistics"}
+		}
+		return nil, err
+	}
+	r.header = text
+	for i := range r.at {
+		r.at[i] = -1
+	}
+	for i, f := range r.split(strings.TrimPrefix(text, "\ufeff")) {
+		if c, ok := names[strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(f))]; ok && r.at[c] < 0 {
+			r.at[c] = i
+		}
+	}
+	for _, c := range []int{colIO, colSlot, colDType, colShape} {
+		if r.at[c] < 0 {
+			return nil, &LineError{name, 1, fmt.Sprintf("the headings %.200q", text), "those of inputs and outputs, index, type and shape"}
+		}
+	}
+	return r, nil
+}
+
+// Merged tells a table of many operators from that of one: it names them.
+func (r *Reader) Merged() bool { return r.at[colOpName] >= 0 }
+
+// Tree tells ATB's table: operators have paths of numbers.
+func (r *Reader) Tree() bool { return r.at[colOpID] >= 0 }
+
+// Next is the next line; io.EOF at the end. After a *LineError the reader goes on
+// behind the line.
+func (r *Reader) Next() (*Row, error) {
+	for {
+		text, err := r.text()
+		if err != nil {
+			return nil, err
+		}
+		if text == "" || text == r.header { // writers that share a file repeat the headings
+			continue
+		}
+		return r.Parse(text)
+	}
+}
+
+// text is a line without its end.
+func (r *Reader) text() (string, error) {
+	r.line++
+	b, err := r.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = r.in.ReadSlice('\n')
+		}
+		if err == nil || errors.Is(err, io.EOF) {
+			err = &LineError{r.name, r.line, fmt.Sprintf("more than %d bytes", maxLine), "a line of a table"}
+		}
+		return "", err
+	}
+	if err != nil && (len(b) == 0 || !errors.Is(err, io.EOF)) {
+		return "", err
+	}
+	return strings.TrimRight(string(b), "\r\n"), nil
+}
+
+// split cuts a line at its commas, those in quotes aside. Quotes end with the line.
+func (r *Reader) split(text string) []string {
+	r.fields = r.fields[:0]
+	for len(r.fields) < maxFields {
+		field, rest, more := text, "", false
+		if strings.HasPrefix(text, `"`) {
+			if end := strings.IndexByte(text[1:], '"'); end >= 0 {
+				field, rest = text[1:end+1], text[end+2:]
+				if rest, more = strings.CutPrefix(rest, ","); !more {
+					rest = ""
+				}
+				r.fields = append(r.fields, strings.TrimSpace(field))
+				if !more {
+					break
+				}
+				text = rest
+				continue
+			}
+		}
+		field, rest, more = strings.Cut(text, ",")
+		r.fields = append(r.fields, strings.TrimSpace(field))
+		if !more {
+			break
+		}
+		text = rest
+	}
+	return r.fields
+}
+
+// Parse reads a line that Next gave. Lines of a table that was read to its end, and
+// closed, can be read, too.
+func (r *Reader) Parse(text string) (*Row, error) {
+	fields := r.split(text)
+	bad := func(found, expected string) error { return &LineError{r.name, r.line, found, expected} }
+	need := 0
+	for _, at := range r.at {
+		need = max(need, at+1)
+	}
+	if len(fields) < need {
+		return nil, bad(fmt.Sprintf("%d fields", len(fields)), fmt.Sprintf("at least %d", need))
+	}
+	field := func(c int) string {
+		if r.at[c] < 0 || r.at[c] >= len(fields) {
+			return ""
+		}
+		return fields[r.at[c]]
+	}
+	row := &Row{Text: text, OpType: field(colOpType), OpName: field(colOpName), OpID: field(colOpID), Task: field(colTask), Stream: field(colStream),
+		Time: field(colTime), Slot: field(colSlot), DType: field(colDType), Format: field(colFormat), Path: field(colPath)}
+	if missing(row.Path) {
+		row.Path = ""
+	}
+	switch io := field(colIO); {
+	case strings.EqualFold(io, "output"):
+		row.Output = true
+	case !strings.EqualFold(io, "input"):
+		return nil, bad(fmt.Sprintf("%.40q", io), "input or output")
+	}
+	if !digits(row.Slot) {
+		return nil, bad(fmt.Sprintf("the index %.40q", row.Slot), "a number")
+	}
+	var ok bool
+	if row.Shape, ok = shape(field(colShape)); !ok {
+		return nil, bad(fmt.Sprintf("the shape %.40q", field(colShape)), "numbers, as 2x3 or (2, 3)")
+	}
+	for _, x := range []struct {
+		column int
+		to     *msprobe.Number
+	}{{colMax, &row.Max}, {colMin, &row.Min}, {colMean, &row.Mean}, {colNorm, &row.Norm}} {
+		if r.at[x.column] < 0 {
+			continue
+		}
+		if *x.to, ok = value(field(x.column)); !ok {
+			return nil, bad(fmt.Sprintf("%.40q", field(x.column)), "a number")
+		}
+		if fixed(field(x.column)) {
+			row.Grain = 1e-6
+		}
+	}
+	if s := field(colSum); s != "" && !missing(s) {
+		row.Sum = msprobe.Number{Kind: msprobe.Text, S: s}
+	}
+	e, known := r.types[row.DType]
+	if !known {
+		e.typ, e.known = typeOf(row.DType)
+		if len(r.types) < 1<<10 {
+			r.types[row.DType] = e
+		}
+	}
+	row.Elem, row.Known = e.typ, e.known
+	row.extremes(field(colNaN), field(colNegInf), field(colPosInf))
+	return row, nil
+}
+
+// Open opens a table. The caller closes the file.
+func Open(path string) (*Reader, io.Closer, error) {
+	f, _, err := plainfile.Open(path, "a table of statistics")
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := NewReader(f, path)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return r, f, nil
+}
+
+// Is tells whether a file is a table of statistics, by its headings, and of what
+// sort it is.
+func Is(path string) (merged, tree, ok bool) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false, false, false
+	}
+	r, f, err := Open(path)
+	if err != nil {
+		return false, false, false
+	}
+	defer f.Close()
+	return r.Merged(), r.Tree(), true
+}
