@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"precision/internal/msg"
+	"precision/repl/console"
+	"precision/repl/workspace"
 )
 
 // action is a command with its options. define says which options there are,
@@ -273,33 +275,62 @@ func (s *session) help() string {
 
 // helpFor is the help of one command with its options.
 func (s *session) helpFor(c *command) string {
-	o := newOptions(c.name)
-	c.make(s).define(o)
+	m := s.manual(c)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", s.T("help.usage", c.usage.In(s.Lang)), c.brief.In(s.Lang))
-	names := make([]string, len(o.list))
+	fmt.Fprintf(&b, "%s\n%s\n", s.T("help.usage", m.Usage), m.Brief)
 	wide := 0
-	for i, op := range o.list {
-		names[i] = "-" + op.short
-		if op.long != op.short {
-			names[i] += ", --" + op.long
-		}
-		wide = max(wide, len(names[i]))
+	for _, op := range m.Options {
+		wide = max(wide, len(op.Names))
 	}
-	if len(names) > 0 {
+	if len(m.Options) > 0 {
 		b.WriteString("\n")
 	}
-	for i, op := range o.list {
-		text := op.help.In(s.Lang)
+	for _, op := range m.Options {
+		b.WriteString(s.Screen.Entry(op.Names, wide, op.Text))
+	}
+	if m.More != "" {
+		b.WriteString("\n" + m.More + "\n")
+	}
+	return b.String()
+}
+
+// Manual is what the help of a command says.
+type Manual struct {
+	Usage, Brief, More string
+	Options            []Option
+}
+
+// Option is an option as help shows it: its names, joined by a comma, and what it does.
+type Option struct{ Names, Text string }
+
+// manual reads the entry of a command. Defaults are those of the session.
+func (s *session) manual(c *command) Manual {
+	o := newOptions(c.name)
+	c.make(s).define(o)
+	m := Manual{Usage: c.usage.In(s.Lang), Brief: c.brief.In(s.Lang), More: c.more.In(s.Lang)}
+	for _, op := range o.list {
+		names, text := "-"+op.short, op.help.In(s.Lang)
+		if op.long != op.short {
+			names += ", --" + op.long
+		}
 		if op.value && op.def != "" {
 			text += s.T("help.default", op.def)
 		}
-		b.WriteString(s.Screen.Entry(names[i], wide, text))
+		m.Options = append(m.Options, Option{names, text})
 	}
-	if c.more.En != "" {
-		b.WriteString("\n" + c.more.In(s.Lang) + "\n")
+	return m
+}
+
+// Describe is the manual of a command of the shell in a language ("" is English), with the
+// defaults of the program, whatever the user has set.
+func Describe(name, lang string) (Manual, bool) {
+	c, ok := findCommand(name)
+	if !ok {
+		return Manual{}, false
 	}
-	return b.String()
+	l, _ := msg.ParseLang(lang)
+	s := &session{Console: &console.Console{Lang: l}, set: workspace.Defaults()}
+	return s.manual(c), true
 }
 
 // Info describes a command.

@@ -303,12 +303,23 @@ func TestPages(t *testing.T) {
 	p := newPane(t, 80, 16)
 	p.start()
 	p.keys("ls", "Enter")
-	p.wait("-- 8 more lines")
-	p.keys("Enter")
 	p.wait("-- 7 more lines")
-	p.keys("Up", "Left")
-	p.keys("Down")
+	p.keys("Enter")
 	p.wait("-- 6 more lines")
+	p.keys("Left", "Up", "Down", "Down")
+	p.wait("-- 5 more lines")
+	p.keys("b")
+	p.wait("-- 7 more lines", "TransData")
+	p.keys("/", "softM")
+	p.wait("/softM")
+	p.keys("Enter")
+	p.wait("-- not found: softM")
+	p.keys("x", "/", "softm", "Enter")
+	p.wait("the end", "Softmax")
+	p.keys("N")
+	p.wait("not found")
+	p.keys("x", "g")
+	p.wait("-- 7 more lines")
 	p.keys("Space")
 	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("ls dump", "Enter")
@@ -317,6 +328,20 @@ func TestPages(t *testing.T) {
 	p.last(strings.TrimSpace(console.PromptText))
 	p.keys("exit", "Enter")
 	p.wait("status 0")
+	// $PAGER takes the place of the built-in one; one that is not there does not.
+	for program, shown := range map[string]string{"sed s/^/pager:/": "pager:", "no-such-program": "more lines"} {
+		p.keys("clear; PAGER='"+program+"'; export PAGER", "Enter")
+		p.start()
+		p.keys("ls", "Enter")
+		p.wait(shown)
+		if shown == "more lines" {
+			p.keys("q")
+		}
+		p.last(strings.TrimSpace(console.PromptText))
+		p.keys("exit", "Enter")
+		p.wait("status 0")
+	}
+	p.keys("unset PAGER", "Enter")
 	// Commands that were given with the start of the program run through.
 	exe, err := os.Executable()
 	if err != nil {

@@ -53,7 +53,7 @@ func (e env) suggest(words []string) (found []repl.Info) {
 			found = append(found, repl.Info{Name: name, Brief: brief})
 		}
 	}
-	if len(words) == 0 || words[0] == "help" {
+	if len(words) == 0 || words[0] == "help" || words[0] == "man" && !strings.HasPrefix(word, "-") {
 		for _, c := range commands() {
 			add(c.name, e.language().T("cli."+c.name))
 		}

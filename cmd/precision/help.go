@@ -50,13 +50,19 @@ func printHelp(w io.Writer, lang msg.Lang, command string, set *flag.FlagSet) {
 	}
 	fmt.Fprintln(w)
 	set.VisitAll(func(f *flag.Flag) {
-		value, text := flag.UnquoteUsage(f)
+		value, text := flagText(f, lang)
 		if value != "" {
 			value = " " + value
 		}
-		if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
-			text += lang.T("help.default", f.DefValue)
-		}
 		fmt.Fprintf(w, "  -%s%s\n        %s\n", f.Name, value, text)
 	})
+}
+
+// flagText is what an option takes, "" for nothing, and what it does, with its default.
+func flagText(f *flag.Flag, lang msg.Lang) (value, text string) {
+	value, text = flag.UnquoteUsage(f)
+	if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" {
+		text += lang.T("help.default", f.DefValue)
+	}
+	return value, text
 }

@@ -20,6 +20,7 @@
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
 //	precision completion bash|zsh|fish
+//	precision man [COMMAND] [-out DIR]
 //	precision version
 //	precision help [COMMAND]
 //
@@ -118,6 +119,7 @@ func commands() []command {
 		{"graph", graphCommand},
 		{"atc", atcCommand},
 		{"completion", completionCommand},
+		{"man", manCommand},
 		{"version", versionCommand},
 	}
 }

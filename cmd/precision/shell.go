@@ -26,6 +26,7 @@ func shellFlags(e env, cfg *repl.Config) *flag.FlagSet {
 	text := e.optionText("shell")
 	set.StringVar(&cfg.Commands, "c", "", text("c"))
 	set.StringVar(&cfg.Lang, "lang", cfg.Lang, text("lang"))
+	set.Lookup("lang").DefValue = "" // what stands in front of the command is no default
 	set.StringVar(&cfg.Dir, "data", "", text("data"))
 	set.Usage = func() {}
 	return set
@@ -108,7 +109,14 @@ func shellWord(ctx context.Context, e env, name string, args []string) (code int
 // listShell lists the shell's commands for the help text.
 func listShell(w io.Writer, lang msg.Lang) {
 	fmt.Fprintf(w, "\n%s\n", lang.T("cli.shellcommands"))
-	for _, c := range repl.Commands(lang.String()) {
+	for _, c := range shellOnly(lang.String()) {
 		fmt.Fprintf(w, "  precision %-10s %s\n", c.Name, c.Brief)
 	}
+}
+
+// shellOnly are the commands of the shell that the program has no word of its own for.
+func shellOnly(lang string) []repl.Info {
+	return slices.DeleteFunc(repl.Commands(lang), func(i repl.Info) bool {
+		return slices.ContainsFunc(commands(), func(c command) bool { return c.name == i.Name })
+	})
 }

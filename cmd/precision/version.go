@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -10,7 +12,13 @@ import (
 	"time"
 )
 
-func versionCommand(_ context.Context, e env, _ []string) (int, error) {
+func versionCommand(_ context.Context, e env, args []string) (int, error) {
+	switch {
+	case len(args) == 1 && isHelp(args[0]):
+		return helpOr(e, "version", nil, flag.ErrHelp)
+	case len(args) > 0:
+		return exitUsage, errors.New(e.language().T("cli.unexpected", args[0]))
+	}
 	info, _ := debug.ReadBuildInfo()
 	fmt.Fprintf(e.stdout, "precision %s\n", describeBuild(info))
 	return exitOK, nil

@@ -75,7 +75,6 @@ func (l *lineParser) GetWinSize() *gprompt.WinSize {
 const (
 	keyCtrlC = 3
 	keyCtrlD = 4
-	keyEsc   = 27
 
 	keyIdle = "\x1b[1;2P" // F13, which does nothing
 )
@@ -153,29 +152,6 @@ func keyLen(b []byte) int {
 		n += size
 	}
 	return n
-}
-
-// escapeLen is the length of an escape sequence: ESC [ … final, ESC O letter,
-// ESC and another byte, or ESC alone.
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 1
-	}
-	switch b[1] {
-	case '[':
-		for i := 2; i < len(b); i++ {
-			// ESC [ [ A is F1 on a Linux console.
-			if b[i] >= '@' && b[i] <= '~' && !(i == 2 && b[i] == '[') {
-				return i + 1
-			}
-		}
-		return len(b)
-	case 'O':
-		return min(3, len(b))
-	case keyEsc:
-		return 1
-	}
-	return 2
 }
 
 // watchSize lets the editor know when the size of the terminal changes.

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"precision/internal/man"
+	"precision/internal/msg"
+	"precision/internal/whole"
+	"precision/repl"
+)
+
+// manCommand prints a manual page, or writes all of them. Pages are made of the tables
+// that parse options and print help, so they say what the program does.
+func manCommand(_ context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision man", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	set.Usage = func() {}
+	out := set.String("out", "", e.optionText("man")("out"))
+	words, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "man", set, err)
+	case len(words) > 1 || *out != "" && len(words) > 0:
+		return exitUsage, errors.New(e.language().T("cli.unexpected", words[len(words)-1]))
+	case *out != "":
+		if err := writePages(*out); err != nil {
+			return exitError, err
+		}
+		return exitOK, nil
+	}
+	name := ""
+	if len(words) == 1 {
+		name = words[0]
+	}
+	p, ok := page(name, e.language())
+	if !ok {
+		return exitUsage, errors.New(e.language().T("cli.man.none", name))
+	}
+	if err := p.Write(e.stdout); err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}
+
+// writePages writes the pages of all commands, as folders of manual pages are laid out.
+func writePages(dir string) error {
+	for lang, sub := range map[msg.Lang]string{msg.English: "man1", msg.Chinese: filepath.Join("zh_CN", "man1")} {
+		folder := filepath.Join(dir, sub)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+		for _, name := range append([]string{""}, pageNames()...) {
+			p, _ := page(name, lang)
+			if err := whole.Fill(filepath.Join(folder, p.Name+".1"), 0o644, func(w io.Writer) error { return p.Write(w) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pageNames are the commands with a page of their own, in the order of help.
+func pageNames() []string {
+	var list []string
+	for _, c := range commands() {
+		list = append(list, c.name)
+	}
+	for _, c := range shellOnly("") {
+		list = append(list, c.Name)
+	}
+	return list
+}
+
+// page is the page of a command, or of the program if name is "".
+func page(name string, lang msg.Lang) (man.Page, bool) {
+	if name == "" {
+		return programPage(lang), true
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return commandPage(c, lang.T("cli."+name), lang), true
+		}
+	}
+	m, ok := repl.Describe(name, lang.String())
+	if !ok {
+		return man.Page{}, false
+	}
+	var options []man.Item
+	for _, o := range m.Options {
+		options = append(options, man.Item{Term: o.Names, Text: o.Text})
+	}
+	return assemble(name, m.Brief, []string{"precision " + m.Usage}, m.More, options, lang), true
+}
+
+// commandPage is the page of a sub-command, from what its help would print.
+func commandPage(c command, brief string, lang msg.Lang) man.Page {
+	var options []man.Item
+	e := env{stdout: io.Discard, stderr: io.Discard, lang: lang.String(), describe: func(set *flag.FlagSet) {
+		options = optionItems(set, lang)
+	}}
+	c.run(context.Background(), e, []string{"-h"})
+	more := ""
+	if key := "cli." + c.name + ".more"; lang.Has(key) {
+		more = lang.T(key)
+	}
+	return assemble(c.name, brief, synopsis(lang.T("cli."+c.name+".usage")), more, options, lang)
+}
+
+func optionItems(set *flag.FlagSet, lang msg.Lang) (items []man.Item) {
+	if set == nil {
+		return nil
+	}
+	set.VisitAll(func(f *flag.Flag) {
+		value, text := flagText(f, lang)
+		items = append(items, man.Item{Term: "-" + f.Name, Value: value, Text: text})
+	})
+	return items
+}
+
+// synopsis is a usage text without the word in front of it, line by line.
+func synopsis(usage string) []string {
+	_, usage, _ = strings.Cut(strings.Replace(usage, "：", ": ", 1), ": ")
+	lines := strings.Split(usage, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}
+
+// assemble puts a page of a command together with what all have.
+func assemble(name, brief string, usage []string, more string, options []man.Item, lang msg.Lang) man.Page {
+	return man.Page{Name: "precision-" + name, Brief: brief, Source: "precision", Title: lang.T("man.name"), Sections: []man.Section{
+		{Title: lang.T("man.synopsis"), Lines: usage},
+		{Title: lang.T("man.description"), Text: more},
+		{Title: lang.T("man.options"), Items: options},
+		{Title: lang.T("man.exit"), Items: keyed("man.status.", statuses, lang)},
+		{Title: lang.T("man.also"), Text: lang.T("man.see")},
+	}}
+}
+
+// programPage is the page precision(1).
+func programPage(lang msg.Lang) man.Page {
+	var own, shell []man.Item
+	see := make([]string, 0, 24)
+	for _, c := range commands() {
+		own = append(own, man.Item{Term: c.name, Text: lang.T("cli." + c.name)})
+	}
+	for _, c := range shellOnly(lang.String()) {
+		shell = append(shell, man.Item{Term: c.Name, Text: c.Brief})
+	}
+	for _, name := range pageNames() {
+		see = append(see, "precision-"+name+"(1)")
+	}
+	p := commandPage(command{"shell", shellCommand}, lang.T("cli.intro"), lang)
+	return man.Page{Name: "precision", Brief: strings.TrimRight(lang.T("cli.intro"), ".。"), Source: "precision", Title: lang.T("man.name"), Sections: []man.Section{
+		p.Sections[0],
+		{Title: lang.T("man.commands"), Text: lang.T("cli.foot"), Items: own},
+		{Title: lang.T("man.shell"), Items: shell},
+		p.Sections[2],
+		{Title: lang.T("man.exit"), Items: keyed("man.status.", statuses, lang)},
+		{Title: lang.T("man.environment"), Items: keyed("man.env.", variables, lang)},
+		{Title: lang.T("man.files"), Items: []man.Item{
+			{Term: "precision_data", Text: lang.T("man.file.data")},
+			{Term: "~/.config/precision/precision.toml", Text: lang.T("man.file.settings")},
+		}},
+		{Title: lang.T("man.also"), Text: strings.Join(see, ", ")},
+	}}
+}
+
+// Exit statuses and variables are those of the whole program.
+var (
+	statuses  = []string{"0", "1", "2", "3", "130"}
+	variables = []string{"NO_COLOR", "CLICOLOR_FORCE", "LC_ALL, LC_MESSAGES, LANG", "PAGER", "XDG_CONFIG_HOME",
+		"PRECISION_TOOL_DATA", "PRECISION_TOOL_DUMP, PRECISION_TOOL_OVERFLOW", "PRECISION_TOOL_DEBUG_ID"}
+)
+
+// keyed are items whose texts stand under a prefix and their names.
+func keyed(prefix string, keys []string, lang msg.Lang) (list []man.Item) {
+	for _, k := range keys {
+		list = append(list, man.Item{Term: k, Text: lang.T(prefix + k)})
+	}
+	return list
+}
