@@ -350,3 +350,39 @@ func TestPages(t *testing.T) {
 	p.keys("clear; REPL_TEST_LANG=en REPL_TEST_COMMANDS='ls; ls dump' REPL_TEST_SHELL="+p.config+" "+exe+"; echo ended $?", "Enter")
 	p.wait("\nended 0")
 }
+
+// TestSearchHistory finds lines typed before with Ctrl-R: to run them, to edit them, or
+// not at all.
+func TestSearchHistory(t *testing.T) {
+	p := newPane(t, 80, 24)
+	p.start()
+	for _, line := range []string{"ls -t MaxPool", "ls -t Conv3D", "lang", "ls -n block2"} {
+		p.keys(line, "Enter")
+		p.last(strings.TrimSpace(console.PromptText))
+	}
+	p.keys("clear", "Enter")
+	p.keys("half a line", "C-r")
+	p.wait("(history) :")
+	p.keys("ls -t")
+	p.wait("(history) ls -t: ls -t Conv3D")
+	p.keys("C-r")
+	p.wait("(history) ls -t: ls -t MaxPool")
+	p.keys("C-r")
+	p.wait("(history, no more) ls -t: ls -t MaxPool")
+	p.keys("C-s")
+	p.wait("(history) ls -t: ls -t Conv3D")
+	p.keys("C-g")
+	p.wait(console.PromptText + "half a line")
+	p.keys("C-r", "MaxPx")
+	p.wait("(history, no more) MaxPx")
+	p.keys("BSpace")
+	p.wait("(history) MaxP: ls -t MaxPool")
+	p.keys("Escape")
+	p.wait(console.PromptText + "ls -t MaxPool")
+	p.keys("None", "Enter")
+	p.wait("No operator matches.")
+	p.keys("C-r", "Conv3", "Enter")
+	p.wait(console.PromptText+"ls -t Conv3D", "1 operator")
+	p.keys("exit", "Enter")
+	p.wait("status")
+}

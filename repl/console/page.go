@@ -16,7 +16,7 @@ import (
 // commands follow by themselves, it is printed as a whole.
 func (c *Console) Page(text string) {
 	text = c.Screen.Wrap(text)
-	p := &pager{c: c}
+	p := &pager{c: c, keys: keys{c: c}}
 	if c.Interactive() && !c.Unattended {
 		if w, h, err := term.GetSize(int(c.Stdout.(*os.File).Fd())); err == nil {
 			p.width, p.room = max(w, 1), h-1
@@ -48,7 +48,7 @@ type pager struct {
 	// held: the last page was gone back to or found, and stays until one leaves it.
 	held   bool
 	sought string
-	typed  string // keys that came with the last one
+	keys   keys
 }
 
 // rows is how many rows of the screen lines take: a name that cannot be folded takes
@@ -185,24 +185,8 @@ func plainText(line string) string {
 // ask shows a line at the bottom and waits for a key.
 func (p *pager) ask(text string) string {
 	p.c.PrintWhole(p.c.fit(text))
-	key := p.key()
+	key := p.keys.next()
 	p.c.PrintWhole("\r\x1b[K")
-	return key
-}
-
-// key is the next key, "" if there is no terminal to read it from.
-func (p *pager) key() (key string) {
-	if p.typed == "" {
-		p.typed = p.c.readKeys()
-	}
-	if p.typed == "" {
-		return ""
-	}
-	_, n := utf8.DecodeRuneInString(p.typed)
-	if p.typed[0] == keyEsc {
-		n = escapeLen([]byte(p.typed))
-	}
-	key, p.typed = p.typed[:n], p.typed[n:]
 	return key
 }
 
@@ -211,7 +195,7 @@ func (p *pager) read(mark string) (text string) {
 	defer p.c.PrintWhole("\r\x1b[K")
 	for {
 		p.c.PrintWhole("\r\x1b[K" + p.c.fit(mark+text))
-		switch key := p.key(); {
+		switch key := p.keys.next(); {
 		case key == "\r" || key == "\n":
 			return text
 		case key == "" || key == "\x03" || key == "\x04" || key[0] == keyEsc:
@@ -231,21 +215,4 @@ func (c *Console) fit(line string) string {
 		return line
 	}
 	return c.Screen.style.NewStyle().MaxWidth(c.Screen.Width - 1).Render(line)
-}
-
-// readKeys reads what is typed without waiting for Enter, "" if that cannot be done:
-// one key mostly, of which special ones are several bytes.
-func (c *Console) readKeys() string {
-	in := c.Stdin.(*os.File)
-	old, err := term.MakeRaw(int(in.Fd()))
-	if err != nil {
-		return ""
-	}
-	defer term.Restore(int(in.Fd()), old)
-	var key [256]byte
-	n, err := in.Read(key[:])
-	if err != nil {
-		return ""
-	}
-	return string(key[:n])
 }

@@ -75,6 +75,7 @@ func (l *lineParser) GetWinSize() *gprompt.WinSize {
 const (
 	keyCtrlC = 3
 	keyCtrlD = 4
+	keyCtrlR = 18
 
 	keyIdle = "\x1b[1;2P" // F13, which does nothing
 )
@@ -123,6 +124,12 @@ func (l *lineParser) Read() ([]byte, error) {
 	}
 	key := l.keys[:n:n]
 	l.keys = l.keys[n:]
+	if key[0] == keyCtrlR {
+		l.paused.Store(true)
+		l.last.Store(0)
+		l.p.searching.Store(true)
+		return []byte(keyIdle), nil
+	}
 	// Ctrl-C leaves from an empty line, and drops one that is not.
 	if key[0] == keyCtrlC && !l.p.typed.Load() {
 		l.p.leave.Store(true)
@@ -133,6 +140,16 @@ func (l *lineParser) Read() ([]byte, error) {
 	}
 	return key, nil
 }
+
+// take hands out the keys that were read and not used, give puts some in front of those
+// that come. Both are for the time when the editor has returned.
+func (l *lineParser) take() string {
+	typed := string(l.keys)
+	l.keys = nil
+	return typed
+}
+
+func (l *lineParser) give(typed string) { l.keys = append([]byte(typed), l.keys...) }
 
 // keyLen is the number of bytes of the first key: a control character, an
 // escape sequence, or text up to the next of these. 0 is half a character.

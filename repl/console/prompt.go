@@ -37,6 +37,8 @@ type prompt struct {
 	typed atomic.Bool
 	// resized makes it return to take up the new size of the terminal.
 	resized atomic.Bool
+	// searching makes it return to look for a line in the history.
+	searching atomic.Bool
 	// cursor is where the cursor stands: columns of the prompt and of the text in
 	// front of it.
 	cursor atomic.Int64
@@ -44,6 +46,9 @@ type prompt struct {
 	signal atomic.Int32
 	worst  int
 }
+
+// away reports whether the line editor is to return and go on with the same line later.
+func (p *prompt) away() bool { return p.resized.Load() || p.searching.Load() }
 
 // restore puts the terminal into the state it had at the start.
 func (p *prompt) restore() {
@@ -166,7 +171,7 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 		gprompt.OptionCompletionWordSeparator(" "),
 		gprompt.OptionWriter(&lineWriter{gprompt.NewStdoutWriter(), p}),
 		gprompt.OptionMaxSuggestion(8),
-		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return p.leave.Load() || p.resized.Load() }),
+		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return p.leave.Load() || p.away() }),
 	}
 	if os.Getenv("NO_COLOR") != "" {
 		options = append(options, plainColours()...)
@@ -186,7 +191,7 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 	}
 	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
 		p.typed.Store(d.Text != "")
-		if !p.resized.Load() { // else the editor only resets its list
+		if !p.away() { // else the editor only resets its list
 			p.cursor.Store(int64(lipgloss.Width(PromptText + d.TextBeforeCursor())))
 		}
 		return h.Complete(d.TextBeforeCursor())
@@ -202,11 +207,11 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 		case p.resized.Swap(false):
 			// The editor goes on with the same line, which the terminal has wrapped
 			// anew.
-			c.Print("\r")
-			if up := p.cursor.Load() / int64(parser.GetWinSize().Col); up > 0 {
-				c.Print(fmt.Sprintf("\x1b[%dA", up))
-			}
-			c.Print("\x1b[J")
+			c.wipe(p, parser)
+		case p.searching.Swap(false):
+			c.wipe(p, parser)
+			k := &keys{c: c, typed: parser.take()}
+			parser.give(c.searchHistory(lines.lines, k) + k.typed)
 		case !parser.entered(): // Ctrl-D
 			c.Quit = true
 			return true
@@ -219,16 +224,25 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 	}
 }
 
+// wipe takes the line of the editor off the screen.
+func (c *Console) wipe(p *prompt, parser *lineParser) {
+	c.PrintWhole("\r")
+	if up := p.cursor.Load() / int64(parser.GetWinSize().Col); up > 0 {
+		c.PrintWhole(fmt.Sprintf("\x1b[%dA", up))
+	}
+	c.PrintWhole("\x1b[J")
+}
+
 // lineWriter is what the line editor writes to. When the size of the terminal
-// has changed the editor does not know where it is; what it writes then, to
-// finish the line, is dropped.
+// has changed the editor does not know where it is, and when the history is searched the
+// line is wiped; what the editor writes then, to finish the line, is dropped.
 type lineWriter struct {
 	gprompt.ConsoleWriter
 	p *prompt
 }
 
 func (w *lineWriter) Flush() error {
-	if w.p.resized.Load() {
+	if w.p.away() {
 		w.ConsoleWriter = gprompt.NewStdoutWriter() // whose buffer is empty
 		return nil
 	}
