@@ -11,6 +11,8 @@ var kullbackLeiblerDivergence = definition{
 		switch {
 		case r.sums.disagree > 0:
 			return Value{}
+		case r.narrow != nil:
+			return numberValue(r.close.divergence())
 		case r.kl.p == 0: // no second pass
 			return numberValue(0)
 		}

@@ -9,14 +9,19 @@ type exactRun struct {
 	sums   exactSums
 	kx, ky klScale
 	kl     klSums
+	wide   bool         // elements are not float32
+	narrow *narrowScale // unless the second pass needs float64
+	close  narrowSums   // of such a pass
 	seen   seen
 	within Tolerance
 }
 
 type exactPartial struct {
-	n    int
-	sums exactSums
-	kl   klSums
+	n     int
+	wide  bool
+	sums  exactSums
+	kl    klSums
+	close narrowSums
 }
 
 // exactSums are the sums over any stretch of the tensors that need no look
@@ -67,12 +72,16 @@ func (s *exactSums) add(t *exactSums, start int64) {
 }
 
 func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
+	if r.pass > 0 && r.narrow != nil {
+		r.reduceNarrow(p, x, y)
+		return
+	}
 	if r.pass > 0 {
 		reduceKL(r, p, x, y, sumKL32)
 		return
 	}
 	var t tileSums
-	p.n = len(x)
+	p.n, p.wide = len(x), false
 	sumTile32(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) {
 		sumCarefully(&p.sums, x, y, r.within)
@@ -87,7 +96,7 @@ func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 		return
 	}
 	var t tileSums
-	p.n = len(x)
+	p.n, p.wide = len(x), true
 	sumTile64(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
 		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) || !finite(t.rel) {
@@ -168,49 +177,84 @@ func reduceKL[T float32 | float64](r *exactRun, p *exactPartial, x, y []T, sum f
 		sum(&p.kl, &r.kx, &r.ky, x, y)
 		return
 	}
-	// Elements that are not finite are left out: the others close ranks.
-	var a, b [256]T
 	p.kl = klSums{}
-	k := 0
-	flush := func() {
+	closeRanks(x, y, func(x, y []T) {
 		var t klSums
-		sum(&t, &r.kx, &r.ky, a[:k], b[:k])
+		sum(&t, &r.kx, &r.ky, x, y)
 		p.kl.add(t)
-		k = 0
+	})
+}
+
+func (r *exactRun) reduceNarrow(p *exactPartial, x, y []float32) {
+	p.n = len(x)
+	if r.sums.agree == 0 {
+		sumNarrow(&p.close, r.narrow, x, y)
+		return
 	}
+	p.close = narrowSums{}
+	closeRanks(x, y, func(x, y []float32) {
+		var t narrowSums
+		sumNarrow(&t, r.narrow, x, y)
+		p.close.add(t)
+	})
+}
+
+// closeRanks hands on the elements that are finite on both sides, some at a time.
+func closeRanks[T float32 | float64](x, y []T, sum func(x, y []T)) {
+	var a, b [256]T
+	k := 0
 	for i, v := range x {
 		if !finite(v) || !finite(y[i]) {
 			continue
 		}
 		a[k], b[k] = v, y[i]
 		if k++; k == len(a) {
-			flush()
+			sum(a[:k], b[:k])
+			k = 0
 		}
 	}
-	flush()
+	sum(a[:k], b[:k])
 }
 
 func (r *exactRun) fold(p *exactPartial) {
-	if r.pass > 0 {
+	switch {
+	case r.pass > 0 && r.narrow != nil:
+		r.close.add(p.close)
+	case r.pass > 0:
 		r.kl.add(p.kl)
-		return
+	default:
+		if r.n == 0 {
+			r.sums = newExactSums()
+		}
+		r.sums.add(&p.sums, r.n)
+		r.seen.note(r.sums.maxAbs)
+		r.n += int64(p.n)
+		r.wide = r.wide || p.wide
 	}
-	if r.n == 0 {
-		r.sums = newExactSums()
-	}
-	r.sums.add(&p.sums, r.n)
-	r.seen.note(r.sums.maxAbs)
-	r.n += int64(p.n)
 }
 
 // next asks for a second pass if there is a divergence to compute. There is
-// none between equal tensors, nor between constant ones.
+// none between equal tensors, nor between constant ones. A large divergence takes a third
+// pass, as that in float32 lanes is not good enough for it.
 func (r *exactRun) next(run *Run) bool {
 	r.pass++
 	s := &r.sums
-	if r.pass > 1 || run.needs&sumsOfShares == 0 || s.n == 0 || s.disagree > 0 || s.maxAbs == 0 {
+	switch {
+	case run.needs&sumsOfShares == 0 || s.n == 0 || s.disagree > 0 || s.maxAbs == 0:
 		return false
+	case r.pass > 1:
+		again := r.narrow != nil && !(r.close.divergence() < wideFrom)
+		if again {
+			r.narrow = nil
+		}
+		return again
 	}
 	r.kx, r.ky = newKLScale(s.loX, s.hiX), newKLScale(s.loY, s.hiY)
-	return r.kx.inverse != 0 || r.ky.inverse != 0
+	if r.kx.inverse == 0 && r.ky.inverse == 0 {
+		return false
+	}
+	if k, ok := newNarrowScale(s, &r.kx, &r.ky); ok && !r.wide {
+		r.narrow = &k
+	}
+	return true
 }

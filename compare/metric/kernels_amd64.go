@@ -108,6 +108,11 @@ func firstApart64AVX2(x *float64, y *float64, n int, by float64) int
 //go:noescape
 func outside64AVX2(x *float64, y *float64, n int, abs float64, rel float64) int
 
+// sumNarrowAVX512 is sumNarrowGo for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumNarrowAVX512(out *[3][8]float64, k *[6][16]float32, x *float32, y *float32, n int)
+
 // refFirstAVX512 is refFirst over leaves of groups of 8 elements.
 //
 //go:noescape
@@ -122,6 +127,11 @@ func refSecondAVX512(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]f
 //
 //go:noescape
 func refThirdAVX512(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]float32, x *float32, y *float32, groups *[128]uint8, leaves int)
+
+// sumNarrowAVX2 is sumNarrowGo for n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumNarrowAVX2(out *[3][8]float64, k *[6][16]float32, x *float32, y *float32, n int)
 
 // refFirstAVX2 is refFirst over leaves of groups of 8 elements.
 //

@@ -2078,6 +2078,181 @@ loop:
 	VZEROUPPER
 	RET
 
+// func sumNarrowAVX512(out *[3][8]float64, k *[6][16]float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·sumNarrowAVX512(SB), NOSPLIT, $0-40
+	MOVQ    out+0(FP), AX
+	MOVQ    k+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    y+24(FP), BX
+	MOVQ    n+32(FP), SI
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS 256(CX), Z4
+	VMOVUPS 320(CX), Z5
+	SHRQ    $0x04, SI
+
+block:
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	VPXORQ  Z8, Z8, Z8
+	MOVQ    $0x00000008, CX
+	CMPQ    SI, CX
+	CMOVQLT SI, CX
+	SUBQ    CX, SI
+
+row:
+	PREFETCHT0    4096(DX)
+	PREFETCHT0    4096(BX)
+	VMOVUPS       (DX), Z9
+	VMOVUPS       (BX), Z10
+	VSUBPS        Z0, Z9, Z9
+	VSUBPS        Z3, Z10, Z10
+	VMULPS        Z1, Z9, Z9
+	VMULPS        Z4, Z10, Z10
+	VMAXPS        Z2, Z9, Z9
+	VMAXPS        Z5, Z10, Z10
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z10, Z8, Z8
+	VPADDD        d_00400000<>+0(SB), Z9, Z11
+	VPSUBD        Z10, Z11, Z11
+	VPANDD        d_ff800000<>+0(SB), Z11, Z11
+	VPADDD        Z11, Z10, Z12
+	VSUBPS        Z12, Z9, Z13
+	VADDPS        Z12, Z9, Z14
+	VDIVPS        Z14, Z13, Z14
+	VMULPS        Z14, Z14, Z15
+	VMOVUPS       d_3e1979a1<>+0(SB), Z16
+	VFMADD213PS   d_3e4cb07b<>+0(SB), Z15, Z16
+	VFMADD213PS   d_3eaaaab3<>+0(SB), Z15, Z16
+	VSUBPS        Z12, Z10, Z10
+	VADDPS        Z9, Z9, Z12
+	VMULPS        Z12, Z15, Z15
+	VFMADD213PS   Z13, Z15, Z16
+	VCVTDQ2PS     Z11, Z11
+	VMULPS        d_33b17218<>+0(SB), Z11, Z11
+	VFMADD231PS   Z11, Z9, Z10
+	VFMADD213PS   Z10, Z14, Z16
+	VADDPS        Z16, Z6, Z6
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	DECQ          CX
+	JNZ           row
+	VCVTPS2PD     Y6, Z9
+	VADDPD        (AX), Z9, Z9
+	VEXTRACTF32X8 $0x01, Z6, Y10
+	VCVTPS2PD     Y10, Z10
+	VADDPD        Z10, Z9, Z9
+	VMOVUPD       Z9, (AX)
+	VCVTPS2PD     Y7, Z9
+	VADDPD        64(AX), Z9, Z9
+	VEXTRACTF32X8 $0x01, Z7, Y10
+	VCVTPS2PD     Y10, Z10
+	VADDPD        Z10, Z9, Z9
+	VMOVUPD       Z9, 64(AX)
+	VCVTPS2PD     Y8, Z9
+	VADDPD        128(AX), Z9, Z9
+	VEXTRACTF32X8 $0x01, Z8, Y10
+	VCVTPS2PD     Y10, Z10
+	VADDPD        Z10, Z9, Z9
+	VMOVUPD       Z9, 128(AX)
+	TESTQ         SI, SI
+	JNZ           block
+	VZEROUPPER
+	RET
+
+DATA d_00400000<>+0(SB)/4, $0x00400000
+DATA d_00400000<>+4(SB)/4, $0x00400000
+DATA d_00400000<>+8(SB)/4, $0x00400000
+DATA d_00400000<>+12(SB)/4, $0x00400000
+DATA d_00400000<>+16(SB)/4, $0x00400000
+DATA d_00400000<>+20(SB)/4, $0x00400000
+DATA d_00400000<>+24(SB)/4, $0x00400000
+DATA d_00400000<>+28(SB)/4, $0x00400000
+DATA d_00400000<>+32(SB)/4, $0x00400000
+DATA d_00400000<>+36(SB)/4, $0x00400000
+DATA d_00400000<>+40(SB)/4, $0x00400000
+DATA d_00400000<>+44(SB)/4, $0x00400000
+DATA d_00400000<>+48(SB)/4, $0x00400000
+DATA d_00400000<>+52(SB)/4, $0x00400000
+DATA d_00400000<>+56(SB)/4, $0x00400000
+DATA d_00400000<>+60(SB)/4, $0x00400000
+GLOBL d_00400000<>(SB), RODATA|NOPTR, $64
+
+DATA d_3e1979a1<>+0(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+4(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+8(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+12(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+16(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+20(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+24(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+28(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+32(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+36(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+40(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+44(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+48(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+52(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+56(SB)/4, $0x3e1979a1
+DATA d_3e1979a1<>+60(SB)/4, $0x3e1979a1
+GLOBL d_3e1979a1<>(SB), RODATA|NOPTR, $64
+
+DATA d_3e4cb07b<>+0(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+4(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+8(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+12(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+16(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+20(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+24(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+28(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+32(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+36(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+40(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+44(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+48(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+52(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+56(SB)/4, $0x3e4cb07b
+DATA d_3e4cb07b<>+60(SB)/4, $0x3e4cb07b
+GLOBL d_3e4cb07b<>(SB), RODATA|NOPTR, $64
+
+DATA d_3eaaaab3<>+0(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+4(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+8(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+12(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+16(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+20(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+24(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+28(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+32(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+36(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+40(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+44(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+48(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+52(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+56(SB)/4, $0x3eaaaab3
+DATA d_3eaaaab3<>+60(SB)/4, $0x3eaaaab3
+GLOBL d_3eaaaab3<>(SB), RODATA|NOPTR, $64
+
+DATA d_33b17218<>+0(SB)/4, $0x33b17218
+DATA d_33b17218<>+4(SB)/4, $0x33b17218
+DATA d_33b17218<>+8(SB)/4, $0x33b17218
+DATA d_33b17218<>+12(SB)/4, $0x33b17218
+DATA d_33b17218<>+16(SB)/4, $0x33b17218
+DATA d_33b17218<>+20(SB)/4, $0x33b17218
+DATA d_33b17218<>+24(SB)/4, $0x33b17218
+DATA d_33b17218<>+28(SB)/4, $0x33b17218
+DATA d_33b17218<>+32(SB)/4, $0x33b17218
+DATA d_33b17218<>+36(SB)/4, $0x33b17218
+DATA d_33b17218<>+40(SB)/4, $0x33b17218
+DATA d_33b17218<>+44(SB)/4, $0x33b17218
+DATA d_33b17218<>+48(SB)/4, $0x33b17218
+DATA d_33b17218<>+52(SB)/4, $0x33b17218
+DATA d_33b17218<>+56(SB)/4, $0x33b17218
+DATA d_33b17218<>+60(SB)/4, $0x33b17218
+GLOBL d_33b17218<>(SB), RODATA|NOPTR, $64
+
 // func refFirstAVX512(rows *[128][8]float32, doubles *[128][2]float64, ext *[6][8]float32, x *float32, y *float32, groups *[128]uint8, leaves int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·refFirstAVX512(SB), NOSPLIT, $0-56
@@ -2755,6 +2930,148 @@ DATA d_3f318000<>+52(SB)/4, $0x3f318000
 DATA d_3f318000<>+56(SB)/4, $0x3f318000
 DATA d_3f318000<>+60(SB)/4, $0x3f318000
 GLOBL d_3f318000<>(SB), RODATA|NOPTR, $64
+
+// func sumNarrowAVX2(out *[3][8]float64, k *[6][16]float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sumNarrowAVX2(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ k+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ n+32(FP), SI
+	SHRQ $0x04, SI
+
+block:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	MOVQ    $0x00000008, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	SUBQ    DI, SI
+
+row:
+	PREFETCHT0   4096(DX)
+	PREFETCHT0   4096(BX)
+	VMOVUPS      (DX), Y6
+	VMOVUPS      (BX), Y7
+	VSUBPS       (CX), Y6, Y6
+	VSUBPS       192(CX), Y7, Y7
+	VMULPS       64(CX), Y6, Y6
+	VMULPS       256(CX), Y7, Y7
+	VMAXPS       128(CX), Y6, Y6
+	VMAXPS       320(CX), Y7, Y7
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y4, Y4
+	VPADDD       d_00400000<>+0(SB), Y6, Y8
+	VPSUBD       Y7, Y8, Y8
+	VPAND        d_ff800000<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y7, Y9
+	VSUBPS       Y9, Y6, Y10
+	VADDPS       Y9, Y6, Y11
+	VDIVPS       Y11, Y10, Y11
+	VMULPS       Y11, Y11, Y12
+	VMOVUPS      d_3e1979a1<>+0(SB), Y13
+	VFMADD213PS  d_3e4cb07b<>+0(SB), Y12, Y13
+	VFMADD213PS  d_3eaaaab3<>+0(SB), Y12, Y13
+	VSUBPS       Y9, Y7, Y7
+	VADDPS       Y6, Y6, Y9
+	VMULPS       Y9, Y12, Y12
+	VFMADD213PS  Y10, Y12, Y13
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       d_33b17218<>+0(SB), Y8, Y8
+	VFMADD231PS  Y8, Y6, Y7
+	VFMADD213PS  Y7, Y11, Y13
+	VADDPS       Y13, Y0, Y0
+	VMOVUPS      32(DX), Y6
+	VMOVUPS      32(BX), Y7
+	VSUBPS       (CX), Y6, Y6
+	VSUBPS       192(CX), Y7, Y7
+	VMULPS       64(CX), Y6, Y6
+	VMULPS       256(CX), Y7, Y7
+	VMAXPS       128(CX), Y6, Y6
+	VMAXPS       320(CX), Y7, Y7
+	VADDPS       Y6, Y3, Y3
+	VADDPS       Y7, Y5, Y5
+	VPADDD       d_00400000<>+0(SB), Y6, Y8
+	VPSUBD       Y7, Y8, Y8
+	VPAND        d_ff800000<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y7, Y9
+	VSUBPS       Y9, Y6, Y10
+	VADDPS       Y9, Y6, Y11
+	VDIVPS       Y11, Y10, Y11
+	VMULPS       Y11, Y11, Y12
+	VMOVUPS      d_3e1979a1<>+0(SB), Y13
+	VFMADD213PS  d_3e4cb07b<>+0(SB), Y12, Y13
+	VFMADD213PS  d_3eaaaab3<>+0(SB), Y12, Y13
+	VSUBPS       Y9, Y7, Y7
+	VADDPS       Y6, Y6, Y9
+	VMULPS       Y9, Y12, Y12
+	VFMADD213PS  Y10, Y12, Y13
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       d_33b17218<>+0(SB), Y8, Y8
+	VFMADD231PS  Y8, Y6, Y7
+	VFMADD213PS  Y7, Y11, Y13
+	VADDPS       Y13, Y1, Y1
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         DI
+	JNZ          row
+	VMOVUPD      (AX), Y6
+	VEXTRACTF128 $0x00, Y0, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y7, Y6, Y6
+	VEXTRACTF128 $0x00, Y1, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y7, Y6, Y6
+	VMOVUPD      Y6, (AX)
+	VMOVUPD      32(AX), Y6
+	VEXTRACTF128 $0x01, Y0, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y0, Y6, Y6
+	VEXTRACTF128 $0x01, Y1, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y0, Y6, Y6
+	VMOVUPD      Y6, 32(AX)
+	VMOVUPD      64(AX), Y0
+	VEXTRACTF128 $0x00, Y2, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x00, Y3, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 64(AX)
+	VMOVUPD      96(AX), Y0
+	VEXTRACTF128 $0x01, Y2, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 96(AX)
+	VMOVUPD      128(AX), Y0
+	VEXTRACTF128 $0x00, Y4, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x00, Y5, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 128(AX)
+	VMOVUPD      160(AX), Y0
+	VEXTRACTF128 $0x01, Y4, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y5, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 160(AX)
+	TESTQ        SI, SI
+	JNZ          block
+	VZEROUPPER
+	RET
 
 // func refFirstAVX2(rows *[128][8]float32, doubles *[128][2]float64, ext *[6][8]float32, x *float32, y *float32, groups *[128]uint8, leaves int)
 // Requires: AVX, MMX+

@@ -784,6 +784,256 @@ loop:
 	MOVD R3, ret+40(FP)
 	RET
 
+TEXT ·sumNarrowNEON(SB), NOSPLIT, $0-40
+	MOVD out+0(FP), R0
+	MOVD k+8(FP), R1
+	MOVD x+16(FP), R2
+	MOVD y+24(FP), R3
+	MOVD n+32(FP), R4
+	FMOVQ 0(R1), F0
+	FMOVQ 64(R1), F1
+	FMOVQ 192(R1), F2
+	FMOVQ 256(R1), F3
+	MOVD $0x400000, R5
+	VDUP R5, V4.S4
+	MOVD $0xff800000, R5
+	VDUP R5, V5.S4
+	MOVD $0x33b17218, R5
+	VDUP R5, V6.S4
+	MOVD $0x3eaaaab3, R5
+	VDUP R5, V7.S4
+	MOVD $0x3e4cb07b, R5
+	VDUP R5, V8.S4
+	MOVD $0x3e1979a1, R5
+	VDUP R5, V9.S4
+	LSR $4, R4
+block:
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
+	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	MOVD $8, R6
+	CMP R6, R4
+	CSEL LT, R4, R6, R6
+	SUB R6, R4
+row:
+	FMOVQ.P 16(R2), F22
+	FMOVQ.P 16(R3), F23
+	WORD $0x4ea0d6d6 // fsub v22.4s, v22.4s, v0.4s
+	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
+	WORD $0x6e21ded6 // fmul v22.4s, v22.4s, v1.4s
+	WORD $0x6e23def7 // fmul v23.4s, v23.4s, v3.4s
+	FMOVQ 128(R1), F24
+	FMOVQ 320(R1), F25
+	WORD $0x4e38f6d6 // fmax v22.4s, v22.4s, v24.4s
+	WORD $0x4e39f6f7 // fmax v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
+	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
+	WORD $0x4ea486d8 // add v24.4s, v22.4s, v4.4s
+	WORD $0x6eb78718 // sub v24.4s, v24.4s, v23.4s
+	WORD $0x4e251f18 // and v24.16b, v24.16b, v5.16b
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x4eb9d6da // fsub v26.4s, v22.4s, v25.4s
+	WORD $0x4e39d6db // fadd v27.4s, v22.4s, v25.4s
+	WORD $0x6e3bff5b // fdiv v27.4s, v26.4s, v27.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d6d9 // fadd v25.4s, v22.4s, v22.4s
+	WORD $0x6e3bdf7c // fmul v28.4s, v27.4s, v27.4s
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e3ccd3d // fmla v29.4s, v9.4s, v28.4s
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x4e3ccfbe // fmla v30.4s, v29.4s, v28.4s
+	WORD $0x6e39df9c // fmul v28.4s, v28.4s, v25.4s
+	WORD $0x4e3ccfda // fmla v26.4s, v30.4s, v28.4s
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x6e26df18 // fmul v24.4s, v24.4s, v6.4s
+	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
+	WORD $0x4e3bcf57 // fmla v23.4s, v26.4s, v27.4s
+	WORD $0x4e37d54a // fadd v10.4s, v10.4s, v23.4s
+	FMOVQ.P 16(R2), F22
+	FMOVQ.P 16(R3), F23
+	WORD $0x4ea0d6d6 // fsub v22.4s, v22.4s, v0.4s
+	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
+	WORD $0x6e21ded6 // fmul v22.4s, v22.4s, v1.4s
+	WORD $0x6e23def7 // fmul v23.4s, v23.4s, v3.4s
+	FMOVQ 128(R1), F24
+	FMOVQ 320(R1), F25
+	WORD $0x4e38f6d6 // fmax v22.4s, v22.4s, v24.4s
+	WORD $0x4e39f6f7 // fmax v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d5ef // fadd v15.4s, v15.4s, v22.4s
+	WORD $0x4e37d673 // fadd v19.4s, v19.4s, v23.4s
+	WORD $0x4ea486d8 // add v24.4s, v22.4s, v4.4s
+	WORD $0x6eb78718 // sub v24.4s, v24.4s, v23.4s
+	WORD $0x4e251f18 // and v24.16b, v24.16b, v5.16b
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x4eb9d6da // fsub v26.4s, v22.4s, v25.4s
+	WORD $0x4e39d6db // fadd v27.4s, v22.4s, v25.4s
+	WORD $0x6e3bff5b // fdiv v27.4s, v26.4s, v27.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d6d9 // fadd v25.4s, v22.4s, v22.4s
+	WORD $0x6e3bdf7c // fmul v28.4s, v27.4s, v27.4s
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e3ccd3d // fmla v29.4s, v9.4s, v28.4s
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x4e3ccfbe // fmla v30.4s, v29.4s, v28.4s
+	WORD $0x6e39df9c // fmul v28.4s, v28.4s, v25.4s
+	WORD $0x4e3ccfda // fmla v26.4s, v30.4s, v28.4s
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x6e26df18 // fmul v24.4s, v24.4s, v6.4s
+	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
+	WORD $0x4e3bcf57 // fmla v23.4s, v26.4s, v27.4s
+	WORD $0x4e37d56b // fadd v11.4s, v11.4s, v23.4s
+	FMOVQ.P 16(R2), F22
+	FMOVQ.P 16(R3), F23
+	WORD $0x4ea0d6d6 // fsub v22.4s, v22.4s, v0.4s
+	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
+	WORD $0x6e21ded6 // fmul v22.4s, v22.4s, v1.4s
+	WORD $0x6e23def7 // fmul v23.4s, v23.4s, v3.4s
+	FMOVQ 128(R1), F24
+	FMOVQ 320(R1), F25
+	WORD $0x4e38f6d6 // fmax v22.4s, v22.4s, v24.4s
+	WORD $0x4e39f6f7 // fmax v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d610 // fadd v16.4s, v16.4s, v22.4s
+	WORD $0x4e37d694 // fadd v20.4s, v20.4s, v23.4s
+	WORD $0x4ea486d8 // add v24.4s, v22.4s, v4.4s
+	WORD $0x6eb78718 // sub v24.4s, v24.4s, v23.4s
+	WORD $0x4e251f18 // and v24.16b, v24.16b, v5.16b
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x4eb9d6da // fsub v26.4s, v22.4s, v25.4s
+	WORD $0x4e39d6db // fadd v27.4s, v22.4s, v25.4s
+	WORD $0x6e3bff5b // fdiv v27.4s, v26.4s, v27.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d6d9 // fadd v25.4s, v22.4s, v22.4s
+	WORD $0x6e3bdf7c // fmul v28.4s, v27.4s, v27.4s
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e3ccd3d // fmla v29.4s, v9.4s, v28.4s
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x4e3ccfbe // fmla v30.4s, v29.4s, v28.4s
+	WORD $0x6e39df9c // fmul v28.4s, v28.4s, v25.4s
+	WORD $0x4e3ccfda // fmla v26.4s, v30.4s, v28.4s
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x6e26df18 // fmul v24.4s, v24.4s, v6.4s
+	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
+	WORD $0x4e3bcf57 // fmla v23.4s, v26.4s, v27.4s
+	WORD $0x4e37d58c // fadd v12.4s, v12.4s, v23.4s
+	FMOVQ.P 16(R2), F22
+	FMOVQ.P 16(R3), F23
+	WORD $0x4ea0d6d6 // fsub v22.4s, v22.4s, v0.4s
+	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
+	WORD $0x6e21ded6 // fmul v22.4s, v22.4s, v1.4s
+	WORD $0x6e23def7 // fmul v23.4s, v23.4s, v3.4s
+	FMOVQ 128(R1), F24
+	FMOVQ 320(R1), F25
+	WORD $0x4e38f6d6 // fmax v22.4s, v22.4s, v24.4s
+	WORD $0x4e39f6f7 // fmax v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d631 // fadd v17.4s, v17.4s, v22.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4ea486d8 // add v24.4s, v22.4s, v4.4s
+	WORD $0x6eb78718 // sub v24.4s, v24.4s, v23.4s
+	WORD $0x4e251f18 // and v24.16b, v24.16b, v5.16b
+	WORD $0x4eb886f9 // add v25.4s, v23.4s, v24.4s
+	WORD $0x4eb9d6da // fsub v26.4s, v22.4s, v25.4s
+	WORD $0x4e39d6db // fadd v27.4s, v22.4s, v25.4s
+	WORD $0x6e3bff5b // fdiv v27.4s, v26.4s, v27.4s
+	WORD $0x4eb9d6f7 // fsub v23.4s, v23.4s, v25.4s
+	WORD $0x4e36d6d9 // fadd v25.4s, v22.4s, v22.4s
+	WORD $0x6e3bdf7c // fmul v28.4s, v27.4s, v27.4s
+	WORD $0x4ea81d1d // mov v29.16b, v8.16b
+	WORD $0x4e3ccd3d // fmla v29.4s, v9.4s, v28.4s
+	WORD $0x4ea71cfe // mov v30.16b, v7.16b
+	WORD $0x4e3ccfbe // fmla v30.4s, v29.4s, v28.4s
+	WORD $0x6e39df9c // fmul v28.4s, v28.4s, v25.4s
+	WORD $0x4e3ccfda // fmla v26.4s, v30.4s, v28.4s
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x6e26df18 // fmul v24.4s, v24.4s, v6.4s
+	WORD $0x4e36cf17 // fmla v23.4s, v24.4s, v22.4s
+	WORD $0x4e3bcf57 // fmla v23.4s, v26.4s, v27.4s
+	WORD $0x4e37d5ad // fadd v13.4s, v13.4s, v23.4s
+	SUBS $1, R6
+	BNE row
+	FMOVQ 0(R0), F22
+	WORD $0x0e617957 // fcvtl v23.2d, v10.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e617997 // fcvtl v23.2d, v12.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 0(R0)
+	FMOVQ 16(R0), F22
+	WORD $0x4e617957 // fcvtl2 v23.2d, v10.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e617997 // fcvtl2 v23.2d, v12.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 16(R0)
+	FMOVQ 32(R0), F22
+	WORD $0x0e617977 // fcvtl v23.2d, v11.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e6179b7 // fcvtl v23.2d, v13.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 32(R0)
+	FMOVQ 48(R0), F22
+	WORD $0x4e617977 // fcvtl2 v23.2d, v11.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e6179b7 // fcvtl2 v23.2d, v13.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 48(R0)
+	FMOVQ 64(R0), F22
+	WORD $0x0e6179d7 // fcvtl v23.2d, v14.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e617a17 // fcvtl v23.2d, v16.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 64(R0)
+	FMOVQ 80(R0), F22
+	WORD $0x4e6179d7 // fcvtl2 v23.2d, v14.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e617a17 // fcvtl2 v23.2d, v16.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 80(R0)
+	FMOVQ 96(R0), F22
+	WORD $0x0e6179f7 // fcvtl v23.2d, v15.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e617a37 // fcvtl v23.2d, v17.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 96(R0)
+	FMOVQ 112(R0), F22
+	WORD $0x4e6179f7 // fcvtl2 v23.2d, v15.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e617a37 // fcvtl2 v23.2d, v17.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 112(R0)
+	FMOVQ 128(R0), F22
+	WORD $0x0e617a57 // fcvtl v23.2d, v18.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e617a97 // fcvtl v23.2d, v20.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 128(R0)
+	FMOVQ 144(R0), F22
+	WORD $0x4e617a57 // fcvtl2 v23.2d, v18.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e617a97 // fcvtl2 v23.2d, v20.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 144(R0)
+	FMOVQ 160(R0), F22
+	WORD $0x0e617a77 // fcvtl v23.2d, v19.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x0e617ab7 // fcvtl v23.2d, v21.2s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 160(R0)
+	FMOVQ 176(R0), F22
+	WORD $0x4e617a77 // fcvtl2 v23.2d, v19.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x4e617ab7 // fcvtl2 v23.2d, v21.4s
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	FMOVQ F22, 176(R0)
+	CBNZ R4, block
+	RET
+
 TEXT ·refFirstNEON(SB), NOSPLIT, $0-56
 	MOVD ext+16(FP), R0
 	FMOVQ 0(R0), F0

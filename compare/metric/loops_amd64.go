@@ -52,6 +52,14 @@ func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
 	}
 }
 
+func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int) {
+	if active == levelAVX512 {
+		sumNarrowAVX512((*[3][8]float64)(out), (*[6][16]float32)(k), x, y, n)
+	} else {
+		sumNarrowAVX2((*[3][8]float64)(out), (*[6][16]float32)(k), x, y, n)
+	}
+}
+
 func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
 	if active == levelAVX512 {
 		sumSpread32AVX512(out, v, mean, n)

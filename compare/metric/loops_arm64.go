@@ -18,6 +18,11 @@ func sumTile32NEON(out *[kernel.SumSlots]float64, x, y *float32, n int)
 //go:noescape
 func sumKL32NEON(out *[3]float64, k *[4]float64, x, y *float32, n int)
 
+// sumNarrowNEON is sumNarrowGo over n elements, a multiple of 16 and not 0.
+//
+//go:noescape
+func sumNarrowNEON(out *narrowLanes, k *narrowScale, x, y *float32, n int)
+
 // sumSpread32NEON is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
@@ -129,4 +134,8 @@ func addTree(rows *[128][8]float32, doubles *[128][2]float64) {
 		c, d := &doubles[2*i], &doubles[2*i+1]
 		doubles[64+i] = [2]float64{c[0] + d[0], c[1] + d[1]}
 	}
+}
+
+func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int) {
+	sumNarrowNEON(out, k, x, y, n)
 }

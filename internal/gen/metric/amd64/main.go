@@ -26,6 +26,7 @@ func main() {
 		}
 	}
 	for _, l := range []level{avx512, avx2} {
+		sumNarrow(l)
 		refFirst(l)
 		refSecond(l)
 		refThird(l)

@@ -23,6 +23,7 @@ func main() {
 		firstApart(a, e)
 		outside(a, e)
 	}
+	sumNarrow(a)
 	refFirst(a)
 	refSecond(a)
 	refThird(a)
