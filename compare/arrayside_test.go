@@ -52,7 +52,7 @@ func TestTwoFoldersOfArrays(t *testing.T) {
 		r := &table.Rows[i]
 		text := r.Tensor()
 		if r.Compared {
-			text += " " + r.Result.Text(metric.MaxAbsoluteError)
+			text += " " + r.Result().Text(metric.MaxAbsoluteError)
 		}
 		for _, reason := range r.Reasons {
 			text += " " + string(reason.Kind)

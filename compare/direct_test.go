@@ -110,7 +110,7 @@ func TestDirectOrigins(t *testing.T) {
 				t.Errorf("%s, %s: %+v", c.name, numerics, rows)
 				continue
 			}
-			if got := rows[0].Result.Text(metric.MaxAbsoluteError); c.compared && got != "0.000000" {
+			if got := rows[0].Result().Text(metric.MaxAbsoluteError); c.compared && got != "0.000000" {
 				t.Errorf("%s, %s: largest error %s", c.name, numerics, got)
 			}
 		}
@@ -125,7 +125,7 @@ func TestScalarInBlocks(t *testing.T) {
 	if len(rows) != 1 || !rows[0].Compared {
 		t.Fatalf("%+v", rows)
 	}
-	if got := rows[0].Result.Text(metric.CosineSimilarity); got != "NaN" {
+	if got := rows[0].Result().Text(metric.CosineSimilarity); got != "NaN" {
 		t.Errorf("cosine %s", got)
 	}
 	if !rows[0].Facts.Scalar {

@@ -53,7 +53,7 @@ func lendSliced(rows []result.Row) {
 		if !r.Compared { // what it was compared with is not that of its own dump
 			r.Left.Shape, r.Right.Shape = nil, nil
 		}
-		r.Shape, r.Overflow, r.Compared, r.Result, r.Saturated = from.Shape, from.Overflow, from.Compared, from.Result, from.Saturated
+		r.Shape, r.Overflow, r.Compared, r.Metrics, r.Saturated = from.Shape, from.Overflow, from.Compared, from.Metrics, from.Saturated
 		r.Custom, r.Reasons, r.Facts.Scalar = from.Custom, from.Reasons, from.Facts.Scalar
 	}
 }

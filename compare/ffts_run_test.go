@@ -148,12 +148,12 @@ func TestRunLendsToSlicedOperators(t *testing.T) {
 		// Output p is half of its golden array; that the slice at hand of q's
 		// input fits nothing does not show.
 		p, q := rows["p:output:0"], rows["q:input:0"]
-		if got := q.Result.Text(metric.MaxAbsoluteError); !q.Compared || got != "8.000000" || shapeText(q.Shape) != shapeText(p.Shape) || len(q.Reasons) != len(p.Reasons) {
+		if got := q.Result().Text(metric.MaxAbsoluteError); !q.Compared || got != "8.000000" || shapeText(q.Shape) != shapeText(p.Shape) || len(q.Reasons) != len(p.Reasons) {
 			t.Errorf("q:input:0: shape %v, largest error %s, reasons %v", q.Shape, got, q.Reasons)
 		}
 		for _, own := range []string{"p:input:0", "q:input:1", "q:output:0"} {
 			r := rows[own]
-			if got := r.Result.Text(metric.MaxAbsoluteError); !r.Compared || got != "0.000000" {
+			if got := r.Result().Text(metric.MaxAbsoluteError); !r.Compared || got != "0.000000" {
 				t.Errorf("%s: largest error %s, reasons %v", own, got, r.Reasons)
 			}
 		}

@@ -65,7 +65,7 @@ func network(t *testing.T, job Job) (table *result.Table, first string) {
 		if r.Role != result.Output || !r.Compared || r.Inserted() || order >= 0 && r.Facts.Order >= order {
 			continue
 		}
-		if cosine := r.Result.Values[metric.CosineSimilarity]; cosine.OK() && !(cosine.Float() >= 0.98) {
+		if cosine := r.Result().Values[metric.CosineSimilarity]; cosine.OK() && !(cosine.Float() >= 0.98) {
 			order, first = r.Facts.Order, r.Op
 		}
 	}

@@ -86,7 +86,7 @@ func TestSecondLookOfLargeTensors(t *testing.T) {
 	if cosine := row.Saturated.Result.Values[metric.CosineSimilarity].Float(); cosine < 0.9999 {
 		t.Errorf("cosine %g", cosine)
 	}
-	if first := row.Result.Facts.Distance; first < 0.9 {
+	if first := row.Result().Facts.Distance; first < 0.9 {
 		t.Errorf("the first look: distance %g", first)
 	}
 }

@@ -26,7 +26,7 @@ func TestSplitTensorKeepsItsDigits(t *testing.T) {
 			var cells []string
 			if _, err := s.Run(context.Background(), func(r *result.Row) error {
 				cells = report.Cells(s.Folders.Columns(), r)
-				for _, v := range r.Result.Values {
+				for _, v := range r.Result().Values {
 					cells = append(cells, v.Text(0))
 				}
 				return nil

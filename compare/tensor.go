@@ -208,7 +208,7 @@ func setResult(row *result.Row, values metric.Result, left, right string) {
 		row.Add(result.NoteReason(n, left, right))
 	}
 	values.Notes = nil // the row has them as reasons
-	row.Compared, row.Result = true, values
+	row.Compared, row.Metrics = true, &values
 }
 
 // setTypes notes what the two tensors are.

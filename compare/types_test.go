@@ -49,7 +49,7 @@ func TestTypesAreReadInFull(t *testing.T) {
 				}
 				continue
 			}
-			e := r.Result.Values[metric.MaxAbsoluteError].Float()
+			e := r.Result().Values[metric.MaxAbsoluteError].Float()
 			switch {
 			case typ.IsBool(): // true whatever the byte
 			case typ.IsComplex() && numerics == metric.Reference: // which sees real parts only

@@ -10,13 +10,13 @@ import (
 // cosineOf is the cosine similarity of a row, NaN if it has none or NaN and Inf
 // of the two sides disagree.
 func cosineOf(r *result.Row) float64 {
-	if !r.Compared || r.Result.Disagree > 0 {
+	if !r.Compared || r.Result().Disagree > 0 {
 		return math.NaN()
 	}
-	if v := r.Result.Values[metric.CosineSimilarity]; v.OK() {
+	if v := r.Result().Values[metric.CosineSimilarity]; v.OK() {
 		return v.Float()
 	}
-	if f := &r.Result.Facts; f.Known && f.N > 1 {
+	if f := &r.Result().Facts; f.Known && f.N > 1 {
 		return f.Cosine
 	}
 	return math.NaN()
@@ -28,12 +28,12 @@ func largestOf(r *result.Row) float64 {
 	switch {
 	case !r.Compared:
 		return math.NaN()
-	case r.Result.Disagree > 0:
+	case r.Result().Disagree > 0:
 		return math.Inf(1)
-	case r.Result.Values[metric.MaxAbsoluteError].OK():
-		return r.Result.Values[metric.MaxAbsoluteError].Float()
-	case r.Result.Facts.Known:
-		return r.Result.Facts.MaxAbs
+	case r.Result().Values[metric.MaxAbsoluteError].OK():
+		return r.Result().Values[metric.MaxAbsoluteError].Float()
+	case r.Result().Facts.Known:
+		return r.Result().Facts.MaxAbs
 	}
 	return math.NaN()
 }

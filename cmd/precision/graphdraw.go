@@ -103,7 +103,7 @@ func worstCosine(path string) (map[string]float64, error) {
 		if r.Role != result.Output {
 			continue
 		}
-		v := r.Result.Values[metric.CosineSimilarity].Float()
+		v := r.Result().Values[metric.CosineSimilarity].Float()
 		if old, seen := worst[r.Op]; !seen || math.IsNaN(v) || v < old {
 			worst[r.Op] = v
 		}

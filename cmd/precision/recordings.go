@@ -13,6 +13,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/report/html"
 	"precision/compare/verdict"
+	"precision/internal/gc"
 	"precision/internal/progress"
 )
 
@@ -24,6 +25,8 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	if !recording.Is(f.right) {
 		return exitError, fmt.Errorf("%s holds a recording of calls, %s holds none; expected a dump.json or debug.json of msprobe on both sides", f.left, f.right)
 	}
+	// What is live of a comparison is about 1.5 times the two files.
+	gc.Within(max(recording.Bytes(f.left, f.right)*8/5, 64<<20))
 	source, err := recording.Open(f.left, f.right)
 	if err != nil {
 		return exitError, err

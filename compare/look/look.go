@@ -89,7 +89,7 @@ func choose(j *verdict.Judged, operators int) []string {
 		worst := 0.0
 		for i := range op.Outputs {
 			r := j.Row(&op.Outputs[i])
-			if d := r.Result.Facts.Distance; !r.Compared || math.IsNaN(d) {
+			if d := r.Result().Facts.Distance; !r.Compared || math.IsNaN(d) {
 				worst = math.Inf(1)
 			} else {
 				worst = max(worst, d)

@@ -120,7 +120,7 @@ func TestTake(t *testing.T) {
 	if got := fmt.Sprint(j.Table.Looks[0].Shape); got != fmt.Sprint(root.Shape) {
 		t.Errorf("the look is of the shape %s, the row of %v", got, root.Shape)
 	}
-	worst := root.Result.Facts.Worst
+	worst := root.Result().Facts.Worst
 	if e := j.Table.Looks[0].Largest[0]; e != worst {
 		t.Errorf("the largest difference is %v, the comparison found %v", e, worst)
 	}

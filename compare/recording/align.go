@@ -38,7 +38,7 @@ func byToken(a, b []*call) {
 		join(a[len(a)-1], b[len(b)-1])
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	number := map[string]int{}
+	number := map[identity]int{}
 	tokens := func(list []*call) []int {
 		out := make([]int, len(list))
 		for i, c := range list {
@@ -135,16 +135,19 @@ func byNames(a, b []*call) {
 
 // byContent pairs what is left and has the same arguments.
 func byContent(a, b []*call) {
-	open := map[string][]*call{}
+	type does struct{ token, content identity }
+	open := map[does][]*call{}
 	for _, c := range b {
 		if c.pair == nil {
-			open[c.token+c.content] = append(open[c.token+c.content], c)
+			key := does{c.token, c.content}
+			open[key] = append(open[key], c)
 		}
 	}
 	for _, c := range a {
-		if list := open[c.token+c.content]; c.pair == nil && len(list) > 0 {
+		key := does{c.token, c.content}
+		if list := open[key]; c.pair == nil && len(list) > 0 {
 			join(c, list[0])
-			open[c.token+c.content] = list[1:]
+			open[key] = list[1:]
 		}
 	}
 }
@@ -152,16 +155,12 @@ func byContent(a, b []*call) {
 // strange is how far the tensors that go into two calls are apart by their
 // statistics, up to 1 each.
 func strange(a, b *call) (sum float64) {
-	other := make(map[string]*leaf, len(b.leaves))
-	for i := range b.leaves {
-		other[b.leaves[i].place] = &b.leaves[i]
-	}
 	for i := range a.leaves {
 		l := &a.leaves[i]
-		if l.role != result.Input || !l.tensor() || l.content() == "" {
+		if l.role != result.Input || !l.tensor() || l.content() == 0 {
 			continue
 		}
-		if o := other[l.place]; o == nil {
+		if o := b.leaf(l.place, i); o == nil {
 			sum++
 		} else if l.sameness() != o.sameness() {
 			sum += apart(l, o)
@@ -174,7 +173,7 @@ func strange(a, b *call) (sum float64) {
 // most, and for unequal tensors never 0.
 func apart(a, b *leaf) float64 {
 	d, told := 1e-9, false
-	for _, x := range [][2]msprobe.Number{{a.Max, b.Max}, {a.Min, b.Min}, {a.Norm, b.Norm}} {
+	for _, x := range [][2]msprobe.Number{{a.stat(atMax), b.stat(atMax)}, {a.stat(atMin), b.stat(atMin)}, {a.stat(atNorm), b.stat(atNorm)}} {
 		v, ok := x[0].Value()
 		w, too := x[1].Value()
 		if !ok || !too || v == w {
@@ -200,8 +199,8 @@ const near = 64
 // changePlaces finds calls of one function that were made in another order: pairs
 // whose arguments differ and agree crosswise.
 func changePlaces(a []*call) {
-	groups := map[string][]*call{}
-	var order []string
+	groups := map[identity][]*call{}
+	var order []identity
 	for _, c := range a {
 		if c.pair == nil || c.content == c.pair.content || c.Parsed.Form != msprobe.API {
 			continue

@@ -19,7 +19,7 @@ func findATB(path string) ([]found, error) {
 	}
 	list := make([]found, len(all))
 	for i, r := range all {
-		list[i] = found{"", r.Round, r.Device, func() (*side, error) { return loadATB(r) }}
+		list[i] = found{step: r.Round, rank: r.Device, load: func() (*side, error) { return loadATB(r) }}
 	}
 	return list, nil
 }

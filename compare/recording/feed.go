@@ -9,47 +9,31 @@ import (
 type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
-	outputs, inputs, alike map[string]place
+	outputs, inputs, alike map[identity]place
 }
-
-// place is a leaf of a call.
-type place struct {
-	call *call
-	slot int
-}
-
-// origin is what feeds an input: an output, with the elements in the same order or
-// another, and the first input that had the same content.
-type origin struct{ output, before place }
 
 // origins finds what feeds the inputs of every call of a side, and what the outputs
 // of modules hand on.
-func origins(s *side) map[*leaf]origin {
-	f := feed{map[string]place{}, map[string]place{}, map[string]place{}}
-	found := map[*leaf]origin{}
+func (s *side) origins() {
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}}
 	for _, c := range s.calls {
-		number := c.slots
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if l.role != result.Input {
 				continue
 			}
 			key := l.content()
-			if key == "" {
+			if key == 0 {
 				continue
 			}
-			var o origin
-			o.before = f.inputs[key]
+			l.before = f.inputs[key]
 			if p, ok := f.outputs[key]; ok {
-				o.output = p
-			} else if p, ok := f.alike[l.alike()]; ok && o.before.call == nil && l.alike() != "" {
-				o.output = p
+				l.from = p
+			} else if a := l.alike(); a != 0 && l.before.call == 0 {
+				l.from = f.alike[a]
 			}
-			if o != (origin{}) {
-				found[l] = o
-			}
-			if _, ok := f.inputs[key]; !ok {
-				f.inputs[key] = place{c, number[l.place]}
+			if l.before.call == 0 {
+				f.inputs[key] = place{int32(c.at + 1), l.slot}
 			}
 		}
 		for i := range c.leaves {
@@ -57,18 +41,17 @@ func origins(s *side) map[*leaf]origin {
 			if l.role != result.Output {
 				continue
 			}
-			if key := l.content(); key != "" {
+			if key := l.content(); key != 0 {
 				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad) {
-					found[l] = origin{output: p}
+					l.from = p
 				}
-				f.outputs[key] = place{c, number[l.place]}
-				if a := l.alike(); a != "" {
-					f.alike[a] = place{c, number[l.place]}
+				f.outputs[key] = place{int32(c.at + 1), l.slot}
+				if a := l.alike(); a != 0 {
+					f.alike[a] = place{int32(c.at + 1), l.slot}
 				}
 			}
 		}
 	}
-	return found
 }
 
 // insideOf lists, of every module, the calls made in it.

@@ -23,7 +23,9 @@ type found struct {
 	mode string
 	// step and rank are -1 where the recording does not tell.
 	step, rank int
-	load       func() (*side, error)
+	// bytes is the size of the file of its calls, 0 where that is not known.
+	bytes int64
+	load  func() (*side, error)
 }
 
 // formats are told apart by content: a path belongs to the first that finds
@@ -55,6 +57,17 @@ func find(path string) ([]found, string, error) {
 func Is(path string) bool {
 	_, _, err := find(path)
 	return err == nil
+}
+
+// Bytes is the size of the files of calls below two paths.
+func Bytes(left, right string) (sum int64) {
+	for _, path := range []string{left, right} {
+		list, _, _ := find(path)
+		for _, f := range list {
+			sum += f.bytes
+		}
+	}
+	return sum
 }
 
 // label names a recording by its step and rank.

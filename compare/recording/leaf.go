@@ -1,39 +1,99 @@
 package recording
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
 
-// leaf is a value of a call with its place: input.0, kwargs.mask.
-type leaf struct {
-	*msprobe.Value
+// form is what many values of a recording have in common; they share it.
+type form struct {
+	Kind    msprobe.Kind
+	Section msprobe.Section
+	// Type is the class, DType the element type as the recording has them, Elem what
+	// the latter means if it is Known.
+	Type, DType string
+	Elem        dtype.Type
+	Known       bool
+	Shape       []int64
+	// place is where the value stands: input.0, kwargs.mask.
 	place string
+	path  string
 	role  result.Role
 }
 
-// leavesOf lists the values of a call, arguments first.
-func leavesOf(c *msprobe.Call) []leaf {
-	list := make([]leaf, 0, len(c.Values))
-	for i := range c.Values {
-		v := &c.Values[i]
-		l := leaf{Value: v, place: v.Section.String(), role: result.Output}
-		if v.Path != "" {
-			l.place += "." + v.Path
-		}
-		if v.Section == msprobe.Input || v.Section == msprobe.Kwargs || v.Section == msprobe.Parameters {
-			l.role = result.Input
-		}
-		list = append(list, l)
+// argument is a value that is no tensor.
+type argument struct {
+	Value msprobe.Number
+	Items []msprobe.Number
+	said  result.Said
+}
+
+// leaf is a value of a call. There are as many as a recording has tensors and
+// arguments, so it is small.
+type leaf struct {
+	*form
+	// said is what the recording says of it; rows refer to it. It lies apart, so that
+	// the leaves can go when the rows are made.
+	said *result.Said
+	// kinds are those of Max, Min, Mean, Norm and the checksum.
+	kinds [5]msprobe.NumberKind
+	// slot numbers it among the inputs or outputs of its call and of its partner.
+	slot int32
+	// from is the output that feeds it, before the first earlier input with the same
+	// content.
+	from, before place
+	// arg is the value of what is no tensor. Of tensors of whole numbers beyond
+	// 2^53 it has the statistics with all digits, as Items.
+	arg      *argument
+	DataName string
+}
+
+// place is a leaf of a call of the same side: the number of the call from 1 on and
+// its slot. The zero place is none.
+type place struct{ call, slot int32 }
+
+// The statistics in leaf.kinds.
+const (
+	atMax = iota
+	atMin
+	atMean
+	atNorm
+	atSum
+)
+
+// stat is one of the statistics as the recording has it.
+func (l *leaf) stat(i int) msprobe.Number {
+	if l.arg != nil && i < len(l.arg.Items) {
+		return l.arg.Items[i]
 	}
-	slices.SortStableFunc(list, func(a, b leaf) int { return cmp.Compare(rank(a.Section), rank(b.Section)) })
-	return list
+	v := l.statistics()[i]
+	n := msprobe.Number{Kind: l.kinds[i]}
+	switch n.Kind {
+	case msprobe.Bool, msprobe.Int, msprobe.Big:
+		n.I, n.F = int64(v), v
+	case msprobe.Float:
+		n.F = v
+	}
+	return n
+}
+
+func (l *leaf) statistics() [4]float64 {
+	s := &l.said.Stats
+	return [4]float64{s.Max, s.Min, s.Mean, s.Norm}
+}
+
+// sum is the checksum as the recording has it.
+func (l *leaf) sum() msprobe.Number { return msprobe.Number{Kind: l.kinds[atSum], S: l.said.Sum} }
+
+// Elements is the number of elements of a tensor; false if it is not known.
+func (l *leaf) Elements() (int64, bool) {
+	v := msprobe.Value{Shape: l.Shape}
+	return v.Elements()
 }
 
 // rank orders the sections of a call.
@@ -59,59 +119,34 @@ func (l *leaf) sort() byte {
 	return 'f'
 }
 
-// text is an argument as Python writes it.
-func (l *leaf) text() string {
-	switch l.Kind {
+// textOf is an argument as Python writes it.
+func textOf(v *msprobe.Value) string {
+	switch v.Kind {
 	case msprobe.None:
 		return "None"
 	case msprobe.Ellipsis:
 		return "..."
 	case msprobe.Slice, msprobe.Size, msprobe.Group:
 		var items []string
-		for _, n := range l.Items {
+		for _, n := range v.Items {
 			items = append(items, n.String())
 		}
-		return l.Type + "(" + strings.Join(items, ", ") + ")"
+		return v.Type + "(" + strings.Join(items, ", ") + ")"
 	}
-	if l.Value.Value.Kind == msprobe.Text {
-		return strconv.Quote(l.Value.Value.S)
+	if v.Value.Kind == msprobe.Text {
+		return strconv.Quote(v.Value.S)
 	}
-	return l.Value.Value.String()
+	return v.Value.String()
 }
 
 // sameValue tells whether two arguments are the same, as Python compares them but
 // for their types: 2 is not 2.0. Numbers that a float32 cannot tell apart are the same.
 func sameValue(a, b *leaf) bool {
-	if x, y := a.Value.Value, b.Value.Value; a.Kind == msprobe.Scalar && b.Kind == msprobe.Scalar && x.Kind == msprobe.Float && y.Kind == msprobe.Float && float32(x.F) == float32(y.F) {
+	x, y := a.arg.Value, b.arg.Value
+	if a.Kind == msprobe.Scalar && b.Kind == msprobe.Scalar && x.Kind == msprobe.Float && y.Kind == msprobe.Float && float32(x.F) == float32(y.F) {
 		return true
 	}
-	return a.Kind == b.Kind && a.Value.Value.Same(b.Value.Value) && slices.EqualFunc(a.Items, b.Items, msprobe.Number.Same)
-}
-
-// said is what the recording says of a leaf.
-func (l *leaf) said() result.Said {
-	s := result.Said{Class: l.Type}
-	if s.Class == "" {
-		s.Class = "None"
-	}
-	if !l.tensor() {
-		s.Value = l.text()
-		return s
-	}
-	for _, x := range []struct {
-		n    msprobe.Number
-		bit  int
-		into *float64
-	}{{l.Max, result.KnownMax, &s.Stats.Max}, {l.Min, result.KnownMin, &s.Stats.Min}, {l.Mean, result.KnownMean, &s.Stats.Mean}, {l.Norm, result.KnownNorm, &s.Stats.Norm}} {
-		if v, ok := x.n.Value(); ok {
-			*x.into = v
-			s.Known |= x.bit
-		}
-	}
-	if l.MD5.Kind != msprobe.Absent && l.MD5.Kind != msprobe.Null {
-		s.Sum = l.MD5.String()
-	}
-	return s
+	return a.Kind == b.Kind && x.Same(y) && slices.EqualFunc(a.arg.Items, b.arg.Items, msprobe.Number.Same)
 }
 
 // operand is the tensor as rows have it.
@@ -129,74 +164,7 @@ func (l *leaf) operand() (o result.Operand) {
 }
 
 // crc tells whether the checksum is one over all bytes.
-func (l *leaf) crc() bool { return l.MD5.Kind == msprobe.Text && len(l.MD5.S) == 8 }
-
-// content is what identifies a tensor by what is in it, empty where that says
-// little: constants, small whole numbers, nothing known.
-func (l *leaf) content() string {
-	if !l.tensor() {
-		return ""
-	}
-	n, ok := l.Elements()
-	if !ok || n == 0 {
-		return ""
-	}
-	hi, known := l.Max.Value()
-	lo, _ := l.Min.Value()
-	if known && hi == lo && (n > 1 || hi == float64(int64(hi))) {
-		return "" // a constant, or a small number
-	}
-	kind := l.sort()
-	if l.MD5.Kind == msprobe.Text {
-		return fmt.Sprintf("%c %d %s", kind, n, l.MD5.S)
-	}
-	if !known || l.Norm.Kind != msprobe.Float && l.Norm.Kind != msprobe.Int {
-		if kind == 'f' || !known || n < 4 {
-			return ""
-		}
-		return fmt.Sprintf("%c %v %s %s", kind, l.Shape, l.Max, l.Min)
-	}
-	return fmt.Sprintf("%c %d %s %s %s %s", kind, n, l.Max, l.Min, l.Mean, l.Norm)
-}
-
-// alike identifies a tensor by what stays when its elements are put in another
-// order: empty where that says little.
-func (l *leaf) alike() string {
-	if l.content() == "" || l.Norm.Kind != msprobe.Float {
-		return ""
-	}
-	n, _ := l.Elements()
-	norm, _ := l.Norm.Value()
-	return fmt.Sprintf("%d %s %s %.4g", n, l.Max, l.Min, norm)
-}
-
-// describe gives the token and the content of a call.
-func (c *call) describe() (token, content string) {
-	var t, x strings.Builder
-	n := &c.Parsed
-	fmt.Fprintf(&t, "%d %s %s %s %s", n.Form, n.Prefix, n.API, n.Class, n.Direction)
-	if n.Form == msprobe.Other {
-		t.WriteString(c.Name)
-	}
-	for i := range c.leaves {
-		l := &c.leaves[i]
-		switch {
-		case l.tensor():
-			fmt.Fprintf(&t, "|%s %c%v", l.place, l.sort(), l.Shape)
-			if l.role == result.Input {
-				fmt.Fprintf(&x, "|%s %s", l.place, l.sameness())
-			}
-		case l.role == result.Input:
-			fmt.Fprintf(&x, "|%s %s", l.place, l.text())
-		}
-	}
-	return t.String(), x.String()
-}
-
-// sameness is all that is said of a tensor.
-func (l *leaf) sameness() string {
-	return fmt.Sprint(l.MD5, l.Max, l.Min, l.Mean, l.Norm)
-}
+func (l *leaf) crc() bool { return l.kinds[atSum] == msprobe.Text && len(l.said.Sum) == 8 }
 
 // installed tells whether a file of source is part of a library.
 func installed(file string) bool {

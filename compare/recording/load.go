@@ -3,7 +3,6 @@ package recording
 import (
 	"io"
 	"os"
-	"strconv"
 
 	"precision/compare"
 	"precision/dump/dtype"
@@ -28,18 +27,16 @@ type side struct {
 
 // call is an entry of a recording.
 type call struct {
-	*msprobe.Call
+	Name   string
+	Parsed msprobe.Name
 	at     int // in side.calls
 	leaves []leaf
 	// token is what the call does, whatever its number: two calls with the same
-	// token can be a pair. content adds what went in.
-	token   string
-	content string
+	// token can be a pair. content is what went in.
+	token   identity
+	content identity
 	pair    *call
 	how     int8
-	// slots numbers the values of the call and its partner by place, outputs and
-	// inputs on their own.
-	slots map[string]int
 	// op is the name of its operator in the table.
 	op string
 }
@@ -64,27 +61,12 @@ func (s *side) readCalls(path string) error {
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
-			add(rec.Clone())
+			add(rec)
 		case *msprobe.SyntaxError:
 			s.remark(rec.Error())
 		}
 	}
 	return f.Err()
-}
-
-// adder is a function that adds calls in the order of recording and keeps what it is
-// given. A name that comes twice is another call.
-func (s *side) adder() func(*msprobe.Call) {
-	seen := map[string]int{}
-	return func(rec *msprobe.Call) {
-		c := &call{Call: rec, at: len(s.calls)}
-		if seen[c.Name]++; seen[c.Name] > 1 {
-			c.Name += "#" + strconv.Itoa(seen[c.Name])
-		}
-		c.leaves = leavesOf(c.Call)
-		c.token, c.content = c.describe()
-		s.calls = append(s.calls, c)
-	}
 }
 
 func (s *side) remark(text string) {
@@ -127,4 +109,17 @@ func (s *side) source(name string) string {
 		return lineOf(frames[0])
 	}
 	return ""
+}
+
+// leaf is the value at a place, nil if there is none; it is likely to be number i.
+func (c *call) leaf(place string, i int) *leaf {
+	if i < len(c.leaves) && c.leaves[i].place == place {
+		return &c.leaves[i]
+	}
+	for k := range c.leaves {
+		if c.leaves[k].place == place {
+			return &c.leaves[k]
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"io"
+	"os"
 
 	"precision/compare"
 	"precision/dump/msprobe"
@@ -15,7 +16,10 @@ func findMsprobe(path string) ([]found, error) {
 	}
 	list := make([]found, len(all))
 	for i, r := range all {
-		list[i] = found{r.Mode, r.Step, r.Rank, func() (*side, error) { return loadMsprobe(r) }}
+		list[i] = found{mode: r.Mode, step: r.Step, rank: r.Rank, load: func() (*side, error) { return loadMsprobe(r) }}
+		if info, err := os.Stat(r.Dump); err == nil {
+			list[i].bytes = info.Size()
+		}
 	}
 	return list, nil
 }

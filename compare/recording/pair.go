@@ -35,6 +35,11 @@ func pairsOf(a, b *call) []leafPair {
 	return list
 }
 
+// untold tells arguments that are the same: a row for each would be most of the table.
+func (x *leafPair) untold() bool {
+	return x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && sameValue(x.left, x.right)
+}
+
 // compare gives the rows of a pair of calls, or of one without a partner: every
 // tensor, and every argument that differs.
 func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) compare.Found {
@@ -62,11 +67,11 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	}
 	source := p.left.source(u.left.Name)
 	for _, x := range pairsOf(u.left, u.right) {
-		if x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && sameValue(x.left, x.right) {
-			continue // most arguments: a row for each would be most of the table
+		if x.untold() {
+			continue
 		}
 		row := base
-		row.Recorded = &result.Recorded{How: how}
+		row.Recorded = &result.Recorded{How: how, Left: &unsaid, Right: &unsaid}
 		if len(found.Rows) == 0 {
 			row.Recorded.Source = source
 			if how == result.Aligned {
@@ -82,6 +87,9 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	return found
 }
 
+// unsaid is what a side says that has no value there.
+var unsaid result.Said
+
 // row compares a pair of values.
 func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
 	r := row.Recorded
@@ -89,19 +97,16 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	if some == nil {
 		some = x.right
 	}
-	row.Role, row.Slot = some.role, u.left.slots[some.place]
+	row.Role, row.Slot = some.role, int(some.slot)
 	r.Place = some.place
 	if x.left != nil {
-		r.Left, row.Left.DType, row.Left.Shape = x.left.said(), x.left.operand().DType, x.left.operand().Shape
-		o := p.feeds[0][x.left]
-		row.Facts.Producer, r.Before = o.output.port(), o.before.port()
+		r.Left, row.Left.DType, row.Left.Shape = x.left.said, x.left.operand().DType, x.left.operand().Shape
+		row.Facts.Producer, r.Before = p.left.port(x.left.from), p.left.port(x.left.before)
 	}
 	if x.right != nil {
-		r.Right, row.Right.DType, row.Right.Shape = x.right.said(), x.right.operand().DType, x.right.operand().Shape
-		r.Golden = p.feeds[1][x.right].output.port()
+		r.Right, row.Right.DType, row.Right.Shape = x.right.said, x.right.operand().DType, x.right.operand().Shape
+		r.Golden = p.right.port(x.right.from)
 	}
-	r.Left.Summed, r.Left.Grain = p.left.summed, p.left.grain
-	r.Right.Summed, r.Right.Grain = p.right.summed, p.right.grain
 	switch {
 	case x.right == nil:
 		row.Add(result.Because(result.NoRightValue, r.Place))
@@ -160,7 +165,7 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 
 // stale tells of files whose extremes are not those that were recorded.
 func (p *part) stale(row *result.Row, x leafPair) {
-	f := &row.Result.Facts
+	f := &row.Result().Facts
 	if !row.Compared || !f.Known || f.Finite != f.N || f.N == 0 {
 		return
 	}
@@ -169,8 +174,8 @@ func (p *part) stale(row *result.Row, x leafPair) {
 		lo, hi float64
 		file   string
 	}{{x.left, f.X.Lo, f.X.Hi, row.Left.File}, {x.right, f.Y.Lo, f.Y.Hi, row.Right.File}} {
-		hi, ok := s.l.Max.Value()
-		lo, too := s.l.Min.Value()
+		hi, ok := s.l.stat(atMax).Value()
+		lo, too := s.l.stat(atMin).Value()
 		if ok && too && !s.l.Elem.IsComplex() && (hi != s.hi || lo != s.lo) && !math.IsNaN(hi+lo) {
 			row.Add(result.Because(result.StaleFile, filepath.Base(s.file), number(s.lo), number(s.hi), number(lo), number(hi)))
 		}
@@ -181,23 +186,23 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // count counts what both sides say of a tensor, and what of it is the same.
 func count(r *result.Recorded, x leafPair) {
-	for _, n := range [][2]msprobe.Number{{x.left.Max, x.right.Max}, {x.left.Min, x.right.Min}, {x.left.Mean, x.right.Mean}, {x.left.Norm, x.right.Norm}} {
-		if said(n[0]) && said(n[1]) {
+	for i := range atSum {
+		if m, n := x.left.stat(i), x.right.stat(i); said(m) && said(n) {
 			r.Both++
-			if n[0].Same(n[1]) {
+			if m.Same(n) {
 				r.Same++
 			}
 		}
 	}
-	if !said(x.left.MD5) || !said(x.right.MD5) || x.left.DType != x.right.DType {
+	if !said(x.left.sum()) || !said(x.right.sum()) || x.left.DType != x.right.DType {
 		return
 	}
-	same := x.left.MD5.Same(x.right.MD5)
+	same := x.left.kinds[atSum] == x.right.kinds[atSum] && x.left.said.Sum == x.right.said.Sum
 	if x.left.crc() && x.right.crc() {
 		r.Hashed, r.HashSame = true, same
 		return
 	}
-	if strings.HasPrefix(x.left.MD5.S, "0x") == strings.HasPrefix(x.right.MD5.S, "0x") {
+	if strings.HasPrefix(x.left.said.Sum, "0x") == strings.HasPrefix(x.right.said.Sum, "0x") {
 		r.Both++
 		if same {
 			r.Same++

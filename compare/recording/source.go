@@ -25,7 +25,6 @@ type part struct {
 	prefix string
 	// units are the calls in the order of the table.
 	units []*unit
-	feeds [2]map[*leaf]origin
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 }
@@ -104,6 +103,8 @@ func match(a, b []found) (pairs [][2]found, alone []only) {
 
 // prepare pairs the calls and finds what feeds them.
 func (p *part) prepare() {
+	p.left.digits()
+	p.right.digits()
 	align(p.left, p.right)
 	p.order()
 	taken := map[string]bool{}
@@ -121,12 +122,13 @@ func (p *part) prepare() {
 		if u.left == nil && taken[c.Name] {
 			c.op += " (right)"
 		}
-		c.slots = numbers(c, other)
+		numbers(c, other)
 		if other != nil {
-			other.op, other.slots = c.op, c.slots
+			other.op = c.op
 		}
 	}
-	p.feeds = [2]map[*leaf]origin{origins(p.left), origins(p.right)}
+	p.left.origins()
+	p.right.origins()
 	p.inside = [2]map[*call][]*call{insideOf(p.left), insideOf(p.right)}
 }
 
@@ -154,23 +156,26 @@ func (p *part) order() {
 	}
 }
 
-// numbers gives the places of a call and its partner slots.
-func numbers(c, other *call) map[string]int {
-	slots := map[string]int{}
-	var next [2]int
+// numbers gives the values of a call and its partner slots: those at the same place
+// have the same, inputs and outputs on their own.
+func numbers(c, other *call) {
+	slots := map[string]int32{}
+	var next [2]int32
 	for _, x := range []*call{c, other} {
 		if x == nil {
 			continue
 		}
 		for i := range x.leaves {
 			l := &x.leaves[i]
-			if _, ok := slots[l.place]; !ok {
-				slots[l.place] = next[l.role]
+			slot, ok := slots[l.place]
+			if !ok {
+				slot = next[l.role]
+				slots[l.place] = slot
 				next[l.role]++
 			}
+			l.slot = slot
 		}
 	}
-	return slots
 }
 
 // remarks tells what to know of the pairs.
@@ -240,6 +245,16 @@ func (s *Source) Table() *result.Table {
 	t.Meta.Left, t.Meta.Right = s.left, s.right
 	t.Meta.Recorded = true
 	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered}
+	calls, rows := 0, 0
+	for _, p := range s.parts {
+		calls += len(p.units)
+		for _, u := range p.units {
+			rows += u.rows()
+		}
+	}
+	// The rows are most of the memory of a comparison: they are not moved as they
+	// become more.
+	t.Ops, t.Rows = make([]result.Operator, 0, calls), make([]result.Row, 0, rows)
 	for _, p := range s.parts {
 		for _, u := range p.units {
 			if u.left != nil && u.right != nil && u.left.how != byName {
@@ -251,11 +266,28 @@ func (s *Source) Table() *result.Table {
 	return t
 }
 
+// rows is how many rows there will be.
+func (u *unit) rows() (n int) {
+	if u.left == nil || u.right == nil {
+		return 1
+	}
+	for _, x := range pairsOf(u.left, u.right) {
+		if !x.untold() {
+			n++
+		}
+	}
+	return n
+}
+
 // operator is a call as an operator, with what feeds it.
 func (p *part) operator(u *unit, n int) result.Operator {
 	c, at := u.left, 0
 	if c == nil {
 		c, at = u.right, 1
+	}
+	side := p.left
+	if u.left == nil {
+		side = p.right
 	}
 	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil}
 	for i := range c.leaves {
@@ -264,16 +296,12 @@ func (p *part) operator(u *unit, n int) result.Operator {
 			op.Outputs++
 			continue
 		}
-		if o := p.feeds[at][l]; o.output.call != nil {
-			for len(op.Inputs) <= c.slots[l.place] {
+		if l.from.call > 0 {
+			for len(op.Inputs) <= int(l.slot) {
 				op.Inputs = append(op.Inputs, result.Port{})
 			}
-			op.Inputs[c.slots[l.place]] = o.output.port()
+			op.Inputs[l.slot] = side.port(l.from)
 		}
-	}
-	side := p.left
-	if u.left == nil {
-		side = p.right
 	}
 	if name := forwardOf(c); name != "" {
 		if f := side.find(name); f != nil && f.op != "" {
@@ -297,11 +325,12 @@ func (s *side) find(name string) *call {
 	return s.index[name]
 }
 
-func (p place) port() result.Port {
-	if p.call == nil {
+// port is a place as rows name it.
+func (s *side) port(p place) result.Port {
+	if p.call == 0 {
 		return result.Port{}
 	}
-	return result.Port{Op: p.call.op, Index: p.slot}
+	return result.Port{Op: s.calls[p.call-1].op, Index: int(p.slot)}
 }
 
 // typeOf is the function, or the class of a module.

@@ -179,7 +179,7 @@ func appendCells(cells []string, c result.Columns, r *result.Row) []string {
 		case v.Script != "":
 			cells = append(cells, textCell(r.Custom[v.Script]))
 		default:
-			cells = append(cells, r.Result.Values[v.Metric].Text(v.Metric))
+			cells = append(cells, r.Result().Values[v.Metric].Text(v.Metric))
 		}
 	}
 	return append(cells, Neutral(join(msg.English, r.Reasons, c.Quiet)))

@@ -16,12 +16,12 @@ var recordedHeader = []string{
 // numbers for what was not recorded.
 func appendRecorded(cells []string, r *result.Recorded) []string {
 	if r == nil {
-		r = &result.Recorded{}
+		r = &result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
 	}
 	cells = append(cells, textCell(r.Place), textCell(string(r.How)))
-	for _, s := range []*result.Said{&r.Left, &r.Right} {
+	for _, s := range []*result.Said{r.Left, r.Right} {
 		for _, x := range []struct {
-			bit int
+			bit int32
 			v   float64
 		}{{result.KnownMax, s.Stats.Max}, {result.KnownMin, s.Stats.Min}, {result.KnownMean, s.Stats.Mean}, {result.KnownNorm, s.Stats.Norm}} {
 			switch {

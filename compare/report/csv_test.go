@@ -41,7 +41,7 @@ func TestCSV(t *testing.T) {
 	}
 	rows[1].Left.DType, rows[1].Left.Shape, rows[1].Left.Address = dtype.Float16, []int64{1, 3}, &zero
 	rows[1].Right.DType, rows[1].Right.Shape = dtype.Float32, []int64{1, 3}
-	rows[1].Result.Values[metric.MaxAbsoluteError], _ = metric.ParseValue("0.5")
+	rows[1].Measured().Values[metric.MaxAbsoluteError], _ = metric.ParseValue("0.5")
 	if err := WriteRows(&out, cols, rows, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,7 @@ func (in *importer) row(cells []string) error {
 			in.metrics[m] = true
 		}
 		if ok && v.OK() && r.Role != result.Whole {
-			r.Compared, r.Result.Values[m] = true, v
+			r.Compared, r.Measured().Values[m] = true, v
 		}
 	}
 	if t, ok := dtype.Parse(get(in.leftType)); ok && r.Shape != nil {
@@ -199,7 +199,7 @@ func (in *importer) row(cells []string) error {
 	}
 	r.Facts.Scalar = r.Shape != nil && scalar(r.Shape)
 	if r.Compared && r.Shape != nil {
-		r.Result.N = elements(r.Shape)
+		r.Measured().N = elements(r.Shape)
 	}
 	blame(&r, get(in.values[metric.StandardDeviation]))
 	in.table.Rows = append(in.table.Rows, r)
@@ -211,7 +211,7 @@ func (in *importer) row(cells []string) error {
 // tables of msaccucmp.py nan is computed from them, where NaN stands for what
 // was not computed.
 func blame(r *result.Row, deviation string) {
-	computed := func(m metric.Metric) bool { v := r.Result.Values[m]; return v.OK() && math.IsNaN(v.Float()) }
+	computed := func(m metric.Metric) bool { v := r.Result().Values[m]; return v.OK() && math.IsNaN(v.Float()) }
 	if !computed(metric.CosineSimilarity) && !computed(metric.MaxAbsoluteError) {
 		return
 	}

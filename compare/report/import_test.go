@@ -24,8 +24,8 @@ func TestReadWhatIsWritten(t *testing.T) {
 		Values: result.ColumnsOf([]metric.Metric{metric.CosineSimilarity, metric.StandardDeviation})}
 	row := result.Row{Index: 3, Sequence: 9, Type: "Conv2D", Op: "a:b", Role: result.Input, Slot: 2, Shape: []int64{1, 3}, Overflow: "NO", Compared: true,
 		Left: result.Operand{Names: "x,y"}, Right: result.Operand{Names: "*"}, Reasons: []result.Reason{result.Because(result.StorageOrder, "(3, 1)", "(1, 3)")}}
-	row.Result.Values[metric.CosineSimilarity], _ = metric.ParseValue("0.500000")
-	row.Result.Values[metric.StandardDeviation], _ = metric.ParseValue("(0.100;1.000),(0.000;2.000)")
+	row.Measured().Values[metric.CosineSimilarity], _ = metric.ParseValue("0.500000")
+	row.Measured().Values[metric.StandardDeviation], _ = metric.ParseValue("(0.100;1.000),(0.000;2.000)")
 	whole := result.Row{Index: 4, Sequence: 10, Type: "Add", Op: "s", Role: result.Whole, Slot: -1, Left: result.Operand{Names: "s"}, Right: result.Operand{Names: "t"},
 		Reasons: []result.Reason{result.Because(result.NoLeftDump, "s", "Add")}}
 	var b strings.Builder
@@ -103,7 +103,7 @@ func TestReadForeign(t *testing.T) {
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "x.csv: line 2: found the tensor \"foo\"") || len(table.Rows) != 1 {
 		t.Errorf("%v, %v", warnings, err)
 	}
-	if v := table.Rows[0].Result.Values[metric.CosineSimilarity].Float(); v != 0.5 || !table.Meta.Unordered {
+	if v := table.Rows[0].Result().Values[metric.CosineSimilarity].Float(); v != 0.5 || !table.Meta.Unordered {
 		t.Errorf("cosine %g, %+v", v, table.Meta)
 	}
 }
@@ -127,7 +127,7 @@ func FuzzReadCSV(f *testing.F) {
 				t.Errorf("values without a tensor: %+v", r)
 			}
 			Sentences(msg.Chinese, r.Reasons)
-			for _, v := range r.Result.Values {
+			for _, v := range r.Result().Values {
 				_ = math.IsNaN(v.Float())
 			}
 		}

@@ -274,7 +274,7 @@ func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tens
 		w.key("metrics")
 		w.open('{')
 		if r.Compared {
-			w.metrics(&r.Result)
+			w.metrics(r.Result())
 		}
 		w.close('}')
 		if len(r.Reasons) > 0 {
@@ -327,7 +327,7 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 	w.line()
 	w.key("operators")
 	ops.write(w, len(t.Ops))
-	rows := rowSet(func(i int) *result.Row { return &t.Rows[i] })
+	rows := rowSet(func(i int) *result.Row { return &t.Rows[i] }, (*result.Row).Result)
 	w.line()
 	w.key("rows")
 	rows.write(w, len(t.Rows))

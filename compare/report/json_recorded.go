@@ -5,14 +5,22 @@ import (
 	"precision/dump/dtype"
 )
 
+// saidOf is what a side says, made where there is nothing yet.
+func saidOf(s **result.Said) *result.Said {
+	if *s == nil {
+		*s = &result.Said{}
+	}
+	return *s
+}
+
 // recordedSet is what is kept of what recordings say.
 func recordedSet(at func(int) *result.Recorded) set {
 	s := set{columns: []column{
 		words("place", func(i int) *string { return &at(i).Place }),
 		words("how", func(i int) *string { return (*string)(&at(i).How) }),
 		flags("argument", func(i int) *bool { return &at(i).Argument }),
-		integers("both", func(i int) *int { return &at(i).Both }),
-		integers("same", func(i int) *int { return &at(i).Same }),
+		integers("both", func(i int) *int32 { return &at(i).Both }),
+		integers("same", func(i int) *int32 { return &at(i).Same }),
 		flags("hashed", func(i int) *bool { return &at(i).Hashed }),
 		flags("hash_same", func(i int) *bool { return &at(i).HashSame }),
 		words("golden", func(i int) *string { return &at(i).Golden.Op }),
@@ -25,15 +33,15 @@ func recordedSet(at func(int) *result.Recorded) set {
 		name string
 		of   func(int) *result.Said
 	}{
-		{"left_", func(i int) *result.Said { return &at(i).Left }},
-		{"right_", func(i int) *result.Said { return &at(i).Right }},
+		{"left_", func(i int) *result.Said { return saidOf(&at(i).Left) }},
+		{"right_", func(i int) *result.Said { return saidOf(&at(i).Right) }},
 	} {
 		of := side.of
 		s.columns = append(s.columns,
 			words(side.name+"class", func(i int) *string { return &of(i).Class }),
 			words(side.name+"value", func(i int) *string { return &of(i).Value }),
 			words(side.name+"sum", func(i int) *string { return &of(i).Sum }),
-			integers(side.name+"known", func(i int) *int { return &of(i).Known }),
+			integers(side.name+"known", func(i int) *int32 { return &of(i).Known }),
 			numbers(side.name+"max", func(i int) *float64 { return &of(i).Stats.Max }),
 			numbers(side.name+"min", func(i int) *float64 { return &of(i).Stats.Min }),
 			numbers(side.name+"mean", func(i int) *float64 { return &of(i).Stats.Mean }),

@@ -32,8 +32,9 @@ func allMetrics() (list []string) {
 	return list
 }
 
-// rowSet is what is kept of the rows.
-func rowSet(at func(int) *result.Row) set {
+// rowSet is what is kept of the rows; metrics gives what the elements of a row came
+// to, for writing [result.Row.Result], for reading [result.Row.Measured].
+func rowSet(at func(int) *result.Row, metrics func(*result.Row) *metric.Result) set {
 	s := set{columns: []column{
 		words("op", func(i int) *string { return &at(i).Op }),
 		words("type", func(i int) *string { return &at(i).Type }),
@@ -65,7 +66,7 @@ func rowSet(at func(int) *result.Row) set {
 			shapes(side.name+"shape", func(i int) *[]int64 { return &of(i).Shape }),
 			addresses(side.name+"address", func(i int) **uint64 { return &of(i).Address }))
 	}
-	r := resultSet(func(i int) *metric.Result { return &at(i).Result })
+	r := resultSet(func(i int) *metric.Result { return metrics(at(i)) })
 	s.columns = append(s.columns, r.columns...)
 	s.parts = append(r.parts,
 		sparse("reasons",
@@ -91,7 +92,11 @@ func rowSet(at func(int) *result.Row) set {
 					yield(r)
 				}
 			},
-			func(row int, r result.Recorded) { at(row).Recorded = &r },
+			func(row int, r result.Recorded) {
+				saidOf(&r.Left) // a column may be missing where all is empty
+				saidOf(&r.Right)
+				at(row).Recorded = &r
+			},
 			recordedSet),
 		sparse("custom",
 			func(row int, yield func(*named)) {

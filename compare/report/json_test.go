@@ -234,7 +234,7 @@ func TestColumns(t *testing.T) {
 	var row result.Row
 	var op result.Operator
 	var meta result.Meta
-	for _, s := range []set{rowSet(func(int) *result.Row { return &row }), opSet(func(int) *result.Operator { return &op }), metaSet(&meta)} {
+	for _, s := range []set{rowSet(func(int) *result.Row { return &row }, (*result.Row).Measured), opSet(func(int) *result.Operator { return &op }), metaSet(&meta)} {
 		seen := map[string]bool{}
 		for _, c := range s.columns {
 			if seen[c.name] {

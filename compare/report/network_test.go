@@ -13,7 +13,7 @@ import (
 
 // pairOf is the result of a pair of n elements with a relative distance and a
 // number of NaN on the left side, consistent enough to be judged.
-func pairOf(n int64, distance float64, nan int64) metric.Result {
+func pairOf(n int64, distance float64, nan int64) *metric.Result {
 	cosine := 1 - min(distance*distance/2, 2)
 	side := metric.SideFacts{Lo: -2, Hi: 2, Deviation: 1, RMS: 1}
 	if n == 1 {
@@ -34,7 +34,7 @@ func pairOf(n int64, distance float64, nan int64) metric.Result {
 		f.Differ, f.Outside = n, n
 		f.FirstDiffer, f.Worst = metric.Element{X: 1 + distance, Y: 1}, metric.Element{Index: n - 1, X: 1 + 3*distance, Y: 1}
 	}
-	res := metric.Result{N: n, Disagree: nan, Facts: f}
+	res := &metric.Result{N: n, Disagree: nan, Facts: f}
 	for m, v := range map[metric.Metric]float64{metric.CosineSimilarity: cosine, metric.RelativeEuclideanDistance: distance,
 		metric.MaxAbsoluteError: f.MaxAbs, metric.MaxRelativeError: f.MaxRel, metric.RootMeanSquareError: distance} {
 		res.Values[m], _ = metric.ValueOf(v)
@@ -84,7 +84,7 @@ func randomNetwork(r *rand.Rand) *result.Table {
 			row := base
 			row.Role, row.Slot, row.Facts.Producer = result.Input, slot, port
 			if res, ok := noise[port]; ok && r.IntN(10) > 0 {
-				row.Compared, row.Result = true, res
+				row.Compared, row.Metrics = true, &res
 			} else {
 				row.Reasons = []result.Reason{result.Because(result.NoRightTensor, op.Name, row.Tensor())}
 			}
@@ -108,14 +108,14 @@ func randomNetwork(r *rand.Rand) *result.Table {
 					distance = []float64{0.05, 0.3, 2, math.NaN(), math.Inf(1)}[r.IntN(5)]
 					nan = min(n, int64(r.IntN(2)))
 				}
-				row.Compared, row.Result = true, pairOf(n, distance, nan)
+				row.Compared, row.Metrics = true, pairOf(n, distance, nan)
 				if r.IntN(30) == 0 {
-					row.Saturated = &result.Saturated{Count: 1, Result: pairOf(n, inherited, 0)}
+					row.Saturated = &result.Saturated{Count: 1, Result: *pairOf(n, inherited, 0)}
 				}
 				if r.IntN(12) == 0 { // as a row of an imported table
-					row.Result.Facts = metric.Facts{}
+					row.Result().Facts = metric.Facts{}
 				}
-				noise[result.Port{Op: op.Name, Index: slot}] = row.Result
+				noise[result.Port{Op: op.Name, Index: slot}] = *row.Metrics
 				t.Rows = append(t.Rows, row)
 			}
 		}
@@ -145,8 +145,8 @@ func largeTable(rows int) *result.Table {
 			Left:  result.Operand{Names: name, File: "npu/debug_0/dump/MatMul." + name, DType: dtype.Float16},
 			Right: result.Operand{Names: name, File: "golden/" + name + ".npy", DType: dtype.Float32}}
 		in, out := row, row
-		in.Role, in.Result = result.Input, pairOf(8*128*768, r.Float64()*1e-3, 0)
-		out.Result = pairOf(8*128*768, r.Float64()*1e-3, 0)
+		in.Role, in.Metrics = result.Input, pairOf(8*128*768, r.Float64()*1e-3, 0)
+		out.Metrics = pairOf(8*128*768, r.Float64()*1e-3, 0)
 		if i > 0 {
 			op.Inputs = []result.Port{{Op: t.Ops[i-1].Name}}
 			in.Facts.Producer = op.Inputs[0]

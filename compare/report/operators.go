@@ -68,7 +68,7 @@ func numbersOf(r *result.Row) rowNumbers {
 	if !r.Compared {
 		return n
 	}
-	res := &r.Result
+	res := r.Result()
 	if r.Saturated != nil { // what the judge goes by, too
 		res = &r.Saturated.Result
 	}

@@ -79,7 +79,7 @@ func parseTable(t *testing.T, text string) *result.Table {
 				row := base
 				row.Role, row.Slot, row.Facts.Producer = result.Input, slot, port
 				if res := outputs[port]; res != nil && !strings.Contains(skip, fmt.Sprintf(",%d,", slot)) {
-					row.Compared, row.Result = true, *res
+					row.Compared, row.Metrics = true, res
 				} else {
 					row.Add(result.Because(result.NoRightTensor, op.Name, row.Tensor()))
 				}
@@ -100,8 +100,8 @@ func parseTable(t *testing.T, text string) *result.Table {
 			}
 			n := int64(number("n", 4096))
 			row.Compared, row.Shape = true, []int64{n}
-			row.Result = pairOf(n, number("distance", 0), int64(number("nan", 0)))
-			f := &row.Result.Facts
+			row.Metrics = pairOf(n, number("distance", 0), int64(number("nan", 0)))
+			f := &row.Result().Facts
 			switch {
 			case has("inf"):
 				f.Inf.X, f.Disagree, f.X.Inf = int64(number("inf", 0)), int64(number("inf", 0)), 1
@@ -117,9 +117,9 @@ func parseTable(t *testing.T, text string) *result.Table {
 			f.Differ = int64(number("differ", float64(f.Differ)))
 			f.Cosine, f.MaxAbs = number("cosine", f.Cosine), number("max", f.MaxAbs)
 			if has("sat") {
-				row.Saturated = &result.Saturated{Count: int64(number("sat", 0)), Result: pairOf(n, 1e-4, 0)}
+				row.Saturated = &result.Saturated{Count: int64(number("sat", 0)), Result: *pairOf(n, 1e-4, 0)}
 			}
-			outputs[result.Port{Op: row.Op, Index: row.Slot}] = &row.Result
+			outputs[result.Port{Op: row.Op, Index: row.Slot}] = row.Result()
 			table.Rows = append(table.Rows, row)
 		case "whole":
 			row := base

@@ -25,7 +25,7 @@ func CauseName(lang msg.Lang, k verdict.Kind) string { return speaker{lang}.say(
 
 func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 	key := "cause." + string(c.Kind)
-	facts := &r.Result.Facts
+	facts := &r.Result().Facts
 	count, of, first := int(c.Count), int(c.Of), int(c.First)
 	value, limit := figure(c.Value, c.Limit), figure(c.Limit, c.Value)
 	switch c.Kind {

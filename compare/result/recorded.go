@@ -14,13 +14,14 @@ type Recorded struct {
 	Place string
 	// How tells how the two calls were brought together.
 	How How
-	// Argument tells a value that is no tensor: a number, a text, a slice, None.
-	Argument bool
-	// Left and Right are what the sides say.
-	Left, Right Said
+	// Left and Right are what the sides say, never nil. They may be those of the
+	// recording in memory, which are not changed.
+	Left, Right *Said
 	// Both is how many of the statistics, checksums and values both sides have,
 	// Same how many of these are the same.
-	Both, Same int
+	Both, Same int32
+	// Argument tells a value that is no tensor: a number, a text, a slice, None.
+	Argument bool
 	// Hashed tells that both sides have a checksum over the same bytes, and
 	// HashSame that it is the same: then the elements are.
 	Hashed, HashSame bool
@@ -44,15 +45,15 @@ type Said struct {
 	Sum string
 	// Known tells which of the statistics are known, a bit each, in the order of
 	// Stats.
-	Known int
-	// Stats are the largest and smallest element, the mean and the Euclidean
-	// norm.
-	Stats Stats
+	Known int32
 	// Summed is the type that Mean and Norm were summed in; Undefined for that of the
 	// tensor. Grain is what the last digit of the statistics is worth, 0 for all
 	// digits of their type: two that differ by no more may be the same.
 	Summed dtype.Type
 	Grain  float64
+	// Stats are the largest and smallest element, the mean and the Euclidean
+	// norm.
+	Stats Stats
 }
 
 // Stats are the statistics of a tensor: the largest and smallest element, the
@@ -61,19 +62,19 @@ type Stats struct{ Max, Min, Mean, Norm float64 }
 
 // The bits of Said.Known.
 const (
-	KnownMax = 1 << iota
+	KnownMax int32 = 1 << iota
 	KnownMin
 	KnownMean
 	KnownNorm
 )
 
 // Has tells whether statistics are known.
-func (s *Said) Has(bits int) bool { return s.Known&bits == bits }
+func (s *Said) Has(bits int32) bool { return s.Known&bits == bits }
 
 // NotFinite tells whether a known extreme is NaN or infinite.
 func (s *Said) NotFinite() (nan, inf bool) {
 	for _, v := range []struct {
-		bit int
+		bit int32
 		v   float64
 	}{{KnownMax, s.Stats.Max}, {KnownMin, s.Stats.Min}} {
 		if s.Known&v.bit != 0 {

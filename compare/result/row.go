@@ -50,9 +50,12 @@ type Row struct {
 	// Shape is the logical shape that was compared, nil if none was; a
 	// scalar has an empty one.
 	Shape []int64
-	// Compared tells whether Result holds values.
+	// Compared tells whether Metrics holds values.
 	Compared bool
-	Result   metric.Result
+	// Metrics is what the elements came to, nil where none were looked at. It is
+	// by far the largest part of a row, and recordings of statistics have many rows
+	// without it; [Row.Result] reads it either way.
+	Metrics *metric.Result
 	// Saturated is set when golden values lie beyond the range of the left
 	// dtype and the left side holds its largest magnitude or an infinity
 	// there: what the other elements came to.
@@ -115,6 +118,26 @@ type Saturated struct {
 type Port struct {
 	Op    string
 	Index int
+}
+
+// nothing is the result of rows without one.
+var nothing metric.Result
+
+// Result is what the elements came to; of a row without metrics it is empty, and
+// must not be written to.
+func (r *Row) Result() *metric.Result {
+	if r.Metrics == nil {
+		return &nothing
+	}
+	return r.Metrics
+}
+
+// Measured is the result to write to; it is made where there is none.
+func (r *Row) Measured() *metric.Result {
+	if r.Metrics == nil {
+		r.Metrics = &metric.Result{}
+	}
+	return r.Metrics
 }
 
 // Tensor is the name of the tensor, "conv1:output:0"; empty on a row about a

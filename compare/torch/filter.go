@@ -19,7 +19,7 @@ const suspectCosine = 0.95
 // Suspicious tells whether the cosine similarity of a row is at most 0.95 or missing,
 // whatever the reason: with post-processing such rows are worth a closer look.
 func Suspicious(r *result.Row) bool {
-	return !r.Compared || !(r.Result.Values[metric.CosineSimilarity].Float() > suspectCosine)
+	return !r.Compared || !(r.Result().Values[metric.CosineSimilarity].Float() > suspectCosine)
 }
 
 // WriteTensors writes the tensors of the suspicious rows into folder as .npy

@@ -144,7 +144,7 @@ func TestSameFile(t *testing.T) {
 	tab, _ := table(t, "full_npu.h5", "full_npu.h5", compare.Options{Numerics: metric.Exact})
 	for _, r := range tab.Rows {
 		bare := r.Left.File == "/Cast/9/output/bare"
-		if r.Compared == bare || (r.Compared && r.Result.Values[metric.MaxAbsoluteError].Float() != 0) {
+		if r.Compared == bare || (r.Compared && r.Result().Values[metric.MaxAbsoluteError].Float() != 0) {
 			t.Errorf("%s: %+v", r.Left.File, r)
 		}
 	}
@@ -156,10 +156,10 @@ func TestSameFile(t *testing.T) {
 func TestMaxElements(t *testing.T) {
 	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, MaxElements: 3})
 	for _, r := range tab.Rows {
-		if r.Compared && r.Result.N > 3 {
-			t.Errorf("%s: %d elements", r.Left.File, r.Result.N)
+		if r.Compared && r.Result().N > 3 {
+			t.Errorf("%s: %d elements", r.Left.File, r.Result().N)
 		}
-		if r.Left.File == "/Add/3/input/self" && r.Result.Values[metric.MaxAbsoluteError].Float() != 0 {
+		if r.Left.File == "/Add/3/input/self" && r.Result().Values[metric.MaxAbsoluteError].Float() != 0 {
 			t.Errorf("%s: the fourth element was compared", r.Left.File)
 		}
 	}

@@ -209,7 +209,7 @@ func partOf(name string) (step, rank string) {
 // people write them.
 func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
 	before := len(w.before(op)) > 0
-	for _, s := range []*result.Said{&rec.Left, &rec.Right} {
+	for _, s := range []*result.Said{rec.Left, rec.Right} {
 		if long := s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8; long && (before || !w.alike) || s.Class == "int" && before {
 			return false
 		}

@@ -57,10 +57,10 @@ const KindNPU = "npu"
 // equal tells whether the two sides of a tensor are equal element by element.
 func (j *judge) equal(t Tensor) (equal, known bool) {
 	r := &j.table.Rows[t.Row]
-	if !r.Compared || !r.Result.Facts.Known {
+	if !r.Compared || !r.Result().Facts.Known {
 		return false, false
 	}
-	return r.Result.Facts.BitEqual, true
+	return r.Result().Facts.BitEqual, true
 }
 
 // noisy tells whether a second run of the same network differs from the left

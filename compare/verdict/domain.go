@@ -24,7 +24,7 @@ func (j *judge) outside(op *Operator, out *Tensor) bool {
 	var left, right float64 = 1, 1 // largest product of magnitudes
 	for i, at := range rows {
 		r := &j.table.Rows[at]
-		f := &r.Result.Facts
+		f := &r.Result().Facts
 		if !r.Compared || !f.Known || f.Finite == 0 {
 			return false
 		}

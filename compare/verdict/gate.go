@@ -98,7 +98,7 @@ func (j *Judged) below(row int, limit float64) (Trip, bool) {
 		t.Kind = TripUncompared
 		return t, true
 	}
-	res := &r.Result
+	res := r.Result()
 	if res.N == 0 {
 		return t, false
 	}

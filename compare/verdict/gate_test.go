@@ -20,17 +20,17 @@ func gated(rows ...result.Row) *Judged {
 }
 
 func cosineRow(n int64, cosine float64) result.Row {
-	r := result.Row{Compared: true, Result: metric.Result{N: n}}
-	r.Result.Values[metric.CosineSimilarity], _ = metric.ValueOf(cosine)
+	r := result.Row{Compared: true, Metrics: &metric.Result{N: n}}
+	r.Result().Values[metric.CosineSimilarity], _ = metric.ValueOf(cosine)
 	return r
 }
 
 func TestTrips(t *testing.T) {
 	limit := func(v float64) Gate { return Gate{Below: &v} }
 	good, low, nan := cosineRow(20, 1), cosineRow(20, 0.9), cosineRow(20, math.NaN())
-	nan.Result.Disagree = 1
-	scalar := result.Row{Compared: true, Facts: result.Facts{Scalar: true}, Result: metric.Result{N: 1}}
-	scalar.Result.Values[metric.MaxRelativeError], _ = metric.ValueOf(0.05)
+	nan.Result().Disagree = 1
+	scalar := result.Row{Compared: true, Facts: result.Facts{Scalar: true}, Metrics: &metric.Result{N: 1}}
+	scalar.Result().Values[metric.MaxRelativeError], _ = metric.ValueOf(0.05)
 	without := result.Row{Reasons: []result.Reason{result.Because(result.NoRightTensor, "c", "c:output:0")}}
 	unread := result.Row{Role: result.Whole, Slot: -1, Reasons: []result.Reason{result.Because(result.BadFile, "d", "x", "short")}}
 	for _, c := range []struct {

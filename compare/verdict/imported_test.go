@@ -40,13 +40,13 @@ func TestImported(t *testing.T) {
 	} {
 		r := result.Row{Op: "a", Shape: c.shape, Compared: true}
 		if c.shape != nil {
-			r.Result.N = 1
+			r.Measured().N = 1
 			for _, d := range c.shape {
-				r.Result.N *= d
+				r.Measured().N *= d
 			}
 		}
 		for m, v := range c.cells {
-			r.Result.Values[m], _ = metric.ValueOf(v)
+			r.Measured().Values[m], _ = metric.ValueOf(v)
 		}
 		for _, k := range c.reasons {
 			r.Add(result.Because(k))

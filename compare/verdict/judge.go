@@ -77,6 +77,7 @@ func (j *judge) gather() {
 		index[op.Name] = len(ops)
 		ops = append(ops, Operator{Op: op})
 	}
+	var room lists
 	for i := range j.table.Rows {
 		r := &j.table.Rows[i]
 		at, ok := index[r.Op]
@@ -89,9 +90,9 @@ func (j *judge) gather() {
 		t := Tensor{Row: i, Slot: r.Slot}
 		switch r.Role {
 		case result.Output:
-			op.Outputs = append(op.Outputs, t)
+			op.Outputs = room.add(op.Outputs, t)
 		case result.Input:
-			op.Inputs = append(op.Inputs, t)
+			op.Inputs = room.add(op.Inputs, t)
 		default:
 			op.Whole = append(op.Whole, i)
 		}
@@ -119,6 +120,25 @@ func (j *judge) gather() {
 	}
 }
 
+// lists makes room for lists of tensors, mostly of one or two, out of larger pieces.
+type lists []Tensor
+
+func (room *lists) add(list []Tensor, t Tensor) []Tensor {
+	if len(list) < cap(list) {
+		return append(list, t)
+	}
+	n := len(list) + 1
+	if n > 4 {
+		return append(list, t)
+	}
+	if len(*room) < n {
+		*room = make(lists, 128)
+	}
+	list = append((*room)[:0:n], list...)
+	*room = (*room)[n:]
+	return append(list, t)
+}
+
 // judgeTensors judges the tensors of an operator, inputs first: what outputs of
 // integers may come to depends on them.
 func (j *judge) judgeTensors(op *Operator) {
@@ -128,7 +148,7 @@ func (j *judge) judgeTensors(op *Operator) {
 		*t = j.tensor(op, *t, false)
 		j.passSaturation(t, j.producerOf(op, t))
 		r := &j.table.Rows[t.Row]
-		equal = equal && r.Compared && r.Result.Facts.Known && r.Result.Facts.BitEqual
+		equal = equal && r.Compared && r.Result().Facts.Known && r.Result().Facts.BitEqual
 	}
 	for i := range op.Outputs {
 		op.Outputs[i] = j.tensor(op, op.Outputs[i], equal)

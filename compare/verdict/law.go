@@ -45,7 +45,7 @@ func (j *judge) broken(op *Operator) (units float64, output int, ok bool) {
 		var out []*metric.Facts
 		for i := range list {
 			r := &j.table.Rows[list[i].Row]
-			f := &r.Result.Facts
+			f := &r.Result().Facts
 			if !r.Compared || !f.Known || f.Finite == 0 || f.Finite != f.N || f.X.NaN+f.X.Inf+f.Y.NaN+f.Y.Inf > 0 || counted(r.Left.DType) || r.Saturated != nil {
 				return nil
 			}

@@ -31,7 +31,7 @@ type measure struct {
 // measureOf reads the numbers of a compared row, without the elements of a
 // second look where there was one.
 func measureOf(r *result.Row) measure {
-	res := &r.Result
+	res := r.Result()
 	if r.Saturated != nil {
 		res = &r.Saturated.Result
 	}

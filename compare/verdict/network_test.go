@@ -284,5 +284,5 @@ func fillRow(t *testing.T, r *result.Row, values []string) {
 	if f.Differ == 0 && !f.BitEqual && f.MaxAbs > 0 {
 		f.Differ = f.N
 	}
-	r.Result = metric.Result{N: f.N, Facts: f, Disagree: f.Disagree}
+	r.Metrics = &metric.Result{N: f.N, Facts: f, Disagree: f.Disagree}
 }

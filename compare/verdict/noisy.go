@@ -103,8 +103,8 @@ func (w *recordedWalk) elementwise(op *Operator) bool {
 // by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(r *result.Row, calls []string) bool {
 	if len(calls) > 0 {
-		return w.broken(r, r.Recorded.Golden, func(r *result.Row) *result.Said { return &r.Recorded.Left }) ||
-			w.broken(r, r.Facts.Producer, func(r *result.Row) *result.Said { return &r.Recorded.Right })
+		return w.broken(r, r.Recorded.Golden, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
+			w.broken(r, r.Facts.Producer, func(r *result.Row) *result.Said { return r.Recorded.Right })
 	}
 	size, known := sizeOf(r)
 	if !known || counted(r.Left.DType) {

@@ -48,8 +48,8 @@ func agreementOf(r *result.Row) agreement {
 		return of(rec.Same == rec.Both)
 	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer):
 		return different
-	case r.Compared && r.Result.Facts.Known:
-		return of(r.Result.Facts.BitEqual)
+	case r.Compared && r.Result().Facts.Known:
+		return of(r.Result().Facts.BitEqual)
 	}
 	if equal, known := rec.Agrees(); known {
 		return of(equal)
@@ -60,7 +60,7 @@ func agreementOf(r *result.Row) agreement {
 // device tells an argument that names a device or a group of processes, which
 // differ between machines as a rule.
 func device(rec *result.Recorded) bool {
-	for _, s := range []*result.Said{&rec.Left, &rec.Right} {
+	for _, s := range []*result.Said{rec.Left, rec.Right} {
 		switch s.Class {
 		case "torch.device", "torch.ProcessGroup":
 			return true
@@ -103,7 +103,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		add(Form, 1, 0)
 	case r.Compared:
 		t = j.tensor(op, t, false)
-		if f := &r.Result.Facts; f.NaN.Both > 0 {
+		if f := &r.Result().Facts; f.NaN.Both > 0 {
 			add(NotFinite, float64(f.NaN.Both), 0)
 		}
 	case told == untold:
@@ -160,7 +160,7 @@ func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float
 // bound of the relative error of the elements. It is NaN where nothing is known,
 // and infinite where golden is zero and the left side is not.
 func statisticsError(r *result.Row) float64 {
-	a, b := &r.Recorded.Left, &r.Recorded.Right
+	a, b := r.Recorded.Left, r.Recorded.Right
 	size := math.NaN()
 	grain := max(a.Grain, b.Grain)
 	over := func(x, y, scale float64) {
@@ -200,7 +200,7 @@ func statisticsError(r *result.Row) float64 {
 func statisticsRounding(r *result.Row) float64 {
 	own := unit(coarserOf(r))
 	sums := 0.0
-	for _, s := range []*result.Said{&r.Recorded.Left, &r.Recorded.Right} {
+	for _, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
 		u := own
 		if s.Summed != dtype.Undefined {
 			u = unit(s.Summed)
@@ -262,8 +262,8 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) {
 		return math.Inf(1), true
 	}
-	if r.Compared && r.Result.Facts.Known {
-		f := &r.Result.Facts
+	if r.Compared && r.Result().Facts.Known {
+		f := &r.Result().Facts
 		switch {
 		case f.Disagree > 0:
 			return math.Inf(1), true

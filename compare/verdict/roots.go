@@ -145,7 +145,7 @@ func (j *judge) look(w *walked, t *Tensor, from result.Port, seen map[string]boo
 
 // nonFinite tells whether the left side of a row has NaN or infinities.
 func (j *judge) nonFinite(row int) bool {
-	f := &j.table.Rows[row].Result.Facts
+	f := &j.table.Rows[row].Result().Facts
 	return f.Known && f.X.NaN+f.X.Inf > 0
 }
 

@@ -18,7 +18,7 @@ func (j *judge) passSaturation(t, from *Tensor) {
 	if at < 0 || sat < 0 || t.Causes[at].Count > from.Causes[sat].Count {
 		return
 	}
-	if f := &j.table.Rows[t.Row].Result.Facts; f.Inf.Y > 0 || f.NaN.X+f.NaN.Y > 0 {
+	if f := &j.table.Rows[t.Row].Result().Facts; f.Inf.Y > 0 || f.NaN.X+f.NaN.Y > 0 {
 		return
 	}
 	t.Causes[at].Kind = Saturated

@@ -18,3 +18,12 @@ func Relax() {
 		debug.SetGCPercent(percent)
 	}
 }
+
+// Within has the garbage collector keep the memory of the program within a number
+// of bytes, as far as what is live leaves room: it collects more often the closer it
+// comes. The environment variable GOMEMLIMIT, if it is set, has the last word.
+func Within(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
+	}
+}

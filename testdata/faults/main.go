@@ -226,7 +226,7 @@ func firstBelow(j *verdict.Judged) map[string]bool {
 		for k := range j.Operators[i].Outputs {
 			t := &j.Operators[i].Outputs[k]
 			r := j.Row(t)
-			if v := r.Result.Values[metric.CosineSimilarity]; r.Compared && r.Role == result.Output && v.OK() && !(v.Float() >= 0.98) {
+			if v := r.Result().Values[metric.CosineSimilarity]; r.Compared && r.Role == result.Output && v.OK() && !(v.Float() >= 0.98) {
 				return map[string]bool{j.Operators[i].Op.Name: true}
 			}
 		}

@@ -52,7 +52,7 @@ func newAdvisor(inputs []string) *Advisor {
 func (a *Advisor) Add(r *result.Row) {
 	cosine := math.NaN()
 	if r.Compared {
-		cosine = cellNumber(r.Result.Text(metric.CosineSimilarity))
+		cosine = cellNumber(r.Result().Text(metric.CosineSimilarity))
 	}
 	a.add(strconv.Itoa(r.Index), r.Left.Names, r.Overflow, cosine)
 }

@@ -79,7 +79,7 @@ func (n Network) Table() *result.Table {
 		row := n.row(r, &op, result.Output, 0, wrong[i])
 		made[i] = row
 		if i%17 == 16 && n.Ops > 17 {
-			row.Compared, row.Shape, row.Result = false, nil, metric.Result{}
+			row.Compared, row.Shape, row.Metrics = false, nil, nil
 			row.Reasons = []result.Reason{result.Because(result.NoRightTensor, op.Name, op.Name+":output:0")}
 		}
 		t.Rows = append(t.Rows, row)
@@ -119,7 +119,7 @@ func (n Network) row(r *rand.Rand, op *result.Operator, role result.Role, slot i
 	}
 	res.Values[metric.StandardDeviation], _ = metric.ValueOf(f.X.Mean, f.X.Deviation, f.Y.Mean, f.Y.Deviation)
 	dir := fmt.Sprintf("/data/npu/debug_0/dump/20260101120000/0/network/1/0/%s.%d.%d", op.Type, op.Index, 1700000000000000+int64(op.Index)*1377)
-	return result.Row{Index: op.Index, Op: op.Name, Type: op.Type, Role: role, Slot: slot, Compared: true, Shape: shape, Result: res,
+	return result.Row{Index: op.Index, Op: op.Name, Type: op.Type, Role: role, Slot: slot, Compared: true, Shape: shape, Metrics: &res,
 		Left: result.Operand{Names: op.Name, File: dir, DType: dtype.Float16, Shape: shape}, Right: result.Operand{Names: op.Name, File: fmt.Sprintf("/data/golden/%d.npy", op.Index), DType: dtype.Float32, Shape: shape},
 		Facts: result.Facts{Order: op.Order}}
 }
