@@ -12,6 +12,8 @@
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision view [FILE|DIR]
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
+//	precision preflight manifest FOLDER [-out FILE] [-hash md5,sha256]
+//	precision preflight diff A B [-json FILE] [-html FILE]
 //	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
 //	precision profile [NAME]
 //	precision schema
@@ -40,6 +42,12 @@
 // Check recomputes every operator of the NPU dumps in NPU_DIR from its own
 // recorded inputs and tells which outputs these do not explain. It needs no
 // golden arrays. It writes check_<time>.csv to OUT_DIR.
+//
+// # preflight
+//
+// Preflight compares what two trainings begin with, before the network is
+// suspected: their data by manifests, their configurations, and their logs.
+// The exit status of diff is 3 where they differ.
 //
 // # report
 //
@@ -111,6 +119,7 @@ func commands() []command {
 		{"infer", inferCommand},
 		{"compare", compareCommand},
 		{"check", checkCommand},
+		{"preflight", preflightCommand},
 		{"why", whyCommand},
 		{"report", reportCommand},
 		{"view", viewCommand},

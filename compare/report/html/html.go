@@ -29,6 +29,7 @@ import (
 	"sync"
 
 	"precision/compare/report"
+	"precision/compare/report/html/uplot"
 	"precision/compare/verdict"
 	"precision/internal/msg"
 )
@@ -47,7 +48,7 @@ type Options struct {
 	NoLooks string
 }
 
-//go:embed assets uplot
+//go:embed assets
 var assets embed.FS
 
 // modules are the files of the script, each after those it imports from.
@@ -117,8 +118,8 @@ type fixed struct{ uplotStyle, style, uplot, script, body, policy string }
 // mistake in it, which every test finds.
 var parts = sync.OnceValue(func() *fixed {
 	p := &fixed{
-		uplotStyle: asset("uplot/uPlot.min.css"), style: asset("assets/page.css"),
-		uplot: asset("uplot/uPlot.iife.min.js"), body: asset("assets/page.html"),
+		uplotStyle: uplot.Style, style: asset("assets/page.css"),
+		uplot: uplot.Script, body: asset("assets/page.html"),
 	}
 	var b strings.Builder
 	b.WriteByte('\n')

@@ -2,8 +2,6 @@ package html
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"reflect"
 	"regexp"
 	"strings"
@@ -93,17 +91,6 @@ func TestTextsAreUsed(t *testing.T) {
 		if !strings.Contains(source, "'"+key+"'") && !strings.Contains(source, `"`+key+`"`) && !strings.Contains(source, last) && !strings.HasPrefix(key, "column.") &&
 			key != "inputs" && key != "outputs" && !strings.HasPrefix(key, "no-looks.") {
 			t.Errorf("nothing says html.%s", key)
-		}
-	}
-}
-
-// TestUplot: the chart's library is the one that was vendored.
-func TestUplot(t *testing.T) {
-	for line := range strings.Lines(asset("uplot/SHA256SUMS")) {
-		want, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		sum := sha256.Sum256([]byte(asset("uplot/" + name)))
-		if got := hex.EncodeToString(sum[:]); got != want {
-			t.Errorf("%s has the sha256 %s, expected %s", name, got, want)
 		}
 	}
 }

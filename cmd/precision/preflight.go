@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"precision/internal/clean"
+	"precision/internal/whole"
+	"precision/preflight"
+	"precision/preflight/config"
+	"precision/preflight/manifest"
+	"precision/preflight/report"
+	"precision/preflight/trainlog"
+	"precision/repl/console"
+)
+
+// exitDiffers is the status of a difference, that of a gate.
+const exitDiffers = exitBelow
+
+// preflightCommand compares what two trainings begin with, and how they go.
+func preflightCommand(ctx context.Context, e env, args []string) (int, error) {
+	if len(args) > 0 {
+		switch args[0] {
+		case "manifest":
+			return manifestCommand(ctx, e, args[1:])
+		case "diff":
+			return diffCommand(ctx, e, args[1:])
+		}
+		if isHelp(args[0]) {
+			return helpOr(e, "preflight", nil, flag.ErrHelp)
+		}
+		return exitUsage, fmt.Errorf("found %q, expected manifest or diff", args[0])
+	}
+	return exitUsage, errors.New("which of the two: precision preflight manifest FOLDER, precision preflight diff A B")
+}
+
+func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision preflight manifest", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	text := e.optionText("preflight")
+	out := set.String("out", "", text("out"))
+	hashes := set.String("hash", "md5", text("hash"))
+	o := manifest.Options{}
+	set.IntVar(&o.Workers, "workers", 0, text("workers"))
+	set.StringVar(&o.Journal, "journal", "", text("journal"))
+	set.Usage = func() {}
+	words, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "preflight.manifest", set, err)
+	case len(words) != 1:
+		return exitUsage, fmt.Errorf("found %d names (%s), expected one folder", len(words), strings.Join(words, ", "))
+	case o.Workers < 0:
+		return exitUsage, fmt.Errorf("-workers %d: expected a number of files", o.Workers)
+	}
+	if o.Hashes, err = manifest.ParseHashes(*hashes); err != nil {
+		return exitUsage, fmt.Errorf("-hash: %w", err)
+	}
+	if o.Journal == "" && *out != "" {
+		o.Journal = *out + ".journal"
+	}
+	o.Skip = []string{*out}
+	o.Progress = counting(e)
+	var sum *manifest.Summary
+	write := func(w io.Writer) (err error) {
+		sum, err = manifest.Write(ctx, w, words[0], o)
+		return err
+	}
+	if *out == "" {
+		to := bufio.NewWriter(e.stdout)
+		if err = write(to); err == nil {
+			err = to.Flush()
+		}
+	} else {
+		err = whole.Fill(*out, 0o600, write)
+	}
+	if o.Progress != nil {
+		fmt.Fprint(e.stderr, "\r\x1b[K")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted, errors.New("interrupted")
+	case err != nil:
+		return exitError, err
+	}
+	if o.Journal != "" {
+		if err := manifest.Done(o.Journal); err != nil {
+			return exitError, err
+		}
+	}
+	lang := e.language()
+	said := lang.T("preflight.manifest.wrote", sum.Files, sum.Bytes)
+	if sum.Reused > 0 {
+		said += " (" + lang.T("preflight.manifest.reused", sum.Reused) + ")"
+	}
+	fmt.Fprintln(e.stderr, said)
+	for _, err := range sum.Unread {
+		fmt.Fprintln(e.stderr, lang.T("preflight.unread", clean.Line(err.Error())))
+	}
+	if sum.UnreadCount > 0 {
+		return exitError, fmt.Errorf("%d of %d files could not be read", sum.UnreadCount, sum.Files)
+	}
+	return exitOK, nil
+}
+
+// counting tells on a terminal how far a manifest is; there is no end to measure
+// it by until the walk is over.
+func counting(e env) func(int, int64) {
+	if f := terminal(e.stderr); f == nil || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func(files int, bytes int64) {
+		if files%64 == 0 {
+			fmt.Fprint(e.stderr, "\r"+e.language().T("preflight.manifest.wrote", files, bytes))
+		}
+	}
+}
+
+// diffFlags are the options of preflight diff.
+type diffFlags struct {
+	as, format, ignore, json, html string
+	patterns                       expressions
+	floor                          float64
+	most                           int
+}
+
+// expressions is an option that may be given several times.
+type expressions []trainlog.Expression
+
+func (l *expressions) String() string { return "" }
+
+func (l *expressions) Set(text string) error {
+	one, err := trainlog.ParseExpression(text)
+	*l = append(*l, one)
+	return err
+}
+
+func diffCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision preflight diff", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	text := e.optionText("preflight")
+	var f diffFlags
+	set.StringVar(&f.as, "as", "", text("as"))
+	set.StringVar(&f.format, "format", "", text("format"))
+	set.StringVar(&f.ignore, "ignore", "", text("ignore"))
+	set.Var(&f.patterns, "pattern", text("pattern"))
+	set.Float64Var(&f.floor, "floor", trainlog.DefaultOptions.Floor, text("floor"))
+	set.StringVar(&f.json, "json", "", text("json"))
+	set.StringVar(&f.html, "html", "", text("html"))
+	set.IntVar(&f.most, "n", 20, text("n"))
+	set.Usage = func() {}
+	words, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "preflight.diff", set, err)
+	case len(words) != 2:
+		return exitUsage, fmt.Errorf("found %d names (%s), expected two files: precision preflight diff A B", len(words), strings.Join(words, ", "))
+	case f.format != "" && !slices.Contains(config.Formats(), config.Format(f.format)):
+		return exitUsage, fmt.Errorf("-format %q: expected one of %v", f.format, config.Formats())
+	case f.floor < 0 || f.floor != f.floor:
+		return exitUsage, fmt.Errorf("-floor %v: expected a number of 0 or more", f.floor)
+	}
+	kind, err := f.kind(words)
+	if err != nil {
+		return exitUsage, err
+	}
+	if f.html != "" && kind != preflight.Log {
+		return exitUsage, fmt.Errorf("-html: found %s, expected two training logs; their curves are what the page shows", kind)
+	}
+	for _, out := range []string{f.json, f.html} {
+		if out != "" && out != "-" {
+			if err := whole.Apart(out, words...); err != nil {
+				return exitUsage, err
+			}
+		}
+	}
+	differs, err := f.run(ctx, e, kind, words[0], words[1])
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted, errors.New("interrupted")
+	case err != nil:
+		return exitError, err
+	case differs:
+		return exitDiffers, nil
+	}
+	return exitOK, nil
+}
+
+// kind is what both files are.
+func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
+	switch {
+	case f.as != "" && !slices.Contains(preflight.Kinds(), preflight.Kind(f.as)):
+		return "", fmt.Errorf("-as %q: expected one of %v", f.as, preflight.Kinds())
+	case f.as != "":
+		return preflight.Kind(f.as), nil
+	case f.format != "":
+		return preflight.Config, nil
+	case len(f.patterns) > 0:
+		return preflight.Log, nil
+	}
+	a, err := preflight.Detect(words[0])
+	if err != nil {
+		return "", err
+	}
+	b, err := preflight.Detect(words[1])
+	if err == nil && a != b {
+		err = fmt.Errorf("%s looks like a %s and %s like a %s; name what they are with -as", words[0], a, words[1], b)
+	}
+	return a, err
+}
+
+// run compares, writes what was asked for, and says what differs.
+func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b string) (differs bool, err error) {
+	var said string
+	var json func(io.Writer) error
+	show := f.text(e)
+	switch kind {
+	case preflight.Manifest:
+		d, err := manifest.Diff(ctx, a, b)
+		if err != nil {
+			return false, err
+		}
+		differs, said = d.Differs(), show.Manifest(d)
+		json = func(w io.Writer) error { return report.ManifestJSON(w, d) }
+	case preflight.Config:
+		x, err := config.Open(a, config.Format(f.format))
+		if err != nil {
+			return false, err
+		}
+		y, err := config.Open(b, config.Format(f.format))
+		if err != nil {
+			return false, err
+		}
+		d := config.Diff(x, y, strings.FieldsFunc(f.ignore, func(c rune) bool { return c == ',' }))
+		differs, said = d.Differs(), show.Config(d)
+		json = func(w io.Writer) error { return report.ConfigJSON(w, d) }
+	default:
+		x, err := trainlog.Open(ctx, a, f.patterns)
+		if err != nil {
+			return false, err
+		}
+		y, err := trainlog.Open(ctx, b, f.patterns)
+		if err != nil {
+			return false, err
+		}
+		d := trainlog.Diff(x, y, trainlog.Options{Floor: f.floor, Start: trainlog.DefaultOptions.Start})
+		differs, said = d.Differs() || len(d.Quantities) == 0, show.Log(d)
+		json = func(w io.Writer) error { return report.LogJSON(w, d) }
+		if f.html != "" {
+			if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), d) }); err != nil {
+				return false, err
+			}
+		}
+	}
+	if f.json == "-" {
+		return differs, json(e.stdout)
+	}
+	if f.json != "" {
+		if err := whole.Fill(f.json, 0o600, json); err != nil {
+			return false, err
+		}
+	}
+	_, err = io.WriteString(e.stdout, said)
+	return differs, err
+}
+
+// text renders for where standard output leads.
+func (f *diffFlags) text(e env) report.Text {
+	out := terminal(e.stdout)
+	onTerminal := out != nil && term.IsTerminal(int(out.Fd()))
+	t := report.Text{Lang: e.language(), Width: 100, Most: f.most}
+	if onTerminal {
+		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
+			t.Width = w
+		}
+	}
+	if console.Coloured(onTerminal) {
+		screen := console.NewScreen(e.stdout, 0, true)
+		t.Paint = func(c report.Colour, text string) string {
+			switch c {
+			case report.Good:
+				return screen.Green(text)
+			case report.Bad:
+				return screen.Red(text)
+			case report.SideA:
+				return screen.Blue(text)
+			}
+			return screen.Yellow(text)
+		}
+	}
+	return t
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runIn runs the program and returns what it printed, errors included, and its status.
+func runIn(args ...string) (string, int) {
+	var out bytes.Buffer
+	code := run(context.Background(), env{stdout: &out, stderr: &out}, args)
+	return out.String(), code
+}
+
+func writeAll(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var gpu, npu strings.Builder
+	for i := range 100 {
+		v := 1 + 4*math.Exp(-float64(i)/20)
+		fmt.Fprintf(&gpu, "step %d, loss %.4f\n", i, v)
+		if i > 30 {
+			v *= 1.5
+		}
+		fmt.Fprintf(&npu, "step %d, loss %.4f\n", i, v)
+	}
+	writeAll(t, map[string]string{
+		"a/x": "1", "a/y": "2", "b/x": "1", "b/y": "3", "gpu.log": gpu.String(), "npu.log": npu.String(),
+		"gpu.yaml": "lr: 1e-3\n", "npu.sh": "python t.py --learning-rate 0.001\n", "odd.txt": "nothing\n",
+	})
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"manifest a -out a.txt", "2 files, 2 bytes", exitOK},
+		{"manifest b -out b.txt -hash md5,sha256", "2 files, 2 bytes", exitOK},
+		{"diff a.txt b.txt", "On both sides, with different content:\n  y  1 byte", exitDiffers},
+		{"diff a.txt a.txt -json -", `"differs": false`, exitOK},
+		{"diff gpu.yaml npu.sh", "the same: 1 key ", exitOK},
+		{"diff gpu.log npu.log -html c.html -json c.json", "part at step 31", exitDiffers},
+		{"diff gpu.log gpu.log", "together", exitOK},
+		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
+		{"diff gpu.log npu.sh", "name what they are with -as", exitUsage},
+		{"diff odd.txt odd.txt", "found no manifest", exitUsage},
+		{"diff a.txt b.txt -html c.html", "expected two training logs", exitUsage},
+		{"diff gpu.yaml npu.sh -json gpu.yaml", "is an input too", exitUsage},
+		{"diff gpu.yaml npu.sh -format xml", "expected one of", exitUsage},
+		{"diff gpu.yaml", "expected two files", exitUsage},
+		{"manifest", "expected one folder", exitUsage},
+		{"manifest gpu.log", "expected a folder", exitError},
+		{"other", "expected manifest or diff", exitUsage},
+		{"", "which of the two", exitUsage},
+	} {
+		if got, code := runIn(append([]string{"-lang", "en", "preflight"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(got, c.want) {
+			t.Errorf("%s: exit %d, want %d with %q\n%s", c.args, code, c.code, c.want, got)
+		}
+	}
+	for _, name := range []string{"a.txt.journal", "b.txt.journal"} {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s is left behind", name)
+		}
+	}
+}

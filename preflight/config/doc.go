@@ -1,0 +1,214 @@
+// Package config reads the configuration of a training run, whatever it is
+// written in, as keys with values, and compares two of them.
+//
+// A nested key is a path, model.layers[0].size. Values are numbers, texts,
+// booleans or nothing, and compared as such: 1e-3 is 0.001, True is true. Keys
+// are compared as they are, then without regard to case, hyphens and
+// underscores, then by what people call the same thing (learning_rate is lr),
+// and last by the end of the path where it is the only one: a nested YAML file
+// can be held against a command line.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"precision/internal/plainfile"
+)
+
+// Format is what a configuration is written in.
+type Format string
+
+// The formats.
+const (
+	YAML   Format = "yaml"
+	JSON   Format = "json"
+	TOML   Format = "toml"
+	INI    Format = "ini"
+	Python Format = "python" // assignments, and add_argument of argparse
+	Shell  Format = "shell"  // command lines and scripts: options, variables
+	Env    Format = "env"    // NAME=value lines, as env prints them
+)
+
+// Formats are all formats.
+func Formats() []Format { return []Format{YAML, JSON, TOML, INI, Python, Shell, Env} }
+
+// Limits of what is read: a configuration is written by people, and what is
+// larger is none.
+const (
+	MaxBytes   = 16 << 20
+	MaxEntries = 200_000
+	MaxDepth   = 100
+)
+
+// errMany is the error of more entries than [MaxEntries]; YAML makes them of few lines.
+var errMany = fmt.Errorf("found more than %d values, expected a configuration", MaxEntries)
+
+// File is a configuration that was read.
+type File struct {
+	Path    string
+	Format  Format
+	Entries []Entry
+}
+
+// Entry is a key with its value.
+type Entry struct {
+	// Key is the path of the key, Line where it stands, 0 where that is not known.
+	Key   string
+	Line  int
+	Value Value
+}
+
+// Open reads a configuration; without a format it is known by the name of the
+// file and what is in it.
+func Open(path string, format Format) (*File, error) {
+	file, size, err := plainfile.Open(path, "a configuration")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if size > MaxBytes {
+		return nil, fmt.Errorf("%s: found %d bytes, expected a configuration of at most %d", path, size, MaxBytes)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
+	if err == nil && len(text) > MaxBytes {
+		err = fmt.Errorf("%s: found more than %d bytes, expected a configuration", path, MaxBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if format == "" {
+		if format = Detect(path, text); format == "" {
+			return nil, fmt.Errorf("%s: found no format of a configuration, expected yaml, json, toml, ini, python, shell or env; name it with -format", path)
+		}
+	}
+	f := &File{Path: path, Format: format}
+	if f.Entries, err = Parse(text, format); err != nil {
+		return nil, fmt.Errorf("%s: read as %s: %w", path, format, err)
+	}
+	if len(f.Entries) == 0 {
+		return nil, fmt.Errorf("%s: read as %s: found no key with a value", path, format)
+	}
+	return f, nil
+}
+
+// Parse reads a configuration from a text.
+func Parse(text []byte, format Format) ([]Entry, error) {
+	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+	list := &entries{}
+	var err error
+	switch format {
+	case YAML:
+		err = list.yaml(text)
+	case JSON:
+		err = list.json(text)
+	case TOML:
+		err = list.toml(text)
+	case INI:
+		err = list.ini(text)
+	case Python:
+		err = list.python(string(text))
+	case Shell:
+		err = list.shell(string(text))
+	case Env:
+		err = list.env(string(text))
+	default:
+		err = fmt.Errorf("found the format %q, expected one of %v", format, Formats())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list.last(), nil
+}
+
+// extensions tell a format by the name of a file.
+var extensions = map[string]Format{
+	".yaml": YAML, ".yml": YAML, ".json": JSON, ".toml": TOML, ".ini": INI, ".cfg": INI, ".conf": INI, ".py": Python,
+	".sh": Shell, ".bash": Shell, ".cmd": Shell, ".env": Env,
+}
+
+var (
+	iniLine    = regexp.MustCompile(`(?m)^\s*\[[^\]\n,"]+\]\s*$`)
+	yamlLine   = regexp.MustCompile(`(?m)^\s*(- )?["']?[A-Za-z_][\w .-]*["']?:(\s|$)`)
+	envLine    = regexp.MustCompile(`(?m)^(export\s+)?[A-Za-z_]\w*=`)
+	pythonLine = regexp.MustCompile(`(?m)^\s*([A-Za-z_][\w.]*\s*=[^=]|(import|from|class|def)\s|.*add_argument\()`)
+	optionWord = regexp.MustCompile(`(^|\s)--?[A-Za-z][\w-]*`)
+)
+
+// Detect tells the format of a configuration by its name and what it begins
+// with; "" if it is none that is known.
+func Detect(path string, front []byte) Format {
+	text := strings.TrimSpace(strings.TrimPrefix(string(front), "\ufeff"))
+	first, _, _ := strings.Cut(text, "\n")
+	known := extensions[strings.ToLower(filepath.Ext(path))]
+	switch {
+	case known == INI && strings.HasPrefix(text, "{"):
+		return JSON // as fusion_switch.cfg is
+	case known != "":
+		return known
+	case text == "":
+		return ""
+	case strings.HasPrefix(text, "{"):
+		return JSON
+	case strings.HasPrefix(first, "#!") && strings.Contains(first, "python"):
+		return Python
+	case strings.HasPrefix(first, "#!"):
+		return Shell
+	case iniLine.MatchString(text):
+		return INI
+	case envLine.MatchString(text) && !strings.Contains(text, " = ") && !optionWord.MatchString(text):
+		return Env
+	case optionWord.MatchString(first) || optionWord.MatchString(text) && strings.Contains(text, "\\\n"):
+		return Shell
+	case pythonLine.MatchString(text) && !yamlLine.MatchString(text):
+		return Python
+	case yamlLine.MatchString(text):
+		return YAML
+	case optionWord.MatchString(text):
+		return Shell
+	}
+	return ""
+}
+
+// entries collects the entries of a file.
+type entries struct {
+	list []Entry
+	err  error
+}
+
+func (e *entries) add(key string, line int, v Value) error {
+	if len(e.list) >= MaxEntries {
+		return errMany
+	}
+	e.list = append(e.list, Entry{key, line, v})
+	return nil
+}
+
+// last keeps of every key the last value, as a program that reads the file does.
+func (e *entries) last() []Entry {
+	at := map[string]int{}
+	kept := e.list[:0]
+	for _, entry := range e.list {
+		if i, ok := at[entry.Key]; ok {
+			kept[i] = entry
+			continue
+		}
+		at[entry.Key] = len(kept)
+		kept = append(kept, entry)
+	}
+	return kept
+}
+
+// join appends a key to a path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+var errDeep = errors.New("found values nested too deeply, expected a configuration")

@@ -1,0 +1,404 @@
+package config
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Python is read line by line for what a configuration has: assignments of
+// literals, at the top, in classes and in functions, and the defaults of
+// argparse and absl flags. Nothing is run: what is no literal is kept as it is
+// written.
+
+var (
+	assignment = regexp.MustCompile(`^([A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:"[^"\]]*"|'[^'\]]*'|\d+)\])*)\s*(?::[^=]+)?=([^=].*)?$`)
+	subscript  = regexp.MustCompile(`\[["']?([^"'\]]*)["']?\]`)
+	scope      = regexp.MustCompile(`^(?:class|def|async\s+def)\s+([A-Za-z_]\w*)`)
+	argument   = regexp.MustCompile(`\b(?:add_argument|DEFINE_\w+)\(`)
+)
+
+// level is a class or function that is open, with its indentation.
+type level struct {
+	indent int
+	name   string
+}
+
+func (e *entries) python(text string) error {
+	var open []level
+	for _, s := range statements(text) {
+		for len(open) > 0 && s.indent <= open[len(open)-1].indent {
+			open = open[:len(open)-1]
+		}
+		if m := scope.FindStringSubmatch(s.text); m != nil {
+			open = append(open, level{s.indent, m[1]})
+			continue
+		}
+		path := ""
+		for _, l := range open {
+			path = join(path, l.name)
+		}
+		if at := argument.FindStringIndex(s.text); at != nil {
+			if err := e.argument(s.text[at[1]:], strings.Contains(s.text[at[0]:at[1]], "DEFINE"), s.line); err != nil {
+				return err
+			}
+			continue
+		}
+		m := assignment.FindStringSubmatch(s.text)
+		if m == nil || m[2] == "" {
+			continue
+		}
+		key := subscript.ReplaceAllString(m[1], ".$1")
+		p := &literals{text: m[2]}
+		if err := p.assign(e, join(path, key), s.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// argument adds the default of an option that argparse or absl has.
+func (e *entries) argument(call string, flags bool, line int) error {
+	p := &literals{text: call}
+	name, def, known := "", Value{Kind: Null, Source: "None"}, false
+	for n := 0; ; n++ {
+		p.blanks()
+		if p.done() || p.peek() == ')' {
+			break
+		}
+		start := p.at
+		key := p.word()
+		p.blanks()
+		if key != "" && p.peek() == '=' && !strings.HasPrefix(p.text[p.at:], "==") {
+			p.at++
+		} else {
+			p.at, key = start, ""
+		}
+		v := p.scalar()
+		switch {
+		case key == "" && v.Kind == Text && (strings.HasPrefix(v.Source, "--") || name == "" && !flags || flags && n == 0):
+			name = strings.TrimLeft(v.Source, "-")
+		case key == "" && flags && n == 1, key == "default":
+			def, known = v, true
+		case key == "dest" && v.Kind == Text:
+			name = v.Source
+		case key == "action" && v.Source == "store_true" && !known:
+			def = Value{Kind: Bool, Source: "False"}
+		}
+		p.blanks()
+		if p.peek() != ',' {
+			break
+		}
+		p.at++
+	}
+	if name == "" {
+		return nil
+	}
+	return e.add(strings.ReplaceAll(name, "-", "_"), line, def)
+}
+
+// statement is a logical line: brackets and backslashes carry it on.
+type statement struct {
+	line, indent int
+	text         string
+}
+
+// statements splits a program into logical lines without comments. Texts of
+// several lines are kept as they are.
+func statements(text string) []statement {
+	var list []statement
+	var b strings.Builder
+	line, start, depth, indent, fresh := 1, 1, 0, 0, true
+	end := func() {
+		if s := strings.TrimSpace(b.String()); s != "" {
+			list = append(list, statement{start, indent, s})
+		}
+		b.Reset()
+		fresh, indent = true, 0
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if fresh {
+			switch c {
+			case ' ':
+				indent++
+				continue
+			case '\t':
+				indent += 8
+				continue
+			}
+			fresh, start = false, line
+		}
+		switch c {
+		case '#':
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+			i--
+		case '"', '\'':
+			n := quoteEnd(text, i)
+			line += strings.Count(text[i:n], "\n")
+			b.WriteString(text[i:n])
+			i = n - 1
+		case '\\':
+			if strings.HasPrefix(text[i:], "\\\n") || strings.HasPrefix(text[i:], "\\\r\n") {
+				i += strings.IndexByte(text[i:], '\n')
+				line++
+				b.WriteByte(' ')
+				continue
+			}
+			b.WriteByte(c)
+		case '\n':
+			line++
+			if depth == 0 {
+				end()
+			} else {
+				b.WriteByte(' ')
+			}
+		case ';':
+			if depth > 0 {
+				b.WriteByte(c)
+				continue
+			}
+			keep := indent
+			end()
+			fresh, indent, start = false, keep, line
+		default:
+			switch c {
+			case '(', '[', '{':
+				depth++
+			case ')', ']', '}':
+				depth = max(depth-1, 0)
+			}
+			b.WriteByte(c)
+		}
+	}
+	end()
+	return list
+}
+
+// quoteEnd is where the text that begins at i ends: behind its last quote, or
+// at the end of its line where that lacks.
+func quoteEnd(text string, i int) int {
+	quote := text[i : i+1]
+	if triple := strings.Repeat(quote, 3); strings.HasPrefix(text[i:], triple) {
+		for j := i + 3; j < len(text); j++ {
+			if text[j] == '\\' {
+				j++
+			} else if strings.HasPrefix(text[j:], triple) {
+				return j + 3
+			}
+		}
+		return len(text)
+	}
+	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
+		if text[j] == '\\' {
+			j++
+		} else if text[j] == quote[0] {
+			return j + 1
+		}
+	}
+	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(text)
+}
+
+// literals reads Python literals.
+type literals struct {
+	text  string
+	at    int
+	depth int
+	loop  bool // a comprehension was met, which is no list of values
+}
+
+func (p *literals) done() bool { return p.at >= len(p.text) }
+
+func (p *literals) peek() byte {
+	if p.done() {
+		return 0
+	}
+	return p.text[p.at]
+}
+
+func (p *literals) blanks() {
+	for !p.done() && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *literals) word() string {
+	start := p.at
+	for !p.done() && (p.text[p.at] == '_' || isAlnum(p.text[p.at])) {
+		p.at++
+	}
+	return p.text[start:p.at]
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// assign adds the value that stands here, and those in it.
+func (p *literals) assign(e *entries, key string, line int) error {
+	if p.depth++; p.depth > MaxDepth {
+		return errDeep
+	}
+	defer func() { p.depth-- }()
+	p.blanks()
+	start := p.at
+	switch c := p.peek(); {
+	case c == '{', c == '[', c == '(':
+		before := len(e.list)
+		ok, err := p.many(e, key, line, map[byte]byte{'{': '}', '[': ']', '(': ')'}[c])
+		if err != nil {
+			return err
+		}
+		if ok && p.over() {
+			if len(e.list) == before {
+				return e.add(key, line, Value{Kind: Expr, Source: tight(p.text[start:p.at])})
+			}
+			return nil
+		}
+		e.list, p.at = e.list[:before], start
+	case strings.HasPrefix(p.text[p.at:], "dict("):
+		before := len(e.list)
+		p.at += len("dict")
+		ok, err := p.many(e, key, line, ')')
+		if err != nil {
+			return err
+		}
+		if ok && p.over() {
+			return nil
+		}
+		e.list, p.at = e.list[:before], start
+	}
+	return e.add(key, line, p.scalar())
+}
+
+// over tells whether a value ends here: at a comma, a bracket or the end.
+func (p *literals) over() bool {
+	p.blanks()
+	return p.done() || strings.IndexByte(",)]}:", p.peek()) >= 0
+}
+
+// many reads what stands between brackets: values, key: value, or key=value. It
+// is false where there is anything else.
+func (p *literals) many(e *entries, key string, line int, end byte) (bool, error) {
+	p.at++
+	for n := 0; ; n++ {
+		p.blanks()
+		if p.done() {
+			return false, nil
+		}
+		if p.peek() == end {
+			p.at++
+			return true, nil
+		}
+		below, start := key+"["+strconv.Itoa(n)+"]", p.at
+		if end == ')' {
+			if name := p.word(); name != "" {
+				if p.blanks(); p.peek() == '=' {
+					p.at++
+					below = join(key, name)
+					start = p.at
+				}
+			}
+		}
+		p.at = start
+		if end == '}' {
+			name := p.scalar()
+			if p.blanks(); p.peek() == ':' {
+				p.at++
+				below = join(key, name.Source)
+			} else {
+				p.at = start // a set
+			}
+		}
+		p.loop = false
+		if err := p.assign(e, below, line); err != nil || p.loop {
+			return false, err
+		}
+		p.blanks()
+		switch p.peek() {
+		case ',':
+			p.at++
+		case end:
+		default:
+			return false, nil
+		}
+	}
+}
+
+// scalar reads a value that is not taken apart.
+func (p *literals) scalar() Value {
+	p.blanks()
+	start := p.at
+	if v, ok := p.quoted(); ok {
+		if p.over() {
+			return v
+		}
+		p.at = start
+	}
+	source := p.expression()
+	if v := plain(source); v.Kind == Number || source == "None" || source == "True" || source == "False" {
+		return v
+	}
+	if strings.Contains(source, " for ") {
+		p.loop = true
+	}
+	return Value{Kind: Expr, Source: source}
+}
+
+// quoted reads texts; several side by side are one.
+func (p *literals) quoted() (Value, bool) {
+	var b strings.Builder
+	found := false
+	for {
+		p.blanks()
+		start := p.at
+		prefix := strings.ToLower(p.word())
+		if p.done() || p.peek() != '"' && p.peek() != '\'' || strings.Trim(prefix, "rbu") != "" {
+			p.at = start
+			return Value{Kind: Text, Source: b.String()}, found
+		}
+		end := quoteEnd(p.text, p.at)
+		raw := p.text[p.at:end]
+		p.at, found = end, true
+		marks := 1
+		if len(raw) >= 6 && (strings.HasPrefix(raw, `"""`) || strings.HasPrefix(raw, "'''")) {
+			marks = 3
+		}
+		if len(raw) < 2*marks {
+			return Value{}, false
+		}
+		raw = raw[marks : len(raw)-marks]
+		if !strings.Contains(prefix, "r") {
+			raw = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`).Replace(raw)
+		}
+		b.WriteString(raw)
+	}
+}
+
+// expression is the source up to where a value ends.
+func (p *literals) expression() string {
+	start, depth := p.at, 0
+	for ; !p.done(); p.at++ {
+		switch c := p.peek(); c {
+		case '"', '\'':
+			p.at = quoteEnd(p.text, p.at) - 1
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth == 0 {
+				return strings.TrimSpace(p.text[start:p.at])
+			}
+			depth--
+		case ',', ':':
+			if depth == 0 && (c == ',' || p.depth > 0) {
+				return strings.TrimSpace(p.text[start:p.at])
+			}
+		}
+	}
+	return strings.TrimSpace(p.text[start:p.at])
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+var (
+	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	option  = regexp.MustCompile(`^--?[A-Za-z]`)
+)
+
+// launchers start the program whose options matter.
+var launchers = map[string]bool{
+	"python": true, "python2": true, "python3": true, "nohup": true, "env": true, "time": true, "bash": true, "sh": true, "sudo": true, "exec": true,
+	"torchrun": true, "accelerate": true, "deepspeed": true, "mpirun": true, "horovodrun": true, "msrun": true,
+}
+
+// utilities have options that say nothing of a training.
+var utilities = map[string]bool{
+	"rm": true, "mkdir": true, "cp": true, "mv": true, "ls": true, "echo": true, "cat": true, "grep": true, "sed": true, "awk": true, "tee": true, "cd": true,
+	"set": true, "chmod": true, "tail": true, "head": true, "kill": true, "pkill": true, "ulimit": true, "source": true, "ln": true, "find": true, "sleep": true,
+	"pip": true, "pip3": true, "test": true, "[": true, "read": true, "wait": true, "tar": true, "printf": true, "exit": true, "touch": true,
+}
+
+// shell reads command lines: variables that are set, and the options of every
+// command that has any. Nothing is expanded and nothing is run.
+func (e *entries) shell(text string) error {
+	file, err := syntax.NewParser().Parse(strings.NewReader(strings.ReplaceAll(text, "\r\n", "\n")), "")
+	if err != nil {
+		return err
+	}
+	seen := map[string]int{}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if err != nil {
+			return false
+		}
+		switch n := node.(type) {
+		case *syntax.CallExpr:
+			err = e.call(n, seen)
+		case *syntax.DeclClause: // export, declare, local
+			err = e.assigned(n.Args)
+		}
+		return err == nil
+	})
+	return err
+}
+
+func (e *entries) assigned(list []*syntax.Assign) error {
+	for _, a := range list {
+		if a.Name == nil || a.Naked || a.Value == nil {
+			continue
+		}
+		if err := e.add(a.Name.Value, int(a.Pos().Line()), word(a.Value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call adds the options of a command. Of several commands of one program the
+// later ones have a number.
+func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
+	if err := e.assigned(c.Assigns); err != nil {
+		return err
+	}
+	words := make([]Value, len(c.Args))
+	for i, w := range c.Args {
+		words[i] = word(w)
+	}
+	i := 0
+	for i < len(words) && !option.MatchString(words[i].Source) {
+		i++
+	}
+	if i == len(words) || utilities[words[0].Source] {
+		return nil
+	}
+	name := program(words)
+	prefix := ""
+	if seen[name]++; seen[name] > 1 || len(seen) > 1 {
+		prefix = name
+		if seen[name] > 1 {
+			prefix += "#" + string(rune('0'+min(seen[name], 9)))
+		}
+	}
+	for ; i < len(words); i++ {
+		if !option.MatchString(words[i].Source) {
+			continue
+		}
+		line := int(c.Args[i].Pos().Line())
+		key, value, joined := strings.Cut(strings.TrimLeft(words[i].Source, "-"), "=")
+		v := Value{Kind: Bool, Source: "true", Bool: true}
+		switch {
+		case joined:
+			v = plain(value)
+		case i+1 < len(words) && !option.MatchString(words[i+1].Source):
+			var several []string
+			for i+1 < len(words) && !option.MatchString(words[i+1].Source) {
+				i++
+				several = append(several, words[i].Source)
+			}
+			if v = plain(several[0]); len(several) > 1 {
+				v = Value{Kind: Expr, Source: strings.Join(several, " ")}
+			}
+		}
+		if err := e.add(join(prefix, key), line, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// program names the program of a command: the script behind python, not python.
+func program(words []Value) string {
+	for _, w := range words {
+		base := w.Source[strings.LastIndex(w.Source, "/")+1:]
+		if !launchers[strings.TrimRight(base, ".0123456789")] && !launchers[base] && !option.MatchString(w.Source) && !strings.Contains(w.Source, "=") {
+			return base
+		}
+	}
+	return words[0].Source
+}
+
+// word is a word of a command line without its quotes. What a shell would put
+// in stays as it is written.
+func word(w *syntax.Word) Value {
+	var b strings.Builder
+	literal := len(w.Parts) == 1
+	quoted := false
+	var write func(parts []syntax.WordPart)
+	write = func(parts []syntax.WordPart) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				b.WriteString(strings.ReplaceAll(p.Value, "\\\n", ""))
+			case *syntax.SglQuoted:
+				quoted = true
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				quoted = true
+				write(p.Parts)
+			default:
+				var source bytes.Buffer
+				syntax.NewPrinter().Print(&source, &syntax.Word{Parts: []syntax.WordPart{p}})
+				b.Write(source.Bytes())
+			}
+		}
+	}
+	write(w.Parts)
+	if literal && quoted {
+		return Value{Kind: Text, Source: b.String()}
+	}
+	return plain(b.String())
+}

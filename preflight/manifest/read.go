@@ -1,0 +1,180 @@
+package manifest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/internal/clean"
+	"precision/internal/plainfile"
+)
+
+// maxLine bounds a line of a manifest in bytes: a path has at most 4096, each
+// of which may be written as four characters.
+const maxLine = 1 << 16
+
+// mostForeign bounds the lines of a list that is not sorted, which is held in
+// memory.
+const mostForeign = 20_000_000
+
+// reader reads the files of a manifest in the order of [comparePaths].
+type reader struct {
+	path string
+	file *os.File
+	from *bufio.Reader
+	line int
+	// own: the manifest is one of ours, sorted and with an end. Others are read
+	// as a whole into rest and sorted.
+	own  bool
+	end  bool
+	last string
+	rest []Entry
+}
+
+// IsManifest tells whether a text that begins so is a manifest, or a list that
+// md5sum or sha256sum printed.
+func IsManifest(front []byte) bool {
+	first, _, _ := strings.Cut(string(front), "\n")
+	if strings.HasPrefix(first, magic) {
+		return true
+	}
+	e, ok := foreign(strings.TrimSuffix(first, "\r"))
+	return ok && (e.MD5 != "" || e.SHA256 != "")
+}
+
+// openReader opens a manifest.
+func openReader(path string) (*reader, error) {
+	file, _, err := plainfile.Open(path, "a manifest")
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{path: path, file: file, from: bufio.NewReaderSize(file, maxLine)}
+	front, _ := r.from.Peek(len(magic))
+	if r.own = string(front) == magic; r.own {
+		_, err = r.text()
+	} else {
+		err = r.all()
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *reader) close() { r.file.Close() }
+
+// text is the next line, io.EOF behind the last.
+func (r *reader) text() (string, error) {
+	line, err := r.from.ReadSlice('\n')
+	r.line++
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", r.fail("found a line of more than %d bytes, expected one file a line", maxLine)
+	case errors.Is(err, io.EOF) && len(line) == 0:
+		return "", io.EOF
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", err
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+func (r *reader) fail(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", r.path, r.line, fmt.Sprintf(format, args...))
+}
+
+// next is the next file, io.EOF behind the last.
+func (r *reader) next() (Entry, error) {
+	if !r.own {
+		if len(r.rest) == 0 {
+			return Entry{}, io.EOF
+		}
+		e := r.rest[0]
+		r.rest = r.rest[1:]
+		return e, nil
+	}
+	text, err := r.text()
+	if errors.Is(err, io.EOF) && !r.end {
+		return Entry{}, r.fail("the manifest ends here, expected a last line with the number of files; it was cut off")
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	if strings.HasPrefix(text, "# ") {
+		r.end = true
+		if _, err := r.text(); !errors.Is(err, io.EOF) {
+			return Entry{}, r.fail("found more behind the last line")
+		}
+		return Entry{}, io.EOF
+	}
+	f := strings.SplitN(text, "\t", 4)
+	if len(f) != 4 || !isHash(f[1], 32) || !isHash(f[2], 64) {
+		return Entry{}, r.fail("found %q, expected size, md5, sha256 and path, separated by tabs", clean.Line(text[:min(len(text), 120)]))
+	}
+	size, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil || size < -1 {
+		return Entry{}, r.fail("found the size %q, expected a number of bytes", clean.Line(f[0]))
+	}
+	e := Entry{Path: clean.Original(f[3]), Size: size, Unread: size < 0, MD5: strings.Trim(f[1], "-"), SHA256: strings.Trim(f[2], "-")}
+	if r.last != "" && comparePaths(r.last, e.Path) >= 0 {
+		return Entry{}, r.fail("found %s behind %s, expected files in order", clean.Line(e.Path), clean.Line(r.last))
+	}
+	r.last = e.Path
+	return e, nil
+}
+
+// all reads a list that another program printed.
+func (r *reader) all() error {
+	for {
+		text, err := r.text()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		e, ok := foreign(text)
+		if !ok {
+			return r.fail("found %q, expected a path, or a hash and a path as md5sum prints them", clean.Line(text[:min(len(text), 120)]))
+		}
+		if len(r.rest) == mostForeign {
+			return r.fail("found more than %d files, expected fewer in a list of another program; make the manifest with precision preflight manifest", mostForeign)
+		}
+		r.rest = append(r.rest, e)
+	}
+	slices.SortStableFunc(r.rest, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
+	r.rest = slices.CompactFunc(r.rest, func(a, b Entry) bool { return a.Path == b.Path })
+	return nil
+}
+
+// foreign reads a line of md5sum, sha256sum (hash, blank, blank or star, path)
+// or of a plain list of paths.
+func foreign(line string) (Entry, bool) {
+	e := Entry{Size: -1}
+	escaped := strings.HasPrefix(line, `\`) // md5sum: the path has escapes
+	hash, path, ok := strings.Cut(strings.TrimPrefix(line, `\`), " ")
+	switch {
+	case ok && len(hash) == 32 && isHash(strings.ToLower(hash), 32):
+		e.MD5 = strings.ToLower(hash)
+	case ok && len(hash) == 64 && isHash(strings.ToLower(hash), 64):
+		e.SHA256 = strings.ToLower(hash)
+	default:
+		path, escaped = " "+line, false
+	}
+	if len(path) > 0 && (path[0] == ' ' || path[0] == '*') {
+		path = path[1:]
+	}
+	if escaped {
+		path = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r").Replace(path)
+	}
+	e.Path = strings.TrimPrefix(path, "./")
+	return e, e.Path != "" && !strings.ContainsRune(e.Path, 0)
+}

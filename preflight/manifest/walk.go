@@ -1,0 +1,74 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// found is a file the walk met.
+type found struct {
+	path string // relative, with slashes
+	full string
+	info fs.FileInfo // nil with err
+	err  error
+}
+
+// walker lists the files of a folder in the order of [comparePaths]. Links are
+// followed; one that leads into a folder around it is told and left out.
+type walker struct {
+	ctx   context.Context
+	visit func(found) error
+	skip  func(full string) bool
+	// around are the folders on the way down to here.
+	around []fs.FileInfo
+}
+
+func (w *walker) folder(rel, full string, info fs.FileInfo) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	for _, a := range w.around {
+		if os.SameFile(a, info) {
+			return w.visit(found{path: rel, full: full, err: &fs.PathError{Op: "walk", Path: full, Err: errors.New("is a link to a folder around it")}})
+		}
+	}
+	entries, err := os.ReadDir(full)
+	if err != nil {
+		if rel == "" {
+			return err
+		}
+		return w.visit(found{path: rel, full: full, err: err})
+	}
+	w.around = append(w.around, info)
+	defer func() { w.around = w.around[:len(w.around)-1] }()
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		path, below := e.Name(), filepath.Join(full, e.Name())
+		if rel != "" {
+			path = rel + "/" + path
+		}
+		if w.skip(below) {
+			continue
+		}
+		info, err := os.Stat(below)
+		switch {
+		case err != nil:
+			err = w.visit(found{path: path, full: below, err: err})
+		case info.IsDir():
+			err = w.folder(path, below, info)
+		case !info.Mode().IsRegular():
+			err = w.visit(found{path: path, full: below, err: &fs.PathError{Op: "open", Path: below, Err: errors.New("is a device, pipe or socket, expected a file")}})
+		default:
+			err = w.visit(found{path: path, full: below, info: info})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

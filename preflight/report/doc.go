@@ -1,0 +1,118 @@
+// Package report renders what package preflight's neighbours find: text in two
+// languages with plots for the terminal, JSON, and a page with the curves. It
+// compares nothing.
+package report
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"precision/internal/clean"
+	"precision/internal/msg"
+)
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Colour is what a piece of text is painted with; a face decides how.
+type Colour uint8
+
+// The colours: what is well, what is not, what to look at, and the two sides of a plot.
+const (
+	Good Colour = iota
+	Bad
+	Note
+	SideA
+	SideB
+)
+
+// Text renders for a terminal.
+type Text struct {
+	Lang msg.Lang
+	// Width is how many columns there are; plots are as wide as that.
+	Width int
+	// Most is how many lines a list has at most; 0 for all.
+	Most int
+	// Paint paints a text; nil leaves it as it is.
+	Paint func(Colour, string) string
+	bare  bool // without plots
+	b     strings.Builder
+}
+
+func (t *Text) say(key string, args ...any) string { return t.Lang.T("preflight."+key, args...) }
+
+func (t *Text) paint(c Colour, text string) string {
+	if t.Paint == nil {
+		return text
+	}
+	return t.Paint(c, text)
+}
+
+// label begins a line with what it is about.
+func (t *Text) label(key, text string) {
+	name := t.say("label." + key)
+	fmt.Fprintf(&t.b, "%s%s%s\n", name, pad(name, 17), text)
+}
+
+func pad(text string, width int) string {
+	return strings.Repeat(" ", max(1, width-lipgloss.Width(text)))
+}
+
+// verdict is the first line: the same or not.
+func (t *Text) verdict(differs bool, text string) {
+	c := Good
+	if differs {
+		c = Bad
+	}
+	t.label("verdict", t.paint(c, text))
+}
+
+// list writes lines under a heading, the first of many.
+func (t *Text) list(heading string, n, all int, line func(int) string) {
+	if all == 0 {
+		return
+	}
+	fmt.Fprintf(&t.b, "\n%s\n", heading)
+	show := n
+	if t.Most > 0 {
+		show = min(n, t.Most)
+	}
+	for i := range show {
+		fmt.Fprintf(&t.b, "  %s\n", line(i))
+	}
+	if all > show {
+		fmt.Fprintf(&t.b, "  %s\n", t.say("more", all-show))
+	}
+}
+
+// name is a name from a file, on one line and with nothing that steers.
+func name(s string) string { return clean.Line(clean.Name(s)) }
+
+// figure writes a number with six digits, as people do.
+func figure(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 0):
+		return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")
+	}
+	text := strconv.FormatFloat(v, 'g', 6, 64)
+	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
+		if n, _ := strconv.Atoi(exponent); n > 0 && n < 9 {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		} else {
+			return mantissa + "e" + strconv.Itoa(n)
+		}
+	}
+	return text
+}
+
+// percent writes a share.
+func percent(v float64) string { return strconv.FormatFloat(100*v, 'g', 3, 64) + " %" }

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"precision/preflight/trainlog"
+)
+
+// Log says what two training logs differ in, with a plot of the losses, or of
+// what parts first where that is not the loss.
+func (t Text) Log(d *trainlog.Difference) string {
+	parts := 0
+	for i := range d.Quantities {
+		if d.Quantities[i].Parts {
+			parts++
+		}
+	}
+	switch {
+	case len(d.Quantities) == 0:
+		t.verdict(true, t.say("log.nothing"))
+	case d.Differs():
+		t.verdict(true, t.say("log.differ", parts, len(d.Quantities)))
+	default:
+		t.verdict(false, t.say("log.same", len(d.Quantities)))
+	}
+	for _, side := range []struct {
+		key  string
+		log  *trainlog.Log
+		only []string
+	}{{"a", d.A, d.OnlyA}, {"b", d.B, d.OnlyB}} {
+		text := name(side.log.Path) + t.say("log.lines", side.log.Lines)
+		if side.log.Counted {
+			text += t.say("log.counted")
+		}
+		if side.log.Replayed > 0 {
+			text += t.say("log.replayed", side.log.Replayed)
+		}
+		t.label(side.key, text)
+	}
+	for i := range d.Quantities {
+		t.quantity(&d.Quantities[i])
+	}
+	if len(d.OnlyA) > 0 {
+		t.label("only-a", name(strings.Join(d.OnlyA, ", ")))
+	}
+	if len(d.OnlyB) > 0 {
+		t.label("only-b", name(strings.Join(d.OnlyB, ", ")))
+	}
+	t.drops(d)
+	for i := range d.Quantities {
+		q := &d.Quantities[i]
+		if !t.bare && (q.Name == trainlog.Loss || q.Parts) {
+			t.plot(q)
+		}
+	}
+	return t.b.String()
+}
+
+// quantity says of a series whether and where it parts.
+func (t *Text) quantity(q *trainlog.Quantity) {
+	label := q.Name
+	if key := "preflight.series." + q.Name; t.Lang.Has(key) {
+		label = t.Lang.T(key)
+	}
+	var text string
+	switch {
+	case !q.Parts:
+		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
+	case q.Why == trainlog.Apart:
+		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
+			t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))
+	default:
+		text = t.paint(Bad, t.say("log.why."+string(q.Why), q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
+	}
+	fmt.Fprintf(&t.b, "%s%s%s\n", name(label), pad(name(label), 17), text)
+	if q.Parts && q.FirstStep < q.PartStep {
+		fmt.Fprintf(&t.b, "%s%s\n", pad("", 17), t.say("log.first", q.FirstStep, figure(q.FirstA), figure(q.FirstB)))
+	}
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// drops says how the loss scale falls on either side.
+func (t *Text) drops(d *trainlog.Difference) {
+	if d.A.DropCount+d.B.DropCount == 0 {
+		return
+	}
+	for _, side := range []struct {
+		name string
+		log  *trainlog.Log
+	}{{"A", d.A}, {"B", d.B}} {
+		if side.log.DropCount == 0 {
+			t.label("falls", t.say("log.nofall", side.name))
+			continue
+		}
+		var steps []string
+		low := side.log.Drops[0].To
+		for i, drop := range side.log.Drops {
+			low = min(low, drop.To)
+			if i < 5 {
+				steps = append(steps, t.say("log.drop", drop.Step, figure(drop.From), figure(drop.To)))
+			}
+		}
+		text := t.say("log.falls", side.name, side.log.DropCount, figure(low), strings.Join(steps, ", "))
+		if side.log.DropCount > len(steps) {
+			text += " …"
+		}
+		t.label("falls", text)
+	}
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
+	"precision/preflight/config"
+	"precision/preflight/manifest"
+	"precision/preflight/trainlog"
+)
+
+var update = flag.Bool("update", false, "write the texts that are expected")
+
+func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
+
+// logs are two trainings, of which the second goes wrong behind step 30.
+func logs(t *testing.T) *trainlog.Difference {
+	t.Helper()
+	var text [2]strings.Builder
+	scale := 1024.0
+	for i := 1; i <= 100; i++ {
+		v := 1 + 4*math.Exp(-float64(i)/20)
+		fmt.Fprintf(&text[0], "step %d, loss %.4f, lr 0.1, loss scale 1024\n", i, v)
+		if i > 30 {
+			v += 0.02 * float64(i-30)
+		}
+		if i == 40 || i == 60 {
+			scale /= 2
+		}
+		fmt.Fprintf(&text[1], "step %d, loss %.4f, lr 0.1, loss scale %g, grad norm 2\n", i, v*(1+0.001*float64(i%3)), scale)
+	}
+	var read [2]*trainlog.Log
+	for i := range text {
+		l, err := trainlog.Read(context.Background(), strings.NewReader(text[i].String()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Path = fmt.Sprintf("%c\x1b[31m<x>.log", 'a'+i)
+		read[i] = l
+	}
+	return trainlog.Diff(read[0], read[1], trainlog.DefaultOptions)
+}
+
+func configs(t *testing.T) *config.Difference {
+	t.Helper()
+	var files [2]*config.File
+	for i, c := range []struct {
+		format config.Format
+		text   string
+	}{{config.YAML, "train: {learning_rate: 1e-3, batchSize: 32, seed: 1, data: /gpu/set}\nname: \"\\e]0;x\"\n"}, {config.Shell, "python t.py --lr 1e-2 --batch-size 32 --random-seed 1 --data /npu/set --amp"}} {
+		list, err := config.Parse([]byte(c.text), c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = &config.File{Path: fmt.Sprint("file", i), Format: c.format, Entries: list}
+	}
+	return config.Diff(files[0], files[1], nil)
+}
+
+func manifests(t *testing.T) *manifest.Difference {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, lines string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("# precision manifest 1 md5\n"+lines+"# end\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	sum := func(c string) string { return strings.Repeat(c, 32) }
+	a := write("a", "1\t"+sum("1")+"\t-\tsame\n2\t"+sum("2")+"\t-\tx\n3\t-\t-\ty\n-1\t-\t-\tz\n4\t"+sum("4")+"\t-\tzz\n")
+	b := write("b", "1\t"+sum("1")+"\t-\tsame\n2\t"+sum("3")+"\t-\tx\n3\t"+sum("3")+"\t-\ty\n3\t"+sum("5")+"\t-\tz\n4\t"+sum("4")+"\t-\tzzz\n")
+	d, err := manifest.Diff(context.Background(), a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestGolden: what is said, in both languages and both widths, stands in testdata.
+func TestGolden(t *testing.T) {
+	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+		plain := Text{Lang: lang, Width: 80, Most: 5}
+		coloured := plain
+		coloured.Width, coloured.Paint = 60, func(c Colour, s string) string { return fmt.Sprintf("{%d:%s}", c, s) }
+		got := plain.Manifest(manifests(t)) + "\n----\n" + plain.Config(configs(t)) + "\n----\n" + plain.Log(logs(t)) + "\n----\n" + coloured.Log(logs(t))
+		if strings.ContainsRune(got, '\x1b') {
+			t.Error("a name steers the terminal")
+		}
+		path := filepath.Join("testdata", lang.String()+".txt")
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: the text differs; run with -update and look at the difference\n%s", path, got)
+		}
+	}
+}
+
+// TestJSON: the three are JSON with what the texts say, NaN included.
+func TestJSON(t *testing.T) {
+	l := logs(t)
+	l.Quantities[0].FirstA = math.NaN()
+	l.Quantities[0].Last = math.Inf(1)
+	for kind, write := range map[string]func(*bytes.Buffer) error{
+		"manifest": func(b *bytes.Buffer) error { return ManifestJSON(b, manifests(t)) },
+		"config":   func(b *bytes.Buffer) error { return ConfigJSON(b, configs(t)) },
+		"log":      func(b *bytes.Buffer) error { return LogJSON(b, l) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %v\n%s", kind, err, &b)
+		}
+		if got["kind"] != kind || got["differs"] != true {
+			t.Errorf("%s: %v", kind, got)
+		}
+		if kind == "log" {
+			q := got["quantities"].([]any)[0].(map[string]any)
+			if q["first_a"] != "NaN" || q["last_relative_difference"] != "Inf" || q["part_step"] == nil {
+				t.Error(q)
+			}
+		}
+	}
+}
+
+// TestPage: the page holds its data and lets names do nothing.
+func TestPage(t *testing.T) {
+	d := logs(t)
+	d.Quantities[0].Name = "</script><b>"
+	var b bytes.Buffer
+	if err := Page(&b, msg.English, d); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if n := strings.Count(page, "</script>"); n != 3 {
+		t.Errorf("%d scripts end, want 3", n)
+	}
+	if strings.Contains(page, "<b>") || strings.Contains(page, "<x>") {
+		t.Error("a name is markup")
+	}
+	m := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
+	var data struct {
+		Quantities []struct {
+			Title   string `json:"title"`
+			ValuesA []any  `json:"values_a"`
+			Part    *int64 `json:"part_step"`
+		} `json:"quantities"`
+	}
+	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || len(data.Quantities) != 3 || len(data.Quantities[0].ValuesA) != 100 || data.Quantities[0].Part == nil {
+		t.Errorf("the page has the data %+v", data)
+	}
+}

@@ -1,0 +1,293 @@
+package trainlog
+
+import (
+	"math"
+	"slices"
+)
+
+// Difference is what two logs differ in, quantity by quantity.
+type Difference struct {
+	A, B *Log
+	// Quantities are those that both logs have; OnlyA and OnlyB name the others.
+	Quantities   []Quantity
+	OnlyA, OnlyB []string
+}
+
+// Differs tells whether a quantity parts, or the loss scale falls in one log and
+// not, or not as often, in the other.
+func (d *Difference) Differs() bool {
+	for i := range d.Quantities {
+		if d.Quantities[i].Parts {
+			return true
+		}
+	}
+	return d.A.DropCount != d.B.DropCount
+}
+
+// Quantity is a series of both logs.
+type Quantity struct {
+	Name string
+	A, B *Series
+	// Common counts the steps that both have.
+	Common int
+	// First is the first of them, with the values of both.
+	FirstStep      int64
+	FirstA, FirstB float64
+	// Parts tells that they part, at the step PartStep with the values PartA and
+	// PartB, for the reason Why.
+	Parts        bool
+	PartStep     int64
+	PartA, PartB float64
+	Why          Why
+	// Noise is by how much the two differ before that from step to step, and Drift
+	// by how much on average behind it, both relative to the size of the values.
+	Noise, Drift float64
+	// Last is by how much the last common values differ, relatively.
+	Last float64
+}
+
+// Why is the reason why two series part.
+type Why string
+
+// The reasons.
+const (
+	NotFinite Why = "not-finite" // NaN or Inf on one side only
+	Start     Why = "start"      // from the first step on
+	Apart     Why = "apart"      // beyond the noise there was before, to stay
+	Unequal   Why = "unequal"    // of what is set and not computed: it is not the same
+)
+
+// Options say what parts.
+type Options struct {
+	// Floor is the relative difference of means below which nothing parts.
+	Floor float64
+	// Start is the relative difference of the first values, which nothing but
+	// rounding explains if weights and data are the same.
+	Start float64
+}
+
+// DefaultOptions: trainings that differ by less than 2 % in their loss are not
+// told apart; the first loss of the same weights and data is the same to 2 %, also in float16.
+var DefaultOptions = Options{Floor: 0.02, Start: 0.02}
+
+// Diff compares two logs.
+func Diff(a, b *Log, o Options) *Difference {
+	d := &Difference{A: a, B: b}
+	for _, s := range a.Series {
+		if t := b.Find(s.Name); t != nil {
+			if q := compare(s, t, o); q.Common > 0 {
+				d.Quantities = append(d.Quantities, q)
+				continue
+			}
+		}
+		d.OnlyA = append(d.OnlyA, s.Name)
+	}
+	for _, t := range b.Series {
+		if s := a.Find(t.Name); s == nil || !slices.ContainsFunc(d.Quantities, func(q Quantity) bool { return q.Name == t.Name }) {
+			d.OnlyB = append(d.OnlyB, t.Name)
+		}
+	}
+	return d
+}
+
+// both are two series at the steps they have in common.
+type both struct {
+	steps []int64
+	a, b  []float64
+}
+
+func common(s, t *Series) (c both) {
+	for i, j := 0, 0; i < len(s.Points) && j < len(t.Points); {
+		p, q := s.Points[i], t.Points[j]
+		if p.Step <= q.Step {
+			i++
+		}
+		if q.Step <= p.Step {
+			j++
+		}
+		if p.Step == q.Step {
+			c.steps, c.a, c.b = append(c.steps, p.Step), append(c.a, p.Value), append(c.b, q.Value)
+		}
+	}
+	return c
+}
+
+func compare(s, t *Series, o Options) Quantity {
+	q := Quantity{Name: s.Name, A: s, B: t}
+	c := common(s, t)
+	if q.Common = len(c.steps); q.Common == 0 {
+		return q
+	}
+	q.FirstStep, q.FirstA, q.FirstB = c.steps[0], c.a[0], c.b[0]
+	q.Last = relative(c.a[q.Common-1], c.b[q.Common-1])
+	at, why := -1, Why("")
+	switch {
+	case s.Name == Scale || s.Name == Rate:
+		// These are set by the program: they are the same, or they are not. Logs
+		// round what they print.
+		for i := range c.a {
+			if relative(c.a[i], c.b[i]) > 2e-3 {
+				at, why = i, Unequal
+				break
+			}
+		}
+	default:
+		at, why = q.part(&c, o)
+	}
+	if bad := notFinite(&c); bad >= 0 && (at < 0 || bad <= at) {
+		at, why = bad, NotFinite
+	}
+	if at >= 0 {
+		q.Parts, q.Why = true, why
+		q.PartStep, q.PartA, q.PartB = c.steps[at], c.a[at], c.b[at]
+	}
+	return q
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// notFinite is the first place where one side has a number and the other has none.
+func notFinite(c *both) int {
+	for i := range c.a {
+		if finite(c.a[i]) != finite(c.b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func relative(a, b float64) float64 {
+	if a == b || !finite(a) && !finite(b) {
+		return 0
+	}
+	return math.Abs(a-b) / max(math.Abs(a), math.Abs(b))
+}
+
+// part finds where two series of computed values part.
+//
+// Two trainings never print the same numbers, and how far apart they are from
+// step to step tells how much that means: much where batches are drawn in another
+// order, little where they are the same. Differences are taken relative to the
+// size of the values and averaged over windows. A window is off if its mean is
+// beyond the floor and beyond three and a half standard errors of a mean of this noise. They
+// part at the first of the windows that are off to one side from there to the end,
+// which is a sixth of them at least, or for four windows by five times as much:
+// trainings drift apart for a while, and come together again. Within the first of these, at the first step beyond three times the
+// noise.
+func (q *Quantity) part(c *both, o Options) (int, Why) {
+	n := len(c.a)
+	level := make([]float64, n) // size of the values, smoothed
+	d := make([]float64, n)
+	size := 0.0
+	for i := range d {
+		if m := max(math.Abs(c.a[i]), math.Abs(c.b[i])); finite(m) {
+			if size == 0 {
+				size = m
+			}
+			size += (m - size) / 8
+			size = max(size, m/4)
+		}
+		level[i] = max(size, math.SmallestNonzeroFloat64)
+		if d[i] = (c.a[i] - c.b[i]) / level[i]; !finite(d[i]) {
+			d[i] = 0
+		}
+	}
+	width := min(max(n/50, 5), 200)
+	windows := n / width
+	if windows < 4 {
+		// Too short for noise: the first values are all there is.
+		if relative(c.a[0], c.b[0]) > o.Start {
+			return 0, Start
+		}
+		for i := range d {
+			if math.Abs(d[i]) > 10*o.Floor {
+				return i, Apart
+			}
+		}
+		return -1, ""
+	}
+	means := make([]float64, windows)
+	for w := range means {
+		end := (w + 1) * width
+		if w == windows-1 {
+			end = n
+		}
+		sum := 0.0
+		for _, x := range d[w*width : end] {
+			sum += x
+		}
+		means[w] = sum / float64(end-w*width)
+	}
+	// Noise from step to step, and that of windows among their neighbours, which
+	// is more where differences hang together. The smaller part of the windows
+	// says: behind the parting there is no noise but drift.
+	q.Noise = spread(d)
+	deviation := max(q.Noise/math.Sqrt(float64(width)), spread(means))
+	limit := max(o.Floor, 3.5*deviation)
+	from, run := -1, 0
+	for w := windows - 1; w >= 0; w-- {
+		switch {
+		case math.Abs(means[w]) <= limit:
+			run = 0
+			continue
+		case run > 0 && means[w]*means[w+1] < 0:
+			run = 0
+		}
+		run++
+		lasting := w+run == windows && run >= max(3, windows/6)
+		if lasting || run >= 4 && least(means[w:w+run]) > 5*limit {
+			from = w
+		}
+	}
+	if from < 0 {
+		return -1, ""
+	}
+	rest := 0.0
+	for _, m := range means[from:] {
+		rest += m
+	}
+	q.Drift = rest / float64(windows-from)
+	if from == 0 && relative(c.a[0], c.b[0]) > max(o.Start, 3*q.Noise) {
+		return 0, Start
+	}
+	for i := max(from-1, 0) * width; i < n; i++ {
+		if math.Abs(d[i]) > max(o.Floor/2, 3*q.Noise) && d[i]*means[from] > 0 && (i >= from*width || stays(d[i:from*width], means[from])) {
+			return i, Apart
+		}
+	}
+	return from * width, Apart
+}
+
+// least is the smallest of the values, without their signs: what all of them reach.
+func least(means []float64) float64 {
+	low := math.Inf(1)
+	for _, m := range means {
+		low = min(low, math.Abs(m))
+	}
+	return low
+}
+
+// stays tells whether most differences have the sign of a drift.
+func stays(d []float64, drift float64) bool {
+	n := 0
+	for _, x := range d {
+		if x*drift > 0 {
+			n++
+		}
+	}
+	return 10*n >= 9*len(d)
+}
+
+// spread is the standard deviation of a series about what it drifts to, from the
+// median of what changes from one to the next, which single jumps do not move.
+func spread(list []float64) float64 {
+	if len(list) < 2 {
+		return 0
+	}
+	steps := make([]float64, 0, len(list)-1)
+	for i := 1; i < len(list); i++ {
+		steps = append(steps, math.Abs(list[i]-list[i-1]))
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2] * 1.4826 / math.Sqrt2
+}

@@ -1,0 +1,229 @@
+// Package trainlog reads what trainings print, loss, loss scale, learning rate
+// and norm of the gradients by step, and says where two trainings part.
+//
+// Lines are read one by one, so that a log may have any length. What stands in
+// them is found by the words people and frameworks use (words.go), or by
+// expressions that are given. A progress bar that is drawn anew counts once, with
+// what it shows last.
+package trainlog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/internal/plainfile"
+)
+
+// Names of the series that are found without an expression.
+const (
+	Loss  = "loss"
+	Scale = "loss_scale"
+	Rate  = "learning_rate"
+	Norm  = "grad_norm"
+)
+
+// Point is a value at a step.
+type Point struct {
+	Step  int64
+	Value float64
+}
+
+// Series is what a log says of one quantity, by ascending steps.
+type Series struct {
+	Name   string
+	Points []Point
+	// Stride: of a long log only steps that are multiples of it are kept.
+	Stride int64
+}
+
+// Drop is a step at which the loss scale was lowered, or an overflow that the
+// log tells of. Step is -1 where the log has no steps before it.
+type Drop struct {
+	Step     int64
+	From, To float64
+}
+
+// Log is a training log.
+type Log struct {
+	Path   string
+	Series []*Series
+	// Drops are the first [MostDrops] times the loss scale fell, DropCount all.
+	Drops     []Drop
+	DropCount int
+	// Lines counts lines, Replayed those steps that came again, as behind a restart
+	// from a checkpoint; their last values count.
+	Lines, Replayed int
+	// Counted: the log names no steps; lines with a loss were counted instead.
+	Counted bool
+}
+
+// Limits of what is kept.
+const (
+	MaxPoints = 1 << 18
+	MostDrops = 10_000
+	maxLine   = 1 << 16
+)
+
+// Find is the series of a name, nil if the log has none.
+func (l *Log) Find(name string) *Series {
+	for _, s := range l.Series {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Open reads a log. With expressions only these are looked for.
+func Open(ctx context.Context, path string, given []Expression) (*Log, error) {
+	file, _, err := plainfile.Open(path, "a training log")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	l, err := Read(ctx, file, given)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if l.Path = path; len(l.Series) == 0 {
+		return nil, fmt.Errorf("%s: found none of loss, loss scale, learning rate and gradient norm in %d lines, expected lines as \"step 10, loss 2.31\"; give expressions with -pattern", path, l.Lines)
+	}
+	return l, nil
+}
+
+// Read reads a log from a stream.
+func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error) {
+	r := &reading{log: &Log{}, last: -1, series: map[string]*Series{}}
+	lines := bufio.NewReaderSize(from, maxLine)
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			line = slices.Clone(line) // the front of a line that is too long counts
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = lines.ReadSlice('\n')
+			}
+		}
+		if len(line) > 0 {
+			r.log.Lines++
+			// A progress bar returns to the front of its line, or steps back.
+			for part := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return c == '\r' || c == '\b' || c == '\n' }) {
+				if len(given) > 0 {
+					r.expressions(part, given)
+				} else {
+					r.line(part)
+				}
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r.finish()
+	return r.log, nil
+}
+
+// reading is a log that is being read.
+type reading struct {
+	log    *Log
+	series map[string]*Series
+	order  []string
+	// header are the columns of a table in csv form.
+	header []string
+	// last is the step in force, local as the log has it; offset is what earlier
+	// epochs add where every epoch counts from its beginning.
+	last, local, offset int64
+	epoch               string
+	named               bool // a step was named once
+	scale               float64
+}
+
+// step takes over a step that a line names. An epoch that begins to count anew
+// goes on from the last one.
+func (r *reading) step(n int64, epoch string) {
+	if r.named && n <= r.local && epoch != r.epoch && epoch != "" && r.epoch != "" {
+		r.offset = r.last
+		if n == 0 {
+			r.offset++
+		}
+	}
+	if n+r.offset < r.last {
+		r.log.Replayed++
+	}
+	if epoch != "" {
+		r.epoch = epoch
+	}
+	r.local, r.last, r.named = n, n+r.offset, true
+}
+
+// value adds a value at the step in force.
+func (r *reading) value(name string, v float64) {
+	s := r.series[name]
+	if s == nil {
+		if len(r.series) >= 64 {
+			return
+		}
+		s = &Series{Name: name, Stride: 1}
+		r.series[name] = s
+		r.order = append(r.order, name)
+	}
+	if name == Scale {
+		if r.scale > v {
+			r.drop(Drop{r.last, r.scale, v})
+		}
+		r.scale = v
+	}
+	s.put(Point{r.last, v})
+}
+
+func (r *reading) drop(d Drop) {
+	r.log.DropCount++
+	if len(r.log.Drops) < MostDrops {
+		r.log.Drops = append(r.log.Drops, d)
+	}
+}
+
+// put keeps a point. Too many are thinned out by steps, so that two logs keep the
+// same ones.
+func (s *Series) put(p Point) {
+	if p.Step%s.Stride != 0 {
+		return
+	}
+	if n := len(s.Points); n > 0 && s.Points[n-1].Step >= p.Step {
+		i, found := slices.BinarySearchFunc(s.Points, p.Step, func(q Point, step int64) int { return int(min(max(q.Step-step, -1), 1)) })
+		if found {
+			s.Points[i] = p
+			return
+		}
+		s.Points = slices.Insert(s.Points, i, p)
+	} else {
+		s.Points = append(s.Points, p)
+	}
+	for len(s.Points) > MaxPoints && s.Stride < math.MaxInt64/4 {
+		s.Stride *= 2
+		s.Points = slices.DeleteFunc(s.Points, func(p Point) bool { return p.Step%s.Stride != 0 })
+	}
+}
+
+// finish orders the series: those that have a name of their own here first.
+func (r *reading) finish() {
+	own := []string{Loss, Scale, Rate, Norm}
+	for _, name := range append(own, r.order...) {
+		if s := r.series[name]; s != nil {
+			r.log.Series = append(r.log.Series, s)
+			delete(r.series, name)
+		}
+	}
+	r.log.Counted = !r.named
+}

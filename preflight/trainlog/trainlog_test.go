@@ -1,0 +1,237 @@
+package trainlog
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, text string, patterns ...string) *Log {
+	t.Helper()
+	var given []Expression
+	for _, p := range patterns {
+		e, err := ParseExpression(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = append(given, e)
+	}
+	l, err := Read(context.Background(), strings.NewReader(text), given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// shown writes what was found: loss@1=2.5 lr@1=...
+func shown(l *Log) string {
+	var b strings.Builder
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			fmt.Fprintf(&b, "%s@%d=%g ", s.Name, p.Step, p.Value)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// TestWords: lines as frameworks print them.
+func TestWords(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"estimator":  {"INFO:tensorflow:loss = 2.3, step = 100 (1.2 sec)\nINFO:tensorflow:global_step/sec: 8.1\nINFO:tensorflow:loss = 2.1, step = 200 (1.2 sec)", "loss@100=2.3 loss@200=2.1"},
+		"keras":      {"Epoch 1/2\n 1/3 [=>..] - ETA: 1s - loss: 2.5000 - accuracy: 0.1\r 2/3 [=>] - loss: 2.4\b\b\b\r3/3 [==] - 1s 2ms/step - loss: 2.3 - val_loss: 9.0\nEpoch 2/2\n1/3 [..] - loss: 2.2\n", "loss@1=2.5 loss@2=2.4 loss@3=2.3 loss@4=2.2"},
+		"megatron":   {" iteration       10/  5000 | consumed samples:  320 | elapsed time per iteration (ms): 3.1 | learning rate: 1.500E-06 | global batch size: 32 | lm loss: 1.03E+01 | loss scale: 65536.0 | grad norm: 2.345 | number of skipped iterations: 0 |", "loss@10=10.3 loss_scale@10=65536 learning_rate@10=1.5e-06 grad_norm@10=2.345"},
+		"fairseq":    {`2020 | INFO | train_inner | {"epoch": 1, "update": 0.03, "loss": "13.2", "lr": "1e-05", "gnorm": "3.5", "num_updates": "100", "loss_scale": "128"}`, "loss@100=13.2 loss_scale@100=128 learning_rate@100=1e-05 grad_norm@100=3.5"},
+		"mmdet":      {"2022-01-01 - mmdet - INFO - Epoch [1][50/7330]\tlr: 1.978e-03, eta: 1 day, time: 0.5, loss_cls: 1.1, loss: 1.6, grad_norm: 9.5\n- Epoch [2][50/7330]\tlr: 2e-2, loss: 1.5", "loss@50=1.6 loss@100=1.5 learning_rate@50=0.001978 learning_rate@100=0.02 grad_norm@50=9.5"},
+		"mindspore":  {"epoch: 1 step: 100, loss is 2.3025\nepoch: 1 step: 200, loss is nan", "loss@100=2.3025 loss@200=NaN"},
+		"hugging":    {"{'loss': 0.5, 'learning_rate': 5e-05, 'epoch': 0.1}\n{'loss': 0.4, 'learning_rate': 4e-05, 'epoch': 0.2}", "loss@0=0.5 loss@1=0.4 learning_rate@0=5e-05 learning_rate@1=4e-05"},
+		"kit":        {"precision: step 5, loss scale 1024.000, last step finite: True\nprecision: step 6, loss scale 512.000, last step finite: False", "loss_scale@5=1024 loss_scale@6=512"},
+		"json":       {`{"step": 1, "loss": 2.5}` + "\n" + `{"step": 2, "loss": NaN}`, "loss@1=2.5 loss@2=NaN"},
+		"csv":        {"step,loss,lr\n1,2.5,0.1\n2,2.4,0.1\n", "loss@1=2.5 loss@2=2.4 learning_rate@1=0.1 learning_rate@2=0.1"},
+		"commas":     {"step 1, loss 2.5, lr 0.1\nstep 2, loss 2.25, lr 0.1", "loss@1=2.5 loss@2=2.25 learning_rate@1=0.1 learning_rate@2=0.1"},
+		"step first": {"step 3\nnothing\nloss: 1.5\nstep 4\nloss: 1.25", "loss@3=1.5 loss@4=1.25"},
+		"replay":     {"step 1 loss 3\nstep 2 loss 2\nstep 3 loss 1\nstep 2 loss 2.5\nstep 3 loss 1.5", "loss@1=3 loss@2=2.5 loss@3=1.5"},
+		"tensor":     {"step: 1 train_loss: tensor(2.5, device='npu:0')\n", "loss@1=2.5"},
+		"no words":   {"val_loss: 3, closs 4, bloss=2\nsteps/sec: 3", ""},
+	} {
+		if got := shown(read(t, c.text)); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestExpressions(t *testing.T) {
+	text := "it=5 L<2.5>\nit=6 L<2.25> other\n"
+	want := "loss@5=2.5 loss@6=2.25"
+	for _, p := range [][]string{{`(?P<step>\d+) L<(?P<loss>[^>]+)`}, {`step=it=(\d+)`, `loss=L<(.*?)>`}} {
+		if got := shown(read(t, text, p...)); got != want {
+			t.Errorf("%v: %s", p, got)
+		}
+	}
+	for _, bad := range []string{"loss", "loss=(", "loss=x", `(\d+)`} {
+		if _, err := ParseExpression(bad); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func TestScaleFalls(t *testing.T) {
+	l := read(t, "step 1 loss scale 1024\nstep 2 loss scale 512\nstep 3 loss scale 1024\n"+
+		"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 256.0\n[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 256, reducing to 128\n")
+	if got := fmt.Sprint(l.Drops); got != "[{2 1024 512} {3 1024 256} {3 256 128}]" || l.DropCount != 3 {
+		t.Error(got)
+	}
+}
+
+// TestLong: a log of any length is held in bounds, and two keep the same steps.
+func TestLong(t *testing.T) {
+	var a, b Series
+	a.Stride, b.Stride = 1, 1
+	for i := range int64(3 * MaxPoints) {
+		a.put(Point{i, 1})
+		b.put(Point{i + 7, 1})
+	}
+	if len(a.Points) > MaxPoints || a.Stride != 4 {
+		t.Errorf("%d points, stride %d", len(a.Points), a.Stride)
+	}
+	if c := common(&a, &b); len(c.steps) < MaxPoints/2 {
+		t.Errorf("%d steps in common", len(c.steps))
+	}
+	// A line that has no end.
+	l := read(t, "step 1 loss 2 "+strings.Repeat("x", 1<<20)+"\nstep 2 loss 1\n")
+	if shown(l) != "loss@1=2 loss@2=1" {
+		t.Error(shown(l))
+	}
+}
+
+// training makes the log of a training of n steps: batches have noise of their
+// own, which another order of data changes; rounding makes another training
+// drift away from step to step; behind the step at, the loss is off by the share bad.
+type training struct {
+	n            int
+	batch        float64
+	order, seed  uint64
+	rounding     float64
+	at           int
+	bad, badTime float64
+}
+
+func (tr training) log() *Log {
+	data := rand.New(rand.NewPCG(7, tr.order))
+	own := rand.New(rand.NewPCG(8, tr.seed))
+	s := &Series{Name: Loss, Stride: 1}
+	drift := 0.0
+	for i := range tr.n {
+		base := 0.5 + 6*math.Exp(-4*float64(i)/float64(tr.n))
+		drift = 0.98*drift + tr.rounding*own.NormFloat64()*math.Min(1, float64(i)/50)
+		v := base * (1 + tr.batch*data.NormFloat64() + drift)
+		if tr.at > 0 && i >= tr.at {
+			v *= 1 + tr.bad*(1-math.Exp(-float64(i-tr.at+1)/tr.badTime))
+		}
+		s.Points = append(s.Points, Point{int64(i), v})
+	}
+	return &Log{Series: []*Series{s}}
+}
+
+// TestParts measures, over many trainings: those of the same network do not
+// part, and those that go wrong do, at about the step where they do.
+func TestParts(t *testing.T) {
+	type tally struct{ runs, alarms, missed, far int }
+	counts := map[string]*tally{}
+	for seed := range uint64(60) {
+		for _, n := range []int{60, 400, 3000} {
+			for _, order := range []string{"same data", "other order", "same data, drifting"} {
+				for _, batch := range []float64{0.02, 0.1} {
+					a := training{n: n, batch: batch, order: seed, seed: 2 * seed, rounding: 0.0005}
+					if order == "same data, drifting" {
+						a.rounding = 0.003
+					}
+					b := a
+					b.seed++
+					if order == "other order" {
+						b.order += 1000
+					}
+					c := counts[order]
+					if c == nil {
+						c = &tally{}
+						counts[order] = c
+					}
+					c.runs++
+					q := Diff(a.log(), b.log(), DefaultOptions).Quantities[0]
+					if q.Parts && !(order == "other order" && q.Why == Start) {
+						c.alarms++
+					}
+					b.at, b.bad, b.badTime = n/3+int(seed)%(n/4), 0.5, 5
+					q = Diff(a.log(), b.log(), DefaultOptions).Quantities[0]
+					width := max(n/50, 5)
+					switch {
+					case !q.Parts:
+						c.missed++
+					case q.PartStep < int64(b.at-2*width) || q.PartStep > int64(b.at+2*width):
+						c.far++
+					}
+				}
+			}
+		}
+	}
+	for order, c := range counts {
+		t.Logf("%s: %d pairs of trainings, %d false alarms, %d missed, %d told more than two windows off", order, c.runs, c.alarms, c.missed, c.far)
+		if c.alarms > c.runs/40 || c.missed > c.runs/20 || c.far > c.runs/10 {
+			t.Errorf("%s: too many", order)
+		}
+	}
+}
+
+func TestReasons(t *testing.T) {
+	log := func(name string, v ...float64) *Log {
+		s := &Series{Name: name, Stride: 1}
+		for i, x := range v {
+			s.Points = append(s.Points, Point{int64(i + 1), x})
+		}
+		return &Log{Series: []*Series{s}}
+	}
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		a, b *Log
+		want Why
+		step int64
+	}{
+		"NaN":        {log(Loss, 3, 2, nan, nan), log(Loss, 3, 2, 1, 1), NotFinite, 3},
+		"both NaN":   {log(Loss, 3, nan), log(Loss, 3, nan), "", 0},
+		"start":      {log(Loss, 3, 3, 3), log(Loss, 2, 2, 2), Start, 1},
+		"rate":       {log(Rate, .1, .1, .05), log(Rate, .1, .1, .1), Unequal, 3},
+		"rate print": {log(Rate, .1, .12345), log(Rate, .1, .1234), "", 0},
+		"short":      {log(Loss, 3, 2, 1), log(Loss, 3, 2, 4), Apart, 3},
+		"zero":       {log(Loss, 0, 0, 0), log(Loss, 0, 0, 0), "", 0},
+	} {
+		q := Diff(c.a, c.b, DefaultOptions).Quantities[0]
+		if q.Why != c.want || q.Parts && q.PartStep != c.step {
+			t.Errorf("%s: %+v", name, q)
+		}
+	}
+	d := Diff(log(Loss, 1), log(Rate, 1), DefaultOptions)
+	if fmt.Sprint(d.OnlyA, d.OnlyB, d.Differs()) != "[loss] [learning_rate] false" {
+		t.Error(d.OnlyA, d.OnlyB)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("step 1 loss 2\nepoch 2 [1/3] lr=nan")
+	f.Add("step,loss\n1,2\r\b3")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := Read(context.Background(), strings.NewReader(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range l.Series {
+			for i := 1; i < len(s.Points); i++ {
+				if s.Points[i].Step <= s.Points[i-1].Step {
+					t.Fatal("steps go back")
+				}
+			}
+		}
+		Diff(l, l, DefaultOptions)
+	})
+}

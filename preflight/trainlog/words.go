@@ -1,0 +1,232 @@
+package trainlog
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What stands between a word and its number: "loss: 1", "loss = 1", "'loss': '1'",
+// "loss is 1", "loss 1", "loss(1".
+const (
+	between = `["']?\s*(?:\([^)]{0,20}\)\s*)?(?:[:=]\s*|is\s+|\s)\s*["'\[(]?\s*(?:tensor\(|array\()?`
+	numeral = `([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan\b|inf\b|infinity\b))`
+)
+
+// word is an expression for a quantity and its number. In front of it stands no
+// letter, so that "val_loss" is not "loss".
+func word(names string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^\w/.-])(?:` + names + `)` + between + numeral)
+}
+
+// quantities are found in this order; each at most once a line.
+var quantities = []struct {
+	name string
+	find *regexp.Regexp
+}{
+	{Scale, word(`loss[ _-]?scale|loss[ _]scaler?|scale|cur[ _]scale|scaling[ _]factor`)},
+	{Rate, word(`lr|learning[ _-]?rate|lr[ _-]?0`)},
+	{Norm, word(`grad(?:ient)?s?[ _-]?norm|gnorm|global[ _-]?(?:grad[ _-]?)?norm|gradient[ _]global[ _]norm|total[ _]norm`)},
+	{Loss, word(`(?:(?:train(?:ing)?|total|lm|avg|mean|current|batch|step)[ _-]?)?loss`)},
+}
+
+var (
+	stepWord  = regexp.MustCompile(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
+	stepOf    = regexp.MustCompile(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
+	epochWord = regexp.MustCompile(`(?i)\bepoch["']?\s*[:=#]?\s*["'\[(]?\s*(\d+)`)
+	// The words of frameworks for a step that was skipped.
+	skipped = regexp.MustCompile(`(?i)overflow.*reducing (?:loss scale )?to ` + numeral + `|attempted loss scale:?\s*` + numeral + `,\s*reducing to\s*` + numeral)
+)
+
+// line takes what a line says. A step without a value is in force for the lines
+// behind it.
+func (r *reading) line(text string) {
+	if r.table(text) {
+		return
+	}
+	if m := skipped.FindStringSubmatch(text); m != nil {
+		from, to := r.scale, m[1]
+		if m[3] != "" {
+			from, _ = parse(m[2])
+			to = m[3]
+		}
+		if v, ok := parse(to); ok {
+			r.drop(Drop{r.last, from, v})
+			r.scale = v
+		}
+		return
+	}
+	var found []Point // Step is the place in quantities
+	for i, q := range quantities {
+		if m := q.find.FindStringSubmatchIndex(text); m != nil {
+			if v, ok := parse(text[m[2]:m[3]]); ok {
+				found = append(found, Point{int64(i), v})
+				// "loss scale" is no loss.
+				text = text[:m[0]] + strings.Repeat(" ", m[1]-m[0]) + text[m[1]:]
+			}
+		}
+	}
+	epoch := ""
+	if m := epochWord.FindStringSubmatch(text); m != nil {
+		epoch = m[1]
+	}
+	n, ok := int64(0), false
+	if m := stepWord.FindStringSubmatch(text); m != nil {
+		n, ok = integer(m[1])
+	} else if m := stepOf.FindStringSubmatch(text); m != nil && len(found) > 0 {
+		n, ok = integer(m[1])
+	}
+	switch {
+	case ok:
+		r.step(n, epoch)
+	case epoch != "" && len(found) == 0:
+		// "Epoch 2/5" of Keras stands on a line of its own.
+		if r.epoch != epoch && r.epoch != "" {
+			r.offset, r.local = max(r.last, 0), -1
+		}
+		r.epoch = epoch
+	}
+	if len(found) == 0 {
+		return
+	}
+	if !ok && !r.named {
+		for _, f := range found {
+			if quantities[f.Step].name == Loss {
+				r.last++ // lines with a loss are counted
+			}
+		}
+		r.last = max(r.last, 0)
+	}
+	for _, f := range found {
+		r.value(quantities[f.Step].name, f.Value)
+	}
+}
+
+// valued is a line that has values beside its words, as no header has.
+var valued = regexp.MustCompile(`(?:^|[\s,"])[-+.]?\d`)
+
+// table takes a line of a csv table, whose first line names its columns.
+func (r *reading) table(text string) bool {
+	if strings.Count(text, ",") == 0 || strings.ContainsAny(text, ":={}") {
+		return false
+	}
+	cells := strings.Split(text, ",")
+	for i := range cells {
+		cells[i] = strings.Trim(cells[i], " \t\"")
+	}
+	if r.log.Lines == 1 && r.header == nil && !valued.MatchString(text) {
+		for i, c := range cells {
+			if cells[i] = column(c); cells[i] == Loss {
+				r.header = cells
+			}
+		}
+		return r.header != nil
+	}
+	if len(cells) != len(r.header) {
+		return false
+	}
+	for i, c := range cells {
+		if n, ok := integer(c); ok && r.header[i] == "step" {
+			r.step(n, "")
+		}
+	}
+	if !r.named {
+		r.last++
+	}
+	for i, c := range cells {
+		if v, ok := parse(c); ok && r.header[i] != "" && r.header[i] != "step" {
+			r.value(r.header[i], v)
+		}
+	}
+	return true
+}
+
+// column is what the title of a column means, "" for nothing that is looked for.
+func column(title string) string {
+	line := strings.ToLower(title) + " 1"
+	if stepWord.MatchString(line) {
+		return "step"
+	}
+	for _, q := range quantities {
+		if q.find.MatchString(line) {
+			return q.name
+		}
+	}
+	return ""
+}
+
+func integer(text string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return n, err == nil && n >= 0 && n < 1<<60
+}
+
+func parse(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if err != nil && v == 0 {
+		return 0, false
+	}
+	return v, true
+}
+
+// Expression finds a quantity in a line.
+type Expression struct {
+	// Name is that of the series, or step; empty where the groups of the
+	// expression have names.
+	Name string
+	Find *regexp.Regexp
+}
+
+// ParseExpression reads NAME=EXPRESSION, whose first group is the number, or an
+// expression with groups that have names, as (?P<step>\d+) .* (?P<loss>\S+).
+func ParseExpression(text string) (Expression, error) {
+	name, source, ok := strings.Cut(text, "=")
+	if !ok || !regexp.MustCompile(`^\w+$`).MatchString(name) {
+		name, source = "", text
+	}
+	find, err := regexp.Compile(source)
+	if err != nil {
+		return Expression{}, err
+	}
+	e := Expression{name, find}
+	named := strings.Join(find.SubexpNames(), "") != ""
+	if name == "" && !named || find.NumSubexp() == 0 {
+		return e, fmt.Errorf(`found %q, expected NAME=EXPRESSION with a group for the number, as loss=loss is (\S+), or named groups, as (?P<loss>\S+)`, text)
+	}
+	return e, nil
+}
+
+// expressions takes what expressions find in a line.
+func (r *reading) expressions(text string, given []Expression) {
+	type one struct {
+		name string
+		v    float64
+	}
+	var found []one
+	for _, e := range given {
+		m := e.Find.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		for i, group := range e.Find.SubexpNames() {
+			name := group
+			if i == 1 && e.Name != "" {
+				name = e.Name
+			}
+			if i == 0 || name == "" {
+				continue
+			}
+			if n, ok := integer(m[i]); ok && name == "step" {
+				r.step(n, "")
+			} else if v, ok := parse(m[i]); ok && name != "step" {
+				found = append(found, one{name, v})
+			}
+		}
+	}
+	if len(found) > 0 && !r.named {
+		r.last++
+	}
+	for _, f := range found {
+		r.value(f.name, f.v)
+	}
+}
