@@ -60,8 +60,8 @@ func (f *Folders) Columns() result.Columns {
 // engine pairs the operators of two folders.
 type engine struct {
 	opt   *Folders
-	order map[*fusion.Op]int    // place in execution order
-	byKey map[string]*fusion.Op // by name as dumps spell it
+	order []int32               // place in execution order, by the operator's place in the rules
+	byKey map[string]*fusion.Op // by name as dumps spell it, where operators are paired by name
 	// rightOps are the operators of which there are golden arrays.
 	rightOps map[string]bool
 }
@@ -71,17 +71,28 @@ func newEngine(f *Folders) *engine {
 	if f.Rules == nil {
 		return e
 	}
-	e.order = make(map[*fusion.Op]int, len(f.Rules.Ops))
-	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
+	e.order = make([]int32, len(f.Rules.Ops))
 	for i, op := range f.Rules.Order() {
-		e.order[op] = i
+		e.order[op.Place()] = int32(i)
 	}
+	if f.byGraph() {
+		return e
+	}
+	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
 	for _, op := range f.Rules.Ops {
 		if key := dump.Normalise(op.Name); e.byKey[key] == nil {
 			e.byKey[key] = op
 		}
 	}
 	return e
+}
+
+// orderOf is the place of an operator in execution order.
+func (e *engine) orderOf(op *fusion.Op) int {
+	if at := op.Place(); at >= 0 {
+		return int(e.order[at])
+	}
+	return 0
 }
 
 // Table says what is compared with what, and which operators there are.
@@ -101,6 +112,7 @@ func (f *Folders) Groups() []Group {
 	var list []Group
 	switch {
 	case f.byGraph():
+		list = make([]Group, 0, len(f.Rules.Groups))
 		for _, g := range f.Rules.Groups {
 			if f.Only == nil || f.Only(g) {
 				list = append(list, e.group(g))

@@ -314,14 +314,16 @@ func GraphsOf(left *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch
 // checkGraph tells a graph of another network by its names: when few of the
 // dumped operators are in it, the result would be rows of NaN.
 func (s *Session) checkGraph(path string) error {
-	known := map[string]bool{}
+	known := make(map[*dump.Op]bool, len(s.Folders.Left.Ops))
 	for _, op := range s.Folders.Rules.Ops {
-		known[dump.Normalise(op.Name)] = true
+		if found := s.Folders.Left.Op(op.Name); found != nil {
+			known[found] = true
+		}
 	}
 	var in, out int
 	var strangers []string
 	for _, op := range s.Folders.Left.Ops {
-		if known[op.Key] {
+		if known[op] {
 			in++
 			continue
 		}

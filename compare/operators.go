@@ -77,7 +77,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 	final := finals(rules)
 	for _, op := range rules.Ops {
 		o := result.Operator{
-			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.order[op],
+			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.orderOf(op),
 			Constant: constants[op.Type], NoKernel: silent[op.Type],
 			Inner:   len(op.Group.Ops) > 1 && op.Inner(),
 			Skipped: op.Filtered || quantiser(op),
@@ -90,18 +90,32 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 			_, called := graph.Parameter(op.Op)
 			o.Feed, o.NoKernel = !called, called
 		}
-		for _, name := range op.OriginNames {
-			if name != "" {
-				o.Framework = append(o.Framework, name)
-			}
-		}
+		o.Framework = withoutEmpty(op.OriginNames)
 		o.Inserted = o.Framework == nil && !o.Constant && !o.Feed && !o.NoKernel
+		if n := len(op.Inputs); n > 0 {
+			o.Inputs = make([]result.Port, n)
+		}
 		for slot := range op.Inputs {
-			o.Inputs = append(o.Inputs, e.producer(op, slot))
+			o.Inputs[slot] = e.producer(op, slot)
 		}
 		ops = append(ops, o)
 	}
 	return ops
+}
+
+// withoutEmpty are the names that are not empty: the list itself where all are, nil
+// without any.
+func withoutEmpty(names []string) []string {
+	if !slices.Contains(names, "") {
+		return names
+	}
+	var list []string
+	for _, name := range names {
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // producer is the output that made what arrives at an input, over the borders of
@@ -128,38 +142,43 @@ func (e *engine) producer(op *fusion.Op, slot int) result.Port {
 // NetOutput, or where there is none what nothing is computed from.
 func finals(rules *fusion.Rules) map[*fusion.Op]bool {
 	set := map[*fusion.Op]bool{}
-	fed := map[*fusion.Op][]*fusion.Op{} // by the operator fed, what feeds it
-	for _, op := range rules.Ops {
+	fed := func(op *fusion.Op, visit func(*fusion.Op)) {
 		for slot := range op.Inputs {
 			sources, _ := rules.Sources(op, slot)
 			for _, s := range sources {
-				fed[op] = append(fed[op], s.Op)
-				if op.Type == "NetOutput" && !rules.Called(op) {
-					set[s.Op] = true
-				}
+				visit(s.Op)
 			}
+		}
+	}
+	for _, op := range rules.Ops {
+		if op.Type == "NetOutput" && !rules.Called(op) {
+			fed(op, func(p *fusion.Op) { set[p] = true })
 		}
 	}
 	if len(set) > 0 {
 		return set
 	}
 	// What only silent operators take, as Exit and End, is returned all the same.
-	used := map[*fusion.Op]bool{}
+	used := make([]bool, len(rules.Ops))
+	var todo []*fusion.Op
+	use := func(p *fusion.Op) {
+		if at := p.Place(); at >= 0 && !used[at] {
+			used[at] = true
+			todo = append(todo, p)
+		}
+	}
 	for _, op := range rules.Ops {
 		if silent[op.Type] {
 			continue
 		}
-		for todo := slices.Clone(fed[op]); len(todo) > 0; {
+		for fed(op, use); len(todo) > 0; {
 			p := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
-			if !used[p] {
-				used[p] = true
-				todo = append(todo, fed[p]...)
-			}
+			fed(p, use)
 		}
 	}
-	for _, op := range rules.Ops {
-		if !used[op] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
+	for i, op := range rules.Ops {
+		if !used[i] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
 			set[op] = true
 		}
 	}

@@ -123,7 +123,7 @@ func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) result.Row {
 	return result.Row{
 		Index: g.Index, Sequence: op.ID, Type: op.Type, Op: op.Name, Role: result.Whole, Slot: -1,
 		Left: result.Operand{Names: g.NPUNames()}, Right: result.Operand{Names: g.GoldenNames()},
-		Facts: result.Facts{Order: e.order[op]},
+		Facts: result.Facts{Order: e.orderOf(op)},
 	}
 }
 
@@ -139,7 +139,7 @@ func (e *engine) place(row *result.Row, key string) {
 	if op == nil {
 		return
 	}
-	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.order[op]
+	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.orderOf(op)
 	if row.Role == result.Input {
 		row.Facts.Producer = e.producer(op, row.Slot)
 	}

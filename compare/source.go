@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,8 +131,24 @@ func (l *emitter) pass(rows []result.Row) error {
 			}
 		}
 	}
-	l.out.Table.Rows = append(l.out.Table.Rows, rows...)
+	if l.out.Table.Rows == nil && l.revise != nil {
+		l.out.Table.Rows = rows // all there are
+	} else {
+		l.out.Table.Rows = append(l.room(l.out.Table.Rows, len(rows)), rows...)
+	}
 	return nil
+}
+
+// room makes room for n more rows. A long table grows to what it will come to if
+// groups go on as they did: to double it would hold the rows of a large network three
+// times at its end.
+func (l *emitter) room(rows []result.Row, n int) []result.Row {
+	need := len(rows) + n
+	if need <= cap(rows) || need < 1024 {
+		return rows
+	}
+	guess := need * l.out.Groups / (l.out.Done + 1)
+	return slices.Grow(rows, min(max(guess+guess/64, need+need/4), 4*need)-len(rows))
 }
 
 func (l *emitter) put(i int, found Found) error {
@@ -153,7 +170,7 @@ func (l *emitter) put(i int, found Found) error {
 			return found.Err
 		}
 		if l.revise != nil {
-			l.held = append(l.held, found.Rows...)
+			l.held = append(l.room(l.held, len(found.Rows)), found.Rows...)
 			found.Rows = nil
 		}
 		if l.failed = l.pass(found.Rows); l.failed != nil {

@@ -25,7 +25,7 @@ type Card struct {
 func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 	s := t.speaker()
 	op := &j.Operators[r.Operator]
-	c := Card{Type: clean.Line(op.Op.Type), Name: clean.Line(op.Op.Name), Origin: clean.Line(s.origin(&op.Op))}
+	c := Card{Type: clean.Line(op.Op.Type), Name: clean.Line(op.Op.Name), Origin: clean.Line(s.origin(op.Op))}
 	row := j.Row(&op.Outputs[r.Output])
 	for _, text := range s.causes(row, r.Causes) {
 		c.Causes = append(c.Causes, clean.Line(text))

@@ -122,7 +122,7 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 		name.add(style, op.Op.Type+" ")
 	}
 	name.add(style, op.Op.Name)
-	if origin := s.origin(&op.Op); origin != "" {
+	if origin := s.origin(op.Op); origin != "" {
 		name.add(Dim, origin)
 	}
 	name.add(Plain, s.say("root.output", out.Slot))

@@ -155,7 +155,7 @@ func (w *recordedWalk) came(op *Operator) (from []int, begin *Begin) {
 // that there is one.
 func (w *recordedWalk) fed(r *result.Row) (roots []int, calls []string, fed bool) {
 	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
-		op := w.byName[p.Op]
+		op := w.named(p.Op)
 		if op == nil {
 			continue
 		}
@@ -269,7 +269,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 	default:
 		r.Edge, r.Certainty = true, Region
 		for _, name := range begin.From {
-			if from := w.byName[name]; from != nil && len(from.Outputs) == 0 {
+			if from := w.named(name); from != nil && len(from.Outputs) == 0 {
 				r.Region = append(r.Region, name)
 			}
 		}

@@ -13,7 +13,7 @@ func (j *judge) lookBehind(ops []Operator, index map[string]int) {
 			port = ops[at].Op.Inputs[r.Slot]
 		}
 		at, ok := index[port.Op]
-		if !r.Compared || r.Role != result.Input || !ok || port.Index < 0 || !computes(&ops[at].Op) || port.Op == r.Op {
+		if !r.Compared || r.Role != result.Input || !ok || port.Index < 0 || !computes(ops[at].Op) || port.Op == r.Op {
 			continue
 		}
 		op := &ops[at]

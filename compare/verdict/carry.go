@@ -47,7 +47,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 		if from.Op == "" && t != nil {
 			from = j.table.Rows[t.Row].Facts.Producer
 		}
-		producer := j.byName[from.Op]
+		producer := j.named(from.Op)
 		if producer == nil {
 			continue
 		}

@@ -27,7 +27,7 @@ func (j *judge) coverage() Coverage {
 	c := Coverage{Missing: map[result.Class]int{}}
 	for i := range j.operators {
 		op := &j.operators[i]
-		if !computes(&op.Op) {
+		if !computes(op.Op) {
 			for _, t := range op.Outputs {
 				if t.Verdict != Uncompared {
 					c.Constants++
@@ -55,7 +55,7 @@ func (j *judge) coverage() Coverage {
 		}
 		for _, t := range op.Inputs { // weights that were compared
 			p := j.table.Rows[t.Row].Facts.Producer
-			if from := j.byName[p.Op]; t.Verdict != Uncompared && from != nil && !computes(&from.Op) {
+			if from := j.named(p.Op); t.Verdict != Uncompared && from != nil && !computes(from.Op) {
 				c.Constants++
 			}
 		}

@@ -26,10 +26,9 @@ type judge struct {
 	day       time.Time
 	opts      Options
 	operators []Operator // in execution order
-	byName    map[string]*Operator
 	checks    map[result.Port]*result.Check
 	second    map[string]*result.Row // of Options.Second, when it is first asked for
-	place     map[string]int
+	place     map[string]int         // of an operator in operators
 }
 
 // Judge judges a table. The table is not changed; the judged one refers to its
@@ -68,9 +67,10 @@ func (j *judge) network(out *Judged) {
 // gather makes operators of the table's list and of the rows, in execution
 // order.
 func (j *judge) gather() {
-	index := map[string]int{}
-	var ops []Operator
-	for _, op := range j.table.Ops {
+	index := make(map[string]int, len(j.table.Ops))
+	ops := make([]Operator, 0, len(j.table.Ops))
+	for i := range j.table.Ops {
+		op := &j.table.Ops[i]
 		if _, twice := index[op.Name]; twice {
 			continue
 		}
@@ -84,7 +84,7 @@ func (j *judge) gather() {
 		if !ok {
 			at = len(ops)
 			index[r.Op] = at
-			ops = append(ops, Operator{Op: result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}})
+			ops = append(ops, Operator{Op: &result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}})
 		}
 		op := &ops[at]
 		t := Tensor{Row: i, Slot: r.Slot}
@@ -109,11 +109,10 @@ func (j *judge) gather() {
 		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
 	})
 	j.operators = ops
-	j.byName = make(map[string]*Operator, len(ops))
-	j.place = make(map[string]int, len(ops))
+	j.place = index // the places are others now
 	for i := range ops {
 		op := &ops[i]
-		j.byName[op.Op.Name], j.place[op.Op.Name] = op, i
+		j.place[op.Op.Name] = i
 		bySlot := func(a, b Tensor) int { return cmp.Compare(a.Slot, b.Slot) }
 		slices.SortStableFunc(op.Outputs, bySlot)
 		slices.SortStableFunc(op.Inputs, bySlot)
@@ -137,6 +136,14 @@ func (room *lists) add(list []Tensor, t Tensor) []Tensor {
 	list = append((*room)[:0:n], list...)
 	*room = (*room)[n:]
 	return append(list, t)
+}
+
+// named is the operator of a name, nil without one.
+func (j *judge) named(name string) *Operator {
+	if at, ok := j.place[name]; ok {
+		return &j.operators[at]
+	}
+	return nil
 }
 
 // judgeTensors judges the tensors of an operator, inputs first: what outputs of

@@ -93,7 +93,7 @@ type Tensor struct {
 type Operator struct {
 	// Op is the operator. It is one of the table's, or made from its rows
 	// where the table lists none.
-	Op result.Operator
+	Op *result.Operator
 	State
 	// Outputs and Inputs are the rows of its tensors by slot.
 	Outputs, Inputs []Tensor

@@ -121,7 +121,7 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 		if have[slot] || p.Op == "" {
 			continue
 		}
-		from := j.byName[p.Op]
+		from := j.named(p.Op)
 		switch {
 		case from == nil || from.Op.Constant || from.Op.Feed:
 		case p.Index >= 0 && from.output(p.Index) != nil && from.output(p.Index).Verdict != Uncompared:

@@ -21,7 +21,7 @@ func (w *recordedWalk) learn() {
 		}
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
-			if size, known := sizeOf(r); known && !r.Recorded.Argument && r.Left.DType.IsFloat() && w.byName[r.Facts.Producer.Op] == nil && w.byName[r.Recorded.Golden.Op] == nil {
+			if size, known := sizeOf(r); known && !r.Recorded.Argument && r.Left.DType.IsFloat() && w.named(r.Facts.Producer.Op) == nil && w.named(r.Recorded.Golden.Op) == nil {
 				strays = append(strays, size)
 			}
 		}
@@ -66,7 +66,7 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 	}
 	add(op.Inputs)
 	for _, name := range op.Op.Uses {
-		if use := w.byName[name]; use != nil {
+		if use := w.named(name); use != nil {
 			add(use.Inputs)
 			add(use.Outputs)
 		}
@@ -116,7 +116,7 @@ func (w *recordedWalk) gap(r *result.Row, calls []string) bool {
 // broken tells whether an input is what an output is on one side, which says what
 // feeds it, and is something else on the other.
 func (w *recordedWalk) broken(r *result.Row, from result.Port, other func(*result.Row) *result.Said) bool {
-	op := w.byName[from.Op]
+	op := w.named(from.Op)
 	if op == nil {
 		return false
 	}

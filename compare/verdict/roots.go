@@ -118,7 +118,7 @@ func (j *judge) walk(op *Operator) walked {
 // look adds what one input tells: t is its row, nil without one, from what
 // produces it.
 func (j *judge) look(w *walked, t *Tensor, from result.Port, seen map[string]bool) {
-	producer := j.byName[from.Op]
+	producer := j.named(from.Op)
 	if t != nil && t.Verdict != Uncompared {
 		m := measureOf(&j.table.Rows[t.Row])
 		w.nan = w.nan || j.nonFinite(t.Row) || m.diverged()
@@ -171,7 +171,7 @@ func (j *judge) explains(w *walked, producer *Operator, index int, seen map[stri
 		w.amiss, w.known = true, true
 		return true
 	}
-	if !computes(&producer.Op) {
+	if !computes(producer.Op) {
 		return false
 	}
 	if seen[producer.Op.Name] {

@@ -32,7 +32,7 @@ func (j *judge) producerOf(op *Operator, in *Tensor) *Tensor {
 	if port.Op == "" && in.Slot < len(op.Op.Inputs) {
 		port = op.Op.Inputs[in.Slot]
 	}
-	from := j.byName[port.Op]
+	from := j.named(port.Op)
 	if from == nil {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (g *Group) NPUNames() string {
 		return g.Ops[0].Name
 	}
 	g.once.Do(g.join)
-	return g.mine
+	return g.cells[0]
 }
 
 // GoldenNames returns the GroundTruth cell of a result table: the framework operators of the group joined by
@@ -47,7 +47,7 @@ func (g *Group) GoldenNames() string {
 		return "*"
 	}
 	g.once.Do(g.join)
-	return g.golden
+	return g.cells[1]
 }
 
 // join makes the cells of a group of several operators.
@@ -62,7 +62,7 @@ func (g *Group) join() {
 			}
 		}
 	}
-	g.mine, g.golden = cell(mine), cell(golden)
+	g.cells = &[2]string{cell(mine), cell(golden)}
 }
 
 func cell(names []string) string {

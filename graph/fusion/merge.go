@@ -10,15 +10,16 @@ import (
 
 // clone returns a copy whose operators can be changed; groups are not filled.
 func (r *Rules) clone() *Rules {
-	return &Rules{Path: r.Path, calls: r.calls, Warnings: slices.Clone(r.Warnings), byKey: map[string]*Group{},
-		byName: map[string]*Op{}, members: map[member]bool{}}
+	c := newRules(r.Path, r.calls)
+	c.Warnings = slices.Clone(r.Warnings)
+	return c
 }
 
 func (o *Op) clone() *Op {
 	c := *o
 	c.OriginNames = slices.Clone(o.OriginNames)
 	c.Outputs = slices.Clone(o.Outputs)
-	c.Group = nil
+	c.Group, c.place = nil, 0
 	return &c
 }
 
@@ -126,10 +127,9 @@ func (r *Rules) WithoutFusion(plain *Rules) *Rules {
 	out := r.clone()
 	groups := make(map[*Group]*Group, len(r.Groups))
 	for _, g := range r.Groups {
-		ng := &Group{Index: g.Index, key: g.key}
+		ng := &Group{Index: g.Index}
 		groups[g] = ng
 		out.Groups = append(out.Groups, ng)
-		out.byKey[g.key] = ng
 	}
 	copies := make(map[*Op]*Op, len(r.Ops))
 	for _, g := range r.Groups {

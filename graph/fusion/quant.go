@@ -34,12 +34,11 @@ func quantKind(name string) (quantizer, dequantizer bool) {
 // filterQuantized marks the operators between quantisers and dequantisers. It walks the operators by id, so an
 // operator's producers come before it.
 func (r *Rules) filterQuantized() {
-	done := make(map[*Op]bool, len(r.Ops))
 	for _, o := range r.Ops {
 		inside := false
 		for _, e := range o.Inputs {
 			p := r.producer(o.Graph, e.Producer())
-			if p == nil || !done[p] || e.Index < 0 || int(e.Index) >= len(p.classes) {
+			if p == nil || !p.passed || e.Index < 0 || int(e.Index) >= len(p.classes) {
 				continue
 			}
 			if c := p.classes[e.Index]; c == quantStart || c == quantMiddle {
@@ -54,6 +53,10 @@ func (r *Rules) filterQuantized() {
 		rest := quantNormal
 		if inside {
 			rest = quantMiddle
+		}
+		if !inside && !quantizer && !dequantizer {
+			o.passed = true
+			continue
 		}
 		all := true
 		o.classes = make([]quantClass, len(o.Op.OutputDesc))
@@ -75,6 +78,6 @@ func (r *Rules) filterQuantized() {
 			all = all && c == quantFinish
 		}
 		o.Filtered = inside && !all
-		done[o] = true
+		o.passed = true
 	}
 }

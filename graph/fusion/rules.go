@@ -24,7 +24,8 @@ type Rules struct {
 	byName  map[string]*Op // first of a name
 	inGraph map[opKey]*Op  // operators whose name occurs in several graphs
 	calls   *graph.Calls
-	byKey   map[string]*Group
+	// While groups form: what they are found by, and of names that occur twice the groups that have them.
+	byKey   map[groupKey]*Group
 	members map[member]bool
 }
 
@@ -46,9 +47,8 @@ type Group struct {
 	// Ops are ordered by the first appearance of their original names, then by file order.
 	Ops []*Op
 
-	key          string
-	once         sync.Once
-	mine, golden string // cells, once they were asked for
+	once  sync.Once
+	cells *[2]string // NPU side and golden side, of several operators once they were asked for
 }
 
 // Relation says how many operators of each side a group connects, NPU side first where the names of this
@@ -89,8 +89,13 @@ type Op struct {
 	Op       *graph.Op
 	Graph    *graph.Graph
 
-	classes []quantClass // per output descriptor
+	classes []quantClass // per output descriptor, nil where all are normal
+	passed  bool         // filterQuantized came by
+	place   int32        // in Rules.Ops, from 1; 0 for an operator that is not among them
 }
+
+// Place returns the operator's place in [Rules.Ops], -1 for one that is not among them.
+func (o *Op) Place() int { return int(o.place) - 1 }
 
 // Output is what the graph says about the framework tensor an output stands for.
 type Output struct {
@@ -107,7 +112,7 @@ type Output struct {
 // place of the operator.
 func New(m *graph.Model) (*Rules, error) {
 	m.Own() // operators tell their graph
-	r := &Rules{Path: m.Path, calls: graph.NewCalls(m), byKey: map[string]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
+	r := newRules(m.Path, graph.NewCalls(m))
 	if m.NoGraphs {
 		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: `no "graph" in the model`}
 	}
@@ -129,6 +134,10 @@ func New(m *graph.Model) (*Rules, error) {
 	r.filterQuantized()
 	r.countRest()
 	return r, nil
+}
+
+func newRules(path string, calls *graph.Calls) *Rules {
+	return &Rules{Path: path, calls: calls, byKey: map[groupKey]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
 }
 
 func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
@@ -177,19 +186,14 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 	}
 	op.L1 = of(graph.KindString, graph.AttrL1Group).Text()
 	op.MultiOp = get(o.Attrs, graph.AttrMultiOp).Bool()
-	for _, e := range o.Inputs {
-		if e.IsEmpty() || e.IsControl() {
-			continue
-		}
-		if strings.Contains(e.Text, sliceMark) {
-			e = graph.ParseEdge(cutSlices(e.Text))
-		}
-		op.Inputs = append(op.Inputs, e)
-	}
+	op.Inputs = connected(o.Inputs)
 	for i := range o.OutputDesc {
 		d := &o.OutputDesc[i]
 		if d.Attrs == nil {
 			continue
+		}
+		if op.Outputs == nil {
+			op.Outputs = make([]Output, 0, len(o.OutputDesc)-i)
 		}
 		out := Output{DType: d.DType, OriginIndex: int64(i)}
 		out.OriginName = get(d.Attrs, graph.AttrOriginName).Text()
@@ -213,6 +217,26 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 	return op, nil
 }
 
+// connected are the data inputs that something feeds, under the names of whole operators: a part of all where nothing
+// has to be left out or renamed, as in most operators.
+func connected(all []graph.Edge) []graph.Edge {
+	n := 0
+	for n < len(all) && !all[n].IsEmpty() && !all[n].IsControl() && !strings.Contains(all[n].Text, sliceMark) {
+		n++
+	}
+	list := all[:n:n]
+	for _, e := range all[n:] {
+		if e.IsEmpty() || e.IsControl() {
+			continue
+		}
+		if strings.Contains(e.Text, sliceMark) {
+			e = graph.ParseEdge(cutSlices(e.Text))
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
 // fillOrigin gives every output without origin the framework operator name.
 func (o *Op) fillOrigin(name string) {
 	for i := range o.Outputs {
@@ -231,7 +255,7 @@ func (r *Rules) fillOrigins() {
 		if len(g.Ops) != 1 {
 			continue
 		}
-		if names := g.Ops[0].OriginNames; len(names) == 1 && names[0] != "" && g.key == "="+names[0] {
+		if names := g.Ops[0].OriginNames; len(names) == 1 && names[0] != "" && g.Ops[0].L1 == "" {
 			g.Ops[0].fillOrigin(names[0])
 		}
 	}
@@ -262,25 +286,37 @@ func cutSlices(name string) string {
 	return b.String()
 }
 
-// groupKey returns a text that is equal for operators of one group only. The first byte keeps the three kinds
-// of key apart.
-func (o *Op) groupKey() string {
+// groupKey is equal for operators of one group only.
+type groupKey struct {
+	kind keyKind
+	text string
+}
+
+// keyKind keeps apart what groups are found by.
+type keyKind uint8
+
+const (
+	byOrigin  keyKind = iota // the framework operator, or the operator's own name
+	byOrigins                // several framework operators
+	byL1                     // the L1 fusion group
+)
+
+func (o *Op) groupKey() groupKey {
 	switch {
 	case o.L1 != "":
-		return "@" + o.L1
+		return groupKey{byL1, o.L1}
 	case len(o.OriginNames) > 1:
 		var b strings.Builder
-		b.WriteByte('+')
 		for _, n := range o.OriginNames {
 			b.WriteString(strconv.Itoa(len(n)))
 			b.WriteByte(':')
 			b.WriteString(n)
 		}
-		return b.String()
+		return groupKey{byOrigins, b.String()}
 	case len(o.OriginNames) == 1 && o.OriginNames[0] != "":
-		return "=" + o.OriginNames[0]
+		return groupKey{byOrigin, o.OriginNames[0]}
 	}
-	return "=" + o.Name
+	return groupKey{byOrigin, o.Name}
 }
 
 // add puts op into its group. A second operator of the same name in a group is dropped.
@@ -288,13 +324,14 @@ func (r *Rules) add(op *Op) {
 	key := op.groupKey()
 	g := r.byKey[key]
 	if g == nil {
-		g = &Group{Index: len(r.Groups), key: key}
+		g = &Group{Index: len(r.Groups)}
 		r.byKey[key] = g
 		r.Groups = append(r.Groups, g)
 	}
 	op.Group = g
-	first := r.byName[op.Name]
-	if first != nil {
+	if first := r.byName[op.Name]; first == nil {
+		r.byName[op.Name] = op
+	} else {
 		// Inputs name operators of their own graph, so both must be found again.
 		if r.inGraph == nil {
 			r.inGraph = map[opKey]*Op{}
@@ -304,14 +341,12 @@ func (r *Rules) add(op *Op) {
 				r.inGraph[k] = o
 			}
 		}
-	} else {
-		r.byName[op.Name] = op
+		r.members[member{first.Group, op.Name}] = true
+		if r.members[member{g, op.Name}] {
+			return
+		}
+		r.members[member{g, op.Name}] = true
 	}
-	m := member{g, op.Name}
-	if r.members[m] {
-		return
-	}
-	r.members[m] = true
 	g.Ops = append(g.Ops, op)
 	r.Ops = append(r.Ops, op)
 	if op.Type == "Data" {
@@ -331,8 +366,12 @@ func (r *Rules) sort() {
 	})
 }
 
-// finish sets relations and the order of operators inside groups.
+// finish sets relations, places and the order of operators inside groups, to which no operator comes any more.
 func (r *Rules) finish() {
+	r.byKey, r.members = nil, nil
+	for i, o := range r.Ops {
+		o.place = int32(i + 1)
+	}
 	for _, g := range r.Groups {
 		if len(g.Ops) > 1 {
 			rank := map[string]int{}

@@ -20,6 +20,9 @@ func (r *Rules) Sources(op *Op, i int) ([]Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if first := (Source{p, k}); r.behind(first) == nil {
+		return []Source{first}, nil
+	}
 	var list []Source
 	seen := map[Source]bool{}
 	todo := []Source{{p, k}}
@@ -74,10 +77,6 @@ func (r *Rules) Called(op *Op) bool { return r.caller(op.Graph) != nil }
 // Order returns the operators in an order in which elements can flow: by id, as [Rules.Ops] are, but none before what its
 // inputs come from, also across called graphs. Where operators feed each other in a circle, the first by id comes first.
 func (r *Rules) Order() []*Op {
-	at := make(map[*Op]int, len(r.Ops))
-	for i, op := range r.Ops {
-		at[op] = i
-	}
 	order := make([]*Op, 0, len(r.Ops))
 	const (
 		open = 1
@@ -92,7 +91,7 @@ func (r *Rules) Order() []*Op {
 		for slot := len(op.Inputs) - 1; slot >= 0; slot-- {
 			list, _ := r.Sources(op, slot)
 			for _, s := range list {
-				if p, ok := at[s.Op]; ok && state[p] == 0 {
+				if p := s.Op.Place(); p >= 0 && state[p] == 0 {
 					from = append(from, p)
 				}
 			}

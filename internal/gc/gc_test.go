@@ -1,0 +1,39 @@
+package gc
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// A small heap may grow fivefold, a large one by a third.
+func TestGrowth(t *testing.T) {
+	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 64 << 20: 99, 1 << 40: 35} {
+		if got := growth(live); got != want {
+			t.Errorf("%d bytes: %d %%, expected %d", live, got, want)
+		}
+	}
+}
+
+// What may be garbage follows what is live.
+func TestRelax(t *testing.T) {
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(100)
+	Relax()
+	held := make([]byte, 256<<20)
+	held[0] = 1
+	percent := func() int {
+		now := debug.SetGCPercent(100)
+		debug.SetGCPercent(now)
+		return now
+	}
+	for range 100 {
+		if runtime.GC(); percent() == least {
+			runtime.KeepAlive(held)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("with 256 MB live the heap may grow by %d %%, expected %d", percent(), least)
+}
