@@ -90,13 +90,13 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 
 // digits notes how exact the statistics of the side are.
 func (s *side) digits() {
-	if s.summed == dtype.Undefined && s.grain == 0 {
+	if s.summed == dtype.Undefined && s.grain == 0 && s.significant == 0 {
 		return
 	}
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.tensor() {
-				l.said.Summed, l.said.Grain = s.summed, s.grain
+				l.said.Summed, l.said.Grain, l.said.Digits = s.summed, s.grain, int32(s.significant)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -58,7 +57,6 @@ func loadATB(r atb.Recording) (*side, error) {
 			}
 			if row := t.Row(x); row != nil {
 				fromTable(&v, row)
-				s.grain = max(s.grain, row.Grain)
 			}
 			if x.File != "" {
 				v.DataName = op.Path + "/" + v.Section.String() + "." + v.Path
@@ -70,11 +68,12 @@ func loadATB(r atb.Recording) (*side, error) {
 			c.Values = append(c.Values, v)
 		}
 		for _, p := range op.Params {
-			c.Values = append(c.Values, param(p))
+			c.Values = append(c.Values, param(p.Key, p.JSON))
 		}
 		s.parent[op.Path] = op.Parent
 		add(c)
 	}
+	s.grain, s.significant = t.Precision()
 	return s, nil
 }
 
@@ -87,7 +86,7 @@ func fromFile(v *msprobe.Value, path string) error {
 	if err != nil {
 		return err
 	}
-	v.Elem, v.Known, v.DType, v.Shape = h.Type, true, h.Type.String(), h.Dims
+	setType(v, h.Type, h.Dims)
 	return nil
 }
 
@@ -109,28 +108,4 @@ func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*compare.SideTensor, error
 		Tensor: compare.Tensor{Type: o.Type, Shape: o.Dims, Count: n, Open: func() compare.Elements { return r.Clone() }},
 		File:   x.File, Close: o.Close,
 	}, nil
-}
-
-// param is a parameter of an operation as an argument of a call.
-func param(p atb.Param) msprobe.Value {
-	v := msprobe.Value{Section: msprobe.Kwargs, Path: p.Key, Kind: msprobe.Scalar, Type: "param"}
-	var text string
-	switch {
-	case p.JSON == "null":
-		v.Kind = msprobe.None
-	case p.JSON == "true" || p.JSON == "false":
-		v.Value = msprobe.Number{Kind: msprobe.Bool}
-		if p.JSON == "true" {
-			v.Value.I, v.Value.F = 1, 1
-		}
-	case json.Unmarshal([]byte(p.JSON), &text) == nil:
-		v.Value = msprobe.Number{Kind: msprobe.Text, S: text}
-	default:
-		n, ok := msprobe.ParseNumber([]byte(p.JSON))
-		if !ok {
-			n = msprobe.Number{Kind: msprobe.Text, S: p.JSON} // a list
-		}
-		v.Value = n
-	}
-	return v
 }

@@ -32,7 +32,10 @@ type found struct {
 // something there.
 var formats = []format{
 	{"msprobe", findMsprobe},
+	{"aclgraph", findACLGraph},
 	{"atb", findATB},
+	{"mindspore", findMindSpore},
+	{"ge statistics", findStats},
 }
 
 // find finds the recordings below a path, and of what kind they are.

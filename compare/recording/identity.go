@@ -82,6 +82,13 @@ func (l *leaf) content() identity {
 	if !ok || n == 0 {
 		return 0
 	}
+	if l.arg != nil && l.arg.print != 0 {
+		var h hash
+		h.number(uint64(l.Elem))
+		h.number(uint64(n))
+		h.number(uint64(l.arg.print))
+		return h.identity()
+	}
 	hi, known := l.stat(atMax).Value()
 	lo, _ := l.stat(atMin).Value()
 	if known && hi == lo && (n > 1 || hi == float64(int64(hi))) {

@@ -31,6 +31,8 @@ type argument struct {
 	Value msprobe.Number
 	Items []msprobe.Number
 	said  result.Said
+	// print is the identity of elements of a tensor (prints.go).
+	print identity
 }
 
 // leaf is a value of a call. There are as many as a recording has tensors and

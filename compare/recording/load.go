@@ -18,9 +18,12 @@ type side struct {
 	parent map[string]string
 	stack  *msprobe.Stack
 	index  map[string]*call
-	// summed and grain are those of [result.Said].
-	summed dtype.Type
-	grain  float64
+	// summed, grain and significant are Summed, Grain and Digits of [result.Said].
+	summed      dtype.Type
+	grain       float64
+	significant int
+	// printed tells that parts of the elements were read (prints.go).
+	printed bool
 	// remarks tell what could not be read.
 	remarks []string
 }

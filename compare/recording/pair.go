@@ -125,7 +125,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		return nil
 	}
 	row.Facts.Scalar = single(x.left.Shape)
-	if x.left.DType != x.right.DType {
+	if !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
 	count(r, x)
@@ -155,6 +155,8 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 			if err := w.Compare(ctx, row, &a.Tensor, &b.Tensor, a.File, b.File); err != nil {
 				return err
 			}
+			// A file may hold a tensor widened: it is judged by what it was.
+			row.Left.DType, row.Right.DType = x.left.Elem, x.right.Elem
 			p.stale(row, x)
 			return nil
 		}
@@ -176,10 +178,25 @@ func (p *part) stale(row *result.Row, x leafPair) {
 	}{{x.left, f.X.Lo, f.X.Hi, row.Left.File}, {x.right, f.Y.Lo, f.Y.Hi, row.Right.File}} {
 		hi, ok := s.l.stat(atMax).Value()
 		lo, too := s.l.stat(atMin).Value()
-		if ok && too && !s.l.Elem.IsComplex() && (hi != s.hi || lo != s.lo) && !math.IsNaN(hi+lo) {
+		if ok && too && !s.l.Elem.IsComplex() && (off(hi, s.hi, s.l.said) || off(lo, s.lo, s.l.said)) && !math.IsNaN(hi+lo) {
 			row.Add(result.Because(result.StaleFile, filepath.Base(s.file), number(s.lo), number(s.hi), number(lo), number(hi)))
 		}
 	}
+}
+
+// off tells whether a value is not what was recorded of it.
+func off(recorded, found float64, said *result.Said) bool {
+	return recorded != found && !(math.Abs(recorded-found) <= said.Step(recorded))
+}
+
+// within tells whether two statistics differ by no more than the last digit that was
+// written of either.
+func within(m, n msprobe.Number, x leafPair) bool {
+	if m.Kind != msprobe.Float && n.Kind != msprobe.Float || m.Kind == msprobe.Text || n.Kind == msprobe.Text {
+		return false
+	}
+	step := max(x.left.said.Step(m.F), x.right.said.Step(n.F))
+	return step > 0 && math.Abs(m.F-n.F) <= step
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -189,12 +206,12 @@ func count(r *result.Recorded, x leafPair) {
 	for i := range atSum {
 		if m, n := x.left.stat(i), x.right.stat(i); said(m) && said(n) {
 			r.Both++
-			if m.Same(n) {
+			if m.Same(n) || within(m, n, x) {
 				r.Same++
 			}
 		}
 	}
-	if !said(x.left.sum()) || !said(x.right.sum()) || x.left.DType != x.right.DType {
+	if !said(x.left.sum()) || !said(x.right.sum()) || !sameType(x.left, x.right) {
 		return
 	}
 	same := x.left.kinds[atSum] == x.right.kinds[atSum] && x.left.said.Sum == x.right.said.Sum
@@ -208,6 +225,14 @@ func count(r *result.Recorded, x leafPair) {
 			r.Same++
 		}
 	}
+}
+
+// sameType tells whether two tensors have elements of one type, by whatever name.
+func sameType(a, b *leaf) bool {
+	if a.Known && b.Known {
+		return a.Elem == b.Elem
+	}
+	return a.DType == b.DType
 }
 
 func said(n msprobe.Number) bool { return n.Kind != msprobe.Absent && n.Kind != msprobe.Null }

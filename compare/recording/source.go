@@ -103,8 +103,10 @@ func match(a, b []found) (pairs [][2]found, alone []only) {
 
 // prepare pairs the calls and finds what feeds them.
 func (p *part) prepare() {
-	p.left.digits()
-	p.right.digits()
+	for _, s := range []*side{p.left, p.right} {
+		s.digits()
+		s.prints()
+	}
 	align(p.left, p.right)
 	p.order()
 	taken := map[string]bool{}
@@ -201,7 +203,7 @@ func (s *Source) remarks() {
 					aligned++
 				}
 				for _, x := range pairsOf(u.left, u.right) {
-					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != x.right.DType {
+					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && !sameType(x.left, x.right) {
 						if mixed++; mixed == 1 {
 							dtypes = [2]string{x.left.DType, x.right.DType}
 						}

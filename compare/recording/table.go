@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"encoding/json"
+
 	"precision/dump/msprobe"
 	"precision/dump/stats"
 )
@@ -12,4 +14,28 @@ func fromTable(v *msprobe.Value, row *stats.Row) {
 		v.DType = row.Elem.String() // one name for what is called float, DT_FLOAT and float32
 	}
 	v.Max, v.Min, v.Mean, v.Norm, v.MD5 = row.Max, row.Min, row.Mean, row.Norm, row.Sum
+}
+
+// param is an argument of an operation, by the JSON of its value.
+func param(key, text string) msprobe.Value {
+	v := msprobe.Value{Section: msprobe.Kwargs, Path: key, Kind: msprobe.Scalar, Type: "param"}
+	var s string
+	switch {
+	case text == "null":
+		v.Kind = msprobe.None
+	case text == "true" || text == "false":
+		v.Value = msprobe.Number{Kind: msprobe.Bool}
+		if text == "true" {
+			v.Value.I, v.Value.F = 1, 1
+		}
+	case json.Unmarshal([]byte(text), &s) == nil:
+		v.Value = msprobe.Number{Kind: msprobe.Text, S: s}
+	default:
+		n, ok := msprobe.ParseNumber([]byte(text))
+		if !ok {
+			n = msprobe.Number{Kind: msprobe.Text, S: text} // a list
+		}
+		v.Value = n
+	}
+	return v
 }

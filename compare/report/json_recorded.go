@@ -47,6 +47,7 @@ func recordedSet(at func(int) *result.Recorded) set {
 			numbers(side.name+"mean", func(i int) *float64 { return &of(i).Stats.Mean }),
 			numbers(side.name+"norm", func(i int) *float64 { return &of(i).Stats.Norm }),
 			integers(side.name+"summed", func(i int) *dtype.Type { return &of(i).Summed }),
+			integers(side.name+"digits", func(i int) *int32 { return &of(i).Digits }),
 			numbers(side.name+"grain", func(i int) *float64 { return &of(i).Grain }))
 	}
 	return s

@@ -48,8 +48,10 @@ type Said struct {
 	Known int32
 	// Summed is the type that Mean and Norm were summed in; Undefined for that of the
 	// tensor. Grain is what the last digit of the statistics is worth, 0 for all
-	// digits of their type: two that differ by no more may be the same.
+	// digits of their type: two that differ by no more may be the same. Digits is
+	// how many significant digits were written, 0 for all.
 	Summed dtype.Type
+	Digits int32
 	Grain  float64
 	// Stats are the largest and smallest element, the mean and the Euclidean
 	// norm.
@@ -67,6 +69,16 @@ const (
 	KnownMean
 	KnownNorm
 )
+
+// Step is what the last digit of a statistic of the size v is worth, 0 where it has
+// all digits.
+func (s *Said) Step(v float64) float64 {
+	step := s.Grain
+	if v = math.Abs(v); s.Digits > 0 && v > 0 && !math.IsInf(v, 0) {
+		step = max(step, math.Pow(10, math.Floor(math.Log10(v))+1-float64(s.Digits)))
+	}
+	return step
+}
 
 // Has tells whether statistics are known.
 func (s *Said) Has(bits int32) bool { return s.Known&bits == bits }

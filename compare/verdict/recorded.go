@@ -162,10 +162,9 @@ func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float
 func statisticsError(r *result.Row) float64 {
 	a, b := r.Recorded.Left, r.Recorded.Right
 	size := math.NaN()
-	grain := max(a.Grain, b.Grain)
 	over := func(x, y, scale float64) {
 		d := math.Abs(x - y)
-		if d <= grain || x == y || math.IsNaN(d) {
+		if d <= max(a.Step(x), b.Step(y)) || math.IsNaN(d) {
 			d = 0
 		} else if scale == 0 {
 			d = math.Inf(1)
@@ -242,12 +241,22 @@ func (j *judge) recorded(out *Judged) {
 	j.follow(out)
 }
 
-// roundedOff is the unit roundoff of the coarsest float dtype of a row.
+// roundedOff is the unit roundoff of the coarsest float dtype of a row, or what the
+// digits of its statistics make of it.
 func roundedOff(r *result.Row) float64 {
-	if u := unit(coarserOf(r)); u > 0 {
-		return u
+	u := unit(coarserOf(r))
+	if u <= 0 {
+		u = unit(dtype.Float32)
 	}
-	return unit(dtype.Float32)
+	if rec := r.Recorded; rec != nil && !r.Compared {
+		for _, s := range []*result.Said{rec.Left, rec.Right} {
+			peak := math.Max(math.Abs(s.Stats.Max), math.Abs(s.Stats.Min))
+			if step := s.Step(peak); step > 0 && peak > 0 {
+				u = max(u, step/peak)
+			}
+		}
+	}
+	return u
 }
 
 // sizeOf is the relative error of a pair: of the elements where they were compared,
@@ -306,12 +315,14 @@ func (w *recordedWalk) computeAlike() bool {
 	if w.table.Meta.Pairing.Reordered > 0 {
 		return false
 	}
-	mixed, floats := 0, 0
+	mixed, floats, coarse := 0, 0, false
 	for i := range w.table.Rows {
 		if r := &w.table.Rows[i]; r.Recorded != nil && r.Left.DType.IsFloat() && r.Right.DType.IsFloat() {
 			if floats++; r.Left.DType != r.Right.DType {
 				mixed++
 			}
+			// Where not all digits were written, noise may show in few calls.
+			coarse = coarse || !r.Compared && max(r.Recorded.Left.Step(1), r.Recorded.Right.Step(1)) > 0
 		}
 	}
 	if 4*mixed > floats {
@@ -357,7 +368,7 @@ func (w *recordedWalk) computeAlike() bool {
 	if equal+differ == 0 {
 		return !w.startsSmall()
 	}
-	return differ == 0 || equal > differ || tiny == 0
+	return differ == 0 || !coarse && equal > differ || tiny == 0
 }
 
 // startsSmall tells whether the first values that differ do so by no more than

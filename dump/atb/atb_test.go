@@ -164,18 +164,18 @@ func TestLoad(t *testing.T) {
 			x := &op.Tensors[i]
 			fmt.Fprint(&b, "  ", x.label(op), " ", x.File != "")
 			if row := tree.Row(x); row != nil {
-				fmt.Fprint(&b, " ", row.Elem, row.Known, row.Shape, row.Max, row.Mean, row.Grain)
+				fmt.Fprint(&b, " ", row.Elem, row.Known, row.Shape, row.Max, row.Mean)
 			}
 			fmt.Fprintln(&b)
 		}
 	}
 	const want = `2_L/9_B L/B B 2_L [{eps 1e-5} {inner.axes [1, 2]} {inner.on true} {name "x"}]
-  2_L/9_B input 0 false int8 false [] None None 0
+  2_L/9_B input 0 false int8 false [] None None
   2_L/9_B output 0 true
 2_L/10_A L/A A 2_L []
-  2_L/10_A output 0 false bfloat16 true [2 3] 1.0 0.0 1e-06
+  2_L/10_A output 0 false bfloat16 true [2 3] 1.0 0.0
 2_L L L  []
-  2_L input 0 false int32 true [6] 5 2.5 0
+  2_L input 0 false int32 true [6] 5 2.5
 `
 	if b.String() != want {
 		t.Errorf("found\n%s\nexpected\n%s", b.String(), want)

@@ -58,6 +58,15 @@ type Tree struct {
 	in   *stats.Reader // of the table
 }
 
+// Precision tells how exactly the table's statistics are written; see
+// [stats.Reader.Precision].
+func (t *Tree) Precision() (grain float64, digits int) {
+	if t.in == nil {
+		return 0, 0
+	}
+	return t.in.Precision()
+}
+
 // Row is what the table says of a tensor, nil if it says nothing.
 func (t *Tree) Row(x *Tensor) *stats.Row {
 	if x.Line == "" {

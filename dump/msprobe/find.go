@@ -58,7 +58,7 @@ func Find(path string) ([]Recording, error) {
 		dir = filepath.Dir(dir)
 	}
 	for range 2 {
-		above.name(filepath.Base(dir))
+		above.Folder(filepath.Base(dir))
 		dir = filepath.Dir(dir)
 	}
 	if !info.IsDir() {
@@ -98,7 +98,7 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 				*all = append(*all, found)
 			}
 		case depth < 3 && isFolder(dir, e):
-			if below := r; below.name(n) {
+			if below := r; below.Folder(n) {
 				if err := find(filepath.Join(dir, n), below, depth+1, all); err != nil {
 					return err
 				}
@@ -108,9 +108,9 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 	return nil
 }
 
-// name takes what the name of a folder tells; false if it is none of a
+// Folder takes what the name of a folder tells; false if it is none of a
 // recording.
-func (r *Recording) name(folder string) bool {
+func (r *Recording) Folder(folder string) bool {
 	for _, p := range [...]struct {
 		prefix string
 		to     *int

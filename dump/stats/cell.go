@@ -42,10 +42,33 @@ func value(s string) (msprobe.Number, bool) {
 	return msprobe.ParseNumber([]byte(s))
 }
 
-// fixed tells a number with six decimals, as C prints it without being told more.
-func fixed(s string) bool {
-	i := strings.IndexByte(s, '.')
-	return i >= 0 && len(s)-i == 7 && digits(s[i+1:])
+// written notes how a number with decimals is written.
+func (r *Reader) written(s string) {
+	mantissa, exponent, scientific := strings.Cut(strings.TrimLeft(s, "+-"), "e")
+	whole, decimals, ok := strings.Cut(mantissa, ".")
+	if !ok || !digits(decimals) && decimals != "" && len(decimals) < 10 || exponent == "" && scientific {
+		return
+	}
+	if len(decimals) == 6 && !scientific {
+		r.fixed++
+	} else {
+		r.loose++
+	}
+	r.digits = max(r.digits, len(strings.TrimLeft(whole+decimals, "0")))
+}
+
+// Precision tells how exactly the statistics read so far are written: grain is what
+// the last digit is worth where all have six decimals, as C writes numbers without
+// being told more; else digits is the number of significant digits, 0 where these are
+// all that a float32 has.
+func (r *Reader) Precision() (grain float64, digits int) {
+	switch {
+	case r.fixed > 0 && r.loose == 0:
+		return 1e-6, 0
+	case r.loose > 0 && r.digits <= 6:
+		return 0, 6
+	}
+	return 0, 0
 }
 
 func digits(s string) bool {

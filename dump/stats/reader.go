@@ -39,9 +39,6 @@ type Row struct {
 	// Text is the line itself: it takes less room than what it says, which
 	// [Reader.Parse] gives again.
 	Text string
-	// Grain is what the last digit of the statistics is worth where they have a
-	// fixed number of decimals, else 0.
-	Grain float64
 }
 
 // A LineError tells of a line that cannot be read. The lines behind it can.
@@ -104,6 +101,9 @@ type Reader struct {
 	at     [columns]int // field of a column, -1 without
 	fields []string
 	types  map[string]elem
+	// fixed, loose and digits tell how numbers with decimals are written: how many
+	// have six decimals, how many have not, and the most digits one has.
+	fixed, loose, digits int
 }
 
 type elem struct {
@@ -254,9 +254,7 @@ func (r *Reader) Parse(text string) (*Row, error) {
 		if *x.to, ok = value(field(x.column)); !ok {
 			return nil, bad(fmt.Sprintf("%.40q", field(x.column)), "a number")
 		}
-		if fixed(field(x.column)) {
-			row.Grain = 1e-6
-		}
+		r.written(field(x.column))
 	}
 	if s := field(colSum); s != "" && !missing(s) {
 		row.Sum = msprobe.Number{Kind: msprobe.Text, S: s}

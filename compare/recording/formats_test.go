@@ -1,0 +1,321 @@
+package recording_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/verdict"
+	"precision/dump/dtype"
+	"precision/dump/dumptest"
+	"precision/dump/npy"
+	"precision/dump/torch"
+)
+
+// A small network that is recorded in every format: a chain of operations, each with
+// a weight, of which some take the sum of two.
+
+// step is an operation that ran.
+type step struct {
+	typ, name string
+	// from are the steps that feed it, -1 for what comes from outside.
+	from            []int
+	inputs, outputs []array
+}
+
+// chain runs the network. From step fault on, if it is not negative, the output of
+// that step is wrong; noise is how far computed elements are off, relative.
+func chain(fault int, noise float64) []step {
+	random, stray := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(3, uint64(1e9*noise)))
+	const n = 12
+	var steps []step
+	x := array{[]int{4, n}, make([]float64, 4*n)}
+	for i := range x.v {
+		x.v[i] = float64(float32(random.NormFloat64()))
+	}
+	weight := func() array {
+		w := array{[]int{n, n}, make([]float64, n*n)}
+		for i := range w.v {
+			w.v[i] = float64(float32(random.NormFloat64() / math.Sqrt(n)))
+		}
+		return w
+	}
+	last := []int{-1}
+	for k := range 12 {
+		s := step{typ: "MatMul", name: fmt.Sprintf("mm%d", k), from: []int{last[len(last)-1], -1}}
+		in, w := x, weight()
+		out := array{[]int{4, n}, make([]float64, 4*n)}
+		if k%4 == 3 {
+			s.typ, s.name = "Add", fmt.Sprintf("add%d", k)
+			s.from = []int{last[len(last)-1], last[len(last)-3]}
+			w = steps[last[len(last)-3]].outputs[0]
+		}
+		for r := range 4 {
+			for c := range n {
+				v := 0.0
+				if s.typ == "Add" {
+					v = in.v[r*n+c] + w.v[r*n+c]
+				} else {
+					for i := range n {
+						v += in.v[r*n+i] * w.v[i*n+c]
+					}
+				}
+				v *= 1 + noise*(2*stray.Float64()-1)
+				if k == fault && c == r {
+					v = 5*v + 4
+				}
+				out.v[r*n+c] = float64(float32(v))
+			}
+		}
+		s.inputs, s.outputs = []array{in.clone(), w.clone()}, []array{out}
+		steps = append(steps, s)
+		last = append(last, k)
+		x = out
+	}
+	return steps
+}
+
+func (a array) shape64() []int64 {
+	s := make([]int64, len(a.shape))
+	for i, d := range a.shape {
+		s[i] = int64(d)
+	}
+	return s
+}
+
+func (a array) bytes() []byte {
+	v := make([]float32, len(a.v))
+	for i, x := range a.v {
+		v[i] = float32(x)
+	}
+	return dumptest.Floats(v)
+}
+
+// stats are the statistics as C prints them.
+func (a array) stats() (hi, lo, mean, norm float64) {
+	hi, lo = math.Inf(-1), math.Inf(1)
+	for _, v := range a.v {
+		hi, lo = max(hi, v), min(lo, v)
+		mean += v
+		norm += v * v
+	}
+	return hi, lo, mean / float64(len(a.v)), math.Sqrt(norm)
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recorder writes a run into a folder; the name of the operator of a step in the
+// table is that of its step in the format.
+type recorder struct {
+	name  string
+	write func(t *testing.T, dir string, steps []step)
+	op    func(s step, k int) string
+}
+
+func each(s *step, do func(output bool, i int, a array)) {
+	for i, a := range s.inputs {
+		do(false, i, a)
+	}
+	for i, a := range s.outputs {
+		do(true, i, a)
+	}
+}
+
+func ioName(output bool) string {
+	if output {
+		return "output"
+	}
+	return "input"
+}
+
+// atb writes rounds of ATB: tensors, with the weights as aliases of a layer around
+// them, or statistics.
+func atb(tensors, statistics bool) func(*testing.T, string, []step) {
+	return func(t *testing.T, dir string, steps []step) {
+		root := dir + "/atb_dump_data/data/0_77/0"
+		table := []string{}
+		put := func(path, file string, a array, alias string) {
+			head := fmt.Sprintf("$Version=1.0\n$Object.Count=1\n$Object.Length=%d\nformat=2\ndtype=0\ndims=%d,%d\n", 4*len(a.v), a.shape[0], a.shape[1])
+			if alias != "" {
+				write(t, path+"/"+file, []byte(head+"data="+alias+"\n$End=1\n"))
+				return
+			}
+			write(t, path+"/"+file, append(fmt.Appendf(nil, "%s$Object.data=0,%d\n$End=1\n", head, 4*len(a.v)), a.bytes()...))
+		}
+		for k := range steps {
+			s := &steps[k]
+			op := fmt.Sprintf("%d_Layer/%d_%s", k, 0, s.typ)
+			each(s, func(output bool, i int, a array) {
+				folder, file := "before", fmt.Sprintf("intensor%d.bin", i)
+				if output {
+					folder, file = "after", fmt.Sprintf("outtensor%d.bin", i)
+				}
+				path := "N/A"
+				if tensors {
+					alias := ""
+					if !output && s.from[i] >= 0 {
+						alias = fmt.Sprintf("%d_0_outtensor0.bin", s.from[i])
+					}
+					put(root+"/"+op+"/"+folder, file, a, alias)
+					path = "/elsewhere/atb_dump_data/data/0_77/0/" + op + "/" + folder + "/" + file
+				}
+				line := fmt.Sprintf("0_77,0,Layer/%s,%s,%d_0,%s,%d,float,nd,%dx%d,", s.typ, s.typ, k, ioName(output), i, a.shape[0], a.shape[1])
+				if statistics {
+					hi, lo, mean, norm := a.stats()
+					line += fmt.Sprintf("%f,%f,%f,%f,%s", hi, lo, mean, norm, path)
+				} else {
+					line += "N/A,N/A,N/A,N/A," + path
+				}
+				table = append(table, line)
+			})
+		}
+		slices.Reverse(table) // threads write it
+		write(t, root+"/statistic.csv", []byte("Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,Shape,Max,Min,Mean,Norm,Tensor Path\n"+
+			strings.Join(table, "\n")+"\n"))
+	}
+}
+
+// mindspore writes an iteration of MindSpore.
+func mindspore(tensors, statistics bool) func(*testing.T, string, []step) {
+	return func(t *testing.T, dir string, steps []step) {
+		root := dir + "/rank_0/Net/1/5"
+		var table strings.Builder
+		table.WriteString("Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,Avg Value,L2Norm Value\n")
+		time := 1700000000000000
+		for k := range steps {
+			s := &steps[k]
+			name := fmt.Sprintf("Default_%s-op%d", s.name, k)
+			each(s, func(output bool, i int, a array) {
+				time++
+				if tensors {
+					file := fmt.Sprintf("%s/%s.%s.0.0.%d.%s.%d.DefaultFormat.float32.npy", root, s.typ, name, time, ioName(output), i)
+					var b bytes.Buffer
+					if err := npy.Write(&b, dtype.Float32, a.shape64(), a.bytes()); err != nil {
+						t.Fatal(err)
+					}
+					write(t, file, b.Bytes())
+				}
+				hi, lo, mean, norm := a.stats()
+				fmt.Fprintf(&table, "%s,%s,0,0,%d,%s,%d,%d,float32,\"(%d, %d)\",%g,%g,%g,%g\n", s.typ, name, time, ioName(output), i, 4*len(a.v), a.shape[0], a.shape[1],
+					float32(hi), float32(lo), float32(mean), float32(norm))
+			})
+		}
+		if statistics {
+			write(t, root+"/statistic.csv", []byte(table.String()))
+		}
+	}
+}
+
+// geStats writes what a device records with dump_data=stats.
+func geStats(t *testing.T, dir string, steps []step) {
+	for k := range steps {
+		s := &steps[k]
+		var table strings.Builder
+		table.WriteString("Input/Output,Index,Data Size,Data Type,Format,Shape,Count,Max Value,Min Value,Avg Value,Nan Count,Negative Inf Count,Positive Inf Count,l2norm\n")
+		each(s, func(output bool, i int, a array) {
+			hi, lo, mean, norm := a.stats()
+			fmt.Fprintf(&table, "%s,%d,%d,DT_FLOAT,ND,%dx%d,%d,%.6g,%.6g,%.6g,0,0,0,%.6g\n", map[bool]string{true: "Output", false: "Input"}[output], i, 4*len(a.v),
+				a.shape[0], a.shape[1], len(a.v), hi, lo, mean, norm)
+		})
+		write(t, fmt.Sprintf("%s/20250101000000/0/net/1/3/%s.%s.%d.2.%d.csv", dir, s.typ, s.name, k, 1700000000000000+k), []byte(table.String()))
+	}
+}
+
+// aclGraph writes tensors of a captured graph; calls are counted on from an earlier
+// step.
+func aclGraph(t *testing.T, dir string, steps []step) {
+	for k := range steps {
+		s := &steps[k]
+		each(s, func(output bool, i int, a array) {
+			var b bytes.Buffer
+			if err := torch.Write(&b, dtype.Float32, a.shape64(), bytes.NewReader(a.bytes())); err != nil {
+				t.Fatal(err)
+			}
+			write(t, fmt.Sprintf("%s/step2/rank0/dump_tensor_data/Aten.%s.%d.%s.%d.pt", dir, strings.ToLower(s.name), 2, ioName(output), i), b.Bytes())
+		})
+	}
+}
+
+// aclStats writes statistics of a captured graph.
+func aclStats(t *testing.T, dir string, steps []step) {
+	data := &bytes.Buffer{}
+	for k := range steps {
+		s := &steps[k]
+		if k > 0 {
+			data.WriteString(",\n")
+		}
+		list := func(arrays []array) string {
+			var out []string
+			for _, a := range arrays {
+				hi, lo, mean, norm := a.stats()
+				text, err := json.Marshal(map[string]any{"type": "torch.Tensor", "dtype": "torch.float32", "shape": a.shape, "Max": float32(hi), "Min": float32(lo),
+					"Mean": float32(mean), "Norm": float32(norm)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, string(text))
+			}
+			return strings.Join(out, ",")
+		}
+		fmt.Fprintf(data, `"Aten.%s.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, s.name, list(s.inputs), list(s.outputs))
+	}
+	write(t, dir+"/step2/pid123/dump.json", fmt.Appendf(nil, `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {%s}}`, data))
+}
+
+var recorders = []recorder{
+	{"atb tensors", atb(true, false), func(s step, k int) string { return fmt.Sprintf("%d_Layer/0_%s", k, s.typ) }},
+	{"atb statistics", atb(false, true), func(s step, k int) string { return fmt.Sprintf("%d_Layer/0_%s", k, s.typ) }},
+	{"atb all", atb(true, true), func(s step, k int) string { return fmt.Sprintf("%d_Layer/0_%s", k, s.typ) }},
+	{"mindspore tensors", mindspore(true, false), func(s step, k int) string { return fmt.Sprintf("Default_%s-op%d", s.name, k) }},
+	{"mindspore statistics", mindspore(false, true), func(s step, k int) string { return fmt.Sprintf("Default_%s-op%d", s.name, k) }},
+	{"mindspore full", mindspore(true, true), func(s step, k int) string { return fmt.Sprintf("Default_%s-op%d", s.name, k) }},
+	{"ge statistics", geStats, func(s step, k int) string { return s.name }},
+	{"aclgraph tensors", aclGraph, func(s step, k int) string { return "Aten." + s.name + ".0.forward" }},
+	{"aclgraph statistics", aclStats, func(s step, k int) string { return "Aten." + s.name + ".0.forward" }},
+}
+
+// TestFormats: in every format the step that went wrong is the root, alone, and runs
+// that differ by nothing, or by noise, have none.
+func TestFormats(t *testing.T) {
+	for _, r := range recorders {
+		t.Run(r.name, func(t *testing.T) {
+			golden := t.TempDir()
+			r.write(t, golden, chain(-1, 0))
+			for _, c := range []struct {
+				fault int
+				noise float64
+			}{{-1, 0}, {-1, 1e-6}, {0, 0}, {5, 0}, {7, 0}, {11, 0}, {5, 1e-6}} {
+				dir := t.TempDir()
+				steps := chain(c.fault, c.noise)
+				r.write(t, dir, steps)
+				j := judged(t, dir, golden)
+				var want []string
+				verdictWanted := verdict.Good
+				if c.fault >= 0 {
+					want, verdictWanted = []string{r.op(steps[c.fault], c.fault)}, verdict.Bad
+				}
+				if got := rootNames(j); !slices.Equal(got, want) || j.Verdict != verdictWanted {
+					t.Errorf("fault %d, noise %g: %s with the roots %v, expected %s with %v", c.fault, c.noise, j.Verdict, got, verdictWanted, want)
+				}
+				if n := len(j.Table.Ops); n != len(steps) {
+					t.Errorf("%d operators, expected %d", n, len(steps))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,271 @@
+package recording
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/dump/msprobe"
+	"precision/dump/stats"
+)
+
+// Limits of the search for folders of GE.
+const (
+	maxDepth   = 10
+	maxFolders = 20000
+)
+
+// findStats finds what GE records with dump_data=stats: a table for each operator.
+func findStats(path string) ([]found, error) {
+	return findGE(path, "tables of GE (dump_data=stats)", func(n *dump.Name) (is, other bool) {
+		return n.Kind == dump.Statistics, n.Kind == dump.Offline || n.Kind == dump.Array
+	})
+}
+
+// findDumps finds dumps of a device: the other side of statistics.
+func findDumps(path string) ([]found, error) {
+	return findGE(path, "device dumps", func(n *dump.Name) (is, other bool) { return n.Kind == dump.Offline, false })
+}
+
+// findGE finds folders with files of a sort: <device>/<model>/<model id>/<step>.
+func findGE(path, what string, sort func(*dump.Name) (is, other bool)) ([]found, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", path)
+	}
+	var list []found
+	visited := 0
+	var down func(dir string, depth int) error
+	down = func(dir string, depth int) error {
+		if visited++; visited > maxFolders {
+			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil // a folder that cannot be read has nothing
+		}
+		here, others := false, false
+		var folders []string
+		for _, e := range entries {
+			if e.IsDir() {
+				folders = append(folders, e.Name())
+				continue
+			}
+			n := dump.ParseName(e.Name())
+			is, other := sort(&n)
+			here, others = here || is, others || other
+		}
+		if here && !others {
+			list = append(list, foundGE(dir, entries))
+			return nil
+		}
+		for _, f := range folders {
+			if depth < maxDepth {
+				if err := down(filepath.Join(dir, f), depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := down(path, 0); err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: no %s here or below", path, what)
+	}
+	slices.SortStableFunc(list, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.mode, b.mode), cmp.Compare(a.step, b.step), cmp.Compare(a.rank, b.rank))
+	})
+	return list, nil
+}
+
+// foundGE is the recording in a folder; its step and device are in the names above.
+func foundGE(dir string, entries []fs.DirEntry) found {
+	f := found{step: -1, rank: -1, load: func() (*side, error) { return loadGE(dir, entries) }}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return f
+	}
+	parts := strings.Split(filepath.ToSlash(full), "/")
+	if len(parts) < 4 {
+		return f
+	}
+	parts = parts[len(parts)-4:]
+	device, err := strconv.Atoi(parts[0])
+	step, bad := strconv.Atoi(parts[3])
+	if err == nil && bad == nil {
+		f.rank, f.step, f.mode = device, step, parts[1]
+	}
+	return f
+}
+
+// record is a file of an operator.
+type record struct {
+	name dump.Name
+	path string
+}
+
+// geDigits is how many significant digits a device writes of a statistic.
+const geDigits = 6
+
+// loadGE reads the tables, or the headers of the dumps, of a folder. A file is a
+// call.
+func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
+	s := &side{summed: dtype.Float32, significant: geDigits}
+	var files []record
+	mapping, warnings := dump.ReadMapping(dir)
+	for _, w := range warnings {
+		s.remark(w.String())
+	}
+	for _, e := range entries {
+		if n := mapping.Name(e.Name()); !e.IsDir() && (n.Kind == dump.Statistics || n.Kind == dump.Offline) {
+			files = append(files, record{n, filepath.Join(dir, e.Name())})
+		}
+	}
+	slices.SortStableFunc(files, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.name.Time, b.name.Time), cmp.Compare(a.name.File, b.name.File))
+	})
+	places := map[string]geTensor{}
+	s.open = func(l *leaf) (*compare.SideTensor, error) { return places[l.DataName].open() }
+	add := s.adder()
+	for i := range files {
+		f := &files[i]
+		c := &msprobe.Call{Name: dump.Normalise(f.name.OpName), Parsed: msprobe.Name{Form: msprobe.API, API: dump.Normalise(f.name.OpName), Class: f.name.OpType}}
+		var err error
+		if f.name.Kind == dump.Statistics {
+			err = s.tables(c, f.path)
+		} else {
+			err = s.dumped(c, f.path, places)
+		}
+		if err != nil {
+			s.remark(err.Error())
+			if len(c.Values) == 0 {
+				continue
+			}
+		}
+		add(c)
+	}
+	return s, nil
+}
+
+// tables reads the table of an operator.
+func (s *side) tables(c *msprobe.Call, path string) error {
+	in, f, err := stats.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	seen := map[string]bool{}
+	for {
+		row, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
+			s.remark(bad.Error())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v := msprobe.Value{Section: msprobe.Input, Kind: msprobe.Tensor, Type: "Tensor", Path: row.Slot}
+		if row.Output {
+			v.Section = msprobe.Output
+		}
+		fromTable(&v, row)
+		if key := v.Section.String() + row.Slot; !seen[key] {
+			seen[key] = true
+			c.Values = append(c.Values, v)
+		}
+	}
+}
+
+// dumped reads the header of a dump.
+func (s *side) dumped(c *msprobe.Call, path string, places map[string]geTensor) error {
+	f, err := dump.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, list := range [][]dump.Tensor{f.Inputs, f.Outputs} {
+		for i := range list {
+			t := &list[i]
+			if t.Err != nil {
+				s.remark(t.Err.Error())
+				continue
+			}
+			v := msprobe.Value{Section: msprobe.Output, Kind: msprobe.Tensor, Type: "Tensor", Path: strconv.Itoa(t.Index)}
+			if t.Input {
+				v.Section = msprobe.Input
+			}
+			setType(&v, t.Type, t.Shape)
+			v.DataName = path + "/" + v.Section.String() + v.Path
+			places[v.DataName] = geTensor{path, t.Input, t.Index}
+			c.Values = append(c.Values, v)
+		}
+	}
+	return nil
+}
+
+// geTensor is where a tensor of a dump is.
+type geTensor struct {
+	path  string
+	input bool
+	index int
+}
+
+// open opens the tensor as it is stored: a device takes its statistics so.
+func (g geTensor) open() (*compare.SideTensor, error) {
+	f, err := dump.OpenFile(g.path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := g.tensor(f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &compare.SideTensor{Tensor: *t, File: g.path, Close: f.Close}, nil
+}
+
+func (g geTensor) tensor(f *dump.Reader) (*compare.Tensor, error) {
+	list := f.Outputs
+	if g.input {
+		list = f.Inputs
+	}
+	if g.index >= len(list) {
+		return nil, fmt.Errorf("%s: found %d tensors, expected one with the index %d", g.path, len(list), g.index)
+	}
+	x := &list[g.index]
+	if x.Err != nil {
+		return nil, x.Err
+	}
+	bits := x.Type.Bits()
+	if bits <= 0 || bits%8 != 0 {
+		return nil, fmt.Errorf("%s: found elements of %s, expected whole bytes", g.path, x.Type)
+	}
+	v, err := layout.Contiguous(x.Shape)
+	if err != nil {
+		return nil, err
+	}
+	r, err := layout.NewReader(f, x.Offset, bits/8, v)
+	if err != nil {
+		return nil, err
+	}
+	return &compare.Tensor{Type: x.Type, Shape: x.Shape, Count: v.Len(), Open: func() compare.Elements { return r.Clone() }}, nil
+}

@@ -1,0 +1,137 @@
+package mindspore
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+	"precision/dump/stats"
+)
+
+// Recording is what one rank recorded of one iteration of a graph.
+type Recording struct {
+	Dir string
+	// Net and Graph are the names of the folders above, empty where these do not
+	// tell. Rank and Step are the numbers of the rank and the iteration, or -1.
+	Net, Graph string
+	Rank, Step int
+}
+
+const (
+	maxDepth   = 8
+	maxFolders = 20000
+)
+
+// Find lists the recordings below a path, by net, graph, iteration and rank. It is
+// an error if there are none.
+func Find(path string) ([]Recording, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", path)
+	}
+	var all []Recording
+	visited := 0
+	var down func(dir string, depth int) error
+	down = func(dir string, depth int) error {
+		if visited++; visited > maxFolders {
+			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil // a folder that cannot be read has nothing
+		}
+		if is(dir, entries) {
+			all = append(all, recordingOf(dir))
+			return nil
+		}
+		for _, e := range entries {
+			if e.IsDir() && depth < maxDepth && e.Name() != "constants" && e.Name()[0] != '.' {
+				if err := down(filepath.Join(dir, e.Name()), depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := down(path, 0); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no recording of MindSpore: found no %s and no files type.name.task.stream.time.output.0.format.npy here or below", path, stats.File)
+	}
+	slices.SortStableFunc(all, func(a, b Recording) int {
+		return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Graph, b.Graph), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dir, b.Dir))
+	})
+	return all, nil
+}
+
+// is tells the folder of a recording: one with tensors or a table, and without
+// recordings of another sort, beside which such files are what a converter made.
+func is(dir string, entries []fs.DirEntry) bool {
+	found := false
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		name := e.Name()
+		if _, ok := ParseName(name); ok {
+			found = true
+			continue
+		}
+		switch dump.ParseName(name).Kind {
+		case dump.Offline, dump.Exception, dump.Array, dump.Standard, dump.Quant, dump.Debug:
+			return false
+		}
+		if name == stats.File {
+			merged, tree, ok := stats.Is(filepath.Join(dir, name))
+			found = found || ok && merged && !tree
+		}
+	}
+	return found
+}
+
+// recordingOf reads the names of the folders above: rank_0/Net/graph/iteration.
+func recordingOf(dir string) Recording {
+	r := Recording{Dir: dir, Rank: -1, Step: -1}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return r
+	}
+	parts := strings.Split(filepath.ToSlash(full), "/")
+	at := func(back int) string {
+		if back >= len(parts) {
+			return ""
+		}
+		return parts[len(parts)-1-back]
+	}
+	step, ok := small(at(0))
+	if !ok {
+		return r
+	}
+	rank, ok := small(strings.TrimPrefix(at(3), "rank_"))
+	if !ok {
+		return r
+	}
+	r.Step, r.Rank, r.Net, r.Graph = step, rank, at(2), at(1)
+	return r
+}
+
+// Label names the graph among several.
+func (r *Recording) Label() string {
+	if r.Net == "" {
+		return ""
+	}
+	if n, err := strconv.Atoi(r.Graph); err == nil {
+		return r.Net + "/" + strconv.Itoa(n)
+	}
+	return r.Net + "/" + r.Graph
+}

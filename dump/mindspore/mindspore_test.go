@@ -1,0 +1,137 @@
+package mindspore
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/dump/dtype"
+)
+
+// TestParseName: the names of all versions, of converters, and what is none.
+func TestParseName(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want Name
+	}{
+		{"Add.Default_network-Net_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.npy", Name{Type: "Add", Op: "Default_network-Net_Add-op0", Task: "0", Stream: "0", Time: 1700000000000000, Output: true, Format: "DefaultFormat"}},
+		{"Conv2D.Conv2D-op12.3.7.17.input.1.0.DefaultFormat.bfloat16.npy", Name{Type: "Conv2D", Op: "Conv2D-op12", Task: "3", Stream: "7", Time: 17, Index: 1, Format: "DefaultFormat", DType: dtype.BFloat16, Typed: true}},
+		{"Add.Add-op0.0.0.17.output.2.1.NCHW.npy", Name{Type: "Add", Op: "Add-op0", Task: "0", Stream: "0", Time: 17, Output: true, Index: 2, Slot: 1, Format: "NCHW"}},
+		{"Parameter.layer.0.weight.0.0.17.output.0.DefaultFormat.float32.npy", Name{Type: "Parameter", Op: "layer.0.weight", Task: "0", Stream: "0", Time: 17, Output: true, Format: "DefaultFormat", DType: dtype.Float32, Typed: true}},
+		{"Conv2D.conv1.3.7.1700000000000000.output.0.npy", Name{Type: "Conv2D", Op: "conv1", Task: "3", Stream: "7", Time: 1700000000000000, Output: true}},
+	} {
+		if got, ok := ParseName(c.file); !ok || got != c.want {
+			t.Errorf("%s: %+v, %v\nexpected %+v", c.file, got, ok, c.want)
+		}
+	}
+	for _, file := range []string{"", ".npy", "conv1.0.1700000000000000.npy", "Add.op.0.0.17.output.0.DefaultFormat.npy.txt", "Add.op.0.0.x.output.0.F.npy", "Add.op.0.0.17.outputs.0.F.npy",
+		"Add.op.0.0.17.output.x.npy", "Add.op.0.0.17.output.0.F.nothing.npy", "Add..0.0.17.output.0.F.npy", "Functional.conv2d.0.forward.output.0.npy", "mm-aten.mm.default.OUTPUT.0.20240125031118787351.npy"} {
+		if n, ok := ParseName(file); ok {
+			t.Errorf("%q is taken for %+v", file, n)
+		}
+	}
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLoad: files and lines of one kernel are brought together run by run, whatever
+// their order; renamed files and arguments are found; damaged lines leave the others.
+func TestLoad(t *testing.T) {
+	top := t.TempDir()
+	dir := top + "/rank_3/Net/1/7"
+	for _, file := range []string{
+		"Add.Default_Add-op1.0.0.20.output.0.DefaultFormat.float32.npy",
+		"Add.Default_Add-op1.0.0.19.input.0.DefaultFormat.float32.npy",
+		"Add.Default_Add-op1.0.0.40.output.0.DefaultFormat.float32.npy",
+		"Add.Default_Add-op1.0.0.39.input.0.DefaultFormat.float32.npy",
+		"12345678901234567890123456789012.npy",
+		"unrelated.txt",
+	} {
+		put(t, dir+"/"+file, "")
+	}
+	put(t, dir+"/mapping.csv", "12345678901234567890123456789012.npy,Mul.Default_Mul-op2.0.0.30.output.0.DefaultFormat.float16.npy\n")
+	put(t, dir+"/Add.Default_Add-op1.json", `{"transpose_a": "False", "axis": 1}`)
+	put(t, dir+"/Mul.Default_Mul-op2.json", `[`)
+	put(t, dir+"/statistic.csv", "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n"+
+		"Add,Default/Default_Add-op1,0,0,40,output,0,4,float32,\"(1,)\",4\n"+
+		"Add,Default_Add-op1,0,0,20,output,0,4,float32,\"(1,)\",2\n"+
+		"Add,Default_Add-op1,0,0,60,output,0,4,float32,\"(1,)\",6\n"+
+		"Sub,Default_Sub-op3,0,0,50,output,0,4,float32,\"(1,)\"\n")
+	put(t, top+"/rank_3/Net/constants/Parameter.data-1.0.0.17.output.0.DefaultFormat.npy", "")
+	put(t, top+"/rank_3/graphs/ms_output_trace_code_graph_1.pb", "")
+	all, err := Find(top)
+	if err != nil || len(all) != 1 || all[0].Rank != 3 || all[0].Step != 7 || all[0].Label() != "Net/1" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	it, err := Load(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for _, k := range it.Kernels {
+		fmt.Fprintln(&b, k.Type, k.Name, k.Run, k.Args)
+		for i := range k.Tensors {
+			x := &k.Tensors[i]
+			fmt.Fprint(&b, "  ", x.Output, x.Index, " ", filepath.Base(x.File))
+			if row := it.Row(x); row != nil {
+				fmt.Fprint(&b, " ", row.Max)
+			}
+			fmt.Fprintln(&b)
+		}
+	}
+	const want = `Add Default_Add-op1 0 [{axis 1} {transpose_a "False"}]
+  false 0 Add.Default_Add-op1.0.0.19.input.0.DefaultFormat.float32.npy
+  true 0 Add.Default_Add-op1.0.0.20.output.0.DefaultFormat.float32.npy 2
+Mul Default_Mul-op2 0 []
+  true 0 12345678901234567890123456789012.npy
+Add Default_Add-op1 1 [{axis 1} {transpose_a "False"}]
+  false 0 Add.Default_Add-op1.0.0.39.input.0.DefaultFormat.float32.npy
+  true 0 Add.Default_Add-op1.0.0.40.output.0.DefaultFormat.float32.npy 4
+Add Default_Add-op1 2 [{axis 1} {transpose_a "False"}]
+  true 0 . 6
+`
+	if b.String() != want {
+		t.Errorf("found\n%s\nexpected\n%s", b.String(), want)
+	}
+	if len(it.Remarks) != 2 || !strings.Contains(it.Remarks[0].Error(), "10 fields") || !strings.Contains(it.Remarks[1].Error(), "an object of JSON") {
+		t.Errorf("remarks %v", it.Remarks)
+	}
+}
+
+// TestFind: folders of other recordings, in which a converter left arrays, are none of
+// MindSpore's.
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir+"/Add.add.0.0.1700000000000000.output.0.npy", "")
+	if _, err := Find(dir); err != nil {
+		t.Error(err)
+	}
+	put(t, dir+"/Add.add.0.0.1700000000000000", "")
+	if all, err := Find(dir); err == nil {
+		t.Errorf("device dumps beside what was made of them are taken for %+v", all)
+	}
+	if all, err := Find(dir + "/Add.add.0.0.1700000000000000"); err == nil {
+		t.Errorf("a file is taken for %+v", all)
+	}
+}
+
+func FuzzParseName(f *testing.F) {
+	f.Add("Add.Default_network-Net_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.npy")
+	f.Add("Conv2D.Conv2D-op12.3.7.17.input.1.0.DefaultFormat.bfloat16.npy")
+	f.Fuzz(func(t *testing.T, file string) {
+		if n, ok := ParseName(file); ok && (n.Op == "" || n.Type == "" || n.Index < 0) {
+			t.Errorf("%q: %+v", file, n)
+		}
+	})
+}

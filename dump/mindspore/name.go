@@ -1,0 +1,108 @@
+package mindspore
+
+import (
+	"strconv"
+	"strings"
+
+	"precision/dump/dtype"
+)
+
+// Name is what the name of a file of a tensor tells.
+type Name struct {
+	// Type and Op are the kernel's; of slashes in its name the writer made
+	// underscores.
+	Type, Op     string
+	Task, Stream string
+	// Time is the number in its place, of microseconds since 1970 if it has 16 digits.
+	Time uint64
+	// Output tells outputs from inputs, Index is the tensor's number among them, Slot
+	// the part of a tensor that is several; mostly 0.
+	Output      bool
+	Index, Slot int
+	Format      string
+	// DType is the type the tensor had, if Typed.
+	DType dtype.Type
+	Typed bool
+}
+
+// maxName is longer than any name a file system allows.
+const maxName = 4096
+
+// ParseName takes the name of a file apart:
+//
+//	type.name.task.stream.time.input|output.index[.slot][.format[.dtype]].npy
+//
+// Names of parameters may have points.
+func ParseName(file string) (n Name, ok bool) {
+	stem, isArray := strings.CutSuffix(file, ".npy")
+	if !isArray || len(file) > maxName {
+		return n, false
+	}
+	fields := strings.Split(stem, ".")
+	at := -1
+	for i := len(fields) - 2; i >= 5 && i >= len(fields)-5; i-- {
+		if n.Output = fields[i] == "output"; n.Output || fields[i] == "input" {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return n, false
+	}
+	if n.Index, ok = small(fields[at+1]); !ok {
+		return n, false
+	}
+	rest := fields[at+2:]
+	if len(rest) > 0 {
+		if slot, isSlot := small(rest[0]); isSlot {
+			n.Slot, rest = slot, rest[1:]
+		}
+	}
+	switch len(rest) {
+	case 2:
+		if n.DType, n.Typed = dtype.FromFramework(rest[1]); !n.Typed {
+			return n, false
+		}
+		fallthrough
+	case 1:
+		n.Format = rest[0]
+	case 0:
+	default:
+		return n, false
+	}
+	n.Type, n.Op = fields[0], strings.Join(fields[1:at-3], ".")
+	n.Task, n.Stream = fields[at-3], fields[at-2]
+	var err error
+	n.Time, err = strconv.ParseUint(fields[at-1], 10, 64)
+	if _, isTask := small(n.Task); !isTask || err != nil || n.Type == "" || n.Op == "" {
+		return n, false
+	}
+	return n, true
+}
+
+// small reads a number of a few digits.
+func small(s string) (int, bool) {
+	if s == "" || len(s) > 9 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int(n), err == nil
+}
+
+// Plain is the name of a kernel without the number of its node: what it has in
+// common with another build of the graph.
+func Plain(name string) string {
+	head, number, ok := cutLast(name, "-op")
+	if _, isNumber := small(number); ok && isNumber {
+		return head + "-op"
+	}
+	return name
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
