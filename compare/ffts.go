@@ -11,7 +11,7 @@ import (
 // values. Rows are held back until all groups are done when that can happen.
 
 // revision tells whether rows must wait for others, and what is done then.
-func (f *Folders) revision() func([]result.Row) {
+func (f *Folders) Revision() func([]result.Row) {
 	if !f.byGraph() {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/fusion"
 	"precision/graph/read"
 )
 
@@ -18,6 +19,10 @@ type Inputs interface {
 	Graph(path string) (*graph.Model, error)
 	// Graphs reads the final graphs below a folder. See read.OpenFolder.
 	Graphs(dir string) ([]graph.Candidate, []graph.Warning, error)
+	// GraphsIn reads the graphs among the files of a folder. See read.OpenNamed.
+	GraphsIn(dir string) []graph.Candidate
+	// Rules derives the fusion structure of a graph. See fusion.New.
+	Rules(m *graph.Model) (*fusion.Rules, error)
 }
 
 // disk reads from the disk, a graph of a folder once.
@@ -43,3 +48,7 @@ func (d *disk) Graphs(dir string) (found []graph.Candidate, warnings []graph.War
 	d.read, warnings, err = read.OpenFolder(d.ctx, dir)
 	return d.read, warnings, err
 }
+
+func (d *disk) GraphsIn(dir string) []graph.Candidate { return read.OpenNamed(d.ctx, dir) }
+
+func (*disk) Rules(m *graph.Model) (*fusion.Rules, error) { return fusion.New(m) }

@@ -102,7 +102,7 @@ func (j Job) Open(ctx context.Context) (*Session, error) {
 	}
 	given := s.Folders.Rules != nil
 	if err == nil && !given {
-		s.lookForGraph(ctx, j.Inputs)
+		s.lookForGraph(j.Inputs)
 	}
 	if err == nil {
 		err = j.takeRecordings(s)
@@ -136,16 +136,16 @@ func (j Job) takeRecordings(s *Session) (err error) {
 }
 
 // lookForGraph takes the graph that lies beside the dumps, if there is one.
-func (s *Session) lookForGraph(ctx context.Context, in Inputs) {
+func (s *Session) lookForGraph(in Inputs) {
 	o := &s.Folders
 	if !o.Left.Device() {
 		return
 	}
-	match, ok := graphBeside(ctx, o.Left, in)
+	match, ok := GraphBeside(o.Left, in)
 	if !ok {
 		return
 	}
-	rules, err := fusion.New(match.Model)
+	rules, err := in.Rules(match.Model)
 	if err != nil {
 		return // of a graph that nobody asked for
 	}
@@ -248,7 +248,7 @@ func (j Job) openRules(s *Session) error {
 		if err != nil {
 			return nil, err
 		}
-		return fusion.New(m)
+		return j.Inputs.Rules(m)
 	}
 	rules, err := open(j.Graph)
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *Session) Groups() []Group {
 	return s.Folders.Groups()
 }
 
-func (s *Session) revision() func([]result.Row) { return s.Folders.revision() }
+func (s *Session) Revision() func([]result.Row) { return s.Folders.Revision() }
 
 // Run compares the sides; see [Run].
 func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"precision/compare/result"
 )
@@ -39,8 +38,8 @@ func (f *Found) add(rows ...result.Row) { f.Rows = append(f.Rows, rows...) }
 // reviser is a source whose rows depend on each other: they are held back until
 // all are there, and revised.
 type reviser interface {
-	// revision is nil if rows can leave as they come.
-	revision() func(rows []result.Row)
+	// Revision is nil if rows can leave as they come.
+	Revision() func(rows []result.Row)
 }
 
 // Outcome is what a run found, and how far it came.
@@ -60,37 +59,9 @@ func Run(ctx context.Context, from Source, opt Options, emit ...func(*result.Row
 	if err := opt.Validate(); err != nil {
 		return &Outcome{Table: &result.Table{}}, err
 	}
-	workers := newCrew(&opt)
-	groups := from.Groups()
-	out := &Outcome{Groups: len(groups), Table: from.Table()}
-	out.Table.Meta.Time = time.Now()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer workers.close()
-	line := &emitter{emit: emit, out: out, ready: map[int]Found{}, opt: &opt}
-	if r, ok := from.(reviser); ok {
-		line.revise = r.revision()
-	}
-	workers.each(len(groups), ctx.Done(), func(i int, w *Worker) {
-		if err := line.put(i, groups[i](ctx, w)); err != nil {
-			cancel(err)
-		}
-	})
-	if err := line.release(); err != nil {
-		cancel(err)
-	}
-	if note, differ := shapesNote(out.Table); differ {
-		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
-		if opt.Warning != nil {
-			opt.Warning(note)
-		}
-	}
-	if out.Done < out.Groups {
-		if err := context.Cause(ctx); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+	p := NewPool(opt.Workers)
+	defer p.Close()
+	return p.Run(ctx, from, opt, emit...)
 }
 
 // emitter brings what was found back into order.

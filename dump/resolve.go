@@ -28,29 +28,9 @@ func Resolve(dir string) (data string, choices []string, err error) {
 	if _, err := readDirHead(dir); err != nil {
 		return "", nil, err
 	}
-	found, visited := []string(nil), 0
-	var walk func(dir string, depth int) error
-	walk = func(dir string, depth int) error {
-		if visited++; visited > maxFolders {
-			return fmt.Errorf("more than %d folders, name one further down", maxFolders)
-		}
-		has, folders := look(dir)
-		if has {
-			found = append(found, dir)
-			return nil
-		}
-		if depth == maxDepth {
-			return nil
-		}
-		for _, sub := range folders {
-			if err := walk(filepath.Join(dir, sub), depth+1); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := walk(dir, 0); err != nil {
-		return "", nil, &Error{Path: dir, Code: CodeFolder, Offset: -1, Err: err}
+	found, visited, err := walk(dir, maxFolders)
+	if err != nil {
+		return "", nil, err
 	}
 	switch len(found) {
 	case 0:
@@ -63,6 +43,49 @@ func Resolve(dir string) (data string, choices []string, err error) {
 	}
 	slices.Sort(found)
 	return "", found, errorf(dir, CodeFolder, -1, "dumps are in %d folders, name one of them: %s", len(found), listed(found))
+}
+
+// Folders lists the folders at or below dir that hold recordings, sorted; at most
+// is how many folders may be looked at. Errors are those of [Resolve], but several
+// folders are none.
+func Folders(dir string, most int) ([]string, error) {
+	if _, err := readDirHead(dir); err != nil {
+		return nil, err
+	}
+	found, visited, err := walk(dir, most)
+	if err == nil && len(found) == 0 {
+		err = errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", visited-1)
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+// walk looks for folders with recordings, at most so many folders.
+func walk(dir string, most int) (found []string, visited int, err error) {
+	var down func(dir string, depth int) error
+	down = func(dir string, depth int) error {
+		if visited++; visited > most {
+			return fmt.Errorf("more than %d folders, name one further down", most)
+		}
+		has, folders := look(dir)
+		if has {
+			found = append(found, dir)
+			return nil
+		}
+		if depth == maxDepth {
+			return nil
+		}
+		for _, sub := range folders {
+			if err := down(filepath.Join(dir, sub), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := down(dir, 0); err != nil {
+		return nil, visited, &Error{Path: dir, Code: CodeFolder, Offset: -1, Err: err}
+	}
+	return found, visited, nil
 }
 
 // listed is a list for a message, cut when long.

@@ -32,6 +32,7 @@ type compareFlags struct {
 	overflow                bool
 	workers                 int
 	judge                   judgeFlags
+	job                     jobFlags
 }
 
 // define lists the options; text gives the help of each.
@@ -47,6 +48,7 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
 	f.judge.define(set, text)
+	f.job.define(set, text)
 	set.Int64Var(&f.max, "max", 0, text("max"))
 	set.BoolVar(&f.overflow, "overflow", false, text("overflow"))
 	set.StringVar(&f.lang, "lang", "", text("lang"))
@@ -69,6 +71,9 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, errors.New("both sides are needed: -lt NPU_DIR -rt GOLDEN_DIR")
 	}
 	if err := f.judge.given(set); err != nil {
+		return exitUsage, err
+	}
+	if err := f.job.given(f.judge.set); err != nil {
 		return exitUsage, err
 	}
 	return f.run(ctx, e)
@@ -126,6 +131,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	opts, err := f.judge.options(nil)
 	if err != nil {
 		return exitUsage, err
+	}
+	if f.job.all {
+		return f.runJob(ctx, e, job.Options, opts, show)
 	}
 	if recording.Is(f.left) {
 		return f.recordings(ctx, e, job.Options, opts, show)

@@ -10,6 +10,8 @@
 //	precision data DIR             the shell on another data folder
 //	precision infer DIR            … on what msquickcmp left
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
+//	precision compare -lt JOB_DUMP -rt JOB_GOLDEN [-g GRAPH_DIR] -all -out OUT_DIR
+//	precision merge DIR... -out OUT_DIR
 //	precision view [FILE|DIR]
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
 //	precision preflight manifest FOLDER [-out FILE] [-hash md5,sha256]
@@ -36,6 +38,9 @@
 // resolved when it leads to a single data folder.
 //
 // Two NPU dumps are compared when GOLDEN_DIR holds device dumps too.
+//
+// With -all every rank and step of a training job is compared, see docs/jobs.md; merge
+// joins the shards of one.
 //
 // # check
 //
@@ -118,6 +123,7 @@ func commands() []command {
 		{"data", dataCommand},
 		{"infer", inferCommand},
 		{"compare", compareCommand},
+		{"merge", mergeCommand},
 		{"check", checkCommand},
 		{"preflight", preflightCommand},
 		{"why", whyCommand},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -137,11 +136,7 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		case "rows":
 			rows := rowSet(func(i int) *result.Row { return &t.Rows[i] }, (*result.Row).Measured)
 			err = rows.read(dec, func(n int) { t.Rows = make([]result.Row, n) })
-			for i := range t.Rows { // columns are there for all rows or none
-				if m := t.Rows[i].Metrics; m != nil && reflect.ValueOf(m).Elem().IsZero() {
-					t.Rows[i].Metrics = nil
-				}
-			}
+			dropEmpty(t.Rows)
 		case "checks":
 			set := checkSet(func(i int) *result.Check { return &t.Checks[i] })
 			err = set.read(dec, func(n int) { t.Checks = make([]result.Check, n) })

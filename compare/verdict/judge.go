@@ -17,6 +17,9 @@ type Options struct {
 	Second *result.Table
 	// Baseline is an earlier table to judge against.
 	Baseline *result.Table
+	// Day is the day that waivers are held against; the zero time takes that of
+	// the table.
+	Day time.Time
 }
 
 // judge is a judgement in the making.
@@ -37,7 +40,10 @@ func Judge(t *result.Table, opts Options) *Judged {
 	if opts.Profile == nil {
 		opts.Profile = Default()
 	}
-	j := &judge{table: t, profile: opts.Profile, day: t.Meta.Time, opts: opts}
+	j := &judge{table: t, profile: opts.Profile, day: opts.Day, opts: opts}
+	if j.day.IsZero() {
+		j.day = t.Meta.Time
+	}
 	j.gather()
 	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: len(t.Checks) > 0}
 	if t.Meta.Recorded {

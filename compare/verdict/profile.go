@@ -199,15 +199,15 @@ func (p *Profile) waive(tensor string, causes []Cause, day time.Time) {
 	for i := range causes {
 		for w := range p.Waivers {
 			waiver := &p.Waivers[w]
-			if (waiver.Cause == "" || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.expired(day) {
+			if (waiver.Cause == "" || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.ExpiredOn(day) {
 				causes[i].Waived = true
 			}
 		}
 	}
 }
 
-// expired tells whether the waiver counts no more on a day.
-func (w *Waiver) expired(day time.Time) bool {
+// ExpiredOn tells whether the waiver counts no more on a day.
+func (w *Waiver) ExpiredOn(day time.Time) bool {
 	return !w.Expires.IsZero() && day.After(w.Expires.AddDate(0, 0, 1).Add(-time.Nanosecond))
 }
 
@@ -215,7 +215,7 @@ func (w *Waiver) expired(day time.Time) bool {
 func (p *Profile) expired(day time.Time) []Waiver {
 	var list []Waiver
 	for _, w := range p.Waivers {
-		if w.expired(day) {
+		if w.ExpiredOn(day) {
 			list = append(list, w)
 		}
 	}

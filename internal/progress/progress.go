@@ -54,7 +54,11 @@ func (b *Bar) Set(done, total int) {
 		return
 	}
 	b.last = now
-	line := b.line(done, total)
+	b.draw(b.line(done, total))
+}
+
+// draw puts a line in the place of the last one.
+func (b *Bar) draw(line string) {
 	pad := max(b.shown-len(line), 0)
 	fmt.Fprintf(b.w, "\r%s%s", line, strings.Repeat(" ", pad))
 	b.shown = len(line)
@@ -63,13 +67,17 @@ func (b *Bar) Set(done, total int) {
 // line is the text of the bar, one column narrower than the terminal so that
 // it never wraps.
 func (b *Bar) line(done, total int) string {
-	count := fmt.Sprintf(" %d/%d %3d%%", done, total, done*100/total)
+	return b.text(int64(done), int64(total), fmt.Sprintf(" %d/%d %3d%%", done, total, done*100/total))
+}
+
+// text is the label, the bar and what stands behind it, as far as there is room.
+func (b *Bar) text(done, total int64, count string) string {
 	room := b.width() - 1 - len(b.label) - len(count) - 3
 	if room < 4 {
 		return strings.TrimSpace(count)
 	}
 	room = min(room, 40)
-	full := min(max(done*room/total, 0), room)
+	full := min(max(int(float64(done)/float64(total)*float64(room)), 0), room)
 	return b.label + " [" + strings.Repeat("#", full) + strings.Repeat(".", room-full) + "]" + count
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/fusion"
 	"precision/graph/read"
 )
 
@@ -64,3 +65,11 @@ func (w *Workspace) Graphs(dir string) ([]graph.Candidate, []graph.Warning, erro
 	}
 	return read.OpenFolder(context.Background(), dir)
 }
+
+// GraphsIn reads the graphs among the files of a folder, see read.OpenNamed.
+func (w *Workspace) GraphsIn(dir string) []graph.Candidate {
+	return read.OpenNamed(context.Background(), dir)
+}
+
+// Rules derives the fusion structure of a graph, see fusion.New.
+func (w *Workspace) Rules(m *graph.Model) (*fusion.Rules, error) { return fusion.New(m) }

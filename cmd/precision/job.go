@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"precision/compare"
+	"precision/compare/job"
+	"precision/compare/job/tell"
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/internal/gc"
+	"precision/internal/msg"
+	"precision/internal/progress"
+)
+
+// jobFlags are the options of a comparison of a whole job.
+type jobFlags struct {
+	all, dryRun, fresh          bool
+	ranks, steps, models, shard string
+	perHost                     int
+}
+
+// define lists the options; text gives the help of each.
+func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
+	set.BoolVar(&f.all, "all", false, text("all"))
+	set.StringVar(&f.ranks, "ranks", "", text("ranks"))
+	set.StringVar(&f.steps, "steps", "", text("steps"))
+	set.StringVar(&f.models, "models", "", text("models"))
+	set.IntVar(&f.perHost, "per-host", 0, text("per-host"))
+	set.BoolVar(&f.dryRun, "dry-run", false, text("dry-run"))
+	set.BoolVar(&f.fresh, "fresh", false, text("fresh"))
+	set.StringVar(&f.shard, "shard", "", text("shard"))
+}
+
+// jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
+var (
+	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "shard"}
+	singleOnly = []string{"left-time", "right-time", "check", "second", "baseline", "json", "junit", "sarif", "html", "detail", "fail-below"}
+)
+
+// given refuses options that do not go together.
+func (f *jobFlags) given(set map[string]bool) error {
+	list, text := jobOnly, "-%s goes with -all"
+	if f.all {
+		list, text = singleOnly, "-%s does not go with -all: the tables of all ranks are written; precision report makes it of one of them"
+	}
+	for _, name := range list {
+		if set[name] {
+			return fmt.Errorf(text, name)
+		}
+	}
+	return nil
+}
+
+// jobMemory is what a job may hold before memory is collected more often. It does not
+// depend on the number of ranks.
+const jobMemory = 160 << 20
+
+// job compares all ranks and steps.
+func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
+	gc.Within(jobMemory)
+	r := job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: opt,
+		Profile: judge.Profile, Day: time.Now(), Version: version()}
+	var err error
+	if r.Ranks, err = job.ParseNumbers(f.job.ranks); err != nil {
+		return exitUsage, fmt.Errorf("-ranks: %w", err)
+	}
+	if r.Steps, err = job.ParseNumbers(f.job.steps); err != nil {
+		return exitUsage, fmt.Errorf("-steps: %w", err)
+	}
+	if r.Models, err = job.CheckModels(f.job.models); err != nil {
+		return exitUsage, fmt.Errorf("-models: %w", err)
+	}
+	if f.job.perHost < 0 {
+		return exitUsage, fmt.Errorf("-per-host %d: expected a number of ranks", f.job.perHost)
+	}
+	s := job.Settings{Out: f.out, Fresh: f.job.fresh, Tell: func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(show.lang, n)) }}
+	if f.job.shard != "" {
+		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
+			return exitUsage, fmt.Errorf("-shard: %w", err)
+		}
+	}
+	plan, err := r.Plan(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, errors.New("interrupted before the comparison began")
+		}
+		var nothing *job.NothingError
+		if errors.As(err, &nothing) {
+			return exitNoMatch, err
+		}
+		return exitError, withOptions(err)
+	}
+	if f.job.dryRun {
+		return f.dryRun(ctx, plan, show)
+	}
+	show.lines(tell.Plan(show.lang, plan, mostPairs, nil))
+	bar := progress.New(os.Stderr, "comparing")
+	s.Progress = progress.NewBytes(bar).Set
+	result, err := plan.Run(ctx, s)
+	bar.Done()
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, err
+		}
+		return exitError, err
+	}
+	if result == nil {
+		show.line(show.lang.T("batch.result"), f.out)
+		return exitOK, nil
+	}
+	return f.judge.jobStatus(result, show, f.out), nil
+}
+
+// mostPairs is how many pairs are told before a job begins; -dry-run tells all.
+const mostPairs = 4
+
+// dryRun says what a job would do, and how long it would take.
+func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryText) (int, error) {
+	const measured = 2 * time.Second
+	var known *job.Rate
+	if rate, err := plan.Measure(ctx, measured); err == nil {
+		known = &rate
+	}
+	show.lines(tell.Plan(show.lang, plan, math.MaxInt, known))
+	if ctx.Err() != nil {
+		return exitInterrupted, errors.New("interrupted")
+	}
+	return exitOK, nil
+}
+
+// jobStatus says what became of a job, and what to exit with.
+func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int {
+	show.lines(tell.Result(show.lang, r))
+	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
+	switch {
+	case r.Counts["failed"] == len(r.Digests):
+		return exitNoMatch
+	case f.gate.on && (r.Verdict == verdict.Bad.String() || r.Verdict == verdict.Inconclusive.String() || f.gate.strict && r.Verdict == verdict.Suspect.String()):
+		return exitBelow
+	}
+	return exitOK
+}
+
+// lines prints lines of text.
+func (t summaryText) lines(lines []report.Line) {
+	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
+}
+
+// mergeCommand joins the shards of a job.
+func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision merge", flag.ContinueOnError)
+	set.SetOutput(e.stderr)
+	text := e.optionText("merge")
+	var f judgeFlags
+	out := set.String("out", "", text("out"))
+	lang := set.String("lang", "", text("lang"))
+	set.Var(&f.gate, "gate", text("gate"))
+	set.Usage = func() {}
+	var dirs []string
+	for len(args) > 0 { // options may stand before and behind folders
+		if err := set.Parse(args); err != nil {
+			return helpOr(e, "merge", set, err)
+		}
+		if args = set.Args(); len(args) > 0 {
+			dirs, args = append(dirs, args[0]), args[1:]
+		}
+	}
+	if len(dirs) == 0 && e.describe != nil {
+		return helpOr(e, "merge", set, flag.ErrHelp)
+	}
+	if len(dirs) == 0 || *out == "" {
+		return exitUsage, errors.New("the folders of the shards and a folder for the whole are needed: precision merge DIR... -out DIR")
+	}
+	show := summaryText{e.stdout, e.language()}
+	if *lang != "" {
+		var ok bool
+		if show.lang, ok = msg.ParseLang(*lang); !ok {
+			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", *lang)
+		}
+	}
+	result, err := job.Merge(ctx, dirs, *out, func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(show.lang, n)) })
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitInterrupted, errors.New("interrupted; the shards are as they were")
+		}
+		return exitError, err
+	}
+	return f.jobStatus(result, show, *out), nil
+}

@@ -1,0 +1,264 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+
+	"precision/compare/verdict"
+)
+
+// Result is what became of a job: the digests of its parts and what they come to
+// together.
+type Result struct {
+	Plan *Plan
+	// Digests and Mets are those of the plan's parts and meetings, in their order.
+	Digests []*Digest
+	Mets    []*Met
+	// Verdict is that of the job: bad, inconclusive, suspect or good, the first of these that one
+	// part has. A part that failed is inconclusive.
+	Verdict string
+	// Counts are the parts by verdict; failed ones are under "failed".
+	Counts map[string]int
+	// Origins are where errors begin, the earliest step first, and of a step in the order of
+	// execution.
+	Origins []Origin
+	// Deviations are tensors that some ranks have otherwise than their peers.
+	Deviations []Deviation
+}
+
+// How many ranks have an origin.
+const (
+	ScopeAll  = "all"  // each rank that was compared: the software
+	ScopeHost = "host" // the ranks of one host
+	ScopeRank = "rank" // one rank of several: its hardware or its data
+	ScopeSome = "some" // several ranks
+	ScopeOnly = "only" // the only rank there is
+)
+
+// Origin is a root of one rank or of several.
+type Origin struct {
+	Op     string `json:"op"`
+	Type   string `json:"type,omitempty"`
+	Output int    `json:"output"`
+	// Verdict is the worst of all ranks; Cause, Value and Limit are those of the first.
+	Verdict string `json:"verdict"`
+	Cause   string `json:"cause,omitempty"`
+	Value   Number `json:"value"`
+	Limit   Number `json:"limit"`
+	// First is the step at which it appears, Ranks are the ranks that have it then, Steps
+	// and AllRanks the steps and ranks that ever have it: lists such as 0,4-7.
+	First    int    `json:"first_step"`
+	Ranks    string `json:"ranks"`
+	Steps    string `json:"steps"`
+	AllRanks string `json:"all_ranks"`
+	Scope    string `json:"scope"`
+	Host     string `json:"host,omitempty"`
+	// Through: the operator is a collective that did as it should, so that the error
+	// came from the ranks From.
+	Through bool   `json:"through,omitempty"`
+	From    string `json:"from,omitempty"`
+	// Later: errors appear at an earlier step, of which this may be a consequence.
+	Later bool `json:"later,omitempty"`
+
+	order int
+}
+
+// conclude draws the units in the journal of a folder together and writes what they
+// come to.
+func (p *Plan) conclude(dir string) (*Result, error) {
+	byName := map[string]*Part{}
+	for i := range p.Parts {
+		byName[p.Parts[i].Name] = &p.Parts[i]
+	}
+	peers := &peerSet{}
+	x, err := readJournal(dir, func(e *entry) {
+		if part := byName[e.Unit]; part != nil && e.Digest != nil {
+			peers.add(part, e.Digest.Peers)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	done := x.done
+	r := &Result{Plan: p, Digests: make([]*Digest, len(p.Parts)), Mets: make([]*Met, len(p.Meetings))}
+	for i := range p.Parts {
+		if e := done[p.Parts[i].Name]; e != nil && e.Digest != nil {
+			r.Digests[i] = e.Digest
+		} else {
+			r.Digests[i] = &Digest{Failed: "nothing was found of it"}
+		}
+	}
+	for i := range p.Meetings {
+		if e := done[p.Meetings[i].Name]; e != nil {
+			r.Mets[i] = e.Met
+		}
+	}
+	r.count()
+	r.origins()
+	r.Deviations = peers.deviations(p)
+	if r.Verdict == verdict.Good.String() && len(r.Deviations) > 0 {
+		r.Verdict = verdict.Suspect.String()
+	}
+	return r, r.write(dir)
+}
+
+// count counts parts by verdict, and gives the job its own.
+func (r *Result) count() {
+	r.Counts = map[string]int{}
+	for _, d := range r.Digests {
+		if d.Failed != "" {
+			r.Counts["failed"]++
+		} else {
+			r.Counts[d.Verdict]++
+		}
+	}
+	wrong := slices.ContainsFunc(r.Mets, func(m *Met) bool { return m != nil && m.Verdict == MetWrong })
+	switch {
+	case r.Counts[verdict.Bad.String()] > 0 || wrong:
+		r.Verdict = verdict.Bad.String()
+	case r.Counts["failed"]+r.Counts[verdict.Inconclusive.String()] > 0:
+		r.Verdict = verdict.Inconclusive.String()
+	case r.Counts[verdict.Suspect.String()] > 0:
+		r.Verdict = verdict.Suspect.String()
+	default:
+		r.Verdict = verdict.Good.String()
+	}
+}
+
+// origins brings together the roots of all parts that are the same output.
+func (r *Result) origins() {
+	type key struct {
+		op     string
+		output int
+	}
+	type place struct{ step, rank, part int }
+	at := map[key]int{}
+	where := [][]place{}
+	firstBad := -1
+	for i := range r.Plan.Parts {
+		x := &r.Plan.Parts[i]
+		for k := range r.Digests[i].Roots {
+			root := &r.Digests[i].Roots[k]
+			id := key{root.Op, root.Output}
+			n, known := at[id]
+			if !known {
+				n = len(r.Origins)
+				at[id] = n
+				r.Origins = append(r.Origins, Origin{Op: root.Op, Type: root.Type, Output: root.Output, Verdict: root.Verdict,
+					Cause: root.Cause, Value: root.Value, Limit: root.Limit, First: x.Step, order: root.Order})
+				where = append(where, nil)
+			}
+			if root.Verdict == verdict.Bad.String() {
+				r.Origins[n].Verdict = root.Verdict
+				if firstBad < 0 {
+					firstBad = x.Step
+				}
+			}
+			where[n] = append(where[n], place{x.Step, x.Rank, i})
+		}
+	}
+	for n := range r.Origins {
+		o := &r.Origins[n]
+		var first, ranks, steps []int
+		hosts := map[string]bool{}
+		models := map[string]bool{}
+		for _, w := range where[n] {
+			if w.step == o.First {
+				first = append(first, w.rank)
+				hosts[r.Plan.Parts[w.part].Host] = true
+				models[r.Plan.Parts[w.part].Model] = true
+			}
+			ranks, steps = append(ranks, w.rank), append(steps, w.step)
+		}
+		o.Ranks, o.AllRanks, o.Steps = ranges(unique(first)), ranges(unique(ranks)), ranges(unique(steps))
+		o.scope(unique(first), hosts, r.compared(o.First, models))
+		o.Later = firstBad >= 0 && o.First > firstBad
+	}
+	r.throughCollectives()
+	slices.SortStableFunc(r.Origins, func(a, b Origin) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), compareBool(a.Through, b.Through), cmp.Compare(a.order, b.order), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Output, b.Output))
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// scope says how many of the ranks that were compared have it.
+func (o *Origin) scope(ranks []int, hosts map[string]bool, compared []int) {
+	for h := range hosts {
+		o.Host = h
+	}
+	switch {
+	case len(compared) == 1:
+		o.Scope = ScopeOnly
+	case len(ranks) == len(compared):
+		o.Scope, o.Host = ScopeAll, ""
+	case len(ranks) == 1:
+		o.Scope = ScopeRank
+	case len(hosts) == 1 && o.Host != "":
+		o.Scope = ScopeHost
+	default:
+		o.Scope, o.Host = ScopeSome, ""
+	}
+}
+
+// compared are the ranks of a step and some models that have a verdict.
+func (r *Result) compared(step int, models map[string]bool) []int {
+	var ranks []int
+	for i := range r.Plan.Parts {
+		if x := &r.Plan.Parts[i]; x.Step == step && models[x.Model] && r.Digests[i].Failed == "" {
+			ranks = append(ranks, x.Rank)
+		}
+	}
+	return unique(ranks)
+}
+
+// throughCollectives looks at origins that are collectives: one that did as it should
+// handed on what other ranks brought in.
+func (r *Result) throughCollectives() {
+	for n := range r.Origins {
+		o := &r.Origins[n]
+		m := r.met(o.First, o.Op)
+		if m == nil || m.Verdict != MetOK {
+			continue
+		}
+		var from []int
+		for i := range r.Plan.Parts {
+			if r.Plan.Parts[i].Step != o.First {
+				continue
+			}
+			for _, root := range r.Digests[i].Roots {
+				if root.Order < o.order && root.Op != o.Op {
+					from = append(from, r.Plan.Parts[i].Rank)
+				}
+			}
+		}
+		if o.Through = len(from) > 0; o.Through {
+			o.From = ranges(unique(from))
+		}
+	}
+}
+
+// met is what was found of an operator that ranks of a step ran together, nil if there
+// is none.
+func (r *Result) met(step int, op string) *Met {
+	for i := range r.Plan.Meetings {
+		if m := &r.Plan.Meetings[i]; m.Step == step && r.Mets[i] != nil && slices.Contains(r.Mets[i].Ops, op) {
+			return r.Mets[i]
+		}
+	}
+	return nil
+}
+
+// unique sorts numbers and leaves out repetitions.
+func unique(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,124 @@
+package job
+
+import (
+	"math"
+	"strconv"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// Digest is what is kept of a part when its tables are written.
+type Digest struct {
+	// Failed says why the part could not be compared; nothing else is set then.
+	Failed string `json:"failed,omitempty"`
+	// Verdict is that of the table, Counts its operators by state: uncompared, good,
+	// suspect, inherited, bad.
+	Verdict string `json:"verdict"`
+	Counts  []int  `json:"operators,omitempty"`
+	// Compared of Expected outputs have values.
+	Compared int `json:"compared"`
+	Expected int `json:"expected"`
+	Rows     int `json:"rows"`
+	// Roots are where errors begin, in execution order; Others counts those beyond mostRoots.
+	Roots  []Root `json:"roots,omitempty"`
+	Others int    `json:"more_roots,omitempty"`
+	// Warnings are what to know of the comparison.
+	Warnings []string `json:"warnings,omitempty"`
+	// Graph is the graph that pairs come from, Pairing how they were found.
+	Graph   string `json:"graph,omitempty"`
+	Pairing string `json:"pairing,omitempty"`
+	// Peers are the tensors that ranks may have in common, by sums of their elements.
+	Peers []Peer `json:"peers,omitempty"`
+}
+
+// Root is where an error of a part begins.
+type Root struct {
+	Op     string `json:"op"`
+	Type   string `json:"type,omitempty"`
+	Output int    `json:"output"`
+	// Verdict is that of the output, Order the place of the operator in execution order.
+	Verdict   string `json:"verdict"`
+	Order     int    `json:"order"`
+	Certainty string `json:"certainty"`
+	// Cause is the gravest one: what was measured and what is allowed.
+	Cause     string `json:"cause,omitempty"`
+	Value     Number `json:"value"`
+	Limit     Number `json:"limit"`
+	Inherited int    `json:"inherited,omitempty"`
+}
+
+// Number is a number that JSON may not have: NaN and infinities are texts.
+type Number float64
+
+// MarshalJSON writes the number as tables do.
+func (n Number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	switch {
+	case math.IsNaN(v):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(v, 1):
+		return []byte(`"Infinity"`), nil
+	case math.IsInf(v, -1):
+		return []byte(`"-Infinity"`), nil
+	}
+	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	s := string(text)
+	if u, err := strconv.Unquote(s); err == nil {
+		s = u
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	*n = Number(v)
+	return err
+}
+
+// mostRoots and mostWarnings bound what is kept of a part.
+const (
+	mostRoots    = 20
+	mostWarnings = 10
+)
+
+// digestOf keeps what matters of a judged table.
+func digestOf(j *verdict.Judged) *Digest {
+	m := &j.Table.Meta
+	d := &Digest{Verdict: j.Verdict.String(), Counts: j.Counts[:], Compared: j.Coverage.Compared, Expected: j.Coverage.Expected,
+		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How)}
+	for i := range j.Roots {
+		if i == mostRoots {
+			d.Others = len(j.Roots) - i
+			break
+		}
+		d.Roots = append(d.Roots, rootOf(j, &j.Roots[i]))
+	}
+	d.Warnings = m.Warnings
+	if extra := len(m.Warnings) - mostWarnings; extra > 0 {
+		d.Warnings = append(m.Warnings[:mostWarnings:mostWarnings], "… "+strconv.Itoa(extra))
+	}
+	return d
+}
+
+func rootOf(j *verdict.Judged, r *verdict.Root) Root {
+	op := &j.Operators[r.Operator]
+	out := &op.Outputs[r.Output]
+	root := Root{Op: op.Op.Name, Type: op.Op.Type, Output: out.Slot, Verdict: out.Verdict.String(), Order: op.Op.Order,
+		Certainty: r.Certainty.String(), Inherited: r.Inherited, Value: Number(math.NaN()), Limit: Number(math.NaN())}
+	if len(r.Causes) > 0 {
+		c := r.Causes[0]
+		root.Cause, root.Value, root.Limit = string(c.Kind), Number(c.Value), Number(c.Limit)
+	}
+	return root
+}
+
+// Tensor is the output that a root is about.
+func (r *Root) Tensor() string { return result.TensorName(r.Op, result.Output, r.Output) }
+
+// Peer is a tensor whose elements ranks may share: a weight that an operator reads.
+type Peer struct {
+	Tensor string `json:"tensor"`
+	// Sum is a hash of the elements.
+	Sum string `json:"sum"`
+}

@@ -1,0 +1,249 @@
+package job
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/compare"
+	"precision/compare/recording"
+	"precision/dump"
+	"precision/dump/msprobe"
+)
+
+// findDumps finds the parts of a job that left device dumps, or arrays.
+func (p *Plan) findDumps() error {
+	left, err := folders(p.Left)
+	if err != nil {
+		return &compare.SideError{Path: p.Left, Err: err}
+	}
+	golden, err := findGolden(p.Right)
+	if err != nil {
+		return err
+	}
+	found := make([]Part, 0, len(left))
+	places := make([]dump.Place, 0, len(left))
+	for _, dir := range left {
+		place := dump.PlaceOf(dir)
+		found = append(found, Part{Step: place.Step, Rank: place.Rank, Model: place.Model, ModelID: place.ModelID, Time: place.Time, Left: dir})
+		places = append(places, place)
+	}
+	spread(found, places)
+	for _, x := range p.newest(found) {
+		if !p.wanted(&x) {
+			continue
+		}
+		dir, says := golden.of(&x)
+		if dir == "" {
+			p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
+			continue
+		}
+		x.Right = dir
+		p.Parts = append(p.Parts, x)
+	}
+	for _, g := range golden.unused() {
+		x := Part{Step: g.Step, Rank: g.Rank, Model: g.Model, ModelID: g.ModelID}
+		if p.wanted(&x) {
+			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: g.dir, Step: g.Step, Rank: g.Rank})
+		}
+	}
+	return nil
+}
+
+// spread numbers the ranks of several hosts that share a disk: where two folders have
+// the same device, step and model and other folders above, each of these is a host.
+func spread(parts []Part, places []dump.Place) {
+	above := map[string]int{}
+	perHost, collide := 1, false
+	seen := map[slot]string{}
+	for i := range parts {
+		key := parts[i].slot()
+		if other, twice := seen[key]; twice && other != places[i].Above && !places[i].Own {
+			collide = true
+		}
+		seen[key] = places[i].Above
+		above[places[i].Above]++
+		perHost = max(perHost, places[i].Device+1)
+	}
+	if !collide {
+		return
+	}
+	var list []string
+	for a := range above {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, natural)
+	short := shorten(list)
+	for i := range parts {
+		at, _ := slices.BinarySearchFunc(list, places[i].Above, natural)
+		parts[i].Host = short[at]
+		if !places[i].Own && parts[i].Rank >= 0 {
+			parts[i].Rank += at * perHost
+		}
+	}
+}
+
+// natural compares texts with the numbers in them as numbers: host2 before host10.
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		i, j := digits(x), digits(y)
+		if i > 0 && j > 0 {
+			m, n := strings.TrimLeft(x[:i], "0"), strings.TrimLeft(y[:j], "0")
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n)); c != 0 {
+				return c
+			}
+			x, y = x[i:], y[j:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// shorten cuts off what paths have in common.
+func shorten(list []string) []string {
+	out := make([]string, len(list))
+	first := strings.Split(list[0], "/")
+	same := len(first)
+	for _, p := range list {
+		parts := strings.Split(p, "/")
+		k := 0
+		for k < min(same, len(parts)) && parts[k] == first[k] {
+			k++
+		}
+		same = k
+	}
+	for i, p := range list {
+		out[i] = strings.Join(strings.Split(p, "/")[same:], "/")
+	}
+	return out
+}
+
+// newest keeps of several recordings of a rank, step and model the newest one.
+func (p *Plan) newest(parts []Part) []Part {
+	at := map[slot]int{}
+	var kept []Part
+	for _, x := range parts {
+		key := x.slot()
+		i, twice := at[key]
+		if !twice {
+			at[key] = len(kept)
+			kept = append(kept, x)
+			continue
+		}
+		old := x
+		if cmp.Or(cmp.Compare(x.Time, kept[i].Time), cmp.Compare(x.Left, kept[i].Left)) > 0 {
+			old, kept[i] = kept[i], x
+		}
+		if why := AloneOlder; p.wanted(&old) {
+			if old.Time == kept[i].Time {
+				why = AloneUnplaced
+			}
+			p.Alone = append(p.Alone, Alone{Why: why, Path: old.Left, Step: old.Step, Rank: old.Rank, Says: kept[i].Left})
+		}
+	}
+	return kept
+}
+
+// hosts takes the hosts from the number of ranks of each, where that was given.
+func (p *Plan) hosts() {
+	if p.PerHost <= 0 {
+		return
+	}
+	for i := range p.Parts {
+		if x := &p.Parts[i]; x.Rank >= 0 {
+			x.Host = "host" + number(x.Rank/p.PerHost)
+		}
+	}
+}
+
+// missing tells of ranks that lack steps of others.
+func (p *Plan) missing() {
+	steps, ranks := map[int]bool{}, map[int]bool{}
+	have := map[[2]int]bool{}
+	note := func(step, rank int) {
+		steps[step], ranks[rank] = true, true
+		have[[2]int{step, rank}] = true
+	}
+	for i := range p.Parts {
+		note(p.Parts[i].Step, p.Parts[i].Rank)
+	}
+	for _, a := range p.Alone {
+		have[[2]int{a.Step, a.Rank}] = true // it is told already
+	}
+	for step := range steps {
+		for rank := range ranks {
+			if !have[[2]int{step, rank}] && step >= 0 && rank >= 0 {
+				p.Alone = append(p.Alone, Alone{Why: AloneMissing, Step: step, Rank: rank})
+			}
+		}
+	}
+}
+
+// findCalls finds the parts of a job that left recordings of msprobe.
+func (p *Plan) findCalls() error {
+	left, err := msprobe.Find(p.Left)
+	if err != nil {
+		return &compare.SideError{Path: p.Left, Err: err}
+	}
+	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) && !recording.Is(p.Right) {
+		return &compare.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
+	}
+	var right []msprobe.Recording
+	one := ""
+	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) {
+		if right, err = msprobe.Find(p.Right); err != nil {
+			return &compare.SideError{Right: true, Path: p.Right, Err: err}
+		}
+		if len(right) == 1 && right[0].Rank < 0 && right[0].Step < 0 {
+			one = right[0].Dir
+		}
+	}
+	used := map[string]bool{}
+	for i := range left {
+		l := &left[i]
+		x := Part{Step: l.Step, Rank: l.Rank, Model: l.Mode, Left: l.Dir, Calls: true, Right: one}
+		if !p.wanted(&x) {
+			continue
+		}
+		for k := range right {
+			if r := &right[k]; one == "" && r.Step == l.Step && r.Mode == l.Mode && (r.Rank == l.Rank && r.Process < 0 == (l.Process < 0) || r.Rank < 0 && r.Process < 0) && x.Right == "" {
+				x.Right = r.Dir
+			}
+		}
+		says := p.Right
+		if x.Right == "" && right == nil {
+			x.Right, says = expand(p.Right, &x)
+		}
+		if x.Right == "" {
+			p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
+			continue
+		}
+		used[x.Right] = true
+		p.Parts = append(p.Parts, x)
+	}
+	for k := range right {
+		x := Part{Step: right[k].Step, Rank: right[k].Rank, Model: right[k].Mode}
+		if !used[right[k].Dir] && p.wanted(&x) {
+			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: right[k].Dir, Step: x.Step, Rank: x.Rank})
+		}
+	}
+	return nil
+}
+
+// exists tells whether there is a folder.
+func exists(path string) bool { return isDir(filepath.Clean(path)) }

@@ -1,0 +1,156 @@
+package job
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"precision/compare"
+	"precision/dump"
+)
+
+// The marks that stand for numbers in the path of the right side.
+const (
+	rankMark = "{rank}"
+	stepMark = "{step}"
+)
+
+// golden finds the right side of parts.
+type golden struct {
+	path  string
+	one   string // the folder of all
+	marks bool
+	list  []*goldenDir
+}
+
+// goldenDir is a folder of the right side with its place.
+type goldenDir struct {
+	dump.Place
+	dir  string
+	used bool
+}
+
+func findGolden(path string) (*golden, error) {
+	g := &golden{path: path, marks: strings.Contains(path, rankMark) || strings.Contains(path, stepMark)}
+	if g.marks {
+		return g, nil
+	}
+	list, err := folders(path)
+	if err != nil {
+		return nil, &compare.SideError{Right: true, Path: path, Err: err}
+	}
+	for _, dir := range list {
+		g.list = append(g.list, &goldenDir{Place: dump.PlaceOf(dir), dir: dir})
+	}
+	if len(list) == 1 && !tells(path, list[0]) {
+		g.one = list[0]
+	}
+	return g, nil
+}
+
+// tells tells whether the folders below path, down to dir, name a rank or a step: the folders above
+// path are not about this job.
+func tells(path, dir string) bool {
+	p := dump.PlaceOf(dir)
+	return (p.Rank >= 0 || p.Step >= 0) && len(strings.Trim(strings.TrimPrefix(dir, path), "/\\")) > 0
+}
+
+// of is the folder that belongs to a part; without one, says tells what was looked for.
+func (g *golden) of(x *Part) (dir, says string) {
+	switch {
+	case g.one != "":
+		return g.one, ""
+	case g.marks:
+		path, says := expand(g.path, x)
+		if path == "" {
+			return "", says
+		}
+		found, _, err := dump.Resolve(path)
+		if err != nil {
+			return "", err.Error()
+		}
+		return found, ""
+	}
+	var best *goldenDir
+	fits := -1
+	for _, d := range g.list {
+		if n := d.fits(x); n > fits || n >= 0 && n == fits && best.Time < d.Time {
+			best, fits = d, n
+		}
+	}
+	if best == nil {
+		return "", g.path
+	}
+	best.used = true
+	return best.dir, ""
+}
+
+// fits tells how closely a folder is that of a part, -1 if it is that of another: what
+// the folder does not tell fits all.
+func (d *goldenDir) fits(x *Part) (n int) {
+	for _, c := range [...]struct{ mine, its int }{{d.Rank, x.Rank}, {d.Step, x.Step}} {
+		switch {
+		case c.mine < 0 || c.its < 0:
+		case c.mine == c.its:
+			n += 4
+		default:
+			return -1
+		}
+	}
+	for _, c := range [...]struct{ mine, its string }{{d.Model, x.Model}, {d.ModelID, x.ModelID}} {
+		if c.mine != "" && c.its != "" {
+			if c.mine == c.its {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// unused are the folders that belong to no part.
+func (g *golden) unused() (list []*goldenDir) {
+	for _, d := range g.list {
+		if !d.used && g.one == "" {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// marked is a mark with what joins it to the text before: _rank{rank}.
+var marked = map[string]*regexp.Regexp{
+	rankMark: regexp.MustCompile(`(?i)[_.-]?(?:rank[_-]?)?\{rank\}`),
+	stepMark: regexp.MustCompile(`(?i)[_.-]?(?:step[_-]?)?\{step\}`),
+}
+
+// expand puts the numbers of a part into a path. Where there is no such folder, that of
+// the number 0 may also go without it: golden and golden_rank1 for golden_rank{rank}. An empty path
+// is none; says is what was looked for.
+func expand(path string, x *Part) (dir, says string) {
+	forms := []string{path}
+	for _, m := range []struct {
+		mark string
+		n    int
+	}{{rankMark, x.Rank}, {stepMark, x.Step}} {
+		var more []string
+		for _, f := range forms {
+			if !strings.Contains(f, m.mark) {
+				more = append(more, f)
+				continue
+			}
+			if m.n >= 0 {
+				more = append(more, strings.ReplaceAll(f, m.mark, strconv.Itoa(m.n)))
+			}
+			if m.n == 0 {
+				more = append(more, marked[m.mark].ReplaceAllString(f, ""))
+			}
+		}
+		forms = more
+	}
+	for _, f := range forms {
+		if exists(f) {
+			return f, ""
+		}
+	}
+	return "", strings.Join(forms, ", ")
+}

@@ -1,0 +1,210 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/internal/plainfile"
+	"precision/internal/whole"
+)
+
+// MergeError: the shards are not those of one whole run.
+type MergeError struct {
+	// Dir is the folder of the shard that does not fit, empty where shards are missing.
+	Dir string
+	// What differs: "plan", "options", "version", "journal"; Missing are the units that no
+	// shard has, Shards the numbers of the shards that were not given.
+	What    string
+	Missing []string
+	Shards  string
+	Says    string
+}
+
+func (e *MergeError) Error() string {
+	if e.Dir != "" {
+		return fmt.Sprintf("%s: another %s than in the first folder: %s", e.Dir, e.What, e.Says)
+	}
+	text := fmt.Sprintf("%d units are in none of the folders: %s", len(e.Missing), strings.Join(e.Missing[:min(len(e.Missing), 5)], ", "))
+	if len(e.Missing) > 5 {
+		text += ", …"
+	}
+	if e.Shards != "" {
+		text += "; the shards " + e.Shards + " are missing"
+	}
+	return text
+}
+
+// shardDir is a folder with a shard.
+type shardDir struct {
+	dir   string
+	plan  []byte
+	head  journalHead
+	index *journalIndex
+	says  shardSays
+}
+
+// Merge joins the folders of shards to the files of a whole run in out. request makes the plan
+// again of the plan the shards have.
+func Merge(ctx context.Context, dirs []string, out string, tell func(Note)) (*Result, error) {
+	if tell == nil {
+		tell = func(Note) {}
+	}
+	var shards []shardDir
+	for _, dir := range dirs {
+		s, err := openShard(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(shards) > 0 {
+			if err := shards[0].fits(s); err != nil {
+				return nil, err
+			}
+		}
+		shards = append(shards, *s)
+	}
+	plan, err := readPlan(shards[0].plan)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dirs[0], PlanFile), err)
+	}
+	held, err := lockFolder(ctx, out, tell)
+	if err != nil {
+		return nil, err
+	}
+	defer held.free()
+	from, err := gather(plan, shards)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range plan.units() {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		s := from[u.name]
+		for _, t := range s.index.done[u.name].Tables {
+			if err := copyFile(filepath.Join(s.dir, TableFolder, t.Name), filepath.Join(out, TableFolder, t.Name), t.Size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := whole.Write(filepath.Join(out, PlanFile), shards[0].plan, 0o600); err != nil {
+		return nil, err
+	}
+	if err := joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
+		return from[unit].dir, from[unit].index
+	}); err != nil {
+		return nil, err
+	}
+	return plan.conclude(out)
+}
+
+// gather finds the shard that has each unit.
+func gather(plan *Plan, shards []shardDir) (map[string]*shardDir, error) {
+	from := map[string]*shardDir{}
+	var missing []string
+	for _, u := range plan.units() {
+		for i := range shards {
+			if e := shards[i].index.done[u.name]; e != nil && e.Stamp == u.stamp {
+				from[u.name] = &shards[i]
+				break
+			}
+		}
+		if from[u.name] == nil {
+			missing = append(missing, u.name)
+		}
+	}
+	if len(missing) == 0 {
+		return from, nil
+	}
+	e := &MergeError{Missing: missing}
+	if n := shards[0].says.Shards; n > 0 {
+		var absent []string
+		for k := 1; k <= n; k++ {
+			if !slices.ContainsFunc(shards, func(s shardDir) bool { return s.says.Shard == k && s.says.Shards == n }) {
+				absent = append(absent, fmt.Sprintf("%d/%d", k, n))
+			}
+		}
+		e.Shards = strings.Join(absent, ", ")
+	}
+	return nil, e
+}
+
+func openShard(dir string) (*shardDir, error) {
+	s := &shardDir{dir: dir}
+	var err error
+	if s.plan, err = readSmall(filepath.Join(dir, PlanFile), "what compare -all writes"); err != nil {
+		return nil, err
+	}
+	if s.index, err = readJournal(dir, nil); err != nil {
+		return nil, err
+	}
+	s.head = s.index.head
+	if s.index.good == 0 {
+		return nil, fmt.Errorf("%s: found no journal of a run, expected one", filepath.Join(dir, JournalFile))
+	}
+	if text, err := readSmall(filepath.Join(dir, ShardFile), "the number of a shard"); err == nil {
+		if err := json.Unmarshal(text, &s.says); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ShardFile), err)
+		}
+	}
+	return s, nil
+}
+
+// fits tells what keeps two shards from being of one run.
+func (s *shardDir) fits(o *shardDir) error {
+	differ := func(what, found, expected string) error {
+		return &MergeError{Dir: o.dir, What: what, Says: fmt.Sprintf("found %s, expected %s", found, expected)}
+	}
+	switch {
+	case o.head.Journal != s.head.Journal || o.head.Version != s.head.Version:
+		return differ("version", fmt.Sprintf("%s, journal %d", o.head.Version, o.head.Journal), fmt.Sprintf("%s, journal %d", s.head.Version, s.head.Journal))
+	case o.head.Options != s.head.Options:
+		return differ("options", o.head.Options[:min(12, len(o.head.Options))], s.head.Options[:min(12, len(s.head.Options))])
+	case !bytes.Equal(o.plan, s.plan):
+		a, b := strings.Split(string(s.plan), "\n"), strings.Split(string(o.plan), "\n")
+		for i := range a {
+			if i >= len(b) || a[i] != b[i] {
+				found := "its end"
+				if i < len(b) {
+					found = strings.TrimSpace(b[i])
+				}
+				return differ("plan, that is other inputs", found, strings.TrimSpace(a[i])+fmt.Sprintf(" in line %d", i+1))
+			}
+		}
+		return differ("plan", "more", "its end")
+	}
+	return nil
+}
+
+func copyFile(from, to string, size int64) error {
+	in, found, err := plainfile.Open(from, "a table")
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if found != size {
+		return fmt.Errorf("%s: found %d bytes, expected %d as the journal says", from, found, size)
+	}
+	return whole.Fill(to, 0o600, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
+}
+
+// readSmall reads a file of at most a gigabyte.
+func readSmall(path, expected string) ([]byte, error) {
+	f, size, err := plainfile.Open(path, expected)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > mostFrame {
+		return nil, fmt.Errorf("%s: %d bytes, expected %s", path, size, expected)
+	}
+	return io.ReadAll(f)
+}

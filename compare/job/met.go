@@ -1,0 +1,53 @@
+package job
+
+// What a meeting comes to.
+const (
+	MetOK      = "ok"
+	MetWrong   = "wrong"
+	MetUnknown = "unknown"
+)
+
+// Met is what was found of a meeting.
+type Met struct {
+	Verdict string `json:"verdict"`
+	// Ops are the names of its operators in the graph.
+	Ops []string `json:"ops"`
+	// Groups are the ranks that met, a list each, and How they were found: "attribute" of the
+	// graph, "values" of what was recorded, "shapes", or "all" ranks that have the operator.
+	Groups []string `json:"groups,omitempty"`
+	How    string   `json:"how,omitempty"`
+	// Reduction is what a reducing collective makes of its inputs: sum, max, min, prod or mean.
+	Reduction string  `json:"reduction,omitempty"`
+	Faults    []Fault `json:"faults,omitempty"`
+	// Why there is no verdict.
+	Why string `json:"why,omitempty"`
+}
+
+// What is wrong with a collective.
+const (
+	FaultOwnInput = "own-input" // Ranks have their own input for an output
+	FaultLeftOut  = "left-out"  // the input of Rank is not in the outputs of Ranks
+	FaultTwice    = "twice"     // it is in them twice
+	FaultStale    = "stale"     // Ranks have the output of an earlier step, or Rank brought its input of then
+	FaultMean     = "mean"      // Ranks have the mean and not the sum
+	FaultSum      = "sum"       // Ranks have the sum and not the mean
+	FaultSwapped  = "swapped"   // Ranks have the piece of Rank for their own
+	FaultDiffers  = "differs"   // Ranks have another result than the other ranks, bit for bit
+	FaultBeyond   = "beyond"    // Ranks have what no such fault explains
+)
+
+// Fault is what is wrong with the outputs of some ranks.
+type Fault struct {
+	Kind  string `json:"kind"`
+	Ranks string `json:"ranks"`
+	// Rank is whose input it is about, -1 where no one's.
+	Rank   int `json:"rank"`
+	Output int `json:"output"`
+	// Elements of Of of the first of Ranks are wrong. At the worst of them Expected should be
+	// and Found is, where Bound is allowed.
+	Elements int64  `json:"elements"`
+	Of       int64  `json:"of"`
+	Expected Number `json:"expected"`
+	Found    Number `json:"found"`
+	Bound    Number `json:"bound"`
+}

@@ -1,0 +1,68 @@
+package job
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Numbers is a set of numbers as ranges, both ends included; nil holds all.
+type Numbers [][2]int
+
+// ParseNumbers reads a list such as "0,4-7,16-": numbers, ranges, and ranges without
+// an end. An empty text is all numbers.
+func ParseNumbers(text string) (Numbers, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var n Numbers
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		r := [2]int{0, math.MaxInt}
+		var err error
+		if r[0], err = strconv.Atoi(first); err == nil {
+			switch {
+			case !isRange:
+				r[1] = r[0]
+			case last != "":
+				r[1], err = strconv.Atoi(last)
+			}
+		}
+		if err != nil || r[0] < 0 || r[1] < r[0] {
+			return nil, fmt.Errorf("found %q in %q, expected a number or a range such as 4-7", part, text)
+		}
+		n = append(n, r)
+	}
+	return n, nil
+}
+
+// Has tells whether a number is in the set.
+func (n Numbers) Has(i int) bool {
+	for _, r := range n {
+		if i >= r[0] && i <= r[1] {
+			return true
+		}
+	}
+	return n == nil
+}
+
+// ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7".
+func ranges(list []int) string {
+	var b strings.Builder
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] <= list[j]+1 {
+			j++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(list[i]))
+		if list[j] > list[i] {
+			b.WriteString("-" + strconv.Itoa(list[j]))
+		}
+		i = j + 1
+	}
+	return b.String()
+}

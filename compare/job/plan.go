@@ -1,0 +1,279 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+
+	"precision/compare"
+	"precision/compare/recording"
+	"precision/dump"
+)
+
+// Plan is what a job comes to before anything is compared.
+type Plan struct {
+	Request
+	// Parts are the comparisons, by step, rank and model; Meetings the operators
+	// that ranks ran together.
+	Parts    []Part
+	Meetings []Meeting
+	// Alone are recordings without a partner.
+	Alone []Alone
+
+	options string // what the hash of the request is
+	judged  profileSays
+	in      *inputs
+}
+
+// mostFolders bounds the search for recordings: 10 000 ranks with three steps have 30 000
+// folders of dumps, and as many above each.
+const mostFolders = 1 << 20
+
+// Plan finds the recordings and brings them together. Errors are those of a side as a whole; what is wrong
+// with one recording is in Plan.Alone.
+func (r Request) Plan(ctx context.Context) (*Plan, error) {
+	p := &Plan{Request: r, options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, in: &inputs{ctx: ctx}}
+	var err error
+	if recording.Is(r.Left) {
+		err = p.findCalls()
+	} else {
+		err = p.findDumps()
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(p.Parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Model, b.Model), cmp.Compare(a.ModelID, b.ModelID), cmp.Compare(a.Left, b.Left))
+	})
+	if err := p.look(ctx); err != nil {
+		return nil, err
+	}
+	p.hosts()
+	named(p.Parts)
+	p.missing()
+	p.meet()
+	slices.SortStableFunc(p.Alone, func(a, b Alone) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Path, b.Path))
+	})
+	if len(p.Parts) == 0 {
+		return p, &NothingError{Left: r.Left, Right: r.Right, Alone: p.Alone}
+	}
+	return p, nil
+}
+
+// NothingError: no recording of one side has a partner on the other.
+type NothingError struct {
+	Left, Right string
+	Alone       []Alone
+}
+
+func (e *NothingError) Error() string {
+	text := fmt.Sprintf("%s and %s: no rank and step that both sides have", e.Left, e.Right)
+	if len(e.Alone) > 0 {
+		a := e.Alone[0]
+		text += fmt.Sprintf("; the first of %d without a partner is rank %s, step %s, %s", len(e.Alone), number(a.Rank), number(a.Step), cmp.Or(a.Says, a.Path))
+	}
+	return text
+}
+
+// look sees what each part has to read, several at a time. A part that cannot be read is
+// taken out.
+func (p *Plan) look(ctx context.Context) error {
+	var goldens stamps
+	graph := p.graphStamp()
+	failed := make([]error, len(p.Parts))
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) { // they wait for the disk
+		all.Go(func() {
+			for i := range next {
+				failed[i] = p.lookAt(&p.Parts[i], &goldens, graph)
+			}
+		})
+	}
+	for i := range p.Parts {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var parts []Part
+	for i := range p.Parts {
+		if x := &p.Parts[i]; failed[i] != nil {
+			p.Alone = append(p.Alone, Alone{Why: AloneUnread, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: failed[i].Error()})
+		} else {
+			parts = append(parts, *x)
+		}
+	}
+	p.Parts = parts
+	return nil
+}
+
+// depthOf is how far below its folder a recording goes: msprobe keeps tensors in a
+// folder of their own.
+func (p *Part) depth() int {
+	if p.Calls {
+		return 1
+	}
+	return 0
+}
+
+func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
+	left := stampOf(x.Left, x.depth())
+	if left.err != nil {
+		return left.err
+	}
+	right := goldens.of(x.Right, x.depth())
+	if right.err != nil {
+		return right.err
+	}
+	x.Files, x.Bytes = left.files+right.files, left.bytes+right.bytes
+	x.Stamp = both(left.sum, right.sum, graph)
+	if x.Calls {
+		return nil
+	}
+	folder, err := p.in.Scan(x.Left, true)
+	if err != nil {
+		return err
+	}
+	for _, op := range folder.Ops {
+		e := op.Newest()
+		if folder.Device() && isShared(e.Name.OpType) {
+			x.shared = append(x.shared, sharedOp{key: op.Key, typ: e.Name.OpType, bytes: left.size[e.Name.File]})
+		}
+	}
+	return nil
+}
+
+// graphStamp is the stamp of the graphs that were named.
+func (p *Plan) graphStamp() []byte {
+	var list [][]byte
+	for _, path := range []string{p.Graph, p.Quant, p.Closed} {
+		info, err := os.Stat(path)
+		switch {
+		case path == "" || err != nil:
+		case info.IsDir():
+			list = append(list, stampOf(path, 3).sum)
+		default:
+			list = append(list, fmt.Appendf(nil, "%d %d", info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return []byte(both(list...))
+}
+
+// GraphOf is the graph that a part will be compared by, and how it was found; empty
+// without one.
+func (p *Plan) GraphOf(x *Part) (path, how string) {
+	if x.Calls || p.Graph != "" && !isDir(p.Graph) {
+		return p.Graph, "given"
+	}
+	folder, err := p.in.Scan(x.Left, true)
+	if err != nil || !folder.Device() {
+		return "", ""
+	}
+	if p.Graph == "" {
+		if m, ok := compare.GraphBeside(folder, p.in); ok {
+			return m.Candidate.Model.Path, m.How.String()
+		}
+		return "", ""
+	}
+	candidates, _, err := p.in.Graphs(p.Graph)
+	if err != nil {
+		return "", ""
+	}
+	if m := compare.GraphsOf(folder, candidates); len(m) > 0 {
+		return m[0].Candidate.Model.Path, m[0].How.String()
+	}
+	return "", ""
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Bytes is what all units read.
+func (p *Plan) Bytes() (n int64) {
+	for i := range p.Parts {
+		n += p.Parts[i].Bytes
+	}
+	for i := range p.Meetings {
+		n += p.Meetings[i].Bytes
+	}
+	return n
+}
+
+// PlanSchema is the form of plan.json.
+const PlanSchema = "precision/plan/1"
+
+// planSays is plan.json.
+type planSays struct {
+	Schema   string      `json:"schema"`
+	Version  string      `json:"version"`
+	Options  string      `json:"options"`
+	Profile  profileSays `json:"profile"`
+	Left     string      `json:"left"`
+	Right    string      `json:"right"`
+	Graph    string      `json:"graph,omitempty"`
+	Parts    []Part      `json:"parts"`
+	Meetings []Meeting   `json:"meetings"`
+	Alone    []Alone     `json:"alone"`
+}
+
+// WriteJSON writes the plan. Two plans are the same if their bytes are.
+func (p *Plan) WriteJSON(to io.Writer) error {
+	enc := json.NewEncoder(to)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone)})
+}
+
+// readPlan reads what WriteJSON wrote.
+func readPlan(text []byte) (*Plan, error) {
+	var s planSays
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	if s.Schema != PlanSchema {
+		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
+	}
+	for i := range s.Meetings {
+		for _, k := range s.Meetings[i].Parts {
+			if k < 0 || k >= len(s.Parts) {
+				return nil, fmt.Errorf("meetings: found the part %d, expected one of %d", k, len(s.Parts))
+			}
+		}
+	}
+	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone,
+		options: s.Options, judged: s.Profile}, nil
+}
+
+// nonNil is a list that JSON has as [] where it is empty.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// folders lists the folders of recordings at or below a path.
+func folders(path string) ([]string, error) {
+	list, err := dump.Folders(path, mostFolders)
+	var e *dump.Error
+	if errors.As(err, &e) || err == nil {
+		return list, err
+	}
+	return nil, err
+}

@@ -1,0 +1,89 @@
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"precision/compare"
+	"precision/compare/verdict"
+)
+
+// Request says what to compare.
+type Request struct {
+	// Left is the folder of the job's recordings. Right is the folder of the golden
+	// ones: one for each rank or step, or one for all; {rank} and {step} in it stand for
+	// the numbers.
+	Left, Right string
+	// Graph is the graph of the left side or a folder of graphs, Quant and Closed as
+	// in [compare.Job]; empty takes what lies beside the dumps.
+	Graph, Quant, Closed string
+	// Ranks and Steps choose numbers, Models names, with * and ?, or ids of models;
+	// nil takes all.
+	Ranks, Steps Numbers
+	Models       []string
+	// PerHost is how many ranks a host has; 0 takes hosts from the folders.
+	PerHost int
+	// Options are those of each comparison, Profile what is allowed.
+	compare.Options
+	Profile *verdict.Profile
+	// Day is the day waivers are held against.
+	Day time.Time
+	// Version is that of the program: results of another one are not taken over.
+	Version string
+}
+
+// Hash tells requests apart whose results may differ. Workers and the day are not in
+// it, but waivers that count no more are.
+func (r *Request) Hash() string {
+	profile := r.profile()
+	var expired []string
+	for _, w := range profile.Waivers {
+		if w.ExpiredOn(r.Day) {
+			expired = append(expired, fmt.Sprint(w.Line))
+		}
+	}
+	text, _ := json.Marshal([]any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Numerics, r.Metrics,
+		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func (r *Request) profile() *verdict.Profile {
+	if r.Profile == nil {
+		return verdict.Default()
+	}
+	return r.Profile
+}
+
+// wanted tells whether a part is among those that were chosen.
+func (r *Request) wanted(p *Part) bool {
+	if p.Rank >= 0 && !r.Ranks.Has(p.Rank) || p.Step >= 0 && !r.Steps.Has(p.Step) {
+		return false
+	}
+	return len(r.Models) == 0 || slices.ContainsFunc(r.Models, func(m string) bool {
+		ok, _ := path.Match(m, p.Model)
+		return ok || m == p.ModelID
+	})
+}
+
+// CheckModels refuses patterns that are none.
+func CheckModels(list string) ([]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	var models []string
+	for m := range strings.SplitSeq(list, ",") {
+		m = strings.TrimSpace(m)
+		if _, err := path.Match(m, ""); err != nil || m == "" {
+			return nil, fmt.Errorf("found %q, expected the name or the id of a model; * and ? stand for other characters", m)
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}

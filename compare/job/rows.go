@@ -1,0 +1,196 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"precision/compare"
+	"precision/compare/report"
+	"precision/compare/result"
+)
+
+// rowLog keeps the rows of a part whose comparison takes long, group by group, so that a
+// run that is killed repeats little of it. Rows are written once the time since the
+// last ones is share times what writing takes: small tensors, which take no longer
+// to compare than to write down, are left to be compared again.
+type rowLog struct {
+	path string
+	head []byte
+	have map[int]compare.Found
+
+	mu      sync.Mutex
+	out     *frames
+	good    int64
+	pending []loggedGroup
+	rows    int
+	last    time.Time
+	cost    time.Duration // of a row
+	off     bool          // it cannot be written
+}
+
+const (
+	// share is the time that comparing takes for each that writing rows takes.
+	share = 100
+	// pause is the shortest time between two writings.
+	pause = 50 * time.Millisecond
+	// firstCost is what writing a row takes until it was measured.
+	firstCost = 20 * time.Microsecond
+)
+
+type loggedGroup struct {
+	group int
+	found compare.Found
+}
+
+type groupHead struct {
+	Group  int
+	Failed string
+}
+
+// openRowLog reads what an earlier run left of a part. stamp tells the inputs and
+// options it was made of.
+func openRowLog(path, stamp string) *rowLog {
+	l := &rowLog{path: path, head: []byte(stamp), have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
+	first := true
+	good, _, err := readFrames(path, func(content []byte) error {
+		if first {
+			first = false
+			if !bytes.Equal(content, l.head) {
+				return errOther
+			}
+			return nil
+		}
+		head, text, _ := bytes.Cut(content, []byte{'\n'})
+		var g groupHead
+		if err := json.Unmarshal(head, &g); err != nil {
+			return errOther
+		}
+		rows, err := report.DecodeRows(text)
+		if err != nil {
+			return errOther
+		}
+		found := compare.Found{Rows: rows}
+		if g.Failed != "" {
+			found.Failed = errors.New(g.Failed)
+		}
+		l.have[g.Group] = found
+		return nil
+	})
+	if l.good = good; errors.Is(err, errOther) && good == 0 {
+		l.have = map[int]compare.Found{}
+	}
+	return l
+}
+
+// wrap makes a group that takes its rows from the log if they are there.
+func (l *rowLog) wrap(i int, g compare.Group) compare.Group {
+	if found, ok := l.have[i]; ok {
+		delete(l.have, i)
+		return func(context.Context, *compare.Worker) compare.Found { return found }
+	}
+	return func(ctx context.Context, w *compare.Worker) compare.Found {
+		found := g(ctx, w)
+		if found.Err == nil {
+			l.add(i, found)
+		}
+		return found
+	}
+}
+
+func (l *rowLog) add(i int, found compare.Found) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.off {
+		return
+	}
+	l.pending = append(l.pending, loggedGroup{i, found})
+	l.rows += len(found.Rows)
+	if wait := time.Since(l.last); wait < pause || wait < share*l.cost*time.Duration(l.rows) {
+		return
+	}
+	start := time.Now()
+	if err := l.flush(); err != nil {
+		l.off, l.pending = true, nil // it is a help, and no result
+	}
+	l.last = time.Now()
+	l.cost = l.last.Sub(start) / time.Duration(max(l.rows, 1))
+	l.rows = 0
+}
+
+func (l *rowLog) flush() error {
+	if l.out == nil {
+		out, err := openFrames(l.path, l.good)
+		if err != nil {
+			return err
+		}
+		if l.out = out; l.good == 0 {
+			if err := out.add(l.head); err != nil {
+				return err
+			}
+		}
+	}
+	var b bytes.Buffer
+	for _, p := range l.pending {
+		g := groupHead{Group: p.group}
+		if p.found.Failed != nil {
+			g.Failed = p.found.Failed.Error()
+		}
+		head, err := json.Marshal(g)
+		if err != nil {
+			return err
+		}
+		b.Reset()
+		b.Write(head)
+		b.WriteByte('\n')
+		if err := report.EncodeRows(&b, p.found.Rows); err != nil {
+			return err
+		}
+		if err := l.out.add(b.Bytes()); err != nil {
+			return err
+		}
+	}
+	l.pending = l.pending[:0]
+	return nil
+}
+
+// close ends the log; what it holds stays for another run unless done.
+func (l *rowLog) close(done bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out != nil {
+		l.out.close()
+	}
+	if done && (l.out != nil || l.good > 0) {
+		os.Remove(l.path)
+	}
+}
+
+// logged is a source whose groups are kept in a log.
+type logged struct {
+	compare.Source
+	log *rowLog
+}
+
+// Groups are those of the source, each taken from the log or kept in it.
+func (l logged) Groups() []compare.Group {
+	list := l.Source.Groups()
+	for i := range list {
+		list[i] = l.log.wrap(i, list[i])
+	}
+	return list
+}
+
+// Revision hands on whether rows depend on each other.
+func (l logged) Revision() func([]result.Row) {
+	if r, ok := l.Source.(interface {
+		Revision() func([]result.Row)
+	}); ok {
+		return r.Revision()
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"precision/compare"
+	"precision/compare/recording"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/whole"
+)
+
+// opened is a part ready to run.
+type opened struct {
+	source  compare.Source
+	options compare.Options
+	columns result.Columns
+	session *compare.Session // nil for recordings of calls
+}
+
+// open opens a part.
+func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
+	opt := r.Options
+	opt.Tolerance = r.profile().ToleranceFor
+	opt.EnsureDefaults()
+	if x.Calls {
+		source, err := recording.Open(x.Left, x.Right)
+		if err != nil {
+			return nil, err
+		}
+		return &opened{source, opt, recording.Columns(opt), nil}, nil
+	}
+	session, err := compare.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: opt, Inputs: r.in}.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{session, session.Folders.Options, session.Folders.Columns(), session}, nil
+}
+
+// part compares a part, writes its tables and keeps its digest. What is wrong with its
+// inputs is in the digest; errors are of the context and of the output folder.
+func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
+	e := &entry{Unit: x.Name, Stamp: x.Stamp}
+	o, err := r.open(ctx, x)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e.Digest = &Digest{Failed: err.Error()}
+		r.progress(x.Bytes)
+		return e, nil
+	}
+	if err := os.MkdirAll(filepath.Join(r.Out, rowFolder), 0o700); err != nil {
+		return nil, err
+	}
+	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), fmt.Sprint(journalForm, r.Version, r.options, x.Stamp))
+	told := int64(0)
+	o.options.Listener = compare.Listener{Progress: func(done, total int) {
+		now := x.Bytes / int64(total) * int64(done)
+		r.progress(now - told)
+		told = now
+	}}
+	out, err := r.pool.Run(ctx, logged{o.source, log}, o.options)
+	if err != nil {
+		log.close(false)
+		if stopped(ctx, err) {
+			return nil, err
+		}
+		e.Digest = &Digest{Failed: err.Error()}
+		r.progress(x.Bytes - told)
+		return e, nil
+	}
+	r.progress(x.Bytes - told)
+	table := out.Table
+	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
+	judged := verdict.Judge(table, verdict.Options{Profile: r.profile(), Day: r.Day})
+	e.Digest = digestOf(judged)
+	if e.Digest.Peers, err = r.weights(ctx, o.session, table); err != nil {
+		return nil, err
+	}
+	e.Tables, err = r.write(x, o, judged)
+	log.close(err == nil)
+	return e, err
+}
+
+// write writes the tables of a part.
+func (r *runner) write(x *Part, o *opened, j *verdict.Judged) ([]tableFile, error) {
+	var files []tableFile
+	for _, f := range []struct {
+		ext   string
+		write func(io.Writer) error
+	}{
+		{".csv", func(w io.Writer) error { return report.WriteRows(w, o.columns, j.Table.Rows, nil) }},
+		{".json", func(w io.Writer) error { return report.WriteJSON(w, j) }},
+	} {
+		path := filepath.Join(r.Out, TableFolder, x.Name+f.ext)
+		if err := whole.Fill(path, 0o600, f.write); err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, tableFile{filepath.Base(path), info.Size()})
+	}
+	return files, nil
+}

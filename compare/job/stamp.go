@@ -1,0 +1,106 @@
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// stamp is what a folder holds, from a look at its files and not into them.
+type stamp struct {
+	files int
+	bytes int64
+	sum   []byte
+	size  map[string]int64
+	err   error
+}
+
+// stampOf looks at the plain files of a folder, and of those in it down to depth.
+func stampOf(dir string, depth int) stamp {
+	s := stamp{size: map[string]int64{}}
+	sum := sha256.New()
+	s.err = s.add(dir, "", depth, sum)
+	s.sum = sum.Sum(nil)
+	return s
+}
+
+func (s *stamp) add(dir, prefix string, depth int, sum hash.Hash) error {
+	entries, err := os.ReadDir(dir) // by name
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			info, err = os.Stat(path)
+		}
+		switch {
+		case err != nil: // it was removed, or is a link to nowhere
+			continue
+		case info.IsDir():
+			if depth > 0 && e.IsDir() {
+				if err := s.add(path, prefix+e.Name()+"/", depth-1, sum); err != nil {
+					return err
+				}
+			}
+			continue
+		case !info.Mode().IsRegular():
+			continue
+		}
+		name := prefix + e.Name()
+		s.files++
+		s.bytes += info.Size()
+		s.size[name] = info.Size()
+		mark(sum, name, info)
+	}
+	return nil
+}
+
+// mark adds a file to a sum.
+func mark(sum hash.Hash, name string, info fs.FileInfo) {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], uint64(info.Size()))
+	binary.LittleEndian.PutUint64(b[8:], uint64(info.ModTime().UnixNano()))
+	sum.Write([]byte(name))
+	sum.Write([]byte{0})
+	sum.Write(b[:])
+}
+
+// stamps looks at each folder once.
+type stamps struct {
+	mu  sync.Mutex
+	all map[string]func() stamp
+}
+
+func (s *stamps) of(dir string, depth int) stamp {
+	s.mu.Lock()
+	if s.all == nil {
+		s.all = map[string]func() stamp{}
+	}
+	look := s.all[dir]
+	if look == nil {
+		look = sync.OnceValue(func() stamp {
+			found := stampOf(dir, depth)
+			found.size = nil
+			return found
+		})
+		s.all[dir] = look
+	}
+	s.mu.Unlock()
+	return look()
+}
+
+// both is the stamp of a pair and of the graphs that go with it.
+func both(list ...[]byte) string {
+	sum := sha256.New()
+	for _, b := range list {
+		sum.Write(b)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}

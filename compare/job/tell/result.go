@@ -1,0 +1,178 @@
+package tell
+
+import (
+	"strconv"
+	"strings"
+
+	"precision/compare/job"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// most is how many of everything that may be long are told.
+const most = 10
+
+// styles are those of verdicts by their names.
+var styles = map[string]report.Style{"good": report.Good, "suspect": report.Suspect, "bad": report.Bad, "inconclusive": report.Suspect, "failed": report.Bad}
+
+// Result says what became of a job.
+func Result(lang msg.Lang, r *job.Result) []report.Line {
+	s := &speaker{lang: lang}
+	s.add("verdict", report.Segment{Text: s.say("verdict." + r.Verdict), Style: styles[r.Verdict]}, plain(s.say("colon")+s.counts(r)))
+	for i, m := range r.Mets {
+		if m != nil && m.Verdict == job.MetWrong {
+			s.collective(&r.Plan.Meetings[i], m)
+		}
+	}
+	s.origins(r)
+	s.deviations(r)
+	s.checked(r)
+	s.failed(r)
+	s.alone(r.Plan.Alone, most)
+	return s.lines
+}
+
+// counts says how many parts have which verdict.
+func (s *speaker) counts(r *job.Result) string {
+	var parts []string
+	for _, v := range []string{"bad", "suspect", "good", "inconclusive", "failed"} {
+		if n := r.Counts[v]; n > 0 {
+			parts = append(parts, s.say("count", n, s.say("verdict."+v)))
+		}
+	}
+	return s.say("counts", len(r.Digests), strings.Join(parts, s.say("and")))
+}
+
+// collective says what is wrong with an operator that ranks ran together.
+func (s *speaker) collective(m *job.Meeting, met *job.Met) {
+	name := m.Op
+	if len(met.Ops) > 0 {
+		name = met.Ops[0]
+	}
+	s.add("collective", report.Segment{Text: m.Type + " " + name, Style: report.Bad}, plain(s.say("at.step", s.numberText(m.Step))))
+	for _, f := range met.Faults {
+		s.add("collective", plain(Fault(s.lang, &f)))
+	}
+	s.add("collective", report.Segment{Text: s.group(met), Style: report.Dim})
+}
+
+// Fault says what is wrong with the outputs of some ranks.
+func Fault(lang msg.Lang, f *job.Fault) string {
+	text := lang.T("job.fault."+f.Kind, f.Ranks)
+	if f.Rank >= 0 && lang.Has("job.fault."+f.Kind+".of") {
+		text = lang.T("job.fault."+f.Kind+".of", f.Ranks, f.Rank)
+	}
+	if f.Of > 0 {
+		text += lang.T("job.fault.elements", int(f.Elements), int(f.Of), figure(f.Expected), figure(f.Found))
+	}
+	return text
+}
+
+func figure(n job.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }
+
+func (s *speaker) group(m *job.Met) string {
+	groups := m.Groups
+	if len(groups) > 4 {
+		groups = append(groups[:4:4], "…")
+	}
+	return s.say("group."+m.How, strings.Join(groups, " | "))
+}
+
+// origins says where errors begin.
+func (s *speaker) origins(r *job.Result) {
+	for i := range r.Origins {
+		o := &r.Origins[i]
+		if rest := len(r.Origins) - i; i >= most && rest > 1 {
+			s.add("root", report.Segment{Text: s.say("more", rest), Style: report.Dim})
+			return
+		}
+		label := "root"
+		if o.Through || o.Later {
+			label = "inherited"
+		}
+		cause := ""
+		if o.Cause != "" {
+			cause = s.say("bracket", report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value))
+		}
+		s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
+		s.add(label, plain(s.scope(o)))
+	}
+}
+
+// scope says which ranks have an origin, and what that speaks for.
+func (s *speaker) scope(o *job.Origin) string {
+	text := s.say("scope."+o.Scope, s.numberText(o.First), o.Ranks)
+	if o.Scope == job.ScopeHost {
+		text = s.say("scope.host", s.numberText(o.First), o.Ranks, o.Host)
+	}
+	if o.Through {
+		text = s.say("through", s.numberText(o.First), o.Ranks, o.From)
+	}
+	if o.Later {
+		text += s.say("later")
+	}
+	if o.Steps != strconv.Itoa(o.First) && o.First >= 0 {
+		text += s.say("steps", o.Steps)
+	}
+	return text
+}
+
+// deviations says which ranks have tensors of their own.
+func (s *speaker) deviations(r *job.Result) {
+	for i, d := range r.Deviations {
+		if rest := len(r.Deviations) - i; i >= most && rest > 1 {
+			s.add("peers", report.Segment{Text: s.say("more", rest), Style: report.Dim})
+			return
+		}
+		key := "deviation"
+		if d.Tie {
+			key = "deviation.tie"
+		}
+		text := s.say(key, d.Tensor, s.numberText(d.Step), d.Ranks, d.Of)
+		if d.Groups > 1 {
+			text += s.say("deviation."+d.Way, d.Groups)
+		}
+		s.add("peers", report.Segment{Text: text, Style: report.Suspect})
+	}
+}
+
+// checked counts the collectives that are right, and those of which nothing is known.
+func (s *speaker) checked(r *job.Result) {
+	counts := map[string]int{}
+	why := ""
+	for _, m := range r.Mets {
+		if m != nil {
+			counts[m.Verdict]++
+			if m.Verdict == job.MetUnknown && why == "" {
+				why = m.Why
+			}
+		}
+	}
+	if len(r.Mets) == 0 {
+		return
+	}
+	s.add("collectives", plain(s.say("collectives", counts[job.MetOK], counts[job.MetWrong], counts[job.MetUnknown])))
+	if why != "" {
+		s.add("collectives", report.Segment{Text: s.say("unknown.first", why), Style: report.Dim})
+	}
+}
+
+// failed says which parts could not be compared.
+func (s *speaker) failed(r *job.Result) {
+	n := 0
+	for i, d := range r.Digests {
+		if d.Failed == "" {
+			continue
+		}
+		if n++; n > most {
+			continue
+		}
+		x := &r.Plan.Parts[i]
+		s.add("failed", report.Segment{Text: s.say("failed", s.numberText(x.Step), s.numberText(x.Rank), d.Failed), Style: report.Bad})
+	}
+	if n > most {
+		s.add("failed", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
+	}
+}

@@ -1,0 +1,77 @@
+package job
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+
+	"precision/internal/whole"
+)
+
+// Schema is the form of job.json; docs/jobs.md says what its members mean.
+const Schema = "precision/job/1"
+
+// partSays is a part in job.json.
+type partSays struct {
+	Step    int    `json:"step"`
+	Rank    int    `json:"rank"`
+	Host    string `json:"host,omitempty"`
+	Model   string `json:"model,omitempty"`
+	ModelID string `json:"model_id,omitempty"`
+	// Table is where its rows are: tables/<table>.csv and .json.
+	Table string `json:"table,omitempty"`
+	Left  string `json:"left"`
+	Right string `json:"right"`
+	*Digest
+}
+
+// WriteJSON writes the result for programs to read.
+func (r *Result) WriteJSON(to io.Writer) error {
+	parts := make([]partSays, len(r.Digests))
+	for i, d := range r.Digests {
+		x := &r.Plan.Parts[i]
+		parts[i] = partSays{Step: x.Step, Rank: x.Rank, Host: x.Host, Model: x.Model, ModelID: x.ModelID, Left: x.Left, Right: x.Right, Digest: d}
+		if d.Failed == "" {
+			parts[i].Table = x.Name
+		}
+	}
+	type met struct {
+		Step int    `json:"step"`
+		Op   string `json:"op"`
+		Type string `json:"type"`
+		*Met
+	}
+	mets := make([]met, len(r.Mets))
+	for i, m := range r.Mets {
+		mets[i] = met{r.Plan.Meetings[i].Step, r.Plan.Meetings[i].Op, r.Plan.Meetings[i].Type, m}
+	}
+	enc := json.NewEncoder(to)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(struct {
+		Schema      string         `json:"schema"`
+		Version     string         `json:"version"`
+		Options     string         `json:"options"`
+		Profile     profileSays    `json:"profile"`
+		Left        string         `json:"left"`
+		Right       string         `json:"right"`
+		Graph       string         `json:"graph,omitempty"`
+		Verdict     string         `json:"verdict"`
+		Counts      map[string]int `json:"counts"`
+		Origins     []Origin       `json:"origins"`
+		Collectives []met          `json:"collectives"`
+		Deviations  []Deviation    `json:"deviations"`
+		Parts       []partSays     `json:"parts"`
+		Alone       []Alone        `json:"alone"`
+	}{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.Counts,
+		nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)})
+}
+
+type profileSays struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+func (r *Result) write(dir string) error {
+	return whole.Fill(filepath.Join(dir, ResultFile), 0o600, r.WriteJSON)
+}

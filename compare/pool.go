@@ -1,0 +1,66 @@
+package compare
+
+import (
+	"context"
+	"time"
+
+	"precision/compare/result"
+)
+
+// Pool is workers that several runs share, one after the other or at the same
+// time: what they hold depends on their number and not on that of the runs.
+type Pool struct{ crew *crew }
+
+// NewPool makes workers; below 1 they are as many as there are processors.
+func NewPool(workers int) *Pool {
+	opt := &Options{Workers: max(workers, 0)}
+	opt.EnsureDefaults()
+	return &Pool{newCrew(opt)}
+}
+
+// Close ends what workers keep between tasks, when all are idle.
+func (p *Pool) Close() { p.crew.close() }
+
+// Run is [Run] with the workers of the pool.
+func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*result.Row) error) (*Outcome, error) {
+	if err := opt.Validate(); err != nil {
+		return &Outcome{Table: &result.Table{}}, err
+	}
+	groups := from.Groups()
+	out := &Outcome{Groups: len(groups), Table: from.Table()}
+	out.Table.Meta.Time = time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	line := &emitter{emit: emit, out: out, ready: map[int]Found{}, opt: &opt}
+	if r, ok := from.(reviser); ok {
+		line.revise = r.Revision()
+	}
+	p.crew.each(len(groups), ctx.Done(), func(i int, w *Worker) {
+		w.opt = &opt
+		if err := line.put(i, groups[i](ctx, w)); err != nil {
+			cancel(err)
+		}
+	})
+	if err := line.release(); err != nil {
+		cancel(err)
+	}
+	if note, differ := shapesNote(out.Table); differ {
+		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
+		if opt.Warning != nil {
+			opt.Warning(note)
+		}
+	}
+	if out.Done < out.Groups {
+		if err := context.Cause(ctx); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// Each calls work for every number below n, each by a worker of the pool, and returns
+// when all are done. The error is that of the context.
+func (p *Pool) Each(ctx context.Context, n int, work func(i int)) error {
+	p.crew.each(n, ctx.Done(), func(i int, _ *Worker) { work(i) })
+	return context.Cause(ctx)
+}
