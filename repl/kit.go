@@ -16,25 +16,27 @@ import (
 // kitCmd is the command kit: it writes the file that a training script imports
 // to record what the shell compares.
 type kitCmd struct {
-	out, root string
-	force     bool
-	o         capture.Options
+	out, root     string
+	force, golden bool
+	o             capture.Options
 }
 
 var kitCommand = &command{
 	name: "kit",
-	usage: both("kit [-o FILE] [-f] [-r FOLDER] [-i ID] [-s STEPS] [-l OPERATORS] [-t tensor|stats]",
-		"kit [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
+	usage: both("kit [-g] [-o FILE] [-f] [-r FOLDER] [-i ID] [-s STEPS] [-l OPERATORS] [-t tensor|stats]",
+		"kit [-g] [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
 	brief: both("write the Python file that a training script imports to record dumps",
 		"生成供训练脚本导入的 Python 采集脚本"),
-	more: both("The file says at its beginning how to use it: it configures sessions, Estimators and npu_device, and the golden side. Python 3.6 or newer, TensorFlow 1 or 2.",
-		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。"),
+	more: both("The file says at its beginning how to use it: it configures sessions, Estimators and npu_device, and the golden side of TensorFlow 1. Python 3.6 or newer, TensorFlow 1 or 2. With -g it is tfdbg_ascend.py, which records the golden side of TensorFlow 2 on a CPU or GPU.",
+		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及 TensorFlow 1 标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。加 -g 则生成 tfdbg_ascend.py，在 CPU 或 GPU 上采集 TensorFlow 2 的标杆数据。"),
 	make: func(s *session) action { return &kitCmd{o: s.set.Capture} },
 }
 
 func (k *kitCmd) define(o *options) {
-	o.text(&k.out, "o", "output", both("the file, without it precision_capture.py in the current folder",
-		"生成的文件，默认为当前目录的 precision_capture.py"), paths)
+	o.text(&k.out, "o", "output", both("the file, without it precision_capture.py or tfdbg_ascend.py in the current folder",
+		"生成的文件，默认为当前目录的 precision_capture.py 或 tfdbg_ascend.py"), paths)
+	o.on(&k.golden, "g", "golden", both("write tfdbg_ascend.py, the recorder of golden data for TensorFlow 2",
+		"生成 tfdbg_ascend.py，用于采集 TensorFlow 2 的标杆数据"))
 	o.on(&k.force, "f", "force", both("replace a file that differs",
 		"覆盖内容不同的文件"))
 	o.text(&k.root, "r", "root", both("data folder on the training machine, without it the one of this session",
@@ -65,13 +67,17 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 		s.Fail("usage", "kit", err)
 		return exitError
 	}
+	name, script := capture.KitFile, capture.Kit
+	if k.golden {
+		name, script = capture.GoldenFile, capture.Golden
+	}
 	out := k.out
 	if out == "" {
-		out = capture.KitFile
+		out = name
 	} else if workspace.IsDir(out) {
-		out = filepath.Join(out, capture.KitFile)
+		out = filepath.Join(out, name)
 	}
-	text, err := capture.Kit(k.o)
+	text, err := script(k.o)
 	if err != nil {
 		s.Fail("error", err)
 		return exitError

@@ -1,7 +1,7 @@
 // Package capture writes the Python scripts that record what precision
 // compares: the kit that a training script imports, a script that trains one
-// step from a checkpoint, and one that turns what TensorFlow's debugger recorded
-// into golden arrays.
+// step from a checkpoint, one that turns what TensorFlow's debugger recorded
+// into golden arrays, and the recorder of golden arrays for TensorFlow 2.
 //
 // The scripts run on the training machine, with Python 3.6 or newer and
 // TensorFlow; this package runs nothing. They are files of this folder, in which
@@ -28,6 +28,7 @@ import (
 const (
 	KitFile    = "precision_capture.py"
 	TFDumpFile = "tf_dump.py"
+	GoldenFile = "tfdbg_ascend.py"
 )
 
 // Environment variables that the scripts heed: the data folder to use in place
@@ -46,6 +47,9 @@ var trainText []byte
 
 //go:embed tf_dump.py
 var tfDumpText []byte
+
+//go:embed tfdbg_ascend.py
+var goldenText []byte
 
 // Options are what the scripts are made for.
 type Options struct {
@@ -196,6 +200,11 @@ func Train(o Options, device, action string) ([]byte, error) {
 // golden arrays.
 func TFDump(o Options) ([]byte, error) {
 	return fill(tfDumpText, o, nil)
+}
+
+// Golden returns the script that records what TensorFlow 2 computes on a CPU or GPU.
+func Golden(o Options) ([]byte, error) {
+	return fill(goldenText, o, nil)
 }
 
 // holder is a constant of a script to replace. Its value is written as JSON,

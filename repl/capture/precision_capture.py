@@ -21,6 +21,7 @@ TensorFlow 2:
     capture.npu_device_dump_config(npu_device, action="dump")
     model.fit(..., callbacks=[capture.loss_scale_callback(optimizer)])
 
+Golden side, TensorFlow 2 on a CPU or GPU: precision kit -g writes its recorder.
 Golden side, TensorFlow 1 on a CPU or GPU; afterwards: precision tf_dump
 
     sess = capture.sess_dump(sess)
@@ -62,9 +63,12 @@ TF_DEBUG = os.path.join(ROOT, "tf", "tf_debug")
 CHECKPOINTS = os.path.join(ROOT, "tf", "checkpoints")
 INPUTS = os.path.join(CHECKPOINTS, "input")
 # Files for the option fusion_switch_file, also of NPURunConfig: the first turns
-# off every fusion pass that can be, the second is yours to edit.
+# off every fusion pass that can be, the second is yours to edit. A file
+# fusion_switch.cfg, as the guide names it, goes before fusion_switch.json.
 FUSION_OFF_FILE = os.path.join(ROOT, "fusion", "fusion_off.json")
-FUSION_SWITCH_FILE = os.path.join(ROOT, "fusion", "fusion_switch.json")
+FUSION_SWITCH_FILE = os.path.join(ROOT, "fusion", "fusion_switch.cfg")
+if not os.path.exists(FUSION_SWITCH_FILE):
+    FUSION_SWITCH_FILE = os.path.join(ROOT, "fusion", "fusion_switch.json")
 
 
 def _say(text):

@@ -68,6 +68,8 @@ func (b *bench) write(o Options, action string) {
 	put(KitFile, text, err)
 	text, err = TFDump(o)
 	put(TFDumpFile, text, err)
+	text, err = Golden(o)
+	put(GoldenFile, text, err)
 	for _, d := range Devices {
 		text, err = Train(o, d, action)
 		put(TrainFile(d), text, err)
@@ -458,4 +460,26 @@ func TestTFDumpInterrupted(t *testing.T) {
 		t.Errorf("exit status %d, want 130", code)
 	}
 	b.gone()
+}
+
+// TestGolden runs the Python tests of the recorder of TensorFlow 2, with real
+// arrays against a stand-in for TensorFlow.
+func TestGolden(t *testing.T) {
+	b := newBench(t)
+	for _, candidate := range []string{"/usr/bin/python3", b.python} {
+		if exec.Command(candidate, "-c", "import numpy").Run() == nil {
+			cmd := b.command("testdata/test_tfdbg.py")
+			cmd.Path, cmd.Args[0] = candidate, candidate
+			fake, err := filepath.Abs("testdata/fake_tf2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Env = append(cmd.Env, "PYTHONPATH="+b.dir+":"+fake)
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "\nOK\n") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			return
+		}
+	}
+	t.Skip("there is no python3 with numpy")
 }

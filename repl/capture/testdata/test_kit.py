@@ -59,6 +59,21 @@ class KitTest(unittest.TestCase):
         return path(*parts).encode("utf-8")
 
 
+class FusionFiles(KitTest):
+    def test_cfg(self):
+        self.assertTrue(self.kit.FUSION_SWITCH_FILE.endswith("fusion_switch.json"))
+        os.makedirs(path("fusion"), exist_ok=True)
+        with open(path("fusion", "fusion_switch.cfg"), "w") as f:
+            f.write("{}")
+        kit, _ = load()
+        self.assertEqual(kit.FUSION_SWITCH_FILE, path("fusion", "fusion_switch.cfg"))
+        op = tf.CustomOptimizer()
+        self.quiet(kit.update_custom_op, op, "fusion_switch")
+        self.assertEqual(op.parameter_map.plain()["fusion_switch_file"], self.text("fusion", "fusion_switch.cfg"))
+        with open(path("fusion", "fusion_switch.cfg")) as f:
+            self.assertEqual(f.read(), "{}")  # it is the user's
+
+
 class Seeds(KitTest):
     def test_import(self):
         self.assertEqual(os.environ["PYTHONHASHSEED"], "2022")
