@@ -57,6 +57,9 @@ type Origin struct {
 	// came from the ranks From.
 	Through bool   `json:"through,omitempty"`
 	From    string `json:"from,omitempty"`
+	// Collective: the operator is a collective that itself went wrong, as its meeting
+	// tells.
+	Collective bool `json:"collective,omitempty"`
 	// Later: errors appear at an earlier step, of which this may be a consequence.
 	Later bool `json:"later,omitempty"`
 
@@ -226,6 +229,9 @@ func (r *Result) throughCollectives() {
 	for n := range r.Origins {
 		o := &r.Origins[n]
 		m := r.met(o.First, o.Op)
+		if m != nil {
+			o.Collective = m.Verdict == MetWrong
+		}
 		if m == nil || m.Verdict != MetOK {
 			continue
 		}

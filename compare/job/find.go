@@ -32,16 +32,16 @@ func (p *Plan) findDumps() error {
 	}
 	spread(found, places)
 	for _, x := range p.newest(found) {
-		if !p.wanted(&x) {
+		says := ""
+		switch {
+		case p.wanted(&x):
+			if x.Right, says = golden.of(&x); x.Right == "" {
+				p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
+			}
+		case !p.meets(&x):
 			continue
 		}
-		dir, says := golden.of(&x)
-		if dir == "" {
-			p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
-			continue
-		}
-		x.Right = dir
-		p.Parts = append(p.Parts, x)
+		p.Parts = append(p.Parts, x) // without a right side it may take part in meetings
 	}
 	for _, g := range golden.unused() {
 		x := Part{Step: g.Step, Rank: g.Rank, Model: g.Model, ModelID: g.ModelID}

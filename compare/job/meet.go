@@ -1,24 +1,254 @@
 package job
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/oracle"
+	"precision/dump"
+	"precision/graph"
+)
 
 // Meeting is an operator that several ranks ran together: what comes out on each depends on
 // what went in on all.
 type Meeting struct {
 	Name string `json:"name"`
 	Step int    `json:"step"`
-	// Op is the operator as dumps spell it, Type its type.
-	Op   string `json:"op"`
+	// Op is the operator as dumps spell it, Type its type. Transfers between ranks are one meeting
+	// of a step, without Op.
+	Op   string `json:"op,omitempty"`
 	Type string `json:"type"`
-	// Parts are the places of the parts that have it, in the order of their ranks.
-	Parts []int `json:"parts"`
+	// Ranks are those that recorded it, such as 0-7; Absent those that did not, though
+	// they ran the same model.
+	Ranks  string `json:"ranks"`
+	Absent string `json:"absent,omitempty"`
 	// Bytes is what is to be read: its dumps of all ranks.
 	Bytes int64  `json:"bytes"`
 	Stamp string `json:"stamp"`
+
+	parts []*Part
 }
 
-func isShared(string) bool { return false }
+// transfers is the type of the meeting of all transfers of a step.
+const transfers = "HcomSend, HcomReceive"
 
-func (p *Plan) meet() {}
+// meet makes the meetings of the parts and of the recordings that only take part in them.
+func (p *Plan) meet() {
+	type key struct {
+		step int
+		op   string
+		typ  string
+	}
+	at := map[key]*Meeting{}
+	var order []key
+	all := make([]*Part, 0, len(p.Parts)+len(p.extra))
+	for i := range p.Parts {
+		all = append(all, &p.Parts[i])
+	}
+	for i := range p.extra {
+		all = append(all, &p.extra[i])
+	}
+	slices.SortStableFunc(all, func(a, b *Part) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name, b.Name))
+	})
+	stamps := map[key][][]byte{}
+	ranksOf := map[string][]int{} // by model
+	for _, x := range all {
+		model := started.ReplaceAllString(x.Model, "")
+		ranksOf[model] = append(ranksOf[model], x.Rank)
+		for _, op := range x.shared {
+			k := key{x.Step, op.key, op.typ}
+			if oracle.IsTransfer(op.typ) {
+				k = key{x.Step, "", transfers}
+			}
+			m := at[k]
+			if m == nil {
+				m = &Meeting{Step: x.Step, Op: k.op, Type: k.typ}
+				at[k] = m
+				order = append(order, k)
+			}
+			if n := len(m.parts); n == 0 || m.parts[n-1] != x {
+				m.parts = append(m.parts, x)
+				stamps[k] = append(stamps[k], []byte(x.Stamp))
+			}
+			m.Bytes += op.bytes
+		}
+	}
+	slices.SortStableFunc(order, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.op, b.op), cmp.Compare(a.typ, b.typ))
+	})
+	taken := map[string]bool{}
+	for _, k := range order {
+		m := at[k]
+		var ranks, absent []int
+		models := map[string]bool{}
+		for _, x := range m.parts {
+			ranks = append(ranks, x.Rank)
+			models[started.ReplaceAllString(x.Model, "")] = true
+		}
+		ranks = unique(ranks)
+		if m.Op != "" {
+			for model := range models {
+				for _, r := range ranksOf[model] {
+					if !slices.Contains(ranks, r) {
+						absent = append(absent, r)
+					}
+				}
+			}
+		}
+		m.Ranks, m.Absent, m.Stamp = ranges(ranks), ranges(unique(absent)), both(stamps[k]...)
+		m.Name = "step" + number(m.Step) + "_" + safe(cmp.Or(m.Op, "transfers"))
+		for name, n := m.Name, 2; taken[m.Name]; n++ {
+			m.Name = name + "_" + number(n)
+		}
+		taken[m.Name] = true
+		p.Meetings = append(p.Meetings, *m)
+	}
+}
 
-func (r *runner) meeting(ctx context.Context, m *Meeting) (*entry, error) { return nil, nil }
+// meeting checks an operator that ranks ran together. A worker of the pool does it.
+func (r *runner) meeting(ctx context.Context, m *Meeting) (*entry, error) {
+	e := &entry{Unit: m.Name, Stamp: m.Stamp}
+	var members []oracle.Member
+	met := &Met{}
+	for _, x := range m.parts {
+		folder, err := r.in.Scan(x.Left, true)
+		if err != nil {
+			met.Why, met.Args = oracle.WhyBadDump, []string{number(x.Rank), err.Error()}
+			break
+		}
+		before := r.before(x)
+		for _, op := range x.shared {
+			transfer := oracle.IsTransfer(op.typ)
+			if transfer != (m.Op == "") || !transfer && op.key != m.Op {
+				continue
+			}
+			files := folder.Op(op.key)
+			if files == nil {
+				met.Why, met.Args = oracle.WhyBadDump, []string{number(x.Rank), "the dump of " + op.key + " is gone"}
+				break
+			}
+			one := oracle.Member{Rank: x.Rank, Type: op.typ, Entry: files.Newest(), Op: r.graphOp(x, op.key)}
+			if before != nil {
+				if old := before.Op(op.key); old != nil {
+					one.Before = old.Newest()
+				}
+			}
+			if one.Op != nil && !slices.Contains(met.Ops, one.Op.Name) {
+				met.Ops = append(met.Ops, one.Op.Name)
+			}
+			members = append(members, one)
+		}
+	}
+	var found oracle.Meeting
+	var err error
+	if met.Why == "" {
+		check := oracle.CheckMeeting
+		if m.Op == "" {
+			check = oracle.CheckTransfers
+		}
+		if each := r.pool.Each(ctx, 1, func(int) { found, err = check(ctx, members) }); err == nil {
+			err = each
+		}
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		found.Verdict, found.Why, found.Args = oracle.Unknown, met.Why, met.Args
+	}
+	r.progress(m.Bytes)
+	if len(met.Ops) == 0 && m.Op != "" {
+		met.Ops = []string{m.Op}
+	}
+	e.Met = met
+	met.take(&found, m)
+	return e, nil
+}
+
+// before is the recording of the step before that of a part, nil if there is none.
+func (r *runner) before(x *Part) *dump.Folder {
+	var last *Part
+	look := func(list []Part) {
+		for i := range list {
+			if p := &list[i]; p.Rank == x.Rank && p.Model == x.Model && p.Step < x.Step && (last == nil || p.Step > last.Step) {
+				last = p
+			}
+		}
+	}
+	look(r.Parts)
+	look(r.extra)
+	if last == nil {
+		return nil
+	}
+	folder, err := r.in.Scan(last.Left, true)
+	if err != nil {
+		return nil
+	}
+	return folder
+}
+
+// graphOp is an operator in the graph of a part, nil where none is known. Parts of one
+// model share a graph.
+func (r *runner) graphOp(x *Part, key string) *graph.Op {
+	ops := r.ops.of(x.Model+" "+x.ModelID, func() map[string]*graph.Op {
+		path, _ := r.GraphOf(x)
+		if path == "" {
+			return nil
+		}
+		m, err := r.in.Graph(path)
+		if err != nil {
+			return nil
+		}
+		ops := map[string]*graph.Op{}
+		for _, g := range m.Graphs {
+			for _, op := range g.Ops {
+				if oracle.IsCollective(op.Type) {
+					ops[dump.Normalise(op.Name)] = op
+				}
+			}
+		}
+		return ops
+	})
+	return ops[key]
+}
+
+// take makes of what an oracle found what the job keeps: faults of the same kind are one.
+func (m *Met) take(f *oracle.Meeting, of *Meeting) {
+	m.Verdict = map[oracle.Verdict]string{oracle.OK: MetOK, oracle.Wrong: MetWrong}[f.Verdict]
+	if m.Verdict == "" {
+		m.Verdict = MetUnknown
+	}
+	m.Why, m.Args, m.How, m.Reduction = f.Why, f.Args, f.How, f.Reduction
+	for _, g := range f.Groups {
+		m.Groups = append(m.Groups, ranges(g))
+	}
+	if f.Verdict == oracle.Wrong && of.Absent != "" && !slices.ContainsFunc(f.Faults, func(x oracle.MetFault) bool { return x.Kind != oracle.MetBeyond }) {
+		m.Verdict, m.Why, m.Args = MetUnknown, WhyAbsent, []string{of.Absent}
+		return
+	}
+	var ranks [][]int
+	for _, x := range f.Faults {
+		k := slices.IndexFunc(m.Faults, func(y Fault) bool { return y.Kind == x.Kind && y.Rank == x.Other && y.Output == x.Output })
+		if k < 0 {
+			k = len(m.Faults)
+			m.Faults = append(m.Faults, Fault{Kind: x.Kind, Rank: x.Other, Output: x.Output, Elements: x.Elements, Of: x.Of,
+				Expected: Number(x.Expected), Found: Number(x.Found), Bound: Number(x.Bound)})
+			ranks = append(ranks, nil)
+		}
+		ranks[k] = append(ranks[k], x.Rank)
+	}
+	for k := range m.Faults {
+		m.Faults[k].Ranks = ranges(unique(ranks[k]))
+		if math.IsNaN(float64(m.Faults[k].Expected)) && m.Faults[k].Kind == oracle.MetDiffers {
+			m.Faults[k].Of = 0
+		}
+	}
+}
+
+// WhyAbsent: ranks that ran the same model recorded nothing, so that what is missing may be theirs.
+const WhyAbsent = "absent"
+
+func isShared(typ string) bool { return strings.HasPrefix(typ, "Hcom") && oracle.IsCollective(typ) }

@@ -19,25 +19,14 @@ type Met struct {
 	// Reduction is what a reducing collective makes of its inputs: sum, max, min, prod or mean.
 	Reduction string  `json:"reduction,omitempty"`
 	Faults    []Fault `json:"faults,omitempty"`
-	// Why there is no verdict.
-	Why string `json:"why,omitempty"`
+	// Why there is no verdict, one of the whys of package oracle, with its arguments.
+	Why  string   `json:"why,omitempty"`
+	Args []string `json:"args,omitempty"`
 }
-
-// What is wrong with a collective.
-const (
-	FaultOwnInput = "own-input" // Ranks have their own input for an output
-	FaultLeftOut  = "left-out"  // the input of Rank is not in the outputs of Ranks
-	FaultTwice    = "twice"     // it is in them twice
-	FaultStale    = "stale"     // Ranks have the output of an earlier step, or Rank brought its input of then
-	FaultMean     = "mean"      // Ranks have the mean and not the sum
-	FaultSum      = "sum"       // Ranks have the sum and not the mean
-	FaultSwapped  = "swapped"   // Ranks have the piece of Rank for their own
-	FaultDiffers  = "differs"   // Ranks have another result than the other ranks, bit for bit
-	FaultBeyond   = "beyond"    // Ranks have what no such fault explains
-)
 
 // Fault is what is wrong with the outputs of some ranks.
 type Fault struct {
+	// Kind is one of those of package oracle.
 	Kind  string `json:"kind"`
 	Ranks string `json:"ranks"`
 	// Rank is whose input it is about, -1 where no one's.

@@ -27,6 +27,9 @@ type Plan struct {
 	// Alone are recordings without a partner.
 	Alone []Alone
 
+	// extra are recordings that are not compared, but take part in meetings: those
+	// of ranks that were not chosen or have no golden one.
+	extra   []Part
 	options string // what the hash of the request is
 	judged  profileSays
 	in      *inputs
@@ -111,9 +114,13 @@ func (p *Plan) look(ctx context.Context) error {
 	}
 	var parts []Part
 	for i := range p.Parts {
-		if x := &p.Parts[i]; failed[i] != nil {
+		switch x := &p.Parts[i]; {
+		case failed[i] != nil && x.Right != "":
 			p.Alone = append(p.Alone, Alone{Why: AloneUnread, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: failed[i].Error()})
-		} else {
+		case failed[i] != nil:
+		case x.Right == "":
+			p.extra = append(p.extra, *x)
+		default:
 			parts = append(parts, *x)
 		}
 	}
@@ -135,9 +142,11 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
 	if left.err != nil {
 		return left.err
 	}
-	right := goldens.of(x.Right, x.depth())
-	if right.err != nil {
-		return right.err
+	right := stamp{}
+	if x.Right != "" {
+		if right = goldens.of(x.Right, x.depth()); right.err != nil {
+			return right.err
+		}
 	}
 	x.Files, x.Bytes = left.files+right.files, left.bytes+right.bytes
 	x.Stamp = both(left.sum, right.sum, graph)
@@ -248,13 +257,6 @@ func readPlan(text []byte) (*Plan, error) {
 	}
 	if s.Schema != PlanSchema {
 		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
-	}
-	for i := range s.Meetings {
-		for _, k := range s.Meetings[i].Parts {
-			if k < 0 || k >= len(s.Parts) {
-				return nil, fmt.Errorf("meetings: found the part %d, expected one of %d", k, len(s.Parts))
-			}
-		}
 	}
 	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone,
 		options: s.Options, judged: s.Profile}, nil

@@ -72,6 +72,14 @@ func (r *Request) wanted(p *Part) bool {
 	})
 }
 
+// meets tells whether a part that was not chosen is of a step and a model that was, and so
+// may have met with those that were.
+func (r *Request) meets(p *Part) bool {
+	all := *r
+	all.Ranks = nil
+	return all.wanted(p)
+}
+
 // CheckModels refuses patterns that are none.
 func CheckModels(list string) ([]string, error) {
 	if strings.TrimSpace(list) == "" {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"precision/compare"
+	"precision/graph"
 	"precision/internal/whole"
 )
 
@@ -38,6 +39,7 @@ type runner struct {
 	mu      sync.Mutex // of Progress
 	done    atomic.Int64
 	total   int64
+	ops     once[map[string]*graph.Op]
 }
 
 // unit is a piece of work with a name of its own: a part or a meeting.

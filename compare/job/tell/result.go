@@ -70,6 +70,15 @@ func Fault(lang msg.Lang, f *job.Fault) string {
 	return text
 }
 
+// Why says why nothing is known of a meeting.
+func Why(lang msg.Lang, m *job.Met) string {
+	args := make([]any, len(m.Args))
+	for i := range m.Args {
+		args[i] = m.Args[i]
+	}
+	return lang.T("job.why."+m.Why, args...)
+}
+
 func figure(n job.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }
 
 func (s *speaker) group(m *job.Met) string {
@@ -106,6 +115,9 @@ func (s *speaker) scope(o *job.Origin) string {
 	text := s.say("scope."+o.Scope, s.numberText(o.First), o.Ranks)
 	if o.Scope == job.ScopeHost {
 		text = s.say("scope.host", s.numberText(o.First), o.Ranks, o.Host)
+	}
+	if o.Collective {
+		text = s.say("self", s.numberText(o.First), o.Ranks)
 	}
 	if o.Through {
 		text = s.say("through", s.numberText(o.First), o.Ranks, o.From)
@@ -146,7 +158,7 @@ func (s *speaker) checked(r *job.Result) {
 		if m != nil {
 			counts[m.Verdict]++
 			if m.Verdict == job.MetUnknown && why == "" {
-				why = m.Why
+				why = Why(s.lang, m)
 			}
 		}
 	}
