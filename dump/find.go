@@ -343,3 +343,28 @@ func (f *Folder) none(files int) *Error {
 	}
 	return e
 }
+
+// List lists a folder, in no order; one that cannot be read is empty.
+func List(dir string) []fs.DirEntry {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil
+	}
+	return entries
+}
+
+// Subfolders are the folders of a listing, sorted. Links are not followed.
+func Subfolders(entries []fs.DirEntry) (names []string) {
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -22,9 +22,6 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	if f.graph != "" || f.quant != "" || f.closed != "" || f.judge.check || f.judge.second != "" {
 		return exitUsage, errors.New("recordings of calls have no graph and no dumps: -g, -q, -cf, -check and -second do not go with them")
 	}
-	if !recording.Is(f.right) {
-		return exitError, fmt.Errorf("%s holds a recording of calls, %s holds none; expected a dump.json or debug.json of msprobe on both sides", f.left, f.right)
-	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(f.left, f.right)*8/5, 64<<20))
 	source, err := recording.Open(f.left, f.right)

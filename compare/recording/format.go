@@ -1,9 +1,18 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"precision/dump"
+	"precision/dump/msprobe"
+	"precision/dump/stats"
 )
 
 // format is a way to record the calls of a program. A new one is an entry of
@@ -38,34 +47,76 @@ var formats = []format{
 	{"ge statistics", findStats},
 }
 
+// companions are no recordings of calls by themselves, but may be the other side of
+// one.
+var companions = []format{
+	{"device dumps", findDumps},
+}
+
 // find finds the recordings below a path, and of what kind they are.
-func find(path string) ([]found, string, error) {
-	var first error
+func find(path string, formats []format) ([]found, string, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, "", err
+	}
 	for _, f := range formats {
-		list, err := f.find(path)
-		if err == nil && len(list) > 0 {
+		if list, err := f.find(path); err == nil && len(list) > 0 {
 			return list, f.kind, nil
 		}
-		if first == nil {
-			first = err
+	}
+	return nil, "", fmt.Errorf("%s: no recording of calls: found no %s of msprobe, no %s or tensors of ATB, MindSpore or ACLGraph, and no statistics of a device", path, msprobe.DumpFile, stats.File)
+}
+
+// findBoth finds the recordings below two paths. One of them may be of a sort that
+// is none of calls itself.
+func findBoth(left, right string) (lists [2][]found, kinds [2]string, err error) {
+	paths := [2]string{left, right}
+	var errs [2]error
+	for i := range paths {
+		lists[i], kinds[i], errs[i] = find(paths[i], formats)
+	}
+	for i := range paths {
+		if errs[i] == nil || errs[1-i] != nil {
+			continue
+		}
+		if list, kind, err := find(paths[i], companions); err == nil {
+			lists[i], kinds[i], errs[i] = list, kind, nil
 		}
 	}
-	if first == nil {
-		first = fmt.Errorf("%s: no recording of calls", path)
-	}
-	return nil, "", first
+	return lists, kinds, cmp.Or(errs[0], errs[1])
 }
 
 // Is tells whether a path is a recording, or a folder above some.
 func Is(path string) bool {
-	_, _, err := find(path)
+	if bare(path) {
+		return false
+	}
+	_, _, err := find(path, formats)
 	return err == nil
+}
+
+// bare tells at one look a folder that is no recording, as most that are compared: it
+// has no folders in it and no file of a recording.
+func bare(path string) bool {
+	entries := dump.List(path)
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		name := e.Name()
+		if e.Type()&fs.ModeSymlink != 0 || e.IsDir() || name == msprobe.DumpFile || name == msprobe.DebugFile {
+			return true
+		}
+		switch filepath.Ext(name) {
+		case ".csv":
+			return name != dump.MappingFile
+		case ".npy":
+			return strings.Contains(name, ".input.") || strings.Contains(name, ".output.")
+		}
+		return strings.HasSuffix(name, ".pt")
+	})
 }
 
 // Bytes is the size of the files of calls below two paths.
 func Bytes(left, right string) (sum int64) {
-	for _, path := range []string{left, right} {
-		list, _, _ := find(path)
+	lists, _, _ := findBoth(left, right)
+	for _, list := range lists {
 		for _, f := range list {
 			sum += f.bytes
 		}

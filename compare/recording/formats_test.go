@@ -236,6 +236,25 @@ func geStats(t *testing.T, dir string, steps []step) {
 	}
 }
 
+// dumps writes what a device records of tensors.
+func dumps(t *testing.T, dir string, steps []step) {
+	for k := range steps {
+		s := &steps[k]
+		d := dumptest.Dump{OpName: s.name, Time: uint64(1700000000000000 + k)}
+		each(s, func(output bool, i int, a array) {
+			x := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: a.shape64(), Data: a.bytes()}
+			if output {
+				d.Outputs = append(d.Outputs, x)
+			} else {
+				d.Inputs = append(d.Inputs, x)
+			}
+		})
+		if err := d.Write(fmt.Sprintf("%s/20250101000000/0/net/1/3/%s.%s.%d.2.%d", dir, s.typ, s.name, k, d.Time)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // aclGraph writes tensors of a captured graph; calls are counted on from an earlier
 // step.
 func aclGraph(t *testing.T, dir string, steps []step) {
@@ -277,6 +296,9 @@ func aclStats(t *testing.T, dir string, steps []step) {
 	write(t, dir+"/step2/pid123/dump.json", fmt.Appendf(nil, `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {%s}}`, data))
 }
 
+// companions are recordings that are compared as such with statistics alone.
+var companions = []recorder{{"device dumps", dumps, func(s step, k int) string { return s.name }}}
+
 var recorders = []recorder{
 	{"atb tensors", atb(true, false), func(s step, k int) string { return fmt.Sprintf("%d_Layer/0_%s", k, s.typ) }},
 	{"atb statistics", atb(false, true), func(s step, k int) string { return fmt.Sprintf("%d_Layer/0_%s", k, s.typ) }},
@@ -314,6 +336,46 @@ func TestFormats(t *testing.T) {
 				}
 				if n := len(j.Table.Ops); n != len(steps) {
 					t.Errorf("%d operators, expected %d", n, len(steps))
+				}
+			}
+		})
+	}
+}
+
+// TestAcross: tensors on one side and statistics of them on the other, in one format
+// and between formats.
+func TestAcross(t *testing.T) {
+	by := map[string]recorder{}
+	for _, r := range append(slices.Clone(recorders), companions...) {
+		by[r.name] = r
+	}
+	for _, c := range [][2]string{
+		{"atb tensors", "atb statistics"}, {"atb statistics", "atb tensors"}, {"atb all", "atb statistics"},
+		{"mindspore tensors", "mindspore statistics"}, {"mindspore statistics", "mindspore full"},
+		{"aclgraph tensors", "aclgraph statistics"}, {"aclgraph statistics", "aclgraph tensors"},
+		{"device dumps", "ge statistics"}, {"ge statistics", "device dumps"},
+	} {
+		t.Run(c[0]+" against "+c[1], func(t *testing.T) {
+			golden := t.TempDir()
+			by[c[1]].write(t, golden, chain(-1, 0))
+			for _, fault := range []int{-1, 0, 5, 7} {
+				dir := t.TempDir()
+				steps := chain(fault, 0)
+				by[c[0]].write(t, dir, steps)
+				j := judged(t, dir, golden)
+				var want []string
+				verdictWanted := verdict.Good
+				if fault >= 0 {
+					want, verdictWanted = []string{by[c[0]].op(steps[fault], fault)}, verdict.Bad
+				}
+				if got := rootNames(j); !slices.Equal(got, want) || j.Verdict != verdictWanted {
+					t.Errorf("fault %d: %s with the roots %v, expected %s with %v", fault, j.Verdict, got, verdictWanted, want)
+				}
+				for i := range j.Table.Rows {
+					r := &j.Table.Rows[i]
+					if r.Recorded.Both == 0 {
+						t.Fatalf("fault %d: nothing is known of %s %s", fault, r.Op, r.Recorded.Place)
+					}
 				}
 			}
 		})

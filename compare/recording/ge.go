@@ -28,18 +28,17 @@ const (
 
 // findStats finds what GE records with dump_data=stats: a table for each operator.
 func findStats(path string) ([]found, error) {
-	return findGE(path, "tables of GE (dump_data=stats)", func(n *dump.Name) (is, other bool) {
-		return n.Kind == dump.Statistics, n.Kind == dump.Offline || n.Kind == dump.Array
-	})
+	return findGE(path, "tables of GE (dump_data=stats)", ".csv", dump.Statistics, dump.Offline, dump.Array)
 }
 
 // findDumps finds dumps of a device: the other side of statistics.
 func findDumps(path string) ([]found, error) {
-	return findGE(path, "device dumps", func(n *dump.Name) (is, other bool) { return n.Kind == dump.Offline, false })
+	return findGE(path, "device dumps", "", dump.Offline)
 }
 
-// findGE finds folders with files of a sort: <device>/<model>/<model id>/<step>.
-func findGE(path, what string, sort func(*dump.Name) (is, other bool)) ([]found, error) {
+// findGE finds folders <device>/<model>/<model id>/<step> with files of a kind, whose
+// names end in a certain way, and without files of others.
+func findGE(path, what, end string, kind dump.Kind, others ...dump.Kind) ([]found, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -54,26 +53,17 @@ func findGE(path, what string, sort func(*dump.Name) (is, other bool)) ([]found,
 		if visited++; visited > maxFolders {
 			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
 		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil // a folder that cannot be read has nothing
+		entries := dump.List(dir)
+		has := func(end string, kinds ...dump.Kind) bool {
+			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+				return !e.IsDir() && strings.HasSuffix(e.Name(), end) && slices.Contains(kinds, dump.ParseName(e.Name()).Kind)
+			})
 		}
-		here, others := false, false
-		var folders []string
-		for _, e := range entries {
-			if e.IsDir() {
-				folders = append(folders, e.Name())
-				continue
-			}
-			n := dump.ParseName(e.Name())
-			is, other := sort(&n)
-			here, others = here || is, others || other
-		}
-		if here && !others {
+		if has(end, kind) && !has("", others...) {
 			list = append(list, foundGE(dir, entries))
 			return nil
 		}
-		for _, f := range folders {
+		for _, f := range dump.Subfolders(entries) {
 			if depth < maxDepth {
 				if err := down(filepath.Join(dir, f), depth+1); err != nil {
 					return err

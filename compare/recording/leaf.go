@@ -165,8 +165,8 @@ func (l *leaf) operand() (o result.Operand) {
 	return o
 }
 
-// crc tells whether the checksum is one over all bytes.
-func (l *leaf) crc() bool { return l.kinds[atSum] == msprobe.Text && len(l.said.Sum) == 8 }
+// crc tells whether a checksum is one over all bytes.
+func crc(sum msprobe.Number) bool { return sum.Kind == msprobe.Text && len(sum.S) == 8 }
 
 // installed tells whether a file of source is part of a library.
 func installed(file string) bool {

@@ -1,7 +1,10 @@
 package recording
 
 import (
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"os"
 
 	"precision/compare"
@@ -10,6 +13,9 @@ import (
 
 // findMsprobe finds what msprobe recorded of PyTorch and MindSpore programs.
 func findMsprobe(path string) ([]found, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Ext(path) != ".json" {
+		return nil, fmt.Errorf("%s: no file of calls: found no .json", path)
+	}
 	all, err := msprobe.Find(path)
 	if err != nil {
 		return nil, err

@@ -35,15 +35,12 @@ type unit struct{ left, right *call }
 // Open reads the recordings below two paths and pairs those of the same step and
 // rank; a process without a rank is paired with the other one.
 func Open(left, right string) (*Source, error) {
-	a, kind, err := find(left)
+	lists, kinds, err := findBoth(left, right)
 	if err != nil {
 		return nil, err
 	}
-	b, other, err := find(right)
-	if err != nil {
-		return nil, err
-	}
-	s := &Source{left: result.Side{Dir: left, Kind: kind}, right: result.Side{Dir: right, Kind: other}}
+	a, b := lists[0], lists[1]
+	s := &Source{left: result.Side{Dir: left, Kind: kinds[0]}, right: result.Side{Dir: right, Kind: kinds[1]}}
 	pairs, alone := match(a, b)
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("%s and %s: no recordings of the same step and rank, found %s and %s", left, right, a[0].label(), b[0].label())

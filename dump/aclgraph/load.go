@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/msprobe"
 )
 
@@ -53,23 +54,24 @@ const maxRecordings = 1 << 16
 
 // find walks down folders whose names belong to recordings.
 func find(dir string, r msprobe.Recording, depth int, all *[]Recording) {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(*all) == maxRecordings {
+	if len(*all) == maxRecordings {
 		return
 	}
 	here := false
+	entries := dump.List(dir)
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case !e.IsDir():
+		if name := e.Name(); !e.IsDir() {
 			if name == msprobe.DumpFile || name == msprobe.DebugFile {
 				return // those of an ordinary recording
 			}
-			_, ok := parse(name)
-			here = here || ok
-		case depth < 4:
-			if below := r; slices.Contains(folders, name) || below.Folder(name) {
-				find(filepath.Join(dir, name), below, depth+1, all)
+			if !here {
+				_, here = parse(name)
 			}
+		}
+	}
+	for _, name := range dump.Subfolders(entries) {
+		if below := r; depth < 4 && (slices.Contains(folders, name) || below.Folder(name)) {
+			find(filepath.Join(dir, name), below, depth+1, all)
 		}
 	}
 	if here {
@@ -115,6 +117,9 @@ func parse(name string) (f file, ok bool) {
 		if stem, ok = strings.CutSuffix(name, ".npy"); !ok {
 			return f, false
 		}
+	}
+	if !isTensor && !strings.Contains(stem, "ward.") {
+		return f, false // most arrays
 	}
 	parts := strings.Split(stem, ".")
 	for i := len(parts) - 1; i >= 2; i-- {

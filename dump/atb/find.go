@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/stats"
 )
 
@@ -85,15 +86,8 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 	if depth == 4 {
 		return nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		below, name := r, e.Name()
-		if !e.IsDir() {
-			continue
-		}
+	for _, name := range dump.Subfolders(dump.List(dir)) {
+		below := r
 		round, ok := number(name)
 		switch {
 		case name == "atb_dump_data" || name == "data" || below.process(name):
@@ -162,19 +156,16 @@ func walk(dir string, visit func(path []step, dir string, entries []fs.DirEntry)
 	count := 0
 	var down func(path []step, dir string) bool
 	down = func(path []step, dir string) bool {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return true
-		}
+		entries := dump.List(dir)
 		if len(path) > 0 && !visit(path, dir, entries) {
 			return false
 		}
-		for _, e := range entries {
-			s, ok := stepOf(e.Name())
-			if !ok || !e.IsDir() || len(path) == maxDepth {
+		for _, name := range dump.Subfolders(entries) {
+			s, ok := stepOf(name)
+			if !ok || len(path) == maxDepth {
 				continue
 			}
-			if count++; count > maxOps || !down(append(path[:len(path):len(path)], s), filepath.Join(dir, e.Name())) {
+			if count++; count > maxOps || !down(append(path[:len(path):len(path)], s), filepath.Join(dir, name)) {
 				return false
 			}
 		}

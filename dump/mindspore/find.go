@@ -45,17 +45,14 @@ func Find(path string) ([]Recording, error) {
 		if visited++; visited > maxFolders {
 			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
 		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil // a folder that cannot be read has nothing
-		}
+		entries := dump.List(dir)
 		if is(dir, entries) {
 			all = append(all, recordingOf(dir))
 			return nil
 		}
-		for _, e := range entries {
-			if e.IsDir() && depth < maxDepth && e.Name() != "constants" && e.Name()[0] != '.' {
-				if err := down(filepath.Join(dir, e.Name()), depth+1); err != nil {
+		for _, folder := range dump.Subfolders(entries) {
+			if depth < maxDepth && folder != "constants" && folder[0] != '.' {
+				if err := down(filepath.Join(dir, folder), depth+1); err != nil {
 					return err
 				}
 			}
@@ -77,26 +74,26 @@ func Find(path string) ([]Recording, error) {
 // is tells the folder of a recording: one with tensors or a table, and without
 // recordings of another sort, beside which such files are what a converter made.
 func is(dir string, entries []fs.DirEntry) bool {
-	found := false
-	for _, e := range entries {
+	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		if e.IsDir() {
-			continue
-		}
-		name := e.Name()
-		if _, ok := ParseName(name); ok {
-			found = true
-			continue
-		}
-		switch dump.ParseName(name).Kind {
-		case dump.Offline, dump.Exception, dump.Array, dump.Standard, dump.Quant, dump.Debug:
 			return false
 		}
-		if name == stats.File {
-			merged, tree, ok := stats.Is(filepath.Join(dir, name))
-			found = found || ok && merged && !tree
+		if e.Name() == stats.File {
+			merged, tree, ok := stats.Is(filepath.Join(dir, stats.File))
+			return ok && merged && !tree
 		}
+		_, ok := ParseName(e.Name())
+		return ok
+	}) {
+		return false // of most folders this is all that is looked at
 	}
-	return found
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		switch dump.ParseName(e.Name()).Kind {
+		case dump.Offline, dump.Exception, dump.Array, dump.Standard, dump.Quant, dump.Debug:
+			return !e.IsDir()
+		}
+		return false
+	})
 }
 
 // recordingOf reads the names of the folders above: rank_0/Net/graph/iteration.

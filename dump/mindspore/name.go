@@ -35,7 +35,7 @@ const maxName = 4096
 // Names of parameters may have points.
 func ParseName(file string) (n Name, ok bool) {
 	stem, isArray := strings.CutSuffix(file, ".npy")
-	if !isArray || len(file) > maxName {
+	if !isArray || len(file) > maxName || !strings.Contains(stem, ".output.") && !strings.Contains(stem, ".input.") {
 		return n, false
 	}
 	fields := strings.Split(stem, ".")

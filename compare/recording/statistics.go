@@ -1,0 +1,220 @@
+package recording
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"precision/compare"
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// Where one side has elements and the other what was computed of them when they were
+// recorded, the same is computed here: Max and Min, which are elements; Mean and
+// Norm, in float64, which a recorder sums in another order and maybe in fewer digits;
+// CRC-32 and xor of the bytes, which settle whether the tensors are the same.
+
+// told are the statistics and the checksum of one side of a pair.
+type told struct {
+	stats [atSum]msprobe.Number
+	sum   msprobe.Number
+	// computed tells that they were computed here, norm and n of what.
+	computed bool
+	norm     float64
+	n        int64
+}
+
+// told is what the recording says of a tensor.
+func (l *leaf) told() told {
+	t := told{sum: l.sum()}
+	for i := range t.stats {
+		t.stats[i] = l.stat(i)
+	}
+	return t
+}
+
+// wants tells whether the elements of a tensor can tell more about it and another
+// one, of which only statistics or a checksum are there.
+func (t *told) wants(other *told) bool {
+	for i := range t.stats {
+		if said(other.stats[i]) && !said(t.stats[i]) {
+			return true
+		}
+	}
+	return said(other.sum) && !said(t.sum)
+}
+
+// sumUnit is how exact sums are at best, for those of integers.
+const sumUnit = 1e-12
+
+// tileLen is how many elements are read at a time.
+const tileLen = 1 << 15
+
+// measure computes what a recorder says of a tensor, in the words of another side:
+// other tells what is needed, and of what sort the checksum is.
+func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *told) (told, error) {
+	t := told{computed: true, n: s.Count}
+	size := int64(s.Type.Bits() / 8)
+	if !s.Type.Readable() || size == 0 {
+		return t, fmt.Errorf("%s: elements of %s have no statistics", s.File, s.Type)
+	}
+	if s.Count == 0 {
+		return t, nil
+	}
+	parts := int64(s.Type.Parts())
+	raw, values := make([]byte, min(s.Count, tileLen)*size), make([]float64, min(s.Count, tileLen)*parts)
+	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
+	sums := checksum{wanted: other.sum}
+	in := s.Open()
+	for at := int64(0); at < s.Count; at += tileLen {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		n := min(tileLen, s.Count-at)
+		b := raw[:n*size]
+		if err := in.ReadTile(b, at, n); err != nil {
+			return t, err
+		}
+		sums.add(b)
+		if s.BigEndian && size > 1 {
+			swap(b, int(size/parts))
+		}
+		v := values[:n*parts]
+		dtype.Widen64(s.Type, v, b)
+		for i := int64(0); i < n; i++ {
+			x := v[i*parts]
+			if parts == 2 {
+				x = math.Hypot(x, v[i*parts+1])
+			}
+			if x != x {
+				hi, lo = x, x
+			} else if hi == hi {
+				hi, lo = max(hi, x), min(lo, x)
+			}
+			sum += x
+			squares += x * x
+		}
+	}
+	t.norm = math.Sqrt(squares)
+	float := func(v float64) msprobe.Number { return msprobe.Number{Kind: msprobe.Float, F: v} }
+	t.stats = [atSum]msprobe.Number{float(hi), float(lo), float(sum / float64(s.Count)), float(t.norm)}
+	if len(l.Shape) == 0 {
+		t.stats[atNorm] = float(hi) // of a single value the recorder repeats it
+	}
+	if !s.BigEndian || size == 1 {
+		t.sum = sums.sum()
+	}
+	return t, nil
+}
+
+// checksum is one of the sort that is wanted: a CRC-32 of eight hexadecimal digits, or
+// 0x and sixteen of 64-bit words, the last filled up with zeros, in xor.
+type checksum struct {
+	wanted msprobe.Number
+	crc    uint32
+	xor    uint64
+	part   [8]byte // of a word
+	n      int
+}
+
+func (c *checksum) isCRC() bool { return crc(c.wanted) }
+
+func (c *checksum) isXor() bool {
+	return c.wanted.Kind == msprobe.Text && len(c.wanted.S) == 18 && c.wanted.S[:2] == "0x"
+}
+
+func (c *checksum) add(b []byte) {
+	switch {
+	case c.isCRC():
+		c.crc = crc32.Update(c.crc, crc32.IEEETable, b)
+	case c.isXor():
+		for len(b) > 0 {
+			if c.n == 0 && len(b) >= 8 {
+				c.xor ^= binary.LittleEndian.Uint64(b)
+				b = b[8:]
+				continue
+			}
+			k := copy(c.part[c.n:], b)
+			b = b[k:]
+			if c.n += k; c.n == 8 {
+				c.xor ^= binary.LittleEndian.Uint64(c.part[:])
+				c.n, c.part = 0, [8]byte{}
+			}
+		}
+	}
+}
+
+func (c *checksum) sum() msprobe.Number {
+	switch {
+	case c.isCRC():
+		return msprobe.Number{Kind: msprobe.Text, S: fmt.Sprintf("%08x", c.crc)}
+	case c.isXor():
+		return msprobe.Number{Kind: msprobe.Text, S: fmt.Sprintf("0x%016x", c.xor^binary.LittleEndian.Uint64(c.part[:]))}
+	}
+	return msprobe.Number{}
+}
+
+// swap turns the bytes of numbers round.
+func swap(b []byte, size int) {
+	for ; len(b) >= size; b = b[size:] {
+		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+}
+
+// said is what was computed as rows have it.
+func (t *told) said(from *result.Said) *result.Said {
+	s := *from
+	for i, x := range []struct {
+		bit  int32
+		into *float64
+	}{{result.KnownMax, &s.Stats.Max}, {result.KnownMin, &s.Stats.Min}, {result.KnownMean, &s.Stats.Mean}, {result.KnownNorm, &s.Stats.Norm}} {
+		if v, ok := t.stats[i].Value(); ok {
+			*x.into = v
+			s.Known |= x.bit
+		}
+	}
+	if said(t.sum) {
+		s.Sum = t.sum.String()
+	}
+	s.Summed, s.Digits, s.Grain = dtype.Float64, 0, 0
+	return &s
+}
+
+// agrees tells whether a statistic that was computed here is one that was recorded:
+// extremes are elements, sums are off by what the recorder's rounding makes of them.
+func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
+	v, ok := recorded.Value()
+	w, too := t.stats[i].Value()
+	if !ok || !too {
+		return false
+	}
+	if v == w || v != v && w != w {
+		return true
+	}
+	room := l.said.Step(v)
+	if l.Elem.IsComplex() { // an absolute value, which is rounded
+		room += 4 * l.Elem.Unit() * math.Abs(w)
+	}
+	if i == atMean || i == atNorm {
+		unit := l.Elem.Unit()
+		if l.said.Summed != dtype.Undefined {
+			unit = l.said.Summed.Unit()
+		}
+		unit = max(unit, sumUnit)
+		scale := t.norm
+		if i == atMean {
+			scale /= math.Sqrt(float64(t.n))
+		}
+		if limit := l.Elem.Max(); l.said.Summed == dtype.Undefined && l.Elem.IsFloat() && math.IsInf(v, 0) && math.Abs(w) > limit*(1-unit) {
+			return true // the sum is beyond the type of the tensor
+		}
+		room += (2 + math.Log2(float64(t.n))) * unit * scale
+	}
+	return math.Abs(v-w) <= room
+}

@@ -1,0 +1,147 @@
+package recording
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"precision/compare"
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// TestMeasureReal: what is computed of the elements is what the recorder wrote beside
+// them, for every tensor that was recorded, statistics and checksums.
+func TestMeasureReal(t *testing.T) {
+	tops, _ := filepath.Glob("../../../shared/real/msprobe/*/*")
+	if len(tops) == 0 {
+		t.Skip("no recordings here")
+	}
+	tensors, statistics, sums := 0, 0, 0
+	for _, top := range tops {
+		if info, err := os.Stat(top); err != nil || !info.IsDir() {
+			continue
+		}
+		list, err := findMsprobe(top)
+		if err != nil {
+			continue
+		}
+		for _, f := range list {
+			s, err := f.load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range s.calls {
+				for i := range c.leaves {
+					l := &c.leaves[i]
+					if !l.tensor() || l.DataName == "" || !l.Known {
+						continue
+					}
+					own := l.told()
+					file, err := s.open(l)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found, err := measure(context.Background(), file, l, &own)
+					file.Close()
+					if err != nil {
+						t.Fatal(err)
+					}
+					tensors++
+					for i, n := range own.stats {
+						if !said(n) || found.n == 0 {
+							continue
+						}
+						if statistics++; !found.agrees(i, n, l) {
+							t.Errorf("%s %s %s %s: statistic %d is %v, recorded %v", top, c.Name, l.place, l.DType, i, found.stats[i], n)
+						}
+					}
+					if own.sum.Kind == msprobe.Text && found.n > 0 {
+						if sums++; found.sum.S != own.sum.S {
+							t.Errorf("%s %s %s: checksum %s, recorded %s", top, c.Name, l.place, found.sum.S, own.sum.S)
+						}
+					}
+				}
+			}
+		}
+	}
+	if tensors < 1000 || statistics < 3000 || sums < 500 {
+		t.Errorf("%d tensors, %d statistics, %d checksums: too few", tensors, statistics, sums)
+	}
+}
+
+type bytesElements []byte
+
+func (b bytesElements) ReadTile(dst []byte, first, n int64) error {
+	size := int64(len(dst)) / n
+	copy(dst, b[first*size:])
+	return nil
+}
+
+// TestMeasure: NaN and infinities, tensors longer than a tile, sums that one element
+// more or less would change, checksums of odd lengths.
+func TestMeasure(t *testing.T) {
+	const n = tileLen + 3
+	raw := make([]byte, 0, 2*n)
+	xor := uint64(0)
+	for i := range n {
+		raw = binary.LittleEndian.AppendUint16(raw, uint16(i%7))
+	}
+	padded := append(append([]byte(nil), raw...), make([]byte, 8-len(raw)%8)...)
+	for b := padded; len(b) > 0; b = b[8:] {
+		xor ^= binary.LittleEndian.Uint64(b)
+	}
+	side := func(typ dtype.Type, b []byte, count int64) *compare.SideTensor {
+		return &compare.SideTensor{Tensor: compare.Tensor{Type: typ, Shape: []int64{count}, Count: count, Open: func() compare.Elements { return bytesElements(b) }}}
+	}
+	l := &leaf{form: &form{Elem: dtype.Int16, Known: true, Shape: []int64{n}}, said: &result.Said{}}
+	found, err := measure(context.Background(), side(dtype.Int16, raw, n), l, &told{sum: msprobe.Number{Kind: msprobe.Text, S: "0x0000000000000000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for i := range n {
+		sum += i % 7
+	}
+	if found.stats[atMax].F != 6 || found.stats[atMin].F != 0 || found.stats[atMean].F != float64(sum)/n {
+		t.Errorf("%v, expected a mean of %g", found.stats, float64(sum)/n)
+	}
+	if c := (&checksum{wanted: msprobe.Number{Kind: msprobe.Text, S: "0x0000000000000000"}, xor: xor}); found.sum != c.sum() {
+		t.Errorf("xor %s, expected %s", found.sum.S, c.sum().S)
+	}
+	floats := func(v ...float32) []byte {
+		var b []byte
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+		return b
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		v      []float32
+		hi, lo float64
+	}{{[]float32{1, nan, 2}, math.NaN(), math.NaN()}, {[]float32{nan, 1}, math.NaN(), math.NaN()}, {[]float32{inf, 1, -inf}, math.Inf(1), math.Inf(-1)}, {[]float32{-1, -2}, -1, -2}} {
+		l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{int64(len(c.v))}}, said: &result.Said{}}
+		found, err := measure(context.Background(), side(dtype.Float32, floats(c.v...), int64(len(c.v))), l, &told{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{c.hi, c.lo} {
+			if !found.agrees(i, msprobe.Number{Kind: msprobe.Float, F: want}, l) {
+				t.Errorf("%v: %v, expected %v", c.v, found.stats[i], want)
+			}
+		}
+	}
+	// A mean that is off by more than rounding is another one.
+	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
+	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &told{})
+	for v, want := range map[float64]bool{3.5: true, 3.5000002: true, 3.50001: false} {
+		if found.agrees(atMean, msprobe.Number{Kind: msprobe.Float, F: v}, l) != want {
+			t.Errorf("a mean of %g is taken for %v", v, found.stats[atMean])
+		}
+	}
+}
