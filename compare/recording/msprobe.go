@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"os"
 
 	"precision/compare"
 	"precision/dump/msprobe"
