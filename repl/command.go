@@ -44,7 +44,7 @@ type command struct {
 
 // commands is the registry, in the order of help.
 var commands = []*command{
-	acCommand, vcCommand, vcsCommand, checkCommand, lsCommand, niCommand, ptCommand, cpCommand, dcCommand,
+	acCommand, vcCommand, vcsCommand, adviseCommand, checkCommand, lsCommand, niCommand, ptCommand, cpCommand, dcCommand,
 	trainCommand, tfDumpCommand, kitCommand, runCommand, npuDumpCommand, npuOverflowCommand,
 }
 

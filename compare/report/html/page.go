@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"precision/compare/advice"
+	_ "precision/compare/advice/tell" // the texts of steps
 	"precision/compare/report"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -26,7 +28,14 @@ type pageData struct {
 	Rows    rowData           `json:"rows"`
 	Ops     opData            `json:"ops"`
 	Records []string          `json:"records,omitempty"`
+	Advice  adviceData        `json:"advice"`
 	NoLooks string            `json:"no_looks,omitempty"`
+}
+
+// adviceData is what to try for kinds of wrong, and the lines to paste.
+type adviceData struct {
+	Remedies map[string][]advice.Step      `json:"remedies"`
+	Lines    map[advice.Step][]advice.Line `json:"lines"`
 }
 
 // spoken is what is said in one language.
@@ -107,7 +116,7 @@ const (
 // page makes the member.
 func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: j.Table.Meta.Metrics,
-		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks}
+		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.Lines}}
 	for i := range j.Table.Rows {
 		r := &j.Table.Rows[i]
 		for _, t := range []dtype.Type{r.Left.DType, r.Right.DType} {
@@ -139,7 +148,7 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 // speak says in a language what is not put together in the page.
 func speak(j *verdict.Judged, lang msg.Lang) spoken {
 	t := report.Text{Lang: lang, Most: 20}
-	s := spoken{Texts: lang.Under("html.", "reason.", "report.word.", "report.short.")}
+	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.")}
 	s.Headline = segments(t.Headline(j).Segments)
 	for _, l := range t.Ground(j) {
 		s.Ground = append(s.Ground, line{l.Label, segments(l.Segments)})

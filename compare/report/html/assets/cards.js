@@ -92,7 +92,7 @@ function commands(m, r, op) {
 export function quote(word) { return /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'"; }
 
 /** command is a line to paste, with its button. */
-export function command(line) {
+export function command(line, where = '') {
   const button = el('button.copy', {type: 'button'}, t('copy'));
   button.addEventListener('click', async e => {
     e.stopPropagation();
@@ -100,7 +100,7 @@ export function command(line) {
     button.textContent = '✓';
     setTimeout(() => { button.textContent = t('copy'); }, 1200);
   });
-  return el('div.command', {}, el('code', {}, show(line)), button);
+  return el('div.command', {}, where ? el('span.dim', {}, where + ' ') : null, el('code', {}, show(line)), button);
 }
 
 async function copy(text) {

@@ -1,0 +1,169 @@
+package advice
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/dump/dtype"
+	"precision/graph"
+)
+
+// chain is a verdict over operators op0 → op1 → …, of which the last one is the
+// root, and may be any of region instead.
+func chain(n int, region []string, kinds ...verdict.Kind) *verdict.Judged {
+	j := &verdict.Judged{Table: &result.Table{}}
+	for i := range n {
+		op := &result.Operator{Name: fmt.Sprintf("op%d", i), Type: "Add", Dumped: true, Outputs: 1}
+		if i > 0 {
+			op.Inputs = []result.Port{{Op: fmt.Sprintf("op%d", i-1)}}
+		}
+		j.Table.Rows = append(j.Table.Rows, result.Row{Op: op.Name, Type: "Add", Role: result.Output, Left: result.Operand{Shape: []int64{256}, DType: dtype.Float32}})
+		j.Operators = append(j.Operators, verdict.Operator{Op: op, Outputs: []verdict.Tensor{{Row: i}}})
+	}
+	root := verdict.Root{Operator: n - 1, Region: region}
+	if region != nil {
+		root.Certainty = verdict.Region
+	}
+	for _, k := range kinds {
+		root.Causes = append(root.Causes, verdict.Cause{Kind: k})
+	}
+	j.Roots = []verdict.Root{root}
+	return j
+}
+
+func steps(r *Root) (list []Step) {
+	for _, s := range r.Steps {
+		list = append(list, s.Step)
+	}
+	return list
+}
+
+func file(a *Advice, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// fused is a graph in which op2 was made by passes.
+func fused() *graph.Index {
+	b := graph.NewBuilder()
+	op := b.Op()
+	op.Name, op.Type = "op2", "Add"
+	stack := []graph.Attr{graph.NewAttr(b.AttrKey([]byte("pass_name")), b.TextValue([]byte("AddPass"))), graph.NewAttr(b.AttrKey([]byte("pass_name_ub")), b.TextValue([]byte("TbeAdd")))}
+	op.Attrs = b.TakeAttrs(&stack, 0)
+	g := &graph.Graph{Name: "net", Ops: []*graph.Op{op}}
+	op.Graph = g
+	x, err := graph.NewIndex(&graph.Model{Graphs: []*graph.Graph{g}})
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func TestFusedRoot(t *testing.T) {
+	a := For(chain(3, nil, verdict.Cosine), Options{Graph: fused()})
+	if got := steps(&a.Roots[0]); !slices.Equal(got, []Step{Fusion, PrecisionMode, Float32}) {
+		t.Error(got)
+	}
+	var off struct{ Switch map[string]map[string]string }
+	if err := json.Unmarshal([]byte(file(a, FusionFile)), &off); err != nil || fmt.Sprint(off.Switch) != "map[GraphFusion:map[AddPass:off] UBFusion:map[TbeAdd:off]]" {
+		t.Errorf("%v %v", off, err)
+	}
+	var list map[string]map[string][]string
+	if err := json.Unmarshal([]byte(file(a, MixlistFile)), &list); err != nil || fmt.Sprint(list) != "map[black-list:map[to-add:[Add]]]" {
+		t.Errorf("%v %v", list, err)
+	}
+	if file(a, KeepDTypeFile) != "op2\n" || file(a, PrecisionFile) != "[ByOpType]\nAdd=high_precision\n" {
+		t.Error(a.Files)
+	}
+	var acl struct {
+		Dump struct {
+			List []struct {
+				Model string   `json:"model_name"`
+				Layer []string `json:"layer"`
+			} `json:"dump_list"`
+			Mode string `json:"dump_mode"`
+		} `json:"dump"`
+	}
+	if err := json.Unmarshal([]byte(file(a, ACLFile)), &acl); err != nil || fmt.Sprint(acl) != "{{[{net [op1 op2]}] all}}" {
+		t.Errorf("%v %v", acl, err)
+	}
+	if a.Plan.Region || a.Plan.Kit != "precision kit -f -s 0 -l 'op1 op2'" {
+		t.Error(a.Plan)
+	}
+	// An operator that nothing fused is not put right by switching fusion off; where
+	// no graph tells, all passes are.
+	if got := For(chain(2, nil, verdict.Cosine), Options{Graph: fused()}); slices.Contains(steps(&got.Roots[0]), Fusion) {
+		t.Error("fusion is switched off for nothing")
+	}
+	if got := For(chain(2, nil, verdict.Cosine), Options{}); !strings.Contains(file(got, FusionFile), `"ALL": "off"`) {
+		t.Error(got.Files)
+	}
+}
+
+// TestRegion: a root that is a region ends in a plan, whose operators divide it
+// where all are too much.
+func TestRegion(t *testing.T) {
+	var region []string
+	for i := 5; i < 19; i++ {
+		region = append(region, fmt.Sprintf("op%d", i))
+	}
+	j := chain(20, region, verdict.Distance)
+	const each = 1024
+	for _, c := range []struct {
+		budget int64
+		record int
+	}{{0, 15}, {15 * each, 15}, {7 * each, 7}, {2 * each, 2}, {1, 1}} {
+		p := For(j, Options{Budget: c.budget, Step: "3"}).Plan
+		if len(p.Record) != c.record || len(p.InDoubt) != 15 || !p.Region || p.Halved != (c.record < 15) || p.Bytes != int64(c.record)*each || p.AllBytes != 15*each {
+			t.Errorf("budget %d: %+v", c.budget, p)
+		}
+		// No part that is left is larger than an even division has it.
+		longest, last := 0, -1
+		for _, name := range append(slices.Clone(p.Record), "end") {
+			at := slices.Index(p.InDoubt, name)
+			if at < 0 {
+				at = len(p.InDoubt)
+			}
+			longest, last = max(longest, at-last-1), at
+		}
+		if longest > (15+c.record)/(c.record+1) {
+			t.Errorf("budget %d leaves %d in one part: %v", c.budget, longest, p.Record)
+		}
+		if !strings.Contains(p.Kit, "-s 3 ") || p.Lines[0].Text != fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", strings.Join(p.Record, " ")) {
+			t.Error(p.Kit, p.Lines)
+		}
+	}
+	if got := For(j, Options{}).Roots[0].Steps[0].Step; got != Record {
+		t.Errorf("the first step is %s", got)
+	}
+	if got := For(&verdict.Judged{Table: &result.Table{}}, Options{}); got.Plan != nil || len(got.Files) > 0 {
+		t.Error(got)
+	}
+}
+
+func TestLines(t *testing.T) {
+	for s, lines := range Lines {
+		for _, l := range lines {
+			if l.Fill("T", "N"); l.Where == "" || l.Text == "" {
+				t.Errorf("%s: %+v", s, l)
+			}
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for word, want := range map[string]string{"a/b_1": "a/b_1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
+		if got := quote(word); got != want {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/graph"
+)
+
+// Options of [For].
+type Options struct {
+	// Graph is the graph of the left side, nil if it is not known. It says which
+	// passes fused an operator, and how large tensors are that were not recorded.
+	Graph *graph.Index
+	// Budget is how many bytes a capture may have; 0 for no limit.
+	Budget int64
+	// Step is the iteration to record; empty for 0.
+	Step string
+}
+
+// mostSteps is how many steps a root has at most.
+const mostSteps = 5
+
+// Advice is what to do next.
+type Advice struct {
+	Roots []Root
+	// Files are those that the lines of the steps refer to.
+	Files []File
+	// Plan is what to record next, nil without roots.
+	Plan *Plan
+}
+
+// File is a file to write.
+type File struct{ Name, Text string }
+
+// Root is a root with what to try.
+type Root struct {
+	// Operator is the place in Judged.Operators, Name and Type are its own.
+	Operator   int
+	Name, Type string
+	// Framework are the names the framework has for it, Passes those that fused
+	// it, by the maps of a fusion switch file.
+	Framework []string
+	Passes    Passes
+	Kinds     []string
+	Steps     []Taken
+	// Region are the operators it may be instead.
+	Region []string
+}
+
+// Passes are fusion passes, of graphs and of the unified buffer.
+type Passes struct{ Graph, UB []string }
+
+// Empty tells whether there are none.
+func (p Passes) Empty() bool { return len(p.Graph)+len(p.UB) == 0 }
+
+// Taken is a step with its lines filled in.
+type Taken struct {
+	Step  Step
+	Lines []Line
+}
+
+// For says what to do about the roots of a verdict.
+func For(j *verdict.Judged, o Options) *Advice {
+	r := &Advice{}
+	for i := range j.Roots {
+		r.Roots = append(r.Roots, root(j, &j.Roots[i], o))
+	}
+	r.Files = files(r.Roots)
+	r.Plan = plan(j, r.Roots, o)
+	if r.Plan != nil {
+		r.Files = append(r.Files, r.Plan.file)
+	}
+	return r
+}
+
+func root(j *verdict.Judged, v *verdict.Root, o Options) Root {
+	op := j.Operators[v.Operator].Op
+	r := Root{Operator: v.Operator, Name: op.Name, Type: op.Type, Framework: op.Framework, Kinds: Kinds(j, v), Region: v.Region}
+	if len(r.Framework) == 0 && !op.Inserted {
+		r.Framework = []string{op.Name}
+	}
+	if o.Graph != nil {
+		r.Passes = passes(o.Graph, op.Name)
+	}
+	var steps []Step
+	add := func(s Step) {
+		if !slices.Contains(steps, s) {
+			steps = append(steps, s)
+		}
+	}
+	if v.Certainty == verdict.Region {
+		add(Record)
+	}
+	if op.Inserted {
+		add(Formats)
+	}
+	if !r.Passes.Empty() {
+		add(Fusion) // what is fused is told from what is not first
+	}
+	for _, k := range r.Kinds {
+		for _, s := range Remedies[k] {
+			// An operator that nothing fused is not put right by switching fusion off.
+			if s != Fusion || o.Graph == nil || !r.Passes.Empty() || len(op.Framework) > 1 {
+				add(s)
+			}
+		}
+	}
+	name := op.Name
+	if len(r.Framework) > 0 {
+		name = r.Framework[0]
+	}
+	for _, s := range steps[:min(len(steps), mostSteps)] {
+		t := Taken{Step: s}
+		for _, l := range Lines[s] {
+			if !l.InFile() {
+				t.Lines = append(t.Lines, l.Fill(op.Type, name))
+			}
+		}
+		r.Steps = append(r.Steps, t)
+	}
+	return r
+}
+
+// passes are those that fused an operator of the graph.
+func passes(x *graph.Index, name string) (p Passes) {
+	ops, exact := x.Search(name, "")
+	if !exact {
+		return p
+	}
+	for _, op := range ops {
+		p.Graph = append(p.Graph, op.Passes()...)
+		p.UB = append(p.UB, op.UBPasses()...)
+	}
+	p.Graph, p.UB = unique(p.Graph), unique(p.UB)
+	return p
+}
+
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// takes tells whether a root has a step.
+func (r *Root) takes(s Step) bool {
+	return slices.ContainsFunc(r.Steps, func(t Taken) bool { return t.Step == s })
+}
+
+// files are those that the steps of all roots need.
+func files(roots []Root) (list []File) {
+	var types, names, precise []string
+	var off Passes
+	fusion := false
+	for i := range roots {
+		r := &roots[i]
+		if r.takes(Float32) && r.Type != "" {
+			types, names = append(types, r.Type), append(names, r.Framework...)
+		}
+		if r.takes(PrecisionMode) && r.Type != "" {
+			precise = append(precise, r.Type)
+		}
+		if r.takes(Fusion) {
+			fusion = true
+			off.Graph, off.UB = append(off.Graph, r.Passes.Graph...), append(off.UB, r.Passes.UB...)
+		}
+	}
+	if types = unique(types); len(types) > 0 {
+		list = append(list, File{MixlistFile, encode(map[string]any{"black-list": map[string]any{"to-add": types}})})
+		if names = unique(names); len(names) > 0 {
+			list = append(list, File{KeepDTypeFile, strings.Join(names, "\n") + "\n"})
+		}
+	}
+	if precise = unique(precise); len(precise) > 0 {
+		list = append(list, File{PrecisionFile, "[ByOpType]\n" + strings.Join(precise, "=high_precision\n") + "=high_precision\n"})
+	}
+	if fusion {
+		list = append(list, File{FusionFile, switches(off)})
+	}
+	return list
+}
+
+// switches is a fusion switch file with just these passes off, or all of them
+// where none is known.
+func switches(off Passes) string {
+	if off.Empty() {
+		off = Passes{Graph: []string{"ALL"}, UB: []string{"ALL"}}
+	}
+	state := func(names []string) map[string]string {
+		m := map[string]string{}
+		for _, n := range names {
+			m[n] = "off"
+		}
+		return m
+	}
+	return encode(map[string]any{"Switch": map[string]any{"GraphFusion": state(off.Graph), "UBFusion": state(off.UB)}})
+}
+
+// neighbours are an operator and what feeds it, in that order.
+func neighbours(ops map[string]*result.Operator, name string) []string {
+	list := []string{name}
+	if op := ops[name]; op != nil {
+		for _, in := range op.Inputs {
+			if in.Op != "" && !slices.Contains(list, in.Op) {
+				list = append(list, in.Op)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,159 @@
+// Package tell says in words what package advice advises.
+package tell
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"precision/compare/advice"
+	_ "precision/compare/oracle/tell" // the names of kinds of wrong
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/internal/clean"
+	"precision/internal/msg"
+)
+
+// texts are those of the steps and of what stands around them.
+//
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Text says advice in a language.
+type Text struct {
+	Lang msg.Lang
+	// Most is how many roots and names are listed; 0 for all.
+	Most int
+	// Paint paints what stands out; nil leaves it as it is.
+	Paint func(report.Style, string) string
+	b     strings.Builder
+}
+
+func (t *Text) say(key string, args ...any) string { return t.Lang.T("advice.say."+key, args...) }
+
+func (t *Text) style(s report.Style, text string) string {
+	if t.Paint == nil {
+		return text
+	}
+	return t.Paint(s, text)
+}
+
+func (t *Text) label(label, text string) {
+	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, 17-lipgloss.Width(label))), text)
+}
+
+// names joins names, the first of many.
+func (t *Text) names(list []string) string {
+	most := len(list)
+	if t.Most > 0 {
+		most = min(most, t.Most)
+	}
+	text := clean.Line(strings.Join(list[:most], ", "))
+	if most < len(list) {
+		text += ", … (" + t.say("operators", len(list)) + ")"
+	}
+	return text
+}
+
+// Say writes the advice: root by root, then what to record. Files are named where
+// wrote says that they were written, and shown where it is empty.
+func (t Text) Say(j *verdict.Judged, a *advice.Advice, wrote []string, limit int64) string {
+	if len(a.Roots) == 0 {
+		return t.say("none") + "\n"
+	}
+	for i := range a.Roots {
+		if t.Most > 0 && i == t.Most {
+			break
+		}
+		if i > 0 {
+			t.b.WriteString("\n")
+		}
+		t.root(&a.Roots[i])
+	}
+	if a.Plan != nil {
+		t.b.WriteString("\n")
+		t.plan(a.Plan, limit)
+	}
+	if len(wrote) > 0 {
+		t.b.WriteString("\n")
+		for _, path := range wrote {
+			t.label(t.say("wrote"), clean.Line(path))
+		}
+		return t.b.String()
+	}
+	for _, f := range a.Files {
+		fmt.Fprintf(&t.b, "\n%s\n%s", t.say("file", f.Name), clean.Text(f.Text))
+	}
+	return t.b.String()
+}
+
+func (t *Text) root(r *advice.Root) {
+	t.label(t.say("root"), t.style(report.Bad, clean.Line(r.Type+" "+r.Name)))
+	var kinds []string
+	for _, k := range r.Kinds {
+		kinds = append(kinds, t.kind(k))
+	}
+	if len(kinds) > 0 {
+		t.label(t.say("kinds"), strings.Join(kinds, ", "))
+	}
+	if !r.Passes.Empty() {
+		t.label(t.say("passes"), t.names(append(append([]string{}, r.Passes.Graph...), r.Passes.UB...)))
+	}
+	if len(r.Region) > 0 {
+		t.label(t.say("region"), t.names(r.Region))
+	}
+	for n, s := range r.Steps {
+		t.label(fmt.Sprintf("%d.", n+1), t.Lang.T("advice."+string(s.Step)))
+		t.lines(s.Lines)
+	}
+}
+
+// kind is a cause of the verdict, or a kind of wrong, in a word.
+func (t *Text) kind(name string) string {
+	for _, prefix := range []string{"report.short.", "pattern."} {
+		if t.Lang.Has(prefix + name) {
+			return t.Lang.T(prefix + name)
+		}
+	}
+	return name
+}
+
+func (t *Text) lines(list []advice.Line) {
+	for _, l := range list {
+		fmt.Fprintf(&t.b, "%s%-13s %s\n", strings.Repeat(" ", 17), l.Where, clean.Line(l.Text))
+	}
+}
+
+func (t *Text) plan(p *advice.Plan, limit int64) {
+	if p.Region {
+		t.label(t.say("plan"), t.say("plan.region", len(p.Record), len(p.InDoubt), bytes(p.Bytes)))
+	} else {
+		t.label(t.say("plan"), t.say("plan.near", len(p.Record), bytes(p.Bytes)))
+	}
+	indent := strings.Repeat(" ", 17)
+	if p.Halved {
+		fmt.Fprintf(&t.b, "%s%s\n", indent, t.say("plan.halved", len(p.InDoubt), bytes(p.AllBytes), bytes(limit)))
+	}
+	if unknown := len(p.Record) - p.Known; unknown > 0 {
+		fmt.Fprintf(&t.b, "%s%s\n", indent, t.say("plan.unknown", unknown))
+	}
+	t.label(t.say("command"), clean.Line(p.Kit))
+	t.lines(p.Lines)
+}
+
+// bytes writes a size in the largest unit that leaves a number of 1 or more.
+func bytes(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	v, u := float64(n), 0
+	for v >= 1024 && u < len(units)-1 {
+		v, u = v/1024, u+1
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.3g %s", v, units[u])
+}

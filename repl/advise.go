@@ -1,0 +1,165 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"precision/compare/advice"
+	"precision/compare/advice/tell"
+	"precision/graph"
+	"precision/graph/read"
+	"precision/internal/whole"
+	"precision/repl/workspace"
+)
+
+// adviseCmd is the command advise: it turns a verdict into what to try next, with
+// lines to paste and files.
+type adviseCmd struct {
+	file, graph, out, size, step string
+	limit                        int
+}
+
+var adviseCommand = &command{
+	name: "advise",
+	usage: both("advise [RESULT] [-g GRAPH] [-o FOLDER] [-s STEPS] [-m SIZE] [-l COUNT]",
+		"advise [结果] [-g 图] [-o 目录] [-s 迭代] [-m 大小] [-l 个数]"),
+	brief: both("what to try next for the roots: lines to paste, files for options, what to record",
+		"针对根因给出下一步：可粘贴的配置、选项所需的文件、接着采集什么"),
+	more: both("RESULT is a table that compare or vc saved, .json or .csv; without it the newest one. -o writes mixlist.json, keep_dtype.cfg, op_precision.ini, fusion_switch.cfg and acl.json, as far as the roots need them. A file that is there is kept.",
+		"结果为 compare 或 vc 保存的结果文件（.json 或 .csv），不指定则取最新的。-o 按根因的需要写出 mixlist.json、keep_dtype.cfg、op_precision.ini、fusion_switch.cfg 和 acl.json；已有的文件不会覆盖。"),
+	words: paths,
+	make:  func(s *session) action { return &adviseCmd{limit: s.set.Limit, step: s.set.Capture.Step} },
+}
+
+func (a *adviseCmd) define(o *options) {
+	o.text(&a.file, "f", "file", both("the result, as the word RESULT",
+		"结果文件，与写出“结果”相同"), paths)
+	o.text(&a.graph, "g", "graph", both("GE graph of the left side, without it that of the result: says which fusion passes made an operator",
+		"左侧的 GE 图，默认为结果中记录的图：用于查明算子由哪些融合规则生成"), paths)
+	o.text(&a.out, "o", "output", both("write the files to this folder instead of showing them",
+		"将各文件写入该目录，而不是显示"), paths)
+	o.text(&a.step, "s", "step", both("iterations to record next, as 0|5-7",
+		"接着要采集的迭代，例如 0|5-7"))
+	o.text(&a.size, "m", "max", both("size that a record of one step may have, as 4GiB; where the operators in doubt take more, they are halved",
+		"一步采集数据的大小上限，例如 4GiB；可疑算子超过时逐次折半采集"))
+	o.count(&a.limit, "l", "limit", both("how many roots and names to show",
+		"显示的根因和名称个数"))
+}
+
+func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
+	if len(words) > 1 || len(words) == 1 && a.file != "" {
+		return s.tooMany("advise", words)
+	}
+	if len(words) == 1 {
+		a.file = words[0]
+	}
+	budget, err := parseSize(a.size)
+	if err != nil {
+		s.Fail("usage", "advise", fmt.Errorf("-m %s: %w", a.size, err))
+		return exitError
+	}
+	path := a.file
+	if path == "" {
+		dir, n := workspace.NewestResult(s.data.ResultsDir())
+		if n == 0 {
+			s.Fail("vcs.none", dir)
+			return exitNothing
+		}
+		path = dir
+	}
+	tables, err := s.readResults(path, s.set.CosSim)
+	switch {
+	case len(tables) == 0 && err == nil:
+		s.Fail("vcs.empty", path)
+		return exitNothing
+	case len(tables) == 0:
+		return exitError
+	}
+	code := exitOK
+	if err != nil {
+		code = exitError
+	}
+	for i, t := range tables {
+		index, err := a.index(ctx, t.Table.Meta.Graph)
+		if err != nil {
+			return s.Failed(ctx, err)
+		}
+		given := advice.For(t.Judged, advice.Options{Graph: index, Budget: budget, Step: a.step})
+		var wrote []string
+		if a.out != "" {
+			folder := a.out
+			if i > 0 {
+				folder += "_" + strconv.Itoa(i)
+			}
+			if wrote, err = writeAdvice(folder, given); err != nil {
+				return s.Failed(ctx, err)
+			}
+		}
+		s.PrintWhole(s.tableHead(t))
+		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint}.Say(t.Judged, given, wrote, budget))
+	}
+	return code
+}
+
+// index is the graph that was named, or that of the result if it is still there.
+func (a *adviseCmd) index(ctx context.Context, saved string) (*graph.Index, error) {
+	path := a.graph
+	if path == "" {
+		if path = saved; path == "" {
+			return nil, nil
+		}
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return nil, nil
+		}
+	}
+	m, err := read.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return graph.NewIndex(m)
+}
+
+// writeAdvice writes the files; one that is there already gets a number.
+func writeAdvice(folder string, a *advice.Advice) (paths []string, err error) {
+	for _, f := range a.Files {
+		path, err := whole.FillNew(filepath.Join(folder, f.Name), 0o600, func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err })
+		if err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// units of sizes, the larger ones in front of what they end with.
+var units = []struct {
+	name  string
+	bytes float64
+}{{"TIB", 1 << 40}, {"GIB", 1 << 30}, {"MIB", 1 << 20}, {"KIB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3},
+	{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
+
+// parseSize reads a number of bytes, as 4GiB; empty is 0.
+func parseSize(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	number, factor := strings.ToUpper(strings.TrimSpace(text)), 1.0
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(number, u.name); ok {
+			number, factor = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || v*factor >= math.MaxInt64 {
+		return 0, errors.New("expected a size such as 500MiB or 4GiB")
+	}
+	return int64(v * factor), nil
+}
