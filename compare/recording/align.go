@@ -169,18 +169,26 @@ func strange(a, b *call) (sum float64) {
 	return sum
 }
 
-// apart is the largest relative difference of two tensors' extremes and norms, 1 at
-// most, and for unequal tensors never 0.
+// apart is the largest relative difference of two tensors' statistics, 1 at most, and
+// for unequal tensors never 0. Means are held against the root mean square.
 func apart(a, b *leaf) float64 {
 	d, told := 1e-9, false
-	for _, x := range [][2]msprobe.Number{{a.stat(atMax), b.stat(atMax)}, {a.stat(atMin), b.stat(atMin)}, {a.stat(atNorm), b.stat(atNorm)}} {
-		v, ok := x[0].Value()
-		w, too := x[1].Value()
-		if !ok || !too || v == w {
+	n, _ := a.Elements()
+	for i := range atSum {
+		v, ok := a.stat(i).Value()
+		w, too := b.stat(i).Value()
+		if !ok || !too {
 			continue
 		}
 		told = true
-		if e := math.Abs(v-w) / math.Max(math.Abs(v), math.Abs(w)); e > d {
+		if v == w || math.IsNaN(v) && math.IsNaN(w) {
+			continue
+		}
+		size := math.Max(math.Abs(v), math.Abs(w))
+		if norm, ok := b.stat(atNorm).Value(); i == atMean && ok && n > 0 {
+			size = math.Max(size, norm/math.Sqrt(float64(n)))
+		}
+		if e := math.Abs(v-w) / size; e > d {
 			d = e
 		} else if math.IsNaN(e) {
 			d = 1

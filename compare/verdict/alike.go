@@ -61,7 +61,7 @@ func (w *recordedWalk) run() {
 			continue
 		}
 		w.origin[i], op.From = from, from
-		if len(from) == 0 {
+		if len(from) == 0 && len(w.before(op)) == 0 {
 			w.raise(op)
 		}
 		if op.State == StateBad {
@@ -70,8 +70,27 @@ func (w *recordedWalk) run() {
 	}
 	if !w.alike {
 		w.calm()
+	} else if len(w.out.Roots) == 0 && len(w.hidden) > 0 {
+		w.bare()
 	}
 	w.sortRoots()
+}
+
+// bare makes a difference that shows in no output a root: a weight in a row that no token
+// picked is wrong all the same.
+func (w *recordedWalk) bare() {
+	for _, begin := range w.hidden {
+		r := &w.table.Rows[begin.Row]
+		if r.Recorded.Argument || len(begin.From) > 0 {
+			continue
+		}
+		op := w.named(r.Op)
+		root := w.rootOf(op, w.place[r.Op])
+		root.Begin, root.Edge, root.Certainty = begin, true, Likely
+		w.out.Roots = append(w.out.Roots, root)
+		op.State = max(op.State, StateSuspect)
+		return
+	}
 }
 
 // handedOn adds the roots of the outputs that a module, or the gradients of its
@@ -125,8 +144,9 @@ func (w *recordedWalk) came(op *Operator) (from []int, begin *Begin) {
 		case len(roots) > 0:
 			from = merge(from, roots)
 			w.inputs[at] = roots
-		case !w.alike:
-			if begin == nil && w.gap(r, calls) {
+		case !w.alike && !w.gap(op, r, calls):
+		case !w.alike && fed:
+			if begin == nil {
 				begin = &Begin{Row: t.Row, From: calls}
 			}
 		case fed:
@@ -167,7 +187,8 @@ func (w *recordedWalk) fed(r *result.Row) (roots []int, calls []string, fed bool
 		if !slices.Contains(calls, p.Op) {
 			calls = append(calls, p.Op)
 		}
-		fed = true
+		// What a call without a partner got may be known no more than what it made.
+		fed = fed || out != nil
 	}
 	if before := w.inputs[r.Recorded.Before]; len(roots) == 0 && r.Recorded.Before.Op != "" && len(before) > 0 {
 		roots = before
@@ -243,9 +264,9 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 			continue
 		case !known:
 			size = math.NaN()
-		case !w.alike && begin == nil:
+		case !w.alike && begin == nil && !counted(w.row(t).Left.DType):
 			f, _ := w.leap(op)
-			t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: mostLeap * w.usual, First: -1})
+			t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: w.limitOf(op), First: -1})
 			t.settle()
 			op.State = max(op.State, StateSuspect)
 			continue

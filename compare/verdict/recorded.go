@@ -403,13 +403,14 @@ type recordedWalk struct {
 	inputs map[result.Port][]int
 	// hidden are differences that showed in no output.
 	hidden []*Begin
-	// usual is how much calls add to errors as a rule, level the largest error so
-	// far that no root is behind.
-	usual, level float64
+	// usual is how much calls add to errors as a rule, forward and backward; level the
+	// largest error so far that no root is behind.
+	usual [2]float64
+	level float64
 	// unlearned tells that there were too few calls to learn usual from.
 	unlearned bool
-	// strays is what the inputs are off by that nothing is known to feed, weights
-	// above all: nine of ten are below.
+	// strays is what the inputs of forward calls are off by that nothing is known to feed, weights
+	// above all: most are below.
 	strays float64
 }
 
