@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"precision/internal/recorded"
 )
@@ -77,40 +76,4 @@ func TestResNet50(t *testing.T) {
 	if _, again := compare("graph.txt", "-workers", "1"); again != exact {
 		t.Error("the table depends on the number of workers")
 	}
-}
-
-// BenchmarkResNet50: the whole command, warm cache, against cat of the files it
-// reads. Target: at most 2.
-func BenchmarkResNet50(b *testing.B) {
-	data := os.Getenv("RESNET50_DUMP")
-	if data == "" {
-		b.Skip("RESNET50_DUMP names a folder made by resnet50_dump.py")
-	}
-	golden := filepath.Join(data, "golden")
-	var files []string
-	for _, pattern := range []string{filepath.Join(data, "npu", "debug_0", "dump", "*", "*", "*", "*", "*", "*"), filepath.Join(golden, "*.npy")} {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			b.Fatalf("%s: %v", pattern, err)
-		}
-		files = append(files, found...)
-	}
-	program := filepath.Join(b.TempDir(), "precision")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	best := [2]time.Duration{1 << 62, 1 << 62}
-	for b.Loop() {
-		for i, c := range []*exec.Cmd{
-			exec.Command(program, "compare", "-lt", filepath.Join(data, "npu"), "-rt", golden, "-g", filepath.Join(data, "graph.txt"), "-out", b.TempDir()),
-			exec.Command("cat", files...),
-		} {
-			start := time.Now()
-			if err := c.Run(); err != nil {
-				b.Fatal(err)
-			}
-			best[i] = min(best[i], time.Since(start))
-		}
-	}
-	b.ReportMetric(float64(best[0])/float64(best[1]), "times_cat")
 }

@@ -22,7 +22,8 @@ type Random struct {
 type randomOp struct {
 	name, kind     string
 	inputs         []int
-	half           bool // the device stores float16
+	half           bool   // the device stores float16
+	layout         string // that of the form if it is empty
 	shape          []int64
 	device, golden []float32
 }
@@ -132,6 +133,14 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 	return os.WriteFile(graph, []byte(r.graph(f)), 0o600)
 }
 
+// storedAs is the layout of an operator's output on the device, empty for NCHW.
+func (o *randomOp) storedAs(f Form) string {
+	if o.layout != "" {
+		return o.layout
+	}
+	return f.Layout
+}
+
 // tensor is the output of an operator as a dump stores it.
 func (r *Random) tensor(i int, f Form) dumptest.Tensor {
 	o := &r.ops[i]
@@ -140,7 +149,13 @@ func (r *Random) tensor(i int, f Form) dumptest.Tensor {
 		values = o.golden
 	}
 	t := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.NCHW, Shape: o.shape, Origin: o.shape}
-	switch f.Layout {
+	switch o.storedAs(f) {
+	case "NHWC":
+		t.Format = dumptest.NHWC
+		values, t.Shape = dumptest.Transpose(values, o.shape, 0, 2, 3, 1)
+	case "FRACTAL_NZ":
+		t.Format = dumptest.FractalNZ
+		values, t.Shape = dumptest.ToFractalNZ(values, o.shape, 16)
 	case "NC1HWC0":
 		t.Format = dumptest.NC1HWC0
 		values, t.Shape = dumptest.ToNC1HWC0(values, o.shape, 16)
@@ -162,7 +177,7 @@ func (r *Random) graph(f Form) string {
 	desc := func(field string, i int) {
 		t := r.tensor(i, f)
 		o := &r.ops[i]
-		typ, layout := "DT_FLOAT", f.Layout
+		typ, layout := "DT_FLOAT", o.storedAs(f)
 		if o.half {
 			typ = "DT_FLOAT16"
 		}

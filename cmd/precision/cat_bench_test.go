@@ -1,0 +1,67 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkResNet50: the whole command, warm cache, against cat of the files it
+// reads. Target: at most 2.
+func BenchmarkResNet50(b *testing.B) {
+	data := os.Getenv("RESNET50_DUMP")
+	if data == "" {
+		b.Skip("RESNET50_DUMP names a folder made by resnet50_dump.py")
+	}
+	againstCat(b, filepath.Join(data, "npu", "debug_0", "dump"), filepath.Join(data, "golden"), filepath.Join(data, "graph.txt"))
+}
+
+// BenchmarkNetwork: the same for the network of testdata/network, in which layouts and element
+// types vary. Target: at most 2.5.
+func BenchmarkNetwork(b *testing.B) {
+	data := b.TempDir()
+	make := exec.Command("go", "run", "../../testdata/network", "-out", data)
+	if out, err := make.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	againstCat(b, filepath.Join(data, "npu"), filepath.Join(data, "golden"), filepath.Join(data, "graph.txt"))
+}
+
+// againstCat takes the shortest times of the command and of cat, in turn.
+func againstCat(b *testing.B, npu, golden, graph string) {
+	var files []string
+	for _, dir := range []string{npu, golden} {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	program := filepath.Join(b.TempDir(), "precision")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	best, cpu := [2]time.Duration{1 << 62, 1 << 62}, [2]time.Duration{1 << 62, 1 << 62}
+	for b.Loop() {
+		for i, c := range []*exec.Cmd{
+			exec.Command(program, "compare", "-lt", npu, "-rt", golden, "-g", graph, "-out", b.TempDir()),
+			exec.Command("cat", files...),
+		} {
+			start := time.Now()
+			if err := c.Run(); err != nil {
+				b.Fatal(err)
+			}
+			best[i] = min(best[i], time.Since(start))
+			cpu[i] = min(cpu[i], c.ProcessState.UserTime()+c.ProcessState.SystemTime())
+		}
+	}
+	b.ReportMetric(float64(best[0])/float64(best[1]), "times_cat")
+	b.ReportMetric(float64(cpu[0])/float64(cpu[1]), "times_cat_cpu")
+}
