@@ -158,3 +158,15 @@ func addTree(rows *[128][8]float32, doubles *[128][2]float64)
 //
 //go:noescape
 func readStreams(x *float32, y *float32, n int) uint64
+
+// vectorPeakAVX512 does n rounds, at least one, of fourteen vector instructions that do not wait for each other: fused multiplications and additions,
+// additions and masks in turn. That is what the vector units allow, for benchmarks.
+//
+//go:noescape
+func vectorPeakAVX512(n int)
+
+// vectorPeakAVX2 does n rounds, at least one, of fourteen vector instructions that do not wait for each other: fused multiplications and additions,
+// additions and masks in turn. That is what the vector units allow, for benchmarks.
+//
+//go:noescape
+func vectorPeakAVX2(n int)

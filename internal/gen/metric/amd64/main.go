@@ -33,6 +33,9 @@ func main() {
 	}
 	addTree()
 	readStreams()
+	for _, l := range []level{avx512, avx2} {
+		vectorPeak(l)
+	}
 	Generate()
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // readStreams only reads two arrays: the yardstick of the benchmarks.
@@ -28,6 +29,41 @@ func readStreams() {
 	r := GP64()
 	VMOVQ(a.AsX(), r)
 	Store(r, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// vectorPeak does nothing but multiply, add and mask in registers: how fast vector
+// instructions can go, for benchmarks.
+func vectorPeak(l level) {
+	name := "vectorPeak" + l.name
+	TEXT(name, NOSPLIT, "func(n int)")
+	Doc(name+" does n rounds, at least one, of fourteen vector instructions that do not wait for each other: fused multiplications and additions,",
+		"additions and masks in turn. That is what the vector units allow, for benchmarks.")
+	Pragma("noescape")
+	n := Load(Param("n"), GP64())
+	var acc [14]reg.VecVirtual
+	for i := range acc {
+		acc[i] = YMM()
+		if l.wide {
+			acc[i] = ZMM()
+		}
+		zeroed(acc[i], l)
+	}
+	loop("loop", n, func() {
+		for i, v := range acc {
+			switch {
+			case i%3 == 0:
+				VFMADD231PS(v, v, v)
+			case i%3 == 1:
+				VADDPS(v, v, v)
+			case l.wide:
+				VPANDD(v, v, v)
+			default:
+				VPAND(v, v, v)
+			}
+		}
+	})
 	VZEROUPPER()
 	RET()
 }
