@@ -113,9 +113,10 @@ func (f *Folders) Groups() []Group {
 	switch {
 	case f.byGraph():
 		list = make([]Group, 0, len(f.Rules.Groups))
+		ahead := &foresight{}
 		for _, g := range f.Rules.Groups {
 			if f.Only == nil || f.Only(g) {
-				list = append(list, e.group(g))
+				list = append(list, ahead.before(e.group(g), func(yield func(string)) { e.groupFiles(g, yield) }))
 			}
 		}
 	case f.Right.Device():
@@ -124,8 +125,9 @@ func (f *Folders) Groups() []Group {
 		}
 	default:
 		e.rightOps = arrayNames(f.Right)
+		ahead := &foresight{}
 		for i, op := range byTime(f.Left) {
-			list = append(list, e.named(pairOp{index: i, left: op}))
+			list = append(list, ahead.before(e.named(pairOp{index: i, left: op}), func(yield func(string)) { e.namedFiles(op, yield) }))
 		}
 	}
 	return list

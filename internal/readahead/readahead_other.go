@@ -1,0 +1,5 @@
+//go:build !linux
+
+package readahead
+
+func file(string) bool { return false }
