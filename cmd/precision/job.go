@@ -13,6 +13,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/job"
+	jobpage "precision/compare/job/page"
 	"precision/compare/job/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
@@ -82,7 +83,8 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 	if f.job.perHost < 0 {
 		return exitUsage, fmt.Errorf("-per-host %d: expected a number of ranks", f.job.perHost)
 	}
-	s := job.Settings{Out: f.out, Fresh: f.job.fresh, Tell: func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(show.lang, n)) }}
+	s := jobSettings(e, f.out, show.lang)
+	s.Fresh = f.job.fresh
 	if f.job.shard != "" {
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
 			return exitUsage, fmt.Errorf("-shard: %w", err)
@@ -118,6 +120,13 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 		return exitOK, nil
 	}
 	return f.judge.jobStatus(result, show, f.out), nil
+}
+
+// jobSettings are those of any run: notes go to the terminal, and there is a page.
+func jobSettings(e env, out string, lang msg.Lang) job.Settings {
+	return job.Settings{Out: out,
+		Tell: func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(lang, n)) },
+		Page: func(w io.Writer, r *job.Result) error { return jobpage.Write(w, r, lang) }}
 }
 
 // mostPairs is how many pairs are told before a job begins; -dry-run tells all.
@@ -187,7 +196,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", *lang)
 		}
 	}
-	result, err := job.Merge(ctx, dirs, *out, func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(show.lang, n)) })
+	result, err := job.Merge(ctx, dirs, jobSettings(e, *out, show.lang))
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, errors.New("interrupted; the shards are as they were")

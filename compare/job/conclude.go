@@ -2,9 +2,12 @@ package job
 
 import (
 	"cmp"
+	"io"
+	"path/filepath"
 	"slices"
 
 	"precision/compare/verdict"
+	"precision/internal/whole"
 )
 
 // Result is what became of a job: the digests of its parts and what they come to
@@ -68,7 +71,7 @@ type Origin struct {
 
 // conclude draws the units in the journal of a folder together and writes what they
 // come to.
-func (p *Plan) conclude(dir string) (*Result, error) {
+func (p *Plan) conclude(dir string, page func(io.Writer, *Result) error) (*Result, error) {
 	byName := map[string]*Part{}
 	for i := range p.Parts {
 		byName[p.Parts[i].Name] = &p.Parts[i]
@@ -102,7 +105,10 @@ func (p *Plan) conclude(dir string) (*Result, error) {
 	if r.Verdict == verdict.Good.String() && len(r.Deviations) > 0 {
 		r.Verdict = verdict.Suspect.String()
 	}
-	return r, r.write(dir)
+	if err = r.write(dir); err == nil && page != nil {
+		err = whole.Fill(filepath.Join(dir, PageFile), 0o600, func(w io.Writer) error { return page(w, r) })
+	}
+	return r, err
 }
 
 // count counts parts by verdict, and gives the job its own.

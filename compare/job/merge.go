@@ -49,9 +49,9 @@ type shardDir struct {
 	says  shardSays
 }
 
-// Merge joins the folders of shards to the files of a whole run in out. request makes the plan
-// again of the plan the shards have.
-func Merge(ctx context.Context, dirs []string, out string, tell func(Note)) (*Result, error) {
+// Merge joins the folders of shards to the files of a whole run in s.Out.
+func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
+	out, tell := s.Out, s.Tell
 	if tell == nil {
 		tell = func(Note) {}
 	}
@@ -100,7 +100,7 @@ func Merge(ctx context.Context, dirs []string, out string, tell func(Note)) (*Re
 	}); err != nil {
 		return nil, err
 	}
-	return plan.conclude(out)
+	return plan.conclude(out, s.Page)
 }
 
 // gather finds the shard that has each unit.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -27,6 +28,8 @@ type Settings struct {
 	// called one at a time.
 	Progress func(done, total int64)
 	Tell     func(Note)
+	// Page, if not nil, writes the page about the result.
+	Page func(io.Writer, *Result) error
 }
 
 // runner is a run in the making.
@@ -120,11 +123,11 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if s.Shards > 0 {
 		return nil, nil
 	}
-	return p.conclude(s.Out)
+	return p.conclude(s.Out, s.Page)
 }
 
-// all runs the units that are not done. As many are open as there are workers, and one
-// more, which is being opened or written while the others compute.
+// all runs the units that are not done. As many are open as there are workers: while one is
+// being opened or written the others compute.
 func (r *runner) all(units []unit) error {
 	for _, u := range units {
 		r.total += u.bytes
@@ -140,7 +143,7 @@ func (r *runner) all(units []unit) error {
 	defer cancel(nil)
 	next := make(chan unit)
 	var all sync.WaitGroup
-	for range opt.Workers + 1 {
+	for range opt.Workers {
 		all.Go(func() {
 			for u := range next {
 				e, err := u.run(ctx, r)

@@ -275,13 +275,13 @@ func TestShards(t *testing.T) {
 		}
 		slices.Reverse(dirs)
 		whole := filepath.Join(work, "whole")
-		if _, err := Merge(context.Background(), dirs, whole, nil); err != nil {
+		if _, err := Merge(context.Background(), dirs, Settings{Out: whole}); err != nil {
 			t.Fatal(err)
 		}
 		sameFiles(t, number(n)+" shards", files(t, whole), want)
 		if n == 3 {
 			var missing *MergeError
-			if _, err := Merge(context.Background(), dirs[1:], whole+"2", nil); !errors.As(err, &missing) || missing.Shards != "3/3" || len(missing.Missing) == 0 {
+			if _, err := Merge(context.Background(), dirs[1:], Settings{Out: whole + "2"}); !errors.As(err, &missing) || missing.Shards != "3/3" || len(missing.Missing) == 0 {
 				t.Errorf("a shard is missing: %v", err)
 			}
 			for what, change := range map[string]func(*Request){
@@ -291,7 +291,7 @@ func TestShards(t *testing.T) {
 				change(&other)
 				dir := filepath.Join(work, what)
 				ran(t, other, Settings{Out: dir, Shard: 1, Shards: n})
-				if _, err := Merge(context.Background(), append(dirs[:2:2], dir), whole+"3", nil); !errors.As(err, &missing) || missing.What != what || missing.Dir != dir {
+				if _, err := Merge(context.Background(), append(dirs[:2:2], dir), Settings{Out: whole + "3"}); !errors.As(err, &missing) || missing.What != what || missing.Dir != dir {
 					t.Errorf("another %s: %v", what, err)
 				}
 			}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/compare/job/jobtest"
+)
+
+// madeJob is a job of four ranks and two steps, whose last rank keeps its own input for the sum.
+func madeJob(t *testing.T) (dir string, args []string) {
+	t.Helper()
+	dir = t.TempDir()
+	var mul []float32
+	if err := (jobtest.Job{Ranks: 4, Steps: 2, Size: 64, Break: func(_, rank int, op string, out []float32) {
+		if op == jobtest.Mul {
+			mul = out
+		} else if op == jobtest.Reduce && rank == 3 {
+			copy(out, mul)
+		}
+	}}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir, []string{"compare", "-lt", filepath.Join(dir, "npu"), "-rt", filepath.Join(dir, "golden"), "-g", dir, "-all"}
+}
+
+// The verdict of a job names the collective and the rank, in text, in JSON and on the page.
+func TestJob(t *testing.T) {
+	_, args := madeJob(t)
+	out := filepath.Join(t.TempDir(), "out")
+	code, stdout, stderr := precision(t, append(args, "-out", out)...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, want := range []string{"8 parts: 4 ranks and 2 steps", "HcomAllReduce " + jobtest.Reduce + " at step 0", "rank 3 has its own input and not the result", "job.json"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	var said struct {
+		Verdict     string
+		Collectives []struct {
+			Op      string
+			Verdict string
+			Faults  []struct{ Kind, Ranks string }
+		}
+		Parts []struct{ Verdict, Table string }
+	}
+	text, err := os.ReadFile(filepath.Join(out, "job.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said.Verdict != "bad" || len(said.Parts) != 8 || len(said.Collectives) != 2 || said.Collectives[0].Faults[0].Kind != "own-input" || said.Collectives[0].Faults[0].Ranks != "3" {
+		t.Errorf("%+v", said)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "job.html"))
+	if err != nil || !strings.Contains(string(page), "rank 3 has its own input") {
+		t.Errorf("the page does not say it: %v", err)
+	}
+	// A table of the job is one that other commands take.
+	if code, stdout, _ = precision(t, "report", filepath.Join(out, "tables", said.Parts[3].Table+".json")); code != exitOK || !strings.Contains(stdout, jobtest.Reduce) {
+		t.Errorf("report: exit %d: %s", code, stdout)
+	}
+	if code, _, stderr = precision(t, append(args, "-out", out, "-gate")...); code != exitBelow || !strings.Contains(stderr, "10 of 10 units are done") {
+		t.Errorf("gate: exit %d: %s", code, stderr)
+	}
+}
+
+func TestJobShards(t *testing.T) {
+	_, args := madeJob(t)
+	work := t.TempDir()
+	if code, _, stderr := precision(t, append(args, "-out", work+"/all")...); code != exitOK {
+		t.Fatal(stderr)
+	}
+	for _, s := range []string{"1/2", "2/2"} {
+		if code, _, stderr := precision(t, append(args, "-out", work+"/"+s[:1], "-shard", s)...); code != exitOK {
+			t.Fatal(stderr)
+		}
+	}
+	if code, _, stderr := precision(t, "merge", work+"/2", "-out", work+"/whole", work+"/1"); code != exitOK {
+		t.Fatal(stderr)
+	}
+	for _, name := range []string{"job.json", "job.html", "journal", "plan.json", "tables/step1_rank2.csv"} {
+		a, _ := os.ReadFile(filepath.Join(work, "all", name))
+		b, err := os.ReadFile(filepath.Join(work, "whole", name))
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s differs: %v", name, err)
+		}
+	}
+	if code, _, stderr := precision(t, "merge", work+"/2", "-out", work+"/part"); code != exitError || !strings.Contains(stderr, "the shards 1/2 are missing") {
+		t.Errorf("a shard is missing: exit %d: %s", code, stderr)
+	}
+}
+
+// What does not go together is refused, and -dry-run leaves nothing.
+func TestJobOptions(t *testing.T) {
+	_, args := madeJob(t)
+	out := filepath.Join(t.TempDir(), "out")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{append(args, "-json", "x.json"), exitUsage, "-json does not go with -all"},
+		{append(args[:len(args)-1:len(args)-1], "-ranks", "1"), exitUsage, "-ranks goes with -all"},
+		{append(args, "-ranks", "x"), exitUsage, "-ranks: found"},
+		{append(args, "-shard", "3/2"), exitUsage, "-shard: found"},
+		{append(args, "-ranks", "77"), exitNoMatch, "no rank and step that both sides have"},
+		{[]string{"merge", "nowhere", "-out", out}, exitError, "nowhere"},
+		{[]string{"merge"}, exitUsage, "the folders of the shards"},
+	} {
+		code, _, stderr := precision(t, append(c.args, "-out", out)...)
+		if c.args[0] == "merge" {
+			code, _, stderr = precision(t, c.args...)
+		}
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, code, stderr)
+		}
+	}
+	code, stdout, stderr := precision(t, append(args, "-dry-run", "-out", out)...)
+	if code != exitOK || !strings.Contains(stdout, "step 1, rank 3") || !strings.Contains(stdout, "on this machine") || stderr != "" {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("-dry-run wrote something")
+	}
+}
