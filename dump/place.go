@@ -36,6 +36,7 @@ const mostNamed = 8
 
 // PlaceOf reads the place of a folder off its path: the device's
 // <time>/<device>/<model>/<model id>/<step>, MindSpore's rank_N/<net>/<graph>/<step>,
+// the folders of torchair,
 // and words like rank3 or step_2 in the names of the nearest folders.
 func PlaceOf(dir string) Place {
 	p := Place{Rank: -1, Device: -1, Step: -1}
@@ -56,6 +57,9 @@ func PlaceOf(dir string) Place {
 			}
 		}
 	}
+	if token, ok := fxToken(parts); ok {
+		p.Step, p.Model, p.ModelID = token, "", ""
+	}
 	step := p.Step >= 0
 	for i := n - 1; i >= max(0, n-mostNamed); i-- {
 		if m := rankWord.FindStringSubmatch(parts[i]); m != nil && !p.Own {
@@ -72,6 +76,25 @@ func PlaceOf(dir string) Place {
 	}
 	p.Above = strings.Join(parts[:top], "/")
 	return p
+}
+
+// fxToken is the token that arrays of FX belong to, msprobe_fx_dump/…/<token> or
+// data_dump/<token>/gm_<time>_dump, in the numbering of GE, which begins with 0 where
+// that of FX begins with 1.
+func fxToken(parts []string) (token int, ok bool) {
+	last := parts[len(parts)-1]
+	fx := false
+	if strings.HasPrefix(last, "gm_") && strings.HasSuffix(last, "_dump") && len(parts) > 1 {
+		last, fx = parts[len(parts)-2], true
+	}
+	for _, above := range parts[max(0, len(parts)-5):] {
+		fx = fx || strings.HasSuffix(above, "_fx_dump")
+	}
+	if !fx || !plainNumber(last) {
+		return 0, false
+	}
+	token, err := strconv.Atoi(last)
+	return token - 1, err == nil && token > 0
 }
 
 // plainNumber tells whether a folder is a number as steps and devices are.

@@ -22,16 +22,20 @@ func TestParseFileName(t *testing.T) {
 		"ge_proto_00000003_aclop_graph_0_Build.txt":      "3 0 Build true false",
 		"ge_onnx_00000062_graph_11_PreRunBegin.pbtxt":    "62 11 PreRunBegin false true",
 		"ge_proto_00000002_graph_4_PreRunAfterBuild.txt": "2 4 PreRunAfterBuild false false",
+		"dynamo_original_graph_1_rank_3_pid_5_ts_20.txt": "-1 -1 dynamo_original false false",
 	} {
 		f, ok := graph.ParseFileName(name)
 		if got := fmt.Sprint(f.Number, f.GraphID, " ", f.Stage, " ", f.Aclop, f.ONNX); !ok || strings.ReplaceAll(got, "  ", " ") != want {
 			t.Errorf("%s: %s %v, want %s", name, got, ok, want)
 		}
 	}
-	for _, name := range []string{"ge_proto_x_Build.txt", "ge_proto_1_Build.pbtxt", "ge_onnx_1_Build.txt", "graph.txt", "ge_readable_00000001_graph_1_Build.txt"} {
+	for _, name := range []string{"ge_proto_x_Build.txt", "ge_proto_1_Build.pbtxt", "ge_onnx_1_Build.txt", "graph.txt", "ge_readable_00000001_graph_1_Build.txt", "dynamo_else_graph_1.txt", "dynamo_original_graph_1.pbtxt"} {
 		if _, ok := graph.ParseFileName(name); ok {
 			t.Errorf("%s is taken for a graph file", name)
 		}
+	}
+	if f, _ := graph.ParseFileName("dynamo_original_graph_rank_9_rank_3_pid_5_ts_20.txt"); f.Device != 3 || f.PID != 5 {
+		t.Errorf("rank %d, process %d", f.Device, f.PID)
 	}
 }
 

@@ -7,6 +7,7 @@ const (
 	AttrL1Group      = "_L1_fusion_sub_graph_no"       // operators that share data in the L1 buffer
 	AttrOriginName   = "_datadump_origin_name"         // framework operator an output stands for
 	AttrOriginIndex  = "_datadump_origin_output_index" // its output
+	AttrFXName       = "_fx_tensor_name"               // node of FX and its output, of graphs of torchair: mm-aten.mm.default.OUTPUT.0
 	AttrOriginFormat = "_datadump_origin_format"       // its layout
 	AttrFormat       = "origin_format"
 	AttrShape        = "origin_shape"

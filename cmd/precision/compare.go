@@ -135,7 +135,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	if f.job.all {
 		return f.runJob(ctx, e, job.Options, opts, show)
 	}
-	if recording.Is(f.left) || recording.Is(f.right) {
+	if recording.Are(f.left, f.right) {
 		return f.recordings(ctx, e, job.Options, opts, show)
 	}
 	run, err := job.Open(ctx)

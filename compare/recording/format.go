@@ -53,6 +53,12 @@ var companions = []format{
 	{"device dumps", findDumps},
 }
 
+// ofNodes are recordings of calls if both sides are; else they are the golden arrays
+// of a graph.
+var ofNodes = []format{
+	{"fx", findFX},
+}
+
 // find finds the recordings below a path, and of what kind they are.
 func find(path string, formats []format) ([]found, string, error) {
 	if _, err := os.Stat(path); err != nil {
@@ -74,6 +80,14 @@ func findBoth(left, right string) (lists [2][]found, kinds [2]string, err error)
 	for i := range paths {
 		lists[i], kinds[i], errs[i] = find(paths[i], formats)
 	}
+	if errs[0] != nil && errs[1] != nil {
+		a, kind, err := find(left, ofNodes)
+		if err == nil {
+			if b, other, err := find(right, ofNodes); err == nil {
+				return [2][]found{a, b}, [2]string{kind, other}, nil
+			}
+		}
+	}
 	for i := range paths {
 		if errs[i] == nil || errs[1-i] != nil {
 			continue
@@ -94,6 +108,23 @@ func Is(path string) bool {
 	return err == nil
 }
 
+// Are tells whether two paths are compared as recordings: one of them is one, or
+// both are arrays of nodes.
+func Are(left, right string) bool {
+	if Is(left) || Is(right) {
+		return true
+	}
+	for _, path := range []string{left, right} {
+		if bare(path) {
+			return false
+		}
+		if _, _, err := find(path, ofNodes); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // bare tells at one look a folder that is no recording, as most that are compared: it
 // has no folders in it and no file of a recording.
 func bare(path string) bool {
@@ -107,7 +138,12 @@ func bare(path string) bool {
 		case ".csv":
 			return name != dump.MappingFile
 		case ".npy":
-			return strings.Contains(name, ".input.") || strings.Contains(name, ".output.")
+			for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT."} {
+				if strings.Contains(name, word) {
+					return true
+				}
+			}
+			return false
 		}
 		return strings.HasSuffix(name, ".pt")
 	})

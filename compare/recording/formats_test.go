@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare"
+	"precision/compare/recording"
 	"precision/compare/verdict"
+	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
 	"precision/dump/npy"
@@ -296,6 +300,21 @@ func aclStats(t *testing.T, dir string, steps []step) {
 	write(t, dir+"/step2/pid123/dump.json", fmt.Appendf(nil, `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {%s}}`, data))
 }
 
+// fxNodes writes arrays of the nodes of an FX graph, with inputs.
+func fxNodes(t *testing.T, dir string, steps []step) {
+	for k := range steps {
+		s := &steps[k]
+		each(s, func(output bool, i int, a array) {
+			var b bytes.Buffer
+			if err := npy.Write(&b, dtype.Float32, a.shape64(), a.bytes()); err != nil {
+				t.Fatal(err)
+			}
+			write(t, fmt.Sprintf("%s/msprobe_fx_dump/worldsize1_global_rank0/net/1/%s-aten.%s.default.%s.%d.202401250311187%05d.npy", dir, s.name, strings.ToLower(s.typ),
+				strings.ToUpper(ioName(output)), i, 10*k), b.Bytes())
+		})
+	}
+}
+
 // companions are recordings that are compared as such with statistics alone.
 var companions = []recorder{{"device dumps", dumps, func(s step, k int) string { return s.name }}}
 
@@ -307,6 +326,7 @@ var recorders = []recorder{
 	{"mindspore statistics", mindspore(false, true), func(s step, k int) string { return fmt.Sprintf("Default_%s-op%d", s.name, k) }},
 	{"mindspore full", mindspore(true, true), func(s step, k int) string { return fmt.Sprintf("Default_%s-op%d", s.name, k) }},
 	{"ge statistics", geStats, func(s step, k int) string { return s.name }},
+	{"fx", fxNodes, func(s step, k int) string { return s.name + "-aten." + strings.ToLower(s.typ) + ".default" }},
 	{"aclgraph tensors", aclGraph, func(s step, k int) string { return "Aten." + s.name + ".0.forward" }},
 	{"aclgraph statistics", aclStats, func(s step, k int) string { return "Aten." + s.name + ".0.forward" }},
 }
@@ -379,5 +399,64 @@ func TestAcross(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTorchair: dumps of a compiled graph against the arrays of its nodes, by the graph
+// of torchair that lies beside; tokens are counted from 0 and from 1.
+func TestTorchair(t *testing.T) {
+	golden := t.TempDir()
+	fxNodes(t, golden, chain(-1, 0))
+	for _, fault := range []int{-1, 0, 5, 7, 11} {
+		dir := t.TempDir()
+		steps := chain(fault, 0)
+		var g strings.Builder
+		g.WriteString("name: \"graph_1\"\nop {\n  name: \"x\"\n  type: \"Data\"\n  output_desc {\n    name: \"y\"\n  }\n}\n")
+		for k := range steps {
+			s := &steps[k]
+			op := "GE_" + s.name // GE has names of its own
+			fmt.Fprintf(&g, "op {\n  name: %q\n  type: %q\n", op, s.typ)
+			d := dumptest.Dump{OpName: op, Time: uint64(1700000000000000 + k)}
+			each(s, func(output bool, i int, a array) {
+				x := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: a.shape64(), Data: a.bytes()}
+				switch {
+				case output:
+					d.Outputs = append(d.Outputs, x)
+					return
+				case s.from[i] >= 0:
+					fmt.Fprintf(&g, "  input: \"GE_%s:0\"\n", steps[s.from[i]].name)
+				default:
+					g.WriteString("  input: \"x:0\"\n")
+				}
+				d.Inputs = append(d.Inputs, x)
+			})
+			fmt.Fprintf(&g, "  output_desc {\n    name: \"y\"\n    attr {\n      key: \"_fx_tensor_name\"\n      value {\n        s: \"%s-aten.%s.default.OUTPUT.0\"\n      }\n    }\n  }\n}\n", s.name, strings.ToLower(s.typ))
+			if err := d.Write(fmt.Sprintf("%s/msprobe_ge_dump/worldsize1_global_rank0/20250101000000/0/net/1/0/%s.%s.%d.2.%d", dir, s.typ, op, k, d.Time)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, dir+"/msprobe_ge_dump/dynamo_original_graph_1_rank_0_pid_5_ts_20250101000000.txt", []byte(g.String()))
+		if recording.Are(dir, golden) {
+			t.Fatal("they are taken for recordings of calls")
+		}
+		run, err := compare.Job{Left: dir, Right: golden}.Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := run.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := verdict.Judge(out.Table, verdict.Options{})
+		var want []string
+		if fault >= 0 {
+			want = []string{"GE_" + steps[fault].name}
+		}
+		if got := rootNames(j); !slices.Equal(got, want) || j.Coverage.Compared != len(steps) {
+			t.Errorf("fault %d: %s with the roots %v, %d compared, expected %v, %d", fault, j.Verdict, got, j.Coverage.Compared, want, len(steps))
+		}
+		if a, b := dump.PlaceOf(run.Folders.Left.Dir), dump.PlaceOf(run.Folders.Right.Dir); a.Step != 0 || b.Step != 0 || a.Rank != 0 || b.Rank != 0 {
+			t.Errorf("tokens of %+v and %+v, expected 0", a, b)
+		}
 	}
 }

@@ -197,6 +197,9 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		}
 		out := Output{DType: d.DType, OriginIndex: int64(i)}
 		out.OriginName = get(d.Attrs, graph.AttrOriginName).Text()
+		if name, index, ok := fxTensor(get(d.Attrs, graph.AttrFXName).Text()); ok && out.OriginName == "" {
+			out.OriginName, out.OriginIndex = name, index
+		}
 		out.stated = out.OriginName != ""
 		if n, ok := get(d.Attrs, graph.AttrOriginIndex).Int(); ok {
 			out.OriginIndex = n
@@ -215,6 +218,16 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		op.fillOrigin(op.Name)
 	}
 	return op, nil
+}
+
+// fxTensor takes the name of a tensor of FX apart, mm-aten.mm.default.OUTPUT.0, as the files of one are named.
+func fxTensor(s string) (name string, index int64, ok bool) {
+	i := strings.LastIndexByte(s, '.')
+	if i <= 0 {
+		return "", 0, false
+	}
+	index, err := strconv.ParseInt(s[i+1:], 10, 31)
+	return s[:i], index, err == nil && index >= 0
 }
 
 // connected are the data inputs that something feeds, under the names of whole operators: a part of all where nothing

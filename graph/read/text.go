@@ -15,7 +15,8 @@ type textReader struct {
 	to   *assembler
 }
 
-// readText reads the text form of a ModelDef. The file is streamed: only the model is kept.
+// readText reads the text form of a ModelDef, or of a GraphDef, as torchair writes its graphs (dynamo_original_*.txt): its
+// operators are at the top. The file is streamed: only the model is kept.
 func readText(r io.Reader, path string) (*graph.Model, error) {
 	m := &graph.Model{Path: path, Source: graph.SourceText}
 	t := newTextReader(r, m)
@@ -61,6 +62,14 @@ func (t *textReader) message(m *message) {
 			return
 		}
 		f := m.named(name)
+		if f == nil && m == modelDef && string(name) == "op" {
+			of := modelDef.named([]byte("graph"))
+			to.begin(graphDef, t.Line())
+			to.graph.graph.Name = to.model.Name
+			defer to.end(of)
+			m = graphDef
+			f = m.named(name)
+		}
 		if f == nil {
 			t.unknown(m, name)
 			continue

@@ -102,6 +102,19 @@ graph { name: "h" }`), "g.txt")
 	}
 }
 
+// TestTextBare: graphs of torchair have their operators at the top.
+func TestTextBare(t *testing.T) {
+	const text = "name: \"graph_1\"\ninput: \"a:0\"\nop {\n  name: \"a\"\n  type: \"Data\"\n}\nop {\n  name: \"b\"\n  type: \"Abs\"\n  input: \"a:0\"\n  output_desc {\n    attr {\n" +
+		"      key: \"_fx_tensor_name\"\n      value {\n        s: \"abs_1-aten.abs.default.OUTPUT.0\"\n      }\n    }\n  }\n}\nattr {\n  key: \"k\"\n  value {\n    i: 7\n  }\n}\n"
+	m, err := readText(strings.NewReader(text), "dynamo_original_graph_1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Graphs) != 1 || len(m.Graphs[0].Ops) != 2 || m.Graphs[0].Name != "graph_1" || m.Graphs[0].Ops[1].Inputs[0].Text != "a:0" || len(m.Graphs[0].Attrs) != 1 {
+		t.Fatalf("%+v", m)
+	}
+}
+
 func TestTextErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"cut off", "graph {\n  name: \"a\"\n  op {\n    name: \"x\"\n", "5: file ends inside the message opened at line 3"},

@@ -1,0 +1,47 @@
+package recording
+
+import (
+	"strconv"
+
+	"precision/compare"
+	"precision/dump/fx"
+	"precision/dump/msprobe"
+)
+
+// findFX finds arrays of the nodes of FX graphs: a token is a step.
+func findFX(path string) ([]found, error) {
+	all, err := fx.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]found, len(all))
+	for i, r := range all {
+		list[i] = found{step: r.Token, rank: r.Rank, load: func() (*side, error) { return loadFX(r) }}
+	}
+	return list, nil
+}
+
+// loadFX lists the nodes of a token. A node is a call.
+func loadFX(r fx.Recording) (*side, error) {
+	nodes, err := fx.Load(r)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openArray(l.DataName, l) }}
+	add := s.adder()
+	for _, n := range nodes {
+		c := &msprobe.Call{Name: n.Name + "-" + n.Function, Parsed: msprobe.Name{Form: msprobe.API, API: n.Function}}
+		for _, x := range n.Tensors {
+			v := msprobe.Value{Section: msprobe.Input, Kind: msprobe.Tensor, Type: "torch.Tensor", Path: strconv.Itoa(x.Index), DataName: x.File}
+			if x.Output {
+				v.Section = msprobe.Output
+			}
+			if err := fromArray(&v, x.File, nil); err != nil {
+				s.remark(err.Error())
+			}
+			c.Values = append(c.Values, v)
+		}
+		add(c)
+	}
+	return s, nil
+}

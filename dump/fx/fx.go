@@ -1,0 +1,174 @@
+package fx
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump"
+)
+
+// Recording is the folder of one token of one rank.
+type Recording struct {
+	Dir string
+	// Token and Rank are -1 where the folders above do not tell.
+	Token, Rank int
+}
+
+// Limits of the search.
+const (
+	maxDepth   = 8
+	maxFolders = 20000
+)
+
+// Find lists the recordings below a path by rank and token. It is an error if there
+// are none.
+func Find(path string) ([]Recording, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", path)
+	}
+	var all []Recording
+	visited := 0
+	var down func(dir string, depth int) error
+	down = func(dir string, depth int) error {
+		if visited++; visited > maxFolders {
+			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
+		}
+		entries := dump.List(dir)
+		for _, e := range entries {
+			if _, ok := ParseName(e.Name()); ok && !e.IsDir() {
+				place := dump.PlaceOf(dir)
+				all = append(all, Recording{dir, place.Step, place.Rank})
+				return nil
+			}
+		}
+		for _, folder := range dump.Subfolders(entries) {
+			if depth < maxDepth {
+				if err := down(filepath.Join(dir, folder), depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := down(path, 0); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no recording of FX: found no files <node>-<function>.OUTPUT.0.<time>.npy here or below", path)
+	}
+	slices.SortStableFunc(all, func(a, b Recording) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Dir, b.Dir))
+	})
+	return all, nil
+}
+
+// Name is what the name of a file tells.
+type Name struct {
+	// Node is that of the graph, Function what it calls.
+	Node, Function string
+	Output         bool
+	Index          int
+	// Time is a date with the time, as text: it has more digits than a number.
+	Time string
+}
+
+// ParseName takes the name of a file apart.
+func ParseName(file string) (n Name, ok bool) {
+	const most = 4096 // longer than any name a file system allows
+	stem, isArray := strings.CutSuffix(file, ".npy")
+	if !isArray || len(file) > most {
+		return n, false
+	}
+	at := strings.LastIndex(stem, ".OUTPUT.")
+	if n.Output = at >= 0; !n.Output {
+		if at = strings.LastIndex(stem, ".INPUT."); at < 0 {
+			return n, false
+		}
+	}
+	rest := strings.Split(stem[at+1:], ".")
+	if len(rest) != 3 {
+		return n, false
+	}
+	index, err := strconv.ParseUint(rest[1], 10, 31)
+	if _, bad := strconv.ParseFloat(rest[2], 64); err != nil || bad != nil {
+		return n, false
+	}
+	n.Index, n.Time = int(index), rest[2]
+	n.Node, n.Function, ok = strings.Cut(stem[:at], "-")
+	return n, ok && n.Node != "" && n.Function != ""
+}
+
+// Node is a node that ran.
+type Node struct {
+	Name, Function string
+	// Tensors are the inputs in ascending order, then the outputs.
+	Tensors []Tensor
+}
+
+// Tensor is a file of a node.
+type Tensor struct {
+	Output bool
+	Index  int
+	File   string
+}
+
+// Load lists the nodes of a recording in the order they ran in. Where a node was
+// recorded several times the last one counts.
+func Load(r Recording) ([]*Node, error) {
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	type key struct{ node, function string }
+	type file struct {
+		Name
+		path string
+	}
+	files := make([]file, 0, len(entries))
+	for _, e := range entries {
+		if n, ok := ParseName(e.Name()); ok && !e.IsDir() {
+			files = append(files, file{n, filepath.Join(r.Dir, e.Name())})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(len(a.Time), len(b.Time)), cmp.Compare(a.Time, b.Time), cmp.Compare(a.path, b.path))
+	})
+	nodes := map[key]*Node{}
+	var list []*Node
+	for _, f := range files {
+		k := key{f.Node, f.Function}
+		n := nodes[k]
+		if n == nil {
+			n = &Node{Name: f.Node, Function: f.Function}
+			nodes[k] = n
+			list = append(list, n)
+		}
+		x := Tensor{f.Output, f.Index, f.path}
+		if at := slices.IndexFunc(n.Tensors, func(y Tensor) bool { return y.Output == x.Output && y.Index == x.Index }); at >= 0 {
+			n.Tensors[at] = x
+			continue
+		}
+		n.Tensors = append(n.Tensors, x)
+	}
+	for _, n := range list {
+		slices.SortFunc(n.Tensors, func(a, b Tensor) int {
+			if a.Output != b.Output {
+				if b.Output {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(a.Index, b.Index)
+		})
+	}
+	return list, nil
+}
