@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
-
 	"precision/compare/advice"
 	_ "precision/compare/oracle/tell" // the names of kinds of wrong
 	"precision/compare/report"
@@ -43,7 +41,7 @@ func (t *Text) style(s report.Style, text string) string {
 }
 
 func (t *Text) label(label, text string) {
-	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, 17-lipgloss.Width(label))), text)
+	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, 17-report.Width(label))), text)
 }
 
 // names joins names, the first of many.
