@@ -22,11 +22,11 @@ func generate(seed uint64, s setup, f fault) *network {
 }
 
 // harmless are kinds that change no result.
-var harmless = []string{"", "reorder", "extra harmless"}
+var harmless = []string{"", "reorder", "extra harmless", "recompute", "repeated"}
 
 // kinds are all kinds of faults.
 var kinds = []string{"", "rounding", "scaled", "element", "nan", "off by one", "gradient", "weight", "unloaded weight", "definition", "factor", "eps", "dropout", "view", "token",
-	"mask", "missing mask", "missing residual", "missing activation", "extra", "extra harmless", "reorder", "loss scale", "rate"}
+	"mask", "missing mask", "missing residual", "missing activation", "extra", "extra harmless", "reorder", "loss scale", "rate", "recompute", "repeated"}
 
 type pairing struct {
 	name        string

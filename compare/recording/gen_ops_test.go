@@ -425,6 +425,12 @@ func (n *network) run() {
 	for i := range blocks {
 		path := fmt.Sprintf("layers.%d", i)
 		kind, act := r.IntN(4), r.IntN(4)
+		n.steps++
+		again, first := n.level == "L1" && n.can("recompute"), len(n.names)
+		if n.steps++; n.level == "L1" && n.can("repeated") && first > 0 {
+			n.recompute(first-1, first)
+			n.again = nil
+		}
 		x = n.module(path, "Block", x, nil, func(x *tensor) *tensor {
 			switch kind {
 			case 0, 1:
@@ -466,6 +472,9 @@ func (n *network) run() {
 			n.own("", "u", u)
 			return n.plus(x, n.dropout(h))
 		})
+		if last := len(n.names); again {
+			n.tape = append(n.tape, func() { n.recompute(first, last) })
+		}
 	}
 	x = n.layerNorm("norm", x)
 	logits := n.fc("head", x, vocab, true)

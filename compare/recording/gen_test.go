@@ -68,6 +68,22 @@ type network struct {
 	wrong *tensor // the fault shows at the first call that gets it
 	names []string
 	owner []parameter
+	// again leads from calls to those that computed the same once more.
+	again map[string]string
+}
+
+// recompute records the calls from entry number first on once more, before their
+// gradients are computed.
+func (n *network) recompute(first, last int) {
+	n.again = map[string]string{}
+	for i := first; i < last; i++ {
+		name := n.names[i]
+		api := strings.Join(strings.Split(name, ".")[:2], ".")
+		n.again[name] = fmt.Sprintf("%s.%d.forward", api, n.number[api])
+		n.number[api]++
+		n.entries = append(n.entries, strings.Replace(n.entries[i], name, n.again[name], 1))
+		n.names = append(n.names, n.again[name])
+	}
 }
 
 type parameter struct {
@@ -290,6 +306,9 @@ func (n *network) call(api string, out *tensor, exact bool, args []any, kwargs m
 		}
 		n.steps = at
 		name := fmt.Sprintf("%s.%d.backward", api, count)
+		if again, ok := n.again[fmt.Sprintf("%s.%d.forward", api, count)]; ok {
+			name = strings.TrimSuffix(again, "forward") + "backward"
+		}
 		if n.functions() {
 			n.parents[name] = strings.Replace(module, ".forward.", ".backward.", 1)
 			n.entries = append(n.entries, fmt.Sprintf(`%q: {"input": [%s], "output": %s}`, name, n.text(g), n.list(list)))
