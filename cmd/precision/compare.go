@@ -28,6 +28,7 @@ type compareFlags struct {
 	quant, closed           string
 	leftTime, rightTime     string
 	numerics, metrics, lang string
+	format                  string
 	max                     int64
 	overflow                bool
 	workers                 int
@@ -47,6 +48,7 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
+	set.StringVar(&f.format, "format", "csv", text("format"))
 	f.judge.define(set, text)
 	f.job.define(set, text)
 	set.Int64Var(&f.max, "max", 0, text("max"))
@@ -118,6 +120,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	default:
 		return exitUsage, fmt.Errorf("-numerics %q: expected exact or reference", f.numerics)
 	}
+	if f.format != "csv" && f.format != "msprobe" {
+		return exitUsage, fmt.Errorf("-format %q: expected csv or msprobe", f.format)
+	}
 	show := summaryText{e.stdout, e.language()}
 	if f.lang != "" {
 		var ok bool
@@ -137,6 +142,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	if recording.Are(f.left, f.right) {
 		return f.recordings(ctx, e, job.Options, opts, show)
+	}
+	if f.format == "msprobe" {
+		return exitUsage, errors.New("-format msprobe: its columns are those of recordings of calls, and the sides are none")
 	}
 	run, err := job.Open(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,10 +13,17 @@ import (
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/report/html"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/gc"
 	"precision/internal/progress"
+	"precision/internal/whole"
 )
+
+// table is the path of a result table.
+func (f *compareFlags) table(name string) string {
+	return filepath.Join(f.out, name+"_"+time.Now().Format("20060102150405")+".csv")
+}
 
 // recordings compares two recordings of the calls of a program.
 func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
@@ -32,16 +40,20 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	opt.EnsureDefaults()
 	bar := progress.New(os.Stderr, "comparing")
 	opt.Progress = bar.Set
-	columns := recording.Columns(opt)
-	table, err := report.Create(filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv"), columns)
-	if err != nil {
-		return exitError, err
+	var emit []func(*result.Row) error
+	var table *report.File
+	if f.format == "csv" {
+		table, err = report.Create(f.table("result"), recording.Columns(opt))
+		if err != nil {
+			return exitError, err
+		}
+		defer table.Discard()
+		emit = append(emit, table.Row)
 	}
-	defer table.Discard()
-	out, err := compare.Run(ctx, source, opt, table.Row)
+	out, err := compare.Run(ctx, source, opt, emit...)
 	bar.Done()
 	path := ""
-	if err == nil {
+	if err == nil && table != nil {
 		path, err = table.CommitNew()
 	}
 	if err != nil {
@@ -51,6 +63,11 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 		return exitError, err
 	}
 	judged := verdict.Judge(out.Table, judge)
+	if table == nil {
+		if path, err = whole.FillNew(f.table("compare_result"), 0o600, func(w io.Writer) error { return report.Msprobe{Lang: show.lang}.Write(w, judged) }); err != nil {
+			return exitError, err
+		}
+	}
 	trips := judged.Trips(f.judge.gates())
 	if !f.judge.toStdout() {
 		show.judged(report.Text{Lang: show.lang}, judged, trips, path)

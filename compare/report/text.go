@@ -68,10 +68,7 @@ func (t Text) Headline(j *verdict.Judged) Line {
 	case verdict.Inconclusive:
 		text = s.say("inconclusive", j.Coverage.Compared, j.Coverage.Expected)
 	case verdict.Suspect:
-		text = s.say("suspect", len(j.Roots))
-		if len(j.Roots) == 0 {
-			text = s.say("suspect.other", j.Counts[verdict.StateSuspect])
-		}
+		text = s.suspicion(j)
 	default:
 		key := "bad.many"
 		if len(j.Roots) == 1 {
@@ -171,6 +168,21 @@ func (s speaker) follows(j *verdict.Judged, r *verdict.Root, most int) string {
 		text += s.say("also") + s.say("root.reaches", s.list(r.Reaches, most))
 	}
 	return text
+}
+
+// suspicion is the headline where nothing is bad: what was seen at the first root.
+func (s speaker) suspicion(j *verdict.Judged) string {
+	if len(j.Roots) == 0 {
+		return s.say("suspect.other", j.Counts[verdict.StateSuspect])
+	}
+	key := "suspect"
+	if r := &j.Roots[0]; j.Table.Meta.Recorded && !slices.ContainsFunc(r.Causes, func(c verdict.Cause) bool { return c.Kind.Jump() }) {
+		key = "suspect.differs"
+		if slices.ContainsFunc(r.Causes, func(c verdict.Cause) bool { return c.Kind == verdict.NotFinite }) {
+			key = "suspect.not-finite"
+		}
+	}
+	return s.say(key, len(j.Roots))
 }
 
 // causes says the causes of a root. That the error jumps goes without saying where
