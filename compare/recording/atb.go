@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"precision/dump/atb"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/dump/stats"
 )
 
 // findATB finds what ATB's probe recorded: a round is a step, a device a rank.
@@ -18,7 +20,7 @@ func findATB(path string) ([]found, error) {
 	}
 	list := make([]found, len(all))
 	for i, r := range all {
-		list[i] = found{step: r.Round, rank: r.Device, load: func() (*side, error) { return loadATB(r) }}
+		list[i] = found{step: r.Round, rank: r.Device, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadATB(r) }}
 	}
 	return list, nil
 }
@@ -74,6 +76,7 @@ func loadATB(r atb.Recording) (*side, error) {
 		add(c)
 	}
 	s.grain, s.significant = t.Precision()
+	t.Forget()
 	return s, nil
 }
 

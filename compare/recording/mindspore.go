@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"precision/compare"
@@ -9,6 +10,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/mindspore"
 	"precision/dump/msprobe"
+	"precision/dump/stats"
 )
 
 // findMindSpore finds what MindSpore recorded kernel by kernel.
@@ -19,7 +21,7 @@ func findMindSpore(path string) ([]found, error) {
 	}
 	list := make([]found, len(all))
 	for i, r := range all {
-		list[i] = found{mode: r.Label(), step: r.Step, rank: r.Rank, load: func() (*side, error) { return loadMindSpore(r) }}
+		list[i] = found{mode: r.Label(), step: r.Step, rank: r.Rank, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadMindSpore(r) }}
 	}
 	return list, nil
 }

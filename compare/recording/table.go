@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"os"
 
 	"precision/dump/msprobe"
 	"precision/dump/stats"
@@ -14,6 +15,15 @@ func fromTable(v *msprobe.Value, row *stats.Row) {
 		v.DType = row.Elem.String() // one name for what is called float, DT_FLOAT and float32
 	}
 	v.Max, v.Min, v.Mean, v.Norm, v.MD5 = row.Max, row.Min, row.Mean, row.Norm, row.Sum
+}
+
+// fileSize is the size of a file, 0 if there is none.
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // param is an argument of an operation, by the JSON of its value.

@@ -67,6 +67,24 @@ func (t *Tree) Precision() (grain float64, digits int) {
 	return t.in.Precision()
 }
 
+// Forget lets go of the table and of operations without files: what [Tree.Open] needs
+// stays.
+func (t *Tree) Forget() {
+	t.in = nil
+	t.Ops = slices.DeleteFunc(t.Ops, func(op *Op) bool {
+		files := false
+		for i := range op.Tensors {
+			op.Tensors[i].Line = ""
+			files = files || op.Tensors[i].File != ""
+		}
+		return !files
+	})
+	t.byID = make(map[string]*Op, len(t.Ops))
+	for _, op := range t.Ops {
+		t.byID[op.id()] = op
+	}
+}
+
 // Row is what the table says of a tensor, nil if it says nothing.
 func (t *Tree) Row(x *Tensor) *stats.Row {
 	if x.Line == "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"precision/dump/layout"
@@ -124,14 +125,17 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 	return nil, nil, bad
 }
 
-// parentID is the path of numbers of the parent.
-func (o *Op) parentID() string {
+// id is the path of numbers, parentID that of the parent.
+func (o *Op) id() string       { return joined(o.IDs) }
+func (o *Op) parentID() string { return joined(o.IDs[:len(o.IDs)-1]) }
+
+func joined(ids []int) string {
 	var b strings.Builder
-	for i, n := range o.IDs[:len(o.IDs)-1] {
+	for i, n := range ids {
 		if i > 0 {
 			b.WriteByte('_')
 		}
-		fmt.Fprint(&b, n)
+		b.WriteString(strconv.Itoa(n))
 	}
 	return b.String()
 }
