@@ -69,6 +69,7 @@ func TestMeasureReal(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d tensors, %d statistics, %d checksums", tensors, statistics, sums)
 	if tensors < 1000 || statistics < 3000 || sums < 500 {
 		t.Errorf("%d tensors, %d statistics, %d checksums: too few", tensors, statistics, sums)
 	}
