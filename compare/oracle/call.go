@@ -26,6 +26,15 @@ type Call struct {
 	// loose asks for the widest precision that the device may have used, in
 	// place of the one it should have.
 	loose bool
+	// double is set where all numbers are float64: what is computed here is then
+	// as far off as what was recorded.
+	double bool
+	// narrow is the unit roundoff of float16 or bfloat16 where such numbers may have
+	// been computed with on a CPU, whose sums and intermediate results may have the
+	// type of the operands; else 0.
+	narrow float64
+	// build makes the readings of a call that no graph describes; nil otherwise.
+	build builder
 }
 
 // Environment is what the graph says of how its operators run.
@@ -188,7 +197,7 @@ func (c *Call) out(i int) ([]int64, bool) {
 func (c *Call) outType() dtype.Type {
 	for _, o := range c.outs {
 		if o != nil {
-			return o.typ
+			return o.numeric()
 		}
 	}
 	return dtype.Float32
@@ -196,6 +205,12 @@ func (c *Call) outType() dtype.Type {
 
 // unit is the unit roundoff of vector functions.
 func (c *Call) unit() float64 {
+	switch {
+	case c.double:
+		return u64
+	case c.loose && c.narrow > 0:
+		return c.narrow
+	}
 	if c.loose && c.env.HalfFunctions {
 		return 0x1p-11
 	}
@@ -204,10 +219,21 @@ func (c *Call) unit() float64 {
 
 // ulps is the relative error granted to functions that are not rounded
 // correctly: eight units.
-func (c *Call) ulps() float64 { return 8 * c.unit() }
+func (c *Call) ulps() float64 {
+	if c.loose && c.narrow > 0 {
+		return 2 * c.narrow // a function in float32, its argument and result rounded
+	}
+	return 8 * c.unit()
+}
 
 // sumUnit is the unit roundoff of sums.
 func (c *Call) sumUnit() float64 {
+	switch {
+	case c.double:
+		return u64
+	case c.loose && c.narrow > 0:
+		return c.narrow
+	}
 	if c.loose && c.env.HighPerformance {
 		return 0x1p-11
 	}

@@ -104,7 +104,9 @@ var random = map[string]bool{
 func (c *Call) readings() ([]Reading, error) {
 	var out []Reading
 	var err error
-	if words, ok := fusedWords(kernelName(c.Op)); ok {
+	if c.build != nil {
+		out, err = c.build(c)
+	} else if words, ok := fusedWords(kernelName(c.Op)); ok {
 		out, err = buildFused(c, words)
 	} else if build := builders[c.Type]; build != nil {
 		out, err = build(c)
@@ -134,7 +136,7 @@ type checker struct {
 }
 
 func (c *checker) check(f *Finding, readings []Reading) {
-	f.Shape, f.Elements, f.DType = c.rec.shape, c.rec.view.Len(), c.rec.typ
+	f.Shape, f.Elements, f.DType = c.rec.shape, c.rec.view.Len(), c.rec.numeric()
 	if f.Elements == 0 {
 		f.Reasons = append(f.Reasons, because(Empty))
 		return
@@ -256,7 +258,7 @@ func (c *checker) explains(readings []Reading, j *judge) bool {
 		if v == nil || !sameCount(v.Shape(), c.rec.shape) {
 			continue
 		}
-		k := newJudge(c.rec.typ, isExact(v))
+		k := newJudge(c.rec.numeric(), isExact(v))
 		if c.at(v, idx, k) == nil && k.beyond == 0 {
 			return true
 		}
@@ -277,7 +279,7 @@ func (c *checker) inPlace() int {
 // looseAllowed reports whether the device may have used less precision than it
 // should for this operator.
 func (c *checker) looseAllowed() bool {
-	if c.call.env.HalfFunctions || c.call.env.HighPerformance {
+	if c.call.env.HalfFunctions || c.call.env.HighPerformance || c.call.narrow > 0 {
 		return true
 	}
 	for _, o := range c.call.operands() {
@@ -314,7 +316,7 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 			idx = thinned(idx, mostTried)
 		}
 		for i, r := range readings {
-			j := newJudge(c.rec.typ, isExact(r.out(c.index)))
+			j := newJudge(c.rec.numeric(), isExact(r.out(c.index)))
 			if err := c.at(r.out(c.index), idx, j); err != nil {
 				return Reading{}, nil, err
 			}
@@ -354,17 +356,17 @@ func thinned(idx []int64, n int) []int64 {
 // judge compares what was recorded with v, as much of it as the operator's cost
 // allows.
 func (c *checker) judge(v Values) (*judge, error) {
-	j := newJudge(c.rec.typ, isExact(v))
+	j := newJudge(c.rec.numeric(), isExact(v))
 	n := c.rec.view.Len()
 	work := cost(v) * float64(n)
-	narrow := c.rec.typ == dtype.Float16 || c.rec.typ == dtype.BFloat16
+	narrow := c.rec.numeric() == dtype.Float16 || c.rec.numeric() == dtype.BFloat16
 	var err error
 	switch {
 	case !c.full && narrow && !j.exact && work <= mostScreened && isFast(v):
 		err = c.screen(v, j)
 	case work <= mostMultiplied || c.full && work <= mostFull:
 		if err = c.all(v, j); tooLarge(err) {
-			j = newJudge(c.rec.typ, isExact(v))
+			j = newJudge(c.rec.numeric(), isExact(v))
 			err = c.sampled(v, j)
 		}
 	default:

@@ -33,6 +33,10 @@ type operand struct {
 	f64    []float64 // the same for types that do not fit float32
 	raw    []byte
 
+	// rounded is the type that the numbers were rounded to where they are kept in
+	// a wider one; else 0.
+	rounded dtype.Type
+
 	// address is where the tensor was on the device, 0 if the dump does not say.
 	address uint64
 }
@@ -216,6 +220,14 @@ func (o *operand) transposed(perm []int) *operand {
 		return nil
 	}
 	return &operand{name: o.name, typ: o.typ, shape: shape, src: o.src, base: o.base, view: v, rd: rd, address: o.address}
+}
+
+// numeric is the type that the numbers were rounded to.
+func (o *operand) numeric() dtype.Type {
+	if o.rounded != 0 {
+		return o.rounded
+	}
+	return o.typ
 }
 
 func (o *operand) Shape() []int64 { return o.shape }

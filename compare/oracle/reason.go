@@ -37,6 +37,20 @@ const (
 	NotJudged     result.Kind = "check-not-judged"   // elements: the bound of all is infinite
 	Crashed       result.Kind = "check-crashed"      // error
 
+	NoAPI       result.Kind = "check-no-api"       // function: not one that can be recomputed
+	NoElements  result.Kind = "check-no-elements"  // tensor: only statistics of it were recorded
+	NoArgument  result.Kind = "check-no-argument"  // argument that was not recorded
+	BadArgument result.Kind = "check-bad-argument" // argument, what was recorded, what was expected
+	NewArgument result.Kind = "check-new-argument" // argument that the function is not known to have
+	Sliced      result.Kind = "check-sliced"       // -: parts of tensors were recorded
+	NoForward   result.Kind = "check-no-forward"   // forward call that is not recorded
+	Composite   result.Kind = "check-composite"    // calls recorded within the module
+	NoGradient  result.Kind = "check-no-gradient"  // function whose gradients are not recomputed
+	NotRecorded result.Kind = "check-hidden"       // arguments that a module keeps to itself
+	Overwritten result.Kind = "check-overwritten"  // input that equals the output of a call in place
+	OutOfRange  result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
+	InRange     result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
+
 	Explained    result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
 	Readings     result.Kind = "check-readings"      // number of readings, none of which explains the output
 	Beyond       result.Kind = "check-beyond"        // elements beyond the bound, elements looked at

@@ -87,7 +87,7 @@ func (l *legacy) find(m *machine, id tuple) (*storage, error) {
 	root := l.byKey[s.key]
 	switch {
 	case root == nil:
-		root = &storage{key: s.key, typ: s.typ, size: s.size, start: -1}
+		root = &storage{key: s.key, typ: s.typ, size: s.size, device: s.device, start: -1}
 		l.byKey[s.key] = root
 	case root.typ != s.typ || root.size != s.size:
 		return nil, m.bad(fmt.Sprintf("storage %s as %d bytes of %s and as %d of %s", quoted(s.key), root.size, root.typ, s.size, s.typ), "one of the two")
@@ -106,7 +106,7 @@ func (l *legacy) find(m *machine, id tuple) (*storage, error) {
 	if !ok || !ok2 || first < 0 || n < 0 || n > have || first > have-n {
 		return nil, m.bad(fmt.Sprintf("a part of storage %s with %d elements, %s", quoted(s.key), have, describeID(part)), "one that lies inside")
 	}
-	return &storage{key: s.key, typ: s.typ, size: n * width, start: first * width, of: root}, nil
+	return &storage{key: s.key, typ: s.typ, size: n * width, device: s.device, start: first * width, of: root}, nil
 }
 
 // storages finds the elements of each key, which follow the pickles from at on.

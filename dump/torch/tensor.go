@@ -77,6 +77,7 @@ type storage struct {
 	typ     dtype.Type
 	untyped bool  // the tensor says what the elements are
 	size    int64 // bytes
+	device  string
 	// start is where it lies in the file, or in the storage that it is a part
 	// of. A legacy file tells it after the pickle.
 	start int64
@@ -182,6 +183,7 @@ func (m *machine) storageID(id tuple) (*storage, error) {
 		return nil, m.bad("the storage "+describeID(id), "class, key, device and number of elements")
 	}
 	s := &storage{key: key}
+	s.device, _ = id[3].(string)
 	width := int64(1)
 	if class.name == "UntypedStorage" {
 		s.untyped = true
@@ -207,3 +209,13 @@ func describeID(id tuple) string {
 	}
 	return s + ")"
 }
+
+// Part reports whether the storage holds more than the tensor: a view of another
+// one was saved.
+func (t *Tensor) Part() bool {
+	return t.Offset != 0 || t.Elements()*int64(t.Type.Bits()/8) < t.of.size
+}
+
+// Device is where the tensor was when it was saved, "cpu" or "npu:0"; empty if the file
+// does not say.
+func (t *Tensor) Device() string { return t.of.device }

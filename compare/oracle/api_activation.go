@@ -1,0 +1,487 @@
+package oracle
+
+import "math"
+
+// Activations of PyTorch, softmax, embedding and dropout.
+
+// activation is a function of one number with parameters.
+type activation struct {
+	names, params string
+	// f gives the function and its derivative for the arguments of a call, and the
+	// units of error that the derivative is granted, as a factor of its size.
+	f func(k *invocation) (f, slope func(x float64) float64, floor float64, err error)
+	// exact activations do not round.
+	exact bool
+}
+
+func activationOf(a activation) {
+	p := a.params
+	if p == "" {
+		p = "input inplace"
+	}
+	define(a.names, p, function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		f, slope, floor, err := a.f(k)
+		if err != nil {
+			return nil, err
+		}
+		if a.exact {
+			return elementsOf(exactly(func(x []float64) float64 { return f(x[0]) }), nil, true, []Values{x})
+		}
+		return elementsOf(unary(f, func(x, _ float64) float64 { return 1.1 * abs(slope(x)) }, k.ulps(), floor), nil, false, []Values{x})
+	}), backward: chain(func(k *invocation, ar arith, x, y, g num) num {
+		_, slope, floor, err := a.f(k)
+		if err != nil {
+			return num{0, math.Inf(1)}
+		}
+		d := slope(x.y)
+		if a.exact {
+			return ar.mul(g, exactNum(d))
+		}
+		return scaled(ar, g, d, abs(d)+max(floor, 1))
+	})})
+}
+
+func always(f, slope func(x float64) float64, floor float64) func(k *invocation) (a, b func(x float64) float64, c float64, err error) {
+	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64, error) { return f, slope, floor, nil }
+}
+
+func unitStep(x float64) float64 { return toNumber(x > 0) }
+
+// silu is x·σ(x).
+func silu(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return x * sigmoid(x)
+}
+
+func siluSlope(x float64) float64 { s := sigmoid(x); return s * (1 + x*(1-s)) }
+
+func geluErfSlope(x float64) float64 {
+	return 0.5*math.Erfc(-x/math.Sqrt2) + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
+}
+
+func geluTanhSlope(x float64) float64 {
+	const k, c = 0.7978845608028654, 0.044715
+	t := math.Tanh(k * (x + c*x*x*x))
+	return 0.5*(1+t) + 0.5*x*(1-t*t)*k*(1+3*c*x*x)
+}
+
+func init() {
+	relu := func(x float64) float64 {
+		if x > 0 || math.IsNaN(x) {
+			return x
+		}
+		return 0
+	}
+	activationOf(activation{names: "relu", f: always(relu, unitStep, 0), exact: true})
+	activationOf(activation{names: "relu6", f: always(func(x float64) float64 { return min(relu(x), 6) }, func(x float64) float64 { return toNumber(x > 0 && x < 6) }, 0), exact: true})
+	activationOf(activation{names: "silu npu_silu", f: always(silu, siluSlope, 4)})
+	activationOf(activation{names: "mish npu_mish", f: always(func(x float64) float64 { return x * math.Tanh(softplus(x)) }, func(x float64) float64 {
+		t := math.Tanh(softplus(x))
+		return t + x*(1-t*t)*sigmoid(x)
+	}, 4)})
+	activationOf(activation{names: "softsign", f: always(func(x float64) float64 { return x / (1 + abs(x)) }, func(x float64) float64 { return 1 / (1 + abs(x)) / (1 + abs(x)) }, 1)})
+	activationOf(activation{names: "logsigmoid log_sigmoid", f: always(func(x float64) float64 { return -softplus(-x) }, func(x float64) float64 { return sigmoid(-x) }, 1)})
+	activationOf(activation{names: "tanhshrink", f: always(func(x float64) float64 { return x - math.Tanh(x) }, func(x float64) float64 { t := math.Tanh(x); return t * t }, 2)})
+	activationOf(activation{names: "hardswish", f: always(func(x float64) float64 {
+		if math.IsInf(x, -1) {
+			return 0
+		}
+		return x * min(max(x+3, 0), 6) / 6
+	}, func(x float64) float64 {
+		switch {
+		case x <= -3:
+			return 0
+		case x >= 3:
+			return 1
+		}
+		return x/3 + 0.5
+	}, 3)})
+	activationOf(activation{names: "hardsigmoid", f: always(func(x float64) float64 { return min(max(x+3, 0), 6) / 6 }, func(x float64) float64 { return toNumber(abs(x) < 3) / 6 }, 1)})
+	activationOf(activation{names: "selu", f: always(func(x float64) float64 {
+		const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+		if x > 0 {
+			return scale * x
+		}
+		return scale * alpha * math.Expm1(x)
+	}, func(x float64) float64 {
+		const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+		if x > 0 {
+			return scale
+		}
+		return scale * alpha * math.Exp(x)
+	}, 2)})
+	activationOf(activation{names: "leaky_relu", params: "input negative_slope inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		s, err := k.float("negative_slope", 0.01)
+		at := func(x float64) float64 {
+			if x > 0 {
+				return 1
+			}
+			return s
+		}
+		return func(x float64) float64 { return x * at(x) }, at, 1, err
+	}})
+	activationOf(activation{names: "elu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		alpha, err := k.float("alpha", 1)
+		return func(x float64) float64 {
+				if x > 0 {
+					return x
+				}
+				return alpha * math.Expm1(x)
+			}, func(x float64) float64 {
+				if x > 0 {
+					return 1
+				}
+				return alpha * math.Exp(x)
+			}, max(1, abs(alpha)), err
+	}})
+	activationOf(activation{names: "celu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		alpha, err := k.float("alpha", 1)
+		return func(x float64) float64 {
+				if x > 0 {
+					return x
+				}
+				return alpha * math.Expm1(x/alpha)
+			}, func(x float64) float64 {
+				if x > 0 {
+					return 1
+				}
+				return math.Exp(x / alpha)
+			}, 2, err
+	}})
+	activationOf(activation{names: "hardtanh", params: "input min_val max_val inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		lo, err := k.float("min_val", -1)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		hi, err := k.float("max_val", 1)
+		return func(x float64) float64 { return min(max(x, lo), hi) }, func(x float64) float64 { return toNumber(x > lo && x < hi) }, 0, err
+	}})
+	activationOf(activation{names: "softplus", params: "input beta threshold", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		beta, err := k.float("beta", 1)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		limit, err := k.float("threshold", 20)
+		return func(x float64) float64 {
+				if x*beta > limit {
+					return x
+				}
+				return softplus(x*beta) / beta
+			}, func(x float64) float64 {
+				if x*beta > limit {
+					return 1
+				}
+				return sigmoid(x * beta)
+			}, 1, err
+	}})
+	activationOf(activation{names: "gelu npu_gelu", params: "input approximate", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		form, err := k.string("approximate", "none")
+		switch {
+		case err != nil:
+			return nil, nil, 0, err
+		case form == "none":
+			return geluErf, geluErfSlope, 4, nil
+		case form == "tanh":
+			return geluTanh, geluTanhSlope, 4, nil
+		}
+		return nil, nil, 0, refuse(BadArgument, "approximate", form, "none or tanh")
+	}})
+	activationOf(activation{names: "fast_gelu npu_fast_gelu", params: "input", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
+		return fastGelu, func(x float64) float64 { s := sigmoid(1.702 * x); return s * (1 + 1.702*x*(1-s)) }, 4, nil
+	}})
+	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) (Values, error) {
+		x, w, err := k.pair("input", "weight")
+		if err != nil {
+			return nil, err
+		}
+		weight := reshape(w, []int64{count(w.shape)})
+		if count(w.shape) > 1 && len(x.shape) > 1 {
+			if weight, err = perChannel(x, w, ""); err != nil {
+				return nil, err
+			}
+		}
+		a := k.arith()
+		return formulaOf(func(v []num) num {
+			if v[0].y > 0 {
+				return v[0]
+			}
+			return a.mul(v[0], v[1])
+		}, x, weight)
+	})})
+	gated := func(f func(x float64) float64, floor float64) func(k *invocation) ([]Reading, error) {
+		return formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			axis, err := k.axis("dim", -1, len(x.shape))
+			if err != nil || len(x.shape) == 0 || x.shape[axis]%2 != 0 {
+				return nil, refuse(BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape))
+			}
+			n := x.shape[axis] / 2
+			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
+			if k.name == "glu" {
+				first, second = second, first
+			}
+			v, err := elementsOf(unary(f, constant(1.1), k.ulps(), floor), nil, false, []Values{first})
+			if err != nil {
+				return nil, err
+			}
+			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(v), second})
+		})
+	}
+	define("glu", "input dim", function{forward: gated(sigmoid, 1)})
+	define("npu_swiglu swiglu", "input dim", function{forward: gated(silu, 4)})
+	defineSoftmax()
+	defineLookups()
+}
+
+func defineSoftmax() {
+	soft := func(names, params string, log bool) {
+		define(names, params, function{forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			axis, err := k.softmaxAxis(x)
+			if err != nil {
+				return nil, err
+			}
+			return k.softmax(k.converted(x), axis, log)
+		}), backward: func(k *invocation, g []Values) (gradients, error) {
+			return gradients{"input": func() (Values, error) {
+				y, err := k.result(0)
+				if err != nil {
+					return nil, err
+				}
+				d, err := gradient(g, 0)
+				if err != nil {
+					return nil, err
+				}
+				axis, err := k.softmaxAxis(y)
+				if err != nil {
+					return nil, err
+				}
+				return k.softmaxGradient(y, d, axis, log)
+			}}, nil
+		}})
+	}
+	soft("Functional.softmax", "input dim _stacklevel dtype", false)
+	soft("softmax _softmax", "input dim dtype", false)
+	soft("Functional.log_softmax", "input dim _stacklevel dtype", true)
+	soft("log_softmax", "input dim dtype", true)
+}
+
+func (k *invocation) softmaxAxis(x *operand) (int, error) {
+	if err := k.required("dim"); err != nil {
+		return 0, err
+	}
+	if len(x.shape) == 0 {
+		return 0, refuse(ShapesDiffer, shapeText(x.shape))
+	}
+	return k.axis("dim", -1, len(x.shape))
+}
+
+func (k *invocation) softmax(x Values, axis int, log bool) (Values, error) {
+	f := softmaxRow(k.unit(), k.sumUnit())
+	if log {
+		f = logSoftmaxRow(k.unit(), k.sumUnit())
+	}
+	return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
+}
+
+// softmaxGradient: (g - Σ g·y)·y from the recorded result, or g - e^y·Σ g.
+func (k *invocation) softmaxGradient(y *operand, g Values, axis int, log bool) (Values, error) {
+	if count(g.Shape()) != count(y.shape) {
+		return nil, refuse(ShapesDiffer, shapeText(y.shape, g.Shape()))
+	}
+	rows, kept, n := lastAxes(y, []int{axis})
+	grads, _, _ := lastAxes(reshape(g, y.shape), []int{axis})
+	if n == 0 || n > maxDense {
+		return nil, refuse(NoBound, n)
+	}
+	a, su := k.arith(), k.sumUnit()
+	d := make([]float64, n)
+	v := newRows(rows, n, func(row int64, x, e, y, b []float64) {
+		failed := grads.Range(row*n, d, nil) != nil
+		terms := make([]num, n)
+		for i := range terms {
+			if terms[i] = exactNum(d[i]); !log {
+				terms[i] = a.mul(terms[i], exactNum(x[i]))
+			}
+		}
+		sum := total(terms, su)
+		for i := range y {
+			var z num
+			if log {
+				p := math.Exp(x[i])
+				z = a.sub(exactNum(d[i]), a.mul(num{p, a.ulps * p}, sum))
+			} else {
+				z = a.mul(a.sub(exactNum(d[i]), sum), exactNum(x[i]))
+				// g·y - y·Σ has two products that may cancel.
+				z.b += 2 * a.u * abs(x[i]) * (abs(d[i]) + abs(sum.y))
+			}
+			if y[i], b[i] = z.y, z.b; failed {
+				b[i] = math.Inf(1)
+			}
+		}
+	})
+	return k.rowsBack(v, len(y.shape), kept, []int{axis})
+}
+
+func defineLookups() {
+	define("embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", function{forward: formulaFor(func(k *invocation) (Values, error) {
+		x, w, err := k.pair("input", "weight")
+		if err != nil {
+			return nil, err
+		}
+		if len(w.shape) != 2 || k.has("max_norm") {
+			return nil, refuse(Unsupported, "max_norm")
+		}
+		return gatheredBy(w, 0, x)
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"weight": func() (Values, error) { return k.embeddingGradient(g) }}, nil
+	}, nodes: [][]string{{"weight"}}})
+	functions["Torch.embedding"] = &function{params: []string{"weight", "input", "padding_idx", "scale_grad_by_freq", "sparse"},
+		forward: functions["embedding"].forward, backward: functions["embedding"].backward, nodes: [][]string{{"weight"}}}
+
+	// A dropout sets elements to 0 at random, which the recording does not tell; the
+	// others are divided by 1 - p. Nothing is asked of how many are 0.
+	drop := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		keep, err := k.keeping()
+		if err != nil || keep == 1 {
+			return x, err
+		}
+		if len(k.outs) == 0 || k.outs[0] == nil {
+			return nil, refuse(NoOutput)
+		}
+		a := k.arith()
+		return formulaOf(func(v []num) num {
+			if v[1].y == 0 {
+				return exactNum(0)
+			}
+			return a.div(v[0], num{keep, 2 * u32})
+		}, x, k.outs[0])
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			keep, err := k.keeping()
+			if err != nil {
+				return nil, err
+			}
+			if keep == 1 {
+				return d, nil
+			}
+			y, err := k.result(0)
+			if err != nil {
+				return nil, err
+			}
+			return k.of("input", func(a arith, v []num) num {
+				z := a.div(v[2], num{keep, 2 * u32})
+				switch {
+				case v[0].y == 0: // kept or not, it was 0
+					return num{z.y / 2, abs(z.y)/2 + z.b}
+				case v[1].y == 0:
+					return exactNum(0)
+				}
+				return z
+			}, x, y, d)
+		}}, nil
+	}}
+	define("dropout", "input p training inplace", drop)
+}
+
+// keeping is the share of elements that a dropout keeps, 1 if it does nothing.
+func (k *invocation) keeping() (float64, error) {
+	if k.solve {
+		return 0, refuse(NotRecorded, "p, training")
+	}
+	p, err := k.float("p", 0.5)
+	if err != nil {
+		return 0, err
+	}
+	training, err := k.bool("training", true)
+	switch {
+	case err != nil:
+		return 0, err
+	case !training || p == 0:
+		return 1, nil
+	case !(p > 0 && p < 1):
+		return 0, refuse(BadArgument, "p", p, "0 to 1")
+	}
+	return 1 - p, nil
+}
+
+// embeddingGradient adds the gradients of equal indexes up.
+func (k *invocation) embeddingGradient(g []Values) (Values, error) {
+	x, w, err := k.pair("input", "weight")
+	if err != nil {
+		return nil, err
+	}
+	d, err := gradient(g, 0)
+	if err != nil {
+		return nil, err
+	}
+	if freq, err := k.bool("scale_grad_by_freq", false); err != nil || freq {
+		return nil, refuse(Unsupported, "scale_grad_by_freq")
+	}
+	padding := int64(-1)
+	if k.has("padding_idx") {
+		if padding, err = k.int("padding_idx", -1); err != nil {
+			return nil, err
+		}
+		if padding < 0 && len(w.shape) > 0 {
+			padding += w.shape[0]
+		}
+	}
+	if len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1] {
+		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape()))
+	}
+	idx, err := numbers(x)
+	if err != nil {
+		return nil, err
+	}
+	grads, err := held(d)
+	if err != nil {
+		return nil, err
+	}
+	n := w.shape[1]
+	out := &dense{shape: w.shape, y: make([]float64, count(w.shape)), b: make([]float64, count(w.shape))}
+	times := make([]float64, w.shape[0])
+	for i, f := range idx {
+		at := int64(f)
+		if at == padding {
+			continue
+		}
+		if at < 0 || at >= w.shape[0] {
+			return nil, refuse(BadArgument, "input", at, "below "+itoa(int(w.shape[0])))
+		}
+		times[at]++
+		for j := range n {
+			v := grads.y[int64(i)*n+j]
+			out.y[at*n+j] += v
+			out.b[at*n+j] += abs(v)
+		}
+	}
+	for i := range out.b {
+		out.b[i] *= gamma(times[int64(i)/n], k.sumUnit())
+	}
+	return out, nil
+}

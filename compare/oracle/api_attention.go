@@ -1,0 +1,398 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+
+	"precision/dump/dtype"
+)
+
+// attention is softmax(q·kᵀ·scale + mask)·v, row by row. Scores and probabilities may
+// be rounded to the type of the result on the way (late), or stay in float32 as in
+// fused kernels, but for the probabilities, which fused kernels multiply in the type of
+// v, too.
+type attention struct {
+	shape     []int64 // (…, L, Ev)
+	q, k, v   *dense  // (batch, L, E), (batch of k, S, E), (batch of k, S, Ev)
+	l, s, e   int64
+	ev        int64
+	kOf       func(batch int64) int64
+	scale     num
+	mask      *dense // added, or nil
+	maskAt    func(batch, row, col int64) int64
+	hidden    func(batch, row, col int64) bool // masked out
+	zero      bool                             // a row with nothing in it is 0 and not NaN
+	late      bool
+	p         precisionOf
+	a         arith
+	sumUnit   float64
+	held      int64
+	y, b      []float64
+	x, ex, pr []float64
+	pb        []float64
+}
+
+func (t *attention) Shape() []int64 { return t.shape }
+func (t *attention) Cost() float64  { return 2 * float64(t.s) * float64(t.e+t.ev) / float64(max(t.ev, 1)) }
+func (t *attention) Align() int64   { return t.ev }
+
+func (t *attention) rounding(y, b float64) float64 { return b + t.p.v*(abs(y)+b) + t.p.t }
+
+// row computes one row of the result.
+func (t *attention) row(r int64) {
+	if t.held == r {
+		return
+	}
+	batch, row := r/t.l, r%t.l
+	kb := t.kOf(batch)
+	t.x, t.ex, t.pr, t.pb = grow(t.x, int(t.s)), grow(t.ex, int(t.s)), grow(t.pr, int(t.s)), grow(t.pb, int(t.s))
+	t.y, t.b = grow(t.y, int(t.ev)), grow(t.b, int(t.ev))
+	q := t.q.y[(batch*t.l+row)*t.e:][:t.e]
+	g := gamma(float64(t.e)+4, t.sumUnit)
+	narrow := t.p.v > u32
+	open := 0
+	for c := range t.s {
+		kr := t.k.y[(kb*t.s+c)*t.e:][:t.e]
+		sum, size := 0.0, 0.0
+		for i, v := range q {
+			sum += v * kr[i]
+			size += abs(v * kr[i])
+		}
+		// Some scale q and k by the root of the scale first, rounded.
+		own := g * size
+		if narrow && t.late {
+			own += t.p.v*abs(sum) + 2*t.p.v*size
+		}
+		z := t.a.mul(num{sum, own}, t.scale)
+		if narrow && t.late {
+			z.b = t.rounding(z.y, z.b)
+		}
+		if t.mask != nil {
+			z = t.a.add(z, exactNum(t.mask.y[t.maskAt(batch, row, c)]))
+			if narrow && t.late {
+				z.b = t.rounding(z.y, z.b)
+			}
+		}
+		if t.hidden != nil && t.hidden(batch, row, c) {
+			z = exactNum(math.Inf(-1))
+		} else {
+			open++
+		}
+		if math.IsInf(z.y, -1) {
+			z.b = 0
+		}
+		t.x[c], t.ex[c] = z.y, z.b
+	}
+	t.held = r
+	if open == 0 && t.zero {
+		clear(t.y)
+		clear(t.b)
+		return
+	}
+	softmaxRow(t.a.u, t.sumUnit)(t.x, t.ex, t.pr, t.pb)
+	if narrow {
+		for c := range t.pr {
+			t.pb[c] += t.p.v*(t.pr[c]+t.pb[c]) + t.p.t
+		}
+	}
+	gv := gamma(float64(t.s)+4, t.sumUnit)
+	for j := range t.ev {
+		sum, size, off := 0.0, 0.0, 0.0
+		for c := range t.s {
+			v := t.v.y[(kb*t.s+c)*t.ev+j]
+			sum += t.pr[c] * v
+			size += abs(t.pr[c] * v)
+			off += t.pb[c] * abs(v)
+		}
+		t.y[j], t.b[j] = sum, off+gv*(size+off)
+	}
+}
+
+func (t *attention) Range(lo int64, y, b []float64) error {
+	for at := 0; at < len(y); {
+		r := (lo + int64(at)) / t.ev
+		t.row(r)
+		from := lo + int64(at) - r*t.ev
+		if b != nil {
+			copy(b[at:], t.b[from:])
+		}
+		at += copy(y[at:], t.y[from:])
+	}
+	return nil
+}
+
+func (t *attention) At(idx []int64, y, b []float64) error {
+	for i, k := range idx {
+		t.row(k / t.ev)
+		if y[i] = t.y[k%t.ev]; b != nil {
+			b[i] = t.b[k%t.ev]
+		}
+	}
+	return nil
+}
+
+// newAttention takes q (…, L, E), k (…, S, E) and v (…, S, Ev); heads of k and v may be
+// fewer than those of q, each serving as many in turn.
+func (k *invocation) newAttention(q, key, value Values, grouped bool) (*attention, error) {
+	sq, sk, sv := q.Shape(), key.Shape(), value.Shape()
+	n := len(sq)
+	if n < 2 || len(sk) != n || len(sv) != n || sq[n-1] != sk[n-1] || sk[n-2] != sv[n-2] || !slices.Equal(sk[:n-2], sv[:n-2]) {
+		return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+	}
+	t := &attention{l: sq[n-2], s: sk[n-2], e: sq[n-1], ev: sv[n-1], a: k.arith(), sumUnit: k.sumUnit(), p: precisionFor(k.outType()), held: -1}
+	t.shape = append(slices.Clone(sq[:n-1]), t.ev)
+	batch := batches(sk[:n-2], sq[:n-2])
+	if grouped && n >= 3 && sk[n-3] != sq[n-3] {
+		if sk[n-3] == 0 || sq[n-3]%sk[n-3] != 0 || !slices.Equal(sk[:n-3], sq[:n-3]) {
+			return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+		}
+		per, heads := sq[n-3]/sk[n-3], sq[n-3]
+		t.kOf = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
+	} else if _, ok := broadcastShape(sk[:n-2], sq[:n-2]); !ok {
+		return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+	} else {
+		t.kOf = func(b int64) int64 { return batch[b] }
+	}
+	if t.s == 0 || t.ev == 0 || t.e == 0 || t.s > maxDense || math.IsInf(gamma(float64(max(t.s, t.e)+4), t.sumUnit), 1) {
+		return nil, refuse(NoBound, t.s)
+	}
+	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
+	t.scale.b = 2 * u32 * t.scale.y
+	var err error
+	for _, x := range []struct {
+		v  Values
+		to **dense
+	}{{q, &t.q}, {key, &t.k}, {value, &t.v}} {
+		if *x.to, err = held(x.v); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// scaledBy takes the scale of a call, if it has one.
+func (t *attention) scaledBy(k *invocation, name string) error {
+	if k.has(name) {
+		x, err := k.float(name, 0)
+		if err != nil {
+			return err
+		}
+		t.scale = num{x, 2 * u32 * abs(x)}
+	}
+	return nil
+}
+
+// masked takes a mask that is repeated to (…, L, S).
+func (t *attention) masked(o *operand, out func(x float64) bool) error {
+	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.s)
+	v, ok := broadcast(o, shape)
+	if !ok {
+		return refuse(ShapesDiffer, shapeText(o.shape, shape))
+	}
+	d, err := held(o)
+	if err != nil {
+		return err
+	}
+	place := func(b, r, c int64) int64 { return (b*t.l+r)*t.s + c }
+	if s, ok := v.(*strided); ok {
+		plain := place
+		place = func(b, r, c int64) int64 { return s.place(plain(b, r, c)) }
+	}
+	if out == nil {
+		t.mask, t.maskAt = d, place
+		return nil
+	}
+	t.hidden = func(b, r, c int64) bool { return out(d.y[place(b, r, c)]) }
+	return nil
+}
+
+// forms are the attention in float32 throughout and with roundings on the way.
+func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading {
+	late := *t
+	late.late, late.x, late.ex, late.pr, late.pb, late.y, late.b = true, nil, nil, nil, nil, nil, nil
+	out := []Reading{{Out: append([]Values{shape(t)}, rest...)}}
+	if t.p.v > u32 {
+		out[0].Name = "fused"
+		out = append(out, Reading{Name: "rounded-scores", Out: append([]Values{shape(&late)}, rest...)})
+	}
+	return out
+}
+
+func init() {
+	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) ([]Reading, error) {
+		q, key, err := k.pair("query", "key")
+		if err != nil {
+			return nil, err
+		}
+		v, err := k.tensor("value")
+		if err != nil {
+			return nil, err
+		}
+		if p, err := k.float("dropout_p", 0); err != nil || p != 0 {
+			return nil, refuse(Random, "dropout_p")
+		}
+		grouped, err := k.bool("enable_gqa", false)
+		if err != nil {
+			return nil, err
+		}
+		t, err := k.newAttention(q, key, v, grouped)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.scaledBy(k, "scale"); err != nil {
+			return nil, err
+		}
+		mask, err := k.optional("attn_mask")
+		if err != nil {
+			return nil, err
+		}
+		if mask != nil {
+			var out func(x float64) bool
+			if mask.typ == dtype.Bool {
+				out = func(x float64) bool { return x == 0 }
+			}
+			if err := t.masked(mask, out); err != nil {
+				return nil, err
+			}
+		}
+		causal, err := k.bool("is_causal", false)
+		if err != nil {
+			return nil, err
+		}
+		if causal {
+			t.hidden = func(_, r, c int64) bool { return c > r }
+		}
+		// Of a row with nothing in it kernels make NaN or 0.
+		t.zero = false
+		return t.forms(func(v Values) Values { return v }), nil
+	}})
+	define("npu_fusion_attention", "query key value head_num input_layout pse padding_mask atten_mask scale keep_prob pre_tockens next_tockens inner_precise prefix actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync",
+		function{forward: fusionAttention})
+}
+
+// fusionAttention is npu_fusion_attention (torch_npu): attention over several layouts;
+// of atten_mask what is not 0 is left out. The further outputs are not computed.
+func fusionAttention(k *invocation) ([]Reading, error) {
+	q, key, err := k.pair("query", "key")
+	if err != nil {
+		return nil, err
+	}
+	v, err := k.tensor("value")
+	if err != nil {
+		return nil, err
+	}
+	if keep, err := k.float("keep_prob", 1); err != nil || keep != 1 {
+		return nil, refuse(Random, "keep_prob")
+	}
+	for _, name := range []string{"pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen"} {
+		if k.has(name) {
+			return nil, refuse(Unsupported, name)
+		}
+	}
+	if err := k.required("head_num", "input_layout"); err != nil {
+		return nil, err
+	}
+	heads, err := k.int("head_num", 0)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := k.string("input_layout", "")
+	if err != nil {
+		return nil, err
+	}
+	qs, back, err := headsFirst(q, layout, heads)
+	if err != nil {
+		return nil, err
+	}
+	width := qs.Shape()[3]
+	few := func(o *operand) int64 {
+		if len(o.shape) == 3 && width > 0 {
+			return o.shape[2] / width
+		}
+		return heads
+	}
+	ks, _, err := headsFirst(key, layout, few(key))
+	if err != nil {
+		return nil, err
+	}
+	vs, _, err := headsFirst(v, layout, few(key))
+	if err != nil {
+		return nil, err
+	}
+	t, err := k.newAttention(qs, ks, vs, true)
+	if err != nil {
+		return nil, err
+	}
+	t.scale = exactNum(1)
+	if err := t.scaledBy(k, "scale"); err != nil {
+		return nil, err
+	}
+	mode, err := k.int("sparse_mode", 0)
+	if err != nil {
+		return nil, err
+	}
+	before, err := k.int("pre_tockens", math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	after, err := k.int("next_tockens", math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	mask, err := k.optional("atten_mask")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case mode == 2:
+		t.hidden = func(_, r, c int64) bool { return c > r }
+	case mode == 3:
+		t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
+	case mode != 0 && mode != 1:
+		return nil, refuse(Unsupported, "sparse_mode "+itoa(int(mode)))
+	case mask == nil:
+	case mode == 0 && (before < t.l || after < t.s):
+		return nil, refuse(Unsupported, "pre_tockens, next_tockens")
+	default:
+		if err := t.masked(mask, func(x float64) bool { return x != 0 }); err != nil {
+			return nil, err
+		}
+	}
+	t.zero = true
+	return t.forms(back), nil
+}
+
+// headsFirst gives a tensor of some layout the axes (B, N, S, D); back undoes it.
+func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v Values) Values, err error) {
+	s := o.shape
+	bad := func() (Values, func(v Values) Values, error) {
+		return nil, nil, refuse(ShapesDiffer, layout+" "+shapeText(s))
+	}
+	split := func(perm []int) (Values, func(v Values) Values, error) {
+		if len(s) != 3 || heads < 1 || s[2]%heads != 0 {
+			return bad()
+		}
+		wide := reshape(o, []int64{s[0], s[1], heads, s[2] / heads})
+		return transpose(wide, perm), func(v Values) Values {
+			t := transpose(v, inverse(perm))
+			w := t.Shape()
+			return reshape(t, []int64{w[0], w[1], w[2] * w[3]})
+		}, nil
+	}
+	switch layout {
+	case "BSH":
+		return split([]int{0, 2, 1, 3})
+	case "SBH":
+		return split([]int{1, 2, 0, 3})
+	case "BNSD", "BSND":
+		if len(s) != 4 {
+			return bad()
+		}
+		if layout == "BNSD" {
+			return o, func(v Values) Values { return v }, nil
+		}
+		perm := []int{0, 2, 1, 3}
+		return transpose(o, perm), func(v Values) Values { return transpose(v, perm) }, nil
+	}
+	return nil, nil, refuse(Unsupported, "input_layout "+layout)
+}

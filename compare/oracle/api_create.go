@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+)
+
+// defineMade: tensors that are made of numbers alone, or from them and another one.
+func defineMade() {
+	filled := func(names, params, name string, missing float64) {
+		define(names, params, function{local: true, moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			shape, err := k.shape()
+			if err != nil {
+				return nil, err
+			}
+			x := missing
+			if name != "" {
+				if err := k.required(name); err != nil {
+					return nil, err
+				}
+				if x, err = k.float(name, missing); err != nil {
+					return nil, err
+				}
+			}
+			v, _ := broadcast(k.constant(x), shape)
+			return v, nil
+		})})
+	}
+	filled("full new_full full_like", "input fill_value", "fill_value", 0)
+	functions["full"] = &function{params: []string{"size", "fill_value"}, local: true, moving: true, forward: functions["full"].forward}
+	functions["new_full"] = &function{params: []string{"input", "size", "fill_value"}, local: true, moving: true, forward: functions["full"].forward}
+	filled("fill", "input value", "value", 0)
+	filled("zeros zeros_like new_zeros zero", "*input", "", 0)
+	filled("ones ones_like new_ones", "*input", "", 1)
+	define("copy", "input src", function{local: true, moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		src, err := k.tensor("src")
+		if err != nil {
+			return nil, err
+		}
+		shape, err := k.shape()
+		if err != nil {
+			return nil, err
+		}
+		v, ok := broadcast(src, shape)
+		if !ok {
+			return nil, refuse(ShapesDiffer, shapeText(src.shape, shape))
+		}
+		return castTo(k.Call, v)
+	})})
+	define("arange", "*numbers", function{moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		shape, err := k.shape()
+		if err != nil {
+			return nil, err
+		}
+		a := k.args["numbers"]
+		if a == nil || len(shape) != 1 {
+			return nil, refuse(NoArgument, "end")
+		}
+		list := a.list
+		if a.v != nil {
+			list = []*argument{a}
+		}
+		at := []float64{0, 0, 1}
+		for i, x := range list {
+			n, ok := x.number()
+			if !ok || i > 2 {
+				return nil, refuse(BadArgument, "end", x.text(), "a number")
+			}
+			if at[i] = n; len(list) == 1 {
+				at[0], at[1] = 0, n
+			}
+		}
+		if n := math.Ceil((at[1] - at[0]) / at[2]); n != float64(shape[0]) {
+			return nil, refuse(ShapeComputed, n, shapeText(shape))
+		}
+		whole := discrete(k.outType())
+		return &formula{shape: shape, exact: whole, f: func(i int64, _ []int64) (float64, float64) {
+			y := at[0] + float64(i)*at[2]
+			if whole {
+				return y, 0
+			}
+			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
+		}}, nil
+	})})
+	define("one_hot", "input num_classes", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+		shape, err := k.shape()
+		if err != nil {
+			return nil, err
+		}
+		rank := len(shape)
+		if rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape) {
+			return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		}
+		idx, err := numbers(x)
+		if err != nil {
+			return nil, err
+		}
+		n := shape[rank-1]
+		return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
+			return toNumber(idx[i/n] == float64(i%n)), 0
+		}}, nil
+	})})
+	define("pad constant_pad_nd", "input pad mode value", function{moving: true, forward: moved(padded)})
+}
+
+// padded puts a border around x, of a number or of x itself; pad counts the last
+// axis first.
+func padded(k *invocation, x *operand) (Values, error) {
+	if err := k.required("pad"); err != nil {
+		return nil, err
+	}
+	list, err := k.ints("pad")
+	if err != nil {
+		return nil, err
+	}
+	mode, err := k.string("mode", "constant")
+	if err != nil {
+		return nil, err
+	}
+	value, err := k.float("value", 0)
+	if err != nil {
+		return nil, err
+	}
+	rank := len(x.shape)
+	if len(list)%2 != 0 || len(list) > 2*rank {
+		return nil, refuse(BadArgument, "pad", shapeText(list), "two for each axis of "+shapeText(x.shape))
+	}
+	shape, before := slices.Clone(x.shape), make([]int64, rank)
+	for i := 0; i < len(list); i += 2 {
+		a := rank - 1 - i/2
+		if !within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40) {
+			return nil, refuse(BadArgument, "pad", shapeText(list), "small numbers")
+		}
+		before[a], shape[a] = list[i], max(shape[a]+list[i]+list[i+1], 0)
+	}
+	d, err := held(x)
+	if err != nil {
+		return nil, err
+	}
+	if out, err := k.shape(); err != nil || !slices.Equal(out, shape) {
+		return nil, refuse(ShapeComputed, shapeText(shape), shapeText(out))
+	}
+	n := k.rounding(value)
+	steps := rowMajor(x.shape)
+	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
+		j := int64(0)
+		for i, p := range at {
+			p -= before[i]
+			size := x.shape[i]
+			if p < 0 || p >= size {
+				switch mode {
+				case "constant":
+					return n.y, n.b
+				case "reflect":
+					if p < 0 {
+						p = -p
+					}
+					if p >= size {
+						p = 2*size - 2 - p
+					}
+				case "replicate":
+					p = min(max(p, 0), size-1)
+				case "circular":
+					p = ((p % size) + size) % size
+				}
+				if p < 0 || p >= size || mode != "reflect" && mode != "replicate" && mode != "circular" {
+					return 0, math.Inf(1)
+				}
+			}
+			j += p * steps[i]
+		}
+		return d.y[j], 0
+	}}, nil
+}

@@ -1,0 +1,225 @@
+package oracle
+
+import (
+	"math"
+
+	"precision/dump/dtype"
+)
+
+// Comparisons, logic and choices: bit-exact. A number beside a tensor may have been
+// rounded to the tensor's type before it was compared; where that matters either
+// answer is right.
+
+func init() {
+	compare := func(names string, f func(a, b float64) bool) {
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.compared("input", "other")
+			if err != nil {
+				return nil, err
+			}
+			z, err := k.compared("other", "input")
+			if err != nil {
+				return nil, err
+			}
+			return elementsOf(func(x, e [][]float64, y, b []float64) {
+				for i := range y {
+					y[i] = toNumber(f(x[0][i], x[1][i]))
+					if b == nil {
+						continue
+					}
+					if b[i] = 0; e[0][i]+e[1][i] > 0 && abs(x[0][i]-x[1][i]) <= e[0][i]+e[1][i] {
+						b[i] = 1
+					}
+				}
+			}, nil, true, []Values{x, z})
+		})})
+	}
+	compare("gt greater", func(a, b float64) bool { return a > b })
+	compare("ge greater_equal", func(a, b float64) bool { return a >= b })
+	compare("lt less", func(a, b float64) bool { return a < b })
+	compare("le less_equal", func(a, b float64) bool { return a <= b })
+	compare("eq", func(a, b float64) bool { return a == b })
+	compare("ne not_equal", func(a, b float64) bool { return a != b })
+	logical := func(names string, f func(a, b bool) bool) {
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.compared("input", "other")
+			if err != nil {
+				return nil, err
+			}
+			z, err := k.compared("other", "input")
+			if err != nil {
+				return nil, err
+			}
+			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0] != 0, x[1] != 0)) }), nil, true, []Values{x, z})
+		})})
+	}
+	logical("logical_and", func(a, b bool) bool { return a && b })
+	logical("logical_or", func(a, b bool) bool { return a || b })
+	logical("logical_xor", func(a, b bool) bool { return a != b })
+	bits := func(names string, f func(a, b int64) int64) {
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.compared("input", "other")
+			if err != nil {
+				return nil, err
+			}
+			z, err := k.compared("other", "input")
+			if err != nil {
+				return nil, err
+			}
+			if !discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64 {
+				return nil, refuse(BadType, "output 0", k.outType().String())
+			}
+			return elementsOf(func(x, _ [][]float64, y, b []float64) {
+				for i := range y {
+					p, q := x[0][i], x[1][i]
+					y[i] = float64(f(int64(p), int64(q)))
+					if b != nil {
+						if b[i] = 0; abs(p) >= 1<<53 || abs(q) >= 1<<53 {
+							b[i] = math.Inf(1)
+						}
+					}
+				}
+			}, nil, true, []Values{x, z})
+		})})
+	}
+	bits("bitwise_and", func(a, b int64) int64 { return a & b })
+	bits("bitwise_or", func(a, b int64) int64 { return a | b })
+	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
+	ask := func(names string, f func(x float64) bool) {
+		define(names, "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0])) }), nil, true, []Values{x})
+		})})
+	}
+	ask("logical_not", func(x float64) bool { return x == 0 })
+	ask("isnan", math.IsNaN)
+	ask("isinf", func(x float64) bool { return math.IsInf(x, 0) })
+	ask("isfinite", func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) })
+	define("bitwise_not", "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		if x.typ == dtype.Bool {
+			return elementsOf(exactly(func(x []float64) float64 { return toNumber(x[0] == 0) }), nil, true, []Values{x})
+		}
+		if !discrete(x.typ) || x.typ != dtype.Int8 && x.typ != dtype.Int16 && x.typ != dtype.Int32 && x.typ != dtype.Int64 {
+			return nil, refuse(BadType, x.name, x.typ.String())
+		}
+		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
+	})})
+
+	define("where", "condition input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		return k.choice("condition", "input", "other")
+	}), backward: masked("condition", "input", "other")})
+	define("masked_fill", "input mask value", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		return k.choice("mask", "value", "input")
+	}), backward: masked("mask", "value", "input")})
+}
+
+// compared is an operand of a comparison; a number may be rounded to the type of the
+// tensor that it is compared with.
+func (k *invocation) compared(name, with string) (Values, error) {
+	a := k.args[name]
+	if a.none() {
+		return nil, refuse(NoInput, name)
+	}
+	if a.tensor() {
+		o, err := k.tensor(name)
+		if err != nil {
+			return nil, err
+		}
+		other := k.args[with]
+		if other.tensor() && other.op != nil && other.op.typ != o.typ && !discrete(o.typ) && !discrete(other.op.typ) {
+			return nearly(o, precisionFor(other.op.numeric())), nil
+		}
+		return o, nil
+	}
+	x, ok := a.number()
+	if !ok {
+		return nil, refuse(BadArgument, name, a.text(), "a number or a tensor")
+	}
+	if other := k.args[with]; other.tensor() && other.op != nil && !discrete(other.op.typ) {
+		p := precisionFor(other.op.numeric())
+		if b := abs(p.round(x) - x); b > 0 {
+			return &dense{y: []float64{x}, b: []float64{b}}, nil
+		}
+	}
+	return scalar(x), nil
+}
+
+// nearly is a tensor that may have been rounded to a type.
+func nearly(v Values, p precisionOf) Values {
+	if p.integer {
+		return v
+	}
+	w, _ := newPointwise(func(x, e [][]float64, y, b []float64) {
+		copy(y, x[0])
+		for i, v := range y[:len(b)] {
+			if b[i] = e[0][i] + abs(p.round(v)-v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
+				b[i] = e[0][i]
+			}
+		}
+	}, v)
+	return w
+}
+
+// choice: condition ? a : b.
+func (k *invocation) choice(condition, first, second string) (Values, error) {
+	c, err := k.tensor(condition)
+	if err != nil {
+		return nil, err
+	}
+	x, err := k.value(first)
+	if err != nil {
+		return nil, err
+	}
+	z, err := k.value(second)
+	if err != nil {
+		return nil, err
+	}
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			from := 2
+			if x[0][i] != 0 {
+				from = 1
+			}
+			y[i] = x[from][i]
+			if b != nil {
+				b[i] = e[from][i]
+			}
+		}
+	}, nil, true, []Values{c, x, z})
+}
+
+// masked are the gradients of a choice.
+func masked(condition, first, second string) func(k *invocation, g []Values) (gradients, error) {
+	return func(k *invocation, g []Values) (gradients, error) {
+		side := func(name string, when bool) func() (Values, error) {
+			return func() (Values, error) {
+				c, err := k.tensor(condition)
+				if err != nil {
+					return nil, err
+				}
+				d, err := gradient(g, 0)
+				if err != nil {
+					return nil, err
+				}
+				v, err := elementsOf(exactly(func(x []float64) float64 {
+					if (x[0] != 0) == when {
+						return x[1]
+					}
+					return 0
+				}), nil, true, []Values{c, d})
+				if err != nil {
+					return nil, err
+				}
+				return k.reducedTo(v, name)
+			}
+		}
+		return gradients{first: side(first, true), second: side(second, false)}, nil
+	}
+}

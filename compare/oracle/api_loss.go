@@ -1,0 +1,427 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+)
+
+// Losses of PyTorch, and their gradients. reduction is mean, sum or none.
+
+// loss is one of two tensors, element by element.
+type loss struct {
+	names, params string
+	f             func(k *invocation, a arith, x, t num) num
+	// grad is the derivative of f in x.
+	grad func(k *invocation, a arith, x, t num) num
+}
+
+// reduction is what becomes of the elements of a loss.
+func (k *invocation) lossReduction() (string, error) {
+	for _, old := range []string{"size_average", "reduce"} {
+		if k.has(old) {
+			return "", refuse(Unsupported, old)
+		}
+	}
+	how, err := k.string("reduction", "mean")
+	if err == nil && how != "mean" && how != "sum" && how != "none" {
+		err = refuse(BadArgument, "reduction", how, "mean, sum or none")
+	}
+	return how, err
+}
+
+func (k *invocation) reducedLoss(v Values, how string) (Values, error) {
+	n := count(v.Shape())
+	over := 1.0
+	switch how {
+	case "none":
+		return v, nil
+	case "mean":
+		over = float64(n)
+	}
+	if n == 0 || math.IsInf(gamma(float64(n)+1, k.sumUnit()), 1) {
+		return nil, refuse(NoBound, n)
+	}
+	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, over)}, nil
+}
+
+func lossOf(l loss) {
+	define(l.names, l.params, function{forward: formulaFor(func(k *invocation) (Values, error) {
+		v, how, err := k.lossElements(l.f)
+		if err != nil {
+			return nil, err
+		}
+		return k.reducedLoss(v, how)
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		if l.grad == nil {
+			return nil, refuse(NoGradient, k.name)
+		}
+		return gradients{"input": func() (Values, error) {
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			v, how, err := k.lossElements(l.grad)
+			if err != nil {
+				return nil, err
+			}
+			over := exactNum(1)
+			if how == "mean" {
+				over = exactNum(float64(count(v.Shape())))
+			}
+			return k.of("input", func(a arith, x []num) num { return a.mul(x[0], a.div(x[1], over)) }, v, d)
+		}}, nil
+	}})
+}
+
+func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) (Values, string, error) {
+	how, err := k.lossReduction()
+	if err != nil {
+		return nil, "", err
+	}
+	x, t, err := k.pair("input", "target")
+	if err != nil {
+		return nil, "", err
+	}
+	in := []Values{k.converted(x), k.converted(t)}
+	if k.has("weight") {
+		w, err := k.value("weight")
+		if err != nil {
+			return nil, "", err
+		}
+		in = append(in, w)
+	}
+	a := k.arith()
+	v, err := formulaOf(func(x []num) num {
+		y := f(k, a, x[0], x[1])
+		if len(x) > 2 {
+			y = a.mul(y, x[2])
+		}
+		return y
+	}, in...)
+	return v, how, err
+}
+
+func init() {
+	const usual = "input target size_average reduce reduction"
+	lossOf(loss{names: "mse_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
+		grad: func(_ *invocation, a arith, x, t num) num { return a.mul(exactNum(2), a.sub(x, t)) }})
+	lossOf(loss{names: "l1_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
+		grad: func(_ *invocation, a arith, x, t num) num { return exactNum(sign(x.y - t.y)) }})
+	lossOf(loss{names: "smooth_l1_loss", params: usual + " beta", f: func(k *invocation, a arith, x, t num) num {
+		beta := k.factor("beta")
+		d := a.sub(x, t)
+		if d.y = abs(d.y); d.y < beta.y {
+			return a.div(a.mul(a.mul(exactNum(0.5), d), d), beta)
+		}
+		return a.sub(d, a.mul(exactNum(0.5), beta))
+	}, grad: func(k *invocation, a arith, x, t num) num {
+		beta := k.factor("beta")
+		d := a.sub(x, t)
+		if abs(d.y) < beta.y {
+			return a.div(d, beta)
+		}
+		return exactNum(sign(d.y))
+	}})
+	lossOf(loss{names: "huber_loss", params: "input target reduction delta", f: func(k *invocation, a arith, x, t num) num {
+		delta := k.factor("delta")
+		d := a.sub(x, t)
+		if d.y = abs(d.y); d.y <= delta.y {
+			return a.mul(a.mul(exactNum(0.5), d), d)
+		}
+		return a.mul(delta, a.sub(d, a.mul(exactNum(0.5), delta)))
+	}})
+	lossOf(loss{names: "binary_cross_entropy", params: "input target weight size_average reduce reduction", f: func(k *invocation, a arith, x, t num) num {
+		log := func(v num) num {
+			y := math.Max(math.Log(v.y), -100)
+			return num{y, a.ulps*(abs(y)+1) + 1.1*v.b/max(v.y-v.b, 1e-45)}
+		}
+		rest := a.sub(exactNum(1), t)
+		return minus(a.add(a.mul(t, log(x)), a.mul(rest, log(a.sub(exactNum(1), x)))))
+	}})
+	lossOf(loss{names: "binary_cross_entropy_with_logits", params: "input target weight size_average reduce reduction pos_weight",
+		f: func(k *invocation, a arith, x, t num) num {
+			if k.has("pos_weight") {
+				return num{0, math.Inf(1)}
+			}
+			s := softplus(-x.y)
+			return a.add(a.mul(a.sub(exactNum(1), t), x), num{s, a.ulps * (abs(s) + abs(x.y) + 1)})
+		}})
+	define("kl_div", "input target size_average reduce reduction log_target", function{forward: formulaFor(divergence)})
+	for _, soft := range []bool{true, false} {
+		name, params := "nll_loss", "input target weight size_average ignore_index reduce reduction"
+		nodes := [][]string{{"input"}}
+		if soft {
+			name, params, nodes = "cross_entropy", params+" label_smoothing", [][]string{{"logits"}, {"grad", "grad"}}
+		}
+		define(name, params, function{nodes: nodes, forward: formulaFor(func(k *invocation) (Values, error) {
+			c, err := k.classes(soft)
+			if err != nil {
+				return nil, err
+			}
+			return c.loss()
+		}), backward: func(k *invocation, g []Values) (gradients, error) {
+			c, err := k.classes(soft)
+			if err != nil {
+				return nil, err
+			}
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			return gradients{
+				"input":  func() (Values, error) { return c.gradient(d, soft) },
+				"logits": func() (Values, error) { return c.gradient(d, false) },
+				"grad":   func() (Values, error) { return d, nil },
+			}, nil
+		}})
+	}
+}
+
+// divergence: target·(log target - input), 0 where the target is 0.
+func divergence(k *invocation) (Values, error) {
+	how, err := k.string("reduction", "mean")
+	if err != nil {
+		return nil, err
+	}
+	log, err := k.bool("log_target", false)
+	if err != nil {
+		return nil, err
+	}
+	x, t, err := k.pair("input", "target")
+	if err != nil {
+		return nil, err
+	}
+	a := k.arith()
+	v, err := formulaOf(func(v []num) num {
+		if log {
+			p := math.Exp(v[1].y)
+			return a.mul(num{p, a.ulps * p}, a.sub(v[1], v[0]))
+		}
+		if v[1].y <= 0 {
+			return exactNum(0)
+		}
+		l := math.Log(v[1].y)
+		return a.mul(v[1], a.sub(num{l, a.ulps * (abs(l) + 1)}, v[0]))
+	}, x, t)
+	if err != nil {
+		return nil, err
+	}
+	if how == "batchmean" && len(x.shape) > 0 && x.shape[0] > 0 {
+		n := count(v.Shape())
+		return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, float64(x.shape[0]))}, nil
+	}
+	if how != "mean" && how != "sum" && how != "none" {
+		return nil, refuse(BadArgument, "reduction", how, "mean, sum, batchmean or none")
+	}
+	return k.reducedLoss(v, how)
+}
+
+// classes is a loss over classes, which are axis 1 of the input (0 of a vector). With
+// q the weight of each class in a target, w_t·[c = t] of a number or w_c·t_c of
+// probabilities, smoothed to (1-ε)·q + ε/C·w: loss = -Σ_c q_c·log p_c. The mean divides by
+// the weights of the targets, or by their number where these are probabilities.
+type classes struct {
+	k          *invocation
+	shape      []int64 // of the input
+	axis       int
+	n          int64   // classes
+	rows       []int64 // shape without classes
+	logs       *dense  // log p, classes last
+	probs      []num   // p beside it
+	q          []num
+	how        string
+	over       num
+	perElement bool
+}
+
+func (k *invocation) classes(soft bool) (*classes, error) {
+	how, err := k.lossReduction()
+	if err != nil {
+		return nil, err
+	}
+	x, t, err := k.pair("input", "target")
+	if err != nil {
+		return nil, err
+	}
+	c := &classes{k: k, shape: x.shape, axis: min(1, len(x.shape)-1), how: how}
+	if len(x.shape) == 0 || count(x.shape) == 0 || count(x.shape) > maxDense {
+		return nil, refuse(ShapesDiffer, shapeText(x.shape, t.shape))
+	}
+	c.n = x.shape[c.axis]
+	c.rows = slices.Delete(slices.Clone(x.shape), c.axis, c.axis+1)
+	moved, _, _ := lastAxes(x, []int{c.axis})
+	var logs Values = moved
+	if soft {
+		f := logSoftmaxRow(k.unit(), k.sumUnit())
+		logs = newRows(moved, c.n, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
+		// They are a tensor of their own, which may have been rounded.
+		if p := precisionFor(x.numeric()); p.v > u32 {
+			logs = &rounded{logs, p}
+		}
+	}
+	if c.logs, err = held(logs); err != nil {
+		return nil, err
+	}
+	return c, c.targets(t, soft)
+}
+
+// targets makes q and what a mean divides by.
+func (c *classes) targets(t *operand, soft bool) error {
+	k, a := c.k, c.k.arith()
+	weight := make([]float64, c.n)
+	for i := range weight {
+		weight[i] = 1
+	}
+	w, err := k.optional("weight")
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		if count(w.shape) != c.n {
+			return refuse(ShapesDiffer, shapeText(c.shape, w.shape))
+		}
+		if weight, err = numbers(w); err != nil {
+			return err
+		}
+	}
+	smoothing := 0.0
+	if soft {
+		if smoothing, err = k.float("label_smoothing", 0); err != nil {
+			return err
+		}
+	}
+	ignored, err := k.int("ignore_index", -100)
+	if err != nil {
+		return err
+	}
+	list, err := numbers(t)
+	if err != nil {
+		return err
+	}
+	rows := count(c.rows)
+	c.q = make([]num, rows*c.n)
+	sum, terms := 0.0, 0.0
+	keep, even := k.rounding(1-smoothing), k.rounding(smoothing/float64(c.n))
+	keep.b += 2 * u32 * abs(keep.y)
+	even.b += 2 * u32 * abs(even.y)
+	probabilities := slices.Equal(t.shape, c.shape) && !discrete(t.typ)
+	if probabilities {
+		moved, _, _ := lastAxes(t, []int{c.axis})
+		if list, err = numbers(moved); err != nil {
+			return err
+		}
+	} else if int64(len(list)) != rows || !discrete(t.typ) {
+		return refuse(ShapesDiffer, shapeText(c.shape, t.shape))
+	}
+	for r := range rows {
+		at := int64(-1)
+		if !probabilities {
+			if at = int64(list[r]); at == ignored {
+				continue
+			}
+			if at < 0 || at >= c.n {
+				return refuse(BadArgument, "target", at, "below "+itoa(int(c.n)))
+			}
+			sum += weight[at]
+			terms++
+		}
+		for i := range c.n {
+			p := toNumber(i == at)
+			if probabilities {
+				p = list[r*c.n+i]
+			}
+			q := a.mul(exactNum(p), exactNum(weight[i]))
+			if smoothing != 0 {
+				q = a.add(a.mul(keep, q), a.mul(even, exactNum(weight[i])))
+			}
+			c.q[r*c.n+i] = q
+		}
+	}
+	if probabilities {
+		sum, terms = float64(rows), float64(rows)
+	}
+	switch c.over = exactNum(1); c.how {
+	case "mean":
+		c.over = num{sum, gamma(terms+1, k.sumUnit()) * sum}
+	case "none":
+		c.perElement = true
+	}
+	return nil
+}
+
+// element is the loss of one row.
+func (c *classes) element(r int64) num {
+	a := c.k.arith()
+	terms := make([]num, 0, c.n)
+	for i := range c.n {
+		q := c.q[r*c.n+i]
+		if q.y == 0 && q.b == 0 {
+			continue
+		}
+		terms = append(terms, a.mul(q, minus(num{c.logs.y[r*c.n+i], c.bound(r*c.n + i)})))
+	}
+	return total(terms, c.k.sumUnit())
+}
+
+func (c *classes) bound(i int64) float64 {
+	if c.logs.b == nil {
+		return 0
+	}
+	return c.logs.b[i]
+}
+
+func (c *classes) loss() (Values, error) {
+	rows := count(c.rows)
+	all := make([]num, rows)
+	for r := range all {
+		all[r] = c.element(int64(r))
+	}
+	if c.perElement {
+		v := &dense{shape: c.rows, y: make([]float64, rows), b: make([]float64, rows)}
+		for r, x := range all {
+			v.y[r], v.b[r] = x.y, x.b
+		}
+		return v, nil
+	}
+	sum := total(all, c.k.sumUnit())
+	if c.how == "mean" {
+		sum = c.k.arith().div(sum, c.over)
+	}
+	return &dense{shape: []int64{}, y: []float64{sum.y}, b: []float64{sum.b}}, nil
+}
+
+// gradient is that of the input, (p·Σq - q)·g/over, or, of log p itself, -q·g/over.
+func (c *classes) gradient(g Values, soft bool) (Values, error) {
+	a := c.k.arith()
+	d, err := held(g)
+	if err != nil {
+		return nil, err
+	}
+	rows := count(c.rows)
+	if n := int64(len(d.y)); n != 1 && n != rows {
+		return nil, refuse(ShapesDiffer, shapeText(c.shape, g.Shape()))
+	}
+	v := &dense{shape: append(slices.Clone(c.rows), c.n), y: make([]float64, rows*c.n), b: make([]float64, rows*c.n)}
+	for r := range rows {
+		at := exactNum(d.y[min(r, int64(len(d.y))-1)])
+		if c.how == "mean" {
+			at = a.div(at, c.over)
+		}
+		q := c.q[r*c.n : (r+1)*c.n]
+		sum := total(q, c.k.sumUnit())
+		for i := range c.n {
+			z := minus(q[i])
+			if soft {
+				p := math.Exp(c.logs.y[r*c.n+i])
+				off := c.bound(r*c.n+i) + a.ulps
+				z = a.sub(a.mul(num{p, 1.1 * p * off}, sum), q[i])
+			}
+			z = a.mul(z, at)
+			// Products with g one by one.
+			z.b += 4 * a.u * abs(at.y) * (abs(q[i].y) + abs(sum.y))
+			v.y[r*c.n+i], v.b[r*c.n+i] = z.y, z.b
+		}
+	}
+	kept := slices.Delete(inOrder(len(c.shape)), c.axis, c.axis+1)
+	return backAxes(v, len(c.shape), kept, []int{c.axis}), nil
+}

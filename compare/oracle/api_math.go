@@ -1,0 +1,548 @@
+package oracle
+
+import (
+	"math"
+
+	"precision/dump/dtype"
+)
+
+// Functions of PyTorch of the numbers in one place. A number among the operands is
+// taken as given or rounded to the type of the result, and so are tensors of finer
+// types. On a CPU, float16 and bfloat16 are computed in float32 and rounded once.
+
+// pointFormula makes a forward of a formula of some operands.
+func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) func(k *invocation) ([]Reading, error) {
+	return formulaFor(func(k *invocation) (Values, error) {
+		in := make([]Values, len(names))
+		for i, name := range names {
+			var err error
+			if in[i], err = k.value(name); err != nil {
+				return nil, err
+			}
+		}
+		a := k.arith()
+		return formulaOf(func(x []num) num { return f(k, a, x) }, in...)
+	})
+}
+
+// of makes the gradient of one parameter from values, element by element, and sums up
+// what was repeated to another shape.
+func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) (Values, error) {
+	v, err := formulaOf(func(x []num) num { return f(k.arith(), x) }, in...)
+	if err != nil {
+		return nil, err
+	}
+	return k.reducedTo(v, name)
+}
+
+// reducedTo sums v up to the shape of an argument that was repeated to that of v.
+func (k *invocation) reducedTo(v Values, name string) (Values, error) {
+	o, err := k.tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	return k.reducedToShape(v, o.shape)
+}
+
+func (k *invocation) reducedToShape(v Values, shape []int64) (Values, error) {
+	in := v.Shape()
+	var axes []int
+	for i, d := range in {
+		j := i - (len(in) - len(shape))
+		if j < 0 || shape[j] == 1 && d != 1 {
+			axes = append(axes, i)
+		}
+	}
+	if len(axes) > 0 {
+		moved, _, n := lastAxes(v, axes)
+		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
+	}
+	if count(v.Shape()) != count(shape) {
+		return nil, refuse(ShapesDiffer, shapeText(in, shape))
+	}
+	return reshape(v, shape), nil
+}
+
+// result is a recorded output of the forward call.
+func (k *invocation) result(i int) (*operand, error) {
+	if i < len(k.results) && k.results[i] != nil {
+		return k.results[i], nil
+	}
+	return nil, refuse(NoInput, "output "+itoa(i)+" of the forward call")
+}
+
+// gradient is that of output i.
+func gradient(g []Values, i int) (Values, error) {
+	if i < len(g) && g[i] != nil {
+		return g[i], nil
+	}
+	return nil, refuse(NoInput, "gradient "+itoa(i))
+}
+
+// chain makes the backward of a function of one tensor: f gives the gradient from x,
+// the recorded result y and the gradient g of it.
+func chain(f func(k *invocation, a arith, x, y, g num) num) func(k *invocation, g []Values) (gradients, error) {
+	return func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			y, err := k.result(0)
+			if err != nil {
+				return nil, err
+			}
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			return k.of("input", func(a arith, v []num) num { return f(k, a, v[0], v[1], v[2]) }, x, y, d)
+		}}, nil
+	}
+}
+
+// scaled is the derivative d, that may be off by some units of size, times g.
+func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps * size}) }
+
+// curve is a function of one number with its slope.
+type curve struct {
+	names string
+	f     func(x float64) float64
+	slope func(x, y float64) float64 // how much an error of x grows at most
+	floor float64
+	grad  func(a arith, x, y, g num) num
+}
+
+func minus(x num) num { return num{-x.y, x.b} }
+
+var curves = []curve{
+	{"tanh", math.Tanh, constant(1), 1, func(a arith, x, y, g num) num { return a.mul(g, a.sub(exactNum(1), a.mul(y, y))) }},
+	{"sigmoid", sigmoid, constant(0.25), 1, func(a arith, x, y, g num) num { return a.mul(a.mul(g, a.sub(exactNum(1), y)), y) }},
+	{"exp", math.Exp, func(x, y float64) float64 { return 1.1 * y }, 0, func(a arith, x, y, g num) num { return a.mul(g, y) }},
+	{"exp2", math.Exp2, func(x, y float64) float64 { return 1.1 * y }, 0, func(a arith, x, y, g num) num { return a.mul(a.mul(g, y), num{math.Ln2, u32}) }},
+	{"expm1", math.Expm1, func(x, y float64) float64 { return 1.1 * (y + 1) }, 1, func(a arith, x, y, g num) num { return a.mul(g, a.add(y, exactNum(1))) }},
+	{"log", math.Log, func(x, y float64) float64 { return 1.1 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, x) }},
+	{"log2", math.Log2, func(x, y float64) float64 { return 1.6 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.mul(x, num{math.Ln2, u32})) }},
+	{"log10", math.Log10, func(x, y float64) float64 { return 1 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.mul(x, num{math.Ln10, 4 * u32})) }},
+	{"log1p", math.Log1p, func(x, y float64) float64 { return 1.1 / max(1+x, 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.add(x, exactNum(1))) }},
+	{"sqrt", math.Sqrt, func(x, y float64) float64 { return 0.6 / max(y, 1e-30) }, 0, func(a arith, x, y, g num) num { return a.div(g, a.mul(exactNum(2), y)) }},
+	{"rsqrt", func(x float64) float64 { return 1 / math.Sqrt(x) }, func(x, y float64) float64 { return 0.6 * y * y * y }, 0,
+		func(a arith, x, y, g num) num { return a.mul(a.mul(exactNum(-0.5), g), a.mul(a.mul(y, y), y)) }},
+	{"reciprocal", func(x float64) float64 { return 1 / x }, func(x, y float64) float64 { return 1.1 * y * y }, 0,
+		func(a arith, x, y, g num) num { return a.mul(minus(g), a.mul(y, y)) }},
+	{"sin", math.Sin, constant(1), 2, func(a arith, x, y, g num) num { return scaled(a, g, math.Cos(x.y), 2) }},
+	{"cos", math.Cos, constant(1), 2, func(a arith, x, y, g num) num { return scaled(a, g, -math.Sin(x.y), 2) }},
+	{"erf", math.Erf, constant(1.13), 1, func(a arith, x, y, g num) num {
+		d := 2 / math.Sqrt(math.Pi) * math.Exp(-x.y*x.y)
+		return scaled(a, g, d, d*(2+x.y*x.y))
+	}},
+	{"erfc", math.Erfc, constant(1.13), 0, nil},
+	{"sinh", math.Sinh, func(x, y float64) float64 { return 1 + abs(y) }, 1, nil},
+	{"cosh", math.Cosh, func(x, y float64) float64 { return y }, 0, nil},
+	{"asin arcsin", math.Asin, constant(1e3), 1, nil},
+	{"acos arccos", math.Acos, constant(1e3), 1, nil},
+	{"atan arctan", math.Atan, constant(1), 1, nil},
+}
+
+func init() {
+	for _, c := range curves {
+		f := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.value("input")
+			if err != nil {
+				return nil, err
+			}
+			return elementsOf(unary(c.f, c.slope, k.ulps(), c.floor), nil, false, []Values{x})
+		})}
+		if c.grad != nil {
+			f.backward = chain(func(_ *invocation, a arith, x, y, g num) num { return c.grad(a, x, y, g) })
+		}
+		define(c.names, "input", f)
+	}
+
+	exact := func(names string, f func(x float64) float64, grad func(k *invocation, a arith, x, y, g num) num) {
+		fn := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			if discrete(x.typ) {
+				return elementsOf(wrapping(unary(f, constant(1), 0, 0), k.outType()), nil, true, []Values{x})
+			}
+			return elementsOf(unary(f, constant(1), 0, 0), nil, true, []Values{x})
+		})}
+		if grad != nil {
+			fn.backward = chain(grad)
+		}
+		define(names, "input", fn)
+	}
+	exact("neg negative", func(x float64) float64 { return -x }, func(_ *invocation, a arith, x, y, g num) num { return minus(g) })
+	exact("abs absolute", math.Abs, func(_ *invocation, a arith, x, y, g num) num { return exactNum(g.y * sign(x.y)) })
+	exact("positive", func(x float64) float64 { return x }, nil)
+	exact("sign sgn", sign, nil)
+	exact("floor", math.Floor, nil)
+	exact("ceil", math.Ceil, nil)
+	exact("trunc fix", math.Trunc, nil)
+	exact("frac", func(x float64) float64 { return x - math.Trunc(x) }, nil)
+	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		if n, err := k.int("decimals", 0); err != nil || n != 0 {
+			return nil, refuse(Unsupported, "decimals")
+		}
+		return elementsOf(stepKernel(math.RoundToEven), nil, true, []Values{x})
+	})})
+	define("square", "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		if integers(k.Call) {
+			return elementsOf(wrapping(squareKernel(0), k.outType()), nil, true, []Values{x})
+		}
+		return elementsOf(squareKernel(k.unit()), nil, false, []Values{x})
+	}), backward: chain(func(_ *invocation, a arith, x, y, g num) num { return a.mul(a.mul(exactNum(2), x), g) })})
+
+	defineSums()
+	defineProducts()
+	definePowers()
+	defineLimits()
+}
+
+// defineSums: x + alpha·other and x - alpha·other.
+func defineSums() {
+	sum := func(names string, sign float64, swap bool) {
+		forward := formulaFor(func(k *invocation) (Values, error) {
+			x, err := k.value("input")
+			if err != nil {
+				return nil, err
+			}
+			z, err := k.value("other")
+			if err != nil {
+				return nil, err
+			}
+			if swap {
+				x, z = z, x
+			}
+			alpha, err := k.float("alpha", 1)
+			if err != nil {
+				return nil, err
+			}
+			in := []Values{x, z}
+			if integers(k.Call) {
+				return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
+					for i := range y {
+						y[i] = x[0][i] + sign*alpha*x[1][i]
+					}
+				}, k.outType()), nil, true, in)
+			}
+			if alpha == 1 {
+				return elementsOf(addKernel(k.unit(), sign), nil, false, in)
+			}
+			a, n := k.arith(), k.rounding(sign*alpha)
+			return formulaOf(func(x []num) num { return a.add(x[0], a.mul(n, x[1])) }, in...)
+		})
+		define(names, "input other alpha", function{local: true, forward: forward, backward: func(k *invocation, g []Values) (gradients, error) {
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			alpha, err := k.float("alpha", 1)
+			if err != nil {
+				return nil, err
+			}
+			first, second := exactNum(1), k.rounding(sign*alpha)
+			if swap {
+				first, second = k.rounding(sign*alpha), exactNum(1)
+			}
+			by := func(name string, f num) func() (Values, error) {
+				return func() (Values, error) {
+					if f.b == 0 && abs(f.y) == 1 {
+						v, err := elementsOf(exactly(func(x []float64) float64 { return f.y * x[0] }), nil, true, []Values{d})
+						if err != nil {
+							return nil, err
+						}
+						return k.reducedTo(v, name)
+					}
+					return k.of(name, func(a arith, x []num) num { return a.mul(f, x[0]) }, d)
+				}
+			}
+			return gradients{"input": by("input", first), "other": by("other", second)}, nil
+		}})
+	}
+	sum("add", 1, false)
+	sum("sub subtract", -1, false)
+	sum("rsub", -1, true)
+}
+
+// defineProducts: products and quotients.
+func defineProducts() {
+	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) (gradients, error) {
+		return func(k *invocation, g []Values) (gradients, error) {
+			one := func(name string, second bool) func() (Values, error) {
+				return func() (Values, error) {
+					x, err := k.value("input")
+					if err != nil {
+						return nil, err
+					}
+					z, err := k.value("other")
+					if err != nil {
+						return nil, err
+					}
+					d, err := gradient(g, 0)
+					if err != nil {
+						return nil, err
+					}
+					// The quotient may have been kept, rounded.
+					y := Values(scalar(math.NaN()))
+					if o, err := k.result(0); err == nil {
+						y = o
+					}
+					return k.of(name, func(a arith, v []num) num {
+						dx, dz := f(a, v[0], v[1], v[2], v[3])
+						if second {
+							return dz
+						}
+						return dx
+					}, x, z, d, y)
+				}
+			}
+			return gradients{"input": one("input", false), "other": one("other", true)}, nil
+		}
+	}
+	define("mul multiply", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		z, err := k.value("other")
+		if err != nil {
+			return nil, err
+		}
+		if integers(k.Call) {
+			return elementsOf(wrapping(mulKernel(0), k.outType()), nil, true, []Values{x, z})
+		}
+		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, z})
+	}), backward: both(func(a arith, x, z, g, _ num) (num, num) { return a.mul(g, z), a.mul(g, x) })})
+
+	quotient := func(k *invocation, mode string) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		z, err := k.value("other")
+		if err != nil {
+			return nil, err
+		}
+		in := []Values{x, z}
+		switch mode {
+		case "":
+			return elementsOf(divKernel(k.ulps(), false), nil, false, in)
+		case "floor":
+			return buildFloorDiv(k.Call, in)
+		case "trunc":
+			return elementsOf(func(x, e [][]float64, y, b []float64) {
+				for i := range y {
+					q := x[0][i] / x[1][i]
+					y[i] = math.Trunc(q)
+					if b == nil {
+						continue
+					}
+					if b[i] = 0; x[1][i] == 0 {
+						b[i] = math.Inf(1)
+					} else if !integers(k.Call) && abs(q-math.Round(q)) <= k.ulps()*abs(q) {
+						b[i] = 1
+					}
+				}
+			}, nil, integers(k.Call), in)
+		}
+		return nil, refuse(BadArgument, "rounding_mode", mode, "trunc or floor")
+	}
+	define("div divide true_divide", "input other rounding_mode", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		mode, err := k.string("rounding_mode", "")
+		if err != nil {
+			return nil, err
+		}
+		return quotient(k, mode)
+	}), backward: both(func(a arith, x, z, g, y num) (num, num) {
+		dz := a.div(a.mul(minus(g), a.div(x, z)), z)
+		if !math.IsNaN(y.y) { // the rounded quotient in place of x/z
+			dz.b += 2 * abs(g.y/z.y) * abs(y.y-x.y/z.y)
+		}
+		return a.div(g, z), dz
+	})})
+	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) { return quotient(k, "floor") })})
+	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		z, err := k.value("other")
+		if err != nil {
+			return nil, err
+		}
+		return buildFloorMod(k.Call, []Values{x, z})
+	})})
+	define("addcmul", "input tensor1 tensor2 value", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
+		return a.add(x[0], a.mul(a.mul(k.factor("value"), x[1]), x[2]))
+	}, "input", "tensor1", "tensor2")})
+	define("addcdiv", "input tensor1 tensor2 value", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
+		return a.add(x[0], a.div(a.mul(k.factor("value"), x[1]), x[2]))
+	}, "input", "tensor1", "tensor2")})
+	define("lerp", "input end weight", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
+		// x + w·(e - x), or e - (1 - w)·(e - x).
+		y := a.add(x[0], a.mul(x[2], a.sub(x[1], x[0])))
+		y.b += 4 * a.u * (abs(x[0].y) + abs(x[1].y))
+		return y
+	}, "input", "end", "weight")})
+}
+
+// factor is a number argument that is 1 if it was not given; NaN, which explains
+// nothing, if it is none.
+func (k *invocation) factor(name string) num {
+	x, err := k.float(name, 1)
+	if err != nil {
+		return num{math.NaN(), math.Inf(1)}
+	}
+	return k.rounding(x)
+}
+
+func definePowers() {
+	define("pow float_power", "input exponent", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.value("input")
+		if err != nil {
+			return nil, err
+		}
+		z, err := k.value("exponent")
+		if err != nil {
+			return nil, err
+		}
+		if integers(k.Call) {
+			return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
+				for i := range y {
+					y[i] = math.Trunc(math.Pow(x[0][i], x[1][i]))
+				}
+			}, k.outType()), nil, true, []Values{x, z})
+		}
+		return buildPow(k.Call, []Values{x, z})
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			x, err := k.value("input")
+			if err != nil {
+				return nil, err
+			}
+			z, err := k.value("exponent")
+			if err != nil {
+				return nil, err
+			}
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			return k.of("input", func(a arith, v []num) num {
+				if v[1].y == 0 {
+					return exactNum(0)
+				}
+				p := math.Pow(v[0].y, v[1].y-1)
+				l := 0.0
+				if v[0].y != 0 {
+					l = math.Log(abs(v[0].y))
+				}
+				return a.mul(v[2], a.mul(v[1], num{p, abs(p) * a.ulps * (2 + abs(v[1].y*l))}))
+			}, x, z, d)
+		}}, nil
+	}})
+}
+
+// defineLimits: the larger, the smaller, and what is between.
+func defineLimits() {
+	pick := func(names string, f func(a, b float64) float64) {
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) { return k.picked(f) })})
+	}
+	pick("maximum fmax", math.Max)
+	pick("minimum fmin", math.Min)
+	limits := func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		lo, hi := Values(scalar(math.Inf(-1))), Values(scalar(math.Inf(1)))
+		if k.has("min") {
+			if lo, err = k.value("min"); err != nil {
+				return nil, err
+			}
+		}
+		if k.has("max") {
+			if hi, err = k.value("max"); err != nil {
+				return nil, err
+			}
+		}
+		return elementsOf(func(x, e [][]float64, y, b []float64) {
+			for i, v := range x[0] {
+				from := 0
+				y[i] = v
+				if v < x[1][i] {
+					y[i], from = x[1][i], 1
+				}
+				if y[i] > x[2][i] {
+					y[i], from = x[2][i], 2
+				}
+				if b != nil {
+					b[i] = e[from][i]
+				}
+			}
+		}, nil, true, []Values{x, lo, hi})
+	}
+	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation, a arith, x, y, g num) num {
+		if y.y == x.y {
+			if lo, err := k.float("min", math.Inf(-1)); err != nil || x.y == lo {
+				return num{g.y, abs(g.y)}
+			}
+			return g
+		}
+		return exactNum(0)
+	})})
+	define("clamp_min", "input min", function{local: true, forward: formulaFor(limits)})
+	define("clamp_max", "input max", function{local: true, forward: formulaFor(limits)})
+	define("nan_to_num", "input nan posinf neginf", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		p := precisionFor(x.numeric())
+		var to [3]float64
+		for i, a := range []struct {
+			name    string
+			missing float64
+		}{{"nan", 0}, {"posinf", p.max}, {"neginf", -p.max}} {
+			if to[i], err = k.float(a.name, a.missing); err != nil {
+				return nil, err
+			}
+		}
+		return elementsOf(exactly(func(x []float64) float64 {
+			switch {
+			case math.IsNaN(x[0]):
+				return to[0]
+			case math.IsInf(x[0], 1):
+				return to[1]
+			case math.IsInf(x[0], -1):
+				return to[2]
+			}
+			return x[0]
+		}), nil, x.typ == dtype.Float64, []Values{x})
+	})})
+}
+
+// picked is the larger or smaller of two.
+func (k *invocation) picked(f func(a, b float64) float64) (Values, error) {
+	x, err := k.value("input")
+	if err != nil {
+		return nil, err
+	}
+	z, err := k.value("other")
+	if err != nil {
+		return nil, err
+	}
+	return elementsOf(pickKernel(f), nil, true, []Values{x, z})
+}

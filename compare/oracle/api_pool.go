@@ -1,0 +1,260 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+)
+
+// Pooling of PyTorch: windows of the last axes. A maximum is exact; a mean counts the
+// padding unless count_include_pad says otherwise. Windows may hang over the end with
+// ceil_mode, and have to begin inside.
+
+// poolArgs are the windows of a call.
+type poolArgs struct {
+	kernelArgs
+	x      *operand
+	v      Values // (N, C, spatial)
+	window []int64
+	out    []int64
+}
+
+func (k *invocation) poolArgs(d int) (p poolArgs, err error) {
+	if p.x, err = k.tensor("input"); err != nil {
+		return p, err
+	}
+	p.v, _ = batched(p.x, d)
+	if len(p.v.Shape()) != d+2 {
+		return p, refuse(ShapesDiffer, shapeText(p.x.shape))
+	}
+	if err = k.required("kernel_size"); err != nil {
+		return p, err
+	}
+	if p.window, err = k.each("kernel_size", d, 1); err != nil {
+		return p, err
+	}
+	if p.kernelArgs, err = k.kernelArgs(d, p.window); err != nil {
+		return p, err
+	}
+	if !k.has("stride") || len(k.args["stride"].list) == 0 && k.args["stride"].v == nil {
+		p.stride = p.window
+	}
+	up, err := k.bool("ceil_mode", false)
+	if err != nil {
+		return p, err
+	}
+	in := p.v.Shape()[2:]
+	p.out = make([]int64, d)
+	for i := range in {
+		span := in[i] + 2*p.before[i] - p.dilation[i]*(p.window[i]-1) - 1
+		if span < 0 || !within(p.before[i], 0, p.window[i]) {
+			return p, refuse(ShapesDiffer, shapeText(in, p.window))
+		}
+		p.out[i] = span/p.stride[i] + 1
+		if up && span%p.stride[i] != 0 && p.out[i]*p.stride[i] < in[i]+p.before[i] {
+			p.out[i]++
+		}
+	}
+	return p, nil
+}
+
+// shaped gives v, of (N, C, spatial), the axes of the input.
+func (p *poolArgs) shaped(v Values) Values {
+	if s := v.Shape(); len(p.x.shape) < len(s) {
+		return reshape(v, s[1:])
+	}
+	return v
+}
+
+func pooling(d int, largest bool) func(k *invocation) ([]Reading, error) {
+	return formulaFor(func(k *invocation) (Values, error) {
+		p, err := k.poolArgs(d)
+		if err != nil {
+			return nil, err
+		}
+		if k.has("divisor_override") {
+			return nil, refuse(Unsupported, "divisor_override")
+		}
+		v, err := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
+		if err != nil {
+			return nil, err
+		}
+		if v.outside, err = k.bool("count_include_pad", true); err != nil {
+			return nil, err
+		}
+		v.outside = v.outside && !largest
+		return p.shaped(v), nil
+	})
+}
+
+// cells lists the places of the input that a window covers, and how many the mean
+// counts.
+func (p *poolArgs) cells(at []int64, f func(place int64)) (counted float64) {
+	in := p.v.Shape()[2:]
+	c := make([]int64, len(in))
+	for i := range count(p.window) {
+		unravel(i, p.window, c)
+		place, inside, counts := int64(0), true, true
+		for a := range in {
+			x := at[a]*p.stride[a] - p.before[a] + c[a]*p.dilation[a]
+			inside = inside && x >= 0 && x < in[a]
+			counts = counts && x < in[a]+p.after[a]
+			place = place*in[a] + x
+		}
+		if inside {
+			f(place)
+		}
+		if counts {
+			counted++
+		}
+	}
+	return counted
+}
+
+// poolingGradient gives the gradient of a maximum to the place it was taken from,
+// of equal ones to any, and that of a mean to all evenly.
+func poolingGradient(d int, largest bool) func(k *invocation, g []Values) (gradients, error) {
+	return func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			p, err := k.poolArgs(d)
+			if err != nil {
+				return nil, err
+			}
+			dy, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			if k.has("divisor_override") {
+				return nil, refuse(Unsupported, "divisor_override")
+			}
+			padding, err := k.bool("count_include_pad", true)
+			if err != nil {
+				return nil, err
+			}
+			gs, _ := batched(dy, d)
+			planes := count(p.v.Shape()[:2])
+			if !slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes {
+				return nil, refuse(ShapesDiffer, shapeText(gs.Shape(), p.out))
+			}
+			grads, err := held(gs)
+			if err != nil {
+				return nil, err
+			}
+			x, err := held(p.v)
+			if err != nil {
+				return nil, err
+			}
+			in, out := count(p.v.Shape()[2:]), count(p.out)
+			size := make([]float64, len(x.y))
+			v := &dense{shape: p.x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
+			at := make([]int64, d)
+			var cells []int64
+			u := k.sumUnit()
+			for plane := range planes {
+				for o := range out {
+					unravel(o, p.out, at)
+					cells = cells[:0]
+					n := p.cells(at, func(place int64) { cells = append(cells, plane*in+place) })
+					t := grads.y[plane*out+o]
+					if !largest {
+						if !padding {
+							n = float64(len(cells))
+						}
+						for _, c := range cells {
+							v.y[c] += t / n
+							size[c] += abs(t / n)
+						}
+						continue
+					}
+					best, ties := int64(-1), 0
+					for _, c := range cells {
+						switch {
+						case best < 0 || x.y[c] > x.y[best] || math.IsNaN(x.y[c]):
+							best, ties = c, 1
+						case x.y[c] == x.y[best]:
+							ties++
+						}
+					}
+					if best < 0 {
+						continue
+					}
+					v.y[best] += t
+					size[best] += abs(t)
+					if ties > 1 {
+						for _, c := range cells {
+							if x.y[c] == x.y[best] {
+								v.b[c] += abs(t)
+							}
+						}
+					}
+				}
+			}
+			most := gamma(float64(count(p.window))+2, u)
+			for i := range v.b {
+				v.b[i] += most * size[i]
+			}
+			return v, nil
+		}}, nil
+	}
+}
+
+// adaptive divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉.
+func adaptive(d int, largest bool) func(k *invocation) ([]Reading, error) {
+	return formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		shape, err := k.shape()
+		if err != nil {
+			return nil, err
+		}
+		lead := len(x.shape) - d
+		if lead < 1 || len(shape) != len(x.shape) || !slices.Equal(shape[:lead], x.shape[:lead]) {
+			return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		}
+		held, err := held(x)
+		if err != nil {
+			return nil, err
+		}
+		in, out := x.shape[lead:], shape[lead:]
+		u, plane := k.sumUnit(), count(in)
+		planes, window := count(out), make([]int64, d)
+		return &formula{shape: shape, exact: largest, f: func(i int64, at []int64) (float64, float64) {
+			begin := make([]int64, d)
+			for a, p := range at[lead:] {
+				begin[a] = p * in[a] / out[a]
+				window[a] = ((p+1)*in[a]+out[a]-1)/out[a] - begin[a]
+			}
+			c := make([]int64, d)
+			sum, size, best := 0.0, 0.0, math.Inf(-1)
+			n := count(window)
+			for j := range n {
+				unravel(j, window, c)
+				place := int64(0)
+				for a := range c {
+					place = place*in[a] + begin[a] + c[a]
+				}
+				v := held.y[i/planes*plane+place]
+				sum += v
+				size += abs(v)
+				best = math.Max(best, v)
+			}
+			if largest {
+				return best, 0
+			}
+			return sum / float64(n), gamma(float64(n)+4, u) * size / float64(n)
+		}}, nil
+	})
+}
+
+func init() {
+	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
+		define("max_pool"+name, "input kernel_size stride padding dilation ceil_mode return_indices",
+			function{forward: pooling(d, true), backward: poolingGradient(d, true)})
+		define("avg_pool"+name, "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+			function{forward: pooling(d, false), backward: poolingGradient(d, false)})
+		define("adaptive_avg_pool"+name, "input output_size", function{forward: adaptive(d, false)})
+		define("adaptive_max_pool"+name, "input output_size return_indices", function{forward: adaptive(d, true)})
+	}
+	define("interpolate upsample", "input size scale_factor mode align_corners recompute_scale_factor antialias", function{forward: formulaFor(resized)})
+}

@@ -1,0 +1,415 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Reductions of PyTorch. Sums are added in float32, whatever the type, in any order.
+
+// reducing makes the forward of a reduction over dim, all axes if it is None.
+func reducing(exact bool, f reducer) func(k *invocation) ([]Reading, error) {
+	return formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		axes, keep, err := k.reducedAxes(len(x.shape))
+		if err != nil {
+			return nil, err
+		}
+		v := Values(x)
+		if !exact {
+			v = k.converted(x)
+		}
+		return k.reduction(v, axes, keep, exact, f)
+	})
+}
+
+func (k *invocation) reducedAxes(rank int) (axes []int, keep bool, err error) {
+	if keep, err = k.bool("keepdim", false); err != nil {
+		return nil, false, err
+	}
+	axes, err = k.axes("dim", rank)
+	return axes, keep, err
+}
+
+// spreadBack repeats the gradient of a reduction over what was reduced.
+func (k *invocation) spreadBack(g Values) (Values, int64, error) {
+	x, err := k.tensor("input")
+	if err != nil {
+		return nil, 0, err
+	}
+	axes, _, err := k.reducedAxes(len(x.shape))
+	if err != nil {
+		return nil, 0, err
+	}
+	kept, n := slices.Clone(x.shape), int64(1)
+	for _, a := range axes {
+		n *= kept[a]
+		kept[a] = 1
+	}
+	if count(kept) != count(g.Shape()) {
+		return nil, 0, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
+	}
+	v, _ := broadcast(reshape(g, kept), x.shape)
+	return v, n, nil
+}
+
+func init() {
+	define("sum", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return sumOf(c.reduceUnit(), n, 1)
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			v, _, err := k.spreadBack(d)
+			return v, err
+		}}, nil
+	}})
+	define("mean", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return sumOf(c.sumUnit(), n, float64(n))
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		return gradients{"input": func() (Values, error) {
+			d, err := gradient(g, 0)
+			if err != nil {
+				return nil, err
+			}
+			v, n, err := k.spreadBack(d)
+			if err != nil {
+				return nil, err
+			}
+			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
+		}}, nil
+	}})
+	define("prod", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		g := gamma(float64(n), c.reduceUnit())
+		return func(x, e []float64) (float64, float64) {
+			y, rel := 1.0, g
+			for i, v := range x {
+				y *= v
+				if e[i] > 0 {
+					rel += 1.1 * e[i] / abs(v)
+				}
+			}
+			return y, rel * abs(y)
+		}
+	})})
+	pick := func(f func(a, b float64) float64, start float64) reducer {
+		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+			return func(x, e []float64) (float64, float64) {
+				y := start
+				for _, v := range x {
+					y = f(y, v)
+				}
+				if math.IsNaN(y) {
+					return y, math.Inf(1)
+				}
+				return y, 0
+			}
+		}
+	}
+	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
+	define("amax", "input dim keepdim", function{forward: reducing(true, largest)})
+	define("amin", "input dim keepdim", function{forward: reducing(true, smallest)})
+	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
+		define(name, "input dim keepdim", function{forward: func(k *invocation) ([]Reading, error) {
+			x, err := k.tensor("input")
+			if err != nil {
+				return nil, err
+			}
+			other := "dim"
+			if k.has("other") {
+				other = "other"
+			}
+			if k.args[other].tensor() { // of two tensors
+				k.args["other"] = k.args[other]
+				v, err := k.picked(two)
+				return []Reading{{Out: []Values{v}}}, err
+			}
+			axes, keep, err := k.reducedAxes(len(x.shape))
+			if err != nil {
+				return nil, err
+			}
+			first, err := k.reduction(x, axes, keep, true, f)
+			if err != nil || !k.has("dim") {
+				return []Reading{{Out: []Values{first}}}, err
+			}
+			in, _, n := lastAxes(x, axes)
+			second := &reduced{shape: first.Shape(), in: in, n: n, f: index(k.Call, n), exact: true}
+			return []Reading{{Out: []Values{first, second}}}, nil
+		}})
+	}
+	most, least := indexOf(math.Inf(-1), func(a, b float64) bool { return a > b }), indexOf(math.Inf(1), func(a, b float64) bool { return a < b })
+	extremum("max", largest, math.Max, most)
+	extremum("min", smallest, math.Min, least)
+	define("argmax", "input dim keepdim", function{forward: reducing(true, most)})
+	define("argmin", "input dim keepdim", function{forward: reducing(true, least)})
+	truth := func(want bool) reducer {
+		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+			return func(x, e []float64) (float64, float64) {
+				for _, v := range x {
+					if (v != 0) != want {
+						return toNumber(!want), 0
+					}
+				}
+				return toNumber(want), 0
+			}
+		}
+	}
+	define("all", "input dim keepdim", function{forward: reducing(true, truth(true))})
+	define("any", "input dim keepdim", function{forward: reducing(true, truth(false))})
+	define("count_nonzero", "input dim", function{forward: reducing(true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return func(x, e []float64) (float64, float64) {
+			y := 0.0
+			for _, v := range x {
+				y += toNumber(v != 0)
+			}
+			return y, 0
+		}
+	})})
+	spread := func(names string, root bool) {
+		define(names, "input dim unbiased keepdim correction", function{forward: formulaFor(func(k *invocation) (Values, error) { return k.variance(root) })})
+	}
+	spread("var", false)
+	spread("std", true)
+	define("logsumexp", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return func(x, e []float64) (float64, float64) { return logSum(x, e, c.unit(), c.sumUnit()) }
+	})})
+	norm := function{forward: formulaFor(norms)}
+	define("norm Functional.norm", "input p dim keepdim", norm)
+	define("linalg_vector_norm vector_norm", "input ord dim keepdim", norm)
+	define("cumsum", "input dim", function{forward: formulaFor(func(k *invocation) (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		axis, err := k.axis("dim", 0, len(x.shape))
+		if err != nil || len(x.shape) == 0 {
+			return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		}
+		u := k.reduceUnit()
+		// Kept in the type of the result from one element to the next, or not.
+		v := precisionFor(k.outType()).v
+		if u == 0 || v <= u32 {
+			v = 0
+		}
+		return k.alongAxes(k.converted(x), []int{axis}, func(_ int64, x, e, y, b []float64) {
+			sum, size, off, rounded := 0.0, 0.0, 0.0, 0.0
+			for i := range x {
+				sum += x[i]
+				size += abs(x[i])
+				off += e[i]
+				y[i] = sum
+				b[i] = gamma(float64(i+1), u)*size + off + rounded
+				rounded += v * abs(sum)
+			}
+		})
+	})})
+	define("topk", "input k dim largest sorted", function{forward: ordered})
+	define("sort", "input dim descending stable", function{forward: ordered})
+	define("argsort", "input dim descending stable", function{forward: ordered})
+}
+
+// indexOf is where the largest or smallest element is; of equal ones any.
+func indexOf(start float64, better func(a, b float64) bool) reducer {
+	return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return func(x, e []float64) (float64, float64) {
+			best, at, b := start, 0, 0.0
+			for i, v := range x {
+				switch {
+				case math.IsNaN(v):
+					return 0, math.Inf(1)
+				case v == best:
+					b = math.Inf(1)
+				case better(v, best):
+					best, at, b = v, i, 0
+				}
+			}
+			return float64(at), b
+		}
+	}
+}
+
+// alongAxes computes rows along some axes of x and puts them back.
+func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, b []float64)) (Values, error) {
+	in, kept, n := lastAxes(x, axes)
+	if n == 0 || math.IsInf(gamma(float64(n+4), k.sumUnit()), 1) {
+		return nil, refuse(NoBound, n)
+	}
+	return k.rowsBack(newRows(in, n, f), len(x.Shape()), kept, axes)
+}
+
+// variance: Σ(x - mean)²/(n - correction), or the root of it.
+func (k *invocation) variance(root bool) (Values, error) {
+	x, err := k.tensor("input")
+	if err != nil {
+		return nil, err
+	}
+	// var(x, unbiased) has the flag where the axes are else.
+	if a := k.args["dim"]; a != nil && a.v != nil && a.v.Type == "bool" {
+		k.args["unbiased"] = a
+		delete(k.args, "dim")
+	}
+	unbiased, err := k.bool("unbiased", true)
+	if err != nil {
+		return nil, err
+	}
+	correction, err := k.float("correction", toNumber(unbiased))
+	if err != nil {
+		return nil, err
+	}
+	axes, keep, err := k.reducedAxes(len(x.shape))
+	if err != nil {
+		return nil, err
+	}
+	return k.reduction(k.converted(x), axes, keep, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		a, over := c.arith(), float64(n)-correction
+		return func(x, e []float64) (float64, float64) {
+			m := momentsOf(x, e, c.sumUnit())
+			v := num{m.variance * float64(n) / over, m.bVar * float64(n) / over}
+			v.b += 2 * a.u * abs(v.y)
+			if root {
+				v = a.sqrt(v)
+			}
+			return v.y, v.b
+		}
+	})
+}
+
+// logSum: m + log Σ e^(x-m).
+func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
+	m, em := math.Inf(-1), 0.0
+	for i, v := range x {
+		m, em = math.Max(m, v), max(em, e[i])
+	}
+	sum, off := 0.0, 0.0
+	for i, v := range x {
+		p := math.Exp(v - m)
+		sum += p
+		if p > 0 {
+			off += p * (8*u + u*(m-v) + e[i])
+		}
+	}
+	log := math.Log(sum)
+	return m + log, em + 1.02*off/sum + gamma(float64(len(x)+2), sumUnit) + 8*u*(log+1) + u*abs(m+log)
+}
+
+// norms: the root of the sum of squares, the sum of absolute values, or the largest.
+func norms(k *invocation) (Values, error) {
+	x, err := k.tensor("input")
+	if err != nil {
+		return nil, err
+	}
+	key := "p"
+	if slices.Contains(k.params, "ord") {
+		key = "ord"
+	}
+	p := 2.0
+	if s, err := k.string(key, "fro"); err != nil || s != "fro" {
+		if p, err = k.float(key, 2); err != nil {
+			return nil, err
+		}
+	}
+	axes, keep, err := k.reducedAxes(len(x.shape))
+	if err != nil {
+		return nil, err
+	}
+	if p != 1 && p != 2 && !math.IsInf(p, 1) {
+		return nil, refuse(Unsupported, "p other than 1, 2 and inf")
+	}
+	return k.reduction(k.converted(x), axes, keep, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		a := c.arith()
+		g := gamma(float64(n+2), c.sumUnit())
+		return func(x, e []float64) (float64, float64) {
+			s, off := 0.0, 0.0
+			for i, v := range x {
+				switch v = abs(v); p {
+				case 1:
+					s, off = s+v, off+e[i]
+				case 2:
+					s, off = s+v*v, off+2*v*e[i]+e[i]*e[i]
+				default:
+					s, off = math.Max(s, v), max(off, e[i])
+				}
+			}
+			switch p {
+			case 2:
+				r := a.sqrt(num{s, g*s + off})
+				return r.y, r.b
+			case 1:
+				return s, g*s + off
+			}
+			return s, off
+		}
+	})
+}
+
+// ordered: the elements of an axis in order, and where they are; of equal ones any
+// may come first.
+func ordered(k *invocation) ([]Reading, error) {
+	x, err := k.tensor("input")
+	if err != nil {
+		return nil, err
+	}
+	rank := len(x.shape)
+	axis, err := k.axis("dim", -1, rank)
+	if err != nil || rank == 0 {
+		return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+	}
+	down, err := k.bool("descending", false)
+	if err != nil {
+		return nil, err
+	}
+	n := x.shape[axis]
+	if k.name == "topk" {
+		if down, err = k.bool("largest", true); err != nil {
+			return nil, err
+		}
+		if sorted, err := k.bool("sorted", true); err != nil || !sorted {
+			return nil, refuse(Unsupported, "sorted false")
+		}
+		if n, err = k.int("k", -1); err != nil || !within(n, 0, x.shape[axis]) {
+			return nil, refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis])))
+		}
+	}
+	less := func(a, b float64) bool { return a < b || math.IsNaN(b) && !math.IsNaN(a) }
+	places := func(x []float64) []int {
+		idx := inOrder(len(x))
+		sort.SliceStable(idx, func(a, b int) bool {
+			if down {
+				return less(x[idx[b]], x[idx[a]])
+			}
+			return less(x[idx[a]], x[idx[b]])
+		})
+		return idx
+	}
+	order, err := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+		idx := places(x)
+		same := func(p, q int) bool { return x[p] == x[q] || math.IsNaN(x[p]) && math.IsNaN(x[q]) }
+		for i, p := range idx {
+			y[i], b[i] = float64(p), 0
+			if i > 0 && same(idx[i-1], p) || i+1 < len(idx) && same(idx[i+1], p) {
+				b[i] = math.Inf(1)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	values, err := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+		for i, p := range places(x) {
+			y[i], b[i] = x[p], 0
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if k.name == "argsort" {
+		return []Reading{{Out: []Values{order}}}, nil
+	}
+	return []Reading{{Out: []Values{slab1(values, axis, 0, n), slab1(order, axis, 0, n)}}}, nil
+}

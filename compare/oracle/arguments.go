@@ -1,0 +1,407 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// argument is one argument or result of a recorded call: a tensor, a number, a
+// list of arguments, or nothing.
+type argument struct {
+	v     *msprobe.Value // nil for lists
+	place string         // input.0, kwargs.mask
+	op    *operand       // of a tensor
+	err   error          // why a tensor cannot be read
+	list  []*argument    // with nil for what the recorder left out
+	keys  bool           // a dict: its members are of no use to functions
+}
+
+func (a *argument) tensor() bool {
+	return a != nil && a.v != nil && (a.v.Kind == msprobe.Tensor || a.v.Kind == msprobe.Array)
+}
+
+// none reports whether the argument is None, or not there.
+func (a *argument) none() bool {
+	return a == nil || a.v != nil && a.v.Kind == msprobe.None
+}
+
+// insert puts a value where its path leads.
+func (a *argument) insert(path []string, leaf *argument) {
+	for i, key := range path {
+		k, err := strconv.Atoi(key)
+		if err != nil || k < 0 || k > 1<<12 {
+			a.keys = true
+			return
+		}
+		for len(a.list) <= k {
+			a.list = append(a.list, nil)
+		}
+		if i == len(path)-1 {
+			a.list[k] = leaf
+			return
+		}
+		if a.list[k] == nil {
+			a.list[k] = &argument{place: leaf.place}
+		}
+		a = a.list[k]
+	}
+}
+
+// recorded are the values of a call by their sections.
+type recorded struct {
+	args       []*argument
+	kwargs     map[string]*argument
+	parameters map[string]*argument
+	out        *argument // a list
+	flat       []*argument
+}
+
+// recordedOf arranges the values of a call.
+func recordedOf(c *msprobe.Call) *recorded {
+	r := &recorded{kwargs: map[string]*argument{}, parameters: map[string]*argument{}, out: &argument{}}
+	in := &argument{}
+	for i := range c.Values {
+		v := &c.Values[i]
+		path := strings.Split(v.Path, ".")
+		leaf := &argument{v: v, place: v.Section.String() + "." + v.Path}
+		switch v.Section {
+		case msprobe.Input:
+			in.insert(path, leaf)
+		case msprobe.Output:
+			r.out.insert(path, leaf)
+			r.flat = append(r.flat, leaf)
+		case msprobe.Kwargs, msprobe.Parameters:
+			into := r.kwargs
+			if v.Section == msprobe.Parameters {
+				into = r.parameters
+			}
+			if len(path) == 1 {
+				into[path[0]] = leaf
+				continue
+			}
+			if into[path[0]] == nil {
+				into[path[0]] = &argument{place: leaf.place}
+			}
+			into[path[0]].insert(path[1:], leaf)
+		}
+	}
+	r.args = in.list
+	return r
+}
+
+// each calls f for all tensors.
+func (a *argument) each(f func(a *argument)) {
+	switch {
+	case a == nil:
+	case a.tensor():
+		f(a)
+	default:
+		for _, x := range a.list {
+			x.each(f)
+		}
+	}
+}
+
+// number is an argument that is one number: of Python, of numpy, or a tensor of
+// one element.
+func (a *argument) number() (float64, bool) {
+	switch {
+	case a == nil || a.v == nil:
+	case a.tensor():
+		if a.op != nil && count(a.op.shape) == 1 {
+			var y [1]float64
+			err := a.op.Range(0, y[:], nil)
+			return y[0], err == nil
+		}
+	case a.v.Kind == msprobe.Scalar || a.v.Kind == msprobe.Bare:
+		if a.v.Value.Kind != msprobe.Text {
+			return a.v.Value.Value()
+		}
+	}
+	return 0, false
+}
+
+// invocation is a call of a function with its arguments bound to parameters.
+type invocation struct {
+	*Call
+	name    string
+	args    map[string]*argument
+	params  []string
+	results []*operand // of the forward call, for gradients; nil where not recorded
+	inPlace bool
+	// solve is set where the arguments of a module have to be told from shapes.
+	solve bool
+}
+
+// has reports whether an argument was given and is not None.
+func (k *invocation) has(name string) bool { return !k.args[name].none() }
+
+// tensor is an argument that must be a tensor.
+func (k *invocation) tensor(name string) (*operand, error) {
+	a := k.args[name]
+	switch {
+	case !a.tensor():
+		return nil, refuse(NoInput, name)
+	case a.err != nil:
+		return nil, a.err
+	}
+	return a.op, nil
+}
+
+// optional is an argument that may be None; nil then.
+func (k *invocation) optional(name string) (*operand, error) {
+	if !k.has(name) {
+		return nil, nil
+	}
+	return k.tensor(name)
+}
+
+// tensors are an argument that is a list of tensors.
+func (k *invocation) tensors(name string) ([]*operand, error) {
+	a := k.args[name]
+	if a == nil || a.v != nil || a.keys || len(a.list) == 0 {
+		return nil, refuse(NoInput, name)
+	}
+	var out []*operand
+	for i, x := range a.list {
+		switch {
+		case !x.tensor():
+			return nil, refuse(NoInput, name+"."+itoa(i))
+		case x.err != nil:
+			return nil, x.err
+		}
+		out = append(out, x.op)
+	}
+	return out, nil
+}
+
+// value is an argument that is a tensor or a number, as it goes into arithmetic
+// whose result has the type of the output.
+func (k *invocation) value(name string) (Values, error) {
+	a := k.args[name]
+	if a.none() {
+		return nil, refuse(NoInput, name)
+	}
+	return k.valueOf(a, name)
+}
+
+func (k *invocation) valueOf(a *argument, name string) (Values, error) {
+	if a.tensor() {
+		if a.err != nil {
+			return nil, a.err
+		}
+		return k.converted(a.op), nil
+	}
+	x, ok := a.number()
+	if !ok {
+		return nil, refuse(BadArgument, name, a.text(), "a number or a tensor")
+	}
+	return k.constant(x), nil
+}
+
+// constant is a number as it takes part in arithmetic: rounded to the type of the
+// output, or not.
+func (k *invocation) constant(x float64) Values {
+	n := k.rounding(x)
+	if n.b == 0 {
+		return scalar(x)
+	}
+	return &dense{y: []float64{n.y}, b: []float64{n.b}}
+}
+
+// rounding is a number that may have been rounded to the type of the output.
+func (k *invocation) rounding(x float64) num {
+	p := precisionFor(k.outType())
+	b := 0.0
+	if !p.integer {
+		b = abs(p.round(x) - x)
+	}
+	if math.IsNaN(b) || math.IsInf(b, 0) {
+		b = 0
+	}
+	return num{x, b}
+}
+
+// converted is a tensor as it takes part in arithmetic: one of a finer type than
+// the output may have been rounded to that first.
+func (k *invocation) converted(o *operand) Values {
+	to := precisionFor(k.outType())
+	from := precisionFor(o.numeric())
+	if to.integer || !from.integer && from.v >= to.v || from.integer && o.typ == dtype.Bool {
+		return o
+	}
+	p, _ := newPointwise(func(x, e [][]float64, y, b []float64) {
+		copy(y, x[0])
+		for i, v := range y[:len(b)] {
+			if b[i] = abs(to.round(v) - v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
+				b[i] = 0
+			}
+		}
+	}, o)
+	return p
+}
+
+func (a *argument) text() string {
+	if a == nil || a.v == nil {
+		return "a list"
+	}
+	if a.tensor() {
+		return "a tensor"
+	}
+	return a.v.Value.String()
+}
+
+func (k *invocation) float(name string, missing float64) (float64, error) {
+	a := k.args[name]
+	if a.none() {
+		return missing, nil
+	}
+	if x, ok := a.number(); ok {
+		return x, nil
+	}
+	return 0, refuse(BadArgument, name, a.text(), "a number")
+}
+
+func (k *invocation) int(name string, missing int64) (int64, error) {
+	a := k.args[name]
+	if a.none() {
+		return missing, nil
+	}
+	if x, ok := a.number(); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
+		return int64(x), nil
+	}
+	return 0, refuse(BadArgument, name, a.text(), "a whole number")
+}
+
+func (k *invocation) bool(name string, missing bool) (bool, error) {
+	a := k.args[name]
+	if a.none() {
+		return missing, nil
+	}
+	if x, ok := a.number(); ok && (x == 0 || x == 1) {
+		return x != 0, nil
+	}
+	return false, refuse(BadArgument, name, a.text(), "true or false")
+}
+
+func (k *invocation) string(name, missing string) (string, error) {
+	a := k.args[name]
+	if a.none() {
+		return missing, nil
+	}
+	if a.v != nil && a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Text {
+		return a.v.Value.S, nil
+	}
+	return "", refuse(BadArgument, name, a.text(), "a text")
+}
+
+// ints is a list of whole numbers, or one; nil if it is None.
+func (k *invocation) ints(name string) ([]int64, error) {
+	a := k.args[name]
+	if a.none() {
+		return nil, nil
+	}
+	return wholeNumbers(name, a)
+}
+
+func wholeNumbers(name string, a *argument) ([]int64, error) {
+	bad := func(what string) error { return refuse(BadArgument, name, what, "whole numbers") }
+	if a.v != nil {
+		if a.v.Kind == msprobe.Size {
+			var out []int64
+			for _, n := range a.v.Items {
+				if n.Kind != msprobe.Int {
+					return nil, bad(n.String())
+				}
+				out = append(out, n.I)
+			}
+			return out, nil
+		}
+		if a.tensor() && a.op != nil && len(a.op.shape) == 1 {
+			return ints(a.op)
+		}
+		x, ok := a.number()
+		if !ok || x != math.Trunc(x) || abs(x) >= 1<<53 {
+			return nil, bad(a.text())
+		}
+		return []int64{int64(x)}, nil
+	}
+	if a.keys {
+		return nil, bad("a dict")
+	}
+	out := []int64{}
+	for _, x := range a.list {
+		n, ok := x.number()
+		if !ok || n != math.Trunc(n) || abs(n) >= 1<<53 {
+			return nil, bad(x.text())
+		}
+		out = append(out, int64(n))
+	}
+	return out, nil
+}
+
+// each is a list of n numbers, or one for all; missing if it is None.
+func (k *invocation) each(name string, n int, missing int64) ([]int64, error) {
+	list, err := k.ints(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 0:
+		return repeated(n, missing), nil
+	case len(list) == 1:
+		return repeated(n, list[0]), nil
+	case len(list) != n:
+		return nil, refuse(BadArgument, name, shapeText(list), itoa(n)+" numbers")
+	}
+	return list, nil
+}
+
+// axes is one axis of a tensor or a list of them; all of them if it is None.
+func (k *invocation) axes(name string, rank int) ([]int, error) {
+	list, err := k.ints(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		all := make([]int, rank)
+		for i := range all {
+			all[i] = i
+		}
+		return all, nil
+	}
+	return axesOf(name, list, rank)
+}
+
+// axis is one axis of a tensor.
+func (k *invocation) axis(name string, missing int64, rank int) (int, error) {
+	a, err := k.int(name, missing)
+	if err != nil {
+		return 0, err
+	}
+	axes, err := axesOf(name, []int64{a}, max(rank, 1))
+	if err != nil {
+		return 0, err
+	}
+	return axes[0], nil
+}
+
+// required refuses where one of some arguments was not given.
+func (k *invocation) required(names ...string) error {
+	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
+		return refuse(NoArgument, names[i])
+	}
+	return nil
+}
+
+// shape is the recorded shape of the first output.
+func (k *invocation) shape() ([]int64, error) {
+	if s, ok := k.out(0); ok {
+		return s, nil
+	}
+	return nil, refuse(NoOutput)
+}

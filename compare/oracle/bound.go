@@ -1,0 +1,322 @@
+package oracle
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+	"precision/internal/plainfile"
+)
+
+func openPlain(path string) (*os.File, error) {
+	f, _, err := plainfile.Open(path, "a file of a recording")
+	return f, err
+}
+
+// bound is a recorded call on its way to be judged.
+type bound struct {
+	*recordedCall
+	r     *recorded
+	files *files
+
+	f    *function
+	k    *invocation
+	call *Call
+	bad  []error // why an output cannot be read
+	// grads are the gradients of the outputs, of a backward call.
+	grads []Values
+	// hidden are the arguments that a module keeps to itself and that no call
+	// within it tells.
+	hidden []string
+	// inputs are the names of the positional arguments in their order.
+	inputs []string
+}
+
+// prepare finds the function, opens the tensors and binds the arguments.
+func (b *bound) prepare() error {
+	b.call = &Call{names: map[string]int{}}
+	from := b.recordedCall
+	if b.Parsed.Direction == msprobe.Backward {
+		if from = b.forward(); from == nil {
+			n := b.Parsed
+			n.Direction = msprobe.Forward
+			return refuse(NoForward, n.String())
+		}
+	}
+	r := b.r
+	if from != b.recordedCall {
+		r = recordedOf(from.Call)
+	}
+	if err := b.resolve(from, r); err != nil {
+		return err
+	}
+	b.k.Call = b.call
+	b.openInputs(r)
+	if from != b.recordedCall {
+		for i, a := range r.flat {
+			b.open(a, "output "+itoa(i))
+			b.k.results = append(b.k.results, a.op)
+		}
+		for i, a := range b.r.args {
+			b.open(a, "gradient "+itoa(i))
+			var g Values
+			if a.tensor() {
+				if a.err != nil {
+					return a.err
+				}
+				g = a.op
+			}
+			b.grads = append(b.grads, g)
+		}
+		if len(b.grads) == 0 {
+			return refuse(NoInput, "gradient 0")
+		}
+	}
+	b.bad = make([]error, len(b.r.flat))
+	for i, a := range b.r.flat {
+		var o *operand
+		if a.tensor() {
+			o, b.bad[i] = b.files.tensor(a.v, "output "+itoa(i))
+		}
+		b.call.outs = append(b.call.outs, o)
+	}
+	if b.files.sliced && !b.f.local {
+		return refuse(Sliced)
+	}
+	b.call.double, b.call.narrow = b.wide(), b.narrow()
+	return nil
+}
+
+// narrow is the unit roundoff of the narrowest type of a call that may have been
+// computed on a CPU.
+func (b *bound) narrow() float64 {
+	if b.files.device || b.of.device {
+		return 0
+	}
+	u := 0.0
+	for _, list := range [][]*operand{b.call.slots, b.call.outs} {
+		for _, o := range list {
+			if o != nil && !discrete(o.typ) {
+				u = max(u, precisionFor(o.numeric()).v)
+			}
+		}
+	}
+	if u <= u32 {
+		return 0
+	}
+	return u
+}
+
+// wide reports whether all that is computed with is float64.
+func (b *bound) wide() bool {
+	for _, list := range [][]*operand{b.call.slots, b.call.outs} {
+		for _, o := range list {
+			if o != nil && o.typ != dtype.Float64 && !discrete(o.typ) {
+				return false
+			}
+		}
+	}
+	return b.call.outType() == dtype.Float64
+}
+
+func (b *bound) open(a *argument, name string) {
+	if a.tensor() && a.op == nil && a.err == nil {
+		if a.op, a.err = b.files.tensor(a.v, name); a.op != nil {
+			b.call.slots = append(b.call.slots, a.op)
+		}
+	}
+}
+
+func (b *bound) openInputs(r *recorded) {
+	each := func(a *argument) { b.open(a, a.place) }
+	for _, a := range r.args {
+		a.each(each)
+	}
+	for _, name := range sortedKeys(r.kwargs) {
+		r.kwargs[name].each(each)
+	}
+	for _, name := range sortedKeys(r.parameters) {
+		r.parameters[name].each(each)
+	}
+}
+
+func sortedKeys(m map[string]*argument) []string {
+	var out []string
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// resolve finds the function that a call is one of, and binds the arguments.
+func (b *bound) resolve(from *recordedCall, r *recorded) error {
+	n := from.Parsed
+	if n.Form == msprobe.Module {
+		return b.resolveModule(from, r)
+	}
+	f, base, inPlace, swapped := called(n.Prefix, n.API, b.of.header.Framework)
+	switch {
+	case f == nil && randomFunctions[base]:
+		return refuse(Random, from.kind())
+	case f == nil:
+		return refuse(NoAPI, from.kind())
+	}
+	args, also, err := bind(f, r, swapped)
+	if err != nil {
+		return err
+	}
+	b.f, b.inputs = f, f.params
+	if swapped {
+		b.inputs = []string{f.params[1], f.params[0]}
+	}
+	b.k = &invocation{name: base, args: args, params: f.params, inPlace: inPlace || also}
+	return nil
+}
+
+// readings are those of one output.
+func (b *bound) readings(c *Call, i int) ([]Reading, error) {
+	k := *b.k
+	k.Call = c
+	if b.Parsed.Direction != msprobe.Backward {
+		return b.f.forward(&k)
+	}
+	if b.f.backward == nil {
+		return nil, refuse(NoGradient, b.kind())
+	}
+	g, err := b.f.backward(&k, b.grads)
+	if err != nil {
+		return nil, err
+	}
+	return b.gradientReadings(g, i)
+}
+
+// gradientReadings are the gradients that output i of a backward call may be: that of
+// the argument in its place, or that of what the last step of the function took,
+// as recorders that look at the graph of gradients have it.
+func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
+	names := []string{}
+	if i < len(b.inputs) {
+		names = append(names, b.inputs[i])
+	}
+	if b.Parsed.Form != msprobe.Module {
+		for _, node := range b.f.nodes {
+			switch {
+			case i < len(node):
+				names = append(names, node[i])
+			case len(node) == 1 && node[0] == "#":
+				names = append(names, itoa(i))
+			}
+		}
+	}
+	var out []Reading
+	var failed error
+	for at, name := range names {
+		if slices.Contains(names[:at], name) {
+			continue
+		}
+		plain, turn := strings.CutSuffix(name, "'")
+		compute := g[plain]
+		if compute == nil {
+			continue
+		}
+		v, err := compute()
+		if err != nil {
+			failed = err
+			continue
+		}
+		if turn {
+			v = turned(v, true)
+		}
+		rec := b.call.outs[i].shape
+		if name == "grad" && count(v.Shape()) == count(rec) {
+			v = reshape(v, rec)
+		}
+		if !slices.Equal(v.Shape(), rec) {
+			failed = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(rec))
+			continue
+		}
+		r := Reading{Name: "gradient", Args: []string{name}, Out: onlyOutput(i, v)}
+		out = append(out, r)
+	}
+	if len(out) == 0 {
+		if failed == nil {
+			failed = refuse(NoGradient, b.kind())
+		}
+		return nil, failed
+	}
+	return out, nil
+}
+
+// onlyOutput is a list whose entry i is v.
+func onlyOutput(i int, v Values) []Values {
+	out := make([]Values, i+1)
+	out[i] = v
+	return out
+}
+
+// judge judges one output.
+func (b *bound) judge(f *Finding, full bool) {
+	i := f.Index
+	if b.bad[i] != nil {
+		unknown(f, reasonOf(b.bad[i]))
+		return
+	}
+	b.call.build = func(c *Call) ([]Reading, error) { return b.readings(c, i) }
+	readings, err := b.call.readings()
+	if err != nil {
+		unknown(f, reasonOf(err))
+		return
+	}
+	if readings[0].out(i) == nil {
+		unknown(f, because(OutputCount, len(b.call.outs), len(readings[0].Out)))
+		return
+	}
+	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full}
+	c.check(f, readings)
+	if f.Verdict != Wrong {
+		return
+	}
+	switch at := b.overwritten(i); {
+	case len(b.hidden) > 0:
+		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+		unknown(f, because(NotRecorded, strings.Join(b.hidden, ", ")))
+	case at != "":
+		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+		unknown(f, because(Overwritten, at))
+	}
+}
+
+// overwritten is the input of a call in place that is the same as its output: it was
+// recorded after the call. Empty if there is none.
+func (b *bound) overwritten(i int) string {
+	if !b.k.inPlace {
+		return ""
+	}
+	out := b.call.outs[i]
+	for _, o := range b.call.slots {
+		if o.typ == out.typ && slices.Equal(o.shape, out.shape) && sameElements(o, out) {
+			return o.name
+		}
+	}
+	return ""
+}
+
+func sameElements(a, b *operand) bool {
+	x, y := make([]float64, tile), make([]float64, tile)
+	n := a.view.Len()
+	for lo := int64(0); lo < n; lo += tile {
+		k := min(tile, n-lo)
+		if a.Range(lo, x[:k], nil) != nil || b.Range(lo, y[:k], nil) != nil {
+			return false
+		}
+		for i := range k {
+			if x[i] != y[i] && (x[i] == x[i] || y[i] == y[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
