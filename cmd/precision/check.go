@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"precision/compare"
@@ -16,6 +17,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/dump"
+	"precision/dump/msprobe"
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
@@ -44,14 +46,23 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&f.gate, "gate", false, text("gate"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
 	set.Usage = func() {}
+	// The recording may stand before or behind the options.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		f.mine, args = args[0], args[1:]
+	}
+	given := f.mine
 	if err := set.Parse(args); err != nil {
 		return helpOr(e, "check", set, err)
 	}
-	if set.NArg() > 0 {
+	if f.mine == "" && set.NArg() == 1 {
+		f.mine = set.Arg(0)
+	} else if set.NArg() > 0 {
 		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+	} else if given != "" && f.mine != given {
+		return exitUsage, fmt.Errorf("both %q and -lt %q: only one can be checked", given, f.mine)
 	}
-	if f.mine == "" || f.graph == "" {
-		return exitUsage, errors.New("the dumps and their graph are needed: -lt NPU_DIR -g GRAPH")
+	if err := f.complete(); err != nil {
+		return exitUsage, err
 	}
 	if err := whole.Apart(f.json, f.graph); err != nil {
 		return exitUsage, err
@@ -59,17 +70,59 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	return f.run(ctx, e)
 }
 
-func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
-	show := checkText{summaryText{e.stdout, e.language()}}
+// complete reports what is missing: dumps need a graph, recordings of calls do not.
+func (f *checkFlags) complete() error {
+	switch {
+	case f.mine == "":
+		return errors.New("the dumps and their graph are needed: -lt NPU_DIR -g GRAPH; or a recording of calls: precision check RECORDING")
+	case f.graph != "":
+	case f.recorded() == nil:
+		return fmt.Errorf("%s: no recording of calls with a dump.json of msprobe; dumps need their graph, -g GRAPH", f.mine)
+	case f.golden != "":
+		return errors.New("a recording of calls is checked without golden data: -rt does not go with it; compare takes two recordings")
+	}
+	return nil
+}
+
+// recorded lists the recordings of calls, if that is what is checked.
+func (f *checkFlags) recorded() []msprobe.Recording {
+	if f.graph != "" {
+		return nil
+	}
+	list, err := msprobe.Find(f.mine)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// findings are those of dumps with a graph or of a recording of calls. Only, if set,
+// chooses operators by their names.
+func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only func(name string) bool) ([]oracle.Finding, error) {
+	if list := f.recorded(); list != nil {
+		job := oracle.RecordingJob{Recordings: list, Full: f.full, Workers: f.workers, Only: only}
+		bar := progress.New(os.Stderr, "checking")
+		job.Progress = bar.Set
+		findings, remarks, err := job.Run(ctx)
+		bar.Done()
+		printWarnings(e.stderr, remarks)
+		return findings, err
+	}
 	job, warnings, err := f.open(ctx, show)
 	if err != nil {
-		return exitError, err
+		return nil, err
 	}
 	printWarnings(e.stderr, warnings)
 	bar := progress.New(os.Stderr, "checking")
-	job.Progress = bar.Set
+	job.Progress, job.Only = bar.Set, only
 	findings, err := job.Run(ctx)
 	bar.Done()
+	return findings, err
+}
+
+func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
+	show := checkText{summaryText{e.stdout, e.language()}}
+	findings, err := f.findings(ctx, e, show, nil)
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, fmt.Errorf("interrupted after %d outputs; no result was written", len(findings))

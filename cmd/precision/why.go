@@ -37,25 +37,25 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	} else if set.NArg() > 0 {
 		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
 	}
-	if op == "" || f.mine == "" || f.graph == "" {
-		return exitUsage, errors.New("an operator, the dumps and their graph are needed: OP -lt NPU_DIR -g GRAPH")
+	if op == "" || f.mine == "" {
+		return exitUsage, errors.New("an operator, the dumps and their graph are needed: OP -lt NPU_DIR -g GRAPH; or a call and its recording: CALL -lt RECORDING")
+	}
+	if err := f.complete(); err != nil {
+		return exitUsage, err
 	}
 	return f.why(ctx, e, op)
 }
 
 func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
 	show := checkText{summaryText{e.stdout, e.language()}}
-	job, _, err := f.open(ctx, show)
-	if err != nil {
-		return exitError, err
-	}
-	job.Only = func(name string) bool { return name == op }
-	findings, err := job.Run(ctx)
-	if err != nil {
+	findings, err := f.findings(ctx, e, show, func(name string) bool { return name == op })
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return exitInterrupted, err
-	}
-	if len(findings) == 0 {
-		return exitNoMatch, fmt.Errorf("there is no dump of operator %q", op)
+	case err != nil:
+		return exitError, err
+	case len(findings) == 0:
+		return exitNoMatch, fmt.Errorf("there is no record of outputs of %q", op)
 	}
 	for i := range findings {
 		show.why(&findings[i])

@@ -172,4 +172,3 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 	}
 	return args, inPlace, nil
 }
-

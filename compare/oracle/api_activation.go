@@ -46,7 +46,9 @@ func activationOf(a activation) {
 }
 
 func always(f, slope func(x float64) float64, floor float64) func(k *invocation) (a, b func(x float64) float64, c float64, err error) {
-	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64, error) { return f, slope, floor, nil }
+	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64, error) {
+		return f, slope, floor, nil
+	}
 }
 
 func unitStep(x float64) float64 { return toNumber(x > 0) }

@@ -33,8 +33,10 @@ type attention struct {
 }
 
 func (t *attention) Shape() []int64 { return t.shape }
-func (t *attention) Cost() float64  { return 2 * float64(t.s) * float64(t.e+t.ev) / float64(max(t.ev, 1)) }
-func (t *attention) Align() int64   { return t.ev }
+func (t *attention) Cost() float64 {
+	return 2 * float64(t.s) * float64(t.e+t.ev) / float64(max(t.ev, 1))
+}
+func (t *attention) Align() int64 { return t.ev }
 
 func (t *attention) rounding(y, b float64) float64 { return b + t.p.v*(abs(y)+b) + t.p.t }
 

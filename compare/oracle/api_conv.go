@@ -206,7 +206,7 @@ func convolutionGradients(d int) func(k *invocation, g []Values) (gradients, err
 			return nil, err
 		}
 		out, err := a.windows(xs.Shape()[2:], w.shape[2:])
-		if err != nil || !slices.Equal(out, gs.Shape()[2:]) || gs.Shape()[1] != w.shape[0] {
+		if err != nil || !slices.Equal(out, gs.Shape()[2:]) || gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups {
 			return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape()))
 		}
 		return gradients{

@@ -204,10 +204,10 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 	if b.Parsed.Form != msprobe.Module {
 		for _, node := range b.f.nodes {
 			switch {
-			case i < len(node):
-				names = append(names, node[i])
 			case len(node) == 1 && node[0] == "#":
 				names = append(names, itoa(i))
+			case i < len(node):
+				names = append(names, node[i])
 			}
 		}
 	}

@@ -2,10 +2,12 @@ package tell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"precision/compare/oracle"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/internal/msg"
 )
 
@@ -30,6 +32,10 @@ func Summary(lang msg.Lang, findings []oracle.Finding) []report.Line {
 		key     string
 		style   report.Style
 	}{{oracle.Wrong, "check.wrong", report.Bad}, {oracle.Suspect, "check.suspect", report.Suspect}, {oracle.Unknown, "check.unknown", report.Dim}} {
+		if v.verdict == oracle.Unknown && counts[v.verdict] > mostListed {
+			lines = append(lines, grouped(lang, findings, tr(v.key), v.style)...)
+			continue
+		}
 		lines = append(lines, list(lang, findings, v.verdict, tr(v.key), v.style)...)
 	}
 	switch {
@@ -87,6 +93,42 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 	}
 	if n > mostListed {
 		lines = append(lines, line("", report.Dim, tr("check.more", n-mostListed)))
+	}
+	return lines
+}
+
+// grouped tells why many outputs are not known: how many there are of each reason, the
+// most frequent first, with one of them.
+func grouped(lang msg.Lang, findings []oracle.Finding, label string, style report.Style) []report.Line {
+	type group struct {
+		kind  result.Kind
+		n     int
+		first *oracle.Finding
+	}
+	var groups []*group
+	of := map[result.Kind]*group{}
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict != oracle.Unknown || len(f.Reasons) == 0 {
+			continue
+		}
+		kind := f.Reasons[0].Kind
+		if of[kind] == nil {
+			of[kind] = &group{kind: kind, first: f}
+			groups = append(groups, of[kind])
+		}
+		of[kind].n++
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int { return b.n - a.n })
+	var lines []report.Line
+	for i, g := range groups {
+		if i == mostListed {
+			lines = append(lines, line("", report.Dim, lang.T("check.more", len(groups)-mostListed)))
+			break
+		}
+		name := fmt.Sprintf("%s:output:%d", g.first.Op, g.first.Index)
+		lines = append(lines, line(label, style, lang.T("check.group", lang.T("check.output", g.n), name, Reason(lang, g.first.Reasons[0]))))
+		label = ""
 	}
 	return lines
 }

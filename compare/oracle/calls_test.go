@@ -1,0 +1,447 @@
+package oracle
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+	"precision/dump/torch"
+)
+
+// callCase is a call of testdata/recordings.json.gz.
+type callCase struct {
+	Name, Note         string
+	Args, Outputs      []caseValue
+	Kwargs, Parameters map[string]caseValue
+	Gradients, Back    []caseValue
+	Loose              bool
+}
+
+type caseValue struct {
+	Tensor *struct {
+		DType string
+		Shape []int64
+		Hex   string
+	}
+	Leaf json.RawMessage
+	List *[]caseValue
+	None bool
+}
+
+func callCases(t testing.TB) []callCase {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "recordings.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Cases []callCase }
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all.Cases
+}
+
+// recorder writes recordings as msprobe does.
+type recorder struct {
+	t       testing.TB
+	dir     string
+	entries []string
+	count   map[string]int
+	task    string
+	// damage, if set, changes the bytes of a tensor.
+	damage func(place string, b []byte)
+	files  []string
+	// shared, if set, are files by their content, so that each is written once.
+	shared map[string]string
+}
+
+func newRecorder(t testing.TB) *recorder {
+	r := &recorder{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0"), count: map[string]int{}, task: "tensor"}
+	if err := os.MkdirAll(filepath.Join(r.dir, msprobe.TensorFolder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func quote(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// value is the JSON of a value, whose tensors are written as files.
+func (r *recorder) value(v caseValue, place string) string {
+	switch {
+	case v.Tensor != nil:
+		typ, ok := dtype.FromFramework(v.Tensor.DType)
+		if !ok {
+			r.t.Fatalf("type %s", v.Tensor.DType)
+		}
+		raw, err := hex.DecodeString(v.Tensor.Hex)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if r.damage != nil {
+			r.damage(place, raw)
+		}
+		file := place + ".pt"
+		if r.shared != nil {
+			key := v.Tensor.DType + fmt.Sprint(v.Tensor.Shape) + string(raw)
+			if r.shared[key] == "" {
+				r.shared[key] = strconv.Itoa(len(r.shared)) + ".pt"
+			} else {
+				return r.tensor(v, r.shared[key])
+			}
+			file = r.shared[key]
+		}
+		var b bytes.Buffer
+		if err := torch.Write(&b, typ, v.Tensor.Shape, bytes.NewReader(raw)); err != nil {
+			r.t.Fatal(err)
+		}
+		path := filepath.Join(r.dir, msprobe.TensorFolder, file)
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+		r.files = append(r.files, path)
+		return r.tensor(v, file)
+	case v.List != nil:
+		return r.list(*v.List, place)
+	case v.None:
+		return "null"
+	}
+	text := string(v.Leaf)
+	for from, to := range map[string]string{`"inf"`: "Infinity", `"-inf"`: "-Infinity", `"nan"`: "NaN"} {
+		text = strings.ReplaceAll(text, from, to)
+	}
+	return text
+}
+
+// tensor is the entry of a tensor whose elements are in a file.
+func (r *recorder) tensor(v caseValue, file string) string {
+	shape := v.Tensor.Shape
+	if shape == nil {
+		shape = []int64{}
+	}
+	return fmt.Sprintf(`{"type":"torch.Tensor","dtype":"torch.%s","shape":%s,"Max":null,"Min":null,"Mean":null,"Norm":null,"data_name":%s}`,
+		v.Tensor.DType, quote(shape), quote(file))
+}
+
+func (r *recorder) list(list []caseValue, place string) string {
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = r.value(v, place+"."+strconv.Itoa(i))
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+func (r *recorder) dict(m map[string]caseValue, place string) string {
+	var parts, keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		parts = append(parts, quote(key)+":"+r.value(m[key], place+"."+key))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// name is that of the next call in a direction.
+func entryName(c *callCase, n int, direction string) string {
+	if strings.HasPrefix(c.Name, "Module.") {
+		return fmt.Sprintf("%s.%s.%d", c.Name, direction, n)
+	}
+	return fmt.Sprintf("%s.%d.%s", c.Name, n, direction)
+}
+
+// add records a call, and its gradients.
+func (r *recorder) add(c *callCase) (forward string) {
+	n := r.count[c.Name]
+	r.count[c.Name]++
+	name := entryName(c, n, "forward")
+	entry := fmt.Sprintf(`%s:{"input_args":%s,"input_kwargs":%s,"output":%s`, quote(name), r.list(c.Args, name+".input"),
+		r.dict(c.Kwargs, name+".kwargs"), r.list(c.Outputs, name+".output"))
+	if strings.HasPrefix(c.Name, "Module.") {
+		entry += `,"parameters":` + r.dict(c.Parameters, name+".parameters")
+	}
+	r.entries = append(r.entries, entry+"}")
+	if len(c.Gradients) > 0 {
+		back := entryName(c, n, "backward")
+		r.entries = append(r.entries, fmt.Sprintf(`%s:{"input":%s,"output":%s}`, quote(back), r.list(c.Gradients, back+".input"), r.list(c.Back, back+".output")))
+	}
+	return name
+}
+
+// check writes dump.json and checks the recording.
+func (r *recorder) check() []Finding {
+	r.t.Helper()
+	text := fmt.Sprintf(`{"task":%s,"level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}`, quote(r.task), strings.Join(r.entries, ","))
+	if err := os.WriteFile(filepath.Join(r.dir, msprobe.DumpFile), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	list, err := msprobe.Find(r.dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	findings, remarks, err := RecordingJob{Recordings: list, Workers: 1}.Run(r.t.Context())
+	if err != nil || len(remarks) > 0 {
+		r.t.Fatal(err, remarks)
+	}
+	for _, f := range findings {
+		if slices.ContainsFunc(f.Reasons, crash) {
+			r.t.Errorf("%s: %v", f.Op, f.Reasons)
+		}
+	}
+	return findings
+}
+
+// TestCalls: every recorded call is explained by its arguments.
+func TestCalls(t *testing.T) {
+	r := newRecorder(t)
+	cases := callCases(t)
+	for i := range cases {
+		r.add(&cases[i])
+	}
+	findings := r.check()
+	for _, f := range findings {
+		if f.Verdict != OK {
+			t.Errorf("%s output %d %s %v: %v, ratio %g, at %v expected %g, found %g, bound %g: %v", f.Op, f.Index, f.DType, f.Shape, f.Verdict, f.Ratio, f.Worst,
+				f.Expected, f.Found, f.Bound, f.Reasons)
+		}
+	}
+	if len(findings) < 300 {
+		t.Errorf("%d outputs, expected all of the calls", len(findings))
+	}
+}
+
+func crash(r result.Reason) bool { return r.Kind == Crashed }
+
+// bitFlip changes the middle element: the top bit of an exponent, or the lowest of a whole
+// number.
+func bitFlip(c *caseValue) func(b []byte) {
+	typ, _ := dtype.FromFramework(c.Tensor.DType)
+	size := typ.Bits() / 8
+	return func(b []byte) {
+		at := len(b) / size / 2 * size
+		if typ.IsFloat() {
+			b[at+size-1] ^= 0x40
+		} else {
+			b[at] ^= 1
+		}
+	}
+}
+
+// unchanged are the functions whose results a thousandth does not change, or overflows.
+var unchanged = map[string]bool{"Torch.zeros": true, "Torch.nan_to_num": true}
+
+// nudge changes the middle element of a float32 tensor by a thousandth of the largest.
+func nudge(b []byte) {
+	y := make([]float64, len(b)/4)
+	dtype.Widen64(dtype.Float32, y, b)
+	largest := 0.0
+	for _, v := range y {
+		if a := math.Abs(v); a < math.Inf(1) {
+			largest = max(largest, a)
+		}
+	}
+	at := len(y) / 2
+	binary.LittleEndian.PutUint32(b[4*at:], math.Float32bits(float32(y[at]+largest/1000)))
+}
+
+// TestCallsNudged changes one number of each float32 result by little: it is noticed.
+// The products of a device may take fewer bits of their factors, and are suspect then.
+func TestCallsNudged(t *testing.T) {
+	cases := callCases(t)
+	r := newRecorder(t)
+	nudged := map[string]bool{}
+	r.damage = func(place string, b []byte) {
+		if nudged[place] {
+			nudge(b)
+		}
+	}
+	for i := range cases {
+		c := &cases[i]
+		if o := c.Outputs[0].Tensor; o != nil && o.DType == "float32" {
+			nudged[entryName(c, r.count[c.Name], "forward")+".output.0"] = true
+		}
+		r.add(c)
+	}
+	for _, f := range r.check() {
+		if nudged[f.Op+".output.0"] && f.Index == 0 && f.Verdict != Wrong && f.Verdict != Suspect && !slices.ContainsFunc(f.Reasons, hidden) && !unchanged[f.Type] {
+			t.Errorf("%s: %v, ratio %g, %v", f.Op, f.Verdict, f.Ratio, f.Reasons)
+		}
+	}
+}
+
+// TestCallsDamaged changes one element in each output of each call: it is wrong then.
+func TestCallsDamaged(t *testing.T) {
+	cases := callCases(t)
+	for direction, outputs := range map[string]func(c *callCase) []caseValue{
+		"forward": func(c *callCase) []caseValue { return c.Outputs }, "backward": func(c *callCase) []caseValue { return c.Back }} {
+		for k := range 7 {
+			r := newRecorder(t)
+			places := map[string]func(b []byte){}
+			r.damage = func(place string, b []byte) {
+				if f := places[place]; f != nil && len(b) > 0 {
+					f(b)
+				}
+			}
+			damaged := map[string]bool{}
+			for i := range cases {
+				c := &cases[i]
+				list := outputs(c)
+				if k >= len(list) || list[k].Tensor == nil {
+					continue
+				}
+				name := entryName(c, r.count[c.Name], direction)
+				places[name+".output."+strconv.Itoa(k)] = bitFlip(&list[k])
+				damaged[name] = true
+				r.add(c)
+			}
+			for _, f := range r.check() {
+				if want := damaged[f.Op] && f.Index == k; want && f.Verdict != Wrong && !(direction == "forward" && f.Verdict == Unknown && slices.ContainsFunc(f.Reasons, hidden)) {
+					t.Errorf("%s output %d: %v after one element was changed: ratio %g, %v", f.Op, f.Index, f.Verdict, f.Ratio, f.Reasons)
+				}
+			}
+		}
+	}
+}
+
+func hidden(r result.Reason) bool { return r.Kind == NotRecorded }
+
+// TestCallsWithout takes the files of inputs away, one of each call at a time: its
+// results are unknown then.
+func TestCallsWithout(t *testing.T) {
+	cases := callCases(t)
+	for k := range 5 {
+		r := newRecorder(t)
+		without := map[string]bool{}
+		for i := range cases {
+			c := &cases[i]
+			from := len(r.files)
+			name := r.add(c)
+			var inputs []string
+			for _, f := range r.files[from:] {
+				base := filepath.Base(f)
+				if strings.Contains(base, ".forward") && !strings.Contains(base, ".output.") {
+					inputs = append(inputs, f)
+				}
+			}
+			if k < len(inputs) {
+				without[name] = true
+				if err := os.Remove(inputs[k]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, f := range r.check() {
+			if without[f.Op] && f.Verdict != Unknown && !unused[f.Type] {
+				t.Errorf("%s output %d without its input %d: %v %v", f.Op, f.Index, k, f.Verdict, f.Reasons)
+			}
+		}
+	}
+}
+
+// unused are the functions of which an input gives only its shape or type, or is there
+// to be changed.
+var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "Functional.batch_norm": true}
+
+// TestCallsNonsense gives every argument other values: nothing panics, and an output is
+// not explained by accident where it needs the argument.
+func TestCallsNonsense(t *testing.T) {
+	cases := callCases(t)
+	text := func(s string) caseValue { return caseValue{Leaf: json.RawMessage(s)} }
+	strange := []caseValue{{None: true}, text(`{"type":"int","value":-7}`), text(`{"type":"float","value":NaN}`), text(`{"type":"float","value":1e300}`),
+		text(`{"type":"int","value":123456789012345678901234567890}`), text(`{"type":"str","value":"no such thing"}`), {List: &[]caseValue{}},
+		{List: &[]caseValue{text(`{"type":"int","value":9}`), text(`{"type":"int","value":-9223372036854775808}`), {None: true}}},
+		text(`{"type":"slice","value":[5,-5,0]}`), text(`{"type":"bool","value":true}`), text(`{"type":"ellipsis","value":"..."}`)}
+	strange = append(strange, caseValue{Tensor: callCases(t)[0].Args[0].Tensor})
+	empty := *cases[0].Args[0].Tensor
+	empty.Shape, empty.Hex = []int64{0, 3}, ""
+	strange = append(strange, caseValue{Tensor: &empty})
+	r := newRecorder(t)
+	r.shared = map[string]string{}
+	for _, s := range strange {
+		r.entries, r.count = nil, map[string]int{}
+		for i := range cases {
+			c := cases[i]
+			for k := range c.Args {
+				d := c
+				d.Args = slices.Clone(c.Args)
+				d.Args[k] = s
+				r.add(&d)
+			}
+			for key := range c.Kwargs {
+				d := c
+				d.Kwargs = map[string]caseValue{}
+				for name, v := range c.Kwargs {
+					d.Kwargs[name] = v
+				}
+				d.Kwargs[key] = s
+				r.add(&d)
+			}
+			d := c
+			d.Args = nil
+			r.add(&d)
+		}
+		r.check()
+	}
+}
+
+// TestStatistics: of statistics alone nothing is known to be right, but a result beyond
+// what the inputs allow is wrong.
+func TestStatistics(t *testing.T) {
+	tensor := func(lo, hi float64) caseValue {
+		return caseValue{Leaf: json.RawMessage(fmt.Sprintf(`{"type":"torch.Tensor","dtype":"torch.float32","shape":[4,6],"Max":%g,"Min":%g,"Mean":0.1,"Norm":2.0}`, hi, lo))}
+	}
+	number := func(x float64) caseValue {
+		return caseValue{Leaf: json.RawMessage(fmt.Sprintf(`{"type":"float","value":%g}`, x))}
+	}
+	for _, c := range []struct {
+		name    string
+		args    []caseValue
+		out     caseValue
+		verdict Verdict
+	}{
+		{"Functional.relu", []caseValue{tensor(-1, 2)}, tensor(0, 2), Unknown},
+		{"Functional.relu", []caseValue{tensor(-1, 2)}, tensor(-1, 2), Wrong},
+		{"Functional.relu", []caseValue{tensor(-1, 2)}, tensor(0, 2.1), Wrong},
+		{"Torch.softmax", []caseValue{tensor(-1, 2), number(1)}, tensor(0, 1.0000005), Unknown},
+		{"Torch.softmax", []caseValue{tensor(-1, 2), number(1)}, tensor(0, 1.1), Wrong},
+		{"Tensor.__mul__", []caseValue{tensor(-1, 2), number(-3)}, tensor(-6, 3), Unknown},
+		{"Tensor.__mul__", []caseValue{tensor(-1, 2), number(-3)}, tensor(-6, 3.5), Wrong},
+		{"Torch.add", []caseValue{tensor(-1, 2), tensor(5, 6)}, tensor(3.9999999, 8), Unknown},
+		{"Torch.add", []caseValue{tensor(-1, 2), tensor(5, 6)}, tensor(3.9, 8), Wrong},
+		{"Functional.linear", []caseValue{tensor(-1, 2), tensor(5, 6)}, tensor(-1e9, 8), Unknown},
+	} {
+		r := newRecorder(t)
+		r.task = "statistics"
+		r.add(&callCase{Name: c.name, Args: c.args, Outputs: []caseValue{c.out}})
+		f := r.check()
+		if len(f) != 1 || f[0].Verdict != c.verdict {
+			t.Errorf("%s of %v: %v, expected %v", c.name, c.args, f, c.verdict)
+		}
+	}
+}
