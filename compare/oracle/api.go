@@ -46,9 +46,6 @@ func define(names, params string, f function) *function {
 	return &f
 }
 
-// Functions lists the names of functions whose calls can be recomputed.
-func Functions() []string { return slices.Sorted(maps.Keys(functions)) }
-
 // formulaFor makes the forward of a function with one output and one reading.
 func formulaFor(f func(k *invocation) (Values, error)) func(k *invocation) ([]Reading, error) {
 	return func(k *invocation) ([]Reading, error) {

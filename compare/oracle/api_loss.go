@@ -227,7 +227,6 @@ type classes struct {
 	n          int64   // classes
 	rows       []int64 // shape without classes
 	logs       *dense  // log p, classes last
-	probs      []num   // p beside it
 	q          []num
 	how        string
 	over       num

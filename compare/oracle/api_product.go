@@ -48,11 +48,9 @@ func (k *invocation) matmul(a, b Values) (Values, error) {
 		s = s[:len(s)-1]
 	}
 	if len(sa) == 1 {
-		n := len(s) - 1
+		n := len(s) - 2
 		if len(sb) == 1 {
 			n = len(s) - 1
-		} else {
-			n = len(s) - 2
 		}
 		s = slices.Delete(s, n, n+1)
 	}

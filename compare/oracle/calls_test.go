@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -366,7 +367,8 @@ func TestCallsWithout(t *testing.T) {
 
 // unused are the functions of which an input gives only its shape or type, or is there
 // to be changed.
-var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "Functional.batch_norm": true}
+var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "Functional.batch_norm": true, "Tensor.fill_": true, "Tensor.copy_": true,
+	"Torch.full_like": true, "Tensor.new_full": true}
 
 // TestCallsNonsense gives every argument other values: nothing panics, and an output is
 // not explained by accident where it needs the argument.
@@ -442,6 +444,33 @@ func TestStatistics(t *testing.T) {
 		f := r.check()
 		if len(f) != 1 || f[0].Verdict != c.verdict {
 			t.Errorf("%s of %v: %v, expected %v", c.name, c.args, f, c.verdict)
+		}
+	}
+}
+
+// TestFunctions: every function has recorded values of its own, or those of one that it
+// is another name of.
+func TestFunctions(t *testing.T) {
+	recorded := map[*function]bool{}
+	for _, c := range callCases(t) {
+		prefix, api, _ := strings.Cut(c.Name, ".")
+		if prefix == "Module" {
+			continue
+		}
+		f, _, _, _ := called(prefix, api, "pytorch")
+		if f == nil {
+			t.Errorf("%s is not known", c.Name)
+		}
+		recorded[f] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if !recorded[functions[name]] {
+			t.Errorf("%s has no recorded values", name)
+		}
+	}
+	for class, m := range modules {
+		if functions[m.function] == nil {
+			t.Errorf("module %s calls %s, which is not known", class, m.function)
 		}
 	}
 }

@@ -533,4 +533,57 @@ call('NPU.npu_scaled_masked_softmax', [wide, sm, 0.5, False], softmax(np.where(s
 call('NPU.npu_dtype_cast', [x], T(x.a, 'bfloat16'), {'dtype': None})
 call('NPU.npu_format_cast', [x, 29], x.a)
 
+# The same under other names, in other numbers of axes.
+call('Torch.embedding', [table, ids, 0], table.a[ids.a], backward=([ge], [dw]), note='the gradient of the last node')
+call('Aten._softmax.default', [wide, 1, False], softmax(wide.a, 1))
+call('Torch.softmax', [wide, 0], softmax(wide.a, 0))
+call('Tensor.log_softmax', [wide, 1], np.log(softmax(wide.a, 1)))
+unit = T(rng.uniform(-0.95, 0.95, (3, 4)))
+call('Torch.acos', [unit], np.arccos(unit.a))
+call('Torch.asin', [unit], np.arcsin(unit.a))
+call('Torch.frac', [wide], wide.a - np.trunc(wide.a))
+call('Torch.positive', [wide], wide.a)
+call('Torch.clamp_min', [x, 0.25], np.maximum(x.a, 0.25))
+call('Tensor.clamp_max_', [x, 0.25], np.minimum(x.a, 0.25))
+call('Tensor.__xor__', [i, j], i.a ^ j.a)
+call('Torch.count_nonzero', [T(np.where(m.a, x.a, 0))], m.a.sum(1), {'dim': 1})
+call('Torch.mv', [T(a.a[0, 0]), T(b.a[0, :, 0])], a.a[0, 0] @ b.a[0, :, 0])
+call('Torch.addmv', [T(a.a[0, 0, :, 0]), T(a.a[0, 0]), T(b.a[0, :, 0])], a.a[0, 0, :, 0] + 2 * (a.a[0, 0] @ b.a[0, :, 0]), {'alpha': 2})
+call('Torch.addbmm', [T(d.a[0, 0]), T(a.a[0]), b], d.a[0, 0] + (a.a[0] @ b.a).sum(0))
+wb2 = normal(3, 5, 2)
+call('Functional.bilinear', [T(a.a[0, 0]), T(d.a[0, 0]), wb2, T([0.1, 0.2, 0.3])], np.einsum('ni,nj,oij->no', a.a[0, 0], d.a[0, 0], wb2.a) + T([0.1, 0.2, 0.3]).a)
+call('Tensor.fill_', [x, 2.5], np.full((3, 5), 2.5))
+call('Tensor.copy_', [T(z.a, 'float16'), T(z.a[0])], T(np.broadcast_to(z.a[0], (2, 3, 4)), 'float16'))
+call('Torch.full_like', [x, -1.5], np.full((3, 5), -1.5))
+call('Tensor.new_full', [x, [2, 2], 7.0], np.full((2, 2), 7.0))
+call('Torch.batch_norm', [xb, wb, bb, mean, var, False, 0.1, 1e-5, True], fixed * wb.a.reshape(channel) + bb.a.reshape(channel))
+call('Functional.celu', [wide, 0.7], np.where(wide.a > 0, wide.a, 0.7 * np.expm1(wide.a / 0.7)))
+call('Functional.tanhshrink', [wide], wide.a - np.tanh(wide.a))
+call('NPU.npu_fast_gelu', [wide], wide.a * sigmoid(1.702 * wide.a))
+call('NPU.npu_confusion_transpose', [z, [1, 0, 2], [3, 8], True], z.a.transpose(1, 0, 2).reshape(3, 8))
+call('NPU.npu_confusion_transpose', [z, [2, 0, 1], [4, 3, 2], False], z.a.reshape(4, 3, 2).transpose(2, 0, 1))
+xq = normal(1, 2, 5)
+call('Functional.avg_pool1d', [xq, 2], windows(xq.a, (2,), (2,), (0,), (1,), 0, lambda v: v.mean(2)))
+xv = normal(1, 2, 4, 3, 5)
+call('Functional.avg_pool3d', [xv, 2], windows(xv.a, (2, 2, 2), (2, 2, 2), (0, 0, 0), (1, 1, 1), 0, lambda v: v.mean(2)))
+call('Functional.max_pool3d', [xv, [2, 1, 2], 1], windows(xv.a, (2, 1, 2), (1, 1, 1), (0, 0, 0), (1, 1, 1), -INF, lambda v: v.max(2)))
+
+
+def adapt(v, size, f):
+    out = np.zeros(list(v.shape[:2]) + list(size))
+    for q in np.ndindex(*size):
+        at = tuple(slice(q[k] * v.shape[2 + k] // size[k], -(-(q[k] + 1) * v.shape[2 + k] // size[k])) for k in range(len(size)))
+        out[(slice(None), slice(None)) + q] = f(v[(slice(None), slice(None)) + at].reshape(v.shape[0], v.shape[1], -1))
+    return out
+
+
+for kind, f in [('avg', lambda v: v.mean(2)), ('max', lambda v: v.max(2))]:
+    call('Functional.adaptive_%s_pool1d' % kind, [xq, 3], adapt(xq.a, (3,), f))
+    call('Functional.adaptive_%s_pool3d' % kind, [xv, [3, 2, 2]], adapt(xv.a, (3, 2, 2), f))
+call('Functional.adaptive_max_pool2d', [xp, [3, 4]], adapt(xp.a, (3, 4), lambda v: v.max(2)))
+w1, x1 = normal(2, 3, 3), normal(1, 2, 4)
+call('Functional.conv_transpose1d', [x1, w1], conv_gradients(np.zeros((1, 3, 6)), w1.a, x1.a, (1,), (0,), (1,), 1)[0])
+w2, x2 = normal(2, 1, 2, 2, 2), normal(1, 2, 2, 2, 2)
+call('Functional.conv_transpose3d', [x2, w2, None, 2, 0, 0, 2], conv_gradients(np.zeros((1, 2, 4, 4, 4)), w2.a, x2.a, (2, 2, 2), (0, 0, 0), (1, 1, 1), 2)[0])
+
 json.dump({'cases': cases}, sys.stdout, separators=(',', ':'))
