@@ -295,7 +295,10 @@ func (j Job) findGraph(s *Session) (string, error) {
 // by the folders the dumps are in, <time>/<device>/<model>/<model id>/<step>,
 // and by their operators.
 func GraphsOf(left *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
-	d := graph.DumpFolder{Device: -1}
+	if len(candidates) == 0 {
+		return nil
+	}
+	d := graph.DumpFolder{Device: -1, Ops: make([]graph.DumpOp, 0, len(left.Ops))}
 	if parts := strings.Split(filepath.ToSlash(filepath.Clean(left.Dir)), "/"); len(parts) >= 5 {
 		d.Model = parts[len(parts)-3]
 		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {

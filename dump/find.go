@@ -149,7 +149,9 @@ func (f *Folder) classify(files []fs.DirEntry, mapping Mapping, o Options) []can
 		if slices.Contains(notDumps, file) || strings.HasSuffix(file, ".npy.txt") { // the latter is an array as text, by pt and cp
 			continue
 		}
-		entry := Entry{filepath.Join(f.Dir, file), mapping.Name(file)}
+		path := filepath.Join(f.Dir, file)
+		file = path[len(path)-len(file):] // one text for all that is told from it
+		entry := Entry{path, mapping.Name(file)}
 		if _, known := mapping[file]; !known && hashed(file) {
 			f.warnf(entry.Path, 0, "a renamed file without a line in %s, passed over", MappingFile)
 			continue

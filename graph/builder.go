@@ -13,19 +13,20 @@ import (
 // once. A graph repeats a few hundred keys, layouts and shapes in every operator, so sharing is what
 // keeps a model at a fraction of its file.
 type Builder struct {
-	strs   map[string]string
-	texts  map[string]*Value // s values
+	strs   memo[string]
+	texts  memo[*Value] // s values
 	ints   map[int64]*Value
-	lists  map[string]*Value  // lists by content
-	shapes map[string][]int64 // int lists by content
-	keys   map[string]*string
+	values memo[*Value]  // lists by content
+	shapes memo[[]int64] // int lists by content
+	keys   memo[*string]
 	extras map[DescExtra]*DescExtra
-	names  []string           // chunk of keys
-	sets   map[uint64][]Attrs // attribute maps by hash of their content
+	names  []string                  // chunk of keys
+	sets   map[uint64][]Attrs        // attribute maps by hash of their content
+	lists  map[uint64][][]TensorDesc // lists of descriptors, likewise
 	seed   maphash.Seed
 	hash   []byte // scratch for the two maps above
 	bytes  []byte // tail of the current text chunk
-	values []Value
+	chunk  []Value
 	attrs  []Attr
 	edges  []Edge
 	descs  []TensorDesc
@@ -71,14 +72,10 @@ func (b *Builder) Overfull() string {
 // NewBuilder returns a builder for the models of one file.
 func NewBuilder() *Builder {
 	b := &Builder{
-		strs:   make(map[string]string, 1024),
-		texts:  make(map[string]*Value, 512),
 		ints:   make(map[int64]*Value, 256),
-		lists:  make(map[string]*Value, 256),
-		shapes: make(map[string][]int64, 256),
-		keys:   make(map[string]*string, 256),
 		extras: make(map[DescExtra]*DescExtra),
 		sets:   make(map[uint64][]Attrs, 256),
+		lists:  make(map[uint64][][]TensorDesc, 256),
 		seed:   maphash.MakeSeed(),
 		Empty:  &Value{kind: KindEmpty},
 	}
@@ -110,18 +107,34 @@ func (b *Builder) Intern(p []byte) string {
 	if len(p) > maxShared {
 		return b.text(p)
 	}
-	if s, ok := b.strs[string(p)]; ok {
+	if s, ok := b.strs.get(p); ok {
 		return s
 	}
 	s := b.text(p)
-	b.strs[s] = s
+	b.strs.put(s, s)
+	return s
+}
+
+// OpName is Intern for the name of an operator. What its first output feeds names it with ":0" behind, so that both texts
+// are kept as one.
+func (b *Builder) OpName(p []byte) string {
+	if len(p) == 0 || len(p) > maxShared-2 {
+		return b.Intern(p)
+	}
+	if s, ok := b.strs.get(p); ok {
+		return s
+	}
+	b.hash = append(append(b.hash[:0], p...), ":0"...)
+	entry := b.Intern(b.hash)
+	s := entry[:len(p)]
+	b.strs.put(s, s)
 	return s
 }
 
 // AttrKey returns the shared pointer to an attribute key.
 func (b *Builder) AttrKey(p []byte) *string {
 	b.nAttrs++
-	if k, ok := b.keys[string(p)]; ok {
+	if k, ok := b.keys.get(p); ok {
 		return k
 	}
 	if len(b.names) == cap(b.names) {
@@ -129,7 +142,7 @@ func (b *Builder) AttrKey(p []byte) *string {
 	}
 	b.names = append(b.names, b.Intern(p))
 	k := &b.names[len(b.names)-1]
-	b.keys[*k] = k
+	b.keys.put(*k, k)
 	return k
 }
 
@@ -152,28 +165,26 @@ func (b *Builder) SetExtra(d *TensorDesc, x *DescExtra) {
 // SetHints gives an operator its hints; h can be used again.
 func (b *Builder) SetHints(o *Op, h *Hints) {
 	b.hash = h.encode(b.hash[:0])
-	if n := len(b.hash); n > 0 {
-		o.hints = unsafe.Slice(unsafe.StringData(b.text(b.hash)), n)
-	}
+	o.hints = b.text(b.hash)
 }
 
 func (b *Builder) value(v Value) *Value {
-	if len(b.values) == cap(b.values) {
-		b.values = make([]Value, 0, min(chunkItems, max(16, 2*cap(b.values))))
+	if len(b.chunk) == cap(b.chunk) {
+		b.chunk = make([]Value, 0, min(chunkItems, max(16, 2*cap(b.chunk))))
 	}
-	b.values = append(b.values, v)
-	return &b.values[len(b.values)-1]
+	b.chunk = append(b.chunk, v)
+	return &b.chunk[len(b.chunk)-1]
 }
 
 // TextValue returns an s value, the same one for equal text.
 func (b *Builder) TextValue(p []byte) *Value {
-	if v, ok := b.texts[string(p)]; ok {
+	if v, ok := b.texts.get(p); ok {
 		return v
 	}
 	s := b.Intern(p)
 	v := b.value(Value{kind: KindString, str: s})
 	if len(s) <= maxShared {
-		b.texts[s] = v
+		b.texts.put(s, v)
 	}
 	return v
 }
@@ -190,6 +201,9 @@ func (b *Builder) IntValue(n int64) *Value {
 		return v
 	}
 	v := b.value(Value{kind: KindInt, num: uint64(n)})
+	if len(b.ints) >= memoSize {
+		clear(b.ints)
+	}
 	b.ints[n] = v
 	return v
 }
@@ -251,11 +265,11 @@ func (b *Builder) IntList(l []int64) []int64 {
 	for _, n := range l {
 		b.hash = binary.AppendVarint(b.hash, n)
 	}
-	if s, ok := b.shapes[string(b.hash)]; ok {
+	if s, ok := b.shapes.get(b.hash); ok {
 		return s
 	}
 	s := append(make([]int64, 0, len(l)), l...)
-	b.shapes[string(b.hash)] = s
+	b.shapes.put(string(b.hash), s)
 	return s
 }
 
@@ -349,12 +363,16 @@ func (b *Builder) ListValue(l *List) *Value {
 	b.hash = k
 	shared := len(k) <= 4*maxShared
 	if shared {
-		if old, ok := b.lists[string(k)]; ok {
+		if old, ok := b.values.get(k); ok {
 			return old
 		}
 	}
 	switch l.Elem {
 	case KindString, KindExpression:
+		if len(l.Texts) == 1 {
+			v.str = l.Texts[0] // as of most operators the one they stand for
+			break
+		}
 		v.ext = append(make([]string, 0, len(l.Texts)), l.Texts...)
 	case KindInt, KindDType, KindBytes:
 		v.ext = append(make([]int64, 0, len(l.Ints)), l.Ints...)
@@ -365,7 +383,7 @@ func (b *Builder) ListValue(l *List) *Value {
 	}
 	p := b.value(v)
 	if shared {
-		b.lists[string(k)] = p
+		b.values.put(string(k), p)
 	}
 	return p
 }
@@ -392,11 +410,6 @@ func (b *Builder) TakeAttrs(stack *[]Attr, mark int) Attrs { return take(&b.attr
 // TakeEdges does so for edges.
 func (b *Builder) TakeEdges(stack *[]Edge, mark int) []Edge { return take(&b.edges, stack, mark) }
 
-// TakeDescs does so for descriptors.
-func (b *Builder) TakeDescs(stack *[]TensorDesc, mark int) []TensorDesc {
-	return take(&b.descs, stack, mark)
-}
-
 // ShareAttrs takes the tail of a stack of attributes like takeAttrs, but shares equal maps. It is meant for tensor
 // descriptors and option lists: a consumer's input repeats its producer's output, layer after layer.
 func (b *Builder) ShareAttrs(stack *[]Attr, mark int) Attrs {
@@ -417,6 +430,9 @@ func (b *Builder) ShareAttrs(stack *[]Attr, mark int) Attrs {
 		}
 	}
 	out := Attrs(take(&b.attrs, stack, mark))
+	if len(b.sets) >= memoSize {
+		clear(b.sets)
+	}
 	b.sets[h] = append(b.sets[h], out)
 	return out
 }

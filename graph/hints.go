@@ -75,7 +75,7 @@ const (
 
 // Hints returns what GE derived for the operator.
 func (o *Op) Hints() (h Hints) {
-	b := o.hints
+	b := []byte(o.hints)
 	uvarint := func() uint64 {
 		n, k := binary.Uvarint(b)
 		b = b[k:]

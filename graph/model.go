@@ -80,7 +80,7 @@ type Op struct {
 
 	Graph *Graph
 
-	hints []byte // encoded Hints
+	hints string // encoded Hints
 	num   int32  // position among all operators of the model
 }
 

@@ -43,6 +43,9 @@ func (o *Op) OriginNames() (names []string, stated bool) {
 	if !ok {
 		return nil, false
 	}
+	if l := v.Strings(); len(l) == 1 && l[0] != "" {
+		return l, true
+	}
 	var unique uniq.Names
 	for _, n := range v.Strings() {
 		if n != "" {

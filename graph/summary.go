@@ -109,7 +109,11 @@ func (m *Model) Summary() *Summary {
 		}
 	}
 	var types, dtypes, layouts, passes tally
-	origins := map[string]bool{}
+	total := 0
+	for _, g := range m.Graphs {
+		total += len(g.Ops)
+	}
+	origins := make([]string, 0, total)
 	streams := map[int64]bool{}
 	for _, g := range m.Graphs {
 		gs := GraphSummary{Name: g.Name, Session: g.Attrs.Get("_session_graph_id").Text(), Ops: len(g.Ops),
@@ -138,9 +142,7 @@ func (m *Model) Summary() *Summary {
 				passes.add(p)
 			}
 			names, stated := o.OriginNames()
-			for _, n := range names {
-				origins[n] = true
-			}
+			origins = append(origins, names...)
 			switch {
 			case !stated:
 				s.Unstated++
@@ -157,7 +159,8 @@ func (m *Model) Summary() *Summary {
 		s.Graphs = append(s.Graphs, gs)
 	}
 	s.Types, s.DTypes, s.Layouts, s.Passes = types.byCount(), dtypes.byCount(), layouts.byCount(), passes.byCount()
-	s.Origins, s.Streams = len(origins), len(streams)
+	slices.Sort(origins) // in place, where a set of a large graph's names would be as large as the names
+	s.Origins, s.Streams = len(slices.Compact(origins)), len(streams)
 	return s
 }
 

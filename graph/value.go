@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Kind says which branch of an attribute definition (AttrDef) a value holds.
@@ -190,11 +191,16 @@ func (v *Value) Strings() []string {
 	if v == nil {
 		return nil
 	}
-	if v.kind == KindString {
-		return []string{v.str}
+	if v.kind == KindString || v.single() {
+		return unsafe.Slice(&v.str, 1)
 	}
 	l, _ := v.ext.([]string)
 	return l
+}
+
+// single tells a list of one text, which is kept as that text.
+func (v *Value) single() bool {
+	return v.kind == KindList && v.ext == nil && v.num == 1 && (v.elem == KindString || v.elem == KindExpression)
 }
 
 // Ints returns the elements of a list of ints or data types; for a list of byte blobs their lengths.
@@ -327,6 +333,10 @@ func (v *Value) String() string {
 func formatFloat(f float32) string { return strconv.FormatFloat(float64(f), 'g', -1, 32) }
 
 func (v *Value) render(b *strings.Builder) {
+	if v.single() {
+		b.WriteString("[" + v.str + "]")
+		return
+	}
 	switch x := v.ext.(type) {
 	case []string:
 		renderList(b, x, func(s string) string { return s })

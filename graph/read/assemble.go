@@ -184,8 +184,8 @@ func (a *assembler) endOp() {
 	o := f.op
 	o.Attrs = a.TakeAttrs(&a.attrs, f.attrs)
 	o.Inputs = a.TakeEdges(&a.edges, f.edges)
-	o.InputDesc = a.TakeDescs(&a.ins, f.ins)
-	o.OutputDesc = a.TakeDescs(&a.outs, f.outs)
+	o.InputDesc = a.ShareDescs(&a.ins, f.ins)
+	o.OutputDesc = a.ShareDescs(&a.outs, f.outs)
 	a.SetHints(o, &f.hints)
 	a.ended.op = o
 	a.op = a.opsOpen.pop()

@@ -41,7 +41,7 @@ func init() {
 		skipped(12, "attr_groups"),
 	)
 	opDef.set(
-		text(1, "name", func(a *assembler) *string { return &a.op.op.Name }).called("name of an op").strict(),
+		textTo(1, "name", func(a *assembler, p []byte) { a.op.op.Name = a.OpName(p) }).called("name of an op").strict(),
 		text(2, "type", func(a *assembler) *string { return &a.op.op.Type }).called("type of an op").strict(),
 		listed(textTo(5, "input", func(a *assembler, p []byte) { a.edges = append(a.edges, graph.ParseEdge(a.Intern(p))) })).
 			called(`"input" of an op`).strict().from(func(a *assembler) { a.edges = a.edges[:a.op.edges] }),

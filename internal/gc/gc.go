@@ -16,9 +16,9 @@ const (
 	percent = 400
 	// least is what a large heap may grow by: five times the memory of a graph of
 	// a million operators is more than a machine has to spare.
-	least = 35
+	least = 30
 	// room is how many bytes of garbage are no matter.
-	room = 64 << 20
+	room = 32 << 20
 )
 
 // Relax is called at the start of a program. The environment variable GOGC, if

@@ -31,7 +31,7 @@ func (l Large) name(i int, slash string) string {
 // inserted tells whether operator i stands for none of the framework.
 func (l Large) inserted(i int) bool { return largeKinds[i%len(largeKinds)] == "TransData" }
 
-// Graph writes the network as GE does, some 540 bytes an operator.
+// Graph writes the network as GE does, some 780 bytes an operator.
 func (l Large) Graph(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<20)
 	b.WriteString("name: \"large\"\ngraph {\n  name: \"large_1\"\n")

@@ -27,6 +27,8 @@ type ended struct {
 	code           int
 	stdout, stderr string
 	killed         bool // by us
+	memory         int64
+	cpu            time.Duration
 }
 
 // statuses are the exit statuses the program promises.
@@ -61,13 +63,24 @@ func (p Program) run(kill time.Duration, args ...string) (ended, error) {
 	if !statuses[e.code] || strings.Contains(e.stderr, "panic:") || strings.Contains(e.stderr, "goroutine ") {
 		return e, fmt.Errorf("exit status %d, %.2000s", e.code, e.stderr)
 	}
-	if held := peak(cmd.ProcessState); p.Memory > 0 && held > p.Memory {
-		return e, fmt.Errorf("held %d MB, expected at most %d", held>>20, p.Memory>>20)
+	e.memory, e.cpu = peak(cmd.ProcessState), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	if p.Memory > 0 && e.memory > p.Memory {
+		return e, fmt.Errorf("held %d MB, expected at most %d", e.memory>>20, p.Memory>>20)
 	}
 	if text := e.stdout + e.stderr; strings.ContainsAny(text, "\x1b\x00\x07") {
 		return e, fmt.Errorf("prints control characters: %.200q", text)
 	}
 	return e, nil
+}
+
+// Cost runs the program and returns the most memory it held, in bytes (0 where the
+// system does not tell), and the processor time it took.
+func (p Program) Cost(args ...string) (memory int64, cpu time.Duration, err error) {
+	e, err := p.run(0, args...)
+	if err == nil && e.code != 0 {
+		err = fmt.Errorf("exit status %d, %.2000s", e.code, e.stderr)
+	}
+	return e.memory, e.cpu, err
 }
 
 // tables are the result tables of a folder, each of which must be whole. A
