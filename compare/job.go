@@ -15,6 +15,7 @@ import (
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
+	"precision/internal/interrupt"
 )
 
 // Job says what to compare, by paths. Open finds and checks everything and
@@ -66,6 +67,10 @@ type Session struct {
 // Open resolves the folders, lists them, reads the graph, and refuses what
 // cannot give a sensible result.
 func (j Job) Open(ctx context.Context) (*Session, error) {
+	return interrupt.Await(ctx, func() (*Session, error) { return j.open(ctx) })
+}
+
+func (j Job) open(ctx context.Context) (*Session, error) {
 	s := &Session{Folders: Folders{Options: j.Options}}
 	if j.Inputs == nil {
 		j.Inputs = &disk{ctx: ctx}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"precision/compare/result"
+	"precision/internal/interrupt"
 )
 
 // Pool is workers that several runs share, one after the other or at the same
@@ -26,8 +27,15 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	if err := opt.Validate(); err != nil {
 		return &Outcome{Table: &result.Table{}}, err
 	}
-	groups := from.Groups()
-	out := &Outcome{Groups: len(groups), Table: from.Table()}
+	var groups []Group
+	table, err := interrupt.Await(ctx, func() (*result.Table, error) {
+		groups = from.Groups()
+		return from.Table(), nil
+	})
+	if err != nil {
+		return &Outcome{Table: &result.Table{}}, err
+	}
+	out := &Outcome{Groups: len(groups), Table: table}
 	out.Table.Meta.Time = time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

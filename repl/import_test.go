@@ -27,7 +27,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := write.JSON(&text, m); err != nil {
+	if err := write.JSON(context.Background(), &text, m); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeBytes(filepath.Join(from, "model", "net.json"), text.Bytes()); err != nil {

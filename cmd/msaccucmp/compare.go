@@ -18,6 +18,7 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/graph/fusion"
+	"precision/internal/interrupt"
 	"precision/internal/msg"
 )
 
@@ -275,7 +276,7 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 		if err != nil {
 			return nil, err
 		}
-		if *r.into, err = fusion.New(m); err != nil {
+		if *r.into, err = interrupt.Await(ctx, func() (*fusion.Rules, error) { return fusion.New(m) }); err != nil {
 			return nil, err
 		}
 	}

@@ -68,7 +68,9 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
-	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(w, m) }); err != nil {
+	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); ctx.Err() != nil {
+		return exitInterrupted, err
+	} else if err != nil {
 		return exitError, err
 	}
 	return exitOK, nil

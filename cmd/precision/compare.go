@@ -17,6 +17,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/report/html"
 	"precision/compare/verdict"
+	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/progress"
 	"precision/repl/console"
@@ -183,13 +184,16 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	if f.judge.second != "" && err == nil {
 		opts.Second, err = secondRun(ctx, job, f.judge.second)
 	}
+	var judged *verdict.Judged
+	if err == nil {
+		judged, err = interrupt.Await(ctx, func() (*verdict.Judged, error) { return verdict.Judge(out.Table, opts), nil })
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, fmt.Errorf("interrupted before the verdict; the table is in %s", path)
 		}
 		return exitError, err
 	}
-	judged := verdict.Judge(out.Table, opts)
 	trips := judged.Trips(f.judge.gates())
 	if !f.judge.toStdout() {
 		show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)

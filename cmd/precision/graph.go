@@ -13,6 +13,7 @@ import (
 	"precision/graph/read"
 	"precision/graph/write"
 	"precision/internal/clean"
+	"precision/internal/interrupt"
 	"precision/internal/whole"
 )
 
@@ -112,25 +113,31 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 		do     func() error
 	}{
 		{f.json != "", func() error {
-			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return write.JSON(w, m) })
+			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) })
 		}},
 		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
-		{f.op != "", func() error { return f.showOp(out, m) }},
+		{f.op != "", func() error { return f.showOp(ctx, out, m) }},
 		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr}); return err }},
 		{f.diff != "", func() error { return f.showDiff(ctx, out, m) }},
-		{f.dot != "" || f.svg != "", func() error { return f.draw(e, m) }},
+		{f.dot != "" || f.svg != "", func() error { return f.draw(ctx, e, m) }},
 	}
 	for _, s := range steps {
 		if !s.wanted {
 			continue
 		}
 		done = true
-		if err := s.do(); err != nil {
+		if err := s.do(); ctx.Err() != nil {
+			return exitInterrupted, err
+		} else if err != nil {
 			return exitError, err
 		}
 	}
 	if !done {
-		if err := m.Summary().WriteText(out); err != nil {
+		summary, err := interrupt.Await(ctx, func() (*graph.Summary, error) { return m.Summary(), nil })
+		if err != nil {
+			return exitInterrupted, err
+		}
+		if err := summary.WriteText(out); err != nil {
 			return exitError, err
 		}
 	}
@@ -167,8 +174,8 @@ func (f *graphFlags) listOps(w io.Writer, m *graph.Model) error {
 }
 
 // showOp prints one operator, or the candidates when the name is not exact.
-func (f *graphFlags) showOp(w io.Writer, m *graph.Model) error {
-	index, err := graph.NewIndex(m)
+func (f *graphFlags) showOp(ctx context.Context, w io.Writer, m *graph.Model) error {
+	index, err := interrupt.Await(ctx, func() (*graph.Index, error) { return graph.NewIndex(m) })
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"precision/graph"
 	"precision/graph/draw"
 	"precision/graph/read"
+	"precision/internal/interrupt"
 	"precision/internal/whole"
 )
 
@@ -22,15 +23,20 @@ func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) 
 	if err != nil {
 		return err
 	}
-	a, err := graph.NewIndex(m)
+	d, err := interrupt.Await(ctx, func() (*graph.Diff, error) {
+		a, err := graph.NewIndex(m)
+		if err != nil {
+			return nil, err
+		}
+		b, err := graph.NewIndex(other)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Compare(a, b), nil
+	})
 	if err != nil {
 		return err
 	}
-	b, err := graph.NewIndex(other)
-	if err != nil {
-		return err
-	}
-	d := graph.Compare(a, b)
 	if d.Empty() {
 		fmt.Fprintf(w, "The builds do not differ: %s\n", count(d.Same, "operator"))
 		return nil
@@ -40,28 +46,10 @@ func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) 
 
 // draw writes the neighbourhood of an operator, or without one the beginning
 // of the graph, as Graphviz text, as a picture, or both.
-func (f *graphFlags) draw(e env, m *graph.Model) error {
-	index, err := graph.NewIndex(m)
+func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
+	d, err := interrupt.Await(ctx, func() (*draw.Drawing, error) { return f.drawing(m) })
 	if err != nil {
 		return err
-	}
-	var d *draw.Drawing
-	if f.root == "" {
-		if len(m.Graphs) == 0 {
-			return fmt.Errorf("%s: no graph to draw", m.Path)
-		}
-		d = draw.Whole(index, m.Graphs[0], 0, false)
-	} else {
-		ops, exact := index.Search(f.root, "")
-		switch {
-		case len(ops) == 0:
-			return fmt.Errorf("%s: no operator has %q in its name", m.Path, f.root)
-		case !exact && len(ops) > 1:
-			return fmt.Errorf("%s: %d operators have %q in their name, the first is %s; -root wants one of them", m.Path, len(ops), f.root, ops[0].Name)
-		case f.depth < 0:
-			return errors.New("-depth is negative")
-		}
-		d = draw.Neighborhood(index, ops[0], f.depth, 0, false)
 	}
 	style := draw.Style{}
 	if f.heat != "" {
@@ -88,6 +76,30 @@ func (f *graphFlags) draw(e env, m *graph.Model) error {
 		return whole.Fill(f.svg, 0o600, func(w io.Writer) error { return d.WriteSVG(w, style) })
 	}
 	return nil
+}
+
+// drawing places the operators.
+func (f *graphFlags) drawing(m *graph.Model) (*draw.Drawing, error) {
+	index, err := graph.NewIndex(m)
+	if err != nil {
+		return nil, err
+	}
+	if f.root == "" {
+		if len(m.Graphs) == 0 {
+			return nil, fmt.Errorf("%s: no graph to draw", m.Path)
+		}
+		return draw.Whole(index, m.Graphs[0], 0, false), nil
+	}
+	ops, exact := index.Search(f.root, "")
+	switch {
+	case len(ops) == 0:
+		return nil, fmt.Errorf("%s: no operator has %q in its name", m.Path, f.root)
+	case !exact && len(ops) > 1:
+		return nil, fmt.Errorf("%s: %d operators have %q in their name, the first is %s; -root wants one of them", m.Path, len(ops), f.root, ops[0].Name)
+	case f.depth < 0:
+		return nil, errors.New("-depth is negative")
+	}
+	return draw.Neighborhood(index, ops[0], f.depth, 0, false), nil
 }
 
 // worstCosine reads a result table: the lowest cosine similarity of each

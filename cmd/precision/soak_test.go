@@ -59,6 +59,27 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestEndsAtOnce asks the program to end at any moment of its work on a large graph:
+// it does within a second, and leaves nothing half done.
+func TestEndsAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGTERM")
+	}
+	dir, graph := writeLarge(t, 60_000, 50)
+	p, out := under(), filepath.Join(dir, "out")
+	compare := []string{"compare", "-lt", filepath.Join(dir, "npu"), "-rt", filepath.Join(dir, "golden"), "-out", out}
+	for _, args := range [][]string{
+		{"graph", graph},
+		{"graph", graph, "-json", filepath.Join(out, "graph.json")},
+		{"graph", graph, "-svg", filepath.Join(out, "graph.svg")},
+		append(compare, "-g", dir), // which of the graphs in the folder it is
+	} {
+		if err := p.EndsAtOnce(*soakSeed, max(1, *soakN/60), out, args...); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestDiskFull lets files grow to a limit only.
 func TestDiskFull(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -45,7 +45,7 @@ func FuzzUse(f *testing.F) {
 		}
 		m.Summary().WriteText(io.Discard)
 		var b bytes.Buffer
-		if err := write.JSON(&b, m); err != nil {
+		if err := write.JSON(context.Background(), &b, m); err != nil {
 			t.Fatal(err)
 		}
 		if m.Source != graph.SourceJSON {

@@ -44,7 +44,7 @@ func BenchmarkReadForms(b *testing.B) {
 		b.Fatal(err)
 	}
 	var j bytes.Buffer
-	if err := write.JSON(&j, m); err != nil {
+	if err := write.JSON(context.Background(), &j, m); err != nil {
 		b.Fatal(err)
 	}
 	onnx, err := os.ReadFile(graphtest.Real(b, "training/ge_onnx_00000001_graph_11_Build.pbtxt"))

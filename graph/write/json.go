@@ -2,6 +2,7 @@ package write
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"math"
 	"strconv"
@@ -12,15 +13,20 @@ import (
 
 // JSON writes the model as atc --mode=5 and --mode=1 do, so that readers of their output accept it: keys in
 // alphabetical order, zero values left out, attribute maps as lists of key and value in the order of the source, s
-// values C-escaped, single floats as short text, and without memory sizes, workspaces and data.
-func JSON(w io.Writer, m *graph.Model) error {
-	j := &jsonWriter{w: bufio.NewWriterSize(w, 64<<10)}
+// values C-escaped, single floats as short text, and without memory sizes, workspaces and data. It ends with ctx, whose
+// cause it returns.
+func JSON(ctx context.Context, w io.Writer, m *graph.Model) error {
+	j := &jsonWriter{ctx: ctx, w: bufio.NewWriterSize(w, 64<<10)}
 	j.model(m)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return j.w.Flush()
 }
 
 // jsonWriter writes indented JSON. Errors stick in the bufio.Writer.
 type jsonWriter struct {
+	ctx   context.Context
 	w     *bufio.Writer
 	depth int  // of JSON values, for indentation
 	first bool // no member of the open value was written yet
@@ -205,6 +211,9 @@ func jsonList[T any](j *jsonWriter, k string, l []T, f func(T)) {
 	j.key(k)
 	j.open('[')
 	for _, x := range l {
+		if j.ctx.Err() != nil {
+			break
+		}
 		j.line()
 		f(x)
 	}

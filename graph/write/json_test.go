@@ -29,7 +29,7 @@ import (
 func writeJSON(t testing.TB, m *graph.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := JSON(&b, m); err != nil {
+	if err := JSON(context.Background(), &b, m); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -37,6 +37,26 @@ func Context() context.Context {
 	return ctx
 }
 
+// Await returns what work returns, or the cause of the end of ctx as soon as that comes: work then goes on until the
+// program ends, and its result is lost. It is for work that takes seconds on the largest inputs, is not cut into steps, and
+// has no effect but its result.
+func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	var result T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		result, err = work()
+	}()
+	select {
+	case <-done:
+		return result, err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
 // Asked tells whether a context ended because the program was asked to end, as the
 // system does when it shuts down, and not by Ctrl-C.
 func Asked(ctx context.Context) bool {

@@ -1,0 +1,61 @@
+package soak
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// mostToEnd is how long a program may take to end when it is asked to, beside what
+// else the machine does.
+const mostToEnd = time.Second
+
+// EndsAtOnce runs the program and asks it to end at n moments of its run, which a
+// seed picks. It must do so in order: soon, with status 130 or, if it was done just
+// then, 0, and without half a file in the folder out.
+func (p Program) EndsAtOnce(seed uint64, n int, out string, args ...string) error {
+	start := time.Now()
+	if _, err := p.run(0, args...); err != nil {
+		return err
+	}
+	whole := time.Since(start)
+	rng := seedOf(seed)
+	for range n {
+		if err := os.RemoveAll(out); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(out, 0o700); err != nil {
+			return err
+		}
+		cmd := exec.Command(p.Path, args...)
+		cmd.Env = append(os.Environ(), p.Env...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		after := whole/20 + time.Duration(rng.Int64N(int64(whole)))
+		time.Sleep(after)
+		asked := time.Now()
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		took := time.Since(asked)
+		fail := func(format string, a ...any) error {
+			return fmt.Errorf("%s, asked to end after %v: %s", strings.Join(args, " "), after, fmt.Sprintf(format, a...))
+		}
+		switch code := cmd.ProcessState.ExitCode(); {
+		case took > mostToEnd:
+			return fail("ended after %v, expected at most %v", took, mostToEnd)
+		case code != 0 && code != 130 && !(code == -1 && after < 100*time.Millisecond): // it did not listen yet
+			return fail("exit status %d, %.500s", code, stderr.String())
+		}
+		if _, err := tables(out, false); err != nil {
+			return fail("%v", err)
+		}
+	}
+	return nil
+}
