@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"precision/internal/clean"
 )
 
 // jsonWriter builds JSON text and hands it on in pieces, so that a table of any
@@ -114,11 +116,14 @@ func appendJSONNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// appendJSONText appends a text in quotes. What is not UTF-8 becomes U+FFFD, and
-// <, > and & are escaped, so that the text can stand in a page.
+// appendJSONText appends a text in quotes. Bytes that are not UTF-8 are written as in
+// csv, by [clean.Valid], and <, > and & are escaped, so that the text can stand in a page.
 func appendJSONText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			if !utf8.ValidString(s) {
+				s = clean.Valid(s)
+			}
 			quoted, _ := json.Marshal(s) // of a string, which cannot fail
 			return append(b, quoted...)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/clean"
 )
 
 // WriteDOT writes the drawing in the DOT language: records with a port for each input and output.
@@ -94,13 +95,11 @@ func dotPorts(b *strings.Builder, prefix string, descs []graph.TensorDesc, used 
 // dotEscape escapes text inside a record label.
 func dotEscape(s string) string {
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range clean.Name(s) {
 		switch {
 		case strings.ContainsRune(`{}|<>"\ `, r):
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r < ' ':
-			b.WriteByte('?')
 		default:
 			b.WriteRune(r)
 		}
@@ -109,15 +108,15 @@ func dotEscape(s string) string {
 }
 
 func dotQuote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "", "\x00", "?").Replace(s) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(clean.Text(s)) + `"`
 }
 
 // tooltip tells what does not fit into a box.
 func tooltip(o *graph.Op) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] %s\nid %d, stream %d", o.Type, o.Name, o.ID, o.StreamID)
+	fmt.Fprintf(&b, "[%s] %s\nid %d, stream %d", clean.Name(o.Type), clean.Name(o.Name), o.ID, o.StreamID)
 	if names, stated := o.OriginNames(); len(names) > 0 {
-		b.WriteString("\nof " + strings.Join(names, ", "))
+		b.WriteString("\nof " + clean.Name(strings.Join(names, ", ")))
 	} else if stated {
 		b.WriteString("\ninserted")
 	}

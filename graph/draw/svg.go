@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"precision/graph"
+	"precision/internal/clean"
 )
 
 const (
@@ -98,7 +99,7 @@ func newSVGBox(n Node, s *Style) svgBox {
 	box := svgBox{node: n}
 	var value string
 	box.fill, value = s.fill(n.Op)
-	box.lines = []string{elide(n.Op.Type, svgName), elide(n.Op.Name, svgName)}
+	box.lines = []string{elide(clean.Name(n.Op.Type), svgName), elide(clean.Name(n.Op.Name), svgName)}
 	if value != "" {
 		box.lines = append(box.lines, strings.TrimSpace(s.HeatName+" "+value))
 	}

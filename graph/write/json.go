@@ -6,9 +6,9 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"precision/graph"
+	"precision/internal/clean"
 )
 
 // JSON writes the model as atc --mode=5 and --mode=1 do, so that readers of their output accept it: keys in
@@ -73,18 +73,17 @@ func (j *jsonWriter) key(k string) {
 	j.w.WriteString(": ")
 }
 
-// text writes a string; invalid UTF-8 is dropped.
+// text writes a string. Bytes that are no UTF-8, which JSON cannot hold, are written as \xff in it: atc drops them, and names
+// that differ in nothing else would be one.
 func (j *jsonWriter) text(s string) {
 	const hex = "0123456789abcdef"
+	s = clean.Valid(s)
 	b := append(j.buf[:0], '"')
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || n > 1 {
-				b = append(b, s[i:i+n]...)
-			}
-			i += n
+		if c >= 0x80 {
+			b = append(b, c)
+			i++
 			continue
 		}
 		i++

@@ -394,7 +394,7 @@ func TestWriteJSONHabits(t *testing.T) {
               "value": {
                 "list": {
                   "s": [
-                    "a\"原"
+                    "a\"原\\xff"
                   ]
                 }
               }

@@ -22,7 +22,17 @@ func Name(s string) string {
 	return string(hide([]byte(s[:i]), s[i:], func(r rune, s string) bool { return Steers(r) || escape(s) }))
 }
 
-// Original is the name that [Name] wrote.
+// Valid writes a name as UTF-8, for files whose form has its own way with control
+// characters, as JSON: bytes that are no UTF-8 are written as Name writes them, and so
+// is what reads as such an escape. [Original] gives the name back.
+func Valid(s string) string {
+	if utf8.ValidString(s) && !strings.Contains(s, `\x`) {
+		return s
+	}
+	return string(hide(nil, s, func(_ rune, s string) bool { return escape(s) }))
+}
+
+// Original is the name that [Name] or [Valid] wrote.
 func Original(s string) string {
 	if !strings.Contains(s, `\x`) {
 		return s

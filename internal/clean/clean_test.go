@@ -57,6 +57,9 @@ func FuzzName(f *testing.F) {
 		if back := Original(shown); back != s {
 			t.Fatalf("Original(Name(%q)) = %q", s, back)
 		}
+		if valid := Valid(s); Original(valid) != s || !utf8.ValidString(valid) {
+			t.Fatalf("Valid(%q) = %q", s, valid)
+		}
 		for _, out := range []string{shown, Text(s)} {
 			if !utf8.ValidString(out) || strings.ContainsAny(out, "\x00\x07\x1b\u202e") {
 				t.Fatalf("%q shows as %q", s, out)
