@@ -76,7 +76,7 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 	spare := newCrewOf(max(1, runtime.GOMAXPROCS(0)-1), nil) // besides this goroutine
 	pair, worker := newPairing(left.operand, right.operand, left.count, cfg), &Worker{crew: spare}
 	values, err := pair.compute(ctx, worker)
-	lost := false
+	var lost result.Kind
 	if err == nil {
 		lost, err = pair.imaginaryLeftOut(ctx, worker)
 	}
@@ -92,8 +92,8 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
-	if lost {
-		r.Reasons = append(r.Reasons, result.Because(result.RealPartOnly, rightPath))
+	if lost != "" {
+		r.Reasons = append(r.Reasons, result.Because(lost, map[result.Kind]string{result.RealPartOnly: rightPath, result.LeftRealPartOnly: leftPath}[lost]))
 	}
 	for _, n := range values.Notes {
 		r.Reasons = append(r.Reasons, result.NoteReason(n, leftPath, rightPath))

@@ -11,8 +11,9 @@ import (
 	"precision/dump/dumptest"
 )
 
-// A complex golden array against a real dump: the row says that imaginary parts
-// were left out wherever one is not 0, and only then.
+// A complex golden array against a real dump, and a complex dump against a real golden
+// array: the row says that imaginary parts were left out wherever one is not 0, and
+// only then.
 func TestImaginaryPartsLeftOut(t *testing.T) {
 	const n = 2*metric.TileLen + 5
 	real := make([]float32, n)
@@ -41,12 +42,17 @@ func TestImaginaryPartsLeftOut(t *testing.T) {
 		pairs[2*c.place+1] = c.value
 		right := dumptest.Tensor{Type: int(dtype.Complex64), Format: dumptest.ND, Shape: []int64{n}, Data: dumptest.Floats(pairs)}
 		for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
-			rows, _ := directOutcome(t, numerics, dumptest.Dump{Outputs: []dumptest.Tensor{left}}, dumptest.Dump{Outputs: []dumptest.Tensor{right}})
-			if len(rows) != 1 || !rows[0].Compared {
-				t.Fatalf("%s, %v: %+v", c.name, numerics, rows)
-			}
-			if got := slices.ContainsFunc(rows[0].Reasons, func(r result.Reason) bool { return r.Kind == result.RealPartOnly }); got != c.want {
-				t.Errorf("%s, %v: told %v, want %v: %v", c.name, numerics, got, c.want, rows[0].Reasons)
+			for _, way := range []struct {
+				kind        result.Kind
+				left, right dumptest.Tensor
+			}{{result.RealPartOnly, left, right}, {result.LeftRealPartOnly, right, left}} {
+				rows, _ := directOutcome(t, numerics, dumptest.Dump{Outputs: []dumptest.Tensor{way.left}}, dumptest.Dump{Outputs: []dumptest.Tensor{way.right}})
+				if len(rows) != 1 || !rows[0].Compared {
+					t.Fatalf("%s, %v: %+v", c.name, numerics, rows)
+				}
+				if got := slices.ContainsFunc(rows[0].Reasons, func(r result.Reason) bool { return r.Kind == way.kind }); got != c.want {
+					t.Errorf("%s, %v: told %s: %v, want %v: %v", c.name, numerics, way.kind, got, c.want, rows[0].Reasons)
+				}
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		return g.take(ctx, row, pair, s)
 	}
 	values, err := pair.compute(ctx, s)
-	lost := false
+	var lost result.Kind
 	if err == nil {
 		lost, err = pair.imaginaryLeftOut(ctx, s)
 	}
@@ -187,8 +187,8 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
-	if lost {
-		row.Add(result.Because(result.RealPartOnly, row.Op))
+	if lost != "" {
+		row.Add(result.Because(lost, row.Op))
 	}
 	leftPath, rightPath := left.Path, right.path()
 	if d.longPaths {

@@ -61,7 +61,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		return g.take(ctx, row, pair, s)
 	}
 	values, err := pair.compute(ctx, s)
-	lost := false
+	var lost result.Kind
 	if err == nil {
 		lost, err = pair.imaginaryLeftOut(ctx, s)
 	}
@@ -81,8 +81,8 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		return nil
 	}
 	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape
-	if lost {
-		row.Add(result.Because(result.RealPartOnly, row.Op))
+	if lost != "" {
+		row.Add(result.Because(lost, row.Op))
 	}
 	setResult(row, values, leftName, rightName)
 	return nil

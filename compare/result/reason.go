@@ -106,27 +106,29 @@ const (
 	ScriptFailed    Kind = "script-failed"     // error of a user's algorithm
 	ScriptSays      Kind = "script-says"       // message of a user's algorithm
 	RealPartOnly    Kind = "real-part-only"    // op: the right side is complex, its imaginary part was left out
-	NoteScalar      Kind = "note-scalar"       // a scalar has no cosine
-	NoteScalarOld   Kind = "note-scalar-old"   // the same in reference numerics
-	NoteAllZero     Kind = "note-all-zero"     // path: no element but 0
-	NoteInfinite    Kind = "note-infinite"     // path: the divergence is infinite
-	NoteBoolean     Kind = "note-boolean"      // metric, not defined for booleans
-	NoteDifference  Kind = "note-difference"   // metric, needs differences of booleans
-	NoteNoMaximum   Kind = "note-no-maximum"   // metric, the maximum of no elements
-	NoteEmpty       Kind = "note-empty"        // no elements
-	NoteNotFinite   Kind = "note-not-finite"   // elements: none is finite, and they agree
-	NoteDisagree    Kind = "note-disagree"     // elements, of, first place, left value, right value: NaN or Inf disagree
-	NoteZeroGolden  Kind = "note-zero-golden"  // elements, of, largest error: differ where golden is 0
-	NoMatch         Kind = "no-match"          // name: the right recording has no partner for it
-	NoLeftMatch     Kind = "no-left-match"     // name: the left recording has no partner for it
-	NoLeftType      Kind = "no-left-type"      // op, name: the recording does not tell its element type
-	NoRightType     Kind = "no-right-type"     // op, name
-	TypesDiffer     Kind = "types-differ"      // op, left dtype, left name, right dtype, right name
-	ElementsDiffer  Kind = "elements-differ"   // op, left elements, right elements: of two recordings
-	NonFinite       Kind = "non-finite"        // an imported table has nan: which side is not known
-	LeftNonFinite   Kind = "left-non-finite"   // only the left side holds NaN or Inf
-	RightNonFinite  Kind = "right-non-finite"  // only the right side does
-	BothNonFinite   Kind = "both-non-finite"   // both sides do
+	// LeftRealPartOnly, op: the left side is complex, its imaginary part was left out.
+	LeftRealPartOnly Kind = "left-real-part-only"
+	NoteScalar       Kind = "note-scalar"      // a scalar has no cosine
+	NoteScalarOld    Kind = "note-scalar-old"  // the same in reference numerics
+	NoteAllZero      Kind = "note-all-zero"    // path: no element but 0
+	NoteInfinite     Kind = "note-infinite"    // path: the divergence is infinite
+	NoteBoolean      Kind = "note-boolean"     // metric, not defined for booleans
+	NoteDifference   Kind = "note-difference"  // metric, needs differences of booleans
+	NoteNoMaximum    Kind = "note-no-maximum"  // metric, the maximum of no elements
+	NoteEmpty        Kind = "note-empty"       // no elements
+	NoteNotFinite    Kind = "note-not-finite"  // elements: none is finite, and they agree
+	NoteDisagree     Kind = "note-disagree"    // elements, of, first place, left value, right value: NaN or Inf disagree
+	NoteZeroGolden   Kind = "note-zero-golden" // elements, of, largest error: differ where golden is 0
+	NoMatch          Kind = "no-match"         // name: the right recording has no partner for it
+	NoLeftMatch      Kind = "no-left-match"    // name: the left recording has no partner for it
+	NoLeftType       Kind = "no-left-type"     // op, name: the recording does not tell its element type
+	NoRightType      Kind = "no-right-type"    // op, name
+	TypesDiffer      Kind = "types-differ"     // op, left dtype, left name, right dtype, right name
+	ElementsDiffer   Kind = "elements-differ"  // op, left elements, right elements: of two recordings
+	NonFinite        Kind = "non-finite"       // an imported table has nan: which side is not known
+	LeftNonFinite    Kind = "left-non-finite"  // only the left side holds NaN or Inf
+	RightNonFinite   Kind = "right-non-finite" // only the right side does
+	BothNonFinite    Kind = "both-non-finite"  // both sides do
 	// of recordings of calls
 	NoRightCall  Kind = "no-right-call"  // call: the right side has none like it
 	NoLeftCall   Kind = "no-left-call"   // call: the left side has none like it
@@ -174,7 +176,7 @@ var kinds = map[Kind]struct {
 	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
 	InnerOnly: {Skipped, false}, Text: {Skipped, false},
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
-	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
+	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {}, LeftRealPartOnly: {},
 	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},

@@ -32,8 +32,8 @@ const (
 	// Statistics: the statistics of two recordings are further apart than their
 	// limit, relative to the size of the golden tensor.
 	Statistics Kind = "statistics"
-	// Imaginary: the golden side is complex and the left side is not, so that
-	// the imaginary part was left out.
+	// Imaginary: one side is complex and the other is not, so that imaginary
+	// parts that are not all 0 were left out.
 	Imaginary Kind = "imaginary"
 	// Unexplained: recomputing the operator from its own inputs gives
 	// something else, beyond any rounding. The value is error over bound.

@@ -64,7 +64,7 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 		over(Saturated, share(r.Saturated.Count), r.Saturated.Count, -1)
 	}
 	for _, reason := range r.Reasons {
-		if reason.Kind == result.RealPartOnly {
+		if reason.Kind == result.RealPartOnly || reason.Kind == result.LeftRealPartOnly {
 			over(Imaginary, 1, 0, -1)
 		}
 	}
