@@ -36,7 +36,8 @@ type Builder struct {
 	Empty  *Value
 	noRows *Value
 
-	Warnings []Warning
+	warnings []Warning
+	more     int // warnings that were not kept
 	nOps     int
 	nDescs   int
 	nAttrs   int
@@ -447,19 +448,35 @@ func (b *Builder) Op() *Op {
 	return &b.ops[len(b.ops)-1]
 }
 
-// Warned reports whether there are as many warnings as are kept.
-func (b *Builder) Warned() bool { return len(b.Warnings) >= MaxWarnings }
-
-// Warn adds a warning, unless there are enough of them or one with that text.
+// Warn adds a warning unless there is one with that text. Of too many the first are kept, and the others counted.
 func (b *Builder) Warn(w Warning) {
-	if len(b.Warnings) < MaxWarnings {
-		for _, old := range b.Warnings {
-			if old.Msg == w.Msg {
-				return
-			}
+	for _, old := range b.warnings {
+		if old.Msg == w.Msg {
+			return
 		}
-		b.Warnings = append(b.Warnings, w)
 	}
+	b.warnings = append(b.warnings, w)
+	if len(b.warnings) > MaxWarnings {
+		b.warnings = b.warnings[:MaxWarnings]
+		b.more++
+	}
+}
+
+// Warnings returns what was kept, and how many more there were.
+func (b *Builder) Warnings() []Warning { return moreWarnings(b.warnings, b.more) }
+
+// moreWarnings adds to warnings how many there are beside them.
+func moreWarnings(list []Warning, more int) []Warning {
+	if more == 0 {
+		return list
+	}
+	return append(slices.Clip(list), Warning{Path: list[0].Path, Offset: -1, Msg: strconv.Itoa(more) + " more warnings like these"})
+}
+
+// FewWarnings returns the first warnings of a list, and how many there are beside them.
+func FewWarnings(list []Warning) []Warning {
+	n := min(len(list), MaxWarnings)
+	return moreWarnings(list[:n], len(list)-n)
 }
 
 // DType turns a data type, a word or a number of the enum, into the name a descriptor holds.

@@ -53,7 +53,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	in := &importer{fields: noTitles, table: &result.Table{}}
 	var warnings []error
-	rows, titles := 0, false
+	rows, bad, titles := 0, 0, false
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -71,9 +71,14 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 			continue
 		}
 		rows++
-		if err := in.row(row); err != nil && len(warnings) < mostWarnings {
-			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
+		if err := in.row(row); err != nil {
+			if bad++; bad <= mostWarnings {
+				warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
+			}
 		}
+	}
+	if bad > mostWarnings {
+		warnings = append(warnings, fmt.Errorf("%s: %d more warnings like these", path, bad-mostWarnings))
 	}
 	if !titles && in.tensors == 0 {
 		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)

@@ -153,3 +153,16 @@ func TestReadCSVGivesNamesBack(t *testing.T) {
 		t.Errorf("read %q, %q and %q, expected %q", r.Op, r.Left.Names, r.Right.Names, name)
 	}
 }
+
+// Of many lines that cannot be used the first are told, and the rest is counted.
+func TestBadLinesAreCounted(t *testing.T) {
+	text := "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity\n0,a,a,a:output:0,1.0\n" +
+		strings.Repeat("1,a,a,a:output,1.0\n", mostWarnings+7)
+	_, warnings, err := readText(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(warnings); n != mostWarnings+1 || !strings.HasSuffix(warnings[n-1].Error(), ": 7 more warnings like these") {
+		t.Errorf("%d warnings: %v", n, warnings)
+	}
+}

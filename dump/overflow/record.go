@@ -3,6 +3,7 @@ package overflow
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 
 	"precision/dump"
 )
@@ -60,6 +61,7 @@ type Record struct {
 	Words []uint64
 	// Warnings tell what is odd about a record that was decoded all the same.
 	Warnings []string
+	more     int // warnings beside those
 }
 
 // Block is what one detector says.
@@ -253,5 +255,8 @@ func decodeTagged(payload []byte) (*Record, error) {
 func (r *Record) warnf(format string, args ...any) {
 	if len(r.Warnings) < dump.MostWarnings {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+		return
 	}
+	r.more++
+	r.Warnings = append(r.Warnings[:dump.MostWarnings], strconv.Itoa(r.more)+" more warnings like these")
 }

@@ -122,8 +122,8 @@ func TestBinaryOdd(t *testing.T) {
 	if d := o.InputDesc[0]; d.DType != "DT_INT4" || graph.FormatShape(d.Shape) != "[1,2,3]" {
 		t.Errorf("descriptor %v", &d)
 	}
-	if len(b.Warnings) != 3 {
-		t.Errorf("warnings %v", b.Warnings)
+	if len(b.Warnings()) != 3 {
+		t.Errorf("warnings %v", b.Warnings())
 	}
 }
 

@@ -45,7 +45,7 @@ func readJSON(r io.Reader, path string, plain bool) (*graph.Model, error) {
 		j.Err.Path = path
 		return nil, j.Err
 	}
-	m.Warnings = j.to.Warnings
+	m.Warnings = j.to.Warnings()
 	return m, nil
 }
 

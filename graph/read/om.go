@@ -59,7 +59,7 @@ func readOM(ctx context.Context, r io.ReaderAt, size int64, path string) (*graph
 	if err := (&omReader{ctx: ctx, r: r, size: size, path: path}).read(b, m); err != nil {
 		return nil, err
 	}
-	m.Warnings = b.Warnings
+	m.Warnings = b.Warnings()
 	return m, nil
 }
 

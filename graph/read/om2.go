@@ -42,6 +42,7 @@ func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*grap
 		out.Graphs = append(out.Graphs, m.Graphs...)
 		out.Warnings = append(out.Warnings, m.Warnings...)
 	}
+	out.Warnings = graph.FewWarnings(out.Warnings)
 	return out, nil
 }
 

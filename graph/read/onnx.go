@@ -57,7 +57,7 @@ func readONNX(r io.Reader, path string) (*graph.Model, error) {
 	if o.noID {
 		o.number()
 	}
-	m.Warnings = o.to.Warnings
+	m.Warnings = o.to.Warnings()
 	return m, nil
 }
 

@@ -122,7 +122,7 @@ func readContainer(ctx context.Context, src graph.Source, r io.ReaderAt, size in
 	if m.Graphs == nil {
 		return nil, &graph.Error{Path: path, Offset: 0, Msg: "no graph in it; neither text, JSON nor a GE model"}
 	}
-	m.Warnings = b.Warnings
+	m.Warnings = b.Warnings()
 	return m, nil
 }
 

@@ -40,7 +40,7 @@ func (t *textReader) finish() (*graph.Model, error) {
 		t.Err.Path = t.path
 		return nil, t.Err
 	}
-	t.to.model.Warnings = t.to.Warnings
+	t.to.model.Warnings = t.to.Warnings()
 	return t.to.model, nil
 }
 
@@ -102,7 +102,7 @@ func (t *textReader) message(m *message) {
 }
 
 func (t *textReader) unknown(m *message, name []byte) {
-	if !m.quiet && !t.to.Warned() {
+	if !m.quiet {
 		t.to.Warn(t.warning("unknown field " + strconv.Quote(scan.Clip(name)) + " in " + m.name + " skipped"))
 	}
 	t.Skip()
