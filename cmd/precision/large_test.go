@@ -84,7 +84,7 @@ func TestMemoryOfAnOperator(t *testing.T) {
 }
 
 // BenchmarkLarge: the whole program on large networks, with the most memory it held
-// and the processor time it took. docs/reliability.md has the figures.
+// and the processor time it took. docs/performance.md has the figures.
 func BenchmarkLarge(b *testing.B) {
 	for _, c := range []struct {
 		name          string
