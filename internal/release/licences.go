@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/google/licensecheck"
+)
+
+// module is something that a program of the release is made of.
+type module struct {
+	path, version, sum string
+	// files are its licences and notices; licences their SPDX names.
+	files    []string
+	licences []string
+}
+
+// licenceFile are the names of files that must go with a copy.
+var licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
+
+// modules are those that are linked into the programs, and the standard library, by
+// path. A licence that is not known by its words ends the release: somebody has to
+// look at it.
+func (b *build) modules(ctx context.Context) ([]*module, error) {
+	found := map[string]*module{}
+	for _, info := range b.info {
+		for _, d := range info.Deps {
+			if d.Replace != nil {
+				d = d.Replace
+			}
+			found[d.Path] = &module{path: d.Path, version: d.Version, sum: d.Sum}
+		}
+	}
+	var list []*module
+	for _, m := range found {
+		cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", m.path)
+		cmd.Dir, cmd.Env = b.dir, settings(runtime.GOOS+"/"+runtime.GOARCH)
+		dir, err := output(cmd)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.read(dir); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
+	if err != nil {
+		return nil, err
+	}
+	std := &module{path: "std", version: strings.TrimPrefix(runtime.Version(), "go")}
+	if err := std.read(root); err != nil {
+		return nil, err
+	}
+	list = append(list, std)
+	// What is embedded has its licence beside it.
+	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		dir := filepath.Dir(path)
+		if err != nil || d.IsDir() || dir == b.dir || !licenceFile.MatchString(d.Name()) || filepath.Ext(path) == ".go" {
+			return err
+		}
+		m := &module{path: filepath.Base(dir)}
+		list = append(list, m)
+		return m.read(dir)
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b *module) int { return strings.Compare(a.path, b.path) })
+	return list, nil
+}
+
+// read finds the licence files of a module and what they are.
+func (m *module) read(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !licenceFile.MatchString(e.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		m.files = append(m.files, path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, match := range licensecheck.Scan(text).Match {
+			if !match.IsURL && !slices.Contains(m.licences, match.ID) {
+				m.licences = append(m.licences, match.ID)
+			}
+		}
+	}
+	if len(m.licences) == 0 {
+		return fmt.Errorf("module %s: no file of %s holds a licence that is known by its words", m.path, dir)
+	}
+	return nil
+}
+
+// collect puts documents and licences beside manual pages and completions.
+func collect(share string, src source, modules []*module) error {
+	for _, name := range []string{"README.md", "README.zh.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"} {
+		if err := copyFile(filepath.Join(share, "doc", name), filepath.Join(src.dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, m := range modules {
+		for _, f := range m.files {
+			if err := copyFile(filepath.Join(share, "doc", "licenses", filepath.FromSlash(m.path), filepath.Base(f)), f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+// Release builds what people install, from a commit: static programs for four
+// platforms, archives, .deb and .rpm packages, the list of what is in them, and check
+// sums. It needs git and Go, nothing else.
+//
+//	go -C internal/release run . -out DIR [-commit HEAD] [-targets linux/amd64,…]
+//
+// A commit gives the same bytes wherever and whenever it is built with the same Go:
+// programs are compiled in a clone of that commit, without the paths of the machine, and
+// the time of everything is that of the commit.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// all are the platforms that programs are built for.
+const all = "linux/amd64,linux/arm64,darwin/arm64,windows/amd64"
+
+func main() {
+	out := flag.String("out", "", "`folder` that everything is written to; it must be empty or not there")
+	commit := flag.String("commit", "HEAD", "`commit` to build")
+	targets := flag.String("targets", all, "`platforms` to build for, separated by commas")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if *out == "" || flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(ctx, *out, *commit, strings.Split(*targets, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run builds a release of a commit of the repository that holds the current folder.
+func run(ctx context.Context, out, commit string, targets []string) error {
+	for _, t := range targets {
+		if !slices.Contains(strings.Split(all, ","), t) {
+			return fmt.Errorf("platform %q: expected some of %s", t, all)
+		}
+	}
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty", out)
+	}
+	work, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	src, err := checkout(ctx, filepath.Join(work, "src"), commit)
+	if err != nil {
+		return err
+	}
+	b := &build{source: src, work: work, out: out}
+	if err := b.programs(ctx, targets); err != nil {
+		return err
+	}
+	// What goes with every program: manual pages, completions, documents, licences.
+	share := filepath.Join(work, "share")
+	if err := b.pages(ctx, share); err != nil {
+		return err
+	}
+	modules, err := b.modules(ctx)
+	if err != nil {
+		return err
+	}
+	if err := collect(share, src, modules); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if err := b.archive(t, share); err != nil {
+			return err
+		}
+		if err := b.packages(t, share); err != nil {
+			return err
+		}
+	}
+	if err := b.inventory(modules); err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "internal", "release", "Containerfile")); err != nil {
+		return err
+	}
+	return sums(out)
+}
