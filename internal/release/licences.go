@@ -23,8 +23,12 @@ type module struct {
 	licences []string
 }
 
-// licenceFile are the names of files that must go with a copy.
-var licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
+// licenceFile are the names of files that must go with a copy; besideIt are those that
+// hold no licence themselves.
+var (
+	licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
+	besideIt    = regexp.MustCompile(`(?i)^(notice|patents)`)
+)
 
 // modules are those that are linked into the programs, and the standard library, by
 // path. A licence that is not known by its words ends the release: somebody has to
@@ -56,7 +60,7 @@ func (b *build) modules(ctx context.Context) ([]*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	std := &module{path: "std", version: strings.TrimPrefix(runtime.Version(), "go")}
+	std := &module{path: "std", version: strings.TrimPrefix(b.info[0].GoVersion, "go")}
 	if err := std.read(root); err != nil {
 		return nil, err
 	}
@@ -90,6 +94,9 @@ func (m *module) read(dir string) error {
 		}
 		path := filepath.Join(dir, e.Name())
 		m.files = append(m.files, path)
+		if besideIt.MatchString(e.Name()) {
+			continue
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
