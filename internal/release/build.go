@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 )
 
@@ -20,7 +19,7 @@ type build struct {
 	source
 	work, out string
 	version   string // as packages write it, such as 1.2.0 or 0.0.0~20260102030405.0123456789ab
-	info      []*debug.BuildInfo
+	goVersion string // of the programs, without "go"
 }
 
 // settings are all that decides about the bytes of a program, whatever the environment
@@ -61,8 +60,7 @@ func (b *build) programs(ctx context.Context, targets []string) error {
 			if b.version != "" && version != b.version {
 				return fmt.Errorf("%s has version %s, others have %s", path, version, b.version)
 			}
-			b.version = version
-			b.info = append(b.info, info)
+			b.version, b.goVersion = version, strings.TrimPrefix(info.GoVersion, "go")
 		}
 	}
 	return nil

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -34,33 +34,38 @@ var (
 // path. A licence that is not known by its words ends the release: somebody has to
 // look at it.
 func (b *build) modules(ctx context.Context) ([]*module, error) {
+	// Of all platforms, so that what goes with one does not depend on which others are
+	// built.
 	found := map[string]*module{}
-	for _, info := range b.info {
-		for _, d := range info.Deps {
-			if d.Replace != nil {
-				d = d.Replace
-			}
-			found[d.Path] = &module{path: d.Path, version: d.Version, sum: d.Sum}
+	for target := range strings.SplitSeq(all, ",") {
+		args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Sum}}|{{.Dir}}{{end}}{{end}}"}
+		for _, name := range names {
+			args = append(args, "./cmd/"+name)
 		}
-	}
-	var list []*module
-	for _, m := range found {
-		cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", m.path)
-		cmd.Dir, cmd.Env = b.dir, settings(runtime.GOOS+"/"+runtime.GOARCH)
-		dir, err := output(cmd)
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = b.dir, settings(target)
+		lines, err := output(cmd)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.read(dir); err != nil {
-			return nil, err
+		for line := range strings.Lines(lines) {
+			part := strings.SplitN(strings.TrimSpace(line), "|", 4)
+			if len(part) < 4 || found[part[0]] != nil {
+				continue
+			}
+			m := &module{path: part[0], version: part[1], sum: part[2]}
+			if err := m.read(part[3]); err != nil {
+				return nil, err
+			}
+			found[m.path] = m
 		}
-		list = append(list, m)
 	}
+	list := slices.Collect(maps.Values(found))
 	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
 	if err != nil {
 		return nil, err
 	}
-	std := &module{path: "std", version: strings.TrimPrefix(b.info[0].GoVersion, "go")}
+	std := &module{path: "std", version: b.goVersion}
 	if err := std.read(root); err != nil {
 		return nil, err
 	}
