@@ -9,6 +9,7 @@ require (
 	github.com/cavaliergopher/cpio v1.0.1
 	github.com/google/licensecheck v0.3.1
 	github.com/goreleaser/nfpm/v2 v2.43.0
+	gopkg.in/yaml.v3 v3.0.1
 	precision v0.0.0
 )
 
@@ -53,7 +54,6 @@ require (
 	golang.org/x/net v0.38.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
 replace precision => ../..

@@ -1,0 +1,2 @@
+# The roots, a line each: operator, certainty, causes.
+.roots[] | ["root", .op, .certainty, ([.causes[].kind] | join(","))] | @tsv
