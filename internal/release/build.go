@@ -47,11 +47,11 @@ func (b *build) program(target, name string) string {
 // the commit, or its time and hash.
 func (b *build) programs(ctx context.Context, targets []string) error {
 	for _, t := range targets {
+		if err := b.compile(ctx, t, b.folder(t), names...); err != nil {
+			return err
+		}
 		for _, name := range names {
 			path := b.program(t, name)
-			if err := b.compile(ctx, t, name, path); err != nil {
-				return err
-			}
 			info, err := buildinfo.ReadFile(path)
 			if err != nil {
 				return err
@@ -66,9 +66,16 @@ func (b *build) programs(ctx context.Context, targets []string) error {
 	return nil
 }
 
-func (b *build) compile(ctx context.Context, target, name, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/"+name)
+// compile puts programs into a folder.
+func (b *build) compile(ctx context.Context, target, folder string, names ...string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", folder+string(filepath.Separator))
+	for _, name := range names {
+		cmd.Args = append(cmd.Args, "./cmd/"+name)
+	}
 	cmd.Dir, cmd.Env = b.dir, settings(target)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
 	_, err := output(cmd)
 	return err
 }
@@ -84,7 +91,7 @@ func (b *build) host(ctx context.Context, name string) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	return path, b.compile(ctx, target, name, path)
+	return path, b.compile(ctx, target, filepath.Dir(path), name)
 }
 
 // packageVersion is the version of go as both dpkg and rpm order it: what comes before a
