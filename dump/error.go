@@ -32,6 +32,9 @@ type Error struct {
 	Text string
 	// Err is the cause, if there is one.
 	Err error
+	// Format and Args are what Text was made of, for those who say it in other words.
+	Format string
+	Args   []any
 }
 
 func (e *Error) Error() string {
@@ -64,7 +67,7 @@ func Code(err error) int {
 }
 
 func errorf(path string, code int, offset int64, format string, args ...any) *Error {
-	return &Error{Path: path, Code: code, Offset: offset, Text: fmt.Sprintf(format, args...)}
+	return &Error{Path: path, Code: code, Offset: offset, Text: fmt.Sprintf(format, args...), Format: format, Args: args}
 }
 
 // readError is for bytes that ought to be there.

@@ -78,3 +78,31 @@ func (w Warning) String() string {
 
 // MaxWarnings bounds what one hostile file can make a reader remember.
 const MaxWarnings = 50
+
+// Other is what a file is that was taken for a graph.
+type Other string
+
+// What files are taken for graphs.
+const (
+	OtherNumpy  Other = "numpy"  // an array
+	OtherHDF5   Other = "hdf5"   // a recording of PyTorch
+	OtherZip    Other = "zip"    // such as a .pt or an .npz
+	OtherDump   Other = "dump"   // of tensors, by a device
+	OtherJSON   Other = "json"   // without a graph in it
+	OtherText   Other = "text"   // without the fields of a graph
+	OtherBinary Other = "binary" // anything else
+)
+
+// NotGraphError is a file that is no graph at all. Err is where reading it as one failed,
+// nil if it was read and has none.
+type NotGraphError struct {
+	Path string
+	Is   Other
+	Err  error
+}
+
+func (e *NotGraphError) Error() string {
+	return fmt.Sprintf("%s: no GE graph, found a file of the kind %s; expected a ge_proto_*_Build.txt, its JSON, an .om or a ge_onnx_*.pbtxt", e.Path, e.Is)
+}
+
+func (e *NotGraphError) Unwrap() error { return e.Err }

@@ -224,13 +224,16 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 }
 
 // wrongOption says in the language of the session what package flag found.
-func (s *session) wrongOption(err error) string {
+func (s *session) wrongOption(err error) string { return WrongOption(s.Lang, err) }
+
+// WrongOption says in a language what package flag found.
+func WrongOption(l msg.Lang, err error) string {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
-		return s.T("usage.nooption", name)
+		return l.T("usage.nooption", name)
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return s.T("usage.novalue", name)
+		return l.T("usage.novalue", name)
 	}
 	for _, start := range []string{"invalid value ", "invalid boolean value "} {
 		rest, ok := strings.CutPrefix(text, start)
@@ -239,10 +242,15 @@ func (s *session) wrongOption(err error) string {
 			continue
 		}
 		name, key, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[len(quoted):], " for "), "flag "), ": ")
-		if !strings.HasPrefix(key, "usage.") {
-			key = "usage.switch"
+		switch {
+		case strings.HasPrefix(key, "usage."):
+			return l.T("usage.value", name, quoted, l.T(key))
+		case start == "invalid value " && (key == "parse error" || key == "value out of range"):
+			return l.T("usage.value", name, quoted, l.T("usage.number"))
+		case key == "parse error" || strings.HasPrefix(key, "strconv.ParseBool"):
+			return l.T("usage.value", name, quoted, l.T("usage.switch"))
 		}
-		return s.T("usage.value", name, quoted, s.T(key))
+		return l.T("usage.wrong", name, quoted, key)
 	}
 	return text
 }

@@ -17,6 +17,7 @@ import (
 
 	"precision/internal/msg"
 	"precision/repl/console"
+	"precision/repl/explain"
 	"precision/repl/workspace"
 )
 
@@ -105,6 +106,7 @@ func open(cfg Config) *session {
 	}
 	s.Console = console.New(cfg.Stdin, cfg.Stdout, cfg.Stderr, cfg.Width, lang)
 	s.Unattended = cfg.Commands != ""
+	s.Explain = explain.Error
 	if cfg.Lang != "" {
 		if _, ok := msg.ParseLang(cfg.Lang); !ok {
 			s.Warn("lang.unknown", cfg.Lang)

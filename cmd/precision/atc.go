@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"precision/graph/read"
 	"precision/graph/write"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // atcCommand takes the words of the vendor's graph converter, so that scripts
@@ -26,11 +26,11 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 			return helpOr(e, "atc", nil, flag.ErrHelp)
 		}
 		if name != "mode" && name != "om" && name != "json" {
-			return exitUsage, fmt.Errorf("option %q: only --mode, --om and --json are known here", args[i])
+			return exitUsage, explain.Say("err.atc.option", args[i])
 		}
 		if !glued {
 			if i++; i >= len(args) {
-				return exitUsage, fmt.Errorf("option %q has no value", args[i-1])
+				return exitUsage, explain.Say("err.atc.value", args[i-1])
 			}
 			value = args[i]
 		}
@@ -43,10 +43,10 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	case "1":
 		want = []graph.Source{graph.SourceOM, graph.SourceOM2}
 	default:
-		return exitUsage, fmt.Errorf("--mode=%s: expected 1 (model to JSON) or 5 (graph text to JSON)", values["mode"])
+		return exitUsage, explain.Say("err.atc.mode", values["mode"])
 	}
 	if values["om"] == "" || values["json"] == "" {
-		return exitUsage, errors.New("--om names the file to read and --json the one to write; both are needed")
+		return exitUsage, explain.Say("err.atc.both")
 	}
 	if err := whole.Apart(values["json"], values["om"]); err != nil {
 		return exitUsage, err
@@ -63,7 +63,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		ok = ok || m.Source == s
 	}
 	if !ok {
-		return exitError, fmt.Errorf("%s: found a graph in the form %s, --mode=%s expects %s", values["om"], m.Source, values["mode"], want[0])
+		return exitError, explain.Say("err.atc.form", values["om"], m.Source, values["mode"], want[0])
 	}
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)

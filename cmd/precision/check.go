@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ import (
 	"precision/graph/read"
 	"precision/internal/progress"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // checkFlags are the options of the check command.
@@ -34,7 +34,7 @@ type checkFlags struct {
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision check", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("check")
 	var f checkFlags
 	set.StringVar(&f.mine, "lt", "", text("lt"))
@@ -57,9 +57,9 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.mine == "" && set.NArg() == 1 {
 		f.mine = set.Arg(0)
 	} else if set.NArg() > 0 {
-		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+		return exitUsage, explain.Say("err.argument", set.Arg(0))
 	} else if given != "" && f.mine != given {
-		return exitUsage, fmt.Errorf("both %q and -lt %q: only one can be checked", given, f.mine)
+		return exitUsage, explain.Say("err.check.two", given, f.mine)
 	}
 	if err := f.complete(); err != nil {
 		return exitUsage, err
@@ -74,12 +74,12 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 func (f *checkFlags) complete() error {
 	switch {
 	case f.mine == "":
-		return errors.New("the dumps and their graph are needed: -lt NPU_DIR -g GRAPH; or a recording of calls: precision check RECORDING")
+		return explain.Say("err.check.need")
 	case f.graph != "":
 	case f.recorded() == nil:
-		return fmt.Errorf("%s: no recording of calls with a dump.json of msprobe; dumps need their graph, -g GRAPH", f.mine)
+		return explain.Say("err.check.calls", f.mine)
 	case f.golden != "":
-		return errors.New("a recording of calls is checked without golden data: -rt does not go with it; compare takes two recordings")
+		return explain.Say("err.check.noright")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 	findings, err := f.findings(ctx, e, show, nil)
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, fmt.Errorf("interrupted after %d outputs; no result was written", len(findings))
+			return exitInterrupted, explain.Say("err.check.interrupted", len(findings))
 		}
 		return exitError, err
 	}
@@ -186,7 +186,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 	one, several, err := dump.Resolve(path)
 	if len(several) == 0 {
 		if err != nil {
-			return nil, nil, fmt.Errorf("-lt: %w", err)
+			return nil, nil, explain.Say("err.option", "-lt", err)
 		}
 		several = []string{one}
 	}
@@ -196,7 +196,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 	for _, dir := range several {
 		folder, err := dump.Scan(dir, dump.Options{Rules: true})
 		if err == nil && !folder.Device() {
-			err = fmt.Errorf("%s holds %s files, expected NPU dumps", dir, folder.Kind)
+			err = explain.Say("err.check.kind", dir, folder.Kind)
 		}
 		if err != nil {
 			failed = err
@@ -208,7 +208,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 		devices = append(devices, oracle.DeviceOf(folder))
 	}
 	if len(devices) == 0 {
-		return nil, nil, fmt.Errorf("-lt: %w", failed)
+		return nil, nil, explain.Say("err.option", "-lt", failed)
 	}
 	return devices, warnings, nil
 }
@@ -217,14 +217,14 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 	dir, _, err := dump.Resolve(path)
 	if err != nil {
-		return nil, fmt.Errorf("-rt: %w", err)
+		return nil, explain.Say("err.option", "-rt", err)
 	}
 	folder, err := dump.Scan(dir, dump.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("-rt: %w", err)
+		return nil, explain.Say("err.option", "-rt", err)
 	}
 	if folder.Device() {
-		return nil, fmt.Errorf("-rt: %s holds NPU dumps, expected golden arrays", dir)
+		return nil, explain.Say("err.check.golden", dir)
 	}
 	rules, err := fusion.New(model)
 	if err != nil {
@@ -238,7 +238,7 @@ func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show checkText) (*graph.Model, error) {
 	info, err := os.Stat(f.graph)
 	if err != nil || !info.IsDir() {
-		return read.Open(ctx, f.graph)
+		return openModel(ctx, f.graph)
 	}
 	candidates, _, err := read.OpenFolder(ctx, f.graph)
 	if err != nil {
@@ -246,7 +246,7 @@ func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show che
 	}
 	matches := compare.GraphsOf(dumps, candidates)
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("%s: none of its %d graphs belongs to the dumps in %s; name the file with -g", f.graph, len(candidates), dumps.Dir)
+		return nil, explain.Say("err.check.graphs", f.graph, len(candidates), dumps.Dir)
 	}
 	model := matches[0].Candidate.Model
 	show.graph(model.Path, matches[0].How)

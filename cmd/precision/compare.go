@@ -21,6 +21,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/progress"
 	"precision/repl/console"
+	"precision/repl/explain"
 )
 
 // compareFlags are the options of the compare command.
@@ -60,7 +61,7 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 
 func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision compare", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	var f compareFlags
 	f.define(set, e.optionText("compare"))
 	set.Usage = func() {}
@@ -68,10 +69,10 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "compare", set, err)
 	}
 	if set.NArg() > 0 {
-		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+		return exitUsage, explain.Say("err.argument", set.Arg(0))
 	}
 	if f.left == "" || f.right == "" {
-		return exitUsage, errors.New("both sides are needed: -lt NPU_DIR -rt GOLDEN_DIR")
+		return exitUsage, explain.Say("err.compare.need")
 	}
 	if err := f.judge.given(set); err != nil {
 		return exitUsage, err
@@ -95,7 +96,7 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 			for m := range metric.Metric(metric.Count) {
 				all = append(all, m.String())
 			}
-			return nil, fmt.Errorf("there is no metric %q; the metrics 0 to %d are %s", name, metric.Count-1, strings.Join(all, ", "))
+			return nil, explain.Say("err.metric", name, metric.Count-1, strings.Join(all, ", "))
 		}
 		out = append(out, m)
 	}
@@ -119,7 +120,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	case "reference":
 		job.Numerics = metric.Reference
 	default:
-		return exitUsage, fmt.Errorf("-numerics %q: expected exact or reference", f.numerics)
+		return exitUsage, explain.Say("err.numerics", f.numerics)
 	}
 	if f.format != "csv" && f.format != "msprobe" {
 		return exitUsage, fmt.Errorf("-format %q: expected csv or msprobe", f.format)
@@ -128,7 +129,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	if f.lang != "" {
 		var ok bool
 		if show.lang, ok = msg.ParseLang(f.lang); !ok {
-			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
+			return exitUsage, explain.Say("err.lang", f.lang)
 		}
 	}
 	if err := f.judge.apart(f.graph, f.quant, f.closed); err != nil {
@@ -150,7 +151,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	run, err := job.Open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, errors.New("interrupted before the comparison began")
+			return exitInterrupted, explain.Say("err.interrupted.early")
 		}
 		return exitError, withOptions(err)
 	}
@@ -172,8 +173,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, fmt.Errorf("interrupted after %d of %d operators; no result was written",
-				out.Done, out.Groups)
+			return exitInterrupted, explain.Say("err.interrupted", out.Done, out.Groups)
 		}
 		return exitError, err
 	}
@@ -190,7 +190,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, fmt.Errorf("interrupted before the verdict; the table is in %s", path)
+			return exitInterrupted, explain.Say("err.interrupted.late", path)
 		}
 		return exitError, err
 	}

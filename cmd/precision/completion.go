@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/repl"
+	"precision/repl/explain"
 )
 
 // completions are scripts that ask this program for words: completion/SHELL.
@@ -32,7 +33,7 @@ func completionCommand(_ context.Context, e env, args []string) (int, error) {
 	}
 	script, err := completions.ReadFile("completion/" + args[0])
 	if err != nil {
-		return exitUsage, fmt.Errorf("%s", e.language().T("cli.completion.shell", args[0]))
+		return exitUsage, explain.Say("cli.completion.shell", args[0])
 	}
 	_, err = e.stdout.Write(script)
 	if err != nil {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"precision/compare"
+	"precision/repl/explain"
 )
 
 // withOptions adds to an error of a comparison which options it is about.
@@ -15,14 +15,17 @@ func withOptions(err error) error {
 	var graphs *compare.GraphFolderError
 	switch {
 	case errors.As(err, &side):
-		option := map[bool]string{false: "-lt", true: "-rt"}[side.Right]
-		return errors.New(strings.Replace(err.Error(), side.Side()+" side", side.Side()+" side ("+option+")", 1))
+		key := map[bool]string{false: "err.left", true: "err.right"}[side.Right]
+		if len(side.Choices) > 0 {
+			return explain.Say(key+".choices", side.Path, strings.Join(side.Choices, "\n  "))
+		}
+		return explain.Say(key, side.Err)
 	case errors.As(err, &swapped):
-		return fmt.Errorf("%w; exchange -lt and -rt", err)
+		return explain.Say("err.swapped", err)
 	case errors.As(err, &graphs):
-		return fmt.Errorf("%w with -g", err)
+		return explain.Say("err.withg", err)
 	case errors.Is(err, compare.ErrLoneGraph):
-		return fmt.Errorf("%w: -cf goes with -g", err)
+		return explain.Say("err.lone", err)
 	}
 	return err
 }

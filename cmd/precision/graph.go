@@ -15,6 +15,7 @@ import (
 	"precision/internal/clean"
 	"precision/internal/interrupt"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // graphFlags are the options of the graph command.
@@ -50,7 +51,7 @@ func (f *graphFlags) define(set *flag.FlagSet, text func(name string) string) {
 
 func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision graph", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	var f graphFlags
 	f.define(set, e.optionText("graph"))
 	set.Usage = func() {}
@@ -64,9 +65,9 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		e.stdout = clean.NewWriter(e.stdout)
 		return f.showFusion(e)
 	case len(files) != 1:
-		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision graph FILE [options]", len(files), strings.Join(files, ", "))
+		return exitUsage, explain.Say("err.graph.files", len(files), strings.Join(files, ", "))
 	}
-	m, err := read.Open(ctx, files[0])
+	m, err := openModel(ctx, files[0])
 	if ctx.Err() != nil {
 		return exitInterrupted, err
 	}
@@ -77,6 +78,15 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		fmt.Fprintf(e.stderr, "warning: %s\n", w)
 	}
 	return f.run(ctx, e, m)
+}
+
+// openModel reads a graph file. JSON that holds none can be read, and is none.
+func openModel(ctx context.Context, path string) (*graph.Model, error) {
+	m, err := read.Open(ctx, path)
+	if err == nil && m.NoGraphs {
+		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherJSON}
+	}
+	return m, err
 }
 
 // apart sees that no output replaces an input.
@@ -182,7 +192,7 @@ func (f *graphFlags) showOp(ctx context.Context, w io.Writer, m *graph.Model) er
 	ops, exact := index.Search(f.op, "")
 	switch {
 	case len(ops) == 0:
-		return fmt.Errorf("%s: no operator has %q in its name", m.Path, f.op)
+		return explain.Say("err.graph.none", m.Path, f.op)
 	case !exact && len(ops) > 1:
 		fmt.Fprintf(w, "No operator is named %q. Possible operators:\n", f.op)
 		for _, op := range ops {

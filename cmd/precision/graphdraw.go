@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,14 +11,14 @@ import (
 	"precision/compare/result"
 	"precision/graph"
 	"precision/graph/draw"
-	"precision/graph/read"
 	"precision/internal/interrupt"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // showDiff prints what differs between the graph and another build.
 func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) error {
-	other, err := read.Open(ctx, f.diff)
+	other, err := openModel(ctx, f.diff)
 	if err != nil {
 		return err
 	}
@@ -86,18 +85,18 @@ func (f *graphFlags) drawing(m *graph.Model) (*draw.Drawing, error) {
 	}
 	if f.root == "" {
 		if len(m.Graphs) == 0 {
-			return nil, fmt.Errorf("%s: no graph to draw", m.Path)
+			return nil, explain.Say("err.draw.none", m.Path)
 		}
 		return draw.Whole(index, m.Graphs[0], 0, false), nil
 	}
 	ops, exact := index.Search(f.root, "")
 	switch {
 	case len(ops) == 0:
-		return nil, fmt.Errorf("%s: no operator has %q in its name", m.Path, f.root)
+		return nil, explain.Say("err.graph.none", m.Path, f.root)
 	case !exact && len(ops) > 1:
-		return nil, fmt.Errorf("%s: %d operators have %q in their name, the first is %s; -root wants one of them", m.Path, len(ops), f.root, ops[0].Name)
+		return nil, explain.Say("err.draw.many", m.Path, len(ops), f.root, ops[0].Name)
 	case f.depth < 0:
-		return nil, errors.New("-depth is negative")
+		return nil, explain.Say("err.draw.depth")
 	}
 	return draw.Neighborhood(index, ops[0], f.depth, 0, false), nil
 }

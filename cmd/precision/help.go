@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"precision/internal/msg"
+	"precision/repl"
+	"precision/repl/explain"
 )
 
 // language is what -lang before the command asks for, or else the environment.
@@ -36,7 +38,11 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 		printHelp(e.stdout, e.language(), command, set)
 		return exitOK, err
 	}
-	return exitUsage, fmt.Errorf("see precision %s -h", command)
+	// Package flag has printed nothing: the sets of options discard that.
+	if err == nil {
+		return exitUsage, explain.Say("err.usage", command)
+	}
+	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err), command)
 }
 
 // printHelp prints how a command is used, and its options.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -18,6 +16,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/progress"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // judgeFlags are the options about the verdict: what it is held against, where it
@@ -78,7 +77,7 @@ func (g *gateFlag) Set(value string) error {
 	case "false":
 		*g = gateFlag{}
 	default:
-		return fmt.Errorf("found %q, expected -gate or -gate=strict", value)
+		return explain.Say("err.gate", value)
 	}
 	return nil
 }
@@ -93,11 +92,11 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 		value float64
 	}{{"threshold", f.threshold}, {"fail-below", f.failBelow}} {
 		if !(limit.value >= -1 && limit.value <= 1) {
-			return fmt.Errorf("-%s %g: expected a cosine similarity, -1 to 1", limit.name, limit.value)
+			return explain.Say("err.cosine", limit.name, limit.value)
 		}
 	}
 	if f.detail < 0 {
-		return fmt.Errorf("-detail %d: expected a number of operators", f.detail)
+		return explain.Say("err.detail", f.detail)
 	}
 	return nil
 }
@@ -109,18 +108,18 @@ func (f *judgeFlags) options(own *verdict.Profile) (verdict.Options, error) {
 	var err error
 	if own == nil || f.set["profile"] {
 		if o.Profile, err = verdict.OpenProfile(f.profile); err != nil {
-			return o, fmt.Errorf("-profile: %w", err)
+			return o, explain.Say("err.option", "-profile", err)
 		}
 	}
 	if f.set["threshold"] {
 		if o.Profile, err = o.Profile.WithLimit(verdict.Cosine, f.threshold); err != nil {
-			return o, fmt.Errorf("-threshold: %w", err)
+			return o, explain.Say("err.option", "-threshold", err)
 		}
 	}
 	if f.baseline != "" {
 		saved, err := report.OpenJSON(f.baseline)
 		if err != nil {
-			return o, fmt.Errorf("-baseline: %w", err)
+			return o, explain.Say("err.option", "-baseline", err)
 		}
 		o.Baseline = saved.Table
 	}
@@ -193,7 +192,7 @@ func (f *judgeFlags) status(j *verdict.Judged, trips []verdict.Trip) int {
 // recompute asks the oracle about the dumps of a comparison.
 func recompute(ctx context.Context, run *compare.Session) ([]result.Check, error) {
 	if run.Graph == "" || run.Folders.How() != result.ByGraph {
-		return nil, errors.New("-check needs the graph of the dumps: name it with -g")
+		return nil, explain.Say("err.needgraph")
 	}
 	bar := progress.New(os.Stderr, "checking")
 	defer bar.Done()
@@ -205,10 +204,10 @@ func secondRun(ctx context.Context, job compare.Job, dir string) (*result.Table,
 	job.Right, job.Quant, job.Closed = dir, "", ""
 	run, err := job.Open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("-second: %w", err)
+		return nil, explain.Say("err.option", "-second", err)
 	}
 	if right := run.Folders.Right; !right.Device() {
-		return nil, fmt.Errorf("-second: %s holds %s files, expected the dumps of a second run on the NPU", dir, right.Kind)
+		return nil, explain.Say("err.second", dir, right.Kind)
 	}
 	out, err := run.Run(ctx)
 	return out.Table, err

@@ -72,3 +72,36 @@ func TestHelpSpeaks(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsInChinese: what goes wrong with a command line is said in Chinese as well.
+func TestErrorsInChinese(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct{ line, want string }{
+		{"graph nofile", "nofile：没有该文件或目录"},
+		{"graph a b", "给出了 2 个文件"},
+		{"graph notes.md", "notes.md 不是 GE 图，而是其他文本"},
+		{"graph call.json", "call.json 不是 GE 图，而是其他内容的 JSON"},
+		{"graph", "应为一个"},
+		{"check -lt . -g notes.md", "-lt：.：该目录"},
+		{"compare -lt none -rt .", "左侧（-lt）：none：没有该文件或目录"},
+		{"compare -lt .", "需要两侧的数据"},
+		{"compare -nosuch", "没有选项 -nosuch；用法见 precision compare -h"},
+		{"compare -workers many", "-workers：读到 \"many\"，应为数值"},
+		{"compare -numerics x -lt a -rt b", "应为 exact 或 reference"},
+		{"report nofile", "nofile：没有该文件或目录"},
+		{"atc --mode=7", "应为 1"},
+		{"data", "未指定目录"},
+		{"why", "需要算子"},
+	} {
+		if err := os.WriteFile("notes.md", []byte("# Notes\n\nof a meeting\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("call.json", []byte(`{"task": "statistics", "data": {}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, stderr := precision(t, append([]string{"-lang", "zh"}, strings.Fields(c.line)...)...)
+		if code != exitUsage || out != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s%s, expected %s", c.line, code, out, stderr, c.want)
+		}
+	}
+}

@@ -87,6 +87,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/spell"
 	"precision/repl"
+	"precision/repl/explain"
 )
 
 // Exit statuses.
@@ -205,7 +206,7 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 		case errors.Is(err, flag.ErrHelp):
 			return exitOK
 		case err != nil:
-			fmt.Fprintf(e.stderr, "precision %s: %s\n", c.name, clean.Text(err.Error()))
+			fmt.Fprintf(e.stderr, "precision %s: %s\n", c.name, clean.Text(explain.Error(e.language(), err)))
 		}
 		return code
 	}

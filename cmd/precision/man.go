@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -13,13 +12,14 @@ import (
 	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl"
+	"precision/repl/explain"
 )
 
 // manCommand prints a manual page, or writes all of them. Pages are made of the tables
 // that parse options and print help, so they say what the program does.
 func manCommand(_ context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision man", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	out := set.String("out", "", e.optionText("man")("out"))
 	words, err := parseMixed(set, args)
@@ -27,7 +27,7 @@ func manCommand(_ context.Context, e env, args []string) (int, error) {
 	case err != nil:
 		return helpOr(e, "man", set, err)
 	case len(words) > 1 || *out != "" && len(words) > 0:
-		return exitUsage, errors.New(e.language().T("cli.unexpected", words[len(words)-1]))
+		return exitUsage, explain.Say("cli.unexpected", words[len(words)-1])
 	case *out != "":
 		if err := writePages(*out); err != nil {
 			return exitError, err
@@ -40,7 +40,7 @@ func manCommand(_ context.Context, e env, args []string) (int, error) {
 	}
 	p, ok := page(name, e.language())
 	if !ok {
-		return exitUsage, errors.New(e.language().T("cli.man.none", name))
+		return exitUsage, explain.Say("cli.man.none", name)
 	}
 	if err := p.Write(e.stdout); err != nil {
 		return exitError, err

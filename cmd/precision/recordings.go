@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 	"precision/internal/gc"
 	"precision/internal/progress"
 	"precision/internal/whole"
+	"precision/repl/explain"
 )
 
 // table is the path of a result table.
@@ -28,7 +27,7 @@ func (f *compareFlags) table(name string) string {
 // recordings compares two recordings of the calls of a program.
 func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
 	if f.graph != "" || f.quant != "" || f.closed != "" || f.judge.check || f.judge.second != "" {
-		return exitUsage, errors.New("recordings of calls have no graph and no dumps: -g, -q, -cf, -check and -second do not go with them")
+		return exitUsage, explain.Say("err.calls.options")
 	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(f.left, f.right)*8/5, 64<<20))
@@ -58,7 +57,7 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, fmt.Errorf("interrupted after %d of %d calls; no result was written", out.Done, out.Groups)
+			return exitInterrupted, explain.Say("err.interrupted.calls", out.Done, out.Groups)
 		}
 		return exitError, err
 	}

@@ -14,6 +14,7 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/repl/explain"
 )
 
 // reportFlags are the options of the report command.
@@ -27,7 +28,7 @@ type reportFlags struct {
 // reportCommand judges a saved table and says what it comes to.
 func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision report", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	var f reportFlags
 	text := e.optionText("report")
 	f.judge.defineSaved(set, e.optionText("compare"))
@@ -40,16 +41,16 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err != nil:
 		return helpOr(e, "report", set, err)
 	case len(files) != 1:
-		return exitUsage, fmt.Errorf("found %d files (%s), expected one: precision report TABLE [options]", len(files), strings.Join(files, ", "))
+		return exitUsage, explain.Say("err.report.files", len(files), strings.Join(files, ", "))
 	}
 	if err := f.judge.given(set); err != nil {
 		return exitUsage, err
 	}
 	if err := report.SortOperators(nil, f.sort); err != nil {
-		return exitUsage, fmt.Errorf("-sort: %w", err)
+		return exitUsage, explain.Say("err.option", "-sort", err)
 	}
 	if f.number < 0 {
-		return exitUsage, fmt.Errorf("-n %d: expected a number of operators", f.number)
+		return exitUsage, explain.Say("err.number", f.number)
 	}
 	if err := f.judge.apart(files[0]); err != nil {
 		return exitUsage, err
@@ -62,7 +63,7 @@ func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) 
 	if f.lang != "" {
 		var ok bool
 		if show.lang, ok = msg.ParseLang(f.lang); !ok {
-			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", f.lang)
+			return exitUsage, explain.Say("err.lang", f.lang)
 		}
 	}
 	saved, warnings, err := openAny(path)
@@ -75,7 +76,7 @@ func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) 
 	var own *verdict.Profile
 	if saved.Hash != "" && !f.judge.set["profile"] {
 		if own, err = saved.Profile(); err != nil {
-			return exitError, fmt.Errorf("%s: %w; name a profile with -profile", path, err)
+			return exitError, explain.Say("err.profile", path, err)
 		}
 	}
 	opts, err := f.judge.options(own)
@@ -159,7 +160,7 @@ func schemaCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(args) == 1 && isHelp(args[0]):
 		return helpOr(e, "schema", nil, flag.ErrHelp)
 	case len(args) > 0:
-		return exitUsage, fmt.Errorf("unexpected argument %q", args[0])
+		return exitUsage, explain.Say("cli.unexpected", args[0])
 	}
 	if _, err := e.stdout.Write(report.JSONSchema); err != nil {
 		return exitError, err
@@ -175,7 +176,7 @@ func profileCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(args) == 0:
 		args = []string{"default"}
 	case len(args) > 1:
-		return exitUsage, fmt.Errorf("unexpected argument %q", args[1])
+		return exitUsage, explain.Say("cli.unexpected", args[1])
 	}
 	p, err := verdict.OpenProfile(args[0])
 	if err != nil {

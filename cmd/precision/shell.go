@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"precision/internal/msg"
 	"precision/repl"
+	"precision/repl/explain"
 )
 
 // shellConfig is what every way into the shell shares.
@@ -22,7 +22,7 @@ func shellConfig(e env) repl.Config {
 // shellFlags are the options of the ways into the shell.
 func shellFlags(e env, cfg *repl.Config) *flag.FlagSet {
 	set := flag.NewFlagSet("precision", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("shell")
 	set.StringVar(&cfg.Commands, "c", "", text("c"))
 	set.StringVar(&cfg.Lang, "lang", cfg.Lang, text("lang"))
@@ -49,7 +49,7 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 		if run, ok := repl.Command(word); ok && cfg.Commands == "" {
 			return run(ctx, cfg, rest), nil // precision -data DIR vcs -l 5
 		}
-		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", word)
+		return exitUsage, explain.Say("err.word", word)
 	}
 	set.Visit(func(f *flag.Flag) {
 		if f.Name == "c" && cfg.Commands == "" {
@@ -65,7 +65,7 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "data", nil, flag.ErrHelp)
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return exitUsage, errors.New("which folder? precision data DIR")
+		return exitUsage, explain.Say("err.data")
 	}
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
@@ -77,7 +77,7 @@ func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "infer", nil, flag.ErrHelp)
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return exitUsage, errors.New("which folder? precision infer MSQUICKCMP_OUTPUT")
+		return exitUsage, explain.Say("err.infer")
 	}
 	cfg := shellConfig(e)
 	set := shellFlags(e, &cfg)
@@ -85,7 +85,7 @@ func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "infer", set, err)
 	}
 	if set.NArg() > 0 { // before anything is made
-		return exitUsage, fmt.Errorf("unexpected word %q; commands of the shell go behind -c", set.Arg(0))
+		return exitUsage, explain.Say("err.word", set.Arg(0))
 	}
 	if code := repl.Import(cfg, args[0]); code != 0 {
 		return code, nil

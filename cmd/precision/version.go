@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"regexp"
@@ -10,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"precision/repl/explain"
 )
 
 func versionCommand(_ context.Context, e env, args []string) (int, error) {
@@ -17,7 +18,7 @@ func versionCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(args) == 1 && isHelp(args[0]):
 		return helpOr(e, "version", nil, flag.ErrHelp)
 	case len(args) > 0:
-		return exitUsage, errors.New(e.language().T("cli.unexpected", args[0]))
+		return exitUsage, explain.Say("cli.unexpected", args[0])
 	}
 	info, _ := debug.ReadBuildInfo()
 	fmt.Fprintf(e.stdout, "precision %s\n", describeBuild(info))

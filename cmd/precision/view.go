@@ -21,12 +21,13 @@ import (
 	"time"
 
 	"precision/compare/report/html"
+	"precision/repl/explain"
 )
 
 // viewCommand shows a report in the browser, or serves it to this machine alone.
 func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision view", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	serve := set.Bool("serve", false, e.optionText("view")("serve"))
 	port := set.Int("port", 0, e.optionText("view")("port"))
 	set.Usage = func() {}
@@ -35,7 +36,7 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err != nil:
 		return helpOr(e, "view", set, err)
 	case len(files) > 1:
-		return exitUsage, fmt.Errorf("found %d names (%s), expected one: precision view [FILE|DIR]", len(files), strings.Join(files, ", "))
+		return exitUsage, explain.Say("err.view.files", len(files), strings.Join(files, ", "))
 	case len(files) == 0:
 		files = []string{"."}
 	}
@@ -60,7 +61,7 @@ func newestPage(path string) (string, error) {
 	}
 	if !info.IsDir() {
 		if begins(path) != '<' {
-			return "", fmt.Errorf("%s: found no report, expected what -html wrote; precision report %s -html FILE makes one of a saved table", path, path)
+			return "", explain.Say("err.view.none", path, path)
 		}
 		return filepath.Abs(path)
 	}
@@ -76,7 +77,7 @@ func newestPage(path string) (string, error) {
 		return nil
 	})
 	if err == nil && best == "" {
-		err = fmt.Errorf("%s: found no report, expected a file that -html wrote", path)
+		err = explain.Say("err.view.file", path)
 	}
 	if err != nil {
 		return "", err

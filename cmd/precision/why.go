@@ -3,20 +3,21 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strings"
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	"precision/repl/explain"
 )
 
 // whyCommand tells what kind of wrong an operator is: the hypotheses that the
 // numbers of its outputs bear out, with their evidence.
 func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision why", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("check")
 	var f checkFlags
 	set.StringVar(&f.mine, "lt", "", text("lt"))
@@ -35,10 +36,10 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	if op == "" && set.NArg() == 1 {
 		op = set.Arg(0)
 	} else if set.NArg() > 0 {
-		return exitUsage, fmt.Errorf("unexpected argument %q: every value needs its option", set.Arg(0))
+		return exitUsage, explain.Say("err.argument", set.Arg(0))
 	}
 	if op == "" || f.mine == "" {
-		return exitUsage, errors.New("an operator, the dumps and their graph are needed: OP -lt NPU_DIR -g GRAPH; or a call and its recording: CALL -lt RECORDING")
+		return exitUsage, explain.Say("err.why.need")
 	}
 	if err := f.complete(); err != nil {
 		return exitUsage, err
@@ -55,7 +56,7 @@ func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
 	case err != nil:
 		return exitError, err
 	case len(findings) == 0:
-		return exitNoMatch, fmt.Errorf("there is no record of outputs of %q", op)
+		return exitNoMatch, explain.Say("err.why.none", op)
 	}
 	for i := range findings {
 		show.why(&findings[i])

@@ -27,7 +27,7 @@ func Open(ctx context.Context, path string) (*graph.Model, error) {
 	if _, err := f.ReadAt(head, 0); err == nil {
 		if src := sniff(head); container(src) {
 			m, err := readContainer(ctx, src, f, size, path)
-			return finish(ctx, m, err)
+			return finish(ctx, m, explain(err, head, size, path))
 		}
 	}
 	return Read(ctx, f, path)
@@ -73,15 +73,22 @@ func read(ctx context.Context, r io.Reader, name string) (*graph.Model, error) {
 		b.Discard(3)
 		head = head[3:]
 	}
-	switch src := sniff(head); {
+	head = bytes.Clone(head) // the reader goes on in the same memory
+	m, err := readAs(ctx, sniff(head), b, name)
+	return m, explain(err, head, -1, name)
+}
+
+// readAs reads a graph of a kind that is known.
+func readAs(ctx context.Context, src graph.Source, r io.Reader, name string) (*graph.Model, error) {
+	switch {
 	case src == graph.SourceJSON:
-		return readJSON(b, name, false)
+		return readJSON(r, name, false)
 	case src == graph.SourceText:
-		return readText(b, name)
+		return readText(r, name)
 	case src == graph.SourceONNX:
-		return readONNX(b, name)
+		return readONNX(r, name)
 	case container(src):
-		data, err := io.ReadAll(io.LimitReader(b, maxModelDef+1))
+		data, err := io.ReadAll(io.LimitReader(r, maxModelDef+1))
 		if err != nil {
 			return nil, broken(name, len(data), err)
 		}

@@ -132,3 +132,33 @@ func TestOpenStops(t *testing.T) {
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestOther: what is no graph is told apart from a graph that is damaged.
+func TestOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		is   graph.Other // "" for a damaged graph
+	}{
+		"markdown":       {"# precision\n\n**Where** does it go wrong?\n", graph.OtherText},
+		"chinese":        {"中文说明\n", graph.OtherText},
+		"settings":       {"name = \"x\"\n", graph.OtherText},
+		"code":           {"package main\n\nimport (\n", graph.OtherText},
+		"array":          {"\x93NUMPY\x01\x00v\x00{'descr': '<f4', }", graph.OtherNumpy},
+		"h5":             {"\x89HDF\r\n\x1a\n\x00\x00", graph.OtherHDF5},
+		"zip":            {"PK\x03\x04\x14\x00", graph.OtherZip},
+		"dump":           {"\x02\x00\x00\x00\x00\x00\x00\x00\x08\x02\xff\xff\xff", graph.OtherDump},
+		"program":        {"\x7fELF\x02\x01\x01\x00", graph.OtherBinary},
+		"verdict":        {`{"schema": "x", "graph": "net.txt"}`, graph.OtherJSON},
+		"list":           {`["a", 1]`, graph.OtherJSON},
+		"cut text":       {"name: \"g\"\ngraph {\n  op {\n", ""},
+		"commented text": {"# by GE\nname: ]", ""},
+		"cut json":       {`{"graph": [{"op": [`, ""},
+		"wrong json":     {`{"graph": [1]}`, ""},
+	} {
+		_, err := Read(context.Background(), strings.NewReader(c.text), name)
+		var not *graph.NotGraphError
+		if is := errors.As(err, &not); err == nil || is != (c.is != "") || is && not.Is != c.is {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -3,7 +3,6 @@
 package plainfile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -16,7 +15,7 @@ func Open(path, expected string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if what := kind(info.Mode()); what != "" {
-		return nil, 0, &os.PathError{Op: "open", Path: path, Err: errors.New("is a " + what + ", expected " + expected)}
+		return nil, 0, &os.PathError{Op: "open", Path: path, Err: &KindError{what, expected}}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,6 +23,11 @@ func Open(path, expected string) (*os.File, int64, error) {
 	}
 	return f, info.Size(), nil
 }
+
+// KindError is what a path is that is no plain file, and what was expected.
+type KindError struct{ Is, Expected string }
+
+func (e *KindError) Error() string { return "is a " + e.Is + ", expected " + e.Expected }
 
 // kind names what is no plain file, "" for one.
 func kind(m fs.FileMode) string {

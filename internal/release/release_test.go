@@ -52,26 +52,26 @@ func TestRelease(t *testing.T) {
 	if testing.Short() {
 		targets = targets[:1]
 	}
-	dir := filepath.Join(t.TempDir(), "dist")
-	if err := run(context.Background(), dir, "HEAD", targets); err != nil {
+	commit, err := git(context.Background(), ".", "rev-parse", "HEAD")
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("programs", func(t *testing.T) { testPrograms(t, dir, targets) })
+	dir := filepath.Join(t.TempDir(), "dist")
+	if err := run(context.Background(), dir, commit, targets); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("programs", func(t *testing.T) { testPrograms(t, dir, commit, targets) })
 	t.Run("sums", func(t *testing.T) { testSums(t, dir) })
 	t.Run("inventory", func(t *testing.T) { testInventory(t, dir) })
 	t.Run("deb", func(t *testing.T) { testDeb(t, dir) })
 	t.Run("rpm", func(t *testing.T) { testRPM(t, dir) })
 	t.Run("container", func(t *testing.T) { testContainer(t, dir) })
-	t.Run("same bytes", func(t *testing.T) { testSameBytes(t, dir) })
+	t.Run("same bytes", func(t *testing.T) { testSameBytes(t, dir, commit) })
 }
 
 // testPrograms: every program is static, knows its commit and holds no path of this
 // machine.
-func testPrograms(t *testing.T, dir string, targets []string) {
-	commit, err := git(context.Background(), ".", "rev-parse", "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+func testPrograms(t *testing.T, dir, commit string, targets []string) {
 	b := &build{out: dir}
 	home, _ := os.UserHomeDir()
 	for _, target := range targets {
@@ -362,7 +362,7 @@ func testContainer(t *testing.T, dir string) {
 
 // testSameBytes builds the commit again, from a clone in another place, on a machine with
 // other habits, and compares what both releases have.
-func testSameBytes(t *testing.T, dir string) {
+func testSameBytes(t *testing.T, dir, commit string) {
 	here, err := git(context.Background(), ".", "rev-parse", "--show-toplevel")
 	if err != nil {
 		t.Fatal(err)
@@ -372,10 +372,6 @@ func testSameBytes(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(clone, "cmd", "precision", "stray.go"), []byte("package main\n\nfunc init() { panic(1) }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	commit, err := git(context.Background(), ".", "rev-parse", "HEAD")
-	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(clone)

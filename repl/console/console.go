@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,8 @@ type Console struct {
 	// Unattended: commands follow by themselves, so that an answer does not stop at the end
 	// of a page.
 	Unattended bool
+	// Explain says an error in the language of the session; nil takes its own text.
+	Explain func(msg.Lang, error) string
 	// Quit ends the session behind the line that set it.
 	Quit bool
 
@@ -94,7 +97,15 @@ func (c *Console) Interactive() bool {
 }
 
 // T is a message in the language of the session.
-func (c *Console) T(key string, args ...any) string { return c.Lang.T(key, args...) }
+func (c *Console) T(key string, args ...any) string {
+	for i, a := range args {
+		if err, ok := a.(error); ok && c.Explain != nil {
+			args = slices.Clone(args)
+			args[i] = c.Explain(c.Lang, err)
+		}
+	}
+	return c.Lang.T(key, args...)
+}
 
 // Print writes to the output of the session. What is wider than it is wrapped.
 func (c *Console) Print(text string) { c.PrintWhole(c.Screen.Wrap(text)) }

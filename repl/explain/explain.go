@@ -1,0 +1,120 @@
+// Package explain says errors in the language of the user. Errors of the packages below are
+// data with an English text; those that a user meets often are said anew here.
+package explain
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"precision/compare"
+	"precision/dump"
+	"precision/graph"
+	"precision/internal/msg"
+	"precision/internal/plainfile"
+)
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Said is an error in both languages: a message and its arguments. An argument that is an
+// error is said in the same language, and can be found with errors.As.
+type Said struct {
+	Key  string
+	Args []any
+}
+
+// Say makes an error of a message.
+func Say(key string, args ...any) error { return &Said{key, args} }
+
+func (s *Said) Error() string { return s.in(msg.English) }
+
+func (s *Said) in(l msg.Lang) string {
+	args := make([]any, len(s.Args))
+	for i, a := range s.Args {
+		if err, ok := a.(error); ok {
+			a = Error(l, err)
+		}
+		args[i] = a
+	}
+	return l.T(s.Key, args...)
+}
+
+// Unwrap gives the errors among the arguments.
+func (s *Said) Unwrap() (list []error) {
+	for _, a := range s.Args {
+		if err, ok := a.(error); ok {
+			list = append(list, err)
+		}
+	}
+	return list
+}
+
+// Error is the text of an error in a language. What is not known here keeps its English
+// text.
+func Error(l msg.Lang, err error) string {
+	switch e := err.(type) {
+	case *Said:
+		return e.in(l)
+	case interface{ In(msg.Lang) string }: // has both languages itself
+		return e.In(l)
+	case *compare.SideError:
+		side := l.T("explain.left")
+		if e.Right {
+			side = l.T("explain.right")
+		}
+		if len(e.Choices) > 0 {
+			return l.T("explain.choices", side, e.Path, strings.Join(e.Choices, "\n  "))
+		}
+		return l.T("explain.side", side, Error(l, e.Err))
+	case *compare.SwappedError:
+		return l.T("explain.swapped", e.Arrays, e.Dumps)
+	case *compare.GraphFolderError:
+		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
+	case *graph.NotGraphError:
+		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
+	case *dump.Error:
+		if key := "explain.dump." + e.Format; e.Format != "" && e.Err == nil && l.Has(key) {
+			return l.T("explain.path", e.Path, l.T(key, e.Args...))
+		}
+		if e.Text == "" && e.Offset < 0 && e.Err != nil {
+			return l.T("explain.path", e.Path, Error(l, e.Err))
+		}
+	case *fs.PathError:
+		var kind *plainfile.KindError
+		if !errors.As(e.Err, &kind) {
+			return l.T("explain.path", e.Path, reason(l, e.Err))
+		}
+		expected := kind.Expected
+		if key := "explain.want." + expected; l.Has(key) {
+			expected = l.T(key)
+		}
+		return l.T("explain.plain", e.Path, l.T("explain.kind."+kind.Is), expected)
+	case syscall.Errno:
+		return reason(l, e)
+	}
+	if errors.Is(err, compare.ErrLoneGraph) {
+		return l.T("explain.lone")
+	}
+	// The texts of wrappers are made of those of what they wrap.
+	if inner := errors.Unwrap(err); inner != nil {
+		if text, said := err.Error(), Error(l, inner); strings.Contains(text, inner.Error()) {
+			return strings.Replace(text, inner.Error(), said, 1)
+		}
+	}
+	return err.Error()
+}
+
+// reason is why the system refuses a path.
+func reason(l msg.Lang, err error) string {
+	for key, kind := range map[string]error{"none": fs.ErrNotExist, "denied": fs.ErrPermission, "exists": fs.ErrExist, "full": syscall.ENOSPC} {
+		if errors.Is(err, kind) {
+			return l.T("explain." + key)
+		}
+	}
+	return err.Error()
+}

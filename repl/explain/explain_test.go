@@ -1,0 +1,71 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/compare"
+	"precision/dump"
+	"precision/graph"
+	"precision/graph/read"
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
+)
+
+func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
+
+// TestError: what users meet is said in both languages, however it is wrapped, and
+// nothing of it is lost.
+func TestError(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	_, missing := os.Stat("nowhere")
+	_, folder := dump.Scan(dir, dump.Options{})
+	_, absent := dump.Scan(filepath.Join(dir, "none"), dump.Options{})
+	_, isFolder := read.Open(context.Background(), dir)
+	notes := write("notes.md", "# Notes\n\nof a meeting\n")
+	_, text := read.Open(context.Background(), notes)
+	damaged := write("damaged.txt", "name: \"g\"\ngraph {\n  op {\n    name: ]\n")
+	_, broken := read.Open(context.Background(), damaged)
+	for _, c := range []struct {
+		err    error
+		en, zh string
+	}{
+		{missing, "nowhere: no such file or directory", "nowhere：没有该文件或目录"},
+		{fmt.Errorf("-baseline: %w", missing), "-baseline: nowhere: no such file or directory", "-baseline: nowhere：没有该文件或目录"},
+		{&compare.SideError{Right: true, Err: folder}, "right side: " + dir + ": there are no files", "右侧：" + dir + "：该目录中没有文件"},
+		{&compare.SideError{Err: absent}, "no such file or directory", "没有该文件或目录"},
+		{&compare.SideError{Path: "a", Choices: []string{"a/b", "a/c"}}, "choose one:\n  a/b\n  a/c", "请选择一个：\n  a/b\n  a/c"},
+		{&compare.SwappedError{Arrays: "x", Dumps: "y"}, "the left one, x, holds golden arrays", "左侧 x 中是标杆数据"},
+		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
+		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
+		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
+		{text, "notes.md is no GE graph, but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
+		{broken, "damaged.txt:4: ", "damaged.txt:4: "},
+		{errors.New("anything"), "anything", "anything"},
+		{Say("explain.path", "p", missing), "p: nowhere: no such file", "p：nowhere：没有该文件"},
+	} {
+		if got := Error(msg.English, c.err); !strings.Contains(got, c.en) {
+			t.Errorf("got %q, expected %q", got, c.en)
+		}
+		if got := Error(msg.Chinese, c.err); !strings.Contains(got, c.zh) {
+			t.Errorf("got %q, expected %q", got, c.zh)
+		}
+	}
+	var not *graph.NotGraphError
+	if !errors.As(Say("explain.path", "p", text), &not) || !errors.Is(Say("explain.path", "p", missing), fs.ErrNotExist) {
+		t.Error("an error cannot be found in what is said of it")
+	}
+}
