@@ -45,7 +45,11 @@ func readFrames(path string, take func(content []byte) error) (good int64, cut b
 		return 0, false, err
 	}
 	defer file.Close()
-	in := bufio.NewReaderSize(file, 1<<16)
+	return scanFrames(bufio.NewReaderSize(file, 1<<16), size, take)
+}
+
+// scanFrames is readFrames of what has size bytes.
+func scanFrames(in io.Reader, size int64, take func(content []byte) error) (good int64, cut bool, err error) {
 	for {
 		var head [frameHead]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil {

@@ -3,14 +3,12 @@ package job
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"sync"
 	"time"
 
 	"precision/compare"
-	"precision/compare/report"
 	"precision/compare/result"
 )
 
@@ -54,8 +52,8 @@ type groupHead struct {
 
 // openRowLog reads what an earlier run left of a part. stamp tells the inputs and
 // options it was made of.
-func openRowLog(path, stamp string) *rowLog {
-	l := &rowLog{path: path, head: []byte(stamp), have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
+func openRowLog(path string, stamp []byte) *rowLog {
+	l := &rowLog{path: path, head: stamp, have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
 	first := true
 	good, _, err := readFrames(path, func(content []byte) error {
 		if first {
@@ -65,20 +63,11 @@ func openRowLog(path, stamp string) *rowLog {
 			}
 			return nil
 		}
-		head, text, _ := bytes.Cut(content, []byte{'\n'})
-		var g groupHead
-		if err := json.Unmarshal(head, &g); err != nil {
-			return errOther
-		}
-		rows, err := report.DecodeRows(text)
+		g, err := decodeGroup(content)
 		if err != nil {
 			return errOther
 		}
-		found := compare.Found{Rows: rows}
-		if g.Failed != "" {
-			found.Failed = errors.New(g.Failed)
-		}
-		l.have[g.Group] = found
+		l.have[g.group] = g.found
 		return nil
 	})
 	if l.good = good; errors.Is(err, errOther) && good == 0 {
@@ -135,19 +124,9 @@ func (l *rowLog) flush() error {
 		}
 	}
 	var b bytes.Buffer
-	for _, p := range l.pending {
-		g := groupHead{Group: p.group}
-		if p.found.Failed != nil {
-			g.Failed = p.found.Failed.Error()
-		}
-		head, err := json.Marshal(g)
-		if err != nil {
-			return err
-		}
+	for i := range l.pending {
 		b.Reset()
-		b.Write(head)
-		b.WriteByte('\n')
-		if err := report.EncodeRows(&b, p.found.Rows); err != nil {
+		if err := l.pending[i].encode(&b); err != nil {
 			return err
 		}
 		if err := l.out.add(b.Bytes()); err != nil {

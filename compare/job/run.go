@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +23,8 @@ type Settings struct {
 	Out string
 	// Fresh does not go on where an earlier run was.
 	Fresh bool
+	// Units, if any, are the names of those to compute: no more than these are.
+	Units []string
 	// Shard of Shards is computed, 1 to Shards; 0 of 0 is all.
 	Shard, Shards int
 	// Progress is told how many of the bytes are done, Tell what to know of the run. They are
@@ -30,6 +33,8 @@ type Settings struct {
 	Tell     func(Note)
 	// Page, if not nil, writes the page about the result.
 	Page func(io.Writer, *Result) error
+
+	given map[int]compare.Found // groups of the one unit that need no comparing
 }
 
 // runner is a run in the making.
@@ -83,6 +88,9 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if s.Shards > 0 {
 		mine = shardOf(units, s.Shard, s.Shards)
 	}
+	if len(s.Units) > 0 {
+		mine = slices.DeleteFunc(slices.Clone(mine), func(u unit) bool { return !slices.Contains(s.Units, u.name) })
+	}
 	held, err := lockFolder(ctx, s.Out, s.Tell)
 	if err != nil {
 		return nil, err
@@ -120,7 +128,7 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if err := settle(s.Out, mine); err != nil {
 		return nil, err
 	}
-	if s.Shards > 0 {
+	if s.Shards > 0 || len(s.Units) > 0 {
 		return nil, nil
 	}
 	return p.conclude(s.Out, s.Page)

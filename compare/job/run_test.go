@@ -221,7 +221,7 @@ func TestRowLog(t *testing.T) {
 	}
 	path := filepath.Join(out, rowFolder, p.Parts[0].Name)
 	os.MkdirAll(filepath.Dir(path), 0o700)
-	l := openRowLog(path, "stamp")
+	l := openRowLog(path, []byte("stamp"))
 	l.cost, l.last = 0, time.Now().Add(-time.Hour)
 	run.pool = newTestPool()
 	defer run.pool.Close()
@@ -237,7 +237,7 @@ func TestRowLog(t *testing.T) {
 		if err := os.WriteFile(path, text[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l := openRowLog(path, "stamp")
+		l := openRowLog(path, []byte("stamp"))
 		if cut == len(text) && len(l.have) == 0 {
 			t.Error("no group was taken over")
 		}
@@ -254,7 +254,7 @@ func TestRowLog(t *testing.T) {
 	}
 	os.RemoveAll(filepath.Join(out, rowFolder))
 	sameFiles(t, "rows from the log", files(t, out), want)
-	if l := openRowLog(path, "other"); len(l.have) > 0 {
+	if l := openRowLog(path, []byte("other")); len(l.have) > 0 {
 		t.Error("rows of other inputs were taken over")
 	}
 }

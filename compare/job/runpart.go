@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -59,7 +60,8 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	if err := os.MkdirAll(filepath.Join(r.Out, rowFolder), 0o700); err != nil {
 		return nil, err
 	}
-	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), fmt.Sprint(journalForm, r.Version, r.options, x.Stamp))
+	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), fmt.Append(nil, journalForm, r.Version, r.options, x.Stamp))
+	maps.Copy(log.have, r.given)
 	told := int64(0)
 	o.options.Listener = compare.Listener{Progress: func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)

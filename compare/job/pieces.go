@@ -1,0 +1,172 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"precision/compare"
+	"precision/compare/report"
+)
+
+// For engines that spread work over machines a unit is cut further, so that one rank with a large
+// recording does not keep one machine busy while the others are done. Pieces are compared anywhere and in any order; what came of them
+// is bytes, of which [Plan.Assemble] makes the tables of the unit.
+
+// Piece is a stretch of the operator groups of a unit: number At of Of equal ones, from 0.
+type Piece struct {
+	Unit string `json:"unit"`
+	At   int    `json:"at"`
+	Of   int    `json:"of"`
+	// Bytes is about what it reads.
+	Bytes int64 `json:"bytes"`
+}
+
+// mostPieces bounds into how many a unit is cut: each lists the folders and reads the graph anew.
+const mostPieces = 64
+
+// Pieces cuts the units into pieces of about most bytes.
+func (p *Plan) Pieces(most int64) []Piece {
+	var list []Piece
+	for i := range p.Parts {
+		x := &p.Parts[i]
+		n := int(min((x.Bytes+most-1)/max(most, 1), mostPieces))
+		n = max(n, 1)
+		for k := range n {
+			list = append(list, Piece{x.Name, k, n, x.Bytes / int64(n)})
+		}
+	}
+	for i := range p.Meetings {
+		m := &p.Meetings[i]
+		list = append(list, Piece{m.Name, 0, 1, m.Bytes})
+	}
+	return list
+}
+
+// Compare compares a piece with the workers of a pool, and returns what Assemble takes. There is nothing of a unit that cannot be
+// opened, and nothing of a meeting, which is computed when it is assembled. An error is that
+// of the context, or of a piece that is none of this plan.
+func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]byte, error) {
+	if piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of {
+		return nil, fmt.Errorf("%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
+	}
+	var x *Part
+	for i := range p.Parts {
+		if p.Parts[i].Name == piece.Unit {
+			x = &p.Parts[i]
+		}
+	}
+	if x == nil {
+		for i := range p.Meetings {
+			if p.Meetings[i].Name == piece.Unit {
+				return nil, nil
+			}
+		}
+		return nil, fmt.Errorf("%s: no unit of this plan", piece.Unit)
+	}
+	r := &runner{Plan: p, ctx: ctx, pool: pool}
+	o, err := r.open(ctx, x)
+	if err != nil {
+		return nil, context.Cause(ctx) // the unit is opened once more when it is assembled, and says why not
+	}
+	part := &stretch{Source: o.source, at: piece.At, of: piece.Of}
+	if _, err := pool.Run(ctx, part, o.options); err != nil {
+		return nil, err
+	}
+	var b, frame bytes.Buffer
+	for _, g := range part.found {
+		frame.Reset()
+		if err := g.encode(&frame); err != nil {
+			return nil, err
+		}
+		if err := writeFrame(&b, frame.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Assemble computes one unit in s.Out, a folder of its own, taking the rows of its groups from what Compare returned. Groups that
+// no piece has are compared here. [Merge] joins the folders of all units.
+func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, s Settings) error {
+	if !slices.ContainsFunc(p.units(), func(u unit) bool { return u.name == name }) {
+		return fmt.Errorf("%s: no unit of this plan", name)
+	}
+	s.Units, s.given = []string{name}, map[int]compare.Found{}
+	for _, piece := range pieces {
+		// A damaged frame ends a piece; what it held is compared again.
+		scanFrames(bytes.NewReader(piece), int64(len(piece)), func(content []byte) error {
+			g, err := decodeGroup(content)
+			if err == nil {
+				s.given[g.group] = g.found
+			}
+			return err
+		})
+	}
+	_, err := p.Run(ctx, s)
+	return err
+}
+
+// stretch is a source of some of the groups of another, which keeps what was found.
+type stretch struct {
+	compare.Source
+	at, of int
+	mu     sync.Mutex
+	found  []loggedGroup
+}
+
+// Groups are those of the stretch.
+func (s *stretch) Groups() []compare.Group {
+	all := s.Source.Groups()
+	lo, hi := len(all)*s.at/s.of, len(all)*(s.at+1)/s.of
+	list := all[lo:hi:hi]
+	for i, g := range list {
+		list[i] = func(ctx context.Context, w *compare.Worker) compare.Found {
+			found := g(ctx, w)
+			if found.Err == nil {
+				s.mu.Lock()
+				s.found = append(s.found, loggedGroup{lo + i, found})
+				s.mu.Unlock()
+			}
+			return found
+		}
+	}
+	return list
+}
+
+// encode writes the content of a frame: the head in JSON, and the rows.
+func (g *loggedGroup) encode(b *bytes.Buffer) error {
+	head := groupHead{Group: g.group}
+	if g.found.Failed != nil {
+		head.Failed = g.found.Failed.Error()
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	b.Write(text)
+	b.WriteByte('\n')
+	return report.EncodeRows(b, g.found.Rows)
+}
+
+// decodeGroup reads what encode wrote.
+func decodeGroup(content []byte) (*loggedGroup, error) {
+	head, text, _ := bytes.Cut(content, []byte{'\n'})
+	var h groupHead
+	if err := json.Unmarshal(head, &h); err != nil {
+		return nil, err
+	}
+	rows, err := report.DecodeRows(text)
+	if err != nil {
+		return nil, err
+	}
+	g := &loggedGroup{h.Group, compare.Found{Rows: rows}}
+	if h.Failed != "" {
+		g.found.Failed = errors.New(h.Failed)
+	}
+	return g, nil
+}
