@@ -48,20 +48,22 @@ func (c *cursor) ended() {
 // byte, which files have that were being written when the power went, is an error,
 // so that 0 always means that the cursor has stopped.
 func (c *cursor) next() byte {
-	for c.ok() {
-		if c.p >= len(c.b) {
-			c.ended()
-			break
-		}
-		switch b := c.b[c.p]; b {
-		case ' ', '\n', '\r', '\t':
-			c.p++
-		case 0:
-			c.fail("a value, or what stands between values")
-		default:
-			return b
-		}
+	if !c.ok() {
+		return 0
 	}
+	b := c.b
+	for p := c.p; p < len(b); p++ {
+		switch b[p] {
+		case ' ', '\n', '\r', '\t':
+			continue
+		}
+		if c.p = p; b[p] == 0 {
+			c.fail("a value, or what stands between values")
+		}
+		return b[p]
+	}
+	c.p = len(b)
+	c.ended()
 	return 0
 }
 
@@ -83,15 +85,22 @@ func (c *cursor) raw() (s []byte, escaped bool) {
 		return nil, false
 	}
 	start := c.p + 1
-	for i := start; i < len(c.b); i++ {
-		switch c.b[i] {
-		case '"':
-			c.p = i + 1
-			return c.b[start:i], escaped
-		case '\\':
-			escaped = true
-			i++
+	for i := start; ; {
+		k := bytes.IndexByte(c.b[min(i, len(c.b)):], '"')
+		if k < 0 {
+			break
 		}
+		// An odd number of backslashes before it makes it part of the text.
+		end := i + k
+		n := end
+		for n > start && c.b[n-1] == '\\' {
+			n--
+		}
+		if (end-n)%2 == 0 {
+			c.p = end + 1
+			return c.b[start:end], escaped || bytes.IndexByte(c.b[start:end], '\\') >= 0
+		}
+		escaped, i = true, end+1
 	}
 	c.ended()
 	return nil, false
