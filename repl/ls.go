@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/recording"
 	"precision/dump"
 	"precision/graph"
 	"precision/repl/array"
@@ -19,10 +20,10 @@ type lsCmd struct {
 
 var lsCommand = &command{
 	name: "ls",
-	usage: both("ls [-n NAME] [-t TYPE] [-f PASS] [-k KERNEL]   or   ls dump [-n NAME] [-t TYPE]",
-		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump [-n 名称] [-t 类型]"),
-	brief: both("list operators of the graphs, or dump files",
-		"列出图中的算子，或 dump 文件"),
+	usage: both("ls [-n NAME] [-t TYPE] [-f PASS] [-k KERNEL]   or   ls dump|RECORDING [-n NAME] [-t TYPE]",
+		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump|录制目录 [-n 名称] [-t 类型]"),
+	brief: both("list operators of the graphs, dump files, or the calls of a recording",
+		"列出图中的算子、dump 文件，或录制的调用"),
 	more: both("Each text must occur in what it filters; upper and lower case differ. Without any, operators are counted by type.",
 		"各条件按包含关系匹配，区分大小写，须同时满足。不带条件时按类型统计算子个数。"),
 	words: oneOf("dump"),
@@ -44,6 +45,8 @@ func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {
 	switch {
 	case len(words) == 1 && words[0] == "dump":
 		return l.dumps(s)
+	case len(words) == 1 && recording.Is(words[0]):
+		return l.recordedCalls(s, words[0])
 	case len(words) > 0:
 		return s.tooMany("ls", words)
 	}

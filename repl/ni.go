@@ -18,6 +18,7 @@ import (
 // niCmd is the command ni: it shows all there is about an operator.
 type niCmd struct {
 	name, graph string
+	recording   string
 	attrs       bool
 	save        int
 	check       bool
@@ -27,8 +28,8 @@ type niCmd struct {
 
 var niCommand = &command{
 	name: "ni",
-	usage: both("ni OPERATOR [-g GRAPH] [-a] [-s DEPTH]",
-		"ni 算子 [-g 图名] [-a] [-s 深度]"),
+	usage: both("ni OPERATOR [-g GRAPH] [-a] [-s DEPTH]   or   ni CALL -r RECORDING",
+		"ni 算子 [-g 图名] [-a] [-s 深度]   或   ni 调用 -r 录制目录"),
 	brief: both("show an operator: inputs, outputs, dumps, golden arrays, comparison",
 		"显示算子信息：输入、输出、dump 数据、标杆数据和比对结果"),
 	more: both("OPERATOR is a name or a part of one.",
@@ -42,6 +43,8 @@ func (n *niCmd) define(o *options) {
 		"算子名，-n 可省略"), operators)
 	o.text(&n.graph, "g", "graph", both("only in the graph of this name",
 		"只在该名称的图中查找"), graphs)
+	o.text(&n.recording, "r", "recording", both("show a call of the recording in this folder: its values, what feeds them, the lines that made it",
+		"显示该目录中录制的调用：各个值及其来源，以及发起调用的代码行"), paths)
 	o.on(&n.attrs, "a", "attr", both("with all attributes",
 		"显示全部属性"))
 	o.on(&n.attrs, "d", "dump_attr", both("the same as -a",
@@ -95,6 +98,9 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	case n.name == "":
 		s.Fail("need.name", "ni", niCommand.usage.In(s.Lang))
 		return exitError
+	}
+	if n.recording != "" {
+		return n.recorded(ctx, s)
 	}
 	nodes, exact := s.search(n.name, n.graph)
 	if !exact {

@@ -16,6 +16,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
@@ -42,10 +43,10 @@ var vcCommand = &command{
 }
 
 func (v *vcCmd) define(o *options) {
-	o.text(&v.left, "lt", "left", both("left side: folder with NPU dump files",
-		"左侧：存放 NPU dump 文件的目录"), paths)
-	o.text(&v.right, "rt", "right", both("right side: folder with golden .npy files, or with other NPU dumps",
-		"右侧：存放标杆 .npy 文件的目录，或另一次 NPU dump"), paths)
+	o.text(&v.left, "lt", "left", both("left side: folder with NPU dump files, or with a recording of calls",
+		"左侧：存放 NPU dump 文件或调用录制的目录"), paths)
+	o.text(&v.right, "rt", "right", both("right side: folder with golden .npy files, with other NPU dumps, or with a recording",
+		"右侧：存放标杆 .npy 文件的目录、另一次 NPU dump 或录制"), paths)
 	o.text(&v.graph, "g", "graph", both("GE graph of the left side: .txt, .json or .om, or a folder of graphs",
 		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
 	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, an NPU run without fusion",
@@ -127,6 +128,9 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 
 // one runs a comparison and writes its table.
 func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judged, int) {
+	if recording.Is(j.Left) && recording.Is(j.Right) {
+		return v.recordings(ctx, s, j, path)
+	}
 	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
 	run, err := j.Open(ctx)
 	if err != nil && j.guess && ctx.Err() == nil {

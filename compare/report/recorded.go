@@ -20,8 +20,8 @@ func sourceOf(j *verdict.Judged, op *verdict.Operator) string {
 	return ""
 }
 
-// saidText is what a recording says of a value, in short.
-func saidText(s *result.Said) string {
+// SaidText is what a recording says of a value, in short.
+func SaidText(s *result.Said) string {
 	if s.Value != "" {
 		return s.Value
 	}
@@ -51,13 +51,13 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		switch {
 		case rec == nil:
 		case row.Op != op.Op.Name:
-			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, saidText(rec.Left), saidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
 		case rec.Argument:
-			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, saidText(rec.Left), saidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, SaidText(rec.Left), SaidText(rec.Right))))
 		case len(r.Begin.From) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-fed", rec.Place, s.list(r.Begin.From, 3))))
 		default:
-			lines = append(lines, plainLine(s.say("root.begin", rec.Place, saidText(rec.Left), saidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin", rec.Place, SaidText(rec.Left), SaidText(rec.Right))))
 		}
 	}
 	if source := sourceOf(j, op); source != "" {
@@ -75,8 +75,8 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 			w.open('{')
 			w.named("op", row.Op)
 			w.named("place", rec.Place)
-			w.named("left", saidText(rec.Left))
-			w.named("right", saidText(rec.Right))
+			w.named("left", SaidText(rec.Left))
+			w.named("right", SaidText(rec.Right))
 			w.listed("fed_by", r.Begin.From)
 			w.close('}')
 		}
