@@ -31,7 +31,7 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(f.left, f.right)*8/5, 64<<20))
-	source, err := recording.Open(f.left, f.right)
+	source, err := recording.Open(f.left, f.right, judge.Profile.Maps...)
 	if err != nil {
 		return exitError, err
 	}

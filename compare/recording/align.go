@@ -9,8 +9,9 @@ import (
 )
 
 // align pairs the calls of two recordings.
-func align(left, right *side) {
+func align(left, right *side, maps []result.Map) {
 	byToken(left.calls, right.calls)
+	byMaps(left, right, maps)
 	byNames(left.calls, right.calls)
 	byContent(left.calls, right.calls)
 	changePlaces(left.calls)
@@ -122,12 +123,12 @@ func longest(n, m int, weight func(i, j int) float64) [][2]int {
 func byNames(a, b []*call) {
 	byName := map[string]*call{}
 	for _, c := range b {
-		if c.pair == nil {
+		if c.pair == nil && c.fused == nil {
 			byName[c.Name] = c
 		}
 	}
 	for _, c := range a {
-		if other := byName[c.Name]; c.pair == nil && other != nil && other.pair == nil {
+		if other := byName[c.Name]; c.pair == nil && c.fused == nil && other != nil && other.pair == nil {
 			join(c, other)
 		}
 	}
@@ -138,14 +139,14 @@ func byContent(a, b []*call) {
 	type does struct{ token, content identity }
 	open := map[does][]*call{}
 	for _, c := range b {
-		if c.pair == nil {
+		if c.pair == nil && c.fused == nil {
 			key := does{c.token, c.content}
 			open[key] = append(open[key], c)
 		}
 	}
 	for _, c := range a {
 		key := does{c.token, c.content}
-		if list := open[key]; c.pair == nil && len(list) > 0 {
+		if list := open[key]; c.pair == nil && c.fused == nil && len(list) > 0 {
 			join(c, list[0])
 			open[key] = list[1:]
 		}
@@ -210,7 +211,7 @@ func changePlaces(a []*call) {
 	groups := map[identity][]*call{}
 	var order []identity
 	for _, c := range a {
-		if c.pair == nil || c.content == c.pair.content || c.Parsed.Form != msprobe.API {
+		if c.pair == nil || c.how == byMap || c.content == c.pair.content || c.Parsed.Form != msprobe.API {
 			continue
 		}
 		if len(groups[c.token]) == 0 {
@@ -264,11 +265,11 @@ func followForward(a, b []*call) {
 	type change struct{ x, y *call }
 	var list []change
 	for _, c := range a {
-		if c.Parsed.Direction != msprobe.Backward {
+		if c.Parsed.Direction != msprobe.Backward || c.how == byMap || c.fused != nil {
 			continue
 		}
 		f := left[forward(c)]
-		if f == nil || f.pair == nil {
+		if f == nil || f.pair == nil || f.how == byMap {
 			continue
 		}
 		if want := right[backward(f.pair)]; want != nil && want != c.pair {
@@ -294,7 +295,7 @@ func followForward(a, b []*call) {
 // alone lists the calls without a partner.
 func alone(list []*call) (left []*call) {
 	for _, c := range list {
-		if c.pair == nil {
+		if c.pair == nil && c.fused == nil {
 			left = append(left, c)
 		}
 	}

@@ -40,6 +40,11 @@ type call struct {
 	content identity
 	pair    *call
 	how     int8
+	// fused is the call put together that this one is a part of, parts are those of
+	// such a call and taken the values its own are copies of (maps.go).
+	fused *call
+	parts []*call
+	taken []*leaf
 	// op is the name of its operator in the table.
 	op string
 }
@@ -48,6 +53,7 @@ type call struct {
 const (
 	byName int8 = iota + 1
 	byOrder
+	byMap
 )
 
 // most is the number of remarks on one recording.

@@ -65,6 +65,9 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	if u.left.how != byName {
 		how = result.Aligned
 	}
+	if u.left.how == byMap {
+		how = result.Mapped
+	}
 	source := p.left.source(u.left.Name)
 	for _, x := range pairsOf(u.left, u.right) {
 		if x.untold() {
@@ -74,7 +77,7 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 		row.Recorded = &result.Recorded{How: how, Left: &unsaid, Right: &unsaid}
 		if len(found.Rows) == 0 {
 			row.Recorded.Source = source
-			if how == result.Aligned {
+			if how != result.ByName {
 				row.Add(result.Because(result.CallAligned, u.left.Name, u.right.Name))
 			}
 		}

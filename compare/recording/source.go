@@ -15,6 +15,7 @@ type Source struct {
 	left, right result.Side
 	parts       []*part
 	reordered   int
+	mapped      int // pairs of calls that do the same under other names
 	why         []result.Reason
 }
 
@@ -33,8 +34,9 @@ type part struct {
 type unit struct{ left, right *call }
 
 // Open reads the recordings below two paths and pairs those of the same step and
-// rank; a process without a rank is paired with the other one.
-func Open(left, right string) (*Source, error) {
+// rank; a process without a rank is paired with the other one. maps are calls that do the
+// same under other names, beside [Defaults].
+func Open(left, right string, maps ...result.Map) (*Source, error) {
 	lists, kinds, err := findBoth(left, right)
 	if err != nil {
 		return nil, err
@@ -59,7 +61,7 @@ func Open(left, right string) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		one.prepare()
+		one.prepare(maps)
 		s.parts = append(s.parts, one)
 	}
 	s.remarks()
@@ -99,12 +101,12 @@ func match(a, b []found) (pairs [][2]found, alone []only) {
 }
 
 // prepare pairs the calls and finds what feeds them.
-func (p *part) prepare() {
+func (p *part) prepare(maps []result.Map) {
 	for _, s := range []*side{p.left, p.right} {
 		s.digits()
 		s.prints()
 	}
-	align(p.left, p.right)
+	align(p.left, p.right, maps)
 	p.order()
 	taken := map[string]bool{}
 	for _, u := range p.units {
@@ -118,6 +120,9 @@ func (p *part) prepare() {
 			c, other = u.right, nil
 		}
 		c.op = p.prefix + c.Name
+		if n := len(c.parts); n > 0 {
+			c.op = p.prefix + c.parts[n-1].Name
+		}
 		if u.left == nil && taken[c.Name] {
 			c.op += " (right)"
 		}
@@ -125,9 +130,25 @@ func (p *part) prepare() {
 		if other != nil {
 			other.op = c.op
 		}
+		for _, x := range []*call{c, other} {
+			if x != nil {
+				for _, part := range x.parts {
+					part.op = c.op
+				}
+			}
+		}
 	}
 	p.left.origins()
 	p.right.origins()
+	for _, u := range p.units {
+		for _, x := range []*call{u.left, u.right} {
+			if x != nil {
+				for i, l := range x.taken {
+					x.leaves[i].from, x.leaves[i].before = l.from, l.before
+				}
+			}
+		}
+	}
 	p.inside = [2]map[*call][]*call{insideOf(p.left), insideOf(p.right)}
 }
 
@@ -137,8 +158,15 @@ func (p *part) order() {
 	behind := map[*call][]*call{}
 	var last *call
 	for _, c := range p.right.calls {
+		if c.fused != nil {
+			last = c.fused.pair
+			continue
+		}
 		if c.pair != nil {
 			last = c.pair
+			if last.parts != nil {
+				last = last.parts[len(last.parts)-1]
+			}
 			continue
 		}
 		behind[last] = append(behind[last], c)
@@ -150,7 +178,12 @@ func (p *part) order() {
 	}
 	add(nil)
 	for _, c := range p.left.calls {
-		p.units = append(p.units, &unit{c, c.pair})
+		switch {
+		case c.fused == nil:
+			p.units = append(p.units, &unit{c, c.pair})
+		case c == c.fused.parts[len(c.fused.parts)-1]:
+			p.units = append(p.units, &unit{c.fused, c.fused.pair})
+		}
 		add(c)
 	}
 }
@@ -196,7 +229,9 @@ func (s *Source) remarks() {
 				right++
 			default:
 				paired++
-				if u.left.how != byName {
+				if u.left.how == byMap {
+					s.mapped++
+				} else if u.left.how != byName {
 					aligned++
 				}
 				for _, x := range pairsOf(u.left, u.right) {
@@ -243,7 +278,7 @@ func (s *Source) Table() *result.Table {
 	t := &result.Table{}
 	t.Meta.Left, t.Meta.Right = s.left, s.right
 	t.Meta.Recorded = true
-	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered}
+	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered, Mapped: s.mapped}
 	calls, rows := 0, 0
 	for _, p := range s.parts {
 		calls += len(p.units)

@@ -23,6 +23,7 @@ func metaSet(m *result.Meta) set {
 		record("pairing", &m.Pairing.How),
 		flags("unordered", func(int) *bool { return &m.Unordered }),
 		integers("reordered", func(int) *int { return &m.Pairing.Reordered }),
+		integers("mapped", func(int) *int { return &m.Pairing.Mapped }),
 		flags("recorded", func(int) *bool { return &m.Recorded }),
 		flags("partial", func(int) *bool { return &m.Partial }),
 		lists("warnings", func(int) *[]string { return &m.Warnings }),

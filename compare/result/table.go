@@ -75,6 +75,7 @@ const (
 	ByGraph How = "graph"   // the graph says which golden tensor each belongs to
 	ByName  How = "names"   // operators of the same name; outputs only against arrays
 	Aligned How = "aligned" // sequences of calls were aligned
+	Mapped  How = "mapping" // calls of other names that do the same
 	ByHand  How = "given"   // the user named the pair
 )
 
@@ -90,6 +91,9 @@ type Pairing struct {
 	// Reordered counts pairs of calls that the two sides made in another order:
 	// sums of their results may be rounded otherwise.
 	Reordered int
+	// Mapped counts pairs of calls of other names that do the same: they need not round
+	// alike.
+	Mapped int
 }
 
 // Operator is a node of the network.

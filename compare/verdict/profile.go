@@ -26,6 +26,8 @@ type Profile struct {
 	Standard string
 	Rules    []Rule
 	Waivers  []Waiver
+	// Maps are calls of recordings that do the same under other names.
+	Maps []result.Map
 	// Source is the text the profile was read from; its hash is what Hash
 	// gives.
 	Source string

@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"precision/compare/result"
 	"precision/dump/dtype"
 )
 
@@ -101,6 +102,11 @@ type profileFile struct {
 		Owner   string `toml:"owner"`
 		Expires any    `toml:"expires"`
 	} `toml:"waiver"`
+	Maps []struct {
+		Left  any    `toml:"left"` // a name or a list of names
+		Right any    `toml:"right"`
+		Why   string `toml:"why"`
+	} `toml:"map"`
 }
 
 // ParseProfile reads a profile; file stands in errors, which are file:line.
@@ -194,6 +200,20 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 			return nil, at("waiver", i, "expires: %v", err)
 		}
 		p.Waivers = append(p.Waivers, waiver)
+	}
+	for i, m := range f.Maps {
+		left, err := names(m.Left)
+		if err != nil {
+			return nil, at("map", i, "left: %v", err)
+		}
+		right, err := names(m.Right)
+		if err != nil {
+			return nil, at("map", i, "right: %v", err)
+		}
+		if len(left) == 0 || len(right) == 0 || len(left) > 1 && len(right) > 1 {
+			return nil, at("map", i, "found %d calls on the left and %d on the right, expected one on one of the sides, as left = \"npu_rms_norm\", right = \"RMSNorm\"", len(left), len(right))
+		}
+		p.Maps = append(p.Maps, result.Map{Left: left, Right: right})
 	}
 	return p, nil
 }

@@ -312,7 +312,7 @@ func init() {
 // round and have the same inputs have the same outputs. Where few such calls
 // are there the size of what differs decides.
 func (w *recordedWalk) computeAlike() bool {
-	if w.table.Meta.Pairing.Reordered > 0 {
+	if p := &w.table.Meta.Pairing; p.Reordered+p.Mapped > 0 {
 		return false
 	}
 	mixed, floats, coarse := 0, 0, false

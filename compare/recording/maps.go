@@ -1,0 +1,232 @@
+package recording
+
+import (
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// Defaults are the calls that do the same on an NPU and elsewhere, as users of torch_npu
+// and MindSpore write them. Entries of a profile come before them.
+var Defaults = []result.Map{
+	{Left: []string{"npu_rms_norm"}, Right: []string{"RMSNorm"}},
+	{Left: []string{"npu_rms_norm"}, Right: []string{"LlamaRMSNorm"}},
+	{Left: []string{"npu_rms_norm"}, Right: []string{"Qwen2RMSNorm"}},
+	{Left: []string{"npu_rms_norm"}, Right: []string{"rms_norm"}},
+	{Left: []string{"npu_rms_norm"}, Right: []string{"pow", "mean", "rsqrt", "__mul__", "__mul__"}},
+	{Left: []string{"npu_swiglu"}, Right: []string{"silu", "__mul__"}},
+	{Left: []string{"npu_silu"}, Right: []string{"silu"}},
+	{Left: []string{"npu_gelu"}, Right: []string{"gelu"}},
+	{Left: []string{"fast_gelu"}, Right: []string{"gelu"}},
+	{Left: []string{"npu_layer_norm_eval"}, Right: []string{"layer_norm"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"scaled_dot_product_attention"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"flash_attn_func"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"flash_attn_varlen_func"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"matmul", "softmax", "matmul"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"bmm", "softmax", "bmm"}},
+	{Left: []string{"npu_fusion_attention"}, Right: []string{"baddbmm", "softmax", "bmm"}},
+	{Left: []string{"scaled_dot_product_attention"}, Right: []string{"matmul", "softmax", "matmul"}},
+	{Left: []string{"npu_scaled_masked_softmax"}, Right: []string{"softmax"}},
+	{Left: []string{"npu_rotary_mul"}, Right: []string{"__mul__", "__mul__", "__add__"}},
+	{Left: []string{"npu_linear"}, Right: []string{"linear"}},
+	{Left: []string{"npu_bmmV2"}, Right: []string{"bmm"}},
+	{Left: []string{"npu_cross_entropy_loss"}, Right: []string{"cross_entropy"}},
+	{Left: []string{"Dense"}, Right: []string{"Linear"}},
+	{Left: []string{"BiasAdd"}, Right: []string{"add"}},
+}
+
+// between is how many calls may stand between those of a sequence.
+const between = 8
+
+// named tells whether a call is the one that a map names.
+func (c *call) named(name string) bool {
+	n := &c.Parsed
+	if n.Form == msprobe.Module {
+		return n.Class == name
+	}
+	return n.Form == msprobe.API && (n.API == name || n.Prefix+"."+n.API == name)
+}
+
+// byMaps pairs calls that do the same under other names: on both sides in their order,
+// between calls that are pairs already.
+func byMaps(left, right *side, maps []result.Map) {
+	maps = append(slices.Clone(maps), Defaults...)
+	for _, flip := range []bool{false, true} {
+		a, b := left, right
+		if flip {
+			a, b = right, left
+		}
+		at := 0 // what is behind the last pair on the other side
+		for i, c := range a.calls {
+			if c.pair != nil {
+				at = max(at, c.pair.at+1)
+				continue
+			}
+			if c.fused != nil || c.Parsed.Direction != msprobe.Forward && c.Parsed.Direction != msprobe.Backward {
+				continue
+			}
+			end := len(b.calls) // what comes before the next pair
+			for _, next := range a.calls[i+1:] {
+				if next.pair != nil && next.pair.at >= at {
+					end = next.pair.at
+					break
+				}
+			}
+			for _, m := range maps {
+				for _, way := range [][2][]string{{m.Left, m.Right}, {m.Right, m.Left}} {
+					if len(way[0]) != 1 || len(way[1]) == 0 || !c.named(way[0][0]) {
+						continue
+					}
+					if list := sequence(b.calls[min(at, end):end], way[1], c); list != nil && c.pair == nil {
+						fuse(c, list, flip)
+						at = list[len(list)-1].at + 1
+					}
+				}
+			}
+		}
+	}
+}
+
+// sequence finds calls of the given names in their order, with those that stand between
+// them, of which the last one's output is as large as that of c; nil if they are not
+// there. Backward calls come in the opposite order.
+func sequence(calls []*call, names []string, c *call) []*call {
+	if c.Parsed.Direction == msprobe.Backward {
+		names = slices.Clone(names)
+		slices.Reverse(names)
+	}
+	for start := range calls {
+		var list []*call
+		found, gap := 0, 0
+		for _, x := range calls[start:] {
+			if x.pair != nil || x.fused != nil || x.Parsed.Direction != c.Parsed.Direction || x.Parsed.Form == msprobe.Module && len(names) > 1 {
+				continue
+			}
+			if x.named(names[found]) {
+				gap = 0
+				list = append(list, x)
+				if found++; found == len(names) {
+					break
+				}
+				continue
+			}
+			if found == 0 {
+				break // another start
+			}
+			if gap++; gap > between {
+				break
+			}
+			list = append(list, x)
+		}
+		if found == len(names) && sameSize(list[len(list)-1], c) {
+			return list
+		}
+	}
+	return nil
+}
+
+// first is the first output of a call that is a tensor.
+func (c *call) first() *leaf {
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.role == result.Output && l.tensor() {
+			return l
+		}
+	}
+	return nil
+}
+
+// sameSize tells whether two calls give as many elements.
+func sameSize(a, b *call) bool {
+	x, y := a.first(), b.first()
+	if x == nil || y == nil {
+		return false
+	}
+	n, ok := x.Elements()
+	m, too := y.Elements()
+	return ok && too && n == m
+}
+
+// fuse pairs a call with a sequence of the other side: its first output with that of the
+// last, and its inputs with those that come into the sequence from outside, which are found
+// by their size and what is in them.
+func fuse(c *call, list []*call, flip bool) {
+	last := list[len(list)-1]
+	whole := &call{Name: last.Name, Parsed: last.Parsed, at: last.at, parts: list}
+	if len(list) > 1 {
+		names := make([]string, len(list))
+		for i, x := range list {
+			names[i] = x.Name
+		}
+		whole.Name = strings.Join(names, ", ")
+	}
+	inside := map[identity]bool{}
+	var open []*leaf
+	for _, x := range list {
+		for i := range x.leaves {
+			l := &x.leaves[i]
+			switch key := l.content(); {
+			case !l.tensor():
+			case l.role == result.Output:
+				inside[key] = true
+			case key == 0 || !inside[key]:
+				open = append(open, l)
+			}
+		}
+	}
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		if !l.tensor() {
+			continue
+		}
+		if l.role == result.Output {
+			if out := last.first(); l == c.first() {
+				whole.take(out, l)
+			}
+			continue
+		}
+		best, at := 0.5, -1
+		n, _ := l.Elements()
+		for k, x := range open {
+			if m, _ := x.Elements(); m != n || x.sort() != l.sort() {
+				continue
+			}
+			d := 0.0
+			if x.sameness() != l.sameness() {
+				d = apart(x, l)
+			}
+			if d < best || at < 0 {
+				best, at = d, k
+			}
+		}
+		if at >= 0 {
+			whole.take(open[at], l)
+			open = slices.Delete(open, at, at+1)
+		}
+	}
+	for _, x := range list {
+		x.fused = whole
+	}
+	if flip {
+		join(whole, c)
+	} else {
+		join(c, whole)
+	}
+	c.how, whole.how = byMap, byMap
+}
+
+// take makes a value of a part one of the whole, at the place that it has in the other
+// call, in its shape.
+func (c *call) take(l, like *leaf) {
+	v := *l
+	f := *l.form
+	f.place, f.role = like.place, like.role
+	if !sameShape(f.Shape, like.Shape) {
+		// A view in between that is not recorded; elements may be in another order.
+		f.Shape, v.DataName = like.Shape, ""
+	}
+	v.form = &f
+	c.leaves = append(c.leaves, v)
+	c.taken = append(c.taken, l)
+}
