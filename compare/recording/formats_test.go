@@ -15,6 +15,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/recording"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -458,5 +459,52 @@ func TestTorchair(t *testing.T) {
 		if a, b := dump.PlaceOf(run.Folders.Left.Dir), dump.PlaceOf(run.Folders.Right.Dir); a.Step != 0 || b.Step != 0 || a.Rank != 0 || b.Rank != 0 {
 			t.Errorf("tokens of %+v and %+v, expected 0", a, b)
 		}
+	}
+}
+
+// TestShifted: an operation more at the beginning gives all others another number;
+// they are paired by what they are.
+func TestShifted(t *testing.T) {
+	for _, r := range recorders {
+		if !strings.HasPrefix(r.name, "atb") && !strings.HasPrefix(r.name, "mindspore") {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			golden := t.TempDir()
+			r.write(t, golden, chain(-1, 0))
+			for _, fault := range []int{-1, 5} {
+				dir := t.TempDir()
+				plain := chain(fault, 0)
+				more := step{typ: "Cast", name: "cast", from: []int{-1}, inputs: plain[0].inputs[:1], outputs: plain[0].inputs[:1]}
+				steps := []step{more}
+				for _, s := range plain {
+					s.from = slices.Clone(s.from)
+					for i := range s.from {
+						if s.from[i] >= 0 {
+							s.from[i]++
+						}
+					}
+					steps = append(steps, s)
+				}
+				r.write(t, dir, steps)
+				j := judged(t, dir, golden)
+				var want []string
+				if fault >= 0 {
+					want = []string{r.op(steps[fault+1], fault+1)}
+				}
+				if got := rootNames(j); !slices.Equal(got, want) {
+					t.Errorf("fault %d: roots %v, expected %v", fault, got, want)
+				}
+				alone := 0
+				for i := range j.Table.Rows {
+					if j.Table.Rows[i].Has(result.NoRightCall) {
+						alone++
+					}
+				}
+				if alone != 1 {
+					t.Errorf("fault %d: %d calls without a partner, expected the one that is more", fault, alone)
+				}
+			}
+		})
 	}
 }

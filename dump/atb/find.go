@@ -106,8 +106,8 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 // isRound tells the folder of a round by what is in it: the table, or operations
 // with tensors.
 func isRound(dir string) bool {
-	if _, tree, ok := stats.Is(filepath.Join(dir, stats.File)); ok {
-		return tree
+	if _, tree, ok := stats.Is(filepath.Join(dir, stats.File)); ok && tree {
+		return true
 	}
 	found := false
 	walk(dir, func(_ []step, path string, entries []fs.DirEntry) bool {

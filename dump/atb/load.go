@@ -40,6 +40,8 @@ type Tensor struct {
 	File string
 	// Line is its line of the table, empty without: see [Tree.Row].
 	Line string
+
+	saved bool // the table names a file
 }
 
 // Param is a parameter: its key, with points where objects nest, and the JSON of its
@@ -104,13 +106,26 @@ const maxRemarks = 5
 // the table.
 func Load(r Recording) (*Tree, error) {
 	t := &Tree{Recording: r, byID: map[string]*Op{}}
-	if err := t.table(filepath.Join(r.Dir, stats.File)); err != nil {
-		return nil, err
+	bad := t.table(filepath.Join(r.Dir, stats.File))
+	if headings := (*stats.LineError)(nil); errors.As(bad, &headings) {
+		t.remark(bad)
+	} else if bad != nil {
+		return nil, bad
 	}
 	walk(r.Dir, func(path []step, dir string, entries []fs.DirEntry) bool {
 		t.folder(path, dir, entries)
 		return true
 	})
+	if len(t.Ops) == 0 && bad != nil {
+		return nil, bad // there was nothing but the table
+	}
+	for _, op := range t.Ops {
+		for i := range op.Tensors {
+			if x := &op.Tensors[i]; x.saved && x.File == "" {
+				t.remark(&Error{r.Dir, -1, "no file for " + x.label(op), "the one that the table names"})
+			}
+		}
+	}
 	slices.SortFunc(t.Ops, func(a, b *Op) int { return cmp.Or(postOrder(a.IDs, b.IDs), cmp.Compare(a.Path, b.Path)) })
 	for _, op := range t.Ops {
 		slices.SortStableFunc(op.Tensors, func(a, b Tensor) int {
@@ -262,7 +277,7 @@ func (t *Tree) line(row *stats.Row, path string) error {
 	if x.Line != "" {
 		return &Error{path, -1, fmt.Sprintf("a second line for %s", x.label(op)), "one"}
 	}
-	x.Line = row.Text
+	x.Line, x.saved = row.Text, row.Path != ""
 	return nil
 }
 
@@ -296,7 +311,7 @@ func (t *Tree) folder(path []step, dir string, entries []fs.DirEntry) {
 			}
 			for _, f := range files {
 				output, slot, ok := tensorFile(f.Name())
-				if !ok || output != (name == after) || made() == nil || len(op.Tensors) == maxTensors {
+				if !ok || !f.Type().IsRegular() && f.Type()&fs.ModeSymlink == 0 || output != (name == after) || made() == nil || len(op.Tensors) == maxTensors {
 					continue
 				}
 				if x := op.tensor(output, slot); x.File == "" {

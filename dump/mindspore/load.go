@@ -125,7 +125,10 @@ func Load(r Recording) (*Iteration, error) {
 		key := kernelKey{n.Type, n.Op, n.Task, n.Stream}
 		files[key] = append(files[key], item{Tensor{Output: n.Output, Index: n.Index, Slot: n.Slot, File: filepath.Join(r.Dir, e.Name()), Name: n}, n.Time})
 	}
-	if err := it.table(filepath.Join(r.Dir, stats.File), lines); err != nil {
+	err = it.table(filepath.Join(r.Dir, stats.File), lines)
+	if headings := (*stats.LineError)(nil); errors.As(err, &headings) && len(files) > 0 {
+		it.remark(err)
+	} else if err != nil {
 		return nil, err
 	}
 	keys := maps.Clone(files)
