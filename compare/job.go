@@ -179,6 +179,11 @@ func (j Job) openFolder(s *Session, path string, left, rules bool) (*dump.Folder
 	if err == nil {
 		folder, err = j.Inputs.Scan(found, rules)
 	}
+	if err != nil && len(choices) == 0 {
+		if plain, failed := dump.Scan(path, dump.Options{Plain: true}); failed == nil && plain.Numpy {
+			folder, err = plain, nil
+		}
+	}
 	if err != nil || len(choices) > 0 {
 		return nil, &SideError{Right: !left, Path: path, Choices: choices, Err: err}
 	}

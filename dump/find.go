@@ -18,6 +18,10 @@ type Options struct {
 	Rules bool
 	// Slices keeps the slices of FFTS+ apart, as operators of their own.
 	Slices bool
+	// Plain takes arrays of any name: name.npy and name.index.npy are outputs of
+	// an operator of that name, without a time. Two folders of arrays that a
+	// program saved by itself are compared so.
+	Plain bool
 	// Listing is what os.ReadDir gives of the folder, if the caller knows that;
 	// nil lists it.
 	Listing []fs.DirEntry
@@ -155,6 +159,9 @@ func (f *Folder) classify(files []fs.DirEntry, mapping Mapping, o Options) []can
 		if _, known := mapping[file]; !known && hashed(file) {
 			f.warnf(entry.Path, 0, "a renamed file without a line in %s, passed over", MappingFile)
 			continue
+		}
+		if o.Plain && entry.Name.Kind == Foreign {
+			entry.Name = plainName(file)
 		}
 		if entry.Name.Kind == Debug {
 			f.Debug = append(f.Debug, entry)

@@ -111,6 +111,21 @@ func ParseName(file string) Name {
 	return n
 }
 
+// plainName takes the name of an array apart that does not say when it was
+// written: name.npy or name.index.npy.
+func plainName(file string) Name {
+	n := ParseName(file)
+	stem, ok := strings.CutSuffix(file, ".npy")
+	if !ok || stem == "" || strings.HasPrefix(stem, ".") || strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || r == 0x7f }) || len(file) > maxName {
+		return n
+	}
+	n.Kind, n.Reason, n.OpName, n.Index = Array, "", stem, 0
+	if at := strings.LastIndexByte(stem, '.'); at > 0 && len(stem)-at <= 4 && numeric(stem[at+1:]) {
+		n.OpName, n.Index = stem[:at], number(stem[at+1:])
+	}
+	return n
+}
+
 // golden parses name.index.time, what is before the extension.
 func (n *Name) golden(fields []string, ext string) {
 	last := len(fields) - 1

@@ -134,14 +134,15 @@ func TestHostile(t *testing.T) {
 		format Format
 		want   string
 	}{
-		"aliases":  {bomb, YAML, "more than"},
-		"circle":   {"a: &a\n  b: *a\n", YAML, "nested too deeply"},
-		"deep":     {strings.Repeat("[", 500) + strings.Repeat("]", 500), JSON, "nested too deeply"},
-		"torn":     {`{"a": [1, 2`, JSON, "line 1: unexpected E"},
-		"python":   {"a = " + strings.Repeat("[", 5000), Python, "nested too deeply"},
-		"toml":     {"a = \n", TOML, "line 1"},
-		"shell":    {"python t.py --a 'open", Shell, "without closing quote"},
-		"yaml tab": {"a:\n\t- b", YAML, "line 2"},
+		"aliases":   {bomb, YAML, "more than"},
+		"long keys": {strings.Repeat("{"+strings.Repeat("k", 1000)+": ", 60) + "[" + strings.Repeat("1,", 2000) + "1]" + strings.Repeat("}", 60), YAML, "more than"},
+		"circle":    {"a: &a\n  b: *a\n", YAML, "nested too deeply"},
+		"deep":      {strings.Repeat("[", 500) + strings.Repeat("]", 500), JSON, "nested too deeply"},
+		"torn":      {`{"a": [1, 2`, JSON, "line 1: unexpected E"},
+		"python":    {"a = " + strings.Repeat("[", 5000), Python, "nested too deeply"},
+		"toml":      {"a = \n", TOML, "line 1"},
+		"shell":     {"python t.py --a 'open", Shell, "without closing quote"},
+		"yaml tab":  {"a:\n\t- b", YAML, "line 2"},
 	} {
 		if _, err := Parse([]byte(c.text), c.format); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

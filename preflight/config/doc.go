@@ -176,12 +176,13 @@ func Detect(path string, front []byte) Format {
 
 // entries collects the entries of a file.
 type entries struct {
-	list []Entry
-	err  error
+	list  []Entry
+	bytes int
 }
 
 func (e *entries) add(key string, line int, v Value) error {
-	if len(e.list) >= MaxEntries {
+	e.bytes += len(key) + len(v.Source)
+	if len(e.list) >= MaxEntries || e.bytes > 4*MaxBytes {
 		return errMany
 	}
 	e.list = append(e.list, Entry{key, line, v})
