@@ -259,6 +259,6 @@ type checkText struct{ summaryText }
 // summary says what was found and where the table is.
 func (t checkText) summary(findings []oracle.Finding, path string) map[oracle.Verdict]int {
 	lines := append(tell.Summary(t.lang, findings), report.Line{Label: t.lang.T("check.result"), Segments: []report.Segment{{Text: path}}})
-	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
+	t.write(lines)
 	return tell.Counts(findings)
 }

@@ -161,7 +161,7 @@ func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int 
 
 // lines prints lines of text.
 func (t summaryText) lines(lines []report.Line) {
-	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
+	t.write(lines)
 }
 
 // mergeCommand joins the shards of a job.

@@ -54,11 +54,24 @@ func (t summaryText) judged(say report.Text, j *verdict.Judged, trips []verdict.
 	if path != "" {
 		lines = append(lines, report.Line{Label: t.lang.T("batch.result"), Segments: []report.Segment{{Text: path}}})
 	}
-	io.WriteString(t.w, report.Render(lines, labelWidth, t.screen().Paint))
+	t.write(lines)
 }
 
-// screen paints for the terminal the summary goes to, if it is one.
+// write writes lines with their labels. What a terminal is too narrow for goes on below
+// its text.
+func (t summaryText) write(lines []report.Line) {
+	s := t.screen()
+	io.WriteString(t.w, s.Hang(report.Render(lines, labelWidth, s.Paint), labelWidth))
+}
+
+// screen paints for the terminal the summary goes to, if it is one, and knows its width.
 func (t summaryText) screen() *console.Screen {
-	out := terminal(t.w)
-	return console.NewScreen(t.w, 0, console.Coloured(out != nil && term.IsTerminal(int(out.Fd()))))
+	out, width := terminal(t.w), 0
+	tty := out != nil && term.IsTerminal(int(out.Fd()))
+	if tty {
+		if w, _, err := term.GetSize(int(out.Fd())); err == nil {
+			width = max(w, 0)
+		}
+	}
+	return console.NewScreen(t.w, width, console.Coloured(tty))
 }

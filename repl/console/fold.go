@@ -42,11 +42,15 @@ func glyphs(line string) []glyph {
 // hangFrom is the width of lines from which on their continuations are indented.
 const hangFrom = 40
 
+// deepest is how far continuations are indented at most: the labels of a verdict take as
+// many columns.
+const deepest = 12
+
 // hang is how far the continuations of a line are indented: as far as the
 // blanks and tree marks it begins with.
 func hang(line []glyph, width int) int {
 	n := 0
-	for n < len(line) && n < 8 && strings.Contains(" ├└─-", line[n].text) {
+	for n < len(line) && n < deepest && strings.Contains(" ├└─-", line[n].text) {
 		n++
 	}
 	if width < hangFrom || len(line) == 0 || line[0].text == "-" { // a number
