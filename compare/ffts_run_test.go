@@ -2,15 +2,12 @@ package compare
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/compare/metric"
 	"precision/compare/result"
@@ -68,17 +65,8 @@ func sliceBytes(d dumptest.Dump, count, axis int) []byte {
 	cut := []int64{1, 1}
 	cut[axis] = int64(count)
 	value, _ := json.Marshal(map[string]any{"threadMode": false, "slice_instance_num": count, "outputCutList": [][]int64{cut}})
-	var attr []byte
-	attr = protowire.AppendTag(attr, 1, protowire.BytesType)
-	attr = protowire.AppendString(attr, "op_attr")
-	attr = protowire.AppendTag(attr, 2, protowire.BytesType)
-	attr = protowire.AppendBytes(attr, value)
-	plain := d.Bytes()
-	n := binary.LittleEndian.Uint64(plain)
-	header := protowire.AppendTag(slices.Clone(plain[8:8+n]), 7, protowire.BytesType)
-	header = protowire.AppendBytes(header, attr)
-	out := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
-	return append(append(out, header...), plain[8+n:]...)
+	d.Attr = string(value)
+	return d.Bytes()
 }
 
 func ramp(n int, scale float32) []float32 {

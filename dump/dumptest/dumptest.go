@@ -48,6 +48,9 @@ type Dump struct {
 	OpName          string
 	Time            uint64
 	Inputs, Outputs []Tensor
+	// Attr is the value of an attribute in the header; FFTS+ tells there, as JSON,
+	// how it cut the operator. "" is none.
+	Attr string
 }
 
 // Bytes is the file: header length, header, payload.
@@ -64,6 +67,14 @@ func (d Dump) Bytes() []byte {
 	}
 	h = protowire.AppendTag(h, 6, protowire.BytesType)
 	h = protowire.AppendString(h, d.OpName)
+	if d.Attr != "" {
+		var attr []byte
+		attr = protowire.AppendTag(attr, 1, protowire.BytesType)
+		attr = protowire.AppendString(attr, "op_attr")
+		attr = protowire.AppendTag(attr, 2, protowire.BytesType)
+		attr = protowire.AppendString(attr, d.Attr)
+		h = appendNested(h, 7, attr)
+	}
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(h)))
 	out = append(out, h...)
 	for _, t := range d.Inputs {

@@ -40,6 +40,8 @@ func Metamorphic(run Run, seed uint64, work string) error {
 		{"other order of files", Form{Order: seedOf(seed)}, "npu", "golden", "ge_proto_1_Build.txt", nil},
 		{"unrelated files", Form{Unrelated: true}, "npu", "golden", "ge_proto_1_Build.txt", nil},
 		{"graph as JSON", Form{}, "npu", "golden", "", []string{"-g", json}},
+		{"offline model", Form{}, "npu", "golden", "model.om", nil},
+		{"sliced operators", Form{Slices: true}, "npu", "golden", "ge_proto_1_Build.txt", nil},
 		{"big-endian arrays", Form{BigEndian: true}, "npu", "golden", "ge_proto_1_Build.txt", nil},
 		{"layout NC1HWC0", Form{Layout: "NC1HWC0"}, "npu", "golden", "ge_proto_1_Build.txt", nil},
 		{"layout FRACTAL_Z", Form{Layout: "FRACTAL_Z"}, "npu", "golden", "ge_proto_1_Build.txt", nil},

@@ -74,12 +74,14 @@ type Form struct {
 	Order *rand.Rand
 	// Unrelated files lie beside the recordings.
 	Unrelated bool
+	// Slices cuts outputs by channels, each part in a file of its own, as FFTS+ leaves them.
+	Slices bool
 	// Swapped writes as device what is golden, and the other way round.
 	Swapped bool
 }
 
-// Write writes dumps to npu, arrays to golden and the graph to the file graph. An
-// empty path writes nothing of that sort.
+// Write writes dumps to npu, arrays to golden and the graph to the file graph, an
+// offline model if its name ends with .om. An empty path writes nothing of that sort.
 func (r *Random) Write(f Form, npu, golden, graph string) error {
 	order := make([]int, len(r.ops))
 	for i := range order {
@@ -95,9 +97,15 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 			for _, in := range o.inputs {
 				d.Inputs = append(d.Inputs, r.tensor(in, f))
 			}
-			name := fmt.Sprintf("%s.%s.%d.1.%d", o.kind, strings.ReplaceAll(o.name, "/", "_"), i, 1000+i)
-			if err := d.Write(filepath.Join(npu, name)); err != nil {
-				return err
+			if f.Slices && o.shape[1] > 1 {
+				if err := r.writeSlices(i, d, npu); err != nil {
+					return err
+				}
+			} else {
+				name := fmt.Sprintf("%s.%s.%d.1.%d", o.kind, strings.ReplaceAll(o.name, "/", "_"), i, 1000+i)
+				if err := d.Write(filepath.Join(npu, name)); err != nil {
+					return err
+				}
 			}
 		}
 		if golden != "" {
@@ -127,8 +135,11 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 			return err
 		}
 	}
-	if graph == "" {
+	switch {
+	case graph == "":
 		return nil
+	case filepath.Ext(graph) == ".om":
+		return os.WriteFile(graph, om(r.wire(f)), 0o600)
 	}
 	return os.WriteFile(graph, []byte(r.graph(f)), 0o600)
 }
@@ -139,6 +150,32 @@ func (o *randomOp) storedAs(f Form) string {
 		return o.layout
 	}
 	return f.Layout
+}
+
+// writeSlices writes the dump of an operator with its output cut in two by
+// channels. The parts have the inputs whole.
+func (r *Random) writeSlices(i int, d dumptest.Dump, npu string) error {
+	o := &r.ops[i]
+	whole := d.Outputs[0]
+	n, c, rest := o.shape[0], o.shape[1], o.shape[2]*o.shape[3]
+	size := int64(len(whole.Data)) / (n * c * rest)
+	from := int64(0)
+	for k, to := range []int64{(c + 1) / 2, c} {
+		part := whole
+		part.Shape = []int64{n, to - from, o.shape[2], o.shape[3]}
+		part.Origin, part.Data = part.Shape, nil
+		for b := range n {
+			part.Data = append(part.Data, whole.Data[(b*c+from)*rest*size:(b*c+to)*rest*size]...)
+		}
+		d.Outputs = []dumptest.Tensor{part}
+		d.Attr = `{"threadMode": 0, "slice_instance_num": 2, "outputCutList": [[1, 2, 1, 1]]}`
+		name := fmt.Sprintf("%s.%s_lxslice%d.%d.1.%d.4.%d.0.0", o.kind, strings.ReplaceAll(o.name, "/", "_"), k, i, 1000+i, 30+i)
+		if err := d.Write(filepath.Join(npu, name)); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
 }
 
 // tensor is the output of an operator as a dump stores it.

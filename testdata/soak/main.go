@@ -6,6 +6,7 @@
 //	go run ./testdata/soak -fuzz 10s            every fuzz target for ten seconds, then no campaign
 //	go run ./testdata/soak -for 1h -seed 4711   campaigns from another seed on
 //	go run ./testdata/soak -for 1h -mutants 0   fuzz targets only
+//	go run ./testdata/soak -corpus -cache DIR   choose inputs for testdata/fuzz from what -cache DIR kept
 //
 // Test programs are built once, at the start. It goes on after a finding, says
 // how to see it again, and ends with exit status 1 if there was one. Inputs that
@@ -32,6 +33,7 @@ type options struct {
 	parallel   int
 	match      *regexp.Regexp
 	cache      string
+	corpus     bool
 }
 
 func main() {
@@ -42,6 +44,7 @@ func main() {
 	flag.IntVar(&o.mutants, "mutants", 500, "mutants of a round with -for, and a tenth as many kills and networks")
 	flag.IntVar(&o.parallel, "parallel", 0, "how many processes a fuzz target has (one a core)")
 	flag.StringVar(&o.cache, "cache", "", "folder that keeps what fuzzing found worth keeping (a temporary one)")
+	flag.BoolVar(&o.corpus, "corpus", false, "fill testdata/fuzz of the targets from the folder of -cache, and end")
 	match := flag.String("match", "", "only the fuzz targets whose package/name match")
 	flag.Parse()
 	var err error
@@ -57,7 +60,10 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	if o.long == 0 && o.each == 0 {
+	switch {
+	case o.corpus && o.cache == "":
+		return errors.New("-corpus from where? -cache DIR")
+	case o.long == 0 && o.each == 0 && !o.corpus:
 		return errors.New("how long? -for 1h, or -fuzz 10s")
 	}
 	if o.each == 0 {
@@ -77,6 +83,9 @@ func run(ctx context.Context, o options) error {
 	targets, err := find(o.match)
 	if err != nil {
 		return err
+	}
+	if o.corpus {
+		return corpus(ctx, targets, o, work)
 	}
 	t := tally{start: time.Now(), findings: map[string]bool{}}
 	if err := build(ctx, targets, work); err != nil {
