@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"os"
-	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -13,51 +12,44 @@ import (
 
 var (
 	soakSeed = flag.Uint64("soak.seed", 1, "the first seed of the campaigns")
-	soakN    = flag.Int("soak.n", 60, "how many mutants there are, and a tenth as many kills")
+	soakN    = flag.Int("soak.n", 40, "how many mutants there are, and a tenth as many kills, full disks and random networks")
+	soakOnly = flag.String("soak.only", "", "only the commands whose names begin like this: precision compare")
 )
 
 // asProgram, in the environment, makes the test binary the program itself.
 const asProgram = "PRECISION_AS_PROGRAM"
 
-// under is the program as campaigns run it.
-func under() soak.Program {
-	return soak.Program{Path: os.Args[0], Env: []string{asProgram + "=1", "GOMAXPROCS=2"}, Longest: 60 * time.Second, Memory: 512 << 20}
-}
-
-func sampleNetwork(t *testing.T) (*soak.Network, string) {
+// campaign has the commands of precision, which the test binary is.
+func campaign(t *testing.T) *soak.Campaign {
 	t.Helper()
-	work := t.TempDir()
-	sample, err := filepath.Abs("../../testdata/sample")
+	if runtime.GOOS == "windows" {
+		t.Skip("campaigns need a system with signals and ulimit")
+	}
+	program := soak.Program{Path: os.Args[0], Env: []string{asProgram + "=1", "GOMAXPROCS=2"}, Longest: 60 * time.Second, Memory: 512 << 20,
+		Statuses: soak.Statuses}
+	c, err := soak.NewCampaign(map[string]soak.Program{"precision": program}, "../..", t.TempDir(), *soakOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := soak.OpenNetwork(under(), filepath.Join(sample, "npu"), filepath.Join(sample, "golden"), filepath.Join(sample, filepath.Base(sampleGraph)), work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n, work
+	return c
 }
 
-// TestMutants damages the files of the sample network one at a time; -soak.seed
-// runs one again that failed, with -soak.n 1.
-func TestMutants(t *testing.T) {
-	n, work := sampleNetwork(t)
-	for seed := *soakSeed; seed < *soakSeed+uint64(*soakN); seed++ {
-		if err := n.Mutant(under(), seed, work); err != nil {
-			t.Error(err)
+// trials makes one in so many trials of a kind, and tells those that fail; -soak.seed
+// and -soak.n=1 make one of them again.
+func trials(t *testing.T, one int, trial func(seed uint64) (string, error)) {
+	t.Helper()
+	for seed := *soakSeed; seed < *soakSeed+uint64(max(1, *soakN/one)); seed++ {
+		if what, err := trial(seed); err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
 
-// TestKilled kills comparisons at any moment.
-func TestKilled(t *testing.T) {
-	n, work := sampleNetwork(t)
-	for seed := *soakSeed; seed < *soakSeed+uint64(max(1, *soakN/10)); seed++ {
-		if err := n.Kill(under(), seed, work); err != nil {
-			t.Error(err)
-		}
-	}
-}
+// TestMutants damages one input at a time of all commands.
+func TestMutants(t *testing.T) { trials(t, 1, campaign(t).Mutant) }
+
+// TestKilled kills commands at any moment.
+func TestKilled(t *testing.T) { trials(t, 10, campaign(t).Kill) }
 
 // TestEndsAtOnce asks the program to end at any moment of its work on a large graph:
 // it does within a second, and leaves nothing half done.
@@ -81,24 +73,10 @@ func TestEndsAtOnce(t *testing.T) {
 }
 
 // TestDiskFull lets files grow to a limit only.
-func TestDiskFull(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no ulimit")
-	}
-	n, work := sampleNetwork(t)
-	for _, blocks := range []int{0, 1, 2, 3, 7, 15, 22, 40, 1000} {
-		if err := n.Full(under(), blocks, work); err != nil {
-			t.Error(err)
-		}
-	}
-}
+func TestDiskFull(t *testing.T) { trials(t, 4, campaign(t).Full) }
 
 // TestMetamorphic says the same of a random network in whatever form it is.
 func TestMetamorphic(t *testing.T) {
 	run := func(args ...string) (int, string, string) { return precision(t, args...) }
-	for seed := *soakSeed; seed < *soakSeed+uint64(max(1, *soakN/5)); seed++ {
-		if err := soak.Metamorphic(run, seed, t.TempDir()); err != nil {
-			t.Error(err)
-		}
-	}
+	trials(t, 4, func(seed uint64) (string, error) { return "", soak.Metamorphic(run, seed, t.TempDir()) })
 }

@@ -1,0 +1,79 @@
+package soak
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"precision/dump/dumptest"
+)
+
+// Record writes the network as msprobe records it: dump.json with statistics,
+// construct.json, stack.json and a file a tensor. It is the golden side or that of
+// the device.
+func (r *Random) Record(dir string, golden bool) error {
+	dir = filepath.Join(dir, "step0", "rank0")
+	type object = map[string]any
+	calls := make([]string, len(r.ops))
+	parent, stack := object{}, object{}
+	tensor := func(of int, name string) (object, error) {
+		o := &r.ops[of]
+		v := o.device
+		if golden {
+			v = o.golden
+		}
+		low, high, sum, squares := math.Inf(1), math.Inf(-1), 0.0, 0.0
+		for _, x := range v {
+			x := float64(x)
+			low, high, sum, squares = min(low, x), max(high, x), sum+x, squares+x*x
+		}
+		entry := object{"type": "torch.Tensor", "dtype": "torch.float32", "shape": o.shape, "requires_grad": false, "data_name": name + ".npy"}
+		for key, x := range map[string]float64{"Max": high, "Min": low, "Mean": sum / float64(len(v)), "Norm": math.Sqrt(squares)} {
+			entry[key] = x
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				entry[key] = nil
+			}
+		}
+		return entry, dumptest.WriteNpy(filepath.Join(dir, "dump_tensor_data", name+".npy"), "<f4", o.shape, dumptest.Floats(v))
+	}
+	for i := range r.ops {
+		o := &r.ops[i]
+		name := fmt.Sprintf("Functional.%s.%d.forward", strings.ToLower(o.kind), i)
+		args := []any{}
+		for k, in := range o.inputs {
+			entry, err := tensor(in, fmt.Sprintf("%s.input.%d", name, k))
+			if err != nil {
+				return err
+			}
+			args = append(args, entry)
+		}
+		out, err := tensor(i, name+".output.0")
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(object{"input_args": args, "input_kwargs": object{}, "output": []any{out}})
+		if err != nil {
+			return err
+		}
+		calls[i] = fmt.Sprintf("  %q: %s", name, text)
+		parent[name] = "Module.net.Net.forward.0"
+		stack[fmt.Sprint(i)] = []any{[]string{name}, []string{fmt.Sprintf("File net.py, line %d, in forward, \n x = f%d(x)", i, i)}}
+	}
+	text := fmt.Sprintf("{\n \"task\": \"tensor\",\n \"level\": \"L1\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": \"dump_tensor_data\",\n \"data\": {\n%s\n }\n}\n", strings.Join(calls, ",\n"))
+	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	for name, content := range map[string]object{"construct.json": parent, "stack.json": stack} {
+		text, err := json.MarshalIndent(content, "", " ")
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
