@@ -3,12 +3,14 @@
 // from the top folder:
 //
 //	go run ./testdata/soak -for 10h
-//	go run ./testdata/soak -fuzz 10s            every fuzz target for ten seconds, then no campaign
-//	go run ./testdata/soak -for 1h -seed 4711   campaigns from another seed on
-//	go run ./testdata/soak -for 1h -mutants 0   fuzz targets only
-//	go run ./testdata/soak -corpus -cache DIR   choose inputs for testdata/fuzz from what -cache DIR kept
+//	go run ./testdata/soak -fuzz 10s                    every fuzz target for ten seconds, then no campaign
+//	go run ./testdata/soak -mutants 10000 -seed 1       campaigns once: 10 000 mutants, 1000 kills and full disks, 200 networks
+//	go run ./testdata/soak -mutants 1 -seed 4711        one of them again
+//	go run ./testdata/soak -mutants 100 -only 'precision graph'   of some commands only
+//	go run ./testdata/soak -for 1h -mutants 0           fuzz targets only
+//	go run ./testdata/soak -corpus -cache DIR           choose inputs for testdata/fuzz from what -cache DIR kept
 //
-// Test programs are built once, at the start. It goes on after a finding, says
+// Programs are built once, at the start. It goes on after a finding, says
 // how to see it again, and ends with exit status 1 if there was one. Inputs that
 // failed are in testdata/fuzz of their package.
 package main
@@ -33,6 +35,7 @@ type options struct {
 	parallel   int
 	match      *regexp.Regexp
 	cache      string
+	only       string
 	corpus     bool
 }
 
@@ -41,7 +44,8 @@ func main() {
 	flag.DurationVar(&o.long, "for", 0, "how long campaigns and fuzz targets run in all")
 	flag.DurationVar(&o.each, "fuzz", 0, "run every fuzz target so long; without -for once, with it in every round (30s)")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "the first seed of the campaigns")
-	flag.IntVar(&o.mutants, "mutants", 500, "mutants of a round with -for, and a tenth as many kills and networks")
+	flag.IntVar(&o.mutants, "mutants", -1, "mutants, and a tenth as many kills and full disks: once, or with -for in every round (500)")
+	flag.StringVar(&o.only, "only", "", "campaigns only over commands whose names begin like this, as: precision compare")
 	flag.IntVar(&o.parallel, "parallel", 0, "how many processes a fuzz target has (one a core)")
 	flag.StringVar(&o.cache, "cache", "", "folder that keeps what fuzzing found worth keeping (a temporary one)")
 	flag.BoolVar(&o.corpus, "corpus", false, "fill testdata/fuzz of the targets from the folder of -cache, and end")
@@ -63,9 +67,12 @@ func run(ctx context.Context, o options) error {
 	switch {
 	case o.corpus && o.cache == "":
 		return errors.New("-corpus from where? -cache DIR")
-	case o.long == 0 && o.each == 0 && !o.corpus:
-		return errors.New("how long? -for 1h, or -fuzz 10s")
+	case o.long == 0 && o.each == 0 && o.mutants <= 0 && !o.corpus:
+		return errors.New("how long? -for 1h, -fuzz 10s, or -mutants 1000")
+	case o.long > 0 && o.mutants < 0:
+		o.mutants = 500
 	}
+	once := o.each
 	if o.each == 0 {
 		o.each = 30 * time.Second
 	}
@@ -80,6 +87,15 @@ func run(ctx context.Context, o options) error {
 	if o.cache, err = filepath.Abs(o.cache); err != nil { // targets run in folders of their own
 		return err
 	}
+	t := tally{start: time.Now(), findings: map[string]bool{}}
+	if o.long == 0 && !o.corpus && o.mutants > 0 {
+		if err := t.campaign(ctx, o, work); err != nil {
+			return err
+		}
+		if once == 0 {
+			return t.end()
+		}
+	}
 	targets, err := find(o.match)
 	if err != nil {
 		return err
@@ -87,7 +103,6 @@ func run(ctx context.Context, o options) error {
 	if o.corpus {
 		return corpus(ctx, targets, o, work)
 	}
-	t := tally{start: time.Now(), findings: map[string]bool{}}
 	if err := build(ctx, targets, work); err != nil {
 		return err
 	}
@@ -99,7 +114,9 @@ func run(ctx context.Context, o options) error {
 	defer cancel()
 	for ctx.Err() == nil {
 		if o.mutants > 0 {
-			t.campaign(ctx, o.seed, o.mutants)
+			if err := t.campaign(ctx, o, work); err != nil {
+				return err
+			}
 			o.seed += uint64(o.mutants)
 		}
 		t.fuzz(ctx, targets, o)

@@ -14,15 +14,16 @@ import (
 
 // tally does the work and counts it.
 type tally struct {
-	mutants, execs int
-	cpu            time.Duration
-	start          time.Time
-	findings       map[string]bool // by what is to be run to see it
+	mutants, kills, full, networks, execs int
+
+	cpu      time.Duration
+	start    time.Time
+	findings map[string]bool // by what is to be run to see it
 }
 
 func (t *tally) print() {
-	fmt.Printf("soak: %d mutants, %d executions of fuzz targets, %d findings; %.2f CPU hours in %v\n",
-		t.mutants, t.execs, len(t.findings), t.cpu.Hours(), time.Since(t.start).Round(time.Second))
+	fmt.Printf("soak: %d mutants, %d times three kills, %d full disks, %d random networks, %d executions of fuzz targets, %d findings; %v of processor time (%.2f hours) in %v\n",
+		t.mutants, t.kills, t.full, t.networks, t.execs, len(t.findings), t.cpu.Round(time.Second), t.cpu.Hours(), time.Since(t.start).Round(time.Second))
 }
 
 func (t *tally) end() error {
@@ -52,19 +53,6 @@ func (t *tally) run(ctx context.Context, folder, program string, args ...string)
 func (t *tally) found(again, out string) {
 	t.findings[again] = true
 	fmt.Printf("FOUND: %s\n%s\n", again, out)
-}
-
-// campaign makes a round of campaigns from a seed.
-func (t *tally) campaign(ctx context.Context, seed uint64, n int) {
-	args := []string{"test", "-count=1", "-timeout=0", "-run=^(TestMutants|TestKilled|TestDiskFull|TestMetamorphic)$", "./cmd/precision",
-		"-args", "-soak.seed=" + strconv.FormatUint(seed, 10), "-soak.n=" + strconv.Itoa(n)}
-	out, err := t.run(ctx, ".", "go", args...)
-	if ctx.Err() == nil {
-		t.mutants += n
-	}
-	if err != nil {
-		t.found("go "+strings.Join(args, " "), out)
-	}
 }
 
 var (

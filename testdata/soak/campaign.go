@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"precision/internal/soak"
+)
+
+// programs builds the two programs for campaigns.
+func programs(ctx context.Context, work string) (map[string]soak.Program, error) {
+	all := map[string]soak.Program{}
+	for name, statuses := range map[string][]int{"precision": soak.Statuses, "msaccucmp": soak.DropInStatuses} {
+		path := filepath.Join(work, name)
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/"+name).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go build ./cmd/%s: %w\n%s", name, err, out)
+		}
+		all[name] = soak.Program{Path: path, Env: []string{"LC_ALL=C", "GOMAXPROCS=2"}, Longest: time.Minute, Memory: 512 << 20, Statuses: statuses}
+	}
+	return all, nil
+}
+
+// campaign makes so many mutants, a tenth as many kills and full disks, and a
+// fiftieth as many random networks, from a seed on.
+func (t *tally) campaign(ctx context.Context, o options, work string) error {
+	under, err := programs(ctx, work)
+	if err != nil {
+		return err
+	}
+	trials, err := os.MkdirTemp(work, "trials-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(trials)
+	c, err := soak.NewCampaign(under, ".", trials, o.only)
+	if err != nil {
+		return err
+	}
+	networks := func(seed uint64) (string, error) {
+		run := func(args ...string) (int, string, string) {
+			cmd := exec.Command(under["precision"].Path, args...)
+			cmd.Env = append(os.Environ(), under["precision"].Env...)
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			cmd.Run() // the exit status tells
+			return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+		}
+		return "networks", soak.Metamorphic(run, seed, trials)
+	}
+	start := soak.CPU()
+	for _, kind := range []struct {
+		name  string
+		one   int // in so many
+		trial func(uint64) (string, error)
+		count *int
+	}{{"mutants", 1, c.Mutant, &t.mutants}, {"kills", 10, c.Kill, &t.kills}, {"full disks", 10, c.Full, &t.full}, {"networks", 50, networks, &t.networks}} {
+		for seed := o.seed; seed < o.seed+uint64(max(1, o.mutants/kind.one)) && ctx.Err() == nil; seed++ {
+			what, err := kind.trial(seed)
+			*kind.count++
+			if err != nil {
+				t.found(fmt.Sprintf("go run ./testdata/soak -mutants 1 -seed %d (%s)", seed, kind.name), fmt.Sprintf("%s: %v", what, err))
+			}
+		}
+	}
+	t.cpu += soak.CPU() - start
+	return nil
+}
