@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
 
@@ -108,9 +109,12 @@ func (n *detailNames) removeOld() error {
 	return nil
 }
 
+// maxMapping is the longest list of replaced names that is read.
+const maxMapping = 64 << 20
+
 // mapping reads the list of replaced names that is there.
 func (n *detailNames) mapping() [][2]string {
-	text, err := os.ReadFile(filepath.Join(n.dir, detailMapping))
+	text, err := plainfile.ReadFile(filepath.Join(n.dir, detailMapping), "a list of names", maxMapping)
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"precision/dump/npy"
+	"precision/internal/plainfile"
 )
 
 // Form is how a file stores tensors.
@@ -80,19 +81,11 @@ func OpenFile(path string) (*Reader, error) {
 
 // openAs opens path for the recording that name describes.
 func openAs(path string, name Name) (*Reader, error) {
-	// The look comes first: to open a named pipe is to wait for a writer.
-	info, err := os.Stat(path)
+	f, size, err := plainfile.Open(path, "a recorded tensor")
 	if err != nil {
 		return nil, &Error{Path: path, Code: CodePath, Offset: -1, Err: pathCause(err)}
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errorf(path, CodePath, -1, "not a plain file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &Error{Path: path, Code: CodePath, Offset: -1, Err: pathCause(err)}
-	}
-	file, err := read(f, info.Size(), path, name)
+	file, err := read(f, size, path, name)
 	if err != nil {
 		f.Close()
 		return nil, err

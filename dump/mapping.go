@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"precision/internal/plainfile"
 )
 
 // MappingFile lists, in a folder of dumps, the real names of the files that
@@ -22,16 +23,9 @@ type Mapping map[string]string
 // names are passed over with a warning, and so is a file that cannot be read.
 func ReadMapping(dir string) (Mapping, []Warning) {
 	path := filepath.Join(dir, MappingFile)
-	info, err := os.Stat(path)
+	f, _, err := plainfile.Open(path, "a list of names")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err == nil && !info.Mode().IsRegular() { // a folder, or a named pipe, which would wait for a writer
-		err = errors.New("not a plain file")
-	}
-	var f *os.File
-	if err == nil {
-		f, err = os.Open(path)
 	}
 	if err != nil {
 		return nil, []Warning{{Path: path, Code: 1, Text: fmt.Sprintf("not read: %v", pathCause(err))}}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/capture"
 	"precision/repl/workspace"
@@ -82,7 +82,7 @@ func (k *kitCmd) run(_ context.Context, s *session, words []string) int {
 		s.Fail("error", err)
 		return exitError
 	}
-	switch old, err := os.ReadFile(out); {
+	switch old, err := plainfile.ReadFile(out, "a Python file", 1<<20); {
 	case err == nil && bytes.Equal(old, text):
 		s.Say("kit.same", out)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

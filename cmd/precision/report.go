@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode"
 
@@ -14,6 +13,7 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 	"precision/repl/explain"
 )
 
@@ -119,7 +119,7 @@ func openAny(path string) (*report.Saved, []error, error) {
 
 // openPage reads the table that a page carries.
 func openPage(path string) (*report.Saved, error) {
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "a report")
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +133,7 @@ func openPage(path string) (*report.Saved, error) {
 
 // begins is the first character of a file that is no blank, 0 if there is none.
 func begins(path string) rune {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return 0
-	}
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "a saved table")
 	if err != nil {
 		return 0
 	}

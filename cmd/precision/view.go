@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"precision/compare/report/html"
+	"precision/internal/plainfile"
 	"precision/repl/explain"
 )
 
@@ -87,7 +88,7 @@ func newestPage(path string) (string, error) {
 
 // isPage tells whether a file is a report: other pages may lie beside it.
 func isPage(path string) bool {
-	file, err := os.Open(path)
+	file, _, err := plainfile.Open(path, "a report")
 	if err != nil {
 		return false
 	}
@@ -163,7 +164,7 @@ func pageHandler(path, token, host string) http.Handler {
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		file, err := os.Open(path)
+		file, _, err := plainfile.Open(path, "a report")
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

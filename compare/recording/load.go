@@ -2,11 +2,11 @@ package recording
 
 import (
 	"io"
-	"os"
 
 	"precision/compare"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/plainfile"
 )
 
 // side is one recording in memory: without elements, those stay in their files.
@@ -89,7 +89,7 @@ func (s *side) beside(path string, read func(io.Reader, string) ([]*msprobe.Synt
 	if path == "" {
 		return nil
 	}
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a file of msprobe")
 	if err != nil {
 		s.remark(err.Error())
 		return nil

@@ -3,7 +3,6 @@ package torch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/h5"
+	"precision/internal/plainfile"
 )
 
 // deviceType is the number of a device in the DeviceType attribute.
@@ -115,7 +115,7 @@ type call struct {
 // side is one of the two files.
 type side struct {
 	path  string
-	file  *os.File
+	file  *plainfile.File
 	h5    *h5.File
 	calls []*call // by operator name, then order
 	at    map[string]*tensor

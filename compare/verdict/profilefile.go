@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/internal/plainfile"
 )
 
 // builtin are the profiles the program carries: profiles/NAME.toml.
@@ -61,19 +61,11 @@ func OpenProfile(name string) (*Profile, error) {
 	if slices.Contains(BuiltinNames(), name) {
 		return Builtin(name)
 	}
-	info, err := os.Stat(name)
+	text, err := plainfile.ReadFile(name, "a profile in TOML", mostProfile)
 	switch {
-	case err != nil && !strings.ContainsAny(name, `/\.`):
+	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `/\.`):
 		return Builtin(name) // whose error tells the names
 	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a plain file, expected a profile in TOML", name)
-	case info.Size() > mostProfile:
-		return nil, fmt.Errorf("%s: %d bytes, expected a profile of at most %d", name, info.Size(), mostProfile)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
 		return nil, err
 	}
 	return ParseProfile(text, name)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/internal/plainfile"
 )
 
 // maxList bounds the lists of earlier runs that are kept.
@@ -63,14 +64,7 @@ func (c *converter) extend(r *Report, name string, lines []string, keep bool) st
 	}
 	var text string
 	if keep {
-		info, err := os.Stat(path)
-		if err == nil && info.Size() > maxList {
-			err = errorf(path, CodeWrite, nil, "found %d bytes, expected at most %d", info.Size(), maxList)
-		}
-		var old []byte
-		if err == nil {
-			old, err = os.ReadFile(path)
-		}
+		old, err := plainfile.ReadFile(path, "a list", maxList)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			r.Errors = append(r.Errors, errorf(path, CodeWrite, cause(err), "not extended"))
 			return ""

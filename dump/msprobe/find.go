@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/internal/plainfile"
 )
 
 // Recording is a folder with a dump.json or debug.json: what one process
@@ -177,14 +179,7 @@ type OpenFile struct {
 
 // Open opens a file of calls. The caller closes it.
 func Open(path string) (*OpenFile, error) {
-	info, err := os.Stat(path) // to open a named pipe is to wait for a writer
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a plain file", path)
-	}
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a file of calls")
 	if err != nil {
 		return nil, err
 	}

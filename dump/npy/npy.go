@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"precision/dump/dtype"
+	"precision/internal/plainfile"
 )
 
 // Header describes an array: what the file says ahead of its elements.
@@ -148,25 +148,17 @@ func shortRead(at int64, n, want int, err error) error {
 // first element is at Header.Offset.
 type File struct {
 	Header
-	*os.File
+	*plainfile.File
 }
 
 // Open opens an array file and reads its header. The caller closes it. Errors
 // name the file.
 func Open(path string) (*File, error) {
-	// The look comes first: to open a named pipe is to wait for a writer.
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a plain file", path)
-	}
+	f, size, err := plainfile.Open(path, "a numpy array")
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	h, err := Read(f, info.Size())
+	h, err := Read(f, size)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)

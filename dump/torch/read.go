@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
+
+	"precision/internal/plainfile"
 )
 
 // File is what a file of torch.save holds.
@@ -78,18 +79,11 @@ type OpenFile struct {
 
 // Open opens a file and reads what it holds. The caller closes it.
 func Open(path string) (*OpenFile, error) {
-	info, err := os.Stat(path)
+	file, size, err := plainfile.Open(path, "a file of torch.save")
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a plain file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := Read(file, info.Size())
+	f, err := Read(file, size)
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"precision/dump"
 	"precision/dump/h5"
@@ -32,7 +31,7 @@ func Dataset(path, name string) (*Array, error) {
 	return a, nil
 }
 
-func dataset(file *os.File, name string) (*Array, error) {
+func dataset(file *plainfile.File, name string) (*Array, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func dataset(file *os.File, name string) (*Array, error) {
 // elements are the elements of a dataset of an open file.
 type elements struct {
 	io.ReaderAt
-	file *os.File
+	file *plainfile.File
 }
 
 func (e *elements) Close() error { return e.file.Close() }

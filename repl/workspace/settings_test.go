@@ -48,7 +48,7 @@ func FuzzSettings(f *testing.F) {
 // TestNotPlain: what is no plain file is not read, as it may have no end.
 func TestNotPlain(t *testing.T) {
 	s := Defaults()
-	if _, err := s.Load(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "not a plain file") {
+	if _, err := s.Load(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a directory, expected settings in TOML") {
 		t.Errorf("a folder: %v", err)
 	}
 }

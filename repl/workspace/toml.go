@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"precision/internal/plainfile"
 )
 
 // setting is a value of a settings file with the line of its key.
@@ -22,17 +23,7 @@ const maxSettings = 1 << 20
 // readSettings reads the keys of a settings file in the order of their lines. A
 // table is a key, too. Errors name file and line.
 func readSettings(path string) ([]setting, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a plain file, expected settings in TOML", path)
-	}
-	if info.Size() > maxSettings {
-		return nil, fmt.Errorf("%s: %d bytes, expected settings of at most %d", path, info.Size(), maxSettings)
-	}
-	text, err := os.ReadFile(path)
+	text, err := plainfile.ReadFile(path, "settings in TOML", maxSettings)
 	if err != nil {
 		return nil, err
 	}

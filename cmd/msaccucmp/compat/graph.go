@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"precision/graph"
 	"precision/graph/read"
+	"precision/internal/plainfile"
 )
 
 // ReadGraph reads a rule file. Other than elsewhere its JSON must be UTF-8
@@ -19,7 +19,7 @@ func ReadGraph(ctx context.Context, path string) (*graph.Model, error) {
 	if err != nil || m.Source != graph.SourceJSON {
 		return m, err
 	}
-	f, err := os.Open(path)
+	f, _, err := plainfile.Open(path, "a graph file")
 	if err != nil {
 		return nil, err
 	}
