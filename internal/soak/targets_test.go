@@ -26,7 +26,6 @@ var elsewhere = map[string]string{
 	"compare/script":     "lists a folder of the user's own scripts; what they answer is read with encoding/json and a limit",
 	"internal/msg":       "two names of languages",
 	"internal/recorded":  "reads the recorded cases, for tests",
-	"internal/soak":      "for tests",
 	"internal/plainfile": "opens files and reads none",
 	"repl/capture":       "names of two actions; what it writes is for Python to read",
 	"repl/console":       "keys of a terminal and lines of a user: FuzzLine of repl",
