@@ -52,15 +52,24 @@ func readFrames(path string, take func(content []byte) error) (good int64, cut b
 func scanFrames(in io.Reader, size int64, take func(content []byte) error) (good int64, cut bool, err error) {
 	for {
 		var head [frameHead]byte
-		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return good, err != io.EOF, nil
+		switch _, err := io.ReadFull(in, head[:]); {
+		case err == io.EOF:
+			return good, false, nil
+		case err == io.ErrUnexpectedEOF:
+			return good, true, nil
+		case err != nil: // not to be taken for an end: what is behind would be cut off
+			return good, false, err
 		}
 		n := int64(binary.LittleEndian.Uint32(head[:4]))
 		if n > mostFrame || good+frameHead+n > size {
 			return good, true, nil
 		}
 		content := make([]byte, n)
-		if _, err := io.ReadFull(in, content); err != nil || crc32.ChecksumIEEE(content) != binary.LittleEndian.Uint32(head[4:]) {
+		_, err := io.ReadFull(in, content)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return good, false, err
+		}
+		if err != nil || crc32.ChecksumIEEE(content) != binary.LittleEndian.Uint32(head[4:]) {
 			return good, true, nil
 		}
 		if err := take(content); err != nil {

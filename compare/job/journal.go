@@ -232,7 +232,7 @@ func joinJournals(out string, head journalHead, order []unit, of func(unit strin
 		if err == nil {
 			err = writeFrame(w, text)
 		}
-		files := map[string]*os.File{}
+		files := map[string]*plainfile.File{}
 		defer func() {
 			for _, f := range files {
 				f.Close()

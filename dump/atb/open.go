@@ -3,7 +3,6 @@ package atb
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ type OpenTensor struct {
 	Header
 	// Path is the file with the elements: that of the alias's end.
 	Path string
-	f    *os.File
+	f    *plainfile.File
 }
 
 // Close closes the file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ const mostForeign = 20_000_000
 // reader reads the files of a manifest in the order of [comparePaths].
 type reader struct {
 	path string
-	file *os.File
+	file *plainfile.File
 	from *bufio.Reader
 	line int
 	// own: the manifest is one of ours, sorted and with an end. Others are read
