@@ -30,6 +30,16 @@ func sound(path string, orphans bool) error {
 	return nil
 }
 
+// Sound sees that all files below a folder are whole and none is left behind.
+func Sound(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		return sound(path, false)
+	})
+}
+
 // ends are how files of a sort end when they are whole.
 var ends = map[string]string{".html": "</html>", ".svg": "</svg>", ".xml": "</testsuites>", ".dot": "}", ".gv": "}"}
 

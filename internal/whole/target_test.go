@@ -130,7 +130,7 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(alive.Name()); err != nil {
 		t.Errorf("a file that is being written was removed: %v", err)
 	}
-	alive.Close() // as before it gets its name
+	alive.close() // as before it gets its name
 	sweep(dir)
 	if _, err := os.Stat(alive.Name()); err != nil {
 		t.Errorf("a file about to get its name was removed: %v", err)

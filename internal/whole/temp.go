@@ -15,7 +15,7 @@ const pattern = ".precision-*.tmp"
 // It is held by a lock until it has its final name, so that other runs can tell
 // it from one whose owner is gone.
 type Temp struct {
-	*os.File
+	file *os.File
 	hold *os.File
 }
 
@@ -27,6 +27,9 @@ var errLost = errors.New("the temporary file was removed by another run")
 // folder removes those of runs that were killed.
 func NewTemp(dir string) (*Temp, error) {
 	sweepOnce(dir)
+	if _, err := fails(Making, dir, 0); err != nil {
+		return nil, err
+	}
 	for try := 0; ; try++ {
 		f, err := os.CreateTemp(dir, pattern)
 		if err != nil {
@@ -44,11 +47,47 @@ func NewTemp(dir string) (*Temp, error) {
 	}
 }
 
+// Name is the path of the temporary file.
+func (t *Temp) Name() string { return t.file.Name() }
+
+// Chmod changes the permission bits.
+func (t *Temp) Chmod(perm fs.FileMode) error { return t.file.Chmod(perm) }
+
+// Write implements io.Writer.
+func (t *Temp) Write(p []byte) (int, error) {
+	n, err := fails(Writing, t.Name(), len(p))
+	if err != nil {
+		n, _ = t.file.Write(p[:n])
+		return n, err
+	}
+	return t.file.Write(p)
+}
+
+// Sync forces what was written to the disk.
+func (t *Temp) Sync() error {
+	if _, err := fails(Syncing, t.Name(), 0); err != nil {
+		return err
+	}
+	return t.file.Sync()
+}
+
+// close closes the file, also where that is told to have failed.
+func (t *Temp) close() error {
+	_, err := fails(Closing, t.Name(), 0)
+	if closing := t.file.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
 // End closes the file and, unless something failed before, gives it its name by
 // calling name. On an error the file is removed.
 func (t *Temp) End(failed error, name func() error) error {
-	if err := t.Close(); failed == nil {
+	if err := t.close(); failed == nil {
 		failed = err
+	}
+	if failed == nil {
+		_, failed = fails(Naming, t.Name(), 0)
 	}
 	if failed == nil {
 		failed = name()
@@ -62,7 +101,7 @@ func (t *Temp) End(failed error, name func() error) error {
 
 // Discard drops the file.
 func (t *Temp) Discard() {
-	t.Close()
+	t.file.Close()
 	os.Remove(t.Name())
 	t.release()
 }

@@ -57,7 +57,7 @@ func Create(path string, perm os.FileMode) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	f := &File{Writer: bufio.NewWriterSize(through(tmp.File), 1<<16), path: path, to: to, tmp: tmp}
+	f := &File{Writer: bufio.NewWriterSize(sink{tmp, path}, 1<<16), path: path, to: to, tmp: tmp}
 	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Discard()
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -65,8 +65,29 @@ func Create(path string, perm os.FileMode) (*File, error) {
 	return f, nil
 }
 
-// through is what the bytes of a file go through; tests put faults there.
-var through = func(f *os.File) io.Writer { return f }
+// sink is a temporary file whose errors tell the file that it becomes: users know no
+// other.
+type sink struct {
+	tmp  *Temp
+	path string
+}
+
+func (s sink) Write(p []byte) (int, error) {
+	n, err := s.tmp.Write(p)
+	return n, named(s.path, err)
+}
+
+// named tells an error of writing with the file's path, once.
+func named(path string, err error) error {
+	var e *fs.PathError
+	switch {
+	case err == nil, errors.As(err, &e) && e.Path == path:
+		return err
+	case e != nil:
+		err = e.Err
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: err}
+}
 
 // Path is where the file will appear.
 func (f *File) Path() string { return f.path }
@@ -136,7 +157,7 @@ func (f *File) finish(name func() error) error {
 		err = f.tmp.Sync()
 	}
 	if err = f.tmp.End(err, name); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
+		return named(f.path, err)
 	}
 	syncDir(filepath.Dir(f.to))
 	return nil
@@ -159,10 +180,8 @@ func (f *File) Discard() {
 // Write puts content at path, whole.
 func Write(path string, content []byte, perm os.FileMode) error {
 	return Fill(path, perm, func(w io.Writer) error {
-		if _, err := w.Write(content); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
-		return nil
+		_, err := w.Write(content)
+		return err
 	})
 }
 
