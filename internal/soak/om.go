@@ -35,7 +35,7 @@ func (r *Random) wire(f Form) message {
 	desc := func(i int, output bool) message {
 		t := r.tensor(i, f)
 		o := &r.ops[i]
-		typ, layout := int64(1), f.Layout // DT_FLOAT
+		typ, layout := int64(1), o.storedAs(f) // DT_FLOAT
 		if o.half {
 			typ = 2 // DT_FLOAT16
 		}

@@ -97,7 +97,7 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 			for _, in := range o.inputs {
 				d.Inputs = append(d.Inputs, r.tensor(in, f))
 			}
-			if f.Slices && o.shape[1] > 1 {
+			if f.Slices && o.storedAs(f) == "" && o.shape[1] > 1 {
 				if err := r.writeSlices(i, d, npu); err != nil {
 					return err
 				}
