@@ -44,17 +44,6 @@ func NewCampaign(programs map[string]Program, root, work, only string) (*Campaig
 	return c, nil
 }
 
-// Names are the commands, by program.
-func (c *Campaign) Names() (names []string) {
-	for program, list := range c.scenarios {
-		for _, s := range list {
-			names = append(names, program+" "+s.name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // pick takes the scenario of a trial: one of precision three times of four.
 func (c *Campaign) pick(rng *rand.Rand) *scenario {
 	list := c.scenarios["precision"]
