@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 	"precision/internal/plainfile"
 )
 
-func openPlain(path string) (*os.File, error) {
+func openPlain(path string) (*plainfile.File, error) {
 	f, _, err := plainfile.Open(path, "a file of a recording")
 	return f, err
 }
