@@ -19,15 +19,18 @@ var (
 // asProgram, in the environment, makes the test binary the program itself.
 const asProgram = "PRECISION_AS_PROGRAM"
 
+// under is the program as campaigns run it.
+func under() soak.Program {
+	return soak.Program{Path: os.Args[0], Env: []string{asProgram + "=1", "GOMAXPROCS=2"}, Longest: 60 * time.Second, Memory: 512 << 20, Statuses: soak.Statuses}
+}
+
 // campaign has the commands of precision, which the test binary is.
 func campaign(t *testing.T) *soak.Campaign {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("campaigns need a system with signals and ulimit")
 	}
-	program := soak.Program{Path: os.Args[0], Env: []string{asProgram + "=1", "GOMAXPROCS=2"}, Longest: 60 * time.Second, Memory: 512 << 20,
-		Statuses: soak.Statuses}
-	c, err := soak.NewCampaign(map[string]soak.Program{"precision": program}, "../..", t.TempDir(), *soakOnly)
+	c, err := soak.NewCampaign(map[string]soak.Program{"precision": under()}, "../..", t.TempDir(), *soakOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
