@@ -70,5 +70,10 @@ func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFil
 	defer right.Close()
 	// Without a graph the array's own shape is all there is to go by.
 	g := rightShape{rule: t.OriginShape, data: right.shape()}
+	if e.opt.Unshard != nil {
+		if err := e.unshard(ctx, row, left, t, right, &g, bestPlan, s); err != nil {
+			return err
+		}
+	}
 	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return bestPlan(row.Op, s, g) }, s)
 }

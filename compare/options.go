@@ -32,6 +32,9 @@ type Options struct {
 	MaxElements int64
 	// Overflow tells of float16 tensors of the left side whether they overflow.
 	Overflow bool
+	// Unshard, if not nil, has tensors that are slices compared with those of the right
+	// side, which was not sharded.
+	Unshard *Unshard
 	// Workers is the number of goroutines; all cores by default. The result
 	// does not depend on it.
 	Workers int

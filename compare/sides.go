@@ -140,6 +140,7 @@ type rightTensor struct {
 	// array: the file is a framework array and not a device dump.
 	array bool
 	view  layout.View
+	skip  int64 // elements before the first of the view
 }
 
 func (g *rightTensor) Close()          { g.file.Close() }
@@ -147,7 +148,7 @@ func (g *rightTensor) path() string    { return g.file.Path }
 func (g *rightTensor) typ() dtype.Type { return g.tensor.Type }
 func (g *rightTensor) shape() []int64  { return shapeOf(g.tensor) }
 func (g *rightTensor) operand() (*operand, error) {
-	return viewOperand(g.file, g.tensor.Offset, g.tensor.Type, g.tensor.BigEndian, g.view)
+	return viewOperand(g.file, g.tensor.Offset+g.tensor.Type.Bytes(g.skip), g.tensor.Type, g.tensor.BigEndian, g.view)
 }
 
 // openRight opens the golden tensor the graph names.

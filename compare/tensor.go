@@ -52,6 +52,11 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	if len(t.OriginShape) > 0 {
 		g.rule = t.OriginShape
 	}
+	if e.opt.Unshard != nil {
+		if err := e.unshard(ctx, row, left, t, right, &g, planner, s); err != nil {
+			return err
+		}
+	}
 	made, err := e.convertByScript(ctx, left, t, g, s)
 	if err != nil {
 		row.Add(result.Because(result.ConverterFailed, op.Name, err.Error()))

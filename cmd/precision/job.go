@@ -26,6 +26,7 @@ import (
 type jobFlags struct {
 	all, dryRun, fresh          bool
 	ranks, steps, models, shard string
+	unshard                     string
 	perHost                     int
 }
 
@@ -39,11 +40,12 @@ func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
 	set.BoolVar(&f.dryRun, "dry-run", false, text("dry-run"))
 	set.BoolVar(&f.fresh, "fresh", false, text("fresh"))
 	set.StringVar(&f.shard, "shard", "", text("shard"))
+	set.StringVar(&f.unshard, "unshard", "", text("unshard"))
 }
 
 // jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
 var (
-	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "shard"}
+	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "shard", "unshard"}
 	singleOnly = []string{"left-time", "right-time", "check", "second", "baseline", "json", "junit", "sarif", "html", "detail", "fail-below"}
 )
 
@@ -79,6 +81,11 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 	}
 	if r.Models, err = job.CheckModels(f.job.models); err != nil {
 		return exitUsage, fmt.Errorf("-models: %w", err)
+	}
+	if f.job.unshard != "" {
+		if r.Unshard, err = job.ParseUnshard(f.job.unshard); err != nil {
+			return exitUsage, fmt.Errorf("-unshard: %w", err)
+		}
 	}
 	if f.job.perHost < 0 {
 		return exitUsage, fmt.Errorf("-per-host %d: expected a number of ranks", f.job.perHost)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ type Request struct {
 	Models       []string
 	// PerHost is how many ranks a host has; 0 takes hosts from the folders.
 	PerHost int
-	// Options are those of each comparison, Profile what is allowed.
+	// Options are those of each comparison; of Unshard the rank is filled in. Profile is
+	// what is allowed.
 	compare.Options
 	Profile *verdict.Profile
 	// Day is the day waivers are held against.
@@ -48,7 +50,7 @@ func (r *Request) Hash() string {
 			expired = append(expired, fmt.Sprint(w.Line))
 		}
 	}
-	text, _ := json.Marshal([]any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Numerics, r.Metrics,
+	text, _ := json.Marshal([]any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Unshard, r.Numerics, r.Metrics,
 		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -78,6 +80,27 @@ func (r *Request) meets(p *Part) bool {
 	all := *r
 	all.Ranks = nil
 	return all.wanted(p)
+}
+
+// ParseUnshard reads how tensors are cut: "auto", a number of slices, or axis:slices.
+func ParseUnshard(text string) (*compare.Unshard, error) {
+	u := &compare.Unshard{Axis: -1}
+	axis, slicesOf, both := strings.Cut(text, ":")
+	var err error
+	switch {
+	case text == "auto":
+		return u, nil
+	case both:
+		if u.Axis, err = strconv.Atoi(axis); err == nil {
+			u.Slices, err = strconv.Atoi(slicesOf)
+		}
+	default:
+		u.Slices, err = strconv.Atoi(text)
+	}
+	if err != nil || u.Slices < 2 || both && u.Axis < 0 {
+		return nil, fmt.Errorf("found %q, expected auto, a number of slices, or axis:slices such as 1:2", text)
+	}
+	return u, nil
 }
 
 // CheckModels refuses patterns that are none.

@@ -30,6 +30,11 @@ func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
 	opt := r.Options
 	opt.Tolerance = r.profile().ToleranceFor
 	opt.EnsureDefaults()
+	if r.Unshard != nil && x.Rank >= 0 {
+		u := *r.Unshard
+		u.Rank, u.Ranks = x.Rank, r.ranks()
+		opt.Unshard = &u
+	}
 	if x.Calls {
 		source, err := recording.Open(x.Left, x.Right)
 		if err != nil {
@@ -42,6 +47,17 @@ func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
 		return nil, err
 	}
 	return &opened{session, session.Folders.Options, session.Folders.Columns(), session}, nil
+}
+
+// ranks is how many ranks the job has, counted from 0, recordings without a golden one
+// included.
+func (p *Plan) ranks() (n int) {
+	for _, list := range [][]Part{p.Parts, p.extra} {
+		for i := range list {
+			n = max(n, list[i].Rank+1)
+		}
+	}
+	return n
 }
 
 // part compares a part, writes its tables and keeps its digest. What is wrong with its

@@ -100,6 +100,7 @@ const (
 	NoTensors       Kind = "no-tensors"        // op, path: the dump has none to compare
 	NoOutputs       Kind = "no-outputs"        // op, path: and inputs cannot be matched by name
 	SlicesMissing   Kind = "slices-missing"    // op, slices, files
+	SliceCompared   Kind = "slice-compared"    // slice, of, axis, shape: of the right tensor, which is whole
 	StorageOrder    Kind = "storage-order"     // left shape, right shape: compared in storage order
 	FrontOnly       Kind = "front-only"        // left shape, right shape: only the front part is compared
 	SameNonFinite   Kind = "same-non-finite"   // elements, of: left out, the same NaN or Inf on both sides
@@ -176,7 +177,8 @@ var kinds = map[Kind]struct {
 	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
 	InnerOnly: {Skipped, false}, Text: {Skipped, false},
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
-	SlicesMissing: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {}, LeftRealPartOnly: {},
+	SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
+	LeftRealPartOnly: {},
 	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},

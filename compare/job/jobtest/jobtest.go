@@ -96,17 +96,18 @@ func (j Job) compute(step int) []rank {
 		ranks[r] = rank{map[string][]float32{"x": x, "w": mine}, map[string][]float32{"x": x, "w": w}}
 	}
 	each(Mul, func(of func(int, string) []float32, r int) []float32 {
-		out := make([]float32, j.Size)
+		out, x, w := make([]float32, j.Size), of(r, "x"), of(r, "w")
 		for i := range out {
-			out[i] = of(r, "x")[i] * of(r, "w")[i]
+			out[i] = x[i] * w[i]
 		}
 		return out
 	})
 	sum := func(of func(int, string) []float32, lo, hi int) []float32 {
 		out := make([]float32, hi-lo)
 		for r := range ranks {
+			in := of(r, Mul)[lo:hi]
 			for i := range out {
-				out[i] += of(r, Mul)[lo+i]
+				out[i] += in[i]
 			}
 		}
 		return out
@@ -130,9 +131,9 @@ func (j Job) compute(step int) []rank {
 		})
 	}
 	each(Update, func(of func(int, string) []float32, r int) []float32 {
-		out := make([]float32, j.Size)
+		out, w, sum := make([]float32, j.Size), of(r, "w"), of(r, Reduce)
 		for i := range out {
-			out[i] = of(r, "w")[i] - of(r, Reduce)[i]/4
+			out[i] = w[i] - sum[i]/4
 		}
 		return out
 	})
