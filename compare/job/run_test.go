@@ -365,12 +365,12 @@ func TestMain(m *testing.M) {
 // TestKilled kills a run at moments spread over the time it takes, goes on, and compares all
 // files with those of a run that was left alone.
 func TestKilled(t *testing.T) {
-	moments := 12
+	moments := 6
 	if testing.Short() {
 		moments = 3
 	}
 	j := broken
-	j.Ranks, j.Steps, j.Size, j.All = 16, 2, 16384, false
+	j.Ranks, j.Steps, j.Size = 12, 1, 16384
 	dir, r := made(t, j)
 	out := filepath.Join(t.TempDir(), "out")
 	start := time.Now()

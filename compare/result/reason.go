@@ -179,7 +179,7 @@ var kinds = map[Kind]struct {
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
 	SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	LeftRealPartOnly: {},
-	NoteScalar: {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
+	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, NoElements: {},
