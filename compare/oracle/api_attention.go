@@ -222,12 +222,15 @@ func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading
 
 func init() {
 	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) ([]Reading, error) {
-		q, key, err := k.pair("query", "key")
+		q, key, err := k.factors("query", "key")
 		if err != nil {
 			return nil, err
 		}
-		v, err := k.tensor("value")
+		v, err := k.factored("value")
 		if err != nil {
+			return nil, err
+		}
+		if err := k.required("value"); err != nil {
 			return nil, err
 		}
 		if p, err := k.float("dropout_p", 0); err != nil || p != 0 {
@@ -275,11 +278,11 @@ func init() {
 // fusionAttention is npu_fusion_attention (torch_npu): attention over several layouts;
 // of atten_mask what is not 0 is left out. The further outputs are not computed.
 func fusionAttention(k *invocation) ([]Reading, error) {
-	q, key, err := k.pair("query", "key")
+	q, key, err := k.factors("query", "key")
 	if err != nil {
 		return nil, err
 	}
-	v, err := k.tensor("value")
+	v, err := k.factored("value")
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +294,7 @@ func fusionAttention(k *invocation) ([]Reading, error) {
 			return nil, refuse(Unsupported, name)
 		}
 	}
-	if err := k.required("head_num", "input_layout"); err != nil {
+	if err := k.required("value", "head_num", "input_layout"); err != nil {
 		return nil, err
 	}
 	heads, err := k.int("head_num", 0)

@@ -49,6 +49,14 @@ func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs, err error)
 	return a, err
 }
 
+// image is the input of a convolution.
+func (k *invocation) image() (*operand, error) {
+	if err := k.required("input"); err != nil {
+		return nil, err
+	}
+	return k.factored("input")
+}
+
 // batched gives a tensor without an axis for images one of size 1.
 func batched(v Values, d int) (Values, bool) {
 	if s := v.Shape(); len(s) == d+1 {
@@ -94,7 +102,7 @@ func (k *invocation) moves(x, w []int64) (choices []choice, groups int64, out []
 // convolution is that of d axes.
 func convolution(d int) func(k *invocation) ([]Reading, error) {
 	return func(k *invocation) ([]Reading, error) {
-		x, err := k.tensor("input")
+		x, err := k.image()
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +189,7 @@ func (k *invocation) filterGradient(x, g Values, a kernelArgs, kernel []int64) (
 
 func convolutionGradients(d int) func(k *invocation, g []Values) (gradients, error) {
 	return func(k *invocation, g []Values) (gradients, error) {
-		x, err := k.tensor("input")
+		x, err := k.image()
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +243,7 @@ func (k *invocation) channelSum(g Values) (Values, error) {
 
 func transposedConvolution(d int) func(k *invocation) ([]Reading, error) {
 	return formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
+		x, err := k.image()
 		if err != nil {
 			return nil, err
 		}

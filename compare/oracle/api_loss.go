@@ -243,8 +243,11 @@ func (k *invocation) classes(soft bool) (*classes, error) {
 		return nil, err
 	}
 	c := &classes{k: k, shape: x.shape, axis: min(1, len(x.shape)-1), how: how}
-	if len(x.shape) == 0 || count(x.shape) == 0 || count(x.shape) > maxDense {
+	switch n := count(x.shape); {
+	case len(x.shape) == 0 || n == 0:
 		return nil, refuse(ShapesDiffer, shapeText(x.shape, t.shape))
+	case n > maxDense/4: // several numbers are kept of each
+		return nil, refuse(TooLarge, n, maxDense/4)
 	}
 	c.n = x.shape[c.axis]
 	c.rows = slices.Delete(slices.Clone(x.shape), c.axis, c.axis+1)

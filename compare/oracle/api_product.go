@@ -75,7 +75,7 @@ func (k *invocation) pair(first, second string) (a, b *operand, err error) {
 
 // productGradients: dA = dY·Bᵀ and dB = Aᵀ·dY, with repeated axes summed up.
 func (k *invocation) productGradients(first, second string, g Values) (gradients, error) {
-	a, b, err := k.pair(first, second)
+	a, b, err := k.factors(first, second)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func init() {
 	multiply := func(names, params string) {
 		p := strings.Fields(params)
 		define(names, params, function{forward: formulaFor(func(k *invocation) (Values, error) {
-			a, b, err := k.pair(p[0], p[1])
+			a, b, err := k.factors(p[0], p[1])
 			if err != nil {
 				return nil, err
 			}
@@ -131,7 +131,7 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			a, b, err := k.pair(p[1], p[2])
+			a, b, err := k.factors(p[1], p[2])
 			if err != nil {
 				return nil, err
 			}
@@ -154,7 +154,7 @@ func init() {
 	added("addbmm", "input batch1 batch2 beta alpha", true)
 
 	define("outer ger", "input vec2", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		a, b, err := k.pair("input", "vec2")
+		a, b, err := k.factors("input", "vec2")
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func init() {
 	define("linear npu_linear", "input weight bias", function{forward: formulaFor(linear), backward: linearGradients,
 		nodes: [][]string{{"bias", "input", "weight'"}, {"grad"}, {"input", "weight'"}}})
 	define("bilinear", "input1 input2 weight bias", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		a, b, err := k.pair("input1", "input2")
+		a, b, err := k.factors("input1", "input2")
 		if err != nil {
 			return nil, err
 		}
@@ -183,15 +183,21 @@ func init() {
 
 // weights are the arguments weight and bias; bias may be None.
 func (k *invocation) weights() (w, bias *operand, err error) {
-	if w, err = k.tensor("weight"); err == nil {
-		bias, err = k.optional("bias")
+	if err = k.required("weight"); err == nil {
+		w, err = k.factored("weight")
+	}
+	if err == nil {
+		bias, err = k.factored("bias")
 	}
 	return w, bias, err
 }
 
 // linear: y = x·wᵀ + b.
 func linear(k *invocation) (Values, error) {
-	x, err := k.tensor("input")
+	if err := k.required("input"); err != nil {
+		return nil, err
+	}
+	x, err := k.factored("input")
 	if err != nil {
 		return nil, err
 	}
@@ -245,11 +251,7 @@ func linearGradients(k *invocation, g []Values) (gradients, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
-	w, err := k.tensor("weight")
+	x, w, err := k.factors("input", "weight")
 	if err != nil {
 		return nil, err
 	}

@@ -129,11 +129,12 @@ func (a *argument) number() (float64, bool) {
 // invocation is a call of a function with its arguments bound to parameters.
 type invocation struct {
 	*Call
-	name    string
-	args    map[string]*argument
-	params  []string
-	results []*operand // of the forward call, for gradients; nil where not recorded
-	inPlace bool
+	name      string
+	args      map[string]*argument
+	params    []string
+	results   []*operand // of the forward call, for gradients; nil where not recorded
+	gradients []*operand // of the results, of a backward call
+	inPlace   bool
 	// solve is set where the arguments of a module have to be told from shapes.
 	solve bool
 }

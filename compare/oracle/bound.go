@@ -66,6 +66,7 @@ func (b *bound) prepare() error {
 					return a.err
 				}
 				g = a.op
+				b.k.gradients = append(b.k.gradients, a.op)
 			}
 			b.grads = append(b.grads, g)
 		}
@@ -229,6 +230,7 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 		if turn {
 			v = turned(v, true)
 		}
+		v = b.widened(v, i)
 		rec := b.call.outs[i].shape
 		if name == "grad" && count(v.Shape()) == count(rec) {
 			v = reshape(v, rec)
@@ -247,6 +249,16 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 		return nil, failed
 	}
 	return out, nil
+}
+
+// widened allows for a gradient that was computed in a narrower type, that of the
+// forward call under autocast, before it got the type of its argument.
+func (b *bound) widened(v Values, i int) Values {
+	out := precisionFor(b.call.outs[i].numeric())
+	if p := precisionFor(b.k.working()); !out.integer && p.v > out.v && !isExact(v) {
+		return &rounded{v, p}
+	}
+	return v
 }
 
 // onlyOutput is a list whose entry i is v.

@@ -459,7 +459,7 @@ func (c *checker) sampled(v Values, j *judge) error {
 		}
 	}
 	idx := samples(c.rec.shape, c.ext.places())
-	if most := int(max(mostRechecked/cost(v), 64)); len(idx) > most {
+	if most := int(max(mostRechecked/alone(v), 64)); len(idx) > most {
 		idx = thinned(idx, most)
 	}
 	if err := c.at(v, idx, j); err != nil {

@@ -48,6 +48,20 @@ func cost(v Values) float64 {
 	return 1
 }
 
+// alone is the cost of an element that is computed without its neighbours.
+func alone(v Values) float64 {
+	for {
+		switch w := v.(type) {
+		case *strided:
+			v = w.in
+		case *attention:
+			return w.Cost() * float64(w.ev)
+		default:
+			return cost(v)
+		}
+	}
+}
+
 func align(v Values) int64 {
 	if a, ok := v.(aligner); ok {
 		return max(a.Align(), 1)

@@ -273,6 +273,12 @@ call('Functional.linear', [u, w, bias], u.a @ w.a.T + bias.a, backward=([gu], [g
 call('Functional.linear', [u, w, None], u.a @ w.a.T, backward=([gu], [T(flat)]), note='the gradient of the last node, a view')
 v, gv = normal(3, 5), normal(3, 7)
 call('Functional.linear', [v, w, bias], v.a @ w.a.T + bias.a, backward=([gv], [gv.a.sum(0), gv.a @ w.a, v.a.T @ gv.a]), note='the gradients of the last node')
+# Under autocast the factors are rounded within the call, and gradients before they get the type of their argument.
+ub, wbf, bbf, gbf = T(u.a, 'bfloat16'), T(w.a, 'bfloat16'), T(bias.a, 'bfloat16'), T(gu.a, 'bfloat16')
+fb = gbf.a.reshape(8, 7)
+call('Functional.linear', [u, w, bias], T(ub.a @ wbf.a.T + bbf.a, 'bfloat16'), backward=([gbf], [T(T(gbf.a @ wbf.a, 'bfloat16').a),
+     T(T(fb.T @ ub.a.reshape(8, 5), 'bfloat16').a), T(T(fb.sum(0), 'bfloat16').a)]))
+call('Torch.matmul', [a, b], T(T(a.a, 'float16').a @ T(b.a, 'float16').a, 'float16'))
 call('Module.fc.Linear', [u], u.a @ w.a.T + bias.a, parameters={'weight': w, 'bias': bias}, backward=([gu], [gu.a @ w.a]))
 
 
