@@ -269,6 +269,9 @@ func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b st
 			return false, err
 		}
 	}
+	if out := terminal(e.stdout); out != nil && term.IsTerminal(int(out.Fd())) {
+		said = console.NewScreen(e.stdout, show.Width, true).Hang(said, report.LabelWidth)
+	}
 	_, err = io.WriteString(e.stdout, said)
 	return differs, err
 }

@@ -55,10 +55,13 @@ func (t *Text) paint(c Colour, text string) string {
 	return t.Paint(c, text)
 }
 
+// LabelWidth is how many columns the labels of lines take.
+const LabelWidth = 17
+
 // label begins a line with what it is about.
 func (t *Text) label(key, text string) {
 	name := t.say("label." + key)
-	fmt.Fprintf(&t.b, "%s%s%s\n", name, pad(name, 17), text)
+	fmt.Fprintf(&t.b, "%s%s%s\n", name, pad(name, LabelWidth), text)
 }
 
 func pad(text string, width int) string {

@@ -73,9 +73,9 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 	default:
 		text = t.paint(Bad, t.say("log.why."+string(q.Why), q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
 	}
-	fmt.Fprintf(&t.b, "%s%s%s\n", name(label), pad(name(label), 17), text)
+	fmt.Fprintf(&t.b, "%s%s%s\n", name(label), pad(name(label), LabelWidth), text)
 	if q.Parts && q.FirstStep < q.PartStep {
-		fmt.Fprintf(&t.b, "%s%s\n", pad("", 17), t.say("log.first", q.FirstStep, figure(q.FirstA), figure(q.FirstB)))
+		fmt.Fprintf(&t.b, "%s%s\n", pad("", LabelWidth), t.say("log.first", q.FirstStep, figure(q.FirstA), figure(q.FirstB)))
 	}
 }
 
