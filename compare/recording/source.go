@@ -378,13 +378,30 @@ func typeOf(c *call) string {
 	return ""
 }
 
-// Groups are the pairs of calls.
+// release lets go of the values of calls whose rows are made: the rows and what they refer
+// to are most of the memory that is left.
+func (u *unit) release() {
+	for _, c := range []*call{u.left, u.right} {
+		if c != nil {
+			c.leaves, c.taken = nil, nil
+			for _, part := range c.parts {
+				part.leaves = nil
+			}
+		}
+	}
+}
+
+// Groups are the pairs of calls. A source is run once: what was compared is let go.
 func (s *Source) Groups() []compare.Group {
 	var list []compare.Group
 	for _, p := range s.parts {
 		for _, u := range p.units {
 			n := len(list)
-			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found { return p.compare(ctx, u, n, w) })
+			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found {
+				found := p.compare(ctx, u, n, w)
+				u.release()
+				return found
+			})
 		}
 	}
 	return list
