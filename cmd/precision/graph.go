@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -115,8 +114,8 @@ func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
 }
 
 func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error) {
-	out := bufio.NewWriter(clean.NewWriter(e.stdout))
-	defer out.Flush()
+	out, flush := folded(e)
+	defer flush()
 	done := false
 	steps := []struct {
 		wanted bool

@@ -64,6 +64,15 @@ func (t summaryText) write(lines []report.Line) {
 	io.WriteString(t.w, s.Hang(report.Render(lines, labelWidth, s.Paint), labelWidth))
 }
 
+// folded gathers what a command prints; flush prints it, cleaned, and on a terminal broken
+// between words.
+func folded(e env) (out io.Writer, flush func()) {
+	var text strings.Builder
+	return clean.NewWriter(&text), func() {
+		io.WriteString(e.stdout, summaryText{e.stdout, e.language()}.screen().Wrap(text.String()))
+	}
+}
+
 // screen paints for the terminal the summary goes to, if it is one, and knows its width.
 func (t summaryText) screen() *console.Screen {
 	out, width := terminal(t.w), 0

@@ -58,6 +58,9 @@ func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
 	case len(findings) == 0:
 		return exitNoMatch, explain.Say("err.why.none", op)
 	}
+	out, flush := folded(e)
+	defer flush()
+	show.w = out
 	for i := range findings {
 		show.why(&findings[i])
 	}

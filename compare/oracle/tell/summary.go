@@ -82,13 +82,17 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 			why = append(why, tr("check.where", Place(f.Worst), f.Expected, f.Found, f.Ratio))
 		}
 		if f.Pattern != "" {
-			why = append(why, tr("check.pattern", f.Pattern))
+			said := tr("check.pattern", f.Pattern)
+			if key := "pattern." + string(f.Pattern); lang.Has(key) {
+				said = tr(key)
+			}
+			why = append(why, said)
 		}
 		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
 		if f.Rank >= 0 {
 			name = tr("check.rank", f.Rank, name)
 		}
-		lines = append(lines, line(label, style, tr("check.at", name, f.Type, strings.Join(why, "; "))))
+		lines = append(lines, line(label, style, tr("check.at", name, f.Type, strings.Join(why, tr("report.also")))))
 		label = ""
 	}
 	if n > mostListed {
