@@ -59,6 +59,10 @@ func lockFolder(ctx context.Context, dir string, tell func(Note)) (*lock, error)
 		return nil, err
 	}
 	free, known := flock(l.file)
+	for try := 0; known && !free && try < 10; try++ { // one that was killed a moment ago has it until it is gone
+		time.Sleep(beat / 20)
+		free, known = flock(l.file)
+	}
 	if now, err := os.Stat(l.path); free && (err != nil || !same(l.file, now)) {
 		// The run that had it ended between the two calls and took its file away.
 		l.file.Close()
