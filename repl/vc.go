@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"precision/compare/oracle"
-	"precision/internal/whole"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,10 +14,12 @@ import (
 
 	"precision/compare"
 	"precision/compare/metric"
+	"precision/compare/oracle"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
+	"precision/internal/whole"
 	"precision/repl/workspace"
 )
 
@@ -126,9 +126,15 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 	}
 }
 
+// dumps tells whether a folder holds dumps of a device: it has been listed then, and is no recording of calls.
+func (s *session) dumps(dir string) bool {
+	folder, err := s.data.Scan(dir, true)
+	return err == nil && folder.Device()
+}
+
 // one runs a comparison and writes its table.
 func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judged, int) {
-	if recording.Is(j.Left) && recording.Is(j.Right) {
+	if !s.dumps(j.Left) && recording.Is(j.Left) && recording.Is(j.Right) {
 		return v.recordings(ctx, s, j, path)
 	}
 	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
