@@ -11,6 +11,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/recording"
 	"precision/compare/report"
+	"precision/dump/msprobe"
 	"precision/internal/whole"
 	"precision/repl/array"
 	"precision/repl/console"
@@ -130,7 +131,14 @@ func (s *session) callPanel(c *recording.Call) string {
 
 // recordings compares two recordings of calls.
 func (v *vcCmd) recordings(ctx context.Context, s *session, j job, path string) (*judged, int) {
-	source, err := recording.Open(j.Left, j.Right)
+	var with recording.Options
+	if v.mapping != "" {
+		var err error
+		if with.Mapping, err = msprobe.ReadMapping(v.mapping); err != nil {
+			return nil, s.Failed(ctx, err)
+		}
+	}
+	source, err := recording.OpenWith(j.Left, j.Right, with)
 	if err != nil {
 		return nil, s.Failed(ctx, err)
 	}

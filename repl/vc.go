@@ -29,6 +29,7 @@ type vcCmd struct {
 	step                       string
 	limit                      int
 	check, html                bool
+	mapping                    string
 }
 
 var vcCommand = &command{
@@ -51,6 +52,8 @@ func (v *vcCmd) define(o *options) {
 		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
 	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, an NPU run without fusion",
 		"右侧（关闭融合的 NPU 运行）的 GE 图"), paths)
+	o.text(&v.mapping, "map", "mapping", both("mapping file of msprobe for recordings: data, cell, api or layer mapping",
+		"用于录制比对的 msprobe 映射文件：data、cell、api 或 layer mapping"), paths)
 	o.text(&v.step, "s", "step", both("the iteration to compare, without it the first",
 		"要比对的迭代，不指定则取第一个"))
 	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
@@ -134,8 +137,12 @@ func (s *session) dumps(dir string) bool {
 
 // one runs a comparison and writes its table.
 func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judged, int) {
-	if !s.dumps(j.Left) && recording.Is(j.Left) && recording.Is(j.Right) {
+	if !s.dumps(j.Left) && recording.Are(j.Left, j.Right) {
 		return v.recordings(ctx, s, j, path)
+	}
+	if v.mapping != "" {
+		s.Fail("vc.map", v.mapping)
+		return nil, exitError
 	}
 	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
 	run, err := j.Open(ctx)

@@ -30,7 +30,7 @@ type compareFlags struct {
 	quant, closed           string
 	leftTime, rightTime     string
 	numerics, metrics, lang string
-	format                  string
+	format, mapping         string
 	max                     int64
 	overflow                bool
 	workers                 int
@@ -51,6 +51,7 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
 	set.StringVar(&f.format, "format", "csv", text("format"))
+	set.StringVar(&f.mapping, "map", "", text("map"))
 	f.judge.define(set, text)
 	f.job.define(set, text)
 	set.Int64Var(&f.max, "max", 0, text("max"))
@@ -140,6 +141,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		return exitUsage, err
 	}
 	if f.job.all {
+		if f.mapping != "" {
+			return exitUsage, explain.Say("err.map.sides", f.mapping)
+		}
 		return f.runJob(ctx, e, job.Options, opts, show)
 	}
 	if recording.Are(f.left, f.right) {
@@ -147,6 +151,9 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	if f.format == "msprobe" {
 		return exitUsage, errors.New("-format msprobe: its columns are those of recordings of calls, and the sides are none")
+	}
+	if f.mapping != "" {
+		return exitUsage, explain.Say("err.map.sides", f.mapping)
 	}
 	run, err := job.Open(ctx)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/dump/msprobe"
 	"precision/internal/gc"
 	"precision/internal/progress"
 	"precision/internal/whole"
@@ -31,7 +32,14 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(f.left, f.right)*8/5, 64<<20))
-	source, err := recording.Open(f.left, f.right, judge.Profile.Maps...)
+	with := recording.Options{Maps: judge.Profile.Maps}
+	if f.mapping != "" {
+		var err error
+		if with.Mapping, err = msprobe.ReadMapping(f.mapping); err != nil {
+			return exitError, err
+		}
+	}
+	source, err := recording.OpenWith(f.left, f.right, with)
 	if err != nil {
 		return exitError, err
 	}

@@ -93,3 +93,42 @@ func TestRecordings(t *testing.T) {
 		t.Errorf("with a graph: status %d, %s", status, stderr)
 	}
 }
+
+// TestRecordingsMapped: -map takes a mapping file of msprobe; a bad one, and one for what
+// is no recording, are errors.
+func TestRecordingsMapped(t *testing.T) {
+	left, right, out := recordCalls(t, 1e-5, 0), recordCalls(t, 1e-5, 0), t.TempDir()
+	dump := filepath.Join(left, "step0", "proc7", "dump.json")
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dump, []byte(strings.Replace(string(text), "Functional.layer_norm", "Mint.norm", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(out, "map.yaml")
+	for content, want := range map[string]string{
+		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n":                                      "good",
+		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n- {ms_api: Mint.x, pt_api: Torch.x}\n": "1 of the 2 entries of " + file + " are not used: nothing on both sides has the names of Mint.x: Torch.x",
+		"- {ms_api: Mint.norm}\n": file + ": line 1: found no ms_api or no pt_api",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stdout, stderr := precision(t, "compare", "-lt", left, "-rt", right, "-map", file, "-out", out, "-lang", "en")
+		if !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), want) {
+			t.Errorf("%s gives no %q:\n%s%s", content, want, stdout, stderr)
+		}
+	}
+	tables, err := filepath.Glob(filepath.Join(out, "result_*.csv"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal("no table")
+	}
+	table, err := os.ReadFile(tables[0])
+	if err != nil || !strings.Contains(string(table), "mapping") {
+		t.Errorf("the table does not say mapping, %v", err)
+	}
+	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "expected one on both sides") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}

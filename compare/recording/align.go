@@ -9,8 +9,13 @@ import (
 )
 
 // align pairs the calls of two recordings.
-func align(left, right *side, maps []result.Map) {
-	byToken(left.calls, right.calls)
+func align(left, right *side, m *mapper, maps []result.Map) {
+	if m != nil {
+		m.align(left, right)
+		byToken(alone(left.calls), alone(right.calls))
+	} else {
+		byToken(left.calls, right.calls)
+	}
 	byMaps(left, right, maps)
 	byNames(left.calls, right.calls)
 	byContent(left.calls, right.calls)

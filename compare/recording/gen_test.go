@@ -51,7 +51,6 @@ type network struct {
 	random  *rand.Rand // what the network is: the same on both sides
 	noisy   *rand.Rand
 	entries []string
-	order   []string // of module entries that wait for their end
 	number  map[string]int
 	parents map[string]string
 	inside  []string // modules around

@@ -33,10 +33,23 @@ type part struct {
 // unit is a row group: a pair of calls, or one without a partner.
 type unit struct{ left, right *call }
 
-// Open reads the recordings below two paths and pairs those of the same step and
-// rank; a process without a rank is paired with the other one. maps are calls that do the
-// same under other names, beside [Defaults].
+// Options say what belongs together beside what the calls themselves tell.
+type Options struct {
+	// Maps are calls that do the same under other names, beside [Defaults].
+	Maps []result.Map
+	// Mapping is a mapping file of msprobe, nil for none. What it names is a pair before
+	// anything else.
+	Mapping *msprobe.Mapping
+}
+
+// Open is [OpenWith] for maps alone.
 func Open(left, right string, maps ...result.Map) (*Source, error) {
+	return OpenWith(left, right, Options{Maps: maps})
+}
+
+// OpenWith reads the recordings below two paths and pairs those of the same step and
+// rank; a process without a rank is paired with the other one.
+func OpenWith(left, right string, opt Options) (*Source, error) {
 	lists, kinds, err := findBoth(left, right)
 	if err != nil {
 		return nil, err
@@ -50,6 +63,10 @@ func Open(left, right string, maps ...result.Map) (*Source, error) {
 	for _, x := range alone {
 		s.why = append(s.why, result.Because(result.RanksUnpaired, x.side, x.label))
 	}
+	var m *mapper
+	if opt.Mapping != nil {
+		m = &mapper{opt.Mapping, map[int]bool{}}
+	}
 	for _, p := range pairs {
 		one := &part{}
 		if len(pairs) > 1 {
@@ -61,8 +78,11 @@ func Open(left, right string, maps ...result.Map) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		one.prepare(maps)
+		one.prepare(m, opt.Maps)
 		s.parts = append(s.parts, one)
+	}
+	if m != nil {
+		s.why = append(s.why, m.unused()...)
 	}
 	s.remarks()
 	return s, nil
@@ -101,12 +121,12 @@ func match(a, b []found) (pairs [][2]found, alone []only) {
 }
 
 // prepare pairs the calls and finds what feeds them.
-func (p *part) prepare(maps []result.Map) {
+func (p *part) prepare(m *mapper, maps []result.Map) {
 	for _, s := range []*side{p.left, p.right} {
 		s.digits()
 		s.prints()
 	}
-	align(p.left, p.right, maps)
+	align(p.left, p.right, m, maps)
 	p.order()
 	taken := map[string]bool{}
 	for _, u := range p.units {

@@ -153,6 +153,7 @@ const (
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
+	MappingUnused     Kind = "mapping-unused"      // entries of a mapping file that name nothing of both sides, of, file, the first
 	RecordingCut      Kind = "recording-cut"       // what is wrong with a file of the recording
 
 	Text Kind = "text" // sentence of a table that was imported
@@ -183,7 +184,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, NoElements: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

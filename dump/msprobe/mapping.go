@@ -1,0 +1,227 @@
+package msprobe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"precision/internal/plainfile"
+)
+
+// Mapping is a mapping file of msprobe: what belongs together under other names. Of its
+// lists one is filled; which of them is found by the content of the file.
+type Mapping struct {
+	// File is where it was read from.
+	File string
+	// Data are pairs of tensors: the full names of both.
+	Data []NamePair
+	// Cells are pairs of modules, {path}.{Class}, or of parts of their names.
+	Cells []NamePair
+	// APIs are pairs of functions.
+	APIs []APIPair
+	// Layers are the children of a module under both names.
+	Layers []LayerPairs
+}
+
+// NamePair is a name of the judged side and that of the golden one.
+type NamePair struct {
+	Left, Right string
+	Line        int
+}
+
+// APIPair are functions that do the same. The lists have the same length on both sides;
+// what is not in them has no partner. A list that is nil says nothing.
+type APIPair struct {
+	NamePair
+	Args, Outputs, Parameters, Gradients [2][]string
+}
+
+// LayerPairs are the children of modules of a class: paths of attributes, and functions.
+type LayerPairs struct {
+	Class    string
+	Children []NamePair
+}
+
+// TopLayer is the class that stands for the whole network in a layer mapping.
+const TopLayer = "TopLayer"
+
+// mostMapping bounds the size of a mapping file: a line for each of 300 000 tensors.
+const mostMapping = 64 << 20
+
+// ReadMapping reads a mapping file: of tensors (data mapping), modules (cell mapping),
+// functions (api mapping) or the children of modules (layer mapping).
+func ReadMapping(path string) (*Mapping, error) {
+	text, err := plainfile.ReadFile(path, "a mapping file of msprobe", mostMapping)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMapping(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m.File = path
+	return m, nil
+}
+
+const wantedMapping = "expected a mapping of tensors, modules or layers, or a list of functions"
+
+func parseMapping(text []byte) (*Mapping, error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	err := d.Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
+		return nil, errors.New("found nothing, " + wantedMapping)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("line %d: found a second document, expected one", max(more.Line, doc.Line))
+	}
+	m := &Mapping{}
+	top := doc.Content[0]
+	switch {
+	case len(top.Content) == 0:
+		return nil, fmt.Errorf("line %d: found %s, %s", top.Line, nodeText(top), wantedMapping)
+	case top.Kind == yaml.SequenceNode:
+		return m, m.functions(top)
+	case top.Kind != yaml.MappingNode:
+		return nil, fmt.Errorf("line %d: found %s, %s", top.Line, nodeText(top), wantedMapping)
+	case top.Content[1].Kind == yaml.MappingNode:
+		return m, m.layers(top)
+	}
+	list, err := pairsIn(top)
+	if err != nil {
+		return nil, err
+	}
+	if tensorName(list[0].Left) {
+		m.Data = list
+	} else {
+		m.Cells = list
+	}
+	for _, p := range list {
+		if tensorName(p.Left) != (m.Data != nil) || tensorName(p.Right) != (m.Data != nil) {
+			what := [2]string{"modules", "a tensor"}
+			if m.Data != nil {
+				what = [2]string{"tensors", "the name of none"}
+			}
+			return nil, fmt.Errorf("line %d: found %s: %s, in a mapping of %s one is %s", p.Line, p.Left, p.Right, what[0], what[1])
+		}
+	}
+	return m, nil
+}
+
+// tensorName tells whether a name is that of a value of a call.
+func tensorName(s string) bool {
+	for i := len(s); i > 0; i = strings.LastIndexByte(s[:i], '.') {
+		if ParseName(s[:i]).Form != Other {
+			return true
+		}
+	}
+	return false
+}
+
+// pairsIn reads a mapping of texts, every key once.
+func pairsIn(n *yaml.Node) ([]NamePair, error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: found %s, expected a mapping of names", n.Line, nodeText(n))
+	}
+	seen := map[string]int{}
+	var list []NamePair
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		p := NamePair{Line: n.Content[i].Line}
+		for k, into := range []*string{&p.Left, &p.Right} {
+			c := n.Content[i+k]
+			if c.Kind != yaml.ScalarNode || c.Value == "" || c.Tag == "!!null" {
+				return nil, fmt.Errorf("line %d: found %s, expected a name", c.Line, nodeText(c))
+			}
+			*into = c.Value
+		}
+		if line := seen[p.Left]; line > 0 {
+			return nil, fmt.Errorf("line %d: found %s again, line %d has it", p.Line, p.Left, line)
+		}
+		seen[p.Left] = p.Line
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func (m *Mapping) layers(top *yaml.Node) error {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key := top.Content[i]
+		list, err := pairsIn(top.Content[i+1])
+		if err != nil {
+			return err
+		}
+		if key.Kind != yaml.ScalarNode || key.Value == "" || seen[key.Value] {
+			return fmt.Errorf("line %d: found %s, expected the name of a class, each once", key.Line, nodeText(key))
+		}
+		seen[key.Value] = true
+		m.Layers = append(m.Layers, LayerPairs{Class: key.Value, Children: list})
+	}
+	return nil
+}
+
+func (m *Mapping) functions(top *yaml.Node) error {
+	for _, n := range top.Content {
+		if n.Kind != yaml.MappingNode {
+			return fmt.Errorf("line %d: found %s, expected a mapping with ms_api and pt_api", n.Line, nodeText(n))
+		}
+		p := APIPair{NamePair: NamePair{Line: n.Line}}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, v := n.Content[i], n.Content[i+1]
+			list := map[string]*[]string{
+				"ms_args": &p.Args[0], "pt_args": &p.Args[1], "ms_outputs": &p.Outputs[0], "pt_outputs": &p.Outputs[1],
+				"ms_output": &p.Outputs[0], "pt_output": &p.Outputs[1],
+				"ms_parameters": &p.Parameters[0], "pt_parameters": &p.Parameters[1],
+				"ms_parameters_grad": &p.Gradients[0], "pt_parameters_grad": &p.Gradients[1],
+			}[key.Value]
+			switch {
+			case key.Value == "ms_api" && v.Kind == yaml.ScalarNode:
+				p.Left = v.Value
+			case key.Value == "pt_api" && v.Kind == yaml.ScalarNode:
+				p.Right = v.Value
+			case list == nil:
+				return fmt.Errorf("line %d: found %s: %s, expected ms_api, pt_api or a list of arguments, outputs or parameters", key.Line, nodeText(key), nodeText(v))
+			case v.Kind != yaml.SequenceNode:
+				return fmt.Errorf("line %d: found %s, expected a list", v.Line, nodeText(v))
+			default:
+				*list = []string{}
+				for _, c := range v.Content {
+					if c.Kind != yaml.ScalarNode {
+						return fmt.Errorf("line %d: found %s, expected a number or name", c.Line, nodeText(c))
+					}
+					*list = append(*list, c.Value)
+				}
+			}
+		}
+		if p.Left == "" || p.Right == "" {
+			return fmt.Errorf("line %d: found no ms_api or no pt_api", n.Line)
+		}
+		for _, x := range [][2][]string{p.Args, p.Outputs, p.Parameters, p.Gradients} {
+			if len(x[0]) != len(x[1]) {
+				return fmt.Errorf("line %d: found lists of %d and %d for %s and %s, expected the same length", n.Line, len(x[0]), len(x[1]), p.Left, p.Right)
+			}
+		}
+		m.APIs = append(m.APIs, p)
+	}
+	return nil
+}
+
+// nodeText is what a node is, for messages.
+func nodeText(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return fmt.Sprintf("%.60q", n.Value)
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	return "a mapping"
+}
