@@ -1,6 +1,6 @@
 // Command scale compares a whole job, many ranks and steps, on an engine: as a pipeline of Apache
 // Beam, which runs on one machine with Beam's own runner, prism, and by Beam's flags on Flink, Spark or Dataflow. What it writes
-// is, byte for byte, what precision compare -all writes.
+// is, byte for byte, what precision compare -all writes when it is given the same absolute paths.
 //
 //	scale -lt JOB_DUMP -rt JOB_GOLDEN -out DIR [--runner=prism]
 package main
@@ -15,6 +15,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"precision/internal/msg"
 )
 
 var (
@@ -28,6 +30,8 @@ var (
 	profile = flag.String("profile", "", "profile of the verdict: a name or a `file`")
 	piece   = flag.Int64("piece", 256<<20, "about how many `bytes` are compared as one piece")
 	workers = flag.Int("workers", 1, "comparisons that a worker process runs at a time within a piece")
+	lang    = flag.String("lang", "en", "language of the page: en or zh")
+	version = flag.String("version", "(built from source)", "`version` of precision whose files these are to be")
 	keep    = flag.Bool("keep", false, "keep the folders of single ranks below DIR/stage")
 )
 
@@ -44,8 +48,12 @@ func run(ctx context.Context) error {
 	if *left == "" || *right == "" || *out == "" {
 		return errors.New("-lt, -rt and -out are needed")
 	}
+	language, ok := msg.ParseLang(*lang)
+	if !ok {
+		return fmt.Errorf("-lang %q: expected en or zh", *lang)
+	}
 	c := config{Left: absolute(*left), Right: absolute(*right), Graph: absolute(*graph), Out: absolute(*out), Ranks: *ranks, Steps: *steps, Models: *models,
-		Profile: *profile, Piece: *piece, Workers: *workers, Keep: *keep}
+		Profile: *profile, Piece: *piece, Workers: *workers, Keep: *keep, Version: *version, Lang: language}
 	if _, err := c.request(); err != nil {
 		return err // before an engine says it in its own words
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,9 @@ import (
 
 	"precision/compare"
 	"precision/compare/job"
+	"precision/compare/job/page"
 	"precision/compare/verdict"
+	"precision/internal/msg"
 )
 
 // The pipeline
@@ -54,6 +57,10 @@ type config struct {
 	Piece                   int64
 	Workers                 int
 	Keep                    bool
+	// Version is what the results are kept under, as tables of another version do not mix; Lang is the
+	// language of the page.
+	Version string
+	Lang    msg.Lang
 }
 
 // found is what came of a piece.
@@ -72,7 +79,7 @@ func (c config) pipeline(s beam.Scope) beam.PCollection {
 }
 
 func (c config) request() (job.Request, error) {
-	r := job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: compare.Options{Workers: c.Workers}, Version: version}
+	r := job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: compare.Options{Workers: c.Workers}, Version: c.Version}
 	var errs [4]error
 	r.Ranks, errs[0] = job.ParseNumbers(c.Ranks)
 	r.Steps, errs[1] = job.ParseNumbers(c.Steps)
@@ -82,9 +89,6 @@ func (c config) request() (job.Request, error) {
 	}
 	return r, errors.Join(errs[:]...)
 }
-
-// version is what the results are kept under: tables of another version do not mix.
-const version = "scale"
 
 // plans are made once a process.
 var plans struct {
@@ -113,6 +117,8 @@ func (c config) plan(ctx context.Context) (*job.Plan, error) {
 	plans.of[c] = p
 	return p, nil
 }
+
+func (c config) page(to io.Writer, r *job.Result) error { return page.Write(to, r, c.Lang) }
 
 func (c config) stage() string { return filepath.Join(c.Out, "stage") }
 
@@ -231,7 +237,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ int, folders func(*strin
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out})
+	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: f.Config.page})
 	if err != nil {
 		return err
 	}

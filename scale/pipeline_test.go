@@ -34,7 +34,7 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := config{Left: filepath.Join(dir, "npu"), Right: filepath.Join(dir, "golden"), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt"),
-		Out: filepath.Join(t.TempDir(), "out"), Workers: 1}
+		Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Version: "test"}
 	r, err := c.request()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := filepath.Join(t.TempDir(), "one")
-	result, err := plan.Run(context.Background(), job.Settings{Out: one})
+	result, err := plan.Run(context.Background(), job.Settings{Out: one, Page: c.page})
 	if err != nil {
 		t.Fatal(err)
 	}
