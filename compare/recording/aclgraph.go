@@ -30,6 +30,7 @@ func loadACLGraph(r aclgraph.Recording) (*side, error) {
 		return nil, err
 	}
 	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openFile(l.DataName, l) }}
+	s.unordered = true
 	add := s.adder()
 	for i := range calls {
 		from := &calls[i]
@@ -42,6 +43,7 @@ func loadACLGraph(r aclgraph.Recording) (*side, error) {
 			c.Values = append(c.Values, v)
 		}
 		add(c)
+		s.unordered = s.unordered && from.Named
 	}
 	s.arrange()
 	return s, nil

@@ -12,10 +12,11 @@ import (
 func align(left, right *side, m *mapper, maps []result.Map) {
 	if m != nil {
 		m.align(left, right)
-		byToken(alone(left.calls), alone(right.calls))
-	} else {
-		byToken(left.calls, right.calls)
 	}
+	if left.unordered != right.unordered {
+		byNames(left.calls, right.calls)
+	}
+	byToken(alone(left.calls), alone(right.calls))
 	byMaps(left, right, maps)
 	byNames(left.calls, right.calls)
 	byContent(left.calls, right.calls)

@@ -138,7 +138,7 @@ func bare(path string) bool {
 		case ".csv":
 			return name != dump.MappingFile
 		case ".npy":
-			for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT."} {
+			for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT.", ".parameters_grad.", ".debug."} {
 				if strings.Contains(name, word) {
 					return true
 				}

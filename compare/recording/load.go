@@ -24,6 +24,9 @@ type side struct {
 	significant int
 	// printed tells that parts of the elements were read (prints.go).
 	printed bool
+	// unordered tells that it is files alone, whose names are those of calls in a
+	// dump.json: these names tell more than their order.
+	unordered bool
 	// remarks tell what could not be read.
 	remarks []string
 }

@@ -235,7 +235,9 @@ func (s *Source) remarks() {
 	aligned, paired, left, right, mixed := 0, 0, 0, 0, 0
 	var dtypes [2]string
 	for _, p := range s.parts {
-		s.reordered += crossed(p.left.calls)
+		if p.left.unordered == p.right.unordered {
+			s.reordered += crossed(p.left.calls)
+		}
 		for _, side := range []*side{p.left, p.right} {
 			for _, text := range side.remarks {
 				s.why = append(s.why, result.Because(result.RecordingCut, text))

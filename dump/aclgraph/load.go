@@ -85,7 +85,10 @@ type Call struct {
 	// Name is that of package msprobe, with forward in it.
 	Name msprobe.Name
 	// Number is the count of the call in the names of its files.
-	Number  int
+	Number int
+	// Named tells that the names of its files have the number and direction that
+	// dump.json has, which the recorder of graphs does not write.
+	Named   bool
 	Tensors []Tensor
 }
 
@@ -118,7 +121,8 @@ func parse(name string) (f file, ok bool) {
 			return f, false
 		}
 	}
-	if !isTensor && !strings.Contains(stem, "ward.") {
+	loose := strings.Contains(stem, ".parameters_grad.") || strings.Contains(stem, ".debug")
+	if !isTensor && !loose && !strings.Contains(stem, "ward.") {
 		return f, false // most arrays
 	}
 	parts := strings.Split(stem, ".")
@@ -142,7 +146,21 @@ func parse(name string) (f file, ok bool) {
 		f.name = nameOf(f.api)
 		return f, f.api != ""
 	}
-	return f, false
+	for i := len(parts); loose && i >= 2; i-- {
+		f.api = strings.Join(parts[:i], ".")
+		f.name = msprobe.ParseName(f.api)
+		f.number, f.named = f.name.Number, true
+		f.Path, f.File = strings.Join(parts[i:], "."), name
+		switch f.name.Form {
+		case msprobe.ParametersGrad:
+			f.Section = msprobe.Gradients
+			return f, i < len(parts)
+		case msprobe.Debug:
+			f.Section = msprobe.Saved
+			return f, true
+		}
+	}
+	return file{}, false
 }
 
 // Load lists the calls of a recording by name.
@@ -166,7 +184,7 @@ func Load(r Recording) ([]Call, error) {
 		f := &files[i]
 		same := i > 0 && files[i-1].api == f.api
 		if !same || files[i-1].number != f.number {
-			c := Call{Name: f.name, Number: f.number}
+			c := Call{Name: f.name, Number: f.number, Named: f.named}
 			if same && !f.named {
 				c.Name.Number = calls[len(calls)-1].Name.Number + 1
 			}
