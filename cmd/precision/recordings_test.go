@@ -30,7 +30,7 @@ func recordCalls(t *testing.T, eps float64, off float64) string {
 	}, ",\n")
 	files := map[string]string{
 		"dump.json":  `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + calls + "}}",
-		"stack.json": `{"0": [["Functional.layer_norm.0.forward"], ["File /train/net.py, line 7, in forward, \n x = self.norm(x)"]]}`,
+		"stack.json": `{"0": [["Functional.layer_norm.0.forward"], ["File /train/net.py, line 7, in forward, \n x = self.norm(x)", "File /usr/lib/python3/site-packages/torch/module.py, line 3, in call, \n forward()", "File /train/main.py, line 30, in step, \n y = net(x)"]]}`,
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
@@ -49,7 +49,7 @@ func TestRecordings(t *testing.T) {
 	if status != exitOK {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	for _, want := range []string{"layer_norm Functional.layer_norm.0.forward, output 0", "argument input.1: 0.5 instead of 1e-05", "/train/net.py:7: x = self.norm(x)"} {
+	for _, want := range []string{"layer_norm Functional.layer_norm.0.forward, output 0", "argument input.1: 0.5 instead of 1e-05", "called at /train/net.py:7: x = self.norm(x)", "from /train/main.py:30: y = net(x)"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, stdout)
 		}
@@ -57,6 +57,10 @@ func TestRecordings(t *testing.T) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var root struct{ Roots []struct{ Stack []string } }
+	if err := json.Unmarshal(text, &root); err != nil || len(root.Roots) != 1 || len(root.Roots[0].Stack) != 2 {
+		t.Errorf("the stack in the JSON is %v, %v", root, err)
 	}
 	var saved struct {
 		Roots []struct {

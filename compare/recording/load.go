@@ -2,6 +2,8 @@ package recording
 
 import (
 	"io"
+	"strings"
+	"unique"
 
 	"precision/compare"
 	"precision/dump/dtype"
@@ -108,19 +110,30 @@ func (s *side) beside(path string, read func(io.Reader, string) ([]*msprobe.Synt
 // source is the line of the user's program that made a call: the innermost one
 // that is no part of an installed library.
 func (s *side) source(name string) string {
+	line, _, _ := strings.Cut(s.lines(name), "\n")
+	return line
+}
+
+// mostFrames bounds how many lines are kept of the stack of a call.
+const mostFrames = 32
+
+// lines are those of the user's program that led to a call, the innermost first; the
+// innermost of all where there are only installed libraries.
+func (s *side) lines(name string) string {
 	if s.stack == nil {
 		return ""
 	}
 	frames := s.stack.Of(name)
+	var list []string
 	for _, f := range frames {
-		if !installed(f.File) {
-			return lineOf(f)
+		if !installed(f.File) && len(list) < mostFrames {
+			list = append(list, strings.ReplaceAll(lineOf(f), "\n", " "))
 		}
 	}
-	if len(frames) > 0 {
-		return lineOf(frames[0])
+	if len(list) == 0 && len(frames) > 0 {
+		list = append(list, strings.ReplaceAll(lineOf(frames[0]), "\n", " "))
 	}
-	return ""
+	return unique.Make(strings.Join(list, "\n")).Value() // many calls have the same
 }
 
 // leaf is the value at a place, nil if there is none; it is likely to be number i.

@@ -68,7 +68,7 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	if u.left.how == byMap {
 		how = result.Mapped
 	}
-	source := p.left.source(u.left.Name)
+	lines := p.left.lines(u.left.Name)
 	for _, x := range pairsOf(u.left, u.right) {
 		if x.untold() {
 			continue
@@ -76,7 +76,8 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 		row := base
 		row.Recorded = &result.Recorded{How: how, Left: &unsaid, Right: &unsaid}
 		if len(found.Rows) == 0 {
-			row.Recorded.Source = source
+			row.Recorded.Source, _, _ = strings.Cut(lines, "\n")
+			row.Recorded.Stack = lines
 			if how != result.ByName {
 				row.Add(result.Because(result.CallAligned, u.left.Name, u.right.Name))
 			}

@@ -28,6 +28,7 @@ func recordedSet(at func(int) *result.Recorded) set {
 		words("before", func(i int) *string { return &at(i).Before.Op }),
 		integers("before_input", func(i int) *int { return &at(i).Before.Index }),
 		words("source", func(i int) *string { return &at(i).Source }),
+		words("stack", func(i int) *string { return &at(i).Stack }),
 	}}
 	for _, side := range []struct {
 		name string

@@ -2,6 +2,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -19,6 +20,22 @@ func sourceOf(j *verdict.Judged, op *verdict.Operator) string {
 	}
 	return ""
 }
+
+// stackOf are the lines of the program that led to a call, the innermost first; none
+// where only that one is known.
+func stackOf(j *verdict.Judged, op *verdict.Operator) []string {
+	for _, list := range [][]verdict.Tensor{op.Inputs, op.Outputs} {
+		for k := range list {
+			if rec := j.Row(&list[k]).Recorded; rec != nil && strings.Contains(rec.Stack, "\n") {
+				return strings.Split(rec.Stack, "\n")
+			}
+		}
+	}
+	return nil
+}
+
+// mostFrames bounds how many lines of a stack people are shown.
+const mostFrames = 5
 
 // SaidText is what a recording says of a value, in short.
 func SaidText(s *result.Said) string {
@@ -63,6 +80,11 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 	if source := sourceOf(j, op); source != "" {
 		lines = append(lines, plainLine(s.say("root.source", source)))
 	}
+	for i, frame := range stackOf(j, op) {
+		if 0 < i && i < mostFrames {
+			lines = append(lines, plainLine(s.say("root.stack", frame)))
+		}
+	}
 	return lines
 }
 
@@ -83,6 +105,9 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 	}
 	if source := sourceOf(j, op); source != "" {
 		w.named("source", source)
+	}
+	if stack := stackOf(j, op); stack != nil {
+		w.listed("stack", stack)
 	}
 }
 

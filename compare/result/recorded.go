@@ -33,6 +33,9 @@ type Recorded struct {
 	Before Port
 	// Source is the line of the user's program that made the call.
 	Source string
+	// Stack are the lines from there outwards, one in a line of text, without those
+	// of installed libraries.
+	Stack string
 }
 
 // Said is what a recording says of one value.
