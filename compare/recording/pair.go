@@ -196,19 +196,22 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 			}
 			// A file may hold a tensor widened: it is judged by what it was.
 			row.Left.DType, row.Right.DType = x.left.Elem, x.right.Elem
-			p.stale(row, x)
-			return nil
+			if p.stale(row, x) {
+				return nil
+			}
+			return contradicted(ctx, row, x, a, b)
 		}
 	}
 	row.Add(result.Because(result.NoElements, err.Error()))
 	return nil
 }
 
-// stale tells of files whose extremes are not those that were recorded.
-func (p *part) stale(row *result.Row, x leafPair) {
+// stale tells of files whose extremes are not those that were recorded, and whether
+// there was one.
+func (p *part) stale(row *result.Row, x leafPair) (found bool) {
 	f := &row.Result().Facts
 	if !row.Compared || !f.Known || f.Finite != f.N || f.N == 0 {
-		return
+		return false
 	}
 	for _, s := range []struct {
 		l      *leaf
@@ -219,8 +222,10 @@ func (p *part) stale(row *result.Row, x leafPair) {
 		lo, too := s.l.stat(atMin).Value()
 		if ok && too && !s.l.Elem.IsComplex() && (off(hi, s.hi, s.l.said) || off(lo, s.lo, s.l.said)) && !math.IsNaN(hi+lo) {
 			row.Add(result.Because(result.StaleFile, filepath.Base(s.file), number(s.lo), number(s.hi), number(lo), number(hi)))
+			found = true
 		}
 	}
+	return found
 }
 
 // off tells whether a value is not what was recorded of it.

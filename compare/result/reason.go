@@ -140,6 +140,7 @@ const (
 	DTypesDiffer Kind = "dtypes-differ"  // left dtype, right dtype
 	NoStatistics Kind = "no-statistics"  // place: the recordings say nothing of it that both sides have
 	StaleFile    Kind = "stale-file"     // path, from, to, recorded from, recorded to: not what the recording says of it
+	StaleValue   Kind = "stale-value"    // path, Mean, Norm or md5, that of the file, recorded one
 	NoElements   Kind = "no-elements"    // error: statistics are all there is
 	// of a whole table: how its pairs were found
 	PairedByName      Kind = "paired-by-name"      // operators covered by names, by the graph: names were taken
@@ -183,7 +184,7 @@ var kinds = map[Kind]struct {
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
-	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, NoElements: {},
+	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoElements: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
