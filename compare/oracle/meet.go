@@ -38,6 +38,7 @@ const (
 	WhyShapes   = "shapes"    // the shapes of the ranks do not go together
 	WhyInPlace  = "in-place"  // the recorded inputs have the addresses of the outputs
 	WhyAgree    = "agree"     // all ranks have the same, which the inputs do not give: some ranks may not have been recorded
+	WhyGroups   = "groups"    // no way to put the ranks into groups gives what they have
 	WhyNoSender = "no-sender" // nothing that was sent has the shape of what was received: rank
 )
 
@@ -116,6 +117,7 @@ type meeting struct {
 	keep bool
 	rank int // that was looked at last
 	kind string
+	root int // of a broadcast, where no graph names it
 }
 
 // end is the recording of a rank.

@@ -89,6 +89,9 @@ func (m *meeting) partitions(in, out int64) []partition {
 			size, how = int(min(k, int64(n)+1)), GroupAttribute
 		}
 	}
+	if size == n && !world {
+		whole.how = how
+	}
 	if size == n || world && size == 0 {
 		return []partition{whole}
 	}
@@ -102,17 +105,25 @@ func (m *meeting) partitions(in, out int64) []partition {
 	return list
 }
 
-// split puts n members into groups of a size, in blocks and at strides.
-func (m *meeting) split(n, size int, how string) []partition {
+// split puts n members into groups of a size: of neighbours, of members that are a stride apart within
+// a block, as of the data-parallel ranks where others are tensor and pipeline parallel, and across all.
+func (m *meeting) split(n, size int, how string) (list []partition) {
 	if size < 2 || n%size != 0 {
 		return nil
 	}
-	blocks, strides := make([][]int, n/size), make([][]int, n/size)
-	for i := range n {
-		blocks[i/size] = append(blocks[i/size], i)
-		strides[i%(n/size)] = append(strides[i%(n/size)], i)
+	count := n / size
+	for stride := 1; stride <= count; stride++ {
+		if count%stride != 0 {
+			continue
+		}
+		groups := make([][]int, count)
+		for i := range n {
+			g := i/(size*stride)*stride + i%stride
+			groups[g] = append(groups[g], i)
+		}
+		list = append(list, partition{groups, how})
 	}
-	return []partition{{blocks, how}, {strides, how}}
+	return list
 }
 
 func span(n int) []int {
@@ -123,8 +134,12 @@ func span(n int) []int {
 	return list
 }
 
-// tried is how many elements of an output groups are told apart by.
-const tried = 64
+// tried is how many elements of an output groups are told apart by, at each of so many
+// spots.
+const (
+	tried = 64
+	spots = 8
+)
 
 // choose takes the first partition whose groups explain all outputs on a few elements, or
 // else the one that explains most.
@@ -157,7 +172,7 @@ func (m *meeting) choose(list []partition, tensor int, p precisionOf) (partition
 	if chosen.how == GroupAll && most < len(m.ends) {
 		return chosen, nil
 	}
-	if chosen.how == GroupShapes || chosen.how == GroupAll {
+	if chosen.how != GroupAll || best > 0 {
 		chosen.how = GroupValues
 	}
 	return chosen, nil

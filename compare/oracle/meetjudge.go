@@ -51,11 +51,50 @@ func (m *meeting) tensor(t int, p precisionOf) error {
 
 // made is what the output of a member is made of.
 func (m *meeting) made(size, member int, in, out int64) []piece {
-	root := 0
+	root := m.root
 	if k, ok := m.number("root_rank"); ok {
 		root = int(max(-1, min(k, int64(size))))
 	}
 	return pieces[m.kind](size, member, root, in, out)
+}
+
+// findRoot finds the member whose input most members of a group have as their output, where no graph
+// names the root of a broadcast; of as many the first.
+func (m *meeting) findRoot(group []int, t int, n int64) error {
+	m.root = 0
+	if _, ok := m.number("root_rank"); ok || m.kind != "HcomBroadcast" {
+		return nil
+	}
+	var idx []int64
+	for lo := int64(0); lo < n; lo += max(tried, n/spots) {
+		for i := range min(tried, n-lo) {
+			idx = append(idx, lo+i)
+		}
+	}
+	outs := make([][]float64, len(group))
+	for k, place := range group {
+		var err error
+		if outs[k], err = m.elements(place, true, t, idx, false); err != nil {
+			return err
+		}
+	}
+	most := 0
+	for k, place := range group {
+		in, err := m.elements(place, false, t, idx, false)
+		if err != nil {
+			return err
+		}
+		fits := 0
+		for _, out := range outs {
+			if equal(in, out) {
+				fits++
+			}
+		}
+		if fits > most {
+			m.root, most = k, fits
+		}
+	}
+	return nil
 }
 
 // outcome is what became of the output of a member.
@@ -65,10 +104,13 @@ type outcome struct {
 }
 
 // judge holds the outputs of a group against what its inputs give: all elements, or, if few is not 0, so
-// many of each piece.
+// many at some spots of each piece.
 func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcome, error) {
 	in, out, err := m.sizes(group[0], t)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.findRoot(group, t, out); err != nil {
 		return nil, err
 	}
 	list := make([]*outcome, len(group))
@@ -84,7 +126,7 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 	uses := map[key][]place{}
 	var order []key
 	for k := range group {
-		list[k] = &outcome{judge: &judge{p: p, exact: !reduces[m.kind], ratio: nan, worst: -1}}
+		list[k] = &outcome{judge: &judge{p: p, exact: m.exact(), ratio: nan, worst: -1}}
 		for _, x := range m.made(len(group), k, in, out) {
 			id := key{x.from, x.inLo, x.n}
 			if uses[id] == nil {
@@ -100,7 +142,11 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 	y, b, x := make([]float64, size), make([]float64, size), make([]float64, size)
 	var bits []byte
 	for _, id := range order {
-		for lo := int64(0); lo < id.n; lo += size {
+		step := size
+		if few > 0 { // some at the begin, and some further on: it may be padding
+			step = max(size, id.n/spots)
+		}
+		for lo := int64(0); lo < id.n; lo += step {
 			n := min(size, id.n-lo)
 			if err := m.expect(group, id.from, t, id.inLo+lo, y[:n], b[:n], x[:n], p); err != nil {
 				return nil, err
@@ -118,12 +164,14 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 					o.sum = crc32.Update(o.sum, castagnoli, bits)
 				}
 			}
-			if few > 0 {
-				break
-			}
 		}
 	}
 	return list, nil
+}
+
+// exact tells that nothing is rounded.
+func (m *meeting) exact() bool {
+	return !reduces[m.kind] || m.Reduction == "max" || m.Reduction == "min"
 }
 
 func appendBits(bits []byte, x []float64) []byte {
@@ -146,17 +194,9 @@ func (m *meeting) expect(group []int, from, t int, lo int64, y, b, x []float64, 
 		}
 		for i, v := range x {
 			b[i] += abs(v)
-			switch {
-			case k == 0:
-				y[i] = v
-			case m.Reduction == "max":
-				y[i] = math.Max(y[i], v)
-			case m.Reduction == "min":
-				y[i] = math.Min(y[i], v)
-			case m.Reduction == "prod":
-				y[i] *= v
-			default:
-				y[i] += v
+			sofar := y[i]
+			if y[i] = v; k > 0 {
+				y[i] = combine(m.Reduction, sofar, v)
 			}
 		}
 	}
@@ -220,9 +260,15 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 		explained = explained || f.Kind != MetBeyond
 		faults = append(faults, f)
 	}
-	if !explained && len(wrong) == len(group) && m.alike() && len(sums) == 1 && found {
-		m.unknown(WhyAgree)
-		return nil
+	if !explained && len(wrong) == len(group) && found {
+		if m.alike() && len(sums) == 1 {
+			m.unknown(WhyAgree)
+			return nil
+		}
+		if len(m.ends) > 2 {
+			m.unknown(WhyGroups)
+			return nil
+		}
 	}
 	m.Verdict, m.Faults = Wrong, append(m.Faults, faults...)
 	return nil

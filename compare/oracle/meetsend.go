@@ -43,16 +43,16 @@ func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
 	return m.Meeting, nil
 }
 
-// sender finds the end that sent what an end received; known tells that the graphs name it. -1
-// is none.
-func (m *meeting) sender(i int) (from int, known bool) {
+// senders are the ends that may have sent what an end received; known tells that the graphs
+// name them. There are several where transfers have one tag.
+func (m *meeting) senders(i int) (from []int, known bool) {
 	r := m.ends[i]
 	if r.Op == nil {
-		return -1, false
+		return nil, false
 	}
 	rank, ok := r.Op.Attr("src_rank").Int()
 	if !ok {
-		return -1, false
+		return nil, false
 	}
 	tag, _ := r.Op.Attr("sr_tag").Int()
 	for k, s := range m.ends {
@@ -62,10 +62,10 @@ func (m *meeting) sender(i int) (from int, known bool) {
 		to, ok := s.Op.Attr("dest_rank").Int()
 		its, _ := s.Op.Attr("sr_tag").Int()
 		if ok && to == int64(r.Rank) && its == tag {
-			return k, true
+			from = append(from, k)
 		}
 	}
-	return -1, true
+	return from, true
 }
 
 // receive judges one end; judged tells whether its sender is known.
@@ -74,44 +74,87 @@ func (m *meeting) receive(i int) (judged bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	from, known := m.sender(i)
-	if from >= 0 {
-		m.Groups = append(m.Groups, []int{m.ends[from].Rank, m.ends[i].Rank})
-		j, err := m.transferred(from, i, n)
-		if err != nil || j == nil {
-			return err == nil, err
-		}
-		if j.beyond > 0 {
-			f := MetFault{Kind: MetBeyond, Rank: m.ends[i].Rank, Other: m.ends[from].Rank, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: 0}
-			idx := worstOf(j, 128)
-			if found, err := m.elements(i, true, 0, idx, false); err == nil {
-				old, err := m.elements(from, false, 0, idx, true)
-				mine, own := m.elements(i, true, 0, idx, true)
-				if err == nil && equal(old, found) || own == nil && equal(mine, found) {
-					f.Kind = MetStale
-				}
-			}
-			m.Verdict, m.Faults = Wrong, append(m.Faults, f)
-		}
-		return true, nil
-	}
-	if known {
+	from, known := m.senders(i)
+	if len(from) == 0 && known {
 		m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
 		return false, nil
 	}
-	for k, s := range m.ends {
-		if s.Type != "HcomSend" || s.Rank == m.ends[i].Rank {
-			continue
-		}
-		if j, err := m.transferred(k, i, n); err != nil {
-			return false, err
-		} else if j != nil && j.beyond == 0 {
-			m.How, m.Groups = GroupValues, append(m.Groups, []int{s.Rank, m.ends[i].Rank})
-			return true, nil
+	if !known {
+		for k, s := range m.ends {
+			if s.Type == "HcomSend" && s.Rank != m.ends[i].Rank {
+				from = append(from, k)
+			}
 		}
 	}
-	m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
-	return false, nil
+	var wrong *judge
+	var its int
+	for _, k := range from {
+		j, err := m.transferred(k, i, n)
+		if err != nil {
+			return false, err
+		}
+		if j != nil && j.beyond == 0 {
+			if m.Groups = append(m.Groups, []int{m.ends[k].Rank, m.ends[i].Rank}); !known {
+				m.How = GroupValues
+			}
+			return true, nil
+		}
+		if j != nil && wrong == nil {
+			wrong, its = j, k
+		}
+	}
+	switch {
+	case !known:
+		m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
+		return false, nil
+	case wrong == nil: // what was sent has another size
+		m.Why, m.Args = WhyShapes, nil
+		return false, nil
+	}
+	m.Groups = append(m.Groups, []int{m.ends[its].Rank, m.ends[i].Rank})
+	f, err := m.whyReceived(its, i, n, wrong)
+	if err == nil {
+		m.Verdict, m.Faults = Wrong, append(m.Faults, f)
+	}
+	return err == nil, err
+}
+
+// whyReceived looks for what an end received in place of what was sent: what the sender sent, or it
+// received, at an earlier step, or what a rank sent to another.
+func (m *meeting) whyReceived(from, i int, n int64, j *judge) (MetFault, error) {
+	f := MetFault{Kind: MetBeyond, Rank: m.ends[i].Rank, Other: m.ends[from].Rank, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: 0}
+	idx := worstOf(j, 128)
+	found, err := m.elements(i, true, 0, idx, false)
+	if err != nil {
+		return f, err
+	}
+	old, err := m.elements(from, false, 0, idx, true)
+	mine, own := m.elements(i, true, 0, idx, true)
+	if err == nil && equal(old, found) || own == nil && equal(mine, found) {
+		f.Kind = MetStale
+		return f, nil
+	}
+	hit := -1
+	for k, s := range m.ends {
+		if s.Type != "HcomSend" || k == from {
+			continue
+		}
+		j, err := m.transferred(k, i, n)
+		if err != nil {
+			return f, err
+		}
+		if j == nil || j.beyond > 0 {
+			continue
+		}
+		if hit >= 0 && s.Rank != m.ends[hit].Rank {
+			return f, nil
+		}
+		hit = k
+	}
+	if hit >= 0 {
+		f.Kind, f.Other = MetSwapped, m.ends[hit].Rank
+	}
+	return f, nil
 }
 
 // transferred holds what an end received against what another sent; nil where their sizes

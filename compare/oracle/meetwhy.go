@@ -27,7 +27,7 @@ func (m *meeting) why(group []int, k, t int, j *judge, p precisionOf) (MetFault,
 	if reduces[m.kind] {
 		f.Kind, f.Other, err = s.reduced()
 	} else {
-		f.Kind, f.Other, err = s.moved()
+		f.Kind, f.Other, err = s.copied()
 	}
 	if f.Other >= 0 {
 		f.Other = m.ends[group[f.Other]].Rank
@@ -84,8 +84,8 @@ func equal(a, b []float64) bool {
 	return len(a) == len(b)
 }
 
-// moved looks for another origin of the elements of one piece.
-func (s *suspect) moved() (kind string, other int, err error) {
+// copied looks for another origin of the elements of one piece.
+func (s *suspect) copied() (kind string, other int, err error) {
 	// The piece with the first wrong element; the others that are wrong may be of other pieces.
 	var x piece
 	for _, x = range s.list {
@@ -100,17 +100,10 @@ func (s *suspect) moved() (kind string, other int, err error) {
 			idx, found = append(idx, at-x.outLo), append(found, s.found[i])
 		}
 	}
-	moved := func(by int64) []int64 {
-		list := make([]int64, len(idx))
-		for i := range idx {
-			list[i] = idx[i] + by
-		}
-		return list
-	}
-	if old, err := s.elements(s.group[x.from], false, s.t, moved(x.inLo), true); err == nil && equal(old, found) {
+	if old, err := s.elements(s.group[x.from], false, s.t, shifted(idx, x.inLo), true); err == nil && equal(old, found) {
 		return MetStale, x.from, nil
 	}
-	if own, err := s.elements(s.group[s.k], false, s.t, moved(x.inLo), false); err == nil && x.from != s.k && equal(own, found) {
+	if own, err := s.elements(s.group[s.k], false, s.t, shifted(idx, x.inLo), false); err == nil && x.from != s.k && equal(own, found) {
 		return MetOwnInput, -1, nil
 	}
 	hit, hits := -1, 0
@@ -129,7 +122,7 @@ func (s *suspect) moved() (kind string, other int, err error) {
 			if y.from == x.from && y.inLo == x.inLo {
 				continue
 			}
-			if got, err := s.elements(s.group[y.from], false, s.t, moved(y.inLo), false); err == nil && equal(got, found) {
+			if got, err := s.elements(s.group[y.from], false, s.t, shifted(idx, y.inLo), false); err == nil && equal(got, found) {
 				if hit != r {
 					hits++
 				}
@@ -139,78 +132,6 @@ func (s *suspect) moved() (kind string, other int, err error) {
 	}
 	if hits == 1 {
 		return MetSwapped, hit, nil
-	}
-	return MetBeyond, -1, nil
-}
-
-// reduced looks for another sum.
-func (s *suspect) reduced() (kind string, other int, err error) {
-	idx := make([]int64, len(s.idx))
-	for i, at := range s.idx {
-		idx[i] = at - s.list[0].outLo + s.list[0].inLo
-	}
-	n := len(idx)
-	rows := make([][]float64, len(s.group))
-	sum, size := make([]float64, n), make([]float64, n)
-	for r, place := range s.group {
-		if rows[r], err = s.elements(place, false, s.t, idx, false); err != nil {
-			return MetBeyond, -1, err
-		}
-		for i, v := range rows[r] {
-			sum[i] += v
-			size[i] += abs(v)
-		}
-	}
-	if equal(rows[s.k], s.found) {
-		return MetOwnInput, -1, nil
-	}
-	if s.Reduction != "sum" && s.Reduction != "mean" && s.Reduction != "avg" {
-		return MetBeyond, -1, nil
-	}
-	count := float64(len(s.group))
-	unit := max(gamma(count+2, u32), s.p.v*(count+1)) + s.p.v
-	fits := func(of func(i int) float64) bool {
-		for i := range n {
-			y := of(i)
-			if !(abs(s.found[i]-y) <= unit*(size[i]+abs(y))+s.p.t) {
-				return false
-			}
-		}
-		return true
-	}
-	scale := 1.0
-	if s.Reduction != "sum" {
-		scale = 1 / count
-		if fits(func(i int) float64 { return sum[i] }) {
-			return MetSum, -1, nil
-		}
-	} else if fits(func(i int) float64 { return sum[i] / count }) {
-		return MetMean, -1, nil
-	}
-	hits := 0
-	for r := range s.group {
-		old, _ := s.elements(s.group[r], false, s.t, idx, true)
-		for _, h := range []struct {
-			kind string
-			of   func(i int) float64
-		}{
-			{MetLeftOut, func(i int) float64 { return (sum[i] - rows[r][i]) * scale }},
-			{MetTwice, func(i int) float64 { return (sum[i] + rows[r][i]) * scale }},
-			{MetStale, func(i int) float64 {
-				if old == nil {
-					return math.NaN()
-				}
-				return (sum[i] - rows[r][i] + old[i]) * scale
-			}},
-		} {
-			if fits(h.of) {
-				hits++
-				kind, other = h.kind, r
-			}
-		}
-	}
-	if hits == 1 {
-		return kind, other, nil
 	}
 	return MetBeyond, -1, nil
 }
