@@ -76,7 +76,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	if err := os.MkdirAll(filepath.Join(r.Out, rowFolder), 0o700); err != nil {
 		return nil, err
 	}
-	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), fmt.Append(nil, journalForm, r.Version, r.options, x.Stamp))
+	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), r.rowStamp(x))
 	maps.Copy(log.have, r.given)
 	told := int64(0)
 	o.options.Listener = compare.Listener{Progress: func(done, total int) {
@@ -105,6 +105,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	e.Tables, err = r.write(x, o, judged)
 	log.close(err == nil)
 	return e, err
+}
+
+// rowStamp is what the rows of a part depend on.
+func (r *runner) rowStamp(x *Part) []byte {
+	return fmt.Append(nil, journalForm, r.Version, r.options, x.Stamp)
 }
 
 // write writes the tables of a part.
