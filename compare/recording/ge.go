@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,12 +17,6 @@ import (
 	"precision/dump/layout"
 	"precision/dump/msprobe"
 	"precision/dump/stats"
-)
-
-// Limits of the search for folders of GE.
-const (
-	maxDepth   = 10
-	maxFolders = 20000
 )
 
 // findStats finds what GE records with dump_data=stats: a table for each operator.
@@ -39,40 +32,20 @@ func findDumps(path string) ([]found, error) {
 // findGE finds folders <device>/<model>/<model id>/<step> with files of a kind, whose
 // names end in a certain way, and without files of others.
 func findGE(path, what, end string, kind dump.Kind, others ...dump.Kind) ([]found, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s: not a folder", path)
-	}
 	var list []found
-	visited := 0
-	var down func(dir string, depth int) error
-	down = func(dir string, depth int) error {
-		if visited++; visited > maxFolders {
-			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
-		}
-		entries := dump.List(dir)
+	err := dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
 		has := func(end string, kinds ...dump.Kind) bool {
 			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 				return !e.IsDir() && strings.HasSuffix(e.Name(), end) && slices.Contains(kinds, dump.ParseName(e.Name()).Kind)
 			})
 		}
-		if has(end, kind) && !has("", others...) {
+		is := has(end, kind) && !has("", others...)
+		if is {
 			list = append(list, foundGE(dir, entries))
-			return nil
 		}
-		for _, f := range dump.Subfolders(entries) {
-			if depth < maxDepth {
-				if err := down(filepath.Join(dir, f), depth+1); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := down(path, 0); err != nil {
+		return is
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {

@@ -3,6 +3,7 @@ package fx
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,47 +20,22 @@ type Recording struct {
 	Token, Rank int
 }
 
-// Limits of the search.
-const (
-	maxDepth   = 8
-	maxFolders = 20000
-)
-
 // Find lists the recordings below a path by rank and token. It is an error if there
 // are none.
 func Find(path string) ([]Recording, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s: not a folder", path)
-	}
 	var all []Recording
-	visited := 0
-	var down func(dir string, depth int) error
-	down = func(dir string, depth int) error {
-		if visited++; visited > maxFolders {
-			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
+	err := dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
+		found := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			_, ok := ParseName(e.Name())
+			return ok && !e.IsDir()
+		})
+		if found {
+			place := dump.PlaceOf(dir)
+			all = append(all, Recording{dir, place.Step, place.Rank})
 		}
-		entries := dump.List(dir)
-		for _, e := range entries {
-			if _, ok := ParseName(e.Name()); ok && !e.IsDir() {
-				place := dump.PlaceOf(dir)
-				all = append(all, Recording{dir, place.Step, place.Rank})
-				return nil
-			}
-		}
-		for _, folder := range dump.Subfolders(entries) {
-			if depth < maxDepth {
-				if err := down(filepath.Join(dir, folder), depth+1); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := down(path, 0); err != nil {
+		return found
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {

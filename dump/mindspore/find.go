@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,43 +22,18 @@ type Recording struct {
 	Rank, Step int
 }
 
-const (
-	maxDepth   = 8
-	maxFolders = 20000
-)
-
 // Find lists the recordings below a path, by net, graph, iteration and rank. It is
 // an error if there are none.
 func Find(path string) ([]Recording, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s: not a folder", path)
-	}
 	var all []Recording
-	visited := 0
-	var down func(dir string, depth int) error
-	down = func(dir string, depth int) error {
-		if visited++; visited > maxFolders {
-			return fmt.Errorf("%s: more than %d folders", path, maxFolders)
-		}
-		entries := dump.List(dir)
-		if is(dir, entries) {
+	err := dump.Below(path, []string{"constants"}, func(dir string, entries []fs.DirEntry) bool {
+		found := is(dir, entries)
+		if found {
 			all = append(all, recordingOf(dir))
-			return nil
 		}
-		for _, folder := range dump.Subfolders(entries) {
-			if depth < maxDepth && folder != "constants" && folder[0] != '.' {
-				if err := down(filepath.Join(dir, folder), depth+1); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := down(path, 0); err != nil {
+		return found
+	})
+	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
