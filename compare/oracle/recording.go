@@ -2,11 +2,9 @@ package oracle
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -65,40 +63,11 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, remarks []st
 			}
 		}
 	}
-	workers := j.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	out := make([][]Finding, len(tasks))
-	budget := newBudget(memory)
-	var next, done int
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for range min(workers, max(len(tasks), 1)) {
-		all.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(tasks) || ctx.Err() != nil {
-					return
-				}
-				need := budget.take(tasks[i].needs(j.Full))
-				out[i] = tasks[i].check(j.Full)
-				budget.give(need)
-				mu.Lock()
-				if done++; j.Progress != nil {
-					j.Progress(done, len(tasks))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	for _, f := range out {
-		findings = append(findings, f...)
-	}
+	findings = checked(ctx, len(tasks), j.Workers, j.Progress, func(i int, budget *budget) []Finding {
+		need := budget.take(tasks[i].needs(j.Full))
+		defer budget.give(need)
+		return tasks[i].check(j.Full)
+	})
 	return findings, remarks, ctx.Err()
 }
 

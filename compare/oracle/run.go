@@ -3,7 +3,6 @@ package oracle
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -78,40 +77,10 @@ type task struct {
 // what was found so far is returned along with it.
 func (j Job) Run(ctx context.Context) ([]Finding, error) {
 	tasks := j.tasks()
-	out := make([][]Finding, len(tasks))
 	settings := Settings{Full: j.Full, Env: EnvironmentOf(j.Graph), Golden: j.Golden}
-	workers := j.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	budget := newBudget(memory)
-	var next, done int
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for range min(workers, max(len(tasks), 1)) {
-		all.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(tasks) || ctx.Err() != nil {
-					return
-				}
-				out[i] = j.check(tasks[i], settings, budget)
-				mu.Lock()
-				if done++; j.Progress != nil {
-					j.Progress(done, len(tasks))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	var findings []Finding
-	for _, f := range out {
-		findings = append(findings, f...)
-	}
+	findings := checked(ctx, len(tasks), j.Workers, j.Progress, func(i int, budget *budget) []Finding {
+		return j.check(tasks[i], settings, budget)
+	})
 	return findings, ctx.Err()
 }
 
