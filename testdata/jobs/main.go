@@ -167,8 +167,8 @@ func killed(work string) {
 			differ++
 		}
 	}
-	fmt.Printf("%d runs killed (%d had ended), then gone on with: %d with other files than an undisturbed run\n", *kills, ended, differ)
-	fmt.Printf("both together take %.2f of the CPU time of an undisturbed run\n", spent.Seconds()/float64(max(*kills, 1))/alone.cpu.Seconds())
+	fmt.Printf("%d runs killed (%d had ended) and resumed: %d wrote other files than an undisturbed run\n", *kills, ended, differ)
+	fmt.Printf("killed and resumed runs together take %.2f of the CPU time of an undisturbed run\n", spent.Seconds()/float64(max(*kills, 1))/alone.cpu.Seconds())
 	if differ > 0 {
 		os.Exit(1)
 	}
