@@ -24,17 +24,17 @@ var acCommand = &command{
 	usage: both("ac [-c] [-l COUNT] [-html]",
 		"ac [-c] [-l 个数] [-html]"),
 	brief: both("run all checks and say what to look at first",
-		"执行全部检查，给出首先要看的算子"),
+		"执行全部检查，并给出首先应查看的算子"),
 	more: both("Results of the newest comparison, fusion passes, overflows, casts, similarity of two builds, verdict.",
-		"依次为：最新比对结果、融合规则、溢出、类型转换、两次编译的相似度、结论。"),
+		"依次为：最新比对结果、融合规则、溢出检测、类型转换、图相似度、结论。"),
 	make: func(s *session) action { return &acCmd{limit: s.set.Limit} },
 }
 
 func (a *acCmd) define(o *options) {
 	o.on(&a.compare, "c", "vector_compare", both("compare first, as vc does",
-		"先执行比对，同 vc"))
+		"先执行比对，同 vc 命令"))
 	o.count(&a.limit, "l", "limit", both("how many operators, overflows and differences to show",
-		"显示的算子、溢出和差异的个数"))
+		"显示的算子、溢出记录和差异的个数"))
 	o.on(&a.html, "html", "report", pageText)
 }
 
@@ -134,7 +134,7 @@ func (f *findings) verdict(s *session, most int) (text string, next []string) {
 				say("verdict.producer", look[0])
 			default:
 				look = o.producers[:min(n, 3)]
-				say("verdict.producers", strings.Join(o.producers, ", "))
+				say("verdict.producers", strings.Join(o.producers, s.T("report.and")))
 			}
 		case overflow.AdviceHere:
 			say("verdict.here", o.kind, o.name)

@@ -23,17 +23,17 @@ type checkCmd struct {
 var checkCommand = &command{
 	name: "check",
 	usage: both("check [-s STEP] [-full]",
-		"check [-s 步] [-full]"),
+		"check [-s 迭代] [-full]"),
 	brief: both("recompute operators from their own recorded inputs, without golden data",
-		"用算子自身录制的输入重新计算，无需标杆数据"),
+		"用采集到的输入重新计算各算子，无需标杆数据"),
 	make: func(s *session) action { return &checkCmd{step: s.set.Step} },
 }
 
 func (c *checkCmd) define(o *options) {
 	o.text(&c.step, "s", "step", both("step to check; without it the first one recorded",
-		"要检查的步；不指定则取录制的第一步"))
+		"要检查的迭代，不指定则取第一个"))
 	o.on(&c.full, "full", "full", both("recompute every element in float64, whatever it takes",
-		"不计代价，以 float64 重新计算每个元素"))
+		"用 float64 重新计算全部元素，不计耗时"))
 }
 
 func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {

@@ -88,7 +88,7 @@ func (s *session) casts() (first string) {
 					names = append(names, s.T("cast.more", more))
 				}
 				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, s.why(c.Rule)))
-				s.Print("  " + strings.Join(names, ", ") + "\n")
+				s.Print("  " + strings.Join(names, s.T("report.and")) + "\n")
 			}
 		}
 	}

@@ -38,9 +38,9 @@ func (c *cpCmd) define(o *options) {
 	o.text(&c.name, "n", "name", both("the two tensors; -n can be left out",
 		"两个张量名，-n 可省略"), tensors)
 	o.count(&c.rows, "p", "print", both("rows of each table",
-		"每张表的行数"))
+		"每张表显示的行数"))
 	o.on(&c.save, "s", "save", both("write both tensors as text",
-		"将两个张量写成文本"))
+		"将两个张量写成文本文件"))
 	o.number(&c.atol, "al", "atol", both("absolute tolerance",
 		"绝对误差容限"))
 	o.number(&c.rtol, "rl", "rtol", both("relative tolerance",
@@ -112,7 +112,7 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 			}
 			names = append(names, name)
 		}
-		s.Info("cp.several", len(refs), name, strings.Join(names, ", "))
+		s.Info("cp.several", len(refs), name, strings.Join(names, s.T("report.and")))
 	}
 	list, bad, err := refs[0].Open()
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
 				a.Close()
 			}
 		}
-		s.Info("cp.dump", name, names[first], strings.Join(names, ", "))
+		s.Info("cp.dump", name, names[first], strings.Join(names, s.T("report.and")))
 		return list[first], exitOK
 	}
 	return list[0], exitOK

@@ -21,11 +21,11 @@ type lsCmd struct {
 var lsCommand = &command{
 	name: "ls",
 	usage: both("ls [-n NAME] [-t TYPE] [-f PASS] [-k KERNEL]   or   ls dump|RECORDING [-n NAME] [-t TYPE]",
-		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump|录制目录 [-n 名称] [-t 类型]"),
+		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump|采集目录 [-n 名称] [-t 类型]"),
 	brief: both("list operators of the graphs, dump files, or the calls of a recording",
-		"列出图中的算子、dump 文件，或录制的调用"),
+		"列出图中的算子、dump 文件，或采集到的调用"),
 	more: both("Each text must occur in what it filters; upper and lower case differ. Without any, operators are counted by type.",
-		"各条件按包含关系匹配，区分大小写，须同时满足。不带条件时按类型统计算子个数。"),
+		"名称包含所给文本即为匹配，区分大小写；多个条件须同时满足。不带条件时按类型统计算子个数。"),
 	words: oneOf("dump"),
 	make:  func(*session) action { return &lsCmd{} },
 }

@@ -29,7 +29,7 @@ type niCmd struct {
 var niCommand = &command{
 	name: "ni",
 	usage: both("ni OPERATOR [-g GRAPH] [-a] [-s DEPTH]   or   ni CALL -r RECORDING",
-		"ni 算子 [-g 图名] [-a] [-s 深度]   或   ni 调用 -r 录制目录"),
+		"ni 算子 [-g 图名] [-a] [-s 深度]   或   ni 调用 -r 采集目录"),
 	brief: both("show an operator: inputs, outputs, dumps, golden arrays, comparison",
 		"显示算子信息：输入、输出、dump 数据、标杆数据和比对结果"),
 	more: both("OPERATOR is a name or a part of one.",
@@ -44,15 +44,15 @@ func (n *niCmd) define(o *options) {
 	o.text(&n.graph, "g", "graph", both("only in the graph of this name",
 		"只在该名称的图中查找"), graphs)
 	o.text(&n.recording, "r", "recording", both("show a call of the recording in this folder: its values, what feeds them, the lines that made it",
-		"显示该目录中录制的调用：各个值及其来源，以及发起调用的代码行"), paths)
+		"显示该目录中采集到的调用：各个值及其来源，以及发起调用的代码行"), paths)
 	o.on(&n.attrs, "a", "attr", both("with all attributes",
 		"显示全部属性"))
 	o.on(&n.attrs, "d", "dump_attr", both("the same as -a",
 		"同 -a"))
 	o.count(&n.save, "s", "save", both("write the graph around the operator up to this depth as .gv and .svg below temp/op_graph; 1 is the operator alone",
-		"将算子周围该深度内的子图写成 .gv 和 .svg，存于 temp/op_graph；1 表示只画该算子"))
+		"将算子周围该深度以内的子图写成 .gv 和 .svg，存于 temp/op_graph；1 表示只画该算子"))
 	o.on(&n.check, "c", "check", both("accepted, without effect",
-		"可以给出，不起作用"))
+		"为兼容而保留，不起作用"))
 }
 
 // node is an operator of a debug id.
@@ -302,10 +302,10 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*judged)
 		}
 		head := s.T("ni.compared", console.Clean(t.path))
 		if against := s.against(&t.Table.Meta); against != "" {
-			head += " " + console.Clean(against)
+			head += console.Clean(against)
 		}
 		word := report.Word(s.Lang, op.State)
-		fmt.Fprintf(b, "%s: %s\n", head, s.Screen.Paint(word.Style, word.Text))
+		fmt.Fprintf(b, "%s%s%s\n", head, s.T("report.colon"), s.Screen.Paint(word.Style, word.Text))
 		for i, list := range [][]verdict.Tensor{op.Inputs, op.Outputs} {
 			for k := range list {
 				r := t.Row(&list[k])

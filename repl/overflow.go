@@ -182,7 +182,7 @@ func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overf
 		b.WriteString(s.T("ovf.advice", advice.In(lang)) + "\n")
 		if advice == overflow.AdviceUpstream {
 			if names := s.producers(op); len(names) > 0 {
-				b.WriteString(s.T("ovf.producer", console.Clean(strings.Join(names, ", "))) + "\n")
+				b.WriteString(s.T("ovf.producer", console.Clean(strings.Join(names, s.T("report.and")))) + "\n")
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func (p *ptCmd) define(o *options) {
 	o.text(&p.name, "n", "name", both("the tensor; -n can be left out",
 		"张量名，-n 可省略"), tensors)
 	o.on(&p.save, "s", "save", both("write all values as text, also of a large tensor",
-		"将所有值写成文本，大张量也写"))
+		"将全部值写成文本文件，大张量也写"))
 }
 
 // Rows of values that are printed, how many are in one, and how many numbers a

@@ -45,19 +45,19 @@ var vcCommand = &command{
 
 func (v *vcCmd) define(o *options) {
 	o.text(&v.left, "lt", "left", both("left side: folder with NPU dump files, or with a recording of calls",
-		"左侧：存放 NPU dump 文件或调用录制的目录"), paths)
+		"左侧：NPU dump 文件或采集数据所在的目录"), paths)
 	o.text(&v.right, "rt", "right", both("right side: folder with golden .npy files, with other NPU dumps, or with a recording",
-		"右侧：存放标杆 .npy 文件的目录、另一次 NPU dump 或录制"), paths)
+		"右侧：标杆 .npy 文件、另一次 NPU dump 或采集数据所在的目录"), paths)
 	o.text(&v.graph, "g", "graph", both("GE graph of the left side: .txt, .json or .om, or a folder of graphs",
 		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
 	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, an NPU run without fusion",
 		"右侧（关闭融合的 NPU 运行）的 GE 图"), paths)
 	o.text(&v.mapping, "map", "mapping", both("mapping file of msprobe for recordings: data, cell, api or layer mapping",
-		"用于录制比对的 msprobe 映射文件：data、cell、api 或 layer mapping"), paths)
+		"比对采集数据时所用的 msprobe 映射文件：data、cell、api 或 layer mapping"), paths)
 	o.text(&v.step, "s", "step", both("the iteration to compare, without it the first",
 		"要比对的迭代，不指定则取第一个"))
 	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
-		"显示的不达标算子个数"))
+		"显示的异常算子个数"))
 	o.on(&v.html, "html", "report", pageText)
 }
 

@@ -44,7 +44,7 @@ var texts = [messages][languages]string{
 	NegationOverflow:   {"overflow in negating the smallest signed integer", "对最小的有符号整数取负时溢出"},
 	IntegerOverflow:    {"overflow in an integer addition, subtraction, multiplication or multiply-add", "整数加减、乘法或乘加时溢出"},
 	FloatOverflow:      {"overflow in floating-point arithmetic", "浮点运算溢出"},
-	NegativeToUnsigned: {"a negative number converted to an unsigned type", "负的浮点数被转换成无符号数"},
+	NegativeToUnsigned: {"a negative number converted to an unsigned type", "负数转换为无符号类型"},
 	ToHalfOverflow:     {"overflow in converting float32 or int32 to float16", "float32 或 int32 转换为 float16 时溢出"},
 	CubeOverflow:       {"overflow in the sums of the matrix unit (cube)", "矩阵单元（CUBE）累加时溢出"},
 	AtomicOverflow:     {"the atomic addition overflowed", "原子加结果上溢"},

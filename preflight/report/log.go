@@ -42,10 +42,10 @@ func (t Text) Log(d *trainlog.Difference) string {
 		t.quantity(&d.Quantities[i])
 	}
 	if len(d.OnlyA) > 0 {
-		t.label("only-a", name(strings.Join(d.OnlyA, ", ")))
+		t.label("only-a", name(strings.Join(d.OnlyA, t.say("and"))))
 	}
 	if len(d.OnlyB) > 0 {
-		t.label("only-b", name(strings.Join(d.OnlyB, ", ")))
+		t.label("only-b", name(strings.Join(d.OnlyB, t.say("and"))))
 	}
 	t.drops(d)
 	for i := range d.Quantities {
@@ -102,7 +102,7 @@ func (t *Text) drops(d *trainlog.Difference) {
 				steps = append(steps, t.say("log.drop", drop.Step, figure(drop.From), figure(drop.To)))
 			}
 		}
-		text := t.say("log.falls", side.name, side.log.DropCount, figure(low), strings.Join(steps, ", "))
+		text := t.say("log.falls", side.name, side.log.DropCount, figure(low), strings.Join(steps, t.say("and")))
 		if side.log.DropCount > len(steps) {
 			text += " …"
 		}

@@ -58,5 +58,5 @@ func (t *Text) what(e *manifest.Entry) string {
 	if len(parts) == 0 {
 		return "-"
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, t.say("manifest.also"))
 }

@@ -50,9 +50,9 @@ func (t *Text) names(list []string) string {
 	if t.Most > 0 {
 		most = min(most, t.Most)
 	}
-	text := clean.Line(strings.Join(list[:most], ", "))
+	text := clean.Line(strings.Join(list[:most], t.Lang.T("report.and")))
 	if most < len(list) {
-		text += ", … (" + t.say("operators", len(list)) + ")"
+		text += t.say("rest", len(list))
 	}
 	return text
 }
@@ -96,7 +96,7 @@ func (t *Text) root(r *advice.Root) {
 		kinds = append(kinds, t.kind(k))
 	}
 	if len(kinds) > 0 {
-		t.label(t.say("kinds"), strings.Join(kinds, ", "))
+		t.label(t.say("kinds"), strings.Join(kinds, t.Lang.T("report.and")))
 	}
 	if !r.Passes.Empty() {
 		t.label(t.say("passes"), t.names(append(append([]string{}, r.Passes.Graph...), r.Passes.UB...)))

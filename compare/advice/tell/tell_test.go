@@ -42,7 +42,7 @@ func TestSay(t *testing.T) {
 		if strings.ContainsRune(shown, '\x1b') {
 			t.Errorf("a name steers the terminal: %q", shown)
 		}
-		for _, want := range []string{"mixlist.json", "\"black-list\"", "precision kit -f", "b, c, … ("} {
+		for _, want := range []string{"mixlist.json", "\"black-list\"", "precision kit -f", map[msg.Lang]string{msg.English: "b, c, … (3 in all)", msg.Chinese: "b、c 等（共 3 个）"}[lang]} {
 			if !strings.Contains(shown, want) {
 				t.Errorf("%v: found no %q in\n%s", lang, want, shown)
 			}
