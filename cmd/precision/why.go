@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -74,7 +73,7 @@ func (t checkText) why(f *oracle.Finding) {
 	if f.Rank >= 0 {
 		name = tr("check.rank", f.Rank, name)
 	}
-	fmt.Fprintf(t.w, "%s (%s %v): %v\n", name, f.Type, f.Shape, f.Verdict)
+	fmt.Fprintln(t.w, tr("why.output", name, f.Type, f.Shape, tell.Verdict(t.lang, f.Verdict)))
 	for _, r := range f.Reasons {
 		fmt.Fprintf(t.w, "  %s\n", tell.Reason(t.lang, r))
 	}
@@ -98,8 +97,8 @@ func (t checkText) why(f *oracle.Finding) {
 			line += tr("why.concerns", p.Elements)
 		}
 		fmt.Fprintf(t.w, "  %s\n", line)
-		if args, err := json.Marshal(p.Args); err == nil && string(args) != "null" {
-			fmt.Fprintf(t.w, "    %s\n", args)
+		if evidence := tell.Evidence(t.lang, &p); evidence != "" {
+			fmt.Fprintf(t.w, "    %s\n", evidence)
 		}
 	}
 	if f.Verdict == oracle.Wrong && len(f.Patterns) == 0 && f.Pattern == "" {

@@ -4,6 +4,7 @@ package tell
 import (
 	"embed"
 
+	"precision/compare/oracle"
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/internal/msg"
@@ -23,6 +24,9 @@ func Pattern(lang msg.Lang, k pattern.Kind) string {
 	}
 	return string(k)
 }
+
+// Verdict says what became of an output.
+func Verdict(lang msg.Lang, v oracle.Verdict) string { return lang.T("check.is." + v.String()) }
 
 // Reason says a reason. One without a sentence stands for itself.
 func Reason(lang msg.Lang, r result.Reason) string {
