@@ -152,9 +152,9 @@ func (e *evidence) flips(a pattern.Flip) {
 			break
 		}
 		if a.Bit >= 0 {
-			e.add("evidence.flip", Place(f.At), f.Got, f.Want)
+			e.add("evidence.flip", Place(f.At), f.Want, f.Got)
 		} else {
-			e.add("evidence.flip-of", Place(f.At), f.Bit, f.Got, f.Want)
+			e.add("evidence.flip-of", Place(f.At), f.Bit, f.Want, f.Got)
 		}
 	}
 }
