@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/lazy"
 )
 
 // Single-operator detail: one tensor of one operator, element by element.
@@ -29,12 +29,12 @@ type DetailOptions struct {
 	SkipElements bool
 }
 
-var opName = regexp.MustCompile(`^[0-9A-Za-z_./:-]+$`)
+var opName = lazy.Regexp(`^[0-9A-Za-z_./:-]+$`)
 
 // Validate checks the ranges. Errors are *[Error].
 func (d *DetailOptions) Validate() error {
 	switch {
-	case !opName.MatchString(d.Op):
+	case !opName().MatchString(d.Op):
 		return faultf(FaultOption, "operator name %q: found characters that no operator has", d.Op)
 	case d.TopN < 1 || d.TopN > 10000:
 		return faultf(FaultRange, "the number of largest errors is %d, expected 1 to 10000", d.TopN)

@@ -2,9 +2,10 @@ package dump
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"precision/internal/lazy"
 )
 
 // Place is where in a job a folder of recordings was made, as the folders above
@@ -26,9 +27,9 @@ type Place struct {
 }
 
 var (
-	rankWord  = regexp.MustCompile(`(?i)(?:^|[_.-])rank[_-]?(\d{1,9})(?:$|[_.-])`)
-	stepWord  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:step|iteration|iter)[_-]?(\d{1,9})(?:$|[_.-])`)
-	debugWord = regexp.MustCompile(`^debug_\d+$`)
+	rankWord  = lazy.Regexp(`(?i)(?:^|[_.-])rank[_-]?(\d{1,9})(?:$|[_.-])`)
+	stepWord  = lazy.Regexp(`(?i)(?:^|[_.-])(?:step|iteration|iter)[_-]?(\d{1,9})(?:$|[_.-])`)
+	debugWord = lazy.Regexp(`^debug_\d+$`)
 )
 
 // mostNamed is how many folders above a recording are asked for words like rank3.
@@ -62,16 +63,16 @@ func PlaceOf(dir string) Place {
 	}
 	step := p.Step >= 0
 	for i := n - 1; i >= max(0, n-mostNamed); i-- {
-		if m := rankWord.FindStringSubmatch(parts[i]); m != nil && !p.Own {
+		if m := rankWord().FindStringSubmatch(parts[i]); m != nil && !p.Own {
 			p.Rank, _ = strconv.Atoi(m[1])
 			p.Own, top = true, min(top, i)
 		}
-		if m := stepWord.FindStringSubmatch(parts[i]); m != nil && !step {
+		if m := stepWord().FindStringSubmatch(parts[i]); m != nil && !step {
 			p.Step, _ = strconv.Atoi(m[1])
 			step, top = true, min(top, i)
 		}
 	}
-	for top > 1 && (parts[top-1] == "dump" || debugWord.MatchString(parts[top-1])) {
+	for top > 1 && (parts[top-1] == "dump" || debugWord().MatchString(parts[top-1])) {
 		top--
 	}
 	p.Above = strings.Join(parts[:top], "/")

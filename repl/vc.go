@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
+	"precision/internal/lazy"
 	"precision/internal/whole"
 	"precision/repl/workspace"
 )
@@ -323,7 +323,7 @@ func compareNumbers(a, b string) int {
 }
 
 // modelTime is the time in a model's name, as in ge_default_20210513160312_11.
-var modelTime = regexp.MustCompile(`_\d{12,17}`)
+var modelTime = lazy.Regexp(`_\d{12,17}`)
 
 // pairRuns pairs the folders of two runs by model without its time, model id
 // and step; those of one model in each run belong together whatever their ids.
@@ -338,7 +338,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 		return nil
 	}
 	key := func(l *workspace.Leaf) string {
-		return modelTime.ReplaceAllString(l.Model, "") + "/" + l.ID + "/" + l.Step
+		return modelTime().ReplaceAllString(l.Model, "") + "/" + l.ID + "/" + l.Step
 	}
 	var jobs []job
 	for _, l := range left {

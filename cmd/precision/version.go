@@ -4,12 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"precision/internal/lazy"
 	"precision/repl/explain"
 )
 
@@ -56,7 +56,7 @@ func describeBuild(info *debug.BuildInfo) string {
 
 // pseudoVersion is the version that go install gives a commit without a tag:
 // its time and the beginning of its hash are at the end.
-var pseudoVersion = regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})(?:\+|$)`)
+var pseudoVersion = lazy.Regexp(`[-.](\d{14})-([0-9a-f]{12})(?:\+|$)`)
 
 // build takes a build apart: go install knows a version, go build in a clone what is
 // checked out.
@@ -67,7 +67,7 @@ func build(info *debug.BuildInfo) (name, commit, date string, changed bool) {
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		name = v
-		if m := pseudoVersion.FindStringSubmatch(v); m != nil {
+		if m := pseudoVersion().FindStringSubmatch(v); m != nil {
 			commit = m[2]
 			if t, err := time.Parse("20060102150405", m[1]); err == nil {
 				date = t.Format(time.DateOnly)

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare"
 	"precision/dump"
+	"precision/internal/lazy"
 )
 
 // The marks that stand for numbers in the path of the right side.
@@ -118,9 +119,9 @@ func (g *golden) unused() (list []*goldenDir) {
 }
 
 // marked is a mark with what joins it to the text before: _rank{rank}.
-var marked = map[string]*regexp.Regexp{
-	rankMark: regexp.MustCompile(`(?i)[_.-]?(?:rank[_-]?)?\{rank\}`),
-	stepMark: regexp.MustCompile(`(?i)[_.-]?(?:step[_-]?)?\{step\}`),
+var marked = map[string]func() *regexp.Regexp{
+	rankMark: lazy.Regexp(`(?i)[_.-]?(?:rank[_-]?)?\{rank\}`),
+	stepMark: lazy.Regexp(`(?i)[_.-]?(?:step[_-]?)?\{step\}`),
 }
 
 // expand puts the numbers of a part into a path. Where there is no such folder, that of
@@ -142,7 +143,7 @@ func expand(path string, x *Part) (dir, says string) {
 				more = append(more, strings.ReplaceAll(f, m.mark, strconv.Itoa(m.n)))
 			}
 			if m.n == 0 {
-				more = append(more, marked[m.mark].ReplaceAllString(f, ""))
+				more = append(more, marked[m.mark]().ReplaceAllString(f, ""))
 			}
 		}
 		forms = more

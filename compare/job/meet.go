@@ -57,7 +57,7 @@ func (p *Plan) meet() {
 	stamps := map[key][][]byte{}
 	ranksOf := map[string][]int{} // by model
 	for _, x := range all {
-		model := started.ReplaceAllString(x.Model, "")
+		model := started().ReplaceAllString(x.Model, "")
 		ranksOf[model] = append(ranksOf[model], x.Rank)
 		for _, op := range x.shared {
 			k := key{x.Step, op.key, op.typ}
@@ -87,7 +87,7 @@ func (p *Plan) meet() {
 		models := map[string]bool{}
 		for _, x := range m.parts {
 			ranks = append(ranks, x.Rank)
-			models[started.ReplaceAllString(x.Model, "")] = true
+			models[started().ReplaceAllString(x.Model, "")] = true
 		}
 		ranks = unique(ranks)
 		if m.Op != "" {

@@ -2,8 +2,9 @@ package job
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
+
+	"precision/internal/lazy"
 )
 
 // Deviation is a tensor that ranks must have in common, as data-parallel ranks their weights,
@@ -39,13 +40,13 @@ type peerTensor struct {
 }
 
 // started is the time in the names of models, which ranks may have otherwise.
-var started = regexp.MustCompile(`\d{14}`)
+var started = lazy.Regexp(`\d{14}`)
 
 func (s *peerSet) add(x *Part, list []Peer) {
 	if s.tensors == nil {
 		s.tensors = map[peerKey]*peerTensor{}
 	}
-	model := started.ReplaceAllString(x.Model, "")
+	model := started().ReplaceAllString(x.Model, "")
 	for _, p := range list {
 		k := peerKey{x.Step, model, p.Tensor}
 		t := s.tensors[k]
@@ -72,7 +73,7 @@ func (s *peerSet) deviations(p *Plan) []Deviation {
 		}
 		var ranks []int
 		for i := range p.Parts {
-			if x := &p.Parts[i]; x.Step == k.step && started.ReplaceAllString(x.Model, "") == k.model {
+			if x := &p.Parts[i]; x.Step == k.step && started().ReplaceAllString(x.Model, "") == k.model {
 				ranks = append(ranks, x.Rank)
 			}
 		}

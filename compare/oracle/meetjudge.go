@@ -161,7 +161,7 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 				}
 				if few == 0 {
 					bits = appendBits(bits[:0], x[:n])
-					o.sum = crc32.Update(o.sum, castagnoli, bits)
+					o.sum = crc32.Update(o.sum, castagnoli(), bits)
 				}
 			}
 		}

@@ -3,12 +3,14 @@ package oracle
 import (
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"precision/dump"
 	"precision/graph"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made when it is first needed: it takes as long as a hundredth of a small comparison.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // InputSums hashes the elements of recorded inputs of an operator, by their places among those
 // that were recorded, in the axis order of the framework: what fills up a layout is left out. A tensor that
@@ -51,7 +53,7 @@ func (o *operand) sum() (string, error) {
 	var a, b uint32
 	n := o.view.Len()
 	err := o.read(0, n, func(_ int64, raw []byte, _ int64) {
-		a, b = crc32.Update(a, castagnoli, raw), crc32.Update(b, crc32.IEEETable, raw)
+		a, b = crc32.Update(a, castagnoli(), raw), crc32.Update(b, crc32.IEEETable, raw)
 	})
 	if err != nil {
 		return "", err

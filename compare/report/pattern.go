@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"precision/compare/result"
+	"precision/internal/lazy"
 	"precision/internal/msg"
 )
 
@@ -17,7 +18,7 @@ import (
 // pattern recognises the sentence of a kind at the beginning of a text.
 type pattern struct {
 	kind result.Kind
-	text *regexp.Regexp
+	text func() *regexp.Regexp
 	// args are the arguments in the order of the text, from 0; one can occur
 	// several times. quoted tells which stand in quotes.
 	args   []int
@@ -25,7 +26,7 @@ type pattern struct {
 }
 
 var (
-	verbs = regexp.MustCompile(`%(?:\[([0-9]+)\])?([sq])`)
+	verbs = lazy.Regexp(`%(?:\[([0-9]+)\])?([sq])`)
 	// vague are kinds that say nothing but an error: anything would fit.
 	vague = map[result.Kind]bool{result.BadTensor: true, result.BadFile: true, result.BadDump: true, result.BadView: true, result.LayoutFailed: true,
 		result.ConverterFailed: true, result.GraphSilent: true, result.GraphInput: true, result.GraphEntry: true,
@@ -43,10 +44,12 @@ var parsed = sync.OnceValue(func() map[result.Kind]*pattern {
 })
 
 // oldSentences are those of msaccucmp.py where this program has other words.
-var oldSentences = []*pattern{
-	parsePattern(result.ShapesDiffer, "[%s] Due to the different shapes on the left and right,the left dump data%s can not be compared to the right dump data%s. "+
-		"Please check the batch of the dump data or the shape may be changed due to optimization."),
-}
+var oldSentences = sync.OnceValue(func() []*pattern {
+	return []*pattern{
+		parsePattern(result.ShapesDiffer, "[%s] Due to the different shapes on the left and right,the left dump data%s can not be compared to the right dump data%s. "+
+			"Please check the batch of the dump data or the shape may be changed due to optimization."),
+	}
+})
 
 // parsePattern turns the text of a message into a pattern.
 func parsePattern(kind result.Kind, text string) *pattern {
@@ -54,7 +57,7 @@ func parsePattern(kind result.Kind, text string) *pattern {
 	var b strings.Builder
 	b.WriteByte('^')
 	at, next := 0, 0
-	for _, m := range verbs.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range verbs().FindAllStringSubmatchIndex(text, -1) {
 		b.WriteString(regexp.QuoteMeta(text[at:m[0]]))
 		arg := next
 		if m[2] >= 0 {
@@ -74,7 +77,7 @@ func parsePattern(kind result.Kind, text string) *pattern {
 	}
 	b.WriteString(regexp.QuoteMeta(text[at:]))
 	b.WriteString(`(?:,|$)`) // a sentence ends where the text does or the next one begins
-	p.text = regexp.MustCompile(b.String())
+	p.text = lazy.Regexp(b.String())
 	return p
 }
 
@@ -97,7 +100,7 @@ func argsOf(kind result.Kind) int {
 
 // match cuts the sentence from the front of a text.
 func (p *pattern) match(text string) (r result.Reason, rest string, ok bool) {
-	m := p.text.FindStringSubmatchIndex(text)
+	m := p.text().FindStringSubmatchIndex(text)
 	if m == nil {
 		return r, text, false
 	}
@@ -125,8 +128,8 @@ func (p *pattern) match(text string) (r result.Reason, rest string, ok bool) {
 var (
 	// cannotRead is in the errors of readers of dumps and arrays: where in a
 	// file something is wrong.
-	cannotRead = regexp.MustCompile(`: offset \d+: |: the file (?:is|has) `)
-	about      = regexp.MustCompile(`^\[(.*?)\] `)
+	cannotRead = lazy.Regexp(`: offset \d+: |: the file (?:is|has) `)
+	about      = lazy.Regexp(`^\[(.*?)\] `)
 )
 
 // ParseReasons reads the cell CompareFailReason of a table.
@@ -136,7 +139,7 @@ func ParseReasons(cell string) []result.Reason {
 		r, rest, ok := cutReason(cell)
 		if !ok {
 			r, rest = result.Because(result.Text, strings.Clone(cell)), ""
-			if m := about.FindStringSubmatchIndex(cell); cannotRead.MatchString(cell) {
+			if m := about().FindStringSubmatchIndex(cell); cannotRead().MatchString(cell) {
 				r = result.Because(result.BadDump, strings.Clone(cell))
 				if m != nil {
 					r = result.Because(result.BadTensor, strings.Clone(cell[m[2]:m[3]]), strings.Clone(cell[m[1]:]))
@@ -168,7 +171,7 @@ func cutReason(text string) (best result.Reason, rest string, ok bool) {
 			try(all[kind])
 		}
 	}
-	for _, p := range oldSentences {
+	for _, p := range oldSentences() {
 		try(p)
 	}
 	return best, rest, ok

@@ -28,13 +28,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 	"sync"
 	"time"
 
 	"precision/dump"
+	"precision/internal/lazy"
 )
 
 // Limits of a folder of scripts.
@@ -87,8 +87,8 @@ type Scripts struct {
 }
 
 var (
-	algorithmName  = regexp.MustCompile(`^alg_(.+)\.py$`)
-	conversionName = regexp.MustCompile(`^convert_(.+?)_to_(.+)\.py$`)
+	algorithmName  = lazy.Regexp(`^alg_(.+)\.py$`)
+	conversionName = lazy.Regexp(`^convert_(.+?)_to_(.+)\.py$`)
 )
 
 // Open lists the scripts in a folder. It neither runs nor reads them; see
@@ -105,7 +105,7 @@ func Open(dir string) (*Scripts, error) {
 	}
 	s := &Scripts{dir: dir, algorithms: map[string]Algorithm{}, conversions: map[[2]string]Conversion{}}
 	err = s.list("algorithm", "alg_NAME.py", func(name, path string) bool {
-		m := algorithmName.FindStringSubmatch(name)
+		m := algorithmName().FindStringSubmatch(name)
 		if m != nil {
 			s.algorithms[m[1]] = Algorithm{m[1], path}
 		}
@@ -113,7 +113,7 @@ func Open(dir string) (*Scripts, error) {
 	})
 	if err == nil {
 		err = s.list("format_convert", "convert_SRC_to_DST.py", func(name, path string) bool {
-			m := conversionName.FindStringSubmatch(name)
+			m := conversionName().FindStringSubmatch(name)
 			if m != nil {
 				s.conversions[[2]string{m[1], m[2]}] = Conversion{m[1], m[2], path}
 			}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 
 	"precision/dump"
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -17,12 +17,12 @@ import (
 const missing = math.MaxUint64
 
 // convertedTail ends the name of a record that was converted, see [Record.JSON].
-var convertedTail = regexp.MustCompile(`\.output\.\d+\.json$`)
+var convertedTail = lazy.Regexp(`\.output\.\d+\.json$`)
 
 // debugName is the name of the debug file that a record was converted from, ""
 // if a file is no such record.
 func debugName(file string) string {
-	at := convertedTail.FindStringIndex(file)
+	at := convertedTail().FindStringIndex(file)
 	if at == nil || dump.ParseName(file[:at[0]]).Kind != dump.Debug {
 		return ""
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"regexp"
 
 	"precision/graph"
+	"precision/internal/lazy"
 )
 
 // magic are the first bytes of files that are often taken for a graph.
@@ -26,7 +26,7 @@ var magic = []struct {
 }
 
 // graphList is the member that every graph in JSON has.
-var graphList = regexp.MustCompile(`"graph"\s*:\s*\[`)
+var graphList = lazy.Regexp(`"graph"\s*:\s*\[`)
 
 // explain adds to the error of a file what the file is, if that is no graph. head is how the
 // file begins, size how long it is, -1 if that is not known.
@@ -56,7 +56,7 @@ func other(head []byte, size int64) graph.Other {
 		}
 	case graph.SourceJSON:
 		named := bytes.Contains(head, []byte(`"graph"`))
-		if !graphList.Match(head) && (named || json.Valid(head)) { // "graph" is something else, or it is a short file without
+		if !graphList().Match(head) && (named || json.Valid(head)) { // "graph" is something else, or it is a short file without
 			return graph.OtherJSON
 		}
 	case graph.SourceText:

@@ -5,8 +5,9 @@ package man
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"precision/internal/lazy"
 )
 
 // Page is a manual page of section 1.
@@ -73,7 +74,7 @@ func (s Section) write(b *strings.Builder) {
 		if lines := strings.Split(paragraph, "\n"); strings.Contains(paragraph, "  ") {
 			asIs(b, lines)
 		} else {
-			b.WriteString(line(unbroken.ReplaceAllString(paragraph, "$1$2")))
+			b.WriteString(line(unbroken().ReplaceAllString(paragraph, "$1$2")))
 		}
 	}
 	for _, i := range s.Items {
@@ -87,7 +88,7 @@ func (s Section) write(b *strings.Builder) {
 
 // unbroken is a line break beside a character of a language without blanks, where it is
 // none.
-var unbroken = regexp.MustCompile(`(\p{Han}|[，。；：、）])\n|\n(\p{Han})`)
+var unbroken = lazy.Regexp(`(\p{Han}|[，。；：、）])\n|\n(\p{Han})`)
 
 // asIs writes lines that are not filled.
 func asIs(b *strings.Builder, lines []string) {

@@ -14,9 +14,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -132,11 +132,11 @@ var extensions = map[string]Format{
 }
 
 var (
-	iniLine    = regexp.MustCompile(`(?m)^\s*\[[^\]\n,"]+\]\s*$`)
-	yamlLine   = regexp.MustCompile(`(?m)^\s*(- )?["']?[A-Za-z_][\w .-]*["']?:(\s|$)`)
-	envLine    = regexp.MustCompile(`(?m)^(export\s+)?[A-Za-z_]\w*=`)
-	pythonLine = regexp.MustCompile(`(?m)^\s*([A-Za-z_][\w.]*\s*=[^=]|(import|from|class|def)\s|.*add_argument\()`)
-	optionWord = regexp.MustCompile(`(^|\s)--?[A-Za-z][\w-]*`)
+	iniLine    = lazy.Regexp(`(?m)^\s*\[[^\]\n,"]+\]\s*$`)
+	yamlLine   = lazy.Regexp(`(?m)^\s*(- )?["']?[A-Za-z_][\w .-]*["']?:(\s|$)`)
+	envLine    = lazy.Regexp(`(?m)^(export\s+)?[A-Za-z_]\w*=`)
+	pythonLine = lazy.Regexp(`(?m)^\s*([A-Za-z_][\w.]*\s*=[^=]|(import|from|class|def)\s|.*add_argument\()`)
+	optionWord = lazy.Regexp(`(^|\s)--?[A-Za-z][\w-]*`)
 )
 
 // Detect tells the format of a configuration by its name and what it begins
@@ -158,17 +158,17 @@ func Detect(path string, front []byte) Format {
 		return Python
 	case strings.HasPrefix(first, "#!"):
 		return Shell
-	case iniLine.MatchString(text):
+	case iniLine().MatchString(text):
 		return INI
-	case envLine.MatchString(text) && !strings.Contains(text, " = ") && !optionWord.MatchString(text):
+	case envLine().MatchString(text) && !strings.Contains(text, " = ") && !optionWord().MatchString(text):
 		return Env
-	case optionWord.MatchString(first) || optionWord.MatchString(text) && strings.Contains(text, "\\\n"):
+	case optionWord().MatchString(first) || optionWord().MatchString(text) && strings.Contains(text, "\\\n"):
 		return Shell
-	case pythonLine.MatchString(text) && !yamlLine.MatchString(text):
+	case pythonLine().MatchString(text) && !yamlLine().MatchString(text):
 		return Python
-	case yamlLine.MatchString(text):
+	case yamlLine().MatchString(text):
 		return YAML
-	case optionWord.MatchString(text):
+	case optionWord().MatchString(text):
 		return Shell
 	}
 	return ""

@@ -255,7 +255,7 @@ func (e *entries) env(text string) error {
 		line = strings.TrimRight(line, "\r\n")
 		line = strings.TrimPrefix(strings.TrimLeft(line, " \t"), "export ")
 		name, value, ok := strings.Cut(line, "=")
-		if name = strings.TrimSpace(name); !ok || !envName.MatchString(name) {
+		if name = strings.TrimSpace(name); !ok || !envName().MatchString(name) {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -1,9 +1,10 @@
 package config
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"precision/internal/lazy"
 )
 
 // Python is read line by line for what a configuration has: assignments of
@@ -12,10 +13,10 @@ import (
 // written.
 
 var (
-	assignment = regexp.MustCompile(`^([A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:"[^"\]]*"|'[^'\]]*'|\d+)\])*)\s*(?::[^=]+)?=([^=].*)?$`)
-	subscript  = regexp.MustCompile(`\[["']?([^"'\]]*)["']?\]`)
-	scope      = regexp.MustCompile(`^(?:class|def|async\s+def)\s+([A-Za-z_]\w*)`)
-	argument   = regexp.MustCompile(`\b(?:add_argument|DEFINE_\w+)\(`)
+	assignment = lazy.Regexp(`^([A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:"[^"\]]*"|'[^'\]]*'|\d+)\])*)\s*(?::[^=]+)?=([^=].*)?$`)
+	subscript  = lazy.Regexp(`\[["']?([^"'\]]*)["']?\]`)
+	scope      = lazy.Regexp(`^(?:class|def|async\s+def)\s+([A-Za-z_]\w*)`)
+	argument   = lazy.Regexp(`\b(?:add_argument|DEFINE_\w+)\(`)
 )
 
 // level is a class or function that is open, with its indentation.
@@ -30,7 +31,7 @@ func (e *entries) python(text string) error {
 		for len(open) > 0 && s.indent <= open[len(open)-1].indent {
 			open = open[:len(open)-1]
 		}
-		if m := scope.FindStringSubmatch(s.text); m != nil {
+		if m := scope().FindStringSubmatch(s.text); m != nil {
 			open = append(open, level{s.indent, m[1]})
 			continue
 		}
@@ -38,17 +39,17 @@ func (e *entries) python(text string) error {
 		for _, l := range open {
 			path = join(path, l.name)
 		}
-		if at := argument.FindStringIndex(s.text); at != nil {
+		if at := argument().FindStringIndex(s.text); at != nil {
 			if err := e.argument(s.text[at[1]:], strings.Contains(s.text[at[0]:at[1]], "DEFINE"), s.line); err != nil {
 				return err
 			}
 			continue
 		}
-		m := assignment.FindStringSubmatch(s.text)
+		m := assignment().FindStringSubmatch(s.text)
 		if m == nil || m[2] == "" {
 			continue
 		}
-		key := subscript.ReplaceAllString(m[1], ".$1")
+		key := subscript().ReplaceAllString(m[1], ".$1")
 		p := &literals{text: m[2]}
 		if err := p.assign(e, join(path, key), s.line); err != nil {
 			return err

@@ -2,15 +2,16 @@ package config
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"precision/internal/lazy"
 )
 
 var (
-	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	option  = regexp.MustCompile(`^--?[A-Za-z]`)
+	envName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	option  = lazy.Regexp(`^--?[A-Za-z]`)
 )
 
 // launchers start the program whose options matter.
@@ -72,7 +73,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 		words[i] = word(w)
 	}
 	i := 0
-	for i < len(words) && !option.MatchString(words[i].Source) {
+	for i < len(words) && !option().MatchString(words[i].Source) {
 		i++
 	}
 	if i == len(words) || utilities[words[0].Source] {
@@ -87,7 +88,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 		}
 	}
 	for ; i < len(words); i++ {
-		if !option.MatchString(words[i].Source) {
+		if !option().MatchString(words[i].Source) {
 			continue
 		}
 		line := int(c.Args[i].Pos().Line())
@@ -96,9 +97,9 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 		switch {
 		case joined:
 			v = plain(value)
-		case i+1 < len(words) && !option.MatchString(words[i+1].Source):
+		case i+1 < len(words) && !option().MatchString(words[i+1].Source):
 			var several []string
-			for i+1 < len(words) && !option.MatchString(words[i+1].Source) {
+			for i+1 < len(words) && !option().MatchString(words[i+1].Source) {
 				i++
 				several = append(several, words[i].Source)
 			}
@@ -117,7 +118,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 func program(words []Value) string {
 	for _, w := range words {
 		base := w.Source[strings.LastIndex(w.Source, "/")+1:]
-		if !launchers[strings.TrimRight(base, ".0123456789")] && !launchers[base] && !option.MatchString(w.Source) && !strings.Contains(w.Source, "=") {
+		if !launchers[strings.TrimRight(base, ".0123456789")] && !launchers[base] && !option().MatchString(w.Source) && !strings.Contains(w.Source, "=") {
 			return base
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"precision/internal/lazy"
 )
 
 // What stands between a word and its number: "loss: 1", "loss = 1", "'loss': '1'",
@@ -16,14 +18,14 @@ const (
 
 // word is an expression for a quantity and its number. In front of it stands no
 // letter, so that "val_loss" is not "loss".
-func word(names string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\w/.-])(?:` + names + `)` + between + numeral)
+func word(names string) func() *regexp.Regexp {
+	return lazy.Regexp(`(?i)(?:^|[^\w/.-])(?:` + names + `)` + between + numeral)
 }
 
 // quantities are found in this order; each at most once a line.
 var quantities = []struct {
 	name string
-	find *regexp.Regexp
+	find func() *regexp.Regexp
 }{
 	{Scale, word(`loss[ _-]?scale|loss[ _]scaler?|scale|cur[ _]scale|scaling[ _]factor`)},
 	{Rate, word(`lr|learning[ _-]?rate|lr[ _-]?0`)},
@@ -32,11 +34,11 @@ var quantities = []struct {
 }
 
 var (
-	stepWord  = regexp.MustCompile(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
-	stepOf    = regexp.MustCompile(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
-	epochWord = regexp.MustCompile(`(?i)\bepoch["']?\s*[:=#]?\s*["'\[(]?\s*(\d+)`)
+	stepWord  = lazy.Regexp(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
+	stepOf    = lazy.Regexp(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
+	epochWord = lazy.Regexp(`(?i)\bepoch["']?\s*[:=#]?\s*["'\[(]?\s*(\d+)`)
 	// The words of frameworks for a step that was skipped.
-	skipped = regexp.MustCompile(`(?i)overflow.*reducing (?:loss scale )?to ` + numeral + `|attempted loss scale:?\s*` + numeral + `,\s*reducing to\s*` + numeral)
+	skipped = lazy.Regexp(`(?i)overflow.*reducing (?:loss scale )?to ` + numeral + `|attempted loss scale:?\s*` + numeral + `,\s*reducing to\s*` + numeral)
 )
 
 // line takes what a line says. A step without a value is in force for the lines
@@ -45,7 +47,7 @@ func (r *reading) line(text string) {
 	if r.table(text) {
 		return
 	}
-	if m := skipped.FindStringSubmatch(text); m != nil {
+	if m := skipped().FindStringSubmatch(text); m != nil {
 		from, to := r.scale, m[1]
 		if m[3] != "" {
 			from, _ = parse(m[2])
@@ -59,7 +61,7 @@ func (r *reading) line(text string) {
 	}
 	var found []Point // Step is the place in quantities
 	for i, q := range quantities {
-		if m := q.find.FindStringSubmatchIndex(text); m != nil {
+		if m := q.find().FindStringSubmatchIndex(text); m != nil {
 			if v, ok := parse(text[m[2]:m[3]]); ok {
 				found = append(found, Point{int64(i), v})
 				// "loss scale" is no loss.
@@ -68,13 +70,13 @@ func (r *reading) line(text string) {
 		}
 	}
 	epoch := ""
-	if m := epochWord.FindStringSubmatch(text); m != nil {
+	if m := epochWord().FindStringSubmatch(text); m != nil {
 		epoch = m[1]
 	}
 	n, ok := int64(0), false
-	if m := stepWord.FindStringSubmatch(text); m != nil {
+	if m := stepWord().FindStringSubmatch(text); m != nil {
 		n, ok = integer(m[1])
-	} else if m := stepOf.FindStringSubmatch(text); m != nil && len(found) > 0 {
+	} else if m := stepOf().FindStringSubmatch(text); m != nil && len(found) > 0 {
 		n, ok = integer(m[1])
 	}
 	switch {
@@ -104,7 +106,7 @@ func (r *reading) line(text string) {
 }
 
 // valued is a line that has values beside its words, as no header has.
-var valued = regexp.MustCompile(`(?:^|[\s,"])[-+.]?\d`)
+var valued = lazy.Regexp(`(?:^|[\s,"])[-+.]?\d`)
 
 // table takes a line of a csv table, whose first line names its columns.
 func (r *reading) table(text string) bool {
@@ -115,7 +117,7 @@ func (r *reading) table(text string) bool {
 	for i := range cells {
 		cells[i] = strings.Trim(cells[i], " \t\"")
 	}
-	if r.log.Lines == 1 && r.header == nil && !valued.MatchString(text) {
+	if r.log.Lines == 1 && r.header == nil && !valued().MatchString(text) {
 		for i, c := range cells {
 			if cells[i] = column(c); cells[i] == Loss {
 				r.header = cells
@@ -145,11 +147,11 @@ func (r *reading) table(text string) bool {
 // column is what the title of a column means, "" for nothing that is looked for.
 func column(title string) string {
 	line := strings.ToLower(title) + " 1"
-	if stepWord.MatchString(line) {
+	if stepWord().MatchString(line) {
 		return "step"
 	}
 	for _, q := range quantities {
-		if q.find.MatchString(line) {
+		if q.find().MatchString(line) {
 			return q.name
 		}
 	}

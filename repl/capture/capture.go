@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"precision/internal/lazy"
 	"precision/internal/msg"
 )
 
@@ -84,14 +84,14 @@ func Defaults(root string) Options {
 }
 
 var (
-	stepPart    = regexp.MustCompile(`^([0-9]+)(?:-([0-9]+))?$`)
-	windowsRoot = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
+	stepPart    = lazy.Regexp(`^([0-9]+)(?:-([0-9]+))?$`)
+	windowsRoot = lazy.Regexp(`^(?:[A-Za-z]:[\\/]|\\\\)`)
 )
 
 // IsAbs reports whether a path is absolute on some system, this one or that of
 // the training machine.
 func IsAbs(path string) bool {
-	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || windowsRoot.MatchString(path)
+	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || windowsRoot().MatchString(path)
 }
 
 // Check returns what is wrong with the options, nil if nothing is.
@@ -161,7 +161,7 @@ func checkStep(text string) error {
 		return nil
 	}
 	for part := range strings.SplitSeq(text, "|") {
-		m := stepPart.FindStringSubmatch(part)
+		m := stepPart().FindStringSubmatch(part)
 		if m == nil {
 			return wrong(dumpStep, strconv.Quote(text), "numbers and ranges such as 0|5-7", "数字和范围，例如 0|5-7")
 		}
@@ -245,7 +245,7 @@ func Golden(o Options) ([]byte, error) {
 
 // holder is a constant of a script to replace. Its value is written as JSON,
 // which for texts and numbers is Python, too.
-var holder = regexp.MustCompile(`"@([a-z_]+)@"`)
+var holder = lazy.Regexp(`"@([a-z_]+)@"`)
 
 func fill(script []byte, o Options, more map[string]any) ([]byte, error) {
 	if err := o.Check(); err != nil {
@@ -259,7 +259,7 @@ func fill(script []byte, o Options, more map[string]any) ([]byte, error) {
 		values[k] = v
 	}
 	var unknown error
-	text := holder.ReplaceAllFunc(script, func(m []byte) []byte {
+	text := holder().ReplaceAllFunc(script, func(m []byte) []byte {
 		v, ok := values[string(m[2:len(m)-2])]
 		if !ok {
 			unknown = fmt.Errorf("the script has %s, of which nothing is known", m)

@@ -24,13 +24,13 @@ import (
 	"html"
 	"io"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
 
 	"precision/compare/report"
 	"precision/compare/report/html/uplot"
 	"precision/compare/verdict"
+	"precision/internal/lazy"
 	"precision/internal/msg"
 )
 
@@ -145,20 +145,20 @@ func asset(name string) string {
 // imports are the lines by which a module names what it takes of another,
 // exports what it gives.
 var (
-	imports = regexp.MustCompile(`(?m)^import \{(.*)\} from '\./(\w+)\.js';$`)
-	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|const|let|class)) (\w+)`)
+	imports = lazy.Regexp(`(?m)^import \{(.*)\} from '\./(\w+)\.js';$`)
+	exports = lazy.Regexp(`(?m)^export ((?:async )?(?:function|const|let|class)) (\w+)`)
 )
 
 // join makes a module a part of the one script: a function of its own, so that
 // names stay apart, which returns what the module exports.
 func join(name, module string) string {
 	var given []string
-	for _, m := range exports.FindAllStringSubmatch(module, -1) {
+	for _, m := range exports().FindAllStringSubmatch(module, -1) {
 		given = append(given, m[2])
 	}
-	module = exports.ReplaceAllString(module, "$1 $2")
-	module = imports.ReplaceAllStringFunc(module, func(line string) string {
-		m := imports.FindStringSubmatch(line)
+	module = exports().ReplaceAllString(module, "$1 $2")
+	module = imports().ReplaceAllStringFunc(module, func(line string) string {
+		m := imports().FindStringSubmatch(line)
 		return "const {" + strings.ReplaceAll(m[1], " as ", ": ") + "} = " + m[2] + "Module;"
 	})
 	return "const " + name + "Module = (() => {\n" + module + "return {" + strings.Join(given, ", ") + "};\n})();\n"
