@@ -2,6 +2,7 @@ package compare
 
 import (
 	"sync"
+	"sync/atomic"
 )
 
 // crew is the pool of workers of a run. Every worker holds one token while it
@@ -33,20 +34,30 @@ func (c *crew) close() {
 }
 
 // each calls work for every number below n, in parallel but started in order,
-// until work returns false or stop is closed.
+// until stop is closed. What runs a number goes on with the next, on a stack that has grown.
 func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *Worker)) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	for i := range n {
+	var next atomic.Int64
+	one := func() bool {
 		var s *Worker
 		select {
 		case <-stop:
-			return
+			return false
 		case s = <-c.tokens:
 		}
+		defer func() { c.tokens <- s }()
+		i := int(next.Add(1)) - 1
+		if i >= n {
+			return false
+		}
+		work(i, s)
+		return true
+	}
+	for range min(c.size, n) {
 		all.Go(func() {
-			defer func() { c.tokens <- s }()
-			work(i, s)
+			for one() {
+			}
 		})
 	}
 }
