@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// percent lets a small heap grow to five times what is live before it is
+	// percent lets a small heap grow to nine times what is live before it is
 	// collected. Of a whole-network comparison little is garbage and little is
 	// live, and the collections of a heap that starts at 4 MiB were a tenth of its
-	// time.
-	percent = 400
-	// least is what a large heap may grow by: five times the memory of a graph of
+	// time. The first one comes at 32 MiB.
+	percent = 800
+	// least is what a large heap may grow by: many times the memory of a graph of
 	// a million operators is more than a machine has to spare.
 	least = 30
 	// room is how many bytes of garbage are no matter.

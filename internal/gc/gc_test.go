@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A small heap may grow fivefold, a large one by a third.
+// A small heap may grow ninefold, a large one by a third.
 func TestGrowth(t *testing.T) {
-	for live, want := range map[uint64]int{0: 400, 4 << 20: 400, 64 << 20: 49, 1 << 40: 30} {
+	for live, want := range map[uint64]int{0: 800, 3 << 20: 800, 8 << 20: 399, 64 << 20: 49, 1 << 40: 30} {
 		if got := growth(live); got != want {
 			t.Errorf("%d bytes: %d %%, expected %d", live, got, want)
 		}
