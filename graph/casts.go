@@ -2,11 +2,11 @@ package graph
 
 import "strings"
 
-// CastRule says what to think of casts from one element type to another.
+// CastRule says what to think of casts from one element type to another. What a cast of the
+// default rules can do is told by package tell.
 type CastRule struct {
 	From, To string // "DT_FLOAT"; "*" for any, "INT*" for any integer
 	Level    Level
-	Why      string
 }
 
 // Level is how much a finding matters.
@@ -22,16 +22,16 @@ func (l Level) String() string { return [...]string{"info", "warning", "danger"}
 
 // DefaultCastRules are the casts that can cost precision. The first rule that fits a cast counts.
 var DefaultCastRules = []CastRule{
-	{"DT_FLOAT", "INT*", LevelDanger, "fractions are cut off, large values wrap"},
-	{"DT_FLOAT16", "INT*", LevelDanger, "fractions are cut off"},
-	{"DT_BF16", "INT*", LevelDanger, "fractions are cut off"},
-	{"DT_DOUBLE", "INT*", LevelDanger, "fractions are cut off, large values wrap"},
-	{"DT_INT64", "DT_INT32", LevelWarning, "values beyond 32 bits wrap"},
-	{"DT_UINT64", "DT_UINT32", LevelWarning, "values beyond 32 bits wrap"},
-	{"DT_DOUBLE", "DT_FLOAT", LevelWarning, "half of the digits are lost"},
-	{"DT_DOUBLE", "DT_FLOAT16", LevelWarning, "most digits are lost, values beyond 65504 overflow"},
-	{"DT_FLOAT", "DT_FLOAT16", LevelInfo, "values beyond 65504 overflow"},
-	{"DT_FLOAT", "DT_BF16", LevelInfo, "two thirds of the digits are lost"},
+	{"DT_FLOAT", "INT*", LevelDanger},
+	{"DT_FLOAT16", "INT*", LevelDanger},
+	{"DT_BF16", "INT*", LevelDanger},
+	{"DT_DOUBLE", "INT*", LevelDanger},
+	{"DT_INT64", "DT_INT32", LevelWarning},
+	{"DT_UINT64", "DT_UINT32", LevelWarning},
+	{"DT_DOUBLE", "DT_FLOAT", LevelWarning},
+	{"DT_DOUBLE", "DT_FLOAT16", LevelWarning},
+	{"DT_FLOAT", "DT_FLOAT16", LevelInfo},
+	{"DT_FLOAT", "DT_BF16", LevelInfo},
 }
 
 func (r CastRule) matches(from, to string) bool {

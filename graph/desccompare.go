@@ -9,24 +9,22 @@ import (
 // PortChange is a property of an input or output that differs between two operators.
 type PortChange struct {
 	Input bool
-	Index int    // -1 when the numbers of inputs or outputs differ
-	Field string // "dtype", "layout", "shape", "count", or "type" for the operator's own type
-	A, B  string
+	Index int // -1 when the numbers of inputs or outputs differ
+	Field Field
+	A, B  string // "" where there is none
 }
 
-func (c PortChange) String() string {
-	side := "output"
-	if c.Input {
-		side = "input"
-	}
-	if c.Field == "type" {
-		return "type: " + c.A + " -> " + c.B
-	}
-	if c.Index < 0 {
-		return side + "s: " + c.A + " -> " + c.B
-	}
-	return side + " " + strconv.Itoa(c.Index) + " " + c.Field + ": " + c.A + " -> " + c.B
-}
+// Field is a property of an input or output.
+type Field string
+
+// The properties that are compared.
+const (
+	FieldDType  Field = "dtype"
+	FieldLayout Field = "layout"
+	FieldShape  Field = "shape"
+	FieldCount  Field = "count" // how many inputs or outputs there are
+	FieldType   Field = "type"  // of the operator itself
+)
 
 // compareDescs lists where the descriptors of two operators differ.
 func compareDescs(a, b *Op) []PortChange {
@@ -36,28 +34,21 @@ func compareDescs(a, b *Op) []PortChange {
 
 func compareSide(out []PortChange, input bool, a, b []TensorDesc) []PortChange {
 	if len(a) != len(b) {
-		out = append(out, PortChange{input, -1, "count", strconv.Itoa(len(a)), strconv.Itoa(len(b))})
+		out = append(out, PortChange{input, -1, FieldCount, strconv.Itoa(len(a)), strconv.Itoa(len(b))})
 	}
 	for i := range min(len(a), len(b)) {
 		x, y := &a[i], &b[i]
 		if x.DType != y.DType {
-			out = append(out, PortChange{input, i, "dtype", orNone(x.DType), orNone(y.DType)})
+			out = append(out, PortChange{input, i, FieldDType, x.DType, y.DType})
 		}
 		if x.Layout != y.Layout {
-			out = append(out, PortChange{input, i, "layout", orNone(x.Layout), orNone(y.Layout)})
+			out = append(out, PortChange{input, i, FieldLayout, x.Layout, y.Layout})
 		}
 		if !slices.Equal(x.Shape, y.Shape) {
-			out = append(out, PortChange{input, i, "shape", FormatShape(x.Shape), FormatShape(y.Shape)})
+			out = append(out, PortChange{input, i, FieldShape, FormatShape(x.Shape), FormatShape(y.Shape)})
 		}
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // graphBase is a graph's name without the time it was made at, which differs from run to run.
@@ -138,16 +129,16 @@ func PairGraphs(a, b []*Graph) [][2]*Graph {
 	return out
 }
 
-// OpChange is an operator of both sides whose descriptors differ.
+// OpChange is an operator of both sides whose descriptors differ: that of A, with what is known of it, and that of B.
 type OpChange struct {
-	A, B    *Op
-	Origins []string // framework operators it stands for
+	OpRef
+	B       *Op
 	Changes []PortChange
 }
 
 // Precision reports whether an element type differs.
 func (c *OpChange) Precision() bool {
-	return slices.ContainsFunc(c.Changes, func(p PortChange) bool { return p.Field == "dtype" })
+	return slices.ContainsFunc(c.Changes, func(p PortChange) bool { return p.Field == FieldDType })
 }
 
 // Similarity compares two graphs of one network operator by operator.
@@ -191,7 +182,7 @@ func Similar(a, b *Graph) *Similarity {
 			continue
 		}
 		names, _ := o.OriginNames()
-		s.Different = append(s.Different, OpChange{o, p, names, changes})
+		s.Different = append(s.Different, OpChange{OpRef{Op: o, Origins: names}, p, changes})
 	}
 	for _, o := range b.Ops {
 		if !helperTypes[o.Type] && !seen[o.Name] {

@@ -1,9 +1,6 @@
 package graph
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -175,7 +172,7 @@ func (c *differ) matchSet(a, b []*Op) {
 	}
 	for _, o := range a {
 		if p := pairs[o]; p != nil {
-			c.compare(o, p, c.a.origins[o])
+			c.compare(OpRef{Op: o, Origins: c.a.origins[o]}, p)
 		} else {
 			restA = append(restA, o)
 		}
@@ -212,16 +209,16 @@ func (c *differ) matchSet(a, b []*Op) {
 	}
 }
 
-func (c *differ) compare(a, b *Op, origins []string) {
-	changes := compareDescs(a, b)
-	if a.Type != b.Type {
-		changes = append([]PortChange{{Index: -1, Field: "type", A: a.Type, B: b.Type}}, changes...)
+func (c *differ) compare(a OpRef, b *Op) {
+	changes := compareDescs(a.Op, b)
+	if a.Op.Type != b.Type {
+		changes = append([]PortChange{{Index: -1, Field: FieldType, A: a.Op.Type, B: b.Type}}, changes...)
 	}
 	if len(changes) == 0 {
 		c.d.Same++
 		return
 	}
-	c.d.Changed = append(c.d.Changed, OpChange{a, b, origins, changes})
+	c.d.Changed = append(c.d.Changed, OpChange{a, b, changes})
 }
 
 // inserted matches the operators no framework operator stands behind.
@@ -235,7 +232,7 @@ func (c *differ) inserted() {
 		k := r.place()
 		if l := byPlace[k]; len(l) > 0 {
 			byPlace[k] = l[1:]
-			c.compare(r.Op, l[0].Op, r.Origins)
+			c.compare(r, l[0].Op)
 			continue
 		}
 		c.d.Removed = append(c.d.Removed, r)
@@ -308,87 +305,3 @@ func (s *side) after(o *Op) string {
 
 // Empty reports whether the builds do not differ.
 func (d *Diff) Empty() bool { return len(d.Removed)+len(d.Added)+len(d.Fused)+len(d.Changed) == 0 }
-
-// WriteText writes the differences in lines: what changes precision first.
-func (d *Diff) WriteText(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "A: %s\nB: %s\n", d.A.Path, d.B.Path)
-	precision := 0
-	for i := range d.Changed {
-		if d.Changed[i].Precision() {
-			precision++
-		}
-	}
-	fmt.Fprintf(b, "%d operators equal, %d with another precision, %d with another type, layout or shape, %d fused differently, %d removed, %d added\n",
-		d.Same, precision, len(d.Changed)-precision, len(d.Fused), len(d.Removed), len(d.Added))
-	changes := func(title string, want bool) {
-		first := true
-		for i := range d.Changed {
-			c := &d.Changed[i]
-			if c.Precision() != want {
-				continue
-			}
-			if first {
-				fmt.Fprintf(b, "%s:\n", title)
-				first = false
-			}
-			fmt.Fprintf(b, "  [%s] %s%s", c.A.Type, c.A.Name, of(c.Origins))
-			if c.B.Name != c.A.Name {
-				fmt.Fprintf(b, ", in B %s", c.B.Name)
-			}
-			b.WriteByte('\n')
-			for _, p := range c.Changes {
-				fmt.Fprintf(b, "    %s\n", p)
-			}
-		}
-	}
-	changes("Precision", true)
-	if len(d.Fused) > 0 {
-		b.WriteString("Fused differently:\n")
-	}
-	for _, f := range d.Fused {
-		fmt.Fprintf(b, "  %s\n    A: %s\n    B: %s\n", strings.Join(f.Origins, ", "), opList(f.A), opList(f.B))
-	}
-	for _, side := range []struct {
-		title string
-		refs  []OpRef
-	}{{"Removed", d.Removed}, {"Added", d.Added}} {
-		for i, r := range side.refs {
-			if i == 0 {
-				fmt.Fprintf(b, "%s:\n", side.title)
-			}
-			fmt.Fprintf(b, "  [%s] %s", r.Op.Type, r.Op.Name)
-			if !r.Inserted {
-				b.WriteString(of(r.Origins))
-			} else if r.From != "" || r.To != "" {
-				fmt.Fprintf(b, ", inserted from %s to %s", orNone(r.From), orNone(r.To))
-			} else {
-				b.WriteString(", inserted")
-			}
-			if from, to := CastTypes(r.Op); r.Op.Type == "Cast" {
-				fmt.Fprintf(b, ", %s -> %s", orNone(from), orNone(to))
-			}
-			b.WriteByte('\n')
-		}
-	}
-	changes("Type, layout and shape", false)
-	return b.Flush()
-}
-
-func of(origins []string) string {
-	if len(origins) == 0 {
-		return ""
-	}
-	return " of " + strings.Join(origins, ", ")
-}
-
-func opList(ops []*Op) string {
-	var b strings.Builder
-	for i, o := range ops {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "[%s] %s", o.Type, o.Name)
-	}
-	return b.String()
-}

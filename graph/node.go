@@ -1,12 +1,6 @@
 package graph
 
-import (
-	"bufio"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // NodeInfo is what there is to say about one operator.
 type NodeInfo struct {
@@ -36,6 +30,7 @@ type PortInfo struct {
 	OriginShape []int64
 	OriginName  string // framework operator an output stands for
 	Peers       []Peer // producers of an input, consumers of an output
+	Produced    bool   // the peer of an output is what produces it in a called graph
 	Unconnected bool
 	HasDesc     bool
 }
@@ -124,7 +119,7 @@ func (x *Index) calleeOutputs(n *NodeInfo) {
 				continue
 			}
 			p := portOf(in.Slot, in.Desc)
-			p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+			p.Peers, p.Produced = []Peer{{in.From.Name, in.From.Type, in.Index}}, true
 			n.Outputs = append(n.Outputs, p)
 			n.note(NoteProducer, strconv.FormatInt(int64(in.Slot), 10), g.Name)
 		}
@@ -144,83 +139,6 @@ func portOf(index int, d *TensorDesc) PortInfo {
 	return p
 }
 
-// String renders type, layout, shape, the ranges that are known, and the origin shape.
-func (p PortInfo) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%s][%s]%s", p.DType, p.Layout, FormatShape(p.Shape))
-	if p.ValueRange != "" {
-		b.WriteString(" value_range" + p.ValueRange)
-	}
-	if p.ShapeRange != "" && p.ShapeRange != "[]" {
-		b.WriteString(" shape_range" + p.ShapeRange)
-	}
-	if p.OriginShape != nil {
-		b.WriteString(" origin" + FormatShape(p.OriginShape))
-	}
-	return b.String()
-}
-
-// WriteText writes the description in lines, with the attributes if attrs is set.
-func (n *NodeInfo) WriteText(w io.Writer, attrs bool) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "Op(Type/Name): [%s] %s\n", n.Op.Type, n.Op.Name)
-	fmt.Fprintf(b, "ID: %d  Stream: %d  Graph: %s\n", n.Op.ID, n.Op.StreamID, n.Graph)
-	line := func(title, text string) {
-		if text != "" {
-			fmt.Fprintf(b, "%s: %s\n", title, text)
-		}
-	}
-	line("KernelName", n.Kernel)
-	line("KernelLibName", n.KernelLib)
-	line("GraphName", n.Partition)
-	line("PassName", strings.Join(n.Passes, ", "))
-	line("UBPassName", strings.Join(n.UBPasses, ", "))
-	line("OriginalOp", strings.Join(n.Origins, ", "))
-	if n.Inserted {
-		b.WriteString("OriginalOp: none, inserted by GE\n")
-	}
-	if attrs {
-		b.WriteString("Attributes:\n")
-		for _, a := range n.Op.Attrs {
-			fmt.Fprintf(b, "  %s: %s\n", a.Key(), a.Value)
-		}
-	}
-	b.WriteString("Input:\n")
-	for _, p := range n.Inputs {
-		p.write(b)
-	}
-	b.WriteString("Output:\n")
-	for _, p := range n.Outputs {
-		p.write(b)
-	}
-	for _, t := range n.Notes {
-		fmt.Fprintf(b, "Note: %s\n", t)
-	}
-	return b.Flush()
-}
-
-func (p PortInfo) write(b *bufio.Writer) {
-	if p.Index == ControlIndex {
-		b.WriteString(" -[control]")
-	} else {
-		fmt.Fprintf(b, " -[%d] %s", p.Index, p)
-	}
-	if p.OriginName != "" {
-		fmt.Fprintf(b, " of %s", p.OriginName)
-	}
-	if p.Unconnected {
-		b.WriteString(" unconnected")
-	}
-	for _, e := range p.Peers {
-		if e.Index == ControlIndex {
-			fmt.Fprintf(b, " %s", e.Name)
-		} else {
-			fmt.Fprintf(b, " %s:%d", e.Name, e.Index)
-		}
-	}
-	b.WriteByte('\n')
-}
-
 // Note says where a peer of a node was found.
 type Note struct {
 	Kind NoteKind
@@ -236,17 +154,5 @@ const (
 	NoteCallee   NoteKind = "callee"   // output, port, graph: the output comes from a port in a called graph
 	NoteProducer NoteKind = "producer" // output, graph: what is shown is its producer in a called graph
 )
-
-// String says the note in English.
-func (n Note) String() string {
-	arg := func(i int) string { return n.Args[i] }
-	switch n.Kind {
-	case NoteCaller:
-		return "input " + arg(0) + " of " + arg(1) + ", which calls this graph"
-	case NoteCallee:
-		return "output " + arg(0) + " comes from " + arg(1) + " in graph " + arg(2)
-	}
-	return "output " + arg(0) + " shows its producer in graph " + arg(1)
-}
 
 func (n *NodeInfo) note(kind NoteKind, args ...string) { n.Notes = append(n.Notes, Note{kind, args}) }

@@ -117,11 +117,14 @@ func (t *tally) add(name string) {
 	t.counts[i].N++
 }
 
-// byCount sorts by falling count, then by name.
+// byCount sorts by falling count, then by name; what has none comes last.
 func (t *tally) byCount() []Count {
 	slices.SortFunc(t.counts, func(a, b Count) int {
 		if a.N != b.N {
 			return b.N - a.N
+		}
+		if a.Name == "" || b.Name == "" {
+			return strings.Compare(b.Name, a.Name)
 		}
 		return strings.Compare(a.Name, b.Name)
 	})

@@ -1,12 +1,6 @@
 package graph
 
-import (
-	"bufio"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Summary is an overview of a model.
 type Summary struct {
@@ -17,7 +11,7 @@ type Summary struct {
 	Ops     int
 	Types   []Count // operators by type, most frequent first
 	DTypes  []Count // outputs by element type, most frequent first
-	Layouts []Count // outputs by layout, most frequent first
+	Layouts []Count // outputs by layout, most frequent first; "" for those without one
 	Passes  []Count // operators by the graph and unified-buffer fusion passes that made them
 	Casts   []*Casts
 	// Fused counts operators that stand for several framework operators, Inserted those that stand for none,
@@ -129,11 +123,7 @@ func (m *Model) Summary() *Summary {
 				} else {
 					dtypes.add(d.DType)
 				}
-				if d.Layout == "" {
-					layouts.add("none")
-				} else {
-					layouts.add(d.Layout)
-				}
+				layouts.add(d.Layout)
 			}
 			for _, p := range o.Passes() {
 				passes.add(p)
@@ -162,81 +152,4 @@ func (m *Model) Summary() *Summary {
 	slices.Sort(origins) // in place, where a set of a large graph's names would be as large as the names
 	s.Origins, s.Streams = len(slices.Compact(origins)), len(streams)
 	return s
-}
-
-// WriteText writes the summary in lines.
-func (s *Summary) WriteText(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s: %s graph", s.Path, s.Source)
-	if s.Name != "" {
-		fmt.Fprintf(b, " of model %s", s.Name)
-	}
-	fmt.Fprintf(b, ", %d operators in %d graphs on %d streams\n", s.Ops, len(s.Graphs), s.Streams)
-	for _, g := range s.Graphs {
-		fmt.Fprintf(b, "  %s: %d operators", g.Name, g.Ops)
-		if g.Session != "" {
-			fmt.Fprintf(b, ", session and graph %s", g.Session)
-		}
-		if g.Dynamic {
-			b.WriteString(", cut for dynamic shapes")
-		}
-		if len(g.Calls) > 0 {
-			fmt.Fprintf(b, ", calls %s", strings.Join(g.Calls, ", "))
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(b, "Origin: %d framework operators; %d operators fused from several, %d inserted, %d not stated\n", s.Origins, s.Fused, s.Inserted, s.Unstated)
-	if s.Dynamic > 0 {
-		fmt.Fprintf(b, "Dynamic: %d operators of unknown shape\n", s.Dynamic)
-	}
-	counts := func(title string, l []Count) {
-		if len(l) == 0 {
-			return
-		}
-		fmt.Fprintf(b, "%s:", title)
-		for i, c := range l {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(b, " %s %d", c.Name, c.N)
-		}
-		b.WriteByte('\n')
-	}
-	counts("Types", s.Types)
-	counts("Output types", s.DTypes)
-	counts("Output layouts", s.Layouts)
-	counts("Fusion passes", s.Passes)
-	if len(s.Casts) > 0 {
-		b.WriteString("Casts:\n")
-		for _, c := range s.Casts {
-			fmt.Fprintf(b, "  %s -> %s %d", c.From, c.To, len(c.Ops))
-			if c.Rule != nil {
-				fmt.Fprintf(b, "  %s: %s", c.Level(), c.Rule.Why)
-			}
-			b.WriteByte('\n')
-		}
-	}
-	options := func(title string, l []Option) {
-		if len(l) == 0 {
-			return
-		}
-		fmt.Fprintf(b, "%s:\n", title)
-		for _, o := range l {
-			v := o.Value
-			if v == "" {
-				v = "not set"
-			}
-			fmt.Fprintf(b, "  %s = %s", o.Key, v)
-			if o.Scope != "" {
-				fmt.Fprintf(b, " (%s)", strings.ToLower(o.Scope))
-			}
-			b.WriteByte('\n')
-		}
-	}
-	options("Run configuration", PrecisionOptions(s.Options))
-	options("Built by", s.Build)
-	for _, x := range s.Warnings {
-		fmt.Fprintf(b, "Warning: %s\n", x)
-	}
-	return b.Flush()
 }

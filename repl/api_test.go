@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"precision/graph"
-	"precision/internal/msg"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -304,16 +302,6 @@ func BenchmarkComplete(b *testing.B) {
 	c := &completer{&session{Console: &console.Console{}, set: workspace.Defaults()}, words}
 	for b.Loop() {
 		c.complete("ni layer_09999")
-	}
-}
-
-// TestCastTexts checks that every built-in rule about casts has its reason in
-// both languages.
-func TestCastTexts(t *testing.T) {
-	for _, r := range graph.DefaultCastRules {
-		if key := "cast." + r.From + "." + r.To; !msg.English.Has(key) || !msg.Chinese.Has(key) {
-			t.Errorf("there is no message %s", key)
-		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
+	"precision/graph/tell"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -87,7 +88,7 @@ func (s *session) casts() (first string) {
 				if more := len(c.Ops) - len(names); more > 0 {
 					names = append(names, s.T("cast.more", more))
 				}
-				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, s.why(c.Rule)))
+				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, tell.Cast(s.Lang, c.Rule)))
 				s.Print("  " + strings.Join(names, s.T("report.and")) + "\n")
 			}
 		}
@@ -99,14 +100,6 @@ func (s *session) casts() (first string) {
 		s.Say("cast.none")
 	}
 	return first
-}
-
-// why says in the language of the session what a cast can do.
-func (s *session) why(r *graph.CastRule) string {
-	if key := "cast." + r.From + "." + r.To; s.Lang.Has(key) {
-		return s.T(key)
-	}
-	return r.Why
 }
 
 // similarity compares the graphs of the first run with those of every other,
@@ -159,12 +152,12 @@ func (s *session) similar(a, b *workspace.DebugID, limit int) {
 			}
 			c := &r.Different[i]
 			var t strings.Builder
-			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.Name), s.Screen.Green("["+c.A.Type+"]"), console.Clean(c.A.Name))
+			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.Name), s.Screen.Green("["+c.Op.Type+"]"), console.Clean(c.Op.Name))
 			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(b.Name), s.Screen.Green("["+c.B.Type+"]"), console.Clean(c.B.Name))
 			for _, ch := range c.Changes {
-				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(ch.String()))
+				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(console.Clean(tell.Change(s.Lang, ch))))
 			}
-			s.Print(s.Screen.Panel(console.Clean(c.A.Name), t.String()))
+			s.Print(s.Screen.Panel(console.Clean(c.Op.Name), t.String()))
 		}
 		s.Say("sim.count", p[0].Name, a.Name, p[1].Name, b.Name, r.Similar, r.Compared)
 	}

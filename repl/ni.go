@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/tell"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -253,7 +254,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) 
 	b.WriteString("Output:\n")
 	n.ports(s, &b, info.Outputs, false)
 	for _, note := range info.Notes {
-		line("", s.Screen.Yellow(console.Clean(s.noteText(note))))
+		line("", s.Screen.Yellow(console.Clean(tell.Note(s.Lang, note))))
 	}
 	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err
@@ -313,18 +314,4 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*judged)
 			}
 		}
 	}
-}
-
-// noteText says where a peer of an operator was found.
-func (s *session) noteText(n graph.Note) string {
-	args := make([]any, len(n.Args))
-	for i, a := range n.Args {
-		args[i] = a
-	}
-	return s.T(noteKeys[n.Kind], args...)
-}
-
-// noteKeys are the messages of notes.
-var noteKeys = map[graph.NoteKind]string{
-	graph.NoteCaller: "note.caller", graph.NoteCallee: "note.callee", graph.NoteProducer: "note.producer",
 }

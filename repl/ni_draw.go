@@ -17,7 +17,7 @@ import (
 func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*judged) int {
 	// A depth of 1 is the operator alone.
 	d := draw.Neighborhood(x.file.Index, x.op, n.save-1, 0, false)
-	style := draw.Style{}
+	style := draw.Style{Lang: s.Lang}
 	for _, t := range tables {
 		for _, dn := range d.Nodes {
 			op := t.Find(dn.Op.Name)

@@ -10,9 +10,11 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/clean"
 	"precision/internal/interrupt"
+	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl/explain"
 )
@@ -124,10 +126,10 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 		{f.json != "", func() error {
 			return whole.Fill(f.json, 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) })
 		}},
-		{f.list || !f.query.Empty(), func() error { return f.listOps(out, m) }},
-		{f.op != "", func() error { return f.showOp(ctx, out, m) }},
-		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr}); return err }},
-		{f.diff != "", func() error { return f.showDiff(ctx, out, m) }},
+		{f.list || !f.query.Empty(), func() error { f.listOps(out, e.language(), m); return nil }},
+		{f.op != "", func() error { return f.showOp(ctx, out, e.language(), m) }},
+		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr, lang: e.lang}); return err }},
+		{f.diff != "", func() error { return f.showDiff(ctx, out, e.language(), m) }},
 		{f.dot != "" || f.svg != "", func() error { return f.draw(ctx, e, m) }},
 	}
 	for _, s := range steps {
@@ -146,9 +148,7 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 		if err != nil {
 			return exitInterrupted, err
 		}
-		if err := summary.WriteText(out); err != nil {
-			return exitError, err
-		}
+		io.WriteString(out, tell.Summary(e.language(), summary))
 	}
 	return exitOK, nil
 }
@@ -159,7 +159,8 @@ func (f *graphFlags) showFusion(e env) (int, error) {
 	if err != nil {
 		return exitError, err
 	}
-	if err := fusion.WriteText(e.stdout, stats, f.allPasses); err != nil {
+	_, err = io.WriteString(e.stdout, tell.Fusion(e.language(), stats, f.allPasses))
+	if err != nil {
 		return exitError, err
 	}
 	return exitOK, nil
@@ -167,23 +168,17 @@ func (f *graphFlags) showFusion(e env) (int, error) {
 
 // listOps prints the operators that match, or without a query the number of
 // each type.
-func (f *graphFlags) listOps(w io.Writer, m *graph.Model) error {
-	if f.query.Empty() {
-		for _, c := range graph.TypeCounts(m.Select(f.query)) {
-			fmt.Fprintf(w, "%6d  %s\n", c.N, c.Name)
-		}
-		return nil
-	}
+func (f *graphFlags) listOps(w io.Writer, lang msg.Lang, m *graph.Model) {
 	ops := m.Select(f.query)
-	for _, op := range ops {
-		fmt.Fprintf(w, "[%s][%s] %s\n", op.Type, strings.Join(op.Passes(), ","), op.Name)
+	if f.query.Empty() {
+		io.WriteString(w, tell.Types(graph.TypeCounts(ops)))
+		return
 	}
-	fmt.Fprintf(w, "%s\n", count(len(ops), "operator"))
-	return nil
+	io.WriteString(w, tell.Ops(lang, ops))
 }
 
 // showOp prints one operator, or the candidates when the name is not exact.
-func (f *graphFlags) showOp(ctx context.Context, w io.Writer, m *graph.Model) error {
+func (f *graphFlags) showOp(ctx context.Context, w io.Writer, lang msg.Lang, m *graph.Model) error {
 	index, err := interrupt.Await(ctx, func() (*graph.Index, error) { return graph.NewIndex(m) })
 	if err != nil {
 		return err
@@ -193,23 +188,11 @@ func (f *graphFlags) showOp(ctx context.Context, w io.Writer, m *graph.Model) er
 	case len(ops) == 0:
 		return explain.Say("err.graph.none", m.Path, f.op)
 	case !exact && len(ops) > 1:
-		fmt.Fprintf(w, "No operator is named %q. Possible operators:\n", f.op)
-		for _, op := range ops {
-			fmt.Fprintf(w, "  [%s] %s\n", op.Type, op.Name)
-		}
+		io.WriteString(w, tell.Candidates(lang, f.op, ops))
 		return nil
 	}
 	for _, op := range ops {
-		if err := index.Node(op).WriteText(w, f.attrs); err != nil {
-			return err
-		}
+		io.WriteString(w, tell.Node(lang, index.Node(op), f.attrs))
 	}
 	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

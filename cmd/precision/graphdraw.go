@@ -11,13 +11,15 @@ import (
 	"precision/compare/result"
 	"precision/graph"
 	"precision/graph/draw"
+	"precision/graph/tell"
 	"precision/internal/interrupt"
+	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl/explain"
 )
 
 // showDiff prints what differs between the graph and another build.
-func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) error {
+func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, lang msg.Lang, m *graph.Model) error {
 	other, err := openModel(ctx, f.diff)
 	if err != nil {
 		return err
@@ -36,11 +38,8 @@ func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, m *graph.Model) 
 	if err != nil {
 		return err
 	}
-	if d.Empty() {
-		fmt.Fprintf(w, "The builds do not differ: %s\n", count(d.Same, "operator"))
-		return nil
-	}
-	return d.WriteText(w)
+	_, err = io.WriteString(w, tell.Diff(lang, d))
+	return err
 }
 
 // draw writes the neighbourhood of an operator, or without one the beginning
@@ -50,7 +49,7 @@ func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 	if err != nil {
 		return err
 	}
-	style := draw.Style{}
+	style := draw.Style{Lang: e.language()}
 	if f.heat != "" {
 		cosine, err := worstCosine(f.heat)
 		if err != nil {
@@ -64,7 +63,7 @@ func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 		}
 	}
 	if d.Cut > 0 {
-		fmt.Fprintf(e.stderr, "warning: the drawing shows %s, %d more are left out; a smaller -depth shows all\n", count(len(d.Nodes), "operator"), d.Cut)
+		fmt.Fprintf(e.stderr, "warning: %s\n", e.language().T("warn.draw.cut", len(d.Nodes), d.Cut))
 	}
 	if f.dot != "" {
 		if err := whole.Fill(f.dot, 0o600, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {

@@ -29,11 +29,11 @@ func (d *Drawing) WriteDOT(w io.Writer, s Style) error {
 			label.WriteString("\\n" + dotEscape(s.HeatName+" "+value))
 		}
 		if n.MoreIn+n.MoreOut > 0 {
-			fmt.Fprintf(&label, "\\n%s", dotEscape(more(n)))
+			fmt.Fprintf(&label, "\\n%s", dotEscape(s.more(n)))
 		}
 		dotPorts(&label, "o", n.Op.OutputDesc, outs[i], false)
 		label.WriteByte('}')
-		fmt.Fprintf(b, "  n%d [label=\"%s\", fillcolor=\"%s\", tooltip=%s", i, label.String(), color, dotQuote(tooltip(n.Op)))
+		fmt.Fprintf(b, "  n%d [label=\"%s\", fillcolor=\"%s\", tooltip=%s", i, label.String(), color, dotQuote(s.tooltip(n.Op)))
 		if n.Root {
 			b.WriteString(", color=red, penwidth=2")
 		}
@@ -48,16 +48,6 @@ func (d *Drawing) WriteDOT(w io.Writer, s Style) error {
 	}
 	b.WriteString("}\n")
 	return b.Flush()
-}
-
-func more(n Node) string {
-	switch {
-	case n.MoreIn == 0:
-		return fmt.Sprintf("+%d consumers", n.MoreOut)
-	case n.MoreOut == 0:
-		return fmt.Sprintf("+%d producers", n.MoreIn)
-	}
-	return fmt.Sprintf("+%d producers, +%d consumers", n.MoreIn, n.MoreOut)
 }
 
 // dotPorts writes the row of ports of one side, used ports first of all.
@@ -109,25 +99,4 @@ func dotEscape(s string) string {
 
 func dotQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(clean.Text(s)) + `"`
-}
-
-// tooltip tells what does not fit into a box.
-func tooltip(o *graph.Op) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] %s\nid %d, stream %d", clean.Name(o.Type), clean.Name(o.Name), o.ID, o.StreamID)
-	if names, stated := o.OriginNames(); len(names) > 0 {
-		b.WriteString("\nof " + clean.Name(strings.Join(names, ", ")))
-	} else if stated {
-		b.WriteString("\ninserted")
-	}
-	if p := append(o.Passes(), o.UBPasses()...); len(p) > 0 {
-		b.WriteString("\nby " + strings.Join(p, ", "))
-	}
-	for i := range o.InputDesc {
-		fmt.Fprintf(&b, "\ninput %d %v", i, &o.InputDesc[i])
-	}
-	for i := range o.OutputDesc {
-		fmt.Fprintf(&b, "\noutput %d %v", i, &o.OutputDesc[i])
-	}
-	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/msg"
 )
 
 // Drawing is a part of a graph to be drawn.
@@ -42,6 +43,8 @@ type Style struct {
 	// Bad and Good are the values drawn red and green. Both 0 stands for 0.9 and 1; Bad may be the larger one.
 	Bad, Good float64
 	HeatName  string // name of the metric, for the legend
+	// Lang is the language of legends and tool tips.
+	Lang msg.Lang
 }
 
 // DefaultNodes is the number of nodes up to which drawings stay readable.

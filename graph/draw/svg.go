@@ -9,12 +9,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"precision/graph"
 	"precision/internal/clean"
 )
 
 const (
-	svgChar   = 6.2 // mean width of a character at the font size used
+	svgChar   = 6.2 // mean width of a column at the font size used; Chinese characters take two
 	svgMargin = 14.0
 	svgName   = 36 // characters of a name that fit a box
 )
@@ -75,28 +77,17 @@ func (d *Drawing) WriteSVG(w io.Writer, s Style) error {
 	return b.Flush()
 }
 
-func (d *Drawing) legend(s *Style) []string {
-	var out []string
-	if len(s.Heat) > 0 {
-		bad, good := s.scale()
-		out = append(out, fmt.Sprintf("Colours: %s, red %g, green %g, violet not computable", cmp.Or(s.HeatName, "none"), bad, good))
-	}
-	if d.Cut > 0 {
-		out = append(out, fmt.Sprintf("%d more operators are within reach but not drawn", d.Cut))
-	}
-	return out
-}
-
 // svgBox is the box of an operator: lines of text, one below the other.
 type svgBox struct {
 	node  Node
 	lines []string
+	tip   string
 	fill  string
 	w, h  float64
 }
 
 func newSVGBox(n Node, s *Style) svgBox {
-	box := svgBox{node: n}
+	box := svgBox{node: n, tip: s.tooltip(n.Op)}
 	var value string
 	box.fill, value = s.fill(n.Op)
 	box.lines = []string{elide(clean.Name(n.Op.Type), svgName), elide(clean.Name(n.Op.Name), svgName)}
@@ -104,14 +95,14 @@ func newSVGBox(n Node, s *Style) svgBox {
 		box.lines = append(box.lines, strings.TrimSpace(s.HeatName+" "+value))
 	}
 	if n.MoreIn+n.MoreOut > 0 {
-		box.lines = append(box.lines, more(n))
+		box.lines = append(box.lines, s.more(n))
 	}
 	for i, t := range box.lines {
 		char := svgChar
 		if i == 0 {
 			char += 0.6 // bold
 		}
-		box.w = max(box.w, float64(utf8.RuneCountInString(t))*char)
+		box.w = max(box.w, float64(lipgloss.Width(t))*char)
 	}
 	box.w += 14
 	box.h = 8 + 13*float64(len(box.lines))
@@ -129,7 +120,7 @@ func (x *svgBox) write(b *bufio.Writer, at lnode) {
 	}
 	left, top := at.x-x.w/2, at.y-x.h/2
 	fmt.Fprintf(b, "<g><title>%s</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%g\"%s/>",
-		svgText(tooltip(x.node.Op)), left, top, x.w, x.h, x.fill, stroke, width, dash)
+		svgText(x.tip), left, top, x.w, x.h, x.fill, stroke, width, dash)
 	for i, t := range x.lines {
 		attr := ""
 		switch {

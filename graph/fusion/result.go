@@ -1,7 +1,6 @@
 package fusion
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -157,31 +156,4 @@ func count(j *scan.JSON) int64 {
 		j.Failf("count %s is not a number", strconv.Quote(scan.Clip(w)))
 	}
 	return n
-}
-
-// WriteText writes the passes that took effect, or all if all is set, graph by graph.
-func WriteText(w io.Writer, stats []Stats, all bool) error {
-	for _, s := range stats {
-		id := s.GraphID
-		if id == "" {
-			id = "NONE"
-		}
-		if _, err := fmt.Fprintf(w, "GraphID: %s\n", id); err != nil {
-			return err
-		}
-		for _, side := range []struct {
-			title  string
-			passes []PassStats
-		}{{"Graph fusion", s.Graph}, {"UB fusion", s.UB}} {
-			for _, p := range side.passes {
-				if p.Effect == 0 && !all {
-					continue
-				}
-				if _, err := fmt.Fprintf(w, "  %s  %s  effect %d of %d matches\n", side.title, p.Name, p.Effect, p.Match); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }

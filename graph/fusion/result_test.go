@@ -34,15 +34,6 @@ func TestFusionResult(t *testing.T) {
 			t.Errorf("%s: got\n%swant\n%s", name, b.String(), c.want)
 		}
 	}
-	stats, err := ReadResult(strings.NewReader("{"+body+"}"), "f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	WriteText(&b, stats, false)
-	if want := "GraphID: NONE\n  Graph fusion  Z  effect 2 of 3 matches\n  UB fusion  U  effect 1 of 1 matches\n"; b.String() != want {
-		t.Errorf("text %q", b.String())
-	}
 	for text, want := range map[string]string{
 		"":                      "f:1: file is empty",
 		"5":                     "f:1: statistics of a graph is a number",

@@ -11,7 +11,9 @@ import (
 	"precision/graph/draw"
 	"precision/graph/fusion"
 	"precision/graph/internal/graphtest"
+	"precision/graph/tell"
 	"precision/graph/write"
+	tongue "precision/internal/msg"
 )
 
 // FuzzUse reads any kind of file and asks everything of it.
@@ -43,7 +45,7 @@ func FuzzUse(f *testing.F) {
 				}
 			}
 		}
-		m.Summary().WriteText(io.Discard)
+		tell.Summary(tongue.Chinese, m.Summary())
 		var b bytes.Buffer
 		if err := write.JSON(context.Background(), &b, m); err != nil {
 			t.Fatal(err)
@@ -58,11 +60,11 @@ func FuzzUse(f *testing.F) {
 			return
 		}
 		for _, o := range x.Ops[:min(len(x.Ops), 20)] {
-			x.Node(o).WriteText(io.Discard, true)
+			tell.Node(tongue.Chinese, x.Node(o), true)
 			d := draw.Neighborhood(x, o, 2, 0, true)
 			d.WriteSVG(io.Discard, draw.Style{})
 			d.WriteDOT(io.Discard, draw.Style{})
 		}
-		graph.Compare(x, x).WriteText(io.Discard)
+		tell.Diff(tongue.Chinese, graph.Compare(x, x))
 	})
 }
