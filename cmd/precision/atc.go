@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"strings"
 
@@ -66,7 +65,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, explain.Say("err.atc.form", values["om"], m.Source, values["mode"], want[0])
 	}
 	for _, w := range m.Warnings {
-		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+		e.warn(w.String())
 	}
 	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); ctx.Err() != nil {
 		return exitInterrupted, err

@@ -105,14 +105,14 @@ func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only f
 		job.Progress = bar.Set
 		findings, remarks, err := job.Run(ctx)
 		bar.Done()
-		printWarnings(e.stderr, remarks)
+		e.printWarnings(remarks)
 		return findings, err
 	}
 	job, warnings, err := f.open(ctx, show)
 	if err != nil {
 		return nil, err
 	}
-	printWarnings(e.stderr, warnings)
+	e.printWarnings(warnings)
 	bar := progress.New(os.Stderr, "checking")
 	job.Progress, job.Only = bar.Set, only
 	findings, err := job.Run(ctx)

@@ -163,7 +163,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		return exitError, withOptions(err)
 	}
 	run.Folders.Tolerance = opts.Profile.ToleranceFor
-	printWarnings(e.stderr, run.Warnings)
+	e.printWarnings(run.Warnings)
 	show.notes(e.stderr, run.Notes)
 	bar := progress.New(os.Stderr, "comparing")
 	run.Folders.Progress = bar.Set
@@ -240,15 +240,15 @@ const mostWarnings = 20
 
 // printWarnings prints warnings; of too many the first ones, a count, and the
 // last ones: what is said about the graph comes last and matters most.
-func printWarnings(w io.Writer, warnings []string) {
+func (e env) printWarnings(warnings []string) {
 	left := len(warnings) - mostWarnings
 	for i, text := range warnings {
 		switch {
 		case left > 1 && i == mostWarnings/2:
-			fmt.Fprintf(w, "warning: … %d more\n", left)
+			e.warn(e.language().T("check.more", left))
 		case left > 1 && i > mostWarnings/2 && i < mostWarnings/2+left:
 		default:
-			fmt.Fprintf(w, "warning: %s\n", text)
+			e.warn(text)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestWarningsAreBounded(t *testing.T) {
 			list = append(list, fmt.Sprintf("file %d.", i))
 		}
 		var b bytes.Buffer
-		printWarnings(&b, list)
+		env{stderr: &b, lang: "en"}.printWarnings(list)
 		if got := strings.Count(b.String(), "warning: "); got != want {
 			t.Errorf("%d warnings: %d lines, want %d", n, got, want)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"strings"
 
@@ -76,7 +75,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, err
 	}
 	for _, w := range m.Warnings {
-		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+		e.warn(w.String())
 	}
 	return f.run(ctx, e, m)
 }

@@ -20,6 +20,9 @@ func (e env) language() msg.Lang {
 	return msg.FromEnv(os.Getenv)
 }
 
+// warn prints a warning.
+func (e env) warn(text string) { fmt.Fprintln(e.stderr, e.language().T("cli.warning", text)) }
+
 // optionText gives the help of the options of a command.
 func (e env) optionText(command string) func(name string) string {
 	lang := e.language()

@@ -71,7 +71,7 @@ func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) 
 		return exitError, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(e.stderr, "warning: %v\n", w)
+		e.warn(explain.Error(e.language(), w))
 	}
 	var own *verdict.Profile
 	if saved.Hash != "" && !f.judge.set["profile"] {

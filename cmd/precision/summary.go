@@ -40,7 +40,7 @@ func (t summaryText) graph(path string, how graph.MatchHow) {
 // notes tell, as warnings, what to know of how pairs were found.
 func (t summaryText) notes(w io.Writer, notes []result.Reason) {
 	for _, n := range notes {
-		fmt.Fprintf(w, "warning: %s\n", report.Sentence(t.lang, n))
+		fmt.Fprintln(w, t.lang.T("cli.warning", report.Sentence(t.lang, n)))
 		if n.Kind == result.OtherRecordings {
 			fmt.Fprintf(w, "         %s\n", t.lang.T("batch.times"))
 		}

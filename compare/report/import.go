@@ -53,7 +53,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	in := &importer{fields: noTitles, table: &result.Table{}}
 	var warnings []error
-	rows, bad, titles := 0, 0, false
+	rows, bad, titles, recorded := 0, 0, false, false
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -67,7 +67,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 			if in.fields, err = findFields(row); err != nil {
 				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
 			}
-			titles = true
+			titles, recorded = true, slices.Contains(row, recordedHeader[0])
 			continue
 		}
 		rows++
@@ -86,8 +86,20 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	if len(warnings) > 0 && len(in.table.Rows) == 0 {
 		return nil, warnings, fmt.Errorf("%s: none of its %d rows can be used", path, rows)
 	}
+	if recorded {
+		warnings = append(warnings, &RecordedCSVError{path})
+	}
 	in.finish()
 	return in.table, warnings, nil
+}
+
+// RecordedCSVError says that a csv is of recordings: it holds their statistics for people
+// to read, but not what the judge needs of them, such as in which type they were
+// summed. The verdict of such a table is inconclusive where no elements were compared.
+type RecordedCSVError struct{ Path string }
+
+func (e *RecordedCSVError) Error() string {
+	return e.Path + ": a csv of recordings does not hold all that their verdict rests on; compare -json FILE writes a table that does"
 }
 
 // fields are the columns of a result table; -1 is a column it does not have.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -164,5 +165,19 @@ func TestBadLinesAreCounted(t *testing.T) {
 	}
 	if n := len(warnings); n != mostWarnings+1 || !strings.HasSuffix(warnings[n-1].Error(), ": 7 more warnings like these") {
 		t.Errorf("%d warnings: %v", n, warnings)
+	}
+}
+
+// TestCSVOfRecordings: it can be read, and says that a verdict needs more.
+func TestCSVOfRecordings(t *testing.T) {
+	text := "Index,OpType,NPUDump,DataType,GroundTruth,DataType,TensorIndex,Shape,Place,Paired,LeftMax,CosineSimilarity\n" +
+		`0,linear,f.linear.0,float32,f.linear.0,float32,f.linear.0:input:0,"[8,16]",input.0,names,0.5,NaN` + "\n"
+	table, warnings, err := ReadCSV(strings.NewReader(text), "r.csv")
+	if err != nil || len(table.Rows) != 1 {
+		t.Fatal(table, err)
+	}
+	var recorded *RecordedCSVError
+	if len(warnings) != 1 || !errors.As(warnings[0], &recorded) || recorded.Path != "r.csv" {
+		t.Errorf("warnings %v", warnings)
 	}
 }

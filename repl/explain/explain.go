@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"precision/compare"
+	"precision/compare/report"
 	"precision/dump"
 	"precision/graph"
 	"precision/internal/msg"
@@ -77,6 +78,8 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
 	case *graph.NotGraphError:
 		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
+	case *report.RecordedCSVError:
+		return l.T("explain.csv", e.Path)
 	case *dump.Error:
 		if key := "explain.dump." + e.Format; e.Format != "" && e.Err == nil && l.Has(key) {
 			return l.T("explain.path", e.Path, l.T(key, e.Args...))

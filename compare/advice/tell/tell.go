@@ -61,7 +61,13 @@ func (t *Text) names(list []string) string {
 // wrote says that they were written, and shown where it is empty.
 func (t Text) Say(j *verdict.Judged, a *advice.Advice, wrote []string, limit int64) string {
 	if len(a.Roots) == 0 {
-		return t.say("none") + "\n"
+		switch j.Verdict {
+		case verdict.Good:
+			return t.say("none.good") + "\n"
+		case verdict.Bad, verdict.Suspect:
+			return t.say("none.bad") + "\n"
+		}
+		return t.say("none.inconclusive") + "\n"
 	}
 	for i := range a.Roots {
 		if t.Most > 0 && i == t.Most {

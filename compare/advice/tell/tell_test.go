@@ -54,6 +54,23 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// TestNoRoot: only a good verdict leaves nothing to do.
+func TestNoRoot(t *testing.T) {
+	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+		said := map[string]bool{}
+		for v := verdict.Good; v <= verdict.Inconclusive; v++ {
+			text := Text{Lang: lang}.Say(&verdict.Judged{Verdict: v}, &advice.Advice{}, nil, 0)
+			said[text] = true
+			if idle := strings.Contains(text, "nothing to do") || strings.Contains(text, "无需处理"); idle != (v == verdict.Good) {
+				t.Errorf("%v: %s", v, text)
+			}
+		}
+		if len(said) != 3 {
+			t.Errorf("%v: %v", lang, said)
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 3 << 30: "3 GiB"} {
 		if got := bytes(n); got != want {
