@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"encoding/binary"
 	"errors"
 	"strconv"
 )
@@ -106,9 +107,11 @@ func (s *Text) blobPiece(q byte) (int64, bool) {
 				if end-p < 10 && !s.eof {
 					break
 				}
-				n++
-				if octal(buf[p+1]) && octal(buf[p+2]) && octal(buf[p+3]) { // as GE writes them
-					p += 4
+				if n++; threeDigits(binary.LittleEndian.Uint32(buf[p:])) {
+					// As GE writes them, most often many in a row.
+					for p += 4; twoEscapes(binary.LittleEndian.Uint64(buf[p:])); p += 8 {
+						n += 2
+					}
 					continue
 				}
 				p++
@@ -151,6 +154,10 @@ func (s *Text) blobPiece(q byte) (int64, bool) {
 		}
 	}
 }
+
+// threeDigits tells whether four bytes are a backslash and three octal digits, twoEscapes whether eight are that twice.
+func threeDigits(w uint32) bool { return w&0xf8f8f8ff == 0x3030305c }
+func twoEscapes(w uint64) bool  { return w&0xf8f8f8fff8f8f8ff == 0x3030305c3030305c }
 
 func octal(c byte) bool { return c&^7 == '0' }
 
