@@ -252,7 +252,7 @@ func (j Job) openRules(s *Session) error {
 			return nil, nil
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s: a folder, expected a graph file; only the graph of the left side can be one of a folder", path)
+			return nil, fmt.Errorf("%s: a folder, expected a graph file; only the left side's graph may be given as a folder", path)
 		}
 		m, err := j.Inputs.Graph(path)
 		if err != nil {

@@ -22,7 +22,7 @@ func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result
 			}
 		}
 		if want != "" {
-			return nil, fmt.Errorf("%s: the files are no whole recordings, of which one could be chosen by the time %s", f.Dir, want)
+			return nil, fmt.Errorf("%s: the files make no complete recordings, so none can be chosen by the time %s", f.Dir, want)
 		}
 		s.Notes = append(s.Notes, result.Because(result.SeveralOfOperator, which, f.Dir, count(several)))
 		return f, nil

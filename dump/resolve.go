@@ -34,10 +34,7 @@ func Resolve(dir string) (data string, choices []string, err error) {
 	}
 	switch len(found) {
 	case 0:
-		if visited == 1 {
-			return "", nil, errorf(dir, CodeFolder, -1, "no dumps in this folder")
-		}
-		return "", nil, errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", visited-1)
+		return "", nil, noDumps(dir, visited-1)
 	case 1:
 		return found[0], nil, nil
 	}
@@ -54,10 +51,21 @@ func Folders(dir string, most int) ([]string, error) {
 	}
 	found, visited, err := walk(dir, most)
 	if err == nil && len(found) == 0 {
-		err = errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", visited-1)
+		err = noDumps(dir, visited-1)
 	}
 	slices.Sort(found)
 	return found, err
+}
+
+// noDumps says that a folder holds no recordings, nor do the folders below it.
+func noDumps(dir string, below int) error {
+	switch below {
+	case 0:
+		return errorf(dir, CodeFolder, -1, "no dumps in this folder")
+	case 1:
+		return errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the one below it")
+	}
+	return errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", below)
 }
 
 // walk looks for folders with recordings, at most so many folders.

@@ -25,7 +25,7 @@ var acCommand = &command{
 		"ac [-c] [-l 个数] [-html]"),
 	brief: both("run all checks and say what to look at first",
 		"执行全部检查，并给出首先应查看的算子"),
-	more: both("Results of the newest comparison, fusion passes, overflows, casts, similarity of two builds, verdict.",
+	more: both("Shows the newest comparison, fusion passes, overflows, casts, the similarity of two builds, and a verdict.",
 		"依次为：最新比对结果、融合规则、溢出检测、类型转换、图相似度、结论。"),
 	make: func(s *session) action { return &acCmd{limit: s.set.Limit} },
 }

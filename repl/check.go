@@ -30,9 +30,9 @@ var checkCommand = &command{
 }
 
 func (c *checkCmd) define(o *options) {
-	o.text(&c.step, "s", "step", both("step to check; without it the first one recorded",
+	o.text(&c.step, "s", "step", both("step to check; by default the first one recorded",
 		"要检查的迭代，不指定则取第一个"))
-	o.on(&c.full, "full", "full", both("recompute every element in float64, whatever it takes",
+	o.on(&c.full, "full", "full", both("recompute every element in float64, however long that takes",
 		"用 float64 重新计算全部元素，不计耗时"))
 }
 

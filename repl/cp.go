@@ -28,7 +28,7 @@ var cpCommand = &command{
 		"cp 左 右 [-p 行数] [-s] [-al 绝对误差] [-rl 相对误差]"),
 	brief: both("compare two tensors element by element",
 		"逐元素比较两个张量"),
-	more: both("Elements agree when |left-right| <= atol + rtol*|right|. Names are those of pt.",
+	more: both("Elements agree if |left-right| <= atol + rtol*|right|. Names are given as for pt.",
 		"满足 |左-右| <= atol + rtol*|右| 的元素视为一致。名称写法同 pt。"),
 	named: true,
 	make:  func(s *session) action { return &cpCmd{rows: s.set.Rows, atol: s.set.Atol, rtol: s.set.Rtol} },

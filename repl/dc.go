@@ -33,11 +33,11 @@ var dcCommand = &command{
 func (d *dcCmd) define(o *options) {
 	o.text(&d.name, "n", "name", both("what to convert; -n can be left out",
 		"要转换的数据，-n 可省略"), tensors)
-	o.text(&d.format, "f", "format", both("layout to restore, such as NCHW; without it tensors stay as stored",
+	o.text(&d.format, "f", "format", both("layout to restore, such as NCHW; by default tensors stay as stored",
 		"转换到的格式，例如 NCHW；不指定则保持设备上的格式"), oneOf("NCHW", "NHWC", "HWCN", "ND", "NCDHW", "NDHWC"))
-	o.text(&d.out, "o", "output", both("folder for the results, without it temp/decode/dump_convert",
+	o.text(&d.out, "o", "output", both("folder for the results; by default temp/decode/dump_convert",
 		"结果目录，默认 temp/decode/dump_convert"), paths)
-	o.text(&d.kind, "t", "type", both("kind of file",
+	o.text(&d.kind, "t", "type", both("file type",
 		"文件类型"), oneOf("npy", "bin", "msnpy", "pt"))
 }
 

@@ -27,25 +27,25 @@ var kitCommand = &command{
 		"kit [-g] [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
 	brief: both("write the Python file that a training script imports to record dumps",
 		"生成供训练脚本导入的 Python 采集脚本"),
-	more: both("The file says at its beginning how to use it: it configures sessions, Estimators and npu_device, and the golden side of TensorFlow 1. Python 3.6 or newer, TensorFlow 1 or 2. With -g it is tfdbg_ascend.py, which records the golden side of TensorFlow 2 on a CPU or GPU.",
+	more: both("The beginning of the file says how to use it: it configures sessions, Estimators and npu_device, and the golden side of TensorFlow 1. It needs Python 3.6 or newer and TensorFlow 1 or 2. -g writes tfdbg_ascend.py instead, which records the golden side of TensorFlow 2 on a CPU or GPU.",
 		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及 TensorFlow 1 标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。加 -g 则生成 tfdbg_ascend.py，在 CPU 或 GPU 上采集 TensorFlow 2 的标杆数据。"),
 	make: func(s *session) action { return &kitCmd{o: s.set.Capture} },
 }
 
 func (k *kitCmd) define(o *options) {
-	o.text(&k.out, "o", "output", both("the file, without it precision_capture.py or tfdbg_ascend.py in the current folder",
+	o.text(&k.out, "o", "output", both("the file; by default precision_capture.py or tfdbg_ascend.py in the current folder",
 		"生成的文件，默认为当前目录的 precision_capture.py 或 tfdbg_ascend.py"), paths)
 	o.on(&k.golden, "g", "golden", both("write tfdbg_ascend.py, the recorder of golden data for TensorFlow 2",
 		"生成 tfdbg_ascend.py，用于采集 TensorFlow 2 的标杆数据"))
 	o.on(&k.force, "f", "force", both("replace a file that differs",
 		"覆盖内容不同的文件"))
-	o.text(&k.root, "r", "root", both("data folder on the training machine, without it the one of this session",
+	o.text(&k.root, "r", "root", both("data folder on the training machine; by default that of this session",
 		"训练机上的数据目录，默认为当前数据目录"), paths)
 	o.text(&k.o.ID, "i", "id", both("name of the run, a folder below npu",
 		"本次运行的名称，即 npu 下的目录名"))
-	o.text(&k.o.Step, "s", "step", both("iterations to record, as 0|5-7; empty for all",
+	o.text(&k.o.Step, "s", "step", both("iterations to record, such as 0|5-7; empty for all",
 		"采集的迭代，例如 0|5-7；为空则采集全部"))
-	o.text(&k.o.Layer, "l", "layer", both("only these operators, separated by blanks, in quotes",
+	o.text(&k.o.Layer, "l", "layer", both("only these operators, separated by spaces, in quotes",
 		"只采集这些算子，用空格隔开并加引号"))
 	o.text(&k.o.Data, "t", "data", both("whole tensors, or statistics",
 		"采集完整张量或统计量"), oneOf("tensor", "stats"))

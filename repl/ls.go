@@ -24,7 +24,7 @@ var lsCommand = &command{
 		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump|采集目录 [-n 名称] [-t 类型]"),
 	brief: both("list operators of the graphs, dump files, or the calls of a recording",
 		"列出图中的算子、dump 文件，或采集到的调用"),
-	more: both("Each text must occur in what it filters; upper and lower case differ. Without any, operators are counted by type.",
+	more: both("Each option keeps what contains its text; case matters. Without options, operators are counted by type.",
 		"名称包含所给文本即为匹配，区分大小写；多个条件须同时满足。不带条件时按类型统计算子个数。"),
 	words: oneOf("dump"),
 	make:  func(*session) action { return &lsCmd{} },

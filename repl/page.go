@@ -13,7 +13,7 @@ import (
 )
 
 // pageText is the help of the option that writes reports.
-var pageText = both("write the report, one page to look at in a browser, beside each table",
+var pageText = both("write the report, a single page for the browser, next to each table",
 	"在每个结果表旁写出报告，用浏览器打开即可查看")
 
 // page writes the report of a table beside it. run, if not nil, is the

@@ -26,7 +26,7 @@ var ptCommand = &command{
 		"pt 张量 [-s]"),
 	brief: both("print a tensor: its first values and statistics",
 		"打印张量：前若干个值和统计信息"),
-	more: both("TENSOR is a file, a dump file of the data folder, one of its tensors (DUMP.output.0), an operator, a golden array, or the beginning of such a name. Max, min and mean are those of the finite values.",
+	more: both("TENSOR is a file, a dump file of the data folder, one of its tensors (DUMP.output.0), an operator, a golden array, or the beginning of such a name. Max, min and mean cover finite values only.",
 		"张量可以是文件、数据目录中的 dump 文件、其中的某个张量（DUMP名.output.0）、算子名、标杆数据，或这些名称的开头部分。最大值、最小值和均值只统计有限值。"),
 	named: true,
 	make:  func(*session) action { return &ptCmd{} },
@@ -35,7 +35,7 @@ var ptCommand = &command{
 func (p *ptCmd) define(o *options) {
 	o.text(&p.name, "n", "name", both("the tensor; -n can be left out",
 		"张量名，-n 可省略"), tensors)
-	o.on(&p.save, "s", "save", both("write all values as text, also of a large tensor",
+	o.on(&p.save, "s", "save", both("write all values as text, even for a large tensor",
 		"将全部值写成文本文件，大张量也写"))
 }
 

@@ -18,7 +18,7 @@ var tfDumpCommand = &command{
 		"tf_dump [命令行]"),
 	brief: both("turn what TensorFlow's debugger recorded into golden arrays",
 		"将 TensorFlow 调试器记录的数据转为标杆数据"),
-	more: both("All runs in tf/tf_debug are read, arrays go to tf/dump. If there are no runs, COMMAND LINE makes them: a training on a CPU or GPU that uses sess_dump or estimator_dump of the kit.",
+	more: both("All runs in tf/tf_debug are read, and arrays go to tf/dump. If there are no runs, COMMAND LINE makes them: a training on a CPU or GPU that uses the kit's sess_dump or estimator_dump.",
 		"读取 tf/tf_debug 中的全部运行记录，将标杆数据写到 tf/dump。没有运行记录时先执行命令行：在 CPU 或 GPU 上训练，训练脚本中使用采集脚本的 sess_dump 或 estimator_dump。"),
 	line: true,
 	make: func(*session) action { return tfDumpCmd{} },

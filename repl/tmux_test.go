@@ -204,7 +204,7 @@ func TestTyping(t *testing.T) {
 	p := newPane(t, 100, 60)
 	p.start()
 	p.keys("vc")
-	p.wait("compare a whole network", "summary of comparison")
+	p.wait("compare a whole network", "summarise comparison")
 	p.keys("s -", "")
 	p.wait("cosine similarity below which")
 	p.keys("C-u")

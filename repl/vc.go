@@ -38,7 +38,7 @@ var vcCommand = &command{
 		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数] [-html]"),
 	brief: both("compare a whole network: with golden arrays, and with a second run",
 		"整网比对：与标杆数据比对，与第二次运行比对"),
-	more: both("Without -lt and -rt the newest run of debug_0 is compared with tf/dump, and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
+	more: both("Without -lt and -rt, the newest run of debug_0 is compared with tf/dump and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
 		"不给出 -lt 和 -rt 时，将 debug_0 最新一次运行与 tf/dump 比对，并与下一个 debug 目录的运行比对。结果存于 temp/vector_compare/<时间>。"),
 	make: func(s *session) action { return &vcCmd{step: s.set.Step, limit: s.set.Limit} },
 }
@@ -50,11 +50,11 @@ func (v *vcCmd) define(o *options) {
 		"右侧：标杆 .npy 文件、另一次 NPU dump 或采集数据所在的目录"), paths)
 	o.text(&v.graph, "g", "graph", both("GE graph of the left side: .txt, .json or .om, or a folder of graphs",
 		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
-	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, an NPU run without fusion",
+	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, if that is an NPU run without fusion",
 		"右侧（关闭融合的 NPU 运行）的 GE 图"), paths)
-	o.text(&v.mapping, "map", "mapping", both("mapping file of msprobe for recordings: data, cell, api or layer mapping",
+	o.text(&v.mapping, "map", "mapping", both("msprobe mapping file for recordings: data, cell, api or layer mapping",
 		"比对采集数据时所用的 msprobe 映射文件：data、cell、api 或 layer mapping"), paths)
-	o.text(&v.step, "s", "step", both("the iteration to compare, without it the first",
+	o.text(&v.step, "s", "step", both("the iteration to compare; by default the first",
 		"要比对的迭代，不指定则取第一个"))
 	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
 		"显示的异常算子个数"))

@@ -150,7 +150,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		return f.recordings(ctx, e, job.Options, opts, show)
 	}
 	if f.format == "msprobe" {
-		return exitUsage, errors.New("-format msprobe: its columns are those of recordings of calls, and the sides are none")
+		return exitUsage, errors.New("-format msprobe: its columns are for recordings of calls, but the sides are something else")
 	}
 	if f.mapping != "" {
 		return exitUsage, explain.Say("err.map.sides", f.mapping)

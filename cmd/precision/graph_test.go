@@ -143,7 +143,7 @@ func TestGraphErrors(t *testing.T) {
 		{[]string{"graph", "nowhere"}, "nowhere"},
 		{[]string{"graph", bad}, "bad.json"},
 		{[]string{"graph", sampleGraph, "-op", "zebra"}, "zebra"},
-		{[]string{"graph", sampleGraph, "-svg", "x.svg", "-root", "conv"}, "-root wants one"},
+		{[]string{"graph", sampleGraph, "-svg", "x.svg", "-root", "conv"}, "choose one with -root"},
 		{[]string{"graph", sampleGraph, "-svg", "x.svg", "-root", "fc", "-result", sampleGraph}, "expected a result table"},
 		{[]string{"atc", "--mode=6", "--om=x", "--json=y"}, "expected 1"},
 		{[]string{"atc", "--mode=1", "--om=" + sampleGraph, "--json=y"}, "expects om"},

@@ -194,7 +194,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "merge", set, flag.ErrHelp)
 	}
 	if len(dirs) == 0 || *out == "" {
-		return exitUsage, errors.New("the folders of the shards and a folder for the whole are needed: precision merge DIR... -out DIR")
+		return exitUsage, errors.New("the folders of the shards and an output folder are needed: precision merge DIR... -out DIR")
 	}
 	show := summaryText{e.stdout, e.language()}
 	if *lang != "" {
@@ -206,7 +206,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	result, err := job.Merge(ctx, dirs, jobSettings(e, *out, show.lang))
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, errors.New("interrupted; the shards are as they were")
+			return exitInterrupted, errors.New("interrupted; the shards are unchanged")
 		}
 		return exitError, err
 	}

@@ -35,7 +35,7 @@ func TestJob(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	for _, want := range []string{"8 parts: 4 ranks and 2 steps", "HcomAllReduce " + jobtest.Reduce + " at step 0", "rank 3 has its own input and not the result", "job.json"} {
+	for _, want := range []string{"8 parts: 4 ranks and 2 steps", "HcomAllReduce " + jobtest.Reduce + " at step 0", "rank 3 has its own input instead of the result", "job.json"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

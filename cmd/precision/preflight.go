@@ -40,7 +40,7 @@ func preflightCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 		return exitUsage, fmt.Errorf("found %q, expected manifest or diff", args[0])
 	}
-	return exitUsage, errors.New("which of the two: precision preflight manifest FOLDER, precision preflight diff A B")
+	return exitUsage, errors.New("choose one: precision preflight manifest FOLDER, or precision preflight diff A B")
 }
 
 func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -174,7 +174,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, err
 	}
 	if f.html != "" && kind != preflight.Log {
-		return exitUsage, fmt.Errorf("-html: found %s, expected two training logs; their curves are what the page shows", kind)
+		return exitUsage, fmt.Errorf("-html: found %s, expected two training logs; the page shows their curves", kind)
 	}
 	for _, out := range []string{f.json, f.html} {
 		if out != "" && out != "-" {

@@ -54,7 +54,7 @@ func TestPreflight(t *testing.T) {
 		{"diff a.txt b.txt", "On both sides, with different content:\n  y  1 byte", exitDiffers},
 		{"diff a.txt a.txt -json -", `"differs": false`, exitOK},
 		{"diff gpu.yaml npu.sh", "the same: 1 key ", exitOK},
-		{"diff gpu.log npu.log -html c.html -json c.json", "part at step 31", exitDiffers},
+		{"diff gpu.log npu.log -html c.html -json c.json", "diverges at step 31", exitDiffers},
 		{"diff gpu.log gpu.log", "together", exitOK},
 		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
 		{"diff gpu.log npu.sh", "name what they are with -as", exitUsage},
@@ -66,7 +66,7 @@ func TestPreflight(t *testing.T) {
 		{"manifest", "expected one folder", exitUsage},
 		{"manifest gpu.log", "expected a folder", exitError},
 		{"other", "expected manifest or diff", exitUsage},
-		{"", "which of the two", exitUsage},
+		{"", "choose one", exitUsage},
 	} {
 		if got, code := runIn(append([]string{"-lang", "en", "preflight"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(got, c.want) {
 			t.Errorf("%s: exit %d, want %d with %q\n%s", c.args, code, c.code, c.want, got)

@@ -113,7 +113,7 @@ func TestRecordingsMapped(t *testing.T) {
 	file := filepath.Join(out, "map.yaml")
 	for content, want := range map[string]string{
 		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n":                                      "good",
-		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n- {ms_api: Mint.x, pt_api: Torch.x}\n": "1 of the 2 entries of " + file + " are not used: nothing on both sides has the names of Mint.x: Torch.x",
+		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n- {ms_api: Mint.x, pt_api: Torch.x}\n": "1 of the 2 entries of " + file + " are unused: nothing on both sides matches Mint.x: Torch.x",
 		"- {ms_api: Mint.norm}\n": file + ": line 1: found no ms_api or no pt_api",
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -132,7 +132,7 @@ func TestRecordingsMapped(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), "mapping") {
 		t.Errorf("the table does not say mapping, %v", err)
 	}
-	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "expected one on both sides") {
+	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "needs a recording of calls on both sides") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -188,7 +188,7 @@ func (s *Scripts) list(folder, form string, take func(name, path string) bool) e
 			continue
 		}
 		if !take(e.Name(), path) && strings.HasSuffix(e.Name(), ".py") && e.Name() != "__init__.py" {
-			s.Warnings = append(s.Warnings, fmt.Errorf("%s: is not named %s and left out", path, form))
+			s.Warnings = append(s.Warnings, fmt.Errorf("%s: is not named %s and is left out", path, form))
 		}
 	}
 	return nil

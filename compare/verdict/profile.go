@@ -119,7 +119,7 @@ func (r *Rule) check() error {
 		return fmt.Errorf("the limit of %s is %g, expected %g to %g", r.Cause, r.Limit, low, high)
 	}
 	if r.Cause == Tolerance && !(r.Abs >= 0 && r.Rel >= 0 && r.Abs+r.Rel > 0 && r.Abs <= math.MaxFloat32 && r.Rel <= 1e6) {
-		return fmt.Errorf("the tolerance is atol %g and rtol %g, expected numbers from 0 on, one of them above", r.Abs, r.Rel)
+		return fmt.Errorf("the tolerance is atol %g and rtol %g, expected numbers of 0 or more, at least one above 0", r.Abs, r.Rel)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (w *work) custom(t *dump.Tensor, typ dtype.Type) (*array, error) {
 		return nil, nil
 	}
 	if t.Bytes() > maxWhole {
-		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: more than %d bytes for a conversion of your own", partOf(t), int64(maxWhole))
+		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: more than %d bytes for a custom conversion", partOf(t), int64(maxWhole))
 	}
 	v, err := t.View()
 	if err != nil {

@@ -21,7 +21,7 @@ func (c *converter) lists(r *Report, jobs []*job) {
 	for _, j := range jobs {
 		for _, l := range j.long {
 			if strings.ContainsAny(l.Name, ",\r\n") {
-				r.Errors = append(r.Errors, errorf(l.Path, CodeWrite, nil, "the name %q cannot stand in %s", l.Name, dump.MappingFile))
+				r.Errors = append(r.Errors, errorf(l.Path, CodeWrite, nil, "the name %q cannot be written in %s", l.Name, dump.MappingFile))
 				continue
 			}
 			rows = append(rows, filepath.Base(l.Path)+","+l.Name)

@@ -96,7 +96,7 @@ func (p *planner) unpackGroups() (*plan, error) {
 			return &plan{packing: packing, unpack: true, dims: dims}, nil
 		}
 	}
-	return nil, errorf(p.f.Path, CodeConvert, nil, "%s: shape %v of FRACTAL_Z with %d groups does not go with original shape %v",
+	return nil, errorf(p.f.Path, CodeConvert, nil, "%s: shape %v of FRACTAL_Z with %d groups does not fit original shape %v",
 		partOf(p.t), p.t.Shape, p.group, p.want)
 }
 
@@ -124,7 +124,7 @@ func (p *planner) fractalZ() (*plan, error) {
 		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
 	}
 	if !fits && !p.explicit && !p.c.o.Compat {
-		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: original shape %v does not go with %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
+		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: original shape %v does not fit %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
 	var v layout.View
 	var err error

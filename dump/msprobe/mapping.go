@@ -142,7 +142,7 @@ func pairsIn(n *yaml.Node) ([]NamePair, error) {
 			*into = c.Value
 		}
 		if line := seen[p.Left]; line > 0 {
-			return nil, fmt.Errorf("line %d: found %s again, line %d has it", p.Line, p.Left, line)
+			return nil, fmt.Errorf("line %d: found %s again, it is already on line %d", p.Line, p.Left, line)
 		}
 		seen[p.Left] = p.Line
 		list = append(list, p)

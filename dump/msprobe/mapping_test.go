@@ -42,7 +42,7 @@ func TestMappingErrors(t *testing.T) {
 		"{}":                         "found a mapping, expected a mapping of tensors",
 		"just words":                 "line 1: found \"just words\"",
 		"a: b\nc: [d]\n":             "line 2: found a list, expected a name",
-		"a: b\na: c\n":               "line 2: found a again, line 1 has it",
+		"a: b\na: c\n":               "line 2: found a again, it is already on line 1",
 		"a: &x b\nc: *x\n":           "line 2: found an alias",
 		"a.B: c.D\nx.0.debug: y":     "line 2: found x.0.debug: y, in a mapping of modules one is a tensor",
 		"x.0.debug: y.0.debug\na: b": "line 2: found a: b, in a mapping of tensors one is the name of none",

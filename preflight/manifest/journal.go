@@ -92,7 +92,7 @@ func (j *journal) read(path, head string) (int64, error) {
 		}
 		text := strings.TrimSuffix(string(line), "\n")
 		if size == 0 && text != head {
-			return 0, fmt.Errorf("%s: found %q, expected %q; remove it to begin anew", path, clean.Line(text[:min(len(text), 200)]), head)
+			return 0, fmt.Errorf("%s: found %q, expected %q; remove it to start over", path, clean.Line(text[:min(len(text), 200)]), head)
 		}
 		size += int64(len(line))
 		f := strings.Split(text, "\t")

@@ -98,7 +98,7 @@ func TestJournal(t *testing.T) {
 		if o.Hashes == MD5 {
 			other = t.TempDir()
 		}
-		if _, err := Write(context.Background(), &b, other, o); err == nil || !strings.Contains(err.Error(), "begin anew") {
+		if _, err := Write(context.Background(), &b, other, o); err == nil || !strings.Contains(err.Error(), "start over") {
 			t.Error(err)
 		}
 	}

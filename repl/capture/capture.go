@@ -262,7 +262,7 @@ func fill(script []byte, o Options, more map[string]any) ([]byte, error) {
 	text := holder().ReplaceAllFunc(script, func(m []byte) []byte {
 		v, ok := values[string(m[2:len(m)-2])]
 		if !ok {
-			unknown = fmt.Errorf("the script has %s, of which nothing is known", m)
+			unknown = fmt.Errorf("the script has an unknown placeholder %s", m)
 			return m
 		}
 		var b bytes.Buffer

@@ -26,18 +26,18 @@ func CheckScenario(left, right *dump.Folder, rules, quant, closed bool) error {
 		case rules != closed:
 			return errorf(codeParameter, "%s: the graphs -f and -cf go together", sides)
 		case quant:
-			return errorf(codeParameter, "%s: -q has no place here", sides)
+			return errorf(codeParameter, "%s: -q cannot be used here", sides)
 		}
 	case left.Device() && right.Kind == dump.Standard:
 		switch {
 		case !rules:
 			return errorf(codeParameter, "%s: the graph -f is needed", sides)
 		case closed:
-			return errorf(codeParameter, "%s: -cf has no place here", sides)
+			return errorf(codeParameter, "%s: -cf cannot be used here", sides)
 		case left.Quantised && !quant:
 			return errorf(codeParameter, "%s: the network is quantised, -q is needed", sides)
 		case !left.Quantised && quant:
-			return errorf(codeParameter, "%s: the network is not quantised, -q has no place here", sides)
+			return errorf(codeParameter, "%s: the network is not quantised, -q cannot be used here", sides)
 		}
 	case left.Device(): // against a quantised framework model
 		switch {
@@ -46,7 +46,7 @@ func CheckScenario(left, right *dump.Folder, rules, quant, closed bool) error {
 		case !rules:
 			return errorf(codeParameter, "%s: the graph -f is needed", sides)
 		case quant || closed:
-			return errorf(codeParameter, "%s: -q and -cf have no place here", sides)
+			return errorf(codeParameter, "%s: -q and -cf cannot be used here", sides)
 		}
 	case left.Simulated() && right.Kind == dump.Standard:
 		if !quant || rules || closed {
