@@ -103,7 +103,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 			}
 		}
 		s.PrintWhole(s.tableHead(t))
-		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint}.Say(t.Judged, given, wrote, budget))
+		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang}.Say(t.Judged, given, wrote, budget))
 	}
 	return code
 }

@@ -28,7 +28,10 @@ type Text struct {
 	Most int
 	// Paint paints what stands out; nil leaves it as it is.
 	Paint func(report.Style, string) string
-	b     strings.Builder
+	// Hang folds sentences to the width of a terminal, below a label of so many columns;
+	// nil leaves them as they are. Lines to paste are never folded.
+	Hang func(text string, indent int) string
+	b    strings.Builder
 }
 
 func (t *Text) say(key string, args ...any) string { return t.Lang.T("advice.say."+key, args...) }
@@ -40,8 +43,21 @@ func (t *Text) style(s report.Style, text string) string {
 	return t.Paint(s, text)
 }
 
+// labelWidth is how many columns a label has.
+const labelWidth = 17
+
+// label writes a sentence behind a label.
 func (t *Text) label(label, text string) {
-	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, 17-report.Width(label))), text)
+	line := label + strings.Repeat(" ", max(1, labelWidth-report.Width(label))) + text + "\n"
+	if t.Hang != nil {
+		line = t.Hang(line, labelWidth)
+	}
+	t.b.WriteString(line)
+}
+
+// paste writes a line to paste behind a label, or a blank one.
+func (t *Text) paste(label, text string) {
+	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, labelWidth-report.Width(label))), text)
 }
 
 // names joins names, the first of many.
@@ -85,7 +101,7 @@ func (t Text) Say(j *verdict.Judged, a *advice.Advice, wrote []string, limit int
 	if len(wrote) > 0 {
 		t.b.WriteString("\n")
 		for _, path := range wrote {
-			t.label(t.say("wrote"), clean.Line(path))
+			t.paste(t.say("wrote"), clean.Line(path))
 		}
 		return t.b.String()
 	}
@@ -128,7 +144,7 @@ func (t *Text) kind(name string) string {
 
 func (t *Text) lines(list []advice.Line) {
 	for _, l := range list {
-		fmt.Fprintf(&t.b, "%s%-13s %s\n", strings.Repeat(" ", 17), l.Where, clean.Line(l.Text))
+		t.paste("", fmt.Sprintf("%-13s %s", l.Where, clean.Line(l.Text)))
 	}
 }
 
@@ -138,14 +154,13 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 	} else {
 		t.label(t.say("plan"), t.say("plan.near", len(p.Record), bytes(p.Bytes)))
 	}
-	indent := strings.Repeat(" ", 17)
 	if p.Halved {
-		fmt.Fprintf(&t.b, "%s%s\n", indent, t.say("plan.halved", len(p.InDoubt), bytes(p.AllBytes), bytes(limit)))
+		t.label("", t.say("plan.halved", len(p.InDoubt), bytes(p.AllBytes), bytes(limit)))
 	}
 	if unknown := len(p.Record) - p.Known; unknown > 0 {
-		fmt.Fprintf(&t.b, "%s%s\n", indent, t.say("plan.unknown", unknown))
+		t.label("", t.say("plan.unknown", unknown))
 	}
-	t.label(t.say("command"), clean.Line(p.Kit))
+	t.paste(t.say("command"), clean.Line(p.Kit))
 	t.lines(p.Lines)
 }
 
