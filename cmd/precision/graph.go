@@ -80,13 +80,19 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	return f.run(ctx, e, m)
 }
 
-// openModel reads a graph file. JSON that holds none can be read, and is none.
+// openModel reads a graph file. JSON that holds none can be read, and is none, and so is
+// a text of nothing but comments.
 func openModel(ctx context.Context, path string) (*graph.Model, error) {
 	m, err := read.Open(ctx, path)
-	if err == nil && m.NoGraphs {
+	switch {
+	case err != nil:
+		return nil, err
+	case m.NoGraphs:
 		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherJSON}
+	case len(m.Graphs) == 0 && m.Source == graph.SourceText:
+		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherText}
 	}
-	return m, err
+	return m, nil
 }
 
 // apart sees that no output replaces an input.

@@ -156,3 +156,14 @@ func TestGraphErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestNoGraphInText: a text of nothing but comments is no graph.
+func TestNoGraphInText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, []byte("# precision\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := precision(t, "graph", path); code != exitError || stdout != "" || !strings.Contains(stderr, "is no GE graph") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"precision/internal/msg"
 	"precision/repl"
+	"precision/repl/console"
 	"precision/repl/explain"
 )
 
@@ -48,11 +50,27 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err), command)
 }
 
+const (
+	// widestHelp is how many columns help takes: longer lines are hard to read.
+	widestHelp = 100
+	// optionIndent is how far what an option does stands below its name.
+	optionIndent = 8
+)
+
+// helpWidth is the width of help: that of the terminal, in a pipe the widest.
+func helpWidth(w io.Writer, lang msg.Lang) int {
+	if width := (summaryText{w, lang}).screen().Width; width > 0 {
+		return min(width, widestHelp)
+	}
+	return widestHelp
+}
+
 // printHelp prints how a command is used, and its options.
 func printHelp(w io.Writer, lang msg.Lang, command string, set *flag.FlagSet) {
 	fmt.Fprintln(w, lang.T("cli."+command+".usage"))
+	page := console.NewScreen(w, helpWidth(w, lang), false)
 	if key := "cli." + command + ".more"; lang.Has(key) {
-		fmt.Fprintf(w, "\n%s\n", lang.T(key))
+		fmt.Fprintf(w, "\n%s", page.Wrap(lang.T(key)+"\n"))
 	}
 	if set == nil {
 		return
@@ -63,7 +81,7 @@ func printHelp(w io.Writer, lang msg.Lang, command string, set *flag.FlagSet) {
 		if value != "" {
 			value = " " + value
 		}
-		fmt.Fprintf(w, "  -%s%s\n        %s\n", f.Name, value, text)
+		fmt.Fprintf(w, "  -%s%s\n%s", f.Name, value, page.Hang(strings.Repeat(" ", optionIndent)+text+"\n", optionIndent))
 	})
 }
 

@@ -11,10 +11,10 @@ import (
 // TestMain speaks English, whatever the environment is. Campaigns start the test
 // binary again as the program.
 func TestMain(m *testing.M) {
-	os.Setenv("LC_ALL", "C")
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
+	os.Setenv("LC_ALL", "C")
 	os.Exit(m.Run())
 }
 
