@@ -67,6 +67,9 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 	switch {
 	case !q.Parts:
 		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
+	case q.Why == trainlog.Noisier:
+		text = t.paint(Bad, t.say("log.why.noise", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
+			t.say("log.noisier", percent(q.Drift), percent(q.Noise))
 	case q.Why == trainlog.Apart:
 		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
 			t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))

@@ -55,6 +55,10 @@ const (
 	Start     Why = "start"      // from the first step on
 	Apart     Why = "apart"      // beyond the noise there was before, to stay
 	Unequal   Why = "unequal"    // of what is set and not computed: it is not the same
+	// Noisier: step by step the two were close, and from one step on they are not, to
+	// neither side on average, as when batches are drawn in another order. Drift is the root
+	// mean square of the differences from there, Noise the most that windows had before.
+	Noisier Why = "noise"
 )
 
 // Options say what parts.
@@ -240,6 +244,9 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		}
 	}
 	if from < 0 {
+		if at := q.noisier(d, width, o); at >= 0 {
+			return at, Noisier
+		}
 		return -1, ""
 	}
 	rest := 0.0
@@ -256,6 +263,50 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		}
 	}
 	return from * width, Apart
+}
+
+// noiseJump is how many times as far apart steps must be, from one step to the end, as
+// they ever were before. In trainings that differ by rounding alone (TestTrained) distances
+// grow step by step, and no window has more than twice what all before it had; behind a
+// fault that keeps the mean they had 22 times as much.
+const noiseJump = 8
+
+// noisier finds the step from which two series that were close are far apart in every
+// window, and sets Noise and Drift; -1 where there is none. What is below a quarter of the
+// floor counts as that: logs round what they print.
+func (q *Quantity) noisier(d []float64, width int, o Options) int {
+	windows := len(d) / width
+	sizes := make([]float64, windows)
+	for w := range sizes {
+		sizes[w] = rootMeanSquare(d[w*width : (w+1)*width])
+	}
+	after := make([]float64, windows+1) // the least from a window on
+	after[windows] = math.Inf(1)
+	for w := windows - 1; w >= 0; w-- {
+		after[w] = min(sizes[w], after[w+1])
+	}
+	before := o.Floor / 4
+	for w := range windows {
+		// It happens within a window: what is behind it is far apart.
+		if rest := windows - w - 1; w >= 4 && rest >= max(3, windows/6) && after[w+1] > noiseJump*before {
+			at := w * width
+			for at < (w+1)*width && math.Abs(d[at]) <= 3*before {
+				at++
+			}
+			q.Noise, q.Drift = before, rootMeanSquare(d[at:])
+			return at
+		}
+		before = max(before, sizes[w])
+	}
+	return -1
+}
+
+func rootMeanSquare(list []float64) float64 {
+	sum := 0.0
+	for _, x := range list {
+		sum += x * x
+	}
+	return math.Sqrt(sum / float64(max(1, len(list))))
 }
 
 // least is the smallest of the values, without their signs: what all of them reach.

@@ -184,6 +184,29 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestNoisier: two losses that keep their mean, but not their distance.
+func TestNoisier(t *testing.T) {
+	series := func(far float64) *Log {
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := &Series{Name: Loss, Stride: 1}
+		for i := range 200 {
+			v := 1 + 0.2*rng.NormFloat64() + 0.001*far*rng.NormFloat64()
+			if own := rng.NormFloat64(); i >= 120 {
+				v += 0.2 * far * own
+			}
+			s.Points = append(s.Points, Point{int64(i + 1), v})
+		}
+		return &Log{Series: []*Series{s}}
+	}
+	q := Diff(series(0), series(1), DefaultOptions).Quantities[0]
+	if q.Why != Noisier || q.PartStep < 119 || q.PartStep > 126 || q.Noise > 0.01 || q.Drift < 0.1 {
+		t.Errorf("%+v", q)
+	}
+	if q := Diff(series(0), series(0.01), DefaultOptions).Quantities[0]; q.Parts {
+		t.Errorf("%+v", q)
+	}
+}
+
 func TestReasons(t *testing.T) {
 	log := func(name string, v ...float64) *Log {
 		s := &Series{Name: name, Stride: 1}
