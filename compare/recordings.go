@@ -59,9 +59,14 @@ type NoRecordingError struct {
 }
 
 func (e *NoRecordingError) Error() string {
+	return fmt.Sprintf("%s: no recording of the time %s, found %s", e.Dir, e.Time, strings.Join(e.Names(), ", "))
+}
+
+// Names are the times of the recordings that there are.
+func (e *NoRecordingError) Names() []string {
 	var have []string
 	for _, r := range e.Recordings {
 		have = append(have, r.Name())
 	}
-	return fmt.Sprintf("%s: no recording of the time %s, found %s", e.Dir, e.Time, strings.Join(have, ", "))
+	return have
 }

@@ -6,7 +6,6 @@ package preflight
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -57,7 +56,7 @@ func Detect(path string) (Kind, error) {
 	case config.Detect(path, text) != "":
 		return Config, nil
 	}
-	return "", fmt.Errorf("%s: found no manifest, configuration or training log; name what it is with -as manifest, config or log", path)
+	return "", &UnknownError{path}
 }
 
 // isLog tells whether a text has the loss of two steps, or is JSON line by line.
@@ -71,4 +70,11 @@ func isLog(text []byte) bool {
 	}
 	loss := l.Find(trainlog.Loss)
 	return loss != nil && len(loss.Points) > 1
+}
+
+// UnknownError: a file is nothing that can be compared.
+type UnknownError struct{ Path string }
+
+func (e *UnknownError) Error() string {
+	return e.Path + ": found no manifest, configuration or training log"
 }

@@ -25,7 +25,7 @@ type cpCmd struct {
 var cpCommand = &command{
 	name: "cp",
 	usage: both("cp LEFT RIGHT [-p ROWS] [-s] [-al ATOL] [-rl RTOL]",
-		"cp 左 右 [-p 行数] [-s] [-al 绝对误差] [-rl 相对误差]"),
+		"cp 左 右 [-p 行数] [-s] [-al 绝对容差] [-rl 相对容差]"),
 	brief: both("compare two tensors element by element",
 		"逐元素比较两个张量"),
 	more: both("Elements agree if |left-right| <= atol + rtol*|right|. Names are given as for pt.",
@@ -42,9 +42,9 @@ func (c *cpCmd) define(o *options) {
 	o.on(&c.save, "s", "save", both("write both tensors as text",
 		"将两个张量写成文本文件"))
 	o.number(&c.atol, "al", "atol", both("absolute tolerance",
-		"绝对误差容限"))
+		"绝对容差"))
 	o.number(&c.rtol, "rl", "rtol", both("relative tolerance",
-		"相对误差容限"))
+		"相对容差"))
 }
 
 func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {

@@ -26,7 +26,7 @@ var trainCommand = &command{
 	brief: both("train one step from a checkpoint on a CPU and an NPU and record both",
 		"从 checkpoint 在 CPU 和 NPU 上各训练一步，并采集数据"),
 	more: both(`The newest checkpoint of tf/checkpoints is restored, dropout is off, and inputs come from tf/checkpoints/input or are random. The CPU run becomes golden arrays, as with tf_dump. ACTION applies to the NPU run: dump, overflow, fusion_off, fusion_switch, prof, or several joined by "|", in quotes.`,
-		"恢复 tf/checkpoints 中最新的 checkpoint，关闭 dropout，输入取自 tf/checkpoints/input，没有则用随机数。CPU 运行的数据转为标杆数据（同 tf_dump）；动作用于 NPU 运行：dump、overflow、fusion_off、fusion_switch、prof，多个动作用“|”连接并加引号。"),
+		"恢复 tf/checkpoints 中最新的 checkpoint，关闭 dropout，输入取自 tf/checkpoints/input，没有则用随机数。CPU 运行的数据转为标杆数据（同 tf_dump）；动作用于 NPU 运行：dump、overflow、fusion_off、fusion_switch、prof，多个动作以“|”连接并加引号。"),
 	make: func(*session) action { return &trainCmd{device: "all", action: "dump"} },
 }
 

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,6 +109,12 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		LeftTime: f.leftTime, RightTime: f.rightTime,
 		Options: compare.Options{MaxElements: f.max, Overflow: f.overflow, Workers: f.workers},
 	}
+	switch {
+	case f.workers < 0:
+		return exitUsage, explain.Say("err.workers", f.workers)
+	case f.max < 0:
+		return exitUsage, explain.Say("err.max", f.max)
+	}
 	var err error
 	if job.Metrics, err = parseMetrics(f.metrics); err != nil {
 		return exitUsage, err
@@ -124,7 +128,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		return exitUsage, explain.Say("err.numerics", f.numerics)
 	}
 	if f.format != "csv" && f.format != "msprobe" {
-		return exitUsage, fmt.Errorf("-format %q: expected csv or msprobe", f.format)
+		return exitUsage, explain.Say("err.format", f.format)
 	}
 	show := summaryText{e.stdout, e.language()}
 	if f.lang != "" {
@@ -150,7 +154,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		return f.recordings(ctx, e, job.Options, opts, show)
 	}
 	if f.format == "msprobe" {
-		return exitUsage, errors.New("-format msprobe: its columns are for recordings of calls, but the sides are something else")
+		return exitUsage, explain.Say("err.format.calls")
 	}
 	if f.mapping != "" {
 		return exitUsage, explain.Say("err.map.sides", f.mapping)

@@ -45,9 +45,9 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 	}
 	// Package flag has printed nothing: the sets of options discard that.
 	if err == nil {
-		return exitUsage, explain.Say("err.usage", command)
+		return exitUsage, explain.Say("err.usage", strings.ReplaceAll(command, ".", " "))
 	}
-	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err), command)
+	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err), strings.ReplaceAll(command, ".", " "))
 }
 
 const (

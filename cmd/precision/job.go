@@ -20,6 +20,7 @@ import (
 	"precision/internal/gc"
 	"precision/internal/msg"
 	"precision/internal/progress"
+	"precision/repl/explain"
 )
 
 // jobFlags are the options of a comparison of a whole job.
@@ -51,13 +52,13 @@ var (
 
 // given refuses options that do not go together.
 func (f *jobFlags) given(set map[string]bool) error {
-	list, text := jobOnly, "-%s goes with -all"
+	list, key := jobOnly, "err.job.only"
 	if f.all {
-		list, text = singleOnly, "-%s does not go with -all: the tables of all ranks are written; precision report makes it of one of them"
+		list, key = singleOnly, "err.job.not"
 	}
 	for _, name := range list {
 		if set[name] {
-			return fmt.Errorf(text, name)
+			return explain.Say(key, name)
 		}
 	}
 	return nil
@@ -74,33 +75,33 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 		Profile: judge.Profile, Day: time.Now(), Version: version()}
 	var err error
 	if r.Ranks, err = job.ParseNumbers(f.job.ranks); err != nil {
-		return exitUsage, fmt.Errorf("-ranks: %w", err)
+		return exitUsage, explain.Say("err.numbers", "-ranks", f.job.ranks)
 	}
 	if r.Steps, err = job.ParseNumbers(f.job.steps); err != nil {
-		return exitUsage, fmt.Errorf("-steps: %w", err)
+		return exitUsage, explain.Say("err.numbers", "-steps", f.job.steps)
 	}
 	if r.Models, err = job.CheckModels(f.job.models); err != nil {
-		return exitUsage, fmt.Errorf("-models: %w", err)
+		return exitUsage, explain.Say("err.option", "-models", err)
 	}
 	if f.job.unshard != "" {
 		if r.Unshard, err = job.ParseUnshard(f.job.unshard); err != nil {
-			return exitUsage, fmt.Errorf("-unshard: %w", err)
+			return exitUsage, explain.Say("err.unshard", f.job.unshard)
 		}
 	}
 	if f.job.perHost < 0 {
-		return exitUsage, fmt.Errorf("-per-host %d: expected a number of ranks", f.job.perHost)
+		return exitUsage, explain.Say("err.perhost", f.job.perHost)
 	}
 	s := jobSettings(e, f.out, show.lang)
 	s.Fresh = f.job.fresh
 	if f.job.shard != "" {
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
-			return exitUsage, fmt.Errorf("-shard: %w", err)
+			return exitUsage, explain.Say("err.shard", f.job.shard)
 		}
 	}
 	plan, err := r.Plan(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, errors.New("interrupted before the comparison began")
+			return exitInterrupted, explain.Say("err.interrupted.early")
 		}
 		var nothing *job.NothingError
 		if errors.As(err, &nothing) {
@@ -132,7 +133,7 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 // jobSettings are those of any run: notes go to the terminal, and there is a page.
 func jobSettings(e env, out string, lang msg.Lang) job.Settings {
 	return job.Settings{Out: out,
-		Tell: func(n job.Note) { fmt.Fprintf(e.stderr, "note: %s\n", tell.Note(lang, n)) },
+		Tell: func(n job.Note) { fmt.Fprintln(e.stderr, lang.T("cli.note", tell.Note(lang, n))) },
 		Page: func(w io.Writer, r *job.Result) error { return jobpage.Write(w, r, lang) }}
 }
 
@@ -148,7 +149,7 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 	}
 	show.lines(tell.Plan(show.lang, plan, math.MaxInt, known))
 	if ctx.Err() != nil {
-		return exitInterrupted, errors.New("interrupted")
+		return exitInterrupted, explain.Say("err.interrupted.plain")
 	}
 	return exitOK, nil
 }
@@ -174,7 +175,7 @@ func (t summaryText) lines(lines []report.Line) {
 // mergeCommand joins the shards of a job.
 func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision merge", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("merge")
 	var f judgeFlags
 	out := set.String("out", "", text("out"))
@@ -194,19 +195,19 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "merge", set, flag.ErrHelp)
 	}
 	if len(dirs) == 0 || *out == "" {
-		return exitUsage, errors.New("the folders of the shards and an output folder are needed: precision merge DIR... -out DIR")
+		return exitUsage, explain.Say("err.merge.need")
 	}
 	show := summaryText{e.stdout, e.language()}
 	if *lang != "" {
 		var ok bool
 		if show.lang, ok = msg.ParseLang(*lang); !ok {
-			return exitUsage, fmt.Errorf("-lang %q: expected en or zh", *lang)
+			return exitUsage, explain.Say("err.lang", *lang)
 		}
 	}
 	result, err := job.Merge(ctx, dirs, jobSettings(e, *out, show.lang))
 	if err != nil {
 		if ctx.Err() != nil {
-			return exitInterrupted, errors.New("interrupted; the shards are unchanged")
+			return exitInterrupted, explain.Say("err.merge.interrupted")
 		}
 		return exitError, err
 	}

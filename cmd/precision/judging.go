@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -77,7 +78,7 @@ func (g *gateFlag) Set(value string) error {
 	case "false":
 		*g = gateFlag{}
 	default:
-		return explain.Say("err.gate", value)
+		return errors.New("usage.gate") // the key of what is expected, see repl.WrongOption
 	}
 	return nil
 }

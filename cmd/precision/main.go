@@ -175,7 +175,7 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	name := "shell"
 	if lang, rest, ok := languageFirst(args); ok {
 		if _, known := msg.ParseLang(lang); !known {
-			fmt.Fprintf(e.stderr, "precision: -lang %q: expected en or zh\n", lang)
+			fmt.Fprintf(e.stderr, "precision: %s\n", e.language().T("err.lang", lang))
 			return exitUsage
 		}
 		e.lang, args = lang, rest

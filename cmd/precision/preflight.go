@@ -21,6 +21,7 @@ import (
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
 	"precision/repl/console"
+	"precision/repl/explain"
 )
 
 // exitDiffers is the status of a difference, that of a gate.
@@ -38,14 +39,14 @@ func preflightCommand(ctx context.Context, e env, args []string) (int, error) {
 		if isHelp(args[0]) {
 			return helpOr(e, "preflight", nil, flag.ErrHelp)
 		}
-		return exitUsage, fmt.Errorf("found %q, expected manifest or diff", args[0])
+		return exitUsage, explain.Say("err.preflight.what", args[0])
 	}
-	return exitUsage, errors.New("choose one: precision preflight manifest FOLDER, or precision preflight diff A B")
+	return exitUsage, explain.Say("err.preflight.which")
 }
 
 func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision preflight manifest", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("preflight")
 	out := set.String("out", "", text("out"))
 	hashes := set.String("hash", "md5", text("hash"))
@@ -58,12 +59,12 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err != nil:
 		return helpOr(e, "preflight.manifest", set, err)
 	case len(words) != 1:
-		return exitUsage, fmt.Errorf("found %d names (%s), expected one folder", len(words), strings.Join(words, ", "))
+		return exitUsage, explain.Say("err.preflight.folder", len(words), strings.Join(words, ", "))
 	case o.Workers < 0:
-		return exitUsage, fmt.Errorf("-workers %d: expected a number of files", o.Workers)
+		return exitUsage, explain.Say("err.preflight.workers", o.Workers)
 	}
 	if o.Hashes, err = manifest.ParseHashes(*hashes); err != nil {
-		return exitUsage, fmt.Errorf("-hash: %w", err)
+		return exitUsage, explain.Say("err.preflight.hash", *hashes)
 	}
 	if o.Journal == "" && *out != "" {
 		o.Journal = *out + ".journal"
@@ -88,7 +89,7 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return exitInterrupted, errors.New("interrupted")
+		return exitInterrupted, explain.Say("err.interrupted.plain")
 	case err != nil:
 		return exitError, err
 	}
@@ -100,14 +101,14 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	lang := e.language()
 	said := lang.T("preflight.manifest.wrote", sum.Files, sum.Bytes)
 	if sum.Reused > 0 {
-		said += " (" + lang.T("preflight.manifest.reused", sum.Reused) + ")"
+		said += lang.T("preflight.manifest.reused", sum.Reused)
 	}
 	fmt.Fprintln(e.stderr, said)
 	for _, err := range sum.Unread {
 		fmt.Fprintln(e.stderr, lang.T("preflight.unread", clean.Line(err.Error())))
 	}
 	if sum.UnreadCount > 0 {
-		return exitError, fmt.Errorf("%d of %d files could not be read", sum.UnreadCount, sum.Files)
+		return exitError, explain.Say("err.preflight.unread", sum.UnreadCount, sum.Files)
 	}
 	return exitOK, nil
 }
@@ -146,7 +147,7 @@ func (l *expressions) Set(text string) error {
 
 func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision preflight diff", flag.ContinueOnError)
-	set.SetOutput(e.stderr)
+	set.SetOutput(io.Discard)
 	text := e.optionText("preflight")
 	var f diffFlags
 	set.StringVar(&f.as, "as", "", text("as"))
@@ -163,18 +164,21 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err != nil:
 		return helpOr(e, "preflight.diff", set, err)
 	case len(words) != 2:
-		return exitUsage, fmt.Errorf("found %d names (%s), expected two files: precision preflight diff A B", len(words), strings.Join(words, ", "))
+		return exitUsage, explain.Say("err.preflight.files", len(words), strings.Join(words, ", "))
 	case f.format != "" && !slices.Contains(config.Formats(), config.Format(f.format)):
-		return exitUsage, fmt.Errorf("-format %q: expected one of %v", f.format, config.Formats())
+		return exitUsage, explain.Say("err.preflight.format", f.format, listed(config.Formats()))
 	case f.floor < 0 || f.floor != f.floor:
-		return exitUsage, fmt.Errorf("-floor %v: expected a number of 0 or more", f.floor)
+		return exitUsage, explain.Say("err.preflight.floor", f.floor)
 	}
 	kind, err := f.kind(words)
+	if unknown := (*preflight.UnknownError)(nil); errors.As(err, &unknown) {
+		err = explain.Say("err.preflight.unknown", unknown.Path)
+	}
 	if err != nil {
 		return exitUsage, err
 	}
 	if f.html != "" && kind != preflight.Log {
-		return exitUsage, fmt.Errorf("-html: found %s, expected two training logs; the page shows their curves", kind)
+		return exitUsage, explain.Say("err.preflight.html", kind)
 	}
 	for _, out := range []string{f.json, f.html} {
 		if out != "" && out != "-" {
@@ -186,7 +190,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	differs, err := f.run(ctx, e, kind, words[0], words[1])
 	switch {
 	case ctx.Err() != nil:
-		return exitInterrupted, errors.New("interrupted")
+		return exitInterrupted, explain.Say("err.interrupted.plain")
 	case err != nil:
 		return exitError, err
 	case differs:
@@ -195,11 +199,20 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	return exitOK, nil
 }
 
+// listed joins the names of kinds or formats.
+func listed[T ~string](list []T) string {
+	var all []string
+	for _, one := range list {
+		all = append(all, string(one))
+	}
+	return strings.Join(all, ", ")
+}
+
 // kind is what both files are.
 func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
 	switch {
 	case f.as != "" && !slices.Contains(preflight.Kinds(), preflight.Kind(f.as)):
-		return "", fmt.Errorf("-as %q: expected one of %v", f.as, preflight.Kinds())
+		return "", explain.Say("err.preflight.as", f.as, listed(preflight.Kinds()))
 	case f.as != "":
 		return preflight.Kind(f.as), nil
 	case f.format != "":
@@ -213,7 +226,7 @@ func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
 	}
 	b, err := preflight.Detect(words[1])
 	if err == nil && a != b {
-		err = fmt.Errorf("%s looks like a %s and %s like a %s; name what they are with -as", words[0], a, words[1], b)
+		err = explain.Say("err.preflight.unlike", words[0], a, words[1], b)
 	}
 	return a, err
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"precision/internal/whole"
 )
 
 // LockFile tells who works in an output folder.
@@ -50,7 +52,7 @@ type lock struct {
 // the other run is alive that counts; a lock of another host is watched for a while.
 func lockFolder(ctx context.Context, dir string, tell func(Note)) (*lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the output folder: %w", err)
+		return nil, &whole.FolderError{Err: err}
 	}
 	host, _ := os.Hostname()
 	l := &lock{path: filepath.Join(dir, LockFile), mine: owner{Host: host, PID: os.Getpid()}, end: make(chan struct{})}

@@ -81,7 +81,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 		warnings = append(warnings, fmt.Errorf("%s: %d more warnings like these", path, bad-mostWarnings))
 	}
 	if !titles && in.tensors == 0 {
-		return nil, nil, fmt.Errorf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", path, rows)
+		return nil, nil, &NoTableError{path, rows}
 	}
 	if len(warnings) > 0 && len(in.table.Rows) == 0 {
 		return nil, warnings, fmt.Errorf("%s: none of its %d rows can be used", path, rows)
@@ -91,6 +91,17 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	}
 	in.finish()
 	return in.table, warnings, nil
+}
+
+// NoTableError says that a csv is no result table: no line begins with Index, and no row is
+// that of a tensor.
+type NoTableError struct {
+	Path string
+	Rows int
+}
+
+func (e *NoTableError) Error() string {
+	return fmt.Sprintf("%s: none of its %d rows is a tensor's and no line begins with Index, expected a result table", e.Path, e.Rows)
 }
 
 // RecordedCSVError says that a csv is of recordings: it holds their statistics for people

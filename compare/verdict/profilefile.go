@@ -48,9 +48,16 @@ func BuiltinNames() []string {
 func Builtin(name string) (*Profile, error) {
 	text, err := builtin.ReadFile("profiles/" + name + ".toml")
 	if err != nil {
-		return nil, fmt.Errorf("there is no profile %q, expected a file or one of %s", name, strings.Join(BuiltinNames(), ", "))
+		return nil, &NoProfileError{name}
 	}
 	return ParseProfile(text, name)
+}
+
+// NoProfileError: the program carries no profile of that name.
+type NoProfileError struct{ Name string }
+
+func (e *NoProfileError) Error() string {
+	return fmt.Sprintf("there is no profile %q, expected a file or one of %s", e.Name, strings.Join(BuiltinNames(), ", "))
 }
 
 // mostProfile is the largest profile that is read: a thousand rules take 100 KB.

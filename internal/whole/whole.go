@@ -51,7 +51,7 @@ func Create(path string, perm os.FileMode) (*File, error) {
 	}
 	dir := filepath.Dir(to)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the output folder: %w", err)
+		return nil, &FolderError{err}
 	}
 	tmp, err := NewTemp(dir)
 	if err != nil {
@@ -219,3 +219,9 @@ func syncDir(dir string) {
 		d.Close()
 	}
 }
+
+// FolderError: the folder of an output cannot be made.
+type FolderError struct{ Err error }
+
+func (e *FolderError) Error() string { return "make the output folder: " + e.Err.Error() }
+func (e *FolderError) Unwrap() error { return e.Err }

@@ -11,10 +11,12 @@ import (
 
 	"precision/compare"
 	"precision/compare/report"
+	"precision/compare/verdict"
 	"precision/dump"
 	"precision/graph"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
+	"precision/internal/whole"
 )
 
 //go:embed en.txt zh.txt
@@ -78,8 +80,16 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
 	case *graph.NotGraphError:
 		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
+	case *report.NoTableError:
+		return l.T("explain.notable", e.Path, e.Rows)
 	case *report.RecordedCSVError:
 		return l.T("explain.csv", e.Path)
+	case *compare.NoRecordingError:
+		return l.T("explain.norecording", e.Dir, e.Time, strings.Join(e.Names(), l.T("report.and")))
+	case *verdict.NoProfileError:
+		return l.T("explain.noprofile", e.Name, strings.Join(verdict.BuiltinNames(), l.T("report.and")))
+	case *whole.FolderError:
+		return l.T("explain.makefolder", Error(l, e.Err))
 	case *dump.Error:
 		if key := "explain.dump." + e.Format; e.Format != "" && e.Err == nil && l.Has(key) {
 			return l.T("explain.path", e.Path, l.T(key, e.Args...))
@@ -114,7 +124,7 @@ func Error(l msg.Lang, err error) string {
 
 // reason is why the system refuses a path.
 func reason(l msg.Lang, err error) string {
-	for key, kind := range map[string]error{"none": fs.ErrNotExist, "denied": fs.ErrPermission, "exists": fs.ErrExist, "full": syscall.ENOSPC} {
+	for key, kind := range map[string]error{"none": fs.ErrNotExist, "denied": fs.ErrPermission, "exists": fs.ErrExist, "full": syscall.ENOSPC, "nofolder": syscall.ENOTDIR, "readonly": syscall.EROFS} {
 		if errors.Is(err, kind) {
 			return l.T("explain." + key)
 		}
