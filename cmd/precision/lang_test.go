@@ -92,6 +92,16 @@ func TestErrorsInChinese(t *testing.T) {
 		{"atc --mode=7", "应为 1"},
 		{"data", "未指定目录"},
 		{"why", "需要算子"},
+		{"compare -gate=hard -lt a -rt b", "-gate：读到 \"hard\"，应为 -gate 或 -gate=strict"},
+		{"compare -ranks 5-2 -all -lt a -rt b", "-ranks：读到 \"5-2\"，应为编号和范围"},
+		{"compare -html x -all -lt a -rt b", "-html 不能与 -all 合用"},
+		{"compare -profile nosuch -lt a -rt b", "-profile：没有判定标准 \"nosuch\"，应为文件，或内置标准之一：cann-2025、"},
+		{"merge", "需要各份的目录"},
+		{"merge -nosuch", "没有选项 -nosuch"},
+		{"report notes.md", "应为结果表"},
+		{"preflight", "需要指定其中之一"},
+		{"preflight diff notes.md notes.md", "notes.md：既不是文件清单"},
+		{"preflight diff -n x notes.md notes.md", "应为数值；用法见 precision preflight diff -h"},
 	} {
 		if err := os.WriteFile("notes.md", []byte("# Notes\n\nof a meeting\n"), 0o600); err != nil {
 			t.Fatal(err)
