@@ -128,7 +128,7 @@ var words = strings.NewReplacer("NPU目录", "NPU_DIR", "标杆目录", "GOLDEN_
 var (
 	// An error that a page shows begins with the command's name.
 	errorLine = regexp.MustCompile(`^precision [a-z_]+: `)
-	optional = regexp.MustCompile(`\[([^\[\]]*)\]`)
+	optional  = regexp.MustCompile(`\[([^\[\]]*)\]`)
 	// A remark stands behind a command, after # or some spaces.
 	remark = regexp.MustCompile(`\s+#.*|\s{3,}.*`)
 	either = regexp.MustCompile(`(\S+?)\|\S+`)
