@@ -9,46 +9,101 @@ import (
 	"precision/internal/readahead"
 )
 
-// aheadBy is how many groups before its turn a group's files are asked for: enough for a few
-// tens of megabytes of most networks to be on their way.
-const aheadBy = 8
+const (
+	// aheadBy is how many groups before its turn a group's files are asked for at least, aheadMost
+	// at most: as many as make aheadBytes, or the storage would hold more than it keeps.
+	aheadBy, aheadMost = 8, 64
+	aheadBytes         = 64 << 20
+	// askers is how many files are opened for that at a time: where a request takes milliseconds, opening a
+	// small file takes as long as reading it.
+	askers = 16
+)
 
 // foresight asks the system for the files of the groups whose turn is next, while storage is what a run waits
 // for. Whether it is, a look at the next files tells now and then: what the page cache holds
 // already needs no asking. It changes nothing but the time a run takes.
 type foresight struct {
 	files []func(yield func(path string)) // of the groups, in their order
+	now   atomic.Int64                    // the last group whose turn came
 	next  atomic.Int64                    // the group to ask for
 	warm  atomic.Int64                    // no look before this group: the files were in memory
+	busy  atomic.Int64                    // askers at work
+	cold  atomic.Int64                    // groups that were asked for, and their
+	bytes atomic.Int64                    // bytes
 }
 
-// before is a group that looks ahead as its turn comes. Groups are added before any runs.
+// before is a group that has others asked for as its turn comes. Groups are added before any runs.
 func (f *foresight) before(g Group, files func(yield func(path string))) Group {
 	turn := int64(len(f.files))
 	f.files = append(f.files, files)
 	return func(ctx context.Context, w *Worker) Found {
-		f.turn(turn, readahead.File)
+		f.turn(turn)
+		for f.due() && f.enter() {
+			go func() {
+				defer f.busy.Add(-1)
+				f.ask(readahead.File)
+			}()
+			if f.cold.Load() == 0 {
+				break // one finds out whether it is worth while
+			}
+		}
 		return g(ctx, w)
 	}
 }
 
-// turn asks for files until those of aheadBy groups behind this one have been asked for. What is asked for tells whether it was
-// not in memory.
-func (f *foresight) turn(now int64, ask func(path string) (cold bool)) {
+// turn tells that a group's turn has come.
+func (f *foresight) turn(i int64) {
 	for {
-		old := f.next.Load()
-		i := max(old, now+1, f.warm.Load())
-		if i > now+aheadBy || i >= int64(len(f.files)) {
+		old := f.now.Load()
+		if old >= i || f.now.CompareAndSwap(old, i) {
 			return
 		}
-		if !f.next.CompareAndSwap(old, i+1) {
+	}
+}
+
+// enter makes the caller an asker if there are not enough.
+func (f *foresight) enter() bool {
+	if f.busy.Add(1) > askers {
+		f.busy.Add(-1)
+		return false
+	}
+	return true
+}
+
+// group is the next to ask for, at least this one.
+func (f *foresight) group(old int64) int64 { return max(old, f.now.Load()+1, f.warm.Load()) }
+
+// due tells whether a group is to be asked for by now.
+func (f *foresight) due() bool {
+	i := f.group(f.next.Load())
+	return i <= f.now.Load()+f.reach() && i < int64(len(f.files))
+}
+
+// reach is how many groups ahead are asked for.
+func (f *foresight) reach() int64 {
+	groups, bytes := f.cold.Load(), f.bytes.Load()
+	if groups < aheadBy {
+		return aheadBy
+	}
+	return min(max(aheadBytes*groups/max(bytes, 1), aheadBy), aheadMost)
+}
+
+// ask asks for the files of all groups that are due. What is asked for tells the size of what was not in memory.
+func (f *foresight) ask(file func(path string) (bytes int64)) {
+	for f.due() {
+		old := f.next.Load()
+		i := f.group(old)
+		if i >= int64(len(f.files)) || !f.next.CompareAndSwap(old, i+1) {
 			continue // somebody else asks for these
 		}
-		cold := false
-		f.files[i](func(path string) { cold = ask(path) || cold })
-		if !cold {
+		bytes := int64(0)
+		f.files[i](func(path string) { bytes += file(path) })
+		if bytes == 0 {
 			f.warm.Store(i + 4*aheadBy)
+			continue
 		}
+		f.bytes.Add(bytes)
+		f.cold.Add(1)
 	}
 }
 

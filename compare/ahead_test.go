@@ -6,56 +6,69 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
+
+	"precision/internal/readahead"
 )
 
-// Files are asked for once, aheadBy groups ahead at most and in their order; where they are in memory, hardly
-// any are looked at.
+// Files are asked for once and in their order, aheadBy groups ahead of their turn, more of small ones; where
+// they are in memory, hardly any are looked at.
 func TestForesight(t *testing.T) {
-	const n = 100
-	for _, cold := range []bool{true, false} {
+	const n = 200
+	for bytes, reach := range map[int64]int{0: 0, aheadBytes: aheadBy, aheadBytes / 20: 20, 1: aheadMost} {
 		f := &foresight{}
 		for i := range n {
 			f.before(nil, func(yield func(string)) { yield(fmt.Sprint(i)) })
 		}
 		var asked []string
-		for i := range int64(n) {
-			f.turn(i, func(path string) bool {
+		for i := range n {
+			f.turn(int64(i))
+			f.ask(func(path string) int64 {
 				asked = append(asked, path)
-				return cold
+				return bytes
 			})
-			if cold {
-				want := min(int(i)+aheadBy, n-1)
-				if len(asked) != want {
-					t.Fatalf("turn %d: %d asked for, want %d", i, len(asked), want)
-				}
+			if want := min(i+reach, n-1); bytes > 0 && len(asked) != want {
+				t.Fatalf("%d bytes, turn %d: %d asked for, want %d", bytes, i, len(asked), want)
 			}
 		}
-		if !cold && (len(asked) == 0 || len(asked) > n/16) {
+		if bytes == 0 && (len(asked) == 0 || len(asked) > n/16) {
 			t.Errorf("looked at %d of %d that are in memory", len(asked), n)
 		}
-		if i := slices.Index(asked, "0"); i >= 0 {
+		if slices.Contains(asked, "0") {
 			t.Error("asked for the files of the first group, whose turn it is")
 		}
 	}
 }
 
-// Workers whose turns come at once ask for no file twice.
+// Workers whose turns come at once have no file asked for twice, by few at a time.
 func TestForesightOfManyWorkers(t *testing.T) {
 	const n = 500
 	f := &foresight{}
-	for i := range n {
-		f.before(nil, func(yield func(string)) { yield(fmt.Sprint(i)) })
-	}
 	var mu sync.Mutex
 	asked := map[string]int{}
-	newCrewOf(8, &Options{}).each(n, context.Background().Done(), func(i int, _ *Worker) {
-		f.turn(int64(i), func(path string) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			asked[path]++
-			return true
-		})
+	readahead.Simulate(func(path string) int64 {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[path]++
+		if busy := f.busy.Load(); busy > askers+8 { // those that find too many count as they do
+			t.Errorf("%d ask at a time", busy)
+		}
+		return 1 << 20
 	})
+	defer readahead.Simulate(nil)
+	var groups []Group
+	for i := range n {
+		groups = append(groups, f.before(func(context.Context, *Worker) Found { return Found{} }, func(yield func(string)) { yield(fmt.Sprint(i)) }))
+	}
+	newCrewOf(8, &Options{}).each(n, context.Background().Done(), func(i int, w *Worker) {
+		groups[i](context.Background(), w)
+		time.Sleep(time.Millisecond)
+	})
+	for f.busy.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	mu.Lock()
+	defer mu.Unlock()
 	for path, times := range asked {
 		if times > 1 {
 			t.Errorf("%s asked for %d times", path, times)

@@ -6,19 +6,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func file(path string) bool {
+func file(path string) int64 {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return 0
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return false
+		return 0
 	}
 	conn, err := f.SyscallConn()
 	if err != nil {
-		return false
+		return 0
 	}
 	cold := false
 	conn.Control(func(fd uintptr) {
@@ -29,5 +29,8 @@ func file(path string) bool {
 			unix.Fadvise(int(fd), 0, 0, unix.FADV_WILLNEED)
 		}
 	})
-	return cold
+	if !cold {
+		return 0
+	}
+	return info.Size()
 }

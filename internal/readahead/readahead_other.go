@@ -2,4 +2,4 @@
 
 package readahead
 
-func file(string) bool { return false }
+func file(string) int64 { return 0 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package slowdisk
+
+import "time"
+
+func sleep(d time.Duration) { time.Sleep(d) }
