@@ -380,7 +380,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil || !bytes.Contains(out, []byte("shards: job 103; merge: job 104")) {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if log := read(t, filepath.Join(data, "result", "shards", "1.log")); !strings.Contains(log, "goes on where an earlier run was") {
+	if log := read(t, filepath.Join(data, "result", "shards", "1.log")); !strings.Contains(log, "resuming an earlier run") {
 		t.Errorf("shard 1 began anew: %s", log)
 	}
 	same(t, whole, want)
