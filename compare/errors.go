@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"strings"
+
+	"precision/graph"
 )
 
 // Fault is what sort of thing went wrong. A program decides what to exit with.
@@ -91,13 +93,20 @@ func (e *SwappedError) Error() string {
 	return fmt.Sprintf("the sides are swapped: the left one, %s, holds golden arrays and the right one, %s, NPU dumps", e.Arrays, e.Dumps)
 }
 
-// GraphFolderError: none of the graphs in a folder belongs to the dumps.
+// GraphFolderError: none of the graphs in a folder belongs to the dumps, or none can be read.
 type GraphFolderError struct {
 	Dir, Dumps string
 	Graphs     int
+	Unread     []graph.Warning // why files cannot be read
 }
 
+// Unreadable reports whether there are graphs, of which none can be read.
+func (e *GraphFolderError) Unreadable() bool { return e.Graphs == 0 && len(e.Unread) > 0 }
+
 func (e *GraphFolderError) Error() string {
+	if e.Unreadable() {
+		return fmt.Sprintf("%s: none of the %d graphs in it can be read, for example %s", e.Dir, len(e.Unread), e.Unread[0])
+	}
 	return fmt.Sprintf("%s: none of its %d graphs belongs to the dumps in %s; name the file", e.Dir, e.Graphs, e.Dumps)
 }
 

@@ -295,7 +295,7 @@ func (j Job) findGraph(s *Session) (string, error) {
 	left := s.Folders.Left
 	matches := GraphsOf(left, candidates)
 	if len(matches) == 0 {
-		return "", &GraphFolderError{Dir: dir, Dumps: left.Dir, Graphs: len(candidates)}
+		return "", &GraphFolderError{Dir: dir, Dumps: left.Dir, Graphs: len(candidates), Unread: warnings}
 	}
 	s.Found, s.How = matches[0].Candidate.Model.Path, matches[0].How
 	return s.Found, nil

@@ -57,17 +57,17 @@ const (
 	maxAttrs = 64 << 20
 )
 
-// Overfull returns what a file has too many of, "" if it is within the limits.
-func (b *Builder) Overfull() string {
+// Overfull tells what a file has too many of, if it is not within the limits.
+func (b *Builder) Overfull() (Message, bool) {
 	switch {
 	case b.nOps > maxOps:
-		return "more than " + strconv.Itoa(maxOps) + " operators"
+		return Messagef("more than %d operators", maxOps), true
 	case b.nDescs > maxDescs:
-		return "more than " + strconv.Itoa(maxDescs) + " tensor descriptors"
+		return Messagef("more than %d tensor descriptors", maxDescs), true
 	case b.nAttrs > maxAttrs:
-		return "more than " + strconv.Itoa(maxAttrs) + " attributes"
+		return Messagef("more than %d attributes", maxAttrs), true
 	}
-	return ""
+	return Message{}, false
 }
 
 // NewBuilder returns a builder for the models of one file.
@@ -451,7 +451,7 @@ func (b *Builder) Op() *Op {
 // Warn adds a warning unless there is one with that text. Of too many the first are kept, and the others counted.
 func (b *Builder) Warn(w Warning) {
 	for _, old := range b.warnings {
-		if old.Msg == w.Msg {
+		if old.Msg.Text == w.Msg.Text {
 			return
 		}
 	}
@@ -470,8 +470,11 @@ func moreWarnings(list []Warning, more int) []Warning {
 	if more == 0 {
 		return list
 	}
-	return append(slices.Clip(list), Warning{Path: list[0].Path, Offset: -1, Msg: strconv.Itoa(more) + " more warnings like these"})
+	return append(slices.Clip(list), Warning{Path: list[0].Path, Offset: -1, Msg: MoreWarnings(more)})
 }
+
+// MoreWarnings is the last of too many warnings, which counts those that were not kept.
+func MoreWarnings(n int) Message { return Messagef("%d more warnings like these", n) }
 
 // FewWarnings returns the first warnings of a list, and how many there are beside them.
 func FewWarnings(list []Warning) []Warning {

@@ -1,7 +1,5 @@
 package graph
 
-import "strconv"
-
 // Calls knows the ways between the graphs of a model: operators such as PartitionedCall, If and While call others by
 // name, whose Data operators stand for inputs of the caller and whose NetOutput returns its outputs.
 type Calls struct {
@@ -169,7 +167,7 @@ func (c *Calls) CheckCircles(m *Model) error {
 				continue
 			}
 			if state[callee] == open {
-				e := m.FaultAt(o.Line, "op "+strconv.Quote(o.Name)+" calls graph "+strconv.Quote(callee.Name)+", which calls it")
+				e := m.FaultAt(o.Line, Messagef("op %q calls graph %q, which calls it", o.Name, callee.Name))
 				e.Fault = FaultCircle
 				return e
 			}

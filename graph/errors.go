@@ -26,7 +26,7 @@ type Error struct {
 	Line   int    // line from 1, 0 if unknown or the source is binary
 	Offset int64  // byte offset from 0, -1 if unknown
 	Fault  Fault
-	Msg    string // what was found and what was expected
+	Msg    Message // what was found and what was expected
 }
 
 func (e *Error) Error() string {
@@ -46,12 +46,12 @@ func (e *Error) Error() string {
 	default:
 		b.WriteString("graph: ")
 	}
-	b.WriteString(e.Msg)
+	b.WriteString(e.Msg.Text)
 	return b.String()
 }
 
 // FaultAt returns an error at a place as graphs and operators keep it.
-func (m *Model) FaultAt(place int, msg string) *Error {
+func (m *Model) FaultAt(place int, msg Message) *Error {
 	e := &Error{Path: m.Path, Offset: -1, Msg: msg}
 	if m.Source.binary() {
 		e.Offset = int64(place)
@@ -69,7 +69,7 @@ type Warning struct {
 	Path   string
 	Line   int   // line from 1, 0 if unknown
 	Offset int64 // byte offset, -1 if unknown
-	Msg    string
+	Msg    Message
 }
 
 func (w Warning) String() string {
@@ -102,7 +102,12 @@ type NotGraphError struct {
 }
 
 func (e *NotGraphError) Error() string {
-	return fmt.Sprintf("%s: no GE graph, found a file of the kind %s; expected a ge_proto_*_Build.txt, its JSON, an .om or a ge_onnx_*.pbtxt", e.Path, e.Is)
+	return e.Path + ": " + e.Message().Text
+}
+
+// Message says what the file is, and not that there is an error in it.
+func (e *NotGraphError) Message() Message {
+	return Messagef("no GE graph, found a file of the kind %s; expected a ge_proto_*_Build.txt, its JSON, an .om or a ge_onnx_*.pbtxt", Term(e.Is))
 }
 
 func (e *NotGraphError) Unwrap() error { return e.Err }

@@ -8,6 +8,7 @@ import (
 
 	"precision/graph"
 	"precision/graph/read"
+	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/whole"
 	"precision/repl/explain"
@@ -65,7 +66,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, explain.Say("err.atc.form", values["om"], m.Source, values["mode"], want[0])
 	}
 	for _, w := range m.Warnings {
-		e.warn(w.String())
+		e.warn(tell.Warning(e.language(), w))
 	}
 	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); ctx.Err() != nil {
 		return exitInterrupted, err

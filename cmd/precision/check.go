@@ -240,13 +240,13 @@ func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show che
 	if err != nil || !info.IsDir() {
 		return openModel(ctx, f.graph)
 	}
-	candidates, _, err := read.OpenFolder(ctx, f.graph)
+	candidates, unread, err := read.OpenFolder(ctx, f.graph)
 	if err != nil {
 		return nil, err
 	}
 	matches := compare.GraphsOf(dumps, candidates)
 	if len(matches) == 0 {
-		return nil, explain.Say("err.check.graphs", f.graph, len(candidates), dumps.Dir)
+		return nil, withOptions(&compare.GraphFolderError{Dir: f.graph, Dumps: dumps.Dir, Graphs: len(candidates), Unread: unread})
 	}
 	model := matches[0].Candidate.Model
 	show.graph(model.Path, matches[0].How)

@@ -22,7 +22,7 @@ func withOptions(err error) error {
 		return explain.Say(key, side.Err)
 	case errors.As(err, &swapped):
 		return explain.Say("err.swapped", err)
-	case errors.As(err, &graphs):
+	case errors.As(err, &graphs) && !graphs.Unreadable():
 		return explain.Say("err.withg", err)
 	case errors.Is(err, compare.ErrLoneGraph):
 		return explain.Say("err.lone", err)

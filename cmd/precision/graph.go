@@ -75,7 +75,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, err
 	}
 	for _, w := range m.Warnings {
-		e.warn(w.String())
+		e.warn(tell.Warning(e.language(), w))
 	}
 	return f.run(ctx, e, m)
 }

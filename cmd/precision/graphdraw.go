@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 
@@ -63,7 +62,7 @@ func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 		}
 	}
 	if d.Cut > 0 {
-		fmt.Fprintf(e.stderr, "warning: %s\n", e.language().T("warn.draw.cut", len(d.Nodes), d.Cut))
+		e.warn(e.language().T("warn.draw.cut", len(d.Nodes), d.Cut))
 	}
 	if f.dot != "" {
 		if err := whole.Fill(f.dot, 0o600, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {

@@ -2,7 +2,6 @@ package fusion
 
 import (
 	"slices"
-	"strconv"
 
 	"precision/graph"
 	"precision/graph/internal/uniq"
@@ -23,8 +22,8 @@ func (o *Op) clone() *Op {
 	return &c
 }
 
-func (r *Rules) warn(o *Op, msg string) {
-	r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1, Msg: "op " + o.Name + ": " + msg})
+func (r *Rules) warn(o *Op, msg graph.Message) {
+	r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1, Msg: graph.Messagef("op %s: %s", o.Name, msg)})
 }
 
 // Merge joins the rules of the graphs of one comparison, each of which may be nil: those of the network that ran,
@@ -73,7 +72,7 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 				}
 				q := quant.byName[x.OriginName]
 				if q == nil {
-					out.warn(old, "no op "+strconv.Quote(x.OriginName)+" in the rules of the quantised network")
+					out.warn(old, graph.Messagef("no op %q in the rules of the quantised network", x.OriginName))
 					continue
 				}
 				if x.OriginIndex >= 0 {
@@ -144,7 +143,7 @@ func (r *Rules) WithoutFusion(plain *Rules) *Rules {
 					p := carrier[n]
 					switch {
 					case p == nil:
-						out.warn(old, "no op stands for "+strconv.Quote(n)+" in the rules without fusion")
+						out.warn(old, graph.Messagef("no op stands for %q in the rules without fusion", n))
 					default:
 						names.Add(p.Name)
 					}
@@ -185,7 +184,7 @@ func (r *Rules) translateOutput(o *Op, x *Output, carrier map[string]*Op) {
 	}
 	p := carrier[x.OriginName]
 	if p == nil {
-		r.warn(o, "no op stands for "+strconv.Quote(x.OriginName)+" in the rules without fusion")
+		r.warn(o, graph.Messagef("no op stands for %q in the rules without fusion", x.OriginName))
 		x.OriginName = ""
 		return
 	}
@@ -197,6 +196,6 @@ func (r *Rules) translateOutput(o *Op, x *Output, carrier map[string]*Op) {
 			}
 		}
 	}
-	r.warn(o, "no output stands for "+x.OriginName+":"+strconv.FormatInt(x.OriginIndex, 10)+" in the rules without fusion")
+	r.warn(o, graph.Messagef("no output stands for %s:%d in the rules without fusion", x.OriginName, x.OriginIndex))
 	x.OriginName = p.Name
 }

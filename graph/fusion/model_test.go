@@ -366,7 +366,7 @@ func TestWarningsBounded(t *testing.T) {
 	if n := len(r.Warnings); n != graph.MaxWarnings+1 {
 		t.Fatalf("%d warnings", n)
 	}
-	if last := r.Warnings[graph.MaxWarnings].Msg; last != "2950 more warnings like these" {
+	if last := r.Warnings[graph.MaxWarnings].Msg.Text; last != "2950 more warnings like these" {
 		t.Errorf("last: %s", last)
 	}
 }

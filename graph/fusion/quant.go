@@ -72,7 +72,7 @@ func (r *Rules) filterQuantized() {
 					dt = graph.Undefined
 				}
 				r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
-					Msg: "op " + o.Name + " quantises or dequantises by its name, but has an output of type " + dt})
+					Msg: graph.Messagef("op %s quantises or dequantises by its name, but has an output of type %s", o.Name, dt)})
 			}
 			o.classes[i] = c
 			all = all && c == quantFinish

@@ -65,7 +65,7 @@ func ReadResult(r io.Reader, name string) ([]Stats, error) {
 		}
 	}
 	if j.Err == nil && j.ReadErr() != nil {
-		j.Failf("read")
+		j.Failf("read: %v", j.ReadErr())
 	}
 	if j.Err != nil {
 		j.Err.Path = name
@@ -123,7 +123,10 @@ func passStats(j *scan.JSON, out []PassStats) []PassStats {
 	}
 	for key := j.Key(); key != nil; key = j.Key() {
 		p := PassStats{Name: string(key)}
-		if !j.Enter('{', "counts of pass "+p.Name) {
+		if c := j.Peek(); c != '{' {
+			j.Failf("counts of pass %s is %s, expected %s", p.Name, scan.DescribeJSON(c), scan.DescribeJSON('{'))
+		}
+		if !j.Enter('{', "counts") {
 			return out
 		}
 		for key := j.Key(); key != nil; key = j.Key() {
@@ -153,7 +156,7 @@ func count(j *scan.JSON) int64 {
 	}
 	n, err := strconv.ParseInt(string(w), 10, 64)
 	if err != nil {
-		j.Failf("count %s is not a number", strconv.Quote(scan.Clip(w)))
+		j.Failf("count %q is not a number", scan.Clip(w))
 	}
 	return n
 }

@@ -1,7 +1,6 @@
 package fusion
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,11 +113,11 @@ func New(m *graph.Model) (*Rules, error) {
 	m.Own() // operators tell their graph
 	r := newRules(m.Path, graph.NewCalls(m))
 	if m.NoGraphs {
-		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: `no "graph" in the model`}
+		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)}
 	}
 	for _, g := range m.Graphs {
 		if g.NoOps {
-			return nil, m.FaultAt(g.Line, `no "op" in graph `+strconv.Quote(g.Name))
+			return nil, m.FaultAt(g.Line, graph.Messagef(`no "op" in graph %q`, g.Name))
 		}
 		for _, o := range g.Ops {
 			op, err := newOp(m, g, o)
@@ -141,12 +140,11 @@ func newRules(path string, calls *graph.Calls) *Rules {
 }
 
 func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
-	what := "op " + strconv.Quote(o.Name)
 	switch {
 	case o.Name == "":
-		return nil, m.FaultAt(o.Line, "op without name")
+		return nil, m.FaultAt(o.Line, graph.Messagef("op without name"))
 	case o.Type == "":
-		return nil, m.FaultAt(o.Line, what+" without type")
+		return nil, m.FaultAt(o.Line, graph.Messagef("op %q without type", o.Name))
 	}
 	var fault error
 	get := func(a graph.Attrs, key string) *graph.Value {
@@ -156,9 +154,9 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		}
 		switch v.Kind() {
 		case graph.KindMissing:
-			fault = m.FaultAt(o.Line, what+": attribute "+key+" without value")
+			fault = m.FaultAt(o.Line, graph.Messagef("op %q: attribute %s without value", o.Name, key))
 		case graph.KindInvalid:
-			fault = m.FaultAt(o.Line, what+": attribute "+key+": "+v.Problem())
+			fault = m.FaultAt(o.Line, graph.Messagef("op %q: attribute %s: %s", o.Name, key, v.Problem()))
 		}
 		return v
 	}
@@ -167,10 +165,10 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 	of := func(want graph.Kind, key string) *graph.Value {
 		v := get(o.Attrs, key)
 		if kind := v.Kind(); v != nil && kind > graph.KindInvalid && kind != want {
-			fault = m.FaultAt(o.Line, fmt.Sprintf("%s: attribute %s: found %s, expected %s", what, key, kind, want))
+			fault = m.FaultAt(o.Line, graph.Messagef("op %q: attribute %s: found %s, expected %s", o.Name, key, kind, want))
 		}
 		if elem := v.Elem(); want == graph.KindList && elem != graph.KindEmpty && elem != graph.KindString {
-			fault = m.FaultAt(o.Line, fmt.Sprintf("%s: attribute %s: found a list of %s, expected one of %s", what, key, elem, graph.KindString))
+			fault = m.FaultAt(o.Line, graph.Messagef("op %q: attribute %s: found a list of %s, expected one of %s", o.Name, key, elem, graph.KindString))
 		}
 		return v
 	}
@@ -450,7 +448,7 @@ func (r *Rules) note(w graph.Warning) {
 // countRest says how many warnings were not kept.
 func (r *Rules) countRest() {
 	if r.rest > 0 {
-		r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Offset: -1, Msg: strconv.Itoa(r.rest) + " more warnings like these"})
+		r.Warnings = append(r.Warnings, graph.Warning{Path: r.Path, Offset: -1, Msg: graph.MoreWarnings(r.rest)})
 		r.rest = 0
 	}
 }

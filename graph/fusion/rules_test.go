@@ -259,7 +259,7 @@ func TestBadRules(t *testing.T) {
 	} {
 		_, err := openRules(filepath.Join(dir, name))
 		var e *graph.Error
-		if !errors.As(err, &e) || !strings.Contains(e.Msg, want) || !strings.Contains(e.Error(), name) {
+		if !errors.As(err, &e) || !strings.Contains(e.Msg.Text, want) || !strings.Contains(e.Error(), name) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}

@@ -61,9 +61,9 @@ type assembler struct {
 // source is what the assembler asks of a tokenizer.
 type source interface {
 	// warning returns a warning about the place where the tokenizer is.
-	warning(msg string) graph.Warning
+	warning(msg graph.Message) graph.Warning
 	// refuse ends reading at the place where the tokenizer is.
-	refuse(fault graph.Fault, msg string)
+	refuse(fault graph.Fault, msg graph.Message)
 }
 
 type graphFrame struct {
@@ -148,7 +148,7 @@ func (a *assembler) endModel() {
 
 // limit refuses files that hold more than any real graph.
 func (a *assembler) limit() {
-	if msg := a.Overfull(); msg != "" {
+	if msg, over := a.Overfull(); over {
 		a.src.refuse(graph.FaultLimit, msg)
 	}
 }
@@ -277,11 +277,9 @@ func (a *assembler) beginList(int) {
 	a.list.Reset()
 }
 
-const mixedList = "list with elements of several kinds: only the first kind is kept"
-
 func (a *assembler) endList() {
 	if a.list.Mixed {
-		a.Warn(a.src.warning(mixedList))
+		a.Warn(a.src.warning(graph.Messagef("list with elements of several kinds: only the first kind is kept")))
 	}
 	a.attr.value = a.ListValue(a.list)
 	a.list = a.listsOpen.pop()

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,6 +81,19 @@ func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) ([]gr
 	return out, nil
 }
 
+// unread is an error of a file among others.
+func unread(path string, err error) graph.Warning {
+	var not *graph.NotGraphError
+	var fault *graph.Error
+	switch {
+	case errors.As(err, &not):
+		return graph.Warning{Path: not.Path, Offset: -1, Msg: not.Message()}
+	case errors.As(err, &fault):
+		return graph.Warning{Path: fault.Path, Line: fault.Line, Offset: fault.Offset, Msg: fault.Msg}
+	}
+	return graph.Warning{Path: path, Offset: -1, Msg: graph.Messagef("%v", err)}
+}
+
 // OpenFolder reads the final graphs below dir. Files that cannot be read are reported as warnings.
 func OpenFolder(ctx context.Context, dir string) ([]graph.Candidate, []graph.Warning, error) {
 	files, err := FindFiles(dir)
@@ -94,11 +108,7 @@ func OpenFolder(ctx context.Context, dir string) ([]graph.Candidate, []graph.War
 			return nil, nil, context.Cause(ctx)
 		}
 		if err != nil {
-			w := graph.Warning{Path: f.Path, Offset: -1, Msg: err.Error()}
-			if e, ok := err.(*graph.Error); ok {
-				w = graph.Warning{Path: e.Path, Line: e.Line, Offset: e.Offset, Msg: e.Msg}
-			}
-			warnings = append(warnings, w)
+			warnings = append(warnings, unread(f.Path, err))
 			continue
 		}
 		out = append(out, graph.Candidate{File: f, Model: m})

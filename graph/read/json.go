@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -9,6 +10,20 @@ import (
 	"precision/graph"
 	"precision/graph/internal/scan"
 )
+
+// thing is what a value in JSON is for errors: the value of a field, or an element of its list.
+type thing struct {
+	name    graph.Term
+	element bool
+}
+
+// said is the thing as an argument of a message.
+func (t thing) said() any {
+	if t.element {
+		return graph.Messagef("element of %s", t.name)
+	}
+	return t.name
+}
 
 // jsonReader reads the JSON that atc prints (--mode=1 and --mode=5): messages are objects, repeated fields arrays,
 // attribute maps arrays of objects with key and value.
@@ -38,7 +53,7 @@ func readJSON(r io.Reader, path string, plain bool) (*graph.Model, error) {
 		if c := j.Peek(); c != 0 || j.Pos < j.End {
 			j.Failf("found %s after the end of the model", scan.DescribeJSON(c))
 		} else if j.ReadErr() != nil {
-			j.Failf("read")
+			j.Failf("read: %v", j.ReadErr())
 		}
 	}
 	if j.Err != nil {
@@ -49,12 +64,12 @@ func readJSON(r io.Reader, path string, plain bool) (*graph.Model, error) {
 	return m, nil
 }
 
-func (j *jsonReader) warning(msg string) graph.Warning {
+func (j *jsonReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: j.path, Line: j.Line(), Offset: j.Offset(), Msg: msg}
 }
 
-func (j *jsonReader) refuse(fault graph.Fault, msg string) {
-	j.Failf("%s", msg)
+func (j *jsonReader) refuse(fault graph.Fault, msg graph.Message) {
+	j.Failf(msg.Format, msg.Args...)
 	j.Err.Fault = fault
 }
 
@@ -69,7 +84,7 @@ func (j *jsonReader) message(m *message) {
 		case f.many:
 			j.array(m, f)
 		default:
-			j.value(m, f, f.say)
+			j.value(m, f, thing{name: f.say})
 		}
 	}
 	if m == attrEntry && j.to.attr.key == nil && j.Err == nil {
@@ -86,11 +101,11 @@ func (j *jsonReader) array(m *message, f *field) {
 		j.plainAttrs()
 		return
 	case f.loose && (c == '{' || c == '"'):
-		j.to.Warn(j.warning(f.say + " is " + scan.DescribeJSON(c) + ", skipped"))
+		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", f.say, scan.DescribeJSON(c))))
 		j.Skip()
 		return
 	case c != '[' && !f.must:
-		j.mismatch(m, f, f.say, notArray)
+		j.mismatch(m, f, thing{name: f.say}, anArray)
 		return
 	case !j.Enter('[', f.say):
 		return
@@ -105,7 +120,7 @@ func (j *jsonReader) array(m *message, f *field) {
 }
 
 // value reads one value of a field of m; what names it in errors.
-func (j *jsonReader) value(m *message, f *field, what string) {
+func (j *jsonReader) value(m *message, f *field, what thing) {
 	c := j.Peek()
 	number := c == '-' || c >= '0' && c <= '9'
 	switch f.kind {
@@ -115,7 +130,7 @@ func (j *jsonReader) value(m *message, f *field, what string) {
 			return
 		}
 		if c == '{' {
-			j.object(f, what)
+			j.object(f, what.name)
 			return
 		}
 		if c == '"' && f.loose { // an element that describes nothing, and counts
@@ -189,56 +204,56 @@ func (j *jsonReader) value(m *message, f *field, what string) {
 }
 
 // expected says what a field needs, after what was found instead.
-func expected(f *field, number bool) string {
+func expected(f *field, number bool) graph.Term {
 	switch f.kind {
 	case kindMessage:
-		return ", expected an object"
+		return "an object"
 	case kindInt:
 		if f.must {
-			return ", expected an integer"
+			return "an integer"
 		}
 		if number {
 			return notInteger
 		}
-		return ", expected a number"
+		return "a number"
 	case kindBool:
-		return ", expected a bool"
+		return "a bool"
 	case kindFloat:
-		return ", expected a number"
+		return "a number"
 	}
-	return ", expected a string"
+	return "a string"
 }
 
 const (
-	notInteger = "not an integer"
-	notArray   = ", expected an array"
+	anArray    graph.Term = "an array"
+	notInteger graph.Term = "not an integer"
 )
 
 // mismatch deals with a value of the wrong type, which it passes over: a fault where rules need the field, else
 // whatever suits the message.
-func (j *jsonReader) mismatch(m *message, f *field, what, expected string) {
+func (j *jsonReader) mismatch(m *message, f *field, what thing, expected graph.Term) {
 	found := scan.DescribeJSON(j.Peek())
 	switch {
-	case f.must, f.message == attrEntry && expected != notArray:
-		j.Failf("%s is %s%s", what, found, expected)
+	case f.must, f.message == attrEntry && expected != anArray:
+		j.Failf("%s is %s, expected %s", what.said(), found, expected)
 		return
 	case m.onFault == passOver:
-		j.to.Warn(j.warning(what + " is " + found + ", skipped"))
+		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", what.said(), found)))
 	case m == attrDef && expected == notInteger:
-		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is " + notInteger)
+		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is " + string(notInteger))
 	case m == attrDef:
-		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is " + found + expected)
+		j.to.attr.value = j.to.Invalid(fmt.Sprintf("%q is %s, expected %s", f.name, found, expected))
 	case m.onFault == spoil && f.many && j.bad == "":
-		if what == f.say {
-			found += expected
+		j.bad = fmt.Sprintf("%s is %s", what.said(), found)
+		if !what.element {
+			j.bad += ", expected " + string(expected)
 		}
-		j.bad = what + " is " + found
 	}
 	j.Skip()
 }
 
 // object reads a message. One that is spoilt makes an invalid value.
-func (j *jsonReader) object(f *field, what string) {
+func (j *jsonReader) object(f *field, what graph.Term) {
 	if !j.Enter('{', what) {
 		return
 	}
@@ -257,13 +272,13 @@ func (j *jsonReader) object(f *field, what string) {
 func (j *jsonReader) noValue(c byte) {
 	j.to.attr.value = j.to.Empty
 	if c != 'n' {
-		j.to.attr.value = j.to.Invalid("\"value\" is " + scan.DescribeJSON(c) + ", expected an object")
+		j.to.attr.value = j.to.Invalid("\"value\" is " + string(scan.DescribeJSON(c)) + ", expected an object")
 	}
 	j.Skip()
 }
 
 // int reads an integer; what names it in errors.
-func (j *jsonReader) int(what string) (int64, bool) {
+func (j *jsonReader) int(what thing) (int64, bool) {
 	w := j.Word()
 	if n, ok := scan.Decimal(w); ok {
 		return n, true
@@ -274,7 +289,7 @@ func (j *jsonReader) int(what string) (int64, bool) {
 	}
 	u, err := strconv.ParseUint(string(w), 10, 64)
 	if err != nil {
-		j.Failf("%s is %s, expected an integer", what, scan.Clip(w))
+		j.Failf("%s is %s, expected %s", what.said(), scan.Clip(w), graph.Term("an integer"))
 	}
 	return int64(u), err == nil
 }
@@ -295,7 +310,7 @@ func (j *jsonReader) isInt() bool {
 }
 
 // float reads a number, which may be written as text.
-func (j *jsonReader) float(m *message, f *field, what string) {
+func (j *jsonReader) float(m *message, f *field, what thing) {
 	x, ok := j.parseFloat()
 	switch {
 	case ok:
@@ -303,9 +318,9 @@ func (j *jsonReader) float(m *message, f *field, what string) {
 	case m == attrDef:
 		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is not a number")
 	case m.onFault == spoil:
-		j.bad = what + " is not a number"
+		j.bad = fmt.Sprintf("%s is not a number", what.said())
 	default:
-		j.to.Warn(j.warning(what + " is not a number, skipped"))
+		j.to.Warn(j.warning(graph.Messagef("%s is not a number, skipped", what.said())))
 	}
 }
 

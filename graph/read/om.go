@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -37,10 +35,10 @@ type omReader struct {
 }
 
 func (o *omReader) fault(off int64, format string, args ...any) error {
-	return &graph.Error{Path: o.path, Offset: o.base + off, Msg: fmt.Sprintf(format, args...)}
+	return &graph.Error{Path: o.path, Offset: o.base + off, Msg: graph.Messagef(format, args...)}
 }
 
-func (o *omReader) bytes(off, n int64, what string) ([]byte, error) {
+func (o *omReader) bytes(off, n int64, what any) ([]byte, error) {
 	if off < 0 || n < 0 || off > o.size || n > o.size-off {
 		return nil, o.fault(off, "%s needs %d bytes, the file has %d from here", what, n, max(0, o.size-off))
 	}
@@ -64,13 +62,13 @@ func readOM(ctx context.Context, r io.ReaderAt, size int64, path string) (*graph
 }
 
 func (o *omReader) header() (*graph.OMHeader, error) {
-	p, err := o.bytes(0, omHeaderSize, "header")
+	p, err := o.bytes(0, omHeaderSize, graph.Term("header"))
 	if err != nil {
 		return nil, err
 	}
 	le := binary.LittleEndian
 	if string(p[:4]) != "IMOD" {
-		return nil, o.fault(0, "magic %q, expected \"IMOD\"", p[:4])
+		return nil, o.fault(0, "magic %q, expected \"IMOD\"", string(p[:4]))
 	}
 	if n := le.Uint32(p[4:]); n != omHeaderSize {
 		return nil, o.fault(4, "header of %d bytes, expected %d", n, omHeaderSize)
@@ -114,7 +112,7 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, e
 	if o.wide {
 		head, entry = 8, 24
 	}
-	p, err := o.bytes(off, head, "partition table")
+	p, err := o.bytes(off, head, graph.Term("partition table"))
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +120,7 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, e
 	if n > maxPartitions {
 		return 0, o.fault(off, "%d partitions, at most %d expected", n, maxPartitions)
 	}
-	if p, err = o.bytes(off+head, n*entry, "table of "+strconv.FormatInt(n, 10)+" partitions"); err != nil {
+	if p, err = o.bytes(off+head, n*entry, graph.Messagef("table of %d partitions", n)); err != nil {
 		return 0, err
 	}
 	data := off + head + n*entry
@@ -152,7 +150,7 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 		m.OM = h
 	}
 	if h.Length != o.size-omHeaderSize {
-		b.Warn(graph.Warning{Path: o.path, Offset: o.base, Msg: fmt.Sprintf("header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)})
+		b.Warn(graph.Warning{Path: o.path, Offset: o.base, Msg: graph.Messagef("header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)})
 	}
 	off := int64(omHeaderSize)
 	for i := range h.Models {
@@ -167,7 +165,7 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 			if part.Size > maxModelDef {
 				return o.fault(part.Offset-o.base, "model definition of %d bytes", part.Size)
 			}
-			data, err := o.bytes(part.Offset-o.base, part.Size, "model definition")
+			data, err := o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition"))
 			if err != nil {
 				return err
 			}
@@ -210,7 +208,7 @@ func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph
 	// Only the tags are needed, the model itself is read in place.
 	end := off + part.Size
 	for pos := off; pos < end; {
-		p, err := o.bytes(pos, min(20, end-pos), "flow sub model")
+		p, err := o.bytes(pos, min(20, end-pos), graph.Term("flow sub model"))
 		if err != nil {
 			return err
 		}
@@ -235,8 +233,8 @@ func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph
 		if num != 3 {
 			continue
 		}
-		if head, err := o.bytes(start, min(4, int64(n)), "flow sub model"); err != nil || string(head) != "IMOD" {
-			b.Warn(graph.Warning{Path: o.path, Offset: o.base + start, Msg: "flow sub model is no offline model, skipped"})
+		if head, err := o.bytes(start, min(4, int64(n)), graph.Term("flow sub model")); err != nil || string(head) != "IMOD" {
+			b.Warn(graph.Warning{Path: o.path, Offset: o.base + start, Msg: graph.Messagef("flow sub model is no offline model, skipped")})
 			continue
 		}
 		inner := &omReader{ctx: o.ctx, r: io.NewSectionReader(o.r, start, int64(n)), size: int64(n), base: o.base + start, path: o.path, depth: o.depth + 1}

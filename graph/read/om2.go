@@ -16,7 +16,7 @@ import (
 func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*graph.Model, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, &graph.Error{Path: name, Offset: 0, Msg: "zip: " + err.Error()}
+		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip: %v", err)}
 	}
 	var files []*zip.File
 	for _, f := range z.File {
@@ -26,7 +26,7 @@ func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*grap
 	}
 	slices.SortStableFunc(files, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
 	if len(files) == 0 {
-		return nil, &graph.Error{Path: name, Offset: 0, Msg: "zip file without a ge_visual_*.json graph"}
+		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip file without a ge_visual_*.json graph")}
 	}
 	var out *graph.Model
 	for _, f := range files {
@@ -54,7 +54,7 @@ func readOM2Graph(ctx context.Context, f *zip.File, name string) (*graph.Model, 
 	at := name + "!" + f.Name
 	rc, err := f.Open()
 	if err != nil {
-		return nil, &graph.Error{Path: at, Offset: 0, Msg: "zip: " + err.Error()}
+		return nil, &graph.Error{Path: at, Offset: 0, Msg: graph.Messagef("zip: %v", err)}
 	}
 	defer rc.Close()
 	limit := int64(min(f.CompressedSize64, 1<<40))*maxOM2Ratio + 1<<20

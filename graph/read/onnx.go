@@ -348,7 +348,7 @@ func (o *onnxReader) number() {
 			op.ID = int64(i)
 		}
 		if len(g.Ops) > 0 {
-			o.to.Warn(graph.Warning{Path: o.path, Line: g.Line, Offset: -1, Msg: "no operator ids in the dump, file order is used"})
+			o.to.Warn(graph.Warning{Path: o.path, Line: g.Line, Offset: -1, Msg: graph.Messagef("no operator ids in the dump, file order is used")})
 		}
 	}
 }

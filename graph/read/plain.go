@@ -58,7 +58,7 @@ func (j *jsonReader) plainList() *graph.Value {
 		case c == '[':
 			rows = append(rows, j.plainRow())
 		case number && l.Elem != graph.KindFloat && j.isInt() && l.Is(graph.KindInt):
-			if n, ok := j.int("element of an attribute value"); ok {
+			if n, ok := j.int(thing{"an attribute value", true}); ok {
 				l.Ints = append(l.Ints, n)
 			}
 		case number && (l.Elem == graph.KindFloat || l.Elem == graph.KindEmpty || l.Elem == graph.KindInt):
@@ -86,11 +86,11 @@ func (j *jsonReader) plainRow() []int64 {
 	j.Enter('[', "row of an attribute value")
 	for j.Elem() {
 		if c := j.Peek(); (c == '-' || c >= '0' && c <= '9') && j.isInt() {
-			n, _ := j.int("element of row of an attribute value")
+			n, _ := j.int(thing{"row of an attribute value", true})
 			row = append(row, n)
 			continue
 		}
-		j.to.Warn(j.warning("element of row of an attribute value is " + scan.DescribeJSON(j.Peek()) + ", skipped"))
+		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", thing{"row of an attribute value", true}.said(), scan.DescribeJSON(j.Peek()))))
 		j.Skip()
 	}
 	return j.to.IntList(row)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 
 	"precision/graph"
@@ -94,12 +93,12 @@ func readAs(ctx context.Context, src graph.Source, r io.Reader, name string) (*g
 		}
 		return readContainer(ctx, src, bytes.NewReader(data), int64(len(data)), name)
 	}
-	return nil, &graph.Error{Path: name, Offset: 0, Msg: "file is empty, expected a GE graph"}
+	return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("file is empty, expected a GE graph")}
 }
 
 // broken is a file whose reading broke off behind n bytes.
 func broken(name string, n int, err error) error {
-	return &graph.Error{Path: name, Offset: int64(n), Fault: graph.FaultRead, Msg: "read: " + err.Error()}
+	return &graph.Error{Path: name, Offset: int64(n), Fault: graph.FaultRead, Msg: graph.Messagef("read: %v", err)}
 }
 
 // container reports whether a source must be read as a whole or at places, not as a stream.
@@ -115,7 +114,7 @@ func readContainer(ctx context.Context, src graph.Source, r io.ReaderAt, size in
 		return readOM2(ctx, r, size, path)
 	}
 	if size > maxModelDef {
-		return nil, &graph.Error{Path: path, Offset: 0, Fault: graph.FaultLimit, Msg: fmt.Sprintf("binary model definition of %d bytes", size)}
+		return nil, &graph.Error{Path: path, Offset: 0, Fault: graph.FaultLimit, Msg: graph.Messagef("binary model definition of %d bytes", size)}
 	}
 	data := make([]byte, size)
 	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
@@ -127,7 +126,7 @@ func readContainer(ctx context.Context, src graph.Source, r io.ReaderAt, size in
 		return nil, err
 	}
 	if m.Graphs == nil {
-		return nil, &graph.Error{Path: path, Offset: 0, Msg: "no graph in it; neither text, JSON nor a GE model"}
+		return nil, &graph.Error{Path: path, Offset: 0, Msg: graph.Messagef("no graph in it; neither text, JSON nor a GE model")}
 	}
 	m.Warnings = b.Warnings()
 	return m, nil

@@ -2,7 +2,7 @@ package read
 
 import (
 	"encoding/binary"
-	"fmt"
+	"strconv"
 
 	"precision/graph"
 )
@@ -57,8 +57,9 @@ type field struct {
 	must bool
 	// loose marks a list in whose place an object or a text is one of nothing that is known.
 	loose   bool
-	escaped bool   // atc C-escapes the text before it escapes it for JSON
-	say     string // what warnings about JSON call the field
+	escaped bool       // atc C-escapes the text before it escapes it for JSON
+	say     graph.Term // what warnings about JSON call the field
+	quoted  graph.Term // name in quotes
 
 	text    func(a *assembler, p []byte)
 	int     func(a *assembler, n int64)
@@ -71,7 +72,7 @@ type field struct {
 }
 
 // called sets what warnings about JSON call the field.
-func (f *field) called(say string) *field { f.say = say; return f }
+func (f *field) called(say graph.Term) *field { f.say = say; return f }
 
 // strict marks a field whose type in JSON must be right.
 func (f *field) strict() *field { f.must = true; return f }
@@ -84,11 +85,11 @@ func (f *field) orNames() *field { f.loose = true; return f }
 func (f *field) from(start func(*assembler)) *field { f.start = start; return f }
 
 // element is what warnings call an element of a JSON list.
-func (f *field) element() string {
+func (f *field) element() thing {
 	if f.must || f.message == attrEntry {
-		return fmt.Sprintf("element of %q", f.name)
+		return thing{f.quoted, true}
 	}
-	return "element of " + f.say
+	return thing{f.say, true}
 }
 
 const nameSlots = 1 << nameBits
@@ -99,7 +100,7 @@ const nameBits = 7
 func (m *message) set(fields ...*field) {
 	m.fields = fields
 	for _, f := range fields {
-		f.head = head([]byte(f.name))
+		f.head, f.quoted = head([]byte(f.name)), graph.Term(strconv.Quote(f.name))
 		for len(m.byNumber) <= f.number {
 			m.byNumber = append(m.byNumber, nil)
 		}
@@ -188,26 +189,26 @@ func numbers(num int, name string, at func(*assembler) *[]int64) *field {
 }
 
 func flag(number int, name string, at func(*assembler) *bool) *field {
-	return &field{number: number, name: name, say: name, kind: kindBool, bool: func(a *assembler, b bool) { *at(a) = b }}
+	return &field{number: number, name: name, say: graph.Term(name), kind: kindBool, bool: func(a *assembler, b bool) { *at(a) = b }}
 }
 
 func flags(number int, name string, at func(*assembler) *[]bool) *field {
-	return &field{number: number, name: name, say: name, kind: kindBool, many: true,
+	return &field{number: number, name: name, say: graph.Term(name), kind: kindBool, many: true,
 		bool: func(a *assembler, b bool) { l := at(a); *l = append(*l, b) }}
 }
 
 // Fields whose values need more than that.
 
 func textTo(number int, name string, put func(*assembler, []byte)) *field {
-	return &field{number: number, name: name, say: name, kind: kindText, text: put}
+	return &field{number: number, name: name, say: graph.Term(name), kind: kindText, text: put}
 }
 
 func intTo(number int, name string, put func(*assembler, int64)) *field {
-	return &field{number: number, name: name, say: name, kind: kindInt, int: put}
+	return &field{number: number, name: name, say: graph.Term(name), kind: kindInt, int: put}
 }
 
 func messageTo(number int, name string, m *message, done func(*assembler)) *field {
-	return &field{number: number, name: name, say: name, kind: kindMessage, message: m, done: done}
+	return &field{number: number, name: name, say: graph.Term(name), kind: kindMessage, message: m, done: done}
 }
 
 func messagesTo(number int, name string, m *message, done func(*assembler)) *field {
@@ -221,12 +222,12 @@ func skipped(number int, name string) *field { return &field{number: number, nam
 // listOf is a field of a list: its elements are taken if the list consists of that kind.
 func listOf(f *field) *field {
 	f.many = true
-	f.say = "list." + f.name
+	f.say = graph.Term("list." + f.name)
 	return f
 }
 
 // keyed is an attribute map: a list of entries of key and value.
-func keyed(number int, say string) *field {
+func keyed(number int, say graph.Term) *field {
 	f := messagesTo(number, "attr", attrEntry, nil)
 	f.say = say
 	return f
@@ -242,7 +243,7 @@ func (a *assembler) elements(k graph.Kind) *graph.List {
 
 // word is an enum, of which files hold the name or the number.
 func word(num int, name string, put func(*assembler, []byte), number func(*assembler, int64)) *field {
-	return &field{number: num, name: name, say: name, kind: kindWord, text: put, int: number}
+	return &field{number: num, name: name, say: graph.Term(name), kind: kindWord, text: put, int: number}
 }
 
 func listed(f *field) *field { f.many = true; return f }

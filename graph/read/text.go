@@ -2,7 +2,6 @@ package read
 
 import (
 	"io"
-	"strconv"
 
 	"precision/graph"
 	"precision/graph/internal/scan"
@@ -44,12 +43,12 @@ func (t *textReader) finish() (*graph.Model, error) {
 	return t.to.model, nil
 }
 
-func (t *textReader) warning(msg string) graph.Warning {
+func (t *textReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: t.path, Line: t.Line(), Offset: t.Offset(), Msg: msg}
 }
 
-func (t *textReader) refuse(fault graph.Fault, msg string) {
-	t.Failf("%s", msg)
+func (t *textReader) refuse(fault graph.Fault, msg graph.Message) {
+	t.Failf(msg.Format, msg.Args...)
 	t.Err.Fault = fault
 }
 
@@ -103,7 +102,7 @@ func (t *textReader) message(m *message) {
 
 func (t *textReader) unknown(m *message, name []byte) {
 	if !m.quiet {
-		t.to.Warn(t.warning("unknown field " + strconv.Quote(scan.Clip(name)) + " in " + m.name + " skipped"))
+		t.to.Warn(t.warning(graph.Messagef("unknown field %q in %s skipped", scan.Clip(name), graph.Term(m.name))))
 	}
 	t.Skip()
 }

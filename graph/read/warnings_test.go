@@ -23,7 +23,7 @@ func TestWarningsAreCounted(t *testing.T) {
 		t.Errorf("%d warnings, the last is %v", got, m.Warnings[got-1])
 	}
 	few := graph.FewWarnings(append(m.Warnings, m.Warnings...))
-	if last := few[len(few)-1].Msg; len(few) != graph.MaxWarnings+1 || last != "52 more warnings like these" {
+	if last := few[len(few)-1].Msg.Text; len(few) != graph.MaxWarnings+1 || last != "52 more warnings like these" {
 		t.Errorf("%d warnings, the last is %s", len(few), last)
 	}
 }

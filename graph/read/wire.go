@@ -2,9 +2,8 @@ package read
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -46,17 +45,24 @@ func (w *wireReader) offset(p []byte) int64 { return w.base + int64(cap(w.whole)
 
 func (w *wireReader) failf(p []byte, format string, args ...any) {
 	if w.err == nil {
-		w.err = &graph.Error{Offset: w.offset(p), Msg: fmt.Sprintf(format, args...)}
+		w.err = &graph.Error{Offset: w.offset(p), Msg: graph.Messagef(format, args...)}
 	}
 }
 
-func (w *wireReader) warning(msg string) graph.Warning {
+func (w *wireReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: w.to.model.Path, Offset: -1, Msg: msg}
 }
 
-func (w *wireReader) refuse(fault graph.Fault, msg string) {
-	w.failf(w.at, "%s", msg)
+func (w *wireReader) refuse(fault graph.Fault, msg graph.Message) {
+	w.failf(w.at, msg.Format, msg.Args...)
 	w.err.Fault = fault
+}
+
+// parseError says what is wrong with a tag or a value, without the name of the library and the blank behind it, which
+// differs from build to build.
+func parseError(k int) graph.Term {
+	text := strings.TrimPrefix(protowire.ParseError(k).Error(), "proto:")
+	return graph.Term(strings.TrimLeft(text, " \u00a0"))
 }
 
 // wireField is one field of a message: n of a number, p of a length-delimited field.
@@ -78,7 +84,7 @@ func (w *wireReader) next(p *[]byte, f *wireField) bool {
 	if c := (*p)[0]; c >= 1<<3 && c < 0x80 { // nearly all tags
 		num, typ = protowire.Number(c>>3), protowire.Type(c&7)
 	} else if num, typ, k = protowire.ConsumeTag(*p); k < 0 {
-		w.failf(*p, "broken field tag: %v", protowire.ParseError(k))
+		w.failf(*p, "broken field tag: %v", parseError(k))
 		return false
 	}
 	rest := (*p)[k:]
@@ -105,7 +111,7 @@ func (w *wireReader) next(p *[]byte, f *wireField) bool {
 		k = protowire.ConsumeFieldValue(num, typ, rest)
 	}
 	if k < 0 {
-		w.failf(rest, "field %d: %v", num, protowire.ParseError(k))
+		w.failf(rest, "field %d: %v", num, parseError(k))
 		return false
 	}
 	*p = rest[k:]
@@ -137,12 +143,12 @@ func (w *wireReader) message(m *message, p []byte) {
 		case f != nil && x.typ == wireTypes[f.kind] && f.kind != kindSkipped:
 			w.value(f, &x)
 		case f == nil:
-			w.to.Warn(w.warning("unknown field " + strconv.Itoa(int(x.num)) + " in " + m.name + " skipped"))
+			w.to.Warn(w.warning(graph.Messagef("unknown field %d in %s skipped", x.num, graph.Term(m.name))))
 		case f.kind == kindSkipped:
 		case f.many && x.typ == bytesT && wireTypes[f.kind] != bytesT:
 			w.packed(f, x.p)
 		default:
-			w.to.Warn(w.warning(fmt.Sprintf("field %d of %s has wire type %d, expected %d, skipped", x.num, m.name, x.typ, wireTypes[f.kind])))
+			w.to.Warn(w.warning(graph.Messagef("field %d of %s has wire type %d, expected %d, skipped", x.num, graph.Term(m.name), x.typ, wireTypes[f.kind])))
 		}
 	}
 	w.depth--
@@ -186,7 +192,7 @@ func (w *wireReader) packed(f *field, p []byte) {
 			w.failf(rest, "field %d: %d bytes of floats", f.number, len(p))
 			return
 		case k < 0:
-			w.failf(rest, "field %d: %v", f.number, protowire.ParseError(k))
+			w.failf(rest, "field %d: %v", f.number, parseError(k))
 			return
 		}
 		w.value(f, &x)

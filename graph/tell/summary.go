@@ -30,7 +30,7 @@ func Summary(lang msg.Lang, m *graph.Summary) string {
 	s.options("options", graph.PrecisionOptions(m.Options))
 	s.options("build", m.Build)
 	for _, w := range m.Warnings {
-		s.line(0, "warning", w)
+		s.line(0, "warning", Warning(lang, w))
 	}
 	return s.b.String()
 }
@@ -38,7 +38,11 @@ func Summary(lang msg.Lang, m *graph.Summary) string {
 // part is the line of one graph of a model.
 func (s *speaker) part(g *graph.GraphSummary) {
 	s.indent(2)
-	s.add("part", g.Name, g.Ops)
+	name := g.Name
+	if name == "" {
+		name = s.say("part.nameless")
+	}
+	s.add("part", name, g.Ops)
 	if g.Session != "" {
 		s.add("part.session", g.Session)
 	}

@@ -14,6 +14,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/tell"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
@@ -77,9 +78,14 @@ func Error(l msg.Lang, err error) string {
 	case *compare.SwappedError:
 		return l.T("explain.swapped", e.Arrays, e.Dumps)
 	case *compare.GraphFolderError:
+		if e.Unreadable() {
+			return l.T("explain.unread", e.Dir, len(e.Unread), tell.Warning(l, e.Unread[0]))
+		}
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
 	case *graph.NotGraphError:
 		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
+	case *graph.Error:
+		return tell.Error(l, e)
 	case *report.NoTableError:
 		return l.T("explain.notable", e.Path, e.Rows)
 	case *report.RecordedCSVError:

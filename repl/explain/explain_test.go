@@ -39,6 +39,7 @@ func TestError(t *testing.T) {
 	_, text := read.Open(context.Background(), notes)
 	damaged := write("damaged.txt", "name: \"g\"\ngraph {\n  op {\n    name: ]\n")
 	_, broken := read.Open(context.Background(), damaged)
+	_, empty := read.Open(context.Background(), write("empty.txt", ""))
 	for _, c := range []struct {
 		err    error
 		en, zh string
@@ -50,10 +51,14 @@ func TestError(t *testing.T) {
 		{&compare.SideError{Path: "a", Choices: []string{"a/b", "a/c"}}, "choose one:\n  a/b\n  a/c", "请选择一个：\n  a/b\n  a/c"},
 		{&compare.SwappedError{Arrays: "x", Dumps: "y"}, "the left one, x, holds golden arrays", "左侧 x 中是标杆数据"},
 		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
+		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Unread: []graph.Warning{{Path: "g.om", Offset: 80, Msg: graph.Messagef("model is encrypted")}}},
+			"d: none of the 1 graphs in it can be read, for example g.om:offset 80: model is encrypted", "d：其中 1 个图都无法读取，例如 g.om：偏移 80：模型已加密"},
 		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
 		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
 		{text, "notes.md is no GE graph, but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
-		{broken, "damaged.txt:4: ", "damaged.txt:4: "},
+		{broken, "damaged.txt:4: found ']', expected a quoted string", "damaged.txt:4: 遇到']'，应为带引号的字符串"},
+		{fmt.Errorf("-g: %w", broken), "-g: " + damaged + ":4: found", "-g: " + damaged + ":4: 遇到']'"},
+		{empty, "empty.txt:offset 0: file is empty, expected a GE graph", "empty.txt：偏移 0：文件为空，应为 GE 图"},
 		{errors.New("anything"), "anything", "anything"},
 		{Say("explain.path", "p", missing), "p: nowhere: no such file", "p：nowhere：没有该文件"},
 	} {

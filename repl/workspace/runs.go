@@ -13,6 +13,8 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/graph/tell"
+	"precision/internal/msg"
 )
 
 // DebugID is one run of the network on the NPU: its graphs and its dumps. Both
@@ -72,7 +74,7 @@ func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 			if x, err = graph.NewIndex(m); err == nil {
 				g.Files = append(g.Files, &GraphFile{f.Path, f, x, sync.OnceValues(func() (*fusion.Rules, error) { return fusion.New(m) })})
 				for _, w := range m.Warnings {
-					g.Warnings = append(g.Warnings, warning(w.String()))
+					g.Warnings = append(g.Warnings, warning{w})
 				}
 			}
 		}
@@ -84,9 +86,12 @@ func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 }
 
 // warning is a warning of a reader as an error.
-type warning string
+type warning struct{ graph.Warning }
 
-func (w warning) Error() string { return string(w) }
+func (w warning) Error() string { return w.String() }
+
+// In is the warning in a language.
+func (w warning) In(l msg.Lang) string { return tell.Warning(l, w.Warning) }
 
 // Dumps are the recordings of the newest run of a debug id.
 type Dumps struct {

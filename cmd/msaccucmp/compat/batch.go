@@ -99,7 +99,7 @@ func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 			return nil, err
 		}
 		if m.NoGraphs {
-			return nil, &graph.Error{Path: f, Offset: -1, Msg: `no "graph" in the model`}
+			return nil, &graph.Error{Path: f, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)}
 		}
 		for _, g := range m.Graphs {
 			if g.Name != "" {

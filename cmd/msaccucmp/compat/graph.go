@@ -27,9 +27,9 @@ func ReadGraph(ctx context.Context, path string) (*graph.Model, error) {
 	at, err := notUTF8(f)
 	switch {
 	case err != nil:
-		return nil, &graph.Error{Path: path, Offset: at, Fault: graph.FaultRead, Msg: "read: " + err.Error()}
+		return nil, &graph.Error{Path: path, Offset: at, Fault: graph.FaultRead, Msg: graph.Messagef("read: %v", err)}
 	case at >= 0:
-		return nil, &graph.Error{Path: path, Offset: at, Msg: "found a byte that is not UTF-8, expected JSON in UTF-8"}
+		return nil, &graph.Error{Path: path, Offset: at, Msg: graph.Messagef("found a byte that is not UTF-8, expected JSON in UTF-8")}
 	}
 	return m, nil
 }

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 	"unicode/utf16"
@@ -35,9 +34,9 @@ func (j *JSON) Failf(format string, args ...any) {
 	if j.Err != nil {
 		return
 	}
-	j.Err = &graph.Error{Line: j.Line(), Offset: j.Offset(), Msg: fmt.Sprintf(format, args...)}
+	j.Err = &graph.Error{Line: j.Line(), Offset: j.Offset(), Msg: graph.Messagef(format, args...)}
 	if j.window.err != nil {
-		j.Err.Fault, j.Err.Msg = graph.FaultRead, "read: "+j.window.err.Error()
+		j.Err.Fault, j.Err.Msg = graph.FaultRead, graph.Messagef("read: %v", j.window.err)
 	}
 }
 
@@ -64,11 +63,13 @@ func (j *JSON) Peek() byte {
 	}
 }
 
+const endOfFile graph.Term = "end of file"
+
 // DescribeJSON names the value at the next byte.
-func DescribeJSON(c byte) string {
+func DescribeJSON(c byte) graph.Term {
 	switch {
 	case c == 0:
-		return "end of file"
+		return endOfFile
 	case c == '{':
 		return "an object"
 	case c == '[':
@@ -82,11 +83,11 @@ func DescribeJSON(c byte) string {
 	case c == '-' || c >= '0' && c <= '9':
 		return "a number"
 	}
-	return strconv.QuoteRune(rune(c))
+	return graph.Term(strconv.QuoteRune(rune(c)))
 }
 
 // Enter opens an object or array; what names it in errors.
-func (j *JSON) Enter(c byte, what string) bool {
+func (j *JSON) Enter(c byte, what graph.Term) bool {
 	if got := j.Peek(); got != c {
 		j.Failf("%s is %s, expected %s", what, DescribeJSON(got), DescribeJSON(c))
 		return false

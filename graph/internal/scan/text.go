@@ -3,8 +3,8 @@ package scan
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 
 	"precision/graph"
 )
@@ -60,9 +60,9 @@ func (s *Text) Failf(format string, args ...any) {
 	if s.Err != nil {
 		return
 	}
-	s.Err = &graph.Error{Line: s.Line(), Offset: s.Offset(), Msg: fmt.Sprintf(format, args...)}
+	s.Err = &graph.Error{Line: s.Line(), Offset: s.Offset(), Msg: graph.Messagef(format, args...)}
 	if s.window.err != nil {
-		s.Err.Fault, s.Err.Msg = graph.FaultRead, s.window.err.Error()
+		s.Err.Fault, s.Err.Msg = graph.FaultRead, graph.Messagef("read: %v", s.window.err)
 	}
 }
 
@@ -161,15 +161,20 @@ func (s *Text) Next() []byte {
 		s.Failf("extension name without closing bracket")
 		return nil
 	}
-	s.Failf("found %q, expected a field name%s", c, s.expectClose())
+	if s.Depth == 0 {
+		s.Failf("found %s, expected a field name", s.found(c))
+	} else {
+		s.Failf("found %s, expected a field name or %q (message opened at line %d)", s.found(c), s.close[s.Depth], s.Open[s.Depth])
+	}
 	return nil
 }
 
-func (s *Text) expectClose() string {
-	if s.Depth == 0 {
-		return ""
+// found names the next byte.
+func (s *Text) found(c byte) graph.Term {
+	if c == 0 && s.Pos >= s.End {
+		return endOfFile
 	}
-	return fmt.Sprintf(" or %q (message opened at line %d)", s.close[s.Depth], s.Open[s.Depth])
+	return graph.Term(strconv.QuoteRune(rune(c)))
 }
 
 // word returns the run of bytes of a class at pos.
@@ -244,7 +249,7 @@ func (s *Text) More() bool {
 	case ']':
 		s.Pos++
 	default:
-		s.Failf("found %q, expected \",\" or \"]\" in a list", c)
+		s.Failf("found %s, expected \",\" or \"]\" in a list", s.found(c))
 	}
 	return false
 }
@@ -259,7 +264,7 @@ func (s *Text) Message() bool {
 	case '<':
 		end = '>'
 	default:
-		s.Failf("found %q, expected a message", c)
+		s.Failf("found %s, expected a message", s.found(c))
 		return false
 	}
 	if s.Depth == MaxDepth {

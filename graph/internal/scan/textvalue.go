@@ -10,7 +10,7 @@ import (
 func (s *Text) Str() []byte {
 	q := s.peek()
 	if q != '"' && q != '\'' {
-		s.Failf("found %q, expected a quoted string", q)
+		s.Failf("found %s, expected a quoted string", s.found(q))
 		return nil
 	}
 	s.Pos++
@@ -80,7 +80,7 @@ func (s *Text) Blob() int64 {
 		q := s.peek()
 		if q != '"' && q != '\'' {
 			if n == 0 {
-				s.Failf("found %q, expected a quoted string", q)
+				s.Failf("found %s, expected a quoted string", s.found(q))
 			}
 			return n
 		}
@@ -177,7 +177,7 @@ func (s *Text) unescape(p []byte) {
 func (s *Text) number() []byte {
 	c := s.peek()
 	if Class[c]&ClsNum == 0 {
-		s.Failf("found %q, expected a number or a word", c)
+		s.Failf("found %s, expected a number or a word", s.found(c))
 		return nil
 	}
 	w := s.word(ClsNum)
