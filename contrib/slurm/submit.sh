@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compares a whole training job as an array of Slurm, and joins what came of it.
+# Compares a whole training job as a Slurm array, and joins the results.
 #
 #   submit.sh SHARDS OUT_DIR -lt JOB_DUMP -rt JOB_GOLDEN [options of precision compare -all]
 #
-# All nodes see the folders by the same absolute paths. SBATCH_OPTIONS are further words for sbatch, such
-# as "--partition=cpu --account=me". After a failure the same line goes on where it was.
+# All nodes must see the folders under the same absolute paths. SBATCH_OPTIONS are further options for sbatch,
+# such as "--partition=cpu --account=me". After a failure, the same command resumes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage="submit.sh SHARDS OUT_DIR -lt JOB_DUMP -rt JOB_GOLDEN [options]"

@@ -11,7 +11,7 @@ dumps=testdata/sample/npu graph=testdata/sample/ge_proto_00000001_graph_1_Build.
 echo "== why"
 "$precision" why block2/conv -lt "$dumps" -g "$graph"
 
-# As a gate it would stop here.
+# With -gate it stops here: the exit status is 3.
 status=0
 "$precision" check -lt "$dumps" -g "$graph" -gate -out "$work" >/dev/null 2>&1 || status=$?
 [ "$status" = 3 ] || { echo "exit status $status, expected 3" >&2; exit 1; }

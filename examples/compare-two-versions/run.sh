@@ -6,8 +6,8 @@ precision=${PRECISION:-precision}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Two runs of one network: of the version in use, and of the new one. The new one is made
-# of the old one here: a kernel leaves the end of an output as it was, all zero.
+# Two runs of one network: with the version in use, and with the new one. Here the new one is made
+# from the old one: a kernel leaves the end of an output unwritten, all zero.
 old=testdata/sample/npu new=$work/new
 cp -r "$old" "$new"
 dump=$new/20260101120000/0/sample_net_1/1/0/Conv2D.l1_conv_1.10.1.1630000000010000

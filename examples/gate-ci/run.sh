@@ -6,7 +6,7 @@ precision=${PRECISION:-precision}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A pipeline's folder, and the command that all three files hold.
+# A pipeline's folder, and the command that all three files run.
 repo=$PWD
 cp -r testdata/sample/npu testdata/sample/golden "$work"
 cp testdata/sample/ge_proto_00000001_graph_1_Build.txt "$work/graph.txt"

@@ -10,7 +10,7 @@ TensorFlow 1, session (also Keras and Estimator through their session config):
     config = capture.session_dump_config(config, action="dump")
     with tf.Session(config=config) as sess: ...
 
-TensorFlow 1, a custom op of your own, or an Estimator:
+TensorFlow 1, your own custom op, or an Estimator:
 
     capture.update_custom_op(custom_op, action="overflow")
     NPURunConfig(dump_config=capture.estimator_dump_config(action="dump"), ...)
@@ -35,8 +35,8 @@ An action is one of dump, overflow, fusion_off, fusion_switch, prof, or several
 joined by "|". dump and overflow exclude each other. Without an action the
 environment decides: PRECISION_TOOL_DUMP=True or PRECISION_TOOL_OVERFLOW=True.
 
-PRECISION_TOOL_DATA names another data folder than the one written below, and
-PRECISION_TOOL_DEBUG_ID another folder for this run below its folder npu.
+PRECISION_TOOL_DATA overrides the data folder written below, and
+PRECISION_TOOL_DEBUG_ID the folder for this run below its folder npu.
 """
 import json
 import os
@@ -44,11 +44,11 @@ import random
 import re
 import time
 
-# What "precision kit" was asked for.
+# The options of "precision kit".
 DATA_FOLDER = "@root@"
 DEBUG_ID = "@id@"
 DUMP_STEP = "@step@"    # "0", "0|5-7"; empty for every step
-DUMP_LAYER = "@layer@"  # operators separated by blanks; empty for all
+DUMP_LAYER = "@layer@"  # operators separated by spaces; empty for all
 DUMP_DATA = "@data@"    # tensor or stats; empty for the default, tensor
 OP_DEBUG_LEVEL = "@op_debug_level@"
 GE_GRAPH = "@ge_graph@"
@@ -63,8 +63,9 @@ TF_DEBUG = os.path.join(ROOT, "tf", "tf_debug")
 CHECKPOINTS = os.path.join(ROOT, "tf", "checkpoints")
 INPUTS = os.path.join(CHECKPOINTS, "input")
 # Files for the option fusion_switch_file, also of NPURunConfig: the first turns
-# off every fusion pass that can be, the second is yours to edit. A file
-# fusion_switch.cfg, as the guide names it, goes before fusion_switch.json.
+# off every fusion pass that can be turned off, the second is yours to edit. A
+# file fusion_switch.cfg, as the guide names it, takes precedence over
+# fusion_switch.json.
 FUSION_OFF_FILE = os.path.join(ROOT, "fusion", "fusion_off.json")
 FUSION_SWITCH_FILE = os.path.join(ROOT, "fusion", "fusion_switch.cfg")
 if not os.path.exists(FUSION_SWITCH_FILE):
@@ -103,7 +104,7 @@ def _make_folder(path):
 def _run_folder(debug_id, *parts):
     name = debug_id or os.environ.get("PRECISION_TOOL_DEBUG_ID") or DEBUG_ID
     if not re.match(r"^[^/\\]+$", name) or name in (".", ".."):
-        raise ValueError("precision: %r cannot be the name of a run; such as debug_0" % name)
+        raise ValueError("precision: %r cannot be the name of a run, expected one such as debug_0" % name)
     return os.path.join(ROOT, "npu", name, *parts)
 
 
@@ -156,7 +157,7 @@ def parse_action(action=None):
     words = set(w for w in words if w)
     unknown = sorted(words.difference(ACTIONS))
     if unknown:
-        raise ValueError("precision: there is no action %s; there are %s, joined by |"
+        raise ValueError("precision: unknown action %s, expected %s, or several joined by |"
                          % (", ".join(unknown), ", ".join(ACTIONS)))
     if "dump" in words and "overflow" in words:
         raise ValueError("precision: dump and overflow exclude each other; capture them in two runs")

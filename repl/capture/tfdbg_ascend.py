@@ -1,8 +1,8 @@
 # -*- coding: utf-8 -*-
 """Records what TensorFlow 2 computes on a CPU or GPU: the golden side.
 
-It needs Python 3.6 or newer and TensorFlow 2.3 or newer, and is used as the
-debug plug-in of the same name is:
+It needs Python 3.6 or newer and TensorFlow 2.3 or newer, and is used like
+the debug plug-in of the same name:
 
     import tfdbg_ascend as dbg      # before the model is built
 
@@ -11,13 +11,13 @@ debug plug-in of the same name is:
         dbg.enable()
         dbg.set_dump_path("/home/test/gpu_dump")
 
-or, with Keras, for the batch 4 of every epoch that is trained:
+or, with Keras, for batch 4 of every epoch:
 
     model.fit(..., epochs=1, callbacks=[dbg.step_callback(4, "/home/test/gpu_dump")])
 
-It is on when it is imported. Without a path files go to tf/dump of the data
-folder, where precision looks for them. PRECISION_TOOL_DATA names another data
-folder than the one written below.
+It is on as soon as it is imported. Without a path, files go to tf/dump of the
+data folder, where precision looks for them. PRECISION_TOOL_DATA overrides the
+data folder written below.
 
 Every output of every operator becomes a file, {op_name}.{output_index}.{time}.npy.
 In functions (tf.function, and models of Keras) op_name is the operator's name in

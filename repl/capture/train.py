@@ -42,7 +42,7 @@ def tensorflow_for(device):
             try:
                 import npu_device
             except ImportError:
-                raise Missing("neither npu_bridge nor npu_device can be imported: this is no NPU training environment")
+                raise Missing("neither npu_bridge nor npu_device can be imported: this is not an NPU training environment")
             npu_device.compat.enable_v1()
     if hasattr(tf, "disable_eager_execution"):
         tf.disable_eager_execution()

@@ -156,7 +156,7 @@ class CustomOp(KitTest):
                 self.device(action)
             with self.assertRaisesRegex(ValueError, "exclude each other"):
                 self.kit.estimator_dump_config(action)
-        with self.assertRaisesRegex(ValueError, "no action dumps"):
+        with self.assertRaisesRegex(ValueError, "unknown action dumps"):
             self.op("dumps")
 
     def test_limits(self):
