@@ -116,8 +116,11 @@ func Error(l msg.Lang, err error) string {
 	case syscall.Errno:
 		return reason(l, e)
 	}
-	if errors.Is(err, compare.ErrLoneGraph) {
+	switch {
+	case errors.Is(err, compare.ErrLoneGraph):
 		return l.T("explain.lone")
+	case err == whole.ErrInput:
+		return l.T("explain.input")
 	}
 	// The texts of wrappers are made of those of what they wrap.
 	if inner := errors.Unwrap(err); inner != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"precision/graph/read"
 	"precision/internal/msg"
 	"precision/internal/msg/msgtest"
+	"precision/internal/whole"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
@@ -53,6 +55,7 @@ func TestError(t *testing.T) {
 		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
 		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Unread: []graph.Warning{{Path: "g.om", Offset: 80, Msg: graph.Messagef("model is encrypted")}}},
 			"d: none of the 1 graphs in it can be read, for example g.om:offset 80: model is encrypted", "d：其中 1 个图都无法读取，例如 g.om：偏移 80：模型已加密"},
+		{whole.Apart(notes, notes), "notes.md: is an input too", "notes.md: 同时是输入文件"},
 		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
 		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
 		{text, "notes.md is no GE graph, but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
@@ -72,5 +75,37 @@ func TestError(t *testing.T) {
 	var not *graph.NotGraphError
 	if !errors.As(Say("explain.path", "p", text), &not) || !errors.Is(Say("explain.path", "p", missing), fs.ErrNotExist) {
 		t.Error("an error cannot be found in what is said of it")
+	}
+}
+
+// TestWants: whatever the program expects a plain file to be has a name in both languages.
+func TestWants(t *testing.T) {
+	opens := regexp.MustCompile(`plainfile\.(?:Open|ReadFile)\([^"\n]*"([^"\n]+)"`)
+	found := 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2:
+			return fs.SkipDir
+		case d.IsDir(), filepath.Ext(path) != ".go", strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range opens.FindAllStringSubmatch(string(source), -1) {
+			if found++; !msg.Chinese.Has("explain.want." + m[1]) {
+				t.Errorf("%s: there is no message explain.want.%s", path, m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 20 {
+		t.Errorf("only %d places found in the source; has the way to open files changed?", found)
 	}
 }
