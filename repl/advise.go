@@ -3,7 +3,6 @@ package repl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -62,7 +61,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	budget, err := parseSize(a.size)
 	if err != nil {
-		s.Fail("usage", "advise", fmt.Errorf("-m %s: %w", a.size, err))
+		s.Fail("usage", "advise", s.T("usage.value", "-m", strconv.Quote(a.size), s.T("usage.size")))
 		return exitError
 	}
 	path := a.file

@@ -58,7 +58,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 		return s.tooMany("vcs", words)
 	}
 	if !slices.Contains(report.Sorts(), v.sort) {
-		s.Fail("error", fmt.Errorf("-sort %s: expected one of %s", v.sort, strings.Join(report.Sorts(), ", ")))
+		s.Fail("error", &report.SortError{By: v.sort})
 		return exitError
 	}
 	path := v.file

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -157,7 +156,17 @@ func SortOperators(lines []OperatorLine, by string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("found the order %q, expected one of %s", by, strings.Join(Sorts(), ", "))
+	return &SortError{by}
+}
+
+// SortError: operators are not sorted by what was asked for.
+type SortError struct{ By string }
+
+func (e *SortError) Error() string { return e.In(msg.English) }
+
+// In says it in a language.
+func (e *SortError) In(l msg.Lang) string {
+	return l.T("report.order-unknown", e.By, strings.Join(Sorts(), l.T("report.and")))
 }
 
 // OperatorHeader are the titles of the columns of [OperatorLine.Cells].
