@@ -23,7 +23,7 @@ func Open(path, expected string) (*File, int64, error) {
 	if what := kind(info.Mode()); what != "" {
 		return nil, 0, &os.PathError{Op: "open", Path: path, Err: &KindError{what, expected}}
 	}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, 0, err
 	}
