@@ -100,10 +100,9 @@ func findBoth(left, right string) (lists [2][]found, kinds [2]string, err error)
 }
 
 // Is tells whether a path is a recording, or a folder above some.
-func Is(path string) bool {
-	if bare(path) {
-		return false
-	}
+func Is(path string) bool { return !bare(path) && is(path) }
+
+func is(path string) bool {
 	_, _, err := find(path, formats)
 	return err == nil
 }
@@ -111,13 +110,14 @@ func Is(path string) bool {
 // Are tells whether two paths are compared as recordings: one of them is one, or
 // both are arrays of nodes.
 func Are(left, right string) bool {
-	if Is(left) || Is(right) {
+	leftBare, rightBare := bare(left), bare(right)
+	if !leftBare && is(left) || !rightBare && is(right) {
 		return true
 	}
+	if leftBare || rightBare {
+		return false
+	}
 	for _, path := range []string{left, right} {
-		if bare(path) {
-			return false
-		}
 		if _, _, err := find(path, ofNodes); err != nil {
 			return false
 		}
@@ -125,28 +125,61 @@ func Are(left, right string) bool {
 	return true
 }
 
-// bare tells at one look a folder that is no recording, as most that are compared: it
-// has no folders in it and no file of a recording.
+// Limits of the walk of bare.
+const (
+	bareDepth   = 8
+	bareFolders = 64
+)
+
+// bare tells by one walk a folder with no recording in it or below, as most that are compared: each format
+// would list all of it to find nothing. It has no file of a recording, no folder called as ATB calls
+// its operations, and no more folders than those of a dump.
 func bare(path string) bool {
-	entries := dump.List(path)
-	return len(entries) > 0 && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		name := e.Name()
-		if e.Type()&fs.ModeSymlink != 0 || e.IsDir() || name == msprobe.DumpFile || name == msprobe.DebugFile {
-			return true
-		}
-		switch filepath.Ext(name) {
-		case ".csv":
-			return name != dump.MappingFile
-		case ".npy":
-			for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT.", ".parameters_grad.", ".debug."} {
-				if strings.Contains(name, word) {
-					return true
-				}
-			}
+	folders := 0
+	var down func(dir string, depth int) bool
+	down = func(dir string, depth int) bool {
+		entries := dump.List(dir)
+		if folders++; folders > bareFolders || depth > bareDepth || depth == 0 && len(entries) == 0 || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return marks(e, depth > 0)
+		}) {
 			return false
 		}
-		return strings.HasSuffix(name, ".pt")
-	})
+		for _, name := range dump.Subfolders(entries) {
+			if !down(filepath.Join(dir, name), depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return down(path, 0)
+}
+
+// marks tells whether an entry of a folder may belong to a recording. Below the first folder that is also so of
+// files that only ATB writes.
+func marks(e fs.DirEntry, below bool) bool {
+	name := e.Name()
+	if e.Type()&fs.ModeSymlink != 0 || name == msprobe.DumpFile || name == msprobe.DebugFile {
+		return true
+	}
+	if e.IsDir() {
+		number, _, joined := strings.Cut(name, "_")
+		_, err := strconv.Atoi(number)
+		return joined && err == nil || name == "before" || name == "after"
+	}
+	switch filepath.Ext(name) {
+	case ".csv":
+		return name != dump.MappingFile
+	case ".npy":
+		for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT.", ".parameters_grad.", ".debug."} {
+			if strings.Contains(name, word) {
+				return true
+			}
+		}
+		return false
+	case ".bin":
+		return below
+	}
+	return strings.HasSuffix(name, ".pt")
 }
 
 // Bytes is the size of the files of calls below two paths.

@@ -346,6 +346,9 @@ func TestFormats(t *testing.T) {
 				dir := t.TempDir()
 				steps := chain(c.fault, c.noise)
 				r.write(t, dir, steps)
+				if !recording.Are(dir, golden) {
+					t.Error("not taken for recordings")
+				}
 				j := judged(t, dir, golden)
 				var want []string
 				verdictWanted := verdict.Good
