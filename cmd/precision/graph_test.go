@@ -163,7 +163,7 @@ func TestNoGraphInText(t *testing.T) {
 	if err := os.WriteFile(path, []byte("# precision\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := precision(t, "graph", path); code != exitError || stdout != "" || !strings.Contains(stderr, "is no GE graph") {
+	if code, stdout, stderr := precision(t, "graph", path); code != exitError || stdout != "" || !strings.Contains(stderr, "is not a GE graph") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -107,8 +107,8 @@ func TestJobOptions(t *testing.T) {
 		code int
 		want string
 	}{
-		{append(args, "-json", "x.json"), exitUsage, "-json does not go with -all"},
-		{append(args[:len(args)-1:len(args)-1], "-ranks", "1"), exitUsage, "-ranks goes with -all"},
+		{append(args, "-json", "x.json"), exitUsage, "-json cannot be used with -all"},
+		{append(args[:len(args)-1:len(args)-1], "-ranks", "1"), exitUsage, "-ranks needs -all"},
 		{append(args, "-ranks", "x"), exitUsage, "-ranks: found"},
 		{append(args, "-shard", "3/2"), exitUsage, "-shard: found"},
 		{append(args, "-ranks", "77"), exitNoMatch, "no rank and step that both sides have"},

@@ -57,7 +57,7 @@ func TestPreflight(t *testing.T) {
 		{"diff gpu.log npu.log -html c.html -json c.json", "diverges at step 31", exitDiffers},
 		{"diff gpu.log gpu.log", "together", exitOK},
 		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
-		{"diff gpu.log npu.sh", "name what they are with -as", exitUsage},
+		{"diff gpu.log npu.sh", "say what they are with -as", exitUsage},
 		{"diff odd.txt odd.txt", "found no manifest", exitUsage},
 		{"diff a.txt b.txt -html c.html", "expected two training logs", exitUsage},
 		{"diff gpu.yaml npu.sh -json gpu.yaml", "is an input too", exitUsage},

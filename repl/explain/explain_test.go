@@ -58,7 +58,7 @@ func TestError(t *testing.T) {
 		{whole.Apart(notes, notes), "notes.md: is an input too", "notes.md: 同时是输入文件"},
 		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
 		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
-		{text, "notes.md is no GE graph, but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
+		{text, "notes.md is not a GE graph but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
 		{broken, "damaged.txt:4: found ']', expected a quoted string", "damaged.txt:4: 遇到']'，应为带引号的字符串"},
 		{fmt.Errorf("-g: %w", broken), "-g: " + damaged + ":4: found", "-g: " + damaged + ":4: 遇到']'"},
 		{empty, "empty.txt:offset 0: file is empty, expected a GE graph", "empty.txt：偏移 0：文件为空，应为 GE 图"},
