@@ -9,6 +9,7 @@ import (
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	patterns "precision/compare/pattern/tell"
 	"precision/repl/explain"
 )
 
@@ -87,17 +88,17 @@ func (t checkText) why(f *oracle.Finding) {
 		}
 	}
 	if f.Pattern == "acc16" {
-		fmt.Fprintf(t.w, "  %s\n", tr("why.acc16"))
+		fmt.Fprintf(t.w, "  %s\n", patterns.Kind(t.lang, f.Pattern))
 	}
 	for _, p := range f.Patterns {
-		line := tell.Pattern(t.lang, p.Kind)
+		line := patterns.Kind(t.lang, string(p.Kind))
 		if p.Explained > 0 {
 			line += tr("why.explains", 100*p.Explained, p.Elements)
 		} else {
 			line += tr("why.concerns", p.Elements)
 		}
 		fmt.Fprintf(t.w, "  %s\n", line)
-		if evidence := tell.Evidence(t.lang, &p); evidence != "" {
+		if evidence := patterns.Evidence(t.lang, &p); evidence != "" {
 			fmt.Fprintf(t.w, "    %s\n", evidence)
 		}
 	}

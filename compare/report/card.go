@@ -15,6 +15,8 @@ type Card struct {
 	Type, Name, Origin string
 	// Causes are in words, with value and limit.
 	Causes []string
+	// Kind says what kind of wrong it is, empty where that is not known.
+	Kind string
 	// Certainty says how far it is proven, and what a root of recordings begins
 	// with; Noise that a second run is off as
 	// much (or is empty), Follows who inherits and what is reached.
@@ -30,6 +32,7 @@ func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 	for _, text := range s.causes(row, r.Causes) {
 		c.Causes = append(c.Causes, clean.Line(text))
 	}
+	c.Kind = s.kind(j, r)
 	var proof []string
 	if text := s.certain(op, r, t.most()); text != "" {
 		proof = append(proof, text)

@@ -198,6 +198,9 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.listed("framework_ops", op.Op.Framework)
 	w.flagged("inserted", op.Op.Inserted)
 	w.causes(r.Causes)
+	if kind := j.Pattern(r); kind != "" {
+		w.named("pattern", kind)
+	}
 	w.named("certainty", r.Certainty.String())
 	w.listed("region", r.Region)
 	w.count("inherited", int64(r.Inherited))

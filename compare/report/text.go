@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/pattern/tell"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
@@ -129,6 +130,9 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	lines := []Line{name}
 
 	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
+	if kind := s.kind(j, r); kind != "" {
+		lines = append(lines, plainLine(kind))
+	}
 	if text := s.certain(op, r, t.most()); text != "" {
 		lines = append(lines, plainLine(text))
 	}
@@ -137,6 +141,15 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 		lines = append(lines, plainLine(s.say("root.noise")))
 	}
 	return append(lines, plainLine(s.follows(j, r, t.most())))
+}
+
+// kind says what kind of wrong a root's output is, nothing where no check found one.
+func (s speaker) kind(j *verdict.Judged, r *verdict.Root) string {
+	kind := j.Pattern(r)
+	if kind == "" {
+		return ""
+	}
+	return s.say("root.kind", tell.Kind(s.lang, kind))
 }
 
 // origin says what an operator was made from, nothing where that is the

@@ -181,6 +181,19 @@ type Judged struct {
 // Row is the row of a judged tensor.
 func (j *Judged) Row(t *Tensor) *result.Row { return &j.Table.Rows[t.Row] }
 
+// Pattern names the kind of wrong that a check, which recomputes operators from their own
+// inputs, found in the output of a root; empty where there was none or it found none.
+func (j *Judged) Pattern(r *Root) string {
+	op := &j.Operators[r.Operator]
+	out := &op.Outputs[r.Output]
+	for i := range j.Table.Checks {
+		if c := &j.Table.Checks[i]; c.Op == op.Op.Name && c.Output == out.Slot && c.Pattern != "" {
+			return c.Pattern
+		}
+	}
+	return ""
+}
+
 // Find is the operator of a name, nil if there is none.
 func (j *Judged) Find(name string) *Operator {
 	for i := range j.Operators {

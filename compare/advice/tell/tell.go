@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/advice"
-	_ "precision/compare/oracle/tell" // the names of kinds of wrong
+	_ "precision/compare/pattern/tell" // the names of kinds of wrong
 	"precision/compare/report"
 	"precision/compare/verdict"
 	"precision/internal/clean"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare/oracle"
+	patterns "precision/compare/pattern/tell"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/internal/msg"
@@ -82,11 +83,7 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 			why = append(why, tr("check.where", Place(f.Worst), f.Expected, f.Found, f.Ratio))
 		}
 		if f.Pattern != "" {
-			said := tr("check.pattern", f.Pattern)
-			if key := "pattern." + string(f.Pattern); lang.Has(key) {
-				said = tr(key)
-			}
-			why = append(why, said)
+			why = append(why, patterns.Kind(lang, f.Pattern))
 		}
 		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
 		if f.Rank >= 0 {

@@ -5,7 +5,6 @@ import (
 	"embed"
 
 	"precision/compare/oracle"
-	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/internal/msg"
 )
@@ -16,14 +15,6 @@ import (
 var texts embed.FS
 
 func init() { msg.Register(texts) }
-
-// Pattern says what kind of wrong a tensor is.
-func Pattern(lang msg.Lang, k pattern.Kind) string {
-	if key := "pattern." + string(k); lang.Has(key) {
-		return lang.T(key)
-	}
-	return string(k)
-}
 
 // Verdict says what became of an output.
 func Verdict(lang msg.Lang, v oracle.Verdict) string { return lang.T("check.is." + v.String()) }

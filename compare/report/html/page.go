@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/advice"
 	_ "precision/compare/advice/tell" // the texts of steps
+	"precision/compare/pattern/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -44,6 +45,8 @@ type spoken struct {
 	Headline []segment         `json:"headline"`
 	Ground   []line            `json:"ground"`
 	Cards    []report.Card     `json:"cards"`
+	// Evidence is what kinds of wrong rest on, by the kind and its evidence as the table has them.
+	Evidence map[string]string `json:"evidence,omitempty"`
 }
 
 type segment struct {
@@ -148,7 +151,8 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 // speak says in a language what is not put together in the page.
 func speak(j *verdict.Judged, lang msg.Lang) spoken {
 	t := report.Text{Lang: lang, Most: 20}
-	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.")}
+	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.", "pattern.")}
+	s.Evidence = evidence(j, lang)
 	s.Headline = segments(t.Headline(j).Segments)
 	for _, l := range t.Ground(j) {
 		s.Ground = append(s.Ground, line{l.Label, segments(l.Segments)})
@@ -160,6 +164,19 @@ func speak(j *verdict.Judged, lang msg.Lang) spoken {
 		s.Cards = append(s.Cards, t.Card(j, &j.Roots[i]))
 	}
 	return s
+}
+
+// evidence says what the kinds of wrong rest on that a look at the elements found.
+func evidence(j *verdict.Judged, lang msg.Lang) map[string]string {
+	said := map[string]string{}
+	for i := range j.Table.Looks {
+		for _, p := range j.Table.Looks[i].Patterns {
+			if text := tell.Saved(lang, p.Kind, p.Evidence); text != "" {
+				said[p.Kind+" "+p.Evidence] = text
+			}
+		}
+	}
+	return said
 }
 
 // mostCards is how many roots have a card with their words; of a network with

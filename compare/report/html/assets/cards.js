@@ -66,6 +66,7 @@ function card(m, c, k) {
     onkeydown: e => { if (e.key === 'Enter' && e.target === e.currentTarget) select(r.op, r.row); }},
   el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[sign]), el('span.number', {}, m.roots.length > 1 ? t('root-n', k + 1) : t('root')), el('b', {}, c.Type), el('span.name', {}, c.Name), c.Origin ? el('span.dim', {}, c.Origin) : null),
   el('ul.causes', {}, c.Causes.map(x => el('li', {}, x))),
+  c.Kind ? el('p.kind', {}, c.Kind) : null,
   el('p', {}, c.Certainty),
   el('p', {}, c.Follows),
   c.Noise ? el('p', {}, c.Noise) : null,

@@ -1,6 +1,6 @@
 // look.js: a look at the elements of a tensor: pictures of what the program counted.
 
-import {t, el, show} from './text.js';
+import {t, el, show, spoken} from './text.js';
 import {figure, coordinates} from './format.js';
 import {colour, fit} from './marks.js';
 
@@ -8,7 +8,7 @@ import {colour, fit} from './marks.js';
 export function lookView(m, look) {
   const box = el('div.look', {}, el('h4', {}, t('look'), ' ', el('code', {}, show(look.tensor))));
   if (look.patterns?.length) {
-    box.append(el('ul.patterns', {}, look.patterns.map(p => el('li', {}, el('b', {}, p.kind), ' ' + t('explains', figure(100 * p.explained, 3), p.elements), p.evidence ? el('code', {}, show(p.evidence)) : null))));
+    box.append(el('ul.patterns', {}, look.patterns.map(p => el('li', {}, el('b', {}, kindName(p.kind)), ' ' + t('explains', figure(100 * p.explained, 3), p.elements), p.evidence ? el('div.evidence', {}, show(evidence(p))) : null))));
   }
   const pictures = el('div.pictures', {});
   box.append(pictures);
@@ -26,6 +26,15 @@ export function lookView(m, look) {
   }
   return box;
 }
+
+/** kindName is what a kind of wrong is called. */
+function kindName(kind) {
+  const name = t('pattern.' + kind);
+  return name === 'pattern.' + kind ? kind : name;
+}
+
+/** evidence is what a kind of wrong rests on, in words where the program had them. */
+function evidence(p) { return spoken().evidence?.[p.kind + ' ' + p.evidence] ?? p.evidence; }
 
 function figureBox(title, w, h, draw, ends, note) {
   const canvas = el('canvas', {role: 'img', 'aria-label': title});

@@ -1,0 +1,44 @@
+// Package tell says in words what kind of wrong a tensor is, and what that rests on.
+package tell
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"precision/compare/pattern"
+	"precision/internal/msg"
+)
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Kind names a kind of wrong in a few words. One without a name stands for itself.
+func Kind(lang msg.Lang, kind string) string {
+	if key := "pattern." + kind; lang.Has(key) {
+		return lang.T(key)
+	}
+	return kind
+}
+
+// Saved is [Evidence] of a finding whose evidence is at hand as JSON, as tables keep it.
+// What cannot be read has none.
+func Saved(lang msg.Lang, kind, evidence string) string {
+	if evidence == "" {
+		evidence = "null"
+	}
+	name, err := json.Marshal(kind)
+	var f pattern.Finding
+	if err != nil || json.Unmarshal(fmt.Appendf(nil, `{"kind":%s,"args":%s}`, name, evidence), &f) != nil {
+		return ""
+	}
+	return Evidence(lang, &f)
+}
+
+// place writes a place in a tensor as n,c,h,w.
+func place(at []int64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
+}
