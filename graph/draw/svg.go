@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/lipgloss"
-
 	"precision/graph"
 	"precision/internal/clean"
 )
@@ -102,7 +100,7 @@ func newSVGBox(n Node, s *Style) svgBox {
 		if i == 0 {
 			char += 0.6 // bold
 		}
-		box.w = max(box.w, float64(lipgloss.Width(t))*char)
+		box.w = max(box.w, float64(columns(t))*char)
 	}
 	box.w += 14
 	box.h = 8 + 13*float64(len(box.lines))

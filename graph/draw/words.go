@@ -3,6 +3,7 @@ package draw
 import (
 	"embed"
 	"strings"
+	"unicode"
 
 	"precision/graph"
 	"precision/internal/clean"
@@ -15,6 +16,17 @@ var texts embed.FS
 func init() { msg.Register(texts) }
 
 func (s *Style) say(key string, args ...any) string { return s.Lang.T("draw."+key, args...) }
+
+// columns is how wide a text is: characters of Chinese, Japanese and Korean take two.
+func columns(text string) (n int) {
+	for _, r := range text {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= '　' && r <= '〿' || r >= '！' && r <= '｠' {
+			n++
+		}
+	}
+	return n
+}
 
 // legend explains below a picture what cannot be seen in it.
 func (d *Drawing) legend(s *Style) []string {

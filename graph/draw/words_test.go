@@ -67,6 +67,11 @@ func TestWords(t *testing.T) {
 
 // TestWideNames: a box is as wide as its Chinese name, whose characters take two columns.
 func TestWideNames(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "conv/1": 6, "卷积，1": 7, "é…": 2, "（ア）": 6} {
+		if got := columns(text); got != want {
+			t.Errorf("%q takes %d columns, want %d", text, got, want)
+		}
+	}
 	op := &graph.Op{Type: "T", Name: strings.Repeat("层", 10)}
 	if w := newSVGBox(Node{Op: op}, &Style{}).w; w < 20*svgChar || w > 22*svgChar+14 {
 		t.Errorf("%g wide", w)
