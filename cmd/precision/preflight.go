@@ -171,11 +171,8 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.preflight.floor", f.floor)
 	}
 	kind, err := f.kind(words)
-	if unknown := (*preflight.UnknownError)(nil); errors.As(err, &unknown) {
-		err = explain.Say("err.preflight.unknown", unknown.Path)
-	}
 	if err != nil {
-		return exitUsage, err
+		return exitUsage, withDiffOptions(err)
 	}
 	if f.html != "" && kind != preflight.Log {
 		return exitUsage, explain.Say("err.preflight.html", kind)
@@ -192,7 +189,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	case ctx.Err() != nil:
 		return exitInterrupted, explain.Say("err.interrupted.plain")
 	case err != nil:
-		return exitError, err
+		return exitError, withDiffOptions(err)
 	case differs:
 		return exitDiffers, nil
 	}
@@ -229,6 +226,22 @@ func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
 		err = explain.Say("err.preflight.unlike", words[0], a, words[1], b)
 	}
 	return a, err
+}
+
+// withDiffOptions adds to what no file was found to be the option that says it.
+func withDiffOptions(err error) error {
+	var unknown *preflight.UnknownError
+	var format *config.NoFormatError
+	var nothing *trainlog.NothingError
+	switch {
+	case errors.As(err, &unknown):
+		return explain.Say("err.preflight.unknown", unknown.Path)
+	case errors.As(err, &format):
+		return explain.Say("err.preflight.noformat", format.Path)
+	case errors.As(err, &nothing):
+		return explain.Say("err.preflight.nothing", nothing.Path, nothing.Lines)
+	}
+	return err
 }
 
 // run compares, writes what was asked for, and says what differs.

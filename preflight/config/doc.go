@@ -83,7 +83,7 @@ func Open(path string, format Format) (*File, error) {
 	}
 	if format == "" {
 		if format = Detect(path, text); format == "" {
-			return nil, fmt.Errorf("%s: found no format of a configuration, expected yaml, json, toml, ini, python, shell or env; name it with -format", path)
+			return nil, &NoFormatError{path}
 		}
 	}
 	f := &File{Path: path, Format: format}
@@ -213,3 +213,8 @@ func join(path, key string) string {
 }
 
 var errDeep = errors.New("found values nested too deeply, expected a configuration")
+
+// NoFormatError: a file is in none of the formats.
+type NoFormatError struct{ Path string }
+
+func (e *NoFormatError) Error() string { return e.Path + ": found no format of a configuration" }

@@ -92,7 +92,7 @@ func Open(ctx context.Context, path string, given []Expression) (*Log, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if l.Path = path; len(l.Series) == 0 {
-		return nil, fmt.Errorf("%s: found none of loss, loss scale, learning rate and gradient norm in %d lines, expected lines as \"step 10, loss 2.31\"; give expressions with -pattern", path, l.Lines)
+		return nil, &NothingError{path, l.Lines}
 	}
 	return l, nil
 }
@@ -226,4 +226,14 @@ func (r *reading) finish() {
 		}
 	}
 	r.log.Counted = !r.named
+}
+
+// NothingError: no quantity was found in the lines of a file.
+type NothingError struct {
+	Path  string
+	Lines int
+}
+
+func (e *NothingError) Error() string {
+	return fmt.Sprintf("%s: found no quantity in %d lines", e.Path, e.Lines)
 }
