@@ -8,7 +8,7 @@
 //	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
 //	precision ac | vc | vcs | ls | ni | pt | cp | dc | kit | train | tf_dump | run …
 //	precision data DIR             the shell on another data folder
-//	precision infer DIR            … on what msquickcmp left
+//	precision infer DIR            … on the output of msquickcmp
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision compare -lt JOB_DUMP -rt JOB_GOLDEN [-g GRAPH_DIR] -all -out OUT_DIR
 //	precision merge DIR... -out OUT_DIR
@@ -33,7 +33,7 @@
 // Compare pairs every tensor of the NPU dumps in NPU_DIR with its golden array
 // in GOLDEN_DIR, computes ten metrics and writes result_<time>.csv to OUT_DIR.
 // The GE graph, a ge_proto_*_Build.txt, the JSON made from it or an .om, tells which
-// framework operator a fused or inserted operator stands for; without it
+// framework operator a fused or inserted operator stands for; without a graph
 // operators are matched by name. A folder given one or more levels too high is
 // resolved when it leads to a single data folder.
 //
@@ -68,8 +68,8 @@
 // # Exit status of compare
 //
 // The exit status is 0 when the comparison ran, whatever its verdict, 1 on errors,
-// 2 when nothing matched, 3 when a gate (-gate, -fail-below) does not let the table
-// pass, and 130 when it was interrupted. That of report is the same.
+// 2 when nothing matched, 3 when a gate (-gate, -fail-below) failed, and 130 when it
+// was interrupted. That of report is the same.
 package main
 
 import (

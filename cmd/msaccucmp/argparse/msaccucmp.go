@@ -87,7 +87,7 @@ var versionOption = Option{Names: []string{"-v", "--version"}, Type: Int, Choice
 
 func compareOptions(args []string) []Option {
 	algorithm := Option{Names: []string{"-alg", "--algorithm"}, Type: SafePath, Default: "all",
-		About: "metrics by name or number, joined by commas; or numbers as separate words; default all"}
+		About: "metrics by name or number, separated by commas; or numbers as separate words; default all"}
 	if NumberList(args) {
 		algorithm.Takes, algorithm.Type = Many, Int
 		for i := range 10 {
@@ -101,8 +101,8 @@ func compareOptions(args []string) []Option {
 		path("-q", "--quant_fusion_rule_file", "PATH", "rules of quantisation"),
 		path("-cf", "--close_fusion_rule_file", "PATH", "graph built with fusion switched off"),
 		outFolder("folder for results, by default the current one"),
-		path("-c", "--custom_script_path", "DIR", "folder of own metrics and conversions"),
-		{Names: []string{"-a", "--algorithm_options"}, Default: "", Metavar: "TEXT", About: "parameters of own metrics: name:key=value,...;name:..."},
+		path("-c", "--custom_script_path", "DIR", "folder of custom metrics and conversions"),
+		{Names: []string{"-a", "--algorithm_options"}, Default: "", Metavar: "TEXT", About: "parameters of custom metrics: name:key=value,...;name:..."},
 		algorithm,
 		toggle("write the table of matched operators, compare nothing", "-map", "--mapping"),
 		toggle("check float16 tensors for overflow", "-overflow_detection"),
@@ -123,7 +123,7 @@ func compareOptions(args []string) []Option {
 }
 
 var convertOptions = []Option{
-	required(path("-d", "--dump_file", "PATH", "a dump file, several joined by commas, or a folder of them")),
+	required(path("-d", "--dump_file", "PATH", "a dump file, several separated by commas, or a folder of them")),
 	outFolder("folder for results, by default the current one"),
 	{Names: []string{"-t", "--type"}, Choices: []any{"npy", "bin", "msnpy", "pt"}, Default: "npy", About: "kind of file to write, default npy"},
 	versionOption,
@@ -131,11 +131,11 @@ var convertOptions = []Option{
 	{Names: []string{"-s", "--shape"}, Metavar: "N,N,...", About: "shape of the result, with -f"},
 	tensor("-o", "--output_tensor", "convert this output only, with -f"),
 	tensor("-i", "--input_tensor", "convert this input only, with -f"),
-	{Names: []string{"-c", "--custom_script_path"}, Metavar: "DIR", About: "folder of own conversions, with -f"},
+	{Names: []string{"-c", "--custom_script_path"}, Metavar: "DIR", About: "folder of custom conversions, with -f"},
 }
 
 var overflowOptions = []Option{
-	required(path("-d", "--dump_path", "DIR", "folder with the records of overflows")),
+	required(path("-d", "--dump_path", "DIR", "folder with the overflow records")),
 	required(outFolder("folder for results")),
 	{Names: []string{"-n", "--top_n"}, Type: Int, Choices: []any{1, 2, 3, 4, 5}, Default: 1, About: "how many of the first overflows to report, default 1"},
 }
