@@ -46,7 +46,7 @@ type Job struct {
 type Session struct {
 	Folders Folders
 	// Warnings are things a user should know that do not stop the run.
-	Warnings []string
+	Warnings []error
 	// Graph is the path of the graph the pairs come from, empty without one, and
 	// GraphHow how it was found: "given", or why it was taken.
 	Graph, GraphHow string
@@ -201,7 +201,7 @@ func sideName(left bool) string {
 // warn takes over the warnings about a folder.
 func (s *Session) warn(left bool, folder *dump.Folder) {
 	for _, w := range folder.Warnings {
-		s.Warnings = append(s.Warnings, sideName(left)+": "+w.String())
+		s.Warnings = append(s.Warnings, &SideWarning{!left, w})
 	}
 }
 
@@ -290,7 +290,7 @@ func (j Job) findGraph(s *Session) (string, error) {
 		return "", err
 	}
 	for _, w := range warnings {
-		s.Warnings = append(s.Warnings, w.String())
+		s.Warnings = append(s.Warnings, &GraphWarning{w})
 	}
 	left := s.Folders.Left
 	matches := GraphsOf(left, candidates)
@@ -347,15 +347,9 @@ func (s *Session) checkGraph(path string) error {
 		return nil
 	}
 	sort.Strings(strangers)
-	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
 	if in == 0 {
 		return nil // nothing matches: the run says so, with its own status
 	}
-	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s (%s%s)", out, in+out, s.Folders.Left.Dir, filepath.Base(path), some,
-		map[bool]string{true: ", …"}[len(strangers) > 3])
-	if in < out {
-		text += "; is it the graph of another network or of another build?"
-	}
-	s.Warnings = append(s.Warnings, text)
+	s.Warnings = append(s.Warnings, &StrangersWarning{out, in + out, s.Folders.Left.Dir, filepath.Base(path), strangers[:min(3, len(strangers))]})
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *Session) Table() *result.Table {
 	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
 	m.Graph, m.GraphHow = s.Graph, s.GraphHow
 	m.Pairing.Why, m.Pairing.Covered = s.Notes, s.Covered
-	m.Warnings = s.Warnings
+	m.Warnings = texts(s.Warnings)
 	return t
 }
 

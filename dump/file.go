@@ -59,7 +59,7 @@ type File struct {
 type Attr struct{ Name, Value string }
 
 func (f *File) warnf(code int, format string, args ...any) {
-	f.Warnings = Warn(f.Warnings, Warning{Path: f.Path, Code: code, Text: errorf("", 0, -1, format, args...).Text})
+	f.Warnings = Warn(f.Warnings, Warnf(f.Path, code, format, args...))
 }
 
 // Reader is a recording that is open for reading its elements. ReadAt counts

@@ -338,7 +338,7 @@ func (f *Folder) Op(name string) *Op { return f.byKey[Normalise(name)] }
 func (f *Folder) Output(name string, index int) *Op { return f.byKey[outputKey(name, int64(index))] }
 
 func (f *Folder) warnf(path string, code int, format string, args ...any) {
-	f.Warnings = Warn(f.Warnings, Warning{Path: path, Code: code, Text: fmt.Sprintf(format, args...)})
+	f.Warnings = Warn(f.Warnings, Warnf(path, code, format, args...))
 }
 
 // none is the error for a folder without recordings.

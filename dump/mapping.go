@@ -3,7 +3,6 @@ package dump
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -28,7 +27,7 @@ func ReadMapping(dir string) (Mapping, []Warning) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []Warning{{Path: path, Code: 1, Text: fmt.Sprintf("not read: %v", pathCause(err))}}
+		return nil, []Warning{Warnf(path, 1, "not read: %v", pathCause(err))}
 	}
 	defer f.Close()
 	m, warnings := Mapping{}, []Warning(nil)
@@ -41,13 +40,13 @@ func ReadMapping(dir string) (Mapping, []Warning) {
 		}
 		disk, name, ok := strings.Cut(line, ",")
 		if !ok || disk == "" || name == "" || strings.ContainsAny(name, ",/\\") {
-			warnings = Warn(warnings, Warning{Path: path, Text: fmt.Sprintf("line %d: found %.80q, expected a new name, a comma and the real name", n, line)})
+			warnings = Warn(warnings, Warnf(path, 0, "line %d: found %.80q, expected a new name, a comma and the real name", n, line))
 			continue
 		}
 		m[disk] = name
 	}
 	if err := lines.Err(); err != nil {
-		warnings = append(warnings, Warning{Path: path, Code: 1, Text: fmt.Sprintf("not read to the end: %v", pathCause(err))})
+		warnings = append(warnings, Warnf(path, 1, "not read to the end: %v", pathCause(err)))
 	}
 	return m, warnings
 }

@@ -20,6 +20,7 @@ import (
 	"precision/graph"
 	"precision/internal/lazy"
 	"precision/internal/whole"
+	"precision/repl/explain"
 	"precision/repl/workspace"
 )
 
@@ -157,8 +158,8 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judge
 		return nil, s.Failed(ctx, err)
 	}
 	for _, w := range run.Warnings {
-		if !s.told[w] { // both read the folder of graphs
-			s.Warn("error", w)
+		if !s.told[w.Error()] { // both read the folder of graphs
+			s.Warn("error", explain.Error(s.Lang, w))
 		}
 	}
 	s.Say("vc.pair", run.Folders.Left.Dir, run.Folders.Right.Dir)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -105,7 +106,11 @@ func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only f
 		job.Progress = bar.Set
 		findings, remarks, err := job.Run(ctx)
 		bar.Done()
-		e.printWarnings(remarks)
+		var warnings []error
+		for _, r := range remarks {
+			warnings = append(warnings, errors.New(r))
+		}
+		e.printWarnings(warnings)
 		return findings, err
 	}
 	job, warnings, err := f.open(ctx, show)
@@ -151,7 +156,7 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 }
 
 // open finds the dumps, their graph and the golden arrays.
-func (f *checkFlags) open(ctx context.Context, show checkText) (oracle.Job, []string, error) {
+func (f *checkFlags) open(ctx context.Context, show checkText) (oracle.Job, []error, error) {
 	devices, warnings, err := openDevices(f.mine)
 	if err != nil {
 		return oracle.Job{}, nil, err
@@ -182,7 +187,7 @@ func writeWhole(path string, write func(w io.Writer) error) error {
 
 // openDevices lists the data folders at or below a path: one, or one for every
 // device and step that was recorded.
-func openDevices(path string) ([]oracle.Device, []string, error) {
+func openDevices(path string) ([]oracle.Device, []error, error) {
 	one, several, err := dump.Resolve(path)
 	if len(several) == 0 {
 		if err != nil {
@@ -191,7 +196,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 		several = []string{one}
 	}
 	var devices []oracle.Device
-	var warnings []string
+	var warnings []error
 	var failed error
 	for _, dir := range several {
 		folder, err := dump.Scan(dir, dump.Options{Rules: true})
@@ -203,7 +208,7 @@ func openDevices(path string) ([]oracle.Device, []string, error) {
 			continue
 		}
 		for _, w := range folder.Warnings {
-			warnings = append(warnings, w.String())
+			warnings = append(warnings, w)
 		}
 		devices = append(devices, oracle.DeviceOf(folder))
 	}

@@ -244,15 +244,15 @@ const mostWarnings = 20
 
 // printWarnings prints warnings; of too many the first ones, a count, and the
 // last ones: what is said about the graph comes last and matters most.
-func (e env) printWarnings(warnings []string) {
+func (e env) printWarnings(warnings []error) {
 	left := len(warnings) - mostWarnings
-	for i, text := range warnings {
+	for i, w := range warnings {
 		switch {
 		case left > 1 && i == mostWarnings/2:
 			e.warn(e.language().T("check.more", left))
 		case left > 1 && i > mostWarnings/2 && i < mostWarnings/2+left:
 		default:
-			e.warn(text)
+			e.warn(explain.Error(e.language(), w))
 		}
 	}
 }

@@ -88,9 +88,9 @@ func TestVerdictOnScalar(t *testing.T) {
 // A folder full of other files does not push the result off the screen.
 func TestWarningsAreBounded(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 1, mostWarnings: mostWarnings, mostWarnings + 1: mostWarnings + 1, 5000: mostWarnings + 1} {
-		var list []string
+		var list []error
 		for i := range n {
-			list = append(list, fmt.Sprintf("file %d.", i))
+			list = append(list, fmt.Errorf("file %d.", i))
 		}
 		var b bytes.Buffer
 		env{stderr: &b, lang: "en"}.printWarnings(list)

@@ -48,6 +48,25 @@ func (s *Said) in(l msg.Lang) string {
 	return l.T(s.Key, args...)
 }
 
+// said are the arguments of a message of package dump, with those that are messages
+// themselves in the same language.
+func said(l msg.Lang, args []any) []any {
+	list := make([]any, len(args))
+	for i, a := range args {
+		switch v := a.(type) {
+		case error:
+			a = Error(l, v)
+		case dump.Kind:
+			a = v.String()
+		}
+		if text, ok := a.(string); ok && l.Has("explain.dump."+text) {
+			a = l.T("explain.dump." + text)
+		}
+		list[i] = a
+	}
+	return list
+}
+
 // Unwrap gives the errors among the arguments.
 func (s *Said) Unwrap() (list []error) {
 	for _, a := range s.Args {
@@ -96,9 +115,31 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.noprofile", e.Name, strings.Join(verdict.BuiltinNames(), l.T("report.and")))
 	case *whole.FolderError:
 		return l.T("explain.makefolder", Error(l, e.Err))
+	case *compare.SideWarning:
+		side := l.T("explain.left")
+		if e.Right {
+			side = l.T("explain.right")
+		}
+		return l.T("explain.side", side, Error(l, e.Warning))
+	case *compare.GraphWarning:
+		return tell.Warning(l, e.Warning)
+	case *compare.StrangersWarning:
+		some := strings.Join(e.Some, l.T("explain.and"))
+		if e.Strangers > len(e.Some) {
+			some += l.T("explain.others")
+		}
+		text := l.T("explain.strangers", e.Strangers, e.Of, e.Dir, e.Graph, some)
+		if e.Most() {
+			text += l.T("explain.stranger")
+		}
+		return text
+	case dump.Warning:
+		if key := "explain.dump." + e.Format; e.Format != "" && l.Has(key) {
+			return l.T("explain.path", e.Path, l.T(key, said(l, e.Args)...))
+		}
 	case *dump.Error:
 		if key := "explain.dump." + e.Format; e.Format != "" && e.Err == nil && l.Has(key) {
-			return l.T("explain.path", e.Path, l.T(key, e.Args...))
+			return l.T("explain.path", e.Path, l.T(key, said(l, e.Args)...))
 		}
 		if e.Text == "" && e.Offset < 0 && e.Err != nil {
 			return l.T("explain.path", e.Path, Error(l, e.Err))
