@@ -79,7 +79,7 @@ func (t checkText) why(f *oracle.Finding) {
 		fmt.Fprintf(t.w, "  %s\n", tell.Reason(t.lang, r))
 	}
 	if f.Worst != nil {
-		fmt.Fprintf(t.w, "  %s\n", tr("check.where", tell.Place(f.Worst), f.Expected, f.Found, f.Ratio))
+		fmt.Fprintf(t.w, "  %s\n", tr("check.where", patterns.Place(f.Worst), f.Expected, f.Found, f.Ratio))
 	}
 	if s := f.Split; s != nil {
 		fmt.Fprintf(t.w, "  %s\n", tr("why.split", s.Local, 100*s.LocalShare, s.Inherited, 100*s.InheritedShare))

@@ -80,7 +80,7 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 			why = append(why, Reason(lang, r))
 		}
 		if v == oracle.Wrong {
-			why = append(why, tr("check.where", Place(f.Worst), f.Expected, f.Found, f.Ratio))
+			why = append(why, tr("check.where", patterns.Place(f.Worst), f.Expected, f.Found, f.Ratio))
 		}
 		if f.Pattern != "" {
 			why = append(why, patterns.Kind(lang, f.Pattern))
@@ -132,9 +132,4 @@ func grouped(lang msg.Lang, findings []oracle.Finding, label string, style repor
 		label = ""
 	}
 	return lines
-}
-
-// Place writes a place in a tensor as n,c,h,w.
-func Place(at []int64) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
 }

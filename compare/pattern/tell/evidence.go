@@ -152,9 +152,9 @@ func (e *evidence) flips(a pattern.Flip) {
 			break
 		}
 		if a.Bit >= 0 {
-			e.add("evidence.flip", place(f.At), f.Want, f.Got)
+			e.add("evidence.flip", Place(f.At), f.Want, f.Got)
 		} else {
-			e.add("evidence.flip-of", place(f.At), f.Bit, f.Want, f.Got)
+			e.add("evidence.flip-of", Place(f.At), f.Bit, f.Want, f.Got)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (e *evidence) nonFinite(a pattern.NonFinite) {
 		}
 	}
 	if a.First != nil {
-		e.add("evidence.first", place(a.First))
+		e.add("evidence.first", Place(a.First))
 	}
 	e.region(a.Region)
 	if a.Cause == "" {
@@ -274,7 +274,7 @@ func (e *evidence) saturation(a pattern.Saturation) {
 		}
 	}
 	if a.First != nil {
-		e.add("evidence.first", place(a.First))
+		e.add("evidence.first", Place(a.First))
 	}
 }
 

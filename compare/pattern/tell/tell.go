@@ -38,7 +38,7 @@ func Saved(lang msg.Lang, kind, evidence string) string {
 	return Evidence(lang, &f)
 }
 
-// place writes a place in a tensor as n,c,h,w.
-func place(at []int64) string {
+// Place writes a place in a tensor as n,c,h,w.
+func Place(at []int64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(at), "[]"), " ", ",")
 }
