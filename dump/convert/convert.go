@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 
 	"precision/dump"
+	"precision/internal/each"
 )
 
 // converter is one run.
@@ -59,35 +59,10 @@ func Convert(ctx context.Context, files []string, o Options) (*Report, error) {
 
 // each calls do for 0…n-1, several at a time, until the context ends.
 func (c *converter) each(ctx context.Context, n int, do func(i int, s *scratch), progress func(done, total int)) {
-	workers := c.o.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	next, finished := 0, 0
-	for range min(workers, n) {
-		wg.Go(func() {
-			s := &scratch{}
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= n || ctx.Err() != nil {
-					return
-				}
-				do(i, s)
-				mu.Lock()
-				finished++
-				if progress != nil {
-					progress(finished, n)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	each.Number(ctx, n, c.o.Workers, progress, func() func(int) {
+		s := &scratch{}
+		return func(i int) { do(i, s) }
+	})
 }
 
 // jobs gives every file its names. No two get the same, so that none overwrites
