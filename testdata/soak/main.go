@@ -10,6 +10,8 @@
 //	go run ./testdata/soak -for 1h -mutants 0           fuzz targets only
 //	go run ./testdata/soak -corpus -cache DIR           choose inputs for testdata/fuzz from what -cache DIR kept
 //
+// Some targets write files, and then wait for the disk: TMPDIR=/dev/shm spares them that.
+//
 // Programs are built once, at the start. It goes on after a finding, says
 // how to see it again, and ends with exit status 1 if there was one. Inputs that
 // failed are in testdata/fuzz of their package.

@@ -60,6 +60,12 @@ var (
 	written = regexp.MustCompile(`Failing input written to (\S+)`)
 )
 
+// minimize bounds how long an input is made smaller, in executions. Package testing does
+// that with every input that reaches something new, and with a bound in time most of the
+// time goes there, and to starting workers again that ran out of it: in 20 s on two cores
+// FuzzSlices executed 2337 inputs and kept 18 at one second, 32 324 and 42 at this.
+const minimize = "-test.fuzzminimizetime=50x"
+
 // fuzz runs every target for a while.
 func (t *tally) fuzz(ctx context.Context, targets []*target, o options) {
 	for _, g := range targets {
@@ -67,7 +73,7 @@ func (t *tally) fuzz(ctx context.Context, targets []*target, o options) {
 			return
 		}
 		before := t.cpu
-		args := []string{"-test.run=^$", "-test.fuzz=^" + g.name + "$", "-test.fuzztime=" + o.each.String(), "-test.fuzzminimizetime=1s",
+		args := []string{"-test.run=^$", "-test.fuzz=^" + g.name + "$", "-test.fuzztime=" + o.each.String(), minimize,
 			"-test.fuzzcachedir=" + filepath.Join(o.cache, "corpus", g.folder)}
 		if o.parallel > 0 {
 			args = append(args, "-test.parallel="+strconv.Itoa(o.parallel))
