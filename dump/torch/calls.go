@@ -185,14 +185,18 @@ func rebuildFromType(m *machine, args tuple) (any, error) {
 	f, ok := args[0].(name)
 	class, ok2 := args[1].(name)
 	inner, ok3 := args[2].(tuple)
-	if !ok || !ok2 || !ok3 || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
+	rebuild, known := calls[f]
+	if !ok || !ok2 || !ok3 || !known || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
 		return nil, m.refuse("a tensor of %s made by %s cannot be read", describe(args[1]), describe(args[0]))
 	}
-	v, err := calls[f](m, inner)
+	v, err := rebuild(m, inner)
+	if err != nil { // v can hold a nil *Tensor then
+		return nil, err
+	}
 	if t, ok := v.(*Tensor); ok && class.name == "Parameter" {
 		t.Parameter = true
 	}
-	return v, err
+	return v, nil
 }
 
 func (m *machine) storageOf(v any) (*storage, error) {
