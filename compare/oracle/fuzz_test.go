@@ -423,6 +423,9 @@ func (s *script) tensor(v *caseValue) {
 	x := v.Tensor
 	typ, _ := dtype.FromFramework(x.DType)
 	data := []byte(x.Hex) // two digits a byte: what follows keeps pairs
+	if len(data) == 0 {
+		data = []byte("00")
+	}
 	switch s.next() % 5 {
 	case 0:
 		*v = caseValue{Leaf: s.leaf()}
@@ -436,12 +439,10 @@ func (s *script) tensor(v *caseValue) {
 		x.Hex = string(refilled(data, x.Shape, 2*other.Bits()))
 	default:
 		for range 1 + s.next()%4 {
-			if n := len(data) / 2; n > 0 {
-				at := (s.next()<<8 | s.next()) % n
-				copy(data[2*at:], fmt.Sprintf("%02x", s.next()))
-			}
+			at := (s.next()<<8 | s.next()) % (len(data) / 2)
+			copy(data[2*at:], fmt.Sprintf("%02x", s.next()))
 		}
-		x.Hex = string(data)
+		x.Hex = string(refilled(data, x.Shape, 2*typ.Bits()))
 	}
 }
 
