@@ -45,18 +45,21 @@ func (k *invocation) reducedTo(v Values, name string) (Values, error) {
 func (k *invocation) reducedToShape(v Values, shape []int64) (Values, error) {
 	in := v.Shape()
 	var axes []int
+	kept := int64(1)
 	for i, d := range in {
 		j := i - (len(in) - len(shape))
 		if j < 0 || shape[j] == 1 && d != 1 {
 			axes = append(axes, i)
+		} else {
+			kept *= d
 		}
+	}
+	if kept != count(shape) {
+		return nil, refuse(ShapesDiffer, shapeText(in, shape))
 	}
 	if len(axes) > 0 {
 		moved, _, n := lastAxes(v, axes)
 		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
-	}
-	if count(v.Shape()) != count(shape) {
-		return nil, refuse(ShapesDiffer, shapeText(in, shape))
 	}
 	return reshape(v, shape), nil
 }
