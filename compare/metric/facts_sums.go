@@ -110,7 +110,9 @@ func (r *exactRun) facts() Facts {
 
 // facts of a side: m are its moments, squares is the sum over n elements.
 func (t *tally) facts(m moments, squares scaled, n int64) SideFacts {
-	f := SideFacts{NaN: t.nan, Inf: t.inf, Zero: t.zero, Lo: t.lo, Hi: t.hi, RMS: squares.mean(n).sqrt().float()}
+	// Of zeros of both signs the kernels and the workers' tiles find one or the other
+	// first; the sum with zero has no sign.
+	f := SideFacts{NaN: t.nan, Inf: t.inf, Zero: t.zero, Lo: t.lo + 0, Hi: t.hi + 0, RMS: squares.mean(n).sqrt().float()}
 	f.Mean, f.Deviation = m.meanDeviation()
 	if m.n == 0 {
 		f.Lo, f.Hi = math.NaN(), math.NaN()
