@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -51,7 +50,6 @@ func TestBadAttributes(t *testing.T) {
 		[]any{json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807")},
 		[]any{json.Number("3"), json.Number("1"), json.Number("2")}}
 	seen := map[string]bool{}
-	var before, after runtime.MemStats
 	for _, c := range recordedCases(t) {
 		key := c.Type + c.Note
 		if seen[key] {
@@ -64,10 +62,9 @@ func TestBadAttributes(t *testing.T) {
 			settle(t, d, nil, "without "+name)
 			for _, v := range nonsense {
 				d.Attrs[name] = v
-				runtime.ReadMemStats(&before)
+				before := allocated()
 				settle(t, d, nil, fmt.Sprintf("%s = %v", name, v))
-				runtime.ReadMemStats(&after)
-				if n := after.TotalAlloc - before.TotalAlloc; n > 256<<20 {
+				if n := allocated() - before; n > 256<<20 {
 					t.Errorf("%v, %s = %v: allocates %d MB", c, name, v, n>>20)
 				}
 			}

@@ -195,8 +195,8 @@ func (r *recorder) add(c *callCase) (forward string) {
 	return name
 }
 
-// check writes dump.json and checks the recording.
-func (r *recorder) check() []Finding {
+// write writes dump.json and finds the recording.
+func (r *recorder) write() []msprobe.Recording {
 	r.t.Helper()
 	text := fmt.Sprintf(`{"task":%s,"level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}`, quote(r.task), strings.Join(r.entries, ","))
 	if err := os.WriteFile(filepath.Join(r.dir, msprobe.DumpFile), []byte(text), 0o600); err != nil {
@@ -206,7 +206,13 @@ func (r *recorder) check() []Finding {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	findings, remarks, err := RecordingJob{Recordings: list, Workers: 1}.Run(r.t.Context())
+	return list
+}
+
+// check writes dump.json and checks the recording.
+func (r *recorder) check() []Finding {
+	r.t.Helper()
+	findings, remarks, err := RecordingJob{Recordings: r.write(), Workers: 1}.Run(r.t.Context())
 	if err != nil || len(remarks) > 0 {
 		r.t.Fatal(err, remarks)
 	}

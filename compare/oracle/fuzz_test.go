@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
-	"precision/dump/msprobe"
 )
 
 // script is a sequence of changes, drawn from the bytes of a fuzz target. After its
@@ -72,20 +69,29 @@ func (s *script) dims(shape []int64) []int64 {
 	}
 }
 
+// few counts the elements of a shape, if there are not more than limit and no dim is
+// negative.
+func few(shape []int64, limit int64) (n int64, ok bool) {
+	n = 1
+	for _, d := range shape {
+		if d < 0 || d > limit {
+			return 0, false
+		}
+		if n *= d; n > limit {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
 // refilled repeats data until it has as many bytes as elements of a shape take, if
 // those are few; otherwise it stays.
 func refilled(data []byte, shape []int64, bits int) []byte {
-	n := int64(1)
-	for _, d := range shape {
-		if d < 0 || d > 1<<16 {
-			return data
-		}
-		if n *= d; n > 1<<16 {
-			return data
-		}
+	n, ok := few(shape, 1<<16)
+	if !ok {
+		return data
 	}
-	n = (n*int64(bits) + 7) / 8
-	out := make([]byte, n)
+	out := make([]byte, (n*int64(bits)+7)/8)
 	for i := 0; i < len(out) && len(data) > 0; {
 		i += copy(out[i:], data)
 	}
@@ -225,7 +231,7 @@ func (s *script) spoil(d *dumptest.Dump, what int) {
 		x.Data = x.Data[:s.next()%(len(x.Data)+1)]
 	case 7, 8:
 		bits := 8
-		if n := elements(x.Shape); n > 0 {
+		if n := count(x.Shape); n > 0 {
 			bits = 8 * len(x.Data) / int(n)
 		}
 		x.Shape = s.dims(x.Shape)
@@ -241,14 +247,6 @@ func (s *script) spoil(d *dumptest.Dump, what int) {
 			}
 		}
 	}
-}
-
-func elements(shape []int64) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // copyValues are values that can be changed without changing others.
@@ -298,14 +296,7 @@ func FuzzCall(f *testing.F) {
 		s.steps(func(what int) { s.call(&c, cases, what) })
 		r := newRecorder(t)
 		r.add(&c)
-		text := fmt.Sprintf(`{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{%s}}`, strings.Join(r.entries, ","))
-		if err := os.WriteFile(filepath.Join(r.dir, msprobe.DumpFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		list, err := msprobe.Find(r.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list, text := r.write(), strings.Join(r.entries, ",")
 		before := allocated()
 		findings, _, err := RecordingJob{Recordings: list, Workers: 1}.Run(t.Context())
 		if n := allocated() - before; n > most {
@@ -430,7 +421,8 @@ func (s *script) tensor(v *caseValue) {
 	case 0:
 		*v = caseValue{Leaf: s.leaf()}
 	case 1:
-		if shape := s.dims(x.Shape); !tooMany(shape) {
+		shape := s.dims(x.Shape)
+		if _, ok := few(shape, 1<<14); ok { // the test writes it
 			x.Shape, x.Hex = shape, string(refilled(data, shape, 2*typ.Bits()))
 		}
 	case 2:
@@ -444,18 +436,4 @@ func (s *script) tensor(v *caseValue) {
 		}
 		x.Hex = string(refilled(data, x.Shape, 2*typ.Bits()))
 	}
-}
-
-// tooMany tells shapes that a test does not write.
-func tooMany(shape []int64) bool {
-	n := int64(1)
-	for _, d := range shape {
-		if d < 0 || d > 1<<12 {
-			return true
-		}
-		if n *= d; n > 1<<14 {
-			return true
-		}
-	}
-	return false
 }

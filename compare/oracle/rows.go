@@ -99,10 +99,8 @@ func (r *reduced) Range(lo int64, y, b []float64) error {
 	for at := int64(0); at < int64(len(y)); at += per {
 		k := min(per, int64(len(y))-at)
 		r.x, r.e = grow(r.x, int(k*r.n)), grow(r.e, int(k*r.n))
-		if r.n > 0 {
-			if err := r.in.Range((lo+at)*r.n, r.x, r.e); err != nil {
-				return err
-			}
+		if err := r.in.Range((lo+at)*r.n, r.x, r.e); err != nil {
+			return err
 		}
 		for i := range k {
 			v, bound := r.f(r.x[i*r.n:(i+1)*r.n], r.e[i*r.n:(i+1)*r.n])
