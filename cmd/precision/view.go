@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"precision/compare/report/html"
+	"precision/internal/clean"
 	"precision/internal/plainfile"
 	"precision/repl/explain"
 )
@@ -45,7 +46,7 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err != nil {
 		return exitError, err
 	}
-	fmt.Fprintln(e.stdout, e.language().T("cli.view.page", path))
+	fmt.Fprintln(e.stdout, clean.Text(e.language().T("cli.view.page", path)))
 	if open := opener(os.Getenv); open != nil && !*serve && *port == 0 {
 		if err := exec.CommandContext(ctx, open[0], append(open[1:], path)...).Start(); err == nil {
 			return exitOK, nil

@@ -21,7 +21,7 @@ const (
 	Strong // a name to look for
 )
 
-// Segment is a piece of text of one style. It has no control characters.
+// Segment is a piece of text of one style.
 type Segment struct {
 	Text  string
 	Style Style
@@ -49,7 +49,8 @@ func (l *Line) add(style Style, text string) {
 }
 
 // Render writes lines with their labels in a column of at least width columns of
-// the terminal. paint gives a piece of text its style; nil leaves all plain.
+// the terminal. What would steer it is hidden; see [clean.Line]. paint gives a piece
+// of text its style; nil leaves all plain.
 func Render(lines []Line, width int, paint func(Style, string) string) string {
 	if paint == nil {
 		paint = func(_ Style, text string) string { return text }
@@ -62,7 +63,7 @@ func Render(lines []Line, width int, paint func(Style, string) string) string {
 		b.WriteString(l.Label)
 		b.WriteString(strings.Repeat(" ", width-Width(l.Label)))
 		for _, s := range l.Segments {
-			b.WriteString(paint(s.Style, s.Text))
+			b.WriteString(paint(s.Style, clean.Line(s.Text)))
 		}
 		b.WriteByte('\n')
 	}
