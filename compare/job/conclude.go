@@ -18,7 +18,7 @@ type Result struct {
 	Digests []*Digest
 	Mets    []*Met
 	// Verdict is that of the job: bad, inconclusive, suspect or good, the first of these that one
-	// part has. A part that failed is inconclusive.
+	// part has. A part that failed is inconclusive, and so is a job of which [Plan.TooFew] were compared.
 	Verdict string
 	// Counts are the parts by verdict; failed ones are under "failed".
 	Counts map[string]int
@@ -125,7 +125,7 @@ func (r *Result) count() {
 	switch {
 	case r.Counts[verdict.Bad.String()] > 0 || wrong:
 		r.Verdict = verdict.Bad.String()
-	case r.Counts["failed"]+r.Counts[verdict.Inconclusive.String()] > 0:
+	case r.Counts["failed"]+r.Counts[verdict.Inconclusive.String()] > 0 || r.Plan.TooFew():
 		r.Verdict = verdict.Inconclusive.String()
 	case r.Counts[verdict.Suspect.String()] > 0:
 		r.Verdict = verdict.Suspect.String()

@@ -32,11 +32,11 @@ func (p *Plan) findDumps() error {
 	}
 	spread(found, places)
 	for _, x := range p.newest(found) {
-		says := ""
+		var why, says string
 		switch {
 		case p.wanted(&x):
-			if x.Right, says = golden.of(&x); x.Right == "" {
-				p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
+			if x.Right, why, says = golden.of(&x); x.Right == "" {
+				p.Alone = append(p.Alone, Alone{Why: why, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
 			}
 		case !p.meets(&x):
 			continue

@@ -56,21 +56,21 @@ func tells(path, dir string) bool {
 	return (p.Rank >= 0 || p.Step >= 0) && len(strings.Trim(strings.TrimPrefix(dir, path), "/\\")) > 0
 }
 
-// of is the folder that belongs to a part; without one, says tells what was looked for.
-func (g *golden) of(x *Part) (dir, says string) {
+// of is the folder that belongs to a part; without one, why and says tell what was looked for.
+func (g *golden) of(x *Part) (dir, why, says string) {
 	switch {
 	case g.one != "":
-		return g.one, ""
+		return g.one, "", ""
 	case g.marks:
 		path, says := expand(g.path, x)
 		if path == "" {
-			return "", says
+			return "", AloneNoGolden, says
 		}
 		found, _, err := dump.Resolve(path)
 		if err != nil {
-			return "", err.Error()
+			return "", AloneNoGolden, err.Error()
 		}
-		return found, ""
+		return found, "", ""
 	}
 	var best *goldenDir
 	fits := -1
@@ -80,20 +80,25 @@ func (g *golden) of(x *Part) (dir, says string) {
 		}
 	}
 	if best == nil {
-		return "", g.path
+		return "", AloneNoGolden, g.path
+	}
+	for _, d := range g.list {
+		if d.fits(x) == fits && (x.Rank < 0 && d.Rank != best.Rank || x.Step < 0 && d.Step != best.Step) {
+			return "", AloneAmbiguous, min(best.dir, d.dir) + ", " + max(best.dir, d.dir)
+		}
 	}
 	best.used = true
-	return best.dir, ""
+	return best.dir, "", ""
 }
 
 // fits tells how closely a folder is that of a part, -1 if it is that of another: what
-// the folder does not tell fits all.
+// one of them does not tell fits all, and what neither tells fits best.
 func (d *goldenDir) fits(x *Part) (n int) {
 	for _, c := range [...]struct{ mine, its int }{{d.Rank, x.Rank}, {d.Step, x.Step}} {
 		switch {
-		case c.mine < 0 || c.its < 0:
-		case c.mine == c.its:
+		case c.mine < 0 && c.its < 0, c.mine == c.its:
 			n += 4
+		case c.mine < 0 || c.its < 0:
 		default:
 			return -1
 		}

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type Meeting struct {
 	// they ran the same model.
 	Ranks  string `json:"ranks"`
 	Absent string `json:"absent,omitempty"`
+	// Unplaced: there is also a recording of it whose rank no folder tells. It takes no
+	// part, for it may be that of another rank or a copy.
+	Unplaced bool `json:"unplaced,omitempty"`
 	// Bytes is what is to be read: its dumps of all ranks.
 	Bytes int64  `json:"bytes"`
 	Stamp string `json:"stamp"`
@@ -54,15 +58,23 @@ func (p *Plan) meet() {
 	slices.SortStableFunc(all, func(a, b *Part) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name, b.Name))
 	})
+	placed := slices.ContainsFunc(all, func(x *Part) bool { return x.Rank >= 0 })
+	unplaced := map[key]bool{}
 	stamps := map[key][][]byte{}
 	ranksOf := map[string][]int{} // by model
 	for _, x := range all {
-		model := started().ReplaceAllString(x.Model, "")
-		ranksOf[model] = append(ranksOf[model], x.Rank)
+		lone := placed && x.Rank < 0
+		if model := started().ReplaceAllString(x.Model, ""); !lone {
+			ranksOf[model] = append(ranksOf[model], x.Rank)
+		}
 		for _, op := range x.shared {
 			k := key{x.Step, op.key, op.typ}
 			if oracle.IsTransfer(op.typ) {
 				k = key{x.Step, "", transfers}
+			}
+			if lone {
+				unplaced[k] = true
+				continue
 			}
 			m := at[k]
 			if m == nil {
@@ -99,7 +111,8 @@ func (p *Plan) meet() {
 				}
 			}
 		}
-		m.Ranks, m.Absent, m.Stamp = ranges(ranks), ranges(unique(absent)), both(stamps[k]...)
+		m.Ranks, m.Absent, m.Unplaced = ranges(ranks), ranges(unique(absent)), unplaced[k]
+		m.Stamp = both(append(stamps[k], fmt.Append(nil, m.Absent, m.Unplaced))...)
 		m.Name = "step" + number(m.Step) + "_" + safe(cmp.Or(m.Op, "transfers"))
 		for name, n := m.Name, 2; taken[m.Name]; n++ {
 			m.Name = name + "_" + number(n)
@@ -225,9 +238,15 @@ func (m *Met) take(f *oracle.Meeting, of *Meeting) {
 	for _, g := range f.Groups {
 		m.Groups = append(m.Groups, ranges(g))
 	}
-	if f.Verdict == oracle.Wrong && of.Absent != "" && !slices.ContainsFunc(f.Faults, func(x oracle.MetFault) bool { return x.Kind != oracle.MetBeyond }) {
-		m.Verdict, m.Why, m.Args = MetUnknown, WhyAbsent, []string{of.Absent}
-		return
+	if f.Verdict == oracle.Wrong && !slices.ContainsFunc(f.Faults, func(x oracle.MetFault) bool { return x.Kind != oracle.MetBeyond }) {
+		switch {
+		case of.Absent != "":
+			m.Verdict, m.Why, m.Args = MetUnknown, WhyAbsent, []string{of.Absent}
+			return
+		case of.Unplaced:
+			m.Verdict, m.Why = MetUnknown, WhyUnplaced
+			return
+		}
 	}
 	var ranks [][]int
 	for _, x := range f.Faults {
@@ -250,5 +269,8 @@ func (m *Met) take(f *oracle.Meeting, of *Meeting) {
 
 // WhyAbsent: ranks that ran the same model recorded nothing, so that what is missing may be theirs.
 const WhyAbsent = "absent"
+
+// WhyUnplaced: no folder tells the rank of a recording, so that what is missing may be its.
+const WhyUnplaced = "unplaced"
 
 func isShared(typ string) bool { return strings.HasPrefix(typ, "Hcom") && oracle.IsCollective(typ) }

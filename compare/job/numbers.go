@@ -47,7 +47,8 @@ func (n Numbers) Has(i int) bool {
 	return n == nil
 }
 
-// ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7".
+// ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7". A number that
+// is not known, below 0, is "?".
 func ranges(list []int) string {
 	var b strings.Builder
 	for i := 0; i < len(list); {
@@ -57,6 +58,11 @@ func ranges(list []int) string {
 		}
 		if b.Len() > 0 {
 			b.WriteByte(',')
+		}
+		if list[i] < 0 {
+			b.WriteByte('?')
+			i++
+			continue
 		}
 		b.WriteString(strconv.Itoa(list[i]))
 		if list[j] > list[i] {

@@ -51,11 +51,11 @@ type sharedOp struct {
 const (
 	AloneNoGolden  = "no-golden" // the right side has none for it
 	AloneNoDump    = "no-dump"   // the left side has none for it
+	AloneAmbiguous = "ambiguous" // no folder tells its rank or step, and those of several fit
 	AloneOlder     = "older"     // there is a newer one of the same rank, step and model
 	AloneUnplaced  = "unplaced"  // no folder tells rank and step, or they are those of another
 	AloneMissing   = "missing"   // the rank has no such step, which others have
 	AloneUnread    = "unread"    // the folder cannot be read
-	AloneLeftEmpty = "empty"     // nothing of it can be compared
 )
 
 // Alone is a recording without a partner.

@@ -42,7 +42,12 @@ type peerTensor struct {
 // started is the time in the names of models, which ranks may have otherwise.
 var started = lazy.Regexp(`\d{14}`)
 
+// add takes what a part has. Where no folder tells the rank it may be that of any, or a copy of
+// another's, so that it has no peers.
 func (s *peerSet) add(x *Part, list []Peer) {
+	if x.Rank < 0 {
+		return
+	}
 	if s.tensors == nil {
 		s.tensors = map[peerKey]*peerTensor{}
 	}
@@ -73,7 +78,7 @@ func (s *peerSet) deviations(p *Plan) []Deviation {
 		}
 		var ranks []int
 		for i := range p.Parts {
-			if x := &p.Parts[i]; x.Step == k.step && started().ReplaceAllString(x.Model, "") == k.model {
+			if x := &p.Parts[i]; x.Rank >= 0 && x.Step == k.step && started().ReplaceAllString(x.Model, "") == k.model {
 				ranks = append(ranks, x.Rank)
 			}
 		}

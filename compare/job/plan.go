@@ -35,6 +35,21 @@ type Plan struct {
 	in      *inputs
 }
 
+// Uncompared is how many recordings of the left side were asked for and are compared with nothing.
+func (p *Plan) Uncompared() (n int) {
+	for _, a := range p.Alone {
+		switch a.Why {
+		case AloneNoGolden, AloneAmbiguous, AloneUnplaced, AloneUnread:
+			n++
+		}
+	}
+	return n
+}
+
+// TooFew tells that less than half of the recordings are compared: as with the tensors of one recording,
+// see [verdict.Coverage.Enough], that does not carry a good verdict.
+func (p *Plan) TooFew() bool { return p.Uncompared() > len(p.Parts) }
+
 // mostFolders bounds the search for recordings: 10 000 ranks with three steps have 30 000
 // folders of dumps, and as many above each.
 const mostFolders = 1 << 20

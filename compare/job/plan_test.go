@@ -31,7 +31,7 @@ func TestNumbers(t *testing.T) {
 	if all, err := ParseNumbers(" "); err != nil || !all.Has(5) {
 		t.Error("no list is not all")
 	}
-	if got := ranges([]int{0, 1, 2, 5, 7, 8}); got != "0-2,5,7-8" {
+	if got := ranges([]int{-1, 0, 1, 2, 5, 7, 8}); got != "?,0-2,5,7-8" {
 		t.Error(got)
 	}
 }
@@ -138,6 +138,48 @@ func TestAlone(t *testing.T) {
 	}
 	if p = planned(t, r); !slices.ContainsFunc(p.Alone, func(a Alone) bool { return a.Why == AloneMissing && a.Step == 1 && a.Rank == 2 }) {
 		t.Errorf("%+v", p.Alone)
+	}
+}
+
+// A recording whose folders do not tell its rank is not compared with that of just any rank, but with
+// a golden one that tells none either, or with the only one.
+func TestUnknownRank(t *testing.T) {
+	dir, r := made(t, jobtest.Job{Ranks: 2, Steps: 1, Size: 12})
+	known := filepath.Join(dir, jobtest.Dir(0, 1))
+	lost := filepath.Join(strings.Replace(known, "/1/net_1", "/copy/net_1", 1))
+	if err := os.CopyFS(lost, os.DirFS(known)); err != nil {
+		t.Fatal(err)
+	}
+	why := func(p *Plan) string {
+		for _, a := range p.Alone {
+			if a.Path == lost {
+				return a.Why
+			}
+		}
+		return ""
+	}
+	p := planned(t, r)
+	if got := pairsOf(p); len(got) != 2 || why(p) != AloneAmbiguous {
+		t.Errorf("%q %+v", got, p.Alone)
+	}
+	for _, m := range p.Meetings {
+		if m.Ranks != "0-1" || m.Absent != "" || !m.Unplaced {
+			t.Errorf("%+v", m)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "golden", "copy", "step0"), os.DirFS(filepath.Join(dir, jobtest.Golden(0, 1)))); err != nil {
+		t.Fatal(err)
+	}
+	if got := pairsOf(planned(t, r)); !slices.Equal(got, []string{"step0_rankx /copy/step0", "step0_rank0 /rank0/step0", "step0_rank1 /rank1/step0"}) {
+		t.Errorf("nameless on both sides: %q", got)
+	}
+	for _, gone := range []string{"copy", "rank0"} {
+		if err := os.RemoveAll(filepath.Join(dir, "golden", gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := pairsOf(planned(t, r)); !slices.Equal(got, []string{"step0_rankx /rank1/step0", "step0_rank1 /rank1/step0"}) {
+		t.Errorf("the only one: %q", got)
 	}
 }
 

@@ -69,6 +69,24 @@ func sameFiles(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
+// A job of which most was compared with nothing is not good, however good the rest is.
+func TestTooFew(t *testing.T) {
+	dir, r := made(t, jobtest.Job{Ranks: 5, Steps: 1, Size: 12})
+	for rank, want := range []string{"good", "good", "inconclusive"} {
+		if err := os.RemoveAll(filepath.Join(dir, jobtest.Golden(0, rank))); err != nil {
+			t.Fatal(err)
+		}
+		res := ran(t, r, Settings{Out: filepath.Join(t.TempDir(), "out")})
+		if res.Verdict != want || res.Counts["good"] != 4-rank {
+			t.Errorf("%d without a golden recording: %s %v", rank+1, res.Verdict, res.Counts)
+		}
+	}
+	r.Ranks = Numbers{{3, 4}}
+	if res := ran(t, r, Settings{Out: filepath.Join(t.TempDir(), "out")}); res.Verdict != "good" {
+		t.Errorf("of what was asked for all was compared: %s", res.Verdict)
+	}
+}
+
 func TestRun(t *testing.T) {
 	_, r := made(t, broken)
 	out := filepath.Join(t.TempDir(), "out")

@@ -42,7 +42,11 @@ func (s *speaker) counts(r *job.Result) string {
 			parts = append(parts, s.say("count", n, s.say("verdict."+v)))
 		}
 	}
-	return s.say("counts", len(r.Digests), strings.Join(parts, s.say("and")))
+	text := s.say("counts", len(r.Digests), strings.Join(parts, s.say("and")))
+	if r.Plan.TooFew() {
+		text += s.say("few", r.Plan.Uncompared())
+	}
+	return text
 }
 
 // collective says what is wrong with an operator that ranks ran together.
