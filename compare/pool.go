@@ -52,7 +52,11 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	if err := line.release(); err != nil {
 		cancel(err)
 	}
-	if note, differ := shapesNote(out.Table); differ {
+	for _, of := range []func(*result.Table) (result.Reason, bool){sameNote, shapesNote} {
+		note, tells := of(out.Table)
+		if !tells {
+			continue
+		}
 		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
 		if opt.Warning != nil {
 			opt.Warning(note)

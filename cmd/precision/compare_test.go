@@ -40,6 +40,32 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
+// What is held against itself is equal and proves nothing: no gate lets it pass.
+func TestComparedWithItself(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "golden")
+	golden, err := filepath.Abs("../../testdata/sample/golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(golden, link); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct {
+		sides []string
+		code  int
+		says  string
+	}{
+		{[]string{"-rt", "../../testdata/sample/npu"}, exitBelow, "a recording was compared with itself"},
+		{[]string{"-lt", golden, "-rt", link, "-g", ""}, exitBelow, "a recording was compared with itself"},
+		{[]string{"-second", "../../testdata/sample/npu"}, exitError, "is the left side itself"},
+	} {
+		code, stdout, stderr, _ := compareSample(t, append(c.sides, "-gate")...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.says) {
+			t.Errorf("%q: exit status %d, %s%s", c.sides, code, stdout, stderr)
+		}
+	}
+}
+
 // pairOf writes one-operator folders and compares them by name.
 func pairOf(t *testing.T, mine []byte, golden []float32, args ...string) (code int, stdout string) {
 	t.Helper()

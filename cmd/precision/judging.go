@@ -211,5 +211,8 @@ func secondRun(ctx context.Context, job compare.Job, dir string) (*result.Table,
 		return nil, explain.Say("err.second", dir, right.Kind)
 	}
 	out, err := run.Run(ctx)
+	if err == nil && out.Table.Meta.Pairing.OfItself() {
+		return nil, explain.Say("err.second.same", dir)
+	}
 	return out.Table, err
 }

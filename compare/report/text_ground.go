@@ -117,6 +117,7 @@ var notes = map[result.Kind]struct {
 	result.SeveralOfOperator: {"recording", Suspect},
 	result.BatchDiffers:      {"warning", Suspect},
 	result.ShapesMostly:      {"warning", Suspect},
+	result.SameSides:         {"warning", Suspect},
 }
 
 // pairing says how tensors were brought together.

@@ -149,6 +149,7 @@ const (
 	SeveralOfOperator Kind = "several-of-operator" // side, folder, operators with several files, the newest of each taken
 	BatchDiffers      Kind = "batch-differs"       // pairs, of, left batch, right batch
 	ShapesMostly      Kind = "shapes-mostly"       // pairs whose shapes differ, of
+	SameSides         Kind = "same-sides"          // path: both sides are one recording
 	CallsAligned      Kind = "calls-aligned"       // calls that were paired by what they do, of
 	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
@@ -186,7 +187,7 @@ var kinds = map[Kind]struct {
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoElements: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
-	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {},
+	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

@@ -1,6 +1,9 @@
 package result
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Table is what a comparison found.
 type Table struct {
@@ -94,6 +97,11 @@ type Pairing struct {
 	// Mapped counts pairs of calls of other names that do the same: they need not round
 	// alike.
 	Mapped int
+}
+
+// OfItself tells that both sides were one recording, which says nothing of either.
+func (p *Pairing) OfItself() bool {
+	return slices.ContainsFunc(p.Why, func(r Reason) bool { return r.Kind == SameSides })
 }
 
 // Operator is a node of the network.

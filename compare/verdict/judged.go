@@ -13,7 +13,8 @@ const (
 	Good
 	Suspect
 	Bad
-	// Inconclusive is said of tables alone: too little was compared.
+	// Inconclusive is said of tables alone: too little was compared, or a recording
+	// with itself.
 	Inconclusive
 )
 
