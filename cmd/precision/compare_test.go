@@ -55,8 +55,8 @@ func TestComparedWithItself(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{[]string{"-rt", "../../testdata/sample/npu"}, exitBelow, "a recording was compared with itself"},
-		{[]string{"-lt", golden, "-rt", link, "-g", ""}, exitBelow, "a recording was compared with itself"},
+		{[]string{"-rt", "../../testdata/sample/npu"}, exitBelow, "both sides are the same recording, which shows nothing"},
+		{[]string{"-lt", golden, "-rt", link, "-g", ""}, exitBelow, "both sides are the same recording, which shows nothing"},
 		{[]string{"-second", "../../testdata/sample/npu"}, exitError, "is the left side itself"},
 	} {
 		code, stdout, stderr, _ := compareSample(t, append(c.sides, "-gate")...)

@@ -161,7 +161,7 @@ func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int 
 	switch {
 	case r.Counts["failed"] == len(r.Digests):
 		return exitNoMatch
-	case f.gate.on && (r.Verdict == verdict.Bad.String() || r.Verdict == verdict.Inconclusive.String() || f.gate.strict && r.Verdict == verdict.Suspect.String()):
+	case f.gate.on && r.Fails(f.gate.strict):
 		return exitBelow
 	}
 	return exitOK

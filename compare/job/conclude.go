@@ -134,6 +134,18 @@ func (r *Result) count() {
 	}
 }
 
+// Fails tells whether a gate lets the job not pass: it is bad or inconclusive, a part was held against
+// itself, or, if strict, it is suspect.
+func (r *Result) Fails(strict bool) bool {
+	return r.Verdict == verdict.Bad.String() || r.Verdict == verdict.Inconclusive.String() || r.Itself() ||
+		strict && r.Verdict == verdict.Suspect.String()
+}
+
+// Itself tells whether both sides of a part are one recording.
+func (r *Result) Itself() bool {
+	return slices.ContainsFunc(r.Digests, func(d *Digest) bool { return d.Itself })
+}
+
 // origins brings together the roots of all parts that are the same output.
 func (r *Result) origins() {
 	type key struct {

@@ -23,6 +23,8 @@ type Digest struct {
 	// Roots are where errors begin, in execution order; Others counts those beyond mostRoots.
 	Roots  []Root `json:"roots,omitempty"`
 	Others int    `json:"more_roots,omitempty"`
+	// Itself: both sides are one recording, which shows nothing.
+	Itself bool `json:"itself,omitempty"`
 	// Warnings are what to know of the comparison.
 	Warnings []string `json:"warnings,omitempty"`
 	// Graph is the graph that pairs come from, Pairing how they were found.
@@ -86,7 +88,7 @@ const (
 func digestOf(j *verdict.Judged) *Digest {
 	m := &j.Table.Meta
 	d := &Digest{Verdict: j.Verdict.String(), Counts: j.Counts[:], Compared: j.Coverage.Compared, Expected: j.Coverage.Expected,
-		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How)}
+		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How), Itself: m.Pairing.OfItself()}
 	for i := range j.Roots {
 		if i == mostRoots {
 			d.Others = len(j.Roots) - i

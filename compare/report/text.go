@@ -68,9 +68,6 @@ func (t Text) Headline(j *verdict.Judged) Line {
 		text = s.say("good", compared)
 	case verdict.Inconclusive:
 		text = s.say("inconclusive", j.Coverage.Compared, j.Coverage.Expected)
-		if j.Coverage.Enough() {
-			text = s.say("inconclusive.itself")
-		}
 	case verdict.Suspect:
 		text = s.suspicion(j)
 	default:
@@ -84,6 +81,9 @@ func (t Text) Headline(j *verdict.Judged) Line {
 		} else if inherited > 0 {
 			text += s.say(key+".inherited", inherited)
 		}
+	}
+	if j.Table.Meta.Pairing.OfItself() {
+		text += s.say("itself")
 	}
 	l.add(Plain, s.say("colon"))
 	l.add(Plain, text)

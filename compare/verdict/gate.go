@@ -9,13 +9,13 @@ import (
 
 // Gate is what lets a table not pass.
 type Gate struct {
-	// On: a verdict that is bad or inconclusive does not pass; Strict: neither
-	// does one that is suspect.
+	// On: a verdict that is bad or inconclusive does not pass, nor does a recording that was held
+	// against itself; Strict: neither does one that is suspect.
 	On, Strict bool
 	// Below is the cosine similarity that every output must reach, nil for
 	// none. A single element must come within 1 - Below of golden instead. An
 	// output that has neither, or that was not compared, does not pass, and
-	// neither does an inconclusive table.
+	// neither does an inconclusive table, or one of a recording and itself.
 	Below *float64
 }
 
@@ -32,11 +32,12 @@ type Trip struct {
 // TripKind says what a gate stopped at. Its text is its name in messages.
 type TripKind string
 
-// What gates stop at. The first four are verdicts of the table.
+// What gates stop at. The first five are about the table.
 const (
 	TripBad          TripKind = "bad"
 	TripSuspect      TripKind = "suspect"
 	TripInconclusive TripKind = "inconclusive"
+	TripItself       TripKind = "itself"     // both sides are one recording
 	TripRegression   TripKind = "regression" // an error grew since the baseline
 	TripCosine       TripKind = "cosine"     // below Gate.Below
 	TripScalar       TripKind = "scalar"     // further than 1 - Gate.Below
@@ -52,6 +53,8 @@ func (j *Judged) Trips(g Gate) []Trip {
 		switch {
 		case j.Verdict == Inconclusive:
 			t.Kind = TripInconclusive
+		case j.Table.Meta.Pairing.OfItself():
+			t.Kind = TripItself
 		case j.Baseline != nil:
 			for _, c := range j.Baseline.Regressions {
 				list = append(list, Trip{TripRegression, c.Row, c.Now, c.Before})
@@ -68,8 +71,10 @@ func (j *Judged) Trips(g Gate) []Trip {
 	if g.Below == nil {
 		return list
 	}
-	if j.Verdict == Inconclusive && len(list) == 0 {
-		list = append(list, Trip{TripInconclusive, -1, math.NaN(), math.NaN()})
+	if len(list) == 0 {
+		if whole := j.Trips(Gate{On: true}); len(whole) > 0 && (whole[0].Kind == TripInconclusive || whole[0].Kind == TripItself) {
+			list = whole
+		}
 	}
 	var without []Trip // told last, as there may be many
 	for i := range j.Operators {

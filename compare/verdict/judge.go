@@ -219,7 +219,7 @@ func (j *judge) count(out *Judged) {
 		}
 	}
 	switch {
-	case !out.Coverage.Enough(), j.table.Meta.Pairing.OfItself():
+	case !out.Coverage.Enough():
 		out.Verdict = Inconclusive
 	case out.Counts[StateBad]+out.Counts[StateInherited] > 0:
 		out.Verdict = Bad

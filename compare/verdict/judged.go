@@ -13,8 +13,7 @@ const (
 	Good
 	Suspect
 	Bad
-	// Inconclusive is said of tables alone: too little was compared, or a recording
-	// with itself.
+	// Inconclusive is said of tables alone: too little was compared.
 	Inconclusive
 )
 
@@ -207,9 +206,10 @@ func (j *Judged) Find(name string) *Operator {
 
 // Fails tells whether a gate lets the table not pass: it is bad or
 // inconclusive, or, if strict, suspect. Against a baseline a known error is no
-// failure; one that grew is.
+// failure; one that grew is. A recording that was held against itself is equal and
+// shows nothing, so that it does not pass either.
 func (j *Judged) Fails(strict bool) bool {
-	if j.Verdict == Inconclusive {
+	if j.Verdict == Inconclusive || j.Table.Meta.Pairing.OfItself() {
 		return true
 	}
 	if j.Baseline != nil {

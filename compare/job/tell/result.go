@@ -46,6 +46,9 @@ func (s *speaker) counts(r *job.Result) string {
 	if r.Plan.TooFew() {
 		text += s.say("few", r.Plan.Uncompared())
 	}
+	if r.Itself() {
+		text += s.lang.T("report.itself")
+	}
 	return text
 }
 
