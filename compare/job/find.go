@@ -2,15 +2,12 @@ package job
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"precision/compare"
-	"precision/compare/recording"
 	"precision/dump"
-	"precision/dump/msprobe"
 )
 
 // findDumps finds the parts of a job that left device dumps, or arrays.
@@ -192,57 +189,6 @@ func (p *Plan) missing() {
 			}
 		}
 	}
-}
-
-// findCalls finds the parts of a job that left recordings of msprobe.
-func (p *Plan) findCalls() error {
-	left, err := msprobe.Find(p.Left)
-	if err != nil {
-		return &compare.SideError{Path: p.Left, Err: err}
-	}
-	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) && !recording.Is(p.Right) {
-		return &compare.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
-	}
-	var right []msprobe.Recording
-	one := ""
-	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) {
-		if right, err = msprobe.Find(p.Right); err != nil {
-			return &compare.SideError{Right: true, Path: p.Right, Err: err}
-		}
-		if len(right) == 1 && right[0].Rank < 0 && right[0].Step < 0 {
-			one = right[0].Dir
-		}
-	}
-	used := map[string]bool{}
-	for i := range left {
-		l := &left[i]
-		x := Part{Step: l.Step, Rank: l.Rank, Model: l.Mode, Left: l.Dir, Calls: true, Right: one}
-		if !p.wanted(&x) {
-			continue
-		}
-		for k := range right {
-			if r := &right[k]; one == "" && r.Step == l.Step && r.Mode == l.Mode && (r.Rank == l.Rank && r.Process < 0 == (l.Process < 0) || r.Rank < 0 && r.Process < 0) && x.Right == "" {
-				x.Right = r.Dir
-			}
-		}
-		says := p.Right
-		if x.Right == "" && right == nil {
-			x.Right, says = expand(p.Right, &x)
-		}
-		if x.Right == "" {
-			p.Alone = append(p.Alone, Alone{Why: AloneNoGolden, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
-			continue
-		}
-		used[x.Right] = true
-		p.Parts = append(p.Parts, x)
-	}
-	for k := range right {
-		x := Part{Step: right[k].Step, Rank: right[k].Rank, Model: right[k].Mode}
-		if !used[right[k].Dir] && p.wanted(&x) {
-			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: right[k].Dir, Step: x.Step, Rank: x.Rank})
-		}
-	}
-	return nil
 }
 
 // exists tells whether there is a folder.

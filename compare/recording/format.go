@@ -32,6 +32,11 @@ type found struct {
 	mode string
 	// step and rank are -1 where the recording does not tell.
 	step, rank int
+	// process is the number of a process without a rank, which is another in each run;
+	// empty where the recording does not tell.
+	process string
+	// file tells two recordings of one process and step apart.
+	file string
 	// bytes is the size of the file of its calls, 0 where that is not known.
 	bytes int64
 	load  func() (*side, error)

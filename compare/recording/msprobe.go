@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"precision/compare"
 	"precision/dump/msprobe"
@@ -21,7 +22,10 @@ func findMsprobe(path string) ([]found, error) {
 	}
 	list := make([]found, len(all))
 	for i, r := range all {
-		list[i] = found{mode: r.Mode, step: r.Step, rank: r.Rank, load: func() (*side, error) { return loadMsprobe(r) }}
+		list[i] = found{mode: r.Mode, step: r.Step, rank: r.Rank, file: filepath.Base(r.Dump), load: func() (*side, error) { return loadMsprobe(r) }}
+		if r.Process >= 0 {
+			list[i].process = strconv.Itoa(r.Process)
+		}
 		if info, err := os.Stat(r.Dump); err == nil {
 			list[i].bytes = info.Size()
 		}

@@ -2,7 +2,7 @@ package recording
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strconv"
 
 	"precision/compare"
@@ -48,7 +48,7 @@ func Open(left, right string, maps ...result.Map) (*Source, error) {
 }
 
 // OpenWith reads the recordings below two paths and pairs those of the same step and
-// rank; a process without a rank is paired with the other one.
+// rank; a process without a rank is paired with the only one of the other side.
 func OpenWith(left, right string, opt Options) (*Source, error) {
 	lists, kinds, err := findBoth(left, right)
 	if err != nil {
@@ -56,13 +56,11 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	}
 	a, b := lists[0], lists[1]
 	s := &Source{left: result.Side{Dir: left, Kind: kinds[0]}, right: result.Side{Dir: right, Kind: kinds[1]}}
-	pairs, alone := match(a, b)
+	pairs, why := match(a, b)
 	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%s and %s: no recordings of the same step and rank, found %s and %s", left, right, a[0].label(), b[0].label())
+		return nil, &NoPairError{Left: left, Right: right, Found: [2]string{a[0].name(), b[0].name()}, Why: why[max(0, slices.IndexFunc(why, isProcesses))]}
 	}
-	for _, x := range alone {
-		s.why = append(s.why, result.Because(result.RanksUnpaired, x.side, x.label))
-	}
+	s.why = why
 	var m *mapper
 	if opt.Mapping != nil {
 		m = &mapper{opt.Mapping, map[int]bool{}}
@@ -86,38 +84,6 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	}
 	s.remarks()
 	return s, nil
-}
-
-// only is a recording that one side has.
-type only struct{ side, label string }
-
-// match brings recordings of the same mode, step and rank together. Single ones
-// are a pair whatever their numbers.
-func match(a, b []found) (pairs [][2]found, alone []only) {
-	if len(a) == 1 && len(b) == 1 {
-		return [][2]found{{a[0], b[0]}}, nil
-	}
-	open := map[string][]found{}
-	for _, r := range b {
-		open[r.label()] = append(open[r.label()], r)
-	}
-	for _, r := range a {
-		key := r.label()
-		if list := open[key]; len(list) > 0 {
-			pairs = append(pairs, [2]found{r, list[0]})
-			open[key] = list[1:]
-			continue
-		}
-		alone = append(alone, only{"left", key})
-	}
-	for _, r := range b {
-		key := r.label()
-		if list := open[key]; len(list) > 0 {
-			open[key] = list[1:]
-			alone = append(alone, only{"right", key})
-		}
-	}
-	return pairs, alone
 }
 
 // prepare pairs the calls and finds what feeds them.

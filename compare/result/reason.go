@@ -154,6 +154,7 @@ const (
 	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
+	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
 	MappingUnused     Kind = "mapping-unused"      // entries of a mapping file that name nothing of both sides, of, file, the first
 	RecordingCut      Kind = "recording-cut"       // what is wrong with a file of the recording
@@ -186,7 +187,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoElements: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

@@ -10,7 +10,9 @@ import (
 	"syscall"
 
 	"precision/compare"
+	"precision/compare/recording"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/graph"
@@ -111,6 +113,11 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.csv", e.Path)
 	case *compare.NoRecordingError:
 		return l.T("explain.norecording", e.Dir, e.Time, strings.Join(e.Names(), l.T("report.and")))
+	case *recording.NoPairError:
+		if e.Why.Kind == result.ProcessesUnpaired {
+			return l.T("explain.nopair.process", e.Left, e.Right, e.Why.Args[0], e.Why.Args[1])
+		}
+		return l.T("explain.nopair", e.Left, e.Right, e.Found[0], e.Found[1])
 	case *verdict.NoProfileError:
 		return l.T("explain.noprofile", e.Name, strings.Join(verdict.BuiltinNames(), l.T("report.and")))
 	case *whole.FolderError:

@@ -1,0 +1,63 @@
+package job
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// calls writes recordings of one call into folders.
+func calls(t *testing.T, dirs ...string) string {
+	t.Helper()
+	top := t.TempDir()
+	const text = `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {"Torch.add.0.forward": {"input_args": [], "input_kwargs": {},
+ "output": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8], "Max": 4.0, "Min": 1.0, "Mean": 2.0, "Norm": 8.0, "requires_grad": false}]}}}`
+	for _, d := range dirs {
+		file := filepath.Join(top, d)
+		if filepath.Ext(d) == "" {
+			file = filepath.Join(file, "dump.json")
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top
+}
+
+// Recordings of calls are paired by step and rank; of processes without a rank only those of which there is no
+// doubt, and what was recorded beside dump.json does not make a second part.
+func TestPlanOfCalls(t *testing.T) {
+	for name, c := range map[string]struct{ left, right, pairs, alone []string }{
+		"ranks":            {[]string{"step0/rank0", "step0/rank1"}, []string{"step0/rank1", "step0/rank0"}, []string{"rank0 rank0", "rank1 rank1"}, nil},
+		"a rank missing":   {[]string{"step0/rank0", "step0/rank1"}, []string{"step0/rank1"}, []string{"rank1 rank1"}, []string{"no-golden rank0"}},
+		"one process":      {[]string{"step0/proc7"}, []string{"step0/proc9", "step1/proc9"}, []string{"proc7 proc9"}, []string{"no-dump proc9"}},
+		"several":          {[]string{"step0/proc7", "step0/proc8"}, []string{"step0/proc17", "step0/proc18"}, nil, []string{"ambiguous proc7", "ambiguous proc8"}},
+		"an older one":     {[]string{"step0/proc7"}, []string{"step0/proc17", "step0/proc18"}, nil, []string{"ambiguous proc7"}},
+		"the same run":     {[]string{"step0/proc7", "step0/proc8"}, []string{"step0/proc7", "step0/proc8"}, []string{"proc7 proc7", "proc8 proc8"}, nil},
+		"beside dump.json": {[]string{"step0/rank0", "step0/rank0/debug.json"}, []string{"step0/rank0", "step0/rank0/debug.json"}, []string{"rank0 rank0"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := (Request{Left: calls(t, c.left...), Right: calls(t, c.right...)}).Plan(t.Context())
+			if (err == nil) != (len(c.pairs) > 0) {
+				t.Fatal(err)
+			}
+			var pairs, alone []string
+			for _, x := range p.Parts {
+				pairs = append(pairs, filepath.Base(x.Left)+" "+filepath.Base(x.Right))
+			}
+			for _, a := range p.Alone {
+				if a.Why != AloneNoDump || c.alone != nil && strings.HasPrefix(c.alone[0], AloneNoDump) {
+					alone = append(alone, a.Why+" "+filepath.Base(a.Path))
+				}
+			}
+			if !slices.Equal(pairs, c.pairs) || !slices.Equal(alone, c.alone) {
+				t.Errorf("pairs %q, alone %q", pairs, alone)
+			}
+		})
+	}
+}

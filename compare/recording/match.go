@@ -1,0 +1,111 @@
+package recording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// NoPairError: no recording of one side belongs to one of the other.
+type NoPairError struct {
+	Left, Right string
+	// Found are the first recordings of the sides.
+	Found [2]string
+	// Why is [result.ProcessesUnpaired] where it is a matter of processes without a rank.
+	Why result.Reason
+}
+
+func (e *NoPairError) Error() string {
+	if e.Why.Kind == result.ProcessesUnpaired {
+		return fmt.Sprintf("%s and %s: no rank tells which process belongs to which, found %s and %s; give the folders of two of them", e.Left, e.Right, e.Why.Args[0], e.Why.Args[1])
+	}
+	return fmt.Sprintf("%s and %s: no recordings of the same step and rank, found %s and %s", e.Left, e.Right, e.Found[0], e.Found[1])
+}
+
+// name is the label with what else tells the recording from others.
+func (r *found) name() string {
+	name := r.label()
+	if r.rank < 0 {
+		name += r.process
+	}
+	if r.file == msprobe.DebugFile {
+		name += "/" + r.file
+	}
+	return name
+}
+
+// match brings recordings of the same mode, step, rank and file together, and says why others are left.
+// Single ones are a pair whatever their numbers.
+func match(a, b []found) (pairs [][2]found, why []result.Reason) {
+	if len(a) == 1 && len(b) == 1 {
+		return [][2]found{{a[0], b[0]}}, nil
+	}
+	type key struct{ label, file string }
+	var order []key
+	sides := map[key]*[2][]found{}
+	for side, list := range [][]found{a, b} {
+		for _, r := range list {
+			k := key{r.label(), r.file}
+			if sides[k] == nil {
+				sides[k] = &[2][]found{}
+				order = append(order, k)
+			}
+			sides[k][side] = append(sides[k][side], r)
+		}
+	}
+	var right []result.Reason // told last
+	for _, k := range order {
+		found, left := together(sides[k])
+		pairs = append(pairs, found...)
+		switch {
+		case len(left[0]) > 0 && len(left[1]) > 0:
+			why = append(why, result.Because(result.ProcessesUnpaired, names(left[0]), names(left[1])))
+		case len(left[0]) > 0:
+			for _, r := range left[0] {
+				why = append(why, result.Because(result.RanksUnpaired, "left", r.name()))
+			}
+		default:
+			for _, r := range left[1] {
+				right = append(right, result.Because(result.RanksUnpaired, "right", r.name()))
+			}
+		}
+	}
+	return pairs, append(why, right...)
+}
+
+// together pairs what the two sides have of one step, rank and file, and gives what is left of each.
+// Processes without a rank have other numbers in every run: those with one number are a pair, and so is
+// one process that is left on either side. Of several, which belongs to which is not known.
+func together(sides *[2][]found) (pairs [][2]found, left [2][]found) {
+	a, b := sides[0], slices.Clone(sides[1])
+	take := func(r found, k int) {
+		pairs = append(pairs, [2]found{r, b[k]})
+		b = slices.Delete(b, k, k+1)
+	}
+	for _, r := range a {
+		if k := slices.IndexFunc(b, func(x found) bool { return x.process == r.process }); k >= 0 {
+			take(r, k)
+			continue
+		}
+		left[0] = append(left[0], r)
+	}
+	if len(left[0]) == 1 && len(b) == 1 {
+		take(left[0][0], 0)
+		left[0] = nil
+	}
+	left[1] = b
+	return pairs, left
+}
+
+func names(list []found) string {
+	var text []string
+	for i := range list {
+		text = append(text, list[i].name())
+	}
+	return strings.Join(text, ", ")
+}
+
+func isProcesses(r result.Reason) bool { return r.Kind == result.ProcessesUnpaired }
