@@ -49,7 +49,7 @@ func (p *Plan) findCalls() error {
 		default:
 			var several []string
 			if x.Right, several = partner(l, lefts[at], rights[at]); len(several) > 0 {
-				why, says = AloneAmbiguous, strings.Join(several, ", ")
+				why, says = AloneAmbiguous, strings.Join(several[:min(2, len(several))], ", ")
 			}
 		}
 		if x.Right == "" {

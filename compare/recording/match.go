@@ -2,7 +2,7 @@ package recording
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"precision/compare/result"
@@ -80,29 +80,42 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason) {
 // Processes without a rank have other numbers in every run: those with one number are a pair, and so is
 // one process that is left on either side. Of several, which belongs to which is not known.
 func together(sides *[2][]found) (pairs [][2]found, left [2][]found) {
-	a, b := sides[0], slices.Clone(sides[1])
-	take := func(r found, k int) {
-		pairs = append(pairs, [2]found{r, b[k]})
-		b = slices.Delete(b, k, k+1)
+	at := map[string][]int{}
+	for k, r := range sides[1] {
+		at[r.process] = append(at[r.process], k)
 	}
-	for _, r := range a {
-		if k := slices.IndexFunc(b, func(x found) bool { return x.process == r.process }); k >= 0 {
-			take(r, k)
+	taken := map[int]bool{}
+	for _, r := range sides[0] {
+		list := at[r.process]
+		if len(list) == 0 {
+			left[0] = append(left[0], r)
 			continue
 		}
-		left[0] = append(left[0], r)
+		pairs = append(pairs, [2]found{r, sides[1][list[0]]})
+		taken[list[0]] = true
+		at[r.process] = list[1:]
 	}
-	if len(left[0]) == 1 && len(b) == 1 {
-		take(left[0][0], 0)
-		left[0] = nil
+	for k, r := range sides[1] {
+		if !taken[k] {
+			left[1] = append(left[1], r)
+		}
 	}
-	left[1] = b
+	if len(left[0]) == 1 && len(left[1]) == 1 {
+		pairs = append(pairs, [2]found{left[0][0], left[1][0]})
+		left = [2][]found{}
+	}
 	return pairs, left
 }
 
+// names lists a few recordings.
 func names(list []found) string {
+	const most = 4
 	var text []string
 	for i := range list {
+		if rest := len(list) - i; i >= most && rest > 1 {
+			text = append(text, "… "+strconv.Itoa(rest))
+			break
+		}
 		text = append(text, list[i].name())
 	}
 	return strings.Join(text, ", ")

@@ -50,11 +50,9 @@ func (j *Judged) Trips(g Gate) []Trip {
 	var list []Trip
 	if (g.On || g.Strict) && j.Fails(g.Strict) {
 		t := Trip{Row: -1, Value: math.NaN(), Limit: math.NaN()}
-		switch {
-		case j.Verdict == Inconclusive:
-			t.Kind = TripInconclusive
-		case j.Table.Meta.Pairing.OfItself():
-			t.Kind = TripItself
+		switch void := j.void(); {
+		case void != "":
+			t.Kind = void
 		case j.Baseline != nil:
 			for _, c := range j.Baseline.Regressions {
 				list = append(list, Trip{TripRegression, c.Row, c.Now, c.Before})
@@ -71,10 +69,8 @@ func (j *Judged) Trips(g Gate) []Trip {
 	if g.Below == nil {
 		return list
 	}
-	if len(list) == 0 {
-		if whole := j.Trips(Gate{On: true}); len(whole) > 0 && (whole[0].Kind == TripInconclusive || whole[0].Kind == TripItself) {
-			list = whole
-		}
+	if void := j.void(); void != "" && len(list) == 0 {
+		list = append(list, Trip{void, -1, math.NaN(), math.NaN()})
 	}
 	var without []Trip // told last, as there may be many
 	for i := range j.Operators {
@@ -93,6 +89,18 @@ func (j *Judged) Trips(g Gate) []Trip {
 		}
 	}
 	return append(list, without...)
+}
+
+// void tells why no gate lets the table pass, whatever its numbers: it shows nothing. It is empty
+// where the table shows something.
+func (j *Judged) void() TripKind {
+	switch {
+	case j.Verdict == Inconclusive:
+		return TripInconclusive
+	case j.Table.Meta.Pairing.OfItself():
+		return TripItself
+	}
+	return ""
 }
 
 // below holds an output against a limit of the cosine similarity.
