@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/compare/verdict"
 )
 
 // ranks writes a recording of two ranks that multiply and sum up what they have;
@@ -52,6 +54,24 @@ func TestRanks(t *testing.T) {
 		if got := rootNames(j); !slices.Equal(got, want) {
 			t.Errorf("roots %v, expected %v", got, want)
 		}
+	}
+	// Most ranks without a partner: nothing bad in the others is no good verdict.
+	if err := os.Rename(filepath.Join(golden, "step0", "rank1"), filepath.Join(golden, "step0", "rank5")); err != nil {
+		t.Fatal(err)
+	}
+	for wrong, want := range map[int][2]verdict.Verdict{-1: {verdict.Good, verdict.Inconclusive}, 0: {verdict.Suspect, verdict.Inconclusive}} {
+		mine := ranks(t, wrong)
+		for k, verdict := range want {
+			if got := judged(t, mine, golden).Verdict; got != verdict {
+				t.Errorf("rank %d is wrong, %d of %d without a partner: %s, expected %s", wrong, k+1, k+2, got, verdict)
+			}
+			if err := os.CopyFS(filepath.Join(mine, "step0", "rank2"), os.DirFS(filepath.Join(mine, "step0", "rank1"))); k == 0 && err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Rename(filepath.Join(golden, "step0", "rank5"), filepath.Join(golden, "step0", "rank1")); err != nil {
+		t.Fatal(err)
 	}
 	// Of one rank alone the collective call is all that can be named.
 	j := judged(t, ranks(t, 1)+"/step0/rank0", golden+"/step0/rank0")

@@ -16,7 +16,9 @@ type Source struct {
 	parts       []*part
 	reordered   int
 	mapped      int // pairs of calls that do the same under other names
-	why         []result.Reason
+	// paired counts pairs of recordings, unpaired those of the left side without a partner.
+	paired, unpaired int
+	why              []result.Reason
 }
 
 // part is a pair of recordings of one step of one rank.
@@ -60,7 +62,7 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	if len(pairs) == 0 {
 		return nil, &NoPairError{Left: left, Right: right, Found: [2]string{a[0].name(), b[0].name()}, Why: why[max(0, slices.IndexFunc(why, isProcesses))]}
 	}
-	s.why = why
+	s.why, s.paired, s.unpaired = why, len(pairs), len(a)-len(pairs)
 	var m *mapper
 	if opt.Mapping != nil {
 		m = &mapper{opt.Mapping, map[int]bool{}}
@@ -266,7 +268,8 @@ func (s *Source) Table() *result.Table {
 	t := &result.Table{}
 	t.Meta.Left, t.Meta.Right = s.left, s.right
 	t.Meta.Recorded = true
-	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered, Mapped: s.mapped}
+	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered, Mapped: s.mapped,
+		Paired: s.paired, Unpaired: s.unpaired}
 	calls, rows := 0, 0
 	for _, p := range s.parts {
 		calls += len(p.units)

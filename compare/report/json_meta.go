@@ -22,6 +22,8 @@ func metaSet(m *result.Meta) set {
 		record("graph_how", &m.GraphHow),
 		record("pairing", &m.Pairing.How),
 		flags("unordered", func(int) *bool { return &m.Unordered }),
+		integers("paired", func(int) *int { return &m.Pairing.Paired }),
+		integers("unpaired", func(int) *int { return &m.Pairing.Unpaired }),
 		integers("reordered", func(int) *int { return &m.Pairing.Reordered }),
 		integers("mapped", func(int) *int { return &m.Pairing.Mapped }),
 		flags("recorded", func(int) *bool { return &m.Recorded }),

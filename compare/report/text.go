@@ -68,6 +68,9 @@ func (t Text) Headline(j *verdict.Judged) Line {
 		text = s.say("good", compared)
 	case verdict.Inconclusive:
 		text = s.say("inconclusive", j.Coverage.Compared, j.Coverage.Expected)
+		if p := &j.Table.Meta.Pairing; j.Coverage.Enough() {
+			text = s.say("inconclusive.recordings", p.Paired, p.Paired+p.Unpaired)
+		}
 	case verdict.Suspect:
 		text = s.suspicion(j)
 	default:

@@ -91,6 +91,9 @@ type Pairing struct {
 	Why []Reason
 	// Covered counts operators with a compared output, per way that was tried.
 	Covered map[How]int
+	// Paired counts pairs of recordings of calls, one for each step and rank, Unpaired those of
+	// the left side that have no partner.
+	Paired, Unpaired int
 	// Reordered counts pairs of calls that the two sides made in another order:
 	// sums of their results may be rounded otherwise.
 	Reordered int
@@ -103,6 +106,10 @@ type Pairing struct {
 func (p *Pairing) OfItself() bool {
 	return slices.ContainsFunc(p.Why, func(r Reason) bool { return r.Kind == SameSides })
 }
+
+// TooFew tells that less than half of the left side's recordings have a partner, which does not carry
+// a good verdict.
+func (p *Pairing) TooFew() bool { return p.Unpaired > p.Paired }
 
 // Operator is a node of the network.
 type Operator struct {

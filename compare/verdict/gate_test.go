@@ -19,6 +19,12 @@ func gated(rows ...result.Row) *Judged {
 	return Judge(t, Options{})
 }
 
+// paired is a table judged anew with another pairing.
+func paired(j *Judged, p result.Pairing) *Judged {
+	j.Table.Meta.Pairing = p
+	return Judge(j.Table, Options{})
+}
+
 func cosineRow(n int64, cosine float64) result.Row {
 	r := result.Row{Compared: true, Metrics: &metric.Result{N: n}}
 	r.Result().Values[metric.CosineSimilarity], _ = metric.ValueOf(cosine)
@@ -51,6 +57,10 @@ func TestTrips(t *testing.T) {
 		{"unreadable", gated(good, good, unread), limit(0.1), []TripKind{TripUncompared}},
 		{"inconclusive", gated(without, without, good), limit(0.1), []TripKind{TripInconclusive, TripUncompared, TripUncompared}},
 		{"both", gated(without, without, low), Gate{On: true, Below: new(0.98)}, []TripKind{TripInconclusive, TripCosine, TripUncompared, TripUncompared}},
+		{"few recordings", paired(gated(good), result.Pairing{Paired: 1, Unpaired: 2}), Gate{On: true}, []TripKind{TripInconclusive}},
+		{"half of them", paired(gated(good), result.Pairing{Paired: 2, Unpaired: 2}), Gate{On: true}, nil},
+		{"few, and bad", paired(gated(low), result.Pairing{Paired: 1, Unpaired: 2}), Gate{On: true}, []TripKind{TripBad}},
+		{"itself", paired(gated(good), result.Pairing{Why: []result.Reason{result.Because(result.SameSides, "a")}}), limit(0.5), []TripKind{TripItself}},
 	} {
 		var got []TripKind
 		for _, trip := range c.j.Trips(c.gate) {

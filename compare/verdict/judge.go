@@ -223,6 +223,8 @@ func (j *judge) count(out *Judged) {
 		out.Verdict = Inconclusive
 	case out.Counts[StateBad]+out.Counts[StateInherited] > 0:
 		out.Verdict = Bad
+	case j.table.Meta.Pairing.TooFew():
+		out.Verdict = Inconclusive
 	case j.doubtful(out):
 		out.Verdict = Suspect
 	default:
