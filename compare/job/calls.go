@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -15,12 +16,13 @@ func (p *Plan) findCalls() error {
 	if err != nil {
 		return &compare.SideError{Path: p.Left, Err: err}
 	}
-	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) && !recording.Is(p.Right) {
+	marks := hasMarks(p.Right)
+	if !marks && !recording.Is(p.Right) {
 		return &compare.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
 	}
 	var right []msprobe.Recording
 	one := ""
-	if !strings.Contains(p.Right, rankMark) && !strings.Contains(p.Right, stepMark) {
+	if !marks {
 		if right, err = msprobe.Find(p.Right); err != nil {
 			return &compare.SideError{Right: true, Path: p.Right, Err: err}
 		}
@@ -28,7 +30,8 @@ func (p *Plan) findCalls() error {
 			one = right[0].Dir
 		}
 	}
-	lefts, rights := callsByStep(left), callsByStep(right)
+	rights := stepsOf(right)
+	partner := processes(stepsOf(left), rights)
 	used := map[string]bool{}
 	last := ""
 	for i := range left {
@@ -42,14 +45,18 @@ func (p *Plan) findCalls() error {
 			continue
 		}
 		why, says := AloneNoGolden, p.Right
-		switch at := stepOf(l); {
+		switch r := rights[callStep{l.Mode, l.Step}]; {
 		case one != "":
-		case right == nil:
+		case marks:
 			x.Right, says = expand(p.Right, &x)
+		case r == nil:
+		case l.Process < 0:
+			x.Right = cmp.Or(r.ranks[l.Rank], r.all)
+		case len(r.processes) == 0:
+			x.Right = r.all
 		default:
-			var several []string
-			if x.Right, several = partner(l, lefts[at], rights[at]); len(several) > 0 {
-				why, says = AloneAmbiguous, strings.Join(several[:min(2, len(several))], ", ")
+			if x.Right = partner[l.Dir]; x.Right == "" {
+				why, says = AloneAmbiguous, strings.Join(r.dirs[:min(2, len(r.dirs))], ", ")
 			}
 		}
 		if x.Right == "" {
@@ -74,47 +81,51 @@ type callStep struct {
 	step int
 }
 
-func stepOf(r *msprobe.Recording) callStep { return callStep{r.Mode, r.Step} }
-
-func callsByStep(list []msprobe.Recording) map[callStep][]*msprobe.Recording {
-	by := map[callStep][]*msprobe.Recording{}
-	for i := range list {
-		r := &list[i]
-		if all := by[stepOf(r)]; len(all) == 0 || all[len(all)-1].Dir != r.Dir {
-			by[stepOf(r)] = append(all, r)
-		}
-	}
-	return by
+// callDirs are the folders of a side that hold recordings of a step.
+type callDirs struct {
+	ranks map[int]string
+	all   string // that of no rank and no process, which is that of all
+	// processes are those without a rank, with their folders.
+	processes []int
+	dirs      []string
 }
 
-// partner finds the folder of the right side that belongs to a recording, both sides being those
-// of its step. Ranks are told by their numbers, and a folder without one is that of all. Processes without a
-// rank have other numbers in every run: one of each side are a pair; of several that could be, none
-// is taken.
-func partner(l *msprobe.Recording, left, right []*msprobe.Recording) (dir string, several []string) {
-	var same []string
-	all := ""
-	for _, r := range right {
+func stepsOf(list []msprobe.Recording) map[callStep]*callDirs {
+	steps := map[callStep]*callDirs{}
+	for i := range list {
+		r := &list[i]
+		at := callStep{r.Mode, r.Step}
+		d := steps[at]
+		if d == nil {
+			d = &callDirs{ranks: map[int]string{}}
+			steps[at] = d
+		}
 		switch {
-		case l.Process >= 0 && r.Process == l.Process:
-			return r.Dir, nil
-		case r.Rank == l.Rank && r.Process < 0 == (l.Process < 0):
-			same = append(same, r.Dir)
-		case r.Rank < 0 && r.Process < 0 && all == "":
-			all = r.Dir
+		case i > 0 && list[i-1].Dir == r.Dir:
+		case r.Process >= 0:
+			d.processes, d.dirs = append(d.processes, r.Process), append(d.dirs, r.Dir)
+		case r.Rank >= 0:
+			d.ranks[r.Rank] = cmp.Or(d.ranks[r.Rank], r.Dir)
+		default:
+			d.all = cmp.Or(d.all, r.Dir)
 		}
 	}
-	beside := 0
-	for _, r := range left {
-		if r.Rank < 0 && r.Process >= 0 {
-			beside++
+	return steps
+}
+
+// processes gives the folders of the left side's processes those of their partners.
+func processes(left, right map[callStep]*callDirs) map[string]string {
+	of := map[string]string{}
+	for at, l := range left {
+		r := right[at]
+		if r == nil {
+			continue
+		}
+		for i, k := range msprobe.Partners(l.processes, r.processes) {
+			if k >= 0 {
+				of[l.dirs[i]] = r.dirs[k]
+			}
 		}
 	}
-	switch {
-	case len(same) == 0:
-		return all, nil
-	case l.Process < 0 || len(same) == 1 && beside == 1:
-		return same[0], nil
-	}
-	return "", same
+	return of
 }

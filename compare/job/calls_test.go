@@ -39,6 +39,8 @@ func TestPlanOfCalls(t *testing.T) {
 		"several":          {[]string{"step0/proc7", "step0/proc8"}, []string{"step0/proc17", "step0/proc18"}, nil, []string{"ambiguous proc7", "ambiguous proc8"}},
 		"an older one":     {[]string{"step0/proc7"}, []string{"step0/proc17", "step0/proc18"}, nil, []string{"ambiguous proc7"}},
 		"the same run":     {[]string{"step0/proc7", "step0/proc8"}, []string{"step0/proc7", "step0/proc8"}, []string{"proc7 proc7", "proc8 proc8"}, nil},
+		"one of each":      {[]string{"step0/rank0", "step0/proc7"}, []string{"step0/rank0", "step0/proc17"}, []string{"proc7 proc17", "rank0 rank0"}, nil},
+		"one for all":      {[]string{"step0/rank0", "step0/proc7", "step0/proc8"}, []string{"step0"}, []string{"proc7 step0", "proc8 step0", "rank0 step0"}, nil},
 		"beside dump.json": {[]string{"step0/rank0", "step0/rank0/debug.json"}, []string{"step0/rank0", "step0/rank0/debug.json"}, []string{"rank0 rank0"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

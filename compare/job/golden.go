@@ -16,6 +16,11 @@ const (
 	stepMark = "{step}"
 )
 
+// hasMarks tells whether a path stands for one of each rank or step.
+func hasMarks(path string) bool {
+	return strings.Contains(path, rankMark) || strings.Contains(path, stepMark)
+}
+
 // golden finds the right side of parts.
 type golden struct {
 	path  string
@@ -32,7 +37,7 @@ type goldenDir struct {
 }
 
 func findGolden(path string) (*golden, error) {
-	g := &golden{path: path, marks: strings.Contains(path, rankMark) || strings.Contains(path, stepMark)}
+	g := &golden{path: path, marks: hasMarks(path)}
 	if g.marks {
 		return g, nil
 	}
@@ -82,9 +87,11 @@ func (g *golden) of(x *Part) (dir, why, says string) {
 	if best == nil {
 		return "", AloneNoGolden, g.path
 	}
-	for _, d := range g.list {
-		if d.fits(x) == fits && (x.Rank < 0 && d.Rank != best.Rank || x.Step < 0 && d.Step != best.Step) {
-			return "", AloneAmbiguous, min(best.dir, d.dir) + ", " + max(best.dir, d.dir)
+	if x.Rank < 0 || x.Step < 0 {
+		for _, d := range g.list {
+			if d.fits(x) == fits && (x.Rank < 0 && d.Rank != best.Rank || x.Step < 0 && d.Step != best.Step) {
+				return "", AloneAmbiguous, min(best.dir, d.dir) + ", " + max(best.dir, d.dir)
+			}
 		}
 	}
 	best.used = true
@@ -96,7 +103,7 @@ func (g *golden) of(x *Part) (dir, why, says string) {
 func (d *goldenDir) fits(x *Part) (n int) {
 	for _, c := range [...]struct{ mine, its int }{{d.Rank, x.Rank}, {d.Step, x.Step}} {
 		switch {
-		case c.mine < 0 && c.its < 0, c.mine == c.its:
+		case c.mine == c.its:
 			n += 4
 		case c.mine < 0 || c.its < 0:
 		default:

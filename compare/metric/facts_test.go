@@ -173,7 +173,7 @@ func factsDiffer(got, want Facts) string {
 		{"MeanError", &got.MeanError, &want.MeanError, size},
 		{"Cosine", &got.Cosine, &want.Cosine, 1},
 		{"Distance", &got.Distance, &want.Distance, 0},
-		{"Scale", &got.Scale, &want.Scale, max(1, want.X.RMS/want.Y.RMS)}, // Σ|xy|/Σy² at most
+		{"Scale", &got.Scale, &want.Scale, want.X.RMS / want.Y.RMS}, // Σ|xy|/Σy² at most
 		{"Unscaled", &got.Unscaled, &want.Unscaled, 1e5 * (1 + want.Distance) / min(1, math.Abs(want.Scale))},
 		{"X.Mean", &got.X.Mean, &want.X.Mean, want.X.Deviation},
 		{"Y.Mean", &got.Y.Mean, &want.Y.Mean, want.Y.Deviation},

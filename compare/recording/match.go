@@ -77,32 +77,27 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason) {
 }
 
 // together pairs what the two sides have of one step, rank and file, and gives what is left of each.
-// Processes without a rank have other numbers in every run: those with one number are a pair, and so is
-// one process that is left on either side. Of several, which belongs to which is not known.
+// Where there are several they are processes without a rank, see [msprobe.Partners].
 func together(sides *[2][]found) (pairs [][2]found, left [2][]found) {
-	at := map[string][]int{}
-	for k, r := range sides[1] {
-		at[r.process] = append(at[r.process], k)
+	var numbers [2][]string
+	for side, list := range sides {
+		for i := range list {
+			numbers[side] = append(numbers[side], list[i].process)
+		}
 	}
-	taken := map[int]bool{}
-	for _, r := range sides[0] {
-		list := at[r.process]
-		if len(list) == 0 {
-			left[0] = append(left[0], r)
+	taken := make([]bool, len(sides[1]))
+	for i, k := range msprobe.Partners(numbers[0], numbers[1]) {
+		if k < 0 {
+			left[0] = append(left[0], sides[0][i])
 			continue
 		}
-		pairs = append(pairs, [2]found{r, sides[1][list[0]]})
-		taken[list[0]] = true
-		at[r.process] = list[1:]
+		pairs = append(pairs, [2]found{sides[0][i], sides[1][k]})
+		taken[k] = true
 	}
 	for k, r := range sides[1] {
 		if !taken[k] {
 			left[1] = append(left[1], r)
 		}
-	}
-	if len(left[0]) == 1 && len(left[1]) == 1 {
-		pairs = append(pairs, [2]found{left[0][0], left[1][0]})
-		left = [2][]found{}
 	}
 	return pairs, left
 }
