@@ -54,6 +54,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Pos is where it was found out, for those who name what is damaged.
+func (e *Error) Pos() (string, int64) { return e.Path, e.Offset }
+
 // Code returns the exit code in err, and 1 for an error that has none.
 func Code(err error) int {
 	var e *Error

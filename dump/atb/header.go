@@ -37,6 +37,9 @@ type Error struct {
 	Found, Expected string
 }
 
+// Pos is where it was found out.
+func (e *Error) Pos() (string, int64) { return e.Path, e.Offset }
+
 func (e *Error) Error() string {
 	at := ""
 	if e.Offset >= 0 {

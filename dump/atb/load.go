@@ -100,7 +100,7 @@ func (t *Tree) Row(x *Tensor) *stats.Row {
 }
 
 // maxRemarks bounds what is told of one round.
-const maxRemarks = 5
+const maxRemarks = 100
 
 // Load reads the table and lists the files of a round. The error is one of reading
 // the table.

@@ -28,6 +28,32 @@ func Widen64(t Type, dst []float64, src []byte) int {
 	return len(dst)
 }
 
+// Whole decodes little-endian integers of type t, truth values among them, from src
+// into dst, extended to 64 bits by their sign if they have one, and returns how many:
+// as many as both hold. Other types give 0.
+func Whole(t Type, dst []uint64, src []byte) int {
+	if !t.IsInteger() && !t.IsBool() {
+		return 0
+	}
+	n := numbers(t, len(dst), len(src))
+	dst = dst[:n]
+	if t.Bits() == 64 {
+		for i := range dst {
+			dst[i] = binary.LittleEndian.Uint64(src[8*i:])
+		}
+		return n
+	}
+	var some [256]float64 // narrower types are exact in float64
+	for at := 0; at < n; at += len(some) {
+		k := min(n-at, len(some))
+		t.row().widen.to64(some[:k], src[t.Bytes(int64(at)):])
+		for i, v := range some[:k] {
+			dst[at+i] = uint64(int64(v))
+		}
+	}
+	return n
+}
+
 // numbers is how many reals of type t fit both a destination of nd numbers and
 // a source of ns bytes, in whole elements.
 func numbers(t Type, nd, ns int) int {

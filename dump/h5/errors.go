@@ -29,6 +29,9 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("hdf5: offset %#x: %s: found %s, expected %s", e.Offset, e.What, e.Found, e.Expected)
 }
 
+// Pos is where it was found out; the file is not known here.
+func (e *FormatError) Pos() (string, int64) { return "", e.Offset }
+
 // UnsupportedError tells of a part of the HDF5 format that is valid, or may be,
 // and that this package does not read.
 type UnsupportedError struct {

@@ -107,6 +107,18 @@ func (v View) IsContiguous() bool {
 	return v.nest.contiguous()
 }
 
+// Same reports whether both views read the same stored elements in the same order,
+// whatever their dims.
+func (v View) Same(w View) bool {
+	if v.nest == nil || w.nest == nil {
+		return v.nest == w.nest
+	}
+	return slices.EqualFunc(v.nest.axes, w.nest.axes, func(a, b axis) bool {
+		a.full, b.full = 0, 0
+		return a == b
+	})
+}
+
 // Full returns the dims before padding was cut.
 func (v View) Full() []int64 {
 	full := make([]int64, len(v.axes))

@@ -2,6 +2,7 @@ package msprobe
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -145,13 +146,17 @@ func (r *Recording) fill(dir, file string) {
 	}
 }
 
+// ErrNoTensors tells that a recording has no folder of elements, as one that was copied without
+// them.
+var ErrNoTensors = errors.New("no folder " + TensorFolder)
+
 // File returns the path of a file of elements by its name in dump.json. A name
 // that would lead out of the folder is an error, and so is one in a recording
 // without tensors.
 func (r *Recording) File(name string) (string, error) {
 	switch {
 	case r.Tensors == "":
-		return "", fmt.Errorf("%s: no folder %s for %q", r.Dir, TensorFolder, short(name))
+		return "", fmt.Errorf("%s: %w for %q", r.Dir, ErrNoTensors, short(name))
 	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00"):
 		return "", fmt.Errorf("%s: found the file name %q, expected one without a path", r.Dump, short(name))
 	}

@@ -35,6 +35,8 @@ type Call struct {
 	// Recompute tells a forward call that was run again for its gradients, as
 	// far as the recorder says so.
 	Recompute bool
+	// Outputs tells that the entry has a list of results, be it empty.
+	Outputs bool
 	// Cut tells that the entry could not be read to its end: Values has what
 	// came before.
 	Cut bool
@@ -125,6 +127,10 @@ type Value struct {
 	// did not compute them.
 	Max, Min, Mean, Norm Number
 	RequiresGrad         Tristate
+	// Odd tells of a statistic that is no number where it should be one: a text, or a truth
+	// value of numbers. It is Null then. NaN and infinities are numbers as the recorder
+	// writes them.
+	Odd *SyntaxError
 	// MD5 is the checksum as the file has it: a CRC-32 of eight hexadecimal
 	// digits or an xor of 0x and sixteen. Recordings with xor give scalars as
 	// their value, which may be a number.

@@ -197,6 +197,7 @@ func (s *Scanner) entry() bool {
 		r.values, r.shapes, r.numbers, r.path, r.extras = r.values[:0], r.shapes[:0], r.numbers[:0], r.path[:0], 0
 		s.call.Name = r.own()
 		s.call.Parsed = ParseName(s.call.Name)
+		r.file, r.base, r.entry = s.file, s.offset(), s.call.Name
 		r.take(':')
 		first = r.next()
 		s.content(r, first)
@@ -270,6 +271,7 @@ func (s *Scanner) content(r *reader, first byte) {
 			r.section = Kwargs
 		case "output":
 			r.section = Output
+			s.call.Outputs = true
 		case "parameters":
 			r.section = Parameters
 		case "is_recompute":

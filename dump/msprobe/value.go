@@ -3,6 +3,7 @@ package msprobe
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"precision/dump/dtype"
 )
@@ -16,7 +17,12 @@ type reader struct {
 	extras  int      // how many keys were kept aside
 	path    []byte
 	section Section
-	types   map[string]elem // element types by their names in the file
+	stats   []statistic // of the value that is read
+	// file, base and entry are where the entry starts, and its name.
+	file  string
+	base  int64
+	entry string
+	types map[string]elem // element types by their names in the file
 }
 
 type elem struct {
@@ -114,12 +120,13 @@ func (r *reader) leaf() bool {
 	if key, _ := first.raw(); first.ok() && string(key) != "type" && !r.typed() {
 		return false
 	}
+	r.stats = r.stats[:0]
 	count, shapes, numbers := len(r.values), len(r.shapes), len(r.numbers)
 	v := r.add()
 	if v == nil {
 		return true
 	}
-	confirmed, isText := false, false
+	confirmed, isText, unsummed := false, false, -1
 	r.object(func(key []byte) {
 		switch string(key) {
 		case "type":
@@ -149,23 +156,29 @@ func (r *reader) leaf() bool {
 				return
 			}
 		case "Max":
-			if r.bare(&v.Max) {
+			if r.statistic(v, &v.Max, "Max") {
 				return
 			}
 		case "Min":
-			if r.bare(&v.Min) {
+			if r.statistic(v, &v.Min, "Min") {
 				return
 			}
 		case "Mean":
-			if r.bare(&v.Mean) {
+			if r.statistic(v, &v.Mean, "Mean") {
 				return
 			}
 		case "Norm":
-			if r.bare(&v.Norm) {
+			if r.statistic(v, &v.Norm, "Norm") {
 				return
 			}
 		case "md5":
+			r.next()
+			at := r.p
 			if r.bare(&v.MD5) {
+				if none[v.MD5.S] && v.MD5.Kind == Text || v.MD5.Kind == Null {
+					unsummed = at
+					v.MD5 = Number{Kind: Null}
+				}
 				return
 			}
 		case "requires_grad":
@@ -223,7 +236,60 @@ func (r *reader) leaf() bool {
 		return false
 	}
 	v.Kind = kindOf(v)
+	for i := range r.stats {
+		x := &r.stats[i]
+		if x.n.Kind == Bool && v.Known && !v.Elem.IsBool() {
+			r.oddity(v, x.key, x.at, x.n.String(), "a number")
+			*x.n = Number{Kind: Null}
+		}
+		// Where statistics were computed the checksum was, too.
+		if _, ok := x.n.Value(); ok && unsummed >= 0 {
+			r.oddity(v, "md5", unsummed, "none", "a checksum")
+		}
+	}
 	return true
+}
+
+// none are the words for a checksum that was not computed.
+var none = map[string]bool{"": true, "N/A": true, "NA": true, "None": true, "null": true, "nan": true, "NaN": true}
+
+// statistic is where in the entry a statistic of a tensor stands.
+type statistic struct {
+	key string
+	at  int
+	n   *Number
+}
+
+// statistic reads a statistic; a number in quotes is a number, any other text is none and
+// is noted. It returns false, with nothing read, if there is a container.
+func (r *reader) statistic(v *Value, n *Number, key string) bool {
+	if b := r.next(); b == '[' || b == '{' {
+		return false
+	}
+	at := r.p
+	*n = r.number()
+	if n.Kind == Text {
+		text := strings.TrimSpace(n.S)
+		quoted, ok := ParseNumber([]byte(text))
+		if ok = ok && quoted.F-quoted.F == 0; !ok {
+			r.oddity(v, key, at, strconv.Quote(short(n.S)), "a number")
+			quoted = Number{Kind: Null}
+		}
+		*n = quoted
+	}
+	r.stats = append(r.stats, statistic{key, at, n})
+	return true
+}
+
+// oddity notes that a statistic is no number, or a checksum none, of the first in each value.
+func (r *reader) oddity(v *Value, key string, at int, found, expected string) {
+	if v.Odd == nil && r.ok() {
+		place := v.Section.String()
+		if v.Path != "" {
+			place += "." + v.Path
+		}
+		v.Odd = &SyntaxError{File: r.file, Offset: r.base + int64(at), Found: found, Expected: expected + " in " + strconv.Quote(r.entry) + ", " + place + "." + key}
+	}
 }
 
 // typed looks ahead whether an object has a type that is a text, though not as

@@ -52,6 +52,9 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s: line %d: found %s, expected %s", e.File, e.Line, e.Found, e.Expected)
 }
 
+// Pos is the file; of a line no offset is kept.
+func (e *LineError) Pos() (file string, offset int64) { return e.File, -1 }
+
 // The columns.
 const (
 	colOpType = iota
@@ -267,6 +270,11 @@ func (r *Reader) Parse(text string) (*Row, error) {
 		}
 	}
 	row.Elem, row.Known = e.typ, e.known
+	for _, n := range []msprobe.Number{row.Max, row.Min, row.Mean, row.Norm} {
+		if n.Kind == msprobe.Bool && e.known && !e.typ.IsBool() {
+			return nil, bad("the statistic "+n.String()+" of a tensor of "+row.DType, "a number")
+		}
+	}
 	row.extremes(field(colNaN), field(colNegInf), field(colPosInf))
 	return row, nil
 }

@@ -18,6 +18,15 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%sfound %s, expected %s", place(e.Part, e.Offset), e.Found, e.Expected)
 }
 
+// Pos is where it was found out. The file is not known here, and a place within a member of
+// the archive is none in the file.
+func (e *FormatError) Pos() (string, int64) {
+	if e.Part != "" {
+		return "", -1
+	}
+	return "", e.Offset
+}
+
 // An UnsupportedError names what a file holds beyond tensors: a call that is not
 // known, an operation of pickle that no tensor needs, a kind of tensor that has
 // no plain elements. Nothing of it was executed.

@@ -33,6 +33,7 @@ type GoldenError struct {
 	Entry   string // input entry, for GoldenBadEntry and GoldenNoProducer
 	Part    string // the wrong part of the entry, or the producer's name
 	Count   int    // number of inputs the operator has, for GoldenNoInput
+	Type    string // type of the operator, for GoldenNoOrigin
 }
 
 func (e *GoldenError) Error() string {
@@ -109,7 +110,7 @@ func (r *Rules) golden(op *Op, k int) (GoldenRef, error) {
 		at = 0
 	}
 	if k < 0 || at >= len(op.Outputs) || op.Outputs[at].OriginName == "" {
-		return GoldenRef{}, &GoldenError{Failure: GoldenNoOrigin, Op: op.Name, Index: k}
+		return GoldenRef{}, &GoldenError{Failure: GoldenNoOrigin, Op: op.Name, Index: k, Type: op.Type}
 	}
 	out := &op.Outputs[at]
 	ref := GoldenRef{Op: out.OriginName, Index: out.OriginIndex, Layout: out.Layout, Shape: out.Shape}
