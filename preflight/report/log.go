@@ -21,6 +21,9 @@ func (t Text) Log(d *trainlog.Difference) string {
 		t.verdict(true, t.say("log.nothing"))
 	case d.Differs():
 		t.verdict(true, t.say("log.differ", parts, len(d.Quantities)))
+	case d.Inconclusive():
+		q, common, of, _ := d.Short()
+		t.verdict(true, t.say("log.short", q.Name, int(common), int(of)))
 	default:
 		t.verdict(false, t.say("log.same", len(d.Quantities)))
 	}

@@ -24,6 +24,46 @@ func (d *Difference) Differs() bool {
 	return d.A.DropCount != d.B.DropCount
 }
 
+// leastCommon is the share of the steps that both logs must reach for nothing to be found to
+// show anything: a log cut short has the steps in which trainings diverge last.
+const leastCommon = 0.95
+
+// Short tells of how many steps, of how many that one of the logs reaches, only one has the
+// quantity; ok is false where both have nearly all. Logs that note every tenth step reach as
+// far as others.
+func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) {
+	for i := range d.Quantities {
+		q := &d.Quantities[i]
+		if len(q.A.Points) == 0 || len(q.B.Points) == 0 {
+			continue
+		}
+		firstA, lastA := q.A.Points[0].Step, q.A.Points[len(q.A.Points)-1].Step
+		firstB, lastB := q.B.Points[0].Step, q.B.Points[len(q.B.Points)-1].Step
+		common, of := min(lastA, lastB)-max(firstA, firstB)+1, max(lastA, lastB)-min(firstA, firstB)+1
+		// The last steps of a log that notes every n-th one are none that it lacks.
+		if slack := max(interval(q.A), interval(q.B)) - 1; float64(common+slack) < leastCommon*float64(of) {
+			return q, max(common, 0), of, true
+		}
+	}
+	return nil, 0, 0, false
+}
+
+// interval is how many steps lie between two values, of most.
+func interval(s *Series) int64 {
+	n := int64(len(s.Points))
+	if n < 2 {
+		return 1
+	}
+	return max(1, (s.Points[n-1].Step-s.Points[0].Step)/(n-1))
+}
+
+// Inconclusive tells that nothing was found to differ, and that the logs have too little in
+// common for that to show anything.
+func (d *Difference) Inconclusive() bool {
+	_, _, _, short := d.Short()
+	return !d.Differs() && (len(d.Quantities) == 0 || short)
+}
+
 // Quantity is a series of both logs.
 type Quantity struct {
 	Name string
