@@ -14,7 +14,8 @@ const mostAbove = 8
 // GraphBeside looks for the graph of dumps when none was named: in a folder
 // graph beside them or beside a folder above, and among the files of these
 // folders that have a graph's name. The nearest folder with a graph that the dumps
-// can belong to wins; ok is false if there is none.
+// can belong to wins; ok is false if there is none, and found is then the nearest that is
+// no graph of theirs, if any.
 func GraphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool) {
 	dir := absolute(dumps.Dir)
 	for range mostAbove {
@@ -28,6 +29,9 @@ func GraphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool)
 		}
 		if matches := GraphsOf(dumps, candidates); len(matches) > 0 {
 			return matches[0], true
+		}
+		if len(candidates) > 0 && found.Model == nil {
+			found.Candidate = candidates[0]
 		}
 		if above == dir {
 			break

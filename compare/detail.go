@@ -142,7 +142,7 @@ func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
 	}
 	left, err := e.openLeft(op.Name)
 	if err != nil {
-		return nil, &PairError{Reason: missingLeft(op.Name, op.Type, err), Cause: err}
+		return nil, e.missingLeft(op.Name, op.Type, err)
 	}
 	p := &detailPair{left: left, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
 	if err := e.fillRule(d, p, op.Name); err != nil {

@@ -54,23 +54,19 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	case p.right == nil:
 		row.Left.Names, row.Right.Names = p.left.Key, "*"
 		row.Op = p.left.Key
-		row.Add(result.Because(result.NoRightOp, row.Op))
-		out.Failed = &MissingError{row.Op}
-		out.add(row)
+		e.oneSided(row, p.left, result.NoRightOp, out)
 		return nil
 	case p.left == nil:
 		row.Left.Names, row.Right.Names = "*", p.right.Key
 		row.Op = p.right.Key
-		row.Add(result.Because(result.NoLeftOp, row.Op))
-		out.Failed = &MissingError{row.Op}
-		out.add(row)
+		e.oneSided(row, p.right, result.NoLeftOp, out)
 		return nil
 	}
 	row.Op = p.left.Key
 	row.Left.Names, row.Right.Names = row.Op, row.Op
 	leftFile, err := e.openDump(p.left)
 	if err != nil {
-		row.Add(result.Because(result.BadDump, err.Error()))
+		row.Unreadable(result.Because(result.BadDump, err.Error()), p.left.Newest().Path, err)
 		out.Failed = err
 		out.add(row)
 		return nil
@@ -78,7 +74,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	defer leftFile.Close()
 	rightFile, err := e.openDump(p.right)
 	if err != nil {
-		row.Add(result.Because(result.BadDump, err.Error()))
+		row.Unreadable(result.Because(result.BadDump, err.Error()), p.right.Newest().Path, err)
 		out.Failed = err
 		out.add(row)
 		return nil
@@ -89,7 +85,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	if d.allOrNothing {
 		for _, f := range []*dumpFile{leftFile, rightFile} {
 			if bad := f.allBad(); bad != nil {
-				row.Add(result.Because(result.BadDump, bad.Error()))
+				row.Unreadable(result.Because(result.BadDump, bad.Error()), f.Path, bad)
 				out.Failed = bad
 				out.add(row)
 				return nil
@@ -141,6 +137,18 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 		out.add(row)
 	}
 	return nil
+}
+
+// oneSided adds the row of an operator that only one side has, or what of its dump cannot be
+// believed.
+func (e *engine) oneSided(row result.Row, files *dump.Op, why result.Kind, out *Found) {
+	out.Failed = &MissingError{row.Op}
+	rows := e.damaged(row, nil, files)
+	if len(rows) == 0 {
+		row.Add(result.Because(why, row.Op))
+		rows = []result.Row{row}
+	}
+	out.add(rows...)
 }
 
 // unpaired are rows of tensors of which the two sides have different numbers, so
@@ -207,14 +215,25 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *du
 		return nil
 	}
 	if g.Err != nil {
-		row.Add(result.Because(result.BadTensor, row.Op, g.Err.Error()))
+		row.Unreadable(result.Because(result.BadTensor, row.Op, g.Err.Error()), rightFile.Path, g.Err)
 		return nil
 	}
 	right := &rightTensor{file: rightFile, tensor: g}
 	err := e.comparePair(ctx, row, leftFile, t, nil, right, func(st stored) (plan, *PairError) {
-		left, view, err := originViews(st, storedOf(g))
+		golden := storedOf(g)
+		left, view, err := originViews(st, golden)
 		if err != nil {
 			return plan{}, planFailed(result.BadView, row.Op, err.Error())
+		}
+		if e.opt.dialect().restores {
+			if order, ok := layout.Order(golden.format, st.format); ok && len(order) == len(view.Dims) && st.format != golden.format {
+				if view, err = view.Transpose(order); err != nil {
+					return plan{}, planFailed(result.BadView, row.Op, err.Error())
+				}
+			}
+			if otherOrder(left.Dims, view.Dims) {
+				return plan{}, planFailed(result.AxesUnknown, row.Op, shapeText(left.Dims), shapeText(view.Dims))
+			}
 		}
 		right.view = view
 		if left.Len() != right.view.Len() {

@@ -110,5 +110,15 @@ func (e *GraphFolderError) Error() string {
 	return fmt.Sprintf("%s: none of its %d graphs belongs to the dumps in %s; name the file", e.Dir, e.Graphs, e.Dumps)
 }
 
+// StrangeGraphError: a graph has next to nothing of what was dumped.
+type StrangeGraphError struct {
+	Graph     string
+	Known, Of int // dumped operators
+}
+
+func (e *StrangeGraphError) Error() string {
+	return fmt.Sprintf("%s: this graph does not belong to these dumps: %d of %d operators", e.Graph, e.Known, e.Of)
+}
+
 // ErrLoneGraph: a graph of the right side was given, and none of the left.
 var ErrLoneGraph = fmt.Errorf("a graph of the right side needs the graph of the left side too")

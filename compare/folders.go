@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"precision/compare/result"
@@ -64,6 +65,9 @@ type engine struct {
 	byKey map[string]*fusion.Op // by name as dumps spell it, where operators are paired by name
 	// rightOps are the operators of which there are golden arrays.
 	rightOps map[string]bool
+	asBuilt  asBuilt
+	// framework is how the golden side keeps axes, where no graph says it.
+	framework framework
 }
 
 func newEngine(f *Folders) *engine {
@@ -115,19 +119,23 @@ func (f *Folders) Groups() []Group {
 		list = make([]Group, 0, len(f.Rules.Groups))
 		ahead := &foresight{}
 		for _, g := range f.Rules.Groups {
-			if f.Only == nil || f.Only(g) {
+			if (f.Only == nil || f.Only(g)) && (f.Glance == nil || slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return f.Glance.wants(op.Name) })) {
 				list = append(list, ahead.before(e.group(g), func(yield func(string)) { e.groupFiles(g, yield) }))
 			}
 		}
 	case f.Right.Device():
 		for _, p := range pairOps(f.Left, f.Right) {
-			list = append(list, e.direct(p))
+			if p.left == nil || f.Glance.wants(p.left.Key) {
+				list = append(list, e.direct(p))
+			}
 		}
 	default:
 		e.rightOps = arrayNames(f.Right)
 		ahead := &foresight{}
 		for i, op := range byTime(f.Left) {
-			list = append(list, ahead.before(e.named(pairOp{index: i, left: op}), func(yield func(string)) { e.namedFiles(op, yield) }))
+			if f.Glance.wants(op.Key) {
+				list = append(list, ahead.before(e.named(pairOp{index: i, left: op}), func(yield func(string)) { e.namedFiles(op, yield) }))
+			}
 		}
 	}
 	return list

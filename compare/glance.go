@@ -2,46 +2,146 @@ package compare
 
 import (
 	"context"
+	"math"
 
 	"precision/compare/metric"
 	"precision/compare/result"
+	"precision/internal/integer"
 )
 
 // Glance takes the elements of some pairs instead of comparing all of them.
 type Glance struct {
+	// Ops, if not nil, tells of an operator whether one of its rows may be wanted: the
+	// files of others need not be opened.
+	Ops func(name string) bool
 	// Wanted tells of a row whether its elements are wanted; others are not
 	// read.
 	Wanted func(row *result.Row) bool
-	// Most is the largest number of elements of a tensor; larger ones are left
+	// Tiles, if not nil, names the tiles to read of a tensor with so many elements: their numbers,
+	// ascending, in units of metric.TileLen. Of one without any all is read.
+	Tiles func(row *result.Row, elements int64) []int64
+	// Most is the largest number of elements of a tensor that is read whole; larger ones are left
 	// out.
 	Most int64
-	// Take gets a row with both sides widened, in logical order, as its own to
-	// keep. It is called from several goroutines.
-	Take func(row *result.Row, left, right []float64)
+	// Take gets a row with its elements, as its own to keep. It is called from several
+	// goroutines.
+	Take func(row *result.Row, s Seen)
+}
+
+// Seen are elements of a pair.
+type Seen struct {
+	// At are their places, nil where they are all there are.
+	At []int64
+	// Left and Right are both sides, widened, in logical order.
+	Left, Right []float64
+	// LeftRest and RightRest are what integers of more than 53 bits have beyond Left and
+	// Right; nil where nothing has.
+	LeftRest, RightRest []float64
+}
+
+// Error is how far element i of the left side is from that of the right.
+func (s *Seen) Error(i int) float64 {
+	d := s.Left[i] - s.Right[i]
+	if s.LeftRest != nil {
+		d += s.LeftRest[i] - s.RightRest[i]
+	}
+	return math.Abs(d)
+}
+
+// Element is element i of both sides.
+func (s *Seen) Element(i int) metric.Element {
+	e := metric.Element{Index: int64(i), X: s.Left[i], Y: s.Right[i]}
+	if s.LeftRest != nil {
+		e.XRest, e.YRest = s.LeftRest[i], s.RightRest[i]
+	}
+	return e
+}
+
+// wants tells whether rows of an operator may be wanted.
+func (g *Glance) wants(name string) bool { return g == nil || g.Ops == nil || g.Ops(name) }
+
+// Glances tells whether a run wants elements and no rows.
+func (s *Worker) Glances() bool { return s.opt.Glance != nil }
+
+// Wants tells whether rows of an operator may be wanted.
+func (s *Worker) Wants(op string) bool { return s.opt.Glance.wants(op) }
+
+// WantsRow tells whether a row is wanted.
+func (s *Worker) WantsRow(row *result.Row) bool {
+	return s.opt.Glance == nil || s.opt.Glance.Wanted(row)
 }
 
 // take reads both sides of a pair and hands them on.
 func (g *Glance) take(ctx context.Context, row *result.Row, p *pairing, s *Worker) error {
 	n := p.count
-	if n > g.Most {
+	var tiles, at []int64
+	if g.Tiles != nil {
+		tiles = g.Tiles(row, n)
+	}
+	switch {
+	case len(tiles) > 0:
+		at = make([]int64, 0, int64(len(tiles))*metric.TileLen)
+	case n > g.Most:
 		return nil
+	default:
+		for tile := int64(0); tile*metric.TileLen < n; tile++ {
+			tiles = append(tiles, tile)
+		}
 	}
 	wide := *p
 	wide.wide, wide.parts = true, 1
 	t := wide.newTiler(s, false)
-	x, y := make([]float64, n), make([]float64, n)
-	for at := int64(0); at < n; at += metric.TileLen {
+	size := min(int64(len(tiles))*metric.TileLen, n)
+	x, y := make([]float64, 0, size), make([]float64, 0, size)
+	var xs, ys []uint64 // where both are integers, of which one may be long
+	if wide.whole(p.left) && wide.whole(p.right) {
+		xs, ys = make([]uint64, size), make([]uint64, size)
+	}
+	for _, tile := range tiles {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		end := min(at+metric.TileLen, n)
-		if err := t.fill64(p.left, t.left, x[at:end], at); err != nil {
+		first := tile * metric.TileLen
+		from, to := len(x), len(x)+int(min(metric.TileLen, n-first))
+		x, y = x[:to], y[:to]
+		var a, b []uint64
+		if xs != nil {
+			a, b = xs[from:to], ys[from:to]
+		}
+		if err := t.fillWhole(p.left, t.left, x[from:], a, first); err != nil {
 			return &sideError{right: false, err: err}
 		}
-		if err := t.fill64(p.right, t.right, y[at:end], at); err != nil {
+		if err := t.fillWhole(p.right, t.right, y[from:], b, first); err != nil {
 			return &sideError{right: true, err: err}
 		}
+		for i := first; at != nil && i < first+int64(to-from); i++ {
+			at = append(at, i)
+		}
 	}
-	g.Take(row, x, y)
+	seen := Seen{At: at, Left: x, Right: y}
+	if xs != nil {
+		seen.LeftRest = rests(x, integer.List{Bits: xs, Signed: p.left.typ.Signed()})
+		seen.RightRest = rests(y, integer.List{Bits: ys, Signed: p.right.typ.Signed()})
+		switch {
+		case seen.LeftRest == nil && seen.RightRest != nil:
+			seen.LeftRest = make([]float64, len(x))
+		case seen.RightRest == nil && seen.LeftRest != nil:
+			seen.RightRest = make([]float64, len(x))
+		}
+	}
+	g.Take(row, seen)
 	return nil
+}
+
+// rests are what integers have beyond the float64 next to them, nil if none has.
+func rests(f []float64, of integer.List) (list []float64) {
+	for i, v := range f {
+		if r := of.Rest(i, v); r != 0 {
+			if list == nil {
+				list = make([]float64, len(f))
+			}
+			list[i] = r
+		}
+	}
+	return list
 }

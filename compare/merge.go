@@ -17,7 +17,13 @@ import (
 func (e *engine) openDump(op *dump.Op) (*dumpFile, error) {
 	if op.Slicing == dump.Whole || len(op.Files) == 1 {
 		r, err := op.Newest().Open()
+		if err == nil && !e.opt.dialect().terse {
+			err = r.Misnamed()
+		}
 		if err != nil {
+			if r != nil {
+				r.Close()
+			}
 			return nil, err
 		}
 		f := &dumpFile{Reader: r, op: op.Key}

@@ -26,15 +26,18 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 	row.Left.Names, row.Right.Names = row.Op, row.Op
 	if !e.rightOps[p.left.Key] {
 		row.Right.Names = "*"
+		if rows := e.damaged(row, e.byKey[p.left.Key], p.left); len(rows) > 0 {
+			out.add(rows...)
+			return nil
+		}
 		row.Add(result.Because(result.NoRightOp, row.Op))
 		out.add(row)
 		return nil
 	}
 	left, err := e.openDump(p.left)
 	if err != nil {
-		row.Add(result.Because(result.BadDump, err.Error()))
 		out.Failed = err
-		out.add(row)
+		out.add(e.perOutput(row, e.byKey[p.left.Key], unreadable(result.BadDump, p.left.Newest().Path, err, err.Error()))...)
 		return nil
 	}
 	defer left.Close()
@@ -62,18 +65,23 @@ func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFil
 	if !e.checkOverflow(ctx, row, left, t, s) {
 		return ctx.Err()
 	}
+	if err := e.contradiction(e.byKey[left.op], left, t); err != nil {
+		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), left.Path, err)
+		return nil
+	}
 	right, failed := e.rightArray(row, row.Op, t.Index)
 	if failed != nil {
-		row.Add(failed.Reason)
+		refuse(row, failed)
 		return nil
 	}
 	defer right.Close()
 	// Without a graph the array's own shape is all there is to go by.
 	g := rightShape{rule: t.OriginShape, data: right.shape()}
+	planner := func(op string, s stored, g rightShape) (plan, *PairError) { return namedPlan(op, s, g, e.channelsLast) }
 	if e.opt.Unshard != nil {
-		if err := e.unshard(ctx, row, left, t, right, &g, bestPlan, s); err != nil {
+		if err := e.unshard(ctx, row, left, t, right, &g, planner, s); err != nil {
 			return err
 		}
 	}
-	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return bestPlan(row.Op, s, g) }, s)
+	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return planner(row.Op, s, g) }, s)
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"precision/compare/result"
@@ -20,6 +21,11 @@ var (
 		"LabelSwitchByIndex", "AtomicAddrClean", "MemSet", "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "While", "StatelessWhile",
 		"Case", "StatelessCase", "For", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "LoopCond", "ControlTrigger", "End")
 )
+
+// Computes tells whether an operator of a graph leaves a dump: a kernel computes it.
+func Computes(op *graph.Op) bool {
+	return !constants[op.Type] && !feeds[op.Type] && !silent[op.Type]
+}
 
 func typeSet(types ...string) map[string]bool {
 	set := make(map[string]bool, len(types))
@@ -41,6 +47,11 @@ func (s *Session) Table() *result.Table {
 	m.Graph, m.GraphHow = s.Graph, s.GraphHow
 	m.Pairing.Why, m.Pairing.Covered = s.Notes, s.Covered
 	m.Warnings = texts(s.Warnings)
+	for _, w := range s.Warnings {
+		if strange := (*StrangersWarning)(nil); errors.As(w, &strange) {
+			m.Strangers, m.Dumped = strange.Strangers, strange.Of
+		}
+	}
 	return t
 }
 
@@ -79,11 +90,12 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 		o := result.Operator{
 			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.orderOf(op),
 			Constant: constants[op.Type], NoKernel: silent[op.Type],
-			Inner:   len(op.Group.Ops) > 1 && op.Inner(),
+			Inner:   len(op.Group.Ops) > 1 && (op.Inner() || op.Group.Relation == fusion.L1Fusion && op != op.Group.Ops[0]),
 			Skipped: op.Filtered || quantiser(op),
 			Dumped:  e.leftFiles(op.Name) != nil,
 			Outputs: len(op.Op.OutputDesc),
-			Final:   final[op],
+			Final:   final[op] != nil,
+			Leaves:  final[op],
 		}
 		if feeds[op.Type] {
 			// The Data of a called graph passes on what its caller is fed with.
@@ -138,21 +150,25 @@ func (e *engine) producer(op *fusion.Op, slot int) result.Port {
 	return result.Port{Op: from.Op.Name, Index: from.Output}
 }
 
-// finals are the operators whose outputs the network returns: what feeds its
-// NetOutput, or where there is none what nothing is computed from.
-func finals(rules *fusion.Rules) map[*fusion.Op]bool {
-	set := map[*fusion.Op]bool{}
-	fed := func(op *fusion.Op, visit func(*fusion.Op)) {
+// finals are the operators whose outputs the network returns, with these outputs: what
+// feeds its NetOutput, or where there is none what nothing is computed from.
+func finals(rules *fusion.Rules) map[*fusion.Op][]int64 {
+	set := map[*fusion.Op][]int64{}
+	fed := func(op *fusion.Op, visit func(*fusion.Op, int)) {
 		for slot := range op.Inputs {
 			sources, _ := rules.Sources(op, slot)
 			for _, s := range sources {
-				visit(s.Op)
+				visit(s.Op, s.Output)
 			}
 		}
 	}
 	for _, op := range rules.Ops {
 		if op.Type == "NetOutput" && !rules.Called(op) {
-			fed(op, func(p *fusion.Op) { set[p] = true })
+			fed(op, func(p *fusion.Op, output int) {
+				if at, found := slices.BinarySearch(set[p], int64(output)); !found {
+					set[p] = slices.Insert(set[p], at, int64(output))
+				}
+			})
 		}
 	}
 	if len(set) > 0 {
@@ -161,7 +177,7 @@ func finals(rules *fusion.Rules) map[*fusion.Op]bool {
 	// What only silent operators take, as Exit and End, is returned all the same.
 	used := make([]bool, len(rules.Ops))
 	var todo []*fusion.Op
-	use := func(p *fusion.Op) {
+	use := func(p *fusion.Op, _ int) {
 		if at := p.Place(); at >= 0 && !used[at] {
 			used[at] = true
 			todo = append(todo, p)
@@ -179,7 +195,7 @@ func finals(rules *fusion.Rules) map[*fusion.Op]bool {
 	}
 	for i, op := range rules.Ops {
 		if !used[i] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
-			set[op] = true
+			set[op] = []int64{}
 		}
 	}
 	return set

@@ -22,7 +22,7 @@ func (e *engine) checkOverflow(ctx context.Context, row *result.Row, left *dumpF
 	}
 	yes, err := left.overflows(ctx, t, e.opt.dialect(), s)
 	if err != nil {
-		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
+		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), left.Path, err)
 		return false
 	}
 	if row.Overflow = "NO"; yes {

@@ -10,6 +10,7 @@ import (
 	"precision/compare/script"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/integer"
 )
 
 // How a pair is computed
@@ -43,7 +44,7 @@ type pairing struct {
 	// count is the number of elements to compare, at most that of each side.
 	count int64
 	cfg   metric.Config
-	// wide: tiles are widened to float64.
+	// wide: tiles are widened to float64, and 64-bit integers kept as well.
 	wide bool
 	// parts is 2 when both sides are complex: real and imaginary parts count
 	// as elements of their own.
@@ -58,13 +59,22 @@ func newPairing(left, right *operand, count int64, cfg metric.Config) *pairing {
 		// The verdict on a scalar rests on it, selected or not.
 		p.cfg.Metrics = append(slices.Clone(cfg.Metrics), metric.MaxRelativeError)
 	}
-	if cfg.Numerics == metric.Exact {
+	if cfg.Numerics == metric.Exact || !cfg.TableOnly { // facts are exact in either numerics
 		p.wide = !left.typ.FitsFloat32() || !right.typ.FitsFloat32()
-		if left.typ.Parts() == 2 && right.typ.Parts() == 2 {
-			p.parts = 2
-		}
+	}
+	if cfg.Numerics == metric.Exact && left.typ.Parts() == 2 && right.typ.Parts() == 2 {
+		p.parts = 2
 	}
 	return p
+}
+
+// long tells whether a type has integers that float64 does not hold.
+func long(t dtype.Type) bool { return t.IsInteger() && t.Bits() == 64 }
+
+// whole tells whether the elements of a side are to be kept as integers: those of 64 bits,
+// and any beside these.
+func (p *pairing) whole(o *operand) bool {
+	return p.wide && p.out == nil && (o.typ.IsInteger() || o.typ.IsBool()) && (long(p.left.typ) || long(p.right.typ))
 }
 
 // numbers is how many numbers the metrics see.
@@ -77,6 +87,7 @@ type Worker struct {
 	raw      []byte
 	x32, y32 []float32
 	x64, y64 []float64
+	xs, ys   []uint64 // 64-bit integers as they are stored
 	complex  []float64
 	partial  metric.Partial
 	readers  [2]*layout.Reader // the last of each side, for their buffers
@@ -275,6 +286,12 @@ func (p *pairing) newTiler(s *Worker, keep bool) *tiler {
 	}
 	if p.wide {
 		s.x64, s.y64 = grow(s.x64, room), grow(s.y64, room)
+		if p.whole(p.left) {
+			s.xs = grow(s.xs, room)
+		}
+		if p.whole(p.right) {
+			s.ys = grow(s.ys, room)
+		}
 	} else {
 		s.x32, s.y32 = grow(s.x32, room), grow(s.y32, room)
 	}
@@ -293,18 +310,25 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 	end := at + hi - lo
 	if t.p.wide {
 		x, y := t.s.x64[at:end], t.s.y64[at:end]
+		var xs, ys integer.List
+		if t.p.whole(t.p.left) {
+			xs = integer.List{Bits: t.s.xs[at:end], Signed: t.p.left.typ.Signed()}
+		}
+		if t.p.whole(t.p.right) {
+			ys = integer.List{Bits: t.s.ys[at:end], Signed: t.p.right.typ.Signed()}
+		}
 		if !filled {
-			if err := t.fill64(t.p.left, t.left, x, lo); err != nil {
+			if err := t.fillWhole(t.p.left, t.left, x, xs.Bits, lo); err != nil {
 				return &sideError{right: false, err: err}
 			}
-			if err := t.fill64(t.p.right, t.right, y, lo); err != nil {
+			if err := t.fillWhole(t.p.right, t.right, y, ys.Bits, lo); err != nil {
 				return &sideError{right: true, err: err}
 			}
 			if t.p.out != nil {
 				leaveOut(t.p.out, x, y)
 			}
 		}
-		run.Reduce64(into, x, y)
+		run.ReduceWide(into, x, y, xs, ys)
 		return nil
 	}
 	x, y := t.s.x32[at:end], t.s.y32[at:end]
@@ -376,6 +400,15 @@ func (t *tiler) fill64(o *operand, from Elements, dst []float64, first int64) er
 	}
 	dtype.Widen64(o.typ, dst, raw)
 	return nil
+}
+
+// fillWhole is fill64 that keeps the elements as integers, too, if they are wanted.
+func (t *tiler) fillWhole(o *operand, from Elements, dst []float64, whole []uint64, first int64) error {
+	err := t.fill64(o, from, dst, first)
+	if err == nil && whole != nil {
+		dtype.Whole(o.typ, whole, t.s.raw)
+	}
+	return err
 }
 
 // fillReal widens complex elements [first, first+len(dst)/2) as pairs, for

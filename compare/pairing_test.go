@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -243,6 +244,57 @@ func TestBatchesThatDiffer(t *testing.T) {
 		}
 		if len(why) == 1 && why[0].Kind == result.BatchDiffers && (why[0].Args[2] != count(c.left[0]) || why[0].Args[3] != count(c.right[0])) {
 			t.Errorf("%v against %v: %+v", c.left, c.right, why)
+		}
+	}
+}
+
+// A graph that has next to nothing of what was dumped is that of another network: an error
+// if it was named, and not taken if it only lies there.
+func TestGraphOfAnotherNetwork(t *testing.T) {
+	run, golden := t.TempDir(), sample+"/golden"
+	copyTree(t, sample+"/npu", run+"/dump", nil)
+	const graphFile = "ge_proto_00000001_graph_1_Build.txt"
+	own, err := os.ReadFile(filepath.Join(sample, graphFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(run, "graph", graphFile)
+	if err := os.Mkdir(run+"/graph", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`(?m)^(\s*name: ")([^"]+)`)
+	for _, c := range []struct {
+		every int // every so many names are kept
+		fits  bool
+	}{{0, false}, {12, false}, {2, true}} {
+		n := 0
+		text := name.ReplaceAllFunc(own, func(b []byte) []byte {
+			if n++; c.every > 0 && n%c.every == 0 {
+				return b
+			}
+			return name.ReplaceAll(b, []byte("${1}other_$2"))
+		})
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Job{Left: run + "/dump", Right: golden, Graph: file}.Open(context.Background())
+		var strange *StrangeGraphError
+		if errors.As(err, &strange) == c.fits || !c.fits && (strange.Known*ownShare >= strange.Of || strange.Of == 0) {
+			t.Errorf("every %d: %v", c.every, err)
+		}
+		if c.every == 0 && (strange == nil || strange.Known != 0 || !strings.Contains(err.Error(), "does not belong to these dumps: 0 of ")) {
+			t.Errorf("of another network: %v", err)
+		}
+		if c.fits {
+			continue
+		}
+		s, err := Job{Left: run + "/dump", Right: golden}.Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left *NotTakenWarning
+		if s.Graph != "" || !slices.ContainsFunc(s.Warnings, func(w error) bool { return errors.As(w, &left) }) || left.Err.Graph != file {
+			t.Errorf("every %d, beside the dumps: took %q, warned %v", c.every, s.Graph, s.Warnings)
 		}
 	}
 }

@@ -30,6 +30,9 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 		return plan{}, planFailed(result.FewElements, op, count(s.elements), shapeText(s.shape), count(want))
 	}
 	format := layout.AsStored(s.format, len(s.shape))
+	if goldenCount == 1 && want > 1 && !plain(format) {
+		return oneElement(op, format, s, g)
+	}
 	if v, ok := restore(format, target, s, g); ok {
 		p := plan{view: v, shape: v.Dims, count: goldenCount}
 		if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
@@ -44,6 +47,28 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	}
 	if _, ours := layout.Supported(format, target); !ours && !plain(format) {
 		return plan{}, planFailed(result.LayoutNoneFor, op, s.format.String(), shapeText(s.shape), target.String(), shapeText(g.data))
+	}
+	return plan{}, shapesDiffer(op, s.shape, g.data)
+}
+
+// oneElement prepares a blocked tensor, which is padded to 16 elements or more, for a
+// golden array of one: its logical shape must have one element, too. That shape is in
+// the header or the graph; where neither tells, the blocks must be able to hold it.
+func oneElement(op string, format layout.Format, s stored, g rightShape) (plan, *PairError) {
+	logical := s.origin
+	if len(logical) == 0 {
+		logical = g.rule
+	}
+	if n, ok := product(logical); len(logical) > 0 && (!ok || n != 1) {
+		return plan{}, shapesDiffer(op, logical, g.data)
+	}
+	for rank := 5; rank >= 2; rank-- {
+		for _, to := range guesses(format, rank) {
+			v, err := layout.Restore(format, to, s.shape, slices.Repeat([]int64{1}, rank), s.group)
+			if err == nil && v.Len() == 1 {
+				return plan{view: v, shape: g.data, count: 1}, nil
+			}
+		}
 	}
 	return plan{}, shapesDiffer(op, s.shape, g.data)
 }

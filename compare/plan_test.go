@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"precision/compare/result"
 	"precision/dump/layout"
 )
 
@@ -122,5 +123,41 @@ func TestScalarLike(t *testing.T) {
 func TestPermuted(t *testing.T) {
 	if got := permuted(shape(1, 2, 3, 4), 0, 2, 3, 1); !slices.Equal(got, shape(1, 3, 4, 2)) {
 		t.Error(got)
+	}
+}
+
+// A golden array of one element belongs to a blocked tensor whose logical shape has one:
+// padding makes 16 or 256 of it. Beside more elements it has no counterpart.
+func TestOneElement(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		format        layout.Format
+		shape, origin []int64
+		golden        rightShape
+		differs       []int64 // the shape that does not fit, nil if the pair is compared
+	}{
+		{"channels", layout.NC1HWC0, shape(1, 1, 1, 1, 16), nil, rightShape{"ND", nil, shape()}, nil},
+		{"channels, in the graph", layout.NC1HWC0, shape(1, 1, 1, 1, 16), nil, rightShape{"NCHW", shape(1, 1, 1, 1), shape()}, nil},
+		{"channels, in the header", layout.NC1HWC0, shape(1, 1, 1, 1, 16), shape(1), rightShape{"", shape(1), shape(1)}, nil},
+		{"rows", layout.FractalNZ, shape(1, 1, 16, 16), nil, rightShape{"", nil, shape()}, nil},
+		{"rows, (1)", layout.FractalNZ, shape(1, 1, 16, 16), shape(1, 1), rightShape{"ND", shape(1, 1), shape(1)}, nil},
+		{"weights", layout.FractalZ, shape(1, 1, 16, 16), nil, rightShape{"NCHW", nil, shape(1)}, nil},
+		{"volume", layout.NDC1HWC0, shape(1, 1, 1, 1, 1, 16), nil, rightShape{"", nil, shape()}, nil},
+		{"three channels", layout.NC1HWC0, shape(1, 1, 1, 1, 16), shape(1, 3, 1, 1), rightShape{"", shape(1, 3, 1, 1), shape(1)}, shape(1, 3, 1, 1)},
+		{"three columns of the graph", layout.FractalNZ, shape(1, 1, 16, 16), nil, rightShape{"ND", shape(1, 3), shape()}, shape(1, 3)},
+		{"four places", layout.NC1HWC0, shape(1, 1, 2, 2, 16), nil, rightShape{"", nil, shape()}, shape(1, 1, 2, 2, 16)},
+		{"two blocks", layout.FractalNZ, shape(2, 1, 16, 16), nil, rightShape{"", nil, shape(1)}, shape(2, 1, 16, 16)},
+		{"no blocks", layout.ND, shape(16), nil, rightShape{"ND", nil, shape()}, shape(16)},
+	} {
+		n, _ := product(c.shape)
+		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, c.golden)
+		switch {
+		case c.differs != nil:
+			if failed == nil || !failed.Reason.Equal(result.Because(result.ShapesDiffer, "op", shapeText(c.differs), shapeText(c.golden.data))) {
+				t.Errorf("%s: %v, %v", c.name, p.shape, failed)
+			}
+		case failed != nil || p.count != 1 || p.view.Len() != 1 || len(p.remarks) > 0 || !slices.Equal(p.shape, c.golden.data):
+			t.Errorf("%s: %+v, %v", c.name, p, failed)
+		}
 	}
 }

@@ -52,6 +52,11 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	if err := line.release(); err != nil {
 		cancel(err)
 	}
+	if c, ok := inner(from).(chooser); ok && out.Done == out.Groups {
+		if err := c.choices(ctx, p, out.Table); err != nil {
+			return out, err
+		}
+	}
 	for _, of := range []func(*result.Table) (result.Reason, bool){sameNote, shapesNote} {
 		note, tells := of(out.Table)
 		if !tells {
@@ -68,6 +73,17 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 		}
 	}
 	return out, nil
+}
+
+// inner is the source that another one wraps.
+func inner(from Source) Source {
+	for {
+		w, ok := from.(interface{ Inner() Source })
+		if !ok {
+			return from
+		}
+		from = w.Inner()
+	}
 }
 
 // Each calls work for every number below n, each by a worker of the pool, and returns

@@ -49,6 +49,8 @@ type PairError struct {
 	Reason result.Reason
 	// Cause is the error behind it, if there is one.
 	Cause error
+	// File is what cannot be read, empty where that is not the matter.
+	File string
 }
 
 func (e *PairError) Unwrap() error { return e.Cause }
@@ -59,6 +61,20 @@ func (e *PairError) Error() string {
 
 func planFailed(kind result.Kind, args ...string) *PairError {
 	return &PairError{Reason: result.Because(kind, args...)}
+}
+
+// unreadable is why a file cannot be read.
+func unreadable(kind result.Kind, file string, err error, args ...string) *PairError {
+	return &PairError{Reason: result.Because(kind, args...), Cause: err, File: file}
+}
+
+// refuse notes on a row why it has no values.
+func refuse(row *result.Row, e *PairError) {
+	if e.Reason.Kind.Class() == result.Unreadable {
+		row.Unreadable(e.Reason, e.File, e.Cause)
+		return
+	}
+	row.Add(e.Reason)
 }
 
 func shapesDiffer(op string, left, right []int64) *PairError {

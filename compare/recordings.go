@@ -49,6 +49,9 @@ func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result
 		}
 	}
 	s.Notes = append(s.Notes, result.Because(result.OtherRecordings, which, f.Dir, side.Recording, count(list[take].Ops), strings.Join(side.Others, ", ")))
+	if which == "left" && take > 0 {
+		s.Before = f.Take(list[take-1])
+	}
 	return f.Take(list[take]), nil
 }
 

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"precision/compare/result"
@@ -41,6 +43,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Fou
 		}
 		considered = true
 		if op.Inner() {
+			out.add(e.damaged(e.groupRow(g, op), op, e.leftFiles(op.Name))...)
 			continue
 		}
 		rows, failed, err := e.ruleOp(ctx, g, op, s)
@@ -67,6 +70,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Fou
 	row := e.groupRow(g, g.Ops[0])
 	for _, m := range missing {
 		row.Add(m.Reasons...)
+		row.Damage = cmp.Or(row.Damage, m.Damage)
 	}
 	if len(missing) == 0 {
 		row.Add(result.Because(result.InnerOnly, g.Ops[0].Name))
@@ -115,6 +119,11 @@ func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) Found 
 		}
 		out.add(rows...)
 	}
+	for _, op := range g.Ops {
+		if !op.Filtered && !slices.Contains(ops, op) {
+			out.add(e.damaged(e.groupRow(g, op), op, e.leftFiles(op.Name))...)
+		}
+	}
 	return out
 }
 
@@ -150,15 +159,14 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 	base := e.groupRow(g, op)
 	left, err := e.openLeft(op.Name)
 	if err != nil {
-		base.Add(missingLeft(op.Name, op.Type, err))
-		return []result.Row{base}, err, nil
+		return e.perOutput(base, op, e.missingLeft(op.Name, op.Type, err)), err, nil
 	}
 	defer left.Close()
 	base.Left.File = left.Path
 	if e.opt.dialect().allOrNothing {
 		if bad := left.allBad(); bad != nil {
 			left.Close()
-			base.Add(missingLeft(op.Name, op.Type, bad))
+			refuse(&base, e.missingLeft(op.Name, op.Type, bad))
 			return []result.Row{base}, bad, nil
 		}
 	}

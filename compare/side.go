@@ -140,13 +140,13 @@ func (b *ByNames) operator(ctx context.Context, base result.Row, left, right Sid
 func (b *ByNames) tensor(ctx context.Context, row *result.Row, w *Worker) error {
 	left, err := b.Left.Open(row.Op, row.Role, row.Slot)
 	if err != nil {
-		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
+		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), b.Left.Dir(), err)
 		return nil
 	}
 	defer left.Close()
 	right, err := b.Right.Open(row.Op, row.Role, row.Slot)
 	if err != nil {
-		row.Add(result.Because(result.BadTensor, row.Op, err.Error()))
+		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), b.Right.Dir(), err)
 		return nil
 	}
 	defer right.Close()
@@ -155,6 +155,12 @@ func (b *ByNames) tensor(ctx context.Context, row *result.Row, w *Worker) error 
 		row.Left.DType, row.Left.Shape = left.Type, left.Shape
 		row.Right.DType, row.Right.Shape = right.Type, right.Shape
 		row.Add(result.Because(result.ShapesDiffer, row.Op, shapeText(left.Shape), shapeText(right.Shape)))
+		return nil
+	}
+	if otherOrder(left.Shape, right.Shape) {
+		row.Left.DType, row.Left.Shape = left.Type, left.Shape
+		row.Right.DType, row.Right.Shape = right.Type, right.Shape
+		row.Add(result.Because(result.AxesUnknown, row.Op, shapeText(left.Shape), shapeText(right.Shape)))
 		return nil
 	}
 	if !slices.Equal(withoutOnes(left.Shape), withoutOnes(right.Shape)) {

@@ -73,17 +73,17 @@ func byTime(f *dump.Folder) []*dump.Op {
 	return ops
 }
 
-// missingLeft is the reason of a row without a dump. The old tool says the
-// same of a file it cannot read; here the cause is added.
-func missingLeft(op, opType string, err error) result.Reason {
+// missingLeft is why an operator has no dump. The old tool says the same of a file
+// it cannot read; here the cause is added.
+func (e *engine) missingLeft(op, opType string, err error) *PairError {
 	if _, missing := err.(*MissingError); missing {
-		return result.Because(result.NoLeftDump, op, opType)
+		return &PairError{Reason: result.Because(result.NoLeftDump, op, opType), Cause: err}
 	}
 	kind := result.BadLeftDump
 	if tiny(err) {
 		kind = result.TinyLeftDump
 	}
-	return result.Because(kind, op, opType, err.Error())
+	return unreadable(kind, e.leftFiles(op).Newest().Path, err, op, opType, err.Error())
 }
 
 // tiny tells whether err is about a file that is too short for a header. The
@@ -162,7 +162,7 @@ func (e *engine) openRight(row *result.Row, ref fusion.GoldenRef) (*rightTensor,
 	}
 	file, err := e.openDump(files)
 	if err != nil {
-		return nil, planFailed(result.BadTensor, row.Op, err.Error())
+		return nil, unreadable(result.BadTensor, files.Newest().Path, err, row.Op, err.Error())
 	}
 	if ref.Index < 0 || ref.Index >= int64(len(file.Outputs)) {
 		file.Close()
@@ -179,11 +179,11 @@ func (e *engine) rightArray(row *result.Row, op string, index int) (*rightTensor
 	}
 	file, err := e.openDump(files)
 	if err != nil {
-		return nil, planFailed(result.BadTensor, row.Op, err.Error())
+		return nil, unreadable(result.BadTensor, files.Newest().Path, err, row.Op, err.Error())
 	}
 	if len(file.Outputs) == 0 {
 		file.Close()
-		return nil, planFailed(result.NoTensor, row.Op, file.Path)
+		return nil, unreadable(result.NoTensor, file.Path, nil, row.Op, file.Path)
 	}
 	g, failed := e.asGolden(row, file, &file.Outputs[0])
 	if g != nil {
@@ -202,7 +202,7 @@ func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*rig
 	}
 	if err != nil {
 		file.Close()
-		return nil, planFailed(result.BadTensor, row.Op, err.Error())
+		return nil, unreadable(result.BadTensor, file.Path, err, row.Op, err.Error())
 	}
 	row.Right.File = file.Path
 	return g, nil

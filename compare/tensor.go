@@ -20,14 +20,26 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	if !e.checkOverflow(ctx, row, left, t, s) {
 		return ctx.Err()
 	}
+	err := t.Err
+	if err != nil && (e.opt.dialect().terse || dump.Code(err) == dump.CodeType) {
+		err = nil // told when the pair is there
+	} else if err == nil {
+		err = e.contradiction(op, left, t)
+	}
+	if err != nil {
+		row.Left.DType, row.Left.Shape = t.Type, shapeOf(t)
+		row.Unreadable(result.Because(result.BadTensor, op.Name, err.Error()), left.Path, err)
+		return nil
+	}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
-		row.Add(failed.Reason)
+		row.Facts.Unpaired = failed.Reason.Kind == result.NoRightTensor
+		refuse(row, failed)
 		return nil
 	}
 	right, failed := e.openRight(row, ref)
 	if failed != nil {
-		row.Add(failed.Reason)
+		refuse(row, failed)
 		return nil
 	}
 	defer right.Close()
@@ -44,7 +56,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	if d.restores && !quantised && !right.array {
 		view, origin, err := originView(storedOf(right.tensor))
 		if err != nil {
-			row.Add(result.Because(result.BadFile, op.Name, right.path(), err.Error()))
+			row.Unreadable(result.Because(result.BadFile, op.Name, right.path(), err.Error()), right.path(), err)
 			return nil
 		}
 		right.view, g.layout, g.data = view, origin.String(), view.Dims
@@ -87,6 +99,12 @@ func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *Pa
 		return ref, planFailed(result.GraphEntry, err.Error())
 	case fusion.GoldenNoProducer:
 		return ref, planFailed(result.GraphProducer, lookup.Part)
+	case fusion.GoldenNoOrigin:
+		// The graph names the framework's tensor of what a kernel computes; a weight has
+		// its own name on both sides.
+		if constants[lookup.Type] && !e.opt.dialect().terse {
+			return fusion.GoldenRef{Op: lookup.Op, Index: int64(lookup.Index)}, nil
+		}
 	}
 	return ref, noRight(op.Name, tensor)
 }
@@ -102,7 +120,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	setTypes(row, t, right.tensor)
 	d := e.opt.dialect()
 	if t.Err != nil {
-		row.Add(result.Because(result.BadTensor, row.Op, t.Err.Error()))
+		row.Unreadable(result.Because(result.BadTensor, row.Op, t.Err.Error()), left.Path, t.Err)
 		return nil
 	}
 	for _, side := range []dtype.Type{t.Type, right.typ()} {
@@ -118,7 +136,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	}
 	p, failed := prepare(st)
 	if failed != nil {
-		row.Add(failed.Reason)
+		refuse(row, failed)
 		return nil
 	}
 	if t.Fortran {
@@ -133,12 +151,12 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		leftOperand, err = viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
 	}
 	if err != nil {
-		row.Add(result.Because(result.BadFile, row.Op, left.Path, err.Error()))
+		row.Unreadable(result.Because(result.BadFile, row.Op, left.Path, err.Error()), left.Path, err)
 		return nil
 	}
 	rightOperand, err := right.operand()
 	if err != nil {
-		row.Add(result.Because(result.BadFile, row.Op, right.path(), err.Error()))
+		row.Unreadable(result.Because(result.BadFile, row.Op, right.path(), err.Error()), right.path(), err)
 		return nil
 	}
 	cfg := metric.Config{
@@ -185,7 +203,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		if errors.As(err, &side) && side.right {
 			path = right.path()
 		}
-		row.Add(result.Because(result.BadFile, row.Op, path, err.Error()))
+		row.Unreadable(result.Because(result.BadFile, row.Op, path, err.Error()), path, err)
 		return nil
 	}
 	row.Facts.Scalar = cfg.Scalar

@@ -77,7 +77,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		if errors.As(err, &side) && side.right {
 			name = rightName
 		}
-		row.Add(result.Because(result.BadFile, row.Op, name, err.Error()))
+		row.Unreadable(result.Because(result.BadFile, row.Op, name, err.Error()), name, err)
 		return nil
 	}
 	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape

@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
 	"precision/compare/metric"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
@@ -55,6 +57,46 @@ func TestTypesAreReadInFull(t *testing.T) {
 			case typ.IsComplex() && numerics == metric.Reference: // which sees real parts only
 			case !(e > 0) || math.IsInf(e, 0):
 				t.Errorf("%s, %v: largest error %v", typ.Wire(), numerics, e)
+			}
+		}
+	}
+}
+
+// Ids near 2^60 of which one is off by 7 are not equal, whatever types hold them, in
+// either numerics; beside fractions the row says what was rounded.
+func TestIdsAreNotRounded(t *testing.T) {
+	const n = 40
+	side := func(typ dtype.Type, off uint64) dumptest.Dump {
+		var b []byte
+		for i := range uint64(n) {
+			v := 1<<60 + i
+			if i == 17 {
+				v += off
+			}
+			if typ == dtype.Float64 {
+				v = math.Float64bits(float64(v))
+			}
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		return dumptest.Dump{Outputs: []dumptest.Tensor{{Type: int(typ), Format: dumptest.ND, Shape: []int64{n}, Data: b}}}
+	}
+	for _, golden := range []dtype.Type{dtype.Int64, dtype.Uint64, dtype.Float64} {
+		for _, numerics := range []metric.Numerics{metric.Exact, metric.Reference} {
+			for _, off := range []uint64{0, 7} {
+				rows := directRows(t, numerics, side(dtype.Int64, off), side(golden, 0))
+				if len(rows) != 1 || !rows[0].Compared {
+					t.Fatalf("%v: %+v", golden, rows)
+				}
+				f := rows[0].Result().Facts
+				if golden == dtype.Float64 {
+					if f.Differ != 0 || f.BitEqual || f.Rounded == 0 || numerics == metric.Exact && !rows[0].Has(result.NoteRounded) {
+						t.Errorf("%v, %v: %+v, %v", golden, numerics, f, rows[0].Reasons)
+					}
+					continue
+				}
+				if want := off != 0; f.BitEqual == want || f.MaxAbs != float64(off) || (f.Worst.Index == 17) != want || (f.Differ == 1) != want || f.Rounded != 0 {
+					t.Errorf("%v, %v, off by %d: %+v", golden, numerics, off, f)
+				}
 			}
 		}
 	}

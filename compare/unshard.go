@@ -124,9 +124,9 @@ func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, 
 		return none, nil
 	}
 	sum := 0.0
-	glance := &Glance{Most: math.MaxInt64, Take: func(_ *result.Row, x, y []float64) {
-		for i := range x {
-			if d := math.Abs(x[i] - y[i]); !math.IsNaN(d) {
+	glance := &Glance{Most: math.MaxInt64, Take: func(_ *result.Row, e Seen) {
+		for i := range e.Left {
+			if d := e.Error(i); !math.IsNaN(d) {
 				sum += d
 			}
 		}

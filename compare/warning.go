@@ -46,6 +46,13 @@ func (w *StrangersWarning) Error() string {
 	return text
 }
 
+// NotTakenWarning tells of a graph that lies beside the dumps and is not theirs.
+type NotTakenWarning struct{ Err *StrangeGraphError }
+
+func (w *NotTakenWarning) Error() string {
+	return w.Err.Error() + "; it was found beside them and not taken"
+}
+
 // texts are the English texts of warnings.
 func texts(warnings []error) []string {
 	var list []string

@@ -72,7 +72,7 @@ func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {
 			return s.Failed(ctx, err)
 		}
 		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(path))) + "\n" +
-			s.verdictLines(tell.Summary(s.Lang, findings)))
+			s.verdictLines(tell.Summary(s.Lang, findings, oracle.CoverageOf(findings, nil, nil))))
 		if counts := tell.Counts(findings); counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0 {
 			code = max(code, exitNothing)
 		}

@@ -151,7 +151,7 @@ func number6(x float64) string {
 func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pair) string {
 	rows := make([][]string, len(pairs))
 	for i, p := range pairs {
-		rows[i] = []string{s.Screen.Green(strconv.FormatInt(p.Index, 10)), left.Number(p.Left), right.Number(p.Right), number6(p.Diff())}
+		rows[i] = []string{s.Screen.Green(strconv.FormatInt(p.Index, 10)), left.Whole(p.Left, p.LeftRest), right.Whole(p.Right, p.RightRest), number6(p.Diff())}
 	}
 	return s.Screen.Table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
 }

@@ -22,7 +22,7 @@ var pageText = both("write the report, a single page for the browser, next to ea
 func (s *session) page(ctx context.Context, t *judged, run *compare.Session, found *overflowed) int {
 	o := html.Options{Lang: s.Lang, Records: found.lines(s)}
 	if run != nil {
-		if err := look.Take(ctx, run, t.Judged, look.Operators); err != nil {
+		if err := look.Take(ctx, look.Folders(run), t.Judged, look.Operators); err != nil {
 			if ctx.Err() != nil {
 				return s.Failed(ctx, err)
 			}
@@ -38,6 +38,15 @@ func (s *session) page(ctx context.Context, t *judged, run *compare.Session, fou
 	}
 	s.Say("page.done", path)
 	return exitOK
+}
+
+// named finds what kind of wrong the roots of a comparison are. Elements that cannot be read again leave it as it
+// is; the error is that of the context.
+func named(ctx context.Context, again look.Again, t *judged, before ...look.Again) error {
+	if look.Name(ctx, again, t.Judged, before...) != nil {
+		return ctx.Err()
+	}
+	return nil
 }
 
 // lines say in a report what overflowed first.

@@ -168,6 +168,9 @@ func (v *vcCmd) recordings(ctx context.Context, s *session, j job, path string) 
 	s.Say("vc.rows", len(out.Table.Rows), path)
 	t, err := s.judge(out.Table, path, s.set.CosSim)
 	if err == nil {
+		err = named(ctx, recording.Again(j.Left, j.Right, with, opt), t)
+	}
+	if err == nil {
 		err = whole.Fill(savedBeside(path), 0o600, func(w io.Writer) error { return report.WriteJSON(w, t.Judged) })
 	}
 	if err != nil {

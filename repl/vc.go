@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/metric"
 	"precision/compare/oracle"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/graph"
 	"precision/internal/lazy"
 	"precision/internal/whole"
@@ -200,11 +202,14 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judge
 	compared := out.Table.Compared()
 	s.Say("vc.done", compared, len(out.Table.Rows), path)
 	if v.check {
-		if out.Table.Checks, err = s.recompute(ctx, run); err != nil {
+		if out.Table.Checks, err = s.recompute(ctx, run, out.Table); err != nil {
 			return nil, s.Failed(ctx, err)
 		}
 	}
 	t, err := s.judge(out.Table, path, s.set.CosSim)
+	if err == nil {
+		err = named(ctx, look.Folders(run), t, look.Before(run))
+	}
 	if err == nil {
 		err = whole.Fill(savedBeside(path), 0o600, func(w io.Writer) error { return report.WriteJSON(w, t.Judged) })
 	}
@@ -225,13 +230,19 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judge
 
 // recompute asks the oracle about the dumps of a comparison, where the graph is
 // known.
-func (s *session) recompute(ctx context.Context, run *compare.Session) ([]result.Check, error) {
+func (s *session) recompute(ctx context.Context, run *compare.Session, t *result.Table) ([]result.Check, error) {
 	if run.Graph == "" || run.Folders.How() != result.ByGraph {
 		return nil, nil
 	}
+	p, err := profileWith(s.set.CosSim)
+	if err != nil {
+		return nil, err
+	}
 	bar := s.Bar("vc")
 	defer bar.Done()
-	return oracle.Recompute(ctx, run.Folders.Left, run.Graph, run.Folders.Workers, bar.Set)
+	f := run.Folders
+	beside := &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: verdict.Doubted(t, verdict.Options{Profile: p})}
+	return oracle.Recompute(ctx, beside, run.Graph, f.Workers, bar.Set)
 }
 
 // HowKey is the message about how a graph was found.

@@ -208,7 +208,7 @@ func (v *vcsCmd) panel(s *session, t *judged, op *verdict.Operator) string {
 // its verdict, and what is wrong with it or why it has no values.
 func (s *session) tensorText(say report.Text, t *judged, tensor *verdict.Tensor) string {
 	r := t.Row(tensor)
-	style := map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Suspect: report.Suspect, verdict.Bad: report.Bad, verdict.Uncompared: report.Suspect}[tensor.Verdict]
+	style := map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Suspect: report.Suspect, verdict.Bad: report.Bad, verdict.Uncompared: report.Suspect, verdict.Damaged: report.Suspect}[tensor.Verdict]
 	text := s.Screen.Paint(style, cosineText(r))
 	if tensor.Verdict == verdict.Bad || tensor.Verdict == verdict.Suspect {
 		line := say.Tensor(t.Judged, tensor)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"precision/compare/oracle/tell"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/msprobe"
 	"precision/graph"
@@ -29,8 +29,15 @@ import (
 // checkFlags are the options of the check command.
 type checkFlags struct {
 	mine, golden, graph, out, json string
-	full, gate                     bool
+	full                           bool
+	gate                           gateFlag
 	workers                        int
+}
+
+// checked is what a check found, with how much of what was to be checked.
+type checked struct {
+	findings []oracle.Finding
+	coverage oracle.Coverage
 }
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -44,7 +51,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&f.full, "full", false, text("full"))
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.out, "out", ".", text("out"))
-	set.BoolVar(&f.gate, "gate", false, text("gate"))
+	set.Var(&f.gate, "gate", text("gate"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
 	set.Usage = func() {}
 	// The recording may stand before or behind the options.
@@ -99,41 +106,53 @@ func (f *checkFlags) recorded() []msprobe.Recording {
 
 // findings are those of dumps with a graph or of a recording of calls. Only, if set,
 // chooses operators by their names.
-func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only func(name string) bool) ([]oracle.Finding, error) {
+func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only func(name string) bool) (checked, error) {
 	if list := f.recorded(); list != nil {
 		job := oracle.RecordingJob{Recordings: list, Full: f.full, Workers: f.workers, Only: only}
 		bar := progress.New(os.Stderr, "checking")
 		job.Progress = bar.Set
-		findings, remarks, err := job.Run(ctx)
+		findings, bad, err := job.Run(ctx)
 		bar.Done()
-		var warnings []error
-		for _, r := range remarks {
-			warnings = append(warnings, errors.New(r))
+		cover := oracle.CoverageOf(findings, bad, nil)
+		var places []oracle.Place
+		for i := range list {
+			places = append(places, oracle.Place{Step: list[i].Step, Rank: list[i].Rank})
 		}
-		e.printWarnings(warnings)
-		return findings, err
+		cover.Gaps = oracle.GapsIn(places)
+		return checked{findings, cover}, err
 	}
 	job, warnings, err := f.open(ctx, show)
 	if err != nil {
-		return nil, err
+		return checked{}, err
 	}
 	e.printWarnings(warnings)
 	bar := progress.New(os.Stderr, "checking")
 	job.Progress, job.Only = bar.Set, only
 	findings, err := job.Run(ctx)
 	bar.Done()
-	return findings, err
+	if only == nil {
+		findings = append(findings, job.Missing(func(op *graph.Op) bool { return compare.Computes(op) && !verdict.Still(op.Type) })...)
+	}
+	cover := oracle.CoverageOf(findings, nil, job.Leaves())
+	var places []oracle.Place
+	for i := range job.Devices {
+		places = append(places, oracle.Place{Step: job.Devices[i].Step, Rank: job.Devices[i].Rank})
+	}
+	cover.Gaps = oracle.GapsIn(places)
+	return checked{findings, cover}, err
 }
 
 func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 	show := checkText{summaryText{e.stdout, e.language()}}
-	findings, err := f.findings(ctx, e, show, nil)
+	found, err := f.findings(ctx, e, show, nil)
+	findings := found.findings
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, explain.Say("err.check.interrupted", len(findings))
 		}
 		return exitError, err
 	}
+	standing := tell.Standing(findings, found.coverage)
 	say := func(r result.Reason) string { return tell.Reason(show.lang, r) }
 	path := filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
 	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) })
@@ -141,16 +160,19 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 		return exitError, err
 	}
 	if f.json != "" {
-		if err := writeWhole(f.json, func(w io.Writer) error { return oracle.WriteJSON(w, findings, f.full, say) }); err != nil {
+		if err := writeWhole(f.json, func(w io.Writer) error {
+			return oracle.WriteJSON(w, findings, standing.Verdict.String(), found.coverage, f.full, say)
+		}); err != nil {
 			return exitError, err
 		}
 	}
-	counts := show.summary(findings, path)
+	trips := verdict.Gate{On: f.gate.on, Strict: f.gate.strict}.Stops(standing)
+	show.summary(found, trips, path)
 	switch {
-	case counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0:
-		return exitNoMatch, nil
-	case f.gate && counts[oracle.Wrong] > 0:
+	case len(trips) > 0:
 		return exitBelow, nil
+	case found.coverage.Judged == 0:
+		return exitNoMatch, nil
 	}
 	return exitOK, nil
 }
@@ -243,7 +265,11 @@ func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show checkText) (*graph.Model, error) {
 	info, err := os.Stat(f.graph)
 	if err != nil || !info.IsDir() {
-		return openModel(ctx, f.graph)
+		model, err := openModel(ctx, f.graph)
+		if err == nil {
+			_, err = compare.Belongs(f.graph, dumps, compare.NamesOf(model))
+		}
+		return model, err
 	}
 	candidates, unread, err := read.OpenFolder(ctx, f.graph)
 	if err != nil {
@@ -262,8 +288,8 @@ func (f *checkFlags) openGraph(ctx context.Context, dumps *dump.Folder, show che
 type checkText struct{ summaryText }
 
 // summary says what was found and where the table is.
-func (t checkText) summary(findings []oracle.Finding, path string) map[oracle.Verdict]int {
-	lines := append(tell.Summary(t.lang, findings), report.Line{Label: t.lang.T("check.result"), Segments: []report.Segment{{Text: path}}})
+func (t checkText) summary(found checked, trips []verdict.Trip, path string) {
+	lines := append(tell.Summary(t.lang, found.findings, found.coverage), report.Text{Lang: t.lang}.Trips(nil, trips)...)
+	lines = append(lines, report.Line{Label: t.lang.T("check.result"), Segments: []report.Segment{{Text: path}}})
 	t.write(lines)
-	return tell.Counts(findings)
 }

@@ -13,7 +13,7 @@ import (
 func TestKindOfWrong(t *testing.T) {
 	sample, dir := "../../testdata/sample/", t.TempDir()
 	jsonFile, page := filepath.Join(dir, "v.json"), filepath.Join(dir, "v.html")
-	for lang, want := range map[string]string{"en": "kind of error: part of it was not written", "zh": "错误类别：有一部分输出没有写入"} {
+	for lang, want := range map[string]string{"en": "kind of error: channels 16 to 23 not written: the numbers there are 0", "zh": "错误类别：通道 16 至 23 未写入：该处数值均为 0"} {
 		code, stdout, stderr := precision(t, "compare", "-lt", sample+"npu", "-rt", sample+"golden", "-g", sample, "-check", "-lang", lang, "-out", dir, "-json", jsonFile, "-html", page)
 		if code != exitOK || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit %d, no %q in\n%s%s", lang, code, want, stdout, stderr)

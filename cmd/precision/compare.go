@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/metric"
 	"precision/compare/recording"
 	"precision/compare/report"
@@ -190,10 +191,13 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	show.notes(e.stderr, out.Table.Meta.Pairing.Why[len(run.Notes):])
 	if f.judge.check {
-		out.Table.Checks, err = recompute(ctx, run)
+		out.Table.Checks, err = recompute(ctx, run, out.Table, opts)
 	}
 	if f.judge.second != "" && err == nil {
 		opts.Second, err = secondRun(ctx, job, f.judge.second)
+	}
+	if err == nil {
+		err = f.judge.fits(out.Table, opts)
 	}
 	var judged *verdict.Judged
 	if err == nil {
@@ -205,6 +209,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 		}
 		return exitError, err
 	}
+	unseen := f.judge.lookAt(ctx, look.Folders(run), judged, look.Before(run))
 	trips := judged.Trips(f.judge.gates())
 	if !f.judge.toStdout() {
 		show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
@@ -212,7 +217,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 			show.line(show.lang.T("batch.renew"), f.renew())
 		}
 	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: f.judge.lookAt(ctx, run, judged)}); err != nil {
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: unseen}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil

@@ -157,11 +157,13 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 // jobStatus says what became of a job, and what to exit with.
 func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int {
 	show.lines(tell.Result(show.lang, r))
+	trips := f.gates().Stops(r.Standing())
+	show.lines(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
 	case r.Counts["failed"] == len(r.Digests):
 		return exitNoMatch
-	case f.gate.on && r.Fails(f.gate.strict):
+	case len(trips) > 0:
 		return exitBelow
 	}
 	return exitOK

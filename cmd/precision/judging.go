@@ -56,6 +56,9 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 // gateFlag is -gate, or -gate=strict.
 type gateFlag struct{ on, strict bool }
 
+// gate is the gate that stands on the command line.
+func (g *gateFlag) gate() verdict.Gate { return verdict.Gate{On: g.on, Strict: g.strict} }
+
 func (g *gateFlag) String() string {
 	switch {
 	case g.strict:
@@ -127,9 +130,26 @@ func (f *judgeFlags) options(own *verdict.Profile) (verdict.Options, error) {
 	return o, nil
 }
 
+// fits refuses a baseline that is none for a table.
+func (f *judgeFlags) fits(t *result.Table, o verdict.Options) error {
+	if o.Baseline == nil {
+		return nil
+	}
+	err := verdict.FitBaseline(o.Baseline, t, o)
+	var e *verdict.BaselineError
+	if !errors.As(err, &e) {
+		return err
+	}
+	key := "err.baseline." + string(e.Fault)
+	if e.Fault == verdict.BaselineShapes {
+		return explain.Say(key, f.baseline, e.Tensor, result.ShapeText(e.Then), result.ShapeText(e.Now))
+	}
+	return explain.Say(key, f.baseline, e.Compared, e.Expected)
+}
+
 // gates are what the exit status depends on.
 func (f *judgeFlags) gates() verdict.Gate {
-	g := verdict.Gate{On: f.gate.on, Strict: f.gate.strict}
+	g := f.gate.gate()
 	if f.set["fail-below"] {
 		g.Below = &f.failBelow
 	}
@@ -156,7 +176,7 @@ func (f *judgeFlags) write(stdout io.Writer, j *verdict.Judged, o html.Options) 
 	for _, form := range []struct {
 		path  string
 		write func(io.Writer, *verdict.Judged) error
-	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}, {f.html, page}} {
+	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang, Strict: f.gate.strict}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}, {f.html, page}} {
 		switch form.path {
 		case "":
 			continue
@@ -191,13 +211,15 @@ func (f *judgeFlags) status(j *verdict.Judged, trips []verdict.Trip) int {
 }
 
 // recompute asks the oracle about the dumps of a comparison.
-func recompute(ctx context.Context, run *compare.Session) ([]result.Check, error) {
+func recompute(ctx context.Context, run *compare.Session, t *result.Table, opts verdict.Options) ([]result.Check, error) {
 	if run.Graph == "" || run.Folders.How() != result.ByGraph {
 		return nil, explain.Say("err.needgraph")
 	}
 	bar := progress.New(os.Stderr, "checking")
 	defer bar.Done()
-	return oracle.Recompute(ctx, run.Folders.Left, run.Graph, run.Folders.Workers, bar.Set)
+	f := run.Folders
+	beside := &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: verdict.Doubted(t, opts)}
+	return oracle.Recompute(ctx, beside, run.Graph, f.Workers, bar.Set)
 }
 
 // secondRun compares the left side with a second run on the NPU.

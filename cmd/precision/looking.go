@@ -14,13 +14,15 @@ import (
 // shows them, and who names a number wants them in any case.
 func (f *judgeFlags) looks() bool { return f.detail > 0 && (f.html != "" || f.set["detail"]) }
 
-// lookAt looks at the elements of a comparison that just ran. What kept it from
-// that is no failure of the comparison; it is said in the page.
-func (f *judgeFlags) lookAt(ctx context.Context, run *compare.Session, j *verdict.Judged) (why string) {
-	if !f.looks() {
-		return ""
+// lookAt looks at the elements of a comparison that just ran: what kind of wrong its roots
+// are, and pictures for a page. What kept it from that is no failure of the comparison; it is
+// said in the page.
+func (f *judgeFlags) lookAt(ctx context.Context, again look.Again, j *verdict.Judged, before ...look.Again) (why string) {
+	err := look.Name(ctx, again, j, before...)
+	if err == nil && f.looks() {
+		err = look.Take(ctx, again, j, f.detail)
 	}
-	if err := look.Take(ctx, run, j, f.detail); err != nil {
+	if err != nil {
 		return err.Error()
 	}
 	return ""
@@ -30,7 +32,7 @@ func (f *judgeFlags) lookAt(ctx context.Context, run *compare.Session, j *verdic
 // there and it has no looks yet.
 func (f *judgeFlags) lookAgain(ctx context.Context, j *verdict.Judged) (why string) {
 	m := &j.Table.Meta
-	if !f.looks() || len(j.Table.Looks) > 0 || len(j.Roots) == 0 {
+	if !f.looks() || look.Drawn(j.Table) || len(j.Roots) == 0 {
 		return ""
 	}
 	if m.Left.Dir == "" || m.Right.Dir == "" {
@@ -49,5 +51,5 @@ func (f *judgeFlags) lookAgain(ctx context.Context, j *verdict.Judged) (why stri
 	if err != nil {
 		return err.Error()
 	}
-	return f.lookAt(ctx, run, j)
+	return f.lookAt(ctx, look.Folders(run), j, look.Before(run))
 }

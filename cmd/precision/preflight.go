@@ -279,7 +279,7 @@ func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b st
 			return false, err
 		}
 		d := trainlog.Diff(x, y, trainlog.Options{Floor: f.floor, Start: trainlog.DefaultOptions.Start})
-		differs, said = d.Differs() || len(d.Quantities) == 0, show.Log(d)
+		differs, said = d.Differs() || d.Inconclusive(), show.Log(d)
 		json = func(w io.Writer) error { return report.LogJSON(w, d) }
 		if f.html != "" {
 			if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), d) }); err != nil {

@@ -186,8 +186,17 @@ func TestErrorsAreClear(t *testing.T) {
 
 func TestNothingMatches(t *testing.T) {
 	c := "../../testdata/cases/net_nothing_matches/in"
+	both := []string{"-lt", c + "/npu", "-rt", c + "/golden", "-g", c + "/graph.json", "-out"}
+	for _, command := range [][]string{{"compare"}, {"compare", "-all"}, {"check"}} {
+		var o, e bytes.Buffer
+		code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append(command, both...), t.TempDir()))
+		if code != exitError || !strings.Contains(e.String(), "graph.json: this graph does not belong to these dumps: 0 of 1 operators") {
+			t.Errorf("%v: exit %d\n%s%s", command, code, o.String(), e.String())
+		}
+	}
+	// The old tool does as it is told.
 	var o, e bytes.Buffer
-	code := run(context.Background(), env{stdout: &o, stderr: &e}, []string{"compare", "-lt", c + "/npu", "-rt", c + "/golden", "-g", c + "/graph.json", "-out", t.TempDir()})
+	code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-numerics", "reference"}, both...), t.TempDir()))
 	if code != exitNoMatch || !strings.Contains(o.String(), "inconclusive") {
 		t.Errorf("exit %d\n%s%s", code, o.String(), e.String())
 	}

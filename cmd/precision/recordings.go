@@ -69,7 +69,11 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 		}
 		return exitError, err
 	}
+	if err := f.judge.fits(out.Table, judge); err != nil {
+		return exitError, err
+	}
 	judged := verdict.Judge(out.Table, judge)
+	unseen := f.judge.lookAt(ctx, recording.Again(f.left, f.right, with, opt), judged)
 	if table == nil {
 		if path, err = whole.FillNew(f.table("compare_result"), 0o600, func(w io.Writer) error { return report.Msprobe{Lang: show.lang}.Write(w, judged) }); err != nil {
 			return exitError, err
@@ -79,7 +83,7 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	if !f.judge.toStdout() {
 		show.judged(report.Text{Lang: show.lang}, judged, trips, path)
 	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang}); err != nil {
+	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: unseen}); err != nil {
 		return exitError, err
 	}
 	return f.judge.status(judged, trips), nil

@@ -83,6 +83,9 @@ func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) 
 	if err != nil {
 		return exitUsage, err
 	}
+	if err := f.judge.fits(saved.Table, opts); err != nil {
+		return exitError, err
+	}
 	judged := verdict.Judge(saved.Table, opts)
 	trips := judged.Trips(f.judge.gates())
 	if !f.judge.toStdout() {

@@ -49,20 +49,20 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 
 func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
 	show := checkText{summaryText{e.stdout, e.language()}}
-	findings, err := f.findings(ctx, e, show, func(name string) bool { return name == op })
+	found, err := f.findings(ctx, e, show, func(name string) bool { return name == op })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exitInterrupted, err
 	case err != nil:
 		return exitError, err
-	case len(findings) == 0:
+	case len(found.findings) == 0:
 		return exitNoMatch, explain.Say("err.why.none", op)
 	}
 	out, flush := folded(e)
 	defer flush()
 	show.w = out
-	for i := range findings {
-		show.why(&findings[i])
+	for i := range found.findings {
+		show.why(&found.findings[i])
 	}
 	return exitOK, nil
 }

@@ -68,6 +68,18 @@ func fused() *graph.Index {
 	return x
 }
 
+// What a check has acquitted on the device is looked for elsewhere: nothing is switched off.
+func TestFollowedRoot(t *testing.T) {
+	for kind, want := range map[verdict.RootKind][]Step{verdict.RootDiffers: {Weights, Attributes}, verdict.RootGolden: {Golden}} {
+		j := chain(3, nil, verdict.Cosine)
+		j.Roots[0].Followed, j.Roots[0].Kind = true, kind
+		a := For(j, Options{Graph: fused()})
+		if got := steps(&a.Roots[0]); !slices.Equal(got, want) || file(a, FusionFile) != "" {
+			t.Errorf("%s: %v %q", kind, got, file(a, FusionFile))
+		}
+	}
+}
+
 func TestFusedRoot(t *testing.T) {
 	a := For(chain(3, nil, verdict.Cosine), Options{Graph: fused()})
 	if got := steps(&a.Roots[0]); !slices.Equal(got, []Step{Fusion, PrecisionMode, Float32}) {
@@ -165,5 +177,29 @@ func TestQuote(t *testing.T) {
 		if got := quote(word); got != want {
 			t.Errorf("%s: %s", word, got)
 		}
+	}
+}
+
+// TestAlike: many roots of one kind are one advice, which names the others; the files and the plan are
+// for all or for the foremost, and do not grow with their number.
+func TestAlike(t *testing.T) {
+	j := chain(60, nil, verdict.Cosine)
+	j.Roots = nil
+	for i := range 60 {
+		kind := verdict.Cosine
+		if i == 30 {
+			kind = verdict.NaN
+		}
+		j.Roots = append(j.Roots, verdict.Root{Operator: i, Causes: []verdict.Cause{{Kind: kind}}, Inherited: i})
+	}
+	a := For(j, Options{})
+	if len(a.Roots) != 2 || a.Roots[0].Name != "op59" || len(a.Roots[0].Others) != 58 || a.Roots[0].Others[0] != "op58" || a.Roots[1].Name != "op30" || a.Roots[1].Others != nil {
+		t.Errorf("%d roots, the first %s with %d others", len(a.Roots), a.Roots[0].Name, len(a.Roots[0].Others))
+	}
+	if n := len(a.Plan.Record); n != 11 { // the ten foremost and what feeds the first of them
+		t.Errorf("%d operators to record", n)
+	}
+	if got := strings.Count(file(a, KeepDTypeFile), "\n"); got != 60 {
+		t.Errorf("%d operators in the file for all", got)
 	}
 }

@@ -20,11 +20,18 @@ type Options struct {
 	Step string
 }
 
-// mostSteps is how many steps a root has at most.
-const mostSteps = 5
+const (
+	// mostSteps is how many steps a root has at most.
+	mostSteps = 5
+	// mostPlanned is how many roots are recorded next, the foremost: with what they show
+	// the others are fewer.
+	mostPlanned = 10
+)
 
 // Advice is what to do next.
 type Advice struct {
+	// Roots are the foremost of each kind: those with the same finding and the same steps are
+	// one, which names the others.
 	Roots []Root
 	// Files are those that the lines of the steps refer to.
 	Files []File
@@ -48,6 +55,9 @@ type Root struct {
 	Steps     []Taken
 	// Region are the operators it may be instead.
 	Region []string
+	// Others are further roots of the same kind.
+	Others []string
+	region bool // of its certainty
 }
 
 // Passes are fusion passes, of graphs and of the unified buffer.
@@ -65,24 +75,60 @@ type Taken struct {
 // For says what to do about the roots of a verdict.
 func For(j *verdict.Judged, o Options) *Advice {
 	r := &Advice{}
-	for i := range j.Roots {
-		r.Roots = append(r.Roots, root(j, &j.Roots[i], o))
+	var all []Root
+	for _, i := range j.Prominent() {
+		all = append(all, root(j, &j.Roots[i], o))
 	}
-	r.Files = files(r.Roots)
-	r.Plan = plan(j, r.Roots, o)
+	r.Files = files(all)
+	r.Plan = plan(j, all[:min(len(all), mostPlanned)], o)
 	if r.Plan != nil {
 		r.Files = append(r.Files, r.Plan.file)
 	}
+	r.Roots = alike(all)
 	return r
+}
+
+// alike keeps the first root of each kind. The others' operators are in the files, which serve all.
+func alike(all []Root) (list []Root) {
+	at := map[string]int{}
+	known := map[[2]string]bool{} // candidates, by kind
+	for _, r := range all {
+		kind := ""
+		if len(r.Kinds) > 0 {
+			kind = r.Kinds[0]
+		}
+		for _, s := range r.Steps {
+			kind += " " + string(s.Step)
+		}
+		i, ok := at[kind]
+		if !ok {
+			at[kind] = len(list)
+			list = append(list, r)
+			for _, name := range r.Region {
+				known[[2]string{kind, name}] = true
+			}
+			continue
+		}
+		first := &list[i]
+		first.Others = append(first.Others, r.Name)
+		first.Passes = Passes{unique(slices.Concat(first.Passes.Graph, r.Passes.Graph)), unique(slices.Concat(first.Passes.UB, r.Passes.UB))}
+		for _, name := range r.Region {
+			if key := [2]string{kind, name}; !known[key] {
+				known[key] = true
+				first.Region = append(slices.Clip(first.Region), name)
+			}
+		}
+	}
+	return list
 }
 
 func root(j *verdict.Judged, v *verdict.Root, o Options) Root {
 	op := j.Operators[v.Operator].Op
-	r := Root{Operator: v.Operator, Name: op.Name, Type: op.Type, Framework: op.Framework, Kinds: Kinds(j, v), Region: v.Region}
+	r := Root{Operator: v.Operator, Name: op.Name, Type: op.Type, Framework: op.Framework, Kinds: Kinds(j, v), Region: v.Region, region: v.Certainty == verdict.Region}
 	if len(r.Framework) == 0 && !op.Inserted {
 		r.Framework = []string{op.Name}
 	}
-	if o.Graph != nil {
+	if o.Graph != nil && !v.Followed {
 		r.Passes = passes(o.Graph, op.Name)
 	}
 	var steps []Step
@@ -100,7 +146,11 @@ func root(j *verdict.Judged, v *verdict.Root, o Options) Root {
 	if !r.Passes.Empty() {
 		add(Fusion) // what is fused is told from what is not first
 	}
-	for _, k := range r.Kinds {
+	kinds := r.Kinds
+	if v.Followed {
+		kinds, steps = nil, Elsewhere[v.Kind]
+	}
+	for _, k := range kinds {
 		for _, s := range Remedies[k] {
 			// An operator that nothing fused is not put right by switching fusion off.
 			if s != Fusion || o.Graph == nil || !r.Passes.Empty() || len(op.Framework) > 1 {

@@ -36,6 +36,8 @@ const (
 	Twice         Step = "twice"
 	Raise         Step = "report"
 	Complex       Step = "complex"
+	Weights       Step = "weights"
+	Golden        Step = "golden"
 	// Record is the step for a root that is a region.
 	Record Step = "record"
 )
@@ -48,11 +50,15 @@ var Remedies = map[string][]Step{
 	"cosine": {Fusion, PrecisionMode, Float32}, "distance": {Fusion, PrecisionMode, Float32}, "tolerance": {PrecisionMode, Float32},
 	"unexplained": {Fusion, Attributes, Raise}, "jump-distance": {PrecisionMode, Float32, Fusion}, "jump-largest": {Unwritten, Twice, Fusion},
 	"law": {Twice, Raise}, "imaginary": {Complex},
-	"low-precision": {PrecisionMode, Float32}, "low-accumulation": {PrecisionMode, Float32}, "coarse-type": {HF32, Float32}, "stale": {Twice, Raise}, "repeated": {Raise},
+	"low-precision": {PrecisionMode, Float32}, "low-accumulation": {PrecisionMode, Float32}, "coarse-type": {HF32, Float32}, "stale": {Twice, Raise}, "repeated": {Raise}, "passed-through": {Fusion, Raise},
 	"scale": {Fusion}, "offset": {Fusion}, "affine": {Fusion}, "slice-offset": {Fusion}, "slice-scale": {Fusion}, "row-scale": {Unwritten, PrecisionMode},
-	"slope": {Fusion}, "activation-missing": {Fusion}, "activation-added": {Fusion}, "axes-permuted": {Formats}, "layout-misread": {Formats}, "blocks-transposed": {Formats},
-	"unwritten": {Unwritten, Raise}, "border": {Attributes}, "lanes": {Unwritten}, "region": {Twice, Raise}, "bit-flip": {Twice}, "random-elements": {Twice}, "missing-bias": {Fusion},
+	"slope": {Fusion}, "activation-missing": {Fusion}, "activation-added": {Fusion}, "axes-permuted": {Formats}, "layout-misread": {Formats}, "blocks-transposed": {Formats}, "bits-misread": {Formats, Raise}, "stride-ignored": {Attributes, Raise}, "stride-doubled": {Attributes, Raise}, "inverted-mask": {Attributes, Fusion},
+	"unwritten": {Unwritten, Raise}, "border": {Attributes}, "lanes": {Unwritten}, "region": {Twice, Raise}, "bit-flip": {Twice}, "random-elements": {Twice}, "missing-bias": {Fusion}, "missing-terms": {Unwritten, Raise}, "wrong-epsilon": {Attributes, Epsilon}, "wrong-attribute": {Attributes, Fusion}, "swapped-operands": {Fusion, Raise}, "wrong-weight": {Formats, Raise},
 }
+
+// Elsewhere is what to try where a check has shown that the device computed what graph and
+// inputs say, so that nothing on the device is to be changed.
+var Elsewhere = map[verdict.RootKind][]Step{verdict.RootDiffers: {Weights, Attributes}, verdict.RootGolden: {Golden}}
 
 // Where is where a line is pasted.
 type Where string

@@ -40,7 +40,7 @@ type Plan struct {
 func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 	doubt := map[string]bool{}
 	for i := range roots {
-		if j.Roots[i].Certainty == verdict.Region || len(roots[i].Region) > 0 {
+		if roots[i].region || len(roots[i].Region) > 0 {
 			doubt[roots[i].Name] = true
 			for _, name := range roots[i].Region {
 				doubt[name] = true

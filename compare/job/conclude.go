@@ -18,10 +18,13 @@ type Result struct {
 	Digests []*Digest
 	Mets    []*Met
 	// Verdict is that of the job: bad, inconclusive, suspect or good, the first of these that one
-	// part has. A part that failed is inconclusive, and so is a job of which [Plan.TooFew] were compared.
+	// part has. A part that failed is inconclusive, and so is a job with a recording of either side
+	// that has no partner.
 	Verdict string
 	// Counts are the parts by verdict; failed ones are under "failed".
 	Counts map[string]int
+	// Losses are what the verdict does without, the gravest first.
+	Losses []verdict.Loss
 	// Origins are where errors begin, the earliest step first, and of a step in the order of
 	// execution.
 	Origins []Origin
@@ -122,10 +125,12 @@ func (r *Result) count() {
 		}
 	}
 	wrong := slices.ContainsFunc(r.Mets, func(m *Met) bool { return m != nil && m.Verdict == MetWrong })
+	r.Losses = r.losses()
+	breaks := func(l verdict.Loss) bool { return l.Breaks }
 	switch {
 	case r.Counts[verdict.Bad.String()] > 0 || wrong:
 		r.Verdict = verdict.Bad.String()
-	case r.Counts["failed"]+r.Counts[verdict.Inconclusive.String()] > 0 || r.Plan.TooFew():
+	case r.Counts[verdict.Inconclusive.String()] > 0 || slices.ContainsFunc(r.Losses, breaks):
 		r.Verdict = verdict.Inconclusive.String()
 	case r.Counts[verdict.Suspect.String()] > 0:
 		r.Verdict = verdict.Suspect.String()
@@ -134,11 +139,60 @@ func (r *Result) count() {
 	}
 }
 
-// Fails tells whether a gate lets the job not pass: it is bad or inconclusive, a part was held against
-// itself, or, if strict, it is suspect.
-func (r *Result) Fails(strict bool) bool {
-	return r.Verdict == verdict.Bad.String() || r.Verdict == verdict.Inconclusive.String() || r.Itself() ||
-		strict && r.Verdict == verdict.Suspect.String()
+// losses lists what the job does without: parts that could not be compared and recordings
+// without a partner, then what its parts lost.
+func (r *Result) losses() []verdict.Loss {
+	var list []verdict.Loss
+	if n := r.Counts["failed"]; n > 0 {
+		l := verdict.Loss{Kind: verdict.LossParts, Count: n, Of: len(r.Digests), Breaks: true}
+		for i, d := range r.Digests {
+			if d.Failed != "" && len(l.Names) < mostNames {
+				l.Names = append(l.Names, r.Plan.Parts[i].Name)
+			}
+		}
+		list = append(list, l)
+	}
+	partners := verdict.Loss{Kind: verdict.LossPartners, Breaks: true}
+	for i := range r.Plan.Alone {
+		a := &r.Plan.Alone[i]
+		if a.Why == AloneOlder {
+			continue // another one of it was compared
+		}
+		if partners.Count++; len(partners.Names) < mostNames {
+			partners.Names = append(partners.Names, "step"+number(a.Step)+"_rank"+number(a.Rank))
+		}
+	}
+	if partners.Of = partners.Count + len(r.Digests); partners.Count > 0 {
+		list = append(list, partners)
+	}
+	for _, kind := range verdict.LossKinds() {
+		sum := verdict.Loss{Kind: kind}
+		for i, d := range r.Digests {
+			for _, l := range d.Lost {
+				if l.Kind != string(kind) {
+					continue
+				}
+				sum.Count, sum.Of, sum.Breaks = sum.Count+l.Count, sum.Of+l.Of, sum.Breaks || l.Breaks
+				for _, name := range l.Names {
+					if len(sum.Names) < mostNames {
+						sum.Names = append(sum.Names, r.Plan.Parts[i].Name+" "+name)
+					}
+				}
+			}
+		}
+		if sum.Count > 0 || sum.Breaks {
+			list = append(list, sum)
+		}
+	}
+	return list
+}
+
+// mostNames is how many names a loss carries.
+const mostNames = 5
+
+// Standing is how the job stands before a gate.
+func (r *Result) Standing() verdict.Standing {
+	return verdict.Standing{Verdict: verdict.ParseVerdict(r.Verdict), Itself: r.Itself(), Losses: r.Losses}
 }
 
 // Itself tells whether both sides of a part are one recording.

@@ -13,7 +13,7 @@ type Digest struct {
 	// Failed says why the part could not be compared; nothing else is set then.
 	Failed string `json:"failed,omitempty"`
 	// Verdict is that of the table, Counts its operators by state: uncompared, good,
-	// suspect, inherited, bad.
+	// suspect, inherited, bad, damaged.
 	Verdict string `json:"verdict"`
 	Counts  []int  `json:"operators,omitempty"`
 	// Compared of Expected outputs have values.
@@ -23,6 +23,10 @@ type Digest struct {
 	// Roots are where errors begin, in execution order; Others counts those beyond mostRoots.
 	Roots  []Root `json:"roots,omitempty"`
 	Others int    `json:"more_roots,omitempty"`
+	// Lost is what the verdict does without; Damaged what was recorded and cannot be
+	// believed, the first of as many as Lost counts.
+	Lost    []Lost    `json:"lost,omitempty"`
+	Damaged []Damaged `json:"damaged,omitempty"`
 	// Itself: both sides are one recording, which shows nothing.
 	Itself bool `json:"itself,omitempty"`
 	// Warnings are what to know of the comparison.
@@ -78,10 +82,28 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// mostRoots and mostWarnings bound what is kept of a part.
+// Lost is a [verdict.Loss] in files.
+type Lost struct {
+	Kind   string   `json:"kind"`
+	Count  int      `json:"count"`
+	Of     int      `json:"of"`
+	Names  []string `json:"names,omitempty"`
+	Breaks bool     `json:"breaks,omitempty"`
+}
+
+// Damaged is a [result.Damage] in files.
+type Damaged struct {
+	Name   string        `json:"name"`
+	File   string        `json:"file"`
+	Offset int64         `json:"offset"`
+	Reason result.Reason `json:"reason"`
+}
+
+// mostRoots, mostWarnings and mostDamaged bound what is kept of a part.
 const (
 	mostRoots    = 20
 	mostWarnings = 10
+	mostDamaged  = 10
 )
 
 // digestOf keeps what matters of a judged table.
@@ -89,6 +111,17 @@ func digestOf(j *verdict.Judged) *Digest {
 	m := &j.Table.Meta
 	d := &Digest{Verdict: j.Verdict.String(), Counts: j.Counts[:], Compared: j.Coverage.Compared, Expected: j.Coverage.Expected,
 		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How), Itself: m.Pairing.OfItself()}
+	for i := range j.Losses {
+		l := &j.Losses[i]
+		d.Lost = append(d.Lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
+	}
+	for i := range j.Damaged {
+		if i == mostDamaged {
+			break
+		}
+		x := &j.Damaged[i]
+		d.Damaged = append(d.Damaged, Damaged{Name: x.Name, File: x.File, Offset: x.Offset, Reason: x.Reason})
+	}
 	for i := range j.Roots {
 		if i == mostRoots {
 			d.Others = len(j.Roots) - i

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -166,4 +167,53 @@ func expand(path string, x *Part) (dir, says string) {
 		}
 	}
 	return "", strings.Join(forms, ", ")
+}
+
+// strays are the folders that a path with marks stands for and that belong to no part:
+// recordings of ranks or steps that the left side lacks.
+func strays(path string, used map[string]bool) (list []Part) {
+	quoted := strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]", `\`, `\\`).Replace(path)
+	found, _ := filepath.Glob(strings.NewReplacer(rankMark, "*", stepMark, "*").Replace(quoted))
+	number := strings.NewReplacer(regexp.QuoteMeta(rankMark), `(?P<rank>\d+)`, regexp.QuoteMeta(stepMark), `(?P<step>\d+)`)
+	form, err := regexp.Compile("^" + number.Replace(regexp.QuoteMeta(filepath.Clean(path))) + "$")
+	if err != nil {
+		return nil
+	}
+	for _, dir := range found {
+		m := form.FindStringSubmatch(filepath.Clean(dir))
+		if m == nil || used[filepath.Clean(dir)] || !exists(dir) {
+			continue
+		}
+		x := Part{Step: -1, Rank: -1, Right: dir}
+		for i, name := range form.SubexpNames() {
+			n, err := strconv.Atoi(m[max(i, 0)])
+			switch {
+			case err != nil:
+			case name == "rank":
+				x.Rank = n
+			case name == "step":
+				x.Step = n
+			}
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// lone lists golden recordings that no part of the left side goes with.
+func (p *Plan) lone() {
+	if !hasMarks(p.Right) {
+		return
+	}
+	used := map[string]bool{}
+	for i := range p.Parts {
+		if dir, _ := expand(p.Right, &p.Parts[i]); dir != "" {
+			used[filepath.Clean(dir)] = true
+		}
+	}
+	for _, x := range strays(p.Right, used) {
+		if p.wanted(&x) {
+			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: x.Right, Step: x.Step, Rank: x.Rank})
+		}
+	}
 }

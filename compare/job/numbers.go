@@ -72,3 +72,19 @@ func ranges(list []int) string {
 	}
 	return b.String()
 }
+
+// String is the list as [ParseNumbers] reads it.
+func (n Numbers) String() string {
+	var list []string
+	for _, r := range n {
+		switch {
+		case r[1] == math.MaxInt:
+			list = append(list, strconv.Itoa(r[0])+"-")
+		case r[0] == r[1]:
+			list = append(list, strconv.Itoa(r[0]))
+		default:
+			list = append(list, strconv.Itoa(r[0])+"-"+strconv.Itoa(r[1]))
+		}
+	}
+	return strings.Join(list, ",")
+}

@@ -29,7 +29,8 @@ type Part struct {
 	// Stamp tells other inputs apart: the names, sizes and times of all files.
 	Stamp string `json:"stamp"`
 
-	shared []sharedOp
+	shared  []sharedOp
+	strange error // the graph that was named is not that of its dumps
 }
 
 // slot is what two recordings of a job have in common only if one replaces the

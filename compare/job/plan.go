@@ -26,6 +26,9 @@ type Plan struct {
 	Meetings []Meeting
 	// Alone are recordings without a partner.
 	Alone []Alone
+	// Chosen says which ranks, steps and models were asked for, as options say it; empty for
+	// all.
+	Chosen string
 
 	// extra are recordings that are not compared, but take part in meetings: those
 	// of ranks that were not chosen or have no golden one.
@@ -35,21 +38,6 @@ type Plan struct {
 	in      *inputs
 }
 
-// Uncompared is how many recordings of the left side were asked for and are compared with nothing.
-func (p *Plan) Uncompared() (n int) {
-	for _, a := range p.Alone {
-		switch a.Why {
-		case AloneNoGolden, AloneAmbiguous, AloneUnplaced, AloneUnread:
-			n++
-		}
-	}
-	return n
-}
-
-// TooFew tells that less than half of the recordings are compared: as with the tensors of one recording,
-// see [verdict.Coverage.Enough], that does not carry a good verdict.
-func (p *Plan) TooFew() bool { return p.Uncompared() > len(p.Parts) }
-
 // mostFolders bounds the search for recordings: 10 000 ranks with three steps have 30 000
 // folders of dumps, and as many above each.
 const mostFolders = 1 << 20
@@ -57,7 +45,7 @@ const mostFolders = 1 << 20
 // Plan finds the recordings and brings them together. Errors are those of a side as a whole; what is wrong
 // with one recording is in Plan.Alone.
 func (r Request) Plan(ctx context.Context) (*Plan, error) {
-	p := &Plan{Request: r, options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, in: &inputs{ctx: ctx}}
+	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, in: &inputs{ctx: ctx}}
 	var err error
 	if recording.Is(r.Left) {
 		err = p.findCalls()
@@ -73,6 +61,10 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 	if err := p.look(ctx); err != nil {
 		return nil, err
 	}
+	if len(p.Parts) > 0 && !slices.ContainsFunc(p.Parts, func(x Part) bool { return x.strange == nil }) {
+		return nil, p.Parts[0].strange // the graph is that of none
+	}
+	p.lone()
 	p.hosts()
 	named(p.Parts)
 	p.missing()
@@ -172,6 +164,11 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
 	if err != nil {
 		return err
 	}
+	if p.Graph != "" && !isDir(p.Graph) {
+		if m, err := p.in.Graph(p.Graph); err == nil {
+			_, x.strange = compare.Belongs(p.Graph, folder, compare.NamesOf(m))
+		}
+	}
 	for _, op := range folder.Ops {
 		e := op.Newest()
 		if folder.Device() && isShared(e.Name.OpType) {
@@ -254,6 +251,7 @@ type planSays struct {
 	Parts    []Part      `json:"parts"`
 	Meetings []Meeting   `json:"meetings"`
 	Alone    []Alone     `json:"alone"`
+	Chosen   string      `json:"chosen,omitempty"`
 }
 
 // WriteJSON writes the plan. Two plans are the same if their bytes are.
@@ -261,7 +259,7 @@ func (p *Plan) WriteJSON(to io.Writer) error {
 	enc := json.NewEncoder(to)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone)})
+	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone), p.Chosen})
 }
 
 // readPlan reads what WriteJSON wrote.
@@ -273,7 +271,7 @@ func readPlan(text []byte) (*Plan, error) {
 	if s.Schema != PlanSchema {
 		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
 	}
-	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone,
+	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone, Chosen: s.Chosen,
 		options: s.Options, judged: s.Profile}, nil
 }
 

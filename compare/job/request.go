@@ -74,6 +74,23 @@ func (r *Request) wanted(p *Part) bool {
 	})
 }
 
+// chosen says what was asked for, as options say it.
+func (r *Request) chosen() string {
+	var list []string
+	for _, o := range []struct {
+		name string
+		n    Numbers
+	}{{"-ranks ", r.Ranks}, {"-steps ", r.Steps}} {
+		if o.n != nil {
+			list = append(list, o.name+o.n.String())
+		}
+	}
+	if len(r.Models) > 0 {
+		list = append(list, "-models "+strings.Join(r.Models, ","))
+	}
+	return strings.Join(list, ", ")
+}
+
 // meets tells whether a part that was not chosen is of a step and a model that was, and so
 // may have met with those that were.
 func (r *Request) meets(p *Part) bool {

@@ -155,6 +155,9 @@ type logged struct {
 	log *rowLog
 }
 
+// Inner is the source.
+func (l logged) Inner() compare.Source { return l.Source }
+
 // Groups are those of the source, each taken from the log or kept in it.
 func (l logged) Groups() []compare.Group {
 	list := l.Source.Groups()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"precision/compare/result"
 	"precision/internal/whole"
 )
 
@@ -45,6 +46,10 @@ func (r *Result) WriteJSON(to io.Writer) error {
 	for i, m := range r.Mets {
 		mets[i] = met{r.Plan.Meetings[i].Step, r.Plan.Meetings[i].Op, r.Plan.Meetings[i].Type, m}
 	}
+	var lost []Lost
+	for _, l := range r.Losses {
+		lost = append(lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
+	}
 	enc := json.NewEncoder(to)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
@@ -58,13 +63,38 @@ func (r *Result) WriteJSON(to io.Writer) error {
 		Graph       string         `json:"graph,omitempty"`
 		Verdict     string         `json:"verdict"`
 		Counts      map[string]int `json:"counts"`
+		Chosen      string         `json:"chosen,omitempty"`
+		Lost        []Lost         `json:"lost"`
+		Damaged     []partDamage   `json:"damaged"`
 		Origins     []Origin       `json:"origins"`
 		Collectives []met          `json:"collectives"`
 		Deviations  []Deviation    `json:"deviations"`
 		Parts       []partSays     `json:"parts"`
 		Alone       []Alone        `json:"alone"`
 	}{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.Counts,
-		nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)})
+		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)})
+}
+
+// partDamage is what is damaged of a part.
+type partDamage struct {
+	Step int `json:"step"`
+	Rank int `json:"rank"`
+	Damaged
+}
+
+// damaged lists what is damaged, by parts; of a part its first ones. A part that could not be
+// compared is damaged as a whole.
+func (r *Result) damaged() (list []partDamage) {
+	for i, d := range r.Digests {
+		x := &r.Plan.Parts[i]
+		for _, one := range d.Damaged {
+			list = append(list, partDamage{x.Step, x.Rank, one})
+		}
+		if d.Failed != "" {
+			list = append(list, partDamage{x.Step, x.Rank, Damaged{Name: x.Name, File: x.Left, Offset: -1, Reason: result.Because(result.Text, d.Failed)}})
+		}
+	}
+	return list
 }
 
 type profileSays struct {

@@ -7,18 +7,17 @@ package look
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
 	"sync"
 
 	"precision/compare"
-	"precision/compare/metric"
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/compare/verdict"
 )
 
+// What pictures show.
 const (
 	// Operators is how many operators are looked at by default.
 	Operators = 20
@@ -34,29 +33,43 @@ const (
 	listed = 10 // first and largest differences
 )
 
+// Drawn tells whether a table has pictures of elements, and not only names of what is wrong.
+func Drawn(t *result.Table) bool {
+	return slices.ContainsFunc(t.Looks, func(l result.Look) bool { return len(l.First) > 0 })
+}
+
 // Take looks at the outputs of at most so many operators, the roots first, and
 // keeps what it saw in the judged table.
-func Take(ctx context.Context, s *compare.Session, j *verdict.Judged, operators int) error {
+func Take(ctx context.Context, again Again, j *verdict.Judged, operators int) error {
 	order := choose(j, operators)
 	if len(order) == 0 {
 		return nil
 	}
 	var mu sync.Mutex
 	seen := map[string]result.Look{}
-	again := *s
-	again.Folders.Listener = compare.Listener{}
-	again.Folders.Glance = &compare.Glance{
+	ops := map[string]bool{}
+	for _, name := range order {
+		if op, _, _, err := result.ParseTensor(name); err == nil {
+			ops[op] = true
+		}
+	}
+	err := again(ctx, &compare.Glance{
+		Ops:    func(name string) bool { return ops[name] },
 		Wanted: func(r *result.Row) bool { return slices.Contains(order, r.Tensor()) },
 		Most:   largest,
-		Take: func(r *result.Row, left, right []float64) {
-			l := At(r, left, right)
+		Take: func(r *result.Row, s compare.Seen) {
+			l := At(r, s)
 			mu.Lock()
 			defer mu.Unlock()
 			seen[l.Tensor] = l
 		},
-	}
-	if _, err := again.Run(ctx); err != nil {
+	})
+	if err != nil {
 		return err
+	}
+	before := map[string][]result.Pattern{}
+	for _, l := range j.Table.Looks {
+		before[l.Tensor] = l.Patterns
 	}
 	j.Table.Looks = nil
 	room := Bytes
@@ -64,6 +77,9 @@ func Take(ctx context.Context, s *compare.Session, j *verdict.Judged, operators 
 		l, ok := seen[name]
 		if !ok {
 			continue
+		}
+		if p := before[name]; len(p) > 0 { // found with other tensors at hand
+			l.Patterns = p
 		}
 		if room -= size(&l); room < 0 {
 			break
@@ -120,12 +136,13 @@ func choose(j *verdict.Judged, operators int) []string {
 }
 
 // At looks at a pair of tensors in the logical order of the row's shape.
-func At(r *result.Row, left, right []float64) result.Look {
+func At(r *result.Row, s compare.Seen) result.Look {
 	l := result.Look{Tensor: r.Tensor(), Shape: r.Shape}
+	left, right := s.Left, s.Right
 	errs := make([]float64, len(left))
 	for i := range left {
-		errs[i] = math.Abs(left[i] - right[i])
-		switch same := left[i] == right[i] || math.IsNaN(left[i]) && math.IsNaN(right[i]); {
+		errs[i] = s.Error(i)
+		switch same := left[i] == right[i] && s.LeftRest == nil || errs[i] == 0 || math.IsNaN(left[i]) && math.IsNaN(right[i]); {
 		case same:
 			errs[i] = 0
 			l.Equal++
@@ -137,15 +154,14 @@ func At(r *result.Row, left, right []float64) result.Look {
 	density(&l, left, right)
 	along(&l, errs)
 	over(&l, errs)
-	differences(&l, errs, left, right)
+	differences(&l, errs, &s)
+	if s.LeftRest != nil {
+		return l // of such integers differences are smaller than what float64 tells apart
+	}
 	c := pattern.Case{Got: left, Want: right, Shape: r.Shape, DType: r.Left.DType}
 	if found, err := pattern.Find(c); err == nil {
 		for _, f := range found[:min(len(found), 3)] {
-			p := result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements}
-			if b, err := json.Marshal(f.Args); err == nil && len(b) < 400 && string(b) != "null" && string(b) != "{}" {
-				p.Evidence = string(b)
-			}
-			l.Patterns = append(l.Patterns, p)
+			l.Patterns = append(l.Patterns, result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements, Evidence: f.Evidence()})
 		}
 	}
 	return l
@@ -266,14 +282,14 @@ func over(l *result.Look, errs []float64) {
 }
 
 // differences lists the first and the largest.
-func differences(l *result.Look, errs, left, right []float64) {
+func differences(l *result.Look, errs []float64, s *compare.Seen) {
 	var large []int
 	for i, e := range errs {
 		if e == 0 {
 			continue
 		}
 		if len(l.First) < listed {
-			l.First = append(l.First, metric.Element{Index: int64(i), X: left[i], Y: right[i]})
+			l.First = append(l.First, s.Element(i))
 		}
 		if len(large) == listed && e <= errs[large[listed-1]] {
 			continue
@@ -288,7 +304,7 @@ func differences(l *result.Look, errs, left, right []float64) {
 		large = large[:min(len(large), listed)]
 	}
 	for _, i := range large {
-		l.Largest = append(l.Largest, metric.Element{Index: int64(i), X: left[i], Y: right[i]})
+		l.Largest = append(l.Largest, s.Element(i))
 	}
 }
 

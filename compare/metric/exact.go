@@ -142,7 +142,7 @@ func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y 
 	s.differ = t.differ
 	element := func(by float64) Element {
 		i := again.firstApart(x, y, by)
-		return Element{int64(i), float64(x[i]), float64(y[i])}
+		return Element{Index: int64(i), X: float64(x[i]), Y: float64(y[i])}
 	}
 	if t.maxAbs > r.seen.maxAbs() {
 		s.worst = element(t.maxAbs)

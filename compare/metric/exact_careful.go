@@ -25,11 +25,11 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T, within Tolerance)
 			s.n++
 			if a != b {
 				if s.differ == 0 {
-					s.firstDiffer = Element{int64(i), a, b}
+					s.firstDiffer = Element{Index: int64(i), X: a, Y: b}
 				}
 				s.differ++
 				if d := math.Abs(a - b); d > s.maxAbs {
-					s.maxAbs, s.worst = d, Element{int64(i), a, b}
+					s.maxAbs, s.worst = d, Element{Index: int64(i), X: a, Y: b}
 				}
 				if !within.holds(a, b) {
 					s.outside++
@@ -46,7 +46,7 @@ func sumCarefully[T float32 | float64](s *exactSums, x, y []T, within Tolerance)
 			}
 		default:
 			if s.disagree == 0 {
-				s.first = Element{int64(i), a, b}
+				s.first = Element{Index: int64(i), X: a, Y: b}
 			}
 			s.disagree++
 		}

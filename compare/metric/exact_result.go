@@ -29,6 +29,9 @@ func (r *Run) exactResult() Result {
 				note(Note{Kind: NoteNothingFinite, Count: s.agree, Of: result.N})
 				return result
 			}
+			if s.rounded > 0 {
+				note(Note{Kind: NoteRounded, Count: s.rounded, Of: result.N})
+			}
 		}
 		d := table[m]
 		if d.relative && !relative && s.zeroGolden > 0 {

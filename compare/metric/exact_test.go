@@ -104,7 +104,7 @@ func TestExactFirstDisagree(t *testing.T) {
 	x[5], y[5] = float32(math.NaN()), float32(math.NaN())
 	eachLevel(t, func(t *testing.T) {
 		r := Compute32(Config{}, x, y)
-		want := Element{int64(at), r.FirstDisagree.X, float64(y[at])}
+		want := Element{Index: int64(at), X: r.FirstDisagree.X, Y: float64(y[at])}
 		if r.Disagree != 2 || r.AgreeNonFinite != 1 || r.FirstDisagree.Index != want.Index || r.FirstDisagree.Y != want.Y || r.FirstDisagree.X == r.FirstDisagree.X {
 			t.Errorf("%+v", r)
 		}

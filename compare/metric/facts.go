@@ -33,9 +33,10 @@ type Facts struct {
 	Differ int64
 	// FirstDiffer is the first of them; its Index is -1 if there is none.
 	FirstDiffer Element
-	// BitEqual: no element differs, so that the sides are equal bit by bit but
-	// for the signs of zeros and the payloads of NaN. Integers of more than 53
-	// bits are seen as the float64 next to them.
+	// BitEqual: no element differs or was rounded, so that the sides are equal bit by bit but
+	// for the signs of zeros and the payloads of NaN. Integers of 64 bits are
+	// compared as integers with integers, and with fractions as the float64 next to
+	// them (see Rounded).
 	BitEqual bool
 
 	// MaxAbs is the largest |x-y|.
@@ -62,6 +63,9 @@ type Facts struct {
 	// it up to 1e-6 of Distance/Scale. It is infinite if Scale is 0 and NaN if golden
 	// is zero.
 	Unscaled float64
+	// Rounded is the number of integers of more than 53 bits that are not what they
+	// were compared as, the float64 next to them, since the other side has fractions.
+	Rounded int64
 	// Outside is the number of elements with |x-y| > Abs + Rel·|y| for the
 	// tolerance of [Config.Tolerance], and of those that disagree. Without a
 	// tolerance it is Differ.

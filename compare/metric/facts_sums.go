@@ -40,6 +40,7 @@ type places struct {
 	bothNaN     int64
 	differ      int64 // finite elements that are not equal
 	outside     int64 // finite elements outside of the tolerance
+	rounded     int64 // integers that float64 does not hold, beside fractions
 	firstDiffer Element
 	worst       Element // the first whose error is the largest
 }
@@ -54,6 +55,7 @@ func (p *places) add(t *places, start int64, worse bool) {
 	p.diff.add(t.diff)
 	p.bothNaN += t.bothNaN
 	p.outside += t.outside
+	p.rounded += t.rounded
 	if p.differ == 0 && t.differ > 0 {
 		p.firstDiffer = t.firstDiffer
 		p.firstDiffer.Index += start
@@ -82,7 +84,7 @@ func (r *exactRun) facts() Facts {
 		FirstDisagree: Element{Index: -1},
 		Differ:        s.differ + s.disagree,
 		FirstDiffer:   Element{Index: -1},
-		BitEqual:      s.differ+s.disagree == 0,
+		BitEqual:      s.differ+s.disagree+s.rounded == 0,
 		MaxAbs:        s.maxAbs,
 		Worst:         Element{Index: -1},
 		MaxRel:        s.maxRel,
@@ -91,6 +93,7 @@ func (r *exactRun) facts() Facts {
 		Cosine:        s.cosine(),
 		Distance:      s.distance(),
 		Outside:       s.outside + s.disagree,
+		Rounded:       s.rounded,
 	}
 	f.Scale, f.Unscaled = s.scale()
 	if s.differ > 0 {

@@ -42,14 +42,14 @@ func plainFacts(x, y []float64, within Tolerance) Facts {
 			f.Agree++
 		default:
 			if f.Disagree == 0 {
-				f.FirstDisagree = Element{int64(i), a, b}
+				f.FirstDisagree = Element{Index: int64(i), X: a, Y: b}
 			}
 			f.Disagree++
 			f.Outside++
 		}
 		if !same {
 			if f.Differ == 0 {
-				f.FirstDiffer = Element{int64(i), a, b}
+				f.FirstDiffer = Element{Index: int64(i), X: a, Y: b}
 			}
 			f.Differ++
 		}
@@ -64,7 +64,7 @@ func plainFacts(x, y []float64, within Tolerance) Facts {
 		yy.Add(yy, num(0).Mul(num(b), num(b)))
 		d := math.Abs(a - b)
 		if d > f.MaxAbs {
-			f.MaxAbs, f.Worst = d, Element{int64(i), a, b}
+			f.MaxAbs, f.Worst = d, Element{Index: int64(i), X: a, Y: b}
 		}
 		if b != 0 {
 			r := d / math.Abs(b)
@@ -277,10 +277,10 @@ func TestFactsFindPlaces(t *testing.T) {
 				a, b := float64(x[i]), float64(y[i])
 				if a != b {
 					if want.Differ++; want.Differ == 1 {
-						want.FirstDiffer = Element{int64(i), a, b}
+						want.FirstDiffer = Element{Index: int64(i), X: a, Y: b}
 					}
 					if d := math.Abs(a - b); d > want.MaxAbs {
-						want.MaxAbs, want.Worst = d, Element{int64(i), a, b}
+						want.MaxAbs, want.Worst = d, Element{Index: int64(i), X: a, Y: b}
 					}
 				}
 			}

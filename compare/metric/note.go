@@ -42,6 +42,9 @@ const (
 	// NoteZeroGolden: Count elements differ where golden is 0, by up to
 	// Largest, and have no relative error (Exact numerics).
 	NoteZeroGolden
+	// NoteRounded: Count integers of more than 53 bits were compared as the float64
+	// next to them, since the other side has fractions (Exact numerics).
+	NoteRounded
 )
 
 // Note is something to know about the values of a pair: a warning, as data.
@@ -92,6 +95,8 @@ func (n Note) Text(mineFile, goldenFile string) string {
 	case NoteZeroGolden:
 		return fmt.Sprintf("%d of %d elements differ where the ground truth is 0 and have no relative error. "+
 			"Their largest absolute error is %s.", n.Count, n.Of, short(n.Largest))
+	case NoteRounded:
+		return fmt.Sprintf("%d of %d elements are integers of more than 53 bits and were rounded to be compared with fractions.", n.Count, n.Of)
 	}
 	return fmt.Sprintf("note %d about %s", n.Kind, n.Metric)
 }

@@ -43,7 +43,9 @@ func TestEleventhMetric(t *testing.T) {
 			put("compare/metric/"+name, get(name))
 		}
 	}
-	put("internal/kernel/kernel.go", get("../../internal/kernel/kernel.go"))
+	for _, name := range []string{"internal/kernel/kernel.go", "internal/integer/integer.go"} {
+		put(name, get("../../"+name))
+	}
 	put("go.mod", []byte("module precision\n\ngo 1.26.0\n"))
 	put("main.go", get("testdata/eleventh/main.go"))
 	put("compare/metric/meanerror.go", get("testdata/eleventh/meanerror.go"))

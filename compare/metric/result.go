@@ -33,6 +33,9 @@ type Result struct {
 type Element struct {
 	Index int64
 	X, Y  float64
+	// XRest and YRest are what integers of more than 53 bits have beyond X and Y,
+	// the float64 next to them; else 0.
+	XRest, YRest float64
 }
 
 // Text is the table cell of m.

@@ -25,8 +25,6 @@ type function struct {
 	// local functions compute an element from those in the same place, so that parts
 	// of tensors will do.
 	local bool
-	// moving is set for those that compute nothing.
-	moving bool
 }
 
 // gradients computes the gradients of parameters, each when it is asked for.

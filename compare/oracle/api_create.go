@@ -8,7 +8,7 @@ import (
 // defineMade: tensors that are made of numbers alone, or from them and another one.
 func defineMade() {
 	filled := func(names, params, name string, missing float64) {
-		define(names, params, function{local: true, moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		define(names, params, function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
 			shape, err := k.shape()
 			if err != nil {
 				return nil, err
@@ -27,12 +27,12 @@ func defineMade() {
 		})})
 	}
 	filled("full new_full full_like", "input fill_value", "fill_value", 0)
-	functions["full"] = &function{params: []string{"size", "fill_value"}, local: true, moving: true, forward: functions["full"].forward}
-	functions["new_full"] = &function{params: []string{"input", "size", "fill_value"}, local: true, moving: true, forward: functions["full"].forward}
+	functions["full"] = &function{params: []string{"size", "fill_value"}, local: true, forward: functions["full"].forward}
+	functions["new_full"] = &function{params: []string{"input", "size", "fill_value"}, local: true, forward: functions["full"].forward}
 	filled("fill", "input value", "value", 0)
 	filled("zeros zeros_like new_zeros zero", "*input", "", 0)
 	filled("ones ones_like new_ones", "*input", "", 1)
-	define("copy", "input src", function{local: true, moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+	define("copy", "input src", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
 		src, err := k.tensor("src")
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func defineMade() {
 		}
 		return castTo(k.Call, v)
 	})})
-	define("arange", "*numbers", function{moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) (Values, error) {
 		shape, err := k.shape()
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func defineMade() {
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
 		}}, nil
 	})})
-	define("one_hot", "input num_classes", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		shape, err := k.shape()
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func defineMade() {
 			return toNumber(idx[i/n] == float64(i%n)), 0
 		}}, nil
 	})})
-	define("pad constant_pad_nd", "input pad mode value", function{moving: true, forward: moved(padded)})
+	define("pad constant_pad_nd", "input pad mode value", function{forward: moved(padded)})
 }
 
 // padded puts a border around x, of a number or of x itself; pad counts the last

@@ -34,13 +34,13 @@ func unmoved(f func(k *invocation, x *operand, g Values) (Values, error)) func(k
 }
 
 func init() {
-	cast := function{local: true, moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) { return castTo(k.Call, x) }),
+	cast := function{local: true, forward: moved(func(k *invocation, x *operand) (Values, error) { return castTo(k.Call, x) }),
 		backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) { return castTo(k.Call, g) })}
 	define("to type type_as npu_dtype_cast npu_format_cast npu_format_cast_like _to_copy", "input *rest", cast)
 	define("clone contiguous detach cpu npu cuda half float double bfloat16 int long short char byte bool requires_grad alias lift_fresh", "input *rest", cast)
 
 	// A reshape has the elements in order; its shape is in the recorded output.
-	flat := function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	flat := function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		if k.outType() != x.numeric() {
 			return nil, refuse(BadType, "output 0", k.outType().String())
 		}
@@ -55,7 +55,7 @@ func init() {
 	define("flatten ravel squeeze unsqueeze unflatten", "input *dims", flat)
 
 	order := func(names, params string, perm func(k *invocation, rank int) ([]int, error)) {
-		define(names, params, function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+		define(names, params, function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 			p, err := perm(k, len(x.shape))
 			if err != nil {
 				return nil, err
@@ -136,7 +136,7 @@ func init() {
 		return p, nil
 	})
 
-	spread := function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	spread := function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		shape, err := k.shape()
 		if err != nil {
 			return nil, err
@@ -148,15 +148,15 @@ func init() {
 		return v, nil
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) { return k.reducedToShape(g, x.shape) })}
 	define("expand expand_as broadcast_to", "input *sizes", spread)
-	define("repeat tile", "input *dims", function{moving: true, forward: moved(repeat)})
-	define("flip", "input *dims", function{moving: true, forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) {
+	define("repeat tile", "input *dims", function{forward: moved(repeat)})
+	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) {
 		axes, err := k.axes("dims", len(x.shape))
 		if err != nil || len(g.Shape()) != len(x.shape) {
 			return nil, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
 		}
 		return flipped(g, axes), nil
 	})})
-	define("roll", "input shifts dims", function{moving: true, forward: moved(roll)})
+	define("roll", "input shifts dims", function{forward: moved(roll)})
 	defineJoins()
 	defineParts()
 	defineMade()
@@ -293,7 +293,7 @@ func defineJoins() {
 			}
 			return len(o.shape)
 		}
-		define(names, "tensors dim", function{moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+		define(names, "tensors dim", function{forward: formulaFor(func(k *invocation) (Values, error) {
 			list, err := k.tensors("tensors")
 			if err != nil {
 				return nil, err

@@ -114,7 +114,7 @@ func init() {
 		}
 		return k.softmax(v, len(x.shape)-1, false)
 	})})
-	define("npu_confusion_transpose", "input perm shape transpose_first", function{moving: true, forward: formulaFor(func(k *invocation) (Values, error) {
+	define("npu_confusion_transpose", "input perm shape transpose_first", function{forward: formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.tensor("input")
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
 func defineParts() {
 	split := func(names, params string, sizes func(k *invocation, d int64) ([]int64, error)) {
-		define(names, params, function{moving: true, forward: func(k *invocation) ([]Reading, error) {
+		define(names, params, function{forward: func(k *invocation) ([]Reading, error) {
 			x, err := k.tensor("input")
 			if err != nil {
 				return nil, err
@@ -78,7 +78,7 @@ func defineParts() {
 		}
 		return ones(int(d)), nil
 	})
-	define("narrow", "input dim start length", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	define("narrow", "input dim start length", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		if err := k.required("dim", "start", "length"); err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func defineParts() {
 		}
 		return slab1(x, axis, lo, n), nil
 	})})
-	define("select", "input dim index", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	define("select", "input dim index", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		if err := k.required("dim", "index"); err != nil {
 			return nil, err
 		}
@@ -117,14 +117,14 @@ func defineParts() {
 		}
 		return selected(x, axis, i)
 	})})
-	define("index_select", "input dim index", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	define("index_select", "input dim index", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		axis, err := k.axis("dim", 0, len(x.shape))
 		if err != nil || len(x.shape) == 0 {
 			return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		}
 		return k.gathered(x, axis, "index")
 	})})
-	define("gather", "input dim index", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) {
+	define("gather", "input dim index", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
 		axis, err := k.axis("dim", 0, len(x.shape))
 		if err != nil || len(x.shape) == 0 {
 			return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -182,12 +182,12 @@ func defineParts() {
 				return 0
 			}), nil, true, []Values{v, mask})
 		}
-		define(name, "input diagonal", function{moving: true, forward: moved(func(k *invocation, x *operand) (Values, error) { return part(k, x) }),
+		define(name, "input diagonal", function{forward: moved(func(k *invocation, x *operand) (Values, error) { return part(k, x) }),
 			backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) { return part(k, g) })})
 	}
 	triangle("tril", func(row, col, d int64) bool { return col-row <= d })
 	triangle("triu", func(row, col, d int64) bool { return col-row >= d })
-	define("getitem", "input index", function{moving: true, forward: moved(item)})
+	define("getitem", "input index", function{forward: moved(item)})
 }
 
 // selected is one index of an axis, without the axis.

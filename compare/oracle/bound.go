@@ -272,13 +272,15 @@ func onlyOutput(i int, v Values) []Values {
 func (b *bound) judge(f *Finding, full bool) {
 	i := f.Index
 	if b.bad[i] != nil {
-		unknown(f, reasonOf(b.bad[i]))
+		f.Verdict = Unknown
+		f.fail(b.bad[i], "")
 		return
 	}
 	b.call.build = func(c *Call) ([]Reading, error) { return b.readings(c, i) }
 	readings, err := b.call.readings()
 	if err != nil {
-		unknown(f, reasonOf(err))
+		f.Verdict = Unknown
+		f.fail(err, "")
 		return
 	}
 	if readings[0].out(i) == nil {

@@ -35,6 +35,32 @@ type Call struct {
 	narrow float64
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
+	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
+	// the attributes that readings ask for.
+	trial *attribute
+	asked *[]attribute
+}
+
+// attribute is an attribute of an operator with its value: int64, float64, bool or []int64.
+type attribute struct {
+	key   string
+	value any
+}
+
+// attributeOf is the value of an attribute, that of the trial if there is one, and told.
+func attributeOf[T any](c *Call, key string, value T, err error) (T, error) {
+	if err != nil {
+		return value, err
+	}
+	if c.asked != nil {
+		*c.asked = append(*c.asked, attribute{key, value})
+	}
+	if c.trial != nil && c.trial.key == key {
+		if other, ok := c.trial.value.(T); ok {
+			return other, nil
+		}
+	}
+	return value, nil
 }
 
 // Environment is what the graph says of how its operators run.
@@ -245,6 +271,11 @@ func (c *Call) sumUnit() float64 {
 // fractions, which real graphs hold.
 
 func (c *Call) intAttr(key string, missing int64) (int64, error) {
+	n, err := c.graphInt(key, missing)
+	return attributeOf(c, key, n, err)
+}
+
+func (c *Call) graphInt(key string, missing int64) (int64, error) {
 	v := c.attrs.Get(key)
 	if v == nil {
 		return missing, nil
@@ -256,6 +287,11 @@ func (c *Call) intAttr(key string, missing int64) (int64, error) {
 }
 
 func (c *Call) floatAttr(key string, missing float64) (float64, error) {
+	x, err := c.graphFloat(key, missing)
+	return attributeOf(c, key, x, err)
+}
+
+func (c *Call) graphFloat(key string, missing float64) (float64, error) {
 	v := c.attrs.Get(key)
 	if v == nil {
 		return missing, nil
@@ -270,6 +306,11 @@ func (c *Call) floatAttr(key string, missing float64) (float64, error) {
 }
 
 func (c *Call) boolAttr(key string, missing bool) (bool, error) {
+	x, err := c.graphBool(key, missing)
+	return attributeOf(c, key, x, err)
+}
+
+func (c *Call) graphBool(key string, missing bool) (bool, error) {
 	v := c.attrs.Get(key)
 	switch {
 	case v == nil:
@@ -285,6 +326,11 @@ func (c *Call) boolAttr(key string, missing bool) (bool, error) {
 
 // intsAttr returns a list of whole numbers; nil if it is missing.
 func (c *Call) intsAttr(key string) ([]int64, error) {
+	list, err := c.graphInts(key)
+	return attributeOf(c, key, list, err)
+}
+
+func (c *Call) graphInts(key string) ([]int64, error) {
 	v := c.attrs.Get(key)
 	if v == nil {
 		return nil, nil

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"precision/compare/pattern"
@@ -51,22 +50,30 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 	}
 	call, bad, err := newCall(op, r, s.Env)
 	if err != nil {
-		return refused(findings, reasonOf(err))
+		return failed(findings, err, r.Path)
 	}
 	defer call.release()
+	defer func() {
+		for i := range findings {
+			if f := &findings[i]; f.Verdict == Unknown && bad[i] == nil && s.Golden != nil && s.Golden.follows(op.Name) {
+				c := checker{file: r.Path, call: call, index: i, rec: call.outs[i], golden: s.Golden}
+				c.unread(f)
+			}
+		}
+	}()
 	readings, err := call.readings()
 	if err != nil {
-		return refused(findings, reasonOf(err))
+		return failed(findings, err, r.Path)
 	}
 	for i := range findings {
 		f := &findings[i]
 		switch {
 		case bad[i] != nil:
-			f.Reasons = append(f.Reasons, reasonOf(bad[i]))
+			f.fail(bad[i], r.Path)
 		case readings[0].out(i) == nil:
 			f.Reasons = append(f.Reasons, because(OutputCount, len(r.Outputs), len(readings[0].Out)))
 		default:
-			c := checker{call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden, earlier: s.Earlier}
+			c := checker{file: r.Path, call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden, earlier: s.Earlier}
 			c.check(f, readings)
 		}
 	}
@@ -121,8 +128,18 @@ func (c *Call) readings() ([]Reading, error) {
 	return out, err
 }
 
+// failed is [refused] for an error.
+func failed(f []Finding, err error, file string) []Finding {
+	for i := range f {
+		f[i].Verdict = Unknown
+		f[i].fail(err, file)
+	}
+	return f
+}
+
 // checker judges one output.
 type checker struct {
+	file  string
 	call  *Call
 	index int
 	rec   *operand
@@ -143,21 +160,30 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	}
 	best, j, err := c.best(readings)
 	if err != nil {
-		f.Reasons = append(f.Reasons, reasonOf(err))
+		f.fail(err, c.file)
 		return
 	}
 	c.fill(f, j)
+	if j.coarse > 0 && j.beyond == 0 {
+		f.Verdict = Unknown
+		f.Reasons = append(f.Reasons, because(Coarse, j.coarse, j.looked))
+		return
+	}
 	if j.judged == 0 {
 		f.Verdict = Unknown
 		f.Reasons = append(f.Reasons, because(NotJudged, j.looked))
 		return
 	}
-	if c.golden != nil {
+	switch {
+	case c.golden == nil:
+	case c.golden.Follow == nil:
 		c.split(f, best)
+	case j.beyond == 0 && c.golden.Follow(c.call.Op.Name):
+		c.follow(f, best)
 	}
 	f.Verdict = OK
 	if best.Name != "" && len(readings) > 1 && j.beyond == 0 {
-		f.Reasons = append(f.Reasons, because(Explained, strings.Join(append([]string{best.Name}, best.Args...), " ")))
+		f.Reasons = append(f.Reasons, because(Explained, best.title()))
 	}
 	if j.beyond > 0 {
 		c.wrong(f, readings, best, j)

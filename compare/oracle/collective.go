@@ -28,7 +28,7 @@ func (j Job) collective(t task, r *dump.Reader, s Settings) []Finding {
 		}
 	}()
 	if err != nil {
-		return refused(findings, reasonOf(err))
+		return failed(findings, err, "")
 	}
 	if len(calls) < 2 {
 		return refused(findings, because(OneRank, len(calls)))
@@ -84,7 +84,7 @@ func checkAllReduce(f *Finding, calls []*Call, mine, i int, s Settings) {
 	}
 	v, err := reduceRanks(me, in)
 	if err != nil {
-		f.Reasons = append(f.Reasons, reasonOf(err))
+		f.fail(err, "")
 		return
 	}
 	c := checker{call: me, index: 0, rec: me.outs[i], full: s.Full}

@@ -58,8 +58,30 @@ type Finding struct {
 	// their evidence.
 	Patterns []pattern.Finding
 
+	// Golden is whether the golden output follows from golden inputs, Apart how far it is
+	// from what does, and Why what is known of that; see [result.Check].
+	Golden result.GoldenWord
+	Apart  float64
+	Why    []result.Reason
+	// Damage is set where what was recorded cannot be read.
+	Damage *result.Damage
+
 	// Split is the local and the inherited error, where there is golden data.
 	Split *Split
+}
+
+// Name is the output as users name it.
+func (f *Finding) Name() string { return result.TensorName(f.Op, result.Output, f.Index) }
+
+// fail notes that an output is not known for an error. file is what was read, "" where the
+// error knows that.
+func (f *Finding) fail(err error, file string) {
+	why := reasonOf(err)
+	f.Reasons = append(f.Reasons, why)
+	if why.Kind == BadDump || why.Kind == BadTensor {
+		d := result.DamageOf(f.Name(), file, why, err)
+		f.Damage = &d
+	}
 }
 
 // Split tells the error of an output against golden data apart: what the

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"sync"
 
 	"precision/dump"
 	"precision/dump/layout"
@@ -15,45 +16,95 @@ type Golden struct {
 	Folder *dump.Folder
 	// Rules say which of them a tensor of the device stands for.
 	Rules *fusion.Rules
+	// Follow, if set, chooses the operators whose golden output is recomputed from golden
+	// inputs; nothing is told apart then. Dumps are those of the device, for operators around
+	// them.
+	Follow func(op string) bool
+	Dumps  *dump.Folder
+
+	once    sync.Once
+	readers map[tensorOf][]reader
 }
 
-// array opens the framework's tensor that input or output index of an operator
-// stands for, in the axis order of like; nil where there is none that fits.
-func (g *Golden) array(op string, input bool, index int, like *operand) (Values, *dump.Reader) {
+// follows tells whether the golden side of an operator is recomputed.
+func (g *Golden) follows(op string) bool { return g.Follow != nil && g.Follow(op) }
+
+// tensorOf is a tensor of the framework.
+type tensorOf struct {
+	op    string
+	index int64
+}
+
+// reader is an input of an operator.
+type reader struct {
+	op    *fusion.Op
+	input int
+}
+
+// readersOf are the inputs that stand for a tensor of the framework, in the order of the
+// graph.
+func (g *Golden) readersOf(ref fusion.GoldenRef) []reader {
+	g.once.Do(func() {
+		g.readers = map[tensorOf][]reader{}
+		for _, op := range g.Rules.Ops {
+			if op.Type == "Cast" || op.Type == "TransData" {
+				continue // what reads these reads the same tensor
+			}
+			for i := range op.Inputs {
+				if from, err := g.Rules.GoldenInput(op, i); err == nil {
+					at := tensorOf{from.Op, from.Index}
+					g.readers[at] = append(g.readers[at], reader{op, i})
+				}
+			}
+		}
+	})
+	return g.readers[tensorOf{ref.Op, ref.Index}]
+}
+
+// ref is the framework's tensor that an output, or an input, stands for.
+func (g *Golden) ref(op string, input bool, index int) (fusion.GoldenRef, bool) {
 	rule := g.Rules.Op(op)
-	if rule == nil || like == nil {
-		return nil, nil
+	if rule == nil || rule.Filtered {
+		return fusion.GoldenRef{}, false
 	}
 	find := g.Rules.GoldenOutput
 	if input {
 		find = g.Rules.GoldenInput
 	}
 	ref, err := find(rule, index)
-	if err != nil {
+	return ref, err == nil
+}
+
+// array opens the framework's tensor that input or output index of an operator
+// stands for, in the axis order of like; nil where there is none that fits.
+func (g *Golden) array(op string, input bool, index int, like *operand) (Values, *dump.Reader) {
+	ref, ok := g.ref(op, input, index)
+	if !ok || like == nil {
 		return nil, nil
 	}
 	files := g.Folder.Output(ref.Op, int(ref.Index))
 	if files == nil {
 		return nil, nil
 	}
+	return fittedFile(files, ref.Layout, like)
+}
+
+// fittedFile opens a golden array in the axis order of a recorded tensor; nil where it does
+// not fit.
+func fittedFile(files *dump.Op, named string, like *operand) (Values, *dump.Reader) {
 	r, err := files.Newest().Open()
-	if err != nil || len(r.Outputs) == 0 {
-		if err == nil {
-			r.Close()
-		}
-		return nil, nil
-	}
-	o, err := openOperand(r, &r.Outputs[0], nil)
 	if err != nil {
-		r.Close()
 		return nil, nil
 	}
-	v := fitted(o, ref.Layout, like)
-	if v == nil {
-		r.Close()
-		return nil, nil
+	if len(r.Outputs) > 0 {
+		if o, err := openOperand(r, &r.Outputs[0], nil); err == nil {
+			if v := fitted(o, named, like); v != nil {
+				return v, r
+			}
+		}
 	}
-	return v, r
+	r.Close()
+	return nil, nil
 }
 
 // fitted gives a golden array the axis order of a recorded tensor.

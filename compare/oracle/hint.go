@@ -1,6 +1,10 @@
 package oracle
 
-import "math"
+import (
+	"math"
+
+	"precision/dump/dtype"
+)
 
 // isProduct reports whether the elements of v are sums of products.
 func isProduct(v Values) bool {
@@ -26,7 +30,7 @@ func isProduct(v Values) bool {
 // bound B with the unit of float16 in place of float32's; many elements are off, to
 // both sides, and not in proportion to their values.
 func lowAccumulation(j *judge) bool {
-	const half = 0x1p-11 / u32
+	half := halfOver(dtype.Float16)
 	if len(j.misses) < 8 {
 		return false
 	}
@@ -45,4 +49,13 @@ func lowAccumulation(j *judge) bool {
 	}
 	share := float64(up) / float64(len(j.misses))
 	return share > 0.1 && share < 0.9 && abs(cross) < 0.7*math.Sqrt(same*squares)
+}
+
+// halfOver is how much coarser half precision rounds than the float32 of bounds: bfloat16 where numbers are
+// recorded in it, else float16, which is what kernels fall back to.
+func halfOver(t dtype.Type) float64 {
+	if t == dtype.BFloat16 {
+		return 0x1p-8 / u32
+	}
+	return 0x1p-11 / u32
 }

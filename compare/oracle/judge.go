@@ -10,6 +10,7 @@ import (
 type judge struct {
 	p     precisionOf
 	exact bool // recorded as computed, without a last rounding
+	long  bool // integers of 64 bits, of which the largest lose digits here
 
 	looked, judged int64
 	beyond         int64 // elements beyond the bound
@@ -17,6 +18,7 @@ type judge struct {
 	saturated      int64
 	flushed        int64
 	lost           int64 // numbers in place of NaN
+	coarse         int64 // integers beyond 2^53 that look right, as float64 shows them
 
 	ratio           float64
 	worst           int64
@@ -43,7 +45,7 @@ type miss struct {
 const maxMisses = 256
 
 func newJudge(t dtype.Type, exact bool) *judge {
-	return &judge{p: precisionFor(t), exact: exact, ratio: math.NaN(), worst: -1}
+	return &judge{p: precisionFor(t), exact: exact, long: t.IsInteger() && t.Bits() == 64, ratio: math.NaN(), worst: -1}
 }
 
 // bound is the bound with the last rounding.
@@ -58,6 +60,10 @@ func (j *judge) bound(y, b float64) float64 {
 // what it should be.
 func (j *judge) element(i int64, found, y, b float64) {
 	j.looked++
+	if j.long && found == y && abs(y) >= 0x1p53 {
+		j.coarse++ // 2^60+7 looks like 2^60
+		return
+	}
 	if found == y {
 		j.judged++
 		j.explained(i, found, y, b, 0)

@@ -1,10 +1,12 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
 	"precision/dump/dtype"
+	"precision/dump/dumptest"
 )
 
 // TestJudge holds single elements against what operators.md says of them.
@@ -97,6 +99,45 @@ func TestOneSided(t *testing.T) {
 		}
 		if _, _, yes := j.oneSided(); yes != c.want {
 			t.Errorf("factor %g: %v", c.factor, yes)
+		}
+	}
+}
+
+// Integers beyond 2^53 that look right may be off by the digits that float64 lacks: nothing
+// is said of them. Smaller ones are judged, and so is what looks wrong.
+func TestLongIntegersAreNotTakenForRight(t *testing.T) {
+	ids := func(from, off uint64) []byte {
+		var b []byte
+		for i := range uint64(24) {
+			v := from + i*1024
+			if i == 17 {
+				v += off
+			}
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		return b
+	}
+	var identity *recordedCase
+	for _, c := range recordedCases(t) {
+		if c.Type == "Identity" {
+			identity = c
+		}
+	}
+	if identity == nil {
+		t.Fatal("there is no case of Identity")
+	}
+	for _, c := range []struct {
+		from, off uint64
+		want      Verdict
+	}{{1 << 60, 0, Unknown}, {1 << 60, 7, Unknown}, {1 << 60, 1 << 20, Wrong}, {0, 0, OK}, {0, 7, Wrong}} {
+		out := CheckOp(identity.op(t), identity.dump(t, func(d *dumptest.Dump) {
+			tensor := dumptest.Tensor{Type: int(dtype.Int64), Format: dumptest.ND, Shape: []int64{24}}
+			in, got := tensor, tensor
+			in.Data, got.Data = ids(c.from, 0), ids(c.from, c.off)
+			d.Inputs, d.Outputs = []dumptest.Tensor{in}, []dumptest.Tensor{got}
+		}), Settings{})
+		if len(out) != 1 || out[0].Verdict != c.want || c.want == Unknown && out[0].Reasons[0].Kind != Coarse {
+			t.Errorf("from %d, off by %d: %+v", c.from, c.off, out)
 		}
 	}
 }

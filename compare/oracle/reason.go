@@ -14,6 +14,9 @@ import (
 const (
 	NoOperator    result.Kind = "check-no-type"      // type: not one that can be recomputed
 	BadDump       result.Kind = "check-bad-dump"     // error
+	NoDump        result.Kind = "check-no-dump"      // -: the graph has the operator
+	NoProcess     result.Kind = "check-no-process"   // -: other steps have the rank, and other ranks the step
+	NoResult      result.Kind = "check-no-result"    // -: the entry of a call ends without its outputs
 	NotInGraph    result.Kind = "check-not-in-graph" // -
 	NoOutput      result.Kind = "check-no-output"    // -
 	NoInput       result.Kind = "check-no-input"     // which input
@@ -35,6 +38,7 @@ const (
 	InPlace       result.Kind = "check-in-place"     // input that has the output's address
 	Empty         result.Kind = "check-empty"        // -
 	NotJudged     result.Kind = "check-not-judged"   // elements: the bound of all is infinite
+	Coarse        result.Kind = "check-coarse"       // integers beyond 2^53, elements: float64 does not hold their digits
 	Crashed       result.Kind = "check-crashed"      // error
 
 	NoAPI       result.Kind = "check-no-api"       // function: not one that can be recomputed
@@ -66,7 +70,12 @@ const (
 )
 
 // Refusal says why something cannot be recomputed.
-type Refusal struct{ Reason result.Reason }
+type Refusal struct {
+	Reason result.Reason
+	Cause  error // of reading, nil where that is not the matter
+}
+
+func (r *Refusal) Unwrap() error { return r.Cause }
 
 // Error gives the kind and its arguments; faces say it in a language.
 func (r *Refusal) Error() string {
@@ -74,7 +83,13 @@ func (r *Refusal) Error() string {
 }
 
 func refuse(kind result.Kind, args ...any) error {
-	return &Refusal{because(kind, args...)}
+	r := &Refusal{Reason: because(kind, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			r.Cause = err
+		}
+	}
+	return r
 }
 
 // because makes a reason of arguments of any type.

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/msprobe"
 	"precision/dump/torch"
+	"precision/internal/plainfile"
 )
 
 // This file opens the tensors of a recording of calls: .pt files of PyTorch and
@@ -54,7 +56,7 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 		err = f.saved(o, path)
 	}
 	if err != nil {
-		return nil, refuse(BadTensor, name, err)
+		return nil, refuse(BadTensor, name, plainfile.At(path, err))
 	}
 	return o, nil
 }
@@ -81,10 +83,10 @@ func (f *files) saved(o *operand, path string) error {
 		return err
 	}
 	if t.Type != o.typ || !slices.Equal(t.Shape, o.shape) {
-		return fmt.Errorf("%s: found %s %v, recorded %s %v", path, t.Type, t.Shape, o.typ, o.shape)
+		return fmt.Errorf("found %s %v, recorded %s %v", t.Type, t.Shape, o.typ, o.shape)
 	}
 	if t.BigEndian {
-		return fmt.Errorf("%s: found big-endian elements, expected little-endian ones", path)
+		return errors.New("found big-endian elements, expected little-endian ones")
 	}
 	o.src, o.base = file, t.Start
 	if o.view, err = t.View(); err != nil {
@@ -115,7 +117,7 @@ func (f *files) array(o *operand, path string, n int64) error {
 	}
 	widened := t.Type == dtype.Float32 && o.typ == dtype.BFloat16
 	if o.view.Len() != n || t.Type != o.typ && !widened || t.BigEndian {
-		return fmt.Errorf("%s: found %d elements of %s, recorded %s %v", path, o.view.Len(), t.Type, o.typ, o.shape)
+		return fmt.Errorf("found %d elements of %s, recorded %s %v", o.view.Len(), t.Type, o.typ, o.shape)
 	}
 	if widened {
 		o.rounded, o.typ = o.typ, t.Type

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,22 +38,26 @@ type recordedCalls struct {
 	index  map[string]*recordedCall
 	inside map[string][]string // the calls within a module
 	device bool                // some calls ran on an NPU or GPU
+	bad    []result.Damage     // what cannot be read of its files
 }
 
 // Run checks all calls of all recordings. Findings are in the order of recording;
-// they do not depend on the number of workers. Remarks tell what of the files could
+// they do not depend on the number of workers. Damaged is what of the files could
 // not be read. On an error, that of the context or of a file that cannot be read at
 // all, what was found so far is returned along with it.
-func (j RecordingJob) Run(ctx context.Context) (findings []Finding, remarks []string, err error) {
+func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result.Damage, err error) {
 	var tasks []*recordedCall
 	for i := range j.Recordings {
-		r, notes, err := readCalls(&j.Recordings[i])
-		remarks = append(remarks, notes...)
+		r, err := readCalls(&j.Recordings[i])
 		if err != nil {
-			return nil, remarks, err
+			return nil, bad, err
 		}
 		if len(j.Recordings) > 1 {
 			r.prefix = recordingLabel(&j.Recordings[i]) + "/"
+		}
+		for _, d := range r.bad {
+			d.Name = r.prefix + d.Name
+			bad = append(bad, d)
 		}
 		for _, c := range r.calls {
 			c.name = r.prefix + c.Name
@@ -68,7 +73,43 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, remarks []st
 		defer budget.give(need)
 		return tasks[i].check(j.Full)
 	})
-	return findings, remarks, ctx.Err()
+	return append(findings, j.gaps()...), bad, ctx.Err()
+}
+
+// gaps are findings for processes that are missing: ranks that another step has, of a step that
+// has other ranks.
+func (j RecordingJob) gaps() (list []Finding) {
+	if j.Only != nil {
+		return nil
+	}
+	type process struct {
+		mode       string
+		step, rank int
+	}
+	there := map[process]bool{}
+	var steps, ranks []process
+	for i := range j.Recordings {
+		r := &j.Recordings[i]
+		if r.Step < 0 || r.Rank < 0 {
+			return nil
+		}
+		there[process{r.Mode, r.Step, r.Rank}] = true
+		if x := (process{r.Mode, r.Step, 0}); !slices.Contains(steps, x) {
+			steps = append(steps, x)
+		}
+		if x := (process{r.Mode, 0, r.Rank}); !slices.Contains(ranks, x) {
+			ranks = append(ranks, x)
+		}
+	}
+	for _, s := range steps {
+		for _, r := range ranks {
+			if s.mode == r.mode && !there[process{s.mode, s.step, r.rank}] {
+				label := recordingLabel(&msprobe.Recording{Mode: s.mode, Step: s.step, Rank: r.rank})
+				list = append(list, Finding{Op: label, Rank: -1, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan, Reasons: []result.Reason{because(NoProcess)}})
+			}
+		}
+	}
+	return list
 }
 
 // recordingLabel names a recording by its step and rank.
@@ -89,18 +130,24 @@ func recordingLabel(r *msprobe.Recording) string {
 	return strings.Join(parts, "/")
 }
 
-// mostRemarks bounds what is told of one recording's files.
-const mostRemarks = 5
+// mostDamage bounds what is told of one recording's files.
+const mostDamage = 1000
+
+// cut notes what cannot be read of a file of the recording.
+func (r *recordedCalls) cut(kind result.Kind, file string, err error) {
+	if len(r.bad) < mostDamage {
+		r.bad = append(r.bad, result.DamageOf(filepath.Base(file), file, result.Because(kind, err.Error()), err))
+	}
+}
 
 // readCalls reads the calls of a recording, without elements.
-func readCalls(from *msprobe.Recording) (*recordedCalls, []string, error) {
+func readCalls(from *msprobe.Recording) (*recordedCalls, error) {
 	f, err := msprobe.Open(from.Dump)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer f.Close()
 	r := &recordedCalls{from: from, index: map[string]*recordedCall{}, inside: map[string][]string{}}
-	var remarks []string
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
@@ -111,20 +158,14 @@ func readCalls(from *msprobe.Recording) (*recordedCalls, []string, error) {
 				r.index[c.Name] = c
 			}
 		case *msprobe.SyntaxError:
-			if len(remarks) < mostRemarks {
-				remarks = append(remarks, rec.Error())
-			}
+			r.cut(result.RecordingCut, from.Dump, rec)
 		}
 	}
 	r.header = f.Header()
 	if err := f.Err(); err != nil {
-		return nil, remarks, err
+		return nil, err
 	}
-	note, err := r.readModules()
-	if note != "" {
-		remarks = append(remarks, note)
-	}
-	return r, remarks, err
+	return r, r.readModules()
 }
 
 // onDevice reports whether a call says that it ran on an NPU or GPU.
@@ -142,21 +183,22 @@ func onDevice(c *msprobe.Call) bool {
 }
 
 // readModules reads which calls were made in which module.
-func (r *recordedCalls) readModules() (remark string, err error) {
+func (r *recordedCalls) readModules() error {
 	if r.from.Construct == "" {
-		return "", nil
+		return nil
 	}
 	in, err := openPlain(r.from.Construct)
 	if err != nil {
-		return err.Error(), nil
+		r.cut(result.FileDamaged, r.from.Construct, err)
+		return nil
 	}
 	defer in.Close()
 	c, err := msprobe.ReadConstruct(in, r.from.Construct)
 	if c == nil {
-		return "", err
+		return err
 	}
-	if len(c.Errors) > 0 {
-		remark = c.Errors[0].Error()
+	for _, bad := range c.Errors {
+		r.cut(result.FileDamaged, r.from.Construct, bad)
 	}
 	for child, parent := range c.Parent {
 		if parent != "" {
@@ -166,7 +208,7 @@ func (r *recordedCalls) readModules() (remark string, err error) {
 	for _, list := range r.inside {
 		slices.Sort(list)
 	}
-	return remark, err
+	return err
 }
 
 // forward is the forward call of a backward one.
@@ -227,8 +269,12 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 			out = append(out, c.blank(a.v, i))
 		}
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) > 0:
+	case c.Outputs || !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
 		return nil // nothing was computed that is recorded
+	default: // recorders write the outputs of every call, if there are none as an empty list
+		return refused([]Finding{c.blank(nil, 0)}, because(NoResult))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -245,7 +291,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 	defer files.close()
 	b := &bound{recordedCall: c, r: r, files: files}
 	if err := b.prepare(); err != nil {
-		return refused(out, reasonOf(err))
+		return failed(out, err, "")
 	}
 	defer b.call.release()
 	for i := range out {

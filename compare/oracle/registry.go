@@ -14,6 +14,9 @@ type Reading struct {
 	Out []Values
 }
 
+// title is the name with its arguments.
+func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
+
 // builder turns a call into the outputs that its operator should have.
 type builder func(c *Call) ([]Reading, error)
 

@@ -143,11 +143,21 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 		}
 	}()
 	r, err := t.entry.Open()
-	if err != nil {
-		lone.Reasons = append(lone.Reasons, because(BadDump, err))
-		return place([]Finding{lone})
+	if err == nil {
+		defer r.Close()
+		err = r.Misnamed()
 	}
-	defer r.Close()
+	if err != nil {
+		list := []Finding{lone}
+		if t.op != nil { // each output that the graph gives it has a line
+			for i := 1; i < len(t.op.OutputDesc); i++ {
+				next := lone
+				next.Index = i
+				list = append(list, next)
+			}
+		}
+		return place(failed(list, refuse(BadDump, err), t.entry.Path))
+	}
 	if t.op == nil {
 		lone.Reasons = append(lone.Reasons, because(NotInGraph))
 		return place([]Finding{lone})
@@ -156,7 +166,11 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 		lone.Reasons = append(lone.Reasons, because(OutputCount, 0, len(t.op.OutputDesc)))
 		return place([]Finding{lone})
 	}
-	need := b.take(needs(r, s.Full))
+	size := needs(r, s.Full)
+	if s.Golden != nil && s.Golden.follows(t.op.Name) {
+		size *= 2
+	}
+	need := b.take(size)
 	defer b.give(need)
 	if isCollective(t.op.Type) {
 		return place(j.collective(t, r, s))

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"iter"
+	"strings"
 
 	"precision/compare/pattern"
 )
@@ -34,7 +35,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 		}
 		n = int64(len(kase.At))
 	}
-	want := func(v Values) (y, b []float64, err error) {
+	want := func(v Values, half []float64) (y, b []float64, err error) {
 		y, b = make([]float64, n), make([]float64, n)
 		if kase.At == nil {
 			err = v.Range(0, y, b)
@@ -42,12 +43,19 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 			err = v.At(kase.At, y, b)
 		}
 		for i := range b {
+			if half != nil {
+				half[i] = halfOver(c.rec.typ) * b[i] / 4
+			}
 			b[i] = j.bound(y[i], b[i])
+			if half != nil {
+				half[i] += b[i]
+			}
 		}
 		return y, b, err
 	}
 	var err error
-	if kase.Want, kase.Bound, err = want(v); err != nil {
+	kase.Half = make([]float64, n)
+	if kase.Want, kase.Bound, err = want(v, kase.Half); err != nil {
 		return
 	}
 	kase.Got = make([]float64, n)
@@ -59,17 +67,23 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	if err != nil {
 		return
 	}
-	for _, a := range alternatives(v) {
-		y, b, err := want(a.v)
-		if err == nil {
-			kase.Alternatives = append(kase.Alternatives, pattern.Alternative{Kind: a.kind, Want: y, Bound: b})
+	try := func(list []alternative) {
+		for _, a := range list {
+			if y, b, err := want(a.v, nil); err == nil {
+				kase.Alternatives = append(kase.Alternatives, pattern.Alternative{Kind: a.kind, Args: a.args, Want: y, Bound: b})
+			}
 		}
 	}
+	try(alternatives(v))
 	if kase.At == nil {
 		kase.Operands = c.tensors(int(n))
 	}
 	kase.Other = c.others()
 	found, err := pattern.Find(kase)
+	if err == nil && (len(found) == 0 || isGeneral(&found[0])) {
+		try(c.otherwise(v, &kase))
+		found, err = pattern.Find(kase)
+	}
 	if err != nil {
 		return
 	}
@@ -78,16 +92,22 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 		f.Pattern = string(found[0].Kind)
 	}
 	// Sums in float16 look like noise to what does not know the terms.
-	vague := len(found) == 0
-	if !vague {
-		switch found[0].Kind {
-		case pattern.LowPrecision, pattern.Noise, pattern.Unexplained, pattern.RandomElements, pattern.RegionOnly, pattern.CoarseType, pattern.Lanes:
-			vague = true
-		}
-	}
-	if vague && isProduct(v) && lowAccumulation(j) {
+	if vague := len(found) == 0 || found[0].Kind.Vague() && found[0].Kind != pattern.Border; vague && isProduct(v) && lowAccumulation(j) {
 		f.Pattern = "acc16"
 	}
+}
+
+// general are kinds that another reading of the operator may explain better: a factor is what another epsilon
+// makes, too.
+var general = map[pattern.Kind]bool{pattern.Scale: true, pattern.Offset: true, pattern.Affine: true, pattern.SliceOffset: true, pattern.SliceScale: true,
+	pattern.RowScale: true, pattern.Slope: true, pattern.Clipped: true, pattern.Shifted: true, pattern.Reversed: true, pattern.SlicesPermuted: true,
+	pattern.StrideIgnored: true, pattern.StrideDoubled: true, pattern.InvertedMask: true}
+
+// isGeneral reports whether another reading may say more than a finding: also where an own input's numbers stand, which
+// a choice between inputs gives.
+func isGeneral(f *pattern.Finding) bool {
+	copied, ok := f.Args.(pattern.Copy)
+	return general[f.Kind] || f.Kind.Vague() || ok && f.Kind == pattern.Stale && copied.Own
 }
 
 // tensors are the inputs that have one number for every element, or one for all.
@@ -112,7 +132,7 @@ func (c *checker) others() iter.Seq[pattern.Tensor] {
 			if o.view.Len() > mostExplained {
 				continue
 			}
-			t := pattern.Tensor{Name: o.name, Values: make([]float64, o.view.Len())}
+			t := pattern.Tensor{Name: strings.TrimPrefix(o.name, "input "), Values: make([]float64, o.view.Len()), Input: true}
 			if o.Range(0, t.Values, nil) == nil && !yield(t) {
 				return
 			}
@@ -165,6 +185,7 @@ func (j Job) earlier(t task) iter.Seq[pattern.Tensor] {
 // or done otherwise.
 type alternative struct {
 	kind pattern.Kind
+	args any
 	v    Values
 }
 
@@ -173,7 +194,7 @@ func alternatives(v Values) []alternative {
 	var out []alternative
 	try := func(kind pattern.Kind, change func(v Values) Values) {
 		if w := rewritten(v, change); w != nil {
-			out = append(out, alternative{kind, w})
+			out = append(out, alternative{kind: kind, v: w})
 		}
 	}
 	try(pattern.MissingBias, func(v Values) Values {

@@ -5,14 +5,19 @@ import (
 	"math"
 
 	"precision/compare/result"
-	"precision/dump"
 	"precision/graph/read"
 )
 
 // Check is the finding as the judge of a comparison takes it.
 func (f *Finding) Check() result.Check {
 	c := result.Check{Op: f.Op, Output: f.Index, Known: f.Verdict != Unknown, Wrong: f.Verdict == Wrong, Suspect: f.Verdict == Suspect,
-		Ratio: f.Ratio, Local: math.NaN(), Inherited: math.NaN(), Amplification: math.NaN(), Pattern: f.Pattern}
+		Ratio: f.Ratio, Local: math.NaN(), Inherited: math.NaN(), Amplification: math.NaN(), Pattern: f.Pattern, Golden: f.Golden, Apart: f.Apart, Why: f.Why}
+	if len(f.Patterns) > 0 && string(f.Patterns[0].Kind) == f.Pattern {
+		c.Evidence = f.Patterns[0].Evidence()
+	}
+	if f.Golden == result.GoldenUntried {
+		c.Apart = math.NaN()
+	}
 	if s := f.Split; s != nil {
 		c.Local, c.Inherited, c.Amplification = s.Local, s.Inherited, s.Amplification
 	}
@@ -28,12 +33,17 @@ func Checks(findings []Finding) []result.Check {
 	return list
 }
 
-// Recompute checks the dumps of a folder with their graph, for a judge.
-func Recompute(ctx context.Context, dumps *dump.Folder, graph string, workers int, progress func(done, total int)) ([]result.Check, error) {
+// Recompute checks the dumps of a comparison with their graph, for a judge, and the golden
+// side of the operators that it doubts.
+func Recompute(ctx context.Context, beside *Golden, graph string, workers int, progress func(done, total int)) ([]result.Check, error) {
 	model, err := read.Open(ctx, graph)
 	if err != nil {
 		return nil, err
 	}
-	findings, err := Job{Devices: []Device{DeviceOf(dumps)}, Graph: model, Workers: workers, Progress: progress}.Run(ctx)
+	job := Job{Devices: []Device{DeviceOf(beside.Dumps)}, Graph: model, Workers: workers, Progress: progress}
+	if !beside.Folder.Device() && beside.Rules != nil {
+		job.Golden = beside
+	}
+	findings, err := job.Run(ctx)
 	return Checks(findings), err
 }

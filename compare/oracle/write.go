@@ -94,10 +94,28 @@ func (x real) MarshalJSON() ([]byte, error) {
 }
 
 type jsonReport struct {
-	Schema    string         `json:"schema"`
-	Full      bool           `json:"full"`
-	Counts    map[string]int `json:"counts"` // outputs by verdict
-	Operators []jsonOp       `json:"operators"`
+	Schema string         `json:"schema"`
+	Full   bool           `json:"full"`
+	Counts map[string]int `json:"counts"` // outputs by verdict
+	// Verdict is the worst of them, or that too little could be checked.
+	Verdict   string       `json:"verdict"`
+	Coverage  jsonCoverage `json:"coverage"`
+	Damaged   []jsonDamage `json:"damaged"`
+	Operators []jsonOp     `json:"operators"`
+}
+
+type jsonCoverage struct {
+	Expected int      `json:"expected"`
+	Judged   int      `json:"judged"`
+	Missing  []string `json:"missing"`
+	Gaps     []string `json:"ranks_missing,omitempty"`
+}
+
+type jsonDamage struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Offset int64  `json:"offset"` // -1 where no place can be told
+	Reason string `json:"reason"`
 }
 
 type jsonOp struct {
@@ -140,9 +158,14 @@ type jsonSplit struct {
 // Schema names the form of what WriteJSON writes.
 const Schema = "precision/check/1"
 
-// WriteJSON writes the findings by operators.
-func WriteJSON(w io.Writer, findings []Finding, full bool, say Say) error {
-	report := jsonReport{Schema: Schema, Full: full, Counts: map[string]int{}, Operators: []jsonOp{}}
+// WriteJSON writes the findings by operators. Verdict is that of the check as a whole.
+func WriteJSON(w io.Writer, findings []Finding, verdict string, c Coverage, full bool, say Say) error {
+	report := jsonReport{Schema: Schema, Full: full, Counts: map[string]int{}, Verdict: verdict, Operators: []jsonOp{},
+		Coverage: jsonCoverage{Expected: c.Expected, Judged: c.Judged, Missing: append([]string{}, c.Missing...), Gaps: c.Gaps}, Damaged: []jsonDamage{}}
+	for i := range c.Damaged {
+		d := &c.Damaged[i]
+		report.Damaged = append(report.Damaged, jsonDamage{d.Name, d.File, d.Offset, say(d.Reason)})
+	}
 	for i := range findings {
 		f := &findings[i]
 		report.Counts[f.Verdict.String()]++

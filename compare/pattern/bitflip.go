@@ -1,6 +1,10 @@
 package pattern
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // BitFlip is one wrong bit in one or a few elements.
 const BitFlip Kind = "bit-flip"
@@ -10,6 +14,8 @@ type Flip struct {
 	Bit   int       `json:"bit"`   // 0 is the lowest; -1 when elements differ in it
 	Part  string    `json:"part"`  // "sign", "exponent", "fraction" or "integer" of the first
 	Flips []OneFlip `json:"flips"` // at most 8 of them
+	// Elements is how many there are.
+	Elements int64 `json:"elements"`
 }
 
 // OneFlip is an element whose recorded number becomes the expected one by turning one bit.
@@ -24,6 +30,7 @@ type OneFlip struct {
 const (
 	flipsMost = 64 // more elements are no accident
 	flipsTold = 8
+	standsOut = 8 // times as large as all other errors: no tail of noise reaches that far
 )
 
 // bitFlip turns every bit of each element beyond. A flip holds when what comes out
@@ -31,14 +38,33 @@ const (
 // and when that would be rare by chance: two of the bits change a number by about the error, and
 // hit a window of twice that width with a probability of 4·width / |error|. That is 0.15 at most
 // for one element, and 0.08 for all together.
+//
+// Against a golden run the tail of its noise may be beyond, too. Elements whose errors are far above all
+// others are looked at alone, within 0.4 of it (2.7 standard deviations), as it is large there.
 func bitFlip(l *look) []Finding {
-	if l.beyond == 0 || l.beyond > flipsMost || l.beyond*16 > int64(len(l.Want)) && l.beyond > 1 {
+	if found := l.flips(0, l.beyond, 0.99, 0.6); found != nil {
+		return found
+	}
+	if least, n := l.outliers(); n > 0 {
+		return l.flips(least, n, 0.9, 0.4)
+	}
+	return nil
+}
+
+// flips turns bits of the elements beyond whose errors are least or more, which are so many. They must make up the
+// given share of the squared error.
+func (l *look) flips(least float64, beyond int64, share, within float64) []Finding {
+	if beyond == 0 || beyond > flipsMost || beyond*16 > int64(len(l.Want)) && beyond > 1 {
 		return nil
 	}
 	var args Flip
 	count, in, left, chance := int64(0), 0.0, 0.0, 1.0
 	l.eachBeyond(func(p int, e float64, at []int64) {
-		flip, p1, ok := l.flipped(p, e)
+		if math.Abs(e) < least {
+			left = max(left, math.Abs(e)/l.allowed(p))
+			return
+		}
+		flip, p1, ok := l.flipped(p, e, within)
 		if !ok {
 			left = max(left, math.Abs(e)/l.allowed(p))
 			return
@@ -56,17 +82,41 @@ func bitFlip(l *look) []Finding {
 			args.Flips = append(args.Flips, flip)
 		}
 	})
-	if 2*count < l.beyond || !(in > 0.99*l.sumBeyond) || chance > 0.08 {
+	if 2*count < beyond || !(in > share*l.sumBeyond) || chance > 0.08 {
 		return nil
 	}
+	args.Elements = count
 	return []Finding{{Kind: BitFlip, Args: args, Explained: in / l.sumBeyond, Left: left, Elements: count}}
 }
 
+// outliers are the few elements whose errors stand out from all others: how large these are at least, and
+// how many; 0 where none do.
+func (l *look) outliers() (least float64, n int64) {
+	if l.Bound != nil {
+		return 0, 0
+	}
+	var top []float64 // the largest errors, descending
+	l.eachBeyond(func(_ int, e float64, _ []int64) {
+		e = math.Abs(e)
+		i, _ := slices.BinarySearchFunc(top, e, func(a, b float64) int { return cmp.Compare(b, a) })
+		if i <= flipsTold {
+			top = slices.Insert(top, i, e)
+			top = top[:min(len(top), flipsTold+1)]
+		}
+	})
+	for i := 1; i < len(top); i++ {
+		if top[i-1] >= standsOut*top[i] {
+			return top[i-1], int64(i)
+		}
+	}
+	return 0, 0
+}
+
 // flipped finds the bit of element p that makes it right, and how likely that is by chance.
-func (l *look) flipped(p int, e float64) (OneFlip, float64, bool) {
+func (l *look) flipped(p int, e, within float64) (OneFlip, float64, bool) {
 	g, w, allowed := l.got[p], l.Want[p], l.allowed(p)
 	if l.Bound == nil {
-		allowed = max(0.6*allowed, l.rounding(p))
+		allowed = max(within*allowed, l.rounding(p))
 	}
 	bits, ok := l.num.encode(g)
 	chance := 4 * allowed / math.Abs(e)

@@ -22,6 +22,9 @@ type Case struct {
 	// nil where that is unknown, as against a golden run. NaN and Inf mean that
 	// nothing can be said of an element.
 	Bound []float64
+	// Half is how far each element would be from Want at most if the operator had computed in half precision;
+	// nil where that is unknown. Only within it an error looks like lower precision.
+	Half []float64
 	// Shape is the logical shape; empty stands for one axis.
 	Shape []int64
 	// Axes names the axes, as "NCHW"; may be empty.
@@ -46,6 +49,10 @@ type Case struct {
 type Tensor struct {
 	Name   string
 	Values []float64
+	// Input: it is an input of the operator itself.
+	Input bool
+	// Earlier: it is this very tensor in an earlier recording, as of the step before.
+	Earlier bool
 }
 
 // Alternative is what the output would be if the operator had computed something
@@ -104,6 +111,8 @@ func (c *Case) check() (int64, error) {
 		return 0, &CaseError{Part: "Got", Found: int64(len(c.Got)), Expected: total, Index: -1}
 	case c.Bound != nil && int64(len(c.Bound)) != n:
 		return 0, &CaseError{Part: "Bound", Found: int64(len(c.Bound)), Expected: n, Index: -1}
+	case c.Half != nil && int64(len(c.Half)) != n:
+		return 0, &CaseError{Part: "Half", Found: int64(len(c.Half)), Expected: n, Index: -1}
 	}
 	last := int64(-1)
 	for i, at := range c.At {

@@ -9,7 +9,7 @@ import (
 // Every kind stands in both manuals.
 func TestManual(t *testing.T) {
 	kinds := []Kind{MissingBias, MissingOperand, LowAccumulation, WrongEpsilon, WrongAttribute, UnmaskedPadding, WrongWeight, SwappedOperands,
-		MissingMaximum, OtherFormula}
+		MissingMaximum, OtherFormula, MissingTerms}
 	for _, h := range hypotheses {
 		kinds = append(kinds, h.kinds...)
 	}

@@ -20,14 +20,17 @@ var hypotheses = []hypothesis{
 	{kinds: []Kind{NaN, Inf, Finite}, args: NonFinite{}, odd: true, try: nonFinite},
 	{try: alternatives},
 	{kinds: []Kind{Unwritten}, args: Unfilled{}, try: unwritten},
-	{kinds: []Kind{Stale, Repeated}, args: Copy{}, try: stale},
+	{kinds: []Kind{PassedThrough, Stale, Repeated}, args: Copy{}, try: stale},
 	{kinds: []Kind{BitFlip}, args: Flip{}, try: bitFlip},
+	{kinds: []Kind{BitsMisread}, args: Reading{}, try: bitsMisread},
+	{kinds: []Kind{InvertedMask}, args: Masked{}, try: inverted},
 	{kinds: []Kind{RoundingMode}, args: Rounding{}, fine: true, try: roundingMode},
 	{kinds: []Kind{Scale, Offset, Affine}, args: Linear{}, fine: true, try: linear},
 	{kinds: []Kind{AxesPermuted}, args: Permutation{}, try: axesPermuted},
 	{kinds: []Kind{LayoutMisread}, args: Misread{}, try: layoutMisread},
 	{kinds: []Kind{BlocksTransposed}, args: Transposition{}, try: blocksTransposed},
 	{kinds: []Kind{Shifted, Reversed}, args: Shift{}, try: shifted},
+	{kinds: []Kind{StrideIgnored, StrideDoubled}, args: Stride{}, try: strided},
 	{kinds: []Kind{SlicesPermuted}, args: Exchange{}, try: slicesPermuted},
 	{kinds: []Kind{Clipped}, args: Clip{}, try: clipped},
 	{kinds: []Kind{ActivationMissing, ActivationAdded}, args: Activation{}, try: activation},
@@ -74,7 +77,7 @@ func Find(c Case) ([]Finding, error) {
 	}
 	// NaN that moved with everything else, or came with another tensor's numbers, is no news.
 	follows := slices.ContainsFunc(found, func(f Finding) bool {
-		return !exceptional[f.Kind] && !f.where && f.Explained >= 0.99 && (l.expectedNaN || f.Kind == Stale)
+		return !exceptional[f.Kind] && !f.where && f.Explained >= 0.99 && (l.expectedNaN || f.Kind == Stale || f.Kind == PassedThrough || f.Kind == BitsMisread)
 	})
 	for i := range found {
 		found[i].fallback = found[i].fallback || follows && exceptional[found[i].Kind]

@@ -23,7 +23,30 @@ const (
 	SwappedOperands Kind = "swapped-operands"
 	MissingMaximum  Kind = "missing-maximum" // a softmax that did not subtract it
 	OtherFormula    Kind = "other-formula"   // as the erf form of Gelu in place of the tanh form
+	MissingTerms    Kind = "missing-terms"   // of a sum of products, the last ones
 )
+
+// Attribute belongs to WrongAttribute and WrongEpsilon: what was recorded follows with another value.
+type Attribute struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // under which it follows
+	Graph string `json:"graph"` // that of the graph
+}
+
+// Terms belongs to MissingTerms: only so many terms, or channels, of a sum were taken.
+type Terms struct {
+	Taken int64 `json:"taken"`
+	Of    int64 `json:"of"`
+}
+
+// known are the Args that alternatives of these kinds bring, if any.
+var known = map[Kind]any{WrongAttribute: Attribute{}, WrongEpsilon: Attribute{}, MissingTerms: Terms{}}
+
+// vague are the kinds that describe an error without saying what was done to the numbers.
+var vague = map[Kind]bool{LowPrecision: true, Noise: true, Unexplained: true, RandomElements: true, RegionOnly: true, CoarseType: true, Lanes: true, Border: true}
+
+// Vague reports whether a kind only describes an error, so that one which predicts it says more.
+func (k Kind) Vague() bool { return vague[k] }
 
 // Finding is a hypothesis that the numbers bear out.
 type Finding struct {
@@ -96,6 +119,18 @@ func best(all []Finding) []Finding {
 // exceptional kinds concern elements that the others leave out.
 var exceptional = map[Kind]bool{NaN: true, Inf: true, Saturated: true, Finite: true}
 
+// evidenceMost bounds the evidence that is kept with a table, as JSON.
+const evidenceMost = 2048
+
+// Evidence is Args as JSON, empty where there are none or JSON has no form for them.
+func (f *Finding) Evidence() string {
+	b, err := json.Marshal(f.Args)
+	if err != nil || len(b) > evidenceMost || string(b) == "null" || string(b) == "{}" {
+		return ""
+	}
+	return string(b)
+}
+
 type findingJSON struct {
 	Kind      Kind            `json:"kind"`
 	Args      json.RawMessage `json:"args"`
@@ -137,6 +172,14 @@ func (f *Finding) UnmarshalJSON(data []byte) error {
 			f.Args = v.Elem().Interface()
 			return nil
 		}
+	}
+	if args, ok := known[j.Kind]; ok && string(j.Args) != "null" {
+		v := reflect.New(reflect.TypeOf(args))
+		if err := json.Unmarshal(j.Args, v.Interface()); err != nil {
+			return err
+		}
+		f.Args = v.Elem().Interface()
+		return nil
 	}
 	return json.Unmarshal(j.Args, &f.Args)
 }

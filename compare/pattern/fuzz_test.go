@@ -56,8 +56,10 @@ func FuzzFind(f *testing.F) {
 				c.At = append(c.At, int64(i)*int64(mode>>4))
 			}
 		}
-		c.Operands = []Tensor{{"x", c.Want}, {"y", v[:min(1, len(v))]}, {"z", nil}}
-		c.Other = func(yield func(Tensor) bool) { _ = yield(Tensor{"v", v}) && yield(Tensor{"none", nil}) }
+		c.Operands = []Tensor{{Name: "x", Values: c.Want}, {Name: "y", Values: v[:min(1, len(v))]}, {Name: "z", Values: nil}}
+		c.Other = func(yield func(Tensor) bool) {
+			_ = yield(Tensor{Name: "v", Values: v}) && yield(Tensor{Name: "none", Values: nil})
+		}
 		c.Alternatives = []Alternative{{Kind: MissingBias, Want: c.Got}, {Kind: WrongEpsilon, Want: c.Want, Bound: c.Bound}}
 		c.Block = []int64{-3, int64(d1)}
 		found, err := Find(c)

@@ -3,6 +3,7 @@ package pattern
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -203,7 +204,7 @@ var faults = []fault{
 			copy(s.Got[n/3:2*n/3], old)
 			first := newSample([]int64{int64(n)}, s.DType, "normal", "none", 98).Got
 			s.Other = func(yield func(Tensor) bool) {
-				_ = yield(Tensor{"first", first}) && yield(Tensor{"old", old}) && yield(Tensor{"first again", first})
+				_ = yield(Tensor{Name: "first", Values: first}) && yield(Tensor{Name: "old", Values: old}) && yield(Tensor{Name: "first again", Values: first})
 			}
 		},
 		check: func(s *sample, f Finding) error {
@@ -216,7 +217,7 @@ var faults = []fault{
 		do: func(s *sample) {
 			old := newSample(s.Shape, s.DType, "normal", "none", 97).Got
 			copy(s.Got, old)
-			s.Other = func(yield func(Tensor) bool) { yield(Tensor{"old", old}) }
+			s.Other = func(yield func(Tensor) bool) { yield(Tensor{Name: "old", Values: old}) }
 		},
 		check: func(_ *sample, f Finding) error {
 			if c := f.Args.(Copy); c.Name != "old" || c.By != 0 {
@@ -295,6 +296,21 @@ var faults = []fault{
 		},
 		check: func(s *sample, f Finding) error {
 			if a := f.Args.(Flip); a.Bit != s.num.digits+1 || a.Part != "exponent" || f.Elements != 2 {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "a bit above the tail of noise", kinds: []Kind{BitFlip}, data: []string{"normal"}, skip: func(s *sample) bool { return s.noise != "1e-3" || len(s.Got) < 3000 },
+		do: func(s *sample) {
+			v := slices.Clone(s.exact)
+			for i := 7; i < len(v); i += len(v) / 40 { // as sums of unlike terms have
+				v[i] += 0.03
+			}
+			s.write(v)
+			flip(s, len(s.Got)/2, s.num.digits+1)
+		},
+		check: func(s *sample, f Finding) error {
+			if a := f.Args.(Flip); a.Bit != s.num.digits+1 || a.Elements != 1 {
 				return fmt.Errorf("%+v", a)
 			}
 			return nil
@@ -419,8 +435,195 @@ var faults = []fault{
 		do: func(s *sample) {
 			s.change(func(_ int, x float64) float64 { return x + 8*s.num.unit()*s.rng.NormFloat64()*max(1, math.Abs(x)) })
 		}},
+	{name: "off by more than half precision", kinds: []Kind{Unexplained, CoarseType}, skip: func(s *sample) bool { return s.noise != "oracle" },
+		do: func(s *sample) {
+			for i := range s.Half {
+				s.Half[i] = 2 * s.Bound[i]
+			}
+			s.change(func(_ int, x float64) float64 { return x + 8*s.num.unit()*s.rng.NormFloat64()*max(1, math.Abs(x)) })
+		}},
+	{name: "the input as it is", kinds: []Kind{PassedThrough}, also: []Kind{RegionOnly}, data: []string{"normal"},
+		do: func(s *sample) {
+			in := slices.Clone(s.Got)
+			for i, w := range s.Want {
+				s.Want[i] = math.Exp(w/2) - 1
+			}
+			s.Other = func(yield func(Tensor) bool) { yield(Tensor{Name: "0", Values: in, Input: true}) }
+		},
+		check: func(_ *sample, f Finding) error {
+			if c := f.Args.(Copy); c.Name != "0" || !c.Own || c.By != 0 {
+				return fmt.Errorf("%+v", c)
+			}
+			return nil
+		}},
+	{name: "read as the other half precision", kinds: []Kind{BitsMisread}, also: []Kind{NaN, Inf}, skip: func(s *sample) bool { return s.num.bits != 16 || s.noise == "1e-2" },
+		do: func(s *sample) { reread(s, other16(s.DType), false) },
+		check: func(s *sample, f Finding) error {
+			if a := f.Args.(Reading); a.Of != other16(s.DType).String() || a.As != s.DType.String() || a.Swapped {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "bytes in the other order", kinds: []Kind{BitsMisread}, also: []Kind{NaN, Inf}, skip: coarse,
+		do: func(s *sample) { reread(s, s.DType, true) },
+		check: func(s *sample, f Finding) error {
+			if a := f.Args.(Reading); a.Of != s.DType.String() || !a.Swapped {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "float32 read as halves", kinds: []Kind{BitsMisread}, also: []Kind{NaN, Inf}, skip: func(s *sample) bool { return s.num.bits != 16 },
+		do: func(s *sample) {
+			wide := numbers[dtype.Float32]
+			for i := range s.Got {
+				b, _ := wide.encode(wide.round(s.exact[i/2]))
+				s.Got[i] = s.num.decode(b >> (16 * (i % 2)) & 0xffff)
+			}
+		},
+		check: func(_ *sample, f Finding) error {
+			if a := f.Args.(Reading); a.Of != "float32" {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "halves read as float32", kinds: []Kind{BitsMisread}, also: []Kind{NaN, Inf}, skip: func(s *sample) bool { return s.DType != dtype.Float32 || coarse(s) },
+		do: func(s *sample) {
+			half := numbers[dtype.BFloat16]
+			if s.Shape[0]%2 == 0 {
+				half = numbers[dtype.Float16]
+			}
+			v := make([]float64, len(s.Got))
+			for i := range v { // behind the numbers lies something else
+				v[i] = s.rng.NormFloat64()
+				if 2*i+1 < len(v) {
+					low, _ := half.encode(half.round(s.exact[2*i]))
+					high, _ := half.encode(half.round(s.exact[2*i+1]))
+					v[i] = s.num.decode(low | high<<16)
+				}
+			}
+			for i := range s.Bound {
+				s.Bound[i] += half.unit() * math.Abs(s.Want[i])
+			}
+			s.Got = v
+		},
+		check: func(s *sample, f Finding) error {
+			want := "bfloat16"
+			if s.Shape[0]%2 == 0 {
+				want = "float16"
+			}
+			if a := f.Args.(Reading); a.Of != want {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "stride ignored", kinds: []Kind{StrideIgnored}, skip: func(s *sample) bool { return len(s.Got)/len(s.Shape) < 1000 },
+		do: func(s *sample) { stride(s, len(s.Shape)-1, 2) },
+		check: func(s *sample, f Finding) error {
+			if a := f.Args.(Stride); a.By != 2 || !slices.Equal(a.Axes, []int{len(s.Shape) - 1}) {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "stride of an image ignored", kinds: []Kind{StrideIgnored}, skip: func(s *sample) bool { return not4(s) || s.Shape[2] < 12 },
+		do: func(s *sample) { stride(s, 2, 2); s.exact = s.Got; stride(s, 3, 2) },
+		check: func(_ *sample, f Finding) error {
+			if a := f.Args.(Stride); a.By != 2 || !slices.Equal(a.Axes, []int{2, 3}) {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "mask inverted", kinds: []Kind{InvertedMask}, data: []string{"normal", "exp"},
+		do: func(s *sample) {
+			for i, w := range s.Want {
+				if mask := mix(uint64(i))%3 == 0; mask {
+					s.Want[i] = 0
+				} else {
+					s.Got[i], s.Want[i] = 0, w
+				}
+			}
+		},
+		check: func(_ *sample, f Finding) error {
+			if a := f.Args.(Masked); a.Fill != 0 || a.Added || math.Abs(a.Share-1.0/3) > 0.1 {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "added mask inverted", kinds: []Kind{InvertedMask}, data: []string{"normal"},
+		do: func(s *sample) {
+			for i := range s.Want {
+				if mask := mix(uint64(i))%4 == 0; mask {
+					s.Want[i] -= 10000
+				} else {
+					s.Got[i] = s.num.round(s.Got[i] - 10000)
+				}
+				if s.Bound != nil {
+					s.Bound[i] += 2 * s.num.unit() * 10000
+				}
+			}
+		},
+		check: func(_ *sample, f Finding) error {
+			if a := f.Args.(Masked); !a.Added || math.Abs(a.Fill+10000) > 50 {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
+	{name: "index off by one", kinds: []Kind{Shifted}, also: []Kind{SlicesPermuted}, skip: func(s *sample) bool { return len(s.Shape) < 2 || s.Shape[1] < 8 },
+		do: func(s *sample) {
+			step := int64(len(s.Got)) / s.Shape[0] / s.Shape[1]
+			fresh := newSample(s.Shape, s.DType, "normal", "none", 96).Got
+			s.move(func(i int64) int64 { return (i + step) % int64(len(s.Got)) })
+			for i := range s.Got {
+				if s.at(i)[1] == s.Shape[1]-1 {
+					s.Got[i] = fresh[i]
+				}
+			}
+		},
+		check: func(_ *sample, f Finding) error {
+			if a := f.Args.(Shift); a.By != -1 || a.Axis != 1 || a.Cyclic {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		}},
 	{name: "other numbers", kinds: []Kind{Unexplained},
 		do: func(s *sample) { s.change(func(_ int, x float64) float64 { return s.rng.NormFloat64() }) }},
+}
+
+// other16 is the half precision that t is not.
+func other16(t dtype.Type) dtype.Type {
+	if t == dtype.Float16 {
+		return dtype.BFloat16
+	}
+	return dtype.Float16
+}
+
+// reread records the bits of numbers of a type as those of the sample's own, or its own with their bytes reversed.
+func reread(s *sample, of dtype.Type, swapped bool) {
+	n := numbers[of]
+	for i, x := range s.exact {
+		b, _ := n.encode(n.round(x))
+		if swapped {
+			b = bits.ReverseBytes64(b) >> (64 - n.bits)
+		}
+		s.Got[i] = s.num.decode(b)
+		if s.Bound != nil {
+			s.Bound[i] += n.unit() * math.Abs(s.Want[i])
+		}
+	}
+}
+
+// stride makes what is expected every by-th of what was recorded along an axis; what lies between is new.
+func stride(s *sample, axis int, by int64) {
+	step := int64(1)
+	for _, d := range s.Shape[axis+1:] {
+		step *= d
+	}
+	v := values("normal", len(s.Got), s.rng)
+	for i := range v {
+		if c := s.at(i)[axis]; c%by == 0 {
+			v[i] = s.exact[int64(i)-(c-c/by)*step]
+		}
+	}
+	s.write(v)
 }
 
 // bias of a channel.

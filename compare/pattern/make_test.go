@@ -73,6 +73,7 @@ func newSample(shape []int64, t dtype.Type, data, noise string, seed uint64) *sa
 		s.Bound = make([]float64, n)
 		for i, w := range s.Want {
 			s.Bound[i] = 1.1*s.num.unit()*math.Abs(w) + s.num.tiny()
+			s.Half = append(s.Half, 100*s.num.unit()*max(1, math.Abs(w))) // as sums of many terms have
 		}
 	}
 	s.write(s.exact)

@@ -9,6 +9,7 @@ const RegionOnly Kind = "region"
 type Region struct {
 	From  []int64 `json:"from"`  // coordinates of the first element of the box
 	To    []int64 `json:"to"`    // one past the last, along each axis
+	Shape []int64 `json:"shape"` // of the tensor
 	First int64   `json:"first"` // flat index of the first element concerned
 	Last  int64   `json:"last"`  // of the last
 	Flat  bool    `json:"flat"`  // the range First…Last describes the elements better than the box
@@ -17,6 +18,7 @@ type Region struct {
 	Volume   int64   `json:"volume"`   // all elements inside, those of a sample that are known
 	Share    float64 `json:"share"`    // Elements / Volume
 	Of       float64 `json:"of"`       // Volume / elements of the tensor (or sample)
+	Axes     string  `json:"axes,omitempty"`
 
 	// Aligned: along every axis that the box does not fill it begins and ends at a
 	// border of the device layout's blocks (of 16 where that is not known) or of the tensor.
@@ -28,9 +30,12 @@ type Region struct {
 // Whole reports whether the region is the whole tensor.
 func (r Region) Whole() bool { return r.Of == 1 }
 
-// describeBox sets Aligned and Tail.
+// describeBox sets Aligned and Tail, and what the axes are.
 func (l *look) describeBox(r *Region) {
-	r.Aligned, r.Tail = true, true
+	r.Aligned, r.Tail, r.Shape = true, true, l.shape
+	if len(l.Axes) == len(l.shape) {
+		r.Axes = l.Axes
+	}
 	for a, d := range l.shape {
 		if from, to := r.From[a], r.To[a]; from > 0 || to < d {
 			b := l.block(a)

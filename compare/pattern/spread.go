@@ -66,8 +66,25 @@ func spread(l *look) []Finding {
 	kind := Unexplained
 	if small := sw > 0 && s.Relative <= smallError; small && l.Bound == nil {
 		kind = Noise
-	} else if small && math.Abs(s.Bias) < max(6, 0.1*math.Sqrt(n)) && s.Share >= 0.002 {
+	} else if small && math.Abs(s.Bias) < max(6, 0.1*math.Sqrt(n)) && s.Share >= 0.002 && l.halfReaches() {
 		kind = LowPrecision
 	}
 	return []Finding{{Kind: kind, Args: s, Left: l.worst, Elements: l.affected()}}
+}
+
+// halfReaches reports whether half precision could be off by what every element is. All but one in
+// a hundred of those beyond their bound must be: behind a relu, a few are bounded by nothing whose sums
+// would be on its other side.
+func (l *look) halfReaches() bool {
+	if l.Half == nil {
+		return false
+	}
+	n, over := int64(0), int64(0)
+	l.eachBeyond(func(p int, e float64, _ []int64) {
+		n++
+		if !(math.Abs(e) <= l.Half[p]) {
+			over++
+		}
+	})
+	return 100*over <= n
 }

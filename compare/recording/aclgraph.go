@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump/aclgraph"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -38,7 +39,7 @@ func loadACLGraph(r aclgraph.Recording) (*side, error) {
 		for _, x := range from.Tensors {
 			v := msprobe.Value{Section: x.Section, Path: x.Path, Kind: msprobe.Tensor, Type: "torch.Tensor", DataName: x.File}
 			if err := fromElements(&v, x.File); err != nil {
-				s.remark(err.Error())
+				s.damage(result.FileDamaged, c.Name+"."+v.Section.String()+"."+v.Path, x.File, err)
 			}
 			c.Values = append(c.Values, v)
 		}

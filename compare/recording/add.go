@@ -57,6 +57,7 @@ const slab = 256
 func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 	l.form = a.form(v)
 	l.DataName = v.DataName
+	a.side.filed = a.side.filed || v.DataName != ""
 	if !l.tensor() {
 		l.arg = a.argument(v)
 		l.said = &l.arg.said
@@ -80,8 +81,11 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 		}
 		exact = exact || x.n.Kind == msprobe.Big || x.n.Kind == msprobe.Int && int64(float64(x.n.I)) != x.n.I || x.n.Kind == msprobe.Text
 	}
-	if exact {
-		l.arg = &argument{Items: []msprobe.Number{v.Max, v.Min, v.Mean, v.Norm}}
+	if exact || v.Odd != nil {
+		l.arg = &argument{odd: v.Odd}
+		if exact {
+			l.arg.Items = []msprobe.Number{v.Max, v.Min, v.Mean, v.Norm}
+		}
 	}
 	if l.kinds[atSum] = v.MD5.Kind; v.MD5.Kind != msprobe.Absent && v.MD5.Kind != msprobe.Null {
 		l.said.Sum = v.MD5.String()

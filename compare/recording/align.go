@@ -8,20 +8,23 @@ import (
 	"precision/dump/msprobe"
 )
 
-// align pairs the calls of two recordings.
-func align(left, right *side, m *mapper, maps []result.Map) {
+// align pairs the calls of two recordings. It tells whether these differ too much for pairs
+// that are sure to be the most there can be.
+func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	if m != nil {
 		m.align(left, right)
 	}
 	if left.unordered != right.unordered {
-		byNames(left.calls, right.calls)
+		byNames(left.calls, right.calls, func(a, b *call) bool { return true })
 	}
-	byToken(alone(left.calls), alone(right.calls))
+	apart = byToken(alone(left.calls), alone(right.calls))
 	byMaps(left, right, maps)
-	byNames(left.calls, right.calls)
 	byContent(left.calls, right.calls)
+	off := shifted(left.calls)
+	byNames(left.calls, right.calls, func(a, b *call) bool { return !off[a] && fits(a, b) })
 	changePlaces(left.calls)
 	followForward(left.calls, right.calls)
+	return apart
 }
 
 // join makes a pair.
@@ -34,99 +37,178 @@ func join(a, b *call) {
 	b.how = a.how
 }
 
-// byToken pairs what both sides do in the same order: the longest common
-// subsequence of tokens.
-func byToken(a, b []*call) {
-	for len(a) > 0 && len(b) > 0 && a[0].token == b[0].token {
+// mostApart is the share of calls that may differ, one in so many, for an answer that is
+// exact; leastEdits is how many may in any case. Beyond that calls are paired between those
+// that occur once on both sides.
+const mostApart, leastEdits = 10, 256
+
+// byToken pairs what both sides do in the same order: the longest common subsequence of
+// tokens, and of several such the one whose pairs look most alike. Calls that are told from all
+// others are pairs of each other or of none. It tells whether the sides differ too much for one
+// that is sure to be the longest.
+func byToken(a, b []*call) (apart bool) {
+	same := func(x, y *call) bool { return x.token == y.token && x.content == y.content }
+	for len(a) > 0 && len(b) > 0 && same(a[0], b[0]) {
 		join(a[0], b[0])
 		a, b = a[1:], b[1:]
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1].token == b[len(b)-1].token {
+	for len(a) > 0 && len(b) > 0 && same(a[len(a)-1], b[len(b)-1]) {
 		join(a[len(a)-1], b[len(b)-1])
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	number := map[identity]int{}
-	tokens := func(list []*call) []int {
-		out := make([]int, len(list))
+	a, b, x, y := shared(a, b)
+	if len(a) == 0 {
+		return false
+	}
+	certain := anchors(a, b, (*leaf).content)
+	for i, p := range certain {
+		x[p[0]], y[p[1]] = int32(-1-i), int32(-1-i)
+	}
+	best := newSubsequence(x, y)
+	best.find(0, len(x), 0, len(y))
+	if apart = !best.exact; apart {
+		best = newSubsequence(x, y)
+		best.between(certain)
+	}
+	if n := best.count(); n < max(len(a), len(b)) && 2*len(certain) < n {
+		// What is computed otherwise is still known by its size.
+		near := newSubsequence(x, y)
+		near.between(anchors(a, b, (*leaf).size))
+		if worth(a, b, near) > worth(a, b, best) {
+			best = near
+		}
+	}
+	best.settle(func(i, j int) float64 { return likeness(a[i], b[j]) })
+	for i, k := range best.pair {
+		if k >= 0 {
+			join(a[i], b[k])
+		}
+	}
+	return apart
+}
+
+// likeness is how much two calls that do the same look like a pair, more than by that:
+// they get the same, or nearly, or have the same name. It is less than 1.
+func likeness(a, b *call) float64 {
+	if a.content == b.content {
+		return 0.5
+	}
+	w := 0.4 * (1 - min(1, strange(a, b, 1)))
+	if a.Name == b.Name {
+		w += 0.01
+	}
+	return w
+}
+
+// worth of pairs is their number and how much they look like pairs.
+func worth(a, b []*call, c *subsequence) (sum float64) {
+	for i, k := range c.pair {
+		if k >= 0 {
+			sum += 1 + likeness(a[i], b[k])
+		}
+	}
+	return sum
+}
+
+// shared leaves out the calls whose token the other side does not have. x and y number the
+// tokens of those that are left.
+func shared(a, b []*call) (left, right []*call, x, y []int32) {
+	type uses struct {
+		number int32
+		by     [2]bool
+	}
+	all := map[identity]*uses{}
+	for side, list := range [][]*call{a, b} {
+		for _, c := range list {
+			u := all[c.token]
+			if u == nil {
+				u = &uses{number: int32(len(all))}
+				all[c.token] = u
+			}
+			u.by[side] = true
+		}
+	}
+	both := func(list []*call) (keep []*call, numbers []int32) {
+		for _, c := range list {
+			if u := all[c.token]; u.by[0] && u.by[1] {
+				keep, numbers = append(keep, c), append(numbers, u.number)
+			}
+		}
+		return keep, numbers
+	}
+	left, x = both(a)
+	right, y = both(b)
+	return left, right, x, y
+}
+
+// anchors are calls that can be told from all others that do the same on both sides, by a
+// tensor that goes in: weights above all, which stay where everything else is off. key is
+// what tells tensors apart, 0 where it does not. A call that two others are like is none, and
+// neither are these.
+func anchors(a, b []*call, key func(*leaf) identity) (pairs [][2]int32) {
+	const several = -1
+	seen := map[identity]*[2]int32{} // places from 1 on
+	for side, list := range [][]*call{a, b} {
 		for i, c := range list {
-			n, ok := number[c.token]
-			if !ok {
-				n = len(number)
-				number[c.token] = n
+			c.marks(key, func(mark identity) {
+				at := seen[mark]
+				if at == nil {
+					at = &[2]int32{}
+					seen[mark] = at
+				}
+				if at[side] == 0 {
+					at[side] = int32(i + 1)
+				} else if at[side] != int32(i+1) {
+					at[side] = several
+				}
+			})
+		}
+	}
+	partner, doubt := make([]int32, len(a)), make([]bool, len(b))
+	from := make([]int32, len(b))
+	for i, c := range a {
+		c.marks(key, func(mark identity) {
+			at := seen[mark]
+			if at[0] != int32(i+1) || at[1] <= 0 {
+				return
 			}
-			out[i] = n
-		}
-		return out
+			j := at[1] - 1
+			if partner[i] != 0 && partner[i] != at[1] {
+				doubt[partner[i]-1], doubt[j] = true, true
+			}
+			if from[j] != 0 && from[j] != int32(i+1) {
+				doubt[j] = true
+			}
+			partner[i], from[j] = at[1], int32(i+1)
+		})
 	}
-	x, y := tokens(a), tokens(b)
-	same := func(i, j int) float64 {
-		if x[i] != y[j] {
-			return 0
+	for i, k := range partner {
+		if k > 0 && !doubt[k-1] {
+			pairs = append(pairs, [2]int32{int32(i), k - 1})
 		}
-		// Equal content, and then equal names, decide between equals.
-		switch {
-		case a[i].content == b[j].content:
-			return 1.5
-		case a[i].Name == b[j].Name:
-			return 1.01
-		}
-		return 1
 	}
-	for _, p := range longest(len(a), len(b), same) {
-		join(a[p[0]], b[p[1]])
+	return pairs
+}
+
+// marks are what may tell a call from others that do the same.
+func (c *call) marks(key func(*leaf) identity, mark func(identity)) {
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		if l.role != result.Input {
+			continue
+		}
+		if k := key(l); k != 0 {
+			var h hash
+			h.number(uint64(c.token))
+			h.text(l.place)
+			h.number(uint64(k))
+			mark(h.identity())
+		}
 	}
 }
 
-// mostCells bounds the table that longest fills: 16 MB.
-const mostCells = 16 << 20
-
-// longest is the common subsequence of the greatest weight, as pairs of places.
-// Sequences too long for a table are cut into parts of the same share.
-func longest(n, m int, weight func(i, j int) float64) [][2]int {
-	if n == 0 || m == 0 {
-		return nil
-	}
-	if (n+1)*(m+1) > mostCells {
-		list := longest(n/2, m/2, weight)
-		for _, p := range longest(n-n/2, m-m/2, func(i, j int) float64 { return weight(i+n/2, j+m/2) }) {
-			list = append(list, [2]int{p[0] + n/2, p[1] + m/2})
-		}
-		return list
-	}
-	const up, left, both = 1, 2, 3
-	step := make([]byte, (n+1)*(m+1))
-	last, next := make([]float64, m+1), make([]float64, m+1)
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			best, how := last[j], byte(up)
-			if next[j+1] > best {
-				best, how = next[j+1], left
-			}
-			if w := weight(i, j); w > 0 && last[j+1]+w >= best {
-				best, how = last[j+1]+w, both
-			}
-			next[j], step[i*(m+1)+j] = best, how
-		}
-		last, next = next, last
-		next[m] = 0
-	}
-	var list [][2]int
-	for i, j := 0, 0; i < n && j < m; {
-		switch step[i*(m+1)+j] {
-		case both:
-			list = append(list, [2]int{i, j})
-			i, j = i+1, j+1
-		case up:
-			i++
-		default:
-			j++
-		}
-	}
-	return list
-}
-
-// byNames pairs what is left by name.
-func byNames(a, b []*call) {
+// byNames pairs what is left by name, where agree allows it.
+func byNames(a, b []*call, agree func(a, b *call) bool) {
 	byName := map[string]*call{}
 	for _, c := range b {
 		if c.pair == nil && c.fused == nil {
@@ -134,66 +216,106 @@ func byNames(a, b []*call) {
 		}
 	}
 	for _, c := range a {
-		if other := byName[c.Name]; c.pair == nil && c.fused == nil && other != nil && other.pair == nil {
+		if other := byName[c.Name]; c.pair == nil && c.fused == nil && other != nil && other.pair == nil && agree(c, other) {
 			join(c, other)
 		}
 	}
 }
 
-// byContent pairs what is left and has the same arguments.
-func byContent(a, b []*call) {
-	type does struct{ token, content identity }
-	open := map[does][]*call{}
-	for _, c := range b {
-		if c.pair == nil && c.fused == nil {
-			key := does{c.token, c.content}
-			open[key] = append(open[key], c)
+// shifted are the calls around which numbers count otherwise than on the other side: one of
+// the function before or behind has a partner of another name.
+func shifted(calls []*call) map[*call]bool {
+	found := map[*call]bool{}
+	for _, forwards := range []bool{true, false} {
+		last := map[string]bool{}
+		for i, c := range calls {
+			if !forwards {
+				c = calls[len(calls)-1-i]
+			}
+			switch key := c.Parsed.Prefix + "." + c.Parsed.API; {
+			case c.pair != nil:
+				last[key] = c.how == byOrder
+			case last[key]:
+				found[c] = true
+			}
 		}
 	}
-	for _, c := range a {
-		key := does{c.token, c.content}
-		if list := open[key]; c.pair == nil && c.fused == nil && len(list) > 0 {
-			join(c, list[0])
-			open[key] = list[1:]
+	return found
+}
+
+// fits tells whether the tensors that go into two calls have the same shapes; of calls
+// that nothing goes into, or of which that is not known, what comes out.
+func fits(a, b *call) bool {
+	for _, role := range []result.Role{result.Input, result.Output} {
+		some := false
+		for i := range a.leaves {
+			l := &a.leaves[i]
+			if l.role != role || !l.tensor() {
+				continue
+			}
+			if o := b.leaf(l.place, i); o != nil && o.tensor() {
+				if !sameShape(l.Shape, o.Shape) {
+					return false
+				}
+				some = true
+			}
 		}
+		if some {
+			return true
+		}
+	}
+	return true
+}
+
+// byContent pairs what is left, does the same and gets the same tensor, which no other call
+// does: those that were made in another order.
+func byContent(a, b []*call) {
+	a, b = alone(a), alone(b)
+	for _, p := range anchors(a, b, (*leaf).content) {
+		join(a[p[0]], b[p[1]])
 	}
 }
 
 // strange is how far the tensors that go into two calls are apart by their
-// statistics, up to 1 each.
-func strange(a, b *call) (sum float64) {
+// statistics, up to 1 each. Beyond limit it need not be exact.
+func strange(a, b *call, limit float64) (sum float64) {
 	for i := range a.leaves {
 		l := &a.leaves[i]
-		if l.role != result.Input || !l.tensor() || l.content() == 0 {
+		if l.role != result.Input || !l.tells() {
 			continue
 		}
 		if o := b.leaf(l.place, i); o == nil {
 			sum++
-		} else if l.sameness() != o.sameness() {
-			sum += apart(l, o)
+		} else if d := apart(l, o); d > alike || l.sameness() != o.sameness() {
+			sum += d
+		}
+		if sum > limit {
+			break
 		}
 	}
 	return sum
 }
 
+// alike is the difference of tensors of which all statistics are the same.
+const alike = 1e-9
+
 // apart is the largest relative difference of two tensors' statistics, 1 at most, and
-// for unequal tensors never 0. Means are held against the root mean square.
+// never less than alike. Means are held against the root mean square.
 func apart(a, b *leaf) float64 {
-	d, told := 1e-9, false
-	n, _ := a.Elements()
+	d, told := alike, false
+	x, y := a.statistics(), b.statistics()
 	for i := range atSum {
-		v, ok := a.stat(i).Value()
-		w, too := b.stat(i).Value()
-		if !ok || !too {
+		if bit := int32(1) << i; a.said.Known&b.said.Known&bit == 0 {
 			continue
 		}
 		told = true
+		v, w := x[i], y[i]
 		if v == w || math.IsNaN(v) && math.IsNaN(w) {
 			continue
 		}
 		size := math.Max(math.Abs(v), math.Abs(w))
-		if norm, ok := b.stat(atNorm).Value(); i == atMean && ok && n > 0 {
-			size = math.Max(size, norm/math.Sqrt(float64(n)))
+		if n, _ := a.Elements(); i == atMean && b.said.Known&result.KnownNorm != 0 && n > 0 {
+			size = math.Max(size, y[atNorm]/math.Sqrt(float64(n)))
 		}
 		if e := math.Abs(v-w) / size; e > d {
 			d = e
@@ -211,6 +333,9 @@ func apart(a, b *leaf) float64 {
 // this one's place.
 const near = 64
 
+// mostStrange is how far apart the arguments of two calls may be, together, to agree.
+const mostStrange = 0.2
+
 // changePlaces finds calls of one function that were made in another order: pairs
 // whose arguments differ and agree crosswise.
 func changePlaces(a []*call) {
@@ -227,14 +352,20 @@ func changePlaces(a []*call) {
 	}
 	for _, token := range order {
 		list := groups[token]
+		own := make([]float64, len(list))
 		for i, x := range list {
-			mine := strange(x, x.pair)
+			own[i] = strange(x, x.pair, math.Inf(1))
+		}
+		for i, x := range list {
 			best, at := 0.25, -1
 			for k := i + 1; k < min(len(list), i+near); k++ {
 				y := list[k]
-				theirs := strange(y, y.pair)
-				s, t := strange(x, y.pair), strange(y, x.pair)
-				if share := (s + t) / (mine + theirs); share < best && s <= mine && t <= theirs {
+				s := strange(x, y.pair, own[i])
+				if s > own[i] {
+					continue
+				}
+				t := strange(y, x.pair, own[k])
+				if share := (s + t) / (own[i] + own[k]); share < best && t <= own[k] && s+t < mostStrange {
 					best, at = share, k
 				}
 			}
@@ -243,6 +374,7 @@ func changePlaces(a []*call) {
 				p, q := x.pair, y.pair
 				join(x, q)
 				join(y, p)
+				own[at] = strange(y, p, math.Inf(1))
 			}
 		}
 	}
@@ -295,7 +427,9 @@ func followForward(a, b []*call) {
 			join(p.x, p.y)
 		}
 	}
-	byToken(alone(a), alone(b))
+	if len(list) > 0 {
+		byToken(alone(a), alone(b))
+	}
 }
 
 // alone lists the calls without a partner.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump/atb"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -43,7 +44,7 @@ func loadATB(r atb.Recording) (*side, error) {
 		return openATB(t, f.op, f.x)
 	}
 	for _, e := range t.Remarks {
-		s.remark(e.Error())
+		s.damage(result.FileDamaged, "", r.Dir, e)
 	}
 	add := s.adder()
 	for _, op := range t.Ops {
@@ -64,7 +65,7 @@ func loadATB(r atb.Recording) (*side, error) {
 				v.DataName = op.Path + "/" + v.Section.String() + "." + v.Path
 				files[v.DataName] = file{op, x}
 				if err := fromFile(&v, x.File); err != nil {
-					s.remark(err.Error())
+					s.damage(result.FileDamaged, v.DataName, x.File, err)
 				}
 			}
 			c.Values = append(c.Values, v)

@@ -9,6 +9,7 @@ import (
 	"precision/dump"
 	"precision/dump/layout"
 	"precision/dump/torch"
+	"precision/internal/plainfile"
 )
 
 // openFile opens the elements of a tensor in a file of PyTorch or numpy.
@@ -23,7 +24,7 @@ func openFile(path string, l *leaf) (*compare.SideTensor, error) {
 	t, err := tensorOf(f, l)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, plainfile.At(path, err)
 	}
 	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
 }
@@ -52,7 +53,7 @@ func openArray(path string, l *leaf) (*compare.SideTensor, error) {
 	t, err := arrayOf(f, l)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, plainfile.At(path, err)
 	}
 	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump/fx"
 	"precision/dump/msprobe"
 )
@@ -37,7 +38,7 @@ func loadFX(r fx.Recording) (*side, error) {
 				v.Section = msprobe.Output
 			}
 			if err := fromArray(&v, x.File, nil); err != nil {
-				s.remark(err.Error())
+				s.damage(result.FileDamaged, c.Name+"."+v.Section.String()+"."+v.Path, x.File, err)
 			}
 			c.Values = append(c.Values, v)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -93,7 +94,7 @@ func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
 	var files []record
 	mapping, warnings := dump.ReadMapping(dir)
 	for _, w := range warnings {
-		s.remark(w.String())
+		s.damage(result.FileDamaged, "", dir, errors.New(w.String()))
 	}
 	for _, e := range entries {
 		if n := mapping.Name(e.Name()); !e.IsDir() && (n.Kind == dump.Statistics || n.Kind == dump.Offline) {
@@ -116,7 +117,7 @@ func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
 			err = s.dumped(c, f.path, places)
 		}
 		if err != nil {
-			s.remark(err.Error())
+			s.damage(result.FileDamaged, c.Name, f.path, err)
 			if len(c.Values) == 0 {
 				continue
 			}
@@ -140,7 +141,7 @@ func (s *side) tables(c *msprobe.Call, path string) error {
 			return nil
 		}
 		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
-			s.remark(bad.Error())
+			s.damage(result.FileDamaged, "", path, bad)
 			continue
 		}
 		if err != nil {
@@ -169,7 +170,7 @@ func (s *side) dumped(c *msprobe.Call, path string, places map[string]geTensor) 
 		for i := range list {
 			t := &list[i]
 			if t.Err != nil {
-				s.remark(t.Err.Error())
+				s.damage(result.FileDamaged, c.Name, path, t.Err)
 				continue
 			}
 			v := msprobe.Value{Section: msprobe.Output, Kind: msprobe.Tensor, Type: "Tensor", Path: strconv.Itoa(t.Index)}

@@ -24,6 +24,14 @@ func (n *network) draw(scale float64, shape ...int) *tensor {
 func (n *network) weight(scale float64, shape ...int) *tensor {
 	w := n.draw(scale, shape...)
 	n.steps++
+	for i := range w.v {
+		switch n.other {
+		case "weights":
+			w.v[i] = n.roundTo(scale * n.noisy.NormFloat64())
+		case "step":
+			w.v[i] = n.roundTo(w.v[i] * (1 + 0.02*n.noisy.NormFloat64()))
+		}
+	}
 	if n.can("weight") {
 		w.v[len(w.v)/3] += 0.75
 		n.wrong = w
@@ -311,6 +319,9 @@ func (n *network) ids(count, of int) *tensor {
 	n.steps++
 	for range count {
 		t.v = append(t.v, float64(n.random.IntN(of)))
+		if n.other == "data" {
+			t.v[len(t.v)-1] = float64(n.noisy.IntN(of))
+		}
 	}
 	if n.can("token") {
 		t.v[count/2] = float64((int(t.v[count/2]) + 1) % of)

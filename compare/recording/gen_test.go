@@ -24,6 +24,8 @@ type setup struct {
 	dtype   string // float32, bfloat16, float16
 	// noise is how much every computed element is off, relative, as on another device.
 	noise float64
+	// other is what another run had: "data", "weights", those of another "step".
+	other string
 }
 
 // fault is what goes wrong: a kind of [faults] at a step of the network.

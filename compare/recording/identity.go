@@ -72,44 +72,60 @@ func (h *hash) stats(l *leaf, which ...int) {
 	}
 }
 
-// content is what identifies a tensor by what is in it, 0 where that says little:
-// constants, small whole numbers, nothing known.
-func (l *leaf) content() identity {
+// tells is whether what is said of a tensor can identify it: not of constants, small whole
+// numbers, and where nothing is known.
+func (l *leaf) tells() bool {
 	if !l.tensor() {
-		return 0
+		return false
 	}
 	n, ok := l.Elements()
 	if !ok || n == 0 {
-		return 0
+		return false
 	}
 	if l.arg != nil && l.arg.print != 0 {
-		var h hash
+		return true
+	}
+	const extremes = result.KnownMax | result.KnownMin
+	known := l.said.Known&result.KnownMax != 0
+	if s := &l.said.Stats; l.said.Has(extremes) && s.Max == s.Min && (n > 1 || s.Max == float64(int64(s.Max))) {
+		return false // a constant, or a small number
+	}
+	if l.kinds[atSum] == msprobe.Text || known && l.normed() {
+		return true
+	}
+	return l.sort() != 'f' && known && n >= 4
+}
+
+// normed tells whether there is a norm.
+func (l *leaf) normed() bool {
+	norm := l.kinds[atNorm]
+	return norm == msprobe.Float || norm == msprobe.Int
+}
+
+// content is what identifies a tensor by what is in it, 0 where that says little.
+func (l *leaf) content() identity {
+	if !l.tells() {
+		return 0
+	}
+	n, _ := l.Elements()
+	var h hash
+	if l.arg != nil && l.arg.print != 0 {
 		h.number(uint64(l.Elem))
 		h.number(uint64(n))
 		h.number(uint64(l.arg.print))
 		return h.identity()
 	}
-	hi, known := l.stat(atMax).Value()
-	lo, _ := l.stat(atMin).Value()
-	if known && hi == lo && (n > 1 || hi == float64(int64(hi))) {
-		return 0 // a constant, or a small number
-	}
-	var h hash
 	h.number(uint64(l.sort()))
 	h.number(uint64(n))
-	if l.kinds[atSum] == msprobe.Text {
+	switch {
+	case l.kinds[atSum] == msprobe.Text:
 		h.text(l.said.Sum)
-		return h.identity()
-	}
-	if norm := l.kinds[atNorm]; !known || norm != msprobe.Float && norm != msprobe.Int {
-		if l.sort() == 'f' || !known || n < 4 {
-			return 0
-		}
+	case l.normed():
+		h.stats(l, atMax, atMin, atMean, atNorm)
+	default:
 		h.shape(l.Shape)
 		h.stats(l, atMax, atMin)
-		return h.identity()
 	}
-	h.stats(l, atMax, atMin, atMean, atNorm)
 	return h.identity()
 }
 
@@ -131,6 +147,30 @@ func (l *leaf) alike() identity {
 	h.float(norm)
 	return h.identity()
 }
+
+// size identifies a tensor by its extremes and its norm, each within a few percent: 0 where
+// these say little. Near a limit between two sizes it fails, for one tensor in ten where they
+// are off by a few thousandths.
+func (l *leaf) size() identity {
+	if l.content() == 0 || l.kinds[atNorm] != msprobe.Float {
+		return 0
+	}
+	n, _ := l.Elements()
+	var h hash
+	h.number(uint64(n))
+	for _, v := range []float64{l.said.Stats.Max, l.said.Stats.Min, l.said.Stats.Norm} {
+		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			h.float(v)
+			continue
+		}
+		h.number(uint64(int64(math.Round(math.Log(math.Abs(v)) * sizes))))
+		h.number(math.Float64bits(v) >> 63)
+	}
+	return h.identity()
+}
+
+// sizes is how many sizes there are from one number to e times it.
+const sizes = 20
 
 // sameness is all that is said of a tensor.
 func (l *leaf) sameness() identity {

@@ -33,6 +33,8 @@ type argument struct {
 	said  result.Said
 	// print is the identity of elements of a tensor (prints.go).
 	print identity
+	// odd tells of a statistic of a tensor that is no number.
+	odd *msprobe.SyntaxError
 }
 
 // leaf is a value of a call. There are as many as a recording has tensors and

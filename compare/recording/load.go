@@ -1,11 +1,16 @@
 package recording
 
 import (
+	"cmp"
 	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unique"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
@@ -20,17 +25,21 @@ type side struct {
 	parent map[string]string
 	stack  *msprobe.Stack
 	index  map[string]*call
+	// masks are the outputs that masks are made of (infinite.go).
+	masks map[place]bool
 	// summed, grain and significant are Summed, Grain and Digits of [result.Said].
 	summed      dtype.Type
 	grain       float64
 	significant int
 	// printed tells that parts of the elements were read (prints.go).
 	printed bool
+	// filed tells that there are files of elements.
+	filed bool
 	// unordered tells that it is files alone, whose names are those of calls in a
 	// dump.json: these names tell more than their order.
 	unordered bool
-	// remarks tell what could not be read.
-	remarks []string
+	// damaged is what could not be read.
+	damaged []result.Damage
 }
 
 // call is an entry of a recording.
@@ -61,8 +70,8 @@ const (
 	byMap
 )
 
-// most is the number of remarks on one recording.
-const most = 5
+// mostDamaged bounds what is kept of the damage of one recording.
+const mostDamaged = 1000
 
 // readCalls reads a file of calls of msprobe.
 func (s *side) readCalls(path string) error {
@@ -71,22 +80,39 @@ func (s *side) readCalls(path string) error {
 		return err
 	}
 	defer f.Close()
-	add := s.adder()
+	add, seen := s.adder(), map[string]bool{}
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
+			if seen[rec.Name] {
+				file, offset := rec.Pos()
+				s.damage(result.FileDamaged, rec.Name, path, &msprobe.SyntaxError{File: file, Offset: offset, Found: "the entry " + strconv.Quote(rec.Name) + " a second time", Expected: "every entry once"})
+			}
+			seen[rec.Name] = true
 			add(rec)
 		case *msprobe.SyntaxError:
-			s.remark(rec.Error())
+			s.damage(result.RecordingCut, "", path, rec)
 		}
 	}
 	return f.Err()
 }
 
-func (s *side) remark(text string) {
-	if len(s.remarks) < most {
-		s.remarks = append(s.remarks, text)
+// damage notes what cannot be read of the recording: a tensor or call by its name, or all that a
+// file holds; file is where it lies, unless the error knows better.
+func (s *side) damage(kind result.Kind, name, file string, err error) {
+	if len(s.damaged) >= mostDamaged {
+		return
 	}
+	d := result.DamageOf(name, file, result.Because(kind, err.Error()), err)
+	d.Name = cmp.Or(d.Name, filepath.Base(d.File))
+	s.damaged = append(s.damaged, d)
+}
+
+// promises tells whether a recording names files of elements.
+func (s *side) promises() bool {
+	return slices.ContainsFunc(s.calls, func(c *call) bool {
+		return slices.ContainsFunc(c.leaves, func(l leaf) bool { return l.DataName != "" })
+	})
 }
 
 // beside reads a file that may be missing.
@@ -96,13 +122,13 @@ func (s *side) beside(path string, read func(io.Reader, string) ([]*msprobe.Synt
 	}
 	f, _, err := plainfile.Open(path, "a file of msprobe")
 	if err != nil {
-		s.remark(err.Error())
+		s.damage(result.FileDamaged, "", path, err)
 		return nil
 	}
 	defer f.Close()
 	bad, err := read(f, path)
 	for _, e := range bad {
-		s.remark(e.Error())
+		s.damage(result.FileDamaged, "", path, e)
 	}
 	return err
 }

@@ -121,6 +121,54 @@ func (m *mapper) calls(left, right *side, aims func(*call) []aim, keys func(*cal
 	}
 }
 
+// mostCells bounds the table that longest fills: 16 MB.
+const mostCells = 16 << 20
+
+// longest is the common subsequence of the greatest weight, as pairs of places.
+// Sequences too long for a table are cut into parts of the same share.
+func longest(n, m int, weight func(i, j int) float64) [][2]int {
+	if n == 0 || m == 0 {
+		return nil
+	}
+	if (n+1)*(m+1) > mostCells {
+		list := longest(n/2, m/2, weight)
+		for _, p := range longest(n-n/2, m-m/2, func(i, j int) float64 { return weight(i+n/2, j+m/2) }) {
+			list = append(list, [2]int{p[0] + n/2, p[1] + m/2})
+		}
+		return list
+	}
+	const up, left, both = 1, 2, 3
+	step := make([]byte, (n+1)*(m+1))
+	last, next := make([]float64, m+1), make([]float64, m+1)
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			best, how := last[j], byte(up)
+			if next[j+1] > best {
+				best, how = next[j+1], left
+			}
+			if w := weight(i, j); w > 0 && last[j+1]+w >= best {
+				best, how = last[j+1]+w, both
+			}
+			next[j], step[i*(m+1)+j] = best, how
+		}
+		last, next = next, last
+		next[m] = 0
+	}
+	var list [][2]int
+	for i, j := 0, 0; i < n && j < m; {
+		switch step[i*(m+1)+j] {
+		case both:
+			list = append(list, [2]int{i, j})
+			i, j = i+1, j+1
+		case up:
+			i++
+		default:
+			j++
+		}
+	}
+	return list
+}
+
 // tensorsOf are what is said of the tensors of each of the calls.
 func tensorsOf(calls []*call) []map[identity]bool {
 	list := make([]map[identity]bool, len(calls))

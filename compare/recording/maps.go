@@ -58,7 +58,8 @@ func byMaps(left, right *side, maps []result.Map) {
 		if flip {
 			a, b = right, left
 		}
-		at := 0 // what is behind the last pair on the other side
+		starts := b.startsOf(maps)
+		at, next := 0, 0 // what is behind the last pair on the other side; the next pair here
 		for i, c := range a.calls {
 			if c.pair != nil {
 				at = max(at, c.pair.at+1)
@@ -67,19 +68,20 @@ func byMaps(left, right *side, maps []result.Map) {
 			if c.fused != nil || c.Parsed.Direction != msprobe.Forward && c.Parsed.Direction != msprobe.Backward {
 				continue
 			}
+			next = max(next, i+1)
+			for next < len(a.calls) && (a.calls[next].pair == nil || a.calls[next].pair.at < at) {
+				next++
+			}
 			end := len(b.calls) // what comes before the next pair
-			for _, next := range a.calls[i+1:] {
-				if next.pair != nil && next.pair.at >= at {
-					end = next.pair.at
-					break
-				}
+			if next < len(a.calls) {
+				end = a.calls[next].pair.at
 			}
 			for _, m := range maps {
 				for _, way := range [][2][]string{{m.Left, m.Right}, {m.Right, m.Left}} {
-					if len(way[0]) != 1 || len(way[1]) == 0 || !c.named(way[0][0]) {
+					if len(way[0]) != 1 || len(way[1]) == 0 || c.pair != nil || !c.named(way[0][0]) {
 						continue
 					}
-					if list := sequence(b.calls[min(at, end):end], way[1], c); list != nil && c.pair == nil {
+					if list := b.sequence(starts, at, end, way[1], c); list != nil {
 						fuse(c, list, flip)
 						at = list[len(list)-1].at + 1
 					}
@@ -89,18 +91,47 @@ func byMaps(left, right *side, maps []result.Map) {
 	}
 }
 
-// sequence finds calls of the given names in their order, with those that stand between
-// them, of which the last one's output is as large as that of c; nil if they are not
-// there. Backward calls come in the opposite order.
-func sequence(calls []*call, names []string, c *call) []*call {
+// startsOf leads from the names that sequences of maps begin or end with to the calls of
+// these names.
+func (s *side) startsOf(maps []result.Map) map[string][]int {
+	starts := map[string][]int{}
+	for _, m := range maps {
+		for _, list := range [][]string{m.Left, m.Right} {
+			if len(list) > 0 {
+				starts[list[0]], starts[list[len(list)-1]] = nil, nil
+			}
+		}
+	}
+	for i, c := range s.calls {
+		for _, name := range []string{c.Parsed.Class, c.Parsed.API, c.Parsed.Prefix + "." + c.Parsed.API} {
+			if list, ok := starts[name]; ok && c.named(name) && (len(list) == 0 || list[len(list)-1] != i) {
+				starts[name] = append(list, i)
+			}
+		}
+	}
+	return starts
+}
+
+// sequence finds, from one place to another, calls of the given names in their order, with
+// those that stand between them, of which the last one's output is as large as that of c; nil
+// if they are not there, or not at one of the nearest places. Backward calls come in the
+// opposite order.
+func (s *side) sequence(starts map[string][]int, from, to int, names []string, c *call) []*call {
 	if c.Parsed.Direction == msprobe.Backward {
 		names = slices.Clone(names)
 		slices.Reverse(names)
 	}
-	for start := range calls {
+	places := starts[names[0]]
+	first, _ := slices.BinarySearch(places, from)
+	for tries := 0; first < len(places) && places[first] < to && tries < near; first++ {
+		start := places[first]
+		if x := s.calls[start]; x.pair != nil || x.fused != nil || x.Parsed.Direction != c.Parsed.Direction {
+			continue
+		}
+		tries++
 		var list []*call
 		found, gap := 0, 0
-		for _, x := range calls[start:] {
+		for _, x := range s.calls[start:to] {
 			if x.pair != nil || x.fused != nil || x.Parsed.Direction != c.Parsed.Direction || x.Parsed.Form == msprobe.Module && len(names) > 1 {
 				continue
 			}

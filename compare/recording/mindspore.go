@@ -3,9 +3,11 @@ package recording
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/mindspore"
@@ -36,8 +38,12 @@ func loadMindSpore(r mindspore.Recording) (*side, error) {
 	s := &side{summed: dtype.Float32}
 	s.open = func(l *leaf) (*compare.SideTensor, error) { return openArray(files[l.DataName], l) }
 	for _, e := range it.Remarks {
-		s.remark(e.Error())
+		s.damage(result.FileDamaged, "", r.Dir, e)
 	}
+	// Where elements were kept, those of every tensor were.
+	kept := slices.ContainsFunc(it.Kernels, func(k *mindspore.Kernel) bool {
+		return slices.ContainsFunc(k.Tensors, func(x mindspore.Tensor) bool { return x.File != "" })
+	})
 	add := s.adder()
 	for _, k := range it.Kernels {
 		c := &msprobe.Call{Name: k.Name, Parsed: msprobe.Name{Form: msprobe.API, API: mindspore.Plain(k.Name), Class: k.Type, Number: k.Run}}
@@ -58,9 +64,13 @@ func loadMindSpore(r mindspore.Recording) (*side, error) {
 				files[v.DataName] = x.File
 				if v.Shape == nil || !v.Known {
 					if err := fromArray(&v, x.File, &x.Name); err != nil {
-						s.remark(err.Error())
+						s.damage(result.FileDamaged, v.DataName, x.File, err)
 					}
 				}
+			}
+			if x.File == "" && kept {
+				name := fmt.Sprintf("%s#%d/%s.%s", k.Name, k.Run, v.Section, v.Path)
+				s.damage(result.FileDamaged, name, r.Dir, fmt.Errorf("%s: no file for %s, expected one as for the others of the table", r.Dir, name))
 			}
 			c.Values = append(c.Values, v)
 		}

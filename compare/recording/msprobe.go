@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/dump/msprobe"
 )
 
@@ -44,6 +45,9 @@ func loadMsprobe(r msprobe.Recording) (*side, error) {
 	}}
 	if err := s.readCalls(r.Dump); err != nil {
 		return nil, err
+	}
+	if r.Tensors == "" && s.promises() {
+		s.damage(result.FileDamaged, msprobe.TensorFolder, r.Dir, fmt.Errorf("%s: %w", r.Dir, msprobe.ErrNoTensors))
 	}
 	if err := s.beside(r.Construct, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
 		c, err := msprobe.ReadConstruct(in, name)

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/plainfile"
 )
 
 // leafPair are the values of two calls at one place, nil on the side that has none.
@@ -50,13 +52,13 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 		base.Op, base.Type, base.Role, base.Slot = u.left.op, typeOf(u.left), result.Whole, -1
 		base.Left.Names, base.Right.Names = u.left.Name, "*"
 		base.Add(result.Because(result.NoRightCall, u.left.Name))
-		found.Rows = []result.Row{base}
+		found.Rows = append([]result.Row{base}, p.left.made(u.left, base, true)...)
 		return found
 	case u.left == nil:
 		base.Op, base.Type, base.Role, base.Slot = u.right.op, typeOf(u.right), result.Whole, -1
 		base.Left.Names, base.Right.Names = "*", u.right.Name
 		base.Add(result.Because(result.NoLeftCall, u.right.Name))
-		found.Rows = []result.Row{base}
+		found.Rows = append([]result.Row{base}, p.right.made(u.right, base, false)...)
 		return found
 	}
 	base.Op, base.Type = u.left.op, typeOf(u.left)
@@ -140,15 +142,63 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	}
 	row.Shape = row.Left.Shape
 	if x.left.DataName == "" != (x.right.DataName == "") {
+		for _, of := range []struct {
+			side *side
+			l    *leaf
+		}{{p.left, x.left}, {p.right, x.right}} {
+			if of.side.filed && of.l.DataName == "" {
+				row.Add(result.Because(result.NoFile, r.Place))
+			}
+		}
 		if err := p.measure(ctx, row, x, &a, &b); err != nil {
 			return err
 		}
 	}
 	count(r, x, &a, &b)
 	if r.Both == 0 && !r.Hashed && (x.left.DataName == "" || x.right.DataName == "") {
-		row.Add(result.Because(result.NoStatistics, r.Place))
+		leftNaN, leftInf := r.Left.NotFinite()
+		rightNaN, rightInf := r.Right.NotFinite()
+		if (leftNaN || leftInf) && (rightNaN || rightInf) {
+			row.Add(result.Because(result.BothNonFinite))
+		} else {
+			row.Add(result.Because(result.NoStatistics, r.Place))
+		}
+	}
+	for _, l := range []*leaf{x.left, x.right} {
+		if l.arg != nil && l.arg.odd != nil {
+			row.Unreadable(result.Because(result.NoNumber, l.arg.odd.Error()), l.arg.odd.File, l.arg.odd)
+		}
 	}
 	return p.elements(ctx, row, x, w)
+}
+
+// glance hands on the elements of the values of two calls that are wanted. There are no rows.
+func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found compare.Found) {
+	if u.left == nil || u.right == nil || !w.Wants(u.left.op) {
+		return found
+	}
+	for _, x := range pairsOf(u.left, u.right) {
+		if x.left == nil || x.right == nil || x.left.DataName == "" || x.right.DataName == "" || !x.left.Known || !x.right.Known || !sameShape(x.left.Shape, x.right.Shape) {
+			continue
+		}
+		row := result.Row{Op: u.left.op, Type: typeOf(u.left), Role: x.left.role, Slot: int(x.left.slot)}
+		if !w.WantsRow(&row) {
+			continue
+		}
+		a, err := p.left.open(x.left)
+		if err != nil {
+			continue // the comparison has told it
+		}
+		if b, err := p.right.open(x.right); err == nil {
+			_ = w.Compare(ctx, &row, &a.Tensor, &b.Tensor, a.File, b.File) // what cannot be compared is no find
+			b.Close()
+		}
+		a.Close()
+		if found.Err = ctx.Err(); found.Err != nil {
+			return found
+		}
+	}
+	return found
 }
 
 // measure computes what the side without elements has of the other side's. The error
@@ -163,7 +213,7 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *t
 	}
 	t, err := side.open(l)
 	if err != nil {
-		row.Add(result.Because(result.NoElements, err.Error()))
+		unread(row, l.DataName, err)
 		return nil
 	}
 	defer t.Close()
@@ -172,7 +222,7 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *t
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		row.Add(result.Because(result.NoElements, err.Error()))
+		unread(row, t.File, plainfile.At(t.File, err))
 		return nil
 	}
 	*own, *into = found, found.said(*into)
@@ -202,8 +252,29 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 			return contradicted(ctx, row, x, a, b)
 		}
 	}
-	row.Add(result.Because(result.NoElements, err.Error()))
+	file := x.left.DataName
+	if a != nil {
+		file = x.right.DataName
+	}
+	unread(row, file, err)
 	return nil
+}
+
+// unread notes that the elements of a row cannot be read: its statistics, where there are some,
+// can show that it is wrong and not that it is good. A recording without its folder of elements
+// is one of statistics.
+func unread(row *result.Row, file string, err error) {
+	reason := result.Because(result.NoElements, err.Error())
+	if errors.Is(err, msprobe.ErrNoTensors) {
+		row.Add(reason)
+		return
+	}
+	row.Unreadable(reason, file, err)
+}
+
+// contradicts notes that the file of a row is not the one that was recorded.
+func contradicts(row *result.Row, file string, kind result.Kind, args ...string) {
+	row.Unreadable(result.Because(kind, append([]string{filepath.Base(file)}, args...)...), file, nil)
 }
 
 // stale tells of files whose extremes are not those that were recorded, and whether
@@ -220,17 +291,18 @@ func (p *part) stale(row *result.Row, x leafPair) (found bool) {
 	}{{x.left, f.X.Lo, f.X.Hi, row.Left.File}, {x.right, f.Y.Lo, f.Y.Hi, row.Right.File}} {
 		hi, ok := s.l.stat(atMax).Value()
 		lo, too := s.l.stat(atMin).Value()
-		if ok && too && !s.l.Elem.IsComplex() && (off(hi, s.hi, s.l.said) || off(lo, s.lo, s.l.said)) && !math.IsNaN(hi+lo) {
-			row.Add(result.Because(result.StaleFile, filepath.Base(s.file), number(s.lo), number(s.hi), number(lo), number(hi)))
+		if ok && too && !s.l.Elem.IsComplex() && (s.l.off(hi, s.hi) || s.l.off(lo, s.lo)) && !math.IsNaN(hi+lo) {
+			contradicts(row, s.file, result.StaleFile, number(s.lo), number(s.hi), number(lo), number(hi))
 			found = true
 		}
 	}
 	return found
 }
 
-// off tells whether a value is not what was recorded of it.
-func off(recorded, found float64, said *result.Said) bool {
-	return recorded != found && !(math.Abs(recorded-found) <= said.Step(recorded))
+// off tells whether an element is not what was recorded of it, with as many digits as tell
+// the elements of its type apart, or by way of float32, as MindSpore does with every type.
+func (l *leaf) off(recorded, found float64) bool {
+	return recorded != found && recorded != float64(float32(found)) && !(math.Abs(recorded-found) <= max(l.said.Step(recorded), l.Elem.Unit()*math.Abs(found)))
 }
 
 // within tells whether two statistics differ by no more than the last digit that was
@@ -245,11 +317,14 @@ func within(m, n msprobe.Number, x leafPair) bool {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// count counts what both sides say of a tensor, and what of it is the same.
+// count counts what both sides say of a tensor, and what of it is the same. What is not
+// finite on both sides says nothing, nor does a sum beyond the range of its type.
 func count(r *result.Recorded, x leafPair, a, b *told) {
 	for i := range atSum {
 		m, n := a.stats[i], b.stats[i]
-		if !said(m) || !said(n) {
+		v, ok := m.Value()
+		w, too := n.Value()
+		if !ok || !too || v-v != 0 && (v == w || v != v && w != w) || i >= atMean && (a.beyond(i) || b.beyond(i)) {
 			continue
 		}
 		r.Both++
@@ -272,6 +347,14 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 			r.Same++
 		}
 	}
+}
+
+// beyond tells that a sum is not finite though the elements are.
+func (t *told) beyond(i int) bool {
+	v, ok := t.stats[i].Value()
+	hi, known := t.stats[atMax].Value()
+	lo, too := t.stats[atMin].Value()
+	return ok && known && too && v-v != 0 && hi-hi == 0 && lo-lo == 0
 }
 
 // sameType tells whether two tensors have elements of one type, by whatever name.

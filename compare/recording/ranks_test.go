@@ -55,11 +55,11 @@ func TestRanks(t *testing.T) {
 			t.Errorf("roots %v, expected %v", got, want)
 		}
 	}
-	// Most ranks without a partner: nothing bad in the others is no good verdict.
+	// A rank without a partner, of either side: nothing bad in the others is no good verdict.
 	if err := os.Rename(filepath.Join(golden, "step0", "rank1"), filepath.Join(golden, "step0", "rank5")); err != nil {
 		t.Fatal(err)
 	}
-	for wrong, want := range map[int][2]verdict.Verdict{-1: {verdict.Good, verdict.Inconclusive}, 0: {verdict.Suspect, verdict.Inconclusive}} {
+	for wrong, want := range map[int][2]verdict.Verdict{-1: {verdict.Inconclusive, verdict.Inconclusive}, 0: {verdict.Inconclusive, verdict.Inconclusive}} {
 		mine := ranks(t, wrong)
 		for k, verdict := range want {
 			if got := judged(t, mine, golden).Verdict; got != verdict {

@@ -107,8 +107,8 @@ func TestResNet(t *testing.T) {
 		t.Errorf("against itself: %s, roots %v", j.Verdict, rootNames(j))
 	}
 	j := judged(t, dir+"step1", dir+"step0")
-	if got := rootNames(j); !slices.Equal(got, []string{"Functional.conv2d.0.forward"}) {
-		t.Errorf("another step: roots %v, expected the call that the images go into", got)
+	if len(j.Roots) > 0 || j.Verdict != verdict.Inconclusive || len(j.Premises) == 0 || j.Premises[0].Kind != verdict.PremiseStep {
+		t.Errorf("another step: %s, roots %v, premises %v, expected another step", j.Verdict, rootNames(j), j.Premises)
 	}
 	for _, op := range j.Operators {
 		if len(op.Outputs) == 0 && len(op.Whole) > 0 {

@@ -16,9 +16,11 @@ type Source struct {
 	parts       []*part
 	reordered   int
 	mapped      int // pairs of calls that do the same under other names
-	// paired counts pairs of recordings, unpaired those of the left side without a partner.
+	// paired counts pairs of recordings, unpaired those of either side without a partner.
 	paired, unpaired int
 	why              []result.Reason
+	// damaged is what cannot be read of either side.
+	damaged []result.Damage
 }
 
 // part is a pair of recordings of one step of one rank.
@@ -28,6 +30,8 @@ type part struct {
 	prefix string
 	// units are the calls in the order of the table.
 	units []*unit
+	// apart tells that the sides differ too much for the most pairs there can be.
+	apart bool
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 }
@@ -62,7 +66,7 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	if len(pairs) == 0 {
 		return nil, &NoPairError{Left: left, Right: right, Found: [2]string{a[0].name(), b[0].name()}, Why: why[max(0, slices.IndexFunc(why, isProcesses))]}
 	}
-	s.why, s.paired, s.unpaired = why, len(pairs), len(a)-len(pairs)
+	s.why, s.paired, s.unpaired = why, len(pairs), len(a)+len(b)-2*len(pairs)
 	var m *mapper
 	if opt.Mapping != nil {
 		m = &mapper{opt.Mapping, map[int]bool{}}
@@ -94,7 +98,7 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 		s.digits()
 		s.prints()
 	}
-	align(p.left, p.right, m, maps)
+	p.apart = align(p.left, p.right, m, maps)
 	p.order()
 	taken := map[string]bool{}
 	for _, u := range p.units {
@@ -128,6 +132,8 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	}
 	p.left.origins()
 	p.right.origins()
+	p.left.findMasks()
+	p.right.findMasks()
 	for _, u := range p.units {
 		for _, x := range []*call{u.left, u.right} {
 			if x != nil {
@@ -206,9 +212,13 @@ func (s *Source) remarks() {
 		if p.left.unordered == p.right.unordered {
 			s.reordered += crossed(p.left.calls)
 		}
+		if p.apart {
+			s.why = append(s.why, result.Because(result.CallsApart, strconv.Itoa(len(p.left.calls)), strconv.Itoa(len(p.right.calls))))
+		}
 		for _, side := range []*side{p.left, p.right} {
-			for _, text := range side.remarks {
-				s.why = append(s.why, result.Because(result.RecordingCut, text))
+			for _, d := range side.damaged {
+				d.Name = p.prefix + d.Name
+				s.damaged = append(s.damaged, d)
 			}
 		}
 		for _, u := range p.units {
@@ -268,6 +278,7 @@ func (s *Source) Table() *result.Table {
 	t := &result.Table{}
 	t.Meta.Left, t.Meta.Right = s.left, s.right
 	t.Meta.Recorded = true
+	t.Meta.Damaged = s.damaged
 	t.Meta.Pairing = result.Pairing{How: result.ByName, Why: s.why, Covered: map[result.How]int{}, Reordered: s.reordered, Mapped: s.mapped,
 		Paired: s.paired, Unpaired: s.unpaired}
 	calls, rows := 0, 0
@@ -287,6 +298,8 @@ func (s *Source) Table() *result.Table {
 			}
 			t.Ops = append(t.Ops, p.operator(u, len(t.Ops)))
 		}
+		p.last(t.Ops[len(t.Ops)-len(p.units):])
+		p.final(t.Ops[len(t.Ops)-len(p.units):])
 	}
 	return t
 }
@@ -339,6 +352,64 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	return op
 }
 
+// final marks what a network is run for: the last forward call before the first backward one,
+// which is the loss, or the last of all, which gives the logits. ops are those of the units.
+func (p *part) final(ops []result.Operator) {
+	last := -1
+	for i, u := range p.units {
+		c := u.left
+		if c == nil {
+			c = u.right
+		}
+		if c.Parsed.Direction == msprobe.Backward {
+			break
+		}
+		if c.Parsed.Form == msprobe.ParametersGrad || c.Parsed.Form == msprobe.Debug {
+			continue
+		}
+		var leaves []int64
+		for k := range c.leaves {
+			if l := &c.leaves[k]; l.role == result.Output && l.tensor() {
+				leaves = append(leaves, int64(l.slot))
+			}
+		}
+		if leaves != nil {
+			last = i
+			ops[i].Leaves = leaves
+		}
+	}
+	for i := range ops {
+		if ops[i].Final = i == last; i != last {
+			ops[i].Leaves = nil
+		}
+	}
+}
+
+// last marks the outputs of the last call of either side: what a recording ends with. ops are
+// those of the units.
+func (p *part) last(ops []result.Operator) {
+	for side := range 2 {
+		for i := len(p.units) - 1; i >= 0; i-- {
+			c := [...]*call{p.units[i].left, p.units[i].right}[side]
+			if c == nil {
+				continue
+			}
+			var leaves []int64
+			for k := range c.leaves {
+				if l := &c.leaves[k]; l.role == result.Output && l.tensor() {
+					leaves = append(leaves, int64(l.slot))
+				}
+			}
+			if len(leaves) > 0 {
+				if len(ops[i].Leaves) < len(leaves) {
+					ops[i].Leaves = leaves
+				}
+				break
+			}
+		}
+	}
+}
+
 // find is a call by its name.
 func (s *side) find(name string) *call {
 	if s.index == nil {
@@ -389,6 +460,9 @@ func (s *Source) Groups() []compare.Group {
 		for _, u := range p.units {
 			n := len(list)
 			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found {
+				if w.Glances() {
+					return p.glance(ctx, u, w)
+				}
 				found := p.compare(ctx, u, n, w)
 				u.release()
 				return found

@@ -194,8 +194,8 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 	if !ok || !too {
 		return false
 	}
-	if v == w || v != v && w != w {
-		return true
+	if v == w || v != v && w != w || v == float64(float32(w)) {
+		return true // maybe by way of float32
 	}
 	room := l.said.Step(v)
 	if l.Elem.IsComplex() { // an absolute value, which is rounded
@@ -206,7 +206,9 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		if l.said.Summed != dtype.Undefined {
 			unit = l.said.Summed.Unit()
 		}
-		unit = max(unit, sumUnit)
+		if unit = max(unit, sumUnit); float64(float32(v)) == v {
+			unit = max(unit, dtype.Float32.Unit()) // a recorder that sums integers in float32
+		}
 		scale := t.norm
 		if i == atMean {
 			scale /= math.Sqrt(float64(t.n))

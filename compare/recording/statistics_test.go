@@ -137,12 +137,41 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 	}
+	// A recorder may sum integers in float32, which its digits show.
+	l = &leaf{form: &form{Elem: dtype.Int32, Known: true, Shape: []int64{3}}, said: &result.Said{}}
+	found, _ = measure(context.Background(), side(dtype.Int32, []byte{100, 0, 0, 0, 90, 0, 0, 0, 51, 0, 0, 0}, 3), l, &told{})
+	for v, want := range map[float64]bool{math.Sqrt(20701): true, float64(float32(math.Sqrt(20701))): true, math.Sqrt(20701) + 1e-5: false, 143.875: false} {
+		if found.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: v}, l) != want {
+			t.Errorf("a norm of %.9g is taken for %v", v, found.stats[atNorm])
+		}
+	}
 	// A mean that is off by more than rounding is another one.
 	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
 	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &told{})
 	for v, want := range map[float64]bool{3.5: true, 3.5000002: true, 3.50001: false} {
 		if found.agrees(atMean, msprobe.Number{Kind: msprobe.Float, F: v}, l) != want {
 			t.Errorf("a mean of %g is taken for %v", v, found.stats[atMean])
+		}
+	}
+}
+
+// TestOff: extremes are told with the digits of their type, or by way of float32.
+func TestOff(t *testing.T) {
+	for _, c := range []struct {
+		elem            dtype.Type
+		recorded, found float64
+		want            bool
+	}{
+		{dtype.Float32, -3.0853772, -3.0853772163391113, false},
+		{dtype.Float32, -3.0853775, -3.0853772163391113, true},
+		{dtype.Int32, 2147483648, 2147483647, false},
+		{dtype.Int32, 2147483640, 2147483647, true},
+		{dtype.Int64, 7, 8, true},
+		{dtype.Float64, -1.534196138381958, -1.5341960812661068, false},
+		{dtype.Float64, -1.5342, -1.5341960812661068, true},
+	} {
+		if got := (&leaf{form: &form{Elem: c.elem}, said: &result.Said{}}).off(c.recorded, c.found); got != c.want {
+			t.Errorf("%v: %v is %v: %v, expected %v", c.elem, c.recorded, c.found, got, c.want)
 		}
 	}
 }

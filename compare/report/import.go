@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,8 @@ func OpenCSV(path string) (*result.Table, []error, error) {
 //
 // A file none of whose lines is one of a result table is an error.
 func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
-	text := bufio.NewReader(from)
+	end := &lineEnd{from: from}
+	text := bufio.NewReader(end)
 	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
 		text.Discard(3) // spreadsheets save with a byte order mark
 	}
@@ -90,7 +92,26 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 		warnings = append(warnings, &RecordedCSVError{path})
 	}
 	in.finish()
+	if end.last != '\n' {
+		in.table.Meta.Damaged = append(in.table.Meta.Damaged, result.Damage{Name: filepath.Base(path), File: path, Offset: end.size,
+			Reason: result.Because(result.RecordingCut, path+": found the end of the file within a line, expected the end of the line")})
+	}
 	return in.table, warnings, nil
+}
+
+// lineEnd knows the last byte of what was read: all that shows that a csv was cut short.
+type lineEnd struct {
+	from io.Reader
+	size int64
+	last byte
+}
+
+func (e *lineEnd) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	if n > 0 {
+		e.size, e.last = e.size+int64(n), p[n-1]
+	}
+	return n, err
 }
 
 // NoTableError says that a csv is no result table: no line begins with Index, and no row is
@@ -267,6 +288,7 @@ func (in *importer) finish() {
 		}
 	}
 	t.Meta.Unordered = in.sequence < 0
+	t.Meta.Imported = true
 }
 
 // parseShape reads the cell Shape, [1,3,224,224].

@@ -181,3 +181,20 @@ func TestCSVOfRecordings(t *testing.T) {
 		t.Errorf("warnings %v", warnings)
 	}
 }
+
+// A csv that ends within a line was cut short, which the count of its fields need not show.
+func TestCutCSV(t *testing.T) {
+	const whole = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,CompareFailReason\r\n0,a,a,a:output:0,1.000000,\r\n1,b,b,b:output:0,1.000000,\r\n"
+	for _, c := range []struct {
+		text    string
+		damaged int
+	}{{whole, 0}, {whole[:len(whole)-2], 1}, {whole[:len(whole)-10], 1}} {
+		table, _, err := ReadCSV(strings.NewReader(c.text), "x.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.Meta.Damaged; len(got) != c.damaged || len(got) > 0 && got[0].Offset != int64(len(c.text)) {
+			t.Errorf("%q: damaged %v, expected %d", c.text, got, c.damaged)
+		}
+	}
+}

@@ -1,15 +1,20 @@
 package report
 
 import (
+	"encoding/json"
 	"io"
 
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/msg"
 )
 
-// Schema names the form of the JSON file.
-const Schema = "precision/verdict/1"
+// Schema names the form of the JSON file. Files of the form before are read, too.
+const (
+	Schema       = "precision/verdict/2"
+	schemaBefore = "precision/verdict/1"
+)
 
 // WriteJSON writes a judged table: the verdict, the roots and every operator for
 // programs to read, and under "table" all that [ReadJSON] needs to give the table
@@ -45,6 +50,7 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	}
 	w.close('}')
 	w.notes(j)
+	w.evidence(j)
 	w.line()
 	w.key("roots")
 	w.open('[')
@@ -172,12 +178,68 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 }
 
+// evidence writes what the verdict is based on beside its operators: damage, premises that
+// do not hold, and the outputs of the network.
+func (w *jsonWriter) evidence(j *verdict.Judged) {
+	w.line()
+	w.key("damaged")
+	w.open('[')
+	for i := range j.Damaged {
+		d := &j.Damaged[i]
+		w.line()
+		w.open('{')
+		w.named("name", d.Name)
+		w.named("file", d.File)
+		w.count("offset", d.Offset)
+		w.named("reason", Sentence(msg.English, d.Reason))
+		w.close('}')
+	}
+	w.close(']')
+	w.line()
+	w.key("lost")
+	w.open('[')
+	for i := range j.Losses {
+		l := &j.Losses[i]
+		w.line()
+		w.open('{')
+		w.named("kind", string(l.Kind))
+		w.count("count", int64(l.Count))
+		w.count("of", int64(l.Of))
+		w.listed("names", l.Names)
+		w.flag("breaks", l.Breaks)
+		w.close('}')
+	}
+	w.close(']')
+	w.line()
+	w.key("premises")
+	w.open('[')
+	for i := range j.Premises {
+		p := &j.Premises[i]
+		w.line()
+		w.open('{')
+		w.named("kind", string(p.Kind))
+		w.flagged("broken", p.Broken)
+		w.count("tensors", int64(p.Tensors))
+		w.measure("share", p.Share)
+		w.named("text", Sentence(msg.English, p.Reason))
+		w.close('}')
+	}
+	w.close(']')
+	w.line()
+	w.key("network_outputs")
+	w.open('{')
+	w.count("expected", int64(j.Outputs.Expected))
+	w.count("compared", int64(j.Outputs.Compared))
+	w.listed("uncompared", j.Outputs.Uncompared)
+	w.close('}')
+}
+
 func (w *jsonWriter) changes(j *verdict.Judged, name string, list []verdict.Change) {
 	w.key(name)
 	w.open('[')
 	for _, c := range list {
 		w.open('{')
-		w.named("tensor", j.Table.Rows[c.Row].Tensor())
+		w.named("tensor", c.Tensor)
 		w.measure("before", c.Before)
 		w.measure("now", c.Now)
 		w.count("before_count", c.BeforeCount)
@@ -195,13 +257,28 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.named("type", op.Op.Type)
 	w.count("index", int64(op.Op.Index))
 	w.count("output", int64(op.Outputs[r.Output].Slot))
+	w.named("kind", string(r.Kind))
 	w.listed("framework_ops", op.Op.Framework)
 	w.flagged("inserted", op.Op.Inserted)
 	w.causes(r.Causes)
-	if kind := j.Pattern(r); kind != "" {
-		w.named("pattern", kind)
+	if p := j.Pattern(r); p.Kind != "" {
+		w.named("pattern", p.Kind)
+		if json.Valid([]byte(p.Evidence)) { // a saved table may hold anything
+			w.key("evidence")
+			w.item()
+			w.b = append(w.b, p.Evidence...)
+		}
 	}
 	w.named("certainty", r.Certainty.String())
+	if len(r.Untold) > 0 {
+		w.listed("uncompared", r.Untold)
+	}
+	if why := j.Why(r); len(why) > 0 {
+		w.key("why")
+		w.open('[')
+		w.reasons(why)
+		w.close(']')
+	}
 	w.listed("region", r.Region)
 	w.count("inherited", int64(r.Inherited))
 	w.listed("reaches", r.Reaches)

@@ -28,6 +28,9 @@ func metaSet(m *result.Meta) set {
 		integers("mapped", func(int) *int { return &m.Pairing.Mapped }),
 		flags("recorded", func(int) *bool { return &m.Recorded }),
 		flags("partial", func(int) *bool { return &m.Partial }),
+		flags("imported", func(int) *bool { return &m.Imported }),
+		integers("strangers", func(int) *int { return &m.Strangers }),
+		integers("dumped", func(int) *int { return &m.Dumped }),
 		lists("warnings", func(int) *[]string { return &m.Warnings }),
 	}}
 	for _, side := range []struct {
@@ -41,6 +44,10 @@ func metaSet(m *result.Meta) set {
 			lists(side.name+"others", func(int) *[]string { return &side.of.Others }))
 	}
 	s.parts = []part{
+		sparse("damaged",
+			func(_ int, yield func(*result.Damage)) { eachOf(m.Damaged, yield) },
+			func(_ int, d result.Damage) { m.Damaged = append(m.Damaged, d) },
+			damageSet),
 		sparse("pairing_why",
 			func(_ int, yield func(*result.Reason)) { eachOf(m.Pairing.Why, yield) },
 			func(_ int, r result.Reason) { m.Pairing.Why = append(m.Pairing.Why, r) },
@@ -101,6 +108,17 @@ func reasonSet(at func(int) *result.Reason) set {
 	}}
 }
 
+// damageSet is what is kept of damage.
+func damageSet(at func(int) *result.Damage) set {
+	return set{columns: []column{
+		words("name", func(i int) *string { return &at(i).Name }),
+		words("file", func(i int) *string { return &at(i).File }),
+		integers("offset", func(i int) *int64 { return &at(i).Offset }),
+		words("kind", func(i int) *result.Kind { return &at(i).Reason.Kind }),
+		lists("args", func(i int) *[]string { return &at(i).Reason.Args }),
+	}}
+}
+
 // profileSet is what is kept of the profile, to judge by it again.
 func profileSet(p *savedProfile) set {
 	return set{
@@ -136,7 +154,13 @@ func checkSet(at func(int) *result.Check) set {
 		numbers("inherited", func(i int) *float64 { return &at(i).Inherited }),
 		numbers("amplification", func(i int) *float64 { return &at(i).Amplification }),
 		words("pattern", func(i int) *string { return &at(i).Pattern }),
-	}}
+		words("evidence", func(i int) *string { return &at(i).Evidence }),
+		words("golden", func(i int) *result.GoldenWord { return &at(i).Golden }),
+		numbers("apart", func(i int) *float64 { return &at(i).Apart }),
+	}, parts: []part{sparse("why",
+		func(i int, yield func(*result.Reason)) { eachOf(at(i).Why, yield) },
+		func(i int, r result.Reason) { at(i).Why = append(at(i).Why, r) },
+		reasonSet)}}
 }
 
 // writeRecord writes a set of one row as an object with its values, not lists of

@@ -65,7 +65,7 @@ func ReadJSON(from io.Reader) (*Saved, error) {
 			if err := decode(dec, name, &found); err != nil {
 				return nil, err
 			}
-			if found != Schema {
+			if found != Schema && found != schemaBefore {
 				return nil, fmt.Errorf("schema: found %q, expected %q", found, Schema)
 			}
 			schema = true

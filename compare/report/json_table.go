@@ -21,7 +21,7 @@ var (
 	noteNames     = []string{
 		metric.NoteScalar: "scalar", metric.NoteAllZero: "all-zero", metric.NoteInfinite: "infinite", metric.NoteBoolean: "boolean",
 		metric.NoteBooleanDifference: "boolean-difference", metric.NoteNoMaximum: "no-maximum", metric.NoteEmpty: "empty",
-		metric.NoteNothingFinite: "nothing-finite", metric.NoteDisagree: "disagree", metric.NoteZeroGolden: "zero-golden",
+		metric.NoteNothingFinite: "nothing-finite", metric.NoteDisagree: "disagree", metric.NoteZeroGolden: "zero-golden", metric.NoteRounded: "rounded",
 	}
 )
 
@@ -48,6 +48,7 @@ func rowSet(at func(int) *result.Row, metrics func(*result.Row) *metric.Result) 
 		integers("order", func(i int) *int { return &at(i).Facts.Order }),
 		flags("scalar", func(i int) *bool { return &at(i).Facts.Scalar }),
 		flags("sliced", func(i int) *bool { return &at(i).Facts.Sliced }),
+		flags("unpaired", func(i int) *bool { return &at(i).Facts.Unpaired }),
 		words("producer", func(i int) *string { return &at(i).Facts.Producer.Op }),
 		integers("producer_output", func(i int) *int { return &at(i).Facts.Producer.Index }),
 	}}
@@ -73,6 +74,14 @@ func rowSet(at func(int) *result.Row, metrics func(*result.Row) *metric.Result) 
 			func(row int, yield func(*result.Reason)) { eachOf(at(row).Reasons, yield) },
 			func(row int, r result.Reason) { at(row).Reasons = append(at(row).Reasons, r) },
 			reasonSet),
+		sparse("damaged",
+			func(row int, yield func(*result.Damage)) {
+				if d := at(row).Damage; d != nil {
+					yield(d)
+				}
+			},
+			func(row int, d result.Damage) { at(row).Damage = &d },
+			damageSet),
 		sparse("saturated",
 			func(row int, yield func(*result.Saturated)) {
 				if s := at(row).Saturated; s != nil {
@@ -84,6 +93,25 @@ func rowSet(at func(int) *result.Row, metrics func(*result.Row) *metric.Result) 
 				s := resultSet(func(i int) *metric.Result { return &at(i).Result })
 				count := integers("count", func(i int) *int64 { return &at(i).Count })
 				s.columns = append([]column{count}, s.columns...)
+				return s
+			}),
+		sparse("chosen",
+			func(row int, yield func(*result.Chosen)) {
+				if c := at(row).Chosen; c != nil {
+					yield(c)
+				}
+			},
+			func(row int, c result.Chosen) { at(row).Chosen = &c },
+			func(at func(int) *result.Chosen) set {
+				s := resultSet(func(i int) *metric.Result { return &at(i).Result })
+				s.columns = append([]column{
+					integers("choices", func(i int) *int64 { return &at(i).Choices }),
+					integers("chosen_otherwise", func(i int) *int64 { return &at(i).Differ }),
+					integers("explained", func(i int) *int64 { return &at(i).Explained }),
+					flags("unknown", func(i int) *bool { return &at(i).Unknown }),
+					integers("left_out", func(i int) *int64 { return &at(i).Left }),
+					flags("mixed", func(i int) *bool { return &at(i).Mixed }),
+				}, s.columns...)
 				return s
 			}),
 		sparse("recorded",
@@ -183,6 +211,7 @@ func factColumns(at func(int) *metric.Facts) []column {
 		numbers("scale", func(i int) *float64 { return &at(i).Scale }),
 		numbers("unscaled", func(i int) *float64 { return &at(i).Unscaled }),
 		integers("outside", func(i int) *int64 { return &at(i).Outside }),
+		integers("rounded", func(i int) *int64 { return &at(i).Rounded }),
 	}
 	list = append(list, element("first_disagree", func(i int) *metric.Element { return &at(i).FirstDisagree })...)
 	list = append(list, element("first_differ", func(i int) *metric.Element { return &at(i).FirstDiffer })...)
@@ -199,6 +228,8 @@ func element(name string, at func(int) *metric.Element) []column {
 		integers(name, func(i int) *int64 { return &at(i).Index }),
 		numbers(name+"_left", func(i int) *float64 { return &at(i).X }),
 		numbers(name+"_right", func(i int) *float64 { return &at(i).Y }),
+		numbers(name+"_left_rest", func(i int) *float64 { return &at(i).XRest }),
+		numbers(name+"_right_rest", func(i int) *float64 { return &at(i).YRest }),
 	}
 }
 
@@ -243,6 +274,7 @@ func opSet(at func(int) *result.Operator) set {
 			flags("dumped", func(i int) *bool { return &at(i).Dumped }),
 			integers("outputs", func(i int) *int { return &at(i).Outputs }),
 			flags("final", func(i int) *bool { return &at(i).Final }),
+			shapes("leaves", func(i int) *[]int64 { return &at(i).Leaves }),
 			integers("x", func(i int) *int { return &at(i).X }),
 			integers("y", func(i int) *int { return &at(i).Y }),
 			lists("uses", func(i int) *[]string { return &at(i).Uses }),

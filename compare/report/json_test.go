@@ -59,12 +59,13 @@ func write(t testing.TB, j *verdict.Judged) []byte {
 
 // TestBadJSON: errors say where, what was found and what was expected.
 func TestBadJSON(t *testing.T) {
-	const begin = `{"schema":"precision/verdict/1",`
+	const begin = `{"schema":"precision/verdict/2",`
 	for _, c := range []struct{ text, want string }{
 		{``, `offset 0: the file ends, expected {`},
 		{`[]`, `offset 0: found [, expected {`},
 		{`{}`, `found no member "table"`},
-		{`{"schema":"precision/verdict/2"}`, `schema: found "precision/verdict/2", expected "precision/verdict/1"`},
+		{`{"schema":"precision/verdict/3"}`, `schema: found "precision/verdict/3", expected "precision/verdict/2"`},
+		{`{"schema":"precision/verdict/1"}`, `found no member "table"`},
 		{`{"schema":3}`, `schema at offset 9: `},
 		{`{"roots":[]}`, `found the member "roots" first, expected "schema"`},
 		{begin + `"table":{}}`, `table: found no member "rows"`},

@@ -29,15 +29,29 @@ func (x JUnit) Write(to io.Writer, j *verdict.Judged) error {
 		switch {
 		case failing[i]:
 			failures++
-		case j.Operators[i].State == verdict.StateUncompared:
+		case without(&j.Operators[i]):
 			skipped++
 		}
 	}
-	inconclusive := j.Verdict == verdict.Inconclusive
-	if inconclusive {
+	s := speaker{x.Lang}
+	var whole []string // what a gate stops at in the table as a whole
+	for _, t := range (verdict.Gate{On: true, Strict: x.Strict}).Stops(j.Standing()) {
+		switch t.Kind {
+		case verdict.TripInconclusive:
+			headline := Text{Lang: x.Lang}.Headline(j)
+			whole = append(whole, headline.Text())
+		case verdict.TripItself, verdict.TripLoss:
+			whole = append(whole, s.trip(j, &t))
+		case verdict.TripRegression:
+			if t.Row >= 0 {
+				continue // its operator fails
+			}
+			whole = append(whole, s.trip(j, &t))
+		}
+	}
+	if len(whole) > 0 {
 		failures++
 	}
-	s := speaker{x.Lang}
 	b := bufio.NewWriter(to)
 	w := &xmlWriter{b}
 	counts := []string{"tests", strconv.Itoa(len(j.Operators) + 1), "failures", strconv.Itoa(failures), "errors", "0", "skipped", strconv.Itoa(skipped)}
@@ -57,9 +71,11 @@ func (x JUnit) Write(to io.Writer, j *verdict.Judged) error {
 	}
 	w.raw("</properties>\n")
 	w.testcase("precision", s.say("junit.coverage"))
-	headline := Text{Lang: x.Lang}.Headline(j)
-	if inconclusive {
-		w.failure("coverage", headline.Text(), "")
+	if len(whole) > 0 {
+		for i := range j.Damaged {
+			whole = append(whole, s.damage(&j.Damaged[i]))
+		}
+		w.failure("coverage", whole[0], strings.Join(whole, "\n"))
 	} else {
 		w.raw("/>\n")
 	}
@@ -75,7 +91,7 @@ func (x JUnit) Write(to io.Writer, j *verdict.Judged) error {
 		case failing[i]:
 			kind, message, text := x.failure(j, op, roots[i], regressed)
 			w.failure(kind, message, text)
-		case op.State == verdict.StateUncompared:
+		case without(op):
 			w.raw(">\n")
 			w.tag("skipped", "message", x.whyNot(j, op))
 			w.raw("/>\n</testcase>\n")
@@ -133,6 +149,11 @@ func (x JUnit) failure(j *verdict.Judged, op *verdict.Operator, root *verdict.Ro
 		lines = append(lines, s.say("junit.root"), s.certainty(op, root, 10))
 	}
 	return orDash(kind), message, strings.Join(lines, "\n")
+}
+
+// without tells that there is nothing of an operator to pass or fail.
+func without(op *verdict.Operator) bool {
+	return op.State == verdict.StateUncompared || op.State == verdict.StateDamaged
 }
 
 // whyNot says why an operator was not compared.

@@ -130,7 +130,7 @@ func (m Msprobe) row(form msprobeForm, r *result.Row, t *verdict.Tensor, stacks 
 	}
 	verdictCell, texts := notApplicable, []string{}
 	if t != nil {
-		verdictCell = map[verdict.Verdict]string{verdict.Uncompared: notApplicable, verdict.Good: "pass", verdict.Suspect: "warning", verdict.Bad: "error"}[t.Verdict]
+		verdictCell = map[verdict.Verdict]string{verdict.Uncompared: notApplicable, verdict.Good: "pass", verdict.Suspect: "warning", verdict.Bad: "error", verdict.Damaged: notApplicable}[t.Verdict]
 		for k := range t.Causes {
 			texts = append(texts, CauseText(m.Lang, r, &t.Causes[k]))
 		}

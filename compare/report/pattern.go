@@ -31,7 +31,9 @@ var (
 	vague = map[result.Kind]bool{result.BadTensor: true, result.BadFile: true, result.BadDump: true, result.BadView: true, result.LayoutFailed: true,
 		result.ConverterFailed: true, result.GraphSilent: true, result.GraphInput: true, result.GraphEntry: true,
 		result.ScriptFailed: true, result.ScriptSays: true, result.Text: true,
-		result.TinyLeftDump: true} // whose sentence is that of BadLeftDump
+		result.TinyLeftDump: true, // whose sentence is that of BadLeftDump
+		result.GivenDiffers: true, result.GivenApart: true, result.GivenScaled: true,
+		result.GivenNear: true} // which begin with a name, and are of no row
 )
 
 // parsed are the patterns of all kinds.

@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/msg"
 )
 
 // sourceOf is the line of the program that made a call, empty where it is not
@@ -101,6 +102,12 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 			w.named("right", SaidText(rec.Right))
 			w.listed("fed_by", r.Begin.From)
 			w.close('}')
+		} else {
+			w.key("given")
+			w.open('{')
+			w.named("tensor", row.Tensor())
+			w.named("text", Sentence(msg.English, r.Begin.Why))
+			w.close('}')
 		}
 	}
 	if source := sourceOf(j, op); source != "" {
@@ -114,7 +121,7 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 // certain says how far a root is proven; nothing where the input it begins with
 // says it.
 func (s speaker) certain(op *verdict.Operator, r *verdict.Root, most int) string {
-	if r.Begin != nil && (r.Edge || r.Certainty == verdict.Region) {
+	if r.Begin != nil && (r.Edge || r.Certainty == verdict.Region || r.Begin.Why.Kind != "") {
 		return ""
 	}
 	return s.certainty(op, r, most)

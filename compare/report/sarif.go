@@ -16,7 +16,8 @@ import (
 
 // SARIF writes the roots of a judged table in the Static Analysis Results
 // Interchange Format 2.1.0 of OASIS, which code review tools show. The rules are
-// the causes. An inconclusive verdict is a notification of level error.
+// the causes. An inconclusive verdict is a notification of level error, what is damaged one of
+// level warning.
 type SARIF struct{ Lang msg.Lang }
 
 type (
@@ -103,9 +104,15 @@ func (x SARIF) Write(to io.Writer, j *verdict.Judged) error {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{string(k), sarifText{CauseName(x.Lang, k)},
 			sarifText{s.say("rule." + string(k))}, sarifConfig{levelOf(k.Suspicion())}})
 	}
+	notify := func(level, text string) {
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{level, sarifText{clean.Line(text)}})
+	}
 	if j.Verdict == verdict.Inconclusive {
 		headline := Text{Lang: x.Lang}.Headline(j)
-		run.Invocations[0].Notifications = []sarifNotification{{"error", sarifText{headline.Text()}}}
+		notify("error", headline.Text())
+	}
+	for i := range j.Damaged {
+		notify("warning", s.damage(&j.Damaged[i]))
 	}
 	for i := range j.Roots {
 		run.Results = append(run.Results, x.result(j, &j.Roots[i], index))

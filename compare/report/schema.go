@@ -4,5 +4,5 @@ import _ "embed"
 
 // JSONSchema is the JSON Schema of the file that [WriteJSON] writes.
 //
-//go:embed schema/verdict-1.json
+//go:embed schema/verdict-2.json
 var JSONSchema []byte

@@ -21,6 +21,7 @@ import (
 //	op NAME TYPE in=conv1:0,data:0 framework=a,b inserted constant feed final
 //	out N n=20 distance=0.5 nan=1 inf=1 zero=left cosine=0.2 max=3 type=float16/int32 sat=2 small
 //	out N missing=no-right-tensor:ARG|ARG
+//	check ok|wrong|unknown golden=follows|differs|wrong why=golden-used:ARG|ARG,…
 //	whole KIND ARG …
 //
 // Inputs get rows of their own, with what the output that feeds them has; "uncompared=0,1"
@@ -121,6 +122,13 @@ func parseTable(t *testing.T, text string) *result.Table {
 			}
 			outputs[result.Port{Op: row.Op, Index: row.Slot}] = row.Result()
 			table.Rows = append(table.Rows, row)
+		case "check":
+			c := result.Check{Op: base.Op, Known: words[1] != "unknown", Wrong: words[1] == "wrong", Ratio: 40, Golden: result.GoldenWord(keys["golden"]), Amplification: math.NaN()}
+			for _, why := range list("why") {
+				kind, args, _ := strings.Cut(why, ":")
+				c.Why = append(c.Why, result.Because(result.Kind(kind), strings.Split(args, "|")...))
+			}
+			table.Checks = append(table.Checks, c)
 		case "whole":
 			row := base
 			row.Role, row.Slot = result.Whole, -1

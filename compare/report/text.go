@@ -35,7 +35,7 @@ func (t Text) most() int {
 }
 
 // styles of verdicts and states, by their names.
-var styles = map[string]Style{"good": Good, "suspect": Suspect, "bad": Bad, "inconclusive": Suspect, "inherited": Bad, "uncompared": Dim}
+var styles = map[string]Style{"good": Good, "suspect": Suspect, "bad": Bad, "inconclusive": Suspect, "inherited": Bad, "uncompared": Dim, "damaged": Suspect}
 
 // Word is a verdict or a state as a word, in its style.
 func Word(lang msg.Lang, v fmt.Stringer) Segment {
@@ -46,7 +46,9 @@ func Word(lang msg.Lang, v fmt.Stringer) Segment {
 // rests on and what a user should know.
 func (t Text) Verdict(j *verdict.Judged) []Line {
 	lines := []Line{t.Headline(j)}
+	lines = append(lines, t.premises(j)...)
 	lines = append(lines, t.Roots(j)...)
+	lines = append(lines, t.Damage(j.Damaged, Sentence)...)
 	lines = append(lines, t.beside(j)...)
 	return append(lines, t.ground(j)...)
 }
@@ -56,21 +58,18 @@ func (t Text) Verdict(j *verdict.Judged) []Line {
 func (t Text) Headline(j *verdict.Judged) Line {
 	s := t.speaker()
 	l := Line{Label: s.say("label.verdict"), Segments: []Segment{Word(t.Lang, j.Verdict)}}
-	compared, inherited := 0, j.Counts[verdict.StateInherited]
-	for state, n := range j.Counts {
-		if verdict.State(state) != verdict.StateUncompared {
-			compared += n
-		}
-	}
+	inherited := j.Counts[verdict.StateInherited]
+	compared := len(j.Operators) - j.Counts[verdict.StateUncompared] - j.Counts[verdict.StateDamaged]
 	text := ""
 	switch j.Verdict {
 	case verdict.Good:
 		text = s.say("good", compared)
-	case verdict.Inconclusive:
-		text = s.say("inconclusive", j.Coverage.Compared, j.Coverage.Expected)
-		if p := &j.Table.Meta.Pairing; j.Coverage.Enough() {
-			text = s.say("inconclusive.recordings", p.Paired, p.Paired+p.Unpaired)
+		if c := &j.Coverage; c.Compared < c.Expected {
+			text += s.say("good.of", c.Compared, c.Expected)
 		}
+		text += s.without(j)
+	case verdict.Inconclusive:
+		text = s.inconclusive(j)
 	case verdict.Suspect:
 		text = s.suspicion(j)
 	default:
@@ -93,11 +92,48 @@ func (t Text) Headline(j *verdict.Judged) Line {
 	return l
 }
 
-// Roots are the lines about the roots, the first ones in execution order.
+// broken is the first premise that is so far from holding that no operator can be judged.
+func broken(j *verdict.Judged) *verdict.Premise {
+	for i := range j.Premises {
+		if j.Premises[i].Broken {
+			return &j.Premises[i]
+		}
+	}
+	return nil
+}
+
+// premises are the lines about what does not hold of the comparison as a whole, beside what
+// the headline and the roots tell.
+func (t Text) premises(j *verdict.Judged) []Line {
+	s := t.speaker()
+	var lines []Line
+	add := func(style Style, text string) {
+		l := Line{}
+		if len(lines) == 0 {
+			l.Label = s.say("label.premise")
+		}
+		l.add(style, text)
+		lines = append(lines, l)
+	}
+	headline := broken(j)
+	for i := range j.Premises {
+		p := &j.Premises[i]
+		named := slices.ContainsFunc(j.Roots, func(r verdict.Root) bool { return r.Begin != nil && r.Begin.Why.Equal(p.Reason) })
+		if !named && (p != headline || j.Verdict != verdict.Inconclusive) {
+			add(Suspect, Sentence(t.Lang, p.Reason))
+		}
+		if p.Broken {
+			add(Plain, s.say("do."+string(p.Kind)))
+		}
+	}
+	return lines
+}
+
+// Roots are the lines about the roots: those that most operators inherit from first.
 func (t Text) Roots(j *verdict.Judged) []Line {
 	s := t.speaker()
 	var lines []Line
-	for i := range j.Roots {
+	for i, k := range j.Prominent() {
 		if rest := len(j.Roots) - i; i >= t.most() && rest > 1 {
 			l := Line{}
 			l.add(Dim, s.say("root.rest", rest))
@@ -107,7 +143,7 @@ func (t Text) Roots(j *verdict.Judged) []Line {
 		if len(j.Roots) > 1 {
 			label = s.say("label.roots", strconv.Itoa(i+1))
 		}
-		root := t.root(j, &j.Roots[i])
+		root := t.root(j, &j.Roots[k])
 		root[0].Label = label
 		lines = append(lines, root...)
 	}
@@ -135,7 +171,12 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	}
 	lines := []Line{name}
 
-	lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
+	if r.Begin != nil && r.Begin.Why.Kind != "" {
+		lines = append(lines, plainLine(s.say("root.given."+string(r.Kind), Sentence(s.lang, r.Begin.Why))))
+	}
+	if len(r.Causes) > 0 {
+		lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))
+	}
 	if kind := s.kind(j, r); kind != "" {
 		lines = append(lines, plainLine(kind))
 	}
@@ -149,13 +190,14 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	return append(lines, plainLine(s.follows(j, r, t.most())))
 }
 
-// kind says what kind of wrong a root's output is, nothing where no check found one.
+// kind says what kind of wrong a root's output is, how large and where; nothing where that
+// is not known.
 func (s speaker) kind(j *verdict.Judged, r *verdict.Root) string {
-	kind := j.Pattern(r)
-	if kind == "" {
+	p := j.Pattern(r)
+	if p.Kind == "" {
 		return ""
 	}
-	return s.say("root.kind", tell.Kind(s.lang, kind))
+	return s.say("root.kind", tell.Line(s.lang, p.Kind, p.Evidence, j.Operators[r.Operator].Op.Type))
 }
 
 // origin says what an operator was made from, nothing where that is the
@@ -224,6 +266,8 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 	switch {
 	case r.Recomputed:
 		return s.say("certain.recomputed")
+	case r.Followed:
+		return s.followed(op, r, most)
 	case r.Certainty == verdict.Order:
 		return s.say("order")
 	case r.Edge:
@@ -232,6 +276,8 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("region", s.list(r.Region, most))
 	case r.Certainty == verdict.Region:
 		return s.say("region.unknown")
+	case len(r.Untold) > 0:
+		return s.untold(op, r, most)
 	case r.Certainty == verdict.Likely && len(r.Causes) > 0 && r.Causes[0].Kind == verdict.Law:
 		return s.say("likely.law")
 	case r.Certainty == verdict.Likely && jumps:
@@ -246,6 +292,39 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("certain.source")
 	}
 	return s.say("certain")
+}
+
+// untold says of a root that would be certain what was not compared.
+func (s speaker) untold(op *verdict.Operator, r *verdict.Root, most int) string {
+	key := "untold"
+	switch {
+	case r.FreshNaN:
+		key = "untold.nan"
+	case r.Second:
+		key = "untold.second"
+	case !slices.ContainsFunc(op.Inputs, func(t verdict.Tensor) bool { return t.Verdict != verdict.Uncompared }) && len(r.Untold) >= len(op.Op.Inputs):
+		key = "untold.all"
+	}
+	return s.say(key, s.list(r.Untold, most))
+}
+
+// followed says of a root that its output follows from its own inputs and the golden output
+// does not from golden ones, and what is known of why.
+func (s speaker) followed(op *verdict.Operator, r *verdict.Root, most int) string {
+	key := "followed"
+	if r.Kind == verdict.RootGolden {
+		if key = "followed.golden"; !op.Outputs[r.Output].Check.Known {
+			key = "followed.array"
+		}
+	}
+	text := s.say(key, s.say("followed."+r.Certainty.String()))
+	for _, why := range op.Outputs[r.Output].Check.Why {
+		text += s.say("also") + Sentence(s.lang, why)
+	}
+	if len(r.Untold) > 0 {
+		text += s.say("also") + s.say("untold.named", s.list(r.Untold, most))
+	}
+	return text
 }
 
 // beside tells what stands out and is no root: NaN behind roots, and suspects.

@@ -34,12 +34,22 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	if text := t.missing(j); text != "" {
 		add("missing", Plain, text)
 	}
+	for i, text := range t.choices(j) {
+		if i == t.most() {
+			add("choices", Dim, s.say("choices.more"))
+			break
+		}
+		add("choices", Plain, text)
+	}
 	add("profile", Plain, s.say("profile", j.Profile.Name, j.Profile.Hash()[:12]))
 	if n := waived(j); n > 0 {
 		add("waived", Plain, s.say("waived.count", n))
 	}
 	for _, w := range j.Expired {
 		add("waived", Suspect, s.say("expired", strings.TrimSpace(w.Tensor+" "+string(w.Cause)), w.Expires.Format("2006-01-02")))
+	}
+	if text := t.unequal(j); text != "" {
+		add("unequal", Plain, text)
 	}
 	if text := t.pairing(m); text != "" {
 		add("pairing", Plain, text)
@@ -74,6 +84,44 @@ func (t Text) ground(j *verdict.Judged) []Line {
 		add("warning", Suspect, w)
 	}
 	return lines
+}
+
+// unequal names the outputs that are good though some of their integers differ.
+func (t Text) unequal(j *verdict.Judged) string {
+	s := t.speaker()
+	var list []string
+	for i := range j.Operators {
+		for k := range j.Operators[i].Outputs {
+			out := &j.Operators[i].Outputs[k]
+			if differ, of := j.Unequal(out); differ > 0 {
+				list = append(list, s.say("unequal", result.TensorName(j.Operators[i].Op.Name, result.Output, out.Slot), differ, of))
+			}
+		}
+	}
+	return s.list(list, t.most())
+}
+
+// choices tells of the choices that differ: how many of which operator, and that noise
+// explains them.
+func (t Text) choices(j *verdict.Judged) (list []string) {
+	s := t.speaker()
+	for i := range j.Operators {
+		if s := j.Operators[i].State; s == verdict.StateBad || s == verdict.StateInherited {
+			continue // they are not noise
+		}
+		for k := range j.Operators[i].Outputs {
+			c := j.Row(&j.Operators[i].Outputs[k]).Chosen
+			if c == nil || c.Differ == 0 {
+				continue
+			}
+			key := "choices.all"
+			if c.Unknown {
+				key = "choices.unknown"
+			}
+			list = append(list, s.say("choices", j.Operators[i].Op.Name, c.Differ, c.Choices)+s.say(key))
+		}
+	}
+	return list
 }
 
 // missing says why tensors were not compared, the most frequent reason first.
@@ -157,7 +205,7 @@ func (t Text) baseline(j *verdict.Judged) []Line {
 				return
 			}
 			var l Line
-			l.add(style, s.say(key, j.Table.Rows[c.Row].Tensor(), figure(c.Before, c.Now), figure(c.Now, c.Before)))
+			l.add(style, s.say(key, c.Tensor, figure(c.Before, c.Now), figure(c.Now, c.Before)))
 			lines = append(lines, l)
 		}
 	}
@@ -187,11 +235,17 @@ func (t Text) Trips(j *verdict.Judged, trips []verdict.Trip) []Line {
 
 func (s speaker) trip(j *verdict.Judged, t *verdict.Trip) string {
 	key := "trip." + string(t.Kind)
-	if t.Row < 0 {
+	if t.Loss != nil {
+		return s.say(key, s.loss(t.Loss))
+	}
+	name := t.Tensor
+	switch {
+	case t.Row >= 0:
+		row := &j.Table.Rows[t.Row]
+		name = cmp.Or(name, row.Tensor(), row.Op)
+	case name == "":
 		return s.say(key)
 	}
-	row := &j.Table.Rows[t.Row]
-	name := cmp.Or(row.Tensor(), row.Op)
 	value, limit := figure(t.Value, t.Limit), figure(t.Limit, t.Value)
 	switch t.Kind {
 	case verdict.TripRegression:

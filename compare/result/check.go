@@ -6,7 +6,7 @@ type Check struct {
 	// Op and Output name the tensor.
 	Op     string
 	Output int
-	// Known is false where it could not be told, and all that follows is void.
+	// Known is false where it could not be told, and all that follows but Golden is void.
 	Known bool
 	// Wrong: the error is beyond any rounding, whatever the inputs were.
 	Wrong bool
@@ -21,6 +21,31 @@ type Check struct {
 	// Amplification is the relative inherited error of the output over that of
 	// the inputs, NaN if it was not measured.
 	Amplification float64
-	// Pattern names the kind of error where one explains it, as "acc16".
-	Pattern string
+	// Pattern names the kind of error where one explains it, as "acc16"; Evidence
+	// are its numbers, as JSON.
+	Pattern, Evidence string
+	// Golden is what recomputing the golden output from golden inputs says of it.
+	Golden GoldenWord
+	// Apart is the root mean square of golden - f(golden inputs), NaN without [Check.Golden].
+	Apart float64
+	// Why is what is known of a golden output that does not follow: what explains it, and
+	// what bears that out.
+	Why []Reason
 }
+
+// GoldenWord is what recomputing a golden output from golden inputs, with the attributes
+// and weights of the device where golden data do not have them, says of it. Its text is
+// its name in files.
+type GoldenWord string
+
+const (
+	// GoldenUntried: it was not recomputed, or nothing can be told.
+	GoldenUntried GoldenWord = ""
+	// GoldenFollows: the framework computed what the device did.
+	GoldenFollows GoldenWord = "follows"
+	// GoldenDiffers: the framework computed something else: another weight, attribute or
+	// formula.
+	GoldenDiffers GoldenWord = "differs"
+	// GoldenWrong: the golden array is not what the framework computed.
+	GoldenWrong GoldenWord = "wrong"
+)

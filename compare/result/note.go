@@ -39,6 +39,8 @@ func NoteReason(n metric.Note, left, right string) Reason {
 		return Because(NoteDisagree, count(n.Count), count(n.Of), count(n.Index), short(n.X), short(n.Y))
 	case metric.NoteZeroGolden:
 		return Because(NoteZeroGolden, count(n.Count), count(n.Of), short(n.Largest))
+	case metric.NoteRounded:
+		return Because(NoteRounded, count(n.Count), count(n.Of))
 	}
 	return Because(Text, "note "+strconv.Itoa(int(n.Kind))+" about "+n.Metric.String())
 }

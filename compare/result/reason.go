@@ -17,12 +17,14 @@ const (
 	TypeUnsupport              // element type without numeric values
 	Skipped                    // left out on purpose
 	Empty                      // no elements
+	Silent                     // both sides say nothing that could agree
+	Chance                     // depends on choices between near equals that differ
 	classCount
 )
 
 var classNames = [...]string{
 	Remark: "remark", NoDump: "no-dump", NoGolden: "no-golden", Unreadable: "unreadable", ShapeDiffers: "shape",
-	NoConverter: "layout", NotInGraph: "not-in-graph", TypeUnsupport: "dtype", Skipped: "skipped", Empty: "empty",
+	NoConverter: "layout", NotInGraph: "not-in-graph", TypeUnsupport: "dtype", Skipped: "skipped", Empty: "empty", Silent: "silent", Chance: "choices",
 }
 
 // String is the name of the class in JSON and in message keys.
@@ -101,6 +103,7 @@ const (
 	NoOutputs       Kind = "no-outputs"        // op, path: and inputs cannot be matched by name
 	SlicesMissing   Kind = "slices-missing"    // op, slices, files
 	SliceCompared   Kind = "slice-compared"    // slice, of, axis, shape: of the right tensor, which is whole
+	AxesUnknown     Kind = "axes-unknown"      // op, left shape, right shape: nothing tells the order of axes
 	StorageOrder    Kind = "storage-order"     // left shape, right shape: compared in storage order
 	FrontOnly       Kind = "front-only"        // left shape, right shape: only the front part is compared
 	SameNonFinite   Kind = "same-non-finite"   // elements, of: left out, the same NaN or Inf on both sides
@@ -120,6 +123,9 @@ const (
 	NoteNotFinite    Kind = "note-not-finite"  // elements: none is finite, and they agree
 	NoteDisagree     Kind = "note-disagree"    // elements, of, first place, left value, right value: NaN or Inf disagree
 	NoteZeroGolden   Kind = "note-zero-golden" // elements, of, largest error: differ where golden is 0
+	ChoicesDiffer    Kind = "choices-differ"   // choices that differ, of, explained: by scores closer than their error
+	ChoicesLeave     Kind = "choices-leave"    // elements left out, of: they depend on choices that differ
+	NoteRounded      Kind = "note-rounded"     // elements, of: 64-bit integers compared with fractions as float64
 	NoMatch          Kind = "no-match"         // name: the right recording has no partner for it
 	NoLeftMatch      Kind = "no-left-match"    // name: the left recording has no partner for it
 	NoLeftType       Kind = "no-left-type"     // op, name: the recording does not tell its element type
@@ -131,17 +137,20 @@ const (
 	RightNonFinite   Kind = "right-non-finite" // only the right side does
 	BothNonFinite    Kind = "both-non-finite"  // both sides do
 	// of recordings of calls
-	NoRightCall  Kind = "no-right-call"  // call: the right side has none like it
-	NoLeftCall   Kind = "no-left-call"   // call: the left side has none like it
-	NoRightValue Kind = "no-right-value" // place: the right call has no such value
-	NoLeftValue  Kind = "no-left-value"  // place: the left call has no such value
-	CallAligned  Kind = "call-aligned"   // left call, right call: paired by what they do and not by name
-	SortsDiffer  Kind = "sorts-differ"   // place, left class, right class: a tensor and something else
-	DTypesDiffer Kind = "dtypes-differ"  // left dtype, right dtype
-	NoStatistics Kind = "no-statistics"  // place: the recordings say nothing of it that both sides have
-	StaleFile    Kind = "stale-file"     // path, from, to, recorded from, recorded to: not what the recording says of it
-	StaleValue   Kind = "stale-value"    // path, Mean, Norm or md5, that of the file, recorded one
-	NoElements   Kind = "no-elements"    // error: statistics are all there is
+	NoRightCall   Kind = "no-right-call"   // call: the right side has none like it
+	NoLeftCall    Kind = "no-left-call"    // call: the left side has none like it
+	MadeNonFinite Kind = "made-non-finite" // place, value: made of finite inputs by a call that one side alone has
+	NoRightValue  Kind = "no-right-value"  // place: the right call has no such value
+	NoLeftValue   Kind = "no-left-value"   // place: the left call has no such value
+	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
+	SortsDiffer   Kind = "sorts-differ"    // place, left class, right class: a tensor and something else
+	DTypesDiffer  Kind = "dtypes-differ"   // left dtype, right dtype
+	NoStatistics  Kind = "no-statistics"   // place: the recordings say nothing of it that both sides have
+	NoNumber      Kind = "no-number"       // error: a statistic is a text, or a truth value
+	StaleFile     Kind = "stale-file"      // path, from, to, recorded from, recorded to: not what the recording says of it
+	StaleValue    Kind = "stale-value"     // path, Mean, Norm or md5, that of the file, recorded one
+	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
+	NoElements    Kind = "no-elements"     // error: statistics are all there is
 	// of a whole table: how its pairs were found
 	PairedByName      Kind = "paired-by-name"      // operators covered by names, by the graph: names were taken
 	PairedByGraph     Kind = "paired-by-graph"     // operators covered by the graph, by names: the graph was taken
@@ -153,11 +162,38 @@ const (
 	CallsAligned      Kind = "calls-aligned"       // calls that were paired by what they do, of
 	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
+	CallsApart        Kind = "calls-apart"         // calls of the left side, of the right: more than a tenth differ, so that pairs were sought between those that occur once
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
 	MappingUnused     Kind = "mapping-unused"      // entries of a mapping file that name nothing of both sides, of, file, the first
-	RecordingCut      Kind = "recording-cut"       // what is wrong with a file of the recording
+	RecordingCut      Kind = "recording-cut"       // what is wrong with the file of the calls
+	FileDamaged       Kind = "file-damaged"        // what is wrong with another file of a recording
+	// of a golden output that does not follow from golden inputs
+	GoldenAttribute Kind = "golden-attribute" // attribute, its value in the graph, value under which the golden output follows
+	GoldenForm      Kind = "golden-form"      // form of the operator that the device has, form that golden has
+	GoldenWithout   Kind = "golden-without"   // -: it follows without the bias
+	GoldenAlone     Kind = "golden-alone"     // -: it follows without the second operand
+	GoldenUsed      Kind = "golden-used"      // operator whose golden output follows from it: the framework did compute it
+	GoldenUnused    Kind = "golden-unused"    // operator whose golden output follows from what it should be, not from it
+	GoldenEquals    Kind = "golden-equals"    // operator whose output it equals but for rounding
+	GoldenPlaces    Kind = "golden-places"    // elements that do not follow, of those looked at
+	GoldenScaled    Kind = "golden-scaled"    // factor: it is what it should be times that
+
+	// of the premises of a table
+	InputsDiffer  Kind = "inputs-differ"  // input, elements that differ, of: it is other data
+	InputsApart   Kind = "inputs-apart"   // input, relative distance in percent: the same
+	InputsSaid    Kind = "inputs-said"    // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
+	InputsScaled  Kind = "inputs-scaled"  // input, factor: the same
+	GivenDiffers  Kind = "given-differs"  // input or weight, elements that differ, of
+	GivenApart    Kind = "given-apart"    // input or weight, relative distance in percent
+	GivenScaled   Kind = "given-scaled"   // input or weight, factor
+	GivenNear     Kind = "given-near"     // input or weight, relative distance in percent: more than rounding, and what takes it agrees
+	WeightsDiffer Kind = "weights-differ" // weights that differ, of, relative distance in percent of half of them
+	StepDiffers   Kind = "step-differs"   // the same, where they are nearly the same
+	Inconsistent  Kind = "inconsistent"   // outputs that do not follow from the inputs recorded with them, of
+	WeightsApart  Kind = "weights-apart"  // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
+	WeightsUnseen Kind = "weights-unseen" // operators that take a weight which was not compared: all of them differ
 
 	Text Kind = "text" // sentence of a table that was imported
 )
@@ -176,6 +212,7 @@ var kinds = map[Kind]struct {
 	NoRightShape: {ShapeDiffers, true}, ElementsOfShape: {ShapeDiffers, true}, BadView: {ShapeDiffers, true},
 	NZNoShape: {ShapeDiffers, false}, NZShape: {ShapeDiffers, false}, ElementsDiffer: {ShapeDiffers, false},
 	LayoutUnknown: {NoConverter, false}, LayoutNone: {NoConverter, true}, LayoutNoneFor: {NoConverter, false}, LayoutFailed: {NoConverter, true},
+	AxesUnknown:     {NoConverter, false},
 	ConverterFailed: {NoConverter, false},
 	GraphSilent:     {NotInGraph, false}, GraphInput: {NotInGraph, true}, GraphEntry: {NotInGraph, false}, GraphProducer: {NotInGraph, false},
 	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
@@ -184,11 +221,14 @@ var kinds = map[Kind]struct {
 	SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	LeftRealPartOnly: {},
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
-	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {},
-	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
-	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Empty, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoElements: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, MappingUnused: {},
+	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
+	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
+	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
+	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
+	GoldenScaled: {},
+	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

@@ -60,6 +60,9 @@ type Row struct {
 	// dtype and the left side holds its largest magnitude or an infinity
 	// there: what the other elements came to.
 	Saturated *Saturated
+	// Chosen is set where an operator chose otherwise than on the golden side, and
+	// where elements depend on such choices.
+	Chosen *Chosen
 	// Overflow is what overflow detection said of a float16 tensor: "YES",
 	// "NO", "NaN" where it could not tell, and "" when it is off.
 	Overflow string
@@ -67,7 +70,9 @@ type Row struct {
 	Custom map[string]string
 	// Reasons say why values are missing, or what to know when reading them.
 	Reasons []Reason
-	Facts   Facts
+	// Damage is set where what was recorded cannot be believed, see [Row.Unreadable].
+	Damage *Damage
+	Facts  Facts
 	// Recorded is what recordings of calls say beside elements, nil where the
 	// sides are none.
 	Recorded *Recorded
@@ -99,6 +104,9 @@ type Facts struct {
 	// then those of the output that feeds it, as its own dump holds the
 	// first slice only.
 	Sliced bool
+	// Unpaired: the graph names no tensor of the golden side for it, so that none could be
+	// recorded.
+	Unpaired bool
 	// Producer is what feeds an input: the operator and output that the
 	// graph names, an empty Op if it is not known. Of an output of a call around
 	// others it is the output that it hands on.
@@ -112,6 +120,23 @@ type Saturated struct {
 	Count int64
 	// Result is that of all others.
 	Result metric.Result
+}
+
+// Chosen is what choices by scores come to in a tensor: places of the largest, results
+// of comparisons, and what depends on them.
+type Chosen struct {
+	// Choices the operator made; of them Differ differ between the sides. Explained of
+	// these lie between golden scores that are closer than the scores' error.
+	Choices, Differ, Explained int64
+	// Unknown: there was NaN among scores, which has no order.
+	Unknown bool
+	// Left is the number of elements left out of the second look: explained choices, and
+	// what depends on them. Result is that of all others, empty where there are none.
+	Left   int64
+	Result metric.Result
+	// Mixed: the operator mixes elements that depend on choices made before with others, so
+	// that what is left may depend on them, too.
+	Mixed bool
 }
 
 // Port is an output of an operator, or an input where the context says so.
@@ -182,6 +207,21 @@ func (r *Row) Has(kind Kind) bool {
 
 // Add appends reasons.
 func (r *Row) Add(reasons ...Reason) { r.Reasons = append(r.Reasons, reasons...) }
+
+// Why sorts a row that could not be judged: where no reason is given it holds nothing to
+// judge by.
+func (r *Row) Why() Class {
+	switch c := r.Class(); {
+	case r.Damage != nil:
+		return Unreadable
+	case r.Chosen != nil:
+		return Chance
+	case c == Skipped && !r.Has(InnerOnly):
+		return Silent
+	default:
+		return c
+	}
+}
 
 // Class is what the reasons of a row come to: the class of the first one that
 // is no remark, Skipped if there is none.

@@ -55,8 +55,16 @@ type Meta struct {
 	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.
 	Partial bool
+	// Strangers counts operators of the left side that the graph does not have, of Dumped.
+	Strangers, Dumped int
+	// Imported: the table was read from csv, which cannot show that it is whole.
+	Imported bool
 	// Warnings are what a user should know of the inputs, first things first.
 	Warnings []string
+	// Damaged is what was recorded and cannot be believed and has no row of its own that
+	// says so: a recording cut short, a file in the way. Rows say theirs by a reason of the
+	// class Unreadable.
+	Damaged []Damage
 }
 
 // Side is one side of a comparison.
@@ -92,7 +100,7 @@ type Pairing struct {
 	// Covered counts operators with a compared output, per way that was tried.
 	Covered map[How]int
 	// Paired counts pairs of recordings of calls, one for each step and rank, Unpaired those of
-	// the left side that have no partner.
+	// either side that have no partner.
 	Paired, Unpaired int
 	// Reordered counts pairs of calls that the two sides made in another order:
 	// sums of their results may be rounded otherwise.
@@ -107,9 +115,18 @@ func (p *Pairing) OfItself() bool {
 	return slices.ContainsFunc(p.Why, func(r Reason) bool { return r.Kind == SameSides })
 }
 
-// TooFew tells that less than half of the left side's recordings have a partner, which does not carry
-// a good verdict.
-func (p *Pairing) TooFew() bool { return p.Unpaired > p.Paired }
+// Alone names the recordings of either side that have no partner on the other.
+func (p *Pairing) Alone() (names []string) {
+	for _, r := range p.Why {
+		switch r.Kind {
+		case RanksUnpaired:
+			names = append(names, r.Args[1])
+		case ProcessesUnpaired:
+			names = append(names, r.Args...)
+		}
+	}
+	return names
+}
 
 // Operator is a node of the network.
 type Operator struct {
@@ -141,8 +158,10 @@ type Operator struct {
 	Uses []string
 	// Outputs is how many outputs the graph gives it.
 	Outputs int
-	// Final are outputs of the network.
-	Final bool
+	// Final are outputs of the network; Leaves are the outputs that leave it, none where
+	// all do. Of recordings of calls, which know no network, the last ones have Leaves alone.
+	Final  bool
+	Leaves []int64
 	// X and Y are its place in a picture of the network, the centre of its
 	// box; all 0 where none was laid out.
 	X, Y int

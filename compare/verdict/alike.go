@@ -16,6 +16,8 @@ type Begin struct {
 	// From are the calls that feed the input on either side, whose outputs agree: what
 	// lies between was not recorded.
 	From []string
+	// Why says how it differs, of what was given to a network; else it is empty.
+	Why result.Reason
 }
 
 // run finds the roots of a recording.
@@ -31,6 +33,9 @@ func (w *recordedWalk) run() {
 			continue
 		}
 		from, begin := w.came(op)
+		if w.made(op) {
+			from = merge(from, w.carriedBy(op))
+		}
 		for _, name := range op.Op.Uses {
 			if k, ok := w.place[name]; ok && k < i {
 				from = merge(merge(from, w.origin[k]), w.arrived[k])
@@ -43,6 +48,9 @@ func (w *recordedWalk) run() {
 		w.arrived[i] = from
 		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") {
 			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand
+		}
+		if !w.alike && w.unfed(op) {
+			from = merge(from, w.before(op))
 		}
 		if !w.off(op) {
 			if begin != nil {
@@ -110,6 +118,11 @@ func (w *recordedWalk) handedOn(op *Operator, from []int) []int {
 // off tells whether an output differs.
 func (w *recordedWalk) off(op *Operator) bool {
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) == different })
+}
+
+// made tells of a call without a partner that made NaN or infinities of finite numbers.
+func (w *recordedWalk) made(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.MadeNonFinite) })
 }
 
 // carriedBy are the roots that arrive at an operator.
@@ -240,8 +253,14 @@ func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
 
 // isRoot decides whether a call whose output differs is an origin.
 func (w *recordedWalk) isRoot(op *Operator, begin *Begin, from []int) bool {
-	if said, wrong := w.checked(op); said {
-		return wrong
+	switch word, _ := op.said(); {
+	case word > saidFollows:
+		return true
+	case word == saidFollows && len(from) > 0:
+		return false
+	}
+	if w.made(op) {
+		return len(from) == 0
 	}
 	if !w.alike {
 		// Statistics are a lower bound of errors: behind a root they may well show
@@ -281,6 +300,12 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 	}
 	r := w.rootOf(op, place)
 	r.Begin = begin
+	if w.made(op) {
+		if r.Kind = RootWrong; w.row(&op.Outputs[0]).Recorded.Left.Known == 0 {
+			r.Kind = RootGolden
+		}
+		return r
+	}
 	switch {
 	case begin == nil && len(w.hidden) > 0:
 		r.Begin = w.hidden[len(w.hidden)-1]
@@ -288,12 +313,25 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 	case begin == nil:
 	case w.table.Rows[begin.Row].Recorded.Argument:
 	default:
+		if row := &w.table.Rows[begin.Row]; len(begin.From) == 0 {
+			if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded.Place) {
+				r.Kind = RootWeight
+			}
+		}
 		r.Edge, r.Certainty = true, Region
 		for _, name := range begin.From {
 			if from := w.named(name); from != nil && len(from.Outputs) == 0 {
 				r.Region = append(r.Region, name)
 			}
 		}
+	}
+	for k := range op.Inputs {
+		if t := &op.Inputs[k]; r.Certainty == Certain && agreementOf(w.row(t)) == untold {
+			r.Untold = append(r.Untold, w.row(t).Tensor())
+		}
+	}
+	if len(r.Untold) > 0 {
+		r.Certainty = Likely
 	}
 	return r
 }

@@ -1,10 +1,6 @@
 package verdict
 
-import (
-	"slices"
-
-	"precision/compare/result"
-)
+import "slices"
 
 // An error that began at a root arrives far below it, also where it stays within
 // all limits for a while: it may pass ten operators at a distance of 0.19 and
@@ -34,19 +30,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 	}
 	var sources []source
 	var rel, abs float64
-	slots := len(op.Op.Inputs)
-	for i := range op.Inputs {
-		slots = max(slots, op.Inputs[i].Slot+1)
-	}
-	for slot := range slots {
-		t := op.input(slot)
-		var from result.Port
-		if slot < len(op.Op.Inputs) {
-			from = op.Op.Inputs[slot]
-		}
-		if from.Op == "" && t != nil {
-			from = j.table.Rows[t.Row].Facts.Producer
-		}
+	for t, from := range j.feeds(op) {
 		producer := j.named(from.Op)
 		if producer == nil {
 			continue
@@ -58,7 +42,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 		if t != nil && t.Verdict != Uncompared {
 			row := &j.table.Rows[t.Row]
 			o, ok := operandOf(row)
-			s.sure = t.Verdict != Good || !ok || amplifying[op.Op.Type] || movers[op.Op.Type]
+			s.sure = t.Verdict != Good || !ok || amplifying[op.Op.Type] || hands(op.Op.Type)
 			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms
 			if ok && !s.sure && s.rel <= quietUnits*max(unit(coarserOf(row)), 1.0/(1<<24)) {
 				continue

@@ -1,6 +1,10 @@
 package verdict
 
-import "math"
+import (
+	"math"
+
+	"precision/compare/result"
+)
 
 // Conditioning: what an operator makes of errors in its inputs
 //
@@ -26,6 +30,7 @@ type operand struct {
 	smallest float64 // smallest golden magnitude, 0 if that is not known
 	dev      float64 // golden deviation
 	exact    bool    // not one element differs
+	unit     float64 // unit roundoff of the coarser dtype
 }
 
 // relative is the error over the root mean square.
@@ -70,16 +75,12 @@ func register(c class, types ...string) {
 // unless its error is beyond what it could inherit at the most.
 var amplifying = map[string]bool{}
 
-// movers are operator types that hand elements on unchanged.
-var movers = map[string]bool{}
+// handing are operator types beside those that move elements (see [result.Moves]) whose outputs
+// are elements of their inputs, or differ from these in the sign.
+var handing = map[string]bool{}
 
-// move registers movers.
-func move(types ...string) {
-	register(moved, types...)
-	for _, t := range types {
-		movers[t] = true
-	}
-}
+// hands tells whether elements come out as they went in.
+func hands(typ string) bool { return handing[typ] || result.Moves(typ) }
 
 // steep registers amplifying types.
 func steep(c class, types ...string) {
@@ -90,20 +91,20 @@ func steep(c class, types ...string) {
 }
 
 func init() {
-	move("TransData", "Transpose", "TransposeD", "Reshape", "Cast", "Flatten", "FlattenV2", "Squeeze", "ExpandDims", "Unsqueeze",
-		"Identity", "Neg", "Abs", "ReverseV2", "ReverseV2D", "DepthToSpace", "SpaceToDepth", "SpaceToBatch", "BatchToSpace",
-		"Slice", "SliceD", "StridedSlice", "StridedSliceD", "Split", "SplitD", "SplitV", "SplitVD", "Unpack", "Gather", "GatherV2",
-		"GatherV2D", "GatherNd", "Pad", "PadD", "PadV3", "PadV3D", "Tile", "TileD", "BroadcastTo", "BroadcastToD", "ReadSelect",
-		"Concat", "ConcatD", "ConcatV2", "ConcatV2D", "Pack", "StridedRead", "StridedWrite", "ConfusionTransposeD",
-		"MaxPool", "MaxPoolV3", "ReduceMax", "ReduceMaxD", "ReduceMin", "ReduceMinD", "Maximum", "Minimum", "HcomBroadcast", "HcomAllGather")
+	for _, t := range []string{"Neg", "Abs", "MaxPool", "MaxPoolV3", "ReduceMax", "ReduceMaxD", "ReduceMin", "ReduceMinD", "Maximum", "Minimum", "HcomBroadcast", "HcomAllGather"} {
+		handing[t] = true
+	}
 	register(summed(1), "Add", "AddV2", "AddN", "Sub", "BiasAdd", "Eltwise", "Axpy", "Accumulate", "AccumulateNV2")
 	register(summed(1), "Relu", "Relu6", "LeakyRelu", "PRelu", "Elu", "Selu", "Softplus", "Softsign", "Tanh", "HardSigmoid", "Clip", "ClipByValue",
-		"AvgPool", "AvgPoolV2", "ReduceMean", "ReduceMeanD")
+		"AvgPool", "AvgPoolV2")
+	register(averaged, "ReduceMean", "ReduceMeanD")
 	register(summed(0.25), "Sigmoid")
 	register(summed(1.13), "Erf", "Erfc", "Gelu", "GeluV2", "FastGelu", "FastGeluV2", "Swish", "Silu", "Mish", "HardSwish", "Sin", "Cos")
 	register(multiplied, "Mul", "Muls")
 	register(squared, "Square", "SquareSumV1")
-	register(totalled, "ReduceSum", "ReduceSumD", "SquareSumAll", "HcomAllReduce", "HcomReduceScatter", "Cumsum", "CumsumD")
+	register(totalled, "ReduceSum", "ReduceSumD", "SquareSumAll", "HcomAllReduce", "HcomReduceScatter", "Cumsum", "CumsumD",
+		"BNTrainingReduce", "BiasAddGrad")
+	register(totalledFirst, "BNTrainingUpdateGrad")
 	register(normalised, "LayerNorm", "LayerNormV3", "LayerNormV4", "InstanceNorm", "GroupNorm", "RmsNorm")
 
 	steep(rooted, "Sqrt")
@@ -112,16 +113,28 @@ func init() {
 	steep(exponential(1), "Exp", "Expm1")
 	steep(exponential(2), "SoftmaxV2", "Softmax", "LogSoftmaxV2")
 	steep(chosen, "Select", "SelectV2", "MaskedFill", "MaskedSelect")
+	// The values of an order are off by no more than the largest error of the scores.
+	steep(moved, "TopK", "TopKD", "TopKV2", "TopKV2D", "Sort")
 	steep(wild, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Sign", "Floor", "Ceil",
-		"Round", "Rint", "FloorMod", "Mod", "ArgMax", "ArgMaxV2", "ArgMaxD", "ArgMin", "ArgMinD", "TopK", "TopKD", "TopKV2", "Sort", "Unique", "OneHot", "OneHotD",
+		"Round", "Rint", "FloorMod", "Mod", "ArgMax", "ArgMaxV2", "ArgMaxD", "ArgMin", "ArgMinD", "Unique", "OneHot", "OneHotD",
 		"NonMaxSuppression", "NonMaxSuppressionV3", "NonMaxSuppressionV6", "Where", "Pow", "SoftmaxGrad", "LogSoftmaxGrad", "Tan", "Atan2",
-		"DropOutDoMask", "DropOutGenMask", "RandomUniform", "RandomStandardNormal", "AscendQuant", "AscendRequant", "Expint")
+		"DropOutDoMask", "DropOutGenMask", "RandomUniform", "RandomStandardNormal", "Expint")
+	for _, t := range []string{"AscendQuant", "AscendQuantV2", "AscendRequant", "AscendRequantS16", "Quantize", "QuantizeV2", "QuantizeLinear", "Requantize", "DynamicQuant"} {
+		steep(quantised, t)
+		quantises[t] = true
+	}
 }
 
-// classOf is the class of an operator type.
-func classOf(typ string) class {
+// classOf is the class of an operator type, for the output of a row.
+func (j *judge) classOf(typ string, row *result.Row) class {
+	if rounds[typ] && counted(row.Left.DType) && !j.counts(row) {
+		return quantised
+	}
 	if c := conditioning[typ]; c != nil {
 		return c
+	}
+	if hands(typ) {
+		return moved
 	}
 	return handed
 }
@@ -273,6 +286,26 @@ func exponential(times float64) class {
 	}
 }
 
+// single is the unit roundoff of float32, which sums are kept in at the best.
+const single = 1.0 / (1 << 24)
+
+// averaged: the mean of part of the elements. It may be far smaller than they
+// are, and is as exact as the sum before it: the last of n additions in a row rounds
+// a number of about √n of the elements, all of them together n/2 or so.
+func averaged(in []operand, out *operand) prediction {
+	p := summed(1)(in, out)
+	if len(in) > 0 {
+		p.add(single * in[0].rms / 2)
+	}
+	return p
+}
+
+// add grants an error of its own to an operator.
+func (p *prediction) add(e float64) {
+	p.typical = spread{math.Hypot(p.typical.rms, e), p.typical.max + 3*e}
+	p.bound = spread{p.bound.rms + e, p.bound.max + 3*e}
+}
+
 // totalled: a sum over part of the elements. Errors of the same sign add up.
 func totalled(in []operand, out *operand) prediction {
 	s := sum(in)
@@ -280,8 +313,24 @@ func totalled(in []operand, out *operand) prediction {
 	if len(in) > 0 && out.count > 0 {
 		n = max(1, in[0].count/out.count)
 	}
-	return prediction{tame: true, bound: s.times(n),
+	p := prediction{tame: true, bound: s.times(n),
 		typical: spread{max(s.rms*math.Sqrt(n), handed(in, out).typical.rms), s.max * math.Sqrt(n)}}
+	if len(in) > 0 && n > 1 {
+		p.add(single * in[0].rms * n / 2) // see averaged
+	}
+	return p
+}
+
+// totalledFirst sums the elements of the first input, each times a number of about
+// one, which the others give: gradients of a normalisation's scale and offset.
+func totalledFirst(in []operand, out *operand) prediction {
+	p := handed(in, out)
+	if len(in) > 0 {
+		q := totalled(in[:1], out)
+		p.typical = spread{max(p.typical.rms, q.typical.rms), max(p.typical.max, q.typical.max)}
+		p.bound = spread{max(p.bound.rms, q.bound.rms), max(p.bound.max, q.bound.max)}
+	}
+	return p
 }
 
 // normalised divides by the deviation of a row, which that of the whole tensor

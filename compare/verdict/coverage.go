@@ -10,7 +10,13 @@ var still = map[string]bool{
 	"Reshape": true, "ExpandDims": true, "Squeeze": true, "Unsqueeze": true, "Flatten": true, "FlattenV2": true, "Identity": true, "IdentityN": true,
 	"PhonyConcat": true, "PhonySplit": true, "ReFormat": true, "Bitcast": true, "StopGradient": true, "PartitionedCall": true, "NoOp": true, "NetOutput": true,
 	"ReadVariableOp": true, "Assign": true, "StreamActive": true, "StreamSwitch": true, "StreamMerge": true, "Send": true, "Recv": true, "LabelSet": true,
+	"LabelGoto": true, "LabelGotoEx": true, "LabelSwitchByIndex": true, "StatefulPartitionedCall": true, "If": true, "StatelessIf": true, "While": true,
+	"StatelessWhile": true, "Case": true, "StatelessCase": true, "For": true, "Enter": true, "RefEnter": true, "Exit": true, "RefExit": true, "NextIteration": true,
+	"LoopCond": true, "ControlTrigger": true, "AtomicAddrClean": true, "MemSet": true, "End": true,
 }
+
+// Still tells whether operators of a type run no kernel where they leave no dump.
+func Still(opType string) bool { return still[opType] }
 
 // constants and feeds are the operator types whose tensors no kernel computes.
 var constants = map[string]bool{"Const": true, "Constant": true, "Variable": true, "VariableV2": true, "VarHandleOp": true, "TemporaryVariable": true, "FileConstant": true}
@@ -21,44 +27,110 @@ func computes(op *result.Operator) bool {
 	return !op.Constant && !op.Feed && !constants[op.Type] && !feeds[op.Type]
 }
 
-// coverage counts the outputs of compute operators. An operator without a
-// tensor to speak of counts as one.
+// coverage counts the outputs of compute operators: those that a graph gives them or that
+// either side recorded, whether or not they could be compared.
 func (j *judge) coverage() Coverage {
 	c := Coverage{Missing: map[result.Class]int{}}
 	for i := range j.operators {
 		op := &j.operators[i]
 		if !computes(op.Op) {
 			for _, t := range op.Outputs {
-				if t.Verdict != Uncompared {
+				if t.Verdict.Compared() {
 					c.Constants++
 				}
 			}
 			continue
 		}
-		for _, t := range op.Outputs {
-			r := &j.table.Rows[t.Row]
-			switch {
-			case t.Verdict != Uncompared:
-				c.Expected++
-				c.Compared++
-			case op.Op.Inner || op.Op.Skipped || r.Class() == result.Empty || r.Class() == result.Skipped:
-			default:
-				c.Expected++
-				c.Missing[r.Class()]++
-			}
-		}
-		if len(op.Outputs) == 0 && len(op.Whole) > 0 && !op.Op.NoKernel && !still[op.Op.Type] && !op.Op.Inner && !op.Op.Skipped {
-			if class := j.table.Rows[op.Whole[0]].Class(); class != result.Empty && class != result.Skipped {
-				c.Expected++
-				c.Missing[class]++
-			}
-		}
+		j.expect(op, &c)
 		for _, t := range op.Inputs { // weights that were compared
 			p := j.table.Rows[t.Row].Facts.Producer
-			if from := j.named(p.Op); t.Verdict != Uncompared && from != nil && !computes(from.Op) {
+			if from := j.named(p.Op); t.Verdict.Compared() && from != nil && !computes(from.Op) {
 				c.Constants++
 			}
 		}
 	}
 	return c
+}
+
+// expect counts the outputs of an operator.
+func (j *judge) expect(op *Operator, c *Coverage) {
+	aside := op.Op.Inner || op.Op.Skipped // no framework operator has its outputs
+	lose := func(slot, n int) {
+		if c.Lost += n; len(c.LostNames) < mostNames {
+			c.LostNames = append(c.LostNames, result.TensorName(op.Op.Name, result.Output, slot))
+		}
+	}
+	missing := func(slot, n int, class result.Class, unpaired bool) {
+		if aside || n <= 0 {
+			return
+		}
+		c.Expected += n
+		c.Missing[class] += n
+		// What the graph names no golden tensor for, no framework could record; without its word
+		// that is what the compiler added. What it added to move elements stands for what it was
+		// fed with, which is lost there if it is.
+		added := class == result.NoGolden && op.Op.Inserted && (j.table.Meta.Pairing.How != result.ByGraph || result.Moves(op.Op.Type))
+		if !unpaired && !added && !j.waived(op, slot) {
+			lose(slot, n)
+		}
+	}
+	slots := 0
+	for _, t := range op.Outputs {
+		r := &j.table.Rows[t.Row]
+		slots = max(slots, t.Slot+1)
+		switch {
+		case t.Verdict.Compared():
+			c.Expected++
+			c.Compared++
+			if t.Seen && j.undumped(op) && !j.waived(op, t.Slot) {
+				lose(t.Slot, 1) // what a consumer recorded is all there is of it
+			}
+		case elementless(r):
+		default:
+			missing(t.Slot, 1, r.Why(), r.Facts.Unpaired)
+		}
+	}
+	// What the graph promises beyond that; of an operator without rows it may be that it
+	// ran no kernel, or that it was left out on purpose.
+	class := result.NoDump
+	switch {
+	case len(op.Outputs) > 0:
+	case len(op.Whole) > 0:
+		r := &j.table.Rows[op.Whole[0]]
+		if class = r.Why(); class != result.Unreadable && (op.Op.NoKernel || still[op.Op.Type]) || class == result.Empty && op.Op.Outputs == 0 {
+			return
+		}
+	case len(op.Inputs) > 0 && op.Op.Dumped && !j.table.Meta.Recorded && op.Op.Outputs > 0: // the dump has inputs alone
+	case !j.undumped(op):
+		return
+	}
+	if len(op.Outputs) == 0 {
+		missing(0, max(1, op.Op.Outputs), class, false)
+		return
+	}
+	if !j.table.Meta.Recorded { // rows of recordings are those of both sides
+		missing(slots, op.Op.Outputs-slots, class, false)
+	}
+}
+
+// undumped tells that a graph has the operator, that it runs a kernel, and that there is no
+// recording of it although none was left out on purpose.
+func (j *judge) undumped(op *Operator) bool {
+	return op.Op.Outputs > 0 && !op.Op.Dumped && !op.Op.NoKernel && !still[op.Op.Type] && !op.Op.Inner && !op.Op.Skipped &&
+		!j.table.Meta.Partial && !j.table.Meta.Recorded
+}
+
+// elementless tells that a tensor has no elements to compare on either side.
+func elementless(r *result.Row) bool {
+	if r.Compared {
+		return r.Result().N == 0 && r.Shape != nil && elements(r.Shape) == 0
+	}
+	return r.Left.Shape != nil && r.Right.Shape != nil && elements(r.Left.Shape) == 0 && elements(r.Right.Shape) == 0
+}
+
+// waived tells whether a waiver takes an output out of what has to be compared.
+func (j *judge) waived(op *Operator, slot int) bool {
+	causes := []Cause{{Kind: Missing}}
+	j.profile.waive(result.TensorName(op.Op.Name, result.Output, slot), causes, j.day)
+	return causes[0].Waived
 }

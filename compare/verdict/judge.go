@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -32,6 +33,7 @@ type judge struct {
 	checks    map[result.Port]*result.Check
 	second    map[string]*result.Row // of Options.Second, when it is first asked for
 	place     map[string]int         // of an operator in operators
+	numbers   map[result.Port]bool   // outputs of integers that are measured, not counted
 }
 
 // Judge judges a table. The table is not changed; the judged one refers to its
@@ -45,12 +47,15 @@ func Judge(t *result.Table, opts Options) *Judged {
 		j.day = t.Meta.Time
 	}
 	j.gather()
+	j.findNumbers()
 	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: len(t.Checks) > 0}
 	if t.Meta.Recorded {
 		j.recorded(out)
 	} else {
 		j.network(out)
 	}
+	out.Damaged = j.damage()
+	j.blanks()
 	out.Coverage = j.coverage()
 	j.count(out)
 	out.Bits = j.bits()
@@ -60,6 +65,21 @@ func Judge(t *result.Table, opts Options) *Judged {
 	return out
 }
 
+// Doubted judges a table and tells which operators have an output that is bad or suspect: a
+// check recomputes the golden side of these, too.
+func Doubted(t *result.Table, opts Options) func(op string) bool {
+	j := Judge(t, Options{Profile: opts.Profile, Day: opts.Day})
+	doubted := map[string]bool{}
+	for i := range j.Operators {
+		for _, out := range j.Operators[i].Outputs {
+			if out.Verdict == Bad || out.Verdict == Suspect {
+				doubted[j.Operators[i].Op.Name] = true
+			}
+		}
+	}
+	return func(op string) bool { return doubted[op] }
+}
+
 // network judges the operators of a graph.
 func (j *judge) network(out *Judged) {
 	for i := range j.operators {
@@ -67,7 +87,17 @@ func (j *judge) network(out *Judged) {
 	}
 	j.jumps()
 	j.states(out)
-	j.roots(out)
+	j.otherGraph(out)
+	p := j.premises(out)
+	if !p.broken {
+		if weights, why, are := j.unseenWeights(p); are {
+			p.breaks(weights)
+			out.Premises = append(out.Premises, Premise{Kind: PremiseWeights, Broken: true, Tensors: len(weights), Share: 1,
+				Reason: why})
+		}
+	}
+	j.roots(out, p)
+	j.contradicts(out)
 }
 
 // gather makes operators of the table's list and of the rows, in execution
@@ -152,6 +182,30 @@ func (j *judge) named(name string) *Operator {
 	return nil
 }
 
+// feeds yields, for every input of an operator, its tensor, nil where no row is about it, and
+// what produces it, as the operator says or else the row; an empty port if neither does.
+func (j *judge) feeds(op *Operator) iter.Seq2[*Tensor, result.Port] {
+	return func(yield func(*Tensor, result.Port) bool) {
+		slots := len(op.Op.Inputs)
+		for i := range op.Inputs {
+			slots = max(slots, op.Inputs[i].Slot+1)
+		}
+		for slot := range slots {
+			t := op.input(slot)
+			var from result.Port
+			if slot < len(op.Op.Inputs) {
+				from = op.Op.Inputs[slot]
+			}
+			if from.Op == "" && t != nil {
+				from = j.table.Rows[t.Row].Facts.Producer
+			}
+			if !yield(t, from) {
+				return
+			}
+		}
+	}
+}
+
 // judgeTensors judges the tensors of an operator, inputs first: what outputs of
 // integers may come to depends on them.
 func (j *judge) judgeTensors(op *Operator) {
@@ -165,7 +219,7 @@ func (j *judge) judgeTensors(op *Operator) {
 	}
 	for i := range op.Outputs {
 		op.Outputs[i] = j.tensor(op, op.Outputs[i], equal)
-		if movers[op.Op.Type] {
+		if hands(op.Op.Type) {
 			for k := range op.Inputs {
 				j.passSaturation(&op.Outputs[i], &op.Inputs[k])
 			}
@@ -179,7 +233,7 @@ func (j *judge) hearCheck(op *Operator) {
 	for i := range op.Outputs {
 		t := &op.Outputs[i]
 		c := j.checks[result.Port{Op: op.Op.Name, Index: t.Slot}]
-		if c == nil || !c.Known {
+		if c == nil || !c.Known && c.Golden != result.GoldenWrong {
 			continue
 		}
 		t.Check = c
@@ -218,12 +272,17 @@ func (j *judge) count(out *Judged) {
 			}
 		}
 	}
+	out.Outputs = j.outputs()
+	out.Losses = j.losses(out)
+	breaks := func(l Loss) bool { return l.Breaks }
 	switch {
 	case !out.Coverage.Enough():
 		out.Verdict = Inconclusive
+	case slices.ContainsFunc(out.Premises, func(p Premise) bool { return p.Broken && (len(out.Roots) == 0 || p.Kind == PremiseConsistent) }):
+		out.Verdict = Inconclusive
 	case out.Counts[StateBad]+out.Counts[StateInherited] > 0:
 		out.Verdict = Bad
-	case j.table.Meta.Pairing.TooFew():
+	case slices.ContainsFunc(out.Losses, breaks):
 		out.Verdict = Inconclusive
 	case j.doubtful(out):
 		out.Verdict = Suspect

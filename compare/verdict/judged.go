@@ -1,6 +1,10 @@
 package verdict
 
 import (
+	"cmp"
+	"slices"
+
+	"precision/compare/pattern"
 	"precision/compare/result"
 )
 
@@ -15,9 +19,18 @@ const (
 	Bad
 	// Inconclusive is said of tables alone: too little was compared.
 	Inconclusive
+	// Damaged is said of tensors that were recorded and cannot be believed. It is settled
+	// when all else is: until then they are uncompared.
+	Damaged
 )
 
-var verdictNames = [...]string{"uncompared", "good", "suspect", "bad", "inconclusive"}
+var verdictNames = [...]string{"uncompared", "good", "suspect", "bad", "inconclusive", "damaged"}
+
+// Compared tells whether there were values to judge.
+func (v Verdict) Compared() bool { return v == Good || v == Suspect || v == Bad }
+
+// ParseVerdict is the verdict of a name; Uncompared for one that is none.
+func ParseVerdict(name string) Verdict { return Verdict(max(0, slices.Index(verdictNames[:], name))) }
 
 func (v Verdict) String() string { return verdictNames[v] }
 
@@ -32,9 +45,12 @@ const (
 	StateInherited
 	// StateBad: bad, and a root, or of unknown origin.
 	StateBad
+	// StateDamaged: what was recorded of it, or of one of its outputs, cannot be believed,
+	// and nothing of it is known to be wrong.
+	StateDamaged
 )
 
-var stateNames = [...]string{"uncompared", "good", "suspect", "inherited", "bad"}
+var stateNames = [...]string{"uncompared", "good", "suspect", "inherited", "bad", "damaged"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -42,12 +58,14 @@ func (s State) String() string { return stateNames[s] }
 type Certainty uint8
 
 const (
-	// Certain: all its inputs were compared, and none explains the error.
+	// Certain: all its inputs were compared, and none explains the error; or it was
+	// recomputed from them.
 	Certain Certainty = iota
 	// Region: it is this operator, or one of those of the region, which could
 	// not be compared.
 	Region
-	// Likely: no limit is met, but the error jumps here.
+	// Likely: all limits are met, but the error jumps here; or an input was not compared that
+	// no kernel computes, as a weight.
 	Likely
 	// Order: it is the first in execution order. Without a graph this is all
 	// one knows.
@@ -80,6 +98,11 @@ type Tensor struct {
 	Seen    bool
 	Verdict Verdict
 	Causes  []Cause
+	// Number: its integers are measured, like numbers with a fraction, and not counted.
+	Number bool
+	// Depends: all of it depends on choices that differ, as far as is known, and a limit is
+	// not kept.
+	Depends bool
 	// Jump is how the error compares with what the inputs explain, zero where
 	// that cannot be told.
 	Jump Jump
@@ -127,6 +150,13 @@ type Root struct {
 	Second bool
 	// Recomputed: an oracle found it wrong from its own inputs.
 	Recomputed bool
+	// Followed: an oracle found it right from its own inputs, and the golden output not to
+	// follow from golden ones; or could not recompute it, and the golden array not to be what
+	// the framework went on with.
+	Followed bool
+	// Untold are inputs that were not compared, by their names, where the root would be
+	// certain if they had been.
+	Untold []string
 	// Begin is the input or argument it begins with, of roots of recordings.
 	Begin *Begin
 	// Noise: two runs on the NPU differ here as much as from golden.
@@ -135,6 +165,114 @@ type Root struct {
 	Inherited int
 	// Reaches are the outputs of the network that its error arrives at.
 	Reaches []string
+	// Kind says what is wrong there; [RootDiffers] where only golden data speaks.
+	Kind RootKind
+}
+
+// RootKind says what is wrong where an error begins. Its text is its name in JSON.
+type RootKind string
+
+const (
+	// RootWrong: the output does not follow from the operator's own inputs: the kernel.
+	RootWrong RootKind = "wrong"
+	// RootDiffers: the output differs from golden and its inputs do not explain that. With
+	// an oracle's word that it follows from its own inputs, the framework computed
+	// something else: another weight, attribute or formula.
+	RootDiffers RootKind = "differs"
+	// RootGolden: the golden output does not follow from golden inputs.
+	RootGolden RootKind = "golden"
+	// RootInput: an input of the network differs between the sides in few elements.
+	RootInput RootKind = "input"
+	// RootWeight: a weight differs between the sides.
+	RootWeight RootKind = "weight"
+)
+
+// PremiseKind names a premise of a comparison. Its text is its name in JSON.
+type PremiseKind string
+
+// The premises, in the order in which they are looked at.
+const (
+	// PremiseInputs: the two runs were not fed the same data.
+	PremiseInputs PremiseKind = "inputs"
+	// PremiseWeights: the two runs did not have the same weights.
+	PremiseWeights PremiseKind = "weights"
+	// PremiseStep: all weights differ a little, as between steps of a training.
+	PremiseStep PremiseKind = "step"
+	// PremiseGraph: the recordings are of different networks, orders or batches.
+	PremiseGraph PremiseKind = "graph"
+	// PremiseConsistent: most operators of a recording do not follow from their own
+	// inputs.
+	PremiseConsistent PremiseKind = "consistent"
+	// PremiseCompared: what was compared is not the same thing on both sides.
+	PremiseCompared PremiseKind = "compared"
+)
+
+// Premise is something that a comparison takes for granted and that does not hold, or
+// not entirely.
+type Premise struct {
+	Kind PremiseKind
+	// Broken: the premise is so far from holding that no operator can be judged. A premise
+	// that is not broken is a hint, or named by a root.
+	Broken bool
+	// Tensors is how many tensors bear it out, Share the share of them, or of their
+	// elements, that speak against the premise.
+	Tensors int
+	Share   float64
+	// Reason says it: which tensors, how many elements, what to do.
+	Reason result.Reason
+}
+
+// LossKind says what was lost. Its text is its name in JSON and in messages.
+type LossKind string
+
+// What may be lost, the gravest first.
+const (
+	// LossCoverage: less than half of what is expected was compared.
+	LossCoverage LossKind = "coverage"
+	// LossPartners: ranks or steps that only one side has.
+	LossPartners LossKind = "partners"
+	// LossRecording: a recording ends early, so that what it held is not known.
+	LossRecording LossKind = "recording"
+	// LossOutputs: outputs of the network that cannot be believed, or were not compared.
+	LossOutputs LossKind = "outputs"
+	// LossDamaged: what was recorded and cannot be believed.
+	LossDamaged LossKind = "damaged"
+	// LossTensors: what both sides could have recorded and was not compared.
+	LossTensors LossKind = "tensors"
+	// LossGraph: operators were recorded that the graph does not have.
+	LossGraph LossKind = "graph"
+	// LossTable: a table of csv cannot show that it is whole.
+	LossTable LossKind = "csv"
+	// LossRanks: ranks that were not recorded although those around them were.
+	LossRanks LossKind = "ranks"
+	// LossParts: ranks and steps of a job that could not be compared.
+	LossParts LossKind = "parts"
+)
+
+// LossKinds lists what a comparison of one recording with another may lose, the gravest first.
+func LossKinds() []LossKind {
+	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossGraph, LossTable}
+}
+
+// Loss is something that a verdict does without.
+type Loss struct {
+	Kind LossKind
+	// Count of Of are lost; Of is 0 where that is not known.
+	Count, Of int
+	// Names are the first ones, where they have names.
+	Names []string
+	// Breaks: without it nothing can be called good.
+	Breaks bool
+}
+
+// NetworkOutputs are the tensors that leave the network: losses, logits, the last calls of
+// a recording.
+type NetworkOutputs struct {
+	Expected, Compared int
+	// Damaged counts those that were recorded and cannot be believed.
+	Damaged int
+	// Uncompared names those without a verdict.
+	Uncompared []string
 }
 
 // Coverage says how much of what kernels compute was compared.
@@ -144,8 +282,15 @@ type Coverage struct {
 	// Constants counts tensors of weights, literals and network inputs that
 	// were compared beside them.
 	Constants int
-	// Missing counts the expected that were not compared, by the reason.
+	// Missing counts the expected that were not compared, by the reason; those of the class
+	// Unreadable are damaged.
 	Missing map[result.Class]int
+	// Lost counts the missing that both sides could have recorded and compared.
+	// Of an operator without a dump whose consumer recorded what arrived there, that was
+	// compared, and is lost all the same.
+	Lost int
+	// LostNames are the first of them.
+	LostNames []string
 }
 
 // Enough tells whether the coverage carries a verdict.
@@ -161,10 +306,18 @@ type Judged struct {
 	// Roots are in execution order.
 	Roots    []Root
 	Coverage Coverage
+	// Damaged is all that was recorded and cannot be believed, of the table's rows and
+	// beside them.
+	Damaged []result.Damage
+	// Premises are what does not hold of the comparison as a whole.
+	Premises []Premise
+	Outputs  NetworkOutputs
+	// Losses are what the verdict does without, the gravest first.
+	Losses []Loss
 	// Counts of operators by state.
-	Counts [StateBad + 1]int
-	// Tensors counts compared tensors by verdict.
-	Tensors [Bad + 1]int
+	Counts [StateDamaged + 1]int
+	// Tensors counts tensors by verdict.
+	Tensors [Damaged + 1]int
 	// Edges tells whether the table knows which operator feeds which.
 	Edges bool
 	// Expired are waivers that count no more.
@@ -181,17 +334,54 @@ type Judged struct {
 // Row is the row of a judged tensor.
 func (j *Judged) Row(t *Tensor) *result.Row { return &j.Table.Rows[t.Row] }
 
-// Pattern names the kind of wrong that a check, which recomputes operators from their own
-// inputs, found in the output of a root; empty where there was none or it found none.
-func (j *Judged) Pattern(r *Root) string {
+// Pattern is the kind of wrong that the output of a root was found to have: by a check,
+// which recomputes operators from their own inputs, or else by a look at both sides' elements.
+// What says what was done to the numbers goes before what only describes the error. Its Kind is
+// empty where nothing was found.
+func (j *Judged) Pattern(r *Root) (best result.Pattern) {
 	op := &j.Operators[r.Operator]
 	out := &op.Outputs[r.Output]
-	for i := range j.Table.Checks {
-		if c := &j.Table.Checks[i]; c.Op == op.Op.Name && c.Output == out.Slot && c.Pattern != "" {
-			return c.Pattern
+	take := func(p result.Pattern) {
+		if p.Kind != "" && (best.Kind == "" || pattern.Kind(best.Kind).Vague() && !pattern.Kind(p.Kind).Vague()) {
+			best = p
 		}
 	}
-	return ""
+	for i := range j.Table.Checks {
+		if c := &j.Table.Checks[i]; c.Op == op.Op.Name && c.Output == out.Slot {
+			take(result.Pattern{Kind: c.Pattern, Evidence: c.Evidence})
+		}
+	}
+	tensor := j.Row(out).Tensor()
+	for i := range j.Table.Looks {
+		if l := &j.Table.Looks[i]; l.Tensor == tensor && len(l.Patterns) > 0 {
+			take(l.Patterns[0])
+		}
+	}
+	return best
+}
+
+// Prominent are the roots, as places in Roots, in the order in which a person reads them: those that
+// most operators inherit from first, equal ones by execution order. Those that are bad go before those that are suspect.
+func (j *Judged) Prominent() []int {
+	order := make([]int, len(j.Roots))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &j.Roots[a], &j.Roots[b]
+		bad := func(r *Root) int { return int(j.Operators[r.Operator].Outputs[r.Output].Verdict) }
+		return cmp.Or(cmp.Compare(bad(y), bad(x)), cmp.Compare(y.Inherited, x.Inherited))
+	})
+	return order
+}
+
+// Why is what a check knows of the golden output of a root that does not follow from golden
+// inputs.
+func (j *Judged) Why(r *Root) []result.Reason {
+	if c := j.Operators[r.Operator].Outputs[r.Output].Check; c != nil && r.Followed {
+		return c.Why
+	}
+	return nil
 }
 
 // Find is the operator of a name, nil if there is none.
@@ -204,22 +394,8 @@ func (j *Judged) Find(name string) *Operator {
 	return nil
 }
 
-// Fails tells whether a gate lets the table not pass: it is bad or
-// inconclusive, or, if strict, suspect. Against a baseline a known error is no
-// failure; one that grew is. A recording that was held against itself is equal and
-// shows nothing, so that it does not pass either.
-func (j *Judged) Fails(strict bool) bool {
-	if j.void() != "" {
-		return true
-	}
-	if j.Baseline != nil {
-		return len(j.Baseline.Regressions) > 0
-	}
-	return j.Verdict == Bad || strict && j.Verdict == Suspect
-}
-
 // Failing tells of every operator whether it lets a gate not pass. A gate fails
-// if one does, or if the verdict is inconclusive.
+// if one does, or for what it stops at in the table as a whole.
 func (j *Judged) Failing(strict bool) []bool {
 	list := make([]bool, len(j.Operators))
 	regressed := map[int]bool{}

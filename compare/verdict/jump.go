@@ -37,9 +37,19 @@ var cube = map[string]bool{
 
 // operandOf reads a compared row as an operand; ok is false if its error is not
 // known in numbers.
-func operandOf(r *result.Row) (o operand, ok bool) {
-	m := measureOf(r)
-	o = operand{count: float64(m.n), rms: m.rms, err: spread{m.errorRMS(), m.maxAbs}}
+func operandOf(r *result.Row) (o operand, ok bool) { return operandFrom(r, measureOf(r)) }
+
+// othersOf reads it without the elements that depend on choices, where some do and
+// some do not.
+func othersOf(r *result.Row) (o operand, ok bool) {
+	if m, ok := chosenOf(r); ok {
+		return operandFrom(r, m)
+	}
+	return operandOf(r)
+}
+
+func operandFrom(r *result.Row, m measure) (o operand, ok bool) {
+	o = operand{count: float64(m.n), rms: m.rms, unit: unit(coarserOf(r)), err: spread{m.errorRMS(), m.maxAbs}}
 	if f := m.facts; f != nil {
 		o.magnOf, o.dev, o.exact = magnitude(&f.Y), f.Y.Deviation, f.BitEqual
 		switch {
@@ -66,28 +76,38 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	if !row.Compared {
 		return Jump{}
 	}
-	o, ok := operandOf(row)
-	if !ok || o.err.max == 0 || counted(row.Left.DType) {
+	read := operandOf
+	if _, partly := chosenOf(row); partly {
+		read = othersOf
+	}
+	o, ok := read(row)
+	if !ok || o.err.max == 0 || j.counts(row) {
 		return Jump{}
 	}
 	u := unit(coarserOf(row))
-	if cube[op.Op.Type] {
+	if cube[op.Op.Type] && !counted(row.Left.DType) { // sums of integers are exact
 		u = max(u, cubeUnit)
 	}
 	rows, known := j.feeding(op)
+	if !known && depends(row) {
+		// What choices explain has to come in by an input that was compared; another one is
+		// no excuse.
+		rows = j.compared(op)
+		known = len(rows) > 0
+	}
 	if !known {
 		return Jump{}
 	}
 	in := make([]operand, 0, len(rows))
 	for _, r := range rows {
-		x, ok := operandOf(&j.table.Rows[r])
+		x, ok := read(&j.table.Rows[r])
 		if !ok {
 			return Jump{}
 		}
 		in = append(in, x)
 		u = max(u, unit(coarserOf(&j.table.Rows[r])))
 	}
-	p := classOf(op.Op.Type)(in, &o)
+	p := j.classOf(op.Op.Type, row)(in, &o)
 	if !p.tame {
 		return Jump{}
 	}
@@ -112,7 +132,7 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 	have := map[int]bool{}
 	for i := range op.Inputs {
 		t := &op.Inputs[i]
-		if t.Verdict != Uncompared {
+		if t.Verdict != Uncompared || t.Depends {
 			rows = append(rows, t.Row)
 			have[t.Slot] = true
 		}
@@ -124,7 +144,7 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 		from := j.named(p.Op)
 		switch {
 		case from == nil || from.Op.Constant || from.Op.Feed:
-		case p.Index >= 0 && from.output(p.Index) != nil && from.output(p.Index).Verdict != Uncompared:
+		case p.Index >= 0 && from.output(p.Index) != nil && (from.output(p.Index).Verdict != Uncompared || from.output(p.Index).Depends):
 			rows = append(rows, from.output(p.Index).Row)
 		default:
 			return nil, false
@@ -139,6 +159,24 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 		return rows, len(rows) > 0
 	}
 	return rows, true
+}
+
+// compared are the rows of those inputs of an operator that were compared.
+func (j *judge) compared(op *Operator) (rows []int) {
+	have := map[int]bool{}
+	for i := range op.Inputs {
+		if t := &op.Inputs[i]; t.Verdict.Compared() || t.Depends {
+			rows, have[t.Slot] = append(rows, t.Row), true
+		}
+	}
+	for slot, p := range op.Op.Inputs {
+		if from := j.named(p.Op); from != nil && !have[slot] {
+			if out := from.output(p.Index); out != nil && (out.Verdict.Compared() || out.Depends) {
+				rows = append(rows, out.Row)
+			}
+		}
+	}
+	return rows
 }
 
 // output is the judged output of a number, nil if there is none.
@@ -175,7 +213,7 @@ func (j *judge) jumps() {
 			if units, output, ok := j.broken(op); ok && output == k {
 				t.Law = units
 			}
-			if t.Verdict == Good && t.Jump.Distance > 0 && !movers[op.Op.Type] {
+			if t.Verdict == Good && t.Jump.Distance > 0 && !hands(op.Op.Type) {
 				ordinary = append(ordinary, t.Jump.Distance)
 			}
 		}
@@ -184,13 +222,13 @@ func (j *judge) jumps() {
 	for i := range j.operators {
 		op := &j.operators[i]
 		noise := usual
-		if movers[op.Op.Type] {
+		if hands(op.Op.Type) {
 			noise = 1 // nothing is computed, so nothing is noisy
 		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
-			if t.Check != nil && !t.Check.Wrong {
-				continue // recomputed, and explained by its inputs
+			if t.said() == saidFollows {
+				continue // both sides were recomputed: it is what their inputs make of it
 			}
 			r := &j.table.Rows[t.Row]
 			s := j.about(op, t)
@@ -212,6 +250,7 @@ func (j *judge) jumps() {
 				t.Jump.Beyond = true
 			}
 			if len(t.Causes) > before {
+				t.Depends = false
 				j.profile.waive(j.tensorName(op, t), t.Causes, j.day)
 				t.settle()
 			}

@@ -29,6 +29,8 @@ const (
 	Form Kind = "form"
 	// Argument: an argument of a call is another.
 	Argument Kind = "argument"
+	// Given: an input of the network, or a weight, that the operator takes is another.
+	Given Kind = "given"
 	// Statistics: the statistics of two recordings are further apart than their
 	// limit, relative to the size of the golden tensor.
 	Statistics Kind = "statistics"
@@ -51,13 +53,18 @@ const (
 	// end the left side holds there.
 	Saturated Kind = "saturated"
 	// Differs: both sides had the same to compute with, and do not have the same
-	// result, however small the difference.
+	// result, however small the difference; or what was given to the network differs by so
+	// little that all limits are met.
 	Differs Kind = "differs"
 	// NotFinite: NaN on both sides.
 	NotFinite Kind = "not-finite"
 	// Underflow: all golden values are below the smallest normal number of
 	// the coarser dtype.
 	Underflow Kind = "underflow"
+
+	// Missing is no cause of a verdict: a waiver of it takes an output out of what
+	// -gate=strict wants compared.
+	Missing Kind = "uncompared"
 )
 
 // kinds lists the causes from the gravest to the lightest. A suspect kind does
@@ -73,6 +80,7 @@ var kinds = []struct {
 	{Inf, false, [2]float64{0, 1}, 0},
 	{Form, false, [2]float64{0, 1}, 0},
 	{Argument, false, [2]float64{0, 1}, 0},
+	{Given, false, [2]float64{0, 1}, 0},
 	{Zeros, false, [2]float64{0, 1}, 0},
 	{Integers, false, [2]float64{0, 1}, 0.01},
 	{Scalar, false, [2]float64{0, 1e6}, 0.02},

@@ -35,6 +35,11 @@ func measureOf(r *result.Row) measure {
 	if r.Saturated != nil {
 		res = &r.Saturated.Result
 	}
+	return measureOfResult(r, res)
+}
+
+// measureOfResult reads the numbers of a look at a row.
+func measureOfResult(r *result.Row, res *metric.Result) measure {
 	if f := &res.Facts; f.Known {
 		return measure{n: f.N, finite: f.Finite, cosine: f.Cosine, distance: f.Distance, maxAbs: f.MaxAbs, rms: f.Y.RMS, relative: f.MaxRel, facts: f}
 	}

@@ -22,6 +22,8 @@ import (
 //	out NAME SLOT VALUES…    an output that was compared, or none=KIND
 //	in NAME SLOT VALUES…     an input
 //	whole NAME KIND          a row about an operator
+//	check NAME ok|wrong|unknown [golden=follows|differs|wrong]
+//	                         an oracle's word on output 0, and on the golden side
 //	profile KEY=LIMIT        a limit
 //	side left|right KIND     what a side was recorded on
 //
@@ -67,6 +69,12 @@ func describe(j *Judged) string {
 		fmt.Fprintf(&b, "root %s %s", j.Operators[r.Operator].Op.Name, r.Certainty)
 		for _, c := range r.Causes {
 			fmt.Fprintf(&b, " %s", c.Kind)
+		}
+		if r.Kind != RootDiffers || r.Followed {
+			fmt.Fprintf(&b, ", kind %s", r.Kind)
+		}
+		if len(r.Untold) > 0 {
+			fmt.Fprintf(&b, ", not compared %s", strings.Join(r.Untold, " "))
 		}
 		if len(r.Region) > 0 {
 			fmt.Fprintf(&b, ", or %s", strings.Join(r.Region, " "))
@@ -176,7 +184,12 @@ func parseNetwork(t *testing.T, file, text string) (*result.Table, Options) {
 			p.Waivers = []Waiver{{Tensor: f[1], Cause: Kind(f[2]), Expires: expires}}
 			opts.Profile = &p
 		case "check":
-			table.Checks = append(table.Checks, result.Check{Op: f[1], Known: f[2] != "unknown", Wrong: f[2] == "wrong", Ratio: 50, Amplification: math.NaN()})
+			c := result.Check{Op: f[1], Known: f[2] != "unknown", Wrong: f[2] == "wrong", Ratio: 50, Amplification: math.NaN()}
+			if len(f) > 3 {
+				_, word, _ := strings.Cut(f[3], "=")
+				c.Golden = result.GoldenWord(word)
+			}
+			table.Checks = append(table.Checks, c)
 		case "side":
 			if f[1] == "left" {
 				table.Meta.Left.Kind = f[2]

@@ -79,9 +79,17 @@ func (w *recordedWalk) limitOf(op *Operator) float64 {
 const mostCopied = 3
 
 // leap is how many times the error of an output is what the errors of what went in
-// and one rounding make of it; of the worst output.
+// and one rounding make of it; of the worst output. It is not known where what goes in
+// holds NaN or infinities and was not compared element by element.
 func (w *recordedWalk) leap(op *Operator) (factor float64, ok bool) {
 	in, found := w.incoming(op)
+	if slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return blind(w.row(&t)) }) {
+		// But NaN and infinities that one side alone has were made here if none came in.
+		beyond := func(t Tensor) bool { size, known := sizeOf(w.row(&t)); return known && math.IsInf(size, 1) }
+		made := slices.ContainsFunc(op.Outputs, beyond) && !slices.ContainsFunc(op.Inputs, beyond)
+		return math.Inf(1), made
+	}
+	coarsest := w.coarsest(op)
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
 		size, known := sizeOf(r)
@@ -89,9 +97,15 @@ func (w *recordedWalk) leap(op *Operator) (factor float64, ok bool) {
 			continue
 		}
 		ok = true
-		factor = max(factor, size/(in+roundedOff(r)))
+		factor = max(factor, size/(in+max(coarsest, roundedOff(r))))
 	}
 	return factor, ok && found
+}
+
+// blind tells that of a tensor only statistics are known and these are not finite, so that
+// nobody knows how far the sides are apart.
+func blind(r *result.Row) bool {
+	return !r.Compared && !r.Recorded.Argument && (nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right))
 }
 
 // miscounts tells whether a call gives other whole numbers though what went in is so
@@ -145,7 +159,21 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 // beyond the limits.
 func (w *recordedWalk) leaps(op *Operator) bool {
 	f, ok := w.leap(op)
+	if !ok && w.unfed(op) {
+		return op.State == StateBad && len(w.before(op)) == 0
+	}
 	return ok && (f > w.limitOf(op) || math.IsNaN(f)) || w.miscounts(op) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
+}
+
+// unfed tells of a call that no tensor is recorded to go into, so that nothing explains an
+// error of its outputs and only limits speak of it. Functions that hand out memory as it is
+// say nothing.
+func (w *recordedWalk) unfed(op *Operator) bool {
+	switch op.Op.Type {
+	case "empty", "empty_like", "new_empty", "empty_strided":
+		return false
+	}
+	return !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return !w.row(&t).Recorded.Argument })
 }
 
 // unchanged tells whether all that goes into a call is the same to the last bit.

@@ -201,7 +201,7 @@ func (p *Profile) waive(tensor string, causes []Cause, day time.Time) {
 	for i := range causes {
 		for w := range p.Waivers {
 			waiver := &p.Waivers[w]
-			if (waiver.Cause == "" || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.ExpiredOn(day) {
+			if (waiver.Cause == "" && causes[i].Kind != Missing || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.ExpiredOn(day) {
 				causes[i].Waived = true
 			}
 		}

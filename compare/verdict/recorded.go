@@ -41,6 +41,8 @@ func agreementOf(r *result.Row) agreement {
 	switch {
 	case rec == nil:
 		return untold
+	case r.Has(result.MadeNonFinite):
+		return different
 	case rec.Argument:
 		if device(rec) || floats(rec) {
 			return same
@@ -107,11 +109,16 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 			add(NotFinite, float64(f.NaN.Both), 0)
 		}
 	case told == untold:
-		return t
+		left, _ := rec.Left.NotFinite()
+		right, _ := rec.Right.NotFinite()
+		if !left || !right {
+			return t
+		}
+		add(NotFinite, 1, 0)
 	default:
-		j.statistics(r, add)
+		j.statistics(op, r, add)
 		if told == different && len(t.Causes) == 0 {
-			if _, known := sizeOf(r); !known {
+			if _, known := sizeOf(r); !known && !blind(r) {
 				add(Differs, math.NaN(), 0)
 			}
 		}
@@ -132,7 +139,7 @@ func sortsDiffer(r *result.Row) bool {
 }
 
 // statistics judges a pair by its statistics.
-func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float64)) {
+func (j *judge) statistics(op *Operator, r *result.Row, add func(kind Kind, value, extra float64)) {
 	rec := r.Recorded
 	leftNaN, leftInf := rec.Left.NotFinite()
 	rightNaN, rightInf := rec.Right.NotFinite()
@@ -147,18 +154,28 @@ func (j *judge) statistics(r *result.Row, add func(kind Kind, value, extra float
 		add(Inf, 1, 0)
 		return
 	}
+	if leftInf {
+		// How large the finite elements are is not known, only that they are at least as large
+		// as the extreme that is finite.
+		for _, x := range [][2]float64{{rec.Left.Stats.Max, rec.Right.Stats.Max}, {rec.Left.Stats.Min, rec.Right.Stats.Min}} {
+			if d := math.Abs(x[0] - x[1]); d > 0 && d <= math.MaxFloat64 && x[1] != 0 {
+				add(Statistics, d/math.Abs(x[1]), 1)
+			}
+		}
+		return
+	}
 	size := statisticsError(r)
 	if math.IsNaN(size) {
 		return
 	}
-	add(Statistics, size, 4*statisticsRounding(r))
+	add(Statistics, size, 4*j.statisticsRounding(op, r))
 }
 
 // statisticsError is how far the statistics of two sides are apart, relative to the
 // size of the golden tensor: the largest difference of Max and Min over the largest
 // magnitude, of Norm over Norm, of Mean over the root mean square. Each is a lower
-// bound of the relative error of the elements. It is NaN where nothing is known,
-// and infinite where golden is zero and the left side is not.
+// bound of the relative error of the elements. It is NaN where nothing is known or an
+// extreme is not finite, and infinite where golden is zero and the left side is not.
 func statisticsError(r *result.Row) float64 {
 	a, b := r.Recorded.Left, r.Recorded.Right
 	size := math.NaN()
@@ -178,6 +195,9 @@ func statisticsError(r *result.Row) float64 {
 	both := a.Known & b.Known
 	const extremes = result.KnownMax | result.KnownMin
 	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
+	if both&extremes != 0 && (nonFinite(a) || nonFinite(b)) {
+		return math.NaN() // what is beyond all numbers hides how far the others are off
+	}
 	if both&extremes == extremes {
 		over(a.Stats.Max, b.Stats.Max, peak)
 		over(a.Stats.Min, b.Stats.Min, peak)
@@ -192,12 +212,18 @@ func statisticsError(r *result.Row) float64 {
 	return size
 }
 
+// nonFinite tells whether a known extreme is no finite number.
+func nonFinite(s *result.Said) bool {
+	nan, inf := s.NotFinite()
+	return nan || inf
+}
+
 // statisticsRounding is what rounding alone can make of [statisticsError]: the
 // elements of either side are rounded to their dtype, and the recorder sums in that
 // dtype, or in another, pairwise, so that each sum is off by one roundoff for every
 // doubling of the number of elements.
-func statisticsRounding(r *result.Row) float64 {
-	own := unit(coarserOf(r))
+func (j *judge) statisticsRounding(op *Operator, r *result.Row) float64 {
+	own := max(unit(coarserOf(r)), j.coarsest(op))
 	sums := 0.0
 	for _, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
 		u := own
@@ -207,6 +233,19 @@ func statisticsRounding(r *result.Row) float64 {
 		sums = max(sums, u)
 	}
 	return 2*own + math.Log2(max(1, elements(r.Right.Shape)))*sums
+}
+
+// coarsest is the unit roundoff of the coarsest type that a call takes or gives, on either
+// side: it may compute in that.
+func (j *judge) coarsest(op *Operator) (u float64) {
+	for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
+		for k := range list {
+			if r := &j.table.Rows[list[k].Row]; r.Recorded != nil && !r.Recorded.Argument {
+				u = max(u, unit(coarserOf(r)))
+			}
+		}
+	}
+	return u
 }
 
 // elements is the number of elements of a shape.
@@ -237,8 +276,11 @@ func (j *judge) recorded(out *Judged) {
 	if !w.alike {
 		w.learn()
 	}
+	w.premises()
 	w.run()
+	w.excuse()
 	j.follow(out)
+	j.contradicts(out)
 }
 
 // roundedOff is the unit roundoff of the coarsest float dtype of a row, or what the
@@ -293,20 +335,20 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 	return size, !math.IsNaN(size)
 }
 
-// exactly are functions and modules that give the same bits on every device: they
-// move, select or round correctly. They tell nothing about whether two sides
-// compute alike.
-var exactly = map[string]bool{
-	"Embedding": true, "ReLU": true, "ReLU6": true, "Dropout": true, "Identity": true, "Flatten": true, "MaxPool2d": true, "LeakyReLU": true,
-}
+// exactly are functions and modules, beside those that move elements, that give the same bits
+// on every device: they select or round correctly.
+var exactly = map[string]bool{}
 
 func init() {
-	for _, name := range []string{"embedding", "relu", "relu_", "add", "__add__", "__radd__", "__iadd__", "add_", "sub", "__sub__", "__rsub__", "sub_", "mul", "__mul__", "__rmul__",
-		"mul_", "div", "__truediv__", "neg", "abs", "clamp", "where", "masked_fill", "masked_fill_", "cat", "stack", "dropout", "max_pool2d", "leaky_relu", "copy_", "to",
-		"fill_", "zero_", "zeros", "ones", "full", "arange", "eq", "ne", "gt", "ge", "lt", "le", "max", "min", "gather", "index_select", "pad", "triu", "tril", "topk", "argmax", "sort"} {
+	for _, name := range strings.Fields(`ReLU ReLU6 MaxPool2d LeakyReLU relu relu_ add __add__ __radd__ __iadd__ add_ sub __sub__ __rsub__ sub_ mul __mul__ __rmul__ __imul__ mul_
+		div __truediv__ div_ neg abs clamp clamp_min clamp_max where masked_fill masked_fill_ max_pool2d leaky_relu dropout Dropout Dropout1d Dropout2d Dropout3d eq ne gt ge lt le max min maximum minimum amax amin topk argmax argmin sort`) {
 		exactly[name] = true
 	}
 }
+
+// inexact tells whether a call may round otherwise on another device. Calls that do not tell
+// nothing about whether two sides compute alike.
+func inexact(typ string) bool { return !exactly[typ] && !result.Moves(typ) }
 
 // computeAlike tells whether both sides compute alike, to the last bit: calls that
 // round and have the same inputs have the same outputs. Where few such calls
@@ -331,7 +373,7 @@ func (w *recordedWalk) computeAlike() bool {
 	equal, differ, tiny := 0, 0, 0
 	for i := range w.operators {
 		op := &w.operators[i]
-		if exactly[op.Op.Type] || len(op.Outputs) == 0 || len(op.Inputs) == 0 {
+		if !inexact(op.Op.Type) || len(op.Outputs) == 0 || len(op.Inputs) == 0 {
 			continue
 		}
 		usable, off, smallest := true, false, math.Inf(1)

@@ -8,7 +8,7 @@ import (
 
 // roots finds where errors begin, walking the operators in execution order, so
 // that what feeds an operator is settled before it.
-func (j *judge) roots(out *Judged) {
+func (j *judge) roots(out *Judged, p *premised) {
 	if !out.Edges && !j.anyInputs() {
 		j.firstInOrder(out)
 		return
@@ -17,7 +17,13 @@ func (j *judge) roots(out *Judged) {
 	for i := range j.operators {
 		op := &j.operators[i]
 		from := j.carried(op, origins)
+		behind := p.reached(j, i)
+		given, is := j.givenRoot(out, p, i)
+		from = merge(slices.Clone(from), given)
 		origins[i] = from
+		if is || len(p.users[i]) > 0 && !computes(op.Op) {
+			continue // named for what it takes; what no kernel computes is named where it is taken
+		}
 		if op.State == StateUncompared && op.Op.Final {
 			op.From = from
 		}
@@ -25,7 +31,18 @@ func (j *judge) roots(out *Judged) {
 			continue
 		}
 		w := j.walk(op)
-		if root, is := j.root(op, i, &w, from); is {
+		if len(from) == 0 {
+			// Too small to be followed by its size, and yet all there is.
+			for _, made := range w.blamed {
+				from = merge(from, origins[made])
+			}
+			origins[i] = from
+		}
+		root, is := j.root(op, i, &w, from)
+		if p.broken && !root.Recomputed && is && (behind || p.unseen(i)) {
+			p.behind[i], is = true, false
+		}
+		if is {
 			origins[i] = []int{len(out.Roots)}
 			out.Roots = append(out.Roots, root)
 			continue
@@ -35,9 +52,13 @@ func (j *judge) roots(out *Judged) {
 			op.State = StateInherited
 		}
 	}
+	if p.broken {
+		j.follow(out)
+		return
+	}
 	j.dropIdle(out)
 	j.follow(out)
-	if len(out.Roots) == 0 && len(j.table.Checks) == 0 {
+	if len(out.Roots) == 0 {
 		j.firstInOrder(out)
 	}
 }
@@ -88,6 +109,7 @@ type walked struct {
 	nan     bool     // an input has NaN or Inf, or it is not known
 	amiss   bool     // an input is bad or suspect
 	known   bool     // one is, and so is what produces it
+	blamed  []int    // what produces these, as places in execution order
 	unknown bool     // an input of which nothing is known at all
 }
 
@@ -96,19 +118,7 @@ type walked struct {
 func (j *judge) walk(op *Operator) walked {
 	var w walked
 	seen := map[string]bool{op.Op.Name: true}
-	slots := max(len(op.Op.Inputs), 0)
-	for i := range op.Inputs {
-		slots = max(slots, op.Inputs[i].Slot+1)
-	}
-	for slot := range slots {
-		t := op.input(slot)
-		var from result.Port
-		if slot < len(op.Op.Inputs) {
-			from = op.Op.Inputs[slot]
-		}
-		if from.Op == "" && t != nil {
-			from = j.table.Rows[t.Row].Facts.Producer
-		}
+	for t, from := range j.feeds(op) {
 		j.look(&w, t, from, seen)
 	}
 	slices.SortFunc(w.region, func(a, b string) int { return j.place[a] - j.place[b] })
@@ -169,10 +179,11 @@ func (j *judge) explains(w *walked, producer *Operator, index int, seen map[stri
 			return false
 		}
 		w.amiss, w.known = true, true
+		w.blamed = append(w.blamed, j.place[producer.Op.Name])
 		return true
 	}
 	if !computes(producer.Op) {
-		return false
+		return true // what was given is not known, or differs as such
 	}
 	if seen[producer.Op.Name] {
 		return true
@@ -203,8 +214,13 @@ func (j *judge) rootOf(op *Operator, place int) Root {
 			worst = k
 		}
 	}
-	r := Root{Operator: place, Output: worst, Noise: j.noisy(&op.Outputs[worst])}
-	for _, c := range op.Outputs[worst].Causes {
+	return j.rootAt(op, place, worst)
+}
+
+// rootAt is the operator as a root with one of its outputs.
+func (j *judge) rootAt(op *Operator, place, output int) Root {
+	r := Root{Operator: place, Output: output, Kind: RootDiffers, Noise: j.noisy(&op.Outputs[output])}
+	for _, c := range op.Outputs[output].Causes {
 		if !c.Waived {
 			r.Causes = append(r.Causes, c)
 		}
@@ -214,36 +230,95 @@ func (j *judge) rootOf(op *Operator, place int) Root {
 
 // root decides whether an operator is a root.
 func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool) {
+	explained := w.known || len(from) > 0
+	said, at := op.said()
 	r := j.rootOf(op, place)
-	if said, wrong := j.checked(op); said {
+	switch said {
+	case saidWrong:
 		// Recomputed from its own inputs there is no doubt left.
-		r.Certainty, r.Recomputed = Certain, true
-		return r, wrong
+		r.Certainty, r.Recomputed, r.Kind = Certain, true, RootWrong
+		return r, true
+	case saidDiffers, saidGolden:
+		r = j.rootAt(op, place, at)
+		if r.Followed, r.Second = true, explained; said == saidGolden {
+			r.Kind = RootGolden
+		}
+		if op.State == StateSuspect {
+			r.Certainty = Likely
+		}
+		j.doubt(op, &r)
+		return r, true
+	case saidFollows:
+		if explained {
+			return r, false // differs as its inputs make it
+		}
 	}
 	has := func(kind func(Kind) bool) bool {
 		return slices.ContainsFunc(r.Causes, func(c Cause) bool { return kind(c.Kind) })
 	}
 	fresh := j.freshNonFinite(op, w)
 	jumps := has(Kind.Jump)
-	explained := w.known || len(from) > 0
 	if op.State == StateSuspect {
 		r.Certainty = Likely
 		r.Second = explained
 		return r, !explained || jumps && j.beyond(op)
 	}
+	is := true
 	switch {
 	case fresh:
 		r.FreshNaN = true
-		return r, true
 	case explained:
-		r.Second = true
-		return r, jumps && j.beyond(op)
+		r.Second, is = true, jumps && j.beyond(op)
 	case w.amiss: // a bad input that nothing upstream explains
 		r.Edge, r.Certainty, r.Region = w.edge, Region, w.region
 	case len(w.region) > 0:
 		r.Certainty, r.Region = Region, w.region
 	}
-	return r, true
+	j.doubt(op, &r)
+	return r, is
+}
+
+// doubt takes back that a root is certain where an input of its operator was not
+// compared, as a weight of which there is no golden array.
+func (j *judge) doubt(op *Operator, r *Root) {
+	if r.Certainty != Certain && !r.Followed {
+		return
+	}
+	if r.Untold = j.untold(op); len(r.Untold) > 0 {
+		r.Certainty = Likely
+	}
+}
+
+// untold names the inputs of an operator that were not compared, neither as it recorded
+// them nor where they were made.
+func (j *judge) untold(op *Operator) (names []string) {
+	slots := len(op.Op.Inputs)
+	for i := range op.Inputs {
+		slots = max(slots, op.Inputs[i].Slot+1)
+	}
+	for slot := range slots {
+		t := op.input(slot)
+		if t != nil && t.Verdict != Uncompared {
+			continue
+		}
+		var from result.Port
+		if slot < len(op.Op.Inputs) {
+			from = op.Op.Inputs[slot]
+		}
+		if from.Op == "" && t != nil {
+			from = j.table.Rows[t.Row].Facts.Producer
+		}
+		if t == nil && from.Op == "" {
+			continue // nothing is connected
+		}
+		if producer := j.named(from.Op); producer != nil {
+			if made := producer.output(from.Index); made != nil && made.Verdict != Uncompared {
+				continue
+			}
+		}
+		names = append(names, result.TensorName(op.Op.Name, result.Input, slot))
+	}
+	return names
 }
 
 // beyond tells whether an output's error is more than the inputs could explain
@@ -257,21 +332,60 @@ func (j *judge) beyond(op *Operator) bool {
 	return false
 }
 
-// checked is the oracle's word on an operator: said if it knows all compared
-// outputs or finds one wrong.
-func (j *judge) checked(op *Operator) (said, wrong bool) {
-	said = len(op.Outputs) > 0
-	for i := range op.Outputs {
-		c := op.Outputs[i].Check
-		wrong = wrong || c != nil && c.Wrong
-		said = said && (c != nil || op.Outputs[i].Verdict == Uncompared)
+// said is what recomputing an operator says of its outputs that are bad or suspect.
+type said uint8
+
+const (
+	saidNothing said = iota
+	// saidFollows: each follows from the operator's own inputs, and its golden output from
+	// golden inputs.
+	saidFollows
+	// saidDiffers: it follows from the operator's own inputs, the golden output does not
+	// follow from golden inputs by the same graph and weights.
+	saidDiffers
+	// saidGolden: as before, and it is the golden array that is wrong.
+	saidGolden
+	// saidWrong: it does not follow from the operator's own inputs.
+	saidWrong
+)
+
+// said is the gravest word on an operator's outputs, and on which. Where only some are
+// known to follow, the word is that of the others: nothing.
+func (o *Operator) said() (word said, at int) {
+	known := true
+	for i := range o.Outputs {
+		t := &o.Outputs[i]
+		if t.Verdict != Bad && t.Verdict != Suspect {
+			continue
+		}
+		s := t.said()
+		if s > word {
+			word, at = s, i
+		}
+		known = known && s != saidNothing
 	}
-	return said && j.anyCheck(op) || wrong, wrong
+	if word == saidFollows && !known {
+		word = saidNothing
+	}
+	return word, at
 }
 
-// anyCheck tells whether the oracle knows anything of an operator.
-func (j *judge) anyCheck(op *Operator) bool {
-	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return t.Check != nil })
+func (t *Tensor) said() said {
+	switch {
+	case t.Check == nil:
+		return saidNothing
+	case t.Check.Wrong:
+		return saidWrong
+	}
+	switch t.Check.Golden {
+	case result.GoldenFollows:
+		return saidFollows
+	case result.GoldenDiffers:
+		return saidDiffers
+	case result.GoldenWrong:
+		return saidGolden
+	}
+	return saidNothing
 }
 
 // dropIdle takes back roots that are only saturated or below the range of their
@@ -288,7 +402,7 @@ func (j *judge) dropIdle(out *Judged) {
 	renumber := make([]int, len(out.Roots))
 	kept := out.Roots[:0:0]
 	for k, r := range out.Roots {
-		idle := j.operators[r.Operator].State == StateSuspect && !used[k] &&
+		idle := j.operators[r.Operator].State == StateSuspect && !used[k] && r.Begin == nil &&
 			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() })
 		renumber[k] = -1
 		if !idle {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 
+	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
 )
@@ -20,8 +21,12 @@ func (j *judge) tensor(op *Operator, t Tensor, equalInputs bool) Tensor {
 		return t
 	}
 	t.Causes = j.causes(r, &m, j.about(op, &t), equalInputs)
+	j.chosen(op, &t, r, equalInputs)
 	j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
 	t.settle()
+	if t.Depends { // unless its error is more than what it depends on explains
+		t.Verdict = Uncompared
+	}
 	return t
 }
 
@@ -76,9 +81,9 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 		if n := f.Disagree - f.NaN.X - f.NaN.Y; n > 0 {
 			over(Inf, share(n), n, f.FirstDisagree.Index)
 		}
-		if counted(r.Left.DType) && counted(r.Right.DType) {
+		if counted(r.Right.DType) && j.counts(r) {
 			if f.Differ > 0 {
-				if !over(Integers, share(f.Differ), f.Differ, f.FirstDiffer.Index) && equalInputs {
+				if !over(Integers, share(f.Differ), f.Differ, f.FirstDiffer.Index) && (equalInputs || noIndex(&f.FirstDiffer) || noIndex(&f.Worst)) {
 					if _, on := j.profile.limit(Integers, s); on { // equal inputs give equal integers
 						list = append(list, Cause{Kind: Integers, Value: share(f.Differ), Count: f.Differ, Of: m.n, First: f.FirstDiffer.Index})
 					}
@@ -108,6 +113,23 @@ func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) [
 		over(Underflow, 1, m.n, -1)
 	}
 	return list
+}
+
+// noIndex tells of an element that differs that it is no index and no count, which noise may
+// move: no tensor has so many elements. It is an id, a hash or a seed, and none may differ.
+func noIndex(e *metric.Element) bool {
+	return math.Abs(e.X) >= 0x1p53 && math.Abs(e.Y) >= 0x1p53
+}
+
+// Unequal tells of a tensor that is good by its limits that elements which are counted (ids,
+// flags, indices) differ all the same, and how many.
+func (j *Judged) Unequal(t *Tensor) (differ, of int64) {
+	r := j.Row(t)
+	if t.Verdict != Good || !r.Compared || t.Number || r.Chosen != nil || !counted(r.Left.DType) || !counted(r.Right.DType) {
+		return 0, 0
+	}
+	f := &r.Result().Facts
+	return f.Differ, f.N
 }
 
 // errors looks at the sizes of errors: by relative error where there is but one

@@ -51,7 +51,7 @@ type window struct {
 func view(t testing.TB, address string, width, height int, more ...chromedp.ExecAllocatorOption) *window {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(width, height), chromedp.UserDataDir(t.TempDir()))
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(width, height), chromedp.UserDataDir(profile(t)))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
@@ -124,6 +124,27 @@ const frames = `new Promise(done => setTimeout(() => requestAnimationFrame(() =>
 func (w *window) settle() {
 	w.t.Helper()
 	value[bool](w, frames)
+}
+
+// profile makes a folder for what a browser keeps. Its child processes write there for a
+// moment after it has ended, and nothing tells when they are gone.
+func profile(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "profile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		var err error
+		for range 200 {
+			if err = os.RemoveAll(dir); err == nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Error(err)
+	})
+	return dir
 }
 
 // write writes a report of a network and returns its address.

@@ -3,6 +3,7 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,7 +16,15 @@ import (
 // construct.json, stack.json and a file a tensor. It is the golden side or that of
 // the device.
 func (r *Random) Record(dir string, golden bool) error {
-	dir = filepath.Join(dir, "step0", "rank0")
+	return r.RecordTask(filepath.Join(dir, "step0", "rank0"), "tensor", golden)
+}
+
+// RecordTask writes the recording of a task into the folder of a process: tensor, statistics,
+// or md5, which has checksums beside the statistics and no files either.
+func (r *Random) RecordTask(dir, task string, golden bool) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
 	type object = map[string]any
 	calls := make([]string, len(r.ops))
 	parent, stack := object{}, object{}
@@ -30,18 +39,29 @@ func (r *Random) Record(dir string, golden bool) error {
 			x := float64(x)
 			low, high, sum, squares = min(low, x), max(high, x), sum+x, squares+x*x
 		}
-		entry := object{"type": "torch.Tensor", "dtype": "torch.float32", "shape": o.shape, "requires_grad": false, "data_name": name + ".npy"}
+		entry := object{"type": "torch.Tensor", "dtype": "torch.float32", "shape": o.shape, "requires_grad": false}
 		for key, x := range map[string]float64{"Max": high, "Min": low, "Mean": sum / float64(len(v)), "Norm": math.Sqrt(squares)} {
 			entry[key] = x
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				entry[key] = nil
 			}
 		}
+		if task == "md5" {
+			entry["md5"] = fmt.Sprintf("%08x", crc32.ChecksumIEEE(dumptest.Floats(v)))
+		}
+		if task != "tensor" {
+			return entry, nil
+		}
+		entry["data_name"] = name + ".npy"
 		return entry, dumptest.WriteNpy(filepath.Join(dir, "dump_tensor_data", name+".npy"), "<f4", o.shape, dumptest.Floats(v))
 	}
 	for i := range r.ops {
 		o := &r.ops[i]
-		name := fmt.Sprintf("Functional.%s.%d.forward", strings.ToLower(o.kind), i)
+		library := "Functional"
+		if len(o.inputs) > 1 { // torch.add and the like
+			library = "Torch"
+		}
+		name := fmt.Sprintf("%s.%s.%d.forward", library, strings.ToLower(o.kind), i)
 		args := []any{}
 		for k, in := range o.inputs {
 			entry, err := tensor(in, fmt.Sprintf("%s.input.%d", name, k))
@@ -62,7 +82,7 @@ func (r *Random) Record(dir string, golden bool) error {
 		parent[name] = "Module.net.Net.forward.0"
 		stack[fmt.Sprint(i)] = []any{[]string{name}, []string{fmt.Sprintf("File net.py, line %d, in forward, \n x = f%d(x)", i, i)}}
 	}
-	text := fmt.Sprintf("{\n \"task\": \"tensor\",\n \"level\": \"L1\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": \"dump_tensor_data\",\n \"data\": {\n%s\n }\n}\n", strings.Join(calls, ",\n"))
+	text := fmt.Sprintf("{\n \"task\": %q,\n \"level\": \"L1\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": \"dump_tensor_data\",\n \"data\": {\n%s\n }\n}\n", task, strings.Join(calls, ",\n"))
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 		return err
 	}

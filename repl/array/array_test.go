@@ -96,7 +96,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("equal but for NaN: %+v, %v", d, err)
 	}
 	d, err = Compare(ctx, array(t, []int64{2}, 3, 4), array(t, []int64{3}, 3, 4, 5), o)
-	if err != nil || d.Bad != 1 || d.Count != 3 || d.Errors[0] != (Pair{2, 0, 5}) || math.Abs(d.Cosine-25/(5*math.Sqrt(50))) > 1e-12 {
+	if err != nil || d.Bad != 1 || d.Count != 3 || d.Errors[0] != (Pair{Index: 2, Right: 5}) || math.Abs(d.Cosine-25/(5*math.Sqrt(50))) > 1e-12 {
 		t.Errorf("other lengths: %+v, %v", d, err)
 	}
 	d, err = Compare(ctx, array(t, []int64{2}, 0, 0), array(t, []int64{2}, 1, inf), o)
@@ -313,6 +313,43 @@ func TestNumber(t *testing.T) {
 	} {
 		if got := (&Array{Type: c.typ}).Number(c.x); got != c.want {
 			t.Errorf("%v %g: got %s, want %s", c.typ, c.x, got, c.want)
+		}
+	}
+}
+
+// Ids near 2^60 of which one is off by 7 are not equal, and shown in all their digits.
+func TestCompareIds(t *testing.T) {
+	ids := func(descr string, v ...uint64) *Array {
+		data := make([]byte, 0, 8*len(v))
+		for _, x := range v {
+			data = binary.LittleEndian.AppendUint64(data, x)
+		}
+		path := filepath.Join(t.TempDir(), "ids.npy")
+		if err := dumptest.WriteNpy(path, descr, []int64{int64(len(v))}, data); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Tensor(path, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	for _, descr := range []string{"<i8", "<u8"} {
+		left, right := ids("<i8", 5, 1<<60+7, 1<<60), ids(descr, 5, 1<<60, 1<<60, 3)
+		d, err := Compare(context.Background(), left, right, Options{Rows: 4})
+		if err != nil || d.Bad != 2 || len(d.Errors) != 2 {
+			t.Fatalf("%s: %+v, %v", descr, d, err)
+		}
+		p := d.Errors[0]
+		if p.Index != 1 || p.Diff() != 7 || left.Whole(p.Left, p.LeftRest) != "1152921504606846983" || right.Whole(p.Right, p.RightRest) != "1152921504606846976" {
+			t.Errorf("%s: %+v", descr, p)
+		}
+		if d.Errors[1] != (Pair{Index: 3, Right: 3}) || d.First[1] != p {
+			t.Errorf("%s: %+v", descr, d)
+		}
+		if d, err = Compare(context.Background(), left, left, Options{Rows: 4}); err != nil || !d.AllClose() {
+			t.Errorf("%s: equal ids: %+v, %v", descr, d, err)
 		}
 	}
 }

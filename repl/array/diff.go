@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"precision/dump/dtype"
+	"precision/internal/integer"
 )
 
 // Options of Compare.
@@ -21,10 +24,13 @@ type Options struct {
 type Pair struct {
 	Index       int64
 	Left, Right float64
+	// LeftRest and RightRest are what integers of more than 53 bits have beyond Left
+	// and Right, the float64 next to them; else 0.
+	LeftRest, RightRest float64
 }
 
 // Diff is the difference of |Left - Right| of a pair, NaN if it has none.
-func (p Pair) Diff() float64 { return math.Abs(p.Left - p.Right) }
+func (p Pair) Diff() float64 { return math.Abs(p.Left - p.Right + (p.LeftRest - p.RightRest)) }
 
 // Diff is how two tensors differ. Right is the reference.
 type Diff struct {
@@ -90,6 +96,9 @@ func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) 
 				return err
 			}
 			t.add(x, y, first*parts, o)
+			if a, b, ok := wholeSides(l, r, first, x, y); ok {
+				t.addWhole(x, y, a, b, first, o)
+			}
 			return nil
 		}, nil
 	})
@@ -180,7 +189,50 @@ func (s *sums) differ(a, b float64, index int64, rows int) {
 	default:
 		s.bad++
 		if len(s.errors) < rows {
-			s.errors = append(s.errors, Pair{index, a, b})
+			s.errors = append(s.errors, Pair{Index: index, Left: a, Right: b})
+		}
+	}
+}
+
+// wholeSides are the integers of which the tiles x and y, read last from element first
+// on, are the float64 next to them. ok is false where that loses nothing, or a side has
+// fractions.
+func wholeSides(l, r *cursor, first int64, x, y []float64) (a, b integer.List, ok bool) {
+	if !l.a.long() && !r.a.long() {
+		return a, b, false
+	}
+	large := false
+	for i := range x {
+		large = large || math.Abs(x[i]) > integer.Exact || math.Abs(y[i]) > integer.Exact
+	}
+	if !large {
+		return a, b, false
+	}
+	return l.integers(first, len(x)), r.integers(first, len(y)), !l.a.Type.Float() && !r.a.Type.Float()
+}
+
+// integers are the n numbers that were read last, from element first on, 0 behind the
+// end.
+func (c *cursor) integers(first int64, n int) integer.List {
+	l := integer.List{Bits: make([]uint64, n), Signed: c.a.Type.Signed()}
+	dtype.Whole(c.a.Type, l.Bits[:max(0, min(int64(n), c.a.Len()-first))], c.raw)
+	return l
+}
+
+// pair is element i of two lists of integers and the float64 next to them.
+func pair(index int64, i int, x, y []float64, a, b *integer.List) Pair {
+	return Pair{Index: index, Left: x[i], Right: y[i], LeftRest: a.Rest(i, x[i]), RightRest: b.Rest(i, y[i])}
+}
+
+// addWhole takes the differences of integers instead of those of x and y.
+func (s *sums) addWhole(x, y []float64, a, b integer.List, first int64, o Options) {
+	s.bad, s.errors = 0, nil
+	for i := range x {
+		if d := math.Abs(a.Minus(i, &b)); d <= o.Atol+o.Rtol*math.Abs(y[i]) {
+			continue
+		}
+		if s.bad++; len(s.errors) < o.Rows {
+			s.errors = append(s.errors, pair(first+int64(i), i, x, y, &a, &b))
 		}
 	}
 }
@@ -206,8 +258,13 @@ func (d *Diff) first(left, right *Array, rows int, parts int64) error {
 	if err != nil {
 		return err
 	}
+	a, b, whole := wholeSides(l, r, 0, x, y)
 	for i := range min(len(x), rows) {
-		d.First = append(d.First, Pair{int64(i), x[i], y[i]})
+		if whole {
+			d.First = append(d.First, pair(int64(i), i, x, y, &a, &b))
+		} else {
+			d.First = append(d.First, Pair{Index: int64(i), Left: x[i], Right: y[i]})
+		}
 	}
 	return nil
 }

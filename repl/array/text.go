@@ -7,12 +7,25 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"precision/internal/integer"
 )
 
 // Number renders a number in the fewest digits that tell it from others of the
 // tensor's type: 65504 of a float16 as 65504, 0.1 of a float32 as 0.1. Whole
 // numbers have no exponent.
 func (a *Array) Number(x float64) string { return string(a.appendNumber(nil, x)) }
+
+// Whole is Number of a number with its rest (see [Pair]).
+func (a *Array) Whole(x, rest float64) string {
+	if a.long() {
+		return integer.Text(x, rest)
+	}
+	return a.Number(x)
+}
+
+// long tells whether elements are integers that float64 does not hold.
+func (a *Array) long() bool { return a.Type.IsInteger() && a.Type.Bits() == 64 }
 
 func (a *Array) appendNumber(b []byte, x float64) []byte {
 	switch {
@@ -37,7 +50,7 @@ func (a *Array) appendNumber(b []byte, x float64) []byte {
 // of 64 bits all digits are taken, which float64 does not hold.
 func (c *cursor) appendAt(b []byte, v []float64, i int) []byte {
 	t := c.a.Type
-	if !t.IsInteger() || t.Bits() < 64 {
+	if !c.a.long() {
 		return c.a.appendNumber(b, v[i])
 	}
 	all := binary.LittleEndian.Uint64(c.raw[8*i:])

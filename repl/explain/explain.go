@@ -103,6 +103,10 @@ func Error(l msg.Lang, err error) string {
 			return l.T("explain.unread", e.Dir, len(e.Unread), tell.Warning(l, e.Unread[0]))
 		}
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
+	case *compare.StrangeGraphError:
+		return l.T("explain.strange", e.Graph, e.Known, e.Of)
+	case *compare.NotTakenWarning:
+		return l.T("explain.nottaken", Error(l, e.Err))
 	case *graph.NotGraphError:
 		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
 	case *graph.Error:

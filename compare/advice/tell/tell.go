@@ -113,6 +113,9 @@ func (t Text) Say(j *verdict.Judged, a *advice.Advice, wrote []string, limit int
 
 func (t *Text) root(r *advice.Root) {
 	t.label(t.say("root"), t.style(report.Bad, clean.Line(r.Type+" "+r.Name)))
+	if len(r.Others) > 0 {
+		t.label(t.say("others"), t.names(r.Others))
+	}
 	var kinds []string
 	for _, k := range r.Kinds {
 		kinds = append(kinds, t.kind(k))

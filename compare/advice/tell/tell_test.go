@@ -18,6 +18,13 @@ func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
 // are for kinds that there are.
 func TestSteps(t *testing.T) {
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+		for kind, steps := range advice.Elsewhere {
+			for _, s := range steps {
+				if !lang.Has("advice." + string(s)) {
+					t.Errorf("%v: nothing is said of %s, for %s", lang, s, kind)
+				}
+			}
+		}
 		for kind, steps := range advice.Remedies {
 			if !lang.Has("pattern."+kind) && !slices.Contains(verdict.Kinds(), verdict.Kind(kind)) {
 				t.Errorf("there is no kind %s", kind)

@@ -30,6 +30,7 @@ func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s.deviations(r)
 	s.checked(r)
 	s.failed(r)
+	s.damaged(r)
 	s.alone(r.Plan.Alone, most)
 	return s.lines
 }
@@ -43,13 +44,36 @@ func (s *speaker) counts(r *job.Result) string {
 		}
 	}
 	text := s.say("counts", len(r.Digests), strings.Join(parts, s.say("and")))
-	if r.Plan.TooFew() {
-		text += s.say("few", r.Plan.Uncompared())
+	if r.Plan.Chosen != "" {
+		text += s.say("chosen", r.Plan.Chosen)
+	}
+	for i := range r.Losses {
+		if l := &r.Losses[i]; l.Breaks || r.Verdict == "good" {
+			text += s.lang.T("report.also") + report.LossText(s.lang, l)
+		}
 	}
 	if r.Itself() {
 		text += s.lang.T("report.itself")
 	}
 	return text
+}
+
+// damaged says what is damaged of which part.
+func (s *speaker) damaged(r *job.Result) {
+	n := 0
+	for i, d := range r.Digests {
+		x := &r.Plan.Parts[i]
+		for _, one := range d.Damaged {
+			if n++; n > most {
+				continue
+			}
+			text := report.DamageText(s.lang, &result.Damage{Name: one.Name, File: one.File, Offset: one.Offset, Reason: one.Reason})
+			s.add("damaged", report.Segment{Text: s.say("alone", s.numberText(x.Step), s.numberText(x.Rank), text), Style: report.Suspect})
+		}
+	}
+	if n > most {
+		s.add("damaged", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
+	}
 }
 
 // collective says what is wrong with an operator that ranks ran together.

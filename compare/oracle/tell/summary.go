@@ -9,15 +9,57 @@ import (
 	patterns "precision/compare/pattern/tell"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/internal/msg"
 )
 
 // mostListed bounds how many outputs of a verdict a summary lists.
 const mostListed = 10
 
+// Standing is how a check stands before a gate.
+func Standing(findings []oracle.Finding, c oracle.Coverage) verdict.Standing {
+	counts := Counts(findings)
+	s := verdict.Standing{Verdict: verdict.Good, Losses: verdict.Losses(
+		verdict.Coverage{Expected: c.Expected, Compared: c.Judged, Lost: len(c.Missing), LostNames: c.Missing}, c.Damaged,
+		verdict.NetworkOutputs{Expected: c.Leaving, Compared: c.Leaving - len(c.Outputs), Damaged: c.Broken, Uncompared: c.Outputs})}
+	_, _, mixed := Mixed(findings)
+	if n := len(c.Gaps); n > 0 { // on purpose, maybe
+		s.Losses = append(s.Losses, verdict.Loss{Kind: verdict.LossRanks, Count: n, Names: c.Gaps})
+	}
+	switch {
+	case mixed:
+		s.Verdict = verdict.Inconclusive
+	case counts[oracle.Wrong] > 0:
+		s.Verdict = verdict.Bad
+	case slices.ContainsFunc(s.Losses, func(l verdict.Loss) bool { return l.Breaks }):
+		s.Verdict = verdict.Inconclusive
+	case counts[oracle.Suspect] > 0:
+		s.Verdict = verdict.Suspect
+	}
+	return s
+}
+
+// Mixed tells whether a recording contradicts itself, and which outputs are wrong
+// otherwise than the rest; see [verdict.Mixed].
+func Mixed(findings []oracle.Finding) (verdict.Premise, []oracle.Finding, bool) {
+	var list []verdict.Recomputed
+	var at []int
+	for i := range findings {
+		if f := &findings[i]; f.Verdict != oracle.Unknown {
+			list, at = append(list, verdict.Recomputed{Type: f.Type, Wrong: f.Verdict == oracle.Wrong, Ratio: f.Ratio, Pattern: f.Pattern}), append(at, i)
+		}
+	}
+	p, places, mixed := verdict.Mixed(list)
+	var apart []oracle.Finding
+	for _, k := range places {
+		apart = append(apart, findings[at[k]])
+	}
+	return p, apart, mixed
+}
+
 // Summary says in a few lines what a check found: how much was judged, and the
 // outputs that are wrong, suspect or unknown, the first ones of each.
-func Summary(lang msg.Lang, findings []oracle.Finding) []report.Line {
+func Summary(lang msg.Lang, findings []oracle.Finding, c oracle.Coverage) []report.Line {
 	tr := lang.T
 	counts := Counts(findings)
 	ops := map[string]bool{}
@@ -28,6 +70,11 @@ func Summary(lang msg.Lang, findings []oracle.Finding) []report.Line {
 		line(tr("check.checked"), report.Plain, tr("check.outputs", len(findings)-counts[oracle.Unknown], len(findings), tr("check.operator", len(ops)))),
 		line(tr("check.verdicts"), report.Plain, tr("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])),
 	}
+	lines = append(lines, report.Text{Lang: lang}.Damage(c.Damaged, Reason)...)
+	p, apart, mixed := Mixed(findings)
+	if mixed {
+		lines = append(lines, line(tr("report.label.premise"), report.Suspect, report.Sentence(lang, p.Reason)), line("", report.Plain, tr("report.do."+string(p.Kind))))
+	}
 	for _, v := range []struct {
 		verdict oracle.Verdict
 		key     string
@@ -37,7 +84,14 @@ func Summary(lang msg.Lang, findings []oracle.Finding) []report.Line {
 			lines = append(lines, grouped(lang, findings, tr(v.key), v.style)...)
 			continue
 		}
-		lines = append(lines, list(lang, findings, v.verdict, tr(v.key), v.style)...)
+		listed := findings
+		if mixed && v.verdict == oracle.Wrong {
+			listed = apart // the rest is the recording's
+		}
+		lines = append(lines, list(lang, listed, v.verdict, tr(v.key), v.style)...)
+	}
+	if n := len(c.Gaps); n > 0 {
+		lines = append(lines, line(tr("check.gaps"), report.Suspect, report.LossText(lang, &verdict.Loss{Kind: verdict.LossRanks, Count: n, Names: c.Gaps})))
 	}
 	switch {
 	case counts[oracle.Wrong]+counts[oracle.Suspect] > 0:

@@ -3,8 +3,10 @@ package tell
 
 import (
 	"embed"
+	"strings"
 
 	"precision/compare/oracle"
+	"precision/compare/report"
 	"precision/compare/result"
 	"precision/internal/msg"
 )
@@ -19,8 +21,11 @@ func init() { msg.Register(texts) }
 // Verdict says what became of an output.
 func Verdict(lang msg.Lang, v oracle.Verdict) string { return lang.T("check.is." + v.String()) }
 
-// Reason says a reason. One without a sentence stands for itself.
+// Reason says a reason: those of a check, and those of recordings.
 func Reason(lang msg.Lang, r result.Reason) string {
+	if !strings.HasPrefix(string(r.Kind), "check-") {
+		return report.Sentence(lang, r)
+	}
 	args := make([]any, len(r.Args))
 	for i, a := range r.Args {
 		args[i] = a

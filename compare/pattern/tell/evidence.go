@@ -46,6 +46,24 @@ func Evidence(lang msg.Lang, f *pattern.Finding) string {
 		e.shift(f.Kind, a)
 	case pattern.Exchange:
 		e.exchange(a)
+	case pattern.Stride:
+		e.add("evidence.stride", a.By, numbers(lang, a.Axes))
+	case pattern.Reading:
+		key := "evidence.reading"
+		if a.Swapped {
+			key = "evidence.reading-swapped"
+		}
+		e.add(key, a.Of, a.As)
+	case pattern.Attribute:
+		e.add("evidence.attribute", a.Name, a.Value, a.Graph)
+	case pattern.Terms:
+		e.add("evidence.terms", a.Taken, a.Of)
+	case pattern.Masked:
+		key := "evidence.mask"
+		if a.Added {
+			key = "evidence.mask-added"
+		}
+		e.add(key, a.Fill, 100*a.Share)
 	case pattern.Clip:
 		e.clip(a)
 	case pattern.Activation:
@@ -130,7 +148,10 @@ func numbers[T int | int64](lang msg.Lang, list []T) string {
 }
 
 func (e *evidence) copied(a pattern.Copy) {
-	if a.Name != "" {
+	switch {
+	case a.Own:
+		e.add("evidence.own", a.Name)
+	case a.Name != "":
 		e.add("evidence.copy", a.Name)
 	}
 	switch {

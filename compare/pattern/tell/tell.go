@@ -3,11 +3,9 @@ package tell
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"precision/compare/pattern"
 	"precision/internal/msg"
 )
 
@@ -30,9 +28,8 @@ func Saved(lang msg.Lang, kind, evidence string) string {
 	if evidence == "" {
 		evidence = "null"
 	}
-	name, err := json.Marshal(kind)
-	var f pattern.Finding
-	if err != nil || json.Unmarshal(fmt.Appendf(nil, `{"kind":%s,"args":%s}`, name, evidence), &f) != nil {
+	f, ok := saved(kind, evidence)
+	if !ok {
 		return ""
 	}
 	return Evidence(lang, &f)

@@ -112,8 +112,8 @@ func (n number) MarshalJSON() ([]byte, error) {
 
 // letters are the first letters of verdicts and states, as the page reads them.
 const (
-	verdictLetters = "ugsb"
-	stateLetters   = "ugsib"
+	verdictLetters = "ugsb-d" // no tensor is inconclusive
+	stateLetters   = "ugsibd"
 )
 
 // page makes the member.

@@ -19,7 +19,7 @@ export function verdictView(m) {
       el('span', {}, t('right') + ' ', el('code', {}, show(m.meta.right_dir ?? ''))), ' ',
       el('span.dim', {}, [t('numerics', m.meta.numerics ?? ''), (m.meta.time ?? '').replace('T', ' ').slice(0, 16), m.meta.version ? 'precision ' + show(m.meta.version) : ''].filter(Boolean).join(' · ')));
     const counts = document.getElementById('counts');
-    const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad'];
+    const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad', 'damaged'];
     counts.replaceChildren(...names.map((name, i) => el('li.' + name, {}, el('span.sign', {'aria-hidden': 'true'}, signs[name]), ' ' + m.page.counts[i] + ' ' + t('report.word.' + name))).reverse());
     cards(m);
     const ground = document.getElementById('ground');

@@ -104,7 +104,7 @@ export function chartView(m) {
     g.beginPath();
     g.rect(left, up, width, height);
     g.clip();
-    for (const kind of ['uncompared', 'good', 'inherited', 'suspect', 'bad']) {
+    for (const kind of ['uncompared', 'damaged', 'good', 'inherited', 'suspect', 'bad']) {
       for (const p of points) {
         const s = p.input ? m.verdictOf(p.row) : p.op.state === 'inherited' && m.verdictOf(p.row) === 'bad' ? 'inherited' : m.verdictOf(p.row);
         if (s !== kind) continue;

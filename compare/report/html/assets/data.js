@@ -93,8 +93,8 @@ export function model(file) {
   return m;
 }
 
-const verdicts = {u: 'uncompared', g: 'good', s: 'suspect', b: 'bad'};
-const states = {u: 'uncompared', g: 'good', s: 'suspect', i: 'inherited', b: 'bad'};
+const verdicts = {u: 'uncompared', g: 'good', s: 'suspect', b: 'bad', d: 'damaged'};
+const states = {u: 'uncompared', g: 'good', s: 'suspect', i: 'inherited', b: 'bad', d: 'damaged'};
 
 function at(words, k) { return Array.isArray(words) ? text(words[k]) : text(words.of[words.at[k]]); }
 
@@ -196,7 +196,7 @@ export function lookList(raw) {
     } else if (name === 'patterns') {
       sparseItems(column, (row, k) => list[row].patterns.push({kind: at(column.kind, k), explained: numberOf(column.explained?.[k] ?? 0), elements: column.elements?.[k] ?? 0, evidence: column.evidence ? at(column.evidence, k) : ''}));
     } else {
-      sparseItems(column, (row, k) => list[row][name].push({index: column.index[k], left: numberOf(column.index_left?.[k] ?? 0), right: numberOf(column.index_right?.[k] ?? 0)}));
+      sparseItems(column, (row, k) => list[row][name].push({index: column.index[k], left: numberOf(column.index_left?.[k] ?? 0), right: numberOf(column.index_right?.[k] ?? 0), leftRest: column.index_left_rest?.[k] ?? 0, rightRest: column.index_right_rest?.[k] ?? 0}));
     }
   }
   return list;

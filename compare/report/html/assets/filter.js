@@ -4,7 +4,7 @@ import {numbers, tensor} from './data.js';
 import {t, show} from './text.js';
 import {figure, cosineText, shapeText} from './format.js';
 
-const ranks = {bad: 0, inherited: 1, suspect: 2, good: 3, uncompared: 4};
+const ranks = {bad: 0, inherited: 1, suspect: 2, damaged: 3, good: 4, uncompared: 5};
 
 /** columns are those of the table: text(i) is what a cell shows, key(i) what it is sorted by, csv(i) what is saved. */
 export function columns(m) {

@@ -133,7 +133,7 @@ export function graphView(m) {
     g.translate(sw / 2, sh / 2);
     g.scale(s, s);
     g.translate(-extent.x, -extent.y);
-    for (const name of ['uncompared', 'good', 'suspect', 'inherited', 'bad']) {
+    for (const name of ['uncompared', 'damaged', 'good', 'suspect', 'inherited', 'bad']) {
       g.fillStyle = colour(name);
       const r = Math.max(boxH, (name === 'bad' ? 3.5 : 2) / s);
       for (const o of m.ops) if (o.state === name) g.fillRect(o.x - r / 2, o.y - r / 2, r, r);

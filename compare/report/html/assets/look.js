@@ -22,10 +22,13 @@ export function lookView(m, look) {
     if (!list?.length) continue;
     lists.append(el('table.elements', {}, el('caption', {}, t('elements-' + name)),
       el('thead', {}, el('tr', {}, ['place', 'npu', 'golden', 'difference'].map(x => el('th', {}, t('element-' + x))))),
-      el('tbody', {}, list.map(e => el('tr', {}, el('td', {}, coordinates(e.index, look.shape ?? [])), el('td.number', {}, figure(Number(e.left), 6)), el('td.number', {}, figure(Number(e.right), 6)), el('td.number', {}, figure(Number(e.left) - Number(e.right))))))));
+      el('tbody', {}, list.map(e => el('tr', {}, el('td', {}, coordinates(e.index, look.shape ?? [])), el('td.number', {}, whole(e.left, e.leftRest)), el('td.number', {}, whole(e.right, e.rightRest)), el('td.number', {}, figure(Number(e.left) - Number(e.right) + (e.leftRest - e.rightRest))))))));
   }
   return box;
 }
+
+/** whole is an element: in all its digits if it is an integer that no float64 holds. */
+function whole(v, rest) { return rest ? String(BigInt(v) + BigInt(rest)) : figure(Number(v), 6); }
 
 /** kindName is what a kind of wrong is called. */
 function kindName(kind) {

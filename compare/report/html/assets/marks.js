@@ -1,7 +1,7 @@
 // marks.js: how states look: a colour that the colour-blind tell apart (after Okabe and Ito), and a shape and a sign beside it.
 
-export const order = ['bad', 'inherited', 'suspect', 'good', 'uncompared'];
-export const signs = {bad: '✖', inherited: '▼', suspect: '◆', good: '●', uncompared: '○', inconclusive: '?'};
+export const order = ['bad', 'inherited', 'suspect', 'damaged', 'good', 'uncompared'];
+export const signs = {bad: '✖', inherited: '▼', suspect: '◆', damaged: '■', good: '●', uncompared: '○', inconclusive: '?'};
 
 /** colour is the colour of a state in the light or dark that the reader's system asks for. */
 export function colour(name) {
@@ -27,6 +27,9 @@ export function draw(g, name, x, y, r) {
       break;
     case 'suspect':
       g.moveTo(x, y - r * 1.2); g.lineTo(x + r * 1.2, y); g.lineTo(x, y + r * 1.2); g.lineTo(x - r * 1.2, y); g.closePath();
+      break;
+    case 'damaged':
+      g.rect(x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6);
       break;
     case 'uncompared':
       g.arc(x, y, r * 0.8, 0, 7);

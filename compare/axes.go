@@ -1,0 +1,268 @@
+package compare
+
+import (
+	"iter"
+	"slices"
+	"sync"
+
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/layout"
+)
+
+// Without a graph nothing names the axes of a golden array. Often its dims tell: of the
+// orders in which frameworks keep a tensor only one fits. Where several fit, the other
+// tensors of the recording tell, and where these do not either, the pair is not compared:
+// elements in another order agree with nothing, whatever the operator did.
+
+// reading is one way to read a tensor, as channels first, channels last, both (if there is
+// but one place, say) or neither.
+type reading struct {
+	view        layout.View
+	first, last bool
+}
+
+// namedPlan prepares a tensor for the golden array of its name. known tells whether channels
+// are last on the golden side, if that is known at all.
+func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) (plan, *PairError) {
+	n, okLeft := product(s.shape)
+	goldenCount, okRight := product(g.data)
+	format := layout.AsStored(s.format, len(s.shape))
+	dims := s.shape // in the order of the header
+	if !plain(format) {
+		dims = s.origin
+	}
+	switch {
+	case !okLeft || !okRight || s.elements < n || n <= 1 || goldenCount <= 1,
+		plain(format) && n != goldenCount,               // at most a batch to cut
+		!plain(format) && slices.Equal(s.shape, g.data): // saved in the device layout
+		return bestPlan(op, s, g)
+	}
+	list := readings(s, g.data)
+	several := len(list) > 1
+	if several {
+		if last, ok := known(); ok {
+			list = slices.DeleteFunc(list, func(r reading) bool { return last && !r.last || !last && !r.first })
+		} else if format.Letters() != "" || len(s.origin) > 0 && len(s.origin) != len(g.data) {
+			list = list[:1] // the header's word
+		}
+	}
+	switch {
+	case len(list) == 1:
+	case several, otherOrder(dims, g.data):
+		return plan{}, planFailed(result.AxesUnknown, op, shapeText(s.shape), shapeText(g.data))
+	default:
+		return bestPlan(op, s, g)
+	}
+	v := list[0].view
+	p := plan{view: v, shape: v.Dims, count: goldenCount}
+	if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
+		p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
+	}
+	return p, nil
+}
+
+// readings are the ways to read a tensor that the dims of the golden array allow, the one
+// of the header first.
+func readings(s stored, golden []int64) (list []reading) {
+	format := layout.AsStored(s.format, len(s.shape))
+	count, _ := product(golden)
+	add := func(order layout.Format, v layout.View) {
+		if v.Len() != count || !fitsAxes(v.Dims, golden) {
+			return
+		}
+		at := slices.IndexFunc(list, func(r reading) bool { return r.view.Same(v) })
+		if at < 0 {
+			at, list = len(list), append(list, reading{view: v})
+		}
+		list[at].first = list[at].first || order == layout.NCHW || order == layout.NCDHW
+		list[at].last = list[at].last || order == layout.NHWC || order == layout.NDHWC
+	}
+	// all adds a view in its own order and in those of the frameworks.
+	all := func(order layout.Format, v layout.View) {
+		add(order, v)
+		for _, to := range guesses(format, len(v.Dims)) {
+			if axes, ok := layout.Order(order, to); ok && len(axes) == len(v.Dims) {
+				if w, err := v.Transpose(axes); err == nil {
+					add(to, w)
+				}
+			}
+		}
+	}
+	if !plain(format) {
+		for _, want := range [][]int64{golden, s.origin} { // a framework may reshape behind the operator
+			for _, to := range guesses(format, len(want)) {
+				if v, err := layout.Restore(format, to, s.shape, want, s.group); err == nil && len(want) > 0 {
+					all(to, v)
+				}
+			}
+			if len(list) > 0 {
+				break
+			}
+		}
+		return list
+	}
+	own, err := layout.Contiguous(s.shape)
+	if err != nil {
+		return nil
+	}
+	if len(s.origin) == len(s.shape) && !slices.Equal(s.origin, s.shape) && !slices.Equal(golden, s.shape) {
+		// The header has the shape in the framework's order, too.
+		for axes := range permutations(s.shape) {
+			v, err := own.Transpose(axes)
+			if err != nil || !slices.Equal(v.Dims, s.origin) {
+				continue
+			}
+			order := layout.Reserved
+			for _, f := range guesses(format, len(axes)) {
+				if known, ok := layout.Order(format, f); ok && slices.Equal(known, axes) {
+					order = f
+				}
+			}
+			if order != layout.Reserved || format.Letters() == "" {
+				add(order, v)
+			}
+		}
+		if len(list) > 0 {
+			return list
+		}
+	}
+	all(format, own)
+	return list
+}
+
+// otherOrder tells whether dims are those of an array in another order of axes, and not in
+// their own.
+func otherOrder(dims, golden []int64) bool {
+	dims = withoutOnes(dims)
+	if fitsAxes(dims, golden) {
+		return false
+	}
+	for axes := range permutations(dims) {
+		if fitsAxes(permuted(dims, axes...), golden) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostAxes bounds the axes of more than one element that all orders are tried of: 720
+// orders of 6.
+const mostAxes = 6
+
+// permutations are the orders of the axes of a shape; axes of one stay where they are.
+func permutations(dims []int64) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		axes := make([]int, len(dims))
+		var moved []int // the axes of more than one element
+		for i, d := range dims {
+			axes[i] = i
+			if d != 1 {
+				moved = append(moved, i)
+			}
+		}
+		var next func(k int) bool
+		next = func(k int) bool {
+			if k == len(moved) {
+				return yield(slices.Clone(axes))
+			}
+			for i := k; i < len(moved); i++ {
+				a, b := moved[k], moved[i]
+				axes[a], axes[b] = axes[b], axes[a]
+				ok := next(k + 1)
+				if axes[a], axes[b] = axes[b], axes[a]; !ok {
+					return false
+				}
+			}
+			return true
+		}
+		if len(moved) <= mostAxes {
+			next(0)
+		}
+	}
+}
+
+// fitsAxes tells whether two shapes are the same axes in the same order, but for
+// neighbours that one of them has merged, and axes of one. The same dims in another order
+// are never that, though (2, 4, 8) could be cut into (8, 2, 4).
+func fitsAxes(a, b []int64) bool {
+	a, b = withoutOnes(a), withoutOnes(b)
+	if !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 {
+		i, j, x, y := 1, 1, a[0], b[0]
+		for x != y {
+			switch {
+			case x < y && j == 1 && i < len(a):
+				x *= a[i]
+				i++
+			case y < x && i == 1 && j < len(b):
+				y *= b[j]
+				j++
+			default:
+				return false
+			}
+		}
+		a, b = a[i:], b[j:]
+	}
+	return len(a) == 0 && len(b) == 0
+}
+
+// framework is the order of axes of the golden side, as far as its tensors tell.
+type framework struct {
+	once     sync.Once
+	last, ok bool
+}
+
+const (
+	// tellers is how many tensors have to tell the order of axes, if there are as many.
+	tellers = 8
+	// askedOf is how many operators are asked at most: the headers of two files each.
+	askedOf = 256
+)
+
+// channelsLast tells whether the golden side keeps channels last. ok is false where no
+// tensor tells, or they contradict each other.
+func (e *engine) channelsLast() (last, ok bool) {
+	f := &e.framework
+	f.once.Do(func() {
+		votes := map[bool]int{}
+		asked := 0
+		for _, op := range byTime(e.opt.Left) {
+			if !e.rightOps[op.Key] {
+				continue
+			}
+			if asked++; asked > askedOf || votes[false]+votes[true] >= tellers {
+				break
+			}
+			e.askAxes(op, votes)
+		}
+		f.last, f.ok = votes[true] > 0, (votes[false] > 0) != (votes[true] > 0)
+	})
+	return f.last, f.ok
+}
+
+// askAxes counts the outputs of an operator that can be read in one order alone.
+func (e *engine) askAxes(op *dump.Op, votes map[bool]int) {
+	left, err := e.openDump(op)
+	if err != nil {
+		return
+	}
+	defer left.Close()
+	for _, t := range left.tensors(false, true) {
+		row := wholeRow(0)
+		right, failed := e.rightArray(&row, op.Key, t.Index)
+		if failed != nil {
+			continue
+		}
+		golden := right.shape()
+		right.Close()
+		if n, ok := product(golden); !ok || n <= 1 || len(golden) < 4 || t.Err != nil {
+			continue // merged axes tell too little
+		}
+		if list := readings(storedOf(t), golden); len(list) == 1 && list[0].first != list[0].last {
+			votes[list[0].last]++
+		}
+	}
+}

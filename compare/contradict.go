@@ -1,0 +1,127 @@
+package compare
+
+import (
+	"sync"
+
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/graph/fusion"
+)
+
+// A header may contradict the graph: of another build's dumps each does, of a recording in
+// which something was exchanged or overwritten one or two.
+
+// asBuilt tells whether the headers of the dumps are, by and large, as the graph has them.
+type asBuilt struct {
+	once sync.Once
+	ok   bool
+}
+
+const (
+	// heldAgainst is how many operators are held against the graph to tell a damaged header
+	// from another build: their headers are read once more, 4 KiB each.
+	heldAgainst = 64
+	// fewHeaders is with how many of them nothing is told about the build.
+	fewHeaders = 4
+)
+
+// contradiction is what is wrong with the header of an output by the graph, nil if nothing is.
+// Where most outputs differ it is the graph that is another one: then the headers hold.
+func (e *engine) contradiction(op *fusion.Op, f *dumpFile, t *dump.Tensor) error {
+	if e.opt.dialect().terse || e.opt.Left.Simulated() || op == nil || f.Slices != nil || f.merged {
+		return nil
+	}
+	err := contradicts(op, f.Path, t)
+	if err == nil {
+		return nil
+	}
+	e.asBuilt.once.Do(func() { e.asBuilt.ok = e.headersHold() })
+	if !e.asBuilt.ok {
+		return nil
+	}
+	return err
+}
+
+func contradicts(op *fusion.Op, path string, t *dump.Tensor) error {
+	if t.Input || t.Err != nil || t.Index >= len(op.Op.OutputDesc) {
+		return nil
+	}
+	desc := op.Op.OutputDesc[t.Index]
+	typ, _ := dtype.FromWire(desc.DType)
+	return t.Contradicts(path, typ, desc.Layout, desc.Shape)
+}
+
+// headersHold looks at the outputs of some operators.
+func (e *engine) headersHold() bool {
+	looked, wrong := 0, 0
+	for _, op := range e.opt.Rules.Ops {
+		files := e.leftFiles(op.Name)
+		if files == nil || files.Slicing != dump.Whole {
+			continue
+		}
+		f, err := e.openDump(files)
+		if err != nil {
+			continue
+		}
+		bad := false
+		for _, t := range f.tensors(false, true) {
+			bad = bad || contradicts(op, f.Path, t) != nil
+		}
+		f.Close()
+		if bad {
+			wrong++
+		}
+		if looked++; looked >= heldAgainst {
+			break
+		}
+	}
+	return looked < fewHeaders || 2*wrong <= looked
+}
+
+// damaged are rows about an operator that is not compared, and whose dump cannot be believed
+// either: without them nobody would know. Else there are none.
+func (e *engine) damaged(base result.Row, op *fusion.Op, files *dump.Op) (rows []result.Row) {
+	if files == nil || e.opt.dialect().terse || e.opt.Glance != nil {
+		return nil
+	}
+	f, err := e.openDump(files)
+	if err != nil {
+		return e.perOutput(base, op, unreadable(result.BadDump, files.Newest().Path, err, err.Error()))
+	}
+	defer f.Close()
+	for _, t := range f.tensors(false, true) {
+		err := t.Err
+		if err == nil {
+			err = e.contradiction(op, f, t)
+		}
+		if err == nil || dump.Code(err) == dump.CodeType { // of a type that nobody reads
+			continue
+		}
+		row := base
+		row.Role, row.Slot = result.Output, t.Index
+		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), f.Path, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// perOutput makes of a row about an operator whose dump cannot be believed one for each
+// output that the graph gives it, so that none of them vanishes.
+func (e *engine) perOutput(base result.Row, op *fusion.Op, why *PairError) []result.Row {
+	n := 0
+	if op != nil && why.Reason.Kind.Class() == result.Unreadable && !e.opt.dialect().terse {
+		n = len(op.Op.OutputDesc)
+	}
+	if n == 0 {
+		refuse(&base, why)
+		return []result.Row{base}
+	}
+	rows := make([]result.Row, n)
+	for i := range rows {
+		rows[i] = base
+		rows[i].Role, rows[i].Slot = result.Output, i
+		refuse(&rows[i], why)
+	}
+	return rows
+}

@@ -1,0 +1,240 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"precision/compare"
+	"precision/compare/recording"
+	"precision/compare/report"
+	"precision/compare/verdict"
+	"precision/dump/dumptest"
+	"precision/internal/msg"
+)
+
+// chain is a recording of operators of which each takes the output of the one before it.
+type chain []struct {
+	typ     string
+	in, out []float32
+}
+
+// record writes a side and gives its folder.
+func (c chain) record(t *testing.T, side string, shape []int64) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), side)
+	c.into(t, dir, shape, 1614717261785536)
+	return dir
+}
+
+// into writes a recording of some time.
+func (c chain) into(t *testing.T, dir string, shape []int64, at int) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tensor := func(v []float32) []dumptest.Tensor {
+		return []dumptest.Tensor{{Type: dumptest.Float32, Format: dumptest.ND, Shape: shape, Data: dumptest.Floats(v)}}
+	}
+	for i, op := range c {
+		d := dumptest.Dump{Inputs: tensor(op.in), Outputs: tensor(op.out)}
+		if err := d.Write(filepath.Join(dir, fmt.Sprintf("%s.op%d.%d.1.%d", op.typ, i, i, at+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func numbers(seed uint64, n int64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+// TestName: what two recordings show of a root is named with size and place, what is good is not read.
+func TestName(t *testing.T) {
+	shape := []int64{2, 64, 40}
+	n := int64(2 * 64 * 40)
+	x, y, z := numbers(1, n), numbers(2, n), numbers(3, n)
+	good := chain{{"MatMul", x, y}, {"Tanh", y, z}}
+	faulty := func(f func(v []float32)) chain {
+		v := append([]float32(nil), z...)
+		f(v)
+		return chain{{"MatMul", x, y}, {"Tanh", y, v}}
+	}
+	big := []int64{3, 1 << 21}
+	m := numbers(4, 3<<21)
+	for _, c := range []struct {
+		name        string
+		shape       []int64
+		left, right chain
+		want        string
+	}{
+		{"good", shape, good, good, ""},
+		{"scaled", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] *= 1.5
+			}
+		}), good, "kind of error: every number is multiplied by 1.5"},
+		{"sign", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] = -v[i]
+			}
+		}), good, "kind of error: every sign is reversed"},
+		{"unwritten", shape, faulty(func(v []float32) {
+			for i := range v {
+				if i/40%64 >= 48 {
+					v[i] = 0
+				}
+			}
+		}), good, "kind of error: 48 to 63 along axis 1 not written: the numbers there are 0"},
+		{"passed through", shape, faulty(func(v []float32) { copy(v, y) }), good, "kind of error: equal to its own input 0: Tanh did nothing"},
+		{"another tensor", shape, chain{{"MatMul", x, y}, {"Tanh", y, z}, {"Add", z, y}}, chain{{"MatMul", x, y}, {"Tanh", y, z}, {"Add", z, x}},
+			"kind of error: equals the tensor of op0:output:0"},
+		{"one bit", shape, faulty(func(v []float32) { v[777] = 1.25 * 0x1p-64 }), chain{{"MatMul", x, y}, {"Tanh", y, with(z, 777, 1.25)}},
+			"kind of error: bit 29 (exponent) of element [0,19,17] is flipped: 6.77626e-20 for 1.25"},
+		{"too large to be read", big, chain{{"Cast", nil, times(m, 2)}}, chain{{"Cast", nil, m}}, "kind of error: every number is multiplied by 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := compare.Job{Left: c.left.record(t, "left", c.shape), Right: c.right.record(t, "right", c.shape)}.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := verdict.Judge(out.Table, verdict.Options{})
+			read := 0
+			again := func(ctx context.Context, g *compare.Glance) error {
+				read++
+				return Folders(s)(ctx, g)
+			}
+			if err := Name(t.Context(), again, j); err != nil {
+				t.Fatal(err)
+			}
+			if c.want == "" {
+				if read > 0 || len(j.Table.Looks) > 0 {
+					t.Errorf("%d looks at what is good", read)
+				}
+				return
+			}
+			if len(j.Roots) == 0 {
+				t.Fatal("no root")
+			}
+			if got := (report.Text{Lang: msg.English}).Card(j, &j.Roots[j.Prominent()[0]]).Kind; got != c.want {
+				t.Errorf("\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func with(v []float32, i int, x float32) []float32 {
+	v = append([]float32(nil), v...)
+	v[i] = x
+	return v
+}
+
+func times(v []float32, f float32) []float32 {
+	v = append([]float32(nil), v...)
+	for i := range v {
+		v[i] *= f
+	}
+	return v
+}
+
+// TestNameRecordings: the elements of recordings of calls are looked at, too, and only those of the calls in question.
+func TestNameRecordings(t *testing.T) {
+	x, y, z := numbers(1, 2400), numbers(2, 2400), numbers(3, 2400)
+	side := func(last []float32) string {
+		dir := t.TempDir()
+		data := filepath.Join(dir, "dump_tensor_data")
+		if err := os.Mkdir(data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tensor := func(name string, v []float32) string {
+			file := name + ".npy"
+			if err := dumptest.WriteNpy(filepath.Join(data, file), "<f4", []int64{20, 120}, dumptest.Floats(v)); err != nil {
+				t.Fatal(err)
+			}
+			lo, hi, sum, squares := v[0], v[0], 0.0, 0.0
+			for _, x := range v {
+				lo, hi, sum, squares = min(lo, x), max(hi, x), sum+float64(x), squares+float64(x)*float64(x)
+			}
+			return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [20, 120], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "data_name": %q}`,
+				hi, lo, float32(sum/2400), float32(math.Sqrt(squares)), file)
+		}
+		call := func(name string, in, out []float32) string {
+			return fmt.Sprintf(`%q: {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, tensor(name+".input.0", in), tensor(name+".output.0", out))
+		}
+		text := fmt.Sprintf(`{"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": %q, "data": {%s, %s}}`, data,
+			call("Functional.relu.0.forward", x, y), call("Functional.tanh.0.forward", y, last))
+		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	left, right := side(times(z, 0.5)), side(z)
+	run := func(ctx context.Context, g *compare.Glance) (*compare.Outcome, error) {
+		source, err := recording.Open(left, right)
+		if err != nil {
+			return nil, err
+		}
+		return compare.Run(ctx, source, compare.Options{Glance: g})
+	}
+	out, err := run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := verdict.Judge(out.Table, verdict.Options{})
+	var rows int
+	err = Name(t.Context(), func(ctx context.Context, g *compare.Glance) error {
+		out, err := run(ctx, g)
+		rows = len(out.Table.Rows)
+		return err
+	}, j)
+	if err != nil || len(j.Roots) != 1 || rows != 0 {
+		t.Fatalf("%d roots, %d rows: %v", len(j.Roots), rows, err)
+	}
+	if got, want := (report.Text{Lang: msg.English}).Card(j, &j.Roots[0]).Kind, "kind of error: every number is multiplied by 0.5"; got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// TestNameEarlier: what a kernel left of the step before is known for that, where that was recorded, too.
+func TestNameEarlier(t *testing.T) {
+	shape := []int64{2, 64, 40}
+	x, y, z, was := numbers(1, 5120), numbers(2, 5120), numbers(3, 5120), numbers(4, 5120)
+	stale := append(append([]float32(nil), z[:2560]...), was[2560:]...)
+	dir := chain{{"MatMul", x, y}, {"Tanh", y, stale}}.record(t, "left", shape)
+	chain{{"MatMul", x, z}, {"Tanh", z, was}}.into(t, dir, shape, 1614717200000000)
+	right := chain{{"MatMul", x, y}, {"Tanh", y, z}}.record(t, "right", shape)
+	s, err := compare.Job{Left: dir, Right: right}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []Again{Before(s), nil} {
+		j := verdict.Judge(out.Table, verdict.Options{})
+		j.Table.Looks = nil
+		if err := Name(t.Context(), Folders(s), j, before); err != nil || len(j.Roots) == 0 {
+			t.Fatal(len(j.Roots), err)
+		}
+		want := "kind of error: index 1 of axis 0: numbers of this very tensor in the recording before (the previous step)"
+		if before == nil {
+			want = "kind of error: only in index 1 of axis 0 (100 % of the elements there)"
+		}
+		if got := (report.Text{Lang: msg.English}).Card(j, &j.Roots[0]).Kind; got != want {
+			t.Errorf("\n got %s\nwant %s", got, want)
+		}
+	}
+}

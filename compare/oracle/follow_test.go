@@ -1,0 +1,155 @@
+package oracle_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"precision/compare"
+	"precision/compare/oracle"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/computed"
+)
+
+// compared is a computed network after compare and compare -check.
+type compared struct {
+	answer      computed.Answer
+	plain, with *verdict.Judged
+}
+
+func compareComputed(t *testing.T, o computed.Options) (c compared, ok bool) {
+	t.Helper()
+	n, err := computed.New(o)
+	if err != nil {
+		return c, false // not every network can be wrong in every way
+	}
+	dir := t.TempDir()
+	if c.answer, err = n.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	run, err := compare.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir),
+		Graph: filepath.Join(dir, computed.GraphFile)}.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := run.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.plain = verdict.Judge(found.Table, verdict.Options{})
+	table := *found.Table
+	beside := &oracle.Golden{Dumps: run.Folders.Left, Folder: run.Folders.Right, Rules: run.Folders.Rules, Follow: verdict.Doubted(found.Table, verdict.Options{})}
+	if table.Checks, err = oracle.Recompute(ctx, beside, run.Graph, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	c.with = verdict.Judge(&table, verdict.Options{})
+	return c, true
+}
+
+// kindOf is the kind of the root that names an operator; empty where none does.
+func kindOf(j *verdict.Judged, op string) (verdict.RootKind, *verdict.Root) {
+	for i := range j.Roots {
+		if r := &j.Roots[i]; j.Operators[r.Operator].Op.Name == op {
+			return r.Kind, r
+		}
+	}
+	return "", nil
+}
+
+// What the framework computed otherwise is named, by compare and no less with a check,
+// which tells it from a golden array that is wrong and accuses no one else.
+func TestFrameworkComputedSomethingElse(t *testing.T) {
+	wants := map[verdict.RootKind][]computed.Options{}
+	for _, arch := range []string{"mobilenet", "unet", "lm"} {
+		for _, kind := range computed.Migrations {
+			wants[verdict.RootDiffers] = append(wants[verdict.RootDiffers], computed.Options{Arch: arch, Seed: 3, Migration: kind})
+		}
+		for _, kind := range computed.Goldens {
+			wants[verdict.RootGolden] = append(wants[verdict.RootGolden], computed.Options{Arch: arch, Seed: 1, Golden: kind})
+		}
+	}
+	for _, kind := range []string{"wrong", "stale"} { // of an operator that cannot be recomputed
+		wants[verdict.RootGolden] = append(wants[verdict.RootGolden], computed.Options{Arch: "quantised", Seed: 12, Golden: kind})
+	}
+	for want, list := range wants {
+		made := 0
+		for _, o := range list {
+			c, ok := compareComputed(t, o)
+			if !ok {
+				continue
+			}
+			made++
+			name := fmt.Sprintf("%s %s%s: %+v", o.Arch, o.Migration, o.Golden, c.answer.Faults)
+			culprits, named := map[string]bool{}, 0
+			for _, f := range c.answer.Faults {
+				culprits[f.Op] = true
+				if kind, r := kindOf(c.with, f.Op); kind != want || !r.Followed && f.Type != "DynamicRNN" {
+					t.Errorf("%s: with a check %s is %q, expected %q", name, f.Op, kind, want)
+				}
+				if _, r := kindOf(c.plain, f.Op); r != nil {
+					named++
+				}
+			}
+			if named == 0 {
+				t.Errorf("%s: nobody is named without a check", name)
+			}
+			for _, r := range c.with.Roots {
+				if op := c.with.Operators[r.Operator].Op.Name; !culprits[op] {
+					t.Errorf("%s: accuses %s", name, op)
+				}
+			}
+			if c.with.Verdict < c.plain.Verdict {
+				t.Errorf("%s: %s with a check, %s without", name, c.with.Verdict, c.plain.Verdict)
+			}
+		}
+		if made < len(list)*3/4 {
+			t.Errorf("%d of %d networks were made", made, len(list))
+		}
+	}
+}
+
+// Another attribute is found and named with both values.
+func TestAttributeIsFound(t *testing.T) {
+	found := map[string]bool{}
+	for _, o := range []computed.Options{{Arch: "unet", Seed: 1}, {Arch: "lm", Seed: 1}, {Arch: "lm", Seed: 2}, {Arch: "lm", Seed: 4}, {Arch: "mobilenet", Seed: 4}} {
+		o.Migration = "attribute"
+		c, ok := compareComputed(t, o)
+		if !ok {
+			continue
+		}
+		f := c.answer.Faults[0]
+		_, r := kindOf(c.with, f.Op)
+		if r == nil {
+			t.Errorf("%s, %+v: not named", o.Arch, f)
+			continue
+		}
+		why := c.with.Why(r)
+		at := slices.IndexFunc(why, func(w result.Reason) bool { return w.Kind == result.GoldenAttribute })
+		if at < 0 {
+			t.Errorf("%s, %+v: %v", o.Arch, f, why)
+			continue
+		}
+		found[why[at].Args[0]] = true
+		t.Log(f.How, why[at].Args)
+	}
+	if len(found) < 3 {
+		t.Errorf("only %v", found)
+	}
+}
+
+// A clean network stays clean, and nothing of its golden side is recomputed.
+func TestCleanGolden(t *testing.T) {
+	for _, arch := range []string{"lstm", "mobilenet", "unet", "recommender"} {
+		c, ok := compareComputed(t, computed.Options{Arch: arch, Seed: 7})
+		if !ok {
+			t.Fatal(arch)
+		}
+		if c.with.Verdict != verdict.Good || len(c.with.Roots) > 0 {
+			t.Errorf("%s: %s, %d roots", arch, c.with.Verdict, len(c.with.Roots))
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package pattern
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"precision/dump/dtype"
+)
+
+// BitsMisread are right bits read as numbers of another type, in another order of bytes, or in
+// another width.
+const BitsMisread Kind = "bits-misread"
+
+// Reading belongs to BitsMisread.
+type Reading struct {
+	Of      string `json:"of"`                // the type whose bits they are
+	As      string `json:"as"`                // the type they were read as
+	Swapped bool   `json:"swapped,omitempty"` // the bytes of an element are in reverse order
+}
+
+// rereads are the types whose bits are taken for those of another one of the same width.
+var rereads = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int32, dtype.Uint32}
+
+// bitsMisread gives the recorded numbers their bits back and reads these as every other type of the
+// same width, in both orders of bytes; and as the halves of numbers twice as wide, or the other way round.
+// What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
+func bitsMisread(l *look) []Finding {
+	own, known := numbers[l.DType]
+	if !known || own.bits > 32 || len(l.rehearse()) < 16 {
+		return nil
+	}
+	var found []Finding
+	try := func(r Reading, read func(p int) (float64, float64, bool)) {
+		r.As = l.DType.String()
+		if f, ok := l.reread(read); ok {
+			found = append(found, l.finding(BitsMisread, r, f))
+		}
+	}
+	for _, t := range rereads {
+		n := numbers[t]
+		switch {
+		case n.bits == own.bits:
+			for _, swapped := range []bool{false, true} {
+				if t == l.DType && !swapped || swapped && own.bits == 8 {
+					continue
+				}
+				try(Reading{Of: t.String(), Swapped: swapped}, func(p int) (float64, float64, bool) {
+					b, ok := own.encode(l.got[p])
+					if swapped {
+						b = bits.ReverseBytes64(b) >> (64 - own.bits)
+					}
+					return n.decode(b), n.unit()*math.Abs(l.Want[p]) + n.tiny(), ok
+				})
+			}
+		case n.bits == 2*own.bits && n.float && l.At == nil: // the first half of the numbers, each read as two
+			try(Reading{Of: t.String()}, func(p int) (float64, float64, bool) {
+				if 2*p+1 >= len(l.got) {
+					return 0, 0, false
+				}
+				low, a := own.encode(l.got[2*p])
+				high, b := own.encode(l.got[2*p+1])
+				return n.decode(low | high<<own.bits), n.unit()*math.Abs(l.Want[p]) + n.tiny(), a && b
+			})
+		case 2*n.bits == own.bits && own.float && l.At == nil: // two numbers read as one; half of what was read lies behind them
+			try(Reading{Of: t.String()}, func(p int) (float64, float64, bool) {
+				b, ok := own.encode(l.got[p/2])
+				if p%2 == 1 {
+					b >>= n.bits
+				}
+				return n.decode(b & (1<<n.bits - 1)), n.unit()*math.Abs(l.Want[p]) + n.tiny(), ok
+			})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(b.Explained, a.Explained) })
+	return found[:min(len(found), 1)]
+}
+
+// reread judges another reading of the recorded bits: read gives the number at place p and what its type
+// rounds it by. Numbers that are the same in both readings say nothing, as they are no errors.
+func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit, bool) {
+	measure := func(pick []int) fit {
+		var f fitter
+		for _, p := range pick {
+			e, ok := l.error(p)
+			if !ok {
+				continue
+			}
+			v, rounding, ok := read(p)
+			if !ok {
+				continue
+			}
+			f.add(e, v-l.Want[p], max(l.allowed(p), rounding), max(l.rounding(p), rounding), l.dense)
+		}
+		return f.done()
+	}
+	if f := measure(l.rehearse()); f.tried < 8 || 3*f.improved < 2*f.tried {
+		return f, false
+	}
+	f := measure(l.pick)
+	return f, f.holds(0.7, 0, int64(4*len(rereads)))
+}

@@ -1,0 +1,317 @@
+package recording_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/verdict"
+)
+
+// said is a tensor as dump.json has it, of 64 elements; the statistics are JSON.
+func said(dtype, hi, lo, mean, norm string) string {
+	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": [8, 8], "Max": %s, "Min": %s, "Mean": %s, "Norm": %s, "requires_grad": false}`, dtype, hi, lo, mean, norm)
+}
+
+// sized is a tensor of float32 around v, off by a share of it.
+func sized(v, off float64) string {
+	f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x*(1+off)))) }
+	return said("float32", f(v), f(-v/2), f(v/9), f(5*v))
+}
+
+// entry is a call with its inputs and its output.
+func entry(api string, number int, inputs []string, output string) string {
+	return fmt.Sprintf(`"%s.%d.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, api, number, strings.Join(inputs, ", "), output)
+}
+
+// written writes a recording of entries and returns its folder.
+func written(t testing.TB, entries ...string) string {
+	dir := filepath.Join(t.TempDir(), "step0", "rank0")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(entries, ",\n") + "}}"
+	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestMovementTellsNothing: what only moves elements is equal on any two devices, so that it is
+// no evidence that these compute alike: a product that is off by rounding behind it is noise.
+func TestMovementTellsNothing(t *testing.T) {
+	for _, api := range []string{"Functional.relu", "Tensor.view", "Tensor.reshape", "Tensor.permute", "Torch.transpose", "Tensor.expand", "Tensor.contiguous",
+		"Tensor.__getitem__", "Torch.unsqueeze", "Torch.chunk", "Tensor.repeat", "Torch.flatten"} {
+		side := func(off float64) string {
+			var list []string
+			for i := range 6 {
+				x := sized(2+float64(i)/7, 0)
+				list = append(list, entry(api, i, []string{x}, x))
+			}
+			return written(t, append(list, entry("Functional.linear", 0, []string{sized(2+5./7, 0), sized(1.3, 0)}, sized(7.7, off)))...)
+		}
+		if j := judged(t, side(2e-7), side(0)); j.Verdict != verdict.Good || len(j.Roots) > 0 {
+			t.Errorf("%s: %s, roots %v", api, j.Verdict, rootNames(j))
+		}
+		if j := judged(t, side(2e-2), side(0)); j.Verdict == verdict.Good || len(j.Roots) != 1 {
+			t.Errorf("%s, a fault behind it: %s, roots %v", api, j.Verdict, rootNames(j))
+		}
+	}
+}
+
+// TestMadeAlone: NaN and infinities that a call without a partner makes of finite numbers are a
+// root, wherever they go; what a mask is made of is none, nor what only hands them on.
+func TestMadeAlone(t *testing.T) {
+	x, nan := sized(2, 0), said("float32", "NaN", "NaN", "NaN", "NaN")
+	low := said("float32", "0.0", "-Infinity", "-Infinity", "Infinity")
+	over := said("float32", "Infinity", "1.0", "Infinity", "Infinity")
+	base := func(more ...string) []string {
+		var list []string
+		for i := range 8 {
+			list = append(list, entry("Functional.linear", i, []string{sized(2+float64(i), 0), sized(1.1+float64(i)/3, 0)}, sized(3+float64(i), 0)))
+			if i == 5 {
+				list = append(list, more...)
+			}
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name  string
+		calls []string
+		root  string
+	}{
+		{"NaN of finite numbers", []string{entry("Torch.sqrt", 0, []string{x}, nan)}, "Torch.sqrt.0.forward"},
+		{"sent on", []string{entry("Torch.sqrt", 0, []string{x}, nan), entry("Distributed.send", 0, []string{nan}, nan)}, "Torch.sqrt.0.forward"},
+		{"infinity of finite numbers", []string{entry("Torch.exp", 0, []string{x}, over)}, "Torch.exp.0.forward"},
+		{"finite", []string{entry("Torch.exp", 0, []string{x}, sized(4, 0))}, ""},
+		{"NaN came in", []string{entry("Torch.exp", 0, []string{nan}, nan)}, ""},
+		{"a mask", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
+		{"what a mask is made of", []string{entry("Torch.log", 0, []string{x}, low), entry("Tensor.view", 0, []string{low}, low), entry("Torch.where", 0, []string{x, low}, low)}, ""},
+		{"an infinite number given", []string{entry("Torch.mul", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
+		{"the triangle of a mask", []string{entry("Torch.triu", 0, []string{x}, low)}, ""},
+		{"a buffer", []string{entry("Torch.empty_like", 0, []string{x}, nan)}, ""},
+	} {
+		for _, off := range []float64{0, 2e-7} {
+			golden := written(t, base()...)
+			if off > 0 { // another device
+				var list []string
+				for i := range 8 {
+					list = append(list, entry("Functional.linear", i, []string{sized(2+float64(i), 0), sized(1.1+float64(i)/3, 0)}, sized(3+float64(i), off)))
+				}
+				golden = written(t, list...)
+			}
+			j := judged(t, written(t, base(c.calls...)...), golden)
+			var want []string
+			if c.root != "" {
+				want = []string{c.root}
+			}
+			if got := rootNames(j); !slices.Equal(got, want) || (c.root != "") != (j.Verdict == verdict.Bad) {
+				t.Errorf("%s, golden off by %g: %s, roots %v, expected %v", c.name, off, j.Verdict, got, want)
+			}
+			if c.root != "" && j.Roots[0].Kind != verdict.RootWrong {
+				t.Errorf("%s: kind %s", c.name, j.Roots[0].Kind)
+			}
+		}
+		if j := judged(t, written(t, base()...), written(t, base(c.calls...)...)); c.root != "" && (j.Verdict != verdict.Bad || j.Roots[0].Kind != verdict.RootGolden) {
+			t.Errorf("%s on the golden side: %s, roots %v", c.name, j.Verdict, rootNames(j))
+		}
+	}
+}
+
+// layers is a recording of so many products; said makes the statistics of a tensor around v.
+func layers(t testing.TB, n int, said func(v float64) string) string {
+	var list []string
+	for i := range n {
+		v := float64(i)
+		list = append(list, entry("Functional.linear", i, []string{said(2 + v), said(1.1 + v/3)}, said(3+v)))
+	}
+	return written(t, list...)
+}
+
+// TestNoInformation: what says nothing on both sides is no agreement: texts, truth values, what
+// is missing or not finite, and zeros or one number everywhere. What is a text where a number
+// belongs is damage, told with entry, key and offset. Numbers in quotes are numbers.
+func TestNoInformation(t *testing.T) {
+	all := func(s string) func(v float64) string {
+		return func(float64) string { return said("float32", s, s, s, s) }
+	}
+	quoted := func(v float64) string {
+		f := func(x float64) string { return fmt.Sprintf(`"%.9e"`, float64(float32(x))) }
+		return said("float32", f(v), f(-v/2), f(v/9), f(5*v))
+	}
+	for _, c := range []struct {
+		name    string
+		said    func(v float64) string
+		want    verdict.Verdict
+		damaged bool
+	}{
+		{"numbers", func(v float64) string { return sized(v, 0) }, verdict.Good, false},
+		{"numbers in quotes", quoted, verdict.Good, false},
+		{"a word in quotes", all(`"NaN"`), verdict.Inconclusive, true},
+		{"a text", all(`"abc"`), verdict.Inconclusive, true},
+		{"an empty text", all(`""`), verdict.Inconclusive, true},
+		{"a truth value", all("true"), verdict.Inconclusive, true},
+		{"null", all("null"), verdict.Inconclusive, false},
+		{"NaN", all("NaN"), verdict.Inconclusive, false},
+		{"infinity", func(float64) string { return said("float32", "Infinity", "-Infinity", "NaN", "Infinity") }, verdict.Inconclusive, false},
+		{"zeros", all("0.0"), verdict.Inconclusive, false},
+		{"one number everywhere", func(float64) string { return said("float32", "0.25", "0.25", "0.25", "2.0") }, verdict.Inconclusive, false},
+		{"no statistics", func(float64) string {
+			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "requires_grad": false}`
+		}, verdict.Inconclusive, false},
+		{"checksums that are none", func(float64) string {
+			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "Max": null, "Min": null, "Mean": null, "Norm": null, "md5": "N/A", "requires_grad": false}`
+		}, verdict.Inconclusive, false},
+		{"empty checksums", func(float64) string {
+			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "md5": "", "requires_grad": false}`
+		}, verdict.Inconclusive, false},
+	} {
+		left := layers(t, 20, c.said)
+		j := judged(t, left, layers(t, 20, c.said))
+		if j.Verdict != c.want || len(j.Roots) > 0 || (len(j.Damaged) > 0) != c.damaged {
+			t.Errorf("%s: %s, roots %v, %d damaged, expected %s", c.name, j.Verdict, rootNames(j), len(j.Damaged), c.want)
+		}
+		if c.want != verdict.Good && j.Coverage.Compared > 0 {
+			t.Errorf("%s: %d of %d compared", c.name, j.Coverage.Compared, j.Coverage.Expected)
+		}
+	}
+	// Quotes on one side alone change nothing.
+	if j := judged(t, layers(t, 20, quoted), layers(t, 20, func(v float64) string { return sized(v, 0) })); j.Verdict != verdict.Good || j.Coverage.Compared != 20 {
+		t.Errorf("quotes on one side: %s, %d compared", j.Verdict, j.Coverage.Compared)
+	}
+}
+
+// TestTextForNumber: the damage of one tensor is told with its place, and it is not good.
+func TestTextForNumber(t *testing.T) {
+	clean := func(v float64) string { return sized(v, 0) }
+	golden := layers(t, 300, clean)
+	left := layers(t, 300, func(v float64) string {
+		if v != 3+17 {
+			return clean(v)
+		}
+		return strings.Replace(clean(v), `"Min": -`, `"Min": "?", "was": `, 1)
+	})
+	path := filepath.Join(left, "dump.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(text), `"?`)
+	j := judged(t, left, golden)
+	if len(j.Damaged) == 0 || len(j.Roots) > 0 || j.Verdict != verdict.Good {
+		t.Fatalf("%s, roots %v, damaged %v", j.Verdict, rootNames(j), j.Damaged)
+	}
+	for _, d := range j.Damaged[:1] { // it goes into the next call, too
+		if d.File != path || d.Offset != int64(at) || !strings.Contains(d.Reason.Args[0], `"Functional.linear.17.forward", output.0.Min`) {
+			t.Errorf("damage of %s at %d: %v, expected offset %d", d.Name, d.Offset, d.Reason, at)
+		}
+	}
+	if len(j.Trips(verdict.Gate{Strict: true})) == 0 || len(j.Trips(verdict.Gate{On: true})) > 0 {
+		t.Error("one tensor of 300 passes -gate and does not pass -gate=strict")
+	}
+	// The same entry twice contradicts itself.
+	twice := append([]string{}, entry("Torch.exp", 0, []string{clean(2)}, clean(3)), entry("Torch.exp", 0, []string{clean(4)}, clean(5)))
+	j = judged(t, written(t, twice...), written(t, twice[0], strings.Replace(twice[1], ".0.", ".1.", 1)))
+	if len(j.Damaged) == 0 || !strings.Contains(j.Damaged[0].Reason.Args[0], "a second time") {
+		t.Errorf("an entry that comes twice: %v", j.Damaged)
+	}
+}
+
+// TestInfinityIsNoJump: masks of -inf in front of a softmax hide how far the scores are apart: what
+// comes out may be off by what the type explains. NaN that one side makes of it is a root all the
+// same.
+func TestInfinityIsNoJump(t *testing.T) {
+	side := func(off float64, dtype string, broken bool) string {
+		var list []string
+		f := func(v, off float64) string {
+			x := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x*(1+off)))) }
+			return said(dtype, x(v), x(-v/2), x(v/9), x(5*v))
+		}
+		for i := range 12 {
+			v := float64(i)
+			list = append(list, entry("Functional.linear", i, []string{f(2+v, off), f(1.1+v/3, off)}, f(3+v, off)))
+			x := fmt.Sprintf("%.9e", (3+v)*(1+off))
+			masked := said(dtype, x, "-Infinity", "-Infinity", "Infinity")
+			list = append(list, entry("Tensor.masked_fill", i, []string{f(3+v, off)}, masked))
+			out := f(0.3+v/50, off/2)
+			if broken && i == 7 {
+				out = said(dtype, "NaN", "NaN", "NaN", "NaN")
+			}
+			list = append(list, entry("Functional.softmax", i, []string{masked}, out))
+		}
+		return written(t, list...)
+	}
+	golden := side(0, "float32", false)
+	if j := judged(t, side(0.003, "bfloat16", false), golden); j.Verdict != verdict.Good || len(j.Roots) > 0 {
+		t.Errorf("a clean pair: %s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, side(0.003, "bfloat16", true), golden); j.Verdict != verdict.Bad || !slices.Equal(rootNames(j), []string{"Functional.softmax.7.forward"}) {
+		t.Errorf("NaN behind a mask: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}
+
+// TestFinal: the loss is the output of a network, of its recording the last forward call before the
+// first backward one; where it is missing it is named, and no strict gate passes.
+func TestFinal(t *testing.T) {
+	var list []string
+	for i := range 30 {
+		v := float64(i)
+		list = append(list, entry("Functional.linear", i, []string{sized(2+v, 0), sized(1.1+v/3, 0)}, sized(3+v, 0)))
+	}
+	loss := entry("Functional.cross_entropy", 0, []string{sized(32, 0)}, said("float32", "1.5", "1.2", "1.3", "10.0"))
+	back := strings.Replace(entry("Functional.linear", 29, []string{sized(0.1, 0)}, sized(0.2, 0)), "forward", "backward", 1)
+	golden := written(t, append(slices.Clone(list), loss, back)...)
+	j := judged(t, golden, golden)
+	if op := j.Find("Functional.cross_entropy.0.forward"); op == nil || !op.Op.Final || j.Outputs.Expected != 1 || len(j.Outputs.Uncompared) > 0 {
+		t.Errorf("the loss is no output of the network: %+v", j.Outputs)
+	}
+	j = judged(t, written(t, append(slices.Clone(list), back)...), golden)
+	if len(j.Outputs.Uncompared) != 1 || !strings.Contains(j.Outputs.Uncompared[0], "cross_entropy") {
+		t.Errorf("without the loss: %+v", j.Outputs)
+	}
+	if len(j.Trips(verdict.Gate{Strict: true})) == 0 {
+		t.Error("without the loss the strict gate passes")
+	}
+}
+
+// TestUnfilledIsNoPremise: what a place held before it was written to is memory that nothing
+// filled, and not data that the runs were fed.
+func TestUnfilledIsNoPremise(t *testing.T) {
+	side := func(api string, held, made float64) string {
+		return written(t, entry(api, 0, []string{sized(held, 0), sized(3, 0)}, sized(3, 0)), entry("Functional.linear", 0, []string{sized(3, 0), sized(1.3, 0)}, sized(7.7, made)),
+			entry("Functional.relu", 0, []string{sized(7.7, made)}, sized(7.7, made)))
+	}
+	for _, api := range []string{"Tensor.__setitem__", "Tensor.copy_"} {
+		if j := judged(t, side(api, 8e18, 0.5), side(api, 4.5e18, 0)); len(j.Premises) > 0 || j.Verdict != verdict.Bad || !slices.Equal(rootNames(j), []string{"Functional.linear.0.forward"}) {
+			t.Errorf("%s: %s, roots %v, premises %v; expected the product alone", api, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
+	if j := judged(t, side("Tensor.add", 8, 0.5), side("Tensor.add", 4.5, 0)); len(j.Premises) == 0 || len(j.Roots) > 0 {
+		t.Errorf("other data that is read: %s, roots %v, premises %v", j.Verdict, rootNames(j), j.Premises)
+	}
+}
+
+// TestUnfedIsNotCalmed: a call into which no tensor is recorded to go, and whose numbers are others,
+// is named, and not taken for noise; what hands out memory as it is says nothing.
+func TestUnfedIsNotCalmed(t *testing.T) {
+	side := func(api string, off, noise float64) string {
+		list := []string{entry(api, 0, nil, sized(3, off))}
+		for i := range 12 {
+			x := 2 + float64(i)/7
+			list = append(list, entry("Functional.linear", i, []string{sized(x, 0), sized(1.3, 0)}, sized(x+5, noise)))
+		}
+		return written(t, list...)
+	}
+	if j := judged(t, side("Torch.rand", 0.4, 3e-7), side("Torch.rand", 0, 0)); j.Verdict != verdict.Bad || !slices.Equal(rootNames(j), []string{"Torch.rand.0.forward"}) {
+		t.Errorf("%s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, side("Torch.rand", 0, 3e-7), side("Torch.rand", 0, 0)); j.Verdict != verdict.Good || len(j.Roots) > 0 {
+		t.Errorf("noise alone: %s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, side("Torch.empty", 0.4, 3e-7), side("Torch.empty", 0, 0)); len(j.Roots) > 0 {
+		t.Errorf("memory that nothing filled: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}

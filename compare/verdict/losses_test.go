@@ -1,0 +1,169 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"precision/compare/result"
+)
+
+// chain is a table of n operators in a row, each with a good output; the last one leaves the
+// network. damage changes it.
+func chain(n int, damage func(*result.Table)) *result.Table {
+	t := &result.Table{}
+	for i := range n {
+		name := fmt.Sprintf("op%d", i)
+		op := result.Operator{Name: name, Type: "Relu", Index: i, Order: i, Outputs: 1, Dumped: true, Framework: []string{name}, Final: i == n-1}
+		if i > 0 {
+			op.Inputs = []result.Port{{Op: fmt.Sprintf("op%d", i-1)}}
+		}
+		t.Ops = append(t.Ops, op)
+		r := cosineRow(20, 1)
+		r.Op, r.Type, r.Index, r.Facts.Order = name, "Relu", i, i
+		t.Rows = append(t.Rows, r)
+	}
+	if damage != nil {
+		damage(t)
+	}
+	return t
+}
+
+// cut makes a row one of a dump that cannot be read.
+func cut(r *result.Row) {
+	r.Compared, r.Metrics = false, nil
+	r.Unreadable(result.Because(result.BadFile, r.Op, r.Op+".dump", "short"), r.Op+".dump", nil)
+}
+
+func TestLosses(t *testing.T) {
+	bad := func(r *result.Row) { *r = with(*r, cosineRow(20, 0.5)) }
+	for _, c := range []struct {
+		name   string
+		n      int
+		damage func(*result.Table)
+		want   Verdict
+		plain  bool // the plain gate passes
+		strict bool // the strict one does
+		kinds  []LossKind
+	}{
+		{"whole", 150, nil, Good, true, true, nil},
+		{"one of 150 damaged", 150, func(t *result.Table) { cut(&t.Rows[3]) }, Good, true, false, []LossKind{LossDamaged, LossTensors}},
+		{"two of 150 damaged", 150, func(t *result.Table) { cut(&t.Rows[3]); cut(&t.Rows[4]) }, Inconclusive, false, false, []LossKind{LossDamaged, LossTensors}},
+		{"the network's output damaged", 150, func(t *result.Table) { cut(&t.Rows[149]) }, Inconclusive, false, false, []LossKind{LossOutputs, LossDamaged, LossTensors}},
+		{"damage beside what is bad", 150, func(t *result.Table) { cut(&t.Rows[149]); bad(&t.Rows[5]) }, Bad, false, false, []LossKind{LossOutputs, LossDamaged, LossTensors}},
+		{"all outputs gone", 10, func(t *result.Table) {
+			for i := range t.Rows {
+				t.Rows[i].Role = result.Input
+				t.Rows[i].Facts.Producer = result.Port{Op: "data"}
+			}
+		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
+		{"more outputs than the dump has", 10, func(t *result.Table) { t.Ops[2].Outputs = 3 }, Good, true, false, []LossKind{LossTensors}},
+		{"an operator without a dump", 10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false }, Good, true, false, []LossKind{LossTensors}},
+		{"what moves nothing has no dump", 10, func(t *result.Table) {
+			t.Rows = slices.Delete(t.Rows, 2, 3)
+			t.Ops[2].Dumped, t.Ops[2].Type = false, "Reshape"
+		}, Good, true, true, nil},
+		{"what the compiler added has no golden tensor", 10, func(t *result.Table) {
+			t.Rows[2] = result.Row{Op: "op2", Type: "TransData", Index: 2, Facts: result.Facts{Order: 2}, Reasons: []result.Reason{result.Because(result.NoRightTensor, "op2", "op2:output:0")}}
+			t.Ops[2].Inserted, t.Ops[2].Framework = true, nil
+		}, Good, true, true, nil},
+		{"left out on purpose", 10, func(t *result.Table) { t.Rows, t.Meta.Partial = t.Rows[:5], true; t.Ops[9].Final = false }, Good, true, true, nil},
+		{"cut short", 150, func(t *result.Table) {
+			t.Meta.Damaged = []result.Damage{{Name: "dump.json", Offset: 7, Reason: result.Because(result.RecordingCut, "x")}}
+		}, Inconclusive, false, false, []LossKind{LossRecording}},
+		{"the half of a network is no network", 10, func(t *result.Table) {
+			for i := range 5 {
+				t.Rows[i].Compared, t.Rows[i].Reasons = false, []result.Reason{result.Because(result.NoRightTensor, "x", "y")}
+			}
+		}, Good, true, false, []LossKind{LossTensors}},
+	} {
+		j := Judge(chain(c.n, c.damage), Options{})
+		var kinds []LossKind
+		for _, l := range j.Losses {
+			kinds = append(kinds, l.Kind)
+		}
+		if j.Verdict != c.want || !slices.Equal(kinds, c.kinds) {
+			t.Errorf("%s: %s %v, expected %s %v", c.name, j.Verdict, kinds, c.want, c.kinds)
+		}
+		if got := len(j.Trips(Gate{On: true})) == 0; got != c.plain {
+			t.Errorf("%s: the plain gate passes: %v", c.name, got)
+		}
+		if got := len(j.Trips(Gate{On: true, Strict: true})) == 0; got != c.strict {
+			t.Errorf("%s: the strict gate passes: %v", c.name, got)
+		}
+	}
+}
+
+// with is a row with the numbers of another.
+func with(r, numbers result.Row) result.Row {
+	r.Compared, r.Metrics = numbers.Compared, numbers.Metrics
+	return r
+}
+
+// TestWaivedLoss: a waiver that names the cause takes an output out of what strict wants, and
+// one of every cause does not.
+func TestWaivedLoss(t *testing.T) {
+	table := chain(10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false })
+	for cause, passes := range map[Kind]bool{Missing: true, "": false, Cosine: false} {
+		p := *Default()
+		p.Waivers = []Waiver{{Tensor: "op2:output:0", Cause: cause}}
+		j := Judge(table, Options{Profile: &p})
+		if got := len(j.Trips(Gate{On: true, Strict: true})) == 0; got != passes || j.Coverage.Expected != 10 {
+			t.Errorf("a waiver of %q: passes %v, expected %d", cause, got, j.Coverage.Expected)
+		}
+	}
+}
+
+func TestFitBaseline(t *testing.T) {
+	shaped := func(d int64) func(*result.Table) {
+		return func(t *result.Table) {
+			for i := range t.Rows {
+				t.Rows[i].Shape = []int64{d, 5}
+			}
+		}
+	}
+	now := chain(10, shaped(4))
+	for _, c := range []struct {
+		name string
+		old  *result.Table
+		want BaselineFault
+	}{
+		{"the same", chain(10, shaped(4)), ""},
+		{"an operator more", chain(11, shaped(4)), ""},
+		{"nothing compared", chain(10, func(t *result.Table) { t.Rows = nil }), BaselineEmpty},
+		{"a tenth of it", chain(1, shaped(4)), BaselineOther},
+		{"another batch", chain(10, shaped(2)), BaselineShapes},
+	} {
+		err := FitBaseline(c.old, now, Options{})
+		var e *BaselineError
+		if errors.As(err, &e); err != nil != (c.want != "") || e != nil && e.Fault != c.want {
+			t.Errorf("%s: %v, expected %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestBaselineLost: what was compared then and is not now is a regression, and so is what is bad
+// now and was not compared then.
+func TestBaselineLost(t *testing.T) {
+	whole, less := chain(10, nil), chain(10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false })
+	worse := chain(10, func(t *result.Table) { t.Rows[2] = with(t.Rows[2], cosineRow(20, 0.1)) })
+	for _, c := range []struct {
+		name     string
+		old, now *result.Table
+		want     []string
+	}{
+		{"the same", whole, whole, nil},
+		{"lost", whole, less, []string{"op2:output:0"}},
+		{"bad and new", less, worse, []string{"op2:output:0"}},
+		{"good and new", less, whole, nil},
+	} {
+		var got []string
+		for _, x := range Judge(c.now, Options{Baseline: c.old}).Baseline.Regressions {
+			got = append(got, x.Tensor)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: regressions %q, expected %q", c.name, got, c.want)
+		}
+	}
+}

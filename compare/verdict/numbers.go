@@ -1,0 +1,151 @@
+package verdict
+
+import (
+	"math"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Integers that are numbers
+//
+// An id, an index, a flag is right or wrong, and one that differs is wrong
+// whatever its distance. A quantised activation and the sum of products of such
+// are measured instead: they are numbers with a step of one, their inputs' noise
+// moves some of them by a step, and a sum of many of them differs nearly
+// everywhere by next to nothing. These are judged by distance, like numbers with
+// a fraction.
+
+// quantises are operator types whose integer output is a number in steps: what
+// goes in times a scale, rounded.
+var quantises = map[string]bool{}
+
+// rounds are types that round: numbers, unless they are made to be used as
+// indices, as positions and buckets are.
+var rounds = map[string]bool{"Cast": true, "Round": true, "Rint": true, "Floor": true, "Ceil": true, "Trunc": true}
+
+// places are the inputs that an operator type takes as indices or ids, by slot.
+var places = map[string][]int{
+	"Gather": {1}, "GatherV2": {1, 2}, "GatherV2D": {1}, "GatherNd": {1}, "GatherElements": {1}, "GatherD": {2}, "EmbeddingLookup": {1}, "OneHot": {0}, "OneHotD": {0},
+	"ScatterNd": {0}, "ScatterUpdate": {1}, "ScatterAdd": {1}, "ScatterElements": {1}, "ScatterNdUpdate": {1}, "TensorScatterUpdate": {1}, "IndexAdd": {1},
+	"SparseGather": {1}, "SegmentSum": {1}, "UnsortedSegmentSum": {1}, "UnsortedSegmentSumD": {1}, "InplaceUpdate": {1}, "MoeInitRouting": {1},
+	"SparseSoftmaxCrossEntropyWithLogits": {1}, "SliceD": {1, 2}, "Slice": {1, 2}, "StridedSlice": {1, 2, 3}, "Reshape": {1}, "Tile": {1},
+}
+
+// narrow tells whether integers of a dtype are hardly ever more than small
+// numbers: what networks are quantised to.
+func narrow(t dtype.Type) bool { return t.IsInteger() && t.Bits() <= 8 }
+
+// findNumbers tells which outputs hold integers that are numbers.
+func (j *judge) findNumbers() {
+	index := map[result.Port]bool{} // used as an index, maybe behind what moves it
+	for i := len(j.operators) - 1; i >= 0; i-- {
+		op := &j.operators[i]
+		for _, slot := range places[op.Op.Type] {
+			if slot < len(op.Op.Inputs) {
+				index[op.Op.Inputs[slot]] = true
+			}
+		}
+		if hands(op.Op.Type) && places[op.Op.Type] == nil || rounds[op.Op.Type] || op.Op.Type == "Reshape" {
+			for k := range op.Outputs {
+				if len(op.Op.Inputs) > 0 && index[result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}] {
+					index[op.Op.Inputs[0]] = true
+				}
+			}
+		}
+	}
+	j.numbers = map[result.Port]bool{}
+	for i := range j.operators {
+		op := &j.operators[i]
+		typ := op.Op.Type
+		made := quantises[typ] || cube[typ]
+		for slot, p := range op.Op.Inputs {
+			listed := false
+			for _, k := range places[typ] {
+				listed = listed || k == slot
+			}
+			made = made || !listed && j.numbers[p]
+		}
+		if op.Op.Skipped && made && len(op.Outputs) == 0 {
+			j.numbers[result.Port{Op: op.Op.Name}] = true // has no row, and is passed on all the same
+		}
+		for k := range op.Outputs {
+			t := &op.Outputs[k]
+			r := &j.table.Rows[t.Row]
+			at := result.Port{Op: op.Op.Name, Index: t.Slot}
+			is := r.Left.DType
+			if !counted(is) || is.IsBool() || index[at] || picks(typ, t.Slot) {
+				continue
+			}
+			if made || quantName(op.Op.Name) && narrow(is) || rounds[typ] && j.fractions(op) {
+				j.numbers[at], t.Number = true, true
+			}
+		}
+	}
+}
+
+// quantName tells whether a name speaks of quantisation.
+func quantName(name string) bool { return strings.Contains(strings.ToLower(name), "quant") }
+
+// fractions tells whether what goes into an operator has fractions.
+func (j *judge) fractions(op *Operator) bool {
+	for i := range op.Inputs {
+		r := &j.table.Rows[op.Inputs[i].Row]
+		if op.Inputs[i].Slot == 0 && r.Left.DType.IsFloat() {
+			return true
+		}
+	}
+	return false
+}
+
+// counts tells whether the elements of a row are counted rather than measured:
+// flags, ids, indices.
+func (j *judge) counts(r *result.Row) bool {
+	if !counted(r.Left.DType) {
+		return false
+	}
+	at := result.Port{Op: r.Op, Index: r.Slot}
+	if r.Role == result.Input {
+		if at = r.Facts.Producer; at.Op == "" {
+			if op := j.named(r.Op); op != nil && r.Slot < len(op.Op.Inputs) {
+				at = op.Op.Inputs[r.Slot]
+			}
+		}
+		if at.Op == "" || j.named(at.Op) == nil || j.named(at.Op).Op.Constant {
+			// Nobody knows who made it: what it is made for tells.
+			return r.Left.DType.IsBool() || !cube[r.Type] || !narrow(r.Left.DType)
+		}
+	}
+	return !j.numbers[at]
+}
+
+// quantised: what goes in times a scale, rounded to whole numbers. Noise of e
+// steps moves a share e of the elements by a whole step. Of few elements one may be
+// moved by chance.
+func quantised(in []operand, out *operand) prediction {
+	if len(in) == 0 || in[0].dev <= 0 || out.dev <= 0 || out.count == 0 {
+		return prediction{}
+	}
+	x := &in[0]
+	steps := out.dev / x.dev // the scale; deviations do not see the zero point
+	e := steps * (x.err.rms + 2*x.unit*x.rms)
+	most := math.Ceil(steps*(x.err.max+2*x.unit*x.magnOf)) + 1
+	s := spread{math.Sqrt((e + 3/out.count) * (1 + e)), most}
+	return prediction{typical: s, bound: s.times(2), tame: true}
+}
+
+// picks tells whether an output holds places that an operator chose.
+func picks(typ string, slot int) bool {
+	at, ok := choosers[typ]
+	return ok && (at < 0 || at == slot)
+}
+
+// choosers are the operator types that choose places by scores, with the output
+// that has the places, -1 for all.
+var choosers = map[string]int{
+	"ArgMax": -1, "ArgMaxV2": -1, "ArgMaxD": -1, "ArgMin": -1, "ArgMinV2": -1, "ArgMinD": -1, "ArgMaxWithValue": 0, "ArgMinWithValue": 0,
+	"TopK": 1, "TopKD": 1, "TopKV2": 1, "TopKV2D": 1, "Sort": 1, "SortV2": -1, "Unique": 1, "UniqueWithCounts": 1, "MaxPoolWithArgmax": 1, "MaxPoolWithArgmaxV1": 1,
+	"MaxPoolWithArgmaxV2": 1, "NonMaxSuppression": -1, "NonMaxSuppressionV3": -1, "NonMaxSuppressionV6": -1, "NonMaxSuppressionV7": -1, "NMSWithMask": 1,
+	"MoeGatingTopK": 1, "MoeGatingTopKSoftmax": 1, "MoeGatingTopKSoftmaxV2": 1, "Where": -1, "NonZero": -1, "Shape": -1, "Size": -1, "Range": -1, "RangeD": -1,
+}

@@ -1,0 +1,551 @@
+package verdict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Premises
+//
+// Before operators are judged, the recordings are: were both runs fed the same data, with
+// the same weights? Both are read off the tensors that no kernel computes. Where most of
+// such a tensor differs, nothing behind it says anything about an operator; where a few
+// elements do, or one weight of many, that is what is wrong, and not the operator that takes it.
+
+// random are the operators whose results no input explains: what they make is fed.
+var random = map[string]bool{
+	"DropOutGenMask": true, "DropOutGenMaskV3": true, "DropOutGenMaskV4": true, "StatelessDropOutGenMask": true,
+	"RandomUniform": true, "RandomStandardNormal": true, "TruncatedNormal": true, "RandomUniformInt": true, "Multinomial": true, "RandomShuffle": true,
+	"StatelessRandomUniform": true, "StatelessRandomUniformV2": true, "StatelessRandomNormal": true, "StatelessRandomNormalV2": true,
+}
+
+// source is a tensor that the network takes as it is given.
+type source struct {
+	port result.Port
+	// weight tells what is learned or set from what is fed.
+	weight bool
+	// row is the first compared one that shows it, in order of execution; -1 without one.
+	row int
+	// elements is how many it has, 0 if that is not known.
+	elements float64
+	// takers are the operators that take it, as places in execution order.
+	takers []int
+	apart
+	// root is the place of the root that tells of it, -1 without one.
+	root int
+}
+
+// apart is how far the sides of a tensor are from each other, beyond what conversion of
+// dtypes, layouts and the rounding of a normalisation explain.
+type apart struct {
+	// known: it was compared. off: it is apart at all.
+	known, off bool
+	// differ of so many elements differ; exact if it is just as many, else it may be fewer.
+	differ, of int64
+	exact      bool
+	// share is the share of those elements that other data would change.
+	share float64
+	// distance is the relative distance; large: it is that of other data.
+	distance float64
+	large    bool
+	// scale is the factor that is all that is wrong, 0 if it is none.
+	scale float64
+}
+
+const (
+	// converted is how many roundoffs, of the largest element, two ways to prepare the
+	// same data may be apart: x/255-m over s in float16 is off by up to 5, rounded twice.
+	converted = 16
+	// masked is what is so far below zero that it is there to mask.
+	masked = -1e3
+	// mostPeak is the square of how many times its root mean square the largest is of errors
+	// that are spread over a tensor: of 10⁸ normal numbers.
+	mostPeak = 32
+)
+
+// apartOf measures a compared row.
+func apartOf(r *result.Row) (a apart) {
+	m := measureOf(r)
+	if !r.Compared || m.unknown() {
+		return a
+	}
+	a.known, a.distance, a.of = true, m.distance, max(m.n, 0)
+	f := m.facts
+	if f == nil { // an imported row does not tell how many elements differ
+		a.large = m.distance > otherDistance || m.cosine < otherCosine
+		a.off, a.share = a.large, 1
+		return a
+	}
+	if counted(r.Left.DType) && counted(r.Right.DType) {
+		a.differ, a.exact, a.large = f.Differ, true, true
+		a.off = f.Differ > 0
+	} else {
+		a.measured(r, f, m.finite)
+	}
+	if a.off {
+		a.share = math.Min(1, float64(a.differ)/(float64(max(f.N, 1))*chance(f)))
+	}
+	return a
+}
+
+// otherDistance and otherCosine are what data may be off by and still be the same, however
+// it was prepared: resized or decoded otherwise, say. They are the limits that outputs have.
+const (
+	otherDistance = 0.2
+	otherCosine   = 0.98
+)
+
+// measured does it for numbers that are measured.
+func (a *apart) measured(r *result.Row, f *metric.Facts, finite int64) {
+	disagree := f.Disagree
+	if sameMask(f) {
+		return
+	}
+	u := max(unit(coarserOf(r)), unit(dtype.Float32))
+	far := f.MaxAbs > converted*u*magnitude(&f.Y)+coarserOf(r).MinSubnormal()
+	a.off = far || disagree > 0
+	if !a.off {
+		return
+	}
+	a.differ, a.exact = f.Differ, true
+	if far {
+		// Few large errors among many that are rounding.
+		rms := f.Distance * f.Y.RMS
+		if math.IsInf(f.Distance, 0) {
+			rms = f.X.RMS
+		}
+		many := float64(finite) * rms * rms / (f.MaxAbs * f.MaxAbs) // as many of the largest come to the same
+		if most := int64(math.Ceil(mostPeak * many)); most < f.Differ-disagree && f.Differ > f.N/2 {
+			a.differ, a.exact = disagree+most, false
+		}
+	} else {
+		a.differ = disagree
+	}
+	a.large = f.Distance > otherDistance || f.Cosine < otherCosine || math.IsNaN(f.Cosine) || 2*disagree >= f.N
+	if s := f.Scale; a.large && f.Unscaled*math.Abs(s) <= converted*u && s != 0 && !math.IsInf(s, 0) {
+		a.scale = s
+	}
+}
+
+// sameMask tells of what is added to mask elements that the same ones are masked: -Inf on one
+// side and -10000, or the end of a dtype's range, on the other.
+func sameMask(f *metric.Facts) bool {
+	masks := func(s *metric.SideFacts) bool { return s.NaN == 0 && !(s.Hi > 0) && (s.Inf > 0 || s.Lo <= masked) }
+	return masks(&f.X) && masks(&f.Y) && f.X.Zero == f.Y.Zero && f.X.Zero > 0 && f.Differ <= f.N-f.X.Zero
+}
+
+// chance is the share of elements that data of the same sort would change: of a tensor of
+// two values, as masks and one-hot labels are, those that are not the same by chance.
+func chance(f *metric.Facts) float64 {
+	x, y := &f.X, &f.Y
+	if x.Lo != y.Lo || x.Hi != y.Hi || !(x.Hi > x.Lo) {
+		return 1
+	}
+	var part [2]float64
+	for i, s := range []*metric.SideFacts{x, y} {
+		spread := (s.Mean - s.Lo) * (s.Hi - s.Mean)
+		if math.Abs(s.Deviation*s.Deviation-spread) > 1e-6*spread {
+			return 1
+		}
+		part[i] = (s.Mean - s.Lo) / (s.Hi - s.Lo)
+	}
+	return part[0]*(1-part[1]) + part[1]*(1-part[0])
+}
+
+// other tells that it is not the same tensor with something wrong in it, but another one.
+func (a *apart) other() bool {
+	return a.off && a.large && a.share >= 0.5 && a.of != 1 && (a.of == 0 || a.differ >= 3 || a.differ == a.of)
+}
+
+// few tells that a part of it is wrong.
+func (a *apart) few() bool { return a.off && (a.share < 0.5 || a.of == 1 || a.large && !a.other()) }
+
+// sources lists what the network takes as it is given, in the order in which it is taken.
+func (j *judge) sources() []*source {
+	var list []*source
+	index := map[result.Port]*source{}
+	of := func(p result.Port) *source {
+		from := j.named(p.Op)
+		if from == nil || computes(from.Op) && !random[from.Op.Type] {
+			return nil
+		}
+		s := index[p]
+		if s == nil {
+			s = &source{port: p, weight: from.Op.Constant || constants[from.Op.Type], row: -1, root: -1}
+			index[p] = s
+			list = append(list, s)
+		}
+		return s
+	}
+	show := func(s *source, row int) {
+		r := &j.table.Rows[row]
+		if s.elements == 0 && (r.Shape != nil || r.Compared) {
+			s.elements = elements(r.Shape)
+		}
+		if s.row < 0 && r.Compared {
+			if a := apartOf(r); a.known {
+				s.row, s.apart = row, a
+			}
+		} else if s.off && r.Compared {
+			// The same somewhere: it changed on the way to who was asked first.
+			s.off = apartOf(r).off
+		}
+	}
+	for i := range j.operators {
+		op := &j.operators[i]
+		for k := range op.Outputs {
+			if t := &op.Outputs[k]; !t.Seen {
+				if s := of(result.Port{Op: op.Op.Name, Index: t.Slot}); s != nil {
+					show(s, t.Row)
+				}
+			}
+		}
+		for t, p := range j.feeds(op) {
+			s := of(p)
+			if s == nil {
+				continue
+			}
+			if !slices.Contains(s.takers, i) {
+				s.takers = append(s.takers, i)
+			}
+			if t != nil {
+				show(s, t.Row)
+			}
+		}
+	}
+	return list
+}
+
+// premised is what the premises say of the operators of a network.
+type premised struct {
+	// given are the sources that an operator takes, by its place.
+	given map[int][]*source
+	// told are those that differ and are to be named where they are taken.
+	told map[*source]bool
+	// broken: some source is another tensor. behind tells of every operator whether one
+	// is, as far as operators were looked at.
+	broken bool
+	behind []bool
+	// users are the operators that take outputs of each.
+	users [][]int
+}
+
+// premises looks at what was given to a network, before its operators are judged.
+func (j *judge) premises(out *Judged) *premised {
+	p := &premised{given: map[int][]*source{}, told: map[*source]bool{}, behind: make([]bool, len(j.operators)), users: make([][]int, len(j.operators))}
+	for i := range j.operators {
+		for _, from := range j.operators[i].Op.Inputs {
+			if at, ok := j.place[from.Op]; ok {
+				p.users[at] = append(p.users[at], i)
+			}
+		}
+	}
+	var fed, near, weights []*source
+	compared := 0
+	for _, s := range j.sources() {
+		for _, i := range s.takers {
+			p.given[i] = append(p.given[i], s)
+		}
+		if s.weight && s.known && s.elements > 1 {
+			compared++
+		}
+		switch {
+		case !s.off || j.excused(s):
+		case s.weight && s.elements > 1 && (!s.other() || p.matters(j, s)):
+			weights = append(weights, s)
+		case s.other() && p.matters(j, s):
+			fed = append(fed, s)
+		case s.few() && !s.other():
+			p.told[s] = true
+		default:
+			near = append(near, s)
+		}
+	}
+	if len(fed) > 0 {
+		for s := range p.told { // with other data, what little differs belongs to them
+			fed = append(fed, s)
+			delete(p.told, s)
+		}
+		slices.SortFunc(fed, func(a, b *source) int {
+			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(b.of, a.of), cmp.Compare(a.port.Op, b.port.Op), cmp.Compare(a.port.Index, b.port.Index))
+		})
+		p.breaks(fed)
+		out.Premises = append(out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: fed[0].share, Reason: fed[0].reason(true)})
+	}
+	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*n > compared {
+		out.Premises = append(out.Premises, otherWeights(weights, compared))
+		for s := range p.told { // single numbers go with them
+			if s.weight {
+				weights = append(weights, s)
+				delete(p.told, s)
+			}
+		}
+		p.breaks(weights)
+	} else {
+		for _, s := range weights {
+			p.told[s] = true
+		}
+	}
+	if len(out.Premises) > 0 && out.Premises[0].Kind == PremiseGraph {
+		p.broken = true
+		for i := range p.behind {
+			p.behind[i] = true
+		}
+	}
+	if len(near) > 0 {
+		kind := PremiseInputs
+		if near[0].weight {
+			kind = PremiseWeights
+		}
+		out.Premises = append(out.Premises, Premise{Kind: kind, Tensors: len(near), Share: near[0].share,
+			Reason: result.Because(result.GivenNear, near[0].port.Op, percent(near[0].distance))})
+	}
+	return p
+}
+
+// leastWeights is how many weights have to differ at least to be those of another checkpoint.
+const leastWeights = 3
+
+// otherWeights is the premise of most weights being others: of another step where they are
+// nearly the same.
+func otherWeights(list []*source, compared int) Premise {
+	distances := make([]float64, 0, len(list))
+	for _, s := range list {
+		distances = append(distances, s.distance)
+	}
+	slices.Sort(distances)
+	median := distances[len(distances)/2]
+	p := Premise{Kind: PremiseWeights, Broken: true, Tensors: len(list), Share: float64(len(list)) / float64(compared)}
+	kind := result.WeightsDiffer
+	if median < otherDistance {
+		p.Kind, kind = PremiseStep, result.StepDiffers
+	}
+	p.Reason = result.Because(kind, strconv.Itoa(len(list)), strconv.Itoa(compared), percent(median))
+	return p
+}
+
+func percent(v float64) string { return strconv.FormatFloat(100*v, 'g', 3, 64) }
+
+// excused tells that the profile waives what is wrong with a source.
+func (j *judge) excused(s *source) bool {
+	r := &j.table.Rows[s.row]
+	op := j.named(r.Op)
+	t := op.input(r.Slot)
+	if r.Role == result.Output {
+		t = op.output(r.Slot)
+	}
+	return t != nil && t.Row == s.row && len(t.Causes) > 0 && !slices.ContainsFunc(t.Causes, func(c Cause) bool { return !c.Waived })
+}
+
+// reason says that a source differs; of an input that is other data it says so.
+func (s *source) reason(other bool) result.Reason {
+	kinds := [...]result.Kind{result.GivenScaled, result.GivenApart, result.GivenDiffers}
+	if other {
+		kinds = [...]result.Kind{result.InputsScaled, result.InputsApart, result.InputsDiffer}
+	}
+	switch {
+	case s.scale != 0:
+		return result.Because(kinds[0], s.port.Op, strconv.FormatFloat(s.scale, 'g', 4, 64))
+	case s.of == 0 || !s.exact:
+		return result.Because(kinds[1], s.port.Op, percent(s.distance))
+	}
+	return result.Because(kinds[2], s.port.Op, strconv.FormatInt(s.differ, 10), strconv.FormatInt(s.of, 10))
+}
+
+// matters tells whether what takes a source shows that it is another one. Where all of
+// that agrees, the tensor is only recorded in another form: before a preprocessing that one side
+// does in a kernel, in a layout that was not told.
+func (p *premised) matters(j *judge, s *source) bool {
+	seen := map[int]bool{}
+	var shows func(i int) bool
+	shows = func(i int) bool {
+		if seen[i] {
+			return false
+		}
+		seen[i] = true
+		op := &j.operators[i]
+		if op.State == StateUncompared {
+			return slices.ContainsFunc(p.users[i], shows)
+		}
+		return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { // whatever a check says of it
+			return slices.ContainsFunc(t.Causes, func(c Cause) bool { return !c.Waived && c.Kind != Unexplained })
+		})
+	}
+	return len(s.takers) == 0 || slices.ContainsFunc(s.takers, shows)
+}
+
+// breaks marks what takes sources that are others.
+func (p *premised) breaks(list []*source) {
+	p.broken = true
+	for _, s := range list {
+		for _, i := range s.takers {
+			p.behind[i] = true
+		}
+	}
+}
+
+// reached tells whether an operator lies behind a broken premise, once all before it were
+// asked.
+func (p *premised) reached(j *judge, i int) bool {
+	hit := func(from result.Port) bool {
+		at, ok := j.place[from.Op]
+		return ok && p.behind[at]
+	}
+	op := &j.operators[i]
+	p.behind[i] = p.broken && (p.behind[i] || slices.ContainsFunc(op.Op.Inputs, hit) ||
+		slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return hit(j.table.Rows[t.Row].Facts.Producer) }))
+	return p.behind[i]
+}
+
+// unseen tells whether an operator takes a weight or an input that was not compared, so
+// that it says nothing of a premise that does not hold.
+func (p *premised) unseen(i int) bool {
+	return slices.ContainsFunc(p.given[i], func(s *source) bool { return !s.known && s.elements != 1 })
+}
+
+// givenRoot makes the operator that takes a source of which a little differs a root, the
+// first one that does; others inherit from it.
+func (j *judge) givenRoot(out *Judged, p *premised, i int) (from []int, is bool) {
+	op := &j.operators[i]
+	for _, s := range p.given[i] {
+		if !p.told[s] {
+			continue
+		}
+		if op.State == StateUncompared {
+			for _, k := range p.users[i] { // what takes its outputs shows it
+				if !slices.Contains(p.given[k], s) {
+					p.given[k] = append(p.given[k], s)
+				}
+			}
+			continue
+		}
+		if s.root >= 0 {
+			from = merge(from, []int{s.root})
+			continue
+		}
+		s.root = len(out.Roots)
+		j.give(op, s)
+		r := j.rootOf(op, i)
+		r.Kind, r.Certainty, r.Begin = RootInput, Certain, &Begin{Row: s.row, Why: s.reason(false)}
+		premise := Premise{Kind: PremiseInputs, Tensors: 1, Share: s.share, Reason: r.Begin.Why}
+		if s.weight {
+			r.Kind, premise.Kind = RootWeight, PremiseWeights
+		}
+		out.Premises = append(out.Premises, premise)
+		out.Roots = append(out.Roots, r)
+		from, is = merge(from, []int{s.root}), true
+	}
+	return from, is
+}
+
+// give says of the outputs of an operator that what it takes differs: it is bad where that is
+// beyond the limits of a tensor of its own, or in what is counted.
+func (j *judge) give(op *Operator, s *source) {
+	worst := 0
+	for k := range op.Outputs {
+		if op.Outputs[k].Verdict > op.Outputs[worst].Verdict {
+			worst = k
+		}
+	}
+	t := &op.Outputs[worst]
+	c := Cause{Kind: Differs, Value: s.distance, Count: s.differ, Of: s.of, First: -1}
+	if r := &j.table.Rows[s.row]; j.verdictOf(s.row) == Bad || counted(r.Left.DType) && counted(r.Right.DType) {
+		c.Kind, c.Value = Given, s.share
+	}
+	if limit, on := j.profile.limit(c.Kind, j.about(op, t)); on && (t.Verdict == Good || c.Kind == Given) {
+		c.Limit = limit
+		t.Causes = append(t.Causes, c)
+		j.profile.waive(j.tensorName(op, t), t.Causes, j.day)
+		t.settle()
+	}
+	op.State = max(op.State, [...]State{StateUncompared, StateGood, StateSuspect, StateBad}[t.Verdict])
+}
+
+// verdictOf is that of the tensor of a row.
+func (j *judge) verdictOf(row int) Verdict {
+	r := &j.table.Rows[row]
+	op := j.named(r.Op)
+	list := op.Inputs
+	if r.Role == result.Output {
+		list = op.Outputs
+	}
+	for k := range list {
+		if list[k].Row == row {
+			return list[k].Verdict
+		}
+	}
+	return Uncompared
+}
+
+// unseenWeights tells whether every operator differs that takes a weight which was not
+// compared and whose other inputs agree: no kernel is wrong in all of them, and the weights
+// are others. One operator may be wrong, or two of a type. Where a check recomputed golden
+// outputs with the weights of the device, most of those that take one do not follow.
+func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, ok bool) {
+	types := map[string]bool{}
+	all, differ, follow := true, map[*source]bool{}, map[*source]bool{}
+	for i := range j.operators {
+		op := &j.operators[i]
+		var weight *source
+		for _, s := range p.given[i] {
+			if s.weight && !s.known && s.elements > 1 && (weight == nil || s.elements > weight.elements) {
+				weight = s
+			}
+		}
+		if op.State == StateUncompared || weight == nil {
+			continue
+		}
+		for k := range op.Outputs {
+			switch c := op.Outputs[k].Check; {
+			case c == nil || c.Golden == result.GoldenUntried:
+			case c.Golden == result.GoldenDiffers && !slices.ContainsFunc(c.Why, explainsGolden):
+				differ[weight] = true
+				delete(follow, weight)
+			case !differ[weight]:
+				follow[weight] = true
+			}
+		}
+		if w := j.walk(op); w.amiss || w.unknown || len(w.region) > 0 {
+			continue
+		}
+		all = all && op.State != StateGood
+		list = append(list, weight)
+		types[op.Op.Type] = true
+	}
+	if len(differ) >= leastWeights && len(differ) > len(follow) {
+		list = list[:0]
+		for s := range differ {
+			list = append(list, s)
+		}
+		return list, result.Because(result.WeightsApart, strconv.Itoa(len(differ)), strconv.Itoa(len(differ)+len(follow))), true
+	}
+	return list, result.Because(result.WeightsUnseen, strconv.Itoa(len(list))), all && (len(list) >= leastWeights || len(list) == 2 && len(types) == 2)
+}
+
+// explainsGolden tells of a reason of a golden output that it is another attribute or form
+// of the operator, and not its weight.
+func explainsGolden(r result.Reason) bool {
+	switch r.Kind {
+	case result.GoldenAttribute, result.GoldenForm, result.GoldenWithout, result.GoldenAlone:
+		return true
+	}
+	return false
+}
+
+// otherGraph tells that the shapes of most pairs differ, which is said of the pairing.
+func (j *judge) otherGraph(out *Judged) {
+	for _, why := range j.table.Meta.Pairing.Why {
+		if why.Kind != result.BatchDiffers && why.Kind != result.ShapesMostly {
+			continue
+		}
+		differ, _ := strconv.Atoi(why.Args[0])
+		of, _ := strconv.Atoi(why.Args[1])
+		out.Premises = append(out.Premises, Premise{Kind: PremiseGraph, Broken: true, Tensors: differ, Share: float64(differ) / float64(max(of, 1)), Reason: why})
+	}
+}

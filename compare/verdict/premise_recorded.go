@@ -1,0 +1,192 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+)
+
+// Premises of recordings
+//
+// What was given to a run of calls is what goes into them and no call made: batches and
+// parameters. Parameters are taken from the first step, before an optimizer moves them by
+// gradients that may be wrong; data up to the first call that has another output, behind
+// which what was computed by ways that were not recorded cannot be told from what was given.
+
+// weightPlaces are the arguments of functions that are weights, as the places they have when
+// they are given by position.
+var weightPlaces = map[string][]string{
+	"linear": {"input.1", "input.2"}, "bilinear": {"input.2", "input.3"}, "embedding": {"input.1"}, "embedding_bag": {"input.1"}, "prelu": {"input.1"},
+	"conv1d": {"input.1", "input.2"}, "conv2d": {"input.1", "input.2"}, "conv3d": {"input.1", "input.2"},
+	"conv_transpose1d": {"input.1", "input.2"}, "conv_transpose2d": {"input.1", "input.2"}, "conv_transpose3d": {"input.1", "input.2"},
+	"layer_norm": {"input.2", "input.3"}, "rms_norm": {"input.2"}, "group_norm": {"input.2", "input.3"},
+	"batch_norm": {"input.1", "input.2", "input.3", "input.4"}, "instance_norm": {"input.1", "input.2", "input.3", "input.4"},
+}
+
+// weightNames are what weights are called where they are given by name.
+var weightNames = map[string]bool{"weight": true, "bias": true, "running_mean": true, "running_var": true}
+
+// isWeight tells whether a place of a call holds a parameter or a buffer of a module.
+func isWeight(op *Operator, place string) bool {
+	if strings.HasPrefix(place, "parameters.") {
+		return true
+	}
+	if name, ok := strings.CutPrefix(place, "kwargs."); ok {
+		return weightNames[name]
+	}
+	for _, p := range weightPlaces[op.Op.Type] {
+		if p == place {
+			return true
+		}
+	}
+	return false
+}
+
+// overwrites are functions that write their first argument without reading all of it: what
+// it held before may be memory that nothing ever filled.
+var overwrites = map[string]bool{
+	"__setitem__": true, "copy_": true, "fill_": true, "zero_": true, "normal_": true, "uniform_": true, "random_": true, "bernoulli_": true,
+	"exponential_": true, "recv": true, "irecv": true, "index_copy_": true, "scatter_": true,
+}
+
+// unfilled tells of an input that it is a place to be written to. What it held before is no
+// evidence of anything.
+func unfilled(op *Operator, place string) bool { return place == "input.0" && overwrites[op.Op.Type] }
+
+// premises looks at what was given to a recording.
+func (w *recordedWalk) premises() {
+	type run struct {
+		differs bool // an output does
+		started bool // numbers were computed of tensors, maybe by ways that were not recorded
+		other   bool // it was fed other data
+	}
+	runs := map[string]*run{} // by rank
+	var first string          // step
+	var fed, weights []*source
+	compared := 0
+	for i := range w.operators {
+		op := &w.operators[i]
+		step, rank := partOf(op.Op.Name)
+		if i == 0 {
+			first = step
+		}
+		if step != first || backwards(op) == 1 {
+			continue
+		}
+		part := runs[rank]
+		if part == nil {
+			part = &run{}
+			runs[rank] = part
+		}
+		for k := range op.Inputs {
+			r := w.row(&op.Inputs[k])
+			if r.Recorded == nil || r.Recorded.Argument || unfilled(op, r.Recorded.Place) || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
+				continue
+			}
+			s := &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: op.Inputs[k].Row, root: -1,
+				elements: elements(r.Right.Shape), apart: recordedApart(r)}
+			switch {
+			case s.weight && s.elements > 1:
+				if compared++; s.off {
+					weights = append(weights, s)
+				}
+			case !s.weight && !part.differs && s.other() && (!part.started || counted(r.Left.DType)):
+				fed = append(fed, s)
+				part.other = true
+			}
+		}
+		part.differs = part.differs || w.off(op)
+		part.started = part.started || computesFloats(w, op)
+	}
+	others := 0
+	for _, part := range runs {
+		if part.other {
+			others++
+		}
+	}
+	if others > 0 && 2*others >= len(runs) {
+		s := fed[0]
+		for _, t := range fed {
+			if t.exact && !s.exact {
+				s = t
+			}
+		}
+		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: s.share, Reason: s.reason(true)}
+		if s.of == 0 {
+			p.Reason = w.said(s)
+		}
+		w.out.Premises = append(w.out.Premises, p)
+	}
+	if n := len(weights); n >= leastWeights && 2*n > compared {
+		w.out.Premises = append(w.out.Premises, otherWeights(weights, compared))
+	}
+}
+
+// computesFloats tells that a call makes numbers of tensors that it gets.
+func computesFloats(w *recordedWalk, op *Operator) bool {
+	in := slices.ContainsFunc(op.Inputs, func(t Tensor) bool { r := w.row(&t); return r.Recorded != nil && !r.Recorded.Argument })
+	return in && slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Left.DType.IsFloat() })
+}
+
+// recordedApart measures an input of a call by its elements, or else by what its statistics
+// tell: one element that is another moves the largest or the smallest number, and hardly both.
+func recordedApart(r *result.Row) apart {
+	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) {
+		return apart{}
+	}
+	if r.Compared && r.Result().Facts.Known {
+		return apartOf(r)
+	}
+	a := apart{known: true}
+	size, known := sizeOf(r)
+	l, right := r.Recorded.Left, r.Recorded.Right
+	const extremes = result.KnownMax | result.KnownMin
+	ints := counted(r.Left.DType) && counted(r.Right.DType)
+	if agreementOf(r) == same || !known && !ints {
+		return a
+	}
+	limit := 0.0
+	peak := math.Max(math.Abs(right.Stats.Max), math.Abs(right.Stats.Min))
+	if !ints {
+		limit = converted * roundedOff(r)
+	}
+	a.distance, a.off = size, ints || size > limit
+	moved := func(bit int32, x, y, scale float64) bool {
+		return l.Has(bit) && right.Has(bit) && math.Abs(x-y) > limit*scale
+	}
+	both := l.Has(extremes) && right.Has(extremes) && moved(result.KnownMax, l.Stats.Max, right.Stats.Max, peak) && moved(result.KnownMin, l.Stats.Min, right.Stats.Min, peak)
+	if a.off && both && (ints || size > otherStatistics) {
+		a.large, a.share = true, 1
+	}
+	return a
+}
+
+// otherStatistics is how far statistics of other data are apart at least; what a resize, or
+// another decoder, does to them is less.
+const otherStatistics = 0.02
+
+// said names a statistic that differs.
+func (w *recordedWalk) said(s *source) result.Reason {
+	r := &w.table.Rows[s.row]
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	return result.Because(result.InputsSaid, s.port.Op, number(r.Recorded.Left.Stats.Max), number(r.Recorded.Right.Stats.Max), number(r.Recorded.Left.Stats.Min), number(r.Recorded.Right.Stats.Min))
+}
+
+// excuse takes back all roots where what was given to the runs is another: nothing that was
+// computed from it tells of a call. What a check recomputed does.
+func (w *recordedWalk) excuse() {
+	broken := false
+	for _, p := range w.out.Premises {
+		broken = broken || p.Broken
+	}
+	if !broken {
+		return
+	}
+	w.keepRoots(w.out, func(r *Root) bool {
+		word, _ := w.operators[r.Operator].said()
+		return word == saidWrong
+	})
+}

@@ -1,0 +1,118 @@
+package verdict_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"precision/compare"
+	"precision/compare/verdict"
+	"precision/internal/computed"
+)
+
+// compared judges a computed network.
+func compared(t *testing.T, o computed.Options) (computed.Answer, *verdict.Judged) {
+	t.Helper()
+	n, err := computed.New(o)
+	if err != nil {
+		return computed.Answer{}, nil // not every network has everything
+	}
+	dir := t.TempDir()
+	answer, err := n.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := compare.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir),
+		Graph: filepath.Join(dir, computed.GraphFile)}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, verdict.Judge(out.Table, verdict.Options{})
+}
+
+// TestPremises: of computed networks whose golden side was another run, the premise is
+// named that does not hold, and no operator is accused. SEEDS=20 takes more of them.
+func TestPremises(t *testing.T) {
+	seeds := uint64(1)
+	if n, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 16); err == nil {
+		seeds = n
+	}
+	for _, arch := range computed.Archs() {
+		t.Run(arch, func(t *testing.T) {
+			t.Parallel()
+			for seed := 21; seed < 21+int(seeds); seed++ {
+				for _, kind := range append([]string{""}, computed.Premises...) {
+					for _, weights := range []bool{true, false} {
+						if !weights && (kind == "weights" || kind == "step" || kind == "weight") {
+							continue // nothing tells
+						}
+						o := computed.Options{Arch: arch, Seed: uint64(seed), Premise: kind, WeightGolden: weights}
+						if answer, j := compared(t, o); j != nil {
+							premised(t, o, answer, j)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func premised(t *testing.T, o computed.Options, answer computed.Answer, j *verdict.Judged) {
+	t.Helper()
+	wrong := func(want string) {
+		t.Errorf("%s, seed %d, premise %q, weights %v: %s, %d roots %v, premises %v; expected %s", o.Arch, o.Seed, o.Premise, o.WeightGolden, j.Verdict, len(j.Roots),
+			roots(j), j.Premises, want)
+	}
+	broken := func(kind verdict.PremiseKind) bool {
+		return j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == kind && j.Premises[0].Broken
+	}
+	switch kind := o.Premise; kind {
+	case "":
+		if len(j.Premises) > 0 {
+			wrong("no premise")
+		}
+	case "data", "exchanged":
+		if !broken(verdict.PremiseInputs) {
+			wrong("inputs, inconclusive")
+		}
+	case "weights":
+		if o.Arch != "quantised" && !broken(verdict.PremiseWeights) {
+			wrong("weights, inconclusive")
+		}
+	case "step":
+		// Integers of eight bits are off by nothing or a lot.
+		if !broken(verdict.PremiseStep) && o.Arch != "quantised" {
+			wrong("step, inconclusive")
+		}
+	case "element", "weight":
+		root := verdict.RootInput
+		if kind == "weight" {
+			root = verdict.RootWeight
+		}
+		hint := func(p verdict.Premise) bool { return p.Kind == verdict.PremiseWeights && !p.Broken }
+		switch {
+		case o.Arch == "quantised" && kind == "weight": // products of quantised numbers have no row
+			return
+		case o.Arch == "training" && kind == "weight" && slices.ContainsFunc(j.Premises, hint):
+			return // a step moves a weight by little of its momentum
+		}
+		if len(j.Roots) != 1 || j.Roots[0].Kind != root || j.Verdict != verdict.Bad && j.Verdict != verdict.Suspect {
+			wrong("a root of the kind " + string(root))
+		} else if accept := answer.Faults[0].Accept; len(accept) > 0 && !slices.Contains(accept, roots(j)[0]) {
+			wrong("the root one of " + accept[0])
+		}
+	}
+}
+
+func roots(j *verdict.Judged) (list []string) {
+	for i := range j.Roots {
+		list = append(list, j.Operators[j.Roots[i].Operator].Op.Name)
+	}
+	return list
+}

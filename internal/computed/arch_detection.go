@@ -1,0 +1,64 @@
+package computed
+
+import (
+	"math"
+)
+
+func init() { archs["detection"] = detection }
+
+// detection finds boxes: scores of a grid, the best ones, their boxes, and those of
+// them that do not overlap.
+func detection(b *builder) {
+	w, grid := 16*b.size, 8
+	x := b.image("input", 1, 3, 2*grid, 2*grid)
+	x = b.conv("backbone/conv1", x, w, 3, 2, "Relu")
+	x = b.conv("backbone/conv2", x, w, 3, 1, "Relu")
+	scores := b.layout(b.conv("head/score", x, 4, 1, 1, ""), "NCHW")
+	deltas := b.layout(b.conv("head/box", x, 4, 3, 1, ""), "NCHW")
+	n := grid * grid
+	p := b.cast(b.like("head/Sigmoid", "Sigmoid", attrs{}, scores), f32)
+	p = b.reshape("scores/Reshape", b.transpose("scores/transpose", p, 0, 2, 3, 1), n, 4)
+	b.nd(p)
+	best := b.reduce("scores/Max", "ReduceMaxD", p, false, 1)
+	class := b.op("scores/ArgMax", "ArgMaxD", []string{p}, []spec{{i32, "ND", []int{n}}}, attrs{"dimension": 1})
+	// boxes: centres on the grid, sizes by exp
+	d := b.nd(b.reshape("boxes/Reshape", b.transpose("boxes/transpose", b.cast(deltas, f32), 0, 2, 3, 1), n, 4))
+	centres := zeros(n, 2)
+	for i := range n {
+		centres.v[2*i], centres.v[2*i+1] = float64(i/grid), float64(i%grid)
+	}
+	parts := b.split("boxes/split", d, 1, 2)
+	centre := b.like("boxes/centre", "Add", attrs{}, b.like("boxes/Tanh", "Tanh", attrs{}, parts[0]), b.constant("boxes/anchors", f32, centres))
+	size := b.like("boxes/Exp", "Exp", attrs{}, b.like("boxes/Minimum", "Minimum", attrs{}, parts[1], b.constant("boxes/limit", f32, scalarOf(math.Log(3)))))
+	boxes := b.concat("boxes/concat", 1, b.like("boxes/sub", "Sub", attrs{}, centre, size), b.like("boxes/add", "Add", attrs{}, centre, size))
+	k := 24
+	flat := b.reshape("top/Reshape", best, 1, n)
+	values := b.op("top/TopK", "TopKD", []string{flat}, []spec{{f32, "ND", []int{1, k}}, {i32, "ND", []int{1, k}}}, attrs{"k": k, "largest": true, "sorted": true, "dim": -1})
+	at := b.reshape("top/indices", "top/TopK:1", k)
+	chosen := b.gather("top/Gather_boxes", boxes, at)
+	label := b.gather("top/Gather_class", class, at)
+	sure := b.boolean(b.like("top/Greater", "Greater", attrs{}, values, b.constant("top/threshold", f32, scalarOf(0.6))))
+	kept := b.like("top/Select", "Select", attrs{}, sure, values, b.constant("top/zero", f32, zeros(1, k)))
+	b.setLike(kept, values)
+	area := b.like("top/mul", "Mul", attrs{}, b.slice("top/height", chosen, []int{0, 2}, []int{k, 3}), b.slice("top/width", chosen, []int{0, 3}, []int{k, 4}))
+	nms := b.op("nms/NonMaxSuppression", "NonMaxSuppressionV6", []string{chosen, values}, []spec{{i32, "ND", []int{10, 3}}}, attrs{"iou_threshold": 0.5, "score_threshold": 0.3, "center_point_box": 0})
+	sorted := b.op("sort/Sort", "Sort", []string{area2(b, area, k)}, []spec{{f32, "ND", []int{1, k}}, {i32, "ND", []int{1, k}}}, attrs{"axis": -1, "descending": b.seed%2 == 0})
+	b.results = []string{chosen, label, kept, nms, sorted, "sort/Sort:1"}
+}
+
+func area2(b *builder, x string, k int) string { return b.reshape("sort/Reshape", x, 1, k) }
+
+// nd is the layout of what is no picture any more.
+func (b *builder) nd(x string) string {
+	n := b.nodes[len(b.nodes)-1]
+	n.outputs[0].layout = "ND"
+	b.tensors[x] = n.outputs[0]
+	return x
+}
+
+// setLike gives the output of the last operator the type of another tensor.
+func (b *builder) setLike(x, other string) {
+	n := b.nodes[len(b.nodes)-1]
+	n.outputs[0].dtype = b.tensors[other].dtype
+	b.tensors[x] = n.outputs[0]
+}

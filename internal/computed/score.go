@@ -1,0 +1,186 @@
+package computed
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Run runs the program: its exit status and what it prints.
+type Run func(args ...string) (code int, stdout, stderr string)
+
+// Said is what the program says of a recording.
+type Said struct {
+	Verdict string `json:"verdict"`
+	Roots   []struct {
+		Op     string   `json:"op"`
+		Kind   string   `json:"kind"`
+		Region []string `json:"region"`
+	} `json:"roots"`
+}
+
+// Ask has the recording in a folder compared.
+func Ask(run Run, dir string, args ...string) (Said, error) {
+	var s Said
+	out := filepath.Join(dir, "verdict.json")
+	line := append([]string{"compare", "-lt", filepath.Join(dir, filepath.FromSlash(DumpDir)), "-rt", filepath.Join(dir, GoldenDir),
+		"-g", filepath.Join(dir, GraphFile), "-out", filepath.Join(dir, "out"), "-json", out}, args...)
+	code, _, stderr := run(line...)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		return s, fmt.Errorf("exit status %d, %s: %w", code, stderr, err)
+	}
+	defer os.Remove(out)
+	return s, json.Unmarshal(text, &s)
+}
+
+// Named tells whether a verdict names one of the culprits, and whether it names
+// anybody else.
+func (a Answer) Named(s Said) (named, others bool) {
+	for _, r := range s.Roots {
+		hit := false
+		for _, f := range a.Faults {
+			hit = hit || r.Op == f.Op || slices.Contains(r.Region, f.Op) || f.Kind == "element" && slices.Contains(f.Accept, r.Op) || f.Kind == "weight" && slices.Contains(f.Accept, r.Op)
+		}
+		named = named || hit
+		others = others || !hit
+	}
+	return named, others
+}
+
+// Right tells whether a verdict is the expected one: a clean network is good and
+// nobody is accused; a broken premise is named and nobody accused; else a culprit is
+// named.
+func (a Answer) Right(s Said) bool {
+	named, others := a.Named(s)
+	switch a.Expected {
+	case "good":
+		return s.Verdict == "good" && len(s.Roots) == 0
+	case "inconclusive":
+		return s.Verdict == "inconclusive" && !named && !others
+	}
+	return named && s.Verdict != "good"
+}
+
+// Tally counts right verdicts: without a check, with one, with both right, and those
+// that accuse an innocent operator in either.
+type Tally struct{ Networks, Compare, Check, Both, Alarms, CheckAlarms int }
+
+// Score is a table of tallies by kind of fault and by network.
+type Score struct {
+	Kinds, Archs map[string]*Tally
+	// Report, if not nil, is told of every verdict that is not right.
+	Report func(text string)
+}
+
+// Measure makes a network and asks with and without a check. Options that the network
+// cannot have are left out.
+func (s *Score) Measure(run Run, o Options, dir string) error {
+	n, err := New(o)
+	if err != nil {
+		return nil // not every network can be wrong in every way
+	}
+	a, err := n.Write(dir)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	plain, err := Ask(run, dir)
+	if err != nil {
+		return err
+	}
+	checked, err := Ask(run, dir, "-check")
+	if err != nil {
+		return err
+	}
+	kind := "none"
+	if len(a.Faults) > 0 {
+		kind = a.Class + " " + a.Faults[0].Kind
+	}
+	if s.Kinds == nil {
+		s.Kinds, s.Archs = map[string]*Tally{}, map[string]*Tally{}
+	}
+	for _, at := range []struct {
+		table map[string]*Tally
+		key   string
+	}{{s.Kinds, kind}, {s.Archs, o.Arch}} {
+		if at.table[at.key] == nil {
+			at.table[at.key] = &Tally{}
+		}
+		t := at.table[at.key]
+		t.Networks++
+		count := func(right bool, into *int) {
+			if right {
+				*into++
+			}
+		}
+		_, others := a.Named(plain)
+		_, checkOthers := a.Named(checked)
+		count(a.Right(plain), &t.Compare)
+		count(a.Right(checked), &t.Check)
+		count(a.Right(plain) && a.Right(checked), &t.Both)
+		count(others, &t.Alarms)
+		count(checkOthers, &t.CheckAlarms)
+	}
+	for how, said := range map[string]Said{"compare": plain, "compare -check": checked} {
+		if s.Report != nil && !a.Right(said) {
+			s.Report(fmt.Sprintf("%s: %s, seed %d, %s: %s, %v; expected %s of %v", how, o.Arch, o.Seed, kind, said.Verdict, said.Roots, a.Expected, a.Faults))
+		}
+	}
+	return nil
+}
+
+// Table prints tallies as a table of Markdown, with the sum.
+func Table(w io.Writer, title string, tallies map[string]*Tally) {
+	fmt.Fprintf(w, "| %s | networks | compare | compare -check | both | others accused (compare, check) |\n|---|---|---|---|---|---|\n", title)
+	var sum Tally
+	rank := func(kind string) int {
+		if kind == "none" {
+			return 0
+		}
+		return 1
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(tallies), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) }) {
+		t := tallies[key]
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d, %d |\n", key, t.Networks, t.Compare, t.Check, t.Both, t.Alarms, t.CheckAlarms)
+		sum.Networks, sum.Compare, sum.Check, sum.Both = sum.Networks+t.Networks, sum.Compare+t.Compare, sum.Check+t.Check, sum.Both+t.Both
+		sum.Alarms, sum.CheckAlarms = sum.Alarms+t.Alarms, sum.CheckAlarms+t.CheckAlarms
+	}
+	fmt.Fprintf(w, "| **all** | %d | %d | %d | %d | %d, %d |\n", sum.Networks, sum.Compare, sum.Check, sum.Both, sum.Alarms, sum.CheckAlarms)
+}
+
+// Cases are the options that a network of a seed is measured with: clean, and each way
+// of being wrong.
+func Cases(arch string, seed uint64) []Options {
+	base := Options{Arch: arch, Seed: seed, Fused16: seed%3 == 1, DirtyPadding: seed%3 == 2}
+	list := []Options{base}
+	if seed%4 == 0 {
+		list[0].Size = 2
+	}
+	for _, kind := range Faults {
+		o := base
+		o.Fault = kind
+		list = append(list, o)
+	}
+	for _, kind := range Migrations {
+		o := base
+		o.Migration = kind
+		list = append(list, o)
+	}
+	for _, kind := range Goldens {
+		o := base
+		o.Golden = kind
+		list = append(list, o)
+	}
+	for _, kind := range Premises {
+		o := base
+		o.Premise = kind
+		list = append(list, o)
+	}
+	return list
+}

@@ -1,0 +1,497 @@
+package soak
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// injury is a kind of damage.
+type injury struct {
+	name  string
+	forms []form
+	// do damages a copy; nil if there is nothing that it could damage.
+	do func(p *patient) (*harm, error)
+	// unfit tells of what it has nothing to do with.
+	unfit func(s *specimen, j *judgement) bool
+}
+
+// onFiles are the forms whose tensors are files.
+var onFiles = []form{dumps, calls, jobs, baseline}
+
+// onlyLeft is for damage to the side that check does not read.
+func onlyLeft(_ *specimen, j *judgement) bool { return j.left }
+
+func graphless(s *specimen, j *judgement) bool { return s.graph == "" }
+
+// injuries are all kinds of damage.
+var injuries = []injury{
+	{name: "a file cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 1, 0, cutBytes(p)) }},
+	{name: "a tenth of the files cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 0.1, cutBytes(p)) }},
+	{name: "half of the files cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 0.5, cutBytes(p)) }},
+	{name: "all files of a side cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 1, cutBytes(p)) }},
+	{name: "a file empty", forms: onFiles, do: func(p *patient) (*harm, error) {
+		return p.each(damaged, 1, 0, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
+	}},
+	{name: "all files of a side empty", forms: onFiles, do: func(p *patient) (*harm, error) {
+		return p.each(damaged, 0, 1, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
+	}},
+	{name: "bytes of a file swapped", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 1, 0, bytesTo{"bytes swapped", swab}) }},
+	{name: "bytes of values swapped", forms: onFiles, do: func(p *patient) (*harm, error) {
+		return p.each(changed, 1, 0, bytesTo{"values swapped", payload(func(v []byte) { copy(v, swab(v)) })})
+	}},
+	{name: "values of a file zero", forms: onFiles, do: func(p *patient) (*harm, error) {
+		return p.each(changed, 1, 0, bytesTo{"values zero", payload(func(v []byte) { clear(v) })})
+	}},
+	{name: "all values of both sides zero", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("zero", 0) }},
+	{name: "all values of both sides NaN", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("NaN", 0xff) }},
+	{name: "two files exchanged", forms: onFiles, do: exchange},
+	{name: "a dump deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 1, 0) }},
+	{name: "a tenth of the dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 0.1) }},
+	{name: "three quarters of the dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 0.75) }},
+	{name: "all dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 1) }},
+	{name: "a golden file deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.delete(1, 1, 0) }},
+	{name: "three quarters of the golden files deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.delete(1, 0, 0.75) }},
+	{name: "outputs of the network cut", forms: []form{dumps, jobs, baseline}, do: func(p *patient) (*harm, error) { return outputsOf(p, damaged) }},
+	{name: "outputs of the network deleted", forms: []form{dumps, jobs, baseline}, do: func(p *patient) (*harm, error) { return outputsOf(p, missing) }},
+	{name: "a process deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(process) string { return "process" }) }},
+	{name: "a rank deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.rank }) }},
+	{name: "a step deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.step }) }},
+	{name: "two ranks exchanged", forms: []form{calls, jobs}, unfit: onlyLeft, do: exchangeRanks},
+	{name: "dump.json cut", forms: []form{calls}, do: cutCalls},
+	{name: "all outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 1) }},
+	{name: "some outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 0.3) }},
+	{name: "calls of dump.json removed", forms: []form{calls}, do: removeCalls},
+	{name: "statistics of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "one") }},
+	{name: "statistics of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "side") }},
+	{name: "statistics of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "both") }},
+	{name: "checksums of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 1) }},
+	{name: "checksums of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 2) }},
+	{name: "the graph cut", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) { return p.one(p.s.graph, cutBytes(p)) }},
+	{name: "the graph empty", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) {
+		return p.one(p.s.graph, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
+	}},
+	{name: "the graph of another network", forms: []form{dumps, jobs}, unfit: graphless, do: otherGraph},
+	{name: "the table cut", forms: []form{saved}, do: cutTable},
+	{name: "the table empty", forms: []form{saved}, do: func(p *patient) (*harm, error) {
+		return p.one(p.table(), bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
+	}},
+	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(savedJSON, cutBytes(p)) }},
+	{name: "the baseline of another network", forms: []form{baseline}, do: otherBaseline},
+	{name: "a baseline that compared nothing", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "all") }},
+	{name: "a baseline without what is bad", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "bad") }},
+	{name: "a log cut", forms: []form{logs}, do: func(p *patient) (*harm, error) { return p.logged(cutBytes(p)) }},
+	{name: "a log empty", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+		return p.logged(bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
+	}},
+	{name: "the second half of a log lost", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+		return p.logged(bytesTo{"second half of the lines lost", func(t []byte) []byte {
+			lines := bytes.SplitAfter(t, []byte("\n"))
+			return bytes.Join(lines[:len(lines)/2], nil)
+		}})
+	}},
+	{name: "the second half of a log multiplied", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+		return p.logged(bytesTo{"second half multiplied", func(t []byte) []byte {
+			half := len(t) / 2
+			return append(slices.Clone(t[:half]), bytes.ReplaceAll(t[half:], []byte("loss "), []byte("loss 7"))...)
+		}})
+	}},
+}
+
+// bytesTo is a damage to the bytes of a file; the same bytes, or nil, mean that it has none.
+type bytesTo struct {
+	what string
+	do   func([]byte) []byte
+}
+
+// cutBytes cuts files at one share of their length, or by a byte.
+func cutBytes(p *patient) bytesTo {
+	share := []float64{0.01, 0.25, 0.5, 0.55, 0.75, 0.9, 0.99, 1}[p.rng.IntN(8)]
+	if share == 1 {
+		return bytesTo{"cut by a byte", func(t []byte) []byte { return t[:max(0, len(t)-1)] }}
+	}
+	return bytesTo{fmt.Sprintf("cut to %g %%", math.Round(share*100)), func(t []byte) []byte { return t[:int(float64(len(t))*share)] }}
+}
+
+// swab exchanges each two bytes, as a machine of the other byte order has them.
+func swab(t []byte) []byte {
+	out := slices.Clone(t)
+	for i := 0; i+1 < len(out); i += 2 {
+		out[i], out[i+1] = out[i+1], out[i]
+	}
+	return out
+}
+
+// payload changes the values of an array or a dump and leaves their header.
+func payload(do func([]byte)) func([]byte) []byte {
+	return func(t []byte) []byte {
+		out := slices.Clone(t)
+		at := -1
+		switch {
+		case len(t) > 12 && string(t[:6]) == "\x93NUMPY" && t[6] == 1:
+			at = 10 + int(binary.LittleEndian.Uint16(t[8:]))
+		case len(t) > 12 && string(t[:2]) != "PK" && string(t[:6]) != "\x93NUMPY":
+			if n := binary.LittleEndian.Uint64(t); n < uint64(len(t)) {
+				at = 8 + int(n)
+			}
+		}
+		if at < 0 || at >= len(out) {
+			return t
+		}
+		do(out[at:])
+		return out
+	}
+}
+
+// each damages n files of a side, or a share of them.
+func (p *patient) each(how loss, n int, share float64, b bytesTo) (*harm, error) {
+	side := p.side()
+	if n == 0 {
+		n = max(2, int(share*float64(len(p.files(side)))))
+	}
+	var hit []*file
+	for _, f := range p.some(side, n) {
+		t, err := p.read(f.path)
+		if err != nil {
+			return nil, err
+		}
+		if out := b.do(t); !bytes.Equal(out, t) {
+			if err := p.write(f.path, out); err != nil {
+				return nil, err
+			}
+			hit = append(hit, f)
+		}
+	}
+	if len(hit) == 0 {
+		return nil, nil
+	}
+	return harmed(how, hit, "%d files of the %s side: %s", len(hit), sideNames[side], b.what), nil
+}
+
+// both fills the values of all files of both sides.
+func (p *patient) both(what string, by byte) (*harm, error) {
+	d := &harm{how: damaged, what: "all values of both sides are " + what, closed: "nothing is left that could differ"}
+	for side := range 2 {
+		for _, f := range p.files(side) {
+			t, err := p.read(f.path)
+			if err != nil {
+				return nil, err
+			}
+			out := payload(func(v []byte) {
+				for i := range v {
+					v[i] = by
+				}
+			})(t)
+			if err := p.write(f.path, out); err != nil {
+				return nil, err
+			}
+			d.tensors++
+		}
+	}
+	if d.tensors == 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// exchange gives two files each other's content.
+func exchange(p *patient) (*harm, error) {
+	side := p.side()
+	two := p.some(side, 2)
+	if two == nil || filepath.Ext(two[0].path) != filepath.Ext(two[1].path) && two[0].array {
+		return nil, nil
+	}
+	a, err := p.read(two[0].path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.read(two[1].path)
+	if err != nil || bytes.Equal(a, b) || two[0].array && bytes.Equal(a[min(128, len(a)):], b[min(128, len(b)):]) {
+		return nil, err
+	}
+	if err := p.write(two[0].path, b); err != nil {
+		return nil, err
+	}
+	if err := p.write(two[1].path, a); err != nil {
+		return nil, err
+	}
+	d := harmed(changed, two, "%s and %s exchanged", two[0].path, two[1].path)
+	d.names = [][]string{slices.Concat(two[0].words, two[1].words)} // one of them tells
+	return d, nil
+}
+
+func (p *patient) delete(side, n int, share float64) (*harm, error) {
+	if n == 0 {
+		n = max(2, int(share*float64(len(p.files(side)))))
+	}
+	list := p.some(side, n)
+	for _, f := range list {
+		if err := p.remove(f.path); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return harmed(missing, list, "%d files of the %s side deleted", n, sideNames[side]), nil
+}
+
+// outputsOf damages or deletes the outputs of the network on one side.
+func outputsOf(p *patient, how loss) (*harm, error) {
+	side := p.side()
+	list := slices.DeleteFunc(p.files(side), func(f *file) bool { return !f.output })
+	if len(list) == 0 {
+		return nil, nil
+	}
+	b := cutBytes(p)
+	for _, f := range list {
+		t, err := p.read(f.path)
+		if err == nil && how == damaged {
+			err = p.write(f.path, b.do(t))
+		} else if err == nil {
+			err = p.remove(f.path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if how == missing {
+		b.what = "deleted"
+	}
+	return harmed(how, list, "%d outputs of the network, %s side: %s", len(list), sideNames[side], b.what), nil
+}
+
+// processes deletes those of one side that a key has in common. Two of a side are left, for
+// one of the golden side would be the partner of all.
+func processes(p *patient, key func(process) string) (*harm, error) {
+	side := p.side()
+	all := p.processes(side)
+	if len(all) < 2 {
+		return nil, nil
+	}
+	one := all[p.rng.IntN(len(all))]
+	var gone []process
+	for _, x := range all {
+		if key(x) == key(one) && (key(x) != "process" || x == one) {
+			gone = append(gone, x)
+		}
+	}
+	ranks := map[string]bool{}
+	for _, x := range all {
+		if !slices.Contains(gone, x) {
+			ranks[x.rank] = true
+		}
+	}
+	steps := map[string]bool{}
+	for _, x := range all {
+		if !slices.Contains(gone, x) {
+			steps[x.step] = true
+		}
+	}
+	if len(gone) == len(all) || side == 1 && len(ranks) < 2 {
+		return nil, nil
+	}
+	if p.j.left && (!ranks[one.rank] || !steps[one.step]) {
+		return nil, nil // nothing tells the command that there was more
+	}
+	d := &harm{how: missing, partner: !p.j.left, what: fmt.Sprintf("%d processes of the %s side deleted: %s", len(gone), sideNames[side], one.path)}
+	for _, x := range gone {
+		if err := p.remove(x.path); err != nil {
+			return nil, err
+		}
+		step, rank := strings.TrimPrefix(x.step, "step"), strings.TrimPrefix(x.rank, "rank")
+		d.names = append(d.names, []string{x.path, x.step + "/" + x.rank, x.rank, "rank " + rank, x.step, "step " + step})
+	}
+	return d, nil
+}
+
+// exchangeRanks gives two ranks of a step each other's recording.
+func exchangeRanks(p *patient) (*harm, error) {
+	side := p.side()
+	all := p.processes(side)
+	if len(all) < 2 {
+		return nil, nil
+	}
+	a := all[p.rng.IntN(len(all))]
+	for _, b := range all {
+		if b.step != a.step || b.rank == a.rank {
+			continue
+		}
+		if equalTrees(filepath.Join(p.dir, a.path), filepath.Join(p.dir, b.path)) {
+			return nil, nil
+		}
+		other := filepath.Join(p.dir, "other")
+		for _, move := range [][2]string{{filepath.Join(p.dir, a.path), other}, {filepath.Join(p.dir, b.path), filepath.Join(p.dir, a.path)}, {other, filepath.Join(p.dir, b.path)}} {
+			if err := os.Rename(move[0], move[1]); err != nil {
+				return nil, err
+			}
+		}
+		return &harm{how: changed, what: fmt.Sprintf("%s and %s exchanged", a.path, b.path), closed: "two ranks are exchanged"}, nil
+	}
+	return nil, nil
+}
+
+// equalTrees tells whether two folders hold the same.
+func equalTrees(a, b string) bool {
+	x, err := snapshot(a)
+	if err != nil {
+		return false
+	}
+	y, err := snapshot(b)
+	return err == nil && fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+// one damages a file that is not of a recording.
+func (p *patient) one(path string, b bytesTo) (*harm, error) {
+	t, err := p.read(path)
+	if err != nil {
+		return nil, err
+	}
+	out := b.do(t)
+	if len(bytes.TrimSpace(out)) == len(bytes.TrimSpace(t)) {
+		return nil, nil
+	}
+	d := &harm{how: misfit, what: path + " " + b.what, names: [][]string{{filepath.Base(path)}}}
+	if p.s.form != dumps && p.s.form != jobs {
+		d.closed = "what it is judged by is damaged"
+	}
+	return d, p.write(path, out)
+}
+
+func otherGraph(p *patient) (*harm, error) {
+	for range 10 {
+		o := p.h.shipped[p.rng.IntN(len(p.h.shipped))]
+		if o.graph == "" || o.name == p.s.name || filepath.Ext(o.graph) != filepath.Ext(p.s.graph) {
+			continue
+		}
+		if err := p.h.prepare(o); err != nil {
+			return nil, err
+		}
+		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.graph)))
+		if err != nil {
+			return nil, err
+		}
+		old, err := p.read(p.s.graph)
+		if err != nil || bytes.Equal(old, t) {
+			return nil, err
+		}
+		return &harm{how: misfit, what: "the graph of " + o.name, names: [][]string{{filepath.Base(p.s.graph), "graph"}}}, p.write(p.s.graph, t)
+	}
+	return nil, nil
+}
+
+// table is the saved table that the command reads.
+func (p *patient) table() string {
+	if p.j.csv {
+		return "in/tables/result.csv"
+	}
+	return savedJSON
+}
+
+func cutTable(p *patient) (*harm, error) {
+	b := cutBytes(p)
+	if p.j.csv && p.rng.IntN(2) == 0 {
+		share := p.rng.Float64()
+		b = bytesTo{"cut between rows", func(t []byte) []byte {
+			at := bytes.LastIndexByte(t[:int(share*float64(len(t)))], '\n')
+			return t[:at+1]
+		}}
+	}
+	d, err := p.one(p.table(), b)
+	if d != nil && p.j.csv {
+		// A csv has no end mark: where it is cut between rows, nothing shows it.
+		t, err := p.read(p.table())
+		if err != nil {
+			return nil, err
+		}
+		if d.unseen = bytes.HasSuffix(t, []byte("\n")) || bytes.Count(t, []byte("\n")) == 0 && len(t) > 0; d.unseen {
+			d.closed = ""
+		}
+	}
+	return d, err
+}
+
+func otherBaseline(p *patient) (*harm, error) {
+	for _, o := range p.h.shipped {
+		if o.form != baseline || o.name == p.s.name {
+			continue
+		}
+		if err := p.h.prepare(o); err != nil {
+			return nil, err
+		}
+		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(savedJSON)))
+		if err != nil {
+			return nil, err
+		}
+		return &harm{how: misfit, what: "the baseline of " + o.name, closed: "the baseline is that of another network"}, p.write(savedJSON, t)
+	}
+	return nil, nil
+}
+
+// damagedBaseline makes the baseline again from recordings of which all dumps, or those of
+// operators that are not good, are cut.
+func damagedBaseline(p *patient, which string) (*harm, error) {
+	if which == "bad" && !p.s.faulty {
+		return nil, nil
+	}
+	kept := map[string][]byte{}
+	for _, f := range p.files(0) {
+		bad := false
+		for _, n := range p.j.whole.named {
+			bad = bad || slices.Contains(f.words, flat(n))
+		}
+		if which == "bad" && !bad {
+			continue
+		}
+		t, err := p.read(f.path)
+		if err != nil {
+			return nil, err
+		}
+		kept[f.path] = t
+		if err := p.write(f.path, t[:len(t)/3]); err != nil {
+			return nil, err
+		}
+	}
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	program := p.h.Program
+	program.Dir = p.dir
+	if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(savedJSON))); err != nil {
+		return nil, err
+	}
+	for _, args := range p.s.first {
+		if e, err := program.run(0, args...); err != nil || e.code != 0 && e.code != 2 {
+			return nil, err // no table is made of that
+		}
+	}
+	for path, t := range kept {
+		if err := p.write(path, t); err != nil {
+			return nil, err
+		}
+	}
+	if !exists(filepath.Join(p.dir, filepath.FromSlash(savedJSON))) {
+		return nil, nil
+	}
+	return &harm{how: misfit, what: fmt.Sprintf("a baseline of recordings with %d of the dumps cut", len(kept)), closed: "the baseline does not know what it is asked for"}, nil
+}
+
+// logged damages one of two logs.
+func (p *patient) logged(b bytesTo) (*harm, error) {
+	side := p.side()
+	path := p.j.args[2+side]
+	t, err := p.read(path)
+	if err != nil {
+		return nil, err
+	}
+	out := b.do(t)
+	if bytes.Equal(bytes.TrimSpace(out), bytes.TrimSpace(t)) {
+		return nil, nil
+	}
+	return &harm{how: damaged, what: path + " " + b.what}, p.write(path, out)
+}
