@@ -5,7 +5,7 @@ import sys
 
 with open(sys.argv[1], encoding="utf-8") as f:
     verdict = json.load(f)
-if verdict["schema"] != "precision/verdict/1":
+if verdict["schema"] != "precision/verdict/2":
     sys.exit("another schema: " + verdict["schema"])
 
 print("verdict", verdict["verdict"], sep="\t")

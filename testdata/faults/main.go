@@ -3,6 +3,11 @@
 //
 //	go run ./testdata/faults -tools DIR [-runs FILE] [-only TEXT]
 //
+//	go run ./testdata/faults -computed 3 -precision BINARY
+//
+// measures the networks of internal/computed, as many of each architecture: clean ones
+// and each kind of fault, by what the program at BINARY says with and without a check.
+//
 // DIR holds computed_resnet50.py and computed_transformer.py, which need numpy. A
 // line of the runs file is a class (clean, single, double, below), a generator
 // and its options. The table of docs/verdict.md is what this prints.
@@ -28,6 +33,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph/read"
+	"precision/internal/computed"
 )
 
 func main() {
@@ -35,11 +41,56 @@ func main() {
 	runs := flag.String("runs", "testdata/faults/runs.txt", "what to generate")
 	only := flag.String("only", "", "lines that contain this text")
 	python := flag.String("python", "/usr/bin/python3", "a Python with numpy")
+	seeds := flag.Int("computed", 0, "networks of each architecture of internal/computed")
+	first := flag.Int("seed", 1, "the first seed of these")
+	binary := flag.String("precision", "precision", "the program that they are measured with")
 	flag.Parse()
+	if *seeds > 0 {
+		if err := computedNetworks(*binary, *first, *seeds, *only); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*tools, *runs, *only, *python); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// computedNetworks measures the networks of internal/computed.
+func computedNetworks(binary string, first, seeds int, only string) error {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	run := func(args ...string) (int, string, string) {
+		var out, errs strings.Builder
+		c := exec.Command(binary, args...)
+		c.Stdout, c.Stderr = &out, &errs
+		if err := c.Run(); c.ProcessState == nil {
+			return -1, "", err.Error()
+		}
+		return c.ProcessState.ExitCode(), out.String(), errs.String()
+	}
+	score := computed.Score{Report: func(text string) { fmt.Fprintln(os.Stderr, text) }}
+	for _, arch := range computed.Archs() {
+		for seed := first; seed < first+seeds; seed++ {
+			for i, o := range computed.Cases(arch, uint64(seed)) {
+				if !strings.Contains(fmt.Sprintf("%+v", o), only) {
+					continue
+				}
+				if err := score.Measure(run, o, filepath.Join(dir, fmt.Sprint(arch, seed, "-", i))); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	computed.Table(os.Stdout, "what is wrong", score.Kinds)
+	fmt.Println()
+	computed.Table(os.Stdout, "network", score.Archs)
+	return nil
 }
 
 // tally counts networks of a kind of fault.
@@ -47,7 +98,6 @@ type tally struct {
 	networks                     int
 	cosine, verdict, both, check int // named exactly
 	alarms, checkAlarms          int // somebody innocent was named
-	marginal                     int // faults within rounding, which nobody may be named for
 }
 
 func run(tools, runs, only, python string) error {
@@ -191,7 +241,8 @@ func measure(tools, python, line string) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(session.Folders.Left)}, Graph: model}.Run(ctx)
+	beside := &oracle.Golden{Dumps: session.Folders.Left, Folder: session.Folders.Right, Rules: session.Folders.Rules, Follow: verdict.Doubted(found.Table, verdict.Options{})}
+	findings, err := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(session.Folders.Left)}, Graph: model, Golden: beside}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}

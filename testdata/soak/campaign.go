@@ -12,10 +12,14 @@ import (
 	"precision/internal/soak"
 )
 
-// programs builds the two programs for campaigns.
-func programs(ctx context.Context, work string) (map[string]soak.Program, error) {
+// programs builds the programs for campaigns.
+func programs(ctx context.Context, work string, names ...string) (map[string]soak.Program, error) {
 	all := map[string]soak.Program{}
-	for name, statuses := range map[string][]int{"precision": soak.Statuses, "msaccucmp": soak.DropInStatuses} {
+	for _, name := range names {
+		statuses := soak.Statuses
+		if name == "msaccucmp" {
+			statuses = soak.DropInStatuses
+		}
 		path := filepath.Join(work, name)
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/"+name).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go build ./cmd/%s: %w\n%s", name, err, out)
@@ -28,7 +32,7 @@ func programs(ctx context.Context, work string) (map[string]soak.Program, error)
 // campaign makes so many mutants, a tenth as many kills and full disks, and a
 // fiftieth as many random networks, from a seed on.
 func (t *tally) campaign(ctx context.Context, o options, work string) error {
-	under, err := programs(ctx, work)
+	under, err := programs(ctx, work, "precision", "msaccucmp")
 	if err != nil {
 		return err
 	}

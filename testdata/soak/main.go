@@ -8,6 +8,9 @@
 //	go run ./testdata/soak -mutants 1 -seed 4711        one of them again
 //	go run ./testdata/soak -mutants 100 -only 'precision graph'   of some commands only
 //	go run ./testdata/soak -for 1h -mutants 0           fuzz targets only
+//	go run ./testdata/soak -damage 5000 -seed 1         recordings damaged so that a verdict could get better by it
+//	go run ./testdata/soak -damage 1 -seed 4711 -keep DIR    one of them again, with what is left of it
+//	go run ./testdata/soak -damage 500 -match 'graph.*, compare'  of one kind, command or recording
 //	go run ./testdata/soak -corpus -cache DIR           choose inputs for testdata/fuzz from what -cache DIR kept
 //
 // Some targets write files, and then wait for the disk: TMPDIR=/dev/shm spares them that.
@@ -39,6 +42,8 @@ type options struct {
 	cache      string
 	only       string
 	corpus     bool
+	damage     int
+	real, keep string
 }
 
 func main() {
@@ -51,7 +56,10 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 0, "how many processes a fuzz target has (one a core)")
 	flag.StringVar(&o.cache, "cache", "", "folder that keeps what fuzzing found worth keeping (a temporary one)")
 	flag.BoolVar(&o.corpus, "corpus", false, "fill testdata/fuzz of the targets from the folder of -cache, and end")
-	match := flag.String("match", "", "only the fuzz targets whose package/name match")
+	flag.IntVar(&o.damage, "damage", 0, "so many damaged recordings, none of which may be judged better than it was")
+	flag.StringVar(&o.real, "real", "../shared/real", "further recordings for -damage, where that folder is")
+	flag.StringVar(&o.keep, "keep", "", "folder that keeps what -damage made")
+	match := flag.String("match", "", "only the fuzz targets whose package/name match, or the damage whose kind, command and recording do")
 	flag.Parse()
 	var err error
 	if o.match, err = regexp.Compile(*match); err == nil {
@@ -69,8 +77,8 @@ func run(ctx context.Context, o options) error {
 	switch {
 	case o.corpus && o.cache == "":
 		return errors.New("-corpus from where? -cache DIR")
-	case o.long == 0 && o.each == 0 && o.mutants <= 0 && !o.corpus:
-		return errors.New("how long? -for 1h, -fuzz 10s, or -mutants 1000")
+	case o.long == 0 && o.each == 0 && o.mutants <= 0 && o.damage <= 0 && !o.corpus:
+		return errors.New("how long? -for 1h, -fuzz 10s, -mutants 1000 or -damage 100")
 	case o.long > 0 && o.mutants < 0:
 		o.mutants = 500
 	}
@@ -90,6 +98,14 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	t := tally{start: time.Now(), findings: map[string]bool{}}
+	if o.damage > 0 {
+		if err := t.damage(ctx, o, work); err != nil {
+			return err
+		}
+		if o.long == 0 && once == 0 && o.mutants <= 0 {
+			return t.end()
+		}
+	}
 	if o.long == 0 && !o.corpus && o.mutants > 0 {
 		if err := t.campaign(ctx, o, work); err != nil {
 			return err

@@ -1,0 +1,54 @@
+// Command computed makes the recording of a small network that was really
+// computed, clean or with one thing wrong; answer.json says what.
+//
+//	go run ./testdata/computed -arch lstm -seed 3 -migration weight -out DIR
+//
+// See package internal/computed for what can be wrong.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"precision/internal/computed"
+)
+
+func main() {
+	var o computed.Options
+	out := flag.String("out", "", "the `folder` to write to")
+	flag.StringVar(&o.Arch, "arch", "", "one of "+strings.Join(computed.Archs(), ", "))
+	flag.Uint64Var(&o.Seed, "seed", 1, "where random numbers begin")
+	flag.IntVar(&o.Size, "size", 1, "times the width")
+	flag.StringVar(&o.Fault, "fault", "", "KIND[:OP] of "+strings.Join(computed.Faults, ", "))
+	flag.StringVar(&o.Migration, "migration", "", "KIND[:OP] of "+strings.Join(computed.Migrations, ", "))
+	flag.StringVar(&o.Golden, "golden", "", "KIND[:OP] of "+strings.Join(computed.Goldens, ", "))
+	flag.StringVar(&o.Premise, "premise", "", "KIND[:OP] of "+strings.Join(computed.Premises, ", "))
+	flag.BoolVar(&o.Fused16, "fused16", false, "fused kernels round to float16 inside")
+	flag.BoolVar(&o.DirtyPadding, "dirty-padding", false, "random numbers in what blocks leave over")
+	flag.Float64Var(&o.Mask, "mask", -1e4, "what a mask adds; -inf, too")
+	flag.BoolVar(&o.WeightGolden, "weight-golden", false, "golden arrays of weights, too")
+	flag.Parse()
+	if err := run(o, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "computed:", err)
+		os.Exit(1)
+	}
+}
+
+func run(o computed.Options, out string) error {
+	if out == "" || math.IsNaN(o.Mask) {
+		return fmt.Errorf("-out names a folder, -mask is a number")
+	}
+	n, err := computed.New(o)
+	if err != nil {
+		return err
+	}
+	answer, err := n.Write(out)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(answer)
+}
