@@ -3,11 +3,13 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,10 +71,10 @@ func sameFiles(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// A job of which most was compared with nothing is not good, however good the rest is.
-func TestTooFew(t *testing.T) {
+// A job with a recording that was compared with nothing is not good, however good the rest is.
+func TestWithoutPartner(t *testing.T) {
 	dir, r := made(t, jobtest.Job{Ranks: 5, Steps: 1, Size: 12})
-	for rank, want := range []string{"good", "good", "inconclusive"} {
+	for rank, want := range []string{"inconclusive", "inconclusive", "inconclusive"} {
 		if err := os.RemoveAll(filepath.Join(dir, jobtest.Golden(0, rank))); err != nil {
 			t.Fatal(err)
 		}
@@ -362,14 +364,24 @@ func TestLock(t *testing.T) {
 	held.free()
 }
 
-// asRun has the test binary run a job: it is killed at moments of any kind.
+// asRun has the test binary run a job, which kills itself once asRun+"_UNTIL" of its bytes, a
+// fraction, are done.
 const asRun = "PRECISION_JOB_RUN"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(asRun); dir != "" {
+		until, err := strconv.ParseFloat(os.Getenv(asRun+"_UNTIL"), 64)
+		if err != nil {
+			panic(err)
+		}
+		self, _ := os.FindProcess(os.Getpid())
 		p, err := asked(dir).Plan(context.Background())
 		if err == nil {
-			_, err = p.Run(context.Background(), Settings{Out: os.Getenv(asRun + "_OUT")})
+			_, err = p.Run(context.Background(), Settings{Out: os.Getenv(asRun + "_OUT"), Progress: func(done, total int64) {
+				if float64(done) > until*float64(total) {
+					self.Kill()
+				}
+			}})
 		}
 		if err != nil {
 			os.Stderr.WriteString(err.Error())
@@ -380,8 +392,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilled kills a run at moments spread over the time it takes, goes on, and compares all
-// files with those of a run that was left alone.
+// TestKilled kills a run at moments spread over its work, goes on, and compares all files with
+// those of a run that was left alone.
 func TestKilled(t *testing.T) {
 	moments := 6
 	if testing.Short() {
@@ -389,42 +401,27 @@ func TestKilled(t *testing.T) {
 	}
 	j := broken
 	j.Ranks, j.Steps, j.Size = 12, 1, 16384
-	dir, r := made(t, j)
+	dir, _ := made(t, j)
 	out := filepath.Join(t.TempDir(), "out")
-	start := time.Now()
-	run := func(out string, kill time.Duration) bool {
+	run := func(out string, until float64) {
+		t.Helper()
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), asRun+"="+dir, asRun+"_OUT="+out)
-		var said strings.Builder
-		c.Stderr = &said
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
+		c.Env = append(os.Environ(), asRun+"="+dir, asRun+"_OUT="+out, fmt.Sprint(asRun, "_UNTIL=", until))
+		said, err := c.CombinedOutput()
+		var died *exec.ExitError
+		if killed := errors.As(err, &died) && !died.Exited(); killed != (until < 1) || err != nil && !killed {
+			t.Fatalf("to be killed after %.2f of the work: %v: %s", until, err, said)
 		}
-		if kill > 0 {
-			time.AfterFunc(kill, func() { c.Process.Kill() })
-		}
-		err := c.Wait()
-		if kill == 0 && err != nil {
-			t.Fatalf("%v: %s", err, said.String())
-		}
-		return err == nil
 	}
-	run(out, 0)
-	took := time.Since(start)
+	const whole = 1 // nothing is more than all
+	run(out, whole)
 	want := files(t, out)
-	ended := 0
 	for k := range moments {
 		again := filepath.Join(t.TempDir(), "again")
-		at := took * time.Duration(k+1) / time.Duration(moments+1)
-		if run(again, at) {
-			ended++
-		}
+		at := float64(k) / float64(moments)
+		run(again, at)
 		run(again, at) // and once more, in what is left
-		run(again, 0)
-		sameFiles(t, "killed after "+at.String(), files(t, again), want)
+		run(again, whole)
+		sameFiles(t, fmt.Sprintf("killed after %.2f of the work", at), files(t, again), want)
 	}
-	if ended == moments {
-		t.Error("no run was killed before it ended")
-	}
-	_ = r
 }
