@@ -23,7 +23,11 @@ func TestMain(m *testing.M) {
 				return &hook{func(context.Context) int { panic("as told") }}
 			}},
 			&command{name: "waiting", make: func(*session) action {
-				return &hook{func(ctx context.Context) int { <-ctx.Done(); return exitInterrupted }}
+				return &hook{func(ctx context.Context) int {
+					fmt.Println("until a signal comes")
+					<-ctx.Done()
+					return exitInterrupted
+				}}
 			}})
 		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), Commands: os.Getenv("REPL_TEST_COMMANDS"), ConfigDir: dir}))
 	}
@@ -136,6 +140,7 @@ func (p *pane) start() {
 // sane returns the state of the terminal as stty tells it.
 func (p *pane) sane(name string) string {
 	p.t.Helper()
+	p.last("$")
 	// The words of the command must not look like what it prints, wherever the
 	// shell breaks the line.
 	p.keys("stty -a > "+name+"; echo 'written'-"+name, "Enter")
@@ -165,13 +170,19 @@ func TestExits(t *testing.T) {
 		{"SIGTERM", func() { p.keys("run kill -TERM $PPID", "Enter") }, "status 143"},
 		{"SIGHUP", func() { p.keys("run kill -HUP $PPID", "Enter") }, "status 129"},
 		{"signals of the keyboard from elsewhere", func() {
-			p.keys("run (sleep 1; kill -QUIT $PPID; kill -INT $PPID; sleep 0.2; kill -INT $PPID) > /dev/null 2>&1 &", "Enter")
-			time.Sleep(1500 * time.Millisecond)
+			sent := filepath.Join(t.TempDir(), "sent")
+			p.keys("run (sleep 1; kill -QUIT $PPID; kill -INT $PPID; sleep 0.2; kill -INT $PPID; sleep 0.2; touch "+sent+") > /dev/null 2>&1 &", "Enter")
+			for range 600 {
+				if _, err := os.Stat(sent); err == nil {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
 			p.keys("exit", "Enter")
 		}, "status 0"},
 		{"Ctrl-\\ in a command", func() {
 			p.keys("waiting", "Enter")
-			time.Sleep(300 * time.Millisecond)
+			p.wait("\nuntil a signal comes")
 			p.keys("C-\\")
 			p.last(strings.TrimSpace(console.PromptText))
 			p.keys("exit", "Enter")
@@ -267,12 +278,19 @@ func TestResize(t *testing.T) {
 		p.tmux("resize-window", "-x", width, "-y", "40")
 		// Until the terminal has told of its new width, which tmux may put off by a
 		// quarter of a second, what is typed is drawn for the old one.
-		time.Sleep(800 * time.Millisecond)
+		time.Sleep(2 * time.Second)
 		p.keys("x", "BSpace")
-		time.Sleep(200 * time.Millisecond)
-		joined := strings.ReplaceAll(p.screen(), "\n", "")
-		if strings.Count(joined, "PrecisionTool > vc") != 1 || strings.Count(joined, "folder/") != 14 || !strings.Contains(joined, "above") {
-			t.Errorf("at %s columns the screen is\n%s", width, p.screen())
+		right, screen := false, ""
+		for range 100 {
+			screen = p.screen()
+			joined := strings.ReplaceAll(screen, "\n", "")
+			if right = strings.Count(joined, "PrecisionTool > vc") == 1 && strings.Count(joined, "folder/") == 14 && strings.Contains(joined, "above"); right {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if !right {
+			t.Errorf("at %s columns the screen is\n%s", width, screen)
 		}
 	}
 	p.keys("C-u", "exit", "Enter")
@@ -284,11 +302,11 @@ func TestInterrupt(t *testing.T) {
 	p := newPane(t, 100, 30)
 	p.start()
 	p.keys("waiting", "Enter")
-	time.Sleep(300 * time.Millisecond)
+	p.wait("\nuntil a signal comes")
 	p.keys("C-c")
 	p.last(strings.TrimSpace(console.PromptText))
-	p.keys("run sleep 60", "Enter")
-	time.Sleep(300 * time.Millisecond)
+	p.keys("run echo begun; sleep 60", "Enter")
+	p.wait("\nbegun")
 	p.keys("C-c")
 	p.wait("[WARNING]")
 	p.last(strings.TrimSpace(console.PromptText))

@@ -130,10 +130,6 @@ func (l *lineParser) Read() ([]byte, error) {
 		l.p.searching.Store(true)
 		return []byte(keyIdle), nil
 	}
-	// Ctrl-C leaves from an empty line, and drops one that is not.
-	if key[0] == keyCtrlC && !l.p.typed.Load() {
-		l.p.leave.Store(true)
-	}
 	l.last.Store(int32(key[0]))
 	if l.entered() {
 		l.paused.Store(true)

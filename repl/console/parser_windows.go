@@ -24,9 +24,6 @@ func (l *lineParser) Read() ([]byte, error) {
 	b, err := l.ConsoleParser.Read()
 	if err == nil && len(b) > 0 && b[0] != 0 {
 		l.last.Store(int32(b[0]))
-		if b[0] == 3 && !l.p.typed.Load() {
-			l.p.leave.Store(true)
-		}
 	}
 	return b, err
 }

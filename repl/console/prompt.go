@@ -33,8 +33,9 @@ type prompt struct {
 	life context.Context
 	// leave makes the line editor return before the line is complete.
 	leave atomic.Bool
-	// typed tells whether there is something on the line.
-	typed atomic.Bool
+	// typed tells whether there was something on the line before the key that the editor is at:
+	// it belongs to the editor, which reads keys ahead.
+	typed bool
 	// resized makes it return to take up the new size of the terminal.
 	resized atomic.Bool
 	// searching makes it return to look for a line in the history.
@@ -171,7 +172,16 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 		gprompt.OptionCompletionWordSeparator(" "),
 		gprompt.OptionWriter(&lineWriter{gprompt.NewStdoutWriter(), p}),
 		gprompt.OptionMaxSuggestion(8),
-		gprompt.OptionSetExitCheckerOnInput(func(string, bool) bool { return p.leave.Load() || p.away() }),
+		// Ctrl-C leaves from an empty line, and drops one that is not.
+		gprompt.OptionAddKeyBind(gprompt.KeyBind{Key: gprompt.ControlC, Fn: func(*gprompt.Buffer) {
+			if !p.typed {
+				p.leave.Store(true)
+			}
+		}}),
+		gprompt.OptionSetExitCheckerOnInput(func(text string, _ bool) bool {
+			p.typed = text != ""
+			return p.leave.Load() || p.away()
+		}),
 	}
 	if os.Getenv("NO_COLOR") != "" {
 		options = append(options, plainColours()...)
@@ -190,7 +200,8 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 		p.restore() // a child may have died without doing so
 	}
 	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
-		p.typed.Store(d.Text != "")
+		// The editor also asks with an empty text, before it looks at a key.
+		p.typed = p.typed || d.Text != ""
 		if !p.away() { // else the editor only resets its list
 			p.cursor.Store(int64(lipgloss.Width(PromptText + d.TextBeforeCursor())))
 		}
@@ -198,7 +209,7 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 	}, options...)
 	started = true
 	for {
-		p.typed.Store(false)
+		p.typed = false
 		h.Before()
 		line := editor.Input()
 		switch {
