@@ -4,9 +4,11 @@
 //	go run ./testdata/recordings -python PYTHON -seed 1            record pairs of 14 models and judge them
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
+//	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second
 //
 // PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py, beside this
-// file, is what it runs. A pair that does no harm counts as accused if the verdict is bad or
+// file, is what it runs. The second has mindspore and mindstudio-probe and runs cells.py, which takes
+// the first for migrations. A pair that does no harm counts as accused if the verdict is bad or
 // suspect or names a root. Of a fault the first root is right if it is the module at fault, a
 // call in it that stands for the fault, or the first call of the recording whose outputs are not
 // those of the other side; every other root is a false one.
@@ -32,10 +34,11 @@ func main() {
 	seed := flag.Int("seed", 1, "seed of the pairs")
 	only := flag.String("only", "", "only the pairs whose names contain this")
 	verbose := flag.Bool("v", false, "say what the program says of every pair")
+	ms := flag.String("mindspore", "", "the Python that has MindSpore: record its pairs and not those of PyTorch")
 	program := flag.String("program", "", "the built program (built from this folder)")
 	least := flag.Bool("check", false, "fail if less is right than docs/recordings.md says")
 	flag.Parse()
-	if err := run(*python, *in, *seed, *only, *program, *verbose, *least); err != nil {
+	if err := run(*python, *ms, *in, *seed, *only, *program, *verbose, *least); err != nil {
 		fmt.Fprintln(os.Stderr, "recordings:", err)
 		os.Exit(1)
 	}
@@ -44,7 +47,9 @@ func main() {
 // answer is answer.json of a pair.
 type answer struct {
 	Model, Level, Task, DType, Kind, Module string
-	Calls                                   []string
+	// Recorder is that of a pair of cells.py; empty for those of record.py.
+	Recorder string
+	Calls    []string
 }
 
 // judged is what is read of the program's verdict.
@@ -56,7 +61,7 @@ type judged struct {
 	}
 }
 
-func run(python, in string, seed int, only, program string, verbose, least bool) error {
+func run(python, ms, in string, seed int, only, program string, verbose, least bool) error {
 	work, err := os.MkdirTemp("", "recordings")
 	if err != nil {
 		return err
@@ -71,11 +76,14 @@ func run(python, in string, seed int, only, program string, verbose, least bool)
 		}
 	}
 	if in == "" {
-		if python == "" {
+		if python == "" && ms == "" {
 			return fmt.Errorf("which Python records? -python PYTHON, or -in DIR with what was recorded")
 		}
 		in = filepath.Join(work, "pairs")
 		record := exec.Command(python, "testdata/recordings/record.py", in, "--seed", fmt.Sprint(seed), "--only", only)
+		if ms != "" {
+			record = exec.Command(ms, "testdata/recordings/cells.py", in, "--seed", fmt.Sprint(seed), "--only", only, "--torch", python)
+		}
 		record.Stdout, record.Stderr = os.Stderr, os.Stderr
 		if err := record.Run(); err != nil {
 			return err
@@ -99,6 +107,9 @@ func run(python, in string, seed int, only, program string, verbose, least bool)
 			fmt.Printf("%-48s %s\n", filepath.Base(pair), line)
 		}
 	}
+	if s.partners > 0 {
+		fmt.Printf("tensors of migrations aligned, of those that both sides have: %d of %d\n", s.held, s.partners)
+	}
 	fmt.Println("| pairs | right | of |\n|---|---|---|")
 	for _, kind := range slices.Sorted(maps.Keys(s.kinds)) {
 		fmt.Printf("| %s | %d | %d |\n", kind, s.kinds[kind][0], s.kinds[kind][1])
@@ -114,6 +125,8 @@ func run(python, in string, seed int, only, program string, verbose, least bool)
 // score counts what was right.
 type score struct {
 	harmless, spared, faults, exact, none, further int
+	// partners are tensors of migrations that both sides have, held those that were compared.
+	partners, held int
 	// kinds are how many pairs of a kind there are, and how many of them are right.
 	kinds map[string][2]int
 }
@@ -136,9 +149,11 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 	if err := load(filepath.Join(pair, "answer.json"), &a); err != nil {
 		return "", err
 	}
+	tables := filepath.Join(work, "out")
+	os.RemoveAll(tables)
 	out := filepath.Join(work, "v.json")
 	os.Remove(out)
-	cmd := exec.Command(program, "compare", "-lt", filepath.Join(pair, "left"), "-rt", filepath.Join(pair, "golden"), "-out", work, "-json", out)
+	cmd := exec.Command(program, "compare", "-lt", filepath.Join(pair, "left"), "-rt", filepath.Join(pair, "golden"), "-out", tables, "-json", out)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, text)
 	}
@@ -155,6 +170,13 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 		s.harmless++
 		good := len(names) == 0 && v.Verdict != "bad" && v.Verdict != "suspect"
 		s.add(a.Kind, good)
+		if a.Recorder == "migration" {
+			line, err := s.align(pair, tables)
+			if err != nil {
+				return "", err
+			}
+			said += ", " + line
+		}
 		if good {
 			s.spared++
 			return "ok " + said, nil
@@ -162,7 +184,11 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 		return "ACCUSED " + said, nil
 	}
 	s.faults++
-	right, err := culprits(pair, &a)
+	tell := culprits
+	if a.Recorder != "" {
+		tell = cell
+	}
+	right, err := tell(pair, &a)
 	if err != nil {
 		return "", err
 	}
@@ -239,7 +265,10 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 }
 
 // call is a call of a dump.json with the text of its outputs and inputs.
-type call struct{ name, content string }
+type call struct {
+	name, content string
+	all           json.RawMessage
+}
 
 // calls are those of the only recording below a folder, in order, and what is around each.
 func calls(dir string) (list []call, parents map[string]string, err error) {
@@ -276,11 +305,15 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		var c struct{ Output, Input json.RawMessage }
-		if err := dec.Decode(&c); err != nil {
+		var all json.RawMessage
+		if err := dec.Decode(&all); err != nil {
 			return nil, nil, err
 		}
-		list = append(list, call{name.(string), string(c.Output) + string(c.Input)})
+		var c struct{ Output, Input json.RawMessage }
+		if err := json.Unmarshal(all, &c); err != nil {
+			return nil, nil, err
+		}
+		list = append(list, call{name.(string), string(c.Output) + string(c.Input), all})
 	}
 	constructed := map[string]any{}
 	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cell tells of the name of a root in a pair of cells.py whether it is the module at fault, a call in it
+// that stands for the fault, or the parameter that is wrong. Of two levels of one recording either may be first.
+func cell(pair string, a *answer) (func(name string) bool, error) {
+	parents := map[string]string{}
+	if a.Recorder != "dump" {
+		var err error
+		if _, parents, err = calls(filepath.Join(pair, "left")); err != nil {
+			return nil, err
+		}
+	}
+	// layers.1.ln2 is _layers-CellList_1-Layer_ln2-LayerNorm_ in the names of kernels.
+	kernel := regexp.MustCompile(`_` + strings.ReplaceAll(regexp.QuoteMeta(a.Module), `\.`, `-\w+_`) + `-\w+?_`)
+	module := regexp.MustCompile(`^(Cell|Module)\.` + regexp.QuoteMeta(a.Module) + `\.\w+\.(forward|backward|parameters_grad)\.`)
+	return func(name string) bool {
+		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
+		if a.Recorder == "dump" {
+			if strings.HasPrefix(name, "Gradients_") {
+				return false
+			}
+			known := slices.ContainsFunc(a.Calls, func(call string) bool { return strings.Contains(name, "_"+call+"-op") })
+			return known && kernel.MatchString(name) || strings.ReplaceAll(a.Module, ".", "_")+"_weight" == name
+		}
+		if module.MatchString(name) && !strings.Contains(name, ".backward.") {
+			return true
+		}
+		parts := strings.Split(name, ".")
+		if len(parts) < 3 || parts[len(parts)-1] == "backward" || !slices.ContainsFunc(a.Calls, func(call string) bool { return slices.Contains(parts[1:], call) }) {
+			return false
+		}
+		if a.Level == "L1" {
+			return true // nothing tells modules
+		}
+		for steps := 0; name != "" && steps < 100; steps++ {
+			if module.MatchString(name) {
+				return true
+			}
+			name = parents[name]
+		}
+		return false
+	}, nil
+}
+
+// recorded are the tensors of a dump.json wherever they stand: how many elements, and statistics.
+type recorded struct {
+	elements int64
+	stats    [3]float64 // Max, Min and Norm
+}
+
+// like tells tensors that may be the same, but for rounding.
+func (r *recorded) like(o *recorded) bool {
+	for i, v := range r.stats {
+		if d := math.Abs(v - o.stats[i]); !(d <= 1e-3*max(math.Abs(r.stats[0]), math.Abs(r.stats[1]))) {
+			return false
+		}
+	}
+	return r.elements == o.elements
+}
+
+func tensors(dir string) (list []*recorded, err error) {
+	all, _, err := calls(dir)
+	if err != nil {
+		return nil, err
+	}
+	var down func(v any)
+	down = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				down(x)
+			}
+		case map[string]any:
+			shape, ok := v["shape"].([]any)
+			r := recorded{elements: 1}
+			for _, d := range shape {
+				n, _ := d.(float64)
+				r.elements *= int64(n)
+			}
+			for i, key := range []string{"Max", "Min", "Norm"} {
+				f, isNumber := v[key].(float64)
+				r.stats[i], ok = f, ok && isNumber
+			}
+			if ok && r.stats[0] != r.stats[1] {
+				list = append(list, &r)
+				return
+			}
+			for _, x := range v {
+				down(x)
+			}
+		}
+	}
+	for _, c := range all {
+		var v any
+		if err := json.Unmarshal(c.all, &v); err != nil {
+			return nil, err
+		}
+		down(v)
+	}
+	return list, nil
+}
+
+// align counts of a migration that changes nothing the tensors of the golden side that are also
+// on the left, and those that the table holds against it.
+func (s *score) align(pair, tables string) (line string, err error) {
+	left, err := tensors(filepath.Join(pair, "left"))
+	if err != nil {
+		return "", err
+	}
+	golden, err := tensors(filepath.Join(pair, "golden"))
+	if err != nil {
+		return "", err
+	}
+	have := 0
+	for _, g := range golden {
+		if slices.ContainsFunc(left, g.like) {
+			have++
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(tables, "result_*.csv"))
+	if err != nil || len(found) != 1 {
+		return "", fmt.Errorf("%s: found %d tables, expected one", tables, len(found))
+	}
+	f, err := os.Open(found[0])
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = -1
+	rows, err := in.ReadAll()
+	if err != nil || len(rows) == 0 {
+		return "", fmt.Errorf("%s: no table: %w", found[0], err)
+	}
+	held := 0
+	for _, row := range rows[1:] {
+		var a, b recorded
+		a.elements, b.elements = 1, 1
+		for i, name := range []string{"Max", "Min", "Norm"} {
+			a.stats[i] = number(row, rows[0], "Left"+name)
+			b.stats[i] = number(row, rows[0], "Right"+name)
+		}
+		if b.stats[0] != b.stats[1] && b.like(&a) {
+			held++
+		}
+	}
+	s.partners, s.held = s.partners+have, s.held+min(held, have)
+	return fmt.Sprintf("%d of %d tensors aligned", held, have), nil
+}
+
+func number(row, header []string, name string) float64 {
+	if i := slices.Index(header, name); i >= 0 && i < len(row) {
+		if v, err := strconv.ParseFloat(row[i], 64); err == nil {
+			return v
+		}
+	}
+	return math.NaN()
+}
