@@ -138,18 +138,13 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 	if len(j.Expired) > 0 {
 		w.line()
-		w.key("expired_waivers")
-		w.open('[')
-		for _, x := range j.Expired {
-			w.open('{')
+		objects(w, "expired_waivers", j.Expired, oneLine, func(x *verdict.Waiver) {
 			w.named("tensor", x.Tensor)
 			w.named("cause", string(x.Cause))
 			w.named("reason", x.Reason)
 			w.named("owner", x.Owner)
 			w.named("expires", x.Expires.Format("2006-01-02"))
-			w.close('}')
-		}
-		w.close(']')
+		})
 	}
 	if b := j.Bits; b != nil {
 		w.line()
@@ -182,49 +177,28 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 // do not hold, and the outputs of the network.
 func (w *jsonWriter) evidence(j *verdict.Judged) {
 	w.line()
-	w.key("damaged")
-	w.open('[')
-	for i := range j.Damaged {
-		d := &j.Damaged[i]
-		w.line()
-		w.open('{')
+	objects(w, "damaged", j.Damaged, ownLine, func(d *result.Damage) {
 		w.named("name", d.Name)
 		w.named("file", d.File)
 		w.count("offset", d.Offset)
 		w.named("reason", Sentence(msg.English, d.Reason))
-		w.close('}')
-	}
-	w.close(']')
+	})
 	w.line()
-	w.key("lost")
-	w.open('[')
-	for i := range j.Losses {
-		l := &j.Losses[i]
-		w.line()
-		w.open('{')
+	objects(w, "lost", j.Losses, ownLine, func(l *verdict.Loss) {
 		w.named("kind", string(l.Kind))
 		w.count("count", int64(l.Count))
 		w.count("of", int64(l.Of))
 		w.listed("names", l.Names)
 		w.flag("breaks", l.Breaks)
-		w.close('}')
-	}
-	w.close(']')
+	})
 	w.line()
-	w.key("premises")
-	w.open('[')
-	for i := range j.Premises {
-		p := &j.Premises[i]
-		w.line()
-		w.open('{')
+	objects(w, "premises", j.Premises, ownLine, func(p *verdict.Premise) {
 		w.named("kind", string(p.Kind))
 		w.flagged("broken", p.Broken)
 		w.count("tensors", int64(p.Tensors))
 		w.measure("share", p.Share)
 		w.named("text", Sentence(msg.English, p.Reason))
-		w.close('}')
-	}
-	w.close(']')
+	})
 	w.line()
 	w.key("network_outputs")
 	w.open('{')
@@ -234,19 +208,35 @@ func (w *jsonWriter) evidence(j *verdict.Judged) {
 	w.close('}')
 }
 
-func (w *jsonWriter) changes(j *verdict.Judged, name string, list []verdict.Change) {
+// How a list of objects is written.
+const (
+	oneLine = false // all on the line of its key
+	ownLine = true  // each on a line of its own
+)
+
+// objects writes a member that is a list of objects.
+func objects[T any](w *jsonWriter, name string, list []T, lines bool, fields func(*T)) {
 	w.key(name)
 	w.open('[')
-	for _, c := range list {
+	for i := range list {
+		if lines {
+			w.line()
+		}
 		w.open('{')
+		fields(&list[i])
+		w.close('}')
+	}
+	w.close(']')
+}
+
+func (w *jsonWriter) changes(j *verdict.Judged, name string, list []verdict.Change) {
+	objects(w, name, list, oneLine, func(c *verdict.Change) {
 		w.named("tensor", c.Tensor)
 		w.measure("before", c.Before)
 		w.measure("now", c.Now)
 		w.count("before_count", c.BeforeCount)
 		w.count("now_count", c.NowCount)
-		w.close('}')
-	}
-	w.close(']')
+	})
 }
 
 // root writes a root.
@@ -290,10 +280,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 
 // causes writes causes, waived ones too.
 func (w *jsonWriter) causes(list []verdict.Cause) {
-	w.key("causes")
-	w.open('[')
-	for _, c := range list {
-		w.open('{')
+	objects(w, "causes", list, oneLine, func(c *verdict.Cause) {
 		w.named("kind", string(c.Kind))
 		w.measure("value", c.Value)
 		w.measure("limit", c.Limit)
@@ -305,9 +292,7 @@ func (w *jsonWriter) causes(list []verdict.Cause) {
 			w.count("first", c.First)
 		}
 		w.flagged("waived", c.Waived)
-		w.close('}')
-	}
-	w.close(']')
+	})
 }
 
 // operator writes an operator with its tensors.
@@ -342,12 +327,8 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 }
 
 func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tensor) {
-	w.key(name)
-	w.open('[')
-	for i := range list {
-		t := &list[i]
+	objects(w, name, list, oneLine, func(t *verdict.Tensor) {
 		r := j.Row(t)
-		w.open('{')
 		w.count("index", int64(t.Slot))
 		w.named("verdict", t.Verdict.String())
 		w.causes(t.Causes)
@@ -364,9 +345,7 @@ func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tens
 			w.close(']')
 		}
 		w.count("row", int64(t.Row))
-		w.close('}')
-	}
-	w.close(']')
+	})
 }
 
 // metrics writes the metrics that were computed.
