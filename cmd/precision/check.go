@@ -161,7 +161,7 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	if f.json != "" {
 		if err := writeWhole(f.json, func(w io.Writer) error {
-			return oracle.WriteJSON(w, findings, standing.Verdict.String(), found.coverage, f.full, say)
+			return oracle.WriteJSON(w, findings, oracle.Whole{Verdict: standing.Verdict.String(), Coverage: found.coverage, Premises: tell.Premises(findings), Full: f.full}, say)
 		}); err != nil {
 			return exitError, err
 		}

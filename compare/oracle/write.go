@@ -98,10 +98,11 @@ type jsonReport struct {
 	Full   bool           `json:"full"`
 	Counts map[string]int `json:"counts"` // outputs by verdict
 	// Verdict is the worst of them, or that too little could be checked.
-	Verdict   string       `json:"verdict"`
-	Coverage  jsonCoverage `json:"coverage"`
-	Damaged   []jsonDamage `json:"damaged"`
-	Operators []jsonOp     `json:"operators"`
+	Verdict   string        `json:"verdict"`
+	Coverage  jsonCoverage  `json:"coverage"`
+	Damaged   []jsonDamage  `json:"damaged"`
+	Premises  []jsonPremise `json:"premises"`
+	Operators []jsonOp      `json:"operators"`
 }
 
 type jsonCoverage struct {
@@ -116,6 +117,15 @@ type jsonDamage struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"` // -1 where no place can be told
 	Reason string `json:"reason"`
+}
+
+// jsonPremise has the form of those of verdicts.
+type jsonPremise struct {
+	Kind    string `json:"kind"`
+	Broken  bool   `json:"broken,omitempty"`
+	Tensors int    `json:"tensors"`
+	Share   real   `json:"share"`
+	Text    string `json:"text"`
 }
 
 type jsonOp struct {
@@ -158,13 +168,37 @@ type jsonSplit struct {
 // Schema names the form of what WriteJSON writes.
 const Schema = "precision/check/1"
 
-// WriteJSON writes the findings by operators. Verdict is that of the check as a whole.
-func WriteJSON(w io.Writer, findings []Finding, verdict string, c Coverage, full bool, say Say) error {
-	report := jsonReport{Schema: Schema, Full: full, Counts: map[string]int{}, Verdict: verdict, Operators: []jsonOp{},
+// Whole is what is said of a check as a whole.
+type Whole struct {
+	// Verdict is the worst of the findings, or that too little could be checked.
+	Verdict  string
+	Coverage Coverage
+	// Premises are what the check takes for granted and does not hold.
+	Premises []Premise
+	// Full: all elements of large outputs were looked at.
+	Full bool
+}
+
+// Premise is one of them, as a judge found it.
+type Premise struct {
+	Kind    string
+	Broken  bool
+	Tensors int
+	Share   float64
+	Reason  result.Reason
+}
+
+// WriteJSON writes the findings by operators.
+func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
+	c := whole.Coverage
+	report := jsonReport{Schema: Schema, Full: whole.Full, Counts: map[string]int{}, Verdict: whole.Verdict, Operators: []jsonOp{}, Premises: []jsonPremise{},
 		Coverage: jsonCoverage{Expected: c.Expected, Judged: c.Judged, Missing: append([]string{}, c.Missing...), Gaps: c.Gaps}, Damaged: []jsonDamage{}}
 	for i := range c.Damaged {
 		d := &c.Damaged[i]
 		report.Damaged = append(report.Damaged, jsonDamage{d.Name, d.File, d.Offset, say(d.Reason)})
+	}
+	for _, p := range whole.Premises {
+		report.Premises = append(report.Premises, jsonPremise{p.Kind, p.Broken, p.Tensors, real(p.Share), say(p.Reason)})
 	}
 	for i := range findings {
 		f := &findings[i]

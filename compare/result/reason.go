@@ -192,6 +192,7 @@ const (
 	WeightsDiffer Kind = "weights-differ" // weights that differ, of, relative distance in percent of half of them
 	StepDiffers   Kind = "step-differs"   // the same, where they are nearly the same
 	Inconsistent  Kind = "inconsistent"   // outputs that do not follow from the inputs recorded with them, of
+	Torn          Kind = "torn"           // inputs that are not what the operators that made them recorded as outputs, of
 	WeightsApart  Kind = "weights-apart"  // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
 	WeightsUnseen Kind = "weights-unseen" // operators that take a weight which was not compared: all of them differ
 
@@ -228,7 +229,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled: {},
-	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {},
+	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

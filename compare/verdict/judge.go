@@ -89,7 +89,10 @@ func (j *judge) network(out *Judged) {
 	j.states(out)
 	j.otherGraph(out)
 	p := j.premises(out)
-	if !p.broken {
+	if torn, is := j.torn(); is {
+		out.Premises = []Premise{torn} // of such a recording nothing else can be told
+		p.all()
+	} else if !p.broken {
 		if weights, why, are := j.unseenWeights(p); are {
 			p.breaks(weights)
 			out.Premises = append(out.Premises, Premise{Kind: PremiseWeights, Broken: true, Tensors: len(weights), Share: 1,

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"precision/compare/pattern"
 	"precision/compare/verdict"
+	"precision/dump/dtype"
 )
 
 // TestMixed: a recording most of whose outputs do not follow from their inputs is one
@@ -19,15 +21,15 @@ func TestMixed(t *testing.T) {
 		var all, one []verdict.Recomputed
 		for i := range n {
 			typ := types[i%len(types)]
-			all = append(all, verdict.Recomputed{Type: typ, Wrong: i != n/2, Ratio: 1e3 * (1 + rng.Float64())})
+			all = append(all, verdict.Recomputed{Type: typ, DType: dtype.Float16, Wrong: i != n/2, Ratio: 1e3 * (1 + rng.Float64())})
 			// Every output but those that move, and many of those that move.
-			one = append(one, verdict.Recomputed{Type: typ, Wrong: typ != "TransData" && typ != "Reshape", Ratio: 1e3 * (1 + rng.Float64())})
+			one = append(one, verdict.Recomputed{Type: typ, DType: dtype.Float16, Wrong: typ != "TransData" && typ != "Reshape", Ratio: 1e3 * (1 + rng.Float64())})
 		}
 		p, apart, mixed := verdict.Mixed(all)
 		if !mixed || len(apart) > 0 || p.Tensors != n-1 || !p.Broken || p.Kind != verdict.PremiseConsistent {
 			t.Fatalf("seed %d: %v, apart %v, %v of %d", seed, mixed, apart, p, n)
 		}
-		all[1].Pattern = "scaled"
+		all[1].Pattern = string(pattern.Scale)
 		if _, apart, mixed := verdict.Mixed(all); n >= 20 && (!mixed || !slices.Equal(apart, []int{1})) {
 			t.Fatalf("seed %d: %v, apart %v, expected the second", seed, mixed, apart)
 		}

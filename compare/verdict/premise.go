@@ -293,10 +293,7 @@ func (j *judge) premises(out *Judged) *premised {
 		}
 	}
 	if len(out.Premises) > 0 && out.Premises[0].Kind == PremiseGraph {
-		p.broken = true
-		for i := range p.behind {
-			p.behind[i] = true
-		}
+		p.all()
 	}
 	if len(near) > 0 {
 		kind := PremiseInputs
@@ -387,6 +384,15 @@ func (p *premised) breaks(list []*source) {
 		for _, i := range s.takers {
 			p.behind[i] = true
 		}
+	}
+}
+
+// all has every operator lie behind what does not hold.
+func (p *premised) all() {
+	p.broken = true
+	clear(p.told)
+	for i := range p.behind {
+		p.behind[i] = true
 	}
 }
 

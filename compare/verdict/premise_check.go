@@ -5,12 +5,16 @@ import (
 	"slices"
 	"strconv"
 
+	"precision/compare/pattern"
 	"precision/compare/result"
+	"precision/dump/dtype"
 )
 
 // Recomputed is what recomputing an output from its operator's own inputs said of it.
 type Recomputed struct {
-	Type    string
+	Type string
+	// DType is the element type of the output, with whose roundoff bounds grow.
+	DType   dtype.Type
 	Wrong   bool
 	Ratio   float64
 	Pattern string
@@ -23,8 +27,10 @@ const (
 	// inputs in a recording that contradicts itself: no kernel is wrong in all of them. A
 	// kernel that is wrong wherever it runs, or a unit of the device, leaves out what only moves.
 	mixedShare = 0.75
-	// standsOut is how many times further off than half of the others an output is that is
-	// wrong otherwise.
+	// standsOut is how many times further off an output is than nine in ten of those of its dtype,
+	// to be wrong otherwise than they. An element near 0 with a small bound makes a ratio of
+	// millions of an error like any; a bound of nothing, as that of what only moves, makes it
+	// infinite.
 	standsOut = 1000
 )
 
@@ -35,12 +41,13 @@ const (
 func Mixed(list []Recomputed) (p Premise, apart []int, mixed bool) {
 	types := map[string]bool{}
 	patterns := map[string]int{}
-	var ratios []float64
+	wrongs, ratios := 0, map[dtype.Type][]float64{}
 	for _, r := range list {
 		types[r.Type] = types[r.Type] || r.Wrong
 		if r.Wrong {
 			patterns[r.Pattern]++
-			ratios = append(ratios, r.Ratio)
+			wrongs++
+			ratios[r.DType] = append(ratios[r.DType], r.Ratio)
 		}
 	}
 	wrong := 0
@@ -49,19 +56,67 @@ func Mixed(list []Recomputed) (p Premise, apart []int, mixed bool) {
 			wrong++
 		}
 	}
-	if len(list) < leastRecomputed || wrong < 3 || float64(wrong) < mixedShare*float64(len(types)) || float64(len(ratios)) < mixedShare*float64(len(list)) {
+	if len(list) < leastRecomputed || wrong < 3 || float64(wrong) < mixedShare*float64(len(types)) || float64(wrongs) < mixedShare*float64(len(list)) {
 		return p, nil, false
 	}
-	slices.Sort(ratios)
-	median := ratios[len(ratios)/2]
+	for _, of := range ratios {
+		slices.Sort(of)
+	}
+	more := func(r *Recomputed) bool {
+		of := ratios[r.DType]
+		return len(of) >= leastRecomputed && !math.IsInf(r.Ratio, 0) && r.Ratio > standsOut*of[len(of)*9/10]
+	}
 	for i, r := range list {
-		otherwise := r.Pattern != "" && 10*patterns[r.Pattern] <= len(ratios)
-		if r.Wrong && (otherwise || r.Ratio > standsOut*median && !math.IsInf(median, 0)) {
+		if r.Wrong && (says(&r) && 10*patterns[r.Pattern] <= wrongs || more(&r)) {
 			apart = append(apart, i)
 		}
 	}
-	return Premise{Kind: PremiseConsistent, Broken: true, Tensors: len(ratios), Share: float64(len(ratios)) / float64(len(list)),
-		Reason: result.Because(result.Inconsistent, strconv.Itoa(len(ratios)), strconv.Itoa(len(list)))}, apart, true
+	return Premise{Kind: PremiseConsistent, Broken: true, Tensors: wrongs, Share: float64(wrongs) / float64(len(list)),
+		Reason: result.Because(result.Inconsistent, strconv.Itoa(wrongs), strconv.Itoa(len(list)))}, apart, true
+}
+
+// says tells whether an output's pattern says what a kernel did to its numbers. That they are
+// those of another tensor is what a recording that is mixed of several comes to; and of choices and
+// truth values, of which there are few, a pattern is found by chance.
+func says(r *Recomputed) bool {
+	k := pattern.Kind(r.Pattern)
+	return k != "" && !k.Vague() && k != pattern.Stale && k != pattern.PassedThrough && k != pattern.Repeated && !counted(r.DType)
+}
+
+const (
+	// leastEdges is how many inputs have to be known beside the outputs that made them.
+	leastEdges = 12
+	// sameDistance is the factor that distances from the same golden tensor may be apart when
+	// sums were taken in another order.
+	sameDistance = 1.01
+)
+
+// torn tells whether the left side contradicts itself without any recomputing: at least half
+// of the inputs are not what the operators that made them recorded as outputs, held against the
+// same golden tensors. A kernel that is wrong hands on what it wrote.
+func (j *judge) torn() (p Premise, is bool) {
+	edges, apart := 0, 0
+	for i := range j.operators {
+		op := &j.operators[i]
+		for t, from := range j.feeds(op) {
+			producer := j.named(from.Op)
+			if t == nil || producer == nil || !t.Verdict.Compared() {
+				continue
+			}
+			made := producer.output(from.Index)
+			if made == nil || made.Seen || !made.Verdict.Compared() {
+				continue
+			}
+			edges++
+			taken, wrote := measureOf(&j.table.Rows[t.Row]).distance, measureOf(&j.table.Rows[made.Row]).distance
+			near, far := math.Min(taken, wrote), math.Max(taken, wrote)
+			if (t.Verdict == Bad || made.Verdict == Bad) && far > sameDistance*near { // not where one is NaN
+				apart++
+			}
+		}
+	}
+	return Premise{Kind: PremiseConsistent, Broken: true, Tensors: apart, Share: float64(apart) / float64(max(edges, 1)),
+		Reason: result.Because(result.Torn, strconv.Itoa(apart), strconv.Itoa(edges))}, edges >= leastEdges && 2*apart >= edges
 }
 
 // contradicts keeps, where the left side contradicts itself, only roots that are wrong
@@ -72,7 +127,7 @@ func (j *judge) contradicts(out *Judged) {
 	for i := range j.table.Checks {
 		if c := &j.table.Checks[i]; c.Known {
 			if op := j.named(c.Op); op != nil {
-				list, at = append(list, Recomputed{op.Op.Type, c.Wrong, c.Ratio, c.Pattern}), append(at, c.Op)
+				list, at = append(list, Recomputed{op.Op.Type, j.dtypeOf(op, c.Output), c.Wrong, c.Ratio, c.Pattern}), append(at, c.Op)
 			}
 		}
 	}
@@ -80,10 +135,18 @@ func (j *judge) contradicts(out *Judged) {
 	if !mixed {
 		return
 	}
-	out.Premises = append(out.Premises, p)
+	out.Premises = []Premise{p} // of such a recording nothing else can be told
 	j.keepRoots(out, func(r *Root) bool {
 		return slices.ContainsFunc(apart, func(k int) bool { return at[k] == j.operators[r.Operator].Op.Name })
 	})
+}
+
+// dtypeOf is the element type of an output as the left side has it; that of float32 where it is not known.
+func (j *judge) dtypeOf(op *Operator, output int) dtype.Type {
+	if t := op.output(output); t != nil && j.table.Rows[t.Row].Left.Shape != nil {
+		return j.table.Rows[t.Row].Left.DType
+	}
+	return dtype.Float32
 }
 
 // keepRoots takes back roots; who inherited from them inherits from what is left.

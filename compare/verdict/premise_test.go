@@ -77,6 +77,10 @@ func premised(t *testing.T, o computed.Options, answer computed.Answer, j *verdi
 		if len(j.Premises) > 0 {
 			wrong("no premise")
 		}
+	case "mixed":
+		if !broken(verdict.PremiseConsistent) || len(j.Premises) != 1 {
+			wrong("a recording that contradicts itself, inconclusive")
+		}
 	case "data", "exchanged":
 		if !broken(verdict.PremiseInputs) {
 			wrong("inputs, inconclusive")

@@ -70,7 +70,10 @@ type Network struct {
 	options Options
 	*builder
 	device, golden map[string]array
-	answer         Answer
+	// mixed is the run whose outputs the dumps hold beside the inputs of the device's,
+	// nil where both are of one.
+	mixed  map[string]array
+	answer Answer
 }
 
 // Answer says what is wrong with a recording.

@@ -113,6 +113,12 @@ func TestWrong(t *testing.T) {
 						device++
 					}
 				}
+				if kind == "mixed" { // what the device computed is in the dumps, but not in one
+					if d, _ := differs(n.device[n.results[0]], n.mixed[n.results[0]]); d == 0 {
+						t.Errorf("%s: the outputs of another step are those of this one", arch)
+					}
+					continue
+				}
 				if a := n.Answer(); len(a.Faults) == 0 || a.Class == "clean" || (a.Class == "fault") != (device > 0) || (a.Class != "fault") != (side > 0) {
 					t.Errorf("%s, %s: %d golden and %d device tensors changed, the answer is %+v", arch, kind, side, device, a)
 				}

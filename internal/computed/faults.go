@@ -37,8 +37,9 @@ var Migrations = []string{"weight", "bias", "attribute", "formula"}
 var Goldens = []string{"wrong", "stale", "exchanged"}
 
 // Premises are why two recordings are not of the same thing: other data, other
-// weights, another step, one element of an input, one weight, two networks.
-var Premises = []string{"data", "weights", "step", "element", "weight", "exchanged"}
+// weights, another step, one element of an input, one weight, two networks; or the dumps
+// of the device hold the inputs of one step and the outputs of another.
+var Premises = []string{"data", "weights", "step", "element", "weight", "exchanged", "mixed"}
 
 // fault is one of a kernel.
 type fault struct {

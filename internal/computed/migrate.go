@@ -230,6 +230,22 @@ func (n *Network) premised() error {
 	n.answer.Class, n.answer.Expected = "premise", "inconclusive"
 	rng := n.options.rng(6)
 	effect := Effect{Kind: kind, How: "the other run"}
+	if kind == "mixed" {
+		n.mixed = map[string]array{}
+		n.sources(n.mixed, n.nodes, func(x *node, v array) array {
+			if x.kind == "Data" {
+				return x.vary(rng)
+			}
+			return v
+		})
+		for _, x := range n.nodes {
+			if x.computed() {
+				keep(n.mixed, x, x.run(&context{device: true, fused16: n.options.Fused16}, n.in(n.mixed, x)))
+			}
+		}
+		n.answer.Faults = append(n.answer.Faults, effect)
+		return nil
+	}
 	var chosen *node
 	find := func(ok func(x *node) bool) error {
 		return n.pick(op, ok, func(x *node) bool { chosen = x; return true })

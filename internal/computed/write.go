@@ -44,6 +44,10 @@ func (n *Network) Write(dir string) (Answer, error) {
 			return n.answer, err
 		}
 	}
+	written := n.device
+	if n.mixed != nil {
+		written = n.mixed
+	}
 	var padding *rand.Rand
 	if n.options.DirtyPadding {
 		padding = n.options.rng(9)
@@ -57,10 +61,10 @@ func (n *Network) Write(dir string) (Answer, error) {
 		}
 		d := dumptest.Dump{OpName: x.name, Time: uint64(started+task*1000) / 1000}
 		for _, in := range x.connected() {
-			d.Inputs = append(d.Inputs, n.tensor(in, padding))
+			d.Inputs = append(d.Inputs, n.tensor(n.device, in, padding))
 		}
 		for i := range x.outputs {
-			d.Outputs = append(d.Outputs, n.tensor(fmt.Sprintf("%s:%d", x.name, i), padding))
+			d.Outputs = append(d.Outputs, n.tensor(written, fmt.Sprintf("%s:%d", x.name, i), padding))
 		}
 		name := fmt.Sprintf("%s.%s.%d.7.%d", x.kind, plain(x.name), task, started+task*1000)
 		if err := d.Write(filepath.Join(dump, name)); err != nil {
@@ -160,10 +164,10 @@ func wide(shape []int) []int64 {
 	return out
 }
 
-// tensor is a tensor of the device as a dump holds it.
-func (n *Network) tensor(name string, padding *rand.Rand) dumptest.Tensor {
+// tensor is a tensor of a run of the device as a dump holds it.
+func (n *Network) tensor(side map[string]array, name string, padding *rand.Rand) dumptest.Tensor {
 	s := n.tensors[name]
-	v := n.device[name].v
+	v := side[name].v
 	t := dumptest.Tensor{Type: types[s.dtype], Format: formats[s.layout], Shape: wide(s.dims()), Origin: wide(s.shape), Address: address(name)}
 	blocked := func(v []float32) []float32 {
 		shape := wide(s.shape)

@@ -46,7 +46,7 @@ func Mixed(findings []oracle.Finding) (verdict.Premise, []oracle.Finding, bool) 
 	var at []int
 	for i := range findings {
 		if f := &findings[i]; f.Verdict != oracle.Unknown {
-			list, at = append(list, verdict.Recomputed{Type: f.Type, Wrong: f.Verdict == oracle.Wrong, Ratio: f.Ratio, Pattern: f.Pattern}), append(at, i)
+			list, at = append(list, verdict.Recomputed{Type: f.Type, DType: f.DType, Wrong: f.Verdict == oracle.Wrong, Ratio: f.Ratio, Pattern: f.Pattern}), append(at, i)
 		}
 	}
 	p, places, mixed := verdict.Mixed(list)
@@ -55,6 +55,15 @@ func Mixed(findings []oracle.Finding) (verdict.Premise, []oracle.Finding, bool) 
 		apart = append(apart, findings[at[k]])
 	}
 	return p, apart, mixed
+}
+
+// Premises are what a check takes for granted and does not hold of a recording.
+func Premises(findings []oracle.Finding) []oracle.Premise {
+	p, _, mixed := Mixed(findings)
+	if !mixed {
+		return nil
+	}
+	return []oracle.Premise{{Kind: string(p.Kind), Broken: p.Broken, Tensors: p.Tensors, Share: p.Share, Reason: p.Reason}}
 }
 
 // Summary says in a few lines what a check found: how much was judged, and the
