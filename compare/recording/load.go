@@ -27,6 +27,10 @@ type side struct {
 	index  map[string]*call
 	// masks are the outputs that masks are made of (infinite.go).
 	masks map[place]bool
+	// unfilled are values of memory that nothing was written to (memory.go); raw tells that the checksums
+	// are those of memory, whatever the strides of the tensors that lie there.
+	unfilled map[*leaf]bool
+	raw      bool
 	// summed, grain and significant are Summed, Grain and Digits of [result.Said].
 	summed      dtype.Type
 	grain       float64

@@ -64,21 +64,45 @@ func seeded(seed int, shape string) string {
 		shape, 2+s, -1.5-s, 0.1*s, 11+3*s)
 }
 
-// entries writes a recording of calls, each a line "name | inputs | output" with seeds.
+// token is a tensor as lines of [entries] have it: a seed, and a checksum behind a #.
+func token(text string) string {
+	seed, sum, hashed := strings.Cut(text, "#")
+	n := 0
+	fmt.Sscan(seed, &n)
+	tensor := seeded(n, "[4, 6]")
+	if hashed {
+		tensor = strings.Replace(tensor, `"requires_grad"`, `"md5": "`+sum+`", "requires_grad"`, 1)
+	}
+	return tensor
+}
+
+// entries writes a recording of calls, each a line "name | inputs | outputs" of tokens. An input
+// may have a name, out=7#0000000a, and is a number if it begins with +: beta=+0.
 func entries(t *testing.T, construct string, lines ...string) string {
 	t.Helper()
 	var list []string
 	for _, l := range lines {
-		f := strings.Split(l, " | ")
-		var in []string
-		for _, seed := range strings.Fields(f[1]) {
-			n := 0
-			fmt.Sscan(seed, &n)
-			in = append(in, seeded(n, "[4, 6]"))
+		f := strings.Split(l+" ", "| ")
+		var in, named, out []string
+		for _, text := range strings.Fields(f[1]) {
+			key, value, has := strings.Cut(text, "=")
+			switch number, is := strings.CutPrefix(value, "+"); {
+			case has && is:
+				named = append(named, fmt.Sprintf(`"%s": {"type": "int", "value": %s}`, key, number))
+			case has:
+				named = append(named, fmt.Sprintf(`"%s": %s`, key, token(value)))
+			default:
+				in = append(in, token(text))
+			}
 		}
-		n := 0
-		fmt.Sscan(f[2], &n)
-		list = append(list, fmt.Sprintf(`"%s": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, f[0], strings.Join(in, ", "), seeded(n, "[4, 6]")))
+		for _, text := range strings.Fields(f[2]) {
+			out = append(out, token(text))
+		}
+		inputs, kwargs := "input_args", fmt.Sprintf(`"input_kwargs": {%s}, `, strings.Join(named, ", "))
+		if strings.Contains(f[0], ".backward") {
+			inputs, kwargs = "input", ""
+		}
+		list = append(list, fmt.Sprintf(`"%s": {"%s": [%s], %s"output": [%s]}`, strings.TrimSpace(f[0]), inputs, strings.Join(in, ", "), kwargs, strings.Join(out, ", ")))
 	}
 	dir := filepath.Join(t.TempDir(), "step0", "rank0")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

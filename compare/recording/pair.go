@@ -130,6 +130,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.SortsDiffer, r.Place, r.Left.Class, r.Right.Class))
 		return nil
 	}
+	if p.isUnfilled(x) {
+		row.Add(result.Because(result.Unfilled, r.Place))
+		return nil
+	}
 	row.Facts.Scalar = single(x.left.Shape)
 	if !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
@@ -155,6 +159,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		}
 	}
 	count(r, x, &a, &b)
+	if p.late[x.left] {
+		r.Hashed = false
+		row.Add(result.Because(result.ChecksumLate, r.Place))
+	}
 	if r.Both == 0 && !r.Hashed && (x.left.DataName == "" || x.right.DataName == "") {
 		leftNaN, leftInf := r.Left.NotFinite()
 		rightNaN, rightInf := r.Right.NotFinite()

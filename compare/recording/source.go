@@ -32,6 +32,8 @@ type part struct {
 	units []*unit
 	// apart tells that the sides differ too much for the most pairs there can be.
 	apart bool
+	// late are the left values of pairs whose checksums say nothing (memory.go).
+	late map[*leaf]bool
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 }
@@ -134,6 +136,9 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	p.right.origins()
 	p.left.findMasks()
 	p.right.findMasks()
+	p.left.findUnfilled()
+	p.right.findUnfilled()
+	p.findLate()
 	for _, u := range p.units {
 		for _, x := range []*call{u.left, u.right} {
 			if x != nil {
@@ -207,6 +212,7 @@ func numbers(c, other *call) {
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
 	aligned, paired, left, right, mixed := 0, 0, 0, 0, 0
+	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
 	var dtypes [2]string
 	for _, p := range s.parts {
 		if p.left.unordered == p.right.unordered {
@@ -235,6 +241,16 @@ func (s *Source) remarks() {
 					aligned++
 				}
 				for _, x := range pairsOf(u.left, u.right) {
+					if p.late[x.left] {
+						if late++; late == 1 {
+							firstLate = u.left.op + " " + x.left.place
+						}
+					}
+					if p.isUnfilled(x) {
+						if unfilled++; unfilled == 1 {
+							firstUnfilled = u.left.op
+						}
+					}
 					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && !sameType(x.left, x.right) {
 						if mixed++; mixed == 1 {
 							dtypes = [2]string{x.left.DType, x.right.DType}
@@ -252,6 +268,12 @@ func (s *Source) remarks() {
 	}
 	if left+right > 0 {
 		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left), strconv.Itoa(right)))
+	}
+	if late > 0 {
+		s.why = append(s.why, result.Because(result.ChecksumsLate, strconv.Itoa(late), firstLate))
+	}
+	if unfilled > 0 {
+		s.why = append(s.why, result.Because(result.MemoryUnfilled, strconv.Itoa(unfilled), firstUnfilled))
 	}
 	if mixed > 0 {
 		s.why = append(s.why, result.Because(result.DTypesMixed, strconv.Itoa(mixed), dtypes[0], dtypes[1]))

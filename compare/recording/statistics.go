@@ -216,6 +216,9 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		if limit := l.Elem.Max(); l.said.Summed == dtype.Undefined && l.Elem.IsFloat() && math.IsInf(v, 0) && math.Abs(w) > limit*(1-unit) {
 			return true // the sum is beyond the type of the tensor
 		}
+		if i == atNorm && l.said.Summed == dtype.Undefined && math.IsInf(v, 0) && w*w > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
+			return true // its squares are
+		}
 		room += (2 + math.Log2(float64(t.n))) * unit * scale
 	}
 	return math.Abs(v-w) <= room

@@ -145,6 +145,14 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("a norm of %.9g is taken for %v", v, found.stats[atNorm])
 		}
 	}
+	// The squares of elements may be beyond their type where the norm is not.
+	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
+	for v, want := range map[float32]bool{3e25: true, 3e15: false} {
+		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &told{})
+		if found.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: math.Inf(1)}, l) != want {
+			t.Errorf("an infinite norm is taken for %v", found.stats[atNorm])
+		}
+	}
 	// A mean that is off by more than rounding is another one.
 	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
 	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &told{})

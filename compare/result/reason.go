@@ -149,6 +149,8 @@ const (
 	NoNumber      Kind = "no-number"       // error: a statistic is a text, or a truth value
 	StaleFile     Kind = "stale-file"      // path, from, to, recorded from, recorded to: not what the recording says of it
 	StaleValue    Kind = "stale-value"     // path, Mean, Norm or md5, that of the file, recorded one
+	ChecksumLate  Kind = "checksum-late"   // place: nothing else differs, and the recorder may have taken it when the tensor had changed
+	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
 	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
 	NoElements    Kind = "no-elements"     // error: statistics are all there is
 	// of a whole table: how its pairs were found
@@ -166,6 +168,8 @@ const (
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
+	ChecksumsLate     Kind = "checksums-late"      // tensors of which only the checksum differs, the first
+	MemoryUnfilled    Kind = "memory-unfilled"     // values that are memory which nothing was written to, the call of the first
 	MappingUnused     Kind = "mapping-unused"      // entries of a mapping file that name nothing of both sides, of, file, the first
 	RecordingCut      Kind = "recording-cut"       // what is wrong with the file of the calls
 	FileDamaged       Kind = "file-damaged"        // what is wrong with another file of a recording
@@ -225,6 +229,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
+	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, MemoryUnfilled: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

@@ -326,7 +326,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 		}
 	}
 	for k := range op.Inputs {
-		if t := &op.Inputs[k]; r.Certainty == Certain && agreementOf(w.row(t)) == untold {
+		if t := &op.Inputs[k]; r.Certainty == Certain && (agreementOf(w.row(t)) == untold || w.row(t).Has(result.ChecksumLate)) {
 			r.Untold = append(r.Untold, w.row(t).Tensor())
 		}
 	}

@@ -166,13 +166,8 @@ func (w *recordedWalk) leaps(op *Operator) bool {
 }
 
 // unfed tells of a call that no tensor is recorded to go into, so that nothing explains an
-// error of its outputs and only limits speak of it. Functions that hand out memory as it is
-// say nothing.
+// error of its outputs and only limits speak of it.
 func (w *recordedWalk) unfed(op *Operator) bool {
-	switch op.Op.Type {
-	case "empty", "empty_like", "new_empty", "empty_strided":
-		return false
-	}
 	return !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return !w.row(&t).Recorded.Argument })
 }
 

@@ -45,17 +45,6 @@ func isWeight(op *Operator, place string) bool {
 	return false
 }
 
-// overwrites are functions that write their first argument without reading all of it: what
-// it held before may be memory that nothing ever filled.
-var overwrites = map[string]bool{
-	"__setitem__": true, "copy_": true, "fill_": true, "zero_": true, "normal_": true, "uniform_": true, "random_": true, "bernoulli_": true,
-	"exponential_": true, "recv": true, "irecv": true, "index_copy_": true, "scatter_": true,
-}
-
-// unfilled tells of an input that it is a place to be written to. What it held before is no
-// evidence of anything.
-func unfilled(op *Operator, place string) bool { return place == "input.0" && overwrites[op.Op.Type] }
-
 // premises looks at what was given to a recording.
 func (w *recordedWalk) premises() {
 	type run struct {
@@ -83,7 +72,7 @@ func (w *recordedWalk) premises() {
 		}
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
-			if r.Recorded == nil || r.Recorded.Argument || unfilled(op, r.Recorded.Place) || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
+			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
 				continue
 			}
 			s := &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: op.Inputs[k].Row, root: -1,

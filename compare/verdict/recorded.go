@@ -39,7 +39,7 @@ func agreementOf(r *result.Row) agreement {
 		return different
 	}
 	switch {
-	case rec == nil:
+	case rec == nil || r.Has(result.Unfilled):
 		return untold
 	case r.Has(result.MadeNonFinite):
 		return different

@@ -2,12 +2,13 @@
 // with the program and says how often it is right. Run it from the top folder:
 //
 //	go run ./testdata/recordings -python PYTHON -seed 1            record pairs of 14 models and judge them
+//	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
 //	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second
 //
-// PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py, beside this
-// file, is what it runs. The second has mindspore and mindstudio-probe and runs cells.py, which takes
+// PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py or kinds.py, beside
+// this file, is what it runs. The second has mindspore and mindstudio-probe and runs cells.py, which takes
 // the first for migrations. A pair that does no harm counts as accused if the verdict is bad or
 // suspect or names a root. Of a fault the first root is right if it is the module at fault, a
 // call in it that stands for the fault, or the first call of the recording whose outputs are not
@@ -17,8 +18,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -32,13 +35,14 @@ func main() {
 	python := flag.String("python", "", "the Python that has the recorder")
 	in := flag.String("in", "", "folder of pairs that were recorded before")
 	seed := flag.Int("seed", 1, "seed of the pairs")
+	script := flag.String("script", "record.py", "what records, beside this file")
 	only := flag.String("only", "", "only the pairs whose names contain this")
 	verbose := flag.Bool("v", false, "say what the program says of every pair")
 	ms := flag.String("mindspore", "", "the Python that has MindSpore: record its pairs and not those of PyTorch")
 	program := flag.String("program", "", "the built program (built from this folder)")
 	least := flag.Bool("check", false, "fail if less is right than docs/recordings.md says")
 	flag.Parse()
-	if err := run(*python, *ms, *in, *seed, *only, *program, *verbose, *least); err != nil {
+	if err := run(*python, *ms, *script, *in, *seed, *only, *program, *verbose, *least); err != nil {
 		fmt.Fprintln(os.Stderr, "recordings:", err)
 		os.Exit(1)
 	}
@@ -50,6 +54,8 @@ type answer struct {
 	// Recorder is that of a pair of cells.py; empty for those of record.py.
 	Recorder string
 	Calls    []string
+	// Exact are the calls at fault by their names, where these are known.
+	Exact []string
 }
 
 // judged is what is read of the program's verdict.
@@ -61,7 +67,7 @@ type judged struct {
 	}
 }
 
-func run(python, ms, in string, seed int, only, program string, verbose, least bool) error {
+func run(python, ms, script, in string, seed int, only, program string, verbose, least bool) error {
 	work, err := os.MkdirTemp("", "recordings")
 	if err != nil {
 		return err
@@ -80,7 +86,7 @@ func run(python, ms, in string, seed int, only, program string, verbose, least b
 			return fmt.Errorf("which Python records? -python PYTHON, or -in DIR with what was recorded")
 		}
 		in = filepath.Join(work, "pairs")
-		record := exec.Command(python, "testdata/recordings/record.py", in, "--seed", fmt.Sprint(seed), "--only", only)
+		record := exec.Command(python, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only)
 		if ms != "" {
 			record = exec.Command(ms, "testdata/recordings/cells.py", in, "--seed", fmt.Sprint(seed), "--only", only, "--torch", python)
 		}
@@ -154,12 +160,10 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 	out := filepath.Join(work, "v.json")
 	os.Remove(out)
 	cmd := exec.Command(program, "compare", "-lt", filepath.Join(pair, "left"), "-rt", filepath.Join(pair, "golden"), "-out", tables, "-json", out)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, text)
-	}
+	text, failed := cmd.CombinedOutput() // it also fails where nothing could be compared
 	var v judged
 	if err := load(out, &v); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %s", errors.Join(failed, err), text)
 	}
 	var names []string
 	for _, r := range v.Roots {
@@ -232,12 +236,13 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	for _, c := range golden {
 		was[c.name] = c.content
 	}
-	first := slices.IndexFunc(left, func(c call) bool { before, ok := was[c.name]; return !ok || before != c.content })
-	if first < 0 {
-		return nil, fmt.Errorf("found no call that differs, expected the fault in one")
+	// A fault of several calls, as one that makes a tensor and adds it, is any of those from
+	// the first that differs on.
+	var first string
+	var beside []call
+	if at := slices.IndexFunc(left, func(c call) bool { before, ok := was[c.name]; return !ok || before != c.content }); at >= 0 {
+		first, beside = left[at].name, left[at:min(at+4, len(left))]
 	}
-	// A fault of several calls, as one that makes a tensor and adds it, is any of them.
-	beside := left[first:min(first+4, len(left))]
 	inside := func(name string) bool {
 		for steps := 0; name != "" && steps < 100; steps++ {
 			if strings.HasPrefix(name, "Module."+a.Module+".") {
@@ -251,7 +256,7 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
 		parts := strings.Split(name, ".")
 		known := len(parts) > 1 && slices.Contains(a.Calls, parts[1])
-		if name == left[first].name || known && slices.ContainsFunc(beside, func(c call) bool { return c.name == name }) {
+		if slices.Contains(a.Exact, name) || name == first && a.Exact == nil || known && slices.ContainsFunc(beside, func(c call) bool { return c.name == name }) {
 			return true
 		}
 		if a.Module == "" || !inside(name) {
@@ -272,9 +277,9 @@ type call struct {
 
 // calls are those of the only recording below a folder, in order, and what is around each.
 func calls(dir string) (list []call, parents map[string]string, err error) {
-	found, err := filepath.Glob(filepath.Join(dir, "step*", "*", "dump.json"))
-	if err != nil || len(found) != 1 {
-		return nil, nil, fmt.Errorf("%s: found %d recordings, expected one", dir, len(found))
+	found, err := filepath.Glob(filepath.Join(dir, "step0", "*", "d*.json"))
+	if err != nil || len(found) == 0 {
+		return nil, nil, fmt.Errorf("%s: found no recording of step 0", dir)
 	}
 	text, err := os.ReadFile(found[0])
 	if err != nil {
@@ -310,13 +315,13 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 			return nil, nil, err
 		}
 		var c struct{ Output, Input json.RawMessage }
-		if err := json.Unmarshal(all, &c); err != nil {
-			return nil, nil, err
+		if json.Unmarshal(all, &c) != nil {
+			c.Output = all // saved by hand
 		}
 		list = append(list, call{name.(string), string(c.Output) + string(c.Input), all})
 	}
 	constructed := map[string]any{}
-	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil {
+	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
 	parents = map[string]string{}

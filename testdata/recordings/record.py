@@ -11,7 +11,6 @@ kind is "harmless: …" or "fault: …". Of a fault, module is the path of the m
 wrong on the left, and calls are the names of functions in it that count as its call; a root is
 exact if it is that module or one of these calls inside it.
 
-Each recording is made in a process of its own, forked from one that has loaded everything.
 """
 import argparse
 import contextlib
@@ -19,14 +18,14 @@ import json
 import os
 import random
 import shutil
-import sys
-import traceback
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 import transformers
 from msprobe.pytorch import PrecisionDebugger
+
+from forked import child
 
 transformers.logging.set_verbosity_error()
 
@@ -234,33 +233,6 @@ def record(out, name, seed, level, task, dtype, how):
     return module, calls
 
 
-def child(out, *args):
-    """Runs record in a process of its own; its answer comes back through a pipe."""
-    r, w = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(r)
-        code = 0
-        try:
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1)
-            if not os.environ.get("VERBOSE"):
-                os.dup2(null, 2)
-            answer = record(out, *args)
-            os.write(w, json.dumps(answer).encode())
-        except BaseException as e:  # an unknown model of another version, say
-            os.write(w, json.dumps({"error": repr(e)}).encode())
-            if os.environ.get("VERBOSE"):
-                traceback.print_exc()
-            code = 1
-        os._exit(code)
-    os.close(w)
-    with os.fdopen(r) as f:
-        text = f.read()
-    os.waitpid(pid, 0)
-    return json.loads(text or '{"error": "died"}')
-
-
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("out")
@@ -283,8 +255,8 @@ def main():
             seed = rng.randrange(1 << 20) if what == "x" else o.seed * 1000 + made
             out = os.path.join(o.out, label)
             shutil.rmtree(out, ignore_errors=True)
-            golden = child(os.path.join(out, "golden"), name, seed, level, task, dtype, None)
-            left = child(os.path.join(out, "left"), name, seed, level, task, dtype, how)
+            golden = child(record, os.path.join(out, "golden"), name, seed, level, task, dtype, None)
+            left = child(record, os.path.join(out, "left"), name, seed, level, task, dtype, how)
             made += 1
             bad = [a["error"] for a in (golden, left) if isinstance(a, dict)]
             if bad:

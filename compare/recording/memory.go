@@ -1,0 +1,232 @@
+package recording
+
+import (
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// What a recorder says of memory that it read too early or too late is no evidence: of buffers
+// that nobody had filled yet, and checksums of what had changed by the time they were taken. The
+// recorder takes these behind the program's back, from where the tensor lies; Max, Min, Mean
+// and Norm it takes at once.
+
+// findUnfilled finds values that are memory which nothing was written to: what functions hand out
+// or are given to write to, what is moved of that, and parts of memory that nothing recorded fills
+// or reads.
+func (s *side) findUnfilled() {
+	s.unfilled = map[*leaf]bool{}
+	handed := map[identity]bool{}
+	for _, c := range s.calls {
+		if c.Parsed.Form != msprobe.API {
+			continue
+		}
+		value := func(section msprobe.Section, path string) (msprobe.Number, bool) {
+			if l := c.leaf(section.String()+"."+path, 0); l != nil && l.arg != nil && !l.tensor() {
+				return l.arg.Value, true
+			}
+			return msprobe.Number{}, false
+		}
+		passes := false
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() || l.role != result.Input {
+				continue
+			}
+			has := handed[l.whole()] && result.Moves(typeOf(c)) && !c.Parsed.Fills()
+			passes = passes || has
+			if has || c.Parsed.Unfilled(l.Section, l.path, value) {
+				s.unfilled[l] = true
+			}
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if l.tensor() && l.role == result.Output && (passes || c.Parsed.Unfilled(l.Section, l.path, value)) {
+				s.unfilled[l] = true
+				handed[l.whole()] = true
+			}
+		}
+	}
+	s.findCarved()
+}
+
+// whole identifies a tensor by all that is said of it, be it little.
+func (l *leaf) whole() identity {
+	var h hash
+	n, _ := l.Elements()
+	h.number(uint64(n))
+	h.number(uint64(l.sameness()))
+	return h.identity()
+}
+
+// findCarved finds parts of memory that come from nowhere and go nowhere.
+func (s *side) findCarved() {
+	read := map[identity]bool{}
+	for k := len(s.calls) - 1; k >= 0; k-- {
+		c := s.calls[k]
+		carved := c.Parsed.Form == msprobe.API && c.Parsed.Carves()
+		used := !carved
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			used = used || l.role == result.Output && l.tensor() && (l.content() == 0 || read[l.content()])
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			switch {
+			case !l.tensor() || l.role != result.Input || s.unfilled[l]:
+			case used:
+				read[l.content()] = true
+			case carved && l.from.call == 0 && l.before.call == 0 && !read[l.content()]:
+				for i := range c.leaves {
+					if c.leaves[i].tensor() {
+						s.unfilled[&c.leaves[i]] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// findLate finds the pairs of which nothing but a checksum differs that may have been taken too late.
+func (p *part) findLate() {
+	sides := [2]*side{p.left, p.right}
+	var changed [2]map[identity]bool
+	var says [2]map[string]identity
+	functions, steps := false, false
+	for i, s := range sides {
+		changed[i], says[i] = s.changed(), s.contradictions()
+		for _, c := range s.calls {
+			functions = functions || c.Parsed.Form == msprobe.API
+			steps = steps || c.Parsed.Direction == msprobe.Backward
+		}
+	}
+	proven := map[identity]bool{}
+	for _, u := range p.units {
+		if u.left == nil || u.right == nil || !exposes(u) {
+			continue
+		}
+		for i := range u.left.leaves {
+			if l := &u.left.leaves[i]; l.role == result.Input && l.tensor() {
+				proven[l.stated()] = true
+			}
+		}
+	}
+	for _, u := range p.units {
+		if u.left == nil || u.right == nil {
+			continue
+		}
+		view := result.Moves(typeOf(u.left)) || result.Moves(typeOf(u.right))
+		for _, x := range pairsOf(u.left, u.right) {
+			if !x.onlySum() {
+				continue
+			}
+			late := !functions || view || u.left.Parsed.InPlace() || u.right.Parsed.InPlace()
+			late = late || proven[x.left.stated()]
+			// What an optimizer moves, maybe by ways that are not recorded.
+			own := x.left.Section == msprobe.Parameters || x.left.Section == msprobe.Gradients || x.left.role == result.Input && x.left.from.call == 0 && x.right.from.call == 0
+			late = late || steps && own && x.left.sort() == 'f'
+			for i, l := range []*leaf{x.left, x.right} {
+				late = late || changed[i][l.stated()] || says[i][l.said.Sum] == contradictory || sides[i].raw
+			}
+			if late {
+				if p.late == nil {
+					p.late = map[*leaf]bool{}
+				}
+				p.late[x.left] = true
+			}
+		}
+	}
+}
+
+// isUnfilled tells of a pair that one of the two is memory that nothing was written to.
+func (p *part) isUnfilled(x leafPair) bool {
+	return p.left.unfilled[x.left] || p.right.unfilled[x.right]
+}
+
+// onlySum tells a pair that has the same statistics, to the last bit, and another checksum.
+func (x *leafPair) onlySum() bool {
+	if x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() || !sameType(x.left, x.right) || !sameShape(x.left.Shape, x.right.Shape) {
+		return false
+	}
+	a, b := x.left.sum(), x.right.sum()
+	return crc(a) && crc(b) && a.S != b.S && x.left.said.Has(result.KnownMax|result.KnownMin) && x.left.stated() == x.right.stated()
+}
+
+// stated identifies a tensor by its statistics and how many elements it has.
+func (l *leaf) stated() identity {
+	var h hash
+	n, _ := l.Elements()
+	h.number(uint64(n))
+	h.number(uint64(l.sort()))
+	h.stats(l, atMax, atMin, atMean, atNorm)
+	return h.identity()
+}
+
+// changed are the tensors that a side writes to later, by what was said of them before.
+func (s *side) changed() map[identity]bool {
+	m := map[identity]bool{}
+	for k := len(s.calls) - 1; k >= 0; k-- {
+		c := s.calls[k]
+		inPlace, moves := c.Parsed.InPlace(), c.Parsed.Form == msprobe.API && result.Moves(typeOf(c))
+		if l := c.leaf("kwargs.inplace", 0); l != nil && l.arg != nil {
+			inPlace = inPlace || l.arg.Value.I != 0
+		}
+		for i := range c.leaves {
+			// A view of what changes does, and so does what it is a view of.
+			if l := &c.leaves[i]; moves && l.tensor() && m[l.stated()] {
+				inPlace = true
+			}
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			first := l.place == "input.0" || c.Parsed.Prefix == "Distributed" || moves
+			if l.tensor() && (inPlace && first || l.Section == msprobe.Gradients) {
+				m[l.stated()] = true
+			}
+		}
+	}
+	return m
+}
+
+// contradictory marks a checksum that stands for tensors with other statistics.
+const contradictory identity = 1
+
+// contradictions leads from every checksum of a side to the statistics beside it.
+func (s *side) contradictions() map[string]identity {
+	m := map[string]identity{}
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() || !crc(l.sum()) {
+				continue
+			}
+			switch key := l.stated(); m[l.said.Sum] {
+			case 0, key:
+				m[l.said.Sum] = key
+			default:
+				m[l.said.Sum] = contradictory
+			}
+		}
+	}
+	return m
+}
+
+// exposes tells of a pair of calls that they compute and give the same to the last bit, so that
+// what went in is the same, whatever its checksums say.
+func exposes(u *unit) bool {
+	if t := typeOf(u.left); result.Moves(t) || u.left.Parsed.InPlace() {
+		return false
+	}
+	some := false
+	for i := range u.left.leaves {
+		l := &u.left.leaves[i]
+		if l.role != result.Output || !l.tensor() {
+			continue
+		}
+		o := u.right.leaf(l.place, i)
+		if o == nil || !crc(l.sum()) || !crc(o.sum()) || l.said.Sum != o.said.Sum {
+			return false
+		}
+		some = some || l.sort() == 'f' && l.tells()
+	}
+	return some
+}

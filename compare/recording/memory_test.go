@@ -1,0 +1,125 @@
+package recording_test
+
+import (
+	"slices"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+func has(j *verdict.Judged, kind result.Kind) (n int) {
+	for i := range j.Table.Rows {
+		if j.Table.Rows[i].Has(kind) {
+			n++
+		}
+	}
+	return n
+}
+
+// alike are calls that tell that both sides compute alike.
+var alike = []string{"Functional.silu.0.forward | 21#00000021 | 22#00000022", "Functional.silu.1.forward | 23#00000023 | 24#00000024"}
+
+// TestChecksumLate: a checksum that the recorder may have taken when the tensor had changed is
+// no root, and one it took of what stays is; what only such a checksum tells apart is counted once.
+func TestChecksumLate(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines [2][]string // left, golden
+		late  int
+		roots []string
+	}{
+		{"the first argument of a call that works in place", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.add_.0.forward | 3#0000000a 1#00000001 | 4#00000004"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.add_.0.forward | 3#0000000b 1#00000001 | 4#00000004"}}, 1, nil},
+		{"an output that changes later", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000a", "Tensor.__iadd__.0.forward | 3#00000004 1#00000001 | 4#00000004"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000b", "Tensor.__iadd__.0.forward | 3#00000004 1#00000001 | 4#00000004"}}, 1, nil},
+		{"one that does not", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000a", "Functional.gelu.0.forward | 3#0000000a | 4#00000005"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000b", "Functional.gelu.0.forward | 3#0000000b | 4#00000004"}}, 0, []string{"Functional.linear.0.forward"}},
+		{"one that changes later, with other statistics", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 5#0000000a", "Tensor.__iadd__.0.forward | 5#0000000a 1#00000001 | 6#00000005"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000b", "Tensor.__iadd__.0.forward | 3#0000000b 1#00000001 | 4#00000004"}}, 0, []string{"Functional.linear.0.forward"}},
+		{"a view", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.transpose.0.forward | 3#00000003 | 7#0000000a", "Functional.gelu.0.forward | 7#00000007 | 4#00000004"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.transpose.0.forward | 3#00000003 | 7#0000000b", "Functional.gelu.0.forward | 7#00000007 | 4#00000004"}}, 1, nil},
+		{"what a call gives the same results of", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#0000000a | 3#00000003"},
+			{"Functional.linear.0.forward | 1#00000001 2#0000000b | 3#00000003"}}, 1, nil},
+		{"a checksum that stands for two tensors", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#0000000a", "Functional.gelu.0.forward | 3#00000003 | 4#0000000a", "Functional.relu.0.forward | 4#0000000a | 5#00000005"},
+			{"Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Functional.gelu.0.forward | 3#00000003 | 4#0000000a", "Functional.relu.0.forward | 4#0000000a | 5#00000005"}}, 1, nil},
+		{"modules alone, between which anything may work in place", [2][]string{
+			{"Module.a.Linear.forward.0 | 1#00000001 | 3#0000000a", "Module.b.Linear.forward.0 | 3#00000003 | 4#00000004"},
+			{"Module.a.Linear.forward.0 | 1#00000001 | 3#0000000b", "Module.b.Linear.forward.0 | 3#00000003 | 4#00000004"}}, 1, nil},
+		{"the weight of a training step, whose optimizer is not recorded", [2][]string{
+			{"Functional.linear.0.forward | 1#00000001 2#0000000a | 3#00000003", "Tensor.mul_.0.forward | 3#00000003 | 4#00000004", "Functional.linear.0.backward | 6#00000006 | 7#00000007"},
+			{"Functional.linear.0.forward | 1#00000001 2#0000000b | 3#0000000b", "Tensor.mul_.0.forward | 3#00000003 | 4#00000004", "Functional.linear.0.backward | 6#00000006 | 7#00000007"}}, 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, entries(t, "", append(c.lines[0], alike...)...), entries(t, "", append(c.lines[1], alike...)...))
+			if got := rootNames(j); !slices.Equal(got, c.roots) || has(j, result.ChecksumLate) != c.late || (j.Verdict == verdict.Good) != (c.roots == nil) {
+				t.Errorf("%s with the roots %v, %d late checksums, expected %v and %d", j.Verdict, got, has(j, result.ChecksumLate), c.roots, c.late)
+			}
+			told := 0
+			for _, why := range j.Table.Meta.Pairing.Why {
+				if why.Kind == result.ChecksumsLate {
+					told++
+				}
+			}
+			if told != min(c.late, 1) {
+				t.Errorf("told %d times", told)
+			}
+		})
+	}
+}
+
+// TestChecksumLateCertainty: a root one of whose inputs is the same but for a checksum is not certain.
+func TestChecksumLateCertainty(t *testing.T) {
+	left := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#0000000a | 9#00000009", "Functional.linear.0.backward | 6#00000006 | 7#00000007")
+	right := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#0000000b | 3#00000003", "Functional.linear.0.backward | 6#00000006 | 7#00000007")
+	j := judged(t, left, right)
+	if len(j.Roots) != 1 || j.Roots[0].Certainty != verdict.Likely || len(j.Roots[0].Untold) != 1 {
+		t.Errorf("roots %+v, expected one that is likely, with an input that was not told", j.Roots)
+	}
+}
+
+// TestUnfilled: memory that nothing was written to is no evidence; what is computed is.
+func TestUnfilled(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lines  [2][]string
+		values int
+		roots  []string
+	}{
+		{"what is handed out, viewed and written to", [2][]string{
+			{"Torch.empty.0.forward | | 11", "Tensor.view.0.forward | 11 | 11", "Tensor.copy_.0.forward | 11 1 | 1", "Functional.gelu.0.forward | 1 | 4"},
+			{"Torch.empty.0.forward | | 12", "Tensor.view.0.forward | 12 | 12", "Tensor.copy_.0.forward | 12 1 | 1", "Functional.gelu.0.forward | 1 | 4"}}, 4, nil},
+		{"what is handed out and read", [2][]string{
+			{"Torch.empty.0.forward | | 11", "Functional.gelu.0.forward | 11 | 5"},
+			{"Torch.empty.0.forward | | 12", "Functional.gelu.0.forward | 12 | 4"}}, 1, []string{"Functional.gelu.0.forward"}},
+		{"the sum that is multiplied by 0", [2][]string{
+			{"Torch.baddbmm.0.forward | 11 2 3 beta=+0 | 4"},
+			{"Torch.baddbmm.0.forward | 12 2 3 beta=+0 | 4"}}, 1, nil},
+		{"the sum that is not", [2][]string{
+			{"Torch.baddbmm.0.forward | 11 2 3 beta=+1 | 5", "Functional.linear.0.forward | 7 8 | 9"},
+			{"Torch.baddbmm.0.forward | 12 2 3 beta=+1 | 4", "Functional.linear.0.forward | 7 8 | 9"}}, 0, nil}, // other data
+		{"where a part is set, and the result put", [2][]string{
+			{"Tensor.__setitem__.0.forward | 11 1 |", "Torch.add.0.forward | 1 2 out=13 | 4"},
+			{"Tensor.__setitem__.0.forward | 12 1 |", "Torch.add.0.forward | 1 2 out=14 | 4"}}, 2, nil},
+		{"parts of memory that nothing reads", [2][]string{
+			{"Functional.linear.0.forward | 1 2 | 4", "Tensor.narrow.0.forward | 11 | 13"},
+			{"Functional.linear.0.forward | 1 2 | 4", "Tensor.narrow.0.forward | 12 | 14"}}, 2, nil},
+		{"and that something reads", [2][]string{
+			{"Functional.linear.0.forward | 1 2 | 4", "Tensor.narrow.0.forward | 11 | 13", "Functional.gelu.0.forward | 13 | 6"},
+			{"Functional.linear.0.forward | 1 2 | 4", "Tensor.narrow.0.forward | 12 | 14", "Functional.gelu.0.forward | 14 | 5"}}, 0, []string{"Tensor.narrow.0.forward"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, entries(t, "", c.lines[0]...), entries(t, "", c.lines[1]...))
+			if got := rootNames(j); !slices.Equal(got, c.roots) || has(j, result.Unfilled) != c.values || j.Verdict == verdict.Bad && c.roots == nil {
+				t.Errorf("%s with the roots %v, %d values left out, expected %v and %d", j.Verdict, got, has(j, result.Unfilled), c.roots, c.values)
+			}
+		})
+	}
+}

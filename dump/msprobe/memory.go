@@ -1,0 +1,109 @@
+package msprobe
+
+import "strings"
+
+// Recorders read tensors where they lie: a checksum may be taken when they have changed, and
+// memory may be recorded that nothing has been written to. What a function does to memory is
+// told by its name and its arguments.
+
+// function is the last part of the name of a function, without its overload.
+func (n *Name) function() string {
+	if n.Form != API {
+		return ""
+	}
+	name := n.API
+	for { // add_.Tensor, ops.aten.add_
+		head, rest, ok := strings.Cut(name, ".")
+		if !ok || head == "" || strings.HasSuffix(head, "_") {
+			return head
+		}
+		name = rest
+	}
+}
+
+// InPlace tells whether a function writes into its first argument: add_, __iadd__, __setitem__,
+// and whatever processes exchange.
+func (n *Name) InPlace() bool {
+	if n.Direction != Forward {
+		return false
+	}
+	f := n.function()
+	switch {
+	case n.Prefix == "Distributed", f == "__setitem__":
+		return true
+	case strings.HasPrefix(f, "__"):
+		return strings.HasPrefix(f, "__i") && len(f) > 6 && f != "__invert__" && f != "__index__"
+	}
+	return strings.HasSuffix(f, "_")
+}
+
+// allocating are functions whose results are memory as it is.
+var allocating = set(`empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized resize_ resize_as_`)
+
+// filling are functions that write all of their first argument without reading it, mending those
+// that write a part of it, receiving those that get it from other processes.
+var (
+	filling   = set(`copy_ fill_ zero_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_`)
+	mending   = set(`__setitem__ index_copy_ index_put_ scatter_ masked_scatter_`)
+	receiving = set(`recv irecv scatter all_gather all_gather_into_tensor _all_gather_base reduce_scatter reduce_scatter_tensor _reduce_scatter_base all_to_all all_to_all_single`)
+)
+
+// carving are functions that hand out parts of memory.
+var carving = set(`narrow as_strided`)
+
+// scaling are functions that multiply their first argument by beta: by 0 they do not read it.
+var scaling = set(`baddbmm baddbmm_ addmm addmm_ addbmm addbmm_ addmv addmv_ addr addr_ sspaddmm`)
+
+// targets are the names under which processes are given what they are to write.
+var targets = set(`tensor output output_tensor output_tensor_list tensor_list gather_list`)
+
+func set(names string) map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		m[name] = true
+	}
+	return m
+}
+
+// Fills tells that a function writes all of its first argument.
+func (n *Name) Fills() bool { return filling[n.function()] }
+
+// Carves tells that a function hands out a part of memory, of which a program may make use in
+// ways that are not recorded: that a library keeps for what it is to receive, say.
+func (n *Name) Carves() bool { return carving[n.function()] }
+
+// Unfilled tells of a tensor of a call, by its section and path, that it may be memory which
+// nothing was written to yet, whose numbers are no evidence of anything. value gives the
+// argument at another place of the call, if there is one.
+func (n *Name) Unfilled(section Section, path string, value func(section Section, path string) (Number, bool)) bool {
+	if n.Direction != Forward {
+		return false
+	}
+	f, exchange := n.function(), n.Prefix == "Distributed"
+	head, rest, _ := strings.Cut(path, ".")
+	if of, ok := strings.CutSuffix(path, ".tensor"); ok && exchange {
+		// Of a list of transfers: what is received is not there when it is recorded, neither
+		// before nor behind the call, which only begins them.
+		op, ok := value(section, of+".op")
+		return ok && op.S == "irecv"
+	}
+	switch section {
+	case Output:
+		return allocating[f]
+	case Kwargs:
+		return head == "out" || exchange && targets[head] && (receiving[f] || f == "gather")
+	case Input:
+		switch {
+		case exchange:
+			return head == "0" && receiving[f] || head == "1" && f == "gather"
+		case head != "0":
+		case scaling[f]:
+			beta, ok := value(Kwargs, "beta")
+			v, number := beta.Value()
+			return ok && number && v == 0
+		default:
+			return rest == "" && (filling[f] || mending[f])
+		}
+	}
+	return false
+}
