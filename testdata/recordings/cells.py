@@ -329,6 +329,7 @@ def forked(out, framework, *args):
         os.dup2(null, 1)
         if not os.environ.get("VERBOSE"):
             os.dup2(null, 2)
+        os.chdir(out)  # where MindSpore leaves what it could not compile
         try:
             {"torch": record_torch, "mindspore": record_mindspore}[framework](out, *args)
         except BaseException:
