@@ -53,7 +53,7 @@ func loadACLGraph(r aclgraph.Recording) (*side, error) {
 // fromElements takes the type and shape of a file of PyTorch or numpy.
 func fromElements(v *msprobe.Value, path string) error {
 	if strings.HasSuffix(path, ".npy") {
-		return fromArray(v, path, nil)
+		return fromArray(v, path)
 	}
 	f, err := torch.Open(path)
 	if err != nil {

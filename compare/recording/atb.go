@@ -59,7 +59,7 @@ func loadATB(r atb.Recording) (*side, error) {
 				v.Section = msprobe.Output
 			}
 			if row := t.Row(x); row != nil {
-				fromTable(&v, row)
+				row.Tell(&v)
 			}
 			if x.File != "" {
 				v.DataName = op.Path + "/" + v.Section.String() + "." + v.Path
@@ -71,7 +71,7 @@ func loadATB(r atb.Recording) (*side, error) {
 			c.Values = append(c.Values, v)
 		}
 		for _, p := range op.Params {
-			c.Values = append(c.Values, param(p.Key, p.JSON))
+			c.Values = append(c.Values, msprobe.Param(p.Key, p.JSON))
 		}
 		s.parent[op.Path] = op.Parent
 		add(c)

@@ -42,7 +42,7 @@ func (s *side) origins() {
 				continue
 			}
 			if key := l.content(); key != 0 {
-				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad) {
+				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad || c.state) {
 					l.from = p
 				}
 				f.outputs[key] = place{int32(c.at + 1), l.slot}

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare"
 	"precision/dump"
+	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/torch"
 	"precision/internal/plainfile"
@@ -69,6 +70,9 @@ func arrayOf(f *dump.Reader, l *leaf) (*compare.Tensor, error) {
 	v, err := x.View()
 	if err != nil {
 		return nil, err
+	}
+	if x.Type == dtype.Float16 && l.Elem == dtype.Float32 {
+		x.Type = l.Elem // as it was found to be, see mindspore.Calls
 	}
 	if n, ok := l.Elements(); !ok || n != v.Len() || x.Type.Bits()%8 != 0 {
 		return nil, fmt.Errorf("found %d elements of %s, recorded %s %v", v.Len(), x.Type, l.DType, l.Shape)

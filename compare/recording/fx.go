@@ -37,7 +37,7 @@ func loadFX(r fx.Recording) (*side, error) {
 			if x.Output {
 				v.Section = msprobe.Output
 			}
-			if err := fromArray(&v, x.File, nil); err != nil {
+			if err := fromArray(&v, x.File); err != nil {
 				s.damage(result.FileDamaged, c.Name+"."+v.Section.String()+"."+v.Path, x.File, err)
 			}
 			c.Values = append(c.Values, v)

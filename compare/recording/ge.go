@@ -151,7 +151,7 @@ func (s *side) tables(c *msprobe.Call, path string) error {
 		if row.Output {
 			v.Section = msprobe.Output
 		}
-		fromTable(&v, row)
+		row.Tell(&v)
 		if key := v.Section.String() + row.Slot; !seen[key] {
 			seen[key] = true
 			c.Values = append(c.Values, v)

@@ -42,6 +42,8 @@ type side struct {
 	// unordered tells that it is files alone, whose names are those of calls in a
 	// dump.json: these names tell more than their order.
 	unordered bool
+	// widened is how many tensors are called float16 and are float32 in their files.
+	widened int
 	// damaged is what could not be read.
 	damaged []result.Damage
 }
@@ -63,6 +65,10 @@ type call struct {
 	fused *call
 	parts []*call
 	taken []*leaf
+	// state tells of what holds a value behind the call that made it, and computes nothing.
+	state bool
+	// gap tells that something went in that was not recorded.
+	gap bool
 	// op is the name of its operator in the table.
 	op string
 }

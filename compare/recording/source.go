@@ -211,7 +211,7 @@ func numbers(c, other *call) {
 
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
-	aligned, paired, left, right, mixed := 0, 0, 0, 0, 0
+	aligned, paired, left, right, mixed, widened := 0, 0, 0, 0, 0, 0
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
 	var dtypes [2]string
 	for _, p := range s.parts {
@@ -221,6 +221,7 @@ func (s *Source) remarks() {
 		if p.apart {
 			s.why = append(s.why, result.Because(result.CallsApart, strconv.Itoa(len(p.left.calls)), strconv.Itoa(len(p.right.calls))))
 		}
+		widened += p.left.widened + p.right.widened
 		for _, side := range []*side{p.left, p.right} {
 			for _, d := range side.damaged {
 				d.Name = p.prefix + d.Name
@@ -274,6 +275,9 @@ func (s *Source) remarks() {
 	}
 	if unfilled > 0 {
 		s.why = append(s.why, result.Because(result.MemoryUnfilled, strconv.Itoa(unfilled), firstUnfilled))
+	}
+	if widened > 0 {
+		s.why = append(s.why, result.Because(result.FloatsWidened, strconv.Itoa(widened)))
 	}
 	if mixed > 0 {
 		s.why = append(s.why, result.Because(result.DTypesMixed, strconv.Itoa(mixed), dtypes[0], dtypes[1]))
@@ -349,7 +353,7 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	if u.left == nil {
 		side = p.right
 	}
-	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil}
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap}
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		if l.role == result.Output {

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
+	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
@@ -46,7 +48,10 @@ func SaidText(s *result.Said) string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	text := ""
 	if s.Has(result.KnownMax | result.KnownMin) {
-		text = number(s.Stats.Min) + "…" + number(s.Stats.Max)
+		if text = number(s.Stats.Min); s.Stats.Min == s.Stats.Max && (!s.Has(result.KnownNorm) || math.Abs(s.Stats.Norm) == math.Abs(s.Stats.Max)) {
+			return text // one number
+		}
+		text += "…" + number(s.Stats.Max)
 	}
 	if s.Has(result.KnownNorm) {
 		text += " ‖" + number(s.Stats.Norm) + "‖"
@@ -60,22 +65,44 @@ func SaidText(s *result.Said) string {
 	return text
 }
 
+// ranges says of both sides of an input what was recorded of it; where that is no more than that it is a
+// tensor, the range of its elements.
+func ranges(row *result.Row) (left, right string) {
+	left, right = SaidText(row.Recorded.Left), SaidText(row.Recorded.Right)
+	f := &row.Result().Facts
+	if left != row.Recorded.Left.Class || right != row.Recorded.Right.Class || !row.Compared || !f.Known {
+		return left, right
+	}
+	of := func(s *metric.SideFacts) string {
+		return strconv.FormatFloat(s.Lo, 'g', 6, 64) + "…" + strconv.FormatFloat(s.Hi, 'g', 6, 64)
+	}
+	if of(&f.X) == of(&f.Y) {
+		place := strconv.FormatInt(f.Worst.Index, 10)
+		return "[" + place + "] " + strconv.FormatFloat(f.Worst.X, 'g', 6, 64), "[" + place + "] " + strconv.FormatFloat(f.Worst.Y, 'g', 6, 64)
+	}
+	return of(&f.X), of(&f.Y)
+}
+
 // begin says what a root of recordings begins with, and where in the program it
 // is.
 func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
 	if r.Begin != nil {
 		row := &j.Table.Rows[r.Begin.Row]
 		rec := row.Recorded
+		var left, right string
+		if rec != nil {
+			left, right = ranges(row)
+		}
 		switch {
 		case rec == nil:
 		case row.Op != op.Op.Name:
-			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, left, right)))
 		case rec.Argument:
-			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, SaidText(rec.Left), SaidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, left, right)))
 		case len(r.Begin.From) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-fed", rec.Place, s.list(r.Begin.From, 3))))
 		default:
-			lines = append(lines, plainLine(s.say("root.begin", rec.Place, SaidText(rec.Left), SaidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin", rec.Place, left, right)))
 		}
 	}
 	if source := sourceOf(j, op); source != "" {

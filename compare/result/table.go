@@ -160,7 +160,10 @@ type Operator struct {
 	Outputs int
 	// Final are outputs of the network; Leaves are the outputs that leave it, none where
 	// all do. Of recordings of calls, which know no network, the last ones have Leaves alone.
-	Final  bool
+	Final bool
+	// Behind tells that what comes before may show here by a way that was not recorded: it holds what
+	// others made, as a parameter behind the step, or one of its inputs is missing on both sides.
+	Behind bool
 	Leaves []int64
 	// X and Y are its place in a picture of the network, the centre of its
 	// box; all 0 where none was laid out.

@@ -46,8 +46,8 @@ func (w *recordedWalk) run() {
 			from = merge(from, w.elsewhere(op))
 		}
 		w.arrived[i] = from
-		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") {
-			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand
+		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind {
+			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand, states
 		}
 		if !w.alike && w.unfed(op) {
 			from = merge(from, w.before(op))
@@ -265,7 +265,7 @@ func (w *recordedWalk) isRoot(op *Operator, begin *Begin, from []int) bool {
 	if !w.alike {
 		// Statistics are a lower bound of errors: behind a root they may well show
 		// late what was there before.
-		return begin != nil || w.leaps(op) && (len(from) == 0 || w.elementwise(op))
+		return begin != nil || w.leaps(op) && (len(from) == 0 || !op.Op.Behind && w.elementwise(op))
 	}
 	return begin != nil || len(from) == 0
 }

@@ -376,7 +376,7 @@ func (w *recordedWalk) computeAlike() bool {
 		if !inexact(op.Op.Type) || len(op.Outputs) == 0 || len(op.Inputs) == 0 {
 			continue
 		}
-		usable, off, smallest := true, false, math.Inf(1)
+		usable, off, smallest := !op.Op.Behind, false, math.Inf(1)
 		for k := range op.Inputs {
 			usable = usable && agreementOf(w.row(&op.Inputs[k])) == same
 		}

@@ -78,7 +78,7 @@ func (it *Iteration) Row(x *Tensor) *stats.Row {
 	return row
 }
 
-const maxRemarks = 100
+const maxRemarks = 1000
 
 func (it *Iteration) remark(err error) {
 	if len(it.Remarks) < maxRemarks {

@@ -32,11 +32,17 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if strings.HasPrefix(name, "Gradients_") {
 				return false
 			}
-			known := slices.ContainsFunc(a.Calls, func(call string) bool { return strings.Contains(name, "_"+call+"-op") })
+			known := slices.ContainsFunc(a.Calls, func(call string) bool { return strings.Contains(strings.ToLower(name), "_"+strings.ToLower(call)) })
+			if strings.HasPrefix(name, "Expand_") {
+				return known // made by a pass that names no module
+			}
 			return known && kernel.MatchString(name) || strings.ReplaceAll(a.Module, ".", "_")+"_weight" == name
 		}
 		if module.MatchString(name) && !strings.Contains(name, ".backward.") {
 			return true
+		}
+		if a.Level == "L0" && strings.HasPrefix(name, "Cell."+a.Module+".") && !strings.Contains(name, ".backward.") {
+			return true // what is inside comes first
 		}
 		parts := strings.Split(name, ".")
 		if len(parts) < 3 || parts[len(parts)-1] == "backward" || !slices.ContainsFunc(a.Calls, func(call string) bool { return slices.Contains(parts[1:], call) }) {
