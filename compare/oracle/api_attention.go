@@ -222,57 +222,185 @@ func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading
 
 func init() {
 	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) ([]Reading, error) {
-		q, key, err := k.factors("query", "key")
+		t, err := k.dotProduct()
 		if err != nil {
 			return nil, err
 		}
-		v, err := k.factored("value")
-		if err != nil {
-			return nil, err
-		}
-		if err := k.required("value"); err != nil {
-			return nil, err
-		}
-		if p, err := k.float("dropout_p", 0); err != nil || p != 0 {
-			return nil, refuse(Random, "dropout_p")
-		}
-		grouped, err := k.bool("enable_gqa", false)
-		if err != nil {
-			return nil, err
-		}
-		t, err := k.newAttention(q, key, v, grouped)
-		if err != nil {
-			return nil, err
-		}
-		if err := t.scaledBy(k, "scale"); err != nil {
-			return nil, err
-		}
-		mask, err := k.optional("attn_mask")
-		if err != nil {
-			return nil, err
-		}
-		if mask != nil {
-			var out func(x float64) bool
-			if mask.typ == dtype.Bool {
-				out = func(x float64) bool { return x == 0 }
-			}
-			if err := t.masked(mask, out); err != nil {
-				return nil, err
-			}
-		}
-		causal, err := k.bool("is_causal", false)
-		if err != nil {
-			return nil, err
-		}
-		if causal {
-			t.hidden = func(_, r, c int64) bool { return c > r }
-		}
-		// Of a row with nothing in it kernels make NaN or 0.
-		t.zero = false
 		return t.forms(func(v Values) Values { return v }), nil
-	}})
+	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("npu_fusion_attention", "query key value head_num input_layout pse padding_mask atten_mask scale keep_prob pre_tockens next_tockens inner_precise prefix actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync",
 		function{forward: fusionAttention})
+}
+
+// dotProduct is the attention of scaled_dot_product_attention.
+func (k *invocation) dotProduct() (*attention, error) {
+	q, key, err := k.factors("query", "key")
+	if err != nil {
+		return nil, err
+	}
+	v, err := k.factored("value")
+	if err != nil {
+		return nil, err
+	}
+	if err := k.required("value"); err != nil {
+		return nil, err
+	}
+	if p, err := k.float("dropout_p", 0); err != nil || p != 0 {
+		return nil, refuse(Random, "dropout_p")
+	}
+	grouped, err := k.bool("enable_gqa", false)
+	if err != nil {
+		return nil, err
+	}
+	t, err := k.newAttention(q, key, v, grouped)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.scaledBy(k, "scale"); err != nil {
+		return nil, err
+	}
+	mask, err := k.optional("attn_mask")
+	if err != nil {
+		return nil, err
+	}
+	if mask != nil {
+		var out func(x float64) bool
+		if mask.typ == dtype.Bool {
+			out = func(x float64) bool { return x == 0 }
+		}
+		if err := t.masked(mask, out); err != nil {
+			return nil, err
+		}
+	}
+	causal, err := k.bool("is_causal", false)
+	if err != nil {
+		return nil, err
+	}
+	if causal {
+		t.hidden = func(_, r, c int64) bool { return c > r }
+	}
+	// Of a row with nothing in it kernels make NaN or 0.
+	t.zero = false
+	return t, nil
+}
+
+// dotProductGradients: with P the probabilities and dP = dO·Vᵀ, dV = Pᵀ·dO,
+// dS = P∘(dP - rows of Σ P∘dP), dQ = dS·K·scale and dK = dSᵀ·Q·scale. Kernels take the sum of a row
+// as Σ dO∘O, of the rounded result, and round P and dS to the type of the operands.
+func dotProductGradients(k *invocation, g []Values) (gradients, error) {
+	t, err := k.dotProduct()
+	if err != nil {
+		return nil, err
+	}
+	d, err := gradient(g, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows := count(t.shape[:len(t.shape)-1])
+	if !sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.s)*float64(t.e+t.ev) > mostMultiplied {
+		return nil, refuse(ShapesDiffer, shapeText(d.Shape(), t.shape))
+	}
+	t.p, t.late = precisionFor(k.working()), k.loose != strict
+	var dq, dk, dv *dense
+	all := func() error {
+		if dq == nil {
+			do, err := held(d)
+			if err != nil {
+				return err
+			}
+			dq, dk, dv = t.gradients(do.y, rows)
+		}
+		return nil
+	}
+	of := func(get func() *dense) func() (Values, error) {
+		return func() (Values, error) {
+			if err := all(); err != nil {
+				return nil, err
+			}
+			return get(), nil
+		}
+	}
+	return gradients{"query": of(func() *dense { return dq }), "key": of(func() *dense { return dk }), "value": of(func() *dense { return dv }),
+		"grad": func() (Values, error) { return d, nil }}, nil
+}
+
+// gradients are those of q, k and v from that of the result.
+func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
+	like := func(x *dense) *dense {
+		return &dense{shape: x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
+	}
+	dq, dk, dv = like(t.q), like(t.k), like(t.v)
+	sizeK, sizeV, terms := make([]float64, len(dk.y)), make([]float64, len(dv.y)), make([]float64, len(t.k.y)/int(t.s*t.e))
+	narrow := 0.0
+	if t.p.v > u32 {
+		narrow = t.p.v
+	}
+	dp := make([]num, t.s)
+	sizeQ := make([]float64, t.e)
+	for r := range rows {
+		batch := r / t.l
+		kb := t.kOf(batch)
+		terms[kb]++
+		t.row(r)
+		g, o := do[r*t.ev:][:t.ev], t.y
+		sum, size := num{}, 0.0
+		for c := range t.s {
+			v, abss := 0.0, 0.0
+			for j, x := range g {
+				w := t.v.y[(kb*t.s+c)*t.ev+int64(j)]
+				v += x * w
+				abss += abs(x * w)
+			}
+			dp[c] = num{v, gamma(float64(t.ev)+2, t.sumUnit) * abss}
+			if t.late {
+				dp[c].b += narrow * abs(v)
+			}
+			sum.y += t.pr[c] * v
+			sum.b += t.pb[c]*abs(v) + (t.pr[c]+t.pb[c])*dp[c].b
+			size += abs(t.pr[c] * v)
+		}
+		sum.b += gamma(float64(t.s+t.ev)+4, t.sumUnit) * size
+		for j, x := range g {
+			sum.b += abs(x) * (narrow*abs(o[j]) + t.b[j])
+		}
+		row := dq.y[r*t.e:][:t.e]
+		clear(sizeQ)
+		for c := range t.s {
+			p := num{t.pr[c], t.pb[c]}
+			ds := t.a.mul(p, t.a.sub(dp[c], sum))
+			ds.b += narrow * (abs(ds.y) + ds.b)
+			ds = t.a.mul(ds, t.scale)
+			if t.late {
+				ds.b += narrow * (abs(ds.y) + ds.b)
+			}
+			key := (kb*t.s + c)
+			for i := range t.e {
+				x, q := t.k.y[key*t.e+i], t.q.y[r*t.e+i]
+				row[i] += ds.y * x
+				dq.b[r*t.e+i] += ds.b * abs(x)
+				sizeQ[i] += abs(ds.y*x) + ds.b*abs(x)
+				dk.y[key*t.e+i] += ds.y * q
+				dk.b[key*t.e+i] += ds.b * abs(q)
+				sizeK[key*t.e+i] += abs(ds.y*q) + ds.b*abs(q)
+			}
+			for j, x := range g {
+				at := key*t.ev + int64(j)
+				dv.y[at] += p.y * x
+				dv.b[at] += p.b * abs(x)
+				sizeV[at] += abs(p.y*x) + p.b*abs(x)
+			}
+		}
+		for i := range t.e {
+			dq.b[r*t.e+i] += gamma(float64(t.s)+4, t.sumUnit) * sizeQ[i]
+		}
+	}
+	for i := range dk.b {
+		dk.b[i] += gamma(terms[i/int(t.s*t.e)]+4, t.sumUnit) * sizeK[i]
+	}
+	for i := range dv.b {
+		dv.b[i] += gamma(terms[i/int(t.s*t.ev)]+4, t.sumUnit) * sizeV[i]
+	}
+	return dq, dk, dv
 }
 
 // fusionAttention is npu_fusion_attention (torch_npu): attention over several layouts;

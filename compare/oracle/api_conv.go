@@ -285,9 +285,50 @@ func transposedConvolution(d int) func(k *invocation) ([]Reading, error) {
 	})
 }
 
+// transposedGradients: what a transposed convolution does to its input a convolution undoes.
+func transposedGradients(d int) func(k *invocation, g []Values) (gradients, error) {
+	return func(k *invocation, g []Values) (gradients, error) {
+		x, err := k.image()
+		if err != nil {
+			return nil, err
+		}
+		w, _, err := k.weights()
+		if err != nil {
+			return nil, err
+		}
+		dy, err := gradient(g, 0)
+		if err != nil {
+			return nil, err
+		}
+		xs, _ := batched(x, d)
+		gs, _ := batched(dy, d)
+		if k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 || gs.Shape()[0] != xs.Shape()[0] {
+			return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape()))
+		}
+		a, err := k.kernelArgs(d, w.shape[2:])
+		if err != nil {
+			return nil, err
+		}
+		if a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups {
+			return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape()))
+		}
+		return gradients{
+			"input": func() (Values, error) {
+				v, err := k.newConv(gs, w, nil, a.groups, a.geometry, xs.Shape()[2:])
+				if err != nil {
+					return nil, err
+				}
+				return reshape(v, x.shape), nil
+			},
+			"weight": func() (Values, error) { return k.filterGradient(gs, xs, a, w.shape[2:]) },
+			"bias":   func() (Values, error) { return k.channelSum(gs) },
+		}, nil
+	}
+}
+
 func init() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
 		define("conv"+name, "input weight bias stride padding dilation groups", function{forward: convolution(d), backward: convolutionGradients(d)})
-		define("conv_transpose"+name, "input weight bias stride padding output_padding groups dilation", function{forward: transposedConvolution(d)})
+		define("conv_transpose"+name, "input weight bias stride padding output_padding groups dilation", function{forward: transposedConvolution(d), backward: transposedGradients(d)})
 	}
 }

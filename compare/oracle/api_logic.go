@@ -112,9 +112,17 @@ func init() {
 		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
 	})})
 
-	define("where", "condition input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		return k.choice("condition", "input", "other")
-	}), backward: masked("condition", "input", "other")})
+	define("where", "condition input other", function{local: true, forward: func(k *invocation) ([]Reading, error) {
+		if !k.has("input") && !k.has("other") {
+			x, err := k.tensor("condition")
+			if err != nil {
+				return nil, err
+			}
+			return k.places(x, true)
+		}
+		v, err := k.choice("condition", "input", "other")
+		return []Reading{{Out: []Values{v}}}, err
+	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
 	define("masked_fill", "input mask value", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
 		return k.choice("mask", "value", "input")
 	}), backward: masked("mask", "value", "input")})

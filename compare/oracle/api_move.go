@@ -160,6 +160,7 @@ func init() {
 	defineJoins()
 	defineParts()
 	defineMade()
+	traced("roll repeat narrow select index_select gather getitem split chunk unbind pad")
 }
 
 func inOrder(n int) []int {

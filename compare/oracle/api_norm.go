@@ -47,6 +47,9 @@ func (m *normal) statistics(x, e []float64, a arith, sumUnit float64) (mean, r n
 	}
 	t := momentsOf(x, e, sumUnit)
 	y, b := t.rstd(m.eps, a.u)
+	if a.u > u32 {
+		t.bMean += a.u * abs(t.mean) // kept in the narrow type
+	}
 	return num{t.mean, t.bMean}, num{y, b}
 }
 
@@ -264,6 +267,32 @@ func init() {
 	batch := function{forward: formulaFor(batchNorm), backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
 	define("Functional.batch_norm", "input running_mean running_var weight bias training momentum eps", batch)
 	define("batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", batch)
+	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", function{forward: formulaFor(func(k *invocation) (Values, error) {
+		x, m, err := k.byInstance()
+		if err != nil {
+			return nil, err
+		}
+		return newRows(x, m.n, m.forward(k)), nil
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		x, m, err := k.byInstance()
+		if err != nil {
+			return nil, err
+		}
+		d, err := gradient(g, 0)
+		if err != nil {
+			return nil, err
+		}
+		dx, terms, err := m.gradients(k, x, d)
+		if err != nil {
+			return nil, err
+		}
+		return gradients{
+			"input":  func() (Values, error) { return dx, nil },
+			"weight": func() (Values, error) { return k.channelSum(terms) },
+			"bias":   func() (Values, error) { return k.channelSum(d) },
+			"grad":   func() (Values, error) { return d, nil },
+		}, nil
+	}, nodes: [][]string{{"grad"}}})
 	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.tensor("input")
 		if err != nil {
@@ -317,6 +346,26 @@ func (k *invocation) grouped() (*operand, *normal, error) {
 	channels, plane := x.shape[1], count(x.shape[2:])
 	per := channels / groups
 	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
+	if m.eps, err = k.float("eps", 1e-5); err != nil {
+		return nil, nil, err
+	}
+	return x, m, k.fitting(m, m.affine(k, channels, "weight", "bias"))
+}
+
+// byInstance is the normalisation of every channel of every image by itself.
+func (k *invocation) byInstance() (*operand, *normal, error) {
+	x, err := k.tensor("input")
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err := k.bool("use_input_stats", true); err != nil || !own {
+		return nil, nil, refuse(Unsupported, "statistics that are not those of the input")
+	}
+	if len(x.shape) < 3 {
+		return nil, nil, refuse(ShapesDiffer, shapeText(x.shape))
+	}
+	channels := x.shape[1]
+	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
 	if m.eps, err = k.float("eps", 1e-5); err != nil {
 		return nil, nil, err
 	}

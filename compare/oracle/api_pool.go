@@ -197,7 +197,35 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) (gradi
 	}
 }
 
-// adaptive divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉.
+// adaptiveWindows divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; cells
+// calls f for the places that element i of the result takes, and says how many they are.
+func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64, err error) {
+	lead := len(x) - d
+	if lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0) {
+		return nil, refuse(ShapesDiffer, shapeText(x, shape))
+	}
+	in, out := x[lead:], shape[lead:]
+	plane, planes := count(in), count(out)
+	at, begin, window, c := make([]int64, d), make([]int64, d), make([]int64, d), make([]int64, d)
+	return func(i int64, f func(place int64)) float64 {
+		unravel(i%planes, out, at)
+		for a, p := range at {
+			begin[a] = p * in[a] / out[a]
+			window[a] = ((p+1)*in[a]+out[a]-1)/out[a] - begin[a]
+		}
+		n := count(window)
+		for j := range n {
+			unravel(j, window, c)
+			place := int64(0)
+			for a := range c {
+				place = place*in[a] + begin[a] + c[a]
+			}
+			f(i/planes*plane + place)
+		}
+		return float64(n)
+	}, nil
+}
+
 func adaptive(d int, largest bool) func(k *invocation) ([]Reading, error) {
 	return formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.tensor("input")
@@ -208,42 +236,42 @@ func adaptive(d int, largest bool) func(k *invocation) ([]Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		lead := len(x.shape) - d
-		if lead < 1 || len(shape) != len(x.shape) || !slices.Equal(shape[:lead], x.shape[:lead]) {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		cells, err := adaptiveWindows(x.shape, shape, d)
+		if err != nil {
+			return nil, err
 		}
 		held, err := held(x)
 		if err != nil {
 			return nil, err
 		}
-		in, out := x.shape[lead:], shape[lead:]
-		u, plane := k.sumUnit(), count(in)
-		planes, window := count(out), make([]int64, d)
-		return &formula{shape: shape, exact: largest, f: func(i int64, at []int64) (float64, float64) {
-			begin := make([]int64, d)
-			for a, p := range at[lead:] {
-				begin[a] = p * in[a] / out[a]
-				window[a] = ((p+1)*in[a]+out[a]-1)/out[a] - begin[a]
-			}
-			c := make([]int64, d)
+		u := k.sumUnit()
+		return &formula{shape: shape, exact: largest, f: func(i int64, _ []int64) (float64, float64) {
 			sum, size, best := 0.0, 0.0, math.Inf(-1)
-			n := count(window)
-			for j := range n {
-				unravel(j, window, c)
-				place := int64(0)
-				for a := range c {
-					place = place*in[a] + begin[a] + c[a]
-				}
-				v := held.y[i/planes*plane+place]
+			n := cells(i, func(place int64) {
+				v := held.y[place]
 				sum += v
 				size += abs(v)
 				best = math.Max(best, v)
-			}
+			})
 			if largest {
 				return best, 0
 			}
-			return sum / float64(n), gamma(float64(n)+4, u) * size / float64(n)
+			return sum / n, gamma(n+4, u) * size / n
 		}}, nil
+	})
+}
+
+// adaptiveGradient gives the gradient of a mean to all that it is of, evenly.
+func adaptiveGradient(d int) func(k *invocation, g []Values) (gradients, error) {
+	return weighed(func(k *invocation, x *operand, out []int64) (func(i int64, add func(place int64, weight, off float64)), error) {
+		cells, err := adaptiveWindows(x.shape, out, d)
+		if err != nil {
+			return nil, err
+		}
+		return func(i int64, add func(place int64, weight, off float64)) {
+			n := cells(i, func(int64) {})
+			cells(i, func(place int64) { add(place, 1/n, 0) })
+		}, nil
 	})
 }
 
@@ -253,8 +281,8 @@ func init() {
 			function{forward: pooling(d, true), backward: poolingGradient(d, true)})
 		define("avg_pool"+name, "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
 			function{forward: pooling(d, false), backward: poolingGradient(d, false)})
-		define("adaptive_avg_pool"+name, "input output_size", function{forward: adaptive(d, false)})
+		define("adaptive_avg_pool"+name, "input output_size", function{forward: adaptive(d, false), backward: adaptiveGradient(d), nodes: [][]string{{"grad"}}})
 		define("adaptive_max_pool"+name, "input output_size return_indices", function{forward: adaptive(d, true)})
 	}
-	define("interpolate upsample", "input size scale_factor mode align_corners recompute_scale_factor antialias", function{forward: formulaFor(resized)})
+	define("interpolate upsample", "input size scale_factor mode align_corners recompute_scale_factor antialias", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
 }

@@ -131,6 +131,9 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
+			if k.factor("beta") == exactNum(0) {
+				c = scalar(0) // not read, whatever it holds
+			}
 			a, b, err := k.factors(p[1], p[2])
 			if err != nil {
 				return nil, err
@@ -146,7 +149,36 @@ func init() {
 			}
 			ar := k.arith()
 			return formulaOf(func(x []num) num { return ar.add(ar.mul(k.factor("beta"), x[0]), ar.mul(k.factor("alpha"), x[1])) }, c, k.between(v))
-		})})
+		}), backward: func(k *invocation, g []Values) (gradients, error) {
+			d, err := gradient(g, 0)
+			if err != nil || sum {
+				return nil, refuse(NoGradient, k.name)
+			}
+			times := func(factor string, v Values, err error) (Values, error) {
+				if f := k.factor(factor); err == nil && f != exactNum(1) {
+					v, err = formulaOf(func(x []num) num { return k.arith().mul(f, x[0]) }, v)
+				}
+				return v, err
+			}
+			of, err := k.productGradients(p[1], p[2], d)
+			if err != nil {
+				return nil, err
+			}
+			out := gradients{p[0]: func() (Values, error) {
+				v, err := times("beta", d, nil)
+				if err != nil {
+					return nil, err
+				}
+				return k.reducedTo(v, p[0])
+			}}
+			for _, name := range p[1:3] {
+				out[name] = func() (Values, error) {
+					v, err := of[name]()
+					return times("alpha", v, err)
+				}
+			}
+			return out, nil
+		}})
 	}
 	added("addmm", "input mat1 mat2 beta alpha", false)
 	added("addmv", "input mat vec beta alpha", false)

@@ -209,8 +209,8 @@ func init() {
 			}
 		})
 	})})
-	define("topk", "input k dim largest sorted", function{forward: ordered})
-	define("sort", "input dim descending stable", function{forward: ordered})
+	define("topk", "input k dim largest sorted", function{forward: ordered, backward: picked})
+	define("sort", "input dim descending stable", function{forward: ordered, backward: picked})
 	define("argsort", "input dim descending stable", function{forward: ordered})
 }
 

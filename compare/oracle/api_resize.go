@@ -20,6 +20,52 @@ func resized(k *invocation) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
+	shape, err := k.shape()
+	if err != nil {
+		return nil, err
+	}
+	mode, err := k.string("mode", "nearest")
+	if err != nil {
+		return nil, err
+	}
+	if mode == "area" {
+		r, err := adaptive(len(x.shape)-2, false)(k)
+		if err != nil {
+			return nil, err
+		}
+		return r[0].Out[0], nil
+	}
+	axes, err := k.resizing(x.shape, shape)
+	if err != nil {
+		return nil, err
+	}
+	held, err := held(x)
+	if err != nil {
+		return nil, err
+	}
+	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}, nil
+}
+
+// resizedFrom says which places of x an element of the result is made of.
+func resizedFrom(k *invocation, x *operand, out []int64) (func(i int64, add func(place int64, weight, off float64)), error) {
+	axes, err := k.resizing(x.shape, out)
+	if err != nil {
+		return nil, err
+	}
+	in := x.shape[2:]
+	plane, planes, at := count(in), count(out[2:]), make([]int64, len(in))
+	return func(i int64, add func(place int64, weight, off float64)) {
+		unravel(i%planes, out[2:], at)
+		off := 0.0
+		for a, p := range at {
+			off += axes[a][p].off
+		}
+		eachTap(axes, in, at, func(place int64, w float64) { add(i/planes*plane+place, w, off) })
+	}, nil
+}
+
+// resizing are the taps of every axis of a call that makes shape of x.
+func (k *invocation) resizing(x, shape []int64) ([][]taps, error) {
 	mode, err := k.string("mode", "nearest")
 	if err != nil {
 		return nil, err
@@ -31,23 +77,9 @@ func resized(k *invocation) (Values, error) {
 	if smooth, err := k.bool("antialias", false); err != nil || smooth {
 		return nil, refuse(Unsupported, "antialias")
 	}
-	d := len(x.shape) - 2
-	if d < 1 || d > 3 {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape))
-	}
-	shape, err := k.shape()
-	if err != nil {
-		return nil, err
-	}
-	if len(shape) != d+2 || !slices.Equal(shape[:2], x.shape[:2]) {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
-	}
-	if mode == "area" {
-		r, err := adaptive(d, false)(k)
-		if err != nil {
-			return nil, err
-		}
-		return r[0].Out[0], nil
+	d := len(x) - 2
+	if d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]) {
+		return nil, refuse(ShapesDiffer, shapeText(x, shape))
 	}
 	scale, err := k.scales(d)
 	if err != nil {
@@ -59,7 +91,7 @@ func resized(k *invocation) (Values, error) {
 	}
 	axes := make([][]taps, d)
 	for i := range axes {
-		in, out := x.shape[2+i], shape[2+i]
+		in, out := x[2+i], shape[2+i]
 		want := out
 		switch {
 		case len(size) == 1:
@@ -84,11 +116,7 @@ func resized(k *invocation) (Values, error) {
 			return nil, err
 		}
 	}
-	held, err := held(x)
-	if err != nil {
-		return nil, err
-	}
-	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}, nil
+	return axes, nil
 }
 
 // scales are the arguments scale_factor; nil if there are none.
@@ -188,26 +216,33 @@ func blend(x *dense, in []int64, axes [][]taps, unit float64) func(i int64, at [
 			off += axes[a][p].off
 			n *= float64(len(axes[a][p].at))
 		}
-		var walk func(a int, place int64, w float64)
-		walk = func(a int, place int64, w float64) {
-			if a == len(axes) {
-				v := x.y[base+place]
-				if w != 0 {
-					sum += w * v
-					size += abs(w * v)
-				}
-				reach += abs(v)
-				return
+		eachTap(axes, in, at[2:], func(place int64, w float64) {
+			v := x.y[base+place]
+			if w != 0 {
+				sum += w * v
+				size += abs(w * v)
 			}
-			t := &axes[a][at[2+a]]
-			for j, p := range t.at {
-				walk(a+1, place*in[a]+p, w*t.weight[j])
-			}
-		}
-		walk(0, 0, 1)
+			reach += abs(v)
+		})
 		if math.IsInf(off, 1) {
 			return sum, off
 		}
 		return sum, off*reach + gamma(n+4, unit)*size
 	}
+}
+
+// eachTap calls f for what the element at some place of the result is made of.
+func eachTap(axes [][]taps, in, at []int64, f func(place int64, weight float64)) {
+	var walk func(a int, place int64, w float64)
+	walk = func(a int, place int64, w float64) {
+		if a == len(axes) {
+			f(place, w)
+			return
+		}
+		t := &axes[a][at[a]]
+		for j, p := range t.at {
+			walk(a+1, place*in[a]+p, w*t.weight[j])
+		}
+	}
+	walk(0, 0, 1)
 }

@@ -29,6 +29,10 @@ type bound struct {
 	// hidden are the arguments that a module keeps to itself and that no call
 	// within it tells.
 	hidden []string
+	// guesses are what a module of an unknown class may be, and unguessed why its outputs are
+	// not known where it is none of these.
+	guesses   []guess
+	unguessed error
 	// inputs are the names of the positional arguments in their order.
 	inputs []string
 }
@@ -178,6 +182,9 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 
 // readings are those of one output.
 func (b *bound) readings(c *Call, i int) ([]Reading, error) {
+	if b.guesses != nil {
+		return b.guessedReadings(c, i)
+	}
 	k := *b.k
 	k.Call = c
 	if b.Parsed.Direction != msprobe.Backward {
@@ -252,11 +259,16 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 }
 
 // widened allows for a gradient that was computed in a narrower type, that of the
-// forward call under autocast, before it got the type of its argument.
+// forward call under autocast, before it got the type of its argument. One that is only moved
+// is rounded where its argument is of a narrower type than it.
 func (b *bound) widened(v Values, i int) Values {
 	out := precisionFor(b.call.outs[i].numeric())
-	if p := precisionFor(b.k.working()); !out.integer && p.v > out.v && !isExact(v) {
+	switch p := precisionFor(b.k.working()); {
+	case out.integer:
+	case !isExact(v) && p.v > out.v:
 		return &rounded{v, p}
+	case isExact(v) && slices.ContainsFunc(b.k.gradients, func(g *operand) bool { return g != nil && !discrete(g.typ) && precisionFor(g.numeric()).v < out.v }):
+		return &rounded{v, precisionOf{}}
 	}
 	return v
 }
@@ -288,11 +300,18 @@ func (b *bound) judge(f *Finding, full bool) {
 		return
 	}
 	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full}
+	if b.guesses != nil {
+		b.judgeGuess(f, &c, readings)
+		return
+	}
 	c.check(f, readings)
 	if f.Verdict != Wrong {
 		return
 	}
 	switch at := b.overwritten(i); {
+	case b.partial(i) != "":
+		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+		unknown(f, because(Partial, b.partial(i)))
 	case len(b.hidden) > 0:
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(NotRecorded, strings.Join(b.hidden, ", ")))
@@ -300,6 +319,31 @@ func (b *bound) judge(f *Finding, full bool) {
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(Overwritten, at))
 	}
+}
+
+// partial is a tensor of a call that is spread over ranks and is, on each, one summand of what
+// it is; empty if there is none. DTensor adds the ranks' parts up, or leaves a bias to one of
+// them, before or after what is recorded of the call.
+func (b *bound) partial(i int) string {
+	calls := []*recordedCall{b.recordedCall}
+	if b.Parsed.Direction == msprobe.Backward {
+		calls = append(calls, b.forward())
+	}
+	for n, c := range calls {
+		out := -1
+		for at := range c.Values {
+			v := &c.Values[at]
+			if v.Section == msprobe.Output {
+				if out++; n > 0 || out != i { // the recorded outputs, of this call only the one that is judged
+					continue
+				}
+			}
+			if v.Partial() {
+				return v.Section.String() + "." + v.Path
+			}
+		}
+	}
+	return ""
 }
 
 // overwritten is the input of a call in place that is the same as its output: it was

@@ -23,9 +23,9 @@ type Call struct {
 	attrs graph.Attrs
 
 	env Environment
-	// loose asks for the widest precision that the device may have used, in
-	// place of the one it should have.
-	loose bool
+	// loose asks for a wider precision that the device may have used, in place of the one
+	// it should have.
+	loose looseness
 	// double is set where all numbers are float64: what is computed here is then
 	// as far off as what was recorded.
 	double bool
@@ -39,6 +39,28 @@ type Call struct {
 	// the attributes that readings ask for.
 	trial *attribute
 	asked *[]attribute
+}
+
+// looseness is how much less precise than it should be a device may have been.
+type looseness uint8
+
+const (
+	strict       looseness = iota
+	looseParts             // what is rounded on the way has the narrow type, sums do not
+	looseSums              // sums are in the narrow type, too
+	looserParts            // functions, and what is rounded on the way, are off by twice as much as they should
+	loosestParts           // by eight times
+)
+
+// times is how many times as much as it should a function may be off.
+func (l looseness) times() float64 {
+	switch l {
+	case looserParts:
+		return 2
+	case loosestParts:
+		return 8
+	}
+	return 1
 }
 
 // attribute is an attribute of an operator with its value: int64, float64, bool or []int64.
@@ -234,10 +256,9 @@ func (c *Call) unit() float64 {
 	switch {
 	case c.double:
 		return u64
-	case c.loose && c.narrow > 0:
-		return c.narrow
-	}
-	if c.loose && c.env.HalfFunctions {
+	case c.loose != strict && c.narrow > 0:
+		return c.loose.times() * c.narrow
+	case c.loose != strict && c.env.HalfFunctions:
 		return 0x1p-11
 	}
 	return u32
@@ -246,10 +267,10 @@ func (c *Call) unit() float64 {
 // ulps is the relative error granted to functions that are not rounded
 // correctly: eight units.
 func (c *Call) ulps() float64 {
-	if c.loose && c.narrow > 0 {
-		return 2 * c.narrow // a function in float32, its argument and result rounded
+	if c.loose != strict && c.narrow > 0 {
+		return 2 * c.unit() // a function in float32, its argument and result rounded
 	}
-	return 8 * c.unit()
+	return 8 * c.loose.times() * c.unit()
 }
 
 // sumUnit is the unit roundoff of sums.
@@ -257,10 +278,9 @@ func (c *Call) sumUnit() float64 {
 	switch {
 	case c.double:
 		return u64
-	case c.loose && c.narrow > 0:
+	case c.loose == looseSums && c.narrow > 0:
 		return c.narrow
-	}
-	if c.loose && c.env.HighPerformance {
+	case c.loose == looseSums && c.env.HighPerformance:
 		return 0x1p-11
 	}
 	return u32

@@ -54,7 +54,7 @@ func castTo(c *Call, x Values) (Values, error) {
 				y[i], b[i] = 0, math.Inf(1)
 			case e[0][i] > 0:
 				b[i] = max(abs(math.Trunc(v+e[0][i])-y[i]), abs(math.Trunc(v-e[0][i])-y[i]))
-			case c.loose && from != nil && from.typ == dtype.Float32 && abs(v) < 65504:
+			case c.loose != strict && from != nil && from.typ == dtype.Float32 && abs(v) < 65504:
 				b[i] = abs(math.Trunc(precisionFor(dtype.Float16).round(v)) - y[i])
 			}
 		}

@@ -245,17 +245,12 @@ func (c *checker) fill(f *Finding, j *judge) {
 // that was written over cannot be held against it.
 func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) {
 	f.Verdict = Wrong
-	if c.looseAllowed() {
-		loose := *c.call
-		loose.loose = true
-		if again, err := loose.readings(); err == nil && c.explains(again, j) {
-			if _, k, err := c.best(again); err == nil && k.beyond == 0 && k.judged > 0 {
-				f.Verdict = Suspect
-				f.Reasons = append(f.Reasons, because(LowPrecision, j.beyond))
-				return
-			}
-		}
+	if c.looseAllowed() && (c.explainedBy(looseParts, j) || c.explainedBy(looseSums, j)) {
+		f.Verdict = Suspect
+		f.Reasons = append(f.Reasons, because(LowPrecision, j.beyond))
+		return
 	}
+	f.looser = c.call.build != nil && (c.explainedBy(looserParts, j) || c.explainedBy(loosestParts, j))
 	if at := c.inPlace(); at >= 0 {
 		f.Verdict = Unknown
 		f.Reasons = append(f.Reasons, because(InPlace, at))
@@ -269,6 +264,18 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
 	}
 	c.explain(f, best, j)
+}
+
+// explainedBy reports whether so much less precision explains every element.
+func (c *checker) explainedBy(l looseness, j *judge) bool {
+	loose := *c.call
+	loose.loose = l
+	again, err := loose.readings()
+	if err != nil || !c.explains(again, j) {
+		return false
+	}
+	_, k, err := c.best(again)
+	return err == nil && k.beyond == 0 && k.judged > 0
 }
 
 // explains reports whether some reading explains elements that were beyond their
@@ -332,7 +339,7 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 	for i := range order {
 		order[i] = i
 	}
-	beyond := make([]int64, len(readings))
+	beyond, judged := make([]int64, len(readings)), make([]bool, len(readings))
 	if len(readings) > 1 {
 		if err := c.scan(); err != nil {
 			return Reading{}, nil, err
@@ -346,9 +353,16 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 			if err := c.at(r.out(c.index), idx, j); err != nil {
 				return Reading{}, nil, err
 			}
-			beyond[i] = j.beyond
+			beyond[i], judged[i] = j.beyond, j.judged > 0
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(beyond[a], beyond[b]) })
+		// One by which rounding can explain anything comes behind one that explains it, and
+		// before those that do not.
+		slices.SortStableFunc(order, func(a, b int) int {
+			if c := cmp.Compare(beyond[a], beyond[b]); c != 0 {
+				return c
+			}
+			return cmp.Compare(toNumber(judged[b]), toNumber(judged[a]))
+		})
 	}
 	var first *judge
 	which := order[0]
@@ -360,10 +374,10 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 		if err != nil {
 			return Reading{}, nil, err
 		}
-		if first == nil || j.beyond < first.beyond {
+		if first == nil || j.beyond < first.beyond || j.beyond == 0 && first.judged == 0 && j.judged > 0 {
 			first, which = j, k
 		}
-		if j.beyond == 0 {
+		if j.beyond == 0 && j.judged > 0 {
 			break
 		}
 	}

@@ -66,6 +66,11 @@ type Finding struct {
 	// Damage is set where what was recorded cannot be read.
 	Damage *result.Damage
 
+	// looser is set of a wrong output of a call that a looser unit explains; see [settleLooser].
+	looser bool
+	// function is what the call is one of, with its direction; "" where there are no calls.
+	function string
+
 	// Split is the local and the inherited error, where there is golden data.
 	Split *Split
 }

@@ -126,7 +126,7 @@ func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) (prod
 		if !discrete(o.typ) {
 			p.exact = false
 		}
-		if o.typ.Bits() == 32 && !discrete(o.typ) && c.loose {
+		if o.typ.Bits() == 32 && !discrete(o.typ) && c.loose != strict {
 			// The multiplying unit takes float32 as HF32 or float16 unless told
 			// otherwise.
 			p.input = 0x1p-11

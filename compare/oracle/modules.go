@@ -52,10 +52,15 @@ var modules = map[string]module{
 func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 	m, ok := modules[from.Parsed.Class]
 	if !ok {
-		if n := len(b.of.inside[from.Name]); n > 0 {
-			return refuse(Composite, n)
+		if b.unguessed = refuse(NoAPI, from.kind()); len(b.of.inside[from.Name]) > 0 {
+			b.unguessed = refuse(Composite, len(b.of.inside[from.Name]))
 		}
-		return refuse(NoAPI, from.kind())
+		if b.guesses = b.guessModule(r); len(b.guesses) == 0 {
+			return b.unguessed
+		}
+		g := b.guesses[0]
+		b.f, b.inputs, b.k = g.f, g.inputs, &invocation{name: g.name, args: g.args, params: g.f.params}
+		return nil
 	}
 	f := functions[m.function]
 	args, inPlace := map[string]*argument{}, false

@@ -49,9 +49,15 @@ const (
 	Sliced      result.Kind = "check-sliced"       // -: parts of tensors were recorded
 	NoForward   result.Kind = "check-no-forward"   // forward call that is not recorded
 	Composite   result.Kind = "check-composite"    // calls recorded within the module
+	Composed    result.Kind = "check-composed"     // calls recorded within the module that explain the output
+	Apart       result.Kind = "check-apart"        // calls recorded within the module, none of which made the output
+	PartUnknown result.Kind = "check-part"         // part of a module that has no verdict, or a bad one
+	PartSuspect result.Kind = "check-part-suspect" // part of a module that is suspect
+	Unmade      result.Kind = "check-unmade"       // part of a module, tensor that it took and that nothing recorded made
 	NoGradient  result.Kind = "check-no-gradient"  // function whose gradients are not recomputed
 	NotRecorded result.Kind = "check-hidden"       // arguments that a module keeps to itself
 	Overwritten result.Kind = "check-overwritten"  // input that equals the output of a call in place
+	Partial     result.Kind = "check-partial"      // tensor of which each rank has a summand
 	OutOfRange  result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
 	InRange     result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
 

@@ -47,6 +47,7 @@ type recordedCalls struct {
 // all, what was found so far is returned along with it.
 func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result.Damage, err error) {
 	var tasks []*recordedCall
+	var opened []*recordedCalls
 	for i := range j.Recordings {
 		r, err := readCalls(&j.Recordings[i])
 		if err != nil {
@@ -55,6 +56,7 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		if len(j.Recordings) > 1 {
 			r.prefix = recordingLabel(&j.Recordings[i]) + "/"
 		}
+		opened = append(opened, r)
 		for _, d := range r.bad {
 			d.Name = r.prefix + d.Name
 			bad = append(bad, d)
@@ -73,6 +75,18 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		defer budget.give(need)
 		return tasks[i].check(j.Full)
 	})
+	settleLooser(findings)
+	if j.Only == nil {
+		rest := findings
+		for _, r := range opened {
+			n := 0
+			for n < len(rest) && strings.HasPrefix(rest[n].Op, r.prefix) {
+				n++
+			}
+			r.compose(rest[:n])
+			rest = rest[n:]
+		}
+	}
 	return append(findings, j.gaps()...), bad, ctx.Err()
 }
 
@@ -242,7 +256,7 @@ func (c *recordedCall) needs(full bool) int64 {
 
 // blank is the finding of an output before it is judged.
 func (c *recordedCall) blank(v *msprobe.Value, index int) Finding {
-	f := Finding{Op: c.name, Type: c.kind(), ID: int64(c.order), Rank: -1, Index: index, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
+	f := Finding{Op: c.name, Type: c.kind(), function: c.kind() + "." + c.Parsed.Direction.String(), ID: int64(c.order), Rank: -1, Index: index, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
 	if v != nil {
 		f.Shape, f.DType = v.Shape, v.Elem
 		if n, ok := v.Elements(); ok {

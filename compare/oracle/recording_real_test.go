@@ -78,7 +78,9 @@ func tallied(findings []Finding) (n tally) {
 	worst := map[string]Verdict{}
 	unknown := map[string]bool{}
 	for _, f := range findings {
-		if slices.ContainsFunc(f.Reasons, func(r result.Reason) bool { return r.Kind == Composite || r.Kind == Empty }) {
+		if slices.ContainsFunc(f.Reasons, func(r result.Reason) bool {
+			return slices.Contains([]result.Kind{Composite, Composed, Apart, PartUnknown, Unmade, Empty}, r.Kind)
+		}) {
 			continue
 		}
 		if !slices.ContainsFunc(f.Reasons, func(r result.Reason) bool { return r.Kind == NoElements && strings.HasPrefix(r.Args[0], "output") }) {

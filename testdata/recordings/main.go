@@ -5,6 +5,7 @@
 //	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
+//	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them
 //	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second
 //
 // PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py or kinds.py, beside
@@ -41,11 +42,27 @@ func main() {
 	ms := flag.String("mindspore", "", "the Python that has MindSpore: record its pairs and not those of PyTorch")
 	program := flag.String("program", "", "the built program (built from this folder)")
 	least := flag.Bool("check", false, "fail if less is right than docs/recordings.md says")
+	right := flag.Bool("clean", false, "check recordings with nothing wrong in place of judging pairs, and count the outputs that are called wrong")
 	flag.Parse()
+	if *right {
+		if err := clean(*python, *in, *seed, *only, *program, *verbose); err != nil {
+			fmt.Fprintln(os.Stderr, "recordings:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*python, *ms, *script, *in, *seed, *only, *program, *verbose, *least); err != nil {
 		fmt.Fprintln(os.Stderr, "recordings:", err)
 		os.Exit(1)
 	}
+}
+
+// build builds the program in a folder.
+func build(work string) (program string, err error) {
+	program = filepath.Join(work, "precision")
+	cmd := exec.Command("go", "build", "-o", program, "./cmd/precision")
+	cmd.Stderr = os.Stderr
+	return program, cmd.Run()
 }
 
 // answer is answer.json of a pair.
@@ -74,10 +91,7 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 	}
 	defer os.RemoveAll(work)
 	if program == "" {
-		program = filepath.Join(work, "precision")
-		build := exec.Command("go", "build", "-o", program, "./cmd/precision")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
+		if program, err = build(work); err != nil {
 			return err
 		}
 	}

@@ -268,4 +268,5 @@ def main():
             print(label, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

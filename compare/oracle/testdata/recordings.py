@@ -592,4 +592,80 @@ call('Functional.conv_transpose1d', [x1, w1], conv_gradients(np.zeros((1, 3, 6))
 w2, x2 = normal(2, 1, 2, 2, 2), normal(1, 2, 2, 2, 2)
 call('Functional.conv_transpose3d', [x2, w2, None, 2, 0, 0, 2], conv_gradients(np.zeros((1, 2, 4, 4, 4)), w2.a, x2.a, (2, 2, 2), (0, 0, 0), (1, 1, 1), 2)[0])
 
+# What moves numbers gives gradients back to where they came from.
+def scattered(shape, at, g):
+    """g added up at places of a tensor."""
+    y = np.zeros(int(np.prod(shape)))
+    np.add.at(y, np.asarray(at).ravel(), np.asarray(g).ravel())
+    return y.reshape(shape)
+
+
+xs = normal(3, 4)
+places = np.arange(12).reshape(3, 4)
+for name, args, f in [('Torch.roll', [1, -1], lambda v: np.roll(v, 1, -1)), ('Tensor.repeat', [2, 1, 3], lambda v: np.tile(v, (2, 1, 3))),
+                      ('Torch.narrow', [1, 1, 2], lambda v: v[:, 1:3]), ('Torch.select', [0, -1], lambda v: v[-1]),
+                      ('Torch.index_select', [1, T(np.array([3, 0, 3]))], lambda v: v[:, [3, 0, 3]]), ('Tensor.__getitem__', [slice(0, 2, None)], lambda v: v[:2]),
+                      ('Functional.pad', [[1, 2]], lambda v: np.pad(v, ((0, 0), (1, 2))))]:
+    g = normal(*f(xs.a).shape)
+    at = f(places + 1)
+    back = scattered((13,), at, g.a)[1:].reshape(3, 4)
+    call(name, [xs] + args, f(xs.a), backward=([g], [back]))
+gs = [normal(3, 2), normal(3, 2)]
+call('Torch.split', [xs, 2, 1], [xs.a[:, :2], xs.a[:, 2:]], backward=(gs, [np.concatenate([gs[0].a, gs[1].a], 1)]))
+order = np.argsort(-xs.a, 1)[:, :2]
+top = np.take_along_axis(xs.a, order, 1)
+g = normal(3, 2)
+back = np.zeros((3, 4))
+np.put_along_axis(back, order, g.a, 1)
+call('Torch.topk', [xs, 2], [top, T(order)], backward=([g], [back]))
+xp5 = normal(2, 3, 5, 4)
+g = normal(2, 3, 2, 3)
+back = np.zeros((2, 3, 5, 4))
+for p in range(2):
+    for q in range(3):
+        rows, cols = slice(p * 5 // 2, -(-(p + 1) * 5 // 2)), slice(q * 4 // 3, -(-(q + 1) * 4 // 3))
+        n = (rows.stop - rows.start) * (cols.stop - cols.start)
+        back[:, :, rows, cols] += g.a[:, :, p:p + 1, q:q + 1] / n
+call('Functional.adaptive_avg_pool2d', [xp5, [2, 3]], adapt(xp5.a, (2, 3), lambda v: v.mean(2)), backward=([g], [back]))
+x3, g = normal(1, 2, 3), normal(1, 2, 6)
+weights = np.zeros((6, 3))
+for p in range(6):
+    s = max((p + 0.5) * 0.5 - 0.5, 0)
+    lo = min(int(s), 2)
+    weights[p, lo] += 1 - (s - lo)
+    weights[p, min(lo + 1, 2)] += s - lo
+call('Functional.interpolate', [x3], x3.a @ weights.T, {'scale_factor': 2.0, 'mode': 'linear'}, backward=([g], [g.a @ weights]))
+w1, x1, g = normal(2, 3, 3), normal(1, 2, 4), normal(1, 3, 6)
+dx = np.array([[[sum(g.a[0, o, i + k] * w1.a[c, o, k] for o in range(3) for k in range(3)) for i in range(4)] for c in range(2)]])
+dw = np.array([[[sum(x1.a[0, c, i] * g.a[0, o, i + k] for i in range(4)) for k in range(3)] for o in range(3)] for c in range(2)])
+call('Functional.conv_transpose1d', [x1, w1], conv_gradients(np.zeros((1, 3, 6)), w1.a, x1.a, (1,), (0,), (1,), 1)[0], backward=([g], [dx, dw]))
+c, a, b, g = normal(4), normal(3, 5), normal(5, 4), normal(3, 4)
+call('Torch.addmm', [c, a, b], 0.5 * c.a + 2 * a.a @ b.a, {'beta': 0.5, 'alpha': 2}, backward=([g], [0.5 * g.a.sum(0), 2 * g.a @ b.a.T, 2 * a.a.T @ g.a]))
+q, k, v, g = normal(1, 2, 3, 4), normal(1, 2, 5, 4), normal(1, 2, 5, 6), normal(1, 2, 3, 6)
+p = softmax(q.a @ k.a.swapaxes(2, 3) / 2)
+dp = g.a @ v.a.swapaxes(2, 3)
+ds = p * (dp - (p * dp).sum(-1, keepdims=True))
+call('Functional.scaled_dot_product_attention', [q, k, v], p @ v.a, backward=([g], [ds @ k.a / 2, ds.swapaxes(2, 3) @ q.a / 2, p.swapaxes(2, 3) @ g.a]))
+
+# Places.
+m = T(np.array([[True, False, True], [False, False, True]]))
+call('Torch.where', [m], [T(i) for i in np.nonzero(m.a)])
+for name in ['Tensor.nonzero', 'Torch.argwhere']:
+    call(name, [m], T(np.argwhere(m.a)))
+call('Torch.nonzero', [m], [T(i) for i in np.nonzero(m.a)], {'as_tuple': True})
+to, source, g = T(np.array([2, 0, 2])), normal(3, 4), normal(3, 4)
+added = xs.a.copy()
+np.add.at(added, to.a, 0.5 * source.a)
+call('Tensor.index_add_', [xs, 0, to, source], added, {'alpha': 0.5}, backward=([g], [g, 0.5 * g.a[to.a]]))
+g = normal(3, 3)
+call('Torch.diff', [xs], np.diff(xs.a), backward=([g], [np.pad(g.a, ((0, 0), (1, 0))) - np.pad(g.a, ((0, 0), (0, 1)))]))
+bins = T(np.array([0.1, 0.9, 0.4, 0.35, 0.62, 0.97, 0.1]))
+call('Torch.histc', [bins], np.histogram(bins.a, 4, (0, 1))[0].astype(float), {'bins': 4, 'min': 0, 'max': 1})
+for name in ['Torch._foreach_norm', 'Aten._foreach_norm']:
+    call(name, [[xs, normal(5)], 2.0], None)
+    cases[-1]['outputs'] = [value(T(np.sqrt((T_.a ** 2).sum()))) for T_ in [xs]] + [value(T(np.sqrt((np.frombuffer(bytes.fromhex(cases[-1]['args'][0]['list'][1]['tensor']['hex']), '<f4').astype(float) ** 2).sum())))]
+xi, wi, bi = normal(2, 3, 7), normal(3), normal(3)
+hat = (xi.a - xi.a.mean(2, keepdims=True)) / np.sqrt(xi.a.var(2, keepdims=True) + 1e-5)
+call('Functional.instance_norm', [xi], hat * wi.a[:, None] + bi.a[:, None], {'weight': wi, 'bias': bi})
+
 json.dump({'cases': cases}, sys.stdout, separators=(',', ':'))

@@ -1,0 +1,224 @@
+package oracle
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// unpacked is testdata/clean.tar.gz in a folder of the test: recordings of testdata/clean.py.
+func unpacked(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "clean.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
+		if h.FileInfo().IsDir() {
+			err = os.MkdirAll(path, 0o700)
+		} else {
+			var b []byte
+			if b, err = io.ReadAll(r); err == nil {
+				err = os.WriteFile(path, b, 0o600)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func recordingFindings(t *testing.T, dir string) map[string]*Finding {
+	t.Helper()
+	list, err := msprobe.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, _, err := RecordingJob{Recordings: list, Workers: 1}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*Finding{}
+	for i := range findings {
+		out[findings[i].Name()] = &findings[i]
+	}
+	return out
+}
+
+// TestCleanRecordings: no call of a recording with nothing wrong is called wrong: not the norms of
+// PyTorch's CPU kernels in bfloat16, nor gradients that autocast rounds; and modules of other
+// libraries are known by their parameters, or by their parts.
+func TestCleanRecordings(t *testing.T) {
+	dir := unpacked(t)
+	for name, want := range map[string]map[string]Verdict{
+		"mix-bf16": {
+			"Functional.batch_norm.0.forward:output:0": Suspect, "Functional.batch_norm.0.backward:output:0": Suspect,
+			"Functional.layer_norm.0.backward:output:2": Suspect, "Module.norm.OwnNorm.forward.0:output:0": OK,
+			"Module.mlp.act.OwnActivation.forward.0:output:0": OK, "Module.mlp.Mlp.forward.0:output:0": OK, "Module.mlp.Mlp.backward.0:output:0": OK,
+		},
+		"mix-autocast": {"Tensor.__add__.1.backward:output:1": OK, "Functional.layer_norm.0.backward:output:1": Suspect, "Module.mlp.Mlp.backward.0:output:0": OK},
+		"L0-fp32": {
+			"Module.norm.OwnNorm.forward.0:output:0": OK, "Module.norm.OwnNorm.backward.0:output:0": OK, "Module.mlp.act.OwnActivation.forward.0:output:0": OK,
+			"Module.mlp.Mlp.forward.0:output:0": Unknown, // the product of its two branches is not recorded
+		},
+	} {
+		found := recordingFindings(t, filepath.Join(dir, name))
+		known := 0
+		for n, f := range found {
+			if f.Verdict == Wrong {
+				t.Errorf("%s: %s is wrong: %v", name, n, f.Reasons)
+			}
+			if f.Verdict == Suspect && f.Reasons[len(f.Reasons)-1].Kind != LowPrecision {
+				t.Errorf("%s: %s is suspect for %v, expected lower precision", name, n, f.Reasons)
+			}
+			if f.Verdict != Unknown {
+				known++
+			}
+		}
+		if 10*known < 8*len(found) {
+			t.Errorf("%s: %d of %d outputs are judged", name, known, len(found))
+		}
+		for n, v := range want {
+			if f := found[n]; f == nil || f.Verdict != v {
+				t.Errorf("%s: %s is %v, expected %v", name, n, f, v)
+			}
+		}
+	}
+}
+
+// replace puts the elements of one recorded tensor in place of another's.
+func replace(t *testing.T, dir, by string, files ...string) {
+	t.Helper()
+	tensors, err := filepath.Glob(filepath.Join(dir, "step0", "*", msprobe.TensorFolder))
+	if err != nil || len(tensors) != 1 {
+		t.Fatal(tensors, err)
+	}
+	b, err := os.ReadFile(filepath.Join(tensors[0], by))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		path := filepath.Join(tensors[0], f)
+		if _, err := os.Stat(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A part that is wrong leaves the modules around it unknown, for that reason; the part alone is
+// accused. Where no call made a module's output, that is the reason.
+func TestPartsDecideModules(t *testing.T) {
+	dir := filepath.Join(unpacked(t), "mix-bf16")
+	// The product took something else than its output follows from.
+	replace(t, dir, "Module.norm.OwnNorm.forward.0.input.0.pt", "Module.mlp.up.Linear.forward.0.input.0.pt")
+	found := recordingFindings(t, dir)
+	if f := found["Module.mlp.up.Linear.forward.0:output:0"]; f.Verdict != Wrong {
+		t.Errorf("the part is %v, expected wrong: %v", f.Verdict, f.Reasons)
+	}
+	f := found["Module.mlp.Mlp.forward.0:output:0"]
+	if f.Verdict != Unknown || f.Reasons[0].Kind != PartUnknown || f.Reasons[0].Args[0] != "Module.mlp.up.Linear.forward.0" {
+		t.Errorf("the module is %v, expected unknown for its part: %v", f.Verdict, f.Reasons)
+	}
+
+	dir = filepath.Join(unpacked(t), "mix-bf16")
+	replace(t, dir, "Module.norm.OwnNorm.forward.0.input.0.pt", "Module.mlp.Mlp.forward.0.output.0.pt")
+	found = recordingFindings(t, dir)
+	if f := found["Module.mlp.Mlp.forward.0:output:0"]; f.Verdict != Unknown || f.Damage == nil && f.Reasons[0].Kind != Apart {
+		t.Errorf("a module with another output than its parts is %v: %v", f.Verdict, f.Reasons)
+	}
+}
+
+// A module of which nothing is known but its parameters is never wrong: that it is a norm is a guess.
+func TestGuessedModulesAreNeverWrong(t *testing.T) {
+	dir := filepath.Join(unpacked(t), "L0-fp32")
+	replace(t, dir, "Module.mlp.Mlp.forward.0.input.0.pt", "Module.norm.OwnNorm.forward.0.input.0.pt")
+	f := recordingFindings(t, dir)["Module.norm.OwnNorm.forward.0:output:0"]
+	if f.Verdict != Unknown || f.Reasons[0].Kind != NoAPI {
+		t.Errorf("%v: %v", f.Verdict, f.Reasons)
+	}
+}
+
+// Lower precision is how a function is computed where one looser unit explains all of its calls and
+// they need it as a rule; what one call alone needs is its fault.
+func TestLooserUnit(t *testing.T) {
+	call := func(typ dtype.Type, v Verdict, looser bool) Finding {
+		f := Finding{Op: "Torch.exp.0.forward", function: "Torch.exp.forward", DType: typ, Verdict: v, looser: looser}
+		if v == Suspect {
+			f.Reasons = []result.Reason{because(LowPrecision, 1)}
+		}
+		return f
+	}
+	ok, off, wrong, loose := call(dtype.BFloat16, OK, false), call(dtype.BFloat16, Wrong, true), call(dtype.BFloat16, Wrong, false), call(dtype.BFloat16, Suspect, false)
+	for _, c := range []struct {
+		name  string
+		calls []Finding
+		want  Verdict
+	}{
+		{"all calls", []Finding{off, off}, Suspect},
+		{"half of them", []Finding{off, loose, ok, ok}, Suspect},
+		{"one of several", []Finding{off, ok, ok, ok}, Wrong},
+		{"the only one", []Finding{off}, Wrong},
+		{"the only one, in float32", []Finding{call(dtype.Float32, Wrong, true)}, Suspect},
+		{"another that it does not explain", []Finding{off, off, wrong}, Wrong},
+	} {
+		settleLooser(c.calls)
+		if got := c.calls[0].Verdict; got != c.want {
+			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
+
+// What a rank has of a Partial tensor is one summand: it is not held against its inputs.
+func TestPartialIsUnknown(t *testing.T) {
+	for _, partial := range []bool{true, false} {
+		r := newRecorder(t)
+		for _, c := range callCases(t) {
+			if c.Name == "Functional.linear" {
+				r.damage = func(place string, b []byte) {
+					if strings.HasSuffix(place, ".output.0") {
+						b[2] ^= 0x70
+					}
+				}
+				r.add(&c)
+				break
+			}
+		}
+		if partial {
+			file := `"data_name":"Functional.linear.0.forward.output.0.pt"`
+			if !strings.Contains(r.entries[0], file) {
+				t.Fatal(r.entries[0])
+			}
+			r.entries[0] = strings.Replace(r.entries[0], file, `"device_mesh":[0,1],"placements":[{"Partial":{"reduce_op":"sum"}}],`+file, 1)
+		}
+		f := r.check()[0]
+		if want := map[bool]Verdict{true: Unknown, false: Wrong}[partial]; f.Verdict != want || partial && f.Reasons[0].Kind != Partial {
+			t.Errorf("partial %v: %v %v, expected %v", partial, f.Verdict, f.Reasons, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package msprobe
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Placement is how a DTensor lies on one dimension of its device mesh.
+type Placement struct {
+	// Kind is the class without what distinguishes its versions: Shard, Replicate, Partial.
+	Kind string
+	// Dim is the axis of the tensor that a Shard divides.
+	Dim int
+	// Op is how the parts of a Partial are put together: sum, avg.
+	Op string
+}
+
+// Placements are those of a tensor that is a DTensor, one for each dimension of the device mesh;
+// nil of others. Shape, statistics and file of a DTensor are those of the rank's own part.
+func (v *Value) Placements() (list []Placement) {
+	for _, x := range v.Extra {
+		if x.Key != "placements" {
+			continue
+		}
+		var raw []json.RawMessage
+		if json.Unmarshal([]byte(x.JSON), &raw) != nil {
+			return nil
+		}
+		for _, r := range raw {
+			var named map[string]struct {
+				Dim int    `json:"dim"`
+				Op  string `json:"reduce_op"`
+			}
+			var name string
+			switch {
+			case json.Unmarshal(r, &named) == nil:
+				for kind, p := range named {
+					list = append(list, Placement{placed(kind), p.Dim, p.Op})
+				}
+			case json.Unmarshal(r, &name) == nil:
+				list = append(list, Placement{Kind: placed(name)})
+			}
+		}
+	}
+	return list
+}
+
+// placed is the plain name of a class of placements: NormPartial, _MaskPartial and the like are
+// each a Partial, _StridedShard is a Shard.
+func placed(class string) string {
+	for _, kind := range []string{"Partial", "Shard", "Replicate"} {
+		if strings.Contains(class, kind) {
+			return kind
+		}
+	}
+	return class
+}
+
+// Partial reports whether the rank has one summand of a tensor, not a part of its elements.
+func (v *Value) Partial() bool {
+	for _, p := range v.Placements() {
+		if p.Kind == "Partial" {
+			return true
+		}
+	}
+	return false
+}
