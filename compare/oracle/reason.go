@@ -72,6 +72,7 @@ const (
 	Rounding     result.Kind = "check-rounding"      // elements that no rounding to nearest gives, though within the bound
 	RankDiffers  result.Kind = "check-rank-differs"  // elements in which this rank differs from the others
 	OwnInput     result.Kind = "check-own-input"     // the output is the rank's own input
+	Contrary     result.Kind = "check-contrary"      // input, operator, its output: elements in which the two dumps differ, elements looked at
 	SumDiffers   result.Kind = "check-sum"           // sums beyond the bound, sums: of rows with random signs
 )
 

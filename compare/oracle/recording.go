@@ -285,7 +285,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 	}
 	switch {
 	case len(out) > 0:
-	case c.Outputs || !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
+	case c.Outputs || c.Parsed.Direction == msprobe.NoDirection && !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
 		return nil // nothing was computed that is recorded
 	default: // recorders write the outputs of every call, if there are none as an empty list
 		return refused([]Finding{c.blank(nil, 0)}, because(NoResult))

@@ -176,7 +176,9 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 		return place(j.collective(t, r, s))
 	}
 	s.Earlier = j.earlier(t)
-	return place(CheckOp(t.op, r, s))
+	out = CheckOp(t.op, r, s)
+	j.contrary(t, r, out)
+	return place(out)
 }
 
 // memory is how much the operands of the operators under way may take.

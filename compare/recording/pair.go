@@ -299,7 +299,7 @@ func (p *part) stale(row *result.Row, x leafPair) (found bool) {
 	}{{x.left, f.X.Lo, f.X.Hi, row.Left.File}, {x.right, f.Y.Lo, f.Y.Hi, row.Right.File}} {
 		hi, ok := s.l.stat(atMax).Value()
 		lo, too := s.l.stat(atMin).Value()
-		if ok && too && !s.l.Elem.IsComplex() && (s.l.off(hi, s.hi) || s.l.off(lo, s.lo)) && !math.IsNaN(hi+lo) {
+		if ok && too && !s.l.Elem.IsComplex() && (s.l.off(hi, s.hi) || s.l.off(lo, s.lo)) {
 			contradicts(row, s.file, result.StaleFile, number(s.lo), number(s.hi), number(lo), number(hi))
 			found = true
 		}

@@ -314,4 +314,11 @@ func TestUnfedIsNotCalmed(t *testing.T) {
 	if j := judged(t, side("Torch.empty", 0.4, 3e-7), side("Torch.empty", 0, 0)); len(j.Roots) > 0 {
 		t.Errorf("memory that nothing filled: %s, roots %v", j.Verdict, rootNames(j))
 	}
+	// Data that such a call fetched is what the run was fed; what another rank sent is not.
+	for api, fed := range map[string]bool{"Torch.load": true, "Distributed.recv": false} {
+		j := judged(t, side(api, 0.04, 3e-7), side(api, 0, 0))
+		if got := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs && j.Verdict == verdict.Inconclusive; got != fed {
+			t.Errorf("%s: %s, premises %v", api, j.Verdict, j.Premises)
+		}
+	}
 }

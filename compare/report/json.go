@@ -302,6 +302,9 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 	w.named("type", op.Op.Type)
 	w.count("index", int64(op.Op.Index))
 	w.named("state", op.State.String())
+	if list := op.Op.Framework; (op.State == verdict.StateUncompared || op.State == verdict.StateDamaged) && len(list) > 0 && !(len(list) == 1 && list[0] == op.Op.Name) {
+		w.listed("framework_ops", list)
+	}
 	if len(op.From) > 0 {
 		w.key("from")
 		w.open('[')

@@ -2,21 +2,17 @@ package verdict
 
 import "precision/compare/result"
 
-// nearlyAll is one in how many outputs may hold something for the others to be taken as
-// recorded in vain.
-const nearlyAll = 10
-
 // blanks takes back what was said of outputs that hold the same number everywhere, or nothing but
-// NaN, on both sides, where nearly all outputs are so: two sides that both recorded
-// zeros do not agree, they say nothing. A few such tensors among others, as masks and the
-// gradients of what is not used, are as good as any.
+// NaN, on both sides, where most outputs are so: two sides that both recorded zeros do not
+// agree, they say nothing, and a verdict needs half of what is expected. Fewer such tensors among
+// others, as masks and the gradients of what is not used, are as good as any.
 func (j *judge) blanks() {
 	blank, all := 0, 0
 	for _, op := range j.operators {
 		for k := range op.Outputs {
 			if t := &op.Outputs[k]; computes(op.Op) && t.Verdict.Compared() {
 				n, empty := vacant(&j.table.Rows[t.Row])
-				if n > 1 {
+				if n != 1 { // a single element is always one number; of 0 the count is not known
 					all++
 				}
 				if empty {
@@ -25,7 +21,7 @@ func (j *judge) blanks() {
 			}
 		}
 	}
-	if blank == 0 || (all-blank)*nearlyAll > all {
+	if 2*blank <= all {
 		return
 	}
 	for i := range j.operators {

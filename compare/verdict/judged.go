@@ -239,6 +239,8 @@ const (
 	LossDamaged LossKind = "damaged"
 	// LossTensors: what both sides could have recorded and was not compared.
 	LossTensors LossKind = "tensors"
+	// LossContrary: inputs that are not what was recorded where they were made.
+	LossContrary LossKind = "contrary"
 	// LossGraph: operators were recorded that the graph does not have.
 	LossGraph LossKind = "graph"
 	// LossTable: a table of csv cannot show that it is whole.
@@ -251,7 +253,7 @@ const (
 
 // LossKinds lists what a comparison of one recording with another may lose, the gravest first.
 func LossKinds() []LossKind {
-	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossGraph, LossTable}
+	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossContrary, LossGraph, LossTable}
 }
 
 // Loss is something that a verdict does without.

@@ -25,6 +25,9 @@ func (j *judge) losses(out *Judged) []Loss {
 		}
 		list = slices.Insert(list, at, Loss{Kind: LossPartners, Count: n, Of: n + m.Pairing.Paired, Names: first(names), Breaks: true})
 	}
+	if names, of := j.contrary(); len(names) > 0 {
+		list = append(list, Loss{Kind: LossContrary, Count: len(names), Of: of, Names: first(names)})
+	}
 	if m.Strangers > 0 {
 		list = append(list, Loss{Kind: LossGraph, Count: m.Strangers, Of: m.Dumped})
 	}

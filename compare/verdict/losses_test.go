@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"precision/compare/metric"
 	"precision/compare/result"
 )
 
@@ -34,6 +35,22 @@ func chain(n int, damage func(*result.Table)) *result.Table {
 func cut(r *result.Row) {
 	r.Compared, r.Metrics = false, nil
 	r.Unreadable(result.Because(result.BadFile, r.Op, r.Op+".dump", "short"), r.Op+".dump", nil)
+}
+
+// taken is the input of op3, which op2 makes.
+func taken(cosine float64) result.Row {
+	r := cosineRow(20, cosine)
+	r.Op, r.Type, r.Index, r.Facts.Order, r.Role = "op3", "Relu", 3, 3, result.Input
+	return r
+}
+
+// empty makes rows those of zeros on both sides.
+func empty(rows []result.Row) {
+	for i := range rows {
+		f := &rows[i].Result().Facts
+		*f = metric.Facts{Known: true, N: 20, Finite: 20, BitEqual: true, Cosine: 1}
+		f.X.Zero, f.Y.Zero = 20, 20
+	}
 }
 
 func TestLosses(t *testing.T) {
@@ -68,6 +85,29 @@ func TestLosses(t *testing.T) {
 			t.Rows[2] = result.Row{Op: "op2", Type: "TransData", Index: 2, Facts: result.Facts{Order: 2}, Reasons: []result.Reason{result.Because(result.NoRightTensor, "op2", "op2:output:0")}}
 			t.Ops[2].Inserted, t.Ops[2].Framework = true, nil
 		}, Good, true, true, nil},
+		{"an input that is not what was made", 10, func(t *result.Table) { t.Rows = append(t.Rows, taken(0.5)) }, Good, true, false, []LossKind{LossContrary}},
+		{"an input as it was made", 10, func(t *result.Table) { t.Rows = append(t.Rows, taken(1)) }, Good, true, true, nil},
+		{"an input that is the output now", 10, func(t *result.Table) {
+			at := uint64(4096)
+			r := taken(0.5)
+			r.Left.Address, t.Rows[3].Left.Address = &at, &at
+			t.Rows = append(t.Rows, r)
+		}, Good, true, true, nil},
+		{"an input of an operator in slices", 10, func(t *result.Table) {
+			r := taken(0.5)
+			r.Facts.Sliced = true
+			t.Rows = append(t.Rows, r)
+		}, Good, true, true, nil},
+		{"an operator within a group that has a golden tensor", 10, func(t *result.Table) {
+			t.Ops[2].Inner = true
+			t.Rows[2] = result.Row{Op: "op2", Type: "Relu", Index: 2, Facts: result.Facts{Order: 2}, Reasons: []result.Reason{result.Because(result.NoRightTensor, "op2", "op2:output:0")}}
+		}, Good, true, false, []LossKind{LossTensors}},
+		{"one that has none", 10, func(t *result.Table) {
+			t.Ops[2].Inner = true
+			t.Rows[2] = result.Row{Op: "op2", Type: "Relu", Index: 2, Facts: result.Facts{Order: 2, Unpaired: true}, Reasons: []result.Reason{result.Because(result.NoRightTensor, "op2", "op2:output:0")}}
+		}, Good, true, true, nil},
+		{"most outputs are zero on both sides", 10, func(t *result.Table) { empty(t.Rows[:6]) }, Inconclusive, false, false, []LossKind{LossCoverage, LossTensors}},
+		{"half of them are", 10, func(t *result.Table) { empty(t.Rows[:5]) }, Good, true, true, nil},
 		{"left out on purpose", 10, func(t *result.Table) { t.Rows, t.Meta.Partial = t.Rows[:5], true; t.Ops[9].Final = false }, Good, true, true, nil},
 		{"cut short", 150, func(t *result.Table) {
 			t.Meta.Damaged = []result.Damage{{Name: "dump.json", Offset: 7, Reason: result.Because(result.RecordingCut, "x")}}

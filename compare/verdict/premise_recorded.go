@@ -13,7 +13,7 @@ import (
 //
 // What was given to a run of calls is what goes into them and no call made: batches and
 // parameters. Parameters are taken from the first step, before an optimizer moves them by
-// gradients that may be wrong; data up to the first call that has another output, behind
+// gradients that may be wrong; data of every step up to its first call that has another output, behind
 // which what was computed by ways that were not recorded cannot be told from what was given.
 
 // weightPlaces are the arguments of functions that are weights, as the places they have when
@@ -52,66 +52,108 @@ func (w *recordedWalk) premises() {
 		started bool // numbers were computed of tensors, maybe by ways that were not recorded
 		other   bool // it was fed other data
 	}
-	runs := map[string]*run{} // by rank
-	var first string          // step
-	var fed, weights []*source
+	runs := map[string]map[string]*run{} // by step and rank
+	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
+	var steps []string
+	var weights []*source
+	fed := map[string][]*source{} // by step
 	compared := 0
 	for i := range w.operators {
 		op := &w.operators[i]
 		step, rank := partOf(op.Op.Name)
-		if i == 0 {
-			first = step
+		if runs[step] == nil {
+			runs[step] = map[string]*run{}
+			steps = append(steps, step)
 		}
-		if step != first || backwards(op) == 1 {
+		if backwards(op) == 1 {
 			continue
 		}
-		part := runs[rank]
+		part := runs[step][rank]
 		if part == nil {
-			part = &run{}
-			runs[rank] = part
+			// What a run carries over from a step that went wrong is not given to it.
+			part = &run{differs: astray[rank]}
+			runs[step][rank] = part
+		}
+		give := func(s *source) {
+			fed[step] = append(fed[step], s)
+			part.other = true
 		}
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
 			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
 				continue
 			}
-			s := &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: op.Inputs[k].Row, root: -1,
-				elements: elements(r.Right.Shape), apart: recordedApart(r)}
-			switch {
-			case s.weight && s.elements > 1:
+			switch s := w.given(op, &op.Inputs[k]); {
+			case s.weight && s.elements > 1 && step == steps[0]:
 				if compared++; s.off {
 					weights = append(weights, s)
 				}
 			case !s.weight && !part.differs && s.other() && (!part.started || counted(r.Left.DType)):
-				fed = append(fed, s)
-				part.other = true
+				give(s)
+			}
+		}
+		if !part.differs && !part.started && op.State != StateBad && w.unfed(op) && !collective(op) {
+			for k := range op.Outputs {
+				if w.loaded(&op.Outputs[k]) {
+					if s := w.given(op, &op.Outputs[k]); s.other() {
+						give(s)
+					}
+				}
 			}
 		}
 		part.differs = part.differs || w.off(op)
 		part.started = part.started || computesFloats(w, op)
-	}
-	others := 0
-	for _, part := range runs {
-		if part.other {
-			others++
+		for k := range op.Outputs {
+			if size, known := sizeOf(w.row(&op.Outputs[k])); known && size > otherStatistics {
+				astray[rank] = true
+			}
 		}
 	}
-	if others > 0 && 2*others >= len(runs) {
-		s := fed[0]
-		for _, t := range fed {
+	for _, step := range steps {
+		others := 0
+		for _, part := range runs[step] {
+			if part.other {
+				others++
+			}
+		}
+		if others == 0 || 2*others < len(runs[step]) {
+			continue
+		}
+		s := fed[step][0]
+		for _, t := range fed[step] {
 			if t.exact && !s.exact {
 				s = t
 			}
 		}
-		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: s.share, Reason: s.reason(true)}
+		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Reason: s.reason(true)}
 		if s.of == 0 {
 			p.Reason = w.said(s)
 		}
 		w.out.Premises = append(w.out.Premises, p)
+		break
 	}
 	if n := len(weights); n >= leastWeights && 2*n > compared {
 		w.out.Premises = append(w.out.Premises, otherWeights(weights, compared))
 	}
+}
+
+// given is a tensor of a call as what was given to the run.
+func (w *recordedWalk) given(op *Operator, t *Tensor) *source {
+	r := w.row(t)
+	return &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: t.Row, root: -1,
+		elements: elements(r.Right.Shape), apart: recordedApart(r)}
+}
+
+// loaded tells of an output of a call that no tensor goes into that it may be data which the
+// call fetched: fractions, and not one number everywhere, which the program itself asks for.
+func (w *recordedWalk) loaded(t *Tensor) bool {
+	r := w.row(t)
+	if r.Recorded == nil || r.Recorded.Argument || agreementOf(r) == untold || counted(r.Left.DType) || counted(r.Right.DType) {
+		return false
+	}
+	_, blank := vacant(r)
+	l, g := &r.Recorded.Left.Stats, &r.Recorded.Right.Stats
+	return !blank && l.Max != l.Min && g.Max != g.Min
 }
 
 // computesFloats tells that a call makes numbers of tensors that it gets.

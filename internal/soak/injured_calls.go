@@ -163,7 +163,7 @@ func hasTensor(n *node, text []byte) bool {
 var statisticKeys = []string{"Max", "Min", "Mean", "Norm"}
 
 // noNumbers are what statistics become, and whether it is a number that says something else.
-var noNumbers = []string{`"text"`, `"NaN"`, `""`, `true`, `"N/A"`, `null`, `0`}
+var noNumbers = []string{`"text"`, `"NaN"`, `""`, `true`, `"N/A"`, `NaN`, `null`, `0`}
 
 // statistics replaces those of one tensor, of all of a side, or of both.
 func statistics(p *patient, where string) (*harm, error) {
@@ -198,6 +198,9 @@ func statistics(p *patient, where string) (*harm, error) {
 							if v := n.get(key); v != nil && string(r.text[v.from:v.to]) != by && !zero(string(r.text[v.from:v.to])) {
 								edits = append(edits, edit{v.from, v.to, by})
 							}
+						}
+						if by == "null" && n.get("data_name") != nil {
+							edits = nil // not recorded, as of some types: the elements decide
 						}
 						if len(edits) > 0 {
 							places = append(places, place{r, edits, []string{call.key}})

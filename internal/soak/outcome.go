@@ -213,6 +213,10 @@ func lostNames(v any, key string, names map[string]bool) {
 					names[s] = true
 				}
 			}
+			framework, _ := v["framework_ops"].([]any)
+			for _, s := range framework {
+				names[fmt.Sprint(s)] = true
+			}
 		}
 	}
 }
