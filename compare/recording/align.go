@@ -14,6 +14,18 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	if m != nil {
 		m.align(left, right)
 	}
+	if ms, pt, ok := across(left, right); ok {
+		migrated(ms, pt)
+		byMaps(left, right, maps)
+		replaced(left, right, func(a, b *call) {
+			if ms == left {
+				standFor([]*call{a}, b)
+			} else {
+				standFor([]*call{b}, a)
+			}
+		})
+		return false
+	}
 	if left.unordered != right.unordered {
 		byNames(left.calls, right.calls, func(a, b *call) bool { return true })
 	}
@@ -24,6 +36,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	byNames(left.calls, right.calls, func(a, b *call) bool { return !off[a] && fits(a, b) })
 	changePlaces(left.calls)
 	followForward(left.calls, right.calls)
+	replaced(left, right, join)
 	return apart
 }
 

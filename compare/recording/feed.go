@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"slices"
+
 	"precision/compare/result"
 	"precision/dump/msprobe"
 )
@@ -40,6 +42,9 @@ func (s *side) origins() {
 			l := &c.leaves[i]
 			if l.role != result.Output {
 				continue
+			}
+			if c.fused != nil && !slices.Contains(c.fused.taken, l) {
+				continue // it stays inside
 			}
 			if key := l.content(); key != 0 {
 				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad || c.state) {

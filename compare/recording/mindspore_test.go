@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"precision/compare/verdict"
@@ -71,5 +73,132 @@ func TestStates(t *testing.T) {
 	j = judged(t, step(t.TempDir(), 1, 5, 0.25), golden)
 	if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "model_frozen" {
 		t.Errorf("parameter: %s, %+v", j.Verdict, j.Roots)
+	}
+}
+
+// listed writes a recording of statistics: calls with the tensors that go in and come out, each by its shape and the
+// number that all its statistics are made of.
+func listed(t *testing.T, framework string, calls ...string) string {
+	t.Helper()
+	tensor := func(text string) string {
+		var shape, number string
+		if shape, number, _ = strings.Cut(text, "="); number == "" {
+			return text
+		}
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ := `"type": "torch.Tensor", "dtype": "torch.float32"`
+		if framework == "mindspore" {
+			typ = `"type": "mindspore.Tensor", "dtype": "Float32"`
+		}
+		return fmt.Sprintf(`{%s, "shape": [%s], "Max": %g, "Min": %g, "Mean": %g, "Norm": %g}`, typ, shape, v, -v-0.125, v/8, 4*v)
+	}
+	list := func(text string) string {
+		var items []string
+		for _, x := range strings.Fields(text) {
+			items = append(items, tensor(x))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	var data, construct []string
+	for _, c := range calls {
+		parts := strings.Split(c, "|") // name | inside | in | out | parameters
+		entry := fmt.Sprintf(`"input_args": %s, "input_kwargs": {}, "output": %s`, list(parts[2]), list(parts[3]))
+		if strings.Contains(parts[0], "backward") {
+			entry = fmt.Sprintf(`"input": %s, "output": %s`, list(parts[2]), list(parts[3]))
+		}
+		if strings.Contains(parts[0], "parameters_grad") {
+			entry = strings.TrimSpace(parts[4])
+			for _, x := range strings.Fields(parts[2]) {
+				entry = strings.Replace(entry, "%", "["+tensor(x)+"]", 1)
+			}
+		} else if len(parts) > 4 {
+			params := parts[4]
+			for _, x := range strings.Fields(params) {
+				if strings.Contains(x, "=") {
+					params = strings.Replace(params, x, tensor(x), 1)
+				}
+			}
+			entry += `, "parameters": {` + params + `}`
+		}
+		data = append(data, fmt.Sprintf("%q: {%s}", parts[0], entry))
+		inside := "null"
+		if parts[1] != "" {
+			inside = strconv.Quote(parts[1])
+		}
+		construct = append(construct, fmt.Sprintf("%q: %s", parts[0], inside))
+	}
+	dir := t.TempDir() + "/step0/rank0"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"dump.json":      fmt.Sprintf(`{"task": "statistics", "level": "mix", "framework": %q, "dump_data_dir": null, "data": {%s}}`, framework, strings.Join(data, ",\n")),
+		"construct.json": "{" + strings.Join(construct, ", ") + "}",
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestMigrated: a Dense is a Linear, its product and bias are one linear; parameters, gradients and what
+// is called otherwise find each other; an activation that was exchanged is the root; shapes and the
+// optimizer are not missed.
+func TestMigrated(t *testing.T) {
+	torch := listed(t, "pytorch",
+		"Functional.linear.0.forward|Module.fc.Linear.forward.0|2,3,4=1 5,4=2 5=3|2,3,5=4",
+		"Module.fc.Linear.forward.0||2,3,4=1|2,3,5=4|\"weight\": 5,4=2 , \"bias\": 5=3",
+		"Functional.gelu.0.forward||2,3,5=4|2,3,5=5",
+		"Module.norm.LayerNorm.forward.0||2,3,5=5|2,3,5=6|\"weight\": 5=7 , \"bias\": 5=8",
+		"Module.norm.LayerNorm.backward.0||2,3,5=9|2,3,5=10",
+		"Functional.linear.0.backward|Module.fc.Linear.backward.0|2,3,5=11|5=12 2,3,4=13 4,5=14",
+		"Module.fc.Linear.parameters_grad.0||5,4=14 5=12||\"weight\": %, \"bias\": %",
+		"Tensor.add_.0.forward||5,4=2|5,4=2.5",
+	)
+	cells := func(activation string, wrong float64) string {
+		n := func(v float64) string { return strconv.FormatFloat(v*wrong, 'g', -1, 64) }
+		return listed(t, "mindspore",
+			"Primitive.shape_op.Shape.0.forward|Cell.net.fc.Dense.forward.0|2,3,4=1|",
+			"Primitive.reshape.Reshape.0.forward|Cell.net.fc.Dense.forward.0|2,3,4=1|6,4=1",
+			"Primitive.matmul.MatMul.0.forward|Cell.net.fc.Dense.forward.0|6,4=1 5,4=2|6,5=3.5",
+			"Primitive.bias_add.BiasAdd.0.forward|Cell.net.fc.Dense.forward.0|6,5=3.5 5=3|6,5=4",
+			"Primitive.reshape.Reshape.1.forward|Cell.net.fc.Dense.forward.0|6,5=4|2,3,5=4",
+			"Cell.net.fc.Dense.forward.0||2,3,4=1|2,3,5=4|\"weight\": 5,4=2 , \"bias\": 5=3",
+			"Functional."+activation+".0.forward||2,3,5=4|2,3,5="+n(5),
+			"Cell.net.norm.LayerNorm.forward.0||2,3,5="+n(5)+"|2,3,5="+n(6)+"|\"gamma\": 5=7 , \"beta\": 5=8",
+			"Cell.net.norm.LayerNorm.backward.0||2,3,5=9|2,3,5=10",
+			"Primitive.bias_add.BiasAdd.0.backward|Cell.net.fc.Dense.backward.0|6,5=11|5=12 6,5=11",
+			"Primitive.matmul.MatMul.0.backward|Cell.net.fc.Dense.backward.0|6,5=11|5,4=14 6,4=13",
+			"Cell.net.fc.Dense.parameters_grad.0||5,4=14 5=12||\"weight\": %, \"bias\": %",
+			"Primitive.momentum.Momentum.0.forward||5,4=2|5,4=2.5",
+		)
+	}
+	j := judged(t, cells("gelu", 1), torch)
+	if j.Verdict != verdict.Good || len(j.Roots) > 0 || j.Coverage.Compared != j.Coverage.Expected || j.Coverage.Compared < 8 {
+		t.Errorf("the same network: %s, %d of %d compared, %+v", j.Verdict, j.Coverage.Compared, j.Coverage.Expected, j.Roots)
+	}
+	held := map[string]bool{}
+	for i := range j.Table.Rows {
+		if r := &j.Table.Rows[i]; r.Recorded != nil && r.Recorded.Both > 0 {
+			held[r.Right.Names+":"+r.Recorded.Place] = true
+		}
+	}
+	for _, want := range []string{"Functional.linear.0.forward:input.2", "Functional.linear.0.backward:output.2", "Module.norm.LayerNorm.forward.0:parameters.bias", "Module.fc.Linear.parameters_grad.0:parameters_grad.weight"} {
+		if !held[want] && !held[want+".0"] {
+			t.Errorf("%s is held against nothing, of %v", want, held)
+		}
+	}
+	j = judged(t, cells("relu", 1.5), torch)
+	if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "Functional.relu.0.forward" {
+		t.Errorf("another activation: %s, %+v", j.Verdict, j.Roots)
+	}
+	// The other way round it is the same.
+	j = judged(t, torch, cells("relu", 1.5))
+	if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "Functional.gelu.0.forward" {
+		t.Errorf("the other way round: %s, %+v", j.Verdict, j.Roots)
 	}
 }

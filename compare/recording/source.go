@@ -34,6 +34,9 @@ type part struct {
 	apart bool
 	// late are the left values of pairs whose checksums say nothing (memory.go).
 	late map[*leaf]bool
+	// migrated tells that the sides are of two frameworks, gradients where the last gradient of either is.
+	migrated  bool
+	gradients [2]int
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 }
@@ -100,6 +103,8 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 		s.digits()
 		s.prints()
 	}
+	_, _, p.migrated = across(p.left, p.right)
+	p.gradients = [2]int{p.left.lastGradient(), p.right.lastGradient()}
 	p.apart = align(p.left, p.right, m, maps)
 	p.order()
 	taken := map[string]bool{}
@@ -126,6 +131,9 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 		}
 		for _, x := range []*call{c, other} {
 			if x != nil {
+				for i, l := range x.taken {
+					l.slot = x.leaves[i].slot
+				}
 				for _, part := range x.parts {
 					part.op = c.op
 				}
@@ -211,7 +219,7 @@ func numbers(c, other *call) {
 
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
-	aligned, paired, left, right, mixed, widened := 0, 0, 0, 0, 0, 0
+	aligned, paired, left, right, mixed, widened, alone, firstAlone := 0, 0, 0, 0, 0, 0, 0, ""
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
 	var dtypes [2]string
 	for _, p := range s.parts {
@@ -230,6 +238,10 @@ func (s *Source) remarks() {
 		}
 		for _, u := range p.units {
 			switch {
+			case p.aside(u):
+				if alone++; alone == 1 {
+					firstAlone = u.name()
+				}
 			case u.right == nil:
 				left++
 			case u.left == nil:
@@ -266,6 +278,9 @@ func (s *Source) remarks() {
 	}
 	if s.reordered > 0 {
 		s.why = append(s.why, result.Because(result.CallsReordered, strconv.Itoa(s.reordered)))
+	}
+	if alone > 0 {
+		s.why = append(s.why, result.Because(result.FrameworkAlone, strconv.Itoa(alone), firstAlone))
 	}
 	if left+right > 0 {
 		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left), strconv.Itoa(right)))
@@ -354,6 +369,7 @@ func (p *part) operator(u *unit, n int) result.Operator {
 		side = p.right
 	}
 	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap}
+	op.Inner = p.aside(u)
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		if l.role == result.Output {
@@ -434,6 +450,25 @@ func (p *part) last(ops []result.Operator) {
 			}
 		}
 	}
+}
+
+// aside tells of a unit that it has no partner and need not have one, see [side.aside].
+func (p *part) aside(u *unit) bool {
+	switch {
+	case !p.migrated || u.left != nil && u.right != nil:
+		return false
+	case u.right == nil:
+		return p.left.aside(u.left, p.gradients[0])
+	}
+	return p.right.aside(u.right, p.gradients[1])
+}
+
+// name is that of the call, the left one of a pair.
+func (u *unit) name() string {
+	if u.left == nil {
+		return u.right.Name
+	}
+	return u.left.Name
 }
 
 // find is a call by its name.

@@ -167,6 +167,7 @@ const (
 	CallsApart        Kind = "calls-apart"         // calls of the left side, of the right: more than a tenth differ, so that pairs were sought between those that occur once
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
+	FrameworkAlone    Kind = "framework-alone"     // calls that one framework alone has, the first
 	FloatsWidened     Kind = "floats-widened"      // tensors called float16 whose files hold float32
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
 	ChecksumsLate     Kind = "checksums-late"      // tensors of which only the checksum differs, the first
@@ -231,7 +232,7 @@ var kinds = map[Kind]struct {
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, MemoryUnfilled: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled: {},

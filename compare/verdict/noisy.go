@@ -72,8 +72,20 @@ func (w *recordedWalk) limitOf(op *Operator) float64 {
 	if at == 0 && (op.Op.Type == "embedding" || op.Op.Type == "Embedding") {
 		return mostCopied
 	}
-	return mostLeap[at] * w.usual[at]
+	limit := mostLeap[at] * w.usual[at]
+	if at == 0 && approximate[strings.ToLower(strings.Trim(op.Op.Type, "_"))] {
+		limit = max(limit, mostApproximate)
+	}
+	return limit
 }
+
+// approximate are the functions that are computed by way of an exponential, which devices and libraries take
+// from polynomials or tables: float32 results of one library on a CPU were found 26 to 44 roundoffs off.
+var approximate = map[string]bool{"exp": true, "softmax": true, "log_softmax": true, "sigmoid": true, "tanh": true, "erf": true, "gelu": true, "silu": true,
+	"softplus": true, "mish": true, "logsigmoid": true, "cross_entropy": true, "swiglu": true, "logsumexp": true}
+
+// mostApproximate is how many roundoffs such a function may add.
+const mostApproximate = 48
 
 // mostCopied is the same for a table's rows, which are rounded once and not computed.
 const mostCopied = 3
@@ -188,7 +200,7 @@ func (w *recordedWalk) elementwise(op *Operator) bool {
 // gap tells whether an input is not what feeds it, or, where that is not known, off
 // by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string) bool {
-	if len(calls) > 0 {
+	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
 		return w.broken(r, r.Recorded.Golden, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
 			w.broken(r, r.Facts.Producer, func(r *result.Row) *result.Said { return r.Recorded.Right })
 	}

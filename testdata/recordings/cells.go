@@ -109,7 +109,13 @@ func tensors(dir string) (list []*recorded, err error) {
 			}
 		}
 	}
-	for _, c := range all {
+	last := len(all) // behind the gradients an optimizer works, in each framework in its own way
+	for i, c := range all {
+		if strings.HasSuffix(c.name, ".backward") || strings.Contains(c.name, ".backward.") || strings.Contains(c.name, ".parameters_grad.") {
+			last = i + 1
+		}
+	}
+	for _, c := range all[:last] {
 		var v any
 		if err := json.Unmarshal(c.all, &v); err != nil {
 			return nil, err

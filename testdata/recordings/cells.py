@@ -149,16 +149,16 @@ NETWORKS = {"lenet": lenet, "block": block, "mint": mint}
 PLACES = {
     ("lenet", "eps"): ("bn1", ["batch_norm", "BatchNorm"]),
     ("lenet", "act"): ("act", ["leaky_relu", "relu", "LeakyReLU", "ReLU"]),
-    ("lenet", "weight"): ("conv2", ["conv2d", "Conv2D"]),
-    ("lenet", "transposed"): ("fc1", ["linear", "matmul", "MatMul"]),
+    ("lenet", "weight"): ("conv2", ["conv2d", "Conv2D", "BiasAdd"]),
+    ("lenet", "transposed"): ("fc1", ["linear", "matmul", "MatMul", "BiasAdd"]),
     ("block", "eps"): ("layers.1.ln2", ["layer_norm", "LayerNorm"]),
     ("block", "act"): ("layers.1", ["relu", "gelu", "ReLU", "GeLU"]),
-    ("block", "weight"): ("layers.1.up", ["linear", "matmul", "MatMul"]),
+    ("block", "weight"): ("layers.1.up", ["linear", "matmul", "MatMul", "BiasAdd"]),
     ("block", "scale"): ("layers.1.attn", ["mul", "__mul__", "Mul"]),
     ("block", "transposed"): ("layers.1.attn", ["permute", "transpose", "reshape", "Reshape", "Transpose"]),
     ("mint", "eps"): ("layers.1.norm2", ["add"]),
     ("mint", "act"): ("layers.1", ["relu", "silu"]),
-    ("mint", "weight"): ("layers.1.up", ["linear", "matmul", "MatMul"]),
+    ("mint", "weight"): ("layers.1.up", ["linear", "matmul", "MatMul", "BiasAdd"]),
     ("mint", "scale"): ("layers.1", ["mul"]),
     ("mint", "transposed"): ("layers.1", ["transpose", "softmax", "matmul"]),
 }
@@ -194,6 +194,16 @@ def config(out, task, level, framework):
     return path
 
 
+class Late:
+    """Functions of modules as they are when they are called: a recorder puts its own in their place."""
+    def __init__(self, *modules, **names):
+        self.__dict__.update(modules=modules, names=names)
+
+    def __getattr__(self, name):
+        name = self.names.get(name, name)
+        return next(getattr(m, name) for m in self.modules if hasattr(m, name))
+
+
 def record_torch(out, network, seed, level, task, how):
     import types
     import torch
@@ -205,10 +215,9 @@ def record_torch(out, network, seed, level, task, how):
         Module=n.Module, conv=lambda i, o, k: n.Conv2d(i, o, k, padding=k // 2), batch_norm=lambda c, eps: n.BatchNorm2d(c, eps=eps),
         relu=n.ReLU, leaky=lambda: n.LeakyReLU(0.1), max_pool=lambda k: n.MaxPool2d(k, k), flatten=n.Flatten, linear=n.Linear,
         layer_norm=lambda w, eps=1e-5: n.LayerNorm(w, eps=eps), embedding=n.Embedding, list=n.ModuleList, parameter=lambda v: n.Parameter(torch.tensor(v)),
-        permute=lambda x, a: x.permute(*a), reshape=lambda x, s: x.reshape(*s), matmul=torch.matmul, softmax=lambda x: F.softmax(x, -1),
-        gelu=F.gelu, do_relu=F.relu, mask=lambda t: torch.triu(torch.ones(t, t), 1) * -10000.0,
-        mint=types.SimpleNamespace(mul=torch.mul, rsqrt=torch.rsqrt, add=torch.add, mean=torch.mean, square=torch.square, matmul=torch.matmul,
-                                   transpose=torch.transpose, softmax=F.softmax, relu=F.relu, silu=F.silu))
+        permute=lambda x, a: x.permute(*a), reshape=lambda x, s: x.reshape(*s), matmul=lambda a, b: torch.matmul(a, b), softmax=lambda x: F.softmax(x, -1),
+        gelu=lambda x: F.gelu(x), do_relu=lambda x: F.relu(x), mask=lambda t: torch.triu(torch.ones(t, t), 1) * -10000.0,
+        mint=Late(types.SimpleNamespace(softmax=lambda x, d: F.softmax(x, d)), F, torch))
     model = NETWORKS[network](nn, how)
     for name, p in model.named_parameters():
         p.data = torch.tensor(fill(name, tuple(p.shape), seed, how, network))
@@ -264,6 +273,10 @@ def record_mindspore(out, network, seed, level, task, how):
         permute=ops.transpose, reshape=ops.reshape, matmul=ops.matmul, softmax=softmax, gelu=gelu, do_relu=ops.relu, mask=mask,
         mint=m and types.SimpleNamespace(mul=m.mul, rsqrt=m.rsqrt, add=m.add, mean=m.mean, square=m.square, matmul=m.matmul, transpose=m.transpose,
                                          softmax=m.nn.functional.softmax, relu=m.nn.functional.relu, silu=m.nn.functional.silu))
+    if not own:
+        late = Late(ops)
+        nn.permute, nn.reshape, nn.matmul, nn.do_relu = (lambda *a, name=name: getattr(late, name)(*a) for name in ("transpose", "reshape", "matmul", "relu"))
+        nn.mint = m and Late(m.nn.functional, m)
     model = NETWORKS[network](nn, how)
     names = {"gamma": "weight", "beta": "bias", "embedding_table": "weight"}
     for p in model.trainable_params():

@@ -1,0 +1,368 @@
+package recording
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// A network that moved from PyTorch to MindSpore has its modules at the same paths, under other classes, and makes
+// its calls under other names: a Dense is reshape, MatMul, BiasAdd and reshape where a Linear is one linear.
+// Modules are paired by path and number; calls by what they do, module by module in their order; backward
+// calls as their forward calls are. What one framework alone has, shapes, primitives inside a module that is
+// compared, the steps of an optimizer, has no partner and is not expected to have one.
+
+// parameterNames are those of MindSpore's cells where PyTorch has others.
+var parameterNames = map[string]string{"gamma": "weight", "beta": "bias", "embedding_table": "weight", "moving_mean": "running_mean", "moving_variance": "running_var"}
+
+// alikes are names of functions and primitives that stand for each other between frameworks, one line for each;
+// primitives of MindSpore by their class.
+const alikes = `
+linear dense matmul mm bmm addmm baddbmm batchmatmul matmulext
+reshape view flatten unflatten squeeze unsqueeze expanddims expand_dims contiguous
+permute transpose t swapaxes swapdims
+add biasadd bias_add radd iadd addext
+mul multiply rmul imul
+sub subtract rsub isub
+div divide true_divide truediv realdiv rtruediv idiv
+pow power square
+to cast type astype
+embedding gather index_select gatherd
+max_pool2d maxpool maxpool2d
+avg_pool2d avgpool avgpool2d
+batch_norm batchnorm
+layer_norm layernorm
+group_norm groupnorm
+rms_norm rmsnorm
+silu swish
+softmax softmaxext
+log_softmax logsoftmax
+mean reducemean mean_ext
+sum reducesum sum_ext
+masked_fill maskedfill
+where select
+conv1d conv2d
+cat concat concatenate
+leaky_relu leakyrelu
+scaled_dot_product_attention flash_attention_score
+`
+
+var alikeNames = map[string]string{}
+
+func init() {
+	for _, line := range strings.Split(strings.TrimSpace(alikes), "\n") {
+		names := strings.Fields(line)
+		for _, name := range names {
+			alikeNames[name] = names[0]
+		}
+	}
+}
+
+// does is what a function does, whatever a framework calls it.
+func (c *call) does() string {
+	name := c.Parsed.API
+	if c.Parsed.Prefix == "Primitive" {
+		name = name[strings.LastIndexByte(name, '.')+1:]
+	}
+	name = strings.ToLower(strings.Trim(name, "_"))
+	if a := alikeNames[name]; a != "" {
+		return a
+	}
+	return name
+}
+
+// ofMindSpore tells whether the tensors of a side are MindSpore's; false for known without any.
+func (s *side) ofMindSpore() (is, known bool) {
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			if l := &c.leaves[i]; l.tensor() {
+				return strings.HasPrefix(l.Type, "mindspore"), strings.HasPrefix(l.Type, "mindspore") || strings.HasPrefix(l.Type, "torch")
+			}
+		}
+	}
+	return false, false
+}
+
+// across tells whether one side is MindSpore's and the other PyTorch's, and which is the former.
+func across(left, right *side) (mindspore, torch *side, ok bool) {
+	a, known := left.ofMindSpore()
+	b, too := right.ofMindSpore()
+	switch {
+	case !known || !too || a == b || left.unordered || right.unordered:
+		return nil, nil, false
+	case a:
+		return left, right, true
+	}
+	return right, left, true
+}
+
+// migrated pairs the calls of a network in MindSpore with those of the same in PyTorch. ms is the former.
+func migrated(ms, pt *side) {
+	sameModules(ms, pt)
+	type scope struct{ ms, pt []*call }
+	scopes := map[*call]*scope{}
+	var order []*scope
+	at := func(module *call) *scope {
+		x := scopes[module]
+		if x == nil {
+			x = &scope{}
+			scopes[module], order = x, append(order, x)
+		}
+		return x
+	}
+	for _, s := range []*side{ms, pt} {
+		for _, c := range s.calls {
+			if c.Parsed.Form != msprobe.API || c.Parsed.Direction != msprobe.Forward || c.pair != nil || c.fused != nil || c.first() == nil {
+				continue
+			}
+			if module := s.around(c); s == ms {
+				x := at(module)
+				x.ms = append(x.ms, c)
+			} else {
+				if module != nil {
+					module = module.pair
+				}
+				x := at(module)
+				x.pt = append(x.pt, c)
+			}
+		}
+	}
+	for _, x := range order {
+		units := combined(x.ms)
+		for _, p := range longest(len(units), len(x.pt), func(i, k int) float64 {
+			last := units[i][len(units[i])-1]
+			if units[i][0].does() != x.pt[k].does() || !sameSize(last, x.pt[k]) {
+				return 0
+			}
+			return 2 - apart(last.first(), x.pt[k].first())
+		}) {
+			list, one := units[p[0]], x.pt[p[1]]
+			standFor(list, one)
+			var back []*call
+			for _, c := range slices.Backward(list) {
+				if b := ms.find(backwardOf(c)); b != nil && b.pair == nil && b.fused == nil {
+					back = append(back, b)
+				}
+			}
+			if b := pt.find(backwardOf(one)); b != nil && b.pair == nil && b.fused == nil && len(back) > 0 {
+				standFor(back, b)
+			}
+		}
+	}
+}
+
+// around is the innermost module around a call that has a partner; nil if none has.
+func (s *side) around(c *call) *call {
+	name := s.parent[c.Name]
+	for range 64 {
+		if name == "" {
+			break
+		}
+		if m := s.find(name); m != nil && m.pair != nil {
+			return m
+		}
+		name = s.parent[name]
+	}
+	return nil
+}
+
+// backwardOf is the name of the backward call of a forward one.
+func backwardOf(c *call) string {
+	n := c.Parsed
+	n.Direction = msprobe.Backward
+	return n.String()
+}
+
+// sameModules pairs modules of the same path, direction and number, and what their parameters became. One
+// side may have its network inside another module.
+func sameModules(ms, pt *side) {
+	modules := func(s *side) (list []*call) {
+		for _, c := range s.calls {
+			if (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad) && c.pair == nil && c.fused == nil {
+				list = append(list, c)
+			}
+		}
+		return list
+	}
+	a, b := modules(ms), modules(pt)
+	key := func(c *call, without string) string {
+		path := strings.TrimPrefix(c.Parsed.API, without)
+		return path + "/" + strconv.Itoa(int(c.Parsed.Form)) + "/" + strconv.Itoa(int(c.Parsed.Direction)) + "/" + strconv.Itoa(c.Parsed.Number)
+	}
+	// outer are the first parts of the paths of a side, "" first.
+	outer := func(list []*call) []string {
+		found := []string{""}
+		for _, c := range list {
+			if head, _, ok := strings.Cut(c.Parsed.API, "."); ok && !slices.Contains(found, head+".") && len(found) < 8 {
+				found = append(found, head+".")
+			}
+		}
+		return found
+	}
+	var best [][2]*call
+	for _, x := range outer(a) {
+		for _, y := range outer(b) {
+			if x != "" && y != "" {
+				continue
+			}
+			index := map[string]*call{}
+			for _, c := range b {
+				index[key(c, y)] = c
+			}
+			var pairs [][2]*call
+			for _, c := range a {
+				if o := index[key(c, x)]; o != nil {
+					pairs = append(pairs, [2]*call{c, o})
+				}
+			}
+			if len(pairs) > len(best) {
+				best = pairs
+			}
+		}
+	}
+	for _, p := range best {
+		p[0].rename(p[1])
+		joinMapped(p[0], p[1])
+	}
+}
+
+// rename puts the parameters of a cell, and their gradients, to where its partner has them.
+func (c *call) rename(partner *call) {
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		if l.Section != msprobe.Parameters && l.Section != msprobe.Gradients {
+			continue
+		}
+		first, rest, _ := strings.Cut(l.path, ".")
+		to := strings.TrimSuffix(l.Section.String()+"."+parameterNames[first]+"."+rest, ".")
+		if parameterNames[first] != "" && partner.leaf(to, i) != nil && partner.leaf(l.place, i) == nil {
+			c.place(i, to)
+		}
+	}
+}
+
+// combined are the calls of a module in MindSpore, a product with the bias that is added to it as one.
+func combined(list []*call) (units [][]*call) {
+	for i := 0; i < len(list); i++ {
+		unit := list[i : i+1 : i+1]
+		if d := list[i].does(); (d == "linear" || strings.HasPrefix(d, "conv")) && i+1 < len(list) {
+			next := list[i+1]
+			bias := next.Parsed.Prefix == "Primitive" && strings.HasSuffix(next.Parsed.API, ".BiasAdd")
+			if in := next.leaf("input.0", 0); bias && in != nil && sameSize(list[i], next) && in.sameness() == list[i].first().sameness() {
+				unit = list[i : i+2 : i+2]
+				i++
+			}
+		}
+		units = append(units, unit)
+	}
+	return units
+}
+
+// standFor pairs calls of one framework with the one of the other that they stand for. Values go to where the
+// other has them, by their size and what is in them; what has no partner is left out.
+func standFor(list []*call, one *call) {
+	last := list[len(list)-1]
+	whole := gather(slices.Clone(list))
+	whole.Parsed = last.Parsed
+	inside := map[identity]bool{}
+	var open [2][]*leaf // inputs, outputs
+	for n, x := range list {
+		for i := range x.leaves {
+			l := &x.leaves[i]
+			if !l.tensor() {
+				continue
+			}
+			if l.role == result.Input {
+				if key := l.content(); key == 0 || !inside[key] {
+					open[0] = append(open[0], l)
+				}
+				continue
+			}
+			if n == len(list)-1 || x.Parsed.Direction == msprobe.Backward {
+				open[1] = append(open[1], l)
+			}
+			if key := l.content(); key != 0 && n < len(list)-1 {
+				inside[key] = true
+			}
+		}
+	}
+	if len(list) > 1 { // what a later part takes in stays inside
+		taken := map[identity]bool{}
+		for _, x := range list[1:] {
+			for i := range x.leaves {
+				if l := &x.leaves[i]; l.role == result.Input && l.tensor() {
+					taken[l.sameness()] = true
+				}
+			}
+		}
+		open[1] = slices.DeleteFunc(open[1], func(l *leaf) bool { return inside[l.content()] && taken[l.sameness()] })
+	}
+	loss := one.does() == "cross_entropy" && one.Parsed.Direction == msprobe.Backward
+	kept := one.leaves[:0:0]
+	for i := range one.leaves {
+		l := one.leaves[i]
+		if !l.tensor() {
+			continue
+		}
+		side := 0
+		if l.role == result.Output {
+			if loss || one.handsOn(&l) { // here the gradient of the logits, there that of their log_softmax
+				continue
+			}
+			side = 1
+		}
+		at, far := -1, 0.0
+		for k, x := range open[side] {
+			n, known := x.Elements()
+			if m, too := l.Elements(); !known || !too || n != m || x.sort() != l.sort() {
+				continue
+			}
+			d := apart(x, &l)
+			if !sameShape(x.Shape, l.Shape) {
+				d += 0.5
+			}
+			if at < 0 || d < far {
+				at, far = k, d
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		whole.take(open[side][at], &l)
+		open[side] = slices.Delete(open[side], at, at+1)
+		kept = append(kept, l)
+	}
+	one.leaves = kept
+	joinMapped(whole, one)
+}
+
+// handsOn tells of an output of a backward call that it is what came in: the last step was a view, whose
+// gradient is no argument's.
+func (c *call) handsOn(out *leaf) bool {
+	return c.Parsed.Direction == msprobe.Backward && out.content() != 0 && slices.ContainsFunc(c.leaves, func(l leaf) bool {
+		return l.role == result.Input && l.tensor() && (l.sameness() == out.sameness() || l.alike() != 0 && l.alike() == out.alike())
+	})
+}
+
+// aside tells of a call without a partner, where the sides are of two frameworks, that none is expected: it is
+// part of a module that is compared, it only moves numbers or asks for shapes, or it belongs to an optimizer, which
+// comes behind the last gradient. behind is that place.
+func (s *side) aside(c *call, behind int) bool {
+	if c.Parsed.Form != msprobe.API {
+		return false
+	}
+	return s.around(c) != nil || c.first() == nil || result.Moves(typeOf(c)) || c.does() == "to" || result.Moves(c.does()) || behind > 0 && c.at > behind
+}
+
+// lastGradient is the place of the last backward call, 0 without one.
+func (s *side) lastGradient() (at int) {
+	for _, c := range s.calls {
+		if c.Parsed.Direction == msprobe.Backward {
+			at = c.at
+		}
+	}
+	return at
+}
