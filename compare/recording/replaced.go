@@ -26,7 +26,7 @@ func replaced(left, right *side, pair func(a, b *call)) {
 	only := func(s *side, from, to int) (one *call) {
 		for at := from; at < to; at++ {
 			c := s.calls[at]
-			if !open(c) || c.first() == nil {
+			if !open(c) || c.first() == nil || result.Moves(typeOf(c)) || result.Moves(c.does()) {
 				continue
 			}
 			if one != nil || c.Parsed.Form != msprobe.API {
