@@ -206,7 +206,7 @@ func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judge
 			return nil, s.Failed(ctx, err)
 		}
 	}
-	t, err := s.judge(out.Table, path, s.set.CosSim)
+	t, err := s.judgeRun(ctx, run, out.Table, path)
 	if err == nil {
 		err = named(ctx, look.Folders(run), t, look.Before(run))
 	}

@@ -201,7 +201,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	}
 	var judged *verdict.Judged
 	if err == nil {
-		judged, err = interrupt.Await(ctx, func() (*verdict.Judged, error) { return verdict.Judge(out.Table, opts), nil })
+		judged, err = interrupt.Await(ctx, func() (*verdict.Judged, error) { return look.Judge(ctx, run, out.Table, opts) })
 	}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
@@ -97,7 +98,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	r.progress(x.Bytes - told)
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
-	judged := verdict.Judge(table, verdict.Options{Profile: r.profile(), Day: r.Day})
+	judged, err := look.Judge(ctx, o.session, table, verdict.Options{Profile: r.profile(), Day: r.Day})
+	if err != nil {
+		log.close(false)
+		return nil, err
+	}
 	e.Digest = digestOf(judged)
 	if e.Digest.Peers, err = r.weights(ctx, o.session, table); err != nil {
 		return nil, err

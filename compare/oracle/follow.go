@@ -331,6 +331,9 @@ func (c *checker) follow(f *Finding, best Reading) {
 	}
 	f.Golden = result.GoldenDiffers
 	explained := w.forms(f, readings, best, left) || w.attributes(f, left) || w.parts(f, v, left) || w.scaled(f, y, left)
+	if g.brief {
+		return
+	}
 	other, missing := "", false
 	if !explained {
 		other, missing = w.belongs(ref)

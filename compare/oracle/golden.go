@@ -20,7 +20,9 @@ type Golden struct {
 	// inputs; nothing is told apart then. Dumps are those of the device, for operators around
 	// them.
 	Follow func(op string) bool
-	Dumps  *dump.Folder
+	// brief tells only whether it follows, and by another attribute or form if not.
+	brief bool
+	Dumps *dump.Folder
 
 	once    sync.Once
 	readers map[tensorOf][]reader

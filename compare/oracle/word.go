@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"math"
+	"slices"
 
 	"precision/compare/result"
 	"precision/graph/read"
@@ -31,6 +32,32 @@ func Checks(findings []Finding) []result.Check {
 		list[i] = findings[i].Check()
 	}
 	return list
+}
+
+// Weigh tells with how many weights of the device golden outputs do not follow from golden
+// inputs: of so many operators as have one of those names and can be recomputed. Another
+// attribute, or another form of the operator, is no other weight.
+func Weigh(ctx context.Context, beside *Golden, graph string, workers int, names []string) (w result.Weighed, err error) {
+	model, err := read.Open(ctx, graph)
+	if err != nil || beside.Folder.Device() || beside.Rules == nil {
+		return w, err
+	}
+	only := func(op string) bool { return slices.Contains(names, op) }
+	beside.Follow, beside.brief = only, true
+	job := Job{Devices: []Device{DeviceOf(beside.Dumps)}, Graph: model, Workers: workers, Only: only, Golden: beside}
+	findings, err := job.Run(ctx)
+	of, differ := map[string]bool{}, map[string]bool{}
+	for i := range findings {
+		switch f := &findings[i]; {
+		case f.Golden == result.GoldenUntried:
+		case f.Golden == result.GoldenDiffers && !slices.ContainsFunc(f.Why, func(r result.Reason) bool { return r.Kind.Otherwise() }):
+			differ[f.Op] = true
+			fallthrough
+		default:
+			of[f.Op] = true
+		}
+	}
+	return result.Weighed{Differ: len(differ), Of: len(of)}, err
 }
 
 // Recompute checks the dumps of a comparison with their graph, for a judge, and the golden

@@ -26,6 +26,8 @@ func metaSet(m *result.Meta) set {
 		integers("unpaired", func(int) *int { return &m.Pairing.Unpaired }),
 		integers("reordered", func(int) *int { return &m.Pairing.Reordered }),
 		integers("mapped", func(int) *int { return &m.Pairing.Mapped }),
+		integers("weights_differ", func(int) *int { return &m.Weighed.Differ }),
+		integers("weights_weighed", func(int) *int { return &m.Weighed.Of }),
 		flags("recorded", func(int) *bool { return &m.Recorded }),
 		flags("partial", func(int) *bool { return &m.Partial }),
 		flags("imported", func(int) *bool { return &m.Imported }),

@@ -243,6 +243,12 @@ var kinds = map[Kind]struct {
 // Class sorts the kind; one that is not known is a remark.
 func (k Kind) Class() Class { return kinds[k].class }
 
+// Otherwise tells of a reason why a golden output does not follow that it is another attribute
+// or form of the operator, and not its weight.
+func (k Kind) Otherwise() bool {
+	return k == GoldenAttribute || k == GoldenForm || k == GoldenWithout || k == GoldenAlone
+}
+
 // Quiet tells whether the old tool's table does not show the reason.
 func (k Kind) Quiet() bool { return kinds[k].quiet }
 

@@ -51,6 +51,8 @@ type Meta struct {
 	// Unordered: Facts.Order is not the place in execution order, as in a table
 	// that was imported and has no column for it.
 	Unordered bool
+	// Weighed is what was found of weights that only the left side has.
+	Weighed Weighed
 	// Recorded: the sides are recordings of calls, whose rows have a Recorded.
 	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.
@@ -66,6 +68,10 @@ type Meta struct {
 	// class Unreadable.
 	Damaged []Damage
 }
+
+// Weighed tells of weights that only the left side has whether the framework had them, too:
+// with Differ of so many, golden outputs do not follow from golden inputs.
+type Weighed struct{ Differ, Of int }
 
 // Side is one side of a comparison.
 type Side struct {

@@ -65,11 +65,14 @@ func Judge(t *result.Table, opts Options) *Judged {
 	return out
 }
 
-// Doubted judges a table and tells which operators have an output that is bad or suspect: a
-// check recomputes the golden side of these, too.
+// Doubted judges a table and tells which operators have an output that is bad or suspect, or a weight
+// that is to be weighed: a check recomputes the golden side of these, too.
 func Doubted(t *result.Table, opts Options) func(op string) bool {
 	j := Judge(t, Options{Profile: opts.Profile, Day: opts.Day})
 	doubted := map[string]bool{}
+	for _, name := range j.Weigh() {
+		doubted[name] = true
+	}
 	for i := range j.Operators {
 		for _, out := range j.Operators[i].Outputs {
 			if out.Verdict == Bad || out.Verdict == Suspect {
@@ -101,6 +104,7 @@ func (j *judge) network(out *Judged) {
 	}
 	j.roots(out, p)
 	j.contradicts(out)
+	out.weigh = j.weigh(out, p)
 }
 
 // gather makes operators of the table's list and of the rows, in execution

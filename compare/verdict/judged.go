@@ -329,6 +329,7 @@ type Judged struct {
 	Bits *Bits
 	// Baseline is the comparison with an earlier table, nil without one.
 	Baseline *Baseline
+	weigh    []string
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
 }

@@ -491,8 +491,9 @@ func (j *judge) verdictOf(row int) Verdict {
 
 // unseenWeights tells whether every operator differs that takes a weight which was not
 // compared and whose other inputs agree: no kernel is wrong in all of them, and the weights
-// are others. One operator may be wrong, or two of a type. Where a check recomputed golden
-// outputs with the weights of the device, most of those that take one do not follow.
+// are others. One operator may be wrong, or two of a type. Where golden outputs were recomputed
+// with the weights of the device, half of those that take one do not follow: the others are
+// mostly constants of the formula, as tables of angles and first states of zeros.
 func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, ok bool) {
 	types := map[string]bool{}
 	all, differ, follow := true, map[*source]bool{}, map[*source]bool{}
@@ -510,7 +511,7 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 		for k := range op.Outputs {
 			switch c := op.Outputs[k].Check; {
 			case c == nil || c.Golden == result.GoldenUntried:
-			case c.Golden == result.GoldenDiffers && !slices.ContainsFunc(c.Why, explainsGolden):
+			case c.Golden == result.GoldenDiffers && !slices.ContainsFunc(c.Why, func(r result.Reason) bool { return r.Kind.Otherwise() }):
 				differ[weight] = true
 				delete(follow, weight)
 			case !differ[weight]:
@@ -524,7 +525,18 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 		list = append(list, weight)
 		types[op.Op.Type] = true
 	}
-	if len(differ) >= leastWeights && len(differ) > len(follow) {
+	if w := j.table.Meta.Weighed; w.Differ >= leastWeights && 2*w.Differ >= w.Of {
+		list = list[:0]
+		for i := range j.operators {
+			for _, s := range p.given[i] {
+				if s.weight && !s.known && !slices.Contains(list, s) {
+					list = append(list, s)
+				}
+			}
+		}
+		return list, result.Because(result.WeightsApart, strconv.Itoa(w.Differ), strconv.Itoa(w.Of)), true
+	}
+	if len(differ) >= leastWeights && len(differ) >= len(follow) {
 		list = list[:0]
 		for s := range differ {
 			list = append(list, s)
@@ -534,15 +546,58 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 	return list, result.Because(result.WeightsUnseen, strconv.Itoa(len(list))), all && (len(list) >= leastWeights || len(list) == 2 && len(types) == 2)
 }
 
-// explainsGolden tells of a reason of a golden output that it is another attribute or form
-// of the operator, and not its weight.
-func explainsGolden(r result.Reason) bool {
-	switch r.Kind {
-	case result.GoldenAttribute, result.GoldenForm, result.GoldenWithout, result.GoldenAlone:
-		return true
+// mostWeighed is how many operators are recomputed with golden inputs to tell whether
+// weights that were not compared are those of the framework: enough for most of them to say so,
+// and near the inputs, where no other difference hides theirs.
+const mostWeighed = 12
+
+// weigh names the first operators in execution order that take weights which were not
+// compared, one for each weight, where there are roots: one of these may be another, or all may.
+func (j *judge) weigh(out *Judged, p *premised) (names []string) {
+	if p.broken || !slices.ContainsFunc(out.Roots, func(r Root) bool { return !r.Recomputed }) {
+		return nil
 	}
-	return false
+	asked := map[*source]bool{}
+	for i := range j.operators {
+		op := &j.operators[i]
+		if len(names) == mostWeighed {
+			break
+		}
+		if op.State == StateUncompared || random[op.Op.Type] {
+			continue
+		}
+		fresh := false
+		for _, s := range j.weightsOf(p, i, map[int]bool{}) {
+			fresh, asked[s] = fresh || !asked[s], true
+		}
+		if fresh {
+			names = append(names, op.Op.Name)
+		}
+	}
+	return names
 }
+
+// weightsOf are the weights that were not compared and that an operator takes, as they are or
+// through operators that were not compared either: casts, and moves to another layout.
+func (j *judge) weightsOf(p *premised, i int, seen map[int]bool) (list []*source) {
+	seen[i] = true
+	for _, s := range p.given[i] {
+		if s.weight && !s.known && s.elements != 1 {
+			list = append(list, s)
+		}
+	}
+	for _, from := range j.operators[i].Op.Inputs {
+		if at, ok := j.place[from.Op]; ok && !seen[at] && computes(j.operators[at].Op) && j.operators[at].State == StateUncompared {
+			list = append(list, j.weightsOf(p, at, seen)...)
+		}
+	}
+	return list
+}
+
+// Weigh names the operators whose golden outputs, recomputed with weights of the left side
+// that were not compared, tell whether the sides have the same weights; none where the
+// verdict does not depend on it. The answer goes to [result.Meta.Weighed].
+func (j *Judged) Weigh() []string { return j.weigh }
 
 // otherGraph tells that the shapes of most pairs differ, which is said of the pairing.
 func (j *judge) otherGraph(out *Judged) {
