@@ -66,6 +66,11 @@ type Origin struct {
 	// Collective: the operator is a collective that itself went wrong, as its meeting
 	// tells.
 	Collective bool `json:"collective,omitempty"`
+	// Calls: it is a call of a recording. Places are other calls that have the same fault, Reached
+	// is where else its error arrives.
+	Calls   bool     `json:"-"`
+	Places  []string `json:"places,omitempty"`
+	Reached []Reach  `json:"reached,omitempty"`
 	// Later: errors appear at an earlier step, of which this may be a consequence.
 	Later bool `json:"later,omitempty"`
 
@@ -209,31 +214,68 @@ func (r *Result) origins() {
 	type place struct{ step, rank, part int }
 	at := map[key]int{}
 	where := [][]place{}
-	firstBad := -1
+	all := r.settle()
+	if all.fed() {
+		r.Verdict = verdict.Inconclusive.String() // nothing that was computed of it tells of a call
+		return
+	}
 	for i := range r.Plan.Parts {
-		x := &r.Plan.Parts[i]
 		for k := range r.Digests[i].Roots {
-			root := &r.Digests[i].Roots[k]
+			own := &r.Digests[i].Roots[k]
+			to, same, alone, part := all.comes(rootAt{i, k})
+			root, x := r.Digests[to.part].Roots[to.root], &r.Plan.Parts[part]
+			if alone != nil {
+				root.Op, root.Type, root.Output, root.Order = alone.Op, "", 0, alone.Order
+				root.Cause, root.Value, root.Limit = string(verdict.Alone), 1, 0
+			}
 			id := key{root.Op, root.Output}
 			n, known := at[id]
 			if !known {
 				n = len(r.Origins)
 				at[id] = n
 				r.Origins = append(r.Origins, Origin{Op: root.Op, Type: root.Type, Output: root.Output, Verdict: root.Verdict,
-					Cause: root.Cause, Value: root.Value, Limit: root.Limit, First: x.Step, order: root.Order})
+					Cause: root.Cause, Value: root.Value, Limit: root.Limit, First: x.Step, Calls: r.Plan.Parts[i].Calls, order: root.Order})
 				where = append(where, nil)
 			}
+			o := &r.Origins[n]
 			if root.Verdict == verdict.Bad.String() {
-				r.Origins[n].Verdict = root.Verdict
-				if firstBad < 0 {
-					firstBad = x.Step
+				o.Verdict = root.Verdict
+			}
+			here := &r.Plan.Parts[i]
+			switch {
+			case !same:
+				if !slices.ContainsFunc(o.Reached, func(x Reach) bool { return x.Step == here.Step && x.Rank == here.Rank }) {
+					o.Reached = append(o.Reached, Reach{here.Step, here.Rank, own.Op})
+				}
+				if where[n] == nil {
+					where[n] = append(where[n], place{x.Step, x.Rank, part})
+				}
+				continue
+			case own.Op != root.Op && alone == nil && !slices.Contains(o.Places, own.Op):
+				o.Places = append(o.Places, own.Op)
+			}
+			at := place{here.Step, here.Rank, i}
+			if alone != nil {
+				at = place{x.Step, x.Rank, part}
+			}
+			where[n] = append(where[n], at)
+		}
+	}
+	firstBad := -1
+	for i := range r.Origins {
+		if o := &r.Origins[i]; o.Verdict == verdict.Bad.String() {
+			for _, w := range where[i] {
+				if firstBad < 0 || w.step < firstBad {
+					firstBad = w.step
 				}
 			}
-			where[n] = append(where[n], place{x.Step, x.Rank, i})
 		}
 	}
 	for n := range r.Origins {
 		o := &r.Origins[n]
+		for _, w := range where[n] {
+			o.First = min(o.First, w.step)
+		}
 		var first, ranks, steps []int
 		hosts := map[string]bool{}
 		models := map[string]bool{}
@@ -245,8 +287,9 @@ func (r *Result) origins() {
 			}
 			ranks, steps = append(ranks, w.rank), append(steps, w.step)
 		}
-		o.Ranks, o.AllRanks, o.Steps = ranges(unique(first)), ranges(unique(ranks)), ranges(unique(steps))
-		o.scope(unique(first), hosts, r.compared(o.First, models))
+		first = unique(first)
+		o.Ranks, o.AllRanks, o.Steps = ranges(first), ranges(unique(ranks)), ranges(unique(steps))
+		o.scope(first, hosts, r.compared(o.First, models))
 		o.Later = firstBad >= 0 && o.First > firstBad
 	}
 	r.throughCollectives()

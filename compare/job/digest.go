@@ -23,6 +23,9 @@ type Digest struct {
 	// Roots are where errors begin, in execution order; Others counts those beyond mostRoots.
 	Roots  []Root `json:"roots,omitempty"`
 	Others int    `json:"more_roots,omitempty"`
+	// Piece is what it tells of other ranks and steps, of recordings of calls. Its roots are
+	// those of Roots.
+	Piece *verdict.Piece `json:"piece,omitempty"`
 	// Lost is what the verdict does without; Damaged what was recorded and cannot be
 	// believed, the first of as many as Lost counts.
 	Lost    []Lost    `json:"lost,omitempty"`
@@ -128,6 +131,10 @@ func digestOf(j *verdict.Judged) *Digest {
 			break
 		}
 		d.Roots = append(d.Roots, rootOf(j, &j.Roots[i]))
+	}
+	if len(j.Pieces) == 1 {
+		d.Piece = &j.Pieces[0]
+		d.Piece.Roots = d.Piece.Roots[:min(len(d.Piece.Roots), len(d.Roots))]
 	}
 	d.Warnings = m.Warnings
 	if extra := len(m.Warnings) - mostWarnings; extra > 0 {

@@ -27,7 +27,7 @@ const (
 )
 
 // journalForm is raised when what the journal holds changes.
-const journalForm = 2
+const journalForm = 3
 
 // journalHead says what run the journal is of.
 type journalHead struct {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"precision/compare"
@@ -98,7 +99,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	r.progress(x.Bytes - told)
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
-	judged, err := look.Judge(ctx, o.session, table, verdict.Options{Profile: r.profile(), Day: r.Day})
+	judged, err := look.Judge(ctx, o.session, table, verdict.Options{Profile: r.profile(), Day: r.Day, OfJob: x.Calls && r.ranks() > 1, Later: x.Calls && r.later(x)})
 	if err != nil {
 		log.close(false)
 		return nil, err
@@ -110,6 +111,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	e.Tables, err = r.write(x, o, judged)
 	log.close(err == nil)
 	return e, err
+}
+
+// later tells whether the job has an earlier step of the same rank.
+func (p *Plan) later(x *Part) bool {
+	return slices.ContainsFunc(p.Parts, func(y Part) bool { return y.Rank == x.Rank && y.Step < x.Step })
 }
 
 // rowStamp is what the rows of a part depend on.

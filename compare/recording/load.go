@@ -69,8 +69,9 @@ type call struct {
 	state bool
 	// gap tells that something went in that was not recorded.
 	gap bool
-	// op is the name of its operator in the table.
-	op string
+	// op is the name of its operator in the table, meets what it is of all ranks that run it
+	// together.
+	op, meets string
 }
 
 // How a pair was found.

@@ -304,13 +304,13 @@ func TestFaults(t *testing.T) {
 		{"", ""},
 		{"eps", "Functional.layer_norm.4.forward"},
 		{"weight", "Functional.linear.15.forward"},
-		{"extra", "Functional.linear.12.forward"},
+		{"extra", "Functional.relu.0.forward"},
 		{"harmless", ""},
 		{"reorder", ""},
 		{"view", "Torch.matmul.4.forward"},
 		{"kernel", "Torch.matmul.5.forward"},
 		{"scale", "Functional.linear.15.forward"},
-		{"missing", "Functional.linear.17.forward"},
+		{"missing", "Functional.gelu.2.forward (right)"},
 	} {
 		for _, side := range []struct {
 			name string

@@ -115,9 +115,11 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	}
 	switch {
 	case x.right == nil:
+		r.Argument = !x.left.tensor() // it may be what the other side has by default
 		row.Add(result.Because(result.NoRightValue, r.Place))
 		return nil
 	case x.left == nil:
+		r.Argument = !x.right.tensor()
 		row.Add(result.Because(result.NoLeftValue, r.Place))
 		return nil
 	case !x.left.tensor() && !x.right.tensor():

@@ -39,6 +39,9 @@ type part struct {
 	gradients [2]int
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
+	// rank is whose recording it is; met counts what it ran together with others.
+	rank int
+	met  map[string]int
 }
 
 // unit is a row group: a pair of calls, or one without a partner.
@@ -77,7 +80,7 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 		m = &mapper{opt.Mapping, map[int]bool{}}
 	}
 	for _, p := range pairs {
-		one := &part{}
+		one := &part{rank: p[0].rank, met: map[string]int{}}
 		if len(pairs) > 1 {
 			one.prefix = p[0].label() + "/"
 		}
@@ -119,6 +122,9 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 			c, other = u.right, nil
 		}
 		c.op = p.prefix + c.Name
+		if u.left != nil {
+			p.meets(c)
+		}
 		if n := len(c.parts); n > 0 {
 			c.op = p.prefix + c.parts[n-1].Name
 		}
@@ -368,8 +374,11 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	if u.left == nil {
 		side = p.right
 	}
-	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap}
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets}
 	op.Inner = p.aside(u)
+	if (u.left == nil || u.right == nil) && !c.state && !c.gap && !op.Inner {
+		op.Made = c.gave()
+	}
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		if l.role == result.Output {

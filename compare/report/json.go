@@ -272,6 +272,21 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.listed("region", r.Region)
 	w.count("inherited", int64(r.Inherited))
 	w.listed("reaches", r.Reaches)
+	if len(r.Places) > 0 {
+		w.listed("places", r.Places)
+	}
+	if len(r.Reached) > 0 {
+		w.key("reached")
+		w.open('[')
+		for _, x := range r.Reached {
+			w.open('{')
+			w.named("step", x.Step)
+			w.named("rank", x.Rank)
+			w.named("op", x.Op)
+			w.close('}')
+		}
+		w.close(']')
+	}
 	w.flagged("edge", r.Edge)
 	w.flagged("noise", r.Noise)
 	w.begin(j, op, r)

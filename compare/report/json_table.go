@@ -279,6 +279,8 @@ func opSet(at func(int) *result.Operator) set {
 			integers("x", func(i int) *int { return &at(i).X }),
 			integers("y", func(i int) *int { return &at(i).Y }),
 			lists("uses", func(i int) *[]string { return &at(i).Uses }),
+			words("meets", func(i int) *string { return &at(i).Meets }),
+			shapes("made", func(i int) *[]int64 { return &at(i).Made }),
 		},
 		parts: []part{sparse("inputs",
 			func(row int, yield func(*result.Port)) { eachOf(at(row).Inputs, yield) },

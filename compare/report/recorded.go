@@ -62,6 +62,9 @@ func SaidText(s *result.Said) string {
 	if text == "" {
 		text = s.Class
 	}
+	if text == "" {
+		return "nothing"
+	}
 	return text
 }
 
@@ -95,6 +98,8 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		}
 		switch {
 		case rec == nil:
+		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
+			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
 		case row.Op != op.Op.Name:
 			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, left, right)))
 		case rec.Argument:
@@ -148,7 +153,7 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 // certain says how far a root is proven; nothing where the input it begins with
 // says it.
 func (s speaker) certain(op *verdict.Operator, r *verdict.Root, most int) string {
-	if r.Begin != nil && (r.Edge || r.Certainty == verdict.Region || r.Begin.Why.Kind != "") {
+	if r.Begin != nil && (r.Edge || len(op.Op.Made) > 0 || r.Certainty == verdict.Region || r.Begin.Why.Kind != "") {
 		return ""
 	}
 	return s.certainty(op, r, most)

@@ -187,6 +187,15 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	if r.Noise {
 		lines = append(lines, plainLine(s.say("root.noise")))
 	}
+	if n := len(r.Places); n > 0 {
+		lines = append(lines, plainLine(s.say("root.places", n, s.list(r.Places, t.most()))))
+	}
+	for i, x := range r.Reached {
+		if i >= t.most() {
+			break
+		}
+		lines = append(lines, plainLine(s.say("root.reached", x.Op)))
+	}
 	return append(lines, plainLine(s.follows(j, r, t.most())))
 }
 
@@ -274,6 +283,8 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("region.edge")
 	case r.Certainty == verdict.Region && len(r.Region) > 0:
 		return s.say("region", s.list(r.Region, most))
+	case r.Certainty == verdict.Region && len(r.Untold) > 0:
+		return s.say("region.untold", s.list(r.Untold, most))
 	case r.Certainty == verdict.Region:
 		return s.say("region.unknown")
 	case len(r.Untold) > 0:

@@ -57,7 +57,7 @@ func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 		return s.say(key, r.Left.DType.String(), count, of)
 	case verdict.Underflow:
 		return s.say(key, dtype.Coarser(r.Left.DType, r.Right.DType).String())
-	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.Given, verdict.NotFinite:
+	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.Alone, verdict.Given, verdict.NotFinite:
 		return s.say(key)
 	case verdict.Differs:
 		if r.Recorded == nil {

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"math"
 
 	"precision/dump/dtype"
@@ -81,6 +83,30 @@ func (s *Said) Step(v float64) float64 {
 		step = max(step, math.Pow(10, math.Floor(math.Log10(v))+1-float64(s.Digits)))
 	}
 	return step
+}
+
+// Print tells tensors by what is said of them; 0 where nothing is. Checksums count only where
+// there is nothing else: they may be those of what a tensor held later.
+func (s *Said) Print(shape []int64) int64 {
+	h := fnv.New64a()
+	add := func(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+	n := uint64(1)
+	for _, d := range shape {
+		n *= uint64(d)
+	}
+	add(n)
+	switch {
+	case s.Known != 0:
+		add(uint64(s.Known))
+		for _, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
+			add(math.Float64bits(v))
+		}
+	case s.Sum != "":
+		h.Write([]byte(s.Sum))
+	default:
+		return 0
+	}
+	return int64(h.Sum64())
 }
 
 // Has tells whether statistics are known.

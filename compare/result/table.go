@@ -171,6 +171,11 @@ type Operator struct {
 	// others made, as a parameter behind the step, or one of its inputs is missing on both sides.
 	Behind bool
 	Leaves []int64
+	// Meets is what ranks run together here, the same text for all that take part in a
+	// step; empty for what a rank does by itself.
+	Meets string
+	// Made tell what a call that one side alone has gave, as [Said.Print] does.
+	Made []int64
 	// X and Y are its place in a picture of the network, the centre of its
 	// box; all 0 where none was laid out.
 	X, Y int

@@ -25,7 +25,7 @@ func (w *recordedWalk) run() {
 	w.origin = make([][]int, len(w.operators))
 	w.arrived = make([][]int, len(w.operators))
 	w.inputs = map[result.Port][]int{}
-	for _, i := range w.order() {
+	for i := range w.operators {
 		op := &w.operators[i]
 		if len(op.Outputs) == 0 {
 			// Without a partner, or without results: what comes in goes out.
@@ -42,9 +42,6 @@ func (w *recordedWalk) run() {
 			}
 		}
 		from = w.handedOn(op, from)
-		if collective(op) {
-			from = merge(from, w.elsewhere(op))
-		}
 		w.arrived[i] = from
 		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind {
 			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand, states
@@ -58,8 +55,26 @@ func (w *recordedWalk) run() {
 			}
 			continue
 		}
+		if begin == nil {
+			begin = w.oneSided(op)
+		}
 		if w.isRoot(op, begin, from) {
 			n := len(w.out.Roots)
+			if alone := w.behindAlone(begin); alone >= 0 {
+				// What one side alone calls is the root, and not who takes it.
+				if k := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == alone }); k >= 0 {
+					n = k
+				} else {
+					w.out.Roots = append(w.out.Roots, w.aloneRoot(alone, begin, op.State == StateBad))
+				}
+				w.origin[i], op.From = []int{n}, []int{n}
+				if op.State == StateBad {
+					op.State = StateInherited
+				}
+				w.arrived[i] = w.origin[i]
+				w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[begin.Row].Slot}] = []int{n}
+				continue
+			}
 			w.out.Roots = append(w.out.Roots, w.newRoot(op, i, begin))
 			w.origin[i] = []int{n}
 			w.arrived[i] = w.origin[i]
@@ -82,6 +97,7 @@ func (w *recordedWalk) run() {
 		w.bare()
 	}
 	w.sortRoots()
+	w.across()
 }
 
 // bare makes a difference that shows in no output a root: a weight in a row that no token
@@ -99,6 +115,23 @@ func (w *recordedWalk) bare() {
 		op.State = max(op.State, StateSuspect)
 		return
 	}
+}
+
+// oneSided is an argument that one side alone gives to a call whose tensors are all the same
+// and whose result is not: it is not what the other side has by default.
+func (w *recordedWalk) oneSided(op *Operator) (begin *Begin) {
+	for k := range op.Inputs {
+		r := w.row(&op.Inputs[k])
+		switch {
+		case !r.Recorded.Argument:
+			if agreementOf(r) != same {
+				return nil
+			}
+		case begin == nil && (r.Has(result.NoRightValue) || r.Has(result.NoLeftValue)):
+			begin = &Begin{Row: op.Inputs[k].Row}
+		}
+	}
+	return begin
 }
 
 // handedOn adds the roots of the outputs that a module, or the gradients of its
@@ -209,12 +242,11 @@ func (w *recordedWalk) fed(r *result.Row) (roots []int, calls []string, fed bool
 	return roots, calls, fed
 }
 
-// before are the roots that came before a call in the same run.
+// before are the roots that came before a call on the same rank and step.
 func (w *recordedWalk) before(op *Operator) (roots []int) {
-	step, rank := partOf(op.Op.Name)
+	part := prefixOf(op.Op.Name)
 	for k := range w.out.Roots {
-		s, r := partOf(w.operators[w.out.Roots[k].Operator].Op.Name)
-		if s != step || r == rank {
+		if prefixOf(w.operators[w.out.Roots[k].Operator].Op.Name) == part {
 			roots = append(roots, k)
 		}
 	}
@@ -312,6 +344,9 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 		r.Certainty, r.Region = Region, []string{w.table.Rows[r.Begin.Row].Op}
 	case begin == nil:
 	case w.table.Rows[begin.Row].Recorded.Argument:
+		if row := &w.table.Rows[begin.Row]; row.Has(result.NoRightValue) || row.Has(result.NoLeftValue) {
+			r.Causes = append([]Cause{{Kind: Argument, Value: 1, First: -1}}, r.Causes...)
+		}
 	default:
 		if row := &w.table.Rows[begin.Row]; len(begin.From) == 0 {
 			if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded.Place) {
@@ -320,7 +355,8 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 		}
 		r.Edge, r.Certainty = true, Region
 		for _, name := range begin.From {
-			if from := w.named(name); from != nil && len(from.Outputs) == 0 {
+			// What was not compared, or what feeds one side alone, whose result the other does not take.
+			if from := w.named(name); from != nil && (len(from.Outputs) == 0 || len(begin.From) > 1) {
 				r.Region = append(r.Region, name)
 			}
 		}
@@ -332,6 +368,13 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 	}
 	if len(r.Untold) > 0 {
 		r.Certainty = Likely
+	}
+	for k := range op.Inputs {
+		// What is still on its way from other ranks when it is recorded has no values: the
+		// collective that brings it may be at fault as well.
+		if rec := w.row(&op.Inputs[k]).Recorded; r.Certainty == Likely && strings.HasSuffix(rec.Left.Class, "AsyncCollectiveTensor") && agreementOf(w.row(&op.Inputs[k])) == untold {
+			r.Certainty = Region
+		}
 	}
 	return r
 }

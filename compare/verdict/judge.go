@@ -18,6 +18,9 @@ type Options struct {
 	Second *result.Table
 	// Baseline is an earlier table to judge against.
 	Baseline *result.Table
+	// OfJob: the table is of one rank of several, Later: of a step behind others. What was fed
+	// to it and which weights it had is then for the job to judge, see [Settle].
+	OfJob, Later bool
 	// Day is the day that waivers are held against; the zero time takes that of
 	// the table.
 	Day time.Time

@@ -159,6 +159,10 @@ type Root struct {
 	Untold []string
 	// Begin is the input or argument it begins with, of roots of recordings.
 	Begin *Begin
+	// Places are other ranks, steps and calls that have the same fault; Reached is where else
+	// its error arrives.
+	Places  []string
+	Reached []Reach
 	// Noise: two runs on the NPU differ here as much as from golden.
 	Noise bool
 	// Inherited counts the bad operators that inherit from it.
@@ -308,6 +312,8 @@ type Judged struct {
 	// Roots are in execution order.
 	Roots    []Root
 	Coverage Coverage
+	// Pieces are the ranks and steps of a recording, as [Settle] takes them.
+	Pieces []Piece
 	// Damaged is all that was recorded and cannot be believed, of the table's rows and
 	// beside them.
 	Damaged []result.Damage

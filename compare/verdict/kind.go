@@ -29,6 +29,8 @@ const (
 	Form Kind = "form"
 	// Argument: an argument of a call is another.
 	Argument Kind = "argument"
+	// Alone: one side alone makes a call, which makes what it feeds differ.
+	Alone Kind = "alone"
 	// Given: an input of the network, or a weight, that the operator takes is another.
 	Given Kind = "given"
 	// Statistics: the statistics of two recordings are further apart than their
@@ -80,6 +82,7 @@ var kinds = []struct {
 	{Inf, false, [2]float64{0, 1}, 0},
 	{Form, false, [2]float64{0, 1}, 0},
 	{Argument, false, [2]float64{0, 1}, 0},
+	{Alone, false, [2]float64{0, 1}, 0},
 	{Given, false, [2]float64{0, 1}, 0},
 	{Zeros, false, [2]float64{0, 1}, 0},
 	{Integers, false, [2]float64{0, 1}, 0.01},

@@ -84,15 +84,16 @@ func (w *recordedWalk) premises() {
 				continue
 			}
 			switch s := w.given(op, &op.Inputs[k]); {
-			case s.weight && s.elements > 1 && step == steps[0]:
+			case s.weight && s.elements > 1 && step == steps[0] && !w.opts.Later:
 				if compared++; s.off {
 					weights = append(weights, s)
 				}
+			case w.opts.Later && !counted(r.Left.DType): // it may be carried over from a step before
 			case !s.weight && !part.differs && s.other() && (!part.started || counted(r.Left.DType)):
 				give(s)
 			}
 		}
-		if !part.differs && !part.started && op.State != StateBad && w.unfed(op) && !collective(op) {
+		if !w.opts.Later && !part.differs && !part.started && op.State != StateBad && w.unfed(op) && !collective(op) {
 			for k := range op.Outputs {
 				if w.loaded(&op.Outputs[k]) {
 					if s := w.given(op, &op.Outputs[k]); s.other() {
@@ -109,14 +110,17 @@ func (w *recordedWalk) premises() {
 			}
 		}
 	}
+	w.fedOther = map[[2]string]bool{}
 	for _, step := range steps {
 		others := 0
-		for _, part := range runs[step] {
+		for rank, part := range runs[step] {
 			if part.other {
 				others++
+				w.fedOther[[2]string{step, rank}] = true
 			}
 		}
-		if others == 0 || 2*others < len(runs[step]) {
+		// One rank that got what another should have is a fault, all of them are another run.
+		if others == 0 || others < len(runs[step]) || w.opts.OfJob {
 			continue
 		}
 		s := fed[step][0]

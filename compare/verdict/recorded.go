@@ -449,6 +449,8 @@ type recordedWalk struct {
 	// largest error so far that no root is behind.
 	usual [2]float64
 	level float64
+	// fedOther are the steps and ranks whose batches are others than those of the other side.
+	fedOther map[[2]string]bool
 	// unlearned tells that there were too few calls to learn usual from.
 	unlearned bool
 	// strays is what the inputs of forward calls are off by that nothing is known to feed, weights

@@ -138,12 +138,28 @@ func (s *speaker) origins(r *job.Result) {
 		}
 		s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
 		s.add(label, plain(s.scope(o)))
+		if len(o.Places) > 0 {
+			s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
+		}
+		for k, x := range o.Reached {
+			if k >= mostReached {
+				s.add(label, report.Segment{Text: s.say("more", len(o.Reached)-k), Style: report.Dim})
+				break
+			}
+			s.add(label, plain(s.say("reached", s.numberText(x.Step), s.numberText(x.Rank), x.Op)))
+		}
 	}
 }
+
+// mostReached is how many of the recordings that an error arrives in are told.
+const mostReached = 3
 
 // scope says which ranks have an origin, and what that speaks for.
 func (s *speaker) scope(o *job.Origin) string {
 	text := s.say("scope."+o.Scope, s.numberText(o.First), o.Ranks)
+	if o.Calls && o.Scope == job.ScopeRank { // what a program called there speaks for no hardware
+		text = s.say("scope.calls", s.numberText(o.First), o.Ranks)
+	}
 	if o.Scope == job.ScopeHost {
 		text = s.say("scope.host", s.numberText(o.First), o.Ranks, o.Host)
 	}

@@ -1,0 +1,68 @@
+package job
+
+import (
+	"slices"
+
+	"precision/compare/verdict"
+)
+
+// Reach is where the error of an origin arrives in another recording.
+type Reach struct {
+	Step int    `json:"step"`
+	Rank int    `json:"rank"`
+	Op   string `json:"op"`
+}
+
+// rootAt is a root of a part.
+type rootAt struct{ part, root int }
+
+// settled is what all parts together say of their roots: which are none of their own.
+type settled struct {
+	fates map[int][]verdict.Fate // by part
+	part  []int                  // of a piece
+	piece []verdict.Piece
+}
+
+// settle brings together what the parts of recordings of calls tell of each other.
+func (r *Result) settle() *settled {
+	s := &settled{fates: map[int][]verdict.Fate{}}
+	for i, d := range r.Digests {
+		if d.Piece == nil {
+			continue
+		}
+		p := *d.Piece
+		p.Step, p.Rank = r.Plan.Parts[i].Step, r.Plan.Parts[i].Rank
+		s.piece, s.part = append(s.piece, p), append(s.part, i)
+	}
+	for k, list := range verdict.Settle(s.piece) {
+		s.fates[s.part[k]] = list
+	}
+	return s
+}
+
+// fed tells whether all ranks that were compared were given other data than the other side.
+func (s *settled) fed() bool {
+	first := slices.IndexFunc(s.piece, func(p verdict.Piece) bool { return p.Fed })
+	if first < 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.piece, func(p verdict.Piece) bool { return p.Step == s.piece[first].Step && !p.Fed })
+}
+
+// comes is the root that one comes down to, and the call of one side alone that it is, if it is
+// one; same tells that it is a place of that root, and no consequence.
+func (s *settled) comes(at rootAt) (to rootAt, same bool, alone *verdict.Absent, part int) {
+	list := s.fates[at.part]
+	if at.root >= len(list) {
+		return at, true, nil, at.part
+	}
+	f := list[at.root]
+	to, same = at, true
+	if f.By != nil {
+		to, same = rootAt{s.part[f.By.Piece], f.By.At}, f.Same
+	}
+	if a := s.fates[to.part][to.root].Alone; a != nil {
+		return to, same, &s.piece[a.Piece].Alone[a.At], s.part[a.Piece]
+	}
+	return to, same, nil, to.part
+}

@@ -1,0 +1,497 @@
+package verdict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Across ranks and steps
+//
+// Each rank and step of a job is judged by itself: what its calls got and gave. What came from
+// another rank looks like a beginning there, and so does what an earlier step left behind. Settle
+// brings the parts together: ranks meet in collective calls, an input that differs on one of
+// them explains the outputs of all, and what nothing recorded explains is explained by what went
+// wrong before. It works on what little is kept of each part, so that a job may have any number.
+
+// Piece is what one rank and step of a job tells of the others.
+type Piece struct {
+	// Step and Rank are -1 where no folder tells.
+	Step int `json:"step"`
+	Rank int `json:"rank"`
+	// Fed: it was given other data than the other side.
+	Fed   bool     `json:"fed,omitempty"`
+	Roots []Start  `json:"roots,omitempty"`
+	Meets []Met    `json:"meets,omitempty"`
+	Alone []Absent `json:"alone,omitempty"`
+}
+
+// Start is a root of a piece.
+type Start struct {
+	Op string `json:"op"`
+	// Order is its place among the calls of the piece.
+	Order int `json:"order"`
+	// Open: what goes in differs or is not known, and nothing in the piece explains it.
+	Open bool `json:"open,omitempty"`
+	// Given: it differs in what a run is given, a batch or a weight before any step.
+	Given bool `json:"given,omitempty"`
+	// Argument tells arguments that differ, by their place and values.
+	Argument string `json:"argument,omitempty"`
+	// Meets is the name of what ranks run together, where the call is such.
+	Meets string `json:"meets,omitempty"`
+	// Seen tell what it begins with on either side, as [result.Said.Print] does.
+	Seen []int64 `json:"seen,omitempty"`
+}
+
+// Met is a call that ranks run together and that something is amiss with.
+type Met struct {
+	Name  string `json:"name"`
+	Order int    `json:"order"`
+	// Brings: an input differs, or is not known.
+	Brings bool `json:"brings,omitempty"`
+}
+
+// Absent is a call that one side alone has, and what it gave there.
+type Absent struct {
+	Op    string  `json:"op"`
+	Order int     `json:"order"`
+	Made  []int64 `json:"made,omitempty"`
+}
+
+// Fate is what becomes of a root when all pieces are known.
+type Fate struct {
+	// By is the root of which this one is a place (Same) or a consequence; nil for a root.
+	By   *At
+	Same bool
+	// Alone is the call of one side alone that is the root instead, its place in Piece.Alone
+	// of the piece.
+	Alone *At
+}
+
+// At is a place in a list of a piece.
+type At struct{ Piece, At int }
+
+// happening is a root or a meeting of a piece.
+type happening struct {
+	order int
+	root  int // -1 for a meeting
+	meets string
+}
+
+// Settle says what becomes of the roots of all pieces.
+func Settle(pieces []Piece) [][]Fate {
+	s := &settling{pieces: pieces, fates: make([][]Fate, len(pieces)), same: map[string]At{}}
+	var steps []int
+	for i := range pieces {
+		s.fates[i] = make([]Fate, len(pieces[i].Roots))
+		steps = append(steps, pieces[i].Step)
+	}
+	slices.Sort(steps)
+	for n, step := range slices.Compact(steps) {
+		s.first = n == 0
+		s.step(step)
+	}
+	return s.fates
+}
+
+type settling struct {
+	pieces []Piece
+	fates  [][]Fate
+	kept   []At
+	same   map[string]At
+	first  bool // the first step
+}
+
+// step goes through what happened in a step, in an order that it may have had: a call that
+// ranks run together comes when all of them are there.
+func (s *settling) step(step int) {
+	var of []int
+	waiting := map[string]int{} // who still comes to a meeting
+	lists := map[int][]happening{}
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if p.Step != step {
+			continue
+		}
+		of = append(of, i)
+		var list []happening
+		for k := range p.Roots {
+			list = append(list, happening{p.Roots[k].Order, k, p.Roots[k].Meets})
+		}
+		for _, m := range p.Meets {
+			list = append(list, happening{m.Order, -1, m.Name})
+			waiting[m.Name]++
+		}
+		// Of one call the meeting comes before its root.
+		slices.SortStableFunc(list, func(a, b happening) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.root, b.root)) })
+		lists[i] = list
+	}
+	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(s.pieces[a].Rank, s.pieces[b].Rank) })
+	arrived := map[int]bool{} // is at a meeting
+	for {
+		next, blocked := -1, -1
+		for _, i := range of {
+			if len(lists[i]) == 0 {
+				continue
+			}
+			h := lists[i][0]
+			if h.root < 0 && !arrived[i] {
+				arrived[i] = true
+				waiting[h.meets]--
+			}
+			if h.root < 0 && waiting[h.meets] > 0 {
+				if blocked < 0 || h.order < lists[blocked][0].order {
+					blocked = i
+				}
+				continue
+			}
+			if next < 0 || h.order < lists[next][0].order {
+				next = i
+			}
+		}
+		if next < 0 {
+			next = blocked // ranks that wait for each other met in another order
+		}
+		if next < 0 {
+			return
+		}
+		h := lists[next][0]
+		lists[next], arrived[next] = lists[next][1:], false
+		if h.root >= 0 {
+			s.settle(next, h.root)
+		}
+	}
+}
+
+// settle decides on a root.
+func (s *settling) settle(piece, at int) {
+	r, mine := &s.pieces[piece].Roots[at], At{piece, at}
+	fate := &s.fates[piece][at]
+	key := r.Op
+	if r.Argument != "" {
+		key = r.Argument
+	}
+	if r.Meets != "" && r.Argument == "" {
+		if fate.By = s.brought(piece, r); fate.By != nil {
+			return
+		}
+	}
+	open := r.Argument == "" && r.Meets == "" && r.Open && !(r.Given && s.first)
+	if open {
+		fate.Alone = s.alone(piece, r)
+	}
+	if first, known := s.same[key]; known && fate.Alone == nil && (first.Piece != piece || r.Argument != "") && (r.Argument != "" || !r.Open || s.pieces[first.Piece].Step == s.pieces[piece].Step) {
+		fate.By, fate.Same = &first, true
+		return
+	}
+	if open && fate.Alone == nil {
+		fate.By = s.before(piece)
+	}
+	if fate.By == nil {
+		s.kept = append(s.kept, mine)
+		s.same[key] = mine
+	}
+}
+
+// before is the last root that was kept, of the same rank if there is one.
+func (s *settling) before(piece int) *At {
+	for k := len(s.kept) - 1; k >= 0; k-- {
+		if s.pieces[s.kept[k].Piece].Rank == s.pieces[piece].Rank {
+			return &s.kept[k]
+		}
+	}
+	if n := len(s.kept); n > 0 {
+		return &s.kept[n-1]
+	}
+	return nil
+}
+
+// brought is the root of a rank whose input of a meeting differs, nil if all bring what they
+// should.
+func (s *settling) brought(piece int, r *Start) *At {
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if i == piece || p.Step != s.pieces[piece].Step || !slices.ContainsFunc(p.Meets, func(m Met) bool { return m.Name == r.Meets && m.Brings }) {
+			continue
+		}
+		if by := s.before(i); by != nil {
+			return by
+		}
+	}
+	return nil
+}
+
+// alone is a call of one side alone, of the same rank and before, that gave what a root begins
+// with.
+func (s *settling) alone(piece int, r *Start) *At {
+	mine := &s.pieces[piece]
+	var best *At
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if p.Rank != mine.Rank || p.Step > mine.Step || best != nil && s.pieces[best.Piece].Step > p.Step {
+			continue
+		}
+		for k := range p.Alone {
+			a := &p.Alone[k]
+			if i == piece && a.Order >= r.Order {
+				break
+			}
+			if slices.ContainsFunc(a.Made, func(v int64) bool { return slices.Contains(r.Seen, v) }) {
+				best = &At{i, k}
+			}
+		}
+	}
+	return best
+}
+
+// Reach is where the error of a root arrives at another rank or step.
+type Reach struct {
+	// Rank and Step are those of the recording, as its folders name them.
+	Rank, Step string
+	// Op is the first call there that shows it.
+	Op string
+}
+
+// mostAbsent bounds how many calls of one side alone are kept of a piece.
+const mostAbsent = 4096
+
+// pieces are the ranks and steps of a table, with the places in the table of their roots and of
+// their calls that one side alone has.
+func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
+	at, start := map[string]int{}, []int{}
+	of := make([]int, len(w.operators))
+	for i := range w.operators {
+		op := &w.operators[i]
+		prefix := prefixOf(op.Op.Name)
+		k, known := at[prefix]
+		if !known {
+			k = len(list)
+			at[prefix] = k
+			step, rank := partOf(op.Op.Name)
+			list = append(list, Piece{Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}]})
+			roots, alone, start = append(roots, nil), append(alone, nil), append(start, i)
+		}
+		of[i] = k
+		p := &list[k]
+		if op.Op.Made != nil && len(p.Alone) < mostAbsent {
+			p.Alone = append(p.Alone, Absent{Op: op.Op.Name[len(prefix):], Order: i - start[k], Made: op.Op.Made})
+			alone[k] = append(alone[k], i)
+		}
+		if op.Op.Meets == "" {
+			continue
+		}
+		brings, amiss := false, w.off(op)
+		for n := range op.Inputs {
+			if a := agreementOf(w.row(&op.Inputs[n])); a != same && !w.row(&op.Inputs[n]).Recorded.Argument {
+				brings = true
+			}
+		}
+		if brings || amiss {
+			p.Meets = append(p.Meets, Met{Name: op.Op.Meets, Order: i - start[k], Brings: brings})
+		}
+	}
+	for n := range w.out.Roots {
+		r := &w.out.Roots[n]
+		op := &w.operators[r.Operator]
+		k := of[r.Operator]
+		s := Start{Op: op.Op.Name[len(prefixOf(op.Op.Name)):], Order: r.Operator - start[k], Meets: op.Op.Meets, Open: len(r.Untold) > 0}
+		if b := r.Begin; b != nil {
+			row := &w.table.Rows[b.Row]
+			switch rec := row.Recorded; {
+			case rec.Argument:
+				s.Argument = op.Op.Type + " " + rec.Place + " " + rec.Left.Value + " " + rec.Right.Value
+			case row.Op != op.Op.Name && w.named(op.Op.Name).Op.Made != nil:
+				// A call that one side alone has is a beginning.
+			default:
+				s.Open = true
+				s.Given = len(b.From) == 0 && backwards(op) == 0 && (isWeight(op, rec.Place) || counted(row.Left.DType))
+				s.Seen = []int64{rec.Left.Print(row.Left.Shape), rec.Right.Print(row.Right.Shape)}
+			}
+		}
+		list[k].Roots = append(list[k].Roots, s)
+		roots[k] = append(roots[k], n)
+	}
+	return list, roots, alone
+}
+
+// prefixOf is the step and rank in front of the name of a call, with what is between.
+func prefixOf(name string) string { return name[:strings.LastIndexByte(name, '/')+1] }
+
+// numberOf is the number in the name of a step or rank, -1 if there is none.
+func numberOf(name, word string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, word))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// across settles the roots of a table of several ranks and steps, and puts them in the order in
+// which things went wrong.
+func (w *recordedWalk) across() {
+	list, roots, alone := w.pieces()
+	w.out.Pieces = list
+	if len(list) < 2 {
+		return
+	}
+	fates := Settle(list)
+	// The root that each one comes down to: itself, or another.
+	by := make([]int, len(w.out.Roots))
+	for i := range fates {
+		for k, f := range fates[i] {
+			n := roots[i][k]
+			by[n] = n
+			if f.By != nil {
+				by[n] = roots[f.By.Piece][f.By.At]
+			}
+		}
+	}
+	for i := range fates {
+		for k, f := range fates[i] {
+			n := roots[i][k]
+			r := &w.out.Roots[n]
+			op := &w.operators[r.Operator]
+			switch {
+			case f.Alone != nil:
+				w.moveTo(n, alone[f.Alone.Piece][f.Alone.At])
+			case f.By == nil:
+			case f.Same:
+				w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, op.Op.Name)
+			default:
+				step, rank := partOf(op.Op.Name)
+				first := &w.out.Roots[by[n]]
+				if !slices.ContainsFunc(first.Reached, func(x Reach) bool { return x.Rank == rank && x.Step == step }) {
+					first.Reached = append(first.Reached, Reach{rank, step, op.Op.Name})
+				}
+			}
+		}
+	}
+	w.comesTo(by)
+	w.byTime(list)
+}
+
+// moveTo makes a call that one side alone has the root that another call seemed to be.
+func (w *recordedWalk) moveTo(n, place int) {
+	r := &w.out.Roots[n]
+	was := r.Operator
+	*r = w.aloneRoot(place, r.Begin, w.operators[was].State == StateBad)
+	if op := &w.operators[was]; op.State == StateBad {
+		op.State = StateInherited
+	}
+	w.operators[was].From = []int{n}
+}
+
+// aloneRoot is a call that one side alone has as a root: begin is what it makes differ, and bad
+// tells whether that is beyond what is allowed.
+func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
+	op := &w.operators[place]
+	if len(op.Outputs) == 0 {
+		op.Outputs = []Tensor{{Row: op.Whole[0]}}
+	}
+	t := &op.Outputs[0]
+	if len(t.Causes) == 0 {
+		t.Causes = []Cause{{Kind: Differs, Value: math.NaN(), First: -1}}
+		if bad {
+			t.Causes[0] = Cause{Kind: Alone, Value: 1, First: -1}
+		}
+		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)
+		t.settle()
+	}
+	op.State = max(op.State, StateSuspect)
+	if t.Verdict == Bad {
+		op.State = StateBad
+	}
+	r := w.rootOf(op, place)
+	r.Begin, r.Certainty = begin, Likely
+	return r
+}
+
+// comesTo leaves only roots that come down to themselves; who inherits from another inherits
+// from what that comes down to.
+func (w *recordedWalk) comesTo(by []int) {
+	places := make([]int, len(by))
+	kept := w.out.Roots[:0:0]
+	for n := range w.out.Roots {
+		if by[n] == n {
+			places[n] = len(kept)
+			kept = append(kept, w.out.Roots[n])
+		}
+	}
+	for n := range by {
+		if by[n] == n {
+			continue
+		}
+		op := &w.operators[w.out.Roots[n].Operator]
+		if op.State == StateBad {
+			op.State = StateInherited
+		}
+		op.From = []int{n}
+	}
+	for i := range w.operators {
+		var from []int
+		for _, n := range w.operators[i].From {
+			from = merge(from, []int{places[by[n]]})
+		}
+		w.operators[i].From = from
+	}
+	w.out.Roots = kept
+}
+
+// byTime sorts the roots by step, then by their places among the calls of their ranks.
+func (w *recordedWalk) byTime(list []Piece) {
+	start := map[string]int{}
+	for i := range w.operators {
+		if p := prefixOf(w.operators[i].Op.Name); start[p] == 0 {
+			start[p] = i + 1
+		}
+	}
+	when := func(n int) (step, order int) {
+		name := w.operators[w.out.Roots[n].Operator].Op.Name
+		s, _ := partOf(name)
+		return numberOf(s, "step"), w.out.Roots[n].Operator - start[prefixOf(name)]
+	}
+	w.arrange(func(a, b int) int {
+		s, i := when(a)
+		t, k := when(b)
+		return cmp.Or(cmp.Compare(s, t), cmp.Compare(i, k), cmp.Compare(w.out.Roots[a].Operator, w.out.Roots[b].Operator))
+	})
+}
+
+// behindAlone is the call of one side alone that fed what a root begins with; -1 if there is
+// none.
+func (w *recordedWalk) behindAlone(begin *Begin) int {
+	if begin == nil || w.table.Rows[begin.Row].Recorded.Argument {
+		return -1
+	}
+	for _, name := range begin.From {
+		if k, ok := w.place[name]; ok && w.lone(k) {
+			return w.leading(k)
+		}
+	}
+	return -1
+}
+
+// lone tells that one side alone has a call.
+func (w *recordedWalk) lone(place int) bool {
+	op := &w.operators[place]
+	return op.Op.Made != nil && len(op.Whole) > 0
+}
+
+// leading is the call that a call of one side alone follows from: a gradient from the first
+// forward call that this side alone has in the piece, as of a second pass.
+func (w *recordedWalk) leading(place int) int {
+	name := w.operators[place].Op.Name
+	if !strings.Contains(name, ".backward") && !strings.Contains(name, ".parameters_grad.") {
+		return place
+	}
+	prefix := prefixOf(name)
+	at := place
+	for k := place - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
+		if w.lone(k) && strings.Contains(w.operators[k].Op.Name, ".forward") {
+			at = k
+		}
+	}
+	return at
+}
