@@ -61,19 +61,30 @@ const (
 	OutOfRange  result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
 	InRange     result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
 
-	Explained    result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
-	Readings     result.Kind = "check-readings"      // number of readings, none of which explains the output
-	Beyond       result.Kind = "check-beyond"        // elements beyond the bound, elements looked at
-	LowPrecision result.Kind = "check-low-precision" // elements that only lower precision explains
-	Saturated    result.Kind = "check-saturated"     // elements at the type's largest number, or 0, for Inf or NaN
-	Flushed      result.Kind = "check-flushed"       // subnormal elements that are 0
-	LostNaN      result.Kind = "check-lost-nan"      // elements that are numbers where NaN was expected
-	OneSided     result.Kind = "check-one-sided"     // mean error, what chance allows
-	Rounding     result.Kind = "check-rounding"      // elements that no rounding to nearest gives, though within the bound
-	RankDiffers  result.Kind = "check-rank-differs"  // elements in which this rank differs from the others
-	OwnInput     result.Kind = "check-own-input"     // the output is the rank's own input
-	Contrary     result.Kind = "check-contrary"      // input, operator, its output: elements in which the two dumps differ, elements looked at
-	SumDiffers   result.Kind = "check-sum"           // sums beyond the bound, sums: of rows with random signs
+	Explained      result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
+	Readings       result.Kind = "check-readings"      // number of readings, none of which explains the output
+	Beyond         result.Kind = "check-beyond"        // elements beyond the bound, elements looked at
+	LowPrecision   result.Kind = "check-low-precision" // elements that only lower precision explains
+	Saturated      result.Kind = "check-saturated"     // elements at the type's largest number, or 0, for Inf or NaN
+	Flushed        result.Kind = "check-flushed"       // subnormal elements that are 0
+	LostNaN        result.Kind = "check-lost-nan"      // elements that are numbers where NaN was expected
+	OneSided       result.Kind = "check-one-sided"     // mean error, what chance allows
+	Rounding       result.Kind = "check-rounding"      // elements that no rounding to nearest gives, though within the bound
+	RankDiffers    result.Kind = "check-rank-differs"  // elements in which this rank differs from the others
+	OwnInput       result.Kind = "check-own-input"     // the output is the rank's own input
+	Contrary       result.Kind = "check-contrary"      // input, operator, its output: elements in which the two dumps differ, elements looked at
+	NoRank         result.Kind = "check-no-rank"       // rank whose recording lacks the call
+	InFlight       result.Kind = "check-in-flight"     // -: the call may not have been done when it was recorded
+	NotMine        result.Kind = "check-not-mine"      // -: the collective says nothing of this output
+	Gathered       result.Kind = "check-gathered"      // collective, ranks
+	OtherReduction result.Kind = "check-other-op"      // reduction that it is
+	LeftOut        result.Kind = "check-left-out"      // rank
+	CountedTwice   result.Kind = "check-twice"         // rank
+	OtherPiece     result.Kind = "check-other-piece"   // rank
+	Scaled         result.Kind = "check-scaled"        // factor
+	MoreRanks      result.Kind = "check-more-ranks"    // ranks that were recorded
+	NotConserved   result.Kind = "check-not-conserved" // sum of all outputs, of all inputs
+	SumDiffers     result.Kind = "check-sum"           // sums beyond the bound, sums: of rows with random signs
 )
 
 // Refusal says why something cannot be recomputed.

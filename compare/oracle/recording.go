@@ -27,6 +27,7 @@ type recordedCall struct {
 	of    *recordedCalls
 	name  string // with the step and rank before it, where there are several
 	order int
+	meets *assembly // with the calls of other ranks, nil for what a rank does by itself
 }
 
 // recordedCalls are the calls of one recording.
@@ -63,6 +64,14 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		}
 		for _, c := range r.calls {
 			c.name = r.prefix + c.Name
+		}
+	}
+	meetings := assemblies(opened, j.Only)
+	for _, r := range opened {
+		for _, c := range r.calls {
+			if c.meets != nil {
+				continue // judged with the calls of other ranks
+			}
 			if c.Parsed.Form == msprobe.API || c.Parsed.Form == msprobe.Module {
 				if j.Only == nil || j.Only(c.name) {
 					tasks = append(tasks, c)
@@ -70,7 +79,14 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 			}
 		}
 	}
-	findings = checked(ctx, len(tasks), j.Workers, j.Progress, func(i int, budget *budget) []Finding {
+	total := len(tasks) + len(meetings)
+	progress := func(before int) func(done, of int) {
+		if j.Progress == nil {
+			return nil
+		}
+		return func(done, _ int) { j.Progress(before+done, total) }
+	}
+	findings = checked(ctx, len(tasks), j.Workers, progress(0), func(i int, budget *budget) []Finding {
 		need := budget.take(tasks[i].needs(j.Full))
 		defer budget.give(need)
 		return tasks[i].check(j.Full)
@@ -87,6 +103,9 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 			rest = rest[n:]
 		}
 	}
+	findings = append(findings, checked(ctx, len(meetings), j.Workers, progress(len(tasks)), func(i int, _ *budget) []Finding {
+		return meetings[i].check(ctx)
+	})...)
 	return append(findings, j.gaps()...), bad, ctx.Err()
 }
 

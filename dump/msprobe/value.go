@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unique"
 
 	"precision/dump/dtype"
 )
@@ -215,13 +216,20 @@ func (r *reader) leaf() bool {
 				return
 			}
 		}
-		if r.extras == maxExtras {
+		// How a tensor is spread over ranks decides what it is: all of a recording are kept, and
+		// few differ.
+		name, known := valid(key), string(key) == "placements" || string(key) == "device_mesh"
+		if r.extras == maxExtras && !known {
 			r.skip()
 			return
 		}
-		r.extras++
-		name := valid(key)
+		if !known {
+			r.extras++
+		}
 		if json := r.json(); r.ok() {
+			if known {
+				json = unique.Make(json).Value()
+			}
 			v.Extra = append(v.Extra, Extra{name, json})
 		}
 	})

@@ -516,6 +516,8 @@ def main():
         for k, (what, how) in enumerate([("harmless", h) for h in HARMLESS.get(kind, ["same", "threads"])] + [("fault", f) for f in OF[kind]]):
             world = 4 if kind not in ("pipeline", "tp", "dtensor") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
             level, task = rng.choice([("L1", "statistics"), ("mix", "statistics"), ("mix", "tensor"), ("L1", "tensor"), ("mix", "md5")])
+            if kind == "coll":
+                level = "L1"  # there is no module
             if kind == "coll" and task != "tensor" and any(w in how for w in ("bit", "group")):
                 task = "tensor"  # statistics of all ranks cannot tell these as a rule
             label = f"{kind}{world}-{level}-{task}-{how.replace(' ', '_')}"

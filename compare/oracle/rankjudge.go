@@ -1,0 +1,523 @@
+package oracle
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/msprobe"
+)
+
+// check judges the outputs of all ranks.
+func (m *gathering) check() (out []Finding) {
+	if m.missing >= 0 {
+		why := because(NoRank, m.missing)
+		if len(m.ranks) < 2 {
+			why = because(OneRank, len(m.ranks))
+		}
+		return refused(m.blanks(), why)
+	}
+	m.prepare()
+	judges := m.elements()
+	for i := range m.outs {
+		o := &m.outs[i]
+		c := m.calls[o.member]
+		f := c.blank(o.arg.v, o.index)
+		switch j := judges[i]; {
+		case o.why != nil:
+			unknown(&f)
+			f.fail(o.why, "")
+		case j == nil:
+			m.statistics(o, &f)
+		default:
+			m.word(o, j, &f)
+		}
+		out = append(out, f)
+	}
+	m.alike(out, judges)
+	m.conserved(out, judges)
+	return m.unexplained(out)
+}
+
+// ranked is a judge of an output with a checksum of its elements.
+type ranked struct {
+	*judge
+	sum uint32
+}
+
+// elements judges the outputs of which all elements are there; nil for others. What several
+// outputs have in common is computed once.
+func (m *gathering) elements() []*ranked {
+	list := make([]*ranked, len(m.outs))
+	type use struct{ out, part int }
+	uses, order := map[string][]use{}, []string{}
+	for i := range m.outs {
+		o := &m.outs[i]
+		if o.why != nil || !m.ready(o) {
+			continue
+		}
+		moved := !slices.ContainsFunc(o.parts, func(s stretch) bool { return s.op != "" && s.op != "max" && s.op != "min" })
+		list[i] = &ranked{judge: newJudge(o.arg.op.numeric(), moved)}
+		for k := range o.parts {
+			s := &o.parts[k]
+			var key strings.Builder
+			fmt.Fprint(&key, s.op, s.n)
+			for _, from := range s.from {
+				fmt.Fprintf(&key, " %p+%d", from.arg, from.lo)
+			}
+			if uses[key.String()] == nil {
+				order = append(order, key.String())
+			}
+			uses[key.String()] = append(uses[key.String()], use{i, k})
+		}
+	}
+	y, b, x := make([]float64, slab), make([]float64, slab), make([]float64, slab)
+	var bits []byte
+	for _, key := range order {
+		of := uses[key]
+		s := &m.outs[of[0].out].parts[of[0].part]
+		for lo := int64(0); lo < s.n && m.ctx.Err() == nil; lo += slab {
+			n := min(int64(slab), s.n-lo)
+			err := m.expect(s, m.outs[of[0].out].arg.op, lo, y[:n], b[:n], x[:n])
+			for _, u := range of {
+				o := &m.outs[u.out]
+				at := o.parts[u.part].lo + lo
+				if err == nil {
+					err = o.arg.op.Range(at, x[:n], nil)
+				}
+				if err != nil {
+					o.why = err
+					continue
+				}
+				for i := range n {
+					list[u.out].element(at+i, x[i], y[i], b[i])
+				}
+				bits = appendBits(bits[:0], x[:n])
+				list[u.out].sum = crc32.Update(list[u.out].sum, castagnoli(), bits)
+			}
+		}
+	}
+	return list
+}
+
+// ready opens an output and all that it is made of; false if elements are missing.
+func (m *gathering) ready(o *gathered) bool {
+	if !filed(o.arg) {
+		return false
+	}
+	for _, s := range o.parts {
+		for _, from := range s.from {
+			if !filed(from.arg) {
+				return false
+			}
+		}
+	}
+	if err := m.opened(o.member, o.arg); err != nil {
+		o.why = err
+		return true
+	}
+	for _, s := range o.parts {
+		for _, from := range s.from {
+			if err := m.opened(from.member, from.arg); err != nil {
+				o.why = err
+			}
+		}
+	}
+	return o.why == nil
+}
+
+func (m *gathering) opened(member int, a *argument) error {
+	if m.open == nil {
+		m.open = make([]*files, len(m.calls))
+	}
+	if m.open[member] == nil {
+		m.open[member] = &files{from: m.calls[member].of.from}
+	}
+	if a.op == nil && a.err == nil {
+		a.op, a.err = m.open[member].tensor(a.v, a.place)
+	}
+	return a.err
+}
+
+// expect computes what elements should be, with a bound that holds for any order of sums.
+func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) error {
+	clear(b)
+	if s.op == "" {
+		return s.from[0].arg.op.Range(s.from[0].lo+lo, y, nil)
+	}
+	for k, from := range s.from {
+		if err := from.arg.op.Range(from.lo+lo, x, nil); err != nil {
+			return err
+		}
+		for i, v := range x {
+			b[i] += abs(v)
+			sofar := y[i]
+			if y[i] = v; k > 0 {
+				y[i] = combine(s.op, sofar, v)
+			}
+		}
+	}
+	roomOf(s.op, len(s.from), precisionFor(out.numeric()), y, b)
+	return nil
+}
+
+// roomOf makes of the sums of sizes in b the bounds of the results in y: g(R-1)·Σ|x|, and
+// v·(R-1)·Σ|x| where partial sums may be rounded to a narrow type. Two numbers are rounded once.
+func roomOf(op string, ranks int, p precisionOf, y, b []float64) {
+	n := float64(ranks)
+	unit := max(gamma(n, u32), p.v*(n-1))
+	if p.v == 0x1p-53 {
+		unit = gamma(n, u64)
+	}
+	if p.integer || ranks < 3 && op != "mean" {
+		unit = 0
+	}
+	for i := range y {
+		switch op {
+		case "max", "min":
+			b[i] = 0
+		case "prod":
+			b[i] = unit * abs(y[i])
+		case "mean":
+			y[i] /= n
+			b[i] = unit*b[i]/n + max(p.v, u32)*abs(y[i])
+		default:
+			b[i] *= unit
+		}
+	}
+}
+
+// word says what the elements of an output say.
+func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
+	f.Ratio, f.Expected, f.Found, f.Bound, f.Largest = j.ratio, j.value, j.found, j.b, j.largest
+	f.Looked, f.Beyond = j.looked, j.beyond
+	if j.worst >= 0 {
+		f.Worst = placeIn(j.worst, o.arg.v.Shape)
+	}
+	switch {
+	case j.looked == 0:
+		unknown(f, because(Empty))
+	case j.beyond > 0:
+		f.Verdict = Wrong
+		f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
+		m.explain(o, elementsAre(j), f)
+	case j.coarse > 0:
+		unknown(f, because(Coarse, j.coarse, j.looked))
+	case j.judged == 0:
+		unknown(f, because(NotJudged, j.looked))
+	default:
+		f.Verdict = OK
+	}
+}
+
+// said is what was asked for: all_reduce with sum.
+func (m *gathering) said(o *gathered) string {
+	if op := o.parts[0].op; op != "" {
+		return m.api + " (" + op + ")"
+	}
+	return m.api
+}
+
+func ranksText(ranks []int) string {
+	var text []string
+	for i, r := range ranks {
+		if i == 8 {
+			text = append(text, "…")
+			break
+		}
+		text = append(text, itoa(r))
+	}
+	return strings.Join(text, ", ")
+}
+
+// placeIn is the place of an element along the axes.
+func placeIn(i int64, shape []int64) []int64 {
+	at := make([]int64, len(shape))
+	for k := len(shape) - 1; k >= 0; k-- {
+		if shape[k] > 0 {
+			at[k], i = i%shape[k], i/shape[k]
+		}
+	}
+	return at
+}
+
+// alike holds outputs that must be the same on all ranks against each other, to the bit.
+func (m *gathering) alike(out []Finding, judges []*ranked) {
+	if m.api != "all_reduce" {
+		return
+	}
+	sums := map[uint32]int{}
+	first := uint32(0)
+	for i, j := range judges {
+		if j == nil || m.outs[i].index > 0 || out[i].Verdict != OK {
+			return
+		}
+		if i == 0 {
+			first = j.sum
+		}
+		sums[j.sum]++
+	}
+	if len(sums) < 2 {
+		return
+	}
+	most := first
+	for _, j := range judges {
+		if sums[j.sum] > sums[most] {
+			most = j.sum
+		}
+	}
+	for i, j := range judges {
+		if j.sum != most {
+			out[i].Verdict = Wrong
+			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)), because(RankDiffers, m.apart(i, most, judges)))
+		}
+	}
+}
+
+// apart counts the elements of an output that are not those of the one most ranks have.
+func (m *gathering) apart(i int, most uint32, judges []*ranked) (count int64) {
+	k := slices.IndexFunc(judges, func(j *ranked) bool { return j.sum == most })
+	a, b := m.outs[i].arg.op, m.outs[k].arg.op
+	x, y := make([]float64, slab), make([]float64, slab)
+	for lo := int64(0); lo < a.view.Len(); lo += slab {
+		n := min(int64(slab), a.view.Len()-lo)
+		if a.Range(lo, x[:n], nil) != nil || b.Range(lo, y[:n], nil) != nil {
+			return count
+		}
+		for p := range n {
+			if x[p] != y[p] && (x[p] == x[p] || y[p] == y[p]) {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// unexplained takes back what was said of all ranks alike, where nothing explains it and nobody
+// knows how many ranks there are: others may have taken part.
+func (m *gathering) unexplained(out []Finding) []Finding {
+	if m.told {
+		return out
+	}
+	for i := range out {
+		if out[i].Verdict != Wrong || len(out[i].Reasons) > 2 {
+			if o := &m.outs[i]; o.index == 0 {
+				return out
+			}
+		}
+	}
+	for i := range out {
+		if out[i].Verdict == Wrong {
+			out[i].Reasons = nil
+			unknown(&out[i], because(MoreRanks, ranksText(m.ranks)))
+		}
+	}
+	return out
+}
+
+// statsOf are the statistics of a tensor, false where one is not a finite number.
+func statsOf(a *argument) (s [4]float64, ok bool) {
+	if !a.tensor() {
+		return s, false
+	}
+	for i, n := range []msprobe.Number{a.v.Max, a.v.Min, a.v.Mean, a.v.Norm} {
+		v, known := n.Value()
+		if !known || math.IsNaN(v) || math.IsInf(v, 0) {
+			return s, false
+		}
+		s[i] = v
+	}
+	return s, true
+}
+
+// extent is what statistics of an output may be.
+type extent struct{ max, min, mean, norm interval }
+
+// allows tells whether statistics are within a extent.
+func (s *extent) allows(x [4]float64) (which int, is interval, ok bool) {
+	for i, r := range []interval{s.max, s.min, s.mean, s.norm} {
+		if x[i] < r.lo || x[i] > r.hi {
+			return i, r, false
+		}
+	}
+	return 0, anything, true
+}
+
+// spanOf is what the statistics of an output may be that is made of parts; false if the
+// statistics of these tell nothing. whole tells that the sources are whole tensors.
+func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
+	n := float64(elementsOfArgument(out))
+	p := precisionFor(out.v.Elem)
+	// A recorder sums in the type or in float32, in any order.
+	unit := (4 + 2*math.Log2(max(1, n))) * max(p.v, u32)
+	s = extent{interval{math.Inf(-1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(1)}, interval{}, interval{}}
+	squares, mean, size := interval{}, interval{}, 0.0
+	for _, part := range parts {
+		of, whole := extent{}, true
+		for k, from := range part.from {
+			x, known := statsOf(from.arg)
+			if !known {
+				return s, false
+			}
+			whole = whole && float64(elementsOfArgument(from.arg)) == float64(part.n)
+			one := extent{interval{x[0], x[0]}, interval{x[1], x[1]}, interval{x[2], x[2]}, interval{x[3], x[3]}}
+			size += x[3]
+			if k == 0 {
+				of = one
+				continue
+			}
+			of = together(part.op, of, one)
+		}
+		count := float64(len(part.from))
+		if part.op == "mean" {
+			for _, r := range []*interval{&of.max, &of.min, &of.mean, &of.norm} {
+				r.lo, r.hi = r.lo/count, r.hi/count
+			}
+		}
+		if !whole { // of a slice nothing but the range is known
+			peak := max(abs(of.max.hi), abs(of.min.lo)) * math.Sqrt(float64(part.n))
+			of = extent{interval{of.min.lo, of.max.hi}, interval{of.min.lo, of.max.hi}, interval{of.min.lo, of.max.hi}, interval{0, peak}}
+		}
+		s.max = interval{max(s.max.lo, of.max.lo), max(s.max.hi, of.max.hi)}
+		s.min = interval{min(s.min.lo, of.min.lo), min(s.min.hi, of.min.hi)}
+		w := float64(part.n) / max(n, 1)
+		mean = interval{mean.lo + w*of.mean.lo, mean.hi + w*of.mean.hi}
+		squares = interval{squares.lo + of.norm.lo*of.norm.lo, squares.hi + of.norm.hi*of.norm.hi}
+	}
+	s.mean, s.norm = mean, interval{math.Sqrt(squares.lo), math.Sqrt(squares.hi)}
+	reduces := slices.ContainsFunc(parts, func(x stretch) bool { return x.op != "" })
+	room := 0.0
+	if reduces {
+		room = float64(len(parts[0].from)) * max(p.v, u32)
+	}
+	grow := func(r *interval, by float64) { r.lo, r.hi = r.lo-by, r.hi+by }
+	peak := max(abs(s.max.hi), abs(s.min.lo), abs(s.max.lo), abs(s.min.hi))
+	grow(&s.max, room*peak)
+	grow(&s.min, room*peak)
+	grow(&s.mean, (unit+room)*size/math.Sqrt(max(n, 1)))
+	grow(&s.norm, (unit+room)*max(s.norm.hi, size))
+	return s, true
+}
+
+// together is what the statistics of two tensors may come to.
+func together(op string, a, b extent) extent {
+	switch op {
+	case "max":
+		return extent{interval{max(a.max.lo, b.max.lo), max(a.max.hi, b.max.hi)}, interval{max(a.min.lo, b.min.lo), min(max(a.min.hi, b.max.hi), max(b.min.hi, a.max.hi))},
+			interval{max(a.mean.lo, b.mean.lo), max(a.max.hi, b.max.hi)}, interval{0, math.Hypot(a.norm.hi, b.norm.hi)}}
+	case "min":
+		return extent{interval{max(min(a.max.lo, b.min.lo), min(b.max.lo, a.min.lo)), min(a.max.hi, b.max.hi)}, interval{min(a.min.lo, b.min.lo), min(a.min.hi, b.min.hi)},
+			interval{min(a.min.lo, b.min.lo), min(a.mean.hi, b.mean.hi)}, interval{0, math.Hypot(a.norm.hi, b.norm.hi)}}
+	case "prod":
+		r := corners(interval{a.min.lo, a.max.hi}, interval{b.min.lo, b.max.hi}, func(x, y float64) float64 { return x * y })
+		return extent{r, r, r, interval{0, a.norm.hi * b.norm.hi}}
+	}
+	return extent{
+		interval{max(a.max.lo+b.min.lo, a.min.lo+b.max.lo), a.max.hi + b.max.hi},
+		interval{a.min.lo + b.min.lo, min(a.max.hi+b.min.hi, a.min.hi+b.max.hi)},
+		interval{a.mean.lo + b.mean.lo, a.mean.hi + b.mean.hi},
+		interval{max(0, a.norm.lo-b.norm.hi, b.norm.lo-a.norm.hi), a.norm.hi + b.norm.hi},
+	}
+}
+
+var statNames = [...]string{"Max", "Min", "Mean", "Norm"}
+
+// statistics judges an output by what statistics tell.
+func (m *gathering) statistics(o *gathered, f *Finding) {
+	x, known := statsOf(o.arg)
+	s, told := spanOf(o.arg, o.parts)
+	if !known || !told {
+		unknown(f, because(NoElements, o.arg.place))
+		return
+	}
+	which, is, ok := s.allows(x)
+	if ok {
+		unknown(f, because(InRange))
+		return
+	}
+	f.Verdict = Wrong
+	f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
+	m.explain(o, statisticsAre(o.arg), f)
+}
+
+// explain adds what explains a wrong output. An asynchronous call that left its output as it was
+// may not have been done when the recorder looked.
+func (m *gathering) explain(o *gathered, fits is, f *Finding) {
+	why, ok := m.why(o, fits)
+	switch {
+	case ok && why.Kind == OwnInput && m.asynchronous(o.member):
+		f.Reasons = nil
+		unknown(f, because(InFlight))
+	case ok:
+		f.Reasons = append(f.Reasons, why)
+	}
+}
+
+// asynchronous tells of a call that does not wait until it is done.
+func (m *gathering) asynchronous(member int) bool {
+	for _, v := range m.calls[member].Values {
+		if v.Section == msprobe.Kwargs && v.Path == "async_op" && v.Value.Kind == msprobe.Bool && v.Value.I != 0 {
+			return true
+		}
+	}
+	return strings.HasPrefix(m.calls[member].Parsed.API, "i")
+}
+
+// conserved looks at what the outputs of all ranks have in common with all inputs, where each
+// output is made of slices whose statistics nobody knows: their sum, and the largest and smallest
+// element.
+func (m *gathering) conserved(out []Finding, judges []*ranked) {
+	if !m.split {
+		return
+	}
+	var total, size [2]float64
+	lo, hi := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	add := func(at int, a *argument) bool {
+		x, ok := statsOf(a)
+		n := float64(elementsOfArgument(a))
+		total[at] += x[2] * n
+		size[at] += x[3] * math.Sqrt(n)
+		lo[at], hi[at] = min(lo[at], x[1]), max(hi[at], x[0])
+		return ok
+	}
+	op, some, p := "", []int{}, precisionOf{}
+	for i := range m.outs {
+		o := &m.outs[i]
+		if o.why != nil || o.index > 0 {
+			continue
+		}
+		if judges[i] != nil || !add(1, o.arg) {
+			return
+		}
+		op, some, p = o.parts[0].op, append(some, i), precisionFor(o.arg.v.Elem)
+	}
+	for k := range m.calls {
+		if !add(0, m.args[k]["in"]) {
+			return
+		}
+	}
+	unit := (8 + 4*math.Log2(max(2, float64(len(some))))) * max(p.v, u32) * 8
+	want := total[0]
+	if op == "mean" {
+		want /= float64(len(m.calls))
+	}
+	off := (op == "" || op == "sum" || op == "mean") && abs(want-total[1]) > unit*(size[0]+size[1])
+	if op == "" {
+		off = off || lo[0] != lo[1] || hi[0] != hi[1]
+	}
+	if op == "max" {
+		off = off || hi[0] != hi[1]
+	}
+	if !off {
+		return
+	}
+	for _, i := range some {
+		if out[i].Verdict != Wrong {
+			out[i].Reasons = nil
+			out[i].Verdict = Wrong
+			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)), because(NotConserved, total[1], want))
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"precision/dump/msprobe"
+)
+
+// Collectives of recordings of calls
+//
+// What a rank has of a collective depends on what all ranks of its group brought in. The
+// recordings of all ranks of a step tell both: the n-th call of a function on a group is one
+// meeting. Outputs are held against the inputs of all, within a bound for any order of sums, by
+// their elements where these were recorded and else as far as statistics tell.
+
+// assembly is the call of a collective on all ranks of a group.
+type assembly struct {
+	api   string
+	calls []*recordedCall // of the ranks, in the order of the group
+	ranks []int
+	// told: the calls name the group, or the shapes of a collective show how many ranks there
+	// are. Else it is all that were recorded, and there may be more.
+	told bool
+	// missing is a rank of the group without a recording of the call, -1 if there is none.
+	missing int
+	// sends is the partner of each transfer, which is between two ranks.
+	transfer bool
+}
+
+// collectiveAPIs are the parameters of the collectives of torch.distributed, in their order.
+var collectiveAPIs = map[string][]string{
+	"all_reduce": {"tensor", "op", "group"}, "reduce": {"tensor", "dst", "op", "group"}, "broadcast": {"tensor", "src", "group"},
+	"all_gather": {"out", "in", "group"}, "all_gather_into_tensor": {"out", "in", "group"}, "_all_gather_base": {"out", "in", "group"},
+	"reduce_scatter": {"out", "in", "op", "group"}, "reduce_scatter_tensor": {"out", "in", "op", "group"}, "_reduce_scatter_base": {"out", "in", "op", "group"},
+	"all_to_all": {"out", "in", "group"}, "all_to_all_single": {"out", "in", "output_split_sizes", "input_split_sizes", "group"},
+	"scatter": {"tensor", "scatter_list", "src", "group"}, "gather": {"tensor", "gather_list", "dst", "group"},
+	"send": {"tensor", "dst", "group"}, "isend": {"tensor", "dst", "group"}, "recv": {"tensor", "src", "group"}, "irecv": {"tensor", "src", "group"},
+}
+
+// keywordNames are what keyword arguments are called that collectiveAPIs has under one name.
+var keywordNames = map[string]string{
+	"tensor_list": "out", "output_tensor": "out", "output": "out", "output_tensor_list": "out", "input_tensor": "in", "input": "in", "input_list": "in",
+	"input_tensor_list": "in", "group_src": "src", "group_dst": "dst",
+}
+
+// callKeywords are those of parameters that only some functions have.
+var callKeywords = map[string]map[string]string{"all_gather": {"tensor": "in"}}
+
+// distributed tells whether ranks run a call together.
+func distributed(c *msprobe.Call) bool {
+	_, known := collectiveAPIs[c.Parsed.API]
+	return known && c.Parsed.Form == msprobe.API && strings.HasSuffix(strings.ToLower(c.Parsed.Prefix), "distributed")
+}
+
+// bound by names: the arguments of a collective.
+func (c *recordedCall) collective() map[string]*argument {
+	r, params := recordedOf(c.Call), collectiveAPIs[c.Parsed.API]
+	args := map[string]*argument{}
+	for i, a := range r.args {
+		if i < len(params) {
+			args[params[i]] = a
+		}
+	}
+	for name, a := range r.kwargs {
+		args[c.parameter(name)] = a
+	}
+	return args
+}
+
+// parameter is the name of a keyword argument in collectiveAPIs.
+func (c *recordedCall) parameter(name string) string {
+	if other, ok := callKeywords[c.Parsed.API][name]; ok {
+		return other
+	}
+	if other, ok := keywordNames[name]; ok && !slices.Contains(collectiveAPIs[c.Parsed.API], name) {
+		return other
+	}
+	return name
+}
+
+// given are the parameters in the order in which the recorder has them among the outputs: it
+// repeats what was given to the call, as it is when the call is done.
+func (c *recordedCall) given() (names []string) {
+	params := collectiveAPIs[c.Parsed.API]
+	for i := range recordedOf(c.Call).args {
+		if i < len(params) {
+			names = append(names, params[i])
+		} else {
+			names = append(names, "")
+		}
+	}
+	for i := range c.Values {
+		v := &c.Values[i]
+		if v.Section != msprobe.Kwargs {
+			continue
+		}
+		key, _, _ := strings.Cut(v.Path, ".")
+		if name := c.parameter(key); len(names) == 0 || names[len(names)-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// groupOf are the ranks that a call names, nil for all.
+func groupOf(args map[string]*argument) (ranks []int) {
+	g := args["group"]
+	if g == nil || g.v == nil || g.v.Kind != msprobe.Group {
+		return nil
+	}
+	for _, n := range g.v.Items {
+		if n.Kind == msprobe.Int {
+			ranks = append(ranks, int(n.I))
+		}
+	}
+	return ranks
+}
+
+// assemblies finds the collectives of all recordings. Nothing is said of ranks that no folder
+// names.
+func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly) {
+	type place struct {
+		mode string
+		step int
+	}
+	worlds := map[place][]int{}
+	for _, r := range list {
+		at := place{r.from.Mode, r.from.Step}
+		if r.from.Rank >= 0 && !slices.Contains(worlds[at], r.from.Rank) {
+			worlds[at] = append(worlds[at], r.from.Rank)
+		}
+	}
+	met := map[string]*assembly{}
+	world := map[place]bool{} // the number of all ranks is known
+	for _, r := range list {
+		at := place{r.from.Mode, r.from.Step}
+		if r.from.Rank < 0 || len(worlds[at]) < 2 {
+			continue
+		}
+		everyone := slices.Sorted(slices.Values(worlds[at]))
+		count := map[string]int{}
+		for _, c := range r.calls {
+			if !distributed(c.Call) {
+				continue
+			}
+			args := c.collective()
+			ranks := groupOf(args)
+			told := ranks != nil
+			if !told {
+				ranks = everyone
+				world[at] = world[at] || c.shows(args) == len(everyone)
+			}
+			key, transfer := fmt.Sprint(c.Parsed.API, ranks), false
+			if peer := c.peer(args, r.from.Rank); peer != nil {
+				ranks, told, transfer = peer, true, true
+				key = fmt.Sprint("transfer", peer)
+			}
+			n := count[key]
+			count[key]++
+			key = fmt.Sprint(at, key, n)
+			a := met[key]
+			if a == nil {
+				a = &assembly{api: c.Parsed.API, ranks: ranks, calls: make([]*recordedCall, len(ranks)), told: told, transfer: transfer, missing: -1}
+				met[key] = a
+				all = append(all, a)
+			}
+			if k := slices.Index(ranks, r.from.Rank); k >= 0 && a.calls[k] == nil {
+				a.calls[k] = c
+			}
+			c.meets = a
+		}
+	}
+	for _, a := range all {
+		for k, c := range a.calls {
+			if c == nil {
+				a.missing = a.ranks[k]
+			} else if !a.told {
+				a.told = world[place{c.of.from.Mode, c.of.from.Step}]
+			}
+		}
+	}
+	if only != nil {
+		all = slices.DeleteFunc(all, func(a *assembly) bool {
+			return !slices.ContainsFunc(a.calls, func(c *recordedCall) bool { return c != nil && only(c.name) })
+		})
+	}
+	return all
+}
+
+// shows is how many ranks a collective has by the number of its pieces, 0 where that is not
+// known.
+func (c *recordedCall) shows(args map[string]*argument) int {
+	in, out := args["in"], args["out"]
+	switch {
+	case in != nil && in.v == nil && len(in.list) > 0:
+		return len(in.list)
+	case out != nil && out.v == nil && len(out.list) > 0:
+		return len(out.list)
+	}
+	for _, a := range recordedOf(c.Call).out.list {
+		if a != nil && a.v == nil && len(a.list) > 0 && a.list[0].tensor() {
+			return len(a.list)
+		}
+	}
+	return 0
+}
+
+// peer are the two ends of a transfer, the sender first; nil of what is none.
+func (c *recordedCall) peer(args map[string]*argument, rank int) []int {
+	name, sends := "src", false
+	switch c.Parsed.API {
+	case "send", "isend":
+		name, sends = "dst", true
+	case "recv", "irecv":
+	default:
+		return nil
+	}
+	other, ok := args[name].number()
+	if !ok {
+		return nil
+	}
+	if sends {
+		return []int{rank, int(other)}
+	}
+	return []int{int(other), rank}
+}
+
+// check judges the outputs of all ranks.
+func (a *assembly) check(ctx context.Context) (out []Finding) {
+	m := &gathering{assembly: a, ctx: ctx}
+	defer m.close()
+	defer func() {
+		if p := recover(); p != nil {
+			out = refused(m.blanks(), because(Crashed, p))
+		}
+	}()
+	return m.check()
+}

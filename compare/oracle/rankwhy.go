@@ -1,0 +1,211 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+
+	"precision/compare/result"
+)
+
+// is tells whether an output is what some parts make.
+type is func(m *gathering, o *gathered, parts []stretch) bool
+
+// elementsAre looks at the elements that are wrong, and at no others.
+func elementsAre(j *ranked) is {
+	idx := worstOf(j.judge, 128)
+	return func(m *gathering, o *gathered, parts []stretch) bool {
+		var found [1]float64
+		hit := false
+		for _, i := range idx {
+			at := slices.IndexFunc(parts, func(s stretch) bool { return i >= s.lo && i < s.lo+s.n })
+			if at < 0 {
+				continue
+			}
+			s := &parts[at]
+			for _, from := range s.from {
+				if m.opened(from.member, from.arg) != nil || from.lo+i-s.lo >= from.arg.op.view.Len() {
+					return false
+				}
+			}
+			var y, b, x [1]float64
+			if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil || o.arg.op.Range(i, found[:], nil) != nil {
+				return false
+			}
+			look := newJudge(o.arg.op.numeric(), s.op == "" || s.op == "max" || s.op == "min")
+			if look.element(i, found[0], y[0], b[0]); look.beyond > 0 || look.judged == 0 {
+				return false
+			}
+			hit = true
+		}
+		return hit
+	}
+}
+
+// statisticsAre looks at statistics.
+func statisticsAre(out *argument) is {
+	return func(_ *gathering, _ *gathered, parts []stretch) bool {
+		x, known := statsOf(out)
+		s, told := spanOf(out, parts)
+		if !known || !told {
+			return false
+		}
+		_, _, ok := s.allows(x)
+		return ok
+	}
+}
+
+// why looks for what explains a wrong output: the only other thing that it is.
+func (m *gathering) why(o *gathered, fits is) (why result.Reason, found bool) {
+	with := func(change func(s *stretch)) []stretch {
+		parts := slices.Clone(o.parts)
+		for i := range parts {
+			change(&parts[i])
+		}
+		return parts
+	}
+	if o.parts[0].op == "" {
+		return m.whyMoved(o, fits)
+	}
+	own := slices.IndexFunc(o.parts[0].from, func(s brought) bool { return s.member == o.member })
+	if own >= 0 && fits(m, o, with(func(s *stretch) { s.from, s.op = s.from[own:own+1], "" })) {
+		if len(o.parts[0].from) == 2 && m.shared(o) { // both have it: that of the other is lost
+			return because(LeftOut, m.ranks[o.parts[0].from[1-own].member]), true
+		}
+		return because(OwnInput), true
+	}
+	for _, op := range []string{"sum", "mean", "max", "min", "prod"} {
+		if op == "prod" && o.arg.op == nil {
+			continue // statistics of products may be anything
+		}
+		if op != o.parts[0].op && fits(m, o, with(func(s *stretch) { s.op = op })) {
+			return because(OtherReduction, op), true
+		}
+	}
+	hits := 0
+	for r := range o.parts[0].from {
+		rank := m.ranks[o.parts[0].from[r].member]
+		if fits(m, o, with(func(s *stretch) { s.from = slices.Delete(slices.Clone(s.from), r, r+1) })) {
+			why, hits = because(LeftOut, rank), hits+1
+		} else if fits(m, o, with(func(s *stretch) { s.from = append(slices.Clone(s.from), s.from[r]) })) {
+			why, hits = because(CountedTwice, rank), hits+1
+		}
+	}
+	if hits == 1 {
+		return why, true
+	}
+	// The piece of another rank.
+	for i := range m.outs {
+		p := &m.outs[i]
+		if p.index == o.index && p.member != o.member && p.why == nil && len(p.parts) == len(o.parts) && p.parts[0].n == o.parts[0].n && p.parts[0].from[0] != o.parts[0].from[0] && fits(m, o, p.parts) {
+			return because(OtherPiece, m.ranks[p.member]), true
+		}
+	}
+	if f, ok := m.factor(o); ok {
+		return because(Scaled, f), true
+	}
+	return why, false
+}
+
+// shared tells whether another rank has the same output.
+func (m *gathering) shared(o *gathered) bool {
+	return slices.ContainsFunc(m.outs, func(p gathered) bool {
+		if p.member == o.member || p.index != o.index {
+			return false
+		}
+		if o.arg.op != nil && p.arg.op != nil {
+			return o.arg.op.view.Len() == p.arg.op.view.Len() && sameElements(o.arg.op, p.arg.op)
+		}
+		a, _ := statsOf(o.arg)
+		b, known := statsOf(p.arg)
+		return known && a == b
+	})
+}
+
+// whyMoved does so for what is only moved, part by part.
+func (m *gathering) whyMoved(o *gathered, fits is) (why result.Reason, found bool) {
+	for _, s := range o.parts {
+		one := func(from brought) bool {
+			return elementsOfArgument(from.arg) >= from.lo+s.n && fits(m, o, []stretch{{s.lo, s.n, []brought{from}, ""}})
+		}
+		if fits(m, o, []stretch{s}) {
+			continue // this one is right
+		}
+		for i := range m.outs { // what went to the rank itself, or to another
+			p := &m.outs[i]
+			for _, x := range p.parts {
+				switch {
+				case p.why != nil || x.op != "" || x.n != s.n || x.from[0] == s.from[0]:
+				case !one(x.from[0]):
+				case x.from[0].member == o.member:
+					return because(OwnInput), true
+				case x.from[0].member != s.from[0].member:
+					return because(OtherPiece, m.ranks[x.from[0].member]), true
+				default:
+					return because(OtherPiece, m.ranks[p.member]), true
+				}
+			}
+		}
+		if a := m.args[o.member]["tensor"]; a.tensor() && s.from[0].member != o.member && one(brought{o.member, a, 0}) {
+			return because(OwnInput), true
+		}
+	}
+	if f, ok := m.factor(o); ok {
+		return because(Scaled, f), true
+	}
+	return why, false
+}
+
+// factor is what all of an output is multiplied by, where it is neither 1 nor too small to tell.
+func (m *gathering) factor(o *gathered) (f float64, ok bool) {
+	if o.arg.op == nil {
+		return m.factorOfStatistics(o)
+	}
+	n := min(o.arg.op.view.Len(), 256)
+	for i := range n {
+		at := slices.IndexFunc(o.parts, func(s stretch) bool { return i >= s.lo && i < s.lo+s.n })
+		if at < 0 {
+			return 0, false
+		}
+		s := &o.parts[at]
+		var y, b, x, found [1]float64
+		if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil || o.arg.op.Range(i, found[:], nil) != nil {
+			return 0, false
+		}
+		room := b[0] + 4*precisionFor(o.arg.op.numeric()).v*abs(y[0])
+		if y[0] == 0 || room > 1e-3*abs(y[0]) {
+			continue
+		}
+		g := found[0] / y[0]
+		if f == 0 {
+			f = g
+		}
+		if ok = abs(g-f) <= abs(f)*(1e-5+2*room/abs(y[0])); !ok {
+			return 0, false
+		}
+	}
+	return rounded4(f), ok && abs(f-1) > 1e-4 && f != 0
+}
+
+func (m *gathering) factorOfStatistics(o *gathered) (float64, bool) {
+	x, known := statsOf(o.arg)
+	s, told := spanOf(o.arg, o.parts)
+	if !known || !told || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
+		return 0, false
+	}
+	f := x[3] / s.norm.hi
+	for i, r := range []interval{s.max, s.min} {
+		if abs(x[i]-f*r.hi) > 1e-3*abs(f*r.hi) {
+			return 0, false
+		}
+	}
+	return rounded4(f), abs(f-1) > 1e-3
+}
+
+// rounded4 is a number with four digits.
+func rounded4(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(abs(v)))-3)
+	return math.Round(v/unit) * unit
+}
