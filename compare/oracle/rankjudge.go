@@ -434,7 +434,7 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	}
 	which, is, ok := s.allows(x)
 	if ok {
-		unknown(f, because(InRange))
+		unknown(f, because(NoElements, o.arg.place), because(InRange))
 		return
 	}
 	f.Verdict = Wrong

@@ -127,6 +127,7 @@ func (w *recordedWalk) oneSided(op *Operator) (begin *Begin) {
 			if agreementOf(r) != same {
 				return nil
 			}
+		case r.Recorded.How == result.Mapped: // another function has other arguments
 		case begin == nil && (r.Has(result.NoRightValue) || r.Has(result.NoLeftValue)):
 			begin = &Begin{Row: op.Inputs[k].Row}
 		}

@@ -3,6 +3,7 @@
 //
 //	go run ./testdata/recordings -python PYTHON -seed 1            record pairs of 14 models and judge them
 //	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
+//	go run ./testdata/recordings -python PYTHON -script jobs.py    whole jobs of several ranks: compare, compare -all and check
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
 //	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them
@@ -71,6 +72,10 @@ type answer struct {
 	// Recorder is that of a pair of cells.py; empty for those of record.py.
 	Recorder string
 	Calls    []string
+	// Job: it is a job of several ranks, of jobs.py; Rank is the one at fault. Collective: it
+	// is a collective that does other than it is told.
+	Job, Collective bool
+	Rank            int
 	// Exact are the calls at fault by their names, where these are known.
 	Exact []string
 }
@@ -130,6 +135,9 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 	if s.partners > 0 {
 		fmt.Printf("tensors of migrations aligned, of those that both sides have: %d of %d\n", s.held, s.partners)
 	}
+	if s.jobs.print(); s.harmless+s.faults == 0 && !least {
+		return nil
+	}
 	fmt.Println("| pairs | right | of |\n|---|---|---|")
 	for _, kind := range slices.Sorted(maps.Keys(s.kinds)) {
 		fmt.Printf("| %s | %d | %d |\n", kind, s.kinds[kind][0], s.kinds[kind][1])
@@ -147,6 +155,7 @@ type score struct {
 	harmless, spared, faults, exact, none, further int
 	// partners are tensors of migrations that both sides have, held those that were compared.
 	partners, held int
+	jobs           jobs
 	// kinds are how many pairs of a kind there are, and how many of them are right.
 	kinds map[string][2]int
 }
@@ -168,6 +177,9 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 	var a answer
 	if err := load(filepath.Join(pair, "answer.json"), &a); err != nil {
 		return "", err
+	}
+	if a.Job {
+		return s.jobs.judge(program, pair, work, &a)
 	}
 	tables := filepath.Join(work, "out")
 	os.RemoveAll(tables)
