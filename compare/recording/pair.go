@@ -353,6 +353,9 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 			r.Same++
 		}
 	}
+	if a.extremes() != b.extremes() && r.Same == r.Both {
+		r.Same, r.Both = 0, 0 // what is left of a side that lost the others may well be the same
+	}
 	if !said(a.sum) || !said(b.sum) || !sameType(x.left, x.right) {
 		return
 	}
@@ -367,6 +370,13 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 			r.Same++
 		}
 	}
+}
+
+// extremes tells whether the largest and the smallest element are known.
+func (t *told) extremes() bool {
+	_, hi := t.stats[atMax].Value()
+	_, lo := t.stats[atMin].Value()
+	return hi && lo
 }
 
 // beyond tells that a sum is not finite though the elements are.

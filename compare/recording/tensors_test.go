@@ -184,6 +184,44 @@ func TestNoInformation(t *testing.T) {
 	}
 }
 
+// TestHalfSaid: a tensor of which one side lost the extremes is not compared by what is left, and
+// strict misses it, be it an output or an input.
+func TestHalfSaid(t *testing.T) {
+	side := func(output, input string) string {
+		var list []string
+		for i := range 20 {
+			x := 2 + float64(i)/7
+			in, out := sized(x, 0), sized(x+5, 0)
+			if i == 4 && output != "" {
+				out = output
+			}
+			if i == 9 && input != "" {
+				in = input
+			}
+			list = append(list, entry("Functional.relu", i, []string{in}, out))
+		}
+		return written(t, list...)
+	}
+	whole := side("", "")
+	half := said("float32", "null", "-3.785714388", "null", "null")
+	for name, x := range map[string]struct {
+		side string
+		lost []string
+	}{
+		"whole":     {side("", ""), nil},
+		"an output": {side(half, ""), []string{"Functional.relu.4.forward:output:0"}},
+		"an input":  {side("", said("float32", "null", "null", "null", "null")), []string{"Functional.relu.9.forward:input:0"}},
+	} {
+		for _, pair := range [][2]string{{whole, x.side}, {x.side, whole}} {
+			j := judged(t, pair[0], pair[1])
+			strict := len(j.Trips(verdict.Gate{On: true, Strict: true})) == 0
+			if !slices.Equal(j.Coverage.LostNames, x.lost) || strict != (x.lost == nil) || j.Verdict != verdict.Good {
+				t.Errorf("%s: %s, lost %v, strict passes: %v; expected %v", name, j.Verdict, j.Coverage.LostNames, strict, x.lost)
+			}
+		}
+	}
+}
+
 // TestTextForNumber: the damage of one tensor is told with its place, and it is not good.
 func TestTextForNumber(t *testing.T) {
 	clean := func(v float64) string { return sized(v, 0) }

@@ -56,9 +56,20 @@ func (j *judge) coverage() Coverage {
 func (j *judge) expect(op *Operator, c *Coverage) {
 	// No framework operator has its outputs, but for those that the graph names one of.
 	aside := op.Op.Inner || op.Op.Skipped
+	name := func(role result.Role, slot int) {
+		if len(c.LostNames) < mostNames {
+			c.LostNames = append(c.LostNames, result.TensorName(op.Op.Name, role, slot))
+		}
+	}
 	lose := func(slot, n int) {
-		if c.Lost += n; len(c.LostNames) < mostNames {
-			c.LostNames = append(c.LostNames, result.TensorName(op.Op.Name, result.Output, slot))
+		c.Lost += n
+		name(result.Output, slot)
+	}
+	for _, t := range op.Inputs {
+		// Weights may be in a layout of the device, of which recorders take no statistics.
+		if r := &j.table.Rows[t.Row]; halfSaid(r) && !t.Verdict.Compared() && !isWeight(op, r.Recorded.Place) {
+			c.Lost++
+			name(result.Input, t.Slot)
 		}
 	}
 	missing := func(slot, n int, class result.Class, unpaired bool) {
@@ -115,6 +126,13 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 	if !j.table.Meta.Recorded { // rows of recordings are those of both sides
 		missing(slots, op.Op.Outputs-slots, class, false)
 	}
+}
+
+// halfSaid tells that one side alone has the extremes of a tensor of a call, of which nothing else
+// was compared.
+func halfSaid(r *result.Row) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	return r.Recorded != nil && r.Has(result.NoStatistics) && r.Recorded.Left.Has(extremes) != r.Recorded.Right.Has(extremes)
 }
 
 // undumped tells that a graph has the operator, that it runs a kernel, and that there is no

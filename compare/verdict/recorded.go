@@ -209,6 +209,9 @@ func statisticsError(r *result.Row) float64 {
 		n := elements(r.Right.Shape)
 		over(a.Stats.Mean, b.Stats.Mean, math.Abs(b.Stats.Norm)/math.Sqrt(max(1, n)))
 	}
+	if size == 0 && a.Has(extremes) != b.Has(extremes) {
+		return math.NaN() // one side lost what could tell
+	}
 	return size
 }
 

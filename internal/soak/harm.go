@@ -140,6 +140,9 @@ func (s *specimen) expectTable(path string) error {
 			continue
 		}
 		s.known["left "+flat(cell(row, "NPUDump"))]++
+		if strings.Contains(cell(row, "TensorIndex"), ":input:") && cell(row, "Place") == "" {
+			continue // held against the output of what makes it
+		}
 		for _, name := range strings.Fields(cell(row, "GroundTruth")) {
 			s.known["right "+flat(name)]++
 		}

@@ -132,6 +132,17 @@ func specimens(root, real string) (list []*specimen, err error) {
 				return writeCalls(in, task, 1, 1, func(_, _ int) *Random { return NewComputed(11, 60+uint64(k), 1, wrong, false) })
 			}})
 		}
+		if task != "md5" {
+			for k, wrong := range []int{-1, 5} {
+				add(&specimen{name: fmt.Sprintf("calls of MindSpore %s %s", task, []string{"good", "faulty"}[k]), form: calls, whole: true, lay: func(in string) error {
+					err := writeCalls(in, task, 1, 1, func(_, _ int) *Random { return NewComputed(11, 80+uint64(k), 1, wrong, false) })
+					if err == nil {
+						err = asMindSpore(in)
+					}
+					return err
+				}})
+			}
+		}
 		add(&specimen{name: "calls " + task + " of ranks", form: calls, whole: true, lay: func(in string) error {
 			return writeCalls(in, task, 2, 3, func(step, rank int) *Random {
 				return NewComputed(6, 70, 1+float64(step)/4+float64(rank)/16, -1, false)
@@ -212,6 +223,27 @@ func writeCalls(in, task string, steps, ranks int, of func(step, rank int) *Rand
 	return nil
 }
 
+// asMindSpore makes recordings of calls of PyTorch those of MindSpore: calls of mint, and types as
+// they are called there.
+func asMindSpore(in string) error {
+	names := strings.NewReplacer("Torch.", "Mint.", "Functional.", "MintFunctional.")
+	text := strings.NewReplacer(`"pytorch"`, `"mindspore"`, "torch.Tensor", "mindspore.Tensor", "torch.float32", "Float32", "torch.float16", "Float16",
+		`"requires_grad":false,`, "", "Torch.", "Mint.", "Functional.", "MintFunctional.")
+	return filepath.WalkDir(in, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if filepath.Ext(path) != ".json" {
+			return os.Rename(path, filepath.Join(filepath.Dir(path), names.Replace(e.Name())))
+		}
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(text.Replace(string(old))), 0o600)
+	})
+}
+
 // judgements are the commands that judge the recordings of a specimen.
 func (s *specimen) judgements() []*judgement {
 	compare := []string{"compare", "-lt", s.sides[0], "-rt", s.sides[1], "-out", "out"}
@@ -229,6 +261,9 @@ func (s *specimen) judgements() []*judgement {
 	}
 	compare = append(compare, "-json", "out/v.json")
 	list := []*judgement{{name: "compare", args: compare}, {name: "report", before: [][]string{saved}, args: words("report out/saved.json -json out/v.json")}}
+	if strings.Contains(s.name, "of ranks") {
+		list = append(list, &judgement{name: "compare -all", args: []string{"compare", "-lt", s.sides[0], "-rt", s.sides[1], "-out", "out", "-all"}})
+	}
 	if s.graph != "" || s.form == calls {
 		list = append(list, &judgement{name: "compare -check", args: append(slices.Clone(compare), "-check")},
 			&judgement{name: "check", args: append(check, "-out", "out", "-json", "out/v.json"), left: true})
