@@ -22,6 +22,8 @@ type function struct {
 	// nodes are the gradients that the last step of the function takes, in its
 	// order, where a recorder looks at that: weight' is transposed.
 	nodes [][]string
+	// hidden are attributes that a primitive of MindSpore keeps to itself.
+	hidden []string
 	// local functions compute an element from those in the same place, so that parts
 	// of tensors will do.
 	local bool
@@ -75,8 +77,14 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 		prefix = "Functional"
 	case "Functional", "Torch", "Tensor", "NPU", "VF":
 		if framework == "mindspore" && !(prefix == "Tensor" && strings.HasPrefix(api, "__")) {
-			return nil, base, false, false // other functions under the same names
+			if f := functionsOfMindSpore()[prefix+"."+base]; f != nil {
+				return f, base, false, false
+			}
+			return functionsOfMindSpore()[base], base, false, false // others may be under the same names
 		}
+	case "Primitive":
+		base = base[strings.LastIndexByte(base, '.')+1:]
+		return functionsOfMindSpore()[base], base, false, false
 	case "Aten":
 		base, _, _ = strings.Cut(base, ".")
 		base = strings.TrimPrefix(base, "_")

@@ -291,9 +291,10 @@ func (k *invocation) softmaxAxis(x *operand) (int, error) {
 }
 
 func (k *invocation) softmax(x Values, axis int, log bool) (Values, error) {
-	f := softmaxRow(k.unit(), k.sumUnit())
+	u := k.unit() * k.loose.times()
+	f := softmaxRow(u, k.sumUnit())
 	if log {
-		f = logSoftmaxRow(k.unit(), k.sumUnit())
+		f = logSoftmaxRow(u, k.sumUnit())
 	}
 	return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
 }

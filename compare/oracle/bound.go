@@ -177,6 +177,11 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 		b.inputs = []string{f.params[1], f.params[0]}
 	}
 	b.k = &invocation{name: base, args: args, params: f.params, inPlace: inPlace || also}
+	for _, name := range f.hidden {
+		if args[name] == nil {
+			b.hidden, b.k.solve = append(b.hidden, name), true
+		}
+	}
 	return nil
 }
 
@@ -187,6 +192,7 @@ func (b *bound) readings(c *Call, i int) ([]Reading, error) {
 	}
 	k := *b.k
 	k.Call = c
+	k.window()
 	if b.Parsed.Direction != msprobe.Backward {
 		return b.f.forward(&k)
 	}
@@ -306,6 +312,12 @@ func (b *bound) judge(f *Finding, full bool) {
 	}
 	c.check(f, readings)
 	if f.Verdict != Wrong {
+		return
+	}
+	if f.looser && b.of.header.Framework == "mindspore" && !b.of.device {
+		// The library that MindSpore has its exponentials from on a CPU is 26 to 44 roundoffs off.
+		f.Verdict, f.Pattern, f.Patterns = Suspect, "", nil
+		f.Reasons = append(f.Reasons[:0], because(LowPrecision, f.Beyond))
 		return
 	}
 	switch at := b.overwritten(i); {

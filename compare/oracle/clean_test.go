@@ -15,10 +15,10 @@ import (
 	"precision/dump/msprobe"
 )
 
-// unpacked is testdata/clean.tar.gz in a folder of the test: recordings of testdata/clean.py.
-func unpacked(t *testing.T) string {
+// unpacked is an archive of recordings in testdata, as clean.py makes, in a folder of the test.
+func unpacked(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "clean.tar.gz"))
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func recordingFindings(t *testing.T, dir string) map[string]*Finding {
 // PyTorch's CPU kernels in bfloat16, nor gradients that autocast rounds; and modules of other
 // libraries are known by their parameters, or by their parts.
 func TestCleanRecordings(t *testing.T) {
-	dir := unpacked(t)
+	dir := unpacked(t, "clean.tar.gz")
 	for name, want := range map[string]map[string]Verdict{
 		"mix-bf16": {
 			"Functional.batch_norm.0.forward:output:0": Suspect, "Functional.batch_norm.0.backward:output:0": Suspect,
@@ -134,7 +134,7 @@ func replace(t *testing.T, dir, by string, files ...string) {
 // A part that is wrong leaves the modules around it unknown, for that reason; the part alone is
 // accused. Where no call made a module's output, that is the reason.
 func TestPartsDecideModules(t *testing.T) {
-	dir := filepath.Join(unpacked(t), "mix-bf16")
+	dir := filepath.Join(unpacked(t, "clean.tar.gz"), "mix-bf16")
 	// The product took something else than its output follows from.
 	replace(t, dir, "Module.norm.OwnNorm.forward.0.input.0.pt", "Module.mlp.up.Linear.forward.0.input.0.pt")
 	found := recordingFindings(t, dir)
@@ -146,7 +146,7 @@ func TestPartsDecideModules(t *testing.T) {
 		t.Errorf("the module is %v, expected unknown for its part: %v", f.Verdict, f.Reasons)
 	}
 
-	dir = filepath.Join(unpacked(t), "mix-bf16")
+	dir = filepath.Join(unpacked(t, "clean.tar.gz"), "mix-bf16")
 	replace(t, dir, "Module.norm.OwnNorm.forward.0.input.0.pt", "Module.mlp.Mlp.forward.0.output.0.pt")
 	found = recordingFindings(t, dir)
 	if f := found["Module.mlp.Mlp.forward.0:output:0"]; f.Verdict != Unknown || f.Damage == nil && f.Reasons[0].Kind != Apart {
@@ -156,7 +156,7 @@ func TestPartsDecideModules(t *testing.T) {
 
 // A module of which nothing is known but its parameters is never wrong: that it is a norm is a guess.
 func TestGuessedModulesAreNeverWrong(t *testing.T) {
-	dir := filepath.Join(unpacked(t), "L0-fp32")
+	dir := filepath.Join(unpacked(t, "clean.tar.gz"), "L0-fp32")
 	replace(t, dir, "Module.mlp.Mlp.forward.0.input.0.pt", "Module.norm.OwnNorm.forward.0.input.0.pt")
 	f := recordingFindings(t, dir)["Module.norm.OwnNorm.forward.0:output:0"]
 	if f.Verdict != Unknown || f.Reasons[0].Kind != NoAPI {

@@ -17,7 +17,7 @@ type module struct {
 // modules are the classes that can be recomputed, from their inputs, parameters and
 // what the call within them was given.
 var modules = map[string]module{
-	"Linear": {"linear", ""}, "NonDynamicallyQuantizableLinear": {"linear", ""}, "Embedding": {"embedding", ""},
+	"Linear": {"linear", ""}, "Dense": {"linear", ""}, "NonDynamicallyQuantizableLinear": {"linear", ""}, "Embedding": {"embedding", ""},
 	"Conv1d": {"conv1d", "stride padding dilation groups"}, "Conv2d": {"conv2d", "stride padding dilation groups"},
 	"Conv3d":          {"conv3d", "stride padding dilation groups"},
 	"ConvTranspose1d": {"conv_transpose1d", "stride padding output_padding groups dilation"},
@@ -86,6 +86,9 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 		args[f.params[i]] = a
 	}
 	for name, a := range r.parameters {
+		if to := msprobe.ParameterNames[name]; to != "" && !slices.Contains(f.params, name) {
+			name = to
+		}
 		if !slices.Contains(f.params, name) {
 			return refuse(NewArgument, name)
 		}

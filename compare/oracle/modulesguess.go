@@ -22,7 +22,7 @@ type guess struct {
 }
 
 // usualEpsilons are those that normalisations of known models have.
-var usualEpsilons = []float64{1e-6, 1e-5, 1e-12, 1e-8}
+var usualEpsilons = []float64{1e-6, 1e-5, 1e-12, 1e-8, 1e-7}
 
 // activations that modules of any name have been seen to be, with the argument that tells two
 // forms apart.

@@ -15,9 +15,6 @@ import (
 // calls as their forward calls are. What one framework alone has, shapes, primitives inside a module that is
 // compared, the steps of an optimizer, has no partner and is not expected to have one.
 
-// parameterNames are those of MindSpore's cells where PyTorch has others.
-var parameterNames = map[string]string{"gamma": "weight", "beta": "bias", "embedding_table": "weight", "moving_mean": "running_mean", "moving_variance": "running_var"}
-
 // alikes are names of functions and primitives that stand for each other between frameworks, one line for each;
 // primitives of MindSpore by their class.
 const alikes = `
@@ -237,8 +234,8 @@ func (c *call) rename(partner *call) {
 			continue
 		}
 		first, rest, _ := strings.Cut(l.path, ".")
-		to := strings.TrimSuffix(l.Section.String()+"."+parameterNames[first]+"."+rest, ".")
-		if parameterNames[first] != "" && partner.leaf(to, i) != nil && partner.leaf(l.place, i) == nil {
+		to := strings.TrimSuffix(l.Section.String()+"."+msprobe.ParameterNames[first]+"."+rest, ".")
+		if msprobe.ParameterNames[first] != "" && partner.leaf(to, i) != nil && partner.leaf(l.place, i) == nil {
 			c.place(i, to)
 		}
 	}
