@@ -17,6 +17,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
+	"precision/dump/mindspore"
 	"precision/dump/msprobe"
 	"precision/graph"
 	"precision/graph/fusion"
@@ -84,7 +85,7 @@ func (f *checkFlags) complete() error {
 	case f.mine == "":
 		return explain.Say("err.check.need")
 	case f.graph != "":
-	case f.recorded() == nil:
+	case f.recorded() == nil && f.kernels() == nil:
 		return explain.Say("err.check.calls", f.mine)
 	case f.golden != "":
 		return explain.Say("err.check.noright")
@@ -104,11 +105,23 @@ func (f *checkFlags) recorded() []msprobe.Recording {
 	return list
 }
 
+// kernels lists the recordings that MindSpore made itself, if that is what is checked.
+func (f *checkFlags) kernels() []mindspore.Recording {
+	if f.graph != "" || f.recorded() != nil {
+		return nil
+	}
+	list, err := mindspore.Find(f.mine)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
 // findings are those of dumps with a graph or of a recording of calls. Only, if set,
 // chooses operators by their names.
 func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only func(name string) bool) (checked, error) {
-	if list := f.recorded(); list != nil {
-		job := oracle.RecordingJob{Recordings: list, Full: f.full, Workers: f.workers, Only: only}
+	if list, kernels := f.recorded(), f.kernels(); list != nil || kernels != nil {
+		job := oracle.RecordingJob{Recordings: list, Kernels: kernels, Full: f.full, Workers: f.workers, Only: only}
 		bar := progress.New(os.Stderr, "checking")
 		job.Progress = bar.Set
 		findings, bad, err := job.Run(ctx)
@@ -117,6 +130,9 @@ func (f *checkFlags) findings(ctx context.Context, e env, show checkText, only f
 		var places []oracle.Place
 		for i := range list {
 			places = append(places, oracle.Place{Step: list[i].Step, Rank: list[i].Rank})
+		}
+		for i := range kernels {
+			places = append(places, oracle.Place{Step: kernels[i].Step, Rank: kernels[i].Rank})
 		}
 		cover.Gaps = oracle.GapsIn(places)
 		return checked{findings, cover}, err

@@ -20,8 +20,9 @@ import (
 const likewise = `
 Conv2D Conv2d = conv2d : input weight bias | stride padding dilation groups
 Conv3D = conv3d : input weight bias | stride padding dilation groups
-BatchNorm = Functional.batch_norm : input weight bias running_mean running_var training eps momentum | training eps
-LayerNorm = Functional.layer_norm : input weight bias | normalized_shape eps
+BatchNorm = Functional.batch_norm : input weight bias running_mean running_var training eps momentum data_format | training eps
+LayerNorm = Functional.layer_norm : input weight bias begin_norm_axis begin_params_axis eps | normalized_shape eps
+ReduceSum ReduceMean ReduceMax ReduceMin = sum mean amax amin : input dim keepdim skip_mode | dim keepdim
 ReLU Sigmoid Tanh SiLU = relu sigmoid tanh silu : input
 GeLU = gelu : input | approximate
 Exp Log Sqrt Rsqrt Square Abs Neg Erf Sin Cos Floor Ceil Sign Reciprocal Erfc Expm1 Log1p = exp log sqrt rsqrt square abs neg erf sin cos floor ceil sign reciprocal erfc expm1 log1p : input

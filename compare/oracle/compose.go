@@ -73,7 +73,7 @@ func (c *composer) module(m *recordedCall) {
 			c.module(p)
 		}
 	}
-	files := &files{from: c.of.from}
+	files := &files{path: c.of.path}
 	defer files.close()
 	outer := c.files
 	c.files = files

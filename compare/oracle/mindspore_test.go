@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"precision/dump/dtype"
+	"precision/dump/mindspore"
+	"precision/dump/npy"
 )
 
 // TestMindSpore: the calls of a network of MindSpore, as testdata/mindspore.py records them, are known and
@@ -62,5 +66,50 @@ func TestMindSpore(t *testing.T) {
 	}
 	if len(changed) < 15 {
 		t.Errorf("only %d outputs changed", len(changed))
+	}
+}
+
+// TestKernels: what MindSpore dumps itself is checked without a graph: the type of a kernel is in its name,
+// its attributes are inputs.
+func TestKernels(t *testing.T) {
+	dir := t.TempDir() + "/rank_0/Net/0/0"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, typ dtype.Type, shape []int64, data []byte) {
+		b, err := npy.AppendHeader(nil, typ, shape)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".npy"), append(b, data...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	floats := func(values ...float32) (b []byte) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		return b
+	}
+	for op, last := range map[string]float32{"right": 11, "wrong": 8} {
+		head := "MatMul.Default_" + op + "-op0.0.0.1"
+		put(head+"0.input.0.DefaultFormat.Float32", dtype.Float32, []int64{1, 2}, floats(1, 2))
+		put(head+"1.input.1.DefaultFormat.Float32", dtype.Float32, []int64{2, 2}, floats(1, 2, 3, 4))
+		put(head+"2.input.2.DefaultFormat.Bool", dtype.Bool, nil, []byte{0})
+		put(head+"3.input.3.DefaultFormat.Bool", dtype.Bool, nil, []byte{1})
+		put(head+"4.output.0.DefaultFormat.Float32", dtype.Float32, []int64{1, 2}, floats(5, last))
+	}
+	list, err := mindspore.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, _, err := RecordingJob{Kernels: list, Workers: 1}.Run(t.Context())
+	if err != nil || len(findings) != 2 {
+		t.Fatalf("%+v, %v", findings, err)
+	}
+	for _, f := range findings {
+		if want := map[string]Verdict{"Default_right-op0": OK, "Default_wrong-op0": Wrong}[f.Op]; f.Verdict != want || f.Type != "Primitive.MatMul" {
+			t.Errorf("%s of %s is %s, expected %s: %v", f.Op, f.Type, f.Verdict, want, f.Reasons)
+		}
 	}
 }

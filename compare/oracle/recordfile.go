@@ -20,7 +20,7 @@ import (
 
 // files are the open files of a call.
 type files struct {
-	from   *msprobe.Recording
+	path   func(dataName string) (string, error)
 	open   []io.Closer
 	sliced bool // a file holds more than its tensor: parts of tensors were recorded
 	device bool // a tensor was on a device other than the CPU
@@ -46,7 +46,7 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	case v.DataName == "":
 		return nil, refuse(NoElements, name)
 	}
-	path, err := f.from.File(v.DataName)
+	path, err := f.path(v.DataName)
 	if err != nil {
 		return nil, refuse(BadTensor, name, err)
 	}
@@ -114,6 +114,9 @@ func (f *files) array(o *operand, path string, n int64) error {
 	}
 	if o.view, err = t.View(); err != nil {
 		return err
+	}
+	if t.Type == dtype.Float16 && o.typ == dtype.Float32 {
+		t.Type = o.typ // as it was found to be, see mindspore.Calls
 	}
 	widened := t.Type == dtype.Float32 && o.typ == dtype.BFloat16
 	if o.view.Len() != n || t.Type != o.typ && !widened || t.BigEndian {

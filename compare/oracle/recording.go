@@ -8,15 +8,18 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/dump/mindspore"
 	"precision/dump/msprobe"
 )
 
 // RecordingJob is a check of recordings of calls, as msprobe makes them.
 type RecordingJob struct {
 	Recordings []msprobe.Recording
-	Full       bool
-	Workers    int // below 1: as many as there are processors
-	Progress   func(done, total int)
+	// Kernels are recordings of MindSpore itself, kernel by kernel.
+	Kernels  []mindspore.Recording
+	Full     bool
+	Workers  int // below 1: as many as there are processors
+	Progress func(done, total int)
 	// Only, if set, chooses calls by their names.
 	Only func(call string) bool
 }
@@ -40,6 +43,8 @@ type recordedCalls struct {
 	inside map[string][]string // the calls within a module
 	device bool                // some calls ran on an NPU or GPU
 	bad    []result.Damage     // what cannot be read of its files
+	// path is the file of a tensor by its DataName.
+	path func(dataName string) (string, error)
 }
 
 // Run checks all calls of all recordings. Findings are in the order of recording;
@@ -49,13 +54,19 @@ type recordedCalls struct {
 func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result.Damage, err error) {
 	var tasks []*recordedCall
 	var opened []*recordedCalls
-	for i := range j.Recordings {
-		r, err := readCalls(&j.Recordings[i])
+	for i := range len(j.Recordings) + len(j.Kernels) {
+		var r *recordedCalls
+		var err error
+		if i < len(j.Recordings) {
+			r, err = readCalls(&j.Recordings[i])
+		} else {
+			r, err = readKernels(&j.Kernels[i-len(j.Recordings)])
+		}
 		if err != nil {
 			return nil, bad, err
 		}
-		if len(j.Recordings) > 1 {
-			r.prefix = recordingLabel(&j.Recordings[i]) + "/"
+		if len(j.Recordings)+len(j.Kernels) > 1 {
+			r.prefix = recordingLabel(r.from) + "/"
 		}
 		opened = append(opened, r)
 		for _, d := range r.bad {
@@ -180,7 +191,7 @@ func readCalls(from *msprobe.Recording) (*recordedCalls, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := &recordedCalls{from: from, index: map[string]*recordedCall{}, inside: map[string][]string{}}
+	r := &recordedCalls{from: from, index: map[string]*recordedCall{}, inside: map[string][]string{}, path: from.File}
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
@@ -199,6 +210,30 @@ func readCalls(from *msprobe.Recording) (*recordedCalls, error) {
 		return nil, err
 	}
 	return r, r.readModules()
+}
+
+// readKernels reads the kernels of a recording of MindSpore as calls of primitives.
+func readKernels(from *mindspore.Recording) (*recordedCalls, error) {
+	it, err := mindspore.Load(*from)
+	if err != nil {
+		return nil, err
+	}
+	list := it.Calls()
+	r := &recordedCalls{from: &msprobe.Recording{Dir: from.Dir, Mode: from.Label(), Step: from.Step, Rank: from.Rank, Process: -1}, index: map[string]*recordedCall{},
+		inside: map[string][]string{}, path: list.Path, header: msprobe.Header{Framework: "mindspore"}}
+	for _, e := range it.Remarks {
+		r.cut(result.FileDamaged, from.Dir, e)
+	}
+	for _, c := range list.Calls {
+		if c.Parsed.Class == mindspore.State {
+			continue
+		}
+		c.Parsed.Prefix, c.Parsed.API, c.Parsed.Class = "Primitive", c.Parsed.Class, ""
+		call := &recordedCall{Call: c, of: r, order: len(r.calls)}
+		r.calls = append(r.calls, call)
+		r.index[c.Name] = call
+	}
+	return r, nil
 }
 
 // onDevice reports whether a call says that it ran on an NPU or GPU.
@@ -320,7 +355,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 		}
 		return out
 	}
-	files := &files{from: c.of.from}
+	files := &files{path: c.of.path}
 	defer files.close()
 	b := &bound{recordedCall: c, r: r, files: files}
 	if err := b.prepare(); err != nil {
