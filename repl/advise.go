@@ -90,7 +90,11 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		if err != nil {
 			return s.Failed(ctx, err)
 		}
-		given := advice.For(t.Judged, advice.Options{Graph: index, Budget: budget, Step: a.step})
+		step := a.step
+		if step == s.set.Capture.Step && t.Table.Meta.Recorded {
+			step = "" // the recording tells; the setting is of graphs
+		}
+		given := advice.For(t.Judged, advice.Options{Graph: index, Budget: budget, Step: step, Recordings: recordings(&t.Table.Meta)})
 		var wrote []string
 		if a.out != "" {
 			folder := a.out
@@ -102,7 +106,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 			}
 		}
 		s.PrintWhole(s.tableHead(t))
-		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang}.Say(t.Judged, given, wrote, budget))
+		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
 	}
 	return code
 }

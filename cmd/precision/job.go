@@ -47,7 +47,7 @@ func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
 // jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
 var (
 	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "shard", "unshard"}
-	singleOnly = []string{"left-time", "right-time", "check", "second", "baseline", "json", "junit", "sarif", "html", "detail", "fail-below"}
+	singleOnly = []string{"left-time", "right-time", "check", "second", "baseline", "after", "json", "junit", "sarif", "html", "detail", "fail-below"}
 )
 
 // given refuses options that do not go together.

@@ -24,6 +24,7 @@ import (
 // is written, and what it makes of the exit status.
 type judgeFlags struct {
 	profile, baseline, second string
+	after                     string
 	json, junit, sarif, html  string
 	threshold, failBelow      float64
 	detail                    int
@@ -36,6 +37,7 @@ type judgeFlags struct {
 func (f *judgeFlags) define(set *flag.FlagSet, text func(name string) string) {
 	f.defineSaved(set, text)
 	set.StringVar(&f.second, "second", "", text("second"))
+	set.StringVar(&f.after, "after", "", text("after"))
 	set.BoolVar(&f.check, "check", false, text("check"))
 }
 
@@ -127,11 +129,23 @@ func (f *judgeFlags) options(own *verdict.Profile) (verdict.Options, error) {
 		}
 		o.Baseline = saved.Table
 	}
+	if f.after != "" {
+		saved, err := report.OpenJSON(f.after)
+		if err != nil {
+			return o, explain.Say("err.option", "-after", err)
+		}
+		o.After = verdict.Judge(saved.Table, verdict.Options{Profile: o.Profile})
+	}
 	return o, nil
 }
 
-// fits refuses a baseline that is none for a table.
+// fits refuses an earlier result that is none for a table.
 func (f *judgeFlags) fits(t *result.Table, o verdict.Options) error {
+	if o.After != nil {
+		if err := f.continues(t, o.After); err != nil {
+			return err
+		}
+	}
 	if o.Baseline == nil {
 		return nil
 	}
@@ -147,6 +161,23 @@ func (f *judgeFlags) fits(t *result.Table, o verdict.Options) error {
 	return explain.Say(key, f.baseline, e.Compared, e.Expected)
 }
 
+// continues refuses a result that nothing in a table goes on from.
+func (f *judgeFlags) continues(t *result.Table, old *verdict.Judged) error {
+	err := verdict.FitAfter(old, t)
+	var e *verdict.AfterError
+	if !errors.As(err, &e) {
+		return err
+	}
+	key := "err.after." + string(e.Fault)
+	switch e.Fault {
+	case verdict.AfterRootless:
+		return explain.Say(key, f.after)
+	case verdict.AfterShapes:
+		return explain.Say(key, f.after, e.Tensor, result.ShapeText(e.Then), result.ShapeText(e.Now))
+	}
+	return explain.Say(key, f.after, e.Common, e.All)
+}
+
 // gates are what the exit status depends on.
 func (f *judgeFlags) gates() verdict.Gate {
 	g := f.gate.gate()
@@ -159,7 +190,7 @@ func (f *judgeFlags) gates() verdict.Gate {
 // apart sees that none of the files that are written is an input.
 func (f *judgeFlags) apart(inputs ...string) error {
 	for _, output := range []string{f.json, f.junit, f.sarif, f.html} {
-		if err := whole.Apart(output, append(inputs, f.profile, f.baseline)...); err != nil {
+		if err := whole.Apart(output, append(inputs, f.profile, f.baseline, f.after)...); err != nil {
 			return err
 		}
 	}

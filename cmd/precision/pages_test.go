@@ -216,6 +216,8 @@ func pagesData(t *testing.T) string {
 	}
 	copyTo("NPU_DUMP", filepath.Join(example, "npu"))
 	copyTo("GPU_DUMP", filepath.Join(example, "gpu"))
+	copyTo("precision_next/npu", filepath.Join(example, "npu"))
+	copyTo("precision_next/golden", filepath.Join(example, "gpu"))
 	tensors := recordTensors(t, 0.5)
 	copyTo("RECORDING", tensors)
 	copyTo("DUMP", tensors)

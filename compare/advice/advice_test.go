@@ -174,7 +174,7 @@ func TestLines(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	for word, want := range map[string]string{"a/b_1": "a/b_1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
-		if got := quote(word); got != want {
+		if got := Quote(word); got != want {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
@@ -201,5 +201,72 @@ func TestAlike(t *testing.T) {
 	}
 	if got := strings.Count(file(a, KeepDTypeFile), "\n"); got != 60 {
 		t.Errorf("%d operators in the file for all", got)
+	}
+}
+
+// calls is a verdict over recorded calls, of which the last is the root.
+func calls(kind string, names ...string) *verdict.Judged {
+	j := chain(len(names), nil, verdict.Cosine)
+	j.Table.Meta.Recorded, j.Table.Meta.Left.Kind = true, kind
+	for i, name := range names {
+		j.Operators[i].Op.Name, j.Table.Rows[i].Op = name, name
+		if i > 0 {
+			j.Operators[i].Op.Inputs = []result.Port{{Op: names[i-1]}}
+		}
+	}
+	return j
+}
+
+// The files of the next recording are those of the recorder that made the first.
+func TestNextRecorder(t *testing.T) {
+	type config struct {
+		Level      string
+		Rank, Step []any
+		Tensor     struct{ List []string }
+		Load       *struct{ Modules []string }
+	}
+	read := func(p *Plan, name string) (c config) {
+		t.Helper()
+		for _, f := range p.Files {
+			if f.Name == name {
+				if err := json.Unmarshal([]byte(f.Text), &c); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+		}
+		return c
+	}
+	// Calls alone, of a rank and a step.
+	p := For(calls("msprobe", "step2/rank1/Torch.add.0.forward", "step2/rank1/Torch.mul.0.backward"), Options{}).Plan
+	if c := read(p, ConfigFile); p.Recorder != Msprobe || c.Level != "L1" || fmt.Sprint(c.Rank, c.Step) != "[1] [2]" || !slices.Equal(c.Tensor.List, []string{"Torch.add.0.forward", "Torch.mul.0.backward"}) || len(p.Files) != 2 || p.AllSteps {
+		t.Errorf("%+v %+v", p, c)
+	}
+	// A call in a module, which is run on the golden inputs; nothing tells the step, until somebody does.
+	j := calls("msprobe", "Module.a.A.forward.0", "Module.a.b.B.forward.0", "Torch.add.0.forward")
+	j.Operators[0].Op.Uses = []string{"Module.a.b.B.forward.0", "Torch.add.0.forward", "x"}
+	j.Operators[1].Op.Uses = []string{"Torch.add.0.forward"}
+	p = For(j, Options{}).Plan
+	if c := read(p, LoadFile); !p.AllSteps || c.Level != "mix" || c.Load == nil || !slices.Equal(c.Load.Modules, []string{"Module.a.b.B.forward.0"}) || !slices.Equal(read(p, ConfigFile).Tensor.List, []string{"Torch.add.0.forward"}) {
+		t.Errorf("%+v %+v", p, c)
+	}
+	p = For(j, Options{Step: "3|5-7"}).Plan
+	if c := read(p, ConfigFile); p.AllSteps || fmt.Sprint(c.Step) != "[3 5-7]" {
+		t.Errorf("%+v", c)
+	}
+	if c := read(For(j, Options{Recordings: []string{"step4/rank0"}}).Plan, GoldenFile); fmt.Sprint(c.Step, c.Rank) != "[4] [0]" {
+		t.Errorf("%+v", c)
+	}
+	// A module is recorded with what is in it.
+	j = calls("msprobe", "Torch.add.0.forward", "Torch.mul.0.forward", "Module.a.A.forward.0")
+	j.Operators[2].Op.Uses = []string{"Torch.add.0.forward", "Torch.mul.0.forward"}
+	j.Operators[2].Op.Inputs = nil
+	if p = For(j, Options{}).Plan; p.Bytes != 3*1024 || !slices.Equal(p.Record, []string{"Module.a.A.forward.0"}) {
+		t.Errorf("%d bytes of %v", p.Bytes, p.Record)
+	}
+	// Kernels of MindSpore's own dump, whose files have _ for /.
+	p = For(calls("mindspore", "Default_net_MatMul-op0", "Default_net_ReLU-op1#2"), Options{}).Plan
+	if p.Recorder != MindSpore || p.Files[0].Name != DumpFile || !strings.Contains(p.Files[0].Text, `"name-regex(Default[/_]net[/_]ReLU-op1)"`) || !strings.Contains(p.Files[0].Text, `"dump_mode": 1`) {
+		t.Errorf("%+v", p)
 	}
 }

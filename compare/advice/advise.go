@@ -16,8 +16,10 @@ type Options struct {
 	Graph *graph.Index
 	// Budget is how many bytes a capture may have; 0 for no limit.
 	Budget int64
-	// Step is the iteration to record; empty for 0.
+	// Step is the iteration to record; empty for the one that was recorded, of graphs 0.
 	Step string
+	// Recordings are the steps and ranks that were compared, as step0/rank1, where names do not tell.
+	Recordings []string
 }
 
 const (
@@ -82,7 +84,7 @@ func For(j *verdict.Judged, o Options) *Advice {
 	r.Files = files(all)
 	r.Plan = plan(j, all[:min(len(all), mostPlanned)], o)
 	if r.Plan != nil {
-		r.Files = append(r.Files, r.Plan.file)
+		r.Files = append(r.Files, r.Plan.Files...)
 	}
 	r.Roots = alike(all)
 	return r

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/dump/msprobe"
 	"precision/graph"
 )
 
@@ -29,11 +29,19 @@ type Plan struct {
 	// them have a size that is known; AllBytes is the same of all in doubt.
 	Bytes, AllBytes int64
 	Known           int
-	// Kit is the command that writes the kit for them.
+	// Recorder is what records them.
+	Recorder Recorder
+	// Kit is the command that writes the kit for them; of recordings of calls, the one that
+	// compares what is recorded.
 	Kit string
-	// Lines are the settings for those who do not use the kit.
+	// Lines are the settings for those who do not use the kit, or the lines that use the files.
 	Lines []Line
-	file  File
+	// Files are the configurations of the recorder.
+	Files []File
+	// AllSteps: nothing says which step was recorded, so that the files ask for all.
+	AllSteps bool
+	// replayed are modules to run on the golden side's inputs.
+	replayed []string
 }
 
 // plan makes the plan of a verdict, nil without roots.
@@ -57,7 +65,10 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 	if !p.Region {
 		for i := range roots {
 			for _, name := range neighbours(ops, roots[i].Name) {
-				doubt[name] = true
+				// A module is recorded with all that is in it, and what it hands on is in the record of who takes it.
+				if _, n, ok := call(name); name == roots[i].Name || !ok || n.Form != msprobe.Module {
+					doubt[name] = true
+				}
 			}
 		}
 	}
@@ -71,6 +82,10 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 		return nil
 	}
 	size := sizes(j, o.Graph)
+	if recorderOf(j) == Msprobe {
+		size = inside(ops, size)
+		p.replayed = around(j, ops, roots)
+	}
 	for _, name := range p.InDoubt {
 		p.AllBytes += size(name)
 	}
@@ -85,20 +100,61 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 			p.Known++
 		}
 	}
-	step := cmp.Or(o.Step, "0")
-	layers := strings.Join(p.Record, " ")
-	p.Kit = fmt.Sprintf("precision kit -f -s %s -l %s", quote(step), quote(layers))
-	p.Lines = []Line{
-		{TF2, fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", layers)},
-		{TF1, fmt.Sprintf(`custom_op.parameter_map["dump_layer"].s = tf.compat.as_bytes(%q)`, layers)},
-	}
-	list := map[string]any{"layer": p.Record}
-	if model := modelName(o.Graph); model != "" {
-		list["model_name"] = model
-	}
-	p.file = File{ACLFile, encode(map[string]any{"dump": map[string]any{
-		"dump_list": []any{list}, "dump_path": "precision_data/npu/debug_0/dump", "dump_mode": "all", "dump_op_switch": "off", "dump_data": "tensor"}})}
+	p.settings(j, o)
 	return p
+}
+
+// inside is the size of a call with that of all calls in it: a module is recorded with them.
+func inside(ops map[string]*result.Operator, size func(string) int64) func(string) int64 {
+	return func(name string) int64 {
+		seen, sum := map[string]bool{name: true}, int64(0)
+		for list := []string{name}; len(list) > 0; {
+			at := list[len(list)-1]
+			list = list[:len(list)-1]
+			sum += size(at)
+			if _, n, _ := call(at); n.Form != msprobe.Module || ops[at] == nil {
+				continue
+			}
+			for _, u := range ops[at].Uses {
+				if _, n, ok := call(u); ok && !seen[u] && n.Direction == msprobe.Forward {
+					seen[u] = true
+					list = append(list, u)
+				}
+			}
+		}
+		return sum
+	}
+}
+
+// around are the forward modules that roots are, or are in.
+func around(j *verdict.Judged, ops map[string]*result.Operator, roots []Root) (list []string) {
+	within := map[string]string{}
+	for i := range j.Operators {
+		name := j.Operators[i].Op.Name
+		if _, n, _ := call(name); n.Form != msprobe.Module || n.Direction != msprobe.Forward {
+			continue
+		}
+		for _, u := range j.Operators[i].Op.Uses {
+			// Of nested modules the one with the fewest parts is the inner one.
+			if w := within[u]; w == "" || len(ops[name].Uses) < len(ops[w].Uses) {
+				within[u] = name
+			}
+		}
+	}
+	for i := range roots {
+		_, n, ok := call(roots[i].Name)
+		name := roots[i].Name
+		if !ok || n.Direction != msprobe.Forward {
+			continue
+		}
+		if n.Form != msprobe.Module {
+			name = within[name]
+		}
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // halve chooses operators so that they divide those in doubt into parts of about
@@ -175,8 +231,8 @@ func modelName(x *graph.Index) string {
 	return x.Model.Graphs[0].Name
 }
 
-// quote writes a word of a command line. Names may hold anything.
-func quote(word string) string {
+// Quote writes a word of a command line. Names may hold anything.
+func Quote(word string) string {
 	plain := word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:") == ""
 	if plain {
 		return word

@@ -171,6 +171,26 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		w.changes(j, "improved", b.Improved)
 		w.close('}')
 	}
+	if a := j.After; a != nil {
+		w.line()
+		w.key("after")
+		w.open('{')
+		w.named("time", a.Time)
+		w.named("verdict", a.Verdict.String())
+		objects(w, "roots", a.Roots, ownLine, func(r *verdict.AfterRoot) {
+			w.named("op", r.Op)
+			w.count("candidates", int64(r.Candidates))
+			w.count("recorded", int64(r.Recorded))
+			w.named("outcome", string(r.Outcome))
+			w.key("now")
+			w.open('[')
+			for _, k := range r.Now {
+				w.text(j.Operators[j.Roots[k].Operator].Op.Name)
+			}
+			w.close(']')
+		})
+		w.close('}')
+	}
 }
 
 // evidence writes what the verdict is based on beside its operators: damage, premises that

@@ -84,6 +84,7 @@ func (t Text) Headline(j *verdict.Judged) Line {
 			text += s.say(key+".inherited", inherited)
 		}
 	}
+	text = s.after(j, text)
 	if j.Table.Meta.Pairing.OfItself() {
 		text += s.say("itself")
 	}

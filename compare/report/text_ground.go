@@ -73,6 +73,7 @@ func (t Text) ground(j *verdict.Judged) []Line {
 		add("bits", Plain, text)
 	}
 	lines = append(lines, t.baseline(j)...)
+	lines = append(lines, t.after(j)...)
 	for i, w := range m.Warnings {
 		if t.Warned {
 			break

@@ -21,6 +21,8 @@ type Options struct {
 	// OfJob: the table is of one rank of several, Later: of a step behind others. What was fed
 	// to it and which weights it had is then for the job to judge, see [Settle].
 	OfJob, Later bool
+	// After is an earlier verdict, of a recording of more calls, to go on from.
+	After *Judged
 	// Day is the day that waivers are held against; the zero time takes that of
 	// the table.
 	Day time.Time
@@ -64,6 +66,9 @@ func Judge(t *result.Table, opts Options) *Judged {
 	out.Bits = j.bits()
 	if opts.Baseline != nil {
 		out.Baseline = j.baseline(opts.Baseline)
+	}
+	if opts.After != nil {
+		j.goOn(out, opts.After)
 	}
 	return out
 }

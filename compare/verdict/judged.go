@@ -336,6 +336,8 @@ type Judged struct {
 	// Baseline is the comparison with an earlier table, nil without one.
 	Baseline *Baseline
 	weigh    []string
+	// After is what became of an earlier verdict's roots, nil without one.
+	After *After
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
 }

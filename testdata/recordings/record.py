@@ -189,8 +189,8 @@ FAULTS = ["eps", "weight", "bias", "activation", "scale", "nan"]
 HARMLESS = ["same", "threads", "eager", "bf16", "checkpointing"]
 
 
-def record(out, name, seed, level, task, dtype, how):
-    """One recording; how is None, a harmless difference or a fault. Returns the answer."""
+def record(out, name, seed, level, task, dtype, how, given=None):
+    """One recording; how is None, a harmless difference or a fault. Returns the answer. given is a configuration to record with."""
     torch.manual_seed(seed)
     torch.set_num_threads(2 if how == "threads" else 1)
     spec = MODELS[name]
@@ -220,7 +220,7 @@ def record(out, name, seed, level, task, dtype, how):
     os.makedirs(out, exist_ok=True)
     config = os.path.join(out, "config.json")
     with open(config, "w") as f:
-        json.dump({"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
+        json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     debugger = PrecisionDebugger(config_path=config)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     debugger.start(model=model)
@@ -233,12 +233,28 @@ def record(out, name, seed, level, task, dtype, how):
     return module, calls
 
 
+def again(o, *args):
+    """Records a pair again with the configurations that the program wrote: its left side, its golden one, and the left one on inputs of the golden one."""
+    name, seed, level, task, dtype, how = args
+    for side, file, what in (("golden", "config_golden.json", None), ("left", "config.json", how), ("load", "config_load.json", how)):
+        path = os.path.join(o.again, file)
+        if not os.path.exists(path):
+            continue
+        with open(path) as f:
+            given = json.load(f)
+        if "load" in given:
+            given["load"]["path"] = os.path.join(o.out, "golden")
+        answer = child(record, os.path.join(o.out, side), name, seed, level, task, dtype, what, given)
+        print(side, answer["error"] if isinstance(answer, dict) else "recorded", flush=True)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("out")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
     p.add_argument("--pairs", type=int, default=1000)
+    p.add_argument("--again", default="", help="of the pair whose name is that of --only: record with the configurations in this folder")
     o = p.parse_args()
     rng = random.Random(o.seed)
     made = 0
@@ -250,6 +266,12 @@ def main():
             if how == "bf16":
                 dtype = "fp32"
             label = f"{name}-{level}-{task}-{dtype}-{how}"
+            if o.again and o.only == label:
+                again(o, name, o.seed * 1000 + made, level, task, dtype, how)
+                return
+            if o.again:
+                made += 1
+                continue
             if o.only not in label or made >= o.pairs:
                 continue
             seed = rng.randrange(1 << 20) if what == "x" else o.seed * 1000 + made

@@ -26,6 +26,8 @@ type Text struct {
 	Lang msg.Lang
 	// Most is how many roots and names are listed; 0 for all.
 	Most int
+	// Result is the file of the result, for the command that goes on from it; empty for RESULT.
+	Result string
 	// Paint paints what stands out; nil leaves it as it is.
 	Paint func(report.Style, string) string
 	// Hang folds sentences to the width of a terminal, below a label of so many columns;
@@ -163,8 +165,24 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 	if unknown := len(p.Record) - p.Known; unknown > 0 {
 		t.label("", t.say("plan.unknown", unknown))
 	}
-	t.paste(t.say("command"), clean.Line(p.Kit))
+	if p.AllSteps {
+		t.label("", t.say("plan.steps"))
+	}
+	kit := p.Kit
+	if t.Result != "" {
+		kit = strings.Replace(kit, "-after RESULT", "-after "+advice.Quote(t.Result), 1)
+	}
+	t.paste(t.say("command"), clean.Line(kit))
 	t.lines(p.Lines)
+}
+
+// Next says what to record next, and which files it was written to.
+func (t Text) Next(p *advice.Plan, wrote []string, limit int64) string {
+	t.plan(p, limit)
+	for _, path := range wrote {
+		t.paste(t.say("wrote"), clean.Line(path))
+	}
+	return t.b.String()
 }
 
 // bytes writes a size in the largest unit that leaves a number of 1 or more.

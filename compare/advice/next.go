@@ -1,0 +1,277 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/verdict"
+	"precision/dump/msprobe"
+)
+
+// Recorder is what recorded the tables of a verdict, and records next.
+type Recorder string
+
+// The recorders that a plan has files for. Other recordings, and dumps without a word of their
+// own, take acl.json.
+const (
+	// GE is the runtime of graphs: acl.json, which aclmdlSetDump and the adapters take, too.
+	GE Recorder = "ge"
+	// Msprobe records calls of PyTorch and MindSpore: config.json.
+	Msprobe Recorder = "msprobe"
+	// MindSpore records kernels itself: the file that MINDSPORE_DUMP_CONFIG names.
+	MindSpore Recorder = "mindspore"
+)
+
+// Names of the files of recorders.
+const (
+	ConfigFile = "config.json"
+	GoldenFile = "config_golden.json"
+	LoadFile   = "config_load.json"
+	DumpFile   = "mindspore_dump.json"
+)
+
+// Where the next recordings go, below the folder in which the program runs.
+const (
+	nextLeft   = "precision_next/npu"
+	nextGolden = "precision_next/golden"
+	nextLoad   = "precision_next/load"
+)
+
+// recorderOf is what recorded the left side of a verdict.
+func recorderOf(j *verdict.Judged) Recorder {
+	switch {
+	case !j.Table.Meta.Recorded:
+		return GE
+	case j.Table.Meta.Left.Kind == string(MindSpore):
+		return MindSpore
+	case slices.ContainsFunc(j.Operators, func(op verdict.Operator) bool { _, _, ok := call(op.Op.Name); return ok }):
+		return Msprobe // a table that was read from csv knows no kind
+	}
+	return GE
+}
+
+// call takes the step and rank from before the name of a call; ok is whether it is one of msprobe.
+func call(name string) (prefix string, n msprobe.Name, ok bool) {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		prefix, name = name[:i], name[i+1:]
+	}
+	n = msprobe.ParseName(name)
+	return prefix, n, n.Form == msprobe.API || n.Form == msprobe.Module
+}
+
+var numbered = regexp.MustCompile(`(?:^|[/\\])(step|rank)(\d+)(?:$|[/\\])`)
+
+// processes are the steps and ranks of calls: those before their names, or, where there was one
+// recording, those of its folder or of what is in that.
+func processes(names []string, dir string, inside []string) (steps, ranks []int) {
+	seen := map[string]bool{}
+	note := func(path string) {
+		// Twice, as what ends one match begins the next.
+		for at := 0; at < len(path); {
+			m := numbered.FindStringSubmatchIndex(path[at:])
+			if m == nil {
+				break
+			}
+			kind, text := path[at+m[2]:at+m[3]], path[at+m[4]:at+m[5]]
+			at += m[5]
+			n, err := strconv.Atoi(text)
+			if err != nil || seen[kind+text] {
+				continue
+			}
+			seen[kind+text] = true
+			if kind == "step" {
+				steps = append(steps, n)
+			} else {
+				ranks = append(ranks, n)
+			}
+		}
+	}
+	for _, name := range names {
+		if prefix, _, _ := call(name); prefix != "" {
+			note(prefix)
+		}
+	}
+	if len(seen) == 0 {
+		note(filepath.ToSlash(dir))
+	}
+	if len(seen) == 0 {
+		for _, name := range inside {
+			note(name)
+		}
+	}
+	slices.Sort(steps)
+	slices.Sort(ranks)
+	return steps, ranks
+}
+
+// settings fills in what the recorder is to be told.
+func (p *Plan) settings(j *verdict.Judged, o Options) {
+	p.Recorder = recorderOf(j)
+	switch p.Recorder {
+	case Msprobe:
+		p.msprobe(j, o)
+	case MindSpore:
+		p.mindspore(o)
+	default:
+		p.ge(o)
+	}
+}
+
+// ge is the list of operators for graphs.
+func (p *Plan) ge(o Options) {
+	step := cmp.Or(o.Step, "0")
+	layers := strings.Join(p.Record, " ")
+	p.Kit = fmt.Sprintf("precision kit -f -s %s -l %s", Quote(step), Quote(layers))
+	p.Lines = []Line{
+		{TF2, fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", layers)},
+		{TF1, fmt.Sprintf(`custom_op.parameter_map["dump_layer"].s = tf.compat.as_bytes(%q)`, layers)},
+	}
+	list := map[string]any{"layer": p.Record}
+	if model := modelName(o.Graph); model != "" {
+		list["model_name"] = model
+	}
+	p.Files = []File{{ACLFile, encode(map[string]any{"dump": map[string]any{
+		"dump_list": []any{list}, "dump_path": "precision_data/npu/debug_0/dump", "dump_mode": "all", "dump_op_switch": "off", "dump_data": "tensor"}})}}
+}
+
+// config is config.json of msprobe, in the order in which people read it.
+type config struct {
+	Task     string       `json:"task"`
+	DumpPath string       `json:"dump_path"`
+	Rank     []int        `json:"rank"`
+	Step     any          `json:"step"`
+	Level    string       `json:"level"`
+	Tensor   tensorConfig `json:"tensor"`
+	Load     *loadConfig  `json:"load,omitempty"`
+}
+
+type tensorConfig struct {
+	Scope []string `json:"scope"`
+	List  []string `json:"list"`
+	Mode  []string `json:"data_mode"`
+}
+
+type loadConfig struct {
+	Path    string   `json:"path"`
+	Modules []string `json:"modules"`
+	Dump    bool     `json:"dump_after_load"`
+}
+
+// msprobe are the configurations of both sides: elements of the calls in doubt, and of everything
+// inside the modules among them. Of a module that is suspected, the third one runs it on the golden
+// side's inputs, which tells its own error from what it was given.
+func (p *Plan) msprobe(j *verdict.Judged, o Options) {
+	modules, calls, cells := false, false, false
+	for i := range j.Operators {
+		if _, n, ok := call(j.Operators[i].Op.Name); ok {
+			modules, calls, cells = modules || n.Form == msprobe.Module, calls || n.Form == msprobe.API, cells || n.Prefix == "Cell"
+		}
+	}
+	level := "mix"
+	if calls && !modules {
+		level = "L1"
+	}
+	steps, ranks := processes(p.Record, j.Table.Meta.Left.Dir, o.Recordings)
+	c := config{Task: "tensor", DumpPath: nextLeft, Rank: append([]int{}, ranks...), Step: append([]int{}, steps...), Level: level,
+		Tensor: tensorConfig{Scope: []string{}, List: []string{}, Mode: []string{"all"}}}
+	if o.Step != "" {
+		c.Step = stepList(o.Step)
+	}
+	p.AllSteps = o.Step == "" && len(steps) == 0
+	var load []string
+	for _, name := range p.Record {
+		_, n, ok := call(name)
+		if !ok {
+			continue
+		}
+		if plain := n.String(); !slices.Contains(c.Tensor.List, plain) {
+			c.Tensor.List = append(c.Tensor.List, plain)
+		}
+	}
+	for _, name := range p.replayed {
+		if _, n, ok := call(name); ok && !cells && !slices.Contains(load, n.String()) {
+			load = append(load, n.String())
+		}
+	}
+	p.Files = []File{{ConfigFile, encode(c)}}
+	c.DumpPath = nextGolden
+	p.Files = append(p.Files, File{GoldenFile, encode(c)})
+	lines := []string{"PrecisionDebugger(config_path=\"" + ConfigFile + "\")", "PrecisionDebugger(config_path=\"" + GoldenFile + "\")"}
+	if len(load) > 0 {
+		c.DumpPath, c.Load = nextLoad, &loadConfig{nextGolden, load, true}
+		for _, name := range load { // its inputs are loaded, its parts recorded
+			if !slices.Contains(c.Tensor.List, name) {
+				c.Tensor.List = append(c.Tensor.List, name)
+			}
+		}
+		p.Files = append(p.Files, File{LoadFile, encode(c)})
+		lines = append(lines, "PrecisionDebugger(config_path=\""+LoadFile+"\")")
+	}
+	for _, l := range lines {
+		p.Lines = append(p.Lines, Line{Msprobe.where(), l})
+	}
+	p.compared()
+}
+
+// where is the place of a recorder's lines.
+func (r Recorder) where() Where {
+	if r == MindSpore {
+		return "shell"
+	}
+	return "Python"
+}
+
+// compared is the command that goes on with the next recordings. RESULT stands for the result.
+func (p *Plan) compared() {
+	p.Kit = fmt.Sprintf("precision compare -after RESULT -lt %s -rt %s", nextLeft, nextGolden)
+}
+
+// stepList are the numbers of a list such as 0|5-7, as msprobe takes them: numbers, and ranges as texts.
+func stepList(text string) []any {
+	list := []any{}
+	for _, part := range strings.Split(text, "|") {
+		if n, err := strconv.Atoi(strings.TrimSpace(part)); err == nil {
+			list = append(list, n)
+		} else if part != "" {
+			list = append(list, strings.TrimSpace(part))
+		}
+	}
+	return list
+}
+
+// mindspore is the file of MindSpore's own dump, with the kernels in doubt. Files have the names of
+// kernels with _ for /, so that either is asked for.
+func (p *Plan) mindspore(o Options) {
+	kernels := []string{}
+	for _, name := range p.Record {
+		if i := strings.LastIndexByte(name, '/'); i >= 0 {
+			name = name[i+1:]
+		}
+		name, _, _ = strings.Cut(name, "#")
+		kernels = append(kernels, "name-regex("+strings.ReplaceAll(regexp.QuoteMeta(name), "_", "[/_]")+")")
+	}
+	p.Files = []File{{DumpFile, encode(struct {
+		Common any `json:"common_dump_settings"`
+		E2E    any `json:"e2e_dump_settings"`
+	}{struct {
+		Debug   int      `json:"op_debug_mode"`
+		Mode    int      `json:"dump_mode"`
+		Path    string   `json:"path"`
+		Net     string   `json:"net_name"`
+		Step    string   `json:"iteration"`
+		Saved   string   `json:"saved_data"`
+		Both    int      `json:"input_output"`
+		Kernels []string `json:"kernels"`
+		Devices []int    `json:"support_device"`
+	}{0, 1, "/" + nextLeft, "Net", cmp.Or(o.Step, "0"), "tensor", 0, kernels, []int{0, 1, 2, 3, 4, 5, 6, 7}}, struct {
+		On    bool `json:"enable"`
+		Trans bool `json:"trans_flag"`
+	}{true, true}})}}
+	p.Lines = []Line{{MindSpore.where(), "export MINDSPORE_DUMP_CONFIG=$PWD/" + DumpFile}}
+	p.compared()
+}

@@ -1,0 +1,70 @@
+package verdict
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"precision/compare/result"
+)
+
+// wrongAt is a table of n operators whose errors begin at one.
+func wrongAt(n, at int) *result.Table {
+	return chain(n, func(t *result.Table) {
+		if at >= 0 {
+			t.Rows[at] = with(t.Rows[at], cosineRow(20, 0.1))
+		}
+	})
+}
+
+// TestAfter: what an earlier verdict left open is decided by elements, and stands until these agree.
+func TestAfter(t *testing.T) {
+	first := Judge(wrongAt(6, 3), Options{})
+	if len(first.Roots) != 1 || first.Operators[first.Roots[0].Operator].Op.Name != "op3" {
+		t.Fatal("the first verdict has not the root it should have")
+	}
+	region := Judge(wrongAt(6, 3), Options{})
+	region.Roots[0].Certainty, region.Roots[0].Region = Region, []string{"op1", "op2"}
+	for _, c := range []struct {
+		name    string
+		old     *Judged
+		now     *result.Table
+		verdict Verdict
+		outcome AfterOutcome
+		roots   []int
+	}{
+		{"the same root", first, wrongAt(6, 3), Bad, AfterDecided, []int{0}},
+		{"another of the region", region, wrongAt(6, 1), Bad, AfterDecided, []int{0}},
+		{"something else", first, wrongAt(6, 5), Bad, AfterAgrees, nil},
+		{"all agree", region, wrongAt(6, -1), Inconclusive, AfterAgrees, nil},
+		{"the root was not recorded", first, wrongAt(3, -1), Bad, AfterOpen, nil},
+		{"a part of the region was not recorded", region, wrongAt(3, -1), Bad, AfterOpen, nil},
+	} {
+		j := Judge(c.now, Options{After: c.old})
+		a := j.After
+		if a == nil || len(a.Roots) != 1 || j.Verdict != c.verdict || a.Roots[0].Outcome != c.outcome || !slices.Equal(a.Roots[0].Now, c.roots) {
+			t.Errorf("%s: %v %+v, expected %v, %s, %v", c.name, j.Verdict, a, c.verdict, c.outcome, c.roots)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		old  *Judged
+		now  *result.Table
+		want AfterFault
+	}{
+		{"the same", first, wrongAt(6, 3), ""},
+		{"a part of it", first, wrongAt(2, -1), ""},
+		{"no roots", Judge(wrongAt(6, -1), Options{}), wrongAt(6, 3), AfterRootless},
+		{"other operators", first, chain(6, func(t *result.Table) {
+			for i := range t.Ops {
+				t.Ops[i].Name, t.Rows[i].Op = "x"+t.Ops[i].Name, "x"+t.Rows[i].Op
+			}
+		}), AfterOther},
+	} {
+		err := FitAfter(c.old, c.now)
+		var e *AfterError
+		if errors.As(err, &e); err != nil != (c.want != "") || e != nil && e.Fault != c.want {
+			t.Errorf("%s: %v, expected %q", c.name, err, c.want)
+		}
+	}
+}
