@@ -133,7 +133,7 @@ func (m *gathering) opened(member int, a *argument) error {
 		m.open = make([]*files, len(m.calls))
 	}
 	if m.open[member] == nil {
-		m.open[member] = &files{from: m.calls[member].of.from}
+		m.open[member] = &files{path: m.calls[member].of.path}
 	}
 	if a.op == nil && a.err == nil {
 		a.op, a.err = m.open[member].tensor(a.v, a.place)
