@@ -82,3 +82,46 @@ func TestRanks(t *testing.T) {
 		t.Errorf("one rank: roots %v", got)
 	}
 }
+
+// TestStepLeftOut: a step of the optimizer that one side leaves out is the root of what the
+// next step computes with.
+func TestStepLeftOut(t *testing.T) {
+	tensor := func(v float64) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 8], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v}`, v, -v/2, v/8, 3*v)
+	}
+	call := func(name string, out string, in ...string) string {
+		return fmt.Sprintf(`"%s": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, strings.Join(in, ", "), out)
+	}
+	record := func(steps bool) string {
+		dir := t.TempDir()
+		for step := range 2 {
+			w := 2.0
+			if step > 0 && steps {
+				w = 2.25
+			}
+			calls := []string{
+				call("Functional.linear.0.forward", tensor(3*w), tensor(1+float64(step)), tensor(w)),
+				call("Functional.gelu.0.forward", tensor(2.75*w), tensor(3*w)),
+			}
+			if step == 0 && steps {
+				calls = append(calls, call("Tensor.add_.0.forward", tensor(2.25), tensor(2), tensor(0.5)))
+			}
+			path := filepath.Join(dir, fmt.Sprintf("step%d", step), "rank0")
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
+			if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	j := judged(t, record(false), record(true))
+	if got := rootNames(j); len(got) != 1 || !strings.HasPrefix(got[0], "step0/rank0/Tensor.add_.0.forward") || j.Verdict != verdict.Bad {
+		t.Errorf("%s, roots %v, expected the step that was left out", j.Verdict, got)
+	}
+	if got := rootNames(judged(t, record(true), record(true))); len(got) > 0 {
+		t.Errorf("the same run: roots %v", got)
+	}
+}

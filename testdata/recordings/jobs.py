@@ -188,7 +188,7 @@ WRONG = {
     "all_reduce": ["op", "lost", "scaled", "own", "bit", "group"], "reduce": ["lost", "op"], "all_gather": ["swapped", "bit", "own"],
     "all_gather_into_tensor": ["swapped", "own"], "reduce_scatter": ["swapped", "lost"], "reduce_scatter_tensor": ["scaled", "op", "swapped"],
     "all_to_all": ["swapped", "bit"], "all_to_all_single": ["swapped", "bit"], "broadcast": ["own", "bit"], "scatter": ["swapped"],
-    "gather": ["swapped", "bit"], "recv": ["bit", "scaled"], "irecv": ["bit"],
+    "gather": ["swapped", "bit"], "recv": ["bit", "scaled"],
 }
 
 
@@ -311,7 +311,7 @@ def collectives(rank, world, out, seed, level, task, how, steps, bad):
     if world == 4:
         pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])]
         groups["own"] = pairs[rank // 2]
-    if how:
+    if how and " " in how:
         name, way = how.split(" ")
         spoil(name, way, rank, bad, groups)
     debugger, config = debug(rank, out, level, task)
@@ -341,8 +341,8 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
     rng = np.random.default_rng(seed)
     bad = int(rng.integers(world))
     if kind == "coll":
-        if how and how.startswith(("recv", "irecv")):
-            bad = bad // 2 * 2 + (1 if how.startswith("recv") else 0)
+        if how and how.startswith("recv"):
+            bad = bad // 2 * 2 + 1
         if how and how.startswith(("reduce ", "gather")):
             bad = {"reduce": bad if "lost" in how else 0, "gather": 1}[how.split(" ")[0]]
         if how == "broadcast own" or how == "broadcast bit":
