@@ -16,7 +16,8 @@
 // The number in the names of kernels (-op12) counts nodes of the graph, and is
 // another when the graph is built in another way.
 //
-// All of this is from MindSpore's manuals and tests; no recording was at hand. What
+// Names and elements were verified on MindSpore 2.10 on a CPU; the table of statistics is from its
+// manuals. What
 // msaccucmp converts (type.name.task.stream.time.output.0.NCHW.npy) is named alike
 // and read, too; that was verified.
 package mindspore
