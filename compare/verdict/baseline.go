@@ -156,7 +156,8 @@ func (j *judge) baseline(old *result.Table) *Baseline {
 			c.Before, c.BeforeCount = size(o)
 			noise := grownUnits * max(unit(coarserOf(r)), unit(coarserOf(o)))
 			switch {
-			case !t.Verdict.Compared(), c.NowCount > c.BeforeCount, c.Now > grown*c.Before+noise, math.IsNaN(c.Now) && !math.IsNaN(c.Before), newly(&t, causes[name]):
+			case !t.Verdict.Compared(), c.NowCount > c.BeforeCount, c.Now > grown*c.Before+noise, math.IsNaN(c.Now) && !math.IsNaN(c.Before), newly(&t, causes[name]),
+				t.Verdict == Bad && otherSize(r, o):
 				b.Regressions = append(b.Regressions, c)
 			case c.NowCount < c.BeforeCount, c.Before > grown*c.Now+noise, math.IsNaN(c.Before) && !math.IsNaN(c.Now):
 				b.Improved = append(b.Improved, c)
@@ -190,6 +191,20 @@ func (j *judge) causesOf(old *result.Table) map[string][]Cause {
 		}
 	}
 	return list
+}
+
+// mostResized is how many times larger or smaller a golden tensor may be than that of the baseline
+// for errors relative to the two to be compared: other data of the same sort keep their size.
+const mostResized = 2
+
+// otherSize tells that the golden tensor of a row is no longer the one that an earlier error was
+// relative to.
+func otherSize(now, then *result.Row) bool {
+	a, b := &now.Result().Facts, &then.Result().Facts
+	if !a.Known || !b.Known || !(b.Y.RMS > 0) {
+		return false
+	}
+	return !(a.Y.RMS <= mostResized*b.Y.RMS && b.Y.RMS <= mostResized*a.Y.RMS)
 }
 
 // newly tells that a tensor has a cause that no growth measures and that it did not have before.

@@ -185,6 +185,24 @@ func TestFitBaseline(t *testing.T) {
 
 // TestBaselineLost: what was compared then and is not now is a regression, and so is what is bad
 // now and was not compared then.
+// TestBaselineOtherSize: what was bad is not as before where its golden tensor is a hundred times
+// larger now, so that the error relative to it says nothing.
+func TestBaselineOtherSize(t *testing.T) {
+	sized := func(rms float64) *result.Table {
+		return chain(10, func(t *result.Table) {
+			f := &t.Rows[2].Result().Facts
+			*f = metric.Facts{Known: true, N: 20, Finite: 20, Differ: 20, Cosine: 0.5, Distance: 0.9, MaxAbs: rms}
+			f.X.RMS, f.Y.RMS, f.X.Hi, f.Y.Hi = rms, rms, 2*rms, 2*rms
+		})
+	}
+	for now, want := range map[float64]int{1: 0, 1.5: 0, 100: 1, 0.01: 1} {
+		j := Judge(sized(now), Options{Baseline: sized(1)})
+		if got := len(j.Baseline.Regressions); got != want || j.Verdict != Bad {
+			t.Errorf("%g times as large: %s, %d regressions, expected %d", now, j.Verdict, got, want)
+		}
+	}
+}
+
 func TestBaselineLost(t *testing.T) {
 	whole, less := chain(10, nil), chain(10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false })
 	worse := chain(10, func(t *result.Table) { t.Rows[2] = with(t.Rows[2], cosineRow(20, 0.1)) })
