@@ -71,7 +71,7 @@ var numbered = regexp.MustCompile(`(?:^|[/\\])(step|rank)(\d+)(?:$|[/\\])`)
 func processes(names []string, dir string, inside []string) (steps, ranks []int) {
 	seen := map[string]bool{}
 	note := func(path string) {
-		// Twice, as what ends one match begins the next.
+		// One at a time from behind its number, as the / that ends one begins the next.
 		for at := 0; at < len(path); {
 			m := numbered.FindStringSubmatchIndex(path[at:])
 			if m == nil {
