@@ -86,11 +86,31 @@ func (b *bound) prepare() error {
 		}
 		b.call.outs = append(b.call.outs, o)
 	}
-	if b.files.sliced && !b.f.local {
+	if b.files.sliced && !(b.f.local && b.cutAlike()) {
 		return refuse(Sliced)
 	}
 	b.call.double, b.call.narrow = b.wide(), b.narrow()
 	return nil
+}
+
+// cutAlike tells of a call whose tensors were cut when they were recorded that what is left of
+// them still belongs together, element by element: a tensor that was spread over others was cut along
+// another axis, and its gradient sums over what was cut away.
+func (b *bound) cutAlike() bool {
+	backward := b.Parsed.Direction == msprobe.Backward
+	var shape []int64
+	for _, list := range [][]*operand{b.call.slots, b.call.outs} {
+		for _, o := range list {
+			switch {
+			case o == nil || len(o.shape) == 0 && !backward:
+			case backward && !o.part, shape != nil && !slices.Equal(o.shape, shape):
+				return false
+			default:
+				shape = o.shape
+			}
+		}
+	}
+	return true
 }
 
 // narrow is the unit roundoff of the narrowest type of a call that may have been

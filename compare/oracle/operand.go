@@ -33,6 +33,9 @@ type operand struct {
 	f64    []float64 // the same for types that do not fit float32
 	raw    []byte
 
+	// part tells that the file holds more than the tensor: it was cut when it was recorded.
+	part bool
+
 	// rounded is the type that the numbers were rounded to where they are kept in
 	// a wider one; else 0.
 	rounded dtype.Type

@@ -46,6 +46,8 @@ const (
 	NoArgument  result.Kind = "check-no-argument"  // argument that was not recorded
 	BadArgument result.Kind = "check-bad-argument" // argument, what was recorded, what was expected
 	NewArgument result.Kind = "check-new-argument" // argument that the function is not known to have
+	Unfilled    result.Kind = "check-unfilled"     // -: memory that nothing was written to
+	Passed      result.Kind = "check-passed"       // -: the function returned its argument, and the gradients are those of the call before
 	Sliced      result.Kind = "check-sliced"       // -: parts of tensors were recorded
 	NoForward   result.Kind = "check-no-forward"   // forward call that is not recorded
 	Composite   result.Kind = "check-composite"    // calls recorded within the module

@@ -92,7 +92,8 @@ func (f *files) saved(o *operand, path string) error {
 	if o.view, err = t.View(); err != nil {
 		return err
 	}
-	f.sliced = f.sliced || t.Part()
+	o.part = t.Part()
+	f.sliced = f.sliced || o.part
 	f.device = f.device || t.Device() != "" && t.Device() != "cpu"
 	o.rd, err = layout.NewReader(o.src, o.base, o.typ.Bits()/8, o.view)
 	return err

@@ -362,10 +362,30 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 		return failed(out, err, "")
 	}
 	defer b.call.release()
+	unfilled, passed := c.unfilled(), c.passed()
 	for i := range out {
-		b.judge(&out[i], full)
+		if unfilled {
+			unknown(&out[i], because(Unfilled))
+			continue
+		}
+		if b.judge(&out[i], full); passed && out[i].Verdict != OK {
+			out[i] = c.blank(r.flat[out[i].Index].v, out[i].Index)
+			unknown(&out[i], because(Passed))
+		}
 	}
 	return out
+}
+
+// unfilled tells a call whose results are memory that nothing has been written to.
+func (c *recordedCall) unfilled() bool {
+	return c.Parsed.Unfilled(msprobe.Output, "0", func(msprobe.Section, string) (msprobe.Number, bool) { return msprobe.Number{}, false })
+}
+
+// passed tells a backward call whose forward call may have returned its argument itself. The recorder
+// then takes the gradients of the call that made it.
+func (c *recordedCall) passed() bool {
+	f := c.forward()
+	return c.Parsed.Direction == msprobe.Backward && f != nil && f.Passes()
 }
 
 func elementless(v *msprobe.Value) bool {

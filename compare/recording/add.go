@@ -36,6 +36,7 @@ func (a *adder) add(rec *msprobe.Call) {
 	if a.seen[c.Name]++; a.seen[c.Name] > 1 {
 		c.Name += "#" + strconv.Itoa(int(a.seen[c.Name]))
 	}
+	c.again = rec.Recompute
 	c.Parsed.Prefix, c.Parsed.API, c.Parsed.Class = a.text(c.Parsed.Prefix), a.text(c.Parsed.API), a.text(c.Parsed.Class)
 	n := len(rec.Values)
 	if len(a.leaves) < n {
@@ -44,6 +45,11 @@ func (a *adder) add(rec *msprobe.Call) {
 	c.leaves, a.leaves = a.leaves[:n:n], a.leaves[n:]
 	for i := range rec.Values {
 		a.leaf(&c.leaves[i], &rec.Values[i])
+	}
+	if rec.NaN != msprobe.Unsaid {
+		v := msprobe.Value{Section: msprobe.Output, Path: "is_nan", Kind: msprobe.Scalar, Type: "bool", Value: msprobe.Number{Kind: msprobe.Bool, I: int64(rec.NaN - msprobe.No), F: float64(rec.NaN - msprobe.No)}}
+		c.leaves = append(c.leaves, leaf{})
+		a.leaf(&c.leaves[n], &v)
 	}
 	slices.SortStableFunc(c.leaves, func(a, b leaf) int { return cmp.Compare(rank(a.Section), rank(b.Section)) })
 	c.token, c.content = c.describe()
@@ -58,6 +64,7 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 	l.form = a.form(v)
 	l.DataName = v.DataName
 	a.side.filed = a.side.filed || v.DataName != ""
+	a.side.raw = a.side.raw || v.Raw
 	if !l.tensor() {
 		l.arg = a.argument(v)
 		l.said = &l.arg.said

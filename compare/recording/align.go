@@ -208,7 +208,7 @@ func anchors(a, b []*call, key func(*leaf) identity) (pairs [][2]int32) {
 func (c *call) marks(key func(*leaf) identity, mark func(identity)) {
 	for i := range c.leaves {
 		l := &c.leaves[i]
-		if l.role != result.Input {
+		if l.role != result.Input || l.unfilled {
 			continue
 		}
 		if k := key(l); k != 0 {
@@ -230,7 +230,7 @@ func byNames(a, b []*call, agree func(a, b *call) bool) {
 		}
 	}
 	for _, c := range a {
-		if other := byName[c.Name]; c.pair == nil && c.fused == nil && other != nil && other.pair == nil && agree(c, other) {
+		if other := byName[c.Name]; c.pair == nil && c.fused == nil && other != nil && other.pair == nil && c.again == other.again && agree(c, other) {
 			join(c, other)
 		}
 	}
@@ -295,7 +295,7 @@ func byContent(a, b []*call) {
 func strange(a, b *call, limit float64) (sum float64) {
 	for i := range a.leaves {
 		l := &a.leaves[i]
-		if l.role != result.Input || !l.tells() {
+		if l.role != result.Input || l.unfilled || !l.tells() {
 			continue
 		}
 		if o := b.leaf(l.place, i); o == nil {

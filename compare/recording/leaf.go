@@ -46,6 +46,8 @@ type leaf struct {
 	said *result.Said
 	// kinds are those of Max, Min, Mean, Norm and the checksum.
 	kinds [5]msprobe.NumberKind
+	// unfilled tells memory that nothing was written to (memory.go).
+	unfilled bool
 	// slot numbers it among the inputs or outputs of its call and of its partner.
 	slot int32
 	// from is the output that feeds it, before the first earlier input with the same

@@ -27,10 +27,13 @@ type side struct {
 	index  map[string]*call
 	// masks are the outputs that masks are made of (infinite.go).
 	masks map[place]bool
-	// unfilled are values of memory that nothing was written to (memory.go); raw tells that the checksums
-	// are those of memory, whatever the strides of the tensors that lie there.
-	unfilled map[*leaf]bool
-	raw      bool
+	// raw tells that the checksums are those of memory, whatever the strides of the tensors that
+	// lie there.
+	raw bool
+	// stopped is the last call that has files of its elements, in a recording that is raw, and
+	// bare tells that no values were recorded at all.
+	stopped string
+	bare    bool
 	// summed, grain and significant are Summed, Grain and Digits of [result.Said].
 	summed      dtype.Type
 	grain       float64
@@ -69,6 +72,10 @@ type call struct {
 	state bool
 	// gap tells that something went in that was not recorded.
 	gap bool
+	// again tells that it was made while gradients were computed, and original is the
+	// call that it repeats then.
+	again    bool
+	original *call
 	// op is the name of its operator in the table, meets what it is of all ranks that run it
 	// together.
 	op, meets string
@@ -105,6 +112,7 @@ func (s *side) readCalls(path string) error {
 			s.damage(result.RecordingCut, "", path, rec)
 		}
 	}
+	s.bare = f.Header().Task == "structure" && len(s.calls) == 0
 	return f.Err()
 }
 

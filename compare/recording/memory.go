@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"slices"
+
 	"precision/compare/result"
 	"precision/dump/msprobe"
 )
@@ -14,7 +16,6 @@ import (
 // or are given to write to, what is moved of that, and parts of memory that nothing recorded fills
 // or reads.
 func (s *side) findUnfilled() {
-	s.unfilled = map[*leaf]bool{}
 	handed := map[identity]bool{}
 	for _, c := range s.calls {
 		if c.Parsed.Form != msprobe.API {
@@ -35,13 +36,13 @@ func (s *side) findUnfilled() {
 			has := handed[l.whole()] && result.Moves(typeOf(c)) && !c.Parsed.Fills()
 			passes = passes || has
 			if has || c.Parsed.Unfilled(l.Section, l.path, value) {
-				s.unfilled[l] = true
+				l.unfilled = true
 			}
 		}
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if l.tensor() && l.role == result.Output && (passes || c.Parsed.Unfilled(l.Section, l.path, value)) {
-				s.unfilled[l] = true
+				l.unfilled = true
 				handed[l.whole()] = true
 			}
 		}
@@ -60,28 +61,49 @@ func (l *leaf) whole() identity {
 
 // findCarved finds parts of memory that come from nowhere and go nowhere.
 func (s *side) findCarved() {
-	read := map[identity]bool{}
-	for k := len(s.calls) - 1; k >= 0; k-- {
-		c := s.calls[k]
-		carved := c.Parsed.Form == msprobe.API && c.Parsed.Carves()
-		used := !carved
+	read, made := map[identity]bool{}, map[identity]bool{}
+	var carved []*call
+	given := map[*call]bool{} // no call before made what goes in
+	for _, c := range s.calls {
 		for i := range c.leaves {
-			l := &c.leaves[i]
-			used = used || l.role == result.Output && l.tensor() && (l.content() == 0 || read[l.content()])
+			if l := &c.leaves[i]; l.tensor() && l.role == result.Input && c.Parsed.Form == msprobe.API && c.Parsed.Carves() {
+				given[c] = !made[l.content()]
+			}
 		}
 		for i := range c.leaves {
-			l := &c.leaves[i]
-			switch {
-			case !l.tensor() || l.role != result.Input || s.unfilled[l]:
-			case used:
-				read[l.content()] = true
-			case carved && l.from.call == 0 && l.before.call == 0 && !read[l.content()]:
-				for i := range c.leaves {
-					if c.leaves[i].tensor() {
-						s.unfilled[&c.leaves[i]] = true
-					}
-				}
+			if l := &c.leaves[i]; l.tensor() && l.role == result.Output {
+				made[l.content()] = true
 			}
+		}
+		if c.Parsed.Form == msprobe.API && c.Parsed.Carves() {
+			carved = append(carved, c)
+			continue
+		}
+		c.read(read)
+	}
+	for _, c := range slices.Backward(carved) {
+		used := false
+		for i := range c.leaves {
+			if l := &c.leaves[i]; l.tensor() {
+				key := l.content()
+				used = used || key == 0 || read[key]
+			}
+		}
+		if used || !given[c] {
+			c.read(read)
+			continue
+		}
+		for i := range c.leaves {
+			c.leaves[i].unfilled = c.leaves[i].tensor()
+		}
+	}
+}
+
+// read notes what goes into a call.
+func (c *call) read(contents map[identity]bool) {
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.tensor() && l.role == result.Input && !l.unfilled {
+			contents[l.content()] = true
 		}
 	}
 }
@@ -137,9 +159,27 @@ func (p *part) findLate() {
 	}
 }
 
-// isUnfilled tells of a pair that one of the two is memory that nothing was written to.
-func (p *part) isUnfilled(x leafPair) bool {
-	return p.left.unfilled[x.left] || p.right.unfilled[x.right]
+// unfilled tells of a pair that one of the two is memory that nothing was written to.
+func (x *leafPair) unfilled() bool {
+	return x.left != nil && x.left.unfilled || x.right != nil && x.right.unfilled
+}
+
+// findOtherGradients finds pairs of backward calls one of which has the gradients of another call: its
+// function returned its argument itself, so that the recorder saw the call that made that.
+func (p *part) findOtherGradients() {
+	for _, u := range p.units {
+		if u.left == nil || u.right == nil || u.left.Parsed.Form != msprobe.API || u.left.Parsed.Direction != msprobe.Backward {
+			continue
+		}
+		a, b := p.left.find(forwardOf(u.left)), p.right.find(forwardOf(u.right))
+		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
+	}
+}
+
+// passes is [msprobe.Call.Passes].
+func (c *call) passes() bool {
+	in, out := c.leaf("input.0", 0), c.first()
+	return c.Parsed.Returns() && in != nil && out != nil && in.tensor() && sameType(in, out) && slices.Equal(in.Shape, out.Shape) && in.stated() == out.stated()
 }
 
 // onlySum tells a pair that has the same statistics, to the last bit, and another checksum.

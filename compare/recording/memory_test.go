@@ -123,3 +123,25 @@ func TestUnfilled(t *testing.T) {
 		})
 	}
 }
+
+// TestOtherGradient: where one side's call returned its argument itself, its gradients are those of
+// another call and no evidence; where both did or neither they are.
+func TestOtherGradient(t *testing.T) {
+	plain := []string{"Functional.silu.0.forward | 21 | 22", "Functional.silu.1.forward | 23 | 24", "Functional.linear.0.forward | 1 2 | 3"}
+	record := func(lines ...string) string { return entries(t, "", append(slices.Clone(plain), lines...)...) }
+	golden := record("Tensor.to.0.forward | 3 | 4", "Functional.gelu.0.forward | 5 | 6", "Tensor.to.0.backward | 7 | 8")
+	for _, c := range []struct {
+		to, back string
+		rows     int
+		root     bool
+	}{
+		{"Tensor.to.0.forward | 3 | 3", "Tensor.to.0.backward | 7 | 9", 2, false},
+		{"Tensor.to.0.forward | 3 | 4", "Tensor.to.0.backward | 7 | 9", 0, true},
+	} {
+		j := judged(t, record(c.to, "Functional.gelu.0.forward | 5 | 6", c.back), golden)
+		found := slices.Contains(rootNames(j), "Tensor.to.0.backward")
+		if has(j, result.OtherGradient) != c.rows || found != c.root {
+			t.Errorf("%s, %s: %d rows, roots %v", c.to, c.back, has(j, result.OtherGradient), rootNames(j))
+		}
+	}
+}

@@ -46,6 +46,8 @@ func loadMsprobe(r msprobe.Recording) (*side, error) {
 	if err := s.readCalls(r.Dump); err != nil {
 		return nil, err
 	}
+	s.saveOrder()
+	s.readRaw(&r)
 	if r.Tensors == "" && s.promises() {
 		s.damage(result.FileDamaged, msprobe.TensorFolder, r.Dir, fmt.Errorf("%s: %w", r.Dir, msprobe.ErrNoTensors))
 	}
@@ -53,6 +55,9 @@ func loadMsprobe(r msprobe.Recording) (*side, error) {
 		c, err := msprobe.ReadConstruct(in, name)
 		if c != nil {
 			s.parent = c.Parent
+			if s.bare {
+				s.readStructure(c)
+			}
 			return c.Errors, err
 		}
 		return nil, err

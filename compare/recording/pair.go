@@ -80,6 +80,9 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 		if len(found.Rows) == 0 {
 			row.Recorded.Source, _, _ = strings.Cut(lines, "\n")
 			row.Recorded.Stack = lines
+			if u.left.original != nil {
+				row.Add(result.Because(result.CallRepeated, u.left.original.op))
+			}
 			if how != result.ByName {
 				row.Add(result.Because(result.CallAligned, u.left.Name, u.right.Name))
 			}
@@ -114,6 +117,12 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		r.Golden = p.right.port(x.right.from)
 	}
 	switch {
+	case x.unfilled():
+		row.Add(result.Because(result.Unfilled, r.Place))
+		return nil
+	case u.otherGradient && some.tensor():
+		row.Add(result.Because(result.OtherGradient, r.Place))
+		return nil
 	case x.right == nil:
 		r.Argument = !x.left.tensor() // it may be what the other side has by default
 		row.Add(result.Because(result.NoRightValue, r.Place))
@@ -130,10 +139,6 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		return nil
 	case x.left.tensor() != x.right.tensor():
 		row.Add(result.Because(result.SortsDiffer, r.Place, r.Left.Class, r.Right.Class))
-		return nil
-	}
-	if p.isUnfilled(x) {
-		row.Add(result.Because(result.Unfilled, r.Place))
 		return nil
 	}
 	row.Facts.Scalar = single(x.left.Shape)

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -45,7 +46,11 @@ type part struct {
 }
 
 // unit is a row group: a pair of calls, or one without a partner.
-type unit struct{ left, right *call }
+type unit struct {
+	left, right *call
+	// otherGradient tells that one of them has the gradients of another call (memory.go).
+	otherGradient bool
+}
 
 // Options say what belongs together beside what the calls themselves tell.
 type Options struct {
@@ -105,9 +110,11 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	for _, s := range []*side{p.left, p.right} {
 		s.digits()
 		s.prints()
+		s.findUnfilled()
 	}
 	_, _, p.migrated = across(p.left, p.right)
 	p.gradients = [2]int{p.left.lastGradient(), p.right.lastGradient()}
+	behindBackward(p.left, p.right)
 	p.apart = align(p.left, p.right, m, maps)
 	p.order()
 	taken := map[string]bool{}
@@ -150,9 +157,10 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	p.right.origins()
 	p.left.findMasks()
 	p.right.findMasks()
-	p.left.findUnfilled()
-	p.right.findUnfilled()
+	p.left.originals()
+	p.right.originals()
 	p.findLate()
+	p.findOtherGradients()
 	for _, u := range p.units {
 		for _, x := range []*call{u.left, u.right} {
 			if x != nil {
@@ -193,9 +201,9 @@ func (p *part) order() {
 	for _, c := range p.left.calls {
 		switch {
 		case c.fused == nil:
-			p.units = append(p.units, &unit{c, c.pair})
+			p.units = append(p.units, &unit{left: c, right: c.pair})
 		case c == c.fused.parts[len(c.fused.parts)-1]:
-			p.units = append(p.units, &unit{c.fused, c.fused.pair})
+			p.units = append(p.units, &unit{left: c.fused, right: c.fused.pair})
 		}
 		add(c)
 	}
@@ -227,6 +235,8 @@ func numbers(c, other *call) {
 func (s *Source) remarks() {
 	aligned, paired, left, right, mixed, widened, alone, firstAlone := 0, 0, 0, 0, 0, 0, 0, ""
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
+	again, repeated, bare := 0, 0, false
+	var lone [2]string // the first call without a partner
 	var dtypes [2]string
 	for _, p := range s.parts {
 		if p.left.unordered == p.right.unordered {
@@ -236,22 +246,38 @@ func (s *Source) remarks() {
 			s.why = append(s.why, result.Because(result.CallsApart, strconv.Itoa(len(p.left.calls)), strconv.Itoa(len(p.right.calls))))
 		}
 		widened += p.left.widened + p.right.widened
-		for _, side := range []*side{p.left, p.right} {
+		for i, side := range []*side{p.left, p.right} {
+			bare = bare || side.bare
+			if side.raw && side.stopped != "" {
+				s.why = append(s.why, result.Because(result.RecordingStopped, []string{"left", "right"}[i], p.prefix+side.stopped))
+			}
 			for _, d := range side.damaged {
 				d.Name = p.prefix + d.Name
 				s.damaged = append(s.damaged, d)
 			}
 		}
 		for _, u := range p.units {
+			for i, c := range []*call{u.left, u.right} {
+				if c != nil && c.again {
+					again++
+					if [...]*call{u.left, u.right}[1-i] == nil {
+						repeated++
+					}
+				}
+			}
 			switch {
 			case p.aside(u):
 				if alone++; alone == 1 {
 					firstAlone = u.name()
 				}
 			case u.right == nil:
-				left++
+				if left++; left == 1 {
+					lone[0] = u.left.op
+				}
 			case u.left == nil:
-				right++
+				if right++; right == 1 {
+					lone[1] = u.right.op
+				}
 			default:
 				paired++
 				if u.left.how == byMap {
@@ -265,7 +291,7 @@ func (s *Source) remarks() {
 							firstLate = u.left.op + " " + x.left.place
 						}
 					}
-					if p.isUnfilled(x) {
+					if x.unfilled() {
 						if unfilled++; unfilled == 1 {
 							firstUnfilled = u.left.op
 						}
@@ -290,6 +316,12 @@ func (s *Source) remarks() {
 	}
 	if left+right > 0 {
 		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left), strconv.Itoa(right)))
+	}
+	if bare {
+		s.why = append(s.why, result.Because(result.StructureOnly, strconv.Itoa(paired), cmp.Or(lone[0], "-"), cmp.Or(lone[1], "-")))
+	}
+	if again > 0 {
+		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
 	}
 	if late > 0 {
 		s.why = append(s.why, result.Because(result.ChecksumsLate, strconv.Itoa(late), firstLate))
@@ -374,9 +406,13 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	if u.left == nil {
 		side = p.right
 	}
-	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets}
+	lone := u.left == nil || u.right == nil
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Skipped: c.again && lone}
 	op.Inner = p.aside(u)
-	if (u.left == nil || u.right == nil) && !c.state && !c.gap && !op.Inner {
+	if c.original != nil {
+		op.Uses = append(op.Uses, c.original.op)
+	}
+	if lone && !c.state && !c.gap && !c.again && !op.Inner {
 		op.Made = c.gave()
 	}
 	for i := range c.leaves {

@@ -143,6 +143,7 @@ const (
 	NoRightValue  Kind = "no-right-value"  // place: the right call has no such value
 	NoLeftValue   Kind = "no-left-value"   // place: the left call has no such value
 	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
+	CallRepeated  Kind = "call-repeated"   // call that is run again for its gradients
 	SortsDiffer   Kind = "sorts-differ"    // place, left class, right class: a tensor and something else
 	DTypesDiffer  Kind = "dtypes-differ"   // left dtype, right dtype
 	NoStatistics  Kind = "no-statistics"   // place: the recordings say nothing of it that both sides have
@@ -151,6 +152,7 @@ const (
 	StaleValue    Kind = "stale-value"     // path, Mean, Norm or md5, that of the file, recorded one
 	ChecksumLate  Kind = "checksum-late"   // place: nothing else differs, and the recorder may have taken it when the tensor had changed
 	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
+	OtherGradient Kind = "other-gradient"  // place: of the call that made the argument, which one side's call returned itself
 	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
 	NoElements    Kind = "no-elements"     // error: statistics are all there is
 	// of a whole table: how its pairs were found
@@ -165,6 +167,9 @@ const (
 	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
 	CallsApart        Kind = "calls-apart"         // calls of the left side, of the right: more than a tenth differ, so that pairs were sought between those that occur once
+	CallsRepeated     Kind = "calls-repeated"      // calls made while gradients were computed, of both sides; of these without a partner
+	StructureOnly     Kind = "structure-only"      // calls that have a partner, the first on the left without one, on the right
+	RecordingStopped  Kind = "recording-stopped"   // side, call: it compared itself with another recording and stopped there
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
 	FrameworkAlone    Kind = "framework-alone"     // calls that one framework alone has, the first
@@ -231,8 +236,8 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, MemoryUnfilled: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
+	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, MemoryUnfilled: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled: {},

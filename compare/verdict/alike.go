@@ -46,7 +46,7 @@ func (w *recordedWalk) run() {
 		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind {
 			from = merge(from, w.before(op)) // gradients of parameters, values saved by hand, states
 		}
-		if !w.alike && w.unfed(op) {
+		if !w.alike && w.unfed(op) || w.onlyTold(op) {
 			from = merge(from, w.before(op))
 		}
 		if !w.off(op) {
@@ -176,6 +176,14 @@ func (w *recordedWalk) came(op *Operator) (from []int, begin *Begin) {
 	for k := range op.Inputs {
 		t := &op.Inputs[k]
 		r := w.row(t)
+		if r.Has(result.ChecksumLate) && w.off(op) {
+			// It may carry what only its checksum could tell.
+			if roots, _, _ := w.fed(r); len(roots) > 0 {
+				from = merge(from, roots)
+			} else {
+				from = merge(from, w.before(op))
+			}
+		}
 		if agreementOf(r) != different {
 			continue
 		}
@@ -295,12 +303,36 @@ func (w *recordedWalk) isRoot(op *Operator, begin *Begin, from []int) bool {
 	if w.made(op) {
 		return len(from) == 0
 	}
+	if len(w.repeats(op)) > 0 {
+		return false
+	}
 	if !w.alike {
 		// Statistics are a lower bound of errors: behind a root they may well show
 		// late what was there before.
 		return begin != nil || w.leaps(op) && (len(from) == 0 || !op.Op.Behind && w.elementwise(op))
 	}
 	return begin != nil || len(from) == 0
+}
+
+// onlyTold tells of a call that of its outputs no number is known, but whether there are NaN.
+func (w *recordedWalk) onlyTold(op *Operator) bool {
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && agreementOf(r) != untold })
+}
+
+// repeats are the roots of the call that a call is, run again.
+func (w *recordedWalk) repeats(op *Operator) []int {
+	for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
+		for k := range list {
+			for _, why := range w.row(&list[k]).Reasons {
+				if why.Kind == result.CallRepeated {
+					if at, ok := w.place[why.Args[0]]; ok {
+						return w.origin[at]
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // newRoot makes an operator a root.

@@ -39,7 +39,7 @@ func agreementOf(r *result.Row) agreement {
 		return different
 	}
 	switch {
-	case rec == nil || r.Has(result.Unfilled):
+	case rec == nil || silent(r):
 		return untold
 	case r.Has(result.MadeNonFinite):
 		return different
@@ -58,6 +58,9 @@ func agreementOf(r *result.Row) agreement {
 	}
 	return untold
 }
+
+// silent tells that what was recorded is no evidence of anything.
+func silent(r *result.Row) bool { return r.Has(result.Unfilled) || r.Has(result.OtherGradient) }
 
 // device tells an argument that names a device or a group of processes, which
 // differ between machines as a rule.

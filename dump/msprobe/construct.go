@@ -8,6 +8,8 @@ type Construct struct {
 	// entries at the top have the empty name. Names may be those of calls that
 	// dump.json leaves out.
 	Parent map[string]string
+	// Order are the entries as they come, which is that of the calls.
+	Order []string
 	// MicroStep is the part of a step that an entry belongs to, of recordings
 	// with pipelines.
 	MicroStep map[string]int64
@@ -44,18 +46,25 @@ func ReadConstruct(in io.Reader, name string) (*Construct, error) {
 				}
 			})
 			if r.ok() {
-				c.Parent[key] = parent
+				c.add(key, parent)
 				if step.Kind == Int {
 					c.MicroStep[key] = step.I
 				}
 			}
 		default:
 			if parent := r.parent(); r.ok() {
-				c.Parent[key] = parent
+				c.add(key, parent)
 			}
 		}
 	})
 	return c, err
+}
+
+func (c *Construct) add(key, parent string) {
+	if _, twice := c.Parent[key]; !twice {
+		c.Order = append(c.Order, key)
+	}
+	c.Parent[key] = parent
 }
 
 // parent reads the name of a module, or null.

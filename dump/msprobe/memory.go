@@ -1,6 +1,9 @@
 package msprobe
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Recorders read tensors where they lie: a checksum may be taken when they have changed, and
 // memory may be recorded that nothing has been written to. What a function does to memory is
@@ -71,6 +74,34 @@ func (n *Name) Fills() bool { return filling[n.function()] }
 // Carves tells that a function hands out a part of memory, of which a program may make use in
 // ways that are not recorded: that a library keeps for what it is to receive, say.
 func (n *Name) Carves() bool { return carving[n.function()] }
+
+// returning are functions that return their argument itself where there is nothing to do.
+var returning = set(`to type type_as contiguous expand expand_as broadcast_to cpu cuda npu half float double bfloat16 requires_grad_ detach_
+	dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout`)
+
+// Returns tells of a forward call that its function may return its argument itself.
+func (n *Name) Returns() bool { return n.Direction == Forward && returning[n.function()] }
+
+// Passes tells of a forward call that it may have returned its argument itself: that function does,
+// and what it returned has the type, shape and statistics of what it was given. A recorder that looks
+// at the graph of gradients then sees, for its backward call, the call that made the argument.
+func (c *Call) Passes() bool {
+	if !c.Parsed.Returns() {
+		return false
+	}
+	var in, out *Value
+	for i := range c.Values {
+		switch v := &c.Values[i]; {
+		case v.Kind != Tensor:
+		case v.Section == Input && in == nil:
+			in = v
+		case v.Section == Output && out == nil:
+			out = v
+		}
+	}
+	return in != nil && out != nil && in.DType == out.DType && slices.Equal(in.Shape, out.Shape) &&
+		in.Max.Same(out.Max) && in.Min.Same(out.Min) && in.Mean.Same(out.Mean) && in.Norm.Same(out.Norm)
+}
 
 // Unfilled tells of a tensor of a call, by its section and path, that it may be memory which
 // nothing was written to yet, whose numbers are no evidence of anything. value gives the

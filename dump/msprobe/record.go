@@ -35,6 +35,8 @@ type Call struct {
 	// Recompute tells a forward call that was run again for its gradients, as
 	// far as the recorder says so.
 	Recompute bool
+	// NaN tells whether the device found NaN or infinities in a call, of the task nan_check.
+	NaN Tristate
 	// Outputs tells that the entry has a list of results, be it empty.
 	Outputs bool
 	// Cut tells that the entry could not be read to its end: Values has what
@@ -135,6 +137,10 @@ type Value struct {
 	// digits or an xor of 0x and sixteen. Recordings with xor give scalars as
 	// their value, which may be a number.
 	MD5 Number
+	// Raw tells that MD5 is of the memory where the tensor begins, whatever its strides: so it is in
+	// recordings that were compared with another one as they were made (bench_path), which have
+	// it ahead of DataName, and files of the calls alone that differed there.
+	Raw bool
 	// DataName is the file of the elements, in the folder dump_tensor_data.
 	DataName string
 

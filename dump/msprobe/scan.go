@@ -281,6 +281,18 @@ func (s *Scanner) content(r *reader, first byte) {
 				return
 			}
 			known = false
+		case "is_nan":
+			var n Number
+			if r.bare(&n) {
+				if v, ok := n.Value(); ok {
+					s.call.NaN = No
+					if v != 0 {
+						s.call.NaN = Yes
+					}
+				}
+				return
+			}
+			known = false
 		default:
 			known = false
 		}

@@ -110,6 +110,17 @@ func (s *Stack) Of(call string) []Frame {
 	return frames
 }
 
+// Behind tells that a call was made while gradients were computed: that of a function which
+// is run again for them (activation checkpointing), or one in a user's own backward.
+func (s *Stack) Behind(call string) bool {
+	for _, l := range s.frames[call] {
+		if strings.Contains(l, ", in backward,") {
+			return true
+		}
+	}
+	return false
+}
+
 // parseFrame reads "File P, line N, in F, \n SOURCE". Another text is all source.
 func parseFrame(s string) Frame {
 	head, source, _ := strings.Cut(s, "\n")

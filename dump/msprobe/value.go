@@ -194,6 +194,7 @@ func (r *reader) leaf() bool {
 			var n Number
 			if r.bare(&n) {
 				v.DataName = n.S
+				v.Raw = v.MD5.Kind == Text
 				return
 			}
 		case "value":

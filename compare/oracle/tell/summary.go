@@ -104,6 +104,12 @@ func Summary(lang msg.Lang, findings []oracle.Finding, c oracle.Coverage) []repo
 	}
 	switch {
 	case counts[oracle.Wrong]+counts[oracle.Suspect] > 0:
+	case counts[oracle.OK] > 0 && counts[oracle.Unknown] > 0:
+		style := report.Good
+		if counts[oracle.Unknown] > counts[oracle.OK] {
+			style = report.Suspect // that says little
+		}
+		lines = append(lines, line(tr("check.wrong"), style, tr("check.none.of", counts[oracle.OK], counts[oracle.Unknown])))
 	case counts[oracle.OK] > 0:
 		lines = append(lines, line(tr("check.wrong"), report.Good, tr("check.none")))
 	default:

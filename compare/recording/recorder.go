@@ -1,0 +1,126 @@
+package recording
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/msprobe"
+)
+
+// Ways to record that need to be read in their own way: values saved by hand, structure alone,
+// comparison while recording, and calls that are run again for their gradients.
+
+// saveOrder puts values saved by hand into the order in which they were computed. The recorder
+// writes the gradient of a value right behind the value; it was computed behind all
+// values, that of the last one first.
+func (s *side) saveOrder() {
+	var values, gradients []*call
+	names := map[string]bool{}
+	for _, c := range s.calls {
+		if c.Parsed.Form != msprobe.Debug {
+			return
+		}
+		names[c.Name] = true
+	}
+	for _, c := range s.calls {
+		n := c.Parsed
+		var ok bool
+		if n.API, ok = strings.CutSuffix(n.API, "_grad"); ok && names[n.String()] {
+			gradients = append(gradients, c)
+		} else {
+			values = append(values, c)
+		}
+	}
+	slices.Reverse(gradients)
+	s.calls = append(values, gradients...)
+	for i, c := range s.calls {
+		c.at = i
+	}
+}
+
+// readStructure makes calls of the entries of construct.json, where calls were recorded without
+// any of their values.
+func (s *side) readStructure(c *msprobe.Construct) {
+	add := s.adder()
+	for _, name := range c.Order {
+		if n := msprobe.ParseName(name); n.Form != msprobe.Other {
+			add(&msprobe.Call{Name: name, Parsed: n})
+		}
+	}
+}
+
+// readRaw notes that a side was compared with another recording as it was made. Then only
+// the calls that differed there have files, and what has none is known by its statistics.
+func (s *side) readRaw(r *msprobe.Recording) {
+	if !s.raw || r.Tensors == "" {
+		return
+	}
+	there := map[string]bool{}
+	if entries, err := os.ReadDir(r.Tensors); err == nil {
+		for _, e := range entries {
+			there[e.Name()] = true
+		}
+	}
+	s.filed = false
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if l.DataName != "" && !there[filepath.Base(l.DataName)] {
+				l.DataName = ""
+			}
+			if l.DataName != "" {
+				s.stopped = c.Name
+			}
+		}
+	}
+}
+
+// behindBackward notes the calls that were made while gradients were computed, where both
+// sides tell, so that they are paired with no others.
+func behindBackward(left, right *side) {
+	sides := []*side{left, right}
+	stacks := left.stack != nil && right.stack != nil
+	for _, s := range sides {
+		for _, c := range s.calls {
+			if c.Parsed.Direction == msprobe.Forward && (c.again || stacks && s.stack.Behind(c.Name)) {
+				c.again = true
+				h := hash(c.token)
+				h.text("backward")
+				c.token = h.identity()
+			}
+		}
+	}
+}
+
+// originals finds for calls made while gradients were computed the earlier ones that did the same
+// with the same: they are these calls, run again.
+func (s *side) originals() {
+	made := map[identity]*call{}
+	for _, c := range s.calls {
+		if c.Parsed.Direction != msprobe.Forward {
+			continue
+		}
+		h := hash(0)
+		h.number(uint64(c.Parsed.Form))
+		h.text(c.Parsed.Prefix)
+		h.text(c.Parsed.API)
+		h.text(c.Parsed.Class)
+		for i := range c.leaves {
+			switch l := &c.leaves[i]; {
+			case l.role != result.Input:
+			case l.tensor():
+				h.number(uint64(l.stated()))
+			default:
+				h.text(l.said.Value)
+			}
+		}
+		if key := h.identity(); c.again {
+			c.original = made[key]
+		} else {
+			made[key] = c
+		}
+	}
+}

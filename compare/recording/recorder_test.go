@@ -1,0 +1,194 @@
+package recording_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// whys are what a table says of its pairs, of a kind.
+func whys(j *verdict.Judged, kind result.Kind) (list []string) {
+	for _, why := range j.Table.Meta.Pairing.Why {
+		if why.Kind == kind {
+			list = append(list, strings.Join(why.Args, " "))
+		}
+	}
+	return list
+}
+
+// files writes a recording of the given files.
+func files(t *testing.T, contents map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "step0", "rank0")
+	for name, text := range contents {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestSavedByHand: of values saved by hand the gradients come behind all values, those of the last
+// one first, wherever the recorder writes them.
+func TestSavedByHand(t *testing.T) {
+	dump := func(seeds ...int) string {
+		var list []string
+		for i, name := range []string{"hidden.0", "hidden_grad.0", "second.0", "second_grad.0", "third_grad.0"} {
+			list = append(list, `"`+name+`.debug": `+seeded(seeds[i], "[4, 6]"))
+		}
+		return files(t, map[string]string{"debug.json": `{"task": "statistics", "level": "debug", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"})
+	}
+	golden := dump(1, 2, 3, 4, 5)
+	for _, c := range []struct {
+		seeds []int
+		root  string
+	}{
+		{[]int{1, 12, 13, 14, 5}, "second.0.debug"},
+		{[]int{1, 12, 3, 14, 5}, "second_grad.0.debug"},
+		{[]int{1, 12, 3, 14, 15}, "third_grad.0.debug"}, // a name that somebody gave
+	} {
+		if got := rootNames(judged(t, dump(c.seeds...), golden)); len(got) == 0 || got[0] != c.root {
+			t.Errorf("%v: roots %v, expected %s first", c.seeds, got, c.root)
+		}
+	}
+}
+
+// TestStructure: of recordings without values the calls are compared, and nothing is said to agree.
+func TestStructure(t *testing.T) {
+	record := func(activation string) string {
+		calls := []string{`"Functional.linear.0.forward": "Module.up.Linear.forward.0"`, `"Module.up.Linear.forward.0": null`, `"` + activation + `": null`, `"Functional.linear.1.forward": null`}
+		return files(t, map[string]string{"dump.json": `{"task": "structure", "level": "mix", "framework": "pytorch", "dump_data_dir": null, "data": {}}`,
+			"construct.json": "{\n " + strings.Join(calls, ",\n ") + "\n}", "stack.json": "{}"})
+	}
+	golden := record("Functional.gelu.0.forward")
+	for activation, want := range map[string]string{"Functional.gelu.0.forward": "4 - -", "Functional.relu.0.forward": "3 Functional.relu.0.forward Functional.gelu.0.forward"} {
+		j := judged(t, record(activation), golden)
+		if got := whys(j, result.StructureOnly); j.Verdict != verdict.Inconclusive || len(j.Roots) > 0 || !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %s with the roots %v, told %q, expected %q", activation, j.Verdict, rootNames(j), got, want)
+		}
+	}
+}
+
+// TestBenchPath: of a recording that compared itself with another as it was made, files that are not
+// there are no damage, and it is told where it ends. Of any other they are.
+func TestBenchPath(t *testing.T) {
+	golden := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.transpose.0.forward | 3#00000003 | 4#00000004", "Functional.gelu.0.forward | 4#00000004 | 5#00000005")
+	record := func(raw bool) string {
+		value := func(seed, sum, name string) string {
+			keys := `"md5": "` + sum + `", "data_name": "` + name + `"`
+			if !raw {
+				keys = `"data_name": "` + name + `", "md5": "` + sum + `"`
+			}
+			var text string
+			switch seed {
+			case "1":
+				text = seeded(1, "[4, 6]")
+			case "2":
+				text = seeded(2, "[4, 6]")
+			case "3":
+				text = seeded(3, "[4, 6]")
+			default:
+				text = seeded(4, "[4, 6]")
+			}
+			return strings.Replace(text, `"requires_grad": false`, `"requires_grad": false, `+keys, 1)
+		}
+		last := "Tensor.transpose.0.forward.output.0.pt"
+		return files(t, map[string]string{"dump.json": `{"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {
+"Functional.linear.0.forward": {"input_args": [` + value("1", "00000001", "a.pt") + ", " + value("2", "00000002", "b.pt") + `], "input_kwargs": {}, "output": [` + value("3", "00000003", "c.pt") + `]},
+"Tensor.transpose.0.forward": {"input_args": [` + value("3", "00000003", "d.pt") + `], "input_kwargs": {}, "output": [` + value("4", "0000000a", last) + `]}}}`,
+			"dump_tensor_data/" + last: "not looked at"})
+	}
+	j := judged(t, record(true), golden)
+	if got := whys(j, result.RecordingStopped); !slices.Equal(got, []string{"left Tensor.transpose.0.forward"}) || len(j.Roots) > 0 || j.Verdict == verdict.Bad {
+		t.Errorf("%s with the roots %v, told %q", j.Verdict, rootNames(j), got)
+	}
+	for _, d := range j.Damaged {
+		if !strings.Contains(d.Name, "transpose") {
+			t.Errorf("%s is damaged: %v", d.Name, d.Reason)
+		}
+	}
+	if j := judged(t, record(true), record(true)); len(j.Damaged) > 1 { // the file that is there is none
+		t.Errorf("against itself: %v", j.Damaged)
+	}
+	if j := judged(t, record(false), record(false)); len(whys(j, result.RecordingStopped)) > 0 || len(j.Damaged) < 5 {
+		t.Errorf("another recording without its files: told %v, %d damaged", whys(j, result.RecordingStopped), len(j.Damaged))
+	}
+}
+
+// TestNaNCheck: where only the device's word for NaN was recorded, the first call that has it on one
+// side is the root.
+func TestNaNCheck(t *testing.T) {
+	record := func(nan ...string) string {
+		var list []string
+		for i, name := range []string{"Functional.linear.0.forward", "Functional.gelu.0.forward", "Functional.linear.1.forward"} {
+			tensor := `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 6], "requires_grad": false}`
+			list = append(list, `"`+name+`": {"input_args": [`+tensor+`], "input_kwargs": {}, "output": [`+tensor+`], "is_nan": `+nan[i]+`}`)
+		}
+		return files(t, map[string]string{"dump.json": `{"task": "nan_check", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"})
+	}
+	golden := record("0", "0", "0")
+	for _, c := range []struct {
+		nan  []string
+		root []string
+	}{{[]string{"0", "1", "1"}, []string{"Functional.gelu.0.forward"}}, {[]string{"0", "0", "0"}, nil}, {[]string{"0", "null", "0"}, nil}} {
+		j := judged(t, record(c.nan...), golden)
+		if got := rootNames(j); !slices.Equal(got, c.root) || j.Verdict == verdict.Good {
+			t.Errorf("%v: %s with the roots %v, expected %v", c.nan, j.Verdict, got, c.root)
+		}
+	}
+}
+
+// TestRepeated: a call that is run again for its gradients is no partner of another one, and what is
+// wrong in the call it repeats is not found twice.
+func TestRepeated(t *testing.T) {
+	again := `{"0": [["Functional.layer_norm.1.forward", "Functional.gelu.1.forward"], ["File /x/torch/_tensor.py, line 1, in backward, \n torch.autograd.backward("]]}`
+	record := func(stack string, lines ...string) string {
+		dir := entries(t, "", lines...)
+		if err := os.WriteFile(filepath.Join(dir, "stack.json"), []byte(stack), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	plain := []string{"Functional.silu.0.forward | 21 | 22", "Functional.silu.1.forward | 23 | 24", "Functional.layer_norm.0.forward | 1 eps=+5 | 3", "Functional.gelu.0.forward | 3 | 4", "Functional.mse_loss.0.backward | 5 | 6"}
+	repeated := append(slices.Clone(plain), "Functional.layer_norm.1.forward | 1 eps=+5 | 3", "Functional.gelu.1.forward | 3 | 4")
+	gradients := []string{"Functional.gelu.0.backward | 6 | 7", "Functional.layer_norm.0.backward | 7 | 8"}
+	golden := record(again, append(slices.Clone(repeated), gradients...)...)
+	t.Run("on one side alone", func(t *testing.T) {
+		j := judged(t, record("{}", append(slices.Clone(plain), gradients...)...), golden)
+		if got := whys(j, result.CallsRepeated); j.Verdict != verdict.Good || !slices.Equal(got, []string{"2 2"}) || j.Coverage.Expected != j.Coverage.Compared {
+			t.Errorf("%s, told %q, %d of %d compared", j.Verdict, got, j.Coverage.Compared, j.Coverage.Expected)
+		}
+	})
+	t.Run("no partner of another call", func(t *testing.T) {
+		// The left side makes the same calls twice, and not for gradients.
+		j := judged(t, record("{}", append(slices.Clone(repeated), gradients...)...), golden)
+		if got := whys(j, result.CallsUnpaired); !slices.Equal(got, []string{"2 2"}) {
+			t.Errorf("unpaired %q", got)
+		}
+	})
+	t.Run("wrong once", func(t *testing.T) {
+		var wrong []string
+		for _, l := range append(slices.Clone(repeated), gradients...) {
+			if strings.Contains(l, "layer_norm") && strings.Contains(l, "forward") {
+				l = strings.Replace(strings.Replace(l, "+5", "+7", 1), "| 3", "| 13", 1)
+			}
+			if strings.Contains(l, "gelu") && strings.Contains(l, "forward") {
+				l = strings.Replace(strings.Replace(l, "| 3", "| 13", 1), "| 4", "| 14", 1)
+			}
+			wrong = append(wrong, l)
+		}
+		j := judged(t, record(again, wrong...), golden)
+		if got := rootNames(j); !slices.Equal(got, []string{"Functional.layer_norm.0.forward"}) || has(j, result.CallRepeated) == 0 {
+			t.Errorf("roots %v", got)
+		}
+	})
+}
