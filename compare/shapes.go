@@ -14,7 +14,7 @@ func shapesNote(t *result.Table) (result.Reason, bool) {
 		if r.Role != result.Output {
 			continue
 		}
-		if r.Compared && !r.Has(result.FrontOnly) {
+		if (r.Compared || r.Recorded != nil && r.Recorded.Both > 0 && r.Class() != result.ShapeDiffers) && !r.Has(result.FrontOnly) {
 			pairs++
 			continue
 		}

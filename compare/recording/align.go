@@ -11,6 +11,8 @@ import (
 // align pairs the calls of two recordings. It tells whether these differ too much for pairs
 // that are sure to be the most there can be.
 func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
+	left.places()
+	right.places()
 	if m != nil {
 		m.align(left, right)
 	}
@@ -36,6 +38,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	byNames(left.calls, right.calls, func(a, b *call) bool { return !off[a] && fits(a, b) })
 	changePlaces(left.calls)
 	byNeighbours(left, right)
+	byModules(left, right)
 	followForward(left.calls, right.calls)
 	replaced(left, right, join)
 	return apart
@@ -102,14 +105,17 @@ func byToken(a, b []*call) (apart bool) {
 }
 
 // likeness is how much two calls that do the same look like a pair, more than by that:
-// they get the same, or nearly, or have the same name. It is less than 1.
+// they get the same, or nearly, are made in the same module or have the same name. It is less than 1.
 func likeness(a, b *call) float64 {
-	if a.content == b.content {
-		return 0.5
+	w := 0.5
+	if a.content != b.content {
+		w = 0.4 * (1 - min(1, strange(a, b, 1)))
+		if a.Name == b.Name {
+			w += 0.01
+		}
 	}
-	w := 0.4 * (1 - min(1, strange(a, b, 1)))
-	if a.Name == b.Name {
-		w += 0.01
+	if sameModule(a, b) {
+		w += 0.05
 	}
 	return w
 }

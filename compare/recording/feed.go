@@ -86,6 +86,32 @@ func insideOf(s *side) map[*call][]*call {
 	return m
 }
 
+// nameParameters finds what the program calls the values that are parameters of modules: those of a
+// module, and what the calls in it are given that no call made and that is one of them.
+func (p *part) nameParameters() {
+	p.own = map[*leaf]string{}
+	for _, c := range p.left.calls {
+		module := c
+		if c.Parsed.Form != msprobe.Module {
+			if module = p.left.find(p.left.parent[c.Name]); module == nil || c.Parsed.Direction != msprobe.Forward {
+				continue
+			}
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() || l.role != result.Input || l.from.call > 0 || c != module && l.sort() != 'f' {
+				continue
+			}
+			for k := range module.leaves {
+				if m := &module.leaves[k]; m.Section == msprobe.Parameters && (m == l || c != module && sameShape(m.Shape, l.Shape) && m.stated() == l.stated()) {
+					p.own[l] = module.Parsed.API + "." + m.path
+					break
+				}
+			}
+		}
+	}
+}
+
 // forwardOf is the name of the forward call that a backward call belongs to.
 func forwardOf(c *call) string {
 	n := c.Parsed

@@ -57,8 +57,11 @@ func unusedEntries(j *verdict.Judged) (list []string) {
 	return list
 }
 
-// seeded is a tensor whose statistics depend on the seed; equal seeds are equal tensors.
+// seeded is a tensor whose statistics depend on the seed; equal seeds are equal tensors, negative ones NaN.
 func seeded(seed int, shape string) string {
+	if seed < 0 {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": %s, "Max": NaN, "Min": NaN, "Mean": NaN, "Norm": NaN, "requires_grad": false}`, shape)
+	}
 	s := float64(seed)
 	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": %s, "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false}`,
 		shape, 2+s, -1.5-s, 0.1*s, 11+3*s)

@@ -107,7 +107,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		some = x.right
 	}
 	row.Role, row.Slot = some.role, int(some.slot)
-	r.Place = some.place
+	r.Place, r.Parameter = some.place, p.own[x.left]
 	if x.left != nil {
 		r.Left, row.Left.DType, row.Left.Shape = x.left.said, x.left.operand().DType, x.left.operand().Shape
 		row.Facts.Producer, r.Before = p.left.port(x.left.from), p.left.port(x.left.before)

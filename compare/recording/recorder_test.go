@@ -1,9 +1,12 @@
 package recording_test
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -191,4 +194,83 @@ func TestRepeated(t *testing.T) {
 			t.Errorf("roots %v", got)
 		}
 	})
+}
+
+// TestFrames: the line shown is the user's, or that of a library of models; those of the framework are
+// left out.
+func TestFrames(t *testing.T) {
+	stack := `{"0": [["Functional.linear.0.forward"], ["File /opt/lib/python3.11/site-packages/torch/nn/modules/linear.py, line 1, in forward, \n return F.linear(",
+"File /opt/lib/python3.11/site-packages/transformers/models/llama/modeling_llama.py, line 7, in forward, \n q = self.q_proj(x)",
+"File /opt/lib/python3.11/dist-packages/torch_npu/utils.py, line 3, in run, \n f()", "File /home/me/torch/train.py, line 9, in main, \n model(x)"]]}`
+	record := func(out string) string {
+		dir := entries(t, "", append([]string{"Functional.linear.0.forward | 1 2 | " + out}, alike...)...)
+		if err := os.WriteFile(filepath.Join(dir, "stack.json"), []byte(stack), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	j := judged(t, record("4"), record("3"))
+	want := "/opt/lib/python3.11/site-packages/transformers/models/llama/modeling_llama.py:7: q = self.q_proj(x)\n/home/me/torch/train.py:9: model(x)"
+	if got := j.Row(&j.Find("Functional.linear.0.forward").Inputs[0]).Recorded.Stack; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+}
+
+// TestParameters: a weight is named as the program names it, in its module and in the calls there.
+func TestParameters(t *testing.T) {
+	construct := `{"Functional.linear.0.forward": "Module.layers.1.down.Linear.forward.0", "Module.layers.1.down.Linear.forward.0": null, "Functional.linear.1.forward": null}`
+	record := func(weight int) string {
+		w := seeded(weight, "[4, 6]")
+		dir := entries(t, construct, "Functional.linear.0.forward | 1 "+strconv.Itoa(weight)+" | 3", "Module.layers.1.down.Linear.forward.0 | 1 | 3", "Functional.linear.1.forward | 1 "+strconv.Itoa(weight)+" | 4")
+		path := filepath.Join(dir, "dump.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := strings.Index(string(text), `"Module.`)
+		text = []byte(string(text)[:at] + strings.Replace(string(text)[at:], `"input_kwargs": {}`, `"input_kwargs": {}, "parameters": {"weight": `+w+`}`, 1))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	j := judged(t, record(2), record(2))
+	found := map[string]string{}
+	for i := range j.Table.Rows {
+		if r := &j.Table.Rows[i]; r.Recorded != nil && r.Recorded.Parameter != "" {
+			found[r.Op+" "+r.Recorded.Place] = r.Recorded.Parameter
+		}
+	}
+	want := map[string]string{"Functional.linear.0.forward input.1": "layers.1.down.weight", "Module.layers.1.down.Linear.forward.0 parameters.weight": "layers.1.down.weight"}
+	if !maps.Equal(found, want) {
+		t.Errorf("found %v, expected %v", found, want)
+	}
+}
+
+// TestShapesMostly: that most shapes differ is said when they do, of recordings of statistics, too.
+func TestShapesMostly(t *testing.T) {
+	var lines, other []string
+	for i := range 8 {
+		lines = append(lines, fmt.Sprintf("Functional.silu.%d.forward | %d | %d", i, 2*i, 2*i+1))
+	}
+	left := entries(t, "", lines...)
+	for share, want := range map[int]int{2: 0, 6: 1} {
+		other = slices.Clone(lines)
+		right := entries(t, "", other...)
+		path := filepath.Join(right, "dump.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.Split(string(text), `"output"`) // what goes in has the same shapes
+		for i := range share {
+			parts[i+1] = strings.Replace(parts[i+1], "[4, 6]", "[5, 6]", 1)
+		}
+		if err := os.WriteFile(path, []byte(strings.Join(parts, `"output"`)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if j := judged(t, left, right); len(whys(j, result.ShapesMostly))+len(whys(j, result.BatchDiffers)) != want {
+			t.Errorf("%d of 8 calls: told %v", share, j.Table.Meta.Pairing.Why)
+		}
+	}
 }

@@ -33,6 +33,8 @@ type part struct {
 	units []*unit
 	// apart tells that the sides differ too much for the most pairs there can be.
 	apart bool
+	// own are the parameters that left values are.
+	own map[*leaf]string
 	// late are the left values of pairs whose checksums say nothing (memory.go).
 	late map[*leaf]bool
 	// migrated tells that the sides are of two frameworks, gradients where the last gradient of either is.
@@ -159,6 +161,7 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	p.right.findMasks()
 	p.left.originals()
 	p.right.originals()
+	p.nameParameters()
 	p.findLate()
 	p.findOtherGradients()
 	for _, u := range p.units {

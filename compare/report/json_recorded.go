@@ -17,6 +17,7 @@ func saidOf(s **result.Said) *result.Said {
 func recordedSet(at func(int) *result.Recorded) set {
 	s := set{columns: []column{
 		words("place", func(i int) *string { return &at(i).Place }),
+		words("parameter", func(i int) *string { return &at(i).Parameter }),
 		words("how", func(i int) *string { return (*string)(&at(i).How) }),
 		flags("argument", func(i int) *bool { return &at(i).Argument }),
 		integers("both", func(i int) *int32 { return &at(i).Both }),

@@ -86,6 +86,14 @@ func ranges(row *result.Row) (left, right string) {
 	return of(&f.X), of(&f.Y)
 }
 
+// placeOf is where a value stands in its call, with the name that the program has for it.
+func placeOf(rec *result.Recorded) string {
+	if rec.Parameter != "" {
+		return rec.Place + " (" + rec.Parameter + ")"
+	}
+	return rec.Place
+}
+
 // begin says what a root of recordings begins with, and where in the program it
 // is.
 func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
@@ -101,13 +109,13 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
 		case row.Op != op.Op.Name:
-			lines = append(lines, plainLine(s.say("root.begin-other", rec.Place, row.Op, left, right)))
+			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
-			lines = append(lines, plainLine(s.say("root.begin-argument", rec.Place, left, right)))
+			lines = append(lines, plainLine(s.say("root.begin-argument", placeOf(rec), left, right)))
 		case len(r.Begin.From) > 0:
-			lines = append(lines, plainLine(s.say("root.begin-fed", rec.Place, s.list(r.Begin.From, 3))))
+			lines = append(lines, plainLine(s.say("root.begin-fed", placeOf(rec), s.list(r.Begin.From, 3))))
 		default:
-			lines = append(lines, plainLine(s.say("root.begin", rec.Place, left, right)))
+			lines = append(lines, plainLine(s.say("root.begin", placeOf(rec), left, right)))
 		}
 	}
 	if source := sourceOf(j, op); source != "" {
@@ -130,6 +138,9 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 			w.open('{')
 			w.named("op", row.Op)
 			w.named("place", rec.Place)
+			if rec.Parameter != "" {
+				w.named("parameter", rec.Parameter)
+			}
 			w.named("left", SaidText(rec.Left))
 			w.named("right", SaidText(rec.Right))
 			w.listed("fed_by", r.Begin.From)

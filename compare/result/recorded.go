@@ -14,6 +14,9 @@ type Recorded struct {
 	// Place is where the value stands in its call: input.0, kwargs.mask,
 	// parameters.weight, output.1.
 	Place string
+	// Parameter is what the value is called in the program, layers.1.down.weight, if it is one of a
+	// module's.
+	Parameter string
 	// How tells how the two calls were brought together.
 	How How
 	// Left and Right are what the sides say, never nil. They may be those of the

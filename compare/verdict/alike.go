@@ -382,7 +382,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 		}
 	default:
 		if row := &w.table.Rows[begin.Row]; len(begin.From) == 0 {
-			if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded.Place) {
+			if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded) {
 				r.Kind = RootWeight
 			}
 		}

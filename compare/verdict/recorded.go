@@ -90,7 +90,7 @@ func floats(rec *result.Recorded) bool {
 func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	r := &j.table.Rows[t.Row]
 	rec := r.Recorded
-	if rec == nil {
+	if rec == nil || silent(r) {
 		return t
 	}
 	told := agreementOf(r)

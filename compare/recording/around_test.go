@@ -1,0 +1,65 @@
+package recording_test
+
+import (
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// TestPairsInModules: calls that do the same with the same are pairs in the same module, and of one module
+// by the gradients that come back; whichever order they are made in, nobody is accused.
+func TestPairsInModules(t *testing.T) {
+	// q, k and v reshape the same tensor; the gradients tell them apart.
+	parts := map[string][]string{
+		"q": {"Functional.linear.N.forward | 1 11 | 2", "Tensor.reshape.N.forward | 2 | 3"},
+		"k": {"Functional.linear.N.forward | 1 12 | 2", "Tensor.reshape.N.forward | 2 | 3"},
+		"v": {"Functional.linear.N.forward | 1 13 | 2", "Tensor.reshape.N.forward | 2 | 3"},
+	}
+	back := map[string][]string{
+		"q": {"Tensor.reshape.N.backward | 31 | 32", "Functional.linear.N.backward | 32 | 33"},
+		"k": {"Tensor.reshape.N.backward | 41 | 42", "Functional.linear.N.backward | 42 | 43"},
+		"v": {"Tensor.reshape.N.backward | 51 | 52", "Functional.linear.N.backward | 52 | 53"},
+	}
+	record := func(order string, modules bool) string {
+		var lines, gradients, construct []string
+		for i, part := range strings.Split(order, "") {
+			n := string(rune('0' + i))
+			for _, l := range parts[part] {
+				l = strings.ReplaceAll(l, ".N.", "."+n+".")
+				lines = append(lines, l)
+				name, _, _ := strings.Cut(l, " |")
+				construct = append(construct, `"`+name+`": "Module.attn.`+part+`_proj.Linear.forward.0"`)
+			}
+			var list []string
+			for _, l := range back[part] {
+				list = append(list, strings.ReplaceAll(l, ".N.", "."+n+"."))
+			}
+			gradients = append(list, gradients...)
+		}
+		text := ""
+		if modules {
+			text = "{" + strings.Join(construct, ", ") + "}"
+		}
+		return entries(t, text, append(append(lines, "Functional.silu.0.forward | 61 | 62", "Functional.silu.1.forward | 63 | 64"), gradients...)...)
+	}
+	for _, modules := range []bool{true, false} {
+		for _, order := range []string{"qkv", "kqv", "vqk", "vkq"} {
+			j := judged(t, record(order, modules), record("qkv", modules))
+			if j.Verdict != verdict.Good || len(j.Roots) > 0 {
+				t.Errorf("%s, modules %v: %s with the roots %v", order, modules, j.Verdict, rootNames(j))
+			}
+			for i := range j.Table.Rows {
+				r := &j.Table.Rows[i]
+				if !strings.Contains(r.Op, "reshape") || r.Role != result.Output || !strings.HasSuffix(r.Op, "forward") {
+					continue
+				}
+				left, right := order[r.Left.Names[15]-'0'], "qkv"[r.Right.Names[15]-'0']
+				if left != right {
+					t.Errorf("%s, modules %v: %s of %c is paired with %s of %c", order, modules, r.Left.Names, left, r.Right.Names, right)
+				}
+			}
+		}
+	}
+}
