@@ -1,7 +1,9 @@
 package recording
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -111,6 +113,9 @@ func (c *call) read(contents map[identity]bool) {
 // findLate finds the pairs of which nothing but a checksum differs that may have been taken too late.
 func (p *part) findLate() {
 	sides := [2]*side{p.left, p.right}
+	if !p.left.hashes() || !p.right.hashes() {
+		return
+	}
 	var changed [2]map[identity]bool
 	var says [2]map[string]identity
 	functions, steps := false, false
@@ -225,6 +230,49 @@ func (s *side) changed() map[identity]bool {
 		}
 	}
 	return m
+}
+
+// hashes tells whether a side has checksums over bytes.
+func (s *side) hashes() bool {
+	return slices.ContainsFunc(s.calls, func(c *call) bool {
+		return slices.ContainsFunc(c.leaves, func(l leaf) bool { return l.tensor() && crc(l.sum()) })
+	})
+}
+
+// unrecorded counts the parameters that change from one step to the next though no recorded call
+// writes to them, and gives the first by name.
+func (s *Source) unrecorded() (n int, name string) {
+	type held struct {
+		rank, name string
+	}
+	was, wrote := map[held]identity{}, map[string]map[identity]bool{}
+	seen := map[held]bool{}
+	for _, p := range s.parts {
+		_, rank := cutStep(p.prefix)
+		now := map[held]identity{}
+		for l, parameter := range p.own {
+			at := held{rank, parameter}
+			now[at] = l.stated()
+			if before, ok := was[at]; ok && before != now[at] && !wrote[rank][before] && !seen[at] {
+				seen[at] = true
+				if n++; name == "" || parameter < name {
+					name = parameter
+				}
+			}
+		}
+		maps.Copy(was, now)
+		wrote[rank] = p.left.changed()
+	}
+	return n, name
+}
+
+// cutStep cuts a prefix of calls into that of the step and the rest.
+func cutStep(prefix string) (step, rest string) {
+	if strings.HasPrefix(prefix, "step") {
+		step, rest, _ = strings.Cut(prefix, "/")
+		return step, rest
+	}
+	return "", prefix
 }
 
 // contradictory marks a checksum that stands for tensors with other statistics.

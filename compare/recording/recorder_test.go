@@ -196,6 +196,39 @@ func TestRepeated(t *testing.T) {
 	})
 }
 
+// TestUpdatesUnrecorded: parameters that change between steps are counted if no recorded call wrote to them.
+func TestUpdatesUnrecorded(t *testing.T) {
+	record := func(optimizer bool) string {
+		dir := t.TempDir()
+		for step, weight := range []int{2, 3} {
+			lines := []string{"Module.fc.Linear.forward.0 | 1 | 4"}
+			if optimizer {
+				lines = append(lines, fmt.Sprintf("Tensor.add_.0.forward | %d 9 | %d", weight, weight+1))
+			}
+			from := entries(t, "{}", lines...)
+			text, err := os.ReadFile(filepath.Join(from, "dump.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(dir, fmt.Sprintf("step%d", step), "rank0")
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text = []byte(strings.Replace(string(text), `"input_kwargs": {}`, `"input_kwargs": {}, "parameters": {"weight": `+seeded(weight, "[4, 6]")+`}`, 1))
+			if err := os.WriteFile(filepath.Join(to, "dump.json"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	for optimizer, want := range map[bool]int{false: 1, true: 0} {
+		dir := record(optimizer)
+		if got := whys(judged(t, dir, dir), result.UpdatesUnrecorded); len(got) != want {
+			t.Errorf("optimizer recorded %v: told %q", optimizer, got)
+		}
+	}
+}
+
 // TestFrames: the line shown is the user's, or that of a library of models; those of the framework are
 // left out.
 func TestFrames(t *testing.T) {

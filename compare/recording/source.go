@@ -323,6 +323,9 @@ func (s *Source) remarks() {
 	if bare {
 		s.why = append(s.why, result.Because(result.StructureOnly, strconv.Itoa(paired), cmp.Or(lone[0], "-"), cmp.Or(lone[1], "-")))
 	}
+	if n, name := s.unrecorded(); n > 0 {
+		s.why = append(s.why, result.Because(result.UpdatesUnrecorded, strconv.Itoa(n), name))
+	}
 	if again > 0 {
 		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
 	}

@@ -169,6 +169,7 @@ const (
 	CallsApart        Kind = "calls-apart"         // calls of the left side, of the right: more than a tenth differ, so that pairs were sought between those that occur once
 	CallsRepeated     Kind = "calls-repeated"      // calls made while gradients were computed, of both sides; of these without a partner
 	StructureOnly     Kind = "structure-only"      // calls that have a partner, the first on the left without one, on the right
+	UpdatesUnrecorded Kind = "updates-unrecorded"  // parameters that change between steps by ways that are not recorded, the first
 	RecordingStopped  Kind = "recording-stopped"   // side, call: it compared itself with another recording and stopped there
 	RanksUnpaired     Kind = "ranks-unpaired"      // side, recordings that only this side has
 	ProcessesUnpaired Kind = "processes-unpaired"  // processes without a rank of the left side, of the right, of which none tells whose partner it is
@@ -237,7 +238,7 @@ var kinds = map[Kind]struct {
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, MemoryUnfilled: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
+	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled: {},

@@ -382,7 +382,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, begin *Begin) Root {
 		}
 	default:
 		if row := &w.table.Rows[begin.Row]; len(begin.From) == 0 {
-			if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded) {
+			if r.Kind = RootInput; row.Recorded.Parameter != "" || isWeight(w.named(row.Op), row.Recorded.Place) {
 				r.Kind = RootWeight
 			}
 		}

@@ -30,11 +30,7 @@ var weightPlaces = map[string][]string{
 var weightNames = map[string]bool{"weight": true, "bias": true, "running_mean": true, "running_var": true}
 
 // isWeight tells whether a place of a call holds a parameter or a buffer of a module.
-func isWeight(op *Operator, rec *result.Recorded) bool {
-	place := rec.Place
-	if rec.Parameter != "" {
-		return true
-	}
+func isWeight(op *Operator, place string) bool {
 	if strings.HasPrefix(place, "parameters.") {
 		return true
 	}
@@ -148,7 +144,7 @@ func (w *recordedWalk) premises() {
 // given is a tensor of a call as what was given to the run.
 func (w *recordedWalk) given(op *Operator, t *Tensor) *source {
 	r := w.row(t)
-	return &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded), row: t.Row, root: -1,
+	return &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: t.Row, root: -1,
 		elements: elements(r.Right.Shape), apart: recordedApart(r)}
 }
 

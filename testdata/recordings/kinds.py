@@ -261,10 +261,11 @@ def main():
     plans = []
     for number, kind in enumerate(KINDS):
         seed = o.seed * 1000 + number
-        for how in ["same", "activation" if kind[2] == "structure" else rng.choice(FAULTS)] + (["order"] if number < 3 else []):
+        wrong = [] if kind[2] == "structure" else [rng.choice(FAULTS)]  # which has no values to be wrong
+        for how in ["same"] + wrong + (["order"] if number < 3 else []):
             plans.append((label(*kind) + "-" + how, lambda out, seed=seed, kind=kind, how=how: pair(out, seed, kind, how)))
-    for how in ("same", "weight"):
-        plans.append(("plain-L1-tensor-benchpath-" + how, lambda out, how=how: bench(out, o.seed * 1000 + 900, how)))
+    # It stops at the first view, whatever is wrong behind that.
+    plans.append(("plain-L1-tensor-benchpath-same", lambda out: bench(out, o.seed * 1000 + 900, "same")))
     for name, make in plans:
         if o.only not in name:
             continue
