@@ -43,7 +43,7 @@ func (s *session) page(ctx context.Context, t *judged, run *compare.Session, fou
 // named finds what kind of wrong the roots of a comparison are. Elements that cannot be read again leave it as it
 // is; the error is that of the context.
 func named(ctx context.Context, again look.Again, t *judged, before ...look.Again) error {
-	if look.Name(ctx, again, t.Judged, before...) != nil {
+	if look.Name(ctx, again, t.Judged, before...) != nil || look.Compared(ctx, again, t.Judged) != nil {
 		return ctx.Err()
 	}
 	return nil

@@ -19,6 +19,9 @@ func (f *judgeFlags) looks() bool { return f.detail > 0 && (f.html != "" || f.se
 // said in the page.
 func (f *judgeFlags) lookAt(ctx context.Context, again look.Again, j *verdict.Judged, before ...look.Again) (why string) {
 	err := look.Name(ctx, again, j, before...)
+	if err == nil {
+		err = look.Compared(ctx, again, j)
+	}
 	if err == nil && f.looks() {
 		err = look.Take(ctx, again, j, f.detail)
 	}

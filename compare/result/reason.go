@@ -206,6 +206,12 @@ const (
 	Inconsistent  Kind = "inconsistent"   // outputs that do not follow from the inputs recorded with them, of
 	Torn          Kind = "torn"           // inputs that are not what the operators that made them recorded as outputs, of
 	WeightsApart  Kind = "weights-apart"  // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
+	HintTurned    Kind = "hint-turned"    // tensor, axis, how many further the slices of the left side are
+	HintOrder     Kind = "hint-order"     // tensor, axis: the left side has the slices of the right one in another order
+	HintPadded    Kind = "hint-padded"    // side, tensor, axis, the first slice that is zero on this side alone
+	HintFlipped   Kind = "hint-flipped"   // tensor: transposed
+	HintOther     Kind = "hint-other"     // tensor, the one whose numbers of the right side the left one has
+	HintSum       Kind = "hint-sum"       // side, tensor, the one that is added on this side
 	WeightsUnseen Kind = "weights-unseen" // operators that take a weight which was not compared: all of them differ
 
 	Text Kind = "text" // sentence of a table that was imported
@@ -242,7 +248,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled: {},
-	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {},
+	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

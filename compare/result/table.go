@@ -53,6 +53,8 @@ type Meta struct {
 	Unordered bool
 	// Weighed is what was found of weights that only the left side has.
 	Weighed Weighed
+	// Hints are what a look at elements found of how the sides are to be compared.
+	Hints []Reason
 	// Recorded: the sides are recordings of calls, whose rows have a Recorded.
 	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.

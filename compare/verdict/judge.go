@@ -59,6 +59,7 @@ func Judge(t *result.Table, opts Options) *Judged {
 	} else {
 		j.network(out)
 	}
+	out.Hear(t.Meta.Hints...)
 	out.Damaged = j.damage()
 	j.blanks()
 	out.Coverage = j.coverage()

@@ -222,6 +222,8 @@ type Premise struct {
 	// elements, that speak against the premise.
 	Tensors int
 	Share   float64
+	// Rows are rows of the table that show it, the first of them; of inputs and weights.
+	Rows []int
 	// Reason says it: which tensors, how many elements, what to do.
 	Reason result.Reason
 }
@@ -340,6 +342,14 @@ type Judged struct {
 	After *After
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
+}
+
+// Hear adds what a look at elements found of how the sides are to be compared: hints, beside
+// which the verdict stays as it is.
+func (j *Judged) Hear(hints ...result.Reason) {
+	for _, h := range hints {
+		j.Premises = append(j.Premises, Premise{Kind: PremiseCompared, Tensors: 1, Share: 1, Reason: h})
+	}
 }
 
 // Row is the row of a judged tensor.

@@ -276,7 +276,7 @@ func (j *judge) premises(out *Judged) *premised {
 			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(b.of, a.of), cmp.Compare(a.port.Op, b.port.Op), cmp.Compare(a.port.Index, b.port.Index))
 		})
 		p.breaks(fed)
-		out.Premises = append(out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: fed[0].share, Reason: fed[0].reason(true)})
+		out.Premises = append(out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: fed[0].share, Rows: rowsOf(fed), Reason: fed[0].reason(true)})
 	}
 	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*n > compared {
 		out.Premises = append(out.Premises, otherWeights(weights, compared))
@@ -318,13 +318,23 @@ func otherWeights(list []*source, compared int) Premise {
 	}
 	slices.Sort(distances)
 	median := distances[len(distances)/2]
-	p := Premise{Kind: PremiseWeights, Broken: true, Tensors: len(list), Share: float64(len(list)) / float64(compared)}
+	p := Premise{Kind: PremiseWeights, Broken: true, Tensors: len(list), Share: float64(len(list)) / float64(compared), Rows: rowsOf(list)}
 	kind := result.WeightsDiffer
 	if median < otherDistance {
 		p.Kind, kind = PremiseStep, result.StepDiffers
 	}
 	p.Reason = result.Because(kind, strconv.Itoa(len(list)), strconv.Itoa(compared), percent(median))
 	return p
+}
+
+// mostRows is how many rows a premise names to be looked at.
+const mostRows = 4
+
+func rowsOf(list []*source) (rows []int) {
+	for _, s := range list[:min(len(list), mostRows)] {
+		rows = append(rows, s.row)
+	}
+	return rows
 }
 
 func percent(v float64) string { return strconv.FormatFloat(100*v, 'g', 3, 64) }
@@ -439,7 +449,7 @@ func (j *judge) givenRoot(out *Judged, p *premised, i int) (from []int, is bool)
 		j.give(op, s)
 		r := j.rootOf(op, i)
 		r.Kind, r.Certainty, r.Begin = RootInput, Certain, &Begin{Row: s.row, Why: s.reason(false)}
-		premise := Premise{Kind: PremiseInputs, Tensors: 1, Share: s.share, Reason: r.Begin.Why}
+		premise := Premise{Kind: PremiseInputs, Tensors: 1, Share: s.share, Rows: []int{s.row}, Reason: r.Begin.Why}
 		if s.weight {
 			r.Kind, premise.Kind = RootWeight, PremiseWeights
 		}

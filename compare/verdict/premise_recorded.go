@@ -129,7 +129,7 @@ func (w *recordedWalk) premises() {
 				s = t
 			}
 		}
-		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Reason: s.reason(true)}
+		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: s.reason(true)}
 		if s.of == 0 {
 			p.Reason = w.said(s)
 		}
