@@ -203,7 +203,7 @@ func (f *findings) verdict(s *session, most int) (text string, next []string) {
 func (s *session) nextFor(t *judged, r *verdict.Root) []string {
 	op := &t.Operators[r.Operator]
 	next := []string{"ni " + quoteWord(op.Op.Name)}
-	if left, right := s.pairOf(op.Op.Name, t.Row(&op.Outputs[r.Output]).Slot); left != "" && t.Table.Meta.Right.Kind != verdict.KindNPU {
+	if left, right := s.pairOf(op.Op.Name, t.Row(t.Worst(r)).Slot); len(op.Outputs) > 0 && left != "" && t.Table.Meta.Right.Kind != verdict.KindNPU {
 		next = append(next, "cp "+quoteWord(left)+" "+quoteWord(right))
 	}
 	return next

@@ -145,7 +145,7 @@ func digestOf(j *verdict.Judged) *Digest {
 
 func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 	op := &j.Operators[r.Operator]
-	out := &op.Outputs[r.Output]
+	out := j.Worst(r)
 	root := Root{Op: op.Op.Name, Type: op.Op.Type, Output: out.Slot, Verdict: out.Verdict.String(), Order: op.Op.Order,
 		Certainty: r.Certainty.String(), Inherited: r.Inherited, Value: Number(math.NaN()), Limit: Number(math.NaN())}
 	if len(r.Causes) > 0 {

@@ -178,7 +178,7 @@ func planOf(j *verdict.Judged) *plan {
 	for _, k := range order[:min(len(order), named)] {
 		root := &j.Roots[k]
 		op := &j.Operators[root.Operator]
-		row := j.Row(&op.Outputs[root.Output])
+		row := j.Row(j.Worst(root))
 		if kind := j.Pattern(root).Kind; kind != "" && !pattern.Kind(kind).Vague() || !row.Compared || row.Shape == nil || row.Result().Facts.N == 0 {
 			continue
 		}

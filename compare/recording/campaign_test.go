@@ -101,6 +101,9 @@ func TestCampaign(t *testing.T) {
 					if level == "L0" { // functions in modules are not seen
 						want = firstOutput(generate(seed, right, f), golden)
 					}
+					if len(j.Roots) > 0 && j.Roots[0].Begin != nil && j.Table.Rows[j.Roots[0].Begin.Row].Op == want {
+						roots[0] = want // a call that one side alone has is the root of what its consumer shows
+					}
 					s[0]++
 					// What one side alone calls is the root of what it feeds, or of what is fed by something else.
 					alone := kind == "extra" || strings.HasPrefix(kind, "missing")

@@ -137,12 +137,20 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 			r.Same = 1
 		}
 		return nil
+	case withheld(x.left, x.right):
+		row.Add(result.Because(result.ValueWithheld, r.Place, r.Left.Class, r.Right.Class))
+		return nil
 	case x.left.tensor() != x.right.tensor():
 		row.Add(result.Because(result.SortsDiffer, r.Place, r.Left.Class, r.Right.Class))
 		return nil
 	}
 	row.Facts.Scalar = single(x.left.Shape)
 	p.sameIntegers(row)
+	if flags(x.left, x.right) || flags(x.right, x.left) {
+		row.Shape = row.Left.Shape
+		row.Add(result.Because(result.MasksAlike, r.Place))
+		return nil
+	}
 	if !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
@@ -170,6 +178,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	if p.late[x.left] {
 		r.Hashed = false
 		row.Add(result.Because(result.ChecksumLate, r.Place))
+	}
+	if len(u.left.parts)+len(u.right.parts) > 0 && r.Hashed && !r.HashSame {
+		r.Hashed = false // what is fused may get its tensors in another order of axes
 	}
 	if r.Both == 0 && !r.Hashed && (x.left.DataName == "" || x.right.DataName == "") {
 		leftNaN, leftInf := r.Left.NotFinite()

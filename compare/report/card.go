@@ -28,7 +28,7 @@ func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 	s := t.speaker()
 	op := &j.Operators[r.Operator]
 	c := Card{Type: clean.Line(op.Op.Type), Name: clean.Line(op.Op.Name), Origin: clean.Line(s.origin(op.Op))}
-	row := j.Row(&op.Outputs[r.Output])
+	row := j.Row(j.Worst(r))
 	for _, text := range s.causes(row, r.Causes) {
 		c.Causes = append(c.Causes, clean.Line(text))
 	}

@@ -266,7 +266,9 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	w.named("op", op.Op.Name)
 	w.named("type", op.Op.Type)
 	w.count("index", int64(op.Op.Index))
-	w.count("output", int64(op.Outputs[r.Output].Slot))
+	if len(op.Outputs) > 0 {
+		w.count("output", int64(op.Outputs[r.Output].Slot))
+	}
 	w.named("kind", string(r.Kind))
 	w.listed("framework_ops", op.Op.Framework)
 	w.flagged("inserted", op.Op.Inserted)

@@ -216,6 +216,6 @@ func (w *xmlWriter) failure(kind, message, text string) {
 
 // tensorOf is the name of the worst output of a root.
 func tensorOf(j *verdict.Judged, r *verdict.Root) (*result.Row, string) {
-	row := j.Row(&j.Operators[r.Operator].Outputs[r.Output])
+	row := j.Row(j.Worst(r))
 	return row, row.Tensor()
 }

@@ -155,7 +155,7 @@ func (t Text) Roots(j *verdict.Judged) []Line {
 func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	s := t.speaker()
 	op := &j.Operators[r.Operator]
-	out := &op.Outputs[r.Output]
+	out := j.Worst(r)
 	row := j.Row(out)
 	var name Line
 	style := styles[out.Verdict.String()]
@@ -166,7 +166,9 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 	if origin := s.origin(op.Op); origin != "" {
 		name.add(Dim, origin)
 	}
-	name.add(Plain, s.say("root.output", out.Slot))
+	if len(op.Outputs) > 0 {
+		name.add(Plain, s.say("root.output", out.Slot))
+	}
 	if out.Seen {
 		name.add(Dim, s.say("root.seen", row.Tensor()))
 	}

@@ -144,6 +144,8 @@ const (
 	NoLeftValue   Kind = "no-left-value"   // place: the left call has no such value
 	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
 	CallRepeated  Kind = "call-repeated"   // call that is run again for its gradients
+	ValueWithheld Kind = "value-withheld"  // place, left class, right class: an output that one side alone hands out
+	MasksAlike    Kind = "masks-alike"     // place: flags of what counts on one side, numbers to add to scores on the other
 	SortsDiffer   Kind = "sorts-differ"    // place, left class, right class: a tensor and something else
 	DTypesDiffer  Kind = "dtypes-differ"   // left dtype, right dtype
 	NoStatistics  Kind = "no-statistics"   // place: the recordings say nothing of it that both sides have
@@ -242,7 +244,7 @@ var kinds = map[Kind]struct {
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
-	SortsDiffer: {TypeUnsupport, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
+	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, MemoryUnfilled: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},

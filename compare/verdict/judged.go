@@ -355,13 +355,28 @@ func (j *Judged) Hear(hints ...result.Reason) {
 // Row is the row of a judged tensor.
 func (j *Judged) Row(t *Tensor) *result.Row { return &j.Table.Rows[t.Row] }
 
+// Worst is the worst output of a root, or what goes in that it begins with, where nothing is recorded that
+// comes out.
+func (j *Judged) Worst(r *Root) *Tensor {
+	op := &j.Operators[r.Operator]
+	if r.Output < len(op.Outputs) {
+		return &op.Outputs[r.Output]
+	}
+	for i := range op.Inputs {
+		if r.Begin != nil && op.Inputs[i].Row == r.Begin.Row {
+			return &op.Inputs[i]
+		}
+	}
+	return &op.Inputs[0]
+}
+
 // Pattern is the kind of wrong that the output of a root was found to have: by a check,
 // which recomputes operators from their own inputs, or else by a look at both sides' elements.
 // What says what was done to the numbers goes before what only describes the error. Its Kind is
 // empty where nothing was found.
 func (j *Judged) Pattern(r *Root) (best result.Pattern) {
 	op := &j.Operators[r.Operator]
-	out := &op.Outputs[r.Output]
+	out := j.Worst(r)
 	take := func(p result.Pattern) {
 		if p.Kind != "" && (best.Kind == "" || pattern.Kind(best.Kind).Vague() && !pattern.Kind(p.Kind).Vague()) {
 			best = p
@@ -390,7 +405,7 @@ func (j *Judged) Prominent() []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &j.Roots[a], &j.Roots[b]
-		bad := func(r *Root) int { return int(j.Operators[r.Operator].Outputs[r.Output].Verdict) }
+		bad := func(r *Root) int { return int(j.Worst(r).Verdict) }
 		return cmp.Or(cmp.Compare(bad(y), bad(x)), cmp.Compare(y.Inherited, x.Inherited))
 	})
 	return order
@@ -399,7 +414,7 @@ func (j *Judged) Prominent() []int {
 // Why is what a check knows of the golden output of a root that does not follow from golden
 // inputs.
 func (j *Judged) Why(r *Root) []result.Reason {
-	if c := j.Operators[r.Operator].Outputs[r.Output].Check; c != nil && r.Followed {
+	if c := j.Worst(r).Check; c != nil && r.Followed {
 		return c.Why
 	}
 	return nil

@@ -39,7 +39,7 @@ func (w *recordedWalk) learn() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		at := backwards(op)
-		if f, ok := w.leap(op); ok && f <= math.MaxFloat64 {
+		if f, ok := w.leap(op, &arrival{}); ok && f <= math.MaxFloat64 {
 			list[at] = append(list[at], f)
 		}
 		for k := range op.Inputs {
@@ -93,13 +93,19 @@ const mostCopied = 3
 // leap is how many times the error of an output is what the errors of what went in
 // and one rounding make of it; of the worst output. It is not known where what goes in
 // holds NaN or infinities and was not compared element by element.
-func (w *recordedWalk) leap(op *Operator) (factor float64, ok bool) {
-	in, found := w.incoming(op)
+func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) {
+	in, found := w.incoming(w.stepOf(op))
+	if a.stirred && !w.elementwise(op) && a.coarse > w.coarsest(op) {
+		in += a.coarse // a coarser type before it: statistics show less than elements are off by
+	}
 	if slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return blind(w.row(&t)) }) {
 		// But NaN and infinities that one side alone has were made here if none came in.
 		beyond := func(t Tensor) bool { size, known := sizeOf(w.row(&t)); return known && math.IsInf(size, 1) }
 		made := slices.ContainsFunc(op.Outputs, beyond) && !slices.ContainsFunc(op.Inputs, beyond)
 		return math.Inf(1), made
+	}
+	if math.IsInf(in, 1) {
+		return 0, false
 	}
 	coarsest := w.coarsest(op)
 	for k := range op.Outputs {
@@ -109,15 +115,15 @@ func (w *recordedWalk) leap(op *Operator) (factor float64, ok bool) {
 			continue
 		}
 		ok = true
-		factor = max(factor, size/(in+max(coarsest, roundedOff(r))))
+		factor = max(factor, size/((in+max(coarsest, roundedOff(r)))*w.condition(op, r)))
 	}
 	return factor, ok && found
 }
 
-// blind tells that of a tensor only statistics are known and these are not finite, so that
-// nobody knows how far the sides are apart.
+// blind tells that nobody knows how far the sides of a tensor are apart: only statistics are known and these
+// are not finite, or a mask is in it.
 func blind(r *result.Row) bool {
-	return !r.Compared && !r.Recorded.Argument && (nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right))
+	return !r.Recorded.Argument && (veiled(r) || !r.Compared && (nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right)))
 }
 
 // miscounts tells whether a call gives other whole numbers though what went in is so
@@ -134,7 +140,7 @@ func (w *recordedWalk) miscounts(op *Operator) bool {
 		if !known {
 			return false
 		}
-		if turned += size * elements(r.Right.Shape); counted(r.Left.DType) && size > 0 {
+		if turned += size * elements(r.Right.Shape); counted(r.Left.DType) && agreementOf(r) == different {
 			return false
 		}
 	}
@@ -150,7 +156,11 @@ func (w *recordedWalk) miscounts(op *Operator) bool {
 func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 	add := func(list []Tensor) {
 		for k := range list {
-			if size, known := sizeOf(w.row(&list[k])); known {
+			r := w.row(&list[k])
+			if r.Has(result.SortsDiffer) {
+				continue // how far they are apart nobody knows
+			}
+			if size, known := sizeOf(r); known {
 				sum += size
 				found = true
 			}
@@ -169,8 +179,8 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 // leaps tells whether a call adds more error than noise explains. Where there are
 // too few calls to learn the noise from, one whose inputs are all the same may not be
 // beyond the limits.
-func (w *recordedWalk) leaps(op *Operator) bool {
-	f, ok := w.leap(op)
+func (w *recordedWalk) leaps(op *Operator, a *arrival) bool {
+	f, ok := w.leap(op, a)
 	if !ok && w.unfed(op) {
 		return op.State == StateBad && len(w.before(op)) == 0
 	}
@@ -191,33 +201,50 @@ func (w *recordedWalk) unchanged(op *Operator) bool {
 // elementwise tells whether the tensors that go into a call were compared element by
 // element.
 func (w *recordedWalk) elementwise(op *Operator) bool {
-	return !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
-		r := w.row(&t)
-		return !r.Recorded.Argument && !r.Compared
-	})
+	some := false
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); !r.Recorded.Argument {
+			if !r.Compared {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// worstIncoming is the largest relative error of an element that goes into a call.
+func (w *recordedWalk) worstIncoming(op *Operator) (worst float64) {
+	for k := range op.Inputs {
+		if f := &w.row(&op.Inputs[k]).Result().Facts; f.Known && !f.BitEqual && !(worst >= f.MaxRel) {
+			worst = f.MaxRel
+		}
+	}
+	return worst
 }
 
 // gap tells whether an input is not what feeds it, or, where that is not known, off
 // by far more than other inputs of that sort and than anything before.
-func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string) bool {
+func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse float64) bool {
 	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
-		return w.broken(r, r.Recorded.Golden, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
-			w.broken(r, r.Facts.Producer, func(r *result.Row) *result.Said { return r.Recorded.Right })
+		return w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
+			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Said { return r.Recorded.Right })
 	}
 	size, known := sizeOf(r)
-	if !known || counted(r.Left.DType) {
+	if !known || counted(r.Left.DType) || r.Has(result.SortsDiffer) {
 		return false
 	}
-	at := backwards(op)
-	if at == 1 { // sums of gradients: the error of one is that of all behind it
-		return size > mostLeap[0]*max(w.level, roundedOff(r))
+	u := max(coarse, roundedOff(r))
+	size /= w.left(op, r)
+	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
+		return size > mostLeap[0]*max(w.level, u)
 	}
-	return size > mostLeap[at]*max(w.strays, roundedOff(r)) && size > 3*w.level
+	return size > mostLeap[0]*max(w.strays, u) && size > 3*w.level
 }
 
 // broken tells whether an input is what an output is on one side, which says what
 // feeds it, and is something else on the other.
-func (w *recordedWalk) broken(r *result.Row, from result.Port, other func(*result.Row) *result.Said) bool {
+func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, other func(*result.Row) *result.Said) bool {
 	op := w.named(from.Op)
 	if op == nil {
 		return false
@@ -226,12 +253,25 @@ func (w *recordedWalk) broken(r *result.Row, from result.Port, other func(*resul
 	if t == nil {
 		return false
 	}
-	a, b := other(r), other(w.row(t))
+	out := w.row(t)
+	limit := mostLeap[0] * max(coarse, roundedOff(r), roundedOff(out))
+	own := r.Recorded.Left
+	if other(r) == own {
+		own = r.Recorded.Right
+	}
+	made := out.Recorded.Left
+	if other(out) == made {
+		made = out.Recorded.Right
+	}
+	return apartBy(other(r), other(out), limit) && !apartBy(own, made, 0)
+}
+
+// apartBy tells of two tensors by their statistics that they are further apart than a limit.
+func apartBy(a, b *result.Said, limit float64) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
 	if !a.Has(all) || !b.Has(all) {
 		return false
 	}
-	limit := mostLeap[0] * max(roundedOff(r), roundedOff(w.row(t)))
 	far := func(x, y, scale float64) bool { return math.Abs(x-y) > limit*scale }
 	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
 	return far(a.Stats.Max, b.Stats.Max, peak) || far(a.Stats.Min, b.Stats.Min, peak) || far(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
@@ -246,15 +286,24 @@ func (w *recordedWalk) raise(op *Operator) {
 	}
 }
 
+// chooses tells of a call that gives other whole numbers, as places or experts, for nearly the same.
+func (w *recordedWalk) chooses(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return counted(r.Left.DType) && agreementOf(r) == different
+	})
+}
+
 // calm takes back what limits said of outputs whose errors noise explains, where no
 // root is behind them.
 func (w *recordedWalk) calm() {
 	for i := range w.operators {
 		op := &w.operators[i]
-		if op.State != StateBad && op.State != StateInherited || len(w.origin[i]) > 0 {
+		if op.State != StateBad && op.State != StateInherited || len(w.trails[i].roots) > 0 {
 			continue
 		}
-		if f, ok := w.leap(op); ok && f > w.limitOf(op) || w.miscounts(op) {
+		t := &w.trails[i]
+		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && f > w.limitOf(op) || w.miscounts(op)) {
 			continue
 		}
 		op.State = StateGood

@@ -103,7 +103,8 @@ func (w *recordedWalk) premises() {
 			}
 		}
 		part.differs = part.differs || w.off(op)
-		part.started = part.started || computesFloats(w, op)
+		// Where outputs are not recorded, an input may be what any call before it made.
+		part.started = part.started || computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0
 		for k := range op.Outputs {
 			if size, known := sizeOf(w.row(&op.Outputs[k])); known && size > otherStatistics {
 				astray[rank] = true

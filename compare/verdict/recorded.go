@@ -44,11 +44,14 @@ func agreementOf(r *result.Row) agreement {
 	case r.Has(result.MadeNonFinite):
 		return different
 	case rec.Argument:
-		if device(rec) || floats(rec) {
+		if device(rec) || floats(rec) || swamping(rec) {
 			return same
 		}
 		return of(rec.Same == rec.Both)
 	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer):
+		if ofLastStep(r) {
+			return untold
+		}
 		return different
 	case r.Compared && r.Result().Facts.Known:
 		return of(r.Result().Facts.BitEqual)
@@ -61,6 +64,12 @@ func agreementOf(r *result.Row) agreement {
 
 // silent tells that what was recorded is no evidence of anything.
 func silent(r *result.Row) bool { return r.Has(result.Unfilled) || r.Has(result.OtherGradient) }
+
+// ofLastStep tells of an output of a backward call of a function that the sides have in other forms. It is
+// the gradient of the last step of the function: what that is hangs on the kernel that computed it.
+func ofLastStep(r *result.Row) bool {
+	return r.Role == result.Output && strings.Contains(r.Op, ".backward") && !strings.Contains(r.Op, "Module.") && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer))
+}
 
 // device tells an argument that names a device or a group of processes, which
 // differ between machines as a rule.
@@ -104,6 +113,8 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		if told == different {
 			add(Argument, 1, 0)
 		}
+	case r.Has(result.MasksAlike) || ofLastStep(r):
+		return t
 	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) || sortsDiffer(r):
 		add(Form, 1, 0)
 	case r.Compared:
@@ -278,10 +289,7 @@ func (j *judge) recorded(out *Judged) {
 	j.states(out)
 	out.Edges = true
 	w := &recordedWalk{judge: j, out: out}
-	w.alike = w.computeAlike()
-	if !w.alike {
-		w.learn()
-	}
+	w.learn()
 	w.premises()
 	w.run()
 	w.excuse()
@@ -356,101 +364,21 @@ func init() {
 // nothing about whether two sides compute alike.
 func inexact(typ string) bool { return !exactly[typ] && !result.Moves(typ) }
 
-// computeAlike tells whether both sides compute alike, to the last bit: calls that
-// round and have the same inputs have the same outputs. Where few such calls
-// are there the size of what differs decides.
-func (w *recordedWalk) computeAlike() bool {
-	if p := &w.table.Meta.Pairing; p.Reordered+p.Mapped > 0 {
-		return false
-	}
-	mixed, floats, coarse := 0, 0, false
-	for i := range w.table.Rows {
-		if r := &w.table.Rows[i]; r.Recorded != nil && r.Left.DType.IsFloat() && r.Right.DType.IsFloat() {
-			if floats++; r.Left.DType != r.Right.DType {
-				mixed++
-			}
-			// Where not all digits were written, noise may show in few calls.
-			coarse = coarse || !r.Compared && max(r.Recorded.Left.Step(1), r.Recorded.Right.Step(1)) > 0
-		}
-	}
-	if 4*mixed > floats {
-		return false
-	}
-	equal, differ, tiny := 0, 0, 0
-	for i := range w.operators {
-		op := &w.operators[i]
-		if !inexact(op.Op.Type) || len(op.Outputs) == 0 || len(op.Inputs) == 0 {
-			continue
-		}
-		usable, off, smallest := !op.Op.Behind, false, math.Inf(1)
-		for k := range op.Inputs {
-			usable = usable && agreementOf(w.row(&op.Inputs[k])) == same
-		}
-		some := false
-		for k := range op.Outputs {
-			r := w.row(&op.Outputs[k])
-			if !r.Left.DType.IsFloat() {
-				continue
-			}
-			switch agreementOf(r) {
-			case same:
-				some = true
-			case different:
-				some, off = true, true
-				if size, known := sizeOf(r); known {
-					smallest = min(smallest, size/roundedOff(r))
-				}
-			}
-		}
-		switch {
-		case !usable || !some:
-		case !off:
-			equal++
-		default:
-			differ++
-			if smallest < 64 {
-				tiny++
-			}
-		}
-	}
-	if equal+differ == 0 {
-		return !w.startsSmall()
-	}
-	return differ == 0 || !coarse && equal > differ || tiny == 0
-}
-
-// startsSmall tells whether the first values that differ do so by no more than
-// rounding.
-func (w *recordedWalk) startsSmall() bool {
-	for i := range w.operators {
-		op := &w.operators[i]
-		for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
-			for k := range list {
-				r := w.row(&list[k])
-				if agreementOf(r) != different || r.Recorded.Argument {
-					continue
-				}
-				size, known := sizeOf(r)
-				return known && size < 64*roundedOff(r)
-			}
-		}
-	}
-	return false
-}
-
 // recordedWalk goes through the calls in their order.
 type recordedWalk struct {
 	*judge
-	out   *Judged
-	alike bool
-	// origin are the roots whose error the outputs of every operator carry.
-	origin [][]int
-	// arrived are the roots whose error came in, whether or not an output shows it.
-	arrived [][]int
-	// inputs are the roots whose error an input carries.
-	inputs map[result.Port][]int
-	// hidden are differences that showed in no output.
-	hidden []*Begin
+	out *Judged
+	// trails are what the outputs of every operator carry, inputs what an input does.
+	trails []trail
+	inputs map[result.Port]*trail
+	// hidden are differences that showed in no output, though the outputs are known; pending the roots
+	// whose outputs may show them by more than what is known.
+	hidden  []*Begin
+	pending map[int]bool
+	// noise tells that something differed so far that nobody is to blame for.
+	noise bool
+	// coarse is the roundoff of the coarsest type of what differed so far.
+	coarse float64
 	// usual is how much calls add to errors as a rule, forward and backward; level the
 	// largest error so far that no root is behind.
 	usual [2]float64

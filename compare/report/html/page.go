@@ -133,7 +133,7 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	}
 	for i := range j.Roots {
 		r := &j.Roots[i]
-		out := &j.Operators[r.Operator].Outputs[r.Output]
+		out := j.Worst(r)
 		d := rootData{Op: r.Operator, Row: out.Row, Certainty: r.Certainty.String(), Region: r.Region, Reaches: r.Reaches, Noise: r.Noise}
 		for _, c := range r.Causes {
 			d.Causes = append(d.Causes, string(c.Kind))

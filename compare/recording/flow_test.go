@@ -1,0 +1,107 @@
+package recording_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// coarse is a tensor of bfloat16 by its number: numbers that differ by less than a third have the same
+// statistics but for the mean.
+func coarse(v, mean float64) string {
+	return said("bfloat16", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(mean), fmt.Sprint(5*v))
+}
+
+// float is an argument of a call.
+func float(v float64) string { return fmt.Sprintf(`{"type": "float", "value": %g}`, v) }
+
+// TestFlow: what agrees may rest on.
+func TestFlow(t *testing.T) {
+	linear := func(n int, in, weight, out string) string {
+		return entry("Functional.linear", n, []string{in, weight}, out)
+	}
+	shaped := func(text, shape string) string { return strings.Replace(text, "[8, 8]", shape, 1) }
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	only := func(text, output string) string {
+		return strings.Replace(text, `"output": [`+output+`]`, `"output": []`, 1)
+	}
+	weight, other := sized(1.3, 0), sized(1.7, 0)
+	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "8e-9"), said("bool", "true", "false", "null", "null")
+	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
+	for _, c := range []struct {
+		name         string
+		left, golden []string
+		roots        []string
+		certain      bool
+	}{
+		{"behind a root equal statistics of few digits clear nothing",
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(9, 0.5)), entry("Functional.silu", 0, []string{coarse(9, 0.5)}, coarse(8, 0.3)),
+				linear(1, coarse(8, 0.3), coarse(4, 0.2), coarse(12, 0.6))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Functional.silu", 0, []string{coarse(6, 0.5)}, coarse(8, 0.3)),
+				linear(1, coarse(8, 0.3), coarse(4, 0.2), coarse(10, 0.6))}, []string{"Functional.linear.0.forward"}, false},
+		{"the same without one, where nothing differs before",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0.1))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, []string{"Functional.linear.1.forward"}, true},
+		{"another order of summation",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, nil, false},
+		{"more than that",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-5)), linear(1, sized(6, 3e-5), other, sized(12, 3e-5))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, []string{"Functional.linear.0.forward"}, true},
+		{"a call that adds nothing up", // gives the same bits for the same
+			[]string{entry("Functional.relu", 0, []string{sized(2, 0)}, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7))},
+			[]string{entry("Functional.relu", 0, []string{sized(2, 0)}, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, []string{"Functional.relu.0.forward"}, true},
+		{"a gradient that is zero in exact arithmetic",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(zero, "[8]")))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(strings.Replace(zero, "8e-9", "6e-9", 1), "[8]")))}, nil, false},
+		{"a gradient that is not",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(sized(0.4, 0.3), "[8]")))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(sized(0.4, 0), "[8]")))}, []string{"Functional.linear.0.backward"}, true},
+		{"the same mask, as flags and as numbers to add",
+			[]string{entry("Functional.attention", 0, []string{sized(2, 0), flags}, sized(6, 3e-7))},
+			[]string{entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0))}, nil, false},
+		{"another mask",
+			[]string{entry("Functional.attention", 0, []string{sized(2, 0), flags}, sized(6, 0.2))},
+			[]string{entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0))}, []string{"Functional.attention.0.forward"}, false},
+		{"an output that one side keeps", []string{entry("Functional.attention", 0, []string{sized(2, 0)}, sized(6, 0)+", null")},
+			[]string{entry("Functional.attention", 0, []string{sized(2, 0)}, sized(6, 0)+", "+sized(3, 0))}, nil, false},
+		{"an argument, where outputs are not recorded",
+			[]string{only(entry("Functional.norm", 0, []string{sized(2, 0), float(0.1)}, "{}"), "{}"), only(linear(0, sized(7, 0.1), weight, "{}"), "{}")},
+			[]string{only(entry("Functional.norm", 0, []string{sized(2, 0), float(1e-5)}, "{}"), "{}"), only(linear(0, sized(7, 0), weight, "{}"), "{}")}, []string{"Functional.norm.0.forward"}, false},
+		{"inputs that are not recorded",
+			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0.1)), entry("Functional.silu", 2, nil, sized(4, 0.1))},
+			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0)), entry("Functional.silu", 2, nil, sized(4, 0))}, []string{"Functional.silu.1.forward"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clean := func(list []string) (out []string) {
+				for _, text := range list {
+					out = append(out, strings.ReplaceAll(text, ", ]", "]"))
+				}
+				return out
+			}
+			j := judged(t, written(t, clean(c.left)...), written(t, clean(c.golden)...))
+			if got := rootNames(j); !slices.Equal(got, c.roots) || (j.Verdict == verdict.Good) != (c.roots == nil) {
+				t.Errorf("%s with the roots %v, expected %v", j.Verdict, got, c.roots)
+			}
+			for _, r := range j.Roots {
+				if (r.Certainty == verdict.Certain) != c.certain {
+					t.Errorf("%s, expected certain: %v", r.Certainty, c.certain)
+				}
+			}
+		})
+	}
+}
+
+// TestForms: what is left out for its form is said with its reason.
+func TestForms(t *testing.T) {
+	flags, mask := said("bool", "true", "false", "null", "null"), said("float32", "0", "-3.4e38", "-1e38", "Infinity")
+	j := judged(t, written(t, entry("Functional.attention", 0, []string{sized(2, 0), flags}, sized(6, 0)+", null")),
+		written(t, entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0)+", "+sized(3, 0))))
+	if has(j, result.MasksAlike) != 1 || has(j, result.ValueWithheld) != 1 {
+		t.Errorf("%d masks, %d outputs withheld, expected one of each", has(j, result.MasksAlike), has(j, result.ValueWithheld))
+	}
+}

@@ -1,0 +1,629 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+)
+
+// What agrees may rest on
+//
+// The calls of a recording are judged in their order by what flows into them. These are the
+// rules, and the files that have them:
+//
+//  1. A difference stays in what it flows into. Behind a root, equal statistics prove nothing:
+//     they have few digits, or say little of what they stand for. What a call makes of a tensor
+//     that differs carries its roots, along what is known to feed what, until elements or a
+//     checksum prove a tensor the same. Behind a root only elements that show more than what came in
+//     make another one (flow.go).
+//  2. What rounding can do is nobody's fault. Two sides that add up in another order differ
+//     by (2 + log₂ n) roundoffs of what was added, which may be far more than the sum
+//     (summands.go). A call that gets the same and differs by no more stirs what it flows into, as
+//     does a tensor that differs without anybody to blame. All that comes of it is judged by how much a
+//     call adds to the errors that came in (noisy.go). That sides computed alike so far does
+//     not say that the next call does.
+//  3. A call that selects or moves, or that rounds correctly, gives the same for the same, whatever
+//     the order: any difference is its own.
+//  4. An argument or an input that differs though nothing before it does is a cause, however
+//     small, and also where what was recorded of the outputs does not show it: then it is a
+//     root if something behind differs by more than rounding, or if no outputs were
+//     recorded. An input of another form, None for a tensor of flags, say, is a cause
+//     if the outputs show that it matters.
+//  5. What was not recorded is not evidence. Without inputs the first call whose output differs is
+//     named and all others come later; without outputs it is the first whose input does, and what
+//     lies before it. Numbers that swallow all others, as masks are made of, say nothing of how far those
+//     are apart.
+//  6. A choice between numbers that are nearly the same, as of experts or of the largest
+//     k, may turn out otherwise for all that is known: what hangs on it is not judged by size.
+//  7. A root is certain if elements, checksums, or statistics in a type with digits enough say that
+//     what went in is the same.
+
+// Begin is where a root of a recording begins: an input or an argument that
+// differs though nothing before it explains that.
+type Begin struct {
+	// Row is the place of the input or argument in the table.
+	Row int
+	// From are the calls that feed the input on either side, whose outputs agree: what
+	// lies between was not recorded.
+	From []string
+	// Why says how it differs, of what was given to a network; else it is empty.
+	Why result.Reason
+}
+
+// arrival is what comes into a call.
+type arrival struct {
+	// from are the roots whose error comes in.
+	from []int
+	// begin is an input or argument that differs though nothing before it does; soft tells
+	// that it is of another form, so that only the outputs tell whether it matters.
+	begin *Begin
+	soft  bool
+	// stirred: something came in that may be off by noise. chosen: what came in hangs on a choice
+	// that may have turned out otherwise.
+	stirred, chosen bool
+	coarse          float64
+}
+
+// trail is what the outputs of a call carry.
+type trail struct {
+	roots           []int
+	stirred, chosen bool
+	// coarse is the roundoff of the coarsest type on the way here, since something differs.
+	coarse float64
+}
+
+func (a *arrival) add(t *trail) {
+	a.from = merge(a.from, t.roots)
+	a.stirred = a.stirred || t.stirred
+	a.chosen = a.chosen || t.chosen
+	a.coarse = max(a.coarse, t.coarse)
+}
+
+// run finds the roots of a recording.
+func (w *recordedWalk) run() {
+	w.trails = make([]trail, len(w.operators))
+	w.inputs = map[result.Port]*trail{}
+	w.pending = map[int]bool{}
+	for i := range w.operators {
+		op := &w.operators[i]
+		a := w.came(op)
+		if w.made(op) || len(op.Outputs) == 0 {
+			w.carriedBy(op, &a)
+		}
+		for _, name := range op.Op.Uses {
+			if k, ok := w.place[name]; ok && k < i {
+				a.add(&w.trails[k])
+			}
+		}
+		w.handedOn(op, &a)
+		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyTold(op) {
+			// Gradients of parameters, values saved by hand, states, calls whose inputs were not recorded.
+			a.from = merge(a.from, w.before(op))
+			a.stirred = a.stirred || w.noise
+		}
+		a.from = merge(a.from, w.repeats(op))
+		w.settle(op, i, &a)
+	}
+	if len(w.pending) > 0 {
+		w.decide()
+	}
+	if len(w.out.Roots) == 0 {
+		w.bare()
+	}
+	w.calm()
+	w.sortRoots()
+	w.across()
+}
+
+// settle decides what a call is by what came into it, and what it hands on.
+func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
+	t := &w.trails[i]
+	if a.coarse = max(a.coarse, w.coarsest(op)); w.off(op) {
+		w.coarse = max(w.coarse, a.coarse)
+		if a.begin == nil {
+			a.begin = w.oneSided(op)
+			a.soft = a.begin != nil // where rounding explains the result, the other side has it by default
+		}
+	}
+	root := func(r Root) {
+		n := len(w.out.Roots)
+		w.out.Roots = append(w.out.Roots, r)
+		*t = trail{[]int{n}, a.stirred, a.chosen, a.coarse}
+		if a.begin != nil {
+			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
+		}
+	}
+	switch {
+	case len(op.Outputs) == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
+		// Its outputs were not recorded.
+		root(w.inputRoot(op, i, a.begin))
+	case !w.off(op):
+		if a.begin != nil && !a.soft && len(a.from) == 0 && !w.provenOutputs(op) {
+			root(w.inputRoot(op, i, a.begin))
+			w.pending[t.roots[0]] = true
+			return
+		}
+		if a.begin != nil && !a.soft {
+			w.hidden = append(w.hidden, a.begin)
+		}
+		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
+	case w.isRoot(op, a):
+		alone := -1
+		if !a.soft {
+			alone = w.behindAlone(a.begin)
+		}
+		if alone < 0 {
+			root(w.newRoot(op, i, a))
+			return
+		}
+		// What one side alone calls is the root, and not who takes it.
+		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == alone })
+		if n < 0 {
+			n = len(w.out.Roots)
+			w.out.Roots = append(w.out.Roots, w.aloneRoot(alone, a.begin, op.State == StateBad))
+		}
+		*t = trail{[]int{n}, a.stirred, a.chosen, a.coarse}
+		if op.From = t.roots; op.State == StateBad {
+			op.State = StateInherited
+		}
+		w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
+	default:
+		op.From = a.from
+		if len(a.from) == 0 {
+			a.stirred, w.noise = true, true
+			a.chosen = a.chosen || w.chooses(op)
+			w.raise(op)
+		}
+		if op.State == StateBad {
+			op.State = StateInherited
+		}
+		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
+	}
+}
+
+// provenOutputs tells whether all outputs of a call are known to be the same.
+func (w *recordedWalk) provenOutputs(op *Operator) bool {
+	return len(op.Outputs) > 0 && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return !proven(w.row(&t)) })
+}
+
+// inputRoot is a root by what goes into a call alone.
+func (w *recordedWalk) inputRoot(op *Operator, place int, begin *Begin) Root {
+	r := Root{Operator: place, Kind: RootDiffers, Begin: begin, Edge: true, Certainty: Likely}
+	if len(op.Outputs) > 0 {
+		r = w.rootOf(op, place)
+		r.Begin, r.Edge, r.Certainty = begin, true, Likely
+	}
+	row := &w.table.Rows[begin.Row]
+	if len(begin.From) == 0 && !row.Recorded.Argument {
+		if r.Kind = RootInput; isWeight(w.named(row.Op), row.Recorded.Place) {
+			r.Kind = RootWeight
+		}
+	}
+	w.between(&r, begin)
+	return r
+}
+
+// between makes calls without a partner that feed what a root begins with the region it is in.
+func (w *recordedWalk) between(r *Root, begin *Begin) {
+	for _, name := range begin.From {
+		// What was not compared, or what feeds one side alone, whose result the other does not take.
+		if from := w.named(name); from != nil && (len(from.Outputs) == 0 || len(begin.From) > 1) {
+			r.Certainty, r.Region = Region, append(r.Region, name)
+		}
+	}
+}
+
+// decide keeps, of the roots whose own outputs do not show them, those that something behind
+// shows by more than rounding, or the first tensor among them where these are all that is known.
+func (w *recordedWalk) decide() {
+	shown := map[int]bool{}
+	for i := range w.operators {
+		op := &w.operators[i]
+		if !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.shows(op, w.row(&t)) }) {
+			continue
+		}
+		for _, k := range w.trails[i].roots {
+			shown[k] = true
+		}
+	}
+	only := len(w.out.Roots) == len(w.pending)
+	var keep []*Root
+	for k := range w.out.Roots {
+		r := &w.out.Roots[k]
+		switch {
+		case !w.pending[k] || shown[k]:
+		case only && !w.table.Rows[r.Begin.Row].Recorded.Argument:
+			only = false
+		default:
+			continue
+		}
+		keep = append(keep, r)
+		if op := &w.operators[r.Operator]; w.pending[k] {
+			op.State = max(op.State, StateSuspect)
+		}
+	}
+	for i := range w.trails {
+		t := &w.trails[i]
+		t.roots = slices.DeleteFunc(slices.Clone(t.roots), func(k int) bool { return !slices.Contains(keep, &w.out.Roots[k]) })
+	}
+	w.keepRoots(w.out, func(r *Root) bool { return slices.Contains(keep, r) })
+}
+
+// bare makes a tensor that is given to a call and differs a root though no output shows it, if it is all that
+// is known: a weight in a row that no token picked, an offset that a softmax takes out again.
+func (w *recordedWalk) bare() {
+	for _, begin := range w.hidden {
+		r := &w.table.Rows[begin.Row]
+		if r.Recorded.Argument {
+			continue
+		}
+		op := w.named(r.Op)
+		w.out.Roots = append(w.out.Roots, w.inputRoot(op, w.place[r.Op], begin))
+		op.State = max(op.State, StateSuspect)
+		return
+	}
+}
+
+// handedOn adds what the outputs carry that a module, or the gradients of its parameters, only
+// hand on.
+func (w *recordedWalk) handedOn(op *Operator, a *arrival) {
+	for k := range op.Outputs {
+		r := w.row(&op.Outputs[k])
+		for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+			if at, ok := w.place[p.Op]; ok && p.Op != op.Op.Name {
+				a.add(&w.trails[at])
+			}
+		}
+	}
+}
+
+// copies tells whether all that differs of a module, or of the gradients of its parameters, was made by another
+// call, the same on both sides.
+func (w *recordedWalk) copies(op *Operator) bool {
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		from := r.Facts.Producer
+		return agreementOf(r) == different && (from != r.Recorded.Golden || w.named(from.Op) == nil || from.Op == op.Op.Name)
+	})
+}
+
+// off tells whether an output differs.
+func (w *recordedWalk) off(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) == different })
+}
+
+// made tells of a call without a partner that made NaN or infinities of finite numbers.
+func (w *recordedWalk) made(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.MadeNonFinite) })
+}
+
+// carriedBy adds what arrives at a call by all that feeds it, where nothing is known of what
+// differs.
+func (w *recordedWalk) carriedBy(op *Operator, a *arrival) {
+	for _, p := range op.Op.Inputs {
+		if k, ok := w.place[p.Op]; ok {
+			a.add(&w.trails[k])
+		}
+	}
+}
+
+// came looks at what goes into a call: what its inputs carry, and an input or argument that
+// differs though nothing before it does.
+func (w *recordedWalk) came(op *Operator) (a arrival) {
+	begin := func(r int, from []string, soft bool) {
+		// What is given to a call says more than that an argument differs, and both more than
+		// that something has another form.
+		if a.begin == nil || a.soft && !soft || w.table.Rows[a.begin.Row].Recorded.Argument && !soft && from != nil {
+			a.begin, a.soft = &Begin{Row: r, From: from}, soft
+		}
+	}
+	for k := range op.Inputs {
+		t := &op.Inputs[k]
+		r := w.row(t)
+		if r.Recorded == nil {
+			continue
+		}
+		told := agreementOf(r)
+		if r.Recorded.Argument {
+			if told == different && w.literal(op, r.Recorded) {
+				begin(t.Row, nil, !numbers(r.Recorded))
+			}
+			continue
+		}
+		if told == same && proven(r) {
+			continue
+		}
+		in, calls, known := w.fed(op, r)
+		a.add(&in)
+		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
+		switch soft := r.Has(result.SortsDiffer); {
+		case told != different || len(in.roots) > 0:
+		case in.stirred && w.crossed(r):
+			a.chosen = true
+		case in.stirred:
+			if w.gap(op, r, calls, in.coarse) {
+				begin(t.Row, calls, soft)
+			}
+		case known == fedBySame:
+			if w.rounded(r) {
+				a.stirred = true
+			} else {
+				begin(t.Row, calls, soft)
+			}
+		case known == fedByOthers && len(w.before(op)) == 0:
+			// What has no partner may compute the same in another way: it is judged by what comes out.
+			if w.gap(op, r, nil, in.coarse) {
+				begin(t.Row, calls, soft)
+			} else {
+				a.stirred = true
+			}
+		default: // It may come from anything before, by a way that was not recorded.
+			before := w.before(op)
+			a.from = merge(a.from, before)
+			a.coarse = max(a.coarse, w.coarse)
+			switch noise := w.noise || recast(r); {
+			case len(before) > 0:
+			case noise && !w.gap(op, r, nil, in.coarse), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
+				a.stirred = true
+			default:
+				begin(t.Row, nil, soft)
+			}
+		}
+	}
+	return a
+}
+
+// What is known of the call that feeds an input.
+const (
+	fedByNobody = iota // none is known
+	fedByOthers        // one that has no partner, or whose outputs tell nothing
+	fedBySame          // one whose outputs tell
+)
+
+// fed follows an input to what feeds it on either side: what that carries, which calls they are,
+// and whether their outputs are known.
+func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []string, known int) {
+	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+		from := w.named(p.Op)
+		if from == nil {
+			continue
+		}
+		out := from.output(p.Index)
+		if out == nil || !proven(w.row(out)) {
+			t := &w.trails[w.place[p.Op]]
+			in.roots = merge(in.roots, t.roots)
+			in.stirred, in.chosen, in.coarse = in.stirred || t.stirred, in.chosen || t.chosen, max(in.coarse, t.coarse)
+		}
+		if !slices.Contains(calls, p.Op) {
+			calls = append(calls, p.Op)
+		}
+		switch {
+		case counted(r.Left.DType) && !r.Recorded.Hashed:
+			// By its largest and smallest number many a tensor of integers is another.
+		case out != nil && agreementOf(w.row(out)) != untold:
+			known = fedBySame
+		case known == fedByNobody:
+			known = fedByOthers
+		}
+	}
+	if before := w.inputs[r.Recorded.Before]; before != nil && len(in.roots) == 0 {
+		in.roots = before.roots
+		in.stirred, in.chosen, in.coarse = in.stirred || before.stirred, in.chosen || before.chosen, max(in.coarse, before.coarse)
+	}
+	if len(calls) == 0 && agreementOf(r) == same && !isWeight(op, r.Recorded.Place) && !fine(r) && r.Left.DType.IsFloat() {
+		// Nobody knows where it comes from, and its statistics have too few digits to tell.
+		in.roots, in.stirred = merge(in.roots, w.before(op)), in.stirred || w.noise
+	}
+	return in, calls, known
+}
+
+// before are the roots that came before a call on the same rank and step.
+func (w *recordedWalk) before(op *Operator) (roots []int) {
+	part := prefixOf(op.Op.Name)
+	for k := range w.out.Roots {
+		if prefixOf(w.operators[w.out.Roots[k].Operator].Op.Name) == part {
+			roots = append(roots, k)
+		}
+	}
+	return roots
+}
+
+// partOf are the step and the rank in front of the name of a call where a table has
+// several.
+func partOf(name string) (step, rank string) {
+	for {
+		head, rest, ok := strings.Cut(name, "/")
+		switch {
+		case !ok:
+			return step, rank
+		case strings.HasPrefix(head, "step"):
+			step = head
+		case strings.HasPrefix(head, "rank") || head == "proc":
+			return step, head
+		}
+		name = rest
+	}
+}
+
+// literal tells whether an argument that differs stands in the program, rather than
+// being computed from what differs anyway: nothing does so far, or both values are as
+// people write them.
+func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
+	before := len(w.before(op)) > 0
+	for _, s := range []*result.Said{rec.Left, rec.Right} {
+		if long := s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8; long && (before || w.noise) || s.Class == "int" && before {
+			return false
+		}
+	}
+	return true
+}
+
+// crossed tells of an input that calls feed which are no pair, where calls stand in another order on the two
+// sides: which is whose partner is not sure then.
+func (w *recordedWalk) crossed(r *result.Row) bool {
+	a, b := r.Facts.Producer.Op, r.Recorded.Golden.Op
+	return w.reordered() && a != b && w.named(a) != nil && w.named(b) != nil
+}
+
+// numbers tells an argument that is a number on both sides.
+func numbers(rec *result.Recorded) bool {
+	number := func(s *result.Said) bool { return s.Class == "float" || s.Class == "int" }
+	return number(rec.Left) && number(rec.Right)
+}
+
+// isRoot decides whether a call whose output differs is an origin.
+func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
+	switch word, _ := op.said(); {
+	case word > saidFollows:
+		return true
+	case word == saidFollows && len(a.from) > 0:
+		return false
+	}
+	switch {
+	case w.made(op):
+		return len(a.from) == 0
+	case w.copies(op), len(w.repeats(op)) > 0:
+		return false
+	case a.begin != nil && !a.soft:
+		return true
+	case len(a.from) > 0:
+		// Statistics are a lower bound of errors: behind a root they may well show late what
+		// was there before.
+		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a)
+	case a.stirred:
+		return !a.chosen && w.leaps(op, a)
+	}
+	return w.beyond(op)
+}
+
+// ofRoot tells of a backward call that its forward call is a root: it has the same wrong argument, or formula.
+func (w *recordedWalk) ofRoot(op *Operator) bool {
+	return backwards(op) == 1 && slices.ContainsFunc(w.out.Roots, func(r Root) bool {
+		return slices.Contains(op.Op.Uses, w.operators[r.Operator].Op.Name)
+	})
+}
+
+// mostLinear is the relative error of an element up to which errors are taken to add up: beyond it
+// nothing can be said of what a call makes of them.
+const mostLinear = 1.0 / 8
+
+// newRoot makes an operator a root.
+func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
+	for k := range op.Outputs {
+		t := &op.Outputs[k]
+		if agreementOf(w.row(t)) != different || t.Verdict == Bad {
+			continue
+		}
+		size, known := sizeOf(w.row(t))
+		switch {
+		case !known && slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind == Differs }):
+			continue
+		case !known:
+			size = math.NaN()
+		case a.stirred && a.begin == nil && !counted(w.row(t).Left.DType):
+			f, _ := w.leap(op, a)
+			t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: w.limitOf(op), First: -1})
+			t.settle()
+			op.State = max(op.State, StateSuspect)
+			continue
+		}
+		t.Causes = append(t.Causes, Cause{Kind: Differs, Value: size, First: -1})
+		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)
+		t.settle()
+		op.State = max(op.State, StateSuspect)
+		if t.Verdict == Bad {
+			op.State = StateBad
+		}
+	}
+	r := w.rootOf(op, place)
+	if r.Begin = a.begin; a.begin != nil && a.soft {
+		r.Begin = &Begin{Row: a.begin.Row, From: a.begin.From}
+	}
+	begin := r.Begin
+	if w.made(op) {
+		if r.Kind = RootWrong; w.row(&op.Outputs[0]).Recorded.Left.Known == 0 {
+			r.Kind = RootGolden
+		}
+		return r
+	}
+	switch {
+	case begin == nil && len(w.hidden) > 0:
+		r.Begin = w.hidden[len(w.hidden)-1]
+		r.Certainty, r.Region = Region, []string{w.table.Rows[r.Begin.Row].Op}
+	case begin == nil:
+	case w.table.Rows[begin.Row].Recorded.Argument:
+		if row := &w.table.Rows[begin.Row]; row.Has(result.NoRightValue) || row.Has(result.NoLeftValue) {
+			r.Causes = append([]Cause{{Kind: Argument, Value: 1, First: -1}}, r.Causes...)
+		}
+	default:
+		if row := &w.table.Rows[begin.Row]; len(begin.From) == 0 {
+			if r.Kind = RootInput; row.Recorded.Parameter != "" || isWeight(w.named(row.Op), row.Recorded.Place) {
+				r.Kind = RootWeight
+			}
+		}
+		r.Edge, r.Certainty = true, Region
+		w.between(&r, begin)
+	}
+	doubt := false
+	for k := range op.Inputs {
+		row := w.row(&op.Inputs[k])
+		if agreementOf(row) == untold || row.Has(result.ChecksumLate) {
+			r.Untold = append(r.Untold, row.Tensor())
+		}
+		doubt = doubt || !row.Recorded.Argument && agreementOf(row) == same && !proven(row) && !fine(row) && !isWeight(op, row.Recorded.Place)
+	}
+	if r.Certainty != Certain {
+		r.Untold = nil
+	} else if len(r.Untold) > 0 || doubt || w.unfed(op) {
+		r.Certainty = Likely
+	}
+	for k := range op.Inputs {
+		// What is still on its way from other ranks when it is recorded has no values: the
+		// collective that brings it may be at fault as well.
+		if rec := w.row(&op.Inputs[k]).Recorded; r.Certainty == Likely && strings.HasSuffix(rec.Left.Class, "AsyncCollectiveTensor") && agreementOf(w.row(&op.Inputs[k])) == untold {
+			r.Certainty = Region
+		}
+	}
+	return r
+}
+
+// onlyTold tells of a call that of its outputs no number is known, but whether there are NaN.
+func (w *recordedWalk) onlyTold(op *Operator) bool {
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && agreementOf(r) != untold })
+}
+
+// repeats are the roots of the call that a call is, run again.
+func (w *recordedWalk) repeats(op *Operator) []int {
+	for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
+		for k := range list {
+			for _, why := range w.row(&list[k]).Reasons {
+				if why.Kind == result.CallRepeated {
+					if at, ok := w.place[why.Args[0]]; ok {
+						return w.trails[at].roots
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// oneSided is an argument that one side alone gives to a call whose tensors are all the same
+// and whose result is not: it is not what the other side has by default.
+func (w *recordedWalk) oneSided(op *Operator) (begin *Begin) {
+	for k := range op.Inputs {
+		r := w.row(&op.Inputs[k])
+		switch {
+		case !r.Recorded.Argument:
+			if agreementOf(r) != same {
+				return nil
+			}
+		case r.Recorded.How == result.Mapped: // another function has other arguments
+		case begin == nil && (r.Has(result.NoRightValue) || r.Has(result.NoLeftValue)):
+			begin = &Begin{Row: op.Inputs[k].Row}
+		}
+	}
+	return begin
+}

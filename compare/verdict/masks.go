@@ -1,0 +1,50 @@
+package verdict
+
+import (
+	"math"
+	"strconv"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// Masks are made of numbers so far below all others that nothing is left of these beside them: -inf,
+// the lowest number of a type, -1e30, -1e9. In norms, distances and bounds they swallow what is
+// wrong with the others, so that nothing is known of how far two such tensors are apart.
+
+// veiled tells of a pair that numbers of masks are in it, on either side.
+func veiled(r *result.Row) bool {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return f.Finite > 0 && (swamps(f.X.Lo, f.X.Hi) || swamps(f.Y.Lo, f.Y.Hi))
+	}
+	rec := r.Recorded
+	if rec == nil || rec.Argument {
+		return false
+	}
+	const extremes = result.KnownMin | result.KnownMax
+	for _, s := range []*result.Said{rec.Left, rec.Right} {
+		if s.Has(extremes) && swamps(s.Stats.Min, s.Stats.Max) {
+			return true
+		}
+	}
+	return false
+}
+
+// swamps tells it of the extremes: the largest number is less than a rounding of the
+// smallest, as the coarsest type in use has it.
+func swamps(lo, hi float64) bool {
+	return lo <= masked && math.Abs(hi) < -lo*unit(dtype.BFloat16)
+}
+
+// swamping tells of an argument that both sides have a number of masks, maybe of another type.
+func swamping(rec *result.Recorded) bool {
+	for _, s := range []*result.Said{rec.Left, rec.Right} {
+		if v, err := strconv.ParseFloat(s.Value, 64); err != nil || !(v <= -mostMask) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostMask is beyond what people use as a number that stands for itself.
+const mostMask = 1e9

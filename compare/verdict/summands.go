@@ -1,0 +1,272 @@
+package verdict
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+)
+
+// A sum is as exact as what is added up, not as what is left: where nearly all of it cancels, as in
+// gradients that are zero in exact arithmetic, another order of summation gives another number. What was
+// added up is known by its norm: that of the inputs of a sum or difference, of the products
+// of two factors, of the gradient that a parameter's is the sum of; errors add up as if they had nothing to do with each other. Sine and cosine have
+// nothing to add, but the error of a large angle is that of the angle. Where a function is steep, as 1/√x
+// near zero, a small part of its input makes most of what comes out.
+
+// proven tells whether a pair of tensors is known to be the same, by its elements or a checksum
+// over all of them.
+func proven(r *result.Row) bool {
+	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) {
+		return false
+	}
+	if r.Compared && r.Result().Facts.Known {
+		f := &r.Result().Facts // of a part of the elements, where only that was recorded
+		return f.BitEqual && float64(f.N) >= elements(r.Left.Shape)
+	}
+	return r.Recorded != nil && r.Recorded.Hashed && r.Recorded.HashSame
+}
+
+// fine tells whether what is known of a pair has digits enough that it is hardly the same by chance: a
+// proof, or a norm in float32 or better.
+func fine(r *result.Row) bool {
+	if proven(r) {
+		return true
+	}
+	for _, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
+		if !s.Has(result.KnownNorm) || math.IsInf(s.Stats.Norm, 0) || math.IsNaN(s.Stats.Norm) || s.Digits > 0 && s.Digits < 7 || s.Grain > 0 {
+			return false
+		}
+	}
+	u := unit(coarserOf(r))
+	return 0 < u && u <= unit(dtype.Float32)
+}
+
+// rounded tells of a pair whose sides are not the same that rounding explains it: of the elements, or of
+// the sums in its statistics. Where all statistics are the same and a checksum is not, the
+// elements stand in another order.
+func (w *recordedWalk) rounded(r *result.Row) bool {
+	size, known := sizeOf(r)
+	if !known {
+		return w.reordered() && !blind(r)
+	}
+	return !(size == 0 && r.Recorded.Hashed) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r)
+}
+
+// reordered tells that calls stand in another order on the two sides, or stand for others: so may what
+// they add up, and a checksum alone tells nothing of how far that is apart.
+func (w *recordedWalk) reordered() bool {
+	p := &w.table.Meta.Pairing
+	return p.Reordered+p.Mapped > 0
+}
+
+// recast tells of a pair that it differs by no more than what its two types make of a number.
+func recast(r *result.Row) bool {
+	size, known := sizeOf(r)
+	return known && r.Left.DType != r.Right.DType && size <= 2*roundedOff(r)
+}
+
+// beyond tells whether a call that got the same gives something else than another order of
+// summation does.
+func (w *recordedWalk) beyond(op *Operator) bool {
+	exact := backwards(op) == 0 && !inexact(op.Op.Type)
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType || counted(r.Left.DType)) || w.shows(op, r)
+	})
+}
+
+// shows tells whether an output differs by more than rounding.
+func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
+	if agreementOf(r) != different {
+		return false
+	}
+	size, known := sizeOf(r)
+	if !known {
+		return !blind(r) && !w.reordered()
+	}
+	return size > w.ordinary(op, r)
+}
+
+// ordinary is what rounding and another order of summation make of an output at most: the result
+// is rounded, as maybe what leads to it, and products are summed in float32 or better.
+func (w *recordedWalk) ordinary(op *Operator, r *result.Row) float64 {
+	n := 1.0
+	for k := range op.Inputs {
+		n = max(n, elements(w.row(&op.Inputs[k]).Right.Shape))
+	}
+	u := max(w.coarsest(op), roundedOff(r))
+	steps := 4.0
+	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
+		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
+		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
+	}
+	return steps*u + (2+math.Log2(n))*min(u, single)*w.condition(op, r)
+}
+
+// normOf is the norm of the right side of a tensor, NaN if it is not known.
+func normOf(r *result.Row) float64 {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return f.Y.RMS * math.Sqrt(float64(f.Finite))
+	}
+	if rec := r.Recorded; rec != nil && !rec.Argument && rec.Right.Has(result.KnownNorm) {
+		return rec.Right.Stats.Norm
+	}
+	return math.NaN()
+}
+
+// condition is how many times larger than an output, by their norms, the numbers are that were added
+// up to it; at least 1.
+func (w *recordedWalk) condition(op *Operator, r *result.Row) float64 {
+	out, sum := normOf(r), 0.0
+	op = w.stepOf(op)
+	if backwards(op) == 1 {
+		sum = w.gradientSummands(op, r)
+	} else {
+		sum = w.summands(op, r)
+	}
+	if c := sum / out; c > 1 {
+		return c // infinite where nothing is left
+	}
+	return 1
+}
+
+// steepest is the slope of a function where it is steepest, by its largest result; 0 where that is not known.
+func steepest(typ string, out *result.Row) float64 {
+	peak := 0.0
+	if f := &out.Result().Facts; out.Compared && f.Known {
+		peak = magnitude(&f.Y)
+	} else if s := out.Recorded.Right; s.Has(result.KnownMax | result.KnownMin) {
+		peak = max(math.Abs(s.Stats.Max), math.Abs(s.Stats.Min))
+	}
+	switch strings.Trim(typ, "_") {
+	case "rsqrt":
+		return peak * peak * peak / 2
+	case "reciprocal":
+		return peak * peak
+	}
+	return 0
+}
+
+// stepOf is the backward call of a module for the gradients of its parameters, which are recorded by themselves
+// and without what they are made of; else the call itself.
+func (w *recordedWalk) stepOf(op *Operator) *Operator {
+	if name := strings.Replace(op.Op.Name, ".parameters_grad.", ".backward.", 1); name != op.Op.Name {
+		if back := w.named(name); back != nil {
+			return back
+		}
+	}
+	return op
+}
+
+// operands are the norms of the tensors that go into a call, and how many elements they have.
+func (w *recordedWalk) operands(op *Operator) (norms, counts []float64) {
+	for k := range op.Inputs {
+		r := w.row(&op.Inputs[k])
+		if r.Recorded == nil || r.Recorded.Argument || !r.Right.DType.IsFloat() {
+			continue
+		}
+		if n := normOf(r); n <= math.MaxFloat64 {
+			norms, counts = append(norms, n), append(counts, elements(r.Right.Shape))
+		}
+	}
+	return norms, counts
+}
+
+// summands is the norm of what is added up in a forward call, 0 where that is not known.
+func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
+	norms, counts := w.operands(op)
+	n := elements(r.Right.Shape)
+	if len(norms) == 0 {
+		return 0
+	}
+	switch strings.Trim(strings.ToLower(op.Op.Type), "_") {
+	case "add", "sub", "radd", "rsub", "iadd", "isub":
+		for i := range norms {
+			sum += norms[i] * math.Sqrt(max(1, n/max(1, counts[i])))
+		}
+	case "sum", "cumsum":
+		sum = norms[0]
+	case "mean":
+		sum = norms[0] / max(1, counts[0]/max(1, n))
+	case "sin", "cos":
+		sum = norms[0]
+	case "rsqrt", "reciprocal":
+		sum = norms[0] * steepest(op.Op.Type, r)
+	default:
+		if multiplies(op.Op.Type) {
+			for i := range norms {
+				for k := range i {
+					sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n))
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// multiplies tells of a function that sums products of what goes in.
+func multiplies(typ string) bool {
+	switch strings.Trim(strings.ToLower(typ), "_") {
+	case "linear", "matmul", "rmatmul", "bmm", "mm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d", "scaled_dot_product_attention":
+		return true
+	}
+	return false
+}
+
+// product is the norm of what is summed in n products of rows of two factors, of which the norms a and b and
+// the numbers of elements are known: of N·K and K·M elements for N·M products.
+func product(a, b, countA, countB, n float64) float64 {
+	length := math.Sqrt(countA * countB / max(1, n))
+	return a * b / math.Sqrt(max(1, length))
+}
+
+// gradientSummands is the norm of what is added up in a gradient: that of the gradient that
+// comes in, or of its products with another operand of the call.
+func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float64) {
+	norms, counts := w.operands(op)
+	if len(norms) == 0 {
+		return 0
+	}
+	n := elements(r.Right.Shape)
+	g := norms[0]
+	if sum = 0; n < counts[0] {
+		sum = g
+	}
+	for _, name := range op.Op.Uses {
+		if use := w.named(name); use != nil && backwards(use) == 0 {
+			if len(use.Outputs) > 0 {
+				sum = max(sum, g*steepest(use.Op.Type, w.row(&use.Outputs[0])))
+			}
+			others, elements := w.operands(use)
+			for i, o := range others {
+				if multiplies(use.Op.Type) {
+					sum = max(sum, product(g, o, counts[0], elements[i], n))
+				} else if n < counts[0] {
+					sum = max(sum, g*o/math.Sqrt(max(1, elements[i])))
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// left tells, of the gradient that a step of an optimizer gets, how many times smaller it is than what was
+// added up to it: at least 1. The step is made on a parameter that a forward call had, whose backward call
+// had the gradient that this is a sum of.
+func (w *recordedWalk) left(op *Operator, r *result.Row) float64 {
+	for k := range op.Inputs {
+		before := w.row(&op.Inputs[k]).Recorded.Before
+		name, forward := strings.CutSuffix(before.Op, ".forward")
+		back := w.named(name + ".backward")
+		if !forward || back == nil || w.row(&op.Inputs[k]) == r || elements(w.row(&op.Inputs[k]).Right.Shape) != elements(r.Right.Shape) {
+			continue
+		}
+		if c := w.gradientSummands(back, r) / normOf(r); c > 1 {
+			return c
+		}
+	}
+	return 1
+}
