@@ -179,7 +179,9 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 			}
 		}}),
 		gprompt.OptionSetExitCheckerOnInput(func(text string, _ bool) bool {
-			p.typed = text != ""
+			if p.typed = text != ""; !p.typed && !p.away() {
+				p.cursor.Store(promptWidth)
+			}
 			return p.leave.Load() || p.away()
 		}),
 	}
@@ -201,15 +203,18 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 	}
 	editor := gprompt.New(nil, func(d gprompt.Document) []gprompt.Suggest {
 		// The editor also asks with an empty text, before it looks at a key.
-		p.typed = p.typed || d.Text != ""
-		if !p.away() { // else the editor only resets its list
-			p.cursor.Store(int64(lipgloss.Width(PromptText + d.TextBeforeCursor())))
+		if d.Text != "" {
+			p.typed = true
+			if !p.away() { // else the editor only resets its list
+				p.cursor.Store(int64(lipgloss.Width(PromptText + d.TextBeforeCursor())))
+			}
 		}
 		return h.Complete(d.TextBeforeCursor())
 	}, options...)
 	started = true
+	p.typed = false
+	p.cursor.Store(promptWidth)
 	for {
-		p.typed = false
 		h.Before()
 		line := editor.Input()
 		switch {
@@ -228,6 +233,8 @@ func (c *Console) edit(p *prompt, lines *History, h *Handler) (ok bool) {
 			return true
 		default:
 			execute(line)
+			p.typed = false
+			p.cursor.Store(promptWidth)
 		}
 		if c.Quit || p.leave.Load() {
 			return true

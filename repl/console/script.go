@@ -18,6 +18,8 @@ const MaxLine = 1 << 20
 // PromptText is what stands in front of the line that is typed.
 const PromptText = "PrecisionTool > "
 
+const promptWidth = int64(len(PromptText)) // columns
+
 // Script hands the lines of r to line and returns the worst of its exit statuses.
 // Lines that begin with # are comments. With ask a prompt stands in front of
 // lines that a person types at a terminal that cannot edit them.
