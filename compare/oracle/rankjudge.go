@@ -73,6 +73,9 @@ func (m *gathering) elements() []*ranked {
 			uses[key.String()] = append(uses[key.String()], use{i, k})
 		}
 	}
+	if len(order) == 0 {
+		return list // statistics alone: there is nothing to make room for
+	}
 	y, b, x := make([]float64, slab), make([]float64, slab), make([]float64, slab)
 	var bits []byte
 	for _, key := range order {
@@ -202,7 +205,7 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 	case j.beyond > 0:
 		f.Verdict = Wrong
 		f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
-		m.explain(o, elementsAre(j), f)
+		m.explain(o, j.sum, elementsAre(j), f)
 	case j.coarse > 0:
 		unknown(f, because(Coarse, j.coarse, j.looked))
 	case j.judged == 0:
@@ -439,13 +442,13 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	}
 	f.Verdict = Wrong
 	f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
-	m.explain(o, statisticsAre(o.arg), f)
+	m.explain(o, x, statisticsAre(o.arg), f)
 }
 
-// explain adds what explains a wrong output. An asynchronous call that left its output as it was
+// explain adds what explains a wrong output, whose numbers are the same where outputs are. An asynchronous call that left its output as it was
 // may not have been done when the recorder looked.
-func (m *gathering) explain(o *gathered, fits is, f *Finding) {
-	why, ok := m.why(o, fits)
+func (m *gathering) explain(o *gathered, numbers any, fits is, f *Finding) {
+	why, ok := m.why(o, numbers, fits)
 	switch {
 	case ok && why.Kind == OwnInput && m.asynchronous(o.member):
 		f.Reasons = nil

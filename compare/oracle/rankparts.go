@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump/msprobe"
 )
 
@@ -33,11 +34,13 @@ type gathered struct {
 // gathering is an assembly being judged.
 type gathering struct {
 	*assembly
-	ctx   stopper
-	args  []map[string]*argument
-	open  []*files
-	outs  []gathered
-	split bool // what an output is made of follows from statistics of all outputs alone
+	ctx  stopper
+	args []map[string]*argument
+	open []*files
+	outs []gathered
+	// omitted are answers of countedOtherwise.
+	omitted map[omission]result.Reason
+	split   bool // what an output is made of follows from statistics of all outputs alone
 }
 
 type stopper interface{ Err() error }

@@ -55,7 +55,7 @@ func statisticsAre(out *argument) is {
 }
 
 // why looks for what explains a wrong output: the only other thing that it is.
-func (m *gathering) why(o *gathered, fits is) (why result.Reason, found bool) {
+func (m *gathering) why(o *gathered, numbers any, fits is) (why result.Reason, found bool) {
 	with := func(change func(s *stretch)) []stretch {
 		parts := slices.Clone(o.parts)
 		for i := range parts {
@@ -81,16 +81,7 @@ func (m *gathering) why(o *gathered, fits is) (why result.Reason, found bool) {
 			return because(OtherReduction, op), true
 		}
 	}
-	hits := 0
-	for r := range o.parts[0].from {
-		rank := m.ranks[o.parts[0].from[r].member]
-		if fits(m, o, with(func(s *stretch) { s.from = slices.Delete(slices.Clone(s.from), r, r+1) })) {
-			why, hits = because(LeftOut, rank), hits+1
-		} else if fits(m, o, with(func(s *stretch) { s.from = append(slices.Clone(s.from), s.from[r]) })) {
-			why, hits = because(CountedTwice, rank), hits+1
-		}
-	}
-	if hits == 1 {
+	if why, found := m.countedOtherwise(o, numbers, fits, with); found {
 		return why, true
 	}
 	// The piece of another rank.
@@ -104,6 +95,46 @@ func (m *gathering) why(o *gathered, fits is) (why result.Reason, found bool) {
 		return because(Scaled, f), true
 	}
 	return why, false
+}
+
+// omission is what the answer depends on that leaves a member out or counts it twice: outputs of
+// ranks that are the same numbers, made of the same, have the same.
+type omission struct {
+	numbers any // statistics, or a checksum of the elements
+	op      string
+	first   brought
+	members int
+}
+
+// mostOmissions bounds for how many outputs of one assembly each member is left out in turn, which
+// costs the square of their number: the ranks of a sound collective have one output, and a
+// wrong one is wrong in few ways.
+const mostOmissions = 8
+
+// countedOtherwise looks for the one member whose part is missing in a reduction, or in it twice.
+func (m *gathering) countedOtherwise(o *gathered, numbers any, fits is, with func(func(*stretch)) []stretch) (why result.Reason, found bool) {
+	from := o.parts[0].from
+	key := omission{numbers, o.parts[0].op, from[0], len(from)}
+	if known, is := m.omitted[key]; is || len(m.omitted) == mostOmissions {
+		return known, known.Kind != ""
+	}
+	hits := 0
+	for r := range from {
+		rank := m.ranks[from[r].member]
+		if fits(m, o, with(func(s *stretch) { s.from = slices.Delete(slices.Clone(s.from), r, r+1) })) {
+			why, hits = because(LeftOut, rank), hits+1
+		} else if fits(m, o, with(func(s *stretch) { s.from = append(slices.Clone(s.from), s.from[r]) })) {
+			why, hits = because(CountedTwice, rank), hits+1
+		}
+	}
+	if hits != 1 {
+		why = result.Reason{}
+	}
+	if m.omitted == nil {
+		m.omitted = map[omission]result.Reason{}
+	}
+	m.omitted[key] = why
+	return why, hits == 1
 }
 
 // shared tells whether another rank has the same output.
