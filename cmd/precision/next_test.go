@@ -1,16 +1,14 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/dump/dumptest"
 )
 
 // nextPair unpacks a pair of recordings of a small language model, one of whose norms has an epsilon of
@@ -18,37 +16,7 @@ import (
 // first pair (go run ./testdata/recordings; record.py --again): first/left, first/golden, second/left, second/golden.
 func nextPair(t *testing.T) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "next.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return dir
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
-		if h.FileInfo().IsDir() {
-			err = os.MkdirAll(path, 0o700)
-		} else {
-			var b []byte
-			if b, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(path, b, 0o600)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	return dumptest.Unpack(t, filepath.Join("testdata", "next.tar.gz"))
 }
 
 // TestNextRecording: statistics of everything name a module; kit -next writes what records the elements

@@ -239,60 +239,11 @@ func init() {
 	fixed := func(*operand) float64 { return 1e-5 }
 	define("Functional.layer_norm layer_norm native_layer_norm", "input normalized_shape weight bias eps cudnn_enable", rows(false, fixed))
 	define("rms_norm", "input normalized_shape weight eps", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
-	define("group_norm", "input num_groups weight bias eps cudnn_enabled", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, m, err := k.grouped()
-		if err != nil {
-			return nil, err
-		}
-		return newRows(x, m.n, m.forward(k)), nil
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		x, m, err := k.grouped()
-		if err != nil {
-			return nil, err
-		}
-		d, err := gradient(g, 0)
-		if err != nil {
-			return nil, err
-		}
-		dx, terms, err := m.gradients(k, x, d)
-		if err != nil {
-			return nil, err
-		}
-		return gradients{
-			"input":  func() (Values, error) { return dx, nil },
-			"weight": func() (Values, error) { return k.channelSum(terms) },
-			"bias":   func() (Values, error) { return k.channelSum(d) },
-		}, nil
-	}, nodes: [][]string{{"input", "weight", "bias"}}})
+	define("group_norm", "input num_groups weight bias eps cudnn_enabled", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
 	batch := function{forward: formulaFor(batchNorm), backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
 	define("Functional.batch_norm", "input running_mean running_var weight bias training momentum eps", batch)
 	define("batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", batch)
-	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, m, err := k.byInstance()
-		if err != nil {
-			return nil, err
-		}
-		return newRows(x, m.n, m.forward(k)), nil
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		x, m, err := k.byInstance()
-		if err != nil {
-			return nil, err
-		}
-		d, err := gradient(g, 0)
-		if err != nil {
-			return nil, err
-		}
-		dx, terms, err := m.gradients(k, x, d)
-		if err != nil {
-			return nil, err
-		}
-		return gradients{
-			"input":  func() (Values, error) { return dx, nil },
-			"weight": func() (Values, error) { return k.channelSum(terms) },
-			"bias":   func() (Values, error) { return k.channelSum(d) },
-			"grad":   func() (Values, error) { return d, nil },
-		}, nil
-	}, nodes: [][]string{{"grad"}}})
+	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", scaledByChannel((*invocation).byInstance, "grad"))
 	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.tensor("input")
 		if err != nil {
@@ -328,6 +279,37 @@ func init() {
 			}
 		})
 	})})
+}
+
+// scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
+// last step of it takes the gradients named.
+func scaledByChannel(split func(*invocation) (*operand, *normal, error), node ...string) function {
+	return function{forward: formulaFor(func(k *invocation) (Values, error) {
+		x, m, err := split(k)
+		if err != nil {
+			return nil, err
+		}
+		return newRows(x, m.n, m.forward(k)), nil
+	}), backward: func(k *invocation, g []Values) (gradients, error) {
+		x, m, err := split(k)
+		if err != nil {
+			return nil, err
+		}
+		d, err := gradient(g, 0)
+		if err != nil {
+			return nil, err
+		}
+		dx, terms, err := m.gradients(k, x, d)
+		if err != nil {
+			return nil, err
+		}
+		return gradients{
+			"input":  func() (Values, error) { return dx, nil },
+			"weight": func() (Values, error) { return k.channelSum(terms) },
+			"bias":   func() (Values, error) { return k.channelSum(d) },
+			"grad":   func() (Values, error) { return d, nil },
+		}, nil
+	}, nodes: [][]string{node}}
 }
 
 // grouped is the normalisation of groups of channels.

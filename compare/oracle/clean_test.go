@@ -1,10 +1,6 @@
 package oracle
 
 import (
-	"archive/tar"
-	"compress/gzip"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,43 +8,14 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/dump/dumptest"
 	"precision/dump/msprobe"
 )
 
 // unpacked is an archive of recordings in testdata, as clean.py makes, in a folder of the test.
 func unpacked(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return dir
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, filepath.Clean("/"+h.Name))
-		if h.FileInfo().IsDir() {
-			err = os.MkdirAll(path, 0o700)
-		} else {
-			var b []byte
-			if b, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(path, b, 0o600)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	return dumptest.Unpack(t, filepath.Join("testdata", name))
 }
 
 func recordingFindings(t *testing.T, dir string) map[string]*Finding {

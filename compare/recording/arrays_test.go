@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"precision/compare/result"
@@ -71,7 +70,7 @@ func TestArrays(t *testing.T) {
 	calls = append(calls, fmt.Sprintf(`"Module.fc.Linear.parameters_grad.0": {"weight": [%s]}`, tensor(row(40))))
 	all["Module.fc.Linear.parameters_grad.0.weight"] = row(40)
 	dir := t.TempDir()
-	text := `{"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
+	text := dumpOf("mix", calls)
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

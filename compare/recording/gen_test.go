@@ -457,7 +457,7 @@ func (n *network) write(t testing.TB) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"task": "statistics", "level": %q, "framework": "pytorch", "dump_data_dir": null, "data": {`, n.level) + strings.Join(n.entries, ",\n") + "}}"
+	text := dumpOf(n.level, n.entries)
 	construct, _ := json.Marshal(n.parents)
 	if n.level == "L1" {
 		construct = []byte("{}")

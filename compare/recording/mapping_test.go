@@ -111,7 +111,7 @@ func entries(t *testing.T, construct string, lines ...string) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"
+	text := dumpOf("mix", list)
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

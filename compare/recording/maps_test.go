@@ -54,7 +54,7 @@ func fusedPair(t *testing.T, wrong bool) (left, right string) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		text := `{"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"
+		text := dumpOf("mix", list)
 		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

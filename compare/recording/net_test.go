@@ -280,7 +280,7 @@ func record(t *testing.T, r run) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(n.entries, ",\n") + "}}"
+	text := dumpOf("L1", n.entries)
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

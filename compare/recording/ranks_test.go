@@ -36,7 +36,7 @@ func ranks(t *testing.T, wrong int) string {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
+		text := dumpOf("L1", calls)
 		if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestStepLeftOut(t *testing.T) {
 			if err := os.MkdirAll(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
+			text := dumpOf("L1", calls)
 			if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func TestSavedByHand(t *testing.T) {
 		for i, name := range []string{"hidden.0", "hidden_grad.0", "second.0", "second_grad.0", "third_grad.0"} {
 			list = append(list, `"`+name+`.debug": `+seeded(seeds[i], "[4, 6]"))
 		}
-		return files(t, map[string]string{"debug.json": `{"task": "statistics", "level": "debug", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"})
+		return files(t, map[string]string{"debug.json": dumpOf("debug", list)})
 	}
 	golden := dump(1, 2, 3, 4, 5)
 	for _, c := range []struct {

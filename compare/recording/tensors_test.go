@@ -27,13 +27,18 @@ func entry(api string, number int, inputs []string, output string) string {
 	return fmt.Sprintf(`"%s.%d.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, api, number, strings.Join(inputs, ", "), output)
 }
 
+// dumpOf is the dump.json of calls at a level, as statistics of PyTorch.
+func dumpOf(level string, calls []string) string {
+	return fmt.Sprintf(`{"task": "statistics", "level": %q, "framework": "pytorch", "dump_data_dir": null, "data": {`, level) + strings.Join(calls, ",\n") + "}}"
+}
+
 // written writes a recording of entries and returns its folder.
 func written(t testing.TB, entries ...string) string {
 	dir := filepath.Join(t.TempDir(), "step0", "rank0")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(entries, ",\n") + "}}"
+	text := dumpOf("L1", entries)
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
