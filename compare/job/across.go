@@ -35,7 +35,12 @@ func (r *Result) settle() *settled {
 		s.piece, s.part = append(s.piece, p), append(s.part, i)
 	}
 	for k, list := range verdict.Settle(s.piece) {
-		s.fates[s.part[k]] = list
+		i := s.part[k]
+		d := r.Digests[i]
+		if s.fates[i] = list; d.Behind != nil && s.piece[k].Behind == nil {
+			d.Verdict, d.Counts, d.Roots, d.Others = d.Behind.Verdict, d.Behind.Counts, d.Behind.Roots, d.Behind.Others
+		}
+		d.Piece.Behind, d.Behind = nil, nil // of a job it is settled
 	}
 	return s
 }

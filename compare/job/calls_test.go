@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,5 +62,56 @@ func TestPlanOfCalls(t *testing.T) {
 				t.Errorf("pairs %q, alone %q", pairs, alone)
 			}
 		})
+	}
+}
+
+// said is a recorded tensor by its largest element; the others follow from it.
+func said(v float64) string {
+	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "Max": %.9g, "Min": %.9g, "Mean": %.9g, "Norm": %.9g, "requires_grad": false}`, v, -v/2, v/16, 3*v)
+}
+
+// steps writes recordings of two steps, of a linear call each: what it gets, its weight and what it gives.
+func steps(t *testing.T, values [2][3]float64) string {
+	t.Helper()
+	top := t.TempDir()
+	for step, v := range values {
+		dir := filepath.Join(top, fmt.Sprintf("step%d", step), "rank0")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}}}`,
+			said(v[0]), said(v[1]), said(v[2]))
+		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top
+}
+
+// What the rounding of a step leaves behind in the weights is no fault of the next one, in whatever order
+// parts are judged; without it, it is.
+func TestBehindNoise(t *testing.T) {
+	golden := [2][3]float64{{1, 0.5, 2}, {1.5, 0.25, 3}}
+	later := [3]float64{1.5, 0.25 * (1 + 2e-7), 3 * (1 + 3e-7)}
+	for name, c := range map[string]struct {
+		first   [3]float64
+		verdict string
+		origins int
+	}{
+		"a step that rounds otherwise": {[3]float64{1, 0.5, 2 * (1 + 3e-7)}, "good", 0},
+		"the same step":                {golden[0], "suspect", 1},
+		"a wrong step":                 {[3]float64{1, 0.5, 2.5}, "bad", 1},
+	} {
+		p, err := (Request{Left: steps(t, [2][3]float64{c.first, later}), Right: steps(t, golden)}).Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != c.verdict || len(r.Origins) != c.origins {
+			t.Errorf("%s: %s, %+v", name, r.Verdict, r.Origins)
+		}
 	}
 }

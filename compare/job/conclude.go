@@ -107,8 +107,9 @@ func (p *Plan) conclude(dir string, page func(io.Writer, *Result) error) (*Resul
 			r.Mets[i] = e.Met
 		}
 	}
+	all := r.settle()
 	r.count()
-	r.origins()
+	r.origins(all)
 	r.Deviations = peers.deviations(p)
 	if r.Verdict == verdict.Good.String() && len(r.Deviations) > 0 {
 		r.Verdict = verdict.Suspect.String()
@@ -206,7 +207,7 @@ func (r *Result) Itself() bool {
 }
 
 // origins brings together the roots of all parts that are the same output.
-func (r *Result) origins() {
+func (r *Result) origins(all *settled) {
 	type key struct {
 		op     string
 		output int
@@ -214,7 +215,6 @@ func (r *Result) origins() {
 	type place struct{ step, rank, part int }
 	at := map[key]int{}
 	where := [][]place{}
-	all := r.settle()
 	if all.fed() {
 		r.Verdict = verdict.Inconclusive.String() // nothing that was computed of it tells of a call
 		return

@@ -26,6 +26,9 @@ type Digest struct {
 	// Piece is what it tells of other ranks and steps, of recordings of calls. Its roots are
 	// those of Roots.
 	Piece *verdict.Piece `json:"piece,omitempty"`
+	// Behind is what takes the place of all this if nobody is to blame for what an earlier step left behind,
+	// see [verdict.Piece]. Only the whole job tells.
+	Behind *Digest `json:"behind,omitempty"`
 	// Lost is what the verdict does without; Damaged what was recorded and cannot be
 	// believed, the first of as many as Lost counts.
 	Lost    []Lost    `json:"lost,omitempty"`

@@ -99,12 +99,19 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	r.progress(x.Bytes - told)
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
-	judged, err := look.Judge(ctx, o.session, table, verdict.Options{Profile: r.profile(), Day: r.Day, OfJob: x.Calls && r.ranks() > 1, Later: x.Calls && r.later(x)})
+	opts := verdict.Options{Profile: r.profile(), Day: r.Day, OfJob: x.Calls && r.ranks() > 1, Later: x.Calls && r.later(x)}
+	judged, err := look.Judge(ctx, o.session, table, opts)
 	if err != nil {
 		log.close(false)
 		return nil, err
 	}
 	e.Digest = digestOf(judged)
+	if opts.Later && e.Digest.Piece != nil && len(judged.Roots) > 0 {
+		opts.Behind = true
+		behind := digestOf(verdict.Judge(table, opts))
+		e.Digest.Behind = &Digest{Verdict: behind.Verdict, Counts: behind.Counts, Roots: behind.Roots, Others: behind.Others}
+		e.Digest.Piece.Behind = behind.Piece
+	}
 	if e.Digest.Peers, err = r.weights(ctx, o.session, table); err != nil {
 		return nil, err
 	}

@@ -22,10 +22,15 @@ type Piece struct {
 	Step int `json:"step"`
 	Rank int `json:"rank"`
 	// Fed: it was given other data than the other side.
-	Fed   bool     `json:"fed,omitempty"`
-	Roots []Start  `json:"roots,omitempty"`
-	Meets []Met    `json:"meets,omitempty"`
-	Alone []Absent `json:"alone,omitempty"`
+	Fed bool `json:"fed,omitempty"`
+	// Stirred: something in it differs that nobody is to blame for.
+	Stirred bool `json:"stirred,omitempty"`
+	// Behind is the same judged as what follows a step in which something differs that nobody is to
+	// blame for ([Options.Behind]); nil where nothing else comes of it.
+	Behind *Piece   `json:"behind,omitempty"`
+	Roots  []Start  `json:"roots,omitempty"`
+	Meets  []Met    `json:"meets,omitempty"`
+	Alone  []Absent `json:"alone,omitempty"`
 }
 
 // Start is a root of a piece.
@@ -80,7 +85,8 @@ type happening struct {
 	meets string
 }
 
-// Settle says what becomes of the roots of all pieces.
+// Settle says what becomes of the roots of all pieces. Of a piece that only what an earlier step left behind
+// explains, it takes Behind in its place.
 func Settle(pieces []Piece) [][]Fate {
 	s := &settling{pieces: pieces, fates: make([][]Fate, len(pieces)), same: map[string]At{}}
 	var steps []int
@@ -114,6 +120,11 @@ func (s *settling) step(step int) {
 		p := &s.pieces[i]
 		if p.Step != step {
 			continue
+		}
+		if p.Behind != nil && len(s.kept) == 0 && slices.ContainsFunc(s.pieces, func(q Piece) bool { return q.Step < step && q.Stirred }) {
+			p.Behind.Step, p.Behind.Rank = p.Step, p.Rank
+			*p = *p.Behind
+			s.fates[i] = make([]Fate, len(p.Roots))
 		}
 		of = append(of, i)
 		var list []happening
@@ -270,7 +281,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			k = len(list)
 			at[prefix] = k
 			step, rank := partOf(op.Op.Name)
-			list = append(list, Piece{Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}]})
+			list = append(list, Piece{Stirred: w.noise, Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}]})
 			roots, alone, start = append(roots, nil), append(alone, nil), append(start, i)
 		}
 		of[i] = k

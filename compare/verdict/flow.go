@@ -86,6 +86,7 @@ func (w *recordedWalk) run() {
 	w.trails = make([]trail, len(w.operators))
 	w.inputs = map[result.Port]*trail{}
 	w.pending = map[int]bool{}
+	w.noise = w.opts.Behind
 	for i := range w.operators {
 		op := &w.operators[i]
 		a := w.came(op)
@@ -365,7 +366,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			a.coarse = max(a.coarse, w.coarse)
 			switch noise := w.noise || recast(r); {
 			case len(before) > 0:
-			case noise && !w.gap(op, r, nil, in.coarse), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
+			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
 				a.stirred = true
 			default:
 				begin(t.Row, nil, soft)

@@ -21,6 +21,9 @@ type Options struct {
 	// OfJob: the table is of one rank of several, Later: of a step behind others. What was fed
 	// to it and which weights it had is then for the job to judge, see [Settle].
 	OfJob, Later bool
+	// Behind: in a step before something differs that nobody is to blame for, and so may all that
+	// goes into this one.
+	Behind bool
 	// After is an earlier verdict, of a recording of more calls, to go on from.
 	After *Judged
 	// Day is the day that waivers are held against; the zero time takes that of
