@@ -39,7 +39,7 @@ func ReadMapping(dir string) (Mapping, []Warning) {
 			continue
 		}
 		disk, name, ok := strings.Cut(line, ",")
-		if !ok || disk == "" || name == "" || strings.ContainsAny(name, ",/\\") {
+		if !ok || disk == "" || strings.Contains(name, ",") || plainfile.CheckName(name) != nil {
 			warnings = Warn(warnings, Warnf(path, 0, "line %d: found %.80q, expected a new name, a comma and the real name", n, line))
 			continue
 		}

@@ -25,7 +25,7 @@ import (
 
 // jobFlags are the options of a comparison of a whole job.
 type jobFlags struct {
-	all, dryRun, fresh          bool
+	all, dryRun, fresh, verify  bool
 	ranks, steps, models, shard string
 	unshard                     string
 	perHost                     int
@@ -40,13 +40,14 @@ func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
 	set.IntVar(&f.perHost, "per-host", 0, text("per-host"))
 	set.BoolVar(&f.dryRun, "dry-run", false, text("dry-run"))
 	set.BoolVar(&f.fresh, "fresh", false, text("fresh"))
+	set.BoolVar(&f.verify, "verify", false, text("verify"))
 	set.StringVar(&f.shard, "shard", "", text("shard"))
 	set.StringVar(&f.unshard, "unshard", "", text("unshard"))
 }
 
 // jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
 var (
-	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "shard", "unshard"}
+	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "verify", "shard", "unshard"}
 	singleOnly = []string{"left-time", "right-time", "check", "second", "baseline", "after", "json", "junit", "sarif", "html", "detail", "fail-below"}
 )
 
@@ -72,7 +73,7 @@ const jobMemory = 160 << 20
 func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
 	gc.Within(jobMemory)
 	r := job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: opt,
-		Profile: judge.Profile, Day: time.Now(), Version: version()}
+		Profile: judge.Profile, Day: time.Now(), Version: exactVersion()}
 	var err error
 	if r.Ranks, err = job.ParseNumbers(f.job.ranks); err != nil {
 		return exitUsage, explain.Say("err.numbers", "-ranks", f.job.ranks)
@@ -92,7 +93,7 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 		return exitUsage, explain.Say("err.perhost", f.job.perHost)
 	}
 	s := jobSettings(e, f.out, show.lang)
-	s.Fresh = f.job.fresh
+	s.Fresh, s.Verify = f.job.fresh, f.job.verify
 	if f.job.shard != "" {
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
 			return exitUsage, explain.Say("err.shard", f.job.shard)

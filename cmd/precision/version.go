@@ -2,14 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"precision/internal/lazy"
+	"precision/internal/plainfile"
 	"precision/repl/explain"
 )
 
@@ -31,6 +37,49 @@ func version() string {
 	name, _, _, _ := build(info)
 	return name
 }
+
+// exactVersion is the version as journals and plans have it: two builds that may compute
+// differently are never one. What was built from something that has no name, a changed checkout or
+// none, is told by a hash of the program.
+func exactVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return exactBuild(info, func() string {
+		path, err := os.Executable()
+		if err != nil {
+			return ""
+		}
+		f, _, err := plainfile.Open(path, "this program")
+		if err != nil {
+			return ""
+		}
+		defer f.Close()
+		sum := sha256.New()
+		if _, err := io.Copy(sum, f); err != nil {
+			return ""
+		}
+		return hex.EncodeToString(sum.Sum(nil)[:8])
+	})
+}
+
+// exactBuild tells a build; program is the hash of the program, or a text that no other run has.
+func exactBuild(info *debug.BuildInfo, program func() string) string {
+	name, commit, _, changed := build(info)
+	released := name != sourceBuild && !strings.HasSuffix(name, "+dirty")
+	switch {
+	case !changed && released:
+		return name
+	case !changed && commit != "" && !strings.HasSuffix(name, "+dirty"):
+		return name + " " + commit
+	}
+	sum := program()
+	if sum == "" { // nothing tells; then no run goes on from another
+		sum = rand.Text()
+	}
+	return name + " sha256:" + sum
+}
+
+// sourceBuild is the name of a build without a version.
+const sourceBuild = "(built from source)"
 
 // describeBuild says which build this is: its version, and what it was built from
 // and when that was committed, as far as the build tells.
@@ -61,7 +110,7 @@ var pseudoVersion = lazy.Regexp(`[-.](\d{14})-([0-9a-f]{12})(?:\+|$)`)
 // build takes a build apart: go install knows a version, go build in a clone what is
 // checked out.
 func build(info *debug.BuildInfo) (name, commit, date string, changed bool) {
-	name = "(built from source)"
+	name = sourceBuild
 	if info == nil {
 		return name, "", "", false
 	}

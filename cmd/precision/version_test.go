@@ -30,3 +30,31 @@ func TestDescribeBuild(t *testing.T) {
 		}
 	}
 }
+
+// Two builds that have the same name are still two to a job, unless one commit tells what both are.
+func TestExactBuild(t *testing.T) {
+	main := func(version string, settings ...string) *debug.BuildInfo {
+		info := &debug.BuildInfo{Main: debug.Module{Version: version}}
+		for i := 0; i+1 < len(settings); i += 2 {
+			info.Settings = append(info.Settings, debug.BuildSetting{Key: settings[i], Value: settings[i+1]})
+		}
+		return info
+	}
+	for _, c := range []struct {
+		info *debug.BuildInfo
+		want string
+	}{
+		{nil, "(built from source) sha256:77"}, {main("(devel)"), "(built from source) sha256:77"}, {main("v1.2.3"), "v1.2.3"},
+		{main("v0.0.0-20261121224800-0123456789ab+dirty"), "v0.0.0-20261121224800-0123456789ab+dirty sha256:77"},
+		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.modified", "true"), "(built from source) sha256:77"},
+		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.modified", "false"), "(built from source) 0123456789ab"},
+	} {
+		if got := exactBuild(c.info, func() string { return "77" }); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	unknown := func() string { return "" }
+	if exactBuild(nil, unknown) == exactBuild(nil, unknown) {
+		t.Error("two programs of which nothing is known are one")
+	}
+}

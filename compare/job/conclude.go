@@ -3,7 +3,6 @@ package job
 import (
 	"cmp"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"precision/compare/verdict"
@@ -79,13 +78,13 @@ type Origin struct {
 
 // conclude draws the units in the journal of a folder together and writes what they
 // come to.
-func (p *Plan) conclude(dir string, page func(io.Writer, *Result) error) (*Result, error) {
+func (p *Plan) conclude(dir *whole.Folder, page func(io.Writer, *Result) error) (*Result, error) {
 	byName := map[string]*Part{}
 	for i := range p.Parts {
 		byName[p.Parts[i].Name] = &p.Parts[i]
 	}
 	peers := &peerSet{}
-	x, err := readJournal(dir, func(e *entry) {
+	x, err := readJournal(dir.Path(""), func(e *entry) {
 		if part := byName[e.Unit]; part != nil && e.Digest != nil {
 			peers.add(part, e.Digest.Peers)
 		}
@@ -115,7 +114,7 @@ func (p *Plan) conclude(dir string, page func(io.Writer, *Result) error) (*Resul
 		r.Verdict = verdict.Suspect.String()
 	}
 	if err = r.write(dir); err == nil && page != nil {
-		err = whole.Fill(filepath.Join(dir, PageFile), 0o600, func(w io.Writer) error { return page(w, r) })
+		err = dir.Fill(PageFile, func(w io.Writer) error { return page(w, r) })
 	}
 	return r, err
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"precision/internal/plainfile"
+	"precision/internal/whole"
 )
 
 // A frame is a piece of a file that is written as it grows: its length, a sum of its
@@ -80,8 +81,8 @@ func scanFrames(in io.Reader, size int64, take func(content []byte) error) (good
 }
 
 // openFrames goes on with a file behind its good frames, or begins one.
-func openFrames(path string, good int64) (*frames, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func openFrames(dir *whole.Folder, name string, good int64) (*frames, error) {
+	file, err := dir.Update(name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func openFrames(path string, good int64) (*frames, error) {
 	}
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", dir.Path(name), err)
 	}
 	return &frames{file: file}, nil
 }

@@ -2,12 +2,16 @@ package job
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -27,7 +31,7 @@ const (
 )
 
 // journalForm is raised when what the journal holds changes.
-const journalForm = 3
+const journalForm = 4
 
 // journalHead says what run the journal is of.
 type journalHead struct {
@@ -40,6 +44,9 @@ type journalHead struct {
 type entry struct {
 	Unit  string `json:"unit"`
 	Stamp string `json:"stamp"`
+	// Seen is which files the inputs were, beyond what Stamp tells, and Content what was in them, if that was asked for.
+	Seen    string `json:"seen,omitempty"`
+	Content string `json:"content,omitempty"`
 	// Tables are the files that were written for it.
 	Tables []tableFile `json:"tables,omitempty"`
 	Digest *Digest     `json:"digest,omitempty"`
@@ -47,13 +54,74 @@ type entry struct {
 }
 
 type tableFile struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"`
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// tableExts are the ends of the tables of a part.
+var tableExts = []string{".csv", ".json"}
+
+// TableError: a table of a finished unit is not what the journal says, or the journal names other
+// files than such a unit has.
+type TableError struct {
+	Unit, Path string
+	Err        error
+}
+
+func (e *TableError) Error() string { return e.Path + ": of " + e.Unit + ": " + e.Err.Error() }
+func (e *TableError) Unwrap() error { return e.Err }
+
+// named sees that the tables of an entry have the names that this program gives them, and no
+// others: they become parts of paths.
+func (e *entry) named(dir string) error {
+	var want []string
+	if e.Digest != nil && e.Digest.Failed == "" {
+		for _, ext := range tableExts {
+			want = append(want, e.Unit+ext)
+		}
+	}
+	err := plainfile.CheckName(e.Unit)
+	found := make([]string, len(e.Tables))
+	for i, t := range e.Tables {
+		found[i] = t.Name
+	}
+	if err == nil && !slices.Equal(found, want) {
+		err = fmt.Errorf("found the tables %.200q, expected %.200q", found, want)
+	}
+	if err != nil {
+		return &TableError{e.Unit, filepath.Join(dir, JournalFile), err}
+	}
+	return nil
+}
+
+// copyTable hands a table of an entry on, and sees that it is what was written.
+func copyTable(from *whole.Folder, e *entry, t tableFile, to io.Writer) error {
+	name := TableFolder + "/" + t.Name
+	at := func(err error) error {
+		if err != nil {
+			err = &TableError{e.Unit, from.Path(name), err}
+		}
+		return err
+	}
+	in, size, err := from.Open(name, "a table")
+	if err != nil {
+		return at(err)
+	}
+	defer in.Close()
+	if size != t.Size {
+		return at(fmt.Errorf("found %d bytes, expected %d as the journal says", size, t.Size))
+	}
+	sum := sha256.New()
+	if _, err = io.Copy(io.MultiWriter(to, sum), in); err == nil && hex.EncodeToString(sum.Sum(nil)) != t.SHA256 {
+		err = errors.New("it was changed after it was written: its SHA-256 is not that of the journal")
+	}
+	return at(err)
 }
 
 // journal is the record of finished units in an output folder.
 type journal struct {
-	dir  string
+	dir  *whole.Folder
 	head journalHead
 	mu   sync.Mutex
 	out  *frames
@@ -114,13 +182,17 @@ func readJournal(dir string, each func(*entry)) (*journalIndex, error) {
 
 // openJournal goes on with the journal of a folder, or begins one: where there is none, where
 // it is of other options or another version, and where fresh asks for it. units are
-// the names and stamps of what there is to do; tables of other units are removed.
-func openJournal(dir string, head journalHead, units map[string]string, fresh bool, tell func(Note)) (*journal, error) {
-	x, err := readJournal(dir, nil)
+// what there is to do by name; tables of other units are removed. With content, a unit counts
+// as done only if its inputs hold what they held then.
+func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fresh bool, content func(unit) string, tell func(Note)) (*journal, error) {
+	if err := dir.Plain(JournalFile, TableFolder, rowFolder); err != nil {
+		return nil, err
+	}
+	x, err := readJournal(dir.Path(""), nil)
 	if err != nil {
 		return nil, err
 	}
-	found, good, damaged, path := x.head, x.good, x.damaged, filepath.Join(dir, JournalFile)
+	found, good, damaged, path := x.head, x.good, x.damaged, dir.Path(JournalFile)
 	switch {
 	case good == 0 && damaged:
 		tell(Note{Kind: NoteJournalLost, Args: []string{path}})
@@ -137,32 +209,50 @@ func openJournal(dir string, head journalHead, units map[string]string, fresh bo
 		tell(Note{Kind: NoteJournalCut, Args: []string{path, strconv.Itoa(len(x.done))}})
 	}
 	j := &journal{dir: dir, head: head, done: map[string]bool{}}
-	changed := 0
-	for name, e := range x.done {
-		stamp, mine := units[name]
+	changed, other := 0, 0
+	var broken []error
+	for _, name := range slices.Sorted(maps.Keys(x.done)) {
+		e := x.done[name]
+		u, mine := units[name]
 		switch {
-		case mine && good > 0 && stamp == e.Stamp && j.whole(e) && (e.Digest == nil || e.Digest.Failed == ""):
+		case !mine || good == 0 || e.Digest != nil && e.Digest.Failed != "":
+		case u.stamp != e.Stamp || u.seen != e.Seen:
+			changed++
+		default:
+			if content != nil && (e.Content == "" || content(u) != e.Content) {
+				other++
+				continue
+			}
+			if err := j.whole(e); err != nil {
+				broken = append(broken, err)
+				continue
+			}
 			j.done[name] = true
 			continue
-		case mine && stamp != e.Stamp && good > 0:
-			changed++
+		}
+		if mine || e.named("") != nil {
+			continue
 		}
 		for _, t := range e.Tables {
-			if !mine && filepath.IsLocal(t.Name) {
-				os.Remove(filepath.Join(dir, TableFolder, t.Name))
-			}
+			dir.Remove(TableFolder + "/" + t.Name)
 		}
 	}
 	if changed > 0 {
 		tell(Note{Kind: NoteChanged, Args: []string{strconv.Itoa(changed)}})
 	}
+	if other > 0 {
+		tell(Note{Kind: NoteContent, Args: []string{strconv.Itoa(other)}})
+	}
+	if len(broken) > 0 {
+		tell(Note{Kind: NoteTables, Args: []string{strconv.Itoa(len(broken)), broken[0].Error()}})
+	}
 	if len(j.done) > 0 {
 		tell(Note{Kind: NoteResumed, Args: []string{strconv.Itoa(len(j.done)), strconv.Itoa(len(units))}})
 	}
 	if good == 0 {
-		os.RemoveAll(filepath.Join(dir, rowFolder))
+		dir.RemoveAll(rowFolder)
 	}
-	if j.out, err = openFrames(path, good); err != nil {
+	if j.out, err = openFrames(dir, JournalFile, good); err != nil {
 		return nil, err
 	}
 	if good == 0 {
@@ -171,15 +261,13 @@ func openJournal(dir string, head journalHead, units map[string]string, fresh bo
 	return j, err
 }
 
-// whole tells whether the tables of a unit are there.
-func (j *journal) whole(e *entry) bool {
-	for _, t := range e.Tables {
-		info, err := os.Stat(filepath.Join(j.dir, TableFolder, t.Name))
-		if err != nil || info.Size() != t.Size {
-			return false
-		}
+// whole tells what keeps the tables of a unit from being those that were written.
+func (j *journal) whole(e *entry) error {
+	err := e.named(j.dir.Path(""))
+	for i := 0; i < len(e.Tables) && err == nil; i++ {
+		err = copyTable(j.dir, e, e.Tables[i], io.Discard)
 	}
-	return true
+	return err
 }
 
 func (j *journal) write(v any) error {
@@ -217,17 +305,17 @@ func (j *journal) close() error { return j.out.close() }
 
 // settle writes the journal of a folder anew, in the order of the units, so that it does
 // not tell in which order they were done.
-func settle(dir string, order []unit) error {
-	x, err := readJournal(dir, nil)
+func settle(dir *whole.Folder, order []unit) error {
+	x, err := readJournal(dir.Path(""), nil)
 	if err != nil {
 		return err
 	}
-	return joinJournals(dir, x.head, order, func(string) (string, *journalIndex) { return dir, x })
+	return joinJournals(dir, x.head, order, func(string) (string, *journalIndex) { return dir.Path(""), x })
 }
 
 // joinJournals writes the journal of out, unit by unit from the folders that have them.
-func joinJournals(out string, head journalHead, order []unit, of func(unit string) (dir string, x *journalIndex)) error {
-	return whole.Fill(filepath.Join(out, JournalFile), 0o600, func(w io.Writer) error {
+func joinJournals(out *whole.Folder, head journalHead, order []unit, of func(unit string) (dir string, x *journalIndex)) error {
+	return out.Fill(JournalFile, func(w io.Writer) error {
 		text, err := encoded(head)
 		if err == nil {
 			err = writeFrame(w, text)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"precision/compare/job/jobtest"
+
+	"precision/internal/whole"
 )
 
 // jobs has a benchmark of jobs of some hundred megabytes, in parts of 3 and of 23 MB.
@@ -87,7 +89,12 @@ func keptOf(b *testing.B, p *Plan, out string) (bytes int64) {
 			bytes += u.bytes
 		}
 	}
-	run := &runner{Plan: p, Settings: Settings{Out: out}, ctx: b.Context()}
+	dir, err := whole.OpenFolder(out)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dir.Close()
+	run := &runner{Plan: p, Settings: Settings{Out: out}, ctx: b.Context(), dir: dir}
 	for i := range p.Parts {
 		x := &p.Parts[i]
 		path := filepath.Join(out, rowFolder, x.Name)
@@ -98,7 +105,7 @@ func keptOf(b *testing.B, p *Plan, out string) (bytes int64) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		have := len(openRowLog(path, run.rowStamp(x)).have)
+		have := len(openRowLog(dir, x.Name, run.rowStamp(x)).have)
 		bytes += x.Bytes / int64(len(o.source.Groups())) * int64(have)
 	}
 	return bytes

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
 
@@ -41,6 +41,7 @@ func (e *LockedError) Error() string {
 
 // lock is a lock that is held.
 type lock struct {
+	dir  *whole.Folder
 	file *os.File
 	path string
 	mine owner
@@ -50,14 +51,11 @@ type lock struct {
 
 // lockFolder takes an output folder, or says who has it. Where the system tells whether
 // the other run is alive that counts; a lock of another host is watched for a while.
-func lockFolder(ctx context.Context, dir string, tell func(Note)) (*lock, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &whole.FolderError{Err: err}
-	}
+func lockFolder(ctx context.Context, dir *whole.Folder, tell func(Note)) (*lock, error) {
 	host, _ := os.Hostname()
-	l := &lock{path: filepath.Join(dir, LockFile), mine: owner{Host: host, PID: os.Getpid()}, end: make(chan struct{})}
+	l := &lock{dir: dir, path: dir.Path(LockFile), mine: owner{Host: host, PID: os.Getpid()}, end: make(chan struct{})}
 	var err error
-	if l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if l.file, err = dir.Update(LockFile); err != nil {
 		return nil, err
 	}
 	free, known := flock(l.file)
@@ -65,7 +63,7 @@ func lockFolder(ctx context.Context, dir string, tell func(Note)) (*lock, error)
 		time.Sleep(beat / 20)
 		free, known = flock(l.file)
 	}
-	if now, err := os.Stat(l.path); free && (err != nil || !same(l.file, now)) {
+	if now, err := dir.Stat(LockFile); free && (err != nil || !same(l.file, now)) {
 		// The run that had it ended between the two calls and took its file away.
 		l.file.Close()
 		return lockFolder(ctx, dir, tell)
@@ -73,7 +71,7 @@ func lockFolder(ctx context.Context, dir string, tell func(Note)) (*lock, error)
 	was, there := l.read()
 	refuse := func() (*lock, error) {
 		l.file.Close()
-		return nil, &LockedError{Dir: dir, Host: was.Host, PID: was.PID}
+		return nil, &LockedError{Dir: dir.Path(""), Host: was.Host, PID: was.PID}
 	}
 	switch {
 	case known && !free:
@@ -129,7 +127,7 @@ func (l *lock) watch(ctx context.Context, was owner) (alive bool, err error) {
 			return false, context.Cause(ctx)
 		case <-time.After(beat):
 		}
-		text, err := os.ReadFile(l.path) // anew: what is open may be kept by the system
+		text, err := plainfile.ReadFile(l.path, "a lock", 4096) // anew: what is open may be kept by the system
 		var now owner
 		if err == nil && json.Unmarshal(text, &now) == nil && now != was {
 			return true, nil
@@ -155,6 +153,6 @@ func (l *lock) live() {
 func (l *lock) free() {
 	close(l.end)
 	l.gone.Wait()
-	os.Remove(l.path)
+	l.dir.Remove(LockFile)
 	l.file.Close()
 }

@@ -34,6 +34,15 @@ type Meeting struct {
 	Stamp string `json:"stamp"`
 
 	parts []*Part
+	seen  string
+}
+
+// folders are what the meeting is read from.
+func (m *Meeting) folders() (list []string) {
+	for _, x := range m.parts {
+		list = append(list, x.Left)
+	}
+	return list
 }
 
 // transfers is the type of the meeting of all transfers of a step.
@@ -60,7 +69,7 @@ func (p *Plan) meet() {
 	})
 	placed := slices.ContainsFunc(all, func(x *Part) bool { return x.Rank >= 0 })
 	unplaced := map[key]bool{}
-	stamps := map[key][][]byte{}
+	stamps, seen := map[key][][]byte{}, map[key][][]byte{}
 	ranksOf := map[string][]int{} // by model
 	for _, x := range all {
 		lone := placed && x.Rank < 0
@@ -84,7 +93,7 @@ func (p *Plan) meet() {
 			}
 			if n := len(m.parts); n == 0 || m.parts[n-1] != x {
 				m.parts = append(m.parts, x)
-				stamps[k] = append(stamps[k], []byte(x.Stamp))
+				stamps[k], seen[k] = append(stamps[k], []byte(x.Stamp)), append(seen[k], []byte(x.seen))
 			}
 			m.Bytes += op.bytes
 		}
@@ -113,6 +122,7 @@ func (p *Plan) meet() {
 		}
 		m.Ranks, m.Absent, m.Unplaced = ranges(ranks), ranges(unique(absent)), unplaced[k]
 		m.Stamp = both(append(stamps[k], fmt.Append(nil, m.Absent, m.Unplaced))...)
+		m.seen = both(seen[k]...)
 		m.Name = "step" + number(m.Step) + "_" + safe(cmp.Or(m.Op, "transfers"))
 		for name, n := m.Name, 2; taken[m.Name]; n++ {
 			m.Name = name + "_" + number(n)
@@ -124,7 +134,7 @@ func (p *Plan) meet() {
 
 // meeting checks an operator that ranks ran together. A worker of the pool does it.
 func (r *runner) meeting(ctx context.Context, m *Meeting) (*entry, error) {
-	e := &entry{Unit: m.Name, Stamp: m.Stamp}
+	e := &entry{Unit: m.Name, Stamp: m.Stamp, Seen: m.seen}
 	var members []oracle.Member
 	met := &Met{}
 	for _, x := range m.parts {

@@ -42,16 +42,17 @@ func (e *MergeError) Error() string {
 
 // shardDir is a folder with a shard.
 type shardDir struct {
-	dir   string
-	plan  []byte
-	head  journalHead
-	index *journalIndex
-	says  shardSays
+	dir    string
+	tables *whole.Folder
+	plan   []byte
+	head   journalHead
+	index  *journalIndex
+	says   shardSays
 }
 
 // Merge joins the folders of shards to the files of a whole run in s.Out.
 func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
-	out, tell := s.Out, s.Tell
+	tell := s.Tell
 	if tell == nil {
 		tell = func(Note) {}
 	}
@@ -61,6 +62,7 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		defer s.tables.Close()
 		if len(shards) > 0 {
 			if err := shards[0].fits(s); err != nil {
 				return nil, err
@@ -71,6 +73,14 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 	plan, err := readPlan(shards[0].plan)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dirs[0], PlanFile), err)
+	}
+	out, err := whole.OpenFolder(s.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	if err := out.Plain(JournalFile, PlanFile, ResultFile, PageFile, TableFolder); err != nil {
+		return nil, err
 	}
 	held, err := lockFolder(ctx, out, tell)
 	if err != nil {
@@ -86,13 +96,18 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 			return nil, context.Cause(ctx)
 		}
 		s := from[u.name]
-		for _, t := range s.index.done[u.name].Tables {
-			if err := copyFile(filepath.Join(s.dir, TableFolder, t.Name), filepath.Join(out, TableFolder, t.Name), t.Size); err != nil {
+		e := s.index.done[u.name]
+		if err := e.named(s.dir); err != nil {
+			return nil, err
+		}
+		for _, t := range e.Tables {
+			err := out.Fill(TableFolder+"/"+t.Name, func(w io.Writer) error { return copyTable(s.tables, e, t, w) })
+			if err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := whole.Write(filepath.Join(out, PlanFile), shards[0].plan, 0o600); err != nil {
+	if err := out.Fill(PlanFile, func(w io.Writer) error { _, err := w.Write(shards[0].plan); return err }); err != nil {
 		return nil, err
 	}
 	if err := joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
@@ -152,6 +167,9 @@ func openShard(dir string) (*shardDir, error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ShardFile), err)
 		}
 	}
+	if s.tables, err = whole.OpenFolder(dir); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -179,21 +197,6 @@ func (s *shardDir) fits(o *shardDir) error {
 		return differ("plan", "more", "its end")
 	}
 	return nil
-}
-
-func copyFile(from, to string, size int64) error {
-	in, found, err := plainfile.Open(from, "a table")
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if found != size {
-		return fmt.Errorf("%s: found %d bytes, expected %d as the journal says", from, found, size)
-	}
-	return whole.Fill(to, 0o600, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
 }
 
 // readSmall reads a file of at most a gigabyte.

@@ -11,6 +11,8 @@ type Note struct {
 const (
 	NoteResumed        = "resumed"         // units that are done, of
 	NoteChanged        = "changed"         // units whose inputs are others now
+	NoteContent        = "content"         // units whose inputs hold something else than what was read
+	NoteTables         = "tables"          // units whose tables are not what was written, the first of them
 	NoteJournalCut     = "journal-cut"     // path, units that are whole
 	NoteJournalLost    = "journal-lost"    // path: nothing in it can be read
 	NoteJournalVersion = "journal-version" // path, its version, ours

@@ -29,6 +29,7 @@ type Part struct {
 	// Stamp tells other inputs apart: the names, sizes and times of all files.
 	Stamp string `json:"stamp"`
 
+	seen    string // which files they were: change times and inodes, of this machine
 	shared  []sharedOp
 	strange error // the graph that was named is not that of its dumps
 }

@@ -15,6 +15,7 @@ import (
 	"precision/compare"
 	"precision/compare/recording"
 	"precision/dump"
+	"precision/internal/plainfile"
 )
 
 // Plan is what a job comes to before anything is compared.
@@ -144,7 +145,7 @@ func (p *Part) depth() int {
 	return 0
 }
 
-func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
+func (p *Plan) lookAt(x *Part, goldens *stamps, graph stamp) error {
 	left := stampOf(x.Left, x.depth())
 	if left.err != nil {
 		return left.err
@@ -156,7 +157,7 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
 		}
 	}
 	x.Files, x.Bytes = left.files+right.files, left.bytes+right.bytes
-	x.Stamp = both(left.sum, right.sum, graph)
+	x.Stamp, x.seen = both(left.sum, right.sum, graph.sum), both(left.own, right.own, graph.own)
 	if x.Calls {
 		return nil
 	}
@@ -179,19 +180,21 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph []byte) error {
 }
 
 // graphStamp is the stamp of the graphs that were named.
-func (p *Plan) graphStamp() []byte {
-	var list [][]byte
+func (p *Plan) graphStamp() stamp {
+	var list, own [][]byte
 	for _, path := range []string{p.Graph, p.Quant, p.Closed} {
 		info, err := os.Stat(path)
 		switch {
 		case path == "" || err != nil:
 		case info.IsDir():
-			list = append(list, stampOf(path, 3).sum)
+			s := stampOf(path, 3)
+			list, own = append(list, s.sum), append(own, s.own)
 		default:
 			list = append(list, fmt.Appendf(nil, "%d %d", info.Size(), info.ModTime().UnixNano()))
+			own = append(own, plainfile.Identity(info))
 		}
 	}
-	return []byte(both(list...))
+	return stamp{sum: []byte(both(list...)), own: []byte(both(own...))}
 }
 
 // GraphOf is the graph that a part will be compared by, and how it was found; empty
@@ -270,6 +273,12 @@ func readPlan(text []byte) (*Plan, error) {
 	}
 	if s.Schema != PlanSchema {
 		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
+	}
+	p := &Plan{Parts: s.Parts, Meetings: s.Meetings}
+	for _, u := range p.units() {
+		if err := plainfile.CheckName(u.name); err != nil {
+			return nil, err
+		}
 	}
 	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone, Chosen: s.Chosen,
 		options: s.Options, judged: s.Profile}, nil

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
 	"precision/compare"
 	"precision/compare/result"
+	"precision/internal/whole"
 )
 
 // rowLog keeps the rows of a part whose comparison takes long, group by group, so that a
@@ -17,7 +17,8 @@ import (
 // last ones is share times what writing takes: small tensors, which take no longer
 // to compare than to write down, are left to be compared again.
 type rowLog struct {
-	path string
+	dir  *whole.Folder
+	name string
 	head []byte
 	have map[int]compare.Found
 
@@ -52,10 +53,10 @@ type groupHead struct {
 
 // openRowLog reads what an earlier run left of a part. stamp tells the inputs and
 // options it was made of.
-func openRowLog(path string, stamp []byte) *rowLog {
-	l := &rowLog{path: path, head: stamp, have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
+func openRowLog(dir *whole.Folder, name string, stamp []byte) *rowLog {
+	l := &rowLog{dir: dir, name: rowFolder + "/" + name, head: stamp, have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
 	first := true
-	good, _, err := readFrames(path, func(content []byte) error {
+	good, _, err := readFrames(dir.Path(l.name), func(content []byte) error {
 		if first {
 			first = false
 			if !bytes.Equal(content, l.head) {
@@ -113,7 +114,7 @@ func (l *rowLog) add(i int, found compare.Found) {
 
 func (l *rowLog) flush() error {
 	if l.out == nil {
-		out, err := openFrames(l.path, l.good)
+		out, err := openFrames(l.dir, l.name, l.good)
 		if err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (l *rowLog) close(done bool) {
 		l.out.close()
 	}
 	if done && (l.out != nil || l.good > 0) {
-		os.Remove(l.path)
+		l.dir.Remove(l.name)
 	}
 }
 

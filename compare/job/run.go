@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,6 +21,8 @@ type Settings struct {
 	Out string
 	// Fresh does not go on where an earlier run was.
 	Fresh bool
+	// Verify keeps in the journal what inputs held, and goes on from a unit only if they still do.
+	Verify bool
 	// Units, if any, are the names of those to compute: no more than these are.
 	Units []string
 	// Shard of Shards is computed, 1 to Shards; 0 of 0 is all.
@@ -42,19 +42,23 @@ type runner struct {
 	*Plan
 	Settings
 	ctx     context.Context
+	dir     *whole.Folder
 	pool    *compare.Pool
 	journal *journal
 	mu      sync.Mutex // of Progress
 	done    atomic.Int64
 	total   int64
 	ops     once[map[string]*graph.Op]
+
+	contents contents
 }
 
 // unit is a piece of work with a name of its own: a part or a meeting.
 type unit struct {
-	name, stamp string
-	bytes       int64
-	run         func(ctx context.Context, r *runner) (*entry, error)
+	name, stamp, seen string
+	bytes             int64
+	folders           []string // what it reads
+	run               func(ctx context.Context, r *runner) (*entry, error)
 }
 
 // units are the parts and meetings in order: the meetings of a step follow its parts.
@@ -64,14 +68,14 @@ func (p *Plan) units() []unit {
 	meetings := func(before int) {
 		for meet < len(p.Meetings) && p.Meetings[meet].Step < before {
 			m := &p.Meetings[meet]
-			list = append(list, unit{m.Name, m.Stamp, m.Bytes, func(ctx context.Context, r *runner) (*entry, error) { return r.meeting(ctx, m) }})
+			list = append(list, unit{m.Name, m.Stamp, m.seen, m.Bytes, m.folders(), func(ctx context.Context, r *runner) (*entry, error) { return r.meeting(ctx, m) }})
 			meet++
 		}
 	}
 	for i := range p.Parts {
 		x := &p.Parts[i]
 		meetings(x.Step)
-		list = append(list, unit{x.Name, x.Stamp, x.Bytes, func(ctx context.Context, r *runner) (*entry, error) { return r.part(ctx, x) }})
+		list = append(list, unit{x.Name, x.Stamp, x.seen, x.Bytes, []string{x.Left, x.Right}, func(ctx context.Context, r *runner) (*entry, error) { return r.part(ctx, x) }})
 	}
 	meetings(int(^uint(0) >> 1))
 	return list
@@ -91,30 +95,39 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if len(s.Units) > 0 {
 		mine = slices.DeleteFunc(slices.Clone(mine), func(u unit) bool { return !slices.Contains(s.Units, u.name) })
 	}
-	held, err := lockFolder(ctx, s.Out, s.Tell)
+	dir, err := whole.OpenFolder(s.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	held, err := lockFolder(ctx, dir, s.Tell)
 	if err != nil {
 		return nil, err
 	}
 	defer held.free()
-	stampOf := map[string]string{}
+	named := map[string]unit{}
 	for _, u := range mine {
-		stampOf[u.name] = u.stamp
+		named[u.name] = u
 	}
-	r := &runner{Plan: p, Settings: s, ctx: ctx}
+	r := &runner{Plan: p, Settings: s, ctx: ctx, dir: dir}
+	if s.Verify {
+		defer r.contents.watch()()
+	}
 	head := journalHead{Journal: journalForm, Version: p.Version, Options: p.options}
-	if r.journal, err = openJournal(s.Out, head, stampOf, s.Fresh, s.Tell); err != nil {
+	if r.journal, err = openJournal(dir, head, named, s.Fresh, r.verifies(), s.Tell); err != nil {
 		return nil, err
 	}
+	r.contents.dirs = once[contentOf]{} // from here on what counts is what is read
 	closed := false
 	defer func() {
 		if !closed {
 			r.journal.close()
 		}
 	}()
-	if err := whole.Fill(filepath.Join(s.Out, PlanFile), 0o600, p.WriteJSON); err != nil {
+	if err := dir.Fill(PlanFile, p.WriteJSON); err != nil {
 		return nil, err
 	}
-	if err := writeShard(s); err != nil {
+	if err := writeShard(dir, s); err != nil {
 		return nil, err
 	}
 	if err := r.all(mine); err != nil {
@@ -124,14 +137,14 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if err := r.journal.close(); err != nil {
 		return nil, err
 	}
-	os.RemoveAll(filepath.Join(s.Out, rowFolder))
-	if err := settle(s.Out, mine); err != nil {
+	dir.RemoveAll(rowFolder)
+	if err := settle(dir, mine); err != nil {
 		return nil, err
 	}
 	if s.Shards > 0 || len(s.Units) > 0 {
 		return nil, nil
 	}
-	return p.conclude(s.Out, s.Page)
+	return p.conclude(dir, s.Page)
 }
 
 // all runs the units that are not done. As many are open as there are workers: while one is
@@ -155,6 +168,9 @@ func (r *runner) all(units []unit) error {
 		all.Go(func() {
 			for u := range next {
 				e, err := u.run(ctx, r)
+				if content := r.verifies(); err == nil && content != nil {
+					e.Content = content(u)
+				}
 				if err == nil {
 					err = r.journal.finish(e)
 				}

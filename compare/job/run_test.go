@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"precision/compare/job/jobtest"
+	"precision/internal/whole"
 )
 
 // broken is a job whose rank 2 multiplies wrongly from step 1 on.
@@ -240,8 +241,11 @@ func TestRowLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(out, rowFolder, p.Parts[0].Name)
-	os.MkdirAll(filepath.Dir(path), 0o700)
-	l := openRowLog(path, []byte("stamp"))
+	if run.dir, err = whole.OpenFolder(out); err != nil {
+		t.Fatal(err)
+	}
+	defer run.dir.Close()
+	l := openRowLog(run.dir, p.Parts[0].Name, []byte("stamp"))
 	l.cost, l.last = 0, time.Now().Add(-time.Hour)
 	run.pool = newTestPool()
 	defer run.pool.Close()
@@ -257,7 +261,7 @@ func TestRowLog(t *testing.T) {
 		if err := os.WriteFile(path, text[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l := openRowLog(path, []byte("stamp"))
+		l := openRowLog(run.dir, p.Parts[0].Name, []byte("stamp"))
 		if cut == len(text) && len(l.have) == 0 {
 			t.Error("no group was taken over")
 		}
@@ -274,7 +278,7 @@ func TestRowLog(t *testing.T) {
 	}
 	os.RemoveAll(filepath.Join(out, rowFolder))
 	sameFiles(t, "rows from the log", files(t, out), want)
-	if l := openRowLog(path, []byte("other")); len(l.have) > 0 {
+	if l := openRowLog(run.dir, p.Parts[0].Name, []byte("other")); len(l.have) > 0 {
 		t.Error("rows of other inputs were taken over")
 	}
 }
@@ -294,14 +298,14 @@ func TestShards(t *testing.T) {
 			}
 		}
 		slices.Reverse(dirs)
-		whole := filepath.Join(work, "whole")
-		if _, err := Merge(context.Background(), dirs, Settings{Out: whole}); err != nil {
+		joined := filepath.Join(work, "whole")
+		if _, err := Merge(context.Background(), dirs, Settings{Out: joined}); err != nil {
 			t.Fatal(err)
 		}
-		sameFiles(t, number(n)+" shards", files(t, whole), want)
+		sameFiles(t, number(n)+" shards", files(t, joined), want)
 		if n == 3 {
 			var missing *MergeError
-			if _, err := Merge(context.Background(), dirs[1:], Settings{Out: whole + "2"}); !errors.As(err, &missing) || missing.Shards != "3/3" || len(missing.Missing) == 0 {
+			if _, err := Merge(context.Background(), dirs[1:], Settings{Out: joined + "2"}); !errors.As(err, &missing) || missing.Shards != "3/3" || len(missing.Missing) == 0 {
 				t.Errorf("a shard is missing: %v", err)
 			}
 			for what, change := range map[string]func(*Request){
@@ -311,7 +315,7 @@ func TestShards(t *testing.T) {
 				change(&other)
 				dir := filepath.Join(work, what)
 				ran(t, other, Settings{Out: dir, Shard: 1, Shards: n})
-				if _, err := Merge(context.Background(), append(dirs[:2:2], dir), Settings{Out: whole + "3"}); !errors.As(err, &missing) || missing.What != what || missing.Dir != dir {
+				if _, err := Merge(context.Background(), append(dirs[:2:2], dir), Settings{Out: joined + "3"}); !errors.As(err, &missing) || missing.What != what || missing.Dir != dir {
 					t.Errorf("another %s: %v", what, err)
 				}
 			}
@@ -330,22 +334,27 @@ func TestLock(t *testing.T) {
 	defer func(was time.Duration) { beat = was }(beat)
 	beat = 100 * time.Millisecond
 	dir := t.TempDir()
+	folder, err := whole.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
 	var notes []Note
 	tell := func(n Note) { notes = append(notes, n) }
-	held, err := lockFolder(context.Background(), dir, tell)
+	held, err := lockFolder(context.Background(), folder, tell)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var locked *LockedError
 	host, _ := os.Hostname()
-	if _, err := lockFolder(context.Background(), dir, tell); !errors.As(err, &locked) || locked.Host != host || locked.PID != os.Getpid() {
+	if _, err := lockFolder(context.Background(), folder, tell); !errors.As(err, &locked) || locked.Host != host || locked.PID != os.Getpid() {
 		t.Errorf("a second run: %v", err)
 	}
 	held.free()
 	if err := os.WriteFile(filepath.Join(dir, LockFile), []byte(`{"host":"`+host+`","pid":1,"beat":3}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if held, err = lockFolder(context.Background(), dir, tell); err != nil || len(notes) != 1 || notes[0].Kind != NoteLockTaken {
+	if held, err = lockFolder(context.Background(), folder, tell); err != nil || len(notes) != 1 || notes[0].Kind != NoteLockTaken {
 		t.Fatalf("after a run that was killed: %v %v", err, notes)
 	}
 	held.free()
@@ -355,10 +364,10 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(beat/2, func() { os.WriteFile(path, []byte(`{"host":"far","pid":77,"beat":4}`), 0o600) })
-	if _, err := lockFolder(context.Background(), dir, tell); !errors.As(err, &locked) || locked.Host != "far" || locked.PID != 77 {
+	if _, err := lockFolder(context.Background(), folder, tell); !errors.As(err, &locked) || locked.Host != "far" || locked.PID != 77 {
 		t.Errorf("a run on another host: %v", err)
 	}
-	if held, err = lockFolder(context.Background(), dir, tell); err != nil {
+	if held, err = lockFolder(context.Background(), folder, tell); err != nil {
 		t.Fatalf("a run on another host that was killed: %v", err)
 	}
 	held.free()

@@ -2,11 +2,12 @@ package job
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +17,6 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
-	"precision/internal/whole"
 )
 
 // opened is a part ready to run.
@@ -65,7 +65,7 @@ func (p *Plan) ranks() (n int) {
 // part compares a part, writes its tables and keeps its digest. What is wrong with its
 // inputs is in the digest; errors are of the context and of the output folder.
 func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
-	e := &entry{Unit: x.Name, Stamp: x.Stamp}
+	e := &entry{Unit: x.Name, Stamp: x.Stamp, Seen: x.seen}
 	o, err := r.open(ctx, x)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -75,10 +75,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		r.progress(x.Bytes)
 		return e, nil
 	}
-	if err := os.MkdirAll(filepath.Join(r.Out, rowFolder), 0o700); err != nil {
-		return nil, err
-	}
-	log := openRowLog(filepath.Join(r.Out, rowFolder, x.Name), r.rowStamp(x))
+	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
 	told := int64(0)
 	o.options.Listener = compare.Listener{Progress: func(done, total int) {
@@ -127,28 +124,33 @@ func (p *Plan) later(x *Part) bool {
 
 // rowStamp is what the rows of a part depend on.
 func (r *runner) rowStamp(x *Part) []byte {
-	return fmt.Append(nil, journalForm, r.Version, r.options, x.Stamp)
+	return fmt.Append(nil, journalForm, r.Version, r.options, x.Stamp, x.seen)
+}
+
+// summed counts and hashes what is written.
+type summed struct {
+	bytes int64
+	sum   hash.Hash
+}
+
+func (s *summed) Write(p []byte) (int, error) {
+	s.bytes += int64(len(p))
+	return s.sum.Write(p)
 }
 
 // write writes the tables of a part.
 func (r *runner) write(x *Part, o *opened, j *verdict.Judged) ([]tableFile, error) {
 	var files []tableFile
-	for _, f := range []struct {
-		ext   string
-		write func(io.Writer) error
-	}{
-		{".csv", func(w io.Writer) error { return report.WriteRows(w, o.columns, j.Table.Rows, nil) }},
-		{".json", func(w io.Writer) error { return report.WriteJSON(w, j) }},
+	for i, write := range []func(io.Writer) error{
+		func(w io.Writer) error { return report.WriteRows(w, o.columns, j.Table.Rows, nil) },
+		func(w io.Writer) error { return report.WriteJSON(w, j) },
 	} {
-		path := filepath.Join(r.Out, TableFolder, x.Name+f.ext)
-		if err := whole.Fill(path, 0o600, f.write); err != nil {
-			return nil, err
-		}
-		info, err := os.Stat(path)
+		name, sum := x.Name+tableExts[i], &summed{sum: sha256.New()}
+		err := r.dir.Fill(TableFolder+"/"+name, func(w io.Writer) error { return write(io.MultiWriter(w, sum)) })
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, tableFile{filepath.Base(path), info.Size()})
+		files = append(files, tableFile{name, sum.bytes, hex.EncodeToString(sum.sum.Sum(nil))})
 	}
 	return files, nil
 }

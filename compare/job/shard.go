@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,13 +66,9 @@ type shardSays struct {
 }
 
 // writeShard says in the output folder which shard it holds.
-func writeShard(s Settings) error {
-	path := filepath.Join(s.Out, ShardFile)
+func writeShard(dir *whole.Folder, s Settings) error {
 	if s.Shards == 0 {
-		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		return nil
+		return dir.Remove(ShardFile)
 	}
-	return whole.Fill(path, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(shardSays{s.Shard, s.Shards}) })
+	return dir.Fill(ShardFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(shardSays{s.Shard, s.Shards}) })
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"precision/internal/plainfile"
 )
 
 // stamp is what a folder holds, from a look at its files and not into them.
@@ -16,6 +18,7 @@ type stamp struct {
 	files int
 	bytes int64
 	sum   []byte
+	own   []byte // what only this machine knows of them: change times and inodes
 	size  map[string]int64
 	err   error
 }
@@ -23,13 +26,13 @@ type stamp struct {
 // stampOf looks at the plain files of a folder, and of those in it down to depth.
 func stampOf(dir string, depth int) stamp {
 	s := stamp{size: map[string]int64{}}
-	sum := sha256.New()
-	s.err = s.add(dir, "", depth, sum)
-	s.sum = sum.Sum(nil)
+	sum, own := sha256.New(), sha256.New()
+	s.err = s.add(dir, "", depth, sum, own)
+	s.sum, s.own = sum.Sum(nil), own.Sum(nil)
 	return s
 }
 
-func (s *stamp) add(dir, prefix string, depth int, sum hash.Hash) error {
+func (s *stamp) add(dir, prefix string, depth int, sum, own hash.Hash) error {
 	entries, err := os.ReadDir(dir) // by name
 	if err != nil {
 		return err
@@ -45,7 +48,7 @@ func (s *stamp) add(dir, prefix string, depth int, sum hash.Hash) error {
 			continue
 		case info.IsDir():
 			if depth > 0 && e.IsDir() {
-				if err := s.add(path, prefix+e.Name()+"/", depth-1, sum); err != nil {
+				if err := s.add(path, prefix+e.Name()+"/", depth-1, sum, own); err != nil {
 					return err
 				}
 			}
@@ -58,6 +61,7 @@ func (s *stamp) add(dir, prefix string, depth int, sum hash.Hash) error {
 		s.bytes += info.Size()
 		s.size[name] = info.Size()
 		mark(sum, name, info)
+		own.Write(plainfile.Identity(info))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package job
 import (
 	"encoding/json"
 	"io"
-	"path/filepath"
 
 	"precision/compare/result"
 	"precision/internal/whole"
@@ -102,6 +101,6 @@ type profileSays struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (r *Result) write(dir string) error {
-	return whole.Fill(filepath.Join(dir, ResultFile), 0o600, r.WriteJSON)
+func (r *Result) write(dir *whole.Folder) error {
+	return dir.Fill(ResultFile, r.WriteJSON)
 }

@@ -8,6 +8,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/plainfile"
 )
 
 const (
@@ -34,7 +35,7 @@ func mindSpore(name, opName string) string {
 	}
 	fields[1] = opName[strings.LastIndexByte(opName, '/')+1:]
 	ms := strings.Join(fields, ".")
-	if filepath.Base(ms) != ms || strings.ContainsAny(ms, "\x00\\:") {
+	if strings.Contains(ms, ":") || plainfile.CheckName(ms) != nil {
 		return name // the name of a file elsewhere
 	}
 	return ms

@@ -43,7 +43,7 @@ func create(path string) (*output, error) {
 func (o *output) commit() error {
 	err := o.Flush()
 	o.free()
-	if err = o.file.End(err, func() error { return os.Rename(o.file.Name(), o.path) }); err != nil {
+	if err = o.file.End(err, filepath.Base(o.path)); err != nil {
 		return errorf(o.path, CodeWrite, cause(err), "not written")
 	}
 	o.file = nil

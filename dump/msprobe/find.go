@@ -154,11 +154,11 @@ var ErrNoTensors = errors.New("no folder " + TensorFolder)
 // that would lead out of the folder is an error, and so is one in a recording
 // without tensors.
 func (r *Recording) File(name string) (string, error) {
-	switch {
-	case r.Tensors == "":
+	if r.Tensors == "" {
 		return "", fmt.Errorf("%s: %w for %q", r.Dir, ErrNoTensors, short(name))
-	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00"):
-		return "", fmt.Errorf("%s: found the file name %q, expected one without a path", r.Dump, short(name))
+	}
+	if err := plainfile.CheckName(name); err != nil {
+		return "", fmt.Errorf("%s: %w", r.Dump, err)
 	}
 	return filepath.Join(r.Tensors, name), nil
 }

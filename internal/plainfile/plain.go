@@ -11,7 +11,10 @@ import (
 )
 
 // File is an open file for reading.
-type File struct{ f *os.File }
+type File struct {
+	f    *os.File
+	seen *witness // nil unless somebody watches
+}
 
 // Open opens the plain file at path and returns its size in bytes. A folder, pipe, socket or device is an error that
 // names path and what was found; it is not opened.
@@ -27,7 +30,7 @@ func Open(path, expected string) (*File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return &File{f}, info.Size(), nil
+	return &File{f, witnessed(path, info.Size())}, info.Size(), nil
 }
 
 // ReadFile reads a file of at most so many bytes; a longer one is an error.
@@ -45,6 +48,19 @@ func ReadFile(path, expected string, most int64) ([]byte, error) {
 
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
+	if f.seen == nil {
+		return f.read(p)
+	}
+	at, err := f.f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.read(p)
+	f.seen.saw(at, p[:n])
+	return n, err
+}
+
+func (f *File) read(p []byte) (int, error) {
 	if fault := injected.Load(); fault != nil {
 		at, err := f.f.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -79,7 +95,9 @@ func (f *File) ReadAt(p []byte, at int64) (int, error) {
 			return got, err
 		}
 	}
-	return f.f.ReadAt(p, at)
+	n, err := f.f.ReadAt(p, at)
+	f.seen.saw(at, p[:n])
+	return n, err
 }
 
 // Seek implements io.Seeker.

@@ -5,14 +5,15 @@ package whole
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // holdFile locks a temporary file. The lock is on a second handle, as the first
 // is closed, which tells what failed in writing, before the file has its name.
 // It is nil where the file system has no locks.
-func holdFile(f *os.File) (*os.File, error) {
-	hold, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
+func holdFile(dir *os.Root, f *os.File) (*os.File, error) {
+	hold, err := dir.OpenFile(filepath.Base(f.Name()), os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errLost
 	}
@@ -28,7 +29,7 @@ func holdFile(f *os.File) (*os.File, error) {
 		return nil, nil
 	}
 	own, err := hold.Stat()
-	named, gone := os.Lstat(f.Name())
+	named, gone := dir.Lstat(filepath.Base(f.Name()))
 	if err != nil || gone != nil || !os.SameFile(own, named) {
 		hold.Close()
 		return nil, errLost
@@ -37,14 +38,14 @@ func holdFile(f *os.File) (*os.File, error) {
 }
 
 // removeOrphan removes a temporary file that nobody holds.
-func removeOrphan(path string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+func removeOrphan(dir *os.Root, name string) {
+	f, err := dir.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	if flock(f, syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		os.Remove(path)
+		dir.Remove(name)
 	}
 }
 

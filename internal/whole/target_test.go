@@ -126,12 +126,12 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(dead); err == nil {
 		t.Error("a file without an owner is still there")
 	}
-	sweep(dir)
+	sweep(alive.dir)
 	if _, err := os.Stat(alive.Name()); err != nil {
 		t.Errorf("a file that is being written was removed: %v", err)
 	}
 	alive.close() // as before it gets its name
-	sweep(dir)
+	sweep(alive.dir)
 	if _, err := os.Stat(alive.Name()); err != nil {
 		t.Errorf("a file about to get its name was removed: %v", err)
 	}

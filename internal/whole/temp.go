@@ -3,8 +3,11 @@ package whole
 import (
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -13,8 +16,10 @@ const pattern = ".precision-*.tmp"
 
 // Temp is a temporary file with a name of its own in the folder of a result.
 // It is held by a lock until it has its final name, so that other runs can tell
-// it from one whose owner is gone.
+// it from one whose owner is gone. Its folder stays open until then, and it gets its
+// name in there, whatever has become of the folder's path.
 type Temp struct {
+	dir  *os.Root
 	file *os.File
 	hold *os.File
 }
@@ -26,21 +31,39 @@ var errLost = errors.New("the temporary file was removed by another run")
 // NewTemp makes a temporary file in a folder with mode 0600. The first one in a
 // folder removes those of runs that were killed.
 func NewTemp(dir string) (*Temp, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return newTemp(root)
+}
+
+// newTemp is NewTemp in an open folder, which is closed with the file.
+func newTemp(dir *os.Root) (_ *Temp, err error) {
+	defer func() {
+		if err != nil {
+			dir.Close()
+		}
+	}()
 	sweepOnce(dir)
-	if _, err := fails(Making, dir, 0); err != nil {
+	if _, err := fails(Making, dir.Name(), 0); err != nil {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		f, err := os.CreateTemp(dir, pattern)
+		name := strings.Replace(pattern, "*", strconv.FormatUint(rand.Uint64(), 36), 1)
+		f, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && try < 10 {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		hold, err := holdFile(f)
+		hold, err := holdFile(dir, f)
 		if err == nil {
-			return &Temp{f, hold}, nil
+			return &Temp{dir, f, hold}, nil
 		}
 		f.Close()
-		os.Remove(f.Name())
+		dir.Remove(name)
 		if !errors.Is(err, errLost) || try == 10 {
 			return nil, err
 		}
@@ -49,6 +72,9 @@ func NewTemp(dir string) (*Temp, error) {
 
 // Name is the path of the temporary file.
 func (t *Temp) Name() string { return t.file.Name() }
+
+// base is its name in its folder.
+func (t *Temp) base() string { return filepath.Base(t.file.Name()) }
 
 // Chmod changes the permission bits.
 func (t *Temp) Chmod(perm fs.FileMode) error { return t.file.Chmod(perm) }
@@ -80,9 +106,14 @@ func (t *Temp) close() error {
 	return err
 }
 
-// End closes the file and, unless something failed before, gives it its name by
-// calling name. On an error the file is removed.
-func (t *Temp) End(failed error, name func() error) error {
+// End closes the file and, unless something failed before, gives it its name in its
+// folder in the place of whatever has it. On an error the file is removed.
+func (t *Temp) End(failed error, name string) error {
+	return t.end(failed, func() error { return t.dir.Rename(t.base(), name) })
+}
+
+// end is End where name gives the file its name.
+func (t *Temp) end(failed error, name func() error) error {
 	if err := t.close(); failed == nil {
 		failed = err
 	}
@@ -93,7 +124,7 @@ func (t *Temp) End(failed error, name func() error) error {
 		failed = name()
 	}
 	if failed != nil {
-		os.Remove(t.Name())
+		t.dir.Remove(t.base())
 	}
 	t.release()
 	return failed
@@ -102,7 +133,7 @@ func (t *Temp) End(failed error, name func() error) error {
 // Discard drops the file.
 func (t *Temp) Discard() {
 	t.file.Close()
-	os.Remove(t.Name())
+	t.dir.Remove(t.base())
 	t.release()
 }
 
@@ -111,24 +142,26 @@ func (t *Temp) release() {
 		t.hold.Close()
 		t.hold = nil
 	}
+	t.dir.Close()
 }
 
 var swept sync.Map // of folders
 
 // sweepOnce removes the temporary files of a folder whose owners are gone, once
 // a run.
-func sweepOnce(dir string) {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
+func sweepOnce(dir *os.Root) {
+	path := dir.Name()
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
-	if _, before := swept.LoadOrStore(dir, true); !before {
+	if _, before := swept.LoadOrStore(path, true); !before {
 		sweep(dir)
 	}
 }
 
 // sweep removes the temporary files of a folder whose owners are gone.
-func sweep(dir string) {
-	d, err := os.Open(dir)
+func sweep(dir *os.Root) {
+	d, err := dir.Open(".")
 	if err != nil {
 		return
 	}
@@ -137,7 +170,7 @@ func sweep(dir string) {
 		entries, err := d.ReadDir(1024)
 		for _, e := range entries {
 			if ok, _ := filepath.Match(pattern, e.Name()); ok && e.Type() == fs.FileMode(0) {
-				removeOrphan(filepath.Join(dir, e.Name()))
+				removeOrphan(dir, e.Name())
 			}
 		}
 		if err != nil {

@@ -57,6 +57,11 @@ func Create(path string, perm os.FileMode) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
+	return begin(tmp, path, to, perm)
+}
+
+// begin is a file that will appear at path, in the folder of tmp by the last part of to.
+func begin(tmp *Temp, path, to string, perm os.FileMode) (*File, error) {
 	f := &File{Writer: bufio.NewWriterSize(sink{tmp, path}, 1<<16), path: path, to: to, tmp: tmp}
 	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Discard()
@@ -95,7 +100,7 @@ func (f *File) Path() string { return f.path }
 // Commit makes the file appear: flush, sync, close, rename. On an error the
 // temporary file is removed and the target is as it was.
 func (f *File) Commit() error {
-	return f.finish(func() error { return os.Rename(f.tmp.Name(), f.to) })
+	return f.finish(func() error { return f.tmp.dir.Rename(f.tmp.base(), filepath.Base(f.to)) })
 }
 
 // CommitNew is Commit where nothing may be replaced: if there is a file of the
@@ -103,10 +108,13 @@ func (f *File) Commit() error {
 // number behind its name, result_1.csv. Path tells which it became.
 func (f *File) CommitNew() error {
 	return f.finish(func() error {
+		if info, err := os.Lstat(f.path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			f.path = f.to // the numbers go beside the file that the link leads to
+		}
 		ext := filepath.Ext(f.path)
 		stem := strings.TrimSuffix(f.path, ext)
 		for n := 1; ; n++ {
-			err := moveNew(f.tmp.Name(), f.path)
+			err := moveNew(f.tmp.dir, f.tmp.base(), filepath.Base(f.path))
 			if err == nil || !errors.Is(err, fs.ErrExist) {
 				return err
 			}
@@ -116,22 +124,22 @@ func (f *File) CommitNew() error {
 }
 
 // moveNew gives a file another name that must not exist yet.
-func moveNew(from, to string) error {
-	err := os.Link(from, to)
+func moveNew(dir *os.Root, from, to string) error {
+	err := dir.Link(from, to)
 	switch {
 	case err == nil:
-		return os.Remove(from)
+		return dir.Remove(from)
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}
 	// A file system without links: the name is taken by an empty file first.
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := dir.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	f.Close()
-	if err := os.Rename(from, to); err != nil {
-		os.Remove(to)
+	if err := dir.Rename(from, to); err != nil {
+		dir.Remove(to)
 		return err
 	}
 	return nil
@@ -156,7 +164,7 @@ func (f *File) finish(name func() error) error {
 	if err == nil {
 		err = f.tmp.Sync()
 	}
-	if err = f.tmp.End(err, name); err != nil {
+	if err = f.tmp.end(err, name); err != nil {
 		return named(f.path, err)
 	}
 	syncDir(filepath.Dir(f.to))
