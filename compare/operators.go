@@ -8,31 +8,12 @@ import (
 	"precision/compare/result"
 	"precision/graph"
 	"precision/graph/fusion"
-)
-
-// Operators that no kernel computes.
-var (
-	// constants hold weights, literals and state.
-	constants = typeSet("Const", "Constant", "ConstPlaceHolder", "FileConstant", "Variable", "VariableV2", "RefData", "HostConst")
-	// feeds bring the inputs of the network.
-	feeds = typeSet("Data", "AippData", "Placeholder", "GetNext", "IteratorV2", "QueueData")
-	// silent operators move no data of their own and leave no dump.
-	silent = typeSet("NetOutput", "NoOp", "Send", "Recv", "StreamActive", "StreamSwitch", "StreamMerge", "LabelSet", "LabelGoto", "LabelGotoEx",
-		"LabelSwitchByIndex", "AtomicAddrClean", "MemSet", "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "While", "StatelessWhile",
-		"Case", "StatelessCase", "For", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "LoopCond", "ControlTrigger", "End")
+	catalogue "precision/op"
 )
 
 // Computes tells whether an operator of a graph leaves a dump: a kernel computes it.
 func Computes(op *graph.Op) bool {
-	return !constants[op.Type] && !feeds[op.Type] && !silent[op.Type]
-}
-
-func typeSet(types ...string) map[string]bool {
-	set := make(map[string]bool, len(types))
-	for _, t := range types {
-		set[t] = true
-	}
-	return set
+	return catalogue.Kernel(op.Type)
 }
 
 // Table is that of the folders, with how their pairs were found.
@@ -89,7 +70,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 	for _, op := range rules.Ops {
 		o := result.Operator{
 			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.orderOf(op),
-			Constant: constants[op.Type], NoKernel: silent[op.Type],
+			Constant: catalogue.Is(op.Type, catalogue.Constant), NoKernel: catalogue.Is(op.Type, catalogue.Control),
 			Inner:   len(op.Group.Ops) > 1 && (op.Inner() || op.Group.Relation == fusion.L1Fusion && op != op.Group.Ops[0]),
 			Skipped: op.Filtered || quantiser(op),
 			Dumped:  e.leftFiles(op.Name) != nil,
@@ -97,7 +78,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 			Final:   final[op] != nil,
 			Leaves:  final[op],
 		}
-		if feeds[op.Type] {
+		if catalogue.Is(op.Type, catalogue.Feed) {
 			// The Data of a called graph passes on what its caller is fed with.
 			_, called := graph.Parameter(op.Op)
 			o.Feed, o.NoKernel = !called, called
@@ -184,7 +165,7 @@ func finals(rules *fusion.Rules) map[*fusion.Op][]int64 {
 		}
 	}
 	for _, op := range rules.Ops {
-		if silent[op.Type] {
+		if catalogue.Is(op.Type, catalogue.Control) {
 			continue
 		}
 		for fed(op, use); len(todo) > 0; {
@@ -194,7 +175,7 @@ func finals(rules *fusion.Rules) map[*fusion.Op][]int64 {
 		}
 	}
 	for i, op := range rules.Ops {
-		if !used[i] && !constants[op.Type] && !feeds[op.Type] && !silent[op.Type] {
+		if !used[i] && catalogue.Kernel(op.Type) {
 			set[op] = []int64{}
 		}
 	}

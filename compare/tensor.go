@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph/fusion"
+	catalogue "precision/op"
 )
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
@@ -102,7 +103,7 @@ func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *Pa
 	case fusion.GoldenNoOrigin:
 		// The graph names the framework's tensor of what a kernel computes; a weight has
 		// its own name on both sides.
-		if constants[lookup.Type] && !e.opt.dialect().terse {
+		if catalogue.Is(lookup.Type, catalogue.Constant) && !e.opt.dialect().terse {
 			return fusion.GoldenRef{Op: lookup.Op, Index: int64(lookup.Index)}, nil
 		}
 	}

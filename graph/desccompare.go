@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	catalogue "precision/op"
 )
 
 // PortChange is a property of an input or output that differs between two operators.
@@ -151,22 +153,18 @@ type Similarity struct {
 	Similar   int // of these, equal in number, types, layouts and shapes of inputs and outputs
 }
 
-// helperTypes are operators whose number and names depend on the compilation.
-var helperTypes = map[string]bool{"TransData": true, "Cast": true, "Recv": true, "Send": true, "Variable": true, "NetOutput": true,
-	"NoOp": true, "Assign": true, "Constant": true, "StreamActive": true}
-
 // Similar compares a with b by operator names; helper operators such as TransData and Cast are left out.
 func Similar(a, b *Graph) *Similarity {
 	s := &Similarity{A: a, B: b}
 	inB := make(map[string]*Op, len(b.Ops))
 	for _, o := range b.Ops {
-		if !helperTypes[o.Type] {
+		if !catalogue.Is(o.Type, catalogue.Helper) {
 			inB[o.Name] = o
 		}
 	}
 	seen := make(map[string]bool, len(a.Ops))
 	for _, o := range a.Ops {
-		if helperTypes[o.Type] {
+		if catalogue.Is(o.Type, catalogue.Helper) {
 			continue
 		}
 		seen[o.Name] = true
@@ -185,7 +183,7 @@ func Similar(a, b *Graph) *Similarity {
 		s.Different = append(s.Different, OpChange{OpRef{Op: o, Origins: names}, p, changes})
 	}
 	for _, o := range b.Ops {
-		if !helperTypes[o.Type] && !seen[o.Name] {
+		if !catalogue.Is(o.Type, catalogue.Helper) && !seen[o.Name] {
 			s.OnlyB = append(s.OnlyB, o)
 		}
 	}

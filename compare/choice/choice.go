@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"precision/graph"
+	catalogue "precision/op"
 )
 
 // Pair is a tensor of both sides, in the order of its shape.
@@ -62,65 +63,54 @@ type Found struct {
 	Mask *Mask
 }
 
-// looks are the operators that choose, by type: a function that finds what their
-// outputs' choices come to.
-var looks = map[string]func(c *Call) []Found{}
+// looks find what an operator's choices come to, by the words and arguments that the catalogue
+// has for how it chooses.
+var looks = map[string]func(c *Call, argument int) []Found{
+	"arg":        (*Call).arg,
+	"ranked":     func(c *Call, _ int) []Found { return c.ranked(1) },
+	"compared":   func(c *Call, _ int) []Found { return c.compared() },
+	"suppressed": func(c *Call, _ int) []Found { return c.suppressed() },
+	"positive":   func(c *Call, input int) []Found { return c.gated(input, positive) },
+	"six": func(c *Call, input int) []Found {
+		return c.gated(input, func(v float64) int { return positive(v) + positive(v-6) + positive(6-v) })
+	},
+	"truth": func(c *Call, input int) []Found {
+		return c.gated(input, func(v float64) int {
+			if v != 0 {
+				return 1
+			}
+			return 0
+		})
+	},
+	"pooled": func(c *Call, _ int) []Found { return c.pooledGradient() },
+}
 
-func register(f func(c *Call) []Found, types ...string) {
-	for _, t := range types {
-		looks[t] = f
+// positive is the side of zero that a number gates by.
+func positive(v float64) int {
+	if v > 0 {
+		return 1
 	}
+	return 0
 }
 
 // Chooses tells whether an operator type chooses by the values of its inputs.
-func Chooses(typ string) bool { return looks[typ] != nil }
+func Chooses(typ string) bool { return catalogue.Of(typ).Choice != "" }
 
 // Gate tells whether it does so without saying what it chose: only the numbers
 // behind its choices leave it.
-func Gate(typ string) bool { return gates[typ] }
-
-var gates = map[string]bool{}
+func Gate(typ string) bool {
+	word, _ := catalogue.Call(catalogue.Of(typ).Choice)
+	return word == "positive" || word == "six" || word == "truth" || word == "pooled"
+}
 
 // Look finds what the choices of an operator come to, by output. An operator whose
 // tensors are not all known has no findings.
 func (c *Call) Look() []Found {
-	f := looks[c.Type]
-	if f == nil {
-		return nil
+	word, argument := catalogue.Call(catalogue.Of(c.Type).Choice)
+	if look := looks[word]; look != nil {
+		return look(c, int(argument))
 	}
-	return f(c)
-}
-
-func init() {
-	register(func(c *Call) []Found { return c.arg(0) }, "ArgMax", "ArgMaxD", "ArgMaxV2", "ArgMin", "ArgMinD", "ArgMinV2", "ArgMaxWithValue", "ArgMinWithValue")
-	register(func(c *Call) []Found { return c.ranked(1) }, "TopK", "TopKD", "TopKV2", "TopKV2D", "Sort", "MoeGatingTopK", "MoeGatingTopKSoftmax", "MoeGatingTopKSoftmaxV2")
-	register((*Call).compared, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual")
-	register((*Call).suppressed, "NonMaxSuppression", "NonMaxSuppressionV3", "NonMaxSuppressionV6", "NonMaxSuppressionV7")
-	gate := func(f func(c *Call) []Found, types ...string) {
-		register(f, types...)
-		for _, t := range types {
-			gates[t] = true
-		}
-	}
-	positive := func(v float64) int {
-		if v > 0 {
-			return 1
-		}
-		return 0
-	}
-	gate(func(c *Call) []Found { return c.gated(1, positive) }, "ReluGrad", "LeakyReluGrad", "PReluGrad")
-	gate(func(c *Call) []Found {
-		return c.gated(1, func(v float64) int { return positive(v) + positive(v-6) + positive(6-v) })
-	}, "Relu6Grad")
-	truth := func(v float64) int {
-		if v != 0 {
-			return 1
-		}
-		return 0
-	}
-	gate(func(c *Call) []Found { return c.gated(0, truth) }, "Select", "SelectV2")
-	gate(func(c *Call) []Found { return c.gated(1, truth) }, "MaskedFill")
-	gate((*Call).pooledGradient, "MaxPoolGrad", "MaxPoolGradV3")
+	return nil
 }
 
 func (c *Call) in(i int) *Pair  { return at(c.In, i) }

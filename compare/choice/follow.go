@@ -1,46 +1,14 @@
 package choice
 
-import "slices"
+import (
+	"slices"
+
+	catalogue "precision/op"
+)
 
 // What depends on a choice that fell otherwise is followed element by element
 // where an operator's type says which elements an element is made of, and taken
 // for all of the output where they are mixed.
-
-// local are operator types whose elements depend on those in the same place.
-var local = map[string]bool{}
-
-func init() {
-	for _, t := range []string{
-		"Add", "AddV2", "AddN", "Sub", "Mul", "Muls", "Adds", "RealDiv", "Div", "DivNoNan", "Maximum", "Minimum", "Pow", "Square", "Sqrt", "Rsqrt", "Reciprocal",
-		"Exp", "Expm1", "Log", "Log1p", "Abs", "Neg", "Sign", "Sin", "Cos", "Tanh", "Sigmoid", "HardSigmoid", "HardSwish", "Swish", "Silu", "Gelu", "GeluV2", "FastGelu",
-		"Erf", "Relu", "Relu6", "LeakyRelu", "Elu", "Softplus", "ClipByValue", "BiasAdd", "Cast", "Round", "Rint", "Floor", "Ceil", "Identity", "Eltwise", "Axpy",
-		"ReluGrad", "Relu6Grad", "SigmoidGrad", "TanhGrad", "GeluGrad", "SwishGrad", "SqrtGrad", "RsqrtGrad", "Select", "SelectV2", "MaskedFill",
-		"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "FloorMod", "FloorDiv",
-		"AscendQuant", "AscendDequant", "AscendRequant", "Quantize", "Dequantize",
-	} {
-		local[t] = true
-	}
-}
-
-// straight are operator types that keep all elements in their order.
-var straight = map[string]bool{
-	"Reshape": true, "Squeeze": true, "ExpandDims": true, "Unsqueeze": true, "Flatten": true, "FlattenV2": true, "TransData": true, "Cast": true, "Identity": true,
-}
-
-// rowwise are operator types that mix the elements of the last axis, or of the
-// axes they reduce, and no others.
-var rowwise = map[string]bool{
-	"SoftmaxV2": true, "Softmax": true, "LogSoftmaxV2": true, "LayerNorm": true, "LayerNormV3": true, "LayerNormV4": true, "RmsNorm": true,
-	"MatMul": true, "MatMulV2": true, "MatMulV3": true, "ReduceSum": true, "ReduceSumD": true, "ReduceMean": true, "ReduceMeanD": true, "ReduceMax": true, "ReduceMaxD": true,
-	"ReduceMin": true, "ReduceMinD": true, "ReduceAll": true, "ReduceAny": true, "ArgMax": true, "ArgMaxD": true, "ArgMaxV2": true, "ArgMin": true, "ArgMinD": true,
-	"TopK": true, "TopKD": true, "TopKV2": true, "Sort": true, "Slice": true, "SliceD": true, "StridedSlice": true, "StridedSliceD": true,
-	"Split": true, "SplitD": true, "SplitV": true, "SplitVD": true, "Concat": true, "ConcatD": true, "ConcatV2": true, "ConcatV2D": true,
-	"OneHot": true, "OneHotD": true, "Pack": true, "Tile": true, "TileD": true, "BroadcastTo": true,
-}
-
-// lookups are operator types that take rows of their first input by the indices of
-// the second.
-var lookups = map[string]bool{"Gather": true, "GatherV2": true, "GatherV2D": true, "EmbeddingLookup": true}
 
 // Follow makes the mask of an output of a shape from those of the inputs, nil where
 // nothing depends. shapes are those of the inputs.
@@ -89,10 +57,10 @@ func Join(a, b *Mask) *Mask {
 func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 	in, all := shapes[k], &Mask{Mixed: true}
 	made := &Mask{Bits: make([]bool, product(out))}
-	switch typ := c.Type; {
-	case straight[typ] && product(in) == product(out):
+	switch row := catalogue.Of(c.Type); {
+	case row.Traits&catalogue.Straight != 0 && product(in) == product(out):
 		copy(made.Bits, m.Bits)
-	case local[typ]:
+	case row.Spread == "element":
 		place := spread(in, out)
 		if place == nil {
 			return all
@@ -100,7 +68,7 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 		for i := range made.Bits {
 			made.Bits[i] = m.Bits[place(int64(i))]
 		}
-	case typ == "Transpose" || typ == "TransposeD":
+	case row.Spread == "transpose":
 		perm := c.attributes("perm")
 		if len(perm) != len(in) || len(out) != len(in) {
 			return all
@@ -126,12 +94,12 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 			}
 			made.Bits[i] = m.Bits[at]
 		}
-	case lookups[typ] && k == 1 && len(in) <= len(out) && slices.Equal(in, out[:len(in)]) && c.attribute(0, "axis") == 0 && c.attribute(0, "batch_dims") == 0:
+	case row.Spread == "lookup" && k == 1 && len(in) <= len(out) && slices.Equal(in, out[:len(in)]) && c.attribute(0, "axis") == 0 && c.attribute(0, "batch_dims") == 0:
 		row := product(out[len(in):])
 		for i := range made.Bits {
 			made.Bits[i] = m.Bits[int64(i)/row]
 		}
-	case rowwise[typ] && (k == 0 || len(typ) < 6 || typ[:6] != "MatMul"):
+	case (row.Spread == "rows" || row.Spread == "slice") && (k == 0 || row.Traits&catalogue.Product == 0):
 		depth := c.kept(in, out)
 		if depth == 0 {
 			return all
@@ -172,7 +140,7 @@ func (c *Call) kept(in, out []int64) int {
 			last = min(last, d)
 		}
 	}
-	if c.Type != "" && (c.Type[0] == 'S' && (len(c.Type) > 4 && (c.Type[:5] == "Slice" || c.Type[:5] == "Strid"))) {
+	if catalogue.Of(c.Type).Spread == "slice" {
 		return depth
 	}
 	return min(depth, max(last, 0))

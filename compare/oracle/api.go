@@ -57,11 +57,6 @@ func formulaFor(f func(k *invocation) (Values, error)) func(k *invocation) ([]Re
 	}
 }
 
-// randomFunctions have results that do not follow from their arguments.
-var randomFunctions = map[string]bool{"rand": true, "randn": true, "randint": true, "randperm": true, "rand_like": true, "randn_like": true,
-	"randint_like": true, "bernoulli": true, "multinomial": true, "normal": true, "uniform": true, "exponential": true, "random": true,
-	"empty": true, "empty_like": true, "new_empty": true, "empty_strided": true, "gumbel_softmax": true, "rrelu": true}
-
 // dunders are the operators of Python that are not functions under the same name.
 var dunders = map[string]string{"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul", "invert": "bitwise_not",
 	"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}

@@ -7,6 +7,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
+	catalogue "precision/op"
 )
 
 func openPlain(path string) (*plainfile.File, error) {
@@ -183,7 +184,7 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 	}
 	f, base, inPlace, swapped := called(n.Prefix, n.API, b.of.header.Framework)
 	switch {
-	case f == nil && randomFunctions[base]:
+	case f == nil && catalogue.Is(base, catalogue.Random):
 		return refuse(Random, from.kind())
 	case f == nil:
 		return refuse(NoAPI, from.kind())
@@ -334,7 +335,7 @@ func (b *bound) judge(f *Finding, full bool) {
 	if f.Verdict != Wrong {
 		return
 	}
-	if (f.looser || exponentials[strings.ToLower(b.k.name)] && f.Ratio <= mostApart) && b.of.header.Framework == "mindspore" && !b.of.device {
+	if (f.looser || catalogue.Is(b.k.name[strings.LastIndexByte(b.k.name, '.')+1:], catalogue.Approximate) && f.Ratio <= mostApart) && b.of.header.Framework == "mindspore" && !b.of.device {
 		// The library that MindSpore has its exponentials from on a CPU is 26 to 44 roundoffs off.
 		f.Verdict, f.Pattern, f.Patterns = Suspect, "", nil
 		f.Reasons = append(f.Reasons[:0], because(LowPrecision, f.Beyond))
@@ -377,9 +378,6 @@ func (b *bound) partial(i int) string {
 	}
 	return ""
 }
-
-// exponentials are functions that are computed by way of one.
-var exponentials = map[string]bool{"exp": true, "softmax": true, "functional.softmax": true, "sigmoid": true, "tanh": true, "silu": true, "erf": true, "gelu": true, "logsoftmax": true, "log_softmax": true}
 
 // mostApart is how many times its bound an exponential of MindSpore on a CPU may be off: its error goes with its
 // argument, of up to 88, of which five roundoffs were found.

@@ -12,6 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph"
+	catalogue "precision/op"
 )
 
 // Settings say how much is looked at.
@@ -106,13 +107,6 @@ func (r Reading) out(i int) Values {
 	return nil
 }
 
-// random are the operators whose results do not follow from their inputs.
-var random = map[string]bool{
-	"DropOutDoMask": false, "DropOutGenMask": true, "DropOutGenMaskV3": true, "Dropout": true, "RandomUniform": true,
-	"RandomStandardNormal": true, "TruncatedNormal": true, "RandomUniformInt": true, "Multinomial": true, "RandomShuffle": true,
-	"StatelessRandomUniform": true, "Assign": true, "Unique": true,
-}
-
 // readings are the ways to understand the operator; there is at least one.
 func (c *Call) readings() ([]Reading, error) {
 	var out []Reading
@@ -123,7 +117,7 @@ func (c *Call) readings() ([]Reading, error) {
 		out, err = buildFused(c, words)
 	} else if build := builders[c.Type]; build != nil {
 		out, err = build(c)
-	} else if random[c.Type] {
+	} else if catalogue.Is(c.Type, catalogue.Random) {
 		err = refuse(Random, c.Type)
 	} else {
 		err = refuse(NoOperator, c.Type)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Every function that the oracle moves data with is movement for the judge, too.
@@ -20,7 +20,7 @@ func TestMovesAreKnown(t *testing.T) {
 		}
 		for _, m := range names.FindAllStringSubmatch(string(text), -1) {
 			for _, name := range strings.Fields(m[1]) {
-				if found++; !result.Moves(name) {
+				if found++; !catalogue.Is(name, catalogue.Moves) {
 					t.Errorf("%s: %s is no movement for the judge", file, name)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // A network that moved from PyTorch to MindSpore has its modules at the same paths, under other classes, and makes
@@ -15,60 +16,16 @@ import (
 // calls as their forward calls are. What one framework alone has, shapes, primitives inside a module that is
 // compared, the steps of an optimizer, has no partner and is not expected to have one.
 
-// alikes are names of functions and primitives that stand for each other between frameworks, one line for each;
-// primitives of MindSpore by their class.
-const alikes = `
-linear dense matmul mm bmm addmm baddbmm batchmatmul matmulext
-reshape view flatten unflatten squeeze unsqueeze expanddims expand_dims contiguous
-permute transpose t swapaxes swapdims
-add biasadd bias_add radd iadd addext
-mul multiply rmul imul
-sub subtract rsub isub
-div divide true_divide truediv realdiv rtruediv idiv
-pow power square
-to cast type astype
-embedding gather index_select gatherd
-max_pool2d maxpool maxpool2d
-avg_pool2d avgpool avgpool2d
-batch_norm batchnorm
-layer_norm layernorm
-group_norm groupnorm
-rms_norm rmsnorm
-silu swish
-softmax softmaxext
-log_softmax logsoftmax
-mean reducemean mean_ext
-sum reducesum sum_ext
-masked_fill maskedfill
-where select
-conv1d conv2d
-cat concat concatenate
-leaky_relu leakyrelu
-scaled_dot_product_attention flash_attention_score
-`
-
-var alikeNames = map[string]string{}
-
-func init() {
-	for _, line := range strings.Split(strings.TrimSpace(alikes), "\n") {
-		names := strings.Fields(line)
-		for _, name := range names {
-			alikeNames[name] = names[0]
-		}
-	}
-}
-
 // does is what a function does, whatever a framework calls it.
 func (c *call) does() string {
 	name := c.Parsed.API
 	if c.Parsed.Prefix == "Primitive" {
 		name = name[strings.LastIndexByte(name, '.')+1:]
 	}
-	name = strings.ToLower(strings.Trim(name, "_"))
-	if a := alikeNames[name]; a != "" {
-		return a
+	if does := catalogue.Of(name).Does; does != "" {
+		return does
 	}
-	return name
+	return strings.ToLower(strings.Trim(name, "_"))
 }
 
 // ofMindSpore tells whether the tensors of a side are MindSpore's; false for known without any.
@@ -351,7 +308,7 @@ func (s *side) aside(c *call, behind int) bool {
 	if c.Parsed.Form != msprobe.API {
 		return false
 	}
-	return s.around(c) != nil || c.first() == nil || result.Moves(typeOf(c)) || c.does() == "to" || result.Moves(c.does()) || behind > 0 && c.at > behind
+	return s.around(c) != nil || c.first() == nil || catalogue.Is(typeOf(c), catalogue.Moves) || c.does() == "to" || catalogue.Is(c.does(), catalogue.Moves) || behind > 0 && c.at > behind
 }
 
 // lastGradient is the place of the last backward call, 0 without one.

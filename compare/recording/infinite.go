@@ -5,18 +5,16 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // What one side alone computes has nothing to be held against, but NaN and infinities that come
 // of finite numbers are wrong by themselves, except in masks, which are made of -inf.
 
-// masking are functions that put what is given to them in some places. They make no number.
-var masking = map[string]bool{"where": true, "masked_fill": true, "masked_fill_": true, "threshold": true, "nan_to_num": true}
-
 // made gives rows for the outputs of a call without a partner that hold NaN or infinities
 // though all that goes in is known and finite; whole is the row for the call.
 func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
-	if t := typeOf(c); masking[t] || result.Moves(t) || !finite(c) {
+	if t := typeOf(c); catalogue.Is(t, catalogue.Masks|catalogue.Moves) || !finite(c) {
 		return nil
 	}
 	for i := range c.leaves {
@@ -77,10 +75,10 @@ func (s *side) findMasks() {
 	for i := len(s.calls) - 1; i >= 0; i-- {
 		c := s.calls[i]
 		t := typeOf(c)
-		into := masking[t]
+		into := catalogue.Is(t, catalogue.Masks)
 		for k := range c.leaves {
 			l := &c.leaves[k]
-			into = into || l.role == result.Output && result.Moves(t) && s.masks[place{int32(c.at + 1), l.slot}]
+			into = into || l.role == result.Output && catalogue.Is(t, catalogue.Moves) && s.masks[place{int32(c.at + 1), l.slot}]
 		}
 		for k := range c.leaves {
 			if l := &c.leaves[k]; into && l.role == result.Input && l.from.call > 0 {

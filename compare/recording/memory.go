@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // What a recorder says of memory that it read too early or too late is no evidence: of buffers
@@ -35,7 +36,7 @@ func (s *side) findUnfilled() {
 			if !l.tensor() || l.role != result.Input {
 				continue
 			}
-			has := handed[l.whole()] && result.Moves(typeOf(c)) && !c.Parsed.Fills()
+			has := handed[l.whole()] && catalogue.Is(typeOf(c), catalogue.Moves) && !c.Parsed.Fills()
 			passes = passes || has
 			if has || c.Parsed.Unfilled(l.Section, l.path, value) {
 				l.unfilled = true
@@ -141,7 +142,7 @@ func (p *part) findLate() {
 		if u.left == nil || u.right == nil {
 			continue
 		}
-		view := result.Moves(typeOf(u.left)) || result.Moves(typeOf(u.right))
+		view := catalogue.Is(typeOf(u.left), catalogue.Moves) || catalogue.Is(typeOf(u.right), catalogue.Moves)
 		for _, x := range pairsOf(u.left, u.right) {
 			if !x.onlySum() {
 				continue
@@ -211,7 +212,7 @@ func (s *side) changed() map[identity]bool {
 	m := map[identity]bool{}
 	for k := len(s.calls) - 1; k >= 0; k-- {
 		c := s.calls[k]
-		inPlace, moves := c.Parsed.InPlace(), c.Parsed.Form == msprobe.API && result.Moves(typeOf(c))
+		inPlace, moves := c.Parsed.InPlace(), c.Parsed.Form == msprobe.API && catalogue.Is(typeOf(c), catalogue.Moves)
 		if l := c.leaf("kwargs.inplace", 0); l != nil && l.arg != nil {
 			inPlace = inPlace || l.arg.Value.I != 0
 		}
@@ -301,7 +302,7 @@ func (s *side) contradictions() map[string]identity {
 // exposes tells of a pair of calls that they compute and give the same to the last bit, so that
 // what went in is the same, whatever its checksums say.
 func exposes(u *unit) bool {
-	if t := typeOf(u.left); result.Moves(t) || u.left.Parsed.InPlace() {
+	if t := typeOf(u.left); catalogue.Is(t, catalogue.Moves) || u.left.Parsed.InPlace() {
 		return false
 	}
 	some := false

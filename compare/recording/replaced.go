@@ -3,6 +3,7 @@ package recording
 import (
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // replaced pairs what stands in the place of something else: a module under the path of another class, and of
@@ -26,7 +27,7 @@ func replaced(left, right *side, pair func(a, b *call)) {
 	only := func(s *side, from, to int) (one *call) {
 		for at := from; at < to; at++ {
 			c := s.calls[at]
-			if !open(c) || c.first() == nil || result.Moves(typeOf(c)) || result.Moves(c.does()) {
+			if !open(c) || c.first() == nil || catalogue.Is(typeOf(c), catalogue.Moves) || catalogue.Is(c.does(), catalogue.Moves) {
 				continue
 			}
 			if one != nil || c.Parsed.Form != msprobe.API {

@@ -1,5 +1,7 @@
 package verdict
 
+import catalogue "precision/op"
+
 import "slices"
 
 // An error that began at a root arrives far below it, also where it stays within
@@ -42,7 +44,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 		if t != nil && t.Verdict != Uncompared {
 			row := &j.table.Rows[t.Row]
 			o, ok := operandOf(row)
-			s.sure = t.Verdict != Good || !ok || amplifying[op.Op.Type] || hands(op.Op.Type)
+			s.sure = t.Verdict != Good || !ok || catalogue.Is(op.Op.Type, catalogue.Steep) || hands(op.Op.Type)
 			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms
 			if ok && !s.sure && s.rel <= quietUnits*max(unit(coarserOf(row)), 1.0/(1<<24)) {
 				continue

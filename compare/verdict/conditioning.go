@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Conditioning: what an operator makes of errors in its inputs
@@ -61,77 +62,27 @@ type prediction struct {
 // class predicts the error of an output.
 type class func(in []operand, out *operand) prediction
 
-// conditioning lists the classes of operator types.
-var conditioning = map[string]class{}
-
-func register(c class, types ...string) {
-	for _, t := range types {
-		conditioning[t] = c
-	}
+// classes are the ways in which errors go through an operator, by the word and the argument
+// that the catalogue has for it.
+var classes = map[string]func(argument float64) class{
+	"summed": summed, "exponential": exponential,
+	"averaged": always(averaged), "multiplied": always(multiplied), "squared": always(squared), "totalled": always(totalled), "totalledfirst": always(totalledFirst),
+	"normalised": always(normalised), "rooted": always(rooted), "divided": always(divided), "inverted": always(inverted), "chosen": always(chosen),
+	"moved": always(moved), "quantised": always(quantised), "wild": always(wild),
 }
 
-// amplifying are operator types through which small errors may come out large:
-// steep functions, comparisons, quotients. A bad one behind a root inherits
-// unless its error is beyond what it could inherit at the most.
-var amplifying = map[string]bool{}
+func always(c class) func(float64) class { return func(float64) class { return c } }
 
-// handing are operator types beside those that move elements (see [result.Moves]) whose outputs
-// are elements of their inputs, or differ from these in the sign.
-var handing = map[string]bool{}
-
-// hands tells whether elements come out as they went in.
-func hands(typ string) bool { return handing[typ] || result.Moves(typ) }
-
-// steep registers amplifying types.
-func steep(c class, types ...string) {
-	register(c, types...)
-	for _, t := range types {
-		amplifying[t] = true
-	}
-}
-
-func init() {
-	for _, t := range []string{"Neg", "Abs", "MaxPool", "MaxPoolV3", "ReduceMax", "ReduceMaxD", "ReduceMin", "ReduceMinD", "Maximum", "Minimum", "HcomBroadcast", "HcomAllGather"} {
-		handing[t] = true
-	}
-	register(summed(1), "Add", "AddV2", "AddN", "Sub", "BiasAdd", "Eltwise", "Axpy", "Accumulate", "AccumulateNV2")
-	register(summed(1), "Relu", "Relu6", "LeakyRelu", "PRelu", "Elu", "Selu", "Softplus", "Softsign", "Tanh", "HardSigmoid", "Clip", "ClipByValue",
-		"AvgPool", "AvgPoolV2")
-	register(averaged, "ReduceMean", "ReduceMeanD")
-	register(summed(0.25), "Sigmoid")
-	register(summed(1.13), "Erf", "Erfc", "Gelu", "GeluV2", "FastGelu", "FastGeluV2", "Swish", "Silu", "Mish", "HardSwish", "Sin", "Cos")
-	register(multiplied, "Mul", "Muls")
-	register(squared, "Square", "SquareSumV1")
-	register(totalled, "ReduceSum", "ReduceSumD", "SquareSumAll", "HcomAllReduce", "HcomReduceScatter", "Cumsum", "CumsumD",
-		"BNTrainingReduce", "BiasAddGrad")
-	register(totalledFirst, "BNTrainingUpdateGrad")
-	register(normalised, "LayerNorm", "LayerNormV3", "LayerNormV4", "InstanceNorm", "GroupNorm", "RmsNorm")
-
-	steep(rooted, "Sqrt")
-	steep(divided, "Div", "RealDiv", "DivNoNan", "Xdivy", "FloorDiv")
-	steep(inverted, "Rsqrt", "Reciprocal", "Inv", "Log", "Log1p")
-	steep(exponential(1), "Exp", "Expm1")
-	steep(exponential(2), "SoftmaxV2", "Softmax", "LogSoftmaxV2")
-	steep(chosen, "Select", "SelectV2", "MaskedFill", "MaskedSelect")
-	// The values of an order are off by no more than the largest error of the scores.
-	steep(moved, "TopK", "TopKD", "TopKV2", "TopKV2D", "Sort")
-	steep(wild, "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Sign", "Floor", "Ceil",
-		"Round", "Rint", "FloorMod", "Mod", "ArgMax", "ArgMaxV2", "ArgMaxD", "ArgMin", "ArgMinD", "Unique", "OneHot", "OneHotD",
-		"NonMaxSuppression", "NonMaxSuppressionV3", "NonMaxSuppressionV6", "Where", "Pow", "SoftmaxGrad", "LogSoftmaxGrad", "Tan", "Atan2",
-		"DropOutDoMask", "DropOutGenMask", "RandomUniform", "RandomStandardNormal", "Expint")
-	for _, t := range []string{"AscendQuant", "AscendQuantV2", "AscendRequant", "AscendRequantS16", "Quantize", "QuantizeV2", "QuantizeLinear", "Requantize", "DynamicQuant"} {
-		steep(quantised, t)
-		quantises[t] = true
-	}
-}
+// hands tells whether elements come out as they went in, but for the sign.
+func hands(typ string) bool { return catalogue.Is(typ, catalogue.Moves|catalogue.Selects) }
 
 // classOf is the class of an operator type, for the output of a row.
 func (j *judge) classOf(typ string, row *result.Row) class {
-	if rounds[typ] && counted(row.Left.DType) && !j.counts(row) {
+	if catalogue.Is(typ, catalogue.Rounds) && counted(row.Left.DType) && !j.counts(row) {
 		return quantised
 	}
-	if c := conditioning[typ]; c != nil {
-		return c
+	if word, argument := catalogue.Call(catalogue.Of(typ).Error); word != "" {
+		return classes[word](argument)
 	}
 	if hands(typ) {
 		return moved

@@ -2,29 +2,16 @@ package verdict
 
 import (
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
-// still are operator types that only give tensors another shape. Without a dump
-// they ran no kernel: the compiler made them a change of address.
-var still = map[string]bool{
-	"Reshape": true, "ExpandDims": true, "Squeeze": true, "Unsqueeze": true, "Flatten": true, "FlattenV2": true, "Identity": true, "IdentityN": true,
-	"PhonyConcat": true, "PhonySplit": true, "ReFormat": true, "Bitcast": true, "StopGradient": true, "PartitionedCall": true, "NoOp": true, "NetOutput": true,
-	"ReadVariableOp": true, "Assign": true, "StreamActive": true, "StreamSwitch": true, "StreamMerge": true, "Send": true, "Recv": true, "LabelSet": true,
-	"LabelGoto": true, "LabelGotoEx": true, "LabelSwitchByIndex": true, "StatefulPartitionedCall": true, "If": true, "StatelessIf": true, "While": true,
-	"StatelessWhile": true, "Case": true, "StatelessCase": true, "For": true, "Enter": true, "RefEnter": true, "Exit": true, "RefExit": true, "NextIteration": true,
-	"LoopCond": true, "ControlTrigger": true, "AtomicAddrClean": true, "MemSet": true, "End": true,
-}
-
-// Still tells whether operators of a type run no kernel where they leave no dump.
-func Still(opType string) bool { return still[opType] }
-
-// constants and feeds are the operator types whose tensors no kernel computes.
-var constants = map[string]bool{"Const": true, "Constant": true, "Variable": true, "VariableV2": true, "VarHandleOp": true, "TemporaryVariable": true, "FileConstant": true}
-var feeds = map[string]bool{"Data": true, "PlaceHolder": true, "AnnData": true, "Aipp": true, "AippData": true, "QueueData": true, "GetNext": true, "IteratorV2": true}
+// Still tells whether operators of a type run no kernel where they leave no dump: they only give tensors another
+// shape, which the compiler made a change of address, or control others.
+func Still(opType string) bool { return catalogue.Is(opType, catalogue.Reshapes|catalogue.Control) }
 
 // computes tells whether a kernel computes the operator's outputs.
 func computes(op *result.Operator) bool {
-	return !op.Constant && !op.Feed && !constants[op.Type] && !feeds[op.Type]
+	return !op.Constant && !op.Feed && !catalogue.Is(op.Type, catalogue.Constant|catalogue.Feed)
 }
 
 // coverage counts the outputs of compute operators: those that a graph gives them or that
@@ -81,7 +68,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 		// What the graph names no golden tensor for, no framework could record; without its word
 		// that is what the compiler added. What it added to move elements stands for what it was
 		// fed with, which is lost there if it is.
-		added := class == result.NoGolden && op.Op.Inserted && (j.table.Meta.Pairing.How != result.ByGraph || result.Moves(op.Op.Type))
+		added := class == result.NoGolden && op.Op.Inserted && (j.table.Meta.Pairing.How != result.ByGraph || catalogue.Is(op.Op.Type, catalogue.Moves))
 		if !unpaired && !added && !j.waived(op, slot) {
 			lose(slot, n)
 		}
@@ -112,7 +99,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 	case len(op.Outputs) > 0:
 	case len(op.Whole) > 0:
 		r := &j.table.Rows[op.Whole[0]]
-		if class = r.Why(); class != result.Unreadable && (op.Op.NoKernel || still[op.Op.Type]) || class == result.Empty && op.Op.Outputs == 0 {
+		if class = r.Why(); class != result.Unreadable && (op.Op.NoKernel || Still(op.Op.Type)) || class == result.Empty && op.Op.Outputs == 0 {
 			return
 		}
 	case len(op.Inputs) > 0 && op.Op.Dumped && !j.table.Meta.Recorded && op.Op.Outputs > 0: // the dump has inputs alone
@@ -138,7 +125,7 @@ func halfSaid(r *result.Row) bool {
 // undumped tells that a graph has the operator, that it runs a kernel, and that there is no
 // recording of it although none was left out on purpose.
 func (j *judge) undumped(op *Operator) bool {
-	return op.Op.Outputs > 0 && !op.Op.Dumped && !op.Op.NoKernel && !still[op.Op.Type] && !op.Op.Inner && !op.Op.Skipped &&
+	return op.Op.Outputs > 0 && !op.Op.Dumped && !op.Op.NoKernel && !Still(op.Op.Type) && !op.Op.Inner && !op.Op.Skipped &&
 		!j.table.Meta.Partial && !j.table.Meta.Recorded
 }
 

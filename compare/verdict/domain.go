@@ -5,6 +5,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // NaN and infinities that no input has are made by the operator. But an operator
@@ -21,6 +22,7 @@ func (j *judge) outside(op *Operator, out *Tensor) bool {
 		return false
 	}
 	most := j.table.Rows[out.Row].Left.DType.Max()
+	overflow := catalogue.Of(op.Op.Type).Overflow
 	var left, right float64 = 1, 1 // largest product of magnitudes
 	for i, at := range rows {
 		r := &j.table.Rows[at]
@@ -36,35 +38,31 @@ func (j *judge) outside(op *Operator, out *Tensor) bool {
 		if leaves(op.Op.Type, i, len(rows), f) {
 			return true
 		}
-		if exponent[op.Op.Type] && most > 0 && f.X.Hi > math.Log(most) && f.Y.Hi < math.Log(most) {
+		if overflow == "exponential" && most > 0 && f.X.Hi > math.Log(most) && f.Y.Hi < math.Log(most) {
 			return true
 		}
 	}
-	if squares[op.Op.Type] {
+	if overflow == "square" {
 		left, right = left*left, right*right
 	}
-	return products[op.Op.Type] && most > 0 && left >= most && right < most
+	return (overflow == "square" || overflow == "product") && most > 0 && left >= most && right < most
 }
-
-var (
-	exponent = map[string]bool{"Exp": true, "Expm1": true, "Softplus": true}
-	squares  = map[string]bool{"Square": true}
-	products = map[string]bool{"Square": true, "Mul": true, "MatMul": true, "MatMulV2": true, "BatchMatMul": true, "BatchMatMulV2": true}
-)
 
 // leaves tells whether input i of n leaves the domain of the operator's function
 // on the left side alone.
 func leaves(typ string, i, n int, f *metric.Facts) bool {
-	switch typ {
-	case "Sqrt", "Log", "Log1p":
-		return f.X.Lo < 0 && f.Y.Lo >= 0 || typ == "Log" && f.X.Zero > f.Y.Zero
-	case "Rsqrt":
+	switch catalogue.Of(typ).Domain {
+	case "nonnegative":
+		return f.X.Lo < 0 && f.Y.Lo >= 0
+	case "logarithm":
+		return f.X.Lo < 0 && f.Y.Lo >= 0 || f.X.Zero > f.Y.Zero
+	case "positive":
 		return f.X.Lo <= 0 && f.Y.Lo > 0
-	case "Reciprocal", "Inv":
+	case "nonzero":
 		return f.X.Zero > f.Y.Zero
-	case "Div", "RealDiv", "FloorDiv", "Mod", "FloorMod":
+	case "divisor":
 		return i == n-1 && f.X.Zero > f.Y.Zero
-	case "Pow":
+	case "power":
 		return i == 0 && (f.X.Lo < 0 && f.Y.Lo >= 0 || f.X.Zero > f.Y.Zero)
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Jump is how many times an output's error is what the errors of its inputs and
@@ -26,14 +27,6 @@ const halfUnits = 0.6
 // with whatever their dtypes: float16 fractions of float32 factors (HF32 has
 // one bit more).
 const cubeUnit = 1.0 / (1 << 11)
-
-// cube are the operator types that run on the matrix unit.
-var cube = map[string]bool{
-	"MatMul": true, "MatMulV2": true, "MatMulV3": true, "BatchMatMul": true, "BatchMatMulV2": true, "FullyConnection": true, "GEMM": true,
-	"Conv2D": true, "Conv2DTranspose": true, "Conv2DTransposeD": true, "Conv3D": true, "Conv3DTranspose": true, "DepthwiseConv2D": true, "Deconvolution": true,
-	"Conv2DBackpropInput": true, "Conv2DBackpropInputD": true, "Conv2DBackpropFilter": true, "Conv2DBackpropFilterD": true,
-	"Conv3DBackpropInputD": true, "Conv3DBackpropFilterD": true, "DepthwiseConv2DBackpropInputD": true, "DepthwiseConv2DBackpropFilterD": true,
-}
 
 // operandOf reads a compared row as an operand; ok is false if its error is not
 // known in numbers.
@@ -85,7 +78,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		return Jump{}
 	}
 	u := unit(coarserOf(row))
-	if cube[op.Op.Type] && !counted(row.Left.DType) { // sums of integers are exact
+	if catalogue.Is(op.Op.Type, catalogue.Product) && !counted(row.Left.DType) { // sums of integers are exact
 		u = max(u, cubeUnit)
 	}
 	rows, known := j.feeding(op)

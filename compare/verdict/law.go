@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"precision/compare/metric"
+	catalogue "precision/op"
 )
 
 // Laws: what an output's own numbers must be, whatever the inputs hold
@@ -20,23 +21,13 @@ import (
 // roundoffs, and which output is the farthest.
 type law func(in []*metric.Facts, out []*metric.Facts, u float64) (units float64, output int)
 
-// laws by operator type.
-var laws = map[string]law{}
-
-func init() {
-	for _, t := range []string{"TransData", "Reshape", "TransposeD", "Transpose", "Cast", "ExpandDims", "Squeeze", "Flatten", "FlattenV2",
-		"Identity", "Split", "SplitD", "SplitV", "SplitVD", "Unpack", "Concat", "ConcatD", "ConcatV2", "ConcatV2D", "Pack"} {
-		laws[t] = keepsElements
-	}
-	laws["SoftmaxV2"], laws["Softmax"] = keepsOnes, keepsOnes
-	laws["ReduceMean"], laws["ReduceMeanD"] = keepsMean, keepsMean
-	laws["Add"], laws["AddV2"], laws["AddN"] = addsMeans, addsMeans, addsMeans
-}
+// laws by the words that the catalogue has for them.
+var laws = map[string]law{"elements": keepsElements, "ones": keepsOnes, "mean": keepsMean, "sum": addsMeans}
 
 // broken measures how far an operator is from its law. ok is false where it has
 // none, or not everything it needs was compared.
 func (j *judge) broken(op *Operator) (units float64, output int, ok bool) {
-	check := laws[op.Op.Type]
+	check := laws[catalogue.Of(op.Op.Type).Law]
 	if check == nil || len(op.Outputs) == 0 || len(op.Op.Framework) > 1 {
 		return 0, 0, false // fused kernels compute more than their type says
 	}

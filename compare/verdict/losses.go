@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // fewDamaged is one in how many may be damaged for a verdict to stand on the others: more than
@@ -106,7 +107,7 @@ func (j *judge) made(at result.Port) (result.Port, bool) {
 			return at, false
 		}
 		t := op.output(at.Index)
-		idle := len(op.Outputs) == 0 && (still[op.Op.Type] || op.Op.NoKernel) || t != nil && !t.Verdict.Compared() && (op.Op.Inserted && j.table.Rows[t.Row].Why() == result.NoGolden || j.table.Rows[t.Row].Facts.Unpaired && result.Moves(op.Op.Type))
+		idle := len(op.Outputs) == 0 && (Still(op.Op.Type) || op.Op.NoKernel) || t != nil && !t.Verdict.Compared() && (op.Op.Inserted && j.table.Rows[t.Row].Why() == result.NoGolden || j.table.Rows[t.Row].Facts.Unpaired && catalogue.Is(op.Op.Type, catalogue.Moves))
 		if !idle {
 			return at, true
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Noise is learned for forward and for backward calls by themselves: gradients are
@@ -69,22 +70,17 @@ const mostUsual = 16
 // may be.
 func (w *recordedWalk) limitOf(op *Operator) float64 {
 	at := backwards(op)
-	if at == 0 && (op.Op.Type == "embedding" || op.Op.Type == "Embedding") {
+	if at == 0 && catalogue.Is(op.Op.Type, catalogue.Copies) {
 		return mostCopied
 	}
 	limit := mostLeap[at] * w.usual[at]
-	if at == 0 && approximate[strings.ToLower(strings.Trim(op.Op.Type, "_"))] {
+	if at == 0 && catalogue.Is(op.Op.Type, catalogue.Approximate) {
 		limit = max(limit, mostApproximate)
 	}
 	return limit
 }
 
-// approximate are the functions that are computed by way of an exponential, which devices and libraries take
-// from polynomials or tables: float32 results of one library on a CPU were found 26 to 44 roundoffs off.
-var approximate = map[string]bool{"exp": true, "softmax": true, "log_softmax": true, "sigmoid": true, "tanh": true, "erf": true, "gelu": true, "silu": true,
-	"softplus": true, "mish": true, "logsigmoid": true, "cross_entropy": true, "swiglu": true, "logsumexp": true}
-
-// mostApproximate is how many roundoffs such a function may add.
+// mostApproximate is how many roundoffs an approximate function may add.
 const mostApproximate = 48
 
 // mostCopied is the same for a table's rows, which are rounded once and not computed.

@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Integers that are numbers
@@ -17,22 +18,6 @@ import (
 // everywhere by next to nothing. These are judged by distance, like numbers with
 // a fraction.
 
-// quantises are operator types whose integer output is a number in steps: what
-// goes in times a scale, rounded.
-var quantises = map[string]bool{}
-
-// rounds are types that round: numbers, unless they are made to be used as
-// indices, as positions and buckets are.
-var rounds = map[string]bool{"Cast": true, "Round": true, "Rint": true, "Floor": true, "Ceil": true, "Trunc": true}
-
-// places are the inputs that an operator type takes as indices or ids, by slot.
-var places = map[string][]int{
-	"Gather": {1}, "GatherV2": {1, 2}, "GatherV2D": {1}, "GatherNd": {1}, "GatherElements": {1}, "GatherD": {2}, "EmbeddingLookup": {1}, "OneHot": {0}, "OneHotD": {0},
-	"ScatterNd": {0}, "ScatterUpdate": {1}, "ScatterAdd": {1}, "ScatterElements": {1}, "ScatterNdUpdate": {1}, "TensorScatterUpdate": {1}, "IndexAdd": {1},
-	"SparseGather": {1}, "SegmentSum": {1}, "UnsortedSegmentSum": {1}, "UnsortedSegmentSumD": {1}, "InplaceUpdate": {1}, "MoeInitRouting": {1},
-	"SparseSoftmaxCrossEntropyWithLogits": {1}, "SliceD": {1, 2}, "Slice": {1, 2}, "StridedSlice": {1, 2, 3}, "Reshape": {1}, "Tile": {1},
-}
-
 // narrow tells whether integers of a dtype are hardly ever more than small
 // numbers: what networks are quantised to.
 func narrow(t dtype.Type) bool { return t.IsInteger() && t.Bits() <= 8 }
@@ -42,12 +27,13 @@ func (j *judge) findNumbers() {
 	index := map[result.Port]bool{} // used as an index, maybe behind what moves it
 	for i := len(j.operators) - 1; i >= 0; i-- {
 		op := &j.operators[i]
-		for _, slot := range places[op.Op.Type] {
+		row := catalogue.Of(op.Op.Type)
+		for _, slot := range row.Indices {
 			if slot < len(op.Op.Inputs) {
 				index[op.Op.Inputs[slot]] = true
 			}
 		}
-		if hands(op.Op.Type) && places[op.Op.Type] == nil || rounds[op.Op.Type] || op.Op.Type == "Reshape" {
+		if hands(op.Op.Type) && row.Indices == nil || row.Traits&(catalogue.Rounds|catalogue.Reshapes) != 0 {
 			for k := range op.Outputs {
 				if len(op.Op.Inputs) > 0 && index[result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}] {
 					index[op.Op.Inputs[0]] = true
@@ -59,13 +45,10 @@ func (j *judge) findNumbers() {
 	for i := range j.operators {
 		op := &j.operators[i]
 		typ := op.Op.Type
-		made := quantises[typ] || cube[typ]
+		row := catalogue.Of(typ)
+		made := row.Traits&(catalogue.Quantises|catalogue.Product) != 0
 		for slot, p := range op.Op.Inputs {
-			listed := false
-			for _, k := range places[typ] {
-				listed = listed || k == slot
-			}
-			made = made || !listed && j.numbers[p]
+			made = made || !row.TakesPlaces(slot) && j.numbers[p]
 		}
 		if op.Op.Skipped && made && len(op.Outputs) == 0 {
 			j.numbers[result.Port{Op: op.Op.Name}] = true // has no row, and is passed on all the same
@@ -75,10 +58,10 @@ func (j *judge) findNumbers() {
 			r := &j.table.Rows[t.Row]
 			at := result.Port{Op: op.Op.Name, Index: t.Slot}
 			is := r.Left.DType
-			if !counted(is) || is.IsBool() || index[at] || picks(typ, t.Slot) {
+			if !counted(is) || is.IsBool() || index[at] || row.PicksPlaces(t.Slot) {
 				continue
 			}
-			if made || quantName(op.Op.Name) && narrow(is) || rounds[typ] && j.fractions(op) {
+			if made || quantName(op.Op.Name) && narrow(is) || row.Traits&catalogue.Rounds != 0 && j.fractions(op) {
 				j.numbers[at], t.Number = true, true
 			}
 		}
@@ -114,7 +97,7 @@ func (j *judge) counts(r *result.Row) bool {
 		}
 		if at.Op == "" || j.named(at.Op) == nil || j.named(at.Op).Op.Constant {
 			// Nobody knows who made it: what it is made for tells.
-			return r.Left.DType.IsBool() || !cube[r.Type] || !narrow(r.Left.DType)
+			return r.Left.DType.IsBool() || !catalogue.Is(r.Type, catalogue.Product) || !narrow(r.Left.DType)
 		}
 	}
 	return !j.numbers[at]
@@ -133,19 +116,4 @@ func quantised(in []operand, out *operand) prediction {
 	most := math.Ceil(steps*(x.err.max+2*x.unit*x.magnOf)) + 1
 	s := spread{math.Sqrt((e + 3/out.count) * (1 + e)), most}
 	return prediction{typical: s, bound: s.times(2), tame: true}
-}
-
-// picks tells whether an output holds places that an operator chose.
-func picks(typ string, slot int) bool {
-	at, ok := choosers[typ]
-	return ok && (at < 0 || at == slot)
-}
-
-// choosers are the operator types that choose places by scores, with the output
-// that has the places, -1 for all.
-var choosers = map[string]int{
-	"ArgMax": -1, "ArgMaxV2": -1, "ArgMaxD": -1, "ArgMin": -1, "ArgMinV2": -1, "ArgMinD": -1, "ArgMaxWithValue": 0, "ArgMinWithValue": 0,
-	"TopK": 1, "TopKD": 1, "TopKV2": 1, "TopKV2D": 1, "Sort": 1, "SortV2": -1, "Unique": 1, "UniqueWithCounts": 1, "MaxPoolWithArgmax": 1, "MaxPoolWithArgmaxV1": 1,
-	"MaxPoolWithArgmaxV2": 1, "NonMaxSuppression": -1, "NonMaxSuppressionV3": -1, "NonMaxSuppressionV6": -1, "NonMaxSuppressionV7": -1, "NMSWithMask": 1,
-	"MoeGatingTopK": 1, "MoeGatingTopKSoftmax": 1, "MoeGatingTopKSoftmaxV2": 1, "Where": -1, "NonZero": -1, "Shape": -1, "Size": -1, "Range": -1, "RangeD": -1,
 }

@@ -9,6 +9,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Premises
@@ -17,13 +18,6 @@ import (
 // the same weights? Both are read off the tensors that no kernel computes. Where most of
 // such a tensor differs, nothing behind it says anything about an operator; where a few
 // elements do, or one weight of many, that is what is wrong, and not the operator that takes it.
-
-// random are the operators whose results no input explains: what they make is fed.
-var random = map[string]bool{
-	"DropOutGenMask": true, "DropOutGenMaskV3": true, "DropOutGenMaskV4": true, "StatelessDropOutGenMask": true,
-	"RandomUniform": true, "RandomStandardNormal": true, "TruncatedNormal": true, "RandomUniformInt": true, "Multinomial": true, "RandomShuffle": true,
-	"StatelessRandomUniform": true, "StatelessRandomUniformV2": true, "StatelessRandomNormal": true, "StatelessRandomNormalV2": true,
-}
 
 // source is a tensor that the network takes as it is given.
 type source struct {
@@ -172,12 +166,12 @@ func (j *judge) sources() []*source {
 	index := map[result.Port]*source{}
 	of := func(p result.Port) *source {
 		from := j.named(p.Op)
-		if from == nil || computes(from.Op) && !random[from.Op.Type] {
+		if from == nil || computes(from.Op) && !catalogue.Is(from.Op.Type, catalogue.Random) {
 			return nil
 		}
 		s := index[p]
 		if s == nil {
-			s = &source{port: p, weight: from.Op.Constant || constants[from.Op.Type], row: -1, root: -1}
+			s = &source{port: p, weight: from.Op.Constant || catalogue.Is(from.Op.Type, catalogue.Constant), row: -1, root: -1}
 			index[p] = s
 			list = append(list, s)
 		}
@@ -573,7 +567,7 @@ func (j *judge) weigh(out *Judged, p *premised) (names []string) {
 		if len(names) == mostWeighed {
 			break
 		}
-		if op.State == StateUncompared || random[op.Op.Type] {
+		if op.State == StateUncompared || catalogue.Is(op.Op.Type, catalogue.Random) {
 			continue
 		}
 		fresh := false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Premises of recordings
@@ -15,16 +16,6 @@ import (
 // parameters. Parameters are taken from the first step, before an optimizer moves them by
 // gradients that may be wrong; data of every step up to its first call that has another output, behind
 // which what was computed by ways that were not recorded cannot be told from what was given.
-
-// weightPlaces are the arguments of functions that are weights, as the places they have when
-// they are given by position.
-var weightPlaces = map[string][]string{
-	"linear": {"input.1", "input.2"}, "bilinear": {"input.2", "input.3"}, "embedding": {"input.1"}, "embedding_bag": {"input.1"}, "prelu": {"input.1"},
-	"conv1d": {"input.1", "input.2"}, "conv2d": {"input.1", "input.2"}, "conv3d": {"input.1", "input.2"},
-	"conv_transpose1d": {"input.1", "input.2"}, "conv_transpose2d": {"input.1", "input.2"}, "conv_transpose3d": {"input.1", "input.2"},
-	"layer_norm": {"input.2", "input.3"}, "rms_norm": {"input.2"}, "group_norm": {"input.2", "input.3"},
-	"batch_norm": {"input.1", "input.2", "input.3", "input.4"}, "instance_norm": {"input.1", "input.2", "input.3", "input.4"},
-}
 
 // weightNames are what weights are called where they are given by name.
 var weightNames = map[string]bool{"weight": true, "bias": true, "running_mean": true, "running_var": true}
@@ -37,12 +28,9 @@ func isWeight(op *Operator, place string) bool {
 	if name, ok := strings.CutPrefix(place, "kwargs."); ok {
 		return weightNames[name]
 	}
-	for _, p := range weightPlaces[op.Op.Type] {
-		if p == place {
-			return true
-		}
-	}
-	return false
+	at, ok := strings.CutPrefix(place, "input.")
+	n, err := strconv.Atoi(at)
+	return ok && err == nil && slices.Contains(catalogue.Of(op.Op.Type).Weights, n)
 }
 
 // premises looks at what was given to a recording.

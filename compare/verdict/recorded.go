@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Recordings of calls
@@ -349,20 +350,9 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 	return size, !math.IsNaN(size)
 }
 
-// exactly are functions and modules, beside those that move elements, that give the same bits
-// on every device: they select or round correctly.
-var exactly = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`ReLU ReLU6 MaxPool2d LeakyReLU relu relu_ add __add__ __radd__ __iadd__ add_ sub __sub__ __rsub__ sub_ mul __mul__ __rmul__ __imul__ mul_
-		div __truediv__ div_ neg abs clamp clamp_min clamp_max where masked_fill masked_fill_ max_pool2d leaky_relu dropout Dropout Dropout1d Dropout2d Dropout3d eq ne gt ge lt le max min maximum minimum amax amin topk argmax argmin sort`) {
-		exactly[name] = true
-	}
-}
-
 // inexact tells whether a call may round otherwise on another device. Calls that do not tell
 // nothing about whether two sides compute alike.
-func inexact(typ string) bool { return !exactly[typ] && !result.Moves(typ) }
+func inexact(typ string) bool { return !catalogue.Is(typ, catalogue.Exact|catalogue.Moves) }
 
 // recordedWalk goes through the calls in their order.
 type recordedWalk struct {

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // A sum is as exact as what is added up, not as what is left: where nearly all of it cancels, as in
@@ -141,10 +142,10 @@ func steepest(typ string, out *result.Row) float64 {
 	} else if s := out.Recorded.Right; s.Has(result.KnownMax | result.KnownMin) {
 		peak = max(math.Abs(s.Stats.Max), math.Abs(s.Stats.Min))
 	}
-	switch strings.Trim(typ, "_") {
-	case "rsqrt":
+	switch catalogue.Of(typ).Summands {
+	case "rootslope":
 		return peak * peak * peak / 2
-	case "reciprocal":
+	case "inverseslope":
 		return peak * peak
 	}
 	return 0
@@ -182,38 +183,27 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 	if len(norms) == 0 {
 		return 0
 	}
-	switch strings.Trim(strings.ToLower(op.Op.Type), "_") {
-	case "add", "sub", "radd", "rsub", "iadd", "isub":
+	row := catalogue.Of(op.Op.Type)
+	switch row.Summands {
+	case "terms":
 		for i := range norms {
 			sum += norms[i] * math.Sqrt(max(1, n/max(1, counts[i])))
 		}
-	case "sum", "cumsum":
+	case "total", "argument":
 		sum = norms[0]
 	case "mean":
 		sum = norms[0] / max(1, counts[0]/max(1, n))
-	case "sin", "cos":
-		sum = norms[0]
-	case "rsqrt", "reciprocal":
+	case "rootslope", "inverseslope":
 		sum = norms[0] * steepest(op.Op.Type, r)
-	default:
-		if multiplies(op.Op.Type) {
-			for i := range norms {
-				for k := range i {
-					sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n))
-				}
+	}
+	if row.Traits&catalogue.Product != 0 {
+		for i := range norms {
+			for k := range i {
+				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n))
 			}
 		}
 	}
 	return sum
-}
-
-// multiplies tells of a function that sums products of what goes in.
-func multiplies(typ string) bool {
-	switch strings.Trim(strings.ToLower(typ), "_") {
-	case "linear", "matmul", "rmatmul", "bmm", "mm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d", "scaled_dot_product_attention":
-		return true
-	}
-	return false
 }
 
 // product is the norm of what is summed in n products of rows of two factors, of which the norms a and b and
@@ -242,7 +232,7 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 			}
 			others, elements := w.operands(use)
 			for i, o := range others {
-				if multiplies(use.Op.Type) {
+				if catalogue.Is(use.Op.Type, catalogue.Product) {
 					sum = max(sum, product(g, o, counts[0], elements[i], n))
 				} else if n < counts[0] {
 					sum = max(sum, g*o/math.Sqrt(max(1, elements[i])))

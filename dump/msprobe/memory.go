@@ -3,6 +3,8 @@ package msprobe
 import (
 	"slices"
 	"strings"
+
+	"precision/op"
 )
 
 // Recorders read tensors where they lie: a checksum may be taken when they have changed, and
@@ -40,22 +42,8 @@ func (n *Name) InPlace() bool {
 	return strings.HasSuffix(f, "_")
 }
 
-// allocating are functions whose results are memory as it is.
-var allocating = set(`empty empty_like new_empty empty_strided new_empty_strided empty_permuted empty_quantized resize_ resize_as_`)
-
-// filling are functions that write all of their first argument without reading it, mending those
-// that write a part of it, receiving those that get it from other processes.
-var (
-	filling   = set(`copy_ fill_ zero_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_`)
-	mending   = set(`__setitem__ index_copy_ index_put_ scatter_ masked_scatter_`)
-	receiving = set(`recv irecv scatter all_gather all_gather_into_tensor _all_gather_base reduce_scatter reduce_scatter_tensor _reduce_scatter_base all_to_all all_to_all_single`)
-)
-
-// carving are functions that hand out parts of memory.
-var carving = set(`narrow as_strided`)
-
-// scaling are functions that multiply their first argument by beta: by 0 they do not read it.
-var scaling = set(`baddbmm baddbmm_ addmm addmm_ addbmm addbmm_ addmv addmv_ addr addr_ sspaddmm`)
+// receiving are functions that write what they get from other processes.
+var receiving = set(`recv irecv scatter all_gather all_gather_into_tensor _all_gather_base reduce_scatter reduce_scatter_tensor _reduce_scatter_base all_to_all all_to_all_single`)
 
 // targets are the names under which processes are given what they are to write.
 var targets = set(`tensor output output_tensor output_tensor_list tensor_list gather_list`)
@@ -69,18 +57,14 @@ func set(names string) map[string]bool {
 }
 
 // Fills tells that a function writes all of its first argument.
-func (n *Name) Fills() bool { return filling[n.function()] }
+func (n *Name) Fills() bool { return op.Is(n.function(), op.Fills) }
 
 // Carves tells that a function hands out a part of memory, of which a program may make use in
 // ways that are not recorded: that a library keeps for what it is to receive, say.
-func (n *Name) Carves() bool { return carving[n.function()] }
-
-// returning are functions that return their argument itself where there is nothing to do.
-var returning = set(`to type type_as contiguous expand expand_as broadcast_to cpu cuda npu half float double bfloat16 requires_grad_ detach_
-	dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout`)
+func (n *Name) Carves() bool { return op.Is(n.function(), op.Carves) }
 
 // Returns tells of a forward call that its function may return its argument itself.
-func (n *Name) Returns() bool { return n.Direction == Forward && returning[n.function()] }
+func (n *Name) Returns() bool { return n.Direction == Forward && op.Is(n.function(), op.Returns) }
 
 // Passes tells of a forward call that it may have returned its argument itself: that function does,
 // and what it returned has the type, shape and statistics of what it was given. A recorder that looks
@@ -120,7 +104,7 @@ func (n *Name) Unfilled(section Section, path string, value func(section Section
 	}
 	switch section {
 	case Output:
-		return allocating[f]
+		return op.Is(f, op.Allocates)
 	case Kwargs:
 		return head == "out" || exchange && targets[head] && (receiving[f] || f == "gather")
 	case Input:
@@ -128,12 +112,12 @@ func (n *Name) Unfilled(section Section, path string, value func(section Section
 		case exchange:
 			return head == "0" && receiving[f] || head == "1" && f == "gather"
 		case head != "0":
-		case scaling[f]:
+		case op.Is(f, op.Scales):
 			beta, ok := value(Kwargs, "beta")
 			v, number := beta.Value()
 			return ok && number && v == 0
 		default:
-			return rest == "" && (filling[f] || mending[f])
+			return rest == "" && op.Is(f, op.Fills|op.Mends)
 		}
 	}
 	return false

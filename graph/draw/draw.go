@@ -10,6 +10,7 @@ import (
 
 	"precision/graph"
 	"precision/internal/msg"
+	catalogue "precision/op"
 )
 
 // Drawing is a part of a graph to be drawn.
@@ -68,7 +69,7 @@ func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool
 	for range depth {
 		var next []step
 		for _, s := range front {
-			if s.op != root && noPassage[s.op.Type] {
+			if s.op != root && (catalogue.Is(s.op.Type, catalogue.Cleans) || s.op.Type == "NetOutput") {
 				continue
 			}
 			for _, o := range x.Neighbors(s.op, s.up, control) {
@@ -90,8 +91,6 @@ func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool
 	d.connect(x, at, control)
 	return d
 }
-
-var noPassage = map[string]bool{"AtomicAddrClean": true, "MemSet": true, "NetOutput": true}
 
 // Whole returns a drawing of the first limit operators of g by id (0 stands for DefaultNodes).
 func Whole(x *graph.Index, g *graph.Graph, limit int, control bool) *Drawing {

@@ -1,0 +1,161 @@
+// Package op is the catalogue of operators: what an operator is, one row each.
+//
+// Whoever needs to know something of an operator by its type asks here: the judge how errors go
+// through it, the comparison which integers are places, the reader of recordings what a function
+// does to memory. What a trait means for them is theirs; which operators have it is in
+// operators.txt, and nowhere else. To add an operator is to add a row, or a name to a row.
+package op
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed operators.txt
+var text string
+
+// Trait is something that is so of an operator or is not.
+type Trait uint32
+
+const (
+	// Constant operators hold weights, literals and state, Feed ones bring the inputs of the network;
+	// no kernel computes either.
+	Constant Trait = 1 << iota
+	Feed
+	// Control operators move no data of their own and leave no dump.
+	Control
+	// Cleans tells of control operators that stand between others and lead from none to the next.
+	Cleans
+	// Helper operators are inserted by compilers; their number and names depend on the compilation.
+	Helper
+	// Reshapes: only gives a tensor another shape, address or name. Without a dump it ran no kernel.
+	Reshapes
+	// Moves: copies, selects, reorders, repeats, pads or casts elements and computes none. Outputs have
+	// the same bits wherever it runs.
+	Moves
+	// Straight: keeps all elements in their order.
+	Straight
+	// Selects: outputs are elements of inputs, or differ from these in the sign.
+	Selects
+	// Exact: selects or rounds correctly, so that it gives the same bits on every device.
+	Exact
+	// Approximate: computed by way of an exponential, which devices and libraries take from polynomials or
+	// tables: float32 results of one library on a CPU were found 26 to 44 roundoffs off.
+	Approximate
+	// Steep: small errors may come out large: steep functions, comparisons, quotients.
+	Steep
+	// Product: sums of products, on the matrix unit where there is one.
+	Product
+	// Rounds: rounds to whole numbers, or to those of another type.
+	Rounds
+	// Quantises: integer outputs are numbers in steps: what goes in times a scale, rounded.
+	Quantises
+	// Random: no input explains the results.
+	Random
+	// Copies: takes rows of a table, which are rounded once and not computed.
+	Copies
+	// Masks: puts what is given to it in some places and makes no number.
+	Masks
+	// Allocates: results are memory as it is.
+	Allocates
+	// Fills: writes all of the first argument without reading it; Mends writes a part of it.
+	Fills
+	Mends
+	// Carves: hands out a part of memory.
+	Carves
+	// Scales: multiplies the first argument by beta; by 0 it is not read.
+	Scales
+	// Returns: returns its argument itself where there is nothing to do.
+	Returns
+)
+
+var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
+	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
+	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
+	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns}
+
+// Row is what an operator is. Its zero value is an operator that nothing is known of.
+type Row struct {
+	// Names are its types, functions and classes.
+	Names []string
+	// Traits are those that it has.
+	Traits Trait
+	// Does is what it does, in one word for all frameworks; empty where it has no counterpart in others.
+	Does string
+	// Error is the class of how the errors of inputs go into outputs, as summed(0.25); Law what outputs keep
+	// of inputs (elements, ones, mean, sum); Summands what is added up in it (terms, total, mean, argument, rootslope, inverseslope).
+	Error, Law, Summands string
+	// Domain are the numbers that its function is defined for (nonnegative, positive, logarithm, nonzero, divisor,
+	// power); Overflow how it gets beyond what a type holds (product, square, exponential).
+	Domain, Overflow string
+	// Spread is which elements of an output one of an input goes into: element (in the same place), transpose,
+	// rows (along the axes it works on), slice, lookup.
+	Spread string
+	// Choice is how it chooses by its inputs' values: arg(output), ranked, compared, suppressed, pooled, or by
+	// an input that is positive(input), beyond zero and six(input), or a truth(input).
+	Choice string
+	// Indices are the inputs that it takes as indices or ids, Weights the arguments that are weights when they are
+	// given by position.
+	Indices, Weights []int
+	// Chosen is the output with the places that it chose: -1 for all, -2 for none.
+	Chosen int
+}
+
+// None is the value of Chosen for operators that choose no places.
+const None = -2
+
+var unknown = Row{Chosen: None}
+
+// Of is the row of a type, a function in any of its spellings (view, transpose_, __getitem__, view.default) or
+// the class of a module; an empty one for others.
+func Of(name string) *Row {
+	rows := rows()
+	if r := rows[name]; r != nil {
+		return r
+	}
+	name, _, _ = strings.Cut(name, ".")
+	if r := rows[strings.Trim(name, "_")]; r != nil {
+		return r
+	}
+	return &unknown
+}
+
+// Is tells whether an operator has one of some traits.
+func Is(name string, any Trait) bool { return Of(name).Traits&any != 0 }
+
+// Kernel tells whether a kernel computes an operator, which then leaves a dump.
+func Kernel(name string) bool { return !Is(name, Constant|Feed|Control) }
+
+// PicksPlaces tells whether an output holds places that an operator chose.
+func (r *Row) PicksPlaces(output int) bool { return r.Chosen == output || r.Chosen == -1 }
+
+// TakesPlaces tells whether an input holds indices or ids.
+func (r *Row) TakesPlaces(input int) bool { return slices.Contains(r.Indices, input) }
+
+var rows = sync.OnceValue(func() map[string]*Row {
+	list, err := parse(text)
+	if err != nil {
+		panic(err) // a fault of operators.txt, which tests find
+	}
+	byName := map[string]*Row{}
+	for i := range list {
+		for _, name := range list[i].Names {
+			byName[name] = &list[i]
+		}
+	}
+	return byName
+})
+
+// All are the rows of the catalogue.
+func All() []*Row {
+	seen, list := map[*Row]bool{}, []*Row(nil)
+	for _, r := range rows() {
+		if !seen[r] {
+			seen[r], list = true, append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Row) int { return strings.Compare(a.Names[0], b.Names[0]) })
+	return list
+}

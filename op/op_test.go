@@ -1,0 +1,65 @@
+package op
+
+import (
+	"strings"
+	"testing"
+)
+
+// What moves elements is known in every spelling; what computes is not taken for it.
+func TestMoves(t *testing.T) {
+	for _, name := range []string{"view", "view.default", "__getitem__", "transpose_", "_unsafe_view", "TransData", "reshape", "Flatten", "npu_format_cast", "contiguous", "expand", "permute", "cat"} {
+		if !Is(name, Moves) {
+			t.Errorf("%s is not known to move", name)
+		}
+	}
+	for _, name := range []string{"", "linear", "relu", "add", "__add__", "softmax", "MatMul", "Relu", "sum", "Linear", "layer_norm", "MaxPool"} {
+		if Is(name, Moves) {
+			t.Errorf("%s is taken for movement", name)
+		}
+	}
+}
+
+// A spelling that has a row of its own does not get the one of the name without its marks.
+func TestSpellings(t *testing.T) {
+	for name, want := range map[string]Trait{"copy_": Moves | Fills, "copy": Moves, "normal_": Random | Fills, "normal": Random, "__setitem__": Moves | Mends, "setitem": Moves} {
+		if got := Of(name).Traits; got != want {
+			t.Errorf("%s: %b, not %b", name, got, want)
+		}
+	}
+}
+
+// Every row can be read, and says no two things that exclude each other.
+func TestRows(t *testing.T) {
+	list, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if r.Traits&(Constant|Feed|Control) != 0 && (r.Error != "" || r.Traits&(Moves|Product|Steep) != 0) {
+			t.Errorf("%v is computed by a kernel, and by none", r.Names)
+		}
+		if r.Traits&Moves != 0 && (r.Error != "" || r.Traits&(Product|Selects|Approximate) != 0) {
+			t.Errorf("%v moves and computes", r.Names)
+		}
+		if r.Traits&Approximate != 0 && r.Traits&Exact != 0 {
+			t.Errorf("%v is exact and approximate", r.Names)
+		}
+		if len(r.Names) == 0 {
+			t.Errorf("a row without names: %+v", r)
+		}
+	}
+}
+
+// A row that cannot be read is an error with its line.
+func TestBadRows(t *testing.T) {
+	for text, want := range map[string]string{
+		"Add | steep\nMul | stepe":          "line 2: \"stepe\" is no trait",
+		"Add | moves\nSub\nAdd Mul | steep": "line 3: Add is in line 1, too",
+		"Gather | indices=one":              "line 1: ",
+		"Add | error=":                      "line 1: \"error=\" is no trait",
+	} {
+		if _, err := parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, not %s", text, err, want)
+		}
+	}
+}

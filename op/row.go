@@ -1,0 +1,77 @@
+package op
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parse reads rows: names | traits, with # for comments. An error names the line.
+func parse(text string) ([]Row, error) {
+	var list []Row
+	seen := map[string]int{}
+	for i, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		names, rest, _ := strings.Cut(line, "|")
+		r := Row{Names: strings.Fields(names), Chosen: None}
+		for _, name := range r.Names {
+			if at := seen[name]; at > 0 {
+				return nil, fmt.Errorf("line %d: %s is in line %d, too", i+1, name, at)
+			}
+			seen[name] = i + 1
+		}
+		for _, word := range strings.Fields(rest) {
+			if err := r.set(word); err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (r *Row) set(word string) (err error) {
+	key, value, has := strings.Cut(word, "=")
+	if t := traits[word]; t != 0 {
+		r.Traits |= t
+		return nil
+	}
+	texts := map[string]*string{"does": &r.Does, "error": &r.Error, "law": &r.Law, "summands": &r.Summands, "domain": &r.Domain,
+		"overflow": &r.Overflow, "spread": &r.Spread, "choice": &r.Choice}
+	switch {
+	case texts[key] != nil && value != "":
+		*texts[key] = value
+	case key == "indices" && has:
+		r.Indices, err = numbers(value)
+	case key == "weights" && has:
+		r.Weights, err = numbers(value)
+	case key == "chooses":
+		r.Chosen = -1
+		if has {
+			r.Chosen, err = strconv.Atoi(value)
+		}
+	default:
+		err = fmt.Errorf("%q is no trait", word)
+	}
+	return err
+}
+
+func numbers(list string) (out []int, err error) {
+	for _, s := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// Call splits a value such as summed(0.25) into its word and its argument, 0 without one.
+func Call(value string) (word string, argument float64) {
+	word, rest, _ := strings.Cut(value, "(")
+	argument, _ = strconv.ParseFloat(strings.TrimSuffix(rest, ")"), 64)
+	return word, argument
+}
