@@ -93,6 +93,9 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 			s.Fail("vcs.onejson", len(tables))
 			return exitError
 		}
+		if failed := whole.Apart([]string{v.json}, tables[0].path); failed != nil {
+			return s.Failed(ctx, failed)
+		}
 		if failed := whole.Fill(v.json, 0o600, func(w io.Writer) error { return report.WriteJSON(w, tables[0].Judged) }); failed != nil {
 			return s.Failed(ctx, failed)
 		}

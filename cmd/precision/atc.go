@@ -48,7 +48,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	if values["om"] == "" || values["json"] == "" {
 		return exitUsage, explain.Say("err.atc.both")
 	}
-	if err := whole.Apart(values["json"], values["om"]); err != nil {
+	if err := whole.Apart([]string{values["json"]}, values["om"]); err != nil {
 		return exitUsage, err
 	}
 	m, err := read.Open(ctx, values["om"])

@@ -73,7 +73,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err := f.complete(); err != nil {
 		return exitUsage, err
 	}
-	if err := whole.Apart(f.json, f.graph); err != nil {
+	if err := whole.Apart([]string{f.json}, f.mine, f.golden, f.graph); err != nil {
 		return exitUsage, err
 	}
 	return f.run(ctx, e)

@@ -138,7 +138,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 			return exitUsage, explain.Say("err.lang", f.lang)
 		}
 	}
-	if err := f.judge.apart(f.graph, f.quant, f.closed); err != nil {
+	if err := f.judge.apart(f.left, f.right, f.graph, f.quant, f.closed, f.mapping); err != nil {
 		return exitUsage, err
 	}
 	opts, err := f.judge.options(nil)

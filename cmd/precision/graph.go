@@ -97,13 +97,7 @@ func openModel(ctx context.Context, path string) (*graph.Model, error) {
 
 // apart sees that no output replaces an input.
 func (f *graphFlags) apart(files []string) error {
-	inputs := append([]string{f.diff, f.fusion, f.heat}, files...)
-	for _, output := range []string{f.json, f.dot, f.svg} {
-		if err := whole.Apart(output, inputs...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return whole.Apart([]string{f.json, f.dot, f.svg}, append([]string{f.diff, f.fusion, f.heat}, files...)...)
 }
 
 // parseMixed parses options that stand before, between and behind other words,

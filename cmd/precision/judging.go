@@ -189,12 +189,7 @@ func (f *judgeFlags) gates() verdict.Gate {
 
 // apart sees that none of the files that are written is an input.
 func (f *judgeFlags) apart(inputs ...string) error {
-	for _, output := range []string{f.json, f.junit, f.sarif, f.html} {
-		if err := whole.Apart(output, append(inputs, f.profile, f.baseline, f.after)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return whole.Apart([]string{f.json, f.junit, f.sarif, f.html}, append(inputs, f.profile, f.baseline, f.after, f.second)...)
 }
 
 // write writes the judged table in the forms that were asked for; "-" is stdout.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +71,60 @@ func TestOutputIsInput(t *testing.T) {
 		if now, _ := os.ReadFile(in); !bytes.Equal(now, text) {
 			t.Fatalf("%q: the input was replaced", args)
 		}
+	}
+}
+
+// No form of a report replaces a recording: not a dump, not a golden file, however it is named.
+func TestReportsSpareRecordings(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../testdata/sample")); err != nil {
+		t.Fatal(err)
+	}
+	npu, golden, graph := filepath.Join(dir, "npu"), filepath.Join(dir, "golden"), filepath.Join(dir, filepath.Base(sampleGraph))
+	link := filepath.Join(t.TempDir(), "link")
+	for _, in := range []string{npu, golden} {
+		var file string
+		filepath.WalkDir(in, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				file = path
+			}
+			return err
+		})
+		was, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(link)
+		os.Symlink(file, link)
+		out := t.TempDir()
+		for _, name := range []string{file, link} {
+			for _, form := range []string{"-json", "-html", "-junit", "-sarif"} {
+				code, _, stderr := precision(t, "compare", "-lt", npu, "-rt", golden, "-g", graph, "-out", out, form, name)
+				if now, _ := os.ReadFile(file); code == exitOK || !strings.Contains(stderr, "is an input too") || !bytes.Equal(now, was) {
+					t.Fatalf("%s %s: exit status %d, %q", form, name, code, stderr)
+				}
+			}
+		}
+		code, _, stderr := precision(t, "check", "-lt", npu, "-rt", golden, "-g", graph, "-out", out, "-json", file)
+		if now, _ := os.ReadFile(file); code == exitOK || !strings.Contains(stderr, "is an input too") || !bytes.Equal(now, was) {
+			t.Fatalf("check: exit status %d, %q", code, stderr)
+		}
+		code, _, stderr = precision(t, "preflight", "manifest", dir, "-out", file)
+		if now, _ := os.ReadFile(file); code == exitOK || !strings.Contains(stderr, "is an input too") || !bytes.Equal(now, was) {
+			t.Fatalf("manifest: exit status %d, %q", code, stderr)
+		}
+	}
+	list := filepath.Join(dir, "manifest.txt")
+	for range 2 {
+		if code, _, stderr := precision(t, "preflight", "manifest", dir, "-out", list); code != exitOK {
+			t.Errorf("a list in the folder that it lists: exit status %d, %q", code, stderr)
+		}
+	}
+	saved := filepath.Join(dir, "saved.json")
+	precision(t, "compare", "-lt", npu, "-rt", golden, "-g", graph, "-out", dir, "-json", saved)
+	code, _, stderr := precision(t, "report", saved, "-html", filepath.Join(dir, "x"), "-json", filepath.Join(dir, ".", "x"))
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil || code == exitOK || !strings.Contains(stderr, "two outputs have this name") {
+		t.Errorf("two outputs of one name: exit status %d, %q", code, stderr)
 	}
 }
 

@@ -69,6 +69,11 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	if o.Journal == "" && *out != "" {
 		o.Journal = *out + ".journal"
 	}
+	if kind, err := preflight.Detect(*out); err != nil || kind != preflight.Manifest { // a list that was made before is made anew
+		if err := whole.Apart([]string{*out, o.Journal}, words[0]); err != nil {
+			return exitUsage, err
+		}
+	}
 	o.Skip = []string{*out}
 	o.Progress = counting(e)
 	var sum *manifest.Summary
@@ -177,12 +182,8 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.html != "" && kind != preflight.Log {
 		return exitUsage, explain.Say("err.preflight.html", kind)
 	}
-	for _, out := range []string{f.json, f.html} {
-		if out != "" && out != "-" {
-			if err := whole.Apart(out, words...); err != nil {
-				return exitUsage, err
-			}
-		}
+	if err := whole.Apart([]string{f.json, f.html}, words...); err != nil {
+		return exitUsage, err
 	}
 	differs, err := f.run(ctx, e, kind, words[0], words[1])
 	switch {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +74,12 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 	plan, err := readPlan(shards[0].plan)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dirs[0], PlanFile), err)
+	}
+	for _, dir := range dirs {
+		a, err := os.Stat(dir)
+		if b, none := os.Stat(s.Out); err == nil && none == nil && os.SameFile(a, b) {
+			return nil, fmt.Errorf("%s: %w", s.Out, whole.ErrInput)
+		}
 	}
 	out, err := whole.OpenFolder(s.Out)
 	if err != nil {

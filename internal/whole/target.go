@@ -1,7 +1,6 @@
 package whole
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -83,28 +82,4 @@ func closeInPlace(f *os.File) error {
 		return nil
 	}
 	return f.Close()
-}
-
-// ErrInput is an output that is one of the inputs.
-var ErrInput = errors.New("is an input too and would be replaced; give the output another name")
-
-// Apart sees that an output, if there is such a file, is none of the inputs under
-// whatever name. Empty paths are passed over. The error wraps [ErrInput].
-func Apart(output string, inputs ...string) error {
-	if output == "" {
-		return nil
-	}
-	to, err := os.Stat(output)
-	if err != nil || !to.Mode().IsRegular() {
-		return nil
-	}
-	for _, input := range inputs {
-		if input == "" {
-			continue
-		}
-		if from, err := os.Stat(input); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("%s: %w", output, ErrInput)
-		}
-	}
-	return nil
 }

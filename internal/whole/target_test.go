@@ -101,13 +101,60 @@ func TestApart(t *testing.T) {
 	os.Link(in, same)
 	os.Symlink(in, soft)
 	for _, out := range []string{in, same, soft, filepath.Join(dir, ".", "in")} {
-		if err := Apart(out, "", other, in); !errors.Is(err, ErrInput) {
+		if err := Apart([]string{out}, "", other, in); !errors.Is(err, ErrInput) {
 			t.Errorf("%s: %v, expected that it is an input", out, err)
 		}
 	}
 	for _, out := range []string{"", other, filepath.Join(dir, "new"), "/dev/null"} {
-		if err := Apart(out, in, "/dev/null", filepath.Join(dir, "gone")); err != nil {
+		if err := Apart([]string{out}, in, "/dev/null", filepath.Join(dir, "gone")); err != nil {
 			t.Errorf("%q: %v", out, err)
+		}
+	}
+}
+
+// Files below a folder that is an input are inputs, however they are reached.
+func TestApartFromFolders(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	os.MkdirAll(filepath.Join(in, "0", "1"), 0o700)
+	far := filepath.Join(dir, "far")
+	os.Mkdir(far, 0o700)
+	for _, path := range []string{filepath.Join(in, "0", "1", "dump"), filepath.Join(far, "linked"), filepath.Join(dir, "other")} {
+		os.WriteFile(path, []byte("data"), 0o600)
+	}
+	os.Symlink(far, filepath.Join(in, "more"))
+	os.Symlink(in, filepath.Join(in, "0", "circle"))
+	os.Link(filepath.Join(in, "0", "1", "dump"), filepath.Join(dir, "hard"))
+	for _, out := range []string{filepath.Join(in, "0", "1", "dump"), filepath.Join(far, "linked"), filepath.Join(dir, "hard"), filepath.Join(in, "0", ".", "circle", "0", "1", "dump")} {
+		if err := Apart([]string{"", out}, in); !errors.Is(err, ErrInput) {
+			t.Errorf("%s: %v, expected that it is an input", out, err)
+		}
+	}
+	for _, out := range []string{filepath.Join(dir, "other"), filepath.Join(in, "new"), "-"} {
+		if err := Apart([]string{out}, in); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+}
+
+// Two outputs that are one file, whether it is there yet or not.
+func TestOutputsTwice(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	os.Mkdir("sub", 0o700)
+	os.WriteFile("there", nil, 0o600)
+	os.Symlink("there", "link")
+	os.Symlink("new", "dangling")
+	os.Symlink("sub", "way")
+	os.Link("there", "hard")
+	for _, two := range [][2]string{{"a", "./a"}, {"a", filepath.Join(dir, "a")}, {"there", "link"}, {"there", "hard"}, {"new", "dangling"}, {"sub/x", "way/x"}, {"sub/../a", "a"}} {
+		if err := Apart([]string{two[0], "", two[1]}); !errors.Is(err, ErrTwice) {
+			t.Errorf("%q: %v, expected that they are one", two, err)
+		}
+	}
+	for _, two := range [][2]string{{"a", "b"}, {"-", "-"}, {"", ""}, {"/dev/null", "/dev/null"}, {"sub/x", "x"}} {
+		if err := Apart(two[:]); err != nil {
+			t.Errorf("%q: %v", two, err)
 		}
 	}
 }

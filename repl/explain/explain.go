@@ -171,6 +171,8 @@ func Error(l msg.Lang, err error) string {
 	switch {
 	case errors.Is(err, compare.ErrLoneGraph):
 		return l.T("explain.lone")
+	case err == whole.ErrTwice:
+		return l.T("explain.twice")
 	case err == whole.ErrInput:
 		return l.T("explain.input")
 	}

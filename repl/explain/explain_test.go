@@ -60,7 +60,7 @@ func TestError(t *testing.T) {
 			"3 个算子（共 4 个，位于 npu）不在图 g.txt 中（a、b 等）；该图是否属于其他网络，或由另一次编译生成？"},
 		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Unread: []graph.Warning{{Path: "g.om", Offset: 80, Msg: graph.Messagef("model is encrypted")}}},
 			"d: none of the 1 graphs in it can be read, for example g.om:offset 80: model is encrypted", "d：其中 1 个图都无法读取，例如 g.om：偏移 80：模型已加密"},
-		{whole.Apart(notes, notes), "notes.md: is an input too", "notes.md: 同时是输入文件"},
+		{whole.Apart([]string{notes}, notes), "notes.md: is an input too", "notes.md: 同时是输入文件"},
 		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
 		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
 		{text, "notes.md is not a GE graph but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
