@@ -72,6 +72,15 @@ func TestFlow(t *testing.T) {
 		{"an argument, where outputs are not recorded",
 			[]string{only(entry("Functional.norm", 0, []string{sized(2, 0), float(0.1)}, "{}"), "{}"), only(linear(0, sized(7, 0.1), weight, "{}"), "{}")},
 			[]string{only(entry("Functional.norm", 0, []string{sized(2, 0), float(1e-5)}, "{}"), "{}"), only(linear(0, sized(7, 0), weight, "{}"), "{}")}, []string{"Functional.norm.0.forward"}, false},
+		{"a result that is not taken", // what went into the call is, and the call itself is right
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(6, 0), other, sized(12, 0.4))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(11, 0), other, sized(12, 0))},
+			[]string{"Distributed.all_reduce.0.forward"}, false},
+		{"a gradient behind one of which the sides recorded other tensors", // a hook that saw another step
+			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), back(entry("Functional.attention", 0, []string{sized(3, 3e-7)}, sized(3, 3e-7))),
+				back(linear(0, sized(0.7, 3e-7), "", sized(0.4, 3e-7)))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(entry("Functional.attention", 0, []string{sized(3, 0)}, shaped(sized(0.7, 0), "[64]"))),
+				back(linear(0, sized(0.7, 0), "", sized(0.4, 0)))}, nil, false},
 		{"inputs that are not recorded",
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0.1)), entry("Functional.silu", 2, nil, sized(4, 0.1))},
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0)), entry("Functional.silu", 2, nil, sized(4, 0))}, []string{"Functional.silu.1.forward"}, false},

@@ -106,6 +106,8 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		}
 		switch {
 		case rec == nil:
+		case r.Begin.Instead != "":
+			lines = append(lines, plainLine(s.say("root.begin-untaken", rec.Place, row.Op, r.Begin.Instead)))
 		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
 		case row.Op != op.Op.Name:
@@ -144,6 +146,9 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 			w.named("left", SaidText(rec.Left))
 			w.named("right", SaidText(rec.Right))
 			w.listed("fed_by", r.Begin.From)
+			if r.Begin.Instead != "" {
+				w.named("instead", r.Begin.Instead)
+			}
 			w.close('}')
 		} else {
 			w.key("given")
@@ -164,7 +169,7 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 // certain says how far a root is proven; nothing where the input it begins with
 // says it.
 func (s speaker) certain(op *verdict.Operator, r *verdict.Root, most int) string {
-	if r.Begin != nil && (r.Edge || len(op.Op.Made) > 0 || r.Certainty == verdict.Region || r.Begin.Why.Kind != "") {
+	if r.Begin != nil && (r.Edge || len(op.Op.Made) > 0 || r.Begin.Instead != "" || r.Certainty == verdict.Region || r.Begin.Why.Kind != "") {
 		return ""
 	}
 	return s.certainty(op, r, most)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/compare/result"
 )
 
 // Across ranks and steps
@@ -313,8 +315,8 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			switch rec := row.Recorded; {
 			case rec.Argument:
 				s.Argument = op.Op.Type + " " + rec.Place + " " + rec.Left.Value + " " + rec.Right.Value
-			case row.Op != op.Op.Name && w.named(op.Op.Name).Op.Made != nil:
-				// A call that one side alone has is a beginning.
+			case row.Op != op.Op.Name && op.Op.Made != nil, b.Instead != "":
+				// A call that one side alone has, or takes no notice of, is a beginning.
 			default:
 				s.Open = true
 				s.Given = len(b.From) == 0 && backwards(op) == 0 && (isWeight(op, rec.Place) || counted(row.Left.DType))
@@ -404,7 +406,7 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 	t := &op.Outputs[0]
 	if len(t.Causes) == 0 {
 		t.Causes = []Cause{{Kind: Differs, Value: math.NaN(), First: -1}}
-		if bad {
+		if bad && begin.Instead == "" {
 			t.Causes[0] = Cause{Kind: Alone, Value: 1, First: -1}
 		}
 		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)
@@ -416,6 +418,9 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 	}
 	r := w.rootOf(op, place)
 	r.Begin, r.Certainty = begin, Likely
+	if begin != nil && begin.Instead != "" {
+		r.Causes = nil // its own result is right
+	}
 	return r
 }
 
@@ -480,6 +485,23 @@ func (w *recordedWalk) behindAlone(begin *Begin) int {
 		if k, ok := w.place[name]; ok && w.lone(k) {
 			return w.leading(k)
 		}
+	}
+	return -1
+}
+
+// untaken is the call whose result one side alone takes for what a root begins with, where the
+// other takes what went into that call; -1 if it is not so.
+func (w *recordedWalk) untaken(begin *Begin) int {
+	if begin == nil || len(begin.From) != 2 {
+		return -1
+	}
+	for k, name := range begin.From {
+		call, instead := w.named(name), begin.From[1-k]
+		if call == nil || w.off(call) || len(call.Whole) > 0 || !slices.ContainsFunc(call.Op.Inputs, func(p result.Port) bool { return p.Op == instead }) {
+			continue
+		}
+		begin.Instead = instead
+		return w.place[name]
 	}
 	return -1
 }

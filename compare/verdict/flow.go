@@ -48,6 +48,8 @@ type Begin struct {
 	// From are the calls that feed the input on either side, whose outputs agree: what
 	// lies between was not recorded.
 	From []string
+	// Instead is the call whose result is taken in place of that of the root, which is made and left.
+	Instead string
 	// Why says how it differs, of what was given to a network; else it is empty.
 	Why result.Reason
 }
@@ -151,19 +153,21 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		}
 		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
 	case w.isRoot(op, a):
-		alone := -1
+		other := -1
 		if !a.soft {
-			alone = w.behindAlone(a.begin)
+			if other = w.behindAlone(a.begin); other < 0 {
+				other = w.untaken(a.begin)
+			}
 		}
-		if alone < 0 {
+		if other < 0 {
 			root(w.newRoot(op, i, a))
 			return
 		}
-		// What one side alone calls is the root, and not who takes it.
-		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == alone })
+		// What one side alone calls, or takes no notice of, is the root, and not who takes it.
+		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == other })
 		if n < 0 {
 			n = len(w.out.Roots)
-			w.out.Roots = append(w.out.Roots, w.aloneRoot(alone, a.begin, op.State == StateBad))
+			w.out.Roots = append(w.out.Roots, w.aloneRoot(other, a.begin, op.State == StateBad))
 		}
 		*t = trail{[]int{n}, a.stirred, a.chosen, a.coarse}
 		if op.From = t.roots; op.State == StateBad {

@@ -23,9 +23,9 @@ var mostLeap = [2]float64{8, 16}
 // element can make.
 const leastUsual = 0.5
 
-// backwards is 1 for a backward call, else 0.
+// backwards is 1 for a backward call and the gradients of a module's parameters, else 0.
 func backwards(op *Operator) int {
-	if strings.HasSuffix(op.Op.Name, ".backward") || strings.Contains(op.Op.Name, ".backward.") {
+	if strings.HasSuffix(op.Op.Name, ".backward") || strings.Contains(op.Op.Name, ".backward.") || strings.Contains(op.Op.Name, ".parameters_grad.") {
 		return 1
 	}
 	return 0
@@ -250,6 +250,9 @@ func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, o
 		return false
 	}
 	out := w.row(t)
+	if agreementOf(out) == untold {
+		return false // the sides recorded other tensors there
+	}
 	limit := mostLeap[0] * max(coarse, roundedOff(r), roundedOff(out))
 	own := r.Recorded.Left
 	if other(r) == own {
