@@ -27,8 +27,9 @@ const (
 )
 
 // contradiction is what is wrong with the header of an output by the graph, nil if nothing is.
-// Where most outputs differ it is the graph that is another one: then the headers hold.
-func (e *engine) contradiction(op *fusion.Op, f *dumpFile, t *dump.Tensor) error {
+// Where most outputs differ it is the graph that is another one: then the headers hold, and the
+// row says so.
+func (e *engine) contradiction(row *result.Row, op *fusion.Op, f *dumpFile, t *dump.Tensor) error {
 	if e.opt.dialect().terse || e.opt.Left.Simulated() || op == nil || f.Slices != nil || f.merged {
 		return nil
 	}
@@ -38,6 +39,7 @@ func (e *engine) contradiction(op *fusion.Op, f *dumpFile, t *dump.Tensor) error
 	}
 	e.asBuilt.once.Do(func() { e.asBuilt.ok = e.headersHold() })
 	if !e.asBuilt.ok {
+		row.Add(result.Because(result.GraphUnlike, err.Error()))
 		return nil
 	}
 	return err
@@ -90,16 +92,20 @@ func (e *engine) damaged(base result.Row, op *fusion.Op, files *dump.Op) (rows [
 		return e.perOutput(base, op, unreadable(result.BadDump, files.Newest().Path, err, err.Error()))
 	}
 	defer f.Close()
-	for _, t := range f.tensors(false, true) {
-		err := t.Err
+	return e.damagedIn(base, op, f, false, true)
+}
+
+// damagedIn are rows about inputs or outputs of an open dump that are not compared.
+func (e *engine) damagedIn(base result.Row, op *fusion.Op, f *dumpFile, inputs, outputs bool) (rows []result.Row) {
+	for _, t := range f.tensors(inputs, outputs) {
+		row, err := base, t.Err
 		if err == nil {
-			err = e.contradiction(op, f, t)
+			err = e.contradiction(&row, op, f, t)
 		}
 		if err == nil || dump.Code(err) == dump.CodeType { // of a type that nobody reads
 			continue
 		}
-		row := base
-		row.Role, row.Slot = result.Output, t.Index
+		row.Role, row.Slot = role(t.Input), t.Index
 		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), f.Path, err)
 		rows = append(rows, row)
 	}

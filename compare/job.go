@@ -352,7 +352,7 @@ func (s *Session) checkGraph(path string) error {
 }
 
 // notTaken tells of a graph beside the dumps whether it is another network's, with a warning.
-func (s *Session) notTaken(path string, dumps *dump.Folder, names iter.Seq[string]) bool {
+func (s *Session) notTaken(path string, dumps *dump.Folder, names iter.Seq2[string, string]) bool {
 	var strange *StrangeGraphError
 	if _, err := Belongs(path, dumps, names); !errors.As(err, &strange) {
 		return false
@@ -362,11 +362,11 @@ func (s *Session) notTaken(path string, dumps *dump.Folder, names iter.Seq[strin
 }
 
 // NamesOf are the operators of all graphs of a file.
-func NamesOf(m *graph.Model) iter.Seq[string] {
-	return func(yield func(string) bool) {
+func NamesOf(m *graph.Model) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
 		for _, g := range m.Graphs {
 			for _, o := range g.Ops {
-				if !yield(o.Name) {
+				if !yield(o.Name, o.Type) {
 					return
 				}
 			}
@@ -374,11 +374,11 @@ func NamesOf(m *graph.Model) iter.Seq[string] {
 	}
 }
 
-// names are the operators of a graph.
-func names(rules *fusion.Rules) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// names are the operators of a graph with their types.
+func names(rules *fusion.Rules) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
 		for _, op := range rules.Ops {
-			if !yield(op.Name) {
+			if !yield(op.Name, op.Op.Type) {
 				return
 			}
 		}
@@ -391,24 +391,25 @@ func names(rules *fusion.Rules) iter.Seq[string] {
 // operators, measured on the graphs of ResNet-50, a transformer and a small network.
 const ownShare = 4
 
-// Belongs tells whether dumps can be of a graph with operators of these names; if not, the
-// error is a [*StrangeGraphError]. It returns the dumped operators that the graph does not have.
+// Belongs tells whether dumps can be of a graph with operators of these names and types; if not,
+// the error is a [*StrangeGraphError]. It returns the dumped operators that the graph does not
+// have, or has as another type: networks of one framework count their operators alike.
 // Of arrays it tells nothing: they are not named as kernels are.
-func Belongs(path string, dumps *dump.Folder, names iter.Seq[string]) (strangers []string, err error) {
+func Belongs(path string, dumps *dump.Folder, names iter.Seq2[string, string]) (strangers []string, err error) {
 	if !dumps.Device() || len(dumps.Ops) == 0 {
 		return nil, nil
 	}
-	known := make(map[*dump.Op]bool, len(dumps.Ops))
-	for name := range names {
+	own := make(map[*dump.Op]bool, len(dumps.Ops)) // of those it has, those that are of its type
+	for name, typ := range names {
 		if found := dumps.Op(name); found != nil {
-			known[found] = true
+			own[found] = own[found] || typ == "" || typ == found.Newest().Name.OpType
 		}
 	}
-	if ownShare*len(known) < len(dumps.Ops) {
-		return nil, &StrangeGraphError{Graph: path, Known: len(known), Of: len(dumps.Ops)}
+	if ownShare*len(own) < len(dumps.Ops) {
+		return nil, &StrangeGraphError{Graph: path, Known: len(own), Of: len(dumps.Ops)}
 	}
 	for _, op := range dumps.Ops {
-		if !known[op] {
+		if !own[op] {
 			strangers = append(strangers, op.Key)
 		}
 	}

@@ -65,7 +65,7 @@ func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFil
 	if !e.checkOverflow(ctx, row, left, t, s) {
 		return ctx.Err()
 	}
-	if err := e.contradiction(e.byKey[left.op], left, t); err != nil {
+	if err := e.contradiction(row, e.byKey[left.op], left, t); err != nil {
 		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), left.Path, err)
 		return nil
 	}

@@ -185,6 +185,9 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		}
 		rows = append(rows, row)
 	}
+	if !e.opt.dialect().terse && e.opt.Glance == nil {
+		rows = append(rows, e.damagedIn(base, op, left, dequantiser(op), quantiser(op))...) // what is in another scale
+	}
 	if len(rows) == 0 {
 		base.Add(result.Because(result.NoTensors, op.Name, left.Path))
 		rows = append(rows, base)

@@ -25,7 +25,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	if err != nil && (e.opt.dialect().terse || dump.Code(err) == dump.CodeType) {
 		err = nil // told when the pair is there
 	} else if err == nil {
-		err = e.contradiction(op, left, t)
+		err = e.contradiction(row, op, left, t)
 	}
 	if err != nil {
 		row.Left.DType, row.Left.Shape = t.Type, shapeOf(t)

@@ -24,7 +24,7 @@ type GraphWarning struct{ Warning graph.Warning }
 
 func (w *GraphWarning) Error() string { return w.Warning.String() }
 
-// StrangersWarning tells that operators of the dumps in Dir are not in the graph.
+// StrangersWarning tells that operators of the dumps in Dir are not in the graph, or of another type there.
 type StrangersWarning struct {
 	Strangers, Of int // operators
 	Dir, Graph    string
@@ -39,7 +39,7 @@ func (w *StrangersWarning) Error() string {
 	if w.Strangers > len(w.Some) {
 		more = ", …"
 	}
-	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s (%s%s)", w.Strangers, w.Of, w.Dir, w.Graph, strings.Join(w.Some, ", "), more)
+	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s, or are of another type there (%s%s)", w.Strangers, w.Of, w.Dir, w.Graph, strings.Join(w.Some, ", "), more)
 	if w.Most() {
 		text += "; is it the graph of another network or of another build?"
 	}

@@ -224,6 +224,34 @@ func (r *recorder) check() []Finding {
 	return findings
 }
 
+// Files that nothing is computed from, of text say, are read all the same: what is cut, or gone, is
+// told.
+func TestFilesThatNothingIsComputedFrom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		text string // of the file, cut where it is shorter
+		told int
+	}{{"whole", "aabbccddaabbccdd", 0}, {"cut", "aabbcc", 1}, {"gone", "", 1}} {
+		r := newRecorder(t)
+		for _, call := range callCases(t)[:1] {
+			r.add(&call)
+		}
+		r.entries[0] = strings.Replace(r.entries[0], `"input_kwargs":{`, `"input_kwargs":{"words":{"type":"numpy.ndarray","dtype":"<U2","shape":[2],"data_name":"words.npy"}`+
+			map[bool]string{true: "", false: ","}[strings.Contains(r.entries[0], `"input_kwargs":{}`)], 1)
+		if c.text != "" {
+			header := "{'descr': '<U2', 'fortran_order': False, 'shape': (2,), }\n"
+			b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+			if err := os.WriteFile(filepath.Join(r.dir, msprobe.TensorFolder, "words.npy"), append(b, header+c.text...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, bad, err := RecordingJob{Recordings: r.write(), Workers: 1}.Run(t.Context())
+		if err != nil || len(bad) != c.told || c.told > 0 && !strings.HasSuffix(bad[0].Name, ":kwargs:words") {
+			t.Errorf("%s: %v, %+v", c.name, err, bad)
+		}
+	}
+}
+
 // TestCalls: every recorded call is explained by its arguments.
 func TestCalls(t *testing.T) {
 	r := newRecorder(t)

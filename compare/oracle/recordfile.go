@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -22,8 +23,9 @@ import (
 type files struct {
 	path   func(dataName string) (string, error)
 	open   []io.Closer
-	sliced bool // a file holds more than its tensor: parts of tensors were recorded
-	device bool // a tensor was on a device other than the CPU
+	read   map[string]bool // by the data name
+	sliced bool            // a file holds more than its tensor: parts of tensors were recorded
+	device bool            // a tensor was on a device other than the CPU
 }
 
 func (f *files) close() {
@@ -46,6 +48,10 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	case v.DataName == "":
 		return nil, refuse(NoElements, name)
 	}
+	if f.read == nil {
+		f.read = map[string]bool{}
+	}
+	f.read[v.DataName] = true
 	path, err := f.path(v.DataName)
 	if err != nil {
 		return nil, refuse(BadTensor, name, err)
@@ -59,6 +65,35 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 		return nil, refuse(BadTensor, name, plainfile.At(path, err))
 	}
 	return o, nil
+}
+
+// glance looks at the files of a call that nothing was computed from: of text, or of what its
+// formula does not take. What cannot be read of them is damaged all the same.
+func (c *recordedCall) glance(f *files) {
+	for i := range c.Values {
+		v := &c.Values[i]
+		if v.DataName == "" || f.read[v.DataName] {
+			continue
+		}
+		path, err := f.path(v.DataName)
+		if err == nil && strings.HasSuffix(path, ".npy") {
+			var a *dump.Reader
+			if a, err = dump.OpenFile(path); err == nil {
+				a.Close()
+			} else if dump.Code(err) == dump.CodeType {
+				err = nil // no numbers, and whole
+			}
+		} else if err == nil {
+			var t *torch.OpenFile
+			if t, err = torch.Open(path); err == nil {
+				t.Close()
+			}
+		}
+		if err != nil && !errors.Is(err, msprobe.ErrNoTensors) {
+			name := c.name + ":" + v.Section.String() + ":" + v.Path
+			c.bad = append(c.bad, result.DamageOf(name, path, because(BadTensor, name, err), err))
+		}
+	}
 }
 
 // empty makes the tensor without elements that it takes no file for.

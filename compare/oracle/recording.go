@@ -31,6 +31,7 @@ type recordedCall struct {
 	name  string // with the step and rank before it, where there are several
 	order int
 	meets *assembly // with the calls of other ranks, nil for what a rank does by itself
+	bad   []result.Damage
 }
 
 // recordedCalls are the calls of one recording.
@@ -102,6 +103,9 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		defer budget.give(need)
 		return tasks[i].check(j.Full)
 	})
+	for _, c := range tasks {
+		bad = append(bad, c.bad...)
+	}
 	settleLooser(findings)
 	if j.Only == nil {
 		rest := findings
@@ -356,7 +360,10 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 		return out
 	}
 	files := &files{path: c.of.path}
-	defer files.close()
+	defer func() {
+		files.close()
+		c.glance(files)
+	}()
 	b := &bound{recordedCall: c, r: r, files: files}
 	if err := b.prepare(); err != nil {
 		return failed(out, err, "")

@@ -10,6 +10,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/result"
+	"precision/dump"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
 )
@@ -266,7 +267,11 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *t
 
 // elements compares the files of a pair, if both sides have them.
 func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *compare.Worker) error {
-	if x.left.DataName == "" || x.right.DataName == "" || !x.left.Known || !x.right.Known {
+	if x.left.DataName == "" || x.right.DataName == "" {
+		return nil
+	}
+	if !x.left.Known || !x.right.Known {
+		p.noNumbers(row, x)
 		return nil
 	}
 	a, err := p.left.open(x.left)
@@ -294,6 +299,24 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 	}
 	unread(row, file, err)
 	return nil
+}
+
+// noNumbers tells of arrays of text, of which no element is compared, whether they can be read.
+func (p *part) noNumbers(row *result.Row, x leafPair) {
+	for _, s := range []struct {
+		of *side
+		l  *leaf
+	}{{p.left, x.left}, {p.right, x.right}} {
+		if s.l.Known || filepath.Ext(s.l.DataName) != ".npy" {
+			continue
+		}
+		t, err := s.of.open(s.l)
+		if err == nil {
+			t.Close()
+		} else if dump.Code(err) != dump.CodeType {
+			unread(row, s.l.DataName, err)
+		}
+	}
 }
 
 // unread notes that the elements of a row cannot be read: its statistics, where there are some,

@@ -96,6 +96,7 @@ const (
 	GraphInput      Kind = "graph-input"       // op, error: the graph has no such input
 	GraphEntry      Kind = "graph-entry"       // error
 	GraphProducer   Kind = "graph-producer"    // name the fusion rules do not have
+	GraphUnlike     Kind = "graph-unlike"      // what the header of the dump is by the graph: so are most of them
 	DTypeUnknown    Kind = "dtype-unknown"     // op, dtype, its number
 	InnerOnly       Kind = "inner-only"        // op: every operator of the group is an inner one
 	NoFusedDump     Kind = "no-fused-dump"     // no operator of the L1 group has a dump
@@ -239,7 +240,7 @@ var kinds = map[Kind]struct {
 	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
 	InnerOnly: {Skipped, false}, Text: {Skipped, false},
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
-	SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
+	GraphUnlike: {}, SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	LeftRealPartOnly: {},
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},

@@ -59,7 +59,8 @@ type Meta struct {
 	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.
 	Partial bool
-	// Strangers counts operators of the left side that the graph does not have, of Dumped.
+	// Strangers counts operators of the left side that the graph does not have, or has as another
+	// type, of Dumped.
 	Strangers, Dumped int
 	// Imported: the table was read from csv, which cannot show that it is whole.
 	Imported bool

@@ -29,13 +29,30 @@ func (j *judge) losses(out *Judged) []Loss {
 	if names, of := j.contrary(); len(names) > 0 {
 		list = append(list, Loss{Kind: LossContrary, Count: len(names), Of: of, Names: first(names)})
 	}
-	if m.Strangers > 0 {
-		list = append(list, Loss{Kind: LossGraph, Count: m.Strangers, Of: m.Dumped})
+	if n, of := j.unlike(); max(n, m.Strangers) > 0 {
+		// Of another network's graph nothing that follows holds.
+		list = append(list, Loss{Kind: LossGraph, Count: max(n, m.Strangers), Of: max(of, m.Dumped), Breaks: 2*m.Strangers > m.Dumped})
 	}
 	if m.Imported {
 		list = append(list, Loss{Kind: LossTable, Count: 1})
 	}
 	return list
+}
+
+// unlike counts the operators whose headers are not what the graph says of them, where that is so
+// of most: it is the graph that is another one.
+func (j *judge) unlike() (n, of int) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		if !op.Op.Dumped {
+			continue
+		}
+		of++
+		if slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return j.table.Rows[t.Row].Has(result.GraphUnlike) }) {
+			n++
+		}
+	}
+	return n, of
 }
 
 // Losses lists what a verdict on so much does without, the gravest first.

@@ -94,27 +94,35 @@ func Read(r io.ReaderAt, size int64) (*Header, error) {
 			return nil, shortRead(0, n, len(head), err)
 		}
 	}
-	h, err := parse(string(head[start:]))
-	if err != nil {
+	h, width, err := parse(string(head[start:]))
+	if h == nil {
 		return nil, fmt.Errorf("offset %d: %w", start, err)
 	}
 	h.Offset = start + length
-	if err := h.check(size); err != nil {
+	if err := h.check(size, width); err != nil {
 		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("offset %d: %w", start, err)
 	}
 	return h, nil
 }
 
-// check tells whether the elements are there. As in numpy, more may follow
+// check tells whether the elements are there, each of a width in bits. As in numpy, more may follow
 // them: a file can hold several arrays, of which the first counts.
-func (h *Header) check(size int64) error {
-	want := h.Type.Bytes(elements(h.Shape))
-	if want < 0 {
-		return fmt.Errorf("offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, h.Type)
+func (h *Header) check(size, width int64) error {
+	what := func() any {
+		if h.Type.Bits() == 0 {
+			return fmt.Sprint(width/8, " bytes each")
+		}
+		return h.Type
 	}
-	if have := size - h.Offset; have < want {
-		return fmt.Errorf("offset %d: found %d bytes of elements, expected %d for shape %v of %s",
-			h.Offset, have, want, h.Shape, h.Type)
+	n := elements(h.Shape)
+	if n < 0 || width > 0 && n > math.MaxInt64/width {
+		return fmt.Errorf("offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, what())
+	}
+	if have, want := size-h.Offset, (n*width+7)/8; have < want {
+		return fmt.Errorf("offset %d: found %d bytes of elements, expected %d for shape %v of %s", h.Offset, have, want, h.Shape, what())
 	}
 	return nil
 }

@@ -162,7 +162,10 @@ func TestLyingHeaders(t *testing.T) {
 		"many dims":   {shape("(" + strings.Repeat("1,", 65) + ")"), "64 dims"},
 		"escape":      {file(1, `{'des\x63r': '<f4'}`, 8), "closing quote"},
 		"open quote":  {file(1, "{'descr': '<f4", 8), "closing quote"},
-		"no descr":    {file(1, "{'descr': '', }", 8), "no number type"},
+		"no descr":    {file(1, "{'descr': '', 'fortran_order': False, 'shape': (2,), }", 8), "no number type"},
+		"text":        {file(1, "{'descr': '<U2', 'fortran_order': False, 'shape': (2,), }", 16), "array of text"},
+		"short text":  {file(1, "{'descr': '<U2', 'fortran_order': False, 'shape': (2,), }", 15), "found 15 bytes of elements, expected 16"},
+		"short dates": {file(1, "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2,), }", 15), "found 15 bytes of elements, expected 16"},
 	} {
 		if h, err := read(c.b); err == nil || h != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v; want an error with %q", name, h, err, c.want)

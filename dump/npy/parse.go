@@ -9,20 +9,27 @@ import (
 )
 
 // parse reads the header text: a Python dictionary of descr, fortran_order and
-// shape.
-func parse(text string) (*Header, error) {
+// shape. With an error about the type alone there is a header all the same, with the width of
+// an element in bits, 0 where the type does not tell it.
+func parse(text string) (h *Header, width int64, err error) {
 	p := &parser{text: text}
-	h := &Header{}
+	h = &Header{}
 	if err := p.dict(h); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return h, nil
+	if p.odd != nil {
+		return h, p.width, p.odd
+	}
+	return h, int64(h.Type.Bits()), nil
 }
 
 // parser is at position at of a header text.
 type parser struct {
 	text string
 	at   int
+	// odd tells of a type that is none of numbers, whose elements have the width, in bits.
+	odd   error
+	width int64
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -124,10 +131,16 @@ func (p *parser) descr(h *Header) error {
 		return nil
 	}
 	what := "no number type known here"
-	switch strings.TrimLeft(descr, "<>|=")[:min(1, len(strings.TrimLeft(descr, "<>|=")))] {
+	sort := strings.TrimLeft(descr, "<>|=")
+	digits, _, _ := strings.Cut(sort[min(1, len(sort)):], "[") // M8[ns]
+	bytes, _ := strconv.ParseInt(digits, 10, 32)
+	switch sort[:min(1, len(sort))] {
 	case "O":
-		what = "an array of Python objects"
-	case "S", "U", "a":
+		what, bytes = "an array of Python objects", 0
+	case "U":
+		bytes *= 4
+		fallthrough
+	case "S", "a":
 		what = "an array of text"
 	case "V":
 		what = "an array of raw bytes"
@@ -135,8 +148,12 @@ func (p *parser) descr(h *Header) error {
 		what = "an array of dates"
 	case "f", "c":
 		what = "a float of a width that is not supported"
+	default:
+		bytes = 0
 	}
-	return &TypeError{p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)}
+	p.width = 8 * bytes
+	p.odd = &TypeError{p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)}
+	return nil
 }
 
 // str reads a quoted text without escapes.
