@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +32,14 @@ type Profile struct {
 	Source string
 	// changed are limits set from outside, which are part of the hash.
 	changed []Limit
+	// Of many rules and waivers, which may match a name; nil for few.
+	ruleGlobs, waiverGlobs *globs
+}
+
+// index makes rules and waivers quick to find, once all are there.
+func (p *Profile) index() {
+	p.ruleGlobs = newGlobs(len(p.Rules), func(i int) string { return p.Rules[i].Match })
+	p.waiverGlobs = newGlobs(len(p.Waivers), func(i int) string { return p.Waivers[i].Tensor })
 }
 
 // Limit is what a cause may come to.
@@ -96,6 +103,7 @@ func (p *Profile) WithLimit(cause Kind, limit float64) (*Profile, error) {
 	c := *p
 	c.Rules = append([]Rule{r}, p.Rules...)
 	c.changed = append(p.Changes(), Limit{cause, limit})
+	c.index()
 	c.Name = p.Name + " with " + string(cause) + " " + fmt.Sprint(limit)
 	return &c, nil
 }
@@ -167,6 +175,14 @@ func (r *Rule) matches(s subject) bool {
 
 // rule is the first rule of a cause for a subject, nil if there is none.
 func (p *Profile) rule(cause Kind, s subject) *Rule {
+	if p.ruleGlobs != nil {
+		for _, i := range p.ruleGlobs.of(s.op) {
+			if r := &p.Rules[i]; r.Cause == cause && r.matches(s) {
+				return r
+			}
+		}
+		return nil
+	}
 	for i := range p.Rules {
 		if r := &p.Rules[i]; r.Cause == cause && r.matches(s) {
 			return r
@@ -198,12 +214,27 @@ func (p *Profile) ToleranceFor(op, typ string, t dtype.Type) metric.Tolerance {
 
 // waive marks the causes of a tensor that a waiver of the day excuses.
 func (p *Profile) waive(tensor string, causes []Cause, day time.Time) {
+	if len(causes) == 0 {
+		return
+	}
+	if p.waiverGlobs != nil {
+		for _, w := range p.waiverGlobs.of(tensor) {
+			p.Waivers[w].waive(tensor, causes, day)
+		}
+		return
+	}
+	for w := range p.Waivers {
+		p.Waivers[w].waive(tensor, causes, day)
+	}
+}
+
+func (w *Waiver) waive(tensor string, causes []Cause, day time.Time) {
+	if !glob(w.Tensor, tensor) || w.ExpiredOn(day) {
+		return
+	}
 	for i := range causes {
-		for w := range p.Waivers {
-			waiver := &p.Waivers[w]
-			if (waiver.Cause == "" && causes[i].Kind != Missing || waiver.Cause == causes[i].Kind) && glob(waiver.Tensor, tensor) && !waiver.ExpiredOn(day) {
-				causes[i].Waived = true
-			}
+		if w.Cause == "" && causes[i].Kind != Missing || w.Cause == causes[i].Kind {
+			causes[i].Waived = true
 		}
 	}
 }
@@ -222,18 +253,6 @@ func (p *Profile) expired(day time.Time) []Waiver {
 		}
 	}
 	return list
-}
-
-// glob matches a name against a pattern in which a star stands for any text
-// and a question mark for one character. Other characters stand for
-// themselves.
-func glob(pattern, name string) bool {
-	// path.Match does not let a star cross slashes, of which names are full;
-	// exchanged for a character that names do not have they are like others.
-	const slash = "\x00"
-	escaped := strings.NewReplacer("/", slash, `\`, `\\`, "[", `\[`).Replace(pattern)
-	ok, err := path.Match(escaped, strings.ReplaceAll(name, "/", slash))
-	return err == nil && ok
 }
 
 // coarser is the dtype of fewer digits, the left one if they are alike. An

@@ -214,6 +214,7 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 		}
 		p.Maps = append(p.Maps, result.Map{Left: left, Right: right})
 	}
+	p.index()
 	return p, nil
 }
 

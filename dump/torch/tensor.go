@@ -50,7 +50,8 @@ func (t *Tensor) Elements() int64 {
 }
 
 // View returns the order in which the elements are stored, counted from Start.
-// It fails for tensors whose elements have yet to be conjugated or negated.
+// It fails for tensors whose elements have yet to be conjugated or negated, and with an [*ExcessError] for those that show
+// elements again and again.
 func (t *Tensor) View() (layout.View, error) {
 	switch {
 	case t.Conj && t.Type.IsComplex():
@@ -58,7 +59,42 @@ func (t *Tensor) View() (layout.View, error) {
 	case t.Neg:
 		return layout.View{}, &UnsupportedError{Offset: -1, What: "the tensor is to be negated (neg bit), its stored elements are not its own"}
 	}
-	return layout.Strided(t.Shape, t.Stride)
+	v, err := layout.Strided(t.Shape, t.Stride)
+	if err == nil && v.Len() > mostShown && v.Len()/mostTimes > v.Extent() {
+		err = &ExcessError{Shown: v.Len(), Stored: v.Extent()}
+	}
+	return v, err
+}
+
+// A view may show mostShown elements whatever is stored, as a number that was expanded to a layer's size, and each
+// stored one mostTimes, as a mask that was expanded to all heads of all samples. Beyond that reading it costs
+// what no file holds: 500 bytes can show 2^40 elements.
+const (
+	mostShown = 1 << 26
+	mostTimes = 1 << 10
+)
+
+// ExcessError: a tensor shows far more elements than are stored.
+type ExcessError struct{ Shown, Stored int64 }
+
+func (e *ExcessError) Error() string {
+	return fmt.Sprintf("the tensor shows %d elements of %d that are stored, too many to read one by one", e.Shown, e.Stored)
+}
+
+// Once is the tensor with each axis taken out along which it shows the same elements again, and how many times
+// that shows each.
+func (t *Tensor) Once() (_ *Tensor, times int64) {
+	once := *t
+	once.Shape, once.Stride = nil, nil
+	times = 1
+	for k, dim := range t.Shape {
+		if dim > 1 && t.Stride[k] == 0 {
+			times *= dim
+			continue
+		}
+		once.Shape, once.Stride = append(once.Shape, dim), append(once.Stride, t.Stride[k])
+	}
+	return &once, times
 }
 
 // Reader returns a reader of the elements in logical order, from the file that

@@ -19,6 +19,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/dump/torch"
 )
 
 // Array is a tensor of a file that is open for reading its elements. They are
@@ -49,6 +50,19 @@ type Array struct {
 	// viewed: the elements are not stored in the order of Shape, so that they
 	// are read through the view.
 	viewed bool
+	// once has each element that is shown several times only once; nil unless all are shown times.
+	once  *Array
+	times int64
+	// excess: it shows so many more elements than are stored that not all are read.
+	excess *torch.ExcessError
+}
+
+// tooMany is why the elements are not read one by one, nil if they are.
+func (a *Array) tooMany() error {
+	if a.excess != nil {
+		return fmt.Errorf("%s: %s: %w", a.Path, a.Name, a.excess)
+	}
+	return nil
 }
 
 // source is where elements are read.

@@ -71,6 +71,11 @@ type sums struct {
 // Compare compares two tensors element by element, in C order of each,
 // whatever their shapes are.
 func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) {
+	for _, a := range []*Array{left, right} {
+		if err := a.tooMany(); err != nil {
+			return nil, err
+		}
+	}
 	n := max(left.Len(), right.Len())
 	parts := int64(1)
 	if left.Type.Parts() == 2 || right.Type.Parts() == 2 {

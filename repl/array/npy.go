@@ -15,6 +15,9 @@ import (
 // numpy does not have, such as bfloat16, the 8-bit floats and int4, become one
 // that holds them exactly (see [dtype.Type.Array]).
 func (a *Array) WriteNpy(ctx context.Context, w io.Writer) error {
+	if err := a.tooMany(); err != nil {
+		return err
+	}
 	typ, ok := a.Type.Array()
 	if !ok {
 		typ = a.Type // has no array type, which the header refuses

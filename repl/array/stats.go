@@ -107,8 +107,18 @@ func (p *partial) single(x float64) {
 }
 
 // Measure reads the tensor once. Sums are float64, tile by tile, and added in
-// the order of the tiles.
+// the order of the tiles. Elements that are shown several times are read once and count as often.
 func (a *Array) Measure(ctx context.Context, workers int) (Stats, error) {
+	if a.once != nil {
+		b := *a.once
+		b.source = a.source
+		s, err := b.Measure(ctx, workers)
+		s.Count, s.NaN, s.Inf, s.Limit = a.Numbers(), s.NaN*a.times, s.Inf*a.times, s.Limit*a.times
+		return s, err
+	}
+	if err := a.tooMany(); err != nil {
+		return Stats{}, err
+	}
 	n := a.Len()
 	parts := make([]partial, (n+tile-1)/tile)
 	err := tiles(ctx, n, workers, func() (func(int, int64, int64) error, error) {

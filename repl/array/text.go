@@ -85,6 +85,9 @@ func (a *Array) FirstText(n int64) ([]string, error) {
 // WriteText writes all elements, one line for each run of the last axis, with
 // blanks between them. A scalar is one line. Complex elements are two numbers.
 func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
+	if err := a.tooMany(); err != nil {
+		return err
+	}
 	c, err := a.cursor()
 	if err != nil {
 		return err

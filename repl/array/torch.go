@@ -1,6 +1,7 @@
 package array
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 
 	"precision/dump"
+	"precision/dump/layout"
 	"precision/dump/torch"
 	"precision/internal/plainfile"
 )
@@ -59,11 +61,23 @@ func openTorch(path string) (arrays []*Array, bad []error, err error) {
 			a.Part = partName(t.Name, i)
 			a.Name += "." + a.Part
 		}
-		if a.view, err = t.View(); err != nil {
+		a.view, err = t.View()
+		if errors.As(err, &a.excess) {
+			a.view, err = layout.Strided(t.Shape, t.Stride)
+		}
+		if err != nil {
 			bad = append(bad, fmt.Errorf("%s: %s: %w", path, a.Name, err))
 			continue
 		}
 		a.viewed = !a.view.IsContiguous()
+		if once, times := t.Once(); times > 1 {
+			b := *a
+			b.Shape, b.count = once.Shape, once.Elements()
+			if b.view, err = once.View(); err == nil {
+				b.excess, b.viewed = nil, !b.view.IsContiguous()
+				a.once, a.times = &b, times
+			}
+		}
 		a.source = shared
 		shared.users.Add(1)
 		arrays = append(arrays, a)

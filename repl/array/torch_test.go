@@ -3,9 +3,13 @@ package array
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/dump/torch"
 )
 
 const torchFiles = "../../dump/torch/testdata/read/"
@@ -64,5 +68,46 @@ func TestPartName(t *testing.T) {
 		if got := partName(name, 7); got != want {
 			t.Errorf("%q: %q", name, got)
 		}
+	}
+}
+
+// A few bytes that show 2^40 elements: what is shown again and again is read once; where that does not help the
+// elements are not read one by one.
+func TestTorchShowsMoreThanIsStored(t *testing.T) {
+	for file, want := range map[string]Stats{
+		"expanded.pt":    {Count: 1 << 40, Max: 2.5, Min: 2.5, Mean: 2.5},
+		"overlapping.pt": {},
+	} {
+		arrays, bad, err := Open("testdata/" + file)
+		if err != nil || len(bad) > 0 || len(arrays) != 1 {
+			t.Fatal(file, bad, err)
+		}
+		a := arrays[0]
+		defer a.Close()
+		var excess *torch.ExcessError
+		got, err := a.Measure(context.Background(), 2)
+		if got != want || want.Count == 0 && !errors.As(err, &excess) || want.Count > 0 && err != nil {
+			t.Errorf("%s: %+v, %v", file, got, err)
+		}
+		if v, err := a.FirstText(2); err != nil || len(v) != 2 {
+			t.Errorf("%s: %q, %v", file, v, err)
+		}
+		if _, err := Compare(context.Background(), a, a, Options{}); !errors.As(err, &excess) || excess.Shown != 1<<40 {
+			t.Errorf("%s: compared: %v", file, err)
+		}
+		if err := a.WriteText(context.Background(), io.Discard); !errors.As(err, &excess) {
+			t.Errorf("%s: written as text: %v", file, err)
+		}
+		if err := a.WriteNpy(context.Background(), io.Discard); !errors.As(err, &excess) {
+			t.Errorf("%s: written as an array: %v", file, err)
+		}
+	}
+	arrays, _, err := Open(torchFiles + "expanded.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer arrays[0].Close()
+	if got, err := arrays[0].Measure(context.Background(), 1); err != nil || got != (Stats{Count: 6, Max: 7, Min: 2, Mean: 4.5}) {
+		t.Errorf("each element counts as often as it is shown: %+v, %v", got, err)
 	}
 }

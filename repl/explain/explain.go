@@ -15,6 +15,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
+	"precision/dump/torch"
 	"precision/graph"
 	"precision/graph/tell"
 	"precision/internal/msg"
@@ -124,6 +125,10 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.nopair", e.Left, e.Right, e.Found[0], e.Found[1])
 	case *verdict.NoProfileError:
 		return l.T("explain.noprofile", e.Name, strings.Join(verdict.BuiltinNames(), l.T("report.and")))
+	case *torch.ExcessError:
+		return l.T("explain.excess", e.Shown, e.Stored)
+	case *whole.LinkError:
+		return l.T("explain.link", e.Path)
 	case *whole.FolderError:
 		return l.T("explain.makefolder", Error(l, e.Err))
 	case *compare.SideWarning:
