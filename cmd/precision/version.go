@@ -48,7 +48,7 @@ func exactVersion() string {
 		if err != nil {
 			return ""
 		}
-		f, _, err := plainfile.Open(path, "this program")
+		f, _, err := plainfile.Open(path, "a plain file")
 		if err != nil {
 			return ""
 		}

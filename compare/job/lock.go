@@ -127,7 +127,7 @@ func (l *lock) watch(ctx context.Context, was owner) (alive bool, err error) {
 			return false, context.Cause(ctx)
 		case <-time.After(beat):
 		}
-		text, err := plainfile.ReadFile(l.path, "a lock", 4096) // anew: what is open may be kept by the system
+		text, err := plainfile.ReadFile(l.path, "a file of this program", 4096) // anew: what is open may be kept by the system
 		var now owner
 		if err == nil && json.Unmarshal(text, &now) == nil && now != was {
 			return true, nil

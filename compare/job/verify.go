@@ -58,7 +58,7 @@ func (c *contents) file(path string) (sum [sha256.Size]byte, err error) {
 	if known, ok := c.read.Load(path); ok {
 		return known.([sha256.Size]byte), nil
 	}
-	f, _, err := plainfile.Open(path, "an input")
+	f, _, err := plainfile.Open(path, "a plain file")
 	if err != nil {
 		return sum, err
 	}
