@@ -69,12 +69,14 @@ const (
 	Scales
 	// Returns: returns its argument itself where there is nothing to do.
 	Returns
+	// Channels: the function that a kernel is bound to has the channels in axis 1.
+	Channels
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns}
+	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "channels": Channels}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {
@@ -99,6 +101,8 @@ type Row struct {
 	// Indices are the inputs that it takes as indices or ids, Weights the arguments that are weights when they are
 	// given by position.
 	Indices, Weights []int
+	// As is the function that a kernel computes, nil where it has a form of its own or none.
+	As *Binding
 	// Chosen is the output with the places that it chose: -1 for all, -2 for none.
 	Chosen int
 }

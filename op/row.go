@@ -47,6 +47,10 @@ func (r *Row) set(word string) (err error) {
 		r.Indices, err = numbers(value)
 	case key == "weights" && has:
 		r.Weights, err = numbers(value)
+	case key == "as" && has:
+		r.As, err = binding(value)
+	case key == "results" && r.As != nil:
+		r.As.Results, err = numbers(value)
 	case key == "chooses":
 		r.Chosen = -1
 		if has {
@@ -74,4 +78,62 @@ func Call(value string) (word string, argument float64) {
 	word, rest, _ := strings.Cut(value, "(")
 	argument, _ = strconv.ParseFloat(strings.TrimSuffix(rest, ")"), 64)
 	return word, argument
+}
+
+// Binding says which function a kernel computes, and what its parameters are in the kernel's prototype.
+type Binding struct {
+	Function string
+	Args     []Arg
+	// Results are the outputs of the kernel that the function's results are, in their order; the same ones if nil.
+	Results []int
+}
+
+// Arg is a parameter of a function as a kernel has it.
+type Arg struct {
+	// Param is the parameter; empty where Default is all that From may be, for the function knows nothing else.
+	Param string
+	// From are the names of an attribute, or of an input, which is in place Slot; -1 if there is none.
+	From []string
+	Slot int
+	// Default is its value where a graph leaves it out; empty where that is the function's own.
+	Default string
+	// Words are what the attribute's numbers stand for.
+	Words []string
+}
+
+// binding reads function(param=input@slot,param=attribute/attribute:default,param=attribute{word/word},attribute!value).
+func binding(text string) (*Binding, error) {
+	name, rest, _ := strings.Cut(text, "(")
+	b := &Binding{Function: name}
+	list, ok := strings.CutSuffix(rest, ")")
+	if name == "" || !ok {
+		return nil, fmt.Errorf("%q is no function with arguments", text)
+	}
+	for _, word := range strings.Split(list, ",") {
+		a := Arg{Slot: -1}
+		if from, only, must := strings.Cut(word, "!"); must {
+			a.From, a.Default = []string{from}, only
+			b.Args = append(b.Args, a)
+			continue
+		}
+		param, from, ok := strings.Cut(word, "=")
+		if !ok || param == "" || from == "" {
+			return nil, fmt.Errorf("%q binds no parameter", word)
+		}
+		a.Param = param
+		from, a.Default, _ = strings.Cut(from, ":")
+		if name, words, ok := strings.Cut(from, "{"); ok {
+			from, a.Words = name, strings.Split(strings.TrimSuffix(words, "}"), "/")
+		}
+		if name, slot, ok := strings.Cut(from, "@"); ok {
+			n, err := strconv.Atoi(slot)
+			if err != nil {
+				return nil, err
+			}
+			from, a.Slot = name, n
+		}
+		a.From = strings.Split(from, "/")
+		b.Args = append(b.Args, a)
+	}
+	return b, nil
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"precision/dump/msprobe"
 )
 
 // Functions of MindSpore: those of mindspore.ops, methods of tensors, and the primitives that cells call. Most
@@ -151,7 +149,7 @@ func (k *invocation) window() {
 		if out[i] < 1 || in[i]%out[i] != 0 {
 			return
 		}
-		sizes.list = append(sizes.list, &argument{v: &msprobe.Value{Kind: msprobe.Scalar, Type: "int", Value: msprobe.Number{Kind: msprobe.Int, I: in[i] / out[i], F: float64(in[i] / out[i])}}})
+		sizes.list = append(sizes.list, intArgument(in[i]/out[i]))
 	}
 	k.args = maps.Clone(k.args)
 	k.args["kernel_size"], k.args["stride"] = sizes, sizes

@@ -117,7 +117,9 @@ func (c *Call) readings() ([]Reading, error) {
 		out, err = buildFused(c, words)
 	} else if build := builders[c.Type]; build != nil {
 		out, err = build(c)
-	} else if catalogue.Is(c.Type, catalogue.Random) {
+	} else if row := catalogue.Of(c.Type); row.As != nil {
+		out, err = c.twin(row)
+	} else if row.Traits&catalogue.Random != 0 {
 		err = refuse(Random, c.Type)
 	} else {
 		err = refuse(NoOperator, c.Type)

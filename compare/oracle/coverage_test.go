@@ -1,6 +1,10 @@
 package oracle
 
-import "testing"
+import (
+	"testing"
+
+	catalogue "precision/op"
+)
 
 // sameAs are operator types that have the prototype of another one.
 var sameAs = map[string]string{
@@ -34,6 +38,9 @@ func TestEveryType(t *testing.T) {
 			continue
 		}
 		same := byType[sameAs[name]]
+		if same == nil && catalogue.Of(name).As != nil {
+			continue // see TestTwins
+		}
 		if same == nil {
 			t.Errorf("%s has no recorded values", name)
 		}

@@ -7,10 +7,7 @@ import (
 )
 
 func init() {
-	register(single(buildArg(math.Inf(-1), func(a, b float64) bool { return a > b })), "ArgMax", "ArgMaxD", "ArgMaxV2")
-	register(single(buildArg(math.Inf(1), func(a, b float64) bool { return a < b })), "ArgMin", "ArgMinD", "ArgMinV2")
 	register(one(buildTopK), "TopK", "TopKD", "TopKV2", "TopKV2D")
-	register(single(buildConfusionTranspose), "ConfusionTransposeD")
 	register(single(buildPower), "Power")
 	register(single(buildScale), "Scale")
 	register(single(buildAxpy), "Axpy")
@@ -47,44 +44,7 @@ func init() {
 	}
 	like(0, "ZerosLike")
 	like(1, "OnesLike")
-	register(one(buildRmsNorm), "RmsNorm")
 	register(one(buildLayerNormGrad), "LayerNormGrad")
-}
-
-// buildArg: where the largest (smallest) element of an axis is. Of equal ones a
-// device may take any: there nothing is said.
-func buildArg(start float64, better func(a, b float64) bool) func(c *Call) (Values, error) {
-	return func(c *Call) (Values, error) {
-		x, err := c.need("x", 0)
-		if err != nil {
-			return nil, err
-		}
-		axis, err := c.axisOf("dimension", "dimension", -1, len(x.shape))
-		if err != nil {
-			return nil, err
-		}
-		if c.attrs.Get("dimension") == nil && c.attrs.Get("axis") != nil {
-			if axis, err = c.axisOf("axis", "axis", -1, len(x.shape)); err != nil {
-				return nil, err
-			}
-		}
-		return c.reduction(x, []int{axis}, false, true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-			return func(x, e []float64) (float64, float64) {
-				best, at, b := start, 0, 0.0
-				for i, v := range x {
-					switch {
-					case math.IsNaN(v):
-						return 0, math.Inf(1)
-					case v == best:
-						b = math.Inf(1)
-					case better(v, best):
-						best, at, b = v, i, 0
-					}
-				}
-				return float64(at), b
-			}
-		})
-	}
 }
 
 // buildTopK: the k largest elements of the last axis in order, and where they
@@ -135,37 +95,6 @@ func buildTopK(c *Call) ([]Values, error) {
 	})
 	zero := make([]int64, rank)
 	return []Values{cut(values, zero, shape, ones(rank)), cut(order, zero, shape, ones(rank))}, nil
-}
-
-// buildConfusionTranspose is a transposition and a reshape, in either order.
-func buildConfusionTranspose(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	first, err := c.boolAttr("transpose_first", true)
-	if err != nil {
-		return nil, err
-	}
-	var v Values = x
-	if !first {
-		shape, err := c.intsAttr("shape")
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || len(shape) > maxRank || count(shape) != count(x.shape) {
-			return nil, refuse(BadAttribute, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape))
-		}
-		v = reshape(x, shape)
-	}
-	perm, err := c.axesAttr("perm", len(v.Shape()))
-	if err != nil {
-		return nil, err
-	}
-	if len(perm) != len(v.Shape()) {
-		return nil, refuse(NoAttribute, "perm")
-	}
-	return c.asRecorded(transpose(v, perm), 0)
 }
 
 // buildPower: y = (shift + scale·x)^power.
@@ -252,54 +181,6 @@ func buildAxpy(c *Call) (Values, error) {
 	}
 	a := c.arith()
 	return formulaOf(func(v []num) num { return a.add(v[0], a.mul(v[1], exactNum(alpha))) }, in...)
-}
-
-// buildRmsNorm: y = x·gamma/√(mean(x²) + ε) over the axes of gamma, and the
-// reciprocal root beside it.
-func buildRmsNorm(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	w, err := c.need("gamma", 1)
-	if err != nil {
-		return nil, err
-	}
-	eps, err := c.floatAttr("epsilon", 1e-6)
-	if err != nil {
-		return nil, err
-	}
-	n := count(w.shape)
-	lead := len(x.shape) - len(w.shape)
-	if lead < 0 || !slices.Equal(x.shape[lead:], w.shape) || n == 0 || n > maxDense {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape))
-	}
-	weight, err := numbers(w)
-	if err != nil {
-		return nil, err
-	}
-	a, g := c.arith(), gamma(float64(n+2), c.sumUnit())
-	root := func(x []float64) num {
-		s := 0.0
-		for _, v := range x {
-			s += v * v
-		}
-		s /= float64(n)
-		return a.rsqrt(a.add(num{s, g * s}, exactNum(eps)))
-	}
-	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
-		r := root(x)
-		for i, v := range x {
-			z := a.mul(a.mul(exactNum(v), r), exactNum(weight[i]))
-			y[i], b[i] = z.y, z.b
-		}
-	})
-	rstd := &reduced{shape: x.shape[:lead], in: x, n: n, f: func(x, _ []float64) (float64, float64) {
-		r := root(x)
-		return r.y, r.b
-	}}
-	second, err := c.asRecorded(rstd, 1)
-	return []Values{y, second}, err
 }
 
 // buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)

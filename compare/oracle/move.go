@@ -20,7 +20,6 @@ func init() {
 		}
 		return c.asRecorded(x, 0)
 	}), "TransData", "Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "SqueezeV3", "ExpandDims", "ExpandDimsV2", "Unsqueeze", "UnsqueezeV2", "UnsqueezeV3", "MemcpyAsync")
-	register(single(buildTranspose), "Transpose", "TransposeD")
 	register(single(buildReadSelect), "ReadSelect")
 	register(single(buildBroadcast), "BroadcastTo", "BroadcastToD", "ExpandD", "Expand", "Fill")
 	register(single(buildTile), "Tile", "TileD")
@@ -43,35 +42,6 @@ func transData(c *Call, x *operand) (Values, error) {
 		}
 	}
 	return c.asRecorded(x, 0)
-}
-
-// buildTranspose: axis i of the result is axis perm[i] of x.
-func buildTranspose(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.intsAttr("perm")
-	if err != nil {
-		return nil, err
-	}
-	if list == nil {
-		p, err := c.need("perm", 1)
-		if err != nil {
-			return nil, err
-		}
-		if list, err = ints(p); err != nil {
-			return nil, err
-		}
-	}
-	perm, err := axesOf("perm", list, len(x.shape))
-	if err != nil {
-		return nil, err
-	}
-	if len(perm) != len(x.shape) {
-		return nil, refuse(BadAttribute, "perm", shapeText(list), "every axis of "+shapeText(x.shape))
-	}
-	return c.asRecorded(transpose(x, perm), 0)
 }
 
 // buildReadSelect takes every s-th element; stride_list counts the axes of

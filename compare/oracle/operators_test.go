@@ -248,7 +248,7 @@ func spoil(t *testing.T, c *recordedCase, d *dumptest.Dump, k int) int {
 	}
 	last := int(best)*size + size - 1 // sign and upper exponent bits
 	switch typ {
-	case dtype.Float16, dtype.Float32:
+	case dtype.Float16, dtype.Float32, dtype.Float64, dtype.BFloat16:
 		out.Data[last] ^= 0x10
 	case dtype.Bool:
 		out.Data[last] ^= 1

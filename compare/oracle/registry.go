@@ -3,6 +3,8 @@ package oracle
 import (
 	"slices"
 	"strings"
+
+	catalogue "precision/op"
 )
 
 // Reading is one way to understand what the graph says of an operator.
@@ -98,8 +100,13 @@ func Types() []string {
 	for t := range builders {
 		out = append(out, t)
 	}
+	for _, row := range catalogue.All() {
+		if row.As != nil {
+			out = append(out, row.Names...)
+		}
+	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }

@@ -1,0 +1,135 @@
+package oracle
+
+import (
+	"strconv"
+	"strings"
+
+	"precision/dump/msprobe"
+	"precision/graph"
+	catalogue "precision/op"
+)
+
+// A kernel that computes what a function does is a row of the catalogue and no code here: the row
+// says which function, and which inputs and attributes of the kernel are its parameters.
+
+// twin makes the readings of a kernel by the function that it computes.
+func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
+	b := row.As
+	f := functions[b.Function]
+	k := &invocation{Call: c, name: b.Function, args: map[string]*argument{}, params: f.params}
+	for i := range b.Args {
+		a := &b.Args[i]
+		key := a.From[0]
+		for _, other := range a.From[1:] {
+			if c.attrs.Get(key) == nil && c.attrs.Get(other) != nil {
+				key = other
+			}
+		}
+		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
+			if at := strings.IndexByte(o.axes, 'C'); row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1 {
+				return nil, refuse(BadLayout, key, o.axes+" where the channels come second")
+			}
+			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
+			continue
+		}
+		value, err := c.attributeArgument(a, key)
+		if err != nil {
+			return nil, err
+		}
+		if a.Param != "" {
+			k.args[a.Param] = value
+		}
+	}
+	out, err := f.forward(k)
+	if err == nil && b.Results != nil {
+		for i := range out {
+			out[i].Out = placed(out[i].Out, b.Results)
+		}
+	}
+	return out, err
+}
+
+// placed puts results where a kernel has them.
+func placed(results []Values, at []int) []Values {
+	var out []Values
+	for i, v := range results {
+		if i >= len(at) {
+			break
+		}
+		for len(out) <= at[i] {
+			out = append(out, nil)
+		}
+		out[at[i]] = v
+	}
+	return out
+}
+
+// attributeArgument is an attribute as an argument of a function; nil where the function's own default is
+// what it is.
+func (c *Call) attributeArgument(a *catalogue.Arg, key string) (*argument, error) {
+	v := c.attrs.Get(key)
+	if a.Param == "" {
+		if v != nil && v.String() != a.Default {
+			return nil, refuse(BadAttribute, key, v.String(), a.Default)
+		}
+		return nil, nil
+	}
+	switch {
+	case v == nil && a.Default == "" && a.Words == nil:
+		return nil, nil
+	case v == nil && a.Words != nil:
+		return textArgument(a.Words[0]), nil
+	case v == nil:
+		if x, err := strconv.ParseFloat(a.Default, 64); err == nil {
+			x, err = attributeOf(c, key, x, nil)
+			return numberArgument(x), err
+		}
+		return textArgument(a.Default), nil
+	case a.Words != nil:
+		n, err := c.intAttr(key, 0)
+		if err != nil || n < 0 || n >= int64(len(a.Words)) {
+			return nil, refuse(BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1))
+		}
+		return textArgument(a.Words[n]), nil
+	}
+	switch v.Kind() {
+	case graph.KindInt:
+		n, err := c.intAttr(key, 0)
+		return intArgument(n), err
+	case graph.KindFloat:
+		x, err := c.floatAttr(key, 0)
+		return numberArgument(x), err
+	case graph.KindBool:
+		x, err := c.boolAttr(key, false)
+		return intArgument(int64(toNumber(x))), err
+	case graph.KindString:
+		return textArgument(v.Text()), nil
+	case graph.KindList:
+		list, err := c.intsAttr(key)
+		if err != nil {
+			return nil, err
+		}
+		out := &argument{list: []*argument{}}
+		for _, n := range list {
+			out.list = append(out.list, intArgument(n))
+		}
+		return out, nil
+	}
+	return nil, refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers")
+}
+
+func scalarArgument(typ string, n msprobe.Number) *argument {
+	return &argument{v: &msprobe.Value{Kind: msprobe.Scalar, Type: typ, Value: n}}
+}
+
+func intArgument(n int64) *argument {
+	return scalarArgument("int", msprobe.Number{Kind: msprobe.Int, I: n, F: float64(n)})
+}
+
+func numberArgument(x float64) *argument {
+	return scalarArgument("float", msprobe.Number{Kind: msprobe.Float, F: x})
+}
+
+func textArgument(s string) *argument {
+	return scalarArgument("str", msprobe.Number{Kind: msprobe.Text, S: s})
+}

@@ -1,0 +1,249 @@
+package oracle
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"precision/dump/dtype"
+	"precision/dump/dumptest"
+	catalogue "precision/op"
+)
+
+// asKernel is a recorded call of a function as the operator of a graph that a row of the catalogue binds to it;
+// false if the row has no place for one of its arguments.
+func asKernel(t *testing.T, c *callCase, row *catalogue.Row, f *function) (*recordedCase, bool) {
+	args := map[string]caseValue{}
+	for i, v := range c.Args {
+		if i >= len(f.params) || f.rest && i >= len(f.params)-1 {
+			return nil, false
+		}
+		args[f.params[i]] = v
+	}
+	for name, v := range c.Kwargs {
+		if !slices.Contains(f.params, name) && otherNames[name] != "" {
+			name = otherNames[name]
+		}
+		args[name] = v
+	}
+	k := &recordedCase{Type: row.Names[0], Note: c.Note, Attrs: map[string]any{}}
+	for i := range row.As.Args {
+		a := &row.As.Args[i]
+		v, given := args[a.Param]
+		delete(args, a.Param)
+		switch {
+		case !given || v.None:
+			if a.Default != "" && a.Param != "" { // the kernel's default is not the function's
+				x := usual[row.As.Function+" "+a.Param]
+				if x == "" {
+					return nil, false
+				}
+				k.Attrs[a.From[0]] = json.Number(x)
+			}
+		case a.Slot >= 0:
+			if v.Tensor == nil {
+				in, ok := v.constant()
+				if !ok {
+					return nil, false
+				}
+				k.input(a, in)
+				continue
+			}
+			in, ok := v.recorded()
+			if !ok {
+				return nil, false
+			}
+			k.input(a, in)
+		default:
+			x, ok := v.attribute(a.Words)
+			if !ok {
+				return nil, false
+			}
+			k.Attrs[a.From[0]] = x
+		}
+	}
+	for name, v := range args {
+		if !v.None && !ignored[name] {
+			return nil, false
+		}
+	}
+	for _, v := range c.Outputs {
+		out, ok := v.recorded()
+		if !ok {
+			return nil, false
+		}
+		k.Outputs = append(k.Outputs, out)
+	}
+	return k, len(k.Outputs) > 0
+}
+
+func (k *recordedCase) input(a *catalogue.Arg, in *recordedTensor) {
+	for len(k.Inputs) <= a.Slot {
+		k.Inputs, k.Names = append(k.Inputs, nil), append(k.Names, "unnamed"+strconv.Itoa(len(k.Inputs)))
+	}
+	in.Format, in.Layout, in.Axes, in.Origin = 2, "ND", "ND", in.Shape
+	k.Inputs[a.Slot], k.Names[a.Slot] = in, a.From[0]
+}
+
+// usual are the defaults of functions' parameters, where kernels have others.
+var usual = map[string]string{"group_norm eps": "1e-05", "sort dim": "-1"}
+
+// constant is a number, or a list of whole ones, as a constant of a graph.
+func (v caseValue) constant() (*recordedTensor, bool) {
+	x, ok := v.attribute(nil)
+	if !ok {
+		return nil, false
+	}
+	list, is := x.([]any)
+	if !is {
+		list = []any{x}
+	}
+	raw, typ := []byte(nil), dtype.Int32
+	for _, x := range list {
+		n, is := x.(json.Number)
+		if text, infinite := x.(string); infinite && strings.HasSuffix(text, "inf") {
+			n, is = json.Number(text), true
+		}
+		if !is {
+			return nil, false
+		}
+		if i, err := n.Int64(); err == nil {
+			raw = binary.LittleEndian.AppendUint32(raw, uint32(i))
+		} else if f, err := n.Float64(); err == nil && len(list) == 1 {
+			raw, typ = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(f))), dtype.Float32
+		}
+	}
+	return &recordedTensor{DType: int(typ), Shape: []int64{int64(len(list))}, Hex: hex.EncodeToString(raw)}, true
+}
+
+func (v caseValue) leaf() (value any, ok bool) {
+	var e struct {
+		Type  string
+		Value any
+	}
+	d := json.NewDecoder(strings.NewReader(string(v.Leaf)))
+	d.UseNumber()
+	ok = v.Leaf != nil && d.Decode(&e) == nil
+	return e.Value, ok
+}
+
+func (v caseValue) recorded() (*recordedTensor, bool) {
+	if v.Tensor == nil {
+		return nil, false
+	}
+	typ, ok := dtype.FromFramework(v.Tensor.DType)
+	shape := v.Tensor.Shape
+	if len(shape) == 0 {
+		shape = []int64{1}
+	}
+	return &recordedTensor{DType: int(typ), Format: 2, Layout: "ND", Axes: "ND", Shape: shape, Origin: shape, Hex: v.Tensor.Hex}, ok
+}
+
+func (v caseValue) attribute(words []string) (any, bool) {
+	if v.List != nil {
+		out := []any{}
+		for _, x := range *v.List {
+			n, ok := x.leaf()
+			if _, is := n.(json.Number); !ok || !is {
+				return nil, false
+			}
+			out = append(out, n)
+		}
+		return out, true
+	}
+	x, ok := v.leaf()
+	if !ok || v.Tensor != nil {
+		return nil, false
+	}
+	if s, is := x.(string); is && words != nil {
+		return json.Number(strconv.Itoa(slices.Index(words, s))), slices.Contains(words, s)
+	}
+	switch x.(type) {
+	case bool, string, json.Number:
+		return x, true
+	}
+	return nil, false
+}
+
+// TestTwins: a kernel that is a function is judged as the recorded calls of that function are, and one changed
+// element of its first output is wrong.
+func TestTwins(t *testing.T) {
+	calls := map[*function][]*callCase{}
+	cases := callCases(t)
+	for i := range cases {
+		prefix, api, _ := strings.Cut(cases[i].Name, ".")
+		if f, _, inPlace, swapped := called(prefix, api, "pytorch"); f != nil && !inPlace && !swapped {
+			calls[f] = append(calls[f], &cases[i])
+		}
+	}
+	cased := map[string]bool{} // types that have recorded cases of their own
+	for _, c := range recordedCases(t) {
+		cased[c.Type] = true
+	}
+	for _, row := range catalogue.All() {
+		if row.As == nil {
+			continue
+		}
+		f := functions[row.As.Function]
+		if f == nil {
+			t.Errorf("%v: %s is no function", row.Names, row.As.Function)
+			continue
+		}
+		for _, a := range row.As.Args {
+			if a.Param != "" && !slices.Contains(f.params, a.Param) {
+				t.Errorf("%v: %s has no parameter %s", row.Names, row.As.Function, a.Param)
+			}
+		}
+		judged := 0
+		for _, call := range calls[f] {
+			k, ok := asKernel(t, call, row, f)
+			if !ok {
+				continue
+			}
+			right := settle(t, k, nil, "as a kernel")
+			if right[0].Verdict == Unknown {
+				t.Logf("%v, as %s: %v", row.Names, call.Name, right[0].Reasons)
+				continue
+			}
+			judged++
+			for _, x := range right {
+				if x.Verdict != OK && x.Verdict != Unknown {
+					t.Errorf("%v, as %s %s: output %d is %v, ratio %g: %v", row.Names, call.Name, call.Note, x.Index, x.Verdict, x.Ratio, x.Reasons)
+				}
+			}
+			if wrong := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, 0) }, "spoilt"); wrong[0].Verdict != Wrong {
+				t.Errorf("%v, as %s %s: %v with a wrong element: %v", row.Names, call.Name, call.Note, wrong[0].Verdict, wrong[0].Reasons)
+			}
+		}
+		if judged == 0 && !slices.ContainsFunc(row.Names, func(name string) bool { return cased[name] }) {
+			t.Errorf("%v: none of %d calls of %s is judged", row.Names, len(calls[f]), row.As.Function)
+		}
+	}
+}
+
+// TestTwinChannels: a function that has the channels in axis 1 says nothing of a tensor that has them elsewhere.
+func TestTwinChannels(t *testing.T) {
+	row := catalogue.Of("GroupNorm")
+	for _, c := range callCases(t) {
+		prefix, api, _ := strings.Cut(c.Name, ".")
+		f, _, _, _ := called(prefix, api, "pytorch")
+		if f == nil || f != functions["group_norm"] {
+			continue
+		}
+		k, ok := asKernel(t, &c, row, f)
+		if !ok || len(k.Inputs[0].Shape) != 4 {
+			continue
+		}
+		k.Inputs[0].Axes = "NHWC"
+		if got := settle(t, k, nil, "channels last"); got[0].Verdict != Unknown || got[0].Reasons[0].Kind != BadLayout {
+			t.Errorf("%v: %v", got[0].Verdict, got[0].Reasons)
+		}
+		return
+	}
+	t.Error("no call of group_norm")
+}
