@@ -450,22 +450,12 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 func (m *gathering) explain(o *gathered, numbers any, fits is, f *Finding) {
 	why, ok := m.why(o, numbers, fits)
 	switch {
-	case ok && why.Kind == OwnInput && m.asynchronous(o.member):
+	case ok && why.Kind == OwnInput && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
 		f.Reasons = nil
 		unknown(f, because(InFlight))
 	case ok:
 		f.Reasons = append(f.Reasons, why)
 	}
-}
-
-// asynchronous tells of a call that does not wait until it is done.
-func (m *gathering) asynchronous(member int) bool {
-	for _, v := range m.calls[member].Values {
-		if v.Section == msprobe.Kwargs && v.Path == "async_op" && v.Value.Kind == msprobe.Bool && v.Value.I != 0 {
-			return true
-		}
-	}
-	return strings.HasPrefix(m.calls[member].Parsed.API, "i")
 }
 
 // conserved looks at what the outputs of all ranks have in common with all inputs, where each

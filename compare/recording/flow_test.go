@@ -29,6 +29,9 @@ func TestFlow(t *testing.T) {
 	only := func(text, output string) string {
 		return strings.Replace(text, `"output": [`+output+`]`, `"output": []`, 1)
 	}
+	async := func(text string) string {
+		return strings.Replace(text, `"input_kwargs": {}`, `"input_kwargs": {"async_op": {"type": "bool", "value": true}}`, 1)
+	}
 	weight, other := sized(1.3, 0), sized(1.7, 0)
 	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "8e-9"), said("bool", "true", "false", "null", "null")
 	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
@@ -81,6 +84,18 @@ func TestFlow(t *testing.T) {
 				back(linear(0, sized(0.7, 3e-7), "", sized(0.4, 3e-7)))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(entry("Functional.attention", 0, []string{sized(3, 0)}, shaped(sized(0.7, 0), "[64]"))),
 				back(linear(0, sized(0.7, 0), "", sized(0.4, 0)))}, nil, false},
+		{"a call that only begins its work", // and whose result was recorded before it was there, if only in part
+			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, said("float32", "6", "-2.5", "0.9", "31"))), linear(0, sized(11, 0), weight, sized(12, 0))},
+			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0))), linear(0, sized(11, 0), weight, sized(12, 0))}, nil, false},
+		{"and one that did other than it was told",
+			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(9, 0))), linear(0, sized(9, 0), weight, sized(10, 0))},
+			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0))), linear(0, sized(11, 0), weight, sized(12, 0))},
+			[]string{"Distributed.all_reduce.0.forward"}, true},
+		{"a pass too many", // its gradients are added to those of the other
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", sized(0.4, 0))),
+				linear(1, sized(3, 0), weight, sized(7, 0)), back(linear(1, sized(0.6, 0), "", sized(0.3, 0))), entry("Distributed.all_reduce", 0, []string{sized(0.7, 0)}, sized(0.9, 0))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", sized(0.4, 0))), entry("Distributed.all_reduce", 0, []string{sized(0.4, 0)}, sized(0.8, 0))},
+			[]string{"Functional.linear.1.forward"}, false},
 		{"inputs that are not recorded",
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0.1)), entry("Functional.silu", 2, nil, sized(4, 0.1))},
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0)), entry("Functional.silu", 2, nil, sized(4, 0))}, []string{"Functional.silu.1.forward"}, false},

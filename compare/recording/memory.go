@@ -42,15 +42,25 @@ func (s *side) findUnfilled() {
 				l.unfilled = true
 			}
 		}
+		begins := c.Parsed.Begins(value)
 		for i := range c.leaves {
 			l := &c.leaves[i]
-			if l.tensor() && l.role == result.Output && (passes || c.Parsed.Unfilled(l.Section, l.path, value)) {
+			if l.tensor() && l.role == result.Output && (passes || begins && c.left(l) || c.Parsed.Unfilled(l.Section, l.path, value)) {
 				l.unfilled = true
 				handed[l.whole()] = true
 			}
 		}
 	}
 	s.findCarved()
+}
+
+// left tells of what a call gives that it is what went in, in part at least, as long as nobody has written to
+// all of it: its largest or smallest element still stands there.
+func (c *call) left(out *leaf) bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool {
+		a, b := &l.said.Stats, &out.said.Stats
+		return l.tensor() && l.role == result.Input && slices.Equal(l.Shape, out.Shape) && l.said.Known&out.said.Known != 0 && (a.Max == b.Max || a.Min == b.Min)
+	})
 }
 
 // whole identifies a tensor by all that is said of it, be it little.

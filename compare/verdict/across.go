@@ -475,9 +475,9 @@ func (w *recordedWalk) byTime(list []Piece) {
 	})
 }
 
-// behindAlone is the call of one side alone that fed what a root begins with; -1 if there is
-// none.
-func (w *recordedWalk) behindAlone(begin *Begin) int {
+// behindAlone is the call of one side alone that fed what a root begins with, or whose gradient is
+// part of what is summed there; -1 if there is none.
+func (w *recordedWalk) behindAlone(op *Operator, begin *Begin) int {
 	if begin == nil || w.table.Rows[begin.Row].Recorded.Argument {
 		return -1
 	}
@@ -486,12 +486,23 @@ func (w *recordedWalk) behindAlone(begin *Begin) int {
 			return w.leading(k)
 		}
 	}
+	// What no call of gradients takes, and none or one of those gave, is summed over all passes.
+	gradient := func(name string) bool { from := w.named(name); return from != nil && backwards(from) == 1 }
+	if backwards(op) == 1 || isWeight(op, w.table.Rows[begin.Row].Recorded.Place) || slices.ContainsFunc(begin.From, func(name string) bool { return !gradient(name) }) {
+		return -1
+	}
+	prefix := prefixOf(op.Op.Name)
+	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
+		if w.lone(k) && backwards(&w.operators[k]) == 1 {
+			return w.leading(k)
+		}
+	}
 	return -1
 }
 
-// untaken is the call whose result one side alone takes for what a root begins with, where the
-// other takes what went into that call; -1 if it is not so.
-func (w *recordedWalk) untaken(begin *Begin) int {
+// untaken is the call right before another whose result one side alone takes for what a root begins with,
+// where the other takes what went into that call; -1 if it is not so.
+func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {
 	if begin == nil || len(begin.From) != 2 {
 		return -1
 	}
@@ -500,8 +511,12 @@ func (w *recordedWalk) untaken(begin *Begin) int {
 		if call == nil || w.off(call) || len(call.Whole) > 0 || !slices.ContainsFunc(call.Op.Inputs, func(p result.Port) bool { return p.Op == instead }) {
 			continue
 		}
+		at := w.place[name]
+		if slices.ContainsFunc(w.operators[at+1:max(at+1, w.place[op.Op.Name])], func(x Operator) bool { return !strings.Contains(x.Op.Name, "Module.") }) {
+			continue // it may have got lost in between
+		}
 		begin.Instead = instead
-		return w.place[name]
+		return at
 	}
 	return -1
 }
@@ -516,7 +531,7 @@ func (w *recordedWalk) lone(place int) bool {
 // forward call that this side alone has in the piece, as of a second pass.
 func (w *recordedWalk) leading(place int) int {
 	name := w.operators[place].Op.Name
-	if !strings.Contains(name, ".backward") && !strings.Contains(name, ".parameters_grad.") {
+	if backwards(&w.operators[place]) == 0 {
 		return place
 	}
 	prefix := prefixOf(name)

@@ -155,8 +155,8 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	case w.isRoot(op, a):
 		other := -1
 		if !a.soft {
-			if other = w.behindAlone(a.begin); other < 0 {
-				other = w.untaken(a.begin)
+			if other = w.behindAlone(op, a.begin); other < 0 {
+				other = w.untaken(op, a.begin)
 			}
 		}
 		if other < 0 {

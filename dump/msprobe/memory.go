@@ -63,8 +63,28 @@ func (n *Name) Fills() bool { return op.Is(n.function(), op.Fills) }
 // ways that are not recorded: that a library keeps for what it is to receive, say.
 func (n *Name) Carves() bool { return op.Is(n.function(), op.Carves) }
 
+// Begins tells of a call of several ranks that it does not wait until it is done, so that what it gives may
+// not be there when it is recorded. value gives the argument at another place of the call, if there is one.
+func (n *Name) Begins(value func(section Section, path string) (Number, bool)) bool {
+	if n.Prefix != "Distributed" || n.Direction != Forward {
+		return false
+	}
+	async, _ := value(Kwargs, "async_op")
+	return async.Kind == Bool && async.I != 0 || strings.HasPrefix(n.API, "i")
+}
+
 // Returns tells of a forward call that its function may return its argument itself.
 func (n *Name) Returns() bool { return n.Direction == Forward && op.Is(n.function(), op.Returns) }
+
+// Argument is the argument at a place of the call, no tensor.
+func (c *Call) Argument(section Section, path string) (Number, bool) {
+	for i := range c.Values {
+		if v := &c.Values[i]; v.Section == section && v.Path == path && v.Kind != Tensor {
+			return v.Value, true
+		}
+	}
+	return Number{}, false
+}
 
 // Passes tells of a forward call that it may have returned its argument itself: that function does,
 // and what it returned has the type, shape and statistics of what it was given. A recorder that looks
