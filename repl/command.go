@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/repl/console"
 	"precision/repl/workspace"
@@ -102,7 +103,7 @@ func newOptions(command string) *options {
 }
 
 func (o *options) add(v flag.Value, short, long, def string, help msg.Text, complete []completion) {
-	_, isBool := v.(*switchValue)
+	_, isBool := v.(interface{ IsBoolFlag() bool }) // all that have it say yes
 	o.set.Var(v, short, "")
 	if long != short {
 		o.set.Var(v, long, "")
@@ -130,6 +131,36 @@ func (v *switchValue) String() string   { return strconv.FormatBool(bool(*v)) }
 func (v *switchValue) IsBoolFlag() bool { return true }
 
 // The errors of values are keys of messages, see wrongOption.
+
+// Gate is the option -gate, or -gate=strict.
+type Gate verdict.Gate
+
+func (g *Gate) String() string {
+	switch {
+	case g.Strict:
+		return "strict"
+	case g.On:
+		return "true"
+	}
+	return ""
+}
+
+// IsBoolFlag lets -gate stand without a value.
+func (g *Gate) IsBoolFlag() bool { return true }
+
+func (g *Gate) Set(value string) error {
+	switch value {
+	case "true":
+		g.On = true
+	case "strict":
+		g.On, g.Strict = true, true
+	case "false":
+		g.On, g.Strict = false, false
+	default:
+		return errors.New("usage.gate")
+	}
+	return nil
+}
 
 type countValue int
 
@@ -164,6 +195,8 @@ func (o *options) text(to *string, short, long string, help msg.Text, complete .
 func (o *options) on(to *bool, short, long string, help msg.Text) {
 	o.add((*switchValue)(to), short, long, "", help, nil)
 }
+
+func (o *options) gate(to *Gate, help msg.Text) { o.add(to, "gate", "gate", "", help, nil) }
 
 func (o *options) count(to *int, short, long string, help msg.Text) {
 	o.add((*countValue)(to), short, long, strconv.Itoa(*to), help, nil)

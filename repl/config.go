@@ -55,6 +55,7 @@ const (
 	exitOK          = console.OK
 	exitError       = console.Error
 	exitNothing     = console.Nothing
+	exitBelow       = console.Below
 	exitInterrupted = console.Interrupted
 )
 

@@ -166,6 +166,11 @@ func (v *vcCmd) recordings(ctx context.Context, s *session, j job, path string) 
 		return nil, s.Failed(ctx, err)
 	}
 	s.Say("vc.rows", len(out.Table.Rows), path)
+	if v.check {
+		if err := s.recomputeCalls(ctx, j, out.Table); err != nil {
+			return nil, s.Failed(ctx, err)
+		}
+	}
 	t, err := s.judge(out.Table, path, s.set.CosSim)
 	if err == nil {
 		err = named(ctx, recording.Again(j.Left, j.Right, with, opt), t)

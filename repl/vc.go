@@ -33,12 +33,13 @@ type vcCmd struct {
 	limit                      int
 	check, html                bool
 	mapping                    string
+	gate                       Gate
 }
 
 var vcCommand = &command{
 	name: "vc",
-	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT] [-html]",
-		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数] [-html]"),
+	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT] [-gate] [-html]",
+		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数] [-gate] [-html]"),
 	brief: both("compare a whole network: with golden arrays, and with a second run",
 		"整网比对：与标杆数据比对，与第二次运行比对"),
 	more: both("Without -lt and -rt, the newest run of debug_0 is compared with tf/dump and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
@@ -61,6 +62,8 @@ func (v *vcCmd) define(o *options) {
 		"要比对的迭代，不指定则取第一个"))
 	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
 		"显示的异常算子个数"))
+	o.gate(&v.gate, both("fail, with exit status 3, if the verdict is bad or inconclusive; -gate=strict: also if it is suspect or anything was lost",
+		"结论为 bad 或 inconclusive 时以状态 3 失败；-gate=strict：结论为 suspect 或有任何缺失时也失败"))
 	o.on(&v.html, "html", "report", pageText)
 }
 
@@ -115,6 +118,10 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 	}
 	for _, t := range tables {
 		s.Print(s.tableHead(t) + s.verdictText(t, v.limit))
+		if trips := t.Trips(verdict.Gate(v.gate)); len(trips) > 0 {
+			s.Print(s.verdictLines(report.Text{Lang: s.Lang}.Trips(t.Judged, trips)))
+			worst = max(worst, exitBelow)
+		}
 	}
 	return tables, worst
 }
@@ -243,6 +250,18 @@ func (s *session) recompute(ctx context.Context, run *compare.Session, t *result
 	f := run.Folders
 	beside := &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: verdict.Doubted(t, verdict.Options{Profile: p})}
 	return oracle.Recompute(ctx, beside, run.Graph, f.Workers, bar.Set)
+}
+
+// recomputeCalls asks the oracle about the calls of a comparison of recordings, where it knows them.
+func (s *session) recomputeCalls(ctx context.Context, j job, t *result.Table) error {
+	p, err := profileWith(s.set.CosSim)
+	if err != nil {
+		return err
+	}
+	bar := s.Bar("vc")
+	defer bar.Done()
+	t.Checks, _, err = oracle.RecomputeCalls(ctx, j.Left, j.Right, t, verdict.Doubted(t, verdict.Options{Profile: p}), s.set.Workers, bar.Set)
+	return err
 }
 
 // HowKey is the message about how a graph was found.

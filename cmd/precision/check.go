@@ -24,6 +24,7 @@ import (
 	"precision/graph/read"
 	"precision/internal/progress"
 	"precision/internal/whole"
+	"precision/repl"
 	"precision/repl/explain"
 )
 
@@ -31,7 +32,7 @@ import (
 type checkFlags struct {
 	mine, golden, graph, out, json string
 	full                           bool
-	gate                           gateFlag
+	gate                           repl.Gate
 	workers                        int
 }
 
@@ -182,7 +183,7 @@ func (f *checkFlags) run(ctx context.Context, e env) (int, error) {
 			return exitError, err
 		}
 	}
-	trips := verdict.Gate{On: f.gate.on, Strict: f.gate.strict}.Stops(standing)
+	trips := verdict.Gate(f.gate).Stops(standing)
 	show.summary(found, trips, path)
 	switch {
 	case len(trips) > 0:

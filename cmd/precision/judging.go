@@ -17,6 +17,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/progress"
 	"precision/internal/whole"
+	"precision/repl"
 	"precision/repl/explain"
 )
 
@@ -28,7 +29,7 @@ type judgeFlags struct {
 	json, junit, sarif, html  string
 	threshold, failBelow      float64
 	detail                    int
-	gate                      gateFlag
+	gate                      repl.Gate
 	check                     bool
 	set                       map[string]bool
 }
@@ -53,39 +54,6 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
 	set.Var(&f.gate, "gate", text("gate"))
-}
-
-// gateFlag is -gate, or -gate=strict.
-type gateFlag struct{ on, strict bool }
-
-// gate is the gate that stands on the command line.
-func (g *gateFlag) gate() verdict.Gate { return verdict.Gate{On: g.on, Strict: g.strict} }
-
-func (g *gateFlag) String() string {
-	switch {
-	case g.strict:
-		return "strict"
-	case g.on:
-		return "true"
-	}
-	return ""
-}
-
-// IsBoolFlag lets -gate stand without a value.
-func (g *gateFlag) IsBoolFlag() bool { return true }
-
-func (g *gateFlag) Set(value string) error {
-	switch value {
-	case "true":
-		g.on = true
-	case "strict":
-		g.on, g.strict = true, true
-	case "false":
-		*g = gateFlag{}
-	default:
-		return errors.New("usage.gate") // the key of what is expected, see repl.WrongOption
-	}
-	return nil
 }
 
 // given notes which options stood on the command line, and refuses limits that
@@ -180,7 +148,7 @@ func (f *judgeFlags) continues(t *result.Table, old *verdict.Judged) error {
 
 // gates are what the exit status depends on.
 func (f *judgeFlags) gates() verdict.Gate {
-	g := f.gate.gate()
+	g := verdict.Gate(f.gate)
 	if f.set["fail-below"] {
 		g.Below = &f.failBelow
 	}
@@ -202,7 +170,7 @@ func (f *judgeFlags) write(stdout io.Writer, j *verdict.Judged, o html.Options) 
 	for _, form := range []struct {
 		path  string
 		write func(io.Writer, *verdict.Judged) error
-	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang, Strict: f.gate.strict}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}, {f.html, page}} {
+	}{{f.json, report.WriteJSON}, {f.junit, report.JUnit{Lang: lang, Strict: f.gate.Strict}.Write}, {f.sarif, report.SARIF{Lang: lang}.Write}, {f.html, page}} {
 		switch form.path {
 		case "":
 			continue
@@ -246,6 +214,17 @@ func recompute(ctx context.Context, run *compare.Session, t *result.Table, opts 
 	f := run.Folders
 	beside := &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: verdict.Doubted(t, opts)}
 	return oracle.Recompute(ctx, beside, run.Graph, f.Workers, bar.Set)
+}
+
+// recomputeCalls asks the oracle about the calls of a comparison of recordings.
+func recomputeCalls(ctx context.Context, left, right string, t *result.Table, opts verdict.Options, workers int) ([]result.Check, error) {
+	bar := progress.New(os.Stderr, "checking")
+	defer bar.Done()
+	list, ok, err := oracle.RecomputeCalls(ctx, left, right, t, verdict.Doubted(t, opts), workers, bar.Set)
+	if err == nil && !ok {
+		err = explain.Say("err.check.calls", left)
+	}
+	return list, err
 }
 
 // secondRun compares the left side with a second run on the NPU.

@@ -27,7 +27,7 @@ func (f *compareFlags) table(name string) string {
 
 // recordings compares two recordings of the calls of a program.
 func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
-	if f.graph != "" || f.quant != "" || f.closed != "" || f.judge.check || f.judge.second != "" {
+	if f.graph != "" || f.quant != "" || f.closed != "" || f.judge.second != "" {
 		return exitUsage, explain.Say("err.calls.options")
 	}
 	// What is live of a comparison is about 1.5 times the two files.
@@ -71,6 +71,14 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 	}
 	if err := f.judge.fits(out.Table, judge); err != nil {
 		return exitError, err
+	}
+	if f.judge.check {
+		if out.Table.Checks, err = recomputeCalls(ctx, f.left, f.right, out.Table, judge, opt.Workers); err != nil {
+			if ctx.Err() != nil {
+				return exitInterrupted, explain.Say("err.interrupted.late", path)
+			}
+			return exitError, err
+		}
 	}
 	judged := verdict.Judge(out.Table, judge)
 	unseen := f.judge.lookAt(ctx, recording.Again(f.left, f.right, with, opt), judged)

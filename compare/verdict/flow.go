@@ -138,7 +138,10 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
 		}
 	}
+	word, _ := op.said()
 	switch {
+	case word == saidWrong:
+		root(w.newRoot(op, i, a)) // also where both sides have the same wrong result
 	case len(op.Outputs) == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
 		// Its outputs were not recorded.
 		root(w.inputRoot(op, i, a.begin))
@@ -543,6 +546,17 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		}
 	}
 	r := w.rootOf(op, place)
+	switch word, at := op.said(); word {
+	case saidWrong:
+		r.Certainty, r.Recomputed, r.Kind = Certain, true, RootWrong
+		return r
+	case saidDiffers, saidGolden:
+		if r = w.rootAt(op, place, at); word == saidGolden {
+			r.Kind = RootGolden
+		}
+		r.Followed = true
+		return r
+	}
 	if r.Begin = a.begin; a.begin != nil && a.soft {
 		r.Begin = &Begin{Row: a.begin.Row, From: a.begin.From}
 	}

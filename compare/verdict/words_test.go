@@ -181,3 +181,49 @@ func TestCertainCall(t *testing.T) {
 		}
 	}
 }
+
+// What a check says of a call is heard: one that is wrong is a root even where golden has the same,
+// and one whose golden side does not follow is told as that. No check takes a root away.
+func TestCheckedCall(t *testing.T) {
+	said := func(norm float64) *result.Said {
+		return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
+			Stats: result.Stats{Max: norm / 2, Min: -norm / 2, Mean: norm / 10, Norm: norm}}
+	}
+	const first, second = "Functional.linear.0.forward", "Functional.relu.0.forward"
+	for _, c := range []struct {
+		name          string
+		first, second float64 // norms on the left; golden has 4
+		check         result.Check
+		roots         string
+	}{
+		{"same", 4, 4, result.Check{Op: first, Known: true}, ""},
+		{"wrong on both sides", 4, 4, result.Check{Op: first, Known: true, Wrong: true, Ratio: 9}, first + " wrong certain"},
+		{"differs and follows", 9, 9, result.Check{Op: first, Known: true}, first + " differs certain"},
+		{"wrong", 9, 9, result.Check{Op: first, Known: true, Wrong: true, Ratio: 9}, first + " wrong certain"},
+		{"golden", 9, 9, result.Check{Op: first, Known: true, Golden: result.GoldenWrong}, first + " golden certain"},
+		{"behind", 9, 9, result.Check{Op: second, Known: true, Wrong: true, Ratio: 9}, first + " differs certain, " + second + " wrong certain"},
+		{"unknown", 9, 9, result.Check{Op: first}, first + " differs certain"},
+	} {
+		row := func(op string, role result.Role, left float64) result.Row {
+			operand := result.Operand{DType: dtype.Float32, Shape: []int64{16}}
+			r := result.Row{Op: op, Type: "linear", Role: role, Left: operand, Right: operand, Shape: []int64{16},
+				Recorded: &result.Recorded{Left: said(left), Right: said(4), Both: 4}}
+			if left == 4 {
+				r.Recorded.Same = 4
+			}
+			return r
+		}
+		table := &result.Table{Meta: result.Meta{Recorded: true, Pairing: result.Pairing{How: result.Aligned}}, Checks: []result.Check{c.check},
+			Ops: []result.Operator{{Name: first, Type: "linear", Outputs: 1, Dumped: true}, {Name: second, Type: "linear", Outputs: 1, Order: 1, Dumped: true}}}
+		table.Rows = []result.Row{row(first, result.Input, 4), row(first, result.Output, c.first), row(second, result.Input, c.first), row(second, result.Output, c.second)}
+		table.Rows[2].Facts.Producer = result.Port{Op: first}
+		j := Judge(table, Options{})
+		var roots []string
+		for _, r := range j.Roots {
+			roots = append(roots, fmt.Sprint(j.Operators[r.Operator].Op.Name, " ", r.Kind, " ", r.Certainty))
+		}
+		if got := strings.Join(roots, ", "); got != c.roots || (j.Verdict == Good) != (got == "") {
+			t.Errorf("%s: %s, roots %q, expected %q", c.name, j.Verdict, got, c.roots)
+		}
+	}
+}

@@ -29,6 +29,7 @@ const (
 	OK          = 0
 	Error       = 1 // also wrong options
 	Nothing     = 2 // no data to answer from
+	Below       = 3 // a gate does not let it pass
 	Interrupted = 130
 )
 
