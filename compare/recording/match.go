@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,11 +38,22 @@ func (r *found) name() string {
 	return name
 }
 
-// match brings recordings of the same mode, step, rank and file together, and says why others are left.
-// Single ones are a pair whatever their numbers.
-func match(a, b []found) (pairs [][2]found, why []result.Reason) {
+// match brings recordings of the same mode, step, rank and file together, and says why others are left,
+// of which it counts those. Single ones are a pair whatever their numbers, and a golden process without a
+// rank is the partner of every rank of its step.
+func match(a, b []found) (pairs [][2]found, why []result.Reason, unpaired int) {
 	if len(a) == 1 && len(b) == 1 {
-		return [][2]found{{a[0], b[0]}}, nil
+		return [][2]found{{a[0], b[0]}}, nil, 0
+	}
+	all := a
+	pairs, a, b = withOne(a, b)
+	if len(pairs) > 0 {
+		defer func() { // the order of steps is that of the left side
+			at := func(p [2]found) int {
+				return slices.IndexFunc(all, func(r found) bool { return r.name() == p[0].name() })
+			}
+			slices.SortStableFunc(pairs, func(x, y [2]found) int { return at(x) - at(y) })
+		}()
 	}
 	type key struct{ label, file string }
 	var order []key
@@ -60,6 +72,7 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason) {
 	for _, k := range order {
 		found, left := together(sides[k])
 		pairs = append(pairs, found...)
+		unpaired += len(left[0]) + len(left[1])
 		switch {
 		case len(left[0]) > 0 && len(left[1]) > 0:
 			why = append(why, result.Because(result.ProcessesUnpaired, names(left[0]), names(left[1])))
@@ -73,7 +86,47 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason) {
 			}
 		}
 	}
-	return pairs, append(why, right...)
+	return pairs, append(why, right...), unpaired
+}
+
+// withOne pairs the ranks of a step with the only golden process of that step, where that has no rank, and
+// gives what is left of each side.
+func withOne(a, b []found) (pairs [][2]found, left, right []found) {
+	step := func(r *found) string { return r.mode + "/" + strconv.Itoa(r.step) + "/" + r.file }
+	of := func(list []found) (ranks, processes map[string]int) {
+		ranks, processes = map[string]int{}, map[string]int{}
+		for i := range list {
+			if list[i].rank < 0 {
+				processes[step(&list[i])]++
+			} else {
+				ranks[step(&list[i])]++
+			}
+		}
+		return ranks, processes
+	}
+	ranks, processes := of(a)
+	ownRanks, own := of(b)
+	for i := range b {
+		k := step(&b[i])
+		if b[i].rank >= 0 || own[k] != 1 || ownRanks[k] > 0 || ranks[k] == 0 || processes[k] > 0 {
+			right = append(right, b[i])
+			continue
+		}
+		for j := range a {
+			if step(&a[j]) == k {
+				pairs = append(pairs, [2]found{a[j], b[i]})
+			}
+		}
+	}
+	if len(right) == len(b) {
+		return nil, a, b
+	}
+	for j := range a {
+		if k := step(&a[j]); own[k] != 1 || ownRanks[k] > 0 || processes[k] > 0 {
+			left = append(left, a[j])
+		}
+	}
+	return pairs, left, right
 }
 
 // together pairs what the two sides have of one step, rank and file, and gives what is left of each.

@@ -77,11 +77,11 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	}
 	a, b := lists[0], lists[1]
 	s := &Source{left: result.Side{Dir: left, Kind: kinds[0]}, right: result.Side{Dir: right, Kind: kinds[1]}}
-	pairs, why := match(a, b)
+	pairs, why, unpaired := match(a, b)
 	if len(pairs) == 0 {
 		return nil, &NoPairError{Left: left, Right: right, Found: [2]string{a[0].name(), b[0].name()}, Why: why[max(0, slices.IndexFunc(why, isProcesses))]}
 	}
-	s.why, s.paired, s.unpaired = why, len(pairs), len(a)+len(b)-2*len(pairs)
+	s.why, s.paired, s.unpaired = why, len(pairs), unpaired
 	var m *mapper
 	if opt.Mapping != nil {
 		m = &mapper{opt.Mapping, map[int]bool{}}
