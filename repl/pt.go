@@ -46,6 +46,7 @@ const (
 	ptRows    = 16
 	ptColumns = 8
 	ptText    = 1 << 20
+	ptTensors = 1000 // of one answer
 )
 
 func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
@@ -69,6 +70,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	code := exitOK
 	var out strings.Builder
+	shown, left := 0, 0
 	for i := range refs {
 		arrays, bad, err := refs[i].Open()
 		if err != nil {
@@ -79,6 +81,11 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 			code = exitError
 		}
 		for _, a := range arrays {
+			if shown++; shown > ptTensors { // a small file can list tens of thousands, each with a text of its own
+				a.Close()
+				left++
+				continue
+			}
 			text, err := p.show(ctx, s, a)
 			a.Close()
 			out.WriteString(text)
@@ -86,6 +93,9 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 				code = max(code, s.Failed(ctx, err))
 			}
 		}
+	}
+	if left > 0 {
+		out.WriteString(s.T("pt.more", left))
 	}
 	s.Page(out.String())
 	return code

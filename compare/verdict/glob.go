@@ -36,61 +36,59 @@ func glob(pattern, name string) bool {
 }
 
 // globs finds, of many patterns, those that may match a name, without a look at each: a profile may hold thousands
-// of waivers, and a table as many tensors. Patterns are known by what stands before their first star or
-// question mark, or behind the last, whichever is longer.
+// of waivers, and a table as many tensors. A pattern is known by the longest text in it without stars and question marks.
 type globs struct {
-	exact, front, back map[string][]int
-	fronts, backs      []int // how long the keys are
-	rest               []int
+	exact, part map[string][]int
+	lengths     []int // of the keys of part
+	rest        []int
 }
 
-// fewGlobs are so few that a look at each is cheaper.
-const fewGlobs = 16
+const (
+	// fewGlobs are so few that a look at each is cheaper.
+	fewGlobs = 16
+	// longestPart bounds how many lengths of parts there are, each of which costs a walk over a name.
+	longestPart = 24
+)
 
 // newGlobs takes n patterns; nil for few. An empty one matches all.
 func newGlobs(n int, pattern func(i int) string) *globs {
 	if n <= fewGlobs {
 		return nil
 	}
-	g := &globs{exact: map[string][]int{}, front: map[string][]int{}, back: map[string][]int{}}
+	g := &globs{exact: map[string][]int{}, part: map[string][]int{}}
 	for i := range n {
 		p := pattern(i)
-		first, last := strings.IndexAny(p, "*?"), strings.LastIndexAny(p, "*?")
-		switch {
-		case p == "":
-			g.rest = append(g.rest, i)
-		case first < 0:
+		if p != "" && !strings.ContainsAny(p, "*?") {
 			g.exact[p] = append(g.exact[p], i)
-		case first > 0 && first >= len(p)-last-1:
-			g.front[p[:first]] = append(g.front[p[:first]], i)
-			g.fronts = append(g.fronts, first)
-		case last+1 < len(p):
-			g.back[p[last+1:]] = append(g.back[p[last+1:]], i)
-			g.backs = append(g.backs, len(p)-last-1)
-		default:
-			g.rest = append(g.rest, i)
+			continue
 		}
+		longest := ""
+		for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '*' || r == '?' }) {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+		if longest == "" {
+			g.rest = append(g.rest, i)
+			continue
+		}
+		longest = longest[max(0, len(longest)-longestPart):] // what tells names apart stands at the end
+		g.part[longest] = append(g.part[longest], i)
+		g.lengths = append(g.lengths, len(longest))
 	}
-	for _, lengths := range []*[]int{&g.fronts, &g.backs} {
-		slices.Sort(*lengths)
-		*lengths = slices.Compact(*lengths)
-	}
+	slices.Sort(g.lengths)
+	g.lengths = slices.Compact(g.lengths)
 	return g
 }
 
 // of are the numbers of the patterns that may match a name, in order.
 func (g *globs) of(name string) []int {
 	list := append(slices.Clone(g.rest), g.exact[name]...)
-	for _, n := range g.fronts {
-		if n <= len(name) {
-			list = append(list, g.front[name[:n]]...)
-		}
-	}
-	for _, n := range g.backs {
-		if n <= len(name) {
-			list = append(list, g.back[name[len(name)-n:]]...)
+	for _, n := range g.lengths {
+		for at := 0; at+n <= len(name); at++ {
+			list = append(list, g.part[name[at:at+n]]...)
 		}
 	}
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }

@@ -46,7 +46,7 @@ func TestGlobs(t *testing.T) {
 // Of thousands of patterns with stars in front, behind or nowhere, a name is held against few.
 func TestManyGlobs(t *testing.T) {
 	const n = 8000
-	for _, form := range []string{"layer%d/conv:output:0", "layer%d/*", "*/layer%d", "*x%d:output:0", "a*b%d"} {
+	for _, form := range []string{"layer%d/conv:output:0", "layer%d/*", "*/layer%d", "*x%d:output:0", "a*b%d", "*r%d/relu:*", "*/none%d/*"} {
 		g := newGlobs(n, func(i int) string { return fmt.Sprintf(form, i) })
 		looked := 0
 		for i := range n {

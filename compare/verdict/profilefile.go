@@ -277,6 +277,7 @@ func tableLines(text []byte) map[string][]int {
 	lines := map[string][]int{}
 	var p unstable.Parser
 	p.Reset(text)
+	line, counted := 1, 0 // Parser.Shape counts from the beginning each time
 	for p.NextExpression() {
 		e := p.Expression()
 		if e.Kind != unstable.ArrayTable {
@@ -286,7 +287,9 @@ func tableLines(text []byte) map[string][]int {
 		if key.Next() {
 			n := key.Node()
 			name := string(n.Data)
-			lines[name] = append(lines[name], p.Shape(n.Raw).Start.Line)
+			line += bytes.Count(text[counted:n.Raw.Offset], []byte{'\n'})
+			counted = int(n.Raw.Offset)
+			lines[name] = append(lines[name], line)
 		}
 	}
 	return lines

@@ -43,6 +43,7 @@ type options struct {
 	only       string
 	corpus     bool
 	damage     int
+	costs      bool
 	real, keep string
 }
 
@@ -57,6 +58,7 @@ func main() {
 	flag.StringVar(&o.cache, "cache", "", "folder that keeps what fuzzing found worth keeping (a temporary one)")
 	flag.BoolVar(&o.corpus, "corpus", false, "fill testdata/fuzz of the targets from the folder of -cache, and end")
 	flag.IntVar(&o.damage, "damage", 0, "so many damaged recordings, none of which may be judged better than it was")
+	flag.BoolVar(&o.costs, "costs", false, "inputs of three sizes, of which no command may cost more than they grow")
 	flag.StringVar(&o.real, "real", "../shared/real", "further recordings for -damage, where that folder is")
 	flag.StringVar(&o.keep, "keep", "", "folder that keeps what -damage made")
 	match := flag.String("match", "", "only the fuzz targets whose package/name match, or the damage whose kind, command and recording do")
@@ -77,8 +79,8 @@ func run(ctx context.Context, o options) error {
 	switch {
 	case o.corpus && o.cache == "":
 		return errors.New("-corpus from where? -cache DIR")
-	case o.long == 0 && o.each == 0 && o.mutants <= 0 && o.damage <= 0 && !o.corpus:
-		return errors.New("how long? -for 1h, -fuzz 10s, -mutants 1000 or -damage 100")
+	case o.long == 0 && o.each == 0 && o.mutants <= 0 && o.damage <= 0 && !o.costs && !o.corpus:
+		return errors.New("how long? -for 1h, -fuzz 10s, -mutants 1000, -damage 100 or -costs")
 	case o.long > 0 && o.mutants < 0:
 		o.mutants = 500
 	}
@@ -98,6 +100,14 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	t := tally{start: time.Now(), findings: map[string]bool{}}
+	if o.costs {
+		if err := t.costs(ctx, o, work); err != nil {
+			return err
+		}
+		if o.long == 0 && once == 0 && o.mutants <= 0 && o.damage <= 0 {
+			return t.end()
+		}
+	}
 	if o.damage > 0 {
 		if err := t.damage(ctx, o, work); err != nil {
 			return err
