@@ -83,6 +83,9 @@ func Call(value string) (word string, argument float64) {
 // Binding says which function a kernel computes, and what its parameters are in the kernel's prototype.
 type Binding struct {
 	Function string
+	// Gradient is the parameter whose gradient the kernel computes, from the gradient of the function's result (grad) and,
+	// where the gradient is made of it, the result; empty for the function itself.
+	Gradient string
 	Args     []Arg
 	// Results are the outputs of the kernel that the function's results are, in their order; the same ones if nil.
 	Results []int
@@ -101,10 +104,11 @@ type Arg struct {
 	Words []string
 }
 
-// binding reads function(param=input@slot,param=attribute/attribute:default,param=attribute{word/word},attribute!value).
+// binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},attribute!value).
 func binding(text string) (*Binding, error) {
 	name, rest, _ := strings.Cut(text, "(")
-	b := &Binding{Function: name}
+	b := &Binding{}
+	b.Function, b.Gradient, _ = strings.Cut(name, "'")
 	list, ok := strings.CutSuffix(rest, ")")
 	if name == "" || !ok {
 		return nil, fmt.Errorf("%q is no function with arguments", text)

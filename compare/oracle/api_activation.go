@@ -251,11 +251,11 @@ func defineSoftmax() {
 			if err != nil {
 				return nil, err
 			}
-			axis, err := k.softmaxAxis(x)
+			axes, err := k.softmaxAxes(x)
 			if err != nil {
 				return nil, err
 			}
-			return k.softmax(k.converted(x), axis, log)
+			return k.softmax(k.converted(x), axes, log)
 		}), backward: func(k *invocation, g []Values) (gradients, error) {
 			return gradients{"input": func() (Values, error) {
 				y, err := k.result(0)
@@ -266,11 +266,11 @@ func defineSoftmax() {
 				if err != nil {
 					return nil, err
 				}
-				axis, err := k.softmaxAxis(y)
+				axes, err := k.softmaxAxes(y)
 				if err != nil {
 					return nil, err
 				}
-				return k.softmaxGradient(y, d, axis, log)
+				return k.softmaxGradient(y, d, axes, log)
 			}}, nil
 		}})
 	}
@@ -280,32 +280,33 @@ func defineSoftmax() {
 	soft("log_softmax", "input dim dtype", true)
 }
 
-func (k *invocation) softmaxAxis(x *operand) (int, error) {
+// softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
+func (k *invocation) softmaxAxes(x *operand) ([]int, error) {
 	if err := k.required("dim"); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(x.shape) == 0 {
-		return 0, refuse(ShapesDiffer, shapeText(x.shape))
+		return nil, refuse(ShapesDiffer, shapeText(x.shape))
 	}
-	return k.axis("dim", -1, len(x.shape))
+	return k.axes("dim", len(x.shape))
 }
 
-func (k *invocation) softmax(x Values, axis int, log bool) (Values, error) {
+func (k *invocation) softmax(x Values, axes []int, log bool) (Values, error) {
 	u := k.unit() * k.loose.times()
 	f := softmaxRow(u, k.sumUnit())
 	if log {
 		f = logSoftmaxRow(u, k.sumUnit())
 	}
-	return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
+	return k.alongAxes(x, axes, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
 }
 
 // softmaxGradient: (g - Σ g·y)·y from the recorded result, or g - e^y·Σ g.
-func (k *invocation) softmaxGradient(y *operand, g Values, axis int, log bool) (Values, error) {
+func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool) (Values, error) {
 	if count(g.Shape()) != count(y.shape) {
 		return nil, refuse(ShapesDiffer, shapeText(y.shape, g.Shape()))
 	}
-	rows, kept, n := lastAxes(y, []int{axis})
-	grads, _, _ := lastAxes(reshape(g, y.shape), []int{axis})
+	rows, kept, n := lastAxes(y, axes)
+	grads, _, _ := lastAxes(reshape(g, y.shape), axes)
 	if n == 0 || n > maxDense {
 		return nil, refuse(NoBound, n)
 	}
@@ -335,7 +336,7 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axis int, log bool) (
 			}
 		}
 	})
-	return k.rowsBack(v, len(y.shape), kept, []int{axis})
+	return k.rowsBack(v, len(y.shape), kept, axes)
 }
 
 func defineLookups() {

@@ -112,7 +112,7 @@ func init() {
 		if err != nil || len(x.shape) == 0 {
 			return nil, refuse(ShapesDiffer, shapeText(x.shape, mask.shape))
 		}
-		return k.softmax(v, len(x.shape)-1, false)
+		return k.softmax(v, []int{len(x.shape) - 1}, false)
 	})})
 	define("npu_confusion_transpose", "input perm shape transpose_first", function{forward: formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.tensor("input")

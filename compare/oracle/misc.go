@@ -2,12 +2,9 @@ package oracle
 
 import (
 	"math"
-	"slices"
-	"sort"
 )
 
 func init() {
-	register(one(buildTopK), "TopK", "TopKD", "TopKV2", "TopKV2D")
 	register(single(buildPower), "Power")
 	register(single(buildScale), "Scale")
 	register(single(buildAxpy), "Axpy")
@@ -32,69 +29,7 @@ func init() {
 	}
 	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "Muls")
 	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "Adds")
-	like := func(value float64, types ...string) {
-		register(single(func(c *Call) (Values, error) {
-			shape, ok := c.out(0)
-			if !ok {
-				return nil, refuse(NoOutput)
-			}
-			v, _ := broadcast(scalar(value), shape)
-			return v, nil
-		}), types...)
-	}
-	like(0, "ZerosLike")
-	like(1, "OnesLike")
 	register(one(buildLayerNormGrad), "LayerNormGrad")
-}
-
-// buildTopK: the k largest elements of the last axis in order, and where they
-// are; of equal ones any may come first.
-func buildTopK(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	shape, ok := c.out(0)
-	rank := len(x.shape)
-	if !ok || rank == 0 || len(shape) != rank || !slices.Equal(shape[:rank-1], x.shape[:rank-1]) || shape[rank-1] > x.shape[rank-1] {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
-	}
-	largest, err := c.boolAttr("largest", true)
-	if err != nil {
-		return nil, err
-	}
-	if sorted, err := c.boolAttr("sorted", true); err != nil || !sorted {
-		return nil, refuse(Unsupported, "sorted false")
-	}
-	n := x.shape[rank-1]
-	order := newRows(x, n, func(_ int64, x, e, y, b []float64) {
-		idx := make([]int, len(x))
-		for i := range idx {
-			idx[i] = i
-		}
-		sort.SliceStable(idx, func(a, b int) bool {
-			if largest {
-				return x[idx[a]] > x[idx[b]]
-			}
-			return x[idx[a]] < x[idx[b]]
-		})
-		for i, p := range idx {
-			y[i], b[i] = float64(p), 0
-			if i > 0 && x[idx[i-1]] == x[p] || i+1 < len(idx) && x[idx[i+1]] == x[p] {
-				b[i] = math.Inf(1)
-			}
-		}
-	})
-	values := newRows(x, n, func(_ int64, x, e, y, b []float64) {
-		copy(y, x)
-		slices.Sort(y)
-		if largest {
-			slices.Reverse(y)
-		}
-		clear(b)
-	})
-	zero := make([]int64, rank)
-	return []Values{cut(values, zero, shape, ones(rank)), cut(order, zero, shape, ones(rank))}, nil
 }
 
 // buildPower: y = (shift + scale·x)^power.

@@ -22,7 +22,6 @@ func init() {
 	}), "TransData", "Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "SqueezeV3", "ExpandDims", "ExpandDimsV2", "Unsqueeze", "UnsqueezeV2", "UnsqueezeV3", "MemcpyAsync")
 	register(single(buildReadSelect), "ReadSelect")
 	register(single(buildBroadcast), "BroadcastTo", "BroadcastToD", "ExpandD", "Expand", "Fill")
-	register(single(buildTile), "Tile", "TileD")
 	register(single(buildSlice), "Slice", "SliceD", "SliceDV2")
 	register(one(buildUnpack), "Unpack")
 }
@@ -79,45 +78,6 @@ func buildBroadcast(c *Call) (Values, error) {
 		return nil, refuse(ShapeComputed, shapeText(x.shape), shapeText(shape))
 	}
 	return v, nil
-}
-
-// buildTile repeats x along each axis: a tensor with an axis of step 0 before
-// every axis.
-func buildTile(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	list, err := c.intsAttr("multiples")
-	if err != nil {
-		return nil, err
-	}
-	if list == nil {
-		m, err := c.need("multiples", 1)
-		if err != nil {
-			return nil, err
-		}
-		if list, err = ints(m); err != nil {
-			return nil, err
-		}
-	}
-	in := x.shape
-	for len(in) < len(list) {
-		in = append([]int64{1}, in...)
-	}
-	out, ok := c.out(0)
-	if len(list) != len(in) || !ok || len(out) < len(in) || len(in)*2 > maxRank {
-		return nil, refuse(BadAttribute, "multiples", shapeText(list), "one for each axis of "+shapeText(x.shape))
-	}
-	var shape, steps []int64
-	step := rowMajor(in)
-	for i, d := range in {
-		if list[i] < 0 || d != 0 && list[i] != out[len(out)-len(in)+i]/d {
-			return nil, refuse(ShapeComputed, shapeText(in, list), shapeText(out))
-		}
-		shape, steps = append(shape, list[i], d), append(steps, 0, step[i])
-	}
-	return c.asRecorded(newStrided(x, shape, steps, 0), 0)
 }
 
 // buildSlice cuts the box of a given size, or up to the end where that is -1.

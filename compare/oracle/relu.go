@@ -70,7 +70,6 @@ func init() {
 		return elementsOf(clamp(0, 6), nil, true, in)
 	}}, "Relu6")
 	register(single(buildClip), "ClipByValue", "ClipByValueV2")
-	register(single(buildPRelu), "PRelu")
 	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
 		alpha, err := c.floatAttr("alpha", 1)
 		if err != nil {
@@ -122,7 +121,6 @@ func init() {
 			}
 		}, nil, false, in)
 	}}, "HardSigmoid")
-	register(single(buildReluGrad), "ReluGrad")
 }
 
 // buildClip limits x to [min, max], given as inputs or attributes.
@@ -154,39 +152,6 @@ func buildClip(c *Call) (Values, error) {
 	return elementsOf(clamp(lo, hi), nil, true, in)
 }
 
-// buildPRelu: y = x for x > 0, else weight·x, a weight for all or one a channel.
-func buildPRelu(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	w, err := c.need("weight", 1)
-	if err != nil {
-		return nil, err
-	}
-	var weight Values = w
-	if n := count(w.shape); n > 1 && len(x.shape) > 1 {
-		if weight, err = perChannel(x, w, x.axesOr("")); err != nil {
-			return nil, err
-		}
-	} else {
-		weight = reshape(w, []int64{count(w.shape)})
-	}
-	u := c.unit()
-	return elementsOf(func(x, e [][]float64, y, b []float64) {
-		for i, v := range x[0] {
-			if y[i] = v; v <= 0 {
-				y[i] = v * x[1][i]
-			}
-		}
-		for i := range b {
-			if b[i] = e[0][i] * max(1, abs(x[1][i])); x[0][i] <= 0 {
-				b[i] += u * abs(y[i])
-			}
-		}
-	}, nil, false, []Values{x, weight})
-}
-
 // perChannel shapes a vector so that it goes along the channels of x: axis C of
 // its layout, or axis 1.
 func perChannel(x *operand, v Values, axes string) (Values, error) {
@@ -202,22 +167,4 @@ func perChannel(x *operand, v Values, axes string) (Values, error) {
 	shape := ones(len(x.shape))
 	shape[at] = x.shape[at]
 	return reshape(v, shape), nil
-}
-
-// buildReluGrad: backprops = gradients where features > 0, else 0.
-func buildReluGrad(c *Call) (Values, error) {
-	g, err := c.need("gradients", 0)
-	if err != nil {
-		return nil, err
-	}
-	f, err := c.need("features", 1)
-	if err != nil {
-		return nil, err
-	}
-	return elementsOf(exactly(func(x []float64) float64 {
-		if x[1] > 0 {
-			return x[0]
-		}
-		return 0
-	}), nil, true, []Values{g, f})
 }

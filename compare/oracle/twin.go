@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,9 @@ func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
 			k.args[a.Param] = value
 		}
 	}
+	if b.Gradient != "" {
+		return k.gradientOf(f, b.Gradient)
+	}
 	out, err := f.forward(k)
 	if err == nil && b.Results != nil {
 		for i := range out {
@@ -47,6 +51,35 @@ func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
 		}
 	}
 	return out, err
+}
+
+// gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
+// arguments of the kernel.
+func (k *invocation) gradientOf(f *function, param string) ([]Reading, error) {
+	g, err := k.tensor("grad")
+	if err != nil {
+		return nil, err
+	}
+	if k.has("result") {
+		y, err := k.tensor("result")
+		if err != nil {
+			return nil, err
+		}
+		k.results = []*operand{y}
+	}
+	k.gradients = []*operand{g}
+	all, err := f.backward(k, []Values{g})
+	if err != nil {
+		return nil, err
+	}
+	v, err := all[param]()
+	if err != nil {
+		return nil, err
+	}
+	if v, err = k.asRecorded(v, 0); err != nil {
+		return nil, err
+	}
+	return []Reading{{Out: []Values{v}}}, nil
 }
 
 // placed puts results where a kernel has them.
@@ -80,11 +113,11 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) (*argument, error
 	case v == nil && a.Words != nil:
 		return textArgument(a.Words[0]), nil
 	case v == nil:
-		if x, err := strconv.ParseFloat(a.Default, 64); err == nil {
-			x, err = attributeOf(c, key, x, nil)
-			return numberArgument(x), err
+		x, err := attributeOf(c, key, defaultNumber(a), nil)
+		if math.IsNaN(x) {
+			return textArgument(a.Default), nil
 		}
-		return textArgument(a.Default), nil
+		return numberArgument(x), err
 	case a.Words != nil:
 		n, err := c.intAttr(key, 0)
 		if err != nil || n < 0 || n >= int64(len(a.Words)) {
@@ -105,6 +138,9 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) (*argument, error
 	case graph.KindString:
 		return textArgument(v.Text()), nil
 	case graph.KindList:
+		if v.Len() == 0 && a.Default != "" {
+			return numberArgument(defaultNumber(a)), nil
+		}
 		list, err := c.intsAttr(key)
 		if err != nil {
 			return nil, err
@@ -116,6 +152,15 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) (*argument, error
 		return out, nil
 	}
 	return nil, refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers")
+}
+
+// defaultNumber is the default of an argument; NaN if that is a text.
+func defaultNumber(a *catalogue.Arg) float64 {
+	x, err := strconv.ParseFloat(a.Default, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
 }
 
 func scalarArgument(typ string, n msprobe.Number) *argument {
