@@ -87,7 +87,7 @@ type Row struct {
 	// Does is what it does, in one word for all frameworks; empty where it has no counterpart in others.
 	Does string
 	// Error is the class of how the errors of inputs go into outputs, as summed(0.25); Law what outputs keep
-	// of inputs (elements, ones, mean, sum); Summands what is added up in it (terms, total, mean, argument, rootslope, inverseslope).
+	// of inputs (elements, ones, mean, sum); Summands what is added up in it (terms, total, mean, argument, ones, rootslope, inverseslope).
 	Error, Law, Summands string
 	// Domain are the numbers that its function is defined for (nonnegative, positive, logarithm, nonzero, divisor,
 	// power); Overflow how it gets beyond what a type holds (product, square, exponential).
@@ -119,9 +119,14 @@ func Of(name string) *Row {
 	if r := rows[name]; r != nil {
 		return r
 	}
-	name, _, _ = strings.Cut(name, ".")
-	if r := rows[strings.Trim(name, "_")]; r != nil {
+	head, _, dotted := strings.Cut(name, ".")
+	if r := rows[strings.Trim(head, "_")]; r != nil {
 		return r
+	}
+	if dotted { // a primitive of MindSpore: matmul.MatMul
+		if r := rows[name[strings.LastIndexByte(name, '.')+1:]]; r != nil {
+			return r
+		}
 	}
 	return &unknown
 }

@@ -19,6 +19,15 @@ func TestMoves(t *testing.T) {
 	}
 }
 
+// A primitive is known by its class where its function is not.
+func TestPrimitives(t *testing.T) {
+	for name, want := range map[string]string{"bn_train.BatchNorm": "batch_norm", "matmul.MatMul": "linear", "view.default": "reshape"} {
+		if got := Of(name).Does; got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+}
+
 // A spelling that has a row of its own does not get the one of the name without its marks.
 func TestSpellings(t *testing.T) {
 	for name, want := range map[string]Trait{"copy_": Moves | Fills, "copy": Moves, "normal_": Random | Fills, "normal": Random, "__setitem__": Moves | Mends, "setitem": Moves} {

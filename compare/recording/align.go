@@ -36,6 +36,10 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	byContent(left.calls, right.calls)
 	off := shifted(left.calls)
 	byNames(left.calls, right.calls, func(a, b *call) bool { return !off[a] && fits(a, b) })
+	// Kernels are named by their place in the program, whatever the shapes.
+	byNames(left.calls, right.calls, func(a, b *call) bool {
+		return a.kernel() && !off[a] && typeOf(a) == typeOf(b) && sameSize(a, b)
+	})
 	changePlaces(left.calls)
 	byNeighbours(left, right)
 	byModules(left, right)
@@ -306,6 +310,8 @@ func strange(a, b *call, limit float64) (sum float64) {
 		}
 		if o := b.leaf(l.place, i); o == nil {
 			sum++
+		} else if l.content() == o.content() && l.sameness() == o.sameness() {
+			continue
 		} else if d := apart(l, o); d > alike || l.sameness() != o.sameness() {
 			sum += d
 		}

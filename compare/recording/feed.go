@@ -1,10 +1,12 @@
 package recording
 
 import (
+	"cmp"
 	"slices"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // feed is what the values of a side were known by earlier.
@@ -12,13 +14,21 @@ type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
 	outputs, inputs, alike map[identity]place
+	// through are the calls of one side alone that made it of what has a partner.
+	through map[identity][]*call
 }
 
+// mostThrough is how many of these are kept.
+const mostThrough = 8
+
 // origins finds what feeds the inputs of every call of a side, and what the outputs
-// of modules hand on.
-func (s *side) origins() {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}}
+// of modules hand on. Where the other side is of another framework, calls of one side alone that only move
+// numbers make nothing: what comes out of them is what went in.
+func (s *side) origins(migrated bool) {
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}, map[identity][]*call{}}
+	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
+		var through []*call
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if l.role != result.Input {
@@ -32,11 +42,20 @@ func (s *side) origins() {
 			if p, ok := f.outputs[key]; ok {
 				l.from = p
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
-				l.from = f.alike[a]
+				key, l.from = a, f.alike[a]
+			}
+			if list := f.through[key]; list != nil {
+				s.through[l] = list
+				through = append(through, list...)
 			}
 			if l.before.call == 0 {
-				f.inputs[key] = place{int32(c.at + 1), l.slot}
+				f.inputs[l.content()] = place{int32(c.at + 1), l.slot}
 			}
+		}
+		alone := migrated && c.pair == nil && c.fused == nil
+		if alone {
+			through = append(through, c)
+			through = through[max(0, len(through)-mostThrough):]
 		}
 		for i := range c.leaves {
 			l := &c.leaves[i]
@@ -50,13 +69,30 @@ func (s *side) origins() {
 				if p, ok := f.outputs[key]; ok && (c.Parsed.Form == msprobe.Module || c.Parsed.Form == msprobe.ParametersGrad || c.state) {
 					l.from = p
 				}
-				f.outputs[key] = place{int32(c.at + 1), l.slot}
+				made := place{int32(c.at + 1), l.slot}
+				if delete(f.through, key); alone {
+					made = cmp.Or(c.moved(l), made)
+					f.through[key] = through
+				}
+				f.outputs[key] = made
 				if a := l.alike(); a != 0 {
-					f.alike[a] = place{int32(c.at + 1), l.slot}
+					f.alike[a], f.through[a] = made, f.through[key]
 				}
 			}
 		}
 	}
+}
+
+// moved is what feeds an output of a call that only moves numbers; no place if that is not known.
+func (c *call) moved(out *leaf) place {
+	if catalogue.Is(typeOf(c), catalogue.Moves) || catalogue.Is(c.does(), catalogue.Moves) {
+		for i := range c.leaves {
+			if l := &c.leaves[i]; l.role == result.Input && l.alike() != 0 && l.alike() == out.alike() {
+				return l.from
+			}
+		}
+	}
+	return place{}
 }
 
 // insideOf lists, of every module, the calls made in it.

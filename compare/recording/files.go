@@ -35,14 +35,18 @@ func tensorOf(f *torch.OpenFile, l *leaf) (*compare.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Type != l.Elem || !slices.Equal(x.Shape, l.Shape) {
-		return nil, fmt.Errorf("found %s %v, recorded %s %v", x.Type, x.Shape, l.Elem, l.Shape)
+	shape := l.Shape
+	if l.filed != nil {
+		shape = l.filed
+	}
+	if x.Type != l.Elem || !slices.Equal(x.Shape, shape) {
+		return nil, fmt.Errorf("found %s %v, recorded %s %v", x.Type, x.Shape, l.Elem, shape)
 	}
 	r, err := x.Reader(f)
 	if err != nil {
 		return nil, err
 	}
-	return &compare.Tensor{Type: x.Type, Shape: x.Shape, Count: x.Elements(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
+	return &compare.Tensor{Type: x.Type, Shape: l.Shape, Count: x.Elements(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
 }
 
 // openArray opens an array of numpy, as MindSpore's recordings have them.

@@ -263,7 +263,14 @@ func standFor(list []*call, one *call) {
 		}
 		side := 0
 		if l.role == result.Output {
-			if loss || one.handsOn(&l) { // here the gradient of the logits, there that of their log_softmax
+			if loss { // here the gradient of the logits, there that of their log_softmax
+				continue
+			}
+			if in := one.handsOn(&l); in != nil {
+				if k := slices.IndexFunc(whole.leaves, func(x leaf) bool { return x.place == in.place }); k >= 0 {
+					whole.take(whole.taken[k], &l)
+					kept = append(kept, l)
+				}
 				continue
 			}
 			side = 1
@@ -293,12 +300,19 @@ func standFor(list []*call, one *call) {
 	joinMapped(whole, one)
 }
 
-// handsOn tells of an output of a backward call that it is what came in: the last step was a view, whose
-// gradient is no argument's.
-func (c *call) handsOn(out *leaf) bool {
-	return c.Parsed.Direction == msprobe.Backward && out.content() != 0 && slices.ContainsFunc(c.leaves, func(l leaf) bool {
-		return l.role == result.Input && l.tensor() && (l.sameness() == out.sameness() || l.alike() != 0 && l.alike() == out.alike())
-	})
+// handsOn is what came into a backward call if an output is that: the last step was a view, whose gradient
+// is no argument's. Else it is nil.
+func (c *call) handsOn(out *leaf) *leaf {
+	if c.Parsed.Direction != msprobe.Backward || out.content() == 0 {
+		return nil
+	}
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		if l.role == result.Input && l.tensor() && (l.sameness() == out.sameness() || l.alike() != 0 && l.alike() == out.alike()) {
+			return l
+		}
+	}
+	return nil
 }
 
 // aside tells of a call without a partner, where the sides are of two frameworks, that none is expected: it is

@@ -178,6 +178,9 @@ func (l *leaf) sameness() identity {
 	h.number(uint64(l.kinds[atSum]))
 	h.text(l.said.Sum)
 	h.stats(l, atMax, atMin, atMean, atNorm)
+	if l.arg != nil {
+		h.number(uint64(l.arg.print))
+	}
 	return h.identity()
 }
 

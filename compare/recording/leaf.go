@@ -20,6 +20,8 @@ type form struct {
 	Elem        dtype.Type
 	Known       bool
 	Shape       []int64
+	// filed is the shape in a file of elements, where it is another.
+	filed []int64
 	// place is where the value stands: input.0, kwargs.mask.
 	place string
 	path  string

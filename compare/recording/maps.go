@@ -254,10 +254,31 @@ func (c *call) take(l, like *leaf) {
 	f := *l.form
 	f.place, f.role = like.place, like.role
 	if !sameShape(f.Shape, like.Shape) {
-		// A view in between that is not recorded; elements may be in another order.
-		f.Shape, v.DataName = like.Shape, ""
+		// A view in between that is not recorded.
+		if f.filed = f.Shape; !regrouped(f.Shape, like.Shape) {
+			v.DataName = "" // elements may be in another order
+		}
+		f.Shape = like.Shape
 	}
 	v.form = &f
 	c.leaves = append(c.leaves, v)
 	c.taken = append(c.taken, l)
+}
+
+// regrouped tells of two shapes of as many elements that one has some axes of the other as one: 14 for 2 and 7.
+func regrouped(a, b []int64) bool {
+	ends := func(shape []int64) (list []int64) {
+		n := int64(1)
+		for _, d := range shape {
+			if n *= d; d != 1 {
+				list = append(list, n)
+			}
+		}
+		return list
+	}
+	x, y := ends(a), ends(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	return !slices.ContainsFunc(x, func(n int64) bool { return !slices.Contains(y, n) })
 }

@@ -52,6 +52,31 @@ func (s *side) findUnfilled() {
 		}
 	}
 	s.findCarved()
+	s.findSpare()
+}
+
+// findSpare finds the outputs of batch norms of MindSpore beside the first that no call reads: not every
+// device's kernel fills them.
+func (s *side) findSpare() {
+	read := map[identity]bool{}
+	for _, c := range slices.Backward(s.calls) {
+		spare := (c.Parsed.Prefix == "Primitive" || c.kernel()) && catalogue.Of(typeOf(c)).Does == "batch_norm"
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			switch {
+			case !l.tensor():
+			case l.role == result.Input:
+				read[l.whole()] = true
+			case spare && l.place != "output.0" && !read[l.whole()]:
+				l.unfilled = true
+			}
+		}
+	}
+}
+
+// kernel tells a call of a recording that MindSpore made kernel by kernel.
+func (c *call) kernel() bool {
+	return c.Parsed.Form == msprobe.API && c.Parsed.Prefix == "" && c.Parsed.Class != ""
 }
 
 // left tells of what a call gives that it is what went in, in part at least, as long as nobody has written to

@@ -117,6 +117,11 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		r.Right, row.Right.DType, row.Right.Shape = x.right.said, x.right.operand().DType, x.right.operand().Shape
 		r.Golden = p.right.port(x.right.from)
 	}
+	for _, list := range [][]*call{p.left.through[x.left], p.right.through[x.right]} {
+		for _, c := range list {
+			r.Through += c.op + "\n"
+		}
+	}
 	switch {
 	case x.unfilled():
 		row.Add(result.Because(result.Unfilled, r.Place))
@@ -156,6 +161,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
 	a, b := x.left.told(), x.right.told()
+	if p.migrated {
+		a.summedElsewhere(x.left)
+		b.summedElsewhere(x.right)
+	}
 	if !sameShape(x.left.Shape, x.right.Shape) {
 		count(r, x, &a, &b)
 		row.Add(result.Because(result.ShapesDiffer, row.Op, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))

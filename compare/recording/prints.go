@@ -23,14 +23,18 @@ func (s *side) prints() {
 	s.printed = true
 	buf := make([]byte, 0, sampled*16)
 	for _, c := range s.calls {
+		read := false
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if !l.tensor() || !l.Known || l.DataName == "" || l.arg != nil || l.said.Known != 0 || said(l.sum()) {
 				continue
 			}
 			if p := s.print(l, buf); p != 0 {
-				l.arg = &argument{print: p}
+				l.arg, read = &argument{print: p}, true
 			}
+		}
+		if read {
+			c.token, c.content = c.describe()
 		}
 	}
 }

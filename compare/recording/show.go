@@ -50,7 +50,7 @@ func Each(path string, yield func(*Call) bool) error {
 			numbers(c, nil)
 		}
 		s.digits()
-		s.origins()
+		s.origins(false)
 		for _, c := range s.calls {
 			shown := s.show(c)
 			if len(list) > 1 {

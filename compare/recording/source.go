@@ -155,8 +155,8 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 			}
 		}
 	}
-	p.left.origins()
-	p.right.origins()
+	p.left.origins(p.migrated)
+	p.right.origins(p.migrated)
 	p.left.findMasks()
 	p.right.findMasks()
 	p.left.originals()
@@ -169,6 +169,11 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 			if x != nil {
 				for i, l := range x.taken {
 					x.leaves[i].from, x.leaves[i].before = l.from, l.before
+					for _, s := range []*side{p.left, p.right} {
+						if list := s.through[l]; list != nil {
+							s.through[&x.leaves[i]] = list
+						}
+					}
 				}
 			}
 		}

@@ -22,7 +22,7 @@ import (
 type told struct {
 	stats [atSum]msprobe.Number
 	sum   msprobe.Number
-	// computed tells that they were computed here, norm and n of what.
+	// computed tells that they were computed otherwise than the other side's, norm and n of what.
 	computed bool
 	norm     float64
 	n        int64
@@ -35,6 +35,13 @@ func (l *leaf) told() told {
 		t.stats[i] = l.stat(i)
 	}
 	return t
+}
+
+// summedElsewhere tells of statistics that another framework summed than those of the other side, in another order.
+func (t *told) summedElsewhere(l *leaf) {
+	n, known := l.Elements()
+	norm, ok := t.stats[atNorm].Value()
+	t.computed, t.norm, t.n = known && ok && n > 0, norm, n
 }
 
 // wants tells whether the elements of a tensor can tell more about it and another

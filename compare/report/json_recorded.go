@@ -28,6 +28,7 @@ func recordedSet(at func(int) *result.Recorded) set {
 		integers("golden_output", func(i int) *int { return &at(i).Golden.Index }),
 		words("before", func(i int) *string { return &at(i).Before.Op }),
 		integers("before_input", func(i int) *int { return &at(i).Before.Index }),
+		words("through", func(i int) *string { return &at(i).Through }),
 		words("source", func(i int) *string { return &at(i).Source }),
 		words("stack", func(i int) *string { return &at(i).Stack }),
 	}}

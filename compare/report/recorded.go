@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,13 @@ func SaidText(s *result.Said) string {
 func ranges(row *result.Row) (left, right string) {
 	left, right = SaidText(row.Recorded.Left), SaidText(row.Recorded.Right)
 	f := &row.Result().Facts
-	if left != row.Recorded.Left.Class || right != row.Recorded.Right.Class || !row.Compared || !f.Known {
+	switch {
+	case left != row.Recorded.Left.Class || right != row.Recorded.Right.Class:
+		return left, right
+	case !row.Compared || !f.Known:
+		if left == right { // tensors of other shapes
+			left, right = left+" "+result.ShapeText(row.Left.Shape), right+" "+result.ShapeText(row.Right.Shape)
+		}
 		return left, right
 	}
 	of := func(s *metric.SideFacts) string {
@@ -109,7 +116,7 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		case r.Begin.Instead != "":
 			lines = append(lines, plainLine(s.say("root.begin-untaken", rec.Place, row.Op, r.Begin.Instead)))
 		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
-			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, SaidText(rec.Left), SaidText(rec.Right))))
+			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, left, right)))
 		case row.Op != op.Op.Name:
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
@@ -118,6 +125,10 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 			lines = append(lines, plainLine(s.say("root.begin-fed", placeOf(rec), s.list(r.Begin.From, 3))))
 		default:
 			lines = append(lines, plainLine(s.say("root.begin", placeOf(rec), left, right)))
+		}
+		between := slices.DeleteFunc(slices.Clone(r.Region), func(name string) bool { return slices.Contains(r.Begin.From, name) || name == row.Op })
+		if rec != nil && r.Edge && len(between) > 0 {
+			lines = append(lines, plainLine(s.say("root.begin-in", s.list(between, 3))))
 		}
 	}
 	if source := sourceOf(j, op); source != "" {

@@ -36,6 +36,9 @@ type Recorded struct {
 	// Before is the first earlier input with the same content as this one on the
 	// left side.
 	Before Port
+	// Through are the calls of one side alone between what feeds the tensor on either side and this call,
+	// one in a line of text, where the sides are of two frameworks.
+	Through string
 	// Source is the line of the user's program that made the call.
 	Source string
 	// Stack are the lines from there outwards, one in a line of text, without those

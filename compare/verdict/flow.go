@@ -142,7 +142,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	switch {
 	case word == saidWrong:
 		root(w.newRoot(op, i, a)) // also where both sides have the same wrong result
-	case len(op.Outputs) == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
+	case len(op.Outputs) == 0 && op.Op.Outputs == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
 		// Its outputs were not recorded.
 		root(w.inputRoot(op, i, a.begin))
 	case !w.off(op):
@@ -191,9 +191,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	}
 }
 
-// provenOutputs tells whether all outputs of a call are known to be the same.
+// provenOutputs tells whether all outputs of a call are known to be the same, as a shape that it asks for.
 func (w *recordedWalk) provenOutputs(op *Operator) bool {
-	return len(op.Outputs) > 0 && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return !proven(w.row(&t)) })
+	return len(op.Outputs)+op.Op.Outputs > 0 && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return !proven(w.row(&t)) })
 }
 
 // inputRoot is a root by what goes into a call alone.
@@ -221,6 +221,60 @@ func (w *recordedWalk) between(r *Root, begin *Begin) {
 			r.Certainty, r.Region = Region, append(r.Region, name)
 		}
 	}
+	row := &w.table.Rows[begin.Row]
+	if row.Recorded.Argument || isWeight(w.named(row.Op), row.Recorded.Place) || row.Recorded.Parameter != "" {
+		return
+	}
+	through := strings.Split(strings.TrimSuffix(row.Recorded.Through, "\n"), "\n")
+	through = append(through, w.within(row.Op))
+	for _, name := range through {
+		if name != "" && !slices.Contains(r.Region, name) {
+			r.Certainty, r.Region = Region, append(r.Region, name)
+		}
+	}
+}
+
+// within is the innermost module around a call whose own inputs are the same, "" if none is: what lies in front of
+// the call and was not recorded lies in it.
+func (w *recordedWalk) within(name string) string {
+	if w.around == nil {
+		w.around = map[string]int{}
+		for i := range w.operators {
+			op := w.operators[i].Op
+			if !ofModule(op.Name) {
+				continue
+			}
+			for _, inner := range op.Uses {
+				if _, known := w.around[inner]; !known && backwards(&w.operators[i]) == backwards(w.named(inner)) {
+					w.around[inner] = i
+				}
+			}
+		}
+	}
+	for range 64 {
+		at, ok := w.around[name]
+		if !ok {
+			break
+		}
+		op := &w.operators[at]
+		tensors, differ := 0, false
+		for k := range op.Inputs {
+			if r := w.row(&op.Inputs[k]); !r.Recorded.Argument && !isWeight(op, r.Recorded.Place) {
+				tensors++
+				differ = differ || agreementOf(r) == different
+			}
+		}
+		if name = op.Op.Name; tensors > 0 && !differ {
+			return name
+		}
+	}
+	return ""
+}
+
+// ofModule tells the name of a module, or cell, from that of a function.
+func ofModule(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return strings.HasPrefix(name, "Module.") || strings.HasPrefix(name, "Cell.")
 }
 
 // decide keeps, of the roots whose own outputs do not show them, those that something behind
@@ -468,11 +522,11 @@ func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
 	return true
 }
 
-// crossed tells of an input that calls feed which are no pair, where calls stand in another order on the two
+// crossed tells of an input that calls feed of two pairs, where calls stand in another order on the two
 // sides: which is whose partner is not sure then.
 func (w *recordedWalk) crossed(r *result.Row) bool {
-	a, b := r.Facts.Producer.Op, r.Recorded.Golden.Op
-	return w.reordered() && a != b && w.named(a) != nil && w.named(b) != nil
+	a, b := w.named(r.Facts.Producer.Op), w.named(r.Recorded.Golden.Op)
+	return w.reordered() && a != b && a != nil && b != nil && len(a.Outputs) > 0 && len(b.Outputs) > 0
 }
 
 // numbers tells an argument that is a number on both sides.

@@ -223,7 +223,7 @@ func (w *recordedWalk) worstIncoming(op *Operator) (worst float64) {
 // by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse float64) bool {
 	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
-		return w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
+		return w.apartFromMade(r, coarse) || w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
 			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Said { return r.Recorded.Right })
 	}
 	size, known := sizeOf(r)
@@ -236,6 +236,22 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 		return size > mostLeap[0]*max(w.level, u)
 	}
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*w.level
+}
+
+// apartFromMade tells of an input that one call feeds on both sides that its elements are off by far more than
+// those that the call gave: they are in another order, say.
+func (w *recordedWalk) apartFromMade(r *result.Row, coarse float64) bool {
+	from := w.named(r.Facts.Producer.Op)
+	if from == nil || r.Facts.Producer != r.Recorded.Golden || !r.Compared {
+		return false
+	}
+	t := from.output(r.Facts.Producer.Index)
+	if t == nil || !w.row(t).Compared || !slices.Equal(w.row(t).Left.Shape, w.row(t).Right.Shape) {
+		return false
+	}
+	size, known := sizeOf(r)
+	made, too := sizeOf(w.row(t))
+	return known && too && size > mostLeap[0]*max(made, coarse, roundedOff(r))
 }
 
 // broken tells whether an input is what an output is on one side, which says what

@@ -69,7 +69,7 @@ func silent(r *result.Row) bool { return r.Has(result.Unfilled) || r.Has(result.
 // ofLastStep tells of an output of a backward call of a function that the sides have in other forms. It is
 // the gradient of the last step of the function: what that is hangs on the kernel that computed it.
 func ofLastStep(r *result.Row) bool {
-	return r.Role == result.Output && strings.Contains(r.Op, ".backward") && !strings.Contains(r.Op, "Module.") && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer))
+	return r.Role == result.Output && strings.Contains(r.Op, ".backward") && !ofModule(r.Op) && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer))
 }
 
 // device tells an argument that names a device or a group of processes, which
@@ -375,6 +375,8 @@ type recordedWalk struct {
 	level float64
 	// fedOther are the steps and ranks whose batches are others than those of the other side.
 	fedOther map[[2]string]bool
+	// around leads from calls to the innermost modules that they are made in.
+	around map[string]int
 	// unlearned tells that there were too few calls to learn usual from.
 	unlearned bool
 	// strays is what the inputs of forward calls are off by that nothing is known to feed, weights

@@ -191,6 +191,8 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 		}
 	case "total", "argument":
 		sum = norms[0]
+	case "ones": // an error in the argument, in shares of it, is one of the result
+		sum = math.Sqrt(n)
 	case "mean":
 		sum = norms[0] / max(1, counts[0]/max(1, n))
 	case "rootslope", "inverseslope":

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,12 +20,28 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 	parents := map[string]string{}
 	if a.Recorder != "dump" {
 		var err error
-		if _, parents, err = calls(filepath.Join(pair, "left")); err != nil {
+		if _, parents, err = calls(filepath.Join(pair, "golden")); err != nil {
 			return nil, err
 		}
+		_, left, err := calls(filepath.Join(pair, "left"))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(parents, left)
 	}
 	// layers.1.ln2 is _layers-CellList_1-Layer_ln2-LayerNorm_ in the names of kernels.
-	kernel := regexp.MustCompile(`_` + strings.ReplaceAll(regexp.QuoteMeta(a.Module), `\.`, `-\w+_`) + `-\w+?_`)
+	kernel := regexp.MustCompile(`_` + strings.ReplaceAll(regexp.QuoteMeta(a.Module), `\.`, `-\w+_`) + `-([A-Za-z0-9]+)_`)
+	// What layers share is named after the first of them.
+	shared := regexp.MustCompile(strings.ReplaceAll(kernel.String(), `\w+_1-`, `\w+_\d+-`))
+	alone := func(name string) bool {
+		sides := 0
+		for _, side := range []string{"left", "golden"} {
+			if files, err := filepath.Glob(filepath.Join(pair, side, "rank_*", "*", "*", "*", "*."+name+".*")); err == nil && len(files) > 0 {
+				sides++
+			}
+		}
+		return sides == 1
+	}
 	module := regexp.MustCompile(`^(Cell|Module)\.` + regexp.QuoteMeta(a.Module) + `\.\w+\.(forward|backward|parameters_grad)\.`)
 	return func(name string) bool {
 		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
@@ -36,7 +53,10 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if strings.HasPrefix(name, "Expand_") {
 				return known // made by a pass that names no module
 			}
-			return known && kernel.MatchString(name) || strings.ReplaceAll(a.Module, ".", "_")+"_weight" == name
+			if in := kernel.FindStringSubmatch(name); in != nil && slices.Contains(a.Calls, in[1]) {
+				return true // a part of an activation, say
+			}
+			return known && (kernel.MatchString(name) || shared.MatchString(name) && alone(name)) || strings.ReplaceAll(a.Module, ".", "_")+"_weight" == name
 		}
 		if module.MatchString(name) && !strings.Contains(name, ".backward.") {
 			return true
