@@ -7,6 +7,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
+	"precision/internal/clean"
 )
 
 // Options of [For].
@@ -217,6 +218,10 @@ func files(roots []Root) (list []File) {
 			fusion = true
 			off.Graph, off.UB = append(off.Graph, r.Passes.Graph...), append(off.UB, r.Passes.UB...)
 		}
+	}
+	// A changed name would be that of no operator; a line end within one would begin a line of its own.
+	for _, names := range []*[]string{&types, &names, &precise, &off.Graph, &off.UB} {
+		*names = slices.DeleteFunc(*names, func(name string) bool { return clean.Line(name) != name })
 	}
 	if types = unique(types); len(types) > 0 {
 		list = append(list, File{MixlistFile, encode(map[string]any{"black-list": map[string]any{"to-add": types}})})

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"precision/compare/pattern"
 	"precision/compare/result"
+	"precision/internal/clean"
 )
 
 // Say puts a reason into words.
@@ -21,7 +21,7 @@ var Columns = []string{"Rank", "OpType", "OpName", "Output", "DType", "Shape", "
 
 // WriteCSV writes a row for every output.
 func WriteCSV(w io.Writer, findings []Finding, say Say) error {
-	out := csv.NewWriter(w)
+	out := clean.NewCSV(w)
 	if err := out.Write(Columns); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func WriteCSV(w io.Writer, findings []Finding, say Say) error {
 		if f.Rank >= 0 {
 			rank = itoa(f.Rank)
 		}
-		row := []string{rank, f.Type, f.Op, itoa(f.Index), f.DType.String(), dims(f.Shape), f.Verdict.String(), number(f.Ratio), number(f.Bound),
+		row := []string{rank, clean.Cell(f.Type), clean.Cell(f.Op), itoa(f.Index), f.DType.String(), dims(f.Shape), f.Verdict.String(), number(f.Ratio), number(f.Bound),
 			number(f.Largest), dims(f.Worst), number(f.Expected), number(f.Found), strconv.FormatInt(f.Elements, 10),
 			strconv.FormatInt(f.Looked, 10), strconv.FormatInt(f.Beyond, 10)}
 		if s := f.Split; s != nil {
@@ -39,13 +39,12 @@ func WriteCSV(w io.Writer, findings []Finding, say Say) error {
 		} else {
 			row = append(row, "", "", "", "", "")
 		}
-		row = append(row, f.Pattern, sentences(f.Reasons, say))
+		row = append(row, f.Pattern, clean.Cell(sentences(f.Reasons, say)))
 		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 func sentences(reasons []result.Reason, say Say) string {

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"encoding/csv"
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"precision/compare/result"
 	"precision/internal/clean"
@@ -17,21 +15,14 @@ import (
 // computed. Cells that a spreadsheet would run as a formula get a blank in
 // front, so one odd operator name neither harms the reader nor the table.
 type CSV struct {
-	w     *csv.Writer
+	w     *clean.CSV
 	cols  result.Columns
 	cells []string
 }
 
 // NewCSV starts a table on w; Header comes first, then Row by Row, then Flush.
 func NewCSV(w io.Writer, cols result.Columns) *CSV {
-	return &CSV{w: lines(w), cols: cols}
-}
-
-// lines writes lines of cells in the dialect of result tables.
-func lines(w io.Writer) *csv.Writer {
-	c := csv.NewWriter(w)
-	c.UseCRLF = true
-	return c
+	return &CSV{w: clean.NewCSV(w), cols: cols}
 }
 
 // Header writes the column names.
@@ -44,10 +35,7 @@ func (w *CSV) Row(r *result.Row) error {
 }
 
 // Flush hands everything on and reports the first error of all writes.
-func (w *CSV) Flush() error {
-	w.w.Flush()
-	return w.w.Error()
-}
+func (w *CSV) Flush() error { return w.w.Flush() }
 
 // File is a csv table that appears under its name when it is complete.
 type File struct {
@@ -156,11 +144,11 @@ func appendCells(cells []string, c result.Columns, r *result.Row) []string {
 	case c.Datasets:
 		cells = append(cells, textCell(r.Op), textCell(r.Left.File), textCell(r.Right.File), typeCell(c, r, &r.Left), shapeCell(r.Shape))
 	default:
-		cells = append(cells, textCell(r.Type), Neutral(r.Left.Names), typeCell(c, r, &r.Left))
+		cells = append(cells, textCell(r.Type), clean.Cell(r.Left.Names), typeCell(c, r, &r.Left))
 		if c.LeftAddress {
 			cells = append(cells, addressCell(&r.Left))
 		}
-		cells = append(cells, Neutral(r.Right.Names), typeCell(c, r, &r.Right))
+		cells = append(cells, clean.Cell(r.Right.Names), typeCell(c, r, &r.Right))
 		if c.RightAddress {
 			cells = append(cells, addressCell(&r.Right))
 		}
@@ -182,7 +170,7 @@ func appendCells(cells []string, c result.Columns, r *result.Row) []string {
 			cells = append(cells, r.Result().Values[v.Metric].Text(v.Metric))
 		}
 	}
-	return append(cells, Neutral(join(msg.English, r.Reasons, c.Quiet)))
+	return append(cells, clean.Cell(join(msg.English, r.Reasons, c.Quiet)))
 }
 
 // typeCell is the element type of a tensor that was compared.
@@ -208,12 +196,12 @@ func addressCell(o *result.Operand) string {
 	return strconv.FormatUint(*o.Address, 10)
 }
 
-// textCell is a neutral text, NaN for an empty one.
+// textCell is a text that no spreadsheet runs, NaN for an empty one.
 func textCell(s string) string {
 	if s == "" {
 		return "NaN"
 	}
-	return Neutral(s)
+	return clean.Cell(s)
 }
 
 // shapeCell writes [1,3,224,224], [] for a scalar, NaN where there is none.
@@ -229,39 +217,4 @@ func shapeCell(dims []int64) string {
 		b = strconv.AppendInt(b, d, 10)
 	}
 	return string(append(b, ']'))
-}
-
-// Neutral returns a cell that a spreadsheet shows as text and does not run: a
-// blank goes in front of a formula sign at the beginning of the cell or right
-// behind a semicolon, where some locales split cells. Numbers are left alone.
-// What would steer a terminal or is no UTF-8 is escaped, see [clean.Name].
-func Neutral(cell string) string {
-	cell = clean.Name(cell)
-	if !formulaSign(cell) && !strings.Contains(cell, ";") {
-		return cell
-	}
-	if _, err := strconv.ParseFloat(cell, 64); err == nil {
-		return cell
-	}
-	parts := strings.SplitAfter(cell, ";")
-	for i, part := range parts {
-		if formulaSign(part) {
-			parts[i] = " " + part
-		}
-	}
-	return strings.Join(parts, "")
-}
-
-// formulaSign tells whether s begins with one of = + - % @, the full-width
-// forms of the first three, or a control character that a spreadsheet drops
-// before it looks at the next one.
-func formulaSign(s string) bool {
-	if s == "" {
-		return false
-	}
-	switch s[0] {
-	case '=', '+', '-', '%', '@', '\t', '\r':
-		return true
-	}
-	return strings.HasPrefix(s, "\uff1d") || strings.HasPrefix(s, "\uff0b") || strings.HasPrefix(s, "\uff0d")
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"precision/compare/result"
+	"precision/internal/clean"
 )
 
 // recordedHeader are the columns of recordings of calls.
@@ -34,5 +35,5 @@ func appendRecorded(cells []string, r *result.Recorded) []string {
 			}
 		}
 	}
-	return append(cells, Neutral(r.Left.Sum), Neutral(r.Right.Sum), Neutral(r.Left.Value), Neutral(r.Right.Value))
+	return append(cells, clean.Cell(r.Left.Sum), clean.Cell(r.Right.Sum), clean.Cell(r.Left.Value), clean.Cell(r.Right.Value))
 }

@@ -9,18 +9,6 @@ import (
 	"precision/dump/dtype"
 )
 
-func TestNeutral(t *testing.T) {
-	for in, want := range map[string]string{
-		"conv1": "conv1", "": "", "=cmd|' /C calc'!A0": " =cmd|' /C calc'!A0", "@x": " @x", "+1": "+1", "-1.5e3": "-1.5e3",
-		"-inf": "-inf", "-x": " -x", "%s": " %s", "a;=b": "a; =b", ";@": "; @", "\uff1dx": " \uff1dx",
-		"(0.1;1.2),(-0.3;2.0)": "(0.1;1.2),(-0.3;2.0)", "\t=x": `\x09=x`,
-	} {
-		if got := Neutral(in); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestCSV(t *testing.T) {
 	zero := uint64(0)
 	var out bytes.Buffer

@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"precision/compare/result"
+	"precision/internal/clean"
 )
 
 // WriteMapping writes a mapping table as csv in the dialect of the result
 // table. sequence adds the column OpSequence.
 func WriteMapping(w io.Writer, rows []result.MappingRow, sequence bool) error {
-	c := lines(w)
+	c := clean.NewCSV(w)
 	header := []string{"Index", "OpType", "NPUDump", "GroundTruth", "TensorIndex", "NPUDumpPath", "GroundTruthPath"}
 	if sequence {
 		header = append([]string{"Index", "OpSequence"}, header[1:]...)
@@ -24,11 +25,10 @@ func WriteMapping(w io.Writer, rows []result.MappingRow, sequence bool) error {
 		if sequence {
 			cells = append(cells, strconv.FormatInt(r.Sequence, 10))
 		}
-		cells = append(cells, textCell(r.Type), Neutral(r.Left), Neutral(r.Right), textCell(r.Tensor), textCell(r.LeftPath), textCell(r.RightPath))
+		cells = append(cells, textCell(r.Type), clean.Cell(r.Left), clean.Cell(r.Right), textCell(r.Tensor), textCell(r.LeftPath), textCell(r.RightPath))
 		if err := c.Write(cells); err != nil {
 			return err
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return c.Flush()
 }

@@ -37,7 +37,7 @@ var msprobeStatistics = []string{"max", "min", "mean", "l2norm"}
 // Write writes the table.
 func (m Msprobe) Write(w io.Writer, j *verdict.Judged) error {
 	form := msprobeFormOf(j.Table)
-	out := lines(w)
+	out := clean.NewCSV(w)
 	head := []string{"NPU Name", "Bench Name", "NPU Dtype", "Bench Dtype", "NPU Tensor Shape", "Bench Tensor Shape", "NPU Requires_grad", "Bench Requires_grad"}
 	switch form {
 	case ofStatistics:
@@ -82,8 +82,7 @@ func (m Msprobe) Write(w io.Writer, j *verdict.Judged) error {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }
 
 // msprobeFormOf is what the comparison went by: elements, checksums or statistics.
@@ -150,7 +149,7 @@ func (m Msprobe) row(form msprobeForm, r *result.Row, t *verdict.Tensor, stacks 
 	}
 	for i := range cells {
 		if _, err := strconv.ParseFloat(strings.TrimSuffix(cells[i], "%"), 64); err != nil {
-			cells[i] = Neutral(clean.Line(cells[i]))
+			cells[i] = clean.Cell(clean.Line(cells[i]))
 		}
 	}
 	return cells

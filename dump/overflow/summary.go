@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"precision/internal/clean"
 )
 
 // SummaryName is the name of the report that was finished at a time.
@@ -106,10 +108,5 @@ func (t *Tensor) lines(b *strings.Builder) {
 
 // line keeps a text from other places on one line.
 func line(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '_'
-		}
-		return r
-	}, s)
+	return clean.Line(s)
 }

@@ -61,7 +61,7 @@ func (d *Drawing) WriteSVG(w io.Writer, s Style) error {
 <title>%s</title>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>
 <rect width="100%%" height="100%%" fill="white"/>
-`, width, height, width, height, svgText(d.Title))
+`, width, height, width, height, svgText(clean.Line(d.Title)))
 	fmt.Fprintf(b, "<g transform=\"translate(%.0f,%.0f)\">\n", svgMargin, svgMargin)
 	d.svgEdges(b, l, boxes)
 	for i := range boxes {
@@ -222,7 +222,7 @@ func elide(s string, n int) string {
 // svgText escapes text and drops what XML cannot hold.
 func svgText(s string) string {
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range clean.Text(s) {
 		switch {
 		case r == '<':
 			b.WriteString("&lt;")
@@ -232,7 +232,7 @@ func svgText(s string) string {
 			b.WriteString("&amp;")
 		case r == '"':
 			b.WriteString("&quot;")
-		case r < ' ' && r != '\n' && r != '\t', r == 0xfffe, r == 0xffff, r == utf8.RuneError:
+		case r == 0xfffe, r == 0xffff: // which XML does not have
 			b.WriteByte('?')
 		default:
 			b.WriteRune(r)

@@ -73,5 +73,8 @@ func (s *Style) tooltip(o *graph.Op) string {
 	for i := range o.OutputDesc {
 		lines = append(lines, s.say("output", i, &o.OutputDesc[i]))
 	}
+	for i := range lines {
+		lines[i] = clean.Line(lines[i])
+	}
 	return strings.Join(lines, "\n")
 }

@@ -1,0 +1,83 @@
+package clean
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// CSV writes tables: commas, CRLF, quotes where they are needed. It is the only writer of them, and passes no cell on
+// that a spreadsheet would run or that steers a terminal; names go through [Cell] before, which can be
+// reversed.
+type CSV struct {
+	w     *csv.Writer
+	cells []string
+}
+
+// NewCSV starts a table.
+func NewCSV(w io.Writer) *CSV {
+	c := csv.NewWriter(w)
+	c.UseCRLF = true
+	return &CSV{w: c}
+}
+
+// Write writes a line.
+func (c *CSV) Write(cells []string) error {
+	c.cells = c.cells[:0]
+	for _, cell := range cells {
+		c.cells = append(c.cells, unformulated(Line(cell), figures))
+	}
+	return c.w.Write(c.cells)
+}
+
+// Flush hands everything on and reports the first error of all writes.
+func (c *CSV) Flush() error {
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// Cell returns a text that a spreadsheet shows as text and does not run: a
+// blank goes in front of a formula sign at the beginning of the cell or right
+// behind a semicolon, where some locales split cells. Numbers are left alone.
+// What would steer a terminal or is no UTF-8 is escaped, see [Name].
+func Cell(text string) string { return unformulated(Name(text), number) }
+
+// unformulated puts the blanks, unless plain holds for what is behind a sign.
+func unformulated(cell string, plain func(string) bool) string {
+	if !formulaSign(cell) && !strings.Contains(cell, ";") || plain(cell) {
+		return cell
+	}
+	parts := strings.SplitAfter(cell, ";")
+	for i, part := range parts {
+		if formulaSign(part) {
+			parts[i] = " " + part
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+func number(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// figures tells whether a cell is made of numbers, brackets and separators: our own cells of several numbers have
+// signs behind semicolons, and there is nothing in them to run.
+func figures(s string) bool {
+	return number(s) || strings.Trim(s, "0123456789.eE+-;,()[] naNIif") == ""
+}
+
+// formulaSign tells whether s begins with one of = + - % @, the full-width
+// forms of the first three, or a control character that a spreadsheet drops
+// before it looks at the next one.
+func formulaSign(s string) bool {
+	if s == "" {
+		return false
+	}
+	switch s[0] {
+	case '=', '+', '-', '%', '@', '\t', '\r':
+		return true
+	}
+	return strings.HasPrefix(s, "\uff1d") || strings.HasPrefix(s, "\uff0b") || strings.HasPrefix(s, "\uff0d")
+}
