@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -173,24 +174,35 @@ func (p *patient) each(how loss, n int, share float64, b bytesTo) (*harm, error)
 	return harmed(how, hit, "%d files of the %s side: %s", len(hit), sideNames[side], b.what), nil
 }
 
-// both fills the values of all files of both sides.
+// both fills the values of all files of both sides, also of those that no table names, as slices.
 func (p *patient) both(what string, by byte) (*harm, error) {
 	d := &harm{how: damaged, what: "all values of both sides are " + what, closed: "nothing is left that could differ"}
+	fill := payload(func(v []byte) {
+		for i := range v {
+			v[i] = by
+		}
+	})
 	for side := range 2 {
-		for _, f := range p.files(side) {
-			t, err := p.read(f.path)
+		err := filepath.WalkDir(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side])), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			rel, err := filepath.Rel(p.dir, path)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			out := payload(func(v []byte) {
-				for i := range v {
-					v[i] = by
-				}
-			})(t)
-			if err := p.write(f.path, out); err != nil {
-				return nil, err
+			t, err := p.read(rel)
+			if err != nil {
+				return err
 			}
-			d.tensors++
+			if out := fill(t); !bytes.Equal(out, t) {
+				d.tensors++
+				return p.write(rel, out)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if d.tensors == 0 {
