@@ -196,26 +196,27 @@ const (
 	GoldenScaled    Kind = "golden-scaled"    // factor: it is what it should be times that
 
 	// of the premises of a table
-	InputsDiffer  Kind = "inputs-differ"  // input, elements that differ, of: it is other data
-	InputsApart   Kind = "inputs-apart"   // input, relative distance in percent: the same
-	InputsSaid    Kind = "inputs-said"    // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
-	InputsScaled  Kind = "inputs-scaled"  // input, factor: the same
-	GivenDiffers  Kind = "given-differs"  // input or weight, elements that differ, of
-	GivenApart    Kind = "given-apart"    // input or weight, relative distance in percent
-	GivenScaled   Kind = "given-scaled"   // input or weight, factor
-	GivenNear     Kind = "given-near"     // input or weight, relative distance in percent: more than rounding, and what takes it agrees
-	WeightsDiffer Kind = "weights-differ" // weights that differ, of, relative distance in percent of half of them
-	StepDiffers   Kind = "step-differs"   // the same, where they are nearly the same
-	Inconsistent  Kind = "inconsistent"   // outputs that do not follow from the inputs recorded with them, of
-	Torn          Kind = "torn"           // inputs that are not what the operators that made them recorded as outputs, of
-	WeightsApart  Kind = "weights-apart"  // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
-	HintTurned    Kind = "hint-turned"    // tensor, axis, how many further the slices of the left side are
-	HintOrder     Kind = "hint-order"     // tensor, axis: the left side has the slices of the right one in another order
-	HintPadded    Kind = "hint-padded"    // side, tensor, axis, the first slice that is zero on this side alone
-	HintFlipped   Kind = "hint-flipped"   // tensor: transposed
-	HintOther     Kind = "hint-other"     // tensor, the one whose numbers of the right side the left one has
-	HintSum       Kind = "hint-sum"       // side, tensor, the one that is added on this side
-	WeightsUnseen Kind = "weights-unseen" // operators that take a weight which was not compared: all of them differ
+	InputsDiffer   Kind = "inputs-differ"   // input, elements that differ, of: it is other data
+	InputsApart    Kind = "inputs-apart"    // input, relative distance in percent: the same
+	InputsSaid     Kind = "inputs-said"     // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
+	InputsScaled   Kind = "inputs-scaled"   // input, factor: the same
+	GivenDiffers   Kind = "given-differs"   // input or weight, elements that differ, of
+	GivenApart     Kind = "given-apart"     // input or weight, relative distance in percent
+	GivenScaled    Kind = "given-scaled"    // input or weight, factor
+	GivenNear      Kind = "given-near"      // input or weight, relative distance in percent: more than rounding, and what takes it agrees
+	OperatorsAlone Kind = "operators-alone" // operators of the left side without a partner, of, of the right side, of
+	WeightsDiffer  Kind = "weights-differ"  // weights that differ, of, relative distance in percent of half of them
+	StepDiffers    Kind = "step-differs"    // the same, where they are nearly the same
+	Inconsistent   Kind = "inconsistent"    // outputs that do not follow from the inputs recorded with them, of
+	Torn           Kind = "torn"            // inputs that are not what the operators that made them recorded as outputs, of
+	WeightsApart   Kind = "weights-apart"   // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
+	HintTurned     Kind = "hint-turned"     // tensor, axis, how many further the slices of the left side are
+	HintOrder      Kind = "hint-order"      // tensor, axis: the left side has the slices of the right one in another order
+	HintPadded     Kind = "hint-padded"     // side, tensor, axis, the first slice that is zero on this side alone
+	HintFlipped    Kind = "hint-flipped"    // tensor: transposed
+	HintOther      Kind = "hint-other"      // tensor, the one whose numbers of the right side the left one has
+	HintSum        Kind = "hint-sum"        // side, tensor, the one that is added on this side
+	WeightsUnseen  Kind = "weights-unseen"  // operators that take a weight which was not compared: all of them differ
 
 	Text Kind = "text" // sentence of a table that was imported
 )
@@ -250,8 +251,8 @@ var kinds = map[Kind]struct {
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
-	GoldenScaled: {},
-	InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {},
+	GoldenScaled:   {},
+	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

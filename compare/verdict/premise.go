@@ -216,6 +216,27 @@ func (j *judge) sources() []*source {
 	return list
 }
 
+// firstTaken are, where there is no graph, the inputs of the operator that ran first: nothing that was
+// recorded made them.
+func (j *judge) firstTaken() (list []*source) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		if op.State == StateUncompared && len(op.Inputs) == 0 {
+			continue
+		}
+		for k := range op.Inputs {
+			t := &op.Inputs[k]
+			r := &j.table.Rows[t.Row]
+			s := &source{port: result.Port{Op: r.Tensor()}, row: t.Row, root: -1, elements: elements(r.Shape), takers: []int{i}}
+			if s.apart = apartOf(r); s.other() {
+				list = append(list, s)
+			}
+		}
+		break
+	}
+	return list
+}
+
 // premised is what the premises say of the operators of a network.
 type premised struct {
 	// given are the sources that an operator takes, by its place.
@@ -242,7 +263,12 @@ func (j *judge) premises(out *Judged) *premised {
 	}
 	var fed, near, weights []*source
 	compared := 0
-	for _, s := range j.sources() {
+	list := j.sources()
+	graphless := len(list) == 0 && j.table.Meta.Pairing.How == result.ByName
+	if graphless {
+		list = j.firstTaken()
+	}
+	for _, s := range list {
 		for _, i := range s.takers {
 			p.given[i] = append(p.given[i], s)
 		}
@@ -286,8 +312,8 @@ func (j *judge) premises(out *Judged) *premised {
 			p.told[s] = true
 		}
 	}
-	if len(out.Premises) > 0 && out.Premises[0].Kind == PremiseGraph {
-		p.all()
+	if len(out.Premises) > 0 && (out.Premises[0].Kind == PremiseGraph || graphless) {
+		p.all() // what depends on it is not known
 	}
 	if len(near) > 0 {
 		kind := PremiseInputs
@@ -603,7 +629,8 @@ func (j *judge) weightsOf(p *premised, i int, seen map[int]bool) (list []*source
 // verdict does not depend on it. The answer goes to [result.Meta.Weighed].
 func (j *Judged) Weigh() []string { return j.weigh }
 
-// otherGraph tells that the shapes of most pairs differ, which is said of the pairing.
+// otherGraph tells that the shapes of most pairs differ, which is said of the pairing, or that most
+// operators of either side have no partner.
 func (j *judge) otherGraph(out *Judged) {
 	for _, why := range j.table.Meta.Pairing.Why {
 		if why.Kind != result.BatchDiffers && why.Kind != result.ShapesMostly {
@@ -613,4 +640,36 @@ func (j *judge) otherGraph(out *Judged) {
 		of, _ := strconv.Atoi(why.Args[1])
 		out.Premises = append(out.Premises, Premise{Kind: PremiseGraph, Broken: true, Tensors: differ, Share: float64(differ) / float64(max(of, 1)), Reason: why})
 	}
+	if left, right, paired := j.alone(); len(out.Premises) == 0 && left > paired && right > paired && !j.table.Meta.Partial {
+		out.Premises = append(out.Premises, Premise{Kind: PremiseGraph, Broken: true, Tensors: left + right, Share: float64(left+right) / float64(left+right+2*paired),
+			Reason: result.Because(result.OperatorsAlone, strconv.Itoa(left), strconv.Itoa(left+paired), strconv.Itoa(right), strconv.Itoa(right+paired))})
+	}
+}
+
+// alone counts the operators that one side alone has, and those of both. Of arrays the right side is
+// never known to have more.
+func (j *judge) alone() (left, right, paired int) {
+	for i := range j.operators {
+		op := &j.operators[i]
+		here, there := false, false
+		for _, list := range [][]Tensor{op.Outputs, op.Inputs} {
+			for k := range list {
+				r := &j.table.Rows[list[k].Row]
+				here, there = here || r.Left.Names != "*", there || r.Right.Names != "*"
+			}
+		}
+		for _, row := range op.Whole {
+			r := &j.table.Rows[row]
+			here, there = here || r.Left.Names != "*", there || r.Right.Names != "*"
+		}
+		switch {
+		case here && there:
+			paired++
+		case here:
+			left++
+		case there:
+			right++
+		}
+	}
+	return left, right, paired
 }

@@ -131,3 +131,44 @@ func roots(j *verdict.Judged) (list []string) {
 	}
 	return list
 }
+
+// TestPremisesByNames: without a graph, too, two runs of other data or of other networks accuse nobody,
+// and a fault of an operator is not taken for either.
+func TestPremisesByNames(t *testing.T) {
+	dumps := func(o computed.Options) string {
+		n, err := computed.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		if _, err := n.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, filepath.FromSlash(computed.DumpDir))
+	}
+	clean := dumps(computed.Options{Arch: "mobilenet", Seed: 1})
+	for _, c := range []struct {
+		left    computed.Options
+		verdict verdict.Verdict
+		kind    verdict.PremiseKind
+	}{
+		{computed.Options{Arch: "mobilenet", Seed: 2}, verdict.Inconclusive, verdict.PremiseInputs},
+		{computed.Options{Arch: "mobilenet", Seed: 1, Size: 2}, verdict.Inconclusive, verdict.PremiseGraph},
+		{computed.Options{Arch: "recommender", Seed: 1}, verdict.Inconclusive, verdict.PremiseGraph},
+		{computed.Options{Arch: "mobilenet", Seed: 1, Fault: "scale"}, verdict.Bad, ""},
+	} {
+		s, err := compare.Job{Left: dumps(c.left), Right: clean}.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := verdict.Judge(out.Table, verdict.Options{})
+		broken := slices.IndexFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken })
+		if j.Verdict != c.verdict || (broken >= 0) != (c.kind != "") || broken >= 0 && (j.Premises[broken].Kind != c.kind || len(j.Roots) > 0) {
+			t.Errorf("%+v: %v, %+v, %d roots", c.left, j.Verdict, j.Premises, len(j.Roots))
+		}
+	}
+}

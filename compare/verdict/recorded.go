@@ -288,6 +288,7 @@ func (j *judge) recorded(out *Judged) {
 		j.hearCheck(op)
 	}
 	j.states(out)
+	j.otherGraph(out)
 	out.Edges = true
 	w := &recordedWalk{judge: j, out: out}
 	w.learn()

@@ -10,7 +10,9 @@ import (
 // that what feeds an operator is settled before it.
 func (j *judge) roots(out *Judged, p *premised) {
 	if !out.Edges && !j.anyInputs() {
-		j.firstInOrder(out)
+		if !p.broken {
+			j.firstInOrder(out)
+		}
 		return
 	}
 	origins := make([][]int, len(j.operators)) // roots whose error each operator carries
