@@ -71,6 +71,9 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	} else if given != "" && f.mine != given {
 		return exitUsage, explain.Say("err.check.two", given, f.mine)
 	}
+	if err := noRun(f.mine, f.golden); err != nil && (f.recorded() == nil || !isFolder(f.mine)) && f.kernels() == nil {
+		return exitUsage, err
+	}
 	if err := f.complete(); err != nil {
 		return exitUsage, err
 	}

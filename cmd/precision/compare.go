@@ -80,7 +80,13 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err := f.job.given(f.judge.set); err != nil {
 		return exitUsage, err
 	}
-	return f.run(ctx, e)
+	code, err := f.run(ctx, e)
+	if err != nil {
+		if told := noRun(f.left, f.right); told != nil {
+			err = told
+		}
+	}
+	return code, err
 }
 
 // parseMetrics reads a comma list of metric names and numbers.

@@ -12,6 +12,8 @@ import (
 // mapper pairs calls as a mapping file of msprobe says.
 type mapper struct {
 	*msprobe.Mapping
+	// join makes a pair that a file names, of functions by an entry of it.
+	join func(a, b *call, by *msprobe.APIPair)
 	// used are the lines of the file that named something of both sides.
 	used map[int]bool
 }
@@ -25,10 +27,25 @@ type aim struct {
 
 // align pairs the calls that the file names. It comes before all other ways.
 func (m *mapper) align(left, right *side) {
+	ms, _, migrated := across(left, right)
+	m.join = func(a, b *call, by *msprobe.APIPair) {
+		switch {
+		case !migrated || by == nil || !by.Bare():
+			joinMapped(a, b)
+		case ms == left:
+			standFor([]*call{a}, b)
+		default:
+			standFor([]*call{b}, a)
+		}
+	}
 	switch {
 	case m.Data != nil:
 		m.tensors(left, right)
 	case m.Cells != nil:
+		for _, p := range m.Cells {
+			// They are each other's between two frameworks without being told.
+			m.used[p.Line] = m.used[p.Line] || migrated && (p.Left == "Cell" && p.Right == "Module" || p.Left == "Module" && p.Right == "Cell")
+		}
 		m.calls(left, right, m.cell, func(c *call) []string { return keysOf(c, cellName(c)) })
 	case m.APIs != nil:
 		m.calls(left, right, m.function, func(c *call) []string { return keysOf(c, functionNames(c)...) })
@@ -110,7 +127,7 @@ func (m *mapper) calls(left, right *side, aims func(*call) []aim, keys func(*cal
 		}
 		for _, p := range longest(len(g.left), len(g.right), weight) {
 			a, b, by := g.left[p[0]], g.right[p[1]], &g.aims[p[0]]
-			joinMapped(a, b)
+			m.join(a, b, by.api)
 			for _, line := range by.lines {
 				m.used[line] = true
 			}

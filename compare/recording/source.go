@@ -84,7 +84,7 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	s.why, s.paired, s.unpaired = why, len(pairs), unpaired
 	var m *mapper
 	if opt.Mapping != nil {
-		m = &mapper{opt.Mapping, map[int]bool{}}
+		m = &mapper{Mapping: opt.Mapping, used: map[int]bool{}}
 	}
 	for _, p := range pairs {
 		one := &part{rank: p[0].rank, met: map[string]int{}}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,7 +22,7 @@ type Mapping struct {
 	Data []NamePair
 	// Cells are pairs of modules, {path}.{Class}, or of parts of their names.
 	Cells []NamePair
-	// APIs are pairs of functions.
+	// APIs are pairs of functions, from a list or, as in msprobe's ms_to_pt_api.yaml, of names alone.
 	APIs []APIPair
 	// Layers are the children of a module under both names.
 	Layers []LayerPairs
@@ -38,6 +39,11 @@ type NamePair struct {
 type APIPair struct {
 	NamePair
 	Args, Outputs, Parameters, Gradients [2][]string
+}
+
+// Bare tells a pair that is of names alone.
+func (p *APIPair) Bare() bool {
+	return p.Args[0] == nil && p.Outputs[0] == nil && p.Parameters[0] == nil && p.Gradients[0] == nil
 }
 
 // LayerPairs are the children of modules of a class: paths of attributes, and functions.
@@ -98,9 +104,15 @@ func parseMapping(text []byte) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tensorName(list[0].Left) {
+	switch {
+	case tensorName(list[0].Left):
 		m.Data = list
-	} else {
+	case !slices.ContainsFunc(list, func(p NamePair) bool { return !functionName(p.Left) || !functionName(p.Right) }):
+		for _, p := range list {
+			m.APIs = append(m.APIs, APIPair{NamePair: p})
+		}
+		return m, nil
+	default:
 		m.Cells = list
 	}
 	for _, p := range list {
@@ -121,6 +133,15 @@ func tensorName(s string) bool {
 		if ParseName(s[:i]).Form != Other {
 			return true
 		}
+	}
+	return false
+}
+
+// functionName tells whether a name is that of a function, without a number: Mint.cos.
+func functionName(s string) bool {
+	switch prefix, rest, _ := strings.Cut(s, "."); prefix {
+	case "Functional", "Tensor", "Torch", "Mint", "MintFunctional", "Primitive", "Aten", "NPU", "VF", "Distributed":
+		return rest != ""
 	}
 	return false
 }

@@ -17,6 +17,7 @@ func TestMapping(t *testing.T) {
 		{"Mint.cos.0.forward.input.0: Torch.cos.0.forward.input.0\nhidden.0.debug: h.0.debug\n", Mapping{Data: []NamePair{
 			{"Mint.cos.0.forward.input.0", "Torch.cos.0.forward.input.0", 1}, {"hidden.0.debug", "h.0.debug", 2}}}},
 		{"fc1.Dense: fc1.Linear\nnetwork: model\n", Mapping{Cells: []NamePair{{"fc1.Dense", "fc1.Linear", 1}, {"network", "model", 2}}}},
+		{"Functional.abs: Torch.abs\nMint.cos: Torch.cos\n", Mapping{APIs: []APIPair{{NamePair: NamePair{"Functional.abs", "Torch.abs", 1}}, {NamePair: NamePair{"Mint.cos", "Torch.cos", 2}}}}},
 		{"TopLayer:\n  net: module\n\nBlock:\n  attention: self_attention\n", Mapping{Layers: []LayerPairs{
 			{"TopLayer", []NamePair{{"net", "module", 2}}}, {"Block", []NamePair{{"attention", "self_attention", 5}}}}}},
 		{"- ms_api: Functional.where\n  pt_api: Torch.where\n  ms_args: [1, 0]\n  pt_args: [0, 1]\n", Mapping{APIs: []APIPair{
