@@ -75,18 +75,22 @@ func walk(dir string, most int) (found []string, visited int, err error) {
 		if visited++; visited > most {
 			return fmt.Errorf("more than %d folders, name one further down", most)
 		}
-		has, folders := look(dir)
+		has, may, folders := look(dir)
 		if has {
 			found = append(found, dir)
 			return nil
 		}
-		if depth == maxDepth {
-			return nil
-		}
+		before := len(found)
 		for _, sub := range folders {
+			if depth == maxDepth {
+				break
+			}
 			if err := down(filepath.Join(dir, sub), depth+1); err != nil {
 				return err
 			}
+		}
+		if may && len(found) == before {
+			found = append(found, dir) // whoever lists it says what is missing
 		}
 		return nil
 	}
@@ -130,11 +134,12 @@ func readDirHead(dir string) (*os.File, error) {
 
 // look tells whether a folder has recordings, and else which folders are in
 // it, sorted. It stops at the first recording: such a folder may have a
-// hundred thousand. A folder that cannot be read has nothing.
-func look(dir string) (has bool, folders []string) {
+// hundred thousand. A folder that cannot be read has nothing. may: there is a file whose
+// name is a number, as renamed ones have it, but no list of real names; any program may have left it there.
+func look(dir string) (has, may bool, folders []string) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return false, nil
+		return false, false, nil
 	}
 	defer f.Close()
 	for {
@@ -144,24 +149,29 @@ func look(dir string) (has bool, folders []string) {
 			case e.IsDir():
 				folders = append(folders, e.Name())
 			case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
-				if recording(e.Name()) {
-					return true, nil
+				switch {
+				case recording(e.Name()):
+					return true, false, nil
+				case hashed(e.Name()) && !may:
+					if _, err := os.Stat(filepath.Join(dir, MappingFile)); err == nil {
+						return true, false, nil
+					}
+					may = true
 				}
 			}
 		}
 		if err != nil {
 			slices.Sort(folders)
-			return false, folders
+			return false, may, folders
 		}
 	}
 }
 
-// recording tells whether a file is one that Scan would list, by its name. A
-// renamed file is taken for one.
+// recording tells whether a file is one that Scan would list, by its own name.
 func recording(file string) bool {
 	switch ParseName(file).Kind {
 	case Offline, Exception, Array, Standard, Quant, Debug:
 		return true
 	}
-	return hashed(file)
+	return false
 }

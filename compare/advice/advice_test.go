@@ -270,3 +270,20 @@ func TestNextRecorder(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// Names that no line can hold are left out of files of lines: what stands behind a line end would be a line of its own.
+func TestNamesInFiles(t *testing.T) {
+	step := []Taken{{Step: Float32}, {Step: PrecisionMode}, {Step: Fusion}}
+	list := files([]Root{
+		{Type: "Add", Framework: []string{"a", "b\nOpType::MatMul", "c\x1b[31m", "d\u202e"}, Steps: step, Passes: Passes{Graph: []string{"P\x00", "Q"}}},
+		{Type: "Mul\nSoftmax", Steps: step},
+	})
+	for _, f := range list {
+		if strings.ContainsAny(f.Text, "\x1b\x00\u202e") || strings.Contains(f.Text, "MatMul") || strings.Contains(f.Text, "Softmax") {
+			t.Errorf("%s: %q", f.Name, f.Text)
+		}
+	}
+	if len(list) != 4 {
+		t.Errorf("%d files", len(list))
+	}
+}

@@ -145,8 +145,21 @@ func pod(t *testing.T, p core.PodSpec) core.Container {
 		t.Fatalf("%d containers, %d volumes", len(p.Containers), len(p.Volumes))
 	}
 	c := p.Containers[0]
-	if c.Name == "" || c.Image == "" || len(c.VolumeMounts) != 1 || c.VolumeMounts[0].Name != p.Volumes[0].Name || c.VolumeMounts[0].MountPath != "/data" {
+	if c.Name == "" || c.Image == "" {
 		t.Errorf("%+v", c)
+	}
+	restricted(t, p, c)
+	// What is read is mounted read-only, what is written is not, and each path is mounted below its own folder.
+	for _, name := range []string{"LEFT", "RIGHT", "GRAPHS", "OUT"} {
+		path, mounted := variable(c, name), false
+		for _, m := range c.VolumeMounts {
+			if m.Name == p.Volumes[0].Name && strings.HasPrefix(path+"/", m.MountPath+"/") && m.MountPath == "/data/"+m.SubPath {
+				mounted = m.ReadOnly == (name != "OUT")
+			}
+		}
+		if path != "" && !mounted {
+			t.Errorf("%s is %s, the mounts are %+v", name, path, c.VolumeMounts)
+		}
 	}
 	if v := p.Volumes[0].PersistentVolumeClaim; v == nil || v.ClaimName != claim(t).Name {
 		t.Errorf("the volume is %+v", p.Volumes[0])
@@ -157,6 +170,31 @@ func pod(t *testing.T, p core.PodSpec) core.Container {
 		}
 	}
 	return c
+}
+
+// restricted checks the level "restricted" of the Pod Security Standards, a root file system that is read-only, and that the pod has no
+// token for the API server.
+func restricted(t *testing.T, p core.PodSpec, c core.Container) {
+	t.Helper()
+	is := func(b *bool, want bool) bool { return b != nil && *b == want }
+	s, own := p.SecurityContext, c.SecurityContext
+	switch {
+	case s == nil || own == nil:
+		t.Error("no security context")
+	case !is(s.RunAsNonRoot, true) || s.RunAsUser == nil || *s.RunAsUser == 0 || s.SeccompProfile == nil || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault:
+		t.Errorf("the pod's security context is %+v", s)
+	case !is(own.AllowPrivilegeEscalation, false) || !is(own.Privileged, false) || !is(own.ReadOnlyRootFilesystem, true) || own.Capabilities == nil ||
+		len(own.Capabilities.Drop) != 1 || own.Capabilities.Drop[0] != "ALL" || len(own.Capabilities.Add) > 0 || own.RunAsUser != nil || own.RunAsNonRoot != nil || own.SeccompProfile != nil:
+		t.Errorf("the container's security context is %+v", own)
+	}
+	if !is(p.AutomountServiceAccountToken, false) || p.HostNetwork || p.HostPID || p.HostIPC || len(p.InitContainers)+len(p.EphemeralContainers) > 0 {
+		t.Errorf("%+v", p)
+	}
+	for _, port := range c.Ports {
+		if port.HostPort != 0 {
+			t.Errorf("%+v", port)
+		}
+	}
 }
 
 func claim(t *testing.T) *core.PersistentVolumeClaim {
