@@ -73,6 +73,9 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 	case q.Why == trainlog.Noisier:
 		text = t.paint(Bad, t.say("log.why.noise", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
 			t.say("log.noisier", percent(q.Drift), percent(q.Noise))
+	case q.Why == trainlog.Leap:
+		text = t.paint(Bad, t.say("log.why.leap", q.PartStep, figure(1+q.Drift))) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
+			t.say("log.leap", figure(1+q.Noise))
 	case q.Why == trainlog.Apart:
 		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
 			t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))

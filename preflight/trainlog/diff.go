@@ -99,6 +99,9 @@ const (
 	// neither side on average, as when batches are drawn in another order. Drift is the root
 	// mean square of the differences from there, Noise the most that windows had before.
 	Noisier Why = "noise"
+	// Leap: a factor apart at once, far more than the logs ever were before, for a few steps or to the
+	// end. Drift is the factor, less 1.
+	Leap Why = "leap"
 )
 
 // Options say what parts.
@@ -176,7 +179,11 @@ func compare(s, t *Series, o Options) Quantity {
 			}
 		}
 	default:
-		at, why = q.part(&c, o)
+		if at, why = q.part(&c, o); at < 0 {
+			if at = q.leap(&c); at >= 0 {
+				why = Leap
+			}
+		}
 	}
 	if bad := notFinite(&c); bad >= 0 && (at < 0 || bad <= at) {
 		at, why = bad, NotFinite
@@ -339,6 +346,53 @@ func (q *Quantity) noisier(d []float64, width int, o Options) int {
 		before = max(before, sizes[w])
 	}
 	return -1
+}
+
+const (
+	// leastLeap is the factor from which values are apart at once, whatever the noise was: a loss does
+	// not double from rounding.
+	leastLeap = 2
+	// leapOver is how many times as far apart, as logarithms, they are as they ever were before, and
+	// leapSteps as the calmer log goes from step to step, but for one in twenty of its steps.
+	leapOver, leapSteps = 4, 3
+	// leapAfter is how many steps there have to be before.
+	leapAfter = 4
+)
+
+// leap finds the first step at which the values of two logs are a factor apart that neither the
+// steps before nor what the logs do by themselves explain; -1 where there is none. Noise is
+// estimated from what lies before alone.
+func (q *Quantity) leap(c *both) int {
+	own := min(usualStep(c.a), usualStep(c.b)) // the other may have the leap
+	before := 0.0
+	for i := range c.a {
+		if !(c.a[i]*c.b[i] > 0) || !finite(c.a[i]) || !finite(c.b[i]) {
+			continue
+		}
+		apart := math.Abs(math.Log(c.a[i] / c.b[i]))
+		if i >= leapAfter && apart >= max(math.Log(leastLeap), leapOver*before, leapSteps*own) {
+			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
+			return i
+		}
+		before = max(before, apart)
+	}
+	return -1
+}
+
+// usualStep is how far a log goes from one step to the next, as logarithms, in all but a twentieth of
+// its steps.
+func usualStep(list []float64) float64 {
+	var steps []float64
+	for i := 1; i < len(list); i++ {
+		if list[i]*list[i-1] > 0 && finite(list[i]) && finite(list[i-1]) {
+			steps = append(steps, math.Abs(math.Log(list[i]/list[i-1])))
+		}
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return steps[len(steps)*19/20]
 }
 
 func rootMeanSquare(list []float64) float64 {

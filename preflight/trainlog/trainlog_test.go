@@ -207,6 +207,42 @@ func TestNoisier(t *testing.T) {
 	}
 }
 
+// Two logs that are equal and then a factor apart diverge, whatever their length, and so do those with a
+// spike of a step or of ten; what both logs do, or did before, is none.
+func TestLeap(t *testing.T) {
+	noisy := func(i int) float64 { return 1 + 0.2*math.Sin(float64(i*i)) }
+	for _, n := range []int{4, 8, 16, 24, 30, 40, 100, 1000} {
+		for name, c := range map[string]struct {
+			b    func(i int, v float64) float64
+			want bool
+		}{
+			"same":       {func(i int, v float64) float64 { return v }, false},
+			"noise":      {func(i int, v float64) float64 { return v * noisy(i) }, false},
+			"half 19":    {func(i int, v float64) float64 { return v * []float64{1, 19}[2*i/n] }, true},
+			"half 250":   {func(i int, v float64) float64 { return v * []float64{1, 250}[2*i/n] }, true},
+			"spike 5":    {func(i int, v float64) float64 { return v * []float64{1, 5}[map[bool]int{true: 1}[i == n/2+1]] }, true},
+			"spike 300":  {func(i int, v float64) float64 { return v * []float64{1, 300}[map[bool]int{true: 1}[i == n/2+1]] }, true},
+			"spike down": {func(i int, v float64) float64 { return v / []float64{1, 5}[map[bool]int{true: 1}[i == n/2+1]] }, true},
+			"spike in ten": {func(i int, v float64) float64 {
+				return v * (1 + 4*math.Exp(-float64(i-n/2-1)/4)*map[bool]float64{true: 1}[i > n/2])
+			}, true},
+			"spike, noise": {func(i int, v float64) float64 {
+				return v * noisy(i) * []float64{1, 8}[map[bool]int{true: 1}[i == n/2+1]]
+			}, true},
+		} {
+			a, b := &Series{Name: Loss, Stride: 1}, &Series{Name: Loss, Stride: 1}
+			for i := range n {
+				v := 3/float64(i+1) + 0.1
+				a.Points = append(a.Points, Point{int64(i + 1), v})
+				b.Points = append(b.Points, Point{int64(i + 1), c.b(i, v)})
+			}
+			if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultOptions).Quantities[0]; q.Parts != c.want && (name != "noise" || n >= 20) { // of few steps the first says it all
+				t.Errorf("%d steps, %s: %v %s at %d", n, name, q.Parts, q.Why, q.PartStep)
+			}
+		}
+	}
+}
+
 func TestReasons(t *testing.T) {
 	log := func(name string, v ...float64) *Log {
 		s := &Series{Name: name, Stride: 1}
