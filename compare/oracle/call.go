@@ -368,16 +368,7 @@ func (c *Call) graphInts(key string) ([]int64, error) {
 	return ints, nil
 }
 
-// axesAttr returns axes of a tensor of some rank, negative ones counted from
-// the end, each once.
-func (c *Call) axesAttr(key string, rank int) ([]int, error) {
-	list, err := c.intsAttr(key)
-	if err != nil {
-		return nil, err
-	}
-	return axesOf(key, list, rank)
-}
-
+// axesOf are axes of a tensor of some rank, negative ones counted from the end, each once.
 func axesOf(key string, list []int64, rank int) ([]int, error) {
 	var out []int
 	seen := map[int64]bool{}
