@@ -162,10 +162,10 @@ func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int 
 	show.lines(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
-	case r.Counts["failed"] == len(r.Digests):
-		return exitNoMatch
 	case len(trips) > 0:
 		return exitBelow
+	case r.Counts["failed"] == len(r.Digests):
+		return exitNoMatch
 	}
 	return exitOK
 }

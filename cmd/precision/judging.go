@@ -196,10 +196,10 @@ func (f *judgeFlags) toStdout() bool {
 // status is the exit status of a judged table.
 func (f *judgeFlags) status(j *verdict.Judged, trips []verdict.Trip) int {
 	switch {
+	case len(trips) > 0: // also where nothing could be compared
+		return exitBelow
 	case j.Tensors[verdict.Good]+j.Tensors[verdict.Suspect]+j.Tensors[verdict.Bad] == 0:
 		return exitNoMatch
-	case len(trips) > 0:
-		return exitBelow
 	}
 	return exitOK
 }

@@ -200,6 +200,10 @@ func TestNothingMatches(t *testing.T) {
 	if code != exitNoMatch || !strings.Contains(o.String(), "inconclusive") {
 		t.Errorf("exit %d\n%s%s", code, o.String(), e.String())
 	}
+	// A gate fails as always.
+	if code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-gate", "-numerics", "reference"}, both...), t.TempDir())); code != exitBelow {
+		t.Errorf("exit %d with a gate", code)
+	}
 }
 
 func TestInterrupted(t *testing.T) {
