@@ -31,6 +31,12 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	if left.unordered != right.unordered {
 		byNames(left.calls, right.calls, func(a, b *call) bool { return true })
 	}
+	left.keys(true)
+	right.keys(true)
+	defer func() {
+		left.keys(false)
+		right.keys(false)
+	}()
 	apart = byToken(alone(left.calls), alone(right.calls))
 	byMaps(left, right, maps)
 	byContent(left.calls, right.calls)
@@ -46,6 +52,20 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	followForward(left.calls, right.calls)
 	replaced(left, right, join)
 	return apart
+}
+
+// keys notes what identifies the tensors that go into calls: it is asked for again and again.
+func (s *side) keys(on bool) {
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			if l := &c.leaves[i]; !on {
+				l.keyed = false
+			} else if l.role == result.Input {
+				l.key = l.content()
+				l.keyed = true
+			}
+		}
+	}
 }
 
 // join makes a pair.
@@ -305,12 +325,16 @@ func byContent(a, b []*call) {
 func strange(a, b *call, limit float64) (sum float64) {
 	for i := range a.leaves {
 		l := &a.leaves[i]
-		if l.role != result.Input || l.unfilled || !l.tells() {
+		if l.role != result.Input || l.unfilled {
+			continue
+		}
+		key := l.content()
+		if key == 0 && !l.tells() {
 			continue
 		}
 		if o := b.leaf(l.place, i); o == nil {
 			sum++
-		} else if l.content() == o.content() && l.sameness() == o.sameness() {
+		} else if key == o.content() && l.sameness() == o.sameness() {
 			continue
 		} else if d := apart(l, o); d > alike || l.sameness() != o.sameness() {
 			sum += d
@@ -386,8 +410,9 @@ func changePlaces(a []*call) {
 			best, at := 0.25, -1
 			for k := i + 1; k < min(len(list), i+near); k++ {
 				y := list[k]
-				s := strange(x, y.pair, own[i])
-				if s > own[i] {
+				most := min(best*(own[i]+own[k]), mostStrange, own[i]) // beyond it they do not agree better
+				s := strange(x, y.pair, most)
+				if s > most {
 					continue
 				}
 				t := strange(y, x.pair, own[k])

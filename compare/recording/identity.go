@@ -104,6 +104,9 @@ func (l *leaf) normed() bool {
 
 // content is what identifies a tensor by what is in it, 0 where that says little.
 func (l *leaf) content() identity {
+	if l.keyed {
+		return l.key
+	}
 	if !l.tells() {
 		return 0
 	}

@@ -50,6 +50,8 @@ type leaf struct {
 	kinds [5]msprobe.NumberKind
 	// unfilled tells memory that nothing was written to (memory.go).
 	unfilled bool
+	// keyed tells that key is its content, while calls are aligned.
+	keyed bool
 	// slot numbers it among the inputs or outputs of its call and of its partner.
 	slot int32
 	// from is the output that feeds it, before the first earlier input with the same
@@ -59,6 +61,7 @@ type leaf struct {
 	// 2^53 it has the statistics with all digits, as Items.
 	arg      *argument
 	DataName string
+	key      identity
 }
 
 // place is a leaf of a call of the same side: the number of the call from 1 on and
