@@ -35,7 +35,7 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 	if len(want) == 0 {
 		want = shapeOf(t)
 	}
-	axis, slicesOf, ok := u.cut(want, g.data)
+	axis, slicesOf, ok := u.Cut(want, g.data)
 	if !ok || !right.array || right.tensor.Fortran || right.typ().Bits()%8 != 0 || t.Err != nil {
 		return nil
 	}
@@ -69,9 +69,9 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 	return nil
 }
 
-// cut tells along which axis a shape is one of how many slices of another. Only one axis may
+// Cut tells along which axis a shape is one of how many slices of another. Only one axis may
 // differ.
-func (u *Unshard) cut(part, whole []int64) (axis, slicesOf int, ok bool) {
+func (u *Unshard) Cut(part, whole []int64) (axis, slicesOf int, ok bool) {
 	if len(part) != len(whole) || slices.Equal(part, whole) {
 		return 0, 0, false
 	}

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"precision/compare"
@@ -33,7 +34,7 @@ func (p *Plan) findCalls() error {
 	rights := stepsOf(right)
 	partner := processes(stepsOf(left), rights)
 	used := map[string]bool{}
-	last := ""
+	last, step := "", ""
 	for i := range left {
 		l := &left[i]
 		if l.Dir == last {
@@ -51,7 +52,9 @@ func (p *Plan) findCalls() error {
 			x.Right, says = expand(p.Right, &x)
 		case r == nil:
 		case l.Process < 0:
-			x.Right = cmp.Or(r.ranks[l.Rank], r.all)
+			if x.Right = cmp.Or(r.ranks[l.Rank], r.all); x.Right == "" && len(r.ranks) == 0 && len(r.dirs) == 1 {
+				x.Right = r.dirs[0] // a run of one process is that of all ranks
+			}
 		case len(r.processes) == 0:
 			x.Right = r.all
 		default:
@@ -63,7 +66,12 @@ func (p *Plan) findCalls() error {
 			p.Alone = append(p.Alone, Alone{Why: why, Path: x.Left, Step: x.Step, Rank: x.Rank, Says: says})
 			continue
 		}
-		used[x.Right] = true
+		if k := len(p.Parts) - 1; p.Unshard != nil && k >= 0 && p.Parts[k].Right == x.Right && p.Parts[k].Step == x.Step && p.Parts[k].Model == x.Model && filepath.Dir(x.Left) == cmp.Or(step, filepath.Dir(p.Parts[k].Left)) {
+			step = filepath.Dir(x.Left)
+			p.Parts[k].Left, p.Parts[k].Rank = step, -1 // all ranks of the step together
+			continue
+		}
+		used[x.Right], step = true, ""
 		p.Parts = append(p.Parts, x)
 	}
 	for k := range right {

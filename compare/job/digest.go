@@ -40,6 +40,9 @@ type Digest struct {
 	// Graph is the graph that pairs come from, Pairing how they were found.
 	Graph   string `json:"graph,omitempty"`
 	Pairing string `json:"pairing,omitempty"`
+	// Together says what became of ranks that were to be put together, and of those that one run of a process is
+	// compared with.
+	Together []result.Reason `json:"together,omitempty"`
 	// Peers are the tensors that ranks may have in common, by sums of their elements.
 	Peers []Peer `json:"peers,omitempty"`
 }
@@ -138,6 +141,11 @@ func digestOf(j *verdict.Judged) *Digest {
 	if len(j.Pieces) == 1 {
 		d.Piece = &j.Pieces[0]
 		d.Piece.Roots = d.Piece.Roots[:min(len(d.Piece.Roots), len(d.Roots))]
+	}
+	for _, why := range m.Pairing.Why {
+		if why.Kind == result.Unsharded || why.Kind == result.NotUnsharded || why.Kind == result.CallsElsewhere {
+			d.Together = append(d.Together, why)
+		}
 	}
 	d.Warnings = m.Warnings
 	if extra := len(m.Warnings) - mostWarnings; extra > 0 {

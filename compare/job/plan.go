@@ -139,7 +139,10 @@ func (p *Plan) look(ctx context.Context) error {
 // depthOf is how far below its folder a recording goes: msprobe keeps tensors in a
 // folder of their own.
 func (p *Part) depth() int {
-	if p.Calls {
+	switch {
+	case p.Calls && p.Rank < 0:
+		return 2 // maybe the ranks of a step
+	case p.Calls:
 		return 1
 	}
 	return 0

@@ -38,7 +38,14 @@ func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
 		opt.Unshard = &u
 	}
 	if x.Calls {
-		source, err := recording.Open(x.Left, x.Right)
+		var together recording.Options
+		switch {
+		case x.Rank < 0:
+			together.Unshard = r.Unshard
+		case slices.ContainsFunc(r.Parts, func(y Part) bool { return y.Right == x.Right && y.Left != x.Left }):
+			together.OfMany = true
+		}
+		source, err := recording.OpenWith(x.Left, x.Right, together)
 		if err != nil {
 			return nil, err
 		}
@@ -103,6 +110,9 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		return nil, err
 	}
 	e.Digest = digestOf(judged)
+	if r.Unshard != nil && x.Calls && x.Rank >= 0 {
+		e.Digest.Together = append(e.Digest.Together, result.Because(result.NotUnsharded, x.Name, "1"))
+	}
 	if opts.Later && e.Digest.Piece != nil && len(judged.Roots) > 0 {
 		opts.Behind = true
 		behind := digestOf(verdict.Judge(table, opts))

@@ -40,6 +40,8 @@ type found struct {
 	// bytes is the size of the file of its calls, 0 where that is not known.
 	bytes int64
 	load  func() (*side, error)
+	// others are further ranks of the step, which are to be put together with it.
+	others []found
 }
 
 // formats are told apart by content: a path belongs to the first that finds

@@ -52,6 +52,8 @@ type leaf struct {
 	unfilled bool
 	// keyed tells that key is its content, while calls are aligned.
 	keyed bool
+	// summand tells of a part of a sum over ranks whose tensors were put together (unshard.go).
+	summand bool
 	// slot numbers it among the inputs or outputs of its call and of its partner.
 	slot int32
 	// from is the output that feeds it, before the first earlier input with the same

@@ -92,14 +92,13 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason, unpaired int) {
 // withOne pairs the ranks of a step with the only golden process of that step, where that has no rank, and
 // gives what is left of each side.
 func withOne(a, b []found) (pairs [][2]found, left, right []found) {
-	step := func(r *found) string { return r.mode + "/" + strconv.Itoa(r.step) + "/" + r.file }
-	of := func(list []found) (ranks, processes map[string]int) {
-		ranks, processes = map[string]int{}, map[string]int{}
+	of := func(list []found) (ranks, processes map[occasion]int) {
+		ranks, processes = map[occasion]int{}, map[occasion]int{}
 		for i := range list {
 			if list[i].rank < 0 {
-				processes[step(&list[i])]++
+				processes[list[i].occasion()]++
 			} else {
-				ranks[step(&list[i])]++
+				ranks[list[i].occasion()]++
 			}
 		}
 		return ranks, processes
@@ -107,13 +106,13 @@ func withOne(a, b []found) (pairs [][2]found, left, right []found) {
 	ranks, processes := of(a)
 	ownRanks, own := of(b)
 	for i := range b {
-		k := step(&b[i])
+		k := b[i].occasion()
 		if b[i].rank >= 0 || own[k] != 1 || ownRanks[k] > 0 || ranks[k] == 0 || processes[k] > 0 {
 			right = append(right, b[i])
 			continue
 		}
 		for j := range a {
-			if step(&a[j]) == k {
+			if a[j].occasion() == k {
 				pairs = append(pairs, [2]found{a[j], b[i]})
 			}
 		}
@@ -122,11 +121,49 @@ func withOne(a, b []found) (pairs [][2]found, left, right []found) {
 		return nil, a, b
 	}
 	for j := range a {
-		if k := step(&a[j]); own[k] != 1 || ownRanks[k] > 0 || processes[k] > 0 {
+		if k := a[j].occasion(); own[k] != 1 || ownRanks[k] > 0 || processes[k] > 0 {
 			left = append(left, a[j])
 		}
 	}
 	return pairs, left, right
+}
+
+// elsewhere leaves out what a run of one process calls and a rank does not, where another rank of the same
+// step does, or may: the stages of a pipeline.
+func (s *Source) elsewhere(pairs [][2]found, ofMany bool) {
+	several := map[occasion]int{}
+	made := map[occasion]map[string]bool{}
+	for i, p := range pairs {
+		if p[0].rank < 0 || p[1].rank >= 0 && !ofMany {
+			continue
+		}
+		k := p[1].occasion()
+		if several[k]++; made[k] == nil {
+			made[k] = map[string]bool{}
+		}
+		for _, u := range s.parts[i].units {
+			if u.left != nil && u.right != nil {
+				made[k][u.right.Name] = true
+			}
+		}
+	}
+	n := 0
+	for i, p := range pairs {
+		k := p[1].occasion()
+		if several[k] < 2 && !(several[k] == 1 && ofMany) {
+			continue
+		}
+		s.parts[i].units = slices.DeleteFunc(s.parts[i].units, func(u *unit) bool {
+			other := u.left == nil && (ofMany || made[k][u.right.Name])
+			if other {
+				n++
+			}
+			return other
+		})
+	}
+	if n > 0 {
+		s.why = append(s.why, result.Because(result.CallsElsewhere, strconv.Itoa(n)))
+	}
 }
 
 // together pairs what the two sides have of one step, rank and file, and gives what is left of each.

@@ -123,6 +123,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		}
 	}
 	switch {
+	case x.left != nil && x.left.summand:
+		row.Add(result.Because(result.PartOfSum, r.Place))
+		return nil
 	case x.unfilled():
 		row.Add(result.Because(result.Unfilled, r.Place))
 		return nil

@@ -61,6 +61,11 @@ type Options struct {
 	// Mapping is a mapping file of msprobe, nil for none. What it names is a pair before
 	// anything else.
 	Mapping *msprobe.Mapping
+	// Unshard, if not nil, puts the recordings of all ranks of a step together where the right side has one of
+	// that step.
+	Unshard *compare.Unshard
+	// OfMany: the right side is that of other ranks, too, which make the calls of it that the left side does not.
+	OfMany bool
 }
 
 // Open is [OpenWith] for maps alone.
@@ -77,6 +82,9 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 	}
 	a, b := lists[0], lists[1]
 	s := &Source{left: result.Side{Dir: left, Kind: kinds[0]}, right: result.Side{Dir: right, Kind: kinds[1]}}
+	if opt.Unshard != nil {
+		a = gathered(a, b)
+	}
 	pairs, why, unpaired := match(a, b)
 	if len(pairs) == 0 {
 		return nil, &NoPairError{Left: left, Right: right, Found: [2]string{a[0].name(), b[0].name()}, Why: why[max(0, slices.IndexFunc(why, isProcesses))]}
@@ -97,9 +105,24 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p[0].others != nil {
+			done, why, err := one.unshard(&p[0], *opt.Unshard)
+			if err != nil {
+				return nil, err
+			}
+			if !done { // each rank by itself
+				opt.Unshard = nil
+				if s, err = OpenWith(left, right, opt); err == nil {
+					s.why = append(s.why, why)
+				}
+				return s, err
+			}
+			s.why = append(s.why, why)
+		}
 		one.prepare(m, opt.Maps)
 		s.parts = append(s.parts, one)
 	}
+	s.elsewhere(pairs, opt.OfMany)
 	if m != nil {
 		s.why = append(s.why, m.unused()...)
 	}

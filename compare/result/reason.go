@@ -156,6 +156,7 @@ const (
 	ChecksumLate  Kind = "checksum-late"   // place: nothing else differs, and the recorder may have taken it when the tensor had changed
 	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
 	OtherGradient Kind = "other-gradient"  // place: of the call that made the argument, which one side's call returned itself
+	PartOfSum     Kind = "part-of-sum"     // place: ranks hold parts of what is summed over them later
 	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
 	NoElements    Kind = "no-elements"     // error: statistics are all there is
 	// of a whole table: how its pairs were found
@@ -181,6 +182,9 @@ const (
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
 	ChecksumsLate     Kind = "checksums-late"      // tensors of which only the checksum differs, the first
 	MemoryUnfilled    Kind = "memory-unfilled"     // values that are memory which nothing was written to, the call of the first
+	CallsElsewhere    Kind = "calls-elsewhere"     // calls of the one recording of the right side that other ranks make
+	Unsharded         Kind = "unsharded"           // recording, ranks, tensors that were put together of their slices, of, the first
+	NotUnsharded      Kind = "not-unsharded"       // recording, ranks: no tensor of them is a slice of one of the other side
 	MappingUnused     Kind = "mapping-unused"      // entries of a mapping file that name nothing of both sides, of, file, the first
 	RecordingCut      Kind = "recording-cut"       // what is wrong with the file of the calls
 	FileDamaged       Kind = "file-damaged"        // what is wrong with another file of a recording
@@ -247,7 +251,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, MemoryUnfilled: {},
+	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

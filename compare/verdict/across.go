@@ -301,6 +301,11 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 				brings = true
 			}
 		}
+		if w.lone(i) {
+			// What it takes was compared with nothing: it may bring whatever went wrong before.
+			amiss = true
+			brings = slices.ContainsFunc(w.out.Roots, func(r Root) bool { return start[k] <= r.Operator && r.Operator < i })
+		}
 		if brings || amiss {
 			p.Meets = append(p.Meets, Met{Name: op.Op.Meets, Order: i - start[k], Brings: brings})
 		}

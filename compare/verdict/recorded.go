@@ -64,7 +64,9 @@ func agreementOf(r *result.Row) agreement {
 }
 
 // silent tells that what was recorded is no evidence of anything.
-func silent(r *result.Row) bool { return r.Has(result.Unfilled) || r.Has(result.OtherGradient) }
+func silent(r *result.Row) bool {
+	return r.Has(result.Unfilled) || r.Has(result.OtherGradient) || r.Has(result.PartOfSum)
+}
 
 // ofLastStep tells of an output of a backward call of a function that the sides have in other forms. It is
 // the gradient of the last step of the function: what that is hangs on the kernel that computed it.

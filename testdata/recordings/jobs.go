@@ -16,6 +16,7 @@ type jobs struct {
 	compare, all        [2]tally // faults, and jobs that do no harm
 	collectives         tally
 	sound               tally // recordings of which check calls nothing wrong
+	sharded             tally // slices against a run of one process
 	further, furtherAll int
 }
 
@@ -41,6 +42,7 @@ func (j *jobs) print() {
 		{"faults whose first root is the call at fault on its rank: compare", j.compare[0]}, {"the same: compare -all", j.all[0]},
 		{"harmless jobs that are good: compare", j.compare[1]}, {"the same: compare -all", j.all[1]},
 		{"wrong collectives named by check", j.collectives}, {"clean recordings of which check calls nothing wrong", j.sound},
+		{"jobs of slices against a run of one process: compare -all -unshard", j.sharded},
 	} {
 		fmt.Printf("| %s | %d | %d |\n", line.text, line.right, line.of)
 	}
@@ -54,6 +56,10 @@ func (j *jobs) judge(program, job, work string, a *answer) (line string, err err
 		return "", err
 	}
 	left, golden, table := filepath.Join(job, "left"), filepath.Join(job, "golden"), filepath.Join(out, "v.json")
+	one := strings.HasPrefix(a.Model, "one") // the golden side is a run of one process
+	if one && !strings.HasSuffix(a.Model, "pipeline") {
+		return j.unshard(program, left, golden, filepath.Join(out, "all"), a)
+	}
 	var v judged
 	if err := ask(table, &v, program, "compare", "-lt", left, "-rt", golden, "-out", out, "-json", table); err != nil {
 		return "", err
@@ -68,10 +74,7 @@ func (j *jobs) judge(program, job, work string, a *answer) (line string, err err
 	if err := ask(filepath.Join(out, "all", "job.json"), &all, program, "compare", "-lt", left, "-rt", golden, "-all", "-out", filepath.Join(out, "all")); err != nil {
 		return "", err
 	}
-	named := func(op string) bool {
-		parts := strings.Split(op[strings.LastIndex(op, "/")+1:], ".")
-		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(a.Calls, strings.TrimSuffix(p, " (right)")) })
-	}
+	named := a.named
 	harmless := strings.HasPrefix(a.Kind, "harmless")
 	right, rightAll := v.Verdict == "good", all.Verdict == "good"
 	rank := fmt.Sprintf("/rank%d/", a.Rank)
@@ -119,6 +122,36 @@ func (j *jobs) judge(program, job, work string, a *answer) (line string, err err
 		line += " " + o.Op + " of " + o.Ranks
 	}
 	return line + checked, nil
+}
+
+// named tells whether an operator is a call at fault.
+func (a *answer) named(op string) bool {
+	parts := strings.Split(op[strings.LastIndex(op, "/")+1:], ".")
+	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(a.Calls, strings.TrimSuffix(p, " (right)")) })
+}
+
+// unshard judges ranks that hold slices against a run of one process.
+func (j *jobs) unshard(program, left, golden, out string, a *answer) (line string, err error) {
+	var all struct {
+		Verdict string
+		Origins []struct{ Op string }
+	}
+	if err := ask(filepath.Join(out, "job.json"), &all, program, "compare", "-lt", left, "-rt", golden, "-all", "-unshard", "auto", "-out", out); err != nil {
+		return "", err
+	}
+	right := all.Verdict == "good" && len(all.Origins) == 0
+	if !strings.HasPrefix(a.Kind, "harmless") {
+		right = len(all.Origins) > 0 && a.named(all.Origins[0].Op)
+	}
+	j.sharded.add(right)
+	if line = "ok"; !right {
+		line = "OTHER"
+	}
+	line += " -all -unshard " + all.Verdict
+	for _, o := range all.Origins[:min(len(all.Origins), 3)] {
+		line += " " + o.Op
+	}
+	return line, nil
 }
 
 // check looks at a job without its golden side: nothing of the golden run is wrong, and of a wrong

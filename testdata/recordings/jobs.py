@@ -3,7 +3,7 @@
 
 As record.py, with several ranks: data parallel by hand and by DistributedDataParallel, tensor parallel by
 hand (also as Megatron does it, with sequences cut, too) and by DTensor, a pipeline, FSDP2, and jobs of nothing but
-collectives, of which one does other than it is told. answer.json of a fault has `rank`, the rank that is wrong
+collectives, of which one does other than it is told. The golden side of kinds that begin with one is a run of one process. answer.json of a fault has `rank`, the rank that is wrong
 first, and `calls`, names of functions that count as its call; that of a wrong collective has "collective": true.
 """
 import argparse
@@ -335,7 +335,11 @@ def debug(rank, out, level, task):
 
 
 def work(rank, world, out, store, seed, level, task, kind, how, steps):
-    dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=world)
+    depth = 4 if kind.endswith("pipeline") else 2
+    alone = kind.startswith("one") and how is None
+    kind = "" if alone else kind.removeprefix("one")
+    if not alone:
+        dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=world)
     torch.manual_seed(seed)
     torch.set_num_threads(2 if how == "threads" else 1)
     rng = np.random.default_rng(seed)
@@ -350,7 +354,7 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
         collectives(rank, world, out, seed, level, task, how, steps, bad)
         return bad
     state = {"how": how, "rank": rank, "bad": bad, "at": int(rng.integers(1, 3)), "reductions": 0}
-    model = Net(4 if kind == "pipeline" else 2)
+    model = Net(depth)
     for p in model.parameters():
         if p.dim() == 1:
             p.data.add_(torch.randn(p.shape) * 0.1)
@@ -450,9 +454,11 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
         optimizer.zero_grad()
         debugger.stop()
         debugger.step()
-        dist.barrier()
+        if not alone:
+            dist.barrier()
     os.remove(config)
-    dist.barrier()
+    if not alone:
+        dist.barrier()
     return bad
 
 
@@ -464,7 +470,8 @@ FAULTS = {
 OF = {"dp": ["weight", "eps", "activation", "nan", "max", "lost", "scaled", "same batch", "no step", "lr", "no div", "twice"], "tp": ["weight", "eps", "activation", "max", "lost"],
       "ddp": ["weight", "eps", "activation", "nan", "same batch", "no step"], "dtensor": ["weight", "eps", "activation"], "pipeline": ["weight", "eps", "activation", "nan", "lr"],
       "fsdp": ["weight", "eps", "activation"], "megatron": ["weight", "eps", "activation", "nan", "lr"], "sequence": ["weight", "eps", "activation"],
-      "coll": [name + " " + way for name in WRONG for way in WRONG[name]]}
+      "coll": [name + " " + way for name in WRONG for way in WRONG[name]],
+      "onepipeline": ["weight", "eps", "activation"], "onedtensor": ["weight", "eps", "activation"], "onemegatron": ["weight", "eps", "activation"]}
 HARMLESS = {"ddp": ["same", "threads", "buckets"], "coll": ["same"]}
 
 
@@ -474,7 +481,8 @@ def job(out, world, *args):
     store = tempfile.mktemp()
     pids = []
     r, w = os.pipe()
-    for rank in range(world):
+    *_, kind, how, _ = args
+    for rank in range(1 if kind.startswith("one") and how is None else world):
         pid = os.fork()
         if pid == 0:
             code = 0
@@ -514,7 +522,7 @@ def main():
     rng = random.Random(o.seed)
     for n, kind in enumerate(OF):
         for k, (what, how) in enumerate([("harmless", h) for h in HARMLESS.get(kind, ["same", "threads"])] + [("fault", f) for f in OF[kind]]):
-            world = 4 if kind not in ("pipeline", "tp", "dtensor") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
+            world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
             level, task = rng.choice([("L1", "statistics"), ("mix", "statistics"), ("mix", "tensor"), ("L1", "tensor"), ("mix", "md5")])
             if kind == "coll":
                 level = "L1"  # there is no module

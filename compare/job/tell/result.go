@@ -30,6 +30,7 @@ func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s.deviations(r)
 	s.checked(r)
 	s.failed(r)
+	s.together(r)
 	s.damaged(r)
 	s.alone(r.Plan.Alone, most)
 	return s.lines
@@ -56,6 +57,21 @@ func (s *speaker) counts(r *job.Result) string {
 		text += s.lang.T("report.itself")
 	}
 	return text
+}
+
+// together says what became of ranks that were to be put together.
+func (s *speaker) together(r *job.Result) {
+	n := 0
+	for _, d := range r.Digests {
+		for _, why := range d.Together {
+			if n++; n <= most {
+				s.add("pairs", plain(report.Sentence(s.lang, why)))
+			}
+		}
+	}
+	if n > most {
+		s.add("pairs", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
+	}
 }
 
 // damaged says what is damaged of which part.
