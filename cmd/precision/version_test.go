@@ -54,7 +54,7 @@ func TestExactBuild(t *testing.T) {
 		}
 	}
 	unknown := func() string { return "" }
-	if exactBuild(nil, unknown) == exactBuild(nil, unknown) {
+	if first := exactBuild(nil, unknown); first == exactBuild(nil, unknown) {
 		t.Error("two programs of which nothing is known are one")
 	}
 }
