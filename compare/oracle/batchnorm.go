@@ -48,10 +48,7 @@ func buildBNInfer(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := c.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-5)
 	a := c.arith()
 	if c.Type == "BNInfer" {
 		in, err := c.channels(x, c.input("scale", 1), c.input("offset", 2), c.input("mean", 3), c.input("variance", 4))
@@ -117,14 +114,8 @@ func buildBatchNorm(c *Call) ([]Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := c.floatAttr("epsilon", 1e-4)
-	if err != nil {
-		return nil, err
-	}
-	training, err := c.boolAttr("is_training", true)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-4)
+	training := c.attrBool("is_training", true)
 	a, su := c.arith(), c.sumUnit()
 	scale, offset := c.input("scale", 1), c.input("offset", 2)
 	if !training {
@@ -221,14 +212,8 @@ func buildBNUpdate(c *Call) ([]Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := c.floatAttr("epsilon", 1e-5)
-	if err != nil {
-		return nil, err
-	}
-	factor, err := c.floatAttr("factor", 0.1)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-5)
+	factor := c.attrFloat("factor", 0.1)
 	_, channels, n, err := byChannel(x)
 	if err != nil {
 		return nil, err
@@ -304,10 +289,7 @@ func buildBNUpdateGrad(c *Call) ([]Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := c.floatAttr("epsilon", 1e-4)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-4)
 	in, err := c.channels(x, c.input("batch_mean", 2), c.input("batch_variance", 3))
 	if err != nil {
 		return nil, err
@@ -358,10 +340,7 @@ func buildBNReduceGrad(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := c.floatAttr("epsilon", 1e-4)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-4)
 	_, _, n, err := byChannel(x)
 	if err != nil {
 		return nil, err

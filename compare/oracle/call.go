@@ -35,6 +35,8 @@ type Call struct {
 	narrow float64
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
+	// refused is the first attribute that cannot be used, while readings are made.
+	refused error
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
 	// the attributes that readings ask for.
 	trial *attribute
@@ -289,6 +291,38 @@ func (c *Call) sumUnit() float64 {
 // The attributes of an operator. A missing one has the default of the
 // prototype; one of another kind is refused, but for whole numbers in place of
 // fractions, which real graphs hold.
+
+// refuses keeps the first refusal of a call, which [Call.readings] returns: what is built
+// meanwhile of the attribute's zero value is thrown away.
+func (c *Call) refuses(err error) {
+	if c.refused == nil {
+		c.refused = err
+	}
+}
+
+func (c *Call) attrInt(key string, missing int64) int64 {
+	n, err := c.intAttr(key, missing)
+	c.refuses(err)
+	return n
+}
+
+func (c *Call) attrFloat(key string, missing float64) float64 {
+	x, err := c.floatAttr(key, missing)
+	c.refuses(err)
+	return x
+}
+
+func (c *Call) attrBool(key string, missing bool) bool {
+	x, err := c.boolAttr(key, missing)
+	c.refuses(err)
+	return x
+}
+
+func (c *Call) attrInts(key string) []int64 {
+	list, err := c.intsAttr(key)
+	c.refuses(err)
+	return list
+}
 
 func (c *Call) intAttr(key string, missing int64) (int64, error) {
 	n, err := c.graphInt(key, missing)

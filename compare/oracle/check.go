@@ -111,6 +111,7 @@ func (r Reading) out(i int) Values {
 func (c *Call) readings() ([]Reading, error) {
 	var out []Reading
 	var err error
+	c.refused = nil
 	if c.build != nil {
 		out, err = c.build(c)
 	} else if words, ok := fusedWords(kernelName(c.Op)); ok {
@@ -123,6 +124,9 @@ func (c *Call) readings() ([]Reading, error) {
 		err = refuse(Random, c.Type)
 	} else {
 		err = refuse(NoOperator, c.Type)
+	}
+	if c.refused != nil {
+		return nil, c.refused
 	}
 	if err == nil && len(out) == 0 {
 		err = refuse(NoOperator, c.Type)

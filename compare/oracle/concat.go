@@ -102,10 +102,7 @@ func (c *Call) dynamic(axisName string) []*operand {
 func (c *Call) axisOf(key, input string, missing int64, rank int) (int, error) {
 	list := []int64{missing}
 	if c.attrs.Get(key) != nil {
-		a, err := c.intAttr(key, missing)
-		if err != nil {
-			return 0, err
-		}
+		a := c.attrInt(key, missing)
 		list[0] = a
 	} else if k, ok := c.names[input]; ok && k < len(c.slots) && c.slots[k] != nil {
 		l, err := ints(c.slots[k])
@@ -191,10 +188,7 @@ func buildSplit(c *Call) ([]Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := c.intsAttr("size_splits")
-	if err != nil {
-		return nil, err
-	}
+	sizes := c.attrInts("size_splits")
 	if o := c.input("size_splits", 1); sizes == nil && o != nil && (c.Type == "SplitV") {
 		if sizes, err = ints(o); err != nil {
 			return nil, err

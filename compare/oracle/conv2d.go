@@ -89,10 +89,7 @@ func (c *Call) convReadings(x, w, bias *operand) ([]Reading, error) {
 		return nil, err
 	}
 	out := sorted.Shape()[2:]
-	groups, err := c.intAttr("groups", 1)
-	if err != nil {
-		return nil, err
-	}
+	groups := c.attrInt("groups", 1)
 	if strings.HasPrefix(c.Type, "DepthwiseConv2D") {
 		if ws, groups, err = depthwise(w, xs.Shape()[1]); err != nil {
 			return nil, err
@@ -169,10 +166,7 @@ type choice struct {
 // geometries lists how the kernel may move: as the attributes say, or, where a
 // fused kernel lost them, in every way that gives the recorded shape.
 func (c *Call) geometries(axes string, in, kernel, out []int64) ([]choice, error) {
-	strides, err := c.intsAttr("strides")
-	if err != nil {
-		return nil, err
-	}
+	strides := c.attrInts("strides")
 	if strides == nil {
 		return solved(in, kernel, out)
 	}
@@ -205,19 +199,13 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) (geomet
 	if g.stride == nil {
 		return g, refuse(BadAttribute, "strides", shapeText(strides), "one for each axis of "+axes)
 	}
-	dilations, err := c.intsAttr("dilations")
-	if err != nil {
-		return g, err
-	}
+	dilations := c.attrInts("dilations")
 	if dilations != nil {
 		if g.dilation = spatial(axes, dilations); g.dilation == nil {
 			return g, refuse(BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes)
 		}
 	}
-	pads, err := c.intsAttr("pads")
-	if err != nil {
-		return g, err
-	}
+	pads := c.attrInts("pads")
 	for i := range in {
 		if g.stride[i] < 1 || g.dilation[i] < 1 || g.stride[i] > 1<<20 || g.dilation[i] > 1<<20 {
 			return g, refuse(BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers")

@@ -59,18 +59,12 @@ func (c *Call) transposedConv(gradient, filter string, slot int) (Values, error)
 		return nil, err
 	}
 	out, sw := sorted.Shape(), ws.Shape()
-	groups, err := c.intAttr("groups", 1)
-	if err != nil {
-		return nil, err
-	}
+	groups := c.attrInt("groups", 1)
 	if groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1] {
 		return nil, refuse(ShapesDiffer, shapeText(xs.Shape(), sw, out))
 	}
 	// The forward convolution, from out to dy, is what the attributes speak of.
-	strides, err := c.intsAttr("strides")
-	if err != nil {
-		return nil, err
-	}
+	strides := c.attrInts("strides")
 	if strides == nil {
 		return nil, refuse(NoAttribute, "strides")
 	}
@@ -132,10 +126,7 @@ func buildFilterGrad(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, err := c.intAttr("groups", 1)
-	if err != nil {
-		return nil, err
-	}
+	groups := c.attrInt("groups", 1)
 	rank := len(x.shape)
 	shape, ok := c.out(0)
 	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank {
@@ -159,10 +150,7 @@ func buildFilterGrad(c *Call) (Values, error) {
 		return nil, err
 	}
 	kernel := sorted.Shape()[2:]
-	strides, err := c.intsAttr("strides")
-	if err != nil {
-		return nil, err
-	}
+	strides := c.attrInts("strides")
 	if strides == nil {
 		return nil, refuse(NoAttribute, "strides")
 	}

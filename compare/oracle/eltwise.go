@@ -25,10 +25,7 @@ func init() {
 // times its coeff) or maximum (2). Prototype: elewise_calculation_ops.h.
 func buildEltwise(c *Call) (Values, error) {
 	in := c.all()
-	mode, err := c.intAttr("mode", 1)
-	if err != nil {
-		return nil, err
-	}
+	mode := c.attrInt("mode", 1)
 	coeff, err := c.floatsAttr("coeff")
 	if err != nil {
 		return nil, err

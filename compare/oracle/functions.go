@@ -64,10 +64,7 @@ func init() {
 	registerFunction(func(x float64) float64 { return x * sigmoid(x) }, constant(1.1), 4, "Silu")
 
 	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
-		scale, err := c.floatAttr("scale", 1)
-		if err != nil {
-			return nil, err
-		}
+		scale := c.attrFloat("scale", 1)
 		return elementsOf(unary(func(x float64) float64 { return x * sigmoid(scale*x) }, constant(1.1), c.ulps(), 4*max(1, abs(scale))), nil, false, in)
 	}}, "Swish")
 
@@ -164,18 +161,9 @@ func squareKernel(u float64) kernel {
 // buildExp: y = base^(scale·x + shift), e for a base of -1. The argument is
 // rounded in float32, and its error is relative in the result.
 func buildExp(c *Call, in []Values) (Values, error) {
-	base, err := c.floatAttr("base", -1)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := c.floatAttr("scale", 1)
-	if err != nil {
-		return nil, err
-	}
-	shift, err := c.floatAttr("shift", 0)
-	if err != nil {
-		return nil, err
-	}
+	base := c.attrFloat("base", -1)
+	scale := c.attrFloat("scale", 1)
+	shift := c.attrFloat("shift", 0)
 	log := 1.0
 	if base != -1 {
 		if base <= 0 {
@@ -205,18 +193,9 @@ func buildExp(c *Call, in []Values) (Values, error) {
 // buildLog: y = log(scale·x + shift)/log(base), e for a base of -1. Near an
 // argument of 1 the error is that of the argument.
 func buildLog(c *Call, in []Values) (Values, error) {
-	base, err := c.floatAttr("base", -1)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := c.floatAttr("scale", 1)
-	if err != nil {
-		return nil, err
-	}
-	shift, err := c.floatAttr("shift", 0)
-	if err != nil {
-		return nil, err
-	}
+	base := c.attrFloat("base", -1)
+	scale := c.attrFloat("scale", 1)
+	shift := c.attrFloat("shift", 0)
 	log := 1.0
 	if base != -1 {
 		if base <= 0 || base == 1 {

@@ -81,10 +81,7 @@ func buildGather(c *Call) (Values, error) {
 		return nil, refuse(InputCount, len(in), 2)
 	}
 	x, idx := in[0], in[1]
-	a, err := c.intAttr("axis", 0)
-	if err != nil {
-		return nil, err
-	}
+	a := c.attrInt("axis", 0)
 	if c.attrs.Get("axis") == nil && len(in) > 2 {
 		l, err := ints(in[2])
 		if err != nil {
@@ -100,20 +97,14 @@ func buildGather(c *Call) (Values, error) {
 		return nil, refuse(BadAttribute, "axis", a, "an axis of "+shapeText(x.shape))
 	}
 	axis := axes[0]
-	dims, err := c.intAttr("batch_dims", 0)
-	if err != nil {
-		return nil, err
-	}
+	dims := c.attrInt("batch_dims", 0)
 	if dims < 0 {
 		dims += int64(len(idx.shape))
 	}
 	if dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]) {
 		return nil, refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share")
 	}
-	negative, err := c.boolAttr("negative_index_support", false)
-	if err != nil {
-		return nil, err
-	}
+	negative := c.attrBool("negative_index_support", false)
 	if count(idx.shape) > maxDense {
 		return nil, refuse(TooLarge, count(idx.shape), maxDense)
 	}
@@ -194,10 +185,7 @@ func buildOneHot(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	axis, err := c.intAttr("axis", -1)
-	if err != nil {
-		return nil, err
-	}
+	axis := c.attrInt("axis", -1)
 	axes, err := axesOf("axis", []int64{axis}, len(shape))
 	if err != nil || len(axes) != 1 || len(on) != 1 || len(off) != 1 {
 		return nil, refuse(BadAttribute, "axis", axis, "an axis of "+shapeText(shape))

@@ -66,14 +66,8 @@ func buildLayerNorm(c *Call) ([]Values, error) {
 	if o := c.input("beta", 2); o != nil {
 		shift = o
 	}
-	axis, err := c.intAttr("begin_norm_axis", 0)
-	if err != nil {
-		return nil, err
-	}
-	eps, err := c.floatAttr("epsilon", eps0)
-	if err != nil {
-		return nil, err
-	}
+	axis := c.attrInt("begin_norm_axis", 0)
+	eps := c.attrFloat("epsilon", eps0)
 	rank := int64(len(x.shape))
 	if axis < 0 {
 		axis += rank

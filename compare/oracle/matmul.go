@@ -312,14 +312,8 @@ func buildFullyConnection(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	axis, err := c.intAttr("axis", 1)
-	if err != nil {
-		return nil, err
-	}
-	flip, err := c.boolAttr("transpose", false)
-	if err != nil {
-		return nil, err
-	}
+	axis := c.attrInt("axis", 1)
+	flip := c.attrBool("transpose", false)
 	if axis < 0 {
 		axis += int64(len(x.shape))
 	}

@@ -38,18 +38,9 @@ func buildPower(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	power, err := c.floatAttr("power", 1)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := c.floatAttr("scale", 1)
-	if err != nil {
-		return nil, err
-	}
-	shift, err := c.floatAttr("shift", 0)
-	if err != nil {
-		return nil, err
-	}
+	power := c.attrFloat("power", 1)
+	scale := c.attrFloat("scale", 1)
+	shift := c.attrFloat("shift", 0)
 	a := c.arith()
 	return formulaOf(func(v []num) num {
 		z := a.add(a.mul(v[0], exactNum(scale)), exactNum(shift))
@@ -110,10 +101,7 @@ func buildAxpy(c *Call) (Values, error) {
 	if len(in) != 2 {
 		return nil, refuse(InputCount, len(in), 2)
 	}
-	alpha, err := c.floatAttr("alpha", 1)
-	if err != nil {
-		return nil, err
-	}
+	alpha := c.attrFloat("alpha", 1)
 	a := c.arith()
 	return formulaOf(func(v []num) num { return a.add(v[0], a.mul(v[1], exactNum(alpha))) }, in...)
 }
@@ -130,10 +118,7 @@ func buildLayerNormGrad(c *Call) ([]Values, error) {
 		}
 		in[i] = o
 	}
-	eps, err := c.floatAttr("epsilon", 1e-7)
-	if err != nil {
-		return nil, err
-	}
+	eps := c.attrFloat("epsilon", 1e-7)
 	x, n := in[1], count(in[4].shape)
 	total := count(x.shape)
 	if n == 0 || n > maxDense || total%n != 0 || count(in[0].shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {

@@ -128,10 +128,7 @@ func buildUnpack(c *Call) ([]Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.intAttr("axis", 0)
-	if err != nil {
-		return nil, err
-	}
+	a := c.attrInt("axis", 0)
 	axes, err := axesOf("axis", []int64{a}, len(x.shape))
 	if err != nil || len(axes) != 1 {
 		return nil, err

@@ -10,10 +10,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		nesterov, err := c.boolAttr("use_nesterov", false)
-		if err != nil {
-			return nil, err
-		}
+		nesterov := c.attrBool("use_nesterov", false)
 		return buildMomentum(c.arith(), nesterov, v)
 	}), "ApplyMomentum", "ApplyMomentumD")
 	register(one(func(c *Call) ([]Values, error) {
@@ -21,10 +18,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		nesterov, err := c.boolAttr("use_nesterov", false)
-		if err != nil {
-			return nil, err
-		}
+		nesterov := c.attrBool("use_nesterov", false)
 		return buildAdam(c.arith(), nesterov, v)
 	}), "ApplyAdam", "ApplyAdamD")
 	register(single(func(c *Call) (Values, error) {

@@ -145,18 +145,9 @@ func buildPooling(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := c.intAttr("mode", 0)
-	if err != nil {
-		return nil, err
-	}
-	global, err := c.boolAttr("global_pooling", false)
-	if err != nil {
-		return nil, err
-	}
-	up, err := c.intAttr("ceil_mode", 0)
-	if err != nil {
-		return nil, err
-	}
+	mode := c.attrInt("mode", 0)
+	global := c.attrBool("global_pooling", false)
+	up := c.attrInt("ceil_mode", 0)
 	if mode != 0 && mode != 1 || len(x.shape) != 4 {
 		return nil, refuse(BadAttribute, "mode", mode, "0 or 1")
 	}
@@ -168,10 +159,7 @@ func buildPooling(c *Call) (Values, error) {
 			dst *[]int64
 			n   int
 		}{{"window", &window, 2}, {"stride", &stride, 2}, {"pad", &pad, 4}} {
-			list, err := c.intsAttr(a.key)
-			if err != nil {
-				return nil, err
-			}
+			list := c.attrInts(a.key)
 			if list == nil && a.key != "window" {
 				continue
 			}
@@ -211,27 +199,15 @@ func buildPool(c *Call, largest bool) (Values, error) {
 	rank := len(x.shape)
 	axes := x.axesOr(plainAxes(rank))
 	in := v.Shape()[2:]
-	ksize, err := c.intsAttr("ksize")
-	if err != nil {
-		return nil, err
-	}
-	strides, err := c.intsAttr("strides")
-	if err != nil {
-		return nil, err
-	}
+	ksize := c.attrInts("ksize")
+	strides := c.attrInts("strides")
 	window, stride := spatial(axes, ksize), spatial(axes, strides)
 	if len(window) != len(in) || len(stride) != len(in) {
 		return nil, refuse(BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes)
 	}
 	before, after := make([]int64, len(in)), make([]int64, len(in))
-	pads, err := c.intsAttr("pads")
-	if err != nil {
-		return nil, err
-	}
-	global, err := c.boolAttr("global_pooling", false)
-	if err != nil {
-		return nil, err
-	}
+	pads := c.attrInts("pads")
+	global := c.attrBool("global_pooling", false)
 	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("padding_mode").Text())
 	if global {
 		window, stride = in, ones(len(in))
@@ -254,14 +230,8 @@ func buildPool(c *Call, largest bool) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	exclusive, err := c.boolAttr("exclusive", true)
-	if err != nil {
-		return nil, err
-	}
-	include, err := c.boolAttr("count_include_pad", false)
-	if err != nil {
-		return nil, err
-	}
+	exclusive := c.attrBool("exclusive", true)
+	include := c.attrBool("count_include_pad", false)
 	p.outside = !largest && (!exclusive || include)
 	return transpose(p, back), nil
 }

@@ -26,14 +26,8 @@ func buildQuant(c *Call) (Values, error) {
 	if err != nil || math.IsNaN(scale) {
 		return nil, refuse(NoAttribute, "scale")
 	}
-	offset, err := c.floatAttr("offset", 0)
-	if err != nil {
-		return nil, err
-	}
-	root, err := c.boolAttr("sqrt_mode", false)
-	if err != nil {
-		return nil, err
-	}
+	offset := c.attrFloat("offset", 0)
+	root := c.attrBool("sqrt_mode", false)
 	if root || c.outType() != dtype.Int8 {
 		return nil, refuse(Unsupported, "sqrt_mode, or another type than int8")
 	}
@@ -79,10 +73,7 @@ func buildAntiQuant(c *Call) (Values, error) {
 	if err != nil || math.IsNaN(scale) {
 		return nil, refuse(NoAttribute, "scale")
 	}
-	offset, err := c.floatAttr("offset", 0)
-	if err != nil {
-		return nil, err
-	}
+	offset := c.attrFloat("offset", 0)
 	root, err := c.boolAttr("sqrt_mode", false)
 	if err != nil || root {
 		return nil, refuse(Unsupported, "sqrt_mode")
@@ -109,10 +100,7 @@ func buildDequant(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	relu, err := c.boolAttr("relu_flag", false)
-	if err != nil {
-		return nil, err
-	}
+	relu := c.attrBool("relu_flag", false)
 	root, err := c.boolAttr("sqrt_mode", false)
 	if err != nil || root {
 		return nil, refuse(Unsupported, "sqrt_mode")

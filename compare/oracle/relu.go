@@ -54,10 +54,7 @@ func clamp(lo, hi float64) kernel {
 
 func init() {
 	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) (Values, error) {
-		slope, err := c.floatAttr("negative_slope", 0)
-		if err != nil {
-			return nil, err
-		}
+		slope := c.attrFloat("negative_slope", 0)
 		if slope == 0 {
 			return elementsOf(leaky(0, 0), relu32, true, in)
 		}
@@ -71,10 +68,7 @@ func init() {
 	}}, "Relu6")
 	register(single(buildClip), "ClipByValue", "ClipByValueV2")
 	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
-		alpha, err := c.floatAttr("alpha", 1)
-		if err != nil {
-			return nil, err
-		}
+		alpha := c.attrFloat("alpha", 1)
 		f := func(x float64) float64 {
 			if x > 0 {
 				return x
@@ -103,14 +97,8 @@ func init() {
 		return elementsOf(unary(f, constant(1.5), c.ulps(), 3), nil, false, in)
 	}}, "HardSwish")
 	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
-		alpha, err := c.floatAttr("alpha", 1.0/6)
-		if err != nil {
-			return nil, err
-		}
-		beta, err := c.floatAttr("beta", 0.5)
-		if err != nil {
-			return nil, err
-		}
+		alpha := c.attrFloat("alpha", 1.0/6)
+		beta := c.attrFloat("beta", 0.5)
 		ulps := c.ulps()
 		return elementsOf(func(x, e [][]float64, y, b []float64) {
 			for i, v := range x[0] {
@@ -141,14 +129,8 @@ func buildClip(c *Call) (Values, error) {
 	if len(in) != 1 {
 		return nil, refuse(InputCount, len(in), 3)
 	}
-	lo, err := c.floatAttr("min_val", -1)
-	if err != nil {
-		return nil, err
-	}
-	hi, err := c.floatAttr("max_val", 1)
-	if err != nil {
-		return nil, err
-	}
+	lo := c.attrFloat("min_val", -1)
+	hi := c.attrFloat("max_val", 1)
 	return elementsOf(clamp(lo, hi), nil, true, in)
 }
 

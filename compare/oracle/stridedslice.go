@@ -23,10 +23,7 @@ func buildStridedSlice(c *Call) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	strides, err := c.intsAttr("strides")
-	if err != nil {
-		return nil, err
-	}
+	strides := c.attrInts("strides")
 	if strides == nil {
 		if o := c.input("strides", 3); o != nil {
 			if strides, err = ints(o); err != nil {
