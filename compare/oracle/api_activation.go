@@ -88,6 +88,29 @@ func init() {
 		return t + x*(1-t*t)*sigmoid(x)
 	}, 4)})
 	activationOf(activation{names: "softsign", f: always(func(x float64) float64 { return x / (1 + abs(x)) }, func(x float64) float64 { return 1 / (1 + abs(x)) / (1 + abs(x)) }, 1)})
+	// The last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
+	quotient := functions["softsign"]
+	whole := quotient.backward
+	quotient.nodes = [][]string{{"dividend"}}
+	quotient.backward = func(k *invocation, g []Values) (gradients, error) {
+		all, err := whole(k, g)
+		if err == nil {
+			all["dividend"] = func() (Values, error) {
+				x, err := k.tensor("input")
+				if err != nil {
+					return nil, err
+				}
+				d, err := gradient(g, 0)
+				if err != nil {
+					return nil, err
+				}
+				return k.of("input", func(a arith, v []num) num {
+					return a.div(v[1], a.add(exactNum(1), num{abs(v[0].y), v[0].b}))
+				}, x, d)
+			}
+		}
+		return all, err
+	}
 	activationOf(activation{names: "logsigmoid log_sigmoid", f: always(func(x float64) float64 { return -softplus(-x) }, func(x float64) float64 { return sigmoid(-x) }, 1)})
 	activationOf(activation{names: "tanhshrink", f: always(func(x float64) float64 { return x - math.Tanh(x) }, func(x float64) float64 { t := math.Tanh(x); return t * t }, 2)})
 	activationOf(activation{names: "hardswish", f: always(func(x float64) float64 {

@@ -13,6 +13,8 @@ type loss struct {
 	f             func(k *invocation, a arith, x, t num) num
 	// grad is the derivative of f in x.
 	grad func(k *invocation, a arith, x, t num) num
+	// apart: the reduction is a step of its own, behind the one that makes the elements.
+	apart bool
 }
 
 // reduction is what becomes of the elements of a loss.
@@ -45,7 +47,11 @@ func (k *invocation) reducedLoss(v Values, how string) (Values, error) {
 }
 
 func lossOf(l loss) {
-	define(l.names, l.params, function{forward: formulaFor(func(k *invocation) (Values, error) {
+	var nodes [][]string
+	if l.apart {
+		nodes = [][]string{{"elements"}}
+	}
+	define(l.names, l.params, function{nodes: nodes, forward: formulaFor(func(k *invocation) (Values, error) {
 		v, how, err := k.lossElements(l.f)
 		if err != nil {
 			return nil, err
@@ -55,21 +61,30 @@ func lossOf(l loss) {
 		if l.grad == nil {
 			return nil, refuse(NoGradient, k.name)
 		}
-		return gradients{"input": func() (Values, error) {
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
+		part := func(of func(a arith, slope, g, over num) num, reduced bool) func() (Values, error) {
+			return func() (Values, error) {
+				d, err := gradient(g, 0)
+				if err != nil {
+					return nil, err
+				}
+				v, how, err := k.lossElements(l.grad)
+				if err != nil {
+					return nil, err
+				}
+				if reduced && how == "none" {
+					return nil, refuse(NoGradient, k.name)
+				}
+				over := exactNum(1)
+				if how == "mean" {
+					over = exactNum(float64(count(v.Shape())))
+				}
+				return k.of("input", func(a arith, x []num) num { return of(a, x[0], x[1], over) }, v, d)
 			}
-			v, how, err := k.lossElements(l.grad)
-			if err != nil {
-				return nil, err
-			}
-			over := exactNum(1)
-			if how == "mean" {
-				over = exactNum(float64(count(v.Shape())))
-			}
-			return k.of("input", func(a arith, x []num) num { return a.mul(x[0], a.div(x[1], over)) }, v, d)
-		}}, nil
+		}
+		return gradients{
+			"input":    part(func(a arith, slope, g, over num) num { return a.mul(slope, a.div(g, over)) }, false),
+			"elements": part(func(a arith, _, g, over num) num { return a.div(g, over) }, true),
+		}, nil
 	}})
 }
 
@@ -105,7 +120,7 @@ func init() {
 	const usual = "input target size_average reduce reduction"
 	lossOf(loss{names: "mse_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
 		grad: func(_ *invocation, a arith, x, t num) num { return a.mul(exactNum(2), a.sub(x, t)) }})
-	lossOf(loss{names: "l1_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
+	lossOf(loss{names: "l1_loss", params: usual, apart: true, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
 		grad: func(_ *invocation, a arith, x, t num) num { return exactNum(sign(x.y - t.y)) }})
 	lossOf(loss{names: "smooth_l1_loss", params: usual + " beta", f: func(k *invocation, a arith, x, t num) num {
 		beta := k.factor("beta")
@@ -129,6 +144,12 @@ func init() {
 			return a.mul(a.mul(exactNum(0.5), d), d)
 		}
 		return a.mul(delta, a.sub(d, a.mul(exactNum(0.5), delta)))
+	}, grad: func(k *invocation, a arith, x, t num) num {
+		delta, d := k.factor("delta"), a.sub(x, t)
+		if abs(d.y) <= delta.y {
+			return d
+		}
+		return a.mul(delta, exactNum(sign(d.y)))
 	}})
 	lossOf(loss{names: "binary_cross_entropy", params: "input target weight size_average reduce reduction", f: func(k *invocation, a arith, x, t num) num {
 		log := func(v num) num {
@@ -151,7 +172,7 @@ func init() {
 		name, params := "nll_loss", "input target weight size_average ignore_index reduce reduction"
 		nodes := [][]string{{"input"}}
 		if soft {
-			name, params, nodes = "cross_entropy", params+" label_smoothing", [][]string{{"logits"}, {"grad", "grad"}}
+			name, params, nodes = "cross_entropy", params+" label_smoothing", [][]string{{"logits"}, {"grad", "grad"}, {"share"}}
 		}
 		define(name, params, function{nodes: nodes, forward: formulaFor(func(k *invocation) (Values, error) {
 			c, err := k.classes(soft)
@@ -172,6 +193,10 @@ func init() {
 				"input":  func() (Values, error) { return c.gradient(d, soft) },
 				"logits": func() (Values, error) { return c.gradient(d, false) },
 				"grad":   func() (Values, error) { return d, nil },
+				// The last step with probabilities divides by their number.
+				"share": func() (Values, error) {
+					return formulaOf(func(x []num) num { return k.arith().div(x[0], c.over) }, d)
+				},
 			}, nil
 		}})
 	}

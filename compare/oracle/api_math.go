@@ -102,6 +102,25 @@ func chain(f func(k *invocation, a arith, x, y, g num) num) func(k *invocation, 
 	}
 }
 
+// unrounded is the backward of a quotient: of one that is rounded nothing goes back.
+func unrounded(f func(k *invocation, g []Values) (gradients, error)) func(k *invocation, g []Values) (gradients, error) {
+	return func(k *invocation, g []Values) (gradients, error) {
+		if !k.has("rounding_mode") {
+			return f(k, g)
+		}
+		zeros := func(name string) func() (Values, error) {
+			return func() (Values, error) {
+				x, err := k.tensor(name)
+				if err != nil {
+					return nil, err
+				}
+				return formulaOf(func([]num) num { return exactNum(0) }, x)
+			}
+		}
+		return gradients{"input": zeros("input"), "other": zeros("other")}, nil
+	}
+}
+
 // scaled is the derivative d, that may be off by some units of size, times g.
 func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps * size}) }
 
@@ -366,13 +385,13 @@ func defineProducts() {
 			return nil, err
 		}
 		return quotient(k, mode)
-	}), backward: both(func(a arith, x, z, g, y num) (num, num) {
+	}), backward: unrounded(both(func(a arith, x, z, g, y num) (num, num) {
 		dz := a.div(a.mul(minus(g), a.div(x, z)), z)
 		if !math.IsNaN(y.y) { // the rounded quotient in place of x/z
 			dz.b += 2 * abs(g.y/z.y) * abs(y.y-x.y/z.y)
 		}
 		return a.div(g, z), dz
-	})})
+	}))})
 	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) { return quotient(k, "floor") })})
 	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
 		x, err := k.value("input")

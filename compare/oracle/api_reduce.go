@@ -57,6 +57,60 @@ func (k *invocation) spreadBack(g Values) (Values, int64, error) {
 	return v, n, nil
 }
 
+// shared is the backward of a reduction to an extreme: all elements that are the extreme share its gradient.
+func shared(k *invocation, g []Values) (gradients, error) {
+	return gradients{"input": func() (Values, error) {
+		x, err := k.tensor("input")
+		if err != nil {
+			return nil, err
+		}
+		y, err := k.result(0)
+		if err != nil {
+			return nil, err
+		}
+		d, err := gradient(g, 0)
+		if err != nil {
+			return nil, err
+		}
+		n, m := count(x.shape), count(y.shape)
+		if n > maxDense {
+			return nil, refuse(TooLarge, n, maxDense)
+		}
+		places := &dense{shape: y.shape, y: make([]float64, m), exact: true}
+		for i := range places.y {
+			places.y[i] = float64(i)
+		}
+		of, _, err := k.spreadBack(places)
+		if err != nil {
+			return nil, err
+		}
+		grads, err := whole(d, m)
+		if err != nil {
+			return nil, err
+		}
+		var all [3][]float64 // elements, extremes and where these are
+		for i, v := range []Values{x, y, of} {
+			if all[i], err = numbers(v); err != nil {
+				return nil, err
+			}
+		}
+		ties := make([]float64, m)
+		for i, v := range all[0] {
+			if at := int(all[2][i]); v == all[1][at] {
+				ties[at]++
+			}
+		}
+		sum := newSpreader(n)
+		for i, v := range all[0] {
+			if at := int(all[2][i]); v == all[1][at] {
+				share := 1 / ties[at]
+				sum.add(int64(i), grads[at], share, u32*share*toNumber(ties[at] > 1))
+			}
+		}
+		return sum.values(x.shape, slices.ContainsFunc(ties, func(n float64) bool { return n > 1 }), k.sumUnit()), nil
+	}}, nil
+}
+
 func init() {
 	define("sum", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.reduceUnit(), n, 1)
@@ -113,8 +167,8 @@ func init() {
 		}
 	}
 	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
-	define("amax", "input dim keepdim", function{forward: reducing(true, largest)})
-	define("amin", "input dim keepdim", function{forward: reducing(true, smallest)})
+	define("amax", "input dim keepdim", function{forward: reducing(true, largest), backward: shared})
+	define("amin", "input dim keepdim", function{forward: reducing(true, smallest), backward: shared})
 	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
 		define(name, "input dim keepdim", function{forward: func(k *invocation) ([]Reading, error) {
 			x, err := k.tensor("input")
@@ -141,6 +195,15 @@ func init() {
 			in, _, n := lastAxes(x, axes)
 			second := &reduced{shape: first.Shape(), in: in, n: n, f: index(k.Call, n), exact: true}
 			return []Reading{{Out: []Values{first, second}}}, nil
+		}, backward: func(k *invocation, g []Values) (gradients, error) {
+			keep, err := k.bool("keepdim", false)
+			switch {
+			case k.has("other") || k.args["dim"].tensor() || err != nil:
+				return nil, refuse(NoGradient, k.name)
+			case !k.has("dim"):
+				return shared(k, g)
+			}
+			return pickedAlong(k, g, keep)
 		}})
 	}
 	most, least := indexOf(math.Inf(-1), func(a, b float64) bool { return a > b }), indexOf(math.Inf(1), func(a, b float64) bool { return a < b })

@@ -3,6 +3,7 @@ package oracle
 import (
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"precision/dump/dtype"
@@ -124,7 +125,10 @@ func (k *invocation) traceBack(f *function, g []Values) (Values, error) {
 
 // picked is the backward of functions that pick elements along an axis and tell their indices
 // as the second result: each gradient goes where its element was.
-func picked(k *invocation, g []Values) (gradients, error) {
+func picked(k *invocation, g []Values) (gradients, error) { return pickedAlong(k, g, true) }
+
+// pickedAlong is the same for functions that keep the axis, or do not.
+func pickedAlong(k *invocation, g []Values, keep bool) (gradients, error) {
 	return gradients{"input": func() (Values, error) {
 		x, err := k.tensor("input")
 		if err != nil {
@@ -139,10 +143,14 @@ func picked(k *invocation, g []Values) (gradients, error) {
 			return nil, err
 		}
 		axis, err := k.axis("dim", -1, len(x.shape))
-		if err != nil || len(x.shape) == 0 || len(idx.shape) != len(x.shape) {
+		shape := idx.shape
+		if !keep && err == nil && axis <= len(shape) {
+			shape = slices.Insert(slices.Clone(shape), axis, 1)
+		}
+		if err != nil || len(x.shape) == 0 || len(shape) != len(x.shape) {
 			return nil, refuse(ShapesDiffer, shapeText(x.shape, idx.shape))
 		}
-		n, m := count(x.shape), count(idx.shape)
+		n, m := count(x.shape), count(shape)
 		if n > maxDense || m > maxDense {
 			return nil, refuse(TooLarge, max(n, m), maxDense)
 		}
@@ -159,7 +167,7 @@ func picked(k *invocation, g []Values) (gradients, error) {
 			if to < 0 || to >= float64(x.shape[axis]) {
 				return nil, refuse(BadArgument, idx.name, to, "an index of "+shapeText(x.shape))
 			}
-			unravel(int64(i), idx.shape, place)
+			unravel(int64(i), shape, place)
 			place[axis] = int64(to)
 			p := int64(0)
 			for a := range place {

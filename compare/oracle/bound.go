@@ -335,7 +335,7 @@ func (b *bound) judge(f *Finding, full bool) {
 	if f.Verdict != Wrong {
 		return
 	}
-	if (f.looser || catalogue.Is(b.k.name[strings.LastIndexByte(b.k.name, '.')+1:], catalogue.Approximate) && f.Ratio <= mostApart) && b.of.header.Framework == "mindspore" && !b.of.device {
+	if (f.looser || catalogue.Is(strings.ToLower(b.k.name[strings.LastIndexByte(b.k.name, '.')+1:]), catalogue.Approximate) && f.Ratio <= mostApart) && b.of.header.Framework == "mindspore" && !b.of.device {
 		// The library that MindSpore has its exponentials from on a CPU is 26 to 44 roundoffs off.
 		f.Verdict, f.Pattern, f.Patterns = Suspect, "", nil
 		f.Reasons = append(f.Reasons[:0], because(LowPrecision, f.Beyond))

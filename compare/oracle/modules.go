@@ -40,7 +40,7 @@ var modules = map[string]module{
 	// The size of the result is that of the recorded output.
 	"AdaptiveAvgPool1d": {"adaptive_avg_pool1d", ""}, "AdaptiveAvgPool2d": {"adaptive_avg_pool2d", ""}, "AdaptiveAvgPool3d": {"adaptive_avg_pool3d", ""},
 	"AdaptiveMaxPool1d": {"adaptive_max_pool1d", ""}, "AdaptiveMaxPool2d": {"adaptive_max_pool2d", ""}, "AdaptiveMaxPool3d": {"adaptive_max_pool3d", ""},
-	"Identity": {"clone", ""}, "CrossEntropyLoss": {"cross_entropy", "weight ignore_index reduction label_smoothing"},
+	"Flatten": {"flatten", "start_dim end_dim"}, "Identity": {"clone", ""}, "CrossEntropyLoss": {"cross_entropy", "weight ignore_index reduction label_smoothing"},
 	"NLLLoss": {"nll_loss", "weight ignore_index reduction"}, "MSELoss": {"mse_loss", "reduction"}, "L1Loss": {"l1_loss", "reduction"},
 	"SmoothL1Loss": {"smooth_l1_loss", "reduction beta"}, "BCELoss": {"binary_cross_entropy", "weight reduction"},
 	"BCEWithLogitsLoss": {"binary_cross_entropy_with_logits", "weight reduction pos_weight"},

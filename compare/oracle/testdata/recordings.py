@@ -668,4 +668,29 @@ xi, wi, bi = normal(2, 3, 7), normal(3), normal(3)
 hat = (xi.a - xi.a.mean(2, keepdims=True)) / np.sqrt(xi.a.var(2, keepdims=True) + 1e-5)
 call('Functional.instance_norm', [xi], hat * wi.a[:, None] + bi.a[:, None], {'weight': wi, 'bias': bi})
 
+# Extremes give their gradient back to what they are, in equal shares; quotients that are rounded give none.
+ties = T(np.array([[1.0, 3.0, 3.0, 0.5], [2.0, -1.0, 0.25, 1.5]]))
+for names, f in [(['Torch.amax', 'Tensor.amax'], np.max), (['Torch.amin'], np.min)]:
+    for name in names:
+        g, best = normal(2), f(ties.a, axis=1, keepdims=True)
+        hit = (ties.a == best) / (ties.a == best).sum(1, keepdims=True)
+        call(name, [ties, 1], best[:, 0], backward=([g], [hit * g.a[:, None]]))
+g, place = normal(4), T(np.argmax(ties.a, axis=0))
+call('Torch.max', [ties], [ties.a.max(0), place], {'dim': 0}, backward=([g, None], [(np.arange(2)[:, None] == place.a) * g.a]))
+g, place = normal(2, 1), T(np.argmin(ties.a, axis=1)[:, None])
+call('Tensor.min', [ties, -1, True], [ties.a.min(1, keepdims=True), place], backward=([g, None], [(np.arange(4) == place.a) * g.a]))
+call('Torch.max', [ties], ties.a.max(), backward=([T(1.5)], [1.5 * (ties.a == 3) / 2]))
+x5, y5, g, two = normal(3, 5), normal(3, 5), normal(3, 5), T([0.7])
+call('Torch.div', [x5, two], np.floor(x5.a / np.float32(0.7)), {'rounding_mode': 'floor'}, backward=([g], [0 * g.a, T([0.0])]))
+# The last step of what is composed: a mean of distances, a quotient, a mean over rows.
+call('Functional.l1_loss', [x5, y5], np.abs(x5.a - y5.a).mean(), backward=([T(1.5)], [0 * x5.a + 0.1]), note='the gradient of the last node, of the distances')
+call('Functional.l1_loss', [x5, y5], np.abs(x5.a - y5.a), {'reduction': 'none'}, backward=([g], [g.a * np.sign(x5.a - y5.a)]))
+d5 = x5.a - y5.a
+call('Functional.huber_loss', [x5, y5], np.where(np.abs(d5) < 0.5, d5 ** 2 / 2, 0.5 * (np.abs(d5) - 0.25)).mean(), {'delta': 0.5},
+     backward=([T(1.5)], [0.1 * np.clip(d5, -0.5, 0.5)]))
+call('Functional.softsign', [x5], x5.a / (1 + np.abs(x5.a)), backward=([g], [g.a / (1 + np.abs(x5.a)) ** 2]))
+call('Functional.softsign', [x5], x5.a / (1 + np.abs(x5.a)), backward=([g], [g.a / (1 + np.abs(x5.a))]), note='the gradient of the last node, of the dividend')
+p5 = T(softmax(y5.a))
+call('Functional.cross_entropy', [x5, p5], -(np.log(softmax(x5.a)) * p5.a).sum() / 3, backward=([T(1.5)], [T(0.5)]), note='the gradient of the last node, a quotient')
+
 json.dump({'cases': cases}, sys.stdout, separators=(',', ':'))
