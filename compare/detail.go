@@ -70,6 +70,7 @@ type detailPair struct {
 	leftName            string // texts of the summary
 	rightName           string
 	boolean             bool
+	scalar              bool // its array has no axes; those by a rule file have one
 }
 
 func (p *detailPair) close() {
@@ -253,7 +254,7 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 		return plan{}, failed
 	}
 	if s.format != layout.ND || !oldScalarLike(s.shape) && v.Len() != rightCount {
-		cut, err := v.SliceLike(g.data)
+		cut, err := v.SliceLike(numbered(g.data))
 		var mismatch *layout.SliceError
 		switch {
 		case errors.As(err, &mismatch):
@@ -329,8 +330,12 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 	if err != nil {
 		return &Error{Fault: FaultBadDump, Err: err}
 	}
-	p.axes = axesOf(storedOf(t), detailTarget(t.Format, t.Format))
-	return p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()})
+	p.axes = axesOf(storedOf(t), detailTarget(t.Format, layout.NCHW))
+	if err := p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()}); err != nil {
+		return err
+	}
+	p.scalar = len(t.Shape) == 0
+	return nil
 }
 
 func (p *detailPair) operands(t *dump.Tensor, plan plan) error {

@@ -193,7 +193,10 @@ func (w *detailWriter) writeArray() error {
 		typ = dtype.Float64 // what numpy makes of no elements
 	}
 	shape := w.pair.shape
-	if len(shape) == 0 {
+	switch {
+	case w.pair.scalar:
+		shape = nil
+	case len(shape) == 0:
 		shape = []int64{1}
 	}
 	head, err := npy.AppendHeader(nil, typ, shape)

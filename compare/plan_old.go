@@ -43,7 +43,7 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	}
 	if s.format != layout.ND || !scalar && v.Len() != goldenCount {
 		before := v.Dims
-		if v, err = v.SliceLike(right); err != nil {
+		if v, err = v.SliceLike(numbered(right)); err != nil {
 			var mismatch *layout.SliceError
 			if errors.As(err, &mismatch) {
 				return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
@@ -55,6 +55,15 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 		return plan{}, shapesDiffer(op, []int64{v.Len()}, []int64{goldenCount})
 	}
 	return plan{view: v, shape: v.Dims, count: goldenCount}, nil
+}
+
+// numbered is a shape as slicing takes it: a single number, whose shape is (), is one of one axis. To
+// [layout.View.SliceLike] no axes mean that nothing is known.
+func numbered(shape []int64) []int64 {
+	if len(shape) == 0 {
+		return []int64{1}
+	}
+	return shape
 }
 
 // oldConvert chooses between a reshape and a converter of the old table.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 		rangeText: v.Text("range"), selectText: v.Text("select"), ranged: v.Given("range"), selected: v.Given("select"),
 		max: int64(v.Int("max_cmp_size")), op: v.Text("op_name"),
 	}
-	single := v.Given("op_name")
+	single := a.op != "" // as the old tool, which asks for its text
 	if code, err := a.check(v, single); err != nil {
 		return code, err
 	}
@@ -137,7 +138,7 @@ func isFile(path string) bool {
 // compareNetwork compares two folders. name, if any, comes in front of the
 // result's file name.
 func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.Values, name string) (int, error) {
-	single := v.Given("op_name")
+	single := a.op != ""
 	if a.advisor {
 		if a.ranged || a.selected || single {
 			f.log.warnf("-advisor is switched off: it needs the whole network.")
@@ -333,7 +334,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
 	code := compat.ExitCode(out.Failed)
-	if out.Table.Compared() == 0 {
+	if !met(out.Table) && (code == exitOK || code == exitNoDump) {
 		text := "No operator of the two sides could be matched."
 		if a.ranged || a.selected {
 			f.log.warnf("%s", text)
@@ -348,6 +349,12 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 		}
 	}
 	return code, nil
+}
+
+// met tells whether the two sides have anything in common: a tensor that was looked for on the other side, whatever
+// kept the two from being compared. Operators without a dump have no such row.
+func met(t *result.Table) bool {
+	return slices.ContainsFunc(t.Rows, func(r result.Row) bool { return r.Role != result.Whole })
 }
 
 // compareBatch compares every model below a run's folder with its graph. The

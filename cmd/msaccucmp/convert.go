@@ -26,7 +26,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 	o := convert.Options{Out: v.Text("output"), Compat: true}
 	o.Type, _ = convert.ParseType(v.Text("type"))
 	formatted := v.Text("format") != ""
-	if !formatted {
+	if !v.Given("format") { // an empty one is none, and what goes with it is left out
 		for _, key := range []string{"shape", "output_tensor", "input_tensor", "custom_script_path"} {
 			if v.Given(key) {
 				return failed(exitParameter, "-s, -o, -i and -c need -f")

@@ -112,3 +112,17 @@ func TestTorchFilesAreRecognised(t *testing.T) {
 		t.Errorf("-op with .h5: exit %d", code)
 	}
 }
+
+// -advisor of two .h5 files writes its summary beside the table, as of two folders.
+func TestAdvisorOfTorch(t *testing.T) {
+	dir := t.TempDir()
+	const recordings = "../../compare/torch/testdata"
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), &stdout, &stderr, []string{"compare", "-m", recordings + "/full_npu.h5", "-g", recordings + "/full_gpu.h5", "-out", dir, "-advisor"}); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "advisor_summary.txt"))
+	if err != nil || !strings.HasPrefix(string(text), "Detection Type: ") || strings.Count(string(text), "\n") < 2 {
+		t.Errorf("%q, %v", text, err)
+	}
+}

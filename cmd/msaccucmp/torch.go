@@ -22,7 +22,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	for _, option := range []struct {
 		given bool
 		name  string
-	}{{a.rules != "", "-f"}, {a.quant != "", "-q"}, {a.scripts != "", "-c"}, {v.Given("op_name"), "-op"}, {a.mapping, "-map"}} {
+	}{{a.rules != "", "-f"}, {a.quant != "", "-q"}, {a.scripts != "", "-c"}, {a.op != "", "-op"}, {a.mapping, "-map"}} {
 		if option.given {
 			return failed(exitParameter, "%s cannot be used with .h5 files", option.name)
 		}
@@ -80,6 +80,15 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
 	if table.Compared() == 0 {
 		return exitNoDump, errors.New("no tensors of the two files could be compared")
+	}
+	if a.advisor {
+		advisor := compat.NewAdvisor(nil)
+		for i := range table.Rows {
+			advisor.Add(&table.Rows[i])
+		}
+		if err := f.writeAdvice(a, "", advisor); err != nil {
+			return compat.ExitCode(err), err
+		}
 	}
 	return exitOK, nil
 }

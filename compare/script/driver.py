@@ -5,6 +5,7 @@ request and is answered by one line on what was standard output at the start.
 Arrays are .npy files beside this file. What scripts print goes to standard
 error, so that it cannot mix with the answers.
 """
+import enum
 import importlib
 import inspect
 import json
@@ -36,14 +37,28 @@ import numpy as np  # noqa: E402, after the channel is safe
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+class ShapeType(str, enum.Enum):
+    """What a tensor is. Members are equal to their names, too."""
+
+    Scalar = "Scalar"
+    Tensor = "Tensor"
+
+
 class Arguments(dict):
-    """The third argument of compare: values by attribute or by key."""
+    """The third argument of compare: values by attribute, by key or by get; get_dict gives all."""
+
+    def get_dict(self):
+        return dict(self)
 
     def __getattr__(self, name):
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+def arguments(values):
+    return Arguments(values, shape_type=ShapeType(values["shape_type"]))
 
 
 FUNCTIONS = {}
@@ -103,7 +118,7 @@ def load(name):
 
 def do_compare(request):
     f = compare_function(request["name"])
-    result = f(load(request["mine"]).reshape(-1), load(request["golden"]).reshape(-1), Arguments(request["args"]))
+    result = f(load(request["mine"]).reshape(-1), load(request["golden"]).reshape(-1), arguments(request["args"]))
     message = None
     if isinstance(result, (tuple, list)):
         if len(result) != 2:

@@ -72,7 +72,7 @@ func TestOpen(t *testing.T) {
 	for _, c := range s.Conversions() {
 		names = append(names, c.From+">"+c.To)
 	}
-	want := []string{"Args", "MaxAbsoluteError", "Small", "Sum", "FRACTAL_NZ>ND", "HWCN>FRACTAL_Z", "NCHW>NHWC"}
+	want := []string{"Args", "Asked", "MaxAbsoluteError", "Small", "Sum", "FRACTAL_NZ>ND", "HWCN>FRACTAL_Z", "NCHW>NHWC"}
 	if !slices.Equal(names, want) {
 		t.Errorf("found %v", names)
 	}
@@ -144,7 +144,7 @@ func TestNoPython(t *testing.T) {
 	s := open(t, "good")
 	_, err := s.NewHelper(context.Background())
 	var missing *PythonError
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "alg_Args.py and 6 more") {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "alg_Args.py and 7 more") {
 		t.Fatalf("error %v", err)
 	}
 	if runtime.GOOS != "windows" && !strings.Contains(err.Error(), "no numpy here") {
@@ -167,7 +167,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{"Sum", "22.500000", nothing},
 		{"MaxAbsoluteError", "2.50", []string{"taken from a script"}},
-		{"Args", "2 2 None Tensor False", []string{"mine.0", "golden.npy", "float32 (4,)"}},
+		{"Args", "2 2 None ShapeType.Tensor False", []string{"mine.0", "golden.npy", "float32 (4,)"}},
 		{"Small", "3.000000", nothing},
 		{"Small", "0.500000", nothing},
 		{"Small", "7.000000", nothing},
@@ -181,8 +181,12 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q %q %v, want %q %q", c.name, text, messages, err, c.text, c.messages)
 		}
 	}
+	// As scripts of the old tool ask: by get, all at once, and for a member of an enumeration.
+	if text, messages, err := h.Compare("Asked", mine, golden, map[string]string{"factor": "2"}); text != "2 None Tensor True" || !slices.Equal(messages, []string{"factor", "ground_truth_dump_file", "my_output_dump_file", "shape_type"}) {
+		t.Errorf("%q %q %v", text, messages, err)
+	}
 	mine, golden = floats([]int64{}, 1), floats([]int64{}, 2)
-	if text, _, err := h.Compare("Args", mine, golden, map[string]string{"factor": "x", "other": "y"}); text != "x x y Scalar False" {
+	if text, _, err := h.Compare("Args", mine, golden, map[string]string{"factor": "x", "other": "y"}); text != "x x y ShapeType.Scalar False" {
 		t.Errorf("%q %v", text, err)
 	}
 	if _, _, err := h.Compare("absent", mine, golden, nil); err == nil {
@@ -351,7 +355,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d warnings, left %v %v", len(warnings), s.Algorithms(), s.Conversions())
 	}
 	good := open(t, "good")
-	if warnings, err := good.Check(context.Background()); len(warnings) != 0 || err != nil || len(good.Algorithms()) != 4 {
+	if warnings, err := good.Check(context.Background()); len(warnings) != 0 || err != nil || len(good.Algorithms()) != 5 {
 		t.Errorf("good scripts: %v %v", warnings, err)
 	}
 }
