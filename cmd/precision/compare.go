@@ -65,11 +65,15 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	var f compareFlags
 	f.define(set, e.optionText("compare"))
 	set.Usage = func() {}
-	if err := set.Parse(args); err != nil {
+	words, err := parseMixed(set, args)
+	if err != nil {
 		return helpOr(e, "compare", set, err)
 	}
-	if set.NArg() > 0 {
-		return exitUsage, explain.Say("err.argument", set.Arg(0))
+	if len(words) == 2 && f.left == "" && f.right == "" {
+		f.left, f.right, words = words[0], words[1], nil
+	}
+	if len(words) > 0 {
+		return exitUsage, explain.Say("err.argument", words[0])
 	}
 	if f.left == "" || f.right == "" {
 		return exitUsage, explain.Say("err.compare.need")

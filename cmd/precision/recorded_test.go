@@ -170,6 +170,7 @@ func TestErrorsAreClear(t *testing.T) {
 		"metric":        {[]string{"-lt", npu, "-rt", golden, "-metrics", "Cosine"}, "CosineSimilarity"},
 		"twice":         {[]string{"-lt", npu, "-rt", golden, "-metrics", "1,1"}, "twice"},
 		"stray word":    {[]string{"-lt", npu, golden}, "unexpected argument"},
+		"three folders": {[]string{npu, golden, empty}, "unexpected argument"},
 		"negative":      {[]string{"-lt", npu, "-rt", golden, "-max", "-1"}, "-1"},
 	} {
 		var o, e bytes.Buffer
@@ -181,6 +182,22 @@ func TestErrorsAreClear(t *testing.T) {
 		if files, _ := os.ReadDir(out); len(files) > 0 {
 			t.Errorf("%s: left %v behind", name, files)
 		}
+	}
+}
+
+// TestTwoFolders: two folders without options are the two sides.
+func TestTwoFolders(t *testing.T) {
+	c := "../../testdata/sample"
+	said := func(args ...string) string {
+		var o, e bytes.Buffer
+		if code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, args...), "-out", t.TempDir())); code != exitOK {
+			t.Fatalf("%v: exit %d, %s", args, code, e.String())
+		}
+		text, _, _ := strings.Cut(o.String(), "Result")
+		return text
+	}
+	if short, long := said(c+"/npu", c+"/golden"), said("-lt", c+"/npu", "-rt", c+"/golden"); short != long || !strings.Contains(short, "Verdict") {
+		t.Errorf("%s\nis not\n%s", short, long)
 	}
 }
 
