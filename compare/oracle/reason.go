@@ -76,6 +76,8 @@ const (
 	OwnInput       result.Kind = "check-own-input"     // the output is the rank's own input
 	Contrary       result.Kind = "check-contrary"      // input, operator, its output: elements in which the two dumps differ, elements looked at
 	NoRank         result.Kind = "check-no-rank"       // rank whose recording lacks the call
+	OtherWeight    result.Kind = "check-other-weight"  // place, the rank that has what most have, weights that differ, of
+	SameBatch      result.Kind = "check-same-batch"    // another rank, calls that gave the same
 	InFlight       result.Kind = "check-in-flight"     // -: the call may not have been done when it was recorded
 	NotMine        result.Kind = "check-not-mine"      // -: the collective says nothing of this output
 	Gathered       result.Kind = "check-gathered"      // collective, ranks

@@ -121,6 +121,9 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 	findings = append(findings, checked(ctx, len(meetings), j.Workers, progress(len(tasks)), func(i int, _ *budget) []Finding {
 		return meetings[i].check(ctx)
 	})...)
+	if j.Only == nil {
+		findings = heard(findings, replicas(opened))
+	}
 	return append(findings, j.gaps()...), bad, ctx.Err()
 }
 
