@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"precision/compare"
 	"precision/compare/recording"
@@ -123,6 +124,7 @@ func BenchmarkStatistics(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		before := m.HeapAlloc
+		start := time.Now()
 		s, err := recording.Open(filepath.Join(dir, "left"), filepath.Join(dir, "right"))
 		if err != nil {
 			b.Fatal(err)
@@ -132,7 +134,9 @@ func BenchmarkStatistics(b *testing.B) {
 			b.Fatal(err)
 		}
 		s = nil
+		between := time.Now()
 		j := verdict.Judge(out.Table, verdict.Options{})
+		b.ReportMetric(100*time.Since(between).Seconds()/time.Since(start).Seconds(), "judge-%")
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		b.ReportMetric(float64(m.HeapAlloc-before)/float64(written), "live/file")
