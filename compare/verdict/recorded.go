@@ -140,7 +140,9 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 			}
 		}
 	}
-	j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
+	if len(t.Causes) > 0 {
+		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
+	}
 	t.settle()
 	return t
 }

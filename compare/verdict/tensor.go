@@ -22,7 +22,9 @@ func (j *judge) tensor(op *Operator, t Tensor, equalInputs bool) Tensor {
 	}
 	t.Causes = j.causes(r, &m, j.about(op, &t), equalInputs)
 	j.chosen(op, &t, r, equalInputs)
-	j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
+	if len(t.Causes) > 0 {
+		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
+	}
 	t.settle()
 	if t.Depends { // unless its error is more than what it depends on explains
 		t.Verdict = Uncompared
