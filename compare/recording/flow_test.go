@@ -129,3 +129,29 @@ func TestForms(t *testing.T) {
 		t.Errorf("%d masks, %d outputs withheld, expected one of each", has(j, result.MasksAlike), has(j, result.ValueWithheld))
 	}
 }
+
+// TestSaidOnce: what holds of a comparison as a whole is said in a line of its own.
+func TestSaidOnce(t *testing.T) {
+	linear := func(n int, in, out float64) string {
+		return entry("Functional.linear", n, []string{sized(2, in), sized(1.3, 0)}, sized(6, out))
+	}
+	j := judged(t, written(t, linear(0, 0, 3e-7), linear(1, 0, 0)), written(t, linear(0, 0, 0), linear(1, 0, 0)))
+	if r := j.Rounded; r == nil || r.Count != 1 || r.Of != 2 || !(r.Most > 1e-7 && r.Most < 1e-6) {
+		t.Errorf("another order of summation: %+v", r)
+	}
+	if j = judged(t, written(t, linear(0, 0, 0.3), linear(1, 0, 3e-7)), written(t, linear(0, 0, 0), linear(1, 0, 0))); j.Rounded != nil {
+		t.Errorf("a fault is no order of summation: %+v", j.Rounded)
+	}
+	whole := written(t, linear(0, 0, 0))
+	for kind, text := range map[result.Kind]string{
+		result.InputsUnrecorded:  entry("Functional.linear", 0, nil, sized(6, 0)),
+		result.OutputsUnrecorded: strings.Replace(linear(0, 0, 0), `"output": [`+sized(6, 0)+`]`, `"output": []`, 1),
+	} {
+		said := func(left, golden string) bool {
+			return slices.ContainsFunc(judged(t, left, golden).Table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == kind })
+		}
+		if half := written(t, text); !said(half, half) || said(whole, whole) {
+			t.Errorf("%s is not said, or of what has both", kind)
+		}
+	}
+}

@@ -269,7 +269,12 @@ func (s *Source) remarks() {
 	again, repeated, bare := 0, 0, false
 	var lone [2]string // the first call without a partner
 	var dtypes [2]string
+	var half [2]bool // no inputs, no outputs of calls
 	for _, p := range s.parts {
+		for _, side := range []*side{p.left, p.right} {
+			in, out := side.halves()
+			half[0], half[1] = half[0] || out && !in, half[1] || in && !out
+		}
 		if p.left.unordered == p.right.unordered {
 			s.reordered += crossed(p.left.calls)
 		}
@@ -336,6 +341,11 @@ func (s *Source) remarks() {
 			}
 		}
 	}
+	for i, kind := range []result.Kind{result.InputsUnrecorded, result.OutputsUnrecorded} {
+		if half[i] {
+			s.why = append(s.why, result.Because(kind))
+		}
+	}
 	if aligned > 0 {
 		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)))
 	}
@@ -369,6 +379,18 @@ func (s *Source) remarks() {
 	if mixed > 0 {
 		s.why = append(s.why, result.Because(result.DTypesMixed, strconv.Itoa(mixed), dtypes[0], dtypes[1]))
 	}
+}
+
+// halves tells whether tensors are recorded that go into calls of functions, and that come out of them.
+func (s *side) halves() (in, out bool) {
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			if l := &c.leaves[i]; l.tensor() && (c.Parsed.Form == msprobe.API || c.Parsed.Form == msprobe.Module) && l.Section != msprobe.Parameters {
+				in, out = in || l.role == result.Input, out || l.role == result.Output
+			}
+		}
+	}
+	return in, out
 }
 
 // crossed counts calls whose partner was made before that of an earlier call.

@@ -146,6 +146,16 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 			w.named("expires", x.Expires.Format("2006-01-02"))
 		})
 	}
+	if r := j.Rounded; r != nil {
+		w.line()
+		w.key("rounded")
+		w.open('{')
+		w.count("count", int64(r.Count))
+		w.count("of", int64(r.Of))
+		w.key("most")
+		w.number(r.Most)
+		w.close('}')
+	}
 	if b := j.Bits; b != nil {
 		w.line()
 		w.key("bits")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"precision/compare/result"
@@ -57,6 +58,9 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	for _, why := range t.told(m.Pairing.Why) {
 		note := notes[why.Kind]
 		add(cmp.Or(note.label, "pairing"), note.style, Sentence(t.Lang, why))
+	}
+	if r := j.Rounded; r != nil && j.Verdict == verdict.Good {
+		add("rounded", Plain, s.say("rounded", r.Count, r.Of, strconv.FormatFloat(r.Most, 'g', 2, 64)))
 	}
 	if b := j.Bits; b != nil && b.Equal+b.Differing > 0 {
 		text := s.say("bits", b.Equal, b.Differing)

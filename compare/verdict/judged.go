@@ -332,6 +332,9 @@ type Judged struct {
 	Edges bool
 	// Expired are waivers that count no more.
 	Expired []Waiver
+	// Rounded are outputs of recordings that are not the same and are good: another order of summation.
+	// Nil where there are none, or a root.
+	Rounded *Rounded
 	// Bits is what two runs of one network differ in, nil unless both sides
 	// are runs on an NPU.
 	Bits *Bits
@@ -342,6 +345,13 @@ type Judged struct {
 	After *After
 	// Checked: an oracle's word is part of the verdict.
 	Checked bool
+}
+
+// Rounded counts outputs that rounding explains the differences of.
+type Rounded struct {
+	Count, Of int
+	// Most is the largest difference, relative to the size of its tensor.
+	Most float64
 }
 
 // Hear adds what a look at elements found of how the sides are to be compared: hints, beside

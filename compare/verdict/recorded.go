@@ -299,6 +299,9 @@ func (j *judge) recorded(out *Judged) {
 	w.premises()
 	w.run()
 	w.excuse()
+	if len(out.Premises) == 0 {
+		out.Rounded = w.roundings()
+	}
 	j.follow(out)
 	j.contradicts(out)
 }

@@ -63,6 +63,29 @@ func (w *recordedWalk) reordered() bool {
 	return p.Reordered+p.Mapped > 0
 }
 
+// roundings are the outputs of one type on both sides that differ by what rounding explains; nil if there is a root.
+func (w *recordedWalk) roundings() *Rounded {
+	var r Rounded
+	for i := range w.operators {
+		op := &w.operators[i]
+		for k := range op.Outputs {
+			row := w.row(&op.Outputs[k])
+			told := agreementOf(row)
+			if told == untold || row.Recorded.Argument || !row.Left.DType.IsFloat() {
+				continue
+			}
+			r.Of++
+			if size, known := sizeOf(row); known && size > 0 && told == different && row.Left.DType == row.Right.DType {
+				r.Count, r.Most = r.Count+1, max(r.Most, size)
+			}
+		}
+	}
+	if r.Count == 0 || len(w.out.Roots) > 0 {
+		return nil
+	}
+	return &r
+}
+
 // recast tells of a pair that it differs by no more than what its two types make of a number.
 func recast(r *result.Row) bool {
 	size, known := sizeOf(r)
