@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"precision/internal/recorded"
 	"precision/internal/soak"
 )
 
@@ -30,7 +31,7 @@ func programs(ctx context.Context, work string, names ...string) (map[string]soa
 }
 
 // campaign makes so many mutants, a tenth as many kills and full disks, and a
-// fiftieth as many random networks, from a seed on.
+// fiftieth as many random networks, from a seed on, and plays a tenth as many recorded inputs of the old tool.
 func (t *tally) campaign(ctx context.Context, o options, work string) error {
 	under, err := programs(ctx, work, "precision", "msaccucmp")
 	if err != nil {
@@ -56,13 +57,35 @@ func (t *tally) campaign(ctx context.Context, o options, work string) error {
 		}
 		return "networks", soak.Metamorphic(run, seed, trials)
 	}
+	plays, err := recorded.Plays("testdata/played.jsonl")
+	if err != nil {
+		return err
+	}
+	// What the old tool made of random inputs, and what ours makes of them.
+	played := func(seed uint64) (string, error) {
+		p := plays[seed%uint64(len(plays))]
+		dir, err := os.MkdirTemp(trials, "played-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+		args, err := recorded.Lay(dir, p.Seed)
+		if err != nil {
+			return "", err
+		}
+		cmd := exec.Command(under["msaccucmp"].Path, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), under["msaccucmp"].Env...)
+		cmd.Run() // the exit status tells
+		return fmt.Sprintf("msaccucmp %q", args), p.Check(cmd.ProcessState.ExitCode(), dir)
+	}
 	start := soak.CPU()
 	for _, kind := range []struct {
 		name  string
 		one   int // in so many
 		trial func(uint64) (string, error)
 		count *int
-	}{{"mutants", 1, c.Mutant, &t.mutants}, {"kills", 10, c.Kill, &t.kills}, {"full disks", 10, c.Full, &t.full}, {"networks", 50, networks, &t.networks}} {
+	}{{"mutants", 1, c.Mutant, &t.mutants}, {"kills", 10, c.Kill, &t.kills}, {"full disks", 10, c.Full, &t.full}, {"networks", 50, networks, &t.networks}, {"played pairs", 10, played, &t.played}} {
 		for seed := o.seed; seed < o.seed+uint64(max(1, o.mutants/kind.one)) && ctx.Err() == nil; seed++ {
 			what, err := kind.trial(seed)
 			*kind.count++

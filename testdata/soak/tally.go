@@ -14,7 +14,7 @@ import (
 
 // tally does the work and counts it.
 type tally struct {
-	mutants, kills, full, networks, execs int
+	mutants, kills, full, networks, played, execs int
 
 	cpu      time.Duration
 	start    time.Time
@@ -22,8 +22,8 @@ type tally struct {
 }
 
 func (t *tally) print() {
-	fmt.Printf("soak: %d mutants, %d times three kills, %d full disks, %d random networks, %d executions of fuzz targets, %d findings; %v of processor time (%.2f hours) in %v\n",
-		t.mutants, t.kills, t.full, t.networks, t.execs, len(t.findings), t.cpu.Round(time.Second), t.cpu.Hours(), time.Since(t.start).Round(time.Second))
+	fmt.Printf("soak: %d mutants, %d times three kills, %d full disks, %d random networks, %d pairs of the old tool, %d executions of fuzz targets, %d findings; %v of processor time (%.2f hours) in %v\n",
+		t.mutants, t.kills, t.full, t.networks, t.played, t.execs, len(t.findings), t.cpu.Round(time.Second), t.cpu.Hours(), time.Since(t.start).Round(time.Second))
 }
 
 func (t *tally) end() error {
