@@ -25,6 +25,8 @@ type Piece struct {
 	Rank int `json:"rank"`
 	// Fed: it was given other data than the other side.
 	Fed bool `json:"fed,omitempty"`
+	// Gathers: its weights are put together of slices that ranks hold, without a call that is recorded.
+	Gathers bool `json:"gathers,omitempty"`
 	// Stirred: something in it differs that nobody is to blame for.
 	Stirred bool `json:"stirred,omitempty"`
 	// Behind is the same judged as what follows a step in which something differs that nobody is to
@@ -50,6 +52,10 @@ type Start struct {
 	Meets string `json:"meets,omitempty"`
 	// Seen tell what it begins with on either side, as [result.Said.Print] does.
 	Seen []int64 `json:"seen,omitempty"`
+	// Row is the place along the first axis of what it begins with where that differs most, Rows
+	// how many there are; 0 where elements do not tell.
+	Row  int64 `json:"row,omitempty"`
+	Rows int64 `json:"rows,omitempty"`
 }
 
 // Met is a call that ranks run together and that something is amiss with.
@@ -191,6 +197,9 @@ func (s *settling) settle(piece, at int) {
 			return
 		}
 	}
+	if fate.By = s.holder(piece, r); fate.By != nil {
+		return
+	}
 	open := r.Argument == "" && r.Meets == "" && r.Open && !(r.Given && s.first)
 	if open {
 		fate.Alone = s.alone(piece, r)
@@ -232,6 +241,34 @@ func (s *settling) brought(piece int, r *Start) *At {
 		if by := s.before(i); by != nil {
 			return by
 		}
+	}
+	return nil
+}
+
+// holder is the root of the rank that holds the slice in which a weight differs on all ranks alike, which the others
+// have from it; nil if it is not so, or this is that rank.
+func (s *settling) holder(piece int, r *Start) *At {
+	mine := &s.pieces[piece]
+	if !s.first || !mine.Gathers || !r.Given || r.Rows == 0 {
+		return nil
+	}
+	var ranks []At
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if p.Step != mine.Step {
+			continue
+		}
+		k := slices.IndexFunc(p.Roots, func(x Start) bool { return x.Op == r.Op && x.Row == r.Row && slices.Equal(x.Seen, r.Seen) })
+		if !p.Gathers || k < 0 {
+			return nil
+		}
+		ranks = append(ranks, At{i, k})
+	}
+	slices.SortFunc(ranks, func(a, b At) int { return cmp.Compare(s.pieces[a.Piece].Rank, s.pieces[b.Piece].Rank) })
+	n := int64(len(ranks))
+	slice := (r.Rows + n - 1) / n // the last ones may be shorter
+	if at := ranks[r.Row/slice]; at.Piece != piece {
+		return &at
 	}
 	return nil
 }
@@ -292,6 +329,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			p.Alone = append(p.Alone, Absent{Op: op.Op.Name[len(prefix):], Order: i - start[k], Made: op.Op.Made})
 			alone[k] = append(alone[k], i)
 		}
+		p.Gathers = p.Gathers || op.Op.Type == "narrow" && slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.Unfilled) })
 		if op.Op.Meets == "" {
 			continue
 		}
@@ -325,6 +363,10 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			default:
 				s.Open = true
 				s.Given = len(b.From) == 0 && backwards(op) == 0 && (isWeight(op, rec.Place) || counted(row.Left.DType))
+				if f := &row.Result().Facts; row.Compared && f.Known && len(row.Right.Shape) > 0 && f.N > 0 {
+					s.Rows = row.Right.Shape[0]
+					s.Row = f.Worst.Index / max(1, int64(f.N)/max(1, s.Rows))
+				}
 				s.Seen = []int64{rec.Left.Print(row.Left.Shape), rec.Right.Print(row.Right.Shape)}
 			}
 		}

@@ -6,6 +6,11 @@ import "testing"
 func TestSettle(t *testing.T) {
 	rank := func(step, rank int, roots ...Start) Piece { return Piece{Step: step, Rank: rank, Roots: roots} }
 	meets := func(p Piece, m ...Met) Piece { p.Meets = m; return p }
+	gathers := func(r int, row, rows int64) Piece {
+		p := rank(0, r, Start{Op: "linear.0", Order: 2, Open: true, Given: true, Seen: []int64{1, 2}, Row: row, Rows: rows})
+		p.Gathers = true
+		return p
+	}
 	for name, c := range map[string]struct {
 		pieces []Piece
 		kept   []At // the roots that stay
@@ -61,6 +66,14 @@ func TestSettle(t *testing.T) {
 		"an argument is one fault with its places": {
 			[]Piece{rank(0, 0, Start{Op: "add_.0", Order: 1, Argument: "alpha 1 2"}, Start{Op: "add_.1", Order: 2, Argument: "alpha 1 2"}, Start{Op: "add_.2", Order: 3, Argument: "alpha 1 3"})},
 			[]At{{0, 0}, {0, 2}},
+		},
+		"a weight that is gathered follows from the rank that holds the slice": {
+			[]Piece{gathers(0, 20, 64), gathers(1, 20, 64), gathers(2, 20, 64), gathers(3, 20, 64)},
+			[]At{{1, 0}},
+		},
+		"not where ranks have it otherwise": {
+			[]Piece{gathers(0, 20, 64), gathers(1, 30, 64)},
+			[]At{{0, 0}},
 		},
 		"ranks that meet in another order end": {
 			[]Piece{
