@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"precision/internal/whole"
 	"precision/repl/array"
@@ -22,7 +24,7 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 	if a.Type.Bytes(a.Len()) > decodeBytes {
 		return ""
 	}
-	path := filepath.Join(append([]string{s.data.DecodeDir()}, append(folder, shortName(a, name)+".npy")...)...)
+	path := filepath.Join(append([]string{s.data.DecodeDir()}, append(folder, inside(shortName(a, name))+".npy")...)...)
 	if upToDate(path, a) {
 		return path
 	}
@@ -34,6 +36,12 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 		return ""
 	}
 	return path
+}
+
+// inside is the name of a tensor as a path that stays below the folder it is joined to: the path of a dataset within an
+// HDF5 file is data, and one of its groups may be called "..".
+func inside(name string) string {
+	return filepath.FromSlash(path.Clean("/" + strings.ReplaceAll(name, `\`, "_")))
 }
 
 // shortName is name, or that of the file as it is on the disk where name is too

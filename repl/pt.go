@@ -186,7 +186,7 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 		if a.Restored != "" { // other elements than those stored
 			name += "." + a.Restored
 		}
-		path = filepath.Join(s.decodeOf(a), name+".npy.txt")
+		path = filepath.Join(s.decodeOf(a), inside(name)+".npy.txt")
 	}
 	if upToDate(path, a) {
 		return path, nil
