@@ -192,3 +192,22 @@ func TestSentencesAreEarned(t *testing.T) {
 		}
 	}
 }
+
+// A side that is zero alone, in all that goes in or nearly everywhere, may be a call for warming up; a call
+// that makes zeros of numbers is none.
+func TestWarmUp(t *testing.T) {
+	const hint = "is it a call for warming up?"
+	for table, want := range map[string]bool{
+		"calls a 0/4 0/4\nb 0/4:a 0/4":            true,
+		"calls a 4/0 4/0\nb 4/0:a 4/0":            true,
+		"calls a 0/4 3/4\nb 3/4:a 3/4\nc 3/4 3/4": true,
+		"calls a 4/4 0/4\nb 0/4:a 0/4":            false,
+		"calls a 0/0 0/0\nb 0/0:a 0/0":            false,
+		"calls a 9/4 9/4\nb 9/4:a 9/4":            false,
+		"calls a 4/4 4/4\nb 4/4:a 4/4":            false,
+	} {
+		if got := said(t, table); strings.Contains(got, hint) != want {
+			t.Errorf("%s\n%s", table, got)
+		}
+	}
+}

@@ -221,6 +221,7 @@ const (
 	HintPadded     Kind = "hint-padded"     // side, tensor, axis, the first slice that is zero on this side alone
 	HintFlipped    Kind = "hint-flipped"    // tensor: transposed
 	HintOther      Kind = "hint-other"      // tensor, the one whose numbers of the right side the left one has
+	HintZeros      Kind = "hint-zeros"      // side, tensors that are zero on this side alone, of
 	HintSum        Kind = "hint-sum"        // side, tensor, the one that is added on this side
 	WeightsUnseen  Kind = "weights-unseen"  // operators that take a weight which was not compared: all of them differ
 
@@ -258,7 +259,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {},
+	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {}, HintZeros: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

@@ -1,6 +1,11 @@
 package verdict
 
-import "precision/compare/result"
+import (
+	"slices"
+	"strconv"
+
+	"precision/compare/result"
+)
 
 // blanks takes back what was said of outputs that hold the same number everywhere, or nothing but
 // NaN, on both sides, where most outputs are so: two sides that both recorded zeros do not
@@ -66,4 +71,54 @@ func vacant(r *result.Row) (n float64, empty bool) {
 	constant := a.Max == a.Min && b.Max == b.Min && a.Max == b.Max
 	none := a.Max != a.Max && b.Max != b.Max
 	return n, constant || none
+}
+
+// mostIdle is how many of the tensors of a side are zero, nine in ten, where it was run on nothing.
+const mostIdle = 0.9
+
+// idle tells of a side that is zero alone, in nearly all tensors or in all that the premise of inputs
+// names, that it may be a call for warming up: that is another thing than other data.
+func (j *judge) idle(out *Judged) {
+	var zeros [2]int
+	all := 0
+	for i := range j.table.Rows {
+		r := &j.table.Rows[i]
+		if r.Compared || r.Recorded != nil && !r.Recorded.Argument && r.Recorded.Both > 0 {
+			all++
+			for side, zero := range zeroSides(r) {
+				if zero {
+					zeros[side]++
+				}
+			}
+		}
+	}
+	fed := slices.IndexFunc(out.Premises, func(p Premise) bool { return p.Kind == PremiseInputs && p.Broken && len(p.Rows) > 0 })
+	for side, name := range []string{"left", "right"} {
+		n, of := zeros[side], all
+		if zeros[1-side] > 0 || of < leastWeights || float64(n) < mostIdle*float64(of) {
+			if fed < 0 || slices.ContainsFunc(out.Premises[fed].Rows, func(row int) bool {
+				return !zeroSides(&j.table.Rows[row])[side] || zeroSides(&j.table.Rows[row])[1-side]
+			}) {
+				continue
+			}
+			n = len(out.Premises[fed].Rows)
+			of = n
+		}
+		out.Hear(result.Because(result.HintZeros, name, strconv.Itoa(n), strconv.Itoa(of)))
+	}
+}
+
+// zeroSides tells of the left and the right side of a tensor of several elements whether all are zero.
+func zeroSides(r *result.Row) [2]bool {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return [2]bool{f.N > 1 && f.X.Zero == f.N, f.N > 1 && f.Y.Zero == f.N}
+	}
+	rec := r.Recorded
+	if rec == nil || r.Left.Shape == nil || elements(r.Left.Shape) <= 1 {
+		return [2]bool{}
+	}
+	zero := func(s *result.Said) bool {
+		return s.Has(result.KnownMax|result.KnownMin) && s.Stats.Max == 0 && s.Stats.Min == 0
+	}
+	return [2]bool{zero(rec.Left), zero(rec.Right)}
 }

@@ -63,6 +63,7 @@ func Judge(t *result.Table, opts Options) *Judged {
 		j.network(out)
 	}
 	out.Hear(t.Meta.Hints...)
+	j.idle(out)
 	out.Damaged = j.damage()
 	j.blanks()
 	out.Coverage = j.coverage()
