@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"slices"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -47,6 +48,7 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 		row.Add(result.Because(result.NoOutputs, row.Op, left.Path))
 		out.add(row)
 	}
+	out.Rows = slices.Grow(out.Rows, len(outputs)) // there may be tens of thousands
 	for _, t := range outputs {
 		r := row
 		r.Role, r.Slot = result.Output, t.Index

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -86,6 +87,7 @@ func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 func (f *File) fromHeader(m *pb.DumpData) {
 	f.Version, f.Time, f.OpName, f.Message = text(m.Version), m.DumpTime, text(m.OpName), text(m.DfxMessage)
+	f.Inputs, f.Outputs = slices.Grow(f.Inputs, len(m.Input)), slices.Grow(f.Outputs, len(m.Output))
 	for i, in := range m.Input {
 		t := Tensor{
 			Input: true, Index: i, Type: dtype.Type(in.DataType), Size: in.Size, Address: in.Address, DeviceOffset: in.Offset,
