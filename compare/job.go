@@ -402,7 +402,8 @@ func Belongs(path string, dumps *dump.Folder, names iter.Seq2[string, string]) (
 	own := make(map[*dump.Op]bool, len(dumps.Ops)) // of those it has, those that are of its type
 	for name, typ := range names {
 		if found := dumps.Op(name); found != nil {
-			own[found] = own[found] || typ == "" || typ == found.Newest().Name.OpType
+			made := found.Newest().Name.OpType
+			own[found] = own[found] || typ == "" || made == "" || typ == made
 		}
 	}
 	if ownShare*len(own) < len(dumps.Ops) {
