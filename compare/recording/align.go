@@ -16,6 +16,10 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	if m != nil {
 		m.align(left, right)
 	}
+	if kernels, calls, ok := kernelwise(left, right); ok {
+		byKernels(kernels, calls)
+		return false
+	}
 	if ms, pt, ok := across(left, right); ok {
 		migrated(ms, pt)
 		byMaps(left, right, maps)

@@ -1,6 +1,9 @@
 package recording
 
 import (
+	"cmp"
+	"context"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +22,9 @@ import (
 // does is what a function does, whatever a framework calls it.
 func (c *call) does() string {
 	name := c.Parsed.API
-	if c.Parsed.Prefix == "Primitive" {
+	if c.kernel() {
+		name = c.Parsed.Class
+	} else if c.Parsed.Prefix == "Primitive" {
 		name = name[strings.LastIndexByte(name, '.')+1:]
 	}
 	if does := catalogue.Of(name).Does; does != "" {
@@ -315,10 +320,185 @@ func (c *call) handsOn(out *leaf) *leaf {
 	return nil
 }
 
+// kernelwise tells whether one side was recorded by MindSpore kernel by kernel and the other call by call, in
+// any order, and which is the former.
+func kernelwise(left, right *side) (kernels, calls *side, ok bool) {
+	of := func(s *side) bool { return slices.ContainsFunc(s.calls, (*call).kernel) }
+	switch a, b := of(left), of(right); {
+	case a == b || left.unordered || right.unordered:
+		return nil, nil, false
+	case a:
+		kernels, calls = left, right
+	default:
+		kernels, calls = right, left
+	}
+	is, known := calls.ofMindSpore()
+	return kernels, calls, is && known
+}
+
+// byKernels pairs the kernels of a step with the calls that another recorder has of it, in their order: what does
+// the same and gives as much, in the module of the same path above all. Gradients are computed by other kernels
+// than those of the calls, and have no partners.
+func byKernels(kernels, calls *side) {
+	var a, b []*call
+	for _, c := range kernels.calls {
+		if c.kernel() && !c.state && !strings.HasPrefix(c.Name, "Gradients_") && c.first() != nil {
+			a = append(a, c)
+		}
+	}
+	paths := map[*call]string{}
+	for _, c := range calls.calls {
+		if c.Parsed.Form == msprobe.API && c.Parsed.Direction == msprobe.Forward && c.first() != nil {
+			b = append(b, c)
+			paths[c] = "_" + strings.ReplaceAll(msprobe.ParseName(calls.parent[c.Name]).API, ".", "_") + "_"
+		}
+	}
+	within := make([]string, len(a)) // layers-CellList_1-Layer_ln-LayerNorm is layers.1.ln
+	for i, c := range a {
+		for _, part := range strings.Split(c.Name, "_") {
+			if attribute, _, cell := strings.Cut(part, "-"); cell {
+				within[i] += "_" + attribute
+			}
+		}
+		within[i] += "_"
+	}
+	// What gets the same is each other's, then what is in the same module, then what comes at the same place.
+	type match struct{ i, k, cost, away int }
+	var all []match
+	places := map[string][]int{}
+	for k, c := range b {
+		places[c.does()] = append(places[c.does()], k)
+	}
+	number := map[string]int{}
+	for i, c := range a {
+		same := places[c.does()]
+		number[c.does()]++
+		for n, k := range same {
+			if !sameSize(c, b[k]) {
+				continue
+			}
+			cost := int(math.Round(100 * farInputs(c, b[k])))
+			if path := paths[b[k]]; path != "__" && !strings.Contains(within[i], path) {
+				cost += 50
+			}
+			away := number[c.does()] - 1 - n
+			all = append(all, match{i, k, cost, max(away, -away)})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.away, y.away)) })
+	for _, m := range all {
+		if x, y := a[m.i], b[m.k]; x.fused == nil && y.pair == nil {
+			standFor([]*call{x}, y)
+			x.fused.untellable()
+		}
+	}
+	if len(b) == 0 {
+		modulesByKernels(calls, a, within)
+	}
+}
+
+// untellable marks what the dump of a kernel does not tell: the state of a batch norm, which is recorded
+// behind the step and not handed out by every kernel; results of kernels that a pass of the compiler
+// made, whose files may have what was in the same memory before; and in which order the elements of an input are, which
+// may be a view.
+func (c *call) untellable() {
+	state := c.parts[0].does() == "batch_norm"
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		kept := l.place == "output.0" || l.place == "input.0" || l.place == "input.1" || l.place == "input.2"
+		l.unfilled = l.unfilled || state && !kept
+		if o := c.pair.leaf(l.place, i); l.role == result.Input && l.tensor() && o != nil && apart(l, o) < sameSums {
+			l.DataName = ""
+		}
+		if l.role == result.Output && strings.HasPrefix(c.parts[0].Name, "Expand_") && !catalogue.Is(typeOf(c), catalogue.Moves) {
+			l.unfilled = l.unfilled || slices.ContainsFunc(c.leaves, func(in leaf) bool {
+				return in.role == result.Input && in.tensor() && in.content() != 0 && in.content() == l.content()
+			})
+		}
+	}
+}
+
+// sameSums is how far statistics may be apart that two libraries summed of the same elements.
+const sameSums = 1e-6
+
+// farInputs is how far the tensors that go into a call are from those of its size that go into a kernel.
+func farInputs(kernel, c *call) (sum float64) {
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		n, ok := l.Elements()
+		if l.role != result.Input || !l.tensor() || !ok || n < 2 {
+			continue
+		}
+		near := 1.0
+		for k := range kernel.leaves {
+			o := &kernel.leaves[k]
+			if m, too := o.Elements(); o.role == result.Input && o.tensor() && too && n == m && o.sort() == l.sort() {
+				near = min(near, apart(o, l))
+			}
+		}
+		sum += near
+	}
+	return sum
+}
+
+// summarise computes what a recorder would say of the elements of kernels, so that they can be told by it.
+func (s *side) summarise() {
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() || !l.Known || l.DataName == "" || l.said.Known != 0 {
+				continue
+			}
+			t, err := s.open(l)
+			if err != nil {
+				continue // its row will tell
+			}
+			found, err := measure(context.Background(), t, l, &told{})
+			if t.Close(); err != nil {
+				continue
+			}
+			l.said, l.arg = found.said(l.said), nil
+			for k := range found.stats {
+				l.kinds[k] = found.stats[k].Kind
+			}
+		}
+		c.token, c.content = c.describe()
+	}
+}
+
+// modulesByKernels pairs cells, where these alone were recorded, with the last kernels in them: what they give.
+func modulesByKernels(calls *side, kernels []*call, within []string) {
+	times := map[string]int{}
+	for _, c := range calls.calls {
+		if c.Parsed.Form == msprobe.Module && c.Parsed.Direction == msprobe.Forward {
+			times[c.Parsed.API]++
+		}
+	}
+	for _, c := range calls.calls {
+		if c.Parsed.Form != msprobe.Module || c.Parsed.Direction != msprobe.Forward || times[c.Parsed.API] > 1 || c.first() == nil {
+			continue
+		}
+		path := "_" + strings.ReplaceAll(c.Parsed.API, ".", "_") + "_"
+		for i, k := range slices.Backward(kernels) {
+			if !strings.Contains(within[i], path) {
+				continue
+			}
+			if k.fused == nil && k.pair == nil && sameSize(k, c) {
+				c.leaves = slices.DeleteFunc(slices.Clone(c.leaves), func(l leaf) bool { return l.role == result.Input })
+				standFor([]*call{k}, c)
+			}
+			break
+		}
+	}
+}
+
 // aside tells of a call without a partner, where the sides are of two frameworks, that none is expected: it is
 // part of a module that is compared, it only moves numbers or asks for shapes, or it belongs to an optimizer, which
 // comes behind the last gradient. behind is that place.
 func (s *side) aside(c *call, behind int) bool {
+	if s.other {
+		return true
+	}
 	if c.Parsed.Form != msprobe.API {
 		return false
 	}

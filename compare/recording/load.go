@@ -27,6 +27,8 @@ type side struct {
 	index  map[string]*call
 	// masks are the outputs that masks are made of (infinite.go).
 	masks map[place]bool
+	// other tells that the other side was recorded kernel by kernel, or this one alone.
+	other bool
 	// through are the calls without a partner between an input and what feeds it (feed.go).
 	through map[*leaf][]*call
 	// raw tells that the checksums are those of memory, whatever the strides of the tensors that

@@ -129,6 +129,58 @@ func TestMigratedGap(t *testing.T) {
 	}
 }
 
+// TestKernelwise: what MindSpore dumps itself is held against the calls that msprobe has of the same step, in
+// whatever order: by what goes in. Gradients and optimizers need no partner.
+func TestKernelwise(t *testing.T) {
+	x, q, k := []float32{1, -2, 3, 4}, []float32{2, 1, 4, 3}, []float32{0.5, -1, 2, 5}
+	times := func(a, b []float32, by float32) []float32 {
+		out := make([]float32, len(a))
+		for i := range a {
+			out[i] = by * a[i] * b[i]
+		}
+		return out
+	}
+	kernels := func(by float32) string {
+		dir := t.TempDir() + "/rank_0/Net/0/0"
+		wrote(t, dir, "Mul", "Default_net-Net_Mul-op0", 1000, [][]float32{x, k}, [][]float32{times(x, k, 1)})
+		wrote(t, dir, "Mul", "Default_net-Net_Mul-op1", 2000, [][]float32{x, q}, [][]float32{times(x, q, by)})
+		wrote(t, dir, "ReLU", "Default_net-Net_ReLU-op0", 3000, [][]float32{times(x, q, by)}, [][]float32{times(x, q, by)})
+		wrote(t, dir, "ReluGrad", "Gradients_Default_net-Net_ReluGrad-op0", 4000, [][]float32{x, q}, [][]float32{x})
+		return dir
+	}
+	tensor := func(v []float32) string {
+		hi, lo, sum, squares := float64(v[0]), float64(v[0]), 0.0, 0.0
+		for _, x := range v {
+			y := float64(x)
+			hi, lo, sum, squares = max(hi, y), min(lo, y), sum+y, squares+y*y
+		}
+		return fmt.Sprintf(`{"type": "mindspore.Tensor", "dtype": "Float32", "shape": [2, 2], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v}`, hi, lo, sum/float64(len(v)), float32(math.Sqrt(squares)))
+	}
+	var data []string
+	for _, c := range []struct {
+		name    string
+		in, out []string
+	}{
+		{"Primitive.mul.Mul.0.forward", []string{tensor(x), tensor(q)}, []string{tensor(times(x, q, 1))}},
+		{"Primitive.mul.Mul.1.forward", []string{tensor(x), tensor(k)}, []string{tensor(times(x, k, 1))}},
+		{"Primitive.relu.ReLU.0.forward", []string{tensor(times(x, q, 1))}, []string{tensor(times(x, q, 1))}},
+	} {
+		data = append(data, fmt.Sprintf(`%q: {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, c.name, strings.Join(c.in, ", "), strings.Join(c.out, ", ")))
+	}
+	calls := t.TempDir() + "/step0/rank0"
+	write(t, calls+"/dump.json", []byte(`{"task": "statistics", "level": "L1", "framework": "mindspore", "dump_data_dir": null, "data": {`+strings.Join(data, ",\n")+`}}`))
+	j := judged(t, kernels(1), calls)
+	if len(j.Roots) > 0 || j.Verdict != verdict.Good || j.Coverage.Compared != 3 {
+		t.Errorf("the same: %s, %d compared, %+v", j.Verdict, j.Coverage.Compared, j.Roots)
+	}
+	for _, sides := range [][2]string{{kernels(1.5), calls}, {calls, kernels(1.5)}} {
+		j = judged(t, sides[0], sides[1])
+		if len(j.Roots) != 1 || !slices.Contains([]string{"Default_net-Net_Mul-op1", "Primitive.mul.Mul.0.forward"}, j.Operators[j.Roots[0].Operator].Op.Name) {
+			t.Errorf("a wrong product: %s, %+v", j.Verdict, j.Roots)
+		}
+	}
+}
+
 // listed writes a recording of statistics: calls with the tensors that go in and come out, each by its shape and the
 // number that all its statistics are made of.
 func listed(t *testing.T, framework string, calls ...string) string {

@@ -137,7 +137,13 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 		s.prints()
 		s.findUnfilled()
 	}
-	_, _, p.migrated = across(p.left, p.right)
+	if _, _, p.migrated = across(p.left, p.right); !p.migrated {
+		var kernels *side
+		if kernels, _, p.migrated = kernelwise(p.left, p.right); p.migrated {
+			kernels.summarise()
+		}
+		p.left.other, p.right.other = p.migrated, p.migrated
+	}
 	p.gradients = [2]int{p.left.lastGradient(), p.right.lastGradient()}
 	behindBackward(p.left, p.right)
 	p.apart = align(p.left, p.right, m, maps)

@@ -646,9 +646,15 @@ func (j *judge) otherGraph(out *Judged) {
 	}
 }
 
-// alone counts the operators that one side alone has, and those of both. Of arrays the right side is
-// never known to have more.
+// alone counts the operators that one side alone has, and those of both; without such that need no partner, if others
+// have one. Of arrays the right side is never known to have more.
 func (j *judge) alone() (left, right, paired int) {
+	var inner [2]int
+	defer func() {
+		if paired == 0 {
+			left, right = left+inner[0], right+inner[1]
+		}
+	}()
 	for i := range j.operators {
 		op := &j.operators[i]
 		here, there := false, false
@@ -665,6 +671,10 @@ func (j *judge) alone() (left, right, paired int) {
 		switch {
 		case here && there:
 			paired++
+		case op.Op.Inner && here:
+			inner[0]++
+		case op.Op.Inner && there:
+			inner[1]++
 		case here:
 			left++
 		case there:
