@@ -445,12 +445,22 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	m.explain(o, x, statisticsAre(o.arg), f)
 }
 
+// partly tells that the largest or smallest element of an output is that of the rank's own input: not all of it
+// may have been written when the recorder looked.
+func (m *gathering) partly(o *gathered) bool {
+	out, known := statsOf(o.arg)
+	return known && slices.ContainsFunc(o.parts[0].from, func(b brought) bool {
+		in, known := statsOf(b.arg)
+		return known && b.member == o.member && (in[0] == out[0] || in[1] == out[1])
+	})
+}
+
 // explain adds what explains a wrong output, whose numbers are the same where outputs are. An asynchronous call that left its output as it was
 // may not have been done when the recorder looked.
 func (m *gathering) explain(o *gathered, numbers any, fits is, f *Finding) {
 	why, ok := m.why(o, numbers, fits)
 	switch {
-	case ok && why.Kind == OwnInput && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
+	case (ok && why.Kind == OwnInput || m.partly(o)) && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
 		f.Reasons = nil
 		unknown(f, because(InFlight))
 	case ok:
