@@ -27,6 +27,7 @@ var elsewhere = map[string]string{
 	"internal/msg":       "two names of languages",
 	"internal/recorded":  "reads the recorded cases, for tests",
 	"internal/plainfile": "opens files and reads none",
+	"internal/whole":     "opens folders, and reads nothing in them",
 	"repl/capture":       "names of two actions; what it writes is for Python to read",
 	"repl/console":       "keys of a terminal and lines of a user: FuzzLine of repl",
 }
