@@ -34,8 +34,8 @@ func asKernel(t *testing.T, c *callCase, row *catalogue.Row, f *function) (*reco
 	outputs := c.Outputs
 	if param := row.As.Gradient; param != "" {
 		at := slices.Index(f.params, param)
-		if len(c.Gradients) == 0 || at >= len(c.Back) || len(c.Outputs) == 0 {
-			return nil, false
+		if len(c.Gradients) == 0 || at >= len(c.Back) || len(c.Outputs) == 0 || strings.Contains(c.Note, "of the last node") {
+			return nil, false // what autograd's last node gets is another tensor than a kernel of gradients gives
 		}
 		args["grad"], args["result"], outputs = c.Gradients[0], c.Outputs[0], c.Back[at:at+1]
 	}
