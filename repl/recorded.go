@@ -138,7 +138,7 @@ func (v *vcCmd) recordings(ctx context.Context, s *session, j job, path string) 
 			return nil, s.Failed(ctx, err)
 		}
 	}
-	source, err := recording.OpenWith(j.Left, j.Right, with)
+	source, err := recording.Open(j.Left, j.Right, with)
 	if err != nil {
 		return nil, s.Failed(ctx, err)
 	}

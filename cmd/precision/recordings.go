@@ -39,7 +39,7 @@ func (f *compareFlags) recordings(ctx context.Context, e env, opt compare.Option
 			return exitError, err
 		}
 	}
-	source, err := recording.OpenWith(f.left, f.right, with)
+	source, err := recording.Open(f.left, f.right, with)
 	if err != nil {
 		return exitError, err
 	}

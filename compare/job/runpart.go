@@ -45,7 +45,7 @@ func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
 		case slices.ContainsFunc(r.Parts, func(y Part) bool { return y.Right == x.Right && y.Left != x.Left }):
 			together.OfMany = true
 		}
-		source, err := recording.OpenWith(x.Left, x.Right, together)
+		source, err := recording.Open(x.Left, x.Right, together)
 		if err != nil {
 			return nil, err
 		}

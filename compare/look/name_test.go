@@ -182,7 +182,7 @@ func TestNameRecordings(t *testing.T) {
 	}
 	left, right := side(times(z, 0.5)), side(z)
 	run := func(ctx context.Context, g *compare.Glance) (*compare.Outcome, error) {
-		source, err := recording.Open(left, right)
+		source, err := recording.Open(left, right, recording.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 // has read.
 func Again(left, right string, with Options, opt compare.Options) func(context.Context, *compare.Glance) error {
 	return func(ctx context.Context, g *compare.Glance) error {
-		source, err := OpenWith(left, right, with)
+		source, err := Open(left, right, with)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func BenchmarkFiles(b *testing.B) {
 	}
 	b.SetBytes(int64(2 * files * len(raw)))
 	for b.Loop() {
-		s, err := recording.Open(filepath.Join(dir, "left"), filepath.Join(dir, "right"))
+		s, err := recording.Open(filepath.Join(dir, "left"), filepath.Join(dir, "right"), recording.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func BenchmarkStatistics(b *testing.B) {
 		runtime.ReadMemStats(&m)
 		before := m.HeapAlloc
 		start := time.Now()
-		s, err := recording.Open(filepath.Join(dir, "left"), filepath.Join(dir, "right"))
+		s, err := recording.Open(filepath.Join(dir, "left"), filepath.Join(dir, "right"), recording.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func TestDamaged(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				s, err := recording.Open(dir, golden)
+				s, err := recording.Open(dir, golden, recording.Options{})
 				if err != nil {
 					if len(files) > 1 && !strings.Contains(r.name, "dumps") && !strings.HasSuffix(path, ".csv") {
 						t.Errorf("%s: %v", path, err)

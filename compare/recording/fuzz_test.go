@@ -38,7 +38,7 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		for _, pair := range [][2]string{{"good", "bad"}, {"bad", "good"}, {"bad", "bad"}} {
-			s, err := recording.Open(filepath.Join(dir, pair[0]), filepath.Join(dir, pair[1]))
+			s, err := recording.Open(filepath.Join(dir, pair[0]), filepath.Join(dir, pair[1]), recording.Options{})
 			if err != nil {
 				continue
 			}

@@ -27,7 +27,7 @@ func mapped(t *testing.T, left, right, text string) *verdict.Judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := recording.OpenWith(left, right, recording.Options{Mapping: m})
+	s, err := recording.Open(left, right, recording.Options{Mapping: m})
 	if err != nil {
 		t.Fatal(err)
 	}

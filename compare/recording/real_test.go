@@ -18,7 +18,7 @@ const real = "../../../shared/real/msprobe/"
 // judged compares two recordings and judges them.
 func judged(t *testing.T, left, right string) *verdict.Judged {
 	t.Helper()
-	s, err := recording.Open(left, right)
+	s, err := recording.Open(left, right, recording.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

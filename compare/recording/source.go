@@ -68,14 +68,9 @@ type Options struct {
 	OfMany bool
 }
 
-// Open is [OpenWith] for maps alone.
-func Open(left, right string, maps ...result.Map) (*Source, error) {
-	return OpenWith(left, right, Options{Maps: maps})
-}
-
-// OpenWith reads the recordings below two paths and pairs those of the same step and
+// Open reads the recordings below two paths and pairs those of the same step and
 // rank; a process without a rank is paired with the only one of the other side.
-func OpenWith(left, right string, opt Options) (*Source, error) {
+func Open(left, right string, opt Options) (*Source, error) {
 	lists, kinds, err := findBoth(left, right)
 	if err != nil {
 		return nil, err
@@ -112,7 +107,7 @@ func OpenWith(left, right string, opt Options) (*Source, error) {
 			}
 			if !done { // each rank by itself
 				opt.Unshard = nil
-				if s, err = OpenWith(left, right, opt); err == nil {
+				if s, err = Open(left, right, opt); err == nil {
 					s.why = append(s.why, why)
 				}
 				return s, err

@@ -60,7 +60,7 @@ func TestUnshard(t *testing.T) {
 		"nothing is cut in threes":   {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, x)), compare.Unshard{Axis: -1, Slices: 3}, result.NotUnsharded, nil},
 		"ranks that do other things": {left([]string{entry("Functional.gelu", 0, []string{x}, x)}), compare.Unshard{Axis: -1}, result.NotUnsharded, nil},
 	} {
-		s, err := recording.OpenWith(c.left, golden, recording.Options{Unshard: &c.by})
+		s, err := recording.Open(c.left, golden, recording.Options{Unshard: &c.by})
 		if err != nil {
 			t.Fatal(err)
 		}
