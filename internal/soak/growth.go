@@ -24,7 +24,8 @@ type Growth struct {
 	first string
 }
 
-// Grown is what a command took at the sizes n, 2n and 4n.
+// Grown is what a command took at the sizes n, 2n and 4n. Processor time is the program's own: what a system
+// takes to write files goes with the disk (0.06 s for a thousand files, and 0.95 s for two thousand, in one run).
 type Grown struct {
 	Growth, Command string
 	N               int
@@ -92,8 +93,8 @@ func (g *Growth) Grow(programs map[string]Program, seed uint64, work string, tak
 				if err != nil {
 					return fmt.Errorf("%s, %d: %s: %w", g.Name, g.n<<i, command, err)
 				}
-				if try == 0 || e.cpu < found.CPU[i] {
-					found.CPU[i] = e.cpu
+				if try == 0 || e.user < found.CPU[i] {
+					found.CPU[i] = e.user
 				}
 				if try == 0 || e.memory < found.Memory[i] {
 					found.Memory[i] = e.memory

@@ -44,7 +44,7 @@ type ended struct {
 	stdout, stderr string
 	killed         bool // by us
 	memory         int64
-	cpu            time.Duration
+	cpu, user      time.Duration // user is without what the system does for it, as for writing files
 }
 
 // run runs the program and sees that it ended as it should: in time, with a
@@ -88,7 +88,8 @@ func (p Program) run(kill time.Duration, args ...string) (ended, error) {
 	if !slices.Contains(promised, e.code) {
 		return e, fmt.Errorf("exit status %d, %.2000s", e.code, e.stderr)
 	}
-	e.memory, e.cpu = peak(cmd.ProcessState), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	e.memory, e.user = peak(cmd.ProcessState), cmd.ProcessState.UserTime()
+	e.cpu = e.user + cmd.ProcessState.SystemTime()
 	if p.Memory > 0 && e.memory > p.Memory {
 		return e, fmt.Errorf("held %d MB, expected at most %d", e.memory>>20, p.Memory>>20)
 	}
