@@ -34,7 +34,10 @@ func (j *judge) blanks() {
 		for _, list := range [][]Tensor{op.Outputs, op.Inputs} {
 			for k := range list {
 				if t := &list[k]; t.Verdict == Good || t.Verdict == Suspect {
-					if _, empty := vacant(&j.table.Rows[t.Row]); empty {
+					r := &j.table.Rows[t.Row]
+					_, empty := vacant(r)
+					n, left, right := zeroSides(r)
+					if empty || n == 1 && left && right { // beside such tensors a single 0 says no more
 						t.Verdict = Uncompared
 					}
 				}
@@ -85,8 +88,9 @@ func (j *judge) idle(out *Judged) {
 		r := &j.table.Rows[i]
 		if r.Compared || r.Recorded != nil && !r.Recorded.Argument && r.Recorded.Both > 0 {
 			all++
-			for side, zero := range zeroSides(r) {
-				if zero {
+			n, left, right := zeroSides(r)
+			for side, zero := range [2]bool{left, right} {
+				if zero && n > 1 {
 					zeros[side]++
 				}
 			}
@@ -97,7 +101,8 @@ func (j *judge) idle(out *Judged) {
 		n, of := zeros[side], all
 		if zeros[1-side] > 0 || of < leastWeights || float64(n) < mostIdle*float64(of) {
 			if fed < 0 || slices.ContainsFunc(out.Premises[fed].Rows, func(row int) bool {
-				return !zeroSides(&j.table.Rows[row])[side] || zeroSides(&j.table.Rows[row])[1-side]
+				n, left, right := zeroSides(&j.table.Rows[row])
+				return n <= 1 || left == right || left != (side == 0)
 			}) {
 				continue
 			}
@@ -108,17 +113,17 @@ func (j *judge) idle(out *Judged) {
 	}
 }
 
-// zeroSides tells of the left and the right side of a tensor of several elements whether all are zero.
-func zeroSides(r *result.Row) [2]bool {
+// zeroSides tells of the left and the right side of a tensor of n elements whether all are zero.
+func zeroSides(r *result.Row) (n float64, left, right bool) {
 	if f := &r.Result().Facts; r.Compared && f.Known {
-		return [2]bool{f.N > 1 && f.X.Zero == f.N, f.N > 1 && f.Y.Zero == f.N}
+		return float64(f.N), f.X.Zero == f.N, f.Y.Zero == f.N
 	}
 	rec := r.Recorded
-	if rec == nil || r.Left.Shape == nil || elements(r.Left.Shape) <= 1 {
-		return [2]bool{}
+	if rec == nil || r.Left.Shape == nil {
+		return 0, false, false
 	}
 	zero := func(s *result.Said) bool {
 		return s.Has(result.KnownMax|result.KnownMin) && s.Stats.Max == 0 && s.Stats.Min == 0
 	}
-	return [2]bool{zero(rec.Left), zero(rec.Right)}
+	return elements(r.Left.Shape), zero(rec.Left), zero(rec.Right)
 }

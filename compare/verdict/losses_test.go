@@ -107,6 +107,13 @@ func TestLosses(t *testing.T) {
 			t.Rows[2] = result.Row{Op: "op2", Type: "Relu", Index: 2, Facts: result.Facts{Order: 2, Unpaired: true}, Reasons: []result.Reason{result.Because(result.NoRightTensor, "op2", "op2:output:0")}}
 		}, Good, true, true, nil},
 		{"most outputs are zero on both sides", 10, func(t *result.Table) { empty(t.Rows[:6]) }, Inconclusive, false, false, []LossKind{LossCoverage, LossTensors}},
+		{"most outputs are zero, and the others a single 0", 10, func(t *result.Table) {
+			empty(t.Rows)
+			for i := range t.Rows[:5] {
+				f := &t.Rows[i].Result().Facts
+				f.N, f.Finite, f.X.Zero, f.Y.Zero = 1, 1, 1, 1
+			}
+		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
 		{"half of them are", 10, func(t *result.Table) { empty(t.Rows[:5]) }, Good, true, true, nil},
 		{"left out on purpose", 10, func(t *result.Table) { t.Rows, t.Meta.Partial = t.Rows[:5], true; t.Ops[9].Final = false }, Good, true, true, nil},
 		{"cut short", 150, func(t *result.Table) {
