@@ -8,9 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/term"
 
 	"precision/repl/console"
 )
@@ -93,37 +97,36 @@ func (p *pane) screen() string {
 	return p.tmux("capture-pane", "-p", "-J")
 }
 
-// wait waits until the screen shows all texts.
-func (p *pane) wait(texts ...string) string {
+// until waits for a condition that the terminal has to come to.
+func (p *pane) until(what string, ok func(screen string) bool) {
 	p.t.Helper()
 	screen := ""
 	for range 600 {
-		screen = p.screen()
-		found := true
-		for _, text := range texts {
-			found = found && strings.Contains(screen, text)
-		}
-		if found {
-			return screen
+		if screen = p.screen(); ok(screen) {
+			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	p.t.Fatalf("the screen does not show %q:\n%s", texts, screen)
-	return ""
+	p.t.Fatalf("waited for %s; the screen is\n%s", what, screen)
+}
+
+// wait waits until the screen shows all texts.
+func (p *pane) wait(texts ...string) (shown string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%q", texts), func(screen string) bool {
+		shown = screen
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) })
+	})
+	return shown
 }
 
 // last waits until the last line that is not empty begins with text.
 func (p *pane) last(text string) {
 	p.t.Helper()
-	screen := ""
-	for range 600 {
-		screen = strings.TrimRight(p.screen(), "\n ")
-		if strings.HasPrefix(screen[strings.LastIndexByte(screen, '\n')+1:], text) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	p.t.Fatalf("the last line is not %q:\n%s", text, screen)
+	p.until(fmt.Sprintf("a last line %q", text), func(screen string) bool {
+		screen = strings.TrimRight(screen, "\n ")
+		return strings.HasPrefix(screen[strings.LastIndexByte(screen, '\n')+1:], text)
+	})
 }
 
 // start runs the shell and waits for its prompt.
@@ -274,27 +277,42 @@ func TestResize(t *testing.T) {
 	line := "vc -lt " + strings.Repeat("folder/", 14) + "end"
 	p.keys(line)
 	p.wait("end")
+	shown := func(end string) func(string) bool {
+		return func(screen string) bool {
+			joined := strings.ReplaceAll(screen, "\n", "")
+			return strings.Count(joined, "PrecisionTool > vc") == 1 && strings.Count(joined, "folder/") == 14 &&
+				strings.HasSuffix(strings.TrimSpace(joined), end) && strings.Contains(joined, "above")
+		}
+	}
 	for _, width := range []string{"44", "30", "90", "140", "60"} {
 		p.tmux("resize-window", "-x", width, "-y", "40")
-		// Until the terminal has told of its new width, which tmux may put off by a
-		// quarter of a second, what is typed is drawn for the old one.
-		time.Sleep(2 * time.Second)
-		p.keys("x", "BSpace")
-		right, screen := false, ""
-		for range 100 {
-			screen = p.screen()
-			joined := strings.ReplaceAll(screen, "\n", "")
-			if right = strings.Count(joined, "PrecisionTool > vc") == 1 && strings.Count(joined, "folder/") == 14 && strings.Contains(joined, "above"); right {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		if !right {
-			t.Errorf("at %s columns the screen is\n%s", width, screen)
-		}
+		// What is typed before the terminal tells its width, which tmux puts off by a quarter of a second
+		// and a busy machine by more, is drawn for the old one. So no key may be under way when the width
+		// changes, and none is typed before the terminal tells.
+		p.told(width)
+		p.until("the line once at "+width+" columns", shown("end"))
+		p.keys("x")
+		p.until("the x at "+width+" columns", shown("endx"))
+		p.keys("BSpace")
+		p.until("no x at "+width+" columns", shown("end"))
 	}
 	p.keys("C-u", "exit", "Enter")
 	p.wait("status 0")
+}
+
+// told waits until the programs in the terminal can know of its width.
+func (p *pane) told(width string) {
+	p.t.Helper()
+	tty := strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_tty}"))
+	p.until("the terminal of "+width+" columns", func(string) bool {
+		f, err := os.Open(tty)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		got, _, err := term.GetSize(int(f.Fd()))
+		return err == nil && strconv.Itoa(got) == width
+	})
 }
 
 // TestInterrupt stops a command with Ctrl-C; the session goes on.

@@ -4,15 +4,12 @@ package console
 
 import (
 	"errors"
-	"os"
-	"os/signal"
 	"sync/atomic"
 	"unicode/utf8"
 
 	gprompt "github.com/c-bata/go-prompt"
 	"github.com/pkg/term/termios"
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 )
 
 // lineParser hands the line editor its keys, one at a time. The editor's own
@@ -63,13 +60,12 @@ func (l *lineParser) entered() bool { last := l.last.Load(); return last == '\r'
 // close ends reading for good, also in a goroutine that the editor left behind.
 func (l *lineParser) close() { l.closed.Store(true) }
 
-// GetWinSize returns the size of the terminal, 80 by 24 if it does not tell.
+// GetWinSize returns the size of the terminal, 80 by 24 if it does not tell, which the editor
+// draws for from now on.
 func (l *lineParser) GetWinSize() *gprompt.WinSize {
-	w, h, err := term.GetSize(l.fd)
-	if err != nil || w <= 0 || h <= 0 {
-		w, h = 80, 24
-	}
-	return &gprompt.WinSize{Row: uint16(h), Col: uint16(w)}
+	size := l.p.size()
+	l.p.drawn.Store(&size)
+	return &size
 }
 
 const (
@@ -93,7 +89,7 @@ func (l *lineParser) Read() ([]byte, error) {
 	case l.p.leave.Load():
 		l.paused.Store(true)
 		return []byte{keyCtrlC}, nil // after every key it asks whether to leave
-	case l.p.resized.Load():
+	case l.p.changed():
 		l.paused.Store(true)
 		return []byte(keyIdle), nil
 	}
@@ -119,7 +115,7 @@ func (l *lineParser) Read() ([]byte, error) {
 		l.keys = append(l.keys, buf[:n]...)
 	}
 	n := keyLen(l.keys)
-	if n == 0 {
+	if n == 0 || l.p.changed() { // a key must not be drawn for a width that the terminal no longer has
 		return nil, errNoKey
 	}
 	key := l.keys[:n:n]
@@ -165,25 +161,4 @@ func keyLen(b []byte) int {
 		n += size
 	}
 	return n
-}
-
-// watchSize lets the editor know when the size of the terminal changes.
-func watchSize(p *prompt) (stop func()) {
-	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, unix.SIGWINCH)
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-changed:
-				p.resized.Store(true)
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(changed)
-		close(done)
-	}
 }

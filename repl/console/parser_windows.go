@@ -35,5 +35,3 @@ func (l *lineParser) close() {}
 // The history is not searched here, so no keys are left over.
 func (l *lineParser) take() string { return "" }
 func (l *lineParser) give(string)  {}
-
-func watchSize(*prompt) (stop func()) { return func() {} }

@@ -36,8 +36,10 @@ type prompt struct {
 	// typed tells whether there was something on the line before the key that the editor is at:
 	// it belongs to the editor, which reads keys ahead.
 	typed bool
-	// resized makes it return to take up the new size of the terminal.
+	// resized makes it return to take up the new size of the terminal: another than it was
+	// drawn for.
 	resized atomic.Bool
+	drawn   atomic.Pointer[gprompt.WinSize]
 	// searching makes it return to look for a line in the history.
 	searching atomic.Bool
 	// cursor is where the cursor stands: columns of the prompt and of the text in
@@ -50,6 +52,24 @@ type prompt struct {
 
 // away reports whether the line editor is to return and go on with the same line later.
 func (p *prompt) away() bool { return p.resized.Load() || p.searching.Load() }
+
+// size is the size of the terminal, 80 by 24 if it does not tell.
+func (p *prompt) size() gprompt.WinSize {
+	w, h, err := term.GetSize(int(p.in.Fd()))
+	if err != nil || w <= 0 || h <= 0 {
+		w, h = 80, 24
+	}
+	return gprompt.WinSize{Row: uint16(h), Col: uint16(w)}
+}
+
+// changed reports whether the terminal has another size than the editor draws for. It is asked before
+// every key: the signal of a change may come to a busy program after the next key.
+func (p *prompt) changed() bool {
+	if drawn := p.drawn.Load(); drawn != nil && *drawn != p.size() {
+		p.resized.Store(true)
+	}
+	return p.resized.Load()
+}
 
 // restore puts the terminal into the state it had at the start.
 func (p *prompt) restore() {
@@ -108,8 +128,6 @@ func (c *Console) Prompt(ctx context.Context, h Handler) (code int) {
 	nobody := make(chan os.Signal, 1)
 	signal.Notify(nobody, os.Interrupt, syscall.SIGQUIT)
 	defer signal.Stop(nobody)
-
-	defer watchSize(p)()
 
 	h.Greet()
 	lines := OpenHistory(h.History)
