@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -90,6 +91,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 				out.add(row)
 				return nil
 			}
+			out.Failed = cmp.Or(out.Failed, f.cut())
 		}
 	}
 	base := row

@@ -169,6 +169,7 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 			refuse(&base, e.missingLeft(op.Name, op.Type, bad))
 			return []result.Row{base}, bad, nil
 		}
+		failed = left.cut()
 	}
 	for _, t := range left.tensors(!dequantiser(op), !quantiser(op)) {
 		if err := ctx.Err(); err != nil {
@@ -192,5 +193,5 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 		base.Add(result.Because(result.NoTensors, op.Name, left.Path))
 		rows = append(rows, base)
 	}
-	return rows, nil, nil
+	return rows, failed, nil
 }

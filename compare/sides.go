@@ -117,6 +117,17 @@ func (f *dumpFile) allBad() error {
 	return first
 }
 
+// cut is the error of the first tensor whose bytes are not all there. The old tool has no dump then, and its exit
+// code says so; here the other tensors have their rows.
+func (f *dumpFile) cut() error {
+	for _, t := range f.tensors(true, true) {
+		if dump.Code(t.Err) == dump.CodeInvalid {
+			return t.Err
+		}
+	}
+	return nil
+}
+
 // tensors lists the inputs, the outputs or both.
 func (f *dumpFile) tensors(inputs, outputs bool) []*dump.Tensor {
 	var list []*dump.Tensor

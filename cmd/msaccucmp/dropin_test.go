@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write what the program does into testda
 // blocks: a command, its lines, a line "----" and, for run, what came of it up to
 // an empty line. The commands:
 //
-//	dump PATH    a device dump: lines "in|out TYPE FORMAT SHAPE [of ORIGIN] [groups…] [= VALUES]"
+//	dump PATH [CUT]   a device dump, without its last CUT bytes: lines "in|out TYPE FORMAT SHAPE [of ORIGIN] [groups…] [= VALUES]"
 //	npy PATH DESCR SHAPE [= VALUES]   an array; values are 1, 2, 3 … where none are given
 //	file PATH    the lines as they are; hex PATH: the bytes in hexadecimal digits
 //	graph PATH   the JSON of a graph: lines "NAME TYPE LAYOUT SHAPE"
@@ -144,6 +144,10 @@ func make1(t *testing.T, command, body []string) {
 			}
 		}
 		err = d.Write(path)
+		if len(command) > 2 {
+			cut, _ := strconv.Atoi(command[2])
+			err = os.Truncate(path, int64(len(d.Bytes())-cut))
+		}
 	case "npy":
 		shape, values := dimsOf(t, command[3]), valuesOf(t, command[4:])
 		err = dumptest.WriteNpy(path, command[2], shape, encode(t, descrTypes[strings.TrimLeft(command[2], "<>|")], shape, values, command[2][0] == '>'))

@@ -105,7 +105,7 @@ func TestTorchFilesAreRecognised(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	args := []string{"compare", "-m", filepath.Join(dir, "a.h5"), "-g", filepath.Join(dir, "b.h5"), "-out", dir}
-	if code := run(context.Background(), &stdout, &stderr, args); code != 4 || !strings.Contains(stderr.String(), "a.h5") {
+	if code := run(context.Background(), &stdout, &stderr, args); code != 7 || !strings.Contains(stderr.String(), "a.h5") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
 	if code := run(context.Background(), &stdout, &stderr, append(args, "-op", "x")); code != exitParameter {

@@ -14,8 +14,8 @@ import (
 const (
 	codeNoDump    = 2
 	codePath      = 3
-	codeParse     = 4
 	codeParameter = 6
+	codeOpen      = 7
 	codeBadDump   = 11
 	codeIndex     = 12
 	codeGraph     = 13
@@ -34,7 +34,7 @@ const (
 
 // codes are the exit codes of what goes wrong in a comparison.
 var codes = map[compare.Fault]int{
-	compare.FaultOption: codeParameter, compare.FaultPath: codePath, compare.FaultNoDump: codeNoDump, compare.FaultParse: codeParse,
+	compare.FaultOption: codeParameter, compare.FaultPath: codePath, compare.FaultNoDump: codeNoDump, compare.FaultParse: codeOpen,
 	compare.FaultBadDump: codeBadDump, compare.FaultRange: codeIndex, compare.FaultType: codeType, compare.FaultLayout: codeFormat,
 	compare.FaultShapes: codeShapes, compare.FaultNames: codeName, compare.FaultNoCounterpart: codeRefused,
 	compare.FaultWrite: codeWrite, compare.FaultDelete: codeDelete,
