@@ -16,9 +16,9 @@ import (
 type function struct {
 	params  []string
 	rest    bool // the last one takes the rest
-	forward func(k *invocation) ([]Reading, error)
+	forward func(k *invocation) []Reading
 	// backward gives the gradients of parameters from those of the outputs.
-	backward func(k *invocation, g []Values) (gradients, error)
+	backward func(k *invocation, g []Values) gradients
 	// nodes are the gradients that the last step of the function takes, in its
 	// order, where a recorder looks at that: weight' is transposed.
 	nodes [][]string
@@ -30,7 +30,7 @@ type function struct {
 }
 
 // gradients computes the gradients of parameters, each when it is asked for.
-type gradients map[string]func() (Values, error)
+type gradients map[string]func() Values
 
 var functions = map[string]*function{}
 
@@ -47,13 +47,10 @@ func define(names, params string, f function) *function {
 }
 
 // formulaFor makes the forward of a function with one output and one reading.
-func formulaFor(f func(k *invocation) (Values, error)) func(k *invocation) ([]Reading, error) {
-	return func(k *invocation) ([]Reading, error) {
-		v, err := f(k)
-		if err != nil {
-			return nil, err
-		}
-		return []Reading{{Out: []Values{v}}}, nil
+func formulaFor(f func(k *invocation) Values) func(k *invocation) []Reading {
+	return func(k *invocation) []Reading {
+		v := f(k)
+		return []Reading{{Out: []Values{v}}}
 	}
 }
 

@@ -9,7 +9,7 @@ type activation struct {
 	names, params string
 	// f gives the function and its derivative for the arguments of a call, and the
 	// units of error that the derivative is granted, as a factor of its size.
-	f func(k *invocation) (f, slope func(x float64) float64, floor float64, err error)
+	f func(k *invocation) (f, slope func(x float64) float64, floor float64)
 	// exact activations do not round.
 	exact bool
 }
@@ -19,24 +19,15 @@ func activationOf(a activation) {
 	if p == "" {
 		p = "input inplace"
 	}
-	define(a.names, p, function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		f, slope, floor, err := a.f(k)
-		if err != nil {
-			return nil, err
-		}
+	define(a.names, p, function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		f, slope, floor := a.f(k)
 		if a.exact {
 			return elementsOf(exactly(func(x []float64) float64 { return f(x[0]) }), nil, true, []Values{x})
 		}
 		return elementsOf(unary(f, func(x, _ float64) float64 { return 1.1 * abs(slope(x)) }, k.ulps(), floor), nil, false, []Values{x})
 	}), backward: chain(func(k *invocation, ar arith, x, y, g num) num {
-		_, slope, floor, err := a.f(k)
-		if err != nil {
-			return num{0, math.Inf(1)}
-		}
+		_, slope, floor := a.f(k)
 		d := slope(x.y)
 		if a.exact {
 			return ar.mul(g, exactNum(d))
@@ -45,9 +36,9 @@ func activationOf(a activation) {
 	})})
 }
 
-func always(f, slope func(x float64) float64, floor float64) func(k *invocation) (a, b func(x float64) float64, c float64, err error) {
-	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64, error) {
-		return f, slope, floor, nil
+func always(f, slope func(x float64) float64, floor float64) func(k *invocation) (a, b func(x float64) float64, c float64) {
+	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64) {
+		return f, slope, floor
 	}
 }
 
@@ -92,24 +83,18 @@ func init() {
 	quotient := functions["softsign"]
 	whole := quotient.backward
 	quotient.nodes = [][]string{{"dividend"}}
-	quotient.backward = func(k *invocation, g []Values) (gradients, error) {
-		all, err := whole(k, g)
-		if err == nil {
-			all["dividend"] = func() (Values, error) {
-				x, err := k.tensor("input")
-				if err != nil {
-					return nil, err
-				}
-				d, err := gradient(g, 0)
-				if err != nil {
-					return nil, err
-				}
-				return k.of("input", func(a arith, v []num) num {
-					return a.div(v[1], a.add(exactNum(1), num{abs(v[0].y), v[0].b}))
-				}, x, d)
-			}
+	quotient.backward = func(k *invocation, g []Values) gradients {
+		all := whole(k, g)
+
+		all["dividend"] = func() Values {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			return k.of("input", func(a arith, v []num) num {
+				return a.div(v[1], a.add(exactNum(1), num{abs(v[0].y), v[0].b}))
+			}, x, d)
 		}
-		return all, err
+
+		return all
 	}
 	activationOf(activation{names: "logsigmoid log_sigmoid", f: always(func(x float64) float64 { return -softplus(-x) }, func(x float64) float64 { return sigmoid(-x) }, 1)})
 	activationOf(activation{names: "tanhshrink", f: always(func(x float64) float64 { return x - math.Tanh(x) }, func(x float64) float64 { t := math.Tanh(x); return t * t }, 2)})
@@ -141,18 +126,18 @@ func init() {
 		}
 		return scale * alpha * math.Exp(x)
 	}, 2)})
-	activationOf(activation{names: "leaky_relu", params: "input negative_slope inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		s, err := k.float("negative_slope", 0.01)
+	activationOf(activation{names: "leaky_relu", params: "input negative_slope inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		s := k.float("negative_slope", 0.01)
 		at := func(x float64) float64 {
 			if x > 0 {
 				return 1
 			}
 			return s
 		}
-		return func(x float64) float64 { return x * at(x) }, at, 1, err
+		return func(x float64) float64 { return x * at(x) }, at, 1
 	}})
-	activationOf(activation{names: "elu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		alpha, err := k.float("alpha", 1)
+	activationOf(activation{names: "elu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		alpha := k.float("alpha", 1)
 		return func(x float64) float64 {
 				if x > 0 {
 					return x
@@ -163,10 +148,10 @@ func init() {
 					return 1
 				}
 				return alpha * math.Exp(x)
-			}, max(1, abs(alpha)), err
+			}, max(1, abs(alpha))
 	}})
-	activationOf(activation{names: "celu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		alpha, err := k.float("alpha", 1)
+	activationOf(activation{names: "celu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		alpha := k.float("alpha", 1)
 		return func(x float64) float64 {
 				if x > 0 {
 					return x
@@ -177,22 +162,16 @@ func init() {
 					return 1
 				}
 				return math.Exp(x / alpha)
-			}, 2, err
+			}, 2
 	}})
-	activationOf(activation{names: "hardtanh", params: "input min_val max_val inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		lo, err := k.float("min_val", -1)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		hi, err := k.float("max_val", 1)
-		return func(x float64) float64 { return min(max(x, lo), hi) }, func(x float64) float64 { return toNumber(x > lo && x < hi) }, 0, err
+	activationOf(activation{names: "hardtanh", params: "input min_val max_val inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		lo := k.float("min_val", -1)
+		hi := k.float("max_val", 1)
+		return func(x float64) float64 { return min(max(x, lo), hi) }, func(x float64) float64 { return toNumber(x > lo && x < hi) }, 0
 	}})
-	activationOf(activation{names: "softplus", params: "input beta threshold", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		beta, err := k.float("beta", 1)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		limit, err := k.float("threshold", 20)
+	activationOf(activation{names: "softplus", params: "input beta threshold", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		beta := k.float("beta", 1)
+		limit := k.float("threshold", 20)
 		return func(x float64) float64 {
 				if x*beta > limit {
 					return x
@@ -203,33 +182,26 @@ func init() {
 					return 1
 				}
 				return sigmoid(x * beta)
-			}, 1, err
+			}, 1
 	}})
-	activationOf(activation{names: "gelu npu_gelu", params: "input approximate", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		form, err := k.string("approximate", "none")
+	activationOf(activation{names: "gelu npu_gelu", params: "input approximate", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		form := k.string("approximate", "none")
 		switch {
-		case err != nil:
-			return nil, nil, 0, err
 		case form == "none":
-			return geluErf, geluErfSlope, 4, nil
+			return geluErf, geluErfSlope, 4
 		case form == "tanh":
-			return geluTanh, geluTanhSlope, 4, nil
+			return geluTanh, geluTanhSlope, 4
 		}
-		return nil, nil, 0, refuse(BadArgument, "approximate", form, "none or tanh")
+		panic(refuse(BadArgument, "approximate", form, "none or tanh"))
 	}})
-	activationOf(activation{names: "fast_gelu npu_fast_gelu", params: "input", f: func(k *invocation) (f, slope func(x float64) float64, floor float64, err error) {
-		return fastGelu, func(x float64) float64 { s := sigmoid(1.702 * x); return s * (1 + 1.702*x*(1-s)) }, 4, nil
+	activationOf(activation{names: "fast_gelu npu_fast_gelu", params: "input", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
+		return fastGelu, func(x float64) float64 { s := sigmoid(1.702 * x); return s * (1 + 1.702*x*(1-s)) }, 4
 	}})
-	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, w, err := k.pair("input", "weight")
-		if err != nil {
-			return nil, err
-		}
+	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) Values {
+		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
 		if count(w.shape) > 1 && len(x.shape) > 1 {
-			if weight, err = perChannel(x, w, ""); err != nil {
-				return nil, err
-			}
+			weight = perChannel(x, w, "")
 		}
 		a := k.arith()
 		return formulaOf(func(v []num) num {
@@ -239,25 +211,19 @@ func init() {
 			return a.mul(v[0], v[1])
 		}, x, weight)
 	})})
-	gated := func(f func(x float64) float64, floor float64) func(k *invocation) ([]Reading, error) {
-		return formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			axis, err := k.axis("dim", -1, len(x.shape))
-			if err != nil || len(x.shape) == 0 || x.shape[axis]%2 != 0 {
-				return nil, refuse(BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape))
+	gated := func(f func(x float64) float64, floor float64) func(k *invocation) []Reading {
+		return formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
+			axis := k.axis("dim", -1, len(x.shape))
+			if len(x.shape) == 0 || x.shape[axis]%2 != 0 {
+				panic(refuse(BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape)))
 			}
 			n := x.shape[axis] / 2
 			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
 			if k.name == "glu" {
 				first, second = second, first
 			}
-			v, err := elementsOf(unary(f, constant(1.1), k.ulps(), floor), nil, false, []Values{first})
-			if err != nil {
-				return nil, err
-			}
+			v := elementsOf(unary(f, constant(1.1), k.ulps(), floor), nil, false, []Values{first})
 			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(v), second})
 		})
 	}
@@ -269,32 +235,17 @@ func init() {
 
 func defineSoftmax() {
 	soft := func(names, params string, log bool) {
-		define(names, params, function{forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			axes, err := k.softmaxAxes(x)
-			if err != nil {
-				return nil, err
-			}
+		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
+			axes := k.softmaxAxes(x)
 			return k.softmax(k.converted(x), axes, log)
-		}), backward: func(k *invocation, g []Values) (gradients, error) {
-			return gradients{"input": func() (Values, error) {
-				y, err := k.result(0)
-				if err != nil {
-					return nil, err
-				}
-				d, err := gradient(g, 0)
-				if err != nil {
-					return nil, err
-				}
-				axes, err := k.softmaxAxes(y)
-				if err != nil {
-					return nil, err
-				}
+		}), backward: func(k *invocation, g []Values) gradients {
+			return gradients{"input": func() Values {
+				y := k.result(0)
+				d := gradient(g, 0)
+				axes := k.softmaxAxes(y)
 				return k.softmaxGradient(y, d, axes, log)
-			}}, nil
+			}}
 		}})
 	}
 	soft("Functional.softmax", "input dim _stacklevel dtype", false)
@@ -304,17 +255,15 @@ func defineSoftmax() {
 }
 
 // softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
-func (k *invocation) softmaxAxes(x *operand) ([]int, error) {
-	if err := k.required("dim"); err != nil {
-		return nil, err
-	}
+func (k *invocation) softmaxAxes(x *operand) []int {
+	k.required("dim")
 	if len(x.shape) == 0 {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
 	}
 	return k.axes("dim", len(x.shape))
 }
 
-func (k *invocation) softmax(x Values, axes []int, log bool) (Values, error) {
+func (k *invocation) softmax(x Values, axes []int, log bool) Values {
 	u := k.unit() * k.loose.times()
 	f := softmaxRow(u, k.sumUnit())
 	if log {
@@ -324,14 +273,14 @@ func (k *invocation) softmax(x Values, axes []int, log bool) (Values, error) {
 }
 
 // softmaxGradient: (g - Σ g·y)·y from the recorded result, or g - e^y·Σ g.
-func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool) (Values, error) {
+func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool) Values {
 	if count(g.Shape()) != count(y.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(y.shape, g.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(y.shape, g.Shape())))
 	}
 	rows, kept, n := lastAxes(y, axes)
 	grads, _, _ := lastAxes(reshape(g, y.shape), axes)
 	if n == 0 || n > maxDense {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
 	a, su := k.arith(), k.sumUnit()
 	d := make([]float64, n)
@@ -363,34 +312,28 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 }
 
 func defineLookups() {
-	define("embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, w, err := k.pair("input", "weight")
-		if err != nil {
-			return nil, err
-		}
+	define("embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", function{forward: formulaFor(func(k *invocation) Values {
+		x, w := k.pair("input", "weight")
 		if len(w.shape) != 2 || k.has("max_norm") {
-			return nil, refuse(Unsupported, "max_norm")
+			panic(refuse(Unsupported, "max_norm"))
 		}
 		return gatheredBy(w, 0, x)
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"weight": func() (Values, error) { return k.embeddingGradient(g) }}, nil
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})
 	functions["Torch.embedding"] = &function{params: []string{"weight", "input", "padding_idx", "scale_grad_by_freq", "sparse"},
 		forward: functions["embedding"].forward, backward: functions["embedding"].backward, nodes: [][]string{{"weight"}}}
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.
-	drop := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		keep, err := k.keeping()
-		if err != nil || keep == 1 {
-			return x, err
+	drop := function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		keep := k.keeping()
+		if keep == 1 {
+			return x
 		}
 		if len(k.outs) == 0 || k.outs[0] == nil {
-			return nil, refuse(NoOutput)
+			panic(refuse(NoOutput))
 		}
 		a := k.arith()
 		return formulaOf(func(v []num) num {
@@ -399,27 +342,15 @@ func defineLookups() {
 			}
 			return a.div(v[0], num{keep, 2 * u32})
 		}, x, k.outs[0])
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
-			keep, err := k.keeping()
-			if err != nil {
-				return nil, err
-			}
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			keep := k.keeping()
 			if keep == 1 {
-				return d, nil
+				return d
 			}
-			y, err := k.result(0)
-			if err != nil {
-				return nil, err
-			}
+			y := k.result(0)
 			return k.of("input", func(a arith, v []num) num {
 				z := a.div(v[2], num{keep, 2 * u32})
 				switch {
@@ -430,65 +361,46 @@ func defineLookups() {
 				}
 				return z
 			}, x, y, d)
-		}}, nil
+		}}
 	}}
 	define("dropout", "input p training inplace", drop)
 }
 
 // keeping is the share of elements that a dropout keeps, 1 if it does nothing.
-func (k *invocation) keeping() (float64, error) {
+func (k *invocation) keeping() float64 {
 	if k.solve {
-		return 0, refuse(NotRecorded, "p, training")
+		panic(refuse(NotRecorded, "p, training"))
 	}
-	p, err := k.float("p", 0.5)
-	if err != nil {
-		return 0, err
-	}
-	training, err := k.bool("training", true)
+	p := k.float("p", 0.5)
+	training := k.bool("training", true)
 	switch {
-	case err != nil:
-		return 0, err
 	case !training || p == 0:
-		return 1, nil
+		return 1
 	case !(p > 0 && p < 1):
-		return 0, refuse(BadArgument, "p", p, "0 to 1")
+		panic(refuse(BadArgument, "p", p, "0 to 1"))
 	}
-	return 1 - p, nil
+	return 1 - p
 }
 
 // embeddingGradient adds the gradients of equal indexes up.
-func (k *invocation) embeddingGradient(g []Values) (Values, error) {
-	x, w, err := k.pair("input", "weight")
-	if err != nil {
-		return nil, err
-	}
-	d, err := gradient(g, 0)
-	if err != nil {
-		return nil, err
-	}
-	if freq, err := k.bool("scale_grad_by_freq", false); err != nil || freq {
-		return nil, refuse(Unsupported, "scale_grad_by_freq")
+func (k *invocation) embeddingGradient(g []Values) Values {
+	x, w := k.pair("input", "weight")
+	d := gradient(g, 0)
+	if freq := k.bool("scale_grad_by_freq", false); freq {
+		panic(refuse(Unsupported, "scale_grad_by_freq"))
 	}
 	padding := int64(-1)
 	if k.has("padding_idx") {
-		if padding, err = k.int("padding_idx", -1); err != nil {
-			return nil, err
-		}
+		padding = k.int("padding_idx", -1)
 		if padding < 0 && len(w.shape) > 0 {
 			padding += w.shape[0]
 		}
 	}
 	if len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1] {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape())))
 	}
-	idx, err := numbers(x)
-	if err != nil {
-		return nil, err
-	}
-	grads, err := held(d)
-	if err != nil {
-		return nil, err
-	}
+	idx := must(numbers(x))
+	grads := must(held(d))
 	n := w.shape[1]
 	out := &dense{shape: w.shape, y: make([]float64, count(w.shape)), b: make([]float64, count(w.shape))}
 	times := make([]float64, w.shape[0])
@@ -498,7 +410,7 @@ func (k *invocation) embeddingGradient(g []Values) (Values, error) {
 			continue
 		}
 		if at < 0 || at >= w.shape[0] {
-			return nil, refuse(BadArgument, "input", at, "below "+itoa(int(w.shape[0])))
+			panic(refuse(BadArgument, "input", at, "below "+itoa(int(w.shape[0]))))
 		}
 		times[at]++
 		for j := range n {
@@ -510,5 +422,5 @@ func (k *invocation) embeddingGradient(g []Values) (Values, error) {
 	for i := range out.b {
 		out.b[i] *= gamma(times[int64(i)/n], k.sumUnit())
 	}
-	return out, nil
+	return out
 }

@@ -135,66 +135,57 @@ func (t *attention) At(idx []int64, y, b []float64) error {
 
 // newAttention takes q (…, L, E), k (…, S, E) and v (…, S, Ev); heads of k and v may be
 // fewer than those of q, each serving as many in turn.
-func (k *invocation) newAttention(q, key, value Values, grouped bool) (*attention, error) {
+func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention {
 	sq, sk, sv := q.Shape(), key.Shape(), value.Shape()
 	n := len(sq)
 	if n < 2 || len(sk) != n || len(sv) != n || sq[n-1] != sk[n-1] || sk[n-2] != sv[n-2] || !slices.Equal(sk[:n-2], sv[:n-2]) {
-		return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+		panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
 	}
 	t := &attention{l: sq[n-2], s: sk[n-2], e: sq[n-1], ev: sv[n-1], a: k.arith(), sumUnit: k.sumUnit(), p: precisionFor(k.outType()), held: -1}
 	t.shape = append(slices.Clone(sq[:n-1]), t.ev)
 	batch := batches(sk[:n-2], sq[:n-2])
 	if grouped && n >= 3 && sk[n-3] != sq[n-3] {
 		if sk[n-3] == 0 || sq[n-3]%sk[n-3] != 0 || !slices.Equal(sk[:n-3], sq[:n-3]) {
-			return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+			panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
 		}
 		per, heads := sq[n-3]/sk[n-3], sq[n-3]
 		t.kOf = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
 	} else if _, ok := broadcastShape(sk[:n-2], sq[:n-2]); !ok {
-		return nil, refuse(ShapesDiffer, shapeText(sq, sk, sv))
+		panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
 	} else {
 		t.kOf = func(b int64) int64 { return batch[b] }
 	}
 	if t.s == 0 || t.ev == 0 || t.e == 0 || t.s > maxDense || math.IsInf(gamma(float64(max(t.s, t.e)+4), t.sumUnit), 1) {
-		return nil, refuse(NoBound, t.s)
+		panic(refuse(NoBound, t.s))
 	}
 	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
 	t.scale.b = 2 * u32 * t.scale.y
-	var err error
 	for _, x := range []struct {
 		v  Values
 		to **dense
 	}{{q, &t.q}, {key, &t.k}, {value, &t.v}} {
-		if *x.to, err = held(x.v); err != nil {
-			return nil, err
-		}
+		*x.to = must(held(x.v))
 	}
-	return t, nil
+	return t
 }
 
 // scaledBy takes the scale of a call, if it has one.
-func (t *attention) scaledBy(k *invocation, name string) error {
+func (t *attention) scaledBy(k *invocation, name string) {
 	if k.has(name) {
-		x, err := k.float(name, 0)
-		if err != nil {
-			return err
-		}
+		x := k.float(name, 0)
 		t.scale = num{x, 2 * u32 * abs(x)}
 	}
-	return nil
+	return
 }
 
 // masked takes a mask that is repeated to (…, L, S).
-func (t *attention) masked(o *operand, out func(x float64) bool) error {
+func (t *attention) masked(o *operand, out func(x float64) bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.s)
 	v, ok := broadcast(o, shape)
 	if !ok {
-		return refuse(ShapesDiffer, shapeText(o.shape, shape))
+		panic(refuse(ShapesDiffer, shapeText(o.shape, shape)))
 	}
-	d, err := held(o)
-	if err != nil {
-		return err
-	}
+	d := must(held(o))
 	place := func(b, r, c int64) int64 { return (b*t.l+r)*t.s + c }
 	if s, ok := v.(*strided); ok {
 		plain := place
@@ -202,10 +193,10 @@ func (t *attention) masked(o *operand, out func(x float64) bool) error {
 	}
 	if out == nil {
 		t.mask, t.maskAt = d, place
-		return nil
+		return
 	}
 	t.hidden = func(b, r, c int64) bool { return out(d.y[place(b, r, c)]) }
-	return nil
+	return
 }
 
 // forms are the attention in float32 throughout and with roundings on the way.
@@ -221,107 +212,69 @@ func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading
 }
 
 func init() {
-	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) ([]Reading, error) {
-		t, err := k.dotProduct()
-		if err != nil {
-			return nil, err
-		}
-		return t.forms(func(v Values) Values { return v }), nil
+	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) []Reading {
+		t := k.dotProduct()
+		return t.forms(func(v Values) Values { return v })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("npu_fusion_attention", "query key value head_num input_layout pse padding_mask atten_mask scale keep_prob pre_tockens next_tockens inner_precise prefix actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync",
 		function{forward: fusionAttention})
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
-func (k *invocation) dotProduct() (*attention, error) {
-	q, key, err := k.factors("query", "key")
-	if err != nil {
-		return nil, err
+func (k *invocation) dotProduct() *attention {
+	q, key := k.factors("query", "key")
+	v := k.factored("value")
+	k.required("value")
+	if p := k.float("dropout_p", 0); p != 0 {
+		panic(refuse(Random, "dropout_p"))
 	}
-	v, err := k.factored("value")
-	if err != nil {
-		return nil, err
-	}
-	if err := k.required("value"); err != nil {
-		return nil, err
-	}
-	if p, err := k.float("dropout_p", 0); err != nil || p != 0 {
-		return nil, refuse(Random, "dropout_p")
-	}
-	grouped, err := k.bool("enable_gqa", false)
-	if err != nil {
-		return nil, err
-	}
-	t, err := k.newAttention(q, key, v, grouped)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.scaledBy(k, "scale"); err != nil {
-		return nil, err
-	}
-	mask, err := k.optional("attn_mask")
-	if err != nil {
-		return nil, err
-	}
+	grouped := k.bool("enable_gqa", false)
+	t := k.newAttention(q, key, v, grouped)
+	t.scaledBy(k, "scale")
+	mask := k.optional("attn_mask")
 	if mask != nil {
 		var out func(x float64) bool
 		if mask.typ == dtype.Bool {
 			out = func(x float64) bool { return x == 0 }
 		}
-		if err := t.masked(mask, out); err != nil {
-			return nil, err
-		}
+		t.masked(mask, out)
 	}
-	causal, err := k.bool("is_causal", false)
-	if err != nil {
-		return nil, err
-	}
+	causal := k.bool("is_causal", false)
 	if causal {
 		t.hidden = func(_, r, c int64) bool { return c > r }
 	}
 	// Of a row with nothing in it kernels make NaN or 0.
 	t.zero = false
-	return t, nil
+	return t
 }
 
 // dotProductGradients: with P the probabilities and dP = dO·Vᵀ, dV = Pᵀ·dO,
 // dS = P∘(dP - rows of Σ P∘dP), dQ = dS·K·scale and dK = dSᵀ·Q·scale. Kernels take the sum of a row
 // as Σ dO∘O, of the rounded result, and round P and dS to the type of the operands.
-func dotProductGradients(k *invocation, g []Values) (gradients, error) {
-	t, err := k.dotProduct()
-	if err != nil {
-		return nil, err
-	}
-	d, err := gradient(g, 0)
-	if err != nil {
-		return nil, err
-	}
+func dotProductGradients(k *invocation, g []Values) gradients {
+	t := k.dotProduct()
+	d := gradient(g, 0)
 	rows := count(t.shape[:len(t.shape)-1])
 	if !sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.s)*float64(t.e+t.ev) > mostMultiplied {
-		return nil, refuse(ShapesDiffer, shapeText(d.Shape(), t.shape))
+		panic(refuse(ShapesDiffer, shapeText(d.Shape(), t.shape)))
 	}
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
 	var dq, dk, dv *dense
-	all := func() error {
+	all := func() {
 		if dq == nil {
-			do, err := held(d)
-			if err != nil {
-				return err
-			}
+			do := must(held(d))
 			dq, dk, dv = t.gradients(do.y, rows)
 		}
-		return nil
+		return
 	}
-	of := func(get func() *dense) func() (Values, error) {
-		return func() (Values, error) {
-			if err := all(); err != nil {
-				return nil, err
-			}
-			return get(), nil
+	of := func(get func() *dense) func() Values {
+		return func() Values {
+			all()
+			return get()
 		}
 	}
 	return gradients{"query": of(func() *dense { return dq }), "key": of(func() *dense { return dk }), "value": of(func() *dense { return dv }),
-		"grad": func() (Values, error) { return d, nil }}, nil
+		"grad": func() Values { return d }}
 }
 
 // gradients are those of q, k and v from that of the result.
@@ -405,38 +358,21 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 
 // fusionAttention is npu_fusion_attention (torch_npu): attention over several layouts;
 // of atten_mask what is not 0 is left out. The further outputs are not computed.
-func fusionAttention(k *invocation) ([]Reading, error) {
-	q, key, err := k.factors("query", "key")
-	if err != nil {
-		return nil, err
-	}
-	v, err := k.factored("value")
-	if err != nil {
-		return nil, err
-	}
-	if keep, err := k.float("keep_prob", 1); err != nil || keep != 1 {
-		return nil, refuse(Random, "keep_prob")
+func fusionAttention(k *invocation) []Reading {
+	q, key := k.factors("query", "key")
+	v := k.factored("value")
+	if keep := k.float("keep_prob", 1); keep != 1 {
+		panic(refuse(Random, "keep_prob"))
 	}
 	for _, name := range []string{"pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen"} {
 		if k.has(name) {
-			return nil, refuse(Unsupported, name)
+			panic(refuse(Unsupported, name))
 		}
 	}
-	if err := k.required("value", "head_num", "input_layout"); err != nil {
-		return nil, err
-	}
-	heads, err := k.int("head_num", 0)
-	if err != nil {
-		return nil, err
-	}
-	layout, err := k.string("input_layout", "")
-	if err != nil {
-		return nil, err
-	}
-	qs, back, err := headsFirst(q, layout, heads)
-	if err != nil {
-		return nil, err
-	}
+	k.required("value", "head_num", "input_layout")
+	heads := k.int("head_num", 0)
+	layout := k.string("input_layout", "")
+	qs, back := headsFirst(q, layout, heads)
 	width := qs.Shape()[3]
 	few := func(o *operand) int64 {
 		if len(o.shape) == 3 && width > 0 {
@@ -444,64 +380,39 @@ func fusionAttention(k *invocation) ([]Reading, error) {
 		}
 		return heads
 	}
-	ks, _, err := headsFirst(key, layout, few(key))
-	if err != nil {
-		return nil, err
-	}
-	vs, _, err := headsFirst(v, layout, few(key))
-	if err != nil {
-		return nil, err
-	}
-	t, err := k.newAttention(qs, ks, vs, true)
-	if err != nil {
-		return nil, err
-	}
+	ks, _ := headsFirst(key, layout, few(key))
+	vs, _ := headsFirst(v, layout, few(key))
+	t := k.newAttention(qs, ks, vs, true)
 	t.scale = exactNum(1)
-	if err := t.scaledBy(k, "scale"); err != nil {
-		return nil, err
-	}
-	mode, err := k.int("sparse_mode", 0)
-	if err != nil {
-		return nil, err
-	}
-	before, err := k.int("pre_tockens", math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	after, err := k.int("next_tockens", math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	mask, err := k.optional("atten_mask")
-	if err != nil {
-		return nil, err
-	}
+	t.scaledBy(k, "scale")
+	mode := k.int("sparse_mode", 0)
+	before := k.int("pre_tockens", math.MaxInt32)
+	after := k.int("next_tockens", math.MaxInt32)
+	mask := k.optional("atten_mask")
 	switch {
 	case mode == 2:
 		t.hidden = func(_, r, c int64) bool { return c > r }
 	case mode == 3:
 		t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
 	case mode != 0 && mode != 1:
-		return nil, refuse(Unsupported, "sparse_mode "+itoa(int(mode)))
+		panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
 	case mask == nil:
 	case mode == 0 && (before < t.l || after < t.s):
-		return nil, refuse(Unsupported, "pre_tockens, next_tockens")
+		panic(refuse(Unsupported, "pre_tockens, next_tockens"))
 	default:
-		if err := t.masked(mask, func(x float64) bool { return x != 0 }); err != nil {
-			return nil, err
-		}
+		t.masked(mask, func(x float64) bool { return x != 0 })
 	}
 	t.zero = true
-	return t.forms(back), nil
+	return t.forms(back)
 }
 
 // headsFirst gives a tensor of some layout the axes (B, N, S, D); back undoes it.
-func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v Values) Values, err error) {
+func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v Values) Values) {
 	s := o.shape
-	bad := func() (Values, func(v Values) Values, error) {
-		return nil, nil, refuse(ShapesDiffer, layout+" "+shapeText(s))
+	bad := func() (Values, func(v Values) Values) {
+		panic(refuse(ShapesDiffer, layout+" "+shapeText(s)))
 	}
-	split := func(perm []int) (Values, func(v Values) Values, error) {
+	split := func(perm []int) (Values, func(v Values) Values) {
 		if len(s) != 3 || heads < 1 || s[2]%heads != 0 {
 			return bad()
 		}
@@ -510,7 +421,7 @@ func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v V
 			t := transpose(v, inverse(perm))
 			w := t.Shape()
 			return reshape(t, []int64{w[0], w[1], w[2] * w[3]})
-		}, nil
+		}
 	}
 	switch layout {
 	case "BSH":
@@ -522,10 +433,10 @@ func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v V
 			return bad()
 		}
 		if layout == "BNSD" {
-			return o, func(v Values) Values { return v }, nil
+			return o, func(v Values) Values { return v }
 		}
 		perm := []int{0, 2, 1, 3}
-		return transpose(o, perm), func(v Values) Values { return transpose(v, perm) }, nil
+		return transpose(o, perm), func(v Values) Values { return transpose(v, perm) }
 	}
-	return nil, nil, refuse(Unsupported, "input_layout "+layout)
+	panic(refuse(Unsupported, "input_layout "+layout))
 }

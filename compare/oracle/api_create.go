@@ -8,22 +8,15 @@ import (
 // defineMade: tensors that are made of numbers alone, or from them and another one.
 func defineMade() {
 	filled := func(names, params, name string, missing float64) {
-		define(names, params, function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			shape, err := k.shape()
-			if err != nil {
-				return nil, err
-			}
+		define(names, params, function{local: true, forward: formulaFor(func(k *invocation) Values {
+			shape := k.shape()
 			x := missing
 			if name != "" {
-				if err := k.required(name); err != nil {
-					return nil, err
-				}
-				if x, err = k.float(name, missing); err != nil {
-					return nil, err
-				}
+				k.required(name)
+				x = k.float(name, missing)
 			}
 			v, _ := broadcast(k.constant(x), shape)
-			return v, nil
+			return v
 		})})
 	}
 	filled("full new_full full_like", "input fill_value", "fill_value", 0)
@@ -32,29 +25,20 @@ func defineMade() {
 	filled("fill", "input value", "value", 0)
 	filled("zeros zeros_like new_zeros zero", "*input", "", 0)
 	filled("ones ones_like new_ones", "*input", "", 1)
-	define("copy", "input src", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		src, err := k.tensor("src")
-		if err != nil {
-			return nil, err
-		}
-		shape, err := k.shape()
-		if err != nil {
-			return nil, err
-		}
+	define("copy", "input src", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		src := k.tensor("src")
+		shape := k.shape()
 		v, ok := broadcast(src, shape)
 		if !ok {
-			return nil, refuse(ShapesDiffer, shapeText(src.shape, shape))
+			panic(refuse(ShapesDiffer, shapeText(src.shape, shape)))
 		}
 		return castTo(k.Call, v)
 	})})
-	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		shape, err := k.shape()
-		if err != nil {
-			return nil, err
-		}
+	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) Values {
+		shape := k.shape()
 		a := k.args["numbers"]
 		if a == nil || len(shape) != 1 {
-			return nil, refuse(NoArgument, "end")
+			panic(refuse(NoArgument, "end"))
 		}
 		list := a.list
 		if a.v != nil {
@@ -64,14 +48,14 @@ func defineMade() {
 		for i, x := range list {
 			n, ok := x.number()
 			if !ok || i > 2 {
-				return nil, refuse(BadArgument, "end", x.text(), "a number")
+				panic(refuse(BadArgument, "end", x.text(), "a number"))
 			}
 			if at[i] = n; len(list) == 1 {
 				at[0], at[1] = 0, n
 			}
 		}
 		if n := math.Ceil((at[1] - at[0]) / at[2]); n != float64(shape[0]) {
-			return nil, refuse(ShapeComputed, n, shapeText(shape))
+			panic(refuse(ShapeComputed, n, shapeText(shape)))
 		}
 		whole := discrete(k.outType())
 		return &formula{shape: shape, exact: whole, f: func(i int64, _ []int64) (float64, float64) {
@@ -80,65 +64,45 @@ func defineMade() {
 				return y, 0
 			}
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
-		}}, nil
+		}}
 	})})
-	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) (Values, error) {
-		shape, err := k.shape()
-		if err != nil {
-			return nil, err
-		}
+	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) Values {
+		shape := k.shape()
 		rank := len(shape)
 		if rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape) {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
 		}
-		idx, err := numbers(x)
-		if err != nil {
-			return nil, err
-		}
+		idx := must(numbers(x))
 		n := shape[rank-1]
 		return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
 			return toNumber(idx[i/n] == float64(i%n)), 0
-		}}, nil
+		}}
 	})})
 	define("pad constant_pad_nd", "input pad mode value", function{forward: moved(padded)})
 }
 
 // padded puts a border around x, of a number or of x itself; pad counts the last
 // axis first.
-func padded(k *invocation, x *operand) (Values, error) {
-	if err := k.required("pad"); err != nil {
-		return nil, err
-	}
-	list, err := k.ints("pad")
-	if err != nil {
-		return nil, err
-	}
-	mode, err := k.string("mode", "constant")
-	if err != nil {
-		return nil, err
-	}
-	value, err := k.float("value", 0)
-	if err != nil {
-		return nil, err
-	}
+func padded(k *invocation, x *operand) Values {
+	k.required("pad")
+	list := k.ints("pad")
+	mode := k.string("mode", "constant")
+	value := k.float("value", 0)
 	rank := len(x.shape)
 	if len(list)%2 != 0 || len(list) > 2*rank {
-		return nil, refuse(BadArgument, "pad", shapeText(list), "two for each axis of "+shapeText(x.shape))
+		panic(refuse(BadArgument, "pad", shapeText(list), "two for each axis of "+shapeText(x.shape)))
 	}
 	shape, before := slices.Clone(x.shape), make([]int64, rank)
 	for i := 0; i < len(list); i += 2 {
 		a := rank - 1 - i/2
 		if !within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40) {
-			return nil, refuse(BadArgument, "pad", shapeText(list), "small numbers")
+			panic(refuse(BadArgument, "pad", shapeText(list), "small numbers"))
 		}
 		before[a], shape[a] = list[i], max(shape[a]+list[i]+list[i+1], 0)
 	}
-	d, err := held(x)
-	if err != nil {
-		return nil, err
-	}
-	if out, err := k.shape(); err != nil || !slices.Equal(out, shape) {
-		return nil, refuse(ShapeComputed, shapeText(shape), shapeText(out))
+	d := must(held(x))
+	if out := k.shape(); !slices.Equal(out, shape) {
+		panic(refuse(ShapeComputed, shapeText(shape), shapeText(out)))
 	}
 	n := k.rounding(value)
 	steps := rowMajor(x.shape)
@@ -170,5 +134,5 @@ func padded(k *invocation, x *operand) (Values, error) {
 			j += p * steps[i]
 		}
 		return d.y[j], 0
-	}}, nil
+	}}
 }

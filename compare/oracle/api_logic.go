@@ -12,15 +12,9 @@ import (
 
 func init() {
 	compare := func(names string, f func(a, b float64) bool) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.compared("input", "other")
-			if err != nil {
-				return nil, err
-			}
-			z, err := k.compared("other", "input")
-			if err != nil {
-				return nil, err
-			}
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.compared("input", "other")
+			z := k.compared("other", "input")
 			return elementsOf(func(x, e [][]float64, y, b []float64) {
 				for i := range y {
 					y[i] = toNumber(f(x[0][i], x[1][i]))
@@ -41,15 +35,9 @@ func init() {
 	compare("eq", func(a, b float64) bool { return a == b })
 	compare("ne not_equal", func(a, b float64) bool { return a != b })
 	logical := func(names string, f func(a, b bool) bool) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.compared("input", "other")
-			if err != nil {
-				return nil, err
-			}
-			z, err := k.compared("other", "input")
-			if err != nil {
-				return nil, err
-			}
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.compared("input", "other")
+			z := k.compared("other", "input")
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0] != 0, x[1] != 0)) }), nil, true, []Values{x, z})
 		})})
 	}
@@ -57,17 +45,11 @@ func init() {
 	logical("logical_or", func(a, b bool) bool { return a || b })
 	logical("logical_xor", func(a, b bool) bool { return a != b })
 	bits := func(names string, f func(a, b int64) int64) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.compared("input", "other")
-			if err != nil {
-				return nil, err
-			}
-			z, err := k.compared("other", "input")
-			if err != nil {
-				return nil, err
-			}
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.compared("input", "other")
+			z := k.compared("other", "input")
 			if !discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64 {
-				return nil, refuse(BadType, "output 0", k.outType().String())
+				panic(refuse(BadType, "output 0", k.outType().String()))
 			}
 			return elementsOf(func(x, _ [][]float64, y, b []float64) {
 				for i := range y {
@@ -86,11 +68,8 @@ func init() {
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
 	ask := func(names string, f func(x float64) bool) {
-		define(names, "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
+		define(names, "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0])) }), nil, true, []Values{x})
 		})})
 	}
@@ -98,65 +77,56 @@ func init() {
 	ask("isnan", math.IsNaN)
 	ask("isinf", func(x float64) bool { return math.IsInf(x, 0) })
 	ask("isfinite", func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) })
-	define("bitwise_not", "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
+	define("bitwise_not", "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
 		if x.typ == dtype.Bool {
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(x[0] == 0) }), nil, true, []Values{x})
 		}
 		if !discrete(x.typ) || x.typ != dtype.Int8 && x.typ != dtype.Int16 && x.typ != dtype.Int32 && x.typ != dtype.Int64 {
-			return nil, refuse(BadType, x.name, x.typ.String())
+			panic(refuse(BadType, x.name, x.typ.String()))
 		}
 		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
 	})})
 
-	define("where", "condition input other", function{local: true, forward: func(k *invocation) ([]Reading, error) {
+	define("where", "condition input other", function{local: true, forward: func(k *invocation) []Reading {
 		if !k.has("input") && !k.has("other") {
-			x, err := k.tensor("condition")
-			if err != nil {
-				return nil, err
-			}
+			x := k.tensor("condition")
 			return k.places(x, true)
 		}
-		v, err := k.choice("condition", "input", "other")
-		return []Reading{{Out: []Values{v}}}, err
+		v := k.choice("condition", "input", "other")
+		return []Reading{{Out: []Values{v}}}
 	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
-	define("masked_fill", "input mask value", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
+	define("masked_fill", "input mask value", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		return k.choice("mask", "value", "input")
 	}), backward: masked("mask", "value", "input")})
 }
 
 // compared is an operand of a comparison; a number may be rounded to the type of the
 // tensor that it is compared with.
-func (k *invocation) compared(name, with string) (Values, error) {
+func (k *invocation) compared(name, with string) Values {
 	a := k.args[name]
 	if a.none() {
-		return nil, refuse(NoInput, name)
+		panic(refuse(NoInput, name))
 	}
 	if a.tensor() {
-		o, err := k.tensor(name)
-		if err != nil {
-			return nil, err
-		}
+		o := k.tensor(name)
 		other := k.args[with]
 		if other.tensor() && other.op != nil && other.op.typ != o.typ && !discrete(o.typ) && !discrete(other.op.typ) {
-			return nearly(o, precisionFor(other.op.numeric())), nil
+			return nearly(o, precisionFor(other.op.numeric()))
 		}
-		return o, nil
+		return o
 	}
 	x, ok := a.number()
 	if !ok {
-		return nil, refuse(BadArgument, name, a.text(), "a number or a tensor")
+		panic(refuse(BadArgument, name, a.text(), "a number or a tensor"))
 	}
 	if other := k.args[with]; other.tensor() && other.op != nil && !discrete(other.op.typ) {
 		p := precisionFor(other.op.numeric())
 		if b := abs(p.round(x) - x); b > 0 {
-			return &dense{y: []float64{x}, b: []float64{b}}, nil
+			return &dense{y: []float64{x}, b: []float64{b}}
 		}
 	}
-	return scalar(x), nil
+	return scalar(x)
 }
 
 // nearly is a tensor that may have been rounded to a type.
@@ -164,7 +134,7 @@ func nearly(v Values, p precisionOf) Values {
 	if p.integer {
 		return v
 	}
-	w, _ := newPointwise(func(x, e [][]float64, y, b []float64) {
+	w := newPointwise(func(x, e [][]float64, y, b []float64) {
 		copy(y, x[0])
 		for i, v := range y[:len(b)] {
 			if b[i] = e[0][i] + abs(p.round(v)-v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
@@ -176,19 +146,10 @@ func nearly(v Values, p precisionOf) Values {
 }
 
 // choice: condition ? a : b.
-func (k *invocation) choice(condition, first, second string) (Values, error) {
-	c, err := k.tensor(condition)
-	if err != nil {
-		return nil, err
-	}
-	x, err := k.value(first)
-	if err != nil {
-		return nil, err
-	}
-	z, err := k.value(second)
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) choice(condition, first, second string) Values {
+	c := k.tensor(condition)
+	x := k.value(first)
+	z := k.value(second)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
 			from := 2
@@ -204,30 +165,21 @@ func (k *invocation) choice(condition, first, second string) (Values, error) {
 }
 
 // masked are the gradients of a choice.
-func masked(condition, first, second string) func(k *invocation, g []Values) (gradients, error) {
-	return func(k *invocation, g []Values) (gradients, error) {
-		side := func(name string, when bool) func() (Values, error) {
-			return func() (Values, error) {
-				c, err := k.tensor(condition)
-				if err != nil {
-					return nil, err
-				}
-				d, err := gradient(g, 0)
-				if err != nil {
-					return nil, err
-				}
-				v, err := elementsOf(exactly(func(x []float64) float64 {
+func masked(condition, first, second string) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		side := func(name string, when bool) func() Values {
+			return func() Values {
+				c := k.tensor(condition)
+				d := gradient(g, 0)
+				v := elementsOf(exactly(func(x []float64) float64 {
 					if (x[0] != 0) == when {
 						return x[1]
 					}
 					return 0
 				}), nil, true, []Values{c, d})
-				if err != nil {
-					return nil, err
-				}
 				return k.reducedTo(v, name)
 			}
 		}
-		return gradients{first: side(first, true), second: side(second, false)}, nil
+		return gradients{first: side(first, true), second: side(second, false)}
 	}
 }

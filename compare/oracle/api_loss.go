@@ -18,32 +18,32 @@ type loss struct {
 }
 
 // reduction is what becomes of the elements of a loss.
-func (k *invocation) lossReduction() (string, error) {
+func (k *invocation) lossReduction() string {
 	for _, old := range []string{"size_average", "reduce"} {
 		if k.has(old) {
-			return "", refuse(Unsupported, old)
+			panic(refuse(Unsupported, old))
 		}
 	}
-	how, err := k.string("reduction", "mean")
-	if err == nil && how != "mean" && how != "sum" && how != "none" {
-		err = refuse(BadArgument, "reduction", how, "mean, sum or none")
+	how := k.string("reduction", "mean")
+	if how != "mean" && how != "sum" && how != "none" {
+		panic(refuse(BadArgument, "reduction", how, "mean, sum or none"))
 	}
-	return how, err
+	return how
 }
 
-func (k *invocation) reducedLoss(v Values, how string) (Values, error) {
+func (k *invocation) reducedLoss(v Values, how string) Values {
 	n := count(v.Shape())
 	over := 1.0
 	switch how {
 	case "none":
-		return v, nil
+		return v
 	case "mean":
 		over = float64(n)
 	}
 	if n == 0 || math.IsInf(gamma(float64(n)+1, k.sumUnit()), 1) {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
-	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, over)}, nil
+	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, over)}
 }
 
 func lossOf(l loss) {
@@ -51,28 +51,19 @@ func lossOf(l loss) {
 	if l.apart {
 		nodes = [][]string{{"elements"}}
 	}
-	define(l.names, l.params, function{nodes: nodes, forward: formulaFor(func(k *invocation) (Values, error) {
-		v, how, err := k.lossElements(l.f)
-		if err != nil {
-			return nil, err
-		}
+	define(l.names, l.params, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
+		v, how := k.lossElements(l.f)
 		return k.reducedLoss(v, how)
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
+	}), backward: func(k *invocation, g []Values) gradients {
 		if l.grad == nil {
-			return nil, refuse(NoGradient, k.name)
+			panic(refuse(NoGradient, k.name))
 		}
-		part := func(of func(a arith, slope, g, over num) num, reduced bool) func() (Values, error) {
-			return func() (Values, error) {
-				d, err := gradient(g, 0)
-				if err != nil {
-					return nil, err
-				}
-				v, how, err := k.lossElements(l.grad)
-				if err != nil {
-					return nil, err
-				}
+		part := func(of func(a arith, slope, g, over num) num, reduced bool) func() Values {
+			return func() Values {
+				d := gradient(g, 0)
+				v, how := k.lossElements(l.grad)
 				if reduced && how == "none" {
-					return nil, refuse(NoGradient, k.name)
+					panic(refuse(NoGradient, k.name))
 				}
 				over := exactNum(1)
 				if how == "mean" {
@@ -84,36 +75,27 @@ func lossOf(l loss) {
 		return gradients{
 			"input":    part(func(a arith, slope, g, over num) num { return a.mul(slope, a.div(g, over)) }, false),
 			"elements": part(func(a arith, _, g, over num) num { return a.div(g, over) }, true),
-		}, nil
+		}
 	}})
 }
 
-func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) (Values, string, error) {
-	how, err := k.lossReduction()
-	if err != nil {
-		return nil, "", err
-	}
-	x, t, err := k.pair("input", "target")
-	if err != nil {
-		return nil, "", err
-	}
+func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) (Values, string) {
+	how := k.lossReduction()
+	x, t := k.pair("input", "target")
 	in := []Values{k.converted(x), k.converted(t)}
 	if k.has("weight") {
-		w, err := k.value("weight")
-		if err != nil {
-			return nil, "", err
-		}
+		w := k.value("weight")
 		in = append(in, w)
 	}
 	a := k.arith()
-	v, err := formulaOf(func(x []num) num {
+	v := formulaOf(func(x []num) num {
 		y := f(k, a, x[0], x[1])
 		if len(x) > 2 {
 			y = a.mul(y, x[2])
 		}
 		return y
 	}, in...)
-	return v, how, err
+	return v, how
 }
 
 func init() {
@@ -174,50 +156,32 @@ func init() {
 		if soft {
 			name, params, nodes = "cross_entropy", params+" label_smoothing", [][]string{{"logits"}, {"grad", "grad"}, {"share"}}
 		}
-		define(name, params, function{nodes: nodes, forward: formulaFor(func(k *invocation) (Values, error) {
-			c, err := k.classes(soft)
-			if err != nil {
-				return nil, err
-			}
+		define(name, params, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
+			c := k.classes(soft)
 			return c.loss()
-		}), backward: func(k *invocation, g []Values) (gradients, error) {
-			c, err := k.classes(soft)
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+		}), backward: func(k *invocation, g []Values) gradients {
+			c := k.classes(soft)
+			d := gradient(g, 0)
 			return gradients{
-				"input":  func() (Values, error) { return c.gradient(d, soft) },
-				"logits": func() (Values, error) { return c.gradient(d, false) },
-				"grad":   func() (Values, error) { return d, nil },
+				"input":  func() Values { return c.gradient(d, soft) },
+				"logits": func() Values { return c.gradient(d, false) },
+				"grad":   func() Values { return d },
 				// The last step with probabilities divides by their number.
-				"share": func() (Values, error) {
+				"share": func() Values {
 					return formulaOf(func(x []num) num { return k.arith().div(x[0], c.over) }, d)
 				},
-			}, nil
+			}
 		}})
 	}
 }
 
 // divergence: target·(log target - input), 0 where the target is 0.
-func divergence(k *invocation) (Values, error) {
-	how, err := k.string("reduction", "mean")
-	if err != nil {
-		return nil, err
-	}
-	log, err := k.bool("log_target", false)
-	if err != nil {
-		return nil, err
-	}
-	x, t, err := k.pair("input", "target")
-	if err != nil {
-		return nil, err
-	}
+func divergence(k *invocation) Values {
+	how := k.string("reduction", "mean")
+	log := k.bool("log_target", false)
+	x, t := k.pair("input", "target")
 	a := k.arith()
-	v, err := formulaOf(func(v []num) num {
+	v := formulaOf(func(v []num) num {
 		if log {
 			p := math.Exp(v[1].y)
 			return a.mul(num{p, a.ulps * p}, a.sub(v[1], v[0]))
@@ -228,15 +192,12 @@ func divergence(k *invocation) (Values, error) {
 		l := math.Log(v[1].y)
 		return a.mul(v[1], a.sub(num{l, a.ulps * (abs(l) + 1)}, v[0]))
 	}, x, t)
-	if err != nil {
-		return nil, err
-	}
 	if how == "batchmean" && len(x.shape) > 0 && x.shape[0] > 0 {
 		n := count(v.Shape())
-		return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, float64(x.shape[0]))}, nil
+		return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, float64(x.shape[0]))}
 	}
 	if how != "mean" && how != "sum" && how != "none" {
-		return nil, refuse(BadArgument, "reduction", how, "mean, sum, batchmean or none")
+		panic(refuse(BadArgument, "reduction", how, "mean, sum, batchmean or none"))
 	}
 	return k.reducedLoss(v, how)
 }
@@ -258,21 +219,15 @@ type classes struct {
 	perElement bool
 }
 
-func (k *invocation) classes(soft bool) (*classes, error) {
-	how, err := k.lossReduction()
-	if err != nil {
-		return nil, err
-	}
-	x, t, err := k.pair("input", "target")
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) classes(soft bool) *classes {
+	how := k.lossReduction()
+	x, t := k.pair("input", "target")
 	c := &classes{k: k, shape: x.shape, axis: min(1, len(x.shape)-1), how: how}
 	switch n := count(x.shape); {
 	case len(x.shape) == 0 || n == 0:
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, t.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, t.shape)))
 	case n > maxDense/4: // several numbers are kept of each
-		return nil, refuse(TooLarge, n, maxDense/4)
+		panic(refuse(TooLarge, n, maxDense/4))
 	}
 	c.n = x.shape[c.axis]
 	c.rows = slices.Delete(slices.Clone(x.shape), c.axis, c.axis+1)
@@ -286,45 +241,31 @@ func (k *invocation) classes(soft bool) (*classes, error) {
 			logs = &rounded{logs, p}
 		}
 	}
-	if c.logs, err = held(logs); err != nil {
-		return nil, err
-	}
-	return c, c.targets(t, soft)
+	c.logs = must(held(logs))
+	c.targets(t, soft)
+	return c
 }
 
 // targets makes q and what a mean divides by.
-func (c *classes) targets(t *operand, soft bool) error {
+func (c *classes) targets(t *operand, soft bool) {
 	k, a := c.k, c.k.arith()
 	weight := make([]float64, c.n)
 	for i := range weight {
 		weight[i] = 1
 	}
-	w, err := k.optional("weight")
-	if err != nil {
-		return err
-	}
+	w := k.optional("weight")
 	if w != nil {
 		if count(w.shape) != c.n {
-			return refuse(ShapesDiffer, shapeText(c.shape, w.shape))
+			panic(refuse(ShapesDiffer, shapeText(c.shape, w.shape)))
 		}
-		if weight, err = numbers(w); err != nil {
-			return err
-		}
+		weight = must(numbers(w))
 	}
 	smoothing := 0.0
 	if soft {
-		if smoothing, err = k.float("label_smoothing", 0); err != nil {
-			return err
-		}
+		smoothing = k.float("label_smoothing", 0)
 	}
-	ignored, err := k.int("ignore_index", -100)
-	if err != nil {
-		return err
-	}
-	list, err := numbers(t)
-	if err != nil {
-		return err
-	}
+	ignored := k.int("ignore_index", -100)
+	list := must(numbers(t))
 	rows := count(c.rows)
 	c.q = make([]num, rows*c.n)
 	sum, terms := 0.0, 0.0
@@ -334,11 +275,9 @@ func (c *classes) targets(t *operand, soft bool) error {
 	probabilities := slices.Equal(t.shape, c.shape) && !discrete(t.typ)
 	if probabilities {
 		moved, _, _ := lastAxes(t, []int{c.axis})
-		if list, err = numbers(moved); err != nil {
-			return err
-		}
+		list = must(numbers(moved))
 	} else if int64(len(list)) != rows || !discrete(t.typ) {
-		return refuse(ShapesDiffer, shapeText(c.shape, t.shape))
+		panic(refuse(ShapesDiffer, shapeText(c.shape, t.shape)))
 	}
 	for r := range rows {
 		at := int64(-1)
@@ -347,7 +286,7 @@ func (c *classes) targets(t *operand, soft bool) error {
 				continue
 			}
 			if at < 0 || at >= c.n {
-				return refuse(BadArgument, "target", at, "below "+itoa(int(c.n)))
+				panic(refuse(BadArgument, "target", at, "below "+itoa(int(c.n))))
 			}
 			sum += weight[at]
 			terms++
@@ -373,7 +312,7 @@ func (c *classes) targets(t *operand, soft bool) error {
 	case "none":
 		c.perElement = true
 	}
-	return nil
+	return
 }
 
 // element is the loss of one row.
@@ -397,7 +336,7 @@ func (c *classes) bound(i int64) float64 {
 	return c.logs.b[i]
 }
 
-func (c *classes) loss() (Values, error) {
+func (c *classes) loss() Values {
 	rows := count(c.rows)
 	all := make([]num, rows)
 	for r := range all {
@@ -408,25 +347,22 @@ func (c *classes) loss() (Values, error) {
 		for r, x := range all {
 			v.y[r], v.b[r] = x.y, x.b
 		}
-		return v, nil
+		return v
 	}
 	sum := total(all, c.k.sumUnit())
 	if c.how == "mean" {
 		sum = c.k.arith().div(sum, c.over)
 	}
-	return &dense{shape: []int64{}, y: []float64{sum.y}, b: []float64{sum.b}}, nil
+	return &dense{shape: []int64{}, y: []float64{sum.y}, b: []float64{sum.b}}
 }
 
 // gradient is that of the input, (p·Σq - q)·g/over, or, of log p itself, -q·g/over.
-func (c *classes) gradient(g Values, soft bool) (Values, error) {
+func (c *classes) gradient(g Values, soft bool) Values {
 	a := c.k.arith()
-	d, err := held(g)
-	if err != nil {
-		return nil, err
-	}
+	d := must(held(g))
 	rows := count(c.rows)
 	if n := int64(len(d.y)); n != 1 && n != rows {
-		return nil, refuse(ShapesDiffer, shapeText(c.shape, g.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(c.shape, g.Shape())))
 	}
 	v := &dense{shape: append(slices.Clone(c.rows), c.n), y: make([]float64, rows*c.n), b: make([]float64, rows*c.n)}
 	for r := range rows {
@@ -450,5 +386,5 @@ func (c *classes) gradient(g Values, soft bool) (Values, error) {
 		}
 	}
 	kept := slices.Delete(inOrder(len(c.shape)), c.axis, c.axis+1)
-	return backAxes(v, len(c.shape), kept, []int{c.axis}), nil
+	return backAxes(v, len(c.shape), kept, []int{c.axis})
 }

@@ -9,14 +9,11 @@ import (
 // types. On a CPU, float16 and bfloat16 are computed in float32 and rounded once.
 
 // pointFormula makes a forward of a formula of some operands.
-func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) func(k *invocation) ([]Reading, error) {
-	return formulaFor(func(k *invocation) (Values, error) {
+func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
 		in := make([]Values, len(names))
 		for i, name := range names {
-			var err error
-			if in[i], err = k.value(name); err != nil {
-				return nil, err
-			}
+			in[i] = k.value(name)
 		}
 		a := k.arith()
 		return formulaOf(func(x []num) num { return f(k, a, x) }, in...)
@@ -25,24 +22,18 @@ func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) 
 
 // of makes the gradient of one parameter from values, element by element, and sums up
 // what was repeated to another shape.
-func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) (Values, error) {
-	v, err := formulaOf(func(x []num) num { return f(k.arith(), x) }, in...)
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) Values {
+	v := formulaOf(func(x []num) num { return f(k.arith(), x) }, in...)
 	return k.reducedTo(v, name)
 }
 
 // reducedTo sums v up to the shape of an argument that was repeated to that of v.
-func (k *invocation) reducedTo(v Values, name string) (Values, error) {
-	o, err := k.tensor(name)
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) reducedTo(v Values, name string) Values {
+	o := k.tensor(name)
 	return k.reducedToShape(v, o.shape)
 }
 
-func (k *invocation) reducedToShape(v Values, shape []int64) (Values, error) {
+func (k *invocation) reducedToShape(v Values, shape []int64) Values {
 	in := v.Shape()
 	var axes []int
 	kept := int64(1)
@@ -55,69 +46,57 @@ func (k *invocation) reducedToShape(v Values, shape []int64) (Values, error) {
 		}
 	}
 	if kept != count(shape) {
-		return nil, refuse(ShapesDiffer, shapeText(in, shape))
+		panic(refuse(ShapesDiffer, shapeText(in, shape)))
 	}
 	if len(axes) > 0 {
 		moved, _, n := lastAxes(v, axes)
 		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
 	}
-	return reshape(v, shape), nil
+	return reshape(v, shape)
 }
 
 // result is a recorded output of the forward call.
-func (k *invocation) result(i int) (*operand, error) {
+func (k *invocation) result(i int) *operand {
 	if i < len(k.results) && k.results[i] != nil {
-		return k.results[i], nil
+		return k.results[i]
 	}
-	return nil, refuse(NoInput, "output "+itoa(i)+" of the forward call")
+	panic(refuse(NoInput, "output "+itoa(i)+" of the forward call"))
 }
 
 // gradient is that of output i.
-func gradient(g []Values, i int) (Values, error) {
+func gradient(g []Values, i int) Values {
 	if i < len(g) && g[i] != nil {
-		return g[i], nil
+		return g[i]
 	}
-	return nil, refuse(NoInput, "gradient "+itoa(i))
+	panic(refuse(NoInput, "gradient "+itoa(i)))
 }
 
 // chain makes the backward of a function of one tensor: f gives the gradient from x,
 // the recorded result y and the gradient g of it.
-func chain(f func(k *invocation, a arith, x, y, g num) num) func(k *invocation, g []Values) (gradients, error) {
-	return func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			y, err := k.result(0)
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+func chain(f func(k *invocation, a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			y := k.result(0)
+			d := gradient(g, 0)
 			return k.of("input", func(a arith, v []num) num { return f(k, a, v[0], v[1], v[2]) }, x, y, d)
-		}}, nil
+		}}
 	}
 }
 
 // unrounded is the backward of a quotient: of one that is rounded nothing goes back.
-func unrounded(f func(k *invocation, g []Values) (gradients, error)) func(k *invocation, g []Values) (gradients, error) {
-	return func(k *invocation, g []Values) (gradients, error) {
+func unrounded(f func(k *invocation, g []Values) gradients) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
 		if !k.has("rounding_mode") {
 			return f(k, g)
 		}
-		zeros := func(name string) func() (Values, error) {
-			return func() (Values, error) {
-				x, err := k.tensor(name)
-				if err != nil {
-					return nil, err
-				}
+		zeros := func(name string) func() Values {
+			return func() Values {
+				x := k.tensor(name)
 				return formulaOf(func([]num) num { return exactNum(0) }, x)
 			}
 		}
-		return gradients{"input": zeros("input"), "other": zeros("other")}, nil
+		return gradients{"input": zeros("input"), "other": zeros("other")}
 	}
 }
 
@@ -166,11 +145,8 @@ var curves = []curve{
 
 func init() {
 	for _, c := range curves {
-		f := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.value("input")
-			if err != nil {
-				return nil, err
-			}
+		f := function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.value("input")
 			return elementsOf(unary(c.f, c.slope, k.ulps(), c.floor), nil, false, []Values{x})
 		})}
 		if c.grad != nil {
@@ -180,11 +156,8 @@ func init() {
 	}
 
 	exact := func(names string, f func(x float64) float64, grad func(k *invocation, a arith, x, y, g num) num) {
-		fn := function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
+		fn := function{local: true, forward: formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
 			if discrete(x.typ) {
 				return elementsOf(wrapping(unary(f, constant(1), 0, 0), k.outType()), nil, true, []Values{x})
 			}
@@ -203,21 +176,15 @@ func init() {
 	exact("ceil", math.Ceil, nil)
 	exact("trunc fix", math.Trunc, nil)
 	exact("frac", func(x float64) float64 { return x - math.Trunc(x) }, nil)
-	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
-		if n, err := k.int("decimals", 0); err != nil || n != 0 {
-			return nil, refuse(Unsupported, "decimals")
+	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		if n := k.int("decimals", 0); n != 0 {
+			panic(refuse(Unsupported, "decimals"))
 		}
 		return elementsOf(stepKernel(math.RoundToEven), nil, true, []Values{x})
 	})})
-	define("square", "input", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
+	define("square", "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
 		if integers(k.Call) {
 			return elementsOf(wrapping(squareKernel(0), k.outType()), nil, true, []Values{x})
 		}
@@ -233,22 +200,13 @@ func init() {
 // defineSums: x + alpha·other and x - alpha·other.
 func defineSums() {
 	sum := func(names string, sign float64, swap bool) {
-		forward := formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.value("input")
-			if err != nil {
-				return nil, err
-			}
-			z, err := k.value("other")
-			if err != nil {
-				return nil, err
-			}
+		forward := formulaFor(func(k *invocation) Values {
+			x := k.value("input")
+			z := k.value("other")
 			if swap {
 				x, z = z, x
 			}
-			alpha, err := k.float("alpha", 1)
-			if err != nil {
-				return nil, err
-			}
+			alpha := k.float("alpha", 1)
 			in := []Values{x, z}
 			if integers(k.Call) {
 				return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
@@ -263,32 +221,23 @@ func defineSums() {
 			a, n := k.arith(), k.rounding(sign*alpha)
 			return formulaOf(func(x []num) num { return a.add(x[0], a.mul(n, x[1])) }, in...)
 		})
-		define(names, "input other alpha", function{local: true, forward: forward, backward: func(k *invocation, g []Values) (gradients, error) {
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
-			alpha, err := k.float("alpha", 1)
-			if err != nil {
-				return nil, err
-			}
+		define(names, "input other alpha", function{local: true, forward: forward, backward: func(k *invocation, g []Values) gradients {
+			d := gradient(g, 0)
+			alpha := k.float("alpha", 1)
 			first, second := exactNum(1), k.rounding(sign*alpha)
 			if swap {
 				first, second = k.rounding(sign*alpha), exactNum(1)
 			}
-			by := func(name string, f num) func() (Values, error) {
-				return func() (Values, error) {
+			by := func(name string, f num) func() Values {
+				return func() Values {
 					if f.b == 0 && abs(f.y) == 1 {
-						v, err := elementsOf(exactly(func(x []float64) float64 { return f.y * x[0] }), nil, true, []Values{d})
-						if err != nil {
-							return nil, err
-						}
+						v := elementsOf(exactly(func(x []float64) float64 { return f.y * x[0] }), nil, true, []Values{d})
 						return k.reducedTo(v, name)
 					}
 					return k.of(name, func(a arith, x []num) num { return a.mul(f, x[0]) }, d)
 				}
 			}
-			return gradients{"input": by("input", first), "other": by("other", second)}, nil
+			return gradients{"input": by("input", first), "other": by("other", second)}
 		}})
 	}
 	sum("add", 1, false)
@@ -298,25 +247,16 @@ func defineSums() {
 
 // defineProducts: products and quotients.
 func defineProducts() {
-	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) (gradients, error) {
-		return func(k *invocation, g []Values) (gradients, error) {
-			one := func(name string, second bool) func() (Values, error) {
-				return func() (Values, error) {
-					x, err := k.value("input")
-					if err != nil {
-						return nil, err
-					}
-					z, err := k.value("other")
-					if err != nil {
-						return nil, err
-					}
-					d, err := gradient(g, 0)
-					if err != nil {
-						return nil, err
-					}
+	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) gradients {
+		return func(k *invocation, g []Values) gradients {
+			one := func(name string, second bool) func() Values {
+				return func() Values {
+					x := k.value("input")
+					z := k.value("other")
+					d := gradient(g, 0)
 					// The quotient may have been kept, rounded.
 					y := Values(scalar(math.NaN()))
-					if o, err := k.result(0); err == nil {
+					if o, err := attempt(func() *operand { return k.result(0) }); err == nil {
 						y = o
 					}
 					return k.of(name, func(a arith, v []num) num {
@@ -328,33 +268,21 @@ func defineProducts() {
 					}, x, z, d, y)
 				}
 			}
-			return gradients{"input": one("input", false), "other": one("other", true)}, nil
+			return gradients{"input": one("input", false), "other": one("other", true)}
 		}
 	}
-	define("mul multiply", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		z, err := k.value("other")
-		if err != nil {
-			return nil, err
-		}
+	define("mul multiply", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("other")
 		if integers(k.Call) {
 			return elementsOf(wrapping(mulKernel(0), k.outType()), nil, true, []Values{x, z})
 		}
 		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, z})
 	}), backward: both(func(a arith, x, z, g, _ num) (num, num) { return a.mul(g, z), a.mul(g, x) })})
 
-	quotient := func(k *invocation, mode string) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		z, err := k.value("other")
-		if err != nil {
-			return nil, err
-		}
+	quotient := func(k *invocation, mode string) Values {
+		x := k.value("input")
+		z := k.value("other")
 		in := []Values{x, z}
 		switch mode {
 		case "":
@@ -377,13 +305,10 @@ func defineProducts() {
 				}
 			}, nil, integers(k.Call), in)
 		}
-		return nil, refuse(BadArgument, "rounding_mode", mode, "trunc or floor")
+		panic(refuse(BadArgument, "rounding_mode", mode, "trunc or floor"))
 	}
-	define("div divide true_divide", "input other rounding_mode", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		mode, err := k.string("rounding_mode", "")
-		if err != nil {
-			return nil, err
-		}
+	define("div divide true_divide", "input other rounding_mode", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		mode := k.string("rounding_mode", "")
 		return quotient(k, mode)
 	}), backward: unrounded(both(func(a arith, x, z, g, y num) (num, num) {
 		dz := a.div(a.mul(minus(g), a.div(x, z)), z)
@@ -392,16 +317,10 @@ func defineProducts() {
 		}
 		return a.div(g, z), dz
 	}))})
-	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) { return quotient(k, "floor") })})
-	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		z, err := k.value("other")
-		if err != nil {
-			return nil, err
-		}
+	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values { return quotient(k, "floor") })})
+	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("other")
 		return buildFloorMod(k.Call, []Values{x, z})
 	})})
 	define("addcmul", "input tensor1 tensor2 value", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {

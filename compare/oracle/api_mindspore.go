@@ -112,8 +112,8 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	for _, name := range []string{"MatMul", "BatchMatMul", "MatMulExt"} {
 		all[name] = &function{params: []string{"input", "other", "transpose_a", "transpose_b"}, forward: primitiveProduct, backward: primitiveProductGradients, nodes: nodes}
 	}
-	gather := &function{params: []string{"weight", "input", "dim", "batch_dims"}, forward: formulaFor(gatherRows), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"weight": func() (Values, error) { return k.embeddingGradient(g) }}, nil
+	gather := &function{params: []string{"weight", "input", "dim", "batch_dims"}, forward: formulaFor(gatherRows), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}}
 	all["Gather"], all["gather"] = gather, gather
 	all["MaxPool"], all["AvgPool"] = pooled("max_pool2d"), pooled("avg_pool2d")
@@ -156,17 +156,11 @@ func (k *invocation) window() {
 }
 
 // gatherRows takes the slices of an axis that are asked for.
-func gatherRows(k *invocation) (Values, error) {
-	w, x, err := k.pair("weight", "input")
-	if err != nil {
-		return nil, err
-	}
-	at, err := k.axis("dim", 0, len(w.shape))
-	if err != nil {
-		return nil, err
-	}
+func gatherRows(k *invocation) Values {
+	w, x := k.pair("weight", "input")
+	at := k.axis("dim", 0, len(w.shape))
 	if n, ok := k.args["batch_dims"].number(); ok && n != 0 {
-		return nil, refuse(Unsupported, "batch_dims")
+		panic(refuse(Unsupported, "batch_dims"))
 	}
 	return gatheredBy(w, at, x)
 }
@@ -188,17 +182,14 @@ func (k *invocation) turns(name string) []bool {
 }
 
 // primitiveProduct multiplies by MatMul or BatchMatMul, whose attributes may not be recorded.
-func primitiveProduct(k *invocation) ([]Reading, error) {
-	a, b, err := k.factors("input", "other")
-	if err != nil {
-		return nil, err
-	}
+func primitiveProduct(k *invocation) []Reading {
+	a, b := k.factors("input", "other")
 	shape, ok := k.out(0)
 	if !ok {
-		return nil, refuse(NoOutput)
+		panic(refuse(NoOutput))
 	}
 	var readings []Reading
-	failed := error(refuse(ShapesDiffer, shapeText(a.shape, b.shape)))
+	failed := refuse(ShapesDiffer, shapeText(a.shape, b.shape))
 	for _, ta := range k.turns("transpose_a") {
 		for _, tb := range k.turns("transpose_b") {
 			var x, y Values = a, b
@@ -214,7 +205,7 @@ func primitiveProduct(k *invocation) ([]Reading, error) {
 			if s, t := x.Shape(), y.Shape(); len(s) < 2 || len(t) < 2 || s[len(s)-1] != t[len(t)-2] {
 				continue
 			}
-			v, err := k.matmul(x, y)
+			v, err := attempt(func() Values { return k.matmul(x, y) })
 			if err != nil {
 				failed = err
 				continue
@@ -226,102 +217,75 @@ func primitiveProduct(k *invocation) ([]Reading, error) {
 		}
 	}
 	if len(readings) == 0 {
-		return nil, failed
+		panic(failed)
 	}
-	return readings, nil
+	return readings
 }
 
 // primitiveProductGradients are those of a product, and, as 2, those of one with the transposed second factor.
-func primitiveProductGradients(k *invocation, g []Values) (gradients, error) {
-	d, err := gradient(g, 0)
-	if err != nil {
-		return nil, err
-	}
-	a, b, err := k.factors("input", "other")
-	if err != nil {
-		return nil, err
-	}
+func primitiveProductGradients(k *invocation, g []Values) gradients {
+	d := gradient(g, 0)
+	a, b := k.factors("input", "other")
 	var x, y Values = a, b
 	if len(b.shape) == 2 {
 		x, d = flatRows(a), flatRows(d)
 	}
-	product := func(a, b Values, shape []int64) func() (Values, error) {
-		return func() (Values, error) {
+	product := func(a, b Values, shape []int64) func() Values {
+		return func() Values {
 			s, t := a.Shape(), b.Shape()
 			if len(s) < 2 || len(t) < 2 || s[len(s)-1] != t[len(t)-2] {
-				return nil, refuse(ShapesDiffer, shapeText(s, t))
+				panic(refuse(ShapesDiffer, shapeText(s, t)))
 			}
-			v, err := k.product(a, b)
-			if err != nil {
-				return nil, err
-			}
+			v := k.product(a, b)
 			if count(v.Shape()) != count(shape) {
-				return nil, refuse(ShapesDiffer, shapeText(v.Shape(), shape))
+				panic(refuse(ShapesDiffer, shapeText(v.Shape(), shape)))
 			}
-			return reshape(v, shape), nil
+			return reshape(v, shape)
 		}
 	}
 	if len(x.Shape()) < 2 || len(y.Shape()) < 2 || len(d.Shape()) < 2 {
-		return nil, refuse(Unsupported, "the gradients of a product with a vector")
+		panic(refuse(Unsupported, "the gradients of a product with a vector"))
 	}
 	return gradients{
 		"input":  product(d, turned(y, true), a.shape),
 		"other":  product(turned(x, true), d, b.shape),
 		"input2": product(d, y, a.shape),
 		"other2": product(turned(d, true), x, b.shape),
-	}, nil
+	}
 }
 
 // channels is the shape of a bias beside a tensor: of the last axis of two, else of the second, where the channels are.
-func channels(x, bias []int64) ([]int64, error) {
+func channels(x, bias []int64) []int64 {
 	at := len(x) - 1
 	if len(x) > 2 && x[1] == count(bias) {
 		at = 1
 	}
 	if at < 0 || x[at] != count(bias) {
-		return nil, refuse(ShapesDiffer, shapeText(x, bias))
+		panic(refuse(ShapesDiffer, shapeText(x, bias)))
 	}
 	shape := make([]int64, len(x))
 	for i := range shape {
 		shape[i] = 1
 	}
 	shape[at] = x[at]
-	return shape, nil
+	return shape
 }
 
-func biasAdd(k *invocation) (Values, error) {
-	x, b, err := k.pair("input", "bias")
-	if err != nil {
-		return nil, err
-	}
-	shape, err := channels(x.shape, b.shape)
-	if err != nil {
-		return nil, err
-	}
+func biasAdd(k *invocation) Values {
+	x, b := k.pair("input", "bias")
+	shape := channels(x.shape, b.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{x, reshape(b, shape)})
 }
 
-func biasAddGradients(k *invocation, g []Values) (gradients, error) {
-	d, err := gradient(g, 0)
-	if err != nil {
-		return nil, err
-	}
-	b, err := k.tensor("bias")
-	if err != nil {
-		return nil, err
-	}
+func biasAddGradients(k *invocation, g []Values) gradients {
+	d := gradient(g, 0)
+	b := k.tensor("bias")
 	return gradients{
-		"input": func() (Values, error) { return d, nil },
-		"bias": func() (Values, error) {
-			shape, err := channels(d.Shape(), b.shape)
-			if err != nil {
-				return nil, err
-			}
-			v, err := k.reducedToShape(d, shape)
-			if err != nil {
-				return nil, err
-			}
-			return reshape(v, b.shape), nil
+		"input": func() Values { return d },
+		"bias": func() Values {
+			shape := channels(d.Shape(), b.shape)
+			v := k.reducedToShape(d, shape)
+			return reshape(v, b.shape)
 		},
-	}, nil
+	}
 }

@@ -6,117 +6,86 @@ import "slices"
 // a cast and the shape of a reshape are those of the recorded output.
 
 // moved makes the forward of a function that rearranges its input.
-func moved(f func(k *invocation, x *operand) (Values, error)) func(k *invocation) ([]Reading, error) {
-	return formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
+func moved(f func(k *invocation, x *operand) Values) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
 		return f(k, x)
 	})
 }
 
 // unmoved makes the backward of one: f puts gradients back to where inputs came from.
-func unmoved(f func(k *invocation, x *operand, g Values) (Values, error)) func(k *invocation, g []Values) (gradients, error) {
-	return func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			d := gradient(g, 0)
 			return f(k, x, d)
-		}}, nil
+		}}
 	}
 }
 
 func init() {
-	cast := function{local: true, forward: moved(func(k *invocation, x *operand) (Values, error) { return castTo(k.Call, x) }),
-		backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) { return castTo(k.Call, g) })}
+	cast := function{local: true, forward: moved(func(k *invocation, x *operand) Values { return castTo(k.Call, x) }),
+		backward: unmoved(func(k *invocation, x *operand, g Values) Values { return castTo(k.Call, g) })}
 	define("to type type_as npu_dtype_cast npu_format_cast npu_format_cast_like _to_copy", "input *rest", cast)
 	define("clone contiguous detach cpu npu cuda half float double bfloat16 int long short char byte bool requires_grad alias lift_fresh", "input *rest", cast)
 
 	// A reshape has the elements in order; its shape is in the recorded output.
-	flat := function{forward: moved(func(k *invocation, x *operand) (Values, error) {
+	flat := function{forward: moved(func(k *invocation, x *operand) Values {
 		if k.outType() != x.numeric() {
-			return nil, refuse(BadType, "output 0", k.outType().String())
+			panic(refuse(BadType, "output 0", k.outType().String()))
 		}
 		return k.asRecorded(x, 0)
-	}), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) {
+	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 		if count(g.Shape()) != count(x.shape) {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
 		}
-		return reshape(g, x.shape), nil
+		return reshape(g, x.shape)
 	})}
 	define("reshape view reshape_as view_as _unsafe_view unsafe_view", "input *shape", flat)
 	define("flatten ravel squeeze unsqueeze unflatten", "input *dims", flat)
 
-	order := func(names, params string, perm func(k *invocation, rank int) ([]int, error)) {
-		define(names, params, function{forward: moved(func(k *invocation, x *operand) (Values, error) {
-			p, err := perm(k, len(x.shape))
-			if err != nil {
-				return nil, err
+	order := func(names, params string, perm func(k *invocation, rank int) []int) {
+		define(names, params, function{forward: moved(func(k *invocation, x *operand) Values {
+			p := perm(k, len(x.shape))
+			return transpose(x, p)
+		}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+			p := perm(k, len(x.shape))
+			if len(p) != len(g.Shape()) {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
 			}
-			return transpose(x, p), nil
-		}), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) {
-			p, err := perm(k, len(x.shape))
-			if err != nil || len(p) != len(g.Shape()) {
-				return nil, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
-			}
-			return transpose(g, inverse(p)), nil
+			return transpose(g, inverse(p))
 		})})
 	}
-	order("transpose swapaxes swapdims", "input dim0 dim1", func(k *invocation, rank int) ([]int, error) {
-		if err := k.required("dim0", "dim1"); err != nil {
-			return nil, err
-		}
-		a, err := k.axis("dim0", 0, rank)
-		if err != nil {
-			return nil, err
-		}
-		b, err := k.axis("dim1", 0, rank)
-		if err != nil {
-			return nil, err
-		}
+	order("transpose swapaxes swapdims", "input dim0 dim1", func(k *invocation, rank int) []int {
+		k.required("dim0", "dim1")
+		a := k.axis("dim0", 0, rank)
+		b := k.axis("dim1", 0, rank)
 		p := inOrder(rank)
 		if rank > 0 {
 			p[a], p[b] = b, a
 		}
-		return p, nil
+		return p
 	})
-	order("t numpy_T", "input", func(k *invocation, rank int) ([]int, error) {
+	order("t numpy_T", "input", func(k *invocation, rank int) []int {
 		p := inOrder(rank)
 		slices.Reverse(p)
-		return p, nil
+		return p
 	})
-	order("permute", "input *dims", func(k *invocation, rank int) ([]int, error) {
-		list, err := k.ints("dims")
-		if err != nil {
-			return nil, err
+	order("permute", "input *dims", func(k *invocation, rank int) []int {
+		list := k.ints("dims")
+		p := axesOf("dims", list, rank)
+		if len(p) != rank {
+			panic(refuse(BadArgument, "dims", shapeText(list), "every axis of "+itoa(rank)))
 		}
-		p, err := axesOf("dims", list, rank)
-		if err == nil && len(p) != rank {
-			err = refuse(BadArgument, "dims", shapeText(list), "every axis of "+itoa(rank))
-		}
-		return p, err
+		return p
 	})
-	order("movedim moveaxis", "input source destination", func(k *invocation, rank int) ([]int, error) {
-		if err := k.required("source", "destination"); err != nil {
-			return nil, err
-		}
-		from, err := k.axes("source", rank)
-		if err != nil {
-			return nil, err
-		}
-		to, err := k.axes("destination", rank)
-		if err != nil {
-			return nil, err
-		}
+	order("movedim moveaxis", "input source destination", func(k *invocation, rank int) []int {
+		k.required("source", "destination")
+		from := k.axes("source", rank)
+		to := k.axes("destination", rank)
 		if len(from) != len(to) {
-			return nil, refuse(BadArgument, "destination", len(to), itoa(len(from))+" axes")
+			panic(refuse(BadArgument, "destination", len(to), itoa(len(from))+" axes"))
 		}
 		p := repeatedInts(rank, -1)
 		for i := range to {
@@ -133,28 +102,25 @@ func init() {
 			p[i] = next
 			next++
 		}
-		return p, nil
+		return p
 	})
 
-	spread := function{forward: moved(func(k *invocation, x *operand) (Values, error) {
-		shape, err := k.shape()
-		if err != nil {
-			return nil, err
-		}
+	spread := function{forward: moved(func(k *invocation, x *operand) Values {
+		shape := k.shape()
 		v, ok := broadcast(x, shape)
 		if !ok {
-			return nil, refuse(ShapeComputed, shapeText(x.shape), shapeText(shape))
+			panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
 		}
-		return v, nil
-	}), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) { return k.reducedToShape(g, x.shape) })}
+		return v
+	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
 	define("expand expand_as broadcast_to", "input *sizes", spread)
 	define("repeat tile", "input *dims", function{forward: moved(repeat)})
-	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) (Values, error) {
-		axes, err := k.axes("dims", len(x.shape))
-		if err != nil || len(g.Shape()) != len(x.shape) {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
+	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+		axes := k.axes("dims", len(x.shape))
+		if len(g.Shape()) != len(x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
 		}
-		return flipped(g, axes), nil
+		return flipped(g, axes)
 	})})
 	define("roll", "input shifts dims", function{forward: moved(roll)})
 	defineJoins()
@@ -179,11 +145,8 @@ func repeatedInts(n, x int) []int {
 	return s
 }
 
-func repeat(k *invocation, x *operand) (Values, error) {
-	list, err := k.ints("dims")
-	if err != nil {
-		return nil, err
-	}
+func repeat(k *invocation, x *operand) Values {
+	list := k.ints("dims")
 	in := slices.Clone(x.shape)
 	for len(in) < len(list) {
 		in = slices.Insert(in, 0, 1)
@@ -192,35 +155,27 @@ func repeat(k *invocation, x *operand) (Values, error) {
 		list = slices.Insert(slices.Clone(list), 0, 1)
 	}
 	if len(list) != len(in) || len(in)*2 > maxRank {
-		return nil, refuse(BadArgument, "dims", shapeText(list), "one for each axis of "+shapeText(x.shape))
+		panic(refuse(BadArgument, "dims", shapeText(list), "one for each axis of "+shapeText(x.shape)))
 	}
-	out, err := k.shape()
-	if err != nil {
-		return nil, err
-	}
+	out := k.shape()
 	var shape, steps, whole []int64
 	step := rowMajor(in)
 	for i, d := range in {
 		if !within(list[i], 0, 1<<40) {
-			return nil, refuse(BadArgument, "dims", shapeText(list), "small positive numbers")
+			panic(refuse(BadArgument, "dims", shapeText(list), "small positive numbers"))
 		}
 		shape, steps, whole = append(shape, list[i], d), append(steps, 0, step[i]), append(whole, list[i]*d)
 	}
 	if !slices.Equal(whole, out) {
-		return nil, refuse(ShapeComputed, shapeText(whole), shapeText(out))
+		panic(refuse(ShapeComputed, shapeText(whole), shapeText(out)))
 	}
-	return reshape(newStrided(x, shape, steps, 0), out), nil
+	return reshape(newStrided(x, shape, steps, 0), out)
 }
 
-func flip(k *invocation, x *operand) (Values, error) {
-	if err := k.required("dims"); err != nil {
-		return nil, err
-	}
-	axes, err := k.axes("dims", len(x.shape))
-	if err != nil {
-		return nil, err
-	}
-	return flipped(x, axes), nil
+func flip(k *invocation, x *operand) Values {
+	k.required("dims")
+	axes := k.axes("dims", len(x.shape))
+	return flipped(x, axes)
 }
 
 func flipped(v Values, axes []int) Values {
@@ -235,22 +190,16 @@ func flipped(v Values, axes []int) Values {
 	return newStrided(v, v.Shape(), steps, off)
 }
 
-func roll(k *invocation, x *operand) (Values, error) {
-	shifts, err := k.ints("shifts")
-	if err != nil {
-		return nil, err
-	}
-	axes, err := k.ints("dims")
-	if err != nil {
-		return nil, err
-	}
+func roll(k *invocation, x *operand) Values {
+	shifts := k.ints("shifts")
+	axes := k.ints("dims")
 	var v Values = x
 	if len(axes) == 0 {
 		v, axes = reshape(x, []int64{count(x.shape)}), []int64{0}
 	}
-	list, err := axesOf("dims", axes, len(v.Shape()))
-	if err != nil || len(list) != len(shifts) {
-		return nil, refuse(BadArgument, "shifts", shapeText(shifts), itoa(len(axes))+" numbers")
+	list := axesOf("dims", axes, len(v.Shape()))
+	if len(list) != len(shifts) {
+		panic(refuse(BadArgument, "shifts", shapeText(shifts), itoa(len(axes))+" numbers"))
 	}
 	for i, a := range list {
 		d := v.Shape()[a]
@@ -261,13 +210,10 @@ func roll(k *invocation, x *operand) (Values, error) {
 		if n == 0 {
 			continue
 		}
-		first, err := joined(a, slab1(v, a, d-n, n), slab1(v, a, 0, d-n))
-		if err != nil {
-			return nil, err
-		}
+		first := joined(a, slab1(v, a, d-n, n), slab1(v, a, 0, d-n))
 		v = first
 	}
-	return reshape(v, x.shape), nil
+	return reshape(v, x.shape)
 }
 
 // slab1 is v from index lo of an axis on, n of it.
@@ -278,10 +224,10 @@ func slab1(v Values, axis int, lo, n int64) Values {
 }
 
 // joined puts tensors behind each other along an axis, those without elements left out.
-func joined(axis int, parts ...Values) (Values, error) {
+func joined(axis int, parts ...Values) Values {
 	full := slices.DeleteFunc(slices.Clone(parts), func(v Values) bool { return count(v.Shape()) == 0 })
 	if len(full) == 0 {
-		return parts[0], nil
+		return parts[0]
 	}
 	return newConcat(full, axis)
 }
@@ -294,15 +240,9 @@ func defineJoins() {
 			}
 			return len(o.shape)
 		}
-		define(names, "tensors dim", function{forward: formulaFor(func(k *invocation) (Values, error) {
-			list, err := k.tensors("tensors")
-			if err != nil {
-				return nil, err
-			}
-			axis, err := k.axis("dim", 0, rankOf(list[0]))
-			if err != nil {
-				return nil, err
-			}
+		define(names, "tensors dim", function{forward: formulaFor(func(k *invocation) Values {
+			list := k.tensors("tensors")
+			axis := k.axis("dim", 0, rankOf(list[0]))
 			var parts []Values
 			for _, o := range list {
 				v := k.converted(o)
@@ -314,27 +254,18 @@ func defineJoins() {
 				parts = append(parts, v)
 			}
 			if len(parts) == 0 || len(parts[0].Shape()) == 0 {
-				return nil, refuse(ShapesDiffer, shapeText(list[0].shape))
+				panic(refuse(ShapesDiffer, shapeText(list[0].shape)))
 			}
 			for _, p := range parts {
 				if len(p.Shape()) != len(parts[0].Shape()) {
-					return nil, refuse(ShapesDiffer, shapeText(parts[0].Shape(), p.Shape()))
+					panic(refuse(ShapesDiffer, shapeText(parts[0].Shape(), p.Shape())))
 				}
 			}
 			return joined(axis, parts...)
-		}), nodes: [][]string{{"#"}}, backward: func(k *invocation, g []Values) (gradients, error) {
-			list, err := k.tensors("tensors")
-			if err != nil {
-				return nil, err
-			}
-			axis, err := k.axis("dim", 0, rankOf(list[0]))
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+		}), nodes: [][]string{{"#"}}, backward: func(k *invocation, g []Values) gradients {
+			list := k.tensors("tensors")
+			axis := k.axis("dim", 0, rankOf(list[0]))
+			d := gradient(g, 0)
 			out, at := gradients{}, int64(0)
 			for i, o := range list {
 				n := int64(1)
@@ -344,11 +275,11 @@ func defineJoins() {
 				from := at
 				at += n
 				if at > d.Shape()[axis] {
-					return nil, refuse(ShapesDiffer, shapeText(d.Shape(), o.shape))
+					panic(refuse(ShapesDiffer, shapeText(d.Shape(), o.shape)))
 				}
-				out[itoa(i)] = func() (Values, error) { return reshape(slab1(d, axis, from, n), o.shape), nil }
+				out[itoa(i)] = func() Values { return reshape(slab1(d, axis, from, n), o.shape) }
 			}
-			return out, nil
+			return out
 		}})
 	}
 	join("cat concat concatenate", false)

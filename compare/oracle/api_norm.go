@@ -88,15 +88,17 @@ func total(x []num, u float64) num {
 
 // gradients of a normalisation, with x̂ = (x - mean)·r and h = g·w:
 // dx = r·(h - mean(h) - x̂·mean(h·x̂)), dw = Σ g·x̂, db = Σ g.
-func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values, err error) {
+func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 	a, su := k.arith(), k.sumUnit()
 	if count(x.Shape()) != count(g.Shape()) {
-		return nil, nil, refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape())))
 	}
 	grads := make([]float64, m.n)
-	row := func(row int64, x, e []float64) (hat, h []num, r num, err error) {
-		if err := g.Range(row*m.n, grads, nil); err != nil {
-			return nil, nil, num{}, err
+	row := func(row int64, x, e []float64) (hat, h []num, r num) {
+		if g.Range(row*m.n, grads, nil) != nil {
+			for i := range grads {
+				grads[i] = math.NaN() // explains nothing
+			}
 		}
 		mean, r := m.statistics(x, e, a, su)
 		hat, h = make([]num, len(x)), make([]num, len(x))
@@ -105,16 +107,10 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values, err er
 			hat[i].b += 2 * a.u * r.y * (abs(v) + abs(mean.y))
 			h[i] = a.mul(exactNum(grads[i]), exactNum(m.scale(row, int64(i))))
 		}
-		return hat, h, r, nil
+		return hat, h, r
 	}
 	dx = newRows(x, m.n, func(at int64, x, e, y, b []float64) {
-		hat, h, r, err := row(at, x, e)
-		if err != nil {
-			for i := range y {
-				y[i], b[i] = 0, math.Inf(1)
-			}
-			return
-		}
+		hat, h, r := row(at, x, e)
 		both := make([]num, len(x))
 		for i := range both {
 			both[i] = a.mul(h[i], hat[i])
@@ -132,108 +128,74 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values, err er
 		}
 	})
 	terms = newRows(x, m.n, func(at int64, x, e, y, b []float64) {
-		hat, _, _, err := row(at, x, e)
+		hat, _, _ := row(at, x, e)
 		for i := range y {
-			if err != nil {
-				y[i], b[i] = 0, math.Inf(1)
-				continue
-			}
 			z := a.mul(exactNum(grads[i]), hat[i])
 			y[i], b[i] = z.y, z.b
 		}
 	})
-	return dx, terms, nil
+	return dx, terms
 }
 
 // affine reads weight and bias.
-func (m *normal) affine(k *invocation, n int64, weight, bias string) error {
+func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 	for _, p := range []struct {
 		name string
 		to   *[]float64
 	}{{weight, &m.weight}, {bias, &m.bias}} {
-		o, err := k.optional(p.name)
-		if err != nil {
-			return err
-		}
+		o := k.optional(p.name)
 		if o == nil {
 			continue
 		}
 		if count(o.shape) != n {
-			return refuse(ShapesDiffer, shapeText([]int64{n}, o.shape))
+			panic(refuse(ShapesDiffer, shapeText([]int64{n}, o.shape)))
 		}
-		if *p.to, err = numbers(o); err != nil {
-			return err
-		}
+		*p.to = must(numbers(o))
 	}
-	return nil
+	return
 }
 
 // lastNormal is a normalisation of the last axes of x.
-func (k *invocation) lastNormal(x *operand, rms bool, missing float64) (*normal, error) {
-	shape, err := k.ints("normalized_shape")
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
+	shape := k.ints("normalized_shape")
 	if shape == nil && k.has("weight") { // a module has it as the shape of its weight
-		w, err := k.tensor("weight")
-		if err != nil {
-			return nil, err
-		}
+		w := k.tensor("weight")
 		shape = w.shape
 	}
 	lead := len(x.shape) - len(shape)
 	if len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape) {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
 	}
 	m := &normal{n: count(shape), rms: rms, of: func(_, i int64) int64 { return i }}
-	if m.eps, err = k.float("eps", missing); err != nil {
-		return nil, err
-	}
-	return m, k.fitting(m, m.affine(k, m.n, "weight", "bias"))
+	m.eps = k.float("eps", missing)
+	m.affine(k, m.n, "weight", "bias")
+	return k.fitting(m)
 }
 
 // fitting refuses rows that nothing can be said of.
-func (k *invocation) fitting(m *normal, err error) error {
-	if err == nil && (m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1)) {
-		err = refuse(NoBound, m.n)
+func (k *invocation) fitting(m *normal) *normal {
+	if m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1) {
+		panic(refuse(NoBound, m.n))
 	}
-	return err
+	return m
 }
 
 func init() {
 	rows := func(rms bool, missing func(x *operand) float64) function {
-		return function{forward: formulaFor(func(k *invocation) (Values, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			m, err := k.lastNormal(x, rms, missing(x))
-			if err != nil {
-				return nil, err
-			}
-			return newRows(x, m.n, m.forward(k)), nil
-		}), backward: func(k *invocation, g []Values) (gradients, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
-			m, err := k.lastNormal(x, rms, missing(x))
-			if err != nil {
-				return nil, err
-			}
-			dx, terms, err := m.gradients(k, x, d)
-			if err != nil {
-				return nil, err
-			}
+		return function{forward: formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
+			m := k.lastNormal(x, rms, missing(x))
+			return newRows(x, m.n, m.forward(k))
+		}), backward: func(k *invocation, g []Values) gradients {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			m := k.lastNormal(x, rms, missing(x))
+			dx, terms := m.gradients(k, x, d)
 			return gradients{
-				"input":  func() (Values, error) { return dx, nil },
-				"weight": func() (Values, error) { return k.reducedTo(terms, "weight") },
-				"bias":   func() (Values, error) { return k.reducedTo(d, "bias") },
-			}, nil
+				"input":  func() Values { return dx },
+				"weight": func() Values { return k.reducedTo(terms, "weight") },
+				"bias":   func() Values { return k.reducedTo(d, "bias") },
+			}
 		}, nodes: [][]string{{"input", "weight", "bias"}}}
 	}
 	fixed := func(*operand) float64 { return 1e-5 }
@@ -244,23 +206,17 @@ func init() {
 	define("Functional.batch_norm", "input running_mean running_var weight bias training momentum eps", batch)
 	define("batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", batch)
 	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", scaledByChannel((*invocation).byInstance, "grad"))
-	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
+	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		p := k.float("p", 2)
+		if p != 2 {
+			panic(refuse(Unsupported, "p other than 2"))
 		}
-		p, err := k.float("p", 2)
-		if err != nil || p != 2 {
-			return nil, refuse(Unsupported, "p other than 2")
+		axis := k.axis("dim", 1, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
 		}
-		axis, err := k.axis("dim", 1, len(x.shape))
-		if err != nil || len(x.shape) == 0 {
-			return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
-		}
-		eps, err := k.float("eps", 1e-12)
-		if err != nil {
-			return nil, err
-		}
+		eps := k.float("eps", 1e-12)
 		a, g := k.arith(), gamma(float64(x.shape[axis])+2, k.sumUnit())
 		v := precisionFor(k.outType()).v
 		return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
@@ -283,151 +239,105 @@ func init() {
 
 // scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
 // last step of it takes the gradients named.
-func scaledByChannel(split func(*invocation) (*operand, *normal, error), node ...string) function {
-	return function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, m, err := split(k)
-		if err != nil {
-			return nil, err
-		}
-		return newRows(x, m.n, m.forward(k)), nil
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		x, m, err := split(k)
-		if err != nil {
-			return nil, err
-		}
-		d, err := gradient(g, 0)
-		if err != nil {
-			return nil, err
-		}
-		dx, terms, err := m.gradients(k, x, d)
-		if err != nil {
-			return nil, err
-		}
+func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string) function {
+	return function{forward: formulaFor(func(k *invocation) Values {
+		x, m := split(k)
+		return newRows(x, m.n, m.forward(k))
+	}), backward: func(k *invocation, g []Values) gradients {
+		x, m := split(k)
+		d := gradient(g, 0)
+		dx, terms := m.gradients(k, x, d)
 		return gradients{
-			"input":  func() (Values, error) { return dx, nil },
-			"weight": func() (Values, error) { return k.channelSum(terms) },
-			"bias":   func() (Values, error) { return k.channelSum(d) },
-			"grad":   func() (Values, error) { return d, nil },
-		}, nil
+			"input":  func() Values { return dx },
+			"weight": func() Values { return k.channelSum(terms) },
+			"bias":   func() Values { return k.channelSum(d) },
+			"grad":   func() Values { return d },
+		}
 	}, nodes: [][]string{node}}
 }
 
 // grouped is the normalisation of groups of channels.
-func (k *invocation) grouped() (*operand, *normal, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, nil, err
-	}
-	groups, err := k.int("num_groups", 0)
-	if err != nil {
-		return nil, nil, err
-	}
+func (k *invocation) grouped() (*operand, *normal) {
+	x := k.tensor("input")
+	groups := k.int("num_groups", 0)
 	if len(x.shape) < 2 || groups < 1 || x.shape[1]%groups != 0 {
-		return nil, nil, refuse(BadArgument, "num_groups", groups, "a part of the channels of "+shapeText(x.shape))
+		panic(refuse(BadArgument, "num_groups", groups, "a part of the channels of "+shapeText(x.shape)))
 	}
 	channels, plane := x.shape[1], count(x.shape[2:])
 	per := channels / groups
 	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
-	if m.eps, err = k.float("eps", 1e-5); err != nil {
-		return nil, nil, err
-	}
-	return x, m, k.fitting(m, m.affine(k, channels, "weight", "bias"))
+	m.eps = k.float("eps", 1e-5)
+	m.affine(k, channels, "weight", "bias")
+	return x, k.fitting(m)
 }
 
 // byInstance is the normalisation of every channel of every image by itself.
-func (k *invocation) byInstance() (*operand, *normal, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, nil, err
-	}
-	if own, err := k.bool("use_input_stats", true); err != nil || !own {
-		return nil, nil, refuse(Unsupported, "statistics that are not those of the input")
+func (k *invocation) byInstance() (*operand, *normal) {
+	x := k.tensor("input")
+	if own := k.bool("use_input_stats", true); !own {
+		panic(refuse(Unsupported, "statistics that are not those of the input"))
 	}
 	if len(x.shape) < 3 {
-		return nil, nil, refuse(ShapesDiffer, shapeText(x.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
 	}
 	channels := x.shape[1]
 	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
-	if m.eps, err = k.float("eps", 1e-5); err != nil {
-		return nil, nil, err
-	}
-	return x, m, k.fitting(m, m.affine(k, channels, "weight", "bias"))
+	m.eps = k.float("eps", 1e-5)
+	m.affine(k, channels, "weight", "bias")
+	return x, k.fitting(m)
 }
 
 // byChannels is x with its channels first, a row each.
-func (k *invocation) byChannels(x Values) (in Values, kept, axes []int, n int64, err error) {
+func (k *invocation) byChannels(x Values) (in Values, kept, axes []int, n int64) {
 	if len(x.Shape()) < 2 {
-		return nil, nil, nil, 0, refuse(ShapesDiffer, shapeText(x.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.Shape())))
 	}
 	axes = append([]int{0}, inOrder(len(x.Shape()))[2:]...)
 	in, kept, n = lastAxes(x, axes)
-	return in, kept, axes, n, nil
+	return in, kept, axes, n
 }
 
 // channelNormal is a batch norm with the statistics of x itself.
-func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) (Values, error), error) {
-	in, kept, axes, n, err := k.byChannels(x)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) Values) {
+	in, kept, axes, n := k.byChannels(x)
 	m := &normal{n: n, of: func(row, _ int64) int64 { return row }}
-	if m.eps, err = k.float("eps", 1e-5); err != nil {
-		return nil, nil, nil, err
-	}
-	back := func(v Values) (Values, error) { return k.rowsBack(v, len(x.shape), kept, axes) }
-	return m, in, back, k.fitting(m, m.affine(k, x.shape[1], "weight", "bias"))
+	m.eps = k.float("eps", 1e-5)
+	back := func(v Values) Values { return k.rowsBack(v, len(x.shape), kept, axes) }
+	m.affine(k, x.shape[1], "weight", "bias")
+	return k.fitting(m), in, back
 }
 
 // fixedStatistics are those of a batch norm that is not training, as factors of x:
 // the mean and the reciprocal root of each channel.
-func (k *invocation) fixedStatistics(x *operand) (mean, root, weight, bias Values, err error) {
+func (k *invocation) fixedStatistics(x *operand) (mean, root, weight, bias Values) {
 	if len(x.shape) < 2 {
-		return nil, nil, nil, nil, refuse(ShapesDiffer, shapeText(x.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
 	}
-	eps, err := k.float("eps", 1e-5)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
+	eps := k.float("eps", 1e-5)
 	list := [4]Values{nil, nil, scalar(1), scalar(0)}
 	for i, name := range []string{"running_mean", "running_var", "weight", "bias"} {
-		o, err := k.optional(name)
+		o := k.optional(name)
 		switch {
-		case err != nil:
-			return nil, nil, nil, nil, err
 		case o == nil && i < 2:
-			return nil, nil, nil, nil, refuse(NoInput, name)
+			panic(refuse(NoInput, name))
 		case o == nil:
 			continue
 		}
-		if list[i], err = perChannel(x, o, ""); err != nil {
-			return nil, nil, nil, nil, err
-		}
+		list[i] = perChannel(x, o, "")
 	}
 	a := k.arith()
-	root, err = formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], exactNum(eps))) }, list[1])
-	return list[0], root, list[2], list[3], err
+	root = formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], exactNum(eps))) }, list[1])
+	return list[0], root, list[2], list[3]
 }
 
-func batchNorm(k *invocation) (Values, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
-	training, err := k.bool("training", k.solve)
-	if err != nil {
-		return nil, err
-	}
+func batchNorm(k *invocation) Values {
+	x := k.tensor("input")
+	training := k.bool("training", k.solve)
 	if training || !k.has("running_mean") {
-		m, in, back, err := k.channelNormal(x)
-		if err != nil {
-			return nil, err
-		}
+		m, in, back := k.channelNormal(x)
 		return back(newRows(in, m.n, m.forward(k)))
 	}
-	mean, root, weight, bias, err := k.fixedStatistics(x)
-	if err != nil {
-		return nil, err
-	}
+	mean, root, weight, bias := k.fixedStatistics(x)
 	a := k.arith()
 	return formulaOf(func(v []num) num {
 		y := a.add(a.mul(a.mul(a.sub(v[0], v[1]), v[2]), v[3]), v[4])
@@ -436,60 +346,36 @@ func batchNorm(k *invocation) (Values, error) {
 	}, x, mean, root, weight, bias)
 }
 
-func batchNormGradients(k *invocation, g []Values) (gradients, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
-	d, err := gradient(g, 0)
-	if err != nil {
-		return nil, err
-	}
+func batchNormGradients(k *invocation, g []Values) gradients {
+	x := k.tensor("input")
+	d := gradient(g, 0)
 	if !slices.Equal(d.Shape(), x.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, d.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, d.Shape())))
 	}
-	training, err := k.bool("training", k.solve)
-	if err != nil {
-		return nil, err
-	}
-	out := gradients{"bias": func() (Values, error) { return k.channelSum(d) }}
+	training := k.bool("training", k.solve)
+	out := gradients{"bias": func() Values { return k.channelSum(d) }}
 	if training || !k.has("running_mean") {
-		m, in, back, err := k.channelNormal(x)
-		if err != nil {
-			return nil, err
+		m, in, back := k.channelNormal(x)
+		grads, _, _, _ := k.byChannels(d)
+		dx, terms := m.gradients(k, in, grads)
+		out["input"] = func() Values { return back(dx) }
+		out["weight"] = func() Values {
+			return &reduced{shape: []int64{x.shape[1]}, in: terms, n: m.n, f: sumOf(k.sumUnit(), m.n, 1)}
 		}
-		grads, _, _, _, err := k.byChannels(d)
-		if err != nil {
-			return nil, err
-		}
-		dx, terms, err := m.gradients(k, in, grads)
-		if err != nil {
-			return nil, err
-		}
-		out["input"] = func() (Values, error) { return back(dx) }
-		out["weight"] = func() (Values, error) {
-			return &reduced{shape: []int64{x.shape[1]}, in: terms, n: m.n, f: sumOf(k.sumUnit(), m.n, 1)}, nil
-		}
-		return out, nil
+		return out
 	}
-	mean, root, weight, _, err := k.fixedStatistics(x)
-	if err != nil {
-		return nil, err
-	}
+	mean, root, weight, _ := k.fixedStatistics(x)
 	a := k.arith()
-	out["input"] = func() (Values, error) {
+	out["input"] = func() Values {
 		return formulaOf(func(v []num) num { return a.mul(v[0], a.mul(v[1], v[2])) }, d, root, weight)
 	}
-	out["weight"] = func() (Values, error) {
-		terms, err := formulaOf(func(v []num) num {
+	out["weight"] = func() Values {
+		terms := formulaOf(func(v []num) num {
 			y := a.mul(v[3], a.mul(a.sub(v[0], v[1]), v[2]))
 			y.b += 3 * a.u * abs(v[3].y*v[2].y) * (abs(v[0].y) + abs(v[1].y))
 			return y
 		}, x, mean, root, d)
-		if err != nil {
-			return nil, err
-		}
 		return k.channelSum(terms)
 	}
-	return out, nil
+	return out
 }

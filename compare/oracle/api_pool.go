@@ -18,43 +18,32 @@ type poolArgs struct {
 	out    []int64
 }
 
-func (k *invocation) poolArgs(d int) (p poolArgs, err error) {
-	if p.x, err = k.tensor("input"); err != nil {
-		return p, err
-	}
+func (k *invocation) poolArgs(d int) (p poolArgs) {
+	p.x = k.tensor("input")
 	p.v, _ = batched(p.x, d)
 	if len(p.v.Shape()) != d+2 {
-		return p, refuse(ShapesDiffer, shapeText(p.x.shape))
+		panic(refuse(ShapesDiffer, shapeText(p.x.shape)))
 	}
-	if err = k.required("kernel_size"); err != nil {
-		return p, err
-	}
-	if p.window, err = k.each("kernel_size", d, 1); err != nil {
-		return p, err
-	}
-	if p.kernelArgs, err = k.kernelArgs(d, p.window); err != nil {
-		return p, err
-	}
+	k.required("kernel_size")
+	p.window = k.each("kernel_size", d, 1)
+	p.kernelArgs = k.kernelArgs(d, p.window)
 	if !k.has("stride") || len(k.args["stride"].list) == 0 && k.args["stride"].v == nil {
 		p.stride = p.window
 	}
-	up, err := k.bool("ceil_mode", false)
-	if err != nil {
-		return p, err
-	}
+	up := k.bool("ceil_mode", false)
 	in := p.v.Shape()[2:]
 	p.out = make([]int64, d)
 	for i := range in {
 		span := in[i] + 2*p.before[i] - p.dilation[i]*(p.window[i]-1) - 1
 		if span < 0 || !within(p.before[i], 0, p.window[i]) {
-			return p, refuse(ShapesDiffer, shapeText(in, p.window))
+			panic(refuse(ShapesDiffer, shapeText(in, p.window)))
 		}
 		p.out[i] = span/p.stride[i] + 1
 		if up && span%p.stride[i] != 0 && p.out[i]*p.stride[i] < in[i]+p.before[i] {
 			p.out[i]++
 		}
 	}
-	return p, nil
+	return p
 }
 
 // shaped gives v, of (N, C, spatial), the axes of the input.
@@ -65,24 +54,16 @@ func (p *poolArgs) shaped(v Values) Values {
 	return v
 }
 
-func pooling(d int, largest bool) func(k *invocation) ([]Reading, error) {
-	return formulaFor(func(k *invocation) (Values, error) {
-		p, err := k.poolArgs(d)
-		if err != nil {
-			return nil, err
-		}
+func pooling(d int, largest bool) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		p := k.poolArgs(d)
 		if k.has("divisor_override") {
-			return nil, refuse(Unsupported, "divisor_override")
+			panic(refuse(Unsupported, "divisor_override"))
 		}
-		v, err := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
-		if err != nil {
-			return nil, err
-		}
-		if v.outside, err = k.bool("count_include_pad", true); err != nil {
-			return nil, err
-		}
+		v := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
+		v.outside = k.bool("count_include_pad", true)
 		v.outside = v.outside && !largest
-		return p.shaped(v), nil
+		return p.shaped(v)
 	})
 }
 
@@ -112,37 +93,22 @@ func (p *poolArgs) cells(at []int64, f func(place int64)) (counted float64) {
 
 // poolingGradient gives the gradient of a maximum to the place it was taken from,
 // of equal ones to any, and that of a mean to all evenly.
-func poolingGradient(d int, largest bool) func(k *invocation, g []Values) (gradients, error) {
-	return func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			p, err := k.poolArgs(d)
-			if err != nil {
-				return nil, err
-			}
-			dy, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			p := k.poolArgs(d)
+			dy := gradient(g, 0)
 			if k.has("divisor_override") {
-				return nil, refuse(Unsupported, "divisor_override")
+				panic(refuse(Unsupported, "divisor_override"))
 			}
-			padding, err := k.bool("count_include_pad", true)
-			if err != nil {
-				return nil, err
-			}
+			padding := k.bool("count_include_pad", true)
 			gs, _ := batched(dy, d)
 			planes := count(p.v.Shape()[:2])
 			if !slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes {
-				return nil, refuse(ShapesDiffer, shapeText(gs.Shape(), p.out))
+				panic(refuse(ShapesDiffer, shapeText(gs.Shape(), p.out)))
 			}
-			grads, err := held(gs)
-			if err != nil {
-				return nil, err
-			}
-			x, err := held(p.v)
-			if err != nil {
-				return nil, err
-			}
+			grads := must(held(gs))
+			x := must(held(p.v))
 			in, out := count(p.v.Shape()[2:]), count(p.out)
 			size := make([]float64, len(x.y))
 			v := &dense{shape: p.x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
@@ -192,17 +158,17 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) (gradi
 			for i := range v.b {
 				v.b[i] += most * size[i]
 			}
-			return v, nil
-		}}, nil
+			return v
+		}}
 	}
 }
 
 // adaptiveWindows divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; cells
 // calls f for the places that element i of the result takes, and says how many they are.
-func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64, err error) {
+func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64) {
 	lead := len(x) - d
 	if lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0) {
-		return nil, refuse(ShapesDiffer, shapeText(x, shape))
+		panic(refuse(ShapesDiffer, shapeText(x, shape)))
 	}
 	in, out := x[lead:], shape[lead:]
 	plane, planes := count(in), count(out)
@@ -223,27 +189,15 @@ func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place 
 			f(i/planes*plane + place)
 		}
 		return float64(n)
-	}, nil
+	}
 }
 
-func adaptive(d int, largest bool) func(k *invocation) ([]Reading, error) {
-	return formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
-		shape, err := k.shape()
-		if err != nil {
-			return nil, err
-		}
-		cells, err := adaptiveWindows(x.shape, shape, d)
-		if err != nil {
-			return nil, err
-		}
-		held, err := held(x)
-		if err != nil {
-			return nil, err
-		}
+func adaptive(d int, largest bool) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		shape := k.shape()
+		cells := adaptiveWindows(x.shape, shape, d)
+		held := must(held(x))
 		u := k.sumUnit()
 		return &formula{shape: shape, exact: largest, f: func(i int64, _ []int64) (float64, float64) {
 			sum, size, best := 0.0, 0.0, math.Inf(-1)
@@ -257,21 +211,18 @@ func adaptive(d int, largest bool) func(k *invocation) ([]Reading, error) {
 				return best, 0
 			}
 			return sum / n, gamma(n+4, u) * size / n
-		}}, nil
+		}}
 	})
 }
 
 // adaptiveGradient gives the gradient of a mean to all that it is of, evenly.
-func adaptiveGradient(d int) func(k *invocation, g []Values) (gradients, error) {
-	return weighed(func(k *invocation, x *operand, out []int64) (func(i int64, add func(place int64, weight, off float64)), error) {
-		cells, err := adaptiveWindows(x.shape, out, d)
-		if err != nil {
-			return nil, err
-		}
+func adaptiveGradient(d int) func(k *invocation, g []Values) gradients {
+	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+		cells := adaptiveWindows(x.shape, out, d)
 		return func(i int64, add func(place int64, weight, off float64)) {
 			n := cells(i, func(int64) {})
 			cells(i, func(place int64) { add(place, 1/n, 0) })
-		}, nil
+		}
 	})
 }
 

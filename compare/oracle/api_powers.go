@@ -9,23 +9,13 @@ import (
 // factor is a number argument that is 1 if it was not given; NaN, which explains
 // nothing, if it is none.
 func (k *invocation) factor(name string) num {
-	x, err := k.float(name, 1)
-	if err != nil {
-		return num{math.NaN(), math.Inf(1)}
-	}
-	return k.rounding(x)
+	return k.rounding(k.float(name, 1))
 }
 
 func definePowers() {
-	define("pow float_power", "input exponent", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.value("input")
-		if err != nil {
-			return nil, err
-		}
-		z, err := k.value("exponent")
-		if err != nil {
-			return nil, err
-		}
+	define("pow float_power", "input exponent", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("exponent")
 		if integers(k.Call) {
 			return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
 				for i := range y {
@@ -34,20 +24,11 @@ func definePowers() {
 			}, k.outType()), nil, true, []Values{x, z})
 		}
 		return buildPow(k.Call, []Values{x, z})
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			x, err := k.value("input")
-			if err != nil {
-				return nil, err
-			}
-			z, err := k.value("exponent")
-			if err != nil {
-				return nil, err
-			}
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.value("input")
+			z := k.value("exponent")
+			d := gradient(g, 0)
 			return k.of("input", func(a arith, v []num) num {
 				if v[1].y == 0 {
 					return exactNum(0)
@@ -59,32 +40,25 @@ func definePowers() {
 				}
 				return a.mul(v[2], a.mul(v[1], num{p, abs(p) * a.ulps * (2 + abs(v[1].y*l))}))
 			}, x, z, d)
-		}}, nil
+		}}
 	}})
 }
 
 // defineLimits: the larger, the smaller, and what is between.
 func defineLimits() {
 	pick := func(names string, f func(a, b float64) float64) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) { return k.picked(f) })})
+		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values { return k.picked(f) })})
 	}
 	pick("maximum fmax", math.Max)
 	pick("minimum fmin", math.Min)
-	limits := func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
+	limits := func(k *invocation) Values {
+		x := k.tensor("input")
 		lo, hi := Values(scalar(math.Inf(-1))), Values(scalar(math.Inf(1)))
 		if k.has("min") {
-			if lo, err = k.value("min"); err != nil {
-				return nil, err
-			}
+			lo = k.value("min")
 		}
 		if k.has("max") {
-			if hi, err = k.value("max"); err != nil {
-				return nil, err
-			}
+			hi = k.value("max")
 		}
 		return elementsOf(func(x, e [][]float64, y, b []float64) {
 			for i, v := range x[0] {
@@ -104,7 +78,7 @@ func defineLimits() {
 	}
 	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation, a arith, x, y, g num) num {
 		if y.y == x.y {
-			if lo, err := k.float("min", math.Inf(-1)); err != nil || x.y == lo {
+			if lo, ok := k.args["min"].number(); !ok || x.y == lo {
 				return num{g.y, abs(g.y)}
 			}
 			return g
@@ -113,20 +87,15 @@ func defineLimits() {
 	})})
 	define("clamp_min", "input min", function{local: true, forward: formulaFor(limits)})
 	define("clamp_max", "input max", function{local: true, forward: formulaFor(limits)})
-	define("nan_to_num", "input nan posinf neginf", function{local: true, forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
+	define("nan_to_num", "input nan posinf neginf", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
 		p := precisionFor(x.numeric())
 		var to [3]float64
 		for i, a := range []struct {
 			name    string
 			missing float64
 		}{{"nan", 0}, {"posinf", p.max}, {"neginf", -p.max}} {
-			if to[i], err = k.float(a.name, a.missing); err != nil {
-				return nil, err
-			}
+			to[i] = k.float(a.name, a.missing)
 		}
 		return elementsOf(exactly(func(x []float64) float64 {
 			switch {
@@ -143,14 +112,8 @@ func defineLimits() {
 }
 
 // picked is the larger or smaller of two.
-func (k *invocation) picked(f func(a, b float64) float64) (Values, error) {
-	x, err := k.value("input")
-	if err != nil {
-		return nil, err
-	}
-	z, err := k.value("other")
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) picked(f func(a, b float64) float64) Values {
+	x := k.value("input")
+	z := k.value("other")
 	return elementsOf(pickKernel(f), nil, true, []Values{x, z})
 }

@@ -9,16 +9,10 @@ import (
 // Reductions of PyTorch. Sums are added in float32, whatever the type, in any order.
 
 // reducing makes the forward of a reduction over dim, all axes if it is None.
-func reducing(exact bool, f reducer) func(k *invocation) ([]Reading, error) {
-	return formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
-		axes, keep, err := k.reducedAxes(len(x.shape))
-		if err != nil {
-			return nil, err
-		}
+func reducing(exact bool, f reducer) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		axes, keep := k.reducedAxes(len(x.shape))
 		v := Values(x)
 		if !exact {
 			v = k.converted(x)
@@ -27,72 +21,47 @@ func reducing(exact bool, f reducer) func(k *invocation) ([]Reading, error) {
 	})
 }
 
-func (k *invocation) reducedAxes(rank int) (axes []int, keep bool, err error) {
-	if keep, err = k.bool("keepdim", false); err != nil {
-		return nil, false, err
-	}
-	axes, err = k.axes("dim", rank)
-	return axes, keep, err
+func (k *invocation) reducedAxes(rank int) (axes []int, keep bool) {
+	keep = k.bool("keepdim", false)
+	axes = k.axes("dim", rank)
+	return axes, keep
 }
 
 // spreadBack repeats the gradient of a reduction over what was reduced.
-func (k *invocation) spreadBack(g Values) (Values, int64, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, 0, err
-	}
-	axes, _, err := k.reducedAxes(len(x.shape))
-	if err != nil {
-		return nil, 0, err
-	}
+func (k *invocation) spreadBack(g Values) (Values, int64) {
+	x := k.tensor("input")
+	axes, _ := k.reducedAxes(len(x.shape))
 	kept, n := slices.Clone(x.shape), int64(1)
 	for _, a := range axes {
 		n *= kept[a]
 		kept[a] = 1
 	}
 	if count(kept) != count(g.Shape()) {
-		return nil, 0, refuse(ShapesDiffer, shapeText(x.shape, g.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
 	}
 	v, _ := broadcast(reshape(g, kept), x.shape)
-	return v, n, nil
+	return v, n
 }
 
 // shared is the backward of a reduction to an extreme: all elements that are the extreme share its gradient.
-func shared(k *invocation, g []Values) (gradients, error) {
-	return gradients{"input": func() (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
-		y, err := k.result(0)
-		if err != nil {
-			return nil, err
-		}
-		d, err := gradient(g, 0)
-		if err != nil {
-			return nil, err
-		}
+func shared(k *invocation, g []Values) gradients {
+	return gradients{"input": func() Values {
+		x := k.tensor("input")
+		y := k.result(0)
+		d := gradient(g, 0)
 		n, m := count(x.shape), count(y.shape)
 		if n > maxDense {
-			return nil, refuse(TooLarge, n, maxDense)
+			panic(refuse(TooLarge, n, maxDense))
 		}
 		places := &dense{shape: y.shape, y: make([]float64, m), exact: true}
 		for i := range places.y {
 			places.y[i] = float64(i)
 		}
-		of, _, err := k.spreadBack(places)
-		if err != nil {
-			return nil, err
-		}
-		grads, err := whole(d, m)
-		if err != nil {
-			return nil, err
-		}
+		of, _ := k.spreadBack(places)
+		grads := whole(d, m)
 		var all [3][]float64 // elements, extremes and where these are
 		for i, v := range []Values{x, y, of} {
-			if all[i], err = numbers(v); err != nil {
-				return nil, err
-			}
+			all[i] = must(numbers(v))
 		}
 		ties := make([]float64, m)
 		for i, v := range all[0] {
@@ -107,37 +76,28 @@ func shared(k *invocation, g []Values) (gradients, error) {
 				sum.add(int64(i), grads[at], share, u32*share*toNumber(ties[at] > 1))
 			}
 		}
-		return sum.values(x.shape, slices.ContainsFunc(ties, func(n float64) bool { return n > 1 }), k.sumUnit()), nil
-	}}, nil
+		return sum.values(x.shape, slices.ContainsFunc(ties, func(n float64) bool { return n > 1 }), k.sumUnit())
+	}}
 }
 
 func init() {
 	define("sum", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.reduceUnit(), n, 1)
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
-			v, _, err := k.spreadBack(d)
-			return v, err
-		}}, nil
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			d := gradient(g, 0)
+			v, _ := k.spreadBack(d)
+			return v
+		}}
 	}})
 	define("mean", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.sumUnit(), n, float64(n))
-	}), backward: func(k *invocation, g []Values) (gradients, error) {
-		return gradients{"input": func() (Values, error) {
-			d, err := gradient(g, 0)
-			if err != nil {
-				return nil, err
-			}
-			v, n, err := k.spreadBack(d)
-			if err != nil {
-				return nil, err
-			}
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			d := gradient(g, 0)
+			v, n := k.spreadBack(d)
 			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
-		}}, nil
+		}}
 	}})
 	define("prod", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		g := gamma(float64(n), c.reduceUnit())
@@ -170,36 +130,30 @@ func init() {
 	define("amax", "input dim keepdim", function{forward: reducing(true, largest), backward: shared})
 	define("amin", "input dim keepdim", function{forward: reducing(true, smallest), backward: shared})
 	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
-		define(name, "input dim keepdim", function{forward: func(k *invocation) ([]Reading, error) {
-			x, err := k.tensor("input")
-			if err != nil {
-				return nil, err
-			}
+		define(name, "input dim keepdim", function{forward: func(k *invocation) []Reading {
+			x := k.tensor("input")
 			other := "dim"
 			if k.has("other") {
 				other = "other"
 			}
 			if k.args[other].tensor() { // of two tensors
 				k.args["other"] = k.args[other]
-				v, err := k.picked(two)
-				return []Reading{{Out: []Values{v}}}, err
+				v := k.picked(two)
+				return []Reading{{Out: []Values{v}}}
 			}
-			axes, keep, err := k.reducedAxes(len(x.shape))
-			if err != nil {
-				return nil, err
-			}
-			first, err := k.reduction(x, axes, keep, true, f)
-			if err != nil || !k.has("dim") {
-				return []Reading{{Out: []Values{first}}}, err
+			axes, keep := k.reducedAxes(len(x.shape))
+			first := k.reduction(x, axes, keep, true, f)
+			if !k.has("dim") {
+				return []Reading{{Out: []Values{first}}}
 			}
 			in, _, n := lastAxes(x, axes)
 			second := &reduced{shape: first.Shape(), in: in, n: n, f: index(k.Call, n), exact: true}
-			return []Reading{{Out: []Values{first, second}}}, nil
-		}, backward: func(k *invocation, g []Values) (gradients, error) {
-			keep, err := k.bool("keepdim", false)
+			return []Reading{{Out: []Values{first, second}}}
+		}, backward: func(k *invocation, g []Values) gradients {
+			keep := k.bool("keepdim", false)
 			switch {
-			case k.has("other") || k.args["dim"].tensor() || err != nil:
-				return nil, refuse(NoGradient, k.name)
+			case k.has("other") || k.args["dim"].tensor():
+				panic(refuse(NoGradient, k.name))
 			case !k.has("dim"):
 				return shared(k, g)
 			}
@@ -235,7 +189,7 @@ func init() {
 		}
 	})})
 	spread := func(names string, root bool) {
-		define(names, "input dim unbiased keepdim correction", function{forward: formulaFor(func(k *invocation) (Values, error) { return k.variance(root) })})
+		define(names, "input dim unbiased keepdim correction", function{forward: formulaFor(func(k *invocation) Values { return k.variance(root) })})
 	}
 	spread("var", false)
 	spread("std", true)
@@ -245,14 +199,11 @@ func init() {
 	norm := function{forward: formulaFor(norms)}
 	define("norm Functional.norm", "input p dim keepdim", norm)
 	define("linalg_vector_norm vector_norm", "input ord dim keepdim", norm)
-	define("cumsum", "input dim", function{forward: formulaFor(func(k *invocation) (Values, error) {
-		x, err := k.tensor("input")
-		if err != nil {
-			return nil, err
-		}
-		axis, err := k.axis("dim", 0, len(x.shape))
-		if err != nil || len(x.shape) == 0 {
-			return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+	define("cumsum", "input dim", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		axis := k.axis("dim", 0, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
 		}
 		u := k.reduceUnit()
 		// Kept in the type of the result from one element to the next, or not.
@@ -298,37 +249,25 @@ func indexOf(start float64, better func(a, b float64) bool) reducer {
 }
 
 // alongAxes computes rows along some axes of x and puts them back.
-func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, b []float64)) (Values, error) {
+func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, b []float64)) Values {
 	in, kept, n := lastAxes(x, axes)
 	if n == 0 || math.IsInf(gamma(float64(n+4), k.sumUnit()), 1) {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
 	return k.rowsBack(newRows(in, n, f), len(x.Shape()), kept, axes)
 }
 
 // variance: Σ(x - mean)²/(n - correction), or the root of it.
-func (k *invocation) variance(root bool) (Values, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) variance(root bool) Values {
+	x := k.tensor("input")
 	// var(x, unbiased) has the flag where the axes are else.
 	if a := k.args["dim"]; a != nil && a.v != nil && a.v.Type == "bool" {
 		k.args["unbiased"] = a
 		delete(k.args, "dim")
 	}
-	unbiased, err := k.bool("unbiased", true)
-	if err != nil {
-		return nil, err
-	}
-	correction, err := k.float("correction", toNumber(unbiased))
-	if err != nil {
-		return nil, err
-	}
-	axes, keep, err := k.reducedAxes(len(x.shape))
-	if err != nil {
-		return nil, err
-	}
+	unbiased := k.bool("unbiased", true)
+	correction := k.float("correction", toNumber(unbiased))
+	axes, keep := k.reducedAxes(len(x.shape))
 	return k.reduction(k.converted(x), axes, keep, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		a, over := c.arith(), float64(n)-correction
 		return func(x, e []float64) (float64, float64) {
@@ -362,27 +301,19 @@ func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
 }
 
 // norms: the root of the sum of squares, the sum of absolute values, or the largest.
-func norms(k *invocation) (Values, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
+func norms(k *invocation) Values {
+	x := k.tensor("input")
 	key := "p"
 	if slices.Contains(k.params, "ord") {
 		key = "ord"
 	}
 	p := 2.0
-	if s, err := k.string(key, "fro"); err != nil || s != "fro" {
-		if p, err = k.float(key, 2); err != nil {
-			return nil, err
-		}
+	if !k.args[key].isText() || k.string(key, "") != "fro" {
+		p = k.float(key, 2)
 	}
-	axes, keep, err := k.reducedAxes(len(x.shape))
-	if err != nil {
-		return nil, err
-	}
+	axes, keep := k.reducedAxes(len(x.shape))
 	if p != 1 && p != 2 && !math.IsInf(p, 1) {
-		return nil, refuse(Unsupported, "p other than 1, 2 and inf")
+		panic(refuse(Unsupported, "p other than 1, 2 and inf"))
 	}
 	return k.reduction(k.converted(x), axes, keep, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		a := c.arith()
@@ -413,30 +344,22 @@ func norms(k *invocation) (Values, error) {
 
 // ordered: the elements of an axis in order, and where they are; of equal ones any
 // may come first.
-func ordered(k *invocation) ([]Reading, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
+func ordered(k *invocation) []Reading {
+	x := k.tensor("input")
 	rank := len(x.shape)
-	axis, err := k.axis("dim", -1, rank)
-	if err != nil || rank == 0 {
-		return nil, refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+	axis := k.axis("dim", -1, rank)
+	if rank == 0 {
+		panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
 	}
-	down, err := k.bool("descending", false)
-	if err != nil {
-		return nil, err
-	}
+	down := k.bool("descending", false)
 	n := x.shape[axis]
 	if k.name == "topk" {
-		if down, err = k.bool("largest", true); err != nil {
-			return nil, err
+		down = k.bool("largest", true)
+		if sorted := k.bool("sorted", true); !sorted {
+			panic(refuse(Unsupported, "sorted false"))
 		}
-		if sorted, err := k.bool("sorted", true); err != nil || !sorted {
-			return nil, refuse(Unsupported, "sorted false")
-		}
-		if n, err = k.int("k", -1); err != nil || !within(n, 0, x.shape[axis]) {
-			return nil, refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis])))
+		if n = k.int("k", -1); !within(n, 0, x.shape[axis]) {
+			panic(refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis]))))
 		}
 	}
 	less := func(a, b float64) bool { return a < b || math.IsNaN(b) && !math.IsNaN(a) }
@@ -450,7 +373,7 @@ func ordered(k *invocation) ([]Reading, error) {
 		})
 		return idx
 	}
-	order, err := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+	order := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
 		idx := places(x)
 		same := func(p, q int) bool { return x[p] == x[q] || math.IsNaN(x[p]) && math.IsNaN(x[q]) }
 		for i, p := range idx {
@@ -460,19 +383,13 @@ func ordered(k *invocation) ([]Reading, error) {
 			}
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	values, err := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+	values := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
 		for i, p := range places(x) {
 			y[i], b[i] = x[p], 0
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
 	if k.name == "argsort" {
-		return []Reading{{Out: []Values{order}}}, nil
+		return []Reading{{Out: []Values{order}}}
 	}
-	return []Reading{{Out: []Values{slab1(values, axis, 0, n), slab1(order, axis, 0, n)}}}, nil
+	return []Reading{{Out: []Values{slab1(values, axis, 0, n), slab1(order, axis, 0, n)}}}
 }

@@ -15,43 +15,22 @@ type taps struct {
 
 // resized is torch.nn.functional.interpolate: every axis by itself, in the modes
 // nearest, nearest-exact, linear (of 1 to 3 axes), bicubic and area.
-func resized(k *invocation) (Values, error) {
-	x, err := k.tensor("input")
-	if err != nil {
-		return nil, err
-	}
-	shape, err := k.shape()
-	if err != nil {
-		return nil, err
-	}
-	mode, err := k.string("mode", "nearest")
-	if err != nil {
-		return nil, err
-	}
+func resized(k *invocation) Values {
+	x := k.tensor("input")
+	shape := k.shape()
+	mode := k.string("mode", "nearest")
 	if mode == "area" {
-		r, err := adaptive(len(x.shape)-2, false)(k)
-		if err != nil {
-			return nil, err
-		}
-		return r[0].Out[0], nil
+		r := adaptive(len(x.shape)-2, false)(k)
+		return r[0].Out[0]
 	}
-	axes, err := k.resizing(x.shape, shape)
-	if err != nil {
-		return nil, err
-	}
-	held, err := held(x)
-	if err != nil {
-		return nil, err
-	}
-	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}, nil
+	axes := k.resizing(x.shape, shape)
+	held := must(held(x))
+	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}
 }
 
 // resizedFrom says which places of x an element of the result is made of.
-func resizedFrom(k *invocation, x *operand, out []int64) (func(i int64, add func(place int64, weight, off float64)), error) {
-	axes, err := k.resizing(x.shape, out)
-	if err != nil {
-		return nil, err
-	}
+func resizedFrom(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+	axes := k.resizing(x.shape, out)
 	in := x.shape[2:]
 	plane, planes, at := count(in), count(out[2:]), make([]int64, len(in))
 	return func(i int64, add func(place int64, weight, off float64)) {
@@ -61,34 +40,22 @@ func resizedFrom(k *invocation, x *operand, out []int64) (func(i int64, add func
 			off += axes[a][p].off
 		}
 		eachTap(axes, in, at, func(place int64, w float64) { add(i/planes*plane+place, w, off) })
-	}, nil
+	}
 }
 
 // resizing are the taps of every axis of a call that makes shape of x.
-func (k *invocation) resizing(x, shape []int64) ([][]taps, error) {
-	mode, err := k.string("mode", "nearest")
-	if err != nil {
-		return nil, err
-	}
-	corners, err := k.bool("align_corners", false)
-	if err != nil {
-		return nil, err
-	}
-	if smooth, err := k.bool("antialias", false); err != nil || smooth {
-		return nil, refuse(Unsupported, "antialias")
+func (k *invocation) resizing(x, shape []int64) [][]taps {
+	mode := k.string("mode", "nearest")
+	corners := k.bool("align_corners", false)
+	if smooth := k.bool("antialias", false); smooth {
+		panic(refuse(Unsupported, "antialias"))
 	}
 	d := len(x) - 2
 	if d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]) {
-		return nil, refuse(ShapesDiffer, shapeText(x, shape))
+		panic(refuse(ShapesDiffer, shapeText(x, shape)))
 	}
-	scale, err := k.scales(d)
-	if err != nil {
-		return nil, err
-	}
-	size, err := k.ints("size")
-	if err != nil {
-		return nil, err
-	}
+	scale := k.scales(d)
+	size := k.ints("size")
 	axes := make([][]taps, d)
 	for i := range axes {
 		in, out := x[2+i], shape[2+i]
@@ -101,50 +68,47 @@ func (k *invocation) resizing(x, shape []int64) ([][]taps, error) {
 		case scale != nil:
 			want = int64(math.Floor(float64(in) * scale[i]))
 		default:
-			return nil, refuse(NoArgument, "size")
+			panic(refuse(NoArgument, "size"))
 		}
 		if want != out || out > maxDense || in < 1 {
-			return nil, refuse(ShapeComputed, want, shapeText(shape))
+			panic(refuse(ShapeComputed, want, shapeText(shape)))
 		}
 		ratio := float64(in) / float64(out)
-		if fresh, err := k.bool("recompute_scale_factor", false); err != nil {
-			return nil, err
-		} else if scale != nil && !fresh {
+		fresh := k.bool("recompute_scale_factor", false)
+		if scale != nil && !fresh {
 			ratio = 1 / scale[i]
 		}
-		if axes[i], err = tapsOf(mode, in, out, ratio, corners); err != nil {
-			return nil, err
-		}
+		axes[i] = tapsOf(mode, in, out, ratio, corners)
 	}
-	return axes, nil
+	return axes
 }
 
 // scales are the arguments scale_factor; nil if there are none.
-func (k *invocation) scales(d int) ([]float64, error) {
+func (k *invocation) scales(d int) []float64 {
 	a := k.args["scale_factor"]
 	if a.none() {
-		return nil, nil
+		return nil
 	}
 	list := a.list
 	if a.v != nil {
 		list = slices.Repeat([]*argument{a}, d)
 	}
 	if len(list) != d {
-		return nil, refuse(BadArgument, "scale_factor", len(list), itoa(d)+" numbers")
+		panic(refuse(BadArgument, "scale_factor", len(list), itoa(d)+" numbers"))
 	}
 	out := make([]float64, d)
 	for i, s := range list {
 		f, ok := s.number()
 		if !ok || !(f > 0) {
-			return nil, refuse(BadArgument, "scale_factor", s.text(), "a positive number")
+			panic(refuse(BadArgument, "scale_factor", s.text(), "a positive number"))
 		}
 		out[i] = f
 	}
-	return out, nil
+	return out
 }
 
 // tapsOf are those of one axis.
-func tapsOf(mode string, in, out int64, ratio float64, corners bool) ([]taps, error) {
+func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 	list := make([]taps, out)
 	clip := func(i int64) int64 { return min(max(i, 0), in-1) }
 	if corners {
@@ -186,10 +150,10 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) ([]taps, er
 				list[i].at, list[i].weight = append(list[i].at, clip(lo+int64(j)-1)), append(list[i].weight, w)
 			}
 		default:
-			return nil, refuse(BadArgument, "mode", mode, "nearest, linear, bicubic or area")
+			panic(refuse(BadArgument, "mode", mode, "nearest, linear, bicubic or area"))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // cubic are the weights of cubic convolution with a = -0.75 at a distance t behind the

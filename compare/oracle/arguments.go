@@ -143,66 +143,66 @@ type invocation struct {
 func (k *invocation) has(name string) bool { return !k.args[name].none() }
 
 // tensor is an argument that must be a tensor.
-func (k *invocation) tensor(name string) (*operand, error) {
+func (k *invocation) tensor(name string) *operand {
 	a := k.args[name]
 	switch {
 	case !a.tensor():
-		return nil, refuse(NoInput, name)
+		panic(refuse(NoInput, name))
 	case a.err != nil:
-		return nil, a.err
+		panic(a.err)
 	}
-	return a.op, nil
+	return a.op
 }
 
 // optional is an argument that may be None; nil then.
-func (k *invocation) optional(name string) (*operand, error) {
+func (k *invocation) optional(name string) *operand {
 	if !k.has(name) {
-		return nil, nil
+		return nil
 	}
 	return k.tensor(name)
 }
 
 // tensors are an argument that is a list of tensors.
-func (k *invocation) tensors(name string) ([]*operand, error) {
+func (k *invocation) tensors(name string) []*operand {
 	a := k.args[name]
 	if a == nil || a.v != nil || a.keys || len(a.list) == 0 {
-		return nil, refuse(NoInput, name)
+		panic(refuse(NoInput, name))
 	}
 	var out []*operand
 	for i, x := range a.list {
 		switch {
 		case !x.tensor():
-			return nil, refuse(NoInput, name+"."+itoa(i))
+			panic(refuse(NoInput, name+"."+itoa(i)))
 		case x.err != nil:
-			return nil, x.err
+			panic(x.err)
 		}
 		out = append(out, x.op)
 	}
-	return out, nil
+	return out
 }
 
 // value is an argument that is a tensor or a number, as it goes into arithmetic
 // whose result has the type of the output.
-func (k *invocation) value(name string) (Values, error) {
+func (k *invocation) value(name string) Values {
 	a := k.args[name]
 	if a.none() {
-		return nil, refuse(NoInput, name)
+		panic(refuse(NoInput, name))
 	}
 	return k.valueOf(a, name)
 }
 
-func (k *invocation) valueOf(a *argument, name string) (Values, error) {
+func (k *invocation) valueOf(a *argument, name string) Values {
 	if a.tensor() {
 		if a.err != nil {
-			return nil, a.err
+			panic(a.err)
 		}
-		return k.converted(a.op), nil
+		return k.converted(a.op)
 	}
 	x, ok := a.number()
 	if !ok {
-		return nil, refuse(BadArgument, name, a.text(), "a number or a tensor")
+		panic(refuse(BadArgument, name, a.text(), "a number or a tensor"))
 	}
-	return k.constant(x), nil
+	return k.constant(x)
 }
 
 // constant is a number as it takes part in arithmetic: rounded to the type of the
@@ -236,7 +236,7 @@ func (k *invocation) converted(o *operand) Values {
 	if to.integer || !from.integer && from.v >= to.v || from.integer && o.typ == dtype.Bool {
 		return o
 	}
-	p, _ := newPointwise(func(x, e [][]float64, y, b []float64) {
+	p := newPointwise(func(x, e [][]float64, y, b []float64) {
 		copy(y, x[0])
 		for i, v := range y[:len(b)] {
 			if b[i] = abs(to.round(v) - v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
@@ -257,152 +257,146 @@ func (a *argument) text() string {
 	return a.v.Value.String()
 }
 
-func (k *invocation) float(name string, missing float64) (float64, error) {
+func (k *invocation) float(name string, missing float64) float64 {
 	a := k.args[name]
 	if a.none() {
-		return missing, nil
+		return missing
 	}
 	if x, ok := a.number(); ok {
-		return x, nil
+		return x
 	}
-	return 0, refuse(BadArgument, name, a.text(), "a number")
+	panic(refuse(BadArgument, name, a.text(), "a number"))
 }
 
-func (k *invocation) int(name string, missing int64) (int64, error) {
+func (k *invocation) int(name string, missing int64) int64 {
 	a := k.args[name]
 	if a.none() {
-		return missing, nil
+		return missing
 	}
 	if x, ok := a.number(); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
-		return int64(x), nil
+		return int64(x)
 	}
-	return 0, refuse(BadArgument, name, a.text(), "a whole number")
+	panic(refuse(BadArgument, name, a.text(), "a whole number"))
 }
 
-func (k *invocation) bool(name string, missing bool) (bool, error) {
+func (k *invocation) bool(name string, missing bool) bool {
 	a := k.args[name]
 	if a.none() {
-		return missing, nil
+		return missing
 	}
 	if x, ok := a.number(); ok && (x == 0 || x == 1) {
-		return x != 0, nil
+		return x != 0
 	}
-	return false, refuse(BadArgument, name, a.text(), "true or false")
+	panic(refuse(BadArgument, name, a.text(), "true or false"))
 }
 
-func (k *invocation) string(name, missing string) (string, error) {
+// isText tells whether an argument is a text.
+func (a *argument) isText() bool {
+	return a != nil && a.v != nil && a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Text
+}
+
+func (k *invocation) string(name, missing string) string {
 	a := k.args[name]
 	if a.none() {
-		return missing, nil
+		return missing
 	}
-	if a.v != nil && a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Text {
-		return a.v.Value.S, nil
+	if a.isText() {
+		return a.v.Value.S
 	}
-	return "", refuse(BadArgument, name, a.text(), "a text")
+	panic(refuse(BadArgument, name, a.text(), "a text"))
 }
 
 // ints is a list of whole numbers, or one; nil if it is None.
-func (k *invocation) ints(name string) ([]int64, error) {
+func (k *invocation) ints(name string) []int64 {
 	a := k.args[name]
 	if a.none() {
-		return nil, nil
+		return nil
 	}
 	return wholeNumbers(name, a)
 }
 
-func wholeNumbers(name string, a *argument) ([]int64, error) {
+func wholeNumbers(name string, a *argument) []int64 {
 	bad := func(what string) error { return refuse(BadArgument, name, what, "whole numbers") }
 	if a.v != nil {
 		if a.v.Kind == msprobe.Size {
 			var out []int64
 			for _, n := range a.v.Items {
 				if n.Kind != msprobe.Int {
-					return nil, bad(n.String())
+					panic(bad(n.String()))
 				}
 				out = append(out, n.I)
 			}
-			return out, nil
+			return out
 		}
 		if a.tensor() && a.op != nil && len(a.op.shape) == 1 {
 			return ints(a.op)
 		}
 		x, ok := a.number()
 		if !ok || x != math.Trunc(x) || abs(x) >= 1<<53 {
-			return nil, bad(a.text())
+			panic(bad(a.text()))
 		}
-		return []int64{int64(x)}, nil
+		return []int64{int64(x)}
 	}
 	if a.keys {
-		return nil, bad("a dict")
+		panic(bad("a dict"))
 	}
 	out := []int64{}
 	for _, x := range a.list {
 		n, ok := x.number()
 		if !ok || n != math.Trunc(n) || abs(n) >= 1<<53 {
-			return nil, bad(x.text())
+			panic(bad(x.text()))
 		}
 		out = append(out, int64(n))
 	}
-	return out, nil
+	return out
 }
 
 // each is a list of n numbers, or one for all; missing if it is None.
-func (k *invocation) each(name string, n int, missing int64) ([]int64, error) {
-	list, err := k.ints(name)
+func (k *invocation) each(name string, n int, missing int64) []int64 {
+	list := k.ints(name)
 	switch {
-	case err != nil:
-		return nil, err
 	case len(list) == 0:
-		return repeated(n, missing), nil
+		return repeated(n, missing)
 	case len(list) == 1:
-		return repeated(n, list[0]), nil
+		return repeated(n, list[0])
 	case len(list) != n:
-		return nil, refuse(BadArgument, name, shapeText(list), itoa(n)+" numbers")
+		panic(refuse(BadArgument, name, shapeText(list), itoa(n)+" numbers"))
 	}
-	return list, nil
+	return list
 }
 
 // axes is one axis of a tensor or a list of them; all of them if it is None.
-func (k *invocation) axes(name string, rank int) ([]int, error) {
-	list, err := k.ints(name)
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) axes(name string, rank int) []int {
+	list := k.ints(name)
 	if len(list) == 0 {
 		all := make([]int, rank)
 		for i := range all {
 			all[i] = i
 		}
-		return all, nil
+		return all
 	}
 	return axesOf(name, list, rank)
 }
 
 // axis is one axis of a tensor.
-func (k *invocation) axis(name string, missing int64, rank int) (int, error) {
-	a, err := k.int(name, missing)
-	if err != nil {
-		return 0, err
-	}
-	axes, err := axesOf(name, []int64{a}, max(rank, 1))
-	if err != nil {
-		return 0, err
-	}
-	return axes[0], nil
+func (k *invocation) axis(name string, missing int64, rank int) int {
+	a := k.int(name, missing)
+	axes := axesOf(name, []int64{a}, max(rank, 1))
+	return axes[0]
 }
 
 // required refuses where one of some arguments was not given.
-func (k *invocation) required(names ...string) error {
+func (k *invocation) required(names ...string) {
 	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
-		return refuse(NoArgument, names[i])
+		panic(refuse(NoArgument, names[i]))
 	}
-	return nil
+	return
 }
 
 // shape is the recorded shape of the first output.
-func (k *invocation) shape() ([]int64, error) {
+func (k *invocation) shape() []int64 {
 	if s, ok := k.out(0); ok {
-		return s, nil
+		return s
 	}
-	return nil, refuse(NoOutput)
+	panic(refuse(NoOutput))
 }

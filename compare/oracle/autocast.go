@@ -22,52 +22,39 @@ func (k *invocation) working() dtype.Type {
 
 // cast is a factor of a product, rounded to the type that this is computed in if that
 // is narrower than its own.
-func (k *invocation) cast(o *operand) (*operand, error) {
+func (k *invocation) cast(o *operand) *operand {
 	if o == nil || discrete(o.typ) || discrete(k.outType()) {
-		return o, nil
+		return o
 	}
 	p := precisionFor(k.working())
 	if p.v <= precisionFor(o.numeric()).v {
-		return o, nil
+		return o
 	}
 	n := count(o.shape)
 	if n > maxHeld {
-		return nil, refuse(TooLarge, n, maxHeld)
+		panic(refuse(TooLarge, n, maxHeld))
 	}
-	view, err := layout.Contiguous(o.shape)
-	if err != nil {
-		return nil, refuse(BadLayout, o.name, err)
-	}
+	view := must(layout.Contiguous(o.shape))
 	w := &operand{name: o.name, typ: k.working(), shape: o.shape, view: view, f32: make([]float32, n), packed: true}
 	buf := make([]float64, min(n, batch))
 	for lo := int64(0); lo < n; lo += batch {
 		part := buf[:min(batch, n-lo)]
-		if err := o.Range(lo, part, nil); err != nil {
-			return nil, err
-		}
+		check(o.Range(lo, part, nil))
 		for i, x := range part {
 			w.f32[lo+int64(i)] = float32(p.round(x))
 		}
 	}
-	return w, nil
+	return w
 }
 
 // factors are the two tensors of a product, as it takes them.
-func (k *invocation) factors(first, second string) (a, b *operand, err error) {
-	if a, b, err = k.pair(first, second); err != nil {
-		return nil, nil, err
-	}
-	if a, err = k.cast(a); err == nil {
-		b, err = k.cast(b)
-	}
-	return a, b, err
+func (k *invocation) factors(first, second string) (a, b *operand) {
+	a, b = k.pair(first, second)
+	return k.cast(a), k.cast(b)
 }
 
 // factored is one tensor of a product, nil if it is None.
-func (k *invocation) factored(name string) (*operand, error) {
-	o, err := k.optional(name)
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) factored(name string) *operand {
+	o := k.optional(name)
 	return k.cast(o)
 }

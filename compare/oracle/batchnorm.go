@@ -15,19 +15,16 @@ func init() {
 }
 
 // channels are x and the vectors of an operator that go along its channels.
-func (c *Call) channels(x *operand, slots ...*operand) ([]Values, error) {
+func (c *Call) channels(x *operand, slots ...*operand) []Values {
 	out := []Values{x}
 	for _, o := range slots {
 		if o == nil {
-			return nil, refuse(NoInput, "statistics")
+			panic(refuse(NoInput, "statistics"))
 		}
-		v, err := perChannel(x, o, x.axesOr(""))
-		if err != nil {
-			return nil, err
-		}
+		v := perChannel(x, o, x.axesOr(""))
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // normalised is scale·(x - mean)·rstd + offset; where fewer operations are done
@@ -43,25 +40,19 @@ func normalised(a arith, eps float64, x, scale, offset, mean, variance num) num 
 // buildBNInfer: y = scale·(x - mean)/√(variance + ε) + offset. BNInference of
 // Caffe divides the statistics by momentum, a scale factor, and may have no
 // scale and offset.
-func buildBNInfer(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildBNInfer(c *Call) Values {
+	x := c.need("x", 0)
 	eps := c.attrFloat("epsilon", 1e-5)
 	a := c.arith()
 	if c.Type == "BNInfer" {
-		in, err := c.channels(x, c.input("scale", 1), c.input("offset", 2), c.input("mean", 3), c.input("variance", 4))
-		if err != nil {
-			return nil, err
-		}
+		in := c.channels(x, c.input("scale", 1), c.input("offset", 2), c.input("mean", 3), c.input("variance", 4))
 		return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
 	}
 	factor := exactNum(1)
 	if m := c.input("momentum", 3); m != nil {
-		l, err := numbers(m)
-		if err != nil || len(l) != 1 || l[0] == 0 {
-			return nil, refuse(Unsupported, "momentum")
+		l := must(numbers(m))
+		if len(l) != 1 || l[0] == 0 {
+			panic(refuse(Unsupported, "momentum"))
 		}
 		factor = exactNum(l[0])
 	}
@@ -70,12 +61,9 @@ func buildBNInfer(c *Call) (Values, error) {
 	if scale != nil && offset != nil {
 		slots = append(slots, scale, offset)
 	} else if scale != nil || offset != nil {
-		return nil, refuse(NoInput, "scale, offset")
+		panic(refuse(NoInput, "scale, offset"))
 	}
-	in, err := c.channels(x, slots...)
-	if err != nil {
-		return nil, err
-	}
+	in := c.channels(x, slots...)
 	return formulaOf(func(v []num) num {
 		s, o := exactNum(1), exactNum(0)
 		if len(v) > 3 {
@@ -86,7 +74,7 @@ func buildBNInfer(c *Call) (Values, error) {
 }
 
 // byChannel returns x with its channels first, and the elements of each.
-func byChannel(x *operand) (Values, int64, int64, error) {
+func byChannel(x *operand) (Values, int64, int64) {
 	at := 1
 	for i := range x.axes {
 		if x.axes[i] == 'C' {
@@ -94,7 +82,7 @@ func byChannel(x *operand) (Values, int64, int64, error) {
 		}
 	}
 	if at >= len(x.shape) {
-		return nil, 0, 0, refuse(ShapesDiffer, shapeText(x.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
 	}
 	var rest []int
 	for i := range x.shape {
@@ -103,81 +91,51 @@ func byChannel(x *operand) (Values, int64, int64, error) {
 		}
 	}
 	in, _, n := lastAxes(x, rest)
-	return in, x.shape[at], n, nil
+	return in, x.shape[at], n
 }
 
 // buildBatchNorm: with statistics given, y as BNInfer; in training those of x
 // itself, and these beside y: mean, variance (times n/(n-1)), and both again as
 // they were used.
-func buildBatchNorm(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildBatchNorm(c *Call) []Values {
+	x := c.need("x", 0)
 	eps := c.attrFloat("epsilon", 1e-4)
 	training := c.attrBool("is_training", true)
 	a, su := c.arith(), c.sumUnit()
 	scale, offset := c.input("scale", 1), c.input("offset", 2)
 	if !training {
-		in, err := c.channels(x, scale, offset, c.input("mean", 3), c.input("variance", 4))
-		if err != nil {
-			return nil, err
-		}
-		y, err := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
-		return []Values{y}, err
+		in := c.channels(x, scale, offset, c.input("mean", 3), c.input("variance", 4))
+		y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
+		return []Values{y}
 	}
-	rows, channels, n, err := byChannel(x)
-	if err != nil {
-		return nil, err
-	}
+	rows, channels, n := byChannel(x)
 	if n == 0 || math.IsInf(gamma(float64(n+4), su), 1) {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
 	stat := func(f func(m moments) (float64, float64)) Values {
 		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
 	}
-	mean, err := held(stat(func(m moments) (float64, float64) { return m.mean, m.bMean }))
-	if err != nil {
-		return nil, err
-	}
-	variance, err := held(stat(func(m moments) (float64, float64) { return m.variance, m.bVar }))
-	if err != nil {
-		return nil, err
-	}
-	in, err := c.channels(x, scale, offset)
-	if err != nil {
-		return nil, err
-	}
+	mean := must(held(stat(func(m moments) (float64, float64) { return m.mean, m.bMean })))
+	variance := must(held(stat(func(m moments) (float64, float64) { return m.variance, m.bVar })))
+	in := c.channels(x, scale, offset)
 	for _, s := range []Values{mean, variance} {
-		v, err := perChannel(x, s, x.axesOr(""))
-		if err != nil {
-			return nil, err
-		}
+		v := perChannel(x, s, x.axesOr(""))
 		in = append(in, v)
 	}
-	y, err := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
-	if err != nil {
-		return nil, err
-	}
+	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
 	unbiased := exactNum(1)
 	if n > 1 {
 		unbiased = exactNum(float64(n) / float64(n-1))
 	}
-	spread, err := formulaOf(func(v []num) num { return a.mul(v[0], unbiased) }, variance)
+	spread := formulaOf(func(v []num) num { return a.mul(v[0], unbiased) }, variance)
 	out := []Values{y, mean, spread, mean, variance}
-	return out[:min(len(out), max(len(c.outs), 1))], err
+	return out[:min(len(out), max(len(c.outs), 1))]
 }
 
 // buildBNReduce: sum and sum of squares of each channel.
-func buildBNReduce(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	rows, channels, n, err := byChannel(x)
-	if err != nil {
-		return nil, err
-	}
+func buildBNReduce(c *Call) []Values {
+	x := c.need("x", 0)
+	rows, channels, n := byChannel(x)
 	g := gamma(float64(n+2), c.sumUnit())
 	sum := func(power int) Values {
 		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) {
@@ -195,38 +153,27 @@ func buildBNReduce(c *Call) ([]Values, error) {
 	out := []Values{sum(1), sum(2)}
 	for i := range out {
 		if i < len(c.outs) {
-			if out[i], err = c.asRecorded(out[i], i); err != nil {
-				return nil, err
-			}
+			out[i] = c.asRecorded(out[i], i)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // buildBNUpdate: x, sum, square_sum, scale, offset and, but for V2 and V3, the
 // running mean and variance. With m = sum/n and s = square_sum/n - m²:
 // y = scale·(x - m)/√(s + ε) + offset, and the running statistics blended with m
 // and s·n/(n-1) by factor; then m and s.
-func buildBNUpdate(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildBNUpdate(c *Call) []Values {
+	x := c.need("x", 0)
 	eps := c.attrFloat("epsilon", 1e-5)
 	factor := c.attrFloat("factor", 0.1)
-	_, channels, n, err := byChannel(x)
-	if err != nil {
-		return nil, err
-	}
+	_, channels, n := byChannel(x)
 	slots := []*operand{c.input("sum", 1), c.input("square_sum", 2), c.input("scale", 3), c.input("offset", 4)}
 	running := c.Type == "BNTrainingUpdate"
 	if running {
 		slots = append(slots, c.input("mean", 5), c.input("variance", 6))
 	}
-	in, err := c.channels(x, slots...)
-	if err != nil {
-		return nil, err
-	}
+	in := c.channels(x, slots...)
 	a, over := c.arith(), exactNum(float64(n))
 	mean := func(v []num) num { return a.div(v[1], over) }
 	variance := func(v []num) num {
@@ -237,10 +184,7 @@ func buildBNUpdate(c *Call) ([]Values, error) {
 		}
 		return s
 	}
-	y, err := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[3], v[4], mean(v), variance(v)) }, in...)
-	if err != nil {
-		return nil, err
-	}
+	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[3], v[4], mean(v), variance(v)) }, in...)
 	// The statistics are computed once a channel: the operands without x, whose
 	// place mean and variance do not look at.
 	vectors := make([]Values, len(in))
@@ -248,7 +192,7 @@ func buildBNUpdate(c *Call) ([]Values, error) {
 		o := slots[max(i-1, 0)]
 		vectors[i] = reshape(o, []int64{count(o.shape)})
 		if count(o.shape) != channels {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, o.shape))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, o.shape)))
 		}
 	}
 	out := []Values{y}
@@ -264,46 +208,29 @@ func buildBNUpdate(c *Call) ([]Values, error) {
 			func(v []num) num { return a.add(a.mul(a.mul(variance(v), unbiased), f), a.mul(v[6], rest)) })
 	}
 	for _, s := range append(stats, mean, variance) {
-		v, err := formulaOf(s, vectors...)
-		if err != nil {
-			return nil, err
-		}
+		v := formulaOf(s, vectors...)
 		if i := len(out); i < len(c.outs) {
-			if v, err = c.asRecorded(v, i); err != nil {
-				return nil, err
-			}
+			v = c.asRecorded(v, i)
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // buildBNUpdateGrad: grads, x, batch_mean, batch_variance give
 // Σ grads·(x - mean)/√(variance + ε) and Σ grads of each channel.
-func buildBNUpdateGrad(c *Call) ([]Values, error) {
-	g, err := c.need("grads", 0)
-	if err != nil {
-		return nil, err
-	}
-	x, err := c.need("x", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildBNUpdateGrad(c *Call) []Values {
+	g := c.need("grads", 0)
+	x := c.need("x", 1)
 	eps := c.attrFloat("epsilon", 1e-4)
-	in, err := c.channels(x, c.input("batch_mean", 2), c.input("batch_variance", 3))
-	if err != nil {
-		return nil, err
-	}
+	in := c.channels(x, c.input("batch_mean", 2), c.input("batch_variance", 3))
 	if !sameShape(g.shape, x.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(g.shape, x.shape))
+		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
 	}
 	a := c.arith()
-	terms, err := formulaOf(func(v []num) num {
+	terms := formulaOf(func(v []num) num {
 		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
 	}, append(in, reshape(g, x.shape))...)
-	if err != nil {
-		return nil, err
-	}
 	channels := 1
 	for i := range x.axes {
 		if x.axes[i] == 'C' {
@@ -319,38 +246,23 @@ func buildBNUpdateGrad(c *Call) ([]Values, error) {
 	var out []Values
 	for i, v := range []Values{terms, reshape(g, x.shape)} {
 		sum, _, n := lastAxes(v, axes)
-		r, err := c.asRecorded(&reduced{shape: []int64{x.shape[channels]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i)
-		if err != nil {
-			return nil, err
-		}
+		r := c.asRecorded(&reduced{shape: []int64{x.shape[channels]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i)
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
 // buildBNReduceGrad: grads, x, diff_scale, diff_offset, scale, batch_mean,
 // batch_variance. With x̂ = (x - mean)/√(variance + ε):
 // y = (grads - diff_scale·x̂/n - diff_offset/n)·scale/√(variance + ε).
-func buildBNReduceGrad(c *Call) (Values, error) {
-	g, err := c.need("grads", 0)
-	if err != nil {
-		return nil, err
-	}
-	x, err := c.need("x", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildBNReduceGrad(c *Call) Values {
+	g := c.need("grads", 0)
+	x := c.need("x", 1)
 	eps := c.attrFloat("epsilon", 1e-4)
-	_, _, n, err := byChannel(x)
-	if err != nil {
-		return nil, err
-	}
-	in, err := c.channels(x, c.input("diff_scale", 2), c.input("diff_offset", 3), c.input("scale", 4), c.input("batch_mean", 5), c.input("batch_variance", 6))
-	if err != nil {
-		return nil, err
-	}
+	_, _, n := byChannel(x)
+	in := c.channels(x, c.input("diff_scale", 2), c.input("diff_offset", 3), c.input("scale", 4), c.input("batch_mean", 5), c.input("batch_variance", 6))
 	if !sameShape(g.shape, x.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(g.shape, x.shape))
+		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
 	}
 	a, over := c.arith(), exactNum(float64(n))
 	return formulaOf(func(v []num) num {

@@ -207,7 +207,7 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 }
 
 // readings are those of one output.
-func (b *bound) readings(c *Call, i int) ([]Reading, error) {
+func (b *bound) readings(c *Call, i int) []Reading {
 	if b.guesses != nil {
 		return b.guessedReadings(c, i)
 	}
@@ -218,19 +218,15 @@ func (b *bound) readings(c *Call, i int) ([]Reading, error) {
 		return b.f.forward(&k)
 	}
 	if b.f.backward == nil {
-		return nil, refuse(NoGradient, b.kind())
+		panic(refuse(NoGradient, b.kind()))
 	}
-	g, err := b.f.backward(&k, b.grads)
-	if err != nil {
-		return nil, err
-	}
-	return b.gradientReadings(g, i)
+	return b.gradientReadings(b.f.backward(&k, b.grads), i)
 }
 
 // gradientReadings are the gradients that output i of a backward call may be: that of
 // the argument in its place, or that of what the last step of the function took,
 // as recorders that look at the graph of gradients have it.
-func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
+func (b *bound) gradientReadings(g gradients, i int) []Reading {
 	names := []string{}
 	if i < len(b.inputs) {
 		names = append(names, b.inputs[i])
@@ -256,7 +252,7 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 		if compute == nil {
 			continue
 		}
-		v, err := compute()
+		v, err := attempt(compute)
 		if err != nil {
 			failed = err
 			continue
@@ -280,9 +276,9 @@ func (b *bound) gradientReadings(g gradients, i int) ([]Reading, error) {
 		if failed == nil {
 			failed = refuse(NoGradient, b.kind())
 		}
-		return nil, failed
+		panic(failed)
 	}
-	return out, nil
+	return out
 }
 
 // widened allows for a gradient that was computed in a narrower type, that of the
@@ -315,7 +311,7 @@ func (b *bound) judge(f *Finding, full bool) {
 		f.fail(b.bad[i], "")
 		return
 	}
-	b.call.build = func(c *Call) ([]Reading, error) { return b.readings(c, i) }
+	b.call.build = func(c *Call) []Reading { return b.readings(c, i) }
 	readings, err := b.call.readings()
 	if err != nil {
 		f.Verdict = Unknown

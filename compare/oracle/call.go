@@ -35,8 +35,6 @@ type Call struct {
 	narrow float64
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
-	// refused is the first attribute that cannot be used, while readings are made.
-	refused error
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
 	// the attributes that readings ask for.
 	trial *attribute
@@ -72,19 +70,16 @@ type attribute struct {
 }
 
 // attributeOf is the value of an attribute, that of the trial if there is one, and told.
-func attributeOf[T any](c *Call, key string, value T, err error) (T, error) {
-	if err != nil {
-		return value, err
-	}
+func attributeOf[T any](c *Call, key string, value T) T {
 	if c.asked != nil {
 		*c.asked = append(*c.asked, attribute{key, value})
 	}
 	if c.trial != nil && c.trial.key == key {
 		if other, ok := c.trial.value.(T); ok {
-			return other, nil
+			return other
 		}
 	}
-	return value, nil
+	return value
 }
 
 // Environment is what the graph says of how its operators run.
@@ -201,26 +196,26 @@ func (c *Call) input(name string, slot int) *operand {
 }
 
 // need is input for one that must be there.
-func (c *Call) need(name string, slot int) (*operand, error) {
+func (c *Call) need(name string, slot int) *operand {
 	if o := c.input(name, slot); o != nil {
-		return o, nil
+		return o
 	}
-	return nil, refuse(NoInput, name)
+	panic(refuse(NoInput, name))
 }
 
 // at is the connected input of a place, whatever its name.
-func (c *Call) at(slot int) (*operand, error) {
+func (c *Call) at(slot int) *operand {
 	n := 0
 	for _, o := range c.slots {
 		if o == nil {
 			continue
 		}
 		if n == slot {
-			return o, nil
+			return o
 		}
 		n++
 	}
-	return nil, refuse(NoInput, itoa(slot))
+	panic(refuse(NoInput, itoa(slot)))
 }
 
 // all returns the connected inputs in order.
@@ -292,118 +287,82 @@ func (c *Call) sumUnit() float64 {
 // prototype; one of another kind is refused, but for whole numbers in place of
 // fractions, which real graphs hold.
 
-// refuses keeps the first refusal of a call, which [Call.readings] returns: what is built
-// meanwhile of the attribute's zero value is thrown away.
-func (c *Call) refuses(err error) {
-	if c.refused == nil {
-		c.refused = err
-	}
+func (c *Call) attrInt(key string, missing int64) int64 {
+	return attributeOf(c, key, c.graphInt(key, missing))
 }
 
-func (c *Call) attrInt(key string, missing int64) int64 {
-	n, err := c.intAttr(key, missing)
-	c.refuses(err)
-	return n
+func (c *Call) graphInt(key string, missing int64) int64 {
+	v := c.attrs.Get(key)
+	if v == nil {
+		return missing
+	}
+	if n, ok := v.Int(); ok {
+		return n
+	}
+	panic(refuse(BadAttribute, key, v.String(), "a whole number"))
 }
 
 func (c *Call) attrFloat(key string, missing float64) float64 {
-	x, err := c.floatAttr(key, missing)
-	c.refuses(err)
-	return x
+	return attributeOf(c, key, c.graphFloat(key, missing))
+}
+
+func (c *Call) graphFloat(key string, missing float64) float64 {
+	v := c.attrs.Get(key)
+	if v == nil {
+		return missing
+	}
+	if n, ok := v.Int(); ok {
+		return float64(n)
+	}
+	if f, ok := v.Float(); ok && !math.IsNaN(float64(f)) {
+		return float64(f)
+	}
+	panic(refuse(BadAttribute, key, v.String(), "a number"))
 }
 
 func (c *Call) attrBool(key string, missing bool) bool {
-	x, err := c.boolAttr(key, missing)
-	c.refuses(err)
-	return x
+	return attributeOf(c, key, c.graphBool(key, missing))
 }
 
-func (c *Call) attrInts(key string) []int64 {
-	list, err := c.intsAttr(key)
-	c.refuses(err)
-	return list
-}
-
-func (c *Call) intAttr(key string, missing int64) (int64, error) {
-	n, err := c.graphInt(key, missing)
-	return attributeOf(c, key, n, err)
-}
-
-func (c *Call) graphInt(key string, missing int64) (int64, error) {
-	v := c.attrs.Get(key)
-	if v == nil {
-		return missing, nil
-	}
-	if n, ok := v.Int(); ok {
-		return n, nil
-	}
-	return 0, refuse(BadAttribute, key, v.String(), "a whole number")
-}
-
-func (c *Call) floatAttr(key string, missing float64) (float64, error) {
-	x, err := c.graphFloat(key, missing)
-	return attributeOf(c, key, x, err)
-}
-
-func (c *Call) graphFloat(key string, missing float64) (float64, error) {
-	v := c.attrs.Get(key)
-	if v == nil {
-		return missing, nil
-	}
-	if n, ok := v.Int(); ok {
-		return float64(n), nil
-	}
-	if f, ok := v.Float(); ok && !math.IsNaN(float64(f)) {
-		return float64(f), nil
-	}
-	return 0, refuse(BadAttribute, key, v.String(), "a number")
-}
-
-func (c *Call) boolAttr(key string, missing bool) (bool, error) {
-	x, err := c.graphBool(key, missing)
-	return attributeOf(c, key, x, err)
-}
-
-func (c *Call) graphBool(key string, missing bool) (bool, error) {
+func (c *Call) graphBool(key string, missing bool) bool {
 	v := c.attrs.Get(key)
 	switch {
 	case v == nil:
-		return missing, nil
+		return missing
 	case v.Kind() == graph.KindBool:
-		return v.Bool(), nil
+		return v.Bool()
 	}
 	if n, ok := v.Int(); ok {
-		return n != 0, nil
+		return n != 0
 	}
-	return false, refuse(BadAttribute, key, v.String(), "true or false")
+	panic(refuse(BadAttribute, key, v.String(), "true or false"))
 }
 
 // intsAttr returns a list of whole numbers; nil if it is missing.
-func (c *Call) intsAttr(key string) ([]int64, error) {
-	list, err := c.graphInts(key)
-	return attributeOf(c, key, list, err)
+func (c *Call) attrInts(key string) []int64 {
+	return attributeOf(c, key, c.graphInts(key))
 }
 
-func (c *Call) graphInts(key string) ([]int64, error) {
+func (c *Call) graphInts(key string) []int64 {
 	v := c.attrs.Get(key)
 	if v == nil {
-		return nil, nil
+		return nil
 	}
 	if n, ok := v.Int(); ok {
-		return []int64{n}, nil
+		return []int64{n}
 	}
 	if v.Kind() != graph.KindList {
-		return nil, refuse(BadAttribute, key, v.String(), "a list of whole numbers")
+		panic(refuse(BadAttribute, key, v.String(), "a list of whole numbers"))
 	}
 	ints := v.Ints()
 	if int64(len(ints)) != v.Len() {
-		return nil, refuse(BadAttribute, key, v.String(), "a list of whole numbers")
+		panic(refuse(BadAttribute, key, v.String(), "a list of whole numbers"))
 	}
-	return ints, nil
+	return ints
 }
 
 // axesOf are axes of a tensor of some rank, negative ones counted from the end, each once.
-func axesOf(key string, list []int64, rank int) ([]int, error) {
+func axesOf(key string, list []int64, rank int) []int {
 	var out []int
 	seen := map[int64]bool{}
 	for _, a := range list {
@@ -415,41 +374,38 @@ func axesOf(key string, list []int64, rank int) ([]int, error) {
 			if rank == 0 && (a == 0 || a == -1) {
 				continue
 			}
-			return nil, refuse(BadAttribute, key, a, "an axis of "+itoa(rank))
+			panic(refuse(BadAttribute, key, a, "an axis of "+itoa(rank)))
 		}
 		if seen[k] {
-			return nil, refuse(BadAttribute, key, a, "every axis once")
+			panic(refuse(BadAttribute, key, a, "every axis once"))
 		}
 		seen[k] = true
 		out = append(out, int(k))
 	}
-	return out, nil
+	return out
 }
 
 // ints reads an input that holds whole numbers: axes, shapes, paddings.
-func ints(o Values) ([]int64, error) {
+func ints(o Values) []int64 {
 	if n := count(o.Shape()); n > 1<<16 {
-		return nil, refuse(TooLarge, n, 1<<16)
+		panic(refuse(TooLarge, n, 1<<16))
 	}
-	d, err := held(o)
-	if err != nil {
-		return nil, err
-	}
+	d := must(held(o))
 	out := make([]int64, len(d.y))
 	for i, x := range d.y {
 		if x != math.Trunc(x) || abs(x) > 1<<53 {
-			return nil, refuse(Unsupported, "a list with "+strconv.FormatFloat(x, 'g', -1, 64))
+			panic(refuse(Unsupported, "a list with "+strconv.FormatFloat(x, 'g', -1, 64)))
 		}
 		out[i] = int64(x)
 	}
-	return out, nil
+	return out
 }
 
 // floatsAttr returns a list of numbers; nil if it is missing or empty.
-func (c *Call) floatsAttr(key string) ([]float64, error) {
+func (c *Call) floatsAttr(key string) []float64 {
 	v := c.attrs.Get(key)
 	if v == nil || v.Len() == 0 {
-		return nil, nil
+		return nil
 	}
 	var out []float64
 	for _, f := range v.Floats() {
@@ -461,7 +417,7 @@ func (c *Call) floatsAttr(key string) ([]float64, error) {
 		}
 	}
 	if int64(len(out)) != v.Len() {
-		return nil, refuse(BadAttribute, key, v.String(), "a list of numbers")
+		panic(refuse(BadAttribute, key, v.String(), "a list of numbers"))
 	}
-	return out, nil
+	return out
 }

@@ -7,14 +7,11 @@ import (
 )
 
 func init() {
-	register(single(func(c *Call) (Values, error) {
-		x, err := c.need("x", 0)
-		if err != nil {
-			return nil, err
-		}
+	register(single(func(c *Call) Values {
+		x := c.need("x", 0)
 		return castTo(c, x)
 	}), "Cast", "CastD")
-	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) { return castTo(c, in[0]) }}
+	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) Values { return castTo(c, in[0]) }}
 }
 
 // castTo: to floating point to nearest even, which is the last rounding; to
@@ -22,7 +19,7 @@ func init() {
 // recorded one: dst_type says the same. What the integer type cannot hold is
 // left to the device. A float32 may go to integers through float16 (header of
 // the operator). Prototype: elewise_calculation_ops.h.
-func castTo(c *Call, x Values) (Values, error) {
+func castTo(c *Call, x Values) Values {
 	to := c.outType()
 	from := leaf(x)
 	if !discrete(to) {

@@ -109,29 +109,25 @@ func (r Reading) out(i int) Values {
 
 // readings are the ways to understand the operator; there is at least one.
 func (c *Call) readings() ([]Reading, error) {
-	var out []Reading
-	var err error
-	c.refused = nil
-	if c.build != nil {
-		out, err = c.build(c)
-	} else if words, ok := fusedWords(kernelName(c.Op)); ok {
-		out, err = buildFused(c, words)
-	} else if build := builders[c.Type]; build != nil {
-		out, err = build(c)
-	} else if row := catalogue.Of(c.Type); row.As != nil {
-		out, err = c.twin(row)
-	} else if row.Traits&catalogue.Random != 0 {
-		err = refuse(Random, c.Type)
-	} else {
-		err = refuse(NoOperator, c.Type)
-	}
-	if c.refused != nil {
-		return nil, c.refused
-	}
-	if err == nil && len(out) == 0 {
-		err = refuse(NoOperator, c.Type)
-	}
-	return out, err
+	return attempt(func() []Reading {
+		if c.build != nil {
+			return c.build(c)
+		}
+		if words, ok := fusedWords(kernelName(c.Op)); ok {
+			return buildFused(c, words)
+		}
+		if build := builders[c.Type]; build != nil {
+			return build(c)
+		}
+		row := catalogue.Of(c.Type)
+		switch {
+		case row.As != nil:
+			return c.twin(row)
+		case row.Traits&catalogue.Random != 0:
+			panic(refuse(Random, c.Type))
+		}
+		panic(refuse(NoOperator, c.Type))
+	})
 }
 
 // failed is [refused] for an error.

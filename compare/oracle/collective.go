@@ -97,38 +97,40 @@ func reduceRanks(c *Call, in []Values) (Values, error) {
 	v := precisionFor(c.outs[0].typ).v
 	unit := max(gamma(n, u32), v*(n-1))
 	reduction := c.attrs.Get("reduction").Text()
-	return elementsOf(func(x, e [][]float64, y, b []float64) {
-		for i := range y {
-			size := 0.0
-			y[i] = x[0][i]
-			for _, rank := range x {
-				size += abs(rank[i])
-			}
-			for _, rank := range x[1:] {
+	return attempt(func() Values {
+		return elementsOf(func(x, e [][]float64, y, b []float64) {
+			for i := range y {
+				size := 0.0
+				y[i] = x[0][i]
+				for _, rank := range x {
+					size += abs(rank[i])
+				}
+				for _, rank := range x[1:] {
+					switch reduction {
+					case "max":
+						y[i] = math.Max(y[i], rank[i])
+					case "min":
+						y[i] = math.Min(y[i], rank[i])
+					case "prod":
+						y[i] *= rank[i]
+					default:
+						y[i] += rank[i]
+					}
+				}
+				if b == nil {
+					continue
+				}
 				switch reduction {
-				case "max":
-					y[i] = math.Max(y[i], rank[i])
-				case "min":
-					y[i] = math.Min(y[i], rank[i])
+				case "max", "min":
+					b[i] = 0
 				case "prod":
-					y[i] *= rank[i]
+					b[i] = unit * abs(y[i])
 				default:
-					y[i] += rank[i]
+					b[i] = unit * size
 				}
 			}
-			if b == nil {
-				continue
-			}
-			switch reduction {
-			case "max", "min":
-				b[i] = 0
-			case "prod":
-				b[i] = unit * abs(y[i])
-			default:
-				b[i] = unit * size
-			}
-		}
-	}, nil, false, in)
+		}, nil, false, in)
+	})
 }
 
 // againstOthers holds the output against that of the other ranks: it must be

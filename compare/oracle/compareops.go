@@ -7,7 +7,7 @@ import "math"
 
 func init() {
 	test := func(f func(a, b float64) bool, types ...string) {
-		registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+		registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0], x[1])) }), nil, true, in)
 		}}, types...)
 	}
@@ -20,7 +20,7 @@ func init() {
 	test(func(a, b float64) bool { return a != 0 && b != 0 }, "LogicalAnd")
 	test(func(a, b float64) bool { return a != 0 || b != 0 }, "LogicalOr")
 	ask := func(f func(x float64) bool, types ...string) {
-		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0])) }), nil, true, in)
 		}}, types...)
 	}
@@ -33,10 +33,10 @@ func init() {
 
 // buildSelect: y = condition ? x1 : x2, broadcast; a condition with one axis may
 // choose along the first axis.
-func buildSelect(c *Call) (Values, error) {
+func buildSelect(c *Call) Values {
 	in := c.all()
 	if len(in) != 3 {
-		return nil, refuse(InputCount, len(in), 3)
+		panic(refuse(InputCount, len(in), 3))
 	}
 	if s, x := in[0].Shape(), in[1].Shape(); c.Type == "Select" && len(s) == 1 && len(x) > 1 && s[0] == x[0] {
 		shape := ones(len(x))

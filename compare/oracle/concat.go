@@ -17,25 +17,25 @@ type concat struct {
 	row   int64   // elements of all parts together, in one row
 }
 
-func newConcat(parts []Values, axis int) (*concat, error) {
+func newConcat(parts []Values, axis int) *concat {
 	shape := slices.Clone(parts[0].Shape())
 	c := &concat{shape: shape, parts: parts, inner: count(shape[axis+1:])}
 	shape[axis] = 0
 	for _, p := range parts {
 		s := p.Shape()
 		if len(s) != len(shape) {
-			return nil, refuse(ShapesDiffer, shapeText(shape, s))
+			panic(refuse(ShapesDiffer, shapeText(shape, s)))
 		}
 		for i := range s {
 			if i != axis && s[i] != shape[i] {
-				return nil, refuse(ShapesDiffer, shapeText(shape, s))
+				panic(refuse(ShapesDiffer, shapeText(shape, s)))
 			}
 		}
 		shape[axis] += s[axis]
 		c.row += s[axis] * c.inner
 		c.ends = append(c.ends, c.row)
 	}
-	return c, nil
+	return c
 }
 
 func (c *concat) Shape() []int64 { return c.shape }
@@ -99,106 +99,80 @@ func (c *Call) dynamic(axisName string) []*operand {
 }
 
 // axisOf is an axis that comes as an attribute or as an input.
-func (c *Call) axisOf(key, input string, missing int64, rank int) (int, error) {
+func (c *Call) axisOf(key, input string, missing int64, rank int) int {
 	list := []int64{missing}
 	if c.attrs.Get(key) != nil {
 		a := c.attrInt(key, missing)
 		list[0] = a
 	} else if k, ok := c.names[input]; ok && k < len(c.slots) && c.slots[k] != nil {
-		l, err := ints(c.slots[k])
-		if err != nil {
-			return 0, err
-		}
+		l := ints(c.slots[k])
 		if len(l) != 1 {
-			return 0, refuse(BadAttribute, key, shapeText(l), "one axis")
+			panic(refuse(BadAttribute, key, shapeText(l), "one axis"))
 		}
 		list = l
 	} else if missing < -1<<30 {
-		return 0, refuse(NoAttribute, key)
+		panic(refuse(NoAttribute, key))
 	}
-	axes, err := axesOf(key, list, rank)
-	if err != nil {
-		return 0, err
-	}
+	axes := axesOf(key, list, rank)
 	if len(axes) != 1 {
-		return 0, refuse(BadAttribute, key, shapeText(list), "one axis")
+		panic(refuse(BadAttribute, key, shapeText(list), "one axis"))
 	}
-	return axes[0], nil
+	return axes[0]
 }
 
 const required = -1 << 31
 
-func buildConcat(c *Call) (Values, error) {
+func buildConcat(c *Call) Values {
 	in := c.dynamic("concat_dim")
 	if len(in) == 0 {
-		return nil, refuse(NoInput, "x")
+		panic(refuse(NoInput, "x"))
 	}
-	axis, err := c.axisOf("concat_dim", "concat_dim", required, len(in[0].shape))
-	if err != nil {
-		return nil, err
-	}
+	axis := c.axisOf("concat_dim", "concat_dim", required, len(in[0].shape))
 	parts := make([]Values, len(in))
 	for i, o := range in {
 		parts[i] = o
 	}
-	v, err := newConcat(parts, axis)
-	if err != nil {
-		return nil, err
-	}
+	v := newConcat(parts, axis)
 	return c.asRecorded(v, 0)
 }
 
 // buildPack joins tensors along a new axis.
-func buildPack(c *Call) (Values, error) {
+func buildPack(c *Call) Values {
 	in := c.dynamic("")
 	if len(in) == 0 {
-		return nil, refuse(NoInput, "x")
+		panic(refuse(NoInput, "x"))
 	}
 	rank := len(in[0].shape)
-	axis, err := c.axisOf("axis", "axis", 0, rank+1)
-	if err != nil {
-		return nil, err
-	}
+	axis := c.axisOf("axis", "axis", 0, rank+1)
 	parts := make([]Values, len(in))
 	for i, o := range in {
 		if len(o.shape) != rank {
-			return nil, refuse(ShapesDiffer, shapeText(in[0].shape, o.shape))
+			panic(refuse(ShapesDiffer, shapeText(in[0].shape, o.shape)))
 		}
 		parts[i] = reshape(o, slices.Insert(slices.Clone(o.shape), axis, 1))
 	}
-	v, err := newConcat(parts, axis)
-	if err != nil {
-		return nil, err
-	}
+	v := newConcat(parts, axis)
 	return c.asRecorded(v, 0)
 }
 
 // buildSplit takes x apart along an axis: into parts of given sizes, or of
 // equal ones.
-func buildSplit(c *Call) ([]Values, error) {
+func buildSplit(c *Call) []Values {
 	k := 0
 	if c.Type == "Split" { // split_dim comes first
 		k = 1
 	}
-	x, err := c.need("x", k)
-	if err != nil {
-		return nil, err
-	}
-	axis, err := c.axisOf("split_dim", "split_dim", required, len(x.shape))
-	if err != nil {
-		return nil, err
-	}
+	x := c.need("x", k)
+	axis := c.axisOf("split_dim", "split_dim", required, len(x.shape))
 	sizes := c.attrInts("size_splits")
 	if o := c.input("size_splits", 1); sizes == nil && o != nil && (c.Type == "SplitV") {
-		if sizes, err = ints(o); err != nil {
-			return nil, err
-		}
+		sizes = ints(o)
 	}
 	d := x.shape[axis]
 	if sizes == nil {
 		n := int64(len(c.outs))
 		if n == 0 || d%n != 0 {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape))
+			panic(refuse(ShapesDiffer, shapeText(x.shape)))
 		}
 		sizes = repeated(int(n), d/n)
 	}
@@ -209,7 +183,7 @@ func buildSplit(c *Call) ([]Values, error) {
 		case s == -1 && open < 0:
 			open = i
 		case s < 0 || s > d:
-			return nil, refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d)))
+			panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
 		default:
 			total += s
 		}
@@ -219,19 +193,16 @@ func buildSplit(c *Call) ([]Values, error) {
 		total = d
 	}
 	if total != d || len(sizes) != len(c.outs) || open >= 0 && sizes[open] < 0 {
-		return nil, refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d)))
+		panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
 	}
 	begin := make([]int64, len(x.shape))
 	var out []Values
 	for i, s := range sizes {
 		shape := slices.Clone(x.shape)
 		shape[axis] = s
-		v, err := c.asRecorded(cut(x, begin, shape, ones(len(shape))), i)
-		if err != nil {
-			return nil, err
-		}
+		v := c.asRecorded(cut(x, begin, shape, ones(len(shape))), i)
 		out = append(out, v)
 		begin[axis] += s
 	}
-	return out, nil
+	return out
 }

@@ -23,25 +23,22 @@ type contraction struct {
 
 // newContraction takes operands and the labels of their axes; a label with size 1 is
 // repeated.
-func (c *Call) newContraction(labels []string, result string, in ...Values) (*contraction, error) {
+func (c *Call) newContraction(labels []string, result string, in ...Values) *contraction {
 	size := map[rune]int64{}
 	v := &contraction{unit: c.sumUnit(), k: 1, exact: true}
 	for i, x := range in {
 		s := x.Shape()
 		if len(s) != len([]rune(labels[i])) {
-			return nil, refuse(ShapesDiffer, shapeText(s))
+			panic(refuse(ShapesDiffer, shapeText(s)))
 		}
 		for a, l := range []rune(labels[i]) {
 			if have, ok := size[l]; !ok || have == 1 {
 				size[l] = s[a]
 			} else if s[a] != have && s[a] != 1 {
-				return nil, refuse(ShapesDiffer, shapeText(s))
+				panic(refuse(ShapesDiffer, shapeText(s)))
 			}
 		}
-		d, err := held(x)
-		if err != nil {
-			return nil, err
-		}
+		d := must(held(x))
 		o := leaf(x)
 		v.exact = v.exact && o != nil && discrete(o.typ)
 		v.in = append(v.in, d)
@@ -50,7 +47,7 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) (*co
 	for _, l := range result {
 		d, ok := size[l]
 		if !ok {
-			return nil, refuse(Unsupported, "a result with the axis "+string(l))
+			panic(refuse(Unsupported, "a result with the axis "+string(l)))
 		}
 		v.shape = append(v.shape, d)
 	}
@@ -91,9 +88,9 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) (*co
 		v.shape = []int64{}
 	}
 	if math.IsInf(gamma(float64(v.k)+4, v.unit), 1) {
-		return nil, refuse(NoBound, v.k)
+		panic(refuse(NoBound, v.k))
 	}
-	return v, nil
+	return v
 }
 
 func containsRune(list []rune, x rune) bool {

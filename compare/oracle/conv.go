@@ -48,23 +48,22 @@ type geometry struct {
 
 // newConv plans a convolution of x (N, C, …) with w (O, C/groups, …) to an
 // output of the given spatial dims.
-func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64) (*conv, error) {
+func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64) *conv {
 	sx, sw := x.Shape(), w.Shape()
 	d := len(sx) - 2
 	if d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups {
-		return nil, refuse(ShapesDiffer, shapeText(sx, sw))
+		panic(refuse(ShapesDiffer, shapeText(sx, sw)))
 	}
 	v := &conv{x: x, w: w, groups: groups, geometry: g, n: sx[0], c: sx[1], o: sw[0], cg: sw[1], og: sw[0] / groups,
 		in: sx[2:], kernel: sw[2:], out: out, shape: append([]int64{sx[0], sw[0]}, out...)}
 	for i := range d {
 		if !within(g.stride[i], 1, 1<<20) || !within(g.dilation[i], 1, 1<<20) || !within(g.spread[i], 1, 1<<20) || !within(g.before[i], -1<<20, 1<<20) {
-			return nil, refuse(BadAttribute, "strides, pads, dilations", shapeText(g.stride, g.before, g.dilation), "small whole numbers")
+			panic(refuse(BadAttribute, "strides, pads, dilations", shapeText(g.stride, g.before, g.dilation), "small whole numbers"))
 		}
 	}
 	v.plane, v.places, v.inPlane = count(out), count(v.kernel), count(v.in)
-	var err error
-	v.product, err = c.productOf(v.cg*v.places, x, w, bias, v.o)
-	return v, err
+	v.product = c.productOf(v.cg*v.places, x, w, bias, v.o)
+	return v
 }
 
 func within(x, lo, hi int64) bool { return x >= lo && x <= hi }

@@ -13,34 +13,28 @@ func init() {
 
 // buildConv reads a convolution. Attributes count axes of the framework's
 // layout of x, whatever data_format says.
-func buildConv(c *Call) ([]Reading, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	w, err := c.need("filter", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildConv(c *Call) []Reading {
+	x := c.need("x", 0)
+	w := c.need("filter", 1)
 	if c.input("offset_w", 3) != nil {
-		return nil, refuse(Unsupported, "offset_w")
+		panic(refuse(Unsupported, "offset_w"))
 	}
 	return c.convReadings(x, w, c.input("bias", 2))
 }
 
 // channelsFirst returns v with its axes in the order that letters want, and the
 // permutation; axes are the letters it has.
-func channelsFirst(v Values, axes, want string) (Values, []int, error) {
+func channelsFirst(v Values, axes, want string) (Values, []int) {
 	if len(axes) != len(want) {
-		return nil, nil, refuse(Unsupported, "a layout of "+axes)
+		panic(refuse(Unsupported, "a layout of "+axes))
 	}
 	perm := make([]int, len(want))
 	for i := range want {
 		if perm[i] = strings.IndexByte(axes, want[i]); perm[i] < 0 {
-			return nil, nil, refuse(Unsupported, "a layout of "+axes)
+			panic(refuse(Unsupported, "a layout of "+axes))
 		}
 	}
-	return transpose(v, perm), perm, nil
+	return transpose(v, perm), perm
 }
 
 const (
@@ -64,66 +58,49 @@ func (o *operand) axesOr(want string) string {
 	return want
 }
 
-func (c *Call) convReadings(x, w, bias *operand) ([]Reading, error) {
+func (c *Call) convReadings(x, w, bias *operand) []Reading {
 	rank := len(x.shape)
 	if rank != 4 && rank != 5 || len(w.shape) != rank {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
 	}
 	want := plainAxes(rank)
 	axes := x.axesOr(want)
-	xs, _, err := channelsFirst(x, axes, want)
-	if err != nil {
-		return nil, err
-	}
-	ws, _, err := channelsFirst(w, w.axesOr(want), want)
-	if err != nil {
-		return nil, err
-	}
+	xs, _ := channelsFirst(x, axes, want)
+	ws, _ := channelsFirst(w, w.axesOr(want), want)
 	shape, ok := c.out(0)
 	if !ok || len(shape) != rank {
-		return nil, refuse(NoOutput)
+		panic(refuse(NoOutput))
 	}
 	outAxes := c.outs[0].axesOr(want)
-	sorted, perm, err := channelsFirst(&dense{shape: shape}, outAxes, want)
-	if err != nil {
-		return nil, err
-	}
+	sorted, perm := channelsFirst(&dense{shape: shape}, outAxes, want)
 	out := sorted.Shape()[2:]
 	groups := c.attrInt("groups", 1)
 	if strings.HasPrefix(c.Type, "DepthwiseConv2D") {
-		if ws, groups, err = depthwise(w, xs.Shape()[1]); err != nil {
-			return nil, err
-		}
+		ws, groups = depthwise(w, xs.Shape()[1])
 	} else if sx, sw := xs.Shape(), ws.Shape(); groups == 1 && sw[1] > 0 && sx[1] != sw[1] && sx[1]%sw[1] == 0 {
 		groups = sx[1] / sw[1]
 	}
-	choices, err := c.geometries(axes, xs.Shape()[2:], ws.Shape()[2:], out)
-	if err != nil {
-		return nil, err
-	}
+	choices := c.geometries(axes, xs.Shape()[2:], ws.Shape()[2:], out)
 	var b Values
 	if bias != nil {
 		b = bias
 	}
 	var readings []Reading
 	for _, g := range choices {
-		v, err := c.newConv(xs, ws, b, groups, g.geometry, out)
-		if err != nil {
-			return nil, err
-		}
+		v := c.newConv(xs, ws, b, groups, g.geometry, out)
 		if !slices.Equal(v.shape, sorted.Shape()) {
-			return nil, refuse(ShapeComputed, shapeText(v.shape), shapeText(sorted.Shape()))
+			panic(refuse(ShapeComputed, shapeText(v.shape), shapeText(sorted.Shape())))
 		}
 		if x.typ == dtype.Int8 {
-			off, err := c.intAttr("offset_x", 0)
-			if err != nil || !within(off, -128, 127) {
-				return nil, refuse(BadAttribute, "offset_x", off, "-128 to 127")
+			off := c.attrInt("offset_x", 0)
+			if !within(off, -128, 127) {
+				panic(refuse(BadAttribute, "offset_x", off, "-128 to 127"))
 			}
 			v.pad = float32(off)
 		}
 		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{transpose(v, inverse(perm))}})
 	}
-	return readings, nil
+	return readings
 }
 
 // inverse undoes a permutation.
@@ -138,22 +115,22 @@ func inverse(perm []int) []int {
 // depthwise turns the filter of a depthwise convolution into that of a grouped
 // one: as many groups as channels. Filters are (H, W, C, multiplier) or
 // (C·multiplier, 1, H, W), or (multiplier, C, H, W).
-func depthwise(w *operand, channels int64) (Values, int64, error) {
+func depthwise(w *operand, channels int64) (Values, int64) {
 	s := w.shape
 	if len(s) != 4 || channels == 0 {
-		return nil, 0, refuse(ShapesDiffer, shapeText(s))
+		panic(refuse(ShapesDiffer, shapeText(s)))
 	}
 	switch axes := w.axesOr(plainAxes2); {
 	case axes == "HWCN" && s[2] == channels:
 		moved := transpose(w, []int{2, 3, 0, 1})
-		return reshape(moved, []int64{channels * s[3], 1, s[0], s[1]}), channels, nil
+		return reshape(moved, []int64{channels * s[3], 1, s[0], s[1]}), channels
 	case axes == "NCHW" && s[1] == 1 && s[0]%channels == 0:
-		return w, channels, nil
+		return w, channels
 	case axes == "NCHW" && s[1] == channels:
 		moved := transpose(w, []int{1, 0, 2, 3})
-		return reshape(moved, []int64{channels * s[0], 1, s[2], s[3]}), channels, nil
+		return reshape(moved, []int64{channels * s[0], 1, s[2], s[3]}), channels
 	}
-	return nil, 0, refuse(ShapesDiffer, shapeText(s))
+	panic(refuse(ShapesDiffer, shapeText(s)))
 }
 
 // choice is one way a kernel may move.
@@ -165,16 +142,13 @@ type choice struct {
 
 // geometries lists how the kernel may move: as the attributes say, or, where a
 // fused kernel lost them, in every way that gives the recorded shape.
-func (c *Call) geometries(axes string, in, kernel, out []int64) ([]choice, error) {
+func (c *Call) geometries(axes string, in, kernel, out []int64) []choice {
 	strides := c.attrInts("strides")
 	if strides == nil {
 		return solved(in, kernel, out)
 	}
-	g, err := c.attributes(axes, strides, in, kernel, out)
-	if err != nil {
-		return nil, err
-	}
-	return []choice{{geometry: g}}, nil
+	g := c.attributes(axes, strides, in, kernel, out)
+	return []choice{{geometry: g}}
 }
 
 // spatial takes the entries of H, W (and D) out of a list in the order of axes;
@@ -194,21 +168,21 @@ func spatial(axes string, list []int64) []int64 {
 	return out
 }
 
-func (c *Call) attributes(axes string, strides, in, kernel, out []int64) (geometry, error) {
+func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometry {
 	g := geometry{stride: spatial(axes, strides), dilation: ones(len(in)), spread: ones(len(in)), before: make([]int64, len(in))}
 	if g.stride == nil {
-		return g, refuse(BadAttribute, "strides", shapeText(strides), "one for each axis of "+axes)
+		panic(refuse(BadAttribute, "strides", shapeText(strides), "one for each axis of "+axes))
 	}
 	dilations := c.attrInts("dilations")
 	if dilations != nil {
 		if g.dilation = spatial(axes, dilations); g.dilation == nil {
-			return g, refuse(BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes)
+			panic(refuse(BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes))
 		}
 	}
 	pads := c.attrInts("pads")
 	for i := range in {
 		if g.stride[i] < 1 || g.dilation[i] < 1 || g.stride[i] > 1<<20 || g.dilation[i] > 1<<20 {
-			return g, refuse(BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers")
+			panic(refuse(BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers"))
 		}
 	}
 	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("auto_pad").Text() + c.attrs.Get("pad_mode").Text())
@@ -217,11 +191,11 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) (geomet
 		for i := range in {
 			g.before[i] = pads[2*i]
 			if !within(pads[2*i], 0, 1<<20) || !within(pads[2*i+1], 0, 1<<20) {
-				return g, refuse(BadAttribute, "pads", shapeText(pads), "small positive numbers")
+				panic(refuse(BadAttribute, "pads", shapeText(pads), "small positive numbers"))
 			}
 			span := in[i] + pads[2*i] + pads[2*i+1] - (kernel[i]-1)*g.dilation[i] - 1
 			if span < 0 || span/g.stride[i]+1 != out[i] {
-				return g, refuse(ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out))
+				panic(refuse(ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out)))
 			}
 		}
 	case strings.Contains(mode, "VALID"):
@@ -233,9 +207,9 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) (geomet
 			}
 		}
 	default:
-		return g, refuse(BadAttribute, "pads", shapeText(pads), "two for each spatial axis")
+		panic(refuse(BadAttribute, "pads", shapeText(pads), "two for each spatial axis"))
 	}
-	return g, nil
+	return g
 }
 
 func ones(n int) []int64 { return repeated(n, 1) }
@@ -252,17 +226,17 @@ func repeated(n int, x int64) []int64 {
 // convolutions whose attributes fusion lost: stride = round(in/out), and of the
 // padding that takes, half before (Caffe, PyTorch), the smaller half (SAME), or
 // the larger one. Dilations cannot be told from shapes; they are taken as 1.
-func solved(in, kernel, out []int64) ([]choice, error) {
+func solved(in, kernel, out []int64) []choice {
 	d := len(in)
 	stride, total := make([]int64, d), make([]int64, d)
 	for i := range in {
 		if out[i] < 1 || in[i] < 1 || in[i] > 1<<30 {
-			return nil, refuse(ShapesDiffer, shapeText(in, kernel, out))
+			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
 		}
 		stride[i] = max((2*in[i]+out[i])/(2*out[i]), 1)
 		total[i] = max(0, (out[i]-1)*stride[i]+kernel[i]-in[i])
 		if total[i] > 2*kernel[i] || (in[i]+total[i]-kernel[i])/stride[i]+1 < out[i] {
-			return nil, refuse(ShapesDiffer, shapeText(in, kernel, out))
+			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
 		}
 	}
 	// The same half on all axes comes first: they rarely differ.
@@ -284,5 +258,5 @@ func solved(in, kernel, out []int64) ([]choice, error) {
 		choices = append(choices, choice{geometry: geometry{stride: stride, before: before, dilation: ones(d), spread: ones(d)},
 			name: "geometry", args: []string{shapeText(stride), shapeText(before)}})
 	}
-	return choices, nil
+	return choices
 }

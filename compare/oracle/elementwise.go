@@ -108,11 +108,8 @@ func min32(x [][]float32, y []float32) {
 }
 
 // elementsOf makes an operator of a kernel.
-func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in []Values) (Values, error) {
-	p, err := newPointwise(f, in...)
-	if err != nil {
-		return nil, err
-	}
+func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in []Values) Values {
+	p := newPointwise(f, in...)
 	p.f32 = f32
 	if exact {
 		p.exact = true
@@ -120,7 +117,7 @@ func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in [
 			p.exact = p.exact && isExact(v)
 		}
 	}
-	return p, nil
+	return p
 }
 
 // integers reports whether all recorded operands hold integers, so that sums
@@ -136,7 +133,7 @@ func integers(c *Call) bool {
 
 func init() {
 	binary := func(f func(c *Call) kernel, f32 func(x [][]float32, y []float32)) elementwise {
-		return elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+		return elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 			if integers(c) {
 				return elementsOf(wrapping(f(c), c.outType()), nil, true, in)
 			}
@@ -147,19 +144,19 @@ func init() {
 	registerPart(binary(func(c *Call) kernel { return addKernel(c.unit(), -1) }, nil), "Sub")
 	registerPart(binary(func(c *Call) kernel { return mulKernel(c.unit()) }, mul32), "Mul")
 	registerPart(binary(func(c *Call) kernel { return divKernel(c.ulps(), false) }, nil), "RealDiv")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		whole := integers(c)
 		return elementsOf(divKernel(c.ulps(), whole), nil, whole, in)
 	}}, "Div")
 	pick := func(f func(a, b float64) float64, f32 func(x [][]float32, y []float32)) elementwise {
-		return elementwise{operands: 2, keeps: true, build: func(c *Call, in []Values) (Values, error) {
+		return elementwise{operands: 2, keeps: true, build: func(c *Call, in []Values) Values {
 			return elementsOf(pickKernel(f), f32, true, in)
 		}}
 	}
 	registerPart(pick(math.Max, max32), "Maximum")
 	registerPart(pick(math.Min, min32), "Minimum")
 	registerPart(elementwise{operands: 2, build: buildPow}, "Pow")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		return elementsOf(squaredDifference(c.unit()), nil, false, in)
 	}}, "SquaredDifference")
 	registerPart(elementwise{operands: 2, build: buildFloorMod}, "FloorMod")
@@ -210,7 +207,7 @@ func squaredDifference(u float64) kernel {
 
 // buildPow: y = x1^x2, computed as exp(x2·log x1), whose error grows with
 // |x2·log x1|: B = |y|·8u·(1 + |x2·log|x1||) and what the operands are off.
-func buildPow(c *Call, in []Values) (Values, error) {
+func buildPow(c *Call, in []Values) Values {
 	ulps := c.ulps()
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -231,7 +228,7 @@ func buildPow(c *Call, in []Values) (Values, error) {
 
 // buildFloorDiv: y = floor(x1/x2). Where the quotient lies within its error of
 // a whole number either side of it is right.
-func buildFloorDiv(c *Call, in []Values) (Values, error) {
+func buildFloorDiv(c *Call, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -251,7 +248,7 @@ func buildFloorDiv(c *Call, in []Values) (Values, error) {
 }
 
 // buildFloorMod: y = x1 - floor(x1/x2)·x2, of the sign of x2.
-func buildFloorMod(c *Call, in []Values) (Values, error) {
+func buildFloorMod(c *Call, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {

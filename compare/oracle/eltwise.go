@@ -4,13 +4,13 @@ import "math"
 
 func init() {
 	// As part of a fused kernel, where the mode is lost, an Eltwise is a sum.
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		return elementsOf(addKernel(c.unit(), 1), add32, false, in)
 	}}, "Eltwise")
 	register(single(buildEltwise), "Eltwise")
 	register(single(buildAddN), "AddN", "AccumulateNV2")
 	register(single(buildBiasAdd), "BiasAdd")
-	parts["bias_add"] = elementwise{operands: 2, build: func(c *Call, in []Values) (Values, error) {
+	parts["bias_add"] = elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		bias := in[1]
 		if s := in[0].Shape(); len(s) >= 4 && count(bias.Shape()) == s[1] && s[1] != s[len(s)-1] {
 			shape := ones(len(s))
@@ -23,15 +23,12 @@ func init() {
 
 // buildEltwise combines any number of tensors: product (mode 0), sum (1, each
 // times its coeff) or maximum (2). Prototype: elewise_calculation_ops.h.
-func buildEltwise(c *Call) (Values, error) {
+func buildEltwise(c *Call) Values {
 	in := c.all()
 	mode := c.attrInt("mode", 1)
-	coeff, err := c.floatsAttr("coeff")
-	if err != nil {
-		return nil, err
-	}
+	coeff := c.floatsAttr("coeff")
 	if len(in) < 1 || len(in) > 1<<10 {
-		return nil, refuse(InputCount, len(in), 2)
+		panic(refuse(InputCount, len(in), 2))
 	}
 	if mode != 1 || len(coeff) == 0 {
 		coeff = make([]float64, len(in))
@@ -40,34 +37,30 @@ func buildEltwise(c *Call) (Values, error) {
 		}
 	}
 	if len(coeff) != len(in) {
-		return nil, refuse(BadAttribute, "coeff", len(coeff), itoa(len(in)))
+		panic(refuse(BadAttribute, "coeff", len(coeff), itoa(len(in))))
 	}
 	u := c.unit()
 	switch mode {
 	case 0:
 		v := in[0]
 		for _, w := range in[1:] {
-			if v, err = elementsOf(mulKernel(u), mul32, false, []Values{v, w}); err != nil {
-				return nil, err
-			}
+			v = elementsOf(mulKernel(u), mul32, false, []Values{v, w})
 		}
-		return v, nil
+		return v
 	case 1:
 		return weightedSum(u, coeff, in)
 	case 2:
 		v := in[0]
 		for _, w := range in[1:] {
-			if v, err = elementsOf(pickKernel(math.Max), max32, true, []Values{v, w}); err != nil {
-				return nil, err
-			}
+			v = elementsOf(pickKernel(math.Max), max32, true, []Values{v, w})
 		}
-		return v, nil
+		return v
 	}
-	return nil, refuse(BadAttribute, "mode", mode, "0, 1 or 2")
+	panic(refuse(BadAttribute, "mode", mode, "0, 1 or 2"))
 }
 
 // weightedSum: y = Σ k·x, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …).
-func weightedSum(u float64, k []float64, in []Values) (Values, error) {
+func weightedSum(u float64, k []float64, in []Values) Values {
 	g := gamma(float64(len(in)+1), u)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -88,10 +81,10 @@ func weightedSum(u float64, k []float64, in []Values) (Values, error) {
 }
 
 // buildAddN: y = Σ x.
-func buildAddN(c *Call) (Values, error) {
+func buildAddN(c *Call) Values {
 	in := c.all()
 	if len(in) < 1 || len(in) > 1<<10 {
-		return nil, refuse(InputCount, len(in), 2)
+		panic(refuse(InputCount, len(in), 2))
 	}
 	k := make([]float64, len(in))
 	for i := range k {
@@ -106,15 +99,9 @@ func buildAddN(c *Call) (Values, error) {
 
 // buildBiasAdd: y = x + bias along the channels: axis C of x's layout, else the
 // last (data_format NHWC) or second (NCHW) axis.
-func buildBiasAdd(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	bias, err := c.need("bias", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildBiasAdd(c *Call) Values {
+	x := c.need("x", 0)
+	bias := c.need("bias", 1)
 	axes := x.axesOr("")
 	at := -1
 	for i := range axes {
@@ -129,7 +116,7 @@ func buildBiasAdd(c *Call) (Values, error) {
 		}
 	}
 	if at < 0 || x.shape[at] != n {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, bias.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
 	}
 	shape := ones(len(x.shape))
 	shape[at] = n

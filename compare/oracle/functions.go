@@ -9,7 +9,7 @@ import "math"
 
 // registerFunction adds a function; slope is the most an error of x grows.
 func registerFunction(f func(x float64) float64, slope func(x, y float64) float64, floor float64, types ...string) {
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		return elementsOf(unary(f, slope, c.ulps(), floor), nil, false, in)
 	}}, types...)
 }
@@ -63,26 +63,20 @@ func init() {
 	registerFunction(fastGelu, constant(1.2), 4, "FastGelu", "FastGeluV2")
 	registerFunction(func(x float64) float64 { return x * sigmoid(x) }, constant(1.1), 4, "Silu")
 
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		scale := c.attrFloat("scale", 1)
 		return elementsOf(unary(func(x float64) float64 { return x * sigmoid(scale*x) }, constant(1.1), c.ulps(), 4*max(1, abs(scale))), nil, false, in)
 	}}, "Swish")
 
 	// Gelu: either form. The bound of x: |f'| <= 1.13.
-	gelu := func(c *Call, form func(float64) float64, in Values) (Values, error) {
+	gelu := func(c *Call, form func(float64) float64, in Values) Values {
 		return elementsOf(unary(form, constant(1.13), c.ulps(), 4), nil, false, []Values{in})
 	}
-	register(func(c *Call) ([]Reading, error) {
-		x, err := c.need("x", 0)
-		if err != nil {
-			return nil, err
-		}
-		tanh, err := gelu(c, geluTanh, x)
-		if err != nil {
-			return nil, err
-		}
-		erf, err := gelu(c, geluErf, x)
-		return []Reading{{Name: "gelu-tanh", Out: []Values{tanh}}, {Name: "gelu-erf", Out: []Values{erf}}}, err
+	register(func(c *Call) []Reading {
+		x := c.need("x", 0)
+		tanh := gelu(c, geluTanh, x)
+		erf := gelu(c, geluErf, x)
+		return []Reading{{Name: "gelu-tanh", Out: []Values{tanh}}, {Name: "gelu-erf", Out: []Values{erf}}}
 	}, "Gelu")
 
 	registerPart(elementwise{operands: 1, build: buildExp}, "Exp")
@@ -90,7 +84,7 @@ func init() {
 
 	// Exact functions: no rounding at all.
 	exact := func(f func(x float64) float64, keeps bool, f32 func(x [][]float32, y []float32), types ...string) {
-		registerPart(elementwise{operands: 1, keeps: keeps, build: func(c *Call, in []Values) (Values, error) {
+		registerPart(elementwise{operands: 1, keeps: keeps, build: func(c *Call, in []Values) Values {
 			return elementsOf(unary(f, constant(1), 0, 0), f32, true, in)
 		}}, types...)
 	}
@@ -99,7 +93,7 @@ func init() {
 	exact(func(x float64) float64 { return x }, true, nil, "Identity", "StopGradient", "PreventGradient")
 	exact(sign, true, nil, "Sign")
 	rounding := func(f func(x float64) float64, types ...string) {
-		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 			return elementsOf(stepKernel(f), nil, true, in)
 		}}, types...)
 	}
@@ -108,7 +102,7 @@ func init() {
 	rounding(math.RoundToEven, "Round", "Rint")
 	rounding(math.Trunc, "Trunc")
 
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		if integers(c) {
 			return elementsOf(wrapping(squareKernel(0), c.outType()), nil, true, in)
 		}
@@ -160,14 +154,14 @@ func squareKernel(u float64) kernel {
 
 // buildExp: y = base^(scale·x + shift), e for a base of -1. The argument is
 // rounded in float32, and its error is relative in the result.
-func buildExp(c *Call, in []Values) (Values, error) {
+func buildExp(c *Call, in []Values) Values {
 	base := c.attrFloat("base", -1)
 	scale := c.attrFloat("scale", 1)
 	shift := c.attrFloat("shift", 0)
 	log := 1.0
 	if base != -1 {
 		if base <= 0 {
-			return nil, refuse(BadAttribute, "base", base, "-1 or more than 0")
+			panic(refuse(BadAttribute, "base", base, "-1 or more than 0"))
 		}
 		log = math.Log(base)
 	}
@@ -192,14 +186,14 @@ func buildExp(c *Call, in []Values) (Values, error) {
 
 // buildLog: y = log(scale·x + shift)/log(base), e for a base of -1. Near an
 // argument of 1 the error is that of the argument.
-func buildLog(c *Call, in []Values) (Values, error) {
+func buildLog(c *Call, in []Values) Values {
 	base := c.attrFloat("base", -1)
 	scale := c.attrFloat("scale", 1)
 	shift := c.attrFloat("shift", 0)
 	log := 1.0
 	if base != -1 {
 		if base <= 0 || base == 1 {
-			return nil, refuse(BadAttribute, "base", base, "-1 or more than 0")
+			panic(refuse(BadAttribute, "base", base, "-1 or more than 0"))
 		}
 		log = math.Log(base)
 	}

@@ -67,21 +67,21 @@ func partKnown(name string) bool {
 // buildFused reads a kernel of several operators. Its inputs are those of the
 // first part, then the further ones of each part in order; a strided read comes
 // before the convolution, and its result goes into the sum.
-func buildFused(c *Call, words []string) ([]Reading, error) {
+func buildFused(c *Call, words []string) []Reading {
 	names, unknown := splitParts(words)
 	if unknown != "" {
-		return nil, refuse(FusedWord, unknown)
+		panic(refuse(FusedWord, unknown))
 	}
 	in := c.operands()
 	var read *operand
 	if len(names) > 0 && slices.Contains(selectParts, names[0]) {
 		if len(in) == 0 {
-			return nil, refuse(NoInput, "x")
+			panic(refuse(NoInput, "x"))
 		}
 		read, in, names = in[0], in[1:], names[1:]
 	}
 	if len(names) == 0 {
-		return nil, refuse(FusedWord, "")
+		panic(refuse(FusedWord, ""))
 	}
 	// Every further part takes its operands but the first, which is the result
 	// so far, from the end of the inputs.
@@ -89,7 +89,7 @@ func buildFused(c *Call, words []string) ([]Reading, error) {
 	for _, name := range names[1:] {
 		p, ok := parts[name]
 		if !ok {
-			return nil, refuse(FusedWord, name)
+			panic(refuse(FusedWord, name))
 		}
 		extras += p.operands - 1
 	}
@@ -98,21 +98,14 @@ func buildFused(c *Call, words []string) ([]Reading, error) {
 	}
 	first := len(in) - extras
 	if extras < 0 || first < 1 {
-		return nil, refuse(InputCount, len(in), extras+1)
+		panic(refuse(InputCount, len(in), extras+1))
 	}
-	readings, err := c.firstPart(names[0], in[:first])
-	if err != nil {
-		return nil, err
-	}
+	readings := c.firstPart(names[0], in[:first])
 	for i := range readings {
-		if readings[i].Out[0], err = c.chain(names[1:], readings[i].Out[0], in[first:], read); err != nil {
-			return nil, err
-		}
-		if readings[i].Out[0], err = c.asRecorded(readings[i].Out[0], 0); err != nil {
-			return nil, err
-		}
+		readings[i].Out[0] = c.chain(names[1:], readings[i].Out[0], in[first:], read)
+		readings[i].Out[0] = c.asRecorded(readings[i].Out[0], 0)
 	}
-	return readings, nil
+	return readings
 }
 
 // operands lists the connected inputs.
@@ -121,7 +114,7 @@ func (c *Call) operands() []*operand {
 }
 
 // firstPart reads the part of a fused kernel that only takes recorded inputs.
-func (c *Call) firstPart(name string, in []*operand) ([]Reading, error) {
+func (c *Call) firstPart(name string, in []*operand) []Reading {
 	third := func() *operand {
 		if len(in) > 2 {
 			return in[2]
@@ -131,43 +124,40 @@ func (c *Call) firstPart(name string, in []*operand) ([]Reading, error) {
 	switch {
 	case slices.Contains(convParts, name):
 		if len(in) != 2 && len(in) != 3 {
-			return nil, refuse(InputCount, len(in), 3)
+			panic(refuse(InputCount, len(in), 3))
 		}
 		return c.convReadings(in[0], in[1], third())
 	case slices.Contains(matmulParts, name):
 		if len(in) != 2 && len(in) != 3 {
-			return nil, refuse(InputCount, len(in), 3)
+			panic(refuse(InputCount, len(in), 3))
 		}
 		return c.fusedMatmul(in[0], in[1], third())
 	}
 	p, ok := parts[name]
 	if !ok {
-		return nil, refuse(FusedWord, name)
+		panic(refuse(FusedWord, name))
 	}
 	if len(in) != p.operands {
-		return nil, refuse(InputCount, len(in), p.operands)
+		panic(refuse(InputCount, len(in), p.operands))
 	}
 	values := make([]Values, len(in))
 	for i, o := range in {
 		values[i] = o
 	}
-	v, err := p.build(c, values)
-	if err != nil {
-		return nil, err
-	}
-	return []Reading{{Out: []Values{v}}}, nil
+	v := p.build(c, values)
+	return []Reading{{Out: []Values{v}}}
 }
 
 // fusedMatmul multiplies matrices whose attributes fusion lost: the recorded
 // shapes tell which sides are turned. Square ones fit either way; then both are
 // readings.
-func (c *Call) fusedMatmul(x1, x2, bias *operand) ([]Reading, error) {
+func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 	if c.attrs.Get("transpose_x1") != nil || c.attrs.Get("adj_x1") != nil {
 		return c.matmulReading(x1, x2, bias)
 	}
 	want, ok := c.out(0)
 	if !ok {
-		return nil, refuse(NoOutput)
+		panic(refuse(NoOutput))
 	}
 	var b Values
 	if bias != nil {
@@ -176,7 +166,7 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) ([]Reading, error) {
 	var out []Reading
 	var first error
 	for _, t := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
-		v, err := c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), b)
+		v, err := attempt(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), b) })
 		if err == nil && !sameShape(v.Shape(), want) {
 			err = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(want))
 		}
@@ -189,9 +179,9 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) ([]Reading, error) {
 		out = append(out, Reading{Name: "transposed", Args: []string{sides(t)}, Out: []Values{v}})
 	}
 	if len(out) == 0 {
-		return nil, first
+		panic(first)
 	}
-	return out, nil
+	return out
 }
 
 func sides(t [2]bool) string {
@@ -207,7 +197,7 @@ func sides(t [2]bool) string {
 }
 
 // chain applies the further parts of a fused kernel to the result of the first.
-func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) (Values, error) {
+func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) Values {
 	p := precisionFor(c.outType())
 	for _, name := range names {
 		part := parts[name]
@@ -218,40 +208,34 @@ func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) 
 		for range part.operands - 1 {
 			switch {
 			case read != nil:
-				r, err := stridedRead(read, v.Shape())
-				if err != nil {
-					return nil, err
-				}
+				r := stridedRead(read, v.Shape())
 				in, read = append(in, r), nil
 			default:
 				in, extra = append(in, extra[0]), extra[1:]
 			}
 		}
-		var err error
-		if v, err = part.build(c, in); err != nil {
-			return nil, err
-		}
+		v = part.build(c, in)
 	}
 	if read != nil {
-		return nil, refuse(InputCount, len(extra)+1, len(extra))
+		panic(refuse(InputCount, len(extra)+1, len(extra)))
 	}
-	return v, nil
+	return v
 }
 
 // stridedRead takes every s-th element of x on each axis, s = in/out.
-func stridedRead(x *operand, want []int64) (Values, error) {
+func stridedRead(x *operand, want []int64) Values {
 	if len(x.shape) != len(want) {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, want))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
 	}
 	steps := make([]int64, len(want))
 	for i, d := range x.shape {
 		if want[i] < 1 || d < want[i] {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, want))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
 		}
 		steps[i] = (d + want[i] - 1) / want[i]
 		if (want[i]-1)*steps[i] >= d {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, want))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
 		}
 	}
-	return cut(x, make([]int64, len(want)), want, steps), nil
+	return cut(x, make([]int64, len(want)), want, steps)
 }

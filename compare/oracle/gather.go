@@ -75,26 +75,23 @@ func (g *gather) At(idx []int64, y, b []float64) error {
 
 // buildGather: y = x[…, indices, …] along an axis, which is a recorded number
 // (GatherV2), an attribute (GatherV2D) or 0.
-func buildGather(c *Call) (Values, error) {
+func buildGather(c *Call) Values {
 	in := c.operands()
 	if len(in) < 2 {
-		return nil, refuse(InputCount, len(in), 2)
+		panic(refuse(InputCount, len(in), 2))
 	}
 	x, idx := in[0], in[1]
 	a := c.attrInt("axis", 0)
 	if c.attrs.Get("axis") == nil && len(in) > 2 {
-		l, err := ints(in[2])
-		if err != nil {
-			return nil, err
-		}
+		l := ints(in[2])
 		if len(l) != 1 {
-			return nil, refuse(BadAttribute, "axis", shapeText(l), "one axis")
+			panic(refuse(BadAttribute, "axis", shapeText(l), "one axis"))
 		}
 		a = l[0]
 	}
-	axes, err := axesOf("axis", []int64{a}, len(x.shape))
-	if err != nil || len(axes) != 1 {
-		return nil, refuse(BadAttribute, "axis", a, "an axis of "+shapeText(x.shape))
+	axes := axesOf("axis", []int64{a}, len(x.shape))
+	if len(axes) != 1 {
+		panic(refuse(BadAttribute, "axis", a, "an axis of "+shapeText(x.shape)))
 	}
 	axis := axes[0]
 	dims := c.attrInt("batch_dims", 0)
@@ -102,16 +99,13 @@ func buildGather(c *Call) (Values, error) {
 		dims += int64(len(idx.shape))
 	}
 	if dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]) {
-		return nil, refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share")
+		panic(refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share"))
 	}
 	negative := c.attrBool("negative_index_support", false)
 	if count(idx.shape) > maxDense {
-		return nil, refuse(TooLarge, count(idx.shape), maxDense)
+		panic(refuse(TooLarge, count(idx.shape), maxDense))
 	}
-	list, err := numbers(idx)
-	if err != nil {
-		return nil, err
-	}
+	list := must(numbers(idx))
 	g := &gather{x: x, lead: count(x.shape[:axis]), n: x.shape[axis], inner: count(x.shape[axis+1:]),
 		batches: count(x.shape[:dims]), perBatch: count(idx.shape[dims:]), indices: make([]int64, len(list))}
 	for i, f := range list {
@@ -122,7 +116,7 @@ func buildGather(c *Call) (Values, error) {
 	}
 	g.shape = slices.Concat(x.shape[:axis], idx.shape[dims:], x.shape[axis+1:])
 	if g.batches == 0 || g.perBatch == 0 || g.inner == 0 || len(g.shape) > maxRank {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, idx.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
 	}
 	return c.asRecorded(g, 0)
 }
@@ -164,35 +158,26 @@ func (v *formula) At(idx []int64, y, b []float64) error {
 
 // buildOneHot: y[…, j, …] = on where j is the index, else off; on_value and
 // off_value are inputs.
-func buildOneHot(c *Call) (Values, error) {
+func buildOneHot(c *Call) Values {
 	in := c.operands()
 	if c.Type == "OneHot" && len(in) == 4 { // indices, depth, on, off
 		in = []*operand{in[0], in[2], in[3]}
 	}
 	shape, ok := c.out(0)
 	if len(in) != 3 || !ok {
-		return nil, refuse(InputCount, len(in), 3)
+		panic(refuse(InputCount, len(in), 3))
 	}
-	index, err := numbers(in[0])
-	if err != nil {
-		return nil, err
-	}
-	on, err := numbers(in[1])
-	if err != nil {
-		return nil, err
-	}
-	off, err := numbers(in[2])
-	if err != nil {
-		return nil, err
-	}
+	index := must(numbers(in[0]))
+	on := must(numbers(in[1]))
+	off := must(numbers(in[2]))
 	axis := c.attrInt("axis", -1)
-	axes, err := axesOf("axis", []int64{axis}, len(shape))
-	if err != nil || len(axes) != 1 || len(on) != 1 || len(off) != 1 {
-		return nil, refuse(BadAttribute, "axis", axis, "an axis of "+shapeText(shape))
+	axes := axesOf("axis", []int64{axis}, len(shape))
+	if len(axes) != 1 || len(on) != 1 || len(off) != 1 {
+		panic(refuse(BadAttribute, "axis", axis, "an axis of "+shapeText(shape)))
 	}
 	rest := slices.Delete(slices.Clone(shape), axes[0], axes[0]+1)
 	if count(rest) != int64(len(index)) {
-		return nil, refuse(ShapeComputed, shapeText(in[0].shape), shapeText(shape))
+		panic(refuse(ShapeComputed, shapeText(in[0].shape), shapeText(shape)))
 	}
 	steps := rowMajor(rest)
 	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
@@ -207,18 +192,15 @@ func buildOneHot(c *Call) (Values, error) {
 			return on[0], 0
 		}
 		return off[0], 0
-	}}, nil
+	}}
 }
 
 // buildPad puts a border of one value around x. paddings are two numbers an
 // axis, before and behind, as an attribute or an input.
-func buildPad(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildPad(c *Call) Values {
+	x := c.need("x", 0)
 	if mode := c.attrs.Get("mode").Text(); mode != "" && mode != "constant" && mode != "CONSTANT" {
-		return nil, refuse(Unsupported, "mode "+mode)
+		panic(refuse(Unsupported, "mode "+mode))
 	}
 	var list []int64
 	if v := c.attrs.Get("paddings"); v != nil {
@@ -229,41 +211,33 @@ func buildPad(c *Call) (Values, error) {
 			list = v.Ints()
 		}
 	} else {
-		p, err := c.need("paddings", 1)
-		if err != nil {
-			return nil, refuse(NoAttribute, "paddings")
-		}
-		if list, err = ints(p); err != nil {
-			return nil, err
-		}
+		p := c.need("paddings", 1)
+		list = ints(p)
 	}
 	value := 0.0
 	for name, k := range c.names {
 		if (name == "constant_values" || name == "constant_value") && k < len(c.slots) && c.slots[k] != nil {
-			v, err := numbers(c.slots[k])
-			if err != nil || len(v) != 1 {
-				return nil, refuse(Unsupported, name)
+			v := must(numbers(c.slots[k]))
+			if len(v) != 1 {
+				panic(refuse(Unsupported, name))
 			}
 			value = v[0]
 		}
 	}
-	if v, err := c.floatAttr("constant_values", value); err == nil && c.attrs.Get("constant_values") != nil {
+	if v := c.attrFloat("constant_values", value); c.attrs.Get("constant_values") != nil {
 		value = v
 	}
 	shape, ok := c.out(0)
 	rank := len(x.shape)
 	if len(list) != 2*rank || !ok || len(shape) != rank {
-		return nil, refuse(BadAttribute, "paddings", shapeText(list), "two for each axis of "+shapeText(x.shape))
+		panic(refuse(BadAttribute, "paddings", shapeText(list), "two for each axis of "+shapeText(x.shape)))
 	}
 	for i, d := range x.shape {
 		if !within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i] {
-			return nil, refuse(ShapeComputed, shapeText(x.shape, list), shapeText(shape))
+			panic(refuse(ShapeComputed, shapeText(x.shape, list), shapeText(shape)))
 		}
 	}
-	d, err := held(x)
-	if err != nil {
-		return nil, err
-	}
+	d := must(held(x))
 	steps := rowMajor(x.shape)
 	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
 		k := int64(0)
@@ -274,5 +248,5 @@ func buildPad(c *Call) (Values, error) {
 			k += a * steps[i]
 		}
 		return d.y[k], 0
-	}}, nil
+	}}
 }

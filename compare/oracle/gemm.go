@@ -116,10 +116,10 @@ func (p *product) bound(size float64) float64 {
 }
 
 // productOf reads the bias and sets units.
-func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) (product, error) {
+func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) product {
 	p := product{k: float64(k), unit: c.sumUnit(), exact: true}
 	if !fits32(x) || !fits32(w) {
-		return p, refuse(Unsupported, "operands wider than float32")
+		panic(refuse(Unsupported, "operands wider than float32"))
 	}
 	for _, v := range []Values{x, w} {
 		o := leaf(v)
@@ -133,20 +133,17 @@ func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) (prod
 		}
 	}
 	if math.IsInf(gamma(p.k+2, p.unit), 1) {
-		return p, refuse(NoBound, k)
+		panic(refuse(NoBound, k))
 	}
 	if bias == nil {
-		return p, nil
+		return p
 	}
 	if n := count(bias.Shape()); n != outputs {
-		return p, refuse(ShapesDiffer, "bias "+shapeText(bias.Shape()))
+		panic(refuse(ShapesDiffer, "bias "+shapeText(bias.Shape())))
 	}
-	d, err := held(bias)
-	if err != nil {
-		return p, err
-	}
+	d := must(held(bias))
 	p.bias = d.y
-	return p, nil
+	return p
 }
 
 // leaf is the recorded tensor that moved elements come from.

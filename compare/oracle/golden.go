@@ -115,7 +115,7 @@ func fitted(o *operand, named string, like *operand) Values {
 		return reshape(o, like.shape)
 	}
 	if f, ok := layout.Parse(named); ok && like.axes != "" && len(f.Letters()) == len(o.shape) {
-		if v, _, err := channelsFirst(o, f.Letters(), like.axes); err == nil && sameShape(v.Shape(), like.shape) {
+		if v, err := attempt(func() Values { v, _ := channelsFirst(o, f.Letters(), like.axes); return v }); err == nil && sameShape(v.Shape(), like.shape) {
 			return reshape(v, like.shape)
 		}
 	}

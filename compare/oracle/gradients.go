@@ -8,7 +8,7 @@ import "math"
 
 func init() {
 	of := func(operands int, f func(a arith, x []num) num, types ...string) {
-		registerPart(elementwise{operands: operands, build: func(c *Call, in []Values) (Values, error) {
+		registerPart(elementwise{operands: operands, build: func(c *Call, in []Values) Values {
 			a := c.arith()
 			return formulaOf(func(x []num) num { return f(a, x) }, in...)
 		}}, types...)
@@ -24,11 +24,8 @@ func init() {
 	of(3, geluGrad, "GeluGrad")
 	register(single(buildBiasAddGrad), "BiasAddGrad")
 	register(one(buildCrossEntropy), "SoftmaxCrossEntropyWithLogits")
-	register(single(func(c *Call) (Values, error) {
-		x, err := c.need("x", 0)
-		if err != nil {
-			return nil, err
-		}
+	register(single(func(c *Call) Values {
+		x := c.need("x", 0)
 		axes := make([]int, len(x.shape))
 		for i := range axes {
 			axes[i] = i
@@ -62,14 +59,11 @@ func geluGrad(a arith, x []num) num {
 }
 
 // buildBiasAddGrad sums over all axes but that of the channels.
-func buildBiasAddGrad(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildBiasAddGrad(c *Call) Values {
+	x := c.need("x", 0)
 	shape, ok := c.out(0)
 	if !ok {
-		return nil, refuse(NoOutput)
+		panic(refuse(NoOutput))
 	}
 	at := len(x.shape) - 1
 	for i := range x.axes {
@@ -81,7 +75,7 @@ func buildBiasAddGrad(c *Call) (Values, error) {
 		at = 1
 	}
 	if at < 0 || x.shape[at] != count(shape) {
-		return nil, refuse(ShapeComputed, shapeText(x.shape), shapeText(shape))
+		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
 	}
 	var axes []int
 	for i := range x.shape {
@@ -96,30 +90,21 @@ func buildBiasAddGrad(c *Call) (Values, error) {
 
 // buildCrossEntropy: loss = -Σ labels·log softmax(features) a row, and
 // backprop = softmax(features) - labels.
-func buildCrossEntropy(c *Call) ([]Values, error) {
-	x, err := c.need("features", 0)
-	if err != nil {
-		return nil, err
-	}
-	l, err := c.need("labels", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildCrossEntropy(c *Call) []Values {
+	x := c.need("features", 0)
+	l := c.need("labels", 1)
 	rank := len(x.shape)
 	if rank < 1 || !sameShape(x.shape, l.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, l.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, l.shape)))
 	}
 	n := x.shape[rank-1]
 	u, su := c.unit(), c.sumUnit()
 	if n == 0 || n > maxDense || math.IsInf(gamma(float64(n+2), su), 1) {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
 	logRow, probRow := logSoftmaxRow(u, su), softmaxRow(u, su)
 	logs := newRows(x, n, func(_ int64, x, e, y, b []float64) { logRow(x, e, y, b) })
-	terms, err := elementsOf(mulKernel(u), nil, false, []Values{logs, reshape(l, x.shape)})
-	if err != nil {
-		return nil, err
-	}
+	terms := elementsOf(mulKernel(u), nil, false, []Values{logs, reshape(l, x.shape)})
 	g := gamma(float64(n+1), su)
 	var loss Values = &reduced{shape: x.shape[:rank-1], in: terms, n: n, f: func(x, e []float64) (float64, float64) {
 		sum, size, off := 0.0, 0.0, 0.0
@@ -130,13 +115,8 @@ func buildCrossEntropy(c *Call) ([]Values, error) {
 		}
 		return sum, g*size + off*(1+g)
 	}}
-	if loss, err = c.asRecorded(loss, 0); err != nil {
-		return nil, err
-	}
+	loss = c.asRecorded(loss, 0)
 	probs := newRows(x, n, func(_ int64, x, e, y, b []float64) { probRow(x, e, y, b) })
-	back, err := elementsOf(addKernel(u, -1), nil, false, []Values{probs, reshape(l, x.shape)})
-	if err != nil {
-		return nil, err
-	}
-	return []Values{loss, back}, nil
+	back := elementsOf(addKernel(u, -1), nil, false, []Values{probs, reshape(l, x.shape)})
+	return []Values{loss, back}
 }

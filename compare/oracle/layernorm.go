@@ -50,11 +50,8 @@ func (m moments) rstd(eps, u float64) (r, b float64) {
 // d = x - mean, B_d = B_mean + u·|d|:
 // B_y = |gamma|·(rstd·B_d + |d|·B_rstd + B_d·B_rstd + 3u·|d|·rstd) + u·(|y| + |beta|).
 // Prototypes: nn_norm_ops.h, layer_norm_v3_proto.h.
-func buildLayerNorm(c *Call) ([]Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildLayerNorm(c *Call) []Values {
+	x := c.need("x", 0)
 	third, eps0 := "variance", 1e-7
 	if c.Type != "LayerNorm" {
 		third, eps0 = "rstd", 1e-5
@@ -73,11 +70,11 @@ func buildLayerNorm(c *Call) ([]Values, error) {
 		axis += rank
 	}
 	if axis < 0 || axis >= rank || eps < 0 {
-		return nil, refuse(BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank)))
+		panic(refuse(BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank))))
 	}
 	n := count(x.shape[axis:])
 	if n == 0 || math.IsInf(gamma(float64(n+4), c.sumUnit()), 1) {
-		return nil, refuse(NoBound, n)
+		panic(refuse(NoBound, n))
 	}
 	weight, bias := make([]float64, n), make([]float64, n)
 	for i := range weight {
@@ -91,11 +88,9 @@ func buildLayerNorm(c *Call) ([]Values, error) {
 			continue
 		}
 		if count(p.v.Shape()) != n {
-			return nil, refuse(ShapesDiffer, shapeText(x.shape, p.v.Shape()))
+			panic(refuse(ShapesDiffer, shapeText(x.shape, p.v.Shape())))
 		}
-		if err := p.v.Range(0, p.dst, nil); err != nil {
-			return nil, err
-		}
+		check(p.v.Range(0, p.dst, nil))
 	}
 	u, su := c.unit(), c.sumUnit()
 	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
@@ -120,10 +115,8 @@ func buildLayerNorm(c *Call) ([]Values, error) {
 	}
 	for i := range out {
 		if i < len(c.outs) {
-			if out[i], err = c.asRecorded(out[i], i); err != nil {
-				return nil, err
-			}
+			out[i] = c.asRecorded(out[i], i)
 		}
 	}
-	return out, nil
+	return out
 }

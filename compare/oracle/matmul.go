@@ -26,48 +26,33 @@ type matmul struct {
 }
 
 func init() {
-	register(func(c *Call) ([]Reading, error) {
-		x1, err := c.need("x1", 0)
-		if err != nil {
-			return nil, err
-		}
-		x2, err := c.need("x2", 1)
-		if err != nil {
-			return nil, err
-		}
+	register(func(c *Call) []Reading {
+		x1 := c.need("x1", 0)
+		x2 := c.need("x2", 1)
 		return c.matmulReading(x1, x2, c.input("bias", 2))
 	}, "MatMul", "MatMulV2", "MatMulV3", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 	register(single(buildFullyConnection), "FullyConnection")
 }
 
-func (c *Call) matmulReading(x1, x2 *operand, bias *operand) ([]Reading, error) {
+func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
 	if c.input("offset_w", 3) != nil {
-		return nil, refuse(Unsupported, "offset_w")
+		panic(refuse(Unsupported, "offset_w"))
 	}
-	v, err := c.matmulOf(x1, x2, bias)
-	if err != nil {
-		return nil, err
-	}
-	return []Reading{{Out: []Values{v}}}, nil
+	v := c.matmulOf(x1, x2, bias)
+	return []Reading{{Out: []Values{v}}}
 }
 
-func (c *Call) matmulOf(x1, x2, bias *operand) (Values, error) {
-	flag := func(keys ...string) (bool, error) {
+func (c *Call) matmulOf(x1, x2, bias *operand) Values {
+	flag := func(keys ...string) bool {
 		for _, key := range keys {
-			if b, err := c.boolAttr(key, false); b || err != nil {
-				return b, err
+			if b := c.attrBool(key, false); b {
+				return b
 			}
 		}
-		return false, nil
+		return false
 	}
-	t1, err := flag("transpose_x1", "adj_x1", "transpose_a")
-	if err != nil {
-		return nil, err
-	}
-	t2, err := flag("transpose_x2", "adj_x2", "transpose_b")
-	if err != nil {
-		return nil, err
-	}
+	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
+	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
 	var b Values
 	if bias != nil {
 		b = bias
@@ -90,26 +75,23 @@ func turned(v Values, yes bool) Values {
 }
 
 // newMatmul multiplies a (…, m, k) by b (…, k, n).
-func (c *Call) newMatmul(a, b, bias Values) (Values, error) {
+func (c *Call) newMatmul(a, b, bias Values) Values {
 	sa, sb := a.Shape(), b.Shape()
 	if len(sa) < 2 || len(sb) < 2 || sa[len(sa)-1] != sb[len(sb)-2] {
-		return nil, refuse(ShapesDiffer, shapeText(sa, sb))
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
 	}
 	lead, ok := broadcastShape(sa[:len(sa)-2], sb[:len(sb)-2])
 	if !ok {
-		return nil, refuse(ShapesDiffer, shapeText(sa, sb))
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
 	}
 	m, k, n := sa[len(sa)-2], sa[len(sa)-1], sb[len(sb)-1]
-	p, err := c.productOf(k, a, b, bias, n)
-	if err != nil {
-		return nil, err
-	}
+	p := c.productOf(k, a, b, bias, n)
 	x := &matmul{product: p, shape: append(append([]int64{}, lead...), m, n), m: m, n: n, k: k, a: a, b: b}
 	if count(lead) > 1<<20 {
-		return nil, refuse(TooLarge, count(lead), 1<<20)
+		panic(refuse(TooLarge, count(lead), 1<<20))
 	}
 	x.batchA, x.batchB = batches(sa[:len(sa)-2], lead), batches(sb[:len(sb)-2], lead)
-	return x, nil
+	return x
 }
 
 // batches lists, for every matrix of a result, which one of an operand it is
@@ -303,32 +285,26 @@ func (x *matmul) far(g, r, c int64) (sum, size float64, err error) {
 
 // buildFullyConnection flattens x from an axis on and multiplies it by filters
 // of shape (N, C, H, W), or of (C·H·W, N) when told to.
-func buildFullyConnection(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	w, err := c.need("w", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildFullyConnection(c *Call) Values {
+	x := c.need("x", 0)
+	w := c.need("w", 1)
 	axis := c.attrInt("axis", 1)
 	flip := c.attrBool("transpose", false)
 	if axis < 0 {
 		axis += int64(len(x.shape))
 	}
 	if axis < 1 || axis > int64(len(x.shape)) || len(w.shape) < 1 || c.input("offset_w", 3) != nil {
-		return nil, refuse(BadAttribute, "axis", axis, "an axis of x")
+		panic(refuse(BadAttribute, "axis", axis, "an axis of x"))
 	}
 	if x.typ == dtype.Int8 {
-		if off, err := c.intAttr("offset_x", 0); err != nil || off != 0 {
-			return nil, refuse(Unsupported, "offset_x")
+		if off := c.attrInt("offset_x", 0); off != 0 {
+			panic(refuse(Unsupported, "offset_x"))
 		}
 	}
 	m, k := count(x.shape[:axis]), count(x.shape[axis:])
 	n := count(w.shape) / max(k, 1)
 	if n*k != count(w.shape) || k == 0 {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, w.shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
 	}
 	second := turned(reshape(w, []int64{n, k}), true)
 	if flip {
@@ -338,22 +314,19 @@ func buildFullyConnection(c *Call) (Values, error) {
 	if o := c.input("b", 2); o != nil {
 		b = o
 	}
-	v, err := c.newMatmul(reshape(x, []int64{m, k}), second, b)
-	if err != nil {
-		return nil, err
-	}
+	v := c.newMatmul(reshape(x, []int64{m, k}), second, b)
 	return c.asRecorded(v, 0)
 }
 
 // asRecorded gives v the shape that an output was recorded with, which has as
 // many elements.
-func (c *Call) asRecorded(v Values, i int) (Values, error) {
+func (c *Call) asRecorded(v Values, i int) Values {
 	shape, ok := c.out(i)
 	if !ok {
-		return v, nil
+		return v
 	}
 	if count(shape) != count(v.Shape()) {
-		return nil, refuse(ShapeComputed, shapeText(v.Shape()), shapeText(shape))
+		panic(refuse(ShapeComputed, shapeText(v.Shape()), shapeText(shape)))
 	}
-	return reshape(v, shape), nil
+	return reshape(v, shape)
 }

@@ -9,14 +9,11 @@ func init() {
 	register(single(buildScale), "Scale")
 	register(single(buildAxpy), "Axpy")
 	withNumber := func(f func(a arith, x, k num) num, types ...string) {
-		register(single(func(c *Call) (Values, error) {
-			x, err := c.at(0)
-			if err != nil {
-				return nil, err
-			}
-			k, err := c.floatAttr("value", math.NaN())
-			if err != nil || math.IsNaN(k) {
-				return nil, refuse(NoAttribute, "value")
+		register(single(func(c *Call) Values {
+			x := c.at(0)
+			k := c.attrFloat("value", math.NaN())
+			if math.IsNaN(k) {
+				panic(refuse(NoAttribute, "value"))
 			}
 			a, u := c.arith(), precisionFor(x.typ).v
 			// The number may be rounded to the type of x first.
@@ -33,11 +30,8 @@ func init() {
 }
 
 // buildPower: y = (shift + scale·x)^power.
-func buildPower(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildPower(c *Call) Values {
+	x := c.need("x", 0)
 	power := c.attrFloat("power", 1)
 	scale := c.attrFloat("scale", 1)
 	shift := c.attrFloat("shift", 0)
@@ -61,11 +55,8 @@ func buildPower(c *Call) (Values, error) {
 }
 
 // buildScale: y = x·scale + bias along the channels.
-func buildScale(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
+func buildScale(c *Call) Values {
+	x := c.need("x", 0)
 	slots := []*operand{c.input("scale", 1)}
 	if b := c.input("bias", 2); b != nil {
 		slots = append(slots, b)
@@ -73,16 +64,13 @@ func buildScale(c *Call) (Values, error) {
 	in := []Values{x}
 	for _, o := range slots {
 		if o == nil {
-			return nil, refuse(NoInput, "scale")
+			panic(refuse(NoInput, "scale"))
 		}
 		if sameShape(o.shape, x.shape) {
 			in = append(in, reshape(o, x.shape))
 			continue
 		}
-		v, err := perChannel(x, o, x.axesOr(""))
-		if err != nil {
-			return nil, err
-		}
+		v := perChannel(x, o, x.axesOr(""))
 		in = append(in, v)
 	}
 	a := c.arith()
@@ -96,10 +84,10 @@ func buildScale(c *Call) (Values, error) {
 }
 
 // buildAxpy: y = x1 + alpha·x2.
-func buildAxpy(c *Call) (Values, error) {
+func buildAxpy(c *Call) Values {
 	in := c.all()
 	if len(in) != 2 {
-		return nil, refuse(InputCount, len(in), 2)
+		panic(refuse(InputCount, len(in), 2))
 	}
 	alpha := c.attrFloat("alpha", 1)
 	a := c.arith()
@@ -109,20 +97,17 @@ func buildAxpy(c *Call) (Values, error) {
 // buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)
 // and h = dy·gamma: dx = (h - mean(h) - x̂·mean(h·x̂))/√(variance + ε), Σ dy·x̂ and
 // Σ dy over the rows.
-func buildLayerNormGrad(c *Call) ([]Values, error) {
+func buildLayerNormGrad(c *Call) []Values {
 	var in [5]*operand
 	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
-		o, err := c.need(name, i)
-		if err != nil {
-			return nil, err
-		}
+		o := c.need(name, i)
 		in[i] = o
 	}
 	eps := c.attrFloat("epsilon", 1e-7)
 	x, n := in[1], count(in[4].shape)
 	total := count(x.shape)
 	if n == 0 || n > maxDense || total%n != 0 || count(in[0].shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
-		return nil, refuse(ShapesDiffer, shapeText(in[0].shape, x.shape, in[2].shape, in[3].shape, in[4].shape))
+		panic(refuse(ShapesDiffer, shapeText(in[0].shape, x.shape, in[2].shape, in[3].shape, in[4].shape)))
 	}
 	rows := total / n
 	flat := []int64{rows, n}
@@ -134,40 +119,19 @@ func buildLayerNormGrad(c *Call) ([]Values, error) {
 	}
 	xs, dys := reshape(x, flat), reshape(in[0], flat)
 	vs, ms, gs := reshape(in[2], column), reshape(in[3], column), reshape(in[4], []int64{1, n})
-	normal, err := formulaOf(hat, xs, vs, ms)
-	if err != nil {
-		return nil, err
+	normal := formulaOf(hat, xs, vs, ms)
+	h := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, gs)
+	both := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, h, normal)
+	mean := func(v Values) Values {
+		return must(held(&reduced{shape: column, in: v, n: n, f: sumOf(c.sumUnit(), n, float64(n))}))
 	}
-	h, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, gs)
-	if err != nil {
-		return nil, err
-	}
-	both, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, h, normal)
-	if err != nil {
-		return nil, err
-	}
-	mean := func(v Values) (Values, error) {
-		return held(&reduced{shape: column, in: v, n: n, f: sumOf(c.sumUnit(), n, float64(n))})
-	}
-	first, err := mean(h)
-	if err != nil {
-		return nil, err
-	}
-	second, err := mean(both)
-	if err != nil {
-		return nil, err
-	}
-	dx, err := formulaOf(func(v []num) num {
+	first := mean(h)
+	second := mean(both)
+	dx := formulaOf(func(v []num) num {
 		r := a.rsqrt(a.add(v[4], exactNum(eps)))
 		return a.mul(a.sub(a.sub(v[0], v[1]), a.mul(v[2], v[3])), r)
 	}, h, first, normal, second, vs)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, normal)
-	if err != nil {
-		return nil, err
-	}
+	scale := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, normal)
 	out := []Values{dx}
 	for _, v := range []Values{scale, dys} {
 		moved, _, k := lastAxes(v, []int{0})
@@ -175,10 +139,8 @@ func buildLayerNormGrad(c *Call) ([]Values, error) {
 	}
 	for i := range out {
 		if i < len(c.outs) {
-			if out[i], err = c.asRecorded(out[i], i); err != nil {
-				return nil, err
-			}
+			out[i] = c.asRecorded(out[i], i)
 		}
 	}
-	return out, nil
+	return out
 }

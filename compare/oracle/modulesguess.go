@@ -135,20 +135,20 @@ func oneMore(a *argument) *argument {
 }
 
 // guessedReadings are those of an output for everything that the module may be.
-func (b *bound) guessedReadings(c *Call, i int) (out []Reading, err error) {
+func (b *bound) guessedReadings(c *Call, i int) (out []Reading) {
 	for _, g := range b.guesses {
 		k := invocation{Call: c, name: g.name, args: g.args, params: g.f.params, results: b.k.results, gradients: b.k.gradients}
-		var list []Reading
-		if b.Parsed.Direction != msprobe.Backward {
-			list, err = g.f.forward(&k)
-		} else if g.f.backward != nil {
-			var of gradients
-			if of, err = g.f.backward(&k, b.grads); err == nil {
-				as := *b
-				as.f, as.inputs, as.k = g.f, g.inputs, &k
-				list, err = as.gradientReadings(of, i)
+		list, err := attempt(func() []Reading {
+			if b.Parsed.Direction != msprobe.Backward {
+				return g.f.forward(&k)
 			}
-		}
+			if g.f.backward == nil {
+				return nil
+			}
+			as := *b
+			as.f, as.inputs, as.k = g.f, g.inputs, &k
+			return as.gradientReadings(g.f.backward(&k, b.grads), i)
+		})
 		if err != nil {
 			continue
 		}
@@ -168,9 +168,9 @@ func (b *bound) guessedReadings(c *Call, i int) (out []Reading, err error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, b.unguessed
+		panic(b.unguessed)
 	}
-	return out, nil
+	return out
 }
 
 // judgeGuess judges an output by what the module may be, which is not known to be what it is.

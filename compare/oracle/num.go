@@ -83,7 +83,8 @@ func formulaKernel(f func(x []num) num) kernel {
 	}
 }
 
-// formulaOf applies a formula element by element.
-func formulaOf(f func(x []num) num, in ...Values) (Values, error) {
+// formulaOf applies a formula element by element. What it refuses it refuses at once.
+func formulaOf(f func(x []num) num, in ...Values) Values {
+	f(make([]num, len(in)))
 	return elementsOf(formulaKernel(f), nil, false, in)
 }

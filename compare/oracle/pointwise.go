@@ -17,23 +17,23 @@ type pointwise struct {
 }
 
 // newPointwise broadcasts the operands to their common shape.
-func newPointwise(f kernel, in ...Values) (*pointwise, error) {
+func newPointwise(f kernel, in ...Values) *pointwise {
 	shapes := make([][]int64, len(in))
 	for i, v := range in {
 		shapes[i] = v.Shape()
 	}
 	shape, ok := broadcastShape(shapes...)
 	if !ok {
-		return nil, refuse(ShapesDiffer, shapeText(shapes...))
+		panic(refuse(ShapesDiffer, shapeText(shapes...)))
 	}
 	p := &pointwise{shape: shape, f: f, in: make([]Values, len(in)), x: make([][]float64, len(in)), e: make([][]float64, len(in)),
 		x32: make([][]float32, len(in))}
 	for i, v := range in {
 		if p.in[i], ok = broadcast(v, shape); !ok {
-			return nil, refuse(ShapesDiffer, shapeText(shapes...))
+			panic(refuse(ShapesDiffer, shapeText(shapes...)))
 		}
 	}
-	return p, nil
+	return p
 }
 
 func (p *pointwise) Shape() []int64 { return p.shape }

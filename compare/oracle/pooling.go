@@ -96,60 +96,49 @@ func (v *pool) window1(x *dense, base int64) (y, b float64) {
 
 func init() {
 	register(single(buildPooling), "Pooling")
-	register(single(func(c *Call) (Values, error) { return buildPool(c, true) }), "MaxPool", "MaxPoolV2", "MaxPoolV3", "MaxPool3D")
-	register(single(func(c *Call) (Values, error) { return buildPool(c, false) }), "AvgPool", "AvgPoolV2", "AvgPool3D", "AvgPool3DD")
+	register(single(func(c *Call) Values { return buildPool(c, true) }), "MaxPool", "MaxPoolV2", "MaxPoolV3", "MaxPool3D")
+	register(single(func(c *Call) Values { return buildPool(c, false) }), "AvgPool", "AvgPoolV2", "AvgPool3D", "AvgPool3DD")
 	register(single(buildGlobal), "GlobalAveragePool", "GlobalMaxPool")
 }
 
 // poolInput is x in the order N, C, spatial, and what turns the result back.
-func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int, err error) {
-	if x, err = c.need("x", 0); err != nil {
-		return nil, nil, nil, nil, err
-	}
+func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
+	x = c.need("x", 0)
 	shape, ok := c.out(0)
 	rank := len(x.shape)
 	if !ok || len(shape) != rank || rank != 4 && rank != 5 {
-		return nil, nil, nil, nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
 	}
 	want := plainAxes(rank)
-	v, perm, err := channelsFirst(x, x.axesOr(want), want)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	sorted, _, err := channelsFirst(&dense{shape: shape}, x.axesOr(want), want)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
+	v, perm := channelsFirst(x, x.axesOr(want), want)
+	sorted, _ := channelsFirst(&dense{shape: shape}, x.axesOr(want), want)
 	if !slices.Equal(sorted.Shape()[:2], v.Shape()[:2]) {
-		return nil, nil, nil, nil, refuse(ShapesDiffer, shapeText(x.shape, shape))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
 	}
-	return x, v, sorted.Shape()[2:], inverse(perm), nil
+	return x, v, sorted.Shape()[2:], inverse(perm)
 }
 
-func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []int64, largest bool) (*pool, error) {
+func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []int64, largest bool) *pool {
 	in := v.Shape()[2:]
 	for i := range in {
 		if !within(window[i], 1, 1<<16) || !within(stride[i], 1, 1<<16) || !within(before[i], 0, 1<<16) || !within(dilation[i], 1, 1<<16) ||
 			count(window) > 1<<20 || before[i] >= window[i]*dilation[i] || (out[i]-1)*stride[i]-before[i] >= in[i] {
-			return nil, refuse(BadAttribute, "window, stride, pad", shapeText(window, stride, before), "what fits "+shapeText(in, out))
+			panic(refuse(BadAttribute, "window, stride, pad", shapeText(window, stride, before), "what fits "+shapeText(in, out)))
 		}
 	}
 	return &pool{shape: append(slices.Clone(v.Shape()[:2]), out...), x: v, in: in, out: out, window: window, after: after,
-		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit()}, nil
+		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit()}
 }
 
 // buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the
 // number of windows up, 1 down. Prototype: nn_pooling_ops.h.
-func buildPooling(c *Call) (Values, error) {
-	x, v, out, back, err := c.poolInput()
-	if err != nil {
-		return nil, err
-	}
+func buildPooling(c *Call) Values {
+	x, v, out, back := c.poolInput()
 	mode := c.attrInt("mode", 0)
 	global := c.attrBool("global_pooling", false)
 	up := c.attrInt("ceil_mode", 0)
 	if mode != 0 && mode != 1 || len(x.shape) != 4 {
-		return nil, refuse(BadAttribute, "mode", mode, "0 or 1")
+		panic(refuse(BadAttribute, "mode", mode, "0 or 1"))
 	}
 	in := v.Shape()[2:]
 	window, stride, pad, dilation := in, ones(2), make([]int64, 4), ones(2)
@@ -164,7 +153,7 @@ func buildPooling(c *Call) (Values, error) {
 				continue
 			}
 			if len(list) != a.n {
-				return nil, refuse(BadAttribute, a.key, shapeText(list), itoa(a.n)+" numbers")
+				panic(refuse(BadAttribute, a.key, shapeText(list), itoa(a.n)+" numbers"))
 			}
 			*a.dst = list
 		}
@@ -172,30 +161,24 @@ func buildPooling(c *Call) (Values, error) {
 	for i := range in {
 		span := in[i] + pad[2*i] + pad[2*i+1] - window[i]
 		if stride[i] < 1 || span < 0 || !within(window[i], 1, 1<<20) {
-			return nil, refuse(BadAttribute, "window, stride", shapeText(window, stride), "what fits "+shapeText(in))
+			panic(refuse(BadAttribute, "window, stride", shapeText(window, stride), "what fits "+shapeText(in)))
 		}
 		if up == 0 {
 			span += stride[i] - 1
 		}
 		if span/stride[i]+1 != out[i] && !(up == 0 && span/stride[i] == out[i]) { // a window that would begin outside may be left out
-			return nil, refuse(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out))
+			panic(refuse(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out)))
 		}
 	}
-	p, err := c.newPool(v, out, window, stride, []int64{pad[0], pad[2]}, []int64{pad[1], pad[3]}, dilation, mode == 0)
-	if err != nil {
-		return nil, err
-	}
-	return transpose(p, back), nil
+	p := c.newPool(v, out, window, stride, []int64{pad[0], pad[2]}, []int64{pad[1], pad[3]}, dilation, mode == 0)
+	return transpose(p, back)
 }
 
 // buildPool: ksize and strides count the axes of x's layout; padding is SAME or
 // VALID, or given by pads. A mean counts the cells inside, or with exclusive
 // false those of the padding, too.
-func buildPool(c *Call, largest bool) (Values, error) {
-	x, v, out, back, err := c.poolInput()
-	if err != nil {
-		return nil, err
-	}
+func buildPool(c *Call, largest bool) Values {
+	x, v, out, back := c.poolInput()
 	rank := len(x.shape)
 	axes := x.axesOr(plainAxes(rank))
 	in := v.Shape()[2:]
@@ -203,7 +186,7 @@ func buildPool(c *Call, largest bool) (Values, error) {
 	strides := c.attrInts("strides")
 	window, stride := spatial(axes, ksize), spatial(axes, strides)
 	if len(window) != len(in) || len(stride) != len(in) {
-		return nil, refuse(BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes)
+		panic(refuse(BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes))
 	}
 	before, after := make([]int64, len(in)), make([]int64, len(in))
 	pads := c.attrInts("pads")
@@ -218,38 +201,29 @@ func buildPool(c *Call, largest bool) (Values, error) {
 	} else if strings.Contains(mode, "SAME") {
 		for i := range in {
 			if !within(stride[i], 1, 1<<20) || !within(window[i], 1, 1<<20) {
-				return nil, refuse(BadAttribute, "strides", shapeText(stride), "small positive numbers")
+				panic(refuse(BadAttribute, "strides", shapeText(stride), "small positive numbers"))
 			}
 			total := max(0, (out[i]-1)*stride[i]+window[i]-in[i])
 			before[i], after[i] = total/2, total-total/2
 		}
 	} else if !strings.Contains(mode, "VALID") {
-		return nil, refuse(BadAttribute, "padding", mode, "SAME or VALID")
+		panic(refuse(BadAttribute, "padding", mode, "SAME or VALID"))
 	}
-	p, err := c.newPool(v, out, window, stride, before, after, ones(len(in)), largest)
-	if err != nil {
-		return nil, err
-	}
+	p := c.newPool(v, out, window, stride, before, after, ones(len(in)), largest)
 	exclusive := c.attrBool("exclusive", true)
 	include := c.attrBool("count_include_pad", false)
 	p.outside = !largest && (!exclusive || include)
-	return transpose(p, back), nil
+	return transpose(p, back)
 }
 
 // buildGlobal takes each plane together.
-func buildGlobal(c *Call) (Values, error) {
-	_, v, out, back, err := c.poolInput()
-	if err != nil {
-		return nil, err
-	}
+func buildGlobal(c *Call) Values {
+	_, v, out, back := c.poolInput()
 	if count(out) != 1 {
-		return nil, refuse(ShapeComputed, "1", shapeText(out))
+		panic(refuse(ShapeComputed, "1", shapeText(out)))
 	}
 	in := v.Shape()[2:]
 	zero := make([]int64, len(in))
-	p, err := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
-	if err != nil {
-		return nil, err
-	}
-	return transpose(p, back), nil
+	p := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
+	return transpose(p, back)
 }

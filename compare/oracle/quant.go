@@ -17,19 +17,16 @@ func init() {
 // buildQuant: y = clip(round(x·scale + offset), -128, 127). Where the argument
 // lies within its rounding of a half, or of a whole number where that is cut,
 // either neighbour is right. The square root form of the scale is left open.
-func buildQuant(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := c.floatAttr("scale", math.NaN())
-	if err != nil || math.IsNaN(scale) {
-		return nil, refuse(NoAttribute, "scale")
+func buildQuant(c *Call) Values {
+	x := c.need("x", 0)
+	scale := c.attrFloat("scale", math.NaN())
+	if math.IsNaN(scale) {
+		panic(refuse(NoAttribute, "scale"))
 	}
 	offset := c.attrFloat("offset", 0)
 	root := c.attrBool("sqrt_mode", false)
 	if root || c.outType() != dtype.Int8 {
-		return nil, refuse(Unsupported, "sqrt_mode, or another type than int8")
+		panic(refuse(Unsupported, "sqrt_mode, or another type than int8"))
 	}
 	var round func(float64) float64
 	switch mode := c.attrs.Get("round_mode").Text(); mode {
@@ -42,7 +39,7 @@ func buildQuant(c *Call) (Values, error) {
 	case "Trunc":
 		round = math.Trunc
 	default:
-		return nil, refuse(BadAttribute, "round_mode", mode, "Round, Floor, Ceil or Trunc")
+		panic(refuse(BadAttribute, "round_mode", mode, "Round, Floor, Ceil or Trunc"))
 	}
 	// The product may be formed in float16 where x is.
 	u := precisionFor(x.typ).v
@@ -64,19 +61,16 @@ func buildQuant(c *Call) (Values, error) {
 }
 
 // buildAntiQuant: y = (x + offset)·scale.
-func buildAntiQuant(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := c.floatAttr("scale", math.NaN())
-	if err != nil || math.IsNaN(scale) {
-		return nil, refuse(NoAttribute, "scale")
+func buildAntiQuant(c *Call) Values {
+	x := c.need("x", 0)
+	scale := c.attrFloat("scale", math.NaN())
+	if math.IsNaN(scale) {
+		panic(refuse(NoAttribute, "scale"))
 	}
 	offset := c.attrFloat("offset", 0)
-	root, err := c.boolAttr("sqrt_mode", false)
-	if err != nil || root {
-		return nil, refuse(Unsupported, "sqrt_mode")
+	root := c.attrBool("sqrt_mode", false)
+	if root {
+		panic(refuse(Unsupported, "sqrt_mode"))
 	}
 	u := precisionFor(c.outType()).v
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -91,41 +85,30 @@ func buildAntiQuant(c *Call) (Values, error) {
 
 // buildDequant: y = x·s for int32 x, s a channel's float32 in the low half of a
 // uint64, or a float16; with relu_flag negative results are 0. B = (u+v)·|y|.
-func buildDequant(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.need("deq_scale", 1)
-	if err != nil {
-		return nil, err
-	}
+func buildDequant(c *Call) Values {
+	x := c.need("x", 0)
+	s := c.need("deq_scale", 1)
 	relu := c.attrBool("relu_flag", false)
-	root, err := c.boolAttr("sqrt_mode", false)
-	if err != nil || root {
-		return nil, refuse(Unsupported, "sqrt_mode")
+	root := c.attrBool("sqrt_mode", false)
+	if root {
+		panic(refuse(Unsupported, "sqrt_mode"))
 	}
 	n := count(s.shape)
 	if n > 1<<20 {
-		return nil, refuse(TooLarge, n, 1<<20)
+		panic(refuse(TooLarge, n, 1<<20))
 	}
 	scale := &dense{shape: s.shape, y: make([]float64, n), exact: true}
 	if s.typ == dtype.Uint64 || s.typ == dtype.Int64 {
-		words, err := s.words()
-		if err != nil {
-			return nil, err
-		}
+		words := must(s.words())
 		for i, w := range words {
 			scale.y[i] = float64(math.Float32frombits(uint32(w)))
 		}
-	} else if err := s.Range(0, scale.y, nil); err != nil {
-		return nil, err
+	} else {
+		check(s.Range(0, scale.y, nil))
 	}
 	var along Values = reshape(scale, []int64{n})
 	if n > 1 {
-		if along, err = perChannel(x, scale, x.axesOr("")); err != nil {
-			return nil, err
-		}
+		along = perChannel(x, scale, x.axesOr(""))
 	}
 	u := u32 + precisionFor(c.outType()).v
 	return elementsOf(func(x, e [][]float64, y, b []float64) {

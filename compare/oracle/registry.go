@@ -20,14 +20,14 @@ type Reading struct {
 func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
 
 // builder turns a call into the outputs that its operator should have.
-type builder func(c *Call) ([]Reading, error)
+type builder func(c *Call) []Reading
 
 // elementwise is what a type contributes to fused kernels: the Values of an
 // operator from those of its operands, the first of which is the result of the
 // part before.
 type elementwise struct {
 	operands int // how many, the first included
-	build    func(c *Call, in []Values) (Values, error)
+	build    func(c *Call, in []Values) Values
 	// keeps is set for functions that leave rounded numbers rounded, so that
 	// rounding before them makes no difference.
 	keeps bool
@@ -46,31 +46,28 @@ func register(build builder, types ...string) {
 }
 
 // one makes a builder of a function for operators with one reading.
-func one(build func(c *Call) ([]Values, error)) builder {
-	return func(c *Call) ([]Reading, error) {
-		out, err := build(c)
-		if err != nil {
-			return nil, err
-		}
-		return []Reading{{Out: out}}, nil
+func one(build func(c *Call) []Values) builder {
+	return func(c *Call) []Reading {
+		out := build(c)
+		return []Reading{{Out: out}}
 	}
 }
 
 // single is one for operators with one output.
-func single(build func(c *Call) (Values, error)) builder {
-	return one(func(c *Call) ([]Values, error) {
-		v, err := build(c)
-		return []Values{v}, err
+func single(build func(c *Call) Values) builder {
+	return one(func(c *Call) []Values {
+		v := build(c)
+		return []Values{v}
 	})
 }
 
 // registerPart adds element-wise operator types, alone and as parts of fused
 // kernels.
 func registerPart(p elementwise, types ...string) {
-	register(single(func(c *Call) (Values, error) {
+	register(single(func(c *Call) Values {
 		in := c.all()
 		if len(in) != p.operands {
-			return nil, refuse(InputCount, len(in), p.operands)
+			panic(refuse(InputCount, len(in), p.operands))
 		}
 		return p.build(c, in)
 	}), types...)

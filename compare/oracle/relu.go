@@ -53,21 +53,21 @@ func clamp(lo, hi float64) kernel {
 }
 
 func init() {
-	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) Values {
 		slope := c.attrFloat("negative_slope", 0)
 		if slope == 0 {
 			return elementsOf(leaky(0, 0), relu32, true, in)
 		}
 		return elementsOf(leaky(slope, c.unit()), nil, false, in)
 	}}, "LeakyRelu")
-	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) Values {
 		return elementsOf(leaky(0, 0), relu32, true, in)
 	}}, "Relu", "ReluV2")
-	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, keeps: true, build: func(c *Call, in []Values) Values {
 		return elementsOf(clamp(0, 6), nil, true, in)
 	}}, "Relu6")
 	register(single(buildClip), "ClipByValue", "ClipByValueV2")
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		alpha := c.attrFloat("alpha", 1)
 		f := func(x float64) float64 {
 			if x > 0 {
@@ -77,7 +77,7 @@ func init() {
 		}
 		return elementsOf(unary(f, constant(max(1, abs(alpha))), c.ulps(), max(1, abs(alpha))), nil, false, in)
 	}}, "Elu")
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		f := func(x float64) float64 {
 			const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 			if x > 0 {
@@ -87,7 +87,7 @@ func init() {
 		}
 		return elementsOf(unary(f, constant(1.76), c.ulps(), 2), nil, false, in)
 	}}, "Selu")
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		f := func(x float64) float64 {
 			if math.IsInf(x, -1) {
 				return 0
@@ -96,7 +96,7 @@ func init() {
 		}
 		return elementsOf(unary(f, constant(1.5), c.ulps(), 3), nil, false, in)
 	}}, "HardSwish")
-	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) (Values, error) {
+	registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
 		alpha := c.attrFloat("alpha", 1.0/6)
 		beta := c.attrFloat("beta", 0.5)
 		ulps := c.ulps()
@@ -112,7 +112,7 @@ func init() {
 }
 
 // buildClip limits x to [min, max], given as inputs or attributes.
-func buildClip(c *Call) (Values, error) {
+func buildClip(c *Call) Values {
 	in := c.all()
 	if len(in) == 3 {
 		return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -127,7 +127,7 @@ func buildClip(c *Call) (Values, error) {
 		}, nil, true, in)
 	}
 	if len(in) != 1 {
-		return nil, refuse(InputCount, len(in), 3)
+		panic(refuse(InputCount, len(in), 3))
 	}
 	lo := c.attrFloat("min_val", -1)
 	hi := c.attrFloat("max_val", 1)
@@ -136,7 +136,7 @@ func buildClip(c *Call) (Values, error) {
 
 // perChannel shapes a vector so that it goes along the channels of x: axis C of
 // its layout, or axis 1.
-func perChannel(x *operand, v Values, axes string) (Values, error) {
+func perChannel(x *operand, v Values, axes string) Values {
 	at := 1
 	for i := range axes {
 		if axes[i] == 'C' {
@@ -144,9 +144,9 @@ func perChannel(x *operand, v Values, axes string) (Values, error) {
 		}
 	}
 	if at >= len(x.shape) || count(v.Shape()) != x.shape[at] {
-		return nil, refuse(ShapesDiffer, shapeText(x.shape, v.Shape()))
+		panic(refuse(ShapesDiffer, shapeText(x.shape, v.Shape())))
 	}
 	shape := ones(len(x.shape))
 	shape[at] = x.shape[at]
-	return reshape(v, shape), nil
+	return reshape(v, shape)
 }

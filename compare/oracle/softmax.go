@@ -4,16 +4,13 @@ import "math"
 
 // rowsBack gives the result of rows the axis order of the operand. Where that
 // is another one the rows are kept, as one row is spread over the result.
-func (c *Call) rowsBack(v Values, rank int, kept, axes []int) (Values, error) {
+func (c *Call) rowsBack(v Values, rank int, kept, axes []int) Values {
 	back := backAxes(v, rank, kept, axes)
 	if s, ok := back.(*strided); ok && !s.plain {
-		d, err := held(v)
-		if err != nil {
-			return nil, err
-		}
-		return backAxes(d, rank, kept, axes), nil
+		d := must(held(v))
+		return backAxes(d, rank, kept, axes)
 	}
-	return back, nil
+	return back
 }
 
 // softmaxRow: the relative error of e^(x-m) is the absolute one of x-m,

@@ -10,38 +10,25 @@ func maskBit(mask int64, i int) bool { return i < 63 && mask>>i&1 == 1 }
 // buildStridedSlice follows TensorFlow's rules: entry i of begin, end and
 // strides is for one axis, but an ellipsis stands for as many as are missing, a
 // new axis for none, and a shrunk one is dropped. Bit i of a mask is for entry i.
-func buildStridedSlice(c *Call) (Values, error) {
-	x, err := c.need("x", 0)
-	if err != nil {
-		return nil, err
-	}
-	begin, err := c.listOf("begin", 1)
-	if err != nil {
-		return nil, err
-	}
-	end, err := c.listOf("end", 2)
-	if err != nil {
-		return nil, err
-	}
+func buildStridedSlice(c *Call) Values {
+	x := c.need("x", 0)
+	begin := c.listOf("begin", 1)
+	end := c.listOf("end", 2)
 	strides := c.attrInts("strides")
 	if strides == nil {
 		if o := c.input("strides", 3); o != nil {
-			if strides, err = ints(o); err != nil {
-				return nil, err
-			}
+			strides = ints(o)
 		} else {
 			strides = ones(len(begin))
 		}
 	}
 	var mask [5]int64
 	for i, key := range []string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"} {
-		if mask[i], err = c.intAttr(key, 0); err != nil {
-			return nil, err
-		}
+		mask[i] = c.attrInt(key, 0)
 	}
 	rank := len(x.shape)
 	if len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank {
-		return nil, refuse(BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length")
+		panic(refuse(BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length"))
 	}
 	b, shape, step := make([]int64, rank), append([]int64{}, x.shape...), ones(rank)
 	axis, used := 0, 0
@@ -58,12 +45,10 @@ func buildStridedSlice(c *Call) (Values, error) {
 		case maskBit(mask[3], i):
 			continue
 		case axis >= rank:
-			return nil, refuse(BadAttribute, "begin", shapeText(begin), "at most one for each axis of "+shapeText(x.shape))
+			panic(refuse(BadAttribute, "begin", shapeText(begin), "at most one for each axis of "+shapeText(x.shape)))
 		}
-		if b[axis], shape[axis], err = sliceOf(begin[i], end[i], strides[i], x.shape[axis], maskBit(mask[0], i), maskBit(mask[1], i),
-			maskBit(mask[4], i)); err != nil {
-			return nil, err
-		}
+		b[axis], shape[axis] = sliceOf(begin[i], end[i], strides[i], x.shape[axis], maskBit(mask[0], i), maskBit(mask[1], i),
+			maskBit(mask[4], i))
 		step[axis] = strides[i]
 		axis++
 	}
@@ -72,9 +57,9 @@ func buildStridedSlice(c *Call) (Values, error) {
 }
 
 // sliceOf is where a slice of an axis of d elements begins and how many it has.
-func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64, err error) {
+func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64) {
 	if stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40) {
-		return 0, 0, refuse(BadAttribute, "strides", stride, "not 0")
+		panic(refuse(BadAttribute, "strides", stride, "not 0"))
 	}
 	norm := func(i int64) int64 {
 		if i < 0 {
@@ -90,9 +75,9 @@ func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from
 			begin += d
 		}
 		if begin < 0 || begin >= d {
-			return 0, 0, refuse(BadAttribute, "begin", begin, "inside "+itoa(int(d)))
+			panic(refuse(BadAttribute, "begin", begin, "inside "+itoa(int(d))))
 		}
-		return begin, 1, nil
+		return begin, 1
 	}
 	from, to := norm(begin), norm(end)
 	if openBegin {
@@ -106,7 +91,7 @@ func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from
 		}
 	}
 	if stride > 0 {
-		return from, max((to-from+stride-1)/stride, 0), nil
+		return from, max((to-from+stride-1)/stride, 0)
 	}
-	return from, max((from-to-stride-1)/-stride, 0), nil
+	return from, max((from-to-stride-1)/-stride, 0)
 }

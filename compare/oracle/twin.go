@@ -14,7 +14,7 @@ import (
 // says which function, and which inputs and attributes of the kernel are its parameters.
 
 // twin makes the readings of a kernel by the function that it computes.
-func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
+func (c *Call) twin(row *catalogue.Row) []Reading {
 	b := row.As
 	f := functions[b.Function]
 	k := &invocation{Call: c, name: b.Function, args: map[string]*argument{}, params: f.params}
@@ -28,15 +28,12 @@ func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
 		}
 		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
 			if at := strings.IndexByte(o.axes, 'C'); row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1 {
-				return nil, refuse(BadLayout, key, o.axes+" where the channels come second")
+				panic(refuse(BadLayout, key, o.axes+" where the channels come second"))
 			}
 			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
 			continue
 		}
-		value, err := c.attributeArgument(a, key)
-		if err != nil {
-			return nil, err
-		}
+		value := c.attributeArgument(a, key)
 		if a.Param != "" {
 			k.args[a.Param] = value
 		}
@@ -44,42 +41,28 @@ func (c *Call) twin(row *catalogue.Row) ([]Reading, error) {
 	if b.Gradient != "" {
 		return k.gradientOf(f, b.Gradient)
 	}
-	out, err := f.forward(k)
-	if err == nil && b.Results != nil {
+	out := f.forward(k)
+	if b.Results != nil {
 		for i := range out {
 			out[i].Out = placed(out[i].Out, b.Results)
 		}
 	}
-	return out, err
+	return out
 }
 
 // gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
 // arguments of the kernel.
-func (k *invocation) gradientOf(f *function, param string) ([]Reading, error) {
-	g, err := k.tensor("grad")
-	if err != nil {
-		return nil, err
-	}
+func (k *invocation) gradientOf(f *function, param string) []Reading {
+	g := k.tensor("grad")
 	if k.has("result") {
-		y, err := k.tensor("result")
-		if err != nil {
-			return nil, err
-		}
+		y := k.tensor("result")
 		k.results = []*operand{y}
 	}
 	k.gradients = []*operand{g}
-	all, err := f.backward(k, []Values{g})
-	if err != nil {
-		return nil, err
-	}
-	v, err := all[param]()
-	if err != nil {
-		return nil, err
-	}
-	if v, err = k.asRecorded(v, 0); err != nil {
-		return nil, err
-	}
-	return []Reading{{Out: []Values{v}}}, nil
+	all := f.backward(k, []Values{g})
+	v := all[param]()
+	v = k.asRecorded(v, 0)
+	return []Reading{{Out: []Values{v}}}
 }
 
 // placed puts results where a kernel has them.
@@ -99,59 +82,56 @@ func placed(results []Values, at []int) []Values {
 
 // attributeArgument is an attribute as an argument of a function; nil where the function's own default is
 // what it is.
-func (c *Call) attributeArgument(a *catalogue.Arg, key string) (*argument, error) {
+func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	v := c.attrs.Get(key)
 	if a.Param == "" {
 		if v != nil && v.String() != a.Default {
-			return nil, refuse(BadAttribute, key, v.String(), a.Default)
+			panic(refuse(BadAttribute, key, v.String(), a.Default))
 		}
-		return nil, nil
+		return nil
 	}
 	switch {
 	case v == nil && a.Default == "" && a.Words == nil:
-		return nil, nil
+		return nil
 	case v == nil && a.Words != nil:
-		return textArgument(a.Words[0]), nil
+		return textArgument(a.Words[0])
 	case v == nil:
-		x, err := attributeOf(c, key, defaultNumber(a), nil)
+		x := attributeOf(c, key, defaultNumber(a))
 		if math.IsNaN(x) {
-			return textArgument(a.Default), nil
+			return textArgument(a.Default)
 		}
-		return numberArgument(x), err
+		return numberArgument(x)
 	case a.Words != nil:
-		n, err := c.intAttr(key, 0)
-		if err != nil || n < 0 || n >= int64(len(a.Words)) {
-			return nil, refuse(BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1))
+		n := c.attrInt(key, 0)
+		if n < 0 || n >= int64(len(a.Words)) {
+			panic(refuse(BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1)))
 		}
-		return textArgument(a.Words[n]), nil
+		return textArgument(a.Words[n])
 	}
 	switch v.Kind() {
 	case graph.KindInt:
-		n, err := c.intAttr(key, 0)
-		return intArgument(n), err
+		n := c.attrInt(key, 0)
+		return intArgument(n)
 	case graph.KindFloat:
-		x, err := c.floatAttr(key, 0)
-		return numberArgument(x), err
+		x := c.attrFloat(key, 0)
+		return numberArgument(x)
 	case graph.KindBool:
-		x, err := c.boolAttr(key, false)
-		return intArgument(int64(toNumber(x))), err
+		x := c.attrBool(key, false)
+		return intArgument(int64(toNumber(x)))
 	case graph.KindString:
-		return textArgument(v.Text()), nil
+		return textArgument(v.Text())
 	case graph.KindList:
 		if v.Len() == 0 && a.Default != "" {
-			return numberArgument(defaultNumber(a)), nil
+			return numberArgument(defaultNumber(a))
 		}
-		list, err := c.intsAttr(key)
-		if err != nil {
-			return nil, err
-		}
+		list := c.attrInts(key)
 		out := &argument{list: []*argument{}}
 		for _, n := range list {
 			out.list = append(out.list, intArgument(n))
 		}
-		return out, nil
+		return out
 	}
-	return nil, refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers")
+	panic(refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers"))
 }
 
 // defaultNumber is the default of an argument; NaN if that is a text.
