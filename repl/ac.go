@@ -95,7 +95,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	if a.html && (!a.compare || f.overflow != nil) { // with what overflowed, which vc does not know
 		for _, t := range tables {
-			code = max(code, s.page(ctx, t, nil, f.overflow))
+			code = max(code, s.page(ctx, t, f.overflow))
 		}
 	}
 	text, next := f.verdict(s, a.limit)

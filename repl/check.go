@@ -2,15 +2,14 @@ package repl
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"time"
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
-	"precision/compare/result"
-	"precision/internal/whole"
+	"precision/internal/progress"
 	"precision/repl/console"
+	"precision/run"
 )
 
 // checkCmd is the command check: it recomputes the operators of a run from their
@@ -56,24 +55,17 @@ func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {
 			code = max(code, exitError)
 			continue
 		}
-		job := oracle.Job{Devices: []oracle.Device{oracle.DeviceOf(leaf.Folder())}, Graph: graph.Index.Model, Full: c.full, Workers: s.set.Workers}
-		bar := s.Bar("check")
-		job.Progress = bar.Set
-		findings, err := job.Run(ctx)
-		bar.Done()
+		c := run.Check{Devices: []oracle.Device{oracle.DeviceOf(leaf.Folder())}, Model: graph.Index.Model, Full: c.full, Workers: s.set.Workers, Lang: s.Lang,
+			Table: s.data.Path("temp", "check", "check_"+time.Now().Format("20060102150405")+".csv")}
+		listen, stop := run.Bars(func(string) *progress.Bar { return s.Bar("check") }, s.warned)
+		found, err := c.Run(ctx, listen)
+		stop()
 		if err != nil {
 			return s.Failed(ctx, err)
 		}
-		say := func(r result.Reason) string { return tell.Reason(s.Lang, r) }
-		stamp := time.Now().Format("20060102150405")
-		path, err := whole.FillNew(s.data.Path("temp", "check", "check_"+stamp+".csv"), 0o600,
-			func(w io.Writer) error { return oracle.WriteCSV(w, findings, say) })
-		if err != nil {
-			return s.Failed(ctx, err)
-		}
-		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(path))) + "\n" +
-			s.verdictLines(tell.Summary(s.Lang, findings, oracle.CoverageOf(findings, nil, nil))))
-		if counts := tell.Counts(findings); counts[oracle.OK]+counts[oracle.Suspect]+counts[oracle.Wrong] == 0 {
+		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(found.Path))) + "\n" +
+			s.verdictLines(tell.Summary(s.Lang, found.Findings, found.Coverage)))
+		if found.Coverage.Judged == 0 {
 			code = max(code, exitNothing)
 		}
 	}

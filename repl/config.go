@@ -17,8 +17,8 @@ import (
 
 	"precision/internal/msg"
 	"precision/repl/console"
-	"precision/repl/explain"
 	"precision/repl/workspace"
+	"precision/run/explain"
 )
 
 // Config is what a session may touch of the outside, and the choices of the

@@ -2,22 +2,17 @@ package repl
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"precision/compare"
-	"precision/compare/metric"
 	"precision/compare/recording"
 	"precision/compare/report"
-	"precision/dump/msprobe"
-	"precision/internal/whole"
 	"precision/repl/array"
 	"precision/repl/console"
 )
 
-// Recordings of calls in the shell: ls lists their calls, ni shows one, vc compares two.
+// Recordings of calls in the shell: ls lists their calls, ni shows one.
 
 // recordedCalls lists the calls of a recording: by type, or those that match.
 func (l *lsCmd) recordedCalls(s *session, dir string) int {
@@ -127,64 +122,4 @@ func (s *session) callPanel(c *recording.Call) string {
 		text += "  " + console.Clean(line) + "\n"
 	}
 	return text
-}
-
-// recordings compares two recordings of calls.
-func (v *vcCmd) recordings(ctx context.Context, s *session, j job, path string) (*judged, int) {
-	var with recording.Options
-	if v.mapping != "" {
-		var err error
-		if with.Mapping, err = msprobe.ReadMapping(v.mapping); err != nil {
-			return nil, s.Failed(ctx, err)
-		}
-	}
-	source, err := recording.Open(j.Left, j.Right, with)
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	opt := compare.Options{Numerics: metric.Exact, Workers: s.set.Workers}
-	opt.EnsureDefaults()
-	s.Say("vc.pair", j.Left, j.Right)
-	bar := s.Bar("vc")
-	opt.Progress = bar.Set
-	table, err := report.Create(path, recording.Columns(opt))
-	if err != nil {
-		bar.Done()
-		return nil, s.Failed(ctx, err)
-	}
-	defer table.Discard()
-	out, err := compare.Run(ctx, source, opt, table.Row)
-	bar.Done()
-	if err == nil {
-		path, err = table.CommitNew()
-	}
-	if ctx.Err() != nil {
-		s.Fail("vc.interrupted", out.Done, out.Groups)
-		return nil, exitInterrupted
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	s.Say("vc.rows", len(out.Table.Rows), path)
-	if v.check {
-		if err := s.recomputeCalls(ctx, j, out.Table); err != nil {
-			return nil, s.Failed(ctx, err)
-		}
-	}
-	t, err := s.judge(out.Table, path, s.set.CosSim)
-	if err == nil {
-		err = named(ctx, recording.Again(j.Left, j.Right, with, opt), t)
-	}
-	if err == nil {
-		err = whole.Fill(savedBeside(path), 0o600, func(w io.Writer) error { return report.WriteJSON(w, t.Judged) })
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	if v.html {
-		if code := s.page(ctx, t, nil, nil); code != exitOK {
-			return t, code
-		}
-	}
-	return t, exitOK
 }

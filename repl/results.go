@@ -1,13 +1,10 @@
 package repl
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"strings"
 
-	"precision/compare"
-	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -36,16 +33,6 @@ func (s *session) judge(t *result.Table, path string, cosine float64) (*judged, 
 		return nil, err
 	}
 	return &judged{verdict.Judge(t, verdict.Options{Profile: p}), path}, nil
-}
-
-// judgeRun judges what was just compared.
-func (s *session) judgeRun(ctx context.Context, run *compare.Session, t *result.Table, path string) (*judged, error) {
-	p, err := profileWith(s.set.CosSim)
-	if err != nil {
-		return nil, err
-	}
-	j, err := look.Judge(ctx, run, t, verdict.Options{Profile: p})
-	return &judged{j, path}, err
 }
 
 // savedBeside is the JSON that holds all of a table of which a csv shows a part.

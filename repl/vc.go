@@ -3,7 +3,6 @@ package repl
 import (
 	"cmp"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,17 +12,14 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
-	"precision/compare/metric"
-	"precision/compare/oracle"
-	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
 	"precision/internal/lazy"
-	"precision/internal/whole"
-	"precision/repl/explain"
+	"precision/internal/progress"
 	"precision/repl/workspace"
+	"precision/run"
 )
 
 // vcCmd is the command vc: it compares a whole network.
@@ -32,7 +28,7 @@ type vcCmd struct {
 	step                       string
 	limit                      int
 	check, html                bool
-	mapping                    string
+	mapping, profile           string
 	gate                       Gate
 }
 
@@ -65,6 +61,8 @@ func (v *vcCmd) define(o *options) {
 	o.gate(&v.gate, both("fail, with exit status 3, if the verdict is bad or inconclusive; -gate=strict: also if it is suspect or anything was lost",
 		"结论为 bad 或 inconclusive 时以状态 3 失败；-gate=strict：结论为 suspect 或有任何缺失时也失败"))
 	o.on(&v.html, "html", "report", pageText)
+	o.text(&v.profile, "profile", "profile", both("limits to judge by, and calls that stand for each other: a built-in profile or a file, see precision profile",
+		"判定标准及等价调用：内置标准名或文件，见 precision profile"), paths)
 }
 
 func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
@@ -75,24 +73,30 @@ func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
 	return code
 }
 
-// job is one comparison to run.
-type job struct {
-	compare.Job
-	label string
-	// guess: the graph was not named by the user, so that the comparison goes
-	// on by name if it does not fit.
-	guess bool
+// compareOf is a comparison of two sides with the settings of the session.
+func (v *vcCmd) compareOf(s *session, j compare.Job) *run.Compare {
+	j.Workers, j.Inputs = s.set.Workers, s.data
+	c := &run.Compare{Mapping: v.mapping, Check: v.check, Judging: run.Judging{Profile: v.profile, Gate: verdict.Gate(v.gate),
+		Files: run.Files{Beside: []string{".json"}, Lang: s.Lang}}}
+	c.Job = j
+	if s.set.CosSim != workspace.DefaultCosine {
+		c.Threshold = &s.set.CosSim
+	}
+	if v.html {
+		c.Pictures, c.Beside = look.Operators, append(c.Beside, ".html")
+	}
+	return c
 }
 
 // compare runs the comparisons and shows a summary. It returns the tables.
 func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
-	var jobs []job
+	var jobs []*run.Compare
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
 			s.Fail("vc.sides", vcCommand.usage.In(s.Lang))
 			return nil, exitError
 		}
-		jobs = []job{{Job: compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}, label: v.left}}
+		jobs = append(jobs, v.compareOf(s, compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}))
 	} else {
 		var code int
 		if jobs, code = v.plan(s); len(jobs) == 0 {
@@ -101,25 +105,28 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 	}
 	dir, stamp := s.newResultDir(time.Now())
 	var tables []*judged
+	var trips [][]verdict.Trip
 	worst := exitOK
 	for i, j := range jobs {
 		name := "result_" + stamp
 		if i > 0 {
 			name += "_" + strconv.Itoa(i)
 		}
-		t, code := v.one(ctx, s, j, filepath.Join(dir, name+".csv"))
+		j.Table = filepath.Join(dir, name+".csv")
+		t, code := s.one(ctx, j)
 		if worst = max(worst, code); t != nil {
-			tables = append(tables, t)
+			tables = append(tables, &judged{t.Judged, t.Path})
+			trips = append(trips, t.Trips)
 		}
 		if ctx.Err() != nil {
 			os.Remove(dir) // which fails if there is a table in it
 			return tables, exitInterrupted
 		}
 	}
-	for _, t := range tables {
+	for i, t := range tables {
 		s.Print(s.tableHead(t) + s.verdictText(t, v.limit))
-		if trips := t.Trips(verdict.Gate(v.gate)); len(trips) > 0 {
-			s.Print(s.verdictLines(report.Text{Lang: s.Lang}.Trips(t.Judged, trips)))
+		if len(trips[i]) > 0 {
+			s.Print(s.verdictLines(report.Text{Lang: s.Lang}.Trips(t.Judged, trips[i])))
 			worst = max(worst, exitBelow)
 		}
 	}
@@ -139,129 +146,65 @@ func (s *session) newResultDir(t time.Time) (dir, stamp string) {
 	}
 }
 
-// dumps tells whether a folder holds dumps of a device: it has been listed then, and is no recording of calls.
-func (s *session) dumps(dir string) bool {
-	folder, err := s.data.Scan(dir, true)
-	return err == nil && folder.Device()
-}
-
 // one runs a comparison and writes its table.
-func (v *vcCmd) one(ctx context.Context, s *session, j job, path string) (*judged, int) {
-	if !s.dumps(j.Left) && recording.Are(j.Left, j.Right) {
-		return v.recordings(ctx, s, j, path)
-	}
-	if v.mapping != "" {
-		s.Fail("vc.map", v.mapping)
-		return nil, exitError
-	}
-	j.Numerics, j.Workers, j.Inputs = metric.Exact, s.set.Workers, s.data
-	run, err := j.Open(ctx)
-	if err != nil && j.guess && ctx.Err() == nil {
-		if j.Closed == "" {
-			s.Warn("vc.nograph", err)
+func (s *session) one(ctx context.Context, c *run.Compare) (*run.Compared, int) {
+	graph := c.Graph
+	tell, stop := run.Bars(func(string) *progress.Bar { return s.Bar("vc") }, func(e run.Event) {
+		if e.Action == run.Opened {
+			s.opened(e, graph)
+			return
 		}
-		j.Graph, j.Closed = "", ""
-		run, err = j.Open(ctx)
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	for _, w := range run.Warnings {
-		if !s.told[w.Error()] { // both read the folder of graphs
-			s.Warn("error", explain.Error(s.Lang, w))
+		s.warned(e)
+		switch {
+		case e.Action == run.Table && c.Calls:
+			s.Say("vc.rows", e.Rows, e.Path)
+		case e.Action == run.Table:
+			s.Say("vc.done", e.Compared, e.Rows, e.Path)
+		case e.Action == run.File && strings.HasSuffix(e.Path, ".html"):
+			s.Say("page.done", e.Path)
 		}
-	}
-	s.Say("vc.pair", run.Folders.Left.Dir, run.Folders.Right.Dir)
-	for _, note := range run.Notes {
-		s.Warn("error", report.Sentence(s.Lang, note))
-	}
+	})
+	done, err := c.Run(ctx, tell)
+	stop()
 	switch {
-	case run.Folders.How() == result.ByName:
+	case err != nil:
+		s.Fail("error", err)
+		return done, map[bool]int{false: exitError, true: exitInterrupted}[ctx.Err() != nil]
+	case done.Nothing():
+		s.Fail("vc.nothing")
+		return done, exitNothing
+	}
+	return done, exitOK
+}
+
+// opened says what is compared with what, and by which graph; given is the graph that was asked for.
+func (s *session) opened(e run.Event, given string) {
+	for _, w := range e.Warnings {
+		if !s.told[w.Error()] { // both read the folder of graphs
+			s.Warn("error", w)
+		}
+	}
+	s.Say("vc.pair", e.Left, e.Right)
+	s.warned(run.Event{Notes: e.Notes})
+	switch {
+	case e.Session == nil:
+	case e.Session.Folders.How() == result.ByName:
 		s.Say("vc.byname")
-	case run.Found != "":
-		s.Say("vc.found", run.Found, s.T(HowKey(run.How)))
-	case j.Graph != "":
-		s.Say("vc.graph", j.Graph)
+	case e.Session.Found != "":
+		s.Say("vc.found", e.Session.Found, s.T(HowKey(e.Session.How)))
+	case given != "":
+		s.Say("vc.graph", given)
 	}
-	bar := s.Bar("vc")
-	run.Folders.Progress = bar.Set
-	table, err := report.Create(path, run.Folders.Columns())
-	if err != nil {
-		bar.Done()
-		return nil, s.Failed(ctx, err)
+}
+
+// warned says what there is to know.
+func (s *session) warned(e run.Event) {
+	for _, w := range e.Warnings {
+		s.Warn("error", w)
 	}
-	defer table.Discard()
-	out, err := run.Run(ctx, table.Row)
-	bar.Done()
-	if err == nil {
-		path, err = table.CommitNew()
-	}
-	if ctx.Err() != nil {
-		s.Fail("vc.interrupted", out.Done, out.Groups)
-		return nil, exitInterrupted
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	for _, note := range out.Table.Meta.Pairing.Why[len(run.Notes):] {
+	for _, note := range e.Notes {
 		s.Warn("error", report.Sentence(s.Lang, note))
 	}
-	compared := out.Table.Compared()
-	s.Say("vc.done", compared, len(out.Table.Rows), path)
-	if v.check {
-		if out.Table.Checks, err = s.recompute(ctx, run, out.Table); err != nil {
-			return nil, s.Failed(ctx, err)
-		}
-	}
-	t, err := s.judgeRun(ctx, run, out.Table, path)
-	if err == nil {
-		err = named(ctx, look.Folders(run), t, look.Before(run))
-	}
-	if err == nil {
-		err = whole.Fill(savedBeside(path), 0o600, func(w io.Writer) error { return report.WriteJSON(w, t.Judged) })
-	}
-	if err != nil {
-		return nil, s.Failed(ctx, err)
-	}
-	if v.html {
-		if code := s.page(ctx, t, run, nil); code != exitOK {
-			return t, code
-		}
-	}
-	if compared == 0 {
-		s.Fail("vc.nothing")
-		return t, exitNothing
-	}
-	return t, exitOK
-}
-
-// recompute asks the oracle about the dumps of a comparison, where the graph is
-// known.
-func (s *session) recompute(ctx context.Context, run *compare.Session, t *result.Table) ([]result.Check, error) {
-	if run.Graph == "" || run.Folders.How() != result.ByGraph {
-		return nil, nil
-	}
-	p, err := profileWith(s.set.CosSim)
-	if err != nil {
-		return nil, err
-	}
-	bar := s.Bar("vc")
-	defer bar.Done()
-	f := run.Folders
-	beside := &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: verdict.Doubted(t, verdict.Options{Profile: p})}
-	return oracle.Recompute(ctx, beside, run.Graph, f.Workers, bar.Set)
-}
-
-// recomputeCalls asks the oracle about the calls of a comparison of recordings, where it knows them.
-func (s *session) recomputeCalls(ctx context.Context, j job, t *result.Table) error {
-	p, err := profileWith(s.set.CosSim)
-	if err != nil {
-		return err
-	}
-	bar := s.Bar("vc")
-	defer bar.Done()
-	t.Checks, _, err = oracle.RecomputeCalls(ctx, j.Left, j.Right, t, verdict.Doubted(t, verdict.Options{Profile: p}), s.set.Workers, bar.Set)
-	return err
 }
 
 // HowKey is the message about how a graph was found.
@@ -273,7 +216,7 @@ func HowKey(how graph.MatchHow) string {
 
 // plan finds what to compare in the data folder: the first run of the NPU with
 // golden arrays, and with its second run.
-func (v *vcCmd) plan(s *session) (jobs []job, code int) {
+func (v *vcCmd) plan(s *session) (jobs []*run.Compare, code int) {
 	ids := s.data.IDs()
 	if len(ids) == 0 {
 		return nil, s.noDumps()
@@ -292,9 +235,9 @@ func (v *vcCmd) plan(s *session) (jobs []job, code int) {
 	}
 	if s.data.HasGolden() {
 		for _, l := range left {
-			j := job{Job: compare.Job{Left: l.Dir, Right: s.data.GoldenDir(), Graph: v.graph}, label: l.Model}
+			j := v.compareOf(s, compare.Job{Left: l.Dir, Right: s.data.GoldenDir(), Graph: v.graph})
 			if j.Graph == "" && len(s.graphsOf(first).Files) > 0 {
-				j.Graph, j.guess = filepath.Join(first.Dir, "graph"), true
+				j.Graph, j.Guessed = filepath.Join(first.Dir, "graph"), true
 			}
 			jobs = append(jobs, j)
 		}
@@ -358,7 +301,7 @@ var modelTime = lazy.Regexp(`_\d{12,17}`)
 
 // pairRuns pairs the folders of two runs by model without its time, model id
 // and step; those of one model in each run belong together whatever their ids.
-func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.Leaf) []job {
+func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.Leaf) []*run.Compare {
 	right := v.choose(s, b)
 	if len(right) == 0 {
 		if d := s.dumpsOf(b); v.step != "" && len(d.Leaves) > 0 {
@@ -371,7 +314,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 	key := func(l *workspace.Leaf) string {
 		return modelTime().ReplaceAllString(l.Model, "") + "/" + l.ID + "/" + l.Step
 	}
-	var jobs []job
+	var jobs []*run.Compare
 	for _, l := range left {
 		var match *workspace.Leaf
 		for _, r := range right {
@@ -387,10 +330,10 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 			s.Warn("vc.nopair", l.Dir, b.Name)
 			continue
 		}
-		j := job{Job: compare.Job{Left: l.Dir, Right: match.Dir, Graph: v.graph, Closed: v.closed}, label: l.Model}
+		j := v.compareOf(s, compare.Job{Left: l.Dir, Right: match.Dir, Graph: v.graph, Closed: v.closed})
 		if v.graph == "" {
 			j.Graph, j.Closed = s.fusionGraphs(a, l, b, match)
-			j.guess = j.Graph != ""
+			j.Guessed = j.Graph != ""
 		}
 		jobs = append(jobs, j)
 	}

@@ -11,7 +11,7 @@ import (
 	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/whole"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // atcCommand takes the words of the vendor's graph converter, so that scripts

@@ -74,7 +74,7 @@ func TestBadInputIsARow(t *testing.T) {
 	}
 	var o, e bytes.Buffer
 	out := filepath.Join(dir, "out")
-	if code := run(context.Background(), env{stdout: &o, stderr: &e}, []string{"compare", "-lt", npu, "-rt", golden, "-g", graphPath, "-out", out}); code != exitOK {
+	if code := execute(context.Background(), env{stdout: &o, stderr: &e}, []string{"compare", "-lt", npu, "-rt", golden, "-g", graphPath, "-out", out}); code != exitOK {
 		t.Fatalf("exit %d: %s", code, e.String())
 	}
 	files, _ := filepath.Glob(filepath.Join(out, "*.csv"))

@@ -32,7 +32,7 @@ func BenchmarkCheck(b *testing.B) {
 	timed := func(args ...string) time.Duration {
 		var out, errs bytes.Buffer
 		began := time.Now()
-		if code := run(context.Background(), env{stdout: &out, stderr: &errs}, append(args, side...)); code != exitOK {
+		if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, append(args, side...)); code != exitOK {
 			b.Fatalf("%v: exit %d: %s", args, code, &errs)
 		}
 		return time.Since(began)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"precision/run"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func TestKindOfWrong(t *testing.T) {
 	if err != nil || len(said.Roots) != 1 || said.Roots[0].Pattern != "unwritten" {
 		t.Errorf("%+v, %v", said, err)
 	}
-	saved, _, err := openAny(page)
+	saved, _, err := run.OpenAny(page)
 	if err != nil || len(saved.Table.Checks) == 0 {
 		t.Errorf("the page holds no checks: %v", err)
 	}

@@ -10,17 +10,12 @@ import (
 	"time"
 
 	"precision/compare"
-	"precision/compare/look"
 	"precision/compare/metric"
-	"precision/compare/recording"
 	"precision/compare/report"
-	"precision/compare/report/html"
-	"precision/compare/verdict"
-	"precision/internal/interrupt"
-	"precision/internal/msg"
 	"precision/internal/progress"
 	"precision/repl/console"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // compareFlags are the options of the compare command.
@@ -84,13 +79,7 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err := f.job.given(f.judge.set); err != nil {
 		return exitUsage, err
 	}
-	code, err := f.run(ctx, e)
-	if err != nil {
-		if told := noRun(f.left, f.right); told != nil {
-			err = told
-		}
-	}
-	return code, err
+	return f.run(ctx, e)
 }
 
 // parseMetrics reads a comma list of metric names and numbers.
@@ -113,124 +102,60 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 	return out, nil
 }
 
-func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
-	job := compare.Job{
+// request is what the options ask for.
+func (f *compareFlags) request(e env) (r run.Compare, err error) {
+	r.Job = compare.Job{
 		Left: f.left, Right: f.right,
 		Graph: f.graph, Quant: f.quant, Closed: f.closed,
 		LeftTime: f.leftTime, RightTime: f.rightTime,
 		Options: compare.Options{MaxElements: f.max, Overflow: f.overflow, Workers: f.workers},
 	}
+	r.Mapping, r.Second, r.Check, r.Must, r.Msprobe = f.mapping, f.judge.second, f.judge.check, true, f.format == "msprobe"
+	r.Judging = f.judge.judging(e)
 	switch {
 	case f.workers < 0:
-		return exitUsage, explain.Say("err.workers", f.workers)
+		return r, explain.Say("err.workers", f.workers)
 	case f.max < 0:
-		return exitUsage, explain.Say("err.max", f.max)
+		return r, explain.Say("err.max", f.max)
 	}
-	var err error
-	if job.Metrics, err = parseMetrics(f.metrics); err != nil {
-		return exitUsage, err
+	if r.Metrics, err = parseMetrics(f.metrics); err != nil {
+		return r, err
 	}
 	switch f.numerics {
 	case "exact":
-		job.Numerics = metric.Exact
+		r.Numerics = metric.Exact
 	case "reference":
-		job.Numerics = metric.Reference
+		r.Numerics = metric.Reference
 	default:
-		return exitUsage, explain.Say("err.numerics", f.numerics)
+		return r, explain.Say("err.numerics", f.numerics)
 	}
 	if f.format != "csv" && f.format != "msprobe" {
-		return exitUsage, explain.Say("err.format", f.format)
+		return r, explain.Say("err.format", f.format)
 	}
-	show := summaryText{e.stdout, e.language()}
-	if f.lang != "" {
-		var ok bool
-		if show.lang, ok = msg.ParseLang(f.lang); !ok {
-			return exitUsage, explain.Say("err.lang", f.lang)
-		}
-	}
-	if err := f.judge.apart(f.left, f.right, f.graph, f.quant, f.closed, f.mapping); err != nil {
-		return exitUsage, err
-	}
-	opts, err := f.judge.options(nil)
+	name := map[bool]string{false: "result", true: "compare_result"}[r.Msprobe]
+	r.Table = filepath.Join(f.out, name+"_"+time.Now().Format("20060102150405")+".csv")
+	r.Lang, err = e.chosen(f.lang)
+	return r, err
+}
+
+func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
+	r, err := f.request(e)
 	if err != nil {
 		return exitUsage, err
 	}
+	show := summaryText{e.stdout, r.Lang}
 	if f.job.all {
-		if f.mapping != "" {
-			return exitUsage, explain.Say("err.map.sides", f.mapping)
-		}
-		return f.runJob(ctx, e, job.Options, opts, show)
+		return f.runJob(ctx, e, &r, show)
 	}
-	if recording.Are(f.left, f.right) {
-		return f.recordings(ctx, e, job.Options, opts, show)
-	}
-	if f.format == "msprobe" {
-		return exitUsage, explain.Say("err.format.calls")
-	}
-	if f.mapping != "" {
-		return exitUsage, explain.Say("err.map.sides", f.mapping)
-	}
-	run, err := job.Open(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, explain.Say("err.interrupted.early")
-		}
-		return exitError, withOptions(err)
-	}
-	run.Folders.Tolerance = opts.Profile.ToleranceFor
-	e.printWarnings(run.Warnings)
-	show.notes(e.stderr, run.Notes)
-	bar := progress.New(os.Stderr, "comparing")
-	run.Folders.Progress = bar.Set
-	table, err := report.Create(filepath.Join(f.out, "result_"+time.Now().Format("20060102150405")+".csv"), run.Folders.Columns())
-	if err != nil {
-		return exitError, err
-	}
-	defer table.Discard()
-	out, err := run.Run(ctx, table.Row)
-	bar.Done()
-	path := ""
-	if err == nil {
-		path, err = table.CommitNew()
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, explain.Say("err.interrupted", out.Done, out.Groups)
-		}
-		return exitError, err
-	}
-	show.notes(e.stderr, out.Table.Meta.Pairing.Why[len(run.Notes):])
-	if f.judge.check {
-		out.Table.Checks, err = recompute(ctx, run, out.Table, opts)
-	}
-	if f.judge.second != "" && err == nil {
-		opts.Second, err = secondRun(ctx, job, f.judge.second)
-	}
-	if err == nil {
-		err = f.judge.fits(out.Table, opts)
-	}
-	var judged *verdict.Judged
-	if err == nil {
-		judged, err = interrupt.Await(ctx, func() (*verdict.Judged, error) { return look.Judge(ctx, run, out.Table, opts) })
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, explain.Say("err.interrupted.late", path)
-		}
-		return exitError, err
-	}
-	unseen := f.judge.lookAt(ctx, look.Folders(run), judged, look.Before(run))
-	trips := judged.Trips(f.judge.gates())
-	if !f.judge.toStdout() {
-		show.judged(report.Text{Lang: show.lang, Warned: true}, judged, trips, path)
-		if b := judged.Baseline; b != nil && len(b.Regressions)+len(b.Improved)+b.New > 0 {
+	tell, stop := e.listener(show)
+	done, err := r.Run(ctx, tell)
+	stop()
+	return finished(ctx, done, err, &r.Judging, func() {
+		show.judged(report.Text{Lang: show.lang, Warned: !done.Calls}, done.Judged, done.Trips, done.Path)
+		if b := done.Baseline; b != nil && len(b.Regressions)+len(b.Improved)+b.New > 0 {
 			show.line(show.lang.T("batch.renew"), f.renew())
 		}
-	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: unseen}); err != nil {
-		return exitError, err
-	}
-	return f.judge.status(judged, trips), nil
+	})
 }
 
 // renew is the command line that makes this comparison the new baseline.
@@ -251,6 +176,18 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// listener shows what happens in a run: warnings, and a bar for its progress, which stop wipes.
+func (e env) listener(show summaryText) (tell run.Listener, stop func()) {
+	bar := func(stage string) *progress.Bar { return progress.New(os.Stderr, stage) }
+	return run.Bars(bar, func(ev run.Event) {
+		if ev.How != 0 {
+			show.graph(ev.Path, ev.How)
+		}
+		e.printWarnings(ev.Warnings)
+		show.notes(e.stderr, ev.Notes)
+	})
 }
 
 // mostWarnings is how many warnings are printed: a folder full of other files

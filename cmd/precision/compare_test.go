@@ -86,7 +86,7 @@ func pairOf(t *testing.T, mine []byte, golden []float32, args ...string) (code i
 		}
 	}
 	var o, e bytes.Buffer
-	code = run(context.Background(), env{stdout: &o, stderr: &e}, append([]string{"compare", "-lt", npu, "-rt", filepath.Join(dir, "golden"), "-out", filepath.Join(dir, "out")}, args...))
+	code = execute(context.Background(), env{stdout: &o, stderr: &e}, append([]string{"compare", "-lt", npu, "-rt", filepath.Join(dir, "golden"), "-out", filepath.Join(dir, "out")}, args...))
 	if e.Len() > 0 {
 		t.Errorf("%q: %s", args, e.String())
 	}

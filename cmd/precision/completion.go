@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"precision/repl"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // completions are scripts that ask this program for words: completion/SHELL.

@@ -19,7 +19,7 @@ func TestComputedNetworks(t *testing.T) {
 	}
 	run := func(args ...string) (int, string, string) {
 		var o, e bytes.Buffer
-		code := run(context.Background(), env{stdout: &o, stderr: &e}, args)
+		code := execute(context.Background(), env{stdout: &o, stderr: &e}, args)
 		return code, o.String(), e.String()
 	}
 	score := computed.Score{Report: func(text string) { t.Error(text) }}

@@ -5,11 +5,14 @@ import (
 	"strings"
 
 	"precision/compare"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // withOptions adds to an error of a comparison which options it is about.
 func withOptions(err error) error {
+	if _, named := err.(*explain.Said); named {
+		return err // which names them itself
+	}
 	var side *compare.SideError
 	var swapped *compare.SwappedError
 	var graphs *compare.GraphFolderError

@@ -54,7 +54,7 @@ func TestFacesAgree(t *testing.T) {
 		readJSON(t, file("v.json"), &batch)
 		var out, errs bytes.Buffer
 		t.Chdir(dir)
-		if c := run(context.Background(), env{stdout: &out, stderr: &errs}, []string{"vc"}); c != exitOK && c != exitNoMatch {
+		if c := execute(context.Background(), env{stdout: &out, stderr: &errs}, []string{"vc"}); c != exitOK && c != exitNoMatch {
 			t.Fatalf("seed %d, %s: vc ends with %d: %s", seed, what, c, &errs)
 		}
 		tables, _ := filepath.Glob(filepath.Join(data, "temp", "vector_compare", "*", "result_*.json"))

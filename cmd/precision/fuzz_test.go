@@ -32,7 +32,7 @@ func FuzzWords(f *testing.F) {
 			return // the shell, which has a target of its own; with -c it would give words to the system's
 		}
 		t.Chdir(dir)
-		switch code := run(context.Background(), env{stdout: io.Discard, stderr: io.Discard}, words); code {
+		switch code := execute(context.Background(), env{stdout: io.Discard, stderr: io.Discard}, words); code {
 		case exitOK, exitError, exitNoMatch, exitBelow:
 		default:
 			t.Fatalf("%q: exit status %d", words, code)

@@ -8,14 +8,14 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
-	"precision/graph/read"
 	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/clean"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/whole"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // graphFlags are the options of the graph command.
@@ -67,7 +67,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) != 1:
 		return exitUsage, explain.Say("err.graph.files", len(files), strings.Join(files, ", "))
 	}
-	m, err := openModel(ctx, files[0])
+	m, err := run.OpenGraph(ctx, files[0])
 	if ctx.Err() != nil {
 		return exitInterrupted, err
 	}
@@ -78,21 +78,6 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		e.warn(tell.Warning(e.language(), w))
 	}
 	return f.run(ctx, e, m)
-}
-
-// openModel reads a graph file. JSON that holds none can be read, and is none, and so is
-// a text of nothing but comments.
-func openModel(ctx context.Context, path string) (*graph.Model, error) {
-	m, err := read.Open(ctx, path)
-	switch {
-	case err != nil:
-		return nil, err
-	case m.NoGraphs:
-		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherJSON}
-	case len(m.Graphs) == 0 && m.Source == graph.SourceText:
-		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherText}
-	}
-	return m, nil
 }
 
 // apart sees that no output replaces an input.

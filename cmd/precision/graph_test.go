@@ -17,7 +17,7 @@ const sampleGraph = sample + "/ge_proto_00000001_graph_1_Build.txt"
 func precision(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(context.Background(), env{stdout: &o, stderr: &e}, args)
+	code = execute(context.Background(), env{stdout: &o, stderr: &e}, args)
 	return code, o.String(), e.String()
 }
 

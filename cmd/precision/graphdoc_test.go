@@ -25,7 +25,7 @@ func TestGraphManual(t *testing.T) {
 				return "", false
 			}
 			var out bytes.Buffer
-			run(context.Background(), env{stdout: &out, stderr: &out}, append([]string{"-lang", lang}, words[1:]...))
+			execute(context.Background(), env{stdout: &out, stderr: &out}, append([]string{"-lang", lang}, words[1:]...))
 			return out.String(), true
 		})
 		if *update {

@@ -14,12 +14,13 @@ import (
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/whole"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // showDiff prints what differs between the graph and another build.
 func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, lang msg.Lang, m *graph.Model) error {
-	other, err := openModel(ctx, f.diff)
+	other, err := run.OpenGraph(ctx, f.diff)
 	if err != nil {
 		return err
 	}

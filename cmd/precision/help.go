@@ -11,7 +11,7 @@ import (
 	"precision/internal/msg"
 	"precision/repl"
 	"precision/repl/console"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // language is what -lang before the command asks for, or else the environment.
@@ -20,6 +20,18 @@ func (e env) language() msg.Lang {
 		return l
 	}
 	return msg.FromEnv(os.Getenv)
+}
+
+// chosen is the language of the option -lang, that of e where it is empty.
+func (e env) chosen(lang string) (msg.Lang, error) {
+	if lang == "" {
+		return e.language(), nil
+	}
+	l, ok := msg.ParseLang(lang)
+	if !ok {
+		return l, explain.Say("err.lang", lang)
+	}
+	return l, nil
 }
 
 // warn prints a warning.

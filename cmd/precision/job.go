@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"precision/compare"
 	"precision/compare/job"
 	jobpage "precision/compare/job/page"
 	"precision/compare/job/tell"
@@ -20,7 +19,8 @@ import (
 	"precision/internal/gc"
 	"precision/internal/msg"
 	"precision/internal/progress"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // jobFlags are the options of a comparison of a whole job.
@@ -70,11 +70,17 @@ func (f *jobFlags) given(set map[string]bool) error {
 const jobMemory = 160 << 20
 
 // job compares all ranks and steps.
-func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, judge verdict.Options, show summaryText) (int, error) {
+func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
+	judge, err := c.Standards(nil)
+	if err != nil {
+		return exitUsage, err
+	}
+	if f.mapping != "" {
+		return exitUsage, explain.Say("err.map.sides", f.mapping)
+	}
 	gc.Within(jobMemory)
-	r := job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: opt,
+	r := job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Job.Options,
 		Profile: judge.Profile, Day: time.Now(), Version: exactVersion()}
-	var err error
 	if r.Ranks, err = job.ParseNumbers(f.job.ranks); err != nil {
 		return exitUsage, explain.Say("err.numbers", "-ranks", f.job.ranks)
 	}
@@ -128,7 +134,7 @@ func (f *compareFlags) runJob(ctx context.Context, e env, opt compare.Options, j
 		show.line(show.lang.T("batch.result"), f.out)
 		return exitOK, nil
 	}
-	return f.judge.jobStatus(result, show, f.out), nil
+	return jobStatus(result, c.Gate, show, f.out), nil
 }
 
 // jobSettings are those of any run: notes go to the terminal, and there is a page.
@@ -156,9 +162,9 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 }
 
 // jobStatus says what became of a job, and what to exit with.
-func (f *judgeFlags) jobStatus(r *job.Result, show summaryText, out string) int {
+func jobStatus(r *job.Result, gate verdict.Gate, show summaryText, out string) int {
 	show.lines(tell.Result(show.lang, r))
-	trips := f.gates().Stops(r.Standing())
+	trips := gate.Stops(r.Standing())
 	show.lines(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
@@ -200,13 +206,11 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(dirs) == 0 || *out == "" {
 		return exitUsage, explain.Say("err.merge.need")
 	}
-	show := summaryText{e.stdout, e.language()}
-	if *lang != "" {
-		var ok bool
-		if show.lang, ok = msg.ParseLang(*lang); !ok {
-			return exitUsage, explain.Say("err.lang", *lang)
-		}
+	chosen, err := e.chosen(*lang)
+	if err != nil {
+		return exitUsage, err
 	}
+	show := summaryText{e.stdout, chosen}
 	result, err := job.Merge(ctx, dirs, jobSettings(e, *out, show.lang))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -214,5 +218,5 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 		return exitError, err
 	}
-	return f.jobStatus(result, show, *out), nil
+	return jobStatus(result, verdict.Gate(f.gate), show, *out), nil
 }

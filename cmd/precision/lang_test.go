@@ -32,7 +32,7 @@ func TestChinese(t *testing.T) {
 			t.Setenv("LC_ALL", "zh_CN.UTF-8")
 		}
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), env{stdout: &out, stderr: &errs}, args); code != exitOK {
+		if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, args); code != exitOK {
 			t.Fatalf("exit status %d, %s", code, &errs)
 		}
 		for _, want := range []string{"结论             异常：误差始于", "Conv2D block2/conv，输出 0\n", "余弦相似度 0.", "\n覆盖 ", "\n判定标准         default", "\n结果文件         "} {
@@ -42,7 +42,7 @@ func TestChinese(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), env{stdout: &out, stderr: &errs}, []string{"compare", "-lt", sample, "-rt", sample, "-lang", "fr"}); code != exitUsage || !strings.Contains(errs.String(), `"fr"`) {
+	if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, []string{"compare", "-lt", sample, "-rt", sample, "-lang", "fr"}); code != exitUsage || !strings.Contains(errs.String(), `"fr"`) {
 		t.Errorf("an unknown language: exit status %d, %s", code, &errs)
 	}
 }
@@ -53,7 +53,7 @@ func TestHelpSpeaks(t *testing.T) {
 	for locale, usage := range map[string]string{"C": "usage: precision ", "zh_CN.UTF-8": "用法：precision "} {
 		t.Setenv("LC_ALL", locale)
 		var list, errs bytes.Buffer
-		run(context.Background(), env{stdout: &list, stderr: &errs}, []string{"help"})
+		execute(context.Background(), env{stdout: &list, stderr: &errs}, []string{"help"})
 		for _, c := range commands() {
 			if lang := (env{}).language(); !lang.Has("cli."+c.name) || !strings.Contains(list.String(), lang.T("cli."+c.name)) {
 				t.Errorf("%s: no line about %s in\n%s", locale, c.name, &list)
@@ -62,7 +62,7 @@ func TestHelpSpeaks(t *testing.T) {
 				continue
 			}
 			var out bytes.Buffer
-			code := run(context.Background(), env{stdout: &out, stderr: &errs}, []string{c.name, "-h"})
+			code := execute(context.Background(), env{stdout: &out, stderr: &errs}, []string{c.name, "-h"})
 			if text := out.String(); code != exitOK || !strings.HasPrefix(text, usage) || strings.Contains(text, "cli.") || strings.Contains(text, "`") {
 				t.Errorf("%s: help of %s, exit status %d:\n%s", locale, c.name, code, text)
 			}

@@ -87,7 +87,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/spell"
 	"precision/repl"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // Exit statuses.
@@ -154,12 +154,12 @@ func names() []string {
 
 func main() {
 	gc.Relax()
-	os.Exit(run(interrupt.Context(), env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+	os.Exit(execute(interrupt.Context(), env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
 }
 
-// run does what the words of the command line ask for and returns the exit status.
+// execute does what the words of the command line ask for and returns the exit status.
 // An answer that could not be written is no success.
-func run(ctx context.Context, e env, args []string) int {
+func execute(ctx context.Context, e env, args []string) int {
 	out := &output{w: e.stdout}
 	code := dispatch(ctx, e, out, args)
 	if out.err != nil && code == exitOK {

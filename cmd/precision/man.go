@@ -12,7 +12,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // manCommand prints a manual page, or writes all of them. Pages are made of the tables

@@ -39,7 +39,7 @@ func TestFullOutput(t *testing.T) {
 	} {
 		for _, room := range []int{0, 10} {
 			var errs bytes.Buffer
-			code := run(context.Background(), env{stdout: &full{room}, stderr: &errs}, args)
+			code := execute(context.Background(), env{stdout: &full{room}, stderr: &errs}, args)
 			if code != exitError || !strings.Contains(errs.String(), errFull.Error()) {
 				t.Errorf("%q with room for %d bytes: exit status %d, %q; expected 1 and that there is no space", args, room, code, &errs)
 			}

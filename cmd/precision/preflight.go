@@ -21,7 +21,7 @@ import (
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
 	"precision/repl/console"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // exitDiffers is the status of a difference, that of a gate.

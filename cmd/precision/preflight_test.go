@@ -14,7 +14,7 @@ import (
 // runIn runs the program and returns what it printed, errors included, and its status.
 func runIn(args ...string) (string, int) {
 	var out bytes.Buffer
-	code := run(context.Background(), env{stdout: &out, stderr: &out}, args)
+	code := execute(context.Background(), env{stdout: &out, stderr: &out}, args)
 	return out.String(), code
 }
 

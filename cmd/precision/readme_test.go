@@ -31,7 +31,7 @@ func TestReadme(t *testing.T) {
 		} {
 			dir := t.TempDir()
 			var out, errs bytes.Buffer
-			if code := run(context.Background(), env{stdout: &out, stderr: &errs}, append([]string{"-lang", lang}, append(args, "-out", dir)...)); code != exitOK {
+			if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, append([]string{"-lang", lang}, append(args, "-out", dir)...)); code != exitOK {
 				t.Fatalf("%s: exit %d: %s", args[0], code, &errs)
 			}
 			shown := strings.ReplaceAll(out.String(), dir, "result")

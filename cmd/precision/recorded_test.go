@@ -106,7 +106,7 @@ func TestRecordedTables(t *testing.T) {
 func run2(t *testing.T, args []string, stderr *bytes.Buffer) int {
 	t.Helper()
 	var stdout bytes.Buffer
-	return run(context.Background(), env{stdout: &stdout, stderr: stderr}, args)
+	return execute(context.Background(), env{stdout: &stdout, stderr: stderr}, args)
 }
 
 func compareSample(t *testing.T, more ...string) (code int, stdout, stderr, table string) {
@@ -115,7 +115,7 @@ func compareSample(t *testing.T, more ...string) (code int, stdout, stderr, tabl
 	args := append([]string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden",
 		"-g", sample + "/ge_proto_00000001_graph_1_Build.txt", "-out", out}, more...)
 	var o, e bytes.Buffer
-	code = run(context.Background(), env{stdout: &o, stderr: &e}, args)
+	code = execute(context.Background(), env{stdout: &o, stderr: &e}, args)
 	files, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(files) > 1 {
 		t.Fatalf("files %v, %v", files, err)
@@ -175,7 +175,7 @@ func TestErrorsAreClear(t *testing.T) {
 	} {
 		var o, e bytes.Buffer
 		out := t.TempDir()
-		code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, c.args...), "-out", out))
+		code := execute(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, c.args...), "-out", out))
 		if code != exitError || !strings.Contains(e.String(), c.want) {
 			t.Errorf("%s: exit %d, stderr %q, want %q in it", name, code, e.String(), c.want)
 		}
@@ -190,7 +190,7 @@ func TestTwoFolders(t *testing.T) {
 	c := "../../testdata/sample"
 	said := func(args ...string) string {
 		var o, e bytes.Buffer
-		if code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, args...), "-out", t.TempDir())); code != exitOK {
+		if code := execute(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare"}, args...), "-out", t.TempDir())); code != exitOK {
 			t.Fatalf("%v: exit %d, %s", args, code, e.String())
 		}
 		text, _, _ := strings.Cut(o.String(), "Result")
@@ -206,19 +206,19 @@ func TestNothingMatches(t *testing.T) {
 	both := []string{"-lt", c + "/npu", "-rt", c + "/golden", "-g", c + "/graph.json", "-out"}
 	for _, command := range [][]string{{"compare"}, {"compare", "-all"}, {"check"}} {
 		var o, e bytes.Buffer
-		code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append(command, both...), t.TempDir()))
+		code := execute(context.Background(), env{stdout: &o, stderr: &e}, append(append(command, both...), t.TempDir()))
 		if code != exitError || !strings.Contains(e.String(), "graph.json: this graph does not belong to these dumps: 0 of 1 operators") {
 			t.Errorf("%v: exit %d\n%s%s", command, code, o.String(), e.String())
 		}
 	}
 	// The old tool does as it is told.
 	var o, e bytes.Buffer
-	code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-numerics", "reference"}, both...), t.TempDir()))
+	code := execute(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-numerics", "reference"}, both...), t.TempDir()))
 	if code != exitNoMatch || !strings.Contains(o.String(), "inconclusive") {
 		t.Errorf("exit %d\n%s%s", code, o.String(), e.String())
 	}
 	// A gate fails as always.
-	if code := run(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-gate", "-numerics", "reference"}, both...), t.TempDir())); code != exitBelow {
+	if code := execute(context.Background(), env{stdout: &o, stderr: &e}, append(append([]string{"compare", "-gate", "-numerics", "reference"}, both...), t.TempDir())); code != exitBelow {
 		t.Errorf("exit %d with a gate", code)
 	}
 }
@@ -228,7 +228,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	out := t.TempDir()
 	var o, e bytes.Buffer
-	code := run(ctx, env{stdout: &o, stderr: &e}, []string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden", "-out", out})
+	code := execute(ctx, env{stdout: &o, stderr: &e}, []string{"compare", "-lt", sample + "/npu", "-rt", sample + "/golden", "-out", out})
 	if code != exitInterrupted {
 		t.Errorf("exit %d: %s", code, e.String())
 	}

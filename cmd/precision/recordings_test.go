@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -134,5 +136,47 @@ func TestRecordingsMapped(t *testing.T) {
 	}
 	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "needs a recording of calls on both sides") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestShellRecordings: the shell compares recordings as the program does: with the calls that a profile says are
+// the same, within the same memory, and with the same result saved.
+func TestShellRecordings(t *testing.T) {
+	left, right, dir := recordCalls(t, 1e-5, 0.25), recordCalls(t, 1e-5, 0), t.TempDir()
+	dump := filepath.Join(left, "step0", "proc7", "dump.json")
+	text, err := os.ReadFile(dump)
+	if err == nil {
+		err = os.WriteFile(dump, []byte(strings.ReplaceAll(string(text), "Functional.layer_norm", "Mint.norm")), 0o600)
+	}
+	profile := filepath.Join(dir, "own.toml")
+	if err == nil {
+		err = os.WriteFile(profile, []byte("name = \"own\"\n[[map]]\nleft = \"Mint.norm\"\nright = \"Functional.layer_norm\"\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 50))
+	code, _, stderr := precision(t, "vc", "-lt", left, "-rt", right, "-profile", profile)
+	if code != exitOK || debug.SetMemoryLimit(-1) == 1<<50 {
+		t.Fatalf("vc ends with %d, the memory is bounded by %d: %s", code, debug.SetMemoryLimit(-1), stderr)
+	}
+	if code, _, stderr = precision(t, "compare", left, right, "-profile", profile, "-json", "own.json", "-out", dir); code != exitOK {
+		t.Fatalf("compare ends with %d: %s", code, stderr)
+	}
+	saved, _ := filepath.Glob("precision_data/temp/vector_compare/*/result_*.json")
+	if len(saved) != 1 {
+		t.Fatalf("vc saved %q", saved)
+	}
+	var both [2]string
+	for i, path := range append(saved, "own.json") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both[i] = regexp.MustCompile(`"time": *"[^"]*"`).ReplaceAllString(string(text), "")
+	}
+	if both[0] != both[1] || !strings.Contains(both[0], "Mint.norm") {
+		t.Errorf("vc saves\n%s, compare\n%s", both[0], both[1])
 	}
 }

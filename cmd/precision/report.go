@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"precision/compare/report"
-	"precision/compare/report/html"
 	"precision/compare/verdict"
-	"precision/internal/msg"
-	"precision/internal/plainfile"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // reportFlags are the options of the report command.
@@ -52,105 +48,29 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.number < 0 {
 		return exitUsage, explain.Say("err.number", f.number)
 	}
-	if err := f.judge.apart(files[0]); err != nil {
+	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}
+	if r.Lang, err = e.chosen(f.lang); err != nil {
 		return exitUsage, err
 	}
-	return f.run(ctx, e, files[0])
+	show := summaryText{e.stdout, r.Lang}
+	tell, stop := e.listener(show)
+	done, err := r.Run(ctx, tell)
+	stop()
+	return finished(ctx, done, err, &r.Judging, func() { f.show(done, show) })
 }
 
-func (f *reportFlags) run(ctx context.Context, e env, path string) (int, error) {
-	show := summaryText{e.stdout, e.language()}
-	if f.lang != "" {
-		var ok bool
-		if show.lang, ok = msg.ParseLang(f.lang); !ok {
-			return exitUsage, explain.Say("err.lang", f.lang)
-		}
+// show prints the verdict, and the operators if they were asked for.
+func (f *reportFlags) show(done *run.Compared, show summaryText) {
+	show.judged(report.Text{Lang: show.lang}, done.Judged, done.Trips, "")
+	if f.number == 0 && !f.judge.set["sort"] {
+		return
 	}
-	saved, warnings, err := openAny(path)
-	if err != nil {
-		return exitError, err
+	lines := report.OperatorLines(done.Judged)
+	report.SortOperators(lines, f.sort)
+	if f.number > 0 && f.number < len(lines) {
+		lines = lines[:f.number]
 	}
-	for _, w := range warnings {
-		e.warn(explain.Error(e.language(), w))
-	}
-	var own *verdict.Profile
-	if saved.Hash != "" && !f.judge.set["profile"] {
-		if own, err = saved.Profile(); err != nil {
-			return exitError, explain.Say("err.profile", path, err)
-		}
-	}
-	opts, err := f.judge.options(own)
-	if err != nil {
-		return exitUsage, err
-	}
-	if err := f.judge.fits(saved.Table, opts); err != nil {
-		return exitError, err
-	}
-	judged := verdict.Judge(saved.Table, opts)
-	trips := judged.Trips(f.judge.gates())
-	if !f.judge.toStdout() {
-		show.judged(report.Text{Lang: show.lang}, judged, trips, "")
-	}
-	if lines := report.OperatorLines(judged); f.number > 0 || f.judge.set["sort"] {
-		if err := report.SortOperators(lines, f.sort); err != nil {
-			return exitUsage, err
-		}
-		if f.number > 0 && f.number < len(lines) {
-			lines = lines[:f.number]
-		}
-		fmt.Fprintf(e.stdout, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
-	}
-	if err := f.judge.write(e.stdout, judged, html.Options{Lang: show.lang, NoLooks: f.judge.lookAgain(ctx, judged)}); err != nil {
-		return exitError, err
-	}
-	return f.judge.status(judged, trips), nil
-}
-
-// openAny reads a table that was saved as JSON, as a page or as csv.
-func openAny(path string) (*report.Saved, []error, error) {
-	switch begins(path) {
-	case '{':
-		saved, err := report.OpenJSON(path)
-		return saved, nil, err
-	case '<':
-		saved, err := openPage(path)
-		return saved, nil, err
-	}
-	table, warnings, err := report.OpenCSV(path)
-	return &report.Saved{Table: table}, warnings, err
-}
-
-// openPage reads the table that a page carries.
-func openPage(path string) (*report.Saved, error) {
-	file, _, err := plainfile.Open(path, "a report")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	saved, err := html.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return saved, nil
-}
-
-// begins is the first character of a file that is no blank, 0 if there is none.
-func begins(path string) rune {
-	file, _, err := plainfile.Open(path, "a saved table")
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	from := bufio.NewReader(io.LimitReader(file, 4096))
-	for {
-		r, _, err := from.ReadRune()
-		if err != nil {
-			return 0
-		}
-		if r != '\ufeff' && !unicode.IsSpace(r) {
-			return r
-		}
-	}
+	fmt.Fprintf(show.w, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
 }
 
 // schemaCommand prints the JSON Schema of what -json writes.

@@ -21,7 +21,7 @@ func TestReport(t *testing.T) {
 	call := func(want int, args ...string) (string, string) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, args); got != want {
+		if got := execute(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, args); got != want {
 			t.Fatalf("%v: status %d, expected %d\n%s%s", args, got, want, out.String(), errs.String())
 		}
 		return out.String(), errs.String()
@@ -79,7 +79,7 @@ func TestReportCSV(t *testing.T) {
 	sample := "../../testdata/sample/"
 	var out, errs bytes.Buffer
 	for _, numerics := range []string{"exact", "reference"} {
-		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"compare", "-lt", sample + "npu", "-rt", sample + "golden",
+		if got := execute(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"compare", "-lt", sample + "npu", "-rt", sample + "golden",
 			"-g", sample + "ge_proto_00000001_graph_1_Build.txt", "-out", dir, "-numerics", numerics}); got != exitOK {
 			t.Fatalf("status %d: %s", got, errs.String())
 		}
@@ -90,7 +90,7 @@ func TestReportCSV(t *testing.T) {
 	}
 	for _, path := range tables {
 		out.Reset()
-		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"report", "-gate", path}); got != exitBelow {
+		if got := execute(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, []string{"report", "-gate", path}); got != exitBelow {
 			t.Fatalf("%s: status %d: %s%s", path, got, out.String(), errs.String())
 		}
 		if !strings.Contains(out.String(), "bad: ") || !strings.Contains(out.String(), "Conv2D block2/conv, output 0") {

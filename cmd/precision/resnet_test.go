@@ -46,7 +46,7 @@ func TestResNet50(t *testing.T) {
 		args := append([]string{"compare", "-lt", filepath.Join(data, "npu"), "-rt", filepath.Join(data, "golden"),
 			"-g", filepath.Join(data, graph), "-out", out}, more...)
 		var o, e bytes.Buffer
-		if code := run(context.Background(), env{stdout: &o, stderr: &e}, args); code != exitOK {
+		if code := execute(context.Background(), env{stdout: &o, stderr: &e}, args); code != exitOK {
 			t.Fatalf("exit %d: %s", code, e.String())
 		}
 		files, _ := filepath.Glob(filepath.Join(out, "result_*.csv"))

@@ -11,7 +11,7 @@ import (
 
 	"precision/internal/msg"
 	"precision/repl"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // shellConfig is what every way into the shell shares.

@@ -16,7 +16,7 @@ import (
 
 	"precision/internal/lazy"
 	"precision/internal/plainfile"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 func versionCommand(_ context.Context, e env, args []string) (int, error) {

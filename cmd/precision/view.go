@@ -23,7 +23,8 @@ import (
 	"precision/compare/report/html"
 	"precision/internal/clean"
 	"precision/internal/plainfile"
-	"precision/repl/explain"
+	"precision/run"
+	"precision/run/explain"
 )
 
 // viewCommand shows a report in the browser, or serves it to this machine alone.
@@ -62,7 +63,7 @@ func newestPage(path string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		if begins(path) != '<' {
+		if run.Begins(path) != '<' {
 			return "", explain.Say("err.view.none", path, path)
 		}
 		return filepath.Abs(path)

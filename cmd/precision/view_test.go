@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/run"
 )
 
 // TestPage: what compare -html writes can be read again, and is found as the
@@ -23,7 +24,7 @@ func TestPage(t *testing.T) {
 	call := func(args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if got := run(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, args); got != exitOK {
+		if got := execute(t.Context(), env{stdout: &out, stderr: &errs, lang: "en"}, args); got != exitOK {
 			t.Fatalf("%v: status %d\n%s", args, got, errs.String())
 		}
 		return out.String()
@@ -37,7 +38,7 @@ func TestPage(t *testing.T) {
 		t.Error("report -json - of a page is not what compare -json wrote")
 	}
 	call("report", file("v.json"), "-html", file("w.html"))
-	saved, _, err := openAny(file("w.html"))
+	saved, _, err := run.OpenAny(file("w.html"))
 	if err != nil {
 		t.Fatal(err)
 	}

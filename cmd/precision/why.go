@@ -10,7 +10,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
 	patterns "precision/compare/pattern/tell"
-	"precision/repl/explain"
+	"precision/run/explain"
 )
 
 // whyCommand tells what kind of wrong an operator is: the hypotheses that the
@@ -41,28 +41,28 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	if op == "" || f.mine == "" {
 		return exitUsage, explain.Say("err.why.need")
 	}
-	if err := f.complete(); err != nil {
+	c := f.request(e)
+	if err := c.Validate(); err != nil {
 		return exitUsage, err
 	}
-	return f.why(ctx, e, op)
-}
-
-func (f *checkFlags) why(ctx context.Context, e env, op string) (int, error) {
+	c.Only = func(name string) bool { return name == op }
 	show := checkText{summaryText{e.stdout, e.language()}}
-	found, err := f.findings(ctx, e, show, func(name string) bool { return name == op })
+	tell, stop := e.listener(show.summaryText)
+	found, err := c.Run(ctx, tell)
+	stop()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exitInterrupted, err
 	case err != nil:
-		return exitError, err
-	case len(found.findings) == 0:
+		return exitError, withOptions(err)
+	case len(found.Findings) == 0:
 		return exitNoMatch, explain.Say("err.why.none", op)
 	}
 	out, flush := folded(e)
 	defer flush()
 	show.w = out
-	for i := range found.findings {
-		show.why(&found.findings[i])
+	for i := range found.Findings {
+		show.why(&found.Findings[i])
 	}
 	return exitOK, nil
 }

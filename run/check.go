@@ -1,0 +1,246 @@
+package run
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"precision/compare"
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/dump"
+	"precision/dump/mindspore"
+	"precision/dump/msprobe"
+	"precision/graph"
+	"precision/graph/fusion"
+	"precision/graph/read"
+	"precision/internal/msg"
+	"precision/internal/whole"
+	"precision/run/explain"
+)
+
+// Check is a request to recompute what was recorded from its own inputs.
+type Check struct {
+	// Path is a folder of dumps, or of recordings of calls; Graph the graph of the dumps or a folder of
+	// graphs; Golden the framework's arrays, which tell inherited errors from local ones.
+	Path, Graph, Golden string
+	// Devices and Model, if set, are what there is at Path and Graph.
+	Devices []oracle.Device
+	Model   *graph.Model
+	Full    bool
+	Workers int
+	// Only, if not nil, chooses operators by their names.
+	Only func(name string) bool
+	Gate verdict.Gate
+	// Table and JSON are where the findings go; empty are not written.
+	Table, JSON string
+	Lang        msg.Lang
+
+	calls   []msprobe.Recording
+	kernels []mindspore.Recording
+}
+
+// Checked is what a check found, with how much of what was to be checked.
+type Checked struct {
+	Findings []oracle.Finding
+	Coverage oracle.Coverage
+	// Path is where the table is.
+	Path string
+	// Trips are what the gate stopped at.
+	Trips []verdict.Trip
+}
+
+// Validate finds out what is checked and reports what is missing for it: dumps need a graph, recordings of calls do not.
+func (c *Check) Validate() error {
+	if c.Path == "" {
+		return explain.Say("err.check.need")
+	}
+	if c.Graph == "" {
+		if list, err := msprobe.Find(c.Path); err == nil && list != nil {
+			c.calls = list
+		} else if list, err := mindspore.Find(c.Path); err == nil {
+			c.kernels = list
+		}
+	}
+	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !isFolder(c.Path)) && c.kernels == nil {
+		return err
+	}
+	switch {
+	case c.Graph != "":
+	case c.calls == nil && c.kernels == nil:
+		return explain.Say("err.check.calls", c.Path)
+	case c.Golden != "":
+		return explain.Say("err.check.noright")
+	}
+	return whole.Apart([]string{c.JSON}, c.Path, c.Golden, c.Graph)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Run checks what [Check.Validate] found, or the Devices. Of a check that was interrupted the findings so far are
+// there with the error.
+func (c *Check) Run(ctx context.Context, tell Listener) (*Checked, error) {
+	var done Checked
+	var err error
+	if c.calls != nil || c.kernels != nil {
+		err = c.recordings(ctx, &done, tell)
+	} else {
+		err = c.dumps(ctx, &done, tell)
+	}
+	if err == nil && c.Table != "" {
+		err = c.write(&done)
+		tell(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
+	}
+	return &done, err
+}
+
+func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (err error) {
+	job := oracle.RecordingJob{Recordings: c.calls, Kernels: c.kernels, Full: c.Full, Workers: c.Workers, Only: c.Only, Progress: tell.progress(Checking)}
+	var bad []result.Damage
+	done.Findings, bad, err = job.Run(ctx)
+	var places []oracle.Place
+	for i := range c.calls {
+		places = append(places, oracle.Place{Step: c.calls[i].Step, Rank: c.calls[i].Rank})
+	}
+	for i := range c.kernels {
+		places = append(places, oracle.Place{Step: c.kernels[i].Step, Rank: c.kernels[i].Rank})
+	}
+	done.Coverage = oracle.CoverageOf(done.Findings, bad, nil)
+	done.Coverage.Gaps = oracle.GapsIn(places)
+	return err
+}
+
+func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
+	if c.Devices == nil {
+		if err := c.open(ctx, tell); err != nil {
+			return err
+		}
+	}
+	job := oracle.Job{Devices: c.Devices, Graph: c.Model, Full: c.Full, Workers: c.Workers, Only: c.Only, Progress: tell.progress(Checking)}
+	var err error
+	if c.Golden != "" {
+		if job.Golden, err = openGolden(c.Golden, c.Model); err != nil {
+			return err
+		}
+	}
+	done.Findings, err = job.Run(ctx)
+	if c.Only == nil {
+		done.Findings = append(done.Findings, job.Missing(func(op *graph.Op) bool { return compare.Computes(op) && !verdict.Still(op.Type) })...)
+	}
+	var places []oracle.Place
+	for i := range c.Devices {
+		places = append(places, oracle.Place{Step: c.Devices[i].Step, Rank: c.Devices[i].Rank})
+	}
+	done.Coverage = oracle.CoverageOf(done.Findings, nil, job.Leaves())
+	done.Coverage.Gaps = oracle.GapsIn(places)
+	return err
+}
+
+// write writes the findings and holds them against the gate.
+func (c *Check) write(done *Checked) (err error) {
+	say := func(r result.Reason) string { return tell.Reason(c.Lang, r) }
+	standing := tell.Standing(done.Findings, done.Coverage)
+	done.Trips = c.Gate.Stops(standing)
+	done.Path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) })
+	if err != nil || c.JSON == "" {
+		return err
+	}
+	return writeWhole(c.JSON, func(w io.Writer) error {
+		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: standing.Verdict.String(), Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
+	})
+}
+
+// open lists the data folders at or below the path, one for every device and step that was recorded, and reads
+// their graph.
+func (c *Check) open(ctx context.Context, tell Listener) error {
+	one, several, err := dump.Resolve(c.Path)
+	if len(several) == 0 {
+		if err != nil {
+			return explain.Say("err.option", "-lt", err)
+		}
+		several = []string{one}
+	}
+	e := Event{Action: Opened, Left: c.Path, Right: c.Golden}
+	var failed error
+	for _, dir := range several {
+		folder, err := dump.Scan(dir, dump.Options{Rules: true})
+		if err == nil && !folder.Device() {
+			err = explain.Say("err.check.kind", dir, folder.Kind)
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		for _, w := range folder.Warnings {
+			e.Warnings = append(e.Warnings, w)
+		}
+		c.Devices = append(c.Devices, oracle.DeviceOf(folder))
+	}
+	if len(c.Devices) == 0 {
+		return explain.Say("err.option", "-lt", failed)
+	}
+	if c.Model, e.How, err = openGraph(ctx, c.Graph, c.Devices[0].Folder); err != nil {
+		return err
+	}
+	e.Path = c.Model.Path
+	tell(e)
+	return nil
+}
+
+// openGolden lists the framework's arrays.
+func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
+	dir, _, err := dump.Resolve(path)
+	if err != nil {
+		return nil, explain.Say("err.option", "-rt", err)
+	}
+	folder, err := dump.Scan(dir, dump.Options{})
+	if err != nil {
+		return nil, explain.Say("err.option", "-rt", err)
+	}
+	if folder.Device() {
+		return nil, explain.Say("err.check.golden", dir)
+	}
+	rules, err := fusion.New(model)
+	if err != nil {
+		return nil, err
+	}
+	return &oracle.Golden{Folder: folder, Rules: rules}, nil
+}
+
+// openGraph reads the graph, or finds the one of a folder that the dumps belong to; how says by what.
+func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *graph.Model, how graph.MatchHow, err error) {
+	if !isFolder(path) {
+		if model, err = OpenGraph(ctx, path); err == nil {
+			_, err = compare.Belongs(path, dumps, compare.NamesOf(model))
+		}
+		return model, how, err
+	}
+	candidates, unread, err := read.OpenFolder(ctx, path)
+	if err != nil {
+		return nil, how, err
+	}
+	matches := compare.GraphsOf(dumps, candidates)
+	if len(matches) == 0 {
+		return nil, how, &compare.GraphFolderError{Dir: path, Dumps: dumps.Dir, Graphs: len(candidates), Unread: unread}
+	}
+	return matches[0].Candidate.Model, matches[0].How, nil
+}
+
+// OpenGraph reads a graph; a file that holds none is an error.
+func OpenGraph(ctx context.Context, path string) (*graph.Model, error) {
+	m, err := read.Open(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.NoGraphs:
+		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherJSON}
+	case len(m.Graphs) == 0 && m.Source == graph.SourceText:
+		return nil, &graph.NotGraphError{Path: path, Is: graph.OtherText}
+	}
+	return m, nil
+}

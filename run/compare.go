@@ -1,0 +1,267 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"precision/compare"
+	"precision/compare/look"
+	"precision/compare/oracle"
+	"precision/compare/recording"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/compare/sides"
+	"precision/compare/verdict"
+	"precision/dump/checkpoint"
+	"precision/dump/msprobe"
+	"precision/internal/gc"
+	"precision/internal/interrupt"
+	"precision/internal/whole"
+	"precision/run/explain"
+)
+
+// Compare is a request to compare two sides.
+type Compare struct {
+	// Request names the sides and the options; whether they are recordings of calls is found out.
+	sides.Request
+	// Guessed tells that nobody named the graph: if it does not fit, operators are matched by name.
+	Guessed bool
+	// Mapping is a mapping file of msprobe for recordings of calls.
+	Mapping string
+	// Second is a second run of the left side.
+	Second string
+	// Check has operators recomputed, where that can be done; Must makes it an error where it cannot.
+	Check, Must bool
+	// Table is where the table goes. Msprobe gives it the columns of msprobe.
+	Table   string
+	Msprobe bool
+	Judging
+}
+
+// Compared is what came of it.
+type Compared struct {
+	*verdict.Judged
+	// Path is where the table is.
+	Path string
+	// Trips are what the gate stopped at.
+	Trips []verdict.Trip
+	// Calls tells that recordings of calls were compared.
+	Calls bool
+}
+
+// Nothing tells whether no tensor could be compared.
+func (c *Compared) Nothing() bool {
+	return c.Tensors[verdict.Good]+c.Tensors[verdict.Suspect]+c.Tensors[verdict.Bad] == 0
+}
+
+// Run compares the sides. The result is there with an error, too, where only a file could not be written.
+func (c *Compare) Run(ctx context.Context, tell Listener) (*Compared, error) {
+	done, err := c.run(ctx, tell)
+	if err != nil && done == nil && ctx.Err() == nil {
+		return nil, cmp.Or(NoRun(c.Left, c.Right), err)
+	}
+	return done, err
+}
+
+// NoRun tells of the first of some paths that is a checkpoint, which holds weights and no run.
+func NoRun(paths ...string) error {
+	for _, path := range paths {
+		if kind, file := checkpoint.Of(path); kind != "" {
+			return explain.Say("err.checkpoint", file, kind)
+		}
+	}
+	return nil
+}
+
+func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
+	if err := c.apart(c.Left, c.Right, c.Graph, c.Quant, c.Closed, c.Mapping, c.Second); err != nil {
+		return nil, err
+	}
+	opts, err := c.Standards(nil)
+	if err == nil {
+		c.Tolerance = opts.Profile.ToleranceFor
+		err = c.settle(opts.Profile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	opened, err := c.open(ctx, tell)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = explain.Say("err.interrupted.early")
+		}
+		return nil, err
+	}
+	table, path, err := c.rows(ctx, opened, tell)
+	if err != nil {
+		return nil, err
+	}
+	j, err := c.judge(ctx, opened, table, &opts, tell)
+	var unseen string
+	if err == nil {
+		unseen = c.lookAt(ctx, j, opened.Again, opened.Before)
+		err = ctx.Err()
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = explain.Say("err.interrupted.late", path)
+		}
+		return nil, err
+	}
+	if c.Msprobe {
+		if path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return report.Msprobe{Lang: c.Lang}.Write(w, j) }); err != nil {
+			return nil, err
+		}
+	}
+	done := &Compared{j, path, j.Trips(c.Gate), c.Calls}
+	return done, c.finish(done, unseen, tell)
+}
+
+// finish writes the files and tells the verdict.
+func (o *Judging) finish(done *Compared, unseen string, tell Listener) error {
+	written, err := o.Write(done.Judged, o.Gate.Strict, unseen, done.Path)
+	for _, path := range written {
+		tell(Event{Action: File, Path: path})
+	}
+	var roots []string
+	for i := range done.Roots {
+		roots = append(roots, done.Operators[done.Roots[i].Operator].Op.Name)
+	}
+	tell(Event{Action: Verdict, Verdict: done.Verdict.String(), Roots: roots, Path: done.Path})
+	return err
+}
+
+// settle finds out what is compared, refuses what does not go with it, and bounds the memory.
+func (c *Compare) settle(p *verdict.Profile) (err error) {
+	dumps := false
+	if c.Inputs != nil { // which has listed the folder already
+		folder, err := c.Inputs.Scan(c.Left, true)
+		dumps = err == nil && folder.Device()
+	}
+	c.Calls = !dumps && recording.Are(c.Left, c.Right)
+	switch {
+	case c.Calls && (c.Graph != "" || c.Quant != "" || c.Closed != "" || c.Second != ""):
+		return explain.Say("err.calls.options")
+	case !c.Calls && c.Msprobe:
+		return explain.Say("err.format.calls")
+	case !c.Calls && c.Mapping != "":
+		return explain.Say("err.map.sides", c.Mapping)
+	case !c.Calls:
+		return nil
+	}
+	// What is live of a comparison is about 1.5 times the two files.
+	gc.Within(max(recording.Bytes(c.Left, c.Right)*8/5, 64<<20))
+	if c.With.Maps = p.Maps; c.Mapping != "" {
+		c.With.Mapping, err = msprobe.ReadMapping(c.Mapping)
+	}
+	return err
+}
+
+// open opens the sides.
+func (c *Compare) open(ctx context.Context, tell Listener) (*sides.Opened, error) {
+	o, err := c.Request.Open(ctx)
+	if err != nil && c.Guessed && ctx.Err() == nil {
+		if c.Closed == "" {
+			tell(Event{Action: Warning, Warnings: []error{explain.Say("err.nograph", err)}})
+		}
+		c.Graph, c.Closed = "", ""
+		o, err = c.Request.Open(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := Event{Action: Opened, Left: c.Left, Right: c.Right}
+	if s := o.Session; s != nil {
+		e.Session, e.Left, e.Right, e.Warnings, e.Notes = s, s.Folders.Left.Dir, s.Folders.Right.Dir, s.Warnings, s.Notes
+	}
+	tell(e)
+	return o, nil
+}
+
+// rows compares and writes the table.
+func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *result.Table, path string, err error) {
+	opt, known := o.Options, 0
+	opt.Progress = tell.progress(Comparing)
+	if o.Session != nil {
+		known = len(o.Session.Notes)
+	}
+	var emit []func(*result.Row) error
+	var file *report.File
+	if !c.Msprobe {
+		if file, err = report.Create(c.Table, o.Columns); err != nil {
+			return nil, "", err
+		}
+		defer file.Discard()
+		emit = append(emit, file.Row)
+	}
+	out, err := compare.Run(ctx, o.Source, opt, emit...)
+	if err == nil && file != nil {
+		path, err = file.CommitNew()
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, "", explain.Say(map[bool]string{false: "err.interrupted", true: "err.interrupted.calls"}[c.Calls], out.Done, out.Groups)
+	case err != nil:
+		return nil, "", err
+	}
+	t = out.Table
+	if why := t.Meta.Pairing.Why; !c.Calls && len(why) > known {
+		tell(Event{Action: Warning, Notes: why[known:]})
+	}
+	tell(Event{Action: Table, Path: path, Rows: len(t.Rows), Compared: t.Compared()})
+	return t, path, nil
+}
+
+// judge recomputes and judges what was compared.
+func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, opts *verdict.Options, tell Listener) (*verdict.Judged, error) {
+	err := c.fits(t, *opts)
+	if err == nil && c.Check {
+		t.Checks, err = c.recompute(ctx, o, t, *opts, tell)
+	}
+	if err == nil && c.Second != "" {
+		opts.Second, err = c.secondRun(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return interrupt.Await(ctx, func() (*verdict.Judged, error) { return look.Judge(ctx, o.Session, t, *opts) })
+}
+
+// recompute asks the oracle about what was compared.
+func (c *Compare) recompute(ctx context.Context, o *sides.Opened, t *result.Table, opts verdict.Options, tell Listener) ([]result.Check, error) {
+	doubted, progress := verdict.Doubted(t, opts), tell.progress(Checking)
+	if c.Calls {
+		list, ok, err := oracle.RecomputeCalls(ctx, c.Left, c.Right, t, doubted, o.Options.Workers, progress)
+		if err == nil && !ok && c.Must {
+			err = explain.Say("err.check.calls", c.Left)
+		}
+		return list, err
+	}
+	f := o.Session.Folders
+	if o.Session.Graph == "" || f.How() != result.ByGraph {
+		if c.Must {
+			return nil, explain.Say("err.needgraph")
+		}
+		return nil, nil
+	}
+	return oracle.Recompute(ctx, &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: doubted}, o.Session.Graph, f.Workers, progress)
+}
+
+// secondRun compares the left side with a second run on the NPU.
+func (c *Compare) secondRun(ctx context.Context) (*result.Table, error) {
+	job := c.Job
+	job.Right, job.Quant, job.Closed = c.Second, "", ""
+	run, err := job.Open(ctx)
+	if err != nil {
+		return nil, explain.Say("err.option", "-second", err)
+	}
+	if right := run.Folders.Right; !right.Device() {
+		return nil, explain.Say("err.second", c.Second, right.Kind)
+	}
+	out, err := run.Run(ctx)
+	if err == nil && out.Table.Meta.Pairing.OfItself() {
+		return nil, explain.Say("err.second.same", c.Second)
+	}
+	return out.Table, err
+}

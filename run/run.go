@@ -1,0 +1,110 @@
+// Package run does what a program asks for, from opening files to the verdict: a request ([Compare], [Check], [Report])
+// holds the options, [Event]s tell how it goes on, and the result is data. A face parses a request, renders events
+// and the result, and chooses an exit status; what is opened, bounded, recomputed, judged and written, and in
+// which order, stands here alone.
+package run
+
+import (
+	"embed"
+	"encoding/json"
+	"io"
+	"time"
+
+	"precision/compare"
+	"precision/compare/report"
+	"precision/compare/result"
+	"precision/graph"
+	"precision/internal/msg"
+	"precision/internal/progress"
+)
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+func init() { msg.Register(texts) }
+
+// Action is what happens in a run.
+type Action string
+
+// The actions.
+const (
+	Opened   Action = "opened"   // the sides were found: Left, Right, Warnings, Notes
+	Warning  Action = "warning"  // something to know: Warnings, Notes
+	Progress Action = "progress" // of a Stage so much is done
+	Table    Action = "table"    // the table is at Path, with Rows tensors of which so many were Compared
+	File     Action = "file"     // something else was written to Path
+	Verdict  Action = "verdict"  // what it comes to
+)
+
+// Stages of a run whose progress is told.
+const (
+	Comparing = "comparing"
+	Checking  = "checking"
+)
+
+// Event is something that happened. As JSON it is a line for programs; texts are English there.
+type Event struct {
+	Action      Action
+	Stage       string `json:",omitempty"`
+	Done, Total int    `json:",omitempty"`
+	Left, Right string `json:",omitempty"`
+	Path        string `json:",omitempty"`
+	// Rows and Compared count tensors.
+	Rows, Compared int    `json:",omitempty"`
+	Verdict        string `json:",omitempty"`
+	// Roots are the operators at which errors begin.
+	Roots    []string `json:",omitempty"`
+	Warnings []error  `json:"-"`
+	// How is why a graph, at Path, was taken for the dumps.
+	How   graph.MatchHow  `json:"-"`
+	Notes []result.Reason `json:"-"`
+	// Session is what was opened where the sides are dumps.
+	Session *compare.Session `json:"-"`
+}
+
+// Listener is told what happens, one event at a time.
+type Listener func(Event)
+
+// Lines writes events as lines of JSON.
+func Lines(w io.Writer) Listener {
+	type event Event
+	return func(e Event) {
+		line := struct {
+			Time time.Time
+			event
+			Texts []string `json:",omitempty"`
+		}{Time: time.Now(), event: event(e)}
+		for _, w := range e.Warnings {
+			line.Texts = append(line.Texts, w.Error())
+		}
+		for _, n := range e.Notes {
+			line.Texts = append(line.Texts, report.Sentence(msg.English, n))
+		}
+		text, _ := json.Marshal(line)
+		w.Write(append(text, '\n'))
+	}
+}
+
+// Bars shows the progress of stages and hands other events on. stop wipes what is shown.
+func Bars(bar func(stage string) *progress.Bar, other Listener) (tell Listener, stop func()) {
+	var shown *progress.Bar
+	stage := ""
+	stop = func() { shown.Done() }
+	return func(e Event) {
+		if e.Action != Progress {
+			stop()
+			other(e)
+			return
+		}
+		if e.Stage != stage {
+			stop()
+			stage, shown = e.Stage, bar(e.Stage)
+		}
+		shown.Set(e.Done, e.Total)
+	}, stop
+}
+
+// progress tells how far a stage has come.
+func (l Listener) progress(stage string) func(done, total int) {
+	return func(done, total int) { l(Event{Action: Progress, Stage: stage, Done: done, Total: total}) }
+}
