@@ -70,4 +70,12 @@ func TestNoResult(t *testing.T) {
 	if len(found) != 1 || found[0].Op != "Torch.load.0.forward" || !found[0].missing() {
 		t.Errorf("%v", found)
 	}
+	// As many as another call of the function has.
+	r = newRecorder(t)
+	const tensor = `{"type":"torch.Tensor","dtype":"torch.float32","shape":[2],"Max":1,"Min":0,"Mean":0.5,"Norm":1}`
+	r.entries = append(r.entries, `"Torch.sort.0.forward":{"input_args":[`+tensor+`],"input_kwargs":{},"output":[`+tensor+`,`+tensor+`]}`,
+		`"Torch.sort.1.forward":{"input_args":[`+tensor+`],"input_kwargs":{}}`)
+	if c := CoverageOf(r.check(), nil, nil); c.Expected != 4 || len(c.Missing) != 2 {
+		t.Errorf("%+v", c)
+	}
 }

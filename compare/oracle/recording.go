@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump/mindspore"
@@ -44,6 +45,9 @@ type recordedCalls struct {
 	inside map[string][]string // the calls within a module
 	device bool                // some calls ran on an NPU or GPU
 	bad    []result.Damage     // what cannot be read of its files
+	// most is how many outputs the calls of a function have, counted when first asked for.
+	most     map[string]int
+	counting sync.Once
 	// path is the file of a tensor by its DataName.
 	path func(dataName string) (string, error)
 }
@@ -327,6 +331,24 @@ func (c *recordedCall) blank(v *msprobe.Value, index int) Finding {
 	return f
 }
 
+// results is how many tensors the other calls of a call's function have as outputs, at most.
+func (r *recordedCalls) results(c *recordedCall) int {
+	r.counting.Do(func() {
+		r.most = map[string]int{}
+		for _, c := range r.calls {
+			n := 0
+			for i := range c.Values {
+				if v := &c.Values[i]; v.Section == msprobe.Output && v.Kind == msprobe.Tensor {
+					n++
+				}
+			}
+			function := c.kind() + "." + c.Parsed.Direction.String()
+			r.most[function] = max(r.most[function], n)
+		}
+	})
+	return r.most[c.kind()+"."+c.Parsed.Direction.String()]
+}
+
 // kind is the function with its namespace, or the class of a module.
 func (c *recordedCall) kind() string {
 	if c.Parsed.Form == msprobe.Module {
@@ -349,7 +371,11 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 	case c.Outputs || c.Parsed.Direction == msprobe.NoDirection && !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
 		return nil // nothing was computed that is recorded
 	default: // recorders write the outputs of every call, if there are none as an empty list
-		return refused([]Finding{c.blank(nil, 0)}, because(NoResult))
+		out = []Finding{c.blank(nil, 0)}
+		for i := 1; i < c.of.results(c); i++ {
+			out = append(out, c.blank(nil, i))
+		}
+		return refused(out, because(NoResult))
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"precision/compare/result"
 	catalogue "precision/op"
 )
@@ -36,7 +38,49 @@ func (j *judge) coverage() Coverage {
 			}
 		}
 	}
+	j.ungiven(&c)
 	return c
+}
+
+// ungiven counts as lost the inputs of the network that the left side alone has: whether both runs were fed
+// alike is not known. Of weights frameworks rarely record any.
+func (j *judge) ungiven(c *Coverage) {
+	if j.table.Meta.Recorded {
+		return
+	}
+	compared := map[result.Port]bool{} // by what was recorded of a network input
+	var list []result.Port
+	see := func(p result.Port, t *Tensor) {
+		from := j.named(p.Op)
+		if from == nil || from.Op.Constant || !from.Op.Feed && !catalogue.Is(from.Op.Type, catalogue.Feed) {
+			return
+		}
+		if j.table.Rows[t.Row].Why() == result.NoGolden && !slices.Contains(list, p) && !j.waived(from, p.Index) {
+			list = append(list, p)
+		}
+		compared[p] = compared[p] || t.Verdict.Compared()
+	}
+	for i := range j.operators {
+		op := &j.operators[i]
+		for k := range op.Outputs {
+			see(result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}, &op.Outputs[k])
+		}
+		for t, from := range j.feeds(op) {
+			if t != nil {
+				see(from, t)
+			}
+		}
+	}
+	for _, p := range list {
+		if compared[p] {
+			continue
+		}
+		c.Lost++
+		c.Ungiven++
+		if len(c.LostNames) < mostNames {
+			c.LostNames = append(c.LostNames, result.TensorName(p.Op, result.Output, p.Index))
+		}
+	}
 }
 
 // expect counts the outputs of an operator.

@@ -297,6 +297,8 @@ type Coverage struct {
 	// Of an operator without a dump whose consumer recorded what arrived there, that was
 	// compared, and is lost all the same.
 	Lost int
+	// Ungiven of them are inputs of the network, which are not expected of a kernel.
+	Ungiven int
 	// LostNames are the first of them.
 	LostNames []string
 }

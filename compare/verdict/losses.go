@@ -79,7 +79,7 @@ func Losses(c Coverage, damage []result.Damage, outputs NetworkOutputs) []Loss {
 		list = append(list, Loss{Kind: LossDamaged, Count: n, Of: c.Expected, Names: first(damaged), Breaks: n*fewDamaged > c.Expected})
 	}
 	if c.Lost > 0 {
-		list = append(list, Loss{Kind: LossTensors, Count: c.Lost, Of: c.Expected, Names: c.LostNames})
+		list = append(list, Loss{Kind: LossTensors, Count: c.Lost, Of: c.Expected + c.Ungiven, Names: c.LostNames})
 	}
 	return list
 }

@@ -37,6 +37,11 @@ func cut(r *result.Row) {
 	r.Unreadable(result.Because(result.BadFile, r.Op, r.Op+".dump", "short"), r.Op+".dump", nil)
 }
 
+// ungiven takes the golden side of a row.
+func ungiven(r *result.Row) {
+	r.Compared, r.Metrics, r.Reasons = false, nil, []result.Reason{result.Because(result.NoRightTensor, r.Op, r.Tensor())}
+}
+
 // taken is the input of op3, which op2 makes.
 func taken(cosine float64) result.Row {
 	r := cosineRow(20, cosine)
@@ -77,6 +82,15 @@ func TestLosses(t *testing.T) {
 		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
 		{"more outputs than the dump has", 10, func(t *result.Table) { t.Ops[2].Outputs = 3 }, Good, true, false, []LossKind{LossTensors}},
 		{"an operator without a dump", 10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false }, Good, true, false, []LossKind{LossTensors}},
+		{"no golden array of the network's input", 10, func(t *result.Table) { t.Ops[0].Feed = true; ungiven(&t.Rows[0]) }, Good, true, false, []LossKind{LossTensors}},
+		{"no golden array of it, but as who takes it has it", 10, func(t *result.Table) {
+			t.Ops[2].Feed = true
+			ungiven(&t.Rows[2])
+			r := taken(1)
+			r.Facts.Producer = result.Port{Op: "op2"}
+			t.Rows = append(t.Rows, r)
+		}, Good, true, true, nil},
+		{"no golden array of a weight", 10, func(t *result.Table) { t.Ops[0].Constant = true; ungiven(&t.Rows[0]) }, Good, true, true, nil},
 		{"what moves nothing has no dump", 10, func(t *result.Table) {
 			t.Rows = slices.Delete(t.Rows, 2, 3)
 			t.Ops[2].Dumped, t.Ops[2].Type = false, "Reshape"

@@ -94,6 +94,42 @@ func TestHarmNames(t *testing.T) {
 	}
 }
 
+// Operators of a graph beside those of another are named; a graph of others is no such one.
+func TestHarmGraphs(t *testing.T) {
+	graph := func(names ...string) []byte {
+		text := "name: \"m\"\ngraph {\n  name: \"g\"\n"
+		for _, name := range names {
+			text += "  op {\n    name: \"" + name + "\"\n    type: \"Relu\"\n  }\n"
+		}
+		return []byte(text + "}\n")
+	}
+	for _, x := range []struct {
+		more []byte
+		want string
+	}{
+		{graph("a", "lost", "b", "half"), "half lost"},
+		{graph("a", "lost"), ""},
+		{graph("a", "b"), ""},
+		{[]byte("{"), ""},
+	} {
+		if got := strings.Join(further(graph("a", "b"), x.more, "g.txt"), " "); got != x.want {
+			t.Errorf("%q, expected %q in\n%s", got, x.want, x.more)
+		}
+	}
+}
+
+// An output is counted for each of its tensors.
+func TestHarmCountsTensors(t *testing.T) {
+	text := []byte(`{"output": [{"type": "torch.Tensor", "data_name": "a.output.0.pt"}, {"type": "int", "value": 1}, {"type": "mindspore.Tensor"}]}`)
+	top, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := tensorsIn(top.get("output"), text); n != 2 {
+		t.Errorf("%d tensors", n)
+	}
+}
+
 // Values of a JSON text are replaced and taken out where they are.
 func TestEdit(t *testing.T) {
 	text := []byte(`{"a": {"x": [1, "b,", {"y": null}], "z": true}, "c": -1e5 , "d":"e"}`)

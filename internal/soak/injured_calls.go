@@ -89,13 +89,14 @@ func removeOutputs(p *patient, share float64) (*harm, error) {
 		var edits []edit
 		for _, call := range r.calls() {
 			for i, v := range call.inner {
-				if !slices.Contains(outputKeys, v.key) || !hasTensor(v, r.text) || !p.expects(side, r, call.key, "") {
+				if !slices.Contains(outputKeys, v.key) || tensorsIn(v, r.text) == 0 || !p.expects(side, r, call.key, "") {
 					continue
 				}
-				all++
+				n := tensorsIn(v, r.text) // what is expected are tensors, not calls
+				all += n
 				if p.rng.Float64() < share {
 					edits = append(edits, call.without(i))
-					d.tensors++
+					d.tensors += n
 					d.names = append(d.names, []string{call.key})
 				}
 			}
@@ -133,17 +134,28 @@ func removeCalls(p *patient) (*harm, error) {
 	d := &harm{how: missing}
 	n := 1 + p.rng.IntN(len(data.inner)-1)
 	at := p.rng.IntN(len(data.inner) - n + 1)
-	for _, call := range data.inner[at : at+n] {
-		if hasTensor(call, r.text) && p.expects(side, r, call.key, "") {
+	all := 0
+	for i, call := range data.inner {
+		if tensorsIn(call, r.text) == 0 || !p.expects(side, r, call.key, "") {
+			continue
+		}
+		outputs := 0
+		for _, key := range outputKeys {
+			if v := call.get(key); v != nil {
+				outputs += tensorsIn(v, r.text)
+			}
+		}
+		all += outputs
+		if i >= at && i < at+n {
 			d.names = append(d.names, []string{call.key})
-			d.tensors++
+			d.tensors += outputs
 		}
 	}
-	if d.tensors == 0 {
+	if len(d.names) == 0 {
 		return nil, nil
 	}
-	if d.tensors*2 > len(data.inner) && len(list) == 1 {
-		d.closed = "more than half of the calls are missing"
+	if d.tensors*2 > all && len(list) == 1 {
+		d.closed = "more than half of the outputs are missing"
 	}
 	gone := edit{data.inner[at].keyFrom, data.inner[at+n-1].to, ""}
 	if at+n < len(data.inner) {
@@ -155,9 +167,9 @@ func removeCalls(p *patient) (*harm, error) {
 	return d, p.write(r.path, edited(r.text, []edit{gone}))
 }
 
-// hasTensor tells whether a value holds the entry of a tensor.
-func hasTensor(n *node, text []byte) bool {
-	return strings.Contains(string(text[n.from:n.to]), "Tensor\"")
+// tensorsIn counts the tensors whose entries a value holds.
+func tensorsIn(n *node, text []byte) int {
+	return strings.Count(string(text[n.from:n.to]), "Tensor\"")
 }
 
 var statisticKeys = []string{"Max", "Min", "Mean", "Norm"}

@@ -3,15 +3,19 @@ package soak
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/graph/read"
 )
 
 // injury is a kind of damage.
@@ -252,10 +256,11 @@ func sums(content []byte) (text string) {
 }
 
 func (p *patient) delete(side, n int, share float64) (*harm, error) {
+	all := slices.DeleteFunc(p.files(side), func(f *file) bool { return f.given })
 	if n == 0 {
-		n = max(2, int(share*float64(len(p.files(side)))))
+		n = max(2, int(share*float64(len(all))))
 	}
-	list := p.some(side, n)
+	list := p.pick(all, n)
 	for _, f := range list {
 		if err := p.remove(f.path); err != nil {
 			return nil, err
@@ -412,9 +417,36 @@ func otherGraph(p *patient) (*harm, error) {
 		if err != nil || bytes.Equal(old, t) {
 			return nil, err
 		}
-		return &harm{how: misfit, what: "the graph of " + o.name, names: [][]string{{filepath.Base(p.s.graph), "graph"}}}, p.write(p.s.graph, t)
+		// A graph with all operators of this one is that of the same network whose other dumps
+		// are missing, for all that anybody can tell: those are named.
+		names := append([]string{filepath.Base(p.s.graph), "graph"}, further(old, t, p.s.graph)...)
+		return &harm{how: misfit, what: "the graph of " + o.name, names: [][]string{names}}, p.write(p.s.graph, t)
 	}
 	return nil, nil
+}
+
+// further are the operators that a graph has beside all those of another; none where it lacks one.
+func further(all, more []byte, file string) (names []string) {
+	var ops [2]map[string]string
+	for i, text := range [][]byte{all, more} {
+		m, err := read.Read(context.Background(), bytes.NewReader(text), file)
+		if err != nil {
+			return nil
+		}
+		ops[i] = map[string]string{}
+		for _, g := range m.Graphs {
+			for _, op := range g.Ops {
+				ops[i][op.Name] = op.Type
+			}
+		}
+	}
+	for name, kind := range ops[0] {
+		if ops[1][name] != kind {
+			return nil
+		}
+		delete(ops[1], name)
+	}
+	return slices.Sorted(maps.Keys(ops[1]))
 }
 
 // table is the saved table that the command reads.

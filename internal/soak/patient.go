@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/op"
 )
 
 // patient is a copy of a specimen that is damaged.
@@ -29,6 +30,9 @@ type file struct {
 	tensors int
 	output  bool // of the network
 	array   bool // .npy or .pt
+	given   bool // a dump of an input of the network, or of a weight, which who takes it recorded, too
+	// recorded is the path of a dump but for its time.
+	recorded string
 }
 
 // loss is what a damage does to what it hits.
@@ -86,7 +90,7 @@ var sideNames = [2]string{"left", "right"}
 // files are the files of a side with tensors that are expected.
 func (p *patient) files(side int) (list []*file) {
 	top := filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side]))
-	same := map[string]int{}
+	same, newest := map[string]int{}, map[string]string{}
 	var keys []string
 	filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -112,8 +116,15 @@ func (p *patient) files(side int) (list []*file) {
 			key, _, _ = strings.Cut(base, ".")
 			f.words = []string{base, key}
 		default:
-			key = dump.ParseName(base).OpName
+			name := dump.ParseName(base)
+			key = name.OpName
 			f.words = []string{base, key}
+			f.given = op.Is(name.OpType, op.Feed|op.Constant)
+			// Of several recordings of an operator the newest is judged.
+			if again := strings.TrimSuffix(path, ext); len(ext) > 13 {
+				newest[again] = max(newest[again], ext)
+				f.recorded = again
+			}
 		}
 		if p.j.left && p.j.whole != nil && len(p.j.whole.judged) > 0 && !judges(p.j.whole.judged, key) {
 			return nil // check could say nothing of it
@@ -133,6 +144,12 @@ func (p *patient) files(side int) (list []*file) {
 		list = append(list, f)
 		return nil
 	})
+	for i := len(list) - 1; i >= 0; i-- {
+		if f := list[i]; f.recorded != "" && filepath.Ext(f.path) < newest[f.recorded] {
+			same[keys[i]]--
+			list, keys = slices.Delete(list, i, i+1), slices.Delete(keys, i, i+1)
+		}
+	}
 	for i, f := range list { // an operator of several ranks has a file for each
 		f.tensors = max(1, f.tensors/same[keys[i]])
 	}
@@ -176,8 +193,9 @@ func (p *patient) remove(path string) error {
 }
 
 // some picks n of the files of a side.
-func (p *patient) some(side, n int) []*file {
-	list := p.files(side)
+func (p *patient) some(side, n int) []*file { return p.pick(p.files(side), n) }
+
+func (p *patient) pick(list []*file, n int) []*file {
 	if n > len(list) {
 		return nil
 	}
