@@ -2,6 +2,7 @@ package recording
 
 import (
 	"math"
+	"slices"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -9,12 +10,15 @@ import (
 )
 
 // What one side alone computes has nothing to be held against, but NaN and infinities that come
-// of finite numbers are wrong by themselves, except in masks, which are made of -inf.
+// of finite numbers are wrong by themselves, except in masks: -inf that was put in some places, until a
+// call makes finite numbers of it again.
 
 // made gives rows for the outputs of a call without a partner that hold NaN or infinities
 // though all that goes in is known and finite; whole is the row for the call.
 func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
-	if t := typeOf(c); catalogue.Is(t, catalogue.Masks|catalogue.Moves) || !finite(c) {
+	puts := catalogue.Is(typeOf(c), catalogue.Masks|catalogue.Moves)
+	known, literal := finite(c)
+	if !known || literal && !puts || !literal && catalogue.Is(typeOf(c), catalogue.Moves) {
 		return nil
 	}
 	for i := range c.leaves {
@@ -23,7 +27,8 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 			continue
 		}
 		nan, inf := l.said.NotFinite()
-		if !nan && (!inf || s.masks[place{int32(c.at + 1), l.slot}]) {
+		at := place{int32(c.at + 1), l.slot}
+		if !nan && (!inf || s.masks[at] || puts && (!data(c) || l.said.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
 			continue
 		}
 		value := l.said.Stats.Max
@@ -45,43 +50,74 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 	return rows
 }
 
-// finite tells whether what goes into a call is known, and finite.
-func finite(c *call) bool {
-	some := false
+// finite tells whether the tensors that go into a call are known, and finite, and whether a number
+// among its arguments is not.
+func finite(c *call) (known, literal bool) {
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		if l.role != result.Input {
 			continue
 		}
 		if !l.tensor() {
-			if v, ok := l.arg.Value.Value(); ok && l.Kind == msprobe.Scalar && v-v != 0 {
-				return false
-			}
+			v, ok := l.arg.Value.Value()
+			literal = literal || ok && l.Kind == msprobe.Scalar && v-v != 0
 			continue
 		}
 		nan, inf := l.said.NotFinite()
 		if nan || inf || !l.said.Has(result.KnownMax|result.KnownMin) {
-			return false
+			return false, false
 		}
-		some = true
+		known = true
+	}
+	return known, literal
+}
+
+// data tells that other numbers than the one or two that masks are made of go into a call.
+func data(c *call) bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool {
+		return l.role == result.Input && l.tensor() && l.Elem.IsFloat() && l.said.Stats.Max != l.said.Stats.Min
+	})
+}
+
+// settled tells that a call takes infinities and gives finite numbers, as softmax does with masked scores.
+func settled(c *call) (some bool) {
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.role == result.Output && l.tensor() && l.Elem.IsFloat() {
+			nan, inf := l.said.NotFinite()
+			if nan || inf || !l.said.Has(result.KnownMax|result.KnownMin) {
+				return false
+			}
+			some = true
+		}
 	}
 	return some
 }
 
-// findMasks finds the outputs that masks are made of: what goes into calls that fill places,
-// maybe by way of calls that only move.
+// findMasks finds the outputs that masks are made of: what goes into calls that fill places or that
+// make finite numbers of infinities, maybe by way of calls that hand infinities on; and which infinities are read at all.
 func (s *side) findMasks() {
-	s.masks = map[place]bool{}
+	s.masks, s.read = map[place]bool{}, map[place]bool{}
 	for i := len(s.calls) - 1; i >= 0; i-- {
 		c := s.calls[i]
 		t := typeOf(c)
-		into := catalogue.Is(t, catalogue.Masks)
+		into, hands := catalogue.Is(t, catalogue.Masks), false
 		for k := range c.leaves {
 			l := &c.leaves[k]
-			into = into || l.role == result.Output && catalogue.Is(t, catalogue.Moves) && s.masks[place{int32(c.at + 1), l.slot}]
+			if l.role == result.Output && s.masks[place{int32(c.at + 1), l.slot}] {
+				_, inf := l.said.NotFinite()
+				into, hands = into || catalogue.Is(t, catalogue.Moves), hands || inf
+			}
 		}
 		for k := range c.leaves {
-			if l := &c.leaves[k]; into && l.role == result.Input && l.from.call > 0 {
+			l := &c.leaves[k]
+			if l.role != result.Input || l.from.call <= 0 {
+				continue
+			}
+			_, inf := l.said.NotFinite()
+			if inf {
+				s.read[l.from] = true
+			}
+			if into || inf && (hands || settled(c)) {
 				s.masks[l.from] = true
 			}
 		}

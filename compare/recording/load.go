@@ -25,8 +25,8 @@ type side struct {
 	parent map[string]string
 	stack  *msprobe.Stack
 	index  map[string]*call
-	// masks are the outputs that masks are made of (infinite.go).
-	masks map[place]bool
+	// masks are the outputs that masks are made of, read those whose infinities another call takes (infinite.go).
+	masks, read map[place]bool
 	// other tells that the other side was recorded kernel by kernel, or this one alone.
 	other bool
 	// through are the calls without a partner between an input and what feeds it (feed.go).

@@ -72,6 +72,7 @@ func TestMovementTellsNothing(t *testing.T) {
 func TestMadeAlone(t *testing.T) {
 	x, nan := sized(2, 0), said("float32", "NaN", "NaN", "NaN", "NaN")
 	low := said("float32", "0.0", "-Infinity", "-Infinity", "Infinity")
+	lower := said("float32", "1.0", "-Infinity", "-Infinity", "Infinity")
 	over := said("float32", "Infinity", "1.0", "Infinity", "Infinity")
 	base := func(more ...string) []string {
 		var list []string
@@ -95,6 +96,13 @@ func TestMadeAlone(t *testing.T) {
 		{"NaN came in", []string{entry("Torch.exp", 0, []string{nan}, nan)}, ""},
 		{"a mask", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
 		{"what a mask is made of", []string{entry("Torch.log", 0, []string{x}, low), entry("Tensor.view", 0, []string{low}, low), entry("Torch.where", 0, []string{x, low}, low)}, ""},
+		{"NaN put among data", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": NaN}`}, nan)}, "Tensor.masked_fill.0.forward"},
+		{"NaN chosen", []string{entry("Torch.where", 0, []string{x, sized(7, 0)}, nan)}, "Torch.where.0.forward"},
+		{"NaN set", []string{entry("Tensor.__setitem__", 0, []string{x, `{"type": "float", "value": NaN}`}, nan)}, "Tensor.__setitem__.0.forward"},
+		{"infinity put among data", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": Infinity}`}, over)}, "Tensor.masked_fill.0.forward"},
+		{"-inf among data that are added up", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, "Torch.where.0.forward"},
+		{"masked scores", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Tensor.view", 0, []string{low}, low), entry("Tensor.add", 0, []string{low, x}, lower), entry("Torch.softmax", 0, []string{lower}, sized(4, 0))}, ""},
+		{"a mask of zeros", []string{entry("Tensor.masked_fill", 0, []string{said("float32", "0.0", "0.0", "0.0", "0.0"), `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, ""},
 		{"an infinite number given", []string{entry("Torch.mul", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
 		{"the triangle of a mask", []string{entry("Torch.triu", 0, []string{x}, low)}, ""},
 		{"a buffer", []string{entry("Torch.empty_like", 0, []string{x}, nan)}, ""},
