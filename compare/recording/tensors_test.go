@@ -134,6 +134,64 @@ func TestMadeAlone(t *testing.T) {
 	}
 }
 
+// TestMovedAlone: a call of one side alone that puts elements in another order is the root of what
+// shows it first, by way of calls that hand on what they get.
+func TestMovedAlone(t *testing.T) {
+	x, y := sized(2, 0), sized(3, 0)
+	calls := func(sum string, more ...string) []string {
+		list := []string{entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y)}
+		list = append(list, more...)
+		return append(list, entry("Functional.dropout", 0, []string{y}, y), entry("Tensor.__add__", 0, []string{x, y}, sum), entry("Functional.gelu", 0, []string{sum}, sum))
+	}
+	golden := written(t, calls(sized(5, 0))...)
+	for _, c := range []struct{ api, root string }{{"Tensor.roll", "Tensor.roll.0.forward"}, {"Tensor.contiguous", "Tensor.__add__.0.forward"}} {
+		j := judged(t, written(t, calls(sized(5, 0.3), entry(c.api, 0, []string{y}, y))...), golden)
+		if got := rootNames(j); !slices.Equal(got, []string{c.root}) || j.Verdict != verdict.Bad {
+			t.Errorf("%s: %s, roots %v", c.api, j.Verdict, got)
+		}
+	}
+}
+
+// TestUnseen: what a root begins with may have come by a way that was not recorded. It is a part of what a call of one side
+// alone made of what the other side has a part of, or a gradient that a function hands out in another form.
+func TestUnseen(t *testing.T) {
+	x, y, part, off := sized(2, 0), sized(3, 0), sized(2.5, 0), sized(2.5, 0.3)
+	cut := func(part, out string, more ...string) string {
+		list := []string{entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y)}
+		return written(t, append(append(list, more...), entry("Functional.conv1d", 0, []string{part, sized(1.3, 0)}, out), entry("Functional.gelu", 0, []string{out}, out))...)
+	}
+	back := func(api string, in, out string) string {
+		return fmt.Sprintf(`"Functional.%s.0.backward": {"input": [%s], "output": [%s]}`, api, in, out)
+	}
+	one, loss := said("float32", "1.0", "1.0", "1.0", "1.0"), sized(4.5, 0)
+	steps := func(form, gradient string) string {
+		return written(t, entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y), entry("Functional.cross_entropy", 0, []string{y}, loss),
+			back("cross_entropy", one, form), back("linear", gradient, gradient))
+	}
+	row := strings.Replace(one, "[8, 8]", "[]", 1)
+	for _, c := range []struct{ name, left, golden, root string }{
+		{"a part of what one side made", cut(off, sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(part, sized(5, 0)), "Functional.dropout.0.forward"},
+		{"no part of it", cut(sized(9, 0.2), sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(sized(9, 0), sized(5, 0)), "Functional.conv1d.0.forward"},
+		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
+		{"a gradient", steps(part, off), steps(part, part), "Functional.linear.0.backward"},
+	} {
+		if j := judged(t, c.left, c.golden); !slices.Equal(rootNames(j), []string{c.root}) || j.Verdict != verdict.Bad {
+			t.Errorf("%s: %s, roots %v", c.name, j.Verdict, rootNames(j))
+		}
+	}
+	// The same rows in another order: only the sums of the recorder tell, and these are rounded.
+	ids := strings.ReplaceAll(said("int64", "9", "0", "null", "null"), "[8, 8]", "[8]")
+	rows := func(mean string) string {
+		return written(t, entry("Functional.embedding", 0, []string{ids, x}, said("float32", "3.0", "-2.0", mean, "9.5")), entry("Functional.gelu", 0, []string{sized(3, 0)}, y))
+	}
+	if j := judged(t, rows("0.12500001"), rows("0.125")); j.Verdict != verdict.Good || len(j.Roots) > 0 {
+		t.Errorf("rows in another order: %s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, rows("0.1251"), rows("0.125")); len(j.Roots) != 1 {
+		t.Errorf("another row: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}
+
 // layers is a recording of so many products; said makes the statistics of a tensor around v.
 func layers(t testing.TB, n int, said func(v float64) string) string {
 	var list []string

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Across ranks and steps
@@ -453,7 +454,9 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 	t := &op.Outputs[0]
 	if len(t.Causes) == 0 {
 		t.Causes = []Cause{{Kind: Differs, Value: math.NaN(), First: -1}}
-		if bad && begin.Instead == "" {
+		if !w.lone(place) && begin.Instead == "" {
+			t.Causes[0] = Cause{Kind: Form, Value: 1, First: -1}
+		} else if bad && (begin == nil || begin.Instead == "") {
 			t.Causes[0] = Cause{Kind: Alone, Value: 1, First: -1}
 		}
 		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)
@@ -564,6 +567,111 @@ func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {
 		}
 		begin.Instead = instead
 		return at
+	}
+	return -1
+}
+
+// swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
+// was recorded feeds that, and the other side's lies between the numbers that go into the call. -1 if there is none.
+func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
+	if begin == nil {
+		return -1
+	}
+	r := &w.table.Rows[begin.Row]
+	if len(begin.From) > 0 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
+		return -1
+	}
+	prefix := prefixOf(op.Op.Name)
+	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
+		lone := &w.operators[k]
+		if !w.lone(k) || backwards(lone) == 1 {
+			continue
+		}
+		other, shape := r.Recorded.Right, r.Right.Shape
+		if w.table.Rows[lone.Whole[0]].Has(result.NoLeftCall) {
+			other, shape = r.Recorded.Left, r.Left.Shape
+		}
+		for _, p := range lone.Op.Inputs {
+			from := w.named(p.Op)
+			if from == nil || w.off(from) {
+				continue
+			}
+			if out := from.output(p.Index); out != nil && contains(w.row(out), other, shape) {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// otherForm is the backward call that gives what another one begins with, by what their forward calls take from each other, if it got
+// the same and hands out another form on each side: its function was computed otherwise. -1 if there is none.
+func (w *recordedWalk) otherForm(op *Operator, begin *Begin) int {
+	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
+	if begin == nil || !backward || len(begin.From) > 1 || w.table.Rows[begin.Row].Recorded.Argument {
+		return -1
+	}
+	for k := w.place[op.Op.Name] - 1; k >= 0; k-- {
+		x := &w.operators[k]
+		of, backward := strings.CutSuffix(x.Op.Name, ".backward")
+		use := w.named(of + ".forward")
+		if !backward || use == nil || len(begin.From) > 0 && begin.From[0] != x.Op.Name || !slices.ContainsFunc(use.Op.Inputs, func(p result.Port) bool { return p.Op == name+".forward" }) {
+			continue
+		}
+		form := func(t Tensor) bool { return ofLastStep(w.row(&t)) }
+		differs := func(t Tensor) bool { return agreementOf(w.row(&t)) == different }
+		if slices.ContainsFunc(x.Outputs, form) && !slices.ContainsFunc(x.Inputs, differs) && !slices.ContainsFunc(x.Outputs, differs) {
+			return k
+		}
+	}
+	return -1
+}
+
+// contains tells that a tensor that is the same on both sides may have a part that looks so, by its extremes.
+func contains(whole *result.Row, part *result.Said, shape []int64) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	a := whole.Recorded.Right
+	return agreementOf(whole) == same && whole.Right.DType.IsFloat() && a.Has(extremes) && part.Has(extremes) &&
+		elements(shape) <= elements(whole.Right.Shape) && a.Stats.Min <= part.Stats.Min && part.Stats.Max <= a.Stats.Max
+}
+
+// movedAlone is the call of one side alone that put what goes into a call in another order, which statistics
+// cannot tell; -1 if there is none.
+func (w *recordedWalk) movedAlone(op *Operator) int {
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); r.Recorded.Argument || proven(r) {
+			continue
+		}
+		for _, side := range []func(*result.Row) (result.Port, *result.Said, []int64){
+			func(r *result.Row) (result.Port, *result.Said, []int64) {
+				return r.Facts.Producer, r.Recorded.Left, r.Left.Shape
+			},
+			func(r *result.Row) (result.Port, *result.Said, []int64) {
+				return r.Recorded.Golden, r.Recorded.Right, r.Right.Shape
+			},
+		} {
+			p, said, shape := side(w.row(&op.Inputs[k]))
+			print := said.Print(shape)
+			for from := w.named(p.Op); from != nil && print != 0; from = w.named(p.Op) {
+				at := w.place[p.Op]
+				if t := from.Op.Type; w.lone(at) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns) {
+					return at
+				}
+				next := result.Port{} // what modules, and calls that change nothing, hand on
+				if out := from.output(p.Index); out != nil {
+					next, _, _ = side(w.row(out))
+				}
+				for n := range from.Inputs {
+					if q, s, shape := side(w.row(&from.Inputs[n])); s.Print(shape) == print {
+						next = q
+					}
+				}
+				if next.Op == p.Op || w.named(next.Op) == nil || w.place[next.Op] >= at {
+					break
+				}
+				p = next
+			}
+		}
 	}
 	return -1
 }

@@ -157,9 +157,13 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
 	case w.isRoot(op, a):
 		other := -1
-		if !a.soft {
-			if other = w.behindAlone(op, a.begin); other < 0 {
-				other = w.untaken(op, a.begin)
+		if a.begin == nil && len(a.from) == 0 {
+			other = w.movedAlone(op)
+		} else if !a.soft {
+			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.untaken, w.swallowed, w.otherForm} {
+				if other < 0 {
+					other = find(op, a.begin)
+				}
 			}
 		}
 		if other < 0 {
@@ -176,7 +180,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if op.From = t.roots; op.State == StateBad {
 			op.State = StateInherited
 		}
-		w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
+		if a.begin != nil {
+			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
+		}
 	default:
 		op.From = a.from
 		if len(a.from) == 0 {

@@ -98,8 +98,18 @@ func (w *recordedWalk) beyond(op *Operator) bool {
 	exact := backwards(op) == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return agreementOf(w.row(&t)) == untold })
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType || counted(r.Left.DType)) || w.shows(op, r)
+		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType && !w.shuffled(op, r) || counted(r.Left.DType)) || w.shows(op, r)
 	})
+}
+
+// shuffled tells of what a call moved that the sides may have the same elements in another order, as of a batch: the
+// largest and the smallest are the same, and the sums as far as they are rounded.
+func (w *recordedWalk) shuffled(op *Operator, r *result.Row) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	a, b := r.Recorded.Left, r.Recorded.Right
+	return catalogue.Is(op.Op.Type, catalogue.Moves) && !r.Compared && !r.Recorded.Hashed && a.Has(extremes) && b.Has(extremes) &&
+		a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min && w.rounded(r) &&
+		!slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return proven(w.row(&t)) })
 }
 
 // shows tells whether an output differs by more than rounding.
