@@ -187,6 +187,7 @@ def fault(kind, model, spec, rng):
 
 FAULTS = ["eps", "weight", "bias", "activation", "scale", "nan"]
 HARMLESS = ["same", "threads", "eager", "bf16", "checkpointing"]
+EACH = 3, 4  # harmless pairs and faults of each model
 
 
 def record(out, name, seed, level, task, dtype, how, given=None):
@@ -197,6 +198,8 @@ def record(out, name, seed, level, task, dtype, how, given=None):
     cfg, cls = spec[0]()
     if how == "eager":
         cfg._attn_implementation = "eager"
+    if how == "experts":
+        cfg._experts_implementation = "eager"
     model = cls(cfg)
     for p in model.parameters():  # zeros and ones hide what is multiplied by them
         if p.dim() == 1:
@@ -210,6 +213,11 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         model.gradient_checkpointing_enable()
     if how == "token":
         batch["input_ids"][0, 2] = (batch["input_ids"][0, 2] + 1) % 96
+    if how == "batch":
+        batch = {k: v.flip(0) for k, v in batch.items()}
+    if how == "channels_last":
+        model = model.to(memory_format=torch.channels_last)
+        batch = {k: v.to(memory_format=torch.channels_last) if v.dim() == 4 else v for k, v in batch.items()}
     module, calls = None, []
     if how in FAULTS:
         module, calls = fault(how, model, spec, rng)
@@ -224,7 +232,8 @@ def record(out, name, seed, level, task, dtype, how, given=None):
     debugger = PrecisionDebugger(config_path=config)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     debugger.start(model=model)
-    loss = model(**batch).loss
+    with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"):
+        loss = model(**batch).loss
     loss.backward()
     optimizer.step()
     debugger.stop()
@@ -259,13 +268,13 @@ def main():
     rng = random.Random(o.seed)
     made = 0
     for name in MODELS:
-        plans = [("harmless", h) for h in rng.sample(HARMLESS, 3)] + [("fault", f) for f in rng.sample(FAULTS, 4)]
+        plans = [("harmless", h) for h in rng.sample(HARMLESS, EACH[0])] + [("fault", f) for f in rng.sample(FAULTS, EACH[1])]
         for what, how in plans:
             level, task = rng.choice([("L0", "statistics"), ("L1", "statistics"), ("mix", "statistics"), ("mix", "md5"), ("L1", "md5"), ("mix", "tensor"), ("L1", "tensor")])
             dtype = rng.choice(["fp32", "fp32", "bf16"])
-            if how == "bf16":
+            if how in ("bf16", "autocast"):
                 dtype = "fp32"
-            label = f"{name}-{level}-{task}-{dtype}-{how}"
+            label = f"{name}-{level}-{task}-{dtype}-{how.replace(' ', '_')}"
             if o.again and o.only == label:
                 again(o, name, o.seed * 1000 + made, level, task, dtype, how)
                 return

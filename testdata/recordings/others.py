@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""others.py OUT [--seed N] [--only TEXT]: pairs of recordings of models and with faults that record.py does not have.
+
+As record.py, whose rules of what is right hold: more of transformers (latent and sliding attention, alibi, experts that are
+shared, speech, encoder and decoder, hybrids of state and attention, LoRA), and nets of torchvision and diffusers where these are
+installed. Faults are in rotations, masks, gradients, losses, weights that are swapped or transposed, halves of outputs,
+precisions and random numbers.
+"""
+import contextlib
+import os
+import re
+import sys
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import transformers
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import record  # noqa: E402
+from record import llama, pixels, seq2seq, text_class, tokens  # noqa: E402
+
+
+def speech(rng):
+    return {"input_features": torch.tensor(rng.standard_normal((2, 8, 24)), dtype=torch.float32), "labels": torch.tensor(rng.integers(3, 96, (2, 7)))}
+
+
+def unpadded(rng):
+    return tokens(rng, pad=False)
+
+
+class Loss(nn.Module):
+    """A net of torchvision or diffusers as a model of transformers looks: what it gives has a loss."""
+
+    def __init__(self, net, image):
+        super().__init__()
+        self.net, self.image = net, image
+
+    def forward(self, pixel_values, labels):
+        if self.image:
+            y = self.net(pixel_values, torch.tensor([3, 40])).sample
+            loss = F.mse_loss(y, pixel_values.flip(0))
+        else:
+            loss = F.cross_entropy(self.net(pixel_values).float(), labels)
+        return transformers.utils.ModelOutput(loss=loss)
+
+
+def net(make, image=False):
+    """A configuration that is none, and a class that makes the net."""
+    def build():
+        class Config:
+            pass
+        return Config(), lambda cfg: Loss(make(), image)
+    return build
+
+
+def torchvision(name, **more):
+    def make():
+        import torchvision.models as tv
+        from torchvision.models.resnet import BasicBlock, Bottleneck
+        from torchvision.models.mobilenetv3 import InvertedResidualConfig, MobileNetV3
+        if name == "resnet":
+            return tv.ResNet(BasicBlock, [1, 1, 1, 1], num_classes=5)
+        if name == "resnext":
+            return tv.ResNet(Bottleneck, [1, 1, 1, 1], num_classes=5, groups=4, width_per_group=8)
+        if name == "vit":
+            return tv.VisionTransformer(32, 8, 2, 4, 32, 64, num_classes=5)
+        if name == "swin":
+            return tv.SwinTransformer([4, 4], 16, [1, 2], [2, 4], [4, 4], num_classes=5, stochastic_depth_prob=0.1)
+        if name == "convnext":
+            from torchvision.models.convnext import CNBlockConfig
+            return tv.ConvNeXt([CNBlockConfig(16, 32, 1), CNBlockConfig(32, None, 1)], stochastic_depth_prob=0.1, num_classes=5)
+        if name == "mobilenet":
+            def conf(*a):
+                return InvertedResidualConfig(*a, 1.0)
+            return MobileNetV3([conf(8, 3, 8, 8, True, "RE", 2, 1), conf(8, 5, 16, 16, True, "HS", 1, 1)], 32, num_classes=5, dropout=0)
+        if name == "densenet":
+            return tv.DenseNet(8, (2, 2), 16, num_classes=5, drop_rate=0)
+        if name == "shufflenet":
+            return tv.ShuffleNetV2([1, 1, 1], [8, 16, 32, 64, 64], num_classes=5)
+        raise LookupError(name)
+    return net(make)
+
+
+def unet():
+    from diffusers import UNet2DModel
+    return UNet2DModel(sample_size=16, in_channels=3, out_channels=3, layers_per_block=1, block_out_channels=(16, 32), norm_num_groups=4,
+                       down_block_types=("DownBlock2D", "AttnDownBlock2D"), up_block_types=("AttnUpBlock2D", "UpBlock2D"), attention_head_dim=8)
+
+
+def lora():
+    cfg, cls = llama()
+
+    def make(c):
+        from peft import LoraConfig, get_peft_model
+        return get_peft_model(cls(c), LoraConfig(r=4, lora_alpha=8, lora_dropout=0.0, target_modules=["q_proj", "v_proj", "down_proj"], init_lora_weights=False))
+    return cfg, make
+
+
+def of(name, suffix="ForCausalLM", **more):
+    def build():
+        return getattr(transformers, name + "Config")(**more), getattr(transformers, name + suffix)
+    return build
+
+
+TEXT = {"vocab_size": 96, "max_position_embeddings": 64, "pad_token_id": 0}
+SMALL = TEXT | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+# name: (configuration and class, batch)
+MODELS = {
+    "opt": (of("OPT", vocab_size=96, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, ffn_dim=64, max_position_embeddings=64, dropout=0, word_embed_proj_dim=32, pad_token_id=1), tokens),
+    "phi": (of("Phi", **SMALL, attention_dropout=0.0, embd_pdrop=0.0, resid_pdrop=0.0), tokens),
+    "gptneox": (of("GPTNeoX", **SMALL), tokens),
+    "falcon": (of("Falcon", vocab_size=96, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, alibi=False, pad_token_id=0), tokens),
+    "bloom": (of("Bloom", vocab_size=96, hidden_size=32, n_layer=2, n_head=4, hidden_dropout=0.0, attention_dropout=0.0, pad_token_id=0), tokens),
+    "mistral": (of("Mistral", **SMALL, num_key_value_heads=2, sliding_window=6), tokens),
+    "gemma": (of("Gemma", **SMALL, num_key_value_heads=2, head_dim=8), tokens),
+    "deepseek": (of("DeepseekV3", **SMALL, num_key_value_heads=4, moe_intermediate_size=16, n_routed_experts=4, num_experts_per_tok=2, n_group=2, topk_group=1, first_k_dense_replace=1,
+                    q_lora_rank=16, kv_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=4, v_head_dim=8, n_shared_experts=1), tokens),
+    "qwen2moe": (of("Qwen2Moe", **SMALL, num_key_value_heads=2, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=16), tokens),
+    "olmoe": (of("Olmoe", **SMALL, num_key_value_heads=2, num_experts=4, num_experts_per_tok=2), tokens),
+    "gptoss": (of("GptOss", **SMALL, num_key_value_heads=2, head_dim=8, num_local_experts=4, num_experts_per_tok=2, sliding_window=6), tokens),
+    "mamba2": (of("Mamba2", vocab_size=96, hidden_size=32, num_hidden_layers=2, num_heads=4, head_dim=16, state_size=8, n_groups=1, chunk_size=8, pad_token_id=0), unpadded),
+    "roberta": (of("Roberta", "ForSequenceClassification", **(SMALL | {"max_position_embeddings": 70}), num_labels=3, hidden_dropout_prob=0, attention_probs_dropout_prob=0), text_class),
+    "deberta": (of("DebertaV2", "ForSequenceClassification", **SMALL, num_labels=3, hidden_dropout_prob=0, attention_probs_dropout_prob=0, relative_attention=True, pos_att_type=["p2c", "c2p"]), text_class),
+    "bart": (of("Bart", "ForConditionalGeneration", vocab_size=96, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64,
+                decoder_ffn_dim=64, max_position_embeddings=64, dropout=0, pad_token_id=0, decoder_start_token_id=2), seq2seq),
+    "whisper": (of("Whisper", "ForConditionalGeneration", vocab_size=96, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64,
+                   decoder_ffn_dim=64, num_mel_bins=8, max_source_positions=12, max_target_positions=32, dropout=0, pad_token_id=0, decoder_start_token_id=2, bos_token_id=1, eos_token_id=2), speech),
+    "swinhf": (of("Swin", "ForImageClassification", image_size=32, patch_size=2, embed_dim=8, depths=[2, 2], num_heads=[2, 4], window_size=4, num_labels=5, drop_path_rate=0.0), pixels),
+    "segformer": (of("Segformer", "ForImageClassification", num_labels=5, hidden_sizes=[8, 16], depths=[1, 1], num_encoder_blocks=2, num_attention_heads=[1, 2], sr_ratios=[2, 1], patch_sizes=[7, 3],
+                     strides=[4, 2], mlp_ratios=[2, 2], drop_path_rate=0.0, hidden_dropout_prob=0, attention_probs_dropout_prob=0, classifier_dropout_prob=0), pixels),
+    "lora": (lora, tokens),
+    "tvresnet": (torchvision("resnet"), pixels), "tvvit": (torchvision("vit"), pixels), "tvswin": (torchvision("swin"), pixels),
+    "tvconvnext": (torchvision("convnext"), pixels), "tvmobilenet": (torchvision("mobilenet"), pixels), "tvdensenet": (torchvision("densenet"), pixels),
+    "tvshufflenet": (torchvision("shufflenet"), pixels), "tvresnext": (torchvision("resnext"), pixels),
+    "unet": (net(unet, True), lambda rng: pixels(rng, 16)),
+}
+
+
+def pick(model, rng, test):
+    """A module of the model that is as asked, and its path."""
+    found = [(n, m) for n, m in model.named_modules() if n and test(n, m)]
+    if not found:
+        raise LookupError("nothing to spoil")
+    return found[int(rng.integers(len(found)))]
+
+
+def plain(n, m):
+    """A linear layer or convolution that is not the last and that others call."""
+    return isinstance(m, (nn.Linear, nn.Conv2d)) and not re.search(r"lm_head|classifier|out_proj|attn\.proj|heads|\.fc$|router|lora_", n)
+
+
+LINEAR = ["linear", "addmm", "matmul", "conv2d", "conv1d"]
+
+
+def fault(kind, model, spec, rng):
+    if kind in KNOWN and kind != "scale":
+        norm = pick(model, rng, lambda n, m: "Norm" in type(m).__name__ and (hasattr(m, "eps") or hasattr(m, "variance_epsilon")))[0]
+        act = None
+        with contextlib.suppress(LookupError):
+            act = pick(model, rng, lambda n, m: re.search("GELU|SiLU|ReLU|Hardswish|Activation", type(m).__name__) and not list(m.children()))[0]
+        return spoil(kind, model, (None, None, None, norm, act, pick(model, rng, plain)[0]), rng)
+    if kind == "rope":
+        name, m = pick(model, rng, lambda n, m: hasattr(m, "inv_freq"))
+        m.inv_freq.mul_(1.1)
+        return name, ["matmul", "__matmul__", "expand", "cos", "sin", "float"]
+    if kind == "dropped bias":
+        name, m = pick(model, rng, lambda n, m: plain(n, m) and m.bias is not None)
+        m.bias.data.zero_()
+        return name, LINEAR
+    if kind == "swapped":
+        name, m = pick(model, rng, lambda n, m: re.search(r"\.(q_proj|query|q|q_lin)$", n) and isinstance(m, nn.Linear))
+        other = model.get_submodule(re.sub(r"q_proj$|query$|q$|q_lin$", lambda x: {"q_proj": "k_proj", "query": "key", "q": "k", "q_lin": "k_lin"}[x.group()], name))
+        if other.weight.shape != m.weight.shape:
+            raise LookupError("other shapes")
+        m.weight.data, other.weight.data = other.weight.data.clone(), m.weight.data.clone()
+        return name, LINEAR
+    if kind == "transposed":
+        name, m = pick(model, rng, lambda n, m: plain(n, m) and isinstance(m, nn.Linear) and m.weight.shape[0] == m.weight.shape[1])
+        m.weight.data = m.weight.data.t().contiguous()
+        return name, LINEAR
+    name, m = pick(model, rng, plain)
+    forward = m.forward
+    if kind == "channel":
+        def cut(*a, **k):
+            y = forward(*a, **k).clone()
+            y[:, -1] = 0
+            return y
+        m.forward = cut
+        return name, ["clone", "__setitem__"] + LINEAR
+    if kind == "gradient":
+        def hooked(*a, **k):
+            y = forward(*a, **k)
+            if y.requires_grad:
+                y.register_hook(lambda g: g * 1.1)
+            return y
+        m.forward = hooked
+        return name, LINEAR + ["mul", "__mul__"]
+    if kind == "lower":
+        m.forward = lambda x, *a, **k: forward(x.to(torch.float8_e4m3fn if x.dtype == torch.bfloat16 else torch.float16).to(x.dtype), *a, **k)
+        return name, ["to"] + LINEAR
+    if kind == "masked nan":
+        m.forward = lambda *a, **k: (lambda y: torch.where(y > y.flatten().sort()[0][-3], float("nan"), y))(forward(*a, **k))
+        return name, ["where"]
+    if kind == "overflow":
+        m.forward = lambda *a, **k: (lambda y: (y * 1e30 * 1e9) * 1e-38)(forward(*a, **k))
+        return name, ["__mul__", "mul"]
+    if kind == "random":
+        m.forward = lambda *a, **k: F.dropout(forward(*a, **k), 0.1)
+        return name, ["dropout"]
+    if kind == "scale":
+        m.forward = lambda *a, **k: forward(*a, **k) * 1.05
+        return name, ["mul", "__mul__"]
+    if kind == "residual":
+        m.forward = lambda *a, **k: (lambda y: y + 0.1 * y.roll(1, 1))(forward(*a, **k))
+        return name, ["roll", "add", "__add__", "mul", "__rmul__"]
+    if kind == "shifted":
+        m.forward = lambda *a, **k: forward(*a, **k).roll(1, -1)
+        return name, ["roll"]
+    if kind == "loss":
+        real = F.cross_entropy
+        nn.functional.cross_entropy = lambda *a, **k: real(*a, **(k | {"label_smoothing": 0.1}))
+        return None, ["cross_entropy"]
+    raise LookupError(kind)
+
+
+record.MODELS = {name: (*spec, None, None, None, None) for name, spec in MODELS.items()}
+KNOWN = record.FAULTS
+record.FAULTS = KNOWN + ["rope", "dropped bias", "swapped", "transposed", "channel", "gradient", "lower", "masked nan", "overflow", "random", "residual", "shifted", "loss"]
+record.HARMLESS = record.HARMLESS + ["batch", "experts", "channels_last", "autocast"]
+record.EACH = 2, 3
+spoil, record.fault = record.fault, fault
+
+if __name__ == "__main__":
+    record.main()
