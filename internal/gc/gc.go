@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 const (
@@ -32,12 +33,20 @@ func Relax() {
 
 // Within has the garbage collector keep the memory of the program within a number
 // of bytes, as far as what is live leaves room: it collects more often the closer it
-// comes. The environment variable GOMEMLIMIT, if it is set, has the last word.
+// comes. What is live raises the number, or collections would take half of all processor time.
+// The environment variable GOMEMLIMIT, if it is set, has the last word.
 func Within(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
+		within.Store(bytes)
 		debug.SetMemoryLimit(bytes)
 	}
 }
+
+// within is the number of [Within], 0 without one.
+var within atomic.Int64
+
+// bound is the number of bytes to stay within: half as much as what is live is left for garbage and for the collector.
+func bound(set int64, live uint64) int64 { return max(set, int64(live+live/2)) }
 
 // watch sets, after each collection, by how much the heap may grow until the next.
 func watch(set int) {
@@ -49,6 +58,12 @@ func watch(set int) {
 		if want := growth(live[0].Value.Uint64()); want != set {
 			set = want
 			debug.SetGCPercent(set)
+		}
+		if w := within.Load(); w > 0 {
+			if want := bound(w, live[0].Value.Uint64()); want != w {
+				within.Store(want)
+				debug.SetMemoryLimit(want)
+			}
 		}
 		watch(set)
 	})

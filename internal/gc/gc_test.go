@@ -37,3 +37,16 @@ func TestRelax(t *testing.T) {
 	}
 	t.Errorf("with 256 MB live the heap may grow by %d %%, expected %d", percent(), least)
 }
+
+// TestBound: a number that what is live goes beyond is raised, and no other.
+func TestBound(t *testing.T) {
+	for _, c := range []struct {
+		set  int64
+		live uint64
+		want int64
+	}{{64 << 20, 10 << 20, 64 << 20}, {64 << 20, 98 << 20, 147 << 20}} {
+		if got := bound(c.set, c.live); got != c.want {
+			t.Errorf("bound(%d, %d) = %d, expected %d", c.set, c.live, got, c.want)
+		}
+	}
+}
