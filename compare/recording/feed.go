@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"slices"
 
 	"precision/compare/result"
@@ -71,7 +70,9 @@ func (s *side) origins(migrated bool) {
 				}
 				made := place{int32(c.at + 1), l.slot}
 				if delete(f.through, key); alone {
-					made = cmp.Or(c.moved(l), made)
+					if in := c.moved(l); in != nil {
+						made = in.from
+					}
 					f.through[key] = through
 				}
 				f.outputs[key] = made
@@ -83,16 +84,16 @@ func (s *side) origins(migrated bool) {
 	}
 }
 
-// moved is what feeds an output of a call that only moves numbers; no place if that is not known.
-func (c *call) moved(out *leaf) place {
+// moved is the input that a call which only moves numbers hands out as an output, nil if there is none.
+func (c *call) moved(out *leaf) *leaf {
 	if catalogue.Is(typeOf(c), catalogue.Moves) || catalogue.Is(c.does(), catalogue.Moves) {
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.role == result.Input && l.alike() != 0 && l.alike() == out.alike() {
-				return l.from
+				return l
 			}
 		}
 	}
-	return place{}
+	return nil
 }
 
 // insideOf lists, of every module, the calls made in it.

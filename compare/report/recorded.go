@@ -115,6 +115,8 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		case rec == nil:
 		case r.Begin.Instead != "":
 			lines = append(lines, plainLine(s.say("root.begin-untaken", rec.Place, row.Op, r.Begin.Instead)))
+		case row.Op != op.Op.Name && len(op.Op.Made) > 0 && left == right:
+			lines = append(lines, plainLine(s.say("root.begin-order", rec.Place, row.Op)))
 		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, left, right)))
 		case row.Op != op.Op.Name:

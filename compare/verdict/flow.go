@@ -232,7 +232,7 @@ func (w *recordedWalk) between(r *Root, begin *Begin) {
 		return
 	}
 	through := strings.Split(strings.TrimSuffix(row.Recorded.Through, "\n"), "\n")
-	through = append(through, w.within(row.Op))
+	through = append(through, w.within(row))
 	for _, name := range through {
 		if name != "" && !slices.Contains(r.Region, name) {
 			r.Certainty, r.Region = Region, append(r.Region, name)
@@ -240,23 +240,12 @@ func (w *recordedWalk) between(r *Root, begin *Begin) {
 	}
 }
 
-// within is the innermost module around a call whose own inputs are the same, "" if none is: what lies in front of
-// the call and was not recorded lies in it.
-func (w *recordedWalk) within(name string) string {
-	if w.around == nil {
-		w.around = map[string]int{}
-		for i := range w.operators {
-			op := w.operators[i].Op
-			if !ofModule(op.Name) {
-				continue
-			}
-			for _, inner := range op.Uses {
-				if _, known := w.around[inner]; !known && backwards(&w.operators[i]) == backwards(w.named(inner)) {
-					w.around[inner] = i
-				}
-			}
-		}
-	}
+// within is the innermost module around a call whose own inputs are the same, or nearly beside an input of the call,
+// "" if none is: what lies in front of the call and was not recorded lies in it.
+func (w *recordedWalk) within(begin *result.Row) string {
+	name := begin.Op
+	size, known := sizeOf(begin)
+	w.surround()
 	for range 64 {
 		at, ok := w.around[name]
 		if !ok {
@@ -267,11 +256,96 @@ func (w *recordedWalk) within(name string) string {
 		for k := range op.Inputs {
 			if r := w.row(&op.Inputs[k]); !r.Recorded.Argument && !isWeight(op, r.Recorded.Place) {
 				tensors++
-				differ = differ || agreementOf(r) == different
+				far, told := sizeOf(r)
+				differ = differ || agreementOf(r) == different && !(known && told && mostLeap[0]*far < size)
 			}
 		}
 		if name = op.Op.Name; tensors > 0 && !differ {
 			return name
+		}
+	}
+	return ""
+}
+
+// surround finds the innermost modules around calls.
+func (w *recordedWalk) surround() {
+	if w.around != nil {
+		return
+	}
+	w.around = map[string]int{}
+	for i := range w.operators {
+		op := w.operators[i].Op
+		if !ofModule(op.Name) {
+			continue
+		}
+		for _, inner := range op.Uses {
+			if _, known := w.around[inner]; !known && backwards(&w.operators[i]) == backwards(w.named(inner)) {
+				w.around[inner] = i
+			}
+		}
+	}
+}
+
+// ordered adds to a root what may have put elements that go into it in another order, where statistics say that they
+// are the same and their last axis is another than where they were made: what lies between, recorded or not.
+func (w *recordedWalk) ordered(r *Root, op *Operator) {
+	for k := range op.Inputs {
+		row := w.row(&op.Inputs[k])
+		if row.Recorded.Argument || agreementOf(row) == untold || row.Compared || row.Recorded.Hashed {
+			continue
+		}
+		for _, x := range []struct {
+			from  result.Port
+			shape func(*result.Row) []int64
+		}{
+			{row.Facts.Producer, func(r *result.Row) []int64 { return r.Left.Shape }},
+			{row.Recorded.Golden, func(r *result.Row) []int64 { return r.Right.Shape }},
+		} {
+			from := w.named(x.from.Op)
+			if from == nil {
+				continue
+			}
+			out := from.output(x.from.Index)
+			if out == nil || lastAxis(x.shape(w.row(out))) == lastAxis(x.shape(row)) {
+				continue
+			}
+			between := append(strings.Split(row.Recorded.Through, "\n"), w.meeting(op.Op.Name, x.from.Op))
+			for _, name := range between {
+				if name != "" && !slices.Contains(r.Region, name) {
+					r.Certainty, r.Region = Region, append(r.Region, name)
+				}
+			}
+		}
+	}
+}
+
+// lastAxis is the size of the last axis, 1 without any.
+func lastAxis(shape []int64) int64 {
+	if len(shape) == 0 {
+		return 1
+	}
+	return shape[len(shape)-1]
+}
+
+// meeting is the innermost module around two calls, "" if none is.
+func (w *recordedWalk) meeting(a, b string) string {
+	w.surround()
+	outer := map[string]bool{}
+	for range 64 {
+		at, ok := w.around[b]
+		if !ok {
+			break
+		}
+		b = w.operators[at].Op.Name
+		outer[b] = true
+	}
+	for range 64 {
+		at, ok := w.around[a]
+		if !ok {
+			break
+		}
+		if a = w.operators[at].Op.Name; outer[a] {
+			return a
 		}
 	}
 	return ""
@@ -401,6 +475,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			continue
 		}
 		if told == same && proven(r) {
+			if view := w.viewed(r); view != "" && w.off(op) {
+				begin(t.Row, []string{view}, false)
+			}
 			continue
 		}
 		in, calls, known := w.fed(op, r)
@@ -441,6 +518,17 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		}
 	}
 	return a
+}
+
+// viewed is the kernel of a view that feeds an input on one side and that the other side does not have, "" if there
+// is none: its file has the memory as it lies, which says nothing of the order in which elements are taken from there.
+func (w *recordedWalk) viewed(r *result.Row) string {
+	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+		if k, ok := w.place[p.Op]; ok && strings.HasSuffix(w.operators[k].Op.Type, "View") && w.lone(k) {
+			return p.Op
+		}
+	}
+	return ""
 }
 
 // What is known of the call that feeds an input.
@@ -652,6 +740,9 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 			r.Untold = append(r.Untold, row.Tensor())
 		}
 		doubt = doubt || !row.Recorded.Argument && agreementOf(row) == same && !proven(row) && !fine(row) && !isWeight(op, row.Recorded.Place)
+	}
+	if r.Certainty == Certain {
+		w.ordered(&r, op)
 	}
 	if r.Certainty != Certain {
 		r.Untold = nil

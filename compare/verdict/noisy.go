@@ -86,6 +86,10 @@ const mostApproximate = 48
 // mostCopied is the same for a table's rows, which are rounded once and not computed.
 const mostCopied = 3
 
+// mostInside is how many roundoffs elements may be off by that are neither the largest nor the smallest, where
+// statistics are all that is known and something before is off by as much.
+const mostInside = 16
+
 // leap is how many times the error of an output is what the errors of what went in
 // and one rounding make of it; of the worst output. It is not known where what goes in
 // holds NaN or infinities and was not compared element by element.
@@ -104,6 +108,9 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 		return 0, false
 	}
 	coarsest := w.coarsest(op)
+	if a.stirred && !w.elementwise(op) {
+		in = max(in, min(w.level, mostInside*coarsest))
+	}
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
 		size, known := sizeOf(r)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -42,6 +44,13 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 		}
 		return sides == 1
 	}
+	var own []string
+	if a.Recorder == "dump" {
+		var err error
+		if own, err = firstOwn(pair); err != nil {
+			return nil, err
+		}
+	}
 	module := regexp.MustCompile(`^(Cell|Module)\.` + regexp.QuoteMeta(a.Module) + `\.\w+\.(forward|backward|parameters_grad)\.`)
 	return func(name string) bool {
 		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
@@ -49,9 +58,13 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if strings.HasPrefix(name, "Gradients_") {
 				return false
 			}
+			name = strings.TrimSuffix(name, " (right)")
 			known := slices.ContainsFunc(a.Calls, func(call string) bool { return strings.Contains(strings.ToLower(name), "_"+strings.ToLower(call)) })
 			if strings.HasPrefix(name, "Expand_") {
 				return known // made by a pass that names no module
+			}
+			if known && slices.Contains(own, name) {
+				return true // what only one side makes, in whatever module the compiler put it
 			}
 			if in := kernel.FindStringSubmatch(name); in != nil && slices.Contains(a.Calls, in[1]) {
 				return true // a part of an activation, say
@@ -79,6 +92,46 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 		}
 		return false
 	}, nil
+}
+
+// firstOwn are the first kernels of either side, in their order, that give what the other side has nowhere.
+func firstOwn(pair string) (names []string, err error) {
+	type file struct {
+		name string
+		time uint64
+		sum  [sha256.Size]byte
+	}
+	var sides [2][]file
+	for i, side := range []string{"left", "golden"} {
+		found, err := filepath.Glob(filepath.Join(pair, side, "rank_*", "*", "*", "*", "*.output.*.npy"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			parts := strings.Split(filepath.Base(path), ".") // type, name, task, stream, time
+			if len(parts) < 5 || parts[0] == "Parameter" || strings.HasPrefix(parts[1], "Gradients_") {
+				continue
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			time, err := strconv.ParseUint(parts[4], 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			sides[i] = append(sides[i], file{parts[1], time, sha256.Sum256(b)})
+		}
+		slices.SortFunc(sides[i], func(a, b file) int { return cmp.Compare(a.time, b.time) })
+	}
+	for i, side := range sides {
+		if at := slices.IndexFunc(side, func(f file) bool {
+			return !slices.ContainsFunc(sides[1-i], func(o file) bool { return o.sum == f.sum })
+		}); at >= 0 {
+			names = append(names, side[at].name)
+		}
+	}
+	return names, nil
 }
 
 // recorded are the tensors of a dump.json wherever they stand: how many elements, and statistics.

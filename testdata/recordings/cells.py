@@ -144,7 +144,163 @@ def mint(nn, how):
     return Net()
 
 
-NETWORKS = {"lenet": lenet, "block": block, "mint": mint}
+def resnet(nn, how):
+    class Block(nn.Module):
+        def __init__(self, i, o, wrong):
+            super().__init__()
+            self.conv1, self.bn1, self.act = nn.conv(i, o, 3, bias=False), nn.batch_norm(o, eps=0.3 if wrong == "eps" else 1e-5), nn.leaky() if wrong == "act" else nn.relu()
+            self.conv2, self.bn2, self.short = nn.conv(o, o, 3, bias=False), nn.batch_norm(o, eps=1e-5), nn.conv(i, o, 1, bias=False)
+            self.wrong = wrong
+
+        def forward(self, x):
+            y = self.bn2(self.conv2(self.act(self.bn1(self.conv1(x)))))
+            if self.wrong != "dropped":
+                y = y + self.short(x)
+            return nn.do_relu(y)
+        construct = forward
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem, self.bn, self.pool = nn.conv(3, 4, 3, bias=False), nn.batch_norm(4, eps=1e-5), nn.max_pool(2)
+            self.blocks = nn.list([Block(4, 6, ""), Block(6, 8, how)])
+            self.head = nn.linear(8, 10)
+
+        def forward(self, x):
+            x = self.pool(nn.do_relu(self.bn(self.stem(x))))
+            for b in self.blocks:
+                x = b(x)
+            return self.head(nn.mean(x, (2, 3)))
+        construct = forward
+    return Net()
+
+
+def lstm(nn, how):
+    class Step(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.ih, self.hh = nn.linear(WIDTH, 4 * WIDTH), nn.linear(WIDTH, 4 * WIDTH)
+
+        def forward(self, x, h, c):
+            i, f, g, o = nn.split4(self.ih(x) + self.hh(h))
+            g = nn.do_relu(g) if how == "act" else nn.tanh(g)
+            c = nn.sigmoid(f + 1.0 if how == "scale" else f) * c + nn.sigmoid(i) * g
+            return nn.sigmoid(o) * nn.tanh(c), c
+        construct = forward
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.step, self.head = nn.embedding(VOCAB, WIDTH), Step(), nn.linear(WIDTH, VOCAB)
+
+        def forward(self, x):
+            x = self.embed(x)
+            h = c = x[:, 0] * 0.0
+            out = []
+            for t in range(TOKENS):
+                h, c = self.step(x[:, t], h, c)
+                out.append(h)
+            return self.head(nn.stack(out))
+        construct = forward
+    return Net()
+
+
+def moe(nn, how):
+    class Expert(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = nn.linear(WIDTH, 24), nn.linear(24, WIDTH)
+
+        def forward(self, x):
+            return self.down(nn.gelu(self.up(x)))
+        construct = forward
+
+    class Moe(nn.Module):
+        def __init__(self, wrong):
+            super().__init__()
+            self.router, self.experts = nn.linear(WIDTH, 4, bias=False), nn.list([Expert() for _ in range(4)])
+            self.wrong = wrong
+
+        def forward(self, x):
+            p, at = nn.topk(nn.softmax(self.router(x)), 2)
+            if self.wrong == "scale":
+                p = p * 1.4
+            y = x * 0.0
+            for i, e in enumerate(self.experts):
+                y = y + nn.sum(p * nn.same(at, i)) * e(x)
+            return y
+        construct = forward
+
+    class Layer(nn.Module):
+        def __init__(self, last):
+            super().__init__()
+            wrong = how if last else ""
+            self.norm, self.moe = nn.layer_norm(WIDTH, eps=0.3 if wrong == "eps" else 1e-5), Moe(wrong)
+            self.wrong = wrong
+
+        def forward(self, x):
+            y = self.moe(self.norm(x))
+            return y if self.wrong == "dropped" else x + y
+        construct = forward
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.place = nn.embedding(VOCAB, WIDTH), nn.parameter(0.2 * np.random.default_rng(5).standard_normal((TOKENS, WIDTH)).astype(np.float32))
+            self.layers, self.norm, self.head = nn.list([Layer(False), Layer(True)]), nn.layer_norm(WIDTH), nn.linear(WIDTH, VOCAB, bias=False)
+
+        def forward(self, x):
+            x = self.embed(x) + self.place
+            for layer in self.layers:
+                x = layer(x)
+            return self.head(self.norm(x))
+        construct = forward
+    return Net()
+
+
+def mintnn(nn, how):
+    f = nn.mint
+
+    class Layer(nn.Module):
+        def __init__(self, last):
+            super().__init__()
+            wrong = how if last else ""
+            self.norm1, self.norm2 = nn.layer_norm(WIDTH), nn.layer_norm(WIDTH, eps=0.3 if wrong == "eps" else 1e-5)
+            self.qkv, self.o = nn.mint_linear(WIDTH, 3 * WIDTH), nn.mint_linear(WIDTH, WIDTH)
+            self.up, self.down = nn.mint_linear(WIDTH, 24), nn.mint_linear(24, WIDTH)
+            self.wrong = wrong
+
+        def forward(self, x):
+            y = self.qkv(self.norm1(x))
+            q, k, v = y[..., :WIDTH], y[..., WIDTH:2 * WIDTH], y[..., 2 * WIDTH:]
+            if self.wrong == "order":
+                k, q = q, k
+            s = f.softmax(f.add(f.mul(f.matmul(q, f.transpose(k, 1, 2)), WIDTH ** -0.5), nn.mask(x.shape[1])), -1)
+            x = f.add(x, self.o(f.matmul(s, v)))
+            y = self.up(self.norm2(x))
+            y = f.tanh(y) if self.wrong == "act" else f.relu(y)
+            y = self.down(y)
+            if self.wrong == "scale":
+                y = f.mul(y, 1.5)
+            return f.add(x, y)
+        construct = forward
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.layers = nn.embedding(VOCAB, WIDTH), nn.list([Layer(False), Layer(True)])
+            self.norm, self.head = nn.layer_norm(WIDTH), nn.mint_linear(WIDTH, VOCAB, bias=False)
+
+        def forward(self, x):
+            x = self.embed(x)
+            for layer in self.layers:
+                x = layer(x)
+            return self.head(self.norm(x))
+        construct = forward
+    return Net()
+
+
+NETWORKS = {"lenet": lenet, "block": block, "mint": mint, "resnet": resnet, "lstm": lstm, "moe": moe, "mintnn": mintnn}
 # What is wrong where: the module, and the calls of it that count as its call.
 PLACES = {
     ("lenet", "eps"): ("bn1", ["batch_norm", "BatchNorm"]),
@@ -161,6 +317,23 @@ PLACES = {
     ("mint", "weight"): ("layers.1.up", ["linear", "matmul", "MatMul", "BiasAdd"]),
     ("mint", "scale"): ("layers.1", ["mul"]),
     ("mint", "transposed"): ("layers.1", ["transpose", "softmax", "matmul"]),
+    ("resnet", "eps"): ("blocks.1.bn1", ["batch_norm", "BatchNorm"]),
+    ("resnet", "act"): ("blocks.1.act", ["leaky_relu", "relu", "LeakyReLU", "ReLU"]),
+    ("resnet", "weight"): ("blocks.1.conv2", ["conv2d", "Conv2D"]),
+    ("resnet", "dropped"): ("blocks.1", ["add", "__add__", "Add", "relu", "ReLU"]),
+    ("lstm", "act"): ("step", ["tanh", "relu", "Tanh", "ReLU"]),
+    ("lstm", "weight"): ("step.hh", ["linear", "matmul", "MatMul", "BiasAdd"]),
+    ("lstm", "transposed"): ("step.ih", ["linear", "matmul", "MatMul", "BiasAdd"]),
+    ("lstm", "scale"): ("step", ["add", "__add__", "Add", "sigmoid", "Sigmoid"]),
+    ("moe", "eps"): ("layers.1.norm", ["layer_norm", "LayerNorm"]),
+    ("moe", "scale"): ("layers.1.moe", ["mul", "__mul__", "Mul"]),
+    ("moe", "weight"): ("layers.1.moe.experts.2.up", ["linear", "matmul", "MatMul", "BiasAdd"]),
+    ("moe", "dropped"): ("layers.1", ["add", "__add__", "Add"]),
+    ("mintnn", "eps"): ("layers.1.norm2", ["layer_norm", "LayerNorm", "LayerNormExt"]),
+    ("mintnn", "act"): ("layers.1", ["tanh", "relu", "Tanh", "ReLU"]),
+    ("mintnn", "weight"): ("layers.1.qkv", ["linear", "matmul", "MatMul", "BiasAdd", "Dense"]),
+    ("mintnn", "scale"): ("layers.1", ["mul", "Mul", "add", "Add"]),
+    ("mintnn", "order"): ("layers.1", ["transpose", "matmul", "Transpose", "BatchMatMul", "MatMulExt", "__getitem__", "StridedSlice"]),
 }
 
 
@@ -180,8 +353,8 @@ def fill(name, shape, seed, how, network):
 
 def batch(network, seed):
     rng = np.random.default_rng([seed, 7])
-    if network == "lenet":
-        return rng.standard_normal((4, 1, 12, 12)).astype(np.float32), rng.integers(0, 10, 4).astype(np.int32)
+    if network in ("lenet", "resnet"):
+        return rng.standard_normal((4, 3 if network == "resnet" else 1, 12, 12)).astype(np.float32), rng.integers(0, 10, 4).astype(np.int32)
     return rng.integers(0, VOCAB, (2, TOKENS)).astype(np.int32), rng.integers(0, VOCAB, 2 * TOKENS).astype(np.int32)
 
 
@@ -212,11 +385,14 @@ def record_torch(out, network, seed, level, task, how):
     torch.set_num_threads(1)
     n = torch.nn
     nn = types.SimpleNamespace(
-        Module=n.Module, conv=lambda i, o, k: n.Conv2d(i, o, k, padding=k // 2), batch_norm=lambda c, eps: n.BatchNorm2d(c, eps=eps),
+        Module=n.Module, conv=lambda i, o, k, bias=True: n.Conv2d(i, o, k, padding=k // 2, bias=bias), batch_norm=lambda c, eps: n.BatchNorm2d(c, eps=eps),
         relu=n.ReLU, leaky=lambda: n.LeakyReLU(0.1), max_pool=lambda k: n.MaxPool2d(k, k), flatten=n.Flatten, linear=n.Linear,
         layer_norm=lambda w, eps=1e-5: n.LayerNorm(w, eps=eps), embedding=n.Embedding, list=n.ModuleList, parameter=lambda v: n.Parameter(torch.tensor(v)),
         permute=lambda x, a: x.permute(*a), reshape=lambda x, s: x.reshape(*s), matmul=lambda a, b: torch.matmul(a, b), softmax=lambda x: F.softmax(x, -1),
         gelu=lambda x: F.gelu(x), do_relu=lambda x: F.relu(x), mask=lambda t: torch.triu(torch.ones(t, t), 1) * -10000.0,
+        tanh=lambda x: torch.tanh(x), sigmoid=lambda x: torch.sigmoid(x), split4=lambda x: x.chunk(4, -1), stack=lambda x: torch.stack(x, 1),
+        mean=lambda x, a: x.mean(a), topk=lambda x, k: torch.topk(x, k), sum=lambda x: x.sum(-1, keepdim=True), same=lambda x, i: (x == i).float(),
+        mint_linear=n.Linear,
         mint=Late(types.SimpleNamespace(softmax=lambda x, d: F.softmax(x, d)), F, torch))
     model = NETWORKS[network](nn, how)
     for name, p in model.named_parameters():
@@ -265,23 +441,41 @@ def record_mindspore(out, network, seed, level, task, how):
 
     def mask(t):
         return ops.triu(ops.ones((t, t), ms.float32), 1) * -10000.0
+
+    def split4(x):
+        return ops.chunk(x, 4, -1)
+
+    def stack(x):
+        return ops.stack(x, 1)
+
+    def mean(x, axes):
+        return x.mean(axes)
+
+    def total(x):
+        return x.sum(-1, keepdims=True)
+
+    def same(x, i):
+        return ops.equal(x, i).astype(ms.float32)
     nn = types.SimpleNamespace(
-        Module=n.Cell, conv=lambda i, o, k: n.Conv2d(i, o, k, pad_mode="pad", padding=k // 2, has_bias=True),
+        Module=n.Cell, conv=lambda i, o, k, bias=True: n.Conv2d(i, o, k, pad_mode="pad", padding=k // 2, has_bias=bias),
         batch_norm=lambda c, eps: n.BatchNorm2d(c, eps=eps), relu=n.ReLU, leaky=lambda: n.LeakyReLU(0.1), max_pool=lambda k: n.MaxPool2d(k, k),
         flatten=n.Flatten, linear=lambda i, o, bias=True: n.Dense(i, o, has_bias=bias), layer_norm=lambda w, eps=1e-5: n.LayerNorm((w,), epsilon=eps),
         embedding=n.Embedding, list=n.CellList, parameter=lambda v: Parameter(Tensor(v)),
         permute=ops.transpose, reshape=ops.reshape, matmul=ops.matmul, softmax=softmax, gelu=gelu, do_relu=ops.relu, mask=mask,
-        mint=m and types.SimpleNamespace(mul=m.mul, rsqrt=m.rsqrt, add=m.add, mean=m.mean, square=m.square, matmul=m.matmul, transpose=m.transpose,
+        tanh=ops.tanh, sigmoid=ops.sigmoid, split4=split4, stack=stack, mean=mean, topk=ops.topk, sum=total, same=same,
+        mint_linear=m and m.nn.Linear,
+        mint=m and types.SimpleNamespace(mul=m.mul, rsqrt=m.rsqrt, add=m.add, mean=m.mean, square=m.square, tanh=m.tanh, matmul=m.matmul, transpose=m.transpose,
                                          softmax=m.nn.functional.softmax, relu=m.nn.functional.relu, silu=m.nn.functional.silu))
     if not own:
         late = Late(ops)
         nn.permute, nn.reshape, nn.matmul, nn.do_relu = (lambda *a, name=name: getattr(late, name)(*a) for name in ("transpose", "reshape", "matmul", "relu"))
+        nn.tanh, nn.sigmoid, nn.topk = (lambda *a, name=name: getattr(late, name)(*a) for name in ("tanh", "sigmoid", "topk"))
         nn.mint = m and Late(m.nn.functional, m)
     model = NETWORKS[network](nn, how)
     names = {"gamma": "weight", "beta": "bias", "embedding_table": "weight"}
     for p in model.trainable_params():
         head, _, last = p.name.rpartition(".")
-        name = head + "." + names.get(last, last)
+        name = (head + "." + names.get(last, last)).lstrip(".")
         p.set_data(Tensor(fill(name, tuple(p.shape), seed, how, network)))
     x, y = (Tensor(v) for v in batch(network, seed))
 
