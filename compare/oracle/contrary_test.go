@@ -3,6 +3,7 @@ package oracle
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"precision/compare/result"
@@ -76,6 +77,13 @@ func TestNoResult(t *testing.T) {
 	r.entries = append(r.entries, `"Torch.sort.0.forward":{"input_args":[`+tensor+`],"input_kwargs":{},"output":[`+tensor+`,`+tensor+`]}`,
 		`"Torch.sort.1.forward":{"input_args":[`+tensor+`],"input_kwargs":{}}`)
 	if c := CoverageOf(r.check(), nil, nil); c.Expected != 4 || len(c.Missing) != 2 {
+		t.Errorf("%+v", c)
+	}
+	// Of a gradient as many as inputs asked for one.
+	r = newRecorder(t)
+	asks := strings.Replace(tensor, "{", `{"requires_grad":true,`, 1)
+	r.entries = append(r.entries, `"Torch.add.0.forward":{"input_args":[`+asks+`,`+tensor+`,`+asks+`],"input_kwargs":{},"output":[]}`, `"Torch.add.0.backward":{"input":[`+tensor+`]}`)
+	if c := CoverageOf(r.check(), nil, nil); c.Expected != 2 || len(c.Missing) != 2 {
 		t.Errorf("%+v", c)
 	}
 }

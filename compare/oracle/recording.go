@@ -331,7 +331,8 @@ func (c *recordedCall) blank(v *msprobe.Value, index int) Finding {
 	return f
 }
 
-// results is how many tensors the other calls of a call's function have as outputs, at most.
+// results is how many tensors the outputs of a call have at least: of a gradient one for each input
+// that asked for one, else as many as other calls of the function have.
 func (r *recordedCalls) results(c *recordedCall) int {
 	r.counting.Do(func() {
 		r.most = map[string]int{}
@@ -346,7 +347,17 @@ func (r *recordedCalls) results(c *recordedCall) int {
 			r.most[function] = max(r.most[function], n)
 		}
 	})
-	return r.most[c.kind()+"."+c.Parsed.Direction.String()]
+	n := 0
+	if c.Parsed.Direction == msprobe.Backward && c.Parsed.Form != msprobe.Module {
+		if forward := c.forward(); forward != nil {
+			for i := range forward.Values {
+				if v := &forward.Values[i]; v.Section == msprobe.Input && v.RequiresGrad == msprobe.Yes {
+					n++
+				}
+			}
+		}
+	}
+	return max(n, r.most[c.kind()+"."+c.Parsed.Direction.String()])
 }
 
 // kind is the function with its namespace, or the class of a module.
