@@ -20,6 +20,7 @@ import (
 	"precision/preflight/manifest"
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
+	"precision/repl"
 	"precision/repl/console"
 	"precision/run/explain"
 )
@@ -137,6 +138,7 @@ type diffFlags struct {
 	patterns                       expressions
 	floor                          float64
 	most                           int
+	gate                           repl.Gate
 }
 
 // expressions is an option that may be given several times.
@@ -163,6 +165,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.html, "html", "", text("html"))
 	set.IntVar(&f.most, "n", 20, text("n"))
+	set.Var(&f.gate, "gate", text("gate"))
 	set.Usage = func() {}
 	words, err := parseMixed(set, args)
 	switch {
@@ -280,7 +283,7 @@ func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b st
 			return false, err
 		}
 		d := trainlog.Diff(x, y, trainlog.Options{Floor: f.floor, Start: trainlog.DefaultOptions.Start})
-		differs, said = d.Differs() || d.Inconclusive(), show.Log(d)
+		differs, said = d.Differs() || d.Inconclusive() || f.gate.Strict && d.Lost(), show.Log(d)
 		json = func(w io.Writer) error { return report.LogJSON(w, d) }
 		if f.html != "" {
 			if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), d) }); err != nil {
@@ -307,7 +310,7 @@ func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b st
 func (f *diffFlags) text(e env) report.Text {
 	out := terminal(e.stdout)
 	onTerminal := out != nil && term.IsTerminal(int(out.Fd()))
-	t := report.Text{Lang: e.language(), Width: 100, Most: f.most}
+	t := report.Text{Lang: e.language(), Width: 100, Most: f.most, Strict: f.gate.Strict}
 	if onTerminal {
 		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
 			t.Width = w

@@ -44,6 +44,7 @@ func TestPreflight(t *testing.T) {
 	writeAll(t, map[string]string{
 		"a/x": "1", "a/y": "2", "b/x": "1", "b/y": "3", "gpu.log": gpu.String(), "npu.log": npu.String(),
 		"gpu.yaml": "lr: 1e-3\n", "npu.sh": "python t.py --learning-rate 0.001\n", "odd.txt": "nothing\n",
+		"cut.log": gpu.String()[:gpu.Len()-9], "end.log": gpu.String()[:gpu.Len()-len("step 99, loss 1.0284\n")],
 	})
 	for _, c := range []struct {
 		args, want string
@@ -56,6 +57,11 @@ func TestPreflight(t *testing.T) {
 		{"diff gpu.yaml npu.sh", "the same: 1 key ", exitOK},
 		{"diff gpu.log npu.log -html c.html -json c.json", "diverges at step 31", exitDiffers},
 		{"diff gpu.log gpu.log", "together", exitOK},
+		{"diff gpu.log gpu.log -gate=strict", "together", exitOK},
+		{"diff gpu.log cut.log", "its last line has no end (step 99, los", exitOK},
+		{"diff gpu.log cut.log -gate=strict", "Gate             fails", exitDiffers},
+		{"diff gpu.log end.log -gate", "together", exitOK},
+		{"diff gpu.log end.log -gate=strict", "Gate             fails", exitDiffers},
 		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
 		{"diff gpu.log npu.sh", "say what they are with -as", exitUsage},
 		{"diff odd.txt odd.txt", "found no manifest", exitUsage},

@@ -169,8 +169,6 @@ type Trial struct {
 	Acquittal      string
 	// Faulty: the specimen has a fault.
 	Faulty bool
-	// Apart: training logs, lists of files and configurations, which are counted apart.
-	Apart bool
 }
 
 // Name is what a pattern of trials is matched with.
@@ -206,10 +204,10 @@ func (h *Harm) Damage(seed uint64, suits func(name string) bool, keep bool) (*Tr
 		if err != nil {
 			return nil, err
 		}
-		if j.whole.statuses[0] != 0 || rank(j.whole.verdict) < 0 && !j.gateless {
+		if j.whole.statuses[0] != 0 || rank(j.whole.verdict) < 0 && !j.silent {
 			continue // it has nothing to lose
 		}
-		t := &Trial{Seed: seed, Specimen: s.name, Command: j.name, Kind: kind.name, Faulty: s.faulty, Apart: s.form == logs}
+		t := &Trial{Seed: seed, Specimen: s.name, Command: j.name, Kind: kind.name, Faulty: s.faulty}
 		if !suits(t.Name()) {
 			return nil, nil
 		}
@@ -257,12 +255,6 @@ func (h *Harm) trial(t *Trial, rng *rand.Rand, s *specimen, j *judgement, kind *
 // acquittal says what is wrong with the outcome of a damage, and at which gate.
 func acquittal(s *specimen, j *judgement, harm *harm, after *outcome) (gate string, passed bool, why string) {
 	whole := j.whole
-	if j.gateless {
-		if after.statuses[0] == 0 {
-			return "", false, "the exit status is 0"
-		}
-		return "", false, ""
-	}
 	if after.statuses[2] == 0 {
 		return "-gate=strict", false, "it passes the strict gate"
 	}

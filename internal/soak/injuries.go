@@ -557,5 +557,5 @@ func (p *patient) logged(b bytesTo) (*harm, error) {
 	if bytes.Equal(bytes.TrimSpace(out), bytes.TrimSpace(t)) {
 		return nil, nil
 	}
-	return &harm{how: damaged, what: path + " " + b.what}, p.write(path, out)
+	return &harm{how: damaged, what: path + " " + b.what, names: [][]string{{filepath.Base(path)}}}, p.write(path, out)
 }

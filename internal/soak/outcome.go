@@ -36,9 +36,6 @@ func (o *outcome) String() string {
 	if verdict == "" {
 		verdict = "no verdict"
 	}
-	if len(o.statuses) == 1 {
-		return fmt.Sprintf("%s, exit status %d", verdict, o.statuses[0])
-	}
 	return fmt.Sprintf("%s, exit statuses %d, -gate %d, -gate=strict %d", verdict, o.statuses[0], o.statuses[1], o.statuses[2])
 }
 
@@ -54,12 +51,8 @@ func (h *Harm) judge(dir string, j *judgement) (*outcome, error) {
 	o := &outcome{lines: map[string]bool{}, judged: map[string]bool{}}
 	out := filepath.Join(dir, "out")
 	o.tables = out
-	list := gates
-	if j.gateless {
-		list = gates[:1]
-	}
 	var text strings.Builder
-	for _, gate := range list {
+	for _, gate := range gates {
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
 		}

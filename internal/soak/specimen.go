@@ -58,8 +58,8 @@ type judgement struct {
 	args   []string
 	// left: it reads the left side alone.
 	left bool
-	// gateless: the command knows no gate; its exit status alone tells.
-	gateless bool
+	// silent: it gives no verdict; its exit statuses alone tell.
+	silent bool
 	// csv: what it reads cannot show that it is whole.
 	csv bool
 
@@ -307,7 +307,7 @@ func logSpecimens() (list []*specimen) {
 				}
 			}
 			return nil
-		}, commands: []*judgement{{name: "preflight diff", args: []string{"preflight", "diff", a, b}, gateless: true}}})
+		}, commands: []*judgement{{name: "preflight diff", args: []string{"preflight", "diff", a, b}, silent: true}}})
 	}
 	slices.SortFunc(list, func(a, b *specimen) int { return strings.Compare(a.name, b.name) })
 	return list

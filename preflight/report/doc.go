@@ -40,6 +40,8 @@ type Text struct {
 	Width int
 	// Most is how many lines a list has at most; 0 for all.
 	Most int
+	// Strict: what one side lacks fails a gate, which is said.
+	Strict bool
 	// Paint paints a text; nil leaves it as it is.
 	Paint func(Colour, string) string
 	bare  bool // without plots

@@ -153,7 +153,7 @@ func LogJSON(to io.Writer, d *trainlog.Difference) error {
 		return out
 	}
 	return encode(to, map[string]any{
-		"kind": "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
+		"kind": "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "lost": d.Lost(), "torn_a": d.A.Torn, "torn_b": d.B.Torn, "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
 		"loss_scale_falls_a": d.A.DropCount, "loss_scale_falls_b": d.B.DropCount, "falls_a": drops(d.A), "falls_b": drops(d.B),
 	})
 }

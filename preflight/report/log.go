@@ -36,6 +36,9 @@ func (t Text) Log(d *trainlog.Difference) string {
 		if side.log.Counted {
 			text += t.say("log.counted")
 		}
+		if side.log.Torn != "" {
+			text += t.say("log.torn", name(side.log.Torn))
+		}
 		if side.log.Replayed > 0 {
 			text += t.say("log.replayed", side.log.Replayed)
 		}
@@ -43,6 +46,9 @@ func (t Text) Log(d *trainlog.Difference) string {
 	}
 	for i := range d.Quantities {
 		t.quantity(&d.Quantities[i])
+	}
+	if t.Strict && d.Lost() {
+		t.label("gate", t.paint(Bad, t.say("log.lost")))
 	}
 	if len(d.OnlyA) > 0 {
 		t.label("only-a", name(strings.Join(d.OnlyA, t.say("and"))))

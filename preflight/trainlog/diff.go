@@ -31,7 +31,17 @@ const leastCommon = 0.95
 // Short tells of how many steps, of how many that one of the logs reaches, only one has the
 // quantity; ok is false where both have nearly all. Logs that note every tenth step reach as
 // far as others.
-func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) {
+func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) { return d.beside(leastCommon) }
+
+// Lost tells that one of the logs lacks something that the other has, be it a step, or that its
+// last line has no end.
+func (d *Difference) Lost() bool {
+	_, _, _, beside := d.beside(1)
+	return beside || d.A.Torn+d.B.Torn != "" || len(d.OnlyA)+len(d.OnlyB) > 0
+}
+
+// beside is the first quantity of which the logs have less than a share of the steps in common.
+func (d *Difference) beside(share float64) (q *Quantity, common, of int64, ok bool) {
 	for i := range d.Quantities {
 		q := &d.Quantities[i]
 		if len(q.A.Points) == 0 || len(q.B.Points) == 0 {
@@ -41,7 +51,7 @@ func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) {
 		firstB, lastB := q.B.Points[0].Step, q.B.Points[len(q.B.Points)-1].Step
 		common, of := min(lastA, lastB)-max(firstA, firstB)+1, max(lastA, lastB)-min(firstA, firstB)+1
 		// The last steps of a log that notes every n-th one are none that it lacks.
-		if slack := max(interval(q.A), interval(q.B)) - 1; float64(common+slack) < leastCommon*float64(of) {
+		if slack := max(interval(q.A), interval(q.B)) - 1; float64(common+slack) < share*float64(of) {
 			return q, max(common, 0), of, true
 		}
 	}

@@ -10,6 +10,7 @@ package trainlog
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,8 @@ type Log struct {
 	// Lines counts lines, Replayed those steps that came again, as behind a restart
 	// from a checkpoint; their last values count.
 	Lines, Replayed int
+	// Torn is how the last line begins, if it has no end: the log was cut, or is being written.
+	Torn string
 	// Counted: the log names no steps; lines with a loss were counted instead.
 	Counted bool
 }
@@ -68,6 +71,7 @@ const (
 	MaxPoints = 1 << 18
 	MostDrops = 10_000
 	maxLine   = 1 << 16
+	mostTorn  = 60
 )
 
 // Find is the series of a name, nil if the log has none.
@@ -114,6 +118,7 @@ func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error)
 		}
 		if len(line) > 0 {
 			r.log.Lines++
+			r.log.Torn = torn(line)
 			// A progress bar returns to the front of its line, or steps back.
 			for part := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return c == '\r' || c == '\b' || c == '\n' }) {
 				if len(given) > 0 {
@@ -132,6 +137,19 @@ func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error)
 	}
 	r.finish()
 	return r.log, nil
+}
+
+// torn is the front of a line without an end, "" of one that has its end; that of JSON is its last brace.
+func torn(line []byte) string {
+	if len(line) == 0 || line[len(line)-1] == '\n' || line[len(line)-1] == '\r' || json.Valid(line) {
+		return ""
+	}
+	parts := strings.FieldsFunc(string(line), func(c rune) bool { return c == '\r' || c == '\b' })
+	if len(parts) == 0 {
+		return ""
+	}
+	last := []rune(parts[len(parts)-1])
+	return string(last[:min(len(last), mostTorn)])
 }
 
 // reading is a log that is being read.

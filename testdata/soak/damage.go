@@ -61,7 +61,7 @@ func (t *tally) damage(ctx context.Context, o options, work string) error {
 	workers.Wait()
 	t.cpu += soak.CPU() - start
 
-	var all, apart damages
+	var all damages
 	kinds, commands := map[string]*damages{}, map[string]*damages{}
 	for i, x := range trials {
 		again := fmt.Sprintf("go run ./testdata/soak -damage 1 -seed %d", o.seed+uint64(i))
@@ -71,15 +71,11 @@ func (t *tally) damage(ctx context.Context, o options, work string) error {
 		if x == nil {
 			continue
 		}
-		sum, command := &all, x.Command
-		if x.Apart {
-			sum = &apart
-		}
-		sum.add(x)
+		all.add(x)
 		for _, c := range []struct {
 			of   map[string]*damages
 			name string
-		}{{kinds, x.Kind}, {commands, command}} {
+		}{{kinds, x.Kind}, {commands, x.Command}} {
 			if c.of[c.name] == nil {
 				c.of[c.name] = &damages{}
 			}
@@ -87,18 +83,16 @@ func (t *tally) damage(ctx context.Context, o options, work string) error {
 		}
 		text := fmt.Sprintf("  %s\n  %s\n  %s\n  before: %s\n  after:  %s", x.Name(), x.What, x.Line, x.Before, x.After)
 		switch {
-		case x.Acquittal != "" && !x.Apart:
+		case x.Acquittal != "":
 			t.found(again, text+"\n  "+x.Acquittal)
-		case x.Acquittal != "": // the rules of logs are preflight's own
-			fmt.Printf("APART: %s\n%s\n  %s\n", again, text, x.Acquittal)
 		case o.damage == 1:
 			fmt.Println(text)
 		}
 	}
 	printDamages(os.Stdout, "damage", soak.DamageKinds(), kinds)
 	printDamages(os.Stdout, "command", soak.DamageCommands(), commands)
-	fmt.Printf("damage: %d runs, %d with another verdict or status, %d pass the plain gate within what may be missing, %d acquittals; apart, logs and configurations: %d runs, %d acquittals\n",
-		all.runs, all.harmed, all.passed, all.acquittals, apart.runs, apart.acquittals)
+	fmt.Printf("damage: %d runs, %d with another verdict or status, %d pass the plain gate within what may be missing, %d acquittals\n",
+		all.runs, all.harmed, all.passed, all.acquittals)
 	return nil
 }
 
