@@ -93,8 +93,7 @@ func (c *Check) Run(ctx context.Context, tell Listener) (*Checked, error) {
 		err = c.dumps(ctx, &done, tell)
 	}
 	if err == nil && c.Table != "" {
-		err = c.write(&done)
-		tell(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
+		err = c.write(&done, tell)
 	}
 	return &done, err
 }
@@ -142,13 +141,18 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 }
 
 // write writes the findings and holds them against the gate.
-func (c *Check) write(done *Checked) (err error) {
+func (c *Check) write(done *Checked, listen Listener) (err error) {
 	say := func(r result.Reason) string { return tell.Reason(c.Lang, r) }
 	standing := tell.Standing(done.Findings, done.Coverage)
 	done.Trips = c.Gate.Stops(standing)
 	done.Path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) })
-	if err != nil || c.JSON == "" {
+	if err != nil {
 		return err
+	}
+	listen(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
+	defer listen(Event{Action: Verdict, Verdict: standing.Verdict.String(), Path: done.Path})
+	if c.JSON == "" {
+		return nil
 	}
 	return writeWhole(c.JSON, func(w io.Writer) error {
 		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: standing.Verdict.String(), Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"precision/compare"
+	"precision/compare/job"
+	"precision/compare/job/tell"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
@@ -44,20 +46,25 @@ const (
 
 // Event is something that happened. As JSON it is a line for programs; texts are English there.
 type Event struct {
-	Action      Action
-	Stage       string `json:",omitempty"`
-	Done, Total int    `json:",omitempty"`
-	Left, Right string `json:",omitempty"`
-	Path        string `json:",omitempty"`
+	Action Action `json:"action"`
+	Stage  string `json:"stage,omitempty"`
+	Done   int    `json:"done,omitempty"`
+	Total  int    `json:"total,omitempty"`
+	Bytes  bool   `json:"bytes,omitempty"` // are what is counted
+	Left   string `json:"left,omitempty"`
+	Right  string `json:"right,omitempty"`
+	Path   string `json:"path,omitempty"`
 	// Rows and Compared count tensors.
-	Rows, Compared int    `json:",omitempty"`
-	Verdict        string `json:",omitempty"`
+	Rows     int    `json:"rows,omitempty"`
+	Compared int    `json:"compared,omitempty"`
+	Verdict  string `json:"verdict,omitempty"`
 	// Roots are the operators at which errors begin.
-	Roots    []string `json:",omitempty"`
+	Roots    []string `json:"roots,omitempty"`
 	Warnings []error  `json:"-"`
 	// How is why a graph, at Path, was taken for the dumps.
 	How   graph.MatchHow  `json:"-"`
 	Notes []result.Reason `json:"-"`
+	Note  *job.Note       `json:"-"` // of a job
 	// Session is what was opened where the sides are dumps.
 	Session *compare.Session `json:"-"`
 }
@@ -70,15 +77,18 @@ func Lines(w io.Writer) Listener {
 	type event Event
 	return func(e Event) {
 		line := struct {
-			Time time.Time
+			Time time.Time `json:"time"`
 			event
-			Texts []string `json:",omitempty"`
+			Texts []string `json:"texts,omitempty"`
 		}{Time: time.Now(), event: event(e)}
 		for _, w := range e.Warnings {
 			line.Texts = append(line.Texts, w.Error())
 		}
 		for _, n := range e.Notes {
 			line.Texts = append(line.Texts, report.Sentence(msg.English, n))
+		}
+		if e.Note != nil {
+			line.Texts = append(line.Texts, tell.Note(msg.English, *e.Note))
 		}
 		text, _ := json.Marshal(line)
 		w.Write(append(text, '\n'))
@@ -88,6 +98,7 @@ func Lines(w io.Writer) Listener {
 // Bars shows the progress of stages and hands other events on. stop wipes what is shown.
 func Bars(bar func(stage string) *progress.Bar, other Listener) (tell Listener, stop func()) {
 	var shown *progress.Bar
+	var bytes *progress.Bytes
 	stage := ""
 	stop = func() { shown.Done() }
 	return func(e Event) {
@@ -99,6 +110,11 @@ func Bars(bar func(stage string) *progress.Bar, other Listener) (tell Listener, 
 		if e.Stage != stage {
 			stop()
 			stage, shown = e.Stage, bar(e.Stage)
+			bytes = progress.NewBytes(shown)
+		}
+		if e.Bytes {
+			bytes.Set(int64(e.Done), int64(e.Total))
+			return
 		}
 		shown.Set(e.Done, e.Total)
 	}, stop

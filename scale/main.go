@@ -38,13 +38,13 @@ var (
 func main() {
 	flag.Parse()
 	beam.Init()
-	if err := run(context.Background()); err != nil {
+	if err := submit(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func submit(ctx context.Context) error {
 	if *left == "" || *right == "" || *out == "" {
 		return errors.New("-lt, -rt and -out are needed")
 	}
@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	}
 	c := config{Left: absolute(*left), Right: absolute(*right), Graph: absolute(*graph), Out: absolute(*out), Ranks: *ranks, Steps: *steps, Models: *models,
 		Profile: *profile, Piece: *piece, Workers: *workers, Keep: *keep, Version: *version, Lang: language}
-	if _, err := c.request(); err != nil {
+	if err := c.job().Validate(); err != nil {
 		return err // before an engine says it in its own words
 	}
 	p, s := beam.NewPipelineWithRoot()

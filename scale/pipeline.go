@@ -5,14 +5,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -20,8 +18,8 @@ import (
 	"precision/compare"
 	"precision/compare/job"
 	"precision/compare/job/page"
-	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/run"
 )
 
 // The pipeline
@@ -78,16 +76,10 @@ func (c config) pipeline(s beam.Scope) beam.PCollection {
 	return beam.ParDo(s.Scope("merge"), &mergeFn{Config: c}, folders)
 }
 
-func (c config) request() (job.Request, error) {
-	r := job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: compare.Options{Workers: c.Workers}, Version: c.Version}
-	var errs [4]error
-	r.Ranks, errs[0] = job.ParseNumbers(c.Ranks)
-	r.Steps, errs[1] = job.ParseNumbers(c.Steps)
-	r.Models, errs[2] = job.CheckModels(c.Models)
-	if c.Profile != "" {
-		r.Profile, errs[3] = verdict.OpenProfile(c.Profile)
-	}
-	return r, errors.Join(errs[:]...)
+func (c config) job() *run.Job {
+	j := &run.Job{Ranks: c.Ranks, Steps: c.Steps, Models: c.Models, Profile: c.Profile}
+	j.Request = job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: compare.Options{Workers: c.Workers}, Version: c.Version}
+	return j
 }
 
 // plans are made once a process.
@@ -102,12 +94,7 @@ func (c config) plan(ctx context.Context) (*job.Plan, error) {
 	if p := plans.of[c]; p != nil {
 		return p, nil
 	}
-	r, err := c.request()
-	if err != nil {
-		return nil, err
-	}
-	r.Day = time.Now()
-	p, err := r.Plan(ctx)
+	p, err := c.job().Plan(ctx)
 	if err != nil {
 		return nil, err
 	}

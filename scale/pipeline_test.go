@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
@@ -35,12 +34,7 @@ func TestPipeline(t *testing.T) {
 	}
 	c := config{Left: filepath.Join(dir, "npu"), Right: filepath.Join(dir, "golden"), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt"),
 		Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Version: "test"}
-	r, err := c.request()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Day = time.Now()
-	plan, err := r.Plan(context.Background())
+	plan, err := c.job().Plan(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

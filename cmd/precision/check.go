@@ -19,7 +19,7 @@ import (
 // checkFlags are the options of the check command.
 type checkFlags struct {
 	mine, golden, graph, out, json string
-	full                           bool
+	full, events                   bool
 	gate                           repl.Gate
 	workers                        int
 }
@@ -36,6 +36,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.Var(&f.gate, "gate", text("gate"))
+	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
 	set.Usage = func() {}
 	// The recording may stand before or behind the options.
@@ -58,7 +59,8 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, err
 	}
 	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
-	show := checkText{summaryText{e.stdout, e.language()}}
+	e.events = f.events
+	show := checkText{e.show(e.language())}
 	tell, stop := e.listener(show.summaryText)
 	found, err := c.Run(ctx, tell)
 	stop()

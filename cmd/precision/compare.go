@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"precision/compare"
+	"precision/compare/job/tell"
 	"precision/compare/metric"
 	"precision/compare/report"
+	"precision/internal/msg"
 	"precision/internal/progress"
 	"precision/repl/console"
 	"precision/run"
@@ -143,12 +146,13 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	show := summaryText{e.stdout, r.Lang}
+	e.events = f.judge.events
+	show := e.show(r.Lang)
 	if f.job.all {
 		return f.runJob(ctx, e, &r, show)
 	}
-	tell, stop := e.listener(show)
-	done, err := r.Run(ctx, tell)
+	listen, stop := e.listener(show)
+	done, err := r.Run(ctx, listen)
 	stop()
 	return finished(ctx, done, err, &r.Judging, func() {
 		show.judged(report.Text{Lang: show.lang, Warned: !done.Calls}, done.Judged, done.Trips, done.Path)
@@ -178,8 +182,19 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// listener shows what happens in a run: warnings, and a bar for its progress, which stop wipes.
-func (e env) listener(show summaryText) (tell run.Listener, stop func()) {
+// show is where the summary goes: to stdout, or nowhere if that is for events.
+func (e env) show(lang msg.Lang) summaryText {
+	if e.events {
+		return summaryText{io.Discard, lang}
+	}
+	return summaryText{e.stdout, lang}
+}
+
+// listener shows what happens in a run: warnings, and a bar for its progress, which stop wipes; or its events as they are.
+func (e env) listener(show summaryText) (listen run.Listener, stop func()) {
+	if e.events {
+		return run.Lines(e.stdout), func() {}
+	}
 	bar := func(stage string) *progress.Bar { return progress.New(os.Stderr, stage) }
 	return run.Bars(bar, func(ev run.Event) {
 		if ev.How != 0 {
@@ -187,6 +202,9 @@ func (e env) listener(show summaryText) (tell run.Listener, stop func()) {
 		}
 		e.printWarnings(ev.Warnings)
 		show.notes(e.stderr, ev.Notes)
+		if ev.Note != nil {
+			fmt.Fprintln(e.stderr, show.lang.T("cli.note", tell.Note(show.lang, *ev.Note)))
+		}
 	})
 }
 

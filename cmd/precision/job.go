@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"time"
 
 	"precision/compare/job"
-	jobpage "precision/compare/job/page"
 	"precision/compare/job/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
-	"precision/internal/gc"
-	"precision/internal/msg"
-	"precision/internal/progress"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -65,83 +59,44 @@ func (f *jobFlags) given(set map[string]bool) error {
 	return nil
 }
 
-// jobMemory is what a job may hold before memory is collected more often. It does not
-// depend on the number of ranks.
-const jobMemory = 160 << 20
-
-// job compares all ranks and steps.
+// runJob compares all ranks and steps.
 func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
-	judge, err := c.Standards(nil)
-	if err != nil {
-		return exitUsage, err
-	}
-	if f.mapping != "" {
-		return exitUsage, explain.Say("err.map.sides", f.mapping)
-	}
-	gc.Within(jobMemory)
-	r := job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Job.Options,
-		Profile: judge.Profile, Day: time.Now(), Version: exactVersion()}
-	if r.Ranks, err = job.ParseNumbers(f.job.ranks); err != nil {
-		return exitUsage, explain.Say("err.numbers", "-ranks", f.job.ranks)
-	}
-	if r.Steps, err = job.ParseNumbers(f.job.steps); err != nil {
-		return exitUsage, explain.Say("err.numbers", "-steps", f.job.steps)
-	}
-	if r.Models, err = job.CheckModels(f.job.models); err != nil {
-		return exitUsage, explain.Say("err.option", "-models", err)
-	}
-	if f.job.unshard != "" {
-		if r.Unshard, err = job.ParseUnshard(f.job.unshard); err != nil {
-			return exitUsage, explain.Say("err.unshard", f.job.unshard)
-		}
-	}
-	if f.job.perHost < 0 {
-		return exitUsage, explain.Say("err.perhost", f.job.perHost)
-	}
-	s := jobSettings(e, f.out, show.lang)
+	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold}
+	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Version: exactVersion()}
+	listen, stop := e.listener(show)
+	s := run.Settings(f.out, show.lang, listen)
 	s.Fresh, s.Verify = f.job.fresh, f.job.verify
 	if f.job.shard != "" {
+		var err error
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
 			return exitUsage, explain.Say("err.shard", f.job.shard)
 		}
 	}
 	plan, err := r.Plan(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, explain.Say("err.interrupted.early")
-		}
-		var nothing *job.NothingError
-		if errors.As(err, &nothing) {
-			return exitNoMatch, err
-		}
+	var nothing *job.NothingError
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return exitInterrupted, err
+	case errors.As(err, &nothing):
+		return exitNoMatch, err
+	case err != nil:
 		return exitError, withOptions(err)
-	}
-	if f.job.dryRun {
+	case f.job.dryRun:
 		return f.dryRun(ctx, plan, show)
 	}
-	show.lines(tell.Plan(show.lang, plan, mostPairs, nil))
-	bar := progress.New(os.Stderr, "comparing")
-	s.Progress = progress.NewBytes(bar).Set
-	result, err := plan.Run(ctx, s)
-	bar.Done()
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, err
-		}
+	show.write(tell.Plan(show.lang, plan, mostPairs, nil))
+	result, err := r.Run(ctx, plan, s, listen)
+	stop()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return exitInterrupted, err
+	case err != nil:
 		return exitError, err
-	}
-	if result == nil {
+	case result == nil:
 		show.line(show.lang.T("batch.result"), f.out)
 		return exitOK, nil
 	}
 	return jobStatus(result, c.Gate, show, f.out), nil
-}
-
-// jobSettings are those of any run: notes go to the terminal, and there is a page.
-func jobSettings(e env, out string, lang msg.Lang) job.Settings {
-	return job.Settings{Out: out,
-		Tell: func(n job.Note) { fmt.Fprintln(e.stderr, lang.T("cli.note", tell.Note(lang, n))) },
-		Page: func(w io.Writer, r *job.Result) error { return jobpage.Write(w, r, lang) }}
 }
 
 // mostPairs is how many pairs are told before a job begins; -dry-run tells all.
@@ -154,7 +109,7 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 	if rate, err := plan.Measure(ctx, measured); err == nil {
 		known = &rate
 	}
-	show.lines(tell.Plan(show.lang, plan, math.MaxInt, known))
+	show.write(tell.Plan(show.lang, plan, math.MaxInt, known))
 	if ctx.Err() != nil {
 		return exitInterrupted, explain.Say("err.interrupted.plain")
 	}
@@ -163,9 +118,9 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 
 // jobStatus says what became of a job, and what to exit with.
 func jobStatus(r *job.Result, gate verdict.Gate, show summaryText, out string) int {
-	show.lines(tell.Result(show.lang, r))
+	show.write(tell.Result(show.lang, r))
 	trips := gate.Stops(r.Standing())
-	show.lines(report.Text{Lang: show.lang}.Trips(nil, trips))
+	show.write(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
 	case len(trips) > 0:
@@ -174,11 +129,6 @@ func jobStatus(r *job.Result, gate verdict.Gate, show summaryText, out string) i
 		return exitNoMatch
 	}
 	return exitOK
-}
-
-// lines prints lines of text.
-func (t summaryText) lines(lines []report.Line) {
-	t.write(lines)
 }
 
 // mergeCommand joins the shards of a job.
@@ -210,8 +160,10 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	show := summaryText{e.stdout, chosen}
-	result, err := job.Merge(ctx, dirs, jobSettings(e, *out, show.lang))
+	show := e.show(chosen)
+	listen, stop := e.listener(show)
+	result, err := job.Merge(ctx, dirs, run.Settings(*out, show.lang, listen))
+	stop()
 	if err != nil {
 		if ctx.Err() != nil {
 			return exitInterrupted, explain.Say("err.merge.interrupted")

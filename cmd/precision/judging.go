@@ -20,7 +20,7 @@ type judgeFlags struct {
 	threshold, failBelow      float64
 	detail                    int
 	gate                      repl.Gate
-	check                     bool
+	check, events             bool
 	set                       map[string]bool
 }
 
@@ -44,6 +44,7 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
 	set.Var(&f.gate, "gate", text("gate"))
+	set.BoolVar(&f.events, "events", false, text("events"))
 }
 
 // given notes which options stood on the command line, and refuses limits that

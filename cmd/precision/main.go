@@ -104,6 +104,7 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	lang           string // of -lang before the command
+	events         bool   // stdout is for the events of a run, a line of JSON each
 	// describe, if set, gets the options of a command in place of its help; nil are none.
 	describe func(*flag.FlagSet)
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,5 +236,27 @@ func TestInterrupted(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(out); len(files) > 0 {
 		t.Errorf("left %v behind", files)
+	}
+}
+
+// TestEvents: with -events stdout has one line of JSON for each thing that happens, and the verdict at the end.
+func TestEvents(t *testing.T) {
+	code, stdout, stderr := precision(t, "compare", sample+"/npu", sample+"/golden", "-events", "-out", t.TempDir())
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var actions []string
+	var last struct {
+		Action, Verdict string
+		Roots           []string
+	}
+	for line := range strings.Lines(stdout) {
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		actions = append(actions, last.Action)
+	}
+	if got := slices.Compact(actions); !slices.Equal(got, []string{"opened", "progress", "table", "verdict"}) || last.Verdict != "bad" || len(last.Roots) != 1 {
+		t.Errorf("events %q, at the end %+v", got, last)
 	}
 }

@@ -103,15 +103,8 @@ func TestRecordings(t *testing.T) {
 // TestRecordingsMapped: -map takes a mapping file of msprobe; a bad one, and one for what
 // is no recording, are errors.
 func TestRecordingsMapped(t *testing.T) {
-	left, right, out := recordCalls(t, 1e-5, 0), recordCalls(t, 1e-5, 0), t.TempDir()
-	dump := filepath.Join(left, "step0", "proc7", "dump.json")
-	text, err := os.ReadFile(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dump, []byte(strings.Replace(string(text), "Functional.layer_norm", "Mint.norm", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	left, right, _, _ := renamed(t, 0)
+	out := t.TempDir()
 	file := filepath.Join(out, "map.yaml")
 	for content, want := range map[string]string{
 		"- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n":                                      "good",
@@ -139,22 +132,51 @@ func TestRecordingsMapped(t *testing.T) {
 	}
 }
 
-// TestShellRecordings: the shell compares recordings as the program does: with the calls that a profile says are
-// the same, within the same memory, and with the same result saved.
-func TestShellRecordings(t *testing.T) {
-	left, right, dir := recordCalls(t, 1e-5, 0.25), recordCalls(t, 1e-5, 0), t.TempDir()
+// renamed is a pair of recordings of which the left one has another name for a function, with a profile and a
+// mapping file that say so.
+func renamed(t *testing.T, off float64) (left, right, profile, mapping string) {
+	t.Helper()
+	left, right = recordCalls(t, 1e-5, off), recordCalls(t, 1e-5, 0)
 	dump := filepath.Join(left, "step0", "proc7", "dump.json")
 	text, err := os.ReadFile(dump)
-	if err == nil {
-		err = os.WriteFile(dump, []byte(strings.ReplaceAll(string(text), "Functional.layer_norm", "Mint.norm")), 0o600)
-	}
-	profile := filepath.Join(dir, "own.toml")
-	if err == nil {
-		err = os.WriteFile(profile, []byte("name = \"own\"\n[[map]]\nleft = \"Mint.norm\"\nright = \"Functional.layer_norm\"\n"), 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := t.TempDir()
+	profile, mapping = filepath.Join(dir, "own.toml"), filepath.Join(dir, "map.yaml")
+	for path, text := range map[string]string{
+		dump:    strings.ReplaceAll(string(text), "Functional.layer_norm", "Mint.norm"),
+		profile: "name = \"own\"\n[[map]]\nleft = \"Mint.norm\"\nright = \"Functional.layer_norm\"\n",
+		mapping: "- {ms_api: Mint.norm, pt_api: Functional.layer_norm}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return left, right, profile, mapping
+}
+
+// TestJobMapped: a whole job pairs calls as a comparison of two recordings does, by a profile and by a mapping file.
+func TestJobMapped(t *testing.T) {
+	left, right, profile, mapping := renamed(t, 0)
+	for _, args := range [][]string{{"-profile", profile}, {"-map", mapping}} {
+		out := t.TempDir()
+		code, _, stderr := precision(t, append([]string{"compare", left, right, "-all", "-out", out}, args...)...)
+		tables, _ := filepath.Glob(filepath.Join(out, "tables", "*.csv"))
+		if code != exitOK || len(tables) != 1 {
+			t.Fatalf("%q: status %d, tables %q: %s", args, code, tables, stderr)
+		}
+		if table, err := os.ReadFile(tables[0]); err != nil || !strings.Contains(string(table), "mapping") {
+			t.Errorf("%q: %v: the calls are not paired by a mapping:\n%s", args, err, table)
+		}
+	}
+}
+
+// TestShellRecordings: the shell compares recordings as the program does: with the calls that a profile says are
+// the same, within the same memory, and with the same result saved.
+func TestShellRecordings(t *testing.T) {
+	left, right, profile, _ := renamed(t, 0.25)
+	dir := t.TempDir()
 	t.Chdir(dir)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 50))
 	code, _, stderr := precision(t, "vc", "-lt", left, "-rt", right, "-profile", profile)

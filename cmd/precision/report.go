@@ -52,7 +52,8 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	if r.Lang, err = e.chosen(f.lang); err != nil {
 		return exitUsage, err
 	}
-	show := summaryText{e.stdout, r.Lang}
+	e.events = f.judge.events
+	show := e.show(r.Lang)
 	tell, stop := e.listener(show)
 	done, err := r.Run(ctx, tell)
 	stop()

@@ -106,7 +106,7 @@ func keptOf(b *testing.B, p *Plan, out string) (bytes int64) {
 			b.Fatal(err)
 		}
 		have := len(openRowLog(dir, x.Name, run.rowStamp(x)).have)
-		bytes += x.Bytes / int64(len(o.source.Groups())) * int64(have)
+		bytes += x.Bytes / int64(len(o.Source.Groups())) * int64(have)
 	}
 	return bytes
 }

@@ -43,7 +43,7 @@ func (p *Plan) Measure(ctx context.Context, most time.Duration) (Rate, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	out, err := r.pool.Run(ctx, o.source, o.options)
+	out, err := r.pool.Run(ctx, o.Source, o.Options)
 	if err != nil && ctx.Err() == nil || out.Groups == 0 {
 		return Rate{}, err
 	}

@@ -73,8 +73,8 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]
 	if err != nil {
 		return nil, context.Cause(ctx) // the unit is opened once more when it is assembled, and says why not
 	}
-	part := &stretch{Source: o.source, at: piece.At, of: piece.Of}
-	if _, err := pool.Run(ctx, part, o.options); err != nil {
+	part := &stretch{Source: o.Source, at: piece.At, of: piece.Of}
+	if _, err := pool.Run(ctx, part, o.Options); err != nil {
 		return nil, err
 	}
 	var b, frame bytes.Buffer

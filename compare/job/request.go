@@ -13,6 +13,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/verdict"
+	"precision/dump/msprobe"
 )
 
 // Request says what to compare.
@@ -28,6 +29,8 @@ type Request struct {
 	// nil takes all.
 	Ranks, Steps Numbers
 	Models       []string
+	// Mapping says which calls of recordings belong together, beside the profile; nil for nothing.
+	Mapping *msprobe.Mapping
 	// PerHost is how many ranks a host has; 0 takes hosts from the folders.
 	PerHost int
 	// Options are those of each comparison; of Unshard the rank is filled in. Profile is
@@ -50,8 +53,12 @@ func (r *Request) Hash() string {
 			expired = append(expired, fmt.Sprint(w.Line))
 		}
 	}
-	text, _ := json.Marshal([]any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Unshard, r.Numerics, r.Metrics,
-		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired})
+	asked := []any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Unshard, r.Numerics, r.Metrics,
+		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired}
+	if r.Mapping != nil {
+		asked = append(asked, r.Mapping)
+	}
+	text, _ := json.Marshal(asked)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }

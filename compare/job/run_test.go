@@ -249,7 +249,7 @@ func TestRowLog(t *testing.T) {
 	l.cost, l.last = 0, time.Now().Add(-time.Hour)
 	run.pool = newTestPool()
 	defer run.pool.Close()
-	if _, err := run.pool.Run(context.Background(), logged{o.source, l}, o.options); err != nil {
+	if _, err := run.pool.Run(context.Background(), logged{o.Source, l}, o.Options); err != nil {
 		t.Fatal(err)
 	}
 	l.close(false)
@@ -265,7 +265,7 @@ func TestRowLog(t *testing.T) {
 		if cut == len(text) && len(l.have) == 0 {
 			t.Error("no group was taken over")
 		}
-		res, err := run.pool.Run(context.Background(), logged{o.source, l}, o.options)
+		res, err := run.pool.Run(context.Background(), logged{o.Source, l}, o.Options)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,49 +13,30 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
-	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/compare/sides"
 	"precision/compare/verdict"
 )
 
-// opened is a part ready to run.
-type opened struct {
-	source  compare.Source
-	options compare.Options
-	columns result.Columns
-	session *compare.Session // nil for recordings of calls
-}
-
 // open opens a part.
-func (r *runner) open(ctx context.Context, x *Part) (*opened, error) {
-	opt := r.Options
-	opt.Tolerance = r.profile().ToleranceFor
-	opt.EnsureDefaults()
+func (r *runner) open(ctx context.Context, x *Part) (*sides.Opened, error) {
+	q := sides.Request{Calls: x.Calls}
+	q.Job = compare.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: r.Options, Inputs: r.in}
+	q.Tolerance = r.profile().ToleranceFor
 	if r.Unshard != nil && x.Rank >= 0 {
 		u := *r.Unshard
 		u.Rank, u.Ranks = x.Rank, r.ranks()
-		opt.Unshard = &u
+		q.Unshard = &u
 	}
-	if x.Calls {
-		var together recording.Options
-		switch {
-		case x.Rank < 0:
-			together.Unshard = r.Unshard
-		case slices.ContainsFunc(r.Parts, func(y Part) bool { return y.Right == x.Right && y.Left != x.Left }):
-			together.OfMany = true
-		}
-		source, err := recording.Open(x.Left, x.Right, together)
-		if err != nil {
-			return nil, err
-		}
-		return &opened{source, opt, recording.Columns(opt), nil}, nil
+	q.With.Maps, q.With.Mapping = r.profile().Maps, r.Mapping
+	switch {
+	case x.Rank < 0:
+		q.With.Unshard = r.Unshard
+	case slices.ContainsFunc(r.Parts, func(y Part) bool { return y.Right == x.Right && y.Left != x.Left }):
+		q.With.OfMany = true
 	}
-	session, err := compare.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: opt, Inputs: r.in}.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &opened{session, session.Folders.Options, session.Folders.Columns(), session}, nil
+	return q.Open(ctx)
 }
 
 // ranks is how many ranks the job has, counted from 0, recordings without a golden one
@@ -85,12 +66,12 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
 	told := int64(0)
-	o.options.Listener = compare.Listener{Progress: func(done, total int) {
+	o.Options.Listener = compare.Listener{Progress: func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)
 		r.progress(now - told)
 		told = now
 	}}
-	out, err := r.pool.Run(ctx, logged{o.source, log}, o.options)
+	out, err := r.pool.Run(ctx, logged{o.Source, log}, o.Options)
 	if err != nil {
 		log.close(false)
 		if stopped(ctx, err) {
@@ -104,7 +85,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
 	opts := verdict.Options{Profile: r.profile(), Day: r.Day, OfJob: x.Calls && r.ranks() > 1, Later: x.Calls && r.later(x)}
-	judged, err := look.Judge(ctx, o.session, table, opts)
+	judged, err := look.Judge(ctx, o.Session, table, opts)
 	if err != nil {
 		log.close(false)
 		return nil, err
@@ -119,7 +100,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		e.Digest.Behind = &Digest{Verdict: behind.Verdict, Counts: behind.Counts, Roots: behind.Roots, Others: behind.Others}
 		e.Digest.Piece.Behind = behind.Piece
 	}
-	if e.Digest.Peers, err = r.weights(ctx, o.session, table); err != nil {
+	if e.Digest.Peers, err = r.weights(ctx, o.Session, table); err != nil {
 		return nil, err
 	}
 	e.Tables, err = r.write(x, o, judged)
@@ -149,10 +130,10 @@ func (s *summed) Write(p []byte) (int, error) {
 }
 
 // write writes the tables of a part.
-func (r *runner) write(x *Part, o *opened, j *verdict.Judged) ([]tableFile, error) {
+func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) ([]tableFile, error) {
 	var files []tableFile
 	for i, write := range []func(io.Writer) error{
-		func(w io.Writer) error { return report.WriteRows(w, o.columns, j.Table.Rows, nil) },
+		func(w io.Writer) error { return report.WriteRows(w, o.Columns, j.Table.Rows, nil) },
 		func(w io.Writer) error { return report.WriteJSON(w, j) },
 	} {
 		name, sum := x.Name+tableExts[i], &summed{sum: sha256.New()}
