@@ -42,6 +42,7 @@ const (
 const (
 	Comparing = "comparing"
 	Checking  = "checking"
+	Weighing  = "comparing weights"
 )
 
 // Event is something that happened. As JSON it is a line for programs; texts are English there.

@@ -16,6 +16,7 @@
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
 //	precision preflight manifest FOLDER [-out FILE] [-hash md5,sha256]
 //	precision preflight diff A B [-json FILE] [-html FILE]
+//	precision rollout [-logp DIR] [-weights A,B] [-router-train FILE -router-rollout FILE] [-json FILE]
 //	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
 //	precision profile [NAME]
 //	precision schema
@@ -128,6 +129,7 @@ func commands() []command {
 		{"merge", mergeCommand},
 		{"check", checkCommand},
 		{"preflight", preflightCommand},
+		{"rollout", rolloutCommand},
 		{"why", whyCommand},
 		{"report", reportCommand},
 		{"view", viewCommand},

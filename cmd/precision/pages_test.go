@@ -214,6 +214,7 @@ func pagesData(t *testing.T) string {
 	for _, to := range []string{"GOLDEN_DIR", "RUN/golden"} {
 		copyTo(to, filepath.Join(sample, "golden"))
 	}
+	copyTo("examples/rollout", filepath.Join(repo, "examples", "rollout"))
 	copyTo("NPU_DUMP", filepath.Join(example, "npu"))
 	copyTo("GPU_DUMP", filepath.Join(example, "gpu"))
 	copyTo("precision_next/npu", filepath.Join(example, "npu"))

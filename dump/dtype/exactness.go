@@ -37,6 +37,25 @@ func (t Type) Max() float64 {
 // whole is the largest number of some bits.
 func whole(bits int) float64 { return math.Ldexp(1, bits) - 1 }
 
+// Round is the number of a floating-point type that is nearest to v, ties to even; beyond the largest it is infinite,
+// in types that have no infinity, too. NaN, infinities, and v of other types stay as they are.
+func (t Type) Round(v float64) float64 {
+	switch {
+	case t == Float64 || v == 0 || v-v != 0 || t.Unit() == 0:
+		return v
+	case t == Float32:
+		return float64(float32(v))
+	}
+	// |v| is in [2^(e-1), 2^e), where numbers are 2^e units of roundoff apart.
+	_, e := math.Frexp(v)
+	step := max(math.Ldexp(t.Unit(), e), t.MinSubnormal())
+	r := math.RoundToEven(v/step) * step
+	if math.Abs(r) > t.Max() {
+		return math.Copysign(math.Inf(1), v)
+	}
+	return r
+}
+
 // Coarser returns the type of the two that keeps less of a real number: the
 // one with the larger [Type.Unit], of equal ones the one with the smaller
 // range, and a if they do not differ in that either. Whole numbers count as

@@ -28,7 +28,9 @@ var elsewhere = map[string]string{
 	"internal/recorded":  "reads the recorded cases, for tests",
 	"internal/plainfile": "opens files and reads none",
 	"internal/whole":     "opens folders, and reads nothing in them",
+	"compare/rollout":    "arrays: FuzzOpen of dump/checkpoint",
 	"repl/capture":       "names of two actions; what it writes is for Python to read",
+	"run":                "chooses among the readers of compare/report and graph/read",
 	"repl/console":       "keys of a terminal and lines of a user: FuzzLine of repl",
 }
 

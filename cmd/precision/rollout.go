@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+
+	"precision/compare/rollout/tell"
+	"precision/repl"
+	"precision/run"
+	"precision/run/explain"
+)
+
+// rolloutCommand says why trainer and inference engine give other log-probs.
+func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision rollout", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	text := e.optionText("rollout")
+	q := run.Rollout{Stdout: e.stdout}
+	set.StringVar(&q.LogP, "logp", "", text("logp"))
+	set.StringVar(&q.Mask, "mask", "", text("mask"))
+	set.IntVar(&q.Step, "step", -1, text("step"))
+	set.StringVar(&q.Weights, "weights", "", text("weights"))
+	set.StringVar(&q.RouterTrain, "router-train", "", text("router-train"))
+	set.StringVar(&q.RouterRollout, "router-rollout", "", text("router-rollout"))
+	set.StringVar(&q.JSON, "json", "", text("json"))
+	set.IntVar(&q.Workers, "workers", 0, text("workers"))
+	most := set.Int("n", 10, text("n"))
+	set.Var((*repl.Gate)(&q.Gate), "gate", text("gate"))
+	set.Usage = func() {}
+	switch err := set.Parse(args); {
+	case err != nil:
+		return helpOr(e, "rollout", set, err)
+	case set.NArg() > 0:
+		return exitUsage, explain.Say("err.argument", set.Arg(0))
+	case q.Workers < 0 || *most < 0:
+		return exitUsage, explain.Say("err.rollout.number")
+	}
+	show := summaryText{e.stdout, e.language()}
+	listen, stop := e.listener(show)
+	r, passes, err := q.Run(ctx, listen)
+	stop()
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted, explain.Say("err.interrupted.plain")
+	case err != nil:
+		return exitError, err
+	}
+	if q.JSON != "-" {
+		show.write(tell.Lines(show.lang, r, *most))
+	}
+	if !passes {
+		return exitBelow, nil
+	}
+	return exitOK, nil
+}

@@ -1,0 +1,217 @@
+package weights
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump/checkpoint"
+)
+
+// Two changes of all weights leave what a network computes as it is: experts that are numbered otherwise, and hidden states that
+// are rotated (QuaRot, SpinQuant). Both are told and neither is a difference.
+
+var expertOf = regexp.MustCompile(`^(.*)\.experts\.(\d+)\.(.*)$`)
+
+// permutations finds layers whose experts stand in another order and whose router has its rows in that order, too.
+func (c *comparison) permutations() {
+	moved := map[string]map[string]string{} // router → expert → expert whose weights it has
+	broken := map[string]bool{}
+	var list []*pair
+	for _, p := range c.pairs {
+		m, of := expertOf.FindStringSubmatch(p.Name), expertOf.FindStringSubmatch(p.Of)
+		if m == nil || p.Kind != Elsewhere {
+			continue
+		}
+		router := m[1] + ".gate.weight"
+		if of == nil || of[1] != m[1] || of[3] != m[3] || moved[router][m[2]] != "" && moved[router][m[2]] != of[2] {
+			broken[router] = true
+			continue
+		}
+		if moved[router] == nil {
+			moved[router] = map[string]string{}
+		}
+		moved[router][m[2]] = of[2]
+		list = append(list, p)
+	}
+	for router, from := range moved {
+		p := c.byName[router]
+		if broken[router] || p == nil || p.a == nil || p.b == nil || !rowsMoved(p, from) {
+			continue
+		}
+		p.Kind = Permuted
+		for _, q := range list {
+			if strings.HasPrefix(q.Name, strings.TrimSuffix(router, "gate.weight")) {
+				q.Kind = Permuted
+			}
+		}
+	}
+}
+
+// rowsMoved reports whether row e of the right router is row from[e] of the left.
+func rowsMoved(p *pair, from map[string]string) bool {
+	a, b := p.a.whole(), p.b.whole()
+	if a == nil || b == nil || len(a) != len(b) || len(p.a.shape) != 2 {
+		return false
+	}
+	width, t := int(p.a.shape[1]), p.narrow()
+	for e := range int(p.a.shape[0]) {
+		f := e
+		if name, ok := from[strconv.Itoa(e)]; ok {
+			f, _ = strconv.Atoi(name)
+		}
+		for j := range width {
+			if f >= int(p.a.shape[0]) || t.Round(a[f*width+j]) != t.Round(b[e*width+j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rotation finds a network in another basis of its hidden states: with R·Rᵀ = 1, what writes to them is multiplied with R on its
+// output side, what reads them on its input side, and the weights of the norms between, which a rotation does not pass, are multiplied into
+// the next products and are ones. So embeddings keep their inner products, and so do rows of what reads and columns of
+// what writes.
+func (c *comparison) rotation() {
+	embed := c.byName["model.embed_tokens.weight"]
+	if embed == nil || embed.Kind != Unlike || !embed.sameAngles(false, nil) {
+		return
+	}
+	var norms, products []*pair
+	for _, p := range c.pairs {
+		switch {
+		case p.Kind == Same:
+		case p.a == nil || p.b == nil:
+			return
+		case p.Kind == Constant && p.Value == 1 && len(p.a.shape) == 1:
+			norms = append(norms, p)
+		case len(p.a.shape) == 2:
+			products = append(products, p)
+		default:
+			return
+		}
+	}
+	for _, p := range products {
+		if p == embed {
+			continue
+		}
+		writes := strings.HasSuffix(p.Name, "o_proj.weight") || strings.HasSuffix(p.Name, "down_proj.weight")
+		var fold []float64
+		if !writes {
+			if n := c.byName[normBefore(p.Name)]; n != nil && n.a != nil && slices.Contains(norms, n) {
+				fold = n.a.whole()
+			}
+		}
+		if !p.sameAngles(writes, fold) {
+			return
+		}
+	}
+	for _, p := range norms {
+		p.Kind = Folded
+	}
+	for _, p := range products {
+		p.Kind = Rotated
+	}
+}
+
+// normBefore is the norm that a product's input comes from.
+func normBefore(name string) string {
+	at := layer(name)
+	switch {
+	case at == "":
+		return "model.norm.weight"
+	case strings.Contains(name, ".self_attn."):
+		return at + ".input_layernorm.weight"
+	}
+	return at + ".post_attention_layernorm.weight"
+}
+
+// sameAngles reports whether some rows of both sides, or columns, have the same inner products, to what rounding to the element
+// type leaves: each element is off by at most two units of roundoff, and errors add up as the root of their number.
+func (p *pair) sameAngles(columns bool, fold []float64) bool {
+	if len(p.a.shape) != 2 || !slices.Equal(p.a.shape, p.b.shape) {
+		return false
+	}
+	a, b := p.a.whole(), p.b.whole()
+	if a == nil || b == nil {
+		return false
+	}
+	h, w := int(p.a.shape[0]), int(p.a.shape[1])
+	if fold != nil && len(fold) != w {
+		return false
+	}
+	n, length := min(h, 16), w
+	if columns {
+		n, length = min(w, 16), h
+	}
+	take := func(v []float64, i int, fold []float64) []float64 {
+		out := make([]float64, length)
+		for j := range out {
+			if columns {
+				out[j] = v[j*w+i*(w/n)]
+				continue
+			}
+			if out[j] = v[i*(h/n)*w+j]; fold != nil {
+				out[j] *= fold[j]
+			}
+		}
+		return out
+	}
+	unit := p.narrow().Unit()
+	for i := range n {
+		for j := range i + 1 {
+			x, y := dot(take(a, i, fold), take(a, j, fold)), dot(take(b, i, nil), take(b, j, nil))
+			xx, yy := dot(take(a, i, fold), take(a, i, fold)), dot(take(a, j, fold), take(a, j, fold))
+			if math.Abs(x-y) > 8*unit*math.Sqrt(xx*yy) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func dot(x, y []float64) (s float64) {
+	for i := range x {
+		s += x[i] * y[i]
+	}
+	return s
+}
+
+var routerOf = regexp.MustCompile(`\blayers\.(\d+)\.mlp\.gate\.weight$`)
+
+// EqualRows are, by layer, the pairs of experts whose rows of the router's weight are equal: all their scores tie. layers is how many
+// layers there are to name: those of the network, or those that have a router, in their order.
+func EqualRows(s *checkpoint.Set, layers int) map[int][][2]int {
+	var routers []*part
+	for _, p := range parts(s) {
+		if routerOf.MatchString(p.name) && len(p.shape) == 2 {
+			routers = append(routers, p)
+		}
+	}
+	number := func(p *part) int {
+		n, _ := strconv.Atoi(routerOf.FindStringSubmatch(p.name)[1])
+		return n
+	}
+	slices.SortStableFunc(routers, func(p, q *part) int { return number(p) - number(q) })
+	ties := map[int][][2]int{}
+	for i, p := range routers {
+		if len(routers) != layers {
+			i = number(p)
+		}
+		v, w := p.whole(), int(p.shape[1])
+		seen := map[string]int{}
+		for e := 0; e < len(v)/max(w, 1); e++ {
+			row := fmt.Sprint(v[e*w : e*w+w])
+			if first, twice := seen[row]; twice {
+				ties[i] = append(ties[i], [2]int{first, e})
+				continue
+			}
+			seen[row] = e
+		}
+	}
+	return ties
+}

@@ -1,0 +1,209 @@
+package weights
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/dump/checkpoint"
+)
+
+// part is a tensor of the network: a tensor of a file, or the piece of one in which an engine keeps several together.
+type part struct {
+	name  string
+	t     *checkpoint.Tensor
+	shape []int64
+	spans []span
+}
+
+// span is a run of elements of a tensor, in C order.
+type span struct{ first, n int64 }
+
+func count(shape []int64) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+func (p *part) len() int64 { return count(p.shape) }
+
+// rows is a part that is made of rows [lo, hi) of a tensor; the row of a vector is an element.
+func rows(name string, t *checkpoint.Tensor, shape []int64, at, lo, hi int64) *part {
+	width := count(shape[1:])
+	return &part{name, t, append([]int64{hi - lo}, shape[1:]...), []span{{at + lo*width, (hi - lo) * width}}}
+}
+
+// source reads the elements of a part; it serves one goroutine.
+type source struct {
+	p *part
+	n *checkpoint.Numbers
+}
+
+func (p *part) open() (*source, error) {
+	n, err := p.t.Numbers()
+	return &source{p, n}, err
+}
+
+// each calls take with the places, in the part and in the tensor, of the runs that elements [first, first+n) are made of.
+func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
+	done := int64(0)
+	for _, s := range p.spans {
+		if first < s.n && n > 0 {
+			k := min(n, s.n-first)
+			if err := take(done, s.first+first, k); err != nil {
+				return err
+			}
+			done, first, n = done+k, first+k, n-k
+		}
+		first -= s.n
+		if first < 0 {
+			first = 0
+		}
+	}
+	return nil
+}
+
+func (s *source) read(dst []float64, first int64) error {
+	return s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
+}
+
+// stored returns the elements as they are stored, if they are one run; nil otherwise.
+func (s *source) stored(first, n int64) (b []byte, err error) {
+	if len(s.p.spans) == 1 {
+		return s.n.Bytes(s.p.spans[0].first+first, n)
+	}
+	return nil, nil
+}
+
+var expertStack = regexp.MustCompile(`^(.*\.experts)\.(gate_up_proj|down_proj)\.(weight|bias)$`)
+
+// parts are the tensors of a network by their names; what is fused on one side only is left whole here.
+func parts(s *checkpoint.Set) (list []*part) {
+	for _, t := range s.Tensors {
+		if t.Len() == 0 {
+			continue // repacked by the engine, or never filled: not recorded
+		}
+		name := Name(t.Name)
+		shape := slices.Clone(t.Shape)
+		m := expertStack.FindStringSubmatch(name)
+		if m == nil || len(shape) < 2 || m[3] == "weight" && len(shape) != 3 {
+			list = append(list, halves(&part{name, t, shape, []span{{0, t.Len()}}})...)
+			continue
+		}
+		// All experts in one tensor: [experts, rows, columns].
+		size := count(shape[1:])
+		for e := range shape[0] {
+			one := &part{m[1] + "." + strconv.FormatInt(e, 10) + "." + m[2] + "." + m[3], t, shape[1:], []span{{e * size, size}}}
+			list = append(list, halves(one)...)
+		}
+	}
+	return list
+}
+
+// halves takes gate and up apart, which engines keep as one product, gate first.
+func halves(p *part) []*part {
+	head, tail, fused := strings.Cut(p.name, ".gate_up_proj.")
+	if !fused || len(p.shape) == 0 || p.shape[0]%2 != 0 {
+		return []*part{p}
+	}
+	n := p.shape[0]
+	return []*part{
+		rows(head+".gate_proj."+tail, p.t, p.shape, p.spans[0].first, 0, n/2),
+		rows(head+".up_proj."+tail, p.t, p.shape, p.spans[0].first, n/2, n),
+	}
+}
+
+// Heads have one of these sizes; with them Megatron's order of query, key and value is tried: the groups of heads one after the
+// other, each with the queries of a group, its key and its value.
+var headSizes = []int64{8, 16, 32, 48, 64, 72, 80, 96, 112, 128, 160, 192, 256}
+
+// qkv takes query, key and value apart where the other side has them apart. Of the orders that fit the sizes the one with the
+// more alike elements is taken.
+func qkv(p *part, other map[string]*part) []*part {
+	head, tail, fused := strings.Cut(p.name, ".qkv_proj.")
+	if !fused {
+		return []*part{p}
+	}
+	var want [3]*part
+	names, sum := [3]string{}, int64(0)
+	for i, x := range []string{"q", "k", "v"} {
+		names[i] = head + "." + x + "_proj." + tail
+		if want[i] = other[names[i]]; want[i] == nil || len(want[i].shape) != len(p.shape) || len(p.shape) == 0 {
+			return []*part{p}
+		}
+		sum += want[i].shape[0]
+	}
+	q, kv := want[0].shape[0], want[1].shape[0]
+	if sum != p.shape[0] || want[2].shape[0] != kv || kv == 0 {
+		return []*part{p}
+	}
+	at, width := p.spans[0].first, count(p.shape[1:])
+	best := []*part{
+		rows(names[0], p.t, p.shape, at, 0, q),
+		rows(names[1], p.t, p.shape, at, q, q+kv),
+		rows(names[2], p.t, p.shape, at, q+kv, sum),
+	}
+	equal := alike(best[0], want[0]) + alike(best[1], want[1])
+	for _, d := range headSizes {
+		if kv%d != 0 || kv == d || q%kv != 0 {
+			continue
+		}
+		groups, per := kv/d, q/(kv/d)
+		var inter [3]*part
+		for i, n := range []int64{per, d, d} {
+			inter[i] = &part{name: names[i], t: p.t, shape: want[i].shape}
+			for g := range groups {
+				row := g*(per+2*d) + []int64{0, per, per + d}[i]
+				inter[i].spans = append(inter[i].spans, span{at + row*width, n * width})
+			}
+		}
+		if e := alike(inter[0], want[0]) + alike(inter[1], want[1]); e > equal+0.2 {
+			best, equal = inter[:], e
+		}
+	}
+	return best
+}
+
+// sampled is how many elements alike looks at: the cosine of 4096 unrelated ones is below 0.05.
+const sampled = 4096
+
+// alike is the cosine of a sample of two parts, 0 where they cannot be read.
+func alike(a, b *part) float64 {
+	x, y, err := sample(a, b, sampled)
+	if c := dot(x, y) / math.Sqrt(dot(x, x)*dot(y, y)); err == nil && c == c {
+		return c
+	}
+	return 0
+}
+
+// sample reads up to n elements of two parts of one size, in runs of 64 that lie evenly over them.
+func sample(a, b *part, n int64) (x, y []float64, err error) {
+	total := min(a.len(), b.len())
+	from, err := a.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	to, err := b.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	const run = 64
+	runs := max(1, min(n, total)/run)
+	for i := range runs {
+		first := int64(math.Round(float64(i) * float64(total-min(run, total)) / float64(max(runs-1, 1))))
+		k := min(run, total-first)
+		u, v := make([]float64, k), make([]float64, k)
+		if err := from.read(u, first); err != nil {
+			return nil, nil, err
+		}
+		if err := to.read(v, first); err != nil {
+			return nil, nil, err
+		}
+		x, y = append(x, u...), append(y, v...)
+	}
+	return x, y, nil
+}

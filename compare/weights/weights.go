@@ -1,0 +1,494 @@
+// Package weights compares two checkpoints of one network tensor by tensor, whatever names and fused forms
+// trainer and engine keep them in, and says of each tensor that differs how: of another step, quantised, another tensor's,
+// never loaded, transposed, of a network whose hidden states were rotated.
+//
+// Tensors are paired by the names that Hugging Face's files have ([Name]); fused ones are taken apart first. Both sides are rounded to the
+// narrower of their types before they are compared: a float32 master beside an engine's bfloat16 is the same weight.
+package weights
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/internal/each"
+)
+
+// Kind is how a tensor of the right side is related to that of the left.
+type Kind string
+
+const (
+	Same        Kind = "same"       // all elements are equal in the narrower type
+	Step        Kind = "step"       // of a step before or behind: nearly equal
+	Near        Kind = "near"       // a multiple of that away, but less than Unlike
+	Quantised   Kind = "quantised"  // the left one rounded to a few levels a row
+	Elsewhere   Kind = "elsewhere"  // another tensor of the left side, Of
+	Constant    Kind = "constant"   // one number, which the left one is not: never loaded
+	Transposed  Kind = "transposed" // the left one with its axes exchanged
+	Permuted    Kind = "permuted"   // of another expert, and the router knows it
+	Rotated     Kind = "rotated"    // in a basis of the hidden states that was rotated as a whole
+	Folded      Kind = "folded"     // a norm's weight that went into the next products, ones
+	Unlike      Kind = "unlike"     // something else
+	Shape       Kind = "shape"      // of another shape
+	Unreadable  Kind = "unreadable" // no numbers, or not to be read: Err
+	MissingHere Kind = "missing"    // the right side lacks it
+	Extra       Kind = "extra"      // the left side lacks it
+)
+
+// Harmless reports whether a relation leaves what the network computes as it is.
+func (k Kind) Harmless() bool { return k == Same || k == Permuted || k == Rotated || k == Folded }
+
+// Tensor is the relation of a pair.
+type Tensor struct {
+	Name     string
+	Kind     Kind
+	Types    [2]dtype.Type
+	Shapes   [2][]int64
+	Elements int64
+	// Equal is the share of equal elements, Rel the norm of the difference over that of the left side.
+	Equal, Rel float64
+	// Even is the share of the elements that differ whose difference is within a factor of 1.5 of Move, the middle one: an
+	// optimiser such as Adam moves nearly all weights by the learning rate.
+	Even, Move float64
+	// Of is the left tensor that an Elsewhere or Permuted one equals; Levels are those of a Quantised one; Value that of a Constant one.
+	Of     string
+	Levels int
+	Value  float64
+	Err    error
+}
+
+// Report is what a comparison of two checkpoints found.
+type Report struct {
+	Left, Right string
+	// Tensors are those of the left side in its order, then Extra ones.
+	Tensors []Tensor
+}
+
+// Count is the number of tensors that are related in one of some ways.
+func (r *Report) Count(kinds ...Kind) (n int) {
+	for i := range r.Tensors {
+		if slices.Contains(kinds, r.Tensors[i].Kind) {
+			n++
+		}
+	}
+	return n
+}
+
+// Differ are the tensors that make the network compute something else.
+func (r *Report) Differ() (list []*Tensor) {
+	for i := range r.Tensors {
+		if t := &r.Tensors[i]; !t.Kind.Harmless() {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// tile is how many elements are read at a time.
+const tile = 1 << 15
+
+// Compare relates the tensors of the right checkpoint to those of the left. The error is that of the context: what is wrong with a
+// tensor is its own affair.
+func Compare(ctx context.Context, left, right *checkpoint.Set, workers int, progress func(done, total int)) (*Report, error) {
+	c := newComparison(left, right)
+	each.Number(ctx, len(c.pairs), workers, progress, func() func(int) {
+		return func(i int) { c.pairs[i].compare(ctx) }
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c.seek(ctx)
+	c.permutations()
+	c.rotation()
+	r := &Report{Left: left.Path, Right: right.Path}
+	for _, p := range c.pairs {
+		r.Tensors = append(r.Tensors, p.Tensor)
+	}
+	return r, ctx.Err()
+}
+
+type comparison struct {
+	pairs  []*pair
+	byName map[string]*pair
+}
+
+// pair is a tensor of both sides; one of them is nil where the other side lacks it.
+type pair struct {
+	Tensor
+	a, b *part
+}
+
+func newComparison(left, right *checkpoint.Set) *comparison {
+	a, b := parts(left), parts(right)
+	byName := func(list []*part) map[string]*part {
+		m := map[string]*part{}
+		for _, p := range list {
+			m[p.name] = p
+		}
+		return m
+	}
+	inA, inB := byName(a), byName(b)
+	split := func(list []*part, other map[string]*part) (all []*part) {
+		for _, p := range list {
+			all = append(all, qkv(p, other)...)
+		}
+		return all
+	}
+	a, b = split(a, inB), split(b, inA)
+	inA, inB = byName(a), byName(b)
+	c := &comparison{byName: map[string]*pair{}}
+	for _, p := range a {
+		other := inB[p.name]
+		if other == nil && p.name == "lm_head.weight" {
+			other = inB["model.embed_tokens.weight"] // tied: in a state dict, not in the files
+		}
+		c.add(p.name, p, other)
+	}
+	for _, p := range b {
+		if inA[p.name] == nil {
+			var other *part
+			if p.name == "lm_head.weight" {
+				other = inA["model.embed_tokens.weight"]
+			}
+			c.add(p.name, other, p)
+		}
+	}
+	return c
+}
+
+func (c *comparison) add(name string, a, b *part) {
+	p := &pair{a: a, b: b}
+	p.Name = name
+	if a != nil {
+		p.Types[0], p.Shapes[0], p.Elements = a.t.Type, a.shape, a.len()
+	}
+	if b != nil {
+		p.Types[1], p.Shapes[1] = b.t.Type, b.shape
+	}
+	c.pairs = append(c.pairs, p)
+	c.byName[name] = p
+}
+
+// narrow is the type in which both sides are compared.
+func (p *pair) narrow() dtype.Type { return dtype.Coarser(p.a.t.Type, p.b.t.Type) }
+
+// fit cuts rows off the side of a table of words that the engine padded to a round number of them.
+func (p *pair) fit() bool {
+	x, y := p.a.shape, p.b.shape
+	if slices.Equal(x, y) {
+		return true
+	}
+	if len(x) != len(y) || len(x) == 0 || !slices.Equal(x[1:], y[1:]) || !strings.HasSuffix(p.Name, "embed_tokens.weight") && p.Name != "lm_head.weight" {
+		return count(x) == count(y) && slices.Equal(squeezed(x), squeezed(y))
+	}
+	return true // the common rows come first
+}
+
+func squeezed(shape []int64) (s []int64) {
+	for _, d := range shape {
+		if d != 1 {
+			s = append(s, d)
+		}
+	}
+	return s
+}
+
+func (p *pair) compare(ctx context.Context) {
+	switch {
+	case p.b == nil:
+		p.Kind = MissingHere
+	case p.a == nil:
+		p.Kind = Extra
+	case !p.fit():
+		p.Kind = Shape
+		if len(p.a.shape) == 2 && slices.Equal(p.a.shape, []int64{p.b.shape[len(p.b.shape)-1], p.b.shape[0]}) && p.transposed() {
+			p.Kind = Transposed
+		}
+	default:
+		if err := p.relate(ctx); err != nil {
+			p.Kind, p.Err = Unreadable, err
+		}
+	}
+}
+
+// Limits of what is called a step, and near. One step of training moves weights by a thousandth of their size at most, or
+// leaves most elements of a narrow type as they are; two trainings from one beginning stay within a third of their size, and unrelated weights of one
+// size differ by 1.4 times that (soundness.md, rollout.md 4).
+const (
+	stepRel, stepEqual = 1e-3, 0.5
+	nearRel            = 0.3
+	evenShare          = 0.8
+)
+
+func (p *pair) relate(ctx context.Context) error {
+	x, err := p.a.open()
+	if err != nil {
+		return err
+	}
+	y, err := p.b.open()
+	if err != nil {
+		return err
+	}
+	n, narrow := min(p.a.len(), p.b.len()), p.narrow()
+	var equal int64
+	var diff, size float64
+	var moves moves
+	u, v := make([]float64, tile), make([]float64, tile)
+	value, constant, plain := math.NaN(), true, true
+	for first := int64(0); first < n && ctx.Err() == nil; first += tile {
+		k := min(tile, n-first)
+		if first > 0 && p.a.t.Type == p.b.t.Type && equal == first {
+			// While all is equal bytes decide, at the speed of memory.
+			s, err := x.stored(first, k)
+			if err != nil {
+				return err
+			}
+			t, err := y.stored(first, k)
+			if err != nil {
+				return err
+			}
+			if s != nil && bytes.Equal(s, t) {
+				equal += k
+				constant = false
+				continue
+			}
+		}
+		if err := x.read(u[:k], first); err != nil {
+			return err
+		}
+		if err := y.read(v[:k], first); err != nil {
+			return err
+		}
+		if first == 0 {
+			value = v[0]
+		}
+		for i := range k {
+			a, b := narrow.Round(u[i]), narrow.Round(v[i])
+			constant, plain = constant && b == value, plain && a == u[0]
+			size += a * a
+			if a == b || a != a && b != b {
+				equal++
+				continue
+			}
+			d := math.Abs(a - b)
+			diff += d * d
+			moves.add(d)
+		}
+	}
+	p.Equal = float64(equal) / float64(max(n, 1))
+	p.Rel = math.Sqrt(diff / size)
+	p.Even, p.Move = moves.even()
+	switch {
+	case equal == n:
+		p.Kind = Same
+	case constant && !plain:
+		p.Kind, p.Value = Constant, value
+	case p.quantised():
+		p.Kind = Quantised
+	case p.Rel < stepRel && p.Equal > stepEqual || p.Rel < nearRel && p.Even > evenShare:
+		p.Kind = Step
+	case p.Rel < nearRel:
+		p.Kind = Near
+	case p.transposed():
+		p.Kind = Transposed
+	default:
+		p.Kind = Unlike
+	}
+	return nil
+}
+
+// moves counts differences by size, in steps of a quarter of a power of two.
+type moves struct {
+	n   int64
+	bin [1024]int64
+}
+
+func (m *moves) add(d float64) {
+	m.n++
+	m.bin[min(max(int(4*math.Log2(d))+800, 0), len(m.bin)-1)]++
+}
+
+// even is the share of differences around the middle one, within a factor of about 1.5, and that.
+func (m *moves) even() (share, middle float64) {
+	if m.n == 0 {
+		return 0, 0
+	}
+	at, sum := 0, int64(0)
+	for ; sum+m.bin[at] <= m.n/2; at++ {
+		sum += m.bin[at]
+	}
+	near := int64(0)
+	for i := max(at-2, 0); i <= min(at+2, len(m.bin)-1); i++ {
+		near += m.bin[i]
+	}
+	return float64(near) / float64(m.n), math.Exp2(float64(at-800)/4 + 0.125)
+}
+
+// whole reads a part that is small enough, in its own type; nil else.
+func (p *part) whole() []float64 {
+	const most = 1 << 24 // 128 MB as float64
+	if p.len() > most {
+		return nil
+	}
+	s, err := p.open()
+	if err != nil {
+		return nil
+	}
+	v := make([]float64, p.len())
+	if s.read(v, 0) != nil {
+		return nil
+	}
+	return v
+}
+
+// levels of quantisation that are tried, by the largest number that a row is scaled to: int8, int4.
+var levels = []float64{127, 7}
+
+// quantised tries whether the rows of the right side are those of the left, rounded to whole multiples of a step that the largest
+// element of the row, or of the tensor, gives.
+func (p *pair) quantised() bool {
+	if len(p.a.shape) < 2 || !slices.Equal(p.a.shape, p.b.shape) {
+		return false
+	}
+	width := p.a.shape[len(p.a.shape)-1]
+	total := p.a.len() / width
+	n := min(total, 16) // rows looked at
+	x, err := p.a.open()
+	if err != nil {
+		return false
+	}
+	y, err := p.b.open()
+	if err != nil {
+		return false
+	}
+	if width > 1<<20 {
+		return false
+	}
+	a, b := make([]float64, width), make([]float64, width)
+	hits := make([]int64, len(levels))
+	trivial := int64(0)
+	for i := range n {
+		row := i * (total - 1) / max(n-1, 1)
+		if x.read(a, row*width) != nil || y.read(b, row*width) != nil {
+			return false
+		}
+		// The step is read off the quantised side: its largest element is the largest level.
+		largest := 0.0
+		for _, v := range b {
+			largest = max(largest, math.Abs(v))
+		}
+		for j := range a {
+			if a[j] == b[j] {
+				trivial++
+			}
+			for l, most := range levels {
+				if s := largest / most; s > 0 && math.Abs(math.RoundToEven(a[j]/s)*s-b[j]) <= math.Abs(b[j])*(2*p.b.t.Type.Unit()+1e-6) {
+					hits[l]++
+				}
+			}
+		}
+	}
+	for l := range levels {
+		if hits[l] > (n*width*9)/10 && hits[l] > 2*trivial {
+			p.Levels = int(2*levels[l] + 1)
+			return true
+		}
+	}
+	return false
+}
+
+// transposed reports whether the right side is the left with its two axes exchanged: on 64 columns of it.
+func (p *pair) transposed() bool {
+	if len(p.a.shape) != 2 || len(p.b.shape) != 2 || p.a.shape[0] != p.b.shape[1] || p.a.shape[1] != p.b.shape[0] {
+		return false
+	}
+	x, err := p.a.open()
+	if err != nil {
+		return false
+	}
+	y, err := p.b.open()
+	if err != nil {
+		return false
+	}
+	h, w := p.a.shape[0], p.a.shape[1]
+	one, t := make([]float64, 1), p.narrow()
+	const most = 64
+	equal, seen := 0, 0
+	rows := min(h, most)
+	row := make([]float64, w)
+	for i := range rows {
+		r := i * (h - 1) / max(rows-1, 1)
+		if x.read(row, r*w) != nil {
+			return false
+		}
+		for j := range min(w, most) {
+			c := j * (w - 1) / max(min(w, most)-1, 1)
+			if y.read(one, c*h+r) != nil {
+				return false
+			}
+			if seen++; t.Round(row[c]) == t.Round(one[0]) {
+				equal++
+			}
+		}
+	}
+	return equal > seen*9/10
+}
+
+// sum is a hash of the elements of a part, rounded to a type.
+func (p *part) sum(ctx context.Context, t dtype.Type) (sum [sha256.Size]byte, ok bool) {
+	s, err := p.open()
+	if err != nil {
+		return sum, false
+	}
+	h := sha256.New()
+	v := make([]float64, tile)
+	raw := make([]byte, 0, 8*tile)
+	for first := int64(0); first < p.len(); first += tile {
+		k := min(tile, p.len()-first)
+		if ctx.Err() != nil || s.read(v[:k], first) != nil {
+			return sum, false
+		}
+		raw = raw[:0]
+		for _, x := range v[:k] {
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(t.Round(x)))
+		}
+		h.Write(raw)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), true
+}
+
+// seek looks for what the right side has in place of a tensor among the other tensors of the left.
+func (c *comparison) seek(ctx context.Context) {
+	type key struct {
+		n int64
+		t dtype.Type
+	}
+	known := map[key]map[[sha256.Size]byte]string{}
+	for _, p := range c.pairs {
+		if p.Kind != Near && p.Kind != Unlike {
+			continue
+		}
+		k := key{p.b.len(), p.narrow()}
+		if known[k] == nil {
+			known[k] = map[[sha256.Size]byte]string{}
+			for _, q := range c.pairs {
+				if q.a != nil && q.a.len() == k.n {
+					if sum, ok := q.a.sum(ctx, k.t); ok {
+						known[k][sum] = q.Name
+					}
+				}
+			}
+		}
+		if sum, ok := p.b.sum(ctx, k.t); ok {
+			if of, found := known[k][sum]; found && of != p.Name {
+				p.Kind, p.Of = Elsewhere, of
+			}
+		}
+	}
+}

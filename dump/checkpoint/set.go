@@ -1,0 +1,379 @@
+package checkpoint
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/dump/npy"
+	"precision/dump/torch"
+	"precision/internal/plainfile"
+)
+
+// Set is the named tensors of a checkpoint: of one file, or of the files of a folder, which hold a part each.
+type Set struct {
+	// Path is what was opened.
+	Path string
+	// Tensors are in the order of the files' names and of the file.
+	Tensors []*Tensor
+	files   []io.Closer
+}
+
+// Tensor is a tensor of a checkpoint. Its elements stay in the file.
+type Tensor struct {
+	// Name is as the file has it: model.layers.0.mlp.down_proj.weight.
+	Name  string
+	Type  dtype.Type
+	Shape []int64
+	// BigEndian: elements of several bytes have the high byte first.
+	BigEndian bool
+	// File holds it.
+	File string
+	open func() (*layout.Reader, error)
+}
+
+// Len is the number of elements, 1 for a scalar.
+func (t *Tensor) Len() int64 {
+	n, err := layout.Count(t.Shape)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Numbers reads the elements as numbers, in C order. It serves one goroutine.
+type Numbers struct {
+	t   *Tensor
+	r   *layout.Reader
+	raw []byte
+}
+
+// Numbers starts to read; types that are no numbers are an error.
+func (t *Tensor) Numbers() (*Numbers, error) {
+	if !t.Type.Readable() || t.Type.Bits()%8 != 0 || t.Type.IsComplex() {
+		return nil, fmt.Errorf("%s: tensor %q has elements of type %s, expected real numbers", t.File, t.Name, t.Type)
+	}
+	r, err := t.open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
+	}
+	return &Numbers{t: t, r: r}, nil
+}
+
+// Bytes are elements [first, first+n) as they are stored, little-endian; they are good until the next call.
+func (s *Numbers) Bytes(first, n int64) ([]byte, error) {
+	size := s.t.Type.Bits() / 8
+	s.raw = slices.Grow(s.raw[:0], int(n)*size)[:int(n)*size]
+	if err := s.r.ReadTile(s.raw, first, n); err != nil {
+		return nil, fmt.Errorf("%s: tensor %q: %w", s.t.File, s.t.Name, err)
+	}
+	if s.t.BigEndian {
+		for b := s.raw; len(b) >= size; b = b[size:] {
+			slices.Reverse(b[:size])
+		}
+	}
+	return s.raw, nil
+}
+
+// Read fills dst with elements from first on.
+func (s *Numbers) Read(dst []float64, first int64) error {
+	raw, err := s.Bytes(first, int64(len(dst)))
+	if err != nil {
+		return err
+	}
+	dtype.Widen64(s.t.Type, dst, raw)
+	return nil
+}
+
+// Close closes the files.
+func (s *Set) Close() error {
+	var err error
+	for _, f := range s.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// What is read of a folder: all files of the first ending that it has.
+var endings = [...][]string{{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"}, {".npy"}}
+
+// indexes are the files that tell which file of a folder holds which tensor, as Hugging Face writes them.
+var indexes = [...]string{"model.safetensors.index.json", "pytorch_model.bin.index.json"}
+
+const (
+	what = "a file of tensors (.safetensors, .pt, .npz, .npy) or a folder of them"
+	// mostIndex is more than any index: 200 bytes a tensor, 300 000 tensors.
+	mostIndex = 64 << 20
+)
+
+// Open reads what tensors a file or a folder holds: safetensors files, files of torch.save (of which nothing is
+// executed), .npz and .npy. Where a folder has an index, all files that it names must be there.
+// Errors name the file.
+func Open(path string) (*Set, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Path: path}
+	files := []string{path}
+	if info.IsDir() {
+		if files, err = parts(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range files {
+		if err := s.add(file); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	seen := map[string]*Tensor{}
+	for _, t := range s.Tensors {
+		if first := seen[t.Name]; first != nil {
+			s.Close()
+			return nil, fmt.Errorf("%s: holds a tensor %q, and so does %s; tensors that ranks hold in parts have to be put together first", t.File, t.Name, first.File)
+		}
+		seen[t.Name] = t
+	}
+	return s, nil
+}
+
+// parts are the files of a folder.
+func parts(dir string) (files []string, err error) {
+	for _, name := range indexes {
+		index := filepath.Join(dir, name)
+		if _, err := os.Lstat(index); err != nil {
+			continue
+		}
+		b, err := plainfile.ReadFile(index, "an index of tensors", mostIndex)
+		if err != nil {
+			return nil, err
+		}
+		var list struct {
+			Map map[string]string `json:"weight_map"`
+		}
+		if err := json.Unmarshal(b, &list); err != nil {
+			return nil, fmt.Errorf("%s: found no index of tensors, expected an object with a weight_map: %w", index, err)
+		}
+		for tensor, file := range list.Map {
+			if err := plainfile.CheckName(file); err != nil {
+				return nil, fmt.Errorf("%s: the file of %q: %w", index, tensor, err)
+			}
+			files = append(files, filepath.Join(dir, file))
+		}
+		slices.Sort(files)
+		return slices.Compact(files), nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, ends := range endings {
+		for _, e := range entries {
+			if slices.Contains(ends, filepath.Ext(e.Name())) && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+		if files != nil {
+			return files, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: found no tensors in the folder, expected %s", dir, what)
+}
+
+// add opens a file, whatever kind its first bytes show.
+func (s *Set) add(path string) error {
+	f, size, err := plainfile.Open(path, what)
+	if err != nil {
+		return err
+	}
+	s.files = append(s.files, f)
+	head := make([]byte, min(size, looked))
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), head); err != nil {
+		return plainfile.At(path, err)
+	}
+	from := len(s.Tensors)
+	switch {
+	case bytes.HasPrefix(head, []byte(npy.Magic)):
+		err = s.array(f, size, strings.TrimSuffix(filepath.Base(path), ".npy"))
+	case isSafetensors(head, size):
+		err = s.safetensors(f, size)
+	case torch.Is(head) && !arrays(f, size):
+		err = s.torch(f, size, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	case bytes.HasPrefix(head, []byte("PK")):
+		err = s.npz(f, size)
+	default:
+		err = fmt.Errorf("begins with %q, expected %s", head[:min(len(head), 8)], what)
+	}
+	for _, t := range s.Tensors[from:] {
+		t.File = path
+	}
+	if err != nil {
+		return plainfile.At(path, err)
+	}
+	return nil
+}
+
+// mostHeader is the longest header of a safetensors file, which is that of its reference implementation.
+const mostHeader = 100 << 20
+
+// The element types of safetensors by their names there.
+var safeTypes = map[string]dtype.Type{
+	"F64": dtype.Float64, "F32": dtype.Float32, "F16": dtype.Float16, "BF16": dtype.BFloat16, "I64": dtype.Int64, "I32": dtype.Int32,
+	"I16": dtype.Int16, "I8": dtype.Int8, "U64": dtype.Uint64, "U32": dtype.Uint32, "U16": dtype.Uint16, "U8": dtype.Uint8, "BOOL": dtype.Bool,
+	"F8_E4M3": dtype.Float8E4M3FN, "F8_E5M2": dtype.Float8E5M2, "F8_E8M0": dtype.Float8E8M0, "C64": dtype.Complex64,
+}
+
+// safetensors reads a file of https://github.com/huggingface/safetensors: the length of a header (8 bytes, little-endian), the header,
+// which is a JSON object of names, and the elements.
+func (s *Set) safetensors(f io.ReaderAt, size int64) error {
+	var length [8]byte
+	if _, err := f.ReadAt(length[:], 0); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint64(length[:]))
+	if n > min(size-8, mostHeader) {
+		return fmt.Errorf("offset 0: a header of %d bytes, expected at most %d", n, min(size-8, mostHeader))
+	}
+	head := make([]byte, n)
+	if _, err := f.ReadAt(head, 8); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(head))
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("offset 8: %w", err)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
+		}
+		name, _ := key.(string)
+		if name == "__metadata__" {
+			var text json.RawMessage
+			if err := d.Decode(&text); err != nil {
+				return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
+			}
+			continue
+		}
+		var t struct {
+			Type  string   `json:"dtype"`
+			Shape []int64  `json:"shape"`
+			At    [2]int64 `json:"data_offsets"`
+		}
+		if err := d.Decode(&t); err != nil {
+			return fmt.Errorf("offset %d: tensor %q: %w", 8+d.InputOffset(), name, err)
+		}
+		typ, ok := safeTypes[t.Type]
+		if !ok {
+			return fmt.Errorf("tensor %q has elements of type %q, expected one of those that numbers have here", name, t.Type)
+		}
+		v, err := layout.Contiguous(t.Shape)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", name, err)
+		}
+		first, last, want := t.At[0], t.At[1], typ.Bytes(v.Len())
+		if first < 0 || last < first || last > size-8-n || last-first != want {
+			return fmt.Errorf("tensor %q lies at %d to %d of %d bytes, expected %d bytes inside for %s %v", name, first, last, size-8-n, want, typ, t.Shape)
+		}
+		s.put(name, typ, t.Shape, false, func() (*layout.Reader, error) { return layout.NewReader(f, 8+n+first, typ.Bits()/8, v) })
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
+	}
+	return nil
+}
+
+func (s *Set) put(name string, t dtype.Type, shape []int64, big bool, open func() (*layout.Reader, error)) {
+	s.Tensors = append(s.Tensors, &Tensor{Name: name, Type: t, Shape: shape, BigEndian: big, open: open})
+}
+
+func (s *Set) torch(f io.ReaderAt, size int64, name string) error {
+	file, err := torch.Read(f, size)
+	if err != nil {
+		return err
+	}
+	for _, t := range file.Tensors {
+		s.put(cmp.Or(t.Name, name), t.Type, t.Shape, t.BigEndian, func() (*layout.Reader, error) { return t.Reader(f) })
+	}
+	return nil
+}
+
+func (s *Set) array(f io.ReaderAt, size int64, name string) error {
+	h, err := npy.Read(f, size)
+	if err != nil {
+		return err
+	}
+	s.put(name, h.Type, h.Shape, h.BigEndian, func() (*layout.Reader, error) {
+		v, err := layout.Contiguous(h.Shape)
+		if h.Fortran {
+			stride, step := make([]int64, len(h.Shape)), int64(1)
+			for k, dim := range h.Shape {
+				stride[k], step = step, step*max(dim, 1)
+			}
+			v, err = layout.Strided(h.Shape, stride)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return layout.NewReader(f, h.Offset, h.Type.Bits()/8, v)
+	})
+	return nil
+}
+
+// arrays reports whether a zip archive is one of numpy: all its members are .npy files.
+func arrays(f io.ReaderAt, size int64) bool {
+	z, err := zip.NewReader(f, size)
+	return err == nil && len(z.File) > 0 && !slices.ContainsFunc(z.File, func(m *zip.File) bool { return !strings.HasSuffix(m.Name, ".npy") })
+}
+
+// mostInflated bounds the arrays of numpy.savez_compressed, which are held in memory.
+const mostInflated = 1 << 30
+
+func (s *Set) npz(f io.ReaderAt, size int64) error {
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		return err
+	}
+	left := int64(mostInflated)
+	for _, m := range z.File {
+		content, length := io.ReaderAt(nil), int64(0)
+		start, err := m.DataOffset()
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", m.Name, err)
+		case m.Method == zip.Store && m.Flags&1 == 0:
+			length = min(int64(m.CompressedSize64), size-start)
+			content = io.NewSectionReader(f, start, length)
+		default:
+			r, err := m.Open()
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+			b, err := io.ReadAll(io.LimitReader(r, left+1))
+			if err == nil && int64(len(b)) > left {
+				err = fmt.Errorf("more than %d bytes when inflated; save the arrays with numpy.savez", mostInflated)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+			content, length = bytes.NewReader(b), int64(len(b))
+			left -= length
+		}
+		if err := s.array(content, length, strings.TrimSuffix(m.Name, ".npy")); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package run
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"precision/compare/rollout"
+	"precision/compare/rollout/tell"
+	"precision/compare/verdict"
+	"precision/dump/checkpoint"
+	"precision/internal/whole"
+	"precision/run/explain"
+)
+
+// Rollout is a request to say why a trainer and an inference engine give other log-probs. Paths that are empty are not there.
+type Rollout struct {
+	// LogP is a folder of arrays, or two files with a comma between, the trainer's first; Mask says which of their tokens count.
+	LogP, Mask string
+	// Step is that of a folder of several, below 0 the first.
+	Step int
+	// Weights are two checkpoints with a comma between, the trainer's first.
+	Weights string
+	// RouterTrain and RouterRollout are the experts that were chosen.
+	RouterTrain, RouterRollout string
+	// JSON is the file that the result is written to, - for Stdout.
+	JSON    string
+	Stdout  io.Writer
+	Gate    verdict.Gate
+	Workers int
+}
+
+// Run reads what there is, compares it and writes the result. passes is what the gate says.
+func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, passes bool, err error) {
+	switch {
+	case q.LogP == "" && q.Weights == "" && q.RouterTrain == "":
+		return nil, false, explain.Say("err.rollout.need")
+	case (q.RouterTrain == "") != (q.RouterRollout == ""):
+		return nil, false, explain.Say("err.rollout.routers")
+	}
+	inputs := []string{q.Mask, q.RouterTrain, q.RouterRollout}
+	for _, list := range []string{q.LogP, q.Weights} {
+		inputs = append(inputs, strings.Split(list, ",")...)
+	}
+	if err := whole.Apart([]string{q.JSON}, inputs...); err != nil {
+		return nil, false, err
+	}
+	if r, err = q.compare(ctx, tell); err == nil {
+		err = q.write(r)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	stops := q.Gate.Stops(verdict.Standing{Verdict: r.Verdict})
+	return r, len(stops) == 0 && !(q.Gate.Strict && len(r.Unknown) > 0), nil
+}
+
+func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, error) {
+	in := &rollout.Request{Workers: q.Workers, Progress: tell.progress(Weighing)}
+	var err error
+	if a, b, two := strings.Cut(q.LogP, ","); two {
+		in.LogProbs, err = rollout.ReadArrays(a, b, q.Mask)
+	} else if q.LogP != "" {
+		in.LogProbs, err = rollout.ReadLogProbs(q.LogP, q.Step)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.Weights != "" {
+		a, b, two := strings.Cut(q.Weights, ",")
+		if !two {
+			return nil, explain.Say("err.rollout.weights", q.Weights)
+		}
+		if in.Train, err = checkpoint.Open(a); err != nil {
+			return nil, err
+		}
+		defer in.Train.Close()
+		if in.Rollout, err = checkpoint.Open(b); err != nil {
+			return nil, err
+		}
+		defer in.Rollout.Close()
+	}
+	if q.RouterTrain != "" {
+		if in.Routers, err = rollout.ReadRouters(q.RouterTrain, q.RouterRollout); err != nil {
+			return nil, err
+		}
+	}
+	return rollout.Run(ctx, in)
+}
+
+func (q *Rollout) write(r *rollout.Result) error {
+	switch q.JSON {
+	case "":
+		return nil
+	case "-":
+		return tell.WriteJSON(q.Stdout, r)
+	}
+	return whole.Fill(q.JSON, 0o600, func(w io.Writer) error { return tell.WriteJSON(w, r) })
+}
