@@ -133,10 +133,14 @@ func (m *gathering) ready(o *gathered) bool {
 
 func (m *gathering) opened(member int, a *argument) error {
 	if m.open == nil {
-		m.open = make([]*files, len(m.calls))
+		guests := 0
+		for _, b := range m.beside {
+			guests += len(b.calls)
+		}
+		m.open = make([]*files, len(m.calls)+guests)
 	}
 	if m.open[member] == nil {
-		m.open[member] = &files{path: m.calls[member].of.path}
+		m.open[member] = &files{path: m.taker(member).of.path}
 	}
 	if a.op == nil && a.err == nil {
 		a.op, a.err = m.open[member].tensor(a.v, a.place)
@@ -205,7 +209,7 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 	case j.beyond > 0:
 		f.Verdict = Wrong
 		f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
-		m.explain(o, j.sum, elementsAre(j), f)
+		m.explain(o, j, f)
 	case j.coarse > 0:
 		unknown(f, because(Coarse, j.coarse, j.looked))
 	case j.judged == 0:
@@ -442,13 +446,29 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	}
 	f.Verdict = Wrong
 	f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
-	m.explain(o, x, statisticsAre(o.arg), f)
+	m.explain(o, nil, f)
 }
 
-// partly tells that the largest or smallest element of an output is that of the rank's own input: not all of it
-// may have been written when the recorder looked.
-func (m *gathering) partly(o *gathered) bool {
+// partly tells that an output is in part what the rank had there before: not all of it may have been written
+// when the recorder looked. Of statistics the largest or smallest element tells; of a transfer both have to be
+// of what was sent or was there.
+func (m *gathering) partly(o *gathered, j *ranked) bool {
 	out, known := statsOf(o.arg)
+	before := m.args[o.member]["tensor"]
+	if m.transfer && j != nil && filed(before) && m.opened(o.member, before) == nil {
+		var x, was [1]float64
+		for _, i := range worstOf(j.judge, 128) {
+			if o.arg.op.Range(i, x[:], nil) != nil || before.op.Range(i, was[:], nil) != nil || x != was {
+				return false
+			}
+		}
+		return true
+	}
+	if m.transfer {
+		was, told := statsOf(before)
+		sent, sends := statsOf(o.parts[0].from[0].arg)
+		return known && told && sends && (out[0] == was[0] || out[0] == sent[0]) && (out[1] == was[1] || out[1] == sent[1])
+	}
 	return known && slices.ContainsFunc(o.parts[0].from, func(b brought) bool {
 		in, known := statsOf(b.arg)
 		return known && b.member == o.member && (in[0] == out[0] || in[1] == out[1])
@@ -457,10 +477,18 @@ func (m *gathering) partly(o *gathered) bool {
 
 // explain adds what explains a wrong output, whose numbers are the same where outputs are. An asynchronous call that left its output as it was
 // may not have been done when the recorder looked.
-func (m *gathering) explain(o *gathered, numbers any, fits is, f *Finding) {
+func (m *gathering) explain(o *gathered, j *ranked, f *Finding) {
+	var numbers any
+	var fits is
+	if j != nil {
+		numbers, fits = j.sum, elementsAre(j)
+	} else {
+		x, _ := statsOf(o.arg)
+		numbers, fits = x, statisticsAre(o.arg)
+	}
 	why, ok := m.why(o, numbers, fits)
 	switch {
-	case (ok && why.Kind == OwnInput || m.partly(o)) && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
+	case (ok && why.Kind == OwnInput || m.partly(o, j)) && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
 		f.Reasons = nil
 		unknown(f, because(InFlight))
 	case ok:

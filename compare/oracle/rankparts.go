@@ -61,7 +61,7 @@ func (m *gathering) blanks() (out []Finding) {
 		}
 		for i, a := range recordedOf(c.Call).flat {
 			if a.tensor() {
-				out = append(out, c.blank(a.v, i))
+				out = append(out, c.blank(a.v, c.first+i))
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (m *gathering) prepare() {
 			if len(path) > 1 {
 				piece, _ = strconv.Atoi(path[1])
 			}
-			o := gathered{member: k, index: i, arg: a}
+			o := gathered{member: k, index: c.first + i, arg: a}
 			o.parts, o.why = m.parts(k, name, piece, a)
 			m.outs = append(m.outs, o)
 		}

@@ -26,8 +26,10 @@ type assembly struct {
 	told bool
 	// missing is a rank of the group without a recording of the call, -1 if there is none.
 	missing int
-	// sends is the partner of each transfer, which is between two ranks.
+	// transfer: it is between two ranks, the sender first.
 	transfer bool
+	// beside are the calls of the same function that other groups made at the same time, as far as is known.
+	beside []*assembly
 }
 
 // collectiveAPIs are the parameters of the collectives of torch.distributed, in their order.
@@ -133,7 +135,7 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 			worlds[at] = append(worlds[at], r.from.Rank)
 		}
 	}
-	met := map[string]*assembly{}
+	met, groups := map[string]*assembly{}, map[string][]*assembly{}
 	world := map[place]bool{} // the number of all ranks is known
 	for _, r := range list {
 		at := place{r.from.Mode, r.from.Step}
@@ -142,10 +144,7 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 		}
 		everyone := slices.Sorted(slices.Values(worlds[at]))
 		count := map[string]int{}
-		for _, c := range r.calls {
-			if !distributed(c.Call) {
-				continue
-			}
+		for _, c := range r.transfers() {
 			args := c.collective()
 			ranks := groupOf(args)
 			told := ranks != nil
@@ -160,17 +159,30 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 			}
 			n := count[key]
 			count[key]++
+			when := fmt.Sprint(at, c.Parsed.API, n)
 			key = fmt.Sprint(at, key, n)
 			a := met[key]
 			if a == nil {
 				a = &assembly{api: c.Parsed.API, ranks: ranks, calls: make([]*recordedCall, len(ranks)), told: told, transfer: transfer, missing: -1}
 				met[key] = a
 				all = append(all, a)
+				if !transfer {
+					groups[when] = append(groups[when], a)
+				}
 			}
 			if k := slices.Index(ranks, r.from.Rank); k >= 0 && a.calls[k] == nil {
 				a.calls[k] = c
 			}
 			c.meets = a
+		}
+	}
+	for _, list := range groups {
+		for _, a := range list {
+			for _, b := range list {
+				if !slices.ContainsFunc(b.ranks, func(r int) bool { return slices.Contains(a.ranks, r) }) {
+					a.beside = append(a.beside, b)
+				}
+			}
 		}
 	}
 	for _, a := range all {
@@ -188,6 +200,78 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 		})
 	}
 	return all
+}
+
+// transfers are the calls that ranks run together, in their order. One that sends and receives several tensors
+// is a call for each of them.
+func (r *recordedCalls) transfers() (list []*recordedCall) {
+	for _, c := range r.calls {
+		switch {
+		case distributed(c.Call):
+			list = append(list, c)
+		case c.Parsed.API == "batch_isend_irecv" && c.Parsed.Form == msprobe.API:
+			list = append(list, c.split()...)
+		}
+	}
+	return list
+}
+
+// split makes a call of each operation of batch_isend_irecv: its tensor, and the rank at the other end. Calls whose
+// operations are not known are left as they are.
+func (c *recordedCall) split() (list []*recordedCall) {
+	of := map[string]*recordedCall{}
+	at := 0 // among the outputs
+	for i := range c.Values {
+		v := c.Values[i]
+		if v.Section == msprobe.Output {
+			at++
+		}
+		path, field, _ := cutLast(v.Path)
+		if v.Section == msprobe.Input {
+			_, path, _ = strings.Cut(path, ".") // the list is an argument
+		} else if _, rest, ok := strings.Cut(path, "."); ok {
+			path = rest
+		}
+		one := of[path]
+		if one == nil {
+			call := *c.Call
+			call.Values = nil
+			one = &recordedCall{Call: &call, of: c.of, name: c.name, order: c.order, meets: nil}
+			of[path] = one
+			list = append(list, one)
+		}
+		switch {
+		case field == "tensor" && v.Section == msprobe.Output:
+			one.first = at - 1
+			v.Path = "0"
+		case field == "tensor":
+			v.Path = "0"
+		case field == "peer" && v.Section == msprobe.Input:
+			v.Path = "1"
+		case field == "op" && v.Section == msprobe.Input:
+			one.Call.Parsed.API = v.Value.S
+			continue
+		default:
+			continue
+		}
+		one.Call.Values = append(one.Call.Values, v)
+	}
+	for _, one := range list {
+		if !distributed(one.Call) {
+			return nil
+		}
+	}
+	c.meets = &assembly{} // each is judged by itself
+	return list
+}
+
+// cutLast splits a path before its last part.
+func cutLast(path string) (before, last string, ok bool) {
+	at := strings.LastIndexByte(path, '.')
+	if at < 0 {
+		return "", path, false
+	}
+	return path[:at], path[at+1:], true
 }
 
 // shows is how many ranks a collective has by the number of its pieces, 0 where that is not

@@ -67,6 +67,8 @@ func ringOf(t testing.TB, ranks int, elements bool, list []ringed) []msprobe.Rec
 						text = append(text, value(v))
 					}
 					return "[" + strings.Join(text, ",") + "]"
+				case p2p:
+					return fmt.Sprintf(`{"class_type":"torch.distributed.P2POp","tensor":%s,"op":%q,"peer":%d,"tag":0,"group_id":"a"}`, value(x.tensor), x.op, x.peer)
 				}
 				v := x.([]float32)
 				hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
@@ -377,6 +379,108 @@ func TestRingsMissing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOtherGroup: a reduction over other ranks than those of its group is told, by the inputs that give it.
+func TestOtherGroup(t *testing.T) {
+	in := func(r int) []float32 { return numbersOf(r, 0, 12) }
+	own := func(r int) []int { return []int{r / 2 * 2, r/2*2 + 1} }
+	for _, c := range []struct {
+		name  string
+		group func(r int) []int
+		of    []int // whose inputs are added up
+		ranks []int // that have the wrong sum
+		want  string
+	}{
+		{"all ranks", own, []int{0, 1, 2, 3}, []int{0, 1, 2, 3}, "0, 1, 2, 3"},
+		{"some", func(int) []int { return []int{0, 1, 2, 3} }, []int{0, 2}, []int{0, 2}, "0, 2"},
+		{"of another group", own, []int{0, 2}, []int{0, 2}, "0, 2"},
+	} {
+		list := []ringed{{"all_reduce", func(r int) ([]any, map[string]any) { return []any{in(r)}, map[string]any{"group": c.group(r)} }, func(r int) []any {
+			of := c.group(r)
+			if slices.Contains(c.ranks, r) {
+				of = c.of
+			}
+			var from [][]float32
+			for _, k := range of {
+				from = append(from, in(k))
+			}
+			return []any{added(from...), c.group(r)}
+		}}}
+		findings, _, err := RecordingJob{Recordings: ringOf(t, 4, true, list), Workers: 1}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for _, f := range findings {
+			if f.Verdict != Wrong {
+				continue
+			}
+			if wrong++; !slices.ContainsFunc(f.Reasons, func(r result.Reason) bool { return r.Kind == OtherGroup && r.Args[0] == c.want }) {
+				t.Errorf("%s: %s: %v", c.name, f.Op, f.Reasons)
+			}
+		}
+		if wrong != len(c.ranks) {
+			t.Errorf("%s: %d outputs are wrong, expected %d", c.name, wrong, len(c.ranks))
+		}
+	}
+}
+
+// TestBatchedTransfers: what batch_isend_irecv brings is what the other rank sent, also if it sends and receives
+// several tensors at a time; what was not there yet when it was recorded accuses nobody.
+func TestBatchedTransfers(t *testing.T) {
+	sent := func(r, to int) []float32 { return numbersOf(r, to, 6) }
+	blank := make([]float32, 6)
+	for _, elements := range []bool{true, false} {
+		for _, c := range []struct {
+			name string
+			got  func(r, from int) []float32 // what rank r has of another when it was recorded
+			want Verdict
+		}{
+			{"right", func(r, from int) []float32 { return sent(from, r) }, OK},
+			{"not there yet", func(int, int) []float32 { return blank }, Unknown},
+			{"another's", func(r, from int) []float32 { return sent(from, (r+2)%3) }, Wrong},
+			{"scaled", func(r, from int) []float32 {
+				y := slices.Clone(sent(from, r))
+				for i := range y {
+					y[i] *= 2
+				}
+				return y
+			}, Wrong},
+		} {
+			op := func(name string, x []float32, peer int) any {
+				return p2p{name, x, peer}
+			}
+			list := []ringed{{"batch_isend_irecv", func(r int) ([]any, map[string]any) {
+				a, b := (r+1)%3, (r+2)%3
+				return []any{[]any{op("isend", sent(r, a), a), op("irecv", blank, a), op("irecv", blank, b), op("isend", sent(r, b), b)}}, nil
+			}, func(r int) []any {
+				a, b := (r+1)%3, (r+2)%3
+				return []any{[]any{op("isend", sent(r, a), a), op("irecv", c.got(r, a), a), op("irecv", c.got(r, b), b), op("isend", sent(r, b), b)}}
+			}}, {"barrier", func(int) ([]any, map[string]any) { return nil, nil }, func(int) []any { return []any{nil} }}}
+			findings, _, err := RecordingJob{Recordings: ringOf(t, 3, elements, list), Workers: 1}.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := map[Verdict]int{}
+			places := map[string]bool{}
+			for _, f := range findings {
+				count[f.Verdict]++
+				places[fmt.Sprint(f.Op, f.Index)] = true
+			}
+			of := 12 // those that send have what they had
+			if got := count[c.want]; elements && got < 6 || c.want == Wrong && got != 6 || c.want != Wrong && count[Wrong] > 0 || len(findings) != of || len(places) != of {
+				t.Errorf("%s, elements %v: %v of %d at %d places", c.name, elements, count, len(findings), len(places))
+			}
+		}
+	}
+}
+
+// p2p is an operation of batch_isend_irecv.
+type p2p struct {
+	op     string
+	tensor []float32
+	peer   int
 }
 
 // BenchmarkRings checks 400 collectives of 64 ranks by their statistics.

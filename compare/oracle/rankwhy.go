@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -84,6 +85,9 @@ func (m *gathering) why(o *gathered, numbers any, fits is) (why result.Reason, f
 	if why, found := m.countedOtherwise(o, numbers, fits, with); found {
 		return why, true
 	}
+	if ranks := m.otherGroup(o, fits, with); ranks != nil {
+		return because(OtherGroup, ranksText(ranks)), true
+	}
 	// The piece of another rank.
 	for i := range m.outs {
 		p := &m.outs[i]
@@ -135,6 +139,105 @@ func (m *gathering) countedOtherwise(o *gathered, numbers any, fits is, with fun
 	}
 	m.omitted[key] = why
 	return why, hits == 1
+}
+
+// mostSubsets bounds of how many ranks any of them may be another group; of more ranks only such groups are tried as
+// people make: neighbours, and equal strides.
+const mostSubsets = 6
+
+// otherGroup looks for the ranks whose inputs a reduction is made of, if these are not those of its group: some
+// of them, or with those that met in other groups at the same time. Elements have to tell, and no two groups may fit.
+func (m *gathering) otherGroup(o *gathered, fits is, with func(func(*stretch)) []stretch) (ranks []int) {
+	if o.arg.op == nil || m.api != "all_reduce" && m.api != "reduce" {
+		return nil
+	}
+	of := map[int]brought{} // by rank
+	for _, b := range o.parts[0].from {
+		of[m.ranks[b.member]] = b
+	}
+	at := len(m.calls)
+	for _, a := range m.beside {
+		for k, c := range a.calls {
+			if c != nil {
+				if in := c.collective()["tensor"]; filed(in) && elementsOfArgument(in) == elementsOfArgument(o.arg) {
+					of[a.ranks[k]] = brought{at, in, 0}
+				}
+			}
+			at++
+		}
+	}
+	all := slices.Sorted(maps.Keys(of))
+	own := m.ranks[o.member]
+	for _, group := range groupsOf(all, m.ranks) {
+		if !slices.Contains(group, own) || slices.Equal(group, slices.Sorted(slices.Values(m.ranks))) {
+			continue
+		}
+		var from []brought
+		for _, r := range group {
+			from = append(from, of[r])
+		}
+		if !fits(m, o, with(func(s *stretch) { s.from = from })) {
+			continue
+		}
+		if ranks != nil {
+			return nil
+		}
+		ranks = group
+	}
+	return ranks
+}
+
+// groupsOf are the groups that ranks may be taken for: all of them, any of those that should have met where
+// they are few, blocks of neighbours and equal strides.
+func groupsOf(all, met []int) (groups [][]int) {
+	add := func(group []int) {
+		if len(group) > 1 && !slices.ContainsFunc(groups, func(g []int) bool { return slices.Equal(g, group) }) {
+			groups = append(groups, group)
+		}
+	}
+	add(all)
+	for _, list := range [][]int{all, slices.Sorted(slices.Values(met))} {
+		if len(list) <= mostSubsets {
+			for set := range 1 << len(list) {
+				var group []int
+				for i, r := range list {
+					if set>>i&1 == 1 {
+						group = append(group, r)
+					}
+				}
+				add(group)
+			}
+			continue
+		}
+		for size := 2; size < len(list); size *= 2 {
+			for lo := 0; lo+size <= len(list); lo += size {
+				add(slices.Clone(list[lo : lo+size]))
+			}
+			for first := range size {
+				var group []int
+				for i := first; i < len(list); i += size {
+					group = append(group, list[i])
+				}
+				add(group)
+			}
+		}
+	}
+	return groups
+}
+
+// taker is a call of the group, or behind these of one beside it.
+func (m *gathering) taker(member int) *recordedCall {
+	if member < len(m.calls) {
+		return m.calls[member]
+	}
+	member -= len(m.calls)
+	for _, a := range m.beside {
+		if member < len(a.calls) {
+			return a.calls[member]
+		}
+		member -= len(a.calls)
+	}
+	return nil
 }
 
 // shared tells whether another rank has the same output.

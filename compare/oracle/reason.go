@@ -84,6 +84,7 @@ const (
 	OtherReduction result.Kind = "check-other-op"      // reduction that it is
 	LeftOut        result.Kind = "check-left-out"      // rank
 	CountedTwice   result.Kind = "check-twice"         // rank
+	OtherGroup     result.Kind = "check-other-group"   // ranks whose inputs it is made of
 	OtherPiece     result.Kind = "check-other-piece"   // rank
 	Scaled         result.Kind = "check-scaled"        // factor
 	MoreRanks      result.Kind = "check-more-ranks"    // ranks that were recorded

@@ -32,6 +32,8 @@ type recordedCall struct {
 	name  string // with the step and rank before it, where there are several
 	order int
 	meets *assembly // with the calls of other ranks, nil for what a rank does by itself
+	// first is the place of its first output, where it is a part of another call.
+	first int
 	bad   []result.Damage
 }
 

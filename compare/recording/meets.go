@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"precision/compare/result"
@@ -34,11 +35,28 @@ func (p *part) meets(c *call) {
 		if key = fmt.Sprintf("%d>%d", p.rank, peer); !t.sends {
 			key = fmt.Sprintf("%d>%d", peer, p.rank)
 		}
+	} else if peers := c.peers(); len(peers) > 0 {
+		if p.rank < 0 {
+			return
+		}
+		peers = append(peers, int64(p.rank))
+		slices.Sort(peers)
+		key = fmt.Sprint(c.Parsed.API, slices.Compact(peers))
 	} else {
 		key = c.Parsed.API + c.group()
 	}
 	p.met[key]++
 	c.meets = fmt.Sprintf("%s #%d", key, p.met[key]-1)
+}
+
+// peers are the ranks at the other ends of the transfers that a call makes together, as batch_isend_irecv.
+func (c *call) peers() (list []int64) {
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.role == result.Input && l.arg != nil && strings.HasSuffix(l.place, ".peer") && l.arg.Value.Kind == msprobe.Int {
+			list = append(list, l.arg.Value.I)
+		}
+	}
+	return list
 }
 
 // number is a whole number at one of two places of a call.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clean.py OUT [--seed N] [--only TEXT]: recordings of real models with nothing wrong, for check.
+"""clean.py OUT [--seed N] [--only TEXT] [--others]: recordings of real models with nothing wrong, for check.
 
 One training step each with all tensors, made by the real recorder: the models of record.py in float32,
 bfloat16 and under autocast, with activation checkpointing and with eager attention, and nets like those of
@@ -248,9 +248,13 @@ def main():
     p.add_argument("out")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
+    p.add_argument("--others", action="store_true", help="the models of others.py")
     o = p.parse_args()
-    made = 0
-    for name, hows in HOW.items():
+    made, of = 0, HOW
+    if o.others:
+        import others
+        of = {m: ("fp32", "bf16", "autocast", "checkpointing", "eager") for m in others.MODELS}
+    for name, hows in of.items():
         for how in hows:
             made += 1
             level = ("mix", "L1")[(made + o.seed) % 2]
@@ -265,7 +269,7 @@ def main():
                 shutil.rmtree(out, ignore_errors=True)
                 continue
             print(label, flush=True)
-    for n, kind in enumerate(JOBS):
+    for n, kind in enumerate(() if o.others else JOBS):
         level = ("mix", "L1")[(n + o.seed) % 2]
         label = f"{kind}2-{level}-fp32"
         if o.only not in label:

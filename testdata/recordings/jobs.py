@@ -334,8 +334,13 @@ def debug(rank, out, level, task):
     return PrecisionDebugger(config_path=config), config
 
 
+def batched(op, tensor, peer):
+    for handle in dist.batch_isend_irecv([dist.P2POp(op, tensor, peer)]):
+        handle.wait()
+
+
 def work(rank, world, out, store, seed, level, task, kind, how, steps):
-    depth = 4 if kind.endswith("pipeline") else 2
+    depth = 4 if kind.endswith("pipeline") or kind == "batched" else 2
     alone = kind.startswith("one") and how is None
     kind = "" if alone else kind.removeprefix("one")
     if not alone:
@@ -384,7 +389,7 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
         fully_shard(model, mesh=mesh)
     # What is wrong is put where the rank computes, behind what brings ranks to the same weights.
     half = len(model.layers) // 2
-    block = list(model.layers)[(rank * half if kind == "pipeline" else 0) + 1]
+    block = list(model.layers)[(rank * half if kind in ("pipeline", "batched") else 0) + 1]
     if how == "weight" and wrong:
         with torch.no_grad():
             weight = block.up.weight
@@ -399,29 +404,30 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
         block.down.forward = lambda x: forward(x) * torch.where(torch.arange(WIDTH) == 3, float("nan"), 1.0)
     debugger, config = debug(rank, out, level, task)
     optimizer = torch.optim.SGD(parallel.parameters(), lr=0.12 if how == "lr" and wrong else 0.1)
+    send, recv = (dist.send, dist.recv) if kind == "pipeline" else (lambda t, to: batched(dist.isend, t, to), lambda t, of: batched(dist.irecv, t, of))
     for step in range(steps):
         ids = data[step][rank if kind in ("dp", "ddp", "fsdp") else 0]
         if how == "same batch" and wrong:
             ids = data[step][(rank + 1) % world]
         debugger.start(model=model)
-        if kind == "pipeline":
+        if kind in ("pipeline", "batched"):
             x = model.embed(ids) if rank == 0 else torch.zeros(2, 8, WIDTH)
             if rank == 0:
                 for layer in list(model.layers)[:half]:
                     x = layer(x)
-                dist.send(x.detach(), 1)
+                send(x.detach(), 1)
                 g = torch.zeros_like(x)
-                dist.recv(g, 1)
+                recv(g, 1)
                 x.backward(g)
             else:
-                dist.recv(x, 0)
+                recv(x, 0)
                 x.requires_grad_(True)
                 y = x
                 for layer in list(model.layers)[half:]:
                     y = layer(y)
                 loss = F.cross_entropy(model.head(y).view(-1, VOCAB), ids.view(-1))
                 loss.backward()
-                dist.send(x.grad, 0)
+                send(x.grad, 0)
         else:
             whole = ids
             if kind == "sequence":
@@ -471,7 +477,8 @@ OF = {"dp": ["weight", "eps", "activation", "nan", "max", "lost", "scaled", "sam
       "ddp": ["weight", "eps", "activation", "nan", "same batch", "no step"], "dtensor": ["weight", "eps", "activation"], "pipeline": ["weight", "eps", "activation", "nan", "lr"],
       "fsdp": ["weight", "eps", "activation"], "megatron": ["weight", "eps", "activation", "nan", "lr"], "sequence": ["weight", "eps", "activation"],
       "coll": [name + " " + way for name in WRONG for way in WRONG[name]],
-      "onepipeline": ["weight", "eps", "activation"], "onedtensor": ["weight", "eps", "activation"], "onemegatron": ["weight", "eps", "activation"]}
+      "onepipeline": ["weight", "eps", "activation"], "onedtensor": ["weight", "eps", "activation"], "onemegatron": ["weight", "eps", "activation"],
+      "batched": ["weight", "eps", "activation", "nan"]}
 HARMLESS = {"ddp": ["same", "threads", "buckets"], "coll": ["same"]}
 
 
@@ -522,7 +529,7 @@ def main():
     rng = random.Random(o.seed)
     for n, kind in enumerate(OF):
         for k, (what, how) in enumerate([("harmless", h) for h in HARMLESS.get(kind, ["same", "threads"])] + [("fault", f) for f in OF[kind]]):
-            world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
+            world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron", "batched") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
             level, task = rng.choice([("L1", "statistics"), ("mix", "statistics"), ("mix", "tensor"), ("L1", "tensor"), ("mix", "md5")])
             if kind == "coll":
                 level = "L1"  # there is no module
