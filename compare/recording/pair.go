@@ -395,7 +395,7 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 		m, n := a.stats[i], b.stats[i]
 		v, ok := m.Value()
 		w, too := n.Value()
-		if !ok || !too || v-v != 0 && (v == w || v != v && w != w) || i >= atMean && (a.beyond(i) || b.beyond(i)) {
+		if !ok || !too || v-v != 0 && (v == w || v != v && w != w) || i >= atMean && (a.beyond(i, x.left) || b.beyond(i, x.right)) {
 			continue
 		}
 		r.Both++
@@ -430,12 +430,24 @@ func (t *told) extremes() bool {
 	return hi && lo
 }
 
-// beyond tells that a sum is not finite though the elements are.
-func (t *told) beyond(i int) bool {
+// leastRange is the largest number of float16, the narrowest type that recorders sum in.
+const leastRange = 65504
+
+// beyond tells that a sum is not finite though the elements are, and that so many elements of their size
+// may sum to what is beyond its type.
+func (t *told) beyond(i int, l *leaf) bool {
 	v, ok := t.stats[i].Value()
 	hi, known := t.stats[atMax].Value()
 	lo, too := t.stats[atMin].Value()
-	return ok && known && too && v-v != 0 && hi-hi == 0 && lo-lo == 0
+	if !ok || !known || !too || v-v == 0 || hi-hi != 0 || lo-lo != 0 {
+		return false
+	}
+	n, counted := l.Elements()
+	most := max(math.Abs(hi), math.Abs(lo))
+	if i == atNorm {
+		most = max(most, most*most)
+	}
+	return v == v && (!counted || most*float64(n) >= leastRange)
 }
 
 // sameType tells whether two tensors have elements of one type, by whatever name.

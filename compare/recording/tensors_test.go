@@ -431,3 +431,20 @@ func TestUnfedIsNotCalmed(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfNoElements: a mean or a norm that no elements between the extremes have is no sum beyond its type: it
+// differs. One that so many elements may have says nothing.
+func TestSumsOfNoElements(t *testing.T) {
+	x, good := sized(2, 0), said("float32", "2", "-1", "0.25", "9")
+	list := func(out string) string {
+		return written(t, entry("Functional.linear", 0, []string{x, sized(1, 0)}, out))
+	}
+	for _, c := range [][2]string{{"NaN", "9"}, {"0.25", "NaN"}, {"Infinity", "9"}, {"-1e400", "9"}, {"0.25", "Infinity"}, {"0.25", "-Infinity"}} {
+		if j := judged(t, list(said("float32", "2", "-1", c[0], c[1])), list(good)); j.Verdict != verdict.Bad {
+			t.Errorf("mean %s, norm %s: %s", c[0], c[1], j.Verdict)
+		}
+	}
+	if j := judged(t, list(said("float16", "60000", "-1", "2", "Infinity")), list(said("float16", "60000", "-1", "2", "90000"))); j.Verdict != verdict.Good {
+		t.Errorf("a norm beyond float16: %s", j.Verdict)
+	}
+}

@@ -118,15 +118,16 @@ func (s *Said) Print(shape []int64) int64 {
 // Has tells whether statistics are known.
 func (s *Said) Has(bits int32) bool { return s.Known&bits == bits }
 
-// NotFinite tells whether a known extreme is NaN or infinite.
+// NotFinite tells whether elements are NaN or infinite: by the extremes that are known, and by a mean or a norm
+// that is no number, as a device's maximum may pass over NaN.
 func (s *Said) NotFinite() (nan, inf bool) {
-	for _, v := range []struct {
-		bit int32
-		v   float64
-	}{{KnownMax, s.Stats.Max}, {KnownMin, s.Stats.Min}} {
-		if s.Known&v.bit != 0 {
-			nan = nan || math.IsNaN(v.v)
-			inf = inf || math.IsInf(v.v, 0)
+	for i, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
+		switch {
+		case s.Known&[...]int32{KnownMax, KnownMin, KnownMean, KnownNorm}[i] == 0:
+		case i < 2:
+			nan, inf = nan || math.IsNaN(v), inf || math.IsInf(v, 0)
+		default:
+			nan = nan || math.IsNaN(v) && !inf // of infinities of both signs the mean is NaN
 		}
 	}
 	return nan, inf
