@@ -74,6 +74,7 @@ func TestBrokenEntries(t *testing.T) {
 		{`NaN`, `nan`, `found "nan`},
 		{`[`, ``, `found`},
 		{`"input_args":`, `"input_args"`, `expected :`},
+		{`"input_args":`, `"input_args": [], "input_args":`, `each of a call's keys once`},
 		{`{`, ``, `expected {`},
 		{`{`, "\x00\x01", `found`},
 	} {
@@ -180,6 +181,14 @@ func TestOddValues(t *testing.T) {
 		if got := strings.Join(parts, "; "); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
+	}
+}
+
+// Of a statistic that is there twice neither counts.
+func TestStatisticTwice(t *testing.T) {
+	calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Mean": 100, "Max": 2, "Mean": 1}]}}}`)
+	if v := calls[0].Values[0]; v.Odd == nil || v.Mean.Kind != Null || v.Max.Kind != Int {
+		t.Errorf("%+v, odd: %v", v, v.Odd)
 	}
 }
 

@@ -262,6 +262,7 @@ func (s *Scanner) content(r *reader, first byte) {
 		r.number() // null: a call without anything
 		return
 	}
+	var seen [Gradients + 1]bool
 	r.object(func(key []byte) {
 		known := true
 		switch string(key) {
@@ -299,7 +300,10 @@ func (s *Scanner) content(r *reader, first byte) {
 		switch {
 		case form == ParametersGrad:
 			s.gradients(r, key)
+		case known && seen[r.section]:
+			r.fail("each of a call's keys once")
 		case known:
+			seen[r.section] = true
 			r.value(0)
 		default:
 			r.skip()

@@ -275,8 +275,12 @@ func (r *reader) statistic(v *Value, n *Number, key string) bool {
 	if b := r.next(); b == '[' || b == '{' {
 		return false
 	}
-	at := r.p
+	at, before := r.p, n.Kind
 	*n = r.number()
+	if before != Absent {
+		r.oddity(v, key, at, "a second one", "one")
+		*n = Number{Kind: Null}
+	}
 	if n.Kind == Text {
 		text := strings.TrimSpace(n.S)
 		quoted, ok := ParseNumber([]byte(text))
