@@ -69,6 +69,8 @@ const (
 	Scales
 	// Returns: returns its argument itself where there is nothing to do.
 	Returns
+	// Cancels: is computed as a difference that loses digits near 0, as exp(x) - 1 is.
+	Cancels
 	// Channels: the function that a kernel is bound to has the channels in axis 1.
 	Channels
 )
@@ -76,7 +78,7 @@ const (
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "channels": Channels}
+	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "channels": Channels}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {
@@ -101,6 +103,16 @@ type Row struct {
 	// Indices are the inputs that it takes as indices or ids, Weights the arguments that are weights when they are
 	// given by position.
 	Indices, Weights []int
+	// Formula is what a function computes, of the numbers in one place. Rounded says that B, the bound of its error, is
+	// units of (|y| + Near·min(|x|, 1)) however it is computed, and of (|y| + Near) below 0 where it Cancels; else B
+	// follows from each step. With Ends, Low is the value at -Inf, where the formula has none. Back is the gradient of
+	// the operand, of it (x), the result (y) and its gradient (g), where that is not the slope times g.
+	Formula       *Formula
+	Back          *Formula
+	Rounded, Ends bool
+	Near, Low     float64
+	// Range is where the results lie; [0, 0] where that follows from the formula, or is not known.
+	Range [2]float64
 	// As is the function that a kernel computes, nil where it has a form of its own or none.
 	As *Binding
 	// Chosen is the output with the places that it chose: -1 for all, -2 for none.

@@ -40,6 +40,10 @@ func (r *Row) set(word string) (err error) {
 	}
 	texts := map[string]*string{"does": &r.Does, "error": &r.Error, "law": &r.Law, "summands": &r.Summands, "domain": &r.Domain,
 		"overflow": &r.Overflow, "spread": &r.Spread, "choice": &r.Choice}
+	if rest, is := strings.CutPrefix(word, "f("); is {
+		r.Formula, err = formulaOf(rest)
+		return err
+	}
 	switch {
 	case texts[key] != nil && value != "":
 		*texts[key] = value
@@ -47,6 +51,25 @@ func (r *Row) set(word string) (err error) {
 		r.Indices, err = numbers(value)
 	case key == "weights" && has:
 		r.Weights, err = numbers(value)
+	case key == "near" && has:
+		r.Rounded = true
+		r.Near, err = strconv.ParseFloat(value, 64)
+	case key == "range" && has:
+		lo, hi, _ := strings.Cut(value, ",")
+		if r.Range[0], err = strconv.ParseFloat(lo, 64); err == nil {
+			r.Range[1], err = strconv.ParseFloat(hi, 64)
+		}
+	case key == "low" && has:
+		r.Ends = true
+		r.Low, err = strconv.ParseFloat(value, 64)
+	case key == "back" && has && r.Formula != nil:
+		params := "x,y,g"
+		for _, p := range r.Formula.Params {
+			if p.Number {
+				params += "," + p.Name + ":0"
+			}
+		}
+		r.Back, err = formulaOf(params + ")=" + value)
 	case key == "as" && has:
 		r.As, err = binding(value)
 	case key == "results" && r.As != nil:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // function is a function of PyTorch or torch_npu, under one or more names: what
@@ -32,7 +33,24 @@ type function struct {
 // gradients computes the gradients of parameters, each when it is asked for.
 type gradients map[string]func() Values
 
-var functions = map[string]*function{}
+var functions = formulas()
+
+// formulas are the functions that are formulas in their rows.
+func formulas() map[string]*function {
+	all := map[string]*function{}
+	for _, row := range catalogue.All() {
+		if row.Formula == nil {
+			continue
+		}
+		f := formulaOfRow(row)
+		for _, name := range row.Names {
+			if !isKernel(name) {
+				all[name] = f
+			}
+		}
+	}
+	return all
+}
 
 // define adds a function under its names.
 func define(names, params string, f function) *function {

@@ -4,46 +4,6 @@ import "math"
 
 // Activations of PyTorch, softmax, embedding and dropout.
 
-// activation is a function of one number with parameters.
-type activation struct {
-	names, params string
-	// f gives the function and its derivative for the arguments of a call, and the
-	// units of error that the derivative is granted, as a factor of its size.
-	f func(k *invocation) (f, slope func(x float64) float64, floor float64)
-	// exact activations do not round.
-	exact bool
-}
-
-func activationOf(a activation) {
-	p := a.params
-	if p == "" {
-		p = "input inplace"
-	}
-	define(a.names, p, function{local: true, forward: formulaFor(func(k *invocation) Values {
-		x := k.value("input")
-		f, slope, floor := a.f(k)
-		if a.exact {
-			return elementsOf(exactly(func(x []float64) float64 { return f(x[0]) }), nil, true, []Values{x})
-		}
-		return elementsOf(unary(f, func(x, _ float64) float64 { return 1.1 * abs(slope(x)) }, k.ulps(), floor), nil, false, []Values{x})
-	}), backward: chain(func(k *invocation, ar arith, x, y, g num) num {
-		_, slope, floor := a.f(k)
-		d := slope(x.y)
-		if a.exact {
-			return ar.mul(g, exactNum(d))
-		}
-		return scaled(ar, g, d, abs(d)+max(floor, 1))
-	})})
-}
-
-func always(f, slope func(x float64) float64, floor float64) func(k *invocation) (a, b func(x float64) float64, c float64) {
-	return func(k *invocation) (func(x float64) float64, func(x float64) float64, float64) {
-		return f, slope, floor
-	}
-}
-
-func unitStep(x float64) float64 { return toNumber(x > 0) }
-
 // silu is x·σ(x).
 func silu(x float64) float64 {
 	if math.IsInf(x, -1) {
@@ -65,20 +25,6 @@ func geluTanhSlope(x float64) float64 {
 }
 
 func init() {
-	relu := func(x float64) float64 {
-		if x > 0 || math.IsNaN(x) {
-			return x
-		}
-		return 0
-	}
-	activationOf(activation{names: "relu", f: always(relu, unitStep, 0), exact: true})
-	activationOf(activation{names: "relu6", f: always(func(x float64) float64 { return min(relu(x), 6) }, func(x float64) float64 { return toNumber(x > 0 && x < 6) }, 0), exact: true})
-	activationOf(activation{names: "silu npu_silu", f: always(silu, siluSlope, 4)})
-	activationOf(activation{names: "mish npu_mish", f: always(func(x float64) float64 { return x * math.Tanh(softplus(x)) }, func(x float64) float64 {
-		t := math.Tanh(softplus(x))
-		return t + x*(1-t*t)*sigmoid(x)
-	}, 4)})
-	activationOf(activation{names: "softsign", f: always(func(x float64) float64 { return x / (1 + abs(x)) }, func(x float64) float64 { return 1 / (1 + abs(x)) / (1 + abs(x)) }, 1)})
 	// The last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
 	quotient := functions["softsign"]
 	whole := quotient.backward
@@ -96,107 +42,6 @@ func init() {
 
 		return all
 	}
-	activationOf(activation{names: "logsigmoid log_sigmoid", f: always(func(x float64) float64 { return -softplus(-x) }, func(x float64) float64 { return sigmoid(-x) }, 1)})
-	activationOf(activation{names: "tanhshrink", f: always(func(x float64) float64 { return x - math.Tanh(x) }, func(x float64) float64 { t := math.Tanh(x); return t * t }, 2)})
-	activationOf(activation{names: "hardswish", f: always(func(x float64) float64 {
-		if math.IsInf(x, -1) {
-			return 0
-		}
-		return x * min(max(x+3, 0), 6) / 6
-	}, func(x float64) float64 {
-		switch {
-		case x <= -3:
-			return 0
-		case x >= 3:
-			return 1
-		}
-		return x/3 + 0.5
-	}, 3)})
-	activationOf(activation{names: "hardsigmoid", f: always(func(x float64) float64 { return min(max(x+3, 0), 6) / 6 }, func(x float64) float64 { return toNumber(abs(x) < 3) / 6 }, 1)})
-	activationOf(activation{names: "selu", f: always(func(x float64) float64 {
-		const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-		if x > 0 {
-			return scale * x
-		}
-		return scale * alpha * math.Expm1(x)
-	}, func(x float64) float64 {
-		const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-		if x > 0 {
-			return scale
-		}
-		return scale * alpha * math.Exp(x)
-	}, 2)})
-	activationOf(activation{names: "leaky_relu", params: "input negative_slope inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		s := k.float("negative_slope", 0.01)
-		at := func(x float64) float64 {
-			if x > 0 {
-				return 1
-			}
-			return s
-		}
-		return func(x float64) float64 { return x * at(x) }, at, 1
-	}})
-	activationOf(activation{names: "elu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		alpha := k.float("alpha", 1)
-		return func(x float64) float64 {
-				if x > 0 {
-					return x
-				}
-				return alpha * math.Expm1(x)
-			}, func(x float64) float64 {
-				if x > 0 {
-					return 1
-				}
-				return alpha * math.Exp(x)
-			}, max(1, abs(alpha))
-	}})
-	activationOf(activation{names: "celu", params: "input alpha inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		alpha := k.float("alpha", 1)
-		return func(x float64) float64 {
-				if x > 0 {
-					return x
-				}
-				return alpha * math.Expm1(x/alpha)
-			}, func(x float64) float64 {
-				if x > 0 {
-					return 1
-				}
-				return math.Exp(x / alpha)
-			}, 2
-	}})
-	activationOf(activation{names: "hardtanh", params: "input min_val max_val inplace", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		lo := k.float("min_val", -1)
-		hi := k.float("max_val", 1)
-		return func(x float64) float64 { return min(max(x, lo), hi) }, func(x float64) float64 { return toNumber(x > lo && x < hi) }, 0
-	}})
-	activationOf(activation{names: "softplus", params: "input beta threshold", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		beta := k.float("beta", 1)
-		limit := k.float("threshold", 20)
-		return func(x float64) float64 {
-				if x*beta > limit {
-					return x
-				}
-				return softplus(x*beta) / beta
-			}, func(x float64) float64 {
-				if x*beta > limit {
-					return 1
-				}
-				return sigmoid(x * beta)
-			}, 1
-	}})
-	activationOf(activation{names: "gelu npu_gelu", params: "input approximate", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		form := k.string("approximate", "none")
-		switch {
-		case form == "none":
-			return geluErf, geluErfSlope, 4
-		case form == "tanh":
-			return geluTanh, geluTanhSlope, 4
-		}
-		panic(refuse(BadArgument, "approximate", form, "none or tanh"))
-	}})
-	activationOf(activation{names: "fast_gelu npu_fast_gelu", params: "input", f: func(k *invocation) (f, slope func(x float64) float64, floor float64) {
-		return fastGelu, func(x float64) float64 { s := sigmoid(1.702 * x); return s * (1 + 1.702*x*(1-s)) }, 4
-	}})
 	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
@@ -423,4 +268,37 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 		out.b[i] *= gamma(times[int64(i)/n], k.sumUnit())
 	}
 	return out
+}
+
+func constant(k float64) func(x, y float64) float64 { return func(x, y float64) float64 { return k } }
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// softplus is log(1 + e^x) without overflow.
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-abs(x))) }
+
+// stepKernel is rounding to whole numbers. What is off by B may land on the
+// other side of a step.
+func stepKernel(f func(x float64) float64) kernel {
+	return func(x, e [][]float64, y, b []float64) {
+		for i, v := range x[0] {
+			if y[i] = f(v); b == nil {
+				continue
+			}
+			b[i] = 0
+			if d := e[0][i]; d != 0 {
+				b[i] = max(abs(f(v+d)-y[i]), abs(f(v-d)-y[i]))
+			}
+		}
+	}
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
 }

@@ -11,39 +11,6 @@ import (
 // answer is right.
 
 func init() {
-	compare := func(names string, f func(a, b float64) bool) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
-			x := k.compared("input", "other")
-			z := k.compared("other", "input")
-			return elementsOf(func(x, e [][]float64, y, b []float64) {
-				for i := range y {
-					y[i] = toNumber(f(x[0][i], x[1][i]))
-					if b == nil {
-						continue
-					}
-					if b[i] = 0; e[0][i]+e[1][i] > 0 && abs(x[0][i]-x[1][i]) <= e[0][i]+e[1][i] {
-						b[i] = 1
-					}
-				}
-			}, nil, true, []Values{x, z})
-		})})
-	}
-	compare("gt greater", func(a, b float64) bool { return a > b })
-	compare("ge greater_equal", func(a, b float64) bool { return a >= b })
-	compare("lt less", func(a, b float64) bool { return a < b })
-	compare("le less_equal", func(a, b float64) bool { return a <= b })
-	compare("eq", func(a, b float64) bool { return a == b })
-	compare("ne not_equal", func(a, b float64) bool { return a != b })
-	logical := func(names string, f func(a, b bool) bool) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
-			x := k.compared("input", "other")
-			z := k.compared("other", "input")
-			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0] != 0, x[1] != 0)) }), nil, true, []Values{x, z})
-		})})
-	}
-	logical("logical_and", func(a, b bool) bool { return a && b })
-	logical("logical_or", func(a, b bool) bool { return a || b })
-	logical("logical_xor", func(a, b bool) bool { return a != b })
 	bits := func(names string, f func(a, b int64) int64) {
 		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
 			x := k.compared("input", "other")
@@ -67,16 +34,6 @@ func init() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
-	ask := func(names string, f func(x float64) bool) {
-		define(names, "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
-			x := k.tensor("input")
-			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0])) }), nil, true, []Values{x})
-		})})
-	}
-	ask("logical_not", func(x float64) bool { return x == 0 })
-	ask("isnan", math.IsNaN)
-	ask("isinf", func(x float64) bool { return math.IsInf(x, 0) })
-	ask("isfinite", func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) })
 	define("bitwise_not", "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if x.typ == dtype.Bool {

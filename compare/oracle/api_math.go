@@ -73,13 +73,14 @@ func gradient(g []Values, i int) Values {
 
 // chain makes the backward of a function of one tensor: f gives the gradient from x,
 // the recorded result y and the gradient g of it.
-func chain(f func(k *invocation, a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
+func chain(of func(k *invocation) func(a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
 			x := k.tensor("input")
 			y := k.result(0)
 			d := gradient(g, 0)
-			return k.of("input", func(a arith, v []num) num { return f(k, a, v[0], v[1], v[2]) }, x, y, d)
+			f := of(k)
+			return k.of("input", func(a arith, v []num) num { return f(a, v[0], v[1], v[2]) }, x, y, d)
 		}}
 	}
 }
@@ -103,79 +104,9 @@ func unrounded(f func(k *invocation, g []Values) gradients) func(k *invocation, 
 // scaled is the derivative d, that may be off by some units of size, times g.
 func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps * size}) }
 
-// curve is a function of one number with its slope.
-type curve struct {
-	names string
-	f     func(x float64) float64
-	slope func(x, y float64) float64 // how much an error of x grows at most
-	floor float64
-	grad  func(a arith, x, y, g num) num
-}
-
 func minus(x num) num { return num{-x.y, x.b} }
 
-var curves = []curve{
-	{"tanh", math.Tanh, constant(1), 1, func(a arith, x, y, g num) num { return a.mul(g, a.sub(exactNum(1), a.mul(y, y))) }},
-	{"sigmoid", sigmoid, constant(0.25), 1, func(a arith, x, y, g num) num { return a.mul(a.mul(g, a.sub(exactNum(1), y)), y) }},
-	{"exp", math.Exp, func(x, y float64) float64 { return 1.1 * y }, 0, func(a arith, x, y, g num) num { return a.mul(g, y) }},
-	{"exp2", math.Exp2, func(x, y float64) float64 { return 1.1 * y }, 0, func(a arith, x, y, g num) num { return a.mul(a.mul(g, y), num{math.Ln2, u32}) }},
-	{"expm1", math.Expm1, func(x, y float64) float64 { return 1.1 * (y + 1) }, 1, func(a arith, x, y, g num) num { return a.mul(g, a.add(y, exactNum(1))) }},
-	{"log", math.Log, func(x, y float64) float64 { return 1.1 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, x) }},
-	{"log2", math.Log2, func(x, y float64) float64 { return 1.6 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.mul(x, num{math.Ln2, u32})) }},
-	{"log10", math.Log10, func(x, y float64) float64 { return 1 / max(abs(x), 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.mul(x, num{math.Ln10, 4 * u32})) }},
-	{"log1p", math.Log1p, func(x, y float64) float64 { return 1.1 / max(1+x, 1e-30) }, 1, func(a arith, x, y, g num) num { return a.div(g, a.add(x, exactNum(1))) }},
-	{"sqrt", math.Sqrt, func(x, y float64) float64 { return 0.6 / max(y, 1e-30) }, 0, func(a arith, x, y, g num) num { return a.div(g, a.mul(exactNum(2), y)) }},
-	{"rsqrt", func(x float64) float64 { return 1 / math.Sqrt(x) }, func(x, y float64) float64 { return 0.6 * y * y * y }, 0,
-		func(a arith, x, y, g num) num { return a.mul(a.mul(exactNum(-0.5), g), a.mul(a.mul(y, y), y)) }},
-	{"reciprocal", func(x float64) float64 { return 1 / x }, func(x, y float64) float64 { return 1.1 * y * y }, 0,
-		func(a arith, x, y, g num) num { return a.mul(minus(g), a.mul(y, y)) }},
-	{"sin", math.Sin, constant(1), 2, func(a arith, x, y, g num) num { return scaled(a, g, math.Cos(x.y), 2) }},
-	{"cos", math.Cos, constant(1), 2, func(a arith, x, y, g num) num { return scaled(a, g, -math.Sin(x.y), 2) }},
-	{"erf", math.Erf, constant(1.13), 1, func(a arith, x, y, g num) num {
-		d := 2 / math.Sqrt(math.Pi) * math.Exp(-x.y*x.y)
-		return scaled(a, g, d, d*(2+x.y*x.y))
-	}},
-	{"erfc", math.Erfc, constant(1.13), 0, nil},
-	{"sinh", math.Sinh, func(x, y float64) float64 { return 1 + abs(y) }, 1, nil},
-	{"cosh", math.Cosh, func(x, y float64) float64 { return y }, 0, nil},
-	{"asin arcsin", math.Asin, constant(1e3), 1, nil},
-	{"acos arccos", math.Acos, constant(1e3), 1, nil},
-	{"atan arctan", math.Atan, constant(1), 1, nil},
-}
-
 func init() {
-	for _, c := range curves {
-		f := function{local: true, forward: formulaFor(func(k *invocation) Values {
-			x := k.value("input")
-			return elementsOf(unary(c.f, c.slope, k.ulps(), c.floor), nil, false, []Values{x})
-		})}
-		if c.grad != nil {
-			f.backward = chain(func(_ *invocation, a arith, x, y, g num) num { return c.grad(a, x, y, g) })
-		}
-		define(c.names, "input", f)
-	}
-
-	exact := func(names string, f func(x float64) float64, grad func(k *invocation, a arith, x, y, g num) num) {
-		fn := function{local: true, forward: formulaFor(func(k *invocation) Values {
-			x := k.tensor("input")
-			if discrete(x.typ) {
-				return elementsOf(wrapping(unary(f, constant(1), 0, 0), k.outType()), nil, true, []Values{x})
-			}
-			return elementsOf(unary(f, constant(1), 0, 0), nil, true, []Values{x})
-		})}
-		if grad != nil {
-			fn.backward = chain(grad)
-		}
-		define(names, "input", fn)
-	}
-	exact("neg negative", func(x float64) float64 { return -x }, func(_ *invocation, a arith, x, y, g num) num { return minus(g) })
-	exact("abs absolute", math.Abs, func(_ *invocation, a arith, x, y, g num) num { return exactNum(g.y * sign(x.y)) })
-	exact("positive", func(x float64) float64 { return x }, nil)
-	exact("sign sgn", sign, nil)
-	exact("floor", math.Floor, nil)
-	exact("ceil", math.Ceil, nil)
-	exact("trunc fix", math.Trunc, nil)
-	exact("frac", func(x float64) float64 { return x - math.Trunc(x) }, nil)
 	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if n := k.int("decimals", 0); n != 0 {
@@ -183,14 +114,6 @@ func init() {
 		}
 		return elementsOf(stepKernel(math.RoundToEven), nil, true, []Values{x})
 	})})
-	define("square", "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
-		x := k.value("input")
-		if integers(k.Call) {
-			return elementsOf(wrapping(squareKernel(0), k.outType()), nil, true, []Values{x})
-		}
-		return elementsOf(squareKernel(k.unit()), nil, false, []Values{x})
-	}), backward: chain(func(_ *invocation, a arith, x, y, g num) num { return a.mul(a.mul(exactNum(2), x), g) })})
-
 	defineSums()
 	defineProducts()
 	definePowers()
@@ -208,6 +131,10 @@ func defineSums() {
 			}
 			alpha := k.float("alpha", 1)
 			in := []Values{x, z}
+			var f32 func(x [][]float32, y []float32)
+			if sign == 1 {
+				f32 = k.quick(add32)
+			}
 			if integers(k.Call) {
 				return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
 					for i := range y {
@@ -216,7 +143,7 @@ func defineSums() {
 				}, k.outType()), nil, true, in)
 			}
 			if alpha == 1 {
-				return elementsOf(addKernel(k.unit(), sign), nil, false, in)
+				return elementsOf(addKernel(k.unit(), sign), f32, false, in)
 			}
 			a, n := k.arith(), k.rounding(sign*alpha)
 			return formulaOf(func(x []num) num { return a.add(x[0], a.mul(n, x[1])) }, in...)
@@ -277,7 +204,7 @@ func defineProducts() {
 		if integers(k.Call) {
 			return elementsOf(wrapping(mulKernel(0), k.outType()), nil, true, []Values{x, z})
 		}
-		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, z})
+		return elementsOf(mulKernel(k.unit()), k.quick(mul32), false, []Values{x, z})
 	}), backward: both(func(a arith, x, z, g, _ num) (num, num) { return a.mul(g, z), a.mul(g, x) })})
 
 	quotient := func(k *invocation, mode string) Values {
@@ -286,7 +213,8 @@ func defineProducts() {
 		in := []Values{x, z}
 		switch mode {
 		case "":
-			return elementsOf(divKernel(k.ulps(), false), nil, false, in)
+			whole := integers(k.Call) // of GE, whose quotient of integers is one
+			return elementsOf(divKernel(k.ulps(), whole), nil, whole, in)
 		case "floor":
 			return buildFloorDiv(k.Call, in)
 		case "trunc":
@@ -323,12 +251,6 @@ func defineProducts() {
 		z := k.value("other")
 		return buildFloorMod(k.Call, []Values{x, z})
 	})})
-	define("addcmul", "input tensor1 tensor2 value", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
-		return a.add(x[0], a.mul(a.mul(k.factor("value"), x[1]), x[2]))
-	}, "input", "tensor1", "tensor2")})
-	define("addcdiv", "input tensor1 tensor2 value", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
-		return a.add(x[0], a.div(a.mul(k.factor("value"), x[1]), x[2]))
-	}, "input", "tensor1", "tensor2")})
 	define("lerp", "input end weight", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
 		// x + w·(e - x), or e - (1 - w)·(e - x).
 		y := a.add(x[0], a.mul(x[2], a.sub(x[1], x[0])))

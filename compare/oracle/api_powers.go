@@ -46,11 +46,6 @@ func definePowers() {
 
 // defineLimits: the larger, the smaller, and what is between.
 func defineLimits() {
-	pick := func(names string, f func(a, b float64) float64) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values { return k.picked(f) })})
-	}
-	pick("maximum fmax", math.Max)
-	pick("minimum fmin", math.Min)
 	limits := func(k *invocation) Values {
 		x := k.tensor("input")
 		lo, hi := Values(scalar(math.Inf(-1))), Values(scalar(math.Inf(1)))
@@ -76,14 +71,16 @@ func defineLimits() {
 			}
 		}, nil, true, []Values{x, lo, hi})
 	}
-	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation, a arith, x, y, g num) num {
-		if y.y == x.y {
-			if lo, ok := k.args["min"].number(); !ok || x.y == lo {
-				return num{g.y, abs(g.y)}
+	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
+		return func(a arith, x, y, g num) num {
+			if y.y == x.y {
+				if lo, ok := k.args["min"].number(); !ok || x.y == lo {
+					return num{g.y, abs(g.y)}
+				}
+				return g
 			}
-			return g
+			return exactNum(0)
 		}
-		return exactNum(0)
 	})})
 	define("clamp_min", "input min", function{local: true, forward: formulaFor(limits)})
 	define("clamp_max", "input max", function{local: true, forward: formulaFor(limits)})

@@ -16,6 +16,7 @@ type argument struct {
 	v     *msprobe.Value // nil for lists
 	place string         // input.0, kwargs.mask
 	op    *operand       // of a tensor
+	made  Values         // a tensor that a part of a fused kernel before made
 	err   error          // why a tensor cannot be read
 	list  []*argument    // with nil for what the recorder left out
 	keys  bool           // a dict: its members are of no use to functions
@@ -192,7 +193,10 @@ func (k *invocation) value(name string) Values {
 }
 
 func (k *invocation) valueOf(a *argument, name string) Values {
-	if a.tensor() {
+	switch {
+	case a.made != nil:
+		return a.made
+	case a.tensor():
 		if a.err != nil {
 			panic(a.err)
 		}

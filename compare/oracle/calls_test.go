@@ -62,7 +62,7 @@ func callCases(t testing.TB) []callCase {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	return all.Cases
+	return append(all.Cases, textCases(t)...)
 }
 
 // recorder writes recordings as msprobe does.

@@ -121,7 +121,7 @@ func (c *Call) readings() ([]Reading, error) {
 		}
 		row := catalogue.Of(c.Type)
 		switch {
-		case row.As != nil:
+		case row.As != nil || row.Formula != nil:
 			return c.twin(row)
 		case row.Traits&catalogue.Random != 0:
 			panic(refuse(Random, c.Type))

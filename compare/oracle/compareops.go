@@ -1,33 +1,9 @@
 package oracle
 
-import "math"
-
 // Comparisons, logic and selection: bit-exact. Prototypes:
 // elewise_calculation_ops.h, selection_ops.h.
 
 func init() {
-	test := func(f func(a, b float64) bool, types ...string) {
-		registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0], x[1])) }), nil, true, in)
-		}}, types...)
-	}
-	test(func(a, b float64) bool { return a > b }, "Greater")
-	test(func(a, b float64) bool { return a >= b }, "GreaterEqual")
-	test(func(a, b float64) bool { return a < b }, "Less")
-	test(func(a, b float64) bool { return a <= b }, "LessEqual")
-	test(func(a, b float64) bool { return a == b }, "Equal")
-	test(func(a, b float64) bool { return a != b }, "NotEqual")
-	test(func(a, b float64) bool { return a != 0 && b != 0 }, "LogicalAnd")
-	test(func(a, b float64) bool { return a != 0 || b != 0 }, "LogicalOr")
-	ask := func(f func(x float64) bool, types ...string) {
-		registerPart(elementwise{operands: 1, build: func(c *Call, in []Values) Values {
-			return elementsOf(exactly(func(x []float64) float64 { return toNumber(f(x[0])) }), nil, true, in)
-		}}, types...)
-	}
-	ask(func(x float64) bool { return x == 0 }, "LogicalNot")
-	ask(math.IsNaN, "IsNan")
-	ask(func(x float64) bool { return math.IsInf(x, 0) }, "IsInf")
-	ask(func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }, "IsFinite")
 	register(single(buildSelect), "Select", "SelectV2")
 }
 

@@ -93,18 +93,13 @@ func pickKernel(pick func(a, b float64) float64) kernel {
 	}
 }
 
-func max32(x [][]float32, y []float32) {
-	a, b := x[0][:len(y)], x[1][:len(y)]
-	for i := range y {
-		y[i] = max(a[i], b[i])
+// quick is a way to compute in float32 for the kernels of graphs, whose chains of parts are large; recorded calls
+// are computed in float64 at once.
+func (c *Call) quick(f32 func(x [][]float32, y []float32)) func(x [][]float32, y []float32) {
+	if c.Op == nil {
+		return nil
 	}
-}
-
-func min32(x [][]float32, y []float32) {
-	a, b := x[0][:len(y)], x[1][:len(y)]
-	for i := range y {
-		y[i] = min(a[i], b[i])
-	}
+	return f32
 }
 
 // elementsOf makes an operator of a kernel.
@@ -129,38 +124,6 @@ func integers(c *Call) bool {
 		}
 	}
 	return discrete(c.outType())
-}
-
-func init() {
-	binary := func(f func(c *Call) kernel, f32 func(x [][]float32, y []float32)) elementwise {
-		return elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-			if integers(c) {
-				return elementsOf(wrapping(f(c), c.outType()), nil, true, in)
-			}
-			return elementsOf(f(c), f32, false, in)
-		}}
-	}
-	registerPart(binary(func(c *Call) kernel { return addKernel(c.unit(), 1) }, add32), "Add", "AddV2")
-	registerPart(binary(func(c *Call) kernel { return addKernel(c.unit(), -1) }, nil), "Sub")
-	registerPart(binary(func(c *Call) kernel { return mulKernel(c.unit()) }, mul32), "Mul")
-	registerPart(binary(func(c *Call) kernel { return divKernel(c.ulps(), false) }, nil), "RealDiv")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-		whole := integers(c)
-		return elementsOf(divKernel(c.ulps(), whole), nil, whole, in)
-	}}, "Div")
-	pick := func(f func(a, b float64) float64, f32 func(x [][]float32, y []float32)) elementwise {
-		return elementwise{operands: 2, keeps: true, build: func(c *Call, in []Values) Values {
-			return elementsOf(pickKernel(f), f32, true, in)
-		}}
-	}
-	registerPart(pick(math.Max, max32), "Maximum")
-	registerPart(pick(math.Min, min32), "Minimum")
-	registerPart(elementwise{operands: 2, build: buildPow}, "Pow")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-		return elementsOf(squaredDifference(c.unit()), nil, false, in)
-	}}, "SquaredDifference")
-	registerPart(elementwise{operands: 2, build: buildFloorMod}, "FloorMod")
-	registerPart(elementwise{operands: 2, build: buildFloorDiv}, "FloorDiv")
 }
 
 // wrapping drops the bounds of integer arithmetic. A result that the type
@@ -188,21 +151,6 @@ func integerRange(t dtype.Type) (lo, hi float64) {
 		return 0, math.Ldexp(1, t.Bits()) - 1
 	}
 	return -math.Ldexp(1, t.Bits()-1), math.Ldexp(1, t.Bits()-1) - 1
-}
-
-// squaredDifference: y = (x1 - x2)², from the two roundings of it.
-func squaredDifference(u float64) kernel {
-	return func(x, e [][]float64, y, b []float64) {
-		for i := range y {
-			d := x[0][i] - x[1][i]
-			y[i] = d * d
-		}
-		for i := range b {
-			d := abs(x[0][i] - x[1][i])
-			s := e[0][i] + e[1][i] + u*d
-			b[i] = 2*d*s + s*s + u*y[i]
-		}
-	}
 }
 
 // buildPow: y = x1^x2, computed as exp(x2·log x1), whose error grows with

@@ -52,7 +52,7 @@ func buildEltwise(c *Call) Values {
 	case 2:
 		v := in[0]
 		for _, w := range in[1:] {
-			v = elementsOf(pickKernel(math.Max), max32, true, []Values{v, w})
+			v = elementsOf(pickKernel(math.Max), nil, true, []Values{v, w})
 		}
 		return v
 	}

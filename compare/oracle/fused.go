@@ -60,7 +60,7 @@ var (
 )
 
 func partKnown(name string) bool {
-	_, ok := parts[name]
+	_, ok := fusedPart(name)
 	return ok || slices.Contains(convParts, name) || slices.Contains(matmulParts, name) || slices.Contains(selectParts, name)
 }
 
@@ -87,7 +87,7 @@ func buildFused(c *Call, words []string) []Reading {
 	// so far, from the end of the inputs.
 	extras := 0
 	for _, name := range names[1:] {
-		p, ok := parts[name]
+		p, ok := fusedPart(name)
 		if !ok {
 			panic(refuse(FusedWord, name))
 		}
@@ -133,7 +133,7 @@ func (c *Call) firstPart(name string, in []*operand) []Reading {
 		}
 		return c.fusedMatmul(in[0], in[1], third())
 	}
-	p, ok := parts[name]
+	p, ok := fusedPart(name)
 	if !ok {
 		panic(refuse(FusedWord, name))
 	}
@@ -200,7 +200,7 @@ func sides(t [2]bool) string {
 func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) Values {
 	p := precisionFor(c.outType())
 	for _, name := range names {
-		part := parts[name]
+		part, _ := fusedPart(name)
 		if !part.keeps && !isExact(v) && !p.integer {
 			v = &rounded{v, p}
 		}

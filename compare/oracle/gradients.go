@@ -13,14 +13,6 @@ func init() {
 			return formulaOf(func(x []num) num { return f(a, x) }, in...)
 		}}, types...)
 	}
-	whole := exactNum(1)
-	of(2, func(a arith, x []num) num { return a.mul(x[1], a.sub(whole, a.mul(x[0], x[0]))) }, "TanhGrad")
-	of(2, func(a arith, x []num) num { return a.mul(a.mul(x[1], x[0]), a.sub(whole, x[0])) }, "SigmoidGrad")
-	of(2, func(a arith, x []num) num { return a.div(a.mul(x[1], exactNum(0.5)), x[0]) }, "SqrtGrad")
-	of(2, func(a arith, x []num) num {
-		return a.mul(a.mul(a.mul(x[0], x[0]), x[0]), a.mul(x[1], exactNum(-0.5)))
-	}, "RsqrtGrad")
-	of(2, func(a arith, x []num) num { return a.mul(num{-x[1].y, x[1].b}, a.mul(x[0], x[0])) }, "ReciprocalGrad", "InvGrad")
 	of(3, geluGrad, "GeluGrad")
 	register(single(buildBiasAddGrad), "BiasAddGrad")
 	register(one(buildCrossEntropy), "SoftmaxCrossEntropyWithLogits")

@@ -5,9 +5,7 @@ import (
 )
 
 func init() {
-	register(single(buildPower), "Power")
 	register(single(buildScale), "Scale")
-	register(single(buildAxpy), "Axpy")
 	withNumber := func(f func(a arith, x, k num) num, types ...string) {
 		register(single(func(c *Call) Values {
 			x := c.at(0)
@@ -27,31 +25,6 @@ func init() {
 	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "Muls")
 	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "Adds")
 	register(one(buildLayerNormGrad), "LayerNormGrad")
-}
-
-// buildPower: y = (shift + scale·x)^power.
-func buildPower(c *Call) Values {
-	x := c.need("x", 0)
-	power := c.attrFloat("power", 1)
-	scale := c.attrFloat("scale", 1)
-	shift := c.attrFloat("shift", 0)
-	a := c.arith()
-	return formulaOf(func(v []num) num {
-		z := a.add(a.mul(v[0], exactNum(scale)), exactNum(shift))
-		if power == 1 {
-			return z
-		}
-		y := math.Pow(z.y, power)
-		l := 0.0
-		if z.y != 0 {
-			l = math.Log(abs(z.y))
-		}
-		b := abs(y) * a.ulps * (2 + abs(power*l))
-		if z.b > 0 {
-			b += 1.1 * abs(y*power) * z.b / max(abs(z.y)-z.b, 0)
-		}
-		return num{y, b}
-	}, x)
 }
 
 // buildScale: y = x·scale + bias along the channels.
@@ -81,17 +54,6 @@ func buildScale(c *Call) Values {
 		}
 		return y
 	}, in...)
-}
-
-// buildAxpy: y = x1 + alpha·x2.
-func buildAxpy(c *Call) Values {
-	in := c.all()
-	if len(in) != 2 {
-		panic(refuse(InputCount, len(in), 2))
-	}
-	alpha := c.attrFloat("alpha", 1)
-	a := c.arith()
-	return formulaOf(func(v []num) num { return a.add(v[0], a.mul(v[1], exactNum(alpha))) }, in...)
 }
 
 // buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)

@@ -6,6 +6,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // Of a call that only statistics were recorded of there is little to say, but this: what
@@ -34,38 +35,12 @@ func corners(x, z interval, f func(a, b float64) float64) interval {
 	return out
 }
 
-// rising is the range of a function that does not fall.
-func rising(f func(x float64) float64) func(k *invocation, x interval) interval {
-	return func(_ *invocation, x interval) interval { return interval{f(x.lo), f(x.hi)} }
-}
-
-// fixedRange is one that holds whatever the argument is.
-func fixedRange(lo, hi float64) func(k *invocation, x interval) interval {
-	return func(*invocation, interval) interval { return interval{lo, hi} }
-}
-
-// ranges are those of functions of one tensor, from the range of that.
+// ranges are those of functions of one tensor that are no formulas, from the range of that.
 var ranges = map[string]func(k *invocation, x interval) interval{
-	"relu":        rising(func(x float64) float64 { return max(x, 0) }),
-	"relu6":       rising(func(x float64) float64 { return min(max(x, 0), 6) }),
-	"sigmoid":     rising(sigmoid),
-	"tanh":        rising(math.Tanh),
-	"exp":         rising(math.Exp),
-	"hardsigmoid": fixedRange(0, 1),
-	"softmax":     fixedRange(0, 1),
-	"log_softmax": fixedRange(math.Inf(-1), 0),
-	"softsign":    fixedRange(-1, 1),
-	"sin":         fixedRange(-1, 1),
-	"cos":         fixedRange(-1, 1),
-	"erf":         fixedRange(-1, 1),
-	"gelu":        func(_ *invocation, x interval) interval { return interval{-0.17003, max(x.hi, 0)} },
-	"silu":        func(_ *invocation, x interval) interval { return interval{-0.27847, max(x.hi, 0)} },
-	"neg":         func(_ *invocation, x interval) interval { return interval{-x.hi, -x.lo} },
-	"abs":         func(_ *invocation, x interval) interval { return interval{0, max(abs(x.lo), abs(x.hi))} },
-	"square":      func(_ *invocation, x interval) interval { return interval{0, max(x.lo*x.lo, x.hi*x.hi)} },
-	"sqrt":        rising(func(x float64) float64 { return math.Sqrt(max(x, 0)) }),
-	"clone":       rising(func(x float64) float64 { return x }),
-	"contiguous":  rising(func(x float64) float64 { return x }),
+	"softmax":     func(*invocation, interval) interval { return interval{0, 1} },
+	"log_softmax": func(*invocation, interval) interval { return interval{math.Inf(-1), 0} },
+	"clone":       func(_ *invocation, x interval) interval { return x },
+	"contiguous":  func(_ *invocation, x interval) interval { return x },
 	"clamp": func(k *invocation, x interval) interval {
 		lo, hi := k.args["min"], k.args["max"]
 		if lo.tensor() || hi.tensor() {
@@ -79,6 +54,40 @@ var ranges = map[string]func(k *invocation, x interval) interval{
 		}
 		return x
 	},
+}
+
+// formulaRange is where a function of one number, that is a formula, lies over a range: its values at the ends and in
+// between. What may lie between two of these where it rises before and falls behind is allowed for by its slope.
+func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
+	if row.Range != [2]float64{} {
+		return interval{row.Range[0], row.Range[1]}
+	}
+	f, out := k.slope(row), interval{math.Inf(1), math.Inf(-1)}
+	take := func(y float64) { out.lo, out.hi = min(out.lo, y), max(out.hi, y) }
+	// Activations bend near 0, where the steps are small.
+	const steps, near = 2048, 64.0
+	points := []float64{x.lo}
+	for i := range steps + 1 {
+		lo, hi := max(x.lo, -near), min(x.hi, near)
+		if p := lo + (hi-lo)*float64(i)/steps; p >= x.lo && p <= x.hi && p > points[len(points)-1] {
+			points = append(points, p)
+		}
+	}
+	before, slope := f(points[0])
+	take(before)
+	for i, p := range append(points, x.hi)[1:] {
+		y, s := f(p)
+		if take(y); s*slope < 0 {
+			off := max(abs(s), abs(slope)) * (p - points[i])
+			take(max(before, y) + off)
+			take(min(before, y) - off)
+		}
+		before, slope = y, s
+	}
+	if math.IsNaN(out.lo) || math.IsNaN(out.hi) {
+		return anything // not defined in all of the range
+	}
+	return out
 }
 
 // pairRanges are those of functions of two tensors or numbers.
@@ -153,13 +162,18 @@ func (c *recordedCall) allowedRange(r *recorded) (interval, bool) {
 	if err != nil {
 		return anything, false
 	}
-	k := &invocation{args: args, params: fn.params}
+	k := &invocation{Call: &Call{}, args: args, params: fn.params}
 	x, ok := args["input"].rangeOf()
 	if !ok || args["input"].v.Elem == dtype.Float64 {
 		return anything, false
 	}
 	out := anything
-	if f := ranges[base]; f != nil {
+	if row := catalogue.Of(base); row.Formula != nil && len(row.Formula.Operands) == 1 {
+		list, err := attempt(func() interval { return formulaRange(row, k, x) })
+		if out = list; err != nil {
+			return anything, false
+		}
+	} else if f := ranges[base]; f != nil {
 		out = f(k, x)
 	} else if f := pairRanges[base]; f != nil {
 		z, ok := args["other"].rangeOf()

@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	catalogue "precision/op"
 )
@@ -36,7 +37,37 @@ type elementwise struct {
 var (
 	builders = map[string]builder{}
 	parts    = map[string]elementwise{} // by the words of kernel names
+	// rowParts are those that are rows.
+	rowParts = sync.OnceValue(partsOfRows)
 )
+
+// partsOfRows are the kernels that are functions of the numbers in one place.
+func partsOfRows() map[string]elementwise {
+	all := map[string]elementwise{}
+	for _, row := range catalogue.All() {
+		if p, ok := asPart(row); ok {
+			for _, name := range row.Names {
+				if !isKernel(name) {
+					continue
+				}
+				all[snake(name)], all[strings.ToLower(name)] = p, p
+			}
+		}
+	}
+	return all
+}
+
+// isKernel tells names of kernels from those of functions.
+func isKernel(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
+
+// fusedPart is the part of fused kernels that goes by a name.
+func fusedPart(name string) (elementwise, bool) {
+	if p, ok := parts[name]; ok {
+		return p, true
+	}
+	p, ok := rowParts()[name]
+	return p, ok
+}
 
 // register adds operator types.
 func register(build builder, types ...string) {
@@ -98,8 +129,8 @@ func Types() []string {
 		out = append(out, t)
 	}
 	for _, row := range catalogue.All() {
-		if row.As != nil {
-			out = append(out, row.Names...)
+		if f, _ := kernelFunction(row); f != nil {
+			out = append(out, slices.DeleteFunc(slices.Clone(row.Names), func(name string) bool { return !isKernel(name) })...)
 		}
 	}
 	slices.Sort(out)

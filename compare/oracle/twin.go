@@ -13,13 +13,49 @@ import (
 // A kernel that computes what a function does is a row of the catalogue and no code here: the row
 // says which function, and which inputs and attributes of the kernel are its parameters.
 
+// kernelFunction is the function that a kernel computes, with how its parameters are bound; nil where its row says none.
+func kernelFunction(row *catalogue.Row) (f *function, args []catalogue.Arg) {
+	if b := row.As; b != nil {
+		return functions[b.Function], b.Args
+	}
+	if row.Formula == nil {
+		return nil, nil
+	}
+	slot := 0
+	for _, p := range row.Formula.Params {
+		a := catalogue.Arg{Param: p.Name, From: []string{p.Name}, Slot: -1}
+		if !p.Number {
+			a.Slot, slot = slot, slot+1
+		}
+		args = append(args, a)
+	}
+	return formulaOfRow(row), args
+}
+
 // twin makes the readings of a kernel by the function that it computes.
 func (c *Call) twin(row *catalogue.Row) []Reading {
-	b := row.As
-	f := functions[b.Function]
-	k := &invocation{Call: c, name: b.Function, args: map[string]*argument{}, params: f.params}
-	for i := range b.Args {
-		a := &b.Args[i]
+	f, args := kernelFunction(row)
+	k := c.invoked(row, f, args)
+	if row.As != nil && row.As.Gradient != "" {
+		return k.gradientOf(f, row.As.Gradient)
+	}
+	out := f.forward(k)
+	if row.As != nil && row.As.Results != nil {
+		for i := range out {
+			out[i].Out = placed(out[i].Out, row.As.Results)
+		}
+	}
+	return out
+}
+
+// invoked binds the inputs and attributes of a kernel to the parameters of a function.
+func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *invocation {
+	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params}
+	if row.As != nil {
+		k.name = row.As.Function
+	}
+	for i := range args {
+		a := &args[i]
 		key := a.From[0]
 		for _, other := range a.From[1:] {
 			if c.attrs.Get(key) == nil && c.attrs.Get(other) != nil {
@@ -33,21 +69,11 @@ func (c *Call) twin(row *catalogue.Row) []Reading {
 			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
 			continue
 		}
-		value := c.attributeArgument(a, key)
-		if a.Param != "" {
+		if value := c.attributeArgument(a, key); a.Param != "" {
 			k.args[a.Param] = value
 		}
 	}
-	if b.Gradient != "" {
-		return k.gradientOf(f, b.Gradient)
-	}
-	out := f.forward(k)
-	if b.Results != nil {
-		for i := range out {
-			out[i].Out = placed(out[i].Out, b.Results)
-		}
-	}
-	return out
+	return k
 }
 
 // gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
