@@ -211,8 +211,8 @@ func statistics(p *patient, where string) (*harm, error) {
 								edits = append(edits, edit{v.from, v.to, by})
 							}
 						}
-						if by == "null" && n.get("data_name") != nil {
-							edits = nil // not recorded, as of some types: the elements decide
+						if by == "null" && (n.get("data_name") != nil || n.get("md5") != nil) {
+							edits = nil // not recorded, as of some types: the elements, or checksums, decide
 						}
 						if len(edits) > 0 {
 							places = append(places, place{r, edits, []string{call.key}})
