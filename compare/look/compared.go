@@ -40,6 +40,12 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 			ask(&j.Table.Rows[at], p.Kind != verdict.PremiseInputs)
 		}
 	}
+	hints, toldOf := givenHints(j)
+	for _, k := range j.Prominent()[:min(len(j.Roots), askedMost/2)] {
+		if root := &j.Roots[k]; root.Kind == verdict.RootWeight && root.Begin != nil && !toldOf[j.Table.Rows[root.Begin.Row].Tensor()] {
+			ask(&j.Table.Rows[root.Begin.Row], true)
+		}
+	}
 	given := len(asked)
 	others := map[string]bool{} // tensors that may be what was taken or added
 	order := j.Prominent()
@@ -60,6 +66,10 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 		}
 	}
 	if len(asked) == 0 {
+		if len(hints) > 0 {
+			j.Table.Meta.Hints = hints
+			j.Hear(hints...)
+		}
 		return nil
 	}
 	wanted, ops := map[string]bool{}, map[string]bool{}
@@ -101,7 +111,6 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 	if err != nil {
 		return err
 	}
-	var hints []result.Reason
 	for i, r := range asked {
 		e, ok := seen[r.Tensor()]
 		if !ok || len(e.left) < fewValues {
@@ -115,6 +124,7 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 			}
 		}
 		if h, is := hintOf(r.Tensor(), e, list, weights[r.Tensor()], i < given); is && !slices.ContainsFunc(hints, h.Equal) {
+			hints = slices.DeleteFunc(hints, func(x result.Reason) bool { return x.Kind == result.HintMoved && x.Args[0] == r.Tensor() })
 			hints = append(hints, h)
 		}
 	}
@@ -139,7 +149,7 @@ func hintOf(name string, e elements, others []known, weight, given bool) (result
 			return result.Because(result.HintFlipped, name), true
 		}
 		for _, o := range others {
-			if same(e.left, o.right) && !same(o.left, o.right) {
+			if same(e.left, o.right) {
 				return result.Because(result.HintOther, name, o.name), true
 			}
 		}
@@ -201,20 +211,21 @@ func sum(x, y, z []float64) bool {
 	return math.Sqrt(off/float64(len(x))) <= equalTo*(rms(y)+rms(z)) && spread(z)
 }
 
-// flipped tells that a matrix, or the last two axes, are exchanged between the sides.
+// flipped tells that a matrix, or the last two axes, are exchanged between the sides, the numbers
+// written row by row into the same shape.
 func flipped(e elements) bool {
 	k := len(e.shape)
 	if k < 2 {
 		return false
 	}
 	rows, columns := int(e.shape[k-2]), int(e.shape[k-1])
-	if rows < 2 || columns < 2 || rows != columns {
-		return false // of other shapes the pair is told by these
+	if rows < 2 || columns < 2 {
+		return false
 	}
 	t := make([]float64, len(e.left))
 	for i := range t {
 		page, at := i/(rows*columns)*rows*columns, i%(rows*columns)
-		t[i] = e.right[page+at%columns*columns+at/columns]
+		t[i] = e.right[page+at%rows*columns+at/rows]
 	}
 	return same(e.left, t)
 }

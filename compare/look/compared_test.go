@@ -71,9 +71,16 @@ func TestHints(t *testing.T) {
 		if h, is := hintOf("a:input:1", e, weight, true, true); !is || h.Kind != result.HintOther || h.Args[1] != "b:input:1" {
 			t.Fatalf("seed %d: another layer's weight is not told: %v", seed, h)
 		}
-		weight[0].left = other // what both sides have there is no exchange
-		if h, is := hintOf("a:input:1", e, weight, true, true); is {
-			t.Fatalf("seed %d: %v is told of a weight that another layer has, too", seed, h)
+		weight[0].left = other // loaded twice
+		if h, is := hintOf("a:input:1", e, weight, true, true); !is || h.Kind != result.HintOther {
+			t.Fatalf("seed %d: a weight that another layer has, too, is not told: %v", seed, h)
+		}
+		oblong := elements{nil, make([]float64, len(base)), base, []int64{2, 9, 8}} // pages of 9 rows
+		for i := range base {
+			oblong.left[i] = base[i/72*72+i%72%9*8+i%72/9]
+		}
+		if h, is := hintOf("a:input:1", oblong, nil, true, true); !is || h.Kind != result.HintFlipped {
+			t.Fatalf("seed %d: a transposed matrix in its old shape is not told: %v", seed, h)
 		}
 		if h, is := hintOf("x:output:0", elements{nil, padded, base, []int64{rows, columns}}, near, false, false); is {
 			t.Fatalf("seed %d: %v is told of an output that was not written", seed, h)

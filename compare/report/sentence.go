@@ -26,7 +26,7 @@ func Sentence(lang msg.Lang, r result.Reason) string {
 
 // ofSide are the kinds whose first argument is a side, left or right.
 var ofSide = map[result.Kind]bool{result.OtherRecordings: true, result.SeveralOfOperator: true, result.RanksUnpaired: true, result.RecordingStopped: true,
-	result.HintPadded: true, result.HintZeros: true, result.HintSum: true}
+	result.HintPadded: true, result.HintZeros: true, result.HintSum: true, result.HintStale: true}
 
 // Sentences says all reasons of a row, in English as the csv table does.
 func Sentences(lang msg.Lang, reasons []result.Reason) string {

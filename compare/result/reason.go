@@ -222,6 +222,9 @@ const (
 	HintFlipped    Kind = "hint-flipped"    // tensor: transposed
 	HintOther      Kind = "hint-other"      // tensor, the one whose numbers of the right side the left one has
 	HintZeros      Kind = "hint-zeros"      // side, tensors that are zero on this side alone, of
+	HintStale      Kind = "hint-stale"      // side, weight, the input of an earlier step that has the same there
+	HintMoved      Kind = "hint-moved"      // weight: the same numbers in other places, for all that statistics say
+	HintFed        Kind = "hint-fed"        // input, what feeds it on the left, on the right
 	HintSum        Kind = "hint-sum"        // side, tensor, the one that is added on this side
 	WeightsUnseen  Kind = "weights-unseen"  // operators that take a weight which was not compared: all of them differ
 
@@ -259,7 +262,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintSum: {}, HintZeros: {},
+	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 
