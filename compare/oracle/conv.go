@@ -1,6 +1,11 @@
 package oracle
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+)
 
 // conv is a convolution in any number of spatial dimensions:
 //
@@ -333,4 +338,636 @@ func (v *conv) At(idx []int64, y, b []float64) error {
 		v.finish(o, &y[i], b, int64(i))
 	}
 	return nil
+}
+
+func convKernels() {
+	register(buildConv, "Conv2D", "Conv3D", "DepthwiseConv2D", "DepthwiseConv2DNative")
+}
+
+// buildConv reads a convolution. Attributes count axes of the framework's
+// layout of x, whatever data_format says.
+func buildConv(c *Call) []Reading {
+	x := c.need("x", 0)
+	w := c.need("filter", 1)
+	if c.input("offset_w", 3) != nil {
+		panic(refuse(Unsupported, "offset_w"))
+	}
+	return c.convReadings(x, w, c.input("bias", 2))
+}
+
+// channelsFirst returns v with its axes in the order that letters want, and the
+// permutation; axes are the letters it has.
+func channelsFirst(v Values, axes, want string) (Values, []int) {
+	if len(axes) != len(want) {
+		panic(refuse(Unsupported, "a layout of "+axes))
+	}
+	perm := make([]int, len(want))
+	for i := range want {
+		if perm[i] = strings.IndexByte(axes, want[i]); perm[i] < 0 {
+			panic(refuse(Unsupported, "a layout of "+axes))
+		}
+	}
+	return transpose(v, perm), perm
+}
+
+const (
+	plainAxes2 = "NCHW"
+	plainAxes3 = "NCDHW"
+)
+
+func plainAxes(rank int) string {
+	if rank == 5 {
+		return plainAxes3
+	}
+	return plainAxes2
+}
+
+// axesOr are the letters of an operand, or those of the plain layout if it has
+// none.
+func (o *operand) axesOr(want string) string {
+	if len(o.axes) == len(want) {
+		return o.axes
+	}
+	return want
+}
+
+func (c *Call) convReadings(x, w, bias *operand) []Reading {
+	rank := len(x.shape)
+	if rank != 4 && rank != 5 || len(w.shape) != rank {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+	}
+	want := plainAxes(rank)
+	axes := x.axesOr(want)
+	xs, _ := channelsFirst(x, axes, want)
+	ws, _ := channelsFirst(w, w.axesOr(want), want)
+	shape, ok := c.out(0)
+	if !ok || len(shape) != rank {
+		panic(refuse(NoOutput))
+	}
+	outAxes := c.outs[0].axesOr(want)
+	sorted, perm := channelsFirst(&dense{shape: shape}, outAxes, want)
+	out := sorted.Shape()[2:]
+	groups := c.attrInt("groups", 1)
+	if strings.HasPrefix(c.Type, "DepthwiseConv2D") {
+		ws, groups = depthwise(w, xs.Shape()[1])
+	} else if sx, sw := xs.Shape(), ws.Shape(); groups == 1 && sw[1] > 0 && sx[1] != sw[1] && sx[1]%sw[1] == 0 {
+		groups = sx[1] / sw[1]
+	}
+	choices := c.geometries(axes, xs.Shape()[2:], ws.Shape()[2:], out)
+	var b Values
+	if bias != nil {
+		b = bias
+	}
+	var readings []Reading
+	for _, g := range choices {
+		v := c.newConv(xs, ws, b, groups, g.geometry, out)
+		if !slices.Equal(v.shape, sorted.Shape()) {
+			panic(refuse(ShapeComputed, shapeText(v.shape), shapeText(sorted.Shape())))
+		}
+		if x.typ == dtype.Int8 {
+			off := c.attrInt("offset_x", 0)
+			if !within(off, -128, 127) {
+				panic(refuse(BadAttribute, "offset_x", off, "-128 to 127"))
+			}
+			v.pad = float32(off)
+		}
+		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{transpose(v, inverse(perm))}})
+	}
+	return readings
+}
+
+// inverse undoes a permutation.
+func inverse(perm []int) []int {
+	out := make([]int, len(perm))
+	for i, k := range perm {
+		out[k] = i
+	}
+	return out
+}
+
+// depthwise turns the filter of a depthwise convolution into that of a grouped
+// one: as many groups as channels. Filters are (H, W, C, multiplier) or
+// (C·multiplier, 1, H, W), or (multiplier, C, H, W).
+func depthwise(w *operand, channels int64) (Values, int64) {
+	s := w.shape
+	if len(s) != 4 || channels == 0 {
+		panic(refuse(ShapesDiffer, shapeText(s)))
+	}
+	switch axes := w.axesOr(plainAxes2); {
+	case axes == "HWCN" && s[2] == channels:
+		moved := transpose(w, []int{2, 3, 0, 1})
+		return reshape(moved, []int64{channels * s[3], 1, s[0], s[1]}), channels
+	case axes == "NCHW" && s[1] == 1 && s[0]%channels == 0:
+		return w, channels
+	case axes == "NCHW" && s[1] == channels:
+		moved := transpose(w, []int{1, 0, 2, 3})
+		return reshape(moved, []int64{channels * s[0], 1, s[2], s[3]}), channels
+	}
+	panic(refuse(ShapesDiffer, shapeText(s)))
+}
+
+// choice is one way a kernel may move.
+type choice struct {
+	geometry
+	name string
+	args []string
+}
+
+// geometries lists how the kernel may move: as the attributes say, or, where a
+// fused kernel lost them, in every way that gives the recorded shape.
+func (c *Call) geometries(axes string, in, kernel, out []int64) []choice {
+	strides := c.attrInts("strides")
+	if strides == nil {
+		return solved(in, kernel, out)
+	}
+	g := c.attributes(axes, strides, in, kernel, out)
+	return []choice{{geometry: g}}
+}
+
+// spatial takes the entries of H, W (and D) out of a list in the order of axes;
+// a list of as many entries as spatial axes is taken as it is.
+func spatial(axes string, list []int64) []int64 {
+	want := plainAxes(len(axes))[2:]
+	if len(list) == len(want) {
+		return list
+	}
+	if len(list) != len(axes) {
+		return nil
+	}
+	out := make([]int64, len(want))
+	for i := range want {
+		out[i] = list[strings.IndexByte(axes, want[i])]
+	}
+	return out
+}
+
+func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometry {
+	g := geometry{stride: spatial(axes, strides), dilation: ones(len(in)), spread: ones(len(in)), before: make([]int64, len(in))}
+	if g.stride == nil {
+		panic(refuse(BadAttribute, "strides", shapeText(strides), "one for each axis of "+axes))
+	}
+	dilations := c.attrInts("dilations")
+	if dilations != nil {
+		if g.dilation = spatial(axes, dilations); g.dilation == nil {
+			panic(refuse(BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes))
+		}
+	}
+	pads := c.attrInts("pads")
+	for i := range in {
+		if g.stride[i] < 1 || g.dilation[i] < 1 || g.stride[i] > 1<<20 || g.dilation[i] > 1<<20 {
+			panic(refuse(BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers"))
+		}
+	}
+	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("auto_pad").Text() + c.attrs.Get("pad_mode").Text())
+	switch {
+	case len(pads) == 2*len(in) && !slices.Contains(pads, -1):
+		for i := range in {
+			g.before[i] = pads[2*i]
+			if !within(pads[2*i], 0, 1<<20) || !within(pads[2*i+1], 0, 1<<20) {
+				panic(refuse(BadAttribute, "pads", shapeText(pads), "small positive numbers"))
+			}
+			span := in[i] + pads[2*i] + pads[2*i+1] - (kernel[i]-1)*g.dilation[i] - 1
+			if span < 0 || span/g.stride[i]+1 != out[i] {
+				panic(refuse(ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out)))
+			}
+		}
+	case strings.Contains(mode, "VALID"):
+	case strings.Contains(mode, "SAME") || slices.Contains(pads, -1):
+		for i := range in {
+			total := max(0, (out[i]-1)*g.stride[i]+(kernel[i]-1)*g.dilation[i]+1-in[i])
+			if g.before[i] = total / 2; strings.Contains(mode, "LOWER") {
+				g.before[i] = total - total/2
+			}
+		}
+	default:
+		panic(refuse(BadAttribute, "pads", shapeText(pads), "two for each spatial axis"))
+	}
+	return g
+}
+
+func ones(n int) []int64 { return repeated(n, 1) }
+
+func repeated(n int, x int64) []int64 {
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}
+
+// solved lists the strides and paddings by which a kernel makes out of in, for
+// convolutions whose attributes fusion lost: stride = round(in/out), and of the
+// padding that takes, half before (Caffe, PyTorch), the smaller half (SAME), or
+// the larger one. Dilations cannot be told from shapes; they are taken as 1.
+func solved(in, kernel, out []int64) []choice {
+	d := len(in)
+	stride, total := make([]int64, d), make([]int64, d)
+	for i := range in {
+		if out[i] < 1 || in[i] < 1 || in[i] > 1<<30 {
+			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
+		}
+		stride[i] = max((2*in[i]+out[i])/(2*out[i]), 1)
+		total[i] = max(0, (out[i]-1)*stride[i]+kernel[i]-in[i])
+		if total[i] > 2*kernel[i] || (in[i]+total[i]-kernel[i])/stride[i]+1 < out[i] {
+			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
+		}
+	}
+	// The same half on all axes comes first: they rarely differ.
+	masks := []int{0, 1<<d - 1}
+	for mask := 1; mask < 1<<d-1; mask++ {
+		masks = append(masks, mask)
+	}
+	var choices []choice
+	for _, mask := range masks {
+		before := make([]int64, d)
+		for i := range in {
+			if before[i] = (total[i] + 1) / 2; mask>>i&1 == 1 {
+				before[i] = total[i] / 2
+			}
+		}
+		if slices.ContainsFunc(choices, func(c choice) bool { return slices.Equal(c.before, before) }) {
+			continue
+		}
+		choices = append(choices, choice{geometry: geometry{stride: stride, before: before, dilation: ones(d), spread: ones(d)},
+			name: "geometry", args: []string{shapeText(stride), shapeText(before)}})
+	}
+	return choices
+}
+
+// Transposed convolutions and the gradients of convolutions, as convolutions.
+// Prototypes: nn_calculation_ops.h.
+
+func convGradientKernels() {
+	register(single(func(c *Call) Values {
+		x, w := "x", "filter"
+		return c.transposedConv(x, w, 0)
+	}), "Conv2DTranspose", "Conv2DTransposeD", "Deconvolution", "Conv3DTranspose", "Conv3DTransposeD")
+	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", "filter", 1) }),
+		"Conv2DBackpropInput", "Conv2DBackpropInputD", "Conv3DBackpropInput", "Conv3DBackpropInputD")
+	register(single(buildFilterGrad), "Conv2DBackpropFilter", "Conv2DBackpropFilterD", "Conv3DBackpropFilter", "Conv3DBackpropFilterD")
+}
+
+// transposedConv: y[n,ci,p] = Σ dy[n,co,q]·w[co,ci,k] over all q·stride - before +
+// k·dilation = p. That is the convolution of dy, its elements stride apart,
+// with the turned filter w[co,ci,K-1-k], padded by (K-1)·dilation - before.
+func (c *Call) transposedConv(gradient, filter string, slot int) Values {
+	// The operators without D begin with the size of the result, which the
+	// recorded output has as well.
+	skip := 0
+	if _, named := c.names["input_size"]; named || c.names[gradient] == 0 && len(c.names) == 0 && !dTyped(c.Type) && c.Type != "Deconvolution" {
+		skip = 1
+	}
+	first, second := 0, 1
+	if slot == 1 {
+		first, second = 1, 0 // filter comes before the gradient
+	}
+	dy := c.need(gradient, first+skip)
+	w := c.need(filter, second+skip)
+	rank := len(dy.shape)
+	shape, ok := c.out(0)
+	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(w.shape) != rank {
+		panic(refuse(ShapesDiffer, shapeText(dy.shape, w.shape, shape)))
+	}
+	want := plainAxes(rank)
+	axes := dy.axesOr(want)
+	xs, _ := channelsFirst(dy, axes, want)
+	ws, _ := channelsFirst(w, w.axesOr(want), want)
+	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
+	out, sw := sorted.Shape(), ws.Shape()
+	groups := c.attrInt("groups", 1)
+	if groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1] {
+		panic(refuse(ShapesDiffer, shapeText(xs.Shape(), sw, out)))
+	}
+	// The forward convolution, from out to dy, is what the attributes speak of.
+	strides := c.attrInts("strides")
+	if strides == nil {
+		panic(refuse(NoAttribute, "strides"))
+	}
+	g := c.attributes(axes, strides, out[2:], sw[2:], xs.Shape()[2:])
+	turned := turnFilter(ws, groups)
+	back := geometry{stride: ones(rank - 2), dilation: g.dilation, spread: g.stride, before: make([]int64, rank-2)}
+	for i := range back.before {
+		back.before[i] = (sw[2+i]-1)*g.dilation[i] - g.before[i]
+	}
+	var bias Values
+	if o := c.input("bias", 2+skip); o != nil && slot == 0 {
+		bias = o
+	}
+	v := c.newConv(xs, turned, bias, groups, back, out[2:])
+	if !slices.Equal(v.shape, out) {
+		panic(refuse(ShapeComputed, shapeText(v.shape), shapeText(out)))
+	}
+	return transpose(v, inverse(perm))
+}
+
+func dTyped(t string) bool { return t[len(t)-1] == 'D' && t != "Conv2D" && t != "Conv3D" }
+
+// turnFilter makes of w (O, I/groups, kernel) the filter (I, O/groups, kernel) with
+// the kernel turned around.
+func turnFilter(w Values, groups int64) Values {
+	s := w.Shape()
+	steps := rowMajor(s)
+	og := s[0] / groups
+	shape := []int64{groups, s[1], og}
+	step := []int64{og * steps[0], steps[1], steps[0]}
+	off := int64(0)
+	for i := 2; i < len(s); i++ {
+		shape, step = append(shape, s[i]), append(step, -steps[i])
+		off += (s[i] - 1) * steps[i]
+	}
+	turned := newStrided(w, shape, step, off)
+	return reshape(turned, append([]int64{groups * s[1], og}, s[2:]...))
+}
+
+// buildFilterGrad: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], the
+// convolution of x with the images in place of channels by dy in place of the
+// filter; stride and dilation change places.
+func buildFilterGrad(c *Call) Values {
+	x := c.need("x", 0)
+	k := 2
+	if dTyped(c.Type) {
+		k = 1
+	}
+	dy := c.need("out_backprop", k)
+	groups := c.attrInt("groups", 1)
+	rank := len(x.shape)
+	shape, ok := c.out(0)
+	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, dy.shape, shape)))
+	}
+	if groups != 1 {
+		panic(refuse(Unsupported, "groups"))
+	}
+	want := plainAxes(rank)
+	axes := x.axesOr(want)
+	xs, _ := channelsFirst(x, axes, want)
+	ds, _ := channelsFirst(dy, dy.axesOr(want), want)
+	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
+	kernel := sorted.Shape()[2:]
+	strides := c.attrInts("strides")
+	if strides == nil {
+		panic(refuse(NoAttribute, "strides"))
+	}
+	g := c.attributes(axes, strides, xs.Shape()[2:], kernel, ds.Shape()[2:])
+	g.stride, g.dilation = g.dilation, g.stride
+	swap := []int{1, 0, 2, 3, 4}[:rank]
+	v := c.newConv(transpose(xs, swap), transpose(ds, swap), nil, 1, g, kernel)
+	back := transpose(v, swap)
+	if !slices.Equal(back.Shape(), sorted.Shape()) {
+		panic(refuse(ShapeComputed, shapeText(back.Shape()), shapeText(sorted.Shape())))
+	}
+	return transpose(back, inverse(perm))
+}
+
+// Convolutions of PyTorch, their transposes and gradients. Sizes that the arguments
+// give must be those of the recorded output.
+
+// kernelArgs are how a kernel moves.
+type kernelArgs struct {
+	geometry
+	after  []int64
+	groups int64
+}
+
+func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
+	a.stride = k.each("stride", d, 1)
+	a.dilation = k.each("dilation", d, 1)
+	a.groups = k.int("groups", 1)
+	a.spread, a.after = ones(d), make([]int64, d)
+	for i := range kernel {
+		if !within(a.stride[i], 1, 1<<20) || !within(a.dilation[i], 1, 1<<20) || !within(kernel[i], 1, 1<<20) {
+			panic(refuse(BadArgument, "stride, dilation", shapeText(a.stride, a.dilation), "small positive numbers"))
+		}
+	}
+	if k.args["padding"].isText() {
+		mode := k.string("padding", "")
+		a.before = make([]int64, d)
+		if mode == "valid" {
+			return a
+		}
+		if mode != "same" {
+			panic(refuse(BadArgument, "padding", mode, "same or valid"))
+		}
+		for i := range kernel {
+			total := a.dilation[i] * (kernel[i] - 1)
+			a.before[i], a.after[i] = total/2, total-total/2
+		}
+		return a
+	}
+	a.before = k.each("padding", d, 0)
+	copy(a.after, a.before)
+	return a
+}
+
+// image is the input of a convolution.
+func (k *invocation) image() *operand {
+	k.required("input")
+	return k.factored("input")
+}
+
+// batched gives a tensor without an axis for images one of size 1.
+func batched(v Values, d int) (Values, bool) {
+	if s := v.Shape(); len(s) == d+1 {
+		return reshape(v, append([]int64{1}, s...)), true
+	}
+	return v, false
+}
+
+// windows is how many places a kernel has on each axis.
+func (a *kernelArgs) windows(in, kernel []int64) []int64 {
+	out := make([]int64, len(in))
+	for i := range in {
+		span := in[i] + a.before[i] + a.after[i] - a.dilation[i]*(kernel[i]-1) - 1
+		if span < 0 || !within(a.before[i], 0, 1<<20) {
+			panic(refuse(ShapesDiffer, shapeText(in, kernel)))
+		}
+		out[i] = span/a.stride[i] + 1
+	}
+	return out
+}
+
+// moves are the ways in which a kernel may move, as the arguments say, or where a
+// module keeps these to itself, all that give the recorded shape.
+func (k *invocation) moves(x, w []int64) (choices []choice, groups int64, out []int64) {
+	d := len(x) - 2
+	if !k.solve {
+		a := k.kernelArgs(d, w[2:])
+		out = a.windows(x[2:], w[2:])
+		return []choice{{geometry: a.geometry}}, a.groups, out
+	}
+	shape := k.shape()
+	if len(shape) < d || w[1] == 0 {
+		panic(refuse(ShapesDiffer, shapeText(x, w)))
+	}
+	out = shape[len(shape)-d:]
+	choices = solved(x[2:], w[2:], out)
+	return choices, max(x[1]/w[1], 1), out
+}
+
+// convolution is that of d axes.
+func convolution(d int) func(k *invocation) []Reading {
+	return func(k *invocation) []Reading {
+		x := k.image()
+		w, bias := k.weights()
+		xs, alone := batched(x, d)
+		if len(xs.Shape()) != d+2 || len(w.shape) != d+2 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+		}
+		var b Values
+		if bias != nil {
+			b = bias
+		}
+		choices, groups, sizes := k.moves(xs.Shape(), w.shape)
+		var out []Reading
+		for _, c := range choices {
+			v := k.newConv(xs, w, b, groups, c.geometry, sizes)
+			var y Values = v
+			if alone {
+				y = reshape(v, v.Shape()[1:])
+			}
+			if bias != nil && precisionFor(k.outType()).v > u32 {
+				plain := k.newConv(xs, w, nil, groups, c.geometry, sizes)
+				late := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(plain), reshape(bias, append([]int64{w.shape[0]}, ones(d)...))})
+				out = append(out, Reading{Name: c.name, Args: c.args, Out: []Values{y}},
+					Reading{Name: "rounded-before-bias", Out: []Values{reshape(late, y.Shape())}})
+				continue
+			}
+			out = append(out, Reading{Name: c.name, Args: c.args, Out: []Values{y}})
+		}
+		return out
+	}
+}
+
+// backOf is the transposed convolution of g with w: the gradient of the input of a
+// convolution that has places of size in.
+func (k *invocation) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
+	sw := w.Shape()
+	if a.groups < 1 || sw[0]%a.groups != 0 {
+		panic(refuse(ShapesDiffer, shapeText(sw)))
+	}
+	back := geometry{stride: ones(len(in)), dilation: a.dilation, spread: a.stride, before: make([]int64, len(in))}
+	for i := range back.before {
+		back.before[i] = (sw[2+i]-1)*a.dilation[i] - a.before[i]
+	}
+	return k.newConv(g, turnFilter(w, a.groups), bias, a.groups, back, in)
+}
+
+// filterGradient: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], for
+// every group by itself.
+func (k *invocation) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values {
+	swap := inOrder(len(x.Shape()))
+	swap[0], swap[1] = 1, 0
+	move := geometry{stride: a.dilation, dilation: a.stride, spread: a.spread, before: a.before}
+	ci, co := x.Shape()[1], g.Shape()[1]
+	if a.groups < 1 || ci%a.groups != 0 || co%a.groups != 0 {
+		panic(refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape())))
+	}
+	ci, co = ci/a.groups, co/a.groups
+	var parts []Values
+	for i := range a.groups {
+		v := k.newConv(transpose(slab1(x, 1, i*ci, ci), swap), transpose(slab1(g, 1, i*co, co), swap), nil, 1, move, kernel)
+		parts = append(parts, transpose(v, swap))
+	}
+	return joined(0, parts...)
+}
+
+func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		x := k.image()
+		w, _ := k.weights()
+		dy := gradient(g, 0)
+		if k.solve {
+			panic(refuse(NoArgument, "stride"))
+		}
+		xs, _ := batched(x, d)
+		gs, _ := batched(dy, d)
+		if len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
+		}
+		a := k.kernelArgs(d, w.shape[2:])
+		out := a.windows(xs.Shape()[2:], w.shape[2:])
+		if !slices.Equal(out, gs.Shape()[2:]) || gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
+		}
+		return gradients{
+			"input": func() Values {
+				v := k.backOf(gs, w, nil, a, xs.Shape()[2:])
+				return reshape(v, x.shape)
+			},
+			"weight": func() Values { return k.filterGradient(xs, gs, a, w.shape[2:]) },
+			"bias":   func() Values { return k.channelSum(gs) },
+		}
+	}
+}
+
+// channelSum sums over all axes but the second.
+func (k *invocation) channelSum(g Values) Values {
+	axes := []int{0}
+	for i := 2; i < len(g.Shape()); i++ {
+		axes = append(axes, i)
+	}
+	moved, _, n := lastAxes(g, axes)
+	return &reduced{shape: []int64{g.Shape()[1]}, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
+}
+
+func transposedConvolution(d int) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.image()
+		w, bias := k.weights()
+		xs, _ := batched(x, d)
+		if k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+		}
+		a := k.kernelArgs(d, w.shape[2:])
+		extra := k.each("output_padding", d, 0)
+		out := make([]int64, d)
+		for i := range out {
+			out[i] = (xs.Shape()[2+i]-1)*a.stride[i] - 2*a.before[i] + a.dilation[i]*(w.shape[2+i]-1) + extra[i] + 1
+			if out[i] < 1 {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+			}
+		}
+		var b Values
+		if bias != nil {
+			b = bias
+		}
+		v := k.backOf(xs, w, b, a, out)
+		if len(x.shape) == d+1 {
+			return reshape(v, v.Shape()[1:])
+		}
+		return v
+	})
+}
+
+// transposedGradients: what a transposed convolution does to its input a convolution undoes.
+func transposedGradients(d int) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		x := k.image()
+		w, _ := k.weights()
+		dy := gradient(g, 0)
+		xs, _ := batched(x, d)
+		gs, _ := batched(dy, d)
+		if k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 || gs.Shape()[0] != xs.Shape()[0] {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
+		}
+		a := k.kernelArgs(d, w.shape[2:])
+		if a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
+		}
+		return gradients{
+			"input": func() Values {
+				v := k.newConv(gs, w, nil, a.groups, a.geometry, xs.Shape()[2:])
+				return reshape(v, x.shape)
+			},
+			"weight": func() Values { return k.filterGradient(gs, xs, a, w.shape[2:]) },
+			"bias":   func() Values { return k.channelSum(gs) },
+		}
+	}
+}
+
+func convForms() {
+	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
+		define("conv"+name, "input weight bias stride padding dilation groups", function{forward: convolution(d), backward: convolutionGradients(d)})
+		define("conv_transpose"+name, "input weight bias stride padding output_padding groups dilation", function{forward: transposedConvolution(d), backward: transposedGradients(d)})
+	}
 }

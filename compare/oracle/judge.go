@@ -1,7 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"precision/dump/dtype"
 )
@@ -206,4 +209,404 @@ func (j *judge) oneSided() (mean, limit float64, yes bool) {
 	mean = j.sum / n
 	limit = 8 * j.p.v * math.Sqrt(j.sumSquares/n) / math.Sqrt(n)
 	return mean, limit, abs(mean) > limit
+}
+
+// u32 is the unit roundoff of float32, in which the device adds.
+const u32 = 1.0 / (1 << 24)
+
+// u64 is the unit roundoff of float64, twice: that of what was recorded and that of
+// what is computed here.
+const u64 = 1.0 / (1 << 52)
+
+// gamma bounds the relative error of k operations of unit roundoff u in any
+// order: k·u/(1-k·u) (Higham, lemma 3.1). It is +Inf where that is undefined, but for
+// sums in bfloat16, of which 8·√k·u is said: that is not certain, but far more than
+// such sums are off by (Higham and Mary, A new approach to probabilistic rounding error
+// analysis, 2019), and a verdict does not rest on it alone.
+func gamma(k, u float64) float64 {
+	if u == 0x1p-8 && k*u >= 0.25 {
+		return max(8*math.Sqrt(k)*u, 1.0/3)
+	}
+	if k*u >= 0.5 {
+		return math.Inf(1)
+	}
+	return k * u / (1 - k*u)
+}
+
+func abs(x float64) float64 { return math.Abs(x) }
+
+// precisionOf is what rounding to an element type does.
+type precisionOf struct {
+	v       float64 // unit roundoff; 0 for types without fractions
+	t       float64 // half of the least subnormal number
+	max     float64 // largest finite number; +Inf where the type has no limit that matters
+	limit   float64 // from here on numbers round to infinity
+	tiny    float64 // least normal number
+	integer bool
+}
+
+func precisionFor(t dtype.Type) precisionOf {
+	switch t {
+	case dtype.Float16:
+		return precisionOf{v: 0x1p-11, t: 0x1p-25, max: 65504, limit: 65520, tiny: 0x1p-14}
+	case dtype.BFloat16:
+		return precisionOf{v: 0x1p-8, t: 0x1p-134, max: 0x1.FEp127, limit: 0x1.FFp127, tiny: 0x1p-126}
+	case dtype.Float32:
+		return precisionOf{v: u32, t: 0x1p-150, max: math.MaxFloat32, limit: 0x1.FFFFFFp127, tiny: 0x1p-126}
+	case dtype.Float64:
+		return precisionOf{v: 0x1p-53, t: 0, max: math.MaxFloat64, limit: math.Inf(1), tiny: 0x1p-1022}
+	}
+	return precisionOf{max: math.Inf(1), limit: math.Inf(1), integer: true}
+}
+
+// round is x rounded to nearest even in the type.
+func (p precisionOf) round(x float64) float64 {
+	if p.integer || p.v == 0x1p-53 || x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return x
+	}
+	if p.v == u32 {
+		return float64(float32(x))
+	}
+	_, e := math.Frexp(x) // |x| in [2^(e-1), 2^e)
+	unit := math.Ldexp(2*p.v, e-1)
+	if least := 2 * p.t; unit < least {
+		unit = least
+	}
+	y := math.RoundToEven(x/unit) * unit
+	if abs(y) >= p.limit || abs(y) > p.max {
+		return math.Copysign(math.Inf(1), x)
+	}
+	return y
+}
+
+// computes reports whether numbers of the type are computed with, which is so
+// for floating point and for integers.
+func computes(t dtype.Type) bool {
+	switch t {
+	case dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64:
+		return true
+	}
+	return discrete(t)
+}
+
+// discrete reports whether the type holds integers or truth values.
+func discrete(t dtype.Type) bool {
+	switch t {
+	case dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int32, dtype.Uint32, dtype.Int64, dtype.Uint64, dtype.Bool,
+		dtype.QInt8, dtype.QUint8, dtype.QInt16, dtype.QUint16, dtype.QInt32:
+		return true
+	}
+	return false
+}
+
+// fewCalls is how many calls of a function in a narrow type have to be off before that is
+// how the function is computed: of one call, a wrong factor looks the same.
+const fewCalls = 2
+
+// settleLooser decides on outputs that are wrong, and that one looser unit would explain. If it
+// explains every output of the function that is beyond its bound, and the function needs it
+// as a rule (at least in half of its calls), this is how the function is computed: with lower
+// precision. If it were one call's fault, the others would not need it.
+func settleLooser(findings []Finding) {
+	type function struct {
+		name string
+		of   dtype.Type
+	}
+	type counts struct{ known, beyond, wrong int }
+	group := func(f *Finding) function { return function{f.function, f.DType} }
+	seen := map[function]counts{}
+	for i := range findings {
+		f := &findings[i]
+		if f.Verdict == Unknown || f.function == "" {
+			continue
+		}
+		n := seen[group(f)]
+		n.known++
+		if f.looser || f.Verdict == Suspect && len(f.Reasons) > 0 && f.Reasons[len(f.Reasons)-1].Kind == LowPrecision {
+			n.beyond++
+		} else if f.Verdict == Wrong {
+			n.wrong++
+		}
+		seen[group(f)] = n
+	}
+	for i := range findings {
+		f := &findings[i]
+		n := seen[group(f)]
+		if !f.looser || f.Verdict != Wrong || n.wrong > 0 || 2*n.beyond < n.known || n.beyond < fewCalls && precisionFor(f.DType).v > u32 {
+			continue
+		}
+		f.Verdict, f.Pattern, f.Patterns = Suspect, "", nil
+		f.Reasons = append(f.Reasons[:0], because(LowPrecision, f.Beyond))
+	}
+}
+
+// mostShown is how many elements that float32 explains are looked at in float64 as
+// well, to tell how near to their bound they are.
+const mostShown = 64
+
+// doubt is an element that float32 does not explain.
+type doubt struct {
+	i     int64
+	score float32
+}
+
+// screen computes everything in float32, whose error the bound covers as well:
+// an element that is within a last rounding of it is explained. What is not is
+// looked at in float64, and so is a sample.
+func (c *checker) screen(v Values, j *judge) error {
+	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
+	kept := buffers.Get().(*[2][]float32)
+	defer buffers.Put(kept)
+	kept[0], kept[1] = grow(kept[0], int(size)), grow(kept[1], int(size))
+	y, found := kept[0], kept[1]
+	fast := v.(float32er)
+	half, tiny := float32(j.p.v), float32(j.p.t)
+	most := int(max(mostRechecked/cost(v), 64))
+	var doubts []doubt
+	sure, every, highest := false, int64(1), float32(0)
+	for lo := int64(0); lo < n; lo += size {
+		k := min(size, n-lo)
+		if err := c.rec.Range32(lo, found[:k]); err != nil {
+			return err
+		}
+		if err := fast.Range32(lo, y[:k]); err != nil {
+			return err
+		}
+		sum, squares := 0.0, 0.0
+		for i, f := range found[:k] {
+			e := y[i]
+			d := f - e
+			if d < 0 {
+				d = -d
+			}
+			if e < 0 {
+				e = -e
+			}
+			if allowed := half*e + tiny; !(d <= allowed) {
+				score := d / allowed
+				if score != score { // NaN
+					score = math.MaxFloat32
+				}
+				if !sure || (lo+int64(i))%every == 0 || score > highest {
+					doubts = append(doubts, doubt{lo + int64(i), score})
+				}
+				highest = max(highest, score)
+			}
+			if d < 65504 { // neither NaN nor Inf
+				sum += float64(f - y[i])
+				squares += float64(e * e)
+			}
+		}
+		j.sum += sum
+		j.sumSquares += squares
+		j.n += k
+		if enough := int(max(mostCounted/cost(v), mostTried)); !sure && len(doubts) > enough {
+			// Where the worst of many are beyond their bound, some more of them do.
+			var err error
+			if sure, err = c.beyond(v, doubts); err != nil {
+				return err
+			}
+			if sure {
+				most, every = enough, n/int64(4*enough)+1
+			}
+		}
+		if len(doubts) > 4*most {
+			doubts = worstDoubts(doubts, most)
+		}
+	}
+	doubts = worstDoubts(doubts, most)
+	idx := make([]int64, 0, len(doubts)+mostTried)
+	for _, d := range doubts {
+		idx = append(idx, d.i)
+	}
+	idx = append(idx, thinned(samples(c.rec.shape, nil), min(mostShown, most))...)
+	slices.Sort(idx)
+	idx = slices.Compact(idx)
+	sum, squares, count := j.sum, j.sumSquares, j.n
+	err := c.at(v, idx, j)
+	j.sum, j.sumSquares, j.n = sum, squares, count
+	j.looked = n
+	j.judged = max(j.judged, 1)
+	return err
+}
+
+// beyond reports whether the worst doubts are beyond their bound for sure.
+func (c *checker) beyond(v Values, d []doubt) (bool, error) {
+	worst := slices.Clone(d[:mostShown])
+	at := func() int { // the mildest of them
+		k := 0
+		for i := range worst {
+			if worst[i].score < worst[k].score {
+				k = i
+			}
+		}
+		return k
+	}
+	k := at()
+	for _, x := range d[mostShown:] {
+		if x.score > worst[k].score {
+			worst[k] = x
+			k = at()
+		}
+	}
+	idx := make([]int64, len(worst))
+	for i, x := range worst {
+		idx[i] = x.i
+	}
+	probe := newJudge(c.rec.typ, false)
+	err := c.at(v, sortedUnique(idx), probe)
+	return probe.beyond > 0, err
+}
+
+// worstDoubts keeps at most n: half of them the worst, the others evenly spaced.
+func worstDoubts(d []doubt, n int) []doubt {
+	if len(d) <= n {
+		return d
+	}
+	slices.SortFunc(d, func(a, b doubt) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.i, b.i)) })
+	kept := slices.Clone(d[:n/2])
+	rest := d[n/2:]
+	for i := range n - n/2 {
+		kept = append(kept, rest[i*len(rest)/(n-n/2)])
+	}
+	return kept
+}
+
+// sampler chooses the elements of an output that are looked at when not all
+// are. Faults of kernels sit in tails and borders, so that places are chosen by
+// strata: of every block of 16 along every axis, its first and last index,
+// somewhere on the other axes; then the corners, the extreme and the
+// non-finite numbers that were recorded, and more at random. The seed is fixed.
+type sampler struct {
+	shape []int64
+	rng   *rand.Rand
+	idx   []int64
+}
+
+const (
+	// mostStrata bounds the indices that are tried on one axis.
+	mostStrata = 512
+	// extremes is how many of the largest and the smallest recorded numbers
+	// are looked at, and how many non-finite ones.
+	extremes = 32
+	// randomPlaces is how many places are chosen anywhere.
+	randomPlaces = 1024
+)
+
+func samples(shape []int64, extra []int64) []int64 {
+	n := count(shape)
+	s := &sampler{shape: shape, rng: rand.New(rand.NewPCG(uint64(n), 12))}
+	at := make([]int64, len(shape))
+	for a, d := range shape {
+		for _, i := range strata(d) {
+			for range 2 {
+				for k, d := range shape {
+					at[k] = s.rng.Int64N(d)
+				}
+				at[a] = i
+				s.add(at)
+			}
+		}
+	}
+	for corner := range 1 << min(len(shape), 6) {
+		for k, d := range shape {
+			at[k] = 0
+			if k < 6 && corner>>k&1 == 1 {
+				at[k] = d - 1
+			}
+		}
+		s.add(at)
+	}
+	for range randomPlaces {
+		s.idx = append(s.idx, s.rng.Int64N(n))
+	}
+	s.idx = append(s.idx, extra...)
+	return sortedUnique(s.idx)
+}
+
+func sortedUnique(idx []int64) []int64 {
+	slices.Sort(idx)
+	return slices.Compact(idx)
+}
+
+func (s *sampler) add(at []int64) {
+	i := int64(0)
+	for k, d := range s.shape {
+		i = i*d + at[k]
+	}
+	s.idx = append(s.idx, i)
+}
+
+// strata are the borders of the blocks of 16 of an axis, evenly thinned.
+func strata(d int64) []int64 {
+	var all []int64
+	step := int64(16)
+	for d/step*2 > mostStrata {
+		step *= 2
+	}
+	for i := int64(0); i < d; i += step {
+		all = append(all, i)
+		if last := min(i+step, d) - 1; last > i {
+			all = append(all, last)
+		}
+	}
+	return all
+}
+
+// extreme collects the places of the largest and of non-finite numbers in one
+// pass.
+type extreme struct {
+	top  []place
+	odd  []int64
+	seen int64 // non-finite ones
+	rng  *rand.Rand
+}
+
+type place struct {
+	i int64
+	x float64
+}
+
+func (e *extreme) add(lo int64, x []float64) {
+	if e.rng == nil {
+		e.rng = rand.New(rand.NewPCG(1, 2))
+	}
+	limit := -1.0
+	if len(e.top) >= extremes {
+		limit = e.top[extremes-1].x
+	}
+	for k, v := range x {
+		a := math.Abs(v)
+		if a <= limit {
+			continue
+		}
+		if !(a < math.Inf(1)) {
+			// An even choice of all that there are.
+			if e.seen++; len(e.odd) < extremes {
+				e.odd = append(e.odd, lo+int64(k))
+			} else if r := e.rng.Int64N(e.seen); r < extremes {
+				e.odd[r] = lo + int64(k)
+			}
+			continue
+		}
+		e.top = append(e.top, place{lo + int64(k), a})
+		if len(e.top) >= 4*extremes {
+			e.trim()
+			limit = e.top[extremes-1].x
+		}
+	}
+}
+
+func (e *extreme) trim() {
+	slices.SortFunc(e.top, func(a, b place) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.i, b.i)) })
+	e.top = e.top[:min(len(e.top), extremes)]
+}
+
+func (e *extreme) places() []int64 {
+	e.trim()
+	out := slices.Clone(e.odd)
+	for _, p := range e.top {
+		out = append(out, p.i)
+	}
+	return out
 }

@@ -1,13 +1,300 @@
 package oracle
 
 import (
+	"math"
 	"slices"
+
+	"precision/dump/dtype"
 )
+
+// Functions of PyTorch that move numbers, cast or make them: bit-exact. The type of
+// a cast and the shape of a reshape are those of the recorded output.
+
+// moved makes the forward of a function that rearranges its input.
+func moved(f func(k *invocation, x *operand) Values) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		return f(k, x)
+	})
+}
+
+// unmoved makes the backward of one: f puts gradients back to where inputs came from.
+func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			return f(k, x, d)
+		}}
+	}
+}
+
+func moveForms() {
+	cast := function{local: true, forward: moved(func(k *invocation, x *operand) Values { return castTo(k.Call, x) }),
+		backward: unmoved(func(k *invocation, x *operand, g Values) Values { return castTo(k.Call, g) })}
+	define("to type type_as npu_dtype_cast npu_format_cast npu_format_cast_like _to_copy", "input *rest", cast)
+	define("clone contiguous detach cpu npu cuda half float double bfloat16 int long short char byte bool requires_grad alias lift_fresh", "input *rest", cast)
+
+	// A reshape has the elements in order; its shape is in the recorded output.
+	flat := function{forward: moved(func(k *invocation, x *operand) Values {
+		if k.outType() != x.numeric() {
+			panic(refuse(BadType, "output 0", k.outType().String()))
+		}
+		return k.asRecorded(x, 0)
+	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+		if count(g.Shape()) != count(x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
+		}
+		return reshape(g, x.shape)
+	})}
+	define("reshape view reshape_as view_as _unsafe_view unsafe_view", "input *shape", flat)
+	define("flatten ravel squeeze unsqueeze unflatten", "input *dims", flat)
+
+	order := func(names, params string, perm func(k *invocation, rank int) []int) {
+		define(names, params, function{forward: moved(func(k *invocation, x *operand) Values {
+			p := perm(k, len(x.shape))
+			return transpose(x, p)
+		}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+			p := perm(k, len(x.shape))
+			if len(p) != len(g.Shape()) {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
+			}
+			return transpose(g, inverse(p))
+		})})
+	}
+	order("transpose swapaxes swapdims", "input dim0 dim1", func(k *invocation, rank int) []int {
+		k.required("dim0", "dim1")
+		a := k.axis("dim0", 0, rank)
+		b := k.axis("dim1", 0, rank)
+		p := inOrder(rank)
+		if rank > 0 {
+			p[a], p[b] = b, a
+		}
+		return p
+	})
+	order("t numpy_T", "input", func(k *invocation, rank int) []int {
+		p := inOrder(rank)
+		slices.Reverse(p)
+		return p
+	})
+	order("permute", "input *dims", func(k *invocation, rank int) []int {
+		list := k.ints("dims")
+		p := axesOf("dims", list, rank)
+		if len(p) != rank {
+			panic(refuse(BadArgument, "dims", shapeText(list), "every axis of "+itoa(rank)))
+		}
+		return p
+	})
+	order("movedim moveaxis", "input source destination", func(k *invocation, rank int) []int {
+		k.required("source", "destination")
+		from := k.axes("source", rank)
+		to := k.axes("destination", rank)
+		if len(from) != len(to) {
+			panic(refuse(BadArgument, "destination", len(to), itoa(len(from))+" axes"))
+		}
+		p := repeatedInts(rank, -1)
+		for i := range to {
+			p[to[i]] = from[i]
+		}
+		next := 0
+		for i := range p {
+			if p[i] >= 0 {
+				continue
+			}
+			for slices.Contains(from, next) {
+				next++
+			}
+			p[i] = next
+			next++
+		}
+		return p
+	})
+
+	spread := function{forward: moved(func(k *invocation, x *operand) Values {
+		shape := k.shape()
+		v, ok := broadcast(x, shape)
+		if !ok {
+			panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
+		}
+		return v
+	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
+	define("expand expand_as broadcast_to", "input *sizes", spread)
+	define("repeat tile", "input *dims", function{forward: moved(repeat)})
+	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+		axes := k.axes("dims", len(x.shape))
+		if len(g.Shape()) != len(x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
+		}
+		return flipped(g, axes)
+	})})
+	define("roll", "input shifts dims", function{forward: moved(roll)})
+	defineJoins()
+	defineParts()
+	defineMade()
+	traced("roll repeat narrow select index_select gather getitem split chunk unbind pad")
+}
+
+func inOrder(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+func repeatedInts(n, x int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}
+
+func repeat(k *invocation, x *operand) Values {
+	list := k.ints("dims")
+	in := slices.Clone(x.shape)
+	for len(in) < len(list) {
+		in = slices.Insert(in, 0, 1)
+	}
+	for len(list) < len(in) && k.name == "tile" {
+		list = slices.Insert(slices.Clone(list), 0, 1)
+	}
+	if len(list) != len(in) || len(in)*2 > maxRank {
+		panic(refuse(BadArgument, "dims", shapeText(list), "one for each axis of "+shapeText(x.shape)))
+	}
+	out := k.shape()
+	var shape, steps, whole []int64
+	step := rowMajor(in)
+	for i, d := range in {
+		if !within(list[i], 0, 1<<40) {
+			panic(refuse(BadArgument, "dims", shapeText(list), "small positive numbers"))
+		}
+		shape, steps, whole = append(shape, list[i], d), append(steps, 0, step[i]), append(whole, list[i]*d)
+	}
+	if !slices.Equal(whole, out) {
+		panic(refuse(ShapeComputed, shapeText(whole), shapeText(out)))
+	}
+	return reshape(newStrided(x, shape, steps, 0), out)
+}
+
+func flip(k *invocation, x *operand) Values {
+	k.required("dims")
+	axes := k.axes("dims", len(x.shape))
+	return flipped(x, axes)
+}
+
+func flipped(v Values, axes []int) Values {
+	steps, off := rowMajor(v.Shape()), int64(0)
+	for _, a := range axes {
+		off += (v.Shape()[a] - 1) * steps[a]
+		steps[a] = -steps[a]
+	}
+	if count(v.Shape()) == 0 {
+		return v
+	}
+	return newStrided(v, v.Shape(), steps, off)
+}
+
+func roll(k *invocation, x *operand) Values {
+	shifts := k.ints("shifts")
+	axes := k.ints("dims")
+	var v Values = x
+	if len(axes) == 0 {
+		v, axes = reshape(x, []int64{count(x.shape)}), []int64{0}
+	}
+	list := axesOf("dims", axes, len(v.Shape()))
+	if len(list) != len(shifts) {
+		panic(refuse(BadArgument, "shifts", shapeText(shifts), itoa(len(axes))+" numbers"))
+	}
+	for i, a := range list {
+		d := v.Shape()[a]
+		if d == 0 {
+			continue
+		}
+		n := ((shifts[i] % d) + d) % d
+		if n == 0 {
+			continue
+		}
+		first := joined(a, slab1(v, a, d-n, n), slab1(v, a, 0, d-n))
+		v = first
+	}
+	return reshape(v, x.shape)
+}
+
+// slab1 is v from index lo of an axis on, n of it.
+func slab1(v Values, axis int, lo, n int64) Values {
+	begin, shape := make([]int64, len(v.Shape())), slices.Clone(v.Shape())
+	begin[axis], shape[axis] = lo, n
+	return cut(v, begin, shape, ones(len(shape)))
+}
+
+// joined puts tensors behind each other along an axis, those without elements left out.
+func joined(axis int, parts ...Values) Values {
+	full := slices.DeleteFunc(slices.Clone(parts), func(v Values) bool { return count(v.Shape()) == 0 })
+	if len(full) == 0 {
+		return parts[0]
+	}
+	return newConcat(full, axis)
+}
+
+func defineJoins() {
+	join := func(names string, fresh bool) {
+		rankOf := func(o *operand) int {
+			if fresh {
+				return len(o.shape) + 1
+			}
+			return len(o.shape)
+		}
+		define(names, "tensors dim", function{forward: formulaFor(func(k *invocation) Values {
+			list := k.tensors("tensors")
+			axis := k.axis("dim", 0, rankOf(list[0]))
+			var parts []Values
+			for _, o := range list {
+				v := k.converted(o)
+				if fresh {
+					v = reshape(v, slices.Insert(slices.Clone(o.shape), axis, 1))
+				} else if len(o.shape) == 1 && o.shape[0] == 0 {
+					continue // an empty tensor goes with any
+				}
+				parts = append(parts, v)
+			}
+			if len(parts) == 0 || len(parts[0].Shape()) == 0 {
+				panic(refuse(ShapesDiffer, shapeText(list[0].shape)))
+			}
+			for _, p := range parts {
+				if len(p.Shape()) != len(parts[0].Shape()) {
+					panic(refuse(ShapesDiffer, shapeText(parts[0].Shape(), p.Shape())))
+				}
+			}
+			return joined(axis, parts...)
+		}), nodes: [][]string{{"#"}}, backward: func(k *invocation, g []Values) gradients {
+			list := k.tensors("tensors")
+			axis := k.axis("dim", 0, rankOf(list[0]))
+			d := gradient(g, 0)
+			out, at := gradients{}, int64(0)
+			for i, o := range list {
+				n := int64(1)
+				if !fresh {
+					n = o.shape[axis]
+				}
+				from := at
+				at += n
+				if at > d.Shape()[axis] {
+					panic(refuse(ShapesDiffer, shapeText(d.Shape(), o.shape)))
+				}
+				out[itoa(i)] = func() Values { return reshape(slab1(d, axis, from, n), o.shape) }
+			}
+			return out
+		}})
+	}
+	join("cat concat concatenate", false)
+	join("stack", true)
+}
 
 // Operators that move elements and change none: bit-exact. Prototypes:
 // transformation_ops.h, array_ops.h, selection_ops.h, split_combination_ops.h.
 
-func init() {
+func moveKernels() {
 	// Operators that are the identity in the framework's layout. A reshape is
 	// in row-major order of it.
 	register(single(func(c *Call) Values {
@@ -117,4 +404,489 @@ func buildUnpack(c *Call) []Values {
 		out = append(out, v)
 	}
 	return out
+}
+
+// defineMade: tensors that are made of numbers alone, or from them and another one.
+func defineMade() {
+	filled := func(names, params, name string, missing float64) {
+		define(names, params, function{local: true, forward: formulaFor(func(k *invocation) Values {
+			shape := k.shape()
+			x := missing
+			if name != "" {
+				k.required(name)
+				x = k.float(name, missing)
+			}
+			v, _ := broadcast(k.constant(x), shape)
+			return v
+		})})
+	}
+	filled("full new_full full_like", "input fill_value", "fill_value", 0)
+	functions["full"] = &function{params: []string{"size", "fill_value"}, local: true, forward: functions["full"].forward}
+	functions["new_full"] = &function{params: []string{"input", "size", "fill_value"}, local: true, forward: functions["full"].forward}
+	filled("fill", "input value", "value", 0)
+	filled("zeros zeros_like new_zeros zero", "*input", "", 0)
+	filled("ones ones_like new_ones", "*input", "", 1)
+	define("copy", "input src", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		src := k.tensor("src")
+		shape := k.shape()
+		v, ok := broadcast(src, shape)
+		if !ok {
+			panic(refuse(ShapesDiffer, shapeText(src.shape, shape)))
+		}
+		return castTo(k.Call, v)
+	})})
+	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) Values {
+		shape := k.shape()
+		a := k.args["numbers"]
+		if a == nil || len(shape) != 1 {
+			panic(refuse(NoArgument, "end"))
+		}
+		list := a.list
+		if a.v != nil {
+			list = []*argument{a}
+		}
+		at := []float64{0, 0, 1}
+		for i, x := range list {
+			n, ok := x.number()
+			if !ok || i > 2 {
+				panic(refuse(BadArgument, "end", x.text(), "a number"))
+			}
+			if at[i] = n; len(list) == 1 {
+				at[0], at[1] = 0, n
+			}
+		}
+		if n := math.Ceil((at[1] - at[0]) / at[2]); n != float64(shape[0]) {
+			panic(refuse(ShapeComputed, n, shapeText(shape)))
+		}
+		whole := discrete(k.outType())
+		return &formula{shape: shape, exact: whole, f: func(i int64, _ []int64) (float64, float64) {
+			y := at[0] + float64(i)*at[2]
+			if whole {
+				return y, 0
+			}
+			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
+		}}
+	})})
+	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) Values {
+		shape := k.shape()
+		rank := len(shape)
+		if rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
+		}
+		idx := must(numbers(x))
+		n := shape[rank-1]
+		return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
+			return toNumber(idx[i/n] == float64(i%n)), 0
+		}}
+	})})
+	define("pad constant_pad_nd", "input pad mode value", function{forward: moved(padded)})
+}
+
+// padded puts a border around x, of a number or of x itself; pad counts the last
+// axis first.
+func padded(k *invocation, x *operand) Values {
+	k.required("pad")
+	list := k.ints("pad")
+	mode := k.string("mode", "constant")
+	value := k.float("value", 0)
+	rank := len(x.shape)
+	if len(list)%2 != 0 || len(list) > 2*rank {
+		panic(refuse(BadArgument, "pad", shapeText(list), "two for each axis of "+shapeText(x.shape)))
+	}
+	shape, before := slices.Clone(x.shape), make([]int64, rank)
+	for i := 0; i < len(list); i += 2 {
+		a := rank - 1 - i/2
+		if !within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40) {
+			panic(refuse(BadArgument, "pad", shapeText(list), "small numbers"))
+		}
+		before[a], shape[a] = list[i], max(shape[a]+list[i]+list[i+1], 0)
+	}
+	d := must(held(x))
+	if out := k.shape(); !slices.Equal(out, shape) {
+		panic(refuse(ShapeComputed, shapeText(shape), shapeText(out)))
+	}
+	n := k.rounding(value)
+	steps := rowMajor(x.shape)
+	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
+		j := int64(0)
+		for i, p := range at {
+			p -= before[i]
+			size := x.shape[i]
+			if p < 0 || p >= size {
+				switch mode {
+				case "constant":
+					return n.y, n.b
+				case "reflect":
+					if p < 0 {
+						p = -p
+					}
+					if p >= size {
+						p = 2*size - 2 - p
+					}
+				case "replicate":
+					p = min(max(p, 0), size-1)
+				case "circular":
+					p = ((p % size) + size) % size
+				}
+				if p < 0 || p >= size || mode != "reflect" && mode != "replicate" && mode != "circular" {
+					return 0, math.Inf(1)
+				}
+			}
+			j += p * steps[i]
+		}
+		return d.y[j], 0
+	}}
+}
+
+func joinKernels() {
+	register(single(buildConcat), "Concat", "ConcatD", "ConcatV2", "ConcatV2D")
+	register(single(buildPack), "Pack", "Stack")
+	register(one(buildSplit), "Split", "SplitD", "SplitV", "SplitVD")
+}
+
+// concat joins tensors along an axis.
+type concat struct {
+	shape []int64
+	parts []Values
+	inner int64   // elements of a step along the axis
+	ends  []int64 // of the parts, in elements of one row
+	row   int64   // elements of all parts together, in one row
+}
+
+func newConcat(parts []Values, axis int) *concat {
+	shape := slices.Clone(parts[0].Shape())
+	c := &concat{shape: shape, parts: parts, inner: count(shape[axis+1:])}
+	shape[axis] = 0
+	for _, p := range parts {
+		s := p.Shape()
+		if len(s) != len(shape) {
+			panic(refuse(ShapesDiffer, shapeText(shape, s)))
+		}
+		for i := range s {
+			if i != axis && s[i] != shape[i] {
+				panic(refuse(ShapesDiffer, shapeText(shape, s)))
+			}
+		}
+		shape[axis] += s[axis]
+		c.row += s[axis] * c.inner
+		c.ends = append(c.ends, c.row)
+	}
+	return c
+}
+
+func (c *concat) Shape() []int64 { return c.shape }
+
+func (c *concat) Exact() bool {
+	return !slices.ContainsFunc(c.parts, func(v Values) bool { return !isExact(v) })
+}
+
+// find is the part that an element of a row is in, and where in the part's row.
+func (c *concat) find(i int64) (part int, at, width int64) {
+	part, _ = slices.BinarySearch(c.ends, i+1)
+	start := int64(0)
+	if part > 0 {
+		start = c.ends[part-1]
+	}
+	return part, i - start, c.ends[part] - start
+}
+
+func (c *concat) Range(lo int64, y, b []float64) error {
+	for at := int64(0); at < int64(len(y)); {
+		r, i := (lo+at)/c.row, (lo+at)%c.row
+		part, off, width := c.find(i)
+		n := min(width-off, int64(len(y))-at)
+		var bounds []float64
+		if b != nil {
+			bounds = b[at : at+n]
+		}
+		if err := c.parts[part].Range(r*width+off, y[at:at+n], bounds); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+func (c *concat) At(idx []int64, y, b []float64) error {
+	for i, k := range idx {
+		part, off, width := c.find(k % c.row)
+		var bounds []float64
+		if b != nil {
+			bounds = b[i : i+1]
+		}
+		if err := c.parts[part].At([]int64{k/c.row*width + off}, y[i:i+1], bounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dynamic are the inputs of an operator that takes any number of them; the
+// named one, which says an axis, is not among them.
+func (c *Call) dynamic(axisName string) []*operand {
+	skip, named := c.names[axisName]
+	var out []*operand
+	for i, o := range c.slots {
+		if o != nil && !(named && i == skip) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// axisOf is an axis that comes as an attribute or as an input.
+func (c *Call) axisOf(key, input string, missing int64, rank int) int {
+	list := []int64{missing}
+	if c.attrs.Get(key) != nil {
+		a := c.attrInt(key, missing)
+		list[0] = a
+	} else if k, ok := c.names[input]; ok && k < len(c.slots) && c.slots[k] != nil {
+		l := ints(c.slots[k])
+		if len(l) != 1 {
+			panic(refuse(BadAttribute, key, shapeText(l), "one axis"))
+		}
+		list = l
+	} else if missing < -1<<30 {
+		panic(refuse(NoAttribute, key))
+	}
+	axes := axesOf(key, list, rank)
+	if len(axes) != 1 {
+		panic(refuse(BadAttribute, key, shapeText(list), "one axis"))
+	}
+	return axes[0]
+}
+
+const required = -1 << 31
+
+func buildConcat(c *Call) Values {
+	in := c.dynamic("concat_dim")
+	if len(in) == 0 {
+		panic(refuse(NoInput, "x"))
+	}
+	axis := c.axisOf("concat_dim", "concat_dim", required, len(in[0].shape))
+	parts := make([]Values, len(in))
+	for i, o := range in {
+		parts[i] = o
+	}
+	v := newConcat(parts, axis)
+	return c.asRecorded(v, 0)
+}
+
+// buildPack joins tensors along a new axis.
+func buildPack(c *Call) Values {
+	in := c.dynamic("")
+	if len(in) == 0 {
+		panic(refuse(NoInput, "x"))
+	}
+	rank := len(in[0].shape)
+	axis := c.axisOf("axis", "axis", 0, rank+1)
+	parts := make([]Values, len(in))
+	for i, o := range in {
+		if len(o.shape) != rank {
+			panic(refuse(ShapesDiffer, shapeText(in[0].shape, o.shape)))
+		}
+		parts[i] = reshape(o, slices.Insert(slices.Clone(o.shape), axis, 1))
+	}
+	v := newConcat(parts, axis)
+	return c.asRecorded(v, 0)
+}
+
+// buildSplit takes x apart along an axis: into parts of given sizes, or of
+// equal ones.
+func buildSplit(c *Call) []Values {
+	k := 0
+	if c.Type == "Split" { // split_dim comes first
+		k = 1
+	}
+	x := c.need("x", k)
+	axis := c.axisOf("split_dim", "split_dim", required, len(x.shape))
+	sizes := c.attrInts("size_splits")
+	if o := c.input("size_splits", 1); sizes == nil && o != nil && (c.Type == "SplitV") {
+		sizes = ints(o)
+	}
+	d := x.shape[axis]
+	if sizes == nil {
+		n := int64(len(c.outs))
+		if n == 0 || d%n != 0 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape)))
+		}
+		sizes = repeated(int(n), d/n)
+	}
+	sizes = slices.Clone(sizes)
+	total, open := int64(0), -1
+	for i, s := range sizes {
+		switch {
+		case s == -1 && open < 0:
+			open = i
+		case s < 0 || s > d:
+			panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
+		default:
+			total += s
+		}
+	}
+	if open >= 0 {
+		sizes[open] = d - total
+		total = d
+	}
+	if total != d || len(sizes) != len(c.outs) || open >= 0 && sizes[open] < 0 {
+		panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
+	}
+	begin := make([]int64, len(x.shape))
+	var out []Values
+	for i, s := range sizes {
+		shape := slices.Clone(x.shape)
+		shape[axis] = s
+		v := c.asRecorded(cut(x, begin, shape, ones(len(shape))), i)
+		out = append(out, v)
+		begin[axis] += s
+	}
+	return out
+}
+
+func sliceKernels() {
+	register(single(buildStridedSlice), "StridedSlice", "StridedSliceD", "StridedSliceV2")
+}
+
+// maskBit is bit i of a mask.
+func maskBit(mask int64, i int) bool { return i < 63 && mask>>i&1 == 1 }
+
+// buildStridedSlice follows TensorFlow's rules: entry i of begin, end and
+// strides is for one axis, but an ellipsis stands for as many as are missing, a
+// new axis for none, and a shrunk one is dropped. Bit i of a mask is for entry i.
+func buildStridedSlice(c *Call) Values {
+	x := c.need("x", 0)
+	begin := c.listOf("begin", 1)
+	end := c.listOf("end", 2)
+	strides := c.attrInts("strides")
+	if strides == nil {
+		if o := c.input("strides", 3); o != nil {
+			strides = ints(o)
+		} else {
+			strides = ones(len(begin))
+		}
+	}
+	var mask [5]int64
+	for i, key := range []string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"} {
+		mask[i] = c.attrInt(key, 0)
+	}
+	rank := len(x.shape)
+	if len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank {
+		panic(refuse(BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length"))
+	}
+	b, shape, step := make([]int64, rank), append([]int64{}, x.shape...), ones(rank)
+	axis, used := 0, 0
+	for i := range begin { // axes that entries name
+		if !maskBit(mask[3], i) && !maskBit(mask[2], i) {
+			used++
+		}
+	}
+	for i := range begin {
+		switch {
+		case maskBit(mask[2], i):
+			axis += max(rank-used, 0)
+			continue
+		case maskBit(mask[3], i):
+			continue
+		case axis >= rank:
+			panic(refuse(BadAttribute, "begin", shapeText(begin), "at most one for each axis of "+shapeText(x.shape)))
+		}
+		b[axis], shape[axis] = sliceOf(begin[i], end[i], strides[i], x.shape[axis], maskBit(mask[0], i), maskBit(mask[1], i),
+			maskBit(mask[4], i))
+		step[axis] = strides[i]
+		axis++
+	}
+	// Dropped and new axes have one element: the recorded shape says where.
+	return c.asRecorded(cut(x, b, shape, step), 0)
+}
+
+// sliceOf is where a slice of an axis of d elements begins and how many it has.
+func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64) {
+	if stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40) {
+		panic(refuse(BadAttribute, "strides", stride, "not 0"))
+	}
+	norm := func(i int64) int64 {
+		if i < 0 {
+			i += d
+		}
+		if stride > 0 {
+			return min(max(i, 0), d)
+		}
+		return min(max(i, -1), d-1)
+	}
+	if shrink {
+		if begin < 0 {
+			begin += d
+		}
+		if begin < 0 || begin >= d {
+			panic(refuse(BadAttribute, "begin", begin, "inside "+itoa(int(d))))
+		}
+		return begin, 1
+	}
+	from, to := norm(begin), norm(end)
+	if openBegin {
+		if from = 0; stride < 0 {
+			from = d - 1
+		}
+	}
+	if openEnd {
+		if to = d; stride < 0 {
+			to = -1
+		}
+	}
+	if stride > 0 {
+		return from, max((to-from+stride-1)/stride, 0)
+	}
+	return from, max((from-to-stride-1)/-stride, 0)
+}
+
+func castKernels() {
+	register(single(func(c *Call) Values {
+		x := c.need("x", 0)
+		return castTo(c, x)
+	}), "Cast", "CastD")
+	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) Values { return castTo(c, in[0]) }}
+}
+
+// castTo: to floating point to nearest even, which is the last rounding; to
+// integers toward zero; to bool, whether it is not zero. The type is the
+// recorded one: dst_type says the same. What the integer type cannot hold is
+// left to the device. A float32 may go to integers through float16 (header of
+// the operator). Prototype: elewise_calculation_ops.h.
+func castTo(c *Call, x Values) Values {
+	to := c.outType()
+	from := leaf(x)
+	if !discrete(to) {
+		widening := from != nil && (from.typ.FitsFloat32() && precisionFor(to).v <= u32 || from.typ == to)
+		return elementsOf(func(x, e [][]float64, y, b []float64) {
+			copy(y, x[0])
+			if b != nil {
+				copy(b, e[0])
+			}
+		}, func(x [][]float32, y []float32) { copy(y, x[0]) }, widening, []Values{x})
+	}
+	lo, hi := integerRange(to)
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i, v := range x[0] {
+			if to == dtype.Bool {
+				y[i] = toNumber(v != 0)
+			} else {
+				y[i] = math.Trunc(v)
+			}
+			if b == nil {
+				continue
+			}
+			b[i] = 0
+			switch {
+			case to == dtype.Bool && !(abs(v) > e[0][i]) && e[0][i] > 0:
+				b[i] = 1
+			case to == dtype.Bool:
+			case math.IsNaN(v), y[i] < lo, y[i] > hi:
+				y[i], b[i] = 0, math.Inf(1)
+			case e[0][i] > 0:
+				b[i] = max(abs(math.Trunc(v+e[0][i])-y[i]), abs(math.Trunc(v-e[0][i])-y[i]))
+			case c.loose != strict && from != nil && from.typ == dtype.Float32 && abs(v) < 65504:
+				b[i] = abs(math.Trunc(precisionFor(dtype.Float16).round(v)) - y[i])
+			}
+		}
+	}, nil, true, []Values{x})
 }

@@ -8,7 +8,7 @@ import (
 
 // Quantisation. Prototypes: quantize_ops.h.
 
-func init() {
+func quantKernels() {
 	register(single(buildQuant), "AscendQuant")
 	register(single(buildAntiQuant), "AscendAntiQuant")
 	register(single(buildDequant), "AscendDequant")

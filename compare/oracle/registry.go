@@ -1,10 +1,15 @@
 package oracle
 
 import (
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"precision/dump/msprobe"
+	"precision/graph"
 	catalogue "precision/op"
 )
 
@@ -19,6 +24,13 @@ type Reading struct {
 
 // title is the name with its arguments.
 func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
+
+// init fills the tables of forms, family by family; what rows of the catalogue say is in these before.
+func init() {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, joinKernels, sliceKernels, castKernels, normForms, layerNormKernels, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
+		family()
+	}
+}
 
 // builder turns a call into the outputs that its operator should have.
 type builder func(c *Call) []Reading
@@ -138,3 +150,588 @@ func Types() []string {
 }
 
 func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }
+
+// function is a function of PyTorch or torch_npu, under one or more names: what
+// its parameters are, and what it computes. To add one: a call of function in the
+// file of its family, with the names it is recorded by (add; Functional.softmax where
+// the namespaces differ), the parameters in the order of the definition, and the
+// formula. A parameter *size takes the rest of the positional arguments, or a list.
+type function struct {
+	params  []string
+	rest    bool // the last one takes the rest
+	forward func(k *invocation) []Reading
+	// backward gives the gradients of parameters from those of the outputs.
+	backward func(k *invocation, g []Values) gradients
+	// nodes are the gradients that the last step of the function takes, in its
+	// order, where a recorder looks at that: weight' is transposed.
+	nodes [][]string
+	// hidden are attributes that a primitive of MindSpore keeps to itself.
+	hidden []string
+	// local functions compute an element from those in the same place, so that parts
+	// of tensors will do.
+	local bool
+}
+
+// gradients computes the gradients of parameters, each when it is asked for.
+type gradients map[string]func() Values
+
+var functions = formulas()
+
+// formulas are the functions that are formulas in their rows.
+func formulas() map[string]*function {
+	all := map[string]*function{}
+	for _, row := range catalogue.All() {
+		if row.Formula == nil {
+			continue
+		}
+		f := formulaOfRow(row)
+		for _, name := range row.Names {
+			if !isKernel(name) {
+				all[name] = f
+			}
+		}
+	}
+	return all
+}
+
+// define adds a function under its names.
+func define(names, params string, f function) *function {
+	f.params = strings.Fields(params)
+	if n := len(f.params); n > 0 && f.params[n-1][0] == '*' {
+		f.params[n-1], f.rest = f.params[n-1][1:], true
+	}
+	for _, name := range strings.Fields(names) {
+		functions[name] = &f
+	}
+	return &f
+}
+
+// formulaFor makes the forward of a function with one output and one reading.
+func formulaFor(f func(k *invocation) Values) func(k *invocation) []Reading {
+	return func(k *invocation) []Reading {
+		v := f(k)
+		return []Reading{{Out: []Values{v}}}
+	}
+}
+
+// dunders are the operators of Python that are not functions under the same name.
+var dunders = map[string]string{"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul", "invert": "bitwise_not",
+	"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}
+
+// called is the function that a name stands for: without the namespace, the marks
+// of an operator of Python, and the _ of one that works in place.
+func called(prefix, api, framework string) (f *function, base string, inPlace, swapped bool) {
+	base = api
+	switch prefix {
+	case "Mint":
+		prefix = "Torch"
+	case "MintFunctional":
+		prefix = "Functional"
+	case "Functional", "Torch", "Tensor", "NPU", "VF":
+		if framework == "mindspore" && !(prefix == "Tensor" && strings.HasPrefix(api, "__")) {
+			if f := functionsOfMindSpore()[prefix+"."+base]; f != nil {
+				return f, base, false, false
+			}
+			return functionsOfMindSpore()[base], base, false, false // others may be under the same names
+		}
+	case "Primitive":
+		base = base[strings.LastIndexByte(base, '.')+1:]
+		return functionsOfMindSpore()[base], base, false, false
+	case "Aten":
+		base, _, _ = strings.Cut(base, ".")
+		base = strings.TrimPrefix(base, "_")
+	default:
+		return nil, base, false, false
+	}
+	if name, ok := strings.CutPrefix(base, "__"); ok && strings.HasSuffix(name, "__") {
+		base = strings.TrimSuffix(name, "__")
+		if _, known := functions[base]; !known && dunders[base] == "" && len(base) > 2 {
+			for _, mark := range []string{"i", "r"} {
+				if rest, ok := strings.CutPrefix(base, mark); ok {
+					base, inPlace, swapped = rest, mark == "i", mark == "r"
+					break
+				}
+			}
+		}
+		if name, ok := dunders[base]; ok {
+			base = name
+		}
+	} else if name, ok := strings.CutSuffix(base, "_"); ok {
+		base, inPlace = name, true
+	}
+	if f := functions[prefix+"."+base]; f != nil {
+		return f, base, inPlace, swapped
+	}
+	return functions[base], base, inPlace, swapped
+}
+
+// otherNames are parameters under the names that some functions know them by.
+var otherNames = map[string]string{"self": "input", "x": "input", "axis": "dim", "keepdims": "keepdim", "tensor": "input"}
+
+// ignored arguments say where a result lies and not what it is; its type is that
+// of the recorded output.
+var ignored = map[string]bool{"requires_grad": true, "device": true, "layout": true, "pin_memory": true, "non_blocking": true, "memory_format": true,
+	"copy": true, "dtype": true, "_stacklevel": true, "generator": true, "async": true}
+
+// bind gives the arguments of a call to the parameters of a function.
+func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, error) {
+	args := map[string]*argument{}
+	inPlace := false
+	positional := r.args
+	if swapped && len(positional) == 2 {
+		positional = []*argument{positional[1], positional[0]}
+	}
+	for i, a := range positional {
+		last := len(f.params) - 1
+		switch {
+		case f.rest && i >= last:
+			// A list, or the numbers themselves.
+			if i == last && a != nil && (a.v == nil || a.v.Kind == msprobe.Size || a.tensor()) && len(positional) == i+1 {
+				args[f.params[last]] = a
+				continue
+			}
+			if args[f.params[last]] == nil {
+				args[f.params[last]] = &argument{}
+			}
+			args[f.params[last]].list = append(args[f.params[last]].list, a)
+		case i > last:
+			if a.none() {
+				continue
+			}
+			return nil, false, refuse(NewArgument, itoa(i))
+		default:
+			args[f.params[i]] = a
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.kwargs)) {
+		a := r.kwargs[key]
+		name := key
+		if !slices.Contains(f.params, name) && slices.Contains(f.params, otherNames[name]) {
+			name = otherNames[name]
+		}
+		switch {
+		case name == "inplace":
+			if x, ok := a.number(); ok && x != 0 {
+				inPlace = true
+			}
+		case name == "out":
+			inPlace = inPlace || !a.none()
+		case slices.Contains(f.params, name):
+			args[name] = a
+		case !ignored[name] && !a.none():
+			return nil, false, refuse(NewArgument, key)
+		}
+	}
+	if x, ok := args["inplace"].number(); ok && x != 0 {
+		inPlace = true
+	}
+	return args, inPlace, nil
+}
+
+// A kernel that computes what a function does is a row of the catalogue and no code here: the row
+// says which function, and which inputs and attributes of the kernel are its parameters.
+
+// kernelFunction is the function that a kernel computes, with how its parameters are bound; nil where its row says none.
+func kernelFunction(row *catalogue.Row) (f *function, args []catalogue.Arg) {
+	if b := row.As; b != nil {
+		return functions[b.Function], b.Args
+	}
+	if row.Formula == nil {
+		return nil, nil
+	}
+	slot := 0
+	for _, p := range row.Formula.Params {
+		a := catalogue.Arg{Param: p.Name, From: []string{p.Name}, Slot: -1}
+		if !p.Number {
+			a.Slot, slot = slot, slot+1
+		}
+		args = append(args, a)
+	}
+	return formulaOfRow(row), args
+}
+
+// twin makes the readings of a kernel by the function that it computes.
+func (c *Call) twin(row *catalogue.Row) []Reading {
+	f, args := kernelFunction(row)
+	k := c.invoked(row, f, args)
+	if row.As != nil && row.As.Gradient != "" {
+		return k.gradientOf(f, row.As.Gradient)
+	}
+	out := f.forward(k)
+	if row.As != nil && row.As.Results != nil {
+		for i := range out {
+			out[i].Out = placed(out[i].Out, row.As.Results)
+		}
+	}
+	return out
+}
+
+// invoked binds the inputs and attributes of a kernel to the parameters of a function.
+func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *invocation {
+	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params}
+	if row.As != nil {
+		k.name = row.As.Function
+	}
+	for i := range args {
+		a := &args[i]
+		key := a.From[0]
+		for _, other := range a.From[1:] {
+			if c.attrs.Get(key) == nil && c.attrs.Get(other) != nil {
+				key = other
+			}
+		}
+		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
+			if at := strings.IndexByte(o.axes, 'C'); row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1 {
+				panic(refuse(BadLayout, key, o.axes+" where the channels come second"))
+			}
+			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
+			continue
+		}
+		if value := c.attributeArgument(a, key); a.Param != "" {
+			k.args[a.Param] = value
+		}
+	}
+	return k
+}
+
+// gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
+// arguments of the kernel.
+func (k *invocation) gradientOf(f *function, param string) []Reading {
+	g := k.tensor("grad")
+	if k.has("result") {
+		y := k.tensor("result")
+		k.results = []*operand{y}
+	}
+	k.gradients = []*operand{g}
+	all := f.backward(k, []Values{g})
+	v := all[param]()
+	v = k.asRecorded(v, 0)
+	return []Reading{{Out: []Values{v}}}
+}
+
+// placed puts results where a kernel has them.
+func placed(results []Values, at []int) []Values {
+	var out []Values
+	for i, v := range results {
+		if i >= len(at) {
+			break
+		}
+		for len(out) <= at[i] {
+			out = append(out, nil)
+		}
+		out[at[i]] = v
+	}
+	return out
+}
+
+// attributeArgument is an attribute as an argument of a function; nil where the function's own default is
+// what it is.
+func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
+	v := c.attrs.Get(key)
+	if a.Param == "" {
+		if v != nil && v.String() != a.Default {
+			panic(refuse(BadAttribute, key, v.String(), a.Default))
+		}
+		return nil
+	}
+	switch {
+	case v == nil && a.Default == "" && a.Words == nil:
+		return nil
+	case v == nil && a.Words != nil:
+		return textArgument(a.Words[0])
+	case v == nil:
+		x := attributeOf(c, key, defaultNumber(a))
+		if math.IsNaN(x) {
+			return textArgument(a.Default)
+		}
+		return numberArgument(x)
+	case a.Words != nil:
+		n := c.attrInt(key, 0)
+		if n < 0 || n >= int64(len(a.Words)) {
+			panic(refuse(BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1)))
+		}
+		return textArgument(a.Words[n])
+	}
+	switch v.Kind() {
+	case graph.KindInt:
+		n := c.attrInt(key, 0)
+		return intArgument(n)
+	case graph.KindFloat:
+		x := c.attrFloat(key, 0)
+		return numberArgument(x)
+	case graph.KindBool:
+		x := c.attrBool(key, false)
+		return intArgument(int64(toNumber(x)))
+	case graph.KindString:
+		return textArgument(v.Text())
+	case graph.KindList:
+		if v.Len() == 0 && a.Default != "" {
+			return numberArgument(defaultNumber(a))
+		}
+		list := c.attrInts(key)
+		out := &argument{list: []*argument{}}
+		for _, n := range list {
+			out.list = append(out.list, intArgument(n))
+		}
+		return out
+	}
+	panic(refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers"))
+}
+
+// defaultNumber is the default of an argument; NaN if that is a text.
+func defaultNumber(a *catalogue.Arg) float64 {
+	x, err := strconv.ParseFloat(a.Default, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+func scalarArgument(typ string, n msprobe.Number) *argument {
+	return &argument{v: &msprobe.Value{Kind: msprobe.Scalar, Type: typ, Value: n}}
+}
+
+func intArgument(n int64) *argument {
+	return scalarArgument("int", msprobe.Number{Kind: msprobe.Int, I: n, F: float64(n)})
+}
+
+func numberArgument(x float64) *argument {
+	return scalarArgument("float", msprobe.Number{Kind: msprobe.Float, F: x})
+}
+
+func textArgument(s string) *argument {
+	return scalarArgument("str", msprobe.Number{Kind: msprobe.Text, S: s})
+}
+
+// fusedPrefix starts the name of a kernel that several operators were built
+// into; the types follow in order, and then hashes.
+const fusedPrefix = "te_fused_op_"
+
+// kernelName is the name of the kernel that runs an operator, "" if the graph
+// does not say.
+func kernelName(op *graph.Op) string {
+	return op.Attr(op.Name + "_kernelname").Text()
+}
+
+// fusedWords are the words between prefix and hashes of a fused kernel's name;
+// false for the kernel of a lone operator.
+func fusedWords(kernel string) ([]string, bool) {
+	rest, ok := strings.CutPrefix(kernel, fusedPrefix)
+	if !ok {
+		return nil, false
+	}
+	words := strings.Split(rest, "_")
+	if i := slices.IndexFunc(words, isHash); i >= 0 {
+		words = words[:i]
+	}
+	return words, true
+}
+
+func isHash(word string) bool {
+	return len(word) >= 12 && strings.Trim(word, "0123456789abcdef") == ""
+}
+
+// splitParts joins words to names of parts, the longest first: leaky_relu is
+// one part, not two. It returns the word it does not know, if any.
+func splitParts(words []string) (names []string, unknown string) {
+	for len(words) > 0 {
+		n := 0
+		for k := min(len(words), 6); k > 0 && n == 0; k-- {
+			if name := strings.Join(words[:k], "_"); partKnown(name) {
+				names, n = append(names, name), k
+			}
+		}
+		if n == 0 {
+			return nil, words[0]
+		}
+		words = words[n:]
+	}
+	return names, ""
+}
+
+var (
+	convParts   = []string{"conv2d", "conv2_d", "conv2dcompress"}
+	matmulParts = []string{"mat_mul", "matmul", "mat_mul_v2", "matmulv2", "mat_mulv2", "batch_mat_mul", "batch_matmul", "batchmatmul", "batch_mat_mul_v2"}
+	selectParts = []string{"read_select", "readselect"}
+)
+
+func partKnown(name string) bool {
+	_, ok := fusedPart(name)
+	return ok || slices.Contains(convParts, name) || slices.Contains(matmulParts, name) || slices.Contains(selectParts, name)
+}
+
+// buildFused reads a kernel of several operators. Its inputs are those of the
+// first part, then the further ones of each part in order; a strided read comes
+// before the convolution, and its result goes into the sum.
+func buildFused(c *Call, words []string) []Reading {
+	names, unknown := splitParts(words)
+	if unknown != "" {
+		panic(refuse(FusedWord, unknown))
+	}
+	in := c.operands()
+	var read *operand
+	if len(names) > 0 && slices.Contains(selectParts, names[0]) {
+		if len(in) == 0 {
+			panic(refuse(NoInput, "x"))
+		}
+		read, in, names = in[0], in[1:], names[1:]
+	}
+	if len(names) == 0 {
+		panic(refuse(FusedWord, ""))
+	}
+	// Every further part takes its operands but the first, which is the result
+	// so far, from the end of the inputs.
+	extras := 0
+	for _, name := range names[1:] {
+		p, ok := fusedPart(name)
+		if !ok {
+			panic(refuse(FusedWord, name))
+		}
+		extras += p.operands - 1
+	}
+	if read != nil {
+		extras--
+	}
+	first := len(in) - extras
+	if extras < 0 || first < 1 {
+		panic(refuse(InputCount, len(in), extras+1))
+	}
+	readings := c.firstPart(names[0], in[:first])
+	for i := range readings {
+		readings[i].Out[0] = c.chain(names[1:], readings[i].Out[0], in[first:], read)
+		readings[i].Out[0] = c.asRecorded(readings[i].Out[0], 0)
+	}
+	return readings
+}
+
+// operands lists the connected inputs.
+func (c *Call) operands() []*operand {
+	return slices.DeleteFunc(slices.Clone(c.slots), func(o *operand) bool { return o == nil })
+}
+
+// firstPart reads the part of a fused kernel that only takes recorded inputs.
+func (c *Call) firstPart(name string, in []*operand) []Reading {
+	third := func() *operand {
+		if len(in) > 2 {
+			return in[2]
+		}
+		return nil
+	}
+	switch {
+	case slices.Contains(convParts, name):
+		if len(in) != 2 && len(in) != 3 {
+			panic(refuse(InputCount, len(in), 3))
+		}
+		return c.convReadings(in[0], in[1], third())
+	case slices.Contains(matmulParts, name):
+		if len(in) != 2 && len(in) != 3 {
+			panic(refuse(InputCount, len(in), 3))
+		}
+		return c.fusedMatmul(in[0], in[1], third())
+	}
+	p, ok := fusedPart(name)
+	if !ok {
+		panic(refuse(FusedWord, name))
+	}
+	if len(in) != p.operands {
+		panic(refuse(InputCount, len(in), p.operands))
+	}
+	values := make([]Values, len(in))
+	for i, o := range in {
+		values[i] = o
+	}
+	v := p.build(c, values)
+	return []Reading{{Out: []Values{v}}}
+}
+
+// fusedMatmul multiplies matrices whose attributes fusion lost: the recorded
+// shapes tell which sides are turned. Square ones fit either way; then both are
+// readings.
+func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
+	if c.attrs.Get("transpose_x1") != nil || c.attrs.Get("adj_x1") != nil {
+		return c.matmulReading(x1, x2, bias)
+	}
+	want, ok := c.out(0)
+	if !ok {
+		panic(refuse(NoOutput))
+	}
+	var b Values
+	if bias != nil {
+		b = bias
+	}
+	var out []Reading
+	var first error
+	for _, t := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+		v, err := attempt(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), b) })
+		if err == nil && !sameShape(v.Shape(), want) {
+			err = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(want))
+		}
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		out = append(out, Reading{Name: "transposed", Args: []string{sides(t)}, Out: []Values{v}})
+	}
+	if len(out) == 0 {
+		panic(first)
+	}
+	return out
+}
+
+func sides(t [2]bool) string {
+	switch t {
+	case [2]bool{true, false}:
+		return "x1"
+	case [2]bool{false, true}:
+		return "x2"
+	case [2]bool{true, true}:
+		return "x1, x2"
+	}
+	return "-"
+}
+
+// chain applies the further parts of a fused kernel to the result of the first.
+func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) Values {
+	p := precisionFor(c.outType())
+	for _, name := range names {
+		part, _ := fusedPart(name)
+		if !part.keeps && !isExact(v) && !p.integer {
+			v = &rounded{v, p}
+		}
+		in := []Values{v}
+		for range part.operands - 1 {
+			switch {
+			case read != nil:
+				r := stridedRead(read, v.Shape())
+				in, read = append(in, r), nil
+			default:
+				in, extra = append(in, extra[0]), extra[1:]
+			}
+		}
+		v = part.build(c, in)
+	}
+	if read != nil {
+		panic(refuse(InputCount, len(extra)+1, len(extra)))
+	}
+	return v
+}
+
+// stridedRead takes every s-th element of x on each axis, s = in/out.
+func stridedRead(x *operand, want []int64) Values {
+	if len(x.shape) != len(want) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
+	}
+	steps := make([]int64, len(want))
+	for i, d := range x.shape {
+		if want[i] < 1 || d < want[i] {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
+		}
+		steps[i] = (d + want[i] - 1) / want[i]
+		if (want[i]-1)*steps[i] >= d {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
+		}
+	}
+	return cut(x, make([]int64, len(want)), want, steps)
+}

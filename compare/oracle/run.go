@@ -2,13 +2,20 @@ package oracle
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
+	"precision/compare/result"
 	"precision/dump"
+	"precision/dump/mindspore"
+	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/graph/read"
+	"precision/internal/each"
 )
 
 // Device is one folder of dumps: what one device recorded in one step.
@@ -231,4 +238,170 @@ func (b *budget) give(n int64) {
 	b.left += n
 	b.mu.Unlock()
 	b.free.Broadcast()
+}
+
+// checked runs check for every number below n, several at a time, until the context is done, and
+// returns the findings in the order of the numbers. Workers below 1 are as many as there are processors; progress, if not
+// nil, is called one at a time.
+func checked(ctx context.Context, n, workers int, progress func(done, total int), check func(i int, budget *budget) []Finding) []Finding {
+	out := make([][]Finding, n)
+	memory := newBudget(memory)
+	each.Number(ctx, n, workers, progress, func() func(int) {
+		return func(i int) { out[i] = check(i, memory) }
+	})
+	var findings []Finding
+	for _, f := range out {
+		findings = append(findings, f...)
+	}
+	return findings
+}
+
+// Check is the finding as the judge of a comparison takes it.
+func (f *Finding) Check() result.Check {
+	c := result.Check{Op: f.Op, Output: f.Index, Known: f.Verdict != Unknown, Wrong: f.Verdict == Wrong, Suspect: f.Verdict == Suspect,
+		Ratio: f.Ratio, Local: math.NaN(), Inherited: math.NaN(), Amplification: math.NaN(), Pattern: f.Pattern, Golden: f.Golden, Apart: f.Apart, Why: f.Why}
+	if len(f.Patterns) > 0 && string(f.Patterns[0].Kind) == f.Pattern {
+		c.Evidence = f.Patterns[0].Evidence()
+	}
+	if f.Golden == result.GoldenUntried {
+		c.Apart = math.NaN()
+	}
+	if s := f.Split; s != nil {
+		c.Local, c.Inherited, c.Amplification = s.Local, s.Inherited, s.Amplification
+	}
+	return c
+}
+
+// Checks are the findings of one device as the judge of a comparison takes them.
+func Checks(findings []Finding) []result.Check {
+	list := make([]result.Check, len(findings))
+	for i := range findings {
+		list[i] = findings[i].Check()
+	}
+	return list
+}
+
+// Weigh tells with how many weights of the device golden outputs do not follow from golden
+// inputs: of so many operators as have one of those names and can be recomputed. Another
+// attribute, or another form of the operator, is no other weight.
+func Weigh(ctx context.Context, beside *Golden, graph string, workers int, names []string) (w result.Weighed, err error) {
+	model, err := read.Open(ctx, graph)
+	if err != nil || beside.Folder.Device() || beside.Rules == nil {
+		return w, err
+	}
+	only := func(op string) bool { return slices.Contains(names, op) }
+	beside.Follow, beside.brief = only, true
+	job := Job{Devices: []Device{DeviceOf(beside.Dumps)}, Graph: model, Workers: workers, Only: only, Golden: beside}
+	findings, err := job.Run(ctx)
+	of, differ := map[string]bool{}, map[string]bool{}
+	for i := range findings {
+		switch f := &findings[i]; {
+		case f.Golden == result.GoldenUntried:
+		case f.Golden == result.GoldenDiffers && !slices.ContainsFunc(f.Why, func(r result.Reason) bool { return r.Kind.Otherwise() }):
+			differ[f.Op] = true
+			fallthrough
+		default:
+			of[f.Op] = true
+		}
+	}
+	return result.Weighed{Differ: len(differ), Of: len(of)}, err
+}
+
+// Recompute checks the dumps of a comparison with their graph, for a judge, and the golden
+// side of the operators that it doubts.
+func Recompute(ctx context.Context, beside *Golden, graph string, workers int, progress func(done, total int)) ([]result.Check, error) {
+	model, err := read.Open(ctx, graph)
+	if err != nil {
+		return nil, err
+	}
+	job := Job{Devices: []Device{DeviceOf(beside.Dumps)}, Graph: model, Workers: workers, Progress: progress}
+	if !beside.Folder.Device() && beside.Rules != nil {
+		job.Golden = beside
+	}
+	findings, err := job.Run(ctx)
+	return Checks(findings), err
+}
+
+// RecomputeCalls checks the calls of the left side of a comparison of recordings, for a judge, and
+// of those that it doubts the right side, too: a golden call that does not follow from its own
+// arguments, where that of the left side does, is wrong itself. That it follows says nothing of
+// the left one, which may have had other arguments and weights. ok is false where the left
+// side holds no calls that a check knows.
+func RecomputeCalls(ctx context.Context, left, right string, t *result.Table, doubted func(op string) bool, workers int, progress func(done, total int)) (list []result.Check, ok bool, err error) {
+	own, err := callsOf(ctx, left, RecordingJob{Workers: workers, Progress: progress})
+	if err != nil || own == nil {
+		return nil, false, err
+	}
+	golden := map[string]string{} // the right call of a left one that is doubted
+	wanted := map[string]bool{}
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Right.Names != "*" && doubted(r.Op) {
+			name := partOf(r.Op) + r.Right.Names
+			golden[r.Op] = name
+			wanted[name], wanted[r.Right.Names] = true, true
+		}
+	}
+	var beside callFindings
+	if len(golden) > 0 {
+		if beside, err = callsOf(ctx, right, RecordingJob{Workers: workers, Only: func(call string) bool { return wanted[unnumbered(call)] }}); err != nil {
+			return nil, true, err
+		}
+	}
+	for i := range t.Ops {
+		op := t.Ops[i].Name
+		right := beside.of(golden[op])
+		for k, f := range own.of(op) {
+			c := f.Check()
+			c.Op = op
+			if k < len(right) && right[k].Index == f.Index && right[k].Verdict == Wrong && c.Known && !c.Wrong {
+				c.Golden = result.GoldenWrong
+			}
+			list = append(list, c)
+		}
+	}
+	return list, true, ctx.Err()
+}
+
+// callFindings are those of a recording by their calls, as tables name these.
+type callFindings map[string][]*Finding
+
+// of are those of a call; a recording of one process has them without its step and rank.
+func (m callFindings) of(call string) []*Finding {
+	if list := m[call]; list != nil {
+		return list
+	}
+	return m[strings.TrimPrefix(call, partOf(call))]
+}
+
+// callsOf checks the recordings below a folder; nil where there are none.
+func callsOf(ctx context.Context, dir string, j RecordingJob) (callFindings, error) {
+	j.Recordings, _ = msprobe.Find(dir)
+	if len(j.Recordings) == 0 {
+		if j.Kernels, _ = mindspore.Find(dir); len(j.Kernels) == 0 {
+			return nil, nil
+		}
+	}
+	findings, _, err := j.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := callFindings{}
+	for i := range findings {
+		name := unnumbered(findings[i].Op)
+		by[name] = append(by[name], &findings[i])
+	}
+	return by, nil
+}
+
+// partOf is the step and rank before the name of a call, with the stroke after them.
+func partOf(name string) string { return name[:strings.LastIndexByte(name, '/')+1] }
+
+// unnumbered is the name of a call as tables of comparisons have it, where processes without a
+// rank have no number.
+func unnumbered(name string) string {
+	part := partOf(name)
+	if at := strings.LastIndex("/"+part, "/proc"); at >= 0 {
+		return part[:at] + "proc/" + name[len(part):]
+	}
+	return name
 }

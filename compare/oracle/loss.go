@@ -98,7 +98,7 @@ func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) 
 	return v, how
 }
 
-func init() {
+func lossForms() {
 	const usual = "input target size_average reduce reduction"
 	lossOf(loss{names: "mse_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
 		grad: func(_ *invocation, a arith, x, t num) num { return a.mul(exactNum(2), a.sub(x, t)) }})

@@ -211,7 +211,7 @@ func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading
 	return out
 }
 
-func init() {
+func attentionForms() {
 	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) []Reading {
 		t := k.dotProduct()
 		return t.forms(func(v Values) Values { return v })

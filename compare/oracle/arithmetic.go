@@ -1,0 +1,1001 @@
+package oracle
+
+import (
+	"math"
+
+	"precision/dump/dtype"
+)
+
+// Functions of PyTorch of the numbers in one place. A number among the operands is
+// taken as given or rounded to the type of the result, and so are tensors of finer
+// types. On a CPU, float16 and bfloat16 are computed in float32 and rounded once.
+
+// pointFormula makes a forward of a formula of some operands.
+func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		in := make([]Values, len(names))
+		for i, name := range names {
+			in[i] = k.value(name)
+		}
+		a := k.arith()
+		return formulaOf(func(x []num) num { return f(k, a, x) }, in...)
+	})
+}
+
+// of makes the gradient of one parameter from values, element by element, and sums up
+// what was repeated to another shape.
+func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) Values {
+	v := formulaOf(func(x []num) num { return f(k.arith(), x) }, in...)
+	return k.reducedTo(v, name)
+}
+
+// reducedTo sums v up to the shape of an argument that was repeated to that of v.
+func (k *invocation) reducedTo(v Values, name string) Values {
+	o := k.tensor(name)
+	return k.reducedToShape(v, o.shape)
+}
+
+func (k *invocation) reducedToShape(v Values, shape []int64) Values {
+	in := v.Shape()
+	var axes []int
+	kept := int64(1)
+	for i, d := range in {
+		j := i - (len(in) - len(shape))
+		if j < 0 || shape[j] == 1 && d != 1 {
+			axes = append(axes, i)
+		} else {
+			kept *= d
+		}
+	}
+	if kept != count(shape) {
+		panic(refuse(ShapesDiffer, shapeText(in, shape)))
+	}
+	if len(axes) > 0 {
+		moved, _, n := lastAxes(v, axes)
+		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
+	}
+	return reshape(v, shape)
+}
+
+// result is a recorded output of the forward call.
+func (k *invocation) result(i int) *operand {
+	if i < len(k.results) && k.results[i] != nil {
+		return k.results[i]
+	}
+	panic(refuse(NoInput, "output "+itoa(i)+" of the forward call"))
+}
+
+// gradient is that of output i.
+func gradient(g []Values, i int) Values {
+	if i < len(g) && g[i] != nil {
+		return g[i]
+	}
+	panic(refuse(NoInput, "gradient "+itoa(i)))
+}
+
+// chain makes the backward of a function of one tensor: f gives the gradient from x,
+// the recorded result y and the gradient g of it.
+func chain(of func(k *invocation) func(a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			y := k.result(0)
+			d := gradient(g, 0)
+			f := of(k)
+			return k.of("input", func(a arith, v []num) num { return f(a, v[0], v[1], v[2]) }, x, y, d)
+		}}
+	}
+}
+
+// unrounded is the backward of a quotient: of one that is rounded nothing goes back.
+func unrounded(f func(k *invocation, g []Values) gradients) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		if !k.has("rounding_mode") {
+			return f(k, g)
+		}
+		zeros := func(name string) func() Values {
+			return func() Values {
+				x := k.tensor(name)
+				return formulaOf(func([]num) num { return exactNum(0) }, x)
+			}
+		}
+		return gradients{"input": zeros("input"), "other": zeros("other")}
+	}
+}
+
+// scaled is the derivative d, that may be off by some units of size, times g.
+func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps * size}) }
+
+func minus(x num) num { return num{-x.y, x.b} }
+
+func arithmeticForms() {
+	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		if n := k.int("decimals", 0); n != 0 {
+			panic(refuse(Unsupported, "decimals"))
+		}
+		return elementsOf(stepKernel(math.RoundToEven), nil, true, []Values{x})
+	})})
+	defineSums()
+	defineProducts()
+	definePowers()
+	defineLimits()
+}
+
+// defineSums: x + alpha·other and x - alpha·other.
+func defineSums() {
+	sum := func(names string, sign float64, swap bool) {
+		forward := formulaFor(func(k *invocation) Values {
+			x := k.value("input")
+			z := k.value("other")
+			if swap {
+				x, z = z, x
+			}
+			alpha := k.float("alpha", 1)
+			in := []Values{x, z}
+			var f32 func(x [][]float32, y []float32)
+			if sign == 1 {
+				f32 = k.quick(add32)
+			}
+			if integers(k.Call) {
+				return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
+					for i := range y {
+						y[i] = x[0][i] + sign*alpha*x[1][i]
+					}
+				}, k.outType()), nil, true, in)
+			}
+			if alpha == 1 {
+				return elementsOf(addKernel(k.unit(), sign), f32, false, in)
+			}
+			a, n := k.arith(), k.rounding(sign*alpha)
+			return formulaOf(func(x []num) num { return a.add(x[0], a.mul(n, x[1])) }, in...)
+		})
+		define(names, "input other alpha", function{local: true, forward: forward, backward: func(k *invocation, g []Values) gradients {
+			d := gradient(g, 0)
+			alpha := k.float("alpha", 1)
+			first, second := exactNum(1), k.rounding(sign*alpha)
+			if swap {
+				first, second = k.rounding(sign*alpha), exactNum(1)
+			}
+			by := func(name string, f num) func() Values {
+				return func() Values {
+					if f.b == 0 && abs(f.y) == 1 {
+						v := elementsOf(exactly(func(x []float64) float64 { return f.y * x[0] }), nil, true, []Values{d})
+						return k.reducedTo(v, name)
+					}
+					return k.of(name, func(a arith, x []num) num { return a.mul(f, x[0]) }, d)
+				}
+			}
+			return gradients{"input": by("input", first), "other": by("other", second)}
+		}})
+	}
+	sum("add", 1, false)
+	sum("sub subtract", -1, false)
+	sum("rsub", -1, true)
+}
+
+// defineProducts: products and quotients.
+func defineProducts() {
+	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) gradients {
+		return func(k *invocation, g []Values) gradients {
+			one := func(name string, second bool) func() Values {
+				return func() Values {
+					x := k.value("input")
+					z := k.value("other")
+					d := gradient(g, 0)
+					// The quotient may have been kept, rounded.
+					y := Values(scalar(math.NaN()))
+					if o, err := attempt(func() *operand { return k.result(0) }); err == nil {
+						y = o
+					}
+					return k.of(name, func(a arith, v []num) num {
+						dx, dz := f(a, v[0], v[1], v[2], v[3])
+						if second {
+							return dz
+						}
+						return dx
+					}, x, z, d, y)
+				}
+			}
+			return gradients{"input": one("input", false), "other": one("other", true)}
+		}
+	}
+	define("mul multiply", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("other")
+		if integers(k.Call) {
+			return elementsOf(wrapping(mulKernel(0), k.outType()), nil, true, []Values{x, z})
+		}
+		return elementsOf(mulKernel(k.unit()), k.quick(mul32), false, []Values{x, z})
+	}), backward: both(func(a arith, x, z, g, _ num) (num, num) { return a.mul(g, z), a.mul(g, x) })})
+
+	quotient := func(k *invocation, mode string) Values {
+		x := k.value("input")
+		z := k.value("other")
+		in := []Values{x, z}
+		switch mode {
+		case "":
+			whole := integers(k.Call) // of GE, whose quotient of integers is one
+			return elementsOf(divKernel(k.ulps(), whole), nil, whole, in)
+		case "floor":
+			return buildFloorDiv(k.Call, in)
+		case "trunc":
+			return elementsOf(func(x, e [][]float64, y, b []float64) {
+				for i := range y {
+					q := x[0][i] / x[1][i]
+					y[i] = math.Trunc(q)
+					if b == nil {
+						continue
+					}
+					if b[i] = 0; x[1][i] == 0 {
+						b[i] = math.Inf(1)
+					} else if !integers(k.Call) && abs(q-math.Round(q)) <= k.ulps()*abs(q) {
+						b[i] = 1
+					}
+				}
+			}, nil, integers(k.Call), in)
+		}
+		panic(refuse(BadArgument, "rounding_mode", mode, "trunc or floor"))
+	}
+	define("div divide true_divide", "input other rounding_mode", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		mode := k.string("rounding_mode", "")
+		return quotient(k, mode)
+	}), backward: unrounded(both(func(a arith, x, z, g, y num) (num, num) {
+		dz := a.div(a.mul(minus(g), a.div(x, z)), z)
+		if !math.IsNaN(y.y) { // the rounded quotient in place of x/z
+			dz.b += 2 * abs(g.y/z.y) * abs(y.y-x.y/z.y)
+		}
+		return a.div(g, z), dz
+	}))})
+	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values { return quotient(k, "floor") })})
+	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("other")
+		return buildFloorMod(k.Call, []Values{x, z})
+	})})
+	define("lerp", "input end weight", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
+		// x + w·(e - x), or e - (1 - w)·(e - x).
+		y := a.add(x[0], a.mul(x[2], a.sub(x[1], x[0])))
+		y.b += 4 * a.u * (abs(x[0].y) + abs(x[1].y))
+		return y
+	}, "input", "end", "weight")})
+}
+
+// factor is a number argument that is 1 if it was not given; NaN, which explains
+// nothing, if it is none.
+func (k *invocation) factor(name string) num {
+	return k.rounding(k.float(name, 1))
+}
+
+func definePowers() {
+	define("pow float_power", "input exponent", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.value("input")
+		z := k.value("exponent")
+		if integers(k.Call) {
+			return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
+				for i := range y {
+					y[i] = math.Trunc(math.Pow(x[0][i], x[1][i]))
+				}
+			}, k.outType()), nil, true, []Values{x, z})
+		}
+		return buildPow(k.Call, []Values{x, z})
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.value("input")
+			z := k.value("exponent")
+			d := gradient(g, 0)
+			return k.of("input", func(a arith, v []num) num {
+				if v[1].y == 0 {
+					return exactNum(0)
+				}
+				p := math.Pow(v[0].y, v[1].y-1)
+				l := 0.0
+				if v[0].y != 0 {
+					l = math.Log(abs(v[0].y))
+				}
+				return a.mul(v[2], a.mul(v[1], num{p, abs(p) * a.ulps * (2 + abs(v[1].y*l))}))
+			}, x, z, d)
+		}}
+	}})
+}
+
+// defineLimits: the larger, the smaller, and what is between.
+func defineLimits() {
+	limits := func(k *invocation) Values {
+		x := k.tensor("input")
+		lo, hi := Values(scalar(math.Inf(-1))), Values(scalar(math.Inf(1)))
+		if k.has("min") {
+			lo = k.value("min")
+		}
+		if k.has("max") {
+			hi = k.value("max")
+		}
+		return elementsOf(func(x, e [][]float64, y, b []float64) {
+			for i, v := range x[0] {
+				from := 0
+				y[i] = v
+				if v < x[1][i] {
+					y[i], from = x[1][i], 1
+				}
+				if y[i] > x[2][i] {
+					y[i], from = x[2][i], 2
+				}
+				if b != nil {
+					b[i] = e[from][i]
+				}
+			}
+		}, nil, true, []Values{x, lo, hi})
+	}
+	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
+		return func(a arith, x, y, g num) num {
+			if y.y == x.y {
+				if lo, ok := k.args["min"].number(); !ok || x.y == lo {
+					return num{g.y, abs(g.y)}
+				}
+				return g
+			}
+			return exactNum(0)
+		}
+	})})
+	define("clamp_min", "input min", function{local: true, forward: formulaFor(limits)})
+	define("clamp_max", "input max", function{local: true, forward: formulaFor(limits)})
+	define("nan_to_num", "input nan posinf neginf", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		p := precisionFor(x.numeric())
+		var to [3]float64
+		for i, a := range []struct {
+			name    string
+			missing float64
+		}{{"nan", 0}, {"posinf", p.max}, {"neginf", -p.max}} {
+			to[i] = k.float(a.name, a.missing)
+		}
+		return elementsOf(exactly(func(x []float64) float64 {
+			switch {
+			case math.IsNaN(x[0]):
+				return to[0]
+			case math.IsInf(x[0], 1):
+				return to[1]
+			case math.IsInf(x[0], -1):
+				return to[2]
+			}
+			return x[0]
+		}), nil, x.typ == dtype.Float64, []Values{x})
+	})})
+}
+
+// picked is the larger or smaller of two.
+func (k *invocation) picked(f func(a, b float64) float64) Values {
+	x := k.value("input")
+	z := k.value("other")
+	return elementsOf(pickKernel(f), nil, true, []Values{x, z})
+}
+
+// Element-wise operators of two operands, by numpy's rules of broadcasting.
+// Prototypes: elewise_calculation_ops.h.
+
+// addKernel: y = x1 + x2, B = B1 + B2 + u·(|y| + B1 + B2).
+func addKernel(u float64, sign float64) kernel {
+	return func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			y[i] = x[0][i] + sign*x[1][i]
+		}
+		for i := range b {
+			s := e[0][i] + e[1][i]
+			b[i] = s + u*(abs(y[i])+s)
+		}
+	}
+}
+
+func add32(x [][]float32, y []float32) {
+	a, b := x[0][:len(y)], x[1][:len(y)]
+	for i := range y {
+		y[i] = a[i] + b[i]
+	}
+}
+
+// mulKernel: y = x1·x2, B = |x1|·B2 + |x2|·B1 + B1·B2 + u·|y|.
+func mulKernel(u float64) kernel {
+	return func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			y[i] = x[0][i] * x[1][i]
+		}
+		for i := range b {
+			s := abs(x[0][i])*e[1][i] + abs(x[1][i])*e[0][i] + e[0][i]*e[1][i]
+			if math.IsNaN(s) { // 0·Inf of an operand without error
+				s = 0
+			}
+			b[i] = s + u*(abs(y[i])+s)
+		}
+	}
+}
+
+func mul32(x [][]float32, y []float32) {
+	a, b := x[0][:len(y)], x[1][:len(y)]
+	for i := range y {
+		y[i] = a[i] * b[i]
+	}
+}
+
+// divKernel: y = x1/x2, B = (B1 + |y|·B2)/(|x2| - B2) + 8u·|y|; 0/0 and x/0
+// follow IEEE 754. With truncate the quotient of integers is cut.
+func divKernel(ulps float64, truncate bool) kernel {
+	return func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			if y[i] = x[0][i] / x[1][i]; truncate {
+				y[i] = math.Trunc(y[i])
+			}
+		}
+		for i := range b {
+			if truncate {
+				b[i] = 0
+				continue
+			}
+			s := 0.0
+			if e[0][i] != 0 || e[1][i] != 0 {
+				if s = (e[0][i] + abs(y[i])*e[1][i]) / (abs(x[1][i]) - e[1][i]); s < 0 {
+					s = math.Inf(1)
+				}
+			}
+			b[i] = s + ulps*(abs(y[i])+s)
+		}
+	}
+}
+
+// pickKernel is max and min: B is that of the operands. The maximum of a number
+// and NaN is either on a device, so that anything is accepted there.
+func pickKernel(pick func(a, b float64) float64) kernel {
+	return func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			y[i] = pick(x[0][i], x[1][i])
+		}
+		for i := range b {
+			b[i] = max(e[0][i], e[1][i])
+			if math.IsNaN(y[i]) {
+				b[i] = math.Inf(1)
+			}
+		}
+	}
+}
+
+// quick is a way to compute in float32 for the kernels of graphs, whose chains of parts are large; recorded calls
+// are computed in float64 at once.
+func (c *Call) quick(f32 func(x [][]float32, y []float32)) func(x [][]float32, y []float32) {
+	if c.Op == nil {
+		return nil
+	}
+	return f32
+}
+
+// elementsOf makes an operator of a kernel.
+func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in []Values) Values {
+	p := newPointwise(f, in...)
+	p.f32 = f32
+	if exact {
+		p.exact = true
+		for _, v := range in {
+			p.exact = p.exact && isExact(v)
+		}
+	}
+	return p
+}
+
+// integers reports whether all recorded operands hold integers, so that sums
+// and products have no error. Results beyond the type are left to wrap.
+func integers(c *Call) bool {
+	for _, o := range c.slots {
+		if o != nil && !discrete(o.typ) {
+			return false
+		}
+	}
+	return discrete(c.outType())
+}
+
+// wrapping drops the bounds of integer arithmetic. A result that the type
+// cannot hold may wrap or stop at the limit; nothing is said of it.
+func wrapping(f kernel, t dtype.Type) kernel {
+	lo, hi := integerRange(t)
+	return func(x, e [][]float64, y, b []float64) {
+		f(x, e, y, nil)
+		for i := range b {
+			if b[i] = 0; y[i] < lo || y[i] > hi {
+				b[i] = math.Inf(1)
+			}
+		}
+	}
+}
+
+// integerRange is what an integer type holds, as far as float64 counts.
+func integerRange(t dtype.Type) (lo, hi float64) {
+	switch t {
+	case dtype.Bool:
+		return 0, 1
+	case dtype.Int64, dtype.Uint64:
+		return -1 << 53, 1 << 53
+	case dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.QUint8, dtype.QUint16:
+		return 0, math.Ldexp(1, t.Bits()) - 1
+	}
+	return -math.Ldexp(1, t.Bits()-1), math.Ldexp(1, t.Bits()-1) - 1
+}
+
+// buildPow: y = x1^x2, computed as exp(x2·log x1), whose error grows with
+// |x2·log x1|: B = |y|·8u·(1 + |x2·log|x1||) and what the operands are off.
+func buildPow(c *Call, in []Values) Values {
+	ulps := c.ulps()
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			y[i] = math.Pow(x[0][i], x[1][i])
+		}
+		for i := range b {
+			l := 0.0
+			if a := abs(x[0][i]); a > 0 && !math.IsInf(a, 1) {
+				l = math.Log(a)
+			}
+			b[i] = abs(y[i]) * ulps * (2 + abs(x[1][i]*l))
+			if e[0][i] != 0 || e[1][i] != 0 {
+				b[i] += 1.1 * abs(y[i]) * (abs(x[1][i])*e[0][i]/max(abs(x[0][i])-e[0][i], 0) + abs(l)*e[1][i])
+			}
+		}
+	}, nil, false, in)
+}
+
+// buildFloorDiv: y = floor(x1/x2). Where the quotient lies within its error of
+// a whole number either side of it is right.
+func buildFloorDiv(c *Call, in []Values) Values {
+	ulps, whole := c.ulps(), integers(c)
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			q := x[0][i] / x[1][i]
+			y[i] = math.Floor(q)
+			if b != nil {
+				b[i] = 0
+				if !whole && abs(q-math.Round(q)) <= ulps*abs(q) {
+					b[i] = 1
+				}
+				if x[1][i] == 0 {
+					b[i] = math.Inf(1)
+				}
+			}
+		}
+	}, nil, whole, in)
+}
+
+// buildFloorMod: y = x1 - floor(x1/x2)·x2, of the sign of x2.
+func buildFloorMod(c *Call, in []Values) Values {
+	ulps, whole := c.ulps(), integers(c)
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			q := x[0][i] / x[1][i]
+			y[i] = x[0][i] - math.Floor(q)*x[1][i]
+			if b != nil {
+				b[i] = 0
+				if !whole {
+					b[i] = ulps * (abs(x[0][i]) + abs(x[1][i]))
+					if abs(q-math.Round(q)) <= ulps*abs(q) {
+						b[i] += abs(x[1][i])
+					}
+				}
+				if x[1][i] == 0 {
+					b[i] = math.Inf(1)
+				}
+			}
+		}
+	}, nil, whole, in)
+}
+
+func eltwiseForms() {
+	// As part of a fused kernel, where the mode is lost, an Eltwise is a sum.
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
+		return elementsOf(addKernel(c.unit(), 1), add32, false, in)
+	}}, "Eltwise")
+	register(single(buildEltwise), "Eltwise")
+	register(single(buildAddN), "AddN", "AccumulateNV2")
+	register(single(buildBiasAdd), "BiasAdd")
+	parts["bias_add"] = elementwise{operands: 2, build: func(c *Call, in []Values) Values {
+		bias := in[1]
+		if s := in[0].Shape(); len(s) >= 4 && count(bias.Shape()) == s[1] && s[1] != s[len(s)-1] {
+			shape := ones(len(s))
+			shape[1] = s[1]
+			bias = reshape(bias, shape)
+		}
+		return elementsOf(addKernel(c.unit(), 1), add32, false, []Values{in[0], bias})
+	}}
+}
+
+// buildEltwise combines any number of tensors: product (mode 0), sum (1, each
+// times its coeff) or maximum (2). Prototype: elewise_calculation_ops.h.
+func buildEltwise(c *Call) Values {
+	in := c.all()
+	mode := c.attrInt("mode", 1)
+	coeff := c.floatsAttr("coeff")
+	if len(in) < 1 || len(in) > 1<<10 {
+		panic(refuse(InputCount, len(in), 2))
+	}
+	if mode != 1 || len(coeff) == 0 {
+		coeff = make([]float64, len(in))
+		for i := range coeff {
+			coeff[i] = 1
+		}
+	}
+	if len(coeff) != len(in) {
+		panic(refuse(BadAttribute, "coeff", len(coeff), itoa(len(in))))
+	}
+	u := c.unit()
+	switch mode {
+	case 0:
+		v := in[0]
+		for _, w := range in[1:] {
+			v = elementsOf(mulKernel(u), mul32, false, []Values{v, w})
+		}
+		return v
+	case 1:
+		return weightedSum(u, coeff, in)
+	case 2:
+		v := in[0]
+		for _, w := range in[1:] {
+			v = elementsOf(pickKernel(math.Max), nil, true, []Values{v, w})
+		}
+		return v
+	}
+	panic(refuse(BadAttribute, "mode", mode, "0, 1 or 2"))
+}
+
+// weightedSum: y = Σ k·x, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …).
+func weightedSum(u float64, k []float64, in []Values) Values {
+	g := gamma(float64(len(in)+1), u)
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i := range y {
+			y[i] = 0
+			for j := range x {
+				y[i] += k[j] * x[j][i]
+			}
+		}
+		for i := range b {
+			s, size := 0.0, 0.0
+			for j := range x {
+				s += abs(k[j]) * e[j][i]
+				size += abs(k[j] * x[j][i])
+			}
+			b[i] = s + g*(size+s)
+		}
+	}, nil, false, in)
+}
+
+// buildAddN: y = Σ x.
+func buildAddN(c *Call) Values {
+	in := c.all()
+	if len(in) < 1 || len(in) > 1<<10 {
+		panic(refuse(InputCount, len(in), 2))
+	}
+	k := make([]float64, len(in))
+	for i := range k {
+		k[i] = 1
+	}
+	u := c.sumUnit()
+	if integers(c) {
+		u = 0
+	}
+	return weightedSum(u, k, in)
+}
+
+// buildBiasAdd: y = x + bias along the channels: axis C of x's layout, else the
+// last (data_format NHWC) or second (NCHW) axis.
+func buildBiasAdd(c *Call) Values {
+	x := c.need("x", 0)
+	bias := c.need("bias", 1)
+	axes := x.axesOr("")
+	at := -1
+	for i := range axes {
+		if axes[i] == 'C' {
+			at = i
+		}
+	}
+	n := count(bias.shape)
+	if at < 0 || at >= len(x.shape) {
+		if at = len(x.shape) - 1; c.attrs.Get("data_format").Text() == "NCHW" && len(x.shape) > 1 {
+			at = 1
+		}
+	}
+	if at < 0 || x.shape[at] != n {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
+	}
+	shape := ones(len(x.shape))
+	shape[at] = n
+	return elementsOf(addKernel(c.unit(), 1), add32, false, []Values{x, reshape(bias, shape)})
+}
+
+func scaleForms() {
+	register(single(buildScale), "Scale")
+	withNumber := func(f func(a arith, x, k num) num, types ...string) {
+		register(single(func(c *Call) Values {
+			x := c.at(0)
+			k := c.attrFloat("value", math.NaN())
+			if math.IsNaN(k) {
+				panic(refuse(NoAttribute, "value"))
+			}
+			a, u := c.arith(), precisionFor(x.typ).v
+			// The number may be rounded to the type of x first.
+			n := num{k, u * abs(k)}
+			if precisionFor(x.typ).round(k) == k {
+				n.b = 0
+			}
+			return formulaOf(func(v []num) num { return f(a, v[0], n) }, x)
+		}), types...)
+	}
+	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "Muls")
+	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "Adds")
+	register(one(buildLayerNormGrad), "LayerNormGrad")
+}
+
+// buildScale: y = x·scale + bias along the channels.
+func buildScale(c *Call) Values {
+	x := c.need("x", 0)
+	slots := []*operand{c.input("scale", 1)}
+	if b := c.input("bias", 2); b != nil {
+		slots = append(slots, b)
+	}
+	in := []Values{x}
+	for _, o := range slots {
+		if o == nil {
+			panic(refuse(NoInput, "scale"))
+		}
+		if sameShape(o.shape, x.shape) {
+			in = append(in, reshape(o, x.shape))
+			continue
+		}
+		v := perChannel(x, o, x.axesOr(""))
+		in = append(in, v)
+	}
+	a := c.arith()
+	return formulaOf(func(v []num) num {
+		y := a.mul(v[0], v[1])
+		if len(v) > 2 {
+			y = a.add(y, v[2])
+		}
+		return y
+	}, in...)
+}
+
+// buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)
+// and h = dy·gamma: dx = (h - mean(h) - x̂·mean(h·x̂))/√(variance + ε), Σ dy·x̂ and
+// Σ dy over the rows.
+func buildLayerNormGrad(c *Call) []Values {
+	var in [5]*operand
+	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
+		o := c.need(name, i)
+		in[i] = o
+	}
+	eps := c.attrFloat("epsilon", 1e-7)
+	x, n := in[1], count(in[4].shape)
+	total := count(x.shape)
+	if n == 0 || n > maxDense || total%n != 0 || count(in[0].shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
+		panic(refuse(ShapesDiffer, shapeText(in[0].shape, x.shape, in[2].shape, in[3].shape, in[4].shape)))
+	}
+	rows := total / n
+	flat := []int64{rows, n}
+	column := []int64{rows, 1}
+	a := c.arith()
+	hat := func(v []num) num { // x, variance, mean
+		r := a.rsqrt(a.add(v[1], exactNum(eps)))
+		return a.mul(a.sub(v[0], v[2]), r)
+	}
+	xs, dys := reshape(x, flat), reshape(in[0], flat)
+	vs, ms, gs := reshape(in[2], column), reshape(in[3], column), reshape(in[4], []int64{1, n})
+	normal := formulaOf(hat, xs, vs, ms)
+	h := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, gs)
+	both := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, h, normal)
+	mean := func(v Values) Values {
+		return must(held(&reduced{shape: column, in: v, n: n, f: sumOf(c.sumUnit(), n, float64(n))}))
+	}
+	first := mean(h)
+	second := mean(both)
+	dx := formulaOf(func(v []num) num {
+		r := a.rsqrt(a.add(v[4], exactNum(eps)))
+		return a.mul(a.sub(a.sub(v[0], v[1]), a.mul(v[2], v[3])), r)
+	}, h, first, normal, second, vs)
+	scale := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, normal)
+	out := []Values{dx}
+	for _, v := range []Values{scale, dys} {
+		moved, _, k := lastAxes(v, []int{0})
+		out = append(out, &reduced{shape: []int64{n}, in: moved, n: k, f: sumOf(c.sumUnit(), k, 1)})
+	}
+	for i := range out {
+		if i < len(c.outs) {
+			out[i] = c.asRecorded(out[i], i)
+		}
+	}
+	return out
+}
+
+// Gradients of element-wise functions, from what their prototypes take: the
+// function's result y or its argument, and the gradient dy.
+// Prototypes: nonlinear_fuc_ops.h, elewise_calculation_ops.h.
+
+func gradientForms() {
+	of := func(operands int, f func(a arith, x []num) num, types ...string) {
+		registerPart(elementwise{operands: operands, build: func(c *Call, in []Values) Values {
+			a := c.arith()
+			return formulaOf(func(x []num) num { return f(a, x) }, in...)
+		}}, types...)
+	}
+	of(3, geluGrad, "GeluGrad")
+	register(single(buildBiasAddGrad), "BiasAddGrad")
+	register(one(buildCrossEntropy), "SoftmaxCrossEntropyWithLogits")
+	register(single(func(c *Call) Values {
+		x := c.need("x", 0)
+		axes := make([]int, len(x.shape))
+		for i := range axes {
+			axes[i] = i
+		}
+		return c.reduction(x, axes, false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+			g := gamma(float64(n+2), c.sumUnit())
+			return func(x, _ []float64) (float64, float64) {
+				sum := 0.0
+				for _, v := range x {
+					sum += v * v
+				}
+				return sum / 2, g * sum / 2
+			}
+		})
+	}), "L2Loss")
+}
+
+// geluGrad: dy·(0.5·(1+t) + 0.5·x·(1-t²)·√(2/π)·(1 + 3·0.044715·x²)), t = tanh(√(2/π)(x + 0.044715x³)).
+// The inputs are dy, x and y. The bound grants the inner functions their error
+// in units of the terms they stand in.
+func geluGrad(a arith, x []num) num {
+	const k, c = 0.7978845608028654, 0.044715
+	v := x[1].y
+	t := math.Tanh(k * (v + c*v*v*v))
+	left, right := 0.5*(1+t), 0.5*v*(1-t*t)*k*(1+3*c*v*v)
+	d := left + right
+	// The slope of right in t is at most |x|·k·(1+3c·x²)·|t|; t itself is off by
+	// 8u and by what its argument is off, which matters while t is not ±1.
+	off := 4*a.ulps*(0.5+abs(v)*k*(1+3*c*v*v)*min(1, 4*(1-abs(t))+a.ulps)) + 4*a.ulps*abs(right)
+	return a.mul(x[0], num{d, off})
+}
+
+// buildBiasAddGrad sums over all axes but that of the channels.
+func buildBiasAddGrad(c *Call) Values {
+	x := c.need("x", 0)
+	shape, ok := c.out(0)
+	if !ok {
+		panic(refuse(NoOutput))
+	}
+	at := len(x.shape) - 1
+	for i := range x.axes {
+		if x.axes[i] == 'C' {
+			at = i
+		}
+	}
+	if x.axes == "" && c.attrs.Get("data_format").Text() == "NCHW" && len(x.shape) > 1 {
+		at = 1
+	}
+	if at < 0 || x.shape[at] != count(shape) {
+		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
+	}
+	var axes []int
+	for i := range x.shape {
+		if i != at {
+			axes = append(axes, i)
+		}
+	}
+	return c.reduction(x, axes, false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return sumOf(c.sumUnit(), n, 1)
+	})
+}
+
+// buildCrossEntropy: loss = -Σ labels·log softmax(features) a row, and
+// backprop = softmax(features) - labels.
+func buildCrossEntropy(c *Call) []Values {
+	x := c.need("features", 0)
+	l := c.need("labels", 1)
+	rank := len(x.shape)
+	if rank < 1 || !sameShape(x.shape, l.shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, l.shape)))
+	}
+	n := x.shape[rank-1]
+	u, su := c.unit(), c.sumUnit()
+	if n == 0 || n > maxDense || math.IsInf(gamma(float64(n+2), su), 1) {
+		panic(refuse(NoBound, n))
+	}
+	logRow, probRow := logSoftmaxRow(u, su), softmaxRow(u, su)
+	logs := newRows(x, n, func(_ int64, x, e, y, b []float64) { logRow(x, e, y, b) })
+	terms := elementsOf(mulKernel(u), nil, false, []Values{logs, reshape(l, x.shape)})
+	g := gamma(float64(n+1), su)
+	var loss Values = &reduced{shape: x.shape[:rank-1], in: terms, n: n, f: func(x, e []float64) (float64, float64) {
+		sum, size, off := 0.0, 0.0, 0.0
+		for i, v := range x {
+			sum -= v
+			size += abs(v)
+			off += e[i]
+		}
+		return sum, g*size + off*(1+g)
+	}}
+	loss = c.asRecorded(loss, 0)
+	probs := newRows(x, n, func(_ int64, x, e, y, b []float64) { probRow(x, e, y, b) })
+	back := elementsOf(addKernel(u, -1), nil, false, []Values{probs, reshape(l, x.shape)})
+	return []Values{loss, back}
+}
+
+// Updates of weights. What they write over is an input, too: where both have
+// one address the recorded input may be the result already, and a mismatch
+// says nothing. Prototypes: nn_training_ops.h.
+
+func optimizerKernels() {
+	register(one(func(c *Call) []Values {
+		v := c.update(5)
+		nesterov := c.attrBool("use_nesterov", false)
+		return buildMomentum(c.arith(), nesterov, v)
+	}), "ApplyMomentum", "ApplyMomentumD")
+	register(one(func(c *Call) []Values {
+		v := c.update(10)
+		nesterov := c.attrBool("use_nesterov", false)
+		return buildAdam(c.arith(), nesterov, v)
+	}), "ApplyAdam", "ApplyAdamD")
+	register(single(func(c *Call) Values {
+		v := c.update(3)
+		a := c.arith()
+		return formulaOf(func(x []num) num { return a.sub(x[0], a.mul(x[1], x[2])) }, v...)
+	}), "ApplyGradientDescent")
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
+		return elementsOf(addKernel(c.unit(), 1), nil, false, in)
+	}}, "AssignAdd")
+	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
+		return elementsOf(addKernel(c.unit(), -1), nil, false, in)
+	}}, "AssignSub")
+}
+
+// update lists the n inputs of an update; those of one element go with all.
+func (c *Call) update(n int) []Values {
+	in := c.all()
+	if len(in) != n {
+		panic(refuse(InputCount, len(in), n))
+	}
+	for i, v := range in {
+		if s := v.Shape(); i > 0 && count(s) == 1 {
+			in[i] = reshape(v, []int64{})
+		}
+	}
+	return in
+}
+
+// buildMomentum: var, accum, lr, grad, momentum. accum' = accum·momentum + grad,
+// var' = var - lr·accum', or with Nesterov var - lr·(grad + momentum·accum').
+func buildMomentum(a arith, nesterov bool, v []Values) []Values {
+	accum := func(x []num) num { return a.add(a.mul(x[1], x[4]), x[3]) }
+	weight := formulaOf(func(x []num) num {
+		m := accum(x)
+		if nesterov {
+			m = a.add(x[3], a.mul(x[4], m))
+		}
+		return a.sub(x[0], a.mul(x[2], m))
+	}, v...)
+	sum := formulaOf(accum, v...)
+	return []Values{weight, sum}
+}
+
+// buildAdam: var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
+// m' = m + (1-β1)(g-m), v' = v + (1-β2)(g²-v), var' = var - lr·√(1-β2^t)/(1-β1^t)·m'/(√v' + ε);
+// with Nesterov β1·m' + (1-β1)·g in place of m'. Computed as β·m + (1-β)·g the
+// bound holds for either form, as it is not smaller.
+func buildAdam(a arith, nesterov bool, v []Values) []Values {
+	whole := exactNum(1)
+	blend := func(beta, old, fresh num) num {
+		r := a.add(a.mul(beta, old), a.mul(a.sub(whole, beta), fresh))
+		r.b += 2 * a.u * (abs(old.y) + abs(fresh.y))
+		return r
+	}
+	first := func(x []num) num { return blend(x[6], x[1], x[9]) }
+	second := func(x []num) num { return blend(x[7], x[2], a.mul(x[9], x[9])) }
+	weight := formulaOf(func(x []num) num {
+		m := first(x)
+		if nesterov {
+			m = a.add(a.mul(x[6], m), a.mul(a.sub(whole, x[6]), x[9]))
+		}
+		rate := a.div(a.mul(x[5], a.sqrt(a.sub(whole, x[4]))), a.sub(whole, x[3]))
+		return a.sub(x[0], a.div(a.mul(rate, m), a.add(a.sqrt(second(x)), x[8])))
+	}, v...)
+	m := formulaOf(first, v...)
+	s := formulaOf(second, v...)
+	return []Values{weight, m, s}
+}

@@ -1,0 +1,888 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+)
+
+// Normalisations of PyTorch: y = (x - mean)/√(variance + ε)·weight + bias over rows,
+// which are the last axes (layer_norm, rms_norm), groups of channels (group_norm) or
+// channels (batch_norm). The bound is that of layer norms; as y may be computed as
+// x·(w·rstd) + (bias - mean·w·rstd), the rounding of these products is granted.
+
+// normal is a normalisation of rows of n elements.
+type normal struct {
+	n            int64
+	eps          float64
+	rms          bool // without the mean
+	weight, bias []float64
+	// of gives the place of the weight of an element.
+	of func(row, i int64) int64
+}
+
+func (m *normal) scale(row, i int64) float64 {
+	if m.weight == nil {
+		return 1
+	}
+	return m.weight[m.of(row, i)]
+}
+
+func (m *normal) shift(row, i int64) float64 {
+	if m.bias == nil {
+		return 0
+	}
+	return m.bias[m.of(row, i)]
+}
+
+// statistics are the mean and reciprocal root of a row.
+func (m *normal) statistics(x, e []float64, a arith, sumUnit float64) (mean, r num) {
+	if m.rms {
+		s, off := 0.0, 0.0
+		for i, v := range x {
+			s += v * v
+			off += 2*abs(v)*e[i] + e[i]*e[i]
+		}
+		n := float64(len(x))
+		return exactNum(0), a.rsqrt(a.add(num{s / n, (gamma(n+2, sumUnit)*s + off) / n}, exactNum(m.eps)))
+	}
+	t := momentsOf(x, e, sumUnit)
+	y, b := t.rstd(m.eps, a.u)
+	if a.u > u32 {
+		t.bMean += a.u * abs(t.mean) // kept in the narrow type
+	}
+	return num{t.mean, t.bMean}, num{y, b}
+}
+
+// forward computes the rows of x.
+func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
+	a, su := k.arith(), k.sumUnit()
+	narrow := precisionFor(k.outType()).v
+	if narrow <= u32 {
+		narrow = 0
+	}
+	return func(row int64, x, e, y, b []float64) {
+		mean, r := m.statistics(x, e, a, su)
+		for i, v := range x {
+			w, s := m.scale(row, int64(i)), m.shift(row, int64(i))
+			z := a.mul(a.sub(num{v, e[i]}, mean), r)
+			z.b += narrow * abs(z.y) * toNumber(m.rms) // rounded before the weight, as some do
+			z = a.mul(z, exactNum(w))
+			z.b += 3 * a.u * abs(w*r.y) * (abs(v) + abs(mean.y))
+			z = a.add(z, exactNum(s))
+			y[i], b[i] = z.y, z.b
+		}
+	}
+}
+
+// total sums numbers with bounds.
+func total(x []num, u float64) num {
+	y, size, off := 0.0, 0.0, 0.0
+	for _, v := range x {
+		y += v.y
+		size += abs(v.y)
+		off += v.b
+	}
+	g := gamma(float64(len(x)+1), u)
+	return num{y, g*size + off*(1+g)}
+}
+
+// gradients of a normalisation, with x̂ = (x - mean)·r and h = g·w:
+// dx = r·(h - mean(h) - x̂·mean(h·x̂)), dw = Σ g·x̂, db = Σ g.
+func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
+	a, su := k.arith(), k.sumUnit()
+	if count(x.Shape()) != count(g.Shape()) {
+		panic(refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape())))
+	}
+	grads := make([]float64, m.n)
+	row := func(row int64, x, e []float64) (hat, h []num, r num) {
+		if g.Range(row*m.n, grads, nil) != nil {
+			for i := range grads {
+				grads[i] = math.NaN() // explains nothing
+			}
+		}
+		mean, r := m.statistics(x, e, a, su)
+		hat, h = make([]num, len(x)), make([]num, len(x))
+		for i, v := range x {
+			hat[i] = a.mul(a.sub(num{v, e[i]}, mean), r)
+			hat[i].b += 2 * a.u * r.y * (abs(v) + abs(mean.y))
+			h[i] = a.mul(exactNum(grads[i]), exactNum(m.scale(row, int64(i))))
+		}
+		return hat, h, r
+	}
+	dx = newRows(x, m.n, func(at int64, x, e, y, b []float64) {
+		hat, h, r := row(at, x, e)
+		both := make([]num, len(x))
+		for i := range both {
+			both[i] = a.mul(h[i], hat[i])
+		}
+		n := exactNum(float64(len(x)))
+		first, second := a.div(total(h, su), n), a.div(total(both, su), n)
+		if m.rms {
+			first = exactNum(0)
+		}
+		for i := range y {
+			z := a.mul(a.sub(a.sub(h[i], first), a.mul(hat[i], second)), r)
+			// The same in another order has products with the mean by itself.
+			z.b += 3 * a.u * r.y * r.y * abs(second.y) * (abs(x[i]) + abs(x[i]-hat[i].y/r.y))
+			y[i], b[i] = z.y, z.b
+		}
+	})
+	terms = newRows(x, m.n, func(at int64, x, e, y, b []float64) {
+		hat, _, _ := row(at, x, e)
+		for i := range y {
+			z := a.mul(exactNum(grads[i]), hat[i])
+			y[i], b[i] = z.y, z.b
+		}
+	})
+	return dx, terms
+}
+
+// affine reads weight and bias.
+func (m *normal) affine(k *invocation, n int64, weight, bias string) {
+	for _, p := range []struct {
+		name string
+		to   *[]float64
+	}{{weight, &m.weight}, {bias, &m.bias}} {
+		o := k.optional(p.name)
+		if o == nil {
+			continue
+		}
+		if count(o.shape) != n {
+			panic(refuse(ShapesDiffer, shapeText([]int64{n}, o.shape)))
+		}
+		*p.to = must(numbers(o))
+	}
+	return
+}
+
+// lastNormal is a normalisation of the last axes of x.
+func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
+	shape := k.ints("normalized_shape")
+	if shape == nil && k.has("weight") { // a module has it as the shape of its weight
+		w := k.tensor("weight")
+		shape = w.shape
+	}
+	lead := len(x.shape) - len(shape)
+	if len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
+	}
+	m := &normal{n: count(shape), rms: rms, of: func(_, i int64) int64 { return i }}
+	m.eps = k.float("eps", missing)
+	m.affine(k, m.n, "weight", "bias")
+	return k.fitting(m)
+}
+
+// fitting refuses rows that nothing can be said of.
+func (k *invocation) fitting(m *normal) *normal {
+	if m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1) {
+		panic(refuse(NoBound, m.n))
+	}
+	return m
+}
+
+func normForms() {
+	rows := func(rms bool, missing func(x *operand) float64) function {
+		return function{forward: formulaFor(func(k *invocation) Values {
+			x := k.tensor("input")
+			m := k.lastNormal(x, rms, missing(x))
+			return newRows(x, m.n, m.forward(k))
+		}), backward: func(k *invocation, g []Values) gradients {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			m := k.lastNormal(x, rms, missing(x))
+			dx, terms := m.gradients(k, x, d)
+			return gradients{
+				"input":  func() Values { return dx },
+				"weight": func() Values { return k.reducedTo(terms, "weight") },
+				"bias":   func() Values { return k.reducedTo(d, "bias") },
+			}
+		}, nodes: [][]string{{"input", "weight", "bias"}}}
+	}
+	fixed := func(*operand) float64 { return 1e-5 }
+	define("Functional.layer_norm layer_norm native_layer_norm", "input normalized_shape weight bias eps cudnn_enable", rows(false, fixed))
+	define("rms_norm", "input normalized_shape weight eps", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
+	define("group_norm", "input num_groups weight bias eps cudnn_enabled", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
+	batch := function{forward: formulaFor(batchNorm), backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
+	define("Functional.batch_norm", "input running_mean running_var weight bias training momentum eps", batch)
+	define("batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", batch)
+	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", scaledByChannel((*invocation).byInstance, "grad"))
+	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		p := k.float("p", 2)
+		if p != 2 {
+			panic(refuse(Unsupported, "p other than 2"))
+		}
+		axis := k.axis("dim", 1, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+		}
+		eps := k.float("eps", 1e-12)
+		a, g := k.arith(), gamma(float64(x.shape[axis])+2, k.sumUnit())
+		v := precisionFor(k.outType()).v
+		return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+			s := 0.0
+			for _, v := range x {
+				s += v * v
+			}
+			r := a.sqrt(num{s, g * s})
+			if r.y < eps {
+				r = num{eps, r.b}
+			}
+			r.b += v * r.y // the norm is a tensor of its own
+			for i, v := range x {
+				z := a.div(exactNum(v), r)
+				y[i], b[i] = z.y, z.b
+			}
+		})
+	})})
+}
+
+// scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
+// last step of it takes the gradients named.
+func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string) function {
+	return function{forward: formulaFor(func(k *invocation) Values {
+		x, m := split(k)
+		return newRows(x, m.n, m.forward(k))
+	}), backward: func(k *invocation, g []Values) gradients {
+		x, m := split(k)
+		d := gradient(g, 0)
+		dx, terms := m.gradients(k, x, d)
+		return gradients{
+			"input":  func() Values { return dx },
+			"weight": func() Values { return k.channelSum(terms) },
+			"bias":   func() Values { return k.channelSum(d) },
+			"grad":   func() Values { return d },
+		}
+	}, nodes: [][]string{node}}
+}
+
+// grouped is the normalisation of groups of channels.
+func (k *invocation) grouped() (*operand, *normal) {
+	x := k.tensor("input")
+	groups := k.int("num_groups", 0)
+	if len(x.shape) < 2 || groups < 1 || x.shape[1]%groups != 0 {
+		panic(refuse(BadArgument, "num_groups", groups, "a part of the channels of "+shapeText(x.shape)))
+	}
+	channels, plane := x.shape[1], count(x.shape[2:])
+	per := channels / groups
+	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
+	m.eps = k.float("eps", 1e-5)
+	m.affine(k, channels, "weight", "bias")
+	return x, k.fitting(m)
+}
+
+// byInstance is the normalisation of every channel of every image by itself.
+func (k *invocation) byInstance() (*operand, *normal) {
+	x := k.tensor("input")
+	if own := k.bool("use_input_stats", true); !own {
+		panic(refuse(Unsupported, "statistics that are not those of the input"))
+	}
+	if len(x.shape) < 3 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
+	}
+	channels := x.shape[1]
+	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
+	m.eps = k.float("eps", 1e-5)
+	m.affine(k, channels, "weight", "bias")
+	return x, k.fitting(m)
+}
+
+// byChannels is x with its channels first, a row each.
+func (k *invocation) byChannels(x Values) (in Values, kept, axes []int, n int64) {
+	if len(x.Shape()) < 2 {
+		panic(refuse(ShapesDiffer, shapeText(x.Shape())))
+	}
+	axes = append([]int{0}, inOrder(len(x.Shape()))[2:]...)
+	in, kept, n = lastAxes(x, axes)
+	return in, kept, axes, n
+}
+
+// channelNormal is a batch norm with the statistics of x itself.
+func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) Values) {
+	in, kept, axes, n := k.byChannels(x)
+	m := &normal{n: n, of: func(row, _ int64) int64 { return row }}
+	m.eps = k.float("eps", 1e-5)
+	back := func(v Values) Values { return k.rowsBack(v, len(x.shape), kept, axes) }
+	m.affine(k, x.shape[1], "weight", "bias")
+	return k.fitting(m), in, back
+}
+
+// fixedStatistics are those of a batch norm that is not training, as factors of x:
+// the mean and the reciprocal root of each channel.
+func (k *invocation) fixedStatistics(x *operand) (mean, root, weight, bias Values) {
+	if len(x.shape) < 2 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
+	}
+	eps := k.float("eps", 1e-5)
+	list := [4]Values{nil, nil, scalar(1), scalar(0)}
+	for i, name := range []string{"running_mean", "running_var", "weight", "bias"} {
+		o := k.optional(name)
+		switch {
+		case o == nil && i < 2:
+			panic(refuse(NoInput, name))
+		case o == nil:
+			continue
+		}
+		list[i] = perChannel(x, o, "")
+	}
+	a := k.arith()
+	root = formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], exactNum(eps))) }, list[1])
+	return list[0], root, list[2], list[3]
+}
+
+func batchNorm(k *invocation) Values {
+	x := k.tensor("input")
+	training := k.bool("training", k.solve)
+	if training || !k.has("running_mean") {
+		m, in, back := k.channelNormal(x)
+		return back(newRows(in, m.n, m.forward(k)))
+	}
+	mean, root, weight, bias := k.fixedStatistics(x)
+	a := k.arith()
+	return formulaOf(func(v []num) num {
+		y := a.add(a.mul(a.mul(a.sub(v[0], v[1]), v[2]), v[3]), v[4])
+		y.b += 3 * (a.u + a.ulps) * abs(v[3].y*v[2].y) * (abs(v[0].y) + abs(v[1].y))
+		return y
+	}, x, mean, root, weight, bias)
+}
+
+func batchNormGradients(k *invocation, g []Values) gradients {
+	x := k.tensor("input")
+	d := gradient(g, 0)
+	if !slices.Equal(d.Shape(), x.shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, d.Shape())))
+	}
+	training := k.bool("training", k.solve)
+	out := gradients{"bias": func() Values { return k.channelSum(d) }}
+	if training || !k.has("running_mean") {
+		m, in, back := k.channelNormal(x)
+		grads, _, _, _ := k.byChannels(d)
+		dx, terms := m.gradients(k, in, grads)
+		out["input"] = func() Values { return back(dx) }
+		out["weight"] = func() Values {
+			return &reduced{shape: []int64{x.shape[1]}, in: terms, n: m.n, f: sumOf(k.sumUnit(), m.n, 1)}
+		}
+		return out
+	}
+	mean, root, weight, _ := k.fixedStatistics(x)
+	a := k.arith()
+	out["input"] = func() Values {
+		return formulaOf(func(v []num) num { return a.mul(v[0], a.mul(v[1], v[2])) }, d, root, weight)
+	}
+	out["weight"] = func() Values {
+		terms := formulaOf(func(v []num) num {
+			y := a.mul(v[3], a.mul(a.sub(v[0], v[1]), v[2]))
+			y.b += 3 * a.u * abs(v[3].y*v[2].y) * (abs(v[0].y) + abs(v[1].y))
+			return y
+		}, x, mean, root, d)
+		return k.channelSum(terms)
+	}
+	return out
+}
+
+func layerNormKernels() {
+	register(one(buildLayerNorm), "LayerNorm", "LayerNormV3", "LayerNormV4")
+}
+
+// moments are the mean and variance of a row with their bounds:
+// B_mean = g(n+1)·mean|x|, and B_var = g(n+4)·(mean(x²) + mean²) +
+// 2·|mean|·B_mean + B_mean², which covers both E(x-m)² and E(x²) - m².
+type moments struct{ mean, variance, bMean, bVar float64 }
+
+func momentsOf(x, e []float64, u float64) moments {
+	n := float64(len(x))
+	var m moments
+	size, squares, off := 0.0, 0.0, 0.0
+	for i, v := range x {
+		m.mean += v
+		size += abs(v)
+		off = max(off, e[i])
+	}
+	m.mean /= n
+	for _, v := range x {
+		m.variance += (v - m.mean) * (v - m.mean)
+		squares += v * v
+	}
+	m.variance /= n
+	m.bMean = gamma(n+1, u)*size/n + off
+	m.bVar = gamma(n+4, u)*(squares/n+m.mean*m.mean) + 2*abs(m.mean)*m.bMean + m.bMean*m.bMean
+	if off > 0 {
+		m.bVar += 4 * off * (size/n + off)
+	}
+	return m
+}
+
+// rstd is 1/sqrt(var + eps) and its bound, +Inf where rounding can make the
+// variance anything: rstd·(0.5·(B_var + u·s)/(s - B_var) + 8u), s = var + eps.
+func (m moments) rstd(eps, u float64) (r, b float64) {
+	s := m.variance + eps
+	r = 1 / math.Sqrt(s)
+	if m.bVar >= s/2 {
+		return r, math.Inf(1)
+	}
+	return r, r * (0.5*(m.bVar+u*s)/(s-m.bVar) + 8*u)
+}
+
+// buildLayerNorm: y = (x - mean)·rstd·gamma + beta over the axes from
+// begin_norm_axis on, and the mean and variance (of V3 and V4 the rstd) beside it. With
+// d = x - mean, B_d = B_mean + u·|d|:
+// B_y = |gamma|·(rstd·B_d + |d|·B_rstd + B_d·B_rstd + 3u·|d|·rstd) + u·(|y| + |beta|).
+// Prototypes: nn_norm_ops.h, layer_norm_v3_proto.h.
+func buildLayerNorm(c *Call) []Values {
+	x := c.need("x", 0)
+	third, eps0 := "variance", 1e-7
+	if c.Type != "LayerNorm" {
+		third, eps0 = "rstd", 1e-5
+	}
+	var scale, shift Values
+	if o := c.input("gamma", 1); o != nil {
+		scale = o
+	}
+	if o := c.input("beta", 2); o != nil {
+		shift = o
+	}
+	axis := c.attrInt("begin_norm_axis", 0)
+	eps := c.attrFloat("epsilon", eps0)
+	rank := int64(len(x.shape))
+	if axis < 0 {
+		axis += rank
+	}
+	if axis < 0 || axis >= rank || eps < 0 {
+		panic(refuse(BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank))))
+	}
+	n := count(x.shape[axis:])
+	if n == 0 || math.IsInf(gamma(float64(n+4), c.sumUnit()), 1) {
+		panic(refuse(NoBound, n))
+	}
+	weight, bias := make([]float64, n), make([]float64, n)
+	for i := range weight {
+		weight[i] = 1
+	}
+	for _, p := range []struct {
+		v   Values
+		dst []float64
+	}{{scale, weight}, {shift, bias}} {
+		if p.v == nil {
+			continue
+		}
+		if count(p.v.Shape()) != n {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, p.v.Shape())))
+		}
+		check(p.v.Range(0, p.dst, nil))
+	}
+	u, su := c.unit(), c.sumUnit()
+	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
+		m := momentsOf(x, e, su)
+		r, br := m.rstd(eps, u)
+		for i, v := range x {
+			d := v - m.mean
+			bd := m.bMean + e[i] + u*abs(d)
+			y[i] = d*r*weight[i] + bias[i]
+			b[i] = abs(weight[i])*(r*bd+abs(d)*br+bd*br+3*u*abs(d)*r) + u*(abs(y[i])+abs(bias[i]))
+		}
+	})
+	lead := append([]int64{}, x.shape[:axis]...)
+	small := func(f func(m moments) (float64, float64)) Values {
+		return &reduced{shape: lead, in: x, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
+	}
+	out := []Values{y, small(func(m moments) (float64, float64) { return m.mean, m.bMean })}
+	if third == "rstd" {
+		out = append(out, small(func(m moments) (float64, float64) { return m.rstd(eps, u) }))
+	} else {
+		out = append(out, small(func(m moments) (float64, float64) { return m.variance, m.bVar }))
+	}
+	for i := range out {
+		if i < len(c.outs) {
+			out[i] = c.asRecorded(out[i], i)
+		}
+	}
+	return out
+}
+
+// Batch normalisation. Statistics are a number a channel: axis C of x's layout,
+// else axis 1. Prototypes: nn_batch_norm_ops.h, reduce_ops.h.
+
+func batchNormKernels() {
+	register(single(buildBNInfer), "BNInfer", "BNInference")
+	register(one(buildBatchNorm), "BatchNorm")
+	register(one(buildBNReduce), "BNTrainingReduce")
+	register(one(buildBNUpdate), "BNTrainingUpdate", "BNTrainingUpdateV2")
+	register(one(buildBNUpdateGrad), "BNTrainingUpdateGrad")
+	register(single(buildBNReduceGrad), "BNTrainingReduceGrad")
+}
+
+// channels are x and the vectors of an operator that go along its channels.
+func (c *Call) channels(x *operand, slots ...*operand) []Values {
+	out := []Values{x}
+	for _, o := range slots {
+		if o == nil {
+			panic(refuse(NoInput, "statistics"))
+		}
+		v := perChannel(x, o, x.axesOr(""))
+		out = append(out, v)
+	}
+	return out
+}
+
+// normalised is scale·(x - mean)·rstd + offset; where fewer operations are done
+// on the device, as x·(scale·rstd) + (offset - mean·scale·rstd), the products are
+// as large as |x·scale·rstd| and |mean·scale·rstd|, whose rounding is granted.
+func normalised(a arith, eps float64, x, scale, offset, mean, variance num) num {
+	r := a.rsqrt(a.add(variance, exactNum(eps)))
+	y := a.add(a.mul(a.mul(a.sub(x, mean), r), scale), offset)
+	y.b += 3 * (a.u + a.ulps) * abs(scale.y*r.y) * (abs(x.y) + abs(mean.y))
+	return y
+}
+
+// buildBNInfer: y = scale·(x - mean)/√(variance + ε) + offset. BNInference of
+// Caffe divides the statistics by momentum, a scale factor, and may have no
+// scale and offset.
+func buildBNInfer(c *Call) Values {
+	x := c.need("x", 0)
+	eps := c.attrFloat("epsilon", 1e-5)
+	a := c.arith()
+	if c.Type == "BNInfer" {
+		in := c.channels(x, c.input("scale", 1), c.input("offset", 2), c.input("mean", 3), c.input("variance", 4))
+		return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
+	}
+	factor := exactNum(1)
+	if m := c.input("momentum", 3); m != nil {
+		l := must(numbers(m))
+		if len(l) != 1 || l[0] == 0 {
+			panic(refuse(Unsupported, "momentum"))
+		}
+		factor = exactNum(l[0])
+	}
+	slots := []*operand{c.input("mean", 1), c.input("variance", 2)}
+	scale, offset := c.input("scale", 4), c.input("offset", 5)
+	if scale != nil && offset != nil {
+		slots = append(slots, scale, offset)
+	} else if scale != nil || offset != nil {
+		panic(refuse(NoInput, "scale, offset"))
+	}
+	in := c.channels(x, slots...)
+	return formulaOf(func(v []num) num {
+		s, o := exactNum(1), exactNum(0)
+		if len(v) > 3 {
+			s, o = v[3], v[4]
+		}
+		return normalised(a, eps, v[0], s, o, a.div(v[1], factor), a.div(v[2], factor))
+	}, in...)
+}
+
+// byChannel returns x with its channels first, and the elements of each.
+func byChannel(x *operand) (Values, int64, int64) {
+	at := 1
+	for i := range x.axes {
+		if x.axes[i] == 'C' {
+			at = i
+		}
+	}
+	if at >= len(x.shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
+	}
+	var rest []int
+	for i := range x.shape {
+		if i != at {
+			rest = append(rest, i)
+		}
+	}
+	in, _, n := lastAxes(x, rest)
+	return in, x.shape[at], n
+}
+
+// buildBatchNorm: with statistics given, y as BNInfer; in training those of x
+// itself, and these beside y: mean, variance (times n/(n-1)), and both again as
+// they were used.
+func buildBatchNorm(c *Call) []Values {
+	x := c.need("x", 0)
+	eps := c.attrFloat("epsilon", 1e-4)
+	training := c.attrBool("is_training", true)
+	a, su := c.arith(), c.sumUnit()
+	scale, offset := c.input("scale", 1), c.input("offset", 2)
+	if !training {
+		in := c.channels(x, scale, offset, c.input("mean", 3), c.input("variance", 4))
+		y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
+		return []Values{y}
+	}
+	rows, channels, n := byChannel(x)
+	if n == 0 || math.IsInf(gamma(float64(n+4), su), 1) {
+		panic(refuse(NoBound, n))
+	}
+	stat := func(f func(m moments) (float64, float64)) Values {
+		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
+	}
+	mean := must(held(stat(func(m moments) (float64, float64) { return m.mean, m.bMean })))
+	variance := must(held(stat(func(m moments) (float64, float64) { return m.variance, m.bVar })))
+	in := c.channels(x, scale, offset)
+	for _, s := range []Values{mean, variance} {
+		v := perChannel(x, s, x.axesOr(""))
+		in = append(in, v)
+	}
+	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
+	unbiased := exactNum(1)
+	if n > 1 {
+		unbiased = exactNum(float64(n) / float64(n-1))
+	}
+	spread := formulaOf(func(v []num) num { return a.mul(v[0], unbiased) }, variance)
+	out := []Values{y, mean, spread, mean, variance}
+	return out[:min(len(out), max(len(c.outs), 1))]
+}
+
+// buildBNReduce: sum and sum of squares of each channel.
+func buildBNReduce(c *Call) []Values {
+	x := c.need("x", 0)
+	rows, channels, n := byChannel(x)
+	g := gamma(float64(n+2), c.sumUnit())
+	sum := func(power int) Values {
+		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) {
+			y, size := 0.0, 0.0
+			for _, v := range x {
+				if power == 2 {
+					v *= v
+				}
+				y += v
+				size += abs(v)
+			}
+			return y, g * size
+		}}
+	}
+	out := []Values{sum(1), sum(2)}
+	for i := range out {
+		if i < len(c.outs) {
+			out[i] = c.asRecorded(out[i], i)
+		}
+	}
+	return out
+}
+
+// buildBNUpdate: x, sum, square_sum, scale, offset and, but for V2 and V3, the
+// running mean and variance. With m = sum/n and s = square_sum/n - m²:
+// y = scale·(x - m)/√(s + ε) + offset, and the running statistics blended with m
+// and s·n/(n-1) by factor; then m and s.
+func buildBNUpdate(c *Call) []Values {
+	x := c.need("x", 0)
+	eps := c.attrFloat("epsilon", 1e-5)
+	factor := c.attrFloat("factor", 0.1)
+	_, channels, n := byChannel(x)
+	slots := []*operand{c.input("sum", 1), c.input("square_sum", 2), c.input("scale", 3), c.input("offset", 4)}
+	running := c.Type == "BNTrainingUpdate"
+	if running {
+		slots = append(slots, c.input("mean", 5), c.input("variance", 6))
+	}
+	in := c.channels(x, slots...)
+	a, over := c.arith(), exactNum(float64(n))
+	mean := func(v []num) num { return a.div(v[1], over) }
+	variance := func(v []num) num {
+		m := mean(v)
+		s := a.sub(a.div(v[2], over), a.mul(m, m))
+		if s.y < 0 { // rounding of the recorded sums
+			s = num{0, s.b - s.y}
+		}
+		return s
+	}
+	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[3], v[4], mean(v), variance(v)) }, in...)
+	// The statistics are computed once a channel: the operands without x, whose
+	// place mean and variance do not look at.
+	vectors := make([]Values, len(in))
+	for i := range in {
+		o := slots[max(i-1, 0)]
+		vectors[i] = reshape(o, []int64{count(o.shape)})
+		if count(o.shape) != channels {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, o.shape)))
+		}
+	}
+	out := []Values{y}
+	unbiased := exactNum(1)
+	if n > 1 {
+		unbiased = exactNum(float64(n) / float64(n-1))
+	}
+	f, rest := exactNum(factor), exactNum(1-factor)
+	var stats []func(v []num) num
+	if running {
+		stats = append(stats,
+			func(v []num) num { return a.add(a.mul(mean(v), f), a.mul(v[5], rest)) },
+			func(v []num) num { return a.add(a.mul(a.mul(variance(v), unbiased), f), a.mul(v[6], rest)) })
+	}
+	for _, s := range append(stats, mean, variance) {
+		v := formulaOf(s, vectors...)
+		if i := len(out); i < len(c.outs) {
+			v = c.asRecorded(v, i)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// buildBNUpdateGrad: grads, x, batch_mean, batch_variance give
+// Σ grads·(x - mean)/√(variance + ε) and Σ grads of each channel.
+func buildBNUpdateGrad(c *Call) []Values {
+	g := c.need("grads", 0)
+	x := c.need("x", 1)
+	eps := c.attrFloat("epsilon", 1e-4)
+	in := c.channels(x, c.input("batch_mean", 2), c.input("batch_variance", 3))
+	if !sameShape(g.shape, x.shape) {
+		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
+	}
+	a := c.arith()
+	terms := formulaOf(func(v []num) num {
+		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
+	}, append(in, reshape(g, x.shape))...)
+	channels := 1
+	for i := range x.axes {
+		if x.axes[i] == 'C' {
+			channels = i
+		}
+	}
+	var axes []int
+	for i := range x.shape {
+		if i != channels {
+			axes = append(axes, i)
+		}
+	}
+	var out []Values
+	for i, v := range []Values{terms, reshape(g, x.shape)} {
+		sum, _, n := lastAxes(v, axes)
+		r := c.asRecorded(&reduced{shape: []int64{x.shape[channels]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i)
+		out = append(out, r)
+	}
+	return out
+}
+
+// buildBNReduceGrad: grads, x, diff_scale, diff_offset, scale, batch_mean,
+// batch_variance. With x̂ = (x - mean)/√(variance + ε):
+// y = (grads - diff_scale·x̂/n - diff_offset/n)·scale/√(variance + ε).
+func buildBNReduceGrad(c *Call) Values {
+	g := c.need("grads", 0)
+	x := c.need("x", 1)
+	eps := c.attrFloat("epsilon", 1e-4)
+	_, _, n := byChannel(x)
+	in := c.channels(x, c.input("diff_scale", 2), c.input("diff_offset", 3), c.input("scale", 4), c.input("batch_mean", 5), c.input("batch_variance", 6))
+	if !sameShape(g.shape, x.shape) {
+		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
+	}
+	a, over := c.arith(), exactNum(float64(n))
+	return formulaOf(func(v []num) num {
+		r := a.rsqrt(a.add(v[5], exactNum(eps)))
+		hat := a.mul(a.sub(v[0], v[4]), r)
+		d := a.sub(a.sub(v[6], a.div(a.mul(v[1], hat), over)), a.div(v[2], over))
+		y := a.mul(d, a.mul(v[3], r))
+		y.b += 3 * (a.u + a.ulps) * abs(v[3].y*r.y*r.y*v[1].y/over.y) * (abs(v[0].y) + abs(v[4].y))
+		return y
+	}, append(in, reshape(g, x.shape))...)
+}
+
+// Kernels of torch_npu that are several functions in one, by their definition in its
+// documentation. What they keep in between may be rounded to the type of the result.
+
+func npuNormForms() {
+	define("npu_rms_norm", "input weight epsilon", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		y, root := k.rootNorm(x, x.shape)
+		return []Reading{{Out: []Values{y, root}}}
+	}})
+	otherNames["gamma"] = "weight"
+	// y, the reciprocal root and the sum x1 + x2.
+	define("npu_add_rms_norm", "x1 x2 weight epsilon", function{forward: func(k *invocation) []Reading {
+		a, b := k.pair("x1", "x2")
+		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+		y, root := k.rootNorm(k.between(sum), a.shape)
+		return []Reading{{Out: []Values{y, root, sum}}}
+	}})
+	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
+	define("npu_rotary_mul", "input r1 r2 rotary_mode", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		r1, r2 := k.pair("r1", "r2")
+		mode := k.string("rotary_mode", "half")
+		rank := len(x.shape)
+		if rank == 0 || x.shape[rank-1]%2 != 0 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape)))
+		}
+		negate := func(v Values) Values {
+			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{v})
+		}
+		n := x.shape[rank-1]
+		var turnedX Values
+		switch mode {
+		case "half":
+			second := negate(slab1(x, rank-1, n/2, n/2))
+			turnedX = joined(rank-1, second, slab1(x, rank-1, 0, n/2))
+		case "interleave":
+			pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), n/2, 2))
+			second := negate(slab1(pairs, rank, 1, 1))
+			both := joined(rank, second, slab1(pairs, rank, 0, 1))
+			turnedX = reshape(both, x.shape)
+		default:
+			panic(refuse(BadArgument, "rotary_mode", mode, "half or interleave"))
+		}
+		first := elementsOf(mulKernel(k.unit()), nil, false, []Values{x, r1})
+		second := elementsOf(mulKernel(k.unit()), nil, false, []Values{turnedX, r2})
+		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(first), k.between(second)})
+	})})
+	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
+	define("npu_scaled_masked_softmax", "x mask scale fixed_triu_mask", function{forward: formulaFor(func(k *invocation) Values {
+		x, mask := k.pair("x", "mask")
+		if fixed := k.bool("fixed_triu_mask", false); fixed {
+			panic(refuse(Unsupported, "fixed_triu_mask"))
+		}
+		a, scale := k.arith(), k.factor("scale")
+		v := formulaOf(func(v []num) num {
+			if v[1].y != 0 {
+				return exactNum(-10000)
+			}
+			return a.mul(v[0], scale)
+		}, x, mask)
+		if len(x.shape) == 0 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, mask.shape)))
+		}
+		return k.softmax(v, []int{len(x.shape) - 1}, false)
+	})})
+	define("npu_confusion_transpose", "input perm shape transpose_first", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		k.required("perm", "shape", "transpose_first")
+		first := k.bool("transpose_first", true)
+		shape := k.ints("shape")
+		if len(shape) > maxRank || slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || count(shape) != count(x.shape) {
+			panic(refuse(BadArgument, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape)))
+		}
+		var v Values = x
+		if !first {
+			v = reshape(v, shape)
+		}
+		perm := k.axes("perm", len(v.Shape()))
+		if len(perm) != len(v.Shape()) {
+			panic(refuse(BadArgument, "perm", len(perm), itoa(len(v.Shape()))+" axes"))
+		}
+		if v = transpose(v, perm); first {
+			v = reshape(v, shape)
+		}
+		return v
+	})})
+}
+
+// rootNorm is x·weight/√(mean(x²) + ε) over the axes of the weight, and the reciprocal
+// root of each row.
+func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
+	w := k.tensor("weight")
+	lead := len(shape) - len(w.shape)
+	if lead < 0 || !slices.Equal(shape[lead:], w.shape) {
+		panic(refuse(ShapesDiffer, shapeText(shape, w.shape)))
+	}
+	m := &normal{n: count(w.shape), rms: true, of: func(_, i int64) int64 { return i }}
+	m.eps = k.float("epsilon", 1e-6)
+	m.affine(k, m.n, "weight", "")
+	k.fitting(m)
+	a, su := k.arith(), k.sumUnit()
+	flat := &reduced{shape: append(slices.Clone(shape[:lead]), ones(len(w.shape))...), in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
+		_, r := m.statistics(x, e, a, su)
+		return r.y, r.b
+	}}
+	root = flat
+	if s, ok := k.out(1); ok && count(s) == count(flat.shape) {
+		root = reshape(flat, s)
+	}
+	if math.IsInf(gamma(float64(m.n), su), 1) {
+		panic(refuse(NoBound, m.n))
+	}
+	return newRows(x, m.n, m.forward(k)), root
+}

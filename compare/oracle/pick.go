@@ -1,0 +1,901 @@
+package oracle
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/dump/msprobe"
+)
+
+// defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
+func defineParts() {
+	split := func(names, params string, sizes func(k *invocation, d int64) []int64) {
+		define(names, params, function{forward: func(k *invocation) []Reading {
+			x := k.tensor("input")
+			axis := k.axis("dim", 0, len(x.shape))
+			if len(x.shape) == 0 {
+				panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+			}
+			list := sizes(k, x.shape[axis])
+			var out []Values
+			at := int64(0)
+			for _, n := range list {
+				if n < 0 || n > x.shape[axis]-at {
+					panic(refuse(BadArgument, "split", shapeText(list), "parts of "+itoa(int(x.shape[axis]))))
+				}
+				v := slab1(x, axis, at, n)
+				if names == "unbind" {
+					v = reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
+				}
+				out = append(out, v)
+				at += n
+			}
+			return []Reading{{Out: out}}
+		}})
+	}
+	equal := func(d, n int64) []int64 {
+		if !within(n, 1, 1<<40) || d/n > 1<<16 {
+			panic(refuse(BadArgument, "split", n, "a positive number"))
+		}
+		var out []int64
+		for at := int64(0); at < d || at == 0; at += n {
+			out = append(out, min(n, d-at))
+		}
+		return out
+	}
+	bySize := func(k *invocation, d int64) []int64 {
+		k.required("split")
+		list := k.ints("split")
+		if k.args["split"].v != nil && len(list) == 1 {
+			return equal(d, list[0])
+		}
+		return list
+	}
+	split("split", "input split dim", bySize)
+	functions["split_with_sizes"] = functions["split"]
+	otherNames["split_size_or_sections"], otherNames["split_size"], otherNames["split_sizes"] = "split", "split", "split"
+	split("chunk", "input chunks dim", func(k *invocation, d int64) []int64 {
+		n := k.int("chunks", 0)
+		if !within(n, 1, 1<<16) {
+			panic(refuse(BadArgument, "chunks", n, "a positive number"))
+		}
+		return equal(d, max((d+n-1)/n, 1))
+	})
+	split("unbind", "input dim", func(k *invocation, d int64) []int64 {
+		if d > 1<<16 {
+			panic(refuse(TooLarge, d, 1<<16))
+		}
+		return ones(int(d))
+	})
+	define("narrow", "input dim start length", function{forward: moved(func(k *invocation, x *operand) Values {
+		k.required("dim", "start", "length")
+		axis := k.axis("dim", 0, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+		}
+		lo := k.int("start", 0)
+		n := k.int("length", 0)
+		d := x.shape[axis]
+		if lo < 0 {
+			lo += d
+		}
+		if lo < 0 || n < 0 || lo > d || n > d-lo {
+			panic(refuse(BadArgument, "start, length", shapeText([]int64{lo, n}), "a part of "+itoa(int(d))))
+		}
+		return slab1(x, axis, lo, n)
+	})})
+	define("select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+		k.required("dim", "index")
+		axis := k.axis("dim", 0, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+		}
+		i := k.int("index", 0)
+		return selected(x, axis, i)
+	})})
+	define("index_select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+		axis := k.axis("dim", 0, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+		}
+		return k.gathered(x, axis, "index")
+	})})
+	define("gather", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+		axis := k.axis("dim", 0, len(x.shape))
+		if len(x.shape) == 0 {
+			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+		}
+		idx := k.tensor("index")
+		if len(idx.shape) != len(x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+		}
+		for i := range idx.shape {
+			if i != axis && idx.shape[i] > x.shape[i] {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+			}
+		}
+		at := must(numbers(idx))
+		d := must(held(x))
+		steps := rowMajor(x.shape)
+		return &formula{shape: idx.shape, exact: true, f: func(i int64, p []int64) (float64, float64) {
+			j := int64(at[i])
+			if j < 0 || j >= x.shape[axis] {
+				return 0, math.Inf(1)
+			}
+			k := j * steps[axis]
+			for a := range p {
+				if a != axis {
+					k += p[a] * steps[a]
+				}
+			}
+			return d.y[k], 0
+		}}
+	})})
+	triangle := func(name string, keep func(row, col, diagonal int64) bool) {
+		part := func(k *invocation, v Values) Values {
+			diagonal := k.int("diagonal", 0)
+			rank := len(v.Shape())
+			if rank < 2 {
+				panic(refuse(BadArgument, "diagonal", diagonal, "a matrix"))
+			}
+			shape := v.Shape()[rank-2:]
+			mask := &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
+				return toNumber(keep(at[0], at[1], diagonal)), 0
+			}}
+			return elementsOf(exactly(func(x []float64) float64 {
+				if x[1] != 0 {
+					return x[0]
+				}
+				return 0
+			}), nil, true, []Values{v, mask})
+		}
+		define(name, "input diagonal", function{forward: moved(func(k *invocation, x *operand) Values { return part(k, x) }),
+			backward: unmoved(func(k *invocation, x *operand, g Values) Values { return part(k, g) })})
+	}
+	triangle("tril", func(row, col, d int64) bool { return col-row <= d })
+	triangle("triu", func(row, col, d int64) bool { return col-row >= d })
+	define("getitem", "input index", function{forward: moved(item)})
+}
+
+// selected is one index of an axis, without the axis.
+func selected(x Values, axis int, i int64) Values {
+	d := x.Shape()[axis]
+	if i < 0 {
+		i += d
+	}
+	if i < 0 || i >= d {
+		panic(refuse(BadArgument, "index", i, "below "+itoa(int(d))))
+	}
+	v := slab1(x, axis, i, 1)
+	return reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
+}
+
+// gathered takes the slices of x along an axis that an argument of whole numbers says.
+func (k *invocation) gathered(x Values, axis int, name string) Values {
+	idx := k.tensor(name)
+	return gatheredBy(x, axis, idx)
+}
+
+func gatheredBy(x Values, axis int, idx *operand) Values {
+	if !discrete(idx.typ) || count(idx.shape) > maxDense {
+		panic(refuse(BadType, idx.name, idx.typ.String()))
+	}
+	list := must(numbers(idx))
+	s := x.Shape()
+	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: 1, perBatch: int64(len(list)), indices: make([]int64, len(list))}
+	for i, f := range list {
+		if g.indices[i] = int64(f); f < 0 {
+			g.indices[i] += g.n
+		}
+	}
+	g.shape = slices.Concat(s[:axis], idx.shape, s[axis+1:])
+	if g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank {
+		panic(refuse(ShapesDiffer, shapeText(s, idx.shape)))
+	}
+	return g
+}
+
+// item is x[index] with whole numbers, slices, Ellipsis, None and one tensor of whole
+// numbers.
+func item(k *invocation, x *operand) Values {
+	a := k.args["index"]
+	if a == nil {
+		panic(refuse(NoArgument, "index"))
+	}
+	list := []*argument{a}
+	if a.v == nil {
+		list = a.list
+	}
+	takes := 0
+	for _, i := range list {
+		if i == nil {
+			panic(refuse(NoArgument, "index"))
+		}
+		if i.v == nil {
+			panic(refuse(Unsupported, "an index that is a list"))
+		}
+		if i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None {
+			takes++
+		}
+	}
+	var v Values = x
+	axis := 0
+	var by *operand
+	byAxis := 0
+	for _, i := range list {
+		rest := len(v.Shape()) - axis
+		switch {
+		case i.v.Kind == msprobe.Ellipsis:
+			axis += max(rest-takes, 0)
+			continue
+		case i.v.Kind == msprobe.None:
+			v = reshape(v, slices.Insert(slices.Clone(v.Shape()), axis, 1))
+			axis++
+			continue
+		}
+		takes--
+		if rest < 1 {
+			panic(refuse(BadArgument, "index", itoa(len(list)), itoa(len(x.shape))+" axes"))
+		}
+		switch {
+		case i.v.Kind == msprobe.Slice:
+			cutOut := sliced(v, axis, i.v.Items)
+			v = cutOut
+			axis++
+		case i.tensor() && i.err != nil:
+			panic(i.err)
+		case i.tensor() && (len(i.op.shape) > 0 || !discrete(i.op.typ)):
+			if by != nil || !discrete(i.op.typ) || i.op.typ.IsBool() {
+				panic(refuse(Unsupported, "an index of "+i.op.typ.String()))
+			}
+			by, byAxis = i.op, axis
+			axis++
+		default:
+			n, ok := i.number()
+			if !ok || n != math.Trunc(n) || i.v.Type == "bool" {
+				panic(refuse(BadArgument, "index", i.text(), "whole numbers and slices"))
+			}
+			if by != nil {
+				panic(refuse(Unsupported, "an index of tensors and numbers"))
+			}
+			w := selected(v, axis, int64(n))
+			v = w
+		}
+	}
+	if by != nil {
+		return gatheredBy(v, byAxis, by)
+	}
+	return v
+}
+
+// sliced is v[start:stop:step] along an axis.
+func sliced(v Values, axis int, items []msprobe.Number) Values {
+	d := v.Shape()[axis]
+	at := [3]int64{0, d, 1}
+	for i, n := range items[:min(len(items), 3)] {
+		if n.Kind == msprobe.Null || n.Kind == msprobe.Absent {
+			continue
+		}
+		if n.Kind != msprobe.Int {
+			panic(refuse(BadArgument, "slice", n.String(), "whole numbers"))
+		}
+		if at[i] = n.I; i < 2 && at[i] < 0 {
+			at[i] += d
+		}
+	}
+	lo, hi, step := min(max(at[0], 0), d), min(max(at[1], 0), d), at[2]
+	if step < 1 {
+		panic(refuse(BadArgument, "slice", step, "a positive step"))
+	}
+	n := max(hi-lo+step-1, 0) / step
+	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
+	begin[axis], shape[axis], steps[axis] = lo, n, step
+	return cut(v, begin, shape, steps)
+}
+
+// Functions of PyTorch that tell or use places: nonzero, index_add, diff, histc, and norms of
+// lists.
+
+func pickForms() {
+	define("nonzero argwhere", "input as_tuple", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		apart := k.bool("as_tuple", false)
+		return k.places(x, apart)
+	}})
+	define("index_add", "input dim index source alpha", function{forward: formulaFor(indexAdd), backward: indexAddGradients, nodes: [][]string{{"input", "source"}}})
+	define("diff", "input n dim prepend append", function{forward: formulaFor(func(k *invocation) Values {
+		x, axis := k.differences()
+		n := x.shape[axis] - 1
+		return elementsOf(addKernel(k.unit(), -1), nil, false, []Values{slab1(x, axis, 1, n), slab1(x, axis, 0, n)})
+	}), nodes: [][]string{{"grad", "less"}}, backward: func(k *invocation, g []Values) gradients {
+		x, axis := k.differences()
+		d := gradient(g, 0)
+		want := slices.Clone(x.shape)
+		if want[axis]--; !slices.Equal(want, d.Shape()) {
+			panic(refuse(ShapesDiffer, shapeText(want, d.Shape())))
+		}
+		less := func() Values {
+			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{d})
+		}
+		return gradients{"grad": func() Values { return d }, "less": less, "input": func() Values {
+			minus := less()
+			shape := slices.Clone(want)
+			shape[axis] = 1
+			none := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
+			before := newConcat([]Values{none, d}, axis)
+			behind := newConcat([]Values{minus, none}, axis)
+			return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{before, behind})
+		}}
+	}})
+	define("histc", "input bins min max", function{forward: formulaFor(histogram)})
+	define("_foreach_norm foreach_norm", "tensors ord dtype", function{forward: func(k *invocation) []Reading {
+		list := k.tensors("tensors")
+		var r Reading
+		for i := range list {
+			one := *k
+			one.params = []string{"input", "ord"}
+			one.args = map[string]*argument{"input": k.args["tensors"].list[i], "ord": k.args["ord"]}
+			v := norms(&one)
+			r.Out = append(r.Out, v)
+		}
+		return []Reading{r}
+	}})
+}
+
+// places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
+func (k *invocation) places(x *operand, apart bool) []Reading {
+	rank, n := int64(len(x.shape)), count(x.shape)
+	if n*rank > maxDense {
+		panic(refuse(TooLarge, n*rank, maxDense))
+	}
+	d := must(held(x))
+	var rows []float64
+	at := make([]int64, rank)
+	found := int64(0)
+	for i, v := range d.y {
+		if v == 0 {
+			continue
+		}
+		found++
+		unravel(int64(i), x.shape, at)
+		for _, p := range at {
+			rows = append(rows, float64(p))
+		}
+	}
+	all := &dense{shape: []int64{found, rank}, y: rows, exact: true}
+	if !apart {
+		return []Reading{{Out: []Values{all}}}
+	}
+	var r Reading
+	for a := range rank {
+		r.Out = append(r.Out, reshape(slab1(all, 1, a, 1), []int64{found}))
+	}
+	if rank == 0 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
+	}
+	return []Reading{r}
+}
+
+// indexAdd: y = x with alpha·source added to its slices, as often as the index says.
+func indexAdd(k *invocation) Values {
+	k.required("dim", "index")
+	x := k.tensor("input")
+	source := k.tensor("source")
+	axis := k.axis("dim", 0, len(x.shape))
+	if len(x.shape) == 0 || len(source.shape) != len(x.shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, source.shape)))
+	}
+	idx := k.tensor("index")
+	to := ints(idx)
+	want := slices.Clone(x.shape)
+	if want[axis] = int64(len(to)); !slices.Equal(want, source.shape) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, source.shape)))
+	}
+	d := must(held(x))
+	s := must(held(source))
+	alpha := k.factor("alpha")
+	sum, steps, at := newSpreader(int64(len(d.y))), rowMajor(x.shape), make([]int64, len(x.shape))
+	for i, v := range d.y {
+		sum.add(int64(i), v, 1, 0)
+	}
+	for i, v := range s.y {
+		unravel(int64(i), source.shape, at)
+		if at[axis] = to[at[axis]]; at[axis] < 0 || at[axis] >= x.shape[axis] {
+			panic(refuse(BadArgument, "index", at[axis], "below "+itoa(int(x.shape[axis]))))
+		}
+		p := int64(0)
+		for a := range at {
+			p += at[a] * steps[a]
+		}
+		sum.add(p, v, alpha.y, alpha.b)
+	}
+	u := k.sumUnit()
+	if u < precisionFor(k.outType()).v {
+		u = precisionFor(k.outType()).v // each is added in the tensor itself
+	}
+	if discrete(k.outType()) {
+		u = 0
+	}
+	return sum.values(x.shape, false, u)
+}
+
+// indexAddGradients: of x that of the result, of the source its slices.
+func indexAddGradients(k *invocation, g []Values) gradients {
+	d := gradient(g, 0)
+	return gradients{"input": func() Values { return d }, "source": func() Values {
+		k.required("dim", "index")
+		axis := k.axis("dim", 0, len(d.Shape()))
+		if len(d.Shape()) == 0 {
+			panic(refuse(ShapesDiffer, shapeText(d.Shape())))
+		}
+		v := k.gathered(d, axis, "index")
+		alpha := k.factor("alpha")
+		if alpha == exactNum(1) {
+			return v
+		}
+		return formulaOf(func(x []num) num { return k.arith().mul(alpha, x[0]) }, v)
+	}}
+}
+
+// differences are the tensor and the axis of a call of diff.
+func (k *invocation) differences() (*operand, int) {
+	x := k.tensor("input")
+	if n := k.int("n", 1); n != 1 || k.has("prepend") || k.has("append") || x.typ.IsBool() {
+		panic(refuse(Unsupported, "diff of other than neighbours"))
+	}
+	axis := k.axis("dim", -1, len(x.shape))
+	if len(x.shape) == 0 || x.shape[axis] < 1 {
+		panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
+	}
+	return x, axis
+}
+
+// histogram counts elements in equal bins; one near the border of two may be in either.
+func histogram(k *invocation) Values {
+	x := k.tensor("input")
+	bins := k.int("bins", 100)
+	if !within(bins, 1, 1<<20) || count(x.shape) > maxDense {
+		panic(refuse(BadArgument, "bins", bins, "a small positive number"))
+	}
+	lo := k.float("min", 0)
+	hi := k.float("max", 0)
+	d := must(held(x))
+	if lo == hi && len(d.y) > 0 {
+		lo, hi = slices.Min(d.y), slices.Max(d.y)
+	}
+	if lo == hi {
+		lo, hi = lo-1, hi+1
+	}
+	y, b := make([]float64, bins), make([]float64, bins)
+	for _, v := range d.y {
+		at := (v - lo) / (hi - lo) * float64(bins)
+		if math.IsNaN(at) || v < lo || v > hi {
+			continue
+		}
+		in := min(int64(at), bins-1)
+		y[in]++
+		off := 8 * precisionFor(x.numeric()).v * float64(bins)
+		for _, near := range []float64{at - off, at + off} {
+			if other := int64(math.Floor(near)); other != in && other >= 0 && other < bins {
+				b[in]++
+				b[other]++
+			}
+		}
+	}
+	return &dense{shape: []int64{bins}, y: y, b: b, exact: false}
+}
+
+func gatherKernels() {
+	register(single(buildGather), "Gather", "GatherV2", "GatherV2D")
+	register(single(buildOneHot), "OneHot", "OneHotD")
+	register(single(buildPad), "Pad", "PadD", "PadV2", "PadV2D", "PadV3", "PadV3D")
+}
+
+// gather takes slices of x: element (l, j, i) is x[l, index[l', j], i], l' the
+// batch of l.
+type gather struct {
+	shape             []int64
+	x                 Values
+	lead, n, inner    int64 // axes before, the axis, and those behind it
+	batches, perBatch int64 // of the indices; lead is batches·rest
+	indices           []int64
+}
+
+func (g *gather) Shape() []int64 { return g.shape }
+func (g *gather) Exact() bool    { return isExact(g.x) }
+
+// source is where the run of inner elements begins that output run k is.
+func (g *gather) source(k int64) (int64, bool) {
+	l, j := k/g.perBatch, k%g.perBatch
+	i := g.indices[l/(g.lead/g.batches)*g.perBatch+j]
+	if i < 0 || i >= g.n {
+		return 0, false
+	}
+	return (l*g.n + i) * g.inner, true
+}
+
+func (g *gather) Range(lo int64, y, b []float64) error {
+	for at := int64(0); at < int64(len(y)); {
+		k, i := (lo+at)/g.inner, (lo+at)%g.inner
+		n := min(g.inner-i, int64(len(y))-at)
+		var bounds []float64
+		if b != nil {
+			bounds = b[at : at+n]
+		}
+		if s, ok := g.source(k); !ok {
+			outside(y[at:at+n], bounds)
+		} else if err := g.x.Range(s+i, y[at:at+n], bounds); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// outside is what an index beyond the axis gives: anything.
+func outside(y, b []float64) {
+	clear(y)
+	for i := range b {
+		b[i] = math.Inf(1)
+	}
+}
+
+func (g *gather) At(idx []int64, y, b []float64) error {
+	for i, k := range idx {
+		var bound []float64
+		if b != nil {
+			bound = b[i : i+1]
+		}
+		if err := g.Range(k, y[i:i+1], bound); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildGather: y = x[…, indices, …] along an axis, which is a recorded number
+// (GatherV2), an attribute (GatherV2D) or 0.
+func buildGather(c *Call) Values {
+	in := c.operands()
+	if len(in) < 2 {
+		panic(refuse(InputCount, len(in), 2))
+	}
+	x, idx := in[0], in[1]
+	a := c.attrInt("axis", 0)
+	if c.attrs.Get("axis") == nil && len(in) > 2 {
+		l := ints(in[2])
+		if len(l) != 1 {
+			panic(refuse(BadAttribute, "axis", shapeText(l), "one axis"))
+		}
+		a = l[0]
+	}
+	axes := axesOf("axis", []int64{a}, len(x.shape))
+	if len(axes) != 1 {
+		panic(refuse(BadAttribute, "axis", a, "an axis of "+shapeText(x.shape)))
+	}
+	axis := axes[0]
+	dims := c.attrInt("batch_dims", 0)
+	if dims < 0 {
+		dims += int64(len(idx.shape))
+	}
+	if dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]) {
+		panic(refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share"))
+	}
+	negative := c.attrBool("negative_index_support", false)
+	if count(idx.shape) > maxDense {
+		panic(refuse(TooLarge, count(idx.shape), maxDense))
+	}
+	list := must(numbers(idx))
+	g := &gather{x: x, lead: count(x.shape[:axis]), n: x.shape[axis], inner: count(x.shape[axis+1:]),
+		batches: count(x.shape[:dims]), perBatch: count(idx.shape[dims:]), indices: make([]int64, len(list))}
+	for i, f := range list {
+		g.indices[i] = int64(f)
+		if negative && f < 0 {
+			g.indices[i] += g.n
+		}
+	}
+	g.shape = slices.Concat(x.shape[:axis], idx.shape[dims:], x.shape[axis+1:])
+	if g.batches == 0 || g.perBatch == 0 || g.inner == 0 || len(g.shape) > maxRank {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+	}
+	return c.asRecorded(g, 0)
+}
+
+// formula is a tensor whose elements a function gives.
+type formula struct {
+	shape []int64
+	f     func(i int64, at []int64) (y, b float64)
+	exact bool
+	at    []int64
+}
+
+func (v *formula) Shape() []int64 { return v.shape }
+func (v *formula) Exact() bool    { return v.exact }
+
+func (v *formula) one(i int64, y, b []float64, k int) {
+	v.at = grow(v.at, len(v.shape))
+	unravel(i, v.shape, v.at)
+	value, bound := v.f(i, v.at)
+	y[k] = value
+	if b != nil {
+		b[k] = bound
+	}
+}
+
+func (v *formula) Range(lo int64, y, b []float64) error {
+	for i := range y {
+		v.one(lo+int64(i), y, b, i)
+	}
+	return nil
+}
+
+func (v *formula) At(idx []int64, y, b []float64) error {
+	for i, k := range idx {
+		v.one(k, y, b, i)
+	}
+	return nil
+}
+
+// buildOneHot: y[…, j, …] = on where j is the index, else off; on_value and
+// off_value are inputs.
+func buildOneHot(c *Call) Values {
+	in := c.operands()
+	if c.Type == "OneHot" && len(in) == 4 { // indices, depth, on, off
+		in = []*operand{in[0], in[2], in[3]}
+	}
+	shape, ok := c.out(0)
+	if len(in) != 3 || !ok {
+		panic(refuse(InputCount, len(in), 3))
+	}
+	index := must(numbers(in[0]))
+	on := must(numbers(in[1]))
+	off := must(numbers(in[2]))
+	axis := c.attrInt("axis", -1)
+	axes := axesOf("axis", []int64{axis}, len(shape))
+	if len(axes) != 1 || len(on) != 1 || len(off) != 1 {
+		panic(refuse(BadAttribute, "axis", axis, "an axis of "+shapeText(shape)))
+	}
+	rest := slices.Delete(slices.Clone(shape), axes[0], axes[0]+1)
+	if count(rest) != int64(len(index)) {
+		panic(refuse(ShapeComputed, shapeText(in[0].shape), shapeText(shape)))
+	}
+	steps := rowMajor(rest)
+	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
+		k, o := int64(0), 0
+		for i, a := range at {
+			if i != axes[0] {
+				k += a * steps[o]
+				o++
+			}
+		}
+		if index[k] == float64(at[axes[0]]) {
+			return on[0], 0
+		}
+		return off[0], 0
+	}}
+}
+
+// buildPad puts a border of one value around x. paddings are two numbers an
+// axis, before and behind, as an attribute or an input.
+func buildPad(c *Call) Values {
+	x := c.need("x", 0)
+	if mode := c.attrs.Get("mode").Text(); mode != "" && mode != "constant" && mode != "CONSTANT" {
+		panic(refuse(Unsupported, "mode "+mode))
+	}
+	var list []int64
+	if v := c.attrs.Get("paddings"); v != nil {
+		for _, l := range v.IntLists() {
+			list = append(list, l...)
+		}
+		if list == nil {
+			list = v.Ints()
+		}
+	} else {
+		p := c.need("paddings", 1)
+		list = ints(p)
+	}
+	value := 0.0
+	for name, k := range c.names {
+		if (name == "constant_values" || name == "constant_value") && k < len(c.slots) && c.slots[k] != nil {
+			v := must(numbers(c.slots[k]))
+			if len(v) != 1 {
+				panic(refuse(Unsupported, name))
+			}
+			value = v[0]
+		}
+	}
+	if v := c.attrFloat("constant_values", value); c.attrs.Get("constant_values") != nil {
+		value = v
+	}
+	shape, ok := c.out(0)
+	rank := len(x.shape)
+	if len(list) != 2*rank || !ok || len(shape) != rank {
+		panic(refuse(BadAttribute, "paddings", shapeText(list), "two for each axis of "+shapeText(x.shape)))
+	}
+	for i, d := range x.shape {
+		if !within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i] {
+			panic(refuse(ShapeComputed, shapeText(x.shape, list), shapeText(shape)))
+		}
+	}
+	d := must(held(x))
+	steps := rowMajor(x.shape)
+	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
+		k := int64(0)
+		for i, a := range at {
+			if a -= list[2*i]; a < 0 || a >= x.shape[i] {
+				return value, 0
+			}
+			k += a * steps[i]
+		}
+		return d.y[k], 0
+	}}
+}
+
+// Gradients of functions that move numbers or weigh them, from what the function does with
+// the places of its input: each place gets the sum of the gradients of where it went.
+
+// spreader adds gradients up by places.
+type spreader struct {
+	y, size, off []float64
+	n            []int32
+}
+
+func newSpreader(n int64) *spreader {
+	return &spreader{y: make([]float64, n), size: make([]float64, n), off: make([]float64, n), n: make([]int32, n)}
+}
+
+// add adds weight·g; the weight may be off by off.
+func (s *spreader) add(place int64, g, weight, off float64) {
+	s.y[place] += g * weight
+	s.size[place] += abs(g * weight)
+	s.off[place] += abs(g) * off
+	s.n[place]++
+}
+
+// values are the sums: exact where nothing was weighed and no place got more than one.
+func (s *spreader) values(shape []int64, weighed bool, unit float64) Values {
+	d := &dense{shape: shape, y: s.y, exact: !weighed}
+	for _, n := range s.n {
+		d.exact = d.exact && n <= 1
+	}
+	if d.exact {
+		return d
+	}
+	d.b = s.off
+	for i, n := range s.n {
+		if n > 1 || weighed {
+			d.b[i] += gamma(float64(n)+2, unit) * s.size[i]
+		}
+	}
+	return d
+}
+
+// whole is a gradient with all its elements.
+func whole(g Values, n int64) []float64 {
+	if count(g.Shape()) != n {
+		panic(refuse(ShapesDiffer, shapeText(g.Shape(), []int64{n})))
+	}
+	return must(numbers(g))
+}
+
+// traced makes the backward of functions that only move elements of their input: the function
+// itself, given the places of the elements for their values, says where each went.
+func traced(names string) {
+	for _, name := range strings.Fields(names) {
+		f := functions[name]
+		f.backward = func(k *invocation, g []Values) gradients {
+			return gradients{"input": func() Values { return k.traceBack(f, g) }}
+		}
+	}
+}
+
+func (k *invocation) traceBack(f *function, g []Values) Values {
+	x := k.tensor("input")
+	n := count(x.shape)
+	if n > maxDense {
+		panic(refuse(TooLarge, n, maxDense))
+	}
+	places := &operand{name: x.name, typ: dtype.Float64, shape: x.shape, f64: make([]float64, n), packed: true}
+	places.view = must(layout.Contiguous(x.shape))
+	for i := range places.f64 {
+		places.f64[i] = float64(i + 1) // 0 is what comes from nowhere: the border of a pad
+	}
+	call, other := *k.Call, *k
+	call.outs, call.double = k.results, true
+	other.Call, other.args = &call, maps.Clone(k.args)
+	other.args["input"] = &argument{v: k.args["input"].v, place: k.args["input"].place, op: places}
+	delete(other.args, "value")
+	readings := f.forward(&other)
+	sum := newSpreader(n)
+	for i, d := range g {
+		if d == nil {
+			continue
+		}
+		v := readings[0].out(i)
+		if v == nil {
+			panic(refuse(OutputCount, len(g), len(readings[0].Out)))
+		}
+		from := must(held(v))
+		grads := whole(d, count(v.Shape()))
+		for j, p := range from.y {
+			switch at := int64(p) - 1; {
+			case p == 0:
+			case p != math.Trunc(p) || at < 0 || at >= n:
+				panic(refuse(NoGradient, k.name))
+			default:
+				sum.add(at, grads[j], 1, 0)
+			}
+		}
+	}
+	return sum.values(x.shape, false, k.sumUnit())
+}
+
+// picked is the backward of functions that pick elements along an axis and tell their indices
+// as the second result: each gradient goes where its element was.
+func picked(k *invocation, g []Values) gradients { return pickedAlong(k, g, true) }
+
+// pickedAlong is the same for functions that keep the axis, or do not.
+func pickedAlong(k *invocation, g []Values, keep bool) gradients {
+	return gradients{"input": func() Values {
+		x := k.tensor("input")
+		idx := k.result(1)
+		d := gradient(g, 0)
+		axis := k.axis("dim", -1, len(x.shape))
+		shape := idx.shape
+		if !keep && axis <= len(shape) {
+			shape = slices.Insert(slices.Clone(shape), axis, 1)
+		}
+		if len(x.shape) == 0 || len(shape) != len(x.shape) {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+		}
+		n, m := count(x.shape), count(shape)
+		if n > maxDense || m > maxDense {
+			panic(refuse(TooLarge, max(n, m), maxDense))
+		}
+		at := must(numbers(idx))
+		grads := whole(d, m)
+		sum, steps, place := newSpreader(n), rowMajor(x.shape), make([]int64, len(x.shape))
+		for i, to := range at {
+			if to < 0 || to >= float64(x.shape[axis]) {
+				panic(refuse(BadArgument, idx.name, to, "an index of "+shapeText(x.shape)))
+			}
+			unravel(int64(i), shape, place)
+			place[axis] = int64(to)
+			p := int64(0)
+			for a := range place {
+				p += place[a] * steps[a]
+			}
+			if p >= n {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+			}
+			sum.add(p, grads[i], 1, 0)
+		}
+		return sum.values(x.shape, false, k.sumUnit())
+	}}
+}
+
+// weighed is the backward of a function whose elements are sums of weighed places of its input:
+// f says which, for each element of the result.
+func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64))) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			x := k.tensor("input")
+			d := gradient(g, 0)
+			n, m := count(x.shape), count(d.Shape())
+			if n > maxDense || m > maxDense {
+				panic(refuse(TooLarge, max(n, m), maxDense))
+			}
+			of := places(k, x, d.Shape())
+			grads := whole(d, m)
+			sum := newSpreader(n)
+			for i, v := range grads {
+				of(int64(i), func(place int64, weight, off float64) { sum.add(place, v, weight, off) })
+			}
+			return sum.values(x.shape, true, k.sumUnit())
+		}, "grad": func() Values { return gradient(g, 0) }}
+	}
+}

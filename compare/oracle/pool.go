@@ -1,0 +1,668 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Pooling of PyTorch: windows of the last axes. A maximum is exact; a mean counts the
+// padding unless count_include_pad says otherwise. Windows may hang over the end with
+// ceil_mode, and have to begin inside.
+
+// poolArgs are the windows of a call.
+type poolArgs struct {
+	kernelArgs
+	x      *operand
+	v      Values // (N, C, spatial)
+	window []int64
+	out    []int64
+}
+
+func (k *invocation) poolArgs(d int) (p poolArgs) {
+	p.x = k.tensor("input")
+	p.v, _ = batched(p.x, d)
+	if len(p.v.Shape()) != d+2 {
+		panic(refuse(ShapesDiffer, shapeText(p.x.shape)))
+	}
+	k.required("kernel_size")
+	p.window = k.each("kernel_size", d, 1)
+	p.kernelArgs = k.kernelArgs(d, p.window)
+	if !k.has("stride") || len(k.args["stride"].list) == 0 && k.args["stride"].v == nil {
+		p.stride = p.window
+	}
+	up := k.bool("ceil_mode", false)
+	in := p.v.Shape()[2:]
+	p.out = make([]int64, d)
+	for i := range in {
+		span := in[i] + 2*p.before[i] - p.dilation[i]*(p.window[i]-1) - 1
+		if span < 0 || !within(p.before[i], 0, p.window[i]) {
+			panic(refuse(ShapesDiffer, shapeText(in, p.window)))
+		}
+		p.out[i] = span/p.stride[i] + 1
+		if up && span%p.stride[i] != 0 && p.out[i]*p.stride[i] < in[i]+p.before[i] {
+			p.out[i]++
+		}
+	}
+	return p
+}
+
+// shaped gives v, of (N, C, spatial), the axes of the input.
+func (p *poolArgs) shaped(v Values) Values {
+	if s := v.Shape(); len(p.x.shape) < len(s) {
+		return reshape(v, s[1:])
+	}
+	return v
+}
+
+func pooling(d int, largest bool) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		p := k.poolArgs(d)
+		if k.has("divisor_override") {
+			panic(refuse(Unsupported, "divisor_override"))
+		}
+		v := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
+		v.outside = k.bool("count_include_pad", true)
+		v.outside = v.outside && !largest
+		return p.shaped(v)
+	})
+}
+
+// cells lists the places of the input that a window covers, and how many the mean
+// counts.
+func (p *poolArgs) cells(at []int64, f func(place int64)) (counted float64) {
+	in := p.v.Shape()[2:]
+	c := make([]int64, len(in))
+	for i := range count(p.window) {
+		unravel(i, p.window, c)
+		place, inside, counts := int64(0), true, true
+		for a := range in {
+			x := at[a]*p.stride[a] - p.before[a] + c[a]*p.dilation[a]
+			inside = inside && x >= 0 && x < in[a]
+			counts = counts && x < in[a]+p.after[a]
+			place = place*in[a] + x
+		}
+		if inside {
+			f(place)
+		}
+		if counts {
+			counted++
+		}
+	}
+	return counted
+}
+
+// poolingGradient gives the gradient of a maximum to the place it was taken from,
+// of equal ones to any, and that of a mean to all evenly.
+func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			p := k.poolArgs(d)
+			dy := gradient(g, 0)
+			if k.has("divisor_override") {
+				panic(refuse(Unsupported, "divisor_override"))
+			}
+			padding := k.bool("count_include_pad", true)
+			gs, _ := batched(dy, d)
+			planes := count(p.v.Shape()[:2])
+			if !slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes {
+				panic(refuse(ShapesDiffer, shapeText(gs.Shape(), p.out)))
+			}
+			grads := must(held(gs))
+			x := must(held(p.v))
+			in, out := count(p.v.Shape()[2:]), count(p.out)
+			size := make([]float64, len(x.y))
+			v := &dense{shape: p.x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
+			at := make([]int64, d)
+			var cells []int64
+			u := k.sumUnit()
+			for plane := range planes {
+				for o := range out {
+					unravel(o, p.out, at)
+					cells = cells[:0]
+					n := p.cells(at, func(place int64) { cells = append(cells, plane*in+place) })
+					t := grads.y[plane*out+o]
+					if !largest {
+						if !padding {
+							n = float64(len(cells))
+						}
+						for _, c := range cells {
+							v.y[c] += t / n
+							size[c] += abs(t / n)
+						}
+						continue
+					}
+					best, ties := int64(-1), 0
+					for _, c := range cells {
+						switch {
+						case best < 0 || x.y[c] > x.y[best] || math.IsNaN(x.y[c]):
+							best, ties = c, 1
+						case x.y[c] == x.y[best]:
+							ties++
+						}
+					}
+					if best < 0 {
+						continue
+					}
+					v.y[best] += t
+					size[best] += abs(t)
+					if ties > 1 {
+						for _, c := range cells {
+							if x.y[c] == x.y[best] {
+								v.b[c] += abs(t)
+							}
+						}
+					}
+				}
+			}
+			most := gamma(float64(count(p.window))+2, u)
+			for i := range v.b {
+				v.b[i] += most * size[i]
+			}
+			return v
+		}}
+	}
+}
+
+// adaptiveWindows divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; cells
+// calls f for the places that element i of the result takes, and says how many they are.
+func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64) {
+	lead := len(x) - d
+	if lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0) {
+		panic(refuse(ShapesDiffer, shapeText(x, shape)))
+	}
+	in, out := x[lead:], shape[lead:]
+	plane, planes := count(in), count(out)
+	at, begin, window, c := make([]int64, d), make([]int64, d), make([]int64, d), make([]int64, d)
+	return func(i int64, f func(place int64)) float64 {
+		unravel(i%planes, out, at)
+		for a, p := range at {
+			begin[a] = p * in[a] / out[a]
+			window[a] = ((p+1)*in[a]+out[a]-1)/out[a] - begin[a]
+		}
+		n := count(window)
+		for j := range n {
+			unravel(j, window, c)
+			place := int64(0)
+			for a := range c {
+				place = place*in[a] + begin[a] + c[a]
+			}
+			f(i/planes*plane + place)
+		}
+		return float64(n)
+	}
+}
+
+func adaptive(d int, largest bool) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		shape := k.shape()
+		cells := adaptiveWindows(x.shape, shape, d)
+		held := must(held(x))
+		u := k.sumUnit()
+		return &formula{shape: shape, exact: largest, f: func(i int64, _ []int64) (float64, float64) {
+			sum, size, best := 0.0, 0.0, math.Inf(-1)
+			n := cells(i, func(place int64) {
+				v := held.y[place]
+				sum += v
+				size += abs(v)
+				best = math.Max(best, v)
+			})
+			if largest {
+				return best, 0
+			}
+			return sum / n, gamma(n+4, u) * size / n
+		}}
+	})
+}
+
+// adaptiveGradient gives the gradient of a mean to all that it is of, evenly.
+func adaptiveGradient(d int) func(k *invocation, g []Values) gradients {
+	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+		cells := adaptiveWindows(x.shape, out, d)
+		return func(i int64, add func(place int64, weight, off float64)) {
+			n := cells(i, func(int64) {})
+			cells(i, func(place int64) { add(place, 1/n, 0) })
+		}
+	})
+}
+
+func poolForms() {
+	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
+		define("max_pool"+name, "input kernel_size stride padding dilation ceil_mode return_indices",
+			function{forward: pooling(d, true), backward: poolingGradient(d, true)})
+		define("avg_pool"+name, "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+			function{forward: pooling(d, false), backward: poolingGradient(d, false)})
+		define("adaptive_avg_pool"+name, "input output_size", function{forward: adaptive(d, false), backward: adaptiveGradient(d), nodes: [][]string{{"grad"}}})
+		define("adaptive_max_pool"+name, "input output_size return_indices", function{forward: adaptive(d, true)})
+	}
+	define("interpolate upsample", "input size scale_factor mode align_corners recompute_scale_factor antialias", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
+}
+
+// pool is the maximum or mean of windows of the last axes of x (N, C, spatial).
+// Windows may hang over the border; what lies outside takes no part, unless
+// the mean counts it. Max: exact. Mean: B = g(n+2)·mean|x|, n the cells of a window.
+type pool struct {
+	shape []int64
+	x     Values
+	geometry
+	in, out, window []int64
+	largest         bool
+	outside         bool // the mean counts cells of the padding
+	after           []int64
+	unit            float64
+
+	held *dense
+	p, k []int64
+}
+
+func (v *pool) Shape() []int64 { return v.shape }
+func (v *pool) Exact() bool    { return v.largest && isExact(v.x) }
+func (v *pool) Cost() float64  { return float64(count(v.window)) }
+
+func (v *pool) Range(lo int64, y, b []float64) error {
+	return v.each(len(y), func(i int) int64 { return lo + int64(i) }, y, b)
+}
+
+func (v *pool) At(idx []int64, y, b []float64) error {
+	return v.each(len(idx), func(i int) int64 { return idx[i] }, y, b)
+}
+
+func (v *pool) each(n int, id func(i int) int64, y, b []float64) error {
+	if v.held == nil {
+		d, err := held(v.x)
+		if err != nil {
+			return err
+		}
+		v.held, v.p, v.k = d, make([]int64, len(v.in)), make([]int64, len(v.in))
+	}
+	plane, from := count(v.out), count(v.in)
+	for i := range n {
+		k := id(i)
+		unravel(k%plane, v.out, v.p)
+		value, bound := v.window1(v.held, k/plane*from)
+		y[i] = value
+		if b != nil {
+			b[i] = bound
+		}
+	}
+	return nil
+}
+
+// window1 computes the window at v.p of the plane that begins at base.
+func (v *pool) window1(x *dense, base int64) (y, b float64) {
+	cells := count(v.window)
+	n, sum, size, off := 0.0, 0.0, 0.0, 0.0
+	best := math.Inf(-1)
+	for c := range cells {
+		unravel(c, v.window, v.k)
+		at, inside, counted := int64(0), true, true
+		for a := range v.in {
+			i := v.p[a]*v.stride[a] - v.before[a] + v.k[a]*v.dilation[a]
+			inside = inside && i >= 0 && i < v.in[a]
+			counted = counted && i < v.in[a]+v.after[a]
+			at = at*v.in[a] + i
+		}
+		if !inside {
+			if v.outside && counted {
+				n++
+			}
+			continue
+		}
+		f := x.y[base+at]
+		n++
+		sum += f
+		size += abs(f)
+		best = math.Max(best, f)
+		if x.b != nil {
+			off = max(off, x.b[base+at])
+		}
+	}
+	if v.largest {
+		if math.IsNaN(best) {
+			off = math.Inf(1)
+		}
+		return best, off
+	}
+	return sum / n, gamma(float64(cells)+2, v.unit)*size/n + off
+}
+
+func poolKernels() {
+	register(single(buildPooling), "Pooling")
+	register(single(func(c *Call) Values { return buildPool(c, true) }), "MaxPool", "MaxPoolV2", "MaxPoolV3", "MaxPool3D")
+	register(single(func(c *Call) Values { return buildPool(c, false) }), "AvgPool", "AvgPoolV2", "AvgPool3D", "AvgPool3DD")
+	register(single(buildGlobal), "GlobalAveragePool", "GlobalMaxPool")
+}
+
+// poolInput is x in the order N, C, spatial, and what turns the result back.
+func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
+	x = c.need("x", 0)
+	shape, ok := c.out(0)
+	rank := len(x.shape)
+	if !ok || len(shape) != rank || rank != 4 && rank != 5 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
+	}
+	want := plainAxes(rank)
+	v, perm := channelsFirst(x, x.axesOr(want), want)
+	sorted, _ := channelsFirst(&dense{shape: shape}, x.axesOr(want), want)
+	if !slices.Equal(sorted.Shape()[:2], v.Shape()[:2]) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
+	}
+	return x, v, sorted.Shape()[2:], inverse(perm)
+}
+
+func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []int64, largest bool) *pool {
+	in := v.Shape()[2:]
+	for i := range in {
+		if !within(window[i], 1, 1<<16) || !within(stride[i], 1, 1<<16) || !within(before[i], 0, 1<<16) || !within(dilation[i], 1, 1<<16) ||
+			count(window) > 1<<20 || before[i] >= window[i]*dilation[i] || (out[i]-1)*stride[i]-before[i] >= in[i] {
+			panic(refuse(BadAttribute, "window, stride, pad", shapeText(window, stride, before), "what fits "+shapeText(in, out)))
+		}
+	}
+	return &pool{shape: append(slices.Clone(v.Shape()[:2]), out...), x: v, in: in, out: out, window: window, after: after,
+		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit()}
+}
+
+// buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the
+// number of windows up, 1 down. Prototype: nn_pooling_ops.h.
+func buildPooling(c *Call) Values {
+	x, v, out, back := c.poolInput()
+	mode := c.attrInt("mode", 0)
+	global := c.attrBool("global_pooling", false)
+	up := c.attrInt("ceil_mode", 0)
+	if mode != 0 && mode != 1 || len(x.shape) != 4 {
+		panic(refuse(BadAttribute, "mode", mode, "0 or 1"))
+	}
+	in := v.Shape()[2:]
+	window, stride, pad, dilation := in, ones(2), make([]int64, 4), ones(2)
+	if !global {
+		for _, a := range []struct {
+			key string
+			dst *[]int64
+			n   int
+		}{{"window", &window, 2}, {"stride", &stride, 2}, {"pad", &pad, 4}} {
+			list := c.attrInts(a.key)
+			if list == nil && a.key != "window" {
+				continue
+			}
+			if len(list) != a.n {
+				panic(refuse(BadAttribute, a.key, shapeText(list), itoa(a.n)+" numbers"))
+			}
+			*a.dst = list
+		}
+	}
+	for i := range in {
+		span := in[i] + pad[2*i] + pad[2*i+1] - window[i]
+		if stride[i] < 1 || span < 0 || !within(window[i], 1, 1<<20) {
+			panic(refuse(BadAttribute, "window, stride", shapeText(window, stride), "what fits "+shapeText(in)))
+		}
+		if up == 0 {
+			span += stride[i] - 1
+		}
+		if span/stride[i]+1 != out[i] && !(up == 0 && span/stride[i] == out[i]) { // a window that would begin outside may be left out
+			panic(refuse(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out)))
+		}
+	}
+	p := c.newPool(v, out, window, stride, []int64{pad[0], pad[2]}, []int64{pad[1], pad[3]}, dilation, mode == 0)
+	return transpose(p, back)
+}
+
+// buildPool: ksize and strides count the axes of x's layout; padding is SAME or
+// VALID, or given by pads. A mean counts the cells inside, or with exclusive
+// false those of the padding, too.
+func buildPool(c *Call, largest bool) Values {
+	x, v, out, back := c.poolInput()
+	rank := len(x.shape)
+	axes := x.axesOr(plainAxes(rank))
+	in := v.Shape()[2:]
+	ksize := c.attrInts("ksize")
+	strides := c.attrInts("strides")
+	window, stride := spatial(axes, ksize), spatial(axes, strides)
+	if len(window) != len(in) || len(stride) != len(in) {
+		panic(refuse(BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes))
+	}
+	before, after := make([]int64, len(in)), make([]int64, len(in))
+	pads := c.attrInts("pads")
+	global := c.attrBool("global_pooling", false)
+	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("padding_mode").Text())
+	if global {
+		window, stride = in, ones(len(in))
+	} else if len(pads) == 2*len(in) && !strings.Contains(mode, "SAME") && !strings.Contains(mode, "VALID") {
+		for i := range in {
+			before[i], after[i] = pads[2*i], pads[2*i+1]
+		}
+	} else if strings.Contains(mode, "SAME") {
+		for i := range in {
+			if !within(stride[i], 1, 1<<20) || !within(window[i], 1, 1<<20) {
+				panic(refuse(BadAttribute, "strides", shapeText(stride), "small positive numbers"))
+			}
+			total := max(0, (out[i]-1)*stride[i]+window[i]-in[i])
+			before[i], after[i] = total/2, total-total/2
+		}
+	} else if !strings.Contains(mode, "VALID") {
+		panic(refuse(BadAttribute, "padding", mode, "SAME or VALID"))
+	}
+	p := c.newPool(v, out, window, stride, before, after, ones(len(in)), largest)
+	exclusive := c.attrBool("exclusive", true)
+	include := c.attrBool("count_include_pad", false)
+	p.outside = !largest && (!exclusive || include)
+	return transpose(p, back)
+}
+
+// buildGlobal takes each plane together.
+func buildGlobal(c *Call) Values {
+	_, v, out, back := c.poolInput()
+	if count(out) != 1 {
+		panic(refuse(ShapeComputed, "1", shapeText(out)))
+	}
+	in := v.Shape()[2:]
+	zero := make([]int64, len(in))
+	p := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
+	return transpose(p, back)
+}
+
+// taps are what one place of an axis is made of: places of the input and their
+// weights, which may be off by off as places are computed in float32.
+type taps struct {
+	at     []int64
+	weight []float64
+	off    float64
+}
+
+// resized is torch.nn.functional.interpolate: every axis by itself, in the modes
+// nearest, nearest-exact, linear (of 1 to 3 axes), bicubic and area.
+func resized(k *invocation) Values {
+	x := k.tensor("input")
+	shape := k.shape()
+	mode := k.string("mode", "nearest")
+	if mode == "area" {
+		r := adaptive(len(x.shape)-2, false)(k)
+		return r[0].Out[0]
+	}
+	axes := k.resizing(x.shape, shape)
+	held := must(held(x))
+	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}
+}
+
+// resizedFrom says which places of x an element of the result is made of.
+func resizedFrom(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+	axes := k.resizing(x.shape, out)
+	in := x.shape[2:]
+	plane, planes, at := count(in), count(out[2:]), make([]int64, len(in))
+	return func(i int64, add func(place int64, weight, off float64)) {
+		unravel(i%planes, out[2:], at)
+		off := 0.0
+		for a, p := range at {
+			off += axes[a][p].off
+		}
+		eachTap(axes, in, at, func(place int64, w float64) { add(i/planes*plane+place, w, off) })
+	}
+}
+
+// resizing are the taps of every axis of a call that makes shape of x.
+func (k *invocation) resizing(x, shape []int64) [][]taps {
+	mode := k.string("mode", "nearest")
+	corners := k.bool("align_corners", false)
+	if smooth := k.bool("antialias", false); smooth {
+		panic(refuse(Unsupported, "antialias"))
+	}
+	d := len(x) - 2
+	if d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]) {
+		panic(refuse(ShapesDiffer, shapeText(x, shape)))
+	}
+	scale := k.scales(d)
+	size := k.ints("size")
+	axes := make([][]taps, d)
+	for i := range axes {
+		in, out := x[2+i], shape[2+i]
+		want := out
+		switch {
+		case len(size) == 1:
+			want = size[0]
+		case len(size) == d:
+			want = size[i]
+		case scale != nil:
+			want = int64(math.Floor(float64(in) * scale[i]))
+		default:
+			panic(refuse(NoArgument, "size"))
+		}
+		if want != out || out > maxDense || in < 1 {
+			panic(refuse(ShapeComputed, want, shapeText(shape)))
+		}
+		ratio := float64(in) / float64(out)
+		fresh := k.bool("recompute_scale_factor", false)
+		if scale != nil && !fresh {
+			ratio = 1 / scale[i]
+		}
+		axes[i] = tapsOf(mode, in, out, ratio, corners)
+	}
+	return axes
+}
+
+// scales are the arguments scale_factor; nil if there are none.
+func (k *invocation) scales(d int) []float64 {
+	a := k.args["scale_factor"]
+	if a.none() {
+		return nil
+	}
+	list := a.list
+	if a.v != nil {
+		list = slices.Repeat([]*argument{a}, d)
+	}
+	if len(list) != d {
+		panic(refuse(BadArgument, "scale_factor", len(list), itoa(d)+" numbers"))
+	}
+	out := make([]float64, d)
+	for i, s := range list {
+		f, ok := s.number()
+		if !ok || !(f > 0) {
+			panic(refuse(BadArgument, "scale_factor", s.text(), "a positive number"))
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// tapsOf are those of one axis.
+func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
+	list := make([]taps, out)
+	clip := func(i int64) int64 { return min(max(i, 0), in-1) }
+	if corners {
+		ratio = 0
+		if out > 1 {
+			ratio = float64(in-1) / float64(out-1)
+		}
+	}
+	for i := range list {
+		p := float64(i)
+		source := (p+0.5)*ratio - 0.5
+		if corners {
+			source = p * ratio
+		}
+		off := 8 * u32 * (abs(p*ratio) + 1)
+		switch mode {
+		case "nearest", "nearest-exact":
+			s := p * ratio
+			if mode == "nearest-exact" {
+				s = (p + 0.5) * ratio
+			}
+			lo, hi := clip(int64(math.Floor(s-off))), clip(int64(math.Floor(s+off)))
+			list[i] = taps{at: []int64{clip(int64(math.Floor(s)))}, weight: []float64{1}}
+			if lo != hi { // which of the two is a matter of rounding
+				list[i].off = math.Inf(1)
+			}
+		case "linear", "bilinear", "trilinear":
+			s := max(source, 0)
+			lo := clip(int64(math.Floor(s)))
+			w := s - float64(lo)
+			list[i] = taps{at: []int64{lo, clip(lo + 1)}, weight: []float64{1 - w, w}, off: off}
+			if w > 1 {
+				list[i].weight = []float64{0, 1}
+			}
+		case "bicubic":
+			lo := int64(math.Floor(source))
+			list[i].off = 8 * off
+			for j, w := range cubic(source - float64(lo)) {
+				list[i].at, list[i].weight = append(list[i].at, clip(lo+int64(j)-1)), append(list[i].weight, w)
+			}
+		default:
+			panic(refuse(BadArgument, "mode", mode, "nearest, linear, bicubic or area"))
+		}
+	}
+	return list
+}
+
+// cubic are the weights of cubic convolution with a = -0.75 at a distance t behind the
+// second of four places.
+func cubic(t float64) [4]float64 {
+	const a = -0.75
+	near := func(x float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }
+	far := func(x float64) float64 { return ((a*x-5*a)*x+8*a)*x - 4*a }
+	return [4]float64{far(t + 1), near(t), near(1 - t), far(2 - t)}
+}
+
+// blend sums the taps of all axes: with weights off by δ, B = Σ|x|·δ + g(n+4)·Σ|w·x|.
+func blend(x *dense, in []int64, axes [][]taps, unit float64) func(i int64, at []int64) (float64, float64) {
+	plane := count(in)
+	planes := int64(1)
+	for _, a := range axes {
+		planes *= int64(len(a))
+	}
+	return func(i int64, at []int64) (float64, float64) {
+		base := i / planes * plane
+		sum, size, reach, n := 0.0, 0.0, 0.0, 1.0
+		off := 0.0
+		for a, p := range at[2:] {
+			off += axes[a][p].off
+			n *= float64(len(axes[a][p].at))
+		}
+		eachTap(axes, in, at[2:], func(place int64, w float64) {
+			v := x.y[base+place]
+			if w != 0 {
+				sum += w * v
+				size += abs(w * v)
+			}
+			reach += abs(v)
+		})
+		if math.IsInf(off, 1) {
+			return sum, off
+		}
+		return sum, off*reach + gamma(n+4, unit)*size
+	}
+}
+
+// eachTap calls f for what the element at some place of the result is made of.
+func eachTap(axes [][]taps, in, at []int64, f func(place int64, weight float64)) {
+	var walk func(a int, place int64, w float64)
+	walk = func(a int, place int64, w float64) {
+		if a == len(axes) {
+			f(place, w)
+			return
+		}
+		t := &axes[a][at[a]]
+		for j, p := range t.at {
+			walk(a+1, place*in[a]+p, w*t.weight[j])
+		}
+	}
+	walk(0, 0, 1)
+}

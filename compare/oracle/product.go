@@ -1,0 +1,821 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Products of PyTorch: B = g(K+2)·(|a||b| + |c|), K the terms of a sum.
+
+// product multiplies a (…, m, k) by b (…, k, n).
+func (k *invocation) product(a, b Values) Values {
+	if fits32(a) && fits32(b) && leaf(a) != nil && leaf(b) != nil {
+		return k.newMatmul(a, b, nil)
+	}
+	const letters = "abcdefgh"
+	sa, sb := a.Shape(), b.Shape()
+	if len(sa) < 2 || len(sb) < 2 || len(sa)-2 > len(letters) || len(sb)-2 > len(letters) {
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
+	}
+	la, lb := letters[len(letters)-(len(sa)-2):], letters[len(letters)-(len(sb)-2):]
+	lead := la
+	if len(lb) > len(la) {
+		lead = lb
+	}
+	return k.newContraction([]string{la + "mk", lb + "kn"}, lead+"mn", a, b)
+}
+
+// matmul is torch.matmul: vectors are rows or columns, whose axis goes.
+func (k *invocation) matmul(a, b Values) Values {
+	sa, sb := a.Shape(), b.Shape()
+	if len(sa) == 0 || len(sb) == 0 {
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
+	}
+	if len(sa) == 1 {
+		a = reshape(a, []int64{1, sa[0]})
+	}
+	if len(sb) == 1 {
+		b = reshape(b, []int64{sb[0], 1})
+	}
+	v := k.product(a, b)
+	s := slices.Clone(v.Shape())
+	if len(sb) == 1 {
+		s = s[:len(s)-1]
+	}
+	if len(sa) == 1 {
+		n := len(s) - 2
+		if len(sb) == 1 {
+			n = len(s) - 1
+		}
+		s = slices.Delete(s, n, n+1)
+	}
+	return reshape(v, s)
+}
+
+// between allows for what is rounded to the type of the output before the next step.
+func (k *invocation) between(v Values) Values {
+	if p := precisionFor(k.outType()); p.v > u32 {
+		return &rounded{v, p}
+	}
+	return v
+}
+
+// pair are the two factors of a product.
+func (k *invocation) pair(first, second string) (a, b *operand) {
+	return k.tensor(first), k.tensor(second)
+}
+
+// productGradients: dA = dY·Bᵀ and dB = Aᵀ·dY, with repeated axes summed up.
+func (k *invocation) productGradients(first, second string, g Values) gradients {
+	a, b := k.factors(first, second)
+	if len(a.shape) < 2 || len(b.shape) < 2 {
+		panic(refuse(Unsupported, "the gradients of a product with a vector"))
+	}
+	return gradients{
+		first: func() Values {
+			v := k.product(g, turned(b, true))
+			return k.reducedTo(v, first)
+		},
+		second: func() Values {
+			v := k.product(turned(a, true), g)
+			return k.reducedTo(v, second)
+		},
+		"grad": func() Values { return g },
+	}
+}
+
+func productForms() {
+	multiply := func(names, params string) {
+		p := strings.Fields(params)
+		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
+			a, b := k.factors(p[0], p[1])
+			return k.matmul(a, b)
+		}), backward: func(k *invocation, g []Values) gradients {
+			d := gradient(g, 0)
+			return k.productGradients(p[0], p[1], d)
+		}, nodes: [][]string{{"grad"}}})
+	}
+	multiply("matmul", "input other")
+	multiply("bmm mm", "input mat2")
+	multiply("mv", "input vec")
+	multiply("dot inner vdot", "input other")
+	otherNames["vec2"] = "vec"
+
+	added := func(names, params string, sum bool) {
+		p := strings.Fields(params)
+		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
+			c := k.value(p[0])
+			if k.factor("beta") == exactNum(0) {
+				c = scalar(0) // not read, whatever it holds
+			}
+			a, b := k.factors(p[1], p[2])
+			var v Values
+			if sum {
+				v = k.newContraction([]string{"bmk", "bkn"}, "mn", a, b)
+			} else {
+				v = k.matmul(a, b)
+			}
+			ar := k.arith()
+			return formulaOf(func(x []num) num { return ar.add(ar.mul(k.factor("beta"), x[0]), ar.mul(k.factor("alpha"), x[1])) }, c, k.between(v))
+		}), backward: func(k *invocation, g []Values) gradients {
+			d := gradient(g, 0)
+			if sum {
+				panic(refuse(NoGradient, k.name))
+			}
+			times := func(factor string, v Values) Values {
+				if f := k.factor(factor); f != exactNum(1) {
+					v = formulaOf(func(x []num) num { return k.arith().mul(f, x[0]) }, v)
+				}
+				return v
+			}
+			of := k.productGradients(p[1], p[2], d)
+			out := gradients{p[0]: func() Values {
+				return k.reducedTo(times("beta", d), p[0])
+			}}
+			for _, name := range p[1:3] {
+				out[name] = func() Values {
+					return times("alpha", of[name]())
+				}
+			}
+			return out
+		}})
+	}
+	added("addmm", "input mat1 mat2 beta alpha", false)
+	added("addmv", "input mat vec beta alpha", false)
+	added("baddbmm", "input batch1 batch2 beta alpha", false)
+	added("addbmm", "input batch1 batch2 beta alpha", true)
+
+	define("outer ger", "input vec2", function{forward: formulaFor(func(k *invocation) Values {
+		a, b := k.factors("input", "vec2")
+		return k.newContraction([]string{"i", "j"}, "ij", a, b)
+	})})
+	delete(otherNames, "vec2")
+	define("linear npu_linear", "input weight bias", function{forward: formulaFor(linear), backward: linearGradients,
+		nodes: [][]string{{"bias", "input", "weight'"}, {"grad"}, {"input", "weight'"}}})
+	define("bilinear", "input1 input2 weight bias", function{forward: formulaFor(func(k *invocation) Values {
+		a, b := k.factors("input1", "input2")
+		w, bias := k.weights()
+		if len(a.shape) != 2 || len(b.shape) != 2 {
+			panic(refuse(Unsupported, "inputs of other than two axes"))
+		}
+		v := k.newContraction([]string{"ni", "nj", "oij"}, "no", a, b, w)
+		if bias == nil {
+			return v
+		}
+		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+	})})
+	define("einsum", "equation *operands", function{forward: formulaFor(einsum)})
+}
+
+// weights are the arguments weight and bias; bias may be None.
+func (k *invocation) weights() (w, bias *operand) {
+	k.required("weight")
+	return k.factored("weight"), k.factored("bias")
+}
+
+// linear: y = x·wᵀ + b.
+func linear(k *invocation) Values {
+	k.required("input")
+	x := k.factored("input")
+	w, bias := k.weights()
+	if len(w.shape) == 1 {
+		return k.matmul(x, w)
+	}
+	if len(w.shape) != 2 || len(x.shape) == 0 || x.shape[len(x.shape)-1] != w.shape[1] {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+	}
+	rows := reshape(x, []int64{count(x.shape[:len(x.shape)-1]), w.shape[1]})
+	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
+	if fits32(x) && fits32(w) && !discrete(x.typ) {
+		var b Values
+		if bias != nil {
+			b = bias
+		}
+		v := k.newMatmul(rows, turned(w, true), b)
+		if bias != nil && precisionFor(k.outType()).v > u32 {
+			// The product may be rounded before the bias is added.
+			plain := k.newMatmul(rows, turned(w, true), nil)
+			v := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(plain), bias})
+			return reshape(v, shape)
+		}
+		return reshape(v, shape)
+	}
+	v := k.product(rows, turned(w, true))
+	if bias != nil {
+		v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+	}
+	return reshape(v, shape)
+}
+
+// linearGradients: dX = dY·w, dW = dYᵀ·x, db = Σ dY.
+func linearGradients(k *invocation, g []Values) gradients {
+	d := gradient(g, 0)
+	x, w := k.factors("input", "weight")
+	if len(w.shape) != 2 || len(x.shape) == 0 || count(w.shape) == 0 || count(d.Shape())/w.shape[0] != count(x.shape)/w.shape[1] {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape())))
+	}
+	m := count(x.shape) / w.shape[1]
+	rows, grads := reshape(x, []int64{m, w.shape[1]}), reshape(d, []int64{m, w.shape[0]})
+	return gradients{
+		"input": func() Values {
+			v := k.product(grads, w)
+			return reshape(v, x.shape)
+		},
+		"weight": func() Values { return k.product(turned(grads, true), rows) },
+		"bias":   func() Values { return k.reducedToShape(grads, []int64{w.shape[0]}) },
+		"grad":   func() Values { return d },
+	}
+}
+
+// einsum sums products over the labels that the result does not have; without ->
+// it has those that come once, in the order of the alphabet.
+func einsum(k *invocation) Values {
+	equation := k.string("equation", "")
+	equation = strings.ReplaceAll(equation, " ", "")
+	left, result, explicit := strings.Cut(equation, "->")
+	labels := strings.Split(left, ",")
+	if strings.Contains(equation, ".") {
+		panic(refuse(Unsupported, "einsum with ..."))
+	}
+	list := k.tensors("operands")
+	if len(list) != len(labels) || len(list) > 8 {
+		panic(refuse(BadArgument, "operands", len(list), itoa(len(labels))))
+	}
+	if !explicit {
+		var once []string
+		for _, l := range strings.Split(strings.ReplaceAll(left, ",", ""), "") {
+			if strings.Count(left, l) == 1 {
+				once = append(once, l)
+			}
+		}
+		slices.Sort(once)
+		result = strings.Join(once, "")
+	}
+	in := make([]Values, len(list))
+	for i, o := range list {
+		if in[i] = o; o.typ == dtype.Bool {
+			panic(refuse(BadType, o.name, o.typ.String()))
+		}
+	}
+	return k.newContraction(labels, result, in...)
+}
+
+// matmul is x1·x2 + bias over the last two axes, leading ones broadcast.
+//
+// Formula and bound: y = Σ a·b + c, B = g(K+2)·(|a||b| + |c|), K the inner
+// dimension. Prototypes: matrix_calculation_ops.h (MatMulV2, BatchMatMul,
+// FullyConnection).
+type matmul struct {
+	product
+	shape   []int64
+	m, n, k int64
+	a, b    Values // (batch, m, k) and (batch, k, n)
+	batchA  []int64
+	batchB  []int64 // batch of each operand for every batch of the result
+
+	a32, b32 []float32
+	held     bool
+	opened   bool
+	mul      product32
+	buf      [3][]float64
+	aw, aa   []float64
+	bw, ba   []float64
+	wide     [3]int64 // batch, first column and columns in bw and ba
+}
+
+func matmulKernels() {
+	register(func(c *Call) []Reading {
+		x1 := c.need("x1", 0)
+		x2 := c.need("x2", 1)
+		return c.matmulReading(x1, x2, c.input("bias", 2))
+	}, "MatMul", "MatMulV2", "MatMulV3", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+	register(single(buildFullyConnection), "FullyConnection")
+}
+
+func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
+	if c.input("offset_w", 3) != nil {
+		panic(refuse(Unsupported, "offset_w"))
+	}
+	v := c.matmulOf(x1, x2, bias)
+	return []Reading{{Out: []Values{v}}}
+}
+
+func (c *Call) matmulOf(x1, x2, bias *operand) Values {
+	flag := func(keys ...string) bool {
+		for _, key := range keys {
+			if b := c.attrBool(key, false); b {
+				return b
+			}
+		}
+		return false
+	}
+	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
+	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
+	var b Values
+	if bias != nil {
+		b = bias
+	}
+	return c.newMatmul(turned(x1, t1), turned(x2, t2), b)
+}
+
+// turned swaps the last two axes if asked to.
+func turned(v Values, yes bool) Values {
+	n := len(v.Shape())
+	if !yes || n < 2 {
+		return v
+	}
+	perm := make([]int, n)
+	for i := range perm {
+		perm[i] = i
+	}
+	perm[n-1], perm[n-2] = n-2, n-1
+	return transpose(v, perm)
+}
+
+// newMatmul multiplies a (…, m, k) by b (…, k, n).
+func (c *Call) newMatmul(a, b, bias Values) Values {
+	sa, sb := a.Shape(), b.Shape()
+	if len(sa) < 2 || len(sb) < 2 || sa[len(sa)-1] != sb[len(sb)-2] {
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
+	}
+	lead, ok := broadcastShape(sa[:len(sa)-2], sb[:len(sb)-2])
+	if !ok {
+		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
+	}
+	m, k, n := sa[len(sa)-2], sa[len(sa)-1], sb[len(sb)-1]
+	p := c.productOf(k, a, b, bias, n)
+	x := &matmul{product: p, shape: append(append([]int64{}, lead...), m, n), m: m, n: n, k: k, a: a, b: b}
+	if count(lead) > 1<<20 {
+		panic(refuse(TooLarge, count(lead), 1<<20))
+	}
+	x.batchA, x.batchB = batches(sa[:len(sa)-2], lead), batches(sb[:len(sb)-2], lead)
+	return x
+}
+
+// batches lists, for every matrix of a result, which one of an operand it is
+// made of.
+func batches(in, out []int64) []int64 {
+	v, _ := broadcast(&dense{shape: in}, out)
+	idx := make([]int64, count(out))
+	switch s := v.(type) {
+	case *strided:
+		s.places(0, idx)
+	default:
+		for i := range idx {
+			idx[i] = int64(i)
+		}
+	}
+	return idx
+}
+
+func (x *matmul) Shape() []int64 { return x.shape }
+func (x *matmul) Cost() float64  { return float64(x.k) }
+func (x *matmul) Align() int64   { return x.n }
+func (x *matmul) Exact() bool    { return x.exact }
+
+func (x *matmul) open() error {
+	if x.opened {
+		return nil
+	}
+	var heldA, heldB bool
+	var err error
+	if count(x.a.Shape())+count(x.b.Shape()) <= maxHeld {
+		if x.a32, heldA, err = whole32(x.a); err != nil {
+			return err
+		}
+		if x.b32, heldB, err = whole32(x.b); err != nil {
+			return err
+		}
+	}
+	x.opened, x.held = true, heldA && heldB
+	if x.held {
+		x.bad = hasNonFinite(x.a32) || hasNonFinite(x.b32)
+	}
+	return nil
+}
+
+func (x *matmul) fast() bool { return x.open() == nil && x.held && !x.bad && !x.exact }
+
+// each calls f for the rows of single matrices that make up a range: rows from
+// r0 on of batch g, of which columns from c0 on, at place at of the range.
+func (x *matmul) each(lo, n int64, f func(g, r0, rows, c0, cols, at int64) error) error {
+	if x.n == 0 || x.m == 0 {
+		return nil
+	}
+	for at := int64(0); at < n; {
+		i := lo + at
+		g, r, c := i/(x.m*x.n), i/x.n%x.m, i%x.n
+		rows, cols := int64(1), min(x.n-c, n-at)
+		if c == 0 && n-at >= x.n {
+			rows, cols = min((n-at)/x.n, x.m-r), x.n
+		}
+		if err := f(g, r, rows, c, cols, at); err != nil {
+			return err
+		}
+		at += rows * cols
+	}
+	return nil
+}
+
+func (x *matmul) Range32(lo int64, y []float32) error {
+	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
+		a, b := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
+		out := y[at:]
+		x.mul.multiply(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
+		for i := range rows {
+			row := out[i*cols : (i+1)*cols]
+			if x.bias != nil {
+				for j := range row {
+					row[j] += float32(x.bias[c0+int64(j)])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (x *matmul) Range(lo int64, y, b []float64) error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	if !x.held {
+		return refuse(TooLarge, count(x.a.Shape())+count(x.b.Shape()), maxHeld)
+	}
+	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
+		some := max(rowBlock/max(x.k, 1), 1) // rows and columns that are widened at once
+		for c := int64(0); c < cols; c += 2 * some {
+			width := min(2*some, cols-c)
+			x.widenColumns(x.batchB[g], c0+c, width)
+			for r := int64(0); r < rows; r += some {
+				height := min(some, rows-r)
+				size := int(height * x.k)
+				x.aw, x.aa = grow(x.aw, size), grow(x.aa, size)
+				widened(x.a32[(x.batchA[g]*x.m+r0+r)*x.k:][:size], x.aw, x.aa)
+				to := at + r*cols + c
+				gemm64(int(height), int(width), int(x.k), x.aw, int(x.k), x.bw, int(width), y[to:], int(cols), x.bad)
+				if b != nil {
+					gemm64(int(height), int(width), int(x.k), x.aa, int(x.k), x.ba, int(width), b[to:], int(cols), false)
+				}
+			}
+		}
+		for i := range rows * cols {
+			x.finish(c0+i%cols, &y[at+i], b, at+i)
+		}
+		return nil
+	})
+}
+
+// widenColumns makes columns [c, c+n) of a matrix of the second operand wide, and
+// their absolute values. The last ones stay.
+func (x *matmul) widenColumns(batch, c, n int64) {
+	id := [3]int64{batch, c, n}
+	if x.wide == id && x.bw != nil {
+		return
+	}
+	x.bw, x.ba, x.wide = grow(x.bw, int(x.k*n)), grow(x.ba, int(x.k*n)), id
+	for l := range x.k {
+		from := x.b32[(batch*x.k+l)*x.n+c:][:n]
+		widened(from, x.bw[l*n:(l+1)*n], x.ba[l*n:(l+1)*n])
+	}
+}
+
+// finish adds the bias to a sum and turns the size of it into a bound.
+func (x *matmul) finish(col int64, y *float64, b []float64, at int64) {
+	size := 0.0
+	if x.bias != nil {
+		*y += x.bias[col]
+		size = abs(x.bias[col])
+	}
+	if b != nil {
+		b[at] = x.bound(b[at] + size)
+	}
+}
+
+func (x *matmul) At(idx []int64, y, b []float64) error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	for i, id := range idx {
+		g, r, c := id/(x.m*x.n), id/x.n%x.m, id%x.n
+		sum, size := 0.0, 0.0
+		if x.held {
+			row := x.a32[(x.batchA[g]*x.m+r)*x.k:][:x.k]
+			col := x.b32[x.batchB[g]*x.k*x.n+c:]
+			for l, v := range row {
+				t := float64(v) * float64(col[int64(l)*x.n])
+				sum += t
+				size += abs(t)
+			}
+		} else {
+			var err error
+			if sum, size, err = x.far(g, r, c); err != nil {
+				return err
+			}
+		}
+		y[i] = sum
+		if b != nil {
+			b[i] = size
+		}
+		x.finish(c, &y[i], b, int64(i))
+	}
+	return nil
+}
+
+// far computes one element of operands that are not held.
+func (x *matmul) far(g, r, c int64) (sum, size float64, err error) {
+	for i := range x.buf {
+		x.buf[i] = grow(x.buf[i], int(x.k))
+	}
+	if err := x.a.Range((x.batchA[g]*x.m+r)*x.k, x.buf[0], nil); err != nil {
+		return 0, 0, err
+	}
+	col := newStrided(x.b, []int64{x.k}, []int64{x.n}, x.batchB[g]*x.k*x.n+c)
+	if err := col.Range(0, x.buf[1], nil); err != nil {
+		return 0, 0, err
+	}
+	for l, v := range x.buf[0] {
+		t := v * x.buf[1][l]
+		sum += t
+		size += abs(t)
+	}
+	return sum, size, nil
+}
+
+// buildFullyConnection flattens x from an axis on and multiplies it by filters
+// of shape (N, C, H, W), or of (C·H·W, N) when told to.
+func buildFullyConnection(c *Call) Values {
+	x := c.need("x", 0)
+	w := c.need("w", 1)
+	axis := c.attrInt("axis", 1)
+	flip := c.attrBool("transpose", false)
+	if axis < 0 {
+		axis += int64(len(x.shape))
+	}
+	if axis < 1 || axis > int64(len(x.shape)) || len(w.shape) < 1 || c.input("offset_w", 3) != nil {
+		panic(refuse(BadAttribute, "axis", axis, "an axis of x"))
+	}
+	if x.typ == dtype.Int8 {
+		if off := c.attrInt("offset_x", 0); off != 0 {
+			panic(refuse(Unsupported, "offset_x"))
+		}
+	}
+	m, k := count(x.shape[:axis]), count(x.shape[axis:])
+	n := count(w.shape) / max(k, 1)
+	if n*k != count(w.shape) || k == 0 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
+	}
+	second := turned(reshape(w, []int64{n, k}), true)
+	if flip {
+		second = reshape(w, []int64{k, n})
+	}
+	var b Values
+	if o := c.input("b", 2); o != nil {
+		b = o
+	}
+	v := c.newMatmul(reshape(x, []int64{m, k}), second, b)
+	return c.asRecorded(v, 0)
+}
+
+// asRecorded gives v the shape that an output was recorded with, which has as
+// many elements.
+func (c *Call) asRecorded(v Values, i int) Values {
+	shape, ok := c.out(i)
+	if !ok {
+		return v
+	}
+	if count(shape) != count(v.Shape()) {
+		panic(refuse(ShapeComputed, shapeText(v.Shape()), shapeText(shape)))
+	}
+	return reshape(v, shape)
+}
+
+// contraction is a sum of products of any tensors, which may be computed ones with
+// bounds of their own:
+//
+//	y[out] = factor · Σ over the summed labels of the product of the operands
+//
+// With |x|+e for an operand that is off by e, B = Σ(Π(|x|+e) - Π|x|) + g(K+r)·ΣΠ(|x|+e),
+// K terms and r operands (Higham, 3.1).
+type contraction struct {
+	shape []int64
+	sums  []int64 // sizes of the labels that are summed over
+	in    []*dense
+	out   [][]int64 // steps of each operand along the axes of the result
+	along [][]int64 // and along the summed labels
+	unit  float64
+	exact bool
+	k     int64
+	at    []int64
+}
+
+// newContraction takes operands and the labels of their axes; a label with size 1 is
+// repeated.
+func (c *Call) newContraction(labels []string, result string, in ...Values) *contraction {
+	size := map[rune]int64{}
+	v := &contraction{unit: c.sumUnit(), k: 1, exact: true}
+	for i, x := range in {
+		s := x.Shape()
+		if len(s) != len([]rune(labels[i])) {
+			panic(refuse(ShapesDiffer, shapeText(s)))
+		}
+		for a, l := range []rune(labels[i]) {
+			if have, ok := size[l]; !ok || have == 1 {
+				size[l] = s[a]
+			} else if s[a] != have && s[a] != 1 {
+				panic(refuse(ShapesDiffer, shapeText(s)))
+			}
+		}
+		d := must(held(x))
+		o := leaf(x)
+		v.exact = v.exact && o != nil && discrete(o.typ)
+		v.in = append(v.in, d)
+	}
+	var summed []rune
+	for _, l := range result {
+		d, ok := size[l]
+		if !ok {
+			panic(refuse(Unsupported, "a result with the axis "+string(l)))
+		}
+		v.shape = append(v.shape, d)
+	}
+	inResult := func(l rune) bool {
+		for _, r := range result {
+			if r == l {
+				return true
+			}
+		}
+		return false
+	}
+	for _, list := range labels {
+		for _, l := range list {
+			if !inResult(l) && !containsRune(summed, l) {
+				summed = append(summed, l)
+				v.sums = append(v.sums, size[l])
+				v.k *= size[l]
+			}
+		}
+	}
+	for i, x := range in {
+		step := map[rune]int64{}
+		for a, l := range []rune(labels[i]) {
+			if x.Shape()[a] != 1 {
+				step[l] += rowMajor(x.Shape())[a]
+			}
+		}
+		var out, along []int64
+		for _, l := range result {
+			out = append(out, step[l])
+		}
+		for _, l := range summed {
+			along = append(along, step[l])
+		}
+		v.out, v.along = append(v.out, out), append(v.along, along)
+	}
+	if v.shape == nil {
+		v.shape = []int64{}
+	}
+	if math.IsInf(gamma(float64(v.k)+4, v.unit), 1) {
+		panic(refuse(NoBound, v.k))
+	}
+	return v
+}
+
+func containsRune(list []rune, x rune) bool {
+	for _, l := range list {
+		if l == x {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *contraction) Shape() []int64 { return v.shape }
+func (v *contraction) Exact() bool    { return v.exact }
+func (v *contraction) Cost() float64  { return 4 * float64(v.k) * float64(len(v.in)) }
+
+func (v *contraction) one(i int64) (y, b float64) {
+	v.at = grow(v.at, len(v.shape)+len(v.sums))
+	p, s := v.at[:len(v.shape)], v.at[len(v.shape):]
+	unravel(i, v.shape, p)
+	var place [8]int64
+	from := place[:len(v.in)]
+	for o := range v.in {
+		from[o] = 0
+		for a, k := range p {
+			from[o] += k * v.out[o][a]
+		}
+	}
+	clear(s)
+	size, off := 0.0, 0.0
+	for range v.k {
+		t, most, least := 1.0, 1.0, 1.0
+		for o, d := range v.in {
+			x := d.y[from[o]]
+			t *= x
+			least *= abs(x)
+			if d.b != nil {
+				most *= abs(x) + d.b[from[o]]
+			} else {
+				most *= abs(x)
+			}
+		}
+		y += t
+		size += most
+		off += most - least
+		for a := len(s) - 1; a >= 0; a-- {
+			s[a]++
+			for o := range from {
+				from[o] += v.along[o][a]
+			}
+			if s[a] < v.sums[a] {
+				break
+			}
+			for o := range from {
+				from[o] -= v.along[o][a] * v.sums[a]
+			}
+			s[a] = 0
+		}
+	}
+	if v.exact {
+		return y, 0
+	}
+	return y, off + gamma(float64(v.k)+float64(len(v.in)), v.unit)*size
+}
+
+func (v *contraction) Range(lo int64, y, b []float64) error {
+	for i := range y {
+		value, bound := v.one(lo + int64(i))
+		if y[i] = value; b != nil {
+			b[i] = bound
+		}
+	}
+	return nil
+}
+
+func (v *contraction) At(idx []int64, y, b []float64) error {
+	for i, k := range idx {
+		value, bound := v.one(k)
+		if y[i] = value; b != nil {
+			b[i] = bound
+		}
+	}
+	return nil
+}
+
+// Under autocast PyTorch rounds the factors of products to float16 or bfloat16 within the
+// call: they are recorded as they were given, and only the type of the result tells.
+
+// working is the type that a product is computed in: the narrowest of the forward
+// call's result, of the gradients and of the output.
+func (k *invocation) working() dtype.Type {
+	t := k.outType()
+	for _, o := range append(k.results, k.gradients...) {
+		if o != nil && !discrete(o.typ) && precisionFor(o.numeric()).v > precisionFor(t).v {
+			t = o.numeric()
+		}
+	}
+	return t
+}
+
+// cast is a factor of a product, rounded to the type that this is computed in if that
+// is narrower than its own.
+func (k *invocation) cast(o *operand) *operand {
+	if o == nil || discrete(o.typ) || discrete(k.outType()) {
+		return o
+	}
+	p := precisionFor(k.working())
+	if p.v <= precisionFor(o.numeric()).v {
+		return o
+	}
+	n := count(o.shape)
+	if n > maxHeld {
+		panic(refuse(TooLarge, n, maxHeld))
+	}
+	view := must(layout.Contiguous(o.shape))
+	w := &operand{name: o.name, typ: k.working(), shape: o.shape, view: view, f32: make([]float32, n), packed: true}
+	buf := make([]float64, min(n, batch))
+	for lo := int64(0); lo < n; lo += batch {
+		part := buf[:min(batch, n-lo)]
+		check(o.Range(lo, part, nil))
+		for i, x := range part {
+			w.f32[lo+int64(i)] = float32(p.round(x))
+		}
+	}
+	return w
+}
+
+// factors are the two tensors of a product, as it takes them.
+func (k *invocation) factors(first, second string) (a, b *operand) {
+	a, b = k.pair(first, second)
+	return k.cast(a), k.cast(b)
+}
+
+// factored is one tensor of a product, nil if it is None.
+func (k *invocation) factored(name string) *operand {
+	o := k.optional(name)
+	return k.cast(o)
+}
