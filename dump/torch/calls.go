@@ -7,21 +7,24 @@ import (
 	"precision/dump/dtype"
 )
 
-// calls are the functions that a pickle of tensors calls, each with what stands
-// for it here. A name that is neither here nor in plain ends the reading.
-var calls map[name]func(m *machine, args tuple) (any, error)
-
-func init() { // the calls refer to the machine, which refers to them
-	calls = map[name]func(m *machine, args tuple) (any, error){
-		{"collections", "OrderedDict"}:                    orderedDict,
-		{"torch", "Size"}:                                 size,
-		{"torch._utils", "_rebuild_tensor"}:               rebuildTensor,
-		{"torch._utils", "_rebuild_tensor_v2"}:            rebuildTensor,
-		{"torch._utils", "_rebuild_tensor_v3"}:            rebuildTensor3,
-		{"torch._utils", "_rebuild_parameter"}:            rebuildParameter,
-		{"torch._utils", "_rebuild_parameter_with_state"}: rebuildParameter,
-		{"torch._tensor", "_rebuild_from_type_v2"}:        rebuildFromType,
+// callOf is what stands here for a function that a pickle of tensors calls, nil for any other. A name that is neither
+// here nor in plain ends the reading.
+func callOf(n name) func(m *machine, args tuple) (any, error) {
+	switch n {
+	case name{"collections", "OrderedDict"}:
+		return orderedDict
+	case name{"torch", "Size"}:
+		return size
+	case name{"torch._utils", "_rebuild_tensor"}, name{"torch._utils", "_rebuild_tensor_v2"}:
+		return rebuildTensor
+	case name{"torch._utils", "_rebuild_tensor_v3"}:
+		return rebuildTensor3
+	case name{"torch._utils", "_rebuild_parameter"}, name{"torch._utils", "_rebuild_parameter_with_state"}:
+		return rebuildParameter
+	case name{"torch._tensor", "_rebuild_from_type_v2"}:
+		return rebuildFromType
 	}
+	return nil
 }
 
 // plain are classes that stand as arguments of calls.
@@ -35,7 +38,7 @@ var plain = map[name]bool{
 
 // global admits a name to the stack if it is one that tensors need.
 func (m *machine) global(n name) error {
-	_, call := calls[n]
+	call := callOf(n) != nil
 	if !call && !plain[n] && (n.module != "torch" || !strings.HasSuffix(n.name, "Storage") && !isType(n.name)) {
 		return m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
@@ -66,8 +69,8 @@ func (m *machine) call(what, args any) error {
 	if !ok {
 		return m.bad("a call of "+n.String()+" with "+describe(args), "a tuple of arguments")
 	}
-	f, ok := calls[n]
-	if !ok {
+	f := callOf(n)
+	if f == nil {
 		return m.refuse("a call of %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
 	v, err := f(m, t)
@@ -185,8 +188,8 @@ func rebuildFromType(m *machine, args tuple) (any, error) {
 	f, ok := args[0].(name)
 	class, ok2 := args[1].(name)
 	inner, ok3 := args[2].(tuple)
-	rebuild, known := calls[f]
-	if !ok || !ok2 || !ok3 || !known || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
+	rebuild := callOf(f)
+	if !ok || !ok2 || !ok3 || rebuild == nil || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
 		return nil, m.refuse("a tensor of %s made by %s cannot be read", describe(args[1]), describe(args[0]))
 	}
 	v, err := rebuild(m, inner)

@@ -13,7 +13,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 func (s *Style) say(key string, args ...any) string { return s.Lang.T("draw."+key, args...) }
 

@@ -14,7 +14,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Cast says what a cast that a rule is about can do, "" for a rule without a text.
 func Cast(lang msg.Lang, r *graph.CastRule) string {

@@ -4,8 +4,6 @@ import (
 	"math"
 )
 
-func init() { archs["detection"] = detection }
-
 // detection finds boxes: scores of a grid, the best ones, their boxes, and those of
 // them that do not overlap.
 func detection(b *builder) {

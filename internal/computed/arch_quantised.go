@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 )
 
-func init() { archs["quantised"] = quantised }
-
 // quantised computes in int8 with int32 sums: a quantiser, a convolution or a
 // product, a dequantiser. The framework simulates the same. Networks that GE
 // quantised have AscendQuant and AscendDequant, by the names of its tools or of

@@ -6,12 +6,6 @@ import (
 	"math/rand/v2"
 )
 
-func init() {
-	archs["lstm"] = lstm
-	archs["lm"] = lm
-	archs["recommender"] = recommender
-}
-
 // ids draws whole numbers.
 func ids(below int, shape ...int) func(rng *rand.Rand) array {
 	return func(rng *rand.Rand) array {
@@ -92,7 +86,8 @@ func (b *builder) cells(scope string, seq []string, batch, hidden int) []string 
 	return out
 }
 
-func init() {
+// sequenceKernels adds those of recurrent networks.
+func sequenceKernels() {
 	// Outputs y, h, c, i, j, f, o and tanh(c) of every step; gates in the order ijfo.
 	kernels["DynamicRNN"] = func(c *context, a attrs, in []array, out []spec) []array {
 		x, w, bias := in[0], in[1], in[2]

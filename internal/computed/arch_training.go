@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 )
 
-func init() { archs["training"] = training }
-
 // training is one step: two convolutions with batch normalisation and pooling, the
 // loss, gradients of all of it, and the updates of the weights.
 func training(b *builder) {
@@ -134,7 +132,8 @@ func channel(c *context, like array, f func(i, ch int) float64) array {
 	return y
 }
 
-func init() {
+// trainingKernels adds those of training.
+func trainingKernels() {
 	kernels["BNTrainingReduce"] = func(c *context, a attrs, in []array, out []spec) []array {
 		x := in[0]
 		return []array{channel(c, x, func(i, _ int) float64 { return x.v[i] }), channel(c, x, func(i, _ int) float64 { return c.r(x.v[i] * x.v[i]) })}

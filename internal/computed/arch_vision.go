@@ -2,11 +2,6 @@ package computed
 
 import "fmt"
 
-func init() {
-	archs["mobilenet"] = mobilenet
-	archs["unet"] = unet
-}
-
 // mobilenet classifies pictures with depthwise convolutions.
 func mobilenet(b *builder) {
 	w := 16 * b.size

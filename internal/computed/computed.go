@@ -63,7 +63,16 @@ type Options struct {
 // Archs are the architectures.
 func Archs() []string { return slices.Sorted(maps.Keys(archs)) }
 
-var archs = map[string]func(b *builder){}
+var archs = map[string]func(b *builder){
+	"detection":   detection,
+	"lm":          lm,
+	"lstm":        lstm,
+	"mobilenet":   mobilenet,
+	"quantised":   quantised,
+	"recommender": recommender,
+	"training":    training,
+	"unet":        unet,
+}
 
 // Network is one that was computed.
 type Network struct {
@@ -200,6 +209,7 @@ func (x *node) run(c *context, in []array) []array {
 				args = append(args, in[at])
 			}
 		}
+		known()
 		f := kernels[p.kind]
 		if f == nil {
 			panic("no kernel of " + p.kind)

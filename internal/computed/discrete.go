@@ -18,7 +18,8 @@ func ordered(x []float64) []int {
 	return at
 }
 
-func init() {
+// discreteKernels adds those that choose.
+func discreteKernels() {
 	kernels["TopKD"] = func(c *context, a attrs, in []array, out []spec) []array {
 		v, at := zeros(out[0].shape...), zeros(out[1].shape...)
 		k := out[0].shape[len(out[0].shape)-1]

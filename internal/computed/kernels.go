@@ -3,6 +3,7 @@ package computed
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // kernel computes an operator in the arithmetic of c. Results are of any
@@ -10,6 +11,14 @@ import (
 type kernel func(c *context, a attrs, in []array, out []spec) []array
 
 var kernels = map[string]kernel{}
+
+// known fills in the kernels.
+var known = sync.OnceFunc(func() {
+	commonKernels()
+	sequenceKernels()
+	trainingKernels()
+	discreteKernels()
+})
 
 func one(f func(c *context, a attrs, in []array, out spec) array) kernel {
 	return func(c *context, a attrs, in []array, out []spec) []array { return []array{f(c, a, in, out[0])} }
@@ -34,7 +43,8 @@ func truth(b bool) float64 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-func init() {
+// commonKernels adds those of most networks.
+func commonKernels() {
 	number := func(kind string, f func(x float64) float64) {
 		pointwise(kind, func(c *context, _ attrs, x []float64) float64 { return c.f(f(x[0])) })
 	}

@@ -66,8 +66,11 @@ func FromEnv(getenv func(string) string) Lang {
 var registered []fs.FS
 
 // Register adds the texts of a package: files holds en.txt and zh.txt. It is for
-// init functions. Keys are those of the whole program.
-func Register(files fs.FS) { registered = append(registered, files) }
+// variables, set before the program runs. Keys are those of the whole program.
+func Register(files fs.FS) bool {
+	registered = append(registered, files)
+	return true
+}
 
 // tables are the messages by key. They are read when the first is asked for.
 var tables = [...]func() map[string]string{

@@ -19,7 +19,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Colour is what a piece of text is painted with; a face decides how.
 type Colour uint8

@@ -26,7 +26,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Said is an error in both languages: a message and its arguments. An argument that is an
 // error is said in the same language, and can be found with errors.As.

@@ -14,7 +14,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Note says a note of a run.
 func Note(lang msg.Lang, n job.Note) string {

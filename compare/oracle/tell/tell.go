@@ -16,7 +16,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Verdict says what became of an output.
 func Verdict(lang msg.Lang, v oracle.Verdict) string { return lang.T("check.is." + v.String()) }

@@ -12,7 +12,7 @@ import (
 //go:embed en.txt zh.txt
 var texts embed.FS
 
-func init() { msg.Register(texts) }
+var _ = msg.Register(texts)
 
 // Kind names a kind of wrong in a few words. One without a name stands for itself.
 func Kind(lang msg.Lang, kind string) string {
