@@ -21,21 +21,13 @@ type acCmd struct {
 
 var acCommand = &command{
 	name: "ac",
-	usage: both("ac [-c] [-l COUNT] [-html]",
-		"ac [-c] [-l 个数] [-html]"),
-	brief: both("run all checks and say what to look at first",
-		"执行全部检查，并给出首先应查看的算子"),
-	more: both("Shows the newest comparison, fusion passes, overflows, casts, the similarity of two builds, and a verdict.",
-		"依次为：最新比对结果、融合规则、溢出检测、类型转换、图相似度、结论。"),
 	make: func(s *session) action { return &acCmd{limit: s.set.Limit} },
 }
 
 func (a *acCmd) define(o *options) {
-	o.on(&a.compare, "c", "vector_compare", both("compare first, as vc does",
-		"先执行比对，同 vc 命令"))
-	o.count(&a.limit, "l", "limit", both("how many operators, overflows and differences to show",
-		"显示的算子、溢出记录和差异的个数"))
-	o.on(&a.html, "html", "report", pageText)
+	o.on(&a.compare, "c", "vector_compare")
+	o.count(&a.limit, "l", "limit")
+	o.on(&a.html, "html", "report")
 }
 
 func (a *acCmd) run(ctx context.Context, s *session, words []string) int {

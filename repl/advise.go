@@ -26,30 +26,18 @@ type adviseCmd struct {
 }
 
 var adviseCommand = &command{
-	name: "advise",
-	usage: both("advise [RESULT] [-g GRAPH] [-o FOLDER] [-s STEPS] [-m SIZE] [-l COUNT]",
-		"advise [结果] [-g 图] [-o 目录] [-s 迭代] [-m 大小] [-l 个数]"),
-	brief: both("suggest what to try for the roots: lines to paste, option files, what to record next",
-		"针对根因给出下一步：可粘贴的配置、选项所需的文件、接着采集什么"),
-	more: both("RESULT is a table that compare or vc saved, .json or .csv; by default the newest. -o writes mixlist.json, keep_dtype.cfg, op_precision.ini, fusion_switch.cfg and acl.json as the roots need them. Existing files are kept.",
-		"结果为 compare 或 vc 保存的结果文件（.json 或 .csv），不指定则取最新的。-o 根据根因写出所需的 mixlist.json、keep_dtype.cfg、op_precision.ini、fusion_switch.cfg 和 acl.json；已有的文件不会覆盖。"),
+	name:  "advise",
 	words: paths,
 	make:  func(s *session) action { return &adviseCmd{limit: s.set.Limit, step: s.set.Capture.Step} },
 }
 
 func (a *adviseCmd) define(o *options) {
-	o.text(&a.file, "f", "file", both("the result, same as RESULT",
-		"结果文件，-f 可省略"), paths)
-	o.text(&a.graph, "g", "graph", both("GE graph of the left side, by default that of the result: it says which fusion passes made an operator",
-		"左侧的 GE 图，默认取结果中记录的图：用于查明算子由哪些融合规则生成"), paths)
-	o.text(&a.out, "o", "output", both("write the files to this folder instead of showing them",
-		"将各文件写入该目录，而不是显示出来"), paths)
-	o.text(&a.step, "s", "step", both("iterations to record next, such as 0|5-7",
-		"下一次采集的迭代，例如 0|5-7"))
-	o.text(&a.size, "m", "max", both("size limit for the record of one step, such as 4GiB; if the candidate operators take more, they are divided",
-		"每个 step 采集的数据量上限，例如 4GiB；可疑算子超过上限时，分多次采集，每次将范围等分"))
-	o.count(&a.limit, "l", "limit", both("how many roots and names to show",
-		"显示的根因和名称个数"))
+	o.text(&a.file, "f", "file", paths)
+	o.text(&a.graph, "g", "graph", paths)
+	o.text(&a.out, "o", "output", paths)
+	o.text(&a.step, "s", "step")
+	o.text(&a.size, "m", "max")
+	o.count(&a.limit, "l", "limit")
 }
 
 func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {

@@ -21,18 +21,12 @@ type checkCmd struct {
 
 var checkCommand = &command{
 	name: "check",
-	usage: both("check [-s STEP] [-full]",
-		"check [-s 迭代] [-full]"),
-	brief: both("recompute operators from their own recorded inputs, without golden data",
-		"用采集到的输入重新计算各算子，无需标杆数据"),
 	make: func(s *session) action { return &checkCmd{step: s.set.Step} },
 }
 
 func (c *checkCmd) define(o *options) {
-	o.text(&c.step, "s", "step", both("step to check; by default the first one recorded",
-		"要检查的迭代，不指定则取第一个"))
-	o.on(&c.full, "full", "full", both("recompute every element in float64, however long that takes",
-		"用 float64 重新计算全部元素，不计耗时"))
+	o.text(&c.step, "s", "step")
+	o.on(&c.full, "full", "full")
 }
 
 func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {

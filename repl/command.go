@@ -28,9 +28,6 @@ type action interface {
 // completion know about a command.
 type command struct {
 	name string
-	// usage is the line that shows how to write it, brief what it does, more what
-	// else its help says.
-	usage, brief, more msg.Text
 	// named: its first word is the value of -n.
 	named bool
 	// line: it takes a command line of the system shell, whose options are not its own.
@@ -63,8 +60,17 @@ func findCommand(name string) (*command, bool) {
 	return nil, false
 }
 
-// both is a text in English and in Chinese.
-func both(en, zh string) msg.Text { return msg.Text{En: en, Zh: zh} }
+// usage is how the command is written, brief what it does.
+func (c *command) usage(l msg.Lang) string { return l.T("shell." + c.name + ".usage") }
+func (c *command) brief(l msg.Lang) string { return l.T("shell." + c.name) }
+
+// more is what else the help of the command says, if anything.
+func (c *command) more(l msg.Lang) string {
+	if key := "shell." + c.name + ".more"; l.Has(key) {
+		return l.T(key)
+	}
+	return ""
+}
 
 // implyName puts -n in front of the words of a command that wants a name,
 // unless they begin with an option or ask for help.
@@ -83,9 +89,9 @@ func (c *command) implyName(args []string) []string {
 // option is an option of a command, for help and completion.
 type option struct {
 	short, long string
-	value       bool   // it takes a value
-	def         string // its default, "" for none
-	help        msg.Text
+	value       bool       // it takes a value
+	def         string     // its default, "" for none
+	help        string     // key of what it does
 	complete    completion // of its value, nil for none
 }
 
@@ -102,13 +108,13 @@ func newOptions(command string) *options {
 	return o
 }
 
-func (o *options) add(v flag.Value, short, long, def string, help msg.Text, complete []completion) {
+func (o *options) add(v flag.Value, short, long, def string, complete []completion) {
 	_, isBool := v.(interface{ IsBoolFlag() bool }) // all that have it say yes
 	o.set.Var(v, short, "")
 	if long != short {
 		o.set.Var(v, long, "")
 	}
-	op := option{short: short, long: long, value: !isBool, def: def, help: help}
+	op := option{short: short, long: long, value: !isBool, def: def, help: "shell." + o.set.Name() + "." + short}
 	if len(complete) > 0 {
 		op.complete = complete[0]
 	}
@@ -187,23 +193,23 @@ func (v *numberValue) Set(s string) error {
 func (v *numberValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
 
 // text, on, count and number declare an option: where its value goes, which is
-// the default now, its names, what help says of it, and what completes its value.
-func (o *options) text(to *string, short, long string, help msg.Text, complete ...completion) {
-	o.add((*textValue)(to), short, long, *to, help, complete)
+// the default now, its names, and what completes its value.
+func (o *options) text(to *string, short, long string, complete ...completion) {
+	o.add((*textValue)(to), short, long, *to, complete)
 }
 
-func (o *options) on(to *bool, short, long string, help msg.Text) {
-	o.add((*switchValue)(to), short, long, "", help, nil)
+func (o *options) on(to *bool, short, long string) {
+	o.add((*switchValue)(to), short, long, "", nil)
 }
 
-func (o *options) gate(to *Gate, help msg.Text) { o.add(to, "gate", "gate", "", help, nil) }
+func (o *options) gate(to *Gate) { o.add(to, "gate", "gate", "", nil) }
 
-func (o *options) count(to *int, short, long string, help msg.Text) {
-	o.add((*countValue)(to), short, long, strconv.Itoa(*to), help, nil)
+func (o *options) count(to *int, short, long string) {
+	o.add((*countValue)(to), short, long, strconv.Itoa(*to), nil)
 }
 
-func (o *options) number(to *float64, short, long string, help msg.Text) {
-	o.add((*numberValue)(to), short, long, (*numberValue)(to).String(), help, nil)
+func (o *options) number(to *float64, short, long string) {
+	o.add((*numberValue)(to), short, long, (*numberValue)(to).String(), nil)
 }
 
 // parse reads options before, between and behind the other words, which it
@@ -299,7 +305,7 @@ func (s *session) tooMany(name string, words []string) int {
 
 // tellUsage shows how a command is written.
 func (s *session) tellUsage(c *command) {
-	s.Log("", s.T("usage.line", c.usage.In(s.Lang), c.name))
+	s.Log("", s.T("usage.line", c.usage(s.Lang), c.name))
 }
 
 // help is the list of commands.
@@ -308,7 +314,7 @@ func (s *session) help() string {
 	b.WriteString(s.T("help.head") + "\n\n")
 	const wide = 7
 	for _, c := range listed() {
-		b.WriteString(s.Screen.Entry(c.name, wide, c.brief.In(s.Lang)))
+		b.WriteString(s.Screen.Entry(c.name, wide, c.brief(s.Lang)))
 	}
 	b.WriteString(s.Screen.Entry("help", wide, s.T("help.brief")) + s.Screen.Entry("exit", wide, s.T("exit.brief")) + "\n" + s.T("help.foot") + "\n")
 	return b.String()
@@ -348,9 +354,9 @@ type Option struct{ Names, Text string }
 func (s *session) manual(c *command) Manual {
 	o := newOptions(c.name)
 	c.make(s).define(o)
-	m := Manual{Usage: c.usage.In(s.Lang), Brief: c.brief.In(s.Lang), More: c.more.In(s.Lang)}
+	m := Manual{Usage: c.usage(s.Lang), Brief: c.brief(s.Lang), More: c.more(s.Lang)}
 	for _, op := range o.list {
-		names, text := "-"+op.short, op.help.In(s.Lang)
+		names, text := "-"+op.short, s.T(op.help)
 		if op.long != op.short {
 			names += ", --" + op.long
 		}
@@ -383,7 +389,7 @@ func Commands(lang string) []Info {
 	l, _ := msg.ParseLang(lang)
 	var list []Info
 	for _, c := range listed() {
-		list = append(list, Info{c.name, c.brief.In(l)})
+		list = append(list, Info{c.name, c.brief(l)})
 	}
 	return list
 }

@@ -224,7 +224,7 @@ func (c *completer) commands(word string) []console.Suggestion {
 		}
 	}
 	for _, cmd := range listed() {
-		add(cmd.name, cmd.brief.In(c.session.Lang))
+		add(cmd.name, cmd.brief(c.session.Lang))
 	}
 	add("help", c.session.T("help.brief"))
 	add("exit", c.session.T("exit.brief"))
@@ -239,7 +239,7 @@ func (c *completer) options(o *options, word string) []console.Suggestion {
 			text = "--" + op.long
 		}
 		if strings.HasPrefix(text, word) {
-			found = append(found, console.Suggestion{Text: text, Description: op.help.In(c.session.Lang)})
+			found = append(found, console.Suggestion{Text: text, Description: c.session.T(op.help)})
 		}
 	}
 	return found

@@ -23,28 +23,17 @@ type cpCmd struct {
 }
 
 var cpCommand = &command{
-	name: "cp",
-	usage: both("cp LEFT RIGHT [-p ROWS] [-s] [-al ATOL] [-rl RTOL]",
-		"cp 左 右 [-p 行数] [-s] [-al 绝对容差] [-rl 相对容差]"),
-	brief: both("compare two tensors element by element",
-		"逐元素比较两个张量"),
-	more: both("Elements agree if |left-right| <= atol + rtol*|right|. Names are given as for pt.",
-		"满足 |左-右| <= atol + rtol*|右| 的元素视为一致。名称写法同 pt。"),
+	name:  "cp",
 	named: true,
 	make:  func(s *session) action { return &cpCmd{rows: s.set.Rows, atol: s.set.Atol, rtol: s.set.Rtol} },
 }
 
 func (c *cpCmd) define(o *options) {
-	o.text(&c.name, "n", "name", both("the two tensors; -n can be left out",
-		"两个张量名，-n 可省略"), tensors)
-	o.count(&c.rows, "p", "print", both("rows of each table",
-		"每张表显示的行数"))
-	o.on(&c.save, "s", "save", both("write both tensors as text",
-		"将两个张量写成文本文件"))
-	o.number(&c.atol, "al", "atol", both("absolute tolerance",
-		"绝对容差"))
-	o.number(&c.rtol, "rl", "rtol", both("relative tolerance",
-		"相对容差"))
+	o.text(&c.name, "n", "name", tensors)
+	o.count(&c.rows, "p", "print")
+	o.on(&c.save, "s", "save")
+	o.number(&c.atol, "al", "atol")
+	o.number(&c.rtol, "rl", "rtol")
 }
 
 func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
@@ -52,7 +41,7 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 		words = append([]string{c.name}, words...)
 	}
 	if len(words) != 2 {
-		s.Fail("cp.two", len(words), cpCommand.usage.In(s.Lang))
+		s.Fail("cp.two", len(words), cpCommand.usage(s.Lang))
 		return exitError
 	}
 	var sides [2]*array.Array

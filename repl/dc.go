@@ -19,26 +19,16 @@ type dcCmd struct {
 }
 
 var dcCommand = &command{
-	name: "dc",
-	usage: both("dc DUMP [-f LAYOUT] [-o FOLDER] [-t npy|bin|msnpy|pt]",
-		"dc DUMP [-f 格式] [-o 目录] [-t npy|bin|msnpy|pt]"),
-	brief: both("convert dumps into arrays",
-		"将 dump 数据转换为数组文件"),
-	more: both("DUMP is a file, a folder, a dump file of the data folder, or an operator.",
-		"DUMP 可以是文件、目录、数据目录中的 dump 文件名或算子名。"),
+	name:  "dc",
 	named: true,
 	make:  func(s *session) action { return &dcCmd{kind: "npy"} },
 }
 
 func (d *dcCmd) define(o *options) {
-	o.text(&d.name, "n", "name", both("what to convert; -n can be left out",
-		"要转换的数据，-n 可省略"), tensors)
-	o.text(&d.format, "f", "format", both("layout to restore, such as NCHW; by default tensors stay as stored",
-		"转换到的格式，例如 NCHW；不指定则保持设备上的格式"), oneOf("NCHW", "NHWC", "HWCN", "ND", "NCDHW", "NDHWC"))
-	o.text(&d.out, "o", "output", both("folder for the results; by default temp/decode/dump_convert",
-		"结果目录，默认 temp/decode/dump_convert"), paths)
-	o.text(&d.kind, "t", "type", both("file type",
-		"文件类型"), oneOf("npy", "bin", "msnpy", "pt"))
+	o.text(&d.name, "n", "name", tensors)
+	o.text(&d.format, "f", "format", oneOf("NCHW", "NHWC", "HWCN", "ND", "NCDHW", "NDHWC"))
+	o.text(&d.out, "o", "output", paths)
+	o.text(&d.kind, "t", "type", oneOf("npy", "bin", "msnpy", "pt"))
 }
 
 func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
@@ -46,7 +36,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("dc", words)
 	case d.name == "":
-		s.Fail("need.name", "dc", dcCommand.usage.In(s.Lang))
+		s.Fail("need.name", "dc", dcCommand.usage(s.Lang))
 		return exitError
 	}
 	o := convert.Options{Out: d.out, Workers: s.set.Workers}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -54,7 +53,7 @@ func TestKeys(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		key, _, ok := strings.Cut(line, " = ")
-		if ok && line[0] != '#' && strings.Contains(key, ".") && !named[key] {
+		if ok && line[0] != '#' && strings.Contains(key, ".") && !named[key] && !strings.HasPrefix(key, "shell.") {
 			t.Errorf("nothing says the message %s", key)
 		}
 	}
@@ -63,27 +62,34 @@ func TestKeys(t *testing.T) {
 // TestRegistry checks that every command has its texts in both languages, and
 // options of which none hides another.
 func TestRegistry(t *testing.T) {
-	seen := map[string]bool{}
+	seen, known := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
 		if seen[c.name] {
 			t.Errorf("there are two commands %s", c.name)
 		}
 		seen[c.name] = true
-		msgtest.Pair(t, c.name+" usage", c.usage.En, c.usage.Zh)
-		msgtest.Pair(t, c.name+" brief", c.brief.En, c.brief.Zh)
-		msgtest.Pair(t, c.name+" more", c.more.En, c.more.Zh)
-		if !strings.HasPrefix(c.usage.En, c.name) || !strings.HasPrefix(c.usage.Zh, c.name) || c.brief.En == "" {
-			t.Errorf("%s: its help lacks something: %q, %q", c.name, c.usage, c.brief)
+		for _, key := range []string{"shell." + c.name, "shell." + c.name + ".usage", "shell." + c.name + ".more"} {
+			known[key] = true
+		}
+		for _, l := range []msg.Lang{msg.English, msg.Chinese} {
+			if !strings.HasPrefix(c.usage(l), c.name) || !l.Has("shell."+c.name) {
+				t.Errorf("%s: its help lacks something: %q, %q", c.name, c.usage(l), c.brief(l))
+			}
 		}
 		o := newOptions(c.name)
 		c.make(&session{Console: &console.Console{}, set: workspace.Defaults()}).define(o)
 		for _, op := range o.list {
-			if msgtest.Pair(t, c.name+" -"+op.short, op.help.En, op.help.Zh); op.help.En == "" {
+			if known[op.help] = true; !msg.English.Has(op.help) {
 				t.Errorf("%s: -%s has no help", c.name, op.short)
 			}
 		}
 		if c.named && o.set.Lookup("n") == nil {
 			t.Errorf("%s: its first word is the value of -n, which it has not", c.name)
+		}
+	}
+	for key := range msg.English.Under("shell.") {
+		if !known[key] {
+			t.Errorf("no command has the text %s", key)
 		}
 	}
 }

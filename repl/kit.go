@@ -30,36 +30,20 @@ type kitCmd struct {
 
 var kitCommand = &command{
 	name: "kit",
-	usage: both("kit [-g | -next RESULT [-m SIZE]] [-o FILE] [-f] [-r FOLDER] [-i ID] [-s STEPS] [-l OPERATORS] [-t tensor|stats]",
-		"kit [-g | -next 结果 [-m 大小]] [-o 文件] [-f] [-r 目录] [-i 名称] [-s 迭代] [-l 算子] [-t tensor|stats]"),
-	brief: both("write the Python file that a training script imports to record dumps",
-		"生成供训练脚本导入的 Python 采集脚本"),
-	more: both("The beginning of the file says how to use it: it configures sessions, Estimators and npu_device, and the golden side of TensorFlow 1. It needs Python 3.6 or newer and TensorFlow 1 or 2. -g writes tfdbg_ascend.py instead, which records the golden side of TensorFlow 2 on a CPU or GPU. -next writes the configuration with which the recorder of a saved result records the elements of what is in doubt: config.json of msprobe for both sides, and one that runs suspected modules on the golden side's inputs; acl.json with a dump_list; the file of MINDSPORE_DUMP_CONFIG.",
-		"用法见脚本开头：可配置 Session、Estimator 和 npu_device，以及 TensorFlow 1 标杆一侧的采集。需要 Python 3.6 或更高版本，TensorFlow 1 或 2。加 -g 则生成 tfdbg_ascend.py，在 CPU 或 GPU 上采集 TensorFlow 2 的标杆数据。-next 按已保存的结果写出采集工具的配置，用于采集可疑部分的元素：msprobe 两侧的 config.json，以及用标杆侧输入运行可疑模块的配置；带 dump_list 的 acl.json；MINDSPORE_DUMP_CONFIG 的文件。"),
 	make: func(s *session) action { return &kitCmd{o: s.set.Capture} },
 }
 
 func (k *kitCmd) define(o *options) {
-	o.text(&k.out, "o", "output", both("the file; by default precision_capture.py or tfdbg_ascend.py in the current folder",
-		"生成的文件，默认为当前目录的 precision_capture.py 或 tfdbg_ascend.py"), paths)
-	o.on(&k.golden, "g", "golden", both("write tfdbg_ascend.py, the recorder of golden data for TensorFlow 2",
-		"生成 tfdbg_ascend.py，用于采集 TensorFlow 2 的标杆数据"))
-	o.text(&k.next, "n", "next", both("write the recorder's configuration for what this result leaves in doubt, to the folder -o",
-		"针对该结果中可疑的部分写出采集工具的配置，写到 -o 指定的目录"), paths)
-	o.text(&k.size, "m", "max", both("with -next, size limit for the record of one step, such as 4GiB",
-		"与 -next 一起使用：每个 step 采集的数据量上限，例如 4GiB"))
-	o.on(&k.force, "f", "force", both("replace a file that differs",
-		"覆盖内容不同的文件"))
-	o.text(&k.root, "r", "root", both("data folder on the training machine; by default that of this session",
-		"训练机上的数据目录，默认为当前数据目录"), paths)
-	o.text(&k.o.ID, "i", "id", both("name of the run, a folder below npu",
-		"本次运行的名称，即 npu 下的目录名"))
-	o.text(&k.o.Step, "s", "step", both("iterations to record, such as 0|5-7; empty for all",
-		"采集的迭代，例如 0|5-7；为空则采集全部"))
-	o.text(&k.o.Layer, "l", "layer", both("only these operators, separated by spaces, in quotes",
-		"只采集这些算子，用空格隔开并加引号"))
-	o.text(&k.o.Data, "t", "data", both("whole tensors, or statistics",
-		"采集完整张量或统计量"), oneOf("tensor", "stats"))
+	o.text(&k.out, "o", "output", paths)
+	o.on(&k.golden, "g", "golden")
+	o.text(&k.next, "n", "next", paths)
+	o.text(&k.size, "m", "max")
+	o.on(&k.force, "f", "force")
+	o.text(&k.root, "r", "root", paths)
+	o.text(&k.o.ID, "i", "id")
+	o.text(&k.o.Step, "s", "step")
+	o.text(&k.o.Layer, "l", "layer")
+	o.text(&k.o.Data, "t", "data", oneOf("tensor", "stats"))
 }
 
 func (k *kitCmd) run(ctx context.Context, s *session, words []string) int {

@@ -19,26 +19,16 @@ type lsCmd struct {
 }
 
 var lsCommand = &command{
-	name: "ls",
-	usage: both("ls [-n NAME] [-t TYPE] [-f PASS] [-k KERNEL]   or   ls dump|RECORDING [-n NAME] [-t TYPE]",
-		"ls [-n 名称] [-t 类型] [-f 融合规则] [-k KERNEL]   或   ls dump|采集目录 [-n 名称] [-t 类型]"),
-	brief: both("list operators of the graphs, dump files, or the calls of a recording",
-		"列出图中的算子、dump 文件，或采集到的调用"),
-	more: both("Each option keeps what contains its text; case matters. Without options, operators are counted by type.",
-		"名称包含所给文本即为匹配，区分大小写；多个条件须同时满足。不带条件时按类型统计算子个数。"),
+	name:  "ls",
 	words: oneOf("dump"),
 	make:  func(*session) action { return &lsCmd{} },
 }
 
 func (l *lsCmd) define(o *options) {
-	o.text(&l.query.Name, "n", "name", both("part of the operator's name",
-		"算子名称的一部分"), operators)
-	o.text(&l.query.Type, "t", "type", both("part of the operator type",
-		"算子类型的一部分"), types)
-	o.text(&l.query.Pass, "f", "fusion", both("part of the name of a fusion pass",
-		"融合规则名的一部分"), passes)
-	o.text(&l.query.Kernel, "k", "kernel_name", both("part of the kernel name",
-		"kernel 名的一部分"))
+	o.text(&l.query.Name, "n", "name", operators)
+	o.text(&l.query.Type, "t", "type", types)
+	o.text(&l.query.Pass, "f", "fusion", passes)
+	o.text(&l.query.Kernel, "k", "kernel_name")
 }
 
 func (l *lsCmd) run(ctx context.Context, s *session, words []string) int {

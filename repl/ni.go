@@ -28,32 +28,19 @@ type niCmd struct {
 }
 
 var niCommand = &command{
-	name: "ni",
-	usage: both("ni OPERATOR [-g GRAPH] [-a] [-s DEPTH]   or   ni CALL -r RECORDING",
-		"ni 算子 [-g 图名] [-a] [-s 深度]   或   ni 调用 -r 采集目录"),
-	brief: both("show an operator: inputs, outputs, dumps, golden arrays, comparison",
-		"显示算子信息：输入、输出、dump 数据、标杆数据和比对结果"),
-	more: both("OPERATOR is a name or part of one.",
-		"算子可以是完整名称或名称的一部分。"),
+	name:  "ni",
 	named: true,
 	make:  func(*session) action { return &niCmd{} },
 }
 
 func (n *niCmd) define(o *options) {
-	o.text(&n.name, "n", "name", both("the operator; -n can be left out",
-		"算子名，-n 可省略"), operators)
-	o.text(&n.graph, "g", "graph", both("only in the graph of this name",
-		"只在该名称的图中查找"), graphs)
-	o.text(&n.recording, "r", "recording", both("show a call of the recording in this folder: its values, what feeds them, the lines that made it",
-		"显示该目录中采集到的调用：各个值及其来源，以及发起调用的代码行"), paths)
-	o.on(&n.attrs, "a", "attr", both("show all attributes",
-		"显示全部属性"))
-	o.on(&n.attrs, "d", "dump_attr", both("the same as -a",
-		"同 -a"))
-	o.count(&n.save, "s", "save", both("write the graph around the operator, up to this depth, as .gv and .svg to temp/op_graph; 1 is the operator alone",
-		"将算子周围该深度以内的子图写成 .gv 和 .svg，存于 temp/op_graph；1 表示只画该算子"))
-	o.on(&n.check, "c", "check", both("accepted, but has no effect",
-		"为兼容而保留，不起作用"))
+	o.text(&n.name, "n", "name", operators)
+	o.text(&n.graph, "g", "graph", graphs)
+	o.text(&n.recording, "r", "recording", paths)
+	o.on(&n.attrs, "a", "attr")
+	o.on(&n.attrs, "d", "dump_attr")
+	o.count(&n.save, "s", "save")
+	o.on(&n.check, "c", "check")
 }
 
 // node is an operator of a debug id.
@@ -97,7 +84,7 @@ func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("ni", words)
 	case n.name == "":
-		s.Fail("need.name", "ni", niCommand.usage.In(s.Lang))
+		s.Fail("need.name", "ni", niCommand.usage(s.Lang))
 		return exitError
 	}
 	if n.recording != "" {

@@ -9,7 +9,6 @@ import (
 
 	"precision/dump"
 	"precision/dump/overflow"
-	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/repl/array"
 	"precision/repl/console"
@@ -127,16 +126,8 @@ func (s *session) choose(e *overflow.Event) (found *overflowed) {
 	return found
 }
 
-// overflowLanguage is the session's language for texts about overflows.
-func (s *session) overflowLanguage() overflow.Language {
-	if s.Lang == msg.Chinese {
-		return overflow.Chinese
-	}
-	return overflow.English
-}
-
 func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overflow.Event) string {
-	lang := s.overflowLanguage()
+	lang := s.Lang
 	var b strings.Builder
 	head := func(op *overflow.Op) {
 		fmt.Fprintf(&b, "%s %s\n", s.Screen.Green(fmt.Sprintf("[%s][%d]", console.Clean(op.Type), op.Entry.Name.Task)), console.Clean(op.Name))

@@ -7,10 +7,6 @@ import (
 	"precision/run"
 )
 
-// pageText is the help of the option that writes reports.
-var pageText = both("write the report, a single page for the browser, next to each table",
-	"在每个结果表旁写出报告，用浏览器打开即可查看")
-
 // page writes the report of a table beside it, with the overflow to look at first, if there is one.
 func (s *session) page(ctx context.Context, t *judged, found *overflowed) int {
 	files := run.Files{Beside: []string{".html"}, Lang: s.Lang, Records: found.lines(s)}

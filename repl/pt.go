@@ -21,22 +21,14 @@ type ptCmd struct {
 }
 
 var ptCommand = &command{
-	name: "pt",
-	usage: both("pt TENSOR [-s]",
-		"pt 张量 [-s]"),
-	brief: both("print a tensor: its first values and statistics",
-		"打印张量：前若干个值和统计信息"),
-	more: both("TENSOR is a file, a dump file of the data folder, one of its tensors (DUMP.output.0), an operator, a golden array, or the beginning of such a name. Max, min and mean cover finite values only.",
-		"张量可以是文件、数据目录中的 dump 文件、其中的某个张量（DUMP名.output.0）、算子名、标杆数据，或这些名称的开头部分。最大值、最小值和均值只统计有限值。"),
+	name:  "pt",
 	named: true,
 	make:  func(*session) action { return &ptCmd{} },
 }
 
 func (p *ptCmd) define(o *options) {
-	o.text(&p.name, "n", "name", both("the tensor; -n can be left out",
-		"张量名，-n 可省略"), tensors)
-	o.on(&p.save, "s", "save", both("write all values as text, even for a large tensor",
-		"将全部值写成文本文件，大张量也写"))
+	o.text(&p.name, "n", "name", tensors)
+	o.on(&p.save, "s", "save")
 }
 
 // Rows of values that are printed, how many are in one, and how many numbers a
@@ -54,7 +46,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
 	case len(words) > 0:
 		return s.tooMany("pt", words)
 	case p.name == "":
-		s.Fail("need.name", "pt", ptCommand.usage.In(s.Lang))
+		s.Fail("need.name", "pt", ptCommand.usage(s.Lang))
 		return exitError
 	}
 	refs := s.findTensors(p.name)

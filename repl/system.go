@@ -17,10 +17,6 @@ type runCmd struct{}
 
 var runCommand = &command{
 	name: "run",
-	usage: both("run COMMAND LINE",
-		"run 命令行"),
-	brief: both("run a line in the system shell",
-		"用系统 shell 执行一行命令"),
 	line: true,
 	make: func(*session) action { return &runCmd{} },
 }
@@ -63,7 +59,7 @@ func systemWord(w string) string {
 // and returns its exit status.
 func (s *session) system(ctx context.Context, line string) int {
 	if line == "" {
-		s.Fail("usage.line", runCommand.usage.In(s.Lang), "run")
+		s.Fail("usage.line", runCommand.usage(s.Lang), "run")
 		return exitError
 	}
 	if line == "-h" || line == "--help" {

@@ -14,12 +14,6 @@ type tfDumpCmd struct{}
 
 var tfDumpCommand = &command{
 	name: "tf_dump",
-	usage: both("tf_dump [COMMAND LINE]",
-		"tf_dump [命令行]"),
-	brief: both("turn what TensorFlow's debugger recorded into golden arrays",
-		"将 TensorFlow 调试器记录的数据转为标杆数据"),
-	more: both("All runs in tf/tf_debug are read, and arrays go to tf/dump. If there are no runs, COMMAND LINE makes them: a training on a CPU or GPU that uses the kit's sess_dump or estimator_dump.",
-		"读取 tf/tf_debug 中的全部运行记录，将标杆数据写到 tf/dump。没有运行记录时先执行命令行：在 CPU 或 GPU 上训练，训练脚本中使用采集脚本的 sess_dump 或 estimator_dump。"),
 	line: true,
 	make: func(*session) action { return tfDumpCmd{} },
 }
@@ -71,10 +65,6 @@ type npuCmd struct {
 
 var npuDumpCommand = &command{
 	name: "npu_dump",
-	usage: both("npu_dump COMMAND LINE",
-		"npu_dump 命令行"),
-	brief: both("run a training whose script imports the kit, and record dumps",
-		"运行导入了采集脚本的训练，采集 dump 数据"),
 	line: true,
 	old:  true,
 	make: func(*session) action { return npuCmd{name: "npu_dump"} },
@@ -82,10 +72,6 @@ var npuDumpCommand = &command{
 
 var npuOverflowCommand = &command{
 	name: "npu_overflow",
-	usage: both("npu_overflow COMMAND LINE",
-		"npu_overflow 命令行"),
-	brief: both("run a training whose script imports the kit, record overflows and show them",
-		"运行导入了采集脚本的训练，采集并显示溢出数据"),
 	line: true,
 	old:  true,
 	make: func(*session) action { return npuCmd{"npu_overflow", true} },

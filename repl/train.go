@@ -21,20 +21,12 @@ type trainCmd struct {
 
 var trainCommand = &command{
 	name: "train",
-	usage: both("train [-d cpu|npu|all] [-a ACTION]",
-		"train [-d cpu|npu|all] [-a 动作]"),
-	brief: both("train one step from a checkpoint on a CPU and an NPU and record both",
-		"从 checkpoint 在 CPU 和 NPU 上各训练一步，并采集数据"),
-	more: both(`The newest checkpoint of tf/checkpoints is restored, dropout is off, and inputs come from tf/checkpoints/input or are random. The CPU run becomes golden arrays, as with tf_dump. ACTION applies to the NPU run: dump, overflow, fusion_off, fusion_switch, prof, or several joined by "|", in quotes.`,
-		"恢复 tf/checkpoints 中最新的 checkpoint，关闭 dropout，输入取自 tf/checkpoints/input，没有则用随机数。CPU 运行的数据转为标杆数据（同 tf_dump）；动作用于 NPU 运行：dump、overflow、fusion_off、fusion_switch、prof，多个动作以“|”连接并加引号。"),
 	make: func(*session) action { return &trainCmd{device: "all", action: "dump"} },
 }
 
 func (c *trainCmd) define(o *options) {
-	o.text(&c.device, "d", "device", both("where to train: cpu, npu, or all (first CPU, then NPU)",
-		"训练设备：cpu、npu，或 all（先 CPU 后 NPU）"), oneOf(append([]string{"all"}, capture.Devices...)...))
-	o.text(&c.action, "a", "action", both("what the NPU run records",
-		"NPU 运行采集的内容"), actions)
+	o.text(&c.device, "d", "device", oneOf(append([]string{"all"}, capture.Devices...)...))
+	o.text(&c.action, "a", "action", actions)
 }
 
 func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {

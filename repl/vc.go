@@ -34,35 +34,20 @@ type vcCmd struct {
 
 var vcCommand = &command{
 	name: "vc",
-	usage: both("vc [-lt NPU_DIR -rt DIR [-g GRAPH] [-cf GRAPH]] [-s STEP] [-l COUNT] [-gate] [-html]",
-		"vc [-lt NPU目录 -rt 目录 [-g 图] [-cf 图]] [-s 迭代] [-l 个数] [-gate] [-html]"),
-	brief: both("compare a whole network: with golden arrays, and with a second run",
-		"整网比对：与标杆数据比对，与第二次运行比对"),
-	more: both("Without -lt and -rt, the newest run of debug_0 is compared with tf/dump and with the run in the next debug id. Results go to temp/vector_compare/<time>.",
-		"不给出 -lt 和 -rt 时，将 debug_0 最新一次运行与 tf/dump 比对，并与下一个 debug 目录的运行比对。结果存于 temp/vector_compare/<时间>。"),
 	make: func(s *session) action { return &vcCmd{step: s.set.Step, limit: s.set.Limit} },
 }
 
 func (v *vcCmd) define(o *options) {
-	o.text(&v.left, "lt", "left", both("left side: folder with NPU dump files, or with a recording of calls",
-		"左侧：NPU dump 文件或采集数据所在的目录"), paths)
-	o.text(&v.right, "rt", "right", both("right side: folder with golden .npy files, with other NPU dumps, or with a recording",
-		"右侧：标杆 .npy 文件、另一次 NPU dump 或采集数据所在的目录"), paths)
-	o.text(&v.graph, "g", "graph", both("GE graph of the left side: .txt, .json or .om, or a folder of graphs",
-		"左侧的 GE 图：.txt、.json、.om 或存放图的目录"), paths)
-	o.text(&v.closed, "cf", "close_fusion", both("GE graph of the right side, if that is an NPU run without fusion",
-		"右侧（关闭融合的 NPU 运行）的 GE 图"), paths)
-	o.text(&v.mapping, "map", "mapping", both("msprobe mapping file for recordings: data, cell, api or layer mapping",
-		"比对采集数据时所用的 msprobe 映射文件：data、cell、api 或 layer mapping"), paths)
-	o.text(&v.step, "s", "step", both("the iteration to compare; by default the first",
-		"要比对的迭代，不指定则取第一个"))
-	o.count(&v.limit, "l", "limit", both("how many bad operators to show",
-		"显示的异常算子个数"))
-	o.gate(&v.gate, both("fail, with exit status 3, if the verdict is bad or inconclusive; -gate=strict: also if it is suspect or anything was lost",
-		"结论为 bad 或 inconclusive 时以状态 3 失败；-gate=strict：结论为 suspect 或有任何缺失时也失败"))
-	o.on(&v.html, "html", "report", pageText)
-	o.text(&v.profile, "profile", "profile", both("limits to judge by, and calls that stand for each other: a built-in profile or a file, see precision profile",
-		"判定标准及等价调用：内置标准名或文件，见 precision profile"), paths)
+	o.text(&v.left, "lt", "left", paths)
+	o.text(&v.right, "rt", "right", paths)
+	o.text(&v.graph, "g", "graph", paths)
+	o.text(&v.closed, "cf", "close_fusion", paths)
+	o.text(&v.mapping, "map", "mapping", paths)
+	o.text(&v.step, "s", "step")
+	o.count(&v.limit, "l", "limit")
+	o.gate(&v.gate)
+	o.on(&v.html, "html", "report")
+	o.text(&v.profile, "profile", "profile", paths)
 }
 
 func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
@@ -93,7 +78,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 	var jobs []*run.Compare
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
-			s.Fail("vc.sides", vcCommand.usage.In(s.Lang))
+			s.Fail("vc.sides", vcCommand.usage(s.Lang))
 			return nil, exitError
 		}
 		jobs = append(jobs, v.compareOf(s, compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}))

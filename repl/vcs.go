@@ -29,28 +29,17 @@ type vcsCmd struct {
 
 var vcsCommand = &command{
 	name: "vcs",
-	usage: both("vcs [-f FILE or FOLDER] [-c COSINE] [-t TYPE] [-sort KEY] [-i] [-l COUNT] [-json FILE]",
-		"vcs [-f 文件或目录] [-c 余弦相似度] [-t 类型] [-sort 排序] [-i] [-l 个数] [-json 文件]"),
-	brief: both("summarise comparison results: the verdict, and the operators that are not good",
-		"汇总比对结果：结论，以及不正常的算子"),
 	make: func(s *session) action { return &vcsCmd{threshold: s.set.CosSim, sort: "order"} },
 }
 
 func (v *vcsCmd) define(o *options) {
-	o.text(&v.file, "f", "file", both("a result table, or a folder with result_<time>.csv files; by default the newest",
-		"结果表，或含有 result_<时间>.csv 的目录；不指定则取最新的"), paths)
-	o.number(&v.threshold, "c", "cos_sim", both("cosine similarity below which a tensor is bad",
-		"余弦相似度阈值，低于该值为异常"))
-	o.text(&v.typ, "t", "type", both("only operators of this type",
-		"仅列出该类型的算子"))
-	o.text(&v.sort, "sort", "sort", both("order of the list: "+strings.Join(report.Sorts(), ", "),
-		"列表的排序方式："+strings.Join(report.Sorts(), "、")))
-	o.on(&v.inputs, "i", "inputs", both("include operators with only a bad input",
-		"同时列出仅输入异常的算子"))
-	o.count(&v.boxes, "l", "limit", both("instead of the list, a box with all tensors for this many operators",
-		"不列表，而以方框显示该个数的算子及其全部张量"))
-	o.text(&v.json, "json", "json", both("write the verdict and the table as JSON to this file",
-		"将结论和结果表以 JSON 写入该文件"), paths)
+	o.text(&v.file, "f", "file", paths)
+	o.number(&v.threshold, "c", "cos_sim")
+	o.text(&v.typ, "t", "type")
+	o.text(&v.sort, "sort", "sort", oneOf(report.Sorts()...))
+	o.on(&v.inputs, "i", "inputs")
+	o.count(&v.boxes, "l", "limit")
+	o.text(&v.json, "json", "json", paths)
 }
 
 func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {

@@ -11,6 +11,7 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/overflow"
+	"precision/internal/msg"
 	"precision/internal/whole"
 )
 
@@ -50,7 +51,7 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 			return convert.CodeWrite, err
 		}
 		// The file is what scripts read; the log explains the status as well.
-		for line := range strings.Lines(overflow.Summary(events, &overflow.Explained{Language: overflow.English})) {
+		for line := range strings.Lines(overflow.Summary(events, &overflow.Explained{Language: msg.English})) {
 			f.log.infof("%s", strings.TrimRight(line, "\n"))
 		}
 		f.log.infof("The summary has been written to %s.", path)

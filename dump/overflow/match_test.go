@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"precision/dump"
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
 )
 
 func TestMatch(t *testing.T) {
@@ -135,7 +137,7 @@ func TestExplain(t *testing.T) {
 	} {
 		var got []string
 		for _, m := range Explain(&c.block) {
-			got = append(got, m.In(English))
+			got = append(got, m.In(msg.English))
 		}
 		want := strings.Split(c.want, "|")
 		if c.want == "" {
@@ -177,40 +179,9 @@ func TestAdvice(t *testing.T) {
 	} {
 		op := Op{Tensors: c.tensors}
 		if got := op.Advice(); got != c.want {
-			t.Errorf("%d: %s, want %s", i, got.In(English), c.want.In(English))
+			t.Errorf("%d: %s, want %s", i, got.In(msg.English), c.want.In(msg.English))
 		}
 	}
 }
 
-// Every message and every field of a record has a text in every language, with
-// the same number of values in it.
-func TestTexts(t *testing.T) {
-	for m := range messages {
-		for l := range languages {
-			if m.In(l) == "" || strings.Count(m.In(l), "%") != strings.Count(m.In(English), "%") {
-				t.Errorf("message %d, language %d: %q", m, l, m.In(l))
-			}
-		}
-	}
-	records := []*Record{}
-	for acc := range uint32(4) {
-		r, err := Decode(tagged(0, 1, acc, 0, make([]uint64, 11)...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	r, _ := Decode(old(nil))
-	for _, r := range append(records, r) {
-		for _, b := range r.Blocks {
-			for _, f := range b.Fields {
-				if FieldName(f.Name, English) == "" || FieldName(f.Name, Chinese) == "" {
-					t.Errorf("no text for %s", f.Name)
-				}
-			}
-		}
-	}
-	if FieldName("x", English) != "" || Message(200).In(English) != "" {
-		t.Error("a text for nothing")
-	}
-}
+func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

@@ -1,6 +1,10 @@
 package overflow
 
-import "fmt"
+import (
+	"fmt"
+
+	"precision/internal/msg"
+)
 
 // Meaning is one thing that a status says.
 type Meaning struct {
@@ -76,13 +80,12 @@ func coded(status, mask uint64, shift int, codes map[uint64]Message) Meaning {
 }
 
 // In is the meaning in a language.
-func (m Meaning) In(l Language) string {
-	text := m.What.In(l)
+func (m Meaning) In(l msg.Lang) string {
 	switch m.What {
 	case UnknownBits, Undocumented:
-		return fmt.Sprintf(text, fmt.Sprintf("%#x", m.Bits))
+		return m.What.In(l, fmt.Sprintf("%#x", m.Bits))
 	case UnknownCode:
-		return fmt.Sprintf(text, fmt.Sprintf("%#x", m.Bits), m.Code)
+		return m.What.In(l, fmt.Sprintf("%#x", m.Bits), m.Code)
 	}
-	return text
+	return m.What.In(l)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"precision/internal/clean"
+	"precision/internal/msg"
 )
 
 // SummaryName is the name of the report that was finished at a time.
@@ -17,7 +18,7 @@ func SummaryName(t time.Time) string {
 // Explained asks [Summary] for lines on what a status means and where to look
 // for the cause, which msaccucmp.py does not write.
 type Explained struct {
-	Language Language
+	Language msg.Lang
 }
 
 // Summary is the text of a report: a block for each event, numbered from 1.

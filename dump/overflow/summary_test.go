@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"precision/dump/dumptest"
+	"precision/internal/msg"
 	"precision/internal/recorded"
 )
 
@@ -126,7 +127,7 @@ func TestReportGoesOn(t *testing.T) {
 	if got := Code(events); got != CodeType {
 		t.Error(got)
 	}
-	got := strings.ReplaceAll(Summary(events, &Explained{English}), dir, "DIR")
+	got := strings.ReplaceAll(Summary(events, &Explained{msg.English}), dir, "DIR")
 	want, err := os.ReadFile("testdata/report.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func TestReportGoesOn(t *testing.T) {
 	if e := events[1]; len(e.Missing) != 1 || e.Missing[0] != e.Detected[0] {
 		t.Errorf("%+v", e)
 	}
-	chinese := Summary(events, &Explained{Chinese})
+	chinese := Summary(events, &Explained{msg.Chinese})
 	if !strings.Contains(chinese, "整数加减、乘法或乘加时溢出") || strings.Count(chinese, "\n") != strings.Count(got, "\n") {
 		t.Error(chinese)
 	}

@@ -8,9 +8,6 @@
 // Both files have the same keys, and the verbs of a message are the same in
 // both, in the same order; package msgtest checks that. "\n" stands for a line
 // break, and "{one|many}" behind a number for the form that goes with it.
-//
-// A message that belongs to one place only is a Text, which stands in the code
-// in both languages.
 package msg
 
 import (
@@ -138,17 +135,6 @@ func (l Lang) T(key string, args ...any) string {
 		return key
 	}
 	return fill(text, args)
-}
-
-// Text is a message in both languages, with the same verbs in both.
-type Text struct{ En, Zh string }
-
-// In is the text in a language, with its arguments as in Lang.T.
-func (t Text) In(l Lang, args ...any) string {
-	if l == Chinese {
-		return fill(t.Zh, args)
-	}
-	return fill(t.En, args)
 }
 
 func fill(text string, args []any) string {

@@ -10,7 +10,7 @@ package capture
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +25,11 @@ import (
 	"precision/internal/lazy"
 	"precision/internal/msg"
 )
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+var _ = msg.Register(texts)
 
 // Names of the scripts. Train scripts are named by TrainFile.
 const (
@@ -97,63 +102,57 @@ func IsAbs(path string) bool {
 // Check returns what is wrong with the options, nil if nothing is.
 func (o Options) Check() error {
 	for _, t := range []struct {
-		name msg.Text
-		text string
-	}{{dataFolder, o.Root}, {debugID, o.ID}, {layers, o.Layer}} {
+		name, text string
+	}{{"root", o.Root}, {"id", o.ID}, {"layers", o.Layer}} {
 		if !utf8.ValidString(t.text) || strings.ContainsFunc(t.text, unicode.IsControl) {
-			return wrong(t.name, strconv.Quote(t.text), "text in UTF-8 without control characters", "不含控制字符的 UTF-8 文本")
+			return wrong(t.name, strconv.Quote(t.text), "text")
 		}
 	}
 	switch {
 	case !IsAbs(o.Root):
-		return wrong(dataFolder, strconv.Quote(o.Root), "an absolute path", "绝对路径")
+		return wrong("root", strconv.Quote(o.Root), "path")
 	case o.ID == "" || o.ID == "." || o.ID == ".." || strings.ContainsAny(o.ID, `/\`):
-		return wrong(debugID, strconv.Quote(o.ID), "the name of a folder, such as debug_0", "目录名，例如 debug_0")
+		return wrong("id", strconv.Quote(o.ID), "folder")
 	case o.Data != "" && o.Data != "tensor" && o.Data != "stats":
-		return wrong(msg.Text{En: "dump data", Zh: "dump 内容"}, strconv.Quote(o.Data), "tensor or stats", " tensor 或 stats")
+		return wrong("data", strconv.Quote(o.Data), "data")
 	case o.Seed < 0 || int64(o.Seed) > 1<<32-1:
-		return between("seed", "随机种子", o.Seed, 0, 1<<32-1)
+		return between("seed", o.Seed, 0, 1<<32-1)
 	case o.OpDebugLevel < 0 || o.OpDebugLevel > 4:
-		return between("op debug level", "op_debug_level", o.OpDebugLevel, 0, 4)
+		return between("op_debug_level", o.OpDebugLevel, 0, 4)
 	case o.GEGraph < 1 || o.GEGraph > 3:
-		return between("DUMP_GE_GRAPH", "DUMP_GE_GRAPH", o.GEGraph, 1, 3)
+		return between("DUMP_GE_GRAPH", o.GEGraph, 1, 3)
 	case o.GraphLevel < 1 || o.GraphLevel > 4:
-		return between("DUMP_GRAPH_LEVEL", "DUMP_GRAPH_LEVEL", o.GraphLevel, 1, 4)
+		return between("DUMP_GRAPH_LEVEL", o.GraphLevel, 1, 4)
 	case o.Timeout < time.Second:
-		return wrong(msg.Text{En: "prompt timeout", Zh: "prompt_timeout"}, o.Timeout.String(), "a second or more", "不少于一秒")
+		return wrong("prompt_timeout", o.Timeout.String(), "second")
 	}
 	return checkStep(o.Step)
 }
 
-// The options that more than one message is about.
-var (
-	dataFolder = msg.Text{En: "data folder", Zh: "数据目录"}
-	debugID    = msg.Text{En: "debug id", Zh: "运行名称"}
-	layers     = msg.Text{En: "layers", Zh: "算子"}
-	dumpStep   = msg.Text{En: "dump step", Zh: "迭代"}
-)
-
 // OptionError is an option with a value that makes no sense.
 type OptionError struct {
-	Option   msg.Text
-	Found    string
-	Expected msg.Text
+	Option, Found string // the option is the key of its name
+	Expected      string // the key of what was expected, with Args
+	Args          []any
 }
 
 func (e *OptionError) Error() string { return e.In(msg.English) }
 
 // In is the text in a language.
 func (e *OptionError) In(l msg.Lang) string {
-	return msg.Text{En: "%s: found %s, expected %s", Zh: "%s：读到 %s，应为%s"}.In(l, e.Option.In(l), e.Found, e.Expected.In(l))
+	name := e.Option
+	if key := "capture." + name; l.Has(key) { // names of settings are the same in every language
+		name = l.T(key)
+	}
+	return l.T("capture.wrong", name, e.Found, l.T("capture.is."+e.Expected, e.Args...))
 }
 
-func wrong(option msg.Text, found, expected, zh string) error {
-	return &OptionError{option, found, msg.Text{En: expected, Zh: zh}}
+func wrong(option, found, expected string, args ...any) error {
+	return &OptionError{option, found, expected, args}
 }
 
-func between(option, zh string, found, least int, most int64) error {
-	return wrong(msg.Text{En: option, Zh: zh}, strconv.Itoa(found),
-		fmt.Sprintf("a number from %d to %d", least, most), fmt.Sprintf(" %d 至 %d 之间的数", least, most))
+func between(option string, found, least int, most int64) error {
+	return wrong(option, strconv.Itoa(found), "between", least, most)
 }
 
 func checkStep(text string) error {
@@ -163,7 +162,7 @@ func checkStep(text string) error {
 	for part := range strings.SplitSeq(text, "|") {
 		m := stepPart().FindStringSubmatch(part)
 		if m == nil {
-			return wrong(dumpStep, strconv.Quote(text), "numbers and ranges such as 0|5-7", "数字和范围，例如 0|5-7")
+			return wrong("step", strconv.Quote(text), "steps")
 		}
 		if m[2] == "" {
 			continue
@@ -171,7 +170,7 @@ func checkStep(text string) error {
 		first, err := strconv.ParseUint(m[1], 10, 32)
 		last, err2 := strconv.ParseUint(m[2], 10, 32)
 		if err != nil || err2 != nil || first > last {
-			return wrong(dumpStep, strconv.Quote(part), "a range from a smaller to a greater number", "由小到大的范围")
+			return wrong("step", strconv.Quote(part), "range")
 		}
 	}
 	return nil
