@@ -192,6 +192,28 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestBlurred: where the sides compute otherwise, equal statistics in bfloat16 hide by how much. What shows it first,
+// a cast to float32 or a sum, is no root; where they compute alike, it is.
+func TestBlurred(t *testing.T) {
+	half := func(v float64) string { return strings.Replace(sized(v, 0), "torch.float32", "torch.bfloat16", 1) }
+	side := func(off float64, more ...string) string {
+		list := append(more, entry("Functional.linear", 0, []string{half(2), half(1)}, half(3)),
+			entry("Tensor.pow", 0, []string{sized(3.5, off)}, sized(12, 2*off)), // of what was cast, which is not recorded
+			entry("Tensor.__add__", 0, []string{half(2), half(3)}, strings.Replace(sized(5, off), "torch.float32", "torch.bfloat16", 1)))
+		return written(t, append(list, entry("Functional.gelu", 0, []string{half(5)}, half(4)))...)
+	}
+	golden := side(0)
+	if j := judged(t, side(7e-5, entry("Torch.softmax", 0, []string{half(2)}, half(0.5))), golden); len(j.Roots) > 0 {
+		t.Errorf("sides that compute otherwise: %s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, side(7e-5), golden); !slices.Equal(rootNames(j), []string{"Tensor.pow.0.forward"}) {
+		t.Errorf("sides that compute alike: %s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, side(7e-2, entry("Torch.softmax", 0, []string{half(2)}, half(0.5))), golden); len(j.Roots) != 1 {
+		t.Errorf("by more than bfloat16 hides: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}
+
 // layers is a recording of so many products; said makes the statistics of a tensor around v.
 func layers(t testing.TB, n int, said func(v float64) string) string {
 	var list []string

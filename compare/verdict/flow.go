@@ -91,6 +91,9 @@ func (w *recordedWalk) run() {
 	w.noise = w.opts.Behind
 	for i := range w.operators {
 		op := &w.operators[i]
+		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
+			w.lonely, w.blur = false, 0
+		}
 		a := w.came(op)
 		if w.made(op) || len(op.Outputs) == 0 {
 			w.carriedBy(op, &a)
@@ -108,6 +111,7 @@ func (w *recordedWalk) run() {
 		}
 		a.from = merge(a.from, w.repeats(op))
 		w.settle(op, i, &a)
+		w.blurred(op, i)
 	}
 	if len(w.pending) > 0 {
 		w.decide()
@@ -118,6 +122,26 @@ func (w *recordedWalk) run() {
 	w.calm()
 	w.sortRoots()
 	w.across()
+}
+
+// blurred notes what an operator tells of calls behind it: that sides compute otherwise, and what of theirs is the
+// same as far as a coarse type shows.
+func (w *recordedWalk) blurred(op *Operator, place int) {
+	w.lonely = w.lonely || w.lone(place) && backwards(op) == 0
+	if !w.lonely {
+		return
+	}
+	for k := range op.Outputs {
+		if r := w.row(&op.Outputs[k]); agreementOf(r) == same && r.Left.DType.IsFloat() && !fine(r) {
+			w.blur = max(w.blur, unit(coarserOf(r)))
+		}
+	}
+}
+
+// hides tells of what goes into a call that it differs by no more than tensors before it hide.
+func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
+	size, known := sizeOf(r)
+	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
 }
 
 // settle decides what a call is by what came into it, and what it hands on.
@@ -510,6 +534,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			a.coarse = max(a.coarse, w.coarse)
 			switch noise := w.noise || recast(r); {
 			case len(before) > 0:
+			case w.hides(op, r):
+				a.stirred = true
 			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
 				a.stirred = true
 			default:

@@ -377,6 +377,11 @@ type recordedWalk struct {
 	noise bool
 	// coarse is the roundoff of the coarsest type of what differed so far.
 	coarse float64
+	// blur is that of what agrees so far, by statistics alone, behind a call that one side alone makes:
+	// they may have computed otherwise, and hide by how much.
+	blur float64
+	// lonely tells that there was such a call.
+	lonely bool
 	// usual is how much calls add to errors as a rule, forward and backward; level the
 	// largest error so far that no root is behind.
 	usual [2]float64

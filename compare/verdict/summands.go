@@ -95,7 +95,10 @@ func recast(r *result.Row) bool {
 // beyond tells whether a call that got the same gives something else than another order of
 // summation does.
 func (w *recordedWalk) beyond(op *Operator) bool {
-	exact := backwards(op) == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return agreementOf(w.row(&t)) == untold })
+	exact := backwards(op) == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return agreementOf(r) == untold || w.blur > 0 && !r.Recorded.Argument && !fine(r)
+	})
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
 		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType && !w.shuffled(op, r) || counted(r.Left.DType)) || w.shows(op, r)

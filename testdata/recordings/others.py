@@ -225,10 +225,33 @@ def fault(kind, model, spec, rng):
     raise LookupError(kind)
 
 
+def one_norm(model):
+    """A norm of several steps as one call."""
+    for m in model.modules():
+        if type(m).__name__.endswith("RMSNorm") and hasattr(m, "variance_epsilon"):
+            m.forward = lambda x, m=m: F.rms_norm(x, (x.shape[-1],), m.weight, m.variance_epsilon)
+
+
+def many_steps(model):
+    """Calls as the steps that they are made of."""
+    def norm(x, m):
+        y = x.float()
+        y = y - y.mean(-1, keepdim=True)
+        return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + m.eps)).to(x.dtype) * m.weight + m.bias
+    for m in model.modules():
+        if isinstance(m, nn.LayerNorm) and m.bias is not None:
+            m.forward = lambda x, m=m: norm(x, m)
+        if type(m).__name__ in ("SiLU", "SiLUActivation"):
+            m.forward = lambda x: x * torch.sigmoid(x)
+        if isinstance(m, nn.Linear) and m.bias is not None:
+            m.forward = lambda x, m=m: torch.matmul(x, m.weight.t()) + m.bias
+
+
+record.REPLACED = {"one norm": one_norm, "many steps": many_steps}
 record.MODELS = {name: (*spec, None, None, None, None) for name, spec in MODELS.items()}
 KNOWN = record.FAULTS
 record.FAULTS = KNOWN + ["rope", "dropped bias", "swapped", "transposed", "channel", "gradient", "lower", "masked nan", "overflow", "random", "residual", "shifted", "loss"]
-record.HARMLESS = record.HARMLESS + ["batch", "experts", "channels_last", "autocast"]
+record.HARMLESS = record.HARMLESS + ["batch", "experts", "channels_last", "autocast", "foreach", "one norm", "many steps"]
 record.EACH = 2, 3
 spoil, record.fault = record.fault, fault
 

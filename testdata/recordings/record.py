@@ -187,6 +187,7 @@ def fault(kind, model, spec, rng):
 
 FAULTS = ["eps", "weight", "bias", "activation", "scale", "nan"]
 HARMLESS = ["same", "threads", "eager", "bf16", "checkpointing"]
+REPLACED = {}  # harmless: what makes a model compute the same by other calls
 EACH = 3, 4  # harmless pairs and faults of each model
 
 
@@ -219,6 +220,8 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         model = model.to(memory_format=torch.channels_last)
         batch = {k: v.to(memory_format=torch.channels_last) if v.dim() == 4 else v for k, v in batch.items()}
     module, calls = None, []
+    if how in REPLACED:
+        REPLACED[how](model)
     if how in FAULTS:
         module, calls = fault(how, model, spec, rng)
     model.train()
@@ -230,7 +233,7 @@ def record(out, name, seed, level, task, dtype, how, given=None):
     with open(config, "w") as f:
         json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     debugger = PrecisionDebugger(config_path=config)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=how == "foreach")
     debugger.start(model=model)
     with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"):
         loss = model(**batch).loss
