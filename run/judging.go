@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"precision/compare"
 	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/report/html"
@@ -65,8 +64,8 @@ func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (wri
 			paths[i] = strings.TrimSuffix(strings.TrimSuffix(table, ".csv"), ".json") + form.ending
 		}
 	}
-	if paths[3] != "" && !compare.LaidOut(j.Table) {
-		compare.LayOut(j.Table)
+	if paths[3] != "" {
+		look.LayOut(j.Table)
 	}
 	for i, path := range paths {
 		switch path {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
@@ -84,7 +84,7 @@ func (n Network) Table() *result.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	compare.LayOut(t)
+	look.LayOut(t)
 	return t
 }
 

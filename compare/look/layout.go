@@ -1,7 +1,8 @@
-package compare
+package look
 
 import (
 	"math"
+	"slices"
 
 	"precision/compare/result"
 	"precision/graph/draw"
@@ -13,19 +14,11 @@ const (
 	boxHeight = 40
 )
 
-// LaidOut tells whether the operators of a table have their places.
-func LaidOut(t *result.Table) bool {
-	for i := range t.Ops {
-		if t.Ops[i].X != 0 || t.Ops[i].Y != 0 {
-			return true
-		}
-	}
-	return len(t.Ops) == 0
-}
-
-// LayOut gives the operators of a table their places in a picture of the
-// network.
+// LayOut gives the operators of a table their places in a picture of the network, unless they have them.
 func LayOut(t *result.Table) {
+	if slices.ContainsFunc(t.Ops, func(o result.Operator) bool { return o.X != 0 || o.Y != 0 }) {
+		return
+	}
 	place := make(map[string]int, len(t.Ops))
 	for i := range t.Ops {
 		if _, twice := place[t.Ops[i].Name]; !twice {
