@@ -367,9 +367,11 @@ func apart(a, b *leaf) float64 {
 		if v == w || math.IsNaN(v) && math.IsNaN(w) {
 			continue
 		}
-		size := math.Max(math.Abs(v), math.Abs(w))
-		if n, _ := a.Elements(); i == atMean && b.said.Known&result.KnownNorm != 0 && n > 0 {
-			size = math.Max(size, y[atNorm]/math.Sqrt(float64(n)))
+		size := max(math.Abs(v), math.Abs(w))
+		if i == atMean && b.said.Known&result.KnownNorm != 0 {
+			if n, _ := a.Elements(); n > 0 {
+				size = max(size, y[atNorm]/math.Sqrt(float64(n)))
+			}
 		}
 		if e := math.Abs(v-w) / size; e > d {
 			d = e
@@ -380,7 +382,7 @@ func apart(a, b *leaf) float64 {
 	if !told {
 		return 1 // only the checksum tells
 	}
-	return math.Min(1, d)
+	return min(1, d)
 }
 
 // near is how many calls of the same token on are looked at for one that took
