@@ -136,6 +136,8 @@ type invocation struct {
 	results   []*operand // of the forward call, for gradients; nil where not recorded
 	gradients []*operand // of the results, of a backward call
 	inPlace   bool
+	// before are, of an update, what other calls before it took of the size of what is updated.
+	before []*operand
 	// solve is set where the arguments of a module have to be told from shapes.
 	solve bool
 }

@@ -34,6 +34,8 @@ type bound struct {
 	// not known where it is none of these.
 	guesses   []guess
 	unguessed error
+	// viewed: inputs that views made are taken for what they are.
+	viewed bool
 	// inputs are the names of the positional arguments in their order.
 	inputs []string
 }
@@ -91,6 +93,12 @@ func (b *bound) prepare() error {
 		return refuse(Sliced)
 	}
 	b.call.double, b.call.narrow = b.wide(), b.narrow()
+	if b.of.kernels && (b.f.local || strings.HasSuffix(b.k.name, "MatMul") || strings.HasPrefix(b.k.name, "Conv2D")) {
+		b.unflatten()
+	}
+	if b.f.updates {
+		b.k.before = b.before()
+	}
 	return nil
 }
 
@@ -214,6 +222,9 @@ func (b *bound) readings(c *Call, i int) []Reading {
 	k := *b.k
 	k.Call = c
 	k.window()
+	if b.of.kernels {
+		return b.kernelReadings(c, &k)
+	}
 	if b.Parsed.Direction != msprobe.Backward {
 		return b.f.forward(&k)
 	}
@@ -248,29 +259,30 @@ func (b *bound) gradientReadings(g gradients, i int) []Reading {
 			continue
 		}
 		plain, turn := strings.CutSuffix(name, "'")
-		compute := g[plain]
-		if compute == nil {
-			continue
+		for n := 0; ; n++ {
+			compute := g[plain+other(n)]
+			if compute == nil {
+				break
+			}
+			v, err := attempt(compute)
+			if err != nil {
+				failed = err
+				continue
+			}
+			if turn {
+				v = turned(v, true)
+			}
+			v = b.widened(v, i)
+			rec := b.call.outs[i].shape
+			if name == "grad" && count(v.Shape()) == count(rec) {
+				v = reshape(v, rec)
+			}
+			if !slices.Equal(v.Shape(), rec) {
+				failed = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(rec))
+				continue
+			}
+			out = append(out, Reading{Name: "gradient", Args: []string{name}, Out: onlyOutput(i, v)})
 		}
-		v, err := attempt(compute)
-		if err != nil {
-			failed = err
-			continue
-		}
-		if turn {
-			v = turned(v, true)
-		}
-		v = b.widened(v, i)
-		rec := b.call.outs[i].shape
-		if name == "grad" && count(v.Shape()) == count(rec) {
-			v = reshape(v, rec)
-		}
-		if !slices.Equal(v.Shape(), rec) {
-			failed = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(rec))
-			continue
-		}
-		r := Reading{Name: "gradient", Args: []string{name}, Out: onlyOutput(i, v)}
-		out = append(out, r)
 	}
 	if len(out) == 0 {
 		if failed == nil {
@@ -331,6 +343,23 @@ func (b *bound) judge(f *Finding, full bool) {
 	if f.Verdict != Wrong {
 		return
 	}
+	if b.of.kernels && !b.viewed {
+		b.viewed = true
+		args := b.k.args
+		left, told := b.throughViews()
+		if told && left == "" {
+			again := b.blank(b.r.flat[i].v, i)
+			b.judge(&again, full)
+			*f = again
+			b.k.args, b.viewed = args, false
+			return
+		}
+		if b.viewed = false; left != "" {
+			f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+			unknown(f, because(NotRecorded, "strides of "+left))
+			return
+		}
+	}
 	if (f.looser || catalogue.Is(strings.ToLower(b.k.name[strings.LastIndexByte(b.k.name, '.')+1:]), catalogue.Approximate) && f.Ratio <= mostApart) && b.of.header.Framework == "mindspore" && !b.of.device {
 		// The library that MindSpore has its exponentials from on a CPU is 26 to 44 roundoffs off.
 		f.Verdict, f.Pattern, f.Patterns = Suspect, "", nil
@@ -341,6 +370,9 @@ func (b *bound) judge(f *Finding, full bool) {
 	case b.partial(i) != "":
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(Partial, b.partial(i)))
+	case slices.Contains(b.f.states, i):
+		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+		unknown(f, because(NotRecorded, "running_mean, running_var"))
 	case len(b.hidden) > 0:
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(NotRecorded, strings.Join(b.hidden, ", ")))

@@ -876,28 +876,51 @@ func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 		x := k.image()
 		w, _ := k.weights()
 		dy := gradient(g, 0)
-		if k.solve {
-			panic(refuse(NoArgument, "stride"))
-		}
 		xs, _ := batched(x, d)
 		gs, _ := batched(dy, d)
 		if len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 {
 			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
 		}
-		a := k.kernelArgs(d, w.shape[2:])
-		out := a.windows(xs.Shape()[2:], w.shape[2:])
-		if !slices.Equal(out, gs.Shape()[2:]) || gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
-		}
-		return gradients{
-			"input": func() Values {
+		all := gradients{"bias": func() Values { return k.channelSum(gs) }}
+		for n, a := range k.backwardMoves(d, xs.Shape(), w.shape, gs.Shape()) {
+			if gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups {
+				panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
+			}
+			all["input"+other(n)] = func() Values {
 				v := k.backOf(gs, w, nil, a, xs.Shape()[2:])
 				return reshape(v, x.shape)
-			},
-			"weight": func() Values { return k.filterGradient(xs, gs, a, w.shape[2:]) },
-			"bias":   func() Values { return k.channelSum(gs) },
+			}
+			all["weight"+other(n)] = func() Values { return k.filterGradient(xs, gs, a, w.shape[2:]) }
 		}
+		return all
 	}
+}
+
+// other marks the gradients by another way that the arguments of a function may be, of which the first has no mark.
+func other(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "~" + itoa(n)
+}
+
+// backwardMoves are the ways in which the kernel of a convolution may have moved, by the gradient of its result: as the
+// arguments say, or where these are not recorded, all that fit the shapes.
+func (k *invocation) backwardMoves(d int, x, w, g []int64) (list []kernelArgs) {
+	if !k.solve {
+		a := k.kernelArgs(d, w[2:])
+		if out := a.windows(x[2:], w[2:]); !slices.Equal(out, g[2:]) {
+			panic(refuse(ShapesDiffer, shapeText(x, w, g)))
+		}
+		return []kernelArgs{a}
+	}
+	if w[1] == 0 {
+		panic(refuse(ShapesDiffer, shapeText(x, w)))
+	}
+	for _, c := range solved(x[2:], w[2:], g[2:]) {
+		list = append(list, kernelArgs{geometry: c.geometry, after: c.before, groups: max(x[1]/w[1], 1)})
+	}
+	return list
 }
 
 // channelSum sums over all axes but the second.

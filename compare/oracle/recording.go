@@ -47,14 +47,15 @@ type recordedCall struct {
 
 // recordedCalls are the calls of one recording.
 type recordedCalls struct {
-	from   *msprobe.Recording
-	header msprobe.Header
-	prefix string
-	calls  []*recordedCall
-	index  map[string]*recordedCall
-	inside map[string][]string // the calls within a module
-	device bool                // some calls ran on an NPU or GPU
-	bad    []result.Damage     // what cannot be read of its files
+	from    *msprobe.Recording
+	header  msprobe.Header
+	prefix  string
+	calls   []*recordedCall
+	index   map[string]*recordedCall
+	inside  map[string][]string // the calls within a module
+	kernels bool                // it was dumped kernel by kernel
+	device  bool                // some calls ran on an NPU or GPU
+	bad     []result.Damage     // what cannot be read of its files
 	// most is how many outputs the calls of a function have, counted when first asked for.
 	most     map[string]int
 	counting sync.Once
@@ -241,7 +242,7 @@ func readKernels(from *mindspore.Recording) (*recordedCalls, error) {
 	}
 	list := it.Calls()
 	r := &recordedCalls{from: &msprobe.Recording{Dir: from.Dir, Mode: from.Label(), Step: from.Step, Rank: from.Rank, Process: -1}, index: map[string]*recordedCall{},
-		inside: map[string][]string{}, path: list.Path, header: msprobe.Header{Framework: "mindspore"}}
+		inside: map[string][]string{}, path: list.Path, header: msprobe.Header{Framework: "mindspore"}, kernels: true}
 	for _, e := range it.Remarks {
 		r.cut(result.FileDamaged, from.Dir, e)
 	}

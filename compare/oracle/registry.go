@@ -167,6 +167,10 @@ type function struct {
 	nodes [][]string
 	// hidden are attributes that a primitive of MindSpore keeps to itself.
 	hidden []string
+	// updates: what it works on is recorded when it has done so.
+	updates bool
+	// states are outputs that go on from a state which is not recorded: they are known where it was the first one.
+	states []int
 	// local functions compute an element from those in the same place, so that parts
 	// of tensors will do.
 	local bool

@@ -1,16 +1,27 @@
 """mindspore.py OUT: records the calls of a small network of MindSpore with msprobe; needs mindspore and mindstudio-probe.
 
     python mindspore.py /tmp/m && tar -C /tmp/m -czf mindspore.tar.gz step0
+    python mindspore.py /tmp/k kernels && tar -C /tmp/k -czf kernels.tar.gz rank_0/Net
+
+The second is a step of training as MindSpore dumps it itself, kernel by kernel; of its parameters and the updates
+of its weights the first two are enough.
 """
 import json
 import os
 import sys
 
 sys.path.pop(0)  # this file is called like the package
+OUT, KERNELS = os.path.abspath(sys.argv[1]), "kernels" in sys.argv
+if KERNELS:  # MindSpore reads this when it is loaded
+    os.makedirs(OUT, exist_ok=True)
+    with open(os.path.join(OUT, "config.json"), "w") as f:
+        json.dump({"common_dump_settings": {"op_debug_mode": 0, "dump_mode": 0, "path": OUT, "net_name": "Net", "iteration": "all", "saved_data": "tensor",
+                                            "input_output": 0, "kernels": [], "support_device": [0]}, "e2e_dump_settings": {"enable": True, "trans_flag": True}}, f)
+    os.environ["MINDSPORE_DUMP_CONFIG"] = os.path.join(OUT, "config.json")
 import mindspore as ms
 import msprobe.core.dump.data_dump.data_processor.mindspore_processor as processor
 import numpy as np
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, mint, nn, ops
 from msprobe.mindspore import PrecisionDebugger
 
 
@@ -41,6 +52,42 @@ class Net(nn.Cell):
         return self.head(ops.matmul(x, y))
 
 
+class Steps(nn.Cell):
+    """What Net has not: parts of tensors, views, choices, and a loop."""
+    def __init__(self):
+        super().__init__()
+        self.net, self.gates = Net(), nn.Dense(5, 16)
+
+    def construct(self, ids):
+        a, b, c, d = ops.chunk(self.gates(self.net(ids)), 4, -1)
+        x = ops.stack((ops.sigmoid(a) * ops.tanh(b), ops.rsqrt(ops.square(c) + 1), ops.relu(d)), 1)
+        top, _ = ops.topk(x, 2)
+        return mint.matmul(x[:, 1:], mint.transpose(x, 1, 2))[:, 0] + top.sum(-1) + ops.concat((c[:, 1:], a[:, :1]), 1)[:, :3]
+
+
+def kernels():
+    ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU", jit_level="O0")
+    rng, net = np.random.default_rng(3), Steps()
+    for p in net.trainable_params():
+        p.set_data(Tensor((rng.standard_normal(p.shape) * 0.4 + (p.ndim == 1)).astype(np.float32)))
+    net.set_train()
+
+    def forward(ids, labels):
+        return ops.cross_entropy(net(ids), labels)
+    adam, step = nn.Adam(net.trainable_params(), 0.01), ms.value_and_grad(forward, None, net.trainable_params())
+
+    class Train(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.net, self.adam = net, adam
+
+        def construct(self, i, l):
+            loss, grads = step(i, l)
+            self.adam(grads)
+            return loss
+    Train()(Tensor(rng.integers(0, 9, (3, 4)).astype(np.int32)), Tensor(rng.integers(0, 3, 3).astype(np.int32))).asnumpy()
+
+
 def main(out):
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
     processor.MindsporeDataProcessor.get_stat_info = statistics
@@ -66,4 +113,4 @@ def main(out):
                 os.remove(os.path.join(root, f))
 
 
-main(os.path.abspath(sys.argv[1]))
+kernels() if KERNELS else main(OUT)
