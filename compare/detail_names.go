@@ -143,5 +143,5 @@ func (n *detailNames) write() (string, error) {
 		fmt.Fprintf(&b, "%s,%s\n", line[0], line[1])
 	}
 	path := filepath.Join(n.dir, detailMapping)
-	return path, whole.Write(path, []byte(b.String()), 0o600)
+	return path, whole.WriteOwn(path, []byte(b.String()), 0o600)
 }

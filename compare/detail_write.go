@@ -121,7 +121,7 @@ func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
 
 // create starts the file with that end of its name.
 func (w *detailWriter) create(part, suffix string) (*whole.File, error) {
-	f, err := whole.Create(w.names.path(part, suffix), 0o600)
+	f, err := whole.CreateOwn(w.names.path(part, suffix), 0o600)
 	if err != nil {
 		return nil, &Error{Fault: FaultPath, Err: err}
 	}

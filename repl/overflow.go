@@ -301,7 +301,7 @@ func (s *session) saveRecords(place decodePlace, e *overflow.Event) {
 		}
 		name := fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i)
 		path := filepath.Join(append(append([]string{s.data.DecodeDir()}, place.folder(e.Entry.Path)...), name)...)
-		if err := whole.Write(path, r.JSON(), 0o600); err != nil {
+		if err := whole.WriteOwn(path, r.JSON(), 0o600); err != nil {
 			s.Warn("text.failed", err)
 			return
 		}

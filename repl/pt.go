@@ -185,7 +185,7 @@ func (s *session) writeText(ctx context.Context, a *array.Array) (string, error)
 	}
 	ctx, done := s.watch(ctx, "txt", a)
 	defer done()
-	return path, whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteText(ctx, w) })
+	return path, whole.FillOwn(path, 0o600, func(w io.Writer) error { return a.WriteText(ctx, w) })
 }
 
 // decodeOf is the folder below temp/decode that a tensor of a file belongs in:

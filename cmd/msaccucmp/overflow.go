@@ -117,7 +117,7 @@ func (w *eventWriter) event(ctx context.Context, e *overflow.Event) {
 				continue
 			}
 			path := filepath.Join(w.out, fmt.Sprintf("%s.output.%d.json", e.Entry.Name.File, i))
-			if err := whole.Write(path, r.JSON(), 0o600); err != nil {
+			if err := whole.WriteOwn(path, r.JSON(), 0o600); err != nil {
 				w.failed(convert.CodeWrite, err)
 			}
 		}

@@ -31,7 +31,7 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Fo
 func (f *face) writeAdvice(a *compareArgs, name string, advisor *compat.Advisor) error {
 	advice := advisor.Advice()
 	path := filepath.Join(a.out, name+"advisor_summary.txt")
-	if err := whole.Write(path, []byte(advice.String()), 0o600); err != nil {
+	if err := whole.WriteOwn(path, []byte(advice.String()), 0o600); err != nil {
 		return err
 	}
 	f.log.infof("Detection Type: %s", advice.Detection)

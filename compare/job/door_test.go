@@ -124,6 +124,40 @@ func TestLinksInOutput(t *testing.T) {
 	}
 }
 
+func stat(t *testing.T, path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// What is written in place has one name: an input that is linked there stays as it is, and so does a file of
+// the user that is called as the lock is.
+func TestHardLinksInOutput(t *testing.T) {
+	if plainfile.Names(stat(t, t.TempDir())) == 0 {
+		t.Skip("names are not counted here")
+	}
+	_, r := made(t, jobtest.Job{Ranks: 2, Steps: 1, Size: 12})
+	for _, name := range []string{LockFile, JournalFile} {
+		out, mine := t.TempDir(), filepath.Join(t.TempDir(), "mine")
+		os.WriteFile(mine, []byte("{mine"), 0o600)
+		if err := os.Link(mine, filepath.Join(out, name)); err != nil {
+			t.Skip(err)
+		}
+		_, err := planned(t, r).Run(context.Background(), Settings{Out: out})
+		if text, _ := os.ReadFile(mine); string(text) != "{mine" || err == nil || !strings.Contains(err.Error(), "link") {
+			t.Errorf("%s: %v, the file of the other name holds %q", name, err, text)
+		}
+	}
+	out := t.TempDir()
+	os.WriteFile(filepath.Join(out, LockFile), []byte("mine"), 0o600)
+	_, err := planned(t, r).Run(context.Background(), Settings{Out: out})
+	if text, _ := os.ReadFile(filepath.Join(out, LockFile)); string(text) != "mine" || err == nil {
+		t.Errorf("%v, the user's file holds %q", err, text)
+	}
+}
+
 // One flipped bit in a table: a run makes it again, a merge refuses it by name.
 func TestTablesAreHeldAgainstTheirSums(t *testing.T) {
 	_, r := made(t, jobtest.Job{Ranks: 2, Steps: 1, Size: 12})

@@ -68,7 +68,11 @@ func lockFolder(ctx context.Context, dir *whole.Folder, tell func(Note)) (*lock,
 		l.file.Close()
 		return lockFolder(ctx, dir, tell)
 	}
-	was, there := l.read()
+	was, there, foreign := l.read()
+	if foreign {
+		l.file.Close()
+		return nil, fmt.Errorf("%s: found a file that is no lock of this program; move it, or give the results another folder", l.path)
+	}
 	refuse := func() (*lock, error) {
 		l.file.Close()
 		return nil, &LockedError{Dir: dir.Path(""), Host: was.Host, PID: was.PID}
@@ -104,9 +108,11 @@ func same(f *os.File, named os.FileInfo) bool {
 	return err == nil && os.SameFile(info, named)
 }
 
-func (l *lock) read() (o owner, ok bool) {
+// read reads the lock; ok is false for one that was cut, foreign tells of another file of that name.
+func (l *lock) read() (o owner, ok, foreign bool) {
 	text, err := io.ReadAll(io.NewSectionReader(l.file, 0, 4096))
-	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Host != ""
+	ok = err == nil && json.Unmarshal(text, &o) == nil && o.Host != ""
+	return o, ok, len(text) > 0 && text[0] != '{' && text[0] != 0
 }
 
 func (l *lock) write() error {

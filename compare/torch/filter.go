@@ -70,7 +70,7 @@ func (s *side) export(ctx context.Context, path string, strided bool, to string)
 	if err != nil {
 		return err
 	}
-	f, err := whole.Create(to, 0o600)
+	f, err := whole.CreateOwn(to, 0o600)
 	if err != nil {
 		return err
 	}

@@ -18,3 +18,11 @@ func Identity(info fs.FileInfo) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(s.Ctimespec.Sec))
 	return binary.LittleEndian.AppendUint64(b, uint64(s.Ctimespec.Nsec))
 }
+
+// Names is how many names a file has: more than one by hard links. It is 0 where the system does not tell.
+func Names(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 0
+}

@@ -123,6 +123,9 @@ func (f *Folder) Update(name string) (*os.File, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		file.Close()
 		return nil, errors.Join(err, fmt.Errorf("%s: found %v, expected a file", f.Path(name), info.Mode().Type()))
+	} else if plainfile.Names(info) > 1 { // what it is written over may be an input
+		file.Close()
+		return nil, &LinkError{f.Path(name)}
 	}
 	return file, nil
 }

@@ -187,3 +187,25 @@ func TestSweep(t *testing.T) {
 		t.Errorf("left are %v", got)
 	}
 }
+
+// TestOwn: a name that comes from data leads nowhere else.
+func TestOwn(t *testing.T) {
+	dir := t.TempDir()
+	mine, link := filepath.Join(dir, "mine"), filepath.Join(dir, "x.npy.txt")
+	os.WriteFile(mine, []byte("mine"), 0o600)
+	if err := os.Symlink(mine, link); err != nil {
+		t.Skip(err)
+	}
+	_, created := CreateOwn(link, 0o600)
+	for i, err := range []error{created, WriteOwn(link, nil, 0o600), FillOwn(link, 0o600, func(io.Writer) error { return nil })} {
+		if !errors.As(err, new(*LinkError)) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if text, _ := os.ReadFile(mine); string(text) != "mine" {
+		t.Errorf("the file it leads to holds %q", text)
+	}
+	if err := WriteOwn(filepath.Join(dir, "own"), []byte("x"), 0o600); err != nil {
+		t.Error(err)
+	}
+}
