@@ -82,6 +82,7 @@ func (s *side) origins(migrated bool) {
 			}
 		}
 	}
+	s.byGraph()
 }
 
 // moved is the input that a call which only moves numbers hands out as an output, nil if there is none.

@@ -12,6 +12,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/dump/mindspore"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
 )
@@ -31,6 +32,8 @@ type side struct {
 	other bool
 	// through are the calls without a partner between an input and what feeds it (feed.go).
 	through map[*leaf][]*call
+	// feeds are what the graph beside a dump of MindSpore's own says feeds its kernels, nil without one.
+	feeds map[string][]mindspore.Port
 	// raw tells that the checksums are those of memory, whatever the strides of the tensors that
 	// lie there.
 	raw bool

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"precision/compare"
 	"precision/compare/result"
@@ -50,8 +52,50 @@ func loadMindSpore(r mindspore.Recording) (*side, error) {
 	for _, c := range s.calls {
 		c.state, c.gap = c.Parsed.Class == mindspore.State, list.Gaps[c.at]
 	}
+	s.feeds = mindspore.Feeds(&r)
 	s.grain, s.significant = it.Precision()
 	return s, nil
+}
+
+// byGraph tells what feeds inputs whose content does not: by the graph beside a dump.
+func (s *side) byGraph() {
+	if s.feeds == nil {
+		return
+	}
+	index := map[string]*call{}
+	for _, c := range s.calls {
+		if c.kernel() && !c.state {
+			index[c.Name] = c
+		}
+	}
+	for name := range index { // of a kernel that ran several times nobody knows which run it was
+		if first, _, again := strings.Cut(name, "#"); again {
+			delete(index, name)
+			delete(index, first)
+		}
+	}
+	for _, c := range s.calls {
+		if index[c.Name] != c {
+			continue
+		}
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if l.role != result.Input || l.from.call > 0 {
+				continue
+			}
+			fed, ok := mindspore.Fed(s.feeds, c.Name, l.path)
+			if !ok {
+				continue
+			}
+			from := index[fed.Kernel]
+			if from == nil || from.at >= c.at {
+				continue
+			}
+			if out := from.leaf("output."+strconv.Itoa(fed.Output), 0); out != nil {
+				l.from = place{int32(from.at + 1), out.slot}
+			}
+		}
+	}
 }
 
 // fromArray takes the type and shape of an array of numpy.

@@ -188,6 +188,31 @@ func TestView(t *testing.T) {
 	}
 }
 
+// TestGraph: where contents do not tell what feeds a kernel, as of constants, the graph beside the dump does.
+func TestGraph(t *testing.T) {
+	message := func(field byte, parts ...string) string {
+		all := strings.Join(parts, "")
+		return string([]byte{field<<3 | 2, byte(len(all))}) + all
+	}
+	run := func() string {
+		top := t.TempDir() + "/rank_0"
+		ones := []float32{1, 1, 1, 1}
+		wrote(t, top+"/Net/0/0", "Mul", "Default_Mul-op0", 1000, [][]float32{{1, 2, 3, 4}}, [][]float32{ones})
+		wrote(t, top+"/Net/0/0", "Square", "Default_Square-op0", 2000, [][]float32{ones}, [][]float32{ones})
+		write(t, top+"/graphs/ms_output_trace_code_graph_0.pb", []byte(message(4,
+			message(1, message(1, message(1, "x")), message(2, "1"), message(3, "Mul"), message(8, "Default/Mul-op0")),
+			message(1, message(1, message(1, "1")), message(2, "2"), message(3, "Square"), message(8, "Default/Square-op0")))))
+		return top
+	}
+	j := judged(t, run(), run())
+	for i := range j.Table.Rows {
+		if r := &j.Table.Rows[i]; r.Op == "Default_Square-op0" && r.Recorded != nil && r.Recorded.Place == "input.0" && r.Facts.Producer.Op == "Default_Mul-op0" {
+			return
+		}
+	}
+	t.Error("nothing feeds Square")
+}
+
 // TestKernelwise: what MindSpore dumps itself is held against the calls that msprobe has of the same step, in
 // whatever order: by what goes in. Gradients and optimizers need no partner.
 func TestKernelwise(t *testing.T) {

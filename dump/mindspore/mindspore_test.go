@@ -2,6 +2,7 @@ package mindspore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,4 +135,50 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("%q: %+v", file, n)
 		}
 	})
+}
+
+// TestFeeds: the graph beside a dump says what feeds kernels, through tuples and what only orders them; what is cut or no
+// graph says nothing.
+func TestFeeds(t *testing.T) {
+	message := func(field byte, parts ...string) string {
+		all := strings.Join(parts, "")
+		return string([]byte{field<<3 | 2, byte(len(all))}) + all
+	}
+	node := func(name, typ, full string, inputs ...string) string {
+		var parts []string
+		for _, in := range inputs {
+			parts = append(parts, message(1, message(1, in)))
+		}
+		return message(1, append(parts, message(2, name), message(3, typ), message(8, full))...)
+	}
+	graph := node("1", "Load", "Default/Load-op0", "w", "u") + node("2", "Split", "Default/net/Split-op0", "x", "1") +
+		node("3", "TupleGetItem", "Default/TupleGetItem-op0", "2", "cst1") + node("4", "Depend", "Default/Depend-op0", "3", "u") +
+		node("5", "MakeTuple", "Default/MakeTuple-op0", "4", "1") + node("6", "AddN", "Default/net/AddN-op0", "5") +
+		message(5, message(1, "cst1"), message(2, "\x08\x05\x18\x01"))
+	var data []byte
+	data = append(data, 4<<3|2)
+	data = append(binary.AppendUvarint(data, uint64(len(graph))), graph...)
+	top := t.TempDir() + "/rank_0"
+	dir := top + "/Net/0/0"
+	for path, b := range map[string][]byte{top + "/graphs/ms_output_trace_code_graph_0.pb": data, dir + "/AddN.x.0.0.1.output.0.DefaultFormat.npy": nil} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	feeds := Feeds(&Recording{Dir: dir, Graph: "0"})
+	if p, ok := Fed(feeds, "Default_net_AddN-op0", "0"); !ok || p != (Port{"Default_net_Split-op0", 1}) {
+		t.Errorf("AddN is fed by %v, of %v", p, feeds)
+	}
+	if p, ok := Fed(feeds, "Default_net_AddN-op0", "1"); ok {
+		t.Errorf("a parameter is made by %v", p)
+	}
+	for n := range data {
+		feedsOf(data[:n])
+	}
+	if feedsOf(data[:len(data)-3]) != nil || Feeds(&Recording{Dir: dir, Graph: "1"}) != nil {
+		t.Error("a damaged graph, or none, says something")
+	}
 }
