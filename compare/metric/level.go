@@ -1,7 +1,7 @@
 package metric
 
-//go:generate go -C ../../internal/gen run ./metric/amd64 -out ../../compare/metric/kernels_amd64.s -stubs ../../compare/metric/kernels_amd64.go -pkg metric
-//go:generate go -C ../../internal/gen run ./metric/arm64 -out ../../compare/metric/kernels_arm64.s
+//go:generate go -C ../../tools/gen run ./metric/amd64 -out ../../compare/metric/kernels_amd64.s -stubs ../../compare/metric/kernels_amd64.go -pkg metric
+//go:generate go -C ../../tools/gen run ./metric/arm64 -out ../../compare/metric/kernels_arm64.s
 
 // level is a set of kernels.
 type level uint8

@@ -160,7 +160,7 @@ func leaf(v Values) *operand {
 	}
 }
 
-//go:generate go -C ../../internal/gen run ./oracle/amd64 -out ../../compare/oracle/tile_amd64.s -stubs ../../compare/oracle/tile_amd64.go -pkg oracle
+//go:generate go -C ../../tools/gen run ./oracle/amd64 -out ../../compare/oracle/tile_amd64.s -stubs ../../compare/oracle/tile_amd64.go -pkg oracle
 
 // matrix is a float32 matrix by rows, ld elements apart.
 type matrix struct {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-//go:generate go -C ../../internal/gen run ./dtype/amd64 -out ../../dump/dtype/widen_amd64.s -stubs ../../dump/dtype/widen_amd64.go -pkg dtype
-//go:generate go -C ../../internal/gen run ./dtype/arm64 -out ../../dump/dtype/widen_arm64.s
+//go:generate go -C ../../tools/gen run ./dtype/amd64 -out ../../dump/dtype/widen_amd64.s -stubs ../../dump/dtype/widen_amd64.go -pkg dtype
+//go:generate go -C ../../tools/gen run ./dtype/arm64 -out ../../dump/dtype/widen_arm64.s
 
 // The loops here define what each type means. dst is never longer than the
 // elements in src.

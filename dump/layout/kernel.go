@@ -2,8 +2,8 @@ package layout
 
 import "encoding/binary"
 
-//go:generate go -C ../../internal/gen run ./layout/amd64 -out ../../dump/layout/transpose_amd64.s -stubs ../../dump/layout/transpose_amd64.go -pkg layout
-//go:generate go -C ../../internal/gen run ./layout/arm64 -out ../../dump/layout/transpose_arm64.s
+//go:generate go -C ../../tools/gen run ./layout/amd64 -out ../../dump/layout/transpose_amd64.s -stubs ../../dump/layout/transpose_amd64.go -pkg layout
+//go:generate go -C ../../tools/gen run ./layout/arm64 -out ../../dump/layout/transpose_arm64.s
 
 // The loops below move elements of 1, 2, 4, 8 or 16 bytes; pitches are in bytes.
 // Narrow elements travel several to a 64-bit word: byte order does not matter

@@ -1,6 +1,6 @@
 // Package kernel holds what the vector kernels of package compare/metric share with
 // the Go loops beside them: the order of their results and arguments, and the
-// constants of the logarithms. The generators in internal/gen read it, too.
+// constants of the logarithms. The generators in tools/gen read it, too.
 package kernel
 
 import "math"

@@ -7,7 +7,7 @@ import (
 	"log"
 	"math/bits"
 
-	"precision/internal/gen/neon"
+	"precision/tools/gen/neon"
 )
 
 func main() {

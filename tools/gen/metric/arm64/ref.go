@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/gen/neon"
 	"precision/internal/kernel"
+	"precision/tools/gen/neon"
 )
 
 // The Reference kernels sum in eight float32 lanes per leaf, two registers. A

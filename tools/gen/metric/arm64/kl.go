@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/gen/neon"
 	"precision/internal/kernel"
+	"precision/tools/gen/neon"
 )
 
 func sumKL(a *neon.Asm, e element) {

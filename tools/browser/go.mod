@@ -1,6 +1,6 @@
 // Tests of the report in a real browser, apart from the program so that it does
 // not depend on what drives one.
-module precision/internal/browser
+module precision/tools/browser
 
 go 1.26.0
 

@@ -2,7 +2,7 @@
 // platforms, archives, .deb and .rpm packages, the list of what is in them, and check
 // sums. It needs git and Go, nothing else.
 //
-//	go -C internal/release run . -out DIR [-commit HEAD] [-targets linux/amd64,…]
+//	go -C tools/release run . -out DIR [-commit HEAD] [-targets linux/amd64,…]
 //
 // A commit gives the same bytes wherever and whenever it is built with the same Go:
 // programs are compiled in a clone of that commit, without the paths of the machine, and

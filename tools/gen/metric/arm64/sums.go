@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"precision/internal/gen/neon"
 	"precision/internal/kernel"
+	"precision/tools/gen/neon"
 )
 
 // sumTile sums four elements a round, in two float64 lanes. Extrema and zeros

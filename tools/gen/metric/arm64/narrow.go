@@ -1,8 +1,8 @@
 package main
 
 import (
-	"precision/internal/gen/neon"
 	"precision/internal/kernel"
+	"precision/tools/gen/neon"
 )
 
 // sumNarrow writes the divergence in float32 lanes; the Go loop sumNarrowGo has the order of

@@ -1,6 +1,6 @@
 // What builds a release, apart from the program so that it does not depend on what
 // packages are made with.
-module precision/internal/release
+module precision/tools/release
 
 go 1.26.0
 

@@ -1,5 +1,5 @@
 // The test of the templates in contrib, a module of its own so that the program does not depend on what reads Kubernetes objects.
-module precision/internal/contrib
+module precision/tools/contrib
 
 go 1.26.0
 

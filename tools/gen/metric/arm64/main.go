@@ -8,7 +8,7 @@ import (
 	"log"
 	"strconv"
 
-	"precision/internal/gen/neon"
+	"precision/tools/gen/neon"
 )
 
 func main() {

@@ -1,6 +1,6 @@
 // The generators of vector kernels, apart from the program so that it does not
 // depend on what they are made with.
-module precision/internal/gen
+module precision/tools/gen
 
 go 1.26.0
 

@@ -6,7 +6,7 @@ import (
 	"flag"
 	"log"
 
-	"precision/internal/gen/neon"
+	"precision/tools/gen/neon"
 )
 
 // perRound is the number of elements a kernel widens in one go.

@@ -1,6 +1,6 @@
 package main
 
-import "precision/internal/gen/neon"
+import "precision/tools/gen/neon"
 
 // firstApart searches for |x-y| >= by in the type of the elements, sixteen at a
 // time.
