@@ -90,7 +90,7 @@ func run(ctx context.Context, out, commit string, targets []string) error {
 	if err := b.inventory(modules); err != nil {
 		return err
 	}
-	if err := copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "internal", "release", "Containerfile")); err != nil {
+	if err := copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "tools", "release", "Containerfile")); err != nil {
 		return err
 	}
 	return sums(out)
