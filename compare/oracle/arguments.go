@@ -396,7 +396,6 @@ func (k *invocation) required(names ...string) {
 	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
 		panic(refuse(NoArgument, names[i]))
 	}
-	return
 }
 
 // shape is the recorded shape of the first output.

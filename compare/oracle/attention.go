@@ -175,7 +175,6 @@ func (t *attention) scaledBy(k *invocation, name string) {
 		x := k.float(name, 0)
 		t.scale = num{x, 2 * u32 * abs(x)}
 	}
-	return
 }
 
 // masked takes a mask that is repeated to (…, L, S).
@@ -196,7 +195,6 @@ func (t *attention) masked(o *operand, out func(x float64) bool) {
 		return
 	}
 	t.hidden = func(b, r, c int64) bool { return out(d.y[place(b, r, c)]) }
-	return
 }
 
 // forms are the attention in float32 throughout and with roundings on the way.
@@ -265,7 +263,6 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 			do := must(held(d))
 			dq, dk, dv = t.gradients(do.y, rows)
 		}
-		return
 	}
 	of := func(get func() *dense) func() Values {
 		return func() Values {

@@ -312,7 +312,6 @@ func (c *classes) targets(t *operand, soft bool) {
 	case "none":
 		c.perElement = true
 	}
-	return
 }
 
 // element is the loss of one row.

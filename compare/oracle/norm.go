@@ -152,7 +152,6 @@ func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 		}
 		*p.to = must(numbers(o))
 	}
-	return
 }
 
 // lastNormal is a normalisation of the last axes of x.
