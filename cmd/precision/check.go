@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -55,7 +56,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.check.two", given, f.mine)
 	}
 	c := f.request(e)
-	if err := c.Validate(); err != nil {
+	if err := cmp.Or(alone(f.events, f.json), c.Validate()); err != nil {
 		return exitUsage, err
 	}
 	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"slices"
 
 	"precision/compare/look"
 	"precision/compare/verdict"
@@ -62,6 +63,14 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 	}
 	if f.detail < 0 {
 		return explain.Say("err.detail", f.detail)
+	}
+	return alone(f.events, f.json, f.junit, f.sarif, f.html)
+}
+
+// alone sees that events have standard output for themselves.
+func alone(events bool, files ...string) error {
+	if events && slices.Contains(files, "-") {
+		return explain.Say("err.events")
 	}
 	return nil
 }

@@ -259,4 +259,9 @@ func TestEvents(t *testing.T) {
 	if got := slices.Compact(actions); !slices.Equal(got, []string{"opened", "progress", "table", "verdict"}) || last.Verdict != "bad" || len(last.Roots) != 1 {
 		t.Errorf("events %q, at the end %+v", got, last)
 	}
+	for _, words := range [][]string{{"compare", sample + "/npu", sample + "/golden", "-json", "-", "-out", t.TempDir()}, {"check", sample + "/npu", "-g", sampleGraph, "-json", "-", "-out", t.TempDir()}} {
+		if code, stdout, stderr := precision(t, append(words, "-events")...); code != exitUsage || stdout != "" || !strings.Contains(stderr, "-events") {
+			t.Errorf("%s: events and a report go to one place: exit %d, %s%s", words[0], code, stdout, stderr)
+		}
+	}
 }

@@ -17,18 +17,6 @@ func silu(x float64) float64 {
 	return x * sigmoid(x)
 }
 
-func siluSlope(x float64) float64 { s := sigmoid(x); return s * (1 + x*(1-s)) }
-
-func geluErfSlope(x float64) float64 {
-	return 0.5*math.Erfc(-x/math.Sqrt2) + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
-}
-
-func geluTanhSlope(x float64) float64 {
-	const k, c = 0.7978845608028654, 0.044715
-	t := math.Tanh(k * (x + c*x*x*x))
-	return 0.5*(1+t) + 0.5*x*(1-t*t)*k*(1+3*c*x*x)
-}
-
 func activationForms() {
 	// The last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
 	quotient := functions["softsign"]
@@ -36,7 +24,6 @@ func activationForms() {
 	quotient.nodes = [][]string{{"dividend"}}
 	quotient.backward = func(k *invocation, g []Values) gradients {
 		all := whole(k, g)
-
 		all["dividend"] = func() Values {
 			x := k.tensor("input")
 			d := gradient(g, 0)
@@ -44,7 +31,6 @@ func activationForms() {
 				return a.div(v[1], a.add(exactNum(1), num{abs(v[0].y), v[0].b}))
 			}, x, d)
 		}
-
 		return all
 	}
 	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) Values {
