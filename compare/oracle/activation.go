@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"precision/dump/msprobe"
@@ -67,6 +68,7 @@ func activationForms() {
 	define("npu_swiglu swiglu", "input dim", function{forward: gated(silu, 4)})
 	defineSoftmax()
 	defineLookups()
+	define("npu_clipped_swiglu", "x group_index dim alpha limit bias interleaved", function{forward: formulaFor(clippedSwiglu)})
 }
 
 func defineSoftmax() {
@@ -361,4 +363,29 @@ func perChannel(x *operand, v Values, axes string) Values {
 	shape := ones(len(x.shape))
 	shape[at] = x.shape[at]
 	return reshape(v, shape)
+}
+
+// clippedSwiglu: with a cut off above and b to both sides, a·σ(alpha·a)·(b + bias); a and b alternate, or are halves.
+func clippedSwiglu(k *invocation) Values {
+	k.unsupported("group_index")
+	x := k.tensor("x")
+	rank := len(x.shape)
+	axis := k.axis("dim", -1, rank)
+	if rank == 0 || axis != rank-1 || x.shape[axis]%2 != 0 {
+		panic(refuse(BadArgument, "dim", axis, "the last axis of "+shapeText(x.shape)))
+	}
+	alpha, limit, bias := k.float("alpha", 1.702), k.float("limit", 7), k.float("bias", 1)
+	n := x.shape[axis] / 2
+	first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
+	if k.bool("interleaved", true) {
+		shape := append(slices.Clone(x.shape[:axis]), n, 2)
+		pairs, half := reshape(x, shape), append(slices.Clone(x.shape[:axis]), n)
+		first, second = reshape(slab1(pairs, rank, 0, 1), half), reshape(slab1(pairs, rank, 1, 1), half)
+	}
+	a := k.arith()
+	return formulaOf(func(v []num) num {
+		x, z := math.Min(v[0].y, limit), math.Max(math.Min(v[1].y, limit), -limit)
+		s := x * sigmoid(alpha*x)
+		return a.mul(num{s, a.ulps * (abs(s) + 4*min(abs(x), 1))}, a.add(exactNum(z), exactNum(bias)))
+	}, first, second)
 }

@@ -405,3 +405,12 @@ func (k *invocation) shape() []int64 {
 	}
 	panic(refuse(NoOutput))
 }
+
+// unsupported refuses arguments that were given and are not computed with.
+func (k *invocation) unsupported(names ...string) {
+	for _, name := range names {
+		if k.has(name) {
+			panic(refuse(Unsupported, name))
+		}
+	}
+}

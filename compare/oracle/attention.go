@@ -216,6 +216,68 @@ func attentionForms() {
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("npu_fusion_attention", "query key value head_num input_layout pse padding_mask atten_mask scale keep_prob pre_tockens next_tockens inner_precise prefix actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync",
 		function{forward: fusionAttention})
+	// The neighbours of each pair come to stand in two halves first, which then turn.
+	define("npu_interleave_rope", "x cos sin", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("x")
+		rank := len(x.shape)
+		if rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank {
+			panic(refuse(ShapesDiffer, shapeText(x.shape)))
+		}
+		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
+		perm := inOrder(rank + 1)
+		perm[rank-1], perm[rank] = rank, rank-1
+		return k.turnedHalves(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"))
+	})})
+	define("npu_apply_rotary_pos_emb", "query key cos sin layout rotary_mode", function{forward: func(k *invocation) []Reading {
+		if mode := k.string("rotary_mode", "half"); mode != "half" {
+			panic(refuse(Unsupported, "rotary_mode "+mode))
+		}
+		cos, sin := k.pair("cos", "sin")
+		return []Reading{{Out: []Values{k.turnedHalves(k.tensor("query"), cos, sin), k.turnedHalves(k.tensor("key"), cos, sin)}}}
+	}})
+	define("npu_attention_update", "lse local_out update_type", function{forward: func(k *invocation) []Reading {
+		lse, parts := k.tensors("lse"), k.tensors("local_out")
+		n := len(parts)
+		if n == 0 || len(lse) != n || len(parts[0].shape) == 0 {
+			panic(refuse(InputCount, len(lse), n))
+		}
+		var in, sizes []Values
+		for i, o := range parts {
+			in = append(in, o)
+			sizes = append(sizes, reshape(lse[i], append(slices.Clone(o.shape[:len(o.shape)-1]), 1)))
+		}
+		a := k.arith()
+		total := func(v []num) num { // log Σ e^lse
+			most := math.Inf(-1)
+			for _, x := range v {
+				most = max(most, x.y)
+			}
+			sum := num{}
+			for _, x := range v {
+				e := math.Exp(x.y - most)
+				sum = a.add(sum, num{e, e * a.ulps})
+			}
+			y := most + math.Log(sum.y)
+			return num{y, a.ulps*(1+abs(y)) + sum.b/sum.y}
+		}
+		out := formulaOf(func(v []num) num {
+			all, y := total(v[n:]), num{}
+			for i, x := range v[:n] {
+				w := math.Exp(v[n+i].y - all.y)
+				y = a.add(y, a.mul(num{w, w * (all.b + a.ulps*(1+abs(v[n+i].y)))}, x))
+			}
+			return y
+		}, append(in, sizes...)...)
+		whole := make([]Values, n)
+		for i := range lse {
+			whole[i] = lse[i]
+		}
+		return []Reading{{Out: []Values{out, formulaOf(total, whole...)}}}
+	}})
+	attention := "query key value pse_shift padding_mask atten_mask actual_seq_lengths actual_seq_lengths_kv num_heads scale_value pre_tokens next_tokens input_layout num_key_value_heads sparse_mode inner_precise block_table block_size"
+	define("npu_prompt_flash_attention npu_incre_flash_attention", attention, function{forward: inferenceAttention("scale_value")})
+	define("npu_fused_infer_attention_score", "query key value pse_shift atten_mask actual_seq_lengths actual_seq_lengths_kv block_table num_heads scale pre_tokens next_tokens input_layout num_key_value_heads sparse_mode inner_precise block_size antiquant_mode softmax_lse_flag",
+		function{forward: inferenceAttention("scale")})
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
@@ -436,4 +498,68 @@ func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v V
 		return transpose(o, perm), func(v Values) Values { return transpose(v, perm) }
 	}
 	panic(refuse(Unsupported, "input_layout "+layout))
+}
+
+// turnedHalves is x·cos + turned(x)·sin, where the halves change places and the second gets the other sign; products and
+// sum may be rounded to the type of the result (in float16 kernels compute in that).
+func (k *invocation) turnedHalves(x Values, cos, sin *operand) Values {
+	s := x.Shape()
+	rank := len(s)
+	if rank == 0 || s[rank-1]%2 != 0 {
+		panic(refuse(ShapesDiffer, shapeText(s)))
+	}
+	half := s[rank-1] / 2
+	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(x, rank-1, half, half)})
+	turned := joined(rank-1, second, slab1(x, rank-1, 0, half))
+	p := newPointwise(mulKernel(k.unit()), x, cos)
+	q := newPointwise(mulKernel(k.unit()), turned, sin)
+	if !slices.Equal(p.shape, s) || !slices.Equal(q.shape, s) {
+		panic(refuse(ShapesDiffer, shapeText(s, cos.shape)))
+	}
+	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(p), k.between(q)})
+}
+
+// inferenceAttention is attention without gradients, over the layouts of headsFirst. Scores and softmax are float32 and
+// the probabilities are rounded to the type of the keys; with inner_precise 1 float16 is used throughout, and a mode that
+// was not recorded may be either. Keys in pages are not read yet.
+func inferenceAttention(scale string) func(k *invocation) []Reading {
+	return func(k *invocation) []Reading {
+		k.unsupported("pse_shift", "padding_mask", "actual_seq_lengths", "actual_seq_lengths_kv", "block_table")
+		if k.bool("softmax_lse_flag", false) {
+			panic(refuse(Unsupported, "softmax_lse_flag"))
+		}
+		q, key := k.factors("query", "key")
+		v := k.factored("value")
+		k.required("value")
+		layout, heads := k.string("input_layout", "BSH"), k.int("num_heads", 1)
+		few := k.int("num_key_value_heads", 0)
+		if few == 0 {
+			few = heads
+		}
+		qs, back := headsFirst(q, layout, heads)
+		ks, _ := headsFirst(key, layout, few)
+		vs, _ := headsFirst(v, layout, few)
+		t := k.newAttention(qs, ks, vs, true)
+		t.scale = exactNum(1)
+		t.scaledBy(k, scale)
+		mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
+		switch {
+		case mode == 2:
+			t.hidden = func(_, r, c int64) bool { return c > r }
+		case mode == 3:
+			t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
+		case mode != 0 && mode != 1:
+			panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
+		case mask != nil:
+			t.masked(mask, func(x float64) bool { return x != 0 })
+		case k.has("pre_tokens") && k.int("pre_tokens", 0) < t.l, k.has("next_tokens") && k.int("next_tokens", 0) < t.s:
+			panic(refuse(Unsupported, "pre_tokens, next_tokens"))
+		}
+		t.zero = true
+		readings := t.forms(back)
+		if q.typ != dtype.Float16 || k.has("inner_precise") && k.int("inner_precise", 1) != 1 {
+			readings = readings[:1] // only float16 is computed with throughout
+		}
+		return readings
+	}
 }

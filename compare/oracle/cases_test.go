@@ -89,7 +89,7 @@ func textValue(text string) (v caseValue, err error) {
 	leaf := func(typ, value string) caseValue {
 		return caseValue{Leaf: []byte(`{"type":"` + typ + `","value":` + value + `}`)}
 	}
-	if head, numbers, ok := strings.Cut(strings.TrimSuffix(text, "}"), "{"); ok {
+	if head, numbers, ok := strings.Cut(strings.TrimSuffix(text, "}"), "{"); ok && text[0] != '[' {
 		return textTensor(head, strings.Fields(numbers))
 	}
 	switch {

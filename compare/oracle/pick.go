@@ -344,6 +344,32 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
+	define("npu_moe_token_permute", "tokens indices num_out_tokens padded_mode", function{forward: func(k *invocation) []Reading {
+		k.unpadded()
+		x, idx := k.pair("tokens", "indices")
+		order, back := k.byExpert(idx)
+		rows, per := k.rowsOut(len(order)), max(1, int64(len(order))/max(x.shape[0], 1))
+		return []Reading{{Out: []Values{rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))})}}}
+	}})
+	define("npu_moe_token_unpermute", "permuted_tokens sorted_indices probs padded_mode restore_shape", function{forward: formulaFor(func(k *invocation) Values {
+		k.unpadded()
+		x, idx := k.pair("permuted_tokens", "sorted_indices")
+		return k.unpermuted(x, idx, k.optional("probs"))
+	})})
+	define("npu_moe_gating_top_k_softmax", "x finished k", function{forward: func(k *invocation) []Reading {
+		k.unsupported("finished")
+		x := k.tensor("x")
+		if len(x.shape) == 0 {
+			panic(refuse(ShapesDiffer, shapeText(x.shape)))
+		}
+		probs := must(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
+		y, idx := k.gated(probs, nil)
+		rows := count(idx.shape[:len(idx.shape)-1])
+		n := idx.shape[len(idx.shape)-1]
+		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
+		return []Reading{{Out: []Values{y, idx, from}}}
+	}})
+	define("npu_moe_gating_top_k", "x k bias k_group group_count group_select_mode renorm norm_type out_flag routed_scaling_factor eps", function{forward: gatingTopK})
 }
 
 // places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
@@ -898,4 +924,192 @@ func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, a
 			return sum.values(x.shape, true, k.sumUnit())
 		}, "grad": func() Values { return gradient(g, 0) }}
 	}
+}
+
+func (k *invocation) unpadded() {
+	if k.bool("padded_mode", false) {
+		panic(refuse(Unsupported, "padded_mode"))
+	}
+}
+
+// byExpert is the order of tokens by their expert, and where each comes to stand in it.
+func (k *invocation) byExpert(idx *operand) (order, back []int64) {
+	list := must(numbers(idx))
+	order, back = make([]int64, len(list)), make([]int64, len(list))
+	for i := range order {
+		order[i] = int64(i)
+	}
+	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
+	for at, i := range order {
+		back[i] = int64(at)
+	}
+	return order, back
+}
+
+// rowsOut is how many rows the first result has; no more than there are.
+func (k *invocation) rowsOut(most int) int64 {
+	s := k.shape()
+	if len(s) != 2 || s[0] > int64(most) {
+		panic(refuse(ShapesDiffer, shapeText(s)))
+	}
+	return s[0]
+}
+
+// rowsOf copies rows, each of which stands for some places.
+func rowsOf(x *operand, places []int64, per int64) Values {
+	if len(x.shape) != 2 || len(places) == 0 {
+		panic(refuse(ShapesDiffer, shapeText(x.shape)))
+	}
+	g := &gather{shape: []int64{int64(len(places)), x.shape[1]}, x: x, lead: 1, n: x.shape[0], inner: x.shape[1], batches: 1, perBatch: int64(len(places)),
+		indices: make([]int64, len(places))}
+	for i, p := range places {
+		g.indices[i] = p / per
+	}
+	return g
+}
+
+// wholes is a tensor of whole numbers.
+func wholes(list, shape []int64) Values {
+	d := &dense{shape: shape, y: make([]float64, len(list)), exact: true}
+	for i, n := range list {
+		d.y[i] = float64(n)
+	}
+	return d
+}
+
+// unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
+// moe_token_unpermute). Rows that were dropped count nothing.
+func (k *invocation) unpermuted(x, idx, probs *operand) Values {
+	places, per := must(numbers(idx)), int64(1)
+	if probs != nil {
+		if len(probs.shape) != 2 {
+			panic(refuse(ShapesDiffer, shapeText(probs.shape)))
+		}
+		per = probs.shape[1]
+	}
+	if len(x.shape) != 2 || per == 0 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)) {
+		panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+	}
+	rows, weights := must(held(x)), []float64(nil)
+	if probs != nil {
+		weights = must(numbers(probs))
+	}
+	g, width := gamma(float64(per)+2, k.sumUnit()), x.shape[1]
+	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
+		size := 0.0
+		for j := range per {
+			p := places[i/width*per+j]
+			switch {
+			case p >= float64(len(places)) || p < 0:
+				return 0, math.Inf(1)
+			case p >= float64(x.shape[0]):
+				continue
+			}
+			v := rows.y[int64(p)*width+i%width]
+			if weights != nil {
+				v *= weights[i/width*per+j]
+			}
+			y += v
+			size += abs(v)
+		}
+		return y, g * size
+	}}
+}
+
+// gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
+// choose by, if anything is. What is nearly equal may change places.
+func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
+	rank := len(probs.shape)
+	out := k.shape()
+	if len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1] {
+		panic(refuse(ShapesDiffer, shapeText(probs.shape, out)))
+	}
+	n, few := probs.shape[rank-1], out[rank-1]
+	if count(out) > maxDense {
+		panic(refuse(TooLarge, count(out), maxDense))
+	}
+	like := func() *dense {
+		return &dense{shape: out, y: make([]float64, count(out)), b: make([]float64, count(out))}
+	}
+	y, idx = like(), like()
+	order := make([]int, n)
+	for r := range count(out) / max(few, 1) {
+		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
+		key := func(i int) float64 {
+			if added != nil {
+				return row[i] + added[i]
+			}
+			return row[i]
+		}
+		near := func(i, j int) bool {
+			return abs(key(i)-key(j)) <= off[i]+off[j]+2*u32*(abs(key(i))+abs(key(j)))
+		}
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch x, z := key(a), key(b); {
+			case x > z:
+				return -1
+			case x < z:
+				return 1
+			}
+			return 0
+		})
+		for j := range few {
+			i := order[j]
+			at := r*few + j
+			y.y[at], y.b[at], idx.y[at] = row[i], off[i], float64(i)
+			if j > 0 && near(i, order[j-1]) || int(j)+1 < len(order) && near(i, order[j+1]) {
+				if idx.b[at] = math.Inf(1); added != nil {
+					y.b[at] = math.Inf(1)
+				}
+			}
+		}
+	}
+	return y, idx
+}
+
+// gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
+// divided by their sum.
+func gatingTopK(k *invocation) []Reading {
+	x := k.tensor("x")
+	if k.int("k_group", 1) != k.int("group_count", 1) || k.int("renorm", 0) != 0 || len(x.shape) != 2 {
+		panic(refuse(Unsupported, "groups or renorm"))
+	}
+	a, kind := k.arith(), k.int("norm_type", 0)
+	var v Values
+	switch kind {
+	case 0:
+		v = k.softmax(x, []int{1}, false)
+	case 1:
+		v = elementsOf(unary(sigmoid, constant(0.25), k.ulps(), 1), nil, false, []Values{x})
+	default:
+		panic(refuse(BadArgument, "norm_type", kind, "0 or 1"))
+	}
+	probs := must(held(v))
+	var added []float64
+	if bias := k.optional("bias"); bias != nil {
+		if added = must(numbers(bias)); int64(len(added)) != x.shape[1] {
+			panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
+		}
+	}
+	y, idx := k.gated(probs, added)
+	scale, eps := k.factor("routed_scaling_factor"), k.float("eps", 1e-20)
+	few := y.shape[1]
+	for r := range y.shape[0] {
+		row := make([]num, few)
+		for j := range row {
+			row[j] = num{y.y[r*few+int64(j)], y.b[r*few+int64(j)]}
+		}
+		sum := a.add(total(row, k.sumUnit()), exactNum(eps))
+		for j, p := range row {
+			if kind == 1 {
+				p = a.div(p, sum)
+			}
+			p = a.mul(p, scale)
+			y.y[r*few+int64(j)], y.b[r*few+int64(j)] = p.y, p.b
+		}
+	}
+	return []Reading{{Out: []Values{y, idx, probs}}}
 }

@@ -169,6 +169,29 @@ func productForms() {
 		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
 	})})
 	define("einsum", "equation *operands", function{forward: formulaFor(einsum)})
+	define("npu_bmmV2", "input mat2 output_sizes", function{forward: formulaFor(func(k *invocation) Values {
+		a, b := k.factors("input", "mat2")
+		return k.asRecorded(k.matmul(a, b), 0)
+	})})
+	define("npu_transpose_batchmatmul", "input weight bias scale perm_x1 perm_x2 perm_y batch_split_factor", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("bias", "scale")
+		if n := k.int("batch_split_factor", 1); n != 1 {
+			panic(refuse(Unsupported, "batch_split_factor"))
+		}
+		a, b := k.factors("input", "weight")
+		turn := func(v Values, name string, missing ...int) Values {
+			if k.has(name) {
+				missing = k.axes(name, len(v.Shape()))
+			}
+			if len(missing) != len(v.Shape()) {
+				panic(refuse(BadArgument, name, len(missing), itoa(len(v.Shape()))+" axes"))
+			}
+			return transpose(v, missing)
+		}
+		return turn(k.matmul(turn(a, "perm_x1", 0, 1, 2), turn(b, "perm_x2", 0, 1, 2)), "perm_y", 1, 0, 2)
+	})})
+	define("npu_grouped_matmul", "x weight bias scale offset antiquant_scale antiquant_offset per_token_scale group_list activation_input activation_quant_scale activation_quant_offset split_item group_type group_list_type act_type tuning_config output_dtype",
+		function{forward: groupedMatmul})
 }
 
 // weights are the arguments weight and bias; bias may be None.
@@ -818,4 +841,105 @@ func (k *invocation) factors(first, second string) (a, b *operand) {
 func (k *invocation) factored(name string) *operand {
 	o := k.optional(name)
 	return k.cast(o)
+}
+
+// groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the last group are never
+// written.
+func groupedMatmul(k *invocation) []Reading {
+	k.unsupported("offset", "antiquant_scale", "antiquant_offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
+	if k.int("act_type", 0) != 0 {
+		panic(refuse(Unsupported, "act_type"))
+	}
+	list := func(name string) []*operand {
+		switch a := k.args[name]; {
+		case a.none() || a.v == nil && len(a.list) == 0:
+			return nil
+		case a.tensor():
+			return []*operand{k.tensor(name)}
+		}
+		return k.tensors(name)
+	}
+	xs, weights, biases, scales, tokens := list("x"), list("weight"), list("bias"), list("scale"), list("per_token_scale")
+	part := func(from []*operand, e int) Values { // of an expert
+		switch {
+		case len(from) == 0:
+			return nil
+		case len(from) > 1 && e < len(from):
+			return from[e]
+		case len(from) == 1 && len(from[0].shape) > 0 && int64(e) < from[0].shape[0]:
+			return reshape(slab1(from[0], 0, int64(e), 1), from[0].shape[1:])
+		}
+		panic(refuse(InputCount, len(from), e+1))
+	}
+	one := func(x, w, scale, token, bias Values) Values {
+		if len(x.Shape()) != 2 || len(w.Shape()) != 2 {
+			panic(refuse(ShapesDiffer, shapeText(x.Shape(), w.Shape())))
+		}
+		var v Values
+		switch whole := xs[0].typ == dtype.Int8; {
+		case whole && scale == nil:
+			panic(refuse(NoArgument, "scale"))
+		case whole:
+			v = k.dequantised(k.wholeProduct(x, w), scale, token, nil, nil)
+		case scale != nil || token != nil:
+			panic(refuse(Unsupported, "scale of numbers that are not quantised"))
+		default:
+			v = k.product(x, w)
+		}
+		if bias != nil {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		return v
+	}
+	if len(xs) == 0 || len(weights) == 0 {
+		panic(refuse(NoInput, "x, weight"))
+	}
+	if len(xs) > 1 && len(xs) == len(weights) && !k.has("group_list") {
+		var out []Values
+		for e, x := range xs {
+			out = append(out, one(x, weights[e], part(scales, e), part(tokens, e), part(biases, e)))
+		}
+		return []Reading{{Out: out}}
+	}
+	kind := k.int("group_type", -1)
+	if len(xs) != 1 || len(xs[0].shape) != 2 || kind != 0 && !(kind == -1 && len(weights) > 1) {
+		panic(refuse(Unsupported, "group_type "+itoa(int(kind))))
+	}
+	k.required("group_list")
+	ends := k.ints("group_list")
+	switch k.int("group_list_type", 0) {
+	case 0:
+	case 1:
+		ends = slices.Clone(ends)
+		for i := 1; i < len(ends); i++ {
+			ends[i] += ends[i-1]
+		}
+	default:
+		panic(refuse(Unsupported, "group_list_type"))
+	}
+	x, from := xs[0], int64(0)
+	var parts []Values
+	for e, end := range ends {
+		if end < from || end > x.shape[0] {
+			panic(refuse(BadArgument, "group_list", shapeText(ends), "rows of "+shapeText(x.shape)))
+		}
+		if end > from {
+			var token Values
+			if tokens != nil {
+				if count(tokens[0].shape) != x.shape[0] {
+					panic(refuse(ShapesDiffer, shapeText(x.shape, tokens[0].shape)))
+				}
+				token = slab1(reshape(tokens[0], []int64{count(tokens[0].shape)}), 0, from, end-from)
+			}
+			parts = append(parts, one(slab1(x, 0, from, end-from), part(weights, e), part(scales, e), token, part(biases, e)))
+		}
+		from = end
+	}
+	if out, ok := k.out(0); ok && from < x.shape[0] && len(out) == 2 {
+		parts = append(parts, &formula{shape: []int64{x.shape[0] - from, out[1]}, f: func(int64, []int64) (float64, float64) { return 0, math.Inf(1) }})
+	}
+	if len(parts) == 0 {
+		panic(refuse(BadArgument, "group_list", shapeText(ends), "a group"))
+	}
+	return []Reading{{Out: []Values{joined(0, parts...)}}}
 }
