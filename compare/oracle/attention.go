@@ -177,6 +177,22 @@ func (t *attention) scaledBy(k *invocation, name string) {
 	}
 }
 
+// sparse hides what sparse_mode 2 and 3 hide by themselves: what comes behind a row, counted from the first or from the last
+// key on. It reports whether the mode is one of them; with 0 and 1 a mask says it.
+func (t *attention) sparse(mode int64) bool {
+	switch mode {
+	case 0, 1:
+		return false
+	case 2:
+		t.hidden = func(_, r, c int64) bool { return c > r }
+	case 3:
+		t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
+	default:
+		panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
+	}
+	return true
+}
+
 // masked takes a mask that is repeated to (…, L, S).
 func (t *attention) masked(o *operand, out func(x float64) bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.s)
@@ -449,13 +465,7 @@ func fusionAttention(k *invocation) []Reading {
 	after := k.int("next_tockens", math.MaxInt32)
 	mask := k.optional("atten_mask")
 	switch {
-	case mode == 2:
-		t.hidden = func(_, r, c int64) bool { return c > r }
-	case mode == 3:
-		t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
-	case mode != 0 && mode != 1:
-		panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
-	case mask == nil:
+	case t.sparse(mode), mask == nil:
 	case mode == 0 && (before < t.l || after < t.s):
 		panic(refuse(Unsupported, "pre_tockens, next_tockens"))
 	default:
@@ -544,12 +554,7 @@ func inferenceAttention(scale string) func(k *invocation) []Reading {
 		t.scaledBy(k, scale)
 		mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
 		switch {
-		case mode == 2:
-			t.hidden = func(_, r, c int64) bool { return c > r }
-		case mode == 3:
-			t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
-		case mode != 0 && mode != 1:
-			panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
+		case t.sparse(mode):
 		case mask != nil:
 			t.masked(mask, func(x float64) bool { return x != 0 })
 		case k.has("pre_tokens") && k.int("pre_tokens", 0) < t.l, k.has("next_tokens") && k.int("next_tokens", 0) < t.s:

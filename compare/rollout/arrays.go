@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -369,7 +368,7 @@ func (l *LogProbs) DiffWrong() (largest float64, at [2]int) {
 			continue
 		}
 		e := math.Abs(d - math.Abs(math.Exp(l.Train[i])-math.Exp(l.Rollout[i])))
-		if cmp.Compare(e, largest) > 0 {
+		if e > largest {
 			largest, at = e, [2]int{i / l.Columns, i % l.Columns}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -37,8 +36,6 @@ const (
 	Arrays  Kind = "arrays"  // the log-probs themselves are not those of the same tokens
 	Weights Kind = "weights" // the engines have other weights
 	Router  Kind = "router"  // other experts, where scores are equal
-	// Harmless differs and changes nothing.
-	Harmless Kind = "harmless"
 )
 
 // Cause is something that makes log-probs differ.
@@ -93,7 +90,7 @@ func Run(ctx context.Context, q *Request) (*Result, error) {
 	if q.Routers != nil {
 		r.routers(q)
 	}
-	order := []Kind{Arrays, Weights, Router, Harmless}
+	order := []Kind{Arrays, Weights, Router}
 	slices.SortStableFunc(r.Causes, func(x, y Cause) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
 	r.decide()
 	return r, ctx.Err()
@@ -242,7 +239,7 @@ func (r *Result) routers(q *Request) {
 
 func (r *Result) decide() {
 	switch {
-	case slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind != Harmless }):
+	case len(r.Causes) > 0:
 		r.Verdict, r.Why = verdict.Bad, "cause"
 	case r.Figs == nil && (r.Weights == nil || len(r.Unknown) > 0):
 		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
@@ -250,7 +247,7 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Good, "weights"
 	case r.Figs.Tokens < fewTokens:
 		r.Verdict, r.Why = verdict.Inconclusive, "few"
-	case r.Figs.MaxAbs == 0 && !math.Signbit(r.Figs.MaxAbs):
+	case r.Figs.MaxAbs == 0:
 		r.Verdict, r.Why = verdict.Good, "identical"
 	default:
 		r.Verdict, r.Why = verdict.Inconclusive, "stages"

@@ -148,25 +148,24 @@ func (p *pair) sameAngles(columns bool, fold []float64) bool {
 	if columns {
 		n, length = min(w, 16), h
 	}
-	take := func(v []float64, i int, fold []float64) []float64 {
-		out := make([]float64, length)
-		for j := range out {
+	var x, y [][]float64
+	for i := range n {
+		u, v := make([]float64, length), make([]float64, length)
+		for j := range length {
+			at := i*(h/n)*w + j
 			if columns {
-				out[j] = v[j*w+i*(w/n)]
-				continue
+				at = j*w + i*(w/n)
 			}
-			if out[j] = v[i*(h/n)*w+j]; fold != nil {
-				out[j] *= fold[j]
+			if u[j], v[j] = a[at], b[at]; fold != nil {
+				u[j] *= fold[j]
 			}
 		}
-		return out
+		x, y = append(x, u), append(y, v)
 	}
 	unit := p.narrow().Unit()
 	for i := range n {
 		for j := range i + 1 {
-			x, y := dot(take(a, i, fold), take(a, j, fold)), dot(take(b, i, nil), take(b, j, nil))
-			xx, yy := dot(take(a, i, fold), take(a, i, fold)), dot(take(a, j, fold), take(a, j, fold))
-			if math.Abs(x-y) > 8*unit*math.Sqrt(xx*yy) {
+			if math.Abs(dot(x[i], x[j])-dot(y[i], y[j])) > 8*unit*math.Sqrt(dot(x[i], x[i])*dot(x[j], x[j])) {
 				return false
 			}
 		}

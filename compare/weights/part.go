@@ -48,6 +48,14 @@ func (p *part) open() (*source, error) {
 	return &source{p, n}, err
 }
 
+// open opens both parts of a pair.
+func open(a, b *part) (x, y *source, err error) {
+	if x, err = a.open(); err == nil {
+		y, err = b.open()
+	}
+	return x, y, err
+}
+
 // each calls take with the places, in the part and in the tensor, of the runs that elements [first, first+n) are made of.
 func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
 	done := int64(0)
@@ -59,10 +67,7 @@ func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
 			}
 			done, first, n = done+k, first+k, n-k
 		}
-		first -= s.n
-		if first < 0 {
-			first = 0
-		}
+		first = max(first-s.n, 0)
 	}
 	return nil
 }
@@ -183,11 +188,7 @@ func alike(a, b *part) float64 {
 // sample reads up to n elements of two parts of one size, in runs of 64 that lie evenly over them.
 func sample(a, b *part, n int64) (x, y []float64, err error) {
 	total := min(a.len(), b.len())
-	from, err := a.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	to, err := b.open()
+	from, to, err := open(a, b)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -46,16 +46,14 @@ func (k Kind) Harmless() bool { return k == Same || k == Permuted || k == Rotate
 
 // Tensor is the relation of a pair.
 type Tensor struct {
-	Name     string
-	Kind     Kind
-	Types    [2]dtype.Type
-	Shapes   [2][]int64
-	Elements int64
+	Name   string
+	Kind   Kind
+	Shapes [2][]int64
 	// Equal is the share of equal elements, Rel the norm of the difference over that of the left side.
 	Equal, Rel float64
-	// Even is the share of the elements that differ whose difference is within a factor of 1.5 of Move, the middle one: an
-	// optimiser such as Adam moves nearly all weights by the learning rate.
-	Even, Move float64
+	// Even is the share of the elements that differ whose difference is within a factor of 1.5 of the middle one: an optimiser
+	// such as Adam moves nearly all weights by the learning rate.
+	Even float64
 	// Of is the left tensor that an Elsewhere or Permuted one equals; Levels are those of a Quantised one; Value that of a Constant one.
 	Of     string
 	Levels int
@@ -65,7 +63,6 @@ type Tensor struct {
 
 // Report is what a comparison of two checkpoints found.
 type Report struct {
-	Left, Right string
 	// Tensors are those of the left side in its order, then Extra ones.
 	Tensors []Tensor
 }
@@ -106,7 +103,7 @@ func Compare(ctx context.Context, left, right *checkpoint.Set, workers int, prog
 	c.seek(ctx)
 	c.permutations()
 	c.rotation()
-	r := &Report{Left: left.Path, Right: right.Path}
+	r := &Report{}
 	for _, p := range c.pairs {
 		r.Tensors = append(r.Tensors, p.Tensor)
 	}
@@ -144,32 +141,32 @@ func newComparison(left, right *checkpoint.Set) *comparison {
 	inA, inB = byName(a), byName(b)
 	c := &comparison{byName: map[string]*pair{}}
 	for _, p := range a {
-		other := inB[p.name]
-		if other == nil && p.name == "lm_head.weight" {
-			other = inB["model.embed_tokens.weight"] // tied: in a state dict, not in the files
-		}
-		c.add(p.name, p, other)
+		c.add(p.name, p, partner(inB, p.name))
 	}
 	for _, p := range b {
 		if inA[p.name] == nil {
-			var other *part
-			if p.name == "lm_head.weight" {
-				other = inA["model.embed_tokens.weight"]
-			}
-			c.add(p.name, other, p)
+			c.add(p.name, partner(inA, p.name), p)
 		}
 	}
 	return c
+}
+
+// partner is the tensor of a name. A tied output layer is in a state dict, but not in the files: there it is the embedding.
+func partner(side map[string]*part, name string) *part {
+	if p := side[name]; p != nil || name != "lm_head.weight" {
+		return p
+	}
+	return side["model.embed_tokens.weight"]
 }
 
 func (c *comparison) add(name string, a, b *part) {
 	p := &pair{a: a, b: b}
 	p.Name = name
 	if a != nil {
-		p.Types[0], p.Shapes[0], p.Elements = a.t.Type, a.shape, a.len()
+		p.Shapes[0] = a.shape
 	}
 	if b != nil {
-		p.Types[1], p.Shapes[1] = b.t.Type, b.shape
+		p.Shapes[1] = b.shape
 	}
 	c.pairs = append(c.pairs, p)
 	c.byName[name] = p
@@ -227,11 +224,7 @@ const (
 )
 
 func (p *pair) relate(ctx context.Context) error {
-	x, err := p.a.open()
-	if err != nil {
-		return err
-	}
-	y, err := p.b.open()
+	x, y, err := open(p.a, p.b)
 	if err != nil {
 		return err
 	}
@@ -283,7 +276,7 @@ func (p *pair) relate(ctx context.Context) error {
 	}
 	p.Equal = float64(equal) / float64(max(n, 1))
 	p.Rel = math.Sqrt(diff / size)
-	p.Even, p.Move = moves.even()
+	p.Even = moves.even()
 	switch {
 	case equal == n:
 		p.Kind = Same
@@ -314,10 +307,10 @@ func (m *moves) add(d float64) {
 	m.bin[min(max(int(4*math.Log2(d))+800, 0), len(m.bin)-1)]++
 }
 
-// even is the share of differences around the middle one, within a factor of about 1.5, and that.
-func (m *moves) even() (share, middle float64) {
+// even is the share of differences around the middle one, within a factor of about 1.5.
+func (m *moves) even() float64 {
 	if m.n == 0 {
-		return 0, 0
+		return 0
 	}
 	at, sum := 0, int64(0)
 	for ; sum+m.bin[at] <= m.n/2; at++ {
@@ -327,7 +320,7 @@ func (m *moves) even() (share, middle float64) {
 	for i := max(at-2, 0); i <= min(at+2, len(m.bin)-1); i++ {
 		near += m.bin[i]
 	}
-	return float64(near) / float64(m.n), math.Exp2(float64(at-800)/4 + 0.125)
+	return float64(near) / float64(m.n)
 }
 
 // whole reads a part that is small enough, in its own type; nil else.
@@ -350,6 +343,9 @@ func (p *part) whole() []float64 {
 // levels of quantisation that are tried, by the largest number that a row is scaled to: int8, int4.
 var levels = []float64{127, 7}
 
+// widestRow is the longest row that is looked at as one: 8 MB as float64, and no product of a network has a longer one.
+const widestRow = 1 << 20
+
 // quantised tries whether the rows of the right side are those of the left, rounded to whole multiples of a step that the largest
 // element of the row, or of the tensor, gives.
 func (p *pair) quantised() bool {
@@ -357,17 +353,13 @@ func (p *pair) quantised() bool {
 		return false
 	}
 	width := p.a.shape[len(p.a.shape)-1]
+	if width > widestRow {
+		return false
+	}
 	total := p.a.len() / width
 	n := min(total, 16) // rows looked at
-	x, err := p.a.open()
+	x, y, err := open(p.a, p.b)
 	if err != nil {
-		return false
-	}
-	y, err := p.b.open()
-	if err != nil {
-		return false
-	}
-	if width > 1<<20 {
 		return false
 	}
 	a, b := make([]float64, width), make([]float64, width)
@@ -408,11 +400,7 @@ func (p *pair) transposed() bool {
 	if len(p.a.shape) != 2 || len(p.b.shape) != 2 || p.a.shape[0] != p.b.shape[1] || p.a.shape[1] != p.b.shape[0] {
 		return false
 	}
-	x, err := p.a.open()
-	if err != nil {
-		return false
-	}
-	y, err := p.b.open()
+	x, y, err := open(p.a, p.b)
 	if err != nil {
 		return false
 	}

@@ -26,7 +26,7 @@ func Sentence(lang msg.Lang, c *rollout.Cause) string {
 
 func note(lang msg.Lang, n rollout.Note) string { return lang.T("rollout.note."+n.Key, n.Args...) }
 
-var styles = map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Suspect: report.Suspect, verdict.Bad: report.Bad, verdict.Inconclusive: report.Suspect}
+var styles = map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Bad: report.Bad, verdict.Inconclusive: report.Suspect}
 
 // Lines says the result, with at most so many causes, and so many notes of a kind.
 func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
@@ -125,6 +125,12 @@ type weight struct {
 	Of    string       `json:"of,omitempty"`
 }
 
+type checked struct {
+	Tensors int      `json:"tensors"`
+	Same    int      `json:"same"`
+	Differ  []weight `json:"differ"`
+}
+
 // WriteJSON writes the result for programs, its sentences in English.
 func WriteJSON(w io.Writer, r *rollout.Result) error {
 	out := struct {
@@ -132,11 +138,7 @@ func WriteJSON(w io.Writer, r *rollout.Result) error {
 		Verdict string           `json:"verdict"`
 		Figs    *rollout.Figures `json:"dlogp,omitempty"`
 		Causes  []cause          `json:"causes"`
-		Weights *struct {
-			Tensors int      `json:"tensors"`
-			Same    int      `json:"same"`
-			Differ  []weight `json:"differ"`
-		} `json:"weights,omitempty"`
+		Weights *checked         `json:"weights,omitempty"`
 		Routers *rollout.Routers `json:"router,omitempty"`
 		Traps   []string         `json:"traps"`
 		Unknown []string         `json:"unknown"`
@@ -150,11 +152,7 @@ func WriteJSON(w io.Writer, r *rollout.Result) error {
 		out.Causes = append(out.Causes, cause{c.Kind, c.Stage, c.Layers, c.Name, side, Sentence(msg.English, c)})
 	}
 	if x := r.Weights; x != nil {
-		out.Weights = &struct {
-			Tensors int      `json:"tensors"`
-			Same    int      `json:"same"`
-			Differ  []weight `json:"differ"`
-		}{len(x.Tensors), x.Count(weights.Same), []weight{}}
+		out.Weights = &checked{len(x.Tensors), x.Count(weights.Same), []weight{}}
 		for _, t := range x.Differ() {
 			one := weight{Name: t.Name, Kind: t.Kind, Equal: t.Equal, Of: t.Of}
 			if rel := t.Rel; rel-rel == 0 {
