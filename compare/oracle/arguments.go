@@ -226,7 +226,7 @@ func (k *invocation) rounding(x float64) num {
 	p := precisionFor(k.outType())
 	b := 0.0
 	if !p.integer {
-		b = abs(p.round(x) - x)
+		b = abs(p.Round(x) - x)
 	}
 	if math.IsNaN(b) || math.IsInf(b, 0) {
 		b = 0
@@ -245,7 +245,7 @@ func (k *invocation) converted(o *operand) Values {
 	p := newPointwise(func(x, e [][]float64, y, b []float64) {
 		copy(y, x[0])
 		for i, v := range y[:len(b)] {
-			if b[i] = abs(to.round(v) - v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
+			if b[i] = abs(to.Round(v) - v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
 				b[i] = 0
 			}
 		}

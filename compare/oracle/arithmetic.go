@@ -715,7 +715,7 @@ func scaleForms() {
 			a, u := c.arith(), precisionFor(x.typ).v
 			// The number may be rounded to the type of x first.
 			n := num{k, u * abs(k)}
-			if precisionFor(x.typ).round(k) == k {
+			if precisionFor(x.typ).Round(k) == k {
 				n.b = 0
 			}
 			return formulaOf(func(v []num) num { return f(a, v[0], n) }, x)

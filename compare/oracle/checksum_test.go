@@ -15,7 +15,7 @@ func matrixCase(t *testing.T, m, k, n int64, transposed bool, change func(y []fl
 	random := func(count int64) []float32 {
 		s := make([]float32, count)
 		for i := range s {
-			s[i] = float32(p.round(r.NormFloat64()))
+			s[i] = float32(p.Round(r.NormFloat64()))
 		}
 		return s
 	}
@@ -30,7 +30,7 @@ func matrixCase(t *testing.T, m, k, n int64, transposed bool, change func(y []fl
 				}
 				sum += float64(a[i*k+l]) * float64(w)
 			}
-			y[i*n+j] = float32(p.round(sum))
+			y[i*n+j] = float32(p.Round(sum))
 		}
 	}
 	if change != nil {

@@ -140,7 +140,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 // what was found.
 func (j *judge) nearest(found, y, b float64) bool {
 	b *= 1 + 1e-12
-	return j.p.round(y-b) <= found && found <= j.p.round(y+b)
+	return j.p.Round(y-b) <= found && found <= j.p.Round(y+b)
 }
 
 // expectNaN judges an element that should be NaN. With an infinite bound it may
@@ -243,40 +243,21 @@ type precisionOf struct {
 	limit   float64 // from here on numbers round to infinity
 	tiny    float64 // least normal number
 	integer bool
+	dtype.Rounding
 }
 
 func precisionFor(t dtype.Type) precisionOf {
 	switch t {
 	case dtype.Float16:
-		return precisionOf{v: 0x1p-11, t: 0x1p-25, max: 65504, limit: 65520, tiny: 0x1p-14}
+		return precisionOf{v: 0x1p-11, t: 0x1p-25, max: 65504, limit: 65520, tiny: 0x1p-14, Rounding: t.Rounding()}
 	case dtype.BFloat16:
-		return precisionOf{v: 0x1p-8, t: 0x1p-134, max: 0x1.FEp127, limit: 0x1.FFp127, tiny: 0x1p-126}
+		return precisionOf{v: 0x1p-8, t: 0x1p-134, max: 0x1.FEp127, limit: 0x1.FFp127, tiny: 0x1p-126, Rounding: t.Rounding()}
 	case dtype.Float32:
-		return precisionOf{v: u32, t: 0x1p-150, max: math.MaxFloat32, limit: 0x1.FFFFFFp127, tiny: 0x1p-126}
+		return precisionOf{v: u32, t: 0x1p-150, max: math.MaxFloat32, limit: 0x1.FFFFFFp127, tiny: 0x1p-126, Rounding: t.Rounding()}
 	case dtype.Float64:
 		return precisionOf{v: 0x1p-53, t: 0, max: math.MaxFloat64, limit: math.Inf(1), tiny: 0x1p-1022}
 	}
 	return precisionOf{max: math.Inf(1), limit: math.Inf(1), integer: true}
-}
-
-// round is x rounded to nearest even in the type.
-func (p precisionOf) round(x float64) float64 {
-	if p.integer || p.v == 0x1p-53 || x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return x
-	}
-	if p.v == u32 {
-		return float64(float32(x))
-	}
-	_, e := math.Frexp(x) // |x| in [2^(e-1), 2^e)
-	unit := math.Ldexp(2*p.v, e-1)
-	if least := 2 * p.t; unit < least {
-		unit = least
-	}
-	y := math.RoundToEven(x/unit) * unit
-	if abs(y) >= p.limit || abs(y) > p.max {
-		return math.Copysign(math.Inf(1), x)
-	}
-	return y
 }
 
 // computes reports whether numbers of the type are computed with, which is so

@@ -68,18 +68,18 @@ func TestRound(t *testing.T) {
 			}
 			x := make([]float64, 1)
 			dtype.Widen64(typ, x, []byte{byte(code), byte(code >> 8)})
-			if got := p.round(x[0]); got != x[0] {
+			if got := p.Round(x[0]); got != x[0] {
 				t.Fatalf("%v: %g rounds to %g", typ, x[0], got)
 			}
 			if code > 0 {
 				low, high := last+(x[0]-last)*0.49, last+(x[0]-last)*0.51
-				if p.round(low) != last || p.round(high) != x[0] {
-					t.Fatalf("%v: between %g and %g: %g, %g", typ, last, x[0], p.round(low), p.round(high))
+				if p.Round(low) != last || p.Round(high) != x[0] {
+					t.Fatalf("%v: between %g and %g: %g, %g", typ, last, x[0], p.Round(low), p.Round(high))
 				}
 			}
 			last = x[0]
 		}
-		if !math.IsInf(p.round(p.limit), 1) || p.round(p.limit*(1-0x1p-30)) != p.max {
+		if !math.IsInf(p.Round(p.limit), 1) || p.Round(p.limit*(1-0x1p-30)) != p.max {
 			t.Errorf("%v: the limit is not at %g", typ, p.limit)
 		}
 	}
@@ -95,7 +95,7 @@ func TestOneSided(t *testing.T) {
 		j := newJudge(dtype.Float16, false)
 		for i := range int64(200000) {
 			y := 1 + math.Mod(float64(i)*0.6180339887, 1)
-			j.element(i, p.round(y*c.factor), y, 1e-6)
+			j.element(i, p.Round(y*c.factor), y, 1e-6)
 		}
 		if _, _, yes := j.oneSided(); yes != c.want {
 			t.Errorf("factor %g: %v", c.factor, yes)

@@ -79,7 +79,7 @@ func (k *invocation) compared(name, with string) Values {
 	}
 	if other := k.args[with]; other.tensor() && other.op != nil && !discrete(other.op.typ) {
 		p := precisionFor(other.op.numeric())
-		if b := abs(p.round(x) - x); b > 0 {
+		if b := abs(p.Round(x) - x); b > 0 {
 			return &dense{y: []float64{x}, b: []float64{b}}
 		}
 	}
@@ -94,7 +94,7 @@ func nearly(v Values, p precisionOf) Values {
 	w := newPointwise(func(x, e [][]float64, y, b []float64) {
 		copy(y, x[0])
 		for i, v := range y[:len(b)] {
-			if b[i] = e[0][i] + abs(p.round(v)-v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
+			if b[i] = e[0][i] + abs(p.Round(v)-v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
 				b[i] = e[0][i]
 			}
 		}

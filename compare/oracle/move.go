@@ -885,7 +885,7 @@ func castTo(c *Call, x Values) Values {
 			case e[0][i] > 0:
 				b[i] = max(abs(math.Trunc(v+e[0][i])-y[i]), abs(math.Trunc(v-e[0][i])-y[i]))
 			case c.loose != strict && from != nil && from.typ == dtype.Float32 && abs(v) < 65504:
-				b[i] = abs(math.Trunc(precisionFor(dtype.Float16).round(v)) - y[i])
+				b[i] = abs(math.Trunc(precisionFor(dtype.Float16).Round(v)) - y[i])
 			}
 		}
 	}, nil, true, []Values{x})

@@ -50,7 +50,7 @@ func network(t *testing.T, devices int, golden bool, fault func(device int, op s
 	each := func(f func(i int) float64) []float32 {
 		y := make([]float32, networkSize)
 		for i := range y {
-			y[i] = float32(p.round(f(i)))
+			y[i] = float32(p.Round(f(i)))
 		}
 		return y
 	}

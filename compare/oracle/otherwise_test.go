@@ -50,7 +50,7 @@ func (m made) check(t *testing.T, typ dtype.Type, seed uint64) Finding {
 	for i, shape := range m.inputs {
 		v := make([]float64, count(shape))
 		for k := range v {
-			v[k] = p.round(float64(float32(r.NormFloat64())))
+			v[k] = p.Round(float64(float32(r.NormFloat64())))
 			if m.mask && i == 0 {
 				v[k] = float64(r.IntN(3) / 2)
 			}
@@ -66,7 +66,7 @@ func (m made) check(t *testing.T, typ dtype.Type, seed uint64) Finding {
 	c.Outputs = []*recordedTensor{nothing}
 	y := m.y(in)
 	for i := range y {
-		y[i] = p.round(float64(float32(y[i])))
+		y[i] = p.Round(float64(float32(y[i])))
 	}
 	reader := c.dump(t, func(d *dumptest.Dump) {
 		d.Inputs, d.Outputs = tensors, []dumptest.Tensor{tensor(typ, y, m.shape)}

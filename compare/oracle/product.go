@@ -825,7 +825,7 @@ func (k *invocation) cast(o *operand) *operand {
 		part := buf[:min(batch, n-lo)]
 		check(o.Range(lo, part, nil))
 		for i, x := range part {
-			w.f32[lo+int64(i)] = float32(p.round(x))
+			w.f32[lo+int64(i)] = float32(p.Round(x))
 		}
 	}
 	return w

@@ -13,13 +13,14 @@ type number struct {
 	bits       int // of an element
 	digits     int // significant binary digits of a float: 11 for float16
 	emin, emax int // of its normal numbers, as of 1.m·2^e
+	dtype.Rounding
 }
 
 // numbers lists the types whose bits are known here; others count as float32.
 var numbers = map[dtype.Type]number{
-	dtype.Float16:  {float: true, signed: true, bits: 16, digits: 11, emin: -14, emax: 15},
-	dtype.BFloat16: {float: true, signed: true, bits: 16, digits: 8, emin: -126, emax: 127},
-	dtype.Float32:  {float: true, signed: true, bits: 32, digits: 24, emin: -126, emax: 127},
+	dtype.Float16:  {float: true, signed: true, bits: 16, digits: 11, emin: -14, emax: 15, Rounding: dtype.Float16.Rounding()},
+	dtype.BFloat16: {float: true, signed: true, bits: 16, digits: 8, emin: -126, emax: 127, Rounding: dtype.BFloat16.Rounding()},
+	dtype.Float32:  {float: true, signed: true, bits: 32, digits: 24, emin: -126, emax: 127, Rounding: dtype.Float32.Rounding()},
 	dtype.Float64:  {float: true, signed: true, bits: 64, digits: 53, emin: -1022, emax: 1023},
 	dtype.Int8:     {signed: true, bits: 8},
 	dtype.Uint8:    {bits: 8},
@@ -89,21 +90,14 @@ func (f number) ulp(v float64) float64 {
 
 // round gives the nearest number of the type, ties to even; NaN and Inf stay.
 func (f number) round(v float64) float64 {
-	if v-v != 0 || f.digits == 53 {
-		return v
-	}
-	if !f.float {
+	if !f.float && v-v == 0 {
 		least := 0.0
 		if f.signed {
 			least = -f.largest() - 1
 		}
 		return min(max(math.RoundToEven(v), least), f.largest())
 	}
-	if math.Abs(v) >= f.limit() {
-		return math.Copysign(math.Inf(1), v)
-	}
-	u := f.ulp(v)
-	return math.RoundToEven(v/u) * u
+	return f.Round(v)
 }
 
 // has reports whether v is a number of the type.

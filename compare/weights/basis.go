@@ -57,7 +57,7 @@ func rowsMoved(p *pair, from map[string]string) bool {
 	if a == nil || b == nil || len(a) != len(b) || len(p.a.shape) != 2 {
 		return false
 	}
-	width, t := int(p.a.shape[1]), p.narrow()
+	width, t := int(p.a.shape[1]), p.narrow().Rounding()
 	for e := range int(p.a.shape[0]) {
 		f := e
 		if name, ok := from[strconv.Itoa(e)]; ok {

@@ -228,7 +228,7 @@ func (p *pair) relate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, narrow := min(p.a.len(), p.b.len()), p.narrow()
+	n, narrow := min(p.a.len(), p.b.len()), p.narrow().Rounding()
 	var equal int64
 	var diff, size float64
 	var moves moves
@@ -405,7 +405,7 @@ func (p *pair) transposed() bool {
 		return false
 	}
 	h, w := p.a.shape[0], p.a.shape[1]
-	one, t := make([]float64, 1), p.narrow()
+	one, t := make([]float64, 1), p.narrow().Rounding()
 	const most = 64
 	equal, seen := 0, 0
 	rows := min(h, most)
@@ -437,6 +437,7 @@ func (p *part) sum(ctx context.Context, t dtype.Type) (sum [sha256.Size]byte, ok
 	h := sha256.New()
 	v := make([]float64, tile)
 	raw := make([]byte, 0, 8*tile)
+	r := t.Rounding()
 	for first := int64(0); first < p.len(); first += tile {
 		k := min(tile, p.len()-first)
 		if ctx.Err() != nil || s.read(v[:k], first) != nil {
@@ -444,7 +445,7 @@ func (p *part) sum(ctx context.Context, t dtype.Type) (sum [sha256.Size]byte, ok
 		}
 		raw = raw[:0]
 		for _, x := range v[:k] {
-			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(t.Round(x)))
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(r.Round(x)))
 		}
 		h.Write(raw)
 	}

@@ -42,7 +42,7 @@ func decoder(seed uint64) *tensors {
 	add := func(name string, shape ...int64) {
 		v := make([]float64, count(shape))
 		for i := range v {
-			v[i] = dtype.BFloat16.Round(r.NormFloat64())
+			v[i] = dtype.BFloat16.Rounding().Round(r.NormFloat64())
 		}
 		n.put(name, v, shape...)
 	}

@@ -37,23 +37,36 @@ func (t Type) Max() float64 {
 // whole is the largest number of some bits.
 func whole(bits int) float64 { return math.Ldexp(1, bits) - 1 }
 
-// Round is the number of a floating-point type that is nearest to v, ties to even; beyond the largest it is infinite,
-// in types that have no infinity, too. NaN, infinities, and v of other types stay as they are.
-func (t Type) Round(v float64) float64 {
+// Rounding rounds numbers to a floating-point type. The zero value leaves them as they are.
+type Rounding struct {
+	unit, least, max float64
+	single           bool // float32, which the processor rounds to
+}
+
+// Rounding is how numbers are rounded to the type: to the nearest, ties to even; beyond the largest they are infinite, in
+// types that have no infinity, too. Float64 and types without fractions change nothing.
+func (t Type) Rounding() Rounding {
+	if t == Float64 {
+		return Rounding{}
+	}
+	return Rounding{t.Unit(), t.MinSubnormal(), t.Max(), t == Float32}
+}
+
+// Round is the number that is nearest to v; NaN and infinities stay.
+func (r Rounding) Round(v float64) float64 {
 	switch {
-	case t == Float64 || v == 0 || v-v != 0 || t.Unit() == 0:
+	case r.unit == 0 || v == 0 || v-v != 0:
 		return v
-	case t == Float32:
+	case r.single:
 		return float64(float32(v))
 	}
-	// |v| is in [2^(e-1), 2^e), where numbers are 2^e units of roundoff apart.
-	_, e := math.Frexp(v)
-	step := max(math.Ldexp(t.Unit(), e), t.MinSubnormal())
-	r := math.RoundToEven(v/step) * step
-	if math.Abs(r) > t.Max() {
+	_, e := math.Frexp(v) // |v| is in [2^(e-1), 2^e), where numbers are 2^e units of roundoff apart
+	step := max(math.Ldexp(r.unit, e), r.least)
+	near := math.RoundToEven(v/step) * step
+	if math.Abs(near) > r.max {
 		return math.Copysign(math.Inf(1), v)
 	}
-	return r
+	return near
 }
 
 // Coarser returns the type of the two that keeps less of a real number: the

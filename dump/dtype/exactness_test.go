@@ -19,7 +19,7 @@ func TestRound(t *testing.T) {
 				break
 			}
 			even := code%2 == 0
-			if got := typ.Round(v[0]); got != v[0] {
+			if got := typ.Rounding().Round(v[0]); got != v[0] {
 				t.Fatalf("%s: %g becomes %g", typ, v[0], got)
 			}
 			if code > 0 {
@@ -28,20 +28,20 @@ func TestRound(t *testing.T) {
 				if lastEven {
 					want = last
 				}
-				if got := typ.Round(middle); got != want || typ.Round(-middle) != -want {
+				if got := typ.Rounding().Round(middle); got != want || typ.Rounding().Round(-middle) != -want {
 					t.Fatalf("%s: %g, between %g and %g, becomes %g, want %g", typ, middle, last, v[0], got, want)
 				}
-				if got := typ.Round(math.Nextafter(middle, 0)); got != last {
+				if got := typ.Rounding().Round(math.Nextafter(middle, 0)); got != last {
 					t.Fatalf("%s: below %g comes %g, want %g", typ, middle, got, last)
 				}
 			}
 			last, lastEven = v[0], even
 		}
-		if got := typ.Round(2 * typ.Max()); !math.IsInf(got, 1) {
+		if got := typ.Rounding().Round(2 * typ.Max()); !math.IsInf(got, 1) {
 			t.Errorf("%s: twice the largest becomes %g", typ, got)
 		}
 	}
-	if Float32.Round(0.1) != float64(float32(0.1)) || Float64.Round(0.1) != 0.1 || Int8.Round(0.1) != 0.1 {
+	if Float32.Rounding().Round(0.1) != float64(float32(0.1)) || Float64.Rounding().Round(0.1) != 0.1 || Int8.Rounding().Round(0.1) != 0.1 {
 		t.Error("types that do not round do")
 	}
 }
