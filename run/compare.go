@@ -58,7 +58,7 @@ func (c *Compared) Nothing() bool {
 // Run compares the sides. The result is there with an error, too, where only a file could not be written.
 func (c *Compare) Run(ctx context.Context, tell Listener) (*Compared, error) {
 	done, err := c.run(ctx, tell)
-	if err != nil && done == nil && ctx.Err() == nil {
+	if err != nil && done == nil && ctx.Err() == nil && !c.Stored {
 		return nil, cmp.Or(NoRun(c.Left, c.Right), err)
 	}
 	return done, err
@@ -93,6 +93,7 @@ func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
 		}
 		return nil, err
 	}
+	defer opened.Close()
 	table, path, err := c.rows(ctx, opened, tell)
 	if err != nil {
 		return nil, err
@@ -140,11 +141,16 @@ func (c *Compare) settle(p *verdict.Profile) (err error) {
 		dumps = err == nil && folder.Device()
 	}
 	c.Calls = !dumps && recording.Are(c.Left, c.Right)
+	c.Stored = !dumps && !c.Calls && checkpoint.Are(c.Left, c.Right)
 	switch {
+	case c.Stored && (c.Graph != "" && !c.Guessed || c.Quant != "" || c.Closed != "" || c.Second != "" || c.Mapping != "" || c.Check && c.Must || c.Msprobe):
+		return explain.Say("err.stored.options")
 	case c.Calls && (c.Graph != "" || c.Quant != "" || c.Closed != "" || c.Second != ""):
 		return explain.Say("err.calls.options")
 	case !c.Calls && c.Msprobe:
 		return explain.Say("err.format.calls")
+	case c.Stored:
+		return nil
 	case !c.Calls && c.Mapping != "":
 		return explain.Say("err.map.sides", c.Mapping)
 	case !c.Calls:
@@ -231,6 +237,9 @@ func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, o
 // recompute asks the oracle about what was compared.
 func (c *Compare) recompute(ctx context.Context, o *sides.Opened, t *result.Table, opts verdict.Options, tell Listener) ([]result.Check, error) {
 	doubted, progress := verdict.Doubted(t, opts), tell.progress(Checking)
+	if c.Stored {
+		return nil, nil
+	}
 	if c.Calls {
 		list, ok, err := oracle.RecomputeCalls(ctx, c.Left, c.Right, t, doubted, o.Options.Workers, progress)
 		if err == nil && !ok && c.Must {

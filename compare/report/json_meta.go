@@ -29,6 +29,7 @@ func metaSet(m *result.Meta) set {
 		integers("weights_differ", func(int) *int { return &m.Weighed.Differ }),
 		integers("weights_weighed", func(int) *int { return &m.Weighed.Of }),
 		flags("recorded", func(int) *bool { return &m.Recorded }),
+		flags("stored", func(int) *bool { return &m.Stored }),
 		flags("partial", func(int) *bool { return &m.Partial }),
 		flags("imported", func(int) *bool { return &m.Imported }),
 		integers("strangers", func(int) *int { return &m.Strangers }),

@@ -58,6 +58,10 @@ func (t Text) Verdict(j *verdict.Judged) []Line {
 func (t Text) Headline(j *verdict.Judged) Line {
 	s := t.speaker()
 	l := Line{Label: s.say("label.verdict"), Segments: []Segment{Word(t.Lang, j.Verdict)}}
+	if text := s.stored(j); text != "" {
+		l.add(Plain, s.say("colon")+text)
+		return l
+	}
 	inherited := j.Counts[verdict.StateInherited]
 	compared := len(j.Operators) - j.Counts[verdict.StateUncompared] - j.Counts[verdict.StateDamaged]
 	text := ""
@@ -176,6 +180,12 @@ func (t Text) root(j *verdict.Judged, r *verdict.Root) []Line {
 
 	if r.Begin != nil && r.Begin.Why.Kind != "" {
 		lines = append(lines, plainLine(s.say("root.given."+string(r.Kind), Sentence(s.lang, r.Begin.Why))))
+	}
+	if j.Table.Meta.Stored {
+		if lines = append(lines, s.related(row, r)...); s.kind(j, r) != "" {
+			lines = append(lines, plainLine(s.kind(j, r)))
+		}
+		return lines
 	}
 	if len(r.Causes) > 0 {
 		lines = append(lines, plainLine(strings.Join(s.causes(row, r.Causes), s.say("also"))))

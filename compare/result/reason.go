@@ -226,7 +226,20 @@ const (
 	HintMoved      Kind = "hint-moved"      // weight: the same numbers in other places, for all that statistics say
 	HintFed        Kind = "hint-fed"        // input, what feeds it on the left, on the right
 	HintSum        Kind = "hint-sum"        // side, tensor, the one that is added on this side
-	WeightsUnseen  Kind = "weights-unseen"  // operators that take a weight which was not compared: all of them differ
+	// of weights, and of other tensors that were stored under names
+	WeightStep       Kind = "weight-step"       // relative distance in percent, equal elements in percent: of another step
+	WeightNear       Kind = "weight-near"       // the same: of another training that began alike, or scaled
+	WeightQuantised  Kind = "weight-quantised"  // levels a row
+	WeightElsewhere  Kind = "weight-elsewhere"  // the weight of the left side that it equals
+	WeightConstant   Kind = "weight-constant"   // number that all its elements are
+	WeightTransposed Kind = "weight-transposed" // -
+	WeightUnlike     Kind = "weight-unlike"     // -: it has nothing to do with that of the left side
+	WeightPermuted   Kind = "weight-permuted"   // -: of an expert that is numbered otherwise, as the router knows
+	WeightRotated    Kind = "weight-rotated"    // -: in another basis of the hidden states, which computes the same
+	StoredShape      Kind = "stored-shape"      // left shape, right shape
+	StoredDiffers    Kind = "stored-differs"    // elements that differ, of, tensors that are equal, of
+
+	WeightsUnseen Kind = "weights-unseen" // operators that take a weight which was not compared: all of them differ
 
 	Text Kind = "text" // sentence of a table that was imported
 )
@@ -263,6 +276,7 @@ var kinds = map[Kind]struct {
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
 	OperatorsAlone: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
+	WeightStep: {}, WeightNear: {}, WeightQuantised: {}, WeightElsewhere: {}, WeightConstant: {}, WeightTransposed: {}, WeightUnlike: {}, WeightPermuted: {}, WeightRotated: {}, StoredShape: {}, StoredDiffers: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }
 

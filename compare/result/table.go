@@ -55,6 +55,8 @@ type Meta struct {
 	Weighed Weighed
 	// Hints are what a look at elements found of how the sides are to be compared.
 	Hints []Reason
+	// Stored: the sides are tensors that were stored under names, of which none is made of another.
+	Stored bool
 	// Recorded: the sides are recordings of calls, whose rows have a Recorded.
 	Recorded bool
 	// Partial: a range or a selection left operators out on purpose.

@@ -1,5 +1,5 @@
-// Package sides opens what is compared: two folders of dumps with their graph, or two recordings of the calls of
-// a program. Both become a source of pairs that can be run, and run again for some elements.
+// Package sides opens what is compared: two folders of dumps with their graph, two recordings of the calls of
+// a program, or two sets of named tensors. All become a source of pairs that can be run, and run again for some elements.
 package sides
 
 import (
@@ -9,6 +9,7 @@ import (
 	"precision/compare/look"
 	"precision/compare/recording"
 	"precision/compare/result"
+	"precision/compare/weights"
 )
 
 // Request says what to open.
@@ -18,6 +19,8 @@ type Request struct {
 	// Calls tells that the sides are recordings of calls, which With says how to pair.
 	Calls bool
 	With  recording.Options
+	// Stored tells that the sides are files or folders of named tensors.
+	Stored bool
 }
 
 // Opened are two sides, ready to be compared.
@@ -29,21 +32,32 @@ type Opened struct {
 	Session *compare.Session
 	// Again compares once more, Before with the recording before that of the left side, nil if there is none.
 	Again, Before look.Again
+	// Close closes files that were opened.
+	Close func() error
 }
 
 // Open opens both sides.
 func (r Request) Open(ctx context.Context) (*Opened, error) {
+	none := func() error { return nil }
+	if r.Stored {
+		source, err := weights.Open(r.Left, r.Right)
+		if err != nil {
+			return nil, err
+		}
+		r.EnsureDefaults()
+		return &Opened{Source: source, Options: r.Options, Columns: result.Columns{Values: r.Options.Values()}, Again: source.Again(r.Options), Close: source.Close}, nil
+	}
 	if r.Calls {
 		source, err := recording.Open(r.Left, r.Right, r.With)
 		if err != nil {
 			return nil, err
 		}
 		r.EnsureDefaults()
-		return &Opened{source, r.Options, recording.Columns(r.Options), nil, recording.Again(r.Left, r.Right, r.With, r.Options), nil}, nil
+		return &Opened{source, r.Options, recording.Columns(r.Options), nil, recording.Again(r.Left, r.Right, r.With, r.Options), nil, none}, nil
 	}
 	s, err := r.Job.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Opened{s, s.Folders.Options, s.Folders.Columns(), s, look.Folders(s), look.Before(s)}, nil
+	return &Opened{s, s.Folders.Options, s.Folders.Columns(), s, look.Folders(s), look.Before(s), none}, nil
 }

@@ -57,9 +57,12 @@ func Judge(t *result.Table, opts Options) *Judged {
 	j.gather()
 	j.findNumbers()
 	out := &Judged{Table: t, Profile: opts.Profile, Operators: j.operators, Expired: opts.Profile.expired(j.day), Checked: len(t.Checks) > 0}
-	if t.Meta.Recorded {
+	switch {
+	case t.Meta.Recorded:
 		j.recorded(out)
-	} else {
+	case t.Meta.Stored:
+		j.stored(out)
+	default:
 		j.network(out)
 	}
 	out.Hear(t.Meta.Hints...)

@@ -13,14 +13,19 @@ import (
 // element. Jumps are looked for later, when all rows have been seen.
 func (j *judge) tensor(op *Operator, t Tensor, equalInputs bool) Tensor {
 	r := &j.table.Rows[t.Row]
-	if !r.Compared {
+	if !r.Compared && !r.Has(result.StoredShape) && !r.Has(result.WeightTransposed) {
 		return t
 	}
 	m := measureOf(r)
-	if m.unknown() {
+	switch {
+	case r.Compared && m.unknown():
 		return t
+	case r.Compared:
+		t.Causes = j.causes(r, &m, j.about(op, &t), equalInputs)
 	}
-	t.Causes = j.causes(r, &m, j.about(op, &t), equalInputs)
+	if j.table.Meta.Stored {
+		j.keeps(&t, r, j.about(op, &t))
+	}
 	j.chosen(op, &t, r, equalInputs)
 	if len(t.Causes) > 0 {
 		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)

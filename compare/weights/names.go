@@ -65,3 +65,21 @@ func layer(name string) string {
 	}
 	return ""
 }
+
+var punctuation = regexp.MustCompile(`[^\pL\pN]+`)
+
+// plainly names parts as files are called, which hold a/b:0 as a_b; false, and nothing is renamed, where two would have one name.
+func plainly(list []*part) bool {
+	plain, seen := make([]string, len(list)), map[string]bool{}
+	for i, p := range list {
+		plain[i] = punctuation.ReplaceAllString(strings.TrimSuffix(p.name, ":0"), "_")
+		if seen[plain[i]] {
+			return false
+		}
+		seen[plain[i]] = true
+	}
+	for i, p := range list {
+		p.name = plain[i]
+	}
+	return true
+}

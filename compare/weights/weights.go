@@ -139,6 +139,9 @@ func newComparison(left, right *checkpoint.Set) *comparison {
 	}
 	a, b = split(a, inB), split(b, inA)
 	inA, inB = byName(a), byName(b)
+	if !slices.ContainsFunc(a, func(p *part) bool { return inB[p.name] != nil }) && plainly(a) && plainly(b) {
+		inA, inB = byName(a), byName(b)
+	}
 	c := &comparison{byName: map[string]*pair{}}
 	for _, p := range a {
 		c.add(p.name, p, partner(inB, p.name))

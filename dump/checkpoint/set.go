@@ -61,8 +61,16 @@ type Numbers struct {
 
 // Numbers starts to read; types that are no numbers are an error.
 func (t *Tensor) Numbers() (*Numbers, error) {
-	if !t.Type.Readable() || t.Type.Bits()%8 != 0 || t.Type.IsComplex() {
+	if t.Type.IsComplex() {
 		return nil, fmt.Errorf("%s: tensor %q has elements of type %s, expected real numbers", t.File, t.Name, t.Type)
+	}
+	return t.Elements()
+}
+
+// Elements starts to read elements as they are stored, of complex types, too.
+func (t *Tensor) Elements() (*Numbers, error) {
+	if !t.Type.Readable() || t.Type.Bits()%8 != 0 {
+		return nil, fmt.Errorf("%s: tensor %q has elements of type %s, expected numbers", t.File, t.Name, t.Type)
 	}
 	r, err := t.open()
 	if err != nil {
@@ -206,13 +214,17 @@ func (s *Set) add(path string) error {
 	from := len(s.Tensors)
 	switch {
 	case bytes.HasPrefix(head, []byte(npy.Magic)):
-		err = s.array(f, size, strings.TrimSuffix(filepath.Base(path), ".npy"))
+		err = s.array(f, size, arrayName(filepath.Base(path)))
 	case isSafetensors(head, size):
 		err = s.safetensors(f, size)
 	case torch.Is(head) && !arrays(f, size):
 		err = s.torch(f, size, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	case bytes.HasPrefix(head, []byte("PK")):
 		err = s.npz(f, size)
+	case isMindSpore(head):
+		err = errMindSpore
+	case isPickle(head, path):
+		err = errPickle
 	default:
 		err = fmt.Errorf("begins with %q, expected %s", head[:min(len(head), 8)], what)
 	}
@@ -224,6 +236,21 @@ func (s *Set) add(path string) error {
 	}
 	return nil
 }
+
+// arrayName is the name of the array that a file is: conv1 for conv1.0.1700000000000000.npy, as golden arrays are called, and conv1:1 for
+// the second output of an operator.
+func arrayName(file string) string {
+	name := strings.TrimSuffix(file, ".npy")
+	words := strings.Split(name, ".")
+	if n := len(words); n > 2 && digits(words[n-2]) && digits(words[n-1]) && len(words[n-1]) > 9 {
+		if name = strings.Join(words[:n-2], "."); words[n-2] != "0" {
+			name += ":" + words[n-2]
+		}
+	}
+	return name
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // mostHeader is the longest header of a safetensors file, which is that of its reference implementation.
 const mostHeader = 100 << 20

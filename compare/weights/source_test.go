@@ -1,0 +1,193 @@
+package weights
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare"
+	"precision/compare/verdict"
+	"precision/dump/checkpoint"
+	"precision/dump/dumptest"
+)
+
+// judged compares two paths and judges what was found.
+func judged(t *testing.T, left, right string) *verdict.Judged {
+	t.Helper()
+	if !checkpoint.Are(left, right) {
+		t.Fatalf("%s and %s are not taken for sets of tensors", left, right)
+	}
+	s, err := Open(left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	opt := compare.Options{}
+	opt.EnsureDefaults()
+	out, err := compare.Run(context.Background(), s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict.Judge(out.Table, verdict.Options{})
+}
+
+// rooted are the roots with the kinds of reasons of their rows, "name kind".
+func rooted(j *verdict.Judged) (list []string) {
+	for i := range j.Roots {
+		text := j.Operators[j.Roots[i].Operator].Op.Name
+		for _, r := range j.Row(j.Worst(&j.Roots[i])).Reasons {
+			text += " " + string(r.Kind)
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// TestSource: whatever the right side calls and fuses its weights, those that are others are the roots, however little they differ,
+// and no other; what computes the same is none.
+func TestSource(t *testing.T) {
+	network := decoder(7)
+	left := network.open(t, "BF16").Path
+	down := "model.layers.0.mlp.down_proj.weight"
+	for name, c := range map[string]struct {
+		change func(n *tensors) *tensors
+		typ    string
+		want   []string
+	}{
+		"same":           {func(n *tensors) *tensors { return n }, "BF16", nil},
+		"wider":          {func(n *tensors) *tensors { return n }, "F32", nil},
+		"fused":          {func(n *tensors) *tensors { return fused(n, false) }, "BF16", nil},
+		"of Megatron":    {func(n *tensors) *tensors { return fused(n, true) }, "BF16", nil},
+		"a hundredth":    {func(n *tensors) *tensors { return scale(n, down, 1.01) }, "F32", []string{down + " weight-near"}},
+		"one in a fused": {func(n *tensors) *tensors { return fused(scale(n, down, 1.01), false) }, "F32", []string{down + " weight-near"}},
+		"never loaded":   {func(n *tensors) *tensors { return scale(n, down, 0) }, "BF16", []string{down + " note-all-zero note-zero-golden weight-constant"}},
+		"missing":        {func(n *tensors) *tensors { delete(n.v, down); delete(n.shape, down); return n }, "BF16", nil},
+		"of another shape": {func(n *tensors) *tensors {
+			n.shape["model.norm.weight"] = []int64{16}
+			n.v["model.norm.weight"] = n.v["model.norm.weight"][:16]
+			return n
+		},
+			"BF16", []string{"model.norm.weight stored-shape shapes-differ"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := judged(t, left, c.change(network.clone()).open(t, c.typ).Path)
+			if got := rooted(j); !slices.Equal(got, c.want) {
+				t.Errorf("roots %q, expected %q", got, c.want)
+			}
+			if want := map[bool]verdict.Verdict{true: verdict.Good, false: verdict.Bad}[c.want == nil]; j.Verdict != want {
+				t.Errorf("%s, expected %s", j.Verdict, want)
+			}
+			if lost := j.Coverage.Expected - j.Coverage.Compared; name == "missing" && lost != 1 || name != "missing" && name != "of another shape" && lost != 0 {
+				t.Errorf("%d tensors were not compared", lost)
+			}
+		})
+	}
+}
+
+// scale multiplies the elements of a tensor.
+func scale(n *tensors, name string, by float64) *tensors {
+	for i := range n.v[name] {
+		n.v[name][i] *= by
+	}
+	return n
+}
+
+// TestArrays: a folder of golden arrays as one side, with the names of files. What is no weight keeps the limits of the profile; where
+// most arrays are equal, one that is not is suspect all the same.
+func TestArrays(t *testing.T) {
+	write := func(change func(name string, v []float32)) string {
+		dir := t.TempDir()
+		for i, name := range []string{"block_conv", "block_relu", "top"} {
+			v := make([]float32, 64)
+			for k := range v {
+				v[k] = float32((k*37+i*11)%64) - 20
+			}
+			change(name, v)
+			if err := dumptest.WriteNpy(filepath.Join(dir, name+".0.1700000000000000.npy"), "<f4", []int64{8, 8}, dumptest.Floats(v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	file := func(dir string) string {
+		s, err := checkpoint.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		n := &tensors{map[string][]int64{}, map[string][]float64{}}
+		for _, x := range s.Tensors {
+			v, err := x.Numbers()
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := make([]float64, x.Len())
+			if err := v.Read(values, 0); err != nil {
+				t.Fatal(err)
+			}
+			n.put(strings.Replace(x.Name, "block_", "block/", 1)+":0", values, x.Shape...)
+		}
+		return n.open(t, "F32").Path
+	}
+	plain := func(string, []float32) {}
+	left := write(plain)
+	noisy := func(_ string, v []float32) {
+		for i := range v {
+			v[i] *= 1 + 1e-4*float32(i%3)
+		}
+	}
+	few := func(name string, v []float32) {
+		if name == "block_relu" {
+			v[5] += 0.01
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(string, []float32)
+		want   verdict.Verdict
+		roots  []string
+	}{
+		"same":      {plain, verdict.Good, nil},
+		"all noisy": {noisy, verdict.Good, nil},
+		"one":       {few, verdict.Suspect, []string{"block_relu stored-differs"}},
+	} {
+		j := judged(t, left, file(write(c.change)))
+		if got := rooted(j); j.Verdict != c.want || !slices.Equal(got, c.roots) || j.Coverage.Compared != 3 {
+			t.Errorf("%s: %s, roots %q, %d compared; expected %s, %q, 3", name, j.Verdict, got, j.Coverage.Compared, c.want, c.roots)
+		}
+	}
+}
+
+// TestNoSets: what is no set of tensors is told in its own words, and not run.
+func TestNoSets(t *testing.T) {
+	dir := t.TempDir()
+	good := decoder(1).open(t, "BF16").Path
+	for name, c := range map[string]struct{ content, want string }{
+		"a.pkl": {"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00cos\nsystem\n.", "a pickle of Python"},
+		"a.bin": {"\x80\x02}q\x00X\x01\x00\x00\x00aq\x01K\x01s.", "a pickle of Python"},
+		"a.txt": {"conv1 0.5", "expected a file of tensors"},
+		"empty": {"", "expected a file of tensors"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range [][2]string{{path, good}, {good, path}} {
+			if s, err := Open(pair[0], pair[1]); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: %v, %v; expected %q and the path", name, s, err, c.want)
+			}
+		}
+	}
+	objects := filepath.Join(dir, "objects.npy")
+	head := "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
+	head += strings.Repeat(" ", 117-len(head)) + "\n"
+	if err := os.WriteFile(objects, append([]byte("\x93NUMPY\x01\x00\x76\x00"+head), bytes.Repeat([]byte{0}, 40)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(objects, good); err == nil || !strings.Contains(err.Error(), "Python objects") {
+		t.Errorf("objects: %v", err)
+	}
+}
