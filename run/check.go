@@ -8,6 +8,7 @@ import (
 	"precision/compare"
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	"precision/compare/report/parquet"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
@@ -34,9 +35,9 @@ type Check struct {
 	// Only, if not nil, chooses operators by their names.
 	Only func(name string) bool
 	Gate verdict.Gate
-	// Table and JSON are where the findings go; empty are not written.
-	Table, JSON string
-	Lang        msg.Lang
+	// Table, JSON and Parquet are where the findings go; empty are not written.
+	Table, JSON, Parquet string
+	Lang                 msg.Lang
 
 	calls   []msprobe.Recording
 	kernels []mindspore.Recording
@@ -74,7 +75,7 @@ func (c *Check) Validate() error {
 	case c.Golden != "":
 		return explain.Say("err.check.noright")
 	}
-	return whole.Apart([]string{c.JSON}, c.Path, c.Golden, c.Graph)
+	return whole.Apart([]string{c.JSON, c.Parquet}, c.Path, c.Golden, c.Graph)
 }
 
 func isFolder(path string) bool {
@@ -150,13 +151,26 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		return err
 	}
 	listen(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
-	defer listen(Event{Action: Verdict, Verdict: standing.Verdict.String(), Path: done.Path})
-	if c.JSON == "" {
-		return nil
+	word := standing.Verdict.String()
+	defer listen(Event{Action: Verdict, Verdict: word, Path: done.Path})
+	for _, form := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{c.JSON, func(w io.Writer) error {
+			return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
+		}},
+		{c.Parquet, func(w io.Writer) error { return parquet.WriteCheck(w, done.Findings, word, say) }},
+	} {
+		if form.path == "" {
+			continue
+		}
+		if err := writeWhole(form.path, form.write); err != nil {
+			return err
+		}
+		listen(Event{Action: File, Path: form.path})
 	}
-	return writeWhole(c.JSON, func(w io.Writer) error {
-		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: standing.Verdict.String(), Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
-	})
+	return nil
 }
 
 // open lists the data folders at or below the path, one for every device and step that was recorded, and reads

@@ -9,9 +9,11 @@ import (
 
 	"precision/compare/job"
 	"precision/compare/job/page"
+	"precision/compare/report/parquet"
 	"precision/dump/msprobe"
 	"precision/internal/gc"
 	"precision/internal/msg"
+	"precision/internal/whole"
 	"precision/run/explain"
 )
 
@@ -28,6 +30,8 @@ type Job struct {
 	// Profile is the name of a profile or a file, with a Threshold in place of its own.
 	Profile   string
 	Threshold *float64
+	// Parquet is where the tables of all parts go as one; empty is not written.
+	Parquet string
 }
 
 // Plan reads what people wrote and finds the parts of the job.
@@ -51,6 +55,9 @@ func (j *Job) Plan(ctx context.Context) (*job.Plan, error) {
 func (j *Job) Validate() (err error) {
 	if j.PerHost < 0 {
 		return explain.Say("err.perhost", j.PerHost)
+	}
+	if err := whole.Apart([]string{j.Parquet}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile); err != nil {
+		return err
 	}
 	opts, err := (&Judging{Profile: j.Profile, Threshold: j.Threshold}).Standards(nil)
 	if err != nil {
@@ -91,8 +98,43 @@ func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
 // Run compares what was planned. Of a shard there is no result.
 func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell Listener) (*job.Result, error) {
 	r, err := plan.Run(ctx, s)
+	if r != nil && err == nil && j.Parquet != "" {
+		if err = WriteParts(ctx, j.Parquet, r, s.Out, tell); err != nil {
+			return nil, err
+		}
+	}
 	if r != nil {
 		tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
 	}
 	return r, err
+}
+
+// WriteParts writes the tables of all parts of a job as one Parquet file, from those in its folder.
+func WriteParts(ctx context.Context, path string, r *job.Result, dir string, tell Listener) error {
+	err := writeWhole(path, func(w io.Writer) error { return writeParts(ctx, w, r, dir) })
+	if err == nil {
+		tell(Event{Action: File, Path: path})
+	}
+	return err
+}
+
+// writeParts holds one part at a time.
+func writeParts(ctx context.Context, w io.Writer, r *job.Result, dir string) error {
+	t := parquet.NewTable(w, [2]string{"verdict", r.Verdict}, [2]string{"left", r.Plan.Left}, [2]string{"right", r.Plan.Right})
+	for i := range r.Plan.Parts {
+		if r.Digests[i].Failed != "" {
+			continue
+		}
+		j, err := r.Judged(dir, i)
+		if err == nil {
+			err = t.Add(j, r.Plan.Parts[i].Step, r.Plan.Parts[i].Rank)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/report/html"
+	"precision/compare/report/parquet"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
@@ -36,7 +37,7 @@ type Judging struct {
 
 // Files are the forms in which a verdict is written; "-" is Stdout.
 type Files struct {
-	JSON, JUnit, SARIF, HTML string
+	JSON, JUnit, SARIF, HTML, Parquet string
 	// Beside are endings of names: these forms go next to the table, too.
 	Beside []string
 	Stdout io.Writer
@@ -47,18 +48,21 @@ type Files struct {
 
 // ToStdout tells whether one of the forms goes to stdout, where nothing else is said then.
 func (f *Files) ToStdout() bool {
-	return slices.Contains([]string{f.JSON, f.JUnit, f.SARIF, f.HTML}, "-")
+	return slices.Contains(f.paths(), "-")
 }
+
+// paths are where the forms go.
+func (f *Files) paths() []string { return []string{f.JSON, f.JUnit, f.SARIF, f.HTML, f.Parquet} }
 
 // Write writes the forms. unseen is why elements were not looked at, table where the table is.
 func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (written []string, err error) {
-	paths := [...]string{f.JSON, f.JUnit, f.SARIF, f.HTML}
+	paths := f.paths()
 	page := html.Options{Lang: f.Lang, NoLooks: unseen, Records: f.Records}
 	forms := [...]struct {
 		ending string
 		write  func(io.Writer, *verdict.Judged) error
 	}{{".json", report.WriteJSON}, {".xml", report.JUnit{Lang: f.Lang, Strict: strict}.Write}, {".sarif", report.SARIF{Lang: f.Lang}.Write},
-		{".html", func(w io.Writer, j *verdict.Judged) error { return html.Write(w, j, page) }}}
+		{".html", func(w io.Writer, j *verdict.Judged) error { return html.Write(w, j, page) }}, {".parquet", parquet.Write}}
 	for i, form := range forms {
 		if slices.Contains(f.Beside, form.ending) {
 			paths[i] = strings.TrimSuffix(strings.TrimSuffix(table, ".csv"), ".json") + form.ending
@@ -99,7 +103,7 @@ func writeWhole(path string, write func(w io.Writer) error) error {
 
 // apart sees that none of the files that are written is an input.
 func (o *Judging) apart(inputs ...string) error {
-	return whole.Apart([]string{o.JSON, o.JUnit, o.SARIF, o.HTML}, append(inputs, o.Profile, o.Baseline, o.After)...)
+	return whole.Apart(o.paths(), append(inputs, o.Profile, o.Baseline, o.After)...)
 }
 
 // Standards opens what the judge needs. own is the profile to take where none is named, nil for the default one.

@@ -51,6 +51,10 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 	if err != nil {
 		return nil, false, err
 	}
+	if q.JSON != "" && q.JSON != "-" {
+		tell(Event{Action: File, Path: q.JSON})
+	}
+	tell(Event{Action: Verdict, Verdict: r.Verdict.String()})
 	stops := q.Gate.Stops(verdict.Standing{Verdict: r.Verdict})
 	return r, len(stops) == 0 && !(q.Gate.Strict && len(r.Unknown) > 0), nil
 }

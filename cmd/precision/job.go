@@ -13,6 +13,7 @@ import (
 	"precision/compare/job/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/whole"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -61,7 +62,7 @@ func (f *jobFlags) given(set map[string]bool) error {
 
 // runJob compares all ranks and steps.
 func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
-	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold}
+	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold, Parquet: c.Parquet}
 	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Version: exactVersion()}
 	listen, stop := e.listener(show)
 	s := run.Settings(f.out, show.lang, listen)
@@ -70,6 +71,9 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 		var err error
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
 			return exitUsage, explain.Say("err.shard", f.job.shard)
+		}
+		if r.Parquet != "" {
+			return exitUsage, explain.Say("err.shard.parquet")
 		}
 	}
 	plan, err := r.Plan(ctx)
@@ -139,6 +143,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	var f judgeFlags
 	out := set.String("out", "", text("out"))
 	lang := set.String("lang", "", text("lang"))
+	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.Usage = func() {}
 	var dirs []string
@@ -162,7 +167,13 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	show := e.show(chosen)
 	listen, stop := e.listener(show)
+	if err := whole.Apart([]string{f.parquet}, dirs...); err != nil {
+		return exitUsage, err
+	}
 	result, err := job.Merge(ctx, dirs, run.Settings(*out, show.lang, listen))
+	if err == nil && f.parquet != "" {
+		err = run.WriteParts(ctx, f.parquet, result, *out, listen)
+	}
 	stop()
 	if err != nil {
 		if ctx.Err() != nil {

@@ -18,6 +18,7 @@ type judgeFlags struct {
 	profile, baseline, second string
 	after                     string
 	json, junit, sarif, html  string
+	parquet                   string
 	threshold, failBelow      float64
 	detail                    int
 	gate                      repl.Gate
@@ -41,6 +42,7 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.StringVar(&f.junit, "junit", "", text("junit"))
 	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
 	set.StringVar(&f.html, "html", "", text("html"))
+	set.StringVar(&f.parquet, "parquet", "", text("parquet"))
 	set.IntVar(&f.detail, "detail", look.Operators, text("detail"))
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
@@ -64,7 +66,7 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 	if f.detail < 0 {
 		return explain.Say("err.detail", f.detail)
 	}
-	return alone(f.events, f.json, f.junit, f.sarif, f.html)
+	return alone(f.events, f.json, f.junit, f.sarif, f.html, f.parquet)
 }
 
 // alone sees that events have standard output for themselves.
@@ -78,7 +80,7 @@ func alone(events bool, files ...string) error {
 // judging is what the options ask of a judge.
 func (f *judgeFlags) judging(e env) run.Judging {
 	j := run.Judging{Baseline: f.baseline, After: f.after, Gate: verdict.Gate(f.gate),
-		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Stdout: e.stdout}}
+		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Parquet: f.parquet, Stdout: e.stdout}}
 	if f.set["profile"] {
 		j.Profile = f.profile
 	}

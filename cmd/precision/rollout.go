@@ -25,6 +25,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&q.RouterRollout, "router-rollout", "", text("router-rollout"))
 	set.StringVar(&q.JSON, "json", "", text("json"))
 	set.IntVar(&q.Workers, "workers", 0, text("workers"))
+	set.BoolVar(&e.events, "events", false, text("events"))
 	most := set.Int("n", 10, text("n"))
 	set.Var((*repl.Gate)(&q.Gate), "gate", text("gate"))
 	set.Usage = func() {}
@@ -36,7 +37,10 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	case q.Workers < 0 || *most < 0:
 		return exitUsage, explain.Say("err.rollout.number")
 	}
-	show := summaryText{e.stdout, e.language()}
+	if err := alone(e.events, q.JSON); err != nil {
+		return exitUsage, err
+	}
+	show := e.show(e.language())
 	listen, stop := e.listener(show)
 	r, passes, err := q.Run(ctx, listen)
 	stop()

@@ -56,6 +56,8 @@ func TestRollout(t *testing.T) {
 		{"-weights " + at("w.npy"), 1, "two checkpoints"},
 		{"-weights " + weights("w.npy", "none.npy"), 1, "none.npy"},
 		{"-logp " + dir + " -json " + at("old_log_probs_step_1.npy"), 1, "is an input too"},
+		{"-events -logp " + dir, 0, `"action":"verdict","verdict":"good"}`},
+		{"-events -json - -logp " + dir, 1, "-events"},
 		{"", 1, "needs -logp"},
 		{"-router-train " + at("w.npy"), 1, "go together"},
 	} {

@@ -84,7 +84,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	r.progress(x.Bytes - told)
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
-	opts := verdict.Options{Profile: r.profile(), Day: r.Day, OfJob: x.Calls && r.ranks() > 1, Later: x.Calls && r.later(x)}
+	opts := r.judging(x)
 	judged, err := look.Judge(ctx, o.Session, table, opts)
 	if err != nil {
 		log.close(false)

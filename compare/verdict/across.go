@@ -698,3 +698,10 @@ func (w *recordedWalk) leading(place int) int {
 	}
 	return at
 }
+
+// PlaceOf are the step and the rank in front of the name of a call where a table of recordings has several; -1 where
+// they are not told.
+func PlaceOf(call string) (step, rank int) {
+	s, r := partOf(call)
+	return numberOf(s, "step"), numberOf(r, "rank")
+}
