@@ -141,6 +141,40 @@ func TestAttributeIsFound(t *testing.T) {
 	}
 }
 
+// What is said of why golden differs is said of the networks it is true of, and of none of which it is not.
+func TestGoldenReasons(t *testing.T) {
+	migration := func(arch, kind string, seed uint64) computed.Options {
+		return computed.Options{Arch: arch, Seed: seed, Migration: kind}
+	}
+	golden := func(kind string) computed.Options {
+		return computed.Options{Arch: "mobilenet", Seed: 1, Golden: kind}
+	}
+	scaled, bare, others := migration("unet", "weight", 2), migration("mobilenet", "bias", 2), migration("mobilenet", "bias", 1)
+	for kind, c := range map[result.Kind][2]computed.Options{
+		result.GoldenAttribute: {migration("mobilenet", "attribute", 1), others},
+		result.GoldenWithout:   {bare, others},
+		result.GoldenScaled:    {scaled, bare},
+		result.GoldenUsed:      {bare, golden("stale")},
+		result.GoldenUnused:    {golden("stale"), bare},
+		result.GoldenEquals:    {golden("exchanged"), golden("stale")},
+		result.GoldenPlaces:    {golden("stale"), bare},
+	} {
+		for i, o := range c {
+			found, ok := compareComputed(t, o)
+			if !ok || len(found.with.Roots) == 0 {
+				t.Fatalf("%s: no network, or no root: %+v", kind, o)
+			}
+			said := false
+			for k := range found.with.Roots {
+				said = said || slices.ContainsFunc(found.with.Why(&found.with.Roots[k]), func(w result.Reason) bool { return w.Kind == kind })
+			}
+			if said != (i == 0) {
+				t.Errorf("%s is said of %+v: %v", kind, found.answer.Faults, said)
+			}
+		}
+	}
+}
+
 // A clean network stays clean, and nothing of its golden side is recomputed.
 func TestCleanGolden(t *testing.T) {
 	for _, arch := range []string{"lstm", "mobilenet", "unet", "recommender"} {

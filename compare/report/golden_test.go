@@ -50,16 +50,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// renderings is what all renderers make of a table.
-func renderings(t *testing.T, input string) string {
-	// Some lines are for the judge: a profile, an earlier table, a gate. Without a
-	// profile it does not look for jumps, whose sizes are calibrated elsewhere.
-	quiet, err := verdict.ParseProfile([]byte("name = \"quiet\"\n[[rule]]\ncause = \"jump-distance\"\nlimit = \"off\"\n[[rule]]\ncause = \"jump-largest\"\nlimit = \"off\"\n[[rule]]\ncause = \"law\"\nlimit = \"off\"\n"), "quiet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts, gate, full := verdict.Options{Profile: quiet}, verdict.Gate{On: true}, false
-	var lines, old []string
+// forJudge takes the lines out of a table that are for the judge: a profile, an earlier table, a second run, a gate, and
+// whether all of the JSON is shown.
+func forJudge(t *testing.T, input string, profile *verdict.Profile) (table string, opts verdict.Options, gate verdict.Gate, full bool) {
+	opts, gate = verdict.Options{Profile: profile}, verdict.Gate{On: true}
+	var lines, old, again []string
 	for _, line := range strings.Split(input, "\n") {
 		words := strings.Fields(line)
 		switch {
@@ -73,6 +68,8 @@ func renderings(t *testing.T, input string) string {
 			full = true
 		case len(words) > 0 && words[0] == "before":
 			old = append(old, strings.TrimPrefix(line, "before "))
+		case len(words) > 0 && words[0] == "again":
+			again = append(again, strings.TrimPrefix(line, "again "))
 		case len(words) > 0 && words[0] == "below":
 			var limit float64
 			fmt.Sscan(words[1], &limit)
@@ -84,7 +81,21 @@ func renderings(t *testing.T, input string) string {
 	if len(old) > 0 {
 		opts.Baseline = parseTable(t, strings.Join(old, "\n"))
 	}
-	j := verdict.Judge(parseTable(t, strings.Join(lines, "\n")), opts)
+	if len(again) > 0 {
+		opts.Second = parseTable(t, strings.Join(again, "\n"))
+	}
+	return strings.Join(lines, "\n"), opts, gate, full
+}
+
+// renderings is what all renderers make of a table.
+func renderings(t *testing.T, input string) string {
+	// Without a profile the judge does not look for jumps, whose sizes are calibrated elsewhere.
+	quiet, err := verdict.ParseProfile([]byte("name = \"quiet\"\n[[rule]]\ncause = \"jump-distance\"\nlimit = \"off\"\n[[rule]]\ncause = \"jump-largest\"\nlimit = \"off\"\n[[rule]]\ncause = \"law\"\nlimit = \"off\"\n"), "quiet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, opts, gate, full := forJudge(t, input, quiet)
+	j := verdict.Judge(parseTable(t, table), opts)
 	var b bytes.Buffer
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
 		text := Text{Lang: lang}

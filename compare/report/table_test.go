@@ -83,9 +83,12 @@ func parseTable(t *testing.T, text string) *result.Table {
 					row.Compared, row.Metrics = true, res
 				} else {
 					row.Add(result.Because(result.NoRightTensor, op.Name, row.Tensor()))
+					if has("sized") {
+						row.Shape = []int64{64, 64}
+					}
 				}
 				if strings.Contains(","+keys["amiss"]+",", fmt.Sprintf(",%d,", slot)) {
-					row.Metrics = pairOf(4096, 0.9, 0)
+					row.Compared, row.Metrics, row.Reasons = true, pairOf(4096, 0.9, 0), nil
 				}
 				table.Rows = append(table.Rows, row)
 			}
@@ -118,9 +121,34 @@ func parseTable(t *testing.T, text string) *result.Table {
 			case has("small"):
 				f.X.Lo, f.X.Hi, f.Y.Lo, f.Y.Hi = -1e-7, 1e-7, -1e-7, 1e-7
 			}
+			if has("both") { // the sides have it in different places
+				f.NaN.Y, f.Inf.Y = f.NaN.X, f.Inf.X
+			}
+			if reason := keys["reason"]; reason != "" {
+				row.Add(result.Because(result.Kind(reason), row.Op))
+			}
+			if has("swapped") { // it is the right side that has NaN or Inf
+				f.NaN.X, f.NaN.Y, f.Inf.X, f.Inf.Y = f.NaN.Y, f.NaN.X, f.Inf.Y, f.Inf.X
+				f.X.NaN, f.Y.NaN, f.X.Inf, f.Y.Inf = f.Y.NaN, f.X.NaN, f.Y.Inf, f.X.Inf
+			}
+			if has("scale") { // a factor is all that is wrong
+				f.Scale, f.Unscaled = number("scale", 1), 0
+			}
 			f.X.Hi = number("hi", f.X.Hi)
+			if has("unknown") { // as in a table that was imported
+				f.Known, f.Disagree = false, 0
+			}
 			f.Differ = int64(number("differ", float64(f.Differ)))
 			f.Cosine, f.MaxAbs = number("cosine", f.Cosine), number("max", f.MaxAbs)
+			if differ, of, ok := strings.Cut(keys["chosen"], "/"); ok { // choices that differ, of, explained
+				c := &result.Chosen{}
+				of, explained, _ := strings.Cut(of, "/")
+				c.Differ, _ = strconv.ParseInt(differ, 10, 64)
+				c.Choices, _ = strconv.ParseInt(of, 10, 64)
+				c.Explained, _ = strconv.ParseInt(explained, 10, 64)
+				c.Unknown = has("unordered")
+				row.Chosen = c
+			}
 			if has("sat") {
 				row.Saturated = &result.Saturated{Count: int64(number("sat", 0)), Result: *pairOf(n, 1e-4, 0)}
 			}
@@ -157,6 +185,8 @@ func parseMeta(m *result.Meta, keys map[string]string) {
 			m.Graph, m.GraphHow, m.Pairing.How = value, cmp.Or(m.GraphHow, "given"), result.ByGraph
 		case "how":
 			m.Pairing.How = result.How(value)
+		case "imported":
+			m.Imported = true
 		case "npu":
 			m.Left.Kind, m.Right.Kind = "npu", "npu"
 		case "found":

@@ -119,11 +119,16 @@ func (t Text) choices(j *verdict.Judged) (list []string) {
 			if c == nil || c.Differ == 0 {
 				continue
 			}
-			key := "choices.all"
-			if c.Unknown {
-				key = "choices.unknown"
+			text := s.say("choices", j.Operators[i].Op.Name, c.Differ, c.Choices)
+			switch {
+			case c.Unknown:
+				text += s.say("choices.unknown")
+			case c.Explained < c.Differ: // the profile lets them pass
+				text += s.say("choices.some", c.Explained)
+			default:
+				text += s.say("choices.all")
 			}
-			list = append(list, s.say("choices", j.Operators[i].Op.Name, c.Differ, c.Choices)+s.say(key))
+			list = append(list, text)
 		}
 	}
 	return list

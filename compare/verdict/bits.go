@@ -44,6 +44,9 @@ func (j *judge) bits() *Bits {
 			equal, known := j.equal(t)
 			same = same && known && equal
 		}
+		for slot := range op.Op.Inputs { // of each that is connected something must be known
+			same = same && (op.Op.Inputs[slot].Op == "" || op.input(slot) != nil || len(op.Inputs) == 0)
+		}
 		if same && (len(op.Inputs) > 0 || len(op.Op.Inputs) == 0 && b.Differing == 1) {
 			b.First = append(b.First, i)
 		}

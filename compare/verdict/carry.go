@@ -43,6 +43,9 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 		s := source{roots: origins[j.place[from.Op]], sure: true}
 		if t != nil && t.Verdict != Uncompared {
 			row := &j.table.Rows[t.Row]
+			if f := &row.Result().Facts; f.Known && f.BitEqual && t.Verdict == Good {
+				continue // what is equal bit by bit brings nothing
+			}
 			o, ok := operandOf(row)
 			s.sure = t.Verdict != Good || !ok || catalogue.Is(op.Op.Type, catalogue.Steep) || hands(op.Op.Type)
 			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms

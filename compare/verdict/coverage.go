@@ -122,7 +122,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 		r := &j.table.Rows[t.Row]
 		slots = max(slots, t.Slot+1)
 		switch {
-		case t.Verdict.Compared():
+		case t.Verdict.Compared() && !t.Alone:
 			c.Expected++
 			c.Compared++
 			if t.Seen && j.undumped(op) && !j.waived(op, t.Slot) {

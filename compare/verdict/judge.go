@@ -264,9 +264,13 @@ func (j *judge) hearCheck(op *Operator) {
 			op.Sensitive = c.Amplification
 		}
 		if limit, on := j.profile.limit(Unexplained, j.about(op, t)); on && c.Wrong {
+			compared := t.Verdict.Compared()
 			t.Causes = append(t.Causes, Cause{Kind: Unexplained, Value: c.Ratio, Limit: limit, First: -1})
 			j.profile.waive(j.tensorName(op, t), t.Causes, j.day)
-			t.settle()
+			if t.settle(); !compared && t.Verdict != Bad {
+				t.Verdict = Uncompared // a waiver makes nothing of what was not compared
+			}
+			t.Alone = !compared && t.Verdict == Bad
 		}
 	}
 }

@@ -108,6 +108,8 @@ type Tensor struct {
 	Jump Jump
 	// Check is an oracle's word on an output, nil without one.
 	Check *result.Check
+	// Alone: it is bad by the oracle's word alone, as it could not be compared.
+	Alone bool
 	// Law is how far the operator is from keeping a law, in unit roundoffs.
 	Law float64
 }

@@ -314,7 +314,7 @@ func (j *judge) untold(op *Operator) (names []string) {
 			continue // nothing is connected
 		}
 		if producer := j.named(from.Op); producer != nil {
-			if made := producer.output(from.Index); made != nil && made.Verdict != Uncompared {
+			if made := producer.output(from.Index); made != nil && made.Verdict != Uncompared && !made.Alone {
 				continue
 			}
 		}
