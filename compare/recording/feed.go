@@ -13,8 +13,16 @@ type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
 	outputs, inputs, alike map[identity]place
+	// spread does so whatever the number of elements, to the latest output that has so many.
+	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
 	through map[identity][]*call
+}
+
+// counted is an output with the number of its elements.
+type counted struct {
+	place
+	elements int64
 }
 
 // mostThrough is how many of these are kept.
@@ -24,7 +32,7 @@ const mostThrough = 8
 // of modules hand on. Where the other side is of another framework, calls of one side alone that only move
 // numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}, map[identity][]*call{}}
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity][]*call{}}
 	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
 		var through []*call
@@ -42,6 +50,9 @@ func (s *side) origins(migrated bool) {
 				l.from = p
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
 				key, l.from = a, f.alike[a]
+				if l.from.call == 0 {
+					l.from = f.repeated(l)
+				}
 			}
 			if list := f.through[key]; list != nil {
 				s.through[l] = list
@@ -78,11 +89,23 @@ func (s *side) origins(migrated bool) {
 				f.outputs[key] = made
 				if a := l.alike(); a != 0 {
 					f.alike[a], f.through[a] = made, f.through[key]
+					n, _ := l.Elements()
+					f.spread[l.spread()] = counted{made, n}
 				}
 			}
 		}
 	}
 	s.byGraph()
+}
+
+// repeated is the output that an input is made of by repeating it as a whole, as heads of attention share keys: views
+// are not recorded. It is none where nothing like it was made.
+func (f *feed) repeated(l *leaf) place {
+	n, _ := l.Elements()
+	if c := f.spread[l.spread()]; c.elements > 1 && n > c.elements && n%c.elements == 0 {
+		return c.place
+	}
+	return place{}
 }
 
 // moved is the input that a call which only moves numbers hands out as an output, nil if there is none.

@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,14 @@ func coarse(v, mean float64) string {
 
 // float is an argument of a call.
 func float(v float64) string { return fmt.Sprintf(`{"type": "float", "value": %g}`, v) }
+
+// twice is a tensor of [sized] that is repeated as a whole.
+func twice(text string) string {
+	var norm float64
+	at := strings.Index(text, `"Norm": `) + len(`"Norm": `)
+	fmt.Sscan(text[at:strings.LastIndex(text, ", ")], &norm)
+	return strings.Replace(text[:at], "[8, 8]", "[2, 8, 8]", 1) + fmt.Sprintf("%.9e", float64(float32(norm*math.Sqrt2))) + text[strings.LastIndex(text, ", "):]
+}
 
 // TestFlow: what agrees may rest on.
 func TestFlow(t *testing.T) {
@@ -96,6 +105,25 @@ func TestFlow(t *testing.T) {
 				linear(1, sized(3, 0), weight, sized(7, 0)), back(linear(1, sized(0.6, 0), "", sized(0.3, 0))), entry("Distributed.all_reduce", 0, []string{sized(0.7, 0)}, sized(0.9, 0))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", sized(0.4, 0))), entry("Distributed.all_reduce", 0, []string{sized(0.4, 0)}, sized(0.8, 0))},
 			[]string{"Functional.linear.1.forward"}, false},
+		{"several steps that one side alone computes are rounded otherwise",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Torch.sigmoid", 0, []string{sized(6, 0)}, sized(0.9, 0)), entry("Tensor.__mul__", 0, []string{sized(6, 0), sized(0.9, 0)}, sized(5, 0)),
+				linear(1, sized(5, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(12, 0)}, sized(7, 3e-7))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.silu", 0, []string{sized(6, 0)}, sized(5, 0)),
+				linear(1, sized(5, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(12, 0)}, sized(7, 0))}, nil, false},
+		{"but not by that much",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Torch.sigmoid", 0, []string{sized(6, 0)}, sized(0.9, 0)), entry("Tensor.__mul__", 0, []string{sized(6, 0), sized(0.9, 0)}, sized(5, 0)),
+				linear(1, sized(5, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(12, 0)}, sized(7, 3e-5))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.silu", 0, []string{sized(6, 0)}, sized(5, 0)),
+				linear(1, sized(5, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(12, 0)}, sized(7, 0))}, []string{"Functional.relu.0.forward"}, true},
+		{"what one side alone computes on the way changes it, by less than a sum may be off",
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.__mul__", 0, []string{coarse(6, 0.5)}, coarse(6.16, 0.5)), linear(1, coarse(6.16, 0.5), coarse(4, 0.2), coarse(12.25, 0.6))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), linear(1, coarse(6, 0.5), coarse(4, 0.2), coarse(12, 0.6))}, []string{"Tensor.__mul__.0.forward"}, false},
+		{"what one side alone computes on the way changes nothing",
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.__mul__", 0, []string{coarse(6, 0.5)}, coarse(6, 0.501)), linear(1, coarse(6, 0.501), coarse(4, 0.2), coarse(12, 0.6))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), linear(1, coarse(6, 0.5), coarse(4, 0.2), coarse(12, 0.6))}, nil, false},
+		{"what one side alone computes is repeated, as keys are for several heads",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.dropout", 0, []string{sized(6, 0)}, sized(6, 0.11)), entry("Functional.attention", 0, []string{twice(sized(6, 0.11))}, sized(9, 0.1))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.attention", 0, []string{twice(sized(6, 0))}, sized(9, 0))}, []string{"Functional.dropout.0.forward"}, false},
 		{"inputs that are not recorded",
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0.1)), entry("Functional.silu", 2, nil, sized(4, 0.1))},
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0)), entry("Functional.silu", 2, nil, sized(4, 0))}, []string{"Functional.silu.1.forward"}, false},

@@ -3,6 +3,7 @@ package recording
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"precision/compare/result"
@@ -198,6 +199,29 @@ func (p *part) findLate() {
 			}
 		}
 	}
+}
+
+// reordered tells of a pair of which only the checksum differs that it was given to the network, and that what was made of it
+// has other checksums, too: then these are right, and its elements are in another order.
+func (p *part) reordered(u *unit, x leafPair) bool {
+	l := x.left
+	if l.role != result.Input || l.from.call > 0 || x.right.from.call > 0 || l.before.call > 0 || p.own[l] != "" || single(l.Shape) || u.left.Parsed.Direction != msprobe.Forward || u.left.Parsed.InPlace() {
+		return false
+	}
+	if at, ok := strings.CutPrefix(l.place, "input."); l.Section == msprobe.Parameters || !ok || slices.ContainsFunc(catalogue.Of(typeOf(u.left)).Weights, func(n int) bool { return at == strconv.Itoa(n) }) {
+		return false
+	}
+	some := false
+	for i := range u.left.leaves {
+		a := &u.left.leaves[i]
+		if b := u.right.leaf(a.place, i); a.role == result.Output && a.tensor() && b != nil && b.tensor() && crc(a.sum()) && crc(b.sum()) {
+			if a.said.Sum == b.said.Sum {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // unfilled tells of a pair that one of the two is memory that nothing was written to.

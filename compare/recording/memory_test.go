@@ -78,6 +78,32 @@ func TestChecksumLate(t *testing.T) {
 	}
 }
 
+// TestBatchReordered: data of which only the checksum differs, as does what is made of them, are told as a batch in another
+// order and accuse nobody; other data are not.
+func TestBatchReordered(t *testing.T) {
+	lines := func(sum, made, relu string) []string {
+		return append([]string{"Functional.embedding.0.forward | 1#" + sum + " 2#00000002 | " + made + "#" + sum, "Functional.relu.0.forward | " + made + "#" + sum + " | " + relu + "#" + sum,
+			"Functional.embedding.0.backward | 6#00000006 | 7#00000007"}, alike...)
+	}
+	golden := entries(t, "", lines("0000000a", "3", "4")...)
+	for _, c := range []struct {
+		sum, made, relu string
+		told            bool
+		roots           []string
+	}{
+		{"0000000a", "3", "4", false, nil},
+		{"0000000b", "3", "4", true, nil},
+		{"0000000b", "3", "5", true, []string{"Functional.relu.0.forward"}},
+		{"0000000b", "5", "5", true, []string{"Functional.embedding.0.forward"}},
+	} {
+		j := judged(t, entries(t, "", lines(c.sum, c.made, c.relu)...), golden)
+		told := slices.ContainsFunc(j.Table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == result.BatchReordered })
+		if got := rootNames(j); told != c.told || !slices.Equal(got, c.roots) {
+			t.Errorf("%v: told %v, roots %v", c, told, got)
+		}
+	}
+}
+
 // TestChecksumLateCertainty: a root one of whose inputs is the same but for a checksum is not certain.
 func TestChecksumLateCertainty(t *testing.T) {
 	left := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#0000000a | 9#00000009", "Functional.linear.0.backward | 6#00000006 | 7#00000007")

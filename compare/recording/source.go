@@ -267,6 +267,7 @@ func numbers(c, other *call) {
 func (s *Source) remarks() {
 	aligned, paired, left, right, mixed, widened, alone, firstAlone := 0, 0, 0, 0, 0, 0, 0, ""
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
+	reordered, firstReordered := 0, ""
 	again, repeated, bare := 0, 0, false
 	var lone [2]string // the first call without a partner
 	var dtypes [2]string
@@ -323,7 +324,11 @@ func (s *Source) remarks() {
 					aligned++
 				}
 				for _, x := range pairsOf(u.left, u.right) {
-					if p.late[x.left] {
+					if p.late[x.left] && p.reordered(u, x) {
+						if reordered++; reordered == 1 {
+							firstReordered = u.left.op + " " + x.left.place
+						}
+					} else if p.late[x.left] {
 						if late++; late == 1 {
 							firstLate = u.left.op + " " + x.left.place
 						}
@@ -367,6 +372,9 @@ func (s *Source) remarks() {
 	}
 	if again > 0 {
 		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
+	}
+	if reordered > 0 {
+		s.why = append(s.why, result.Because(result.BatchReordered, strconv.Itoa(reordered), firstReordered))
 	}
 	if late > 0 {
 		s.why = append(s.why, result.Because(result.ChecksumsLate, strconv.Itoa(late), firstLate))

@@ -181,6 +181,7 @@ const (
 	FloatsWidened     Kind = "floats-widened"      // tensors called float16 whose files hold float32
 	DTypesMixed       Kind = "dtypes-mixed"        // tensors whose dtypes differ, left dtype, right dtype, of the first
 	ChecksumsLate     Kind = "checksums-late"      // tensors of which only the checksum differs, the first
+	BatchReordered    Kind = "batch-reordered"     // given data of which only the checksum differs, as does what is made of it; the first
 	MemoryUnfilled    Kind = "memory-unfilled"     // values that are memory which nothing was written to, the call of the first
 	InputsUnrecorded  Kind = "inputs-unrecorded"   // no call has a tensor that goes in
 	OutputsUnrecorded Kind = "outputs-unrecorded"  // no call has one that comes out
@@ -270,7 +271,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, ChecksumsLate: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
+	ChecksumLate: {}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // What agrees may rest on
@@ -111,6 +112,8 @@ func (w *recordedWalk) run() {
 		}
 		a.from = merge(a.from, w.repeats(op))
 		w.settle(op, i, &a)
+		// What one side alone computes stands for other steps of the other side: what comes of it may be rounded otherwise.
+		w.trails[i].stirred = w.trails[i].stirred || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
 	}
 	if len(w.pending) > 0 {
@@ -505,10 +508,15 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			continue
 		}
 		in, calls, known := w.fed(op, r)
-		a.add(&in)
+		if a.add(&in); r.Has(result.ChecksumLate) {
+			// The checksum is no evidence, and does not prove either that what the statistics hide is the same.
+			a.stirred = a.stirred || w.noise || w.lonely
+		}
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
 		switch soft := r.Has(result.SortsDiffer); {
 		case told != different || len(in.roots) > 0:
+		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
+			begin(t.Row, calls, soft)
 		case in.stirred && w.crossed(r):
 			a.chosen = true
 		case in.stirred:
@@ -555,6 +563,57 @@ func (w *recordedWalk) viewed(r *result.Row) string {
 		}
 	}
 	return ""
+}
+
+// detour tells of an input that one side alone computes from what the other side takes as it is, that it is not the same
+// then: by its extremes, or its norm, beyond one rounding for every step of the way.
+func (w *recordedWalk) detour(r *result.Row) bool {
+	for _, p := range [2][2]result.Port{{r.Facts.Producer, r.Recorded.Golden}, {r.Recorded.Golden, r.Facts.Producer}} {
+		steps := w.stepsAlone(p[0], p[1])
+		if steps == 0 || w.named(p[1].Op) == nil || !r.Left.DType.IsFloat() {
+			continue
+		}
+		u := roundedOff(r)
+		sums := 2 + math.Log2(max(1, elements(r.Right.Shape)))
+		return apartBy(r.Recorded.Left, r.Recorded.Right, float64(2+steps)*u+sums*min(u, single))
+	}
+	return false
+}
+
+// finiteOnce tells of a pair that one side alone has NaN or infinities.
+func finiteOnce(r *result.Row) bool {
+	size, known := sizeOf(r)
+	return known && math.IsInf(size, 1) && (r.Compared && r.Result().Facts.Disagree > 0 || nonFinite(r.Recorded.Left) != nonFinite(r.Recorded.Right))
+}
+
+// unsized tells of a pair of which only a checksum tells that it differs, and nobody by how much.
+func unsized(r *result.Row) bool {
+	_, known := sizeOf(r)
+	return !known && !blind(r)
+}
+
+// mostSteps is how many calls of one side alone are followed.
+const mostSteps = 16
+
+// stepsAlone is how many calls of one side alone lie between an output of one of them and another output, 0 if the first is not made
+// of the second by such calls.
+func (w *recordedWalk) stepsAlone(from, to result.Port) int {
+	seen, next := map[string]bool{}, []string{from.Op}
+	for len(next) > 0 && len(seen) < mostSteps {
+		name := next[0]
+		next = next[1:]
+		if k, ok := w.place[name]; !ok || !w.lone(k) || seen[name] {
+			continue
+		}
+		seen[name] = true
+		for _, p := range w.named(name).Op.Inputs {
+			if p == to {
+				return len(seen)
+			}
+			next = append(next, p.Op)
+		}
+	}
+	return 0
 }
 
 // What is known of the call that feeds an input.

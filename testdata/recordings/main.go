@@ -286,7 +286,10 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 		if slices.Contains(a.Exact, name) || name == first && a.Exact == nil || known && slices.ContainsFunc(beside, func(c call) bool { return c.name == name }) {
 			return true
 		}
-		if a.Module == "" || !inside(name) {
+		if a.Module == "" { // the fault is in what the program calls by itself, as a loss
+			return known && a.Exact == nil
+		}
+		if !inside(name) {
 			return false
 		}
 		if rest, ok := strings.CutPrefix(name, "Module."+a.Module+"."); ok && strings.Count(rest, ".") <= 2 {
