@@ -6,8 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"time"
+
+	"precision/internal/sh"
 )
 
 // runCmd is the command run. At the prompt the shell hands it the line as it
@@ -33,26 +34,7 @@ func commandLine(words []string) string {
 	if len(words) == 1 {
 		return words[0]
 	}
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = systemWord(w)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// systemWord quotes a word for the system shell if it needs that.
-func systemWord(w string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=:,./@%", r) ||
-			r == '\\' && runtime.GOOS == "windows" || r > 127
-	}
-	if w != "" && strings.TrimFunc(w, plain) == "" {
-		return w
-	}
-	if runtime.GOOS == "windows" {
-		return `"` + strings.ReplaceAll(w, `"`, `""`) + `"`
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return sh.Line(words...)
 }
 
 // system runs a line in the system shell, which has the terminal meanwhile,

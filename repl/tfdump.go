@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"precision/internal/sh"
 	"precision/repl/capture"
 	"precision/repl/workspace"
 )
@@ -50,7 +51,7 @@ func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	script := filepath.Join(set.dir, capture.TFDumpFile)
 	if !s.ready(p, false) {
-		s.Say("train.elsewhere", script, "python3 "+systemWord(script))
+		s.Say("train.elsewhere", script, "python3 "+sh.Word(script))
 		return exitNothing
 	}
 	return s.runScript(ctx, p, script)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/sh"
 	"precision/internal/whole"
 	"precision/repl/capture"
 	"precision/repl/workspace"
@@ -91,7 +92,7 @@ func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	if len(left) > 0 {
 		for i, d := range left {
-			left[i] = "python3 " + systemWord(filepath.Join(set.dir, capture.TrainFile(d)))
+			left[i] = "python3 " + sh.Word(filepath.Join(set.dir, capture.TrainFile(d)))
 		}
 		s.Say("train.elsewhere", set.dir, strings.Join(left, "; "))
 		return max(code, exitNothing)

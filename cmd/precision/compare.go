@@ -16,7 +16,7 @@ import (
 	"precision/compare/report"
 	"precision/internal/msg"
 	"precision/internal/progress"
-	"precision/repl/console"
+	"precision/internal/sh"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -168,18 +168,10 @@ func (f *compareFlags) renew() string {
 	for _, o := range [][2]string{{"-lt", f.left}, {"-rt", f.right}, {"-g", f.graph}, {"-q", f.quant}, {"-cf", f.closed},
 		{"-left-time", f.leftTime}, {"-right-time", f.rightTime}, {"-json", f.judge.baseline}} {
 		if o[1] != "" {
-			words = append(words, o[0], quoted(o[1]))
+			words = append(words, o[0], o[1])
 		}
 	}
-	return strings.Join(words, " ")
-}
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, console.SystemSpecial) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return sh.Line(words...)
 }
 
 // show is where the summary goes: to stdout, or nowhere if that is for events.

@@ -12,6 +12,7 @@
 //	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
 //	precision compare -lt JOB_DUMP -rt JOB_GOLDEN [-g GRAPH_DIR] -all -out OUT_DIR
 //	precision merge DIR... -out OUT_DIR
+//	precision browse [RESULT|DIR]
 //	precision view [FILE|DIR]
 //	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
 //	precision preflight manifest FOLDER [-out FILE] [-hash md5,sha256]
@@ -117,8 +118,10 @@ type command struct {
 	run  func(ctx context.Context, e env, args []string) (int, error)
 }
 
-// shell reports whether the command opens the shell, which has the terminal itself.
-func (c command) shell() bool { return c.name == "shell" || c.name == "data" || c.name == "infer" }
+// shell reports whether the command has the terminal itself.
+func (c command) shell() bool {
+	return c.name == "shell" || c.name == "data" || c.name == "infer" || c.name == "browse"
+}
 
 func commands() []command {
 	return []command{
@@ -132,6 +135,7 @@ func commands() []command {
 		{"rollout", rolloutCommand},
 		{"why", whyCommand},
 		{"report", reportCommand},
+		{"browse", browseCommand},
 		{"view", viewCommand},
 		{"profile", profileCommand},
 		{"schema", schemaCommand},

@@ -13,15 +13,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"precision/compare/report/html"
 	"precision/internal/clean"
+	"precision/internal/desktop"
 	"precision/internal/plainfile"
 	"precision/run"
 	"precision/run/explain"
@@ -48,10 +47,8 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, err
 	}
 	fmt.Fprintln(e.stdout, clean.Text(e.language().T("cli.view.page", path)))
-	if open := opener(os.Getenv); open != nil && !*serve && *port == 0 {
-		if err := exec.CommandContext(ctx, open[0], append(open[1:], path)...).Start(); err == nil {
-			return exitOK, nil
-		}
+	if !*serve && *port == 0 && desktop.Open(path) == nil {
+		return exitOK, nil
 	}
 	return servePage(ctx, e, path, *port)
 }
@@ -98,27 +95,6 @@ func isPage(path string) bool {
 	front := make([]byte, 64<<10)
 	n, _ := io.ReadFull(file, front)
 	return html.IsPage(front[:n])
-}
-
-// opener is the command that opens a file in the browser, nil where there is no
-// screen to show it on.
-func opener(getenv func(string) string) []string {
-	if getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" {
-		return nil
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return []string{"open"}
-	case "windows":
-		return []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
-		return nil
-	}
-	if _, err := exec.LookPath("xdg-open"); err != nil {
-		return nil
-	}
-	return []string{"xdg-open"}
 }
 
 // servePage serves one page on the loopback address, under a name nobody can

@@ -90,10 +90,3 @@ func TestServed(t *testing.T) {
 		}
 	}
 }
-
-// TestOpener: over ssh there is no screen.
-func TestOpener(t *testing.T) {
-	if open := opener(func(name string) string { return map[string]string{"SSH_CONNECTION": "1 2 3 4", "DISPLAY": ":0"}[name] }); open != nil {
-		t.Errorf("over ssh it opens with %q", open)
-	}
-}

@@ -39,12 +39,12 @@ func OperatorLines(j *verdict.Judged) []OperatorLine {
 		l := OperatorLine{Operator: op, Place: i, In: math.NaN(), Out: math.NaN(), Distance: math.NaN(), Largest: math.NaN()}
 		l.Cause, _ = worstCause(op)
 		for k := range op.Inputs {
-			l.In = least(l.In, numbersOf(j.Row(&op.Inputs[k])).cosine)
+			l.In = least(l.In, NumbersOf(j.Row(&op.Inputs[k])).Cosine)
 		}
 		for k := range op.Outputs {
-			n := numbersOf(j.Row(&op.Outputs[k]))
-			l.Out, l.Distance, l.Largest = least(l.Out, n.cosine), most(l.Distance, n.distance), most(l.Largest, n.largest)
-			l.Diverged = l.Diverged || n.diverged
+			n := NumbersOf(j.Row(&op.Outputs[k]))
+			l.Out, l.Distance, l.Largest = least(l.Out, n.Cosine), most(l.Distance, n.Distance), most(l.Largest, n.Largest)
+			l.Diverged = l.Diverged || n.Diverged
 		}
 		lines[i] = l
 	}
@@ -54,16 +54,17 @@ func OperatorLines(j *verdict.Judged) []OperatorLine {
 	return lines
 }
 
-// rowNumbers are the numbers of a row that lists show.
-type rowNumbers struct {
-	cosine, distance, largest float64
-	diverged                  bool
+// Numbers are the numbers of a row that lists show, NaN where they are not known. Diverged tells that NaN or Inf of
+// the two sides disagree.
+type Numbers struct {
+	Cosine, Distance, Largest float64
+	Diverged                  bool
 }
 
-// numbersOf takes the numbers of a row from the facts or, where there are none,
+// NumbersOf takes the numbers of a row from the facts or, where there are none,
 // from its metrics.
-func numbersOf(r *result.Row) rowNumbers {
-	n := rowNumbers{math.NaN(), math.NaN(), math.NaN(), false}
+func NumbersOf(r *result.Row) Numbers {
+	n := Numbers{math.NaN(), math.NaN(), math.NaN(), false}
 	if !r.Compared {
 		return n
 	}
@@ -72,10 +73,10 @@ func numbersOf(r *result.Row) rowNumbers {
 		res = &r.Saturated.Result
 	}
 	if f := &res.Facts; f.Known {
-		return rowNumbers{f.Cosine, f.Distance, f.MaxAbs, f.Disagree > 0}
+		return Numbers{f.Cosine, f.Distance, f.MaxAbs, f.Disagree > 0}
 	}
 	v := &res.Values
-	return rowNumbers{v[metric.CosineSimilarity].Float(), v[metric.RelativeEuclideanDistance].Float(), v[metric.MaxAbsoluteError].Float(),
+	return Numbers{v[metric.CosineSimilarity].Float(), v[metric.RelativeEuclideanDistance].Float(), v[metric.MaxAbsoluteError].Float(),
 		math.IsInf(v[metric.MaxAbsoluteError].Float(), 0) || res.Disagree > 0}
 }
 
@@ -94,47 +95,48 @@ func most(a, b float64) float64 {
 	return a
 }
 
-// sorts are the orders of lists of operators, the worst first.
+// sorts are the orders of lists of operators: by a number, the smallest first and none last, or by a text. One with neither is
+// the order of execution. What is worst comes first.
 var sorts = []struct {
-	name string
-	less func(a, b *OperatorLine) int
+	name   string
+	number func(l *OperatorLine) float64
+	text   func(l *OperatorLine) string
 }{
-	{"order", func(a, b *OperatorLine) int { return 0 }},
-	{"state", func(a, b *OperatorLine) int {
-		return cmp.Or(cmp.Compare(b.Operator.State, a.Operator.State), -compareBool(a.Root, b.Root))
+	{name: "order"},
+	{name: "state", number: func(l *OperatorLine) float64 {
+		if l.Root {
+			return -float64(l.Operator.State) - 0.5
+		}
+		return -float64(l.Operator.State)
 	}},
-	{"name", func(a, b *OperatorLine) int { return cmp.Compare(a.Operator.Op.Name, b.Operator.Op.Name) }},
-	{"type", func(a, b *OperatorLine) int { return cmp.Compare(a.Operator.Op.Type, b.Operator.Op.Type) }},
-	{"cosine", func(a, b *OperatorLine) int {
-		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Out, b.Out, cmp.Compare(a.Out, b.Out)))
-	}},
-	{"drop", func(a, b *OperatorLine) int {
-		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.In-a.Out, b.In-b.Out, cmp.Compare(b.In-b.Out, a.In-a.Out)))
-	}},
-	{"distance", func(a, b *OperatorLine) int {
-		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Distance, b.Distance, cmp.Compare(b.Distance, a.Distance)))
-	}},
-	{"largest", func(a, b *OperatorLine) int {
-		return cmp.Or(-compareBool(a.Diverged, b.Diverged), unknownLast(a.Largest, b.Largest, cmp.Compare(b.Largest, a.Largest)))
-	}},
+	{name: "name", text: func(l *OperatorLine) string { return l.Operator.Op.Name }},
+	{name: "type", text: func(l *OperatorLine) string { return l.Operator.Op.Type }},
+	{name: "cosine", number: func(l *OperatorLine) float64 { return l.first(l.Out) }},
+	{name: "drop", number: func(l *OperatorLine) float64 { return l.first(l.Out - l.In) }},
+	{name: "distance", number: func(l *OperatorLine) float64 { return l.first(-l.Distance) }},
+	{name: "largest", number: func(l *OperatorLine) float64 { return l.first(-l.Largest) }},
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+// first is a number to sort by, before all others where NaN or Inf disagree.
+func (l *OperatorLine) first(v float64) float64 {
+	if l.Diverged {
+		return math.Inf(-1)
 	}
-	return -1
+	if math.IsInf(v, -1) {
+		return -math.MaxFloat64
+	}
+	return v
 }
 
-// unknownLast puts NaN behind numbers.
-func unknownLast(a, b float64, order int) int {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return compareBool(math.IsNaN(a), math.IsNaN(b))
+// SortKey is what an order of [Sorts] goes by: a number, smallest first and NaN last, or a text. Neither is the order of
+// execution.
+func SortKey(by string) (number func(*OperatorLine) float64, text func(*OperatorLine) string) {
+	for _, s := range sorts {
+		if s.name == by {
+			return s.number, s.text
+		}
 	}
-	return order
+	return nil, nil
 }
 
 // Sorts names the orders that [SortOperators] knows.
@@ -149,14 +151,32 @@ func Sorts() []string {
 // SortOperators sorts a list by a name of [Sorts], what is worst first; equal ones
 // stay in execution order.
 func SortOperators(lines []OperatorLine, by string) error {
-	slices.SortStableFunc(lines, func(a, b OperatorLine) int { return cmp.Compare(a.Place, b.Place) })
-	for _, s := range sorts {
-		if s.name == by {
-			slices.SortStableFunc(lines, func(a, b OperatorLine) int { return s.less(&a, &b) })
-			return nil
-		}
+	if !slices.Contains(Sorts(), by) {
+		return &SortError{by}
 	}
-	return &SortError{by}
+	number, text := SortKey(by)
+	slices.SortFunc(lines, func(a, b OperatorLine) int {
+		order := 0
+		switch {
+		case number != nil:
+			order = numberOrder(number(&a), number(&b))
+		case text != nil:
+			order = cmp.Compare(text(&a), text(&b))
+		}
+		return cmp.Or(order, cmp.Compare(a.Place, b.Place))
+	})
+	return nil
+}
+
+// numberOrder puts NaN behind numbers.
+func numberOrder(a, b float64) int {
+	if x, y := math.IsNaN(a), math.IsNaN(b); x != y {
+		if x {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a, b)
 }
 
 // SortError: operators are not sorted by what was asked for.
@@ -188,25 +208,19 @@ func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
 	if l.Root {
 		state.Text = s.say("word.root", state.Text)
 	}
-	number := func(v float64) string {
-		if math.IsNaN(v) {
-			return "–"
-		}
-		return figure(v)
-	}
 	cause := ""
 	if l.Cause != "" {
 		cause = CauseName(lang, l.Cause)
 	}
-	out := number(l.Out)
+	out := CosineText(l.Out)
 	if l.Diverged {
 		out = "NaN"
 	}
 	cosine := Segment{out, Plain}
 	if len(op.Inputs) > 0 || !math.IsNaN(l.In) {
-		cosine.Text = number(l.In) + " → " + out
+		cosine.Text = CosineText(l.In) + " → " + out
 	}
-	return []Segment{state, {clean.Line(op.Op.Type), Plain}, {clean.Line(op.Op.Name), Strong}, {cause, state.Style}, cosine, {number(l.Distance), Plain}, {number(l.Largest), Plain}}
+	return []Segment{state, {clean.Line(op.Op.Type), Plain}, {clean.Line(op.Op.Name), Strong}, {cause, state.Style}, cosine, {Figure(l.Distance), Plain}, {Figure(l.Largest), Plain}}
 }
 
 // RenderOperators writes operators in columns under titles. paint gives a piece of

@@ -44,6 +44,25 @@ func figure(v float64, against ...float64) string {
 	return readable(text)
 }
 
+// Figure writes a number of a list with four digits, a dash for none.
+func Figure(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return figure(v)
+}
+
+// nearOne is how close to 1 a cosine similarity is one for people: what is closer is the rounding of its own sums.
+const nearOne = 1e-9
+
+// CosineText writes a cosine similarity with four digits, or as many as tell it from 1, a dash for none.
+func CosineText(v float64) string {
+	if math.IsNaN(v) || math.Abs(1-v) < nearOne {
+		return Figure(v)
+	}
+	return figure(v, 1)
+}
+
 // readable writes an exponent as people do: 1e-07 is 1e-7, 1.234e+04 is 12340.
 func readable(text string) string {
 	mantissa, exponent, ok := strings.Cut(text, "e")

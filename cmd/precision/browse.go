@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"precision/browse"
+	"precision/internal/desktop"
+	"precision/repl/console"
+	"precision/run/explain"
+)
+
+// browseCommand shows a result in the terminal, to be moved through with keys.
+func browseCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision browse", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	files, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "browse", set, err)
+	case len(files) != 1:
+		return exitUsage, explain.Say("err.browse.files", len(files), strings.Join(files, ", "))
+	}
+	out, _ := e.stdout.(*os.File)
+	tty := out != nil && term.IsTerminal(int(out.Fd()))
+	err = browse.Run(ctx, browse.Config{Path: files[0], Lang: e.language(), In: os.Stdin, Out: e.stdout, Colour: console.Coloured(tty), Show: desktop.Open})
+	switch {
+	case errors.Is(err, browse.ErrNoTerminal):
+		return exitUsage, explain.Say("err.browse.terminal", files[0])
+	case ctx.Err() != nil:
+		return exitInterrupted, err
+	case err != nil:
+		return exitError, err
+	}
+	return exitOK, nil
+}
