@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"precision/compare"
@@ -42,6 +44,15 @@ func (c chain) into(t *testing.T, dir string, shape []int64, at int) {
 	}
 	for i, op := range c {
 		d := dumptest.Dump{Inputs: tensor(op.in), Outputs: tensor(op.out)}
+		if in := &d.Inputs[0]; op.typ == "Cast" && op.in != nil { // of whole numbers
+			in.Type, in.Data = dumptest.Int32, nil
+			for _, v := range op.in {
+				in.Data = append(in.Data, dumptest.Int32s([]int32{int32(v)})...)
+			}
+		} else if n := int64(len(op.in) / len(op.out)); n > 1 {
+			in.Shape = slices.Clone(shape)
+			in.Shape[len(shape)-1] *= n
+		}
 		if err := d.Write(filepath.Join(dir, fmt.Sprintf("%s.op%d.%d.1.%d", op.typ, i, i, at+i))); err != nil {
 			t.Fatal(err)
 		}
@@ -67,6 +78,14 @@ func TestName(t *testing.T) {
 		v := append([]float32(nil), z...)
 		f(v)
 		return chain{{"MatMul", x, y}, {"Tanh", y, v}}
+	}
+	wide, wider, whole, misread := numbers(5, 2*n), numbers(6, 4*n), numbers(7, n), numbers(7, n)
+	for i := range whole {
+		whole[i] = float32(int32(1000 * whole[i]))
+		misread[i] = math.Float32frombits(uint32(int32(whole[i])))
+		if misread[i] != misread[i] {
+			whole[i], misread[i] = 3, math.Float32frombits(3)
+		}
 	}
 	big := []int64{3, 1 << 21}
 	m := numbers(4, 3<<21)
@@ -99,6 +118,52 @@ func TestName(t *testing.T) {
 			"kind of error: equals the tensor of op0:output:0"},
 		{"one bit", shape, faulty(func(v []float32) { v[777] = 1.25 * 0x1p-64 }), chain{{"MatMul", x, y}, {"Tanh", y, with(z, 777, 1.25)}},
 			"kind of error: bit 29 (exponent) of element [0,19,17] is flipped: 6.77626e-20 for 1.25"},
+		{"an index off by one", shape, faulty(func(v []float32) {
+			for i := range v {
+				if i%40 < 39 {
+					v[i] = z[i+1]
+				}
+			}
+		}), good, "kind of error: shifted by -1 along axis 2"},
+		{"a row off by one", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] = z[(i+40)%len(z)]
+			}
+		}), good, "kind of error: shifted by -1 along axis 1"},
+		{"pad off by one", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] = 0
+				if i%40 > 0 {
+					v[i] = z[i-1]
+				}
+			}
+		}), good, "kind of error: shifted by 1 along axis 2"},
+		{"reversed", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] = z[i/40*40+39-i%40]
+			}
+		}), good, "kind of error: the order along axis 2 is reversed"},
+		{"axes exchanged", shape, faulty(func(v []float32) {
+			for i := range v {
+				b, r := i/2560*2560, i%2560
+				v[i] = z[b+r%64*40+r/64]
+			}
+		}), good, "kind of error: the axes are in a different order: the order of the recorded axes is 0, 2, 1"},
+		{"bytes in reverse order", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] = math.Float32frombits(bits.ReverseBytes32(math.Float32bits(v[i])))
+			}
+		}), good, "kind of error: the bytes of every float32 are in reverse order"},
+		{"bits of whole numbers", shape, chain{{"Cast", whole, misread}}, chain{{"Cast", whole, whole}}, "kind of error: bits of int32 were read as float32"},
+		{"inverted mask", shape, chain{{"MatMul", x, y}, {"Add", y, masked(y, 0)}}, chain{{"MatMul", x, y}, {"Add", y, masked(y, 1)}}, "kind of error: the added mask is inverted: -10000 was added where nothing is, to 66.7 % of the elements"},
+		{"a stride ignored", shape, chain{{"StridedSlice", wide, every(wide, 1)}}, chain{{"StridedSlice", wide, every(wide, 2)}}, "kind of error: a stride of 2 along axis 2 was ignored"},
+		{"a stride too many", shape, chain{{"StridedSlice", wider, every(wider, 4)}}, chain{{"StridedSlice", wider, every(wider, 2)}}, "kind of error: elements were taken 2 apart along axis 2 once too often"},
+		{"a tile twice", shape, faulty(func(v []float32) { copy(v[2560:3200], z[1920:2560]) }), good, "kind of error: index 1 of axis 0, 0 to 15 along axis 1: numbers from another place of the same tensor, -640 elements further on"},
+		{"channels added", shape, faulty(func(v []float32) {
+			for i := range v {
+				v[i] += float32(i/40%64) / 16
+			}
+		}), good, "kind of error: each of 63 slices along axis 1 has a number added: 0.0625 to 3.937"},
 		{"too large to be read", big, chain{{"Cast", nil, times(m, 2)}}, chain{{"Cast", nil, m}}, "kind of error: every number is multiplied by 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,6 +204,26 @@ func with(v []float32, i int, x float32) []float32 {
 	v = append([]float32(nil), v...)
 	v[i] = x
 	return v
+}
+
+func masked(v []float32, kept int) []float32 {
+	w := append([]float32(nil), v...)
+	for i := range w {
+		if i*7/3%3/2 == kept {
+			w[i] -= 10000
+		}
+	}
+	return w
+}
+
+// every takes 40 elements of each of 128 rows, so many apart.
+func every(v []float32, step int) []float32 {
+	w := make([]float32, 5120)
+	long := len(v) / 128
+	for i := range w {
+		w[i] = v[i/40*long+i%40*step]
+	}
+	return w
 }
 
 func times(v []float32, f float32) []float32 {

@@ -44,6 +44,10 @@ func slicesPermuted(l *look) []Finding {
 		if !f.holds(0.7, 0, 1) {
 			continue
 		}
+		if by := distanceOf(perm, moved); by != 0 {
+			found = append(found, l.finding(Shifted, Shift{Axis: a, By: -by}, f))
+			continue
+		}
 		args := Exchange{Axis: a, Moved: moved, Block: laneBlock(perm, l.block(a))}
 		for c, t := range perm {
 			if t != int64(c) && len(args.Pairs) < pairsTold {
@@ -53,6 +57,26 @@ func slicesPermuted(l *look) []Finding {
 		found = append(found, l.finding(SlicesPermuted, args, f))
 	}
 	return bestOf(found)
+}
+
+// distanceOf is how far all slices of an axis are from their places, but for those at the end that nothing
+// moved to; 0 where they are not moved alike. By so few as they then are, a shift that wraps round does not hold.
+func distanceOf(perm []int64, moved int) (by int64) {
+	for c, t := range perm {
+		if t == int64(c) {
+			continue
+		}
+		if by == 0 {
+			by = t - int64(c)
+		}
+		if t-int64(c) != by {
+			return 0
+		}
+	}
+	if moved < 3 || moved < len(perm)-int(max(by, -by)) {
+		return 0
+	}
+	return by
 }
 
 // nearestSlices gives for each recorded slice the expected one that is nearest, where it
