@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/advice"
 	"precision/compare/advice/tell"
+	"precision/compare/recording"
 	"precision/graph"
 	"precision/graph/read"
 	"precision/internal/whole"
@@ -61,7 +62,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 		path = dir
 	}
-	tables, err := s.readResults(path, s.set.CosSim)
+	tables, err := s.readVerdicts(path)
 	switch {
 	case len(tables) == 0 && err == nil:
 		s.Fail("vcs.empty", path)
@@ -74,15 +75,10 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		code = exitError
 	}
 	for i, t := range tables {
-		index, err := a.index(ctx, t.Table.Meta.Graph)
+		given, err := a.advice(ctx, s, t, budget)
 		if err != nil {
 			return s.Failed(ctx, err)
 		}
-		step := a.step
-		if step == s.set.Capture.Step && t.Table.Meta.Recorded {
-			step = "" // the recording tells; the setting is of graphs
-		}
-		given := advice.For(t.Judged, advice.Options{Graph: index, Budget: budget, Step: step, Recordings: recordings(&t.Table.Meta)})
 		var wrote []string
 		if a.out != "" {
 			folder := a.out
@@ -97,6 +93,23 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
 	}
 	return code
+}
+
+// advice is what to do about a result, for advise and for kit.
+func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged, budget int64) (*advice.Advice, error) {
+	m := &t.Table.Meta
+	o := advice.Options{Budget: budget, Step: a.step}
+	if m.Recorded {
+		o.Recordings, o.Golden = recording.Places(m.Left.Dir), recording.Places(m.Right.Dir)
+		if o.Step == s.set.Capture.Step {
+			o.Step = "" // the recording tells; the setting is of graphs
+		}
+	}
+	var err error
+	if o.Graph, err = a.index(ctx, m.Graph); err != nil {
+		return nil, err
+	}
+	return advice.For(t.Judged, o), nil
 }
 
 // index is the graph that was named, or that of the result if it is still there.

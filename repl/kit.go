@@ -11,8 +11,6 @@ import (
 
 	"precision/compare/advice"
 	"precision/compare/advice/tell"
-	"precision/compare/result"
-	"precision/dump/msprobe"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/capture"
@@ -107,7 +105,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 		s.Fail("usage", "kit", s.T("usage.value", "-m", strconv.Quote(k.size), s.T("usage.size")))
 		return exitError
 	}
-	tables, err := s.readResults(k.next, s.set.CosSim)
+	tables, err := s.readVerdicts(k.next)
 	switch {
 	case err != nil:
 		return exitError
@@ -115,16 +113,11 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 		s.Fail("kit.several", k.next, len(tables))
 		return exitNothing
 	}
-	t := tables[0]
-	index, err := (&adviseCmd{}).index(ctx, t.Table.Meta.Graph)
+	given, err := (&adviseCmd{step: k.o.Step}).advice(ctx, s, tables[0], budget)
 	if err != nil {
 		return s.Failed(ctx, err)
 	}
-	step := k.o.Step
-	if step == s.set.Capture.Step && t.Table.Meta.Recorded {
-		step = "" // the recording tells; the setting is of graphs
-	}
-	plan := advice.For(t.Judged, advice.Options{Graph: index, Budget: budget, Step: step, Recordings: recordings(&t.Table.Meta)}).Plan
+	plan := given.Plan
 	if plan == nil {
 		s.Fail("kit.nothing", k.next)
 		return exitNothing
@@ -143,28 +136,6 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	}
 	s.PrintWhole(tell.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, budget))
 	return exitOK
-}
-
-// recordings are the steps and ranks that a comparison was of, while they are still where they were.
-func recordings(m *result.Meta) (names []string) {
-	if !m.Recorded {
-		return nil
-	}
-	list, err := msprobe.Find(m.Left.Dir)
-	if err != nil {
-		return nil
-	}
-	for _, r := range list {
-		name := ""
-		if r.Step >= 0 {
-			name = "step" + strconv.Itoa(r.Step)
-		}
-		if r.Rank >= 0 {
-			name += "/rank" + strconv.Itoa(r.Rank)
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 // existsError tells of a file that is there already and differs.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"precision/compare/job"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -150,6 +151,23 @@ func (s *session) readResults(path string, cosine float64) (tables []*judged, er
 		tables = append(tables, j)
 	}
 	return tables, err
+}
+
+// readVerdicts is readResults for what goes on from verdicts, which are also those of whole jobs.
+func (s *session) readVerdicts(path string) ([]*judged, error) {
+	if job.ResultOf(path) == "" {
+		return s.readResults(path, s.set.CosSim)
+	}
+	p, err := profileWith(s.set.CosSim)
+	var j *verdict.Judged
+	if err == nil {
+		j, err = job.Open(path, p)
+	}
+	if err != nil {
+		s.Fail("error", err)
+		return nil, err
+	}
+	return []*judged{{j, path}}, nil
 }
 
 // against says what the left side was compared with.

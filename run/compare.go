@@ -81,7 +81,7 @@ func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
 	opts, err := c.Standards(nil)
 	if err == nil {
 		c.Tolerance = opts.Profile.ToleranceFor
-		err = c.settle(opts.Profile)
+		err = c.settle(&opts)
 	}
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (o *Judging) finish(done *Compared, unseen string, tell Listener) error {
 }
 
 // settle finds out what is compared, refuses what does not go with it, and bounds the memory.
-func (c *Compare) settle(p *verdict.Profile) (err error) {
+func (c *Compare) settle(opts *verdict.Options) (err error) {
 	dumps := false
 	if c.Inputs != nil { // which has listed the folder already
 		folder, err := c.Inputs.Scan(c.Left, true)
@@ -158,7 +158,13 @@ func (c *Compare) settle(p *verdict.Profile) (err error) {
 	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(c.Left, c.Right)*8/5, 64<<20))
-	if c.With.Maps = p.Maps; c.Mapping != "" {
+	if opts.After != nil {
+		c.With.Pairs = recording.Known(opts.After.Table)
+		if at := recording.Places(c.Left); len(at) == 1 {
+			opts.Part = at[0]
+		}
+	}
+	if c.With.Maps = opts.Profile.Maps; c.Mapping != "" {
 		c.With.Mapping, err = msprobe.ReadMapping(c.Mapping)
 	}
 	return err

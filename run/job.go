@@ -27,8 +27,9 @@ type Job struct {
 	job.Request
 	// Ranks, Steps, Models and Unshard choose and cut as options say it, Mapping is a mapping file of msprobe.
 	Ranks, Steps, Models, Unshard, Mapping string
-	// Profile is the name of a profile or a file, with a Threshold in place of its own.
+	// Profile is the name of a profile or a file, with a Threshold in place of its own; After is a result to go on from.
 	Profile   string
+	After     string
 	Threshold *float64
 	// Parquet is where the tables of all parts go as one; empty is not written.
 	Parquet string
@@ -56,15 +57,17 @@ func (j *Job) Validate() (err error) {
 	if j.PerHost < 0 {
 		return explain.Say("err.perhost", j.PerHost)
 	}
-	if err := whole.Apart([]string{j.Parquet}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile); err != nil {
+	if err := whole.Apart([]string{j.Parquet}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After); err != nil {
 		return err
 	}
-	opts, err := (&Judging{Profile: j.Profile, Threshold: j.Threshold}).Standards(nil)
+	opts, err := (&Judging{Profile: j.Profile, Threshold: j.Threshold, After: j.After}).Standards(nil)
 	if err != nil {
 		return err
 	}
 	r := &j.Request
-	r.Profile = opts.Profile
+	if r.Profile, r.After = opts.Profile, opts.After; r.After != nil && len(r.After.Roots) == 0 {
+		return explain.Say("err.after.rootless", j.After)
+	}
 	if r.Ranks, err = job.ParseNumbers(j.Ranks); err != nil {
 		return explain.Say("err.numbers", "-ranks", j.Ranks)
 	}

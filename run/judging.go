@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/job"
 	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/report/html"
@@ -128,11 +129,9 @@ func (o *Judging) Standards(own *verdict.Profile) (verdict.Options, error) {
 		opts.Baseline = saved.Table
 	}
 	if o.After != "" {
-		saved, err := report.OpenJSON(o.After)
-		if err != nil {
+		if opts.After, err = job.Open(o.After, opts.Profile); err != nil {
 			return opts, explain.Say("err.option", "-after", err)
 		}
-		opts.After = verdict.Judge(saved.Table, verdict.Options{Profile: opts.Profile})
 	}
 	return opts, nil
 }
@@ -140,7 +139,7 @@ func (o *Judging) Standards(own *verdict.Profile) (verdict.Options, error) {
 // fits refuses an earlier result that is none for a table.
 func (o *Judging) fits(t *result.Table, opts verdict.Options) error {
 	if opts.After != nil {
-		err := verdict.FitAfter(opts.After, t)
+		err := verdict.FitAfter(opts.After, t, opts.Part)
 		if e := (*verdict.AfterError)(nil); errors.As(err, &e) {
 			return unfit("err.after."+string(e.Fault), o.After, e.Tensor, e.Then, e.Now, e.Common, e.All)
 		} else if err != nil {

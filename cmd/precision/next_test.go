@@ -131,3 +131,108 @@ func TestNextRecording(t *testing.T) {
 		t.Error("a configuration was written for nothing")
 	}
 }
+
+// TestNextOfJob: of a job of two ranks, one of which has another activation, kit -next says which rank and call to record,
+// by its name on either side; what the recorder makes of that goes on from the job, as a comparison and as a job.
+// The job is of testdata/recordings/jobs.py --seed 7, and so is, with --again, what it recorded next.
+func TestNextOfJob(t *testing.T) {
+	dir := dumptest.Unpack(t, filepath.Join("testdata", "nextjob.tar.gz"))
+	at := func(name string) string { return filepath.Join(dir, name) }
+	job := func(out string, more ...string) (int, string, string) {
+		return precision(t, append([]string{"compare", "-all", "-out", at(out), "-lang", "en"}, more...)...)
+	}
+	if status, _, stderr := job("first.job", "-lt", at("first/left"), "-rt", at("first/golden")); status != exitOK {
+		t.Fatal(stderr)
+	}
+	first := at("first.job/job.json")
+	const root = "step0/rank0/Torch.tanh.0.forward"
+	for _, ask := range [][]string{{"kit", "-next", first, "-o", at("a")}, {"kit", "-next", at("first.job"), "-o", at("b")}, {"advise", first, "-o", at("c")}} {
+		status, stdout, stderr := precision(t, ask...)
+		if status != exitOK || !strings.Contains(stdout, "4 KiB") || !strings.Contains(stdout, "On rank 0 in step 0") {
+			t.Errorf("%v: status %d: %s\n%s", ask, status, stdout, stderr)
+		}
+		for file, call := range map[string]string{"config.json": "Torch.tanh.0.forward", "config_golden.json": "Functional.gelu.1.forward"} {
+			var c struct {
+				Task       string
+				Rank, Step []int
+				Tensor     struct{ List []string }
+			}
+			text, err := os.ReadFile(filepath.Join(ask[len(ask)-1], file))
+			if err == nil {
+				err = json.Unmarshal(text, &c)
+			}
+			if err != nil || c.Task != "tensor" || !slices.Equal(c.Rank, []int{0}) || !slices.Equal(c.Step, []int{0}) || !slices.Equal(c.Tensor.List, []string{call}) {
+				t.Errorf("%v: %s: %v %s", ask, file, err, text)
+			}
+		}
+	}
+
+	left, golden := at("second/left"), at("second/golden")
+	status, stdout, stderr := precision(t, "compare", "-lt", left, "-rt", golden, "-out", dir, "-lang", "en", "-after", first)
+	for _, want := range []string{"elements decide what the first recording left open", root + ": the error begins at Torch.tanh.0.forward"} {
+		if status != exitOK || !strings.Contains(stdout, want) {
+			t.Errorf("status %d: %s does not say %q\n%s", status, stdout, want, stderr)
+		}
+	}
+	type after struct {
+		Verdict string
+		Roots   []struct {
+			Op, Outcome          string
+			Candidates, Recorded int
+			Now                  []string
+		}
+	}
+	became := func(out string, more ...string) (status int, verdict string, a after) {
+		t.Helper()
+		status, _, stderr := job(out, more...)
+		var r struct {
+			Verdict string
+			After   after
+		}
+		text, err := os.ReadFile(at(out + "/job.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		if len(r.After.Roots) != 1 || r.After.Roots[0].Op != root || r.After.Verdict != "bad" {
+			t.Fatalf("%+v", r)
+		}
+		return status, r.Verdict, r.After
+	}
+	if status, v, a := became("second.job", "-lt", left, "-rt", golden, "-after", first); status != exitOK || v != "bad" || a.Roots[0].Outcome != "decided" || !slices.Equal(a.Roots[0].Now, []string{root}) {
+		t.Errorf("status %d, %s, %+v", status, v, a)
+	}
+	// Without the first result the two calls, which are all that there is, have nothing to do with each other.
+	if _, stdout, _ := job("alone.job", "-lt", left, "-rt", golden); strings.Contains(stdout, root) {
+		t.Errorf("the calls were paired without the first result: %s", stdout)
+	}
+	// Elements that agree do not make the job good, and those of another rank leave it as it was.
+	if status, v, a := became("same.job", "-lt", golden, "-rt", golden, "-after", first, "-gate"); status != exitBelow || v != "bad" || a.Roots[0].Outcome != "open" {
+		t.Errorf("status %d, %s, %+v: the call itself was not recorded", status, v, a)
+	}
+	if status, v, a := became("agrees.job", "-lt", left, "-rt", left, "-after", first, "-gate"); status != exitBelow || v != "inconclusive" || a.Roots[0].Outcome != "agrees" {
+		t.Errorf("status %d, %s, %+v", status, v, a)
+	}
+	other := at("other")
+	if err := os.CopyFS(filepath.Join(other, "step0", "rank1"), os.DirFS(filepath.Join(left, "step0", "rank0"))); err != nil {
+		t.Fatal(err)
+	}
+	if status, v, a := became("other.job", "-lt", other, "-rt", other, "-after", first, "-gate"); status != exitBelow || v != "bad" || a.Roots[0].Outcome != "open" {
+		t.Errorf("status %d, %s, %+v: another rank decides nothing", status, v, a)
+	}
+	if status, stdout, _ := precision(t, "compare", "-lt", other, "-rt", other, "-out", dir, "-lang", "en", "-after", first, "-gate"); status == exitOK {
+		t.Errorf("status %d: another rank decides nothing: %s", status, stdout)
+	}
+	// What nothing goes on from.
+	if status, _, stderr := job("good.job", "-lt", at("first/golden"), "-rt", at("first/golden")); status != exitOK {
+		t.Fatal(stderr)
+	}
+	if status, _, stderr := job("none.job", "-lt", left, "-rt", golden, "-after", at("good.job")); status == exitOK || !strings.Contains(stderr, "names no root") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if status, _, stderr := precision(t, "kit", "-next", at("good.job"), "-o", at("nothing")); status == exitOK || !strings.Contains(stderr, "names no root and no region") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}

@@ -210,6 +210,7 @@ func calls(kind string, names ...string) *verdict.Judged {
 	j.Table.Meta.Recorded, j.Table.Meta.Left.Kind = true, kind
 	for i, name := range names {
 		j.Operators[i].Op.Name, j.Table.Rows[i].Op = name, name
+		_, j.Table.Rows[i].Right.Names = result.Placed(name)
 		if i > 0 {
 			j.Operators[i].Op.Inputs = []result.Port{{Op: names[i-1]}}
 		}
@@ -247,8 +248,13 @@ func TestNextRecorder(t *testing.T) {
 	j.Operators[0].Op.Uses = []string{"Module.a.b.B.forward.0", "Torch.add.0.forward", "x"}
 	j.Operators[1].Op.Uses = []string{"Torch.add.0.forward"}
 	p = For(j, Options{}).Plan
-	if c := read(p, LoadFile); !p.AllSteps || c.Level != "mix" || c.Load == nil || !slices.Equal(c.Load.Modules, []string{"Module.a.b.B.forward.0"}) || !slices.Equal(read(p, ConfigFile).Tensor.List, []string{"Torch.add.0.forward"}) {
+	if c := read(p, LoadFile); !p.AllSteps || c.Level != "mix" || c.Load == nil || !slices.Equal(c.Load.Modules, []string{"Module.a.b.B.forward.0"}) || len(p.Files) != 3 {
 		t.Errorf("%+v %+v", p, c)
+	}
+	for _, f := range p.Files { // the golden side records what is loaded
+		if c := read(p, f.Name); !slices.Equal(c.Tensor.List, []string{"Torch.add.0.forward", "Module.a.b.B.forward.0"}) {
+			t.Errorf("%s: %v", f.Name, c.Tensor.List)
+		}
 	}
 	p = For(j, Options{Step: "3|5-7"}).Plan
 	if c := read(p, ConfigFile); p.AllSteps || fmt.Sprint(c.Step) != "[3 5-7]" {
@@ -256,6 +262,17 @@ func TestNextRecorder(t *testing.T) {
 	}
 	if c := read(For(j, Options{Recordings: []string{"step4/rank0"}}).Plan, GoldenFile); fmt.Sprint(c.Step, c.Rank) != "[4] [0]" {
 		t.Errorf("%+v", c)
+	}
+	// A golden side of one process has no rank, and no inputs of this one.
+	p = For(j, Options{Recordings: []string{"step4/rank1/"}, Golden: []string{"step4/proc/"}}).Plan
+	if c := read(p, GoldenFile); len(p.Files) != 2 || fmt.Sprint(c.Step, c.Rank, read(p, ConfigFile).Rank) != "[4] [] [1]" {
+		t.Errorf("%+v %+v", p, c)
+	}
+	// The golden side has other names; a module of another class is not run on its inputs.
+	j.Table.Rows[1].Right.Names, j.Table.Rows[2].Right.Names = "Module.a.b.C.forward.0", "Functional.add.3.forward"
+	p = For(j, Options{}).Plan
+	if c := read(p, GoldenFile); len(p.Files) != 2 || !slices.Equal(c.Tensor.List, []string{"Functional.add.3.forward"}) || !slices.Equal(read(p, ConfigFile).Tensor.List, []string{"Torch.add.0.forward"}) {
+		t.Errorf("%+v %+v", p, c)
 	}
 	// A module is recorded with what is in it.
 	j = calls("msprobe", "Torch.add.0.forward", "Torch.mul.0.forward", "Module.a.A.forward.0")

@@ -19,8 +19,9 @@ type Options struct {
 	Budget int64
 	// Step is the iteration to record; empty for the one that was recorded, of graphs 0.
 	Step string
-	// Recordings are the steps and ranks that were compared, as step0/rank1, where names do not tell.
-	Recordings []string
+	// Recordings are the steps and ranks that were compared, as step0/rank1/, where names do not tell; Golden
+	// those of the golden side.
+	Recordings, Golden []string
 }
 
 const (

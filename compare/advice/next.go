@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/msprobe"
 )
@@ -110,11 +111,11 @@ func processes(names []string, dir string, inside []string) (steps, ranks []int)
 }
 
 // settings fills in what the recorder is to be told.
-func (p *Plan) settings(j *verdict.Judged, o Options) {
+func (p *Plan) settings(j *verdict.Judged, o Options, cost func(list []string) int64) {
 	p.Recorder = recorderOf(j)
 	switch p.Recorder {
 	case Msprobe:
-		p.msprobe(j, o)
+		p.msprobe(j, o, cost)
 	case MindSpore:
 		p.mindspore(o)
 	default:
@@ -124,14 +125,25 @@ func (p *Plan) settings(j *verdict.Judged, o Options) {
 
 // ge is the list of operators for graphs.
 func (p *Plan) ge(o Options) {
+	var names, places []string
+	for _, name := range p.Record {
+		place, rest := result.Placed(name)
+		if places = append(places, place); !slices.Contains(names, rest) {
+			names = append(names, rest)
+		}
+	}
+	p.Steps, p.Ranks = processes(nil, "", places)
 	step := cmp.Or(o.Step, "0")
-	layers := strings.Join(p.Record, " ")
+	if o.Step == "" && len(p.Steps) > 0 {
+		step = strconv.Itoa(p.Steps[0])
+	}
+	layers := strings.Join(names, " ")
 	p.Kit = fmt.Sprintf("precision kit -f -s %s -l %s", Quote(step), Quote(layers))
 	p.Lines = []Line{
 		{TF2, fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", layers)},
 		{TF1, fmt.Sprintf(`custom_op.parameter_map["dump_layer"].s = tf.compat.as_bytes(%q)`, layers)},
 	}
-	list := map[string]any{"layer": p.Record}
+	list := map[string]any{"layer": names}
 	if model := modelName(o.Graph); model != "" {
 		list["model_name"] = model
 	}
@@ -164,8 +176,8 @@ type loadConfig struct {
 
 // msprobe are the configurations of both sides: elements of the calls in doubt, and of everything
 // inside the modules among them. Of a module that is suspected, the third one runs it on the golden
-// side's inputs, which tells its own error from what it was given.
-func (p *Plan) msprobe(j *verdict.Judged, o Options) {
+// side's inputs, which tells its own error from what it was given. cost is what a list takes.
+func (p *Plan) msprobe(j *verdict.Judged, o Options, cost func(list []string) int64) {
 	modules, calls, cells := false, false, false
 	for i := range j.Operators {
 		if _, n, ok := call(j.Operators[i].Op.Name); ok {
@@ -177,38 +189,53 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options) {
 		level = "L1"
 	}
 	steps, ranks := processes(p.Record, j.Table.Meta.Left.Dir, o.Recordings)
+	p.Steps, p.Ranks = steps, ranks
 	c := config{Task: "tensor", DumpPath: nextLeft, Rank: append([]int{}, ranks...), Step: append([]int{}, steps...), Level: level,
 		Tensor: tensorConfig{Scope: []string{}, List: []string{}, Mode: []string{"all"}}}
 	if o.Step != "" {
 		c.Step = stepList(o.Step)
 	}
 	p.AllSteps = o.Step == "" && len(steps) == 0
+	add := func(list []string, names []string) []string {
+		for _, name := range names {
+			if _, n, ok := call(name); ok && !slices.Contains(list, n.String()) {
+				list = append(list, n.String())
+			}
+		}
+		return list
+	}
+	golden := partners(j)
+	// A golden side of one process has no rank: the recorder leaves it out if one is asked for, and finds no
+	// inputs of another rank.
+	one := len(ranks) > 0 && len(o.Golden) > 0 && !slices.ContainsFunc(o.Golden, func(place string) bool { return strings.Contains(place, "rank") })
+	c.Tensor.List = add(c.Tensor.List, p.Record)
 	var load []string
-	for _, name := range p.Record {
-		_, n, ok := call(name)
-		if !ok {
-			continue
-		}
-		if plain := n.String(); !slices.Contains(c.Tensor.List, plain) {
-			c.Tensor.List = append(c.Tensor.List, plain)
-		}
-	}
-	for _, name := range p.replayed {
-		if _, n, ok := call(name); ok && !cells && !slices.Contains(load, n.String()) {
-			load = append(load, n.String())
+	if !cells && !one {
+		// What is loaded is what the golden side recorded of the module.
+		load = add(nil, slices.DeleteFunc(p.replayed, func(name string) bool { return !slices.Equal(golden[unplaced(name)], []string{unplaced(name)}) }))
+		if with := add(slices.Clone(c.Tensor.List), load); o.Budget == 0 || cost(with) <= o.Budget {
+			c.Tensor.List = with
+		} else {
+			load = nil
 		}
 	}
+	p.Bytes = cost(c.Tensor.List)
 	p.Files = []File{{ConfigFile, encode(c)}}
-	c.DumpPath = nextGolden
-	p.Files = append(p.Files, File{GoldenFile, encode(c)})
+	g := c
+	g.DumpPath, g.Tensor.List = nextGolden, nil
+	for _, name := range append(slices.Clone(p.Record), load...) {
+		g.Tensor.List = add(g.Tensor.List, golden[unplaced(name)])
+	}
+	if len(g.Tensor.List) == 0 { // an empty list is of all calls
+		g.Tensor.List = c.Tensor.List
+	}
+	if one {
+		g.Rank = []int{}
+	}
+	p.Files = append(p.Files, File{GoldenFile, encode(g)})
 	lines := []string{"PrecisionDebugger(config_path=\"" + ConfigFile + "\")", "PrecisionDebugger(config_path=\"" + GoldenFile + "\")"}
 	if len(load) > 0 {
 		c.DumpPath, c.Load = nextLoad, &loadConfig{nextGolden, load, true}
-		for _, name := range load { // its inputs are loaded, its parts recorded
-			if !slices.Contains(c.Tensor.List, name) {
-				c.Tensor.List = append(c.Tensor.List, name)
-			}
-		}
 		p.Files = append(p.Files, File{LoadFile, encode(c)})
 		lines = append(lines, "PrecisionDebugger(config_path=\""+LoadFile+"\")")
 	}
@@ -216,6 +243,21 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options) {
 		p.Lines = append(p.Lines, Line{Msprobe.where(), l})
 	}
 	p.compared()
+}
+
+// partners are the golden side's names of calls.
+func partners(j *verdict.Judged) map[string][]string {
+	list := map[string][]string{}
+	for i := range j.Table.Rows {
+		r := &j.Table.Rows[i]
+		name := unplaced(r.Op)
+		for _, other := range strings.FieldsFunc(r.Right.Names, func(c rune) bool { return c == ',' || c == ' ' }) {
+			if other = unplaced(other); other != "*" && !slices.Contains(list[name], other) {
+				list[name] = append(list[name], other)
+			}
+		}
+	}
+	return list
 }
 
 // where is the place of a recorder's lines.

@@ -38,8 +38,9 @@ type Plan struct {
 	Lines []Line
 	// Files are the configurations of the recorder.
 	Files []File
-	// AllSteps: nothing says which step was recorded, so that the files ask for all.
-	AllSteps bool
+	// Steps and Ranks are those that the files ask for; none of AllSteps, where nothing says which were recorded.
+	Steps, Ranks []int
+	AllSteps     bool
 	// replayed are modules to run on the golden side's inputs.
 	replayed []string
 }
@@ -82,47 +83,71 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 		return nil
 	}
 	size := sizes(j, o.Graph)
+	whole := size
 	if recorderOf(j) == Msprobe {
-		size = inside(ops, size)
+		whole = inside(ops, size)
 		p.replayed = around(j, ops, roots)
 	}
 	for _, name := range p.InDoubt {
-		p.AllBytes += size(name)
+		p.AllBytes += whole(name)
 	}
 	p.Record = p.InDoubt
 	if o.Budget > 0 && p.AllBytes > o.Budget {
-		p.Record, p.Halved = halve(p.InDoubt, size, o.Budget), true
+		p.Record, p.Halved = halve(p.InDoubt, whole, o.Budget), true
 	}
 	for _, name := range p.Record {
-		n := size(name)
+		n := whole(name)
 		p.Bytes += n
 		if n > 0 {
 			p.Known++
 		}
 	}
-	p.settings(j, o)
+	p.settings(j, o, func(list []string) (sum int64) { // on all ranks: each records all that is in the list
+		seen := map[string]bool{}
+		for i := range j.Operators {
+			if name := j.Operators[i].Op.Name; slices.Contains(list, unplaced(name)) {
+				visit(ops, name, seen)
+			}
+		}
+		for name := range seen {
+			sum += size(name)
+		}
+		return sum
+	})
 	return p
+}
+
+// unplaced is the name of a call without the step and rank before it.
+func unplaced(name string) string {
+	_, name = result.Placed(name)
+	return name
 }
 
 // inside is the size of a call with that of all calls in it: a module is recorded with them.
 func inside(ops map[string]*result.Operator, size func(string) int64) func(string) int64 {
-	return func(name string) int64 {
-		seen, sum := map[string]bool{name: true}, int64(0)
-		for list := []string{name}; len(list) > 0; {
-			at := list[len(list)-1]
-			list = list[:len(list)-1]
-			sum += size(at)
-			if _, n, _ := call(at); n.Form != msprobe.Module || ops[at] == nil {
-				continue
-			}
-			for _, u := range ops[at].Uses {
-				if _, n, ok := call(u); ok && !seen[u] && n.Direction == msprobe.Forward {
-					seen[u] = true
-					list = append(list, u)
-				}
-			}
+	return func(name string) (sum int64) {
+		seen := map[string]bool{}
+		visit(ops, name, seen)
+		for part := range seen {
+			sum += size(part)
 		}
 		return sum
+	}
+}
+
+// visit adds a call and, of a module, all forward calls in it.
+func visit(ops map[string]*result.Operator, name string, seen map[string]bool) {
+	if seen[name] {
+		return
+	}
+	seen[name] = true
+	if _, n, _ := call(name); n.Form != msprobe.Module || ops[name] == nil {
+		return
+	}
+	for _, u := range ops[name].Uses {
+		if _, n, ok := call(u); ok && n.Direction == msprobe.Forward {
+			visit(ops, u, seen)
+		}
 	}
 }
 
@@ -194,6 +219,7 @@ func sizes(j *verdict.Judged, x *graph.Index) func(string) int64 {
 		if n := recorded[name]; n > 0 || x == nil {
 			return n
 		}
+		_, name = result.Placed(name)
 		ops, exact := x.Search(name, "")
 		if !exact || len(ops) == 0 {
 			return 0

@@ -29,6 +29,8 @@ type Result struct {
 	Origins []Origin
 	// Deviations are tensors that some ranks have otherwise than their peers.
 	Deviations []Deviation
+	// After is what became of the roots of an earlier result, nil without one.
+	After *After
 }
 
 // How many ranks have an origin.
@@ -113,6 +115,7 @@ func (p *Plan) conclude(dir *whole.Folder, page func(io.Writer, *Result) error) 
 	if r.Verdict == verdict.Good.String() && len(r.Deviations) > 0 {
 		r.Verdict = verdict.Suspect.String()
 	}
+	r.goOn()
 	if err = r.write(dir); err == nil && page != nil {
 		err = dir.Fill(PageFile, func(w io.Writer) error { return page(w, r) })
 	}

@@ -43,6 +43,8 @@ type Digest struct {
 	// Together says what became of ranks that were to be put together, and of those that one run of a process is
 	// compared with.
 	Together []result.Reason `json:"together,omitempty"`
+	// After is what became here of the roots of an earlier verdict.
+	After []AfterRoot `json:"after,omitempty"`
 	// Peers are the tensors that ranks may have in common, by sums of their elements.
 	Peers []Peer `json:"peers,omitempty"`
 }

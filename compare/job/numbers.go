@@ -47,8 +47,10 @@ func (n Numbers) Has(i int) bool {
 	return n == nil
 }
 
-// ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7". A number that
-// is not known, below 0, is "?".
+// unknownRank is what a number is that is not known.
+const unknownRank = "?"
+
+// ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7". A number below 0 is not known.
 func ranges(list []int) string {
 	var b strings.Builder
 	for i := 0; i < len(list); {
@@ -60,7 +62,7 @@ func ranges(list []int) string {
 			b.WriteByte(',')
 		}
 		if list[i] < 0 {
-			b.WriteByte('?')
+			b.WriteString(unknownRank)
 			i++
 			continue
 		}

@@ -34,6 +34,7 @@ type Plan struct {
 	// extra are recordings that are not compared, but take part in meetings: those
 	// of ranks that were not chosen or have no golden one.
 	extra   []Part
+	after   *After
 	options string // what the hash of the request is
 	judged  profileSays
 	in      *inputs
@@ -46,7 +47,7 @@ const mostFolders = 1 << 20
 // Plan finds the recordings and brings them together. Errors are those of a side as a whole; what is wrong
 // with one recording is in Plan.Alone.
 func (r Request) Plan(ctx context.Context) (*Plan, error) {
-	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, in: &inputs{ctx: ctx}}
+	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, after: r.expected(), in: &inputs{ctx: ctx}}
 	var err error
 	if recording.Is(r.Left) {
 		err = p.findCalls()
@@ -258,6 +259,7 @@ type planSays struct {
 	Meetings []Meeting   `json:"meetings"`
 	Alone    []Alone     `json:"alone"`
 	Chosen   string      `json:"chosen,omitempty"`
+	After    *After      `json:"after,omitempty"`
 }
 
 // WriteJSON writes the plan. Two plans are the same if their bytes are.
@@ -265,7 +267,7 @@ func (p *Plan) WriteJSON(to io.Writer) error {
 	enc := json.NewEncoder(to)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone), p.Chosen})
+	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone), p.Chosen, p.after})
 }
 
 // readPlan reads what WriteJSON wrote.
@@ -284,7 +286,7 @@ func readPlan(text []byte) (*Plan, error) {
 		}
 	}
 	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone, Chosen: s.Chosen,
-		options: s.Options, judged: s.Profile}, nil
+		options: s.Options, judged: s.Profile, after: s.After}, nil
 }
 
 // nonNil is a list that JSON has as [] where it is empty.

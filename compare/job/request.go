@@ -37,6 +37,8 @@ type Request struct {
 	// what is allowed.
 	compare.Options
 	Profile *verdict.Profile
+	// After is an earlier result to go on from, as [Open] reads it, nil without one.
+	After *verdict.Judged
 	// Day is the day waivers are held against.
 	Day time.Time
 	// Version is that of the program: results of another one are not taken over.
@@ -57,6 +59,12 @@ func (r *Request) Hash() string {
 		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired}
 	if r.Mapping != nil {
 		asked = append(asked, r.Mapping)
+	}
+	if r.After != nil {
+		asked = append(asked, r.After.Table.Meta.Left.Dir, r.expected())
+		for i := range r.After.Table.Rows {
+			asked = append(asked, r.After.Table.Rows[i].Tensor(), r.After.Table.Rows[i].Left.Shape)
+		}
 	}
 	text, _ := json.Marshal(asked)
 	sum := sha256.Sum256(text)

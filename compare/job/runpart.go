@@ -13,6 +13,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
+	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/sides"
@@ -30,6 +31,9 @@ func (r *runner) open(ctx context.Context, x *Part) (*sides.Opened, error) {
 		q.Unshard = &u
 	}
 	q.With.Maps, q.With.Mapping = r.profile().Maps, r.Mapping
+	if r.After != nil {
+		q.With.Pairs = recording.Known(r.After.Table)
+	}
 	switch {
 	case x.Rank < 0:
 		q.With.Unshard = r.Unshard
@@ -99,6 +103,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		behind := digestOf(verdict.Judge(table, opts))
 		e.Digest.Behind = &Digest{Verdict: behind.Verdict, Counts: behind.Counts, Roots: behind.Roots, Others: behind.Others}
 		e.Digest.Piece.Behind = behind.Piece
+	}
+	r.goOn(x, e.Digest, judged)
+	if e.Digest.Failed != "" {
+		log.close(false)
+		return e, nil
 	}
 	if e.Digest.Peers, err = r.weights(ctx, o.Session, table); err != nil {
 		return nil, err

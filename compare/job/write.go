@@ -61,6 +61,7 @@ func (r *Result) WriteJSON(to io.Writer) error {
 		Right       string         `json:"right"`
 		Graph       string         `json:"graph,omitempty"`
 		Verdict     string         `json:"verdict"`
+		After       *After         `json:"after,omitempty"`
 		Counts      map[string]int `json:"counts"`
 		Chosen      string         `json:"chosen,omitempty"`
 		Lost        []Lost         `json:"lost"`
@@ -70,7 +71,7 @@ func (r *Result) WriteJSON(to io.Writer) error {
 		Deviations  []Deviation    `json:"deviations"`
 		Parts       []partSays     `json:"parts"`
 		Alone       []Alone        `json:"alone"`
-	}{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.Counts,
+	}{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.After, r.Counts,
 		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)})
 }
 

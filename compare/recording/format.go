@@ -106,6 +106,16 @@ func findBoth(left, right string) (lists [2][]found, kinds [2]string, err error)
 	return lists, kinds, cmp.Or(errs[0], errs[1])
 }
 
+// Places are what names of calls begin with where the recordings at or below a path are compared together:
+// step0/rank1/, with proc/ for a process without a rank.
+func Places(path string) (list []string) {
+	found, _, _ := find(path, formats)
+	for i := range found {
+		list = append(list, found[i].label()+"/")
+	}
+	return list
+}
+
 // Is tells whether a path is a recording, or a folder above some.
 func Is(path string) bool { return !bare(path) && is(path) }
 

@@ -61,6 +61,8 @@ type Options struct {
 	// Mapping is a mapping file of msprobe, nil for none. What it names is a pair before
 	// anything else.
 	Mapping *msprobe.Mapping
+	// Pairs are calls of the left side with their names on the right, by an earlier comparison; see [Known].
+	Pairs map[string]string
 	// Unshard, if not nil, puts the recordings of all ranks of a step together where the right side has one of
 	// that step.
 	Unshard *compare.Unshard
@@ -114,7 +116,7 @@ func Open(left, right string, opt Options) (*Source, error) {
 			}
 			s.why = append(s.why, why)
 		}
-		one.prepare(m, opt.Maps)
+		one.prepare(m, &opt)
 		s.parts = append(s.parts, one)
 	}
 	s.elsewhere(pairs, opt.OfMany)
@@ -126,7 +128,7 @@ func Open(left, right string, opt Options) (*Source, error) {
 }
 
 // prepare pairs the calls and finds what feeds them.
-func (p *part) prepare(m *mapper, maps []result.Map) {
+func (p *part) prepare(m *mapper, opt *Options) {
 	for _, s := range []*side{p.left, p.right} {
 		s.digits()
 		s.prints()
@@ -141,7 +143,8 @@ func (p *part) prepare(m *mapper, maps []result.Map) {
 	}
 	p.gradients = [2]int{p.left.lastGradient(), p.right.lastGradient()}
 	behindBackward(p.left, p.right)
-	p.apart = align(p.left, p.right, m, maps)
+	known(p.left, p.right, opt.Pairs)
+	p.apart = align(p.left, p.right, m, opt.Maps)
 	p.order()
 	taken := map[string]bool{}
 	for _, u := range p.units {

@@ -79,9 +79,30 @@ func (e *AfterError) Error() string {
 	return fmt.Sprintf("the earlier result is not of this network: %d of %d operators are in it", e.Common, e.All)
 }
 
-// unprefixed is a name without the step and rank before it, which a comparison of one pair of
-// recordings leaves out.
-func unprefixed(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+// unprefixed is a name without the step and rank before it.
+func unprefixed(name string) string {
+	_, rest := result.Placed(name)
+	return rest
+}
+
+// placeOf is the step and rank before a name.
+func placeOf(name string) string {
+	place, _ := result.Placed(name)
+	return place
+}
+
+// keys say how the operators of an earlier table and of one are called so that the same ones have one name. A table of one
+// rank and step, which has no names for them, is of the part that it is told to be, or of the only one that there is.
+func keys(old, now *result.Table, part string) (then, at func(string) string) {
+	same := func(name string) string { return name }
+	switch then, at := onePart(old), onePart(now); {
+	case then == at:
+		return same, same
+	case at && part != "":
+		return same, func(name string) string { return part + name }
+	}
+	return unprefixed, unprefixed
+}
 
 // within lists an operator and everything that it takes part in being made of: the calls in a
 // module, and in the modules in it.
@@ -105,20 +126,15 @@ func within(ops map[string]*result.Operator, name string) map[string]bool {
 
 // FitAfter tells whether an earlier table, judged, is one to go on from: it names roots, and most of what
 // is in this one is in it, in its shapes. A module that it has may have been opened since.
-func FitAfter(old *Judged, now *result.Table) error {
+// What is of ranks and steps that the earlier one does not have, as that of a job, counts neither way. part is as in [Options].
+func FitAfter(old *Judged, now *result.Table, part string) error {
 	if len(old.Roots) == 0 {
 		return &AfterError{Fault: AfterRootless}
 	}
-	one := onePart(old.Table) || onePart(now)
-	key := func(name string) string {
-		if one {
-			return unprefixed(name)
-		}
-		return name
-	}
-	known := map[string]bool{}
+	then, at := keys(old.Table, now, part)
+	known, parts := map[string]bool{}, map[string]bool{}
 	for name := range operatorsOf(old.Table) {
-		known[key(name)] = true
+		known[then(name)], parts[placeOf(then(name))] = true, true
 	}
 	ops := map[string]*result.Operator{}
 	for i := range now.Ops {
@@ -126,28 +142,31 @@ func FitAfter(old *Judged, now *result.Table) error {
 	}
 	inside := map[string]bool{}
 	for name := range ops {
-		if known[key(name)] {
+		if known[at(name)] {
 			for part := range within(ops, name) {
 				inside[part] = true
 			}
 		}
 	}
-	mine, common := operatorsOf(now), 0
-	for name := range mine {
-		if inside[name] {
+	all, common := 0, 0
+	for name := range operatorsOf(now) {
+		if !parts[placeOf(at(name))] {
+			continue
+		}
+		if all++; inside[name] {
 			common++
 		}
 	}
-	if 2*common < len(mine) || common == 0 {
-		return &AfterError{Fault: AfterOther, Common: common, All: len(mine)}
+	if 2*common < all || common == 0 {
+		return &AfterError{Fault: AfterOther, Common: common, All: all}
 	}
 	before := map[string]*result.Row{}
 	for i := range old.Table.Rows {
-		before[key(old.Table.Rows[i].Tensor())] = &old.Table.Rows[i]
+		before[then(old.Table.Rows[i].Tensor())] = &old.Table.Rows[i]
 	}
 	for i := range now.Rows {
 		r := &now.Rows[i]
-		if o := before[key(r.Tensor())]; o != nil && o.Left.Shape != nil && r.Left.Shape != nil && !slices.Equal(o.Left.Shape, r.Left.Shape) {
+		if o := before[at(r.Tensor())]; o != nil && o.Left.Shape != nil && r.Left.Shape != nil && !slices.Equal(o.Left.Shape, r.Left.Shape) {
 			return &AfterError{Fault: AfterShapes, Tensor: r.Tensor(), Then: o.Left.Shape, Now: r.Left.Shape}
 		}
 	}
@@ -156,34 +175,48 @@ func FitAfter(old *Judged, now *result.Table) error {
 
 // onePart tells whether the names of a table have no step and rank before them.
 func onePart(t *result.Table) bool {
-	return !slices.ContainsFunc(t.Ops, func(op result.Operator) bool { return strings.Contains(op.Name, "/") })
+	return !slices.ContainsFunc(t.Ops, func(op result.Operator) bool { return placeOf(op.Name) != "" })
 }
 
 // goOn settles the roots of an earlier verdict by this one, and makes of both one verdict: what the
 // earlier one found stays found until the elements of all that it may have been agree.
 func (j *judge) goOn(out *Judged, old *Judged) {
-	a := &After{Verdict: old.Verdict}
+	a := &After{Verdict: old.Verdict, Roots: out.became(old, j.opts.Part, false)}
 	if t := old.Table.Meta.Time; !t.IsZero() {
 		a.Time = t.Format("2006-01-02T15:04:05Z07:00")
 	}
-	one := onePart(old.Table) || onePart(j.table)
-	key := func(name string) string {
-		if one {
-			return unprefixed(name)
-		}
-		return name
+	out.After = a
+	out.Verdict = a.Together(out.Verdict)
+}
+
+// Together is the verdict of both, where now is that of this table alone.
+func (a *After) Together(now Verdict) Verdict {
+	switch {
+	case slices.ContainsFunc(a.Roots, func(r AfterRoot) bool { return r.Outcome != AfterAgrees }):
+		return graver(now, a.Verdict)
+	case now == Good:
+		return Inconclusive // two recordings of the same two runs do not show the same
 	}
+	return now
+}
+
+// Became is what became of the roots of an earlier verdict in one rank and step of a job, named as in
+// [Options].Part: of each as much as it may be there, nothing of those that are elsewhere.
+func (j *Judged) Became(old *Judged, part string) []AfterRoot { return j.became(old, part, true) }
+
+func (j *Judged) became(old *Judged, part string, ofJob bool) (list []AfterRoot) {
+	then, key := keys(old.Table, j.Table, part)
 	full, ops := map[string]*result.Operator{}, map[string]*result.Operator{}
-	for i := range j.table.Ops {
-		op := &j.table.Ops[i]
+	for i := range j.Table.Ops {
+		op := &j.Table.Ops[i]
 		full[op.Name], ops[key(op.Name)] = op, op
 	}
 	byElements, agrees := map[string]bool{}, map[string]bool{}
-	for i := range out.Operators {
-		op := &out.Operators[i]
+	for i := range j.Operators {
+		op := &j.Operators[i]
 		whole := len(op.Outputs) > 0
 		for k := range op.Outputs {
-			whole = whole && out.Row(&op.Outputs[k]).Compared
+			whole = whole && j.Row(&op.Outputs[k]).Compared
 		}
 		byElements[key(op.Op.Name)] = whole
 		agrees[key(op.Op.Name)] = !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return t.Verdict != Good })
@@ -198,28 +231,30 @@ func (j *judge) goOn(out *Judged, old *Judged) {
 		keyed[name] = true
 		return keyed
 	}
-	settled := map[AfterOutcome]int{}
 	for _, at := range old.Prominent() {
-		if len(a.Roots) == mostAfter {
+		if len(list) == mostAfter {
 			break
 		}
 		root := &old.Roots[at]
 		r := AfterRoot{Op: old.Operators[root.Operator].Op.Name, Outcome: AfterOpen}
-		candidates := []string{key(r.Op)}
-		for _, name := range root.Region {
-			if !slices.Contains(candidates, key(name)) {
-				candidates = append(candidates, key(name))
+		var candidates []string
+		for _, name := range append([]string{r.Op}, root.Region...) {
+			place := placeOf(then(name))
+			if name = then(name); !slices.Contains(candidates, name) && (!ofJob || place == "" || place == part) {
+				candidates = append(candidates, name)
 			}
 		}
-		r.Candidates = len(candidates)
+		if r.Candidates = len(candidates); r.Candidates == 0 {
+			continue
+		}
 		for _, name := range candidates {
 			if byElements[name] {
 				r.Recorded++
 			}
 			parts := uses(name)
-			for i := range out.Roots {
-				op := &out.Operators[out.Roots[i].Operator]
-				elements := out.Row(&op.Outputs[out.Roots[i].Output]).Compared // statistics decide nothing anew
+			for i := range j.Roots {
+				op := &j.Operators[j.Roots[i].Operator]
+				elements := len(op.Outputs)+len(op.Inputs) > 0 && j.Row(j.Worst(&j.Roots[i])).Compared // statistics decide nothing anew
 				if elements && parts[key(op.Op.Name)] && !slices.Contains(r.Now, i) {
 					r.Now = append(r.Now, i)
 				}
@@ -232,16 +267,21 @@ func (j *judge) goOn(out *Judged, old *Judged) {
 			r.Outcome = AfterAgrees
 		}
 		slices.Sort(r.Now)
-		settled[r.Outcome]++
-		a.Roots = append(a.Roots, r)
+		list = append(list, r)
 	}
-	out.After = a
+	return list
+}
+
+// Join adds what became of a root in another rank and step of a job.
+func (r *AfterRoot) Join(o AfterRoot) {
+	outcome := AfterOpen
 	switch {
-	case settled[AfterDecided]+settled[AfterOpen] > 0:
-		out.Verdict = graver(out.Verdict, old.Verdict)
-	case out.Verdict == Good:
-		out.Verdict = Inconclusive // two recordings of the same two runs do not show the same
+	case r.Outcome == AfterDecided || o.Outcome == AfterDecided:
+		outcome = AfterDecided
+	case r.Outcome == AfterAgrees && o.Outcome == AfterAgrees:
+		outcome = AfterAgrees
 	}
+	r.Outcome, r.Candidates, r.Recorded = outcome, r.Candidates+o.Candidates, r.Recorded+o.Recorded
 }
 
 // graver is the worse of two verdicts; where nothing could be judged, the other.

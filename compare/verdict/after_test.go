@@ -61,7 +61,7 @@ func TestAfter(t *testing.T) {
 			}
 		}), AfterOther},
 	} {
-		err := FitAfter(c.old, c.now)
+		err := FitAfter(c.old, c.now, "")
 		var e *AfterError
 		if errors.As(err, &e); err != nil != (c.want != "") || e != nil && e.Fault != c.want {
 			t.Errorf("%s: %v, expected %q", c.name, err, c.want)

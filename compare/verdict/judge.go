@@ -26,6 +26,9 @@ type Options struct {
 	Behind bool
 	// After is an earlier verdict, of a recording of more calls, to go on from.
 	After *Judged
+	// Part is the beginning that the names of this table's operators have in a table of several ranks and
+	// steps, step0/rank1/; empty where that is not known, or they have it.
+	Part string
 	// Day is the day that waivers are held against; the zero time takes that of
 	// the table.
 	Day time.Time

@@ -325,12 +325,15 @@ def collectives(rank, world, out, seed, level, task, how, steps, bad):
     dist.barrier()
 
 
+GIVEN = {}  # a configuration in place of that of the level and task
+
+
 def debug(rank, out, level, task):
     kindly = "tensor" if task == "tensor" else "statistics"
     t = {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": task if task in ("statistics", "md5") else "statistics"}
     config = os.path.join(out, f"config{rank}.json")
     with open(config, "w") as f:
-        json.dump({"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
+        json.dump(dict(GIVEN, dump_path=out) if GIVEN else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     return PrecisionDebugger(config_path=config), config
 
 
@@ -519,11 +522,28 @@ def job(out, world, *args):
     return {"error": text[:200]} if failed or not text else json.loads(text)
 
 
+def again(o, world, *args):
+    """Records a pair again with the configurations that the program wrote: its golden side, its left one, and the left one on inputs of the golden one."""
+    *args, how = args
+    for side, file, what in (("golden", "config_golden.json", None), ("left", "config.json", how), ("load", "config_load.json", how)):
+        path = os.path.join(o.again, file)
+        if not os.path.exists(path):
+            continue
+        GIVEN.clear()
+        with open(path) as f:
+            GIVEN.update(json.load(f))
+        if "load" in GIVEN:
+            GIVEN["load"]["path"] = os.path.join(o.out, "golden")
+        answer = job(os.path.join(o.out, side), world, *args, what, 2)
+        print(side, answer.get("error", "recorded"), flush=True)
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("out")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
+    p.add_argument("--again", default="", help="of the pair whose name is that of --only: record with the configurations in this folder")
     p.add_argument("--list", action="store_true", help="say which there would be")
     o = p.parse_args()
     rng = random.Random(o.seed)
@@ -539,6 +559,9 @@ def main():
             if o.only not in label:
                 continue
             args = (o.seed * 1000 + 40 * n + k, level, task, kind)
+            if o.again:
+                again(o, world, *args, how)
+                return
             out = os.path.join(o.out, label)
             shutil.rmtree(out, ignore_errors=True)
             if o.list:

@@ -4,6 +4,7 @@ package tell
 import (
 	"embed"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"precision/compare/advice"
@@ -165,6 +166,9 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 	if unknown := len(p.Record) - p.Known; unknown > 0 {
 		t.label("", t.say("plan.unknown", unknown))
 	}
+	if len(p.Ranks) > 0 && len(p.Steps) > 0 {
+		t.label("", t.say("plan.where", numbers(p.Ranks), numbers(p.Steps)))
+	}
 	if p.AllSteps {
 		t.label("", t.say("plan.steps"))
 	}
@@ -174,6 +178,15 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 	}
 	t.paste(t.say("command"), clean.Line(kit))
 	t.lines(p.Lines)
+}
+
+// numbers lists ranks or steps.
+func numbers(list []int) string {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // Next says what to record next, and which files it was written to.

@@ -21,6 +21,7 @@ var styles = map[string]report.Style{"good": report.Good, "suspect": report.Susp
 func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s := &speaker{lang: lang}
 	s.add("verdict", report.Segment{Text: s.say("verdict." + r.Verdict), Style: styles[r.Verdict]}, plain(s.say("colon")+s.counts(r)))
+	s.after(r.After)
 	for i, m := range r.Mets {
 		if m != nil && m.Verdict == job.MetWrong {
 			s.collective(&r.Plan.Meetings[i], m)
@@ -34,6 +35,31 @@ func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s.damaged(r)
 	s.alone(r.Plan.Alone, most)
 	return s.lines
+}
+
+// after says what became of the roots of an earlier result.
+func (s *speaker) after(a *job.After) {
+	if a == nil {
+		return
+	}
+	for i, root := range a.Roots {
+		if i == most {
+			s.add("after", report.Segment{Text: s.say("more", len(a.Roots)-most), Style: report.Dim})
+			break
+		}
+		name := root.Op
+		if root.Candidates > 1 {
+			name = s.lang.T("report.after.region", name, root.Candidates-1)
+		}
+		switch verdict.AfterOutcome(root.Outcome) {
+		case verdict.AfterDecided:
+			s.add("after", report.Segment{Text: s.lang.T("report.after.is", name, strings.Join(root.Now, s.say("and"))), Style: report.Bad})
+		case verdict.AfterAgrees:
+			s.add("after", report.Segment{Text: s.lang.T("report.after.same", name), Style: report.Suspect})
+		default:
+			s.add("after", report.Segment{Text: s.lang.T("report.after.open", name, root.Recorded, root.Candidates), Style: report.Suspect})
+		}
+	}
 }
 
 // counts says how many parts have which verdict.
