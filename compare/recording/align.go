@@ -35,12 +35,9 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	if left.unordered != right.unordered {
 		byNames(left.calls, right.calls, func(a, b *call) bool { return true })
 	}
-	left.keys(true)
-	right.keys(true)
-	defer func() {
-		left.keys(false)
-		right.keys(false)
-	}()
+	tell(left, right)
+	defer left.forget()
+	defer right.forget()
 	apart = byToken(alone(left.calls), alone(right.calls))
 	byMaps(left, right, maps)
 	byContent(left.calls, right.calls)
@@ -56,20 +53,6 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	followForward(left.calls, right.calls)
 	replaced(left, right, join)
 	return apart
-}
-
-// keys notes what identifies the tensors that go into calls: it is asked for again and again.
-func (s *side) keys(on bool) {
-	for _, c := range s.calls {
-		for i := range c.leaves {
-			if l := &c.leaves[i]; !on {
-				l.keyed = false
-			} else if l.role == result.Input {
-				l.key = l.content()
-				l.keyed = true
-			}
-		}
-	}
 }
 
 // join makes a pair.
@@ -110,6 +93,7 @@ func byToken(a, b []*call) (apart bool) {
 		x[p[0]], y[p[1]] = int32(-1-i), int32(-1-i)
 	}
 	best := newSubsequence(x, y)
+	best.strict = true
 	best.find(0, len(x), 0, len(y))
 	if apart = !best.exact; apart {
 		best = newSubsequence(x, y)
@@ -195,40 +179,45 @@ func shared(a, b []*call) (left, right []*call, x, y []int32) {
 // neither are these.
 func anchors(a, b []*call, key func(*leaf) identity) (pairs [][2]int32) {
 	const several = -1
-	seen := map[identity]*[2]int32{} // places from 1 on
+	number := make(map[identity]int32, len(a))
+	places := make([][2]int32, 0, len(a)) // of each mark on both sides, from 1 on
+	var marks [][2]int32                  // of a: its calls from 1 on and their marks
 	for side, list := range [][]*call{a, b} {
 		for i, c := range list {
 			c.marks(key, func(mark identity) {
-				at := seen[mark]
-				if at == nil {
-					at = &[2]int32{}
-					seen[mark] = at
+				k, ok := number[mark]
+				if side == 0 {
+					if !ok {
+						k = int32(len(places))
+						number[mark], places = k, append(places, [2]int32{})
+					}
+					marks = append(marks, [2]int32{int32(i + 1), k})
+				} else if !ok {
+					return
 				}
-				if at[side] == 0 {
-					at[side] = int32(i + 1)
-				} else if at[side] != int32(i+1) {
-					at[side] = several
+				if at := &places[k][side]; *at == 0 {
+					*at = int32(i + 1)
+				} else if *at != int32(i+1) {
+					*at = several
 				}
 			})
 		}
 	}
 	partner, doubt := make([]int32, len(a)), make([]bool, len(b))
 	from := make([]int32, len(b))
-	for i, c := range a {
-		c.marks(key, func(mark identity) {
-			at := seen[mark]
-			if at[0] != int32(i+1) || at[1] <= 0 {
-				return
-			}
-			j := at[1] - 1
-			if partner[i] != 0 && partner[i] != at[1] {
-				doubt[partner[i]-1], doubt[j] = true, true
-			}
-			if from[j] != 0 && from[j] != int32(i+1) {
-				doubt[j] = true
-			}
-			partner[i], from[j] = at[1], int32(i+1)
-		})
+	for _, m := range marks {
+		i, at := m[0]-1, places[m[1]]
+		if at[0] != m[0] || at[1] <= 0 {
+			continue
+		}
+		j := at[1] - 1
+		if partner[i] != 0 && partner[i] != at[1] {
+			doubt[partner[i]-1], doubt[j] = true, true
+		}
+		if from[j] != 0 && from[j] != m[0] {
+			doubt[j] = true
+		}
+		partner[i], from[j] = at[1], m[0]
 	}
 	for i, k := range partner {
 		if k > 0 && !doubt[k-1] {
@@ -240,15 +229,15 @@ func anchors(a, b []*call, key func(*leaf) identity) (pairs [][2]int32) {
 
 // marks are what may tell a call from others that do the same.
 func (c *call) marks(key func(*leaf) identity, mark func(identity)) {
-	for i := range c.leaves {
-		l := &c.leaves[i]
-		if l.role != result.Input || l.unfilled {
+	for i := range c.gists {
+		g := &c.gists[i]
+		if g.blank {
 			continue
 		}
-		if k := key(l); k != 0 {
+		if k := key(&c.leaves[g.at]); k != 0 {
 			var h hash
 			h.number(uint64(c.token))
-			h.text(l.place)
+			h.number(uint64(g.place))
 			h.number(uint64(k))
 			mark(h.identity())
 		}
@@ -322,67 +311,6 @@ func byContent(a, b []*call) {
 	for _, p := range anchors(a, b, (*leaf).content) {
 		join(a[p[0]], b[p[1]])
 	}
-}
-
-// strange is how far the tensors that go into two calls are apart by their
-// statistics, up to 1 each. Beyond limit it need not be exact.
-func strange(a, b *call, limit float64) (sum float64) {
-	for i := range a.leaves {
-		l := &a.leaves[i]
-		if l.role != result.Input || l.unfilled {
-			continue
-		}
-		key := l.content()
-		if key == 0 && !l.tells() {
-			continue
-		}
-		if o := b.leaf(l.place, i); o == nil {
-			sum++
-		} else if key == o.content() && l.sameness() == o.sameness() {
-			continue
-		} else if d := apart(l, o); d > alike || l.sameness() != o.sameness() {
-			sum += d
-		}
-		if sum > limit {
-			break
-		}
-	}
-	return sum
-}
-
-// alike is the difference of tensors of which all statistics are the same.
-const alike = 1e-9
-
-// apart is the largest relative difference of two tensors' statistics, 1 at most, and
-// never less than alike. Means are held against the root mean square.
-func apart(a, b *leaf) float64 {
-	d, told := alike, false
-	x, y := a.statistics(), b.statistics()
-	for i := range atSum {
-		if bit := int32(1) << i; a.said.Known&b.said.Known&bit == 0 {
-			continue
-		}
-		told = true
-		v, w := x[i], y[i]
-		if v == w || math.IsNaN(v) && math.IsNaN(w) {
-			continue
-		}
-		size := max(math.Abs(v), math.Abs(w))
-		if i == atMean && b.said.Known&result.KnownNorm != 0 {
-			if n, _ := a.Elements(); n > 0 {
-				size = max(size, y[atNorm]/math.Sqrt(float64(n)))
-			}
-		}
-		if e := math.Abs(v-w) / size; e > d {
-			d = e
-		} else if math.IsNaN(e) {
-			d = 1
-		}
-	}
-	if !told {
-		return 1 // only the checksum tells
-	}
-	return min(1, d)
 }
 
 // near is how many calls of the same token on are looked at for one that took

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -235,6 +236,33 @@ func TestSubsequenceSteps(t *testing.T) {
 	}
 }
 
+// TestSubsequenceStrict: one that gives up tells so of the same sequences as one that goes on, finds
+// the same in others, and looks at little where programs have nothing to do with each other.
+func TestSubsequenceStrict(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	gaveUp := 0
+	for round := range 60 {
+		a := program(r, 4000)
+		x := tokensOf(edited(r, a, float64(round)/60), a)
+		patient, strict := newSubsequence(x[0], x[1]), newSubsequence(x[0], x[1])
+		strict.strict = true
+		patient.find(0, len(x[0]), 0, len(x[1]))
+		strict.find(0, len(x[0]), 0, len(x[1]))
+		if patient.exact != strict.exact || strict.exact && !slices.Equal(patient.pair, strict.pair) {
+			t.Errorf("round %d: exact %v, and %v where it gives up", round, patient.exact, strict.exact)
+		}
+		if !strict.exact {
+			gaveUp++
+		}
+		if most := 2 * leastEdits * leastEdits; round == 59 && strict.steps > most {
+			t.Errorf("%d steps in programs of which next to nothing is alike, expected at most %d", strict.steps, most)
+		}
+	}
+	if gaveUp == 0 || gaveUp == 60 {
+		t.Errorf("%d of 60 were given up", gaveUp)
+	}
+}
+
 // TestSubsequence: what is found is as long as the longest, which a table of all
 // prefixes gives.
 func TestSubsequence(t *testing.T) {
@@ -255,6 +283,12 @@ func TestSubsequence(t *testing.T) {
 				if best[i+1][j+1] = max(best[i][j+1], best[i+1][j]); x[i] == y[j] {
 					best[i+1][j+1] = max(best[i+1][j+1], best[i][j]+1)
 				}
+			}
+		}
+		edits := len(x) + len(y) - 2*best[len(x)][len(y)]
+		if s := newSubsequence(x, y); edits > 0 {
+			if s.most = (edits + 1) / 2; s.hopeless() {
+				t.Fatalf("%v %v: more than %d edits are said to be needed for %d", x, y, 2*s.most, edits)
 			}
 		}
 		for _, most := range []int{1, 2, math.MaxInt32} {

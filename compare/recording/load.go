@@ -64,6 +64,7 @@ type call struct {
 	Parsed msprobe.Name
 	at     int // in side.calls
 	leaves []leaf
+	gists  []gist // while calls are aligned
 	// token is what the call does, whatever its number: two calls with the same
 	// token can be a pair. content is what went in.
 	token   identity

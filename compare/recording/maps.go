@@ -46,13 +46,30 @@ func (c *call) named(name string) bool {
 	if n.Form == msprobe.Module {
 		return n.Class == name
 	}
-	return n.Form == msprobe.API && (n.API == name || n.Prefix+"."+n.API == name)
+	return n.Form == msprobe.API && (n.API == name || len(name) == len(n.Prefix)+1+len(n.API) && name == n.Prefix+"."+n.API)
 }
 
 // byMaps pairs calls that do the same under other names: on both sides in their order,
 // between calls that are pairs already.
 func byMaps(left, right *side, maps []result.Map) {
 	maps = append(slices.Clone(maps), Defaults...)
+	// others are the sequences that a call may stand for.
+	known := map[msprobe.Name][][]string{}
+	others := func(c *call) [][]string {
+		name := msprobe.Name{Form: c.Parsed.Form, Prefix: c.Parsed.Prefix, API: c.Parsed.API, Class: c.Parsed.Class}
+		list, ok := known[name]
+		if !ok {
+			for _, m := range maps {
+				for _, way := range [][2][]string{{m.Left, m.Right}, {m.Right, m.Left}} {
+					if len(way[0]) == 1 && len(way[1]) > 0 && c.named(way[0][0]) {
+						list = append(list, way[1])
+					}
+				}
+			}
+			known[name] = list
+		}
+		return list
+	}
 	for _, flip := range []bool{false, true} {
 		a, b := left, right
 		if flip {
@@ -76,15 +93,11 @@ func byMaps(left, right *side, maps []result.Map) {
 			if next < len(a.calls) {
 				end = a.calls[next].pair.at
 			}
-			for _, m := range maps {
-				for _, way := range [][2][]string{{m.Left, m.Right}, {m.Right, m.Left}} {
-					if len(way[0]) != 1 || len(way[1]) == 0 || c.pair != nil || !c.named(way[0][0]) {
-						continue
-					}
-					if list := b.sequence(starts, at, end, way[1], c); list != nil {
-						fuse(c, list, flip)
-						at = list[len(list)-1].at + 1
-					}
+			for _, names := range others(c) {
+				if list := b.sequence(starts, at, end, names, c); list != nil {
+					fuse(c, list, flip)
+					at = list[len(list)-1].at + 1
+					break
 				}
 			}
 		}

@@ -15,6 +15,8 @@ type subsequence struct {
 	most int
 	// exact tells that most was not reached: nothing longer is common.
 	exact bool
+	// strict gives up where most is reached, and pairs no more.
+	strict bool
 	// steps counts the places that were looked at.
 	steps int
 	// The farthest places of each diagonal, forward and backward, from diagonal -len(y)-1 on.
@@ -40,6 +42,23 @@ func (c *subsequence) count() (n int) {
 	return n
 }
 
+// hopeless tells of sequences that most is sure to be reached for: an edit changes three
+// neighbourships at most (E. Ukkonen, "Approximate string-matching with q-grams and maximal matches", 1992).
+func (c *subsequence) hopeless() bool {
+	surplus := map[[2]int32]int{}
+	for i := 1; i < len(c.x); i++ {
+		surplus[[2]int32{c.x[i-1], c.x[i]}]++
+	}
+	for j := 1; j < len(c.y); j++ {
+		surplus[[2]int32{c.y[j-1], c.y[j]}]--
+	}
+	changed := 0
+	for _, n := range surplus {
+		changed += max(n, -n)
+	}
+	return changed > 3*2*c.most
+}
+
 // find pairs x[i:m] with y[j:n].
 func (c *subsequence) find(i, m, j, n int) {
 	for {
@@ -55,6 +74,9 @@ func (c *subsequence) find(i, m, j, n int) {
 			return
 		}
 		k, l := c.middle(i, m, j, n)
+		if c.strict && !c.exact {
+			return
+		}
 		c.find(i, k, j, l)
 		i, j = k, l
 	}
@@ -62,7 +84,8 @@ func (c *subsequence) find(i, m, j, n int) {
 
 // middle is a place on a path of the fewest edits between the corners (i, j) and (m, n).
 func (c *subsequence) middle(i, m, j, n int) (int, int) {
-	if c.ahead == nil {
+	whole := c.ahead == nil // the first look is at all of both
+	if whole {
 		c.ahead, c.back = make([]int32, len(c.x)+len(c.y)+3), make([]int32, len(c.x)+len(c.y)+3)
 	}
 	zero := len(c.y) + 1 // of diagonal 0
@@ -122,7 +145,7 @@ func (c *subsequence) middle(i, m, j, n int) (int, int) {
 				return k, k - d
 			}
 		}
-		if edits < c.most {
+		if edits < c.most && !(whole && c.strict && edits == leastEdits && c.hopeless()) {
 			continue
 		}
 		c.exact, c.most = false, min(c.most, leastEdits)

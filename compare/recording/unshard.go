@@ -144,6 +144,9 @@ func loosely(left, right *side) {
 			c.token = h.identity()
 		}
 	}
+	tell(left, right)
+	defer left.forget()
+	defer right.forget()
 	byToken(left.calls, right.calls)
 }
 
