@@ -44,7 +44,7 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		} else {
 			row.Right.DType, row.Right.Shape, row.Recorded.Right = o.DType, o.Shape, l.said
 		}
-		row.Reasons = []result.Reason{result.Because(result.MadeNonFinite, l.place, number(value))}
+		row.Reasons = append([]result.Reason{result.Because(result.MadeNonFinite, l.place, number(value))}, whole.Reasons...)
 		rows = append(rows, row)
 	}
 	return rows

@@ -124,8 +124,8 @@ func TestMadeAlone(t *testing.T) {
 			if got := rootNames(j); !slices.Equal(got, want) || (c.root != "") != (j.Verdict == verdict.Bad) {
 				t.Errorf("%s, golden off by %g: %s, roots %v, expected %v", c.name, off, j.Verdict, got, want)
 			}
-			if c.root != "" && j.Roots[0].Kind != verdict.RootWrong {
-				t.Errorf("%s: kind %s", c.name, j.Roots[0].Kind)
+			if c.root != "" && (j.Roots[0].Kind != verdict.RootWrong || !j.Roots[0].FreshNaN || j.Coverage.Compared >= j.Coverage.Expected) {
+				t.Errorf("%s: kind %s, %d of %d compared", c.name, j.Roots[0].Kind, j.Coverage.Compared, j.Coverage.Expected)
 			}
 		}
 		if j := judged(t, written(t, base()...), written(t, base(c.calls...)...)); c.root != "" && (j.Verdict != verdict.Bad || j.Roots[0].Kind != verdict.RootGolden) {
@@ -342,6 +342,12 @@ func TestTextForNumber(t *testing.T) {
 	}
 	if len(j.Trips(verdict.Gate{Strict: true})) == 0 || len(j.Trips(verdict.Gate{On: true})) > 0 {
 		t.Error("one tensor of 300 passes -gate and does not pass -gate=strict")
+	}
+	for _, none := range []string{"[]", "{}", "[3]"} { // no number on either side
+		odd := written(t, entry("Torch.exp", 0, []string{clean(2)}, strings.Replace(clean(3), `"Max": 3.000000000e+00`, `"Max": `+none, 1)))
+		if j := judged(t, odd, odd); len(j.Damaged) == 0 || len(j.Trips(verdict.Gate{Strict: true})) == 0 {
+			t.Errorf("%s for a number: %s, damaged %v", none, j.Verdict, j.Damaged)
+		}
 	}
 	// The same entry twice contradicts itself.
 	twice := append([]string{}, entry("Torch.exp", 0, []string{clean(2)}, clean(3)), entry("Torch.exp", 0, []string{clean(4)}, clean(5)))

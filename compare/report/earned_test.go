@@ -77,6 +77,7 @@ func earned() map[string][][2]string {
 		ids       = "op data Data feed\nout 0\nop a ArgMax in=data:0\nout 0 type=int32/int32"
 		chosen    = "op data Data feed\nout 0 distance=1e-4\nop top TopK in=data:0\nout 0 type=int32/int32 differ=2 chosen="
 		passed    = "profile [[rule]]; cause = \"integers\"; limit = \"off\"\n"
+		stored    = "meta stored=1\nop w Weight\nout 0 "
 		twice     = "meta npu=1\n"
 		zeros     = "op a Mul\nout 0 zero="
 		before    = "before op a Conv2D\n"
@@ -181,6 +182,9 @@ func earned() map[string][][2]string {
 		"report.cause.not-finite":    {{"calls a 4/4 4/4\nb 4/4:a 4/4\nc 4.05/4 NaN/NaN", "calls a 4/4 NaN/4"}},
 		"report.cause.saturated":     {{sized, good}},
 		"report.cause.underflow":     {{"op data Data feed\nout 0\nop a Mul in=data:0\nout 0 distance=0.5 small=1 max=1e-8\nop b Relu in=a:0\nout 0 distance=0.5\n", good}},
+		"report.stored.good":         {{stored + "distance=1e-4\n", stored + "distance=0.9\n"}, {stored + "\n", good}},
+		"report.stored.suspect":      {{stored + "distance=1e-4 reason=stored-differs\n", stored + "distance=1e-4\n"}},
+		"report.stored.bad":          {{stored + "distance=0.9\n", stored + "distance=1e-4\n"}},
 		"report.rounded":             {{"calls a 4.0000001/4 4.0000001/4", "calls a 4/4 4/4"}, {"calls a 4.0000001/4 4.0000001/4", "calls a 4/4 4.004/4"}},
 
 		"report.cause.nan-right": {{"op a Relu\nout 0 nan=1 swapped\n", "op a Relu\nout 0 nan=1\n"}},

@@ -185,6 +185,8 @@ func parseMeta(m *result.Meta, keys map[string]string) {
 			m.Graph, m.GraphHow, m.Pairing.How = value, cmp.Or(m.GraphHow, "given"), result.ByGraph
 		case "how":
 			m.Pairing.How = result.How(value)
+		case "stored":
+			m.Stored = true
 		case "imported":
 			m.Imported = true
 		case "npu":

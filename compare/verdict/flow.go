@@ -795,6 +795,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 	}
 	begin := r.Begin
 	if w.made(op) {
+		r.FreshNaN = true
 		if r.Kind = RootWrong; w.row(&op.Outputs[0]).Recorded.Left.Known == 0 {
 			r.Kind = RootGolden
 		}

@@ -108,7 +108,7 @@ type Tensor struct {
 	Jump Jump
 	// Check is an oracle's word on an output, nil without one.
 	Check *result.Check
-	// Alone: it is bad by the oracle's word alone, as it could not be compared.
+	// Alone: it is bad though it could not be compared, by the oracle's word or as it makes NaN of finite numbers.
 	Alone bool
 	// Law is how far the operator is from keeping a law, in unit roundoffs.
 	Law float64

@@ -144,6 +144,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
 	}
 	t.settle()
+	t.Alone = r.Has(result.MadeNonFinite) && t.Verdict == Bad
 	return t
 }
 

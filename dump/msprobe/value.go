@@ -247,6 +247,12 @@ func (r *reader) leaf() bool {
 	v.Kind = kindOf(v)
 	for i := range r.stats {
 		x := &r.stats[i]
+		if x.n == nil {
+			if v.Kind == Tensor { // anything else may have a member of this name
+				r.oddity(v, x.key, x.at, "several values", "a number")
+			}
+			continue
+		}
 		if x.n.Kind == Bool && v.Known && !v.Elem.IsBool() {
 			r.oddity(v, x.key, x.at, x.n.String(), "a number")
 			*x.n = Number{Kind: Null}
@@ -266,13 +272,14 @@ var none = map[string]bool{"": true, "N/A": true, "NA": true, "None": true, "nul
 type statistic struct {
 	key string
 	at  int
-	n   *Number
+	n   *Number // nil for a list or an object, which was not read
 }
 
 // statistic reads a statistic; a number in quotes is a number, any other text is none and
 // is noted. It returns false, with nothing read, if there is a container.
 func (r *reader) statistic(v *Value, n *Number, key string) bool {
 	if b := r.next(); b == '[' || b == '{' {
+		r.stats = append(r.stats, statistic{key, r.p, nil})
 		return false
 	}
 	at, before := r.p, n.Kind
