@@ -22,6 +22,9 @@ func (f *File) readBinary(s *source) *Error {
 	}
 	length := uint64At(s.head, 0)
 	if length > uint64(s.size-minDump) {
+		if is := stranger(s.head); is != "" {
+			return errorf(s.path, CodeInvalid, 0, "%s, no device dump; compare takes files of named tensors", is)
+		}
 		return errorf(s.path, CodeInvalid, 0, "the header claims %d bytes, the file has %d after the length", length, s.size-minDump)
 	}
 	if length > maxHeader {
@@ -43,6 +46,17 @@ func (f *File) readBinary(s *source) *Error {
 	f.place(minDump+int64(length), f.generalLast())
 	f.settle()
 	return nil
+}
+
+// stranger names a file of another kind by its first bytes, which make the length of a header that no file has.
+func stranger(head []byte) string {
+	switch {
+	case strings.HasPrefix(string(head), "PK\x03\x04"):
+		return "a zip archive, as numpy.savez and torch.save write"
+	case len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5:
+		return "a pickle of Python, which is not run"
+	}
+	return ""
 }
 
 // maxMessages bounds how many parts a header may have: a few bytes make an

@@ -23,6 +23,10 @@ func TestCommandsOfPages(t *testing.T) {
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("there is no bash")
 	}
+	pythonPackage, err := filepath.Abs(filepath.Join("..", "..", "contrib", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ran := 0
 	for _, page := range pages(t) {
 		t.Run(filepath.ToSlash(page), func(t *testing.T) {
@@ -77,6 +81,7 @@ func TestCommandsOfPages(t *testing.T) {
 				}
 				cmd := exec.CommandContext(t.Context(), program[0], program[1:]...)
 				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "PYTHONPATH="+pythonPackage, "PYTHONDONTWRITEBYTECODE=1", "PRECISION_BINARY="+filepath.Join(bin, "precision"))
 				// The last line of those for jq is a gate, and the sample does not pass.
 				if out, err := cmd.CombinedOutput(); err != nil && !(needs == "jq" && strings.HasSuffix(string(out), "false\n")) {
 					t.Errorf("%s: %v\n%s", script[2], err, out)

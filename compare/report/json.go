@@ -3,10 +3,14 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/dump/dtype"
 	"precision/internal/msg"
 )
 
@@ -67,12 +71,35 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 		w.operator(j, &j.Operators[i])
 	}
 	w.close(']')
+	w.dtypes(j.Table)
 	w.line()
 	w.key("table")
 	w.table(j)
 	w.b = append(w.b, "\n}\n"...)
 	w.flush()
 	return w.err
+}
+
+// dtypes names the numbers that element types have in the table.
+func (w *jsonWriter) dtypes(t *result.Table) {
+	used := map[dtype.Type]bool{}
+	for i := range t.Rows {
+		for _, o := range [...]*result.Operand{&t.Rows[i].Left, &t.Rows[i].Right} {
+			if o.Shape != nil {
+				used[o.DType] = true
+			}
+		}
+	}
+	if len(used) == 0 {
+		return
+	}
+	w.line()
+	w.key("dtypes")
+	w.open('{')
+	for _, typ := range slices.Sorted(maps.Keys(used)) {
+		w.named(strconv.Itoa(int(typ)), typ.String())
+	}
+	w.close('}')
 }
 
 // WriteSaved writes what [ReadJSON] needs and nothing else, for faces that carry

@@ -88,3 +88,18 @@ func isPickle(head []byte, path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))
 	return (ext == ".pkl" || ext == ".pickle") && (bytes.HasPrefix(head, []byte("(")) || bytes.HasPrefix(head, []byte("}")) || bytes.HasPrefix(head, []byte("]")))
 }
+
+// IsFile tells by its first bytes a file that may hold named tensors: an archive of numpy or of torch.save, or a safetensors file; or a
+// pickle, of which [Open] says what it is. A single array of numpy is none.
+func IsFile(path string) bool {
+	f, size, err := plainfile.Open(path, what)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, min(size, looked))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	return torch.Is(head) || isSafetensors(head, size) || isPickle(head, path)
+}

@@ -137,6 +137,10 @@ func (c *converter) file(ctx context.Context, j *job, s *scratch) *FileReport {
 		return r
 	}
 	f, err := j.entry.Open()
+	if err != nil && c.set(ctx, j, r) {
+		r.settle(false)
+		return r
+	}
 	if err != nil {
 		r.fail(Part{}, c.openCode(j.entry.Path, err), err)
 		r.settle(c.o.Format != nil)

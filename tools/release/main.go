@@ -1,5 +1,5 @@
-// Release builds what people install, from a commit: static programs for four
-// platforms, archives, .deb and .rpm packages, the list of what is in them, and check
+// Release builds what people install, from a commit: static programs for five
+// platforms, archives, .deb and .rpm packages, wheels for Python, the list of what is in them, and check
 // sums. It needs git and Go, nothing else.
 //
 //	go -C tools/release run . -out DIR [-commit HEAD] [-targets linux/amd64,…]
@@ -21,7 +21,7 @@ import (
 )
 
 // all are the platforms that programs are built for.
-const all = "linux/amd64,linux/arm64,darwin/arm64,windows/amd64"
+const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64"
 
 func main() {
 	out := flag.String("out", "", "`folder` that everything is written to; it must be empty or not there")
@@ -84,6 +84,9 @@ func run(ctx context.Context, out, commit string, targets []string) error {
 			return err
 		}
 		if err := b.packages(t, share); err != nil {
+			return err
+		}
+		if err := b.wheel(t, share); err != nil {
 			return err
 		}
 	}

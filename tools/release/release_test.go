@@ -65,6 +65,7 @@ func TestRelease(t *testing.T) {
 	t.Run("inventory", func(t *testing.T) { testInventory(t, dir) })
 	t.Run("deb", func(t *testing.T) { testDeb(t, dir) })
 	t.Run("rpm", func(t *testing.T) { testRPM(t, dir) })
+	t.Run("wheels", func(t *testing.T) { testWheels(t, dir, targets) })
 	t.Run("container", func(t *testing.T) { testContainer(t, dir) })
 	t.Run("same bytes", func(t *testing.T) { testSameBytes(t, dir, commit) })
 }
@@ -392,7 +393,7 @@ func testSameBytes(t *testing.T, dir, commit string) {
 			t.Errorf("other bytes: %s", line)
 		}
 	}
-	if compared < 7 { // two programs, archive, deb, rpm, inventory, container file
+	if compared < 8 { // two programs, archive, deb, rpm, wheel, inventory, container file
 		t.Errorf("only %d files were compared", compared)
 	}
 }

@@ -45,7 +45,12 @@ function save() {
   for (const name of ['lang', 'metric', 'sort', 'filter']) if (state[name] !== initial[name]) p.set(name, state[name]);
   if (state.steps !== initial.steps) p.set('steps', state.steps);
   saved = p.size ? '#' + p : '';
-  if (location.hash !== saved) history.replaceState(null, '', saved || '#');
+  if (location.hash === saved) return;
+  try {
+    history.replaceState(null, '', saved || '#');
+  } catch {
+    // A page within another one, as in a notebook, has no address to keep it in.
+  }
 }
 
 let initial = {...state};

@@ -1,0 +1,109 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"precision/dump"
+	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/dump/npy"
+)
+
+// set writes the tensors of a file of named tensors, each as an array of numpy. It reports whether the file is one.
+func (c *converter) set(ctx context.Context, j *job, r *FileReport) bool {
+	if c.o.Compat || !checkpoint.IsFile(j.entry.Path) {
+		return false
+	}
+	s, err := checkpoint.Open(j.entry.Path)
+	if err != nil {
+		r.fail(Part{}, dump.CodeInvalid, err)
+		return true
+	}
+	defer s.Close()
+	r.Outputs = len(s.Tensors)
+	taken := map[string]bool{}
+	for i, t := range s.Tensors {
+		name := fileName(t.Name)
+		if part := (Part{Output, i}); name == "" || taken[strings.ToLower(name)] {
+			name = fmt.Sprintf("tensor.%d", i)
+		} else if c.o.Type != Npy {
+			r.fail(part, dump.CodeType, errorf(j.entry.Path, dump.CodeType, nil, "named tensors are written as npy alone"))
+			return true
+		}
+		taken[strings.ToLower(name)] = true
+		path := filepath.Join(c.o.Out, j.name+"."+name+".npy")
+		typ, err := writeNamed(ctx, path, t)
+		if err != nil {
+			r.fail(Part{Output, i}, dump.CodeInvalid, err)
+			continue
+		}
+		r.Written = append(r.Written, Written{Part: Part{Output, i}, Path: path, Name: filepath.Base(path), Type: typ, Shape: t.Shape})
+	}
+	return true
+}
+
+// fileName is the name of a tensor as a part of a file's name; empty for one that is too long for it.
+func fileName(name string) string {
+	const longest = 120
+	if len(name) > longest {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:`, r) || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (typ dtype.Type, err error) {
+	elements, err := t.Elements()
+	if err != nil {
+		return 0, err
+	}
+	typ, ok := writtenType(t.Type, false)
+	if !ok {
+		return 0, errorf(t.File, dump.CodeType, nil, "tensor %s: elements of type %s cannot be converted", t.Name, t.Type)
+	}
+	var change func(dst, src []byte)
+	switch {
+	case dtype.SameForm(t.Type, typ):
+	case typ == dtype.Float64:
+		change = widen64(t.Type)
+	default:
+		change = widen32(t.Type)
+	}
+	head, err := npy.AppendHeader(nil, typ, t.Shape)
+	if err != nil {
+		return 0, err
+	}
+	out, err := create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer out.discard()
+	out.Write(head)
+	tile := int64(tileBytes / 16)
+	wide := make([]byte, tile*int64(typ.Bits()/8))
+	for first := int64(0); first < t.Len(); first += tile {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		n := min(tile, t.Len()-first)
+		b, err := elements.Bytes(first, n)
+		if err != nil {
+			return 0, err
+		}
+		if change != nil {
+			dst := wide[:n*int64(typ.Bits()/8)]
+			change(dst, b)
+			b = dst
+		}
+		out.Write(b) // an error stays until commit
+	}
+	return typ, out.commit()
+}
