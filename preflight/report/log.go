@@ -42,6 +42,9 @@ func (t Text) Log(d *trainlog.Difference) string {
 		if side.log.Replayed > 0 {
 			text += t.say("log.replayed", side.log.Replayed)
 		}
+		if side.log.Epochs > 0 {
+			text += t.say("log.epochs", side.log.Epochs)
+		}
 		t.label(side.key, text)
 	}
 	for i := range d.Quantities {

@@ -262,6 +262,7 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		}
 		for i := range d {
 			if math.Abs(d[i]) > 10*o.Floor {
+				q.Noise, q.Drift = spread(d[:i]), mean(d[i:])
 				return i, Apart
 			}
 		}
@@ -273,11 +274,7 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		if w == windows-1 {
 			end = n
 		}
-		sum := 0.0
-		for _, x := range d[w*width : end] {
-			sum += x
-		}
-		means[w] = sum / float64(end-w*width)
+		means[w] = mean(d[w*width : end])
 	}
 	// Noise from step to step, and that of windows among their neighbours, which
 	// is more where differences hang together. The smaller part of the windows
@@ -306,11 +303,7 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		}
 		return -1, ""
 	}
-	rest := 0.0
-	for _, m := range means[from:] {
-		rest += m
-	}
-	q.Drift = rest / float64(windows-from)
+	q.Drift = mean(means[from:])
 	if from == 0 && relative(c.a[0], c.b[0]) > max(o.Start, 3*q.Noise) {
 		return 0, Start
 	}
@@ -361,12 +354,15 @@ func (q *Quantity) noisier(d []float64, width int, o Options) int {
 const (
 	// leastLeap is the factor from which values are apart at once, whatever the noise was: a loss does
 	// not double from rounding.
-	leastLeap = 2
+	leastLeap = 2.0
 	// leapOver is how many times as far apart, as logarithms, they are as they ever were before, and
 	// leapSteps as the calmer log goes from step to step, but for one in twenty of its steps.
 	leapOver, leapSteps = 4, 3
 	// leapAfter is how many steps there have to be before.
 	leapAfter = 4
+	// equalLeap is the factor where all steps before were equal to the last digit: what rounding makes of equal
+	// trainings grows from step to step.
+	equalLeap = 1.04
 )
 
 // leap finds the first step at which the values of two logs are a factor apart that neither the
@@ -380,7 +376,11 @@ func (q *Quantity) leap(c *both) int {
 			continue
 		}
 		apart := math.Abs(math.Log(c.a[i] / c.b[i]))
-		if i >= leapAfter && apart >= max(math.Log(leastLeap), leapOver*before, leapSteps*own) {
+		factor, after := leastLeap, leapAfter
+		if before == 0 {
+			factor, after = equalLeap, leapAfter/2
+		}
+		if i >= after && apart >= max(math.Log(factor), leapOver*before, leapSteps*own) {
 			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
 			return i
 		}
@@ -403,6 +403,14 @@ func usualStep(list []float64) float64 {
 	}
 	slices.Sort(steps)
 	return steps[len(steps)*19/20]
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, x := range list {
+		sum += x
+	}
+	return sum / float64(max(1, len(list)))
 }
 
 func rootMeanSquare(list []float64) float64 {

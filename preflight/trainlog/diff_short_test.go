@@ -2,6 +2,8 @@ package trainlog
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -60,6 +62,69 @@ func TestTorn(t *testing.T) {
 		}
 		if d := Diff(l, l, DefaultOptions); d.Lost() != (c.torn != "") {
 			t.Errorf("%q: lost %v", c.text, d.Lost())
+		}
+	}
+}
+
+// TestEqualThenApart: logs that are equal to the last digit and then a factor apart part there, whatever their length
+// and however small the factor; equal ones, and such that part as rounding makes them, do not.
+func TestEqualThenApart(t *testing.T) {
+	for _, n := range []int{4, 8, 16, 24, 30, 40, 100, 400} {
+		for _, factor := range []float64{1, 1.05, 1.1, 1.3, 19, 250} {
+			a, b := &Log{Series: []*Series{{Name: "loss"}}}, &Log{Series: []*Series{{Name: "loss"}}}
+			drift := &Log{Series: []*Series{{Name: "loss"}}}
+			for i := range n {
+				v := 1 + 3*math.Exp(-float64(i)/50)
+				w, d := v, v
+				if i >= n/2 {
+					w *= factor
+					d *= 1 + 1e-6*math.Pow(1.5, min(float64(i-n/2), 22)) // as rounding grows, up to 0.7 %
+				}
+				for log, value := range map[*Log]float64{a: w, b: v, drift: d} {
+					log.Series[0].Points = append(log.Series[0].Points, Point{Step: int64(i), Value: value})
+				}
+			}
+			q := Diff(a, b, DefaultOptions).Quantities[0]
+			if q.Parts != (factor > 1) || q.Parts && q.PartStep != int64(n/2) {
+				t.Errorf("%d steps, factor %g: parts %v at %d", n, factor, q.Parts, q.PartStep)
+			}
+			if q.Parts && q.Why == Apart && q.Drift == 0 {
+				t.Errorf("%d steps, factor %g: no drift", n, factor)
+			}
+			if q := Diff(drift, b, DefaultOptions).Quantities[0]; q.Parts {
+				t.Errorf("%d steps: rounding parts at %d, %s", n, q.PartStep, q.Why)
+			}
+		}
+	}
+}
+
+// TestEpochs: steps that begin again at the first are another epoch, and no value is lost; steps that go back
+// to the middle, and a training that was started again at once, are a restart.
+func TestEpochs(t *testing.T) {
+	read := func(steps ...int) *Log {
+		var b strings.Builder
+		for i, s := range steps {
+			fmt.Fprintf(&b, "iteration %d | loss: %g\n", s, 1+float64(i)/10)
+		}
+		l, err := Read(context.Background(), strings.NewReader(b.String()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for _, c := range []struct {
+		steps                    []int
+		points, epochs, replayed int
+	}{
+		{[]int{1, 2, 3, 4, 5, 1, 2, 3, 4, 5}, 10, 1, 0},
+		{[]int{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1}, 12, 2, 0},
+		{[]int{10, 20, 30, 40, 10, 20, 30, 40}, 8, 1, 0},
+		{[]int{1, 2, 3, 4, 5, 6, 3, 4, 5, 6, 7}, 7, 0, 1},
+		{[]int{1, 2, 1, 2, 3, 4, 5}, 5, 0, 1},
+	} {
+		l := read(c.steps...)
+		if n := len(l.Find(Loss).Points); n != c.points || l.Epochs != c.epochs || l.Replayed != c.replayed {
+			t.Errorf("%v: %d points, %d epochs, %d times back", c.steps, n, l.Epochs, l.Replayed)
 		}
 	}
 }

@@ -60,6 +60,9 @@ type Log struct {
 	// Lines counts lines, Replayed those steps that came again, as behind a restart
 	// from a checkpoint; their last values count.
 	Lines, Replayed int
+	// Epochs is how many times the steps began again at the first one, without a word: the values are those of
+	// another epoch, and go on from the last one.
+	Epochs int
 	// Torn is how the last line begins, if it has no end: the log was cut, or is being written.
 	Torn string
 	// Counted: the log names no steps; lines with a loss were counted instead.
@@ -162,17 +165,28 @@ type reading struct {
 	// last is the step in force, local as the log has it; offset is what earlier
 	// epochs add where every epoch counts from its beginning.
 	last, local, offset int64
-	epoch               string
-	named               bool // a step was named once
-	scale               float64
+	// first is the first step that was named.
+	first int64
+	epoch string
+	named bool // a step was named once
+	scale float64
 }
+
+// leastEpoch is how many steps lie before one that begins again: a training that failed at once is started again.
+const leastEpoch = 4
 
 // step takes over a step that a line names. An epoch that begins to count anew
 // goes on from the last one.
 func (r *reading) step(n int64, epoch string) {
-	if r.named && n <= r.local && epoch != r.epoch && epoch != "" && r.epoch != "" {
-		r.offset = r.last
-		if n == 0 {
+	if !r.named {
+		r.first = n
+	}
+	again := n == r.first && epoch == "" && r.local-n >= leastEpoch
+	if again {
+		r.log.Epochs++
+	}
+	if r.named && n <= r.local && (again || epoch != r.epoch && epoch != "" && r.epoch != "") {
+		if r.offset = r.last; n == 0 {
 			r.offset++
 		}
 	}
