@@ -305,17 +305,42 @@ def _value(scale):
     return scale.numpy() if hasattr(scale, "numpy") else scale
 
 
+def _finite(optimizer, scale, before):
+    """Whether the gradients of the last step were finite, None if that is not known.
+    Keras keeps the steps since the scale last changed, and lowers the scale when a
+    gradient is not finite."""
+    known = getattr(optimizer, "last_step_finite", None)
+    if known is not None:
+        return bool(_value(known))
+    for name in ("step_counter", "dynamic_counter"):  # Keras 3, Keras 2
+        count = getattr(optimizer, name, None)
+        if count is not None and _value(count) > 0:
+            return True
+    if scale is None or before is None or scale == before:
+        return None
+    return bool(scale > before)
+
+
 def loss_scale_callback(optimizer):
     """A Keras callback that prints the loss scale before each batch."""
     import tensorflow as tf
 
     class LossScaleCallback(tf.keras.callbacks.Callback):
+        before = None
+
         def on_train_batch_begin(self, batch, logs=None):
-            scale = getattr(optimizer, "loss_scale", None)
-            finite = getattr(optimizer, "last_step_finite", None)
+            scale = used = None
+            # Under mixed precision Keras may have wrapped the optimizer.
+            for used in (getattr(getattr(self, "model", None), "optimizer", None), optimizer):
+                for name in ("dynamic_scale", "loss_scale", "initial_scale"):  # Keras 3; Keras 2 and npu_device; Keras 3 before it is built
+                    if scale is None and getattr(used, name, None) is not None:
+                        scale = _value(getattr(used, name))
+                if scale is not None:
+                    break
+            finite = _finite(used, scale, self.before)
+            self.before = scale
             _say("step %s, loss scale %s, last step finite: %s"
-                 % (batch, "none" if scale is None else "%.3f" % _value(scale),
-                    "unknown" if finite is None else bool(_value(finite))))
+                 % (batch, "none" if scale is None else "%.3f" % scale, "unknown" if finite is None else finite))
 
     return LossScaleCallback()
 
@@ -336,16 +361,115 @@ def _debug_folder():
     return TF_DEBUG
 
 
+def _steps(text):
+    """The steps that a text such as "0|5-7" stands for; None is every step."""
+    if not text:
+        return None
+    found = set()
+    for part in text.split("|"):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def _flat(fetches):
+    if isinstance(fetches, dict):
+        fetches = list(fetches.values())
+    if isinstance(fetches, (list, tuple)):
+        return [f for part in fetches for f in _flat(part)]
+    return [fetches]
+
+
+class _Runs(object):
+    """Counts the runs of a session as the NPU counts steps: those that fetch the
+    same are steps of one graph, from 0. Runs that set variables are none."""
+
+    def __init__(self):
+        self.counts, self.names, self.folder = {}, set(), None
+
+    def wanted(self, graph, fetches):
+        """Whether to record the run that comes; its folder is then set."""
+        flat = _flat(fetches)
+        if self._initializes(graph, flat):
+            return False
+        key = tuple(sorted(str(getattr(f, "name", f)) for f in flat))
+        step = self.counts.get(key, 0)
+        self.counts[key] = step + 1
+        wanted = _steps(DUMP_STEP)
+        if wanted is not None and step not in wanted:
+            return False
+        name, n = "step_%d" % step, 1
+        while name in self.names:
+            n += 1
+            name = "step_%d_graph_%d" % (step, n)
+        self.names.add(name)
+        self.folder = name
+        return True
+
+    def _initializes(self, graph, flat):
+        tf = _tensorflow()
+        try:
+            sets = set(v.initializer for kind in (tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.LOCAL_VARIABLES) for v in graph.get_collection(kind))
+            sets.update(graph.get_collection(tf.GraphKeys.TABLE_INITIALIZERS))
+
+            def only_sets(op):
+                inner = list(op.control_inputs)
+                return op in sets or op.type == "NoOp" and bool(inner) and all(only_sets(i) for i in inner)
+            return bool(flat) and all(only_sets(getattr(f, "op", f)) for f in (graph.as_graph_element(f) for f in flat))
+        except Exception:  # what is fetched is no element of a graph
+            return False
+
+
+def _debug_session():
+    """The wrapper of TensorFlow's debugger, for the steps of the kit."""
+    from tensorflow.python.debug.wrappers import dumping_wrapper, framework
+
+    class StepSession(dumping_wrapper.DumpingDebugWrapperSession):
+        runs = None
+
+        def on_run_start(self, request):
+            if self.runs is None:
+                self.runs = _Runs()
+            if not self.runs.wanted(self.graph, request.fetches):
+                return framework.OnRunStartResponse(framework.OnRunStartAction.NON_DEBUG_RUN, [])
+            return super(StepSession, self).on_run_start(request)
+
+        def prepare_run_debug_urls(self, fetches, feed_dict):
+            urls = super(StepSession, self).prepare_run_debug_urls(fetches, feed_dict)
+            made = urls[0][len("file://"):]
+            folder = os.path.join(os.path.dirname(made), self.runs.folder)
+            os.rename(made, folder)
+            _say("recording into %s" % folder)
+            return ["file://" + folder]
+
+    return StepSession
+
+
 def sess_dump(sess):
-    """The session wrapped so that every run is recorded in tf/tf_debug."""
-    from tensorflow.python import debug as tf_debug
-    return tf_debug.DumpingDebugWrapperSession(sess, _debug_folder())
+    """The session wrapped so that the steps of "precision kit -s" are recorded in
+    tf/tf_debug, each in a folder. They are counted as on the NPU: runs that fetch
+    the same, from 0."""
+    return _debug_session()(sess, _debug_folder())
 
 
 def estimator_dump():
-    """A hook that records every run in tf/tf_debug."""
-    from tensorflow.python import debug as tf_debug
-    return tf_debug.DumpingDebugHook(_debug_folder())
+    """A hook that records the steps of "precision kit -s" in tf/tf_debug."""
+    from tensorflow.python.debug.wrappers import hooks
+
+    class StepHook(hooks.DumpingDebugHook):
+        runs = None
+
+        def before_run(self, run_context):
+            if self.runs is None:
+                self.runs = _Runs()
+            if not self.runs.wanted(run_context.session.graph, run_context.original_args.fetches):
+                return None
+            if not self._session_wrapper:
+                self._session_wrapper = _debug_session()(run_context.session, self._session_root)
+                self._session_wrapper.runs = self.runs
+            return super(StepHook, self).before_run(run_context)
+
+    return StepHook(_debug_folder())
 
 
 # Checkpoint and inputs for "precision train"
@@ -418,12 +542,41 @@ def checkpoint_session(*args, **kwargs):
 
 # Seeds
 
+def _deterministic(tf):
+    """Has operators that TensorFlow runs itself give the same result each time. It
+    makes the same operators as without: those that it would take apart, for GPUs,
+    are deterministic elsewhere, and the NPU must get the operators of the script."""
+    if os.environ.get("PRECISION_TOOL_DETERMINISM", "").lower() in ("off", "0", "false", "no"):
+        _say("operators may be non-deterministic (PRECISION_TOOL_DETERMINISM)")
+        return
+    os.environ["TF_DETERMINISTIC_OPS"] = "1"  # all there is before version 2.8
+    how = "TF_DETERMINISTIC_OPS=1"
+    try:
+        enable = getattr(getattr(getattr(tf, "config", None), "experimental", None), "enable_op_determinism", None)
+        if enable is not None:
+            enable()
+            how = "enable_op_determinism"
+        from tensorflow.python.framework import config
+        from tensorflow.python.ops import nn_ops
+        if not tf.config.list_physical_devices("GPU"):
+            if hasattr(config, "is_op_determinism_enabled"):
+                config.is_op_determinism_enabled = lambda: False
+            if hasattr(nn_ops, "_tf_deterministic_ops"):
+                nn_ops._tf_deterministic_ops.value = False
+    except (ImportError, AttributeError):  # versions that take nothing apart
+        pass
+    except Exception as e:
+        _say("operators may be non-deterministic: %s" % e)
+        return
+    _say("operators are deterministic (%s); PRECISION_TOOL_DETERMINISM=off leaves them alone" % how)
+
+
 def seed_everything(seed=SEED):
     """Takes chance out of the run, and prints what it was taken out of."""
     os.environ["PYTHONHASHSEED"] = str(seed)
     _say("PYTHONHASHSEED=%d for child processes" % seed)
     random.seed(seed)
-    _say("random: seed %d" % seed)
+    _say("random: seed %d, from which Keras draws, too" % seed)
     try:
         import tensorflow as tf
     except ImportError as e:
@@ -443,6 +596,7 @@ def seed_everything(seed=SEED):
         _say("NumPy: no seed, it is not installed")
     if tf is None:
         return
+    _deterministic(tf)
     try:
         from tfdeterminism import patch
     except ImportError:

@@ -1,9 +1,10 @@
 # -*- coding: utf-8 -*-
 """Turns what TensorFlow's debugger recorded into golden arrays.
 
-Each folder run_... in tf/tf_debug of the data folder is opened with the off-line
-analyzer of the debugger, which lists its tensors and writes every one of them as
-tf/dump/<operator>.<output>.<microseconds>.npy. What the analyzer said is kept in
+Each folder in tf/tf_debug of the data folder is a run; it is opened with the
+off-line analyzer of the debugger, which lists its tensors and writes every one of
+them as tf/dump/<operator>.<output>.<microseconds>.npy. If there are several runs,
+each has a folder below tf/dump, named by its step where that is known. What the analyzer said is kept in
 temp/tf_dump.log.
 """
 import os
@@ -132,7 +133,13 @@ def say(text):
         print(text.encode("ascii", "backslashreplace").decode("ascii"), flush=True)
 
 
-def convert(run, log):
+def folder_of(run):
+    """Where the arrays of one of several runs go: step_5 is 5, as on the NPU."""
+    name = os.path.basename(run)
+    return DUMP + "/" + (name[len("step_"):] if name.startswith("step_") else name)
+
+
+def convert(run, dump, log):
     """Writes the tensors of a run; returns how many, and those that failed."""
     names = os.path.join(ROOT, *NAMES.split("/"))
     if os.path.exists(names):
@@ -154,9 +161,9 @@ def convert(run, log):
             if len(name.encode("utf-8")) > LONGEST:
                 failed.append("%s: the name is too long for a file" % tensor)
                 continue
-            analyzer.send("pt %s -n %d -w %s/%s" % (tensor, number, DUMP, name))
+            analyzer.send("pt %s -n %d -w %s/%s" % (tensor, number, dump, name))
             analyzer.wait()
-            if not os.path.exists(os.path.join(ROOT, "tf", "dump", name)):
+            if not os.path.exists(os.path.join(ROOT, *(dump.split("/") + [name]))):
                 failed.append("%s: the analyzer wrote no file" % tensor)
             if time.time() - told > 2:
                 say("%s: %d of %d tensors" % (os.path.basename(run), i + 1, len(tensors)))
@@ -176,29 +183,35 @@ def runs():
     return [p for p in (os.path.join(TF_DEBUG, n) for n in names) if os.path.isdir(p)]
 
 
+def make(folder):
+    """Makes a folder below the data folder, and those above it."""
+    path = ROOT
+    for part in folder.split("/"):
+        path = os.path.join(path, part)
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o700)
+
+
 def main():
     found = runs()
     if not found:
         say("error: %s holds no runs; train with precision_capture.sess_dump or estimator_dump first" % TF_DEBUG)
         return 2
-    for parts in (("temp",), ("tf", "dump")):
-        path = ROOT
-        for part in parts:
-            path = os.path.join(path, part)
-            if not os.path.isdir(path):
-                os.mkdir(path, 0o700)
+    make("temp")
     status = 0
     with open(os.path.join(ROOT, *LOG.split("/")), "wb", buffering=0) as log:
         for run in found:
+            dump = DUMP if len(found) == 1 else folder_of(run)
+            make(dump)
             try:
-                done, failed = convert(run, log)
+                done, failed = convert(run, dump, log)
             except Stopped as e:
                 say("error: %s: %s; its words are in %s" % (run, e, os.path.join(ROOT, *LOG.split("/"))))
                 status = 1
                 continue
             for text in failed:
                 say("warning: " + text)
-            say("%s: %d tensors in %s" % (os.path.basename(run), done, os.path.join(ROOT, "tf", "dump")))
+            say("%s: %d tensors in %s" % (os.path.basename(run), done, os.path.join(ROOT, *dump.split("/"))))
             if done == 0:
                 status = 1
     return status

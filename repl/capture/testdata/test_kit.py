@@ -81,8 +81,9 @@ class Seeds(KitTest):
         seeder = "set_random_seed" if os.environ.get("FAKE_TF") == "1" else "random.set_seed"
         self.assertEqual(kinds, [(seeder, 2022), ("numpy seed", 2022), ("tfdeterminism", None)])
         lines = self.printed.splitlines()
-        self.assertEqual(len(lines), 5)
-        for line, item in zip(lines, ("PYTHONHASHSEED", "random", "TensorFlow", "NumPy", "tfdeterminism")):
+        self.assertEqual(os.environ["TF_DETERMINISTIC_OPS"], "1")
+        self.assertEqual(len(lines), 6)
+        for line, item in zip(lines, ("PYTHONHASHSEED", "random", "TensorFlow", "NumPy", "TF_DETERMINISTIC_OPS", "tfdeterminism")):
             self.assertIn(item, line)
 
     def test_random(self):
@@ -288,6 +289,16 @@ class Callback(KitTest):
         self.quiet(self.kit.loss_scale_callback(types.SimpleNamespace(loss_scale=lambda: 2)).on_train_batch_begin, 1)
         self.assertIn("loss scale 2.000", self.said)
 
+    def test_keras(self):
+        """Keras 3 keeps the scale under another name, in the optimizer that it made of the user's."""
+        scaled = types.SimpleNamespace(dynamic_scale=8.0, step_counter=0)
+        callback = self.kit.loss_scale_callback(types.SimpleNamespace())
+        callback.model = types.SimpleNamespace(optimizer=scaled)
+        for scale, count, said in ((8.0, 0, "unknown"), (8.0, 1, "True"), (4.0, 0, "False"), (4.0, 0, "unknown"), (8.0, 0, "True")):
+            scaled.dynamic_scale, scaled.step_counter = scale, count
+            self.quiet(callback.on_train_batch_begin, 0)
+            self.assertIn("loss scale %.3f, last step finite: %s\n" % (scale, said), self.said)
+
 
 class Files(KitTest):
     def test_environment(self):
@@ -351,23 +362,51 @@ class Files(KitTest):
 
 
 class Golden(KitTest):
-    def test_session(self):
-        sess = self.kit._tensorflow().Session()
-        wrapped = self.kit.sess_dump(sess)
-        self.assertEqual(wrapped.root, path("tf", "tf_debug"))
-        self.assertEqual(wrapped.run("x"), "result")
-        self.assertEqual(len(os.listdir(wrapped.root)), 1)
+    def wrapped(self, step="0"):
+        self.kit.DUMP_STEP = step
+        return self.quiet(self.kit.sess_dump, self.kit._tensorflow().Session())
+
+    def recorded(self):
+        return sorted(os.listdir(path("tf", "tf_debug")))
+
+    def test_steps(self):
+        for step, want in (("0", ["step_0", "step_0_graph_2"]), ("1|3-4", ["step_1", "step_3", "step_4"]), ("7", []),
+                           ("", ["step_0", "step_0_graph_2"] + ["step_%d" % i for i in range(1, 5)])):
+            shutil.rmtree(ROOT)
+            wrapped = self.wrapped(step)
+            self.assertEqual(wrapped.root, path("tf", "tf_debug"))
+            for fetches in ("loss", ["loss", "train"], "loss", "loss", "loss", "loss"):  # "loss" five times
+                self.assertEqual(self.quiet(wrapped.run, fetches), "result")
+            self.assertEqual(self.recorded(), want, step)
+
+    def test_variables_are_set(self):
+        def op(type, inputs=()):
+            return types_name_op(type, inputs)
+        init = op("Assign")
+        graph = types.SimpleNamespace(get_collection=lambda kind: [types.SimpleNamespace(initializer=init)] if "variables" in kind else [],
+                                      as_graph_element=lambda f: f)
+        train = op("NoOp", [op("AssignAdd")])
+        runs = self.kit._Runs()
+        self.assertFalse(runs.wanted(graph, op("NoOp", [init])))
+        self.assertFalse(runs.wanted(graph, [op("NoOp", [op("NoOp", [init])])]))
+        self.assertTrue(runs.wanted(graph, train))
+        self.assertTrue(runs.wanted(graph, {"a": (train, op("NoOp", [init]))}))
 
     def test_second_session(self):
         sess = self.kit._tensorflow().Session()
         for _ in range(3):
-            self.quiet(self.kit.sess_dump, sess).run("x")
+            self.quiet(lambda: self.kit.sess_dump(sess).run("x"))
         self.assertIn("moved an earlier run", self.said)
         self.assertEqual(len(os.listdir(path("tf", "tf_debug"))), 1)
         self.assertEqual(len(os.listdir(path("tf"))), 3)
 
     def test_hook(self):
-        self.assertEqual(self.kit.estimator_dump().root, path("tf", "tf_debug"))
+        self.kit.DUMP_STEP = "1"
+        hook = self.kit.estimator_dump()
+        sess = self.kit._tensorflow().Session()
+        context = types.SimpleNamespace(session=sess, original_args=types.SimpleNamespace(fetches="train", feed_dict=None))
+        self.assertEqual([self.quiet(hook.before_run, context) is None for _ in range(3)], [True, False, True])
+        self.assertEqual(self.recorded(), ["step_1"])
 
 
 class CheckpointSession(KitTest):
@@ -407,6 +446,11 @@ class CheckpointSession(KitTest):
         self.assertIn("no checkpoint was kept of this run: No variables to save", self.said)
         self.quiet(sess.run, "step")
         self.assertEqual(self.said, "")
+
+
+class types_name_op(object):
+    def __init__(self, type, inputs=()):
+        self.type, self.control_inputs, self.name = type, inputs, "%s_%d" % (type, id(self))
 
 
 class types_name(object):

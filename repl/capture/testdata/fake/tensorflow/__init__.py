@@ -155,7 +155,7 @@ def make_tensor_proto(value, dtype=None, shape=None):
 
 
 class GraphKeys(object):
-    TRAIN_OP, LOCAL_VARIABLES, TABLE_INITIALIZERS = "train_op", "local_variables", "table_initializer"
+    TRAIN_OP, GLOBAL_VARIABLES, LOCAL_VARIABLES, TABLE_INITIALIZERS = "train_op", "variables", "local_variables", "table_initializer"
 
 
 def get_collection(name):
