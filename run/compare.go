@@ -7,7 +7,6 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
-	"precision/compare/oracle"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
@@ -242,25 +241,18 @@ func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, o
 
 // recompute asks the oracle about what was compared.
 func (c *Compare) recompute(ctx context.Context, o *sides.Opened, t *result.Table, opts verdict.Options, tell Listener) ([]result.Check, error) {
-	doubted, progress := verdict.Doubted(t, opts), tell.progress(Checking)
-	if c.Stored {
-		return nil, nil
+	workers := o.Options.Workers
+	if o.Session != nil {
+		workers = o.Session.Folders.Workers
 	}
-	if c.Calls {
-		list, ok, err := oracle.RecomputeCalls(ctx, c.Left, c.Right, t, doubted, o.Options.Workers, progress)
-		if err == nil && !ok && c.Must {
-			err = explain.Say("err.check.calls", c.Left)
-		}
+	list, ok, err := c.Request.Recompute(ctx, o, t, verdict.Doubted(t, opts), workers, tell.progress(Checking))
+	switch {
+	case err != nil || ok || !c.Must || c.Stored:
 		return list, err
+	case c.Calls:
+		return nil, explain.Say("err.check.calls", c.Left)
 	}
-	f := o.Session.Folders
-	if o.Session.Graph == "" || f.How() != result.ByGraph {
-		if c.Must {
-			return nil, explain.Say("err.needgraph")
-		}
-		return nil, nil
-	}
-	return oracle.Recompute(ctx, &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules, Follow: doubted}, o.Session.Graph, f.Workers, progress)
+	return nil, explain.Say("err.needgraph")
 }
 
 // secondRun compares the left side with a second run on the NPU.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,83 @@ func TestJob(t *testing.T) {
 	}
 	if code, _, stderr = precision(t, append(args, "-out", out, "-gate")...); code != exitBelow || !strings.Contains(stderr, "10 of 10 units are done") {
 		t.Errorf("gate: exit %d: %s", code, stderr)
+	}
+}
+
+// With -check a job says of each rank what compare -check says of it alone, and names no less than without.
+func TestJobCheck(t *testing.T) {
+	dir := t.TempDir()
+	if err := (jobtest.Job{Ranks: 3, Steps: 2, Size: 256, Break: func(step, rank int, op string, out []float32) {
+		for i := range out {
+			switch {
+			case op == jobtest.Mul && rank == 1: // nothing that a limit sees
+				out[i] *= 1 + 1.0/128
+			case op == jobtest.Update && rank == 2 && step == 1 && i%7 == 0:
+				out[i] += 9
+			}
+		}
+	}}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	type root struct{ Op, Kind, Certainty string }
+	type part struct {
+		Step, Rank      int
+		Verdict, Failed string
+		Roots           []root
+	}
+	read := func(path string, to any) {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := func(options ...string) (parts []part) {
+		out := filepath.Join(t.TempDir(), "out")
+		args := []string{"compare", "-all", "-lt", filepath.Join(dir, "npu"), "-rt", filepath.Join(dir, "golden"), "-out", out}
+		if code, _, stderr := precision(t, append(args, options...)...); code != exitOK && code != exitNoMatch {
+			t.Fatalf("%v: exit %d: %s", options, code, stderr)
+		}
+		var said struct{ Parts []part }
+		read(filepath.Join(out, "job.json"), &said)
+		return said.Parts
+	}
+	plain, checked := job("-g", dir), job("-g", dir, "-check")
+	wrong := 0
+	for i, p := range checked {
+		out := filepath.Join(t.TempDir(), "one.json")
+		if code, _, stderr := precision(t, "compare", "-lt", filepath.Join(dir, jobtest.Dir(p.Step, p.Rank)), "-rt", filepath.Join(dir, jobtest.Golden(p.Step, p.Rank)),
+			"-g", dir, "-check", "-out", t.TempDir(), "-json", out); code != exitOK {
+			t.Fatal(stderr)
+		}
+		var one part
+		read(out, &one)
+		if p.Verdict != one.Verdict || !slices.Equal(p.Roots, one.Roots) {
+			t.Errorf("step %d, rank %d: %s %v, alone %s %v", p.Step, p.Rank, p.Verdict, p.Roots, one.Verdict, one.Roots)
+		}
+		for _, r := range plain[i].Roots {
+			if !slices.ContainsFunc(p.Roots, func(x root) bool { return x.Op == r.Op }) {
+				t.Errorf("step %d, rank %d: %s is named without a check alone", p.Step, p.Rank, r.Op)
+			}
+		}
+		if slices.Contains(p.Roots, root{jobtest.Mul, "wrong", "certain"}) != (p.Rank == 1) {
+			t.Errorf("step %d, rank %d: %v", p.Step, p.Rank, p.Roots)
+		}
+		wrong += len(p.Roots)
+	}
+	if wrong < 3 {
+		t.Errorf("%d roots", wrong)
+	}
+	// Without a graph nothing can be recomputed, and no part says that it was.
+	if err := os.Remove(filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt")); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range job("-check") {
+		if !strings.Contains(p.Failed, "nothing can be recomputed") {
+			t.Errorf("step %d, rank %d: %q, %s", p.Step, p.Rank, p.Failed, p.Verdict)
+		}
 	}
 }
 

@@ -58,6 +58,8 @@ type Root struct {
 	Verdict   string `json:"verdict"`
 	Order     int    `json:"order"`
 	Certainty string `json:"certainty"`
+	// Kind is that of [verdict.Root]: wrong, differs, golden, input or weight.
+	Kind string `json:"kind,omitempty"`
 	// Cause is the gravest one: what was measured and what is allowed.
 	Cause     string `json:"cause,omitempty"`
 	Value     Number `json:"value"`
@@ -160,7 +162,7 @@ func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 	op := &j.Operators[r.Operator]
 	out := j.Worst(r)
 	root := Root{Op: op.Op.Name, Type: op.Op.Type, Output: out.Slot, Verdict: out.Verdict.String(), Order: op.Op.Order,
-		Certainty: r.Certainty.String(), Inherited: r.Inherited, Value: Number(math.NaN()), Limit: Number(math.NaN())}
+		Certainty: r.Certainty.String(), Kind: string(r.Kind), Inherited: r.Inherited, Value: Number(math.NaN()), Limit: Number(math.NaN())}
 	if len(r.Causes) > 0 {
 		c := r.Causes[0]
 		root.Cause, root.Value, root.Limit = string(c.Kind), Number(c.Value), Number(c.Limit)

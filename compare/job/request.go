@@ -37,6 +37,8 @@ type Request struct {
 	// what is allowed.
 	compare.Options
 	Profile *verdict.Profile
+	// Check has every operator recomputed from its own inputs, as far as those were recorded.
+	Check bool
 	// After is an earlier result to go on from, as [Open] reads it, nil without one.
 	After *verdict.Judged
 	// Day is the day waivers are held against.
@@ -57,6 +59,9 @@ func (r *Request) Hash() string {
 	}
 	asked := []any{r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Ranks, r.Steps, r.Models, r.PerHost, r.Unshard, r.Numerics, r.Metrics,
 		r.MaxElements, r.Overflow, r.TableOnly, profile.Hash(), expired}
+	if r.Check {
+		asked = append(asked, "check")
+	}
 	if r.Mapping != nil {
 		asked = append(asked, r.Mapping)
 	}

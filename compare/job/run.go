@@ -46,9 +46,11 @@ type runner struct {
 	pool    *compare.Pool
 	journal *journal
 	mu      sync.Mutex // of Progress
-	done    atomic.Int64
-	total   int64
-	ops     once[map[string]*graph.Op]
+	// checking is held by the part that recomputes.
+	checking sync.Mutex
+	done     atomic.Int64
+	total    int64
+	ops      once[map[string]*graph.Op]
 
 	contents contents
 }

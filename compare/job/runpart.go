@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -22,6 +23,11 @@ import (
 
 // open opens a part.
 func (r *runner) open(ctx context.Context, x *Part) (*sides.Opened, error) {
+	return r.request(x).Open(ctx)
+}
+
+// request says what is opened of a part.
+func (r *runner) request(x *Part) sides.Request {
 	q := sides.Request{Calls: x.Calls}
 	q.Job = compare.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: r.Options, Inputs: r.in}
 	q.Tolerance = r.profile().ToleranceFor
@@ -40,8 +46,23 @@ func (r *runner) open(ctx context.Context, x *Part) (*sides.Opened, error) {
 	case slices.ContainsFunc(r.Parts, func(y Part) bool { return y.Right == x.Right && y.Left != x.Left }):
 		q.With.OfMany = true
 	}
-	return q.Open(ctx)
+	return q
 }
+
+// check recomputes the operators of a part. One part at a time does, with all workers, so that memory is
+// that of one check.
+func (r *runner) check(ctx context.Context, x *Part, o *sides.Opened, t *result.Table, opts verdict.Options) (err error) {
+	r.checking.Lock()
+	defer r.checking.Unlock()
+	var ok bool
+	if t.Checks, ok, err = r.request(x).Recompute(ctx, o, t, verdict.Doubted(t, opts), r.Options.Workers, nil); err == nil && !ok {
+		err = errUnchecked
+	}
+	return err
+}
+
+// errUnchecked: there is nothing that operators of a part could be recomputed by.
+var errUnchecked = errors.New("no graph of these dumps and no recording of calls, so that nothing can be recomputed")
 
 // ranks is how many ranks the job has, counted from 0, recordings without a golden one
 // included.
@@ -89,6 +110,16 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
 	opts := r.judging(x)
+	if r.Check {
+		if err := r.check(ctx, x, o, table, opts); err != nil {
+			log.close(false)
+			if stopped(ctx, err) {
+				return nil, err
+			}
+			e.Digest = &Digest{Failed: err.Error()}
+			return e, nil
+		}
+	}
 	judged, err := look.Judge(ctx, o.Session, table, opts)
 	if err != nil {
 		log.close(false)
