@@ -42,7 +42,7 @@ func tell(sides ...*side) {
 				l.key = l.content()
 				l.keyed = true
 				g := l.gist()
-				g.at, g.blank, g.key = int32(i), l.unfilled || l.key == 0, l.key
+				g.at, g.blank, g.key = int32(i), l.unfilled || l.key == 0 && (l.arg == nil || l.arg.few == 0), l.key
 				all = append(all, g)
 			}
 			c.gists = all[first:len(all):len(all)]

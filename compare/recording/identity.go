@@ -194,6 +194,7 @@ func (l *leaf) sameness() identity {
 	h.stats(l, atMax, atMin, atMean, atNorm)
 	if l.arg != nil {
 		h.number(uint64(l.arg.print))
+		h.number(uint64(l.arg.few))
 	}
 	return h.identity()
 }

@@ -35,6 +35,8 @@ type argument struct {
 	said  result.Said
 	// print is the identity of elements of a tensor (prints.go).
 	print identity
+	// few is that of the elements of a list that is too short to be found by: where a slice begins, say.
+	few identity
 	// odd tells of a statistic of a tensor that is no number.
 	odd *msprobe.SyntaxError
 }

@@ -19,26 +19,112 @@ import (
 // output by output; a nil one was not recorded.
 func wrote(t *testing.T, dir, typ, name string, time int, inputs, outputs [][]float32) {
 	t.Helper()
+	for side, list := range [][][]float32{inputs, outputs} {
+		for i, values := range list {
+			if values != nil {
+				wroteOne(t, dir, typ, name, time+10*side+i, side, i, dtype.Float32, values, int64(len(values)))
+			}
+		}
+	}
+}
+
+// wroteOne writes one of them: of side 0 the inputs, of 1 the outputs.
+func wroteOne(t *testing.T, dir, typ, name string, time, side, slot int, of dtype.Type, values []float32, shape ...int64) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for side, list := range [][][]float32{inputs, outputs} {
-		for i, values := range list {
-			if values == nil {
-				continue
-			}
-			b, err := npy.AppendHeader(nil, dtype.Float32, []int64{int64(len(values))})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range values {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-			}
-			file := fmt.Sprintf("%s/%s.%s.0.0.%d.%s.%d.DefaultFormat.Float32.npy", dir, typ, name, time+10*side+i, []string{"input", "output"}[side], i)
-			if err := os.WriteFile(file, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+	b, err := npy.AppendHeader(nil, of, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		if of == dtype.Int64 {
+			b = binary.LittleEndian.AppendUint64(b, uint64(int64(v)))
+		} else {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 		}
+	}
+	kind := map[dtype.Type]string{dtype.Float32: "Float32", dtype.Int64: "Int64"}[of]
+	file := fmt.Sprintf("%s/%s.%s.0.0.%d.%s.%d.DefaultFormat.%s.npy", dir, typ, name, time, []string{"input", "output"}[side], slot, kind)
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKernelAlone: a kernel that one side alone has, between two that both have, is the root of what is behind it if it changes
+// the elements, and nothing if it does not; also where the other side takes the tensor in another shape.
+func TestKernelAlone(t *testing.T) {
+	step := func(factor float32, shape ...int64) string {
+		dir := t.TempDir() + "/rank_0/Net/0/0"
+		x, y, more := make([]float32, 24), make([]float32, 24), make([]float32, 24)
+		for i := range x {
+			x[i] = float32(i*i%13) + 0.25
+			y[i] = x[i] * x[i]
+			more[i] = float32(i%5) * 0.5
+		}
+		wrote(t, dir, "Square", "Default_Square-op0", 1000, [][]float32{x}, [][]float32{y})
+		if factor != 0 {
+			scaled := slices.Clone(y)
+			for i := range scaled {
+				scaled[i] *= factor
+			}
+			wroteOne(t, dir, "Mul", "Default_Mul-op0", 2000, 0, 0, dtype.Float32, y, 24)
+			wroteOne(t, dir, "Mul", "Default_Mul-op0", 2001, 0, 1, dtype.Float32, []float32{factor})
+			wroteOne(t, dir, "Mul", "Default_Mul-op0", 2010, 1, 0, dtype.Float32, scaled, shape...)
+			y = scaled
+		}
+		wroteOne(t, dir, "Add", "Default_Add-op0", 3000, 0, 0, dtype.Float32, y, shape...)
+		wroteOne(t, dir, "Add", "Default_Add-op0", 3001, 0, 1, dtype.Float32, more, 2, 3, 4)
+		sum, exp := make([]float32, 24), make([]float32, 24)
+		for i := range sum {
+			sum[i] = y[i] + more[i]
+			exp[i] = float32(math.Tanh(float64(sum[i]) / 50))
+		}
+		wroteOne(t, dir, "Add", "Default_Add-op0", 3010, 1, 0, dtype.Float32, sum, 2, 3, 4)
+		wroteOne(t, dir, "Tanh", "Default_Tanh-op0", 4000, 0, 0, dtype.Float32, sum, 2, 3, 4)
+		wroteOne(t, dir, "Tanh", "Default_Tanh-op0", 4010, 1, 0, dtype.Float32, exp, 2, 3, 4)
+		return dir
+	}
+	for _, shape := range [][]int64{{2, 3, 4}, {6, 4}} {
+		golden := step(0, shape...)
+		if j := judged(t, step(1, 2, 3, 4), golden); len(j.Roots) > 0 {
+			t.Errorf("%v: a product with 1 is a root: %s, %+v", shape, j.Verdict, j.Roots)
+		}
+		j := judged(t, step(1.05, 2, 3, 4), golden)
+		if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "Default_Mul-op0" || j.Verdict == verdict.Good {
+			t.Errorf("%v: %s, %+v", shape, j.Verdict, j.Roots)
+		}
+	}
+}
+
+// TestSlices: where a slice begins is an input of its kernel, of three numbers: it tells slices of one tensor apart
+// that the sides take in another order.
+func TestSlices(t *testing.T) {
+	step := func(order [3]int, wrong int) string {
+		dir := t.TempDir() + "/rank_0/Net/0/0"
+		x := make([]float32, 24)
+		for i := range x {
+			x[i] = float32(i*i%17) - 3.5
+		}
+		for at, k := range order {
+			from, name := k*8, fmt.Sprintf("Default_StridedSlice-op%d", at)
+			if k == wrong {
+				from = (k + 1) % 3 * 8
+			}
+			time := 1000 * (at + 1)
+			wrote(t, dir, "StridedSlice", name, time, [][]float32{x}, nil)
+			wroteOne(t, dir, "StridedSlice", name, time+1, 0, 1, dtype.Int64, []float32{0, 0, float32(from)}, 3)
+			wroteOne(t, dir, "StridedSlice", name, time+10, 1, 0, dtype.Float32, x[from:from+8], 8)
+		}
+		return dir
+	}
+	golden := step([3]int{0, 1, 2}, -1)
+	if j := judged(t, step([3]int{0, 2, 1}, -1), golden); len(j.Roots) > 0 || j.Verdict != verdict.Good {
+		t.Errorf("another order: %s, %+v", j.Verdict, j.Roots)
+	}
+	if j := judged(t, step([3]int{0, 1, 2}, 2), golden); len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "Default_StridedSlice-op2" {
+		t.Errorf("another slice: %s, %+v", j.Verdict, j.Roots)
 	}
 }
 

@@ -38,6 +38,22 @@ func pairsOf(a, b *call) []leafPair {
 	return list
 }
 
+// regroup gives a tensor of a kernel the shape of its partner where that has the same elements in fewer or more axes: kernels
+// take memory as it lies, and one side may not write what only changes a shape.
+func (x *leafPair) regroup(u *unit) {
+	a, known := x.left.Elements()
+	b, too := x.right.Elements()
+	if !known || !too || a != b || !u.left.kernel() || !u.right.kernel() || sameShape(x.left.Shape, x.right.Shape) || !regrouped(x.left.Shape, x.right.Shape) {
+		return
+	}
+	l, f := *x.left, *x.left.form
+	if f.filed == nil {
+		f.filed = f.Shape
+	}
+	f.Shape = x.right.Shape
+	l.form, x.left = &f, &l
+}
+
 // untold tells arguments that are the same: a row for each would be most of the table.
 func (x *leafPair) untold() bool {
 	return x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && sameValue(x.left, x.right)
@@ -163,6 +179,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	if !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
+	x.regroup(u)
 	a, b := x.left.told(), x.right.told()
 	if p.migrated {
 		a.summedElsewhere(x.left)
@@ -226,6 +243,9 @@ func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found co
 		return found
 	}
 	for _, x := range pairsOf(u.left, u.right) {
+		if x.left != nil && x.right != nil {
+			x.regroup(u)
+		}
 		if x.left == nil || x.right == nil || x.left.DataName == "" || x.right.DataName == "" || !x.left.Known || !x.right.Known || !sameShape(x.left.Shape, x.right.Shape) {
 			continue
 		}

@@ -29,8 +29,12 @@ func (s *side) prints() {
 			if !l.tensor() || !l.Known || l.DataName == "" || l.arg != nil || l.said.Known != 0 || said(l.sum()) {
 				continue
 			}
-			if p := s.print(l, buf); p != 0 {
+			p, all := s.print(l, buf)
+			switch {
+			case p != 0:
 				l.arg, read = &argument{print: p}, true
+			case all != 0 && c.kernel():
+				l.arg, read = &argument{few: all}, true // attributes of kernels are such inputs
 			}
 		}
 		if read {
@@ -39,21 +43,25 @@ func (s *side) prints() {
 	}
 }
 
+// mostFew is the length of a list of whole numbers that tells calls apart though it says too little to be found by: as many
+// as a tensor may have axes, twice.
+const mostFew = 16
+
 // print is the identity of the elements that are read of a tensor; 0 where these are
-// few or all the same, or cannot be read, of which its row will tell.
-func (s *side) print(l *leaf, buf []byte) identity {
+// few or all the same, or cannot be read, of which its row will tell. few is that of a short list of whole numbers.
+func (s *side) print(l *leaf, buf []byte) (all, few identity) {
 	n, ok := l.Elements()
-	if !ok || n < 4 {
-		return 0
+	if !ok || n < 4 && !l.Elem.IsInteger() {
+		return 0, 0
 	}
 	t, err := s.open(l)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer t.Close()
 	size := int64(t.Type.Bits() / 8)
 	if t.Count != n || size == 0 || size > 16 {
-		return 0
+		return 0, 0
 	}
 	var h hash
 	in, constant := t.Open(), true
@@ -66,17 +74,20 @@ func (s *side) print(l *leaf, buf []byte) identity {
 		last = at
 		b := buf[:part*size]
 		if err := in.ReadTile(b, at, part); err != nil {
-			return 0
+			return 0, 0
 		}
 		for i := size; constant && i < int64(len(b)); i++ {
 			constant = b[i] == b[i-size]
 		}
 		h.text(string(b))
 	}
-	if constant {
-		return 0
+	if l.Elem.IsInteger() && n <= mostFew {
+		few = h.identity()
 	}
-	return h.identity()
+	if constant || n < 4 {
+		return 0, few
+	}
+	return h.identity(), few
 }
 
 // arrange puts calls whose order was not recorded into one in which outputs come

@@ -566,7 +566,7 @@ func (w *recordedWalk) viewed(r *result.Row) string {
 }
 
 // detour tells of an input that one side alone computes from what the other side takes as it is, that it is not the same
-// then: by its extremes, or its norm, beyond one rounding for every step of the way.
+// then: by its elements, or its extremes and norm, beyond one rounding for every step of the way.
 func (w *recordedWalk) detour(r *result.Row) bool {
 	for _, p := range [2][2]result.Port{{r.Facts.Producer, r.Recorded.Golden}, {r.Recorded.Golden, r.Facts.Producer}} {
 		steps := w.stepsAlone(p[0], p[1])
@@ -575,7 +575,11 @@ func (w *recordedWalk) detour(r *result.Row) bool {
 		}
 		u := roundedOff(r)
 		sums := 2 + math.Log2(max(1, elements(r.Right.Shape)))
-		return apartBy(r.Recorded.Left, r.Recorded.Right, float64(2+steps)*u+sums*min(u, single))
+		limit := float64(2+steps)*u + sums*min(u, single)
+		if size, known := sizeOf(r); known && r.Compared {
+			return size > limit
+		}
+		return apartBy(r.Recorded.Left, r.Recorded.Right, limit)
 	}
 	return false
 }

@@ -58,12 +58,12 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if strings.HasPrefix(name, "Gradients_") {
 				return false
 			}
-			name = strings.TrimSuffix(name, " (right)")
+			name, only := strings.CutSuffix(name, " (right)")
 			known := slices.ContainsFunc(a.Calls, func(call string) bool { return strings.Contains(strings.ToLower(name), "_"+strings.ToLower(call)) })
 			if strings.HasPrefix(name, "Expand_") {
 				return known // made by a pass that names no module
 			}
-			if known && slices.Contains(own, name) {
+			if known && (only || slices.Contains(own, name)) {
 				return true // what only one side makes, in whatever module the compiler put it
 			}
 			if in := kernel.FindStringSubmatch(name); in != nil && slices.Contains(a.Calls, in[1]) {
@@ -94,10 +94,12 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 	}, nil
 }
 
-// firstOwn are the first kernels of either side, in their order, that give what the other side has nowhere.
+// firstOwn are the first kernels of either side, in their order, that give what the other side has nowhere, and the first
+// that gives something else on the two sides.
 func firstOwn(pair string) (names []string, err error) {
 	type file struct {
 		name string
+		slot string // output.0 and what follows
 		time uint64
 		sum  [sha256.Size]byte
 	}
@@ -120,7 +122,7 @@ func firstOwn(pair string) (names []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			sides[i] = append(sides[i], file{parts[1], time, sha256.Sum256(b)})
+			sides[i] = append(sides[i], file{parts[1], strings.Join(parts[5:], "."), time, sha256.Sum256(b)})
 		}
 		slices.SortFunc(sides[i], func(a, b file) int { return cmp.Compare(a.time, b.time) })
 	}
@@ -130,6 +132,13 @@ func firstOwn(pair string) (names []string, err error) {
 		}); at >= 0 {
 			names = append(names, side[at].name)
 		}
+	}
+	given := map[[2]string][sha256.Size]byte{}
+	for _, f := range sides[1] {
+		given[[2]string{f.name, f.slot}] = f.sum
+	}
+	if at := slices.IndexFunc(sides[0], func(f file) bool { sum, both := given[[2]string{f.name, f.slot}]; return both && sum != f.sum }); at >= 0 {
+		names = append(names, sides[0][at].name)
 	}
 	return names, nil
 }
