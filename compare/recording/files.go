@@ -35,6 +35,11 @@ func tensorOf(f *torch.OpenFile, l *leaf) (*compare.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readTensor(f, x, l)
+}
+
+// readTensor is a tensor of a file, as it was recorded.
+func readTensor(f *torch.OpenFile, x *torch.Tensor, l *leaf) (*compare.Tensor, error) {
 	shape := l.Shape
 	if l.filed != nil {
 		shape = l.filed

@@ -52,6 +52,8 @@ var formats = []format{
 	{"atb", findATB},
 	{"mindspore", findMindSpore},
 	{"ge statistics", findStats},
+	{"operator log", findLogs},
+	{"sglang", findKeyed},
 }
 
 // companions are no recordings of calls by themselves, but may be the other side of
@@ -195,6 +197,8 @@ func marks(e fs.DirEntry, below bool) bool {
 		return false
 	case ".bin":
 		return below
+	case ".log":
+		return true
 	}
 	return strings.HasSuffix(name, ".pt")
 }
