@@ -121,7 +121,7 @@ func (e *engine) groupFiles(g *fusion.Group, yield func(path string)) {
 		}
 		if ref, err := e.opt.Rules.GoldenOutput(op, 0); err == nil {
 			if files := e.opt.Right.Output(ref.Op, int(ref.Index)); files != nil {
-				yield(files.Newest().Path)
+				alone(files, yield)
 			}
 		}
 	}
@@ -131,6 +131,13 @@ func (e *engine) groupFiles(g *fusion.Group, yield func(path string)) {
 func (e *engine) namedFiles(op *dump.Op, yield func(path string)) {
 	yield(op.Newest().Path)
 	if files := e.opt.Right.Output(op.Key, 0); files != nil {
-		yield(files.Newest().Path)
+		alone(files, yield)
+	}
+}
+
+// alone gives the newest file unless it holds the recordings of others, too: these would all be asked for.
+func alone(files *dump.Op, yield func(path string)) {
+	if e := files.Newest(); e.Alone() {
+		yield(e.Path)
 	}
 }

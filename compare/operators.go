@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"precision/compare/result"
+	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
 	catalogue "precision/op"
@@ -22,6 +24,7 @@ func (s *Session) Table() *result.Table {
 	if s.arrays != nil {
 		t.Ops = s.arrays.Table().Ops
 	}
+	s.lines(t.Ops)
 	m := &t.Meta
 	m.Left.Recording, m.Left.Others = s.Left.Recording, s.Left.Others
 	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
@@ -34,6 +37,19 @@ func (s *Session) Table() *result.Table {
 		}
 	}
 	return t
+}
+
+// lines gives operators the lines of the program that made them, where a side knows these.
+func (s *Session) lines(ops []result.Operator) {
+	for _, side := range []*dump.Folder{s.Folders.Right, s.Folders.Left} {
+		for i := range ops {
+			for _, name := range append(ops[i].Framework[:len(ops[i].Framework):len(ops[i].Framework)], ops[i].Name) {
+				if ops[i].Lines == "" {
+					ops[i].Lines = strings.Join(side.Lines(name), "\n")
+				}
+			}
+		}
+	}
 }
 
 // Groups are those of the folders.

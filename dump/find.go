@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/dump/tfdbg"
 )
 
 // Options of [Scan]. The zero value is for folders that are compared by the
@@ -49,6 +51,7 @@ type Folder struct {
 	Warnings []Warning
 
 	byKey map[string]*Op
+	lines func(op string) []string // of the program that made an operator
 }
 
 // Op is an operator that was recorded, or, for arrays and golden dumps, one of
@@ -73,10 +76,20 @@ type Entry struct {
 	Path string
 	// Name is the real name, even if the file was renamed.
 	Name Name
+
+	trace *tfdbg.Trace // of a file that holds other recordings, too
 }
 
 // Open opens the recording under its real name; see [OpenFile].
-func (e *Entry) Open() (*Reader, error) { return openAs(e.Path, e.Name) }
+func (e *Entry) Open() (*Reader, error) {
+	if e.trace != nil {
+		return openTrace(e)
+	}
+	return openAs(e.Path, e.Name)
+}
+
+// Alone tells whether the file holds nothing else.
+func (e *Entry) Alone() bool { return e.trace == nil }
 
 // notDumps are files that tools leave in folders of dumps.
 var notDumps = []string{MappingFile, "convert_failed_file_list.txt"}
@@ -91,6 +104,9 @@ func Scan(dir string, o Options) (*Folder, error) {
 		return nil, err
 	}
 	f := &Folder{Dir: dir, byKey: map[string]*Op{}}
+	if slices.ContainsFunc(files, func(e fs.DirEntry) bool { return tfdbg.Is(e.Name()) }) {
+		return f.debugger(files)
+	}
 	var mapping Mapping
 	if slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == MappingFile }) {
 		mapping, f.Warnings = ReadMapping(dir)
@@ -155,7 +171,7 @@ func (f *Folder) classify(files []fs.DirEntry, mapping Mapping, o Options) []can
 		}
 		path := filepath.Join(f.Dir, file)
 		file = path[len(path)-len(file):] // one text for all that is told from it
-		entry := Entry{path, mapping.Name(file)}
+		entry := Entry{Path: path, Name: mapping.Name(file)}
 		if _, known := mapping[file]; !known && hashed(file) {
 			f.warnf(entry.Path, 0, "a renamed file without a line in %s, passed over", MappingFile)
 			continue

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/dump/tfdbg"
 )
 
 const (
@@ -169,6 +171,9 @@ func look(dir string) (has, may bool, folders []string) {
 
 // recording tells whether a file is one that Scan would list, by its own name.
 func recording(file string) bool {
+	if tfdbg.Is(file) {
+		return true
+	}
 	switch ParseName(file).Kind {
 	case Offline, Exception, Array, Standard, Quant, Debug:
 		return true

@@ -280,6 +280,7 @@ func opSet(at func(int) *result.Operator) set {
 			integers("y", func(i int) *int { return &at(i).Y }),
 			lists("uses", func(i int) *[]string { return &at(i).Uses }),
 			words("meets", func(i int) *string { return &at(i).Meets }),
+			words("lines", func(i int) *string { return &at(i).Lines }),
 			shapes("made", func(i int) *[]int64 { return &at(i).Made }),
 		},
 		parts: []part{sparse("inputs",

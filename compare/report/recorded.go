@@ -22,7 +22,8 @@ func sourceOf(j *verdict.Judged, op *verdict.Operator) string {
 			}
 		}
 	}
-	return ""
+	line, _, _ := strings.Cut(op.Op.Lines, "\n")
+	return line
 }
 
 // stackOf are the lines of the program that led to a call, the innermost first; none
@@ -34,6 +35,9 @@ func stackOf(j *verdict.Judged, op *verdict.Operator) []string {
 				return strings.Split(rec.Stack, "\n")
 			}
 		}
+	}
+	if strings.Contains(op.Op.Lines, "\n") {
+		return strings.Split(op.Op.Lines, "\n")
 	}
 	return nil
 }

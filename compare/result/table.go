@@ -179,6 +179,9 @@ type Operator struct {
 	// Meets is what ranks run together here, the same text for all that take part in a
 	// step; empty for what a rank does by itself.
 	Meets string
+	// Lines are the lines of the user's program that made it, the innermost first, one in a line of text, where a
+	// side tells them.
+	Lines string
 	// Made tell what a call that one side alone has gave, as [Said.Print] does.
 	Made []int64
 	// X and Y are its place in a picture of the network, the centre of its

@@ -1,0 +1,444 @@
+// Package tfdbg reads what the debugger of TensorFlow 2 dumps (tf.debugging.experimental.enable_dump_debug_info): files
+// tfdbg_events.* of records, each a DebugEvent. Tensors are left where they are in the files.
+package tfdbg
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"precision/dump/dtype"
+	"precision/internal/plainfile"
+	"precision/internal/tfrecord"
+)
+
+// prefix begins the names of the files; their endings say what events they hold.
+const (
+	prefix      = "tfdbg_events."
+	ofTraces    = ".graph_execution_traces"
+	ofGraphs    = ".graphs"
+	ofFrames    = ".stack_frames"
+	ofSources   = ".source_files"
+	ofExecution = ".execution"
+	ofMetadata  = ".metadata"
+)
+
+// Is tells whether a file is one of the debugger's, by its name.
+func Is(file string) bool {
+	if !strings.HasPrefix(file, prefix) {
+		return false
+	}
+	return slices.ContainsFunc([]string{ofTraces, ofGraphs, ofFrames, ofSources, ofExecution, ofMetadata}, func(end string) bool { return strings.HasSuffix(file, end) })
+}
+
+// Trace is an output of an operator that ran in a graph.
+type Trace struct {
+	Op   string
+	Slot int64
+	// Time is when it was recorded, in microseconds since 1970; no two are the same.
+	Time uint64
+	Type dtype.Type
+	// Shape, Offset and Size are of the elements in the file.
+	Shape        []int64
+	File         string
+	Offset, Size int64
+}
+
+// Health counts what modes without values tell.
+type Health struct {
+	// Mode is the name of the mode, Tensors how many there are of how many operators.
+	Mode         string
+	Tensors, Ops int
+	// Bad is how many held NaN or infinities, First the first of these in the order of
+	// recording, with its numbers of both, -1 where the mode does not count them.
+	Bad      int
+	First    string
+	NaN, Inf int64
+}
+
+// Recording is what a folder holds.
+type Recording struct {
+	Traces []Trace
+	// Without is nil unless tensors were recorded without their values.
+	Without *Health
+	// Eager is how many operators ran outside of graphs: these have no names.
+	Eager int
+	// Version is that of the TensorFlow that wrote it.
+	Version string
+	// Damaged tells where a file ends too early or is not what was written; what stands before it
+	// was read.
+	Damaged []Damage
+
+	created map[string][]string // identifiers of stack frames by operator, the outermost first
+	frames  map[string]frame
+	sources []source // by number
+	first   int64    // the first of the run that is read
+}
+
+// Damage is a place in a file.
+type Damage struct {
+	File   string
+	Offset int64
+	What   string
+}
+
+type frame struct{ file, line int64 }
+
+// source is a file of the program; what is in it is kept of the user's.
+type source struct {
+	path  string
+	lines []string
+}
+
+// event fields of DebugEvent.
+const (
+	wallTime   = 1
+	metadata   = 3
+	sourceFile = 4
+	stackFrame = 6
+	graphOp    = 7
+	execution  = 9
+	traced     = 10
+)
+
+// Read lists what the files of a folder hold.
+func Read(dir string, files []string) (*Recording, error) {
+	r := &Recording{created: map[string][]string{}, frames: map[string]frame{}}
+	files = slices.Clone(files)
+	slices.Sort(files)
+	names := map[string]string{} // one text for a name
+	health := map[string]bool{}
+	last := uint64(0)
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		if strings.HasSuffix(file, ofSources) {
+			r.first = int64(len(r.sources)) // of a run, whose frames come next
+		}
+		err := r.walk(path, func(rec tfrecord.Record) error {
+			err := fields(rec.Head, rec.Size, func(num protowire.Number, v value) error {
+				switch num {
+				case wallTime:
+					last = max(last+1, uint64(max(math.Float64frombits(v.number), 0)*1e6))
+				case metadata:
+					return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+						if num == 1 {
+							r.Version = string(v.bytes)
+						}
+						return nil
+					})
+				case sourceFile:
+					return r.source(v)
+				case stackFrame:
+					return r.frame(v)
+				case graphOp:
+					return r.op(v)
+				case execution:
+					r.Eager++
+				case traced:
+					return r.trace(v, path, rec, last, names, health)
+				}
+				return nil
+			})
+			if errors.Is(err, errMessage) {
+				r.Damaged = append(r.Damaged, Damage{path, rec.Offset, err.Error()})
+				err = nil
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.Without != nil {
+		r.Without.Ops = len(health)
+	}
+	return r, nil
+}
+
+// walk gives the records of a file; one that is damaged ends it.
+func (r *Recording) walk(path string, take func(tfrecord.Record) error) error {
+	f, _, err := plainfile.Open(path, "events of TensorFlow's debugger")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = tfrecord.Walk(bufio.NewReaderSize(f, 1<<20), take)
+	if bad := (*tfrecord.Error)(nil); errors.As(err, &bad) {
+		r.Damaged = append(r.Damaged, Damage{path, bad.Offset, bad.What})
+		return nil
+	}
+	return err
+}
+
+func (r *Recording) source(v value) error {
+	var s source
+	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+		switch num {
+		case 1:
+			s.path = string(v.bytes)
+		case 3:
+			if !library(s.path) {
+				s.lines = append(s.lines, string(v.bytes))
+			}
+		}
+		return nil
+	})
+	r.sources = append(r.sources, s)
+	return err
+}
+
+func (r *Recording) frame(v value) error {
+	id, f := "", frame{}
+	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+		switch num {
+		case 1:
+			id = string(v.bytes)
+		case 2:
+			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+				switch num {
+				case 1:
+					f.file = r.first + int64(v.number)
+				case 2:
+					f.line = int64(v.number)
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	r.frames[id] = f
+	return err
+}
+
+func (r *Recording) op(v value) error {
+	name := ""
+	var ids []string
+	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+		switch num {
+		case 2:
+			name = string(v.bytes)
+		case 8:
+			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+				if num == 2 {
+					ids = append(ids, string(v.bytes))
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	if len(ids) > 0 {
+		r.created[name] = ids
+	}
+	return err
+}
+
+// The modes of which the tensors are values: all but these are counts.
+const fullTensor = 7
+
+var modes = map[uint64]string{1: "NO_TENSOR", 2: "CURT_HEALTH", 3: "CONCISE_HEALTH", 4: "FULL_HEALTH", 5: "SHAPE", 6: "FULL_NUMERICS", 8: "REDUCE_INF_NAN_THREE_SLOTS"}
+
+func (r *Recording) trace(v value, path string, rec tfrecord.Record, at uint64, names map[string]string, health map[string]bool) error {
+	t := Trace{File: path, Time: at}
+	mode, data := uint64(0), []byte(nil)
+	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+		switch num {
+		case 2:
+			name, known := names[string(v.bytes)]
+			if !known {
+				name = string(v.bytes)
+				names[name] = name
+			}
+			t.Op = name
+		case 3:
+			t.Slot = int64(v.number)
+		case 4:
+			mode = v.number
+		case 5:
+			var err error
+			data, err = r.tensor(&t, v, rec)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if mode != fullTensor {
+		r.count(&t, mode, data)
+		health[t.Op] = true
+		return nil
+	}
+	if t.Type != dtype.Undefined {
+		r.Traces = append(r.Traces, t)
+	}
+	return nil
+}
+
+// tensor reads a TensorProto up to its elements, of which it gives those at hand.
+func (r *Recording) tensor(t *Trace, v value, rec tfrecord.Record) (data []byte, err error) {
+	err = fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+		switch num {
+		case 1:
+			t.Type = types[v.number]
+		case 2:
+			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+				if num != 2 {
+					return nil
+				}
+				size := int64(0)
+				err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+					if num == 1 {
+						size = int64(v.number)
+					}
+					return nil
+				})
+				t.Shape = append(t.Shape, size)
+				return err
+			})
+		case 4:
+			// The bytes are part of the record's: how far in, their place in memory tells.
+			t.Offset, t.Size, data = rec.Offset+int64(cap(rec.Head)-cap(v.bytes)), v.size, v.bytes
+		}
+		return nil
+	})
+	return data, err
+}
+
+// count adds up what a mode without values tells of a tensor, in elements of float32 or float64.
+func (r *Recording) count(t *Trace, mode uint64, data []byte) {
+	if r.Without == nil {
+		r.Without = &Health{Mode: modes[mode], NaN: -1, Inf: -1}
+	}
+	h := r.Without
+	h.Tensors++
+	at := func(i int) float64 {
+		switch {
+		case t.Type == dtype.Float32 && 4*i+4 <= len(data):
+			return float64(math.Float32frombits(uint32(le(data[4*i:], 4))))
+		case t.Type == dtype.Float64 && 8*i+8 <= len(data):
+			return math.Float64frombits(le(data[8*i:], 8))
+		}
+		return 0
+	}
+	nan, inf, bad := int64(-1), int64(-1), false
+	switch mode {
+	case 2: // tensor, whether there is any
+		bad = at(1) != 0
+	case 3: // tensor, elements, -Inf, Inf, NaN
+		inf, nan = int64(at(2)+at(3)), int64(at(4))
+	case 4: // tensor, device, type, rank, elements, -Inf, Inf, NaN
+		inf, nan = int64(at(5)+at(6)), int64(at(7))
+	}
+	if !bad && nan <= 0 && inf <= 0 {
+		return
+	}
+	h.Bad++
+	if h.First == "" {
+		h.First, h.NaN, h.Inf = fmt.Sprintf("%s:%d", t.Op, t.Slot), nan, inf
+	}
+}
+
+func le(b []byte, n int) (v uint64) {
+	for i := range n {
+		v |= uint64(b[i]) << (8 * i)
+	}
+	return v
+}
+
+// types are those of TensorFlow by their number; those that are missing hold no numbers.
+var types = map[uint64]dtype.Type{
+	1: dtype.Float32, 2: dtype.Float64, 3: dtype.Int32, 4: dtype.Uint8, 5: dtype.Int16, 6: dtype.Int8, 8: dtype.Complex64, 9: dtype.Int64, 10: dtype.Bool,
+	11: dtype.QInt8, 12: dtype.QUint8, 13: dtype.QInt32, 14: dtype.BFloat16, 15: dtype.QInt16, 16: dtype.QUint16, 17: dtype.Uint16, 18: dtype.Complex128, 19: dtype.Float16,
+	22: dtype.Uint32, 23: dtype.Uint64, 24: dtype.Float8E5M2, 25: dtype.Float8E4M3FN,
+}
+
+// Lines are the lines of the program that made an operator, the innermost first, without those of
+// TensorFlow and Keras; none where they are not known.
+func (r *Recording) Lines(op string) (lines []string) {
+	for _, id := range slices.Backward(r.created[op]) {
+		f, known := r.frames[id]
+		if !known || f.file < 0 || f.file >= int64(len(r.sources)) || library(r.sources[f.file].path) {
+			continue
+		}
+		file := &r.sources[f.file]
+		line := fmt.Sprintf("%s:%d", file.path, f.line)
+		if 0 < f.line && f.line <= int64(len(file.lines)) {
+			line += ": " + strings.TrimSpace(file.lines[f.line-1])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// library tells files of TensorFlow, of Keras and of what these run Python through.
+func library(path string) bool {
+	path = filepath.ToSlash(path)
+	for _, part := range []string{"/tensorflow/", "/tensorflow_core/", "/keras/", "/tf_keras/", "/wrapt/", "__autograph_generated_file"} {
+		if strings.Contains(path, part) && (strings.Contains(path, "/site-packages/") || strings.Contains(path, "/dist-packages/") || part[0] == '_') {
+			return true
+		}
+	}
+	return strings.HasPrefix(filepath.Base(path), "<")
+}
+
+// value is what a field of a message holds: a number, or bytes. Of a message that is larger than what was
+// read, bytes are those at hand, size is how many there are.
+type value struct {
+	number uint64
+	bytes  []byte
+	size   int64
+}
+
+var errMessage = errors.New("a record is no event of TensorFlow's debugger")
+
+// fields gives the fields of a message of so many bytes, the first of which are at hand.
+func fields(b []byte, size int64, take func(protowire.Number, value) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return errMessage
+		}
+		b, size = b[n:], size-int64(n)
+		var v value
+		switch typ {
+		case protowire.VarintType:
+			v.number, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			v.number, n = protowire.ConsumeFixed64(b)
+		case protowire.Fixed32Type:
+			var w uint32
+			w, n = protowire.ConsumeFixed32(b)
+			v.number = uint64(w)
+		case protowire.BytesType:
+			var length uint64
+			length, n = protowire.ConsumeVarint(b)
+			if n < 0 || length > uint64(size-int64(n)) {
+				return errMessage
+			}
+			b, size = b[n:], size-int64(n)
+			v.size = int64(length)
+			n = int(min(v.size, int64(len(b))))
+			v.bytes = b[:n]
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if n < 0 {
+			return errMessage
+		}
+		if err := take(num, v); err != nil {
+			return err
+		}
+		if typ == protowire.BytesType && v.size > int64(n) {
+			return nil // what follows it was not read
+		}
+		b, size = b[n:], size-int64(n)
+	}
+	return nil
+}
