@@ -32,7 +32,7 @@ type Compare struct {
 	Second string
 	// Check has operators recomputed, where that can be done; Must makes it an error where it cannot.
 	Check, Must bool
-	// Table is where the table goes. Msprobe gives it the columns of msprobe.
+	// Table is where the table goes; empty is not written. Msprobe gives it the columns of msprobe.
 	Table   string
 	Msprobe bool
 	Judging
@@ -199,7 +199,7 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 	}
 	var emit []func(*result.Row) error
 	var file *report.File
-	if !c.Msprobe {
+	if !c.Msprobe && c.Table != "" {
 		if file, err = report.Create(c.Table, o.Columns); err != nil {
 			return nil, "", err
 		}

@@ -25,6 +25,7 @@
 //	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
 //	precision graph -fusion FILE
 //	precision atc --mode=5|1 --om=FILE --json=OUT
+//	precision mcp DIR... [-out DIR]
 //	precision completion bash|zsh|fish
 //	precision man [COMMAND] [-out DIR]
 //	precision version
@@ -141,6 +142,7 @@ func commands() []command {
 		{"schema", schemaCommand},
 		{"graph", graphCommand},
 		{"atc", atcCommand},
+		{"mcp", mcpCommand},
 		{"completion", completionCommand},
 		{"man", manCommand},
 		{"version", versionCommand},

@@ -125,7 +125,7 @@ func pages(t *testing.T) []string {
 
 // words are the names of the Chinese pages, and what stands for no file.
 var words = strings.NewReplacer("NPU目录", "NPU_DIR", "标杆目录", "GOLDEN_DIR", "录制目录", "RECORDING", "采集目录", "RECORDING", "输出目录", "OUT_DIR", "-g 图文件", "-g GRAPH", "-g 图", "-g GRAPH",
-	"作业DUMP", "JOB_DUMP", "作业标杆", "JOB_GOLDEN", "manifest 目录", "manifest FOLDER", "merge 目录 ", "merge DIR/1 DIR/2 ", "merge DIR ", "merge DIR/1 DIR/2 ",
+	"作业DUMP", "JOB_DUMP", "作业标杆", "JOB_GOLDEN", "manifest 目录", "manifest FOLDER", "merge 目录 ", "merge DIR/1 DIR/2 ", "merge DIR ", "merge DIR/1 DIR/2 ", "mcp 目录", "mcp DIR",
 	"结果.json", "TABLE.json", "-journal 文件", "-journal JOURNAL", "-journal FILE", "-journal JOURNAL", "文件", "FILE", "-workers 个数", "-workers 2", "-workers N", "-workers 2",
 	"precision graph 文件", "precision graph GRAPH", "precision graph FILE", "precision graph GRAPH", "why 算子", "why block2/conv", "why OP", "why block2/conv", "why 调用", "why Torch.matmul.0.forward", "why CALL", "why Torch.matmul.0.forward",
 	" 选项", "", " options", "")

@@ -22,6 +22,7 @@ import (
 	"precision/preflight/trainlog"
 	"precision/repl"
 	"precision/repl/console"
+	"precision/run"
 	"precision/run/explain"
 )
 
@@ -178,17 +179,21 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	case f.floor < 0 || f.floor != f.floor:
 		return exitUsage, explain.Say("err.preflight.floor", f.floor)
 	}
-	kind, err := f.kind(words)
+	p := &run.Preflight{A: words[0], B: words[1], Format: config.Format(f.format), Patterns: f.patterns, Floor: f.floor, Strict: f.gate.Strict,
+		Ignore: strings.FieldsFunc(f.ignore, func(c rune) bool { return c == ',' })}
+	if p.Kind, err = f.kind(); err == nil {
+		err = p.Find()
+	}
 	if err != nil {
 		return exitUsage, withDiffOptions(err)
 	}
-	if f.html != "" && kind != preflight.Log {
-		return exitUsage, explain.Say("err.preflight.html", kind)
+	if f.html != "" && p.Kind != preflight.Log {
+		return exitUsage, explain.Say("err.preflight.html", p.Kind)
 	}
 	if err := whole.Apart([]string{f.json, f.html}, words...); err != nil {
 		return exitUsage, err
 	}
-	differs, err := f.run(ctx, e, kind, words[0], words[1])
+	differs, err := f.run(ctx, e, p)
 	switch {
 	case ctx.Err() != nil:
 		return exitInterrupted, explain.Say("err.interrupted.plain")
@@ -209,8 +214,8 @@ func listed[T ~string](list []T) string {
 	return strings.Join(all, ", ")
 }
 
-// kind is what both files are.
-func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
+// kind is what options say that both files are, empty if they do not.
+func (f *diffFlags) kind() (preflight.Kind, error) {
 	switch {
 	case f.as != "" && !slices.Contains(preflight.Kinds(), preflight.Kind(f.as)):
 		return "", explain.Say("err.preflight.as", f.as, listed(preflight.Kinds()))
@@ -221,15 +226,7 @@ func (f *diffFlags) kind(words []string) (preflight.Kind, error) {
 	case len(f.patterns) > 0:
 		return preflight.Log, nil
 	}
-	a, err := preflight.Detect(words[0])
-	if err != nil {
-		return "", err
-	}
-	b, err := preflight.Detect(words[1])
-	if err == nil && a != b {
-		err = explain.Say("err.preflight.unlike", words[0], a, words[1], b)
-	}
-	return a, err
+	return "", nil
 }
 
 // withDiffOptions adds to what no file was found to be the option that says it.
@@ -249,48 +246,18 @@ func withDiffOptions(err error) error {
 }
 
 // run compares, writes what was asked for, and says what differs.
-func (f *diffFlags) run(ctx context.Context, e env, kind preflight.Kind, a, b string) (differs bool, err error) {
-	var said string
-	var json func(io.Writer) error
-	show := f.text(e)
-	switch kind {
-	case preflight.Manifest:
-		d, err := manifest.Diff(ctx, a, b)
-		if err != nil {
+func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs bool, err error) {
+	done, err := p.Run(ctx)
+	if err != nil {
+		return false, err
+	}
+	if f.html != "" && done.Log != nil {
+		if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), done.Log) }); err != nil {
 			return false, err
-		}
-		differs, said = d.Differs(), show.Manifest(d)
-		json = func(w io.Writer) error { return report.ManifestJSON(w, d) }
-	case preflight.Config:
-		x, err := config.Open(a, config.Format(f.format))
-		if err != nil {
-			return false, err
-		}
-		y, err := config.Open(b, config.Format(f.format))
-		if err != nil {
-			return false, err
-		}
-		d := config.Diff(x, y, strings.FieldsFunc(f.ignore, func(c rune) bool { return c == ',' }))
-		differs, said = d.Differs(), show.Config(d)
-		json = func(w io.Writer) error { return report.ConfigJSON(w, d) }
-	default:
-		x, err := trainlog.Open(ctx, a, f.patterns)
-		if err != nil {
-			return false, err
-		}
-		y, err := trainlog.Open(ctx, b, f.patterns)
-		if err != nil {
-			return false, err
-		}
-		d := trainlog.Diff(x, y, trainlog.Options{Floor: f.floor, Start: trainlog.DefaultOptions.Start})
-		differs, said = d.Differs() || d.Inconclusive() || f.gate.Strict && d.Lost(), show.Log(d)
-		json = func(w io.Writer) error { return report.LogJSON(w, d) }
-		if f.html != "" {
-			if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), d) }); err != nil {
-				return false, err
-			}
 		}
 	}
+	show := f.text(e)
+	said, json, differs := done.Text(show), done.JSON, done.Differs
 	if f.json == "-" {
 		return differs, json(e.stdout)
 	}

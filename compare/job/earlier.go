@@ -18,13 +18,6 @@ import (
 // mostJoined bounds the tables that are read of a job: those of the parts where errors begin.
 const mostJoined = 64
 
-// savedJob is what is read of job.json.
-type savedJob struct {
-	Schema, Verdict, Left, Right, Graph string
-	Origins                             []Origin
-	Parts                               []partSays
-}
-
 // ResultOf is the job.json that a path names, itself or in a folder of compare -all; empty for other paths.
 func ResultOf(path string) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -55,13 +48,9 @@ func Open(path string, p *verdict.Profile) (*verdict.Judged, error) {
 		}
 		return verdict.Judge(saved.Table, verdict.Options{Profile: p}), nil
 	}
-	text, err := readSmall(file, "the result of compare -all")
+	s, err := OpenJSON(file)
 	if err != nil {
 		return nil, err
-	}
-	var s savedJob
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return s.judged(filepath.Join(filepath.Dir(file), TableFolder), p)
 }
@@ -81,7 +70,7 @@ func place(step, rank int) (text string) {
 }
 
 // first are the origins to go on from: not what collectives handed on, and not what an earlier step may have caused.
-func (s *savedJob) first() (list []*Origin) {
+func (s *Saved) first() (list []*Origin) {
 	for _, wanted := range []func(*Origin) bool{func(o *Origin) bool { return !o.Through && !o.Later }, func(*Origin) bool { return true }} {
 		for i := range s.Origins {
 			if o := &s.Origins[i]; wanted(o) {
@@ -97,11 +86,11 @@ func (s *savedJob) first() (list []*Origin) {
 
 // judged joins the tables of the parts where errors begin. An origin that several ranks have is looked at on the
 // first of them; of what ranks run together any of them may be wrong.
-func (s *savedJob) judged(tables string, p *verdict.Profile) (*verdict.Judged, error) {
+func (s *Saved) judged(tables string, p *verdict.Profile) (*verdict.Judged, error) {
 	t := &result.Table{}
 	t.Meta.Left.Dir, t.Meta.Right.Dir, t.Meta.Graph = s.Left, s.Right, s.Graph
 	joined := map[string]*result.Table{}
-	join := func(x *partSays) error {
+	join := func(x *SavedPart) error {
 		if joined[place(x.Step, x.Rank)] != nil || x.Table == "" || len(joined) == mostJoined {
 			return nil
 		}
@@ -124,7 +113,7 @@ func (s *savedJob) judged(tables string, p *verdict.Profile) (*verdict.Judged, e
 			return nil, fmt.Errorf("origins: %w", err)
 		}
 		// The place of the origin's operator in a part, by its name or by what ranks run together there.
-		at := func(x *partSays, is func(*result.Operator) bool) (string, *result.Operator, error) {
+		at := func(x *SavedPart, is func(*result.Operator) bool) (string, *result.Operator, error) {
 			if err := join(x); err != nil || joined[place(x.Step, x.Rank)] == nil {
 				return "", nil, err
 			}

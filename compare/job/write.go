@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"precision/compare/result"
@@ -11,8 +12,8 @@ import (
 // Schema is the form of job.json; docs/jobs.md says what its members mean.
 const Schema = "precision/job/1"
 
-// partSays is a part in job.json.
-type partSays struct {
+// SavedPart is a part in job.json.
+type SavedPart struct {
 	Step    int    `json:"step"`
 	Rank    int    `json:"rank"`
 	Host    string `json:"host,omitempty"`
@@ -25,58 +26,84 @@ type partSays struct {
 	*Digest
 }
 
+// Saved is job.json.
+type Saved struct {
+	Schema      string         `json:"schema"`
+	Version     string         `json:"version"`
+	Options     string         `json:"options"`
+	Profile     profileSays    `json:"profile"`
+	Left        string         `json:"left"`
+	Right       string         `json:"right"`
+	Graph       string         `json:"graph,omitempty"`
+	Verdict     string         `json:"verdict"`
+	After       *After         `json:"after,omitempty"`
+	Counts      map[string]int `json:"counts"`
+	Chosen      string         `json:"chosen,omitempty"`
+	Lost        []Lost         `json:"lost"`
+	Damaged     []PartDamage   `json:"damaged"`
+	Origins     []Origin       `json:"origins"`
+	Collectives []SavedMet     `json:"collectives"`
+	Deviations  []Deviation    `json:"deviations"`
+	Parts       []SavedPart    `json:"parts"`
+	Alone       []Alone        `json:"alone"`
+}
+
+// SavedMet is what became of a meeting.
+type SavedMet struct {
+	Step int    `json:"step"`
+	Op   string `json:"op"`
+	Type string `json:"type"`
+	*Met
+}
+
+// OpenJSON reads a job.json.
+func OpenJSON(path string) (*Saved, error) {
+	text, err := readSmall(path, "the result of compare -all")
+	if err != nil {
+		return nil, err
+	}
+	s := &Saved{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if s.Schema != Schema {
+		return nil, fmt.Errorf("%s: schema: found %q, expected %q", path, s.Schema, Schema)
+	}
+	return s, nil
+}
+
 // WriteJSON writes the result for programs to read.
 func (r *Result) WriteJSON(to io.Writer) error {
-	parts := make([]partSays, len(r.Digests))
+	enc := json.NewEncoder(to)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r.Saved())
+}
+
+// Saved is what is kept of a result.
+func (r *Result) Saved() *Saved {
+	parts := make([]SavedPart, len(r.Digests))
 	for i, d := range r.Digests {
 		x := &r.Plan.Parts[i]
-		parts[i] = partSays{Step: x.Step, Rank: x.Rank, Host: x.Host, Model: x.Model, ModelID: x.ModelID, Left: x.Left, Right: x.Right, Digest: d}
+		parts[i] = SavedPart{Step: x.Step, Rank: x.Rank, Host: x.Host, Model: x.Model, ModelID: x.ModelID, Left: x.Left, Right: x.Right, Digest: d}
 		if d.Failed == "" {
 			parts[i].Table = x.Name
 		}
 	}
-	type met struct {
-		Step int    `json:"step"`
-		Op   string `json:"op"`
-		Type string `json:"type"`
-		*Met
-	}
-	mets := make([]met, len(r.Mets))
+	mets := make([]SavedMet, len(r.Mets))
 	for i, m := range r.Mets {
-		mets[i] = met{r.Plan.Meetings[i].Step, r.Plan.Meetings[i].Op, r.Plan.Meetings[i].Type, m}
+		mets[i] = SavedMet{r.Plan.Meetings[i].Step, r.Plan.Meetings[i].Op, r.Plan.Meetings[i].Type, m}
 	}
 	var lost []Lost
 	for _, l := range r.Losses {
 		lost = append(lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
 	}
-	enc := json.NewEncoder(to)
-	enc.SetIndent("", " ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(struct {
-		Schema      string         `json:"schema"`
-		Version     string         `json:"version"`
-		Options     string         `json:"options"`
-		Profile     profileSays    `json:"profile"`
-		Left        string         `json:"left"`
-		Right       string         `json:"right"`
-		Graph       string         `json:"graph,omitempty"`
-		Verdict     string         `json:"verdict"`
-		After       *After         `json:"after,omitempty"`
-		Counts      map[string]int `json:"counts"`
-		Chosen      string         `json:"chosen,omitempty"`
-		Lost        []Lost         `json:"lost"`
-		Damaged     []partDamage   `json:"damaged"`
-		Origins     []Origin       `json:"origins"`
-		Collectives []met          `json:"collectives"`
-		Deviations  []Deviation    `json:"deviations"`
-		Parts       []partSays     `json:"parts"`
-		Alone       []Alone        `json:"alone"`
-	}{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.After, r.Counts,
-		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)})
+	return &Saved{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.After, r.Counts,
+		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)}
 }
 
-// partDamage is what is damaged of a part.
-type partDamage struct {
+// PartDamage is what is damaged of a part.
+type PartDamage struct {
 	Step int `json:"step"`
 	Rank int `json:"rank"`
 	Damaged
@@ -84,14 +111,14 @@ type partDamage struct {
 
 // damaged lists what is damaged, by parts; of a part its first ones. A part that could not be
 // compared is damaged as a whole.
-func (r *Result) damaged() (list []partDamage) {
+func (r *Result) damaged() (list []PartDamage) {
 	for i, d := range r.Digests {
 		x := &r.Plan.Parts[i]
 		for _, one := range d.Damaged {
-			list = append(list, partDamage{x.Step, x.Rank, one})
+			list = append(list, PartDamage{x.Step, x.Rank, one})
 		}
 		if d.Failed != "" {
-			list = append(list, partDamage{x.Step, x.Rank, Damaged{Name: x.Name, File: x.Left, Offset: -1, Reason: result.Because(result.Text, d.Failed)}})
+			list = append(list, PartDamage{x.Step, x.Rank, Damaged{Name: x.Name, File: x.Left, Offset: -1, Reason: result.Because(result.Text, d.Failed)}})
 		}
 	}
 	return list

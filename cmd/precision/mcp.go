@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"precision/mcp"
+	"precision/run/explain"
+)
+
+// mcpCommand serves an assistant over standard input and output until it leaves.
+func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
+	set := flag.NewFlagSet("precision mcp", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	text := e.optionText("mcp")
+	o := mcp.Options{Version: version(), Build: exactVersion}
+	set.StringVar(&o.Out, "out", "", text("out"))
+	skill := set.Bool("skill", false, text("skill"))
+	set.Usage = func() {}
+	folders, err := parseMixed(set, args)
+	switch {
+	case err != nil:
+		return helpOr(e, "mcp", set, err)
+	case *skill:
+		_, err := io.WriteString(e.stdout, mcp.Skill)
+		return exitOK, err
+	case len(folders) == 0:
+		return exitUsage, explain.Say("err.mcp.folders")
+	}
+	o.Folders = folders
+	server, err := mcp.New(o)
+	if err != nil {
+		return exitError, err
+	}
+	err = server.Run(ctx, &sdk.StdioTransport{})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		err = nil // the client is gone
+	}
+	if err != nil {
+		return exitError, err
+	}
+	return exitOK, nil
+}

@@ -1,0 +1,51 @@
+package run
+
+import (
+	"context"
+	"sync"
+
+	"precision/compare"
+	"precision/compare/look"
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// mostSeen bounds the elements of a tensor that is looked at.
+const mostSeen = 1 << 24
+
+// Elements looks at the elements of one tensor of a judged table, whose sides must still be there. It is nil where the
+// sides have none of it, or too many.
+func Elements(ctx context.Context, j *verdict.Judged, tensor string) (*result.Look, error) {
+	m := &j.Table.Meta
+	op, _, _, err := result.ParseTensor(tensor)
+	if err != nil {
+		return nil, err
+	}
+	c := &Compare{}
+	c.Left, c.Right, c.LeftTime, c.RightTime = m.Left.Dir, m.Right.Dir, m.Left.Recording, m.Right.Recording
+	if m.Pairing.How == result.ByGraph {
+		c.Graph = m.Graph
+	}
+	if err := c.settle(&verdict.Options{Profile: j.Profile}); err != nil {
+		return nil, err
+	}
+	opened, err := c.Request.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	var mu sync.Mutex
+	var seen *result.Look
+	err = opened.Again(ctx, &compare.Glance{
+		Ops:    func(name string) bool { return name == op },
+		Wanted: func(r *result.Row) bool { return r.Tensor() == tensor },
+		Most:   mostSeen,
+		Take: func(r *result.Row, s compare.Seen) {
+			l := look.At(r, s)
+			mu.Lock()
+			defer mu.Unlock()
+			seen = &l
+		},
+	})
+	return seen, err
+}

@@ -1,0 +1,101 @@
+package run
+
+import (
+	"context"
+	"io"
+
+	"precision/preflight"
+	"precision/preflight/config"
+	"precision/preflight/manifest"
+	"precision/preflight/report"
+	"precision/preflight/trainlog"
+	"precision/run/explain"
+)
+
+// Preflight is a request to compare what two trainings begin with, or how they go.
+type Preflight struct {
+	A, B string
+	// Kind is what both files are; empty finds out.
+	Kind preflight.Kind
+	// Format is that of configurations, empty finds out; Ignore are keys of theirs that do not matter.
+	Format config.Format
+	Ignore []string
+	// Patterns find values in logs, Floor is the difference below which values are the same.
+	Patterns []trainlog.Expression
+	Floor    float64
+	// Strict: what one side lacks differs, too.
+	Strict bool
+}
+
+// Preflighted is what differs.
+type Preflighted struct {
+	Kind    preflight.Kind
+	Differs bool
+	// Log is the difference of two logs, nil of other kinds.
+	Log *trainlog.Difference
+	// JSON writes it for programs, Text says it.
+	JSON func(io.Writer) error
+	Text func(report.Text) string
+}
+
+// Find finds out what both files are.
+func (p *Preflight) Find() error {
+	if p.Kind != "" {
+		return nil
+	}
+	a, err := preflight.Detect(p.A)
+	if err != nil {
+		return err
+	}
+	b, err := preflight.Detect(p.B)
+	if err == nil && a != b {
+		err = explain.Say("err.preflight.unlike", p.A, a, p.B, b)
+	}
+	p.Kind = a
+	return err
+}
+
+// Run compares.
+func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
+	if err := p.Find(); err != nil {
+		return nil, err
+	}
+	done := &Preflighted{Kind: p.Kind}
+	switch p.Kind {
+	case preflight.Manifest:
+		d, err := manifest.Diff(ctx, p.A, p.B)
+		if err != nil {
+			return nil, err
+		}
+		done.Differs = d.Differs()
+		done.JSON = func(w io.Writer) error { return report.ManifestJSON(w, d) }
+		done.Text = func(t report.Text) string { return t.Manifest(d) }
+	case preflight.Config:
+		x, err := config.Open(p.A, p.Format)
+		if err != nil {
+			return nil, err
+		}
+		y, err := config.Open(p.B, p.Format)
+		if err != nil {
+			return nil, err
+		}
+		d := config.Diff(x, y, p.Ignore)
+		done.Differs = d.Differs()
+		done.JSON = func(w io.Writer) error { return report.ConfigJSON(w, d) }
+		done.Text = func(t report.Text) string { return t.Config(d) }
+	default:
+		x, err := trainlog.Open(ctx, p.A, p.Patterns)
+		if err != nil {
+			return nil, err
+		}
+		y, err := trainlog.Open(ctx, p.B, p.Patterns)
+		if err != nil {
+			return nil, err
+		}
+		d := trainlog.Diff(x, y, trainlog.Options{Floor: p.Floor, Start: trainlog.DefaultOptions.Start})
+		done.Differs, done.Log = d.Differs() || d.Inconclusive() || p.Strict && d.Lost(), d
+		done.JSON = func(w io.Writer) error { return report.LogJSON(w, d) }
+		done.Text = func(t report.Text) string { return t.Log(d) }
+	}
+	return done, nil
+}
