@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"precision/compare/metric"
-	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 )
@@ -153,31 +152,4 @@ func BenchmarkCost(b *testing.B) {
 	b.ReportMetric(operator*1e6, "us/operator")
 	b.ReportMetric(1/byteCost/1e9, "GB/s")
 	b.ReportMetric(off, "off")
-}
-
-// BenchmarkJudge tells which share of a comparison judging takes, with premises and hints: of 1000 operators
-// with tensors of 4 KB and of 256 KB a side, by one worker.
-func BenchmarkJudge(b *testing.B) {
-	for _, n := range []int64{1 << 10, 1 << 16} {
-		b.Run(fmt.Sprint(4*n>>10, " KB"), func(b *testing.B) {
-			job := writePair(b, b.TempDir(), 1000, n)
-			job.Workers = 1
-			var compared, judged time.Duration
-			for b.Loop() {
-				start := time.Now()
-				s, err := job.Open(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
-				out, err := s.Run(b.Context())
-				if err != nil {
-					b.Fatal(err)
-				}
-				between := time.Now()
-				verdict.Judge(out.Table, verdict.Options{})
-				compared, judged = compared+time.Since(start), judged+time.Since(between)
-			}
-			b.ReportMetric(100*judged.Seconds()/compared.Seconds(), "judge-%")
-		})
-	}
 }

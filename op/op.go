@@ -132,8 +132,10 @@ func Of(name string) *Row {
 		return r
 	}
 	head, _, dotted := strings.Cut(name, ".")
-	if r := rows[strings.Trim(head, "_")]; r != nil {
-		return r
+	if head = strings.Trim(head, "_"); len(head) < len(name) {
+		if r := rows[head]; r != nil {
+			return r
+		}
 	}
 	if dotted { // a primitive of MindSpore: matmul.MatMul
 		if r := rows[name[strings.LastIndexByte(name, '.')+1:]]; r != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
 
@@ -354,6 +355,36 @@ func (s *extent) allows(x [4]float64) (which int, is interval, ok bool) {
 	return 0, anything, true
 }
 
+// spanned is what the statistics of some parts may come to; each of many ranks asks for the same.
+type spanned struct {
+	n     int64
+	elem  dtype.Type
+	parts []stretch
+	extent
+	ok bool
+}
+
+// mostSpans bounds how many are remembered of one assembly: one for each reduction that the ranks may have made.
+const mostSpans = 8
+
+// span is spanOf, computed once for outputs that are made of the same.
+func (m *gathering) span(out *argument, parts []stretch) (extent, bool) {
+	n := elementsOfArgument(out)
+	same := func(a, b stretch) bool {
+		return a.lo == b.lo && a.n == b.n && a.op == b.op && slices.Equal(a.from, b.from)
+	}
+	for i := range m.spans {
+		if s := &m.spans[i]; s.n == n && s.elem == out.v.Elem && slices.EqualFunc(s.parts, parts, same) {
+			return s.extent, s.ok
+		}
+	}
+	s, ok := spanOf(out, parts)
+	if len(m.spans) < mostSpans {
+		m.spans = append(m.spans, spanned{n, out.v.Elem, parts, s, ok})
+	}
+	return s, ok
+}
+
 // spanOf is what the statistics of an output may be that is made of parts; false if the
 // statistics of these tell nothing. whole tells that the sources are whole tensors.
 func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
@@ -436,7 +467,7 @@ var statNames = [...]string{"Max", "Min", "Mean", "Norm"}
 // statistics judges an output by what statistics tell.
 func (m *gathering) statistics(o *gathered, f *Finding) {
 	x, known := statsOf(o.arg)
-	s, told := spanOf(o.arg, o.parts)
+	s, told := m.span(o.arg, o.parts)
 	if !known || !told {
 		unknown(f, because(NoElements, o.arg.place))
 		return
@@ -591,9 +622,9 @@ func elementsAre(j *ranked) is {
 
 // statisticsAre looks at statistics.
 func statisticsAre(out *argument) is {
-	return func(_ *gathering, _ *gathered, parts []stretch) bool {
+	return func(m *gathering, _ *gathered, parts []stretch) bool {
 		x, known := statsOf(out)
-		s, told := spanOf(out, parts)
+		s, told := m.span(out, parts)
 		if !known || !told {
 			return false
 		}
@@ -869,7 +900,7 @@ func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 
 func (m *gathering) factorOfStatistics(o *gathered) (float64, bool) {
 	x, known := statsOf(o.arg)
-	s, told := spanOf(o.arg, o.parts)
+	s, told := m.span(o.arg, o.parts)
 	if !known || !told || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
 		return 0, false
 	}

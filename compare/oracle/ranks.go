@@ -357,6 +357,7 @@ type gathering struct {
 	outs []gathered
 	// omitted are answers of countedOtherwise.
 	omitted map[omission]result.Reason
+	spans   []spanned
 	split   bool // what an output is made of follows from statistics of all outputs alone
 }
 

@@ -32,13 +32,25 @@ type Profile struct {
 	Source string
 	// changed are limits set from outside, which are part of the hash.
 	changed []Limit
-	// Of many rules and waivers, which may match a name; nil for few.
-	ruleGlobs, waiverGlobs *globs
+	rules   map[Kind]*ruling
+	// waiverGlobs tell of many waivers which may match a name; nil for few.
+	waiverGlobs *globs
 }
 
 // index makes rules and waivers quick to find, once all are there.
 func (p *Profile) index() {
-	p.ruleGlobs = newGlobs(len(p.Rules), func(i int) string { return p.Rules[i].Match })
+	p.rules = map[Kind]*ruling{}
+	for i := range p.Rules {
+		r := p.rules[p.Rules[i].Cause]
+		if r == nil {
+			r = &ruling{}
+			p.rules[p.Rules[i].Cause] = r
+		}
+		r.list = append(r.list, &p.Rules[i])
+	}
+	for _, r := range p.rules {
+		r.globs = newGlobs(len(r.list), func(i int) string { return r.list[i].Match })
+	}
 	p.waiverGlobs = newGlobs(len(p.Waivers), func(i int) string { return p.Waivers[i].Tensor })
 }
 
@@ -173,18 +185,28 @@ func (r *Rule) matches(s subject) bool {
 		(r.DType == "" || r.DType == s.dtype.String()) && (r.Match == "" || glob(r.Match, s.op))
 }
 
+// ruling are the rules of one cause, in order, with globs where they are many.
+type ruling struct {
+	list  []*Rule
+	globs *globs
+}
+
 // rule is the first rule of a cause for a subject, nil if there is none.
 func (p *Profile) rule(cause Kind, s subject) *Rule {
-	if p.ruleGlobs != nil {
-		for _, i := range p.ruleGlobs.of(s.op) {
-			if r := &p.Rules[i]; r.Cause == cause && r.matches(s) {
+	of := p.rules[cause]
+	if of == nil {
+		return nil
+	}
+	if of.globs != nil {
+		for _, i := range of.globs.of(s.op) {
+			if r := of.list[i]; r.matches(s) {
 				return r
 			}
 		}
 		return nil
 	}
-	for i := range p.Rules {
-		if r := &p.Rules[i]; r.Cause == cause && r.matches(s) {
+	for _, r := range of.list {
+		if r.matches(s) {
 			return r
 		}
 	}
