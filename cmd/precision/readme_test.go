@@ -13,6 +13,24 @@ import (
 
 var update = flag.Bool("update", false, "write the output that the READMEs show")
 
+// transcript is a command that is shown with what it prints.
+var transcript = regexp.MustCompile(`(?m)^    \$ precision (?:compare|check|report) .*\n(?:    .*\n)+`)
+
+// ran is a transcript as it should be.
+func ran(t *testing.T, lang, block string) string {
+	t.Helper()
+	command, _, _ := strings.Cut(block, "\n")
+	dir := t.TempDir()
+	args := strings.Fields(strings.ReplaceAll(strings.TrimPrefix(command, "    $ precision "), "-out result", "-out "+dir))
+	var out, errs bytes.Buffer
+	if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, append([]string{"-lang", lang}, args...)); code != exitOK {
+		t.Fatalf("%s: exit %d: %s", command, code, &errs)
+	}
+	shown := strings.ReplaceAll(out.String(), dir, "result")
+	shown = regexp.MustCompile(`(result|check)_\d{14}`).ReplaceAllString(shown, "${1}_20260101120000")
+	return command + "\n    " + strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n    ") + "\n"
+}
+
 // TestReadme runs the commands of the READMEs on the sample network and holds
 // what they print against what is shown there, indented. With -update it writes
 // that.
@@ -46,6 +64,9 @@ func TestReadme(t *testing.T) {
 			}
 			got = block.ReplaceAllLiteralString(got, shown)
 		}
+		got = transcript.ReplaceAllStringFunc(got, func(block string) string {
+			return ran(t, lang, block)
+		})
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)

@@ -1,5 +1,5 @@
 // Release builds what people install, from a commit: static programs for five
-// platforms, archives, .deb and .rpm packages, wheels for Python, the list of what is in them, and check
+// platforms, archives, .deb and .rpm packages, wheels for Python, the list of what is in them, release notes and check
 // sums. It needs git and Go, nothing else.
 //
 //	go -C tools/release run . -out DIR [-commit HEAD] [-targets linux/amd64,…]
@@ -91,6 +91,9 @@ func run(ctx context.Context, out, commit string, targets []string) error {
 		}
 	}
 	if err := b.inventory(modules); err != nil {
+		return err
+	}
+	if err := b.notes(); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "tools", "release", "Containerfile")); err != nil {

@@ -393,7 +393,7 @@ func testSameBytes(t *testing.T, dir, commit string) {
 			t.Errorf("other bytes: %s", line)
 		}
 	}
-	if compared < 8 { // two programs, archive, deb, rpm, wheel, inventory, container file
+	if compared < 9 { // two programs, archive, deb, rpm, wheel, inventory, notes, container file
 		t.Errorf("only %d files were compared", compared)
 	}
 }

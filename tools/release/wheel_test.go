@@ -105,6 +105,19 @@ func testWheels(t *testing.T, dir string, targets []string) {
 	}
 }
 
+// TestSection: the notes of a release are its part of the change log; what has no release yet is told of builds between.
+func TestSection(t *testing.T) {
+	log := "# Changelog\n\n## [Unreleased]\n\n- new\n\n## [1.1.0] - 2026-01-01\n\n### Added\n\n- old\n\n## [1.0.0]\n\n- first\n"
+	for version, want := range map[string]string{"1.1.0": "### Added\n\n- old", "1.0.0": "- first", "1.1.0~rc1": "- new", "0.0.0~20260102030405.0123456789ab": "- new"} {
+		if got, err := section(log, version); err != nil || got != "## What is new\n\n"+want+"\n" {
+			t.Errorf("%s: %q, %v", version, got, err)
+		}
+	}
+	if got, err := section("# Changelog\n", "1.0.0"); err == nil {
+		t.Errorf("no section: %q", got)
+	}
+}
+
 func TestWheelVersion(t *testing.T) {
 	for v, want := range map[string]string{
 		"1.2.3":                               "1.2.3",
