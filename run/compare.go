@@ -57,17 +57,31 @@ func (c *Compared) Nothing() bool {
 // Run compares the sides. The result is there with an error, too, where only a file could not be written.
 func (c *Compare) Run(ctx context.Context, tell Listener) (*Compared, error) {
 	done, err := c.run(ctx, tell)
-	if err != nil && done == nil && ctx.Err() == nil && !c.Stored {
+	switch {
+	case err == nil || done != nil || ctx.Err() != nil:
+	case c.Stored:
+		return nil, cmp.Or(settings(c.Left, c.Right), err)
+	default:
 		return nil, cmp.Or(NoRun(c.Left, c.Right), err)
 	}
 	return done, err
 }
 
-// NoRun tells of the first of some paths that is a checkpoint, which holds weights and no run.
+// NoRun tells of the first of some paths that is a checkpoint, which holds weights and no run, or the configuration of a recorder.
 func NoRun(paths ...string) error {
 	for _, path := range paths {
 		if kind, file := checkpoint.Of(path); kind != "" {
 			return explain.Say("err.checkpoint", file, kind)
+		}
+	}
+	return settings(paths...)
+}
+
+// settings tells of the first of some paths that is the configuration of a recorder.
+func settings(paths ...string) error {
+	for _, path := range paths {
+		if file := msprobe.Settings(path); file != "" {
+			return explain.Say("err.settings", file)
 		}
 	}
 	return nil

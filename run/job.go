@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -48,8 +49,10 @@ func (j *Job) Plan(ctx context.Context) (*job.Plan, error) {
 		return nil, explain.Say("err.interrupted.early")
 	case err == nil && j.Mapping != "" && slices.ContainsFunc(plan.Parts, func(p job.Part) bool { return !p.Calls }):
 		return nil, explain.Say("err.map.sides", j.Mapping)
+	case err != nil:
+		return plan, cmp.Or(NoRun(j.Left, j.Right), err)
 	}
-	return plan, err
+	return plan, nil
 }
 
 // Validate reads what people wrote.

@@ -68,6 +68,9 @@ func Find(path string) ([]Recording, error) {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: not a plain file", path)
 		}
+		if Settings(path) != "" {
+			return nil, noRecording(path)
+		}
 		above.fill(filepath.Dir(path), filepath.Base(path))
 		return []Recording{above}, nil
 	}
@@ -76,12 +79,16 @@ func Find(path string) ([]Recording, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no recording of msprobe: found no %s or %s here or in folders step*, rank*, proc* below", path, DumpFile, DebugFile)
+		return nil, noRecording(path)
 	}
 	slices.SortStableFunc(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Dump, b.Dump))
 	})
 	return all, nil
+}
+
+func noRecording(path string) error {
+	return fmt.Errorf("%s: no recording of msprobe: found no %s or %s here or in folders step*, rank*, proc* below", path, DumpFile, DebugFile)
 }
 
 // find walks down folders whose names belong to recordings.
@@ -95,7 +102,9 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 		case len(*all) == maxRecordings:
 			return fmt.Errorf("%s: more than %d recordings", dir, maxRecordings)
 		case n == DumpFile || n == DebugFile:
-			if plain(filepath.Join(dir, n)) {
+			// A configuration lies above the folders of processes.
+			process := r.Rank >= 0 || r.Process >= 0
+			if plain(filepath.Join(dir, n)) && (process || Settings(filepath.Join(dir, n)) == "") {
 				found := r
 				found.fill(dir, n)
 				*all = append(*all, found)
