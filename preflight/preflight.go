@@ -34,6 +34,9 @@ const front = 1 << 16
 
 // Detect tells what a file is by its name and how it begins.
 func Detect(path string) (Kind, error) {
+	if trainlog.IsEvents(path) {
+		return Log, nil
+	}
 	file, _, err := plainfile.Open(path, "a manifest, a configuration or a training log")
 	if err != nil {
 		return "", err

@@ -45,10 +45,16 @@ type Text struct {
 	// Paint paints a text; nil leaves it as it is.
 	Paint func(Colour, string) string
 	bare  bool // without plots
+	epoch bool // values are those of epochs
 	b     strings.Builder
 }
 
-func (t *Text) say(key string, args ...any) string { return t.Lang.T("preflight."+key, args...) }
+func (t *Text) say(key string, args ...any) string {
+	if of := "preflight." + key + ".epoch"; t.epoch && t.Lang.Has(of) {
+		return t.Lang.T(of, args...)
+	}
+	return t.Lang.T("preflight."+key, args...)
+}
 
 func (t *Text) paint(c Colour, text string) string {
 	if t.Paint == nil {

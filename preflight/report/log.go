@@ -16,7 +16,10 @@ func (t Text) Log(d *trainlog.Difference) string {
 			parts++
 		}
 	}
+	t.epoch = d.A.ByEpoch && d.B.ByEpoch
 	switch {
+	case d.A.ByEpoch != d.B.ByEpoch:
+		t.verdict(true, t.say("log.unlike"))
 	case len(d.Quantities) == 0:
 		t.verdict(true, t.say("log.nothing"))
 	case d.Differs():
@@ -32,7 +35,12 @@ func (t Text) Log(d *trainlog.Difference) string {
 		log  *trainlog.Log
 		only []string
 	}{{"a", d.A, d.OnlyA}, {"b", d.B, d.OnlyB}} {
-		text := name(side.log.Path) + t.say("log.lines", side.log.Lines)
+		text := name(side.log.Path)
+		if side.log.Events {
+			text += t.say("log.events", side.log.Lines)
+		} else {
+			text += t.say("log.lines", side.log.Lines)
+		}
 		if side.log.Counted {
 			text += t.say("log.counted")
 		}
@@ -86,8 +94,10 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 		text = t.paint(Bad, t.say("log.why.leap", q.PartStep, figure(1+q.Drift))) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
 			t.say("log.leap", figure(1+q.Noise))
 	case q.Why == trainlog.Apart:
-		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
-			t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))
+		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
+		if q.Common > 1 { // one value has no average
+			text += t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))
+		}
 	default:
 		text = t.paint(Bad, t.say("log.why."+string(q.Why), q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
 	}

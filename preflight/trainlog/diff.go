@@ -131,7 +131,7 @@ var DefaultOptions = Options{Floor: 0.02, Start: 0.02}
 func Diff(a, b *Log, o Options) *Difference {
 	d := &Difference{A: a, B: b}
 	for _, s := range a.Series {
-		if t := b.Find(s.Name); t != nil {
+		if t := b.Find(s.Name); t != nil && a.ByEpoch == b.ByEpoch {
 			if q := compare(s, t, o); q.Common > 0 {
 				d.Quantities = append(d.Quantities, q)
 				continue

@@ -65,6 +65,10 @@ type Log struct {
 	Epochs int
 	// Torn is how the last line begins, if it has no end: the log was cut, or is being written.
 	Torn string
+	// ByEpoch: the values are those of epochs, whose numbers the steps are.
+	ByEpoch bool
+	// Events: they were read from event files, whose records Lines counts.
+	Events bool
 	// Counted: the log names no steps; lines with a loss were counted instead.
 	Counted bool
 }
@@ -75,6 +79,8 @@ const (
 	MostDrops = 10_000
 	maxLine   = 1 << 16
 	mostTorn  = 60
+	// mostSeries bounds what a log that names everything makes of its words.
+	mostSeries = 64
 )
 
 // Find is the series of a name, nil if the log has none.
@@ -87,8 +93,11 @@ func (l *Log) Find(name string) *Series {
 	return nil
 }
 
-// Open reads a log. With expressions only these are looked for.
+// Open reads a log, or event files of TensorBoard. With expressions only these are looked for in a log.
 func Open(ctx context.Context, path string, given []Expression) (*Log, error) {
+	if IsEvents(path) {
+		return openEvents(ctx, path)
+	}
 	file, _, err := plainfile.Open(path, "a training log")
 	if err != nil {
 		return nil, err
@@ -170,6 +179,8 @@ type reading struct {
 	epoch string
 	named bool // a step was named once
 	scale float64
+	most  int // series that are kept, if more than usual
+	begun int // epochs that a line of their own began
 }
 
 // leastEpoch is how many steps lie before one that begins again: a training that failed at once is started again.
@@ -203,7 +214,7 @@ func (r *reading) step(n int64, epoch string) {
 func (r *reading) value(name string, v float64) {
 	s := r.series[name]
 	if s == nil {
-		if len(r.series) >= 64 {
+		if len(r.series) >= max(r.most, mostSeries) {
 			return
 		}
 		s = &Series{Name: name, Stride: 1}
@@ -258,6 +269,32 @@ func (r *reading) finish() {
 		}
 	}
 	r.log.Counted = !r.named
+	r.byEpoch()
+}
+
+// byEpoch numbers values by epochs where each has one: its last.
+func (r *reading) byEpoch() {
+	loss := r.log.Find(Loss)
+	if loss == nil || r.begun < 2 || len(loss.Points) != r.begun || loss.Stride != 1 {
+		return
+	}
+	place := map[int64]int64{}
+	for i, p := range loss.Points {
+		place[p.Step] = int64(i) + 1
+	}
+	for _, s := range r.log.Series {
+		for _, p := range s.Points {
+			if place[p.Step] == 0 {
+				return
+			}
+		}
+	}
+	for _, s := range r.log.Series {
+		for i := range s.Points {
+			s.Points[i].Step = place[s.Points[i].Step]
+		}
+	}
+	r.log.ByEpoch, r.log.Epochs = true, 0
 }
 
 // NothingError: no quantity was found in the lines of a file.

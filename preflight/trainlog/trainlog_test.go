@@ -41,7 +41,7 @@ func shown(l *Log) string {
 func TestWords(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"estimator":  {"INFO:tensorflow:loss = 2.3, step = 100 (1.2 sec)\nINFO:tensorflow:global_step/sec: 8.1\nINFO:tensorflow:loss = 2.1, step = 200 (1.2 sec)", "loss@100=2.3 loss@200=2.1"},
-		"keras":      {"Epoch 1/2\n 1/3 [=>..] - ETA: 1s - loss: 2.5000 - accuracy: 0.1\r 2/3 [=>] - loss: 2.4\b\b\b\r3/3 [==] - 1s 2ms/step - loss: 2.3 - val_loss: 9.0\nEpoch 2/2\n1/3 [..] - loss: 2.2\n", "loss@1=2.5 loss@2=2.4 loss@3=2.3 loss@4=2.2"},
+		"keras":      {"Epoch 1/2\n 1/3 [=>..] - ETA: 1s - loss: 2.5000 - accuracy: 0.1\r 2/3 [=>] - loss: 2.4\b\b\b\r3/3 [==] - 1s 2ms/step - loss: 2.3 - val_loss: 9.0\nEpoch 2/2\n1/3 [..] - loss: 2.2\n", "loss@1=2.5 loss@2=2.4 loss@3=2.3 loss@4=2.2 accuracy@1=0.1 val_loss@3=9"},
 		"megatron":   {" iteration       10/  5000 | consumed samples:  320 | elapsed time per iteration (ms): 3.1 | learning rate: 1.500E-06 | global batch size: 32 | lm loss: 1.03E+01 | loss scale: 65536.0 | grad norm: 2.345 | number of skipped iterations: 0 |", "loss@10=10.3 loss_scale@10=65536 learning_rate@10=1.5e-06 grad_norm@10=2.345"},
 		"fairseq":    {`2020 | INFO | train_inner | {"epoch": 1, "update": 0.03, "loss": "13.2", "lr": "1e-05", "gnorm": "3.5", "num_updates": "100", "loss_scale": "128"}`, "loss@100=13.2 loss_scale@100=128 learning_rate@100=1e-05 grad_norm@100=3.5"},
 		"mmdet":      {"2022-01-01 - mmdet - INFO - Epoch [1][50/7330]\tlr: 1.978e-03, eta: 1 day, time: 0.5, loss_cls: 1.1, loss: 1.6, grad_norm: 9.5\n- Epoch [2][50/7330]\tlr: 2e-2, loss: 1.5", "loss@50=1.6 loss@100=1.5 learning_rate@50=0.001978 learning_rate@100=0.02 grad_norm@50=9.5"},

@@ -3,6 +3,7 @@ package trainlog
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,8 +35,10 @@ var quantities = []struct {
 }
 
 var (
-	stepWord  = lazy.Regexp(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
-	stepOf    = lazy.Regexp(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
+	stepWord = lazy.Regexp(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
+	stepOf   = lazy.Regexp(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
+	// A metric in a progress bar of Keras.
+	barMetric = lazy.Regexp(`- ([A-Za-z_][\w./-]*): ([-+]?\d[\d.]*(?:[eE][-+]?\d+)?)(?:\s|$)`)
 	epochWord = lazy.Regexp(`(?i)\bepoch["']?\s*[:=#]?\s*["'\[(]?\s*(\d+)`)
 	// The words of frameworks for a step that was skipped.
 	skipped = lazy.Regexp(`(?i)overflow.*reducing (?:loss scale )?to ` + numeral + `|attempted loss scale:?\s*` + numeral + `,\s*reducing to\s*` + numeral)
@@ -84,6 +87,9 @@ func (r *reading) line(text string) {
 		r.step(n, epoch)
 	case epoch != "" && len(found) == 0:
 		// "Epoch 2/5" of Keras stands on a line of its own.
+		if r.epoch != epoch {
+			r.begun++
+		}
 		if r.epoch != epoch && r.epoch != "" {
 			r.offset, r.local = max(r.last, 0), -1
 		}
@@ -99,6 +105,13 @@ func (r *reading) line(text string) {
 			}
 		}
 		r.last = max(r.last, 0)
+	}
+	if stepOf().MatchString(text) {
+		for _, m := range barMetric().FindAllStringSubmatch(text, -1) {
+			if v, ok := parse(m[2]); ok && column(m[1]) == "" {
+				r.value(m[1], v)
+			}
+		}
 	}
 	for _, f := range found {
 		r.value(quantities[f.Step].name, f.Value)
@@ -118,10 +131,21 @@ func (r *reading) table(text string) bool {
 		cells[i] = strings.Trim(cells[i], " \t\"")
 	}
 	if r.log.Lines == 1 && r.header == nil && !valued().MatchString(text) {
+		titles := slices.Clone(cells)
 		for i, c := range cells {
 			if cells[i] = column(c); cells[i] == Loss {
 				r.header = cells
 			}
+		}
+		// The table of epochs that Keras writes: every column but that of the epoch is a metric.
+		if i := slices.Index(titles, "epoch"); r.header != nil && i >= 0 && !slices.Contains(cells, "step") {
+			r.log.ByEpoch = true
+			for k, title := range titles {
+				if cells[k] == "" {
+					cells[k] = title
+				}
+			}
+			cells[i] = "step"
 		}
 		return r.header != nil
 	}

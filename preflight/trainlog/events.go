@@ -1,0 +1,310 @@
+package trainlog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"precision/internal/plainfile"
+	"precision/internal/tfrecord"
+)
+
+// Event files of TensorBoard, as TensorFlow, PyTorch and those built on them write them.
+const (
+	eventsName    = ".tfevents."
+	eventsVersion = "brain.Event:"
+	// mostTags is how many scalars are read of a run, mostFolders how many folders are looked through for runs.
+	mostTags, mostFolders = 1024, 1000
+)
+
+// IsEvents tells whether a path is an event file of TensorBoard, or a folder with some.
+func IsEvents(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	if info.IsDir() {
+		files, err := eventFiles(path)
+		return err == nil && len(files) > 0
+	}
+	if !strings.Contains(filepath.Base(path), "tfevents") {
+		return false
+	}
+	f, _, err := plainfile.Open(path, "a training log")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, _ := f.ReadAt(head, 0)
+	return n == 0 || tfrecord.Is(head[:n])
+}
+
+// eventFiles are the event files at or below a folder, by the run that they are of, in the order in which they were begun:
+// their names have the time.
+func eventFiles(dir string) ([]string, error) {
+	var found []string
+	folders := 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			if folders++; folders > mostFolders {
+				return fmt.Errorf("%s: more than %d folders, name one further down", dir, mostFolders)
+			}
+		case e.Type().IsRegular() && strings.Contains(e.Name(), eventsName):
+			found = append(found, path)
+		}
+		return nil
+	})
+	slices.SortStableFunc(found, func(a, b string) int { return strings.Compare(filepath.Dir(a), filepath.Dir(b)) })
+	return found, err
+}
+
+// EventsError is an event file that cannot be read from a place on.
+type EventsError struct {
+	Path   string
+	Offset int64
+	What   string
+}
+
+func (e *EventsError) Error() string {
+	return fmt.Sprintf("%s: offset %d: %s", e.Path, e.Offset, e.What)
+}
+
+// openEvents reads the scalars of event files: of a folder those of every run in it, under the run's name.
+func openEvents(ctx context.Context, name string) (*Log, error) {
+	files := []string{name}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		if files, err = eventFiles(name); err != nil {
+			return nil, err
+		}
+	}
+	l := &Log{Path: name, Events: true}
+	runs := map[string]*events{}
+	var order []*events
+	for _, file := range files {
+		run := ""
+		if rel, err := filepath.Rel(name, filepath.Dir(file)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+			run = filepath.ToSlash(rel)
+		}
+		e := runs[run]
+		if e == nil {
+			e = &events{reading: &reading{log: &Log{}, last: -1, series: map[string]*Series{}, most: mostTags}, run: run}
+			runs[run] = e
+			order = append(order, e)
+		}
+		if err := e.read(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range order {
+		e.log.Torn = strings.TrimSpace(e.log.Torn)
+		e.names(len(order) > 1)
+		l.Lines += e.log.Lines
+		l.Replayed += e.log.Replayed
+		l.Drops, l.DropCount = append(l.Drops, e.log.Drops...), l.DropCount+e.log.DropCount
+		l.Series = append(l.Series, e.log.Series...)
+		if l.Torn == "" {
+			l.Torn = e.log.Torn
+		}
+	}
+	if len(l.Series) == 0 {
+		return nil, &NothingError{name, l.Lines}
+	}
+	return l, nil
+}
+
+// events are those of a run.
+type events struct {
+	*reading
+	run  string
+	tags []string
+}
+
+// read reads a file. Where it ends within a record it was cut, or is being written.
+func (e *events) read(ctx context.Context, file string) error {
+	f, _, err := plainfile.Open(file, "a training log")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	version := ""
+	err = tfrecord.Walk(bufio.NewReaderSize(f, 1<<20), func(rec tfrecord.Record) error {
+		e.log.Lines++
+		if e.log.Lines%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := e.event(rec.Head, rec.Size, &version)
+		if errors.Is(err, errEvent) {
+			return &EventsError{file, rec.Offset, err.Error()}
+		}
+		return err
+	})
+	var bad *tfrecord.Error
+	switch {
+	case errors.As(err, &bad) && bad.Cut:
+		e.log.Torn = fmt.Sprintf("%s: %v", filepath.Base(file), bad)
+		return nil
+	case errors.As(err, &bad):
+		return &EventsError{file, bad.Offset, bad.What}
+	}
+	return err
+}
+
+var errEvent = errors.New("a record is no event of TensorBoard")
+
+// event takes the scalars of an Event message.
+func (e *events) event(b []byte, size int64, version *string) error {
+	step, summary := int64(0), []byte(nil)
+	err := each(b, func(num protowire.Number, number uint64, text []byte) error {
+		switch num {
+		case 2:
+			step = int64(number)
+		case 3:
+			if *version = string(text); !strings.HasPrefix(*version, eventsVersion) {
+				return fmt.Errorf("%w: it is of version %q, expected %s2", errEvent, text, eventsVersion)
+			}
+		case 5:
+			summary = text
+		}
+		return nil
+	})
+	if size > int64(len(b)) {
+		return nil // a picture or a graph
+	}
+	if err != nil {
+		return err
+	}
+	stepped := false // once a record
+	return each(summary, func(num protowire.Number, _ uint64, value []byte) error {
+		if num != 1 {
+			return nil
+		}
+		tag, v, scalar, err := scalarOf(value)
+		if err == nil && scalar {
+			if s := e.series[tag]; s != nil && !stepped && len(s.Points) > 0 && s.Points[len(s.Points)-1].Step > step {
+				e.log.Replayed++
+				stepped = true
+			}
+			e.last, e.named = step, true
+			e.value(tag, v)
+		}
+		return err
+	})
+}
+
+// scalarOf reads a value of a summary: a number, or a tensor of one.
+func scalarOf(b []byte) (tag string, v float64, scalar bool, err error) {
+	err = each(b, func(num protowire.Number, number uint64, text []byte) error {
+		switch num {
+		case 1:
+			tag = string(text)
+		case 2:
+			v, scalar = float64(math.Float32frombits(uint32(number))), true
+		case 8:
+			v, scalar = numberOf(text)
+		}
+		return nil
+	})
+	return tag, v, scalar && tag != "", err
+}
+
+// numberOf is the number in a TensorProto without dims.
+func numberOf(b []byte) (v float64, ok bool) {
+	kind, dims := uint64(0), false
+	err := each(b, func(num protowire.Number, number uint64, text []byte) error {
+		switch num {
+		case 1:
+			kind = number
+		case 2:
+			dims = len(text) > 0
+		case 4, 5, 6: // bytes, float32s, float64s; a single number of the latter may stand alone
+			switch {
+			case text == nil && num == 5, kind == 1 && len(text) == 4:
+				if text != nil {
+					w, _ := protowire.ConsumeFixed32(text)
+					number = uint64(w)
+				}
+				v, ok = float64(math.Float32frombits(uint32(number))), true
+			case text == nil && num == 6, kind == 2 && len(text) == 8:
+				if text != nil {
+					number, _ = protowire.ConsumeFixed64(text)
+				}
+				v, ok = math.Float64frombits(number), true
+			}
+		case 7, 10: // integers
+			if text != nil {
+				number, _ = protowire.ConsumeVarint(text)
+			}
+			v, ok = float64(int64(number)), true
+		}
+		return nil
+	})
+	return v, ok && !dims && err == nil
+}
+
+// each gives the fields of a message: numbers as they are, bytes not nil.
+func each(b []byte, take func(num protowire.Number, number uint64, text []byte) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return errEvent
+		}
+		b = b[n:]
+		var number uint64
+		var text []byte
+		switch typ {
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			number, n = protowire.ConsumeFixed64(b)
+		case protowire.Fixed32Type:
+			var w uint32
+			w, n = protowire.ConsumeFixed32(b)
+			number = uint64(w)
+		case protowire.BytesType:
+			if text, n = protowire.ConsumeBytes(b); text == nil {
+				text = []byte{}
+			}
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if n < 0 {
+			return errEvent
+		}
+		if err := take(num, number, text); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// names gives the series of a run their names: a tag whose last part is a word for one of the quantities that have
+// names of their own here has that name if no other has it, all others are what they are called.
+func (e *events) names(several bool) {
+	e.finish()
+	count := map[string]int{}
+	for _, s := range e.log.Series {
+		count[column(path.Base(s.Name))]++
+	}
+	for _, s := range e.log.Series {
+		if own := column(path.Base(s.Name)); !several && own != "" && own != "step" && count[own] == 1 {
+			s.Name = own
+		} else if several && e.run != "" {
+			s.Name = e.run + "/" + s.Name
+		}
+	}
+}
