@@ -267,7 +267,17 @@ func BenchmarkKeys(b *testing.B) {
 	m := made(madeup.Network{Ops: 33_400, Broken: 10_000}, msg.English)
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	for _, list := range []string{"3", "4"} {
-		press(m, list)
+		b.Run(list, func(b *testing.B) {
+			quickest := time.Hour
+			for b.Loop() {
+				m.book().tabs[list[0]-'1'].page = nil
+				start := time.Now()
+				press(m, list)
+				m.View()
+				quickest = min(quickest, time.Since(start))
+			}
+			b.ReportMetric(float64(quickest.Microseconds())/1000, "ms/key")
+		})
 		m.View()
 		for _, keys := range [][]string{{"down"}, {"pgdown"}, {"end", "home"}, {"s"}, {"f", "f", "f", "f", "f"}, {"/", "d", "e", "9", "9", "esc"}, {"enter", "esc"}} {
 			b.Run(list+"/"+strings.Join(keys, "+"), func(b *testing.B) {

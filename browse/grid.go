@@ -13,6 +13,7 @@ type grid struct {
 	wide       int      // columns of a cell
 	cell       func(row, col int) report.Segment
 	target     func(row, col int) target
+	legend     string
 
 	y, x window
 }
@@ -67,7 +68,7 @@ func (g *grid) render(p painter, _ msg.Lang, width, height int) []string {
 	return lines
 }
 
-func (g *grid) status(msg.Lang) string { return "" }
+func (g *grid) status(msg.Lang) string { return g.legend }
 
 func (g *grid) chosen() target {
 	if len(g.rows) == 0 || len(g.cols) == 0 {

@@ -2,18 +2,96 @@ package browse
 
 import (
 	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"precision/compare/job"
 	"precision/compare/look"
+	"precision/compare/oracle"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 	"precision/run"
+	"precision/run/explain"
 )
 
 // openBook reads a result and makes its pages.
 func openBook(ctx context.Context, lang msg.Lang, path string) (*book, error) {
+	if isFolder(path) {
+		if run.Begins(filepath.Join(path, job.ResultFile)) == '{' {
+			return openJob(ctx, lang, path)
+		}
+		found := newest(path)
+		if found == "" {
+			return nil, explain.Say("browse.err.folder", path)
+		}
+		path = found
+	}
+	switch schemaOf(path) {
+	case job.Schema:
+		return openJob(ctx, lang, filepath.Dir(path))
+	case oracle.Schema:
+		return openCheck(lang, path)
+	}
 	return openTable(ctx, lang, path)
+}
+
+// schemaOf is the schema that a file of JSON names first, "" if there is none.
+func schemaOf(path string) string {
+	if run.Begins(path) != '{' {
+		return ""
+	}
+	file, _, err := plainfile.Open(path, "a result")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	from := json.NewDecoder(io.LimitReader(file, 4096))
+	var words [3]json.Token // {, "schema" and its value
+	for i := range words {
+		if words[i], err = from.Token(); err != nil {
+			return ""
+		}
+	}
+	schema, _ := words[2].(string)
+	if words[1] != "schema" {
+		return ""
+	}
+	return schema
+}
+
+// newest is the newest result in a folder: a table or a check as JSON, or a table as csv where there is no JSON beside it; "" if there
+// is none. Of a data folder it is that of the last comparison.
+func newest(dir string) string {
+	if results := filepath.Join(dir, "temp", "vector_compare"); isFolder(results) {
+		dir = results
+	}
+	best := ""
+	var when time.Time
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil // what cannot be read holds no result one could show
+		}
+		name := d.Name()
+		table := strings.HasPrefix(name, "result_") && strings.HasSuffix(name, ".csv")
+		if !table && !strings.HasSuffix(name, ".json") {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(when) || info.ModTime().Equal(when) && table {
+			return nil
+		}
+		if beside := strings.TrimSuffix(path, ".csv") + ".json"; table && run.Begins(beside) == '{' || !table && !strings.HasPrefix(schemaOf(path), "precision/") {
+			return nil
+		}
+		best, when = path, info.ModTime()
+		return nil
+	})
+	return best
 }
 
 // openTable reads a table that was saved, as the command report does.

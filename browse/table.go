@@ -10,6 +10,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/internal/sh"
+	"precision/run"
 )
 
 // shown is a judged table as its pages need it.
@@ -143,13 +144,8 @@ func (s *shown) verdict() page {
 			in = true
 		}
 		p := paragraph{label: l.Label, segments: l.Segments, target: nowhere}
-		if i == 0 { // stands above, too, if there is room for it
-			p.draw = func(width, _ int) [][]report.Segment {
-				if columns(l.Text()) <= width+columns(l.Label) {
-					return nil
-				}
-				return wrap(l.Segments, width)
-			}
+		if i == 0 {
+			p.draw = unlessAbove(l)
 		}
 		if in = in && left > 0; in {
 			if l.Label != "" {
@@ -165,6 +161,16 @@ func (s *shown) verdict() page {
 		body = append(body, p)
 	}
 	return newText(s.lang.T("browse.tab.verdict"), body)
+}
+
+// unlessAbove draws a headline where it is too long for the head of the screen, which shows it, too.
+func unlessAbove(l report.Line) func(width, height int) [][]report.Segment {
+	return func(width, _ int) [][]report.Segment {
+		if columns(l.Text()) <= width+columns(l.Label) {
+			return nil
+		}
+		return wrap(l.Segments, width)
+	}
 }
 
 // operatorAt leads to the operator of a place.
@@ -183,17 +189,15 @@ func (s *shown) named(name string) target {
 
 // why is the command that says more of an operator.
 func (s *shown) why(op string) string {
-	m := &s.j.Table.Meta
-	words := []string{"precision", "why", op}
-	switch {
-	case m.Left.Dir == "" || m.Graph == "" && !m.Recorded:
+	left, graph, golden := run.Recheck(&s.j.Table.Meta)
+	if left == "" {
 		return sh.Line("precision", "report", s.path, "-n", "20", "-sort", "state")
-	case m.Recorded:
-		return sh.Line(append(words, "-lt", m.Left.Dir)...)
 	}
-	words = append(words, "-lt", m.Left.Dir, "-g", m.Graph)
-	if m.Right.Dir != "" && m.Right.Kind != verdict.KindNPU {
-		words = append(words, "-rt", m.Right.Dir)
+	words := []string{"precision", "why", op, "-lt", left}
+	for _, o := range [][2]string{{"-g", graph}, {"-rt", golden}} {
+		if o[1] != "" {
+			words = append(words, o[0], o[1])
+		}
 	}
 	return sh.Line(words...)
 }
@@ -256,15 +260,21 @@ func (s *shown) title(key string) string { return s.lang.T("browse." + key) }
 func (s *shown) operators() page {
 	name := func(row int) string { return report.Clean(s.lines[row].Operator.Op.Name) }
 	typ := func(row int) string { return report.Clean(s.lines[row].Operator.Op.Type) }
-	state := func(row int) string { return s.lines[row].Cells(s.lang)[0].Text }
-	const mostState = 16
+	states := map[string]bool{}
+	for i := range s.lines {
+		states[s.lines[i].StateWord(s.lang).Text] = true
+	}
+	stateWidth := 5
+	for text := range states {
+		stateWidth = max(stateWidth, columns(text))
+	}
 	t := s.title
 	l := &list{
 		name: t("tab.operators"), n: len(s.lines), names: name,
 		index: s.opIndex,
 		columns: []column{
 			{title: t("column.order"), width: 6, right: true, rank: 6},
-			{title: t("column.state"), width: widest(len(s.lines), state, 5, mostState), rank: 0},
+			{title: t("column.state"), width: stateWidth, rank: 0},
 			{title: t("column.type"), width: widest(len(s.lines), typ, 4, mostType), rank: 4},
 			{title: t("column.operator"), width: widest(len(s.lines), name, 8, 200), name: true},
 			{title: t("column.cause"), width: mostCause, rank: 7},

@@ -312,9 +312,17 @@ func (s *session) tellUsage(c *command) {
 func (s *session) help() string {
 	var b strings.Builder
 	b.WriteString(s.T("help.head") + "\n\n")
-	const wide = 7
+	wide := 7
+	for i := range s.cfg.More {
+		wide = max(wide, len(s.cfg.More[i].Name))
+	}
 	for _, c := range listed() {
 		b.WriteString(s.Screen.Entry(c.name, wide, c.brief(s.Lang)))
+	}
+	for i := range s.cfg.More {
+		if _, own := findCommand(s.cfg.More[i].Name); !own {
+			b.WriteString(s.Screen.Entry(s.cfg.More[i].Name, wide, s.cfg.More[i].Brief))
+		}
 	}
 	b.WriteString(s.Screen.Entry("help", wide, s.T("help.brief")) + s.Screen.Entry("exit", wide, s.T("exit.brief")) + "\n" + s.T("help.foot") + "\n")
 	return b.String()

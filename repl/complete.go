@@ -163,7 +163,7 @@ func (c *completer) suggest(line string) []console.Suggestion {
 		return c.commands(word)
 	}
 	special := console.LineSpecial
-	if cmd, ok := findCommand(words[0]); !ok && words[0] != "help" && words[0] != "?" || ok && cmd.line {
+	if cmd, ok := findCommand(words[0]); !ok && words[0] != "help" && words[0] != "?" && c.session.more(words[0]) == nil || ok && cmd.line {
 		special = console.SystemSpecial
 	}
 	return console.Quoted(c.behind(words, word), typed, special)
@@ -176,6 +176,13 @@ func (c *completer) behind(words []string, word string) []console.Suggestion {
 		return c.commands(word)
 	}
 	cmd, ok := findCommand(words[0])
+	if more := c.session.more(words[0]); !ok && more != nil && strings.HasPrefix(word, "-") {
+		var found []console.Suggestion
+		for _, w := range more.Complete(append([]string{more.Name}, words[1:]...), word) {
+			found = append(found, console.Suggestion{Text: w.Name, Description: w.Brief})
+		}
+		return found
+	}
 	if !ok || cmd.line {
 		return files(word)
 	}
@@ -225,6 +232,11 @@ func (c *completer) commands(word string) []console.Suggestion {
 	}
 	for _, cmd := range listed() {
 		add(cmd.name, cmd.brief(c.session.Lang))
+	}
+	for i := range c.session.cfg.More {
+		if m := &c.session.cfg.More[i]; !slices.ContainsFunc(found, func(x console.Suggestion) bool { return x.Text == m.Name }) {
+			add(m.Name, m.Brief)
+		}
 	}
 	add("help", c.session.T("help.brief"))
 	add("exit", c.session.T("exit.brief"))

@@ -11,6 +11,7 @@
 package repl
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,6 +49,32 @@ type Config struct {
 	History, ConfigDir string
 	// Version is shown at the start.
 	Version string
+	// State is the folder that keeps the last result of the user; empty keeps none.
+	State string
+	// More are commands of the program that the shell has none of its own for: they are the same in both.
+	More []More
+}
+
+// More is a command of the program in the shell.
+type More struct {
+	Info
+	// Run runs it in the language of the session, for its data folder.
+	Run func(ctx context.Context, lang, data string, args []string) int
+	// Complete suggests the word behind those of a line, the first of them the command.
+	Complete func(words []string, word string) []Info
+}
+
+// more is the command of that name of the program's, nil if there is none.
+func (s *session) more(name string) *More {
+	if name == "b" {
+		name = "browse"
+	}
+	for i := range s.cfg.More {
+		if s.cfg.More[i].Name == name {
+			return &s.cfg.More[i]
+		}
+	}
+	return nil
 }
 
 // Exit statuses of commands; that of a session is the worst.

@@ -86,7 +86,7 @@ func (s *session) line(ctx context.Context, line string) int {
 		default:
 			s.Info("system.handed", word)
 			code := s.system(ctx, strings.TrimSpace(line))
-			if near := spell.Nearest(word, commandNames()); code == notFound && near != "" {
+			if near := spell.Nearest(word, s.commandNames()); code == notFound && near != "" {
 				s.Info("mean", near)
 			}
 			return max(worst, code)
@@ -102,8 +102,11 @@ func (s *session) line(ctx context.Context, line string) int {
 // notFound is the exit status of a system shell that does not find a program.
 const notFound = 127
 
-func commandNames() []string {
+func (s *session) commandNames() []string {
 	names := []string{"help", "exit"}
+	for i := range s.cfg.More {
+		names = append(names, s.cfg.More[i].Name)
+	}
 	for _, c := range listed() {
 		names = append(names, c.name)
 	}
@@ -117,7 +120,7 @@ func (s *session) known(word string) bool {
 		return true
 	}
 	_, ok := findCommand(word)
-	return ok
+	return ok || s.more(word) != nil
 }
 
 // builtin runs one command of the shell.
@@ -134,7 +137,13 @@ func (s *session) builtin(ctx context.Context, name, rest string) int {
 	case "help", "?":
 		return s.showHelp(args)
 	}
-	c, _ := findCommand(name)
+	c, own := findCommand(name)
+	if more := s.more(name); more != nil && (!own || len(args) > 0 && !strings.HasPrefix(args[0], "-")) { // check DIR
+		return s.Guard(name, func() int {
+			defer s.Restore()
+			return more.Run(ctx, s.Lang.String(), s.data.Root, args)
+		})
+	}
 	if c.line && len(args) > 1 {
 		args = []string{strings.TrimSpace(rest)} // as typed, with its quotes
 	}
@@ -155,9 +164,12 @@ func (s *session) showHelp(args []string) int {
 		return exitOK
 	}
 	c, ok := findCommand(args[0])
+	if more := s.more(args[0]); !ok && more != nil {
+		return more.Run(context.Background(), s.Lang.String(), s.data.Root, []string{"-h"})
+	}
 	if !ok {
 		s.Fail("help.unknown", args[0])
-		if near := spell.Nearest(args[0], commandNames()); near != "" {
+		if near := spell.Nearest(args[0], s.commandNames()); near != "" {
 			s.Info("mean", near)
 		}
 		return exitError

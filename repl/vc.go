@@ -61,7 +61,7 @@ func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
 // compareOf is a comparison of two sides with the settings of the session.
 func (v *vcCmd) compareOf(s *session, j compare.Job) *run.Compare {
 	j.Workers, j.Inputs = s.set.Workers, s.data
-	c := &run.Compare{Mapping: v.mapping, Check: v.check, Judging: run.Judging{Profile: v.profile, Gate: verdict.Gate(v.gate),
+	c := &run.Compare{Mapping: v.mapping, Check: v.check, Judging: run.Judging{Profile: v.profile, State: s.cfg.State, Gate: verdict.Gate(v.gate),
 		Files: run.Files{Beside: []string{".json"}, Lang: s.Lang}}}
 	c.Job = j
 	if s.set.CosSim != workspace.DefaultCosine {

@@ -37,7 +37,9 @@ type Check struct {
 	Gate verdict.Gate
 	// Table, JSON and Parquet are where the findings go; empty are not written.
 	Table, JSON, Parquet string
-	Lang                 msg.Lang
+	// State is the folder that keeps the last result.
+	State string
+	Lang  msg.Lang
 
 	calls   []msprobe.Recording
 	kernels []mindspore.Recording
@@ -153,13 +155,15 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 	listen(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
 	word := standing.Verdict.String()
 	defer listen(Event{Action: Verdict, Verdict: word, Path: done.Path})
+	asJSON := func(w io.Writer) error {
+		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
+	}
+	Last{Left: c.Path, Right: c.Golden, Graph: c.Graph}.Keep(c.State, asJSON) // that it could not be kept takes nothing from the check
 	for _, form := range []struct {
 		path  string
 		write func(io.Writer) error
 	}{
-		{c.JSON, func(w io.Writer) error {
-			return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
-		}},
+		{c.JSON, asJSON},
 		{c.Parquet, func(w io.Writer) error { return parquet.WriteCheck(w, done.Findings, word, say) }},
 	} {
 		if form.path == "" {

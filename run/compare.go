@@ -129,6 +129,7 @@ func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
 		}
 	}
 	done := &Compared{j, path, j.Trips(c.Gate), c.Calls}
+	c.keep(done)
 	return done, c.finish(done, unseen, tell)
 }
 

@@ -32,6 +32,8 @@ type Job struct {
 	Profile   string
 	After     string
 	Threshold *float64
+	// State is the folder that keeps the last result.
+	State string
 	// Parquet is where the tables of all parts go as one; empty is not written.
 	Parquet string
 }
@@ -110,6 +112,7 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 		}
 	}
 	if r != nil {
+		Last{Result: s.Out}.Keep(j.State, nil)
 		tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
 	}
 	return r, err

@@ -31,6 +31,8 @@ type Judging struct {
 	Baseline, After string
 	// Gate is what does not let a verdict pass.
 	Gate verdict.Gate
+	// State is the folder that keeps the last result; empty keeps none.
+	State string
 	// Pictures is how many operators are looked at for a page; none if it is 0.
 	Pictures int
 	Files

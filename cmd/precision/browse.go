@@ -25,8 +25,14 @@ func browseCommand(ctx context.Context, e env, args []string) (int, error) {
 	switch {
 	case err != nil:
 		return helpOr(e, "browse", set, err)
-	case len(files) != 1:
+	case len(files) > 1:
 		return exitUsage, explain.Say("err.browse.files", len(files), strings.Join(files, ", "))
+	case len(files) == 0:
+		found, err := e.result()
+		if err != nil {
+			return exitUsage, err
+		}
+		files = []string{found}
 	}
 	out, _ := e.stdout.(*os.File)
 	tty := out != nil && term.IsTerminal(int(out.Fd()))

@@ -56,6 +56,11 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	} else if given != "" && f.mine != given {
 		return exitUsage, explain.Say("err.check.two", given, f.mine)
 	}
+	if f.mine == "" {
+		if last, err := e.last(); err == nil && last.Left != "" {
+			f.mine, f.graph, f.golden = last.Left, cmp.Or(f.graph, last.Graph), cmp.Or(f.golden, last.Right)
+		}
+	}
 	c := f.request(e)
 	if err := cmp.Or(alone(f.events, f.json, f.parquet), c.Validate()); err != nil {
 		return exitUsage, err
@@ -84,7 +89,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 
 // request is what the options ask for.
 func (f *checkFlags) request(e env) run.Check {
-	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, Lang: e.language()}
+	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
 }
 
 // checkText writes the summary of a check.

@@ -1,16 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
+	"precision/internal/clean"
 	"precision/internal/msg"
 	"precision/repl"
 	"precision/repl/console"
+	"precision/repl/workspace"
+	"precision/run"
 	"precision/run/explain"
 )
 
@@ -32,6 +38,39 @@ func (e env) chosen(lang string) (msg.Lang, error) {
 		return l, explain.Say("err.lang", lang)
 	}
 	return l, nil
+}
+
+// last is the last result, which it names in a line.
+func (e env) last() (*run.Last, error) {
+	l, err := run.OpenLast(e.state)
+	if err == nil {
+		text := l.Result
+		if l.Left != "" {
+			text = strings.Join(slices.DeleteFunc([]string{l.Left, l.Right}, func(s string) bool { return s == "" }), " | ")
+		}
+		fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", text+", "+l.Time.Format(time.DateTime))))
+	}
+	return l, err
+}
+
+// result is what a command is about that is given no result: that of the data folder here, or the last one.
+func (e env) result() (string, error) {
+	root := cmp.Or(e.data, workspace.Locate(workspace.Defaults().Data))
+	if dir, _ := workspace.NewestResult(workspace.Open(root).ResultsDir()); workspace.IsDir(dir) {
+		if files, err := workspace.ResultFiles(dir); err == nil && len(files) > 0 {
+			path := files[len(files)-1]
+			if beside := strings.TrimSuffix(path, ".csv") + ".json"; run.Begins(beside) == '{' {
+				path = beside
+			}
+			fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", path)))
+			return path, nil
+		}
+	}
+	l, err := e.last()
+	if err != nil {
+		return "", err
+	}
+	return l.Result, nil
 }
 
 // warn prints a warning.

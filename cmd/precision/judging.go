@@ -79,7 +79,7 @@ func alone(events bool, files ...string) error {
 
 // judging is what the options ask of a judge.
 func (f *judgeFlags) judging(e env) run.Judging {
-	j := run.Judging{Baseline: f.baseline, After: f.after, Gate: verdict.Gate(f.gate),
+	j := run.Judging{Baseline: f.baseline, After: f.after, Gate: verdict.Gate(f.gate), State: e.state,
 		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Parquet: f.parquet, Stdout: e.stdout}}
 	if f.set["profile"] {
 		j.Profile = f.profile

@@ -15,7 +15,14 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	os.Setenv("LC_ALL", "C")
-	os.Exit(m.Run())
+	state, err := os.MkdirTemp("", "state") // the user's own is none of the tests'
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("XDG_STATE_HOME", state)
+	code := m.Run()
+	os.RemoveAll(state)
+	os.Exit(code)
 }
 
 // TestChinese compares the sample network for a user of another language.

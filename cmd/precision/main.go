@@ -90,6 +90,7 @@ import (
 	"precision/internal/msg"
 	"precision/internal/spell"
 	"precision/repl"
+	"precision/run"
 	"precision/run/explain"
 )
 
@@ -108,6 +109,8 @@ type env struct {
 	stdout, stderr io.Writer
 	lang           string // of -lang before the command
 	events         bool   // stdout is for the events of a run, a line of JSON each
+	state          string // folder of the last result, "" for none
+	data           string // data folder of the shell that the command was given in, else ""
 	// describe, if set, gets the options of a command in place of its help; nil are none.
 	describe func(*flag.FlagSet)
 }
@@ -163,7 +166,7 @@ func names() []string {
 
 func main() {
 	gc.Relax()
-	os.Exit(execute(interrupt.Context(), env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:]))
+	os.Exit(execute(interrupt.Context(), env{stdout: os.Stdout, stderr: os.Stderr, state: run.StateFolder(os.Getenv)}, os.Args[1:]))
 }
 
 // execute does what the words of the command line ask for and returns the exit status.
@@ -201,6 +204,9 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 			return exitOK
 		}
 		name, args = args[0], []string{"-h"}
+	}
+	if name == "b" {
+		name = "browse"
 	}
 	for _, c := range commands() {
 		if c.name != name {

@@ -36,8 +36,14 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	switch {
 	case err != nil:
 		return helpOr(e, "report", set, err)
-	case len(files) != 1:
+	case len(files) > 1:
 		return exitUsage, explain.Say("err.report.files", len(files), strings.Join(files, ", "))
+	case len(files) == 0:
+		found, err := e.result()
+		if err != nil {
+			return exitUsage, err
+		}
+		files = []string{found}
 	}
 	if err := f.judge.given(set); err != nil {
 		return exitUsage, err

@@ -16,7 +16,26 @@ import (
 
 // shellConfig is what every way into the shell shares.
 func shellConfig(e env) repl.Config {
-	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(), Lang: e.lang}
+	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(), Lang: e.lang, State: e.state, More: moreCommands(e)}
+}
+
+// moreCommands are the program's own commands for the shell.
+func moreCommands(e env) (list []repl.More) {
+	for _, c := range commands() {
+		if c.shell() && c.name != "browse" {
+			continue
+		}
+		list = append(list, repl.More{
+			Info: repl.Info{Name: c.name, Brief: e.language().T("cli." + c.name)},
+			Run: func(ctx context.Context, lang, data string, args []string) int {
+				own := e
+				own.lang, own.data = lang, data
+				return execute(ctx, own, append([]string{c.name}, args...))
+			},
+			Complete: func(words []string, word string) []repl.Info { return e.suggest(append(words, word)) },
+		})
+	}
+	return list
 }
 
 // shellFlags are the options of the ways into the shell.

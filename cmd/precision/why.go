@@ -1,15 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
 
-	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
-	patterns "precision/compare/pattern/tell"
+	"precision/run"
 	"precision/run/explain"
 )
 
@@ -38,71 +38,42 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	} else if set.NArg() > 0 {
 		return exitUsage, explain.Say("err.argument", set.Arg(0))
 	}
-	if op == "" || f.mine == "" {
+	if op == "" {
 		return exitUsage, explain.Say("err.why.need")
+	}
+	if f.mine == "" {
+		last, err := e.last()
+		if err != nil {
+			return exitUsage, explain.Say("err.why.need")
+		}
+		if last.Left == "" {
+			return exitUsage, explain.Say("err.why.last", last.Result)
+		}
+		f.mine, f.graph, f.golden = last.Left, cmp.Or(f.graph, last.Graph), cmp.Or(f.golden, last.Right)
 	}
 	c := f.request(e)
 	if err := c.Validate(); err != nil {
 		return exitUsage, err
 	}
-	c.Only = func(name string) bool { return name == op }
-	show := checkText{summaryText{e.stdout, e.language()}}
-	tell, stop := e.listener(show.summaryText)
-	found, err := c.Run(ctx, tell)
+	listen, stop := e.listener(summaryText{e.stdout, e.language()})
+	found, err := c.Why(ctx, op, listen)
 	stop()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return exitInterrupted, err
+	case run.Unmatched(err):
+		return exitNoMatch, err
 	case err != nil:
 		return exitError, withOptions(err)
-	case len(found.Findings) == 0:
-		return exitNoMatch, explain.Say("err.why.none", op)
 	}
 	out, flush := folded(e)
 	defer flush()
-	show.w = out
 	for i := range found.Findings {
-		show.why(&found.Findings[i])
+		head, lines := tell.Why(e.language(), &found.Findings[i])
+		fmt.Fprintln(out, head)
+		for _, l := range lines {
+			fmt.Fprintf(out, "  %s\n", l)
+		}
 	}
 	return exitOK, nil
-}
-
-// why tells all there is to say of an output.
-func (t checkText) why(f *oracle.Finding) {
-	tr := t.lang.T
-	name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
-	if f.Rank >= 0 {
-		name = tr("check.rank", f.Rank, name)
-	}
-	fmt.Fprintln(t.w, tr("why.output", name, f.Type, f.Shape, tell.Verdict(t.lang, f.Verdict)))
-	for _, r := range f.Reasons {
-		fmt.Fprintf(t.w, "  %s\n", tell.Reason(t.lang, r))
-	}
-	if f.Worst != nil {
-		fmt.Fprintf(t.w, "  %s\n", tr("check.where", patterns.Place(f.Worst), f.Expected, f.Found, f.Ratio))
-	}
-	if s := f.Split; s != nil {
-		fmt.Fprintf(t.w, "  %s\n", tr("why.split", s.Local, 100*s.LocalShare, s.Inherited, 100*s.InheritedShare))
-		if s.Sensitive {
-			fmt.Fprintf(t.w, "  %s\n", tr("why.sensitive", s.Amplification))
-		}
-	}
-	if f.Pattern == "acc16" {
-		fmt.Fprintf(t.w, "  %s\n", patterns.Kind(t.lang, f.Pattern))
-	}
-	for _, p := range f.Patterns {
-		line := patterns.Kind(t.lang, string(p.Kind))
-		if p.Explained > 0 {
-			line += tr("why.explains", 100*p.Explained, p.Elements)
-		} else {
-			line += tr("why.concerns", p.Elements)
-		}
-		fmt.Fprintf(t.w, "  %s\n", line)
-		if evidence := patterns.Evidence(t.lang, &p); evidence != "" {
-			fmt.Fprintf(t.w, "    %s\n", evidence)
-		}
-	}
-	if f.Verdict == oracle.Wrong && len(f.Patterns) == 0 && f.Pattern == "" {
-		fmt.Fprintf(t.w, "  %s\n", tr("why.none"))
-	}
 }

@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,6 +92,21 @@ func (x real) MarshalJSON() ([]byte, error) {
 	default:
 		return json.Marshal(f)
 	}
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (x *real) UnmarshalJSON(text []byte) error {
+	switch string(text) {
+	case "null":
+		*x = real(nan)
+	case `"Infinity"`:
+		*x = real(math.Inf(1))
+	case `"-Infinity"`:
+		*x = real(math.Inf(-1))
+	default:
+		return json.Unmarshal(text, (*float64)(x))
+	}
+	return nil
 }
 
 type jsonReport struct {
@@ -224,4 +241,38 @@ func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(report)
+}
+
+// ReadJSON reads what [WriteJSON] wrote: all of it but types and shapes, reasons of damage, and those of premises, which are
+// texts there.
+func ReadJSON(r io.Reader) (findings []Finding, whole Whole, err error) {
+	var report jsonReport
+	if err := json.NewDecoder(r).Decode(&report); err != nil {
+		return nil, whole, err
+	}
+	if report.Schema != Schema {
+		return nil, whole, fmt.Errorf("schema: found %q, expected %q", report.Schema, Schema)
+	}
+	whole = Whole{Verdict: report.Verdict, Full: report.Full, Coverage: Coverage{Expected: report.Coverage.Expected, Judged: report.Coverage.Judged,
+		Missing: report.Coverage.Missing, Gaps: report.Coverage.Gaps}}
+	for _, d := range report.Damaged {
+		whole.Coverage.Damaged = append(whole.Coverage.Damaged, result.Damage{Name: d.Name, File: d.File, Offset: d.Offset, Reason: result.Because(result.Text, d.Reason)})
+	}
+	for _, op := range report.Operators {
+		for i := range op.Outputs {
+			o := &op.Outputs[i]
+			f := Finding{Op: op.Op, Type: op.Type, ID: op.Index, Rank: -1, Index: o.Index, Verdict: Verdict(max(0, slices.Index(verdictNames[:], o.Verdict))), Ratio: float64(o.Ratio),
+				Worst: o.Worst, Expected: float64(o.Expected), Found: float64(o.Found), Bound: float64(o.Bound), Largest: float64(o.Largest),
+				Elements: o.Elements, Looked: o.Looked, Beyond: o.Beyond, Reasons: o.Reasons, Pattern: o.Pattern, Patterns: o.Patterns}
+			if op.Rank != nil {
+				f.Rank = *op.Rank
+			}
+			if s := o.Split; s != nil {
+				f.Split = &Split{Error: float64(s.Error), Local: float64(s.Local), Inherited: float64(s.Inherited), LocalShare: float64(s.LocalShare),
+					InheritedShare: float64(s.InheritedShare), Amplification: float64(s.Amplification), Sensitive: s.Sensitive}
+			}
+			findings = append(findings, f)
+		}
+	}
+	return findings, whole, nil
 }

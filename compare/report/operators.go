@@ -199,15 +199,20 @@ func OperatorHeader(lang msg.Lang) []string {
 	return titles
 }
 
+// StateWord is the state of the operator as a word, in its style.
+func (l *OperatorLine) StateWord(lang msg.Lang) Segment {
+	state := Word(lang, l.Operator.State)
+	if l.Root {
+		state.Text = speaker{lang}.say("word.root", state.Text)
+	}
+	return state
+}
+
 // Cells are the columns of the line: state, type, name, worst cause, cosine of
 // inputs and outputs, distance and largest error.
 func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
-	s := speaker{lang}
 	op := l.Operator
-	state := Word(lang, op.State)
-	if l.Root {
-		state.Text = s.say("word.root", state.Text)
-	}
+	state := l.StateWord(lang)
 	cause := ""
 	if l.Cause != "" {
 		cause = CauseName(lang, l.Cause)

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// glob matches a name against a pattern in which a star stands for any text
+// Glob matches a name against a pattern in which a star stands for any text
 // and a question mark for one character. Other characters stand for
 // themselves.
-func glob(pattern, name string) bool {
+func Glob(pattern, name string) bool {
 	star, from := -1, 0 // the last star, and where the text after it was last tried
 	p, n := 0, 0
 	for n < len(name) {

@@ -33,8 +33,8 @@ func TestGlobs(t *testing.T) {
 		}
 		for i, p := range patterns {
 			want, _ := path.Match(strings.ReplaceAll(p, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
-			if got := glob(p, name); got != want {
-				t.Fatalf("glob(%q, %q) = %v", p, name, got)
+			if got := Glob(p, name); got != want {
+				t.Fatalf("Glob(%q, %q) = %v", p, name, got)
 			}
 			if (want || p == "") && !slices.Contains(may, i) {
 				t.Fatalf("%q is not found for %q", p, name)

@@ -182,7 +182,7 @@ func (j *judge) tensorName(op *Operator, t *Tensor) string {
 
 func (r *Rule) matches(s subject) bool {
 	return (len(r.Types) == 0 || slices.Contains(r.Types, s.typ)) && (r.Role == "" || r.Role == s.role.String()) &&
-		(r.DType == "" || r.DType == s.dtype.String()) && (r.Match == "" || glob(r.Match, s.op))
+		(r.DType == "" || r.DType == s.dtype.String()) && (r.Match == "" || Glob(r.Match, s.op))
 }
 
 // ruling are the rules of one cause, in order, with globs where they are many.
@@ -251,7 +251,7 @@ func (p *Profile) waive(tensor string, causes []Cause, day time.Time) {
 }
 
 func (w *Waiver) waive(tensor string, causes []Cause, day time.Time) {
-	if !glob(w.Tensor, tensor) || w.ExpiredOn(day) {
+	if !Glob(w.Tensor, tensor) || w.ExpiredOn(day) {
 		return
 	}
 	for i := range causes {

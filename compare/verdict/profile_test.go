@@ -57,8 +57,8 @@ func TestGlob(t *testing.T) {
 		{"*", "a/b", true},
 		{`a\b*`, `a\bc`, true},
 	} {
-		if got := glob(c.pattern, c.name); got != c.want {
-			t.Errorf("glob(%q, %q) = %v", c.pattern, c.name, got)
+		if got := Glob(c.pattern, c.name); got != c.want {
+			t.Errorf("Glob(%q, %q) = %v", c.pattern, c.name, got)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (w *writer) matrix(r *job.Result, lang msg.Lang) {
 		if c != nil && slices.Index(gravity, state) <= slices.Index(gravity, c.State) {
 			continue
 		}
-		made := &cell{State: state, Letter: letters[state], Says: says(d, lang)}
+		made := &cell{State: state, Letter: letters[state], Says: tell.Part(lang, d)}
 		if d.Failed == "" {
 			made.Link = (&url.URL{Path: job.TableFolder + "/" + x.Name + ".csv"}).String()
 		}
@@ -147,22 +147,6 @@ func (w *writer) matrix(r *job.Result, lang msg.Lang) {
 		w.put("</tr>\n")
 	}
 	w.put("</tbody>\n</table></div>\n")
-}
-
-// says is what there is to say of a part in a line.
-func says(d *job.Digest, lang msg.Lang) string {
-	if d.Failed != "" {
-		return report.Clean(d.Failed)
-	}
-	text := lang.T("job.verdict."+d.Verdict) + ", " + strconv.Itoa(d.Compared) + "/" + strconv.Itoa(d.Expected)
-	for i := range d.Roots {
-		if i == 3 {
-			text += " …"
-			break
-		}
-		text += "; " + strings.TrimSpace(d.Roots[i].Type+" "+d.Roots[i].Tensor())
-	}
-	return report.Clean(text)
 }
 
 func name(n int) string {

@@ -277,3 +277,19 @@ func (s *speaker) failed(r *job.Result) {
 		s.add("failed", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
 	}
 }
+
+// Part is what there is to say of a part in a line.
+func Part(lang msg.Lang, d *job.Digest) string {
+	if d.Failed != "" {
+		return report.Clean(d.Failed)
+	}
+	text := lang.T("job.verdict."+d.Verdict) + ", " + strconv.Itoa(d.Compared) + "/" + strconv.Itoa(d.Expected)
+	for i := range d.Roots {
+		if i == 3 {
+			text += " …"
+			break
+		}
+		text += "; " + strings.TrimSpace(d.Roots[i].Type+" "+d.Roots[i].Tensor())
+	}
+	return report.Clean(text)
+}
