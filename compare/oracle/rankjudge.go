@@ -508,8 +508,14 @@ func (m *gathering) partly(o *gathered, j *ranked) bool {
 	})
 }
 
-// explain adds what explains a wrong output, whose numbers are the same where outputs are. An asynchronous call that left its output as it was
-// may not have been done when the recorder looked.
+// begins tells of an output that its call did not wait for.
+func (m *gathering) begins(o *gathered) bool {
+	return m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument)
+}
+
+// explain adds what explains a wrong output, whose numbers are the same where outputs are. What an asynchronous call
+// gave may be in any state between its inputs and what it should be, with some ranks left out of some elements:
+// only what no such state looks like is wrong.
 func (m *gathering) explain(o *gathered, j *ranked, f *Finding) {
 	var numbers any
 	var fits is
@@ -521,7 +527,7 @@ func (m *gathering) explain(o *gathered, j *ranked, f *Finding) {
 	}
 	why, ok := m.why(o, numbers, fits)
 	switch {
-	case (ok && why.Kind == OwnInput || m.partly(o, j)) && m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument):
+	case m.begins(o) && (m.partly(o, j) || why.Kind == OwnInput || !m.transfer && !slices.Contains([]result.Kind{OtherReduction, CountedTwice, OtherPiece, Scaled}, why.Kind)):
 		f.Reasons = nil
 		unknown(f, because(InFlight))
 	case ok:
@@ -552,7 +558,7 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 		if o.why != nil || o.index > 0 {
 			continue
 		}
-		if judges[i] != nil || !add(1, o.arg) {
+		if judges[i] != nil || m.begins(o) || !add(1, o.arg) {
 			return
 		}
 		op, some, p = o.parts[0].op, append(some, i), precisionFor(o.arg.v.Elem)

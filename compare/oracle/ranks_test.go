@@ -381,6 +381,66 @@ func TestRingsMissing(t *testing.T) {
 	}
 }
 
+// TestUnderway: an asynchronous reduction that was recorded while it ran has sums of some ranks in some places, which is no
+// fault; another reduction than that asked for is one, asynchronous or not.
+func TestUnderway(t *testing.T) {
+	const ranks, n = 4, 16
+	in := func(r int) []float32 { return numbersOf(r, 0, n) }
+	for name, c := range map[string]struct {
+		out  func(r int) []float32
+		want Verdict
+	}{
+		"a piece of every rank is not summed up": {func(r int) []float32 {
+			list := added(in(0), in(1), in(2), in(3))
+			for i := range n / ranks { // of this piece, the last rank is missing
+				at := r*n/ranks + i
+				list[at] -= in((r + 1) % ranks)[at]
+			}
+			return list
+		}, Unknown},
+		"one more rank in each piece": {func(r int) []float32 {
+			list := make([]float32, n)
+			for at := range n {
+				for k := range 1 + (at*ranks/n+r)%ranks {
+					list[at] += in((r + k) % ranks)[at]
+				}
+			}
+			return list
+		}, Unknown},
+		"the largest": {func(int) []float32 {
+			list := in(0)
+			for r := range ranks {
+				for i, v := range in(r) {
+					list[i] = max(list[i], v)
+				}
+			}
+			return list
+		}, Wrong},
+	} {
+		for _, elements := range []bool{true, false} {
+			list := []ringed{{"all_reduce", func(r int) ([]any, map[string]any) {
+				return []any{in(r)}, map[string]any{"async_op": true, "group": []int{0, 1, 2, 3}}
+			}, func(r int) []any { return []any{c.out(r), []int{0, 1, 2, 3}} }}}
+			findings, _, err := RecordingJob{Recordings: ringOf(t, ranks, elements, list), Workers: 1}.Run(t.Context())
+			if err != nil || len(findings) != ranks {
+				t.Fatalf("%d findings: %v", len(findings), err)
+			}
+			wrong := 0
+			for _, f := range findings {
+				if f.Verdict == Wrong {
+					wrong++
+				}
+				if f.Verdict == Wrong && c.want == Unknown {
+					t.Errorf("%s, elements %v: %s is wrong: %v", name, elements, f.Op, f.Reasons)
+				}
+			}
+			if wrong == 0 && c.want == Wrong && elements {
+				t.Errorf("%s: nothing is wrong", name)
+			}
+		}
+	}
+}
+
 // TestOtherGroup: a reduction over other ranks than those of its group is told, by the inputs that give it.
 func TestOtherGroup(t *testing.T) {
 	in := func(r int) []float32 { return numbersOf(r, 0, 12) }
