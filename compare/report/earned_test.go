@@ -28,7 +28,7 @@ func claims(key string) bool {
 }
 
 // judging are the reasons that judge: premises, hints, and what is known of golden outputs.
-var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint)-|^golden-(attribute|without|scaled|used|unused|equals|places)$|^(inconsistent|torn|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
+var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order)-|^golden-(attribute|without|scaled|used|unused|equals|places)$|^(inconsistent|torn|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
 
 // earned are the sentences of the catalogue, by key, with a table of which each is said and one of
 // which it must not be; "calls" in front of tables of recordings.
@@ -262,6 +262,7 @@ var elsewhere = map[string][3]string{
 	"reason.golden-unused":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenUnused"},
 	"reason.golden-equals":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenEquals"},
 	"reason.golden-places":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenPlaces"},
+	"reason.order-differs":       {"../recording/order_test.go", "TestOtherOrder", "OrderDiffers"},
 	"reason.operators-alone":     {"../verdict/premise_test.go", "TestPremisesByNames", "PremiseGraph"},
 	"reason.inputs-said":         {"../recording/premise_test.go", "TestPremises", "PremiseInputs"},
 	"reason.made-non-finite":     {"../recording/tensors_test.go", "TestMadeAlone", "NaN of finite numbers"},

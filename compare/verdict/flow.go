@@ -122,7 +122,9 @@ func (w *recordedWalk) run() {
 	if len(w.out.Roots) == 0 {
 		w.bare()
 	}
-	w.calm()
+	if !w.otherOrder() {
+		w.calm()
+	}
 	w.sortRoots()
 	w.across()
 }
@@ -518,7 +520,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
 			begin(t.Row, calls, soft)
 		case in.stirred && w.crossed(r):
-			a.chosen = true
+			a.stirred = true
+			a.chosen = w.crossing(r, in.coarse) || a.chosen
 		case in.stirred:
 			if w.gap(op, r, calls, in.coarse) {
 				begin(t.Row, calls, soft)
@@ -527,6 +530,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			if w.rounded(r) {
 				a.stirred = true
 			} else {
+				if w.crossed(r) {
+					w.crossing(r, in.coarse)
+				}
 				begin(t.Row, calls, soft)
 			}
 		case known == fedByOthers && len(w.before(op)) == 0:

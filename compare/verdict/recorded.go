@@ -391,6 +391,8 @@ type recordedWalk struct {
 	fedOther map[[2]string]bool
 	// around leads from calls to the innermost modules that they are made in.
 	around map[string]int
+	// crossings are inputs that calls of two pairs make, where calls stand in another order, and that are others for it.
+	crossings []*result.Row
 	// unlearned tells that there were too few calls to learn usual from.
 	unlearned bool
 	// strays is what the inputs of forward calls are off by that nothing is known to feed, weights

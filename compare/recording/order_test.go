@@ -1,0 +1,82 @@
+package recording_test
+
+import (
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// TestOtherOrder: two sides that compute in another order are told as such, and no call is accused, whether or not they
+// are off by noise; calls that do not depend on each other may stand in any order, and a fault beside them stays one.
+func TestOtherOrder(t *testing.T) {
+	const layers = 6
+	// run are the calls of a network of layers with two products of one input, their product, a norm and an
+	// activation; the numbers of a layer tell what made them.
+	run := func(noise float64, exchanged bool, swapped func(layer int) bool, fault int) string {
+		var list []string
+		at := map[string]int{}
+		call := func(api string, out float64, in ...float64) float64 {
+			var inputs []string
+			for _, v := range in {
+				inputs = append(inputs, sized(v, noise))
+			}
+			list = append(list, entry(api, at[api], inputs, sized(out, noise)))
+			at[api]++
+			return out
+		}
+		x, other := 2.0, 1.0 // what comes of another order, or of a fault, is another number
+		for i := range layers {
+			base := float64(10 * (i + 1))
+			q, k := (base+1)*other, (base+2)*other
+			product := func(v, weight float64) {
+				list = append(list, entry("Functional.linear", at["Functional.linear"], []string{sized(x, noise), sized(weight, 0)}, sized(v, noise)))
+				at["Functional.linear"]++
+			}
+			if exchanged && i%2 == 1 {
+				product(k, base+0.2)
+				product(q, base+0.1)
+			} else {
+				product(q, base+0.1)
+				product(k, base+0.2)
+			}
+			h := call("Tensor.__mul__", (base+3)*other, q, k)
+			if i == fault {
+				other *= 1.4
+			}
+			h = call("Functional.silu", (base+4)*other, h)
+			if swapped(i) {
+				other *= 1.5
+				h = call("Functional.gelu", (base+5)*other, h)
+				h = call("Functional.layer_norm", (base+6)*other, h)
+			} else {
+				h = call("Functional.layer_norm", (base+6)*other, h)
+				h = call("Functional.gelu", (base+5)*other, h)
+			}
+			x = h
+		}
+		return written(t, list...)
+	}
+	none, every := func(int) bool { return false }, func(int) bool { return true }
+	for _, noise := range []float64{0, 2e-7} {
+		golden := run(0, false, none, -1)
+		for name, c := range map[string]struct {
+			left  string
+			order bool
+			root  string
+		}{
+			"every layer":              {run(noise, false, every, -1), true, ""},
+			"one layer":                {run(noise, false, func(layer int) bool { return layer == 3 }, -1), true, ""},
+			"independent":              {run(noise, true, none, -1), false, ""},
+			"independent, and a fault": {run(noise, true, none, 2), false, "Functional.silu.2.forward"},
+		} {
+			j := judged(t, c.left, golden)
+			told := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseGraph && j.Premises[0].Broken && j.Premises[0].Reason.Kind == result.OrderDiffers
+			switch roots := strings.Join(rootNames(j), " "); {
+			case told != c.order || roots != c.root, c.order != (j.Verdict == verdict.Inconclusive), (c.root != "") != (j.Verdict == verdict.Bad):
+				t.Errorf("%s, noise %g: %s, roots %s, premises %v", name, noise, j.Verdict, roots, j.Premises)
+			}
+		}
+	}
+}
