@@ -283,7 +283,13 @@ func TestNextRecorder(t *testing.T) {
 	}
 	// Kernels of MindSpore's own dump, whose files have _ for /.
 	p = For(calls("mindspore", "Default_net_MatMul-op0", "Default_net_ReLU-op1#2"), Options{}).Plan
-	if p.Recorder != MindSpore || p.Files[0].Name != DumpFile || !strings.Contains(p.Files[0].Text, `"name-regex(Default[/_]net[/_]ReLU-op1)"`) || !strings.Contains(p.Files[0].Text, `"dump_mode": 1`) {
+	if p.Recorder != MindSpore || p.Files[0].Name != DumpFile || !strings.Contains(p.Files[0].Text, `"name-regex(Default[/_]net[/_]ReLU-op1)"`) || !strings.Contains(p.Files[0].Text, `"dump_mode": 1`) || len(p.Files) != 1 {
+		t.Errorf("%+v", p)
+	}
+	// Where MindSpore recorded the golden side, too, that has a file with its own names.
+	j = calls("mindspore", "Default_net_MatMul-op0", "Default_net_ReLU-op1")
+	j.Table.Meta.Right.Kind, j.Table.Rows[1].Right.Names = "mindspore", "Default_net_GeLU-op3"
+	if p = For(j, Options{}).Plan; len(p.Files) != 2 || p.Files[1].Name != DumpGolden || !strings.Contains(p.Files[1].Text, `"name-regex(Default[/_]net[/_]GeLU-op3)"`) || strings.Contains(p.Files[1].Text, "ReLU-op1") || !strings.Contains(p.Files[1].Text, `"/precision_next/golden"`) {
 		t.Errorf("%+v", p)
 	}
 }

@@ -34,6 +34,7 @@ const (
 	GoldenFile = "config_golden.json"
 	LoadFile   = "config_load.json"
 	DumpFile   = "mindspore_dump.json"
+	DumpGolden = "mindspore_dump_golden.json"
 )
 
 // Where the next recordings go, below the folder in which the program runs.
@@ -117,7 +118,7 @@ func (p *Plan) settings(j *verdict.Judged, o Options, cost func(list []string) i
 	case Msprobe:
 		p.msprobe(j, o, cost)
 	case MindSpore:
-		p.mindspore(o)
+		p.mindspore(j, o)
 	default:
 		p.ge(o)
 	}
@@ -242,7 +243,7 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options, cost func(list []string) in
 	for _, l := range lines {
 		p.Lines = append(p.Lines, Line{Msprobe.where(), l})
 	}
-	p.compared()
+	p.compared("")
 }
 
 // partners are the golden side's names of calls.
@@ -268,9 +269,9 @@ func (r Recorder) where() Where {
 	return "Python"
 }
 
-// compared is the command that goes on with the next recordings. RESULT stands for the result.
-func (p *Plan) compared() {
-	p.Kit = fmt.Sprintf("precision compare -after RESULT -lt %s -rt %s", nextLeft, nextGolden)
+// compared is the command that goes on with the next recordings, below a folder. RESULT stands for the result.
+func (p *Plan) compared(above string) {
+	p.Kit = fmt.Sprintf("precision compare -after RESULT -lt %s -rt %s", above+nextLeft, above+nextGolden)
 }
 
 // stepList are the numbers of a list such as 0|5-7, as msprobe takes them: numbers, and ranges as texts.
@@ -286,34 +287,51 @@ func stepList(text string) []any {
 	return list
 }
 
-// mindspore is the file of MindSpore's own dump, with the kernels in doubt. Files have the names of
-// kernels with _ for /, so that either is asked for.
-func (p *Plan) mindspore(o Options) {
-	kernels := []string{}
-	for _, name := range p.Record {
-		if i := strings.LastIndexByte(name, '/'); i >= 0 {
-			name = name[i+1:]
+// mindspore are the files of MindSpore's own dump, with the kernels in doubt by the names of either side. Files have the
+// names of kernels with _ for /, so that either is asked for.
+func (p *Plan) mindspore(j *verdict.Judged, o Options) {
+	golden := partners(j)
+	var left, right []string
+	add := func(list []string, name string) []string {
+		name, _, _ = strings.Cut(strings.TrimSuffix(name, " (right)"), "#")
+		if kernel := "name-regex(" + strings.ReplaceAll(regexp.QuoteMeta(name), "_", "[/_]") + ")"; !slices.Contains(list, kernel) {
+			list = append(list, kernel)
 		}
-		name, _, _ = strings.Cut(name, "#")
-		kernels = append(kernels, "name-regex("+strings.ReplaceAll(regexp.QuoteMeta(name), "_", "[/_]")+")")
+		return list
 	}
-	p.Files = []File{{DumpFile, encode(struct {
-		Common any `json:"common_dump_settings"`
-		E2E    any `json:"e2e_dump_settings"`
-	}{struct {
-		Debug   int      `json:"op_debug_mode"`
-		Mode    int      `json:"dump_mode"`
-		Path    string   `json:"path"`
-		Net     string   `json:"net_name"`
-		Step    string   `json:"iteration"`
-		Saved   string   `json:"saved_data"`
-		Both    int      `json:"input_output"`
-		Kernels []string `json:"kernels"`
-		Devices []int    `json:"support_device"`
-	}{0, 1, "/" + nextLeft, "Net", cmp.Or(o.Step, "0"), "tensor", 0, kernels, []int{0, 1, 2, 3, 4, 5, 6, 7}}, struct {
-		On    bool `json:"enable"`
-		Trans bool `json:"trans_flag"`
-	}{true, true}})}}
+	for _, name := range p.Record {
+		name = unplaced(name)
+		if left = add(left, name); len(golden[name]) == 0 {
+			right = add(right, name)
+		}
+		for _, other := range golden[name] {
+			right = add(right, other)
+		}
+	}
+	dump := func(path string, kernels []string) string {
+		return encode(struct {
+			Common any `json:"common_dump_settings"`
+			E2E    any `json:"e2e_dump_settings"`
+		}{struct {
+			Debug   int      `json:"op_debug_mode"`
+			Mode    int      `json:"dump_mode"`
+			Path    string   `json:"path"`
+			Net     string   `json:"net_name"`
+			Step    string   `json:"iteration"`
+			Saved   string   `json:"saved_data"`
+			Both    int      `json:"input_output"`
+			Kernels []string `json:"kernels"`
+			Devices []int    `json:"support_device"`
+		}{0, 1, "/" + path, "Net", cmp.Or(o.Step, "0"), "tensor", 0, kernels, []int{0, 1, 2, 3, 4, 5, 6, 7}}, struct {
+			On    bool `json:"enable"`
+			Trans bool `json:"trans_flag"`
+		}{true, true}})
+	}
+	p.Files = []File{{DumpFile, dump(nextLeft, left)}}
 	p.Lines = []Line{{MindSpore.where(), "export MINDSPORE_DUMP_CONFIG=$PWD/" + DumpFile}}
-	p.compared()
+	if j.Table.Meta.Right.Kind == string(MindSpore) {
+		p.Files = append(p.Files, File{DumpGolden, dump(nextGolden, right)})
+		p.Lines = append(p.Lines, Line{MindSpore.where(), "export MINDSPORE_DUMP_CONFIG=$PWD/" + DumpGolden})
+	}
+	p.compared("/")
 }

@@ -367,6 +367,9 @@ def config(out, task, level, framework):
     return path
 
 
+AGAIN = {}  # configurations of MindSpore's own dump that the program wrote, by side
+
+
 class Late:
     """Functions of modules as they are when they are called: a recorder puts its own in their place."""
     def __init__(self, *modules, **names):
@@ -416,8 +419,11 @@ def record_mindspore(out, network, seed, level, task, how):
     own = task == "dump"
     if own:
         path = os.path.join(out, "dump.json")
+        given = AGAIN.get(os.path.basename(out))
+        if given:
+            given["common_dump_settings"]["path"] = os.path.abspath(out)
         with open(path, "w") as f:
-            json.dump({"common_dump_settings": {
+            json.dump(given or {"common_dump_settings": {
                 "op_debug_mode": 0, "dump_mode": 0, "path": os.path.abspath(out), "net_name": "Net", "iteration": "all", "saved_data": "tensor",
                 "input_output": 0, "kernels": [], "support_device": [0, 1, 2, 3, 4, 5, 6, 7], "statistic_category": ["max", "min", "avg", "l2norm"], "file_format": "npy"},
                 "e2e_dump_settings": {"enable": True, "trans_flag": True}}, f)
@@ -582,10 +588,15 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", default="")
     p.add_argument("--one")
+    p.add_argument("--again", default="", help="of pairs of MindSpore's own dump: record with the configurations in this folder")
     o = p.parse_args()
     if o.one:
         print(forked(*json.loads(o.one)), end="")
         return
+    for name, file in (("left", "mindspore_dump.json"), ("golden", "mindspore_dump_golden.json")):
+        if o.again:
+            with open(os.path.join(o.again, file)) as f:
+                AGAIN[name] = json.load(f)
     rng = random.Random(o.seed)
     plans = []
     for network in NETWORKS:
