@@ -140,7 +140,7 @@ var (
 )
 
 // shown yields the commands of a page in order, with the lines that stand below a command
-// after "$ ". A page that opens in a browser is not shown.
+// after "$ ". A page that opens in a browser is not shown, nor what needs a terminal.
 func shown(page string) func(yield func(string, []string) bool) {
 	return func(yield func(string, []string) bool) {
 		lines := strings.Split(page, "\n")
@@ -150,7 +150,7 @@ func shown(page string) func(yield func(string, []string) bool) {
 				continue
 			}
 			command, dollar := strings.CutPrefix(command, "$ ")
-			if errorLine.MatchString(command) || !strings.HasPrefix(command, "precision ") || strings.HasPrefix(command, "precision view") {
+			if errorLine.MatchString(command) || !strings.HasPrefix(command, "precision ") || strings.HasPrefix(command, "precision view") || strings.HasPrefix(command, "precision browse") {
 				continue
 			}
 			command = remark.ReplaceAllString(command, "")

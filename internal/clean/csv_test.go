@@ -48,6 +48,7 @@ func TestOnlyOne(t *testing.T) {
 		"cmd/msaccucmp/argparse/value.go": "names a character as Python's repr does",
 		"compare/report/json_text.go":     "JSON has its own escapes, which stay readable",
 		"dump/checkpoint/checkpoint.go":   "tells a name from other bytes",
+		"dump/convert/set.go":             "names of files",
 		"dump/names.go":                   "refuses names, and changes none",
 		"graph/read/read.go":              "tells text from other bytes",
 		"graph/write/json.go":             "JSON has its own escapes",

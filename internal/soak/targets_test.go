@@ -28,6 +28,8 @@ var elsewhere = map[string]string{
 	"internal/recorded":  "reads the recorded cases, for tests",
 	"internal/plainfile": "opens files and reads none",
 	"internal/whole":     "opens folders, and reads nothing in them",
+	"compare/weights":    "two sets: FuzzOpen of dump/checkpoint",
+	"internal/desktop":   "hands a path to the system's opener",
 	"compare/rollout":    "arrays: FuzzOpen of dump/checkpoint",
 	"repl/capture":       "names of two actions; what it writes is for Python to read",
 	"run":                "chooses among the readers of compare/report and graph/read",
