@@ -52,6 +52,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	byModules(left, right)
 	followForward(left.calls, right.calls)
 	replaced(left, right, join)
+	blocks(left, right)
 	return apart
 }
 

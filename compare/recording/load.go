@@ -78,6 +78,8 @@ type call struct {
 	fused *call
 	parts []*call
 	taken []*leaf
+	// block tells of a call put together that it is one side of a block (blocks.go).
+	block bool
 	// state tells of what holds a value behind the call that made it, and computes nothing.
 	state bool
 	// gap tells that something went in that was not recorded.

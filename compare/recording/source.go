@@ -215,7 +215,9 @@ func (p *part) order() {
 	var last *call
 	for _, c := range p.right.calls {
 		if c.fused != nil {
-			last = c.fused.pair
+			if last = c.fused.pair; last.parts != nil {
+				last = last.parts[len(last.parts)-1]
+			}
 			continue
 		}
 		if c.pair != nil {
@@ -271,6 +273,7 @@ func (s *Source) remarks() {
 	aligned, paired, left, right, mixed, widened, alone, firstAlone := 0, 0, 0, 0, 0, 0, 0, ""
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
 	reordered, firstReordered := 0, ""
+	blocked, firstBlock, inBlocks := 0, "", [2]int{}
 	again, repeated, bare := 0, 0, false
 	var lone [2]string // the first call without a partner
 	var dtypes [2]string
@@ -297,6 +300,7 @@ func (s *Source) remarks() {
 				s.damaged = append(s.damaged, d)
 			}
 		}
+		otherwise := false // something so far is computed by other calls
 		for _, u := range p.units {
 			for i, c := range []*call{u.left, u.right} {
 				if c != nil && c.again {
@@ -308,26 +312,35 @@ func (s *Source) remarks() {
 			}
 			switch {
 			case p.aside(u):
+				otherwise = true
 				if alone++; alone == 1 {
 					firstAlone = u.name()
 				}
 			case u.right == nil:
+				otherwise = true
 				if left++; left == 1 {
 					lone[0] = u.left.op
 				}
 			case u.left == nil:
+				otherwise = true
 				if right++; right == 1 {
 					lone[1] = u.right.op
 				}
 			default:
 				paired++
+				if otherwise = otherwise || u.left.how == byMap; u.left.block {
+					if blocked++; blocked == 1 {
+						firstBlock = u.left.op
+					}
+					inBlocks[0], inBlocks[1] = inBlocks[0]+len(u.left.parts), inBlocks[1]+len(u.right.parts)
+				}
 				if u.left.how == byMap {
 					s.mapped++
 				} else if u.left.how != byName {
 					aligned++
 				}
 				for _, x := range pairsOf(u.left, u.right) {
-					if p.late[x.left] && p.reordered(u, x) {
+					if p.late[x.left] && !otherwise && p.reordered(u, x) {
 						if reordered++; reordered == 1 {
 							firstReordered = u.left.op + " " + x.left.place
 						}
@@ -357,6 +370,9 @@ func (s *Source) remarks() {
 	}
 	if aligned > 0 {
 		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)))
+	}
+	if blocked > 0 {
+		s.why = append(s.why, result.Because(result.BlocksPaired, strconv.Itoa(blocked), firstBlock, strconv.Itoa(inBlocks[0]), strconv.Itoa(inBlocks[1])))
 	}
 	if s.reordered > 0 {
 		s.why = append(s.why, result.Because(result.CallsReordered, strconv.Itoa(s.reordered)))
@@ -477,6 +493,9 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	lone := u.left == nil || u.right == nil
 	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Skipped: c.again && lone}
 	op.Inner = p.aside(u)
+	if op.Steps = u.steps(); op.Steps > 0 {
+		op.Lost = u.lost()
+	}
 	if c.original != nil {
 		op.Uses = append(op.Uses, c.original.op)
 	}

@@ -281,6 +281,8 @@ func opSet(at func(int) *result.Operator) set {
 			lists("uses", func(i int) *[]string { return &at(i).Uses }),
 			words("meets", func(i int) *string { return &at(i).Meets }),
 			words("lines", func(i int) *string { return &at(i).Lines }),
+			integers("steps", func(i int) *int { return &at(i).Steps }),
+			numbers("lost", func(i int) *float64 { return &at(i).Lost }),
 			shapes("made", func(i int) *[]int64 { return &at(i).Made }),
 		},
 		parts: []part{sparse("inputs",

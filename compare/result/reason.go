@@ -169,6 +169,7 @@ const (
 	SameSides         Kind = "same-sides"          // path: both sides are one recording
 	CallsAligned      Kind = "calls-aligned"       // calls that were paired by what they do, of
 	CallsReordered    Kind = "calls-reordered"     // calls that the sides made in another order
+	BlocksPaired      Kind = "blocks-paired"       // blocks of calls, the first, calls in them of the left side, of the right
 	CallsUnpaired     Kind = "calls-unpaired"      // calls of the left side without a partner, of the right
 	CallsApart        Kind = "calls-apart"         // calls of the left side, of the right: more than a tenth differ, so that pairs were sought between those that occur once
 	CallsRepeated     Kind = "calls-repeated"      // calls made while gradients were computed, of both sides; of these without a partner
@@ -273,7 +274,7 @@ var kinds = map[Kind]struct {
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
-	CallsAligned: {}, CallsReordered: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
+	CallsAligned: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},

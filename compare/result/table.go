@@ -182,6 +182,10 @@ type Operator struct {
 	// Lines are the lines of the user's program that made it, the innermost first, one in a line of text, where a
 	// side tells them.
 	Lines string
+	// Steps is how many calls a block has on the side that has more, where the sides compute the same by other calls; 0 for
+	// a call. Lost is how many times larger than a result the numbers are that calls of it add up.
+	Steps int
+	Lost  float64
 	// Made tell what a call that one side alone has gave, as [Said.Print] does.
 	Made []int64
 	// X and Y are its place in a picture of the network, the centre of its

@@ -112,8 +112,8 @@ func (w *recordedWalk) run() {
 		}
 		a.from = merge(a.from, w.repeats(op))
 		w.settle(op, i, &a)
-		// What one side alone computes stands for other steps of the other side: what comes of it may be rounded otherwise.
-		w.trails[i].stirred = w.trails[i].stirred || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
+		// What the sides compute by other calls may be rounded otherwise.
+		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
 	}
 	if len(w.pending) > 0 {

@@ -118,7 +118,7 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 			continue
 		}
 		ok = true
-		factor = max(factor, size/((in+max(coarsest, roundedOff(r)))*w.condition(op, r)))
+		factor = max(factor, size/((in+max(coarsest, roundedOff(r))*max(1, float64(op.Op.Steps)))*w.condition(op, r)))
 	}
 	return factor, ok && found
 }

@@ -95,7 +95,7 @@ func recast(r *result.Row) bool {
 // beyond tells whether a call that got the same gives something else than another order of
 // summation does.
 func (w *recordedWalk) beyond(op *Operator) bool {
-	exact := backwards(op) == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+	exact := backwards(op) == 0 && op.Op.Steps == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
 		r := w.row(&t)
 		return agreementOf(r) == untold || w.blur > 0 && !r.Recorded.Argument && !fine(r)
 	})
@@ -136,7 +136,7 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row) float64 {
 		n = max(n, elements(w.row(&op.Inputs[k]).Right.Shape))
 	}
 	u := max(w.coarsest(op), roundedOff(r))
-	steps := 4.0
+	steps := 4.0 + float64(op.Op.Steps)
 	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
@@ -158,12 +158,15 @@ func normOf(r *result.Row) float64 {
 // condition is how many times larger than an output, by their norms, the numbers are that were added
 // up to it; at least 1.
 func (w *recordedWalk) condition(op *Operator, r *result.Row) float64 {
-	out, sum := normOf(r), 0.0
+	if op.Op.Steps > 0 && backwards(op) == 0 {
+		return op.Op.Lost
+	}
+	out, sum := normOf(r), op.Op.Lost*normOf(r)
 	op = w.stepOf(op)
 	if backwards(op) == 1 {
-		sum = w.gradientSummands(op, r)
+		sum = max(sum, w.gradientSummands(op, r))
 	} else {
-		sum = w.summands(op, r)
+		sum = max(sum, w.summands(op, r))
 	}
 	if c := sum / out; c > 1 {
 		return c // infinite where nothing is left

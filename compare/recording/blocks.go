@@ -1,0 +1,650 @@
+package recording
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+	catalogue "precision/op"
+)
+
+// Blocks
+//
+// What one side computes in one call the other may compute in several, or both in other ones: a norm in its steps, a
+// product and the sum with a bias. No table says which these are. They lie between tensors that both sides have: a block is what
+// leads, on either side, from the same tensors to one that is nearly the same again. Its inside is not judged; what
+// comes out is compared.
+
+// blocks pairs what is left between tensors that both sides have.
+func blocks(left, right *side) {
+	b := &blocking{sides: [2]*side{left, right}, class: map[*leaf]int{}, block: map[*call]*block{}}
+	for i, s := range b.sides {
+		b.lone[i] = alone(s.calls)
+		b.lone[i] = slices.DeleteFunc(b.lone[i], func(c *call) bool { return c.Parsed.Form != msprobe.API || c.again })
+	}
+	if len(b.lone[0]) == 0 || len(b.lone[1]) == 0 {
+		return
+	}
+	for i := range b.sides {
+		b.follow(i)
+	}
+	b.same()
+	for n := range mostRounds {
+		before := b.next
+		if b.roundoffs = closest; n >= mostRounds/2 {
+			b.roundoffs = close
+		}
+		for _, side := range []int{1, 0} {
+			for _, c := range b.lone[side] {
+				for i := range c.leaves {
+					l := &c.leaves[i]
+					if l.role == result.Output && l.cuts() && b.class[l] == 0 && (side == 0 || !b.find(c, l)) {
+						b.sum(side, c, l)
+					}
+				}
+			}
+		}
+		if b.next == before && n >= mostRounds/2 {
+			break
+		}
+	}
+	back := b.backward()
+	b.findTaking()
+	for side := range b.sides {
+		for _, c := range b.lone[side] {
+			b.absorb(side, c, back)
+		}
+	}
+	b.pair()
+}
+
+// mostRounds bounds how often what is left is looked through: what one block ends with is what another begins with.
+const mostRounds = 8
+
+// blocking finds blocks. Both sides have an entry in every array.
+type blocking struct {
+	sides [2]*side
+	// lone are calls without a partner.
+	lone [2][]*call
+	// from is the output that an input is, maker the call that made an output.
+	from  [2]map[*leaf]*leaf
+	maker [2]map[*leaf]*call
+	// reads are the calls that take an output, with its place there.
+	reads [2]map[*leaf][]reader
+	// class numbers outputs that both sides have.
+	class map[*leaf]int
+	next  int
+	// roundoffs is how far apart tensors may be that are the same again.
+	roundoffs float64
+	block     map[*call]*block
+	list      []*block
+	// taking are the blocks that a tensor goes into, nil for several.
+	taking [2]map[identity]*block
+}
+
+// reader is a call that takes an output as one of its values.
+type reader struct {
+	*call
+	at int
+}
+
+// block is a pair of sets of calls, with the pairs of what goes in and what comes out.
+type block struct {
+	calls   [2][]*call
+	in, out [][2]*leaf
+}
+
+// cuts tells of a tensor that it can tell where the sides agree again: numbers that are not all the same.
+func (l *leaf) cuts() bool { return l.tensor() && l.sort() == 'f' && l.tells() && !single(l.Shape) }
+
+// follow finds what feeds the calls of a side.
+func (b *blocking) follow(i int) {
+	b.from[i], b.maker[i], b.reads[i] = map[*leaf]*leaf{}, map[*leaf]*call{}, map[*leaf][]reader{}
+	made := map[identity]*leaf{}
+	for _, c := range b.sides[i].calls {
+		if c.Parsed.Form != msprobe.API {
+			continue
+		}
+		for k := range c.leaves {
+			l := &c.leaves[k]
+			if l.role != result.Input || !l.cuts() {
+				continue
+			}
+			out := made[l.content()]
+			if out == nil {
+				out = made[l.alike()]
+			}
+			if out != nil {
+				b.from[i][l] = out
+				b.reads[i][out] = append(b.reads[i][out], reader{c, k})
+			}
+		}
+		for k := range c.leaves {
+			if l := &c.leaves[k]; l.role == result.Output && l.cuts() {
+				made[l.content()], b.maker[i][l] = l, c
+				if a := l.alike(); a != 0 {
+					made[a] = l
+				}
+			}
+		}
+	}
+}
+
+// same numbers the outputs of calls that have partners.
+func (b *blocking) same() {
+	for _, c := range b.sides[0].calls {
+		if c.pair == nil && c.fused == nil {
+			continue
+		}
+		whole, other := c, c.pair
+		if c.fused != nil {
+			whole, other = c.fused, c.fused.pair
+		}
+		for _, x := range pairsOf(whole, other) {
+			if x.left == nil || x.right == nil || x.left.role != result.Output {
+				continue
+			}
+			b.next++
+			b.class[original(whole, x.left)], b.class[original(other, x.right)] = b.next, b.next
+		}
+	}
+}
+
+// original is the value that one of a call put together is a copy of.
+func original(c *call, l *leaf) *leaf {
+	for i := range c.taken {
+		if &c.leaves[i] == l {
+			return c.taken[i]
+		}
+	}
+	return l
+}
+
+// mostInBlock bounds the calls of one side of a block.
+const mostInBlock = 64
+
+// closure are the calls without a partner that an output was made by since tensors that both sides have, and the
+// first inputs of them that are such.
+func (b *blocking) closure(side int, out *leaf) (calls []*call, in []*leaf) {
+	seen, taken := map[*call]bool{}, map[*leaf]bool{}
+	next := []*leaf{out}
+	for len(next) > 0 && len(calls) < mostInBlock {
+		c := b.maker[side][next[0]]
+		if next = next[1:]; seen[c] {
+			continue
+		}
+		seen[c] = true
+		calls = append(calls, c)
+		for k := range c.leaves {
+			l := &c.leaves[k]
+			if l.role != result.Input || !l.cuts() {
+				continue
+			}
+			from := b.from[side][l]
+			maker := b.maker[side][from]
+			if from != nil && b.class[from] == 0 && maker.pair == nil && maker.fused == nil && maker.Parsed.Direction == c.Parsed.Direction {
+				next = append(next, from)
+				continue
+			}
+			if from == nil {
+				from = l
+			}
+			if !taken[from] && !slices.ContainsFunc(in, func(x *leaf) bool { return x.content() == l.content() }) {
+				taken[from] = true
+				in = append(in, l)
+			}
+		}
+	}
+	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.at, b.at) })
+	return calls, in
+}
+
+// closest and close are how many roundoffs tensors may be apart that are the same again: as a rule, and where nothing else is.
+const closest, close = 64, 1 << 14
+
+// again tells of two tensors that they are the same but for what rounding may have made of them.
+func (b *blocking) again(x, y *leaf) bool {
+	n, ok := x.Elements()
+	m, too := y.Elements()
+	if !ok || !too || n != m || x.sort() != y.sort() {
+		return false
+	}
+	const all = result.KnownMax | result.KnownMin | result.KnownNorm
+	if !x.said.Has(all) || !y.said.Has(all) {
+		return x.content() != 0 && x.content() == y.content()
+	}
+	limit := b.roundoffs * dtype.Float32.Unit()
+	for _, l := range []*leaf{x, y} {
+		if l.Known {
+			limit = max(limit, min(b.roundoffs/16, 16)*l.Elem.Unit())
+		}
+	}
+	v, w := &x.said.Stats, &y.said.Stats
+	peak := max(math.Abs(w.Max), math.Abs(w.Min))
+	return math.Abs(v.Max-w.Max) <= limit*peak && math.Abs(v.Min-w.Min) <= limit*peak && math.Abs(v.Norm-w.Norm) <= limit*w.Norm
+}
+
+// match brings what goes into two closures together; ok tells that each is the other's.
+func (b *blocking) match(left, right []*leaf) (pairs [][2]*leaf, ok bool) {
+	if len(left) != len(right) || len(left) == 0 {
+		return nil, false
+	}
+	free := slices.Clone(right)
+	for _, l := range left {
+		k := slices.IndexFunc(free, func(r *leaf) bool {
+			x, y := b.class[b.from[0][l]], b.class[b.from[1][r]]
+			return x != 0 && x == y || (x == 0 || y == 0) && b.again(l, r)
+		})
+		if k < 0 {
+			return nil, false
+		}
+		pairs = append(pairs, [2]*leaf{l, free[k]})
+		free = slices.Delete(free, k, k+1)
+	}
+	return pairs, true
+}
+
+// mostAway bounds how many calls are looked through where the sides have little in common.
+const mostAway = 512
+
+// between are the calls without a partner of the other side that stand between the partners of the calls around one, and some more.
+func (b *blocking) between(side int, c *call) []*call {
+	calls, others := b.sides[side].calls, b.lone[1-side]
+	partner := func(at int) int {
+		if p := calls[at].pair; p != nil && p.parts == nil {
+			return p.at
+		}
+		return -1
+	}
+	from, to := c.at-mostAway, c.at+mostAway
+	for i := c.at - 1; i >= 0; i-- {
+		if at := partner(i); at >= 0 {
+			from = at - near
+			break
+		}
+	}
+	for i := c.at + 1; i < len(calls); i++ {
+		if at := partner(i); at >= 0 {
+			to = at + near
+			break
+		}
+	}
+	to = min(to, from+2*mostAway)
+	place := func(x *call, at int) int { return cmp.Compare(x.at, at) }
+	first, _ := slices.BinarySearchFunc(others, from, place)
+	last, _ := slices.BinarySearchFunc(others, to, place)
+	return others[first:max(first, last)]
+}
+
+// find looks for the block that ends with an output of a call of the right side.
+func (b *blocking) find(c *call, out *leaf) bool {
+	calls, in := b.closure(1, out)
+	for _, x := range b.between(1, c) {
+		if x.Parsed.Direction != c.Parsed.Direction {
+			continue
+		}
+		for k := range x.leaves {
+			l := &x.leaves[k]
+			if l.role != result.Output || !l.cuts() || b.class[l] != 0 || !b.again(l, out) {
+				continue
+			}
+			others, into := b.closure(0, l)
+			if pairs, ok := b.match(into, in); ok {
+				b.next++
+				b.class[l], b.class[out] = b.next, b.next
+				b.add([2][]*call{others, calls}, pairs, [2]*leaf{l, out})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add makes calls a block with what goes in and what comes out, or adds them to the one that they have a part of.
+func (b *blocking) add(calls [2][]*call, in [][2]*leaf, out [2]*leaf) {
+	var of *block
+	for _, list := range calls {
+		for _, c := range list {
+			if x := b.block[c]; x != nil && slices.Contains(calls[0], x.last(0)) && slices.Contains(calls[1], x.last(1)) {
+				of = x
+			}
+		}
+	}
+	if of == nil {
+		of = &block{}
+		b.list = append(b.list, of)
+	}
+	for i, list := range calls {
+		for _, c := range list {
+			if b.block[c] == nil {
+				b.block[c] = of
+				of.calls[i] = append(of.calls[i], c)
+			}
+		}
+	}
+	for _, p := range in {
+		if !slices.ContainsFunc(of.in, func(x [2]*leaf) bool { return x[0].content() == p[0].content() }) {
+			of.in = append(of.in, p)
+		}
+	}
+	of.out = append(of.out, out)
+}
+
+// last is the last call of a side, nil if there is none.
+func (x *block) last(side int) (last *call) {
+	for _, c := range x.calls[side] {
+		if last == nil || c.at > last.at {
+			last = c
+		}
+	}
+	return last
+}
+
+// sum looks for a block that ends, on one side, with an output, and on the other with a sum of outputs that no call
+// makes: gradients that come by several ways. The sum is known by who takes it.
+func (b *blocking) sum(side int, c *call, out *leaf) {
+	if c.Parsed.Direction != msprobe.Backward {
+		return
+	}
+	other := 1 - side
+	sum := b.untraced(side, c, out)
+	if sum == nil {
+		return
+	}
+	calls, in := b.closure(side, out)
+	var parts []*call
+	for _, x := range b.between(side, c) {
+		if x.Parsed.Direction != msprobe.Backward || b.block[x] != nil {
+			continue
+		}
+		for k := range x.leaves {
+			l := &x.leaves[k]
+			if l.role != result.Output || !l.cuts() || b.class[l] != 0 || b.maker[other][l] != x {
+				continue
+			}
+			list, into := b.closure(other, l)
+			if _, ok := b.match(b.order(side, in, into)); !ok {
+				continue
+			}
+			for _, y := range list {
+				if !slices.Contains(parts, y) {
+					parts = append(parts, y)
+				}
+			}
+		}
+	}
+	if len(parts) < 2 {
+		return
+	}
+	pairs, ok := b.match(b.order(side, in, b.into(other, parts)))
+	if !ok {
+		return
+	}
+	b.next++
+	b.class[out], b.class[sum], b.from[other][sum] = b.next, b.next, sum
+	if side == 0 {
+		b.add([2][]*call{calls, parts}, pairs, [2]*leaf{out, sum})
+	} else {
+		b.add([2][]*call{parts, calls}, pairs, [2]*leaf{sum, out})
+	}
+}
+
+// order gives what belongs to a side and to the other as left and right.
+func (b *blocking) order(side int, own, other []*leaf) (left, right []*leaf) {
+	if side == 0 {
+		return own, other
+	}
+	return other, own
+}
+
+// into are the first inputs of calls that others made.
+func (b *blocking) into(side int, calls []*call) (in []*leaf) {
+	for _, c := range calls {
+		for k := range c.leaves {
+			l := &c.leaves[k]
+			if l.role == result.Input && l.cuts() && !slices.Contains(calls, b.maker[side][b.from[side][l]]) && !slices.ContainsFunc(in, func(x *leaf) bool { return x.content() == l.content() }) {
+				in = append(in, l)
+			}
+		}
+	}
+	return in
+}
+
+// untraced is what no call made and a call of the other side takes that is nearly an output: of the partner of who takes it, or of
+// one without a partner; nil if there is none.
+func (b *blocking) untraced(side int, c *call, out *leaf) *leaf {
+	other := 1 - side
+	fits := func(l *leaf) bool {
+		return l != nil && l.role == result.Input && l.cuts() && b.from[other][l] == nil && b.again(l, out)
+	}
+	for _, r := range b.reads[side][out] {
+		if r.pair != nil && r.pair.parts == nil {
+			if l := r.pair.leaf(r.leaves[r.at].place, r.at); fits(l) {
+				return l
+			}
+		}
+	}
+	for _, x := range b.between(side, c) {
+		if x.Parsed.Direction != msprobe.Backward {
+			continue
+		}
+		for k := range x.leaves {
+			if l := &x.leaves[k]; fits(l) {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// backward leads from the forward calls of blocks to the blocks of their gradients.
+func (b *blocking) backward() map[*block]*block {
+	back := map[*block]*block{}
+	for _, x := range b.list {
+		for side, list := range x.calls {
+			for _, c := range list {
+				if f := b.block[b.sides[side].find(forwardOf(c))]; f != nil {
+					back[f] = x
+				}
+			}
+		}
+	}
+	return back
+}
+
+// absorb adds to a block what comes of it or of what goes into it on one side alone, as the gradient of a weight by a call of its own:
+// where others take it, the other side must take what no call there is known to have made.
+func (b *blocking) absorb(side int, c *call, back map[*block]*block) {
+	if b.block[c] != nil {
+		return
+	}
+	of := back[b.block[b.sides[side].find(forwardOf(c))]]
+	known := of != nil
+	for k := range c.leaves {
+		l := &c.leaves[k]
+		if nan, inf := l.said.NotFinite(); l.role == result.Output && (nan || inf) {
+			return
+		}
+		if known || l.role != result.Input || !l.cuts() {
+			continue
+		}
+		from := b.from[side][l]
+		x := b.block[b.maker[side][from]]
+		if x == nil {
+			x = b.taking[side][l.content()]
+		}
+		if x == nil || of != nil && of != x {
+			return
+		}
+		of = x
+	}
+	if of == nil {
+		return
+	}
+	var out [][2]*leaf
+	for k := range c.leaves {
+		l := &c.leaves[k]
+		for _, r := range b.reads[side][l] {
+			if r.pair == nil {
+				continue
+			}
+			if r.pair.parts != nil {
+				return
+			}
+			o := r.pair.leaf(r.leaves[r.at].place, r.at)
+			if o == nil || b.from[1-side][o] != nil || !b.again(o, l) {
+				return
+			}
+			if side == 0 {
+				out = append(out, [2]*leaf{l, o})
+			} else {
+				out = append(out, [2]*leaf{o, l})
+			}
+		}
+	}
+	b.block[c] = of
+	of.calls[side] = append(of.calls[side], c)
+	of.out = append(of.out, out...)
+}
+
+// findTaking finds the blocks that alone take an input.
+func (b *blocking) findTaking() {
+	for side := range b.sides {
+		b.taking[side] = map[identity]*block{}
+		for _, x := range b.list {
+			for _, p := range x.in {
+				key := p[side].content()
+				if y, ok := b.taking[side][key]; ok && y != x {
+					b.taking[side][key] = nil
+				} else {
+					b.taking[side][key] = x
+				}
+			}
+		}
+	}
+}
+
+// pair makes every block a pair of calls that are put together.
+func (b *blocking) pair() {
+	for _, x := range b.list {
+		if len(x.calls[0]) == 0 || len(x.calls[1]) == 0 { // what it is made of belongs to others
+			continue
+		}
+		var wholes [2]*call
+		for i, list := range x.calls {
+			slices.SortFunc(list, func(a, b *call) int { return cmp.Compare(a.at, b.at) })
+			last := list[len(list)-1]
+			wholes[i] = &call{Name: last.Name, Parsed: last.Parsed, at: last.at, parts: list, block: true}
+		}
+		for role, pairs := range [][][2]*leaf{x.in, x.out} {
+			for n, p := range pairs {
+				like := *p[1]
+				f := *like.form
+				f.role = []result.Role{result.Input, result.Output}[role]
+				f.place, f.Section = []string{"input.", "output."}[role]+strconv.Itoa(n), []msprobe.Section{msprobe.Input, msprobe.Output}[role]
+				like.form = &f
+				elements := b.compared(p, role == 1)
+				for i, whole := range wholes {
+					if whole.take(p[i], &like); !elements {
+						whole.leaves[len(whole.leaves)-1].DataName = ""
+					}
+					if role == 1 && p[i].role == result.Input { // it stays the input of who takes it
+						copied := *p[i]
+						whole.taken[len(whole.taken)-1] = &copied
+					}
+				}
+			}
+		}
+		for i, list := range x.calls {
+			for _, c := range list {
+				c.fused = wholes[i]
+			}
+		}
+		join(wholes[0], wholes[1])
+		wholes[0].how, wholes[1].how = byMap, byMap
+	}
+}
+
+// compared tells of what goes into blocks or comes out that its elements are to be compared: between blocks they may
+// be in another order.
+func (b *blocking) compared(p [2]*leaf, out bool) bool {
+	if !out {
+		x, y := b.from[0][p[0]], b.from[1][p[1]]
+		if x == nil || y == nil {
+			return x == y
+		}
+		return b.maker[0][x] != nil && b.maker[1][y] != nil && b.maker[0][x].pair == b.maker[1][y]
+	}
+	if p[0].role == result.Input || p[1].role == result.Input {
+		return sameShape(p[0].Shape, p[1].Shape)
+	}
+	return slices.ContainsFunc(b.reads[0][p[0]], func(r reader) bool {
+		if r.pair == nil || r.pair.parts != nil {
+			return false
+		}
+		l := r.pair.leaf(r.leaves[r.at].place, r.at)
+		return l != nil && b.from[1][l] == p[1]
+	})
+}
+
+// steps is how many calls a block has on the side that has more.
+func (u *unit) steps() (n int) {
+	for _, c := range []*call{u.left, u.right} {
+		if c != nil && c.block {
+			n = max(n, len(c.parts))
+		}
+	}
+	return n
+}
+
+// mostLost bounds how many times larger than a result the numbers are taken to be that were added up to it.
+const mostLost = 1 << 10
+
+// lost is how many times larger than a result the numbers were, in the worst of the calls of a block, that were added up to it.
+func (u *unit) lost() float64 {
+	most := 1.0
+	for _, c := range []*call{u.left, u.right} {
+		if c == nil || !c.block {
+			continue
+		}
+		for _, x := range c.parts {
+			most = max(most, x.cancels())
+		}
+	}
+	return min(most, mostLost)
+}
+
+// cancels is how many times larger than the result of a call, by their norms, the numbers are that it adds up; at least 1.
+func (c *call) cancels() float64 {
+	out := c.first()
+	if out == nil || !out.said.Has(result.KnownNorm) || !(out.said.Stats.Norm > 0) {
+		return 1
+	}
+	n, _ := out.Elements()
+	sum := 0.0
+	for i := range c.leaves {
+		l := &c.leaves[i]
+		m, _ := l.Elements()
+		if l.role != result.Input || !l.tensor() || l.sort() != 'f' || !l.said.Has(result.KnownNorm) || !(l.said.Stats.Norm <= math.MaxFloat64) || m == 0 {
+			continue
+		}
+		norm := l.said.Stats.Norm
+		switch s := catalogue.Of(typeOf(c)).Summands; {
+		case c.Parsed.Direction == msprobe.Backward:
+			if m > n {
+				sum = max(sum, norm)
+			}
+		case s == "terms":
+			sum += norm * math.Sqrt(max(1, float64(n)/float64(m)))
+		case s == "total", s == "argument":
+			sum = max(sum, norm)
+		case s == "mean":
+			sum = max(sum, norm*float64(n)/float64(m))
+		}
+	}
+	return max(1, sum/out.said.Stats.Norm)
+}
