@@ -2,9 +2,9 @@
 """others.py OUT [--seed N] [--only TEXT]: pairs of recordings of models and with faults that record.py does not have.
 
 As record.py, whose rules of what is right hold: more of transformers (latent and sliding attention, alibi, experts that are
-shared, speech, encoder and decoder, hybrids of state and attention, LoRA), and nets of torchvision and diffusers where these are
+shared, speech, encoder and decoder, states, hybrids of state and attention, LoRA), and nets of torchvision and diffusers where these are
 installed. Faults are in rotations, masks, gradients, losses, weights that are swapped or transposed, halves of outputs,
-precisions and random numbers.
+precisions, rates of learning and random numbers.
 """
 import contextlib
 import os
@@ -24,6 +24,14 @@ from record import llama, pixels, seq2seq, text_class, tokens  # noqa: E402
 
 def speech(rng):
     return {"input_features": torch.tensor(rng.standard_normal((2, 8, 24)), dtype=torch.float32), "labels": torch.tensor(rng.integers(3, 96, (2, 7)))}
+
+
+def wave(rng):
+    return {"input_values": torch.tensor(rng.standard_normal((2, 400)), dtype=torch.float32), "labels": torch.tensor(rng.integers(3, 32, (2, 4)))}
+
+
+def spectrogram(rng):
+    return {"input_values": torch.tensor(rng.standard_normal((2, 24, 16)), dtype=torch.float32), "labels": torch.tensor(rng.integers(0, 5, 2))}
 
 
 def unpadded(rng):
@@ -104,6 +112,10 @@ def of(name, suffix="ForCausalLM", **more):
     return build
 
 
+def named(config, model, **more):
+    return lambda: (getattr(transformers, config)(**more), getattr(transformers, model))
+
+
 TEXT = {"vocab_size": 96, "max_position_embeddings": 64, "pad_token_id": 0}
 SMALL = TEXT | {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 # name: (configuration and class, batch)
@@ -131,6 +143,31 @@ MODELS = {
     "segformer": (of("Segformer", "ForImageClassification", num_labels=5, hidden_sizes=[8, 16], depths=[1, 1], num_encoder_blocks=2, num_attention_heads=[1, 2], sr_ratios=[2, 1], patch_sizes=[7, 3],
                      strides=[4, 2], mlp_ratios=[2, 2], drop_path_rate=0.0, hidden_dropout_prob=0, attention_probs_dropout_prob=0, classifier_dropout_prob=0), pixels),
     "lora": (lora, tokens),
+    "gptj": (of("GPTJ", vocab_size=96, n_positions=64, n_embd=32, n_layer=2, n_head=4, rotary_dim=4, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0), tokens),
+    "cohere": (of("Cohere", **SMALL, num_key_value_heads=2), tokens),
+    "olmo2": (of("Olmo2", **SMALL, num_key_value_heads=2), tokens),
+    "stablelm": (of("StableLm", **SMALL, num_key_value_heads=2), tokens),
+    "gemma3": (named("Gemma3TextConfig", "Gemma3ForCausalLM", **SMALL, num_key_value_heads=2, head_dim=8, sliding_window=6), tokens),
+    "granitemoe": (of("GraniteMoe", **SMALL, num_key_value_heads=2, num_local_experts=4, num_experts_per_tok=2), tokens),
+    "phimoe": (of("Phimoe", **SMALL, num_key_value_heads=2, num_local_experts=4, num_experts_per_tok=2), tokens),
+    "falconmamba": (of("FalconMamba", vocab_size=96, hidden_size=32, state_size=4, num_hidden_layers=2, pad_token_id=0), unpadded),
+    "rwkv": (of("Rwkv", vocab_size=96, hidden_size=32, attention_hidden_size=32, num_hidden_layers=2, intermediate_size=64, context_length=64), unpadded),
+    "albert": (of("Albert", "ForSequenceClassification", **SMALL, embedding_size=16, num_labels=3, hidden_dropout_prob=0, attention_probs_dropout_prob=0, classifier_dropout_prob=0), text_class),
+    "electra": (of("Electra", "ForSequenceClassification", **SMALL, embedding_size=16, num_labels=3, hidden_dropout_prob=0, attention_probs_dropout_prob=0), text_class),
+    "marian": (of("Marian", "MTModel", vocab_size=96, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64,
+                  decoder_ffn_dim=64, max_position_embeddings=64, dropout=0, pad_token_id=0, decoder_start_token_id=2), seq2seq),
+    "switch": (of("SwitchTransformers", "ForConditionalGeneration", vocab_size=96, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_decoder_layers=2, num_heads=4, num_experts=4, expert_capacity=64,
+                  num_sparse_encoder_layers=1, num_sparse_decoder_layers=1, dropout_rate=0, router_jitter_noise=0.0, decoder_start_token_id=0, pad_token_id=0), seq2seq),
+    "hubert": (of("Hubert", "ForCTC", vocab_size=32, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, conv_dim=(16, 16), conv_kernel=(10, 3), conv_stride=(5, 2),
+                  num_feat_extract_layers=2, num_conv_pos_embeddings=16, num_conv_pos_embedding_groups=2, hidden_dropout=0.0, attention_dropout=0.0, feat_proj_dropout=0.0, activation_dropout=0.0,
+                  final_dropout=0.0, layerdrop=0.0, mask_time_prob=0.0, feat_extract_norm="layer", do_stable_layer_norm=True), wave),
+    "ast": (of("AST", "ForAudioClassification", hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, num_labels=5, max_length=24, num_mel_bins=16, patch_size=8,
+               frequency_stride=8, time_stride=8, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0), spectrogram),
+    "regnet": (of("RegNet", "ForImageClassification", embedding_size=8, hidden_sizes=[8, 16], depths=[1, 2], groups_width=8, num_labels=5), pixels),
+    "dinov2": (of("Dinov2", "ForImageClassification", hidden_size=32, num_hidden_layers=2, num_attention_heads=4, mlp_ratio=2, image_size=32, patch_size=8, num_labels=5), pixels),
+    "beit": (of("Beit", "ForImageClassification", hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, image_size=32, patch_size=8, num_labels=5, hidden_dropout_prob=0.0,
+                attention_probs_dropout_prob=0.0, drop_path_rate=0.0, use_relative_position_bias=True), pixels),
+    "poolformer": (of("PoolFormer", "ForImageClassification", num_labels=5, hidden_sizes=[8, 16], depths=[1, 1], num_encoder_blocks=2, patch_sizes=[7, 3], strides=[4, 2], padding=[2, 1], drop_path_rate=0.0), pixels),
     "tvresnet": (torchvision("resnet"), pixels), "tvvit": (torchvision("vit"), pixels), "tvswin": (torchvision("swin"), pixels),
     "tvconvnext": (torchvision("convnext"), pixels), "tvmobilenet": (torchvision("mobilenet"), pixels), "tvdensenet": (torchvision("densenet"), pixels),
     "tvshufflenet": (torchvision("shufflenet"), pixels), "tvresnext": (torchvision("resnext"), pixels),
@@ -180,8 +217,32 @@ def fault(kind, model, spec, rng):
         name, m = pick(model, rng, lambda n, m: plain(n, m) and isinstance(m, nn.Linear) and m.weight.shape[0] == m.weight.shape[1])
         m.weight.data = m.weight.data.t().contiguous()
         return name, LINEAR
+    if kind == "lr":
+        return None, ["add_"]
+    if kind == "mask":
+        return None, []
     name, m = pick(model, rng, plain)
     forward = m.forward
+    if kind == "stale":  # as one that missed an update
+        m.weight.data.add_(torch.randn(m.weight.shape) * 0.02 * m.weight.std())
+        return name, LINEAR
+    if kind == "late":
+        m.forward = lambda *a, **k: forward(*a, **k).roll(1, 1)
+        return name, ["roll"]
+    if kind == "axis":
+        def turned(*a, **k):
+            y = forward(*a, **k)
+            return y / (1 + y.abs().mean(1, keepdim=True)) * (1 + y.abs().mean(-1, keepdim=True))
+        m.forward = turned
+        return name, ["abs", "mean", "add", "__add__", "__radd__", "div", "__truediv__", "mul", "__mul__"]
+    if kind == "no gradient":
+        def cut_off(*a, **k):
+            y = forward(*a, **k)
+            if y.requires_grad:
+                y.register_hook(lambda g: g * 0)
+            return y
+        m.forward = cut_off
+        return name, LINEAR + ["mul", "__mul__"]
     if kind == "channel":
         def cut(*a, **k):
             y = forward(*a, **k).clone()
@@ -247,11 +308,41 @@ def many_steps(model):
             m.forward = lambda x, m=m: torch.matmul(x, m.weight.t()) + m.bias
 
 
-record.REPLACED = {"one norm": one_norm, "many steps": many_steps}
+def steps_of_gelu(model):
+    """The error function by itself."""
+    for m in model.modules():
+        if type(m).__name__ in ("GELU", "GELUActivation"):
+            m.forward = lambda x: x * 0.5 * (1.0 + torch.erf(x / 2 ** 0.5))
+
+
+def products(model):
+    """Convolutions that do not overlap as products of matrices, linear layers with a bias as addmm."""
+    def patches(x, m):
+        y = F.unfold(x, m.kernel_size, stride=m.stride)
+        y = torch.matmul(m.weight.flatten(1), y)
+        if m.bias is not None:
+            y = y + m.bias[:, None]
+        return y.view(x.shape[0], -1, (x.shape[2] - m.kernel_size[0]) // m.stride[0] + 1, (x.shape[3] - m.kernel_size[1]) // m.stride[1] + 1)
+    for m in model.modules():
+        if isinstance(m, nn.Conv2d) and m.groups == 1 and tuple(m.kernel_size) == tuple(m.stride) and not any(m.padding):
+            m.forward = lambda x, m=m: patches(x, m)
+        if isinstance(m, nn.Linear) and m.bias is not None:
+            m.forward = lambda x, m=m: torch.addmm(m.bias, x.reshape(-1, x.shape[-1]), m.weight.t()).view(*x.shape[:-1], -1)
+
+
+def idle_dropout(model):
+    """Dropout that does nothing, in place of none."""
+    for m in model.modules():
+        if isinstance(m, nn.Dropout):
+            m.p, m.training = 0.1, False
+            m.train = lambda mode=True, m=m: m
+
+
+record.REPLACED = {"one norm": one_norm, "many steps": many_steps, "gelu": steps_of_gelu, "products": products, "idle dropout": idle_dropout}
 record.MODELS = {name: (*spec, None, None, None, None) for name, spec in MODELS.items()}
 KNOWN = record.FAULTS
-record.FAULTS = KNOWN + ["rope", "dropped bias", "swapped", "transposed", "channel", "gradient", "lower", "masked nan", "overflow", "random", "residual", "shifted", "loss"]
-record.HARMLESS = record.HARMLESS + ["batch", "experts", "channels_last", "autocast", "foreach", "one norm", "many steps"]
+record.FAULTS = KNOWN + ["rope", "dropped bias", "swapped", "transposed", "channel", "gradient", "lower", "masked nan", "overflow", "random", "residual", "shifted", "loss", "lr", "mask", "stale", "late", "axis", "no gradient"]
+record.HARMLESS = record.HARMLESS + ["batch", "experts", "channels_last", "autocast", "foreach", "one norm", "many steps", "gelu", "products", "idle dropout"]
 record.EACH = 2, 3
 spoil, record.fault = record.fault, fault
 

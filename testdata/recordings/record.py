@@ -214,6 +214,10 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         model.gradient_checkpointing_enable()
     if how == "token":
         batch["input_ids"][0, 2] = (batch["input_ids"][0, 2] + 1) % 96
+    if how == "mask":
+        if batch.get("attention_mask") is None or bool(batch["attention_mask"].all()):
+            raise LookupError("no mask")
+        batch["attention_mask"] = torch.ones_like(batch["attention_mask"])
     if how == "batch":
         batch = {k: v.flip(0) for k, v in batch.items()}
     if how == "channels_last":
@@ -233,7 +237,7 @@ def record(out, name, seed, level, task, dtype, how, given=None):
     with open(config, "w") as f:
         json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     debugger = PrecisionDebugger(config_path=config)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=how == "foreach")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.11 if how == "lr" else 0.1, foreach=how == "foreach")
     debugger.start(model=model)
     with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"):
         loss = model(**batch).loss
