@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -134,27 +133,18 @@ func bounded(answer any) (*sdk.CallToolResult, error) {
 
 var errLong = errors.New("the answer would be too long, as names are; ask about one operator or tensor")
 
-// progress tells the client how a run goes on, if it asked for that, a few times a second.
+// progress tells the client how a run goes on, if it asked for that.
 func progress(ctx context.Context, req *sdk.CallToolRequest) run.Listener {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func(run.Event) {}
 	}
-	const between = 200 * time.Millisecond
-	var mu sync.Mutex
-	var last time.Time
 	stage, stages := "", 0
-	return func(e run.Event) {
+	return run.Forward(func(e run.Event) {
 		if e.Action != run.Progress {
 			return
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		now := time.Now()
-		if e.Stage == stage && now.Sub(last) < between && e.Done < e.Total {
-			return
-		}
-		if last = now; e.Stage != stage { // progress must grow, also where another stage begins anew
+		if e.Stage != stage { // progress must grow, also where another stage begins anew
 			stage, stages = e.Stage, stages+1
 		}
 		share := 0.0
@@ -163,5 +153,5 @@ func progress(ctx context.Context, req *sdk.CallToolRequest) run.Listener {
 		}
 		req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(stages-1) + share,
 			Message: fmt.Sprintf("%s: %d of %d", e.Stage, e.Done, e.Total)})
-	}
+	})
 }

@@ -445,7 +445,8 @@ func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn
 		}
 	}
 	if s.Out != "" {
-		c.Table = filepath.Join(s.Out, "check_"+stamp()+".csv")
+		at := filepath.Join(s.Out, "check_"+stamp())
+		c.Table, c.JSON = at+".csv", at+".json"
 	}
 	if err := c.Validate(); err != nil {
 		return v, err
@@ -457,7 +458,7 @@ func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn
 	v, err = s.summary(s.tables.keep(ofChecked(found), "check"), "")
 	v.Left = clip(c.Path, 200)
 	if found.Path != "" {
-		v.Files = []string{found.Path}
+		v.Files = []string{found.Path, c.JSON}
 	}
 	return v, err
 }

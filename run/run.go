@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io"
+	"sync"
 	"time"
 
 	"precision/compare"
@@ -73,10 +74,30 @@ type Event struct {
 // Listener is told what happens, one event at a time.
 type Listener func(Event)
 
+// Forward passes events on, of progress a few a second: what a stage has come to only grows, and its end is told.
+func Forward(to Listener) Listener {
+	const between = 100 * time.Millisecond
+	var mu sync.Mutex // progress may be told by several workers
+	var last Event
+	var at time.Time
+	return func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Action == Progress {
+			now, same := time.Now(), last.Action == Progress && last.Stage == e.Stage && last.Total == e.Total
+			if same && (e.Done <= last.Done || e.Done < e.Total && now.Sub(at) < between) {
+				return
+			}
+			last, at = e, now
+		}
+		to(e)
+	}
+}
+
 // Lines writes events as lines of JSON.
 func Lines(w io.Writer) Listener {
 	type event Event
-	return func(e Event) {
+	return Forward(func(e Event) {
 		line := struct {
 			Time time.Time `json:"time"`
 			event
@@ -93,7 +114,7 @@ func Lines(w io.Writer) Listener {
 		}
 		text, _ := json.Marshal(line)
 		w.Write(append(text, '\n'))
-	}
+	})
 }
 
 // Bars shows the progress of stages and hands other events on. stop wipes what is shown.

@@ -48,6 +48,9 @@ var (
 
 // given refuses options that do not go together.
 func (f *jobFlags) given(set map[string]bool) error {
+	if f.dryRun && set["events"] {
+		return explain.Say("err.events.dry")
+	}
 	list, key := jobOnly, "err.job.only"
 	if f.all {
 		list, key = singleOnly, "err.job.not"

@@ -189,6 +189,7 @@ func TestJobOptions(t *testing.T) {
 		{append(args[:len(args)-1:len(args)-1], "-ranks", "1"), exitUsage, "-ranks needs -all"},
 		{append(args, "-ranks", "x"), exitUsage, "-ranks: found"},
 		{append(args, "-shard", "3/2"), exitUsage, "-shard: found"},
+		{append(args, "-dry-run", "-events"), exitUsage, "-events has no lines"},
 		{append(args, "-ranks", "77"), exitNoMatch, "no rank and step that both sides have"},
 		{[]string{"merge", "nowhere", "-out", out}, exitError, "nowhere"},
 		{[]string{"merge"}, exitUsage, "the folders of the shards"},
