@@ -18,12 +18,15 @@ import (
 func Are(left, right string) bool {
 	sets := false
 	for _, path := range []string{left, right} {
+		if index, ok := indexOf(path); ok {
+			path = index
+		}
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
 			continue // which is said where it is opened
 		case !info.IsDir():
-			if ext := filepath.Ext(path); ext == ".h5" || ext == ".hdf5" {
+			if ext := filepath.Ext(path); (ext == ".h5" || ext == ".hdf5") && !IsKeras(path) {
 				return false
 			}
 			sets = true
@@ -54,7 +57,7 @@ func folder(dir string) int {
 	switch filepath.Ext(files[0]) {
 	case ".npy":
 		return perhaps
-	case ".safetensors", ".npz":
+	case ".safetensors", ".npz", indexEnd:
 		return surely
 	}
 	if slices.ContainsFunc(files, isTorch) {

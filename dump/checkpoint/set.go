@@ -120,20 +120,23 @@ var endings = [...][]string{{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"},
 var indexes = [...]string{"model.safetensors.index.json", "pytorch_model.bin.index.json"}
 
 const (
-	what = "a file of tensors (.safetensors, .pt, .npz, .npy) or a folder of them"
+	what = "a file of tensors (.safetensors, .pt, .npz, .npy, a checkpoint of TensorFlow or Keras) or a folder of them"
 	// mostIndex is more than any index: 200 bytes a tensor, 300 000 tensors.
 	mostIndex = 64 << 20
 )
 
 // Open reads what tensors a file or a folder holds: safetensors files, files of torch.save (of which nothing is
-// executed), .npz and .npy. Where a folder has an index, all files that it names must be there.
+// executed), .npz and .npy, checkpoints of TensorFlow, also by their prefix, variables of a SavedModel, and weights of Keras. Where a folder has an index, all files that it names must be there.
 // Errors name the file.
 func Open(path string) (*Set, error) {
+	s := &Set{Path: path}
+	if index, ok := indexOf(path); ok {
+		path = index
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Path: path}
 	files := []string{path}
 	if info.IsDir() {
 		if files, err = parts(path); err != nil {
@@ -183,6 +186,9 @@ func parts(dir string) (files []string, err error) {
 		slices.Sort(files)
 		return slices.Compact(files), nil
 	}
+	if index, err := indexIn(dir); index != "" || err != nil {
+		return []string{index}, err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -217,10 +223,16 @@ func (s *Set) add(path string) error {
 		err = s.array(f, size, arrayName(filepath.Base(path)))
 	case isSafetensors(head, size):
 		err = s.safetensors(f, size)
+	case bytes.HasPrefix(head, []byte("PK")) && kerasMember(f, size) != nil:
+		err = s.keras(f, size, kerasMember(f, size))
 	case torch.Is(head) && !arrays(f, size):
 		err = s.torch(f, size, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	case bytes.HasPrefix(head, []byte("PK")):
 		err = s.npz(f, size)
+	case isHDF5(head):
+		err = s.hdf5(f, size)
+	case isBundle(f, size):
+		err = s.bundle(f, size, path)
 	case isMindSpore(head):
 		err = errMindSpore
 	case isPickle(head, path):

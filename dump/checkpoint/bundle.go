@@ -1,0 +1,392 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/internal/plainfile"
+)
+
+// A checkpoint of TensorFlow is a table, PREFIX.index, of where each tensor lies in the files PREFIX.data-SHARD-of-COUNT. The table
+// is one of LevelDB: blocks of keys in order, each key without what it shares with the one before.
+const (
+	indexEnd    = ".index"
+	tableFooter = 48
+	tableMagic  = 0xdb4775248b80fb57
+	// blockTrailer is how a block is compressed and its checksum.
+	blockTrailer = 5
+	// mostTable is more than any index: 100 bytes a tensor.
+	mostTable = 256 << 20
+
+	variableEnd = "/.ATTRIBUTES/VARIABLE_VALUE"
+	objectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH"
+)
+
+// indexOf is the index of a checkpoint of TensorFlow that is named as TensorFlow does, without an ending, or by one of its files.
+func indexOf(path string) (string, bool) {
+	if at := strings.LastIndex(path, ".data-"); at > 0 && strings.Contains(path[at:], "-of-") {
+		path = path[:at]
+	}
+	if info, err := os.Stat(path + indexEnd); err == nil && info.Mode().IsRegular() {
+		if _, err := os.Stat(path); err != nil || !strings.HasSuffix(path, indexEnd) {
+			return path + indexEnd, true
+		}
+	}
+	return path, false
+}
+
+// indexIn is the index of the checkpoint in a folder, or that of the variables of a SavedModel: the last one, if a file says
+// which that is; empty without one.
+func indexIn(dir string) (string, error) {
+	if saved := filepath.Join(dir, "variables", "variables"+indexEnd); exists(saved) && (exists(filepath.Join(dir, "saved_model.pb")) || exists(filepath.Join(dir, "saved_model.pbtxt"))) {
+		return saved, nil
+	}
+	list, err := filepath.Glob(filepath.Join(escaped(dir), "*"+indexEnd))
+	if err != nil || len(list) == 0 {
+		return "", nil // no pattern is no checkpoint
+	}
+	slices.Sort(list)
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	state, err := plainfile.ReadFile(filepath.Join(dir, "checkpoint"), what, 1<<20)
+	if err == nil {
+		for line := range strings.Lines(string(state)) {
+			if name, ok := strings.CutPrefix(line, "model_checkpoint_path:"); ok {
+				last := filepath.Join(dir, filepath.Base(strings.Trim(strings.TrimSpace(name), `"`))+indexEnd)
+				if slices.Contains(list, last) {
+					return last, nil
+				}
+			}
+		}
+	}
+	for i := range list {
+		list[i] = strings.TrimSuffix(list[i], indexEnd)
+	}
+	return "", fmt.Errorf("%s: holds %d checkpoints, name one of them: %s", dir, len(list), strings.Join(list, ", "))
+}
+
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// escaped is a folder in a pattern.
+func escaped(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// isBundle tells the index of a checkpoint by the end of the file.
+func isBundle(f io.ReaderAt, size int64) bool {
+	var end [8]byte
+	if size < tableFooter {
+		return false
+	}
+	_, err := f.ReadAt(end[:], size-8)
+	return err == nil && binary.LittleEndian.Uint64(end[:]) == tableMagic
+}
+
+// bundleEntry is where a tensor lies.
+type bundleEntry struct {
+	key                 string
+	kind                uint64
+	shape               []int64
+	shard, offset, size int64
+	sliced              bool
+}
+
+// bundle reads the index of a checkpoint, and opens the files that hold its tensors.
+func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
+	entries, shards, big, err := readIndex(f, size)
+	if err != nil {
+		return err
+	}
+	prefix := strings.TrimSuffix(path, indexEnd)
+	type shard struct {
+		path string
+		file io.ReaderAt
+		size int64
+	}
+	files := map[int64]*shard{}
+	open := func(n int64) (*shard, error) {
+		if files[n] == nil {
+			part := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, n, shards)
+			f, size, err := plainfile.Open(part, what)
+			if err != nil {
+				return nil, err
+			}
+			s.files = append(s.files, f)
+			files[n] = &shard{part, f, size}
+		}
+		return files[n], nil
+	}
+	names := map[string]string{}
+	for _, e := range entries {
+		if e.key == objectGraph {
+			part, err := open(e.shard)
+			if err != nil {
+				return err
+			}
+			names = fullNames(io.NewSectionReader(part.file, e.offset, e.size), e.size)
+		}
+	}
+	taken := map[string]bool{}
+	for _, e := range entries {
+		typ, known := tensorTypes[e.kind]
+		if !known || e.sliced { // texts, and what stands for slices that are entries of their own
+			continue
+		}
+		part, err := open(e.shard)
+		if err != nil {
+			return err
+		}
+		v, err := layout.Contiguous(e.shape)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", e.key, err)
+		}
+		if want := typ.Bytes(v.Len()); e.size != want || e.offset < 0 || e.offset > part.size-e.size {
+			return fmt.Errorf("tensor %q lies at %d to %d of the %d bytes of %s, expected %d bytes inside for %s %v", e.key, e.offset, e.offset+e.size, part.size, part.path, want, typ, e.shape)
+		}
+		name := strings.TrimSuffix(e.key, variableEnd)
+		if full := names[e.key]; full != "" && !taken[full] {
+			name = full
+		}
+		taken[name] = true
+		s.put(name, typ, e.shape, big, func() (*layout.Reader, error) { return layout.NewReader(part.file, e.offset, typ.Bits()/8, v) })
+	}
+	return nil
+}
+
+// tensorTypes are the types of TensorFlow by their number.
+var tensorTypes = map[uint64]dtype.Type{
+	1: dtype.Float32, 2: dtype.Float64, 3: dtype.Int32, 4: dtype.Uint8, 5: dtype.Int16, 6: dtype.Int8, 8: dtype.Complex64, 9: dtype.Int64, 10: dtype.Bool,
+	14: dtype.BFloat16, 17: dtype.Uint16, 18: dtype.Complex128, 19: dtype.Float16, 22: dtype.Uint32, 23: dtype.Uint64, 24: dtype.Float8E5M2, 25: dtype.Float8E4M3FN,
+}
+
+var errTable = errors.New("found no index of a checkpoint of TensorFlow, expected a table of LevelDB")
+
+// readIndex reads the entries of an index, how many files hold the tensors, and the order of their bytes.
+func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, big bool, err error) {
+	if size > mostTable {
+		return nil, 0, false, fmt.Errorf("an index of %d bytes, expected at most %d", size, int64(mostTable))
+	}
+	b := make([]byte, size)
+	if _, err := f.ReadAt(b, 0); err != nil {
+		return nil, 0, false, err
+	}
+	footer := b[size-tableFooter:]
+	_, n := handle(footer) // of the index of what else there is
+	if n == 0 {
+		return nil, 0, false, errTable
+	}
+	at, m := handle(footer[n:])
+	if m == 0 {
+		return nil, 0, false, errTable
+	}
+	shards = 1
+	err = block(b, at, func(_ string, value []byte) error {
+		at, n := handle(value)
+		if n == 0 {
+			return errTable
+		}
+		return block(b, at, func(key string, value []byte) error {
+			if key == "" {
+				return fieldsOf(value, func(num protowire.Number, v uint64, _ []byte) error {
+					switch num {
+					case 1:
+						shards = int64(v)
+					case 2:
+						big = v == 1
+					}
+					return nil
+				})
+			}
+			e, err := entryOf(key, value)
+			entries = append(entries, e)
+			return err
+		})
+	})
+	return entries, shards, big, err
+}
+
+// handle reads where a block is: its place and its size.
+func handle(b []byte) (at [2]uint64, n int) {
+	for i := range at {
+		v, m := binary.Uvarint(b[n:])
+		if m <= 0 {
+			return at, 0
+		}
+		at[i], n = v, n+m
+	}
+	return at, n
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// block gives the keys and values of a block.
+func block(file []byte, at [2]uint64, take func(key string, value []byte) error) error {
+	if at[0] > uint64(len(file)) || at[1] > uint64(len(file)) || at[0]+at[1]+blockTrailer > uint64(len(file)) || at[1] < 4 {
+		return fmt.Errorf("offset %d: %w", at[0], errTable)
+	}
+	b, trailer := file[at[0]:at[0]+at[1]], file[at[0]+at[1]:][:blockTrailer]
+	crc := crc32.Checksum(file[at[0]:at[0]+at[1]+1], castagnoli)
+	if (crc>>15|crc<<17)+0xa282ead8 != binary.LittleEndian.Uint32(trailer[1:]) {
+		return fmt.Errorf("offset %d: the checksum of a block is wrong", at[0])
+	}
+	if trailer[0] != 0 {
+		return fmt.Errorf("offset %d: a block that is compressed, expected none, as TensorFlow writes them", at[0])
+	}
+	restarts := uint64(binary.LittleEndian.Uint32(b[len(b)-4:]))
+	if 4*restarts+4 > uint64(len(b)) {
+		return fmt.Errorf("offset %d: %w", at[0], errTable)
+	}
+	b = b[:uint64(len(b))-4*restarts-4]
+	var key []byte
+	for len(b) > 0 {
+		var lengths [3]uint64 // shared with the last key, of the rest of the key, of the value
+		for i := range lengths {
+			v, n := binary.Uvarint(b)
+			if n <= 0 {
+				return fmt.Errorf("offset %d: %w", at[0], errTable)
+			}
+			lengths[i], b = v, b[n:]
+		}
+		if lengths[0] > uint64(len(key)) || lengths[1] > uint64(len(b)) || lengths[2] > uint64(len(b))-lengths[1] {
+			return fmt.Errorf("offset %d: %w", at[0], errTable)
+		}
+		key = append(key[:lengths[0]], b[:lengths[1]]...)
+		if err := take(string(key), b[lengths[1]:lengths[1]+lengths[2]]); err != nil {
+			return err
+		}
+		b = b[lengths[1]+lengths[2]:]
+	}
+	return nil
+}
+
+// entryOf reads where a tensor lies.
+func entryOf(key string, value []byte) (bundleEntry, error) {
+	e := bundleEntry{key: key}
+	err := fieldsOf(value, func(num protowire.Number, v uint64, b []byte) error {
+		switch num {
+		case 1:
+			e.kind = v
+		case 2:
+			return fieldsOf(b, func(num protowire.Number, _ uint64, b []byte) error {
+				if num != 2 {
+					return nil
+				}
+				dim := int64(0)
+				err := fieldsOf(b, func(num protowire.Number, v uint64, _ []byte) error {
+					if num == 1 {
+						dim = int64(v)
+					}
+					return nil
+				})
+				e.shape = append(e.shape, dim)
+				return err
+			})
+		case 3:
+			e.shard = int64(v)
+		case 4:
+			e.offset = int64(v)
+		case 5:
+			e.size = int64(v)
+		case 7:
+			e.sliced = true
+		}
+		return nil
+	})
+	return e, err
+}
+
+// fullNames are the names that variables have in the program, by their keys. Without such names, or if they
+// cannot be read, keys are names.
+func fullNames(r io.Reader, size int64) map[string]string {
+	names := map[string]string{}
+	if size > mostTable {
+		return names
+	}
+	b, err := io.ReadAll(io.LimitReader(r, size))
+	if err != nil {
+		return names
+	}
+	length, n := binary.Uvarint(b) // of the only text, and a checksum
+	if n <= 0 || uint64(len(b)) < uint64(n)+4+length {
+		return names
+	}
+	// The graph: nodes (1), whose attributes (2) have the program's name (2) and the key (3).
+	bad := fieldsOf(b[n+4:][:length], func(num protowire.Number, _ uint64, node []byte) error {
+		if num != 1 {
+			return nil
+		}
+		return fieldsOf(node, func(num protowire.Number, _ uint64, attribute []byte) error {
+			if num != 2 {
+				return nil
+			}
+			full, key := "", ""
+			err := fieldsOf(attribute, func(num protowire.Number, _ uint64, text []byte) error {
+				switch num {
+				case 2:
+					full = string(text)
+				case 3:
+					key = string(text)
+				}
+				return nil
+			})
+			if full != "" {
+				names[key] = full
+			}
+			return err
+		})
+	})
+	if bad != nil {
+		return map[string]string{}
+	}
+	return names
+}
+
+// fieldsOf gives the fields of a message.
+func fieldsOf(b []byte, take func(num protowire.Number, v uint64, text []byte) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return errTable
+		}
+		b = b[n:]
+		var v uint64
+		var text []byte
+		switch typ {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(b)
+		case protowire.BytesType:
+			text, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+		}
+		if n < 0 {
+			return errTable
+		}
+		if err := take(num, v, text); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// hdf5Magic begins HDF5 files.
+var hdf5Magic = []byte("\x89HDF\r\n\x1a\n")
+
+func isHDF5(head []byte) bool { return bytes.HasPrefix(head, hdf5Magic) }
