@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +37,8 @@ type bound struct {
 	unguessed error
 	// viewed: inputs that views made are taken for what they are.
 	viewed bool
+	// divided: what every rank has is taken for the rank's part of it.
+	divided bool
 	// inputs are the names of the positional arguments in their order.
 	inputs []string
 }
@@ -366,6 +369,10 @@ func (b *bound) judge(f *Finding, full bool) {
 		f.Reasons = append(f.Reasons[:0], because(LowPrecision, f.Beyond))
 		return
 	}
+	if again, ok := b.share(f, full); ok {
+		*f = again
+		return
+	}
 	switch at := b.overwritten(i); {
 	case b.partial(i) != "":
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
@@ -405,6 +412,51 @@ func (b *bound) partial(i int) string {
 		}
 	}
 	return ""
+}
+
+// share judges an output of which n ranks have a summand each as what the n-th part of every tensor gives that all of
+// them have: DTensor divides a bias so before it adds it to a product whose factors are spread over the ranks.
+// It is false where that does not explain the output, either.
+func (b *bound) share(f *Finding, full bool) (again Finding, ok bool) {
+	v := b.r.flat[f.Index].v
+	if b.divided || b.Parsed.Direction == msprobe.Backward || v == nil || !v.Partial() {
+		return again, false
+	}
+	mesh, n := v.Mesh(), 1.0
+	over := map[int]bool{}
+	for k, p := range v.Placements() {
+		if p.Kind == "Partial" && p.Op == "sum" && k < len(mesh) {
+			over[k] = true
+			n *= float64(mesh[k])
+		}
+	}
+	args, some := maps.Clone(b.k.args), false
+	for name, a := range args {
+		if !a.tensor() || a.op == nil {
+			continue
+		}
+		list := a.v.Placements()
+		whole := len(list) == len(mesh)
+		for k, p := range list {
+			whole = whole && (!over[k] || p.Kind == "Replicate")
+		}
+		if !whole {
+			continue
+		}
+		if args[name] = changed(a, func(x float64) float64 { return x / n }); args[name] == nil {
+			return again, false
+		}
+		some = true
+	}
+	if !some || n < 2 {
+		return again, false
+	}
+	before := b.k.args
+	b.k.args, b.divided = args, true
+	again = b.blank(v, f.Index)
+	b.judge(&again, full)
+	b.k.args, b.divided = before, false
+	return again, again.Verdict == OK
 }
 
 // mostApart is how many times its bound an exponential of MindSpore on a CPU may be off: its error goes with its

@@ -189,3 +189,38 @@ func TestPartialIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestPartialSharesBias: of a bias that every rank has, each adds its part to its summand. What no part explains is not known.
+func TestPartialSharesBias(t *testing.T) {
+	const partial, whole = `[{"Partial":{"reduce_op":"sum"}}]`, `[{"Replicate":{}}]`
+	for _, c := range []struct {
+		name, out, mesh, bias, placed string
+		want                          Verdict
+	}{
+		{"half of it", "15 25", "[0,1]", whole, partial, OK},
+		{"a quarter", "13 21", "[[0,1],[2,3]]", `[{"Replicate":{}},{"Replicate":{}}]`, `[{"Partial":{"reduce_op":"sum"}},{"Partial":{"reduce_op":"sum"}}]`, OK},
+		{"half along one dimension of four ranks", "15 25", "[[0,1],[2,3]]", `[{"Replicate":{}},{"Replicate":{}}]`, `[{"Replicate":{}},{"Partial":{"reduce_op":"sum"}}]`, OK},
+		{"nothing of it", "11 17", "[0,1]", whole, partial, Unknown},
+		{"one and a half", "23 41", "[0,1]", whole, partial, Unknown},
+		{"half of one that is cut", "15 25", "[0,1]", `[{"Shard":{"dim":0}}]`, partial, Unknown},
+		{"half, and the output is no summand", "15 25", "[0,1]", whole, whole, Wrong},
+		{"half, and the largest counts", "15 25", "[0,1]", whole, `[{"Partial":{"reduce_op":"max"}}]`, Unknown},
+	} {
+		r := newRecorder(t)
+		call, err := textCase("Functional.linear(float32[1,2]{1 2}, float32[2,2]{3 4 5 6}, float32[2]{8 16}) = float32[1,2]{" + c.out + "}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add(&call)
+		for place, placements := range map[string]string{"input.2": c.bias, "output.0": c.placed} {
+			file := `"data_name":"Functional.linear.0.forward.` + place + `.pt"`
+			if !strings.Contains(r.entries[0], file) {
+				t.Fatal(r.entries[0])
+			}
+			r.entries[0] = strings.Replace(r.entries[0], file, `"device_mesh":`+c.mesh+`,"placements":`+placements+`,`+file, 1)
+		}
+		if f := r.check()[0]; f.Verdict != c.want {
+			t.Errorf("%s: %v %v, expected %v", c.name, f.Verdict, f.Reasons, c.want)
+		}
+	}
+}

@@ -234,6 +234,11 @@ func (b *bound) guessModule(r *recorded) (list []guess) {
 
 // oneMore is a weight that a norm takes as what it adds to one; nil if it cannot be had.
 func oneMore(a *argument) *argument {
+	return changed(a, func(x float64) float64 { return x + 1 })
+}
+
+// changed is a tensor with f of its elements, in float32; nil if it cannot be had.
+func changed(a *argument, f func(x float64) float64) *argument {
 	n := count(a.op.shape)
 	if !a.op.typ.IsFloat() || n > maxDense {
 		return nil
@@ -244,7 +249,7 @@ func oneMore(a *argument) *argument {
 	}
 	o := &operand{name: a.op.name, typ: dtype.Float32, shape: a.op.shape, f32: make([]float32, n), packed: true}
 	for i, x := range y {
-		o.f32[i] = float32(x) + 1
+		o.f32[i] = float32(f(x))
 	}
 	var err error
 	if o.view, err = layout.Contiguous(a.op.shape); err != nil {

@@ -45,6 +45,24 @@ func (v *Value) Placements() (list []Placement) {
 	return list
 }
 
+// Mesh is how many ranks there are along each dimension of the device mesh of a DTensor; nil of others.
+func (v *Value) Mesh() (sizes []int) {
+	for _, x := range v.Extra {
+		if x.Key != "device_mesh" {
+			continue
+		}
+		at := json.RawMessage(x.JSON)
+		for {
+			var list []json.RawMessage
+			if json.Unmarshal(at, &list) != nil || len(list) == 0 {
+				return sizes
+			}
+			sizes, at = append(sizes, len(list)), list[0]
+		}
+	}
+	return nil
+}
+
 // placed is the plain name of a class of placements: NormPartial, _MaskPartial and the like are
 // each a Partial, _StridedShard is a Shard.
 func placed(class string) string {

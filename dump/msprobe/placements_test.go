@@ -24,3 +24,12 @@ func TestPlacements(t *testing.T) {
 		}
 	}
 }
+
+func TestMesh(t *testing.T) {
+	for text, want := range map[string][]int{"[0,1]": {2}, "[[0,1,2],[3,4,5]]": {2, 3}, "[": nil, "null": nil} {
+		v := Value{Extra: []Extra{{"device_mesh", text}}}
+		if got := v.Mesh(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, expected %v", text, got, want)
+		}
+	}
+}
