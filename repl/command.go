@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/internal/spell"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -255,7 +256,7 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 		s.Print(s.helpFor(c))
 		return exitOK
 	case err != nil:
-		s.Fail("usage", c.name, s.wrongOption(err))
+		s.Fail("usage", c.name, s.wrongOption(err, o.set))
 		s.tellUsage(c)
 		return exitError
 	}
@@ -263,12 +264,21 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 }
 
 // wrongOption says in the language of the session what package flag found.
-func (s *session) wrongOption(err error) string { return WrongOption(s.Lang, err) }
+func (s *session) wrongOption(err error, set *flag.FlagSet) string {
+	return WrongOption(s.Lang, err, set)
+}
 
-// WrongOption says in a language what package flag found.
-func WrongOption(l msg.Lang, err error) string {
+// WrongOption says in a language what package flag found of a set of options, nil for none.
+func WrongOption(l msg.Lang, err error, set *flag.FlagSet) string {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		var names []string
+		if set != nil {
+			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		}
+		if near := spell.Nearest(strings.TrimLeft(name, "-"), names); near != "" {
+			return l.T("usage.near", name, near)
+		}
 		return l.T("usage.nooption", name)
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {

@@ -30,7 +30,7 @@ func FuzzLine(f *testing.F) {
 				o := newOptions(c.name)
 				c.make(s).define(o)
 				if _, err := o.parse(c.implyName(words[1:])); err != nil {
-					_ = s.wrongOption(err)
+					_ = s.wrongOption(err, o.set)
 				}
 			}
 		}

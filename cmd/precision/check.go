@@ -20,7 +20,7 @@ import (
 // checkFlags are the options of the check command.
 type checkFlags struct {
 	mine, golden, graph, out, json, parquet string
-	full, events                            bool
+	full, events, status                    bool
 	gate                                    repl.Gate
 	workers                                 int
 }
@@ -39,6 +39,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
+	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
 	set.Usage = func() {}
 	// The recording may stand before or behind the options.
@@ -68,8 +69,8 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
 	e.events = f.events
 	show := checkText{e.show(e.language())}
-	tell, stop := e.listener(show.summaryText)
-	found, err := c.Run(ctx, tell)
+	listen, stop := e.listener(show.summaryText)
+	found, err := c.Run(ctx, listen)
 	stop()
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -84,7 +85,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	case found.Coverage.Judged == 0:
 		return exitNoMatch, nil
 	}
-	return exitOK, nil
+	return statusOf(f.status, tell.Standing(found.Findings, found.Coverage).Verdict), nil
 }
 
 // request is what the options ask for.

@@ -98,7 +98,7 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 	if err == nil {
 		return exitUsage, explain.Say("err.usage", strings.ReplaceAll(command, ".", " "))
 	}
-	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err), strings.ReplaceAll(command, ".", " "))
+	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err, set), strings.ReplaceAll(command, ".", " "))
 }
 
 const (

@@ -103,7 +103,7 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 		show.line(show.lang.T("batch.result"), f.out)
 		return exitOK, nil
 	}
-	return jobStatus(result, c.Gate, show, f.out), nil
+	return jobStatus(result, &f.judge, show, f.out), nil
 }
 
 // mostPairs is how many pairs are told before a job begins; -dry-run tells all.
@@ -124,9 +124,9 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 }
 
 // jobStatus says what became of a job, and what to exit with.
-func jobStatus(r *job.Result, gate verdict.Gate, show summaryText, out string) int {
+func jobStatus(r *job.Result, f *judgeFlags, show summaryText, out string) int {
 	show.write(tell.Result(show.lang, r))
-	trips := gate.Stops(r.Standing())
+	trips := verdict.Gate(f.gate).Stops(r.Standing())
 	show.write(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
@@ -135,7 +135,7 @@ func jobStatus(r *job.Result, gate verdict.Gate, show summaryText, out string) i
 	case r.Counts["failed"] == len(r.Digests):
 		return exitNoMatch
 	}
-	return exitOK
+	return statusOf(f.status, r.Standing().Verdict)
 }
 
 // mergeCommand joins the shards of a job.
@@ -148,6 +148,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	lang := set.String("lang", "", text("lang"))
 	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.Var(&f.gate, "gate", text("gate"))
+	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
 	set.Usage = func() {}
 	var dirs []string
 	for len(args) > 0 { // options may stand before and behind folders
@@ -184,5 +185,5 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 		return exitError, err
 	}
-	return jobStatus(result, verdict.Gate(f.gate), show, *out), nil
+	return jobStatus(result, &f, show, *out), nil
 }

@@ -22,7 +22,7 @@ type judgeFlags struct {
 	threshold, failBelow      float64
 	detail                    int
 	gate                      repl.Gate
-	check, events             bool
+	check, events, status     bool
 	set                       map[string]bool
 }
 
@@ -48,6 +48,7 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, text("events"))
+	set.BoolVar(&f.status, "exit-status", false, text("exit-status"))
 }
 
 // given notes which options stood on the command line, and refuses limits that
@@ -96,8 +97,20 @@ func (f *judgeFlags) judging(e env) run.Judging {
 	return j
 }
 
+// statusOf is the exit status of a verdict for those who asked for one, as diff has it: 1 is bad, 2 that nothing can be
+// told.
+func statusOf(asked bool, v verdict.Verdict) int {
+	switch {
+	case asked && v == verdict.Bad:
+		return exitError
+	case asked && v == verdict.Inconclusive:
+		return exitNoMatch
+	}
+	return exitOK
+}
+
 // finished shows what came of a run, unless stdout is for one of its files, and chooses the exit status.
-func finished(ctx context.Context, done *run.Compared, err error, j *run.Judging, show func()) (int, error) {
+func (f *judgeFlags) finished(ctx context.Context, done *run.Compared, err error, j *run.Judging, show func()) (int, error) {
 	if done != nil && !j.ToStdout() {
 		show()
 	}
@@ -111,5 +124,5 @@ func finished(ctx context.Context, done *run.Compared, err error, j *run.Judging
 	case done.Nothing():
 		return exitNoMatch, nil
 	}
-	return exitOK, nil
+	return statusOf(f.status, done.Verdict), nil
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"precision/compare/verdict"
 )
 
 // TestLast: behind a comparison commands need nothing but a name, which may be a part, a pattern or the framework's.
@@ -50,6 +52,57 @@ func TestLast(t *testing.T) {
 		status, stdout, stderr := run(c.args...)
 		if status != c.status || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("%q: status %d\n%s\n%s", c.args, status, stdout, stderr)
+		}
+	}
+}
+
+// TestExitStatus: who asks for it gets a verdict as diff tells it; without, a verdict is no error.
+func TestExitStatus(t *testing.T) {
+	sample, err := filepath.Abs("../../testdata/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	npu, golden, graph := filepath.Join(sample, "npu"), filepath.Join(sample, "golden"), filepath.Join(sample, "ge_proto_00000001_graph_1_Build.txt")
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"compare", npu, golden, "-g", graph, "-json", "bad.json"}, exitOK},
+		{[]string{"compare", npu, golden, "-g", graph, "-exit-status"}, exitError},
+		{[]string{"report", "bad.json"}, exitOK},
+		{[]string{"report", "bad.json", "-exit-status"}, exitError},
+		{[]string{"report", "bad.json", "-exit-status", "-gate"}, exitBelow},
+		{[]string{"check", npu, "-g", graph}, exitOK},
+		{[]string{"check", npu, "-g", graph, "-exit-status"}, exitError},
+	} {
+		if status, stdout, stderr := precision(t, c.args...); status != c.want {
+			t.Errorf("%q: exit status %d, expected %d\n%s%s", c.args, status, c.want, stdout, stderr)
+		}
+	}
+}
+
+// TestStatusOf: an inconclusive verdict is told apart from a bad one, and neither is an error unasked.
+func TestStatusOf(t *testing.T) {
+	for v, want := range map[verdict.Verdict]int{verdict.Good: exitOK, verdict.Suspect: exitOK, verdict.Bad: exitError, verdict.Inconclusive: exitNoMatch} {
+		if statusOf(true, v) != want || statusOf(false, v) != exitOK {
+			t.Errorf("%s: %d, unasked %d", v, statusOf(true, v), statusOf(false, v))
+		}
+	}
+}
+
+// TestNarrow: COLUMNS is honoured, and tables leave out columns where there is no room.
+func TestNarrow(t *testing.T) {
+	t.Setenv("COLUMNS", "60")
+	status, help, stderr := precision(t, "-lang", "en", "compare", "-jsn", "x")
+	if status != exitUsage || !strings.Contains(stderr, "did you mean -json?") {
+		t.Errorf("status %d: %s%s", status, help, stderr)
+	}
+	_, help, _ = precision(t, "-lang", "en", "compare", "-h")
+	_, text, _ := strings.Cut(help, "\n  -")
+	for line := range strings.Lines(text) {
+		if len([]rune(line)) > 62 && strings.HasPrefix(line, "        ") {
+			t.Errorf("a line of help is wider than COLUMNS: %q", line)
 		}
 	}
 }

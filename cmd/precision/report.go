@@ -63,7 +63,7 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	tell, stop := e.listener(show)
 	done, err := r.Run(ctx, tell)
 	stop()
-	return finished(ctx, done, err, &r.Judging, func() { f.show(done, show) })
+	return f.judge.finished(ctx, done, err, &r.Judging, func() { f.show(done, show) })
 }
 
 // show prints the verdict, and the operators if they were asked for.
@@ -77,7 +77,7 @@ func (f *reportFlags) show(done *run.Compared, show summaryText) {
 	if f.number > 0 && f.number < len(lines) {
 		lines = lines[:f.number]
 	}
-	fmt.Fprintf(show.w, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Paint))
+	fmt.Fprintf(show.w, "\n%s", report.RenderOperators(show.lang, lines, show.screen().Width, show.screen().Paint))
 }
 
 // schemaCommand prints the JSON Schema of what -json writes.

@@ -77,7 +77,7 @@ func folded(e env) (out io.Writer, flush func()) {
 func (t summaryText) screen() *console.Screen {
 	out, width := terminal(t.w), 0
 	tty := out != nil && term.IsTerminal(int(out.Fd()))
-	if tty {
+	if width = console.Columns(); tty && width == 0 {
 		if w, _, err := term.GetSize(int(out.Fd())); err == nil {
 			width = max(w, 0)
 		}

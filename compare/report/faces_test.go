@@ -159,6 +159,27 @@ func TestSortOperators(t *testing.T) {
 	}
 }
 
+// TestNarrowOperators: a list of operators fits, with state, name and cosine whole, or is as narrow as these allow.
+func TestNarrowOperators(t *testing.T) {
+	lines := OperatorLines(verdict.Judge(largeTable(300), verdict.Options{}))
+	all := RenderOperators(msg.English, lines, 0, nil)
+	before := 1 << 30
+	for _, width := range []int{200, 120, 100, 80, 60, 40} {
+		text := RenderOperators(msg.English, lines, width, nil)
+		wide := 0
+		for line := range strings.Lines(text) {
+			wide = max(wide, Width(strings.TrimRight(line, "\n")))
+		}
+		if strings.Count(text, "\n") != strings.Count(all, "\n") || wide > before || !strings.Contains(text, "Cosine") || !strings.Contains(text, lines[7].Operator.Op.Name) {
+			t.Errorf("in %d columns:\n%.400s", width, text)
+		}
+		if wide > width && strings.Contains(text, "Distance") {
+			t.Errorf("%d columns are not left out of a list of %d: %.300s", width, wide, text)
+		}
+		before = wide
+	}
+}
+
 // BenchmarkRenderers renders a judged table of 100 000 rows in all forms but JSON.
 func BenchmarkRenderers(b *testing.B) {
 	j := verdict.Judge(largeTable(100_000), verdict.Options{})
@@ -175,7 +196,7 @@ func BenchmarkRenderers(b *testing.B) {
 			if err := SortOperators(lines, "state"); err != nil {
 				return err
 			}
-			_, err := io.WriteString(w, RenderOperators(msg.English, lines, nil))
+			_, err := io.WriteString(w, RenderOperators(msg.English, lines, 0, nil))
 			return err
 		}},
 		{"junit", JUnit{}.Write},

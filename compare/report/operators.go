@@ -228,9 +228,13 @@ func (l *OperatorLine) Cells(lang msg.Lang) []Segment {
 	return []Segment{state, {clean.Line(op.Op.Type), Plain}, {clean.Line(op.Op.Name), Strong}, {cause, state.Style}, cosine, {Figure(l.Distance), Plain}, {Figure(l.Largest), Plain}}
 }
 
-// RenderOperators writes operators in columns under titles. paint gives a piece of
-// text its style; nil leaves all plain.
-func RenderOperators(lang msg.Lang, lines []OperatorLine, paint func(Style, string) string) string {
+// yielding are the columns of [OperatorLine.Cells] that give way where a line is too wide, the first one first: type, largest error,
+// cause and distance.
+var yielding = []int{1, 6, 3, 5}
+
+// RenderOperators writes operators in columns under titles, as many as fit into width columns of a terminal; all
+// if that is 0. paint gives a piece of text its style; nil leaves all plain.
+func RenderOperators(lang msg.Lang, lines []OperatorLine, width int, paint func(Style, string) string) string {
 	if paint == nil {
 		paint = func(_ Style, text string) string { return text }
 	}
@@ -248,10 +252,26 @@ func RenderOperators(lang msg.Lang, lines []OperatorLine, paint func(Style, stri
 			widths[i] = max(widths[i], Width(c.Text))
 		}
 	}
+	hidden := map[int]bool{}
+	for _, i := range yielding {
+		total := -2
+		for k, w := range widths {
+			if !hidden[k] {
+				total += w + 2
+			}
+		}
+		if width == 0 || total <= width {
+			break
+		}
+		hidden[i] = true
+	}
 	var b strings.Builder
 	for _, cells := range rows {
 		blanks := 0
 		for i, c := range cells {
+			if hidden[i] {
+				continue
+			}
 			if c.Text != "" {
 				b.WriteString(strings.Repeat(" ", blanks) + paint(c.Style, c.Text))
 				blanks = 0

@@ -86,9 +86,22 @@ func (c *Console) Resize() {
 	if c.fixed || !c.terminal {
 		return
 	}
+	if w := Columns(); w > 0 {
+		c.Screen.Width = max(w, 20)
+		return
+	}
 	if w, _, err := term.GetSize(int(c.Stdout.(*os.File).Fd())); err == nil && w > 0 {
 		c.Screen.Width = max(w, 20)
 	}
+}
+
+// Columns is the width that the user asks for in COLUMNS, 0 for none: it goes before that of the terminal.
+func Columns() int {
+	w, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil {
+		return 0
+	}
+	return max(w, 0)
 }
 
 // Interactive reports whether a person sits at both ends.
