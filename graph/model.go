@@ -12,16 +12,17 @@ import (
 type Source uint8
 
 const (
-	SourceUnknown Source = iota
-	SourceText           // ge_proto_*.txt, protobuf text form of a ModelDef
-	SourceJSON           // JSON of atc --mode=1 or 5
-	SourceBinary         // binary ModelDef
-	SourceOM             // offline model container
-	SourceOM2            // offline model, zip container
-	SourceONNX           // ge_onnx_*.pbtxt; text attributes are usually stripped
+	SourceUnknown    Source = iota
+	SourceText              // ge_proto_*.txt, protobuf text form of a ModelDef
+	SourceJSON              // JSON of atc --mode=1 or 5
+	SourceBinary            // binary ModelDef
+	SourceOM                // offline model container
+	SourceOM2               // offline model, zip container
+	SourceONNX              // ge_onnx_*.pbtxt; text attributes are usually stripped
+	SourceTensorFlow        // GraphDef or SavedModel of TensorFlow, binary or text
 )
 
-var sourceNames = [...]string{"unknown", "text", "json", "binary", "om", "om2", "onnx"}
+var sourceNames = [...]string{"unknown", "text", "json", "binary", "om", "om2", "onnx", "tensorflow"}
 
 func (s Source) String() string {
 	if int(s) < len(sourceNames) {

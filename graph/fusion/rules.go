@@ -110,6 +110,9 @@ type Output struct {
 // New derives the fusion rules of a model. Ops that cannot be used give a [*graph.Error] with the
 // place of the operator.
 func New(m *graph.Model) (*Rules, error) {
+	if m.Source == graph.SourceTensorFlow {
+		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: graph.Messagef("a graph of TensorFlow, expected the graph that GE made of it (ge_proto_*_Build.txt)")}
+	}
 	m.Own() // operators tell their graph
 	r := newRules(m.Path, graph.NewCalls(m))
 	if m.NoGraphs {

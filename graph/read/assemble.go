@@ -16,6 +16,7 @@ type assembler struct {
 	// tellsLists says that the source tells an empty list from none, as JSON does; null is then a value of its own.
 	tellsLists bool
 	onnx       *onnxReader // of an ONNX-style dump
+	tf         *tensorflow // of a graph of TensorFlow
 	names      *attrNames  // of a compressed offline model
 
 	attrs []graph.Attr

@@ -73,6 +73,9 @@ func read(ctx context.Context, r io.Reader, name string) (*graph.Model, error) {
 		head = head[3:]
 	}
 	head = bytes.Clone(head) // the reader goes on in the same memory
+	if of := tensorflowText(bytes.TrimLeft(head, " \t\r\n")); of != nil {
+		return readTensorFlow(b, name, of)
+	}
 	m, err := readAs(ctx, sniff(head), b, name)
 	return m, explain(err, head, -1, name)
 }
@@ -119,6 +122,9 @@ func readContainer(ctx context.Context, src graph.Source, r io.ReaderAt, size in
 	data := make([]byte, size)
 	if _, err := r.ReadAt(data, 0); err != nil && err != io.EOF {
 		return nil, broken(path, 0, err)
+	}
+	if of := tensorflowBinary(data[:min(len(data), sniffLen)]); of != nil {
+		return readTensorFlowBinary(ctx, data, path, of)
 	}
 	m := &graph.Model{Path: path, Source: graph.SourceBinary}
 	b := graph.NewBuilder()

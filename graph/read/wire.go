@@ -142,6 +142,7 @@ func (w *wireReader) message(m *message, p []byte) {
 		switch {
 		case f != nil && x.typ == wireTypes[f.kind] && f.kind != kindSkipped:
 			w.value(f, &x)
+		case f == nil && m.quiet:
 		case f == nil:
 			w.to.Warn(w.warning(graph.Messagef("unknown field %d in %s skipped", x.num, graph.Term(m.name))))
 		case f.kind == kindSkipped:

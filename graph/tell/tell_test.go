@@ -108,7 +108,7 @@ func everything(t *testing.T, lang msg.Lang) string {
 		fmt.Fprintf(&b, "%s -> %s %s: %s\n", r.From, r.To, lang.T("graph.level."+r.Level.String()), Cast(lang, r))
 	}
 	b.WriteString("== sources\n")
-	for s := graph.SourceUnknown; s <= graph.SourceONNX; s++ {
+	for s := graph.SourceUnknown; s <= graph.SourceTensorFlow; s++ {
 		b.WriteString(Source(lang, s) + "\n")
 	}
 	return b.String()
