@@ -183,3 +183,25 @@ func TestSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestChecksumsAlone: where xor is all that there is, a module whose result differs though it got the same is a root also
+// where something inside has no partner: nobody can say that the difference is rounding.
+func TestChecksumsAlone(t *testing.T) {
+	const module = "Module.up.Linear.forward.0"
+	construct := fmt.Sprintf(`{"Functional.linear.0.forward": %q, "Tensor.__mul__.0.forward": %q, %q: null, "Functional.gelu.0.forward": null}`, module, module, module)
+	run := func(extra, sum string) string {
+		lines := []string{"Functional.linear.0.forward | x#0x01 x#0x07 | x#0x02", module + " | x#0x01 | x#" + sum, "Functional.gelu.0.forward | x#" + sum + " | x#" + sum + "9", "Functional.relu.0.forward | x#" + sum + "9 | x#" + sum + "8"}
+		if extra != "" {
+			lines = slices.Insert(lines, 1, extra)
+		}
+		return entries(t, construct, lines...)
+	}
+	golden := run("", "0x02")
+	if j := judged(t, run("Tensor.__mul__.0.forward | x#0x02 | x#0x02", "0x02"), golden); len(j.Roots) > 0 {
+		t.Errorf("a call that changes nothing: %s, %+v", j.Verdict, j.Roots)
+	}
+	j := judged(t, run("Tensor.__mul__.0.forward | x#0x02 | x#0x03", "0x03"), golden)
+	if len(j.Roots) != 1 || !slices.Contains([]string{module, "Tensor.__mul__.0.forward"}, j.Operators[j.Roots[0].Operator].Op.Name) {
+		t.Errorf("%s, %+v", j.Verdict, j.Roots)
+	}
+}

@@ -131,7 +131,7 @@ def record(out, seed, what, level, task, settings, how):
     if how == "nan":
         forward = layer.up.forward
         layer.up.forward = lambda x: forward(x) * torch.where(torch.arange(2 * WIDTH) == 3, float("nan"), 1.0)
-        module, calls, exact = "layers.1.up", ["__mul__", "mul", "where"], ["Tensor.__mul__.0.forward", "Tensor.__mul__.2.forward", "Tensor.__mul__.5.forward", "second.0.debug"]
+        module, calls, exact = "layers.1.up", ["__mul__", "mul", "where"], ["Torch.where.0.forward", "Tensor.__mul__.0.forward", "Tensor.__mul__.2.forward", "Tensor.__mul__.5.forward", "second.0.debug"]
     if exact and "list" in settings:
         exact = ["Functional.linear.11.forward", "Module.layers.1.up.Linear.forward.0"] + exact  # or what reads it
     kindly = task if task in ("tensor", "structure") else "statistics"
