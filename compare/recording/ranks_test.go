@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,6 +124,47 @@ func TestStepLeftOut(t *testing.T) {
 	}
 	if got := rootNames(judged(t, record(true), record(true))); len(got) > 0 {
 		t.Errorf("the same run: roots %v", got)
+	}
+}
+
+// TestNaNIsNotRecognised: the step after one with NaN follows from that one, and not from a call of one side alone
+// that happened to give NaN, too.
+func TestNaNIsNotRecognised(t *testing.T) {
+	tensor := func(v float64) string {
+		if v != v {
+			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 8], "Max": NaN, "Min": NaN, "Mean": NaN, "Norm": NaN}`
+		}
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 8], "Max": %v, "Min": %v, "Mean": %v, "Norm": %v}`, v, -v/2, v/8, 3*v)
+	}
+	call := func(name string, out string, in ...string) string {
+		return fmt.Sprintf(`"%s": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, strings.Join(in, ", "), out)
+	}
+	record := func(wrong bool) string {
+		dir := t.TempDir()
+		for step := range 2 {
+			x, y, w := 1+float64(step), 5+float64(step), 2+float64(step)
+			if wrong && step > 0 {
+				w = math.NaN()
+			}
+			if wrong {
+				y = math.NaN()
+			}
+			calls := []string{call("Functional.linear.0.forward", tensor(y), tensor(x), tensor(w))}
+			if step == 0 && wrong {
+				calls = append(calls, call("Tensor.__mul__.0.forward", tensor(math.NaN()), tensor(y), tensor(7)))
+			}
+			path := filepath.Join(dir, fmt.Sprintf("step%d", step), "rank0")
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(dumpOf("L1", calls)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	if got := rootNames(judged(t, record(true), record(false))); len(got) != 1 || !strings.HasPrefix(got[0], "step0/rank0/Functional.linear.0.forward") {
+		t.Errorf("roots %v, expected the call that made NaN", got)
 	}
 }
 

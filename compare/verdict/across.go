@@ -368,7 +368,12 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 					s.Rows = row.Right.Shape[0]
 					s.Row = f.Worst.Index / max(1, int64(f.N)/max(1, s.Rows))
 				}
-				s.Seen = []int64{rec.Left.Print(row.Left.Shape), rec.Right.Print(row.Right.Shape)}
+				for i, said := range []*result.Said{rec.Left, rec.Right} {
+					// One full of NaN has the statistics of any other.
+					if !math.IsNaN(said.Stats.Max) || !math.IsNaN(said.Stats.Norm) || said.Known == 0 {
+						s.Seen = append(s.Seen, said.Print([][]int64{row.Left.Shape, row.Right.Shape}[i]))
+					}
+				}
 			}
 		}
 		list[k].Roots = append(list[k].Roots, s)
