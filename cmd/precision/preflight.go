@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/term"
 
+	compared "precision/compare/report"
+	"precision/compare/verdict"
+	"precision/dump/checkpoint"
 	"precision/internal/clean"
 	"precision/internal/whole"
 	"precision/preflight"
@@ -181,7 +185,10 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	p := &run.Preflight{A: words[0], B: words[1], Format: config.Format(f.format), Patterns: f.patterns, Floor: f.floor, Strict: f.gate.Strict,
 		Ignore: strings.FieldsFunc(f.ignore, func(c rune) bool { return c == ',' })}
-	if p.Kind, err = f.kind(); err == nil {
+	if p.Kind, err = f.kind(); err == nil && p.Kind == "" && checkpoint.Holds(p.A) && checkpoint.Holds(p.B) {
+		return f.weights(ctx, e, p.A, p.B)
+	}
+	if err == nil {
 		err = p.Find()
 	}
 	if err != nil {
@@ -203,6 +210,27 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitDiffers, nil
 	}
 	return exitOK, nil
+}
+
+// weights compares two checkpoints as compare does. It differs if they are not the same.
+func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error) {
+	dir, err := os.MkdirTemp("", "precision")
+	if err != nil {
+		return exitError, err
+	}
+	defer os.RemoveAll(dir)
+	r := run.Compare{Table: filepath.Join(dir, "result.csv")}
+	r.Left, r.Right = a, b
+	r.Files, r.Gate, r.Lang = run.Files{JSON: f.json, HTML: f.html, Stdout: e.stdout}, verdict.Gate(f.gate), e.language()
+	show := e.show(r.Lang)
+	listen, stop := e.listener(show)
+	done, err := r.Run(ctx, listen)
+	stop()
+	code, err := (&judgeFlags{}).finished(ctx, done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
+	if code == exitOK && done.Verdict != verdict.Good {
+		code = exitDiffers
+	}
+	return code, err
 }
 
 // listed joins the names of kinds or formats.

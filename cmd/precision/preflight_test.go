@@ -84,3 +84,19 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 }
+
+// TestPreflightWeights: two checkpoints are compared as compare does; they differ if they are not the same.
+func TestPreflightWeights(t *testing.T) {
+	a, b := filepath.Join("..", "..", "examples", "rollout", "train.safetensors"), filepath.Join("..", "..", "examples", "rollout", "rollout.safetensors")
+	trained := filepath.Join("..", "..", "dump", "checkpoint", "testdata", "trained", "dcp")
+	for _, c := range []struct {
+		left, right string
+		code        int
+		want        string
+	}{{a, b, exitDiffers, "model.layers.0.mlp.gate_proj.weight"}, {trained, filepath.Join(trained, "whole.pt"), exitOK, "3 of 3 tensors"}} {
+		code, out, errs := precision(t, "preflight", "diff", c.left, c.right)
+		if code != c.code || !strings.Contains(out, c.want) {
+			t.Errorf("%s: status %d\n%s%s", c.left, code, out, errs)
+		}
+	}
+}

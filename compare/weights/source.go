@@ -3,6 +3,7 @@ package weights
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,7 @@ func Open(left, right string) (*Source, error) {
 		a.Close()
 		return nil, err
 	}
+	apart(a, b)
 	s := &Source{comparison: newComparison(a, b), sides: [2]*checkpoint.Set{a, b}}
 	named := 0
 	for _, p := range s.pairs {
@@ -45,6 +47,23 @@ func Open(left, right string) (*Source, error) {
 	}
 	s.weights = 2*named > len(s.pairs)
 	return s, nil
+}
+
+// training are heads of names of what a checkpoint holds beside weights.
+var training = regexp.MustCompile(`^(?:optim|optimizer|opt|lr_scheduler|scheduler|rng|rng_state|dataloader|train_state|ema)\b`)
+
+// apart leaves out what only one side holds of the training beside its weights: the state of an optimiser has no partner in a file of
+// weights, and none is missed.
+func apart(a, b *checkpoint.Set) {
+	has := func(s *checkpoint.Set) bool {
+		return slices.ContainsFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training.MatchString(t.Name) })
+	}
+	if inA, inB := has(a), has(b); inA == inB {
+		return
+	}
+	for _, s := range []*checkpoint.Set{a, b} {
+		s.Tensors = slices.DeleteFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training.MatchString(t.Name) })
+	}
 }
 
 // Close closes the files.

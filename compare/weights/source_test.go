@@ -64,8 +64,21 @@ func TestSource(t *testing.T) {
 		"of Megatron":    {func(n *tensors) *tensors { return fused(n, true) }, "BF16", nil},
 		"a hundredth":    {func(n *tensors) *tensors { return scale(n, down, 1.01) }, "F32", []string{down + " weight-near"}},
 		"one in a fused": {func(n *tensors) *tensors { return fused(scale(n, down, 1.01), false) }, "F32", []string{down + " weight-near"}},
-		"never loaded":   {func(n *tensors) *tensors { return scale(n, down, 0) }, "BF16", []string{down + " note-all-zero note-zero-golden weight-constant"}},
-		"missing":        {func(n *tensors) *tensors { delete(n.v, down); delete(n.shape, down); return n }, "BF16", nil},
+		"with an optimiser": {func(n *tensors) *tensors {
+			for name := range network.v {
+				n.put("optimizer.state."+name+".exp_avg", n.v[name], n.shape[name]...)
+				n.put("optimizer.state."+name+".exp_avg_sq", n.v[name], n.shape[name]...)
+			}
+			return n
+		}, "BF16", nil},
+		"a row": {func(n *tensors) *tensors {
+			for i := range 32 {
+				n.v["model.embed_tokens.weight"][i] *= 50
+			}
+			return n
+		}, "F32", []string{"model.embed_tokens.weight weight-near"}},
+		"never loaded": {func(n *tensors) *tensors { return scale(n, down, 0) }, "BF16", []string{down + " note-all-zero note-zero-golden weight-constant"}},
+		"missing":      {func(n *tensors) *tensors { delete(n.v, down); delete(n.shape, down); return n }, "BF16", nil},
 		"of another shape": {func(n *tensors) *tensors {
 			n.shape["model.norm.weight"] = []int64{16}
 			n.v["model.norm.weight"] = n.v["model.norm.weight"][:16]

@@ -289,7 +289,7 @@ func (p *pair) relate(ctx context.Context) error {
 		p.Kind = Quantised
 	case p.Rel < stepRel && p.Equal > stepEqual || p.Rel < nearRel && p.Even > evenShare:
 		p.Kind = Step
-	case p.Rel < nearRel:
+	case p.Rel < nearRel || p.Equal > stepEqual && p.Rel == p.Rel: // not NaN
 		p.Kind = Near
 	case p.transposed():
 		p.Kind = Transposed

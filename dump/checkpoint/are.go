@@ -50,6 +50,9 @@ const (
 )
 
 func folder(dir string) int {
+	if _, open := nested(dir); open != nil {
+		return surely
+	}
 	files, err := parts(dir)
 	if err != nil || len(files) == 0 {
 		return noSet
@@ -105,4 +108,12 @@ func IsFile(path string) bool {
 		return false
 	}
 	return torch.Is(head) || isSafetensors(head, size) || isPickle(head, path)
+}
+
+// Holds tells whether a path is a file of named tensors or a folder of them.
+func Holds(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return err == nil && IsFile(path)
+	}
+	return folder(path) == surely
 }

@@ -164,7 +164,7 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 			name = full
 		}
 		taken[name] = true
-		s.put(name, typ, e.shape, big, func() (*layout.Reader, error) { return layout.NewReader(part.file, e.offset, typ.Bits()/8, v) })
+		s.put(name, typ, e.shape, big, func() (tiles, error) { return layout.NewReader(part.file, e.offset, typ.Bits()/8, v) })
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (s *Set) hdf5(f io.ReaderAt, size int64) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		s.put(kerasName(path), d.Type, d.Shape, false, func() (*layout.Reader, error) { return layout.NewReader(d, 0, d.Type.Bits()/8, v) })
+		s.put(kerasName(path), d.Type, d.Shape, false, func() (tiles, error) { return layout.NewReader(d, 0, d.Type.Bits()/8, v) })
 		return nil
 	})
 }

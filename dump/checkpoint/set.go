@@ -40,7 +40,12 @@ type Tensor struct {
 	BigEndian bool
 	// File holds it.
 	File string
-	open func() (*layout.Reader, error)
+	open func() (tiles, error)
+}
+
+// tiles reads elements [first, first+n) as they are stored.
+type tiles interface {
+	ReadTile(dst []byte, first, n int64) error
 }
 
 // Len is the number of elements, 1 for a scalar.
@@ -55,7 +60,7 @@ func (t *Tensor) Len() int64 {
 // Numbers reads the elements as numbers, in C order. It serves one goroutine.
 type Numbers struct {
 	t   *Tensor
-	r   *layout.Reader
+	r   tiles
 	raw []byte
 }
 
@@ -139,6 +144,13 @@ func Open(path string) (*Set, error) {
 	}
 	files := []string{path}
 	if info.IsDir() {
+		if dir, open := nested(path); open != nil {
+			if err := open(s, dir); err != nil {
+				s.Close()
+				return nil, err
+			}
+			return s, nil
+		}
 		if files, err = parts(path); err != nil {
 			return nil, err
 		}
@@ -326,7 +338,7 @@ func (s *Set) safetensors(f io.ReaderAt, size int64) error {
 		if first < 0 || last < first || last > size-8-n || last-first != want {
 			return fmt.Errorf("tensor %q lies at %d to %d of %d bytes, expected %d bytes inside for %s %v", name, first, last, size-8-n, want, typ, t.Shape)
 		}
-		s.put(name, typ, t.Shape, false, func() (*layout.Reader, error) { return layout.NewReader(f, 8+n+first, typ.Bits()/8, v) })
+		s.put(name, typ, t.Shape, false, func() (tiles, error) { return layout.NewReader(f, 8+n+first, typ.Bits()/8, v) })
 	}
 	if _, err := d.Token(); err != nil {
 		return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
@@ -334,17 +346,17 @@ func (s *Set) safetensors(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-func (s *Set) put(name string, t dtype.Type, shape []int64, big bool, open func() (*layout.Reader, error)) {
+func (s *Set) put(name string, t dtype.Type, shape []int64, big bool, open func() (tiles, error)) {
 	s.Tensors = append(s.Tensors, &Tensor{Name: name, Type: t, Shape: shape, BigEndian: big, open: open})
 }
 
 func (s *Set) torch(f io.ReaderAt, size int64, name string) error {
-	file, err := torch.Read(f, size)
+	file, err := torch.ReadAll(f, size)
 	if err != nil {
 		return err
 	}
 	for _, t := range file.Tensors {
-		s.put(cmp.Or(t.Name, name), t.Type, t.Shape, t.BigEndian, func() (*layout.Reader, error) { return t.Reader(f) })
+		s.put(cmp.Or(t.Name, name), t.Type, t.Shape, t.BigEndian, func() (tiles, error) { return t.Reader(f) })
 	}
 	return nil
 }
@@ -354,7 +366,7 @@ func (s *Set) array(f io.ReaderAt, size int64, name string) error {
 	if err != nil {
 		return err
 	}
-	s.put(name, h.Type, h.Shape, h.BigEndian, func() (*layout.Reader, error) {
+	s.put(name, h.Type, h.Shape, h.BigEndian, func() (tiles, error) {
 		v, err := layout.Contiguous(h.Shape)
 		if h.Fortran {
 			stride, step := make([]int64, len(h.Shape)), int64(1)

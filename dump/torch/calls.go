@@ -39,7 +39,7 @@ var plain = map[name]bool{
 // global admits a name to the stack if it is one that tensors need.
 func (m *machine) global(n name) error {
 	call := callOf(n) != nil
-	if !call && !plain[n] && (n.module != "torch" || !strings.HasSuffix(n.name, "Storage") && !isType(n.name)) {
+	if !call && !m.any && !plain[n] && (n.module != "torch" || !strings.HasSuffix(n.name, "Storage") && !isType(n.name)) {
 		return m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
 	return m.push(n)
@@ -62,6 +62,13 @@ func isType(s string) bool {
 // call is the REDUCE operation.
 func (m *machine) call(what, args any) error {
 	n, ok := what.(name)
+	if m.any && (!ok || callOf(n) == nil) {
+		t, _ := args.(tuple)
+		if err := m.spend(costItem * 4); err != nil {
+			return err
+		}
+		return m.push(&object{class: n, args: t})
+	}
 	if !ok {
 		return m.bad("a call of "+describe(what), "one of a function of PyTorch")
 	}

@@ -16,7 +16,7 @@ const maxLegacy = 16 << 20
 // protocol, facts of the writer's machine, the object, and the keys of the
 // storages; then for each key the number of elements in eight bytes, and the
 // elements. All is little-endian.
-func readLegacy(r io.ReaderAt, size int64) (*File, error) {
+func readLegacy(r io.ReaderAt, size int64, any bool) (*File, error) {
 	// Where the pickles end is not known. Mostly the first bytes will do.
 	for chunk := int64(64 << 10); ; chunk *= 8 {
 		b := make([]byte, min(chunk, size, maxLegacy))
@@ -24,7 +24,7 @@ func readLegacy(r io.ReaderAt, size int64) (*File, error) {
 			return nil, shortRead("", 0, n, len(b), err)
 		}
 		l := &legacy{byKey: map[string]*storage{}, r: r, size: size}
-		l.m = &machine{code: b, left: valueMemory + size, find: l.find}
+		l.m = &machine{code: b, left: valueMemory + size, find: l.find, any: any}
 		f, err := l.read()
 		switch {
 		case err == nil || !l.m.short || int64(len(b)) == size:

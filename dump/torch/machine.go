@@ -21,6 +21,8 @@ type machine struct {
 	left int64
 	// short tells that the code ended before the pickle did.
 	short bool
+	// any tells that values of any class are taken as they lie there (object.go).
+	any bool
 	// find looks up the storage of a persistent id.
 	find func(m *machine, id tuple) (*storage, error)
 }
@@ -258,6 +260,9 @@ func (m *machine) step(op byte) error {
 	case opBuild:
 		return m.build()
 	}
+	if m.any && makes[op] {
+		return m.make(op)
+	}
 	return m.refuse("operation %s, which no tensor needs", opName(op))
 }
 
@@ -333,6 +338,9 @@ func (m *machine) fill(op byte) (err error) {
 		return err
 	}
 	m.stack = append(m.stack, into)
+	if _, ok := into.(*object); ok {
+		return nil // a container of a class of its own
+	}
 	if op == opAppend || op == opAppends {
 		l, ok := into.(*list)
 		if !ok {
@@ -361,7 +369,11 @@ func (m *machine) build() error {
 	if err != nil {
 		return err
 	}
-	if _, ok := items[0].(*dict); !ok {
+	if o, ok := items[0].(*object); ok {
+		o.state = items[1]
+		return m.push(o)
+	}
+	if _, ok := items[0].(*dict); !ok && !m.any {
 		return m.refuse("a state for %s, which no tensor needs", describe(items[0]))
 	}
 	return m.push(items[0])

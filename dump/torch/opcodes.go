@@ -43,6 +43,17 @@ const (
 	opPersID      = 'Q'
 	opReduce      = 'R'
 	opBuild       = 'b'
+	// of values of any class
+	opNewObj    = 0x81
+	opNewObjEx  = 0x92
+	opEmptySet  = 0x8f
+	opAddItems  = 0x90
+	opFrozenSet = 0x91
+	opPop       = '0'
+	opBytes1    = 'C'
+	opBytes4    = 'B'
+	opBytes8    = 0x8e
+	opByteArray = 0x96
 )
 
 // numberSizes are the bytes of the little-endian number that follows an opcode.

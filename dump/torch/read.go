@@ -57,15 +57,19 @@ const valueMemory = 24 << 20
 // anything beyond gives an [UnsupportedError] that names it, and a damaged one a
 // [FormatError]. Memory is bounded by the size of the file, whatever it claims.
 func Read(r io.ReaderAt, size int64) (*File, error) {
+	return read(r, size, false)
+}
+
+func read(r io.ReaderAt, size int64, any bool) (*File, error) {
 	head := make([]byte, max(0, min(size, int64(MagicSize))))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return nil, shortRead("", 0, n, len(head), err)
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte(zipMagic)):
-		return readArchive(r, size)
+		return readArchive(r, size, any)
 	case bytes.HasPrefix(head, []byte(legacyMagic)):
-		return readLegacy(r, size)
+		return readLegacy(r, size, any)
 	}
 	return nil, &FormatError{Offset: 0, Found: fmt.Sprintf("%q", head), Expected: "a file of torch.save, which is a zip archive or starts with a magic number"}
 }
@@ -136,6 +140,9 @@ func (c *collector) walk(path string, v any, depth int) error {
 		}
 		c.f.Tensors = append(c.f.Tensors, v)
 	case *storage:
+		if c.m.any {
+			return nil
+		}
 		return &UnsupportedError{c.m.part, -1, "the file holds a storage without a tensor"}
 	case tuple:
 		return c.items(path, v, depth)
@@ -148,7 +155,7 @@ func (c *collector) walk(path string, v any, depth int) error {
 				key, ok = strconv.FormatInt(n, 10), true
 			}
 			if !ok {
-				if !holds(v.values[i]) {
+				if !holds(v.values[i]) || c.m.any {
 					continue
 				}
 				return &UnsupportedError{c.m.part, -1, fmt.Sprintf("a dict with %s as key cannot be read", describe(k))}

@@ -47,6 +47,10 @@ func describe(v any) string {
 		return "a storage"
 	case *Tensor:
 		return "a tensor"
+	case *object:
+		return "a value of " + v.class.String()
+	case bytesOf:
+		return "bytes"
 	case marker:
 		return "a mark"
 	}

@@ -99,7 +99,7 @@ func (a *members) content(r io.ReaderAt, f *zip.File) ([]byte, error) {
 	return b, nil
 }
 
-func readArchive(r io.ReaderAt, size int64) (*File, error) {
+func readArchive(r io.ReaderAt, size int64, any bool) (*File, error) {
 	a, err := openArchive(r, size)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func readArchive(r io.ReaderAt, size int64) (*File, error) {
 			return nil, &FormatError{f.Name, 0, quoted(string(b)), `"little" or "big"`}
 		}
 	}
-	m := &machine{part: pickle.Name, left: valueMemory + size}
+	m := &machine{part: pickle.Name, left: valueMemory + size, any: any}
 	if m.code, err = a.content(r, pickle); err != nil {
 		return nil, err
 	}

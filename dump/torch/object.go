@@ -1,0 +1,207 @@
+package torch
+
+import (
+	"fmt"
+	"io"
+
+	"precision/dump/dtype"
+)
+
+// Checkpoints hold more than tensors: arguments of the training, states of random numbers, plans of who wrote what. Such
+// values are taken as they lie there, a class by its name with what it is made of; nothing of any class is run.
+
+// object is a value of some class.
+type object struct {
+	class name
+	args  tuple
+	state any
+}
+
+// bytesOf are bytes, which nobody looks at.
+type bytesOf []byte
+
+// ReadAll reads the tensors of a checkpoint like [Read], and passes over values that are no tensors, whatever their class.
+func ReadAll(r io.ReaderAt, size int64) (*File, error) {
+	return read(r, size, true)
+}
+
+// make is an operation that makes or fills a value of any class.
+func (m *machine) make(op byte) error {
+	switch op {
+	case opNewObj, opNewObjEx:
+		items, err := m.last(map[byte]int{opNewObj: 2, opNewObjEx: 3}[op])
+		if err != nil {
+			return err
+		}
+		class, _ := items[0].(name)
+		args, _ := items[1].(tuple)
+		if err := m.spend(costItem * 4); err != nil {
+			return err
+		}
+		return m.push(&object{class: class, args: args})
+	case opEmptySet:
+		return m.push(&list{})
+	case opAddItems:
+		return m.fill(opAppends)
+	case opFrozenSet:
+		items, err := m.items()
+		if err != nil {
+			return err
+		}
+		return m.push(&list{items})
+	case opPop:
+		_, err := m.pop()
+		return err
+	}
+	n, err := m.number(map[byte]uint64{opBytes1: 1, opBytes4: 4, opBytes8: 8, opByteArray: 8}[op])
+	if err != nil {
+		return err
+	}
+	b, err := m.take(n)
+	if err != nil {
+		return err
+	}
+	if err := m.spend(int64(n)); err != nil {
+		return err
+	}
+	return m.push(bytesOf(b))
+}
+
+// makes are the operations of make.
+var makes = map[byte]bool{opNewObj: true, opNewObjEx: true, opEmptySet: true, opAddItems: true, opFrozenSet: true, opPop: true,
+	opBytes1: true, opBytes4: true, opBytes8: true, opByteArray: true}
+
+// Stored is a tensor of a checkpoint of torch.distributed.checkpoint, in pieces.
+type Stored struct {
+	Name   string
+	Type   dtype.Type
+	Shape  []int64
+	Pieces []Piece
+}
+
+// Piece is a part of a tensor: Shape elements from Offset on, in a file of torch.save that lies in another one.
+type Piece struct {
+	Offset, Shape []int64
+	File          string
+	At, Length    int64
+}
+
+// mostMetadata is more than any plan of a checkpoint: 500 bytes a piece, a million pieces.
+const mostMetadata = 512 << 20
+
+// ReadMetadata reads what the file .metadata of a checkpoint of torch.distributed.checkpoint says of its tensors.
+func ReadMetadata(r io.Reader) ([]Stored, error) {
+	code, err := io.ReadAll(io.LimitReader(r, mostMetadata+1))
+	if err == nil && len(code) > mostMetadata {
+		err = fmt.Errorf("more than %d bytes", mostMetadata)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{code: code, left: valueMemory + 16*int64(len(code)), any: true, find: func(m *machine, _ tuple) (*storage, error) {
+		return nil, m.refuse("a storage, which a plan has none of")
+	}}
+	v, err := m.run()
+	if err != nil {
+		return nil, err
+	}
+	top := fields(v)
+	where := map[string]Piece{} // by name and offset
+	files, _ := top["storage_data"].(*dict)
+	if files != nil {
+		for i, key := range files.keys {
+			index, info := fields(key), fields(files.values[i])
+			fqn, _ := index["fqn"].(string)
+			file, _ := info["relative_path"].(string)
+			at, _ := info["offset"].(int64)
+			length, _ := info["length"].(int64)
+			where[fqn+fmt.Sprint(wholes(index["offset"]))] = Piece{File: file, At: at, Length: length}
+		}
+	}
+	plan, ok := top["state_dict_metadata"].(*dict)
+	if !ok {
+		return nil, &FormatError{Offset: -1, Found: describe(v), Expected: "the metadata of torch.distributed.checkpoint"}
+	}
+	var all []Stored
+	for i, key := range plan.keys {
+		fqn, _ := key.(string)
+		f := fields(plan.values[i])
+		chunks, ok := f["chunks"].(*list)
+		if !ok {
+			continue // no tensor
+		}
+		s := Stored{Name: fqn, Shape: wholes(f["size"])}
+		s.Type = typeIn(f["properties"])
+		for _, c := range chunks.items {
+			piece := fields(c)
+			offset := wholes(piece["offsets"])
+			p, ok := where[fqn+fmt.Sprint(offset)]
+			if !ok {
+				return nil, &FormatError{Offset: -1, Found: fmt.Sprintf("no file of the piece at %v of %s", offset, quoted(fqn)), Expected: "one"}
+			}
+			p.Offset, p.Shape = offset, wholes(piece["sizes"])
+			s.Pieces = append(s.Pieces, p)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// fields are those of an object, by name.
+func fields(v any) map[string]any {
+	out := map[string]any{}
+	o, ok := v.(*object)
+	if !ok {
+		return out
+	}
+	state := o.state
+	if t, ok := state.(tuple); ok && len(t) == 2 { // of a class with slots
+		state = t[1]
+		if state == nil {
+			state = t[0]
+		}
+	}
+	if d, ok := state.(*dict); ok {
+		for i, k := range d.keys {
+			if name, ok := k.(string); ok {
+				out[name] = d.values[i]
+			}
+		}
+	}
+	return out
+}
+
+func wholes(v any) []int64 {
+	var items []any
+	switch v := v.(type) {
+	case tuple:
+		items = v
+	case *list:
+		items = v.items
+	}
+	out := make([]int64, len(items))
+	for i := range items {
+		out[i], _ = items[i].(int64)
+	}
+	return out
+}
+
+// typeIn is the element type among the properties of a tensor.
+func typeIn(v any) dtype.Type {
+	o, ok := v.(*object)
+	if !ok {
+		return dtype.Undefined
+	}
+	candidates := []any{fields(v)["dtype"]}
+	if t, ok := o.state.(tuple); ok {
+		candidates = append(candidates, t...)
+	}
+	for _, x := range candidates {
+		if n, ok := x.(name); ok && n.module == "torch" {
+			if t, ok := dtype.FromFramework(n.name); ok {
+				return t
+			}
+		}
+	}
+	return dtype.Undefined
+}
