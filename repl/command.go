@@ -276,7 +276,7 @@ func WrongOption(l msg.Lang, err error, set *flag.FlagSet) string {
 		if set != nil {
 			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 		}
-		if near := spell.Nearest(strings.TrimLeft(name, "-"), names); near != "" {
+		if near := spell.Nearest(strings.TrimLeft(name, "-"), names); near != "" && len(strings.TrimLeft(name, "-")) > 1 { // a letter is near all letters
 			return l.T("usage.near", name, near)
 		}
 		return l.T("usage.nooption", name)

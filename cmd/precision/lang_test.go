@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func TestHelpSpeaks(t *testing.T) {
 		var list, errs bytes.Buffer
 		execute(context.Background(), env{stdout: &list, stderr: &errs}, []string{"help"})
 		for _, c := range commands() {
-			if lang := (env{}).language(); !lang.Has("cli."+c.name) || !strings.Contains(list.String(), lang.T("cli."+c.name)) {
+			if lang := (env{}).language(); !lang.Has("cli."+c.name) || !regexp.MustCompile(`\b`+c.name+`\b`).MatchString(list.String()) {
 				t.Errorf("%s: no line about %s in\n%s", locale, c.name, &list)
 			}
 			if c.name == "version" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/report"
 	"precision/compare/verdict"
 )
 
@@ -103,6 +104,50 @@ func TestNarrow(t *testing.T) {
 	for line := range strings.Lines(text) {
 		if len([]rune(line)) > 62 && strings.HasPrefix(line, "        ") {
 			t.Errorf("a line of help is wider than COLUMNS: %q", line)
+		}
+	}
+}
+
+// TestHelp: help is one screen of 80 columns with every command once; that of a command has an example that parses and the options
+// that people use, -h all the rest.
+func TestHelp(t *testing.T) {
+	t.Setenv("COLUMNS", "80")
+	listed := map[string]int{}
+	for _, g := range groups {
+		for _, name := range append(g.told, g.also...) {
+			listed[name]++
+		}
+	}
+	for _, name := range names() {
+		if name != "help" && listed[name] != 1 {
+			t.Errorf("%s is in %d groups of the help", name, listed[name])
+		}
+	}
+	for _, lang := range []string{"en", "zh"} {
+		_, help, _ := precision(t, "-lang", lang, "-h")
+		if n := strings.Count(help, "\n"); n > 24 {
+			t.Errorf("the help in %s takes %d lines:\n%s", lang, n, help)
+		}
+		for line := range strings.Lines(help) {
+			if w := report.Width(strings.TrimRight(line, "\n")); w > 80 {
+				t.Errorf("a line of %d columns: %q", w, line)
+			}
+		}
+	}
+	for command, h := range helps {
+		words := strings.Split(command, ".")
+		_, some, _ := precision(t, append(append([]string{"-lang", "en"}, words...), "-h")...)
+		_, all, _ := precision(t, append(append([]string{"-lang", "en"}, words...), "-h", "all")...)
+		if !strings.Contains(some, h.example) || !strings.HasPrefix(h.example, "precision ") {
+			t.Errorf("no example in the help of %s:\n%s", command, some)
+		}
+		for _, o := range h.options {
+			if !strings.Contains(some, "\n  -"+o) || !strings.Contains(all, "\n  -"+o) {
+				t.Errorf("%s has no option -%s:\n%s", command, o, some)
+			}
+		}
+		if strings.Contains(some, "-h all lists") == (strings.Count(some, "\n  -") == strings.Count(all, "\n  -")) {
+			t.Errorf("the help of %s does not say what is left out:\n%s", command, some)
 		}
 	}
 }

@@ -82,6 +82,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"precision/internal/clean"
@@ -111,6 +112,7 @@ type env struct {
 	events         bool   // stdout is for the events of a run, a line of JSON each
 	state          string // folder of the last result, "" for none
 	data           string // data folder of the shell that the command was given in, else ""
+	all            bool   // help lists all options
 	// describe, if set, gets the options of a command in place of its help; nil are none.
 	describe func(*flag.FlagSet)
 }
@@ -203,7 +205,10 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 			usage(out, e.language())
 			return exitOK
 		}
-		name, args = args[0], []string{"-h"}
+		name, args = args[0], append([]string{"-h"}, args[1:]...)
+	}
+	if i := slices.IndexFunc(args, isHelp); i >= 0 && i+1 < len(args) && args[i+1] == "all" {
+		e.all, args = true, slices.Delete(slices.Clone(args), i+1, i+2)
 	}
 	if name == "b" {
 		name = "browse"
@@ -254,12 +259,3 @@ func languageFirst(args []string) (lang string, rest []string, ok bool) {
 }
 
 func isHelp(word string) bool { return word == "-h" || word == "-help" || word == "--help" }
-
-func usage(w io.Writer, lang msg.Lang) {
-	fmt.Fprintf(w, "%s\n\n%s\n", lang.T("cli.intro"), lang.T("cli.commands"))
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  precision %-10s %s\n", c.name, lang.T("cli."+c.name))
-	}
-	listShell(w, lang)
-	fmt.Fprintf(w, "\n%s\n", lang.T("cli.foot"))
-}

@@ -88,7 +88,7 @@ func TestCommandsOfPages(t *testing.T) {
 				}
 			}
 			for _, span := range regexp.MustCompile("`precision ([a-z_]+)([^`]*)`").FindAllStringSubmatch(string(text), -1) {
-				code, help, _ := precision(t, span[1], "-h")
+				code, help, _ := precision(t, span[1], "-h", "all")
 				if code != exitOK {
 					t.Errorf("%s: there is no such command", span[0])
 				}

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"precision/internal/msg"
 	"precision/repl"
 	"precision/run/explain"
 )
@@ -123,14 +121,6 @@ func shellWord(ctx context.Context, e env, name string, args []string) (code int
 		return 0, false
 	}
 	return run(ctx, shellConfig(e), args), true
-}
-
-// listShell lists the shell's commands for the help text.
-func listShell(w io.Writer, lang msg.Lang) {
-	fmt.Fprintf(w, "\n%s\n", lang.T("cli.shellcommands"))
-	for _, c := range shellOnly(lang.String()) {
-		fmt.Fprintf(w, "  precision %-10s %s\n", c.Name, c.Brief)
-	}
 }
 
 // shellOnly are the commands of the shell that the program has no word of its own for.
