@@ -127,6 +127,14 @@ type jsonQuantity struct {
 	Last      number  `json:"last_relative_difference"`
 }
 
+// jsonSetting is a setting that two logs tell differently, with no value for the one that does not tell it.
+type jsonSetting struct {
+	Name  string  `json:"name"`
+	A     *string `json:"a"`
+	B     *string `json:"b"`
+	Place bool    `json:"place,omitempty"`
+}
+
 type jsonDrop struct {
 	Step int64  `json:"step"`
 	From number `json:"from"`
@@ -152,8 +160,20 @@ func LogJSON(to io.Writer, d *trainlog.Difference) error {
 		}
 		return out
 	}
+	settings := make([]jsonSetting, len(d.Settings))
+	for i := range d.Settings {
+		s := &d.Settings[i]
+		settings[i] = jsonSetting{Name: s.Name, Place: s.Place}
+		if s.InA {
+			settings[i].A = &s.A
+		}
+		if s.InB {
+			settings[i].B = &s.B
+		}
+	}
 	return encode(to, map[string]any{
-		"kind": "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "lost": d.Lost(), "torn_a": d.A.Torn, "torn_b": d.B.Torn, "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
+		"settings": settings,
+		"kind":     "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "lost": d.Lost(), "torn_a": d.A.Torn, "torn_b": d.B.Torn, "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
 		"loss_scale_falls_a": d.A.DropCount, "loss_scale_falls_b": d.B.DropCount, "falls_a": drops(d.A), "falls_b": drops(d.B),
 	})
 }

@@ -22,6 +22,8 @@ func (t Text) Log(d *trainlog.Difference) string {
 		t.verdict(true, t.say("log.unlike"))
 	case len(d.Quantities) == 0:
 		t.verdict(true, t.say("log.nothing"))
+	case d.Set() > 0 && parts == 0 && d.A.DropCount == d.B.DropCount:
+		t.verdict(true, t.say("log.set", d.Set()))
 	case d.Differs():
 		t.verdict(true, t.say("log.differ", parts, len(d.Quantities)))
 	case d.Inconclusive():
@@ -55,6 +57,9 @@ func (t Text) Log(d *trainlog.Difference) string {
 		}
 		t.label(side.key, text)
 	}
+	for i := range d.Settings {
+		t.setting(d, i)
+	}
 	for i := range d.Quantities {
 		t.quantity(&d.Quantities[i])
 	}
@@ -75,6 +80,38 @@ func (t Text) Log(d *trainlog.Difference) string {
 		}
 	}
 	return t.b.String()
+}
+
+// setting says of a setting what it is on either side, of those of a kind as many as a list has.
+func (t *Text) setting(d *trainlog.Difference, i int) {
+	first, n := 0, d.Set()
+	s := &d.Settings[i]
+	key := "settings"
+	if s.Place {
+		key, first, n = "places", n, len(d.Settings)-n
+	}
+	at := i - first
+	if t.Most > 0 && at > t.Most {
+		return
+	}
+	value := func(text string, there bool) string {
+		if !there {
+			return t.say("log.unset")
+		}
+		return name(text)
+	}
+	text := name(s.Name) + t.say("log.values", value(s.A, s.InA), value(s.B, s.InB))
+	if t.Most > 0 && at == t.Most {
+		text = t.say("log.more", n-at)
+	}
+	if !s.Place {
+		text = t.paint(Bad, text)
+	}
+	if at == 0 {
+		t.label(key, text)
+	} else {
+		fmt.Fprintf(&t.b, "%s%s\n", pad("", LabelWidth), text)
+	}
 }
 
 // quantity says of a series whether and where it parts.

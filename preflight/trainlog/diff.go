@@ -11,6 +11,19 @@ type Difference struct {
 	// Quantities are those that both logs have; OnlyA and OnlyB name the others.
 	Quantities   []Quantity
 	OnlyA, OnlyB []string
+	// Settings are those that both logs tell, or one of two that tell some, with different values: those that only tell where
+	// things are come last.
+	Settings []Changed
+}
+
+// Set counts the settings that may be why two trainings differ.
+func (d *Difference) Set() (n int) {
+	for i := range d.Settings {
+		if !d.Settings[i].Place {
+			n++
+		}
+	}
+	return n
 }
 
 // Differs tells whether a quantity parts, or the loss scale falls in one log and
@@ -21,7 +34,7 @@ func (d *Difference) Differs() bool {
 			return true
 		}
 	}
-	return d.A.DropCount != d.B.DropCount
+	return d.A.DropCount != d.B.DropCount || d.Set() > 0
 }
 
 // leastCommon is the share of the steps that both logs must reach for nothing to be found to
@@ -129,7 +142,7 @@ var DefaultOptions = Options{Floor: 0.02, Start: 0.02}
 
 // Diff compares two logs.
 func Diff(a, b *Log, o Options) *Difference {
-	d := &Difference{A: a, B: b}
+	d := &Difference{A: a, B: b, Settings: changed(a, b)}
 	for _, s := range a.Series {
 		if t := b.Find(s.Name); t != nil && a.ByEpoch == b.ByEpoch {
 			if q := compare(s, t, o); q.Common > 0 {

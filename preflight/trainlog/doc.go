@@ -69,6 +69,8 @@ type Log struct {
 	ByEpoch bool
 	// Events: they were read from event files, whose records Lines counts.
 	Events bool
+	// Settings are what the log says that the training was started with.
+	Settings []Setting
 	// Counted: the log names no steps; lines with a loss were counted instead.
 	Counted bool
 }
@@ -135,7 +137,7 @@ func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error)
 			for part := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return c == '\r' || c == '\b' || c == '\n' }) {
 				if len(given) > 0 {
 					r.expressions(part, given)
-				} else {
+				} else if !r.settings.take(part) {
 					r.line(part)
 				}
 			}
@@ -181,6 +183,8 @@ type reading struct {
 	scale float64
 	most  int // series that are kept, if more than usual
 	begun int // epochs that a line of their own began
+
+	settings settings
 }
 
 // leastEpoch is how many steps lie before one that begins again: a training that failed at once is started again.
@@ -269,6 +273,9 @@ func (r *reading) finish() {
 		}
 	}
 	r.log.Counted = !r.named
+	if r.settings.taken {
+		r.log.Settings = r.settings.list
+	}
 	r.byEpoch()
 }
 

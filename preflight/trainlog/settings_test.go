@@ -1,0 +1,84 @@
+package trainlog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// megatron is a block of arguments as Megatron and slime print it, by one of several processes.
+func megatron(lr, temperature, dtype, port string) string {
+	return "(MegatronTrainRayActor pid=811) ------------------------ arguments ------------------------\n" +
+		"(MegatronTrainRayActor pid=811)   adam_beta1 ...................................... 0.9\n" +
+		"(MegatronTrainRayActor pid=811)   lr .............................................. " + lr + "\n" +
+		"(MegatronTrainRayActor pid=811)   params_dtype .................................... " + dtype + "\n" +
+		"(MegatronTrainRayActor pid=811)   rollout_temperature ............................. " + temperature + "\n" +
+		"(MegatronTrainRayActor pid=811)   sglang_router_port .............................. " + port + "\n" +
+		"(MegatronTrainRayActor pid=811) -------------------- end of arguments ---------------------\n"
+}
+
+// verl is a configuration as verl prints it.
+func verl(lr, temperature, dtype, port string) string {
+	mark := "(TaskRunner pid=4321) "
+	return mark + "{'actor_rollout_ref': {'actor': {'clip_ratio': 0.2,\n" +
+		mark + "                                 'betas': [0.9, 0.999],\n" +
+		mark + "                                 'optim': {'lr': " + lr + ", 'warmup': None}},\n" +
+		mark + "                       'model': {'dtype': '" + dtype + "',\n" +
+		mark + "                                 'note': 'it\\'s {odd}: \"x\"'},\n" +
+		mark + "                       'rollout': {'temperature': " + temperature + "}},\n" +
+		mark + " 'server': {'master_port': " + port + "}}\n"
+}
+
+func TestSettings(t *testing.T) {
+	steps := ""
+	for i := range 30 {
+		steps += fmt.Sprintf("step %d loss %.4f lr 1e-05\n", i, 2-float64(i)/40)
+	}
+	for name, block := range map[string]func(lr, temperature, dtype, port string) string{"megatron": megatron, "verl": verl} {
+		log := func(lr, temperature, dtype, port string) *Log {
+			l, err := Read(context.Background(), strings.NewReader(block(lr, temperature, dtype, port)+steps), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		a := log("1e-05", "1.0", "bfloat16", "3000")
+		if rate := a.Find(Rate); rate == nil || len(rate.Points) != 30 {
+			t.Errorf("%s: a setting is taken for a value: %+v", name, rate)
+		}
+		if d := Diff(a, log("1e-05", "1.0", "bfloat16", "4001"), DefaultOptions); d.Differs() || len(d.Settings) != 1 || !d.Settings[0].Place {
+			t.Errorf("%s: a port tells trainings apart: %+v", name, d.Settings)
+		}
+		d := Diff(a, log("1e-06", "0.7", "float16", "4001"), DefaultOptions)
+		got := ""
+		for _, s := range d.Settings {
+			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], s.A, s.B)
+		}
+		want := "lr 1e-05 1e-06\ndtype bfloat16 float16\ntemperature 1.0 0.7\nport 3000 4001\n"
+		if got != want || d.Set() != 3 || !d.Differs() {
+			t.Errorf("%s: got\n%swant\n%s", name, got, want)
+		}
+		// A block that is cut off tells nothing.
+		cut := strings.Join(strings.SplitAfter(block("1", "2", "3", "4"), "\n")[:4], "")
+		l, err := Read(context.Background(), strings.NewReader(cut), nil)
+		if err != nil || len(l.Settings) > 0 {
+			t.Errorf("%s: %v, %+v", name, err, l.Settings)
+		}
+	}
+	// Lines that trainers print step by step are no settings.
+	l, err := Read(context.Background(), strings.NewReader("{'loss': 0.5, 'grad_norm': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n{'loss': 0.25, 'grad_norm': 1.25, 'learning_rate': 1e-05, 'epoch': 0.2}\n"), nil)
+	if err != nil || len(l.Settings) > 0 || l.Find(Loss) == nil || len(l.Find(Loss).Points) != 2 {
+		t.Errorf("%v, %+v", err, l)
+	}
+}
+
+func FuzzSettings(f *testing.F) {
+	f.Add(verl("1", "2", "a", "3"))
+	f.Add(megatron("1", "2", "a", "3"))
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := Read(context.Background(), strings.NewReader(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
