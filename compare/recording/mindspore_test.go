@@ -480,3 +480,26 @@ func TestMigrated(t *testing.T) {
 		t.Errorf("the other way round: %s, %+v", j.Verdict, j.Roots)
 	}
 }
+
+// TestMigratedMaps: a line Cell: Module says what two frameworks are paired by anyway and names nothing in vain; names of
+// functions as in msprobe's ms_to_pt_api.yaml pair calls that nothing else tells to be the same.
+func TestMigratedMaps(t *testing.T) {
+	left := listed(t, "mindspore", "Cell.fc.Dense.forward.0||2,4=1|2,5=4", "Mint.fancy.0.forward||2,5=4|2,5=6", "Mint.other.0.forward||2,5=6|2,5=7")
+	right := listed(t, "pytorch", "Module.fc.Linear.forward.0||2,4=1|2,5=4", "Torch.plain.0.forward||2,5=4|2,5=6", "Torch.thing.0.forward||2,5=6|2,5=7")
+	for text, want := range map[string]struct{ pairs, unused int }{
+		"Cell: Module\n": {1, 0},
+		"Mint.fancy: Torch.plain\nMint.other: Torch.thing\n": {3, 0},
+		"Mint.fancy: Torch.plain\nMint.gone: Torch.away\n":   {2, 1},
+	} {
+		j := mapped(t, left, right, text)
+		pairs := map[string]bool{}
+		for i := range j.Table.Rows {
+			if r := &j.Table.Rows[i]; r.Left.Names != "*" && r.Right.Names != "*" {
+				pairs[r.Left.Names+" = "+r.Right.Names] = true
+			}
+		}
+		if got := unusedEntries(j); len(pairs) != want.pairs || len(got) != want.unused || !pairs["Cell.fc.Dense.forward.0 = Module.fc.Linear.forward.0"] || want.pairs > 1 && !pairs["Mint.fancy.0.forward = Torch.plain.0.forward"] {
+			t.Errorf("%q: %v, unused %q", text, pairs, got)
+		}
+	}
+}
