@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"math"
 	"slices"
 
 	"precision/compare/result"
@@ -13,16 +14,17 @@ type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
 	outputs, inputs, alike map[identity]place
-	// spread does so whatever the number of elements, to the latest output that has so many.
+	// spread does so whatever the number of elements.
 	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
 	through map[identity][]*call
 }
 
-// counted is an output with the number of its elements.
+// counted is an output with the number of its elements, and the value that it is.
 type counted struct {
 	place
 	elements int64
+	*leaf
 }
 
 // mostThrough is how many of these are kept.
@@ -90,7 +92,7 @@ func (s *side) origins(migrated bool) {
 				if a := l.alike(); a != 0 {
 					f.alike[a], f.through[a] = made, f.through[key]
 					n, _ := l.Elements()
-					f.spread[l.spread()] = counted{made, n}
+					f.spread[l.spread()] = counted{made, n, l}
 				}
 			}
 		}
@@ -102,10 +104,18 @@ func (s *side) origins(migrated bool) {
 // are not recorded. It is none where nothing like it was made.
 func (f *feed) repeated(l *leaf) place {
 	n, _ := l.Elements()
-	if c := f.spread[l.spread()]; c.elements > 1 && n > c.elements && n%c.elements == 0 {
-		return c.place
+	c := f.spread[l.spread()]
+	if c.elements < 2 || n <= c.elements || n%c.elements != 0 {
+		return place{}
 	}
-	return place{}
+	limit := 1e-4
+	if l.Known {
+		limit = max(limit, 4*l.Elem.Unit())
+	}
+	if want := c.said.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.said.Stats.Norm-want) <= limit*want) {
+		return place{}
+	}
+	return c.place
 }
 
 // moved is the input that a call which only moves numbers hands out as an output, nil if there is none.

@@ -42,6 +42,9 @@ func TestFlow(t *testing.T) {
 		return strings.Replace(text, `"input_kwargs": {}`, `"input_kwargs": {"async_op": {"type": "bool", "value": true}}`, 1)
 	}
 	weight, other := sized(1.3, 0), sized(1.7, 0)
+	pair := func(hi, lo, norm string) string {
+		return strings.Replace(said("bfloat16", hi, lo, "0.5", norm), "[8, 8]", "[2, 8, 8]", 1)
+	}
 	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "8e-9"), said("bool", "true", "false", "null", "null")
 	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
@@ -124,6 +127,20 @@ func TestFlow(t *testing.T) {
 		{"what one side alone computes is repeated, as keys are for several heads",
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.dropout", 0, []string{sized(6, 0)}, sized(6, 0.11)), entry("Functional.attention", 0, []string{twice(sized(6, 0.11))}, sized(9, 0.1))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.attention", 0, []string{twice(sized(6, 0))}, sized(9, 0))}, []string{"Functional.dropout.0.forward"}, false},
+		{"the same where it shows in what is computed with another tensor alone",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Tensor.roll", 0, []string{sized(6, 0)}, sized(6, 0)), entry("Functional.silu", 0, []string{sized(6, 0)}, sized(5, 0)),
+				entry("Tensor.__mul__", 0, []string{sized(5, 0), sized(3, 0)}, sized(9, 0.1))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.silu", 0, []string{sized(6, 0)}, sized(5, 0)),
+				entry("Tensor.__mul__", 0, []string{sized(5, 0), sized(3, 0)}, sized(9, 0))}, []string{"Tensor.roll.0.forward"}, false},
+		{"a part that one side alone writes in place",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), strings.Replace(entry("Tensor.__setitem__", 0, []string{sized(6, 0)}, ""), "[]}", "[null]}", 1), entry("Functional.attention", 0, []string{sized(6, 0.1)}, sized(9, 0.1))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.attention", 0, []string{sized(6, 0)}, sized(9, 0))}, []string{"Tensor.__setitem__.0.forward"}, false},
+		{"what comes from where nobody knows, behind another order of summation",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7)), entry("Functional.relu", 0, []string{sized(8, 0)}, sized(7, 3e-7))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(8, 0)}, sized(7, 0))}, nil, false},
+		{"what is repeated, with few digits",
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.dropout", 0, []string{coarse(6.1, 0.5)}, coarse(7.1, 0.5)), entry("Functional.attention", 0, []string{pair("7.1", "-3.55", "50.25")}, coarse(9.5, 0.6))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.attention", 0, []string{pair("6.1", "-3.05", "43.25")}, coarse(9, 0.6))}, []string{"Functional.dropout.0.forward"}, false},
 		{"inputs that are not recorded",
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0.1)), entry("Functional.silu", 2, nil, sized(4, 0.1))},
 			[]string{entry("Functional.silu", 0, nil, sized(2, 0)), entry("Functional.silu", 1, nil, sized(3, 0)), entry("Functional.silu", 2, nil, sized(4, 0))}, []string{"Functional.silu.1.forward"}, false},

@@ -135,30 +135,29 @@ func (l *leaf) content() identity {
 // alike identifies a tensor by what stays when its elements are put in another
 // order: 0 where that says little.
 func (l *leaf) alike() identity {
-	n, _ := l.Elements()
-	return l.sized(n, 1)
-}
-
-// spread identifies a tensor, as alike does, by what stays when it is repeated as a whole.
-func (l *leaf) spread() identity {
-	n, _ := l.Elements()
-	return l.sized(0, math.Sqrt(float64(n)))
-}
-
-// sized identifies a tensor by a number, its extremes and its norm, in parts of scale.
-func (l *leaf) sized(number int64, scale float64) identity {
 	if l.kinds[atNorm] != msprobe.Float || l.content() == 0 {
 		return 0
 	}
+	n, _ := l.Elements()
 	var h hash
-	h.number(uint64(number))
+	h.number(uint64(n))
 	h.stats(l, atMax, atMin)
 	// The order changes how a norm is rounded.
-	norm := l.said.Stats.Norm / scale
+	norm := l.said.Stats.Norm
 	if unit := math.Pow(10, math.Floor(math.Log10(math.Abs(norm)))-3); unit > 0 && !math.IsInf(unit, 0) {
 		norm = math.Round(norm/unit) * unit
 	}
 	h.float(norm)
+	return h.identity()
+}
+
+// spread identifies a tensor by what stays to the last bit when it is repeated as a whole: its extremes.
+func (l *leaf) spread() identity {
+	if l.kinds[atNorm] != msprobe.Float || l.content() == 0 {
+		return 0
+	}
+	var h hash
+	h.stats(l, atMax, atMin)
 	return h.identity()
 }
 

@@ -576,6 +576,23 @@ func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {
 	return -1
 }
 
+// mended is the call of one side alone that works in place on what feeds another on the other side, which begins with what no call
+// gave on its own side; -1 if there is none.
+func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
+	if begin == nil || len(begin.From) != 1 || w.table.Rows[begin.Row].Recorded.Argument {
+		return -1
+	}
+	for k := w.place[op.Op.Name] - 1; k > w.place[begin.From[0]]; k-- {
+		x := &w.operators[k]
+		name, _, _ := strings.Cut(x.Op.Type, ".")
+		writes := catalogue.Is(name, catalogue.Fills|catalogue.Mends) || strings.HasSuffix(name, "_")
+		if len(x.Whole) > 0 && writes && len(x.Op.Inputs) > 0 && x.Op.Inputs[0].Op == begin.From[0] {
+			return k
+		}
+	}
+	return -1
+}
+
 // swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
 // was recorded feeds that, and the other side's lies between the numbers that go into the call. -1 if there is none.
 func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {

@@ -67,7 +67,15 @@ type arrival struct {
 	// that may have turned out otherwise.
 	stirred, chosen bool
 	coarse          float64
+	moved           turned
 }
+
+// turned is a call of one side alone that may have put elements in another order, its place from 1 on, and how many calls
+// have handed that on.
+type turned struct{ by, hops int }
+
+// mostHops is how many calls hand on that elements may be in another order: statistics of what most calls make of them show it.
+const mostHops = 8
 
 // trail is what the outputs of a call carry.
 type trail struct {
@@ -75,9 +83,13 @@ type trail struct {
 	stirred, chosen bool
 	// coarse is the roundoff of the coarsest type on the way here, since something differs.
 	coarse float64
+	moved  turned
 }
 
 func (a *arrival) add(t *trail) {
+	if t.moved.by > 0 && t.moved.hops < mostHops && (a.moved.by == 0 || t.moved.hops < a.moved.hops) {
+		a.moved = t.moved
+	}
 	a.from = merge(a.from, t.roots)
 	a.stirred = a.stirred || t.stirred
 	a.chosen = a.chosen || t.chosen
@@ -112,6 +124,7 @@ func (w *recordedWalk) run() {
 		}
 		a.from = merge(a.from, w.repeats(op))
 		w.settle(op, i, &a)
+		w.hand(op, i, &a)
 		// What the sides compute by other calls may be rounded otherwise.
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
@@ -149,6 +162,19 @@ func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
 }
 
+// hand hands on that elements may be in another order.
+func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
+	switch t := op.Op.Type; {
+	case w.lone(i) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns):
+		w.trails[i].moved = turned{by: i + 1}
+	case a.moved.by > 0 && len(w.trails[i].roots) == 0:
+		w.trails[i].moved = a.moved
+		if !ofModule(op.Op.Name) {
+			w.trails[i].moved.hops++
+		}
+	}
+}
+
 // settle decides what a call is by what came into it, and what it hands on.
 func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	t := &w.trails[i]
@@ -162,7 +188,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	root := func(r Root) {
 		n := len(w.out.Roots)
 		w.out.Roots = append(w.out.Roots, r)
-		*t = trail{[]int{n}, a.stirred, a.chosen, a.coarse}
+		*t = trail{roots: []int{n}, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
 		if a.begin != nil {
 			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
 		}
@@ -183,13 +209,15 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if a.begin != nil && !a.soft {
 			w.hidden = append(w.hidden, a.begin)
 		}
-		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
+		*t = trail{roots: a.from, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
 	case w.isRoot(op, a):
 		other := -1
 		if a.begin == nil && len(a.from) == 0 {
-			other = w.movedAlone(op)
+			if other = w.movedAlone(op); other < 0 {
+				other = a.moved.by - 1
+			}
 		} else if !a.soft {
-			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.untaken, w.swallowed, w.otherForm} {
+			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.mended, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
 					other = find(op, a.begin)
 				}
@@ -205,7 +233,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			n = len(w.out.Roots)
 			w.out.Roots = append(w.out.Roots, w.aloneRoot(other, a.begin, op.State == StateBad))
 		}
-		*t = trail{[]int{n}, a.stirred, a.chosen, a.coarse}
+		*t = trail{roots: []int{n}, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
 		if op.From = t.roots; op.State == StateBad {
 			op.State = StateInherited
 		}
@@ -222,7 +250,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if op.State == StateBad {
 			op.State = StateInherited
 		}
-		*t = trail{a.from, a.stirred, a.chosen, a.coarse}
+		*t = trail{roots: a.from, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
 	}
 }
 
@@ -646,6 +674,9 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 			t := &w.trails[w.place[p.Op]]
 			in.roots = merge(in.roots, t.roots)
 			in.stirred, in.chosen, in.coarse = in.stirred || t.stirred, in.chosen || t.chosen, max(in.coarse, t.coarse)
+			if t.moved.by > 0 && in.moved.by == 0 {
+				in.moved = t.moved
+			}
 		}
 		if !slices.Contains(calls, p.Op) {
 			calls = append(calls, p.Op)
@@ -665,7 +696,10 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 	}
 	if len(calls) == 0 && agreementOf(r) == same && !isWeight(op, r.Recorded.Place) && !fine(r) && r.Left.DType.IsFloat() {
 		// Nobody knows where it comes from, and its statistics have too few digits to tell.
-		in.roots, in.stirred = merge(in.roots, w.before(op)), in.stirred || w.noise
+		in.roots = merge(in.roots, w.before(op))
+	}
+	if len(calls) == 0 && agreementOf(r) == same && !proven(r) && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat() {
+		in.stirred = in.stirred || w.noise // what its statistics hide may have been off before
 	}
 	return in, calls, known
 }

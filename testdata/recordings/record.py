@@ -214,6 +214,8 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         model.gradient_checkpointing_enable()
     if how == "token":
         batch["input_ids"][0, 2] = (batch["input_ids"][0, 2] + 1) % 96
+    if how == "lr" and level == "L0":
+        raise LookupError("modules alone do not show it")
     if how == "mask":
         if batch.get("attention_mask") is None or bool(batch["attention_mask"].all()):
             raise LookupError("no mask")
