@@ -476,3 +476,24 @@ func TestSumsOfNoElements(t *testing.T) {
 		t.Errorf("a norm beyond float16: %s", j.Verdict)
 	}
 }
+
+// TestNoneOfOneSide: a gradient that is None counts on neither side, also where the other side has lost its outputs.
+func TestNoneOfOneSide(t *testing.T) {
+	calls := func(lost int) string {
+		var list []string
+		for i := range 8 {
+			text := entry("Functional.linear", i, []string{sized(2+float64(i), 0), sized(1.1+float64(i)/3, 0)}, sized(3+float64(i), 0)+", null")
+			if i < lost {
+				text = strings.Replace(text, `"output": [`+sized(3+float64(i), 0)+", null]", `"output": []`, 1)
+			}
+			list = append(list, text)
+		}
+		return written(t, list...)
+	}
+	for lost, want := range map[int]verdict.Verdict{0: verdict.Good, 4: verdict.Good, 5: verdict.Inconclusive} {
+		j := judged(t, calls(lost), calls(0))
+		if j.Verdict != want || j.Coverage.Expected != 8 || j.Coverage.Compared != 8-lost {
+			t.Errorf("%d of 8 lost: %s, %d of %d compared", lost, j.Verdict, j.Coverage.Compared, j.Coverage.Expected)
+		}
+	}
+}

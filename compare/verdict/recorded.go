@@ -144,8 +144,17 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
 	}
 	t.settle()
+	if t.Verdict == Good && oneSidedValue(r) {
+		t.Verdict = Uncompared
+	}
 	t.Alone = r.Has(result.MadeNonFinite) && t.Verdict == Bad
 	return t
+}
+
+// oneSidedValue tells of an output that is no tensor, as a gradient that is None, that one side alone has it: there was
+// nothing to compare, and nothing is missed.
+func oneSidedValue(r *result.Row) bool {
+	return r.Role == result.Output && r.Recorded != nil && r.Recorded.Argument && (r.Has(result.NoLeftValue) || r.Has(result.NoRightValue))
 }
 
 // sortsDiffer tells that one side counts and the other measures, or that they are
