@@ -3,17 +3,23 @@
 package capture
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // versions of TensorFlow that the scripts run on, from Python's package index. The
 // older ones of the guide need Pythons of their time: PRECISION_TENSORFLOW names
 // interpreters that have them, separated as the entries of PATH are.
 var versions = []string{"tensorflow-cpu==2.15.1", "tensorflow-cpu==2.21.*"}
+
+// installing is how long a version may take to install: some 300 MB to fetch. Where it takes longer, the test is
+// skipped.
+const installing = 8 * time.Minute
 
 // TestTensorFlow runs the scripts on TensorFlow itself.
 func TestTensorFlow(t *testing.T) {
@@ -62,8 +68,10 @@ func installed(t *testing.T, version string) string {
 	if exec.Command(interpreter, "-c", "import tensorflow").Run() == nil {
 		return interpreter
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), installing)
+	defer cancel()
 	for _, words := range [][]string{{python(t), "-m", "venv", "--clear", folder}, {interpreter, "-m", "pip", "install", "-q", version}} {
-		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
 			os.RemoveAll(folder)
 			t.Skipf("%s cannot be installed: %v\n%s", version, err, out)
 		}
