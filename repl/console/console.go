@@ -75,10 +75,10 @@ func New(stdin io.Reader, stdout, stderr io.Writer, width int, lang msg.Lang) *C
 }
 
 // Coloured reports whether to write colours: to a terminal, and with CLICOLOR_FORCE
-// elsewhere, too; never with NO_COLOR.
+// elsewhere, too; never with NO_COLOR, nor to a terminal that is dumb.
 func Coloured(terminal bool) bool {
 	force := os.Getenv("CLICOLOR_FORCE")
-	return os.Getenv("NO_COLOR") == "" && (terminal || force != "" && force != "0")
+	return os.Getenv("NO_COLOR") == "" && (terminal && os.Getenv("TERM") != "dumb" || force != "" && force != "0")
 }
 
 // Resize takes over the width of the terminal, which may have changed.
