@@ -129,8 +129,7 @@ func openEvents(ctx context.Context, name string) (*Log, error) {
 // events are those of a run.
 type events struct {
 	*reading
-	run  string
-	tags []string
+	run string
 }
 
 // read reads a file. Where it ends within a record it was cut, or is being written.
