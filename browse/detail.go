@@ -282,7 +282,6 @@ func (w *writer) recorded(rec *result.Recorded) {
 		}
 		cell := func(said *result.Said, v float64) string {
 			if !said.Has(bit) {
-				v = math.NaN()
 				return fit("–", 14, false, true)
 			}
 			return fit(strconv.FormatFloat(v, 'g', 7, 64), 14, false, true)
