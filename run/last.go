@@ -95,8 +95,9 @@ func (l Last) Keep(dir string, write func(io.Writer) error) error {
 	return err
 }
 
-// abandoned is how old a copy is that no run will take any more: one that was killed left it.
-const abandoned = time.Hour
+// abandoned is how old a copy is that no run will take any more: one that was killed left it, or one that another overtook
+// between its copy and its name in the file.
+const abandoned = 10 * time.Second
 
 // tidy removes copies of results that are the last one no more, with the pages of them.
 func (l *Last) tidy(dir string, before *Last) {
