@@ -176,7 +176,7 @@ func programPage(lang msg.Lang) man.Page {
 // Exit statuses and variables are those of the whole program.
 var (
 	statuses  = []string{"0", "1", "2", "3", "130"}
-	variables = []string{"NO_COLOR", "CLICOLOR_FORCE", "LC_ALL, LC_MESSAGES, LANG", "PAGER", "XDG_CONFIG_HOME",
+	variables = []string{"NO_COLOR", "CLICOLOR_FORCE", "LC_ALL, LC_MESSAGES, LANG", "COLUMNS", "PAGER", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
 		"PRECISION_TOOL_DATA", "PRECISION_TOOL_DUMP, PRECISION_TOOL_OVERFLOW", "PRECISION_TOOL_DEBUG_ID"}
 )
 

@@ -51,7 +51,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("the worst two:\n%s", text)
 	}
 	for args, want := range map[string]string{
-		"report":                                 "found 0 files",
+		"report":                                 "there is no last result",
 		"report x.json y.json":                   "found 2 files",
 		"report " + file("none.json"):            "no such file",
 		"report -sort size " + file("v.json"):    "expected one of order, state",

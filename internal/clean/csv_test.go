@@ -50,6 +50,7 @@ func TestOnlyOne(t *testing.T) {
 		"dump/checkpoint/checkpoint.go":   "tells a name from other bytes",
 		"dump/convert/set.go":             "names of files",
 		"dump/names.go":                   "refuses names, and changes none",
+		"graph/read/tensorflow.go":        "tells names from other bytes",
 		"graph/read/read.go":              "tells text from other bytes",
 		"graph/write/json.go":             "JSON has its own escapes",
 		"repl/array/torch.go":             "keys as parts of the names of files",

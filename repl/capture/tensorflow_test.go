@@ -19,7 +19,7 @@ var versions = []string{"tensorflow-cpu==2.15.1", "tensorflow-cpu==2.21.*"}
 
 // installing is how long a version may take to install: some 300 MB to fetch. Where it takes longer, the test is
 // skipped.
-const installing = 8 * time.Minute
+const installing = 4 * time.Minute
 
 // TestTensorFlow runs the scripts on TensorFlow itself.
 func TestTensorFlow(t *testing.T) {
