@@ -306,6 +306,8 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("likely.law")
 	case r.Certainty == verdict.Likely && jumps:
 		return s.say("likely")
+	case r.Certainty == verdict.Likely && r.Inherited == 0:
+		return s.say("likely.alone")
 	case r.Certainty == verdict.Likely:
 		return s.say("likely.other")
 	case r.FreshNaN:
