@@ -11,7 +11,7 @@ require (
 
 require (
 	golang.org/x/mod v0.23.0 // indirect
-	golang.org/x/sync v0.12.0 // indirect
+	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/tools v0.30.0 // indirect
 )
 

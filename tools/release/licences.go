@@ -30,6 +30,11 @@ var (
 	besideIt    = regexp.MustCompile(`(?i)^(notice|patents)`)
 )
 
+// declared are modules that name their licence in their README and hold no text of it, as somebody has seen.
+var declared = map[string]string{
+	"github.com/mattn/go-localereader": "MIT", // bubbletea needs it on Windows
+}
+
 // modules are those that are linked into the programs, and the standard library, by
 // path. A licence that is not known by its words ends the release: somebody has to
 // look at it.
@@ -110,6 +115,16 @@ func (m *module) read(dir string) error {
 			if !match.IsURL && !slices.Contains(m.licences, match.ID) {
 				m.licences = append(m.licences, match.ID)
 			}
+		}
+	}
+	if id := declared[m.path]; id != "" && len(m.licences) == 0 {
+		readme := filepath.Join(dir, "README.md")
+		text, err := os.ReadFile(readme)
+		if err != nil {
+			return err
+		}
+		if regexp.MustCompile(`(?m)^#+ Licen[cs]e\s+` + regexp.QuoteMeta(id) + `$`).Match(text) {
+			m.files, m.licences = append(m.files, readme), append(m.licences, id)
 		}
 	}
 	if len(m.licences) == 0 {
