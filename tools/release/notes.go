@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// notes writes what is new, from the change log, and how to install what lies beside it.
+// notes writes what is new, from the change log, and how to install what lies beside it. They are the same whatever
+// platforms were built.
 func (b *build) notes() error {
 	log, err := os.ReadFile(filepath.Join(b.dir, "CHANGELOG.md"))
 	if err != nil {
@@ -17,17 +18,12 @@ func (b *build) notes() error {
 	if err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(b.out, "precision*"))
-	if err != nil {
-		return err
-	}
-	var list strings.Builder
-	for _, f := range files {
-		fmt.Fprintf(&list, "- `%s`\n", filepath.Base(f))
-	}
-	out := fmt.Sprintf("# precision %s\n\nBuilt from commit %s of %s with Go %s. The same commit gives the same bytes; `sha256sum -c SHA256SUMS` checks them.\n\n"+
-		"## Install\n\nUnpack an archive, install a package with `dpkg -i` or `rpm -i`, or the wheel with `pip install --no-index --find-links . precision`:\n\n%s\n%s",
-		b.version, b.commit, b.time.Format("2006-01-02"), b.goVersion, list.String(), text)
+	out := fmt.Sprintf("# precision %[1]s\n\nBuilt from commit %[2]s of %[3]s with Go %[4]s. The same commit gives the same bytes; `sha256sum -c SHA256SUMS` checks them.\n\n"+
+		"## Install\n\n| what | with |\n|---|---|\n"+
+		"| `precision_*.tar.gz`, for Windows `.zip`: programs, manual pages, completions | unpacking |\n"+
+		"| `precision_*.deb`, `precision-*.rpm` | `sudo dpkg -i`, `sudo rpm -i` |\n"+
+		"| `precision-*.whl`: the program, and a package for notebooks and pytest | `pip install --no-index --find-links . precision` |\n\n%[5]s",
+		b.version, b.commit, b.time.Format("2006-01-02"), b.goVersion, text)
 	return os.WriteFile(filepath.Join(b.out, "RELEASE_NOTES.md"), []byte(out), 0o644)
 }
 
