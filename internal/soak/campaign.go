@@ -122,7 +122,7 @@ func (t *trial) run(kill time.Duration) (ended, error) {
 	p := t.c.Programs[t.s.program]
 	p.Dir, p.blocks = t.dir, t.blocks
 	p.Env = append(slices.Clone(p.Env), "HOME="+filepath.Join(t.dir, "home"), "XDG_CONFIG_HOME="+filepath.Join(t.dir, "home"),
-		"TMPDIR="+filepath.Join(t.dir, "tmp"), "NO_COLOR=1", "TERM=dumb")
+		"XDG_STATE_HOME="+filepath.Join(t.dir, stateFolder), "TMPDIR="+filepath.Join(t.dir, "tmp"), "NO_COLOR=1", "TERM=dumb")
 	stop := kill
 	if stop == 0 {
 		stop = t.s.serves

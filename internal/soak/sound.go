@@ -113,15 +113,18 @@ func snapshot(dir string) (map[string]string, error) {
 	return all, err
 }
 
+// stateFolder is where the last result of a user is kept, beside what a command writes.
+const stateFolder = "state"
+
 // untouched sees that a folder is as it was, but for what is in the folders that the
-// command writes to.
+// command writes to and the last result.
 func untouched(dir string, before map[string]string, writes []string) error {
 	now, err := snapshot(dir)
 	if err != nil {
 		return err
 	}
 	mine := func(path string) bool {
-		for _, w := range writes {
+		for _, w := range append([]string{stateFolder}, writes...) {
 			if ok, _ := filepath.Match(w, path); ok || strings.HasPrefix(path, w+"/") {
 				return true
 			}
