@@ -63,8 +63,7 @@ func finite(c *call) (known, literal bool) {
 			literal = literal || ok && l.Kind == msprobe.Scalar && v-v != 0
 			continue
 		}
-		nan, inf := l.said.NotFinite()
-		if nan || inf || !l.said.Has(result.KnownMax|result.KnownMin) {
+		if l.infinite() || !l.said.Has(result.KnownMax|result.KnownMin) {
 			return false, false
 		}
 		known = true
@@ -79,12 +78,17 @@ func data(c *call) bool {
 	})
 }
 
+// infinite tells that what is said of a tensor is not finite.
+func (l *leaf) infinite() bool {
+	nan, inf := l.said.NotFinite()
+	return nan || inf
+}
+
 // settled tells that a call takes infinities and gives finite numbers, as softmax does with masked scores.
 func settled(c *call) (some bool) {
 	for i := range c.leaves {
 		if l := &c.leaves[i]; l.role == result.Output && l.tensor() && l.Elem.IsFloat() {
-			nan, inf := l.said.NotFinite()
-			if nan || inf || !l.said.Has(result.KnownMax|result.KnownMin) {
+			if l.infinite() || !l.said.Has(result.KnownMax|result.KnownMin) {
 				return false
 			}
 			some = true

@@ -111,11 +111,13 @@ func (s *side) readCalls(path string) error {
 	}
 	defer f.Close()
 	add, seen := s.adder(), map[string]bool{}
+	var offsets []int64 // of the calls
 	for f.Scan() {
 		switch rec := f.Result().(type) {
 		case *msprobe.Call:
+			file, offset := rec.Pos()
+			offsets = append(offsets, offset)
 			if seen[rec.Name] {
-				file, offset := rec.Pos()
 				s.damage(result.FileDamaged, rec.Name, path, &msprobe.SyntaxError{File: file, Offset: offset, Found: "the entry " + strconv.Quote(rec.Name) + " a second time", Expected: "every entry once"})
 			}
 			seen[rec.Name] = true
@@ -125,6 +127,7 @@ func (s *side) readCalls(path string) error {
 		}
 	}
 	s.bare = f.Header().Task == "structure" && len(s.calls) == 0
+	s.belied(path, offsets)
 	return f.Err()
 }
 

@@ -358,6 +358,48 @@ func (s *side) contradictions() map[string]identity {
 	return m
 }
 
+// belied marks the statistics of inputs that are not finite though the checksum is that of a tensor
+// before whose are, as is what the call makes of it: the same bytes of one type are the same numbers. It is
+// no evidence where either checksum may be of what was written later: to a target of a call that works in
+// place or exchanges, to anything where functions are not recorded, and to what ends as a constant, as
+// gradients that are set to zero.
+func (s *side) belied(path string, offsets []int64) {
+	doubtful := func(c *call, l *leaf) bool {
+		return l.role == result.Input && crc(l.sum()) && l.infinite() && settled(c)
+	}
+	functions, some := false, false
+	for _, c := range s.calls {
+		functions = functions || c.Parsed.Form == msprobe.API
+		some = some || slices.ContainsFunc(c.leaves, func(l leaf) bool { return l.tensor() && doubtful(c, &l) })
+	}
+	if !some || !functions || s.raw {
+		return
+	}
+	type bytes struct {
+		sum, dtype string
+		elements   int64
+	}
+	finite, changed := map[bytes]string{}, s.changed()
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() || !crc(l.sum()) || changed[l.stated()] {
+				continue
+			}
+			n, _ := l.Elements()
+			key := bytes{l.said.Sum, l.DType, n}
+			was := finite[key]
+			switch {
+			case !l.infinite() && was == "" && l.tells() && l.said.Has(result.KnownMax|result.KnownMin):
+				finite[key] = c.Name + ", " + l.place
+			case was != "" && doubtful(c, l):
+				l.arg = &argument{odd: &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: "NaN or infinity in " + strconv.Quote(c.Name) + ", " + l.place,
+					Expected: "finite statistics: its checksum " + l.said.Sum + " is that of " + was}}
+			}
+		}
+	}
+}
+
 // exposes tells of a pair of calls that they compute and give the same to the last bit, so that
 // what went in is the same, whatever its checksums say.
 func exposes(u *unit) bool {

@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"precision/compare/result"
@@ -73,6 +74,43 @@ func TestChecksumLate(t *testing.T) {
 			}
 			if told != min(c.late, 1) {
 				t.Errorf("told %d times", told)
+			}
+		})
+	}
+}
+
+// TestBelied: statistics that are NaN though the checksum is that of a finite tensor before are damage, by name; what
+// may have been written to when the checksum was taken is none.
+func TestBelied(t *testing.T) {
+	const linear = "Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003"
+	for _, c := range []struct {
+		name    string
+		lines   []string // -1 is NaN, which the golden side has not
+		damaged bool
+	}{
+		{"what a call gets of the one before", []string{linear, "Functional.relu.0.forward | -1#00000003 | 4#00000004"}, true},
+		{"what the network is given twice", []string{linear, "Functional.gelu.0.forward | -1#00000001 | 4#00000004"}, true},
+		{"what is NaN behind the call, too", []string{linear, "Functional.relu.0.forward | -1#00000003 | -1#00000004"}, false},
+		{"what was finite before NaN was added to it in place", []string{linear, "Tensor.add_.0.forward | 5#0000000e -1#0000000e | 6#00000006", "Functional.relu.0.forward | 6#00000006 | 4#00000004"}, false},
+		{"another checksum", []string{linear, "Functional.relu.0.forward | -1#0000000a | 4#00000004"}, false},
+		{"a target that is filled with it", []string{linear, "Tensor.copy_.0.forward | -1#00000003 3#00000003 | 3#00000003"}, false},
+		{"a buffer of what is received", []string{linear, "Distributed.all_gather_into_tensor.0.forward | -1#00000003 3#00000003 | 3#00000003"}, false},
+		{"what is received later", []string{linear, "Distributed.irecv.0.forward | -1#00000003 | 3#00000003", "Functional.relu.0.forward | 3#00000003 | 4#00000004"}, false},
+		{"memory that is handed out, and filled later", []string{linear, "Torch.empty.0.forward | | -1#00000003", "Tensor.copy_.0.forward | -1#00000003 3#00000003 | 3#00000003"}, false},
+		{"what is handed out and read before it is filled", []string{linear, "Tensor.view.0.forward | -1#00000003 | -1#00000003", "Tensor.copy_.0.forward | -1#00000003 3#00000003 | 3#00000003"}, false},
+		{"modules alone, between which anything may work in place", []string{"Module.a.Linear.forward.0 | 1#00000001 | 3#00000003", "Module.b.Linear.forward.0 | -1#00000003 | 4#00000004"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.lines[0] == linear {
+				c.lines = append(c.lines, alike...)
+			}
+			var golden []string
+			for _, line := range c.lines {
+				golden = append(golden, strings.ReplaceAll(line, "-1#", "9#"))
+			}
+			j := judged(t, entries(t, "", c.lines...), entries(t, "", golden...))
+			if told := has(j, result.NoNumber) > 0; told != c.damaged || (len(j.Damaged) > 0) != c.damaged || c.damaged && j.Damaged[0].Offset <= 0 {
+				t.Errorf("told %t, damaged %+v, expected %t", told, j.Damaged, c.damaged)
 			}
 		})
 	}
