@@ -72,7 +72,7 @@ func (s *shown) operator(i int) page {
 	for k := range s.j.Roots {
 		if r := &s.j.Roots[k]; r.Operator == i {
 			c := report.Text{Lang: s.lang}.Card(s.j, r)
-			for n, text := range []string{strings.Join(c.Causes, s.title("and")), c.Kind, c.Certainty, c.Noise, c.Follows} {
+			for n, text := range append([]string{strings.Join(c.Causes, s.title("and")), c.Kind, c.Begins, c.Certainty, c.Noise, c.Follows}, c.Stack...) {
 				if w.say("cause", text, own); text != "" && n > 0 {
 					w.body[len(w.body)-1].label = ""
 				}

@@ -17,10 +17,13 @@ type Card struct {
 	Causes []string
 	// Kind says what kind of wrong it is, empty where that is not known.
 	Kind string
-	// Certainty says how far it is proven, and what a root of recordings begins
+	// Certainty says how far it is proven, Begins what a root of recordings begins
 	// with; Noise that a second run is off as
 	// much (or is empty), Follows who inherits and what is reached.
-	Certainty, Noise, Follows string
+	Certainty, Begins, Noise, Follows string
+	// Stack are the lines of the program that led to a call, the innermost first; none
+	// where they were not recorded.
+	Stack []string
 }
 
 // Card says what there is to say of a root.
@@ -33,14 +36,15 @@ func (t Text) Card(j *verdict.Judged, r *verdict.Root) Card {
 		c.Causes = append(c.Causes, clean.Line(text))
 	}
 	c.Kind = s.kind(j, r)
-	var proof []string
-	if text := s.certain(op, r, t.most()); text != "" {
-		proof = append(proof, text)
+	c.Certainty = clean.Line(s.certain(op, r, t.most()))
+	var begins []string
+	for _, l := range s.begins(j, op, r) {
+		begins = append(begins, l.Segments[0].Text)
 	}
-	for _, l := range s.begin(j, op, r) {
-		proof = append(proof, l.Segments[0].Text)
+	c.Begins = clean.Line(strings.Join(begins, s.say("also")))
+	for _, frame := range callers(j, op) {
+		c.Stack = append(c.Stack, clean.Line(frame))
 	}
-	c.Certainty = clean.Line(strings.Join(proof, s.say("also")))
 	if r.Noise {
 		c.Noise = s.say("root.noise")
 	}

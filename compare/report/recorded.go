@@ -107,7 +107,33 @@ func placeOf(rec *result.Recorded) string {
 
 // begin says what a root of recordings begins with, and where in the program it
 // is.
-func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
+func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) []Line {
+	lines := s.begins(j, op, r)
+	for i, frame := range callers(j, op) {
+		switch {
+		case i == 0:
+			lines = append(lines, plainLine(s.say("root.source", frame)))
+		case i < mostFrames:
+			lines = append(lines, plainLine(s.say("root.stack", frame)))
+		}
+	}
+	return lines
+}
+
+// callers are the lines of the program that led to a call, the innermost first.
+func callers(j *verdict.Judged, op *verdict.Operator) []string {
+	source, stack := sourceOf(j, op), stackOf(j, op)
+	if source == "" {
+		return nil
+	}
+	if len(stack) == 0 {
+		return []string{source}
+	}
+	return append([]string{source}, stack[1:]...)
+}
+
+// begins says what a root of recordings begins with.
+func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
 	if r.Begin != nil {
 		row := &j.Table.Rows[r.Begin.Row]
 		rec := row.Recorded
@@ -135,14 +161,6 @@ func (s speaker) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.Root)
 		between := slices.DeleteFunc(slices.Clone(r.Region), func(name string) bool { return slices.Contains(r.Begin.From, name) || name == row.Op })
 		if rec != nil && r.Edge && len(between) > 0 {
 			lines = append(lines, plainLine(s.say("root.begin-in", s.list(between, 3))))
-		}
-	}
-	if source := sourceOf(j, op); source != "" {
-		lines = append(lines, plainLine(s.say("root.source", source)))
-	}
-	for i, frame := range stackOf(j, op) {
-		if 0 < i && i < mostFrames {
-			lines = append(lines, plainLine(s.say("root.stack", frame)))
 		}
 	}
 	return lines

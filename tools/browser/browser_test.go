@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -191,8 +192,12 @@ func TestUse(t *testing.T) {
 	if text := w.text("#headline"); !strings.HasPrefix(text, "✖") || !strings.Contains(text, "bad: the error begins at 1 operator") {
 		t.Errorf("the headline is %q", text)
 	}
-	if text := w.text("#cards"); !strings.Contains(text, root) || !strings.Contains(text, "precision graph /data/graph.txt -op ") {
+	if text := w.text("#cards"); !strings.Contains(text, root) || strings.Contains(text, "precision graph") {
 		t.Errorf("the first card is %q", text)
+	}
+	w.run(chromedp.Click("#cards .commands summary", chromedp.ByQuery))
+	if text := w.text("#cards .commands"); !strings.Contains(text, "precision graph /data/graph.txt -op ") {
+		t.Errorf("the commands to go on with are %q", text)
 	}
 	if text := w.text("#operator"); !strings.Contains(text, root) || !strings.Contains(text, "What to try") {
 		t.Errorf("the operator shown first is %q", text)
@@ -280,6 +285,101 @@ func TestUse(t *testing.T) {
 	again.quiet()
 }
 
+// TestStatistics: a page of recordings of statistics draws them, lists both sides' values, shows the line that made
+// the call, and counts what another limit would call bad.
+func TestStatistics(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 60, Broken: 20, Statistics: true}, html.Options{}), 1400, 1000)
+	w.settle()
+	if text := w.text("#measure"); !strings.Contains(text, "difference of norm") || strings.Contains(text, "cosine") {
+		t.Errorf("the chart offers %q", text)
+	}
+	if text := w.text("#operator .said"); !strings.Contains(text, "max") || !strings.Contains(text, "norm") || !strings.Contains(text, "%") {
+		t.Errorf("the operator shows %q", text)
+	}
+	if text := w.text("#cards .source summary"); !strings.Contains(text, "model.py:30: x = self.Conv2D(x)") {
+		t.Errorf("the card's source is %q", text)
+	}
+	w.run(chromedp.Click("#cards .source summary", chromedp.ByQuery))
+	if text := w.text("#cards .source"); !strings.Contains(text, "train.py:7: loss = net(x)") {
+		t.Errorf("the unfolded stack is %q", text)
+	}
+	if text := w.text("#row-head"); !strings.Contains(text, "Max, left") || !strings.Contains(text, "Norm, right") {
+		t.Errorf("the columns are %q", text)
+	}
+	count := func(limit string) (above, of, fresh int) {
+		w.run(chromedp.SetValue("#what-limit", limit, chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('what-limit').dispatchEvent(new Event('input'))`, nil))
+		if _, err := fmt.Sscanf(w.text("#what-count"), "%d of %d outputs above it, %d of them", &above, &of, &fresh); err != nil {
+			t.Fatalf("%v: %q", err, w.text("#what-count"))
+		}
+		return above, of, fresh
+	}
+	w.run(chromedp.Click("#what-if", chromedp.ByQuery))
+	none, of, _ := count("1e9")
+	most, _, fresh := count("0")
+	if none != 0 || most == 0 || most > of || fresh > most {
+		t.Errorf("%d of %d are above 1e9, %d above 0, %d of them not called bad", none, of, most, fresh)
+	}
+	if wrong := value[bool](w, `document.getElementById('what-limit').classList.contains('wrong')`); wrong {
+		t.Error("0 is called no limit")
+	}
+	w.quiet()
+}
+
+// TestFirstScreen: at 1400 by 1000 points the root, its picture, the chart and the graph with the operator are in sight, and
+// beside each other; at 390 nothing is wider than the page.
+func TestFirstScreen(t *testing.T) {
+	address := write(t, madeup.Network{Ops: 60, Broken: 20}, html.Options{})
+	w := view(t, address, 1400, 1000)
+	w.settle()
+	for _, id := range []string{"cards", "chart", "graph", "operator"} {
+		if top := value[float64](w, `document.getElementById('`+id+`').getBoundingClientRect().top`); top > 700 {
+			t.Errorf("%s begins at %.0f points", id, top)
+		}
+	}
+	for _, width := range []int{390, 1920} {
+		w := view(t, address, width, 900)
+		w.settle()
+		if wide := value[float64](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+			t.Errorf("at %d points the page is %.0f points too wide", width, wide)
+		}
+		w.quiet()
+	}
+	w.quiet()
+}
+
+// TestPaper: printed, the page has the root, its numbers and the chart, and nothing is cut at the right.
+func TestPaper(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 300, Broken: 120}, html.Options{}), 1400, 1000)
+	w.settle()
+	var sheets []byte
+	w.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		sheets, _, err = page.PrintToPDF().WithPreferCSSPageSize(true).Do(ctx)
+		return err
+	}))
+	if !bytes.HasPrefix(sheets, []byte("%PDF")) {
+		t.Fatalf("printed %q", sheets[:min(20, len(sheets))])
+	}
+	// As print media it can be measured: 186 mm between the margins of A4 are 703 points.
+	w.run(emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(703, 1000, 1, false))
+	value[bool](w, `window.dispatchEvent(new Event('beforeprint'))`)
+	w.settle()
+	text := w.text("body")
+	for _, want := range []string{"dense_120/MatMul", "cosine similarity 0.", "Error over execution order", "✖ bad", "not printed: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not on the paper", want)
+		}
+	}
+	for _, id := range []string{"chart canvas", "paper table", "cards .card", "graph"} {
+		if right := value[float64](w, `document.querySelector('#`+id+`').getBoundingClientRect().right`); right > 703 || right < 200 {
+			t.Errorf("#%s ends at %.0f points of 703", id, right)
+		}
+	}
+	if strings.Contains(text, "precision graph") {
+		t.Error("commands are on the paper")
+	}
+	w.quiet()
+}
+
 // TestSave: the csv holds the rows that pass the filter, and no cell that a
 // spreadsheet would run.
 func TestSave(t *testing.T) {
@@ -303,7 +403,7 @@ func TestSave(t *testing.T) {
 
 // TestParts: pages of all sorts open without a word.
 func TestParts(t *testing.T) {
-	for name, n := range map[string]madeup.Network{"good": {Ops: 50}, "without a graph": {Ops: 50, Broken: 9, Flat: true}, "one operator": {Ops: 1}, "empty": {}} {
+	for name, n := range map[string]madeup.Network{"good": {Ops: 50}, "statistics": {Ops: 50, Broken: 9, Statistics: true}, "hostile statistics": {Ops: 30, Broken: 5, Statistics: true, Hostile: true}, "without a graph": {Ops: 50, Broken: 9, Flat: true}, "one operator": {Ops: 1}, "empty": {}} {
 		w := view(t, write(t, n, html.Options{Lang: msg.Chinese}), 700, 900)
 		w.settle()
 		if text := w.text("#headline"); text == "" {

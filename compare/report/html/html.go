@@ -52,7 +52,7 @@ type Options struct {
 var assets embed.FS
 
 // modules are the files of the script, each after those it imports from.
-var modules = []string{"text", "data", "state", "format", "marks", "cards", "chart", "filter", "table", "graph", "look", "advice", "panel", "main"}
+var modules = []string{"text", "data", "state", "format", "marks", "look", "cards", "chart", "filter", "table", "graph", "advice", "panel", "main"}
 
 // Write writes the page.
 func Write(to io.Writer, j *verdict.Judged, o Options) error {

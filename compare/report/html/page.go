@@ -3,12 +3,15 @@ package html
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"precision/compare/advice"
 	_ "precision/compare/advice/tell" // the texts of steps
+	"precision/compare/metric"
 	"precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/msg"
@@ -118,7 +121,7 @@ const (
 
 // page makes the member.
 func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
-	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: j.Table.Meta.Metrics,
+	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: metrics(j.Table),
 		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.Lines}}
 	for i := range j.Table.Rows {
 		r := &j.Table.Rows[i]
@@ -146,6 +149,19 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	p.Ops = operators(j)
 	p.Rows = rows(j)
 	return json.Marshal(p)
+}
+
+// metrics are the columns of metrics: those that were asked for, all where arrays were compared and nobody was asked,
+// as of recorded calls.
+func metrics(t *result.Table) []string {
+	if len(t.Meta.Metrics) > 0 || !slices.ContainsFunc(t.Rows, func(r result.Row) bool { return r.Compared }) {
+		return t.Meta.Metrics
+	}
+	var all []string
+	for m := range metric.Metric(metric.Count) {
+		all = append(all, m.String())
+	}
+	return all
 }
 
 // speak says in a language what is not put together in the page.

@@ -1,7 +1,9 @@
 // cards.js: the verdict, the roots as cards, and the commands to go on with.
 
 import {t, el, show, spoken} from './text.js';
+import {tensor} from './data.js';
 import {signs} from './marks.js';
+import {smallLook, rangeLook} from './look.js';
 import {state, select, on} from './state.js';
 
 let shown = 4; // cards that are open
@@ -65,12 +67,26 @@ function card(m, c, k) {
   return el('article.card.' + sign, {tabindex: 0, 'aria-label': c.Name, 'data-op': r.op, onclick: () => select(r.op, r.row),
     onkeydown: e => { if (e.key === 'Enter' && e.target === e.currentTarget) select(r.op, r.row); }},
   el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[sign]), el('span.number', {}, m.roots.length > 1 ? t('root-n', k + 1) : t('root')), el('b', {}, c.Type), el('span.name', {}, c.Name), c.Origin ? el('span.dim', {}, c.Origin) : null),
-  el('ul.causes', {}, c.Causes.map(x => el('li', {}, x))),
-  c.Kind ? el('p.kind', {}, c.Kind) : null,
-  el('p', {}, c.Certainty),
-  el('p', {}, c.Follows),
-  c.Noise ? el('p', {}, c.Noise) : null,
-  el('div.commands', {}, commands(m, r, op).map(command)));
+  el('div.body', {},
+    el('div.words', {},
+      el('ul.causes', {}, c.Causes.map(x => el('li', {}, x))),
+      [c.Kind, c.Begins].map(x => x ? el('p.kind', {}, x) : null),
+      [c.Certainty, c.Noise, c.Follows].map(x => x ? el('p', {}, x) : null)),
+    smallLook(m.looks.get(tensor(m, r.row))) ?? rangeLook(m, r.row)),
+  c.Stack?.length ? stack(c.Stack) : null,
+  goOn(commands(m, r, op)));
+}
+
+/** stack is the line of the program that made a call, in sight; those that led to it unfold. */
+function stack(lines) {
+  const first = el('code', {}, show(lines[0]));
+  if (lines.length === 1) return el('p.source', {}, t('source') + ' ', first);
+  return el('details.source', {onclick: e => e.stopPropagation()}, el('summary', {}, t('source') + ' ', first), el('ol', {}, lines.slice(1).map(l => el('li', {}, el('code', {}, show(l))))));
+}
+
+/** goOn are the commands that one types next, folded. */
+function goOn(lines) {
+  return lines.length ? el('details.commands', {onclick: e => e.stopPropagation()}, el('summary', {}, t('go-on')), lines.map(l => command(l))) : null;
 }
 
 /** commands are what one types next, about a root. */
@@ -84,6 +100,8 @@ function commands(m, r, op) {
   }
   const left = m.leftFile.get(r.row);
   const right = m.rightFile.get(r.row);
+  if (m.meta.graph) list.unshift('precision why ' + q(op.name) + ' ' + sides + ' -g ' + q(m.meta.graph));
+  else if (m.statistics) list.push('precision why ' + q(op.name) + ' -lt ' + q(m.meta.left_dir ?? ''));
   if (left) list.push('precision pt ' + q(left));
   if (right && right !== left) list.push('precision pt ' + q(right));
   return list;

@@ -1,7 +1,7 @@
 // chart.js: the error over execution order.
 
 import {t, el, show} from './text.js';
-import {numbers, tensor} from './data.js';
+import {numbers, tensor, apart} from './data.js';
 import {figure, cosineText} from './format.js';
 import {colour, draw, ring} from './marks.js';
 import {state, set, select, on} from './state.js';
@@ -16,6 +16,9 @@ function measures(m) {
     {name: 'mean', of: 'MeanAbsoluteError'},
     {name: 'rms', of: 'RootMeanSquareError'},
   ].filter(x => m.raw[x.of] || x.fact && m.raw[x.fact]);
+  if (m.statistics) {
+    for (const name of ['norm', 'max', 'min', 'mean']) list.push({name: 'stat-' + name, statistic: name});
+  }
   const checks = m.file.table.checks;
   if (checks?.local) list.push({name: 'local', check: 'local'}, {name: 'inherited', check: 'inherited'});
   return list;
@@ -23,6 +26,9 @@ function measures(m) {
 
 /** values are those of a measure by row, as they are plotted: log10, with 0 at the floor and NaN at the top. */
 function values(m, x) {
+  if (x.statistic) {
+    return Float64Array.from({length: m.rows}, (_, i) => m.knows('left', x.statistic, i) && m.knows('right', x.statistic, i) ? apart(m.statistic('left', x.statistic, i), m.statistic('right', x.statistic, i)) : NaN);
+  }
   const from = x.fact && m.raw[x.fact] ? numbers(m, x.fact) : numbers(m, x.of);
   return x.make ? from.map(x.make) : from;
 }
@@ -52,8 +58,10 @@ export function chartView(m) {
   let top = 1;
   let floor = -8;
 
+  const chosen = () => all.find(a => a.name === state.metric) ?? all[0];
+
   const build = () => {
-    const x = all.find(a => a.name === state.metric) ?? all[0];
+    const x = chosen();
     if (!x) { box.replaceChildren(el('p.dim', {}, t('nothing-compared'))); return; }
     const v = x.check ? checked(m, x.check) : values(m, x);
     points = [];
@@ -62,8 +70,8 @@ export function chartView(m) {
     for (const op of m.ops) {
       for (const row of op.rows) {
         const role = m.role(row);
-        if (role === 'operator' || role === 'input' && !inputs.checked || !m.compared(row)) continue;
-        if (x.check && Number.isNaN(v[row])) continue;
+        if (role === 'operator' || role === 'input' && !inputs.checked || !x.statistic && !m.compared(row)) continue;
+        if ((x.check || x.statistic) && Number.isNaN(v[row])) continue;
         points.push({row, op, x: op.place, v: v[row], input: role === 'input'});
         if (v[row] > 0 && Number.isFinite(v[row])) {
           low = Math.min(low, v[row]);
@@ -94,6 +102,7 @@ export function chartView(m) {
         u.over.addEventListener('mouseleave', () => tell(-1));
       }]},
     }, [[-0.5, Math.max(0.5, m.ops.length - 0.5)], [floor, top]], (u, init) => { box.replaceChildren(u.root); init(); });
+    whatIf();
   };
 
   const paint = u => {
@@ -146,18 +155,58 @@ export function chartView(m) {
     tell(best);
   };
 
+  // A limit to try: the line that can be moved, and what it would call bad.
+  const asked = document.getElementById('what-if');
+  const limit = document.getElementById('what-limit');
+  const lineY = document.createElement('div');
+  lineY.className = 'what-line';
+  const whatIf = () => {
+    limit.hidden = !asked.checked;
+    lineY.remove();
+    document.getElementById('what-count').textContent = '';
+    if (!asked.checked || !plot) return;
+    const v = Number(limit.value);
+    limit.classList.toggle('wrong', limit.value.trim() === '' || Number.isNaN(v));
+    if (Number.isNaN(v)) return;
+    const over = points.filter(p => !p.input && (!Number.isFinite(p.v) || p.v > v));
+    const now = over.filter(p => m.verdictOf(p.row) !== 'bad').length;
+    document.getElementById('what-count').textContent = t('what-count', over.length, points.filter(p => !p.input).length, now);
+    const y = v > 0 ? Math.min(Math.max(Math.log10(v), floor), top) : floor;
+    lineY.style.top = plot.valToPos(y, 'y') + 'px';
+    plot.over.append(lineY);
+  };
+  /** usual is the limit to begin with: that of a tensor called bad for this measure, else the middle of the axis. */
+  const usual = () => {
+    const {name} = chosen();
+    for (const list of m.causes.values()) {
+      for (const c of list) if (c.kind === name && c.limit > 0) return name === 'cosine' ? 1 - c.limit : c.limit;
+    }
+    return 10 ** Math.round((floor + top) / 2);
+  };
+  asked.addEventListener('change', () => { limit.value = figure(usual(), 3); whatIf(); });
+  limit.addEventListener('input', whatIf);
+  lineY.addEventListener('mousedown', e => e.stopPropagation());
+  lineY.addEventListener('pointerdown', e => { lineY.setPointerCapture(e.pointerId); e.preventDefault(); });
+  lineY.addEventListener('pointermove', e => {
+    if (!lineY.hasPointerCapture(e.pointerId)) return;
+    limit.value = figure(10 ** plot.posToVal(e.clientY - plot.over.getBoundingClientRect().top, 'y'), 3);
+    whatIf();
+  });
+
   const tell = i => {
     hovered = i;
     const tip = document.getElementById('chart-tip');
     if (i < 0) { tip.textContent = t('chart-hint'); return; }
     const p = points[i];
-    const v = state.metric === 'cosine' && Number.isFinite(p.v) ? cosineText(1 - p.v) : figure(p.v);
-    tip.textContent = t('report.word.' + p.op.state) + ' · ' + show(p.op.type) + ' ' + show(tensor(m, p.row)) + ' · ' + t('measure.' + state.metric) + ' ' + v;
+    const {name} = chosen();
+    const v = name === 'cosine' && Number.isFinite(p.v) ? cosineText(1 - p.v) : figure(p.v);
+    tip.textContent = t('report.word.' + p.op.state) + ' · ' + show(p.op.type) + ' ' + show(tensor(m, p.row)) + ' · ' + t('measure.' + name) + ' ' + v;
   };
 
   const texts = () => {
-    choice.replaceChildren(...all.map(x => el('option', {value: x.name, selected: x.name === state.metric}, t('axis.' + x.name))));
+    choice.replaceChildren(...all.map(x => el('option', {value: x.name, selected: x === chosen()}, t('axis.' + x.name))));
     tell(-1);
+    whatIf();
   };
   choice.addEventListener('change', () => set({metric: choice.value}));
   inputs.addEventListener('change', build);
@@ -172,7 +221,7 @@ export function chartView(m) {
   });
   new ResizeObserver(() => { if (plot && Math.abs(plot.width - box.clientWidth) > 1) plot.setSize({width: Math.max(280, box.clientWidth), height: 260}); }).observe(box);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', build);
-  on('metric', () => { choice.value = state.metric; build(); });
+  on('metric', () => { choice.value = chosen()?.name ?? ''; build(); if (asked.checked && chosen()) { limit.value = figure(usual(), 3); whatIf(); } });
   on('op', () => plot?.redraw(false, false));
   on('lang', texts);
   texts();

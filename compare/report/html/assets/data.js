@@ -89,8 +89,42 @@ export function model(file) {
   c.row?.forEach((row, k) => push(m.causes, row, {kind: c.kind[k], value: numberOf(c.value[k]), limit: numberOf(c.limit[k]),
     count: c.count[k], of: c.of[k], first: c.first[k], waived: waived.has(k)}));
   m.verdictOf = i => verdicts[c.verdicts[i]];
+  recorded(m, raw.recorded);
   makeOperators(m, table, page);
+  m.looks = new Map(lookList(table.looks).map(l => [l.tensor, l]));
   return m;
+}
+
+/** statisticNames are what recorders note of a tensor, in the order of the bits that say what is known. */
+export const statisticNames = ['max', 'min', 'mean', 'norm'];
+
+/** recorded gives what recordings say of values: m.statistic(side, name, row), NaN where it is not known; m.value(side, row), a text. */
+function recorded(m, raw) {
+  m.statistics = false;
+  m.statistic = () => NaN;
+  m.value = () => '';
+  if (!raw?.row) return;
+  const place = new Int32Array(m.rows).fill(-1);
+  raw.row.forEach((row, k) => { place[row] = k; });
+  const bits = Object.fromEntries(statisticNames.map((name, k) => [name, 1 << k]));
+  const texts = {};
+  for (const side of ['left', 'right']) {
+    texts[side] = raw[side + '_value'] ? new Words(raw[side + '_value'], raw.row.length) : null;
+    m.statistics ||= (raw[side + '_known'] ?? []).some(k => k > 0);
+  }
+  m.statistic = (side, name, i) => {
+    const k = place[i];
+    return k >= 0 && (raw[side + '_known']?.[k] ?? 0) & bits[name] ? numberOf(raw[side + '_' + name]?.[k] ?? 0) : NaN;
+  };
+  m.knows = (side, name, i) => place[i] >= 0 && ((raw[side + '_known']?.[place[i]] ?? 0) & bits[name]) > 0;
+  m.value = (side, i) => place[i] >= 0 ? texts[side]?.get(place[i]) ?? '' : '';
+}
+
+/** apart is how far apart two recorded numbers are, as a share of the larger one: 0 where they are equal, Infinity where one alone is finite. */
+export function apart(a, b) {
+  if (a === b || Number.isNaN(a) && Number.isNaN(b)) return 0;
+  const d = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b));
+  return Number.isNaN(d) ? Infinity : d;
 }
 
 const verdicts = {u: 'uncompared', g: 'good', s: 'suspect', b: 'bad', d: 'damaged'};

@@ -1,6 +1,6 @@
 // filter.js: the columns of the table, sorting and filtering. No document in here.
 
-import {numbers, tensor} from './data.js';
+import {numbers, tensor, statisticNames} from './data.js';
 import {t, show} from './text.js';
 import {figure, cosineText, shapeText} from './format.js';
 
@@ -15,7 +15,7 @@ export function columns(m) {
   const wordy = (name, width, w) => ({name, width, text: i => show(w.get(i)), key: () => wordRanks(w), csv: i => w.get(i)});
   const state = i => stateOf(m, i);
   const list = [
-    {name: 'state', width: 104, sign: true, text: i => t('report.word.' + state(i)), state, key: () => Float64Array.from({length: m.rows}, (_, i) => ranks[state(i)]), csv: state},
+    {name: 'state', width: 128, sign: true, text: i => t('report.word.' + state(i)), state, key: () => Float64Array.from({length: m.rows}, (_, i) => ranks[state(i)]), csv: state},
     {name: 'index', width: 60, numeric: true, text: i => String(m.index(i)), key: () => Float64Array.from({length: m.rows}, (_, i) => m.index(i)), csv: m.index},
     {name: 'order', width: 60, numeric: true, text: i => String(m.opOfRow[i]), key: () => Float64Array.from(m.opOfRow), csv: i => m.opOfRow[i]},
     wordy('type', 130, m.type),
@@ -25,6 +25,16 @@ export function columns(m) {
     {name: 'dtype', width: 130, text: i => dtypeText(m, i), key: () => rankTexts(m.rows, i => dtypeText(m, i)), csv: i => dtypeText(m, i)},
     {name: 'shape', width: 130, text: i => shapeText(m.shape(i)), key: () => Float64Array.from({length: m.rows}, (_, i) => m.shape(i) ? m.shape(i).reduce((a, b) => a * b, 1) : NaN), csv: i => shapeText(m.shape(i))},
   ];
+  const causes = i => causeText(m, i);
+  list.push({name: 'cause', width: 220, text: causes, csv: causes, key: () => rankTexts(m.rows, i => m.causes.get(i)?.[0].kind ?? '\uffff'), left: true});
+  if (m.statistics) {
+    for (const name of statisticNames) {
+      for (const side of ['left', 'right']) {
+        const v = i => m.knows(side, name, i) ? m.statistic(side, name, i) : NaN;
+        list.push({name: side + '-' + name, width: 100, numeric: true, worst: 'high', text: i => m.knows(side, name, i) ? figure(v(i), 6) : '', csv: i => m.knows(side, name, i) ? v(i) : '', key: () => Float64Array.from({length: m.rows}, (_, i) => v(i))});
+      }
+    }
+  }
   if (m.raw.overflow) list.push(wordy('overflow', 80, m.overflow));
   for (const name of m.page.metrics ?? []) {
     if (name === 'StandardDeviation') continue;
@@ -39,8 +49,6 @@ export function columns(m) {
     const text = i => m.customs.get(i + '\n' + name) ?? '';
     list.push({name, width: 120, own: true, text: i => show(text(i)), csv: text, key: () => rankTexts(m.rows, text)});
   }
-  const causes = i => causeText(m, i);
-  list.push({name: 'cause', width: 260, text: causes, csv: causes, key: () => rankTexts(m.rows, i => m.causes.get(i)?.[0].kind ?? '\uffff'), left: true});
   const reasons = i => reasonText(m, i);
   list.push({name: 'reason', width: 420, text: reasons, csv: reasons, key: () => rankTexts(m.rows, i => m.reasons.has(i) ? reasons(i) : '\uffff'), left: true});
   return list;
@@ -142,6 +150,8 @@ export function filtered(m, f) {
   for (let i = 0; i < m.rows; i++) {
     if (type >= 0 && m.type.at[i] !== type) continue;
     if (f.role && m.role(i) !== f.role) continue;
+    if (f.compared && m.verdictOf(i) === 'uncompared') continue;
+    if (f.wrong && (m.verdictOf(i) === 'good' || m.verdictOf(i) === 'uncompared')) continue;
     if (f.state && stateOf(m, i) !== f.state) continue;
     if (f.dtype && dtypeText(m, i) !== f.dtype) continue;
     if (matches(i)) out.push(i);

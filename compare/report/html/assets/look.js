@@ -27,6 +27,51 @@ export function lookView(m, look) {
   return box;
 }
 
+/** smallLook is the picture of a tensor's error for a card, null where nobody looked at its elements: along an axis, or over the last two,
+ * whichever has more of the error in few places; and golden against NPU. */
+export function smallLook(look) {
+  if (!look) return null;
+  const list = [];
+  const axis = look.channels?.length > 1 ? contrast(look.channels) : 0;
+  const area = look.map?.length > 1 ? contrast(look.map) : 0;
+  if (axis > 0 && axis >= area) list.push(figureBox(t('channels', look.channel_axis ?? 0), 150, 84, c => bars(c, look.channels), ['0', String(look.channel_count - 1)], ''));
+  else if (area > 0) list.push(figureBox(t('map'), 150, 84, c => map(c, look), [], ''));
+  if (look.density?.length) list.push(figureBox(t('density'), 100, 84, c => density(c, look), [], ''));
+  return list.length ? el('div.pictures.small', {}, list) : null;
+}
+
+/** contrast is the share of a sum that is in the largest quarter of its parts. */
+function contrast(list) {
+  const all = list.filter(v => v > 0).sort((a, b) => b - a);
+  const sum = all.reduce((a, b) => a + b, 0);
+  return sum > 0 ? all.slice(0, Math.ceil(list.length / 4)).reduce((a, b) => a + b, 0) / sum : 0;
+}
+
+/** rangeLook is the picture of a tensor of which statistics are known alone: both sides' smallest and largest element on one line each, with the mean. */
+export function rangeLook(m, i) {
+  const of = side => ({lo: m.statistic(side, 'min', i), hi: m.statistic(side, 'max', i), mean: m.statistic(side, 'mean', i)});
+  const [left, right] = [of('left'), of('right')];
+  if (![left.lo, left.hi, right.lo, right.hi].every(Number.isFinite)) return null;
+  const low = Math.min(left.lo, right.lo);
+  const high = Math.max(left.hi, right.hi);
+  return el('div.pictures.small', {}, figureBox(t('range', t('right'), t('left')), 250, 60, canvas => {
+    const {g, w, h} = fit(canvas);
+    const at = v => 4 + (w - 8) * (high > low ? (v - low) / (high - low) : 0.5);
+    [right, left].forEach((s, k) => {
+      const y = h * (k ? 0.72 : 0.28);
+      g.strokeStyle = g.fillStyle = colour(k ? 'bad' : 'good');
+      g.lineWidth = 8;
+      g.globalAlpha = 0.45;
+      g.beginPath();
+      g.moveTo(at(s.lo), y);
+      g.lineTo(Math.max(at(s.hi), at(s.lo) + 1), y);
+      g.stroke();
+      g.globalAlpha = 1;
+      if (Number.isFinite(s.mean)) g.fillRect(at(s.mean) - 1.5, y - 9, 3, 18);
+    });
+  }, [figure(low), figure(high)], ''));
+}
+
 /** whole is an element: in all its digits if it is an integer that no float64 holds. */
 function whole(v, rest) { return rest ? String(BigInt(v) + BigInt(rest)) : figure(Number(v), 6); }
 
@@ -44,7 +89,7 @@ function figureBox(title, w, h, draw, ends, note) {
   canvas.style.width = w + 'px';
   canvas.style.height = h + 'px';
   requestAnimationFrame(() => draw(canvas));
-  const f = el('figure', {}, el('figcaption', {}, title), canvas, ends.length ? el('div.ends', {}, el('span', {}, ends[0]), el('span', {}, ends[1])) : null, el('small.dim', {}, note));
+  const f = el('figure', {}, el('figcaption', {}, title), canvas, ends.length ? el('div.ends', {}, el('span', {}, ends[0]), el('span', {}, ends[1])) : null, note ? el('small.dim', {}, note) : null);
   f.style.width = w + 'px';
   return f;
 }

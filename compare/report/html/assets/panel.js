@@ -1,7 +1,7 @@
 // panel.js: all there is to know of the selected operator.
 
 import {t, el, show} from './text.js';
-import {numbers, tensor, lookList} from './data.js';
+import {numbers, tensor, statisticNames, apart} from './data.js';
 import {figure, cosineText, shapeText, coordinates} from './format.js';
 import {dtypeText, oneCause, reasonText, stateOf} from './filter.js';
 import {signs} from './marks.js';
@@ -11,8 +11,7 @@ import {state, select, on} from './state.js';
 
 export function panelView(m) {
   const box = document.getElementById('operator');
-  const looks = new Map();
-  for (const l of lookList(m.file.table.looks)) looks.set(l.tensor, l);
+  const {looks} = m;
   const draw = () => {
     const op = m.ops[state.op];
     if (!op) { box.replaceChildren(el('p.dim', {}, t('select-one'))); return; }
@@ -43,6 +42,7 @@ function tensors(m, op, role) {
   const rows = op.rows.filter(i => m.role(i) === role);
   const edges = role === 'input' ? op.ins : [];
   if (!rows.length && !edges.length) return null;
+  if (!rows.some(i => m.compared(i)) && rows.some(i => statisticNames.some(name => m.knows?.('left', name, i) || m.knows?.('right', name, i)) || m.value('left', i) || m.value('right', i))) return saidOf(m, op, role, rows, edges);
   const cosine = numbers(m, m.raw.cosine ? 'cosine' : 'CosineSimilarity');
   const distance = numbers(m, m.raw.distance ? 'distance' : 'RelativeEuclideanDistance');
   const largest = numbers(m, m.raw.max_abs ? 'max_abs' : 'MaxAbsoluteError');
@@ -65,6 +65,39 @@ function tensors(m, op, role) {
   return el('div.scroll', {}, el('table.tensors', {}, el('caption', {}, t(role + 's')),
     el('thead', {}, el('tr', {}, [t('slot'), t('column.state'), t('column.dtype'), t('column.shape'), t('measure.cosine'), t('measure.distance'), t('measure.largest'), role === 'input' ? t('fed-by') : t('remarks')].map((x, k) => el(k > 3 && k < 7 ? 'th.number' : 'th', {}, x)))),
     el('tbody', {}, lines)));
+}
+
+/** saidOf lists what both sides' recordings say of tensors: a pair of lines for each, with the differences below. */
+function saidOf(m, op, role, rows, edges) {
+  const known = statisticNames.filter(name => rows.some(i => m.knows('left', name, i) || m.knows('right', name, i)));
+  const lines = [];
+  for (const i of rows) {
+    const s = stateOf(m, i);
+    const producer = role === 'input' ? m.byName.get(m.producer.get(i)) : null;
+    const number = (side, name) => m.knows(side, name, i) ? figure(m.statistic(side, name, i), 7) : '';
+    const both = known.filter(name => m.knows('left', name, i) && m.knows('right', name, i));
+    const chosen = {onclick: () => select(op.place, i)};
+    const marked = i === state.row ? '.selected' : '';
+    const side = (name, more) => el('tr' + marked, chosen, ...more, el('td.dim', {}, t(name)),
+      m.value(name, i) && !known.some(k => m.knows(name, k, i)) ? el('td.number', {colspan: known.length || 1}, show(m.value(name, i))) : known.length ? known.map(k => el('td.number', {}, number(name, k))) : el('td', {}));
+    const span = both.length ? 3 : 2;
+    lines.push(side('left', [el('td', {rowspan: span}, String(m.slot(i))),
+      el('td', {rowspan: span}, el('span.sign.' + s, {'aria-hidden': 'true'}, signs[s]), ' ' + t('report.word.' + s), el('div.dim', {}, [dtypeText(m, i), shapes(m, i)].filter(Boolean).join(' ')),
+        producer ? el('div', {}, link(m, producer)) : null, (m.causes.get(i) ?? []).map(c => el('div.' + s, {}, oneCause(c))), m.reasons.has(i) ? el('div.dim', {}, reasonText(m, i)) : null)]));
+    lines.push(side('right', []));
+    if (both.length) {
+      lines.push(el('tr.apart' + marked, chosen, el('td.dim', {}, t('apart')), known.map(name => {
+        const d = both.includes(name) ? apart(m.statistic('left', name, i), m.statistic('right', name, i)) : NaN;
+        return el('td.number' + (d > 0 ? '.strong' : '.dim'), {}, Number.isNaN(d) ? '' : d === 0 ? '=' : Number.isFinite(d) ? figure(100 * d, 3) + ' %' : '≠');
+      })));
+    }
+  }
+  const listed = new Set(rows.map(i => m.slot(i)));
+  for (const e of edges) {
+    if (!listed.has(e.slot)) lines.push(el('tr.dim', {}, el('td', {}, String(e.slot)), el('td', {colspan: known.length + 2}, t('not-recorded') + ' ', link(m, e.from))));
+  }
+  return el('div.scroll', {}, el('table.said', {}, el('caption', {}, t(role + 's')),
+    el('thead', {}, el('tr', {}, el('th', {}, t('slot')), el('th', {}, t('column.state')), el('th', {}), known.map(name => el('th.number', {}, t('statistic.' + name))))), el('tbody', {}, lines)));
 }
 
 function shapes(m, i) {

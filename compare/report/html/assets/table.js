@@ -7,6 +7,10 @@ import {state, set, select, on} from './state.js';
 
 const height = 26;
 
+// What a sheet of paper holds of the table: so many rows, and the columns that say what is wrong.
+const mostPrinted = 60;
+const printed = new Set(['state', 'type', 'tensor', 'shape', 'CosineSimilarity', 'RelativeEuclideanDistance', 'MaxAbsoluteError', 'left-norm', 'right-norm', 'cause']);
+
 export function tableView(m) {
   const all = columns(m);
   const chosen = new Set(all.filter(c => !hiddenFirst.has(c.name)).map(c => c.name));
@@ -17,14 +21,28 @@ export function tableView(m) {
   const text = document.getElementById('filter-text');
   const regexp = document.getElementById('filter-regexp');
   const choices = {type: [...new Set(m.type.of)].filter(Boolean).sort(), dtype: dtypes(m), state: states, role: ['output', 'input', 'operator']};
+  const compared = document.getElementById('only-compared');
+  const wrong = document.getElementById('only-wrong');
   const picks = {};
   let rows = Uint32Array.from({length: m.rows}, (_, i) => i);
   let at = new Map(); // place in rows, made when asked
 
   const shown = () => all.filter(c => chosen.has(c.name));
+  const named = c => c.own ? c.name : t('column.' + c.name);
+
+  /** fit gives columns the width of what is in them: of the heading and of a sample of the rows. */
+  const fit = () => {
+    const step = Math.max(1, Math.floor(m.rows / 400));
+    for (const c of all) {
+      let most = wide(named(c)) + 2;
+      if (c.sign) for (const s of states) most = Math.max(most, wide(t('report.word.' + s)) + 3);
+      for (let i = 0; i < m.rows; i += step) most = Math.max(most, wide(c.text(i)));
+      c.width = Math.round(Math.min(c.left ? 460 : 260, 18 + 7.1 * most));
+    }
+  };
 
   const refilter = () => {
-    const f = {text: text.value, regexp: regexp.checked};
+    const f = {text: text.value, regexp: regexp.checked, compared: compared.checked, wrong: wrong.checked};
     for (const [name, pick] of Object.entries(picks)) f[name] = pick.value;
     text.classList.remove('wrong');
     try {
@@ -54,8 +72,8 @@ export function tableView(m) {
     const [name, way] = state.sort.split(' ');
     head.replaceChildren(...shown().map(c => {
       const cellHead = el('div.cell.head' + (c.numeric ? '.number' : ''), {role: 'columnheader', tabindex: 0, 'aria-sort': c.name === name ? way === 'down' ? 'descending' : 'ascending' : 'none',
-        title: c.own ? c.name : t('column.' + c.name), 'data-column': c.name},
-      c.own ? c.name : t('column.' + c.name), c.name === name ? way === 'down' ? ' ▾' : ' ▴' : '');
+        title: named(c), 'data-column': c.name},
+      named(c), c.name === name ? way === 'down' ? ' ▾' : ' ▴' : '');
       cellHead.style.width = c.width + 'px';
       const turn = () => {
         const [by, dir] = state.sort.split(' ');
@@ -146,9 +164,20 @@ export function tableView(m) {
   });
   new ResizeObserver(draw).observe(scroll);
 
+  // On paper there is no scrolling: the rows that are not good, the roots first.
+  addEventListener('beforeprint', () => {
+    const roots = new Set(m.roots.map(r => r.op));
+    const wrongRows = [...filtered(m, {text: '', wrong: true})].sort((a, b) => roots.has(m.opOfRow[b]) - roots.has(m.opOfRow[a]) || m.opOfRow[a] - m.opOfRow[b]);
+    const list = wrongRows.slice(0, mostPrinted);
+    const cols = all.filter(c => printed.has(c.name) && list.some(i => c.text(i)));
+    document.getElementById('paper').replaceChildren(el('table', {}, el('thead', {}, el('tr', {}, cols.map(c => el('th', {}, named(c))))),
+      el('tbody', {}, list.map(i => el('tr', {}, cols.map(c => el('td' + (c.numeric ? '.number' : ''), {}, c.sign ? signs[stateOf(m, i)] + ' ' : '', c.text(i))))))),
+    wrongRows.length > list.length ? el('p', {}, t('paper-rest', wrongRows.length - list.length)) : '');
+  });
+
   let timer = 0;
   text.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => set({filter: text.value}), m.rows > 20000 ? 120 : 30); });
-  regexp.addEventListener('change', refilter);
+  for (const box of [regexp, compared, wrong]) box.addEventListener('change', refilter);
   document.getElementById('save').addEventListener('click', () => save(m, shown(), rows));
 
   const texts = () => {
@@ -170,20 +199,28 @@ export function tableView(m) {
         drawHead();
         draw();
       });
-      return el('label', {}, check, ' ', c.own ? c.name : t('column.' + c.name));
+      return el('label', {}, check, ' ', named(c));
     }));
     for (const c of all) if (c.name === 'reason' || c.name === 'role') c.keys = null;
     text.placeholder = t('filter');
+    fit();
     resort();
   };
   on('lang', texts);
-  on('sort', resort);
+  on('sort', () => { resort(); scroll.scrollTop = 0; });
   on('filter', () => { if (text.value !== state.filter) text.value = state.filter; refilter(); });
   on('op row', into);
   text.value = state.filter;
   texts();
   if (state.filter) refilter();
   into();
+}
+
+/** wide is the width of a text in letters: those of Chinese are two wide. */
+function wide(text) {
+  let n = 0;
+  for (const c of text) n += c > '\u2e7f' ? 2 : 1;
+  return n;
 }
 
 function dtypes(m) {

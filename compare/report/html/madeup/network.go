@@ -5,6 +5,7 @@ package madeup
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"precision/compare/look"
@@ -22,6 +23,8 @@ type Network struct {
 	// Flat: no edges are known. Hostile: names that would do harm if a face
 	// took them for anything but text.
 	Flat, Hostile bool
+	// Statistics: both sides are recordings of calls with statistics in place of arrays.
+	Statistics bool
 }
 
 // hostile are names that no face may obey.
@@ -84,8 +87,39 @@ func (n Network) Table() *result.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	if n.Statistics {
+		n.record(t)
+	}
 	look.LayOut(t)
 	return t
+}
+
+// record makes recordings of both sides: of every tensor the statistics alone, and the lines that made the call.
+func (n Network) record(t *result.Table) {
+	t.Meta.Metrics, t.Meta.Recorded, t.Meta.Graph, t.Meta.Pairing.How = nil, true, "", result.ByName
+	t.Meta.Left.Kind, t.Meta.Right.Kind = "msprobe", "msprobe"
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		r.Recorded = &result.Recorded{Place: fmt.Sprintf("%s.%d", r.Role, r.Slot), How: result.ByName, Both: 4, Left: &result.Said{Class: "torch.Tensor"}, Right: &result.Said{Class: "torch.Tensor"},
+			Source: fmt.Sprintf("/home/user/net/model.py:%d: x = self.%s(x)", 10+r.Index, r.Type), Stack: fmt.Sprintf("/home/user/net/model.py:%d: x = self.%[2]s(x)\n/home/user/net/train.py:7: loss = net(x)", 10+r.Index, r.Type)}
+		if n.Hostile {
+			r.Recorded.Source, r.Recorded.Stack = hostile[i%len(hostile)], strings.Join(hostile, "\n")
+		}
+		if r.Compared {
+			of := func(s *metric.SideFacts) *result.Said {
+				return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm, Stats: result.Stats{Max: s.Hi, Min: s.Lo, Mean: s.Mean, Norm: s.RMS}}
+			}
+			r.Recorded.Left = of(&r.Metrics.Facts.X)
+			r.Recorded.Right = of(&r.Metrics.Facts.X)
+			if r.Metrics.Facts.Distance > 0.1 {
+				r.Recorded.Right = of(&r.Metrics.Facts.Y)
+			}
+		}
+		if *r.Recorded.Left == *r.Recorded.Right {
+			r.Recorded.Same = r.Recorded.Both
+		}
+		r.Compared, r.Metrics, r.Facts = false, nil, result.Facts{Order: r.Facts.Order, Producer: r.Facts.Producer}
+	}
 }
 
 // row is a compared pair with numbers of as many digits as real ones have.
