@@ -52,9 +52,7 @@ func activationForms() {
 		return formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
 			axis := k.axis("dim", -1, len(x.shape))
-			if len(x.shape) == 0 || x.shape[axis]%2 != 0 {
-				panic(refuse(BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape)))
-			}
+			refuseIf(len(x.shape) == 0 || x.shape[axis]%2 != 0, BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape))
 			n := x.shape[axis] / 2
 			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
 			if k.name == "glu" {
@@ -95,9 +93,7 @@ func defineSoftmax() {
 // softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
 func (k *invocation) softmaxAxes(x *operand) []int {
 	k.required("dim")
-	if len(x.shape) == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 	return k.axes("dim", len(x.shape))
 }
 
@@ -112,14 +108,10 @@ func (k *invocation) softmax(x Values, axes []int, log bool) Values {
 
 // softmaxGradient: (g - Σ g·y)·y from the recorded result, or g - e^y·Σ g.
 func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool) Values {
-	if count(g.Shape()) != count(y.shape) {
-		panic(refuse(ShapesDiffer, shapeText(y.shape, g.Shape())))
-	}
+	refuseIf(count(g.Shape()) != count(y.shape), ShapesDiffer, y.shape, g.Shape())
 	rows, kept, n := lastAxes(y, axes)
 	grads, _, _ := lastAxes(reshape(g, y.shape), axes)
-	if n == 0 || n > maxDense {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || n > maxDense, NoBound, n)
 	a, su := k.arith(), k.sumUnit()
 	d := make([]float64, n)
 	v := newRows(rows, n, func(row int64, x, e, y, b []float64) {
@@ -152,9 +144,7 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 func defineLookups() {
 	define("embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
-		if len(w.shape) != 2 || k.has("max_norm") {
-			panic(refuse(Unsupported, "max_norm"))
-		}
+		refuseIf(len(w.shape) != 2 || k.has("max_norm"), Unsupported, "max_norm")
 		return gatheredBy(w, 0, x)
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
@@ -170,9 +160,7 @@ func defineLookups() {
 		if keep == 1 {
 			return x
 		}
-		if len(k.outs) == 0 || k.outs[0] == nil {
-			panic(refuse(NoOutput))
-		}
+		refuseIf(len(k.outs) == 0 || k.outs[0] == nil, NoOutput)
 		a := k.arith()
 		return formulaOf(func(v []num) num {
 			if v[1].y == 0 {
@@ -206,9 +194,7 @@ func defineLookups() {
 
 // keeping is the share of elements that a dropout keeps, 1 if it does nothing.
 func (k *invocation) keeping() float64 {
-	if k.solve {
-		panic(refuse(NotRecorded, "p, training"))
-	}
+	refuseIf(k.solve, NotRecorded, "p, training")
 	p := k.float("p", 0.5)
 	training := k.bool("training", true)
 	switch {
@@ -234,9 +220,7 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 			padding += w.shape[0]
 		}
 	}
-	if len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1] {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape())))
-	}
+	refuseIf(len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
 	idx := must(numbers(x))
 	grads := must(held(d))
 	n := w.shape[1]
@@ -340,9 +324,7 @@ func buildClip(c *Call) Values {
 			}
 		}, nil, true, in)
 	}
-	if len(in) != 1 {
-		panic(refuse(InputCount, len(in), 3))
-	}
+	refuseIf(len(in) != 1, InputCount, len(in), 3)
 	lo := c.attrFloat("min_val", -1)
 	hi := c.attrFloat("max_val", 1)
 	return elementsOf(clamp(lo, hi), nil, true, in)
@@ -357,9 +339,7 @@ func perChannel(x *operand, v Values, axes string) Values {
 			at = i
 		}
 	}
-	if at >= len(x.shape) || count(v.Shape()) != x.shape[at] {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, v.Shape())))
-	}
+	refuseIf(at >= len(x.shape) || count(v.Shape()) != x.shape[at], ShapesDiffer, x.shape, v.Shape())
 	shape := ones(len(x.shape))
 	shape[at] = x.shape[at]
 	return reshape(v, shape)
@@ -371,9 +351,7 @@ func clippedSwiglu(k *invocation) Values {
 	x := k.tensor("x")
 	rank := len(x.shape)
 	axis := k.axis("dim", -1, rank)
-	if rank == 0 || axis != rank-1 || x.shape[axis]%2 != 0 {
-		panic(refuse(BadArgument, "dim", axis, "the last axis of "+shapeText(x.shape)))
-	}
+	refuseIf(rank == 0 || axis != rank-1 || x.shape[axis]%2 != 0, BadArgument, "dim", axis, "the last axis of "+shapeText(x.shape))
 	alpha, limit, bias := k.float("alpha", 1.702), k.float("limit", 7), k.float("bias", 1)
 	n := x.shape[axis] / 2
 	first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)

@@ -168,9 +168,7 @@ func (k *invocation) optional(name string) *operand {
 // tensors are an argument that is a list of tensors.
 func (k *invocation) tensors(name string) []*operand {
 	a := k.args[name]
-	if a == nil || a.v != nil || a.keys || len(a.list) == 0 {
-		panic(refuse(NoInput, name))
-	}
+	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, name)
 	var out []*operand
 	for i, x := range a.list {
 		switch {
@@ -188,9 +186,7 @@ func (k *invocation) tensors(name string) []*operand {
 // whose result has the type of the output.
 func (k *invocation) value(name string) Values {
 	a := k.args[name]
-	if a.none() {
-		panic(refuse(NoInput, name))
-	}
+	refuseIf(a.none(), NoInput, name)
 	return k.valueOf(a, name)
 }
 
@@ -205,9 +201,7 @@ func (k *invocation) valueOf(a *argument, name string) Values {
 		return k.converted(a.op)
 	}
 	x, ok := a.number()
-	if !ok {
-		panic(refuse(BadArgument, name, a.text(), "a number or a tensor"))
-	}
+	refuseIf(!ok, BadArgument, name, a.text(), "a number or a tensor")
 	return k.constant(x)
 }
 
@@ -409,8 +403,6 @@ func (k *invocation) shape() []int64 {
 // unsupported refuses arguments that were given and are not computed with.
 func (k *invocation) unsupported(names ...string) {
 	for _, name := range names {
-		if k.has(name) {
-			panic(refuse(Unsupported, name))
-		}
+		refuseIf(k.has(name), Unsupported, name)
 	}
 }

@@ -47,9 +47,7 @@ func (k *invocation) reducedToShape(v Values, shape []int64) Values {
 			kept *= d
 		}
 	}
-	if kept != count(shape) {
-		panic(refuse(ShapesDiffer, shapeText(in, shape)))
-	}
+	refuseIf(kept != count(shape), ShapesDiffer, in, shape)
 	if len(axes) > 0 {
 		moved, _, n := lastAxes(v, axes)
 		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
@@ -607,18 +605,14 @@ func buildEltwise(c *Call) Values {
 	in := c.all()
 	mode := c.attrInt("mode", 1)
 	coeff := c.floatsAttr("coeff")
-	if len(in) < 1 || len(in) > 1<<10 {
-		panic(refuse(InputCount, len(in), 2))
-	}
+	refuseIf(len(in) < 1 || len(in) > 1<<10, InputCount, len(in), 2)
 	if mode != 1 || len(coeff) == 0 {
 		coeff = make([]float64, len(in))
 		for i := range coeff {
 			coeff[i] = 1
 		}
 	}
-	if len(coeff) != len(in) {
-		panic(refuse(BadAttribute, "coeff", len(coeff), itoa(len(in))))
-	}
+	refuseIf(len(coeff) != len(in), BadAttribute, "coeff", len(coeff), itoa(len(in)))
 	u := c.unit()
 	switch mode {
 	case 0:
@@ -663,9 +657,7 @@ func weightedSum(u float64, k []float64, in []Values) Values {
 // buildAddN: y = Σ x.
 func buildAddN(c *Call) Values {
 	in := c.all()
-	if len(in) < 1 || len(in) > 1<<10 {
-		panic(refuse(InputCount, len(in), 2))
-	}
+	refuseIf(len(in) < 1 || len(in) > 1<<10, InputCount, len(in), 2)
 	k := make([]float64, len(in))
 	for i := range k {
 		k[i] = 1
@@ -695,9 +687,7 @@ func buildBiasAdd(c *Call) Values {
 			at = 1
 		}
 	}
-	if at < 0 || x.shape[at] != n {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
-	}
+	refuseIf(at < 0 || x.shape[at] != n, ShapesDiffer, x.shape, bias.shape)
 	shape := ones(len(x.shape))
 	shape[at] = n
 	return elementsOf(addKernel(c.unit(), 1), add32, false, []Values{x, reshape(bias, shape)})
@@ -709,9 +699,7 @@ func scaleForms() {
 		register(single(func(c *Call) Values {
 			x := c.at(0)
 			k := c.attrFloat("value", math.NaN())
-			if math.IsNaN(k) {
-				panic(refuse(NoAttribute, "value"))
-			}
+			refuseIf(math.IsNaN(k), NoAttribute, "value")
 			a, u := c.arith(), precisionFor(x.typ).v
 			// The number may be rounded to the type of x first.
 			n := num{k, u * abs(k)}
@@ -735,9 +723,7 @@ func buildScale(c *Call) Values {
 	}
 	in := []Values{x}
 	for _, o := range slots {
-		if o == nil {
-			panic(refuse(NoInput, "scale"))
-		}
+		refuseIf(o == nil, NoInput, "scale")
 		if sameShape(o.shape, x.shape) {
 			in = append(in, reshape(o, x.shape))
 			continue
@@ -858,9 +844,7 @@ func geluGrad(a arith, x []num) num {
 func buildBiasAddGrad(c *Call) Values {
 	x := c.need("x", 0)
 	shape, ok := c.out(0)
-	if !ok {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok, NoOutput)
 	at := len(x.shape) - 1
 	for i := range x.axes {
 		if x.axes[i] == 'C' {
@@ -870,9 +854,7 @@ func buildBiasAddGrad(c *Call) Values {
 	if x.axes == "" && c.attrs.Get("data_format").Text() == "NCHW" && len(x.shape) > 1 {
 		at = 1
 	}
-	if at < 0 || x.shape[at] != count(shape) {
-		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
-	}
+	refuseIf(at < 0 || x.shape[at] != count(shape), ShapeComputed, x.shape, shape)
 	var axes []int
 	for i := range x.shape {
 		if i != at {
@@ -890,14 +872,10 @@ func buildCrossEntropy(c *Call) []Values {
 	x := c.need("features", 0)
 	l := c.need("labels", 1)
 	rank := len(x.shape)
-	if rank < 1 || !sameShape(x.shape, l.shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, l.shape)))
-	}
+	refuseIf(rank < 1 || !sameShape(x.shape, l.shape), ShapesDiffer, x.shape, l.shape)
 	n := x.shape[rank-1]
 	u, su := c.unit(), c.sumUnit()
-	if n == 0 || n > maxDense || math.IsInf(gamma(float64(n+2), su), 1) {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || n > maxDense || math.IsInf(gamma(float64(n+2), su), 1), NoBound, n)
 	logRow, probRow := logSoftmaxRow(u, su), softmaxRow(u, su)
 	logs := newRows(x, n, func(_ int64, x, e, y, b []float64) { logRow(x, e, y, b) })
 	terms := elementsOf(mulKernel(u), nil, false, []Values{logs, reshape(l, x.shape)})
@@ -948,9 +926,7 @@ func optimizerKernels() {
 // update lists the n inputs of an update; those of one element go with all.
 func (c *Call) update(n int) []Values {
 	in := c.all()
-	if len(in) != n {
-		panic(refuse(InputCount, len(in), n))
-	}
+	refuseIf(len(in) != n, InputCount, len(in), n)
 	for i, v := range in {
 		if s := v.Shape(); i > 0 && count(s) == 1 {
 			in[i] = reshape(v, []int64{})

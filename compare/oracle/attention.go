@@ -138,16 +138,12 @@ func (t *attention) At(idx []int64, y, b []float64) error {
 func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention {
 	sq, sk, sv := q.Shape(), key.Shape(), value.Shape()
 	n := len(sq)
-	if n < 2 || len(sk) != n || len(sv) != n || sq[n-1] != sk[n-1] || sk[n-2] != sv[n-2] || !slices.Equal(sk[:n-2], sv[:n-2]) {
-		panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
-	}
+	refuseIf(n < 2 || len(sk) != n || len(sv) != n || sq[n-1] != sk[n-1] || sk[n-2] != sv[n-2] || !slices.Equal(sk[:n-2], sv[:n-2]), ShapesDiffer, sq, sk, sv)
 	t := &attention{l: sq[n-2], s: sk[n-2], e: sq[n-1], ev: sv[n-1], a: k.arith(), sumUnit: k.sumUnit(), p: precisionFor(k.outType()), held: -1}
 	t.shape = append(slices.Clone(sq[:n-1]), t.ev)
 	batch := batches(sk[:n-2], sq[:n-2])
 	if grouped && n >= 3 && sk[n-3] != sq[n-3] {
-		if sk[n-3] == 0 || sq[n-3]%sk[n-3] != 0 || !slices.Equal(sk[:n-3], sq[:n-3]) {
-			panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
-		}
+		refuseIf(sk[n-3] == 0 || sq[n-3]%sk[n-3] != 0 || !slices.Equal(sk[:n-3], sq[:n-3]), ShapesDiffer, sq, sk, sv)
 		per, heads := sq[n-3]/sk[n-3], sq[n-3]
 		t.kOf = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
 	} else if _, ok := broadcastShape(sk[:n-2], sq[:n-2]); !ok {
@@ -155,9 +151,7 @@ func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention
 	} else {
 		t.kOf = func(b int64) int64 { return batch[b] }
 	}
-	if t.s == 0 || t.ev == 0 || t.e == 0 || t.s > maxDense || math.IsInf(gamma(float64(max(t.s, t.e)+4), t.sumUnit), 1) {
-		panic(refuse(NoBound, t.s))
-	}
+	refuseIf(t.s == 0 || t.ev == 0 || t.e == 0 || t.s > maxDense || math.IsInf(gamma(float64(max(t.s, t.e)+4), t.sumUnit), 1), NoBound, t.s)
 	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
 	t.scale.b = 2 * u32 * t.scale.y
 	for _, x := range []struct {
@@ -197,9 +191,7 @@ func (t *attention) sparse(mode int64) bool {
 func (t *attention) masked(o *operand, out func(x float64) bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.s)
 	v, ok := broadcast(o, shape)
-	if !ok {
-		panic(refuse(ShapesDiffer, shapeText(o.shape, shape)))
-	}
+	refuseIf(!ok, ShapesDiffer, o.shape, shape)
 	d := must(held(o))
 	place := func(b, r, c int64) int64 { return (b*t.l+r)*t.s + c }
 	if s, ok := v.(*strided); ok {
@@ -236,9 +228,7 @@ func attentionForms() {
 	define("npu_interleave_rope", "x cos sin", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		rank := len(x.shape)
-		if rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank {
-			panic(refuse(ShapesDiffer, shapeText(x.shape)))
-		}
+		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, x.shape)
 		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
 		perm := inOrder(rank + 1)
 		perm[rank-1], perm[rank] = rank, rank-1
@@ -254,9 +244,7 @@ func attentionForms() {
 	define("npu_attention_update", "lse local_out update_type", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
-		if n == 0 || len(lse) != n || len(parts[0].shape) == 0 {
-			panic(refuse(InputCount, len(lse), n))
-		}
+		refuseIf(n == 0 || len(lse) != n || len(parts[0].shape) == 0, InputCount, len(lse), n)
 		var in, sizes []Values
 		for i, o := range parts {
 			in = append(in, o)
@@ -331,9 +319,7 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 	t := k.dotProduct()
 	d := gradient(g, 0)
 	rows := count(t.shape[:len(t.shape)-1])
-	if !sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.s)*float64(t.e+t.ev) > mostMultiplied {
-		panic(refuse(ShapesDiffer, shapeText(d.Shape(), t.shape)))
-	}
+	refuseIf(!sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.s)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.Shape(), t.shape)
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
 	var dq, dk, dv *dense
 	all := func() {
@@ -440,9 +426,7 @@ func fusionAttention(k *invocation) []Reading {
 		panic(refuse(Random, "keep_prob"))
 	}
 	for _, name := range []string{"pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen"} {
-		if k.has(name) {
-			panic(refuse(Unsupported, name))
-		}
+		refuseIf(k.has(name), Unsupported, name)
 	}
 	k.required("value", "head_num", "input_layout")
 	heads := k.int("head_num", 0)
@@ -515,17 +499,13 @@ func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v V
 func (k *invocation) turnedHalves(x Values, cos, sin *operand) Values {
 	s := x.Shape()
 	rank := len(s)
-	if rank == 0 || s[rank-1]%2 != 0 {
-		panic(refuse(ShapesDiffer, shapeText(s)))
-	}
+	refuseIf(rank == 0 || s[rank-1]%2 != 0, ShapesDiffer, s)
 	half := s[rank-1] / 2
 	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(x, rank-1, half, half)})
 	turned := joined(rank-1, second, slab1(x, rank-1, 0, half))
 	p := newPointwise(mulKernel(k.unit()), x, cos)
 	q := newPointwise(mulKernel(k.unit()), turned, sin)
-	if !slices.Equal(p.shape, s) || !slices.Equal(q.shape, s) {
-		panic(refuse(ShapesDiffer, shapeText(s, cos.shape)))
-	}
+	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(p), k.between(q)})
 }
 
@@ -535,9 +515,7 @@ func (k *invocation) turnedHalves(x Values, cos, sin *operand) Values {
 func inferenceAttention(scale string) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		k.unsupported("pse_shift", "padding_mask", "actual_seq_lengths", "actual_seq_lengths_kv", "block_table")
-		if k.bool("softmax_lse_flag", false) {
-			panic(refuse(Unsupported, "softmax_lse_flag"))
-		}
+		refuseIf(k.bool("softmax_lse_flag", false), Unsupported, "softmax_lse_flag")
 		q, key := k.factors("query", "key")
 		v := k.factored("value")
 		k.required("value")

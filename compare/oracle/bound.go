@@ -231,9 +231,7 @@ func (b *bound) readings(c *Call, i int) []Reading {
 	if b.Parsed.Direction != msprobe.Backward {
 		return b.f.forward(&k)
 	}
-	if b.f.backward == nil {
-		panic(refuse(NoGradient, b.kind()))
-	}
+	refuseIf(b.f.backward == nil, NoGradient, b.kind())
 	return b.gradientReadings(b.f.backward(&k, b.grads), i)
 }
 

@@ -351,13 +351,9 @@ func (c *Call) graphInts(key string) []int64 {
 	if n, ok := v.Int(); ok {
 		return []int64{n}
 	}
-	if v.Kind() != graph.KindList {
-		panic(refuse(BadAttribute, key, v.String(), "a list of whole numbers"))
-	}
+	refuseIf(v.Kind() != graph.KindList, BadAttribute, key, v.String(), "a list of whole numbers")
 	ints := v.Ints()
-	if int64(len(ints)) != v.Len() {
-		panic(refuse(BadAttribute, key, v.String(), "a list of whole numbers"))
-	}
+	refuseIf(int64(len(ints)) != v.Len(), BadAttribute, key, v.String(), "a list of whole numbers")
 	return ints
 }
 
@@ -376,9 +372,7 @@ func axesOf(key string, list []int64, rank int) []int {
 			}
 			panic(refuse(BadAttribute, key, a, "an axis of "+itoa(rank)))
 		}
-		if seen[k] {
-			panic(refuse(BadAttribute, key, a, "every axis once"))
-		}
+		refuseIf(seen[k], BadAttribute, key, a, "every axis once")
 		seen[k] = true
 		out = append(out, int(k))
 	}
@@ -416,8 +410,6 @@ func (c *Call) floatsAttr(key string) []float64 {
 			out = append(out, float64(n))
 		}
 	}
-	if int64(len(out)) != v.Len() {
-		panic(refuse(BadAttribute, key, v.String(), "a list of numbers"))
-	}
+	refuseIf(int64(len(out)) != v.Len(), BadAttribute, key, v.String(), "a list of numbers")
 	return out
 }

@@ -56,9 +56,7 @@ type geometry struct {
 func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64) *conv {
 	sx, sw := x.Shape(), w.Shape()
 	d := len(sx) - 2
-	if d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups {
-		panic(refuse(ShapesDiffer, shapeText(sx, sw)))
-	}
+	refuseIf(d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups, ShapesDiffer, sx, sw)
 	v := &conv{x: x, w: w, groups: groups, geometry: g, n: sx[0], c: sx[1], o: sw[0], cg: sw[1], og: sw[0] / groups,
 		in: sx[2:], kernel: sw[2:], out: out, shape: append([]int64{sx[0], sw[0]}, out...)}
 	for i := range d {
@@ -349,18 +347,14 @@ func convKernels() {
 func buildConv(c *Call) []Reading {
 	x := c.need("x", 0)
 	w := c.need("filter", 1)
-	if c.input("offset_w", 3) != nil {
-		panic(refuse(Unsupported, "offset_w"))
-	}
+	refuseIf(c.input("offset_w", 3) != nil, Unsupported, "offset_w")
 	return c.convReadings(x, w, c.input("bias", 2))
 }
 
 // channelsFirst returns v with its axes in the order that letters want, and the
 // permutation; axes are the letters it has.
 func channelsFirst(v Values, axes, want string) (Values, []int) {
-	if len(axes) != len(want) {
-		panic(refuse(Unsupported, "a layout of "+axes))
-	}
+	refuseIf(len(axes) != len(want), Unsupported, "a layout of "+axes)
 	perm := make([]int, len(want))
 	for i := range want {
 		if perm[i] = strings.IndexByte(axes, want[i]); perm[i] < 0 {
@@ -393,17 +387,13 @@ func (o *operand) axesOr(want string) string {
 
 func (c *Call) convReadings(x, w, bias *operand) []Reading {
 	rank := len(x.shape)
-	if rank != 4 && rank != 5 || len(w.shape) != rank {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-	}
+	refuseIf(rank != 4 && rank != 5 || len(w.shape) != rank, ShapesDiffer, x.shape, w.shape)
 	want := plainAxes(rank)
 	axes := x.axesOr(want)
 	xs, _ := channelsFirst(x, axes, want)
 	ws, _ := channelsFirst(w, w.axesOr(want), want)
 	shape, ok := c.out(0)
-	if !ok || len(shape) != rank {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok || len(shape) != rank, NoOutput)
 	outAxes := c.outs[0].axesOr(want)
 	sorted, perm := channelsFirst(&dense{shape: shape}, outAxes, want)
 	out := sorted.Shape()[2:]
@@ -421,14 +411,10 @@ func (c *Call) convReadings(x, w, bias *operand) []Reading {
 	var readings []Reading
 	for _, g := range choices {
 		v := c.newConv(xs, ws, b, groups, g.geometry, out)
-		if !slices.Equal(v.shape, sorted.Shape()) {
-			panic(refuse(ShapeComputed, shapeText(v.shape), shapeText(sorted.Shape())))
-		}
+		refuseIf(!slices.Equal(v.shape, sorted.Shape()), ShapeComputed, v.shape, sorted.Shape())
 		if x.typ == dtype.Int8 {
 			off := c.attrInt("offset_x", 0)
-			if !within(off, -128, 127) {
-				panic(refuse(BadAttribute, "offset_x", off, "-128 to 127"))
-			}
+			refuseIf(!within(off, -128, 127), BadAttribute, "offset_x", off, "-128 to 127")
 			v.pad = float32(off)
 		}
 		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{transpose(v, inverse(perm))}})
@@ -450,9 +436,7 @@ func inverse(perm []int) []int {
 // (C·multiplier, 1, H, W), or (multiplier, C, H, W).
 func depthwise(w *operand, channels int64) (Values, int64) {
 	s := w.shape
-	if len(s) != 4 || channels == 0 {
-		panic(refuse(ShapesDiffer, shapeText(s)))
-	}
+	refuseIf(len(s) != 4 || channels == 0, ShapesDiffer, s)
 	switch axes := w.axesOr(plainAxes2); {
 	case axes == "HWCN" && s[2] == channels:
 		moved := transpose(w, []int{2, 3, 0, 1})
@@ -503,9 +487,7 @@ func spatial(axes string, list []int64) []int64 {
 
 func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometry {
 	g := geometry{stride: spatial(axes, strides), dilation: ones(len(in)), spread: ones(len(in)), before: make([]int64, len(in))}
-	if g.stride == nil {
-		panic(refuse(BadAttribute, "strides", shapeText(strides), "one for each axis of "+axes))
-	}
+	refuseIf(g.stride == nil, BadAttribute, "strides", strides, "one for each axis of "+axes)
 	dilations := c.attrInts("dilations")
 	if dilations != nil {
 		if g.dilation = spatial(axes, dilations); g.dilation == nil {
@@ -523,9 +505,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 	case len(pads) == 2*len(in) && !slices.Contains(pads, -1):
 		for i := range in {
 			g.before[i] = pads[2*i]
-			if !within(pads[2*i], 0, 1<<20) || !within(pads[2*i+1], 0, 1<<20) {
-				panic(refuse(BadAttribute, "pads", shapeText(pads), "small positive numbers"))
-			}
+			refuseIf(!within(pads[2*i], 0, 1<<20) || !within(pads[2*i+1], 0, 1<<20), BadAttribute, "pads", pads, "small positive numbers")
 			span := in[i] + pads[2*i] + pads[2*i+1] - (kernel[i]-1)*g.dilation[i] - 1
 			if span < 0 || span/g.stride[i]+1 != out[i] {
 				panic(refuse(ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out)))
@@ -563,14 +543,10 @@ func solved(in, kernel, out []int64) []choice {
 	d := len(in)
 	stride, total := make([]int64, d), make([]int64, d)
 	for i := range in {
-		if out[i] < 1 || in[i] < 1 || in[i] > 1<<30 {
-			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
-		}
+		refuseIf(out[i] < 1 || in[i] < 1 || in[i] > 1<<30, ShapesDiffer, in, kernel, out)
 		stride[i] = max((2*in[i]+out[i])/(2*out[i]), 1)
 		total[i] = max(0, (out[i]-1)*stride[i]+kernel[i]-in[i])
-		if total[i] > 2*kernel[i] || (in[i]+total[i]-kernel[i])/stride[i]+1 < out[i] {
-			panic(refuse(ShapesDiffer, shapeText(in, kernel, out)))
-		}
+		refuseIf(total[i] > 2*kernel[i] || (in[i]+total[i]-kernel[i])/stride[i]+1 < out[i], ShapesDiffer, in, kernel, out)
 	}
 	// The same half on all axes comes first: they rarely differ.
 	masks := []int{0, 1<<d - 1}
@@ -625,9 +601,7 @@ func (c *Call) transposedConv(gradient, filter string, slot int) Values {
 	w := c.need(filter, second+skip)
 	rank := len(dy.shape)
 	shape, ok := c.out(0)
-	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(w.shape) != rank {
-		panic(refuse(ShapesDiffer, shapeText(dy.shape, w.shape, shape)))
-	}
+	refuseIf(!ok || rank != 4 && rank != 5 || len(shape) != rank || len(w.shape) != rank, ShapesDiffer, dy.shape, w.shape, shape)
 	want := plainAxes(rank)
 	axes := dy.axesOr(want)
 	xs, _ := channelsFirst(dy, axes, want)
@@ -635,14 +609,10 @@ func (c *Call) transposedConv(gradient, filter string, slot int) Values {
 	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
 	out, sw := sorted.Shape(), ws.Shape()
 	groups := c.attrInt("groups", 1)
-	if groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1] {
-		panic(refuse(ShapesDiffer, shapeText(xs.Shape(), sw, out)))
-	}
+	refuseIf(groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1], ShapesDiffer, xs.Shape(), sw, out)
 	// The forward convolution, from out to dy, is what the attributes speak of.
 	strides := c.attrInts("strides")
-	if strides == nil {
-		panic(refuse(NoAttribute, "strides"))
-	}
+	refuseIf(strides == nil, NoAttribute, "strides")
 	g := c.attributes(axes, strides, out[2:], sw[2:], xs.Shape()[2:])
 	turned := turnFilter(ws, groups)
 	back := geometry{stride: ones(rank - 2), dilation: g.dilation, spread: g.stride, before: make([]int64, rank-2)}
@@ -654,9 +624,7 @@ func (c *Call) transposedConv(gradient, filter string, slot int) Values {
 		bias = o
 	}
 	v := c.newConv(xs, turned, bias, groups, back, out[2:])
-	if !slices.Equal(v.shape, out) {
-		panic(refuse(ShapeComputed, shapeText(v.shape), shapeText(out)))
-	}
+	refuseIf(!slices.Equal(v.shape, out), ShapeComputed, v.shape, out)
 	return transpose(v, inverse(perm))
 }
 
@@ -692,12 +660,8 @@ func buildFilterGrad(c *Call) Values {
 	groups := c.attrInt("groups", 1)
 	rank := len(x.shape)
 	shape, ok := c.out(0)
-	if !ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, dy.shape, shape)))
-	}
-	if groups != 1 {
-		panic(refuse(Unsupported, "groups"))
-	}
+	refuseIf(!ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank, ShapesDiffer, x.shape, dy.shape, shape)
+	refuseIf(groups != 1, Unsupported, "groups")
 	want := plainAxes(rank)
 	axes := x.axesOr(want)
 	xs, _ := channelsFirst(x, axes, want)
@@ -705,17 +669,13 @@ func buildFilterGrad(c *Call) Values {
 	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
 	kernel := sorted.Shape()[2:]
 	strides := c.attrInts("strides")
-	if strides == nil {
-		panic(refuse(NoAttribute, "strides"))
-	}
+	refuseIf(strides == nil, NoAttribute, "strides")
 	g := c.attributes(axes, strides, xs.Shape()[2:], kernel, ds.Shape()[2:])
 	g.stride, g.dilation = g.dilation, g.stride
 	swap := []int{1, 0, 2, 3, 4}[:rank]
 	v := c.newConv(transpose(xs, swap), transpose(ds, swap), nil, 1, g, kernel)
 	back := transpose(v, swap)
-	if !slices.Equal(back.Shape(), sorted.Shape()) {
-		panic(refuse(ShapeComputed, shapeText(back.Shape()), shapeText(sorted.Shape())))
-	}
+	refuseIf(!slices.Equal(back.Shape(), sorted.Shape()), ShapeComputed, back.Shape(), sorted.Shape())
 	return transpose(back, inverse(perm))
 }
 
@@ -745,9 +705,7 @@ func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 		if mode == "valid" {
 			return a
 		}
-		if mode != "same" {
-			panic(refuse(BadArgument, "padding", mode, "same or valid"))
-		}
+		refuseIf(mode != "same", BadArgument, "padding", mode, "same or valid")
 		for i := range kernel {
 			total := a.dilation[i] * (kernel[i] - 1)
 			a.before[i], a.after[i] = total/2, total-total/2
@@ -778,9 +736,7 @@ func (a *kernelArgs) windows(in, kernel []int64) []int64 {
 	out := make([]int64, len(in))
 	for i := range in {
 		span := in[i] + a.before[i] + a.after[i] - a.dilation[i]*(kernel[i]-1) - 1
-		if span < 0 || !within(a.before[i], 0, 1<<20) {
-			panic(refuse(ShapesDiffer, shapeText(in, kernel)))
-		}
+		refuseIf(span < 0 || !within(a.before[i], 0, 1<<20), ShapesDiffer, in, kernel)
 		out[i] = span/a.stride[i] + 1
 	}
 	return out
@@ -796,9 +752,7 @@ func (k *invocation) moves(x, w []int64) (choices []choice, groups int64, out []
 		return []choice{{geometry: a.geometry}}, a.groups, out
 	}
 	shape := k.shape()
-	if len(shape) < d || w[1] == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x, w)))
-	}
+	refuseIf(len(shape) < d || w[1] == 0, ShapesDiffer, x, w)
 	out = shape[len(shape)-d:]
 	choices = solved(x[2:], w[2:], out)
 	return choices, max(x[1]/w[1], 1), out
@@ -810,9 +764,7 @@ func convolution(d int) func(k *invocation) []Reading {
 		x := k.image()
 		w, bias := k.weights()
 		xs, alone := batched(x, d)
-		if len(xs.Shape()) != d+2 || len(w.shape) != d+2 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-		}
+		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2, ShapesDiffer, x.shape, w.shape)
 		var b Values
 		if bias != nil {
 			b = bias
@@ -842,9 +794,7 @@ func convolution(d int) func(k *invocation) []Reading {
 // convolution that has places of size in.
 func (k *invocation) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
 	sw := w.Shape()
-	if a.groups < 1 || sw[0]%a.groups != 0 {
-		panic(refuse(ShapesDiffer, shapeText(sw)))
-	}
+	refuseIf(a.groups < 1 || sw[0]%a.groups != 0, ShapesDiffer, sw)
 	back := geometry{stride: ones(len(in)), dilation: a.dilation, spread: a.stride, before: make([]int64, len(in))}
 	for i := range back.before {
 		back.before[i] = (sw[2+i]-1)*a.dilation[i] - a.before[i]
@@ -859,9 +809,7 @@ func (k *invocation) filterGradient(x, g Values, a kernelArgs, kernel []int64) V
 	swap[0], swap[1] = 1, 0
 	move := geometry{stride: a.dilation, dilation: a.stride, spread: a.spread, before: a.before}
 	ci, co := x.Shape()[1], g.Shape()[1]
-	if a.groups < 1 || ci%a.groups != 0 || co%a.groups != 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape())))
-	}
+	refuseIf(a.groups < 1 || ci%a.groups != 0 || co%a.groups != 0, ShapesDiffer, x.Shape(), g.Shape())
 	ci, co = ci/a.groups, co/a.groups
 	var parts []Values
 	for i := range a.groups {
@@ -878,14 +826,10 @@ func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 		dy := gradient(g, 0)
 		xs, _ := batched(x, d)
 		gs, _ := batched(dy, d)
-		if len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
-		}
+		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2, ShapesDiffer, x.shape, w.shape, dy.Shape())
 		all := gradients{"bias": func() Values { return k.channelSum(gs) }}
 		for n, a := range k.backwardMoves(d, xs.Shape(), w.shape, gs.Shape()) {
-			if gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
-			}
+			refuseIf(gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, dy.Shape())
 			all["input"+other(n)] = func() Values {
 				v := k.backOf(gs, w, nil, a, xs.Shape()[2:])
 				return reshape(v, x.shape)
@@ -914,9 +858,7 @@ func (k *invocation) backwardMoves(d int, x, w, g []int64) (list []kernelArgs) {
 		}
 		return []kernelArgs{a}
 	}
-	if w[1] == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x, w)))
-	}
+	refuseIf(w[1] == 0, ShapesDiffer, x, w)
 	for _, c := range solved(x[2:], w[2:], g[2:]) {
 		list = append(list, kernelArgs{geometry: c.geometry, after: c.before, groups: max(x[1]/w[1], 1)})
 	}
@@ -938,17 +880,13 @@ func transposedConvolution(d int) func(k *invocation) []Reading {
 		x := k.image()
 		w, bias := k.weights()
 		xs, _ := batched(x, d)
-		if k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-		}
+		refuseIf(k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2, ShapesDiffer, x.shape, w.shape)
 		a := k.kernelArgs(d, w.shape[2:])
 		extra := k.each("output_padding", d, 0)
 		out := make([]int64, d)
 		for i := range out {
 			out[i] = (xs.Shape()[2+i]-1)*a.stride[i] - 2*a.before[i] + a.dilation[i]*(w.shape[2+i]-1) + extra[i] + 1
-			if out[i] < 1 {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-			}
+			refuseIf(out[i] < 1, ShapesDiffer, x.shape, w.shape)
 		}
 		var b Values
 		if bias != nil {
@@ -970,13 +908,9 @@ func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 		dy := gradient(g, 0)
 		xs, _ := batched(x, d)
 		gs, _ := batched(dy, d)
-		if k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 || gs.Shape()[0] != xs.Shape()[0] {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
-		}
+		refuseIf(k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 || gs.Shape()[0] != xs.Shape()[0], ShapesDiffer, x.shape, w.shape, dy.Shape())
 		a := k.kernelArgs(d, w.shape[2:])
-		if a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, dy.Shape())))
-		}
+		refuseIf(a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, dy.Shape())
 		return gradients{
 			"input": func() Values {
 				v := k.newConv(gs, w, nil, a.groups, a.geometry, xs.Shape()[2:])

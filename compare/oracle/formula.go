@@ -373,9 +373,7 @@ func newPointwise(f kernel, in ...Values) *pointwise {
 		shapes[i] = v.Shape()
 	}
 	shape, ok := broadcastShape(shapes...)
-	if !ok {
-		panic(refuse(ShapesDiffer, shapeText(shapes...)))
-	}
+	refuseIf(!ok, ShapesDiffer, shapeText(shapes...))
 	p := &pointwise{shape: shape, f: f, in: make([]Values, len(in)), x: make([][]float64, len(in)), e: make([][]float64, len(in)),
 		x32: make([][]float32, len(in))}
 	for i, v := range in {

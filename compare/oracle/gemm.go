@@ -118,9 +118,7 @@ func (p *product) bound(size float64) float64 {
 // productOf reads the bias and sets units.
 func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) product {
 	p := product{k: float64(k), unit: c.sumUnit(), exact: true}
-	if !fits32(x) || !fits32(w) {
-		panic(refuse(Unsupported, "operands wider than float32"))
-	}
+	refuseIf(!fits32(x) || !fits32(w), Unsupported, "operands wider than float32")
 	for _, v := range []Values{x, w} {
 		o := leaf(v)
 		if !discrete(o.typ) {
@@ -132,9 +130,7 @@ func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) produ
 			p.input = 0x1p-11
 		}
 	}
-	if math.IsInf(gamma(p.k+2, p.unit), 1) {
-		panic(refuse(NoBound, k))
-	}
+	refuseIf(math.IsInf(gamma(p.k+2, p.unit), 1), NoBound, k)
 	if bias == nil {
 		return p
 	}

@@ -86,9 +86,7 @@ func defineKernels(all map[string]*function) {
 	joins := functions["cat"]
 	all["Concat"] = &function{params: []string{"list"}, rest: true, forward: func(k *invocation) []Reading {
 		list := k.args["list"].list
-		if len(list) < 2 {
-			panic(refuse(NoInput, "axis"))
-		}
+		refuseIf(len(list) < 2, NoInput, "axis")
 		x := *k
 		x.args = map[string]*argument{"tensors": {list: list[:len(list)-1]}, "dim": list[len(list)-1]}
 		return joins.forward(&x)
@@ -232,9 +230,7 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 func rowMoments(k *invocation) (out []Values) {
 	x, w := k.tensor("input"), k.tensor("weight")
 	n := count(w.shape)
-	if n == 0 || count(x.shape)%n != 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-	}
+	refuseIf(n == 0 || count(x.shape)%n != 0, ShapesDiffer, x.shape, w.shape)
 	return k.moments(x, []int64{count(x.shape) / n}, n, 1)
 }
 
@@ -270,9 +266,7 @@ func (k *invocation) moments(in Values, lead []int64, n int64, first int) (out [
 // scattered adds what goes to places of a vector.
 func scattered(k *invocation) Values {
 	at, d, shape := must(numbers(k.tensor("indices"))), must(held(k.tensor("updates"))), k.shape()
-	if len(shape) != 1 || len(at) != len(d.y) {
-		panic(refuse(Unsupported, "more than one axis"))
-	}
+	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
 	out := &dense{shape: shape, y: make([]float64, shape[0]), b: make([]float64, shape[0])}
 	size, times := make([]float64, shape[0]), make([]float64, shape[0])
 	for i, x := range at {
@@ -301,9 +295,7 @@ func tiled(k *invocation) Values {
 	if len(times) == len(shape) && len(x.shape) != len(shape) {
 		from := slices.Clone(shape)
 		for i, n := range times {
-			if n < 1 || shape[i]%n != 0 {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, times, shape)))
-			}
+			refuseIf(n < 1 || shape[i]%n != 0, ShapesDiffer, x.shape, times, shape)
 			from[i] /= n
 		}
 		if o := x.shaped(from); o != nil {
@@ -402,9 +394,7 @@ const mostAxes = 5
 // anyOrder tries all permutations that give the recorded shape.
 func (k *invocation) anyOrder() (out []Reading) {
 	x, shape := k.tensor("input"), k.shape()
-	if len(shape) > mostAxes || count(shape) != count(x.shape) {
-		panic(refuse(NotRecorded, "dims"))
-	}
+	refuseIf(len(shape) > mostAxes || count(shape) != count(x.shape), NotRecorded, "dims")
 	same := slices.Clone(x.shape)
 	if slices.Sort(same); !slices.Equal(same, slices.Sorted(slices.Values(shape))) {
 		same = nil // its file has another shape
@@ -469,9 +459,7 @@ func slicedBack(k *invocation) Values {
 	d, shape := must(held(k.tensor("grad"))), k.shape()
 	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
 	n := count(shape)
-	if n > maxDense || len(begin) != len(end) || len(begin) != len(stride) || len(begin) > len(shape) {
-		panic(refuse(ShapesDiffer, shapeText(shape, begin, end, stride)))
-	}
+	refuseIf(n > maxDense || len(begin) != len(end) || len(begin) != len(stride) || len(begin) > len(shape), ShapesDiffer, shape, begin, end, stride)
 	for _, name := range []string{"ellipsis_mask", "new_axis_mask"} {
 		if x, ok := k.args[name].number(); ok && x != 0 {
 			panic(refuse(Unsupported, name))
@@ -490,9 +478,7 @@ func slicedBack(k *invocation) Values {
 		}
 		step[i] = stride[i]
 	}
-	if count(size) != int64(len(d.y)) {
-		panic(refuse(ShapesDiffer, shapeText(size, k.tensor("grad").shape)))
-	}
+	refuseIf(count(size) != int64(len(d.y)), ShapesDiffer, size, k.tensor("grad").shape)
 	out := &dense{shape: shape, y: make([]float64, n), b: make([]float64, n)}
 	steps := rowMajor(shape)
 	for i := range d.y {

@@ -15,9 +15,7 @@ func logicForms() {
 		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
 			x := k.compared("input", "other")
 			z := k.compared("other", "input")
-			if !discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64 {
-				panic(refuse(BadType, "output 0", k.outType().String()))
-			}
+			refuseIf(!discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64, BadType, "output 0", k.outType().String())
 			return elementsOf(func(x, _ [][]float64, y, b []float64) {
 				for i := range y {
 					p, q := x[0][i], x[1][i]
@@ -39,9 +37,7 @@ func logicForms() {
 		if x.typ == dtype.Bool {
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(x[0] == 0) }), nil, true, []Values{x})
 		}
-		if !discrete(x.typ) || x.typ != dtype.Int8 && x.typ != dtype.Int16 && x.typ != dtype.Int32 && x.typ != dtype.Int64 {
-			panic(refuse(BadType, x.name, x.typ.String()))
-		}
+		refuseIf(!discrete(x.typ) || x.typ != dtype.Int8 && x.typ != dtype.Int16 && x.typ != dtype.Int32 && x.typ != dtype.Int64, BadType, x.name, x.typ.String())
 		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
 	})})
 
@@ -62,9 +58,7 @@ func logicForms() {
 // tensor that it is compared with.
 func (k *invocation) compared(name, with string) Values {
 	a := k.args[name]
-	if a.none() {
-		panic(refuse(NoInput, name))
-	}
+	refuseIf(a.none(), NoInput, name)
 	if a.tensor() {
 		o := k.tensor(name)
 		other := k.args[with]
@@ -74,9 +68,7 @@ func (k *invocation) compared(name, with string) Values {
 		return o
 	}
 	x, ok := a.number()
-	if !ok {
-		panic(refuse(BadArgument, name, a.text(), "a number or a tensor"))
-	}
+	refuseIf(!ok, BadArgument, name, a.text(), "a number or a tensor")
 	if other := k.args[with]; other.tensor() && other.op != nil && !discrete(other.op.typ) {
 		p := precisionFor(other.op.numeric())
 		if b := abs(p.Round(x) - x); b > 0 {
@@ -152,9 +144,7 @@ func selectKernels() {
 // choose along the first axis.
 func buildSelect(c *Call) Values {
 	in := c.all()
-	if len(in) != 3 {
-		panic(refuse(InputCount, len(in), 3))
-	}
+	refuseIf(len(in) != 3, InputCount, len(in), 3)
 	if s, x := in[0].Shape(), in[1].Shape(); c.Type == "Select" && len(s) == 1 && len(x) > 1 && s[0] == x[0] {
 		shape := ones(len(x))
 		shape[0] = s[0]

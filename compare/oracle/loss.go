@@ -20,14 +20,10 @@ type loss struct {
 // reduction is what becomes of the elements of a loss.
 func (k *invocation) lossReduction() string {
 	for _, old := range []string{"size_average", "reduce"} {
-		if k.has(old) {
-			panic(refuse(Unsupported, old))
-		}
+		refuseIf(k.has(old), Unsupported, old)
 	}
 	how := k.string("reduction", "mean")
-	if how != "mean" && how != "sum" && how != "none" {
-		panic(refuse(BadArgument, "reduction", how, "mean, sum or none"))
-	}
+	refuseIf(how != "mean" && how != "sum" && how != "none", BadArgument, "reduction", how, "mean, sum or none")
 	return how
 }
 
@@ -40,9 +36,7 @@ func (k *invocation) reducedLoss(v Values, how string) Values {
 	case "mean":
 		over = float64(n)
 	}
-	if n == 0 || math.IsInf(gamma(float64(n)+1, k.sumUnit()), 1) {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || math.IsInf(gamma(float64(n)+1, k.sumUnit()), 1), NoBound, n)
 	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, over)}
 }
 
@@ -55,16 +49,12 @@ func lossOf(l loss) {
 		v, how := k.lossElements(l.f)
 		return k.reducedLoss(v, how)
 	}), backward: func(k *invocation, g []Values) gradients {
-		if l.grad == nil {
-			panic(refuse(NoGradient, k.name))
-		}
+		refuseIf(l.grad == nil, NoGradient, k.name)
 		part := func(of func(a arith, slope, g, over num) num, reduced bool) func() Values {
 			return func() Values {
 				d := gradient(g, 0)
 				v, how := k.lossElements(l.grad)
-				if reduced && how == "none" {
-					panic(refuse(NoGradient, k.name))
-				}
+				refuseIf(reduced && how == "none", NoGradient, k.name)
 				over := exactNum(1)
 				if how == "mean" {
 					over = exactNum(float64(count(v.Shape())))
@@ -196,9 +186,7 @@ func divergence(k *invocation) Values {
 		n := count(v.Shape())
 		return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, float64(x.shape[0]))}
 	}
-	if how != "mean" && how != "sum" && how != "none" {
-		panic(refuse(BadArgument, "reduction", how, "mean, sum, batchmean or none"))
-	}
+	refuseIf(how != "mean" && how != "sum" && how != "none", BadArgument, "reduction", how, "mean, sum, batchmean or none")
 	return k.reducedLoss(v, how)
 }
 
@@ -255,9 +243,7 @@ func (c *classes) targets(t *operand, soft bool) {
 	}
 	w := k.optional("weight")
 	if w != nil {
-		if count(w.shape) != c.n {
-			panic(refuse(ShapesDiffer, shapeText(c.shape, w.shape)))
-		}
+		refuseIf(count(w.shape) != c.n, ShapesDiffer, c.shape, w.shape)
 		weight = must(numbers(w))
 	}
 	smoothing := 0.0

@@ -201,9 +201,7 @@ func (k *invocation) turns(name string) []bool {
 func primitiveProduct(k *invocation) []Reading {
 	a, b := k.factors("input", "other")
 	shape, ok := k.out(0)
-	if !ok {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok, NoOutput)
 	var readings []Reading
 	failed := refuse(ShapesDiffer, shapeText(a.shape, b.shape))
 	for _, ta := range k.turns("transpose_a") {
@@ -249,19 +247,13 @@ func primitiveProductGradients(k *invocation, g []Values) gradients {
 	product := func(a, b Values, shape []int64) func() Values {
 		return func() Values {
 			s, t := a.Shape(), b.Shape()
-			if len(s) < 2 || len(t) < 2 || s[len(s)-1] != t[len(t)-2] {
-				panic(refuse(ShapesDiffer, shapeText(s, t)))
-			}
+			refuseIf(len(s) < 2 || len(t) < 2 || s[len(s)-1] != t[len(t)-2], ShapesDiffer, s, t)
 			v := k.product(a, b)
-			if count(v.Shape()) != count(shape) {
-				panic(refuse(ShapesDiffer, shapeText(v.Shape(), shape)))
-			}
+			refuseIf(count(v.Shape()) != count(shape), ShapesDiffer, v.Shape(), shape)
 			return reshape(v, shape)
 		}
 	}
-	if len(x.Shape()) < 2 || len(y.Shape()) < 2 || len(d.Shape()) < 2 {
-		panic(refuse(Unsupported, "the gradients of a product with a vector"))
-	}
+	refuseIf(len(x.Shape()) < 2 || len(y.Shape()) < 2 || len(d.Shape()) < 2, Unsupported, "the gradients of a product with a vector")
 	return gradients{
 		"input":  product(d, turned(y, true), a.shape),
 		"other":  product(turned(x, true), d, b.shape),
@@ -276,9 +268,7 @@ func channels(x, bias []int64) []int64 {
 	if len(x) > 2 && x[1] == count(bias) {
 		at = 1
 	}
-	if at < 0 || x[at] != count(bias) {
-		panic(refuse(ShapesDiffer, shapeText(x, bias)))
-	}
+	refuseIf(at < 0 || x[at] != count(bias), ShapesDiffer, x, bias)
 	shape := make([]int64, len(x))
 	for i := range shape {
 		shape[i] = 1

@@ -37,14 +37,10 @@ func moveForms() {
 
 	// A reshape has the elements in order; its shape is in the recorded output.
 	flat := function{forward: moved(func(k *invocation, x *operand) Values {
-		if k.outType() != x.numeric() {
-			panic(refuse(BadType, "output 0", k.outType().String()))
-		}
+		refuseIf(k.outType() != x.numeric(), BadType, "output 0", k.outType().String())
 		return k.asRecorded(x, 0)
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
-		if count(g.Shape()) != count(x.shape) {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
-		}
+		refuseIf(count(g.Shape()) != count(x.shape), ShapesDiffer, x.shape, g.Shape())
 		return reshape(g, x.shape)
 	})}
 	define("reshape view reshape_as view_as _unsafe_view unsafe_view", "input *shape", flat)
@@ -56,9 +52,7 @@ func moveForms() {
 			return transpose(x, p)
 		}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 			p := perm(k, len(x.shape))
-			if len(p) != len(g.Shape()) {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
-			}
+			refuseIf(len(p) != len(g.Shape()), ShapesDiffer, x.shape, g.Shape())
 			return transpose(g, inverse(p))
 		})})
 	}
@@ -80,18 +74,14 @@ func moveForms() {
 	order("permute", "input *dims", func(k *invocation, rank int) []int {
 		list := k.ints("dims")
 		p := axesOf("dims", list, rank)
-		if len(p) != rank {
-			panic(refuse(BadArgument, "dims", shapeText(list), "every axis of "+itoa(rank)))
-		}
+		refuseIf(len(p) != rank, BadArgument, "dims", list, "every axis of "+itoa(rank))
 		return p
 	})
 	order("movedim moveaxis", "input source destination", func(k *invocation, rank int) []int {
 		k.required("source", "destination")
 		from := k.axes("source", rank)
 		to := k.axes("destination", rank)
-		if len(from) != len(to) {
-			panic(refuse(BadArgument, "destination", len(to), itoa(len(from))+" axes"))
-		}
+		refuseIf(len(from) != len(to), BadArgument, "destination", len(to), itoa(len(from))+" axes")
 		p := repeatedInts(rank, -1)
 		for i := range to {
 			p[to[i]] = from[i]
@@ -113,18 +103,14 @@ func moveForms() {
 	spread := function{forward: moved(func(k *invocation, x *operand) Values {
 		shape := k.shape()
 		v, ok := broadcast(x, shape)
-		if !ok {
-			panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
-		}
+		refuseIf(!ok, ShapeComputed, x.shape, shape)
 		return v
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
 	define("expand expand_as broadcast_to", "input *sizes", spread)
 	define("repeat tile", "input *dims", function{forward: moved(repeat)})
 	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 		axes := k.axes("dims", len(x.shape))
-		if len(g.Shape()) != len(x.shape) {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
-		}
+		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
 		return flipped(g, axes)
 	})})
 	define("roll", "input shifts dims", function{forward: moved(roll)})
@@ -159,21 +145,15 @@ func repeat(k *invocation, x *operand) Values {
 	for len(list) < len(in) && k.name == "tile" {
 		list = slices.Insert(slices.Clone(list), 0, 1)
 	}
-	if len(list) != len(in) || len(in)*2 > maxRank {
-		panic(refuse(BadArgument, "dims", shapeText(list), "one for each axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(list) != len(in) || len(in)*2 > maxRank, BadArgument, "dims", list, "one for each axis of "+shapeText(x.shape))
 	out := k.shape()
 	var shape, steps, whole []int64
 	step := rowMajor(in)
 	for i, d := range in {
-		if !within(list[i], 0, 1<<40) {
-			panic(refuse(BadArgument, "dims", shapeText(list), "small positive numbers"))
-		}
+		refuseIf(!within(list[i], 0, 1<<40), BadArgument, "dims", list, "small positive numbers")
 		shape, steps, whole = append(shape, list[i], d), append(steps, 0, step[i]), append(whole, list[i]*d)
 	}
-	if !slices.Equal(whole, out) {
-		panic(refuse(ShapeComputed, shapeText(whole), shapeText(out)))
-	}
+	refuseIf(!slices.Equal(whole, out), ShapeComputed, whole, out)
 	return reshape(newStrided(x, shape, steps, 0), out)
 }
 
@@ -203,9 +183,7 @@ func roll(k *invocation, x *operand) Values {
 		v, axes = reshape(x, []int64{count(x.shape)}), []int64{0}
 	}
 	list := axesOf("dims", axes, len(v.Shape()))
-	if len(list) != len(shifts) {
-		panic(refuse(BadArgument, "shifts", shapeText(shifts), itoa(len(axes))+" numbers"))
-	}
+	refuseIf(len(list) != len(shifts), BadArgument, "shifts", shifts, itoa(len(axes))+" numbers")
 	for i, a := range list {
 		d := v.Shape()[a]
 		if d == 0 {
@@ -279,9 +257,7 @@ func defineJoins() {
 				}
 				from := at
 				at += n
-				if at > d.Shape()[axis] {
-					panic(refuse(ShapesDiffer, shapeText(d.Shape(), o.shape)))
-				}
+				refuseIf(at > d.Shape()[axis], ShapesDiffer, d.Shape(), o.shape)
 				out[itoa(i)] = func() Values { return reshape(slab1(d, axis, from, n), o.shape) }
 			}
 			return out
@@ -329,32 +305,22 @@ func transData(c *Call, x *operand) Values {
 func buildReadSelect(c *Call) Values {
 	x := c.at(0)
 	shape, ok := c.out(0)
-	if !ok {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok, NoOutput)
 	return stridedRead(x, shape)
 }
 
 func buildBroadcast(c *Call) Values {
 	in := c.operands()
-	if len(in) == 0 {
-		panic(refuse(NoInput, "x"))
-	}
+	refuseIf(len(in) == 0, NoInput, "x")
 	x := in[0]
 	if c.Type == "Fill" {
-		if len(in) != 2 {
-			panic(refuse(InputCount, len(in), 2))
-		}
+		refuseIf(len(in) != 2, InputCount, len(in), 2)
 		x = in[1]
 	}
 	shape, ok := c.out(0)
-	if !ok {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok, NoOutput)
 	v, ok := broadcast(x, shape)
-	if !ok {
-		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
-	}
+	refuseIf(!ok, ShapeComputed, x.shape, shape)
 	return v
 }
 
@@ -363,17 +329,13 @@ func buildSlice(c *Call) Values {
 	x := c.need("x", 0)
 	begin := c.listOf("offsets", 1)
 	size := c.listOf("size", 2)
-	if len(begin) != len(x.shape) || len(size) != len(x.shape) {
-		panic(refuse(BadAttribute, "offsets, size", shapeText(begin, size), "one for each axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(begin) != len(x.shape) || len(size) != len(x.shape), BadAttribute, "offsets, size", shapeText(begin, size), "one for each axis of "+shapeText(x.shape))
 	size = slices.Clone(size)
 	for i, d := range x.shape {
 		if size[i] == -1 {
 			size[i] = d - begin[i]
 		}
-		if begin[i] < 0 || size[i] < 0 || begin[i] > d || size[i] > d-begin[i] {
-			panic(refuse(BadAttribute, "offsets, size", shapeText(begin, size), "inside "+shapeText(x.shape)))
-		}
+		refuseIf(begin[i] < 0 || size[i] < 0 || begin[i] > d || size[i] > d-begin[i], BadAttribute, "offsets, size", shapeText(begin, size), "inside "+shapeText(x.shape))
 	}
 	return c.asRecorded(cut(x, begin, size, ones(len(size))), 0)
 }
@@ -430,17 +392,13 @@ func defineMade() {
 		src := k.tensor("src")
 		shape := k.shape()
 		v, ok := broadcast(src, shape)
-		if !ok {
-			panic(refuse(ShapesDiffer, shapeText(src.shape, shape)))
-		}
+		refuseIf(!ok, ShapesDiffer, src.shape, shape)
 		return castTo(k.Call, v)
 	})})
 	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) Values {
 		shape := k.shape()
 		a := k.args["numbers"]
-		if a == nil || len(shape) != 1 {
-			panic(refuse(NoArgument, "end"))
-		}
+		refuseIf(a == nil || len(shape) != 1, NoArgument, "end")
 		list := a.list
 		if a.v != nil {
 			list = []*argument{a}
@@ -448,9 +406,7 @@ func defineMade() {
 		at := []float64{0, 0, 1}
 		for i, x := range list {
 			n, ok := x.number()
-			if !ok || i > 2 {
-				panic(refuse(BadArgument, "end", x.text(), "a number"))
-			}
+			refuseIf(!ok || i > 2, BadArgument, "end", x.text(), "a number")
 			if at[i] = n; len(list) == 1 {
 				at[0], at[1] = 0, n
 			}
@@ -470,9 +426,7 @@ func defineMade() {
 	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) Values {
 		shape := k.shape()
 		rank := len(shape)
-		if rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape) {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
-		}
+		refuseIf(rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape), ShapesDiffer, x.shape, shape)
 		idx := must(numbers(x))
 		n := shape[rank-1]
 		return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
@@ -490,15 +444,11 @@ func padded(k *invocation, x *operand) Values {
 	mode := k.string("mode", "constant")
 	value := k.float("value", 0)
 	rank := len(x.shape)
-	if len(list)%2 != 0 || len(list) > 2*rank {
-		panic(refuse(BadArgument, "pad", shapeText(list), "two for each axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(list)%2 != 0 || len(list) > 2*rank, BadArgument, "pad", list, "two for each axis of "+shapeText(x.shape))
 	shape, before := slices.Clone(x.shape), make([]int64, rank)
 	for i := 0; i < len(list); i += 2 {
 		a := rank - 1 - i/2
-		if !within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40) {
-			panic(refuse(BadArgument, "pad", shapeText(list), "small numbers"))
-		}
+		refuseIf(!within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40), BadArgument, "pad", list, "small numbers")
 		before[a], shape[a] = list[i], max(shape[a]+list[i]+list[i+1], 0)
 	}
 	d := must(held(x))
@@ -559,13 +509,9 @@ func newConcat(parts []Values, axis int) *concat {
 	shape[axis] = 0
 	for _, p := range parts {
 		s := p.Shape()
-		if len(s) != len(shape) {
-			panic(refuse(ShapesDiffer, shapeText(shape, s)))
-		}
+		refuseIf(len(s) != len(shape), ShapesDiffer, shape, s)
 		for i := range s {
-			if i != axis && s[i] != shape[i] {
-				panic(refuse(ShapesDiffer, shapeText(shape, s)))
-			}
+			refuseIf(i != axis && s[i] != shape[i], ShapesDiffer, shape, s)
 		}
 		shape[axis] += s[axis]
 		c.row += s[axis] * c.inner
@@ -642,17 +588,13 @@ func (c *Call) axisOf(key, input string, missing int64, rank int) int {
 		list[0] = a
 	} else if k, ok := c.names[input]; ok && k < len(c.slots) && c.slots[k] != nil {
 		l := ints(c.slots[k])
-		if len(l) != 1 {
-			panic(refuse(BadAttribute, key, shapeText(l), "one axis"))
-		}
+		refuseIf(len(l) != 1, BadAttribute, key, l, "one axis")
 		list = l
 	} else if missing < -1<<30 {
 		panic(refuse(NoAttribute, key))
 	}
 	axes := axesOf(key, list, rank)
-	if len(axes) != 1 {
-		panic(refuse(BadAttribute, key, shapeText(list), "one axis"))
-	}
+	refuseIf(len(axes) != 1, BadAttribute, key, list, "one axis")
 	return axes[0]
 }
 
@@ -660,9 +602,7 @@ const required = -1 << 31
 
 func buildConcat(c *Call) Values {
 	in := c.dynamic("concat_dim")
-	if len(in) == 0 {
-		panic(refuse(NoInput, "x"))
-	}
+	refuseIf(len(in) == 0, NoInput, "x")
 	axis := c.axisOf("concat_dim", "concat_dim", required, len(in[0].shape))
 	parts := make([]Values, len(in))
 	for i, o := range in {
@@ -675,9 +615,7 @@ func buildConcat(c *Call) Values {
 // buildPack joins tensors along a new axis.
 func buildPack(c *Call) Values {
 	in := c.dynamic("")
-	if len(in) == 0 {
-		panic(refuse(NoInput, "x"))
-	}
+	refuseIf(len(in) == 0, NoInput, "x")
 	rank := len(in[0].shape)
 	axis := c.axisOf("axis", "axis", 0, rank+1)
 	parts := make([]Values, len(in))
@@ -707,9 +645,7 @@ func buildSplit(c *Call) []Values {
 	d := x.shape[axis]
 	if sizes == nil {
 		n := int64(len(c.outs))
-		if n == 0 || d%n != 0 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape)))
-		}
+		refuseIf(n == 0 || d%n != 0, ShapesDiffer, x.shape)
 		sizes = repeated(int(n), d/n)
 	}
 	sizes = slices.Clone(sizes)
@@ -728,9 +664,7 @@ func buildSplit(c *Call) []Values {
 		sizes[open] = d - total
 		total = d
 	}
-	if total != d || len(sizes) != len(c.outs) || open >= 0 && sizes[open] < 0 {
-		panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
-	}
+	refuseIf(total != d || len(sizes) != len(c.outs) || open >= 0 && sizes[open] < 0, BadAttribute, "size_splits", sizes, "parts of "+itoa(int(d)))
 	begin := make([]int64, len(x.shape))
 	var out []Values
 	for i, s := range sizes {
@@ -770,9 +704,7 @@ func buildStridedSlice(c *Call) Values {
 		mask[i] = c.attrInt(key, 0)
 	}
 	rank := len(x.shape)
-	if len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank {
-		panic(refuse(BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length"))
-	}
+	refuseIf(len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank, BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length")
 	b, shape, step := make([]int64, rank), append([]int64{}, x.shape...), ones(rank)
 	axis, used := 0, 0
 	for i := range begin { // axes that entries name
@@ -801,9 +733,7 @@ func buildStridedSlice(c *Call) Values {
 
 // sliceOf is where a slice of an axis of d elements begins and how many it has.
 func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64) {
-	if stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40) {
-		panic(refuse(BadAttribute, "strides", stride, "not 0"))
-	}
+	refuseIf(stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40), BadAttribute, "strides", stride, "not 0")
 	norm := func(i int64) int64 {
 		if i < 0 {
 			i += d
@@ -817,9 +747,7 @@ func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from
 		if begin < 0 {
 			begin += d
 		}
-		if begin < 0 || begin >= d {
-			panic(refuse(BadAttribute, "begin", begin, "inside "+itoa(int(d))))
-		}
+		refuseIf(begin < 0 || begin >= d, BadAttribute, "begin", begin, "inside "+itoa(int(d)))
 		return begin, 1
 	}
 	from, to := norm(begin), norm(end)

@@ -90,9 +90,7 @@ func total(x []num, u float64) num {
 // dx = r·(h - mean(h) - x̂·mean(h·x̂)), dw = Σ g·x̂, db = Σ g.
 func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 	a, su := k.arith(), k.sumUnit()
-	if count(x.Shape()) != count(g.Shape()) {
-		panic(refuse(ShapesDiffer, shapeText(x.Shape(), g.Shape())))
-	}
+	refuseIf(count(x.Shape()) != count(g.Shape()), ShapesDiffer, x.Shape(), g.Shape())
 	grads := make([]float64, m.n)
 	row := func(row int64, x, e []float64) (hat, h []num, r num) {
 		if g.Range(row*m.n, grads, nil) != nil {
@@ -147,9 +145,7 @@ func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 		if o == nil {
 			continue
 		}
-		if count(o.shape) != n {
-			panic(refuse(ShapesDiffer, shapeText([]int64{n}, o.shape)))
-		}
+		refuseIf(count(o.shape) != n, ShapesDiffer, []int64{n}, o.shape)
 		*p.to = must(numbers(o))
 	}
 }
@@ -162,9 +158,7 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 		shape = w.shape
 	}
 	lead := len(x.shape) - len(shape)
-	if len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
-	}
+	refuseIf(len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape), ShapesDiffer, x.shape, shape)
 	m := &normal{n: count(shape), rms: rms, of: func(_, i int64) int64 { return i }}
 	m.eps = k.float("eps", missing)
 	m.affine(k, m.n, "weight", "bias")
@@ -173,9 +167,7 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 
 // fitting refuses rows that nothing can be said of.
 func (k *invocation) fitting(m *normal) *normal {
-	if m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1) {
-		panic(refuse(NoBound, m.n))
-	}
+	refuseIf(m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1), NoBound, m.n)
 	return m
 }
 
@@ -208,13 +200,9 @@ func normForms() {
 	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := k.float("p", 2)
-		if p != 2 {
-			panic(refuse(Unsupported, "p other than 2"))
-		}
+		refuseIf(p != 2, Unsupported, "p other than 2")
 		axis := k.axis("dim", 1, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		eps := k.float("eps", 1e-12)
 		a, g := k.arith(), gamma(float64(x.shape[axis])+2, k.sumUnit())
 		v := precisionFor(k.outType()).v
@@ -259,9 +247,7 @@ func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string
 func (k *invocation) grouped() (*operand, *normal) {
 	x := k.tensor("input")
 	groups := k.int("num_groups", 0)
-	if len(x.shape) < 2 || groups < 1 || x.shape[1]%groups != 0 {
-		panic(refuse(BadArgument, "num_groups", groups, "a part of the channels of "+shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) < 2 || groups < 1 || x.shape[1]%groups != 0, BadArgument, "num_groups", groups, "a part of the channels of "+shapeText(x.shape))
 	channels, plane := x.shape[1], count(x.shape[2:])
 	per := channels / groups
 	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
@@ -276,9 +262,7 @@ func (k *invocation) byInstance() (*operand, *normal) {
 	if own := k.bool("use_input_stats", true); !own {
 		panic(refuse(Unsupported, "statistics that are not those of the input"))
 	}
-	if len(x.shape) < 3 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) < 3, ShapesDiffer, x.shape)
 	channels := x.shape[1]
 	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
 	m.eps = k.float("eps", 1e-5)
@@ -288,9 +272,7 @@ func (k *invocation) byInstance() (*operand, *normal) {
 
 // byChannels is x with its channels first, a row each.
 func (k *invocation) byChannels(x Values) (in Values, kept, axes []int, n int64) {
-	if len(x.Shape()) < 2 {
-		panic(refuse(ShapesDiffer, shapeText(x.Shape())))
-	}
+	refuseIf(len(x.Shape()) < 2, ShapesDiffer, x.Shape())
 	axes = append([]int{0}, inOrder(len(x.Shape()))[2:]...)
 	in, kept, n = lastAxes(x, axes)
 	return in, kept, axes, n
@@ -309,9 +291,7 @@ func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) 
 // fixedStatistics are those of a batch norm that is not training, as factors of x:
 // the mean and the reciprocal root of each channel.
 func (k *invocation) fixedStatistics(x *operand) (mean, root, weight, bias Values) {
-	if len(x.shape) < 2 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) < 2, ShapesDiffer, x.shape)
 	eps := k.float("eps", 1e-5)
 	list := [4]Values{nil, nil, scalar(1), scalar(0)}
 	for i, name := range []string{"running_mean", "running_var", "weight", "bias"} {
@@ -348,9 +328,7 @@ func batchNorm(k *invocation) Values {
 func batchNormGradients(k *invocation, g []Values) gradients {
 	x := k.tensor("input")
 	d := gradient(g, 0)
-	if !slices.Equal(d.Shape(), x.shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, d.Shape())))
-	}
+	refuseIf(!slices.Equal(d.Shape(), x.shape), ShapesDiffer, x.shape, d.Shape())
 	training := k.bool("training", k.solve)
 	out := gradients{"bias": func() Values { return k.channelSum(d) }}
 	if training || !k.has("running_mean") {
@@ -446,13 +424,9 @@ func buildLayerNorm(c *Call) []Values {
 	if axis < 0 {
 		axis += rank
 	}
-	if axis < 0 || axis >= rank || eps < 0 {
-		panic(refuse(BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank))))
-	}
+	refuseIf(axis < 0 || axis >= rank || eps < 0, BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank)))
 	n := count(x.shape[axis:])
-	if n == 0 || math.IsInf(gamma(float64(n+4), c.sumUnit()), 1) {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || math.IsInf(gamma(float64(n+4), c.sumUnit()), 1), NoBound, n)
 	weight, bias := make([]float64, n), make([]float64, n)
 	for i := range weight {
 		weight[i] = 1
@@ -464,9 +438,7 @@ func buildLayerNorm(c *Call) []Values {
 		if p.v == nil {
 			continue
 		}
-		if count(p.v.Shape()) != n {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, p.v.Shape())))
-		}
+		refuseIf(count(p.v.Shape()) != n, ShapesDiffer, x.shape, p.v.Shape())
 		check(p.v.Range(0, p.dst, nil))
 	}
 	u, su := c.unit(), c.sumUnit()
@@ -514,9 +486,7 @@ func batchNormKernels() {
 func (c *Call) channels(x *operand, slots ...*operand) []Values {
 	out := []Values{x}
 	for _, o := range slots {
-		if o == nil {
-			panic(refuse(NoInput, "statistics"))
-		}
+		refuseIf(o == nil, NoInput, "statistics")
 		v := perChannel(x, o, x.axesOr(""))
 		out = append(out, v)
 	}
@@ -547,9 +517,7 @@ func buildBNInfer(c *Call) Values {
 	factor := exactNum(1)
 	if m := c.input("momentum", 3); m != nil {
 		l := must(numbers(m))
-		if len(l) != 1 || l[0] == 0 {
-			panic(refuse(Unsupported, "momentum"))
-		}
+		refuseIf(len(l) != 1 || l[0] == 0, Unsupported, "momentum")
 		factor = exactNum(l[0])
 	}
 	slots := []*operand{c.input("mean", 1), c.input("variance", 2)}
@@ -577,9 +545,7 @@ func byChannel(x *operand) (Values, int64, int64) {
 			at = i
 		}
 	}
-	if at >= len(x.shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(at >= len(x.shape), ShapesDiffer, x.shape)
 	var rest []int
 	for i := range x.shape {
 		if i != at {
@@ -605,9 +571,7 @@ func buildBatchNorm(c *Call) []Values {
 		return []Values{y}
 	}
 	rows, channels, n := byChannel(x)
-	if n == 0 || math.IsInf(gamma(float64(n+4), su), 1) {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || math.IsInf(gamma(float64(n+4), su), 1), NoBound, n)
 	stat := func(f func(m moments) (float64, float64)) Values {
 		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
 	}
@@ -687,9 +651,7 @@ func buildBNUpdate(c *Call) []Values {
 	for i := range in {
 		o := slots[max(i-1, 0)]
 		vectors[i] = reshape(o, []int64{count(o.shape)})
-		if count(o.shape) != channels {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, o.shape)))
-		}
+		refuseIf(count(o.shape) != channels, ShapesDiffer, x.shape, o.shape)
 	}
 	out := []Values{y}
 	unbiased := exactNum(1)
@@ -720,9 +682,7 @@ func buildBNUpdateGrad(c *Call) []Values {
 	x := c.need("x", 1)
 	eps := c.attrFloat("epsilon", 1e-4)
 	in := c.channels(x, c.input("batch_mean", 2), c.input("batch_variance", 3))
-	if !sameShape(g.shape, x.shape) {
-		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
-	}
+	refuseIf(!sameShape(g.shape, x.shape), ShapesDiffer, g.shape, x.shape)
 	a := c.arith()
 	terms := formulaOf(func(v []num) num {
 		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
@@ -757,9 +717,7 @@ func buildBNReduceGrad(c *Call) Values {
 	eps := c.attrFloat("epsilon", 1e-4)
 	_, _, n := byChannel(x)
 	in := c.channels(x, c.input("diff_scale", 2), c.input("diff_offset", 3), c.input("scale", 4), c.input("batch_mean", 5), c.input("batch_variance", 6))
-	if !sameShape(g.shape, x.shape) {
-		panic(refuse(ShapesDiffer, shapeText(g.shape, x.shape)))
-	}
+	refuseIf(!sameShape(g.shape, x.shape), ShapesDiffer, g.shape, x.shape)
 	a, over := c.arith(), exactNum(float64(n))
 	return formulaOf(func(v []num) num {
 		r := a.rsqrt(a.add(v[5], exactNum(eps)))
@@ -794,9 +752,7 @@ func npuNormForms() {
 		r1, r2 := k.pair("r1", "r2")
 		mode := k.string("rotary_mode", "half")
 		rank := len(x.shape)
-		if rank == 0 || x.shape[rank-1]%2 != 0 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape)))
-		}
+		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0, ShapesDiffer, x.shape)
 		negate := func(v Values) Values {
 			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{v})
 		}
@@ -831,9 +787,7 @@ func npuNormForms() {
 			}
 			return a.mul(v[0], scale)
 		}, x, mask)
-		if len(x.shape) == 0 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, mask.shape)))
-		}
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape, mask.shape)
 		return k.softmax(v, []int{len(x.shape) - 1}, false)
 	})})
 	define("npu_confusion_transpose", "input perm shape transpose_first", function{forward: formulaFor(func(k *invocation) Values {
@@ -849,9 +803,7 @@ func npuNormForms() {
 			v = reshape(v, shape)
 		}
 		perm := k.axes("perm", len(v.Shape()))
-		if len(perm) != len(v.Shape()) {
-			panic(refuse(BadArgument, "perm", len(perm), itoa(len(v.Shape()))+" axes"))
-		}
+		refuseIf(len(perm) != len(v.Shape()), BadArgument, "perm", len(perm), itoa(len(v.Shape()))+" axes")
 		if v = transpose(v, perm); first {
 			v = reshape(v, shape)
 		}
@@ -864,9 +816,7 @@ func npuNormForms() {
 func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	w := k.tensor("weight")
 	lead := len(shape) - len(w.shape)
-	if lead < 0 || !slices.Equal(shape[lead:], w.shape) {
-		panic(refuse(ShapesDiffer, shapeText(shape, w.shape)))
-	}
+	refuseIf(lead < 0 || !slices.Equal(shape[lead:], w.shape), ShapesDiffer, shape, w.shape)
 	m := &normal{n: count(w.shape), rms: true, of: func(_, i int64) int64 { return i }}
 	m.eps = k.float("epsilon", 1e-6)
 	m.affine(k, m.n, "weight", "")
@@ -880,8 +830,6 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	if s, ok := k.out(1); ok && count(s) == count(flat.shape) {
 		root = reshape(flat, s)
 	}
-	if math.IsInf(gamma(float64(m.n), su), 1) {
-		panic(refuse(NoBound, m.n))
-	}
+	refuseIf(math.IsInf(gamma(float64(m.n), su), 1), NoBound, m.n)
 	return newRows(x, m.n, m.forward(k)), root
 }

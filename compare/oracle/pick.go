@@ -17,9 +17,7 @@ func defineParts() {
 		define(names, params, function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
 			axis := k.axis("dim", 0, len(x.shape))
-			if len(x.shape) == 0 {
-				panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-			}
+			refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 			list := sizes(k, x.shape[axis])
 			var out []Values
 			at := int64(0)
@@ -38,9 +36,7 @@ func defineParts() {
 		}})
 	}
 	equal := func(d, n int64) []int64 {
-		if !within(n, 1, 1<<40) || d/n > 1<<16 {
-			panic(refuse(BadArgument, "split", n, "a positive number"))
-		}
+		refuseIf(!within(n, 1, 1<<40) || d/n > 1<<16, BadArgument, "split", n, "a positive number")
 		var out []int64
 		for at := int64(0); at < d || at == 0; at += n {
 			out = append(out, min(n, d-at))
@@ -60,63 +56,45 @@ func defineParts() {
 	otherNames["split_size_or_sections"], otherNames["split_size"], otherNames["split_sizes"] = "split", "split", "split"
 	split("chunk", "input chunks dim", func(k *invocation, d int64) []int64 {
 		n := k.int("chunks", 0)
-		if !within(n, 1, 1<<16) {
-			panic(refuse(BadArgument, "chunks", n, "a positive number"))
-		}
+		refuseIf(!within(n, 1, 1<<16), BadArgument, "chunks", n, "a positive number")
 		return equal(d, max((d+n-1)/n, 1))
 	})
 	split("unbind", "input dim", func(k *invocation, d int64) []int64 {
-		if d > 1<<16 {
-			panic(refuse(TooLarge, d, 1<<16))
-		}
+		refuseIf(d > 1<<16, TooLarge, d, 1<<16)
 		return ones(int(d))
 	})
 	define("narrow", "input dim start length", function{forward: moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "start", "length")
 		axis := k.axis("dim", 0, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		lo := k.int("start", 0)
 		n := k.int("length", 0)
 		d := x.shape[axis]
 		if lo < 0 {
 			lo += d
 		}
-		if lo < 0 || n < 0 || lo > d || n > d-lo {
-			panic(refuse(BadArgument, "start, length", shapeText([]int64{lo, n}), "a part of "+itoa(int(d))))
-		}
+		refuseIf(lo < 0 || n < 0 || lo > d || n > d-lo, BadArgument, "start, length", []int64{lo, n}, "a part of "+itoa(int(d)))
 		return slab1(x, axis, lo, n)
 	})})
 	define("select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "index")
 		axis := k.axis("dim", 0, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		i := k.int("index", 0)
 		return selected(x, axis, i)
 	})})
 	define("index_select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		return k.gathered(x, axis, "index")
 	})})
 	define("gather", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		idx := k.tensor("index")
-		if len(idx.shape) != len(x.shape) {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
-		}
+		refuseIf(len(idx.shape) != len(x.shape), ShapesDiffer, x.shape, idx.shape)
 		for i := range idx.shape {
-			if i != axis && idx.shape[i] > x.shape[i] {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
-			}
+			refuseIf(i != axis && idx.shape[i] > x.shape[i], ShapesDiffer, x.shape, idx.shape)
 		}
 		at := must(numbers(idx))
 		d := must(held(x))
@@ -139,9 +117,7 @@ func defineParts() {
 		part := func(k *invocation, v Values) Values {
 			diagonal := k.int("diagonal", 0)
 			rank := len(v.Shape())
-			if rank < 2 {
-				panic(refuse(BadArgument, "diagonal", diagonal, "a matrix"))
-			}
+			refuseIf(rank < 2, BadArgument, "diagonal", diagonal, "a matrix")
 			shape := v.Shape()[rank-2:]
 			mask := &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
 				return toNumber(keep(at[0], at[1], diagonal)), 0
@@ -167,9 +143,7 @@ func selected(x Values, axis int, i int64) Values {
 	if i < 0 {
 		i += d
 	}
-	if i < 0 || i >= d {
-		panic(refuse(BadArgument, "index", i, "below "+itoa(int(d))))
-	}
+	refuseIf(i < 0 || i >= d, BadArgument, "index", i, "below "+itoa(int(d)))
 	v := slab1(x, axis, i, 1)
 	return reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
 }
@@ -181,9 +155,7 @@ func (k *invocation) gathered(x Values, axis int, name string) Values {
 }
 
 func gatheredBy(x Values, axis int, idx *operand) Values {
-	if !discrete(idx.typ) || count(idx.shape) > maxDense {
-		panic(refuse(BadType, idx.name, idx.typ.String()))
-	}
+	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
 	list := must(numbers(idx))
 	s := x.Shape()
 	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: 1, perBatch: int64(len(list)), indices: make([]int64, len(list))}
@@ -193,9 +165,7 @@ func gatheredBy(x Values, axis int, idx *operand) Values {
 		}
 	}
 	g.shape = slices.Concat(s[:axis], idx.shape, s[axis+1:])
-	if g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank {
-		panic(refuse(ShapesDiffer, shapeText(s, idx.shape)))
-	}
+	refuseIf(g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank, ShapesDiffer, s, idx.shape)
 	return g
 }
 
@@ -203,21 +173,15 @@ func gatheredBy(x Values, axis int, idx *operand) Values {
 // numbers.
 func item(k *invocation, x *operand) Values {
 	a := k.args["index"]
-	if a == nil {
-		panic(refuse(NoArgument, "index"))
-	}
+	refuseIf(a == nil, NoArgument, "index")
 	list := []*argument{a}
 	if a.v == nil {
 		list = a.list
 	}
 	takes := 0
 	for _, i := range list {
-		if i == nil {
-			panic(refuse(NoArgument, "index"))
-		}
-		if i.v == nil {
-			panic(refuse(Unsupported, "an index that is a list"))
-		}
+		refuseIf(i == nil, NoArgument, "index")
+		refuseIf(i.v == nil, Unsupported, "an index that is a list")
 		if i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None {
 			takes++
 		}
@@ -238,9 +202,7 @@ func item(k *invocation, x *operand) Values {
 			continue
 		}
 		takes--
-		if rest < 1 {
-			panic(refuse(BadArgument, "index", itoa(len(list)), itoa(len(x.shape))+" axes"))
-		}
+		refuseIf(rest < 1, BadArgument, "index", itoa(len(list)), itoa(len(x.shape))+" axes")
 		switch {
 		case i.v.Kind == msprobe.Slice:
 			cutOut := sliced(v, axis, i.v.Items)
@@ -249,19 +211,13 @@ func item(k *invocation, x *operand) Values {
 		case i.tensor() && i.err != nil:
 			panic(i.err)
 		case i.tensor() && (len(i.op.shape) > 0 || !discrete(i.op.typ)):
-			if by != nil || !discrete(i.op.typ) || i.op.typ.IsBool() {
-				panic(refuse(Unsupported, "an index of "+i.op.typ.String()))
-			}
+			refuseIf(by != nil || !discrete(i.op.typ) || i.op.typ.IsBool(), Unsupported, "an index of "+i.op.typ.String())
 			by, byAxis = i.op, axis
 			axis++
 		default:
 			n, ok := i.number()
-			if !ok || n != math.Trunc(n) || i.v.Type == "bool" {
-				panic(refuse(BadArgument, "index", i.text(), "whole numbers and slices"))
-			}
-			if by != nil {
-				panic(refuse(Unsupported, "an index of tensors and numbers"))
-			}
+			refuseIf(!ok || n != math.Trunc(n) || i.v.Type == "bool", BadArgument, "index", i.text(), "whole numbers and slices")
+			refuseIf(by != nil, Unsupported, "an index of tensors and numbers")
 			w := selected(v, axis, int64(n))
 			v = w
 		}
@@ -280,17 +236,13 @@ func sliced(v Values, axis int, items []msprobe.Number) Values {
 		if n.Kind == msprobe.Null || n.Kind == msprobe.Absent {
 			continue
 		}
-		if n.Kind != msprobe.Int {
-			panic(refuse(BadArgument, "slice", n.String(), "whole numbers"))
-		}
+		refuseIf(n.Kind != msprobe.Int, BadArgument, "slice", n.String(), "whole numbers")
 		if at[i] = n.I; i < 2 && at[i] < 0 {
 			at[i] += d
 		}
 	}
 	lo, hi, step := min(max(at[0], 0), d), min(max(at[1], 0), d), at[2]
-	if step < 1 {
-		panic(refuse(BadArgument, "slice", step, "a positive step"))
-	}
+	refuseIf(step < 1, BadArgument, "slice", step, "a positive step")
 	n := max(hi-lo+step-1, 0) / step
 	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
 	begin[axis], shape[axis], steps[axis] = lo, n, step
@@ -359,9 +311,7 @@ func pickForms() {
 	define("npu_moe_gating_top_k_softmax", "x finished k", function{forward: func(k *invocation) []Reading {
 		k.unsupported("finished")
 		x := k.tensor("x")
-		if len(x.shape) == 0 {
-			panic(refuse(ShapesDiffer, shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 		probs := must(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
 		y, idx := k.gated(probs, nil)
 		rows := count(idx.shape[:len(idx.shape)-1])
@@ -375,9 +325,7 @@ func pickForms() {
 // places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
 func (k *invocation) places(x *operand, apart bool) []Reading {
 	rank, n := int64(len(x.shape)), count(x.shape)
-	if n*rank > maxDense {
-		panic(refuse(TooLarge, n*rank, maxDense))
-	}
+	refuseIf(n*rank > maxDense, TooLarge, n*rank, maxDense)
 	d := must(held(x))
 	var rows []float64
 	at := make([]int64, rank)
@@ -400,9 +348,7 @@ func (k *invocation) places(x *operand, apart bool) []Reading {
 	for a := range rank {
 		r.Out = append(r.Out, reshape(slab1(all, 1, a, 1), []int64{found}))
 	}
-	if rank == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(rank == 0, ShapesDiffer, x.shape)
 	return []Reading{r}
 }
 
@@ -412,9 +358,7 @@ func indexAdd(k *invocation) Values {
 	x := k.tensor("input")
 	source := k.tensor("source")
 	axis := k.axis("dim", 0, len(x.shape))
-	if len(x.shape) == 0 || len(source.shape) != len(x.shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, source.shape)))
-	}
+	refuseIf(len(x.shape) == 0 || len(source.shape) != len(x.shape), ShapesDiffer, x.shape, source.shape)
 	idx := k.tensor("index")
 	to := ints(idx)
 	want := slices.Clone(x.shape)
@@ -455,9 +399,7 @@ func indexAddGradients(k *invocation, g []Values) gradients {
 	return gradients{"input": func() Values { return d }, "source": func() Values {
 		k.required("dim", "index")
 		axis := k.axis("dim", 0, len(d.Shape()))
-		if len(d.Shape()) == 0 {
-			panic(refuse(ShapesDiffer, shapeText(d.Shape())))
-		}
+		refuseIf(len(d.Shape()) == 0, ShapesDiffer, d.Shape())
 		v := k.gathered(d, axis, "index")
 		alpha := k.factor("alpha")
 		if alpha == exactNum(1) {
@@ -474,9 +416,7 @@ func (k *invocation) differences() (*operand, int) {
 		panic(refuse(Unsupported, "diff of other than neighbours"))
 	}
 	axis := k.axis("dim", -1, len(x.shape))
-	if len(x.shape) == 0 || x.shape[axis] < 1 {
-		panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) == 0 || x.shape[axis] < 1, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 	return x, axis
 }
 
@@ -484,9 +424,7 @@ func (k *invocation) differences() (*operand, int) {
 func histogram(k *invocation) Values {
 	x := k.tensor("input")
 	bins := k.int("bins", 100)
-	if !within(bins, 1, 1<<20) || count(x.shape) > maxDense {
-		panic(refuse(BadArgument, "bins", bins, "a small positive number"))
-	}
+	refuseIf(!within(bins, 1, 1<<20) || count(x.shape) > maxDense, BadArgument, "bins", bins, "a small positive number")
 	lo := k.float("min", 0)
 	hi := k.float("max", 0)
 	d := must(held(x))
@@ -587,22 +525,16 @@ func (g *gather) At(idx []int64, y, b []float64) error {
 // (GatherV2), an attribute (GatherV2D) or 0.
 func buildGather(c *Call) Values {
 	in := c.operands()
-	if len(in) < 2 {
-		panic(refuse(InputCount, len(in), 2))
-	}
+	refuseIf(len(in) < 2, InputCount, len(in), 2)
 	x, idx := in[0], in[1]
 	a := c.attrInt("axis", 0)
 	if c.attrs.Get("axis") == nil && len(in) > 2 {
 		l := ints(in[2])
-		if len(l) != 1 {
-			panic(refuse(BadAttribute, "axis", shapeText(l), "one axis"))
-		}
+		refuseIf(len(l) != 1, BadAttribute, "axis", l, "one axis")
 		a = l[0]
 	}
 	axes := axesOf("axis", []int64{a}, len(x.shape))
-	if len(axes) != 1 {
-		panic(refuse(BadAttribute, "axis", a, "an axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(axes) != 1, BadAttribute, "axis", a, "an axis of "+shapeText(x.shape))
 	axis := axes[0]
 	dims := c.attrInt("batch_dims", 0)
 	if dims < 0 {
@@ -612,9 +544,7 @@ func buildGather(c *Call) Values {
 		panic(refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share"))
 	}
 	negative := c.attrBool("negative_index_support", false)
-	if count(idx.shape) > maxDense {
-		panic(refuse(TooLarge, count(idx.shape), maxDense))
-	}
+	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
 	list := must(numbers(idx))
 	g := &gather{x: x, lead: count(x.shape[:axis]), n: x.shape[axis], inner: count(x.shape[axis+1:]),
 		batches: count(x.shape[:dims]), perBatch: count(idx.shape[dims:]), indices: make([]int64, len(list))}
@@ -625,9 +555,7 @@ func buildGather(c *Call) Values {
 		}
 	}
 	g.shape = slices.Concat(x.shape[:axis], idx.shape[dims:], x.shape[axis+1:])
-	if g.batches == 0 || g.perBatch == 0 || g.inner == 0 || len(g.shape) > maxRank {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
-	}
+	refuseIf(g.batches == 0 || g.perBatch == 0 || g.inner == 0 || len(g.shape) > maxRank, ShapesDiffer, x.shape, idx.shape)
 	return c.asRecorded(g, 0)
 }
 
@@ -674,17 +602,13 @@ func buildOneHot(c *Call) Values {
 		in = []*operand{in[0], in[2], in[3]}
 	}
 	shape, ok := c.out(0)
-	if len(in) != 3 || !ok {
-		panic(refuse(InputCount, len(in), 3))
-	}
+	refuseIf(len(in) != 3 || !ok, InputCount, len(in), 3)
 	index := must(numbers(in[0]))
 	on := must(numbers(in[1]))
 	off := must(numbers(in[2]))
 	axis := c.attrInt("axis", -1)
 	axes := axesOf("axis", []int64{axis}, len(shape))
-	if len(axes) != 1 || len(on) != 1 || len(off) != 1 {
-		panic(refuse(BadAttribute, "axis", axis, "an axis of "+shapeText(shape)))
-	}
+	refuseIf(len(axes) != 1 || len(on) != 1 || len(off) != 1, BadAttribute, "axis", axis, "an axis of "+shapeText(shape))
 	rest := slices.Delete(slices.Clone(shape), axes[0], axes[0]+1)
 	if count(rest) != int64(len(index)) {
 		panic(refuse(ShapeComputed, shapeText(in[0].shape), shapeText(shape)))
@@ -728,9 +652,7 @@ func buildPad(c *Call) Values {
 	for name, k := range c.names {
 		if (name == "constant_values" || name == "constant_value") && k < len(c.slots) && c.slots[k] != nil {
 			v := must(numbers(c.slots[k]))
-			if len(v) != 1 {
-				panic(refuse(Unsupported, name))
-			}
+			refuseIf(len(v) != 1, Unsupported, name)
 			value = v[0]
 		}
 	}
@@ -739,13 +661,9 @@ func buildPad(c *Call) Values {
 	}
 	shape, ok := c.out(0)
 	rank := len(x.shape)
-	if len(list) != 2*rank || !ok || len(shape) != rank {
-		panic(refuse(BadAttribute, "paddings", shapeText(list), "two for each axis of "+shapeText(x.shape)))
-	}
+	refuseIf(len(list) != 2*rank || !ok || len(shape) != rank, BadAttribute, "paddings", list, "two for each axis of "+shapeText(x.shape))
 	for i, d := range x.shape {
-		if !within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i] {
-			panic(refuse(ShapeComputed, shapeText(x.shape, list), shapeText(shape)))
-		}
+		refuseIf(!within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i], ShapeComputed, shapeText(x.shape, list), shape)
 	}
 	d := must(held(x))
 	steps := rowMajor(x.shape)
@@ -802,9 +720,7 @@ func (s *spreader) values(shape []int64, weighed bool, unit float64) Values {
 
 // whole is a gradient with all its elements.
 func whole(g Values, n int64) []float64 {
-	if count(g.Shape()) != n {
-		panic(refuse(ShapesDiffer, shapeText(g.Shape(), []int64{n})))
-	}
+	refuseIf(count(g.Shape()) != n, ShapesDiffer, g.Shape(), []int64{n})
 	return must(numbers(g))
 }
 
@@ -822,9 +738,7 @@ func traced(names string) {
 func (k *invocation) traceBack(f *function, g []Values) Values {
 	x := k.tensor("input")
 	n := count(x.shape)
-	if n > maxDense {
-		panic(refuse(TooLarge, n, maxDense))
-	}
+	refuseIf(n > maxDense, TooLarge, n, maxDense)
 	places := &operand{name: x.name, typ: dtype.Float64, shape: x.shape, f64: make([]float64, n), packed: true}
 	places.view = must(layout.Contiguous(x.shape))
 	for i := range places.f64 {
@@ -875,13 +789,9 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 		if !keep && axis <= len(shape) {
 			shape = slices.Insert(slices.Clone(shape), axis, 1)
 		}
-		if len(x.shape) == 0 || len(shape) != len(x.shape) {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
-		}
+		refuseIf(len(x.shape) == 0 || len(shape) != len(x.shape), ShapesDiffer, x.shape, idx.shape)
 		n, m := count(x.shape), count(shape)
-		if n > maxDense || m > maxDense {
-			panic(refuse(TooLarge, max(n, m), maxDense))
-		}
+		refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
 		at := must(numbers(idx))
 		grads := whole(d, m)
 		sum, steps, place := newSpreader(n), rowMajor(x.shape), make([]int64, len(x.shape))
@@ -912,9 +822,7 @@ func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, a
 			x := k.tensor("input")
 			d := gradient(g, 0)
 			n, m := count(x.shape), count(d.Shape())
-			if n > maxDense || m > maxDense {
-				panic(refuse(TooLarge, max(n, m), maxDense))
-			}
+			refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
 			of := places(k, x, d.Shape())
 			grads := whole(d, m)
 			sum := newSpreader(n)
@@ -927,9 +835,7 @@ func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, a
 }
 
 func (k *invocation) unpadded() {
-	if k.bool("padded_mode", false) {
-		panic(refuse(Unsupported, "padded_mode"))
-	}
+	refuseIf(k.bool("padded_mode", false), Unsupported, "padded_mode")
 }
 
 // byExpert is the order of tokens by their expert, and where each comes to stand in it.
@@ -949,17 +855,13 @@ func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 // rowsOut is how many rows the first result has; no more than there are.
 func (k *invocation) rowsOut(most int) int64 {
 	s := k.shape()
-	if len(s) != 2 || s[0] > int64(most) {
-		panic(refuse(ShapesDiffer, shapeText(s)))
-	}
+	refuseIf(len(s) != 2 || s[0] > int64(most), ShapesDiffer, s)
 	return s[0]
 }
 
 // rowsOf copies rows, each of which stands for some places.
 func rowsOf(x *operand, places []int64, per int64) Values {
-	if len(x.shape) != 2 || len(places) == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape)))
-	}
+	refuseIf(len(x.shape) != 2 || len(places) == 0, ShapesDiffer, x.shape)
 	g := &gather{shape: []int64{int64(len(places)), x.shape[1]}, x: x, lead: 1, n: x.shape[0], inner: x.shape[1], batches: 1, perBatch: int64(len(places)),
 		indices: make([]int64, len(places))}
 	for i, p := range places {
@@ -982,14 +884,10 @@ func wholes(list, shape []int64) Values {
 func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 	places, per := must(numbers(idx)), int64(1)
 	if probs != nil {
-		if len(probs.shape) != 2 {
-			panic(refuse(ShapesDiffer, shapeText(probs.shape)))
-		}
+		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
 		per = probs.shape[1]
 	}
-	if len(x.shape) != 2 || per == 0 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
-	}
+	refuseIf(len(x.shape) != 2 || per == 0 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, x.shape, idx.shape)
 	rows, weights := must(held(x)), []float64(nil)
 	if probs != nil {
 		weights = must(numbers(probs))
@@ -1021,13 +919,9 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
 	rank := len(probs.shape)
 	out := k.shape()
-	if len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1] {
-		panic(refuse(ShapesDiffer, shapeText(probs.shape, out)))
-	}
+	refuseIf(len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1], ShapesDiffer, probs.shape, out)
 	n, few := probs.shape[rank-1], out[rank-1]
-	if count(out) > maxDense {
-		panic(refuse(TooLarge, count(out), maxDense))
-	}
+	refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
 	like := func() *dense {
 		return &dense{shape: out, y: make([]float64, count(out)), b: make([]float64, count(out))}
 	}
@@ -1074,9 +968,7 @@ func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
 // divided by their sum.
 func gatingTopK(k *invocation) []Reading {
 	x := k.tensor("x")
-	if k.int("k_group", 1) != k.int("group_count", 1) || k.int("renorm", 0) != 0 || len(x.shape) != 2 {
-		panic(refuse(Unsupported, "groups or renorm"))
-	}
+	refuseIf(k.int("k_group", 1) != k.int("group_count", 1) || k.int("renorm", 0) != 0 || len(x.shape) != 2, Unsupported, "groups or renorm")
 	a, kind := k.arith(), k.int("norm_type", 0)
 	var v Values
 	switch kind {

@@ -22,9 +22,7 @@ type poolArgs struct {
 func (k *invocation) poolArgs(d int) (p poolArgs) {
 	p.x = k.tensor("input")
 	p.v, _ = batched(p.x, d)
-	if len(p.v.Shape()) != d+2 {
-		panic(refuse(ShapesDiffer, shapeText(p.x.shape)))
-	}
+	refuseIf(len(p.v.Shape()) != d+2, ShapesDiffer, p.x.shape)
 	k.required("kernel_size")
 	p.window = k.each("kernel_size", d, 1)
 	p.kernelArgs = k.kernelArgs(d, p.window)
@@ -36,9 +34,7 @@ func (k *invocation) poolArgs(d int) (p poolArgs) {
 	p.out = make([]int64, d)
 	for i := range in {
 		span := in[i] + 2*p.before[i] - p.dilation[i]*(p.window[i]-1) - 1
-		if span < 0 || !within(p.before[i], 0, p.window[i]) {
-			panic(refuse(ShapesDiffer, shapeText(in, p.window)))
-		}
+		refuseIf(span < 0 || !within(p.before[i], 0, p.window[i]), ShapesDiffer, in, p.window)
 		p.out[i] = span/p.stride[i] + 1
 		if up && span%p.stride[i] != 0 && p.out[i]*p.stride[i] < in[i]+p.before[i] {
 			p.out[i]++
@@ -58,9 +54,7 @@ func (p *poolArgs) shaped(v Values) Values {
 func pooling(d int, largest bool) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		p := k.poolArgs(d)
-		if k.has("divisor_override") {
-			panic(refuse(Unsupported, "divisor_override"))
-		}
+		refuseIf(k.has("divisor_override"), Unsupported, "divisor_override")
 		v := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
 		v.outside = k.bool("count_include_pad", true)
 		v.outside = v.outside && !largest
@@ -99,15 +93,11 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 		return gradients{"input": func() Values {
 			p := k.poolArgs(d)
 			dy := gradient(g, 0)
-			if k.has("divisor_override") {
-				panic(refuse(Unsupported, "divisor_override"))
-			}
+			refuseIf(k.has("divisor_override"), Unsupported, "divisor_override")
 			padding := k.bool("count_include_pad", true)
 			gs, _ := batched(dy, d)
 			planes := count(p.v.Shape()[:2])
-			if !slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes {
-				panic(refuse(ShapesDiffer, shapeText(gs.Shape(), p.out)))
-			}
+			refuseIf(!slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes, ShapesDiffer, gs.Shape(), p.out)
 			grads := must(held(gs))
 			x := must(held(p.v))
 			in, out := count(p.v.Shape()[2:]), count(p.out)
@@ -168,9 +158,7 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 // calls f for the places that element i of the result takes, and says how many they are.
 func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64) {
 	lead := len(x) - d
-	if lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0) {
-		panic(refuse(ShapesDiffer, shapeText(x, shape)))
-	}
+	refuseIf(lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0), ShapesDiffer, x, shape)
 	in, out := x[lead:], shape[lead:]
 	plane, planes := count(in), count(out)
 	at, begin, window, c := make([]int64, d), make([]int64, d), make([]int64, d), make([]int64, d)
@@ -339,15 +327,11 @@ func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	x = c.need("x", 0)
 	shape, ok := c.out(0)
 	rank := len(x.shape)
-	if !ok || len(shape) != rank || rank != 4 && rank != 5 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
-	}
+	refuseIf(!ok || len(shape) != rank || rank != 4 && rank != 5, ShapesDiffer, x.shape, shape)
 	want := plainAxes(rank)
 	v, perm := channelsFirst(x, x.axesOr(want), want)
 	sorted, _ := channelsFirst(&dense{shape: shape}, x.axesOr(want), want)
-	if !slices.Equal(sorted.Shape()[:2], v.Shape()[:2]) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, shape)))
-	}
+	refuseIf(!slices.Equal(sorted.Shape()[:2], v.Shape()[:2]), ShapesDiffer, x.shape, shape)
 	return x, v, sorted.Shape()[2:], inverse(perm)
 }
 
@@ -370,9 +354,7 @@ func buildPooling(c *Call) Values {
 	mode := c.attrInt("mode", 0)
 	global := c.attrBool("global_pooling", false)
 	up := c.attrInt("ceil_mode", 0)
-	if mode != 0 && mode != 1 || len(x.shape) != 4 {
-		panic(refuse(BadAttribute, "mode", mode, "0 or 1"))
-	}
+	refuseIf(mode != 0 && mode != 1 || len(x.shape) != 4, BadAttribute, "mode", mode, "0 or 1")
 	in := v.Shape()[2:]
 	window, stride, pad, dilation := in, ones(2), make([]int64, 4), ones(2)
 	if !global {
@@ -385,17 +367,13 @@ func buildPooling(c *Call) Values {
 			if list == nil && a.key != "window" {
 				continue
 			}
-			if len(list) != a.n {
-				panic(refuse(BadAttribute, a.key, shapeText(list), itoa(a.n)+" numbers"))
-			}
+			refuseIf(len(list) != a.n, BadAttribute, a.key, list, itoa(a.n)+" numbers")
 			*a.dst = list
 		}
 	}
 	for i := range in {
 		span := in[i] + pad[2*i] + pad[2*i+1] - window[i]
-		if stride[i] < 1 || span < 0 || !within(window[i], 1, 1<<20) {
-			panic(refuse(BadAttribute, "window, stride", shapeText(window, stride), "what fits "+shapeText(in)))
-		}
+		refuseIf(stride[i] < 1 || span < 0 || !within(window[i], 1, 1<<20), BadAttribute, "window, stride", shapeText(window, stride), "what fits "+shapeText(in))
 		if up == 0 {
 			span += stride[i] - 1
 		}
@@ -418,9 +396,7 @@ func buildPool(c *Call, largest bool) Values {
 	ksize := c.attrInts("ksize")
 	strides := c.attrInts("strides")
 	window, stride := spatial(axes, ksize), spatial(axes, strides)
-	if len(window) != len(in) || len(stride) != len(in) {
-		panic(refuse(BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes))
-	}
+	refuseIf(len(window) != len(in) || len(stride) != len(in), BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes)
 	before, after := make([]int64, len(in)), make([]int64, len(in))
 	pads := c.attrInts("pads")
 	global := c.attrBool("global_pooling", false)
@@ -433,9 +409,7 @@ func buildPool(c *Call, largest bool) Values {
 		}
 	} else if strings.Contains(mode, "SAME") {
 		for i := range in {
-			if !within(stride[i], 1, 1<<20) || !within(window[i], 1, 1<<20) {
-				panic(refuse(BadAttribute, "strides", shapeText(stride), "small positive numbers"))
-			}
+			refuseIf(!within(stride[i], 1, 1<<20) || !within(window[i], 1, 1<<20), BadAttribute, "strides", stride, "small positive numbers")
 			total := max(0, (out[i]-1)*stride[i]+window[i]-in[i])
 			before[i], after[i] = total/2, total-total/2
 		}
@@ -452,9 +426,7 @@ func buildPool(c *Call, largest bool) Values {
 // buildGlobal takes each plane together.
 func buildGlobal(c *Call) Values {
 	_, v, out, back := c.poolInput()
-	if count(out) != 1 {
-		panic(refuse(ShapeComputed, "1", shapeText(out)))
-	}
+	refuseIf(count(out) != 1, ShapeComputed, "1", out)
 	in := v.Shape()[2:]
 	zero := make([]int64, len(in))
 	p := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
@@ -507,9 +479,7 @@ func (k *invocation) resizing(x, shape []int64) [][]taps {
 		panic(refuse(Unsupported, "antialias"))
 	}
 	d := len(x) - 2
-	if d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]) {
-		panic(refuse(ShapesDiffer, shapeText(x, shape)))
-	}
+	refuseIf(d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]), ShapesDiffer, x, shape)
 	scale := k.scales(d)
 	size := k.ints("size")
 	axes := make([][]taps, d)
@@ -526,9 +496,7 @@ func (k *invocation) resizing(x, shape []int64) [][]taps {
 		default:
 			panic(refuse(NoArgument, "size"))
 		}
-		if want != out || out > maxDense || in < 1 {
-			panic(refuse(ShapeComputed, want, shapeText(shape)))
-		}
+		refuseIf(want != out || out > maxDense || in < 1, ShapeComputed, want, shape)
 		ratio := float64(in) / float64(out)
 		fresh := k.bool("recompute_scale_factor", false)
 		if scale != nil && !fresh {
@@ -549,15 +517,11 @@ func (k *invocation) scales(d int) []float64 {
 	if a.v != nil {
 		list = slices.Repeat([]*argument{a}, d)
 	}
-	if len(list) != d {
-		panic(refuse(BadArgument, "scale_factor", len(list), itoa(d)+" numbers"))
-	}
+	refuseIf(len(list) != d, BadArgument, "scale_factor", len(list), itoa(d)+" numbers")
 	out := make([]float64, d)
 	for i, s := range list {
 		f, ok := s.number()
-		if !ok || !(f > 0) {
-			panic(refuse(BadArgument, "scale_factor", s.text(), "a positive number"))
-		}
+		refuseIf(!ok || !(f > 0), BadArgument, "scale_factor", s.text(), "a positive number")
 		out[i] = f
 	}
 	return out

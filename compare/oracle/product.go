@@ -18,9 +18,7 @@ func (k *invocation) product(a, b Values) Values {
 	}
 	const letters = "abcdefgh"
 	sa, sb := a.Shape(), b.Shape()
-	if len(sa) < 2 || len(sb) < 2 || len(sa)-2 > len(letters) || len(sb)-2 > len(letters) {
-		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
-	}
+	refuseIf(len(sa) < 2 || len(sb) < 2 || len(sa)-2 > len(letters) || len(sb)-2 > len(letters), ShapesDiffer, sa, sb)
 	la, lb := letters[len(letters)-(len(sa)-2):], letters[len(letters)-(len(sb)-2):]
 	lead := la
 	if len(lb) > len(la) {
@@ -32,9 +30,7 @@ func (k *invocation) product(a, b Values) Values {
 // matmul is torch.matmul: vectors are rows or columns, whose axis goes.
 func (k *invocation) matmul(a, b Values) Values {
 	sa, sb := a.Shape(), b.Shape()
-	if len(sa) == 0 || len(sb) == 0 {
-		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
-	}
+	refuseIf(len(sa) == 0 || len(sb) == 0, ShapesDiffer, sa, sb)
 	if len(sa) == 1 {
 		a = reshape(a, []int64{1, sa[0]})
 	}
@@ -72,9 +68,7 @@ func (k *invocation) pair(first, second string) (a, b *operand) {
 // productGradients: dA = dY·Bᵀ and dB = Aᵀ·dY, with repeated axes summed up.
 func (k *invocation) productGradients(first, second string, g Values) gradients {
 	a, b := k.factors(first, second)
-	if len(a.shape) < 2 || len(b.shape) < 2 {
-		panic(refuse(Unsupported, "the gradients of a product with a vector"))
-	}
+	refuseIf(len(a.shape) < 2 || len(b.shape) < 2, Unsupported, "the gradients of a product with a vector")
 	return gradients{
 		first: func() Values {
 			v := k.product(g, turned(b, true))
@@ -123,9 +117,7 @@ func productForms() {
 			return formulaOf(func(x []num) num { return ar.add(ar.mul(k.factor("beta"), x[0]), ar.mul(k.factor("alpha"), x[1])) }, c, k.between(v))
 		}), backward: func(k *invocation, g []Values) gradients {
 			d := gradient(g, 0)
-			if sum {
-				panic(refuse(NoGradient, k.name))
-			}
+			refuseIf(sum, NoGradient, k.name)
 			times := func(factor string, v Values) Values {
 				if f := k.factor(factor); f != exactNum(1) {
 					v = formulaOf(func(x []num) num { return k.arith().mul(f, x[0]) }, v)
@@ -159,9 +151,7 @@ func productForms() {
 	define("bilinear", "input1 input2 weight bias", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input1", "input2")
 		w, bias := k.weights()
-		if len(a.shape) != 2 || len(b.shape) != 2 {
-			panic(refuse(Unsupported, "inputs of other than two axes"))
-		}
+		refuseIf(len(a.shape) != 2 || len(b.shape) != 2, Unsupported, "inputs of other than two axes")
 		v := k.newContraction([]string{"ni", "nj", "oij"}, "no", a, b, w)
 		if bias == nil {
 			return v
@@ -183,9 +173,7 @@ func productForms() {
 			if k.has(name) {
 				missing = k.axes(name, len(v.Shape()))
 			}
-			if len(missing) != len(v.Shape()) {
-				panic(refuse(BadArgument, name, len(missing), itoa(len(v.Shape()))+" axes"))
-			}
+			refuseIf(len(missing) != len(v.Shape()), BadArgument, name, len(missing), itoa(len(v.Shape()))+" axes")
 			return transpose(v, missing)
 		}
 		return turn(k.matmul(turn(a, "perm_x1", 0, 1, 2), turn(b, "perm_x2", 0, 1, 2)), "perm_y", 1, 0, 2)
@@ -208,9 +196,7 @@ func linear(k *invocation) Values {
 	if len(w.shape) == 1 {
 		return k.matmul(x, w)
 	}
-	if len(w.shape) != 2 || len(x.shape) == 0 || x.shape[len(x.shape)-1] != w.shape[1] {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-	}
+	refuseIf(len(w.shape) != 2 || len(x.shape) == 0 || x.shape[len(x.shape)-1] != w.shape[1], ShapesDiffer, x.shape, w.shape)
 	rows := reshape(x, []int64{count(x.shape[:len(x.shape)-1]), w.shape[1]})
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
 	if fits32(x) && fits32(w) && !discrete(x.typ) {
@@ -238,9 +224,7 @@ func linear(k *invocation) Values {
 func linearGradients(k *invocation, g []Values) gradients {
 	d := gradient(g, 0)
 	x, w := k.factors("input", "weight")
-	if len(w.shape) != 2 || len(x.shape) == 0 || count(w.shape) == 0 || count(d.Shape())/w.shape[0] != count(x.shape)/w.shape[1] {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape, d.Shape())))
-	}
+	refuseIf(len(w.shape) != 2 || len(x.shape) == 0 || count(w.shape) == 0 || count(d.Shape())/w.shape[0] != count(x.shape)/w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
 	m := count(x.shape) / w.shape[1]
 	rows, grads := reshape(x, []int64{m, w.shape[1]}), reshape(d, []int64{m, w.shape[0]})
 	return gradients{
@@ -261,13 +245,9 @@ func einsum(k *invocation) Values {
 	equation = strings.ReplaceAll(equation, " ", "")
 	left, result, explicit := strings.Cut(equation, "->")
 	labels := strings.Split(left, ",")
-	if strings.Contains(equation, ".") {
-		panic(refuse(Unsupported, "einsum with ..."))
-	}
+	refuseIf(strings.Contains(equation, "."), Unsupported, "einsum with ...")
 	list := k.tensors("operands")
-	if len(list) != len(labels) || len(list) > 8 {
-		panic(refuse(BadArgument, "operands", len(list), itoa(len(labels))))
-	}
+	refuseIf(len(list) != len(labels) || len(list) > 8, BadArgument, "operands", len(list), itoa(len(labels)))
 	if !explicit {
 		var once []string
 		for _, l := range strings.Split(strings.ReplaceAll(left, ",", ""), "") {
@@ -320,9 +300,7 @@ func matmulKernels() {
 }
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
-	if c.input("offset_w", 3) != nil {
-		panic(refuse(Unsupported, "offset_w"))
-	}
+	refuseIf(c.input("offset_w", 3) != nil, Unsupported, "offset_w")
 	v := c.matmulOf(x1, x2, bias)
 	return []Reading{{Out: []Values{v}}}
 }
@@ -362,19 +340,13 @@ func turned(v Values, yes bool) Values {
 // newMatmul multiplies a (…, m, k) by b (…, k, n).
 func (c *Call) newMatmul(a, b, bias Values) Values {
 	sa, sb := a.Shape(), b.Shape()
-	if len(sa) < 2 || len(sb) < 2 || sa[len(sa)-1] != sb[len(sb)-2] {
-		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
-	}
+	refuseIf(len(sa) < 2 || len(sb) < 2 || sa[len(sa)-1] != sb[len(sb)-2], ShapesDiffer, sa, sb)
 	lead, ok := broadcastShape(sa[:len(sa)-2], sb[:len(sb)-2])
-	if !ok {
-		panic(refuse(ShapesDiffer, shapeText(sa, sb)))
-	}
+	refuseIf(!ok, ShapesDiffer, sa, sb)
 	m, k, n := sa[len(sa)-2], sa[len(sa)-1], sb[len(sb)-1]
 	p := c.productOf(k, a, b, bias, n)
 	x := &matmul{product: p, shape: append(append([]int64{}, lead...), m, n), m: m, n: n, k: k, a: a, b: b}
-	if count(lead) > 1<<20 {
-		panic(refuse(TooLarge, count(lead), 1<<20))
-	}
+	refuseIf(count(lead) > 1<<20, TooLarge, count(lead), 1<<20)
 	x.batchA, x.batchB = batches(sa[:len(sa)-2], lead), batches(sb[:len(sb)-2], lead)
 	return x
 }
@@ -578,9 +550,7 @@ func buildFullyConnection(c *Call) Values {
 	if axis < 0 {
 		axis += int64(len(x.shape))
 	}
-	if axis < 1 || axis > int64(len(x.shape)) || len(w.shape) < 1 || c.input("offset_w", 3) != nil {
-		panic(refuse(BadAttribute, "axis", axis, "an axis of x"))
-	}
+	refuseIf(axis < 1 || axis > int64(len(x.shape)) || len(w.shape) < 1 || c.input("offset_w", 3) != nil, BadAttribute, "axis", axis, "an axis of x")
 	if x.typ == dtype.Int8 {
 		if off := c.attrInt("offset_x", 0); off != 0 {
 			panic(refuse(Unsupported, "offset_x"))
@@ -588,9 +558,7 @@ func buildFullyConnection(c *Call) Values {
 	}
 	m, k := count(x.shape[:axis]), count(x.shape[axis:])
 	n := count(w.shape) / max(k, 1)
-	if n*k != count(w.shape) || k == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, w.shape)))
-	}
+	refuseIf(n*k != count(w.shape) || k == 0, ShapesDiffer, x.shape, w.shape)
 	second := turned(reshape(w, []int64{n, k}), true)
 	if flip {
 		second = reshape(w, []int64{k, n})
@@ -610,9 +578,7 @@ func (c *Call) asRecorded(v Values, i int) Values {
 	if !ok {
 		return v
 	}
-	if count(shape) != count(v.Shape()) {
-		panic(refuse(ShapeComputed, shapeText(v.Shape()), shapeText(shape)))
-	}
+	refuseIf(count(shape) != count(v.Shape()), ShapeComputed, v.Shape(), shape)
 	return reshape(v, shape)
 }
 
@@ -642,9 +608,7 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) *con
 	v := &contraction{unit: c.sumUnit(), k: 1, exact: true}
 	for i, x := range in {
 		s := x.Shape()
-		if len(s) != len([]rune(labels[i])) {
-			panic(refuse(ShapesDiffer, shapeText(s)))
-		}
+		refuseIf(len(s) != len([]rune(labels[i])), ShapesDiffer, s)
 		for a, l := range []rune(labels[i]) {
 			if have, ok := size[l]; !ok || have == 1 {
 				size[l] = s[a]
@@ -660,9 +624,7 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) *con
 	var summed []rune
 	for _, l := range result {
 		d, ok := size[l]
-		if !ok {
-			panic(refuse(Unsupported, "a result with the axis "+string(l)))
-		}
+		refuseIf(!ok, Unsupported, "a result with the axis "+string(l))
 		v.shape = append(v.shape, d)
 	}
 	inResult := func(l rune) bool {
@@ -701,9 +663,7 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) *con
 	if v.shape == nil {
 		v.shape = []int64{}
 	}
-	if math.IsInf(gamma(float64(v.k)+4, v.unit), 1) {
-		panic(refuse(NoBound, v.k))
-	}
+	refuseIf(math.IsInf(gamma(float64(v.k)+4, v.unit), 1), NoBound, v.k)
 	return v
 }
 
@@ -815,9 +775,7 @@ func (k *invocation) cast(o *operand) *operand {
 		return o
 	}
 	n := count(o.shape)
-	if n > maxHeld {
-		panic(refuse(TooLarge, n, maxHeld))
-	}
+	refuseIf(n > maxHeld, TooLarge, n, maxHeld)
 	view := must(layout.Contiguous(o.shape))
 	w := &operand{name: o.name, typ: k.working(), shape: o.shape, view: view, f32: make([]float32, n), packed: true}
 	buf := make([]float64, min(n, batch))
@@ -847,9 +805,7 @@ func (k *invocation) factored(name string) *operand {
 // written.
 func groupedMatmul(k *invocation) []Reading {
 	k.unsupported("offset", "antiquant_scale", "antiquant_offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
-	if k.int("act_type", 0) != 0 {
-		panic(refuse(Unsupported, "act_type"))
-	}
+	refuseIf(k.int("act_type", 0) != 0, Unsupported, "act_type")
 	list := func(name string) []*operand {
 		switch a := k.args[name]; {
 		case a.none() || a.v == nil && len(a.list) == 0:
@@ -872,9 +828,7 @@ func groupedMatmul(k *invocation) []Reading {
 		panic(refuse(InputCount, len(from), e+1))
 	}
 	one := func(x, w, scale, token, bias Values) Values {
-		if len(x.Shape()) != 2 || len(w.Shape()) != 2 {
-			panic(refuse(ShapesDiffer, shapeText(x.Shape(), w.Shape())))
-		}
+		refuseIf(len(x.Shape()) != 2 || len(w.Shape()) != 2, ShapesDiffer, x.Shape(), w.Shape())
 		var v Values
 		switch whole := xs[0].typ == dtype.Int8; {
 		case whole && scale == nil:
@@ -891,9 +845,7 @@ func groupedMatmul(k *invocation) []Reading {
 		}
 		return v
 	}
-	if len(xs) == 0 || len(weights) == 0 {
-		panic(refuse(NoInput, "x, weight"))
-	}
+	refuseIf(len(xs) == 0 || len(weights) == 0, NoInput, "x, weight")
 	if len(xs) > 1 && len(xs) == len(weights) && !k.has("group_list") {
 		var out []Values
 		for e, x := range xs {
@@ -902,9 +854,7 @@ func groupedMatmul(k *invocation) []Reading {
 		return []Reading{{Out: out}}
 	}
 	kind := k.int("group_type", -1)
-	if len(xs) != 1 || len(xs[0].shape) != 2 || kind != 0 && !(kind == -1 && len(weights) > 1) {
-		panic(refuse(Unsupported, "group_type "+itoa(int(kind))))
-	}
+	refuseIf(len(xs) != 1 || len(xs[0].shape) != 2 || kind != 0 && !(kind == -1 && len(weights) > 1), Unsupported, "group_type "+itoa(int(kind)))
 	k.required("group_list")
 	ends := k.ints("group_list")
 	switch k.int("group_list_type", 0) {
@@ -920,9 +870,7 @@ func groupedMatmul(k *invocation) []Reading {
 	x, from := xs[0], int64(0)
 	var parts []Values
 	for e, end := range ends {
-		if end < from || end > x.shape[0] {
-			panic(refuse(BadArgument, "group_list", shapeText(ends), "rows of "+shapeText(x.shape)))
-		}
+		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", ends, "rows of "+shapeText(x.shape))
 		if end > from {
 			var token Values
 			if tokens != nil {
@@ -938,8 +886,6 @@ func groupedMatmul(k *invocation) []Reading {
 	if out, ok := k.out(0); ok && from < x.shape[0] && len(out) == 2 {
 		parts = append(parts, &formula{shape: []int64{x.shape[0] - from, out[1]}, f: func(int64, []int64) (float64, float64) { return 0, math.Inf(1) }})
 	}
-	if len(parts) == 0 {
-		panic(refuse(BadArgument, "group_list", shapeText(ends), "a group"))
-	}
+	refuseIf(len(parts) == 0, BadArgument, "group_list", ends, "a group")
 	return []Reading{{Out: []Values{joined(0, parts...)}}}
 }

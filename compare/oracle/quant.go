@@ -71,14 +71,10 @@ func quantKernels() {
 func buildQuant(c *Call) Values {
 	x := c.need("x", 0)
 	scale := c.attrFloat("scale", math.NaN())
-	if math.IsNaN(scale) {
-		panic(refuse(NoAttribute, "scale"))
-	}
+	refuseIf(math.IsNaN(scale), NoAttribute, "scale")
 	offset := c.attrFloat("offset", 0)
 	root := c.attrBool("sqrt_mode", false)
-	if root || c.outType() != dtype.Int8 {
-		panic(refuse(Unsupported, "sqrt_mode, or another type than int8"))
-	}
+	refuseIf(root || c.outType() != dtype.Int8, Unsupported, "sqrt_mode, or another type than int8")
 	var round func(float64) float64
 	switch mode := c.attrs.Get("round_mode").Text(); mode {
 	case "", "Round":
@@ -115,14 +111,10 @@ func buildQuant(c *Call) Values {
 func buildAntiQuant(c *Call) Values {
 	x := c.need("x", 0)
 	scale := c.attrFloat("scale", math.NaN())
-	if math.IsNaN(scale) {
-		panic(refuse(NoAttribute, "scale"))
-	}
+	refuseIf(math.IsNaN(scale), NoAttribute, "scale")
 	offset := c.attrFloat("offset", 0)
 	root := c.attrBool("sqrt_mode", false)
-	if root {
-		panic(refuse(Unsupported, "sqrt_mode"))
-	}
+	refuseIf(root, Unsupported, "sqrt_mode")
 	u := precisionFor(c.outType()).v
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i, v := range x[0] {
@@ -141,13 +133,9 @@ func buildDequant(c *Call) Values {
 	s := c.need("deq_scale", 1)
 	relu := c.attrBool("relu_flag", false)
 	root := c.attrBool("sqrt_mode", false)
-	if root {
-		panic(refuse(Unsupported, "sqrt_mode"))
-	}
+	refuseIf(root, Unsupported, "sqrt_mode")
 	n := count(s.shape)
-	if n > 1<<20 {
-		panic(refuse(TooLarge, n, 1<<20))
-	}
+	refuseIf(n > 1<<20, TooLarge, n, 1<<20)
 	scale := &dense{shape: s.shape, y: make([]float64, n), exact: true}
 	if s.typ == dtype.Uint64 || s.typ == dtype.Int64 {
 		words := must(s.words())
@@ -194,9 +182,7 @@ func (k *invocation) inSteps(t dtype.Type, in ...Values) Values {
 // clippedTo rounds half to even to a type of whole numbers, and cuts off what it does not hold. Where a number lies within
 // its error of a half either neighbour is right.
 func (k *invocation) clippedTo(t dtype.Type, v Values) Values {
-	if !discrete(t) || t == dtype.Bool || t.Bits() > 32 {
-		panic(refuse(BadType, "output 0", t.String()))
-	}
+	refuseIf(!discrete(t) || t == dtype.Bool || t.Bits() > 32, BadType, "output 0", t.String())
 	lo, hi := integerRange(t)
 	clip := func(v float64) float64 { return min(max(math.RoundToEven(v), lo), hi) }
 	w := newPointwise(func(x, e [][]float64, y, b []float64) {
@@ -218,13 +204,9 @@ func (k *invocation) clippedTo(t dtype.Type, v Values) Values {
 // 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
 func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values) {
 	s := x.Shape()
-	if len(s) == 0 || k.outputType(output) != dtype.Int8 {
-		panic(refuse(Unsupported, "another type than int8"))
-	}
+	refuseIf(len(s) == 0 || k.outputType(output) != dtype.Int8, Unsupported, "another type than int8")
 	n := s[len(s)-1]
-	if n == 0 || n > maxDense {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || n > maxDense, NoBound, n)
 	u := k.unit()
 	largest := func(x, e []float64) (most, off float64) {
 		for i, v := range x {
@@ -270,9 +252,7 @@ func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values
 		return reshape(v, []int64{})
 	}
 	axis := k.axis(name, missing, len(x.shape))
-	if len(x.shape) == 0 || x.shape[axis] != n {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, v.shape)))
-	}
+	refuseIf(len(x.shape) == 0 || x.shape[axis] != n, ShapesDiffer, x.shape, v.shape)
 	shape := ones(len(x.shape))
 	shape[axis] = n
 	return reshape(v, shape)
@@ -352,9 +332,7 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 	if discrete(k.outType()) {
 		return k.clippedTo(k.outType(), all)
 	}
-	if offset != nil {
-		panic(refuse(Unsupported, "offset"))
-	}
+	refuseIf(offset != nil, Unsupported, "offset")
 	return all
 }
 

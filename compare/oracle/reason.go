@@ -109,8 +109,12 @@ func (r *Refusal) Error() string {
 	return string(r.Reason.Kind) + " " + strings.Join(r.Reason.Args, ", ")
 }
 
+// refuse makes a refusal. Of [ShapesDiffer] the arguments are the shapes, which stand side by side.
 func refuse(kind result.Kind, args ...any) error {
 	r := &Refusal{Reason: because(kind, args...)}
+	if kind == ShapesDiffer {
+		r.Reason = result.Because(kind, strings.Join(r.Reason.Args, " "))
+	}
 	for _, a := range args {
 		if err, ok := a.(error); ok {
 			r.Cause = err
@@ -130,6 +134,8 @@ func because(kind result.Kind, args ...any) result.Reason {
 			text[i] = fmt.Sprintf("%.6g", a)
 		case error:
 			text[i] = a.Error()
+		case []int64:
+			text[i] = shapeText(a)
 		default:
 			text[i] = fmt.Sprint(a)
 		}
@@ -273,6 +279,14 @@ func attempt[T any](f func() T) (v T, err error) {
 		}
 	}()
 	return f(), nil
+}
+
+// refuseIf refuses where something is bad: what a form asks of its arguments, a line each. Arguments that are shapes
+// become text when they are needed.
+func refuseIf(bad bool, kind result.Kind, args ...any) {
+	if bad {
+		panic(refuse(kind, args...))
+	}
 }
 
 // must refuses where a computation failed.

@@ -42,9 +42,7 @@ func (k *invocation) spreadBack(g Values) (Values, int64) {
 		n *= kept[a]
 		kept[a] = 1
 	}
-	if count(kept) != count(g.Shape()) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, g.Shape())))
-	}
+	refuseIf(count(kept) != count(g.Shape()), ShapesDiffer, x.shape, g.Shape())
 	v, _ := broadcast(reshape(g, kept), x.shape)
 	return v, n
 }
@@ -56,9 +54,7 @@ func shared(k *invocation, g []Values) gradients {
 		y := k.result(0)
 		d := gradient(g, 0)
 		n, m := count(x.shape), count(y.shape)
-		if n > maxDense {
-			panic(refuse(TooLarge, n, maxDense))
-		}
+		refuseIf(n > maxDense, TooLarge, n, maxDense)
 		places := &dense{shape: y.shape, y: make([]float64, m), exact: true}
 		for i := range places.y {
 			places.y[i] = float64(i)
@@ -208,9 +204,7 @@ func reduceForms() {
 	define("cumsum", "input dim", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		axis := k.axis("dim", 0, len(x.shape))
-		if len(x.shape) == 0 {
-			panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-		}
+		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		u := k.reduceUnit()
 		// Kept in the type of the result from one element to the next, or not.
 		v := precisionFor(k.outType()).v
@@ -257,9 +251,7 @@ func indexOf(start float64, better func(a, b float64) bool) reducer {
 // alongAxes computes rows along some axes of x and puts them back.
 func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, b []float64)) Values {
 	in, kept, n := lastAxes(x, axes)
-	if n == 0 || math.IsInf(gamma(float64(n+4), k.sumUnit()), 1) {
-		panic(refuse(NoBound, n))
-	}
+	refuseIf(n == 0 || math.IsInf(gamma(float64(n+4), k.sumUnit()), 1), NoBound, n)
 	return k.rowsBack(newRows(in, n, f), len(x.Shape()), kept, axes)
 }
 
@@ -318,9 +310,7 @@ func norms(k *invocation) Values {
 		p = k.float(key, 2)
 	}
 	axes, keep := k.reducedAxes(len(x.shape))
-	if p != 1 && p != 2 && !math.IsInf(p, 1) {
-		panic(refuse(Unsupported, "p other than 1, 2 and inf"))
-	}
+	refuseIf(p != 1 && p != 2 && !math.IsInf(p, 1), Unsupported, "p other than 1, 2 and inf")
 	return k.reduction(k.converted(x), axes, keep, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		a := c.arith()
 		g := gamma(float64(n+2), c.sumUnit())
@@ -354,9 +344,7 @@ func ordered(k *invocation) []Reading {
 	x := k.tensor("input")
 	rank := len(x.shape)
 	axis := k.axis("dim", -1, rank)
-	if rank == 0 {
-		panic(refuse(BadArgument, "dim", axis, "an axis of "+shapeText(x.shape)))
-	}
+	refuseIf(rank == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 	down := k.bool("descending", false)
 	n := x.shape[axis]
 	if k.name == "topk" {
@@ -419,9 +407,7 @@ func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Valu
 			shape = append(shape, 1)
 		}
 	}
-	if n == 0 {
-		panic(refuse(ShapesDiffer, shapeText(x.Shape())))
-	}
+	refuseIf(n == 0, ShapesDiffer, x.Shape())
 	v := &reduced{shape: shape, in: in, n: n, f: f(c, n), exact: exact && isExact(x)}
 	return c.asRecorded(v, 0)
 }

@@ -109,9 +109,7 @@ func single(build func(c *Call) Values) builder {
 func registerPart(p elementwise, types ...string) {
 	register(single(func(c *Call) Values {
 		in := c.all()
-		if len(in) != p.operands {
-			panic(refuse(InputCount, len(in), p.operands))
-		}
+		refuseIf(len(in) != p.operands, InputCount, len(in), p.operands)
 		return p.build(c, in)
 	}), types...)
 	for _, t := range types {
@@ -433,9 +431,7 @@ func placed(results []Values, at []int) []Values {
 func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	v := c.attrs.Get(key)
 	if a.Param == "" {
-		if v != nil && v.String() != a.Default {
-			panic(refuse(BadAttribute, key, v.String(), a.Default))
-		}
+		refuseIf(v != nil && v.String() != a.Default, BadAttribute, key, v.String(), a.Default)
 		return nil
 	}
 	switch {
@@ -451,9 +447,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 		return numberArgument(x)
 	case a.Words != nil:
 		n := c.attrInt(key, 0)
-		if n < 0 || n >= int64(len(a.Words)) {
-			panic(refuse(BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1)))
-		}
+		refuseIf(n < 0 || n >= int64(len(a.Words)), BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1))
 		return textArgument(a.Words[n])
 	}
 	switch v.Kind() {
@@ -569,37 +563,27 @@ func partKnown(name string) bool {
 // before the convolution, and its result goes into the sum.
 func buildFused(c *Call, words []string) []Reading {
 	names, unknown := splitParts(words)
-	if unknown != "" {
-		panic(refuse(FusedWord, unknown))
-	}
+	refuseIf(unknown != "", FusedWord, unknown)
 	in := c.operands()
 	var read *operand
 	if len(names) > 0 && slices.Contains(selectParts, names[0]) {
-		if len(in) == 0 {
-			panic(refuse(NoInput, "x"))
-		}
+		refuseIf(len(in) == 0, NoInput, "x")
 		read, in, names = in[0], in[1:], names[1:]
 	}
-	if len(names) == 0 {
-		panic(refuse(FusedWord, ""))
-	}
+	refuseIf(len(names) == 0, FusedWord, "")
 	// Every further part takes its operands but the first, which is the result
 	// so far, from the end of the inputs.
 	extras := 0
 	for _, name := range names[1:] {
 		p, ok := fusedPart(name)
-		if !ok {
-			panic(refuse(FusedWord, name))
-		}
+		refuseIf(!ok, FusedWord, name)
 		extras += p.operands - 1
 	}
 	if read != nil {
 		extras--
 	}
 	first := len(in) - extras
-	if extras < 0 || first < 1 {
-		panic(refuse(InputCount, len(in), extras+1))
-	}
+	refuseIf(extras < 0 || first < 1, InputCount, len(in), extras+1)
 	readings := c.firstPart(names[0], in[:first])
 	for i := range readings {
 		readings[i].Out[0] = c.chain(names[1:], readings[i].Out[0], in[first:], read)
@@ -623,23 +607,15 @@ func (c *Call) firstPart(name string, in []*operand) []Reading {
 	}
 	switch {
 	case slices.Contains(convParts, name):
-		if len(in) != 2 && len(in) != 3 {
-			panic(refuse(InputCount, len(in), 3))
-		}
+		refuseIf(len(in) != 2 && len(in) != 3, InputCount, len(in), 3)
 		return c.convReadings(in[0], in[1], third())
 	case slices.Contains(matmulParts, name):
-		if len(in) != 2 && len(in) != 3 {
-			panic(refuse(InputCount, len(in), 3))
-		}
+		refuseIf(len(in) != 2 && len(in) != 3, InputCount, len(in), 3)
 		return c.fusedMatmul(in[0], in[1], third())
 	}
 	p, ok := fusedPart(name)
-	if !ok {
-		panic(refuse(FusedWord, name))
-	}
-	if len(in) != p.operands {
-		panic(refuse(InputCount, len(in), p.operands))
-	}
+	refuseIf(!ok, FusedWord, name)
+	refuseIf(len(in) != p.operands, InputCount, len(in), p.operands)
 	values := make([]Values, len(in))
 	for i, o := range in {
 		values[i] = o
@@ -656,9 +632,7 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 		return c.matmulReading(x1, x2, bias)
 	}
 	want, ok := c.out(0)
-	if !ok {
-		panic(refuse(NoOutput))
-	}
+	refuseIf(!ok, NoOutput)
 	var b Values
 	if bias != nil {
 		b = bias
@@ -716,26 +690,18 @@ func (c *Call) chain(names []string, v Values, extra []*operand, read *operand) 
 		}
 		v = part.build(c, in)
 	}
-	if read != nil {
-		panic(refuse(InputCount, len(extra)+1, len(extra)))
-	}
+	refuseIf(read != nil, InputCount, len(extra)+1, len(extra))
 	return v
 }
 
 // stridedRead takes every s-th element of x on each axis, s = in/out.
 func stridedRead(x *operand, want []int64) Values {
-	if len(x.shape) != len(want) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
-	}
+	refuseIf(len(x.shape) != len(want), ShapesDiffer, x.shape, want)
 	steps := make([]int64, len(want))
 	for i, d := range x.shape {
-		if want[i] < 1 || d < want[i] {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
-		}
+		refuseIf(want[i] < 1 || d < want[i], ShapesDiffer, x.shape, want)
 		steps[i] = (d + want[i] - 1) / want[i]
-		if (want[i]-1)*steps[i] >= d {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, want)))
-		}
+		refuseIf((want[i]-1)*steps[i] >= d, ShapesDiffer, x.shape, want)
 	}
 	return cut(x, make([]int64, len(want)), want, steps)
 }
