@@ -30,9 +30,15 @@ func compareComputed(t *testing.T, o computed.Options) (c compared, ok bool) {
 	if c.answer, err = n.Write(dir); err != nil {
 		t.Fatal(err)
 	}
+	c.plain, c.with = comparedIn(t, filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), filepath.Join(dir, computed.GoldenDir), filepath.Join(dir, computed.GraphFile))
+	return c, true
+}
+
+// comparedIn judges what compare, and compare -check, make of dumps and golden arrays.
+func comparedIn(t *testing.T, left, right, graph string) (plain, with *verdict.Judged) {
+	t.Helper()
 	ctx := context.Background()
-	run, err := compare.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir),
-		Graph: filepath.Join(dir, computed.GraphFile)}.Open(ctx)
+	run, err := compare.Job{Left: left, Right: right, Graph: graph}.Open(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +46,12 @@ func compareComputed(t *testing.T, o computed.Options) (c compared, ok bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.plain = verdict.Judge(found.Table, verdict.Options{})
 	table := *found.Table
 	beside := &oracle.Golden{Dumps: run.Folders.Left, Folder: run.Folders.Right, Rules: run.Folders.Rules, Follow: verdict.Doubted(found.Table, verdict.Options{})}
 	if table.Checks, err = oracle.Recompute(ctx, beside, run.Graph, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	c.with = verdict.Judge(&table, verdict.Options{})
-	return c, true
+	return verdict.Judge(found.Table, verdict.Options{}), verdict.Judge(&table, verdict.Options{})
 }
 
 // kindOf is the kind of the root that names an operator; empty where none does.

@@ -28,7 +28,7 @@ func claims(key string) bool {
 }
 
 // judging are the reasons that judge: premises, hints, and what is known of golden outputs.
-var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order)-|^golden-(attribute|without|scaled|used|unused|equals|places)$|^(inconsistent|torn|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
+var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order|golden)-|^(inconsistent|torn|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
 
 // earned are the sentences of the catalogue, by key, with a table of which each is said and one of
 // which it must not be; "calls" in front of tables of recordings.
@@ -275,6 +275,8 @@ var elsewhere = map[string][3]string{
 	"reason.inputs-unrecorded":   {"../recording/flow_test.go", "TestSaidOnce", "InputsUnrecorded"},
 	"report.coverage":            {"true_test.go", "TestSentencesAreTrue", "report.coverage"},
 	"reason.golden-attribute":    {"../oracle/follow_test.go", "TestAttributeIsFound", "GoldenAttribute"},
+	"reason.golden-form":         {"../oracle/form_test.go", "TestGoldenForms", "GoldenForm"},
+	"reason.golden-alone":        {"../oracle/form_test.go", "TestGoldenForms", "GoldenAlone"},
 }
 
 // said is what is told of a table.
