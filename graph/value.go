@@ -248,61 +248,31 @@ func (v *Value) FloatLists() [][]float32 {
 	return l
 }
 
-// TensorDescs returns the descriptor of a td value, or those of a list.
-func (v *Value) TensorDescs() []*TensorDesc {
+// oneOrMore returns what a value holds, alone or in a list.
+func oneOrMore[T any](v *Value) []*T {
 	if v == nil {
 		return nil
 	}
 	switch x := v.ext.(type) {
-	case *TensorDesc:
-		return []*TensorDesc{x}
-	case []*TensorDesc:
+	case *T:
+		return []*T{x}
+	case []*T:
 		return x
 	}
 	return nil
 }
+
+// TensorDescs returns the descriptor of a td value, or those of a list.
+func (v *Value) TensorDescs() []*TensorDesc { return oneOrMore[TensorDesc](v) }
 
 // Tensors returns the constant of a t value, or those of a list.
-func (v *Value) Tensors() []*Tensor {
-	if v == nil {
-		return nil
-	}
-	switch x := v.ext.(type) {
-	case *Tensor:
-		return []*Tensor{x}
-	case []*Tensor:
-		return x
-	}
-	return nil
-}
+func (v *Value) Tensors() []*Tensor { return oneOrMore[Tensor](v) }
 
 // Funcs returns the named attributes of a func value, or those of a list.
-func (v *Value) Funcs() []*NamedAttrs {
-	if v == nil {
-		return nil
-	}
-	switch x := v.ext.(type) {
-	case *NamedAttrs:
-		return []*NamedAttrs{x}
-	case []*NamedAttrs:
-		return x
-	}
-	return nil
-}
+func (v *Value) Funcs() []*NamedAttrs { return oneOrMore[NamedAttrs](v) }
 
 // Graphs returns the graph of a g value, or those of a list.
-func (v *Value) Graphs() []*Graph {
-	if v == nil {
-		return nil
-	}
-	switch x := v.ext.(type) {
-	case *Graph:
-		return []*Graph{x}
-	case []*Graph:
-		return x
-	}
-	return nil
-}
+func (v *Value) Graphs() []*Graph { return oneOrMore[Graph](v) }
 
 // String renders the value for a reader: texts as they are, lists in brackets, blobs as their length.
 func (v *Value) String() string {

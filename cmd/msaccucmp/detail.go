@@ -26,7 +26,7 @@ func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || !digits.MatchString(text) {
-		return nil, &compat.Error{Code: exitParameter, Text: fmt.Sprintf("tensor index %q: expected a number", text)}
+		return nil, &compat.Error{Code: exitParameter, Err: fmt.Errorf("tensor index %q: expected a number", text)}
 	}
 	d.Slot = n
 	return d, nil

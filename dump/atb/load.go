@@ -88,16 +88,7 @@ func (t *Tree) Forget() {
 }
 
 // Row is what the table says of a tensor, nil if it says nothing.
-func (t *Tree) Row(x *Tensor) *stats.Row {
-	if x.Line == "" {
-		return nil
-	}
-	row, err := t.in.Parse(x.Line)
-	if err != nil {
-		return nil // it was read before
-	}
-	return row
-}
+func (t *Tree) Row(x *Tensor) *stats.Row { return t.in.Again(x.Line) }
 
 // maxRemarks bounds what is told of one round.
 const maxRemarks = 100

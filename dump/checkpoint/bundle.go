@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/internal/plainfile"
+	"precision/internal/protofield"
+	"precision/internal/tfrecord"
 )
 
 // A checkpoint of TensorFlow is a table, PREFIX.index, of where each tensor lies in the files PREFIX.data-SHARD-of-COUNT. The table
@@ -144,7 +145,7 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 	}
 	taken := map[string]bool{}
 	for _, e := range entries {
-		typ, known := tensorTypes[e.kind]
+		typ, known := dtype.FromTensorFlow(e.kind)
 		if !known || e.sliced { // texts, and what stands for slices that are entries of their own
 			continue
 		}
@@ -167,12 +168,6 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 		s.put(name, typ, e.shape, big, func() (tiles, error) { return layout.NewReader(part.file, e.offset, typ.Bits()/8, v) })
 	}
 	return nil
-}
-
-// tensorTypes are the types of TensorFlow by their number.
-var tensorTypes = map[uint64]dtype.Type{
-	1: dtype.Float32, 2: dtype.Float64, 3: dtype.Int32, 4: dtype.Uint8, 5: dtype.Int16, 6: dtype.Int8, 8: dtype.Complex64, 9: dtype.Int64, 10: dtype.Bool,
-	14: dtype.BFloat16, 17: dtype.Uint16, 18: dtype.Complex128, 19: dtype.Float16, 22: dtype.Uint32, 23: dtype.Uint64, 24: dtype.Float8E5M2, 25: dtype.Float8E4M3FN,
 }
 
 var errTable = errors.New("found no index of a checkpoint of TensorFlow, expected a table of LevelDB")
@@ -203,12 +198,12 @@ func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, 
 		}
 		return block(b, at, func(key string, value []byte) error {
 			if key == "" {
-				return fieldsOf(value, func(num protowire.Number, v uint64, _ []byte) error {
+				return protofield.Walk(value, func(num protowire.Number, v protofield.Value) error {
 					switch num {
 					case 1:
-						shards = int64(v)
+						shards = int64(v.Number)
 					case 2:
-						big = v == 1
+						big = v.Number == 1
 					}
 					return nil
 				})
@@ -218,6 +213,9 @@ func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, 
 			return err
 		})
 	})
+	if errors.Is(err, protofield.Err) {
+		err = errTable
+	}
 	return entries, shards, big, err
 }
 
@@ -233,16 +231,13 @@ func handle(b []byte) (at [2]uint64, n int) {
 	return at, n
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // block gives the keys and values of a block.
 func block(file []byte, at [2]uint64, take func(key string, value []byte) error) error {
 	if at[0] > uint64(len(file)) || at[1] > uint64(len(file)) || at[0]+at[1]+blockTrailer > uint64(len(file)) || at[1] < 4 {
 		return fmt.Errorf("offset %d: %w", at[0], errTable)
 	}
 	b, trailer := file[at[0]:at[0]+at[1]], file[at[0]+at[1]:][:blockTrailer]
-	crc := crc32.Checksum(file[at[0]:at[0]+at[1]+1], castagnoli)
-	if (crc>>15|crc<<17)+0xa282ead8 != binary.LittleEndian.Uint32(trailer[1:]) {
+	if tfrecord.Checksum(file[at[0]:at[0]+at[1]+1]) != binary.LittleEndian.Uint32(trailer[1:]) {
 		return fmt.Errorf("offset %d: the checksum of a block is wrong", at[0])
 	}
 	if trailer[0] != 0 {
@@ -278,19 +273,19 @@ func block(file []byte, at [2]uint64, take func(key string, value []byte) error)
 // entryOf reads where a tensor lies.
 func entryOf(key string, value []byte) (bundleEntry, error) {
 	e := bundleEntry{key: key}
-	err := fieldsOf(value, func(num protowire.Number, v uint64, b []byte) error {
+	err := protofield.Walk(value, func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 1:
-			e.kind = v
+			e.kind = v.Number
 		case 2:
-			return fieldsOf(b, func(num protowire.Number, _ uint64, b []byte) error {
+			return v.Walk(func(num protowire.Number, v protofield.Value) error {
 				if num != 2 {
 					return nil
 				}
 				dim := int64(0)
-				err := fieldsOf(b, func(num protowire.Number, v uint64, _ []byte) error {
+				err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 					if num == 1 {
-						dim = int64(v)
+						dim = int64(v.Number)
 					}
 					return nil
 				})
@@ -298,11 +293,11 @@ func entryOf(key string, value []byte) (bundleEntry, error) {
 				return err
 			})
 		case 3:
-			e.shard = int64(v)
+			e.shard = int64(v.Number)
 		case 4:
-			e.offset = int64(v)
+			e.offset = int64(v.Number)
 		case 5:
-			e.size = int64(v)
+			e.size = int64(v.Number)
 		case 7:
 			e.sliced = true
 		}
@@ -327,21 +322,21 @@ func fullNames(r io.Reader, size int64) map[string]string {
 		return names
 	}
 	// The graph: nodes (1), whose attributes (2) have the program's name (2) and the key (3).
-	bad := fieldsOf(b[n+4:][:length], func(num protowire.Number, _ uint64, node []byte) error {
+	bad := protofield.Walk(b[n+4:][:length], func(num protowire.Number, v protofield.Value) error {
 		if num != 1 {
 			return nil
 		}
-		return fieldsOf(node, func(num protowire.Number, _ uint64, attribute []byte) error {
+		return v.Walk(func(num protowire.Number, v protofield.Value) error {
 			if num != 2 {
 				return nil
 			}
 			full, key := "", ""
-			err := fieldsOf(attribute, func(num protowire.Number, _ uint64, text []byte) error {
+			err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 				switch num {
 				case 2:
-					full = string(text)
+					full = string(v.Bytes)
 				case 3:
-					key = string(text)
+					key = string(v.Bytes)
 				}
 				return nil
 			})
@@ -355,35 +350,6 @@ func fullNames(r io.Reader, size int64) map[string]string {
 		return map[string]string{}
 	}
 	return names
-}
-
-// fieldsOf gives the fields of a message.
-func fieldsOf(b []byte, take func(num protowire.Number, v uint64, text []byte) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return errTable
-		}
-		b = b[n:]
-		var v uint64
-		var text []byte
-		switch typ {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			text, n = protowire.ConsumeBytes(b)
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return errTable
-		}
-		if err := take(num, v, text); err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
 }
 
 // hdf5Magic begins HDF5 files.

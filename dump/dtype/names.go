@@ -77,6 +77,21 @@ func FromGE(n int64) (Type, bool) {
 	return t, ok
 }
 
+// tensorFlow are the types of TensorFlow by their number (types.proto); those that are missing hold no numbers.
+var tensorFlow = [...]Type{
+	1: Float32, 2: Float64, 3: Int32, 4: Uint8, 5: Int16, 6: Int8, 8: Complex64, 9: Int64, 10: Bool,
+	11: QInt8, 12: QUint8, 13: QInt32, 14: BFloat16, 15: QInt16, 16: QUint16, 17: Uint16, 18: Complex128, 19: Float16,
+	22: Uint32, 23: Uint64, 24: Float8E5M2, 25: Float8E4M3FN,
+}
+
+// FromTensorFlow returns the type TensorFlow has a number for.
+func FromTensorFlow(n uint64) (Type, bool) {
+	if n >= uint64(len(tensorFlow)) {
+		return Undefined, false
+	}
+	return tensorFlow[n], tensorFlow[n] != Undefined
+}
+
 // FromFramework returns the type of a name as PyTorch, MindSpore and numpy
 // spell it in recordings: torch.bfloat16, torch.half, BFloat16, Float32, bf16,
 // bool_.

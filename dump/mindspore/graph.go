@@ -1,13 +1,15 @@
 package mindspore
 
 import (
-	"encoding/binary"
 	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"precision/internal/plainfile"
+	"precision/internal/protofield"
 )
 
 // Port is an output of a kernel.
@@ -52,37 +54,42 @@ type node struct {
 func feedsOf(data []byte) map[string][]Port {
 	nodes, constants := map[string]*node{}, map[string]int{}
 	var order []*node
-	ok := fields(data, func(field int, _ uint64, graph []byte) bool {
-		return field != 4 || fields(graph, func(field int, _ uint64, b []byte) bool {
-			switch field {
+	err := protofield.Walk(data, func(num protowire.Number, graph protofield.Value) error {
+		if num != 4 {
+			return nil
+		}
+		return graph.Walk(func(num protowire.Number, f protofield.Value) error {
+			switch num {
 			case 1:
 				n := &node{}
-				if !fields(b, n.field) {
-					return false
+				if err := f.Walk(n.field); err != nil {
+					return err
 				}
 				nodes[n.name] = n
 				order = append(order, n)
 			case 5:
 				name, value := "", -1
-				if !fields(b, func(field int, _ uint64, b []byte) bool {
-					if field == 1 {
-						name = string(b)
+				err := f.Walk(func(num protowire.Number, f protofield.Value) error {
+					switch num {
+					case 1:
+						name = string(f.Bytes)
+					case 2:
+						return f.Walk(func(num protowire.Number, f protofield.Value) error {
+							if num == 3 && f.Number < 1<<16 {
+								value = int(f.Number)
+							}
+							return nil
+						})
 					}
-					return field != 2 || fields(b, func(field int, v uint64, _ []byte) bool {
-						if field == 3 && v < 1<<16 {
-							value = int(v)
-						}
-						return true
-					})
-				}) {
-					return false
-				}
+					return nil
+				})
 				constants[name] = value
+				return err
 			}
-			return true
+			return nil
 		})
 	})
-	if !ok {
+	if err != nil {
 		return nil
 	}
 	feeds := map[string][]Port{}
@@ -131,63 +138,23 @@ func feedsOf(data []byte) map[string][]Port {
 // kernelName is what files call the kernel of a node.
 func kernelName(full string) string { return strings.ReplaceAll(full, "/", "_") }
 
-func (n *node) field(field int, _ uint64, b []byte) bool {
-	switch field {
+func (n *node) field(num protowire.Number, f protofield.Value) error {
+	switch num {
 	case 1:
-		return fields(b, func(field int, _ uint64, b []byte) bool {
-			if field == 1 {
-				n.inputs = append(n.inputs, string(b))
+		return f.Walk(func(num protowire.Number, f protofield.Value) error {
+			if num == 1 {
+				n.inputs = append(n.inputs, string(f.Bytes))
 			}
-			return true
+			return nil
 		})
 	case 2:
-		n.name = string(b)
+		n.name = string(f.Bytes)
 	case 3:
-		n.typ = string(b)
+		n.typ = string(f.Bytes)
 	case 8:
-		n.full = string(b)
+		n.full = string(f.Bytes)
 	}
-	return true
-}
-
-// fields calls f for the fields of a message of protobuf; false if it is none, or f says so.
-func fields(b []byte, f func(field int, v uint64, data []byte) bool) bool {
-	for len(b) > 0 {
-		key, n := binary.Uvarint(b)
-		if n <= 0 || key>>3 > 1<<29 {
-			return false
-		}
-		b = b[n:]
-		var v uint64
-		var data []byte
-		switch key & 7 {
-		case 0:
-			if v, n = binary.Uvarint(b); n <= 0 {
-				return false
-			}
-			b = b[n:]
-		case 1, 5:
-			if n = 4; key&7 == 1 {
-				n = 8
-			}
-			if len(b) < n {
-				return false
-			}
-			b = b[n:]
-		case 2:
-			size, n := binary.Uvarint(b)
-			if n <= 0 || size > uint64(len(b)-n) {
-				return false
-			}
-			data, b = b[n:n+int(size)], b[n+int(size):]
-		default:
-			return false
-		}
-		if !f(int(key>>3), v, data) {
-			return false
-		}
-	}
-	return true
+	return nil
 }
 
 // inputOf is the place of an input among those of its kernel, by its path; -1 if it is not known.

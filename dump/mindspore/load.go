@@ -67,16 +67,7 @@ func (it *Iteration) Precision() (grain float64, digits int) {
 }
 
 // Row is what the table says of a tensor, nil if it says nothing.
-func (it *Iteration) Row(x *Tensor) *stats.Row {
-	if x.Line == "" {
-		return nil
-	}
-	row, err := it.in.Parse(x.Line)
-	if err != nil {
-		return nil // it was read before
-	}
-	return row
-}
+func (it *Iteration) Row(x *Tensor) *stats.Row { return it.in.Again(x.Line) }
 
 const maxRemarks = 1000
 

@@ -211,6 +211,18 @@ func (r *Reader) split(text string) []string {
 	return r.fields
 }
 
+// Again reads a line that was read before; nil if it is empty, or none of the table.
+func (r *Reader) Again(text string) *Row {
+	if text == "" {
+		return nil
+	}
+	row, err := r.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return row
+}
+
 // Parse reads a line that Next gave. Lines of a table that was read to its end, and
 // closed, can be read, too.
 func (r *Reader) Parse(text string) (*Row, error) {

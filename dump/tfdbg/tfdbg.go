@@ -15,6 +15,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/internal/plainfile"
+	"precision/internal/protofield"
 	"precision/internal/tfrecord"
 )
 
@@ -121,14 +122,14 @@ func Read(dir string, files []string) (*Recording, error) {
 			r.first = int64(len(r.sources)) // of a run, whose frames come next
 		}
 		err := r.walk(path, func(rec tfrecord.Record) error {
-			err := fields(rec.Head, rec.Size, func(num protowire.Number, v value) error {
+			err := protofield.Value{Bytes: rec.Head, Size: rec.Size}.Walk(func(num protowire.Number, v protofield.Value) error {
 				switch num {
 				case wallTime:
-					last = max(last+1, uint64(max(math.Float64frombits(v.number), 0)*1e6))
+					last = max(last+1, uint64(max(math.Float64frombits(v.Number), 0)*1e6))
 				case metadata:
-					return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+					return v.Walk(func(num protowire.Number, v protofield.Value) error {
 						if num == 1 {
-							r.Version = string(v.bytes)
+							r.Version = string(v.Bytes)
 						}
 						return nil
 					})
@@ -145,8 +146,8 @@ func Read(dir string, files []string) (*Recording, error) {
 				}
 				return nil
 			})
-			if errors.Is(err, errMessage) {
-				r.Damaged = append(r.Damaged, Damage{path, rec.Offset, err.Error()})
+			if errors.Is(err, protofield.Err) {
+				r.Damaged = append(r.Damaged, Damage{path, rec.Offset, "a record is no event of TensorFlow's debugger"})
 				err = nil
 			}
 			return err
@@ -176,15 +177,15 @@ func (r *Recording) walk(path string, take func(tfrecord.Record) error) error {
 	return err
 }
 
-func (r *Recording) source(v value) error {
+func (r *Recording) source(v protofield.Value) error {
 	var s source
-	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 1:
-			s.path = string(v.bytes)
+			s.path = string(v.Bytes)
 		case 3:
 			if !library(s.path) {
-				s.lines = append(s.lines, string(v.bytes))
+				s.lines = append(s.lines, string(v.Bytes))
 			}
 		}
 		return nil
@@ -193,19 +194,19 @@ func (r *Recording) source(v value) error {
 	return err
 }
 
-func (r *Recording) frame(v value) error {
+func (r *Recording) frame(v protofield.Value) error {
 	id, f := "", frame{}
-	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 1:
-			id = string(v.bytes)
+			id = string(v.Bytes)
 		case 2:
-			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+			return v.Walk(func(num protowire.Number, v protofield.Value) error {
 				switch num {
 				case 1:
-					f.file = r.first + int64(v.number)
+					f.file = r.first + int64(v.Number)
 				case 2:
-					f.line = int64(v.number)
+					f.line = int64(v.Number)
 				}
 				return nil
 			})
@@ -216,17 +217,17 @@ func (r *Recording) frame(v value) error {
 	return err
 }
 
-func (r *Recording) op(v value) error {
+func (r *Recording) op(v protofield.Value) error {
 	name := ""
 	var ids []string
-	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 2:
-			name = string(v.bytes)
+			name = string(v.Bytes)
 		case 8:
-			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+			return v.Walk(func(num protowire.Number, v protofield.Value) error {
 				if num == 2 {
-					ids = append(ids, string(v.bytes))
+					ids = append(ids, string(v.Bytes))
 				}
 				return nil
 			})
@@ -244,22 +245,22 @@ const fullTensor = 7
 
 var modes = map[uint64]string{1: "NO_TENSOR", 2: "CURT_HEALTH", 3: "CONCISE_HEALTH", 4: "FULL_HEALTH", 5: "SHAPE", 6: "FULL_NUMERICS", 8: "REDUCE_INF_NAN_THREE_SLOTS"}
 
-func (r *Recording) trace(v value, path string, rec tfrecord.Record, at uint64, names map[string]string, health map[string]bool) error {
+func (r *Recording) trace(v protofield.Value, path string, rec tfrecord.Record, at uint64, names map[string]string, health map[string]bool) error {
 	t := Trace{File: path, Time: at}
 	mode, data := uint64(0), []byte(nil)
-	err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 2:
-			name, known := names[string(v.bytes)]
+			name, known := names[string(v.Bytes)]
 			if !known {
-				name = string(v.bytes)
+				name = string(v.Bytes)
 				names[name] = name
 			}
 			t.Op = name
 		case 3:
-			t.Slot = int64(v.number)
+			t.Slot = int64(v.Number)
 		case 4:
-			mode = v.number
+			mode = v.Number
 		case 5:
 			var err error
 			data, err = r.tensor(&t, v, rec)
@@ -282,20 +283,20 @@ func (r *Recording) trace(v value, path string, rec tfrecord.Record, at uint64, 
 }
 
 // tensor reads a TensorProto up to its elements, of which it gives those at hand.
-func (r *Recording) tensor(t *Trace, v value, rec tfrecord.Record) (data []byte, err error) {
-	err = fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+func (r *Recording) tensor(t *Trace, v protofield.Value, rec tfrecord.Record) (data []byte, err error) {
+	err = v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 1:
-			t.Type = types[v.number]
+			t.Type, _ = dtype.FromTensorFlow(v.Number)
 		case 2:
-			return fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+			return v.Walk(func(num protowire.Number, v protofield.Value) error {
 				if num != 2 {
 					return nil
 				}
 				size := int64(0)
-				err := fields(v.bytes, v.size, func(num protowire.Number, v value) error {
+				err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 					if num == 1 {
-						size = int64(v.number)
+						size = int64(v.Number)
 					}
 					return nil
 				})
@@ -304,7 +305,7 @@ func (r *Recording) tensor(t *Trace, v value, rec tfrecord.Record) (data []byte,
 			})
 		case 4:
 			// The bytes are part of the record's: how far in, their place in memory tells.
-			t.Offset, t.Size, data = rec.Offset+int64(cap(rec.Head)-cap(v.bytes)), v.size, v.bytes
+			t.Offset, t.Size, data = rec.Offset+int64(cap(rec.Head)-cap(v.Bytes)), v.Size, v.Bytes
 		}
 		return nil
 	})
@@ -352,13 +353,6 @@ func le(b []byte, n int) (v uint64) {
 	return v
 }
 
-// types are those of TensorFlow by their number; those that are missing hold no numbers.
-var types = map[uint64]dtype.Type{
-	1: dtype.Float32, 2: dtype.Float64, 3: dtype.Int32, 4: dtype.Uint8, 5: dtype.Int16, 6: dtype.Int8, 8: dtype.Complex64, 9: dtype.Int64, 10: dtype.Bool,
-	11: dtype.QInt8, 12: dtype.QUint8, 13: dtype.QInt32, 14: dtype.BFloat16, 15: dtype.QInt16, 16: dtype.QUint16, 17: dtype.Uint16, 18: dtype.Complex128, 19: dtype.Float16,
-	22: dtype.Uint32, 23: dtype.Uint64, 24: dtype.Float8E5M2, 25: dtype.Float8E4M3FN,
-}
-
 // Lines are the lines of the program that made an operator, the innermost first, without those of
 // TensorFlow and Keras; none where they are not known.
 func (r *Recording) Lines(op string) (lines []string) {
@@ -386,59 +380,4 @@ func library(path string) bool {
 		}
 	}
 	return strings.HasPrefix(filepath.Base(path), "<")
-}
-
-// value is what a field of a message holds: a number, or bytes. Of a message that is larger than what was
-// read, bytes are those at hand, size is how many there are.
-type value struct {
-	number uint64
-	bytes  []byte
-	size   int64
-}
-
-var errMessage = errors.New("a record is no event of TensorFlow's debugger")
-
-// fields gives the fields of a message of so many bytes, the first of which are at hand.
-func fields(b []byte, size int64, take func(protowire.Number, value) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return errMessage
-		}
-		b, size = b[n:], size-int64(n)
-		var v value
-		switch typ {
-		case protowire.VarintType:
-			v.number, n = protowire.ConsumeVarint(b)
-		case protowire.Fixed64Type:
-			v.number, n = protowire.ConsumeFixed64(b)
-		case protowire.Fixed32Type:
-			var w uint32
-			w, n = protowire.ConsumeFixed32(b)
-			v.number = uint64(w)
-		case protowire.BytesType:
-			var length uint64
-			length, n = protowire.ConsumeVarint(b)
-			if n < 0 || length > uint64(size-int64(n)) {
-				return errMessage
-			}
-			b, size = b[n:], size-int64(n)
-			v.size = int64(length)
-			n = int(min(v.size, int64(len(b))))
-			v.bytes = b[:n]
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return errMessage
-		}
-		if err := take(num, v); err != nil {
-			return err
-		}
-		if typ == protowire.BytesType && v.size > int64(n) {
-			return nil // what follows it was not read
-		}
-		b, size = b[n:], size-int64(n)
-	}
-	return nil
 }

@@ -39,9 +39,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // masked is the checksum as it is stored: of data that holds checksums itself, the plain one would be bad.
 func masked(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
 
+// Checksum is the stored checksum of data, in TensorFlow's other files as well.
+func Checksum(data []byte) uint32 { return masked(crc32.Checksum(data, castagnoli)) }
+
 // Is tells whether a file may begin so: with a length and its checksum.
 func Is(head []byte) bool {
-	return len(head) >= headerSize && masked(crc32.Checksum(head[:8], castagnoli)) == binary.LittleEndian.Uint32(head[8:headerSize])
+	return len(head) >= headerSize && Checksum(head[:8]) == binary.LittleEndian.Uint32(head[8:headerSize])
 }
 
 // Walk gives the records of a file in their order, each after its checksum was found right. It ends with an [*Error]

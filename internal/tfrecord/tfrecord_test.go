@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"strings"
 	"testing"
 )
@@ -12,9 +11,9 @@ import (
 // frame writes a record as TensorFlow does.
 func frame(data []byte) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
-	b = binary.LittleEndian.AppendUint32(b, masked(crc32.Checksum(b[:8], castagnoli)))
+	b = binary.LittleEndian.AppendUint32(b, Checksum(b[:8]))
 	b = append(b, data...)
-	return binary.LittleEndian.AppendUint32(b, masked(crc32.Checksum(data, castagnoli)))
+	return binary.LittleEndian.AppendUint32(b, Checksum(data))
 }
 
 // fromTensorFlow is what tf.io.TFRecordWriter (2.15.1) wrote of b"one" and b"".

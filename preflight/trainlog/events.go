@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/internal/plainfile"
+	"precision/internal/protofield"
 	"precision/internal/tfrecord"
 )
 
@@ -146,6 +147,9 @@ func (e *events) read(ctx context.Context, file string) error {
 			return ctx.Err()
 		}
 		err := e.event(rec.Head, rec.Size, &version)
+		if errors.Is(err, protofield.Err) {
+			err = errEvent
+		}
 		if errors.Is(err, errEvent) {
 			return &EventsError{file, rec.Offset, err.Error()}
 		}
@@ -167,16 +171,16 @@ var errEvent = errors.New("a record is no event of TensorBoard")
 // event takes the scalars of an Event message.
 func (e *events) event(b []byte, size int64, version *string) error {
 	step, summary := int64(0), []byte(nil)
-	err := each(b, func(num protowire.Number, number uint64, text []byte) error {
+	err := protofield.Walk(b, func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 2:
-			step = int64(number)
+			step = int64(v.Number)
 		case 3:
-			if *version = string(text); !strings.HasPrefix(*version, eventsVersion) {
-				return fmt.Errorf("%w: it is of version %q, expected %s2", errEvent, text, eventsVersion)
+			if *version = string(v.Bytes); !strings.HasPrefix(*version, eventsVersion) {
+				return fmt.Errorf("%w: it is of version %q, expected %s2", errEvent, *version, eventsVersion)
 			}
 		case 5:
-			summary = text
+			summary = v.Bytes
 		}
 		return nil
 	})
@@ -187,11 +191,11 @@ func (e *events) event(b []byte, size int64, version *string) error {
 		return err
 	}
 	stepped := false // once a record
-	return each(summary, func(num protowire.Number, _ uint64, value []byte) error {
+	return protofield.Walk(summary, func(num protowire.Number, f protofield.Value) error {
 		if num != 1 {
 			return nil
 		}
-		tag, v, scalar, err := scalarOf(value)
+		tag, v, scalar, err := scalarOf(f)
 		if err == nil && scalar {
 			if s := e.series[tag]; s != nil && !stepped && len(s.Points) > 0 && s.Points[len(s.Points)-1].Step > step {
 				e.log.Replayed++
@@ -205,15 +209,15 @@ func (e *events) event(b []byte, size int64, version *string) error {
 }
 
 // scalarOf reads a value of a summary: a number, or a tensor of one.
-func scalarOf(b []byte) (tag string, v float64, scalar bool, err error) {
-	err = each(b, func(num protowire.Number, number uint64, text []byte) error {
+func scalarOf(message protofield.Value) (tag string, v float64, scalar bool, err error) {
+	err = message.Walk(func(num protowire.Number, f protofield.Value) error {
 		switch num {
 		case 1:
-			tag = string(text)
+			tag = string(f.Bytes)
 		case 2:
-			v, scalar = float64(math.Float32frombits(uint32(number))), true
+			v, scalar = float64(math.Float32frombits(uint32(f.Number))), true
 		case 8:
-			v, scalar = numberOf(text)
+			v, scalar = numberOf(f)
 		}
 		return nil
 	})
@@ -221,9 +225,10 @@ func scalarOf(b []byte) (tag string, v float64, scalar bool, err error) {
 }
 
 // numberOf is the number in a TensorProto without dims.
-func numberOf(b []byte) (v float64, ok bool) {
+func numberOf(tensor protofield.Value) (v float64, ok bool) {
 	kind, dims := uint64(0), false
-	err := each(b, func(num protowire.Number, number uint64, text []byte) error {
+	err := tensor.Walk(func(num protowire.Number, f protofield.Value) error {
+		number, text := f.Number, f.Bytes
 		switch num {
 		case 1:
 			kind = number
@@ -252,43 +257,6 @@ func numberOf(b []byte) (v float64, ok bool) {
 		return nil
 	})
 	return v, ok && !dims && err == nil
-}
-
-// each gives the fields of a message: numbers as they are, bytes not nil.
-func each(b []byte, take func(num protowire.Number, number uint64, text []byte) error) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return errEvent
-		}
-		b = b[n:]
-		var number uint64
-		var text []byte
-		switch typ {
-		case protowire.VarintType:
-			number, n = protowire.ConsumeVarint(b)
-		case protowire.Fixed64Type:
-			number, n = protowire.ConsumeFixed64(b)
-		case protowire.Fixed32Type:
-			var w uint32
-			w, n = protowire.ConsumeFixed32(b)
-			number = uint64(w)
-		case protowire.BytesType:
-			if text, n = protowire.ConsumeBytes(b); text == nil {
-				text = []byte{}
-			}
-		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
-		}
-		if n < 0 {
-			return errEvent
-		}
-		if err := take(num, number, text); err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
 }
 
 // names gives the series of a run their names: a tag whose last part is a word for one of the quantities that have

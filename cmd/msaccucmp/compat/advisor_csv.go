@@ -41,7 +41,7 @@ func readAdvice(from io.Reader, path string, inputs []string) (Advice, error) {
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if err != nil {
-		return Advice{}, &Error{Code: codeFile, Text: path, Err: err}
+		return Advice{}, errorf(codeFile, "%s: %w", path, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets save with a byte order mark
 	cells := len(header)
@@ -66,7 +66,7 @@ func readAdvice(from io.Reader, path string, inputs []string) (Advice, error) {
 		case errors.As(err, &bad):
 			continue
 		case err != nil:
-			return Advice{}, &Error{Code: codePath, Text: path, Err: err}
+			return Advice{}, errorf(codePath, "%s: %w", path, err)
 		case len(row) != cells:
 			continue
 		}

@@ -43,24 +43,15 @@ var codes = map[compare.Fault]int{
 // Error is an error with the exit code msaccucmp.py gives for it.
 type Error struct {
 	Code int
-	Text string
 	Err  error
 }
 
-func (e *Error) Error() string {
-	switch {
-	case e.Err == nil:
-		return e.Text
-	case e.Text == "":
-		return e.Err.Error()
-	}
-	return e.Text + ": " + e.Err.Error()
-}
+func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
 func errorf(code int, format string, args ...any) *Error {
-	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
+	return &Error{code, fmt.Errorf(format, args...)}
 }
 
 // ExitCode is the exit code of msaccucmp.py in err: 0 of nil, 1 where it has

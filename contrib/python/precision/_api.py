@@ -3,31 +3,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 from typing import Any, List, Optional
 
-from precision._program import Option, PrecisionError, StrPath, arguments, run
+from precision._program import Option, PrecisionError, Scratch, StrPath, arguments, path_of, run, why
 from precision._result import AnyResult, CheckResult, Result, check_of, result_of
 
 __all__ = ["assert_good", "check", "compare", "load", "read_dump", "version", "why"]
-
-
-class _Scratch:
-    """A folder that is gone afterwards."""
-
-    def __enter__(self) -> str:
-        self._path = tempfile.mkdtemp(prefix="precision-")
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._path, ignore_errors=True)
-
-
-def _path(value: StrPath) -> str:
-    text = os.fspath(value)
-    # A path that begins with a dash is no option.
-    return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
 def compare(
@@ -43,9 +24,9 @@ def compare(
     given = {name: options.pop(name, None) for name in ("json", "events")}
     if given["events"]:
         raise ValueError("events are lines of the program's output: precision.run(…).stdout")
-    with _Scratch() as folder:
+    with Scratch() as folder:
         path = os.path.join(folder, "result.json") if given["json"] is None else os.fspath(str(given["json"]))
-        words: List[str] = ["compare", "-lt=" + _path(left), "-rt=" + _path(right), "-json=" + path]
+        words: List[str] = ["compare", "-lt=" + path_of(left), "-rt=" + path_of(right), "-json=" + path]
         if graph is not None:
             words.append("-g=" + os.fspath(graph))
         words.append("-out=" + (folder if out is None else os.fspath(out)))
@@ -54,34 +35,24 @@ def compare(
 
 def load(path: StrPath, **options: Option) -> Result:
     """Judges a saved result again: what `-json`, `-html` or `Result.save` wrote, or a result csv. Options are those of `precision report`."""
-    with _Scratch() as folder:
+    with Scratch() as folder:
         to = os.path.join(folder, "result.json")
-        return result_of(to, run("report", _path(path), "-json=" + to, *arguments(options), accept=(0, 2, 3)), folder)
+        return result_of(to, run("report", path_of(path), "-json=" + to, *arguments(options), accept=(0, 2, 3)), folder)
 
 
 def check(
     path: StrPath, graph: Optional[StrPath] = None, golden: Optional[StrPath] = None, *, out: Optional[StrPath] = None, timeout: Optional[float] = None, **options: Option
 ) -> CheckResult:
     """Recomputes what was recorded from its own inputs; no golden data is needed. Options are those of `precision check`."""
-    with _Scratch() as folder:
+    with Scratch() as folder:
         to = os.path.join(folder, "check.json")
-        words: List[str] = ["check", "-lt=" + _path(path), "-json=" + to]
+        words: List[str] = ["check", "-lt=" + path_of(path), "-json=" + to]
         if graph is not None:
             words.append("-g=" + os.fspath(graph))
         if golden is not None:
             words.append("-rt=" + os.fspath(golden))
         words.append("-out=" + (folder if out is None else os.fspath(out)))
         return check_of(to, run(*words, *arguments(options), timeout=timeout, accept=(0, 2, 3)), folder)
-
-
-def why(operator: str, path: StrPath, graph: Optional[StrPath] = None, golden: Optional[StrPath] = None, *, timeout: Optional[float] = None, **options: Option) -> str:
-    """How the outputs of an operator or call are wrong, in words: it is recomputed from its recorded inputs."""
-    words: List[str] = ["why", operator, "-lt=" + _path(path)]
-    if graph is not None:
-        words.append("-g=" + os.fspath(graph))
-    if golden is not None:
-        words.append("-rt=" + os.fspath(golden))
-    return run(*words, *arguments(options), timeout=timeout).stdout.rstrip("\n")
 
 
 def read_dump(path: StrPath, tensor: Optional[str] = None, *, layout: Optional[str] = None) -> Any:
@@ -94,8 +65,8 @@ def read_dump(path: StrPath, tensor: Optional[str] = None, *, layout: Optional[s
         import numpy  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ImportError("read_dump needs numpy, which is not installed: pip install numpy") from error
-    with _Scratch() as folder:
-        words = ["dc", _path(path), "-o", folder]
+    with Scratch() as folder:
+        words = ["dc", path_of(path), "-o", folder]
         if layout is not None:
             words += ["-f", layout]
         run(*words)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import List, Optional, Sequence, Union
 
@@ -103,6 +104,33 @@ def run(*words: StrPath, timeout: Optional[float] = None, accept: Sequence[int] 
     if done.status not in accept:
         raise PrecisionError(_message(done), done.status, command)
     return done
+
+
+class Scratch:
+    """A folder that is gone afterwards."""
+
+    def __enter__(self) -> str:
+        self._path = tempfile.mkdtemp(prefix="precision-")
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)
+
+
+def path_of(value: StrPath) -> str:
+    text = os.fspath(value)
+    # A path that begins with a dash is no option.
+    return os.path.join(os.curdir, text) if text.startswith("-") else text
+
+
+def why(operator: str, path: StrPath, graph: Optional[StrPath] = None, golden: Optional[StrPath] = None, *, timeout: Optional[float] = None, **options: Option) -> str:
+    """How the outputs of an operator or call are wrong, in words: it is recomputed from its recorded inputs."""
+    words: List[str] = ["why", operator, "-lt=" + path_of(path)]
+    if graph is not None:
+        words.append("-g=" + os.fspath(graph))
+    if golden is not None:
+        words.append("-rt=" + os.fspath(golden))
+    return run(*words, *arguments(options), timeout=timeout).stdout.rstrip("\n")
 
 
 #: How long a program that was told to stop may take for it: it removes what it has half written.

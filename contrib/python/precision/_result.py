@@ -4,12 +4,10 @@ from __future__ import annotations
 import html
 import json
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
-from precision._program import Completed, PrecisionError, StrPath, run, warnings_of
+from precision._program import Completed, PrecisionError, Scratch, StrPath, run, warnings_of, why
 
 __all__ = ["Cause", "CheckResult", "Finding", "Metric", "Operator", "Reason", "Result", "Root", "Tensor"]
 
@@ -328,9 +326,9 @@ class Result:
 
     def html(self, path: Optional[StrPath] = None) -> str:
         """The report, a single page for the browser; with a path it is written there, too."""
-        with _Saved(self) as saved:
-            page = os.path.join(saved.folder, "report.html")
-            run("report", saved.path, "-html=" + page, accept=(0, 2, 3))
+        with Scratch() as folder:
+            page = os.path.join(folder, "report.html")
+            run("report", self._saved(folder), "-html=" + page, accept=(0, 2, 3))
             with open(page, encoding="utf-8") as f:
                 text = f.read()
         if path is not None:
@@ -340,17 +338,20 @@ class Result:
 
     def why(self, operator: str, **options: Any) -> str:
         """How the outputs of an operator are wrong: it is recomputed from its recorded inputs."""
-        from precision._api import why
-
         if self.graph is None:
             return why(operator, self.left, **options)
         return why(operator, self.left, self.graph, self.right, **options)
 
     def advise(self, limit: int = 1) -> str:
         """What to try for the roots."""
-        with _Saved(self) as saved:
-            text = run("advise", saved.path, "-o", os.path.join(saved.folder, "files"), "-l", str(limit)).stdout
-            return without(text, saved.folder)
+        with Scratch() as folder:
+            text = run("advise", self._saved(folder), "-o", os.path.join(folder, "files"), "-l", str(limit)).stdout
+            return without(text, folder)
+
+    def _saved(self, folder: str) -> str:
+        path = os.path.join(folder, "result.json")
+        self.save(path)
+        return path
 
     def _repr_html_(self) -> str:
         try:
@@ -369,22 +370,6 @@ class Result:
 
     def __str__(self) -> str:
         return self.summary or repr(self)
-
-
-class _Saved:
-    """A result in a file of its own for as long as the program reads it."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-
-    def __enter__(self) -> "_Saved":
-        self.folder = tempfile.mkdtemp(prefix="precision-")
-        self.path = os.path.join(self.folder, "result.json")
-        self._result.save(self.path)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _tensor(o: Dict[str, Any], role: str, t: Dict[str, Any], rows: _Columns, dtypes: Dict[int, str], names: Tuple[str, ...]) -> Tensor:

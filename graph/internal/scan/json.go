@@ -12,7 +12,6 @@ import (
 // JSON is a pull scanner for JSON. As with [Text] the first fault sticks and ends all loops.
 type JSON struct {
 	window
-	Err     *graph.Error
 	Depth   int
 	first   [jsonDepth + 1]bool
 	array   [jsonDepth + 1]bool
@@ -28,17 +27,6 @@ func (w *window) ReadErr() error { return w.err }
 
 // Each message level of a graph takes up to three JSON levels (object, array, value object).
 const jsonDepth = 3 * MaxDepth
-
-// Failf notes a fault at the next byte, if it is the first.
-func (j *JSON) Failf(format string, args ...any) {
-	if j.Err != nil {
-		return
-	}
-	j.Err = &graph.Error{Line: j.Line(), Offset: j.Offset(), Msg: graph.Messagef(format, args...)}
-	if j.window.err != nil {
-		j.Err.Fault, j.Err.Msg = graph.FaultRead, graph.Messagef("read: %v", j.window.err)
-	}
-}
 
 // Peek returns the next byte after blanks, 0 at the end of the file or after a fault.
 func (j *JSON) Peek() byte {
@@ -265,24 +253,7 @@ func hex4(p []byte) rune {
 
 // number returns the text of the number, word or constant at pos.
 func (j *JSON) number() []byte {
-	start, p := j.Pos, j.Pos
-	for {
-		for Class[j.Buf[p]]&ClsNum != 0 {
-			p++
-		}
-		if p < j.End {
-			break
-		}
-		j.keep, j.Pos = start, p
-		more := j.Fill()
-		start, p = j.keep, j.Pos
-		j.keep = -1
-		if !more {
-			break
-		}
-	}
-	j.Pos = p
-	w := j.Buf[start:p]
+	w := j.word(ClsNum)
 	if len(w) == 0 {
 		c := j.Peek()
 		j.Failf("found %s, expected a value", DescribeJSON(c))

@@ -18,7 +18,6 @@ const MaxDepth = 100
 // loop over fields and values ends at once.
 type Text struct {
 	window
-	Err     *graph.Error
 	close   [MaxDepth + 1]byte // closing byte of each open message
 	Open    [MaxDepth + 1]int  // its line
 	Depth   int
@@ -54,17 +53,6 @@ var Class = func() (t [256]uint8) {
 	}
 	return t
 }()
-
-// Failf notes a fault at the next byte, if it is the first.
-func (s *Text) Failf(format string, args ...any) {
-	if s.Err != nil {
-		return
-	}
-	s.Err = &graph.Error{Line: s.Line(), Offset: s.Offset(), Msg: graph.Messagef(format, args...)}
-	if s.window.err != nil {
-		s.Err.Fault, s.Err.Msg = graph.FaultRead, graph.Messagef("read: %v", s.window.err)
-	}
-}
 
 // ws skips blanks and comments. Afterwards buf[pos] is the next byte, or 0 with pos == end at the end of
 // the file.
@@ -175,28 +163,6 @@ func (s *Text) found(c byte) graph.Term {
 		return endOfFile
 	}
 	return graph.Term(strconv.QuoteRune(rune(c)))
-}
-
-// word returns the run of bytes of a class at pos.
-func (s *Text) word(cls uint8) []byte {
-	start, p := s.Pos, s.Pos
-	for {
-		for Class[s.Buf[p]]&cls != 0 {
-			p++
-		}
-		if p < s.End {
-			break
-		}
-		s.keep, s.Pos = start, p
-		more := s.Fill()
-		start, p = s.keep, s.Pos
-		s.keep = -1
-		if !more {
-			break
-		}
-	}
-	s.Pos = p
-	return s.Buf[start:p]
 }
 
 // Value goes to the value of a field: name: v, or the first of name: [v, v]. found is false where the list is empty

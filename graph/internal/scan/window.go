@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math/bits"
+
+	"precision/graph"
 )
 
 // window is a sliding view of a stream of text. Scanners work on buf[pos:end] directly; the bytes from end
@@ -17,7 +19,8 @@ type window struct {
 	keep int   // first byte a refill must preserve, -1 for pos
 	base int64 // file offset of buf[0]
 	eof  bool
-	err  error // error of the reader other than io.EOF
+	err  error        // error of the reader other than io.EOF
+	Err  *graph.Error // the first fault
 
 	lines int // newlines before Pos, counted by the scanners: they stand nowhere but between tokens
 }
@@ -109,5 +112,38 @@ func blanks(buf []byte, p int) int {
 			return p + bits.TrailingZeros64(x)>>3
 		}
 		p += 8
+	}
+}
+
+// word returns the run of bytes of a class at Pos.
+func (w *window) word(cls uint8) []byte {
+	start, p := w.Pos, w.Pos
+	for {
+		for Class[w.Buf[p]]&cls != 0 {
+			p++
+		}
+		if p < w.End {
+			break
+		}
+		w.keep, w.Pos = start, p
+		more := w.Fill()
+		start, p = w.keep, w.Pos
+		w.keep = -1
+		if !more {
+			break
+		}
+	}
+	w.Pos = p
+	return w.Buf[start:p]
+}
+
+// Failf notes a fault at the next byte, if it is the first.
+func (w *window) Failf(format string, args ...any) {
+	if w.Err != nil {
+		return
+	}
+	w.Err = &graph.Error{Line: w.Line(), Offset: w.Offset(), Msg: graph.Messagef(format, args...)}
+	if w.err != nil {
+		w.Err.Fault, w.Err.Msg = graph.FaultRead, graph.Messagef("read: %v", w.err)
 	}
 }

@@ -1,0 +1,73 @@
+package protofield
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// TestWalk: every kind of field, a message within a message, and one of which only the beginning is at hand.
+func TestWalk(t *testing.T) {
+	inner := protowire.AppendString(protowire.AppendTag(nil, 7, protowire.BytesType), "inside")
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 300)
+	b = protowire.AppendFixed32(protowire.AppendTag(b, 2, protowire.Fixed32Type), 1<<31)
+	b = protowire.AppendFixed64(protowire.AppendTag(b, 3, protowire.Fixed64Type), 1<<63)
+	b = protowire.AppendBytes(protowire.AppendTag(b, 4, protowire.BytesType), nil)
+	b = protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), inner)
+	want := []Value{1: {Number: 300}, 2: {Number: 1 << 31}, 3: {Number: 1 << 63}, 4: {Bytes: []byte{}}, 5: {Bytes: inner, Size: int64(len(inner))}, 7: {Bytes: []byte("inside"), Size: 6}}
+	seen := 0
+	var take func(num protowire.Number, v Value) error
+	take = func(num protowire.Number, v Value) error {
+		seen++
+		if w := want[num]; v.Number != w.Number || v.Size != w.Size || !bytes.Equal(v.Bytes, w.Bytes) || (v.Bytes == nil) != (w.Bytes == nil) {
+			t.Errorf("field %d holds %+v, expected %+v", num, v, w)
+		}
+		if num == 5 {
+			return v.Walk(take)
+		}
+		return nil
+	}
+	if err := Walk(b, take); err != nil || seen != 6 {
+		t.Errorf("%d fields, %v", seen, err)
+	}
+	if err := Walk(b[:len(b)-1], func(protowire.Number, Value) error { return nil }); !errors.Is(err, Err) {
+		t.Errorf("a message that is cut: %v", err)
+	}
+	last := Value{}
+	cut := Value{Bytes: b[:len(b)-2], Size: int64(len(b))}
+	if err := cut.Walk(func(_ protowire.Number, v Value) error { last = v; return nil }); err != nil || last.Size != int64(len(inner)) || len(last.Bytes) != len(inner)-2 {
+		t.Errorf("the beginning of a message: %v, %+v", err, last)
+	}
+}
+
+// FuzzWalk: fields lie one behind the other in the message, and a message whose fields all were given is one that ends with the last.
+func FuzzWalk(f *testing.F) {
+	f.Add([]byte("\x08\x01\x12\x02\x08\x01\x1d\x00\x00\x00\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\x2b\x2c"), uint16(0))
+	f.Add([]byte("\x12\x05\x08"), uint16(4))
+	f.Fuzz(func(t *testing.T, b []byte, more uint16) {
+		m := Value{Bytes: b, Size: int64(len(b)) + int64(more)}
+		left, fields, cut := len(b), 0, false
+		err := m.Walk(func(num protowire.Number, v Value) error {
+			fields++
+			// Bytes reach to the end of the message's memory: what lies behind a field becomes less.
+			if behind := len(b) - (cap(b) - cap(v.Bytes)) - len(v.Bytes); v.Bytes != nil && (behind < 0 || behind >= left) {
+				t.Fatalf("field %d ends %d bytes before the end, behind one that ends %d before it", num, behind, left)
+			} else if v.Bytes != nil {
+				left = behind
+			}
+			if cut || !num.IsValid() || v.Size < int64(len(v.Bytes)) || v.Bytes == nil && v.Size != 0 {
+				t.Fatalf("field %d: %d of %d bytes, behind one that was cut: %t", num, len(v.Bytes), v.Size, cut)
+			}
+			cut = v.Size > int64(len(v.Bytes))
+			return nil
+		})
+		if err != nil && !errors.Is(err, Err) || 2*fields > len(b) {
+			t.Fatalf("%v, %d fields in %d bytes", err, fields, len(b))
+		}
+		if more == 0 && cut {
+			t.Fatal("cut, although all bytes are there")
+		}
+	})
+}
