@@ -244,7 +244,7 @@ func (s *Server) why(ctx context.Context, _ *sdk.CallToolRequest, in WhyIn) (out
 		row := j.Row(t)
 		if l := x.look(row.Tensor()); l != nil {
 			for _, p := range l.Patterns {
-				out.Patterns = append(out.Patterns, patterns.Line(msg.English, p.Kind, p.Evidence, op.Op.Type))
+				out.Patterns = append(out.Patterns, patterns.Line(msg.English, p, op.Op.Type))
 			}
 		}
 		if t.Check != nil && len(out.Checks) < 4 {

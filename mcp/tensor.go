@@ -193,7 +193,7 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 		}
 	}
 	for _, p := range l.Patterns {
-		o.Patterns = append(o.Patterns, tell.Line(msg.English, p.Kind, p.Evidence, typ))
+		o.Patterns = append(o.Patterns, tell.Line(msg.English, p, typ))
 	}
 	o.Patterns = clipped(o.Patterns, 4, 300)
 	if len(l.Histogram) == 0 {

@@ -261,7 +261,7 @@ func (f *Finding) Check() result.Check {
 	c := result.Check{Op: f.Op, Output: f.Index, Known: f.Verdict != Unknown, Wrong: f.Verdict == Wrong, Suspect: f.Verdict == Suspect,
 		Ratio: f.Ratio, Local: math.NaN(), Inherited: math.NaN(), Amplification: math.NaN(), Pattern: f.Pattern, Golden: f.Golden, Apart: f.Apart, Why: f.Why}
 	if len(f.Patterns) > 0 && string(f.Patterns[0].Kind) == f.Pattern {
-		c.Evidence = f.Patterns[0].Evidence()
+		c.Evidence, c.Explained = f.Patterns[0].Evidence(), f.Patterns[0].Explained
 	}
 	if f.Golden == result.GoldenUntried {
 		c.Apart = math.NaN()

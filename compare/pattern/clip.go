@@ -6,7 +6,8 @@ import "math"
 const Clipped Kind = "clipped"
 
 // Clip belongs to Clipped: what lies outside [Low, High] was recorded as the nearer of them.
-// Elements are those at Low where less, or at High where more is expected.
+// Elements are those at Low where less, or at High where more is expected. A side without any is not
+// limited: -math.MaxFloat64 or math.MaxFloat64.
 type Clip struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
@@ -25,19 +26,24 @@ func clipped(l *look) []Finding {
 	if !(c.Low < c.High) {
 		return nil
 	}
-	high := 0
+	low, high := 0, 0
 	for p, w := range l.Want {
 		if math.Abs(l.got[p]-w) <= l.allowed(p) {
 			continue
 		}
 		if l.got[p] == c.High && w > c.High {
 			high++
-			c.Elements++
 		} else if l.got[p] == c.Low && w < c.Low {
-			c.Elements++
+			low++
 		}
 	}
-	if c.Elements < 4 || c.Low == 0 && high == 0 { // a relu is told as such
+	if low == 0 {
+		c.Low = -math.MaxFloat64
+	}
+	if high == 0 {
+		c.High = math.MaxFloat64
+	}
+	if c.Elements = int64(low + high); c.Elements < 4 || c.Low == 0 && high == 0 { // a relu is told as such
 		return nil
 	}
 	f := l.judge(func(p int) float64 { return min(max(l.Want[p], c.Low), c.High) })

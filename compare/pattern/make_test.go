@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
 
 	"precision/dump/dtype"
 )
@@ -116,4 +120,107 @@ func (s *sample) at(i int) []int64 {
 		i /= int(s.Shape[a])
 	}
 	return c
+}
+
+// Made is the case that a text describes, for tests of what is said of it: a fault by its name, and behind a
+// semicolon what it is put on, as "scale 2; shape=64,96 type=float16 data=exp noise=1e-3". With right=0.3 so many
+// of the elements are right again, with from=0.6 those from there on. "right" is no fault; "as missing-bias" is
+// one that an alternative of that kind foretells.
+func Made(t *testing.T, text string) Case {
+	t.Helper()
+	name, words, _ := strings.Cut(text, ";")
+	with := map[string]string{"shape": "64,96", "type": "float16", "data": "normal", "noise": "none", "right": "0", "from": "1"}
+	for _, word := range strings.Fields(words) {
+		key, value, _ := strings.Cut(word, "=")
+		if _, ok := with[key]; !ok {
+			t.Fatalf("%s: there is no %s", text, key)
+		}
+		with[key] = value
+	}
+	var shape []int64
+	for _, d := range strings.Split(with["shape"], ",") {
+		n, _ := strconv.ParseInt(d, 10, 64)
+		shape = append(shape, n)
+	}
+	typ, typed := dtype.Parse(with["type"])
+	share, _ := strconv.ParseFloat(with["right"], 64)
+	from, _ := strconv.ParseFloat(with["from"], 64)
+	s := newSample(shape, typ, with["data"], with["noise"], 3)
+	right := slices.Clone(s.Got)
+	kind, foretold := strings.CutPrefix(name, "as ")
+	at := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
+	switch {
+	case !typed || at < 0 && !foretold && others[name] == nil:
+		t.Fatalf("there is no %s", text)
+	case foretold:
+		s.change(func(i int, x float64) float64 { return x + bias(int64(i)) })
+		s.Alternatives = []Alternative{{Kind: Kind(kind), Args: known[Kind(kind)], Want: slices.Clone(s.Got)}}
+	case at >= 0:
+		faults[at].do(s)
+	default:
+		others[name](s)
+	}
+	for i := range right {
+		if s.rng.Float64() < share || float64(i) >= from*float64(len(right)) {
+			s.Got[i] = right[i]
+		}
+	}
+	return s.Case
+}
+
+// others are faults, and what is none, beside those that are tried on many kinds of data.
+var others = map[string]func(s *sample){
+	"right":              func(*sample) {},
+	"one element":        func(s *sample) { s.Got[100] += 5 },
+	"two elements":       func(s *sample) { s.Got[100], s.Got[4000] = s.Got[100]+5, s.Got[4000]-3 },
+	"two bits":           func(s *sample) { flip(s, 100, s.num.bits-1); flip(s, 4000, s.num.digits+1) },
+	"a tile from behind": func(s *sample) { copy(s.Got[300:700], s.Got[1000:1400]) },
+	"two tiles": func(s *sample) {
+		copy(s.Got[300:700], s.Got[1000:1400])
+		copy(s.Got[2000:2400], s.Got[3000:3400])
+	},
+	"the step before": func(s *sample) {
+		old := newSample(s.Shape, s.DType, "normal", "none", 97).Got
+		copy(s.Got[len(s.Got)/2:], old[len(s.Got)/2:])
+		s.Other = func(yield func(Tensor) bool) { yield(Tensor{Values: old, Earlier: true, Name: "before"}) }
+	},
+	"the input in a part": func(s *sample) {
+		in := newSample(s.Shape, s.DType, "normal", "none", 97).Got
+		copy(s.Got[len(s.Got)/2:], in[len(s.Got)/2:])
+		s.Other = func(yield func(Tensor) bool) { yield(Tensor{Name: "1", Values: in, Input: true}) }
+	},
+	"not below -1": func(s *sample) { s.change(func(_ int, x float64) float64 { return max(x, -1) }) },
+	"not above 1":  func(s *sample) { s.change(func(_ int, x float64) float64 { return min(x, 1) }) },
+	"large doubled": func(s *sample) {
+		s.change(func(_ int, x float64) float64 {
+			if math.Abs(x) > 2 {
+				x *= 2
+			}
+			return x
+		})
+	},
+	"moved in memory":    func(s *sample) { s.move(func(i int64) int64 { return (i + 7) % int64(len(s.Got)) }) },
+	"mirrored in memory": func(s *sample) { s.move(func(i int64) int64 { return int64(len(s.Got)) - 1 - i }) },
+	"numbers for NaN": func(s *sample) {
+		for i := 0; i < len(s.Want); i += 50 {
+			s.Want[i] = math.NaN()
+		}
+	},
+	"zeros for NaN": func(s *sample) {
+		for i := 0; i < len(s.Want); i += 50 {
+			s.Want[i], s.Got[i] = math.NaN(), 0
+		}
+	},
+	"Inf for large": func(s *sample) {
+		for i := 0; i < len(s.Want); i += 50 {
+			s.Want[i], s.Got[i] = s.num.largest()*2, math.Inf(1)
+		}
+	},
+	"a stride twice": func(s *sample) {
+		s.move(func(i int64) int64 { c := i % s.Shape[1]; return i + min(2*c, s.Shape[1]-1) - c })
+	},
+	"noise": func(s *sample) { s.change(func(_ int, x float64) float64 { return x + 0.01*s.rng.NormFloat64() }) },
+	"a little too much": func(s *sample) {
+		s.change(func(_ int, x float64) float64 { return x + math.Abs(0.01*s.rng.NormFloat64()) })
+	},
 }

@@ -8,6 +8,7 @@ type fit struct {
 	left            float64 // largest |r| over what is allowed
 	tried, improved int64   // elements that count; those whose error at least halves
 	sharp           int64   // those whose error falls to a sixteenth
+	seen, contrary  int64   // all elements; those of them that it takes twice as far from what was recorded
 	floor           float64 // the share of the error that rounding leaves under the best hypothesis
 }
 
@@ -28,6 +29,10 @@ func (f *fitter) add(e, r, allowed, rounding float64, dense bool) {
 	if x := b / allowed; x > f.left {
 		f.left = x
 	}
+	f.seen++
+	if b > 2*(a+rounding) {
+		f.contrary++
+	}
 	if dense && a > rounding || a > allowed {
 		f.tried++
 		f.before += e * e
@@ -44,10 +49,19 @@ func (f *fitter) add(e, r, allowed, rounding float64, dense bool) {
 	f.outside += r*r - e*e
 }
 
+// contraryByChance is the share of elements that noise as large as a fifth of the change lets seem
+// contrary: those whose noise undoes two thirds of it or more, beyond three standard deviations, and as many where the change is small.
+const contraryByChance = 0.05
+
 func (f *fitter) done() fit {
 	if f.before > 0 {
 		f.explained = min(1, 1-(f.after+max(0, f.outside))/f.before)
 		f.floor = f.rounding / f.before
+	}
+	// What leaves many small numbers behind explains no more than it leaves: a few large ones hold most of the
+	// squared error. Noise that happens to undo a change makes some seem contrary.
+	if against := float64(f.contrary) / float64(max(1, f.seen)); against > contraryByChance {
+		f.explained = min(f.explained, 1-against)
 	}
 	if f.explained != f.explained || math.IsInf(f.explained, 0) {
 		f.explained = 0

@@ -290,6 +290,14 @@ func TestCauses(t *testing.T) {
 			}
 			return 0.1, 0.1
 		}, SquareOverflow, Inf},
+		{"largest", func(x, y []float64, i int) (float64, float64) {
+			x[i], y[i] = min(x[i], 1.9), 1
+			if i%40 == 0 {
+				x[i] = 3
+				return inf, 0.5
+			}
+			return 0.1, 0.1
+		}, Overflow, Inf},
 	} {
 		x, y := values("normal", n, rng), values("normal", n, rng)
 		k := Case{Got: make([]float64, n), Want: make([]float64, n), DType: dtype.Float16}

@@ -23,6 +23,8 @@ type Copy struct {
 	Pieces  int    `json:"pieces"` // of how many such distances; By is that of most
 	Equal   int64  `json:"equal"`  // elements beyond that are equal to it, bit for bit
 	Region  Region `json:"region"` // of the elements beyond
+	// Held is the share of all elements of Region that are equal to it; 0 where that was not counted.
+	Held float64 `json:"held,omitempty"`
 }
 
 const (
@@ -171,13 +173,13 @@ func abs(v int64) int64 { return max(v, -v) }
 func (l *look) copied(t Tensor, by []int64) Finding {
 	values, other := t.Values, t.Name != "" || t.Input
 	in, left, n := 0.0, 0.0, int64(len(values))
+	from := func(p int, d int64) int64 { // whose number an element has
+		return ((l.flat(p)+d)%n + n) % n
+	}
 	equal := make([]int64, len(by))
 	l.eachBeyond(func(p int, e float64, _ []int64) {
 		for k, d := range by {
-			i := (l.flat(p) + d) % n
-			if i < 0 {
-				i += n
-			}
+			i := from(p, d)
 			if l.got[p] == values[i] && (other || l.isNews(p, i, e)) {
 				in += e * e
 				equal[k]++
@@ -197,6 +199,17 @@ func (l *look) copied(t Tensor, by []int64) Finding {
 		}
 	}
 	c.By = by[most]
+	held, all := int64(0), int64(0)
+	l.each(func(int) (float64, bool) { return 0, true }, func(p int, _ float64, at []int64) {
+		if !c.Region.holdsElement(l.flat(p), at) {
+			return
+		}
+		all++
+		if g := l.got[p]; slices.ContainsFunc(by, func(d int64) bool { v := values[from(p, d)]; return v == g || v != v && g != g }) {
+			held++
+		}
+	})
+	c.Held = float64(held) / float64(max(1, all))
 	f := Finding{Args: c, Left: left, Elements: c.Equal}
 	if in > 0 && 2*c.Equal >= l.beyond {
 		f.Explained = in / l.sumBeyond

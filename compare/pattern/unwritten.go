@@ -12,6 +12,8 @@ const Unwritten Kind = "unwritten"
 type Unfilled struct {
 	Value  float64 `json:"value"`
 	Region Region  `json:"region"`
+	// Held is the share of the elements of Region that are Value; 0 where that was not counted.
+	Held float64 `json:"held,omitempty"`
 }
 
 // unwritten looks for the constant that most elements beyond hold. Nearly every element
@@ -51,7 +53,7 @@ func unwritten(l *look) []Finding {
 	if !(in >= 0.5*l.sumBeyond) {
 		return nil
 	}
-	return []Finding{{Kind: Unwritten, Args: Unfilled{value, r}, Explained: in / l.sumBeyond, Left: left, Elements: h.has}}
+	return []Finding{{Kind: Unwritten, Args: Unfilled{value, r, float64(h.equal) / float64(h.inside)}, Explained: in / l.sumBeyond, Left: left, Elements: h.has}}
 }
 
 // hole counts elements in a region and outside.

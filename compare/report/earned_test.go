@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
 )
 
 // noClaim are texts that claim nothing of a verdict: names, words between others, what is to be done, and that something is not known.
@@ -280,7 +280,7 @@ var elsewhere = map[string][3]string{
 }
 
 // said is what is told of a table.
-func said(t *testing.T, table string) string {
+func said(t *testing.T, lang msg.Lang, table string) string {
 	t.Helper()
 	text, opts, gate, _ := forJudge(t, table, nil)
 	parsed := &result.Table{}
@@ -291,7 +291,7 @@ func said(t *testing.T, table string) string {
 	}
 	j := verdict.Judge(parsed, opts)
 	gate.Strict = true
-	return Render(append(Text{Lang: msg.English}.Verdict(j), Text{Lang: msg.English}.Trips(j, j.Trips(gate))...), 12, func(_ Style, text string) string { return text })
+	return Render(append(Text{Lang: lang}.Verdict(j), Text{Lang: lang}.Trips(j, j.Trips(gate))...), 12, func(_ Style, text string) string { return text })
 }
 
 // parseCalls reads calls of a recording, a line each: its name, the norms of what goes in and of what
@@ -343,70 +343,10 @@ func parseCalls(t *testing.T, text string) *result.Table {
 	return table
 }
 
-// sentence finds a text of the catalogue, whatever its arguments.
-func sentence(text string) *regexp.Regexp {
-	var b strings.Builder
-	for text != "" {
-		at := regexp.MustCompile(`%(\[\d\])?[sdv]|%%|\{[^}]*\}`).FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
-		}
-		b.WriteString(regexp.QuoteMeta(text[:at[0]]))
-		switch word := text[at[0]:at[1]]; {
-		case word == "":
-		case word == "%%":
-			b.WriteString("%")
-		case word[0] == '{':
-			b.WriteString("(?:" + word[1:len(word)-1] + ")")
-		case word[len(word)-1] == 'd':
-			b.WriteString(`\d+`)
-		default:
-			b.WriteString(`\S.*?`)
-		}
-		text = text[at[1]:]
-	}
-	return regexp.MustCompile(b.String())
-}
-
 // Every sentence that claims something is gone when what it claims is not so. A sentence that is added
 // to the catalogue needs a table of either kind.
 func TestSentencesAreEarned(t *testing.T) {
-	tables := earned()
-	for key, text := range msg.English.Under("report.", "reason.") {
-		if !claims(key) {
-			continue
-		}
-		if at, ok := elsewhere[key]; ok {
-			source, err := os.ReadFile(at[0])
-			_, body, _ := strings.Cut(string(source), "func "+at[1]+"(")
-			if body, _, _ = strings.Cut(body, "\nfunc "); err != nil || !strings.Contains(body, at[2]) {
-				t.Errorf("%s: no %s with %q in %s: %v", key, at[1], at[2], at[0], err)
-			}
-			continue
-		}
-		cases := tables[key]
-		if len(cases) == 0 {
-			t.Errorf("%s claims something, and nothing makes it false: %s", key, text)
-			continue
-		}
-		says := func(table string) (bool, string) {
-			got := said(t, table)
-			return sentence(text).MatchString(got), got
-		}
-		for i, c := range cases {
-			if is, got := says(c[0]); !is {
-				t.Errorf("%s %d: %q is not said of\n%s\nbut\n%s", key, i, text, c[0], got)
-			}
-			if is, got := says(c[1]); is {
-				t.Errorf("%s %d: %q is said of\n%s\n%s", key, i, text, c[1], got)
-			}
-		}
-	}
-	for key := range tables {
-		if text := msg.English.Under(key)[key]; text == "" {
-			t.Errorf("there is no sentence %s", key)
-		}
-	}
+	msgtest.Earned{Under: []string{"report.", "reason."}, Claims: claims, Cases: earned(), Elsewhere: elsewhere, Say: said}.Check(t)
 }
 
 // A side that is zero alone, in all that goes in or nearly everywhere, may be a call for warming up; a call
@@ -422,7 +362,7 @@ func TestWarmUp(t *testing.T) {
 		"calls a 9/4 9/4\nb 9/4:a 9/4":            false,
 		"calls a 4/4 4/4\nb 4/4:a 4/4":            false,
 	} {
-		if got := said(t, table); strings.Contains(got, hint) != want {
+		if got := said(t, msg.English, table); strings.Contains(got, hint) != want {
 			t.Errorf("%s\n%s", table, got)
 		}
 	}

@@ -317,6 +317,9 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 			w.item()
 			w.b = append(w.b, p.Evidence...)
 		}
+		if p.Explained > 0 {
+			w.measure("explained", p.Explained)
+		}
 	}
 	w.named("certainty", r.Certainty.String())
 	if len(r.Untold) > 0 {

@@ -162,6 +162,7 @@ func checkSet(at func(int) *result.Check) set {
 		numbers("amplification", func(i int) *float64 { return &at(i).Amplification }),
 		words("pattern", func(i int) *string { return &at(i).Pattern }),
 		words("evidence", func(i int) *string { return &at(i).Evidence }),
+		numbers("explained", func(i int) *float64 { return &at(i).Explained }),
 		words("golden", func(i int) *result.GoldenWord { return &at(i).Golden }),
 		numbers("apart", func(i int) *float64 { return &at(i).Apart }),
 	}, parts: []part{sparse("why",

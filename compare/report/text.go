@@ -219,7 +219,7 @@ func (s speaker) kind(j *verdict.Judged, r *verdict.Root) string {
 	if p.Kind == "" {
 		return ""
 	}
-	return s.say("root.kind", tell.Line(s.lang, p.Kind, p.Evidence, j.Operators[r.Operator].Op.Type))
+	return s.say("root.kind", tell.Line(s.lang, p, j.Operators[r.Operator].Op.Type))
 }
 
 // origin says what an operator was made from, nothing where that is the

@@ -12,6 +12,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
 )
 
 // randomSentences is a network in the language of parseTable: operators that differ, inherit or were
@@ -155,7 +156,7 @@ func TestSentencesAreTrue(t *testing.T) {
 	said := map[string]int{}
 	known := map[string]*regexp.Regexp{}
 	for key, text := range msg.English.Under("report.") {
-		known[key] = sentence(text)
+		known[key] = msgtest.Sentence(text)
 	}
 	has := func(text, key string) bool {
 		is := known[key].MatchString(text)

@@ -22,8 +22,9 @@ type Check struct {
 	// the inputs, NaN if it was not measured.
 	Amplification float64
 	// Pattern names the kind of error where one explains it, as "acc16"; Evidence
-	// are its numbers, as JSON.
+	// are its numbers, as JSON, and Explained is the share of the error that it explains, 0 where it only describes.
 	Pattern, Evidence string
+	Explained         float64
 	// Golden is what recomputing the golden output from golden inputs says of it.
 	Golden GoldenWord
 	// Apart is the root mean square of golden - f(golden inputs), NaN without [Check.Golden].

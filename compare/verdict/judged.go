@@ -398,7 +398,7 @@ func (j *Judged) Pattern(r *Root) (best result.Pattern) {
 	}
 	for i := range j.Table.Checks {
 		if c := &j.Table.Checks[i]; c.Op == op.Op.Name && c.Output == out.Slot {
-			take(result.Pattern{Kind: c.Pattern, Evidence: c.Evidence})
+			take(result.Pattern{Kind: c.Pattern, Evidence: c.Evidence, Explained: c.Explained})
 		}
 	}
 	tensor := j.Row(out).Tensor()

@@ -285,7 +285,7 @@ func (e *evidence) nonFinite(a pattern.NonFinite) {
 }
 
 func (e *evidence) saturation(a pattern.Saturation) {
-	e.add("evidence.beyond", a.Beyond, a.Limit)
+	e.add("evidence.beyond", int(a.Beyond), a.Limit)
 	for _, c := range []struct {
 		key string
 		n   int64

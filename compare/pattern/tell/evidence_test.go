@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"precision/compare/pattern"
+	"precision/compare/result"
 	"precision/internal/msg"
 )
 
@@ -85,14 +86,14 @@ func TestLine(t *testing.T) {
 	} {
 		f := pattern.Finding{Kind: c.kind, Args: c.args}
 		for lang, want := range map[msg.Lang]string{msg.English: c.en, msg.Chinese: c.zh} {
-			if got := Line(lang, string(c.kind), f.Evidence(), "Tanh"); got != want {
+			if got := Line(lang, result.Pattern{Kind: string(c.kind), Evidence: f.Evidence()}, "Tanh"); got != want {
 				t.Errorf("%s:\n got %s\nwant %s", c.kind, got, want)
 			}
 		}
 	}
 	// What a table says of its own accord is a name at most.
 	for _, evidence := range []string{"", "{", "[]", `{"factor":"x"}`} {
-		if got := Line(msg.English, "scale", evidence, ""); got != "everything is multiplied by a factor" {
+		if got := Line(msg.English, result.Pattern{Kind: "scale", Evidence: evidence}, ""); got != "the numbers are multiplied by a factor" {
 			t.Errorf("%q: %q", evidence, got)
 		}
 	}

@@ -7,25 +7,35 @@ import (
 	"strings"
 
 	"precision/compare/pattern"
+	"precision/compare/result"
 	"precision/internal/msg"
 )
 
 // Line says what was done to a tensor in one sentence, with its size and its place: "every number
 // is multiplied by 1.01", "channels 240 to 255 were not written". evidence is at hand as
 // JSON, as tables keep it; typ is the type of the operator. Kinds without a sentence
-// of their own have their name and what it rests on.
-func Line(lang msg.Lang, kind, evidence, typ string) string {
-	e := sentence{lang, typ}
-	if f, ok := saved(kind, evidence); ok {
-		if text := e.of(&f); text != "" {
-			return text
-		}
-		if text := Evidence(lang, &f); text != "" {
-			return lang.T("line.with", Kind(lang, kind), text)
+// of their own have their name and what it rests on. What explains a part of the error says
+// of how much it speaks: "every number" are then not all.
+func Line(lang msg.Lang, p result.Pattern, typ string) string {
+	text := Kind(lang, p.Kind)
+	f, ok := saved(p.Kind, p.Evidence)
+	if ok {
+		if line := (sentence{lang, typ}).of(&f); line != "" {
+			text = line
+		} else if evidence := Evidence(lang, &f); evidence != "" {
+			text = lang.T("line.with", text, evidence)
 		}
 	}
-	return Kind(lang, kind)
+	// Of a stride only the elements that both orders have can tell: one in so many.
+	if _, strided := f.Args.(pattern.Stride); p.Explained > 0 && p.Explained < nearlyAll && !strided {
+		text = lang.T("line.partly", 100*p.Explained, text)
+	}
+	return text
 }
+
+// nearlyAll is the share of an error beyond which nobody asks for the rest: rounding to float16 leaves
+// a thousandth of one that multiplies by 1.01.
+const nearlyAll = 0.999
 
 // saved reads a finding whose evidence is JSON.
 func saved(kind, evidence string) (f pattern.Finding, ok bool) {
@@ -50,14 +60,14 @@ func (s sentence) of(f *pattern.Finding) string {
 	case pattern.Linear:
 		return s.linear(f.Kind, a)
 	case pattern.Unfilled:
-		if a.Region.Whole() {
+		if a.Region.Whole() && !some(a.Held) {
 			return s.say("unwritten.all", a.Value)
 		}
-		return s.say("unwritten", s.place(a.Region), a.Value)
+		return s.held(s.say("unwritten", s.place(a.Region), a.Value), a.Held)
 	case pattern.Region:
 		return s.say("region", s.place(a), 100*a.Share)
 	case pattern.Copy:
-		return s.copied(f.Kind, a)
+		return s.held(s.copied(f.Kind, a), a.Held)
 	case pattern.Flip:
 		return s.flip(a)
 	case pattern.Shift:
@@ -96,7 +106,7 @@ func (s sentence) of(f *pattern.Finding) string {
 		}
 		return s.say("scatter", 100*a.Share, a.Size)
 	case pattern.Spread:
-		if f.Kind != pattern.LowPrecision {
+		if f.Kind == pattern.Unexplained {
 			return s.say("spread", 100*a.Share, a.Relative)
 		}
 	}
@@ -117,6 +127,10 @@ func (s sentence) linear(kind pattern.Kind, a pattern.Linear) string {
 
 func (s sentence) copied(kind pattern.Kind, a pattern.Copy) string {
 	switch {
+	case kind == pattern.Repeated && a.Pieces > 1:
+		return s.say("repeated.pieces", s.place(a.Region), a.Pieces)
+	case kind == pattern.Repeated && a.By < 0:
+		return s.say("repeated.before", s.place(a.Region), -a.By)
 	case kind == pattern.Repeated:
 		return s.say("repeated", s.place(a.Region), a.By)
 	case kind == pattern.PassedThrough && s.typ != "":
@@ -125,12 +139,23 @@ func (s sentence) copied(kind pattern.Kind, a pattern.Copy) string {
 		return s.say("through.untyped", a.Name)
 	case a.Earlier:
 		return s.say("stale.earlier", s.place(a.Region))
-	case a.Region.Whole() && !a.Own:
+	case a.Region.Whole() && !a.Own && a.By == 0 && a.Pieces <= 1 && !some(a.Held):
 		return s.say("stale", a.Name)
 	case a.Own:
 		return s.say("stale.own", s.place(a.Region), a.Name)
 	}
 	return s.say("stale.part", s.place(a.Region), a.Name)
+}
+
+// some reports whether only a part of a region holds what is said of it.
+func some(held float64) bool { return held > 0 && held < 1 }
+
+// held says so, too.
+func (s sentence) held(text string, held float64) string {
+	if some(held) {
+		return s.say("held", text, 100*held)
+	}
+	return text
 }
 
 func (s sentence) flip(a pattern.Flip) string {
