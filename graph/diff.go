@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/graph/internal/uniq"
+	catalogue "precision/op"
 )
 
 // Diff is what differs between two builds of a network.
@@ -73,13 +74,10 @@ func newSide(x *Index) side {
 
 // isHelper reports whether GE inserts operators of that type under running numbers.
 func isHelper(o *Op) bool {
-	switch o.Type {
-	case "TransData", "Cast", "TransposeD", "Transpose", "ReFormat":
+	if catalogue.Is(o.Type, catalogue.Moves|catalogue.Reshapes) {
 		return strings.HasPrefix(o.Name, "trans_") || strings.Contains(o.Name, "trans_TransData_") || strings.Contains(o.Name, "trans_Cast_")
-	case "AtomicAddrClean", "MemSet", "Send", "Recv", "StreamActive", "NoOp":
-		return true
 	}
-	return false
+	return catalogue.Is(o.Type, catalogue.Cleans) || catalogue.Is(o.Type, catalogue.Control) && catalogue.Is(o.Type, catalogue.Helper) && o.Type != "NetOutput"
 }
 
 func (c *differ) root(n string) string {

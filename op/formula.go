@@ -205,6 +205,19 @@ func (f *Formula) Slope(fixed []float64) func(x float64) (y, slope float64) {
 	}
 }
 
+// Function is what a formula makes of its first operand, the other parameters being as they are by default.
+func (f *Formula) Function() func(x float64) float64 {
+	fixed := make([]float64, len(f.Params))
+	for i, p := range f.Params {
+		fixed[i] = p.Default
+	}
+	of := f.Slope(fixed)
+	return func(x float64) float64 {
+		y, _ := of(x)
+		return y
+	}
+}
+
 // formulaOf reads f(parameters)=expression. A parameter name:value is a number, name{word/word} one of some texts.
 func formulaOf(text string) (f *Formula, err error) {
 	head, body, ok := strings.Cut(text, ")=")

@@ -73,12 +73,16 @@ const (
 	Cancels
 	// Channels: the function that a kernel is bound to has the channels in axis 1.
 	Channels
+	// Activation: is put behind other operators, or left out there, by mistake; Alone: is all that modules of
+	// many names do.
+	Activation
+	Alone
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "channels": Channels}
+	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "channels": Channels, "activation": Activation, "alone": Alone}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {
@@ -113,6 +117,10 @@ type Row struct {
 	Near, Low     float64
 	// Range is where the results lie; [0, 0] where that follows from the formula, or is not known.
 	Range [2]float64
+	// Calls are how a function is called, by the namespace where it has parameters of its own (Functional), else "".
+	Calls map[string]*Signature
+	// Module is what a class of modules calls: the function, and those of its arguments that the module keeps to itself.
+	Module *Signature
 	// As is the function that a kernel computes, nil where it has a form of its own or none.
 	As *Binding
 	// Chosen is the output with the places that it chose: -1 for all, -2 for none.

@@ -65,6 +65,8 @@ func TestBadRows(t *testing.T) {
 		"Add | steep\nMul | stepe":          "line 2: \"stepe\" is no trait",
 		"Add | moves\nSub\nAdd Mul | steep": "line 3: Add is in line 1, too",
 		"Gather | indices=one":              "line 1: ",
+		"add | call=sum":                    "line 1: \"sum\" is no form with parameters",
+		"add | call=(input)":                "line 1: \"(input)\" is no form with parameters",
 		"Add | error=":                      "line 1: \"error=\" is no trait",
 	} {
 		if _, err := parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -70,6 +70,16 @@ func (r *Row) set(word string) (err error) {
 			}
 		}
 		r.Back, err = formulaOf(params + ")=" + value)
+	case (key == "call" || key == "Functional" || key == "Torch") && has:
+		if r.Calls == nil {
+			r.Calls = map[string]*Signature{}
+		}
+		if key == "call" {
+			key = ""
+		}
+		r.Calls[key], err = signature(value)
+	case key == "module" && has:
+		r.Module, err = signature(value)
 	case key == "as" && has:
 		r.As, err = binding(value)
 	case key == "results" && r.As != nil:
@@ -101,6 +111,33 @@ func Call(value string) (word string, argument float64) {
 	word, rest, _ := strings.Cut(value, "(")
 	argument, _ = strconv.ParseFloat(strings.TrimSuffix(rest, ")"), 64)
 	return word, argument
+}
+
+// Signature is how a function is called.
+type Signature struct {
+	// Form is what the engine computes it by.
+	Form string
+	// Params are its parameters in the order of its definition. With Rest the last one takes the rest of the
+	// positional arguments, or a list.
+	Params []string
+	Rest   bool
+}
+
+// signature reads form(parameter,parameter,*rest).
+func signature(text string) (*Signature, error) {
+	form, list, _ := strings.Cut(text, "(")
+	list, ok := strings.CutSuffix(list, ")")
+	if form == "" || !ok {
+		return nil, fmt.Errorf("%q is no form with parameters", text)
+	}
+	s := &Signature{Form: form, Params: strings.Split(list, ",")}
+	if list == "" {
+		s.Params = nil
+		return s, nil
+	}
+	last := &s.Params[len(s.Params)-1]
+	*last, s.Rest = strings.CutPrefix(*last, "*")
+	return s, nil
 }
 
 // Binding says which function a kernel computes, and what its parameters are in the kernel's prototype.

@@ -18,8 +18,8 @@ func silu(x float64) float64 {
 	return x * sigmoid(x)
 }
 
-func activationForms() {
-	// The last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
+// softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
+func softsignSteps() {
 	quotient := functions["softsign"]
 	whole := quotient.backward
 	quotient.nodes = [][]string{{"dividend"}}
@@ -34,7 +34,10 @@ func activationForms() {
 		}
 		return all
 	}
-	define("prelu", "input weight", function{forward: formulaFor(func(k *invocation) Values {
+}
+
+func activationForms() {
+	define("prelu", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
 		if count(w.shape) > 1 && len(x.shape) > 1 {
@@ -62,16 +65,16 @@ func activationForms() {
 			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(v), second})
 		})
 	}
-	define("glu", "input dim", function{forward: gated(sigmoid, 1)})
-	define("npu_swiglu swiglu", "input dim", function{forward: gated(silu, 4)})
+	define("glu", function{forward: gated(sigmoid, 1)})
+	define("npu_swiglu", function{forward: gated(silu, 4)})
 	defineSoftmax()
 	defineLookups()
-	define("npu_clipped_swiglu", "x group_index dim alpha limit bias interleaved", function{forward: formulaFor(clippedSwiglu)})
+	define("npu_clipped_swiglu", function{forward: formulaFor(clippedSwiglu)})
 }
 
 func defineSoftmax() {
-	soft := func(names, params string, log bool) {
-		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
+	soft := func(name string, log bool) {
+		define(name, function{forward: formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
 			axes := k.softmaxAxes(x)
 			return k.softmax(k.converted(x), axes, log)
@@ -84,10 +87,8 @@ func defineSoftmax() {
 			}}
 		}})
 	}
-	soft("Functional.softmax", "input dim _stacklevel dtype", false)
-	soft("softmax _softmax", "input dim dtype", false)
-	soft("Functional.log_softmax", "input dim _stacklevel dtype", true)
-	soft("log_softmax", "input dim dtype", true)
+	soft("softmax", false)
+	soft("log_softmax", true)
 }
 
 // softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
@@ -142,15 +143,13 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 }
 
 func defineLookups() {
-	define("embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", function{forward: formulaFor(func(k *invocation) Values {
+	define("embedding", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		refuseIf(len(w.shape) != 2 || k.has("max_norm"), Unsupported, "max_norm")
 		return gatheredBy(w, 0, x)
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})
-	functions["Torch.embedding"] = &function{params: []string{"weight", "input", "padding_idx", "scale_grad_by_freq", "sparse"},
-		forward: functions["embedding"].forward, backward: functions["embedding"].backward, nodes: [][]string{{"weight"}}}
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.
@@ -189,7 +188,7 @@ func defineLookups() {
 			}, x, y, d)
 		}}
 	}}
-	define("dropout", "input p training inplace", drop)
+	define("dropout", drop)
 }
 
 // keeping is the share of elements that a dropout keeps, 1 if it does nothing.

@@ -107,7 +107,7 @@ func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps
 func minus(x num) num { return num{-x.y, x.b} }
 
 func arithmeticForms() {
-	define("round", "input decimals", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("round", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if n := k.int("decimals", 0); n != 0 {
 			panic(refuse(Unsupported, "decimals"))
@@ -122,7 +122,7 @@ func arithmeticForms() {
 
 // defineSums: x + alpha·other and x - alpha·other.
 func defineSums() {
-	sum := func(names string, sign float64, swap bool) {
+	sum := func(name string, sign float64, swap bool) {
 		forward := formulaFor(func(k *invocation) Values {
 			x := k.value("input")
 			z := k.value("other")
@@ -148,7 +148,7 @@ func defineSums() {
 			a, n := k.arith(), k.rounding(sign*alpha)
 			return formulaOf(func(x []num) num { return a.add(x[0], a.mul(n, x[1])) }, in...)
 		})
-		define(names, "input other alpha", function{local: true, forward: forward, backward: func(k *invocation, g []Values) gradients {
+		define(name, function{local: true, forward: forward, backward: func(k *invocation, g []Values) gradients {
 			d := gradient(g, 0)
 			alpha := k.float("alpha", 1)
 			first, second := exactNum(1), k.rounding(sign*alpha)
@@ -168,7 +168,7 @@ func defineSums() {
 		}})
 	}
 	sum("add", 1, false)
-	sum("sub subtract", -1, false)
+	sum("sub", -1, false)
 	sum("rsub", -1, true)
 }
 
@@ -198,7 +198,7 @@ func defineProducts() {
 			return gradients{"input": one("input", false), "other": one("other", true)}
 		}
 	}
-	define("mul multiply", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("mul", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.value("input")
 		z := k.value("other")
 		if integers(k.Call) {
@@ -235,7 +235,7 @@ func defineProducts() {
 		}
 		panic(refuse(BadArgument, "rounding_mode", mode, "trunc or floor"))
 	}
-	define("div divide true_divide", "input other rounding_mode", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("div", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		mode := k.string("rounding_mode", "")
 		return quotient(k, mode)
 	}), backward: unrounded(both(func(a arith, x, z, g, y num) (num, num) {
@@ -245,13 +245,13 @@ func defineProducts() {
 		}
 		return a.div(g, z), dz
 	}))})
-	define("floor_divide", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values { return quotient(k, "floor") })})
-	define("remainder", "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("floor_divide", function{local: true, forward: formulaFor(func(k *invocation) Values { return quotient(k, "floor") })})
+	define("remainder", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.value("input")
 		z := k.value("other")
 		return buildFloorMod(k.Call, []Values{x, z})
 	})})
-	define("lerp", "input end weight", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
+	define("lerp", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
 		// x + w·(e - x), or e - (1 - w)·(e - x).
 		y := a.add(x[0], a.mul(x[2], a.sub(x[1], x[0])))
 		y.b += 4 * a.u * (abs(x[0].y) + abs(x[1].y))
@@ -266,7 +266,7 @@ func (k *invocation) factor(name string) num {
 }
 
 func definePowers() {
-	define("pow float_power", "input exponent", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("pow", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.value("input")
 		z := k.value("exponent")
 		if integers(k.Call) {
@@ -324,7 +324,7 @@ func defineLimits() {
 			}
 		}, nil, true, []Values{x, lo, hi})
 	}
-	define("clamp clip", "input min max", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
+	define("clamp", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
 		return func(a arith, x, y, g num) num {
 			if y.y == x.y {
 				if lo, ok := k.args["min"].number(); !ok || x.y == lo {
@@ -335,9 +335,9 @@ func defineLimits() {
 			return exactNum(0)
 		}
 	})})
-	define("clamp_min", "input min", function{local: true, forward: formulaFor(limits)})
-	define("clamp_max", "input max", function{local: true, forward: formulaFor(limits)})
-	define("nan_to_num", "input nan posinf neginf", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("clamp_min", function{local: true, forward: formulaFor(limits)})
+	define("clamp_max", function{local: true, forward: formulaFor(limits)})
+	define("nan_to_num", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := precisionFor(x.numeric())
 		var to [3]float64

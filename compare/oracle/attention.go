@@ -218,14 +218,13 @@ func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading
 }
 
 func attentionForms() {
-	define("scaled_dot_product_attention", "query key value attn_mask dropout_p is_causal scale enable_gqa", function{forward: func(k *invocation) []Reading {
+	define("scaled_dot_product_attention", function{forward: func(k *invocation) []Reading {
 		t := k.dotProduct()
 		return t.forms(func(v Values) Values { return v })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
-	define("npu_fusion_attention", "query key value head_num input_layout pse padding_mask atten_mask scale keep_prob pre_tockens next_tockens inner_precise prefix actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync",
-		function{forward: fusionAttention})
+	define("npu_fusion_attention", function{forward: fusionAttention})
 	// The neighbours of each pair come to stand in two halves first, which then turn.
-	define("npu_interleave_rope", "x cos sin", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		rank := len(x.shape)
 		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, x.shape)
@@ -234,14 +233,14 @@ func attentionForms() {
 		perm[rank-1], perm[rank] = rank, rank-1
 		return k.turnedHalves(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"))
 	})})
-	define("npu_apply_rotary_pos_emb", "query key cos sin layout rotary_mode", function{forward: func(k *invocation) []Reading {
+	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
 		if mode := k.string("rotary_mode", "half"); mode != "half" {
 			panic(refuse(Unsupported, "rotary_mode "+mode))
 		}
 		cos, sin := k.pair("cos", "sin")
 		return []Reading{{Out: []Values{k.turnedHalves(k.tensor("query"), cos, sin), k.turnedHalves(k.tensor("key"), cos, sin)}}}
 	}})
-	define("npu_attention_update", "lse local_out update_type", function{forward: func(k *invocation) []Reading {
+	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
 		refuseIf(n == 0 || len(lse) != n || len(parts[0].shape) == 0, InputCount, len(lse), n)
@@ -278,10 +277,8 @@ func attentionForms() {
 		}
 		return []Reading{{Out: []Values{out, formulaOf(total, whole...)}}}
 	}})
-	attention := "query key value pse_shift padding_mask atten_mask actual_seq_lengths actual_seq_lengths_kv num_heads scale_value pre_tokens next_tokens input_layout num_key_value_heads sparse_mode inner_precise block_table block_size"
-	define("npu_prompt_flash_attention npu_incre_flash_attention", attention, function{forward: inferenceAttention("scale_value")})
-	define("npu_fused_infer_attention_score", "query key value pse_shift atten_mask actual_seq_lengths actual_seq_lengths_kv block_table num_heads scale pre_tokens next_tokens input_layout num_key_value_heads sparse_mode inner_precise block_size antiquant_mode softmax_lse_flag",
-		function{forward: inferenceAttention("scale")})
+	define("npu_prompt_flash_attention", function{forward: inferenceAttention("scale_value")})
+	define("npu_fused_infer_attention_score", function{forward: inferenceAttention("scale")})
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.

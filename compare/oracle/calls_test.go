@@ -21,6 +21,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/dump/torch"
+	catalogue "precision/op"
 )
 
 // callCase is a call of testdata/recordings.json.gz.
@@ -505,9 +506,18 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s has no recorded values", name)
 		}
 	}
-	for class, m := range modules {
-		if functions[m.function] == nil {
-			t.Errorf("module %s calls %s, which is not known", class, m.function)
+	used := map[string]bool{}
+	for _, row := range catalogue.All() {
+		if m := row.Module; m != nil && functions[m.Form] == nil {
+			t.Errorf("module %v calls %s, which is not known", row.Names, m.Form)
+		}
+		for _, call := range row.Calls {
+			used[call.Form] = true
+		}
+	}
+	for form := range forms {
+		if !used[form] {
+			t.Errorf("no row of the catalogue is computed by %s", form)
 		}
 	}
 }

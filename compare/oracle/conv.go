@@ -924,7 +924,7 @@ func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 
 func convForms() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
-		define("conv"+name, "input weight bias stride padding dilation groups", function{forward: convolution(d), backward: convolutionGradients(d)})
-		define("conv_transpose"+name, "input weight bias stride padding output_padding groups dilation", function{forward: transposedConvolution(d), backward: transposedGradients(d)})
+		define("conv"+name, function{forward: convolution(d), backward: convolutionGradients(d)})
+		define("conv_transpose"+name, function{forward: transposedConvolution(d), backward: transposedGradients(d)})
 	}
 }

@@ -24,7 +24,7 @@ LogSoftmaxGrad = Functional.log_softmax : result grad dim : input
 MaxPoolGrad = max_pool2d : input result grad : input
 AvgPoolGrad = avg_pool2d : input result grad : input
 BatchNormGrad = Functional.batch_norm : grad input weight _ _ _ training eps _ : input weight bias
-LayerNormGrad = Functional.layer_norm : input grad _ _ weight _ _ : input weight bias
+LayerNormGrad = layer_norm : input grad _ _ weight _ _ : input weight bias
 GatherDGradV2 = gather : input dim index grad : input
 Conv2DBackpropInput = conv2d : grad weight _ : input
 Conv2DBackpropFilter = conv2d : grad input _ : weight
@@ -159,7 +159,7 @@ func gradientKernel(of string, known *function, params string, outs []string) *f
 		f.hidden = []string{"kernel_size", "stride", "padding", "dilation", "ceil_mode"}
 	case of == "conv2d":
 		f.hidden = []string{"stride", "padding", "dilation", "groups"}
-	case of == "Functional.layer_norm":
+	case of == "layer_norm":
 		f.hidden = []string{"eps"}
 	}
 	f.forward = func(k *invocation) []Reading {
@@ -195,7 +195,7 @@ func gradientKernel(of string, known *function, params string, outs []string) *f
 			}
 			return readings
 		}
-		if of == "Functional.layer_norm" {
+		if of == "layer_norm" {
 			return x.everyEpsilon(grads)
 		}
 		x.window()

@@ -11,8 +11,8 @@ import (
 // answer is right.
 
 func logicForms() {
-	bits := func(names string, f func(a, b int64) int64) {
-		define(names, "input other", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	bits := func(name string, f func(a, b int64) int64) {
+		define(name, function{local: true, forward: formulaFor(func(k *invocation) Values {
 			x := k.compared("input", "other")
 			z := k.compared("other", "input")
 			refuseIf(!discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64, BadType, "output 0", k.outType().String())
@@ -32,7 +32,7 @@ func logicForms() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
-	define("bitwise_not", "input", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("bitwise_not", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if x.typ == dtype.Bool {
 			return elementsOf(exactly(func(x []float64) float64 { return toNumber(x[0] == 0) }), nil, true, []Values{x})
@@ -41,7 +41,7 @@ func logicForms() {
 		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
 	})})
 
-	define("where", "condition input other", function{local: true, forward: func(k *invocation) []Reading {
+	define("where", function{local: true, forward: func(k *invocation) []Reading {
 		if !k.has("input") && !k.has("other") {
 			x := k.tensor("condition")
 			return k.places(x, true)
@@ -49,7 +49,7 @@ func logicForms() {
 		v := k.choice("condition", "input", "other")
 		return []Reading{{Out: []Values{v}}}
 	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
-	define("masked_fill", "input mask value", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	define("masked_fill", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		return k.choice("mask", "value", "input")
 	}), backward: masked("mask", "value", "input")})
 }

@@ -9,8 +9,8 @@ import (
 
 // loss is one of two tensors, element by element.
 type loss struct {
-	names, params string
-	f             func(k *invocation, a arith, x, t num) num
+	name string
+	f    func(k *invocation, a arith, x, t num) num
 	// grad is the derivative of f in x.
 	grad func(k *invocation, a arith, x, t num) num
 	// apart: the reduction is a step of its own, behind the one that makes the elements.
@@ -45,7 +45,7 @@ func lossOf(l loss) {
 	if l.apart {
 		nodes = [][]string{{"elements"}}
 	}
-	define(l.names, l.params, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
+	define(l.name, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
 		v, how := k.lossElements(l.f)
 		return k.reducedLoss(v, how)
 	}), backward: func(k *invocation, g []Values) gradients {
@@ -89,12 +89,11 @@ func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) 
 }
 
 func lossForms() {
-	const usual = "input target size_average reduce reduction"
-	lossOf(loss{names: "mse_loss", params: usual, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
+	lossOf(loss{name: "mse_loss", f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
 		grad: func(_ *invocation, a arith, x, t num) num { return a.mul(exactNum(2), a.sub(x, t)) }})
-	lossOf(loss{names: "l1_loss", params: usual, apart: true, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
+	lossOf(loss{name: "l1_loss", apart: true, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
 		grad: func(_ *invocation, a arith, x, t num) num { return exactNum(sign(x.y - t.y)) }})
-	lossOf(loss{names: "smooth_l1_loss", params: usual + " beta", f: func(k *invocation, a arith, x, t num) num {
+	lossOf(loss{name: "smooth_l1_loss", f: func(k *invocation, a arith, x, t num) num {
 		beta := k.factor("beta")
 		d := a.sub(x, t)
 		if d.y = abs(d.y); d.y < beta.y {
@@ -109,7 +108,7 @@ func lossForms() {
 		}
 		return exactNum(sign(d.y))
 	}})
-	lossOf(loss{names: "huber_loss", params: "input target reduction delta", f: func(k *invocation, a arith, x, t num) num {
+	lossOf(loss{name: "huber_loss", f: func(k *invocation, a arith, x, t num) num {
 		delta := k.factor("delta")
 		d := a.sub(x, t)
 		if d.y = abs(d.y); d.y <= delta.y {
@@ -123,7 +122,7 @@ func lossForms() {
 		}
 		return a.mul(delta, exactNum(sign(d.y)))
 	}})
-	lossOf(loss{names: "binary_cross_entropy", params: "input target weight size_average reduce reduction", f: func(k *invocation, a arith, x, t num) num {
+	lossOf(loss{name: "binary_cross_entropy", f: func(k *invocation, a arith, x, t num) num {
 		log := func(v num) num {
 			y := math.Max(math.Log(v.y), -100)
 			return num{y, a.ulps*(abs(y)+1) + 1.1*v.b/max(v.y-v.b, 1e-45)}
@@ -131,22 +130,20 @@ func lossForms() {
 		rest := a.sub(exactNum(1), t)
 		return minus(a.add(a.mul(t, log(x)), a.mul(rest, log(a.sub(exactNum(1), x)))))
 	}})
-	lossOf(loss{names: "binary_cross_entropy_with_logits", params: "input target weight size_average reduce reduction pos_weight",
-		f: func(k *invocation, a arith, x, t num) num {
-			if k.has("pos_weight") {
-				return num{0, math.Inf(1)}
-			}
-			s := softplus(-x.y)
-			return a.add(a.mul(a.sub(exactNum(1), t), x), num{s, a.ulps * (abs(s) + abs(x.y) + 1)})
-		}})
-	define("kl_div", "input target size_average reduce reduction log_target", function{forward: formulaFor(divergence)})
-	for _, soft := range []bool{true, false} {
-		name, params := "nll_loss", "input target weight size_average ignore_index reduce reduction"
-		nodes := [][]string{{"input"}}
-		if soft {
-			name, params, nodes = "cross_entropy", params+" label_smoothing", [][]string{{"logits"}, {"grad", "grad"}, {"share"}}
+	lossOf(loss{name: "binary_cross_entropy_with_logits", f: func(k *invocation, a arith, x, t num) num {
+		if k.has("pos_weight") {
+			return num{0, math.Inf(1)}
 		}
-		define(name, params, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
+		s := softplus(-x.y)
+		return a.add(a.mul(a.sub(exactNum(1), t), x), num{s, a.ulps * (abs(s) + abs(x.y) + 1)})
+	}})
+	define("kl_div", function{forward: formulaFor(divergence)})
+	for _, soft := range []bool{true, false} {
+		name, nodes := "nll_loss", [][]string{{"input"}}
+		if soft {
+			name, nodes = "cross_entropy", [][]string{{"logits"}, {"grad", "grad"}, {"share"}}
+		}
+		define(name, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
 			c := k.classes(soft)
 			return c.loss()
 		}), backward: func(k *invocation, g []Values) gradients {

@@ -8,53 +8,15 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
-
-// module is a class of torch.nn that calls one function.
-type module struct {
-	function string
-	// hidden are the arguments of the function that the module keeps to itself.
-	hidden string
-}
-
-// modules are the classes that can be recomputed, from their inputs, parameters and
-// what the call within them was given.
-var modules = map[string]module{
-	"Linear": {"linear", ""}, "Dense": {"linear", ""}, "NonDynamicallyQuantizableLinear": {"linear", ""}, "Embedding": {"embedding", ""},
-	"Conv1d": {"conv1d", "stride padding dilation groups"}, "Conv2d": {"conv2d", "stride padding dilation groups"},
-	"Conv3d":          {"conv3d", "stride padding dilation groups"},
-	"ConvTranspose1d": {"conv_transpose1d", "stride padding output_padding groups dilation"},
-	"ConvTranspose2d": {"conv_transpose2d", "stride padding output_padding groups dilation"},
-	"ConvTranspose3d": {"conv_transpose3d", "stride padding output_padding groups dilation"},
-	"LayerNorm":       {"Functional.layer_norm", "normalized_shape eps"}, "RMSNorm": {"rms_norm", "normalized_shape eps"},
-	"GroupNorm": {"group_norm", "num_groups eps"}, "BatchNorm1d": {"Functional.batch_norm", "running_mean running_var training eps"},
-	"BatchNorm2d": {"Functional.batch_norm", "running_mean running_var training eps"},
-	"BatchNorm3d": {"Functional.batch_norm", "running_mean running_var training eps"},
-	"ReLU":        {"relu", ""}, "ReLU6": {"relu6", ""}, "GELU": {"gelu", "approximate"}, "SiLU": {"silu", ""}, "Sigmoid": {"sigmoid", ""},
-	"Tanh": {"tanh", ""}, "Mish": {"mish", ""}, "LeakyReLU": {"leaky_relu", "negative_slope"}, "ELU": {"elu", "alpha"}, "SELU": {"selu", ""},
-	"Hardswish": {"hardswish", ""}, "Hardsigmoid": {"hardsigmoid", ""}, "Hardtanh": {"hardtanh", "min_val max_val"},
-	"Softplus": {"softplus", "beta threshold"}, "Softsign": {"softsign", ""}, "LogSigmoid": {"logsigmoid", ""}, "PReLU": {"prelu", ""},
-	"Softmax": {"Functional.softmax", "dim"}, "LogSoftmax": {"Functional.log_softmax", "dim"}, "Dropout": {"dropout", "p training"},
-	"MaxPool1d": {"max_pool1d", "kernel_size stride padding dilation ceil_mode"}, "MaxPool2d": {"max_pool2d", "kernel_size stride padding dilation ceil_mode"},
-	"MaxPool3d": {"max_pool3d", "kernel_size stride padding dilation ceil_mode"},
-	"AvgPool1d": {"avg_pool1d", "kernel_size stride padding ceil_mode count_include_pad"},
-	"AvgPool2d": {"avg_pool2d", "kernel_size stride padding ceil_mode count_include_pad divisor_override"},
-	"AvgPool3d": {"avg_pool3d", "kernel_size stride padding ceil_mode count_include_pad divisor_override"},
-	// The size of the result is that of the recorded output.
-	"AdaptiveAvgPool1d": {"adaptive_avg_pool1d", ""}, "AdaptiveAvgPool2d": {"adaptive_avg_pool2d", ""}, "AdaptiveAvgPool3d": {"adaptive_avg_pool3d", ""},
-	"AdaptiveMaxPool1d": {"adaptive_max_pool1d", ""}, "AdaptiveMaxPool2d": {"adaptive_max_pool2d", ""}, "AdaptiveMaxPool3d": {"adaptive_max_pool3d", ""},
-	"Flatten": {"flatten", "start_dim end_dim"}, "Identity": {"clone", ""}, "CrossEntropyLoss": {"cross_entropy", "weight ignore_index reduction label_smoothing"},
-	"NLLLoss": {"nll_loss", "weight ignore_index reduction"}, "MSELoss": {"mse_loss", "reduction"}, "L1Loss": {"l1_loss", "reduction"},
-	"SmoothL1Loss": {"smooth_l1_loss", "reduction beta"}, "BCELoss": {"binary_cross_entropy", "weight reduction"},
-	"BCEWithLogitsLoss": {"binary_cross_entropy_with_logits", "weight reduction pos_weight"},
-}
 
 // resolveModule makes a call of a function of that of a module: its inputs are the
 // module's, its weights the module's parameters, and other arguments those of the
 // one call of the function within it, as far as that was recorded.
 func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
-	m, ok := modules[from.Parsed.Class]
-	if !ok {
+	m := catalogue.Of(from.Parsed.Class).Module
+	if m == nil {
 		if b.unguessed = refuse(NoAPI, from.kind()); len(b.of.inside[from.Name]) > 0 {
 			b.unguessed = refuse(Composite, len(b.of.inside[from.Name]))
 		}
@@ -65,7 +27,7 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 		b.f, b.inputs, b.k = g.f, g.inputs, &invocation{name: g.name, args: g.args, params: g.f.params}
 		return nil
 	}
-	f := functions[m.function]
+	f := functions[m.Form]
 	args, inPlace := map[string]*argument{}, false
 	if child := b.within(from, f); child != nil {
 		inner := recordedOf(child.Call)
@@ -74,13 +36,13 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 			return err
 		}
 		for name, a := range args {
-			if a.tensor() && !slices.Contains(strings.Fields(m.hidden), name) && name != "target" {
+			if a.tensor() && !slices.Contains(m.Params, name) && name != "target" {
 				delete(args, name) // the module's own are taken
 			}
 		}
 		b.openInputs(inner)
 	} else {
-		b.hidden = strings.Fields(m.hidden)
+		b.hidden = m.Params
 	}
 	for i, a := range r.args {
 		if i >= len(f.params) {
@@ -104,7 +66,7 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 		args[name] = a
 	}
 	b.f, b.inputs = f, f.params[:min(len(f.params), max(len(r.args), 1))]
-	b.k = &invocation{name: m.function, args: args, params: f.params, inPlace: inPlace}
+	b.k = &invocation{name: m.Form, args: args, params: f.params, inPlace: inPlace}
 	b.k.solve = len(b.hidden) > 0
 	return nil
 }
@@ -143,13 +105,6 @@ type guess struct {
 // usualEpsilons are those that normalisations of known models have.
 var usualEpsilons = []float64{1e-6, 1e-5, 1e-12, 1e-8, 1e-7}
 
-// activations that modules of any name have been seen to be, with the argument that tells two
-// forms apart.
-var usualActivations = []struct{ function, argument, value string }{
-	{"silu", "", ""}, {"gelu", "approximate", "none"}, {"gelu", "approximate", "tanh"}, {"relu", "", ""}, {"tanh", "", ""}, {"sigmoid", "", ""},
-	{"mish", "", ""}, {"hardswish", "", ""}, {"relu6", "", ""}, {"clone", "", ""},
-}
-
 // guessModule lists what a module of an unknown class may be; none where it has another number of
 // inputs or parameters than any of these functions.
 func (b *bound) guessModule(r *recorded) (list []guess) {
@@ -183,21 +138,32 @@ func (b *bound) guessModule(r *recorded) (list []guess) {
 	}
 	switch {
 	case weight == nil && bias == nil:
-		for _, a := range usualActivations {
-			args := map[string]*argument{"input": x}
-			if a.argument != "" {
-				args[a.argument] = &argument{v: &msprobe.Value{Kind: msprobe.Scalar, Type: "str", Value: msprobe.Number{Kind: msprobe.Text, S: a.value}}}
+		for _, row := range catalogue.All() {
+			if row.Traits&catalogue.Alone == 0 {
+				continue
 			}
-			add(a.function, args, "input")
+			words := []string{""}
+			param := slices.IndexFunc(row.Formula.Params, func(p catalogue.Param) bool { return p.Words != nil })
+			if param >= 0 {
+				words = row.Formula.Params[param].Words
+			}
+			for _, word := range words {
+				args := map[string]*argument{"input": x}
+				if word != "" {
+					args[row.Formula.Params[param].Name] = textArgument(word)
+				}
+				add(row.Names[0], args, "input")
+			}
 		}
+		add("clone", map[string]*argument{"input": x}, "input")
 	case weight == nil:
 	case discrete(x.op.typ) && len(weight.op.shape) == 2 && bias == nil:
 		add("embedding", map[string]*argument{"input": x, "weight": weight}, "input")
 	case discrete(x.op.typ):
 	case len(weight.op.shape) == 1 && weight.op.shape[0] == last:
-		names := []string{"Functional.layer_norm"}
+		names := []string{"layer_norm"}
 		if bias == nil {
-			names = []string{"rms_norm", "Functional.layer_norm"}
+			names = []string{"rms_norm", "layer_norm"}
 		}
 		for _, name := range names {
 			for _, w := range []*argument{weight, oneMore(weight)} {

@@ -32,8 +32,7 @@ func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocat
 func moveForms() {
 	cast := function{local: true, forward: moved(func(k *invocation, x *operand) Values { return castTo(k.Call, x) }),
 		backward: unmoved(func(k *invocation, x *operand, g Values) Values { return castTo(k.Call, g) })}
-	define("to type type_as npu_dtype_cast npu_format_cast npu_format_cast_like _to_copy", "input *rest", cast)
-	define("clone contiguous detach cpu npu cuda half float double bfloat16 int long short char byte bool requires_grad alias lift_fresh", "input *rest", cast)
+	define("cast", cast)
 
 	// A reshape has the elements in order; its shape is in the recorded output.
 	flat := function{forward: moved(func(k *invocation, x *operand) Values {
@@ -43,11 +42,10 @@ func moveForms() {
 		refuseIf(count(g.Shape()) != count(x.shape), ShapesDiffer, x.shape, g.Shape())
 		return reshape(g, x.shape)
 	})}
-	define("reshape view reshape_as view_as _unsafe_view unsafe_view", "input *shape", flat)
-	define("flatten ravel squeeze unsqueeze unflatten", "input *dims", flat)
+	define("reshape", flat)
 
-	order := func(names, params string, perm func(k *invocation, rank int) []int) {
-		define(names, params, function{forward: moved(func(k *invocation, x *operand) Values {
+	order := func(name string, perm func(k *invocation, rank int) []int) {
+		define(name, function{forward: moved(func(k *invocation, x *operand) Values {
 			p := perm(k, len(x.shape))
 			return transpose(x, p)
 		}), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
@@ -56,7 +54,7 @@ func moveForms() {
 			return transpose(g, inverse(p))
 		})})
 	}
-	order("transpose swapaxes swapdims", "input dim0 dim1", func(k *invocation, rank int) []int {
+	order("transpose", func(k *invocation, rank int) []int {
 		k.required("dim0", "dim1")
 		a := k.axis("dim0", 0, rank)
 		b := k.axis("dim1", 0, rank)
@@ -66,18 +64,18 @@ func moveForms() {
 		}
 		return p
 	})
-	order("t numpy_T", "input", func(k *invocation, rank int) []int {
+	order("t", func(k *invocation, rank int) []int {
 		p := inOrder(rank)
 		slices.Reverse(p)
 		return p
 	})
-	order("permute", "input *dims", func(k *invocation, rank int) []int {
+	order("permute", func(k *invocation, rank int) []int {
 		list := k.ints("dims")
 		p := axesOf("dims", list, rank)
 		refuseIf(len(p) != rank, BadArgument, "dims", list, "every axis of "+itoa(rank))
 		return p
 	})
-	order("movedim moveaxis", "input source destination", func(k *invocation, rank int) []int {
+	order("movedim", func(k *invocation, rank int) []int {
 		k.required("source", "destination")
 		from := k.axes("source", rank)
 		to := k.axes("destination", rank)
@@ -106,14 +104,14 @@ func moveForms() {
 		refuseIf(!ok, ShapeComputed, x.shape, shape)
 		return v
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
-	define("expand expand_as broadcast_to", "input *sizes", spread)
-	define("repeat tile", "input *dims", function{forward: moved(repeat)})
-	define("flip", "input *dims", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+	define("expand", spread)
+	define("repeat", function{forward: moved(repeat)})
+	define("flip", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 		axes := k.axes("dims", len(x.shape))
 		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
 		return flipped(g, axes)
 	})})
-	define("roll", "input shifts dims", function{forward: moved(roll)})
+	define("roll", function{forward: moved(roll)})
 	defineJoins()
 	defineParts()
 	defineMade()
@@ -216,14 +214,14 @@ func joined(axis int, parts ...Values) Values {
 }
 
 func defineJoins() {
-	join := func(names string, fresh bool) {
+	join := func(name string, fresh bool) {
 		rankOf := func(o *operand) int {
 			if fresh {
 				return len(o.shape) + 1
 			}
 			return len(o.shape)
 		}
-		define(names, "tensors dim", function{forward: formulaFor(func(k *invocation) Values {
+		define(name, function{forward: formulaFor(func(k *invocation) Values {
 			list := k.tensors("tensors")
 			axis := k.axis("dim", 0, rankOf(list[0]))
 			var parts []Values
@@ -263,7 +261,7 @@ func defineJoins() {
 			return out
 		}})
 	}
-	join("cat concat concatenate", false)
+	join("cat", false)
 	join("stack", true)
 }
 
@@ -370,8 +368,8 @@ func buildUnpack(c *Call) []Values {
 
 // defineMade: tensors that are made of numbers alone, or from them and another one.
 func defineMade() {
-	filled := func(names, params, name string, missing float64) {
-		define(names, params, function{local: true, forward: formulaFor(func(k *invocation) Values {
+	filled := func(form, name string, missing float64) {
+		define(form, function{local: true, forward: formulaFor(func(k *invocation) Values {
 			shape := k.shape()
 			x := missing
 			if name != "" {
@@ -382,20 +380,18 @@ func defineMade() {
 			return v
 		})})
 	}
-	filled("full new_full full_like", "input fill_value", "fill_value", 0)
-	functions["full"] = &function{params: []string{"size", "fill_value"}, local: true, forward: functions["full"].forward}
-	functions["new_full"] = &function{params: []string{"input", "size", "fill_value"}, local: true, forward: functions["full"].forward}
-	filled("fill", "input value", "value", 0)
-	filled("zeros zeros_like new_zeros zero", "*input", "", 0)
-	filled("ones ones_like new_ones", "*input", "", 1)
-	define("copy", "input src", function{local: true, forward: formulaFor(func(k *invocation) Values {
+	filled("full", "fill_value", 0)
+	filled("fill", "value", 0)
+	filled("zeros", "", 0)
+	filled("ones", "", 1)
+	define("copy", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		src := k.tensor("src")
 		shape := k.shape()
 		v, ok := broadcast(src, shape)
 		refuseIf(!ok, ShapesDiffer, src.shape, shape)
 		return castTo(k.Call, v)
 	})})
-	define("arange", "*numbers", function{forward: formulaFor(func(k *invocation) Values {
+	define("arange", function{forward: formulaFor(func(k *invocation) Values {
 		shape := k.shape()
 		a := k.args["numbers"]
 		refuseIf(a == nil || len(shape) != 1, NoArgument, "end")
@@ -423,7 +419,7 @@ func defineMade() {
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
 		}}
 	})})
-	define("one_hot", "input num_classes", function{forward: moved(func(k *invocation, x *operand) Values {
+	define("one_hot", function{forward: moved(func(k *invocation, x *operand) Values {
 		shape := k.shape()
 		rank := len(shape)
 		refuseIf(rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape), ShapesDiffer, x.shape, shape)
@@ -433,7 +429,7 @@ func defineMade() {
 			return toNumber(idx[i/n] == float64(i%n)), 0
 		}}
 	})})
-	define("pad constant_pad_nd", "input pad mode value", function{forward: moved(padded)})
+	define("pad", function{forward: moved(padded)})
 }
 
 // padded puts a border around x, of a number or of x itself; pad counts the last

@@ -190,14 +190,13 @@ func normForms() {
 		}, nodes: [][]string{{"input", "weight", "bias"}}}
 	}
 	fixed := func(*operand) float64 { return 1e-5 }
-	define("Functional.layer_norm layer_norm native_layer_norm", "input normalized_shape weight bias eps cudnn_enable", rows(false, fixed))
-	define("rms_norm", "input normalized_shape weight eps", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
-	define("group_norm", "input num_groups weight bias eps cudnn_enabled", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
+	define("layer_norm", rows(false, fixed))
+	define("rms_norm", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
+	define("group_norm", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
 	batch := function{forward: formulaFor(batchNorm), backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
-	define("Functional.batch_norm", "input running_mean running_var weight bias training momentum eps", batch)
-	define("batch_norm", "input weight bias running_mean running_var training momentum eps cudnn_enabled", batch)
-	define("instance_norm", "input running_mean running_var weight bias use_input_stats momentum eps", scaledByChannel((*invocation).byInstance, "grad"))
-	define("normalize", "input p dim eps", function{forward: formulaFor(func(k *invocation) Values {
+	define("batch_norm", batch)
+	define("instance_norm", scaledByChannel((*invocation).byInstance, "grad"))
+	define("normalize", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := k.float("p", 2)
 		refuseIf(p != 2, Unsupported, "p other than 2")
@@ -733,21 +732,21 @@ func buildBNReduceGrad(c *Call) Values {
 // documentation. What they keep in between may be rounded to the type of the result.
 
 func npuNormForms() {
-	define("npu_rms_norm", "input weight epsilon", function{forward: func(k *invocation) []Reading {
+	define("npu_rms_norm", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		y, root := k.rootNorm(x, x.shape)
 		return []Reading{{Out: []Values{y, root}}}
 	}})
 	otherNames["gamma"] = "weight"
 	// y, the reciprocal root and the sum x1 + x2.
-	define("npu_add_rms_norm", "x1 x2 weight epsilon", function{forward: func(k *invocation) []Reading {
+	define("npu_add_rms_norm", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")
 		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
 		y, root := k.rootNorm(k.between(sum), a.shape)
 		return []Reading{{Out: []Values{y, root, sum}}}
 	}})
 	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
-	define("npu_rotary_mul", "input r1 r2 rotary_mode", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_rotary_mul", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		r1, r2 := k.pair("r1", "r2")
 		mode := k.string("rotary_mode", "half")
@@ -775,7 +774,7 @@ func npuNormForms() {
 		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(first), k.between(second)})
 	})})
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
-	define("npu_scaled_masked_softmax", "x mask scale fixed_triu_mask", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {
 		x, mask := k.pair("x", "mask")
 		if fixed := k.bool("fixed_triu_mask", false); fixed {
 			panic(refuse(Unsupported, "fixed_triu_mask"))
@@ -790,7 +789,7 @@ func npuNormForms() {
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape, mask.shape)
 		return k.softmax(v, []int{len(x.shape) - 1}, false)
 	})})
-	define("npu_confusion_transpose", "input perm shape transpose_first", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_confusion_transpose", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		k.required("perm", "shape", "transpose_first")
 		first := k.bool("transpose_first", true)

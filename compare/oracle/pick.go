@@ -13,8 +13,8 @@ import (
 
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
 func defineParts() {
-	split := func(names, params string, sizes func(k *invocation, d int64) []int64) {
-		define(names, params, function{forward: func(k *invocation) []Reading {
+	split := func(name string, sizes func(k *invocation, d int64) []int64) {
+		define(name, function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
 			axis := k.axis("dim", 0, len(x.shape))
 			refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -26,7 +26,7 @@ func defineParts() {
 					panic(refuse(BadArgument, "split", shapeText(list), "parts of "+itoa(int(x.shape[axis]))))
 				}
 				v := slab1(x, axis, at, n)
-				if names == "unbind" {
+				if name == "unbind" {
 					v = reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
 				}
 				out = append(out, v)
@@ -51,19 +51,18 @@ func defineParts() {
 		}
 		return list
 	}
-	split("split", "input split dim", bySize)
-	functions["split_with_sizes"] = functions["split"]
+	split("split", bySize)
 	otherNames["split_size_or_sections"], otherNames["split_size"], otherNames["split_sizes"] = "split", "split", "split"
-	split("chunk", "input chunks dim", func(k *invocation, d int64) []int64 {
+	split("chunk", func(k *invocation, d int64) []int64 {
 		n := k.int("chunks", 0)
 		refuseIf(!within(n, 1, 1<<16), BadArgument, "chunks", n, "a positive number")
 		return equal(d, max((d+n-1)/n, 1))
 	})
-	split("unbind", "input dim", func(k *invocation, d int64) []int64 {
+	split("unbind", func(k *invocation, d int64) []int64 {
 		refuseIf(d > 1<<16, TooLarge, d, 1<<16)
 		return ones(int(d))
 	})
-	define("narrow", "input dim start length", function{forward: moved(func(k *invocation, x *operand) Values {
+	define("narrow", function{forward: moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "start", "length")
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -76,19 +75,19 @@ func defineParts() {
 		refuseIf(lo < 0 || n < 0 || lo > d || n > d-lo, BadArgument, "start, length", []int64{lo, n}, "a part of "+itoa(int(d)))
 		return slab1(x, axis, lo, n)
 	})})
-	define("select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+	define("select", function{forward: moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "index")
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		i := k.int("index", 0)
 		return selected(x, axis, i)
 	})})
-	define("index_select", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+	define("index_select", function{forward: moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		return k.gathered(x, axis, "index")
 	})})
-	define("gather", "input dim index", function{forward: moved(func(k *invocation, x *operand) Values {
+	define("gather", function{forward: moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		idx := k.tensor("index")
@@ -129,12 +128,12 @@ func defineParts() {
 				return 0
 			}), nil, true, []Values{v, mask})
 		}
-		define(name, "input diagonal", function{forward: moved(func(k *invocation, x *operand) Values { return part(k, x) }),
+		define(name, function{forward: moved(func(k *invocation, x *operand) Values { return part(k, x) }),
 			backward: unmoved(func(k *invocation, x *operand, g Values) Values { return part(k, g) })})
 	}
 	triangle("tril", func(row, col, d int64) bool { return col-row <= d })
 	triangle("triu", func(row, col, d int64) bool { return col-row >= d })
-	define("getitem", "input index", function{forward: moved(item)})
+	define("getitem", function{forward: moved(item)})
 }
 
 // selected is one index of an axis, without the axis.
@@ -253,13 +252,13 @@ func sliced(v Values, axis int, items []msprobe.Number) Values {
 // lists.
 
 func pickForms() {
-	define("nonzero argwhere", "input as_tuple", function{forward: func(k *invocation) []Reading {
+	define("nonzero", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		apart := k.bool("as_tuple", false)
 		return k.places(x, apart)
 	}})
-	define("index_add", "input dim index source alpha", function{forward: formulaFor(indexAdd), backward: indexAddGradients, nodes: [][]string{{"input", "source"}}})
-	define("diff", "input n dim prepend append", function{forward: formulaFor(func(k *invocation) Values {
+	define("index_add", function{forward: formulaFor(indexAdd), backward: indexAddGradients, nodes: [][]string{{"input", "source"}}})
+	define("diff", function{forward: formulaFor(func(k *invocation) Values {
 		x, axis := k.differences()
 		n := x.shape[axis] - 1
 		return elementsOf(addKernel(k.unit(), -1), nil, false, []Values{slab1(x, axis, 1, n), slab1(x, axis, 0, n)})
@@ -283,8 +282,8 @@ func pickForms() {
 			return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{before, behind})
 		}}
 	}})
-	define("histc", "input bins min max", function{forward: formulaFor(histogram)})
-	define("_foreach_norm foreach_norm", "tensors ord dtype", function{forward: func(k *invocation) []Reading {
+	define("histc", function{forward: formulaFor(histogram)})
+	define("_foreach_norm", function{forward: func(k *invocation) []Reading {
 		list := k.tensors("tensors")
 		var r Reading
 		for i := range list {
@@ -296,19 +295,19 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
-	define("npu_moe_token_permute", "tokens indices num_out_tokens padded_mode", function{forward: func(k *invocation) []Reading {
+	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
 		k.unpadded()
 		x, idx := k.pair("tokens", "indices")
 		order, back := k.byExpert(idx)
 		rows, per := k.rowsOut(len(order)), max(1, int64(len(order))/max(x.shape[0], 1))
 		return []Reading{{Out: []Values{rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))})}}}
 	}})
-	define("npu_moe_token_unpermute", "permuted_tokens sorted_indices probs padded_mode restore_shape", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
 		k.unpadded()
 		x, idx := k.pair("permuted_tokens", "sorted_indices")
 		return k.unpermuted(x, idx, k.optional("probs"))
 	})})
-	define("npu_moe_gating_top_k_softmax", "x finished k", function{forward: func(k *invocation) []Reading {
+	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
 		k.unsupported("finished")
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
@@ -319,7 +318,7 @@ func pickForms() {
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
 		return []Reading{{Out: []Values{y, idx, from}}}
 	}})
-	define("npu_moe_gating_top_k", "x k bias k_group group_count group_select_mode renorm norm_type out_flag routed_scaling_factor eps", function{forward: gatingTopK})
+	define("npu_moe_gating_top_k", function{forward: gatingTopK})
 }
 
 // places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
@@ -728,7 +727,7 @@ func whole(g Values, n int64) []float64 {
 // itself, given the places of the elements for their values, says where each went.
 func traced(names string) {
 	for _, name := range strings.Fields(names) {
-		f := functions[name]
+		f := forms[name]
 		f.backward = func(k *invocation, g []Values) gradients {
 			return gradients{"input": func() Values { return k.traceBack(f, g) }}
 		}

@@ -217,14 +217,12 @@ func adaptiveGradient(d int) func(k *invocation, g []Values) gradients {
 
 func poolForms() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
-		define("max_pool"+name, "input kernel_size stride padding dilation ceil_mode return_indices",
-			function{forward: pooling(d, true), backward: poolingGradient(d, true)})
-		define("avg_pool"+name, "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
-			function{forward: pooling(d, false), backward: poolingGradient(d, false)})
-		define("adaptive_avg_pool"+name, "input output_size", function{forward: adaptive(d, false), backward: adaptiveGradient(d), nodes: [][]string{{"grad"}}})
-		define("adaptive_max_pool"+name, "input output_size return_indices", function{forward: adaptive(d, true)})
+		define("max_pool"+name, function{forward: pooling(d, true), backward: poolingGradient(d, true)})
+		define("avg_pool"+name, function{forward: pooling(d, false), backward: poolingGradient(d, false)})
+		define("adaptive_avg_pool"+name, function{forward: adaptive(d, false), backward: adaptiveGradient(d), nodes: [][]string{{"grad"}}})
+		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
-	define("interpolate upsample", "input size scale_factor mode align_corners recompute_scale_factor antialias", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
+	define("interpolate", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
 }
 
 // pool is the maximum or mean of windows of the last axes of x (N, C, spatial).

@@ -83,30 +83,22 @@ func (k *invocation) productGradients(first, second string, g Values) gradients 
 }
 
 func productForms() {
-	multiply := func(names, params string) {
-		p := strings.Fields(params)
-		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
-			a, b := k.factors(p[0], p[1])
-			return k.matmul(a, b)
-		}), backward: func(k *invocation, g []Values) gradients {
-			d := gradient(g, 0)
-			return k.productGradients(p[0], p[1], d)
-		}, nodes: [][]string{{"grad"}}})
-	}
-	multiply("matmul", "input other")
-	multiply("bmm mm", "input mat2")
-	multiply("mv", "input vec")
-	multiply("dot inner vdot", "input other")
-	otherNames["vec2"] = "vec"
+	// The factors are the first two parameters, whatever a function calls them.
+	define("product", function{forward: formulaFor(func(k *invocation) Values {
+		a, b := k.factors(k.params[0], k.params[1])
+		return k.matmul(a, b)
+	}), backward: func(k *invocation, g []Values) gradients {
+		d := gradient(g, 0)
+		return k.productGradients(k.params[0], k.params[1], d)
+	}, nodes: [][]string{{"grad"}}})
 
-	added := func(names, params string, sum bool) {
-		p := strings.Fields(params)
-		define(names, params, function{forward: formulaFor(func(k *invocation) Values {
-			c := k.value(p[0])
+	added := func(name string, sum bool) {
+		define(name, function{forward: formulaFor(func(k *invocation) Values {
+			c := k.value(k.params[0])
 			if k.factor("beta") == exactNum(0) {
 				c = scalar(0) // not read, whatever it holds
 			}
-			a, b := k.factors(p[1], p[2])
+			a, b := k.factors(k.params[1], k.params[2])
 			var v Values
 			if sum {
 				v = k.newContraction([]string{"bmk", "bkn"}, "mn", a, b)
@@ -124,11 +116,11 @@ func productForms() {
 				}
 				return v
 			}
-			of := k.productGradients(p[1], p[2], d)
-			out := gradients{p[0]: func() Values {
-				return k.reducedTo(times("beta", d), p[0])
+			of := k.productGradients(k.params[1], k.params[2], d)
+			out := gradients{k.params[0]: func() Values {
+				return k.reducedTo(times("beta", d), k.params[0])
 			}}
-			for _, name := range p[1:3] {
+			for _, name := range k.params[1:3] {
 				out[name] = func() Values {
 					return times("alpha", of[name]())
 				}
@@ -136,19 +128,16 @@ func productForms() {
 			return out
 		}})
 	}
-	added("addmm", "input mat1 mat2 beta alpha", false)
-	added("addmv", "input mat vec beta alpha", false)
-	added("baddbmm", "input batch1 batch2 beta alpha", false)
-	added("addbmm", "input batch1 batch2 beta alpha", true)
+	added("plusproduct", false)
+	added("plusproducts", true)
 
-	define("outer ger", "input vec2", function{forward: formulaFor(func(k *invocation) Values {
+	define("outer", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "vec2")
 		return k.newContraction([]string{"i", "j"}, "ij", a, b)
 	})})
-	delete(otherNames, "vec2")
-	define("linear npu_linear", "input weight bias", function{forward: formulaFor(linear), backward: linearGradients,
+	define("linear", function{forward: formulaFor(linear), backward: linearGradients,
 		nodes: [][]string{{"bias", "input", "weight'"}, {"grad"}, {"input", "weight'"}}})
-	define("bilinear", "input1 input2 weight bias", function{forward: formulaFor(func(k *invocation) Values {
+	define("bilinear", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input1", "input2")
 		w, bias := k.weights()
 		refuseIf(len(a.shape) != 2 || len(b.shape) != 2, Unsupported, "inputs of other than two axes")
@@ -158,12 +147,12 @@ func productForms() {
 		}
 		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
 	})})
-	define("einsum", "equation *operands", function{forward: formulaFor(einsum)})
-	define("npu_bmmV2", "input mat2 output_sizes", function{forward: formulaFor(func(k *invocation) Values {
+	define("einsum", function{forward: formulaFor(einsum)})
+	define("npu_bmmV2", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "mat2")
 		return k.asRecorded(k.matmul(a, b), 0)
 	})})
-	define("npu_transpose_batchmatmul", "input weight bias scale perm_x1 perm_x2 perm_y batch_split_factor", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("bias", "scale")
 		if n := k.int("batch_split_factor", 1); n != 1 {
 			panic(refuse(Unsupported, "batch_split_factor"))
@@ -178,8 +167,7 @@ func productForms() {
 		}
 		return turn(k.matmul(turn(a, "perm_x1", 0, 1, 2), turn(b, "perm_x2", 0, 1, 2)), "perm_y", 1, 0, 2)
 	})})
-	define("npu_grouped_matmul", "x weight bias scale offset antiquant_scale antiquant_offset per_token_scale group_list activation_input activation_quant_scale activation_quant_offset split_item group_type group_list_type act_type tuning_config output_dtype",
-		function{forward: groupedMatmul})
+	define("npu_grouped_matmul", function{forward: groupedMatmul})
 }
 
 // weights are the arguments weight and bias; bias may be None.

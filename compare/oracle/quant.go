@@ -13,7 +13,7 @@ func quantKernels() {
 	register(single(buildAntiQuant), "AscendAntiQuant")
 	register(single(buildDequant), "AscendDequant")
 	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
-	define("npu_dynamic_quant", "input smooth_scales group_index dst_type", function{forward: func(k *invocation) []Reading {
+	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("group_index")
 		var x Values = k.tensor("input")
 		if k.has("smooth_scales") {
@@ -22,7 +22,7 @@ func quantKernels() {
 		y, scale := k.byRowQuantised(x, 0, 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
-	define("npu_quantize", "input scales zero_points dtype axis div_mode", function{forward: formulaFor(func(k *invocation) Values {
+	define("npu_quantize", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("input", "scales")
 		in := []Values{x, k.alongAxis(x, scale, "axis", 1)}
 		if k.has("zero_points") {
@@ -30,17 +30,16 @@ func quantKernels() {
 		}
 		return k.inSteps(k.outType(), in...)
 	})})
-	define("npu_quant_matmul", "x1 x2 scale offset pertoken_scale bias output_dtype x1_dtype x2_dtype pertoken_scale_dtype scale_dtype group_sizes y_scale",
-		function{forward: formulaFor(func(k *invocation) Values {
-			k.unsupported("x1_dtype", "x2_dtype", "pertoken_scale_dtype", "scale_dtype", "group_sizes", "y_scale")
-			x, w := k.pair("x1", "x2")
-			var token Values
-			if k.has("pertoken_scale") {
-				token = k.tensor("pertoken_scale")
-			}
-			return k.dequantised(k.wholeProduct(x, w), k.factorsOf(k.tensor("scale")), token, k.optional("bias"), k.optional("offset"))
-		})})
-	define("npu_add_rms_norm_dynamic_quant", "x1 x2 weight smooth_scale1 smooth_scale2 beta epsilon output_mask", function{forward: func(k *invocation) []Reading {
+	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("x1_dtype", "x2_dtype", "pertoken_scale_dtype", "scale_dtype", "group_sizes", "y_scale")
+		x, w := k.pair("x1", "x2")
+		var token Values
+		if k.has("pertoken_scale") {
+			token = k.tensor("pertoken_scale")
+		}
+		return k.dequantised(k.wholeProduct(x, w), k.factorsOf(k.tensor("scale")), token, k.optional("bias"), k.optional("offset"))
+	})})
+	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("beta", "smooth_scale2", "output_mask")
 		a, b := k.pair("x1", "x2")
 		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
@@ -51,7 +50,7 @@ func quantKernels() {
 		y, scale := k.byRowQuantised(normed, 0, 3)
 		return []Reading{{Out: []Values{y, nil, sum, scale}}}
 	}})
-	define("npu_add_rms_norm_quant", "x1 x2 weight scales1 zero_points1 beta scales2 zero_points2 axis epsilon div_mode", function{forward: func(k *invocation) []Reading {
+	define("npu_add_rms_norm_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("beta", "scales2", "zero_points2")
 		a, b := k.pair("x1", "x2")
 		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})

@@ -83,7 +83,7 @@ func shared(k *invocation, g []Values) gradients {
 }
 
 func reduceForms() {
-	define("sum", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	define("sum", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.reduceUnit(), n, 1)
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -92,7 +92,7 @@ func reduceForms() {
 			return v
 		}}
 	}})
-	define("mean", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	define("mean", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.sumUnit(), n, float64(n))
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -101,7 +101,7 @@ func reduceForms() {
 			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
 		}}
 	}})
-	define("prod", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	define("prod", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		g := gamma(float64(n), c.reduceUnit())
 		return func(x, e []float64) (float64, float64) {
 			y, rel := 1.0, g
@@ -129,10 +129,10 @@ func reduceForms() {
 		}
 	}
 	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
-	define("amax", "input dim keepdim", function{forward: reducing(true, largest), backward: shared})
-	define("amin", "input dim keepdim", function{forward: reducing(true, smallest), backward: shared})
+	define("amax", function{forward: reducing(true, largest), backward: shared})
+	define("amin", function{forward: reducing(true, smallest), backward: shared})
 	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
-		define(name, "input dim keepdim", function{forward: func(k *invocation) []Reading {
+		define(name, function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
 			other := "dim"
 			if k.has("other") {
@@ -165,8 +165,8 @@ func reduceForms() {
 	most, least := indexOf(math.Inf(-1), func(a, b float64) bool { return a > b }), indexOf(math.Inf(1), func(a, b float64) bool { return a < b })
 	extremum("max", largest, math.Max, most)
 	extremum("min", smallest, math.Min, least)
-	define("argmax", "input dim keepdim", function{forward: reducing(true, most)})
-	define("argmin", "input dim keepdim", function{forward: reducing(true, least)})
+	define("argmax", function{forward: reducing(true, most)})
+	define("argmin", function{forward: reducing(true, least)})
 	truth := func(want bool) reducer {
 		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 			return func(x, e []float64) (float64, float64) {
@@ -179,9 +179,9 @@ func reduceForms() {
 			}
 		}
 	}
-	define("all", "input dim keepdim", function{forward: reducing(true, truth(true))})
-	define("any", "input dim keepdim", function{forward: reducing(true, truth(false))})
-	define("count_nonzero", "input dim", function{forward: reducing(true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	define("all", function{forward: reducing(true, truth(true))})
+	define("any", function{forward: reducing(true, truth(false))})
+	define("count_nonzero", function{forward: reducing(true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return func(x, e []float64) (float64, float64) {
 			y := 0.0
 			for _, v := range x {
@@ -190,18 +190,17 @@ func reduceForms() {
 			return y, 0
 		}
 	})})
-	spread := func(names string, root bool) {
-		define(names, "input dim unbiased keepdim correction", function{forward: formulaFor(func(k *invocation) Values { return k.variance(root) })})
+	spread := func(name string, root bool) {
+		define(name, function{forward: formulaFor(func(k *invocation) Values { return k.variance(root) })})
 	}
 	spread("var", false)
 	spread("std", true)
-	define("logsumexp", "input dim keepdim", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	define("logsumexp", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return func(x, e []float64) (float64, float64) { return logSum(x, e, c.unit(), c.sumUnit()) }
 	})})
 	norm := function{forward: formulaFor(norms)}
-	define("norm Functional.norm", "input p dim keepdim", norm)
-	define("linalg_vector_norm vector_norm", "input ord dim keepdim", norm)
-	define("cumsum", "input dim", function{forward: formulaFor(func(k *invocation) Values {
+	define("norm", norm)
+	define("cumsum", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -223,9 +222,9 @@ func reduceForms() {
 			}
 		})
 	})})
-	define("topk", "input k dim largest sorted", function{forward: ordered, backward: picked})
-	define("sort", "input dim descending stable", function{forward: ordered, backward: picked})
-	define("argsort", "input dim descending stable", function{forward: ordered})
+	define("topk", function{forward: ordered, backward: picked})
+	define("sort", function{forward: ordered, backward: picked})
+	define("argsort", function{forward: ordered})
 }
 
 // indexOf is where the largest or smallest element is; of equal ones any.

@@ -30,6 +30,8 @@ func init() {
 	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, joinKernels, sliceKernels, castKernels, normForms, layerNormKernels, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
 		family()
 	}
+	functions = functionsOfRows()
+	softsignSteps()
 }
 
 // builder turns a call into the outputs that its operator should have.
@@ -149,11 +151,10 @@ func Types() []string {
 
 func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }
 
-// function is a function of PyTorch or torch_npu, under one or more names: what
-// its parameters are, and what it computes. To add one: a call of function in the
-// file of its family, with the names it is recorded by (add; Functional.softmax where
-// the namespaces differ), the parameters in the order of the definition, and the
-// formula. A parameter *size takes the rest of the positional arguments, or a list.
+// function is a function of PyTorch or torch_npu: what its parameters are, and what it
+// computes. Its names and parameters are in a row of the catalogue, which says the form
+// that it is computed by. To add one: a row and, where no form does, a call of define in
+// the file of its family.
 type function struct {
 	params  []string
 	rest    bool // the last one takes the rest
@@ -177,36 +178,48 @@ type function struct {
 // gradients computes the gradients of parameters, each when it is asked for.
 type gradients map[string]func() Values
 
-var functions = formulas()
+var (
+	// forms are what rows of the catalogue say that functions compute.
+	forms = map[string]*function{}
+	// functions are those of the catalogue by their names, Functional.softmax where a namespace has parameters of its own.
+	functions map[string]*function
+)
 
-// formulas are the functions that are formulas in their rows.
-func formulas() map[string]*function {
-	all := map[string]*function{}
+// functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
+func functionsOfRows() map[string]*function {
+	all, same := map[string]*function{}, map[string]*function{}
 	for _, row := range catalogue.All() {
-		if row.Formula == nil {
-			continue
+		var formula *function
+		if row.Formula != nil {
+			formula = formulaOfRow(row)
 		}
-		f := formulaOfRow(row)
 		for _, name := range row.Names {
-			if !isKernel(name) {
-				all[name] = f
+			switch {
+			case isKernel(name):
+				continue
+			case formula != nil:
+				all[name] = formula
+			}
+			for space, call := range row.Calls {
+				key := name
+				if space != "" {
+					key = space + "." + name
+				}
+				text := call.Form + " " + strings.Join(call.Params, " ")
+				if same[text] == nil {
+					f := *forms[call.Form]
+					f.params, f.rest = call.Params, call.Rest
+					same[text] = &f
+				}
+				all[key] = same[text]
 			}
 		}
 	}
 	return all
 }
 
-// define adds a function under its names.
-func define(names, params string, f function) *function {
-	f.params = strings.Fields(params)
-	if n := len(f.params); n > 0 && f.params[n-1][0] == '*' {
-		f.params[n-1], f.rest = f.params[n-1][1:], true
-	}
-	for _, name := range strings.Fields(names) {
-		functions[name] = &f
-	}
-	return &f
-}
+// define adds a form.
+func define(form string, f function) { forms[form] = &f }
 
 // formulaFor makes the forward of a function with one output and one reading.
 func formulaFor(f func(k *invocation) Values) func(k *invocation) []Reading {

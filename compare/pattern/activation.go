@@ -1,6 +1,10 @@
 package pattern
 
-import "math"
+import (
+	"sync"
+
+	catalogue "precision/op"
+)
 
 // An activation that is missing or too many.
 const (
@@ -13,26 +17,21 @@ type Activation struct {
 	Name string `json:"name"`
 }
 
-var activations = []struct {
+// function is one that a network may have once too often or lack.
+type function struct {
 	name string
 	f    func(float64) float64
-}{
-	{"relu", func(x float64) float64 { return max(x, 0) }},
-	{"relu6", func(x float64) float64 { return min(max(x, 0), 6) }},
-	{"abs", math.Abs},
-	{"sigmoid", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
-	{"tanh", math.Tanh},
-	{"gelu", func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) }},
-	{"silu", func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
-	{"softplus", func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
-	{"erf", math.Erf},
-	{"exp", math.Exp},
-	{"log", math.Log},
-	{"sqrt", math.Sqrt},
-	{"rsqrt", func(x float64) float64 { return 1 / math.Sqrt(x) }},
-	{"square", func(x float64) float64 { return x * x }},
-	{"reciprocal", func(x float64) float64 { return 1 / x }},
 }
+
+// activations are those that the catalogue has.
+var activations = sync.OnceValue(func() (list []function) {
+	for _, row := range catalogue.All() {
+		if row.Traits&catalogue.Activation != 0 {
+			list = append(list, function{row.Names[0], row.Formula.Function()})
+		}
+	}
+	return list
+})
 
 func activation(l *look) []Finding {
 	stage := l.rehearse()
@@ -40,7 +39,7 @@ func activation(l *look) []Finding {
 		return nil
 	}
 	var found []Finding
-	for _, a := range activations {
+	for _, a := range activations() {
 		missing := func(p int) float64 { return l.got[p] + l.Want[p] - a.f(l.got[p]) }
 		added := func(p int) float64 { return a.f(l.Want[p]) }
 		shape := map[Kind]func(int) (float64, float64){
@@ -51,7 +50,7 @@ func activation(l *look) []Finding {
 			if f := l.judgeOn(stage, predict); 5*f.improved < 4*f.tried {
 				continue
 			}
-			if f := l.judge(predict); 5*f.improved >= 4*f.tried && l.alike(shape[kind]) && f.holds(0.7, 0, int64(2*len(activations))) {
+			if f := l.judge(predict); 5*f.improved >= 4*f.tried && l.alike(shape[kind]) && f.holds(0.7, 0, int64(2*len(activations()))) {
 				found = append(found, l.finding(kind, Activation{a.name}, f))
 			}
 		}
