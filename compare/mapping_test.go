@@ -14,7 +14,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/graph/fusion"
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // recordedSides lays out a recorded case, makes its folder the current one and

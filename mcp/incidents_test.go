@@ -14,7 +14,7 @@ import (
 
 	"precision/compare/job/jobtest"
 	"precision/dump/dumptest"
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 // client is an assistant that is connected to a server of some folders.

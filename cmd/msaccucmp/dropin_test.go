@@ -19,7 +19,7 @@ import (
 
 	"precision/dump/dumptest"
 	"precision/dump/npy"
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 var update = flag.Bool("update", false, "write what the program does into testdata/dropin")

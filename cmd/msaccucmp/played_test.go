@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // TestPlayed plays random inputs of which it is recorded what the old tool made of them. With PLAYED_LAY=DIR and

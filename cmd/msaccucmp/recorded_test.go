@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // Every recorded run of the old tool must give the same exit code, the same

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/internal/soak"
+	"precision/testdata/workshop/soak"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 // A check says of a recording that contradicts itself what a verdict does, and accuses no

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 // Of networks that were really computed, clean ones are good without and with a check, and what

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"precision/internal/plainfile"
-	"precision/internal/soak"
 	"precision/internal/whole"
+	"precision/testdata/workshop/soak"
 )
 
 var errDisk = errors.New("input/output error of the disk")

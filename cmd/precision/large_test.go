@@ -12,7 +12,7 @@ import (
 	"precision/compare"
 	"precision/compare/verdict"
 	"precision/graph/read"
-	"precision/internal/soak"
+	"precision/testdata/workshop/soak"
 )
 
 // writeLarge writes a network of so many operators, some of them recorded, and

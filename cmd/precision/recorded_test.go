@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 const cases = "../../testdata/cases"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // The real ResNet-50 graph with a dump of 170 operators made by a script beside

@@ -11,7 +11,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/result"
 	"precision/compare/verdict"
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 // compared is a computed network after compare and compare -check.

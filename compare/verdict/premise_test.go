@@ -10,7 +10,7 @@ import (
 	"precision/compare"
 	"precision/compare/look"
 	"precision/compare/verdict"
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 // compared judges a computed network.

@@ -9,7 +9,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/layout"
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // differences are the recorded runs in which we do better.

@@ -10,7 +10,7 @@ import (
 
 	"precision/dump/dumptest"
 	"precision/internal/msg"
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // The recorded runs of the sub-command: the same summaries and exit codes.

@@ -3,7 +3,7 @@
 //
 //	go run ./testdata/computed -arch lstm -seed 3 -migration weight -out DIR
 //
-// See package internal/computed for what can be wrong.
+// See package testdata/workshop/computed for what can be wrong.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 func main() {

@@ -5,7 +5,7 @@
 //
 //	go run ./testdata/faults -computed 3 -precision BINARY
 //
-// measures the networks of internal/computed, as many of each architecture: clean ones
+// measures the networks of testdata/workshop/computed, as many of each architecture: clean ones
 // and each kind of fault, by what the program at BINARY says with and without a check.
 //
 // DIR holds computed_resnet50.py and computed_transformer.py, which need numpy. A
@@ -33,7 +33,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph/read"
-	"precision/internal/computed"
+	"precision/testdata/workshop/computed"
 )
 
 func main() {
@@ -41,7 +41,7 @@ func main() {
 	runs := flag.String("runs", "testdata/faults/runs.txt", "what to generate")
 	only := flag.String("only", "", "lines that contain this text")
 	python := flag.String("python", "/usr/bin/python3", "a Python with numpy")
-	seeds := flag.Int("computed", 0, "networks of each architecture of internal/computed")
+	seeds := flag.Int("computed", 0, "networks of each architecture of testdata/workshop/computed")
 	first := flag.Int("seed", 1, "the first seed of these")
 	binary := flag.String("precision", "precision", "the program that they are measured with")
 	flag.Parse()
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// computedNetworks measures the networks of internal/computed.
+// computedNetworks measures the networks of testdata/workshop/computed.
 func computedNetworks(binary string, first, seeds int, only string) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"precision/internal/soak"
+	"precision/testdata/workshop/soak"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"precision/internal/recorded"
-	"precision/internal/soak"
+	"precision/testdata/workshop/recorded"
+	"precision/testdata/workshop/soak"
 )
 
 // programs builds the programs for campaigns.

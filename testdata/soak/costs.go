@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"precision/internal/soak"
+	"precision/testdata/workshop/soak"
 )
 
 // costs sees that no command costs more than its input grows.

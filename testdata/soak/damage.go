@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"precision/internal/soak"
+	"precision/testdata/workshop/soak"
 )
 
 // damages counts the trials of a kind of damage.

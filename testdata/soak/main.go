@@ -1,4 +1,4 @@
-// Soak runs the fuzz targets and the campaigns of internal/soak for as long as
+// Soak runs the fuzz targets and the campaigns of testdata/workshop/soak for as long as
 // there is time: damaged inputs, kills, full disks and random networks. Run it
 // from the top folder:
 //

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"precision/compare/verdict"
-	"precision/internal/recorded"
+	"precision/testdata/workshop/recorded"
 )
 
 // scenario is a command of a program with inputs that are whole. It runs in a

@@ -15,7 +15,7 @@ import (
 )
 
 // module is the top folder of the module.
-const module = "../.."
+const module = "../../.."
 
 // readers are the names of functions that make sense of what comes from outside.
 var readers = regexp.MustCompile(`^(Read|Open|Parse|Decode|Load|Import|NewScanner)([A-Z]\w*)?$`)
@@ -25,7 +25,6 @@ var readers = regexp.MustCompile(`^(Read|Open|Parse|Decode|Load|Import|NewScanne
 var elsewhere = map[string]string{
 	"compare/script":     "lists a folder of the user's own scripts; what they answer is read with encoding/json and a limit",
 	"internal/msg":       "two names of languages",
-	"internal/recorded":  "reads the recorded cases, for tests",
 	"internal/plainfile": "opens files and reads none",
 	"internal/whole":     "opens folders, and reads nothing in them",
 	"compare/weights":    "two sets: FuzzOpen of dump/checkpoint",

@@ -28,7 +28,7 @@ size=$(find in -type f | xargs cat | wc -c)
 	if err := os.WriteFile(program, []byte(head+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHarm(Program{Path: program, Longest: 10 * time.Second, Statuses: Statuses}, filepath.Join("..", ".."), t.TempDir(), "")
+	h, err := NewHarm(Program{Path: program, Longest: 10 * time.Second, Statuses: Statuses}, module, t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
