@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"precision/compare/job"
 	"precision/compare/job/page"
 	"precision/compare/report/parquet"
+	"precision/compare/verdict"
 	"precision/dump/msprobe"
 	"precision/internal/gc"
 	"precision/internal/msg"
@@ -34,8 +37,11 @@ type Job struct {
 	Threshold *float64
 	// State is the folder that keeps the last result.
 	State string
-	// Parquet is where the tables of all parts go as one; empty is not written.
-	Parquet string
+	// Parquet is where the tables of all parts go as one, HTML a page of the job, with the pages of all parts in a folder
+	// beside it; empty are not written.
+	Parquet, HTML string
+	// Lang is the language that pages open in.
+	Lang msg.Lang
 }
 
 // Plan reads what people wrote and finds the parts of the job.
@@ -62,7 +68,7 @@ func (j *Job) Validate() (err error) {
 	if j.PerHost < 0 {
 		return explain.Say("err.perhost", j.PerHost)
 	}
-	if err := whole.Apart([]string{j.Parquet}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After); err != nil {
+	if err := whole.Apart([]string{j.Parquet, j.HTML}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After); err != nil {
 		return err
 	}
 	opts, err := (&Judging{Profile: j.Profile, Threshold: j.Threshold, After: j.After}).Standards(nil)
@@ -100,7 +106,8 @@ func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
 		Progress: func(done, total int64) {
 			tell(Event{Action: Progress, Stage: Comparing, Bytes: true, Done: int(done), Total: int(total)})
 		},
-		Page: func(w io.Writer, r *job.Result) error { return page.Write(w, r, lang) }}
+		Page:     func(w io.Writer, r *job.Result) error { return page.Write(w, r, lang) },
+		PartPage: func(w io.Writer, j *verdict.Judged) error { return page.WritePart(w, j, lang) }}
 }
 
 // Run compares what was planned. Of a shard there is no result.
@@ -111,11 +118,48 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 			return nil, err
 		}
 	}
+	if r != nil && err == nil && j.HTML != "" {
+		if err = writePages(ctx, j.HTML, r, s.Out, j.Lang, tell); err != nil {
+			return nil, err
+		}
+	}
 	if r != nil {
 		Last{Result: s.Out}.Keep(j.State, nil)
 		tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
 	}
 	return r, err
+}
+
+// writePages writes a page of a job and, in a folder beside it, the pages of all its parts: report.html and report.parts.
+func writePages(ctx context.Context, to string, r *job.Result, dir string, lang msg.Lang, tell Listener) error {
+	folder := strings.TrimSuffix(to, filepath.Ext(to)) + ".parts"
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	all := *r
+	all.Pages = make([]string, len(r.Digests))
+	for i := range r.Plan.Parts {
+		if r.Digests[i].Failed != "" {
+			continue
+		}
+		j, err := r.Judged(dir, i)
+		if err == nil {
+			err = ctx.Err()
+		}
+		name := r.Plan.Parts[i].Name + ".html"
+		if err == nil {
+			err = writeWhole(filepath.Join(folder, name), func(w io.Writer) error { return page.WritePart(w, j, lang) })
+		}
+		if err != nil {
+			return err
+		}
+		all.Pages[i] = filepath.Base(folder) + "/" + name
+	}
+	err := writeWhole(to, func(w io.Writer) error { return page.Write(w, &all, lang) })
+	if err == nil {
+		tell(Event{Action: File, Path: to})
+	}
+	return err
 }
 
 // WriteParts writes the tables of all parts of a job as one Parquet file, from those in its folder.

@@ -18,6 +18,7 @@ import (
 	"precision/compare"
 	"precision/compare/job"
 	"precision/compare/job/page"
+	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/run"
 )
@@ -106,6 +107,8 @@ func (c config) plan(ctx context.Context) (*job.Plan, error) {
 }
 
 func (c config) page(to io.Writer, r *job.Result) error { return page.Write(to, r, c.Lang) }
+
+func (c config) part(to io.Writer, j *verdict.Judged) error { return page.WritePart(to, j, c.Lang) }
 
 func (c config) stage() string { return filepath.Join(c.Out, "stage") }
 
@@ -224,7 +227,7 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ int, folders func(*strin
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: f.Config.page})
+	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: f.Config.page, PartPage: f.Config.part})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"precision/compare/job/jobtest"
+	"precision/compare/report/html"
 )
 
 // madeJob is a job of four ranks and two steps, whose last rank keeps its own input for the sum.
@@ -26,6 +29,20 @@ func madeJob(t *testing.T) (dir string, args []string) {
 		t.Fatal(err)
 	}
 	return dir, []string{"compare", "-lt", filepath.Join(dir, "npu"), "-rt", filepath.Join(dir, "golden"), "-g", dir, "-all"}
+}
+
+// unzipped are the data of a page.
+func unzipped(t *testing.T, page []byte) string {
+	t.Helper()
+	data, _, err := html.Data(bytes.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // The verdict of a job names the collective and the rank, in text, in JSON and on the page.
@@ -61,8 +78,26 @@ func TestJob(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 	page, err := os.ReadFile(filepath.Join(out, "job.html"))
-	if err != nil || !strings.Contains(string(page), "rank 3 has its own input") {
+	if err != nil || !strings.Contains(unzipped(t, page), "rank 3 has its own input") {
 		t.Errorf("the page does not say it: %v", err)
+	}
+	// Parts that are not good have pages, and -html makes those of all parts.
+	pages, err := filepath.Glob(filepath.Join(out, "tables", "*.html"))
+	if err != nil || len(pages) == 0 || len(pages) == len(said.Parts) {
+		t.Errorf("of %d parts there are the pages %q, %v", len(said.Parts), pages, err)
+	}
+	all := filepath.Join(t.TempDir(), "all.html")
+	if code, _, stderr = precision(t, append(slices.Clone(args), "-html", all)...); code != exitOK {
+		t.Fatalf("-html: exit %d: %s", code, stderr)
+	}
+	if page, err = os.ReadFile(all); err != nil || strings.Count(unzipped(t, page), "all.parts/") != len(said.Parts) {
+		t.Errorf("the page with all parts: %v", err)
+	}
+	for _, part := range said.Parts {
+		page, err := os.ReadFile(filepath.Join(strings.TrimSuffix(all, ".html")+".parts", part.Table+".html"))
+		if err != nil || !html.IsPage(page) {
+			t.Errorf("the page of %s: %v", part.Table, err)
+		}
 	}
 	// A table of the job is one that other commands take.
 	if code, stdout, _ = precision(t, "report", filepath.Join(out, "tables", said.Parts[3].Table+".json")); code != exitOK || !strings.Contains(stdout, jobtest.Reduce) {

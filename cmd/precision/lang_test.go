@@ -102,7 +102,7 @@ func TestErrorsInChinese(t *testing.T) {
 		{"why", "需要算子"},
 		{"compare -gate=hard -lt a -rt b", "-gate：读到 \"hard\"，应为 -gate 或 -gate=strict"},
 		{"compare -ranks 5-2 -all -lt a -rt b", "-ranks：读到 \"5-2\"，应为编号和范围"},
-		{"compare -html x -all -lt a -rt b", "-html 不能与 -all 合用"},
+		{"compare -junit x -all -lt a -rt b", "-junit 不能与 -all 合用"},
 		{"compare -profile nosuch -lt a -rt b", "-profile：没有判定标准 \"nosuch\"，应为文件，或内置标准之一：cann-2025、"},
 		{"merge", "需要各份的目录"},
 		{"merge -nosuch", "没有选项 -nosuch"},

@@ -2,7 +2,9 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"io"
+	"path"
 	"slices"
 
 	"precision/compare/verdict"
@@ -31,6 +33,8 @@ type Result struct {
 	Deviations []Deviation
 	// After is what became of the roots of an earlier result, nil without one.
 	After *After
+	// Pages are the pages of parts, below the folder of the job; empty for parts without one.
+	Pages []string
 }
 
 // How many ranks have an origin.
@@ -80,7 +84,7 @@ type Origin struct {
 
 // conclude draws the units in the journal of a folder together and writes what they
 // come to.
-func (p *Plan) conclude(dir *whole.Folder, page func(io.Writer, *Result) error) (*Result, error) {
+func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*Result, error) {
 	byName := map[string]*Part{}
 	for i := range p.Parts {
 		byName[p.Parts[i].Name] = &p.Parts[i]
@@ -116,10 +120,64 @@ func (p *Plan) conclude(dir *whole.Folder, page func(io.Writer, *Result) error) 
 		r.Verdict = verdict.Suspect.String()
 	}
 	r.goOn()
-	if err = r.write(dir); err == nil && page != nil {
-		err = dir.Fill(PageFile, func(w io.Writer) error { return page(w, r) })
+	if err = r.write(dir); err == nil && s.PartPage != nil {
+		err = r.pages(ctx, dir, s.PartPage)
+	}
+	if err == nil && s.Page != nil {
+		err = dir.Fill(PageFile, func(w io.Writer) error { return s.Page(w, r) })
 	}
 	return r, err
+}
+
+// mostPages is how many parts have a page of their own beside that of the job: each takes some 150 kB and the time of reading
+// its table again, and one looks at the first that are wrong. precision report makes those of others.
+const mostPages = 24
+
+// pages writes the pages of parts that are not good: those where errors begin, then bad ones before the others. Pages of an earlier
+// run that are no longer among them go.
+func (r *Result) pages(ctx context.Context, dir *whole.Folder, write func(io.Writer, *verdict.Judged) error) error {
+	gravity := func(i int) int {
+		part, d := &r.Plan.Parts[i], r.Digests[i]
+		for k := range r.Origins {
+			if o := &r.Origins[k]; o.First == part.Step && slices.ContainsFunc(d.Roots, func(x Root) bool { return x.Op == o.Op }) {
+				return 0
+			}
+		}
+		if d.Verdict == verdict.Bad.String() {
+			return 1
+		}
+		return 2
+	}
+	var wrong []int
+	for i, d := range r.Digests {
+		if d.Failed == "" && d.Verdict != verdict.Good.String() {
+			wrong = append(wrong, i)
+		}
+	}
+	slices.SortStableFunc(wrong, func(a, b int) int { return gravity(a) - gravity(b) })
+	wrong = wrong[:min(len(wrong), mostPages)]
+	r.Pages = make([]string, len(r.Digests))
+	for i := range r.Plan.Parts {
+		name := path.Join(TableFolder, r.Plan.Parts[i].Name+".html")
+		if !slices.Contains(wrong, i) {
+			if err := dir.Remove(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		j, err := r.Judged(dir.Path(""), i)
+		if err == nil {
+			err = dir.Fill(name, func(w io.Writer) error { return write(w, j) })
+		}
+		if err != nil {
+			return err
+		}
+		r.Pages[i] = name
+	}
+	return nil
 }
 
 // count counts parts by verdict, and gives the job its own.

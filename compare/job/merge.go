@@ -122,7 +122,7 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return plan.conclude(out, s.Page)
+	return plan.conclude(ctx, out, &s)
 }
 
 // gather finds the shard that has each unit.

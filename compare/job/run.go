@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"precision/compare"
+	"precision/compare/verdict"
 	"precision/graph"
 	"precision/internal/whole"
 )
@@ -31,8 +32,9 @@ type Settings struct {
 	// called one at a time.
 	Progress func(done, total int64)
 	Tell     func(Note)
-	// Page, if not nil, writes the page about the result.
-	Page func(io.Writer, *Result) error
+	// Page, if not nil, writes the page about the result, PartPage that of one part.
+	Page     func(io.Writer, *Result) error
+	PartPage func(io.Writer, *verdict.Judged) error
 
 	given map[int]compare.Found // groups of the one unit that need no comparing
 }
@@ -146,7 +148,7 @@ func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
 	if s.Shards > 0 || len(s.Units) > 0 {
 		return nil, nil
 	}
-	return p.conclude(dir, s.Page)
+	return p.conclude(ctx, dir, &s)
 }
 
 // all runs the units that are not done. As many are open as there are workers: while one is

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -103,6 +104,21 @@ func (w *window) quiet() {
 	for _, s := range w.said {
 		w.t.Error(s)
 	}
+}
+
+// targets are what the browser shows of a kind: page, iframe.
+func (w *window) targets(kind string) (list []target.ID) {
+	w.t.Helper()
+	all, err := chromedp.Targets(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, one := range all {
+		if one.Type == kind {
+			list = append(list, one.TargetID)
+		}
+	}
+	return list
 }
 
 // text is the text of an element as it is shown.

@@ -3,12 +3,14 @@ package page
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"precision/compare/job"
 	"precision/compare/job/jobtest"
+	"precision/compare/report/html"
 	"precision/internal/msg"
 )
 
@@ -30,19 +32,50 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Pages = make([]string, len(r.Digests))
+	r.Pages[len(r.Pages)-1] = "tables/<a b>.html"
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
 		var b bytes.Buffer
 		if err := Write(&b, r, lang); err != nil {
 			t.Fatal(err)
 		}
 		text := b.String()
-		for want, n := range map[string]int{
-			"<script": 0, "\x1b": 0, "&lt;script&gt;": 2, `<td class="good">`: 3, `<td class="bad">`: 3, "ZgotmplZ": 0,
-			`href="tables/step1_rank1.csv"`: 1, `id="` + lang.String() + `" checked`: 1, "net/mul:output:0": 3,
-		} {
-			if got := strings.Count(text, want); got != n {
-				t.Errorf("%s: %d times %s, want %d", lang, got, want, n)
+		for _, never := range []string{"<script>alert", "\x1b"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: the page has %q", lang, never)
 			}
 		}
+		d := unpack(t, text)
+		say := d.Page.Say[lang.String()]
+		switch {
+		case d.Page.Lang != lang.String() || d.Job.Verdict != "bad" || len(d.Job.Parts) != 6 || len(say.Parts) != 6 || len(d.Page.Say) != 2:
+			t.Errorf("%s: the page has %+v", lang, d.Page)
+		case d.Page.Pages[5] != "tables/%3Ca%20b%3E.html" || d.Page.Pages[0] != "":
+			t.Errorf("%s: pages of parts are at %q", lang, d.Page.Pages)
+		case len(d.Page.First) != len(d.Job.Origins) || len(say.Origins) != len(d.Job.Origins):
+			t.Errorf("%s: %d origins with %d cards at %d", lang, len(d.Job.Origins), len(say.Origins), d.Page.First)
+		}
+		for i, at := range d.Page.First {
+			o, part := d.Job.Origins[i], d.Job.Parts[at]
+			if part.Step != o.First || !strings.Contains(say.Parts[at], o.Op) {
+				t.Errorf("%s: %s is said to begin at step %d, rank %d: %s", lang, o.Op, part.Step, part.Rank, say.Parts[at])
+			}
+		}
+		if !strings.Contains(say.Origins[0][0].Segments[0].Text, "net/mul") {
+			t.Errorf("%s: the first card says %+v", lang, say.Origins[0])
+		}
 	}
+}
+
+// unpack reads the data of a page as its script does.
+func unpack(t *testing.T, page string) (d data) {
+	t.Helper()
+	from, _, err := html.Data(strings.NewReader(page))
+	if err == nil {
+		err = json.NewDecoder(from).Decode(&d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -165,31 +165,41 @@ func (s *speaker) group(m *job.Met) string {
 // origins says where errors begin.
 func (s *speaker) origins(r *job.Result) {
 	for i := range r.Origins {
-		o := &r.Origins[i]
 		if rest := len(r.Origins) - i; i >= most && rest > 1 {
 			s.add("root", report.Segment{Text: s.say("more", rest), Style: report.Dim})
 			return
 		}
-		label := "root"
-		if o.Through || o.Later {
-			label = "inherited"
+		s.origin(&r.Origins[i])
+	}
+}
+
+// Origin says what is known of a place where errors begin.
+func Origin(lang msg.Lang, o *job.Origin) []report.Line {
+	s := &speaker{lang: lang}
+	s.origin(o)
+	return s.lines
+}
+
+func (s *speaker) origin(o *job.Origin) {
+	label := "root"
+	if o.Through || o.Later {
+		label = "inherited"
+	}
+	cause := ""
+	if o.Cause != "" {
+		cause = s.say("bracket", report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value))
+	}
+	s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
+	s.add(label, plain(s.scope(o)))
+	if len(o.Places) > 0 {
+		s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
+	}
+	for k, x := range o.Reached {
+		if k >= mostReached {
+			s.add(label, report.Segment{Text: s.say("more", len(o.Reached)-k), Style: report.Dim})
+			break
 		}
-		cause := ""
-		if o.Cause != "" {
-			cause = s.say("bracket", report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value))
-		}
-		s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
-		s.add(label, plain(s.scope(o)))
-		if len(o.Places) > 0 {
-			s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
-		}
-		for k, x := range o.Reached {
-			if k >= mostReached {
-				s.add(label, report.Segment{Text: s.say("more", len(o.Reached)-k), Style: report.Dim})
-				break
-			}
-			s.add(label, plain(s.say("reached", s.numberText(x.Step), s.numberText(x.Rank), x.Op)))
-		}
+		s.add(label, plain(s.say("reached", s.numberText(x.Step), s.numberText(x.Rank), x.Op)))
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,16 +52,44 @@ type Options struct {
 //go:embed assets
 var assets embed.FS
 
-// modules are the files of the script, each after those it imports from.
-var modules = []string{"text", "data", "state", "format", "marks", "look", "cards", "chart", "filter", "table", "graph", "advice", "panel", "main"}
+// Sheet is a kind of page: a body and a script, and the style that all have in common.
+type Sheet struct {
+	body    string
+	modules []string // of the script, each after those it imports from
+	frames  bool     // pages beside it are shown within it
 
-// Write writes the page.
+	parts func() *fixed
+}
+
+// The pages there are.
+var (
+	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "look", "cards", "chart", "filter", "table", "graph", "advice", "panel", "main")
+	Job        = newSheet("job", true, "text", "data", "format", "marks", "job")
+)
+
+func newSheet(body string, frames bool, modules ...string) *Sheet {
+	s := &Sheet{body: body, modules: modules, frames: frames}
+	s.parts = sync.OnceValue(s.join)
+	return s
+}
+
+// Write writes the page of a comparison.
 func Write(to io.Writer, j *verdict.Judged, o Options) error {
-	head := parts()
 	title := o.Title
 	if title == "" {
 		title = j.Table.Meta.Left.Dir
 	}
+	own, err := page(j, o, title)
+	if err != nil {
+		return err
+	}
+	return Comparison.Write(to, o.Lang, title, func(w io.Writer) error { return report.WriteSaved(w, j, own) })
+}
+
+// Write writes a page of a kind with its data, a JSON object whose member "page" has what the script needs: lang, say
+// with the texts of each language, and what is the page's own.
+func (s *Sheet) Write(to io.Writer, lang msg.Lang, title string, data func(io.Writer) error) error {
+	head := s.parts()
 	out := &writer{to: to}
 	fmt.Fprintf(out, `<!doctype html>
 <html lang="%s">
@@ -75,17 +104,13 @@ func Write(to io.Writer, j *verdict.Judged, o Options) error {
 </head>
 <body>
 %s
-<script type="application/gzip;base64" id="precision">`, o.Lang, head.policy, html.EscapeString(report.Clean("precision: "+title)), head.uplotStyle, head.style, head.body)
+<script type="application/gzip;base64" id="precision">`, lang, head.policy, html.EscapeString(report.Clean("precision: "+title)), head.uplotStyle, head.style, head.body)
 	encoder := base64.NewEncoder(base64.StdEncoding, out)
 	zipped, err := gzip.NewWriterLevel(encoder, gzip.DefaultCompression)
 	if err != nil {
 		return err
 	}
-	own, err := page(j, o, title)
-	if err != nil {
-		return err
-	}
-	if err := report.WriteSaved(zipped, j, own); err != nil {
+	if err := data(zipped); err != nil {
 		return err
 	}
 	if err := zipped.Close(); err != nil {
@@ -111,28 +136,32 @@ func (w *writer) Write(b []byte) (int, error) {
 	return len(b), w.err
 }
 
-// fixed is what all pages have alike.
+// fixed is what all pages of a kind have alike.
 type fixed struct{ uplotStyle, style, uplot, script, body, policy string }
 
-// parts joins the assets. They are part of the program: one that is missing is a
+// join joins the assets. They are part of the program: one that is missing is a
 // mistake in it, which every test finds.
-var parts = sync.OnceValue(func() *fixed {
-	p := &fixed{
-		uplotStyle: uplot.Style, style: asset("assets/page.css"),
-		uplot: uplot.Script, body: asset("assets/page.html"),
+func (s *Sheet) join() *fixed {
+	p := &fixed{style: asset("assets/page.css"), body: asset("assets/" + s.body + ".html")}
+	if slices.Contains(s.modules, "chart") {
+		p.uplotStyle, p.uplot = uplot.Style, uplot.Script
 	}
 	var b strings.Builder
 	b.WriteByte('\n')
-	for _, name := range modules {
+	for _, name := range s.modules {
 		b.WriteString(join(name, asset("assets/"+name+".js")))
 	}
 	p.script = b.String()
-	p.policy = strings.Join([]string{
+	policy := []string{
 		"default-src 'none'", "script-src " + hash(p.uplot) + " " + hash(p.script), "style-src " + hash(p.uplotStyle) + " " + hash(p.style),
 		"img-src data:", "base-uri 'none'", "form-action 'none'",
-	}, "; ")
+	}
+	if s.frames {
+		policy = append(policy, "frame-src 'self' file:") // a page opened from a disk is of no origin that 'self' would mean
+	}
+	p.policy = strings.Join(policy, "; ")
 	return p
-})
+}
 
 func asset(name string) string {
 	b, err := fs.ReadFile(assets, name)
@@ -180,26 +209,35 @@ func IsPage(front []byte) bool { return bytes.Contains(front, []byte(dataBegin))
 
 // Read gets the table out of a page that [Write] wrote.
 func Read(from io.Reader) (*report.Saved, error) {
-	all, err := io.ReadAll(from)
+	data, at, err := Data(from)
 	if err != nil {
 		return nil, err
 	}
+	saved, err := report.ReadJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("data at offset %d: %w", at, err)
+	}
+	return saved, nil
+}
+
+// Data are the data of a page of any kind, and the offset at which they begin.
+func Data(from io.Reader) (data io.Reader, at int, err error) {
+	all, err := io.ReadAll(from)
+	if err != nil {
+		return nil, 0, err
+	}
 	begin := bytes.Index(all, []byte(dataBegin))
 	if begin < 0 {
-		return nil, fmt.Errorf("found no data, expected %s", dataBegin)
+		return nil, 0, fmt.Errorf("found no data, expected %s", dataBegin)
 	}
 	begin += len(dataBegin)
 	end := bytes.Index(all[begin:], []byte(dataEnd))
 	if end < 0 {
-		return nil, fmt.Errorf("offset %d: the data have no end, expected %s", begin, dataEnd)
+		return nil, 0, fmt.Errorf("offset %d: the data have no end, expected %s", begin, dataEnd)
 	}
 	unzipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(all[begin:begin+end])))
 	if err != nil {
-		return nil, fmt.Errorf("offset %d: %w, expected gzip in base64", begin, err)
+		return nil, 0, fmt.Errorf("offset %d: %w, expected gzip in base64", begin, err)
 	}
-	saved, err := report.ReadJSON(unzipped)
-	if err != nil {
-		return nil, fmt.Errorf("data at offset %d: %w", begin, err)
-	}
-	return saved, nil
+	return unzipped, begin, nil
 }

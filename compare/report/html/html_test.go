@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestReadBad(t *testing.T) {
 // asked for is there.
 func TestTextsAreUsed(t *testing.T) {
 	var all strings.Builder
-	for _, name := range modules {
+	for _, name := range slices.Concat(Comparison.modules, Job.modules) {
 		all.WriteString(asset("assets/" + name + ".js"))
 	}
 	all.WriteString(asset("assets/page.html"))
@@ -98,7 +99,14 @@ func TestTextsAreUsed(t *testing.T) {
 // TestFixed: the parts are joined without imports left, and nothing in them ends
 // a script or asks for something from outside.
 func TestFixed(t *testing.T) {
-	p := parts()
+	for _, sheet := range []*Sheet{Comparison, Job} {
+		checkFixed(t, sheet)
+	}
+}
+
+func checkFixed(t *testing.T, sheet *Sheet) {
+	t.Helper()
+	p := sheet.parts()
 	if regexp.MustCompile(`(?m)^(import|export) `).MatchString(p.script) {
 		t.Error("a module is not joined")
 	}
@@ -107,7 +115,7 @@ func TestFixed(t *testing.T) {
 			t.Errorf("found %q in the page", bad)
 		}
 	}
-	if !reflect.DeepEqual(p, parts()) {
+	if !reflect.DeepEqual(p, sheet.join()) {
 		t.Error("the parts change")
 	}
 }

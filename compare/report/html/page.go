@@ -45,21 +45,32 @@ type adviceData struct {
 // spoken is what is said in one language.
 type spoken struct {
 	Texts    map[string]string `json:"texts"`
-	Headline []segment         `json:"headline"`
-	Ground   []line            `json:"ground"`
+	Headline []Segment         `json:"headline"`
+	Ground   []Line            `json:"ground"`
 	Cards    []report.Card     `json:"cards"`
 	// Evidence is what kinds of wrong rest on, by the kind and its evidence as the table has them.
 	Evidence map[string]string `json:"evidence,omitempty"`
 }
 
-type segment struct {
+// Segment is a piece of a text and its style, Line a labelled text, as the scripts read them.
+type Segment struct {
 	Text  string `json:"t"`
 	Style string `json:"s,omitempty"`
 }
 
-type line struct {
+// Line is a labelled text.
+type Line struct {
 	Label    string    `json:"label"`
-	Segments []segment `json:"text"`
+	Segments []Segment `json:"text"`
+}
+
+// Lines makes of lines for people what the scripts read.
+func Lines(list []report.Line) []Line {
+	out := make([]Line, 0, len(list))
+	for _, l := range list {
+		out = append(out, Line{l.Label, Segments(l.Segments)})
+	}
+	return out
 }
 
 // rootData is a root: places of the operator and of its worst row.
@@ -169,10 +180,8 @@ func speak(j *verdict.Judged, lang msg.Lang) spoken {
 	t := report.Text{Lang: lang, Most: 20}
 	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.", "pattern.")}
 	s.Evidence = evidence(j, lang)
-	s.Headline = segments(t.Headline(j).Segments)
-	for _, l := range t.Ground(j) {
-		s.Ground = append(s.Ground, line{l.Label, segments(l.Segments)})
-	}
+	s.Headline = Segments(t.Headline(j).Segments)
+	s.Ground = Lines(t.Ground(j))
 	for i := range j.Roots {
 		if i == mostCards {
 			break
@@ -201,10 +210,11 @@ const mostCards = 200
 
 var styleNames = [...]string{report.Plain: "", report.Good: "good", report.Suspect: "suspect", report.Bad: "bad", report.Dim: "dim", report.Strong: "strong"}
 
-func segments(list []report.Segment) []segment {
-	var out []segment
+// Segments makes of pieces of a text what the scripts read.
+func Segments(list []report.Segment) []Segment {
+	out := make([]Segment, 0, len(list))
 	for _, s := range list {
-		out = append(out, segment{s.Text, styleNames[s.Style]})
+		out = append(out, Segment{report.Clean(s.Text), styleNames[s.Style]})
 	}
 	return out
 }

@@ -1,6 +1,6 @@
 // cards.js: the verdict, the roots as cards, and the commands to go on with.
 
-import {t, el, show, spoken} from './text.js';
+import {t, el, show, spoken, spans, lines} from './text.js';
 import {tensor} from './data.js';
 import {signs} from './marks.js';
 import {smallLook, rangeLook} from './look.js';
@@ -14,7 +14,7 @@ export function verdictView(m) {
     const head = document.getElementById('headline');
     head.className = 'verdict ' + m.verdict;
     head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[m.verdict] ?? ''),
-      el('span', {}, s.headline.map(x => el('span.' + (x.s ?? 'plain'), {}, x.t))));
+      el('span', {}, spans(s.headline)));
     const sides = document.getElementById('sides');
     sides.replaceChildren(
       el('span', {}, t('left') + ' ', el('code', {}, show(m.meta.left_dir ?? ''))), ' ',
@@ -25,7 +25,7 @@ export function verdictView(m) {
     counts.replaceChildren(...names.map((name, i) => el('li.' + name, {}, el('span.sign', {'aria-hidden': 'true'}, signs[name]), ' ' + m.page.counts[i] + ' ' + t('report.word.' + name))).reverse());
     cards(m);
     const ground = document.getElementById('ground');
-    ground.replaceChildren(...s.ground.map(l => el('div.ground', {}, el('dt', {}, l.label), el('dd', {}, l.text.map(x => el('span.' + (x.s ?? 'plain'), {}, x.t))))));
+    ground.replaceChildren(...lines(s.ground));
     const records = m.page.records ?? [];
     const box = document.getElementById('records');
     box.hidden = !records.length;

@@ -8,7 +8,31 @@ export function setTexts(texts, chosen) {
   lang = chosen;
 }
 
-export function language() { return lang; }
+/** speak writes the fixed texts of the page in a language. */
+export function speak(texts, chosen) {
+  setTexts(texts, chosen);
+  document.documentElement.lang = chosen;
+  for (const e of document.querySelectorAll('[data-say]')) e.textContent = t(e.dataset.say);
+  for (const e of document.querySelectorAll('[data-title]')) {
+    e.title = t(e.dataset.title);
+    e.setAttribute('aria-label', e.title);
+  }
+  for (const b of document.querySelectorAll('#languages button')) b.setAttribute('aria-pressed', String(b.value === chosen));
+}
+
+/** spans are pieces of a text with their styles. */
+export function spans(segments) { return segments.map(x => el('span.' + (x.s ?? 'plain'), {}, x.t)); }
+
+/** lines are what a list of labels and texts says. */
+export function lines(list) { return list.map(l => el('div.ground', {}, el('dt', {}, l.label), el('dd', {}, spans(l.text)))); }
+
+/** start puts a page together with open; one that fails says so. */
+export function start(open) {
+  open().catch(e => {
+    document.getElementById('headline').textContent = 'This page needs a browser of 2023 or later. / 需要 2023 年以后的浏览器。 ' + e.message;
+    throw e;
+  });
+}
 
 /** t is the message of a key in the page's language, with its arguments. */
 export function t(key, ...args) {
