@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"context"
 	"iter"
+	"math"
 	"slices"
 	"sync"
 
@@ -49,7 +51,7 @@ func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) 
 	}
 	switch {
 	case len(list) == 1:
-	case several, otherOrder(dims, g.data):
+	case several, otherOrder(dims, g.data) && !plain(format):
 		return plan{}, planFailed(result.AxesUnknown, op, shapeText(s.shape), shapeText(g.data))
 	default:
 		return bestPlan(op, s, g)
@@ -144,6 +146,57 @@ func otherOrder(dims, golden []int64) bool {
 		}
 	}
 	return false
+}
+
+// turned are the views whose axes are in an order that gives the dims of a golden array.
+func turned(v layout.View, golden []int64) (list []layout.View) {
+	for axes := range permutations(v.Dims) {
+		if !slices.Equal(withoutOnes(permuted(v.Dims, axes...)), withoutOnes(golden)) {
+			continue
+		}
+		if w, err := v.Transpose(axes); err == nil && len(list) < mostOrders {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// mostOrders bounds the orders that are tried of a tensor: all of four axes.
+const mostOrders = 24
+
+// inOrder takes the order of axes in which the elements of a tensor are those of its golden array:
+// in any other they are about as far apart as numbers of two tensors are, so that one that is half as far is it, and
+// of a few numbers one that is a hundredth. Where none stands out the pair is not compared.
+func (e *engine) inOrder(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, p plan, s *Worker) (plan, *PairError) {
+	const few, ofMany, ofFew = 16, 2, 100
+	best, next, at := math.Inf(1), math.Inf(1), 0
+	for i, v := range p.orders {
+		d, err := e.distance(ctx, row, left, t, right, func(stored) (plan, *PairError) { return plan{view: v, count: p.count}, nil }, s)
+		if err != nil {
+			return p, planFailed(result.AxesUnknown) // the run is ending
+		}
+		if d < best {
+			best, next, at = d, best, i
+		} else {
+			next = min(next, d)
+		}
+	}
+	factor := float64(ofMany)
+	if p.count < few {
+		factor = ofFew
+	}
+	golden := right.shape()
+	if !(best*factor <= next && next > 0) || math.IsInf(best, 1) {
+		return p, planFailed(result.AxesUnknown, row.Op, shapeText(p.view.Dims), shapeText(golden))
+	}
+	kind := result.AxesFound
+	if at == 0 {
+		kind = result.StorageOrder
+	}
+	p.remarks = append(p.remarks, result.Because(kind, shapeText(p.view.Dims), shapeText(golden)))
+	p.view = p.orders[at]
+	p.shape = p.view.Dims
+	return p, nil
 }
 
 // mostAxes bounds the axes of more than one element that all orders are tried of: 720

@@ -2,10 +2,12 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"precision/compare/metric"
@@ -96,7 +98,7 @@ func TestAxesWithoutGraph(t *testing.T) {
 			{ofAxes{name: "plain_last", shape: shape(2, 20, 5, 6), format: nhwc}, true, true},
 			{ofAxes{name: "square", shape: shape(1, 20, 6, 6), format: nchw}, true, true},
 			{ofAxes{name: "named", shape: shape(1, 20, 5, 6), format: nd, origin: true}, true, true},
-			{ofAxes{name: "unnamed", shape: shape(1, 20, 5, 6), format: nd}, !last, !last},
+			{ofAxes{name: "unnamed", shape: shape(1, 20, 5, 6), format: nd}, true, true},
 			{ofAxes{name: "blocks", shape: shape(1, 20, 5, 6), format: five}, true, true},
 			{ofAxes{name: "cube", shape: shape(1, 16, 16, 16), format: five}, false, true},
 			{ofAxes{name: "cube_origin", shape: shape(1, 16, 16, 16), format: five, origin: true}, false, true},
@@ -171,6 +173,93 @@ func TestAxesOfAnyShape(t *testing.T) {
 	}
 	if compared < 90 {
 		t.Errorf("%d compared", compared)
+	}
+}
+
+// A golden array whose dims are those that a graph gives a tensor in another order, as of a weight that the
+// framework keeps turned, is compared in the order in which its elements agree, and in none where they do in none.
+func TestAxesByElements(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	draw := func(n int64) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(rng.NormFloat64())
+		}
+		return v
+	}
+	const stored, turned, other, scaled, same = "stored", "turned", "other", "scaled", "same"
+	for _, c := range []struct {
+		dims []int64
+		axes []int // of the golden array
+		how  string
+		kind result.Kind
+		diff float64 // relative distance where it is compared
+	}{
+		{shape(12, 20), []int{1, 0}, turned, result.AxesFound, 0},
+		{shape(12, 20), []int{1, 0}, stored, result.StorageOrder, 0},
+		{shape(12, 20), []int{1, 0}, other, result.AxesUnknown, 0},
+		{shape(12, 20), []int{1, 0}, scaled, result.AxesFound, 1. / 3},
+		{shape(12, 20), []int{1, 0}, same, result.AxesUnknown, 0},
+		{shape(100, 60), []int{1, 0}, turned, result.AxesFound, 0},
+		{shape(2, 3), []int{1, 0}, turned, result.AxesFound, 0},
+		{shape(2, 3), []int{1, 0}, scaled, result.AxesUnknown, 0},
+		{shape(4, 4, 5), []int{2, 1, 0}, turned, result.AxesFound, 0},
+		{shape(4, 4, 5), []int{2, 0, 1}, turned, result.AxesFound, 0},
+		{shape(4, 4, 5), []int{2, 0, 1}, stored, result.StorageOrder, 0},
+		{shape(1, 12, 20), []int{0, 2, 1}, turned, result.AxesFound, 0},
+		{shape(20, 30), []int{1, 0}, "turned blocks", result.AxesFound, 0}, // two by two of 16 by 16, as (30, 20) has
+	} {
+		n, _ := product(c.dims)
+		v := draw(n)
+		if c.how == same {
+			v = slices.Repeat([]float32{3}, int(n))
+		}
+		golden, dims := dumptest.Transpose(v, c.dims, c.axes...)
+		switch c.how {
+		case stored:
+			golden = v
+		case other:
+			golden = draw(n)
+		case scaled:
+			for i := range golden {
+				golden[i] *= 1.5
+			}
+		}
+		dir := t.TempDir()
+		graph := filepath.Join(dir, "graph.txt")
+		desc := func(text string) string {
+			for _, d := range c.dims {
+				text += fmt.Sprintf(" dim: %d", d)
+			}
+			return "dtype: DT_FLOAT layout: \"ND\" shape {" + text + " }"
+		}("")
+		tensor := dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: c.dims, Origin: c.dims, Data: dumptest.Floats(v)}
+		if strings.HasSuffix(c.how, "blocks") {
+			blocks, of := dumptest.ToFractalNZ(v, c.dims, 16)
+			tensor.Format, tensor.Shape, tensor.Data = dumptest.FractalNZ, of, dumptest.Floats(blocks)
+		}
+		for _, err := range []error{
+			os.WriteFile(graph, []byte(fmt.Sprintf(`graph { name: "net"
+op { name: "x" type: "Data" id: 0 output_desc { %[1]s attr { key: "_datadump_origin_name" value { s: "x" } } } }
+op { name: "y" type: "Relu" id: 1 input: "x:0" input_desc { %[1]s } output_desc { %[1]s attr { key: "_datadump_origin_name" value { s: "y" } } } } }
+`, desc)), 0o600),
+			dumptest.Dump{OpName: "y", Inputs: []dumptest.Tensor{tensor}, Outputs: []dumptest.Tensor{tensor}}.Write(filepath.Join(dir, "npu", "Relu.y.1.7.1630000000000101")),
+			dumptest.WriteNpy(filepath.Join(dir, "golden", "x.0.1630000000000100.npy"), "<f4", dims, dumptest.Floats(golden)),
+			dumptest.WriteNpy(filepath.Join(dir, "golden", "y.0.1630000000000101.npy"), "<f4", c.dims, dumptest.Floats(v)),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		table, _ := network(t, Job{Left: dir + "/npu", Right: dir + "/golden", Graph: graph})
+		at := slices.IndexFunc(table.Rows, func(r result.Row) bool { return r.Role == result.Input })
+		if at < 0 {
+			t.Fatalf("%+v: no row of the input", c)
+		}
+		r := &table.Rows[at]
+		if !r.Has(c.kind) || r.Compared != (c.kind != result.AxesUnknown) || r.Compared && math.Abs(r.Result().Facts.Distance-c.diff) > 1e-6 {
+			t.Errorf("%+v: compared %v, %v", c, r.Compared, r.Reasons)
+		}
 	}
 }
 

@@ -33,9 +33,15 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if goldenCount == 1 && want > 1 && !plain(format) {
 		return oneElement(op, format, s, g)
 	}
-	if v, ok := restore(format, target, s, g); ok {
+	logical := g
+	if format == layout.FractalNZ && otherOrder(s.origin, g.data) {
+		logical.data = s.origin // blocks of a matrix are those of the turned one, too: its axes have no names
+	}
+	if v, ok := restore(format, target, s, logical); ok {
 		p := plan{view: v, shape: v.Dims, count: goldenCount}
-		if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
+		if otherOrder(v.Dims, g.data) {
+			p.orders = append([]layout.View{v}, turned(v, g.data)...)
+		} else if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
 			// Equal counts in another shape: a reshape between the two sides.
 			p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 		}

@@ -20,7 +20,7 @@ func TestPlans(t *testing.T) {
 		remark    bool
 	}{
 		{"nd", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(2, 3)}, "(6)", "(2, 3)", false},
-		{"nd transposed", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(3, 2)}, "(6)", "(2, 3)", true},
+		{"nd transposed", layout.ND, shape(2, 3), rightShape{"ND", nil, shape(3, 2)}, "(6)", "(2, 3)", false},
 		{"nd longer", layout.ND, shape(9), rightShape{"ND", nil, shape(6)}, "(6, 1, 1, 1)", "", false},
 		{"nd of a larger batch", layout.ND, shape(8, 3), rightShape{"ND", nil, shape(2, 3)}, "(6, 1, 1, 1)", "(2, 3)", true},
 		{"nd wider", layout.ND, shape(8, 5), rightShape{"ND", nil, shape(8, 3)}, "(24, 1, 1, 1)", "", false},
@@ -71,6 +71,9 @@ func TestPlans(t *testing.T) {
 			}
 			if which == "best" && (len(p.remarks) > 0) != c.remark {
 				t.Errorf("%s: remarks %v", c.name, p.remarks)
+			}
+			if (len(p.orders) > 0) != (which == "best" && c.name == "nd transposed") {
+				t.Errorf("%s %s: %d orders", which, c.name, len(p.orders))
 			}
 		}
 	}

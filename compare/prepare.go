@@ -41,6 +41,9 @@ type plan struct {
 	shape   []int64 // what the Shape cell shows
 	count   int64   // elements of each side
 	remarks []result.Reason
+	// orders are the views in the orders of axes that the dims allow, the first as stored, where they are
+	// those of the golden array in another order: the elements have to tell.
+	orders []layout.View
 }
 
 // PairError is why a pair cannot be compared. It has no sentence: a face says

@@ -136,6 +136,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		st = made.st
 	}
 	p, failed := prepare(st)
+	if failed == nil && len(p.orders) > 0 && made == nil {
+		p, failed = e.inOrder(ctx, row, left, t, right, p, s)
+	}
 	if failed != nil {
 		refuse(row, failed)
 		return nil

@@ -54,7 +54,7 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 		if len(which) == 1 {
 			break
 		}
-		off, err := e.distance(ctx, row, left, t, right, g, planner, s)
+		off, err := e.distance(ctx, row, left, t, right, func(st stored) (plan, *PairError) { return planner(row.Op, st, *g) }, s)
 		if err != nil {
 			return err
 		}
@@ -108,10 +108,9 @@ func sliceOf(dims []int64, axis, n, at int) (layout.View, int64, error) {
 
 // distance is how far the first elements of a tensor are from those of the right side;
 // infinite where they cannot be held against each other.
-func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, g *rightShape,
-	planner func(op string, s stored, g rightShape) (plan, *PairError), s *Worker) (float64, error) {
+func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, prepare func(stored) (plan, *PairError), s *Worker) (float64, error) {
 	none := math.Inf(1)
-	p, failed := planner(row.Op, storedOf(t), *g)
+	p, failed := prepare(storedOf(t))
 	if failed != nil {
 		return none, nil
 	}

@@ -105,6 +105,7 @@ const (
 	SlicesMissing   Kind = "slices-missing"    // op, slices, files
 	SliceCompared   Kind = "slice-compared"    // slice, of, axis, shape: of the right tensor, which is whole
 	AxesUnknown     Kind = "axes-unknown"      // op, left shape, right shape: nothing tells the order of axes
+	AxesFound       Kind = "axes-found"        // left shape, right shape: the elements tell the order of axes
 	StorageOrder    Kind = "storage-order"     // left shape, right shape: compared in storage order
 	FrontOnly       Kind = "front-only"        // left shape, right shape: only the front part is compared
 	SameNonFinite   Kind = "same-non-finite"   // elements, of: left out, the same NaN or Inf on both sides
@@ -267,7 +268,7 @@ var kinds = map[Kind]struct {
 	DTypeUnknown: {TypeUnsupport, false}, NoLeftType: {TypeUnsupport, false}, NoRightType: {TypeUnsupport, false}, TypesDiffer: {TypeUnsupport, false},
 	InnerOnly: {Skipped, false}, Text: {Skipped, false},
 	NoSuchTensors: {Empty, false}, NoTensors: {Empty, true}, NoOutputs: {Empty, false},
-	GraphUnlike: {}, SlicesMissing: {}, SliceCompared: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
+	GraphUnlike: {}, SlicesMissing: {}, SliceCompared: {}, AxesFound: {}, StorageOrder: {}, FrontOnly: {}, SameNonFinite: {}, ScriptFailed: {}, ScriptSays: {}, RealPartOnly: {},
 	LeftRealPartOnly: {},
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
