@@ -71,6 +71,8 @@ const (
 	Returns
 	// Cancels: is computed as a difference that loses digits near 0, as exp(x) - 1 is.
 	Cancels
+	// Shares: what ranks run together and what gives all of them the same.
+	Shares
 	// Channels: the function that a kernel is bound to has the channels in axis 1.
 	Channels
 	// Activation: is put behind other operators, or left out there, by mistake; Alone: is all that modules of
@@ -82,7 +84,7 @@ const (
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "channels": Channels, "activation": Activation, "alone": Alone}
+	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {

@@ -54,6 +54,12 @@ func (s *settled) fed() bool {
 	return !slices.ContainsFunc(s.piece, func(p verdict.Piece) bool { return p.Step == s.piece[first].Step && !p.Fed })
 }
 
+// running tells of a root that it was recorded before it was done, and says nothing.
+func (s *settled) running(at rootAt) bool {
+	list := s.fates[at.part]
+	return at.root < len(list) && list[at.root].Running
+}
+
 // comes is the root that one comes down to, and the call of one side alone that it is, if it is
 // one; same tells that it is a place of that root, and no consequence.
 func (s *settled) comes(at rootAt) (to rootAt, same bool, alone *verdict.Absent, part int) {

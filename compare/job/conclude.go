@@ -281,6 +281,9 @@ func (r *Result) origins(all *settled) {
 	}
 	for i := range r.Plan.Parts {
 		for k := range r.Digests[i].Roots {
+			if all.running(rootAt{i, k}) {
+				continue
+			}
 			own := &r.Digests[i].Roots[k]
 			to, same, alone, part := all.comes(rootAt{i, k})
 			root, x := r.Digests[to.part].Roots[to.root], &r.Plan.Parts[part]

@@ -43,10 +43,10 @@ func (s *side) findUnfilled() {
 				l.unfilled = true
 			}
 		}
-		begins := c.Parsed.Begins(value)
+		c.begins = c.Parsed.Begins(value)
 		for i := range c.leaves {
 			l := &c.leaves[i]
-			if l.tensor() && l.role == result.Output && (passes || begins && c.left(l) || c.Parsed.Unfilled(l.Section, l.path, value)) {
+			if l.tensor() && l.role == result.Output && (passes || c.begins && c.left(l) || c.Parsed.Unfilled(l.Section, l.path, value)) {
 				l.unfilled = true
 				handed[l.whole()] = true
 			}

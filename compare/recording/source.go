@@ -491,7 +491,7 @@ func (p *part) operator(u *unit, n int) result.Operator {
 		side = p.right
 	}
 	lone := u.left == nil || u.right == nil
-	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Skipped: c.again && lone}
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Begins: c.begins, Skipped: c.again && lone}
 	op.Inner = p.aside(u)
 	if op.Steps = u.steps(); op.Steps > 0 {
 		op.Lost = u.lost()

@@ -179,6 +179,9 @@ type Operator struct {
 	// Meets is what ranks run together here, the same text for all that take part in a
 	// step; empty for what a rank does by itself.
 	Meets string
+	// Begins tells of what ranks run together that it was not waited for: what it gives may have been
+	// on its way when it was recorded.
+	Begins bool
 	// Lines are the lines of the user's program that made it, the innermost first, one in a line of text, where a
 	// side tells them.
 	Lines string

@@ -65,6 +65,9 @@ type Met struct {
 	Order int    `json:"order"`
 	// Brings: an input differs, or is not known.
 	Brings bool `json:"brings,omitempty"`
+	// Gave tells of a call that nobody waited for, and that gives all ranks the same, what it gave on either side, as
+	// [result.Said.Print] does; 0 of what was seen on its way.
+	Gave []int64 `json:"gave,omitempty"`
 }
 
 // Absent is a call that one side alone has, and what it gave there.
@@ -76,9 +79,10 @@ type Absent struct {
 
 // Fate is what becomes of a root when all pieces are known.
 type Fate struct {
-	// By is the root of which this one is a place (Same) or a consequence; nil for a root.
-	By   *At
-	Same bool
+	// By is the root of which this one is a place (Same) or a consequence; nil for a root. Running: it is of
+	// a call behind that root, which was recorded before it was done and says nothing.
+	By            *At
+	Same, Running bool
 	// Alone is the call of one side alone that is the root instead, its place in Piece.Alone
 	// of the piece.
 	Alone *At
@@ -197,6 +201,10 @@ func (s *settling) settle(piece, at int) {
 		if fate.By = s.brought(piece, r); fate.By != nil {
 			return
 		}
+		if s.running(piece, r) {
+			fate.By, fate.Running = s.before(piece), true
+			return
+		}
 	}
 	if fate.By = s.holder(piece, r); fate.By != nil {
 		return
@@ -244,6 +252,25 @@ func (s *settling) brought(piece int, r *Start) *At {
 		}
 	}
 	return nil
+}
+
+// running tells of a root behind others, at a call that nobody waited for, that its result was still on its way when it was
+// recorded: not all ranks have the same of what gives all of them the same. A root before changes when ranks come to
+// it; where there is none, both sides had the same time, and what differs is the call's.
+func (s *settling) running(piece int, r *Start) bool {
+	var gave []int64
+	for i := range s.pieces {
+		for _, m := range s.pieces[i].Meets {
+			switch {
+			case s.pieces[i].Step != s.pieces[piece].Step || m.Name != r.Meets || m.Gave == nil:
+			case gave == nil:
+				gave = m.Gave
+			case !slices.Equal(gave, m.Gave):
+				return len(s.kept) > 0
+			}
+		}
+	}
+	return false
 }
 
 // holder is the root of the rank that holds the slice in which a weight differs on all ranks alike, which the others
@@ -345,8 +372,9 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			amiss = true
 			brings = slices.ContainsFunc(w.out.Roots, func(r Root) bool { return start[k] <= r.Operator && r.Operator < i })
 		}
-		if brings || amiss {
-			p.Meets = append(p.Meets, Met{Name: op.Op.Meets, Order: i - start[k], Brings: brings})
+		gave := w.gave(op)
+		if brings || amiss || gave != nil {
+			p.Meets = append(p.Meets, Met{Name: op.Op.Meets, Order: i - start[k], Brings: brings, Gave: gave})
 		}
 	}
 	for n := range w.out.Roots {
@@ -380,6 +408,23 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 		roots[k] = append(roots[k], n)
 	}
 	return list, roots, alone
+}
+
+// gave is [Met.Gave] of a call.
+func (w *recordedWalk) gave(op *Operator) (list []int64) {
+	if !op.Op.Begins || !catalogue.Is(op.Op.Type, catalogue.Shares) {
+		return nil
+	}
+	for k := range op.Outputs {
+		switch row := w.row(&op.Outputs[k]); {
+		case row.Recorded == nil || row.Recorded.Argument:
+		case row.Has(result.Unfilled):
+			list = append(list, 0)
+		default:
+			list = append(list, row.Recorded.Left.Print(row.Left.Shape), row.Recorded.Right.Print(row.Right.Shape))
+		}
+	}
+	return list
 }
 
 // prefixOf is the step and rank in front of the name of a call, with what is between.
@@ -422,7 +467,7 @@ func (w *recordedWalk) across() {
 			switch {
 			case f.Alone != nil:
 				w.moveTo(n, alone[f.Alone.Piece][f.Alone.At])
-			case f.By == nil:
+			case f.By == nil || f.Running:
 			case f.Same:
 				w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, op.Op.Name)
 			default:

@@ -43,6 +43,21 @@ func TestSettle(t *testing.T) {
 			},
 			[]At{{0, 0}},
 		},
+		"a call behind a root that was recorded on its way says nothing": {
+			[]Piece{
+				meets(rank(0, 0, Start{Op: "gelu.0", Order: 1}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{6, 7}}),
+			},
+			[]At{{0, 0}},
+		},
+		"one that was done does, and one that nothing came before": {
+			[]Piece{
+				meets(rank(0, 0, Start{Op: "all_reduce.0", Order: 1, Meets: "all_reduce #0"}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}),
+					Met{Name: "all_reduce #0", Order: 1, Gave: []int64{5, 7}}, Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #0", Order: 1, Gave: []int64{6, 7}}, Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+			},
+			[]At{{0, 0}, {0, 1}},
+		},
 		"what nothing recorded explains follows from another rank": {
 			[]Piece{rank(0, 0, Start{Op: "add_.0", Order: 20, Open: true}), rank(0, 1, Start{Op: "gelu.0", Order: 5})},
 			[]At{{1, 0}},

@@ -694,8 +694,9 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 		in.roots = before.roots
 		in.stirred, in.chosen, in.coarse = in.stirred || before.stirred, in.chosen || before.chosen, max(in.coarse, before.coarse)
 	}
-	if len(calls) == 0 && agreementOf(r) == same && !isWeight(op, r.Recorded.Place) && !fine(r) && r.Left.DType.IsFloat() {
-		// Nobody knows where it comes from, and its statistics have too few digits to tell.
+	few := r.Left.DType.IsFloat() && !fine(r) || counted(r.Left.DType) && !proven(r)
+	if len(calls) == 0 && agreementOf(r) == same && !isWeight(op, r.Recorded.Place) && few {
+		// Nobody knows where it comes from, and its statistics have too few digits to tell, or are those of many counts.
 		in.roots = merge(in.roots, w.before(op))
 	}
 	if len(calls) == 0 && agreementOf(r) == same && !proven(r) && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat() {

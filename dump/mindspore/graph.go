@@ -3,6 +3,7 @@ package mindspore
 import (
 	"io"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -21,26 +22,36 @@ type Port struct {
 // mostGraph bounds the file of a graph.
 const mostGraph = 256 << 20
 
-// Feeds are what the graph beside a recording (rank_0/graphs/ms_output_trace_code_graph_0.pb) says feeds the inputs of
-// its kernels, in their order; a zero Port is a parameter or a constant. nil if there is no such graph that can be read.
+// Feeds are what the graph beside a recording (rank_0/graphs/ms_output_trace_code_graph_0.pb, or its text, .ir) says feeds
+// the inputs of its kernels, in their order; a zero Port is a parameter or a constant. nil if there is no such graph that
+// can be read. What lies there as the order of execution is not taken: it has other kernels than those that ran, and
+// kernels of a CPU ran in another order in each of 78 recordings.
 func Feeds(r *Recording) map[string][]Port {
 	if r.Graph == "" {
 		return nil
 	}
-	path := filepath.Join(r.Dir, "..", "..", "..", "graphs", "ms_output_trace_code_graph_"+r.Graph+".pb")
-	f, size, err := plainfile.Open(path, "a graph")
-	if err != nil {
-		return nil
+	for _, form := range []struct {
+		ext  string
+		read func([]byte) *nodes
+	}{{".pb", protoNodes}, {".ir", textNodes}} {
+		path := filepath.Join(r.Dir, "..", "..", "..", "graphs", "ms_output_trace_code_graph_"+r.Graph+form.ext)
+		f, size, err := plainfile.Open(path, "a graph")
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		if size > mostGraph {
+			continue
+		}
+		data, err := io.ReadAll(io.LimitReader(f, mostGraph))
+		if err != nil {
+			continue
+		}
+		if n := form.read(data); n != nil {
+			return n.feeds()
+		}
 	}
-	defer f.Close()
-	if size > mostGraph {
-		return nil
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil
-	}
-	return feedsOf(data)
+	return nil
 }
 
 // node is one of a graph: what goes in by name, its own name, its type, and what it is called with its scope.
@@ -49,11 +60,25 @@ type node struct {
 	name, typ, full string
 }
 
-// feedsOf reads a graph of MindSpore (anf_ir.proto): a model, whose field 4 is the graph, whose fields 1 are nodes and
+// nodes are those of a graph in its order and by their names, and the constants that are whole numbers.
+type nodes struct {
+	order     []*node
+	named     map[string]*node
+	constants map[string]int
+}
+
+func (g *nodes) add(n *node) {
+	g.named[n.name] = n
+	g.order = append(g.order, n)
+}
+
+// mostConstant bounds what may be the place of an element of a tuple.
+const mostConstant = 1 << 16
+
+// protoNodes reads a graph of MindSpore (anf_ir.proto): a model, whose field 4 is the graph, whose fields 1 are nodes and
 // 5 constants.
-func feedsOf(data []byte) map[string][]Port {
-	nodes, constants := map[string]*node{}, map[string]int{}
-	var order []*node
+func protoNodes(data []byte) *nodes {
+	g := &nodes{named: map[string]*node{}, constants: map[string]int{}}
 	err := protofield.Walk(data, func(num protowire.Number, graph protofield.Value) error {
 		if num != 4 {
 			return nil
@@ -65,8 +90,7 @@ func feedsOf(data []byte) map[string][]Port {
 				if err := f.Walk(n.field); err != nil {
 					return err
 				}
-				nodes[n.name] = n
-				order = append(order, n)
+				g.add(n)
 			case 5:
 				name, value := "", -1
 				err := f.Walk(func(num protowire.Number, f protofield.Value) error {
@@ -75,7 +99,7 @@ func feedsOf(data []byte) map[string][]Port {
 						name = string(f.Bytes)
 					case 2:
 						return f.Walk(func(num protowire.Number, f protofield.Value) error {
-							if num == 3 && f.Number < 1<<16 {
+							if num == 3 && f.Number < mostConstant {
 								value = int(f.Number)
 							}
 							return nil
@@ -83,7 +107,7 @@ func feedsOf(data []byte) map[string][]Port {
 					}
 					return nil
 				})
-				constants[name] = value
+				g.constants[name] = value
 				return err
 			}
 			return nil
@@ -92,11 +116,92 @@ func feedsOf(data []byte) map[string][]Port {
 	if err != nil {
 		return nil
 	}
+	return g
+}
+
+// textNodes reads the text of a graph of MindSpore, whose nodes are lines such as
+//
+//	%7(equiv_33_CNode_64) = TupleGetItem(%6, I64(0)) …
+//
+// with a line "# Fullname with scope: (Default/…)" somewhere before the next one. Of nodes in several graphs, which call
+// each other and have the same names, nothing is known.
+func textNodes(data []byte) *nodes {
+	g := &nodes{named: map[string]*node{}, constants: map[string]int{}}
+	text := string(data)
+	var at [][]int // of the heads of nodes, as regexp has them
+	from := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "%") {
+			if m := definition.FindStringSubmatchIndex(line); m != nil {
+				for i := range m {
+					m[i] += from
+				}
+				at = append(at, m)
+			}
+		}
+		from += len(line)
+	}
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		n := &node{name: text[m[2]:m[3]], typ: text[m[4]:m[5]], inputs: arguments(text[m[1]:end])}
+		if _, full, ok := strings.Cut(text[m[1]:end], "# Fullname with scope: ("); ok {
+			n.full, _, _ = strings.Cut(full, ")")
+		}
+		if g.named[n.name] != nil {
+			return nil
+		}
+		g.add(n)
+		for _, in := range n.inputs {
+			if v, is := strings.CutPrefix(in, "I64("); is {
+				if at, err := strconv.Atoi(strings.TrimSuffix(v, ")")); err == nil && at < mostConstant {
+					g.constants[in] = at
+				}
+			}
+		}
+	}
+	if len(g.order) == 0 {
+		return nil
+	}
+	return g
+}
+
+// definition is the head of a line that defines a node, up to its arguments: its name and its type.
+var definition = regexp.MustCompile(`^ *(%\d+)\([^\n]*?\) = (\w+)\(`)
+
+// arguments cuts what stands before the bracket that closes at its commas outside of others.
+func arguments(text string) (list []string) {
+	depth, start, quoted := 0, 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case strings.IndexByte("([{<", c) >= 0:
+			depth++
+		case depth == 0 && (c == ',' || c == ')'):
+			if arg := strings.TrimSpace(text[start:i]); arg != "" {
+				list = append(list, arg)
+			}
+			if start = i + 1; c == ')' {
+				return list
+			}
+		case strings.IndexByte(")]}>", c) >= 0:
+			depth--
+		}
+	}
+	return nil
+}
+
+// feeds is [Feeds].
+func (g *nodes) feeds() map[string][]Port {
 	feeds := map[string][]Port{}
 	// expand lists what an input is made of: a tuple is what is in it.
 	var expand func(name string, depth int) []Port
 	expand = func(name string, depth int) []Port {
-		n := nodes[name]
+		n := g.named[name]
 		switch {
 		case n == nil || depth > 64 || n.typ == "Load":
 			return []Port{{}}
@@ -111,7 +216,7 @@ func feedsOf(data []byte) map[string][]Port {
 			}
 			return list
 		case n.typ == "TupleGetItem" && len(n.inputs) > 1:
-			at := constants[n.inputs[1]]
+			at := g.constants[n.inputs[1]]
 			if of := expand(n.inputs[0], depth+1); len(of) > 1 && at >= 0 && at < len(of) {
 				return of[at : at+1]
 			} else if len(of) == 1 && of[0].Kernel != "" && at >= 0 {
@@ -121,7 +226,7 @@ func feedsOf(data []byte) map[string][]Port {
 		}
 		return []Port{{kernelName(n.full), 0}}
 	}
-	for _, n := range order {
+	for _, n := range g.order {
 		switch n.typ {
 		case "Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem":
 			continue

@@ -137,6 +137,59 @@ func FuzzParseName(f *testing.F) {
 	})
 }
 
+// TestTextFeeds: the text of a graph says the same as the graph does: through tuples, and with arguments over several
+// lines that have brackets and commas of their own. What is cut says nothing of what is not there.
+func TestTextFeeds(t *testing.T) {
+	text := `# Total params: 1
+%para1_w: <Ref[Tensor[Float32]], (4, 3), ref_key=w, is_parameter>  :  IsWeight: true
+
+subgraph @kernel_graph0() {
+  %0(CNode_1) = Load(%para1_w, UMonad[U]) cnode_attrs: {checkpoint: Bool(1)}
+      : (<Ref[Tensor[Float32]], (4, 3)>, <UMonad, NoShape>) -> (<Tensor[Float32], (4, 3)>)
+      # Fullname with scope: (Default/Load-op0)
+  %1(parts, of it) = PrimFunc_Split(%para2_x, %0) {instance name: split} primitive_attrs: {output_names: (output), a: (1, 2)}
+      # Fullname with scope: (Default/net/Split-op0)
+  %2(CNode_3) = TupleGetItem(%1, I64(1)) cnode_attrs: {}
+      # Fullname with scope: (Default/TupleGetItem-op0)
+  %3(CNode_4) = Depend(%2, UMonad[U])
+      # Fullname with scope: (Default/Depend-op0)
+  %4(CNode_5) = MakeTuple(%3, %0)
+      # Fullname with scope: (Default/MakeTuple-op0)
+  %5(out) = PrimFunc_AddN(Tensor(shape=[2, 1], dtype=Float32, value=
+[[ 1.0e+00],
+ [ 2.0e+00]]), "a, )b", %4)
+      # In file a.py:3~5, 1~2/        out = f(x)/
+      # Fullname with scope: (Default/net/AddN-op0)
+  Return(%5)
+}
+`
+	dir := t.TempDir() + "/rank_0/Net/0/0"
+	graph := filepath.Join(dir, "../../../graphs/ms_output_trace_code_graph_0.ir")
+	for _, d := range []string{dir, filepath.Dir(graph)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(graph, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	feeds := Feeds(&Recording{Dir: dir, Graph: "0"})
+	if p, ok := Fed(feeds, "Default_net_AddN-op0", "2"); !ok || p != (Port{"Default_net_Split-op0", 1}) {
+		t.Errorf("AddN is fed by %v, of %v", p, feeds)
+	}
+	for _, at := range []string{"0", "1", "3", "4"} {
+		if p, ok := Fed(feeds, "Default_net_AddN-op0", at); ok {
+			t.Errorf("input %s is no output of a kernel, and made by %v", at, p)
+		}
+	}
+	for n := range text {
+		textNodes([]byte(text[:n]))
+	}
+	if textNodes([]byte(text+text)) != nil || textNodes(nil) != nil {
+		t.Error("two graphs of the same names, or none, say something")
+	}
+}
+
 // TestFeeds: the graph beside a dump says what feeds kernels, through tuples and what only orders them; what is cut or no
 // graph says nothing.
 func TestFeeds(t *testing.T) {
@@ -176,9 +229,9 @@ func TestFeeds(t *testing.T) {
 		t.Errorf("a parameter is made by %v", p)
 	}
 	for n := range data {
-		feedsOf(data[:n])
+		protoNodes(data[:n])
 	}
-	if feedsOf(data[:len(data)-3]) != nil || Feeds(&Recording{Dir: dir, Graph: "1"}) != nil {
+	if protoNodes(data[:len(data)-3]) != nil || Feeds(&Recording{Dir: dir, Graph: "1"}) != nil {
 		t.Error("a damaged graph, or none, says something")
 	}
 }

@@ -8,11 +8,13 @@ first, and `calls`, names of functions that count as its call; that of a wrong c
 """
 import argparse
 import contextlib
+import functools
 import json
 import os
 import random
 import shutil
 import tempfile
+import time
 import traceback
 
 import numpy as np
@@ -183,6 +185,64 @@ def megatron(model, rank, world, state, column, row):
     return model
 
 
+class Exchanged(torch.autograd.Function):
+    """Rows to other ranks, and their gradients back."""
+
+    @staticmethod
+    def forward(ctx, x, given, taken):
+        ctx.splits = given, taken
+        y = torch.empty(sum(taken), *x.shape[1:], dtype=x.dtype)
+        dist.all_to_all_single(y, x.contiguous(), taken, given)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        given, taken = ctx.splits
+        y = torch.empty(sum(given), *g.shape[1:], dtype=g.dtype)
+        dist.all_to_all_single(y, g.contiguous(), given, taken)
+        return y, None, None
+
+
+class Experts(nn.Module):
+    """A mixture of experts in place of the projections of a block, one expert a rank, each token to the one that scores most."""
+
+    def __init__(self, rank, world, state):
+        super().__init__()
+        self.gate = nn.Linear(WIDTH, world, bias=False)
+        experts = [nn.Sequential(nn.Linear(WIDTH, 2 * WIDTH), nn.GELU(), nn.Linear(2 * WIDTH, WIDTH)) for _ in range(world)]
+        self.expert = experts[rank]
+        self.rank, self.world, self.state = rank, world, state
+
+    def forward(self, x):
+        flat = x.reshape(-1, WIDTH)
+        scores = torch.softmax(self.gate(flat), -1)
+        weight, choice = scores.max(-1)
+        if self.state["how"] == "route" and self.rank == self.state["bad"]:
+            choice = (choice + 1) % self.world
+        order = torch.argsort(choice, stable=True)
+        given = torch.bincount(choice, minlength=self.world)
+        taken = torch.empty_like(given)
+        dist.all_to_all_single(taken, given)
+        sent, got = given.tolist(), taken.tolist()
+        rows = Exchanged.apply(flat[order], sent, got)
+        rows = self.expert(rows)
+        back = Exchanged.apply(rows, got, sent)
+        y = torch.zeros_like(flat).index_copy(0, order, back)
+        if self.state["how"] == "unweighted" and self.rank == self.state["bad"]:
+            weight = weight / weight.detach()
+        y = y * weight.unsqueeze(-1)
+        return y.view_as(x)
+
+
+class Sparse(nn.Module):
+    def __init__(self, block, rank, world, state):
+        super().__init__()
+        self.norm, self.experts = block.norm, Experts(rank, world, state)
+
+    def forward(self, x):
+        return x + self.experts(self.norm(x))
+
+
 # Collectives that do other than they are told: what is done, and on which rank.
 WRONG = {
     "all_reduce": ["op", "lost", "scaled", "own", "bit", "group"], "reduce": ["lost", "op"], "all_gather": ["swapped", "bit", "own"],
@@ -209,6 +269,7 @@ def spoil(name, how, rank, bad, groups):
         first = args[0]
         return first if isinstance(first, list) else [first] if torch.is_tensor(first) else []
 
+    @functools.wraps(real)  # the recorder asks for the signature: whether a call is asynchronous
     def wrong(*args, **kwargs):
         state["calls"] += 1
         if state["calls"] != 1:
@@ -343,7 +404,7 @@ def batched(op, tensor, peer):
 
 
 def work(rank, world, out, store, seed, level, task, kind, how, steps):
-    depth = 4 if kind.endswith("pipeline") or kind == "batched" else 2
+    depth = 4 if kind.endswith("pipeline") or kind in ("batched", "interleaved") else 2
     alone = kind.startswith("one") and how is None
     kind = "" if alone else kind.removeprefix("one")
     if not alone:
@@ -377,6 +438,8 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
         mesh = init_device_mesh("cpu", (world,))
         for b in model.layers:
             parallelize_module(b, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
+    elif kind == "moe":
+        model.layers = nn.ModuleList(Sparse(b, rank, world, state) for b in model.layers)
     elif kind == "megatron":
         parallel = megatron(model, rank, world, state, MegatronColumn, MegatronRow)
     elif kind == "sequence":
@@ -393,9 +456,11 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
     # What is wrong is put where the rank computes, behind what brings ranks to the same weights.
     half = len(model.layers) // 2
     block = list(model.layers)[(rank * half if kind in ("pipeline", "batched") else 0) + 1]
+    if kind == "interleaved":
+        block = list(model.layers)[rank + world]
     if how == "weight" and wrong:
         with torch.no_grad():
-            weight = block.up.weight
+            weight = block.experts.expert[0].weight if kind == "moe" else block.up.weight
             weight = weight.to_local() if hasattr(weight, "to_local") else weight
             weight.view(-1)[7] += 0.5
     if how == "eps" and wrong:
@@ -409,7 +474,11 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
     optimizer = torch.optim.SGD(parallel.parameters(), lr=0.12 if how == "lr" and wrong else 0.1)
     send, recv = (dist.send, dist.recv) if kind == "pipeline" else (lambda t, to: batched(dist.isend, t, to), lambda t, of: batched(dist.irecv, t, of))
     for step in range(steps):
-        ids = data[step][rank if kind in ("dp", "ddp", "fsdp") else 0]
+        ids = data[step][rank if kind in ("dp", "async", "uneven", "moe", "ddp", "fsdp") else 0]
+        if kind == "uneven":
+            ids = ids[:1 + rank % 2]
+        if how == "late" and rank:
+            time.sleep(0.1 * rank)
         if how == "same batch" and wrong:
             ids = data[step][(rank + 1) % world]
         debugger.start(model=model)
@@ -431,6 +500,8 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
                 loss = F.cross_entropy(model.head(y).view(-1, VOCAB), ids.view(-1))
                 loss.backward()
                 send(x.grad, 0)
+        elif kind == "interleaved":
+            interleaved(model, ids, rank, world)
         else:
             whole = ids
             if kind == "sequence":
@@ -447,7 +518,20 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
                 loss.backward()
             if how == "twice" and wrong:
                 F.cross_entropy(parallel(ids).view(-1, VOCAB), ids.view(-1)).backward()
-        if kind == "dp":
+        if kind == "moe":
+            for n, p in enumerate(p for name, p in model.named_parameters() if ".expert." not in name):
+                dist.all_reduce(p.grad, op=dist.ReduceOp.MAX if how == "max" and n == 3 else dist.ReduceOp.SUM)
+        if kind == "async":
+            handles = []
+            for n, p in enumerate(model.parameters()):
+                op = dist.ReduceOp.MAX if how == "max" and n == 3 else dist.ReduceOp.SUM
+                g = p.grad.clone() if how == "lost" and wrong and n == 3 else p.grad
+                handles.append(dist.all_reduce(g, op=op, async_op=True))
+            for n, (handle, p) in enumerate(zip(handles, model.parameters())):
+                handle.wait()
+                if not (how == "no div" and wrong and n == 3):
+                    p.grad.div_(world)
+        if kind in ("dp", "uneven"):
             for n, p in enumerate(model.parameters()):
                 op = dist.ReduceOp.MAX if how == "max" and n == 3 else dist.ReduceOp.SUM
                 if how == "lost" and wrong and n == 3:
@@ -471,18 +555,47 @@ def work(rank, world, out, store, seed, level, task, kind, how, steps):
     return bad
 
 
+def interleaved(model, ids, rank, world):
+    """A step of a pipeline of as many stages as layers, of which each rank has every world-th."""
+    layers, x, made = list(model.layers), None, []
+    for n, layer in enumerate(layers):
+        if n % world != rank:
+            continue
+        if n == 0:
+            came = model.embed(ids)
+        else:
+            came = torch.empty(2, 8, WIDTH)
+            dist.recv(came, (rank - 1) % world)
+            came.requires_grad_(True)
+        x = layer(came)
+        made.append((n, came, x))
+        if n + 1 < len(layers):
+            dist.send(x.detach(), (rank + 1) % world)
+    for n, came, x in reversed(made):
+        if n + 1 == len(layers):
+            F.cross_entropy(model.head(x).view(-1, VOCAB), ids.view(-1)).backward()
+        else:
+            g = torch.empty_like(x)
+            dist.recv(g, (rank + 1) % world)
+            x.backward(g)
+        if n > 0:
+            dist.send(came.grad, (rank - 1) % world)
+
+
 FAULTS = {
     "weight": ["linear"], "eps": ["layer_norm", "LayerNorm"], "activation": ["tanh", "gelu", "Tanh", "GELU"], "nan": ["mul", "__mul__", "where", "down"],
     "max": ["all_reduce"], "lost": ["all_reduce", "clone", "div_"], "scaled": ["mul_"], "no step": ["step", "sgd", "add_"], "same batch": ["embedding"],
-    "lr": ["add_"], "no div": ["div_"], "twice": ["embedding", "layer_norm", "linear", "cross_entropy"],
+    "route": ["__add__", "__mod__", "add", "remainder", "max"], "unweighted": ["__truediv__", "div"], "lr": ["add_"], "no div": ["div_"], "twice": ["embedding", "layer_norm", "linear", "cross_entropy"],
 }
 OF = {"dp": ["weight", "eps", "activation", "nan", "max", "lost", "scaled", "same batch", "no step", "lr", "no div", "twice"], "tp": ["weight", "eps", "activation", "max", "lost"],
       "ddp": ["weight", "eps", "activation", "nan", "same batch", "no step"], "dtensor": ["weight", "eps", "activation"], "pipeline": ["weight", "eps", "activation", "nan", "lr"],
       "fsdp": ["weight", "eps", "activation"], "megatron": ["weight", "eps", "activation", "nan", "lr"], "sequence": ["weight", "eps", "activation"],
       "coll": [name + " " + way for name in WRONG for way in WRONG[name]],
       "onepipeline": ["weight", "eps", "activation"], "onedtensor": ["weight", "eps", "activation"], "onemegatron": ["weight", "eps", "activation"],
-      "batched": ["weight", "eps", "activation", "nan"]}
-HARMLESS = {"ddp": ["same", "threads", "buckets"], "coll": ["same"]}
+      "batched": ["weight", "eps", "activation", "nan"],
+      "async": ["weight", "eps", "max", "lost", "no div", "lr", "no step"], "moe": ["weight", "eps", "route", "unweighted", "max", "lr"],
+      "interleaved": ["weight", "eps", "activation", "nan"], "uneven": ["weight", "lost", "no div"]}
+HARMLESS = {"ddp": ["same", "threads", "buckets"], "coll": ["same"], "async": ["same", "late"], "interleaved": ["same", "late"]}
 
 
 def job(out, world, *args):
@@ -549,7 +662,7 @@ def main():
     rng = random.Random(o.seed)
     for n, kind in enumerate(OF):
         for k, (what, how) in enumerate([("harmless", h) for h in HARMLESS.get(kind, ["same", "threads"])] + [("fault", f) for f in OF[kind]]):
-            world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron", "batched") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
+            world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron", "batched", "interleaved") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
             level, task = rng.choice([("L1", "statistics"), ("mix", "statistics"), ("mix", "tensor"), ("L1", "tensor"), ("mix", "md5")])
             if kind == "coll":
                 level = "L1"  # there is no module
