@@ -7,6 +7,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/oracle"
+	"precision/compare/oracle/page"
 	"precision/compare/oracle/tell"
 	"precision/compare/report/parquet"
 	"precision/compare/result"
@@ -35,8 +36,8 @@ type Check struct {
 	// Only, if not nil, chooses operators by their names.
 	Only func(name string) bool
 	Gate verdict.Gate
-	// Table, JSON and Parquet are where the findings go; empty are not written.
-	Table, JSON, Parquet string
+	// Table, JSON, Parquet and HTML are where the findings go; empty are not written.
+	Table, JSON, Parquet, HTML string
 	// State is the folder that keeps the last result.
 	State string
 	Lang  msg.Lang
@@ -77,7 +78,7 @@ func (c *Check) Validate() error {
 	case c.Golden != "":
 		return explain.Say("err.check.noright")
 	}
-	return whole.Apart([]string{c.JSON, c.Parquet}, c.Path, c.Golden, c.Graph)
+	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML}, c.Path, c.Golden, c.Graph)
 }
 
 func isFolder(path string) bool {
@@ -165,6 +166,9 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 	}{
 		{c.JSON, asJSON},
 		{c.Parquet, func(w io.Writer) error { return parquet.WriteCheck(w, done.Findings, word, say) }},
+		{c.HTML, func(w io.Writer) error {
+			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph})
+		}},
 	} {
 		if form.path == "" {
 			continue

@@ -19,10 +19,10 @@ import (
 
 // checkFlags are the options of the check command.
 type checkFlags struct {
-	mine, golden, graph, out, json, parquet string
-	full, events, status                    bool
-	gate                                    repl.Gate
-	workers                                 int
+	mine, golden, graph, out, json, parquet, html string
+	full, events, status                          bool
+	gate                                          repl.Gate
+	workers                                       int
 }
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -36,6 +36,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&f.full, "full", false, text("full"))
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
+	set.StringVar(&f.html, "html", "", e.optionText("compare")("html"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
@@ -63,7 +64,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 	}
 	c := f.request(e)
-	if err := cmp.Or(alone(f.events, f.json, f.parquet), c.Validate()); err != nil {
+	if err := cmp.Or(alone(f.events, f.json, f.parquet, f.html), c.Validate()); err != nil {
 		return exitUsage, err
 	}
 	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
@@ -90,7 +91,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 
 // request is what the options ask for.
 func (f *checkFlags) request(e env) run.Check {
-	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
+	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, HTML: f.html, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
 }
 
 // checkText writes the summary of a check.

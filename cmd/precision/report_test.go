@@ -98,3 +98,20 @@ func TestReportCSV(t *testing.T) {
 		}
 	}
 }
+
+// A check writes its page, which names the operator that is wrong; not over what is checked.
+func TestCheckPage(t *testing.T) {
+	sample := filepath.Join("..", "..", "testdata", "sample")
+	out := filepath.Join(t.TempDir(), "check.html")
+	code, stdout, stderr := precision(t, "check", filepath.Join(sample, "npu"), "-g", sample, "-out", t.TempDir(), "-html", out)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	page, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(unzipped(t, page), `"block2/conv"`) {
+		t.Errorf("the page: %v", err)
+	}
+	if code, _, stderr := precision(t, "check", filepath.Join(sample, "npu"), "-g", sample, "-out", t.TempDir(), "-html", sample); code == exitOK || stderr == "" {
+		t.Errorf("a page over the input: exit %d", code)
+	}
+}

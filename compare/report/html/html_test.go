@@ -74,7 +74,7 @@ func TestReadBad(t *testing.T) {
 // asked for is there.
 func TestTextsAreUsed(t *testing.T) {
 	var all strings.Builder
-	for _, name := range slices.Concat(Comparison.modules, Job.modules) {
+	for _, name := range slices.Concat(Comparison.modules, Job.modules, Check.modules) {
 		all.WriteString(asset("assets/" + name + ".js"))
 	}
 	all.WriteString(asset("assets/page.html"))
@@ -99,7 +99,7 @@ func TestTextsAreUsed(t *testing.T) {
 // TestFixed: the parts are joined without imports left, and nothing in them ends
 // a script or asks for something from outside.
 func TestFixed(t *testing.T) {
-	for _, sheet := range []*Sheet{Comparison, Job} {
+	for _, sheet := range []*Sheet{Comparison, Job, Check} {
 		checkFixed(t, sheet)
 	}
 }

@@ -90,8 +90,8 @@ type rowData struct {
 	Verdicts string   `json:"verdicts"`
 	Row      []int    `json:"row"`
 	Kind     []string `json:"kind"`
-	Value    []number `json:"value"`
-	Limit    []number `json:"limit"`
+	Value    []Number `json:"value"`
+	Limit    []Number `json:"limit"`
 	Count    []int64  `json:"count"`
 	Of       []int64  `json:"of"`
 	First    []int64  `json:"first"`
@@ -105,13 +105,13 @@ type opData struct {
 	At     []int          `json:"at"`
 	States string         `json:"states"`
 	From   map[int][]int  `json:"from"`
-	Factor map[int]number `json:"factor"`
+	Factor map[int]Number `json:"factor"`
 }
 
-// number is written as [report.WriteJSON] writes numbers.
-type number float64
+// Number is written as [report.WriteJSON] writes numbers.
+type Number float64
 
-func (n number) MarshalJSON() ([]byte, error) {
+func (n Number) MarshalJSON() ([]byte, error) {
 	switch v := float64(n); {
 	case math.IsNaN(v):
 		return []byte(`"NaN"`), nil
@@ -220,7 +220,7 @@ func Segments(list []report.Segment) []Segment {
 }
 
 func operators(j *verdict.Judged) opData {
-	d := opData{From: map[int][]int{}, Factor: map[int]number{}}
+	d := opData{From: map[int][]int{}, Factor: map[int]Number{}}
 	at := make(map[string]int, len(j.Table.Ops))
 	for i := range j.Table.Ops {
 		if _, twice := at[j.Table.Ops[i].Name]; !twice {
@@ -240,7 +240,7 @@ func operators(j *verdict.Judged) opData {
 			d.From[i] = op.From
 		}
 		if op.Sensitive > 0 {
-			d.Factor[i] = number(op.Sensitive)
+			d.Factor[i] = Number(op.Sensitive)
 		}
 	}
 	d.States = states.String()
@@ -278,7 +278,7 @@ func (d *rowData) cause(row int, c *verdict.Cause) {
 	if c.Waived {
 		d.Waived = append(d.Waived, len(d.Row))
 	}
-	value, limit := number(c.Value), number(c.Limit)
+	value, limit := Number(c.Value), Number(c.Limit)
 	d.Row = append(d.Row, row)
 	d.Kind = append(d.Kind, string(c.Kind))
 	d.Value, d.Limit = append(d.Value, value), append(d.Limit, limit)

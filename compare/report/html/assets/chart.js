@@ -26,6 +26,7 @@ function measures(m) {
 
 /** values are those of a measure by row, as they are plotted: log10, with 0 at the floor and NaN at the top. */
 function values(m, x) {
+  if (x.values) return x.values;
   if (x.statistic) {
     return Float64Array.from({length: m.rows}, (_, i) => m.knows('left', x.statistic, i) && m.knows('right', x.statistic, i) ? apart(m.statistic('left', x.statistic, i), m.statistic('right', x.statistic, i)) : NaN);
   }
@@ -51,7 +52,7 @@ export function chartView(m) {
   const box = document.getElementById('chart');
   const choice = document.getElementById('measure');
   const inputs = document.getElementById('chart-inputs');
-  const all = measures(m);
+  const all = m.measures ?? measures(m);
   let plot = null;
   let points = []; // {row, op, x, y, v, input}
   let hovered = -1;
@@ -95,7 +96,7 @@ export function chartView(m) {
       axes: [{stroke: ink, grid, ticks: grid, size: 30, values: (u, s) => s.map(n => Number.isInteger(n) ? String(n) : '')},
         {stroke: ink, grid, ticks: grid, size: 58, splits: () => splits(floor, top, odd), values: (u, s) => s.map(n => n > top ? 'NaN' : n <= floor ? '0' : power(n))}],
       series: [{}, {paths: () => null, points: {show: false}}],
-      hooks: {draw: [u => paint(u)], setCursor: [u => hover(u)], ready: [u => {
+      hooks: {draw: [u => { paint(u); placeLine(u); }], setCursor: [u => hover(u)], ready: [u => {
         let moved = 0;
         u.over.addEventListener('mousedown', e => { moved = e.clientX; });
         u.over.addEventListener('mouseup', e => { if (Math.abs(e.clientX - moved) < 4 && hovered >= 0) select(points[hovered].op.place, points[hovered].row); });
@@ -171,13 +172,17 @@ export function chartView(m) {
     const over = points.filter(p => !p.input && (!Number.isFinite(p.v) || p.v > v));
     const now = over.filter(p => m.verdictOf(p.row) !== 'bad').length;
     document.getElementById('what-count').textContent = t('what-count', over.length, points.filter(p => !p.input).length, now);
-    const y = v > 0 ? Math.min(Math.max(Math.log10(v), floor), top) : floor;
-    lineY.style.top = plot.valToPos(y, 'y') + 'px';
     plot.over.append(lineY);
+    placeLine(plot);
+  };
+  const placeLine = u => {
+    const v = Number(limit.value);
+    lineY.style.top = u.valToPos(v > 0 ? Math.min(Math.max(Math.log10(v), floor), top) : floor, 'y') + 'px';
   };
   /** usual is the limit to begin with: that of a tensor called bad for this measure, else the middle of the axis. */
   const usual = () => {
-    const {name} = chosen();
+    const {name, limit} = chosen();
+    if (limit) return limit;
     for (const list of m.causes.values()) {
       for (const c of list) if (c.kind === name && c.limit > 0) return name === 'cosine' ? 1 - c.limit : c.limit;
     }

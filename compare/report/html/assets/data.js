@@ -29,7 +29,7 @@ export function numberOf(v) {
 }
 
 /** Words is a column of texts, kept as the different ones and their places. */
-class Words {
+export class Words {
   constructor(raw, rows) {
     if (raw === undefined) {
       this.of = [''];

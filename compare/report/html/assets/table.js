@@ -12,15 +12,15 @@ const mostPrinted = 60;
 const printed = new Set(['state', 'type', 'tensor', 'shape', 'CosineSimilarity', 'RelativeEuclideanDistance', 'MaxAbsoluteError', 'left-norm', 'right-norm', 'cause']);
 
 export function tableView(m) {
-  const all = columns(m);
-  const chosen = new Set(all.filter(c => !hiddenFirst.has(c.name)).map(c => c.name));
+  const all = m.columns ?? columns(m);
+  const chosen = new Set(all.filter(c => m.columns || !hiddenFirst.has(c.name)).map(c => c.name));
   const scroll = document.getElementById('rows');
   const head = document.getElementById('row-head');
   const body = document.getElementById('row-body');
   const space = document.getElementById('row-space');
   const text = document.getElementById('filter-text');
   const regexp = document.getElementById('filter-regexp');
-  const choices = {type: [...new Set(m.type.of)].filter(Boolean).sort(), dtype: dtypes(m), state: states, role: ['output', 'input', 'operator']};
+  const choices = {type: [...new Set(m.type.of)].filter(Boolean).sort(), dtype: dtypes(m), state: states.filter(s => m.states?.includes(s) ?? true), role: m.columns ? [] : ['output', 'input', 'operator']};
   const compared = document.getElementById('only-compared');
   const wrong = document.getElementById('only-wrong');
   const picks = {};
@@ -183,7 +183,7 @@ export function tableView(m) {
   const texts = () => {
     const box = document.getElementById('filters');
     const kept = Object.fromEntries(Object.entries(picks).map(([n, p]) => [n, p.value]));
-    box.replaceChildren(...Object.entries(choices).map(([name, list]) => {
+    box.replaceChildren(...Object.entries(choices).filter(([, list]) => list.length > 0).map(([name, list]) => {
       const pick = picks[name] = el('select', {'aria-label': t('column.' + name), id: 'filter-' + name},
         el('option', {value: ''}, t('all-of', t('column.' + name))),
         list.map(v => el('option', {value: v}, name === 'state' ? signs[v] + ' ' + t('report.word.' + v) : name === 'role' ? t('role.' + v) : show(v))));

@@ -1,0 +1,123 @@
+// Package page renders what a check found as one page to look at: how far every output is from what its own inputs
+// explain, over execution order; what is wrong, with the element that is off the most; and what could not be judged, with
+// the reasons. It has the design and the parts of the page of a comparison.
+package page
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+	"precision/compare/report"
+	"precision/compare/report/html"
+	"precision/compare/result"
+	"precision/internal/msg"
+)
+
+// Options of [Write].
+type Options struct {
+	Lang msg.Lang
+	// Left and Graph are what was checked, for people.
+	Left, Graph string
+}
+
+// data is what the script reads: one column for each thing that is known of outputs, and what is said of them.
+type data struct {
+	Outputs outputs `json:"outputs"`
+	Page    own     `json:"page"`
+}
+
+// outputs are in execution order. Ratio is the largest error as a share of what rounding may do; Worst the place of that
+// element, in the axes of the framework; Expected, Found and Bound its numbers.
+type outputs struct {
+	Op       []string      `json:"op"`
+	Type     []string      `json:"type"`
+	Rank     []int         `json:"rank"`
+	Index    []int         `json:"index"`
+	State    string        `json:"states"` // a letter each, see letters
+	Ratio    []html.Number `json:"ratio"`
+	Worst    [][]int64     `json:"worst"`
+	Expected []html.Number `json:"expected"`
+	Found    []html.Number `json:"found"`
+	Bound    []html.Number `json:"bound"`
+	Largest  []html.Number `json:"largest"`
+	DType    []string      `json:"dtype"`
+	Shape    [][]int64     `json:"shape"`
+	Elements []int64       `json:"elements"`
+	Looked   []int64       `json:"looked"`
+	Beyond   []int64       `json:"beyond"`
+	Reason   []int         `json:"reason"` // places in the reasons of a language
+}
+
+// letters are the states of outputs as the scripts know them: good, suspect, bad, and uncompared for what is unknown.
+var letters = map[oracle.Verdict]byte{oracle.OK: 'g', oracle.Suspect: 's', oracle.Wrong: 'b', oracle.Unknown: 'u'}
+
+type own struct {
+	Lang    string            `json:"lang"`
+	Verdict string            `json:"verdict"`
+	Left    string            `json:"left"`
+	Graph   string            `json:"graph,omitempty"`
+	Say     map[string]spoken `json:"say"`
+}
+
+// spoken is what is said in one language.
+type spoken struct {
+	Texts    map[string]string `json:"texts"`
+	Headline []html.Segment    `json:"headline"`
+	Lines    []html.Line       `json:"lines"`
+	Reasons  []string          `json:"reasons"`
+}
+
+// Write writes the page.
+func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options) error {
+	d := data{Page: own{Lang: o.Lang.String(), Verdict: tell.Standing(findings, c).Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
+	var states strings.Builder
+	places := map[string]int{}
+	var reasons [][]result.Reason
+	out := &d.Outputs
+	for i := range findings {
+		f := &findings[i]
+		states.WriteByte(letters[f.Verdict])
+		out.Op, out.Type, out.Rank, out.Index = append(out.Op, report.Clean(f.Op)), append(out.Type, report.Clean(f.Type)), append(out.Rank, f.Rank), append(out.Index, f.Index)
+		out.Ratio, out.Worst = append(out.Ratio, html.Number(f.Ratio)), append(out.Worst, f.Worst)
+		out.Expected, out.Found, out.Bound = append(out.Expected, html.Number(f.Expected)), append(out.Found, html.Number(f.Found)), append(out.Bound, html.Number(f.Bound))
+		out.Largest, out.DType, out.Shape = append(out.Largest, html.Number(f.Largest)), append(out.DType, f.DType.String()), append(out.Shape, f.Shape)
+		out.Elements, out.Looked, out.Beyond = append(out.Elements, f.Elements), append(out.Looked, f.Looked), append(out.Beyond, f.Beyond)
+		key := say(msg.English, f.Reasons) // the same in one language is the same in all
+		place, known := places[key]
+		if !known {
+			place = len(reasons)
+			places[key], reasons = place, append(reasons, f.Reasons)
+		}
+		out.Reason = append(out.Reason, place)
+	}
+	out.State = states.String()
+	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+		texts := lang.Under("html.", "report.word.")
+		for v, as := range map[oracle.Verdict]string{oracle.OK: "good", oracle.Wrong: "bad", oracle.Unknown: "uncompared"} {
+			texts["report.word."+as] = tell.Verdict(lang, v) // what a check calls these states
+		}
+		s := spoken{Texts: texts, Lines: html.Lines(tell.Summary(lang, findings, c))}
+		counts := tell.Counts(findings)
+		s.Headline = html.Segments([]report.Segment{{Text: lang.T("report.word." + d.Page.Verdict), Style: styles[d.Page.Verdict]},
+			{Text: lang.T("job.colon") + lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}})
+		for _, list := range reasons {
+			s.Reasons = append(s.Reasons, say(lang, list))
+		}
+		d.Page.Say[lang.String()] = s
+	}
+	return html.Check.Write(to, o.Lang, o.Left, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
+}
+
+var styles = map[string]report.Style{"good": report.Good, "suspect": report.Suspect, "bad": report.Bad, "inconclusive": report.Suspect}
+
+// say says reasons in a language.
+func say(lang msg.Lang, list []result.Reason) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = report.Clean(tell.Reason(lang, r))
+	}
+	return strings.Join(texts, lang.T("report.also"))
+}

@@ -1,0 +1,65 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"precision/compare/oracle"
+	"precision/compare/report/html"
+	"precision/compare/result"
+	"precision/internal/msg"
+)
+
+// TestWrite: the page has every output with its numbers and reasons in both languages, and nothing that a viewer obeys.
+func TestWrite(t *testing.T) {
+	nan := math.NaN()
+	findings := []oracle.Finding{
+		{Op: "conv", Type: "Conv2D", Rank: -1, Verdict: oracle.OK, Ratio: 0.5, Elements: 4, Looked: 4},
+		{Op: "</script><img src=x>", Type: "\x1b[31m", Rank: 3, Index: 1, Verdict: oracle.Wrong, Ratio: math.Inf(1), Worst: []int64{0, 2}, Expected: 1.5, Found: nan, Shape: []int64{1, 3}, Elements: 3, Looked: 2, Beyond: 1,
+			Reasons: []result.Reason{result.Because("check-beyond", "1", "2")}},
+		{Op: "odd", Type: "Odd", Rank: -1, Verdict: oracle.Unknown, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Reasons: []result.Reason{result.Because("check-beyond", "1", "2")}},
+	}
+	var b bytes.Buffer
+	if err := Write(&b, findings, oracle.CoverageOf(findings, nil, nil), Options{Lang: msg.Chinese, Left: "<b>", Graph: "g"}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "<img") || strings.Contains(b.String(), "<b>") {
+		t.Error("a name is part of the page")
+	}
+	from, _, err := html.Data(&b)
+	var d data
+	if err == nil {
+		var raw struct {
+			Outputs struct {
+				Op, DType      []string
+				States         string
+				Ratio, Found   []any
+				Reason, Rank   []int
+				Looked, Beyond []int64
+			}
+			Page own
+		}
+		if err = json.NewDecoder(from).Decode(&raw); err == nil {
+			o := raw.Outputs
+			if o.States != "gbu" || len(o.Op) != 3 || o.Ratio[0] != 0.5 || o.Ratio[1] != "Infinity" || o.Found[1] != "NaN" || o.Rank[1] != 3 || o.Looked[1] != 2 || o.Beyond[1] != 1 {
+				t.Errorf("the outputs are %+v", o)
+			}
+			if strings.ContainsAny(o.Op[1], "\x1b") || o.Reason[1] != o.Reason[2] || o.Reason[0] == o.Reason[1] {
+				t.Errorf("names %q, reasons %d", o.Op, o.Reason)
+			}
+			d.Page = raw.Page
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Page.Verdict != "bad" || d.Page.Lang != "zh" || d.Page.Say["en"].Reasons[1] == d.Page.Say["zh"].Reasons[1] || d.Page.Say["en"].Reasons[1] == "" {
+		t.Errorf("the page says %+v", d.Page)
+	}
+	if d.Page.Say["en"].Texts["report.word.bad"] != "wrong" || d.Page.Say["en"].Texts["report.word.uncompared"] != "unknown" {
+		t.Errorf("states are called %q", d.Page.Say["en"].Texts["report.word.bad"])
+	}
+}
