@@ -7,11 +7,9 @@ import (
 
 // Record types of version 2 B-trees.
 const (
-	btreeHugeIndirect   = 1 // huge heap objects: address, length, id
-	btreeLinkNames      = 5
-	btreeAttrNames      = 8
-	btreeChunks         = 10
-	btreeChunksFiltered = 11
+	btreeHugeIndirect = 1 // huge heap objects: address, length, id
+	btreeLinkNames    = 5
+	btreeAttrNames    = 8
 )
 
 // btree2Prefix is what every node has besides records and pointers: signature,

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// What a dataset keeps of decoded chunks for ReadAt. Larger ones are streams.
+// What a dataset keeps of decoded chunks for ReadAt, beside the last one.
 const (
 	cacheBytes  = 16 << 20
 	cacheChunks = 512
@@ -22,8 +22,6 @@ type chunkStore struct {
 	mu     sync.Mutex
 	recent []decoded // least recently used first
 	held   int64
-	// streams are the large chunks, least recently used first.
-	streams []*chunkStream
 }
 
 // decoded is a chunk in the cache.
@@ -91,9 +89,6 @@ func (s *chunkStore) decode(r chunkRef) ([]byte, error) {
 	b := make([]byte, r.stored)
 	if err := s.d.src.readInto(b, r.addr, what); err != nil {
 		return nil, err
-	}
-	if r.plain {
-		return b, nil
 	}
 	b, err := s.d.filters.undo(b, s.g.bytes, r.mask, s.d.src.abs(r.addr))
 	if err != nil {
@@ -237,14 +232,7 @@ func (r *boxReader) part() error {
 	for d, x := range r.at {
 		number = number*r.s.g.counts[d] + x
 	}
-	var data []byte
-	var stream *chunkStream
-	var err error
-	if r.s.g.bytes > wholeChunk {
-		stream, err = r.s.stream(number)
-	} else {
-		data, err = r.s.chunk(number, r.cache)
-	}
+	data, err := r.s.chunk(number, r.cache)
 	if err != nil {
 		return err
 	}
@@ -253,35 +241,30 @@ func (r *boxReader) part() error {
 		src += (r.from[d] - r.at[d]*r.s.g.chunk[d]) * r.chunkStrides[d]
 		dst += r.from[d] * r.strides[d]
 	}
-	return r.rows(0, src, dst, data, stream)
+	r.rows(0, src, dst, data)
+	return nil
 }
 
 // rows copies the part row by row from element src of the chunk to element dst
 // of the result, dimension d and inner ones varying. A chunk that does not exist
-// has neither data nor a stream.
-func (r *boxReader) rows(d int, src, dst int64, data []byte, stream *chunkStream) error {
+// has no data.
+func (r *boxReader) rows(d int, src, dst int64, data []byte) {
 	if d >= len(r.at)-1 {
 		n := int64(1)
 		if d < len(r.at) {
 			n = r.to[d] - r.from[d]
 		}
 		out := r.p[dst*r.size : (dst+n)*r.size]
-		switch {
-		case stream != nil:
-			return stream.read(out, src*r.size)
-		case data == nil:
+		if data == nil {
 			r.s.d.fillIn(out)
-		default:
+		} else {
 			copy(out, data[src*r.size:])
 		}
-		return nil
+		return
 	}
 	for range r.to[d] - r.from[d] {
-		if err := r.rows(d+1, src, dst, data, stream); err != nil {
-			return err
-		}
+		r.rows(d+1, src, dst, data)
 		src += r.chunkStrides[d]
 		dst += r.strides[d]
 	}
-	return nil
 }

@@ -23,7 +23,6 @@ type Dataset struct {
 
 	elem    element
 	count   int64 // elements
-	max     []uint64
 	layout  *layout
 	filters *pipeline
 	fill    []byte // an element as stored; nil: zero
@@ -66,12 +65,7 @@ func (d *Dataset) init() error {
 	if err != nil {
 		return err
 	}
-	d.Shape, d.max = space.dims, space.max
-	if d.max == nil {
-		for _, n := range d.Shape {
-			d.max = append(d.max, uint64(n))
-		}
-	}
+	d.Shape = space.dims
 
 	if c, err = need(msgDatatype, "datatype"); err != nil {
 		return later(err)
@@ -113,6 +107,9 @@ func (d *Dataset) init() error {
 	if d.layout.class == layoutVirtual {
 		later(&UnsupportedError{d.layout.at, "virtual dataset"})
 	}
+	if d.layout.class == layoutChunked && d.layout.index > indexSingle {
+		later(&UnsupportedError{d.layout.at, fmt.Sprintf("chunk index %d, which h5py writes with libver=\"latest\"", d.layout.index)})
+	}
 	if err := d.readFill(); err != nil {
 		return later(err)
 	}
@@ -147,8 +144,8 @@ func (d *Dataset) checkLayout() error {
 		if l.elemSize != int64(d.elem.stored) {
 			return bad("chunked layout", fmt.Sprintf("elements of %d bytes", l.elemSize), fmt.Sprintf("%d", d.elem.stored))
 		}
-		if n, ok := elements(append([]int64{l.elemSize}, l.chunk...)...); !ok || n > 1<<40 {
-			return bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", l.chunk, l.elemSize), "less than 2^40 bytes")
+		if n, ok := elements(append([]int64{l.elemSize}, l.chunk...)...); !ok || n > maxChunk {
+			return fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", l.chunk, l.elemSize), fmt.Sprintf("at most %d bytes", maxChunk)))
 		}
 		return d.filters.check()
 	}
@@ -270,9 +267,8 @@ func (d *Dataset) readAll() ([]byte, error) {
 // an io.ReaderAt, so that io.NewSectionReader(d, 0, d.Size()) streams the
 // elements. Chunks decoded last are kept up to a few megabytes; reading a
 // dataset in order therefore decodes each chunk once if a row of chunks fits,
-// and otherwise once for every call that touches it. A chunk of more than 16 MB
-// is never held: its filters are undone through windows, fast when reads go
-// forward from a few places, slowly when they jump back.
+// and otherwise once for every call that touches it. The chunk
+// read last is kept whatever its size.
 func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 	n, err := d.readAt(p, off)
 	if err != nil && err != io.EOF {

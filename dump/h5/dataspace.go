@@ -9,7 +9,6 @@ import (
 // dimensions, a null dataspace has no elements.
 type dataspace struct {
 	dims []int64
-	max  []uint64 // nil: as dims; undefined: unlimited
 	null bool
 }
 
@@ -45,19 +44,10 @@ func (s *source) dataspace(c *cursor) (*dataspace, error) {
 		d.dims = append(d.dims, int64(n))
 	}
 	if flags&1 != 0 {
-		for i := range rank {
-			n := c.length()
-			if n == math.MaxUint64>>(64-8*c.lenLen) {
-				n = undefined
-			}
-			if c.err == nil && n < uint64(d.dims[i]) {
-				c.fail(fmt.Sprintf("largest dimension %d", n), fmt.Sprintf("at least %d", d.dims[i]))
-			}
-			d.max = append(d.max, n)
-		}
+		c.skip(rank * c.lenLen) // how large it may become
 	}
 	if d.null {
-		d.dims, d.max = []int64{0}, nil
+		d.dims = []int64{0}
 	}
 	return d, c.err
 }

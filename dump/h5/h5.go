@@ -5,9 +5,10 @@
 // superblocks 0 to 3; groups as symbol tables, as link messages and as dense
 // storage; object headers 1 and 2; integers, IEEE floats, the boolean
 // enumeration h5py writes, and strings in attributes; compact, contiguous and
-// chunked storage with every chunk index; the filters deflate, shuffle and
-// fletcher32. What is not understood (virtual and external storage, compound
-// elements, other filters) is reported as an UnsupportedError when it is
+// chunked storage with the index of the format's earliest version, which h5py
+// writes unless told otherwise, or of a single chunk; the filters deflate,
+// shuffle and fletcher32. What is not understood (virtual and external storage,
+// other indexes, compound elements, other filters) is reported as an UnsupportedError when it is
 // needed, so that the rest of the file stays readable.
 //
 // A file is not trusted: every offset and length is checked against the size
@@ -28,6 +29,7 @@ const (
 	maxMetadata  = 256 << 20 // bytes of one metadata structure
 	maxSoftLinks = 16        // soft links followed for one name
 	maxFill      = 64 << 20  // bytes ReadAll makes up from fill values alone
+	maxChunk     = 128 << 20 // bytes of a chunk, which is held whole; h5py makes chunks of up to 1 MB
 )
 
 // File is an open HDF5 file. It and everything reached from it may be used

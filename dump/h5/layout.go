@@ -12,15 +12,13 @@ const (
 	layoutVirtual    = 3
 )
 
-// Chunk indexes. The first is that of layout messages before version 4, the
-// others have the numbers they have there.
+// Chunk indexes. The first is that of layout messages before version 4, which
+// are what h5py writes unless it is asked for the latest format; of those of
+// version 4 a dataset of one chunk is read.
 const (
-	indexBtree1     = 0
-	indexSingle     = 1
-	indexImplicit   = 2
-	indexFixed      = 3
-	indexExtensible = 4
-	indexBtree2     = 5
+	indexBtree1 = 0
+	indexSingle = 1
+	lastIndex   = 5
 )
 
 // layout says where a dataset's elements are.
@@ -35,7 +33,6 @@ type layout struct {
 	chunk       []int64 // chunked: elements per dimension
 	elemSize    int64   // chunked: bytes of an element
 	index       int
-	plainEdges  bool   // chunks that reach beyond the shape are not filtered
 	singleSize  int64  // single chunk with filters: stored bytes
 	singleMask  uint32 // and the filters skipped
 	singleFilts bool
@@ -127,19 +124,21 @@ func (l *layout) setChunk(c *cursor, n, width int) {
 	}
 }
 
-// chunked4 decodes a version 4 chunked layout. The parameters of the array and
-// tree indexes are skipped: the index itself states them again.
+// chunked4 decodes a version 4 chunked layout.
 func (l *layout) chunked4(c *cursor) {
 	flags := c.u8()
-	l.plainEdges = flags&1 != 0
 	n, width := c.u8(), c.u8()
 	if c.err == nil && (width < 1 || width > 8) {
 		c.fail(fmt.Sprintf("chunk dimensions of %d bytes", width), "1 to 8")
 	}
 	l.setChunk(c, n, width)
 	l.index = c.u8()
-	switch l.index {
-	case indexSingle:
+	switch {
+	case c.err != nil:
+	case l.index < indexSingle || l.index > lastIndex:
+		c.fail(fmt.Sprintf("chunk index type %d", l.index), fmt.Sprintf("%d to %d", indexSingle, lastIndex))
+	case l.index != indexSingle: // reported when elements are wanted
+	default:
 		if flags&2 != 0 {
 			l.singleFilts = true
 			n := c.length()
@@ -148,17 +147,6 @@ func (l *layout) chunked4(c *cursor) {
 			}
 			l.singleMask = c.u32()
 		}
-	case indexImplicit:
-	case indexFixed:
-		c.skip(1)
-	case indexExtensible:
-		c.skip(5)
-	case indexBtree2:
-		c.skip(4 + 1 + 1)
-	default:
-		if c.err == nil {
-			c.fail(fmt.Sprintf("chunk index type %d", l.index), "1 to 5")
-		}
+		l.addr = c.addr()
 	}
-	l.addr = c.addr()
 }

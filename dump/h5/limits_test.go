@@ -23,34 +23,48 @@ func dataset(tb testing.TB, f *File, path string) *Dataset {
 
 // TestClaims reads datasets whose shapes the file cannot back.
 func TestClaims(t *testing.T) {
-	for _, libver := range []string{"earliest", "latest"} {
-		f := openBytes(t, fixture(t, "sparse_"+libver+".h5"))
-		for _, c := range []struct {
-			path string
-			at   int64
-			want []byte
-		}{
-			{"chunked", 999, []byte{9, 1, 9}},
-			{"chunked", 1<<40 - 2, []byte{9, 9}},
-			{"contiguous", 1<<42 - 3, []byte{0, 0, 0}},
-			{"wide", 1<<39 + 77 - 1, []byte{0, 1, 0}},
-			{"wide", 1 << 38, []byte{0, 0}},
-			{"compact", 1, []byte{0, 1, 0, 2}},
-		} {
-			d := dataset(t, f, c.path)
-			p := make([]byte, len(c.want))
-			if _, err := d.ReadAt(p, c.at); err != nil || !bytes.Equal(p, c.want) {
-				t.Errorf("%s %s at %d: %x %v, want %x", libver, c.path, c.at, p, err, c.want)
-			}
-			if c.path == "compact" {
-				continue
-			}
-			if _, err := d.ReadAll(); !errors.Is(err, ErrLimit) {
-				t.Errorf("%s %s: %v, want %v", libver, c.path, err, ErrLimit)
-			}
+	f := openBytes(t, fixture(t, "sparse_earliest.h5"))
+	for _, c := range []struct {
+		path string
+		at   int64
+		want []byte
+	}{
+		{"chunked", 999, []byte{9, 1, 9}},
+		{"chunked", 1<<40 - 2, []byte{9, 9}},
+		{"contiguous", 1<<42 - 3, []byte{0, 0, 0}},
+		{"wide", 1<<39 + 77 - 1, []byte{0, 1, 0}},
+		{"wide", 1 << 38, []byte{0, 0}},
+		{"compact", 1, []byte{0, 1, 0, 2}},
+	} {
+		d := dataset(t, f, c.path)
+		p := make([]byte, len(c.want))
+		if _, err := d.ReadAt(p, c.at); err != nil || !bytes.Equal(p, c.want) {
+			t.Errorf("%s at %d: %x %v, want %x", c.path, c.at, p, err, c.want)
 		}
-		if p, err := dataset(t, f, "zeros").ReadAll(); err != nil || !bytes.Equal(p, make([]byte, 4000000)) {
-			t.Errorf("%s zeros: %v", libver, err)
+		if c.path == "compact" {
+			continue
+		}
+		if _, err := d.ReadAll(); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v, want %v", c.path, err, ErrLimit)
+		}
+	}
+	if p, err := dataset(t, f, "zeros").ReadAll(); err != nil || !bytes.Equal(p, make([]byte, 4000000)) {
+		t.Errorf("zeros: %v", err)
+	}
+	// Chunks are held whole, so larger ones are refused before any is read.
+	wide := dataset(t, f, "wide")
+	wide.layout.chunk = []int64{1 << 14, 1 << 14}
+	if err := wide.checkLayout(); !errors.Is(err, ErrLimit) {
+		t.Errorf("a chunk of 256 MB: %v", err)
+	}
+}
+
+// Whoever reads from front to back is told that nothing is behind a shape.
+func TestBacked(t *testing.T) {
+	f := openBytes(t, fixture(t, "sparse_earliest.h5"))
+	for path, ok := range map[string]bool{"chunked": false, "contiguous": false, "wide": false, "zeros": true, "compact": true} {
+		if err := dataset(t, f, path).Backed(); (err == nil) != ok || !ok && !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ CODES = {"f4": 1, "u1": 2, "i1": 3, "i2": 5, "i4": 6, "i8": 7, "b1": 9, "f2": 10
 
 
 def write(name, device, tensors):
-    with h5py.File(name, "w", libver="latest") as f:
+    with h5py.File(name, "w") as f:
         for path, value in tensors.items():
             attrs = {}
             if isinstance(value, tuple):

@@ -499,16 +499,16 @@ def shared(name):
     f.close()
 
 
+chunks("chunks_earliest", "earliest", True)
+manychunks("manychunks_earliest", "earliest")
+sparse("sparse_earliest", "earliest")
 for libver in ("earliest", "latest"):
     torch("torch_" + libver, libver)
     types("types_" + libver, libver)
-    chunks("chunks_" + libver, libver, True)
-    manychunks("manychunks_" + libver, libver)
     many("many_" + libver, libver, 1500)
     attributes("attributes_" + libver, libver)
     links("links_" + libver, libver)
     cycle("cycle_" + libver, libver)
-    sparse("sparse_" + libver, libver)
 many("long_latest", "latest", 6000, 180)
 tracked("tracked")
 nested("nested")
