@@ -47,7 +47,7 @@ func TestRollout(t *testing.T) {
 		code int
 		says string
 	}{
-		{"-logp " + dir, 0, "good: all log-probs are equal to the bit"},
+		{"-logp " + dir, 0, "good: all 8 log-probs that count are equal"},
 		{"-logp " + dir + " -gate=strict", 0, "8 tokens: mean |Δ| 0"},
 		{"-logp " + weights("old_log_probs_step_1.npy", "late.npy") + " -gate -json " + out, 3, "bad: the log-probs of sequence 0"},
 		{"-logp " + dir + " -step 7", 1, "step 7"},

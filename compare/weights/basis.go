@@ -202,14 +202,13 @@ func EqualRows(s *checkpoint.Set, layers int) map[int][][2]int {
 			i = number(p)
 		}
 		v, w := p.whole(), int(p.shape[1])
-		seen := map[string]int{}
+		seen := map[string][]int{}
 		for e := 0; e < len(v)/max(w, 1); e++ {
 			row := fmt.Sprint(v[e*w : e*w+w])
-			if first, twice := seen[row]; twice {
-				ties[i] = append(ties[i], [2]int{first, e})
-				continue
+			for _, equal := range seen[row] {
+				ties[i] = append(ties[i], [2]int{equal, e})
 			}
-			seen[row] = e
+			seen[row] = append(seen[row], e)
 		}
 	}
 	return ties

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -220,6 +221,7 @@ func TestKinds(t *testing.T) {
 			n.put(down, v, 40, 32)
 		}, map[string]Kind{"layers.0.mlp.down_proj": Transposed}},
 		{"missing", func(n *tensors) { delete(n.v, q) }, map[string]Kind{"layers.0.self_attn.q_proj": MissingHere}},
+		{"one more", func(n *tensors) { n.put("model.layers.0.self_attn.q_proj.bias", make([]float64, 64), 64) }, map[string]Kind{"layers.0.self_attn.q_proj.bias": Extra}},
 		{"another shape", func(n *tensors) { n.put(q, n.v[q][:32*32], 32, 32) }, map[string]Kind{"layers.0.self_attn.q_proj": Shape}},
 		{"another network", func(n *tensors) { n.v[q] = decoder(2).v[q] }, map[string]Kind{"layers.0.self_attn.q_proj": Unlike}},
 		{"NaN", func(n *tensors) { n.v[q][5] = math.NaN() }, map[string]Kind{"layers.0.self_attn.q_proj": Unlike}},
@@ -246,6 +248,26 @@ func TestKinds(t *testing.T) {
 				t.Errorf("found %v, want %v", found, c.want)
 			}
 		})
+	}
+}
+
+// TestEqualRows: experts tie whose rows of the router are equal to the last element, each with each.
+func TestEqualRows(t *testing.T) {
+	n := decoder(1)
+	gate := n.v["model.layers.1.mlp.gate.weight"]
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "map[]"},
+		{func() { copy(gate[32:], gate[:32]) }, "map[1:[[0 1]]]"},
+		{func() { copy(gate[64:], gate[:32]) }, "map[1:[[0 1] [0 2] [1 2]]]"},
+		{func() { gate[5] *= 1.5 }, "map[1:[[1 2]]]"},
+	} {
+		c.change()
+		if got := fmt.Sprint(EqualRows(n.open(t, "BF16"), 2)); got != c.want {
+			t.Errorf("found %s, want %s", got, c.want)
+		}
 	}
 }
 

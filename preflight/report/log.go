@@ -24,8 +24,14 @@ func (t Text) Log(d *trainlog.Difference) string {
 		t.verdict(true, t.say("log.nothing"))
 	case d.Set() > 0 && parts == 0 && d.A.DropCount == d.B.DropCount:
 		t.verdict(true, t.say("log.set", d.Set()))
-	case d.Differs():
-		t.verdict(true, t.say("log.differ", parts, len(d.Quantities)))
+	case parts > 0:
+		text := t.say("log.differ", parts, len(d.Quantities))
+		if d.A.DropCount != d.B.DropCount {
+			text += t.say("log.differ.also")
+		}
+		t.verdict(true, text)
+	case d.A.DropCount != d.B.DropCount:
+		t.verdict(true, t.say("log.fall"))
 	case d.Inconclusive():
 		q, common, of, _ := d.Short()
 		t.verdict(true, t.say("log.short", q.Name, int(common), int(of)))

@@ -8,9 +8,12 @@ import (
 
 // Manifest says what two manifests differ in.
 func (t Text) Manifest(d *manifest.Difference) string {
-	if d.Differs() {
-		t.verdict(true, t.say("manifest.differ", d.Same, max(d.FilesA, d.FilesB)))
-	} else {
+	switch all := max(d.FilesA, d.FilesB); {
+	case d.OnlyACount+d.OnlyBCount+d.ChangedCount > 0:
+		t.verdict(true, t.say("manifest.differ", d.Same, all))
+	case d.Differs():
+		t.verdict(true, t.say("manifest.open", d.Same, all))
+	default:
 		t.verdict(false, t.say("manifest.same", d.Same))
 	}
 	for _, c := range []struct {

@@ -43,6 +43,11 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		why = lang.T("rollout.why.cause", Sentence(lang, &r.Causes[0]))
 	case "weights":
 		why = lang.T("rollout.why.weights", len(r.Weights.Tensors))
+		if n := r.Weights.Count(weights.Same); n < len(r.Weights.Tensors) {
+			why = lang.T("rollout.why.same", n, len(r.Weights.Tensors))
+		}
+	case "identical":
+		why = lang.T("rollout.why.identical", r.Figs.Tokens)
 	case "few":
 		why = lang.T("rollout.why.few", r.Figs.Tokens)
 	default:
