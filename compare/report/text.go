@@ -67,7 +67,7 @@ func (t Text) Headline(j *verdict.Judged) Line {
 	text := ""
 	switch j.Verdict {
 	case verdict.Good:
-		text = s.say("good", compared)
+		text = s.say("good", compared-j.Counts[verdict.StateSuspect]) // those that are named as suspect have something
 		if c := &j.Coverage; c.Compared < c.Expected {
 			text += s.say("good.of", c.Compared, c.Expected)
 		}

@@ -151,8 +151,8 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 		if v == oracle.Wrong {
 			why = append(why, tr("check.where", patterns.Place(f.Worst), f.Expected, f.Found, f.Ratio))
 		}
-		if f.Pattern != "" {
-			why = append(why, patterns.Kind(lang, f.Pattern))
+		if check := f.Check(); check.Pattern != "" {
+			why = append(why, patterns.Line(lang, result.Pattern{Kind: check.Pattern, Explained: check.Explained, Evidence: check.Evidence}, f.Type))
 		}
 		name := fmt.Sprintf("%s:output:%d", f.Op, f.Index)
 		if f.Rank >= 0 {

@@ -1,0 +1,119 @@
+package oracle_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"precision/compare/oracle"
+	"precision/compare/oracle/tell"
+	"precision/compare/report"
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
+)
+
+// told is all that is said of what a check finds of a text.
+func told(t *testing.T, lang msg.Lang, text string) string {
+	t.Helper()
+	findings := oracle.Made(t, text)
+	all := report.Render(tell.Summary(lang, findings, oracle.CoverageOf(findings, nil, nil)), 12, func(_ report.Style, text string) string { return text })
+	for i := range findings {
+		head, lines := tell.Why(lang, &findings[i])
+		all += "\n" + head + "\n" + strings.Join(lines, "\n")
+	}
+	return all
+}
+
+// noClaim are labels, words between others, and reasons why nothing is known of an output that say what the recording
+// or the graph lacks, or what is not recomputed: no data make an output known that a reason calls unknown but those that
+// take the reason away, which the tests of every operator and function do.
+var noClaim = regexp.MustCompile(`^check\.(gaps|checked|operator|output|verdicts|wrong|suspect|unknown|is\.|at|more|group|rank)|^why\.(output|concerns)|` +
+	`^check-(bad-dump|no-dump|no-process|no-result|not-in-graph|no-output|too-large|no-bound|unsupported|one-rank|not-judged|coarse|crashed|no-elements|unfilled|passed|sliced|no-forward|composite|composed|apart|part|part-suspect|unmade|no-gradient|hidden|no-rank|not-mine|in-flight)$`)
+
+// Every reason is gone where what it says is not so.
+func TestEarned(t *testing.T) {
+	const add, right = "Torch.add(float32[2]{1 2}, float32[2]{1 2}", ") = float32[2]{2 4}"
+	cases := map[string][][2]string{}
+	for _, c := range []struct{ keys, is, isNot string }{
+		{"check-no-type", "op Add type=Unheard", "op Add"},
+		{"check-random", "op Add type=DropOutGenMask", "op Add"},
+		{"check-no-api", "Torch.unheard(float32[2]{1 2}) = float32[2]{1 2}", add + right},
+		{"check-no-input", "Torch.add(float32[2]{1 2}) = float32[2]{1 2}", add + right},
+		{"check-no-argument", "op ConfusionTransposeD without:perm", "op ConfusionTransposeD"},
+		{"check-new-argument", add + ", gamma=2" + right, add + ", alpha=1" + right},
+		{"check-bad-argument", "op TopKD one-element", "op TopKD"},
+		{"check-input-count", "op Add one-input", "op Add"},
+		{"check-output-count", "op Add more-outputs", "op Add"},
+		{"check-bad-tensor", "op Add cut", "op Add"},
+		{"check-layout", "op Conv2D one-element", "op Conv2D"},
+		{"check-no-attr", "op Conv2DBackpropInputD without:strides", "op Conv2DBackpropInputD"},
+		{"check-bad-attr", "op Conv2D attr:strides=text", "op Conv2D"},
+		{"check-shapes", "Torch.matmul(float32[2,3]{1 2 3 4 5 6}, float32[2,3]{1 2 3 4 5 6}) = float32[2,2]{1 2 3 4}", "Torch.matmul(float32[1,2]{1 2}, float32[2,1]{3 4}) = float32[1,1]{11}"},
+		{"check-out-shape", add + ") = float32[3]{2 4 1}", add + right},
+		{"check-fused-word", "op Conv2D kernel=te_fused_op_conv2d_unheard_leaky_relu_0123456789abcdef_0__kernel0", "op Conv2D"},
+		{"check-in-place", "op AssignAdd in-place", "op AssignAdd"},
+		{"check-empty", "op Add empty", "op Add"},
+		{"check-overwritten", "Tensor.add_(float32[2]{2 4}, float32[2]{1 2}) = float32[2]{2 4}", "Tensor.add_(float32[2]{1 2}, float32[2]{1 2}) = float32[2]{2 4}"},
+
+		{"check-beyond check.where", "op Add wrong", "op Add no-inputs"},
+		{"check-beyond", add + ") = float32[2]{2 5}", add + right},
+		{"check-readings", "op Gelu wrong", "op Gelu"},
+		{"check-reading", "op Gelu", "op Gelu wrong"},
+		{"check-rounding", "op BiasAddGrad up", "op BiasAddGrad"},
+		{"check-low-precision", "Torch.mul(float16[2]{1.0009765625 1}, float16[2]{1.0009765625 1}) = float16[2]{1.0029296875 1}", "Torch.mul(float16[2]{1.0009765625 1}, float16[2]{1.0009765625 1}) = float16[2]{1.001953125 1}"},
+		{"check-saturated", "Torch.mul(float16[2]{300 1}, float16[2]{300 1}) = float16[2]{65504 1}", "Torch.mul(float16[2]{300 1}, float16[2]{300 1}) = float16[2]{inf 1}"},
+		{"check-flushed", "Torch.mul(float16[2]{0.001 1}, float16[2]{0.001 1}) = float16[2]{0 1}", "Torch.mul(float16[2]{0.001 1}, float16[2]{0.001 1}) = float16[2]{0.00000101 1}"},
+		{"check-lost-nan", "Torch.mul(float16[2]{inf 1}, float16[2]{0 1}) = float16[2]{5 1}", "Torch.mul(float16[2]{inf 1}, float16[2]{0 1}) = float16[2]{nan 1}"},
+		{"check.none", add + right, add + ") = float32[2]{2 5}"},
+		{"check.none", add + right, add + right + ", float32[2]{2 4}"},
+		{"check.none.of", add + right + ", float32[2]{2 4}", add + right},
+		{"check.nothing", "op Add no-inputs", "op Add"},
+		{"why.explains", "op Add wrong", "op Add"},
+	} {
+		for _, key := range strings.Fields(c.keys) {
+			cases[key] = append(cases[key], [2]string{c.is, c.isNot})
+		}
+	}
+	elsewhere := map[string][3]string{}
+	for file, keys := range map[[2]string]map[string]string{
+		{"ranks_test.go", "TestRings"}: {"check-rank-differs": "RankDiffers", "check-own-input": "OwnInput", "check-other-op": "OtherReduction", "check-left-out": "LeftOut", "check-twice": "CountedTwice",
+			"check-other-piece": "OtherPiece", "check-scaled": "Scaled", "check-gathered": "Verdict == Wrong", "check-not-conserved": "elements"},
+		{"ranks_test.go", "TestRingsMissing"}:     {"check-more-ranks": "MoreRanks"},
+		{"ranks_test.go", "TestOtherGroup"}:       {"check-other-group": "OtherGroup"},
+		{"replicas_test.go", "TestReplicas"}:      {"check-same-batch": "SameBatch", "check-other-weight": "OtherWeight"},
+		{"clean_test.go", "TestPartialIsUnknown"}: {"check-partial": "Partial"},
+		{"contrary_test.go", "TestContrary"}:      {"check-contrary": "Contrary"},
+		{"calls_test.go", "TestStatistics"}:       {"check-range": "Wrong}", "check-in-range": "Unknown}"},
+		{"judge_test.go", "TestOneSided"}:         {"check-one-sided": "oneSided"},
+		{"checksum_test.go", "TestRowSums"}:       {"check-sum": "sumsBeyond"},
+		{"bad_test.go", "TestBadShapes"}:          {"check-type": "a string"},
+		{"network_test.go", "TestSplit"}:          {"why.split": "s.Local", "why.sensitive": "Sensitive"},
+		{"network_test.go", "TestNetwork"}:        {"why.none": "pattern"},
+		{"earned_test.go", "TestCounts"}:          {"check.outputs": "check.outputs", "check.counts": "check.counts"},
+	} {
+		for key, word := range keys {
+			elsewhere[key] = [3]string{file[0], file[1], word}
+		}
+	}
+	msgtest.Earned{Under: []string{"check-", "check.", "why."}, Claims: func(key string) bool { return !noClaim.MatchString(key) }, Cases: cases, Elsewhere: elsewhere, Say: told}.Check(t)
+}
+
+// TestCounts: the numbers of a summary are those of its findings.
+func TestCounts(t *testing.T) {
+	for _, text := range []string{"op Add", "op Add wrong", "op Add no-inputs", "op Add more-outputs", "op BiasAddGrad up",
+		"Torch.add(float32[2]{1 2}, float32[2]{1 2}) = float32[2]{2 4}; Torch.add(float32[2]{1 2}, float32[2]{1 2}) = float32[2]{2 5}; Torch.unheard(float32[1]{1}) = float32[1]{1}, float32[1]{2}"} {
+		of, ops := map[oracle.Verdict]int{}, map[string]bool{}
+		for _, f := range oracle.Made(t, text) {
+			of[f.Verdict]++
+			ops[f.Op] = true
+		}
+		known := of[oracle.OK] + of[oracle.Suspect] + of[oracle.Wrong]
+		said := told(t, msg.English, text)
+		for _, want := range []string{msg.English.T("check.outputs", known, known+of[oracle.Unknown], msg.English.T("check.operator", len(ops))),
+			msg.English.T("check.counts", of[oracle.OK], of[oracle.Suspect], of[oracle.Wrong], of[oracle.Unknown])} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: not %q:\n%s", text, want, said)
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"precision/compare/verdict"
+	"precision/internal/msg"
+	"precision/internal/msg/msgtest"
+)
+
+// counted is what another program counts in the JSON of a result.
+type counted struct {
+	Verdict  string
+	Coverage struct{ Expected, Compared, Constants int }
+	Roots    []struct {
+		Op        string
+		Inherited int
+		Certainty string
+		Reaches   []string
+	}
+	Operators []struct {
+		Op, State string
+		Outputs   []struct{ Verdict string }
+	}
+}
+
+// states are how many operators have one of some states.
+func (c *counted) states(names ...string) (n int) {
+	for _, op := range c.Operators {
+		if slices.Contains(names, op.State) {
+			n++
+		}
+	}
+	return n
+}
+
+// numbersOf are the numbers in a sentence of the catalogue where a text has it, nil where it has not.
+func numbersOf(text, key string) (list []int) {
+	m := msgtest.Sentence(msg.English.Under(key)[key]).FindString(text)
+	for _, n := range regexp.MustCompile(`\d+`).FindAllString(m, -1) {
+		v, _ := strconv.Atoi(n)
+		list = append(list, v)
+	}
+	return list
+}
+
+// What the text of a verdict counts is what the rows of its JSON count: operators by their states, roots, who inherits
+// from them, and tensors.
+func TestNumbersAreCounted(t *testing.T) {
+	seen := map[string]int{}
+	check := func(source string, j *verdict.Judged) {
+		t.Helper()
+		var c counted
+		if err := json.Unmarshal(write(t, j), &c); err != nil {
+			t.Fatal(err)
+		}
+		s := Text{Lang: msg.English}
+		headline := s.Headline(j)
+		head := headline.Text()
+		all := Render(s.Verdict(j), 12, func(_ Style, text string) string { return text })
+		is := func(text, key string, want ...int) {
+			t.Helper()
+			if got := numbersOf(text, key); got != nil {
+				seen[key]++
+				if !slices.Equal(got, want) {
+					t.Errorf("%s says %v, the rows count %v\n%s\n%s", key, got, want, source, all)
+				}
+			}
+		}
+		bad, inherited := c.states("bad"), c.states("inherited")
+		is(head, "report.good", c.states("good"))
+		is(head, "report.good.of", c.Coverage.Compared, c.Coverage.Expected)
+		is(head, "report.bad.one", 1)
+		is(head, "report.bad.many", len(c.Roots))
+		is(head, "report.bad.rootless", bad+inherited)
+		is(head, "report.bad.one.inherited", inherited)
+		is(head, "report.bad.many.inherited", inherited)
+		is(head, "report.suspect", len(c.Roots))
+		is(head, "report.suspect.other", c.states("suspect"))
+		is(all, "report.coverage", c.Coverage.Compared, c.Coverage.Expected)
+		is(all, "report.coverage.constants", c.Coverage.Constants)
+		of := 0
+		for i := range j.Roots {
+			text := ""
+			for _, l := range s.root(j, &j.Roots[i]) {
+				text += l.Text() + "\n"
+			}
+			is(text, "report.root.inherited", c.Roots[i].Inherited)
+			is(text, "report.root.after", c.Roots[i].Inherited)
+			if c.Roots[i].Certainty != "order" {
+				of = max(of, c.Roots[i].Inherited)
+			}
+		}
+		if of > inherited {
+			t.Errorf("%d operators inherit from a root, of %d\n%s\n%s", of, inherited, source, all)
+		}
+		if c.Verdict == "good" && (bad+inherited > 0 || len(c.Roots) > 0) {
+			t.Errorf("good with %d bad, %d inherited, %d roots\n%s", bad, inherited, len(c.Roots), source)
+		}
+		for _, op := range c.Operators { // an operator that counts as compared has an output that was
+			verdicts := map[string]bool{}
+			for _, o := range op.Outputs {
+				verdicts[o.Verdict] = true
+			}
+			if op.State == "good" && !verdicts["good"] {
+				t.Errorf("%s is good, its outputs are %v\n%s", op.Op, verdicts, source)
+			}
+			if op.State == "bad" && !verdicts["bad"] {
+				t.Errorf("%s is bad, its outputs are %v\n%s", op.Op, verdicts, source)
+			}
+		}
+	}
+	for seed := range uint64(600) {
+		source := randomSentences(rand.New(rand.NewPCG(seed, 44)))
+		check(source, verdict.Judge(parseTable(t, source), verdict.Options{}))
+		table := randomNetwork(rand.New(rand.NewPCG(seed, 45)))
+		check(fmt.Sprint("random network ", seed), verdict.Judge(table, verdict.Options{}))
+		if t.Failed() {
+			return
+		}
+	}
+	for key, cases := range earned() {
+		for _, c := range cases {
+			for _, source := range c {
+				if strings.HasPrefix(source, "calls ") {
+					check(source, verdict.Judge(parseCalls(t, strings.TrimPrefix(source, "calls ")), verdict.Options{}))
+					continue
+				}
+				text, opts, _, _ := forJudge(t, source, nil)
+				check(source, verdict.Judge(parseTable(t, text), opts))
+			}
+		}
+		if t.Failed() {
+			t.Fatal(key)
+		}
+	}
+	if len(seen) < 11 {
+		t.Errorf("said were only %v", seen)
+	}
+}
