@@ -121,8 +121,12 @@ type Row struct {
 	Range [2]float64
 	// Calls are how a function is called, by the namespace where it has parameters of its own (Functional), else "".
 	Calls map[string]*Signature
+	// Kernel is the form that the engine computes a kernel by; empty where that is a function (As), or not known.
+	Kernel string
 	// Module is what a class of modules calls: the function, and those of its arguments that the module keeps to itself.
 	Module *Signature
+	// Pairs are the calls, one or a sequence, that others write in place of it: they do the same on another device.
+	Pairs [][]string
 	// As is the function that a kernel computes, nil where it has a form of its own or none.
 	As *Binding
 	// Chosen is the output with the places that it chose: -1 for all, -2 for none.

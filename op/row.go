@@ -39,7 +39,7 @@ func (r *Row) set(word string) (err error) {
 		return nil
 	}
 	texts := map[string]*string{"does": &r.Does, "error": &r.Error, "law": &r.Law, "summands": &r.Summands, "domain": &r.Domain,
-		"overflow": &r.Overflow, "spread": &r.Spread, "choice": &r.Choice}
+		"overflow": &r.Overflow, "spread": &r.Spread, "kernel": &r.Kernel, "choice": &r.Choice}
 	if rest, is := strings.CutPrefix(word, "f("); is {
 		r.Formula, err = formulaOf(rest)
 		return err
@@ -78,6 +78,8 @@ func (r *Row) set(word string) (err error) {
 			key = ""
 		}
 		r.Calls[key], err = signature(value)
+	case key == "pairs" && value != "":
+		r.Pairs = append(r.Pairs, strings.Split(value, ","))
 	case key == "module" && has:
 		r.Module, err = signature(value)
 	case key == "as" && has:

@@ -296,7 +296,7 @@ func clamp(lo, hi float64) kernel {
 }
 
 func clipForms() {
-	register(single(buildClip), "ClipByValue", "ClipByValueV2")
+	register(single(buildClip), "clip")
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).
 	register(func(c *Call) (list []Reading) {
 		x := c.need("x", 0)
@@ -305,7 +305,7 @@ func clipForms() {
 			list = append(list, Reading{Name: "gelu-" + strings.Replace(form, "none", "erf", 1), Out: functions["gelu"].forward(k)[0].Out})
 		}
 		return list
-	}, "Gelu")
+	}, "gelu")
 }
 
 // buildClip limits x to [min, max], given as inputs or attributes.

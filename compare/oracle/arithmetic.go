@@ -584,11 +584,11 @@ func eltwiseForms() {
 	// As part of a fused kernel, where the mode is lost, an Eltwise is a sum.
 	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		return elementsOf(addKernel(c.unit(), 1), add32, false, in)
-	}}, "Eltwise")
-	register(single(buildEltwise), "Eltwise")
-	register(single(buildAddN), "AddN", "AccumulateNV2")
-	register(single(buildBiasAdd), "BiasAdd")
-	parts["bias_add"] = elementwise{operands: 2, build: func(c *Call, in []Values) Values {
+	}}, "eltwise")
+	register(single(buildEltwise), "eltwise")
+	register(single(buildAddN), "addn")
+	register(single(buildBiasAdd), "bias")
+	parts["bias"] = elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		bias := in[1]
 		if s := in[0].Shape(); len(s) >= 4 && count(bias.Shape()) == s[1] && s[1] != s[len(s)-1] {
 			shape := ones(len(s))
@@ -694,8 +694,8 @@ func buildBiasAdd(c *Call) Values {
 }
 
 func scaleForms() {
-	register(single(buildScale), "Scale")
-	withNumber := func(f func(a arith, x, k num) num, types ...string) {
+	register(single(buildScale), "scale")
+	withNumber := func(f func(a arith, x, k num) num, form string) {
 		register(single(func(c *Call) Values {
 			x := c.at(0)
 			k := c.attrFloat("value", math.NaN())
@@ -707,11 +707,11 @@ func scaleForms() {
 				n.b = 0
 			}
 			return formulaOf(func(v []num) num { return f(a, v[0], n) }, x)
-		}), types...)
+		}), form)
 	}
-	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "Muls")
-	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "Adds")
-	register(one(buildLayerNormGrad), "LayerNormGrad")
+	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "times")
+	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "plus")
+	register(one(buildLayerNormGrad), "normgrad")
 }
 
 // buildScale: y = x·scale + bias along the channels.
@@ -797,15 +797,15 @@ func buildLayerNormGrad(c *Call) []Values {
 // Prototypes: nonlinear_fuc_ops.h, elewise_calculation_ops.h.
 
 func gradientForms() {
-	of := func(operands int, f func(a arith, x []num) num, types ...string) {
+	of := func(operands int, f func(a arith, x []num) num, form string) {
 		registerPart(elementwise{operands: operands, build: func(c *Call, in []Values) Values {
 			a := c.arith()
 			return formulaOf(func(x []num) num { return f(a, x) }, in...)
-		}}, types...)
+		}}, form)
 	}
-	of(3, geluGrad, "GeluGrad")
-	register(single(buildBiasAddGrad), "BiasAddGrad")
-	register(one(buildCrossEntropy), "SoftmaxCrossEntropyWithLogits")
+	of(3, geluGrad, "gelugrad")
+	register(single(buildBiasAddGrad), "biasgrad")
+	register(one(buildCrossEntropy), "crossentropy")
 	register(single(func(c *Call) Values {
 		x := c.need("x", 0)
 		axes := make([]int, len(x.shape))
@@ -822,7 +822,7 @@ func gradientForms() {
 				return sum / 2, g * sum / 2
 			}
 		})
-	}), "L2Loss")
+	}), "halfsquares")
 }
 
 // geluGrad: dy·(0.5·(1+t) + 0.5·x·(1-t²)·√(2/π)·(1 + 3·0.044715·x²)), t = tanh(√(2/π)(x + 0.044715x³)).
@@ -904,23 +904,23 @@ func optimizerKernels() {
 		v := c.update(5)
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildMomentum(c.arith(), nesterov, v)
-	}), "ApplyMomentum", "ApplyMomentumD")
+	}), "momentum")
 	register(one(func(c *Call) []Values {
 		v := c.update(10)
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildAdam(c.arith(), nesterov, v)
-	}), "ApplyAdam", "ApplyAdamD")
+	}), "adam")
 	register(single(func(c *Call) Values {
 		v := c.update(3)
 		a := c.arith()
 		return formulaOf(func(x []num) num { return a.sub(x[0], a.mul(x[1], x[2])) }, v...)
-	}), "ApplyGradientDescent")
+	}), "descent")
 	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		return elementsOf(addKernel(c.unit(), 1), nil, false, in)
-	}}, "AssignAdd")
+	}}, "assignplus")
 	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		return elementsOf(addKernel(c.unit(), -1), nil, false, in)
-	}}, "AssignSub")
+	}}, "assignminus")
 }
 
 // update lists the n inputs of an update; those of one element go with all.

@@ -224,22 +224,6 @@ func attentionForms() {
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("npu_fusion_attention", function{forward: fusionAttention})
 	// The neighbours of each pair come to stand in two halves first, which then turn.
-	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("x")
-		rank := len(x.shape)
-		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, x.shape)
-		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
-		perm := inOrder(rank + 1)
-		perm[rank-1], perm[rank] = rank, rank-1
-		return k.turnedHalves(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"))
-	})})
-	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
-		if mode := k.string("rotary_mode", "half"); mode != "half" {
-			panic(refuse(Unsupported, "rotary_mode "+mode))
-		}
-		cos, sin := k.pair("cos", "sin")
-		return []Reading{{Out: []Values{k.turnedHalves(k.tensor("query"), cos, sin), k.turnedHalves(k.tensor("key"), cos, sin)}}}
-	}})
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
@@ -279,6 +263,27 @@ func attentionForms() {
 	}})
 	define("npu_prompt_flash_attention", function{forward: inferenceAttention("scale_value")})
 	define("npu_fused_infer_attention_score", function{forward: inferenceAttention("scale")})
+	rotaryForms()
+}
+
+// rotaryForms turn queries and keys by their places.
+func rotaryForms() {
+	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("x")
+		rank := len(x.shape)
+		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, x.shape)
+		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
+		perm := inOrder(rank + 1)
+		perm[rank-1], perm[rank] = rank, rank-1
+		return k.turnedHalves(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"))
+	})})
+	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
+		if mode := k.string("rotary_mode", "half"); mode != "half" {
+			panic(refuse(Unsupported, "rotary_mode "+mode))
+		}
+		cos, sin := k.pair("cos", "sin")
+		return []Reading{{Out: []Values{k.turnedHalves(k.tensor("query"), cos, sin), k.turnedHalves(k.tensor("key"), cos, sin)}}}
+	}})
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.

@@ -506,7 +506,7 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s has no recorded values", name)
 		}
 	}
-	used := map[string]bool{}
+	used, kernels := map[string]bool{}, map[string]bool{}
 	for _, row := range catalogue.All() {
 		if m := row.Module; m != nil && functions[m.Form] == nil {
 			t.Errorf("module %v calls %s, which is not known", row.Names, m.Form)
@@ -514,10 +514,18 @@ func TestFunctions(t *testing.T) {
 		for _, call := range row.Calls {
 			used[call.Form] = true
 		}
+		if kernels[row.Kernel] = true; row.Kernel != "" && builders[row.Kernel] == nil {
+			t.Errorf("%v are computed by %s, which is no form of kernels", row.Names, row.Kernel)
+		}
 	}
 	for form := range forms {
 		if !used[form] {
 			t.Errorf("no row of the catalogue is computed by %s", form)
+		}
+	}
+	for form := range builders {
+		if !kernels[form] {
+			t.Errorf("no kernel of the catalogue is computed by %s", form)
 		}
 	}
 }

@@ -116,11 +116,10 @@ func (c *Call) readings() ([]Reading, error) {
 		if words, ok := fusedWords(kernelName(c.Op)); ok {
 			return buildFused(c, words)
 		}
-		if build := builders[c.Type]; build != nil {
-			return build(c)
-		}
 		row := catalogue.Of(c.Type)
 		switch {
+		case row.Kernel != "":
+			return builders[row.Kernel](c)
 		case row.As != nil || row.Formula != nil:
 			return c.twin(row)
 		case row.Traits&catalogue.Random != 0:

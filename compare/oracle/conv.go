@@ -339,7 +339,7 @@ func (v *conv) At(idx []int64, y, b []float64) error {
 }
 
 func convKernels() {
-	register(buildConv, "Conv2D", "Conv3D", "DepthwiseConv2D", "DepthwiseConv2DNative")
+	register(buildConv, "conv")
 }
 
 // buildConv reads a convolution. Attributes count axes of the framework's
@@ -577,10 +577,10 @@ func convGradientKernels() {
 	register(single(func(c *Call) Values {
 		x, w := "x", "filter"
 		return c.transposedConv(x, w, 0)
-	}), "Conv2DTranspose", "Conv2DTransposeD", "Deconvolution", "Conv3DTranspose", "Conv3DTransposeD")
+	}), "convtransposed")
 	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", "filter", 1) }),
-		"Conv2DBackpropInput", "Conv2DBackpropInputD", "Conv3DBackpropInput", "Conv3DBackpropInputD")
-	register(single(buildFilterGrad), "Conv2DBackpropFilter", "Conv2DBackpropFilterD", "Conv3DBackpropFilter", "Conv3DBackpropFilterD")
+		"convinput")
+	register(single(buildFilterGrad), "convfilter")
 }
 
 // transposedConv: y[n,ci,p] = Σ dy[n,co,q]·w[co,ci,k] over all q·stride - before +

@@ -220,10 +220,11 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 			c.attrs = append(c.attrs, graph.NewAttr(&names[i], graph.NewBuilder().IntValue(int64(x))))
 		}
 	}
-	if build := builders[typ]; build != nil {
-		return build(&c)
+	row := catalogue.Of(typ)
+	if row.Kernel != "" {
+		return builders[row.Kernel](&c)
 	}
-	return c.twin(catalogue.Of(typ))
+	return c.twin(row)
 }
 
 // rowMoments are the mean and the variance of the rows that a layer norm works on.

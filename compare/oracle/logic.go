@@ -137,7 +137,7 @@ func masked(condition, first, second string) func(k *invocation, g []Values) gra
 // elewise_calculation_ops.h, selection_ops.h.
 
 func selectKernels() {
-	register(single(buildSelect), "Select", "SelectV2")
+	register(single(buildSelect), "choose")
 }
 
 // buildSelect: y = condition ? x1 : x2, broadcast; a condition with one axis may

@@ -137,6 +137,11 @@ func lossForms() {
 		s := softplus(-x.y)
 		return a.add(a.mul(a.sub(exactNum(1), t), x), num{s, a.ulps * (abs(s) + abs(x.y) + 1)})
 	}})
+	classLosses()
+}
+
+// classLosses: of probabilities or scores of classes.
+func classLosses() {
 	define("kl_div", function{forward: formulaFor(divergence)})
 	for _, soft := range []bool{true, false} {
 		name, nodes := "nll_loss", [][]string{{"input"}}

@@ -44,6 +44,29 @@ func moveForms() {
 	})}
 	define("reshape", flat)
 
+	spread := function{forward: moved(func(k *invocation, x *operand) Values {
+		shape := k.shape()
+		v, ok := broadcast(x, shape)
+		refuseIf(!ok, ShapeComputed, x.shape, shape)
+		return v
+	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
+	define("expand", spread)
+	defineMove("repeat", moved(repeat))
+	define("flip", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
+		axes := k.axes("dims", len(x.shape))
+		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
+		return flipped(g, axes)
+	})})
+	defineMove("roll", moved(roll))
+	defineMove("pad", moved(padded))
+	defineOrders()
+	defineJoins()
+	defineParts()
+	defineMade()
+}
+
+// defineOrders: tensors with their axes in another order.
+func defineOrders() {
 	order := func(name string, perm func(k *invocation, rank int) []int) {
 		define(name, function{forward: moved(func(k *invocation, x *operand) Values {
 			p := perm(k, len(x.shape))
@@ -97,25 +120,6 @@ func moveForms() {
 		}
 		return p
 	})
-
-	spread := function{forward: moved(func(k *invocation, x *operand) Values {
-		shape := k.shape()
-		v, ok := broadcast(x, shape)
-		refuseIf(!ok, ShapeComputed, x.shape, shape)
-		return v
-	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
-	define("expand", spread)
-	define("repeat", function{forward: moved(repeat)})
-	define("flip", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
-		axes := k.axes("dims", len(x.shape))
-		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
-		return flipped(g, axes)
-	})})
-	define("roll", function{forward: moved(roll)})
-	defineJoins()
-	defineParts()
-	defineMade()
-	traced("roll repeat narrow select index_select gather getitem split chunk unbind pad")
 }
 
 func inOrder(n int) []int {
@@ -277,11 +281,11 @@ func moveKernels() {
 			return transData(c, x)
 		}
 		return c.asRecorded(x, 0)
-	}), "TransData", "Reshape", "Flatten", "FlattenV2", "Squeeze", "SqueezeV2", "SqueezeV3", "ExpandDims", "ExpandDimsV2", "Unsqueeze", "UnsqueezeV2", "UnsqueezeV3", "MemcpyAsync")
-	register(single(buildReadSelect), "ReadSelect")
-	register(single(buildBroadcast), "BroadcastTo", "BroadcastToD", "ExpandD", "Expand", "Fill")
-	register(single(buildSlice), "Slice", "SliceD", "SliceDV2")
-	register(one(buildUnpack), "Unpack")
+	}), "flat")
+	register(single(buildReadSelect), "strided")
+	register(single(buildBroadcast), "broadcast")
+	register(single(buildSlice), "part")
+	register(one(buildUnpack), "unpacked")
 }
 
 // transData is the identity in the framework's layout. Where source and target
@@ -429,7 +433,6 @@ func defineMade() {
 			return toNumber(idx[i/n] == float64(i%n)), 0
 		}}
 	})})
-	define("pad", function{forward: moved(padded)})
 }
 
 // padded puts a border around x, of a number or of x itself; pad counts the last
@@ -485,9 +488,9 @@ func padded(k *invocation, x *operand) Values {
 }
 
 func joinKernels() {
-	register(single(buildConcat), "Concat", "ConcatD", "ConcatV2", "ConcatV2D")
-	register(single(buildPack), "Pack", "Stack")
-	register(one(buildSplit), "Split", "SplitD", "SplitV", "SplitVD")
+	register(single(buildConcat), "joined")
+	register(single(buildPack), "packed")
+	register(one(buildSplit), "pieces")
 }
 
 // concat joins tensors along an axis.
@@ -674,7 +677,7 @@ func buildSplit(c *Call) []Values {
 }
 
 func sliceKernels() {
-	register(single(buildStridedSlice), "StridedSlice", "StridedSliceD", "StridedSliceV2")
+	register(single(buildStridedSlice), "steps")
 }
 
 // maskBit is bit i of a mask.
@@ -767,7 +770,7 @@ func castKernels() {
 	register(single(func(c *Call) Values {
 		x := c.need("x", 0)
 		return castTo(c, x)
-	}), "Cast", "CastD")
+	}), "cast")
 	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) Values { return castTo(c, in[0]) }}
 }
 

@@ -357,7 +357,7 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 }
 
 func layerNormKernels() {
-	register(one(buildLayerNorm), "LayerNorm", "LayerNormV3", "LayerNormV4")
+	register(one(buildLayerNorm), "norm")
 }
 
 // moments are the mean and variance of a row with their bounds:
@@ -473,12 +473,12 @@ func buildLayerNorm(c *Call) []Values {
 // else axis 1. Prototypes: nn_batch_norm_ops.h, reduce_ops.h.
 
 func batchNormKernels() {
-	register(single(buildBNInfer), "BNInfer", "BNInference")
-	register(one(buildBatchNorm), "BatchNorm")
-	register(one(buildBNReduce), "BNTrainingReduce")
-	register(one(buildBNUpdate), "BNTrainingUpdate", "BNTrainingUpdateV2")
-	register(one(buildBNUpdateGrad), "BNTrainingUpdateGrad")
-	register(single(buildBNReduceGrad), "BNTrainingReduceGrad")
+	register(single(buildBNInfer), "bninfer")
+	register(one(buildBatchNorm), "batchnorm")
+	register(one(buildBNReduce), "bnreduce")
+	register(one(buildBNUpdate), "bnupdate")
+	register(one(buildBNUpdateGrad), "bnupdategrad")
+	register(single(buildBNReduceGrad), "bnreducegrad")
 }
 
 // channels are x and the vectors of an operator that go along its channels.

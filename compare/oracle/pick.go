@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -14,7 +13,7 @@ import (
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
 func defineParts() {
 	split := func(name string, sizes func(k *invocation, d int64) []int64) {
-		define(name, function{forward: func(k *invocation) []Reading {
+		defineMove(name, func(k *invocation) []Reading {
 			x := k.tensor("input")
 			axis := k.axis("dim", 0, len(x.shape))
 			refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -33,7 +32,7 @@ func defineParts() {
 				at += n
 			}
 			return []Reading{{Out: out}}
-		}})
+		})
 	}
 	equal := func(d, n int64) []int64 {
 		refuseIf(!within(n, 1, 1<<40) || d/n > 1<<16, BadArgument, "split", n, "a positive number")
@@ -62,7 +61,7 @@ func defineParts() {
 		refuseIf(d > 1<<16, TooLarge, d, 1<<16)
 		return ones(int(d))
 	})
-	define("narrow", function{forward: moved(func(k *invocation, x *operand) Values {
+	defineMove("narrow", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "start", "length")
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
@@ -74,20 +73,20 @@ func defineParts() {
 		}
 		refuseIf(lo < 0 || n < 0 || lo > d || n > d-lo, BadArgument, "start, length", []int64{lo, n}, "a part of "+itoa(int(d)))
 		return slab1(x, axis, lo, n)
-	})})
-	define("select", function{forward: moved(func(k *invocation, x *operand) Values {
+	}))
+	defineMove("select", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "index")
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		i := k.int("index", 0)
 		return selected(x, axis, i)
-	})})
-	define("index_select", function{forward: moved(func(k *invocation, x *operand) Values {
+	}))
+	defineMove("index_select", moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		return k.gathered(x, axis, "index")
-	})})
-	define("gather", function{forward: moved(func(k *invocation, x *operand) Values {
+	}))
+	defineMove("gather", moved(func(k *invocation, x *operand) Values {
 		axis := k.axis("dim", 0, len(x.shape))
 		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 		idx := k.tensor("index")
@@ -111,7 +110,7 @@ func defineParts() {
 			}
 			return d.y[k], 0
 		}}
-	})})
+	}))
 	triangle := func(name string, keep func(row, col, diagonal int64) bool) {
 		part := func(k *invocation, v Values) Values {
 			diagonal := k.int("diagonal", 0)
@@ -133,7 +132,7 @@ func defineParts() {
 	}
 	triangle("tril", func(row, col, d int64) bool { return col-row <= d })
 	triangle("triu", func(row, col, d int64) bool { return col-row >= d })
-	define("getitem", function{forward: moved(item)})
+	defineMove("getitem", moved(item))
 }
 
 // selected is one index of an axis, without the axis.
@@ -453,9 +452,9 @@ func histogram(k *invocation) Values {
 }
 
 func gatherKernels() {
-	register(single(buildGather), "Gather", "GatherV2", "GatherV2D")
-	register(single(buildOneHot), "OneHot", "OneHotD")
-	register(single(buildPad), "Pad", "PadD", "PadV2", "PadV2D", "PadV3", "PadV3D")
+	register(single(buildGather), "rows")
+	register(single(buildOneHot), "onehot")
+	register(single(buildPad), "border")
 }
 
 // gather takes slices of x: element (l, j, i) is x[l, index[l', j], i], l' the
@@ -723,15 +722,14 @@ func whole(g Values, n int64) []float64 {
 	return must(numbers(g))
 }
 
-// traced makes the backward of functions that only move elements of their input: the function
-// itself, given the places of the elements for their values, says where each went.
-func traced(names string) {
-	for _, name := range strings.Fields(names) {
-		f := forms[name]
-		f.backward = func(k *invocation, g []Values) gradients {
-			return gradients{"input": func() Values { return k.traceBack(f, g) }}
-		}
+// defineMove adds a form that only moves elements of its input. It is its own gradient, too:
+// given the places of the elements for their values it says where each went.
+func defineMove(form string, forward func(k *invocation) []Reading) {
+	f := function{forward: forward}
+	f.backward = func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values { return k.traceBack(&f, g) }}
 	}
+	define(form, f)
 }
 
 func (k *invocation) traceBack(f *function, g []Values) Values {

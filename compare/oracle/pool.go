@@ -314,10 +314,10 @@ func (v *pool) window1(x *dense, base int64) (y, b float64) {
 }
 
 func poolKernels() {
-	register(single(buildPooling), "Pooling")
-	register(single(func(c *Call) Values { return buildPool(c, true) }), "MaxPool", "MaxPoolV2", "MaxPoolV3", "MaxPool3D")
-	register(single(func(c *Call) Values { return buildPool(c, false) }), "AvgPool", "AvgPoolV2", "AvgPool3D", "AvgPool3DD")
-	register(single(buildGlobal), "GlobalAveragePool", "GlobalMaxPool")
+	register(single(buildPooling), "pooling")
+	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
+	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
+	register(single(buildGlobal), "whole")
 }
 
 // poolInput is x in the order N, C, spatial, and what turns the result back.

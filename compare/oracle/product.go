@@ -283,8 +283,8 @@ func matmulKernels() {
 		x1 := c.need("x1", 0)
 		x2 := c.need("x2", 1)
 		return c.matmulReading(x1, x2, c.input("bias", 2))
-	}, "MatMul", "MatMulV2", "MatMulV3", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-	register(single(buildFullyConnection), "FullyConnection")
+	}, "matrices")
+	register(single(buildFullyConnection), "dense")
 }
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {

@@ -9,9 +9,9 @@ import (
 // Quantisation. Prototypes: quantize_ops.h.
 
 func quantKernels() {
-	register(single(buildQuant), "AscendQuant")
-	register(single(buildAntiQuant), "AscendAntiQuant")
-	register(single(buildDequant), "AscendDequant")
+	register(single(buildQuant), "quant")
+	register(single(buildAntiQuant), "antiquant")
+	register(single(buildDequant), "dequant")
 	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("group_index")

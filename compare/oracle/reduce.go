@@ -114,6 +114,23 @@ func reduceForms() {
 			return y, rel * abs(y)
 		}
 	})})
+	spread := func(name string, root bool) {
+		define(name, function{forward: formulaFor(func(k *invocation) Values { return k.variance(root) })})
+	}
+	spread("var", false)
+	spread("std", true)
+	define("logsumexp", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return func(x, e []float64) (float64, float64) { return logSum(x, e, c.unit(), c.sumUnit()) }
+	})})
+	norm := function{forward: formulaFor(norms)}
+	define("norm", norm)
+	defineExtremes()
+	defineTruths()
+	defineOrdered()
+}
+
+// defineExtremes: the largest and the smallest element, and where they are.
+func defineExtremes() {
 	pick := func(f func(a, b float64) float64, start float64) reducer {
 		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 			return func(x, e []float64) (float64, float64) {
@@ -167,6 +184,10 @@ func reduceForms() {
 	extremum("min", smallest, math.Min, least)
 	define("argmax", function{forward: reducing(true, most)})
 	define("argmin", function{forward: reducing(true, least)})
+}
+
+// defineTruths: what is so of all elements, of any, of how many.
+func defineTruths() {
 	truth := func(want bool) reducer {
 		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 			return func(x, e []float64) (float64, float64) {
@@ -190,16 +211,10 @@ func reduceForms() {
 			return y, 0
 		}
 	})})
-	spread := func(name string, root bool) {
-		define(name, function{forward: formulaFor(func(k *invocation) Values { return k.variance(root) })})
-	}
-	spread("var", false)
-	spread("std", true)
-	define("logsumexp", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-		return func(x, e []float64) (float64, float64) { return logSum(x, e, c.unit(), c.sumUnit()) }
-	})})
-	norm := function{forward: formulaFor(norms)}
-	define("norm", norm)
+}
+
+// defineOrdered: elements one behind another.
+func defineOrdered() {
 	define("cumsum", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		axis := k.axis("dim", 0, len(x.shape))

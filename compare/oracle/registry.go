@@ -49,17 +49,22 @@ type elementwise struct {
 }
 
 var (
+	// builders are the forms that rows of the catalogue say of kernels, parts those that fused kernels may consist of.
 	builders = map[string]builder{}
-	parts    = map[string]elementwise{} // by the words of kernel names
-	// rowParts are those that are rows.
-	rowParts = sync.OnceValue(partsOfRows)
+	parts    = map[string]elementwise{}
+	// fusedParts are the parts of fused kernels by the words of their names.
+	fusedParts = sync.OnceValue(partsOfRows)
 )
 
 // partsOfRows are the kernels that are functions of the numbers in one place.
 func partsOfRows() map[string]elementwise {
 	all := map[string]elementwise{}
 	for _, row := range catalogue.All() {
-		if p, ok := asPart(row); ok {
+		p, ok := parts[row.Kernel]
+		if !ok {
+			p, ok = asPart(row)
+		}
+		if ok {
 			for _, name := range row.Names {
 				if !isKernel(name) {
 					continue
@@ -76,19 +81,12 @@ func isKernel(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
 // fusedPart is the part of fused kernels that goes by a name.
 func fusedPart(name string) (elementwise, bool) {
-	if p, ok := parts[name]; ok {
-		return p, true
-	}
-	p, ok := rowParts()[name]
+	p, ok := fusedParts()[name]
 	return p, ok
 }
 
-// register adds operator types.
-func register(build builder, types ...string) {
-	for _, t := range types {
-		builders[t] = build
-	}
-}
+// register adds a form of kernels.
+func register(build builder, form string) { builders[form] = build }
 
 // one makes a builder of a function for operators with one reading.
 func one(build func(c *Call) []Values) builder {
@@ -106,17 +104,14 @@ func single(build func(c *Call) Values) builder {
 	})
 }
 
-// registerPart adds element-wise operator types, alone and as parts of fused
-// kernels.
-func registerPart(p elementwise, types ...string) {
+// registerPart adds a form of element-wise kernels, alone and as parts of fused ones.
+func registerPart(p elementwise, form string) {
 	register(single(func(c *Call) Values {
 		in := c.all()
 		refuseIf(len(in) != p.operands, InputCount, len(in), p.operands)
 		return p.build(c, in)
-	}), types...)
-	for _, t := range types {
-		parts[snake(t)], parts[strings.ToLower(t)] = p, p
-	}
+	}), form)
+	parts[form] = p
 }
 
 // snake is how kernel names spell an operator type: LeakyRelu is leaky_relu.
@@ -137,11 +132,8 @@ func snake(t string) string {
 // Types lists the operator types that can be recomputed.
 func Types() []string {
 	var out []string
-	for t := range builders {
-		out = append(out, t)
-	}
 	for _, row := range catalogue.All() {
-		if f, _ := kernelFunction(row); f != nil {
+		if f, _ := kernelFunction(row); f != nil || row.Kernel != "" {
 			out = append(out, slices.DeleteFunc(slices.Clone(row.Names), func(name string) bool { return !isKernel(name) })...)
 		}
 	}

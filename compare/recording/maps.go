@@ -6,35 +6,24 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // Defaults are the calls that do the same on an NPU and elsewhere, as users of torch_npu
 // and MindSpore write them. Entries of a profile come before them.
-var Defaults = []result.Map{
-	{Left: []string{"npu_rms_norm"}, Right: []string{"RMSNorm"}},
-	{Left: []string{"npu_rms_norm"}, Right: []string{"LlamaRMSNorm"}},
-	{Left: []string{"npu_rms_norm"}, Right: []string{"Qwen2RMSNorm"}},
-	{Left: []string{"npu_rms_norm"}, Right: []string{"rms_norm"}},
-	{Left: []string{"npu_rms_norm"}, Right: []string{"pow", "mean", "rsqrt", "__mul__", "__mul__"}},
-	{Left: []string{"npu_swiglu"}, Right: []string{"silu", "__mul__"}},
-	{Left: []string{"npu_silu"}, Right: []string{"silu"}},
-	{Left: []string{"npu_gelu"}, Right: []string{"gelu"}},
-	{Left: []string{"fast_gelu"}, Right: []string{"gelu"}},
-	{Left: []string{"npu_layer_norm_eval"}, Right: []string{"layer_norm"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"scaled_dot_product_attention"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"flash_attn_func"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"flash_attn_varlen_func"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"matmul", "softmax", "matmul"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"bmm", "softmax", "bmm"}},
-	{Left: []string{"npu_fusion_attention"}, Right: []string{"baddbmm", "softmax", "bmm"}},
-	{Left: []string{"scaled_dot_product_attention"}, Right: []string{"matmul", "softmax", "matmul"}},
-	{Left: []string{"npu_scaled_masked_softmax"}, Right: []string{"softmax"}},
-	{Left: []string{"npu_rotary_mul"}, Right: []string{"__mul__", "__mul__", "__add__"}},
-	{Left: []string{"npu_linear"}, Right: []string{"linear"}},
-	{Left: []string{"npu_bmmV2"}, Right: []string{"bmm"}},
-	{Left: []string{"npu_cross_entropy_loss"}, Right: []string{"cross_entropy"}},
-	{Left: []string{"Dense"}, Right: []string{"Linear"}},
-	{Left: []string{"BiasAdd"}, Right: []string{"add"}},
+var Defaults = pairs()
+
+func pairs() (list []result.Map) {
+	for _, row := range catalogue.All() {
+		for _, name := range row.Names {
+			for _, right := range row.Pairs {
+				if !slices.Equal(right, []string{name}) {
+					list = append(list, result.Map{Left: []string{name}, Right: right})
+				}
+			}
+		}
+	}
+	return list
 }
 
 // between is how many calls may stand between those of a sequence.
