@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -185,7 +186,7 @@ func sizeOf[T any](list []T) int { return len(fmt.Sprint(list)) }
 func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 	op, card := &j.Operators[r.Operator], text.Card(j, r)
 	one := Root{Operator: clip(op.Op.Name, mostName), Type: op.Op.Type, Kind: string(r.Kind), Causes: append([]string{}, clipped(card.Causes, 4, 200)...), Pattern: j.Pattern(r).Kind, What: clip(card.Kind, 400),
-		Certainty: r.Certainty.String(), Proof: clip(card.Certainty, mostText), Follows: clip(strings.TrimSpace(card.Follows+" "+card.Noise), 300),
+		Certainty: r.Certainty.String(), Proof: clip(proofOf(&card), mostText), Follows: clip(strings.TrimSpace(card.Follows+" "+card.Noise), 300),
 		Region: clipped(r.Region, 6, 160), Inherited: r.Inherited, Reaches: clipped(r.Reaches, 4, 160), Places: clipped(r.Places, 4, 160)}
 	if list := op.Op.Framework; len(list) != 1 || list[0] != op.Op.Name {
 		one.Framework = clipped(list, 4, 160)
@@ -194,6 +195,12 @@ func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 		one.Tensor = j.Row(w).Tensor()
 	}
 	return one
+}
+
+// proofOf is why a root is one: how far that is proven, what it begins with, and the line of the program.
+func proofOf(c *report.Card) string {
+	proof := slices.DeleteFunc([]string{c.Certainty, c.Begins}, func(s string) bool { return s == "" })
+	return strings.Join(append(proof, c.Stack[:min(1, len(c.Stack))]...), "; ")
 }
 
 // findingOf is what there is to say of an output that a check recomputed.

@@ -145,3 +145,31 @@ func TestNumbersAreCounted(t *testing.T) {
 		t.Errorf("said were only %v", seen)
 	}
 }
+
+// However many roots there are, and however many inputs, outputs and candidates each has, what is said of them has an
+// end, and says how many it leaves out.
+func TestManyRootsHaveAnEnd(t *testing.T) {
+	lines := map[int]int{}
+	for _, n := range []int{40, 400} {
+		source := "op data Data feed\nout 0\n"
+		for i := range n {
+			source += fmt.Sprintf("op lost%d Relu in=data:0\nout 0 missing=no-right-tensor:l%d|x\nop root%d Conv2D in=lost%d:0,data:0 final\nout 0 distance=0.9\nop heir%d Relu in=root%d:0 final\nout 0 distance=0.9\n", i, i, i, i, i, i)
+		}
+		j := verdict.Judge(parseTable(t, source), verdict.Options{})
+		for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+			text := Render(Text{Lang: lang}.Verdict(j), 12, nil)
+			if rest := lang.T("report.root.rest", n-strings.Count(text, "Conv2D")); len(j.Roots) != n || !strings.Contains(text, rest) {
+				t.Fatalf("%d of %d roots, and not %q in\n%s", len(j.Roots), n, rest, text)
+			}
+			if was, ok := lines[int(lang)]; ok && was != strings.Count(text, "\n") {
+				t.Errorf("%d roots have %d lines, of fewer there were %d", n, strings.Count(text, "\n"), was)
+			}
+			lines[int(lang)] = strings.Count(text, "\n")
+			for line := range strings.Lines(text) {
+				if len(line) > 1500 {
+					t.Errorf("a line of %d bytes: %.300s", len(line), line)
+				}
+			}
+		}
+	}
+}
