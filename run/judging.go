@@ -41,6 +41,8 @@ type Judging struct {
 // Files are the forms in which a verdict is written; "-" is Stdout.
 type Files struct {
 	JSON, JUnit, SARIF, HTML, Parquet string
+	// Explorer and NodeData are the network and its errors for model-explorer.
+	Explorer, NodeData string
 	// Beside are endings of names: these forms go next to the table, too.
 	Beside []string
 	Stdout io.Writer
@@ -55,7 +57,9 @@ func (f *Files) ToStdout() bool {
 }
 
 // paths are where the forms go.
-func (f *Files) paths() []string { return []string{f.JSON, f.JUnit, f.SARIF, f.HTML, f.Parquet} }
+func (f *Files) paths() []string {
+	return []string{f.JSON, f.JUnit, f.SARIF, f.HTML, f.Parquet, f.Explorer, f.NodeData}
+}
 
 // Write writes the forms. unseen is why elements were not looked at, table where the table is.
 func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (written []string, err error) {
@@ -65,7 +69,7 @@ func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (wri
 		ending string
 		write  func(io.Writer, *verdict.Judged) error
 	}{{".json", report.WriteJSON}, {".xml", report.JUnit{Lang: f.Lang, Strict: strict}.Write}, {".sarif", report.SARIF{Lang: f.Lang}.Write},
-		{".html", func(w io.Writer, j *verdict.Judged) error { return html.Write(w, j, page) }}, {".parquet", parquet.Write}}
+		{".html", func(w io.Writer, j *verdict.Judged) error { return html.Write(w, j, page) }}, {".parquet", parquet.Write}, {".graph.json", report.WriteExplorerGraph}, {".nodes.json", report.WriteNodeData}}
 	for i, form := range forms {
 		if slices.Contains(f.Beside, form.ending) {
 			paths[i] = strings.TrimSuffix(strings.TrimSuffix(table, ".csv"), ".json") + form.ending

@@ -43,7 +43,7 @@ func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
 // jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
 var (
 	jobOnly    = []string{"ranks", "steps", "models", "per-host", "dry-run", "fresh", "verify", "shard", "unshard"}
-	singleOnly = []string{"left-time", "right-time", "second", "baseline", "json", "junit", "sarif", "detail", "fail-below"}
+	singleOnly = []string{"left-time", "right-time", "second", "baseline", "json", "junit", "sarif", "graph-json", "node-data", "detail", "fail-below"}
 )
 
 // given refuses options that do not go together.

@@ -18,7 +18,7 @@ type judgeFlags struct {
 	profile, baseline, second string
 	after                     string
 	json, junit, sarif, html  string
-	parquet                   string
+	parquet, graph, nodes     string
 	threshold, failBelow      float64
 	detail                    int
 	gate                      repl.Gate
@@ -43,6 +43,8 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
 	set.StringVar(&f.html, "html", "", text("html"))
 	set.StringVar(&f.parquet, "parquet", "", text("parquet"))
+	set.StringVar(&f.graph, "graph-json", "", text("graph-json"))
+	set.StringVar(&f.nodes, "node-data", "", text("node-data"))
 	set.IntVar(&f.detail, "detail", look.Operators, text("detail"))
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
@@ -67,7 +69,7 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 	if f.detail < 0 {
 		return explain.Say("err.detail", f.detail)
 	}
-	return alone(f.events, f.json, f.junit, f.sarif, f.html, f.parquet)
+	return alone(f.events, f.json, f.junit, f.sarif, f.html, f.parquet, f.graph, f.nodes)
 }
 
 // alone sees that events have standard output for themselves.
@@ -81,7 +83,7 @@ func alone(events bool, files ...string) error {
 // judging is what the options ask of a judge.
 func (f *judgeFlags) judging(e env) run.Judging {
 	j := run.Judging{Baseline: f.baseline, After: f.after, Gate: verdict.Gate(f.gate), State: e.state,
-		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Parquet: f.parquet, Stdout: e.stdout}}
+		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Parquet: f.parquet, Explorer: f.graph, NodeData: f.nodes, Stdout: e.stdout}}
 	if f.set["profile"] {
 		j.Profile = f.profile
 	}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/internal/msg"
+)
+
+// The forms of google-ai-edge/model-explorer: a graph as nodes with namespaces, and node data, which colour the nodes
+// of a graph by a number (model_explorer/graph_builder.py and node_data_builder.py of its package, 0.1.34).
+type (
+	explorerGraphs struct {
+		Label  string          `json:"label"`
+		Graphs []explorerGraph `json:"graphs"`
+	}
+	explorerGraph struct {
+		ID    string         `json:"id"`
+		Nodes []explorerNode `json:"nodes"`
+	}
+	explorerNode struct {
+		ID        string         `json:"id"`
+		Label     string         `json:"label"`
+		Namespace string         `json:"namespace"`
+		Attrs     []explorerPair `json:"attrs"`
+		Incoming  []explorerEdge `json:"incomingEdges,omitempty"`
+		Outputs   []explorerItem `json:"outputsMetadata,omitempty"`
+	}
+	explorerPair struct {
+		Key   string `json:"key"`
+		Value string `json:"value"`
+	}
+	explorerEdge struct {
+		From   string `json:"sourceNodeId"`
+		Output string `json:"sourceNodeOutputId"`
+		Input  string `json:"targetNodeInputId"`
+	}
+	explorerItem struct {
+		ID    string         `json:"id"`
+		Attrs []explorerPair `json:"attrs"`
+	}
+	explorerData struct {
+		Results  map[string]explorerValue `json:"results"`
+		Gradient []explorerStop           `json:"gradient"`
+	}
+	explorerValue struct {
+		Value  float64 `json:"value"`
+		Colour string  `json:"bgColor"`
+		Ink    string  `json:"textColor"`
+	}
+	explorerStop struct {
+		Stop   float64 `json:"stop"`
+		Colour string  `json:"bgColor"`
+	}
+)
+
+// explorerID is the name of the graph, by which node data find it.
+const explorerID = "network"
+
+// explorerColours are those of states on the page of a comparison, in its light form.
+var explorerColours = map[verdict.State]string{verdict.StateBad: "#c43c00", verdict.StateInherited: "#b0447f", verdict.StateSuspect: "#8f6a00", verdict.StateDamaged: "#5b4bb0", verdict.StateGood: "#00765a", verdict.StateUncompared: "#7b8591"}
+
+// WriteExplorerGraph writes the operators and their edges as a graph for model-explorer. Scopes of names are
+// namespaces, so that the viewer folds them: layer/attention/MatMul lies in layer/attention.
+func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
+	known := map[string]bool{}
+	for i := range j.Operators {
+		known[j.Operators[i].Op.Name] = true
+	}
+	g := explorerGraph{ID: explorerID, Nodes: []explorerNode{}}
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		scoped := op.Op.Name
+		if len(op.Op.Framework) > 0 {
+			scoped = op.Op.Framework[0]
+		}
+		n := explorerNode{ID: Clean(op.Op.Name), Label: Clean(op.Op.Type), Namespace: namespace(Clean(scoped)),
+			Attrs: []explorerPair{{"name", Clean(op.Op.Name)}, {"verdict", speaker{msg.English}.say("word." + op.State.String())}, {"order", strconv.Itoa(i)}}}
+		for k := range j.Roots {
+			if r := &j.Roots[k]; r.Operator == i {
+				for _, text := range (Text{Lang: msg.English}).Card(j, r).Causes {
+					n.Attrs = append(n.Attrs, explorerPair{"cause", text})
+				}
+			}
+		}
+		for slot, from := range op.Op.Inputs {
+			if known[from.Op] {
+				n.Incoming = append(n.Incoming, explorerEdge{Clean(from.Op), strconv.Itoa(from.Index), strconv.Itoa(slot)})
+			}
+		}
+		for k := range op.Outputs {
+			row := j.Row(&op.Outputs[k])
+			item := explorerItem{ID: strconv.Itoa(row.Slot), Attrs: []explorerPair{{"tensor", Clean(row.Tensor())}, {"shape", result.ShapeText(row.Shape)}, {"error", Figure(apart(row))}}}
+			n.Outputs = append(n.Outputs, item)
+		}
+		g.Nodes = append(g.Nodes, n)
+	}
+	return json.NewEncoder(to).Encode(explorerGraphs{Label: Clean(j.Table.Meta.Left.Dir), Graphs: []explorerGraph{g}})
+}
+
+// WriteNodeData writes the verdict as node data for model-explorer: of every operator the largest error of its outputs, in the
+// colour of its state. They colour the graph of [WriteExplorerGraph], or any graph with these names.
+func WriteNodeData(to io.Writer, j *verdict.Judged) error {
+	d := explorerData{Results: map[string]explorerValue{}, Gradient: []explorerStop{{0, explorerColours[verdict.StateGood]}, {1, explorerColours[verdict.StateBad]}}}
+	for i := range j.Operators {
+		op := &j.Operators[i]
+		worst := 0.0
+		for k := range op.Outputs {
+			if e := apart(j.Row(&op.Outputs[k])); e > worst {
+				worst = e
+			}
+		}
+		d.Results[Clean(op.Op.Name)] = explorerValue{worst, explorerColours[op.State], "#ffffff"}
+	}
+	return json.NewEncoder(to).Encode(map[string]explorerData{explorerID: d})
+}
+
+// mostApart stands for errors that are no number: JSON has none, and the viewer's scale ends somewhere.
+const mostApart = 1e6
+
+// apart is how far apart the sides of a row are: the relative Euclidean distance of their elements, or the largest difference
+// of two recorded statistics as a share of the larger one; NaN where neither is known.
+func apart(row *result.Row) float64 {
+	if row.Compared {
+		if d := row.Result().Facts.Distance; d < mostApart {
+			return d
+		}
+		return mostApart
+	}
+	rec := row.Recorded
+	if rec == nil || rec.Left == nil || rec.Right == nil {
+		return math.NaN()
+	}
+	worst := math.NaN()
+	both := rec.Left.Known & rec.Right.Known
+	x, y := rec.Left.Stats, rec.Right.Stats
+	for i, pair := range [][2]float64{{x.Max, y.Max}, {x.Min, y.Min}, {x.Mean, y.Mean}, {x.Norm, y.Norm}} {
+		if both&(1<<i) == 0 {
+			continue
+		}
+		a, b := pair[0], pair[1]
+		d := 0.0
+		if a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
+			if d = math.Abs(a-b) / max(math.Abs(a), math.Abs(b)); !(d < mostApart) {
+				d = mostApart
+			}
+		}
+		if !(d <= worst) {
+			worst = d
+		}
+	}
+	return worst
+}
+
+// namespace is the scope of a name: all but its last part.
+func namespace(name string) string {
+	at := strings.LastIndexByte(name, '/')
+	return name[:max(at, 0)]
+}
