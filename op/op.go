@@ -123,6 +123,10 @@ type Row struct {
 	Calls map[string]*Signature
 	// Kernel is the form that the engine computes a kernel by; empty where that is a function (As), or not known.
 	Kernel string
+	// MindSpore is what functions and primitives of MindSpore under these names are: a function of PyTorch with its parameters
+	// in MindSpore's order, function'parameter for gradients, or a kernel of CANN; by the class (Tensor) whose method has
+	// other parameters, else "".
+	MindSpore map[string]*Signature
 	// Module is what a class of modules calls: the function, and those of its arguments that the module keeps to itself.
 	Module *Signature
 	// Pairs are the calls, one or a sequence, that others write in place of it: they do the same on another device.

@@ -78,6 +78,14 @@ func (r *Row) set(word string) (err error) {
 			key = ""
 		}
 		r.Calls[key], err = signature(value)
+	case (key == "mindspore" || key == "mindspore.Tensor") && has:
+		if r.MindSpore == nil {
+			r.MindSpore = map[string]*Signature{}
+		}
+		space := strings.TrimPrefix(strings.TrimPrefix(key, "mindspore"), ".")
+		if r.MindSpore[space] = (&Signature{Form: value}); strings.Contains(value, "(") {
+			r.MindSpore[space], err = signature(value)
+		}
 	case key == "pairs" && value != "":
 		r.Pairs = append(r.Pairs, strings.Split(value, ","))
 	case key == "module" && has:
@@ -123,16 +131,22 @@ type Signature struct {
 	// positional arguments, or a list.
 	Params []string
 	Rest   bool
+	// Hidden are attributes that are not recorded.
+	Hidden []string
 }
 
-// signature reads form(parameter,parameter,*rest).
+// signature reads form(parameter,parameter,*rest;hidden,hidden).
 func signature(text string) (*Signature, error) {
 	form, list, _ := strings.Cut(text, "(")
 	list, ok := strings.CutSuffix(list, ")")
 	if form == "" || !ok {
 		return nil, fmt.Errorf("%q is no form with parameters", text)
 	}
+	list, hidden, has := strings.Cut(list, ";")
 	s := &Signature{Form: form, Params: strings.Split(list, ",")}
+	if has {
+		s.Hidden = strings.Split(hidden, ",")
+	}
 	if list == "" {
 		s.Params = nil
 		return s, nil

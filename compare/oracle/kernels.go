@@ -16,56 +16,8 @@ import (
 // weights, what is cut and joined. Its own dump has their attributes as inputs, and what is no tensor when the graph is
 // built, as a permutation, not at all: then all that fits is tried.
 
-// gradientKernels are kernels that compute the gradients of a function, a line each: the names, the function, the
-// kernel's inputs under the names of the function's parameters, grad and result being the gradient and the result of the
-// function, and the parameters whose gradients come out. Where out is an input, it has the size of what comes out.
-const gradientKernels = `
-LogSoftmaxGrad = Functional.log_softmax : result grad dim : input
-MaxPoolGrad = max_pool2d : input result grad : input
-AvgPoolGrad = avg_pool2d : input result grad : input
-BatchNormGrad = Functional.batch_norm : grad input weight _ _ _ training eps _ : input weight bias
-LayerNormGrad = layer_norm : input grad _ _ weight _ _ : input weight bias
-GatherDGradV2 = gather : input dim index grad : input
-Conv2DBackpropInput = conv2d : grad weight _ : input
-Conv2DBackpropFilter = conv2d : grad input _ : weight
-UnsortedSegmentSum = embedding : grad input _ : weight
-`
-
-// operatorKernels are kernels that are an operator of CANN: its type and its inputs in the kernel's order.
-const operatorKernels = `
-SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad = SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad : y dy
-ReluGrad ReLU6Grad SiLUGrad = ReluGrad Relu6Grad SiluGrad : dy x
-GeLUGrad = GeluGrad : dy x y
-Slice = Slice : x offsets size
-StridedSlice = StridedSlice : input begin end strides begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask
-`
-
 // defineKernels adds the kernels to the functions of MindSpore.
 func defineKernels(all map[string]*function) {
-	each := func(lines string, define func(name, of, params, outs string)) {
-		for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
-			left, right, _ := strings.Cut(line, " = ")
-			parts := append(strings.Split(right, " : "), "")
-			of := strings.Fields(parts[0])
-			for i, name := range strings.Fields(left) {
-				define(name, of[min(i, len(of)-1)], parts[1], parts[2])
-			}
-		}
-	}
-	each(gradientKernels, func(name, of, params, outs string) {
-		if f := functions[of]; f != nil && f.backward != nil {
-			all[name] = gradientKernel(of, f, params, strings.Fields(outs))
-		}
-	})
-	each(operatorKernels, func(name, of, params, _ string) {
-		names := strings.Fields(params)
-		all[name] = &function{params: names, forward: func(k *invocation) []Reading {
-			if of == "StridedSlice" {
-				k = k.unsliced()
-			}
-			return k.operator(of, names)
-		}, local: strings.HasSuffix(name, "Grad")}
-	})
 	all["BiasAddGrad"] = &function{params: []string{"grad", "data_format"}, forward: formulaFor(func(k *invocation) Values {
 		d, shape := k.tensor("grad"), k.shape()
 		if n := count(shape); len(d.shape) > 0 && n > 0 && d.shape[len(d.shape)-1] != n && (len(d.shape) < 3 || d.shape[1] != n) && count(d.shape)%n == 0 {
@@ -151,9 +103,11 @@ func defineKernels(all map[string]*function) {
 	}}
 }
 
-// gradientKernel is a kernel of a line of [gradientKernels].
-func gradientKernel(of string, known *function, params string, outs []string) *function {
-	f := &function{params: strings.Fields(params)}
+// gradientKernel is a kernel that computes the gradients of a function. Its inputs are under the names of the function's
+// parameters, grad and result being the gradient and the result of the function; outs are the parameters whose gradients
+// come out. Where one of them is an input, it has the size of what comes out.
+func gradientKernel(of string, known *function, params, outs []string) *function {
+	f := &function{params: params}
 	switch {
 	case strings.Contains(of, "pool"):
 		f.hidden = []string{"kernel_size", "stride", "padding", "dilation", "ceil_mode"}

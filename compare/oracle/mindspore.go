@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	catalogue "precision/op"
 )
 
 // Functions of MindSpore: those of mindspore.ops, methods of tensors, and the primitives that cells call. Most
@@ -12,115 +14,18 @@ import (
 // attributes to itself, as a module does: what is beyond every bound is not known then, and not wrong.
 // mindspore.mint has PyTorch's names and parameters and is not among these.
 
-// likewise are functions of MindSpore that are one of PyTorch, a line each: the names, of which those with a capital
-// are primitives, the function, the parameters under PyTorch's names, and after a stroke the attributes that
-// a primitive has and that are not recorded. Without parameters these are PyTorch's.
-const likewise = `
-Conv2D Conv2d = conv2d : input weight bias | stride padding dilation groups
-Conv3D = conv3d : input weight bias | stride padding dilation groups
-BatchNorm = Functional.batch_norm : input weight bias running_mean running_var training eps momentum data_format | training eps
-LayerNorm = layer_norm : input weight bias begin_norm_axis begin_params_axis eps | eps
-ReduceSum ReduceMean ReduceMax ReduceMin = sum mean amax amin : input dim keepdim skip_mode | dim keepdim
-ReLU Sigmoid Tanh SiLU = relu sigmoid tanh silu : input
-GeLU = gelu : input | approximate
-Exp Log Sqrt Rsqrt Square Abs Neg Erf Sin Cos Floor Ceil Sign Reciprocal Erfc Expm1 Log1p = exp log sqrt rsqrt square abs neg erf sin cos floor ceil sign reciprocal erfc expm1 log1p : input
-Add Sub Mul Div RealDiv Maximum Minimum = add sub mul div div maximum minimum : input other
-Pow = pow : input exponent
-Equal NotEqual Greater GreaterEqual Less LessEqual = eq ne gt ge lt le : input other
-LogicalAnd LogicalOr = logical_and logical_or : input other
-LogicalNot = logical_not : input
-Softmax = Functional.softmax : input dim | dim
-LogSoftmax = Functional.log_softmax : input dim | dim
-Reshape = reshape : input *shape
-Flatten = flatten : input *dims
-ExpandDims Squeeze = unsqueeze squeeze : input *dims
-Cast = to : input *rest
-BroadcastTo = broadcast_to : input *sizes
-AddExt SubExt = add sub : input other alpha
-GatherD = gather : input dim index
-TopK = topk : input k
-Triu Tril = triu tril : input diagonal
-Split = chunk : input dim chunks
-Select = where : condition input other
-MaskedFill = masked_fill : input mask value
-matmul bmm = matmul bmm
-add sub mul div maximum minimum = add sub mul div maximum minimum : input other
-pow = pow : input exponent
-clamp round argmax argsort = clamp round argmax argsort
-flip = flip : input *dims
-split = split : input split dim
-chunk unbind = chunk unbind
-select = where : condition input other
-max min = max min : input dim keepdim
-elu = elu : input alpha
-selu softplus = selu softplus
-swapaxes narrow lerp t = swapaxes narrow lerp t
-clip_by_value = clamp : input min max
-gather_elements = gather : input dim index
-nan_to_num = nan_to_num : input nan posinf neginf
-kl_div = kl_div : input target reduction
-adaptive_avg_pool2d = adaptive_avg_pool2d : input output_size
-max_pool2d avg_pool2d = max_pool2d avg_pool2d
-topk sort logsumexp = topk sort logsumexp
-all any = all any : input dim keepdim
-index_select = index_select : input dim index
-batch_norm = Functional.batch_norm
-layer_norm = layer_norm
-exp log sqrt rsqrt square abs neg erf sin cos floor ceil sign reciprocal erfc = exp log sqrt rsqrt square abs neg erf sin cos floor ceil sign reciprocal erfc : input
-equal greater less ge gt le lt eq ne not_equal greater_equal less_equal = eq gt lt ge gt le lt eq ne ne ge le : input other
-logical_and logical_or = logical_and logical_or : input other
-logical_not isnan isfinite isinf = logical_not isnan isfinite isinf : input
-relu sigmoid tanh silu mish hardswish = relu sigmoid tanh silu mish hardswish : input
-gelu = gelu : input approximate
-leaky_relu = leaky_relu : input negative_slope
-softmax = Functional.softmax : input dim
-log_softmax = Functional.log_softmax : input dim
-linear dense = linear : input weight bias
-reshape view = reshape : input *shape
-flatten = flatten : input order start_dim end_dim
-squeeze unsqueeze expand_dims = squeeze unsqueeze unsqueeze : input *dims
-transpose permute = permute : input *dims
-to cast astype float half = to : input *rest
-broadcast_to = broadcast_to : input *sizes
-tile = tile : input *dims
-where = where : condition input other
-Tensor.where = where : input condition other
-masked_fill = masked_fill : input mask value
-triu tril = triu tril : input diagonal
-ones zeros ones_like zeros_like = ones zeros ones_like zeros_like
-mean sum prod = mean sum prod : input dim keepdim
-cumsum = cumsum : input dim
-cat concat concatenate stack = cat cat cat stack : tensors dim
-cross_entropy nll_loss = cross_entropy nll_loss : input target weight ignore_index reduction label_smoothing
-mse_loss l1_loss = mse_loss l1_loss : input target reduction
-addmm outer = addmm outer
-`
-
 // functionsOfMindSpore are found by the name of a function, or the class of a primitive.
 var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	all := map[string]*function{}
-	for _, line := range strings.Split(strings.TrimSpace(likewise), "\n") {
-		left, right, _ := strings.Cut(line, " = ")
-		right, hidden, _ := strings.Cut(right, " | ")
-		right, params, own := strings.Cut(right, " : ")
-		of := strings.Fields(right)
-		for i, name := range strings.Fields(left) {
-			known := functions[of[min(i, len(of)-1)]]
-			if known == nil {
-				continue
-			}
-			f := *known
-			if own {
-				f.params, f.rest = strings.Fields(params), false
-				if n := len(f.params); f.params[n-1][0] == '*' {
-					f.params[n-1], f.rest = f.params[n-1][1:], true
+	for _, row := range catalogue.All() {
+		for space, call := range row.MindSpore {
+			for _, name := range row.Names {
+				key := name
+				if space != "" {
+					key = space + "." + name
 				}
+				all[key] = functionOfMindSpore(name, call)
 			}
-			if f.hidden = strings.Fields(hidden); own && name != strings.ToLower(name) {
-				// A primitive may give the gradients of what it computes with before those of what comes in.
-				f.nodes = append(slices.Clone(f.nodes), []string{"weight", "input"}, []string{"bias", "weight", "input"}, []string{"weight", "bias", "input"}, []string{"other", "input"})
-			}
-			all[name] = &f
 		}
 	}
 	nodes := [][]string{{"other", "input"}, {"input", "other"}, {"other2", "input2"}, {"input2", "other2"}}
@@ -137,6 +42,32 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	defineKernels(all)
 	return all
 })
+
+// functionOfMindSpore is what a row says of a function or primitive: one of PyTorch, the gradients of one, or a kernel of CANN.
+func functionOfMindSpore(name string, call *catalogue.Signature) *function {
+	of, outs, gradient := strings.Cut(call.Form, "'")
+	switch {
+	case gradient:
+		return gradientKernel(of, functions[of], call.Params, strings.Split(outs, "'"))
+	case isKernel(of) && !strings.Contains(of, "."): // and not Functional.softmax
+		return &function{params: call.Params, forward: func(k *invocation) []Reading {
+			if of == "StridedSlice" {
+				k = k.unsliced()
+			}
+			return k.operator(of, call.Params)
+		}, local: strings.HasSuffix(name, "Grad")}
+	}
+	f := *functions[of]
+	if call.Params == nil {
+		return &f
+	}
+	f.params, f.rest, f.hidden = call.Params, call.Rest, call.Hidden
+	if isKernel(name) {
+		// A primitive may give the gradients of what it computes with before those of what comes in.
+		f.nodes = append(slices.Clone(f.nodes), []string{"weight", "input"}, []string{"bias", "weight", "input"}, []string{"weight", "bias", "input"}, []string{"other", "input"})
+	}
+	return &f
+}
 
 // pooled is a primitive that pools: its window is that of a cell, see [invocation.window].
 func pooled(of string) *function {

@@ -19,7 +19,6 @@ import (
 // tables are the declarations outside op that name many operators and are no tables of what operators are.
 var tables = map[string]string{
 	"compare/report/html/madeup.Table": "the rows of an example",
-	"compare/oracle.gradientKernels":   "a binding of MindSpore's kernels, a line each, that rows of op cannot say yet",
 }
 
 // What an operator is stands in op and nowhere else: no declaration elsewhere has eight names of the catalogue, and
