@@ -39,6 +39,8 @@ type bound struct {
 	viewed bool
 	// divided: what every rank has is taken for the rank's part of it.
 	divided bool
+	// added is the place of an argument that is taken for the sum over the ranks; empty without one.
+	added string
 	// inputs are the names of the positional arguments in their order.
 	inputs []string
 }
@@ -161,6 +163,8 @@ func (b *bound) open(a *argument, name string) {
 	if a.tensor() && a.op == nil && a.err == nil {
 		if a.op, a.err = b.files.tensor(a.v, name); a.op != nil {
 			b.call.slots = append(b.call.slots, a.op)
+		} else if a.op = b.summed(a); a.op != nil {
+			a.err, b.added = nil, a.place
 		}
 	}
 }
@@ -371,10 +375,14 @@ func (b *bound) judge(f *Finding, full bool) {
 		*f = again
 		return
 	}
+	partial := b.partial(i)
+	if partial == "" {
+		partial = b.added
+	}
 	switch at := b.overwritten(i); {
-	case b.partial(i) != "":
+	case partial != "":
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(Partial, b.partial(i)))
+		unknown(f, because(Partial, partial))
 	case slices.Contains(b.f.states, i):
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(NotRecorded, "running_mean, running_var"))

@@ -56,6 +56,7 @@ type recordedCalls struct {
 	kernels bool                // it was dumped kernel by kernel
 	device  bool                // some calls ran on an NPU or GPU
 	bad     []result.Damage     // what cannot be read of its files
+	step    []*recordedCalls    // of all ranks of the step, this one too
 	// most is how many outputs the calls of a function have, counted when first asked for.
 	most     map[string]int
 	counting sync.Once
@@ -92,6 +93,18 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		for _, c := range r.calls {
 			c.name = r.prefix + c.Name
 		}
+	}
+	type step struct {
+		mode string
+		n    int
+	}
+	steps := map[step][]*recordedCalls{}
+	for _, r := range opened {
+		at := step{r.from.Mode, r.from.Step}
+		steps[at] = append(steps[at], r)
+	}
+	for _, r := range opened {
+		r.step = steps[step{r.from.Mode, r.from.Step}]
 	}
 	meetings := assemblies(opened, j.Only)
 	for _, r := range opened {

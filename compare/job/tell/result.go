@@ -187,7 +187,7 @@ func (s *speaker) origin(o *job.Origin) {
 	}
 	cause := ""
 	if o.Cause != "" {
-		cause = s.say("bracket", report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value))
+		cause = s.say("bracket", strings.TrimSuffix(report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value), " NaN"))
 	}
 	s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
 	s.add(label, plain(s.scope(o)))
