@@ -16,7 +16,6 @@ import (
 	"precision/graph"
 	"precision/graph/read"
 	"precision/internal/whole"
-	"precision/repl/workspace"
 )
 
 // adviseCmd is the command advise: it turns a verdict into what to try next, with
@@ -53,14 +52,9 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("usage", "advise", s.T("usage.value", "-m", strconv.Quote(a.size), s.T("usage.size")))
 		return exitError
 	}
-	path := a.file
-	if path == "" {
-		dir, n := workspace.NewestResult(s.data.ResultsDir())
-		if n == 0 {
-			s.Fail("vcs.none", dir)
-			return exitNothing
-		}
-		path = dir
+	path, ok := s.resultPath(a.file)
+	if !ok {
+		return exitNothing
 	}
 	tables, err := s.readVerdicts(path)
 	switch {

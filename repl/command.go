@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/spell"
 	"precision/repl/console"
 	"precision/repl/workspace"
+	"precision/run"
 )
 
 // action is a command with its options. define says which options there are,
@@ -137,37 +136,7 @@ func (v *switchValue) Set(s string) error {
 func (v *switchValue) String() string   { return strconv.FormatBool(bool(*v)) }
 func (v *switchValue) IsBoolFlag() bool { return true }
 
-// The errors of values are keys of messages, see wrongOption.
-
-// Gate is the option -gate, or -gate=strict.
-type Gate verdict.Gate
-
-func (g *Gate) String() string {
-	switch {
-	case g.Strict:
-		return "strict"
-	case g.On:
-		return "true"
-	}
-	return ""
-}
-
-// IsBoolFlag lets -gate stand without a value.
-func (g *Gate) IsBoolFlag() bool { return true }
-
-func (g *Gate) Set(value string) error {
-	switch value {
-	case "true":
-		g.On = true
-	case "strict":
-		g.On, g.Strict = true, true
-	case "false":
-		g.On, g.Strict = false, false
-	default:
-		return errors.New("usage.gate")
-	}
-	return nil
-}
+// The errors of values are keys of messages, see [run.WrongOption].
 
 type countValue int
 
@@ -203,7 +172,7 @@ func (o *options) on(to *bool, short, long string) {
 	o.add((*switchValue)(to), short, long, "", nil)
 }
 
-func (o *options) gate(to *Gate) { o.add(to, "gate", "gate", "", nil) }
+func (o *options) gate(to *run.Gate) { o.add(to, "gate", "gate", "", nil) }
 
 func (o *options) count(to *int, short, long string) {
 	o.add((*countValue)(to), short, long, strconv.Itoa(*to), nil)
@@ -256,52 +225,11 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 		s.Print(s.helpFor(c))
 		return exitOK
 	case err != nil:
-		s.Fail("usage", c.name, s.wrongOption(err, o.set))
+		s.Fail("usage", c.name, run.WrongOption(s.Lang, err, o.set))
 		s.tellUsage(c)
 		return exitError
 	}
 	return act.run(ctx, s, words)
-}
-
-// wrongOption says in the language of the session what package flag found.
-func (s *session) wrongOption(err error, set *flag.FlagSet) string {
-	return WrongOption(s.Lang, err, set)
-}
-
-// WrongOption says in a language what package flag found of a set of options, nil for none.
-func WrongOption(l msg.Lang, err error, set *flag.FlagSet) string {
-	text := err.Error()
-	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
-		var names []string
-		if set != nil {
-			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		}
-		if near := spell.Nearest(strings.TrimLeft(name, "-"), names); near != "" && len(strings.TrimLeft(name, "-")) > 1 { // a letter is near all letters
-			return l.T("usage.near", name, near)
-		}
-		return l.T("usage.nooption", name)
-	}
-	if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return l.T("usage.novalue", name)
-	}
-	for _, start := range []string{"invalid value ", "invalid boolean value "} {
-		rest, ok := strings.CutPrefix(text, start)
-		quoted, err := strconv.QuotedPrefix(rest)
-		if !ok || err != nil {
-			continue
-		}
-		name, key, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[len(quoted):], " for "), "flag "), ": ")
-		switch {
-		case strings.HasPrefix(key, "usage."):
-			return l.T("usage.value", name, quoted, l.T(key))
-		case start == "invalid value " && (key == "parse error" || key == "value out of range"):
-			return l.T("usage.value", name, quoted, l.T("usage.number"))
-		case key == "parse error" || strings.HasPrefix(key, "strconv.ParseBool"):
-			return l.T("usage.value", name, quoted, l.T("usage.switch"))
-		}
-		return l.T("usage.wrong", name, quoted, key)
-	}
-	return text
 }
 
 // tooMany tells of words that are the value of no option.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"precision/repl/console"
+	"precision/run"
 )
 
 // Lines of the shell are taken apart and given to the options of each command;
@@ -30,7 +31,7 @@ func FuzzLine(f *testing.F) {
 				o := newOptions(c.name)
 				c.make(s).define(o)
 				if _, err := o.parse(c.implyName(words[1:])); err != nil {
-					_ = s.wrongOption(err, o.set)
+					_ = run.WrongOption(s.Lang, err, o.set)
 				}
 			}
 		}

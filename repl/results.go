@@ -110,6 +110,18 @@ func (s *session) inGraphOrder(t *result.Table) {
 	}
 }
 
+// resultPath is the path of results that was given, or the folder of the newest comparison; false, and told, without any.
+func (s *session) resultPath(given string) (path string, ok bool) {
+	if given != "" {
+		return given, true
+	}
+	dir, n := workspace.NewestResult(s.data.ResultsDir())
+	if n == 0 {
+		s.Fail("vcs.none", dir)
+	}
+	return dir, n > 0
+}
+
 // newestResults are the tables of the newest comparison, empty without any. It is
 // an error if one cannot be read.
 func (s *session) newestResults() (tables []*judged, code int) {

@@ -16,6 +16,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
+	"precision/graph/tell"
 	"precision/internal/lazy"
 	"precision/internal/progress"
 	"precision/repl/workspace"
@@ -29,7 +30,7 @@ type vcCmd struct {
 	limit                      int
 	check, html                bool
 	mapping, profile           string
-	gate                       Gate
+	gate                       run.Gate
 }
 
 var vcCommand = &command{
@@ -176,7 +177,7 @@ func (s *session) opened(e run.Event, given string) {
 	case e.Session.Folders.How() == result.ByName:
 		s.Say("vc.byname")
 	case e.Session.Found != "":
-		s.Say("vc.found", e.Session.Found, s.T(HowKey(e.Session.How)))
+		s.Say("vc.found", e.Session.Found, tell.How(s.Lang, e.Session.How))
 	case given != "":
 		s.Say("vc.graph", given)
 	}
@@ -190,13 +191,6 @@ func (s *session) warned(e run.Event) {
 	for _, note := range e.Notes {
 		s.Warn("error", report.Sentence(s.Lang, note))
 	}
-}
-
-// HowKey is the message about how a graph was found.
-func HowKey(how graph.MatchHow) string {
-	return map[graph.MatchHow]string{
-		graph.MatchName: "how.name", graph.MatchAlias: "how.alias", graph.MatchTime: "how.time", graph.MatchOps: "how.ops",
-	}[how]
 }
 
 // plan finds what to compare in the data folder: the first run of the NPU with

@@ -15,7 +15,6 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/whole"
 	"precision/repl/console"
-	"precision/repl/workspace"
 )
 
 // vcsCmd is the command vcs: it says the verdict of comparison results and lists
@@ -50,14 +49,9 @@ func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Fail("error", &report.SortError{By: v.sort})
 		return exitError
 	}
-	path := v.file
-	if path == "" {
-		dir, n := workspace.NewestResult(s.data.ResultsDir())
-		if n == 0 {
-			s.Fail("vcs.none", dir)
-			return exitNothing
-		}
-		path = dir
+	path, ok := s.resultPath(v.file)
+	if !ok {
+		return exitNothing
 	}
 	tables, err := s.readResults(path, v.threshold)
 	if len(tables) == 0 {

@@ -12,7 +12,6 @@ import (
 	"precision/compare/oracle/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
-	"precision/repl"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -21,8 +20,16 @@ import (
 type checkFlags struct {
 	mine, golden, graph, out, json, parquet, html string
 	full, events, status                          bool
-	gate                                          repl.Gate
+	gate                                          run.Gate
 	workers                                       int
+}
+
+// sides defines what is checked, and how exactly, for why, too.
+func (f *checkFlags) sides(set *flag.FlagSet, text func(string) string) {
+	set.StringVar(&f.mine, "lt", "", text("lt"))
+	set.StringVar(&f.graph, "g", "", text("g"))
+	set.StringVar(&f.golden, "rt", "", text("rt"))
+	set.BoolVar(&f.full, "full", false, text("full"))
 }
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -30,10 +37,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.SetOutput(io.Discard)
 	text := e.optionText("check")
 	var f checkFlags
-	set.StringVar(&f.mine, "lt", "", text("lt"))
-	set.StringVar(&f.graph, "g", "", text("g"))
-	set.StringVar(&f.golden, "rt", "", text("rt"))
-	set.BoolVar(&f.full, "full", false, text("full"))
+	f.sides(set, text)
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.StringVar(&f.html, "html", "", e.optionText("compare")("html"))

@@ -13,7 +13,6 @@ import (
 
 	"precision/internal/clean"
 	"precision/internal/msg"
-	"precision/repl"
 	"precision/repl/console"
 	"precision/repl/workspace"
 	"precision/run"
@@ -98,7 +97,7 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 	if err == nil {
 		return exitUsage, explain.Say("err.usage", strings.ReplaceAll(command, ".", " "))
 	}
-	return exitUsage, explain.Say("err.see", repl.WrongOption(e.language(), err, set), strings.ReplaceAll(command, ".", " "))
+	return exitUsage, explain.Say("err.see", run.WrongOption(e.language(), err, set), strings.ReplaceAll(command, ".", " "))
 }
 
 const (

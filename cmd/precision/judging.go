@@ -7,7 +7,6 @@ import (
 
 	"precision/compare/look"
 	"precision/compare/verdict"
-	"precision/repl"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -21,7 +20,7 @@ type judgeFlags struct {
 	parquet, graph, nodes     string
 	threshold, failBelow      float64
 	detail                    int
-	gate                      repl.Gate
+	gate                      run.Gate
 	check, events, status     bool
 	set                       map[string]bool
 }

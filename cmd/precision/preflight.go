@@ -24,7 +24,6 @@ import (
 	"precision/preflight/manifest"
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
-	"precision/repl"
 	"precision/repl/console"
 	"precision/run"
 	"precision/run/explain"
@@ -143,7 +142,7 @@ type diffFlags struct {
 	patterns                       expressions
 	floor                          float64
 	most                           int
-	gate                           repl.Gate
+	gate                           run.Gate
 }
 
 // expressions is an option that may be given several times.

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"precision/compare/rollout/tell"
-	"precision/repl"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -27,7 +26,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.IntVar(&q.Workers, "workers", 0, text("workers"))
 	set.BoolVar(&e.events, "events", false, text("events"))
 	most := set.Int("n", 10, text("n"))
-	set.Var((*repl.Gate)(&q.Gate), "gate", text("gate"))
+	set.Var((*run.Gate)(&q.Gate), "gate", text("gate"))
 	set.Usage = func() {}
 	switch err := set.Parse(args); {
 	case err != nil:

@@ -12,9 +12,9 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
+	"precision/graph/tell"
 	"precision/internal/clean"
 	"precision/internal/msg"
-	"precision/repl"
 	"precision/repl/console"
 )
 
@@ -34,7 +34,7 @@ func (t summaryText) line(label, text string) {
 
 // graph says which graph of a folder was taken.
 func (t summaryText) graph(path string, how graph.MatchHow) {
-	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, t.lang.T(repl.HowKey(how))))
+	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, tell.How(t.lang, how)))
 }
 
 // notes tell, as warnings, what to know of how pairs were found.

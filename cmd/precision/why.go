@@ -20,10 +20,7 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.SetOutput(io.Discard)
 	text := e.optionText("check")
 	var f checkFlags
-	set.StringVar(&f.mine, "lt", "", text("lt"))
-	set.StringVar(&f.graph, "g", "", text("g"))
-	set.StringVar(&f.golden, "rt", "", text("rt"))
-	set.BoolVar(&f.full, "full", false, text("full"))
+	f.sides(set, text)
 	set.Usage = func() {}
 	// The operator may stand before or behind the options.
 	op := ""

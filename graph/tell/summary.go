@@ -86,3 +86,10 @@ func (s *speaker) options(title string, list []graph.Option) {
 		s.end()
 	}
 }
+
+// How says how a graph was found.
+func How(lang msg.Lang, how graph.MatchHow) string {
+	return lang.T(map[graph.MatchHow]string{
+		graph.MatchName: "how.name", graph.MatchAlias: "how.alias", graph.MatchTime: "how.time", graph.MatchOps: "how.ops",
+	}[how])
+}
