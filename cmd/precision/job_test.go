@@ -87,7 +87,7 @@ func TestJob(t *testing.T) {
 		t.Errorf("of %d parts there are the pages %q, %v", len(said.Parts), pages, err)
 	}
 	all := filepath.Join(t.TempDir(), "all.html")
-	if code, _, stderr = precision(t, append(slices.Clone(args), "-html", all)...); code != exitOK {
+	if code, _, stderr = precision(t, append(slices.Clone(args), "-out", t.TempDir(), "-html", all)...); code != exitOK {
 		t.Fatalf("-html: exit %d: %s", code, stderr)
 	}
 	if page, err = os.ReadFile(all); err != nil || strings.Count(unzipped(t, page), "all.parts/") != len(said.Parts) {
