@@ -13,7 +13,8 @@ import (
 type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
-	outputs, inputs, alike map[identity]place
+	outputs, inputs map[identity]place
+	alike           map[identity]counted
 	// spread does so whatever the number of elements.
 	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
@@ -34,7 +35,7 @@ const mostThrough = 8
 // of modules hand on. Where the other side is of another framework, calls of one side alone that only move
 // numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity][]*call{}}
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}}
 	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
 		var through []*call
@@ -51,8 +52,9 @@ func (s *side) origins(migrated bool) {
 			if p, ok := f.outputs[key]; ok {
 				l.from = p
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
-				key, l.from = a, f.alike[a]
-				if l.from.call == 0 {
+				if c := f.alike[a]; c.leaf != nil && l.meansAs(c.leaf) {
+					key, l.from = a, c.place
+				} else {
 					l.from = f.repeated(l)
 				}
 			}
@@ -90,9 +92,9 @@ func (s *side) origins(migrated bool) {
 				}
 				f.outputs[key] = made
 				if a := l.alike(); a != 0 {
-					f.alike[a], f.through[a] = made, f.through[key]
 					n, _ := l.Elements()
-					f.spread[l.spread()] = counted{made, n, l}
+					f.alike[a], f.through[a] = counted{made, n, l}, f.through[key]
+					f.spread[l.spread()] = f.alike[a]
 				}
 			}
 		}
@@ -112,10 +114,24 @@ func (f *feed) repeated(l *leaf) place {
 	if l.Known {
 		limit = max(limit, 4*l.Elem.Unit())
 	}
-	if want := c.said.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.said.Stats.Norm-want) <= limit*want) {
+	if want := c.said.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.said.Stats.Norm-want) <= limit*want) || !l.meansAs(c.leaf) {
 		return place{}
 	}
 	return c.place
+}
+
+// meansAs tells that two tensors have the same mean, as far as sums over them are rounded: those of the same elements do, in any
+// order and as often as they are repeated, and not those of a rotation, which keeps the norm.
+func (l *leaf) meansAs(other *leaf) bool {
+	if !l.said.Has(result.KnownMean|result.KnownNorm) || !other.said.Has(result.KnownMean) {
+		return true
+	}
+	n, _ := l.Elements()
+	limit := 1e-4
+	if l.Known {
+		limit = max(limit, 4*l.Elem.Unit())
+	}
+	return !(math.Abs(l.said.Stats.Mean-other.said.Stats.Mean) > limit*l.said.Stats.Norm/math.Sqrt(float64(n)))
 }
 
 // moved is the input that a call which only moves numbers hands out as an output, nil if there is none.

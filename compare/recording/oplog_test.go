@@ -27,7 +27,7 @@ func TestDebugMode(t *testing.T) {
 		root        string
 	}{
 		{"modules.log", "decomposed.log", verdict.Good, ""},
-		{"modules.log", "fault.log", verdict.Bad, "aten.add.Tensor.1.forward"},
+		{"modules.log", "fault.log", verdict.Bad, "aten.mul_.Tensor.0.forward"},
 		{"hash.log", "hash.log", verdict.Good, ""},
 	} {
 		if !recording.Are(at(c.left), at(c.right)) {

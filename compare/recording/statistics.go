@@ -226,6 +226,9 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		if i == atNorm && l.said.Summed == dtype.Undefined && math.IsInf(v, 0) && w*w > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
 			return true // its squares are
 		}
+		if i == atMean && l.said.Summed == dtype.Undefined && math.IsInf(v, 0) && (v > 0) == (w > 0) && math.Abs(w)*float64(t.n) > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
+			return true // the sum is, before it is divided
+		}
 		room += (2 + math.Log2(float64(t.n))) * unit * scale
 	}
 	return math.Abs(v-w) <= room

@@ -153,6 +153,13 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("an infinite norm is taken for %v", found.stats[atNorm])
 		}
 	}
+	// So may the sum of elements, before it is divided.
+	for v, want := range map[float32]bool{-3e38: true, 3e38: false, -1e38: false} {
+		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &told{})
+		if found.agrees(atMean, msprobe.Number{Kind: msprobe.Float, F: math.Inf(-1)}, l) != want {
+			t.Errorf("an infinite mean is taken for %v", found.stats[atMean])
+		}
+	}
 	// A mean that is off by more than rounding is another one.
 	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
 	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &told{})

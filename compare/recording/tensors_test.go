@@ -169,10 +169,16 @@ func TestUnseen(t *testing.T) {
 			back("cross_entropy", one, form), back("linear", gradient, gradient))
 	}
 	row := strings.Replace(one, "[8, 8]", "[]", 1)
+	handed := func(form, gradient string) string { // by a module
+		module := strings.Replace(entry("Module.head.Head", 0, []string{x}, y), "Module.head.Head.0.forward", "Module.head.Head.forward.0", 1)
+		return written(t, entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y), module, entry("Functional.cross_entropy", 0, []string{y}, loss),
+			back("cross_entropy", one, form), back("linear", gradient, gradient))
+	}
 	for _, c := range []struct{ name, left, golden, root string }{
 		{"a part of what one side made", cut(off, sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(part, sized(5, 0)), "Functional.dropout.0.forward"},
 		{"no part of it", cut(sized(9, 0.2), sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(sized(9, 0), sized(5, 0)), "Functional.conv1d.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
+		{"of what a module hands on", handed(row, off), handed(part, part), "Functional.cross_entropy.0.backward"},
 		{"a gradient", steps(part, off), steps(part, part), "Functional.linear.0.backward"},
 	} {
 		if j := judged(t, c.left, c.golden); !slices.Equal(rootNames(j), []string{c.root}) || j.Verdict != verdict.Bad {

@@ -524,6 +524,39 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 	return r
 }
 
+// alike makes one finding of roots that begin alike, with its places: with an argument that has the same two values in calls of one
+// function, or with tensors that are the same number of times too large there, as gradients that one side clips.
+func (w *recordedWalk) alike() {
+	factor := func(r *result.Row) float64 { return r.Recorded.Left.Stats.Norm / r.Recorded.Right.Stats.Norm }
+	by := make([]int, len(w.out.Roots))
+	for n := range by {
+		by[n] = n
+		if w.out.Roots[n].Begin == nil {
+			continue
+		}
+		row := &w.table.Rows[w.out.Roots[n].Begin.Row]
+		rec := row.Recorded
+		by[n] = slices.IndexFunc(w.out.Roots[:n+1], func(r Root) bool {
+			if r.Begin == nil {
+				return false
+			}
+			first := &w.table.Rows[r.Begin.Row]
+			if o := first.Recorded; prefixOf(first.Op) != prefixOf(row.Op) || first.Type != row.Type || o.Place != rec.Place || o.Argument != rec.Argument {
+				return false
+			} else if rec.Argument {
+				return o.Left.Value == rec.Left.Value && o.Right.Value == rec.Right.Value
+			}
+			limit := max(1e-3, 2*roundedOff(row), 2*roundedOff(first))
+			f := factor(row)
+			return first == row || math.Abs(f-1) > mostLeap[1]*limit && math.Abs(f-factor(first)) <= limit*f
+		})
+		if by[n] < n {
+			w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, w.operators[w.out.Roots[n].Operator].Op.Name)
+		}
+	}
+	w.comesTo(by)
+}
+
 // comesTo leaves only roots that come down to themselves; who inherits from another inherits
 // from what that comes down to.
 func (w *recordedWalk) comesTo(by []int) {
@@ -628,18 +661,23 @@ func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
 		return -1
 	}
 	for k := w.place[op.Op.Name] - 1; k > w.place[begin.From[0]]; k-- {
-		x := &w.operators[k]
-		name, _, _ := strings.Cut(x.Op.Type, ".")
-		writes := catalogue.Is(name, catalogue.Fills|catalogue.Mends) || strings.HasSuffix(name, "_")
-		if len(x.Whole) > 0 && writes && len(x.Op.Inputs) > 0 && x.Op.Inputs[0].Op == begin.From[0] {
+		if x := &w.operators[k]; w.writes(k) && len(x.Op.Inputs) > 0 && x.Op.Inputs[0].Op == begin.From[0] {
 			return k
 		}
 	}
 	return -1
 }
 
+// writes tells of a call that one side alone has it and that it works in place.
+func (w *recordedWalk) writes(place int) bool {
+	op := &w.operators[place]
+	name, _, _ := strings.Cut(op.Op.Type, ".")
+	return len(op.Whole) > 0 && (catalogue.Is(name, catalogue.Fills|catalogue.Mends) || strings.HasSuffix(name, "_"))
+}
+
 // swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
-// was recorded feeds that, and the other side's lies between the numbers that go into the call. -1 if there is none.
+// was recorded feeds that, and the other side's lies between the numbers that go into the call, or the call works in place and
+// no other function was called since. -1 if there is none.
 func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	if begin == nil {
 		return -1
@@ -648,10 +686,14 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	if len(begin.From) > 0 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
 		return -1
 	}
-	prefix := prefixOf(op.Op.Name)
+	prefix, next := prefixOf(op.Op.Name), true
 	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
 		lone := &w.operators[k]
-		if !w.lone(k) || backwards(lone) == 1 {
+		next = next && (k == w.place[op.Op.Name]-1 || ofModule(w.operators[k+1].Op.Name))
+		if next && w.writes(k) {
+			return k
+		}
+		if !w.lone(k) && !w.writes(k) || backwards(lone) == 1 {
 			continue
 		}
 		other, shape := r.Recorded.Right, r.Right.Shape
@@ -682,7 +724,7 @@ func (w *recordedWalk) otherForm(op *Operator, begin *Begin) int {
 		x := &w.operators[k]
 		of, backward := strings.CutSuffix(x.Op.Name, ".backward")
 		use := w.named(of + ".forward")
-		if !backward || use == nil || len(begin.From) > 0 && begin.From[0] != x.Op.Name || !slices.ContainsFunc(use.Op.Inputs, func(p result.Port) bool { return p.Op == name+".forward" }) {
+		if !backward || use == nil || len(begin.From) > 0 && begin.From[0] != x.Op.Name || !slices.ContainsFunc(use.Op.Inputs, func(p result.Port) bool { return w.maker(p) == name+".forward" }) {
 			continue
 		}
 		form := func(t Tensor) bool { return ofLastStep(w.row(&t)) }
@@ -692,6 +734,22 @@ func (w *recordedWalk) otherForm(op *Operator, begin *Begin) int {
 		}
 	}
 	return -1
+}
+
+// maker is the function whose result modules hand on as an output of the outermost of them.
+func (w *recordedWalk) maker(p result.Port) string {
+	for range 64 {
+		from := w.named(p.Op)
+		if from == nil || !ofModule(p.Op) || from.output(p.Index) == nil {
+			break
+		}
+		next := w.row(from.output(p.Index)).Facts.Producer
+		if next.Op == "" || next == p {
+			break
+		}
+		p = next
+	}
+	return p.Op
 }
 
 // contains tells that a tensor that is the same on both sides may have a part that looks so, by its extremes.
@@ -721,7 +779,7 @@ func (w *recordedWalk) movedAlone(op *Operator) int {
 			print := said.Print(shape)
 			for from := w.named(p.Op); from != nil && print != 0; from = w.named(p.Op) {
 				at := w.place[p.Op]
-				if t := from.Op.Type; w.lone(at) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns) {
+				if w.turns(at) {
 					return at
 				}
 				next := result.Port{} // what modules, and calls that change nothing, hand on
@@ -741,6 +799,29 @@ func (w *recordedWalk) movedAlone(op *Operator) int {
 		}
 	}
 	return -1
+}
+
+// turns tells of a call that one side alone has it and that it may put elements in another order.
+func (w *recordedWalk) turns(place int) bool {
+	t := w.operators[place].Op.Type
+	return w.lone(place) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns)
+}
+
+// taken are the calls whose results are known to go into others.
+func (w *recordedWalk) taken() map[string]bool {
+	read := map[string]bool{}
+	for i := range w.operators {
+		op := &w.operators[i]
+		for _, p := range op.Op.Inputs {
+			read[p.Op] = true
+		}
+		for k := range op.Inputs {
+			if r := w.row(&op.Inputs[k]); r.Recorded != nil {
+				read[r.Facts.Producer.Op], read[r.Recorded.Golden.Op] = true, true
+			}
+		}
+	}
+	return read
 }
 
 // lone tells that one side alone has a call.

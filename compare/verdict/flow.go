@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	catalogue "precision/op"
 )
 
@@ -101,11 +102,11 @@ func (w *recordedWalk) run() {
 	w.trails = make([]trail, len(w.operators))
 	w.inputs = map[result.Port]*trail{}
 	w.pending = map[int]bool{}
-	w.noise = w.opts.Behind
+	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur = false, 0
+			w.lonely, w.blur, w.loose, w.decided = false, 0, 0, nil
 		}
 		a := w.came(op)
 		if w.made(op) || len(op.Outputs) == 0 {
@@ -125,6 +126,7 @@ func (w *recordedWalk) run() {
 		a.from = merge(a.from, w.repeats(op))
 		w.settle(op, i, &a)
 		w.hand(op, i, &a)
+		w.asks(op, i)
 		// What the sides compute by other calls may be rounded otherwise.
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
@@ -135,6 +137,7 @@ func (w *recordedWalk) run() {
 	if len(w.out.Roots) == 0 {
 		w.bare()
 	}
+	w.alike()
 	if !w.otherOrder() {
 		w.calm()
 	}
@@ -164,14 +167,28 @@ func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 
 // hand hands on that elements may be in another order.
 func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
-	switch t := op.Op.Type; {
-	case w.lone(i) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns):
+	switch {
+	case w.turns(i):
 		w.trails[i].moved = turned{by: i + 1}
+		if backwards(op) == 0 && !w.read[op.Op.Name] {
+			w.loose = i + 1
+		}
 	case a.moved.by > 0 && len(w.trails[i].roots) == 0:
 		w.trails[i].moved = a.moved
 		if !ofModule(op.Op.Name) {
 			w.trails[i].moved.hops++
 		}
+	}
+}
+
+// asks notes the roots of a single flag that differs: a program that asks it goes another way from there on, and gives calls other
+// forms of the same, a mask or none.
+func (w *recordedWalk) asks(op *Operator, i int) {
+	if slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return r.Left.DType == dtype.Bool && elements(r.Left.Shape) == 1 && elements(r.Right.Shape) == 1 && agreementOf(r) == different
+	}) {
+		w.decided = merge(w.decided, w.trails[i].roots)
 	}
 }
 
@@ -526,9 +543,15 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		}
 		told := agreementOf(r)
 		if r.Recorded.Argument {
-			if told == different && w.literal(op, r.Recorded) {
-				begin(t.Row, nil, !numbers(r.Recorded))
+			if soft := !numbers(r.Recorded); told == different && soft && len(w.decided) > 0 {
+				a.from = merge(a.from, w.decided)
+			} else if told == different && w.literal(op, r.Recorded) {
+				begin(t.Row, nil, soft)
 			}
+			continue
+		}
+		if len(w.decided) > 0 && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer)) {
+			a.from = merge(a.from, w.decided)
 			continue
 		}
 		if told == same && proven(r) {
@@ -538,6 +561,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			continue
 		}
 		in, calls, known := w.fed(op, r)
+		if len(calls) == 0 && w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && !isWeight(op, r.Recorded.Place) {
+			a.add(&trail{moved: turned{by: w.loose}}) // by a way that was not recorded, as a split
+		}
 		if a.add(&in); r.Has(result.ChecksumLate) {
 			// The checksum is no evidence, and does not prove either that what the statistics hide is the same.
 			a.stirred = a.stirred || w.noise || w.lonely
@@ -555,7 +581,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame:
-			if w.rounded(r) {
+			if carriedOn(r) || w.unheld(r) {
 				a.stirred = true
 			} else {
 				if w.crossed(r) {

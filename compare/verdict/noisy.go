@@ -230,6 +230,7 @@ func (w *recordedWalk) worstIncoming(op *Operator) (worst float64) {
 // by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse float64) bool {
 	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
+		coarse = max(coarse, w.laid(op, r))
 		return w.apartFromMade(r, coarse) || w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
 			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Said { return r.Recorded.Right })
 	}
@@ -242,7 +243,24 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
 		return size > mostLeap[0]*max(w.level, u)
 	}
-	return size > mostLeap[0]*max(w.strays, u) && size > 3*w.level
+	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
+}
+
+// laid is how far the tensor is apart that an input of a backward call is the gradient of, 0 where that is not known: what chose or
+// sorted its rows does so with those of the gradient, on the way there.
+func (w *recordedWalk) laid(op *Operator, r *result.Row) (size float64) {
+	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
+	forward := w.named(name + ".forward")
+	if !backward || forward == nil {
+		return 0
+	}
+	for k := range forward.Outputs {
+		of := w.row(&forward.Outputs[k])
+		if far, known := sizeOf(of); known && slices.Equal(of.Right.Shape, r.Right.Shape) && !math.IsInf(far, 0) {
+			size = max(size, far)
+		}
+	}
+	return size
 }
 
 // apartFromMade tells of an input that one call feeds on both sides that its elements are off by far more than
@@ -329,10 +347,11 @@ func (w *recordedWalk) calm() {
 			continue
 		}
 		op.State = StateGood
+		chosen := t.chosen // which other places or experts may come of
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool {
-				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics
+				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || c.Kind == Integers && chosen
 			})
 			if t.Verdict != Uncompared {
 				t.settle()

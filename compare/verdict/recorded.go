@@ -392,6 +392,12 @@ type recordedWalk struct {
 	blur float64
 	// lonely tells that there was such a call.
 	lonely bool
+	// read are the calls whose results are known to go into others. loose is the last forward call of one side alone, from 1 on, that
+	// may have put elements in another order and whose result went nobody knows where.
+	read  map[string]bool
+	loose int
+	// decided are the roots of flags that differ and that the program may have asked.
+	decided []int
 	// usual is how much calls add to errors as a rule, forward and backward; level the
 	// largest error so far that no root is behind.
 	usual [2]float64
