@@ -74,3 +74,13 @@ func TestBadRows(t *testing.T) {
 		}
 	}
 }
+
+// Later versions of a kernel, and those without an attribute in place of an input, are to the judge what the first one is.
+func TestVersions(t *testing.T) {
+	for name, same := range map[string]string{"SqueezeV2": "Squeeze", "UnsqueezeV3": "Unsqueeze", "CastD": "Cast", "SliceDV2": "Slice", "PadV2": "Pad", "MaxPool3D": "MaxPool",
+		"AvgPool3DD": "AvgPool", "Conv3DTransposeD": "Conv2DTranspose", "Conv3DBackpropInput": "Conv2DBackpropInput", "ClipByValueV2": "ClipByValue"} {
+		if a, b := Of(name), Of(same); a.Traits != b.Traits || a.Error != b.Error {
+			t.Errorf("%s is %b %q, %s %b %q", name, a.Traits, a.Error, same, b.Traits, b.Error)
+		}
+	}
+}
