@@ -211,7 +211,7 @@ func otherSize(now, then *result.Row) bool {
 func newly(t *Tensor, before []Cause) bool {
 	for _, c := range t.Causes {
 		switch c.Kind {
-		case NaN, Inf, Zeros, Form, Argument, Unexplained:
+		case NaN, Inf, Zeros, Form, Argument, Unexplained, Law:
 			if !c.Waived && !slices.ContainsFunc(before, func(b Cause) bool { return b.Kind == c.Kind }) {
 				return true
 			}

@@ -224,6 +224,19 @@ func TestBaselineOtherSize(t *testing.T) {
 	}
 }
 
+// TestNewly: a cause that no growth measures and that an output did not have before is one more, a size is not.
+func TestNewly(t *testing.T) {
+	was := []Cause{{Kind: Distance}, {Kind: NaN}}
+	for kind, want := range map[Kind]bool{Law: true, Inf: true, NaN: false, Distance: false, Cosine: false} {
+		if got := newly(&Tensor{Causes: []Cause{{Kind: Distance}, {Kind: kind}}}, was); got != want {
+			t.Errorf("%s: %v, expected %v", kind, got, want)
+		}
+	}
+	if newly(&Tensor{Causes: []Cause{{Kind: Law}}}, []Cause{{Kind: Law}}) || newly(&Tensor{Causes: []Cause{{Kind: Law, Waived: true}}}, nil) {
+		t.Error("one that was there, or is waived, is new")
+	}
+}
+
 func TestBaselineLost(t *testing.T) {
 	whole, less := chain(10, nil), chain(10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false })
 	worse := chain(10, func(t *result.Table) { t.Rows[2] = with(t.Rows[2], cosineRow(20, 0.1)) })

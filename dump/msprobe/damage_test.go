@@ -184,6 +184,22 @@ func TestOddValues(t *testing.T) {
 	}
 }
 
+// A tensor of integers has no largest element with a fraction; one that is quantised may.
+func TestTypeOfStatistics(t *testing.T) {
+	for _, c := range []struct {
+		dtype, most string
+		odd         bool
+	}{
+		{"torch.int8", "0.37", true}, {"torch.int8", "37.0", false}, {"torch.int64", "NaN", false}, {"torch.float16", "0.37", false}, {"torch.qint8", "0.37", false},
+		{"torch.float99", "0.37", false},
+	} {
+		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "`+c.dtype+`", "shape": [2], "Max": `+c.most+`, "Min": 0, "Mean": 0.1}]}}}`)
+		if v := calls[0].Values[0]; (v.Odd != nil) != c.odd || c.odd && v.Odd.Offset <= 0 {
+			t.Errorf("%q, %s: %v", c.dtype, c.most, v.Odd)
+		}
+	}
+}
+
 // Of a statistic that is there twice neither counts.
 func TestStatisticTwice(t *testing.T) {
 	calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Mean": 100, "Max": 2, "Mean": 1}]}}}`)
