@@ -171,14 +171,19 @@ type Binding struct {
 type Arg struct {
 	// Param is the parameter; empty where Default is all that From may be, for the function knows nothing else.
 	Param string
-	// From are the names of an attribute, or of an input, which is in place Slot; -1 if there is none.
+	// From are the names of an attribute, or of an input, which is in place Slot; -1 if there is none, and [Rest] for a
+	// list of all inputs that no other argument is.
 	From []string
 	Slot int
-	// Default is its value where a graph leaves it out; empty where that is the function's own.
+	// Default is its value where a graph leaves it out; empty where that is the function's own, and ? where it has to be
+	// given.
 	Default string
 	// Words are what the attribute's numbers stand for.
 	Words []string
 }
+
+// Rest is the Slot of an argument that is a list of all inputs but those of other arguments.
+const Rest = -2
 
 // binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},attribute!value).
 func binding(text string) (*Binding, error) {
@@ -205,7 +210,9 @@ func binding(text string) (*Binding, error) {
 		if name, words, ok := strings.Cut(from, "{"); ok {
 			from, a.Words = name, strings.Split(strings.TrimSuffix(words, "}"), "/")
 		}
-		if name, slot, ok := strings.Cut(from, "@"); ok {
+		if name, rest := strings.CutSuffix(from, "@*"); rest {
+			from, a.Slot = name, Rest
+		} else if name, slot, ok := strings.Cut(from, "@"); ok {
 			n, err := strconv.Atoi(slot)
 			if err != nil {
 				return nil, err

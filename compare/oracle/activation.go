@@ -41,7 +41,7 @@ func activationForms() {
 		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
 		if count(w.shape) > 1 && len(x.shape) > 1 {
-			weight = perChannel(x, w, "")
+			weight = perChannel(x, w)
 		}
 		a := k.arith()
 		return formulaOf(func(v []num) num {
@@ -279,22 +279,6 @@ func sign(x float64) float64 {
 	return x
 }
 
-// Piecewise linear activations. Prototypes: nonlinear_fuc_ops.h.
-
-// clamp: y = min(max(x, lo), hi).
-func clamp(lo, hi float64) kernel {
-	return func(x, e [][]float64, y, b []float64) {
-		for i, v := range x[0] {
-			y[i] = min(max(v, lo), hi)
-		}
-		for i := range b {
-			if b[i] = e[0][i]; math.IsNaN(y[i]) {
-				b[i] = math.Inf(1)
-			}
-		}
-	}
-}
-
 func clipForms() {
 	register(single(buildClip), "clip")
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).
@@ -308,36 +292,27 @@ func clipForms() {
 	}, "gelu")
 }
 
-// buildClip limits x to [min, max], given as inputs or attributes.
+// buildClip limits x to [min, max], given as inputs or attributes. Prototype: elewise_calculation_ops.h.
 func buildClip(c *Call) Values {
-	in := c.all()
-	if len(in) == 3 {
-		return elementsOf(func(x, e [][]float64, y, b []float64) {
-			for i := range y {
-				y[i] = min(max(x[0][i], x[1][i]), x[2][i])
-			}
-			for i := range b {
-				if b[i] = max(e[0][i], e[1][i], e[2][i]); math.IsNaN(y[i]) {
-					b[i] = math.Inf(1)
-				}
-			}
-		}, nil, true, in)
+	in, a := c.all(), c.arith()
+	if len(in) == 1 {
+		in = append(in, scalar(c.attrFloat("min_val", -1)), scalar(c.attrFloat("max_val", 1)))
 	}
-	refuseIf(len(in) != 1, InputCount, len(in), 3)
-	lo := c.attrFloat("min_val", -1)
-	hi := c.attrFloat("max_val", 1)
-	return elementsOf(clamp(lo, hi), nil, true, in)
+	refuseIf(len(in) != 3, InputCount, len(in), 3)
+	return elementsOf(formulaKernel(func(x []num) num { return a.Combine("min", a.Combine("max", x[0], x[1]), x[2]) }), nil, true, in)
 }
 
-// perChannel shapes a vector so that it goes along the channels of x: axis C of
-// its layout, or axis 1.
-func perChannel(x *operand, v Values, axes string) Values {
-	at := 1
-	for i := range axes {
-		if axes[i] == 'C' {
-			at = i
-		}
+// channel is the axis of the channels: C of the framework's layout, or the second where it has no letters.
+func (o *operand) channel() int {
+	if at := strings.IndexByte(o.axes, 'C'); at >= 0 && len(o.axes) == len(o.shape) {
+		return at
 	}
+	return 1
+}
+
+// perChannel shapes a vector so that it goes along the channels of x.
+func perChannel(x *operand, v Values) Values {
+	at := x.channel()
 	refuseIf(at >= len(x.shape) || count(v.Shape()) != x.shape[at], ShapesDiffer, x.shape, v.Shape())
 	shape := ones(len(x.shape))
 	shape[at] = x.shape[at]

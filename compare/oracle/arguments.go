@@ -133,13 +133,30 @@ type invocation struct {
 	name      string
 	args      map[string]*argument
 	params    []string
-	results   []*operand // of the forward call, for gradients; nil where not recorded
-	gradients []*operand // of the results, of a backward call
+	called    map[string]string // what a kernel calls a parameter
+	results   []*operand        // of the forward call, for gradients; nil where not recorded
+	gradients []*operand        // of the results, of a backward call
 	inPlace   bool
 	// before are, of an update, what other calls before it took of the size of what is updated.
 	before []*operand
 	// solve is set where the arguments of a module have to be told from shapes.
 	solve bool
+}
+
+// shown is what the user knows a parameter by.
+func (k *invocation) shown(name string) string {
+	if other := k.called[name]; other != "" {
+		return other
+	}
+	return name
+}
+
+// number is an argument that is one number and, of a kernel, no truth.
+func (k *invocation) number(a *argument) (float64, bool) {
+	if k.called != nil && a != nil && a.v != nil && a.v.Type == "bool" {
+		return 0, false
+	}
+	return a.number()
 }
 
 // has reports whether an argument was given and is not None.
@@ -150,7 +167,7 @@ func (k *invocation) tensor(name string) *operand {
 	a := k.args[name]
 	switch {
 	case !a.tensor():
-		panic(refuse(NoInput, name))
+		panic(refuse(NoInput, k.shown(name)))
 	case a.err != nil:
 		panic(a.err)
 	}
@@ -168,12 +185,12 @@ func (k *invocation) optional(name string) *operand {
 // tensors are an argument that is a list of tensors.
 func (k *invocation) tensors(name string) []*operand {
 	a := k.args[name]
-	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, name)
+	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, k.shown(name))
 	var out []*operand
 	for i, x := range a.list {
 		switch {
 		case !x.tensor():
-			panic(refuse(NoInput, name+"."+itoa(i)))
+			panic(refuse(NoInput, k.shown(name)+"."+itoa(i)))
 		case x.err != nil:
 			panic(x.err)
 		}
@@ -186,7 +203,7 @@ func (k *invocation) tensors(name string) []*operand {
 // whose result has the type of the output.
 func (k *invocation) value(name string) Values {
 	a := k.args[name]
-	refuseIf(a.none(), NoInput, name)
+	refuseIf(a.none(), NoInput, k.shown(name))
 	return k.valueOf(a, name)
 }
 
@@ -200,8 +217,8 @@ func (k *invocation) valueOf(a *argument, name string) Values {
 		}
 		return k.converted(a.op)
 	}
-	x, ok := a.number()
-	refuseIf(!ok, BadArgument, name, a.text(), "a number or a tensor")
+	x, ok := k.number(a)
+	refuseIf(!ok, BadArgument, k.shown(name), a.text(), "a number or a tensor")
 	return k.constant(x)
 }
 
@@ -262,10 +279,10 @@ func (k *invocation) float(name string, missing float64) float64 {
 	if a.none() {
 		return missing
 	}
-	if x, ok := a.number(); ok {
+	if x, ok := k.number(a); ok {
 		return x
 	}
-	panic(refuse(BadArgument, name, a.text(), "a number"))
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a number"))
 }
 
 func (k *invocation) int(name string, missing int64) int64 {
@@ -273,10 +290,10 @@ func (k *invocation) int(name string, missing int64) int64 {
 	if a.none() {
 		return missing
 	}
-	if x, ok := a.number(); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
+	if x, ok := k.number(a); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
 		return int64(x)
 	}
-	panic(refuse(BadArgument, name, a.text(), "a whole number"))
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a whole number"))
 }
 
 func (k *invocation) bool(name string, missing bool) bool {
@@ -287,7 +304,7 @@ func (k *invocation) bool(name string, missing bool) bool {
 	if x, ok := a.number(); ok && (x == 0 || x == 1) {
 		return x != 0
 	}
-	panic(refuse(BadArgument, name, a.text(), "true or false"))
+	panic(refuse(BadArgument, k.shown(name), a.text(), "true or false"))
 }
 
 // isText tells whether an argument is a text.
@@ -303,7 +320,7 @@ func (k *invocation) string(name, missing string) string {
 	if a.isText() {
 		return a.v.Value.S
 	}
-	panic(refuse(BadArgument, name, a.text(), "a text"))
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a text"))
 }
 
 // ints is a list of whole numbers, or one; nil if it is None.
@@ -312,7 +329,7 @@ func (k *invocation) ints(name string) []int64 {
 	if a.none() {
 		return nil
 	}
-	return wholeNumbers(name, a)
+	return wholeNumbers(k.shown(name), a)
 }
 
 func wholeNumbers(name string, a *argument) []int64 {
@@ -360,7 +377,7 @@ func (k *invocation) each(name string, n int, missing int64) []int64 {
 	case len(list) == 1:
 		return repeated(n, list[0])
 	case len(list) != n:
-		panic(refuse(BadArgument, name, shapeText(list), itoa(n)+" numbers"))
+		panic(refuse(BadArgument, k.shown(name), shapeText(list), itoa(n)+" numbers"))
 	}
 	return list
 }
@@ -375,20 +392,27 @@ func (k *invocation) axes(name string, rank int) []int {
 		}
 		return all
 	}
-	return axesOf(name, list, rank)
+	return axesOf(k.shown(name), list, rank)
 }
 
 // axis is one axis of a tensor.
 func (k *invocation) axis(name string, missing int64, rank int) int {
 	a := k.int(name, missing)
-	axes := axesOf(name, []int64{a}, max(rank, 1))
+	axes := axesOf(k.shown(name), []int64{a}, max(rank, 1))
 	return axes[0]
+}
+
+// axisOf is one axis of a shape, which has some.
+func (k *invocation) axisOf(shape []int64, name string, missing int64) int {
+	axis := k.axis(name, missing, len(shape))
+	refuseIf(len(shape) == 0, BadArgument, k.shown(name), axis, "an axis of "+shapeText(shape))
+	return axis
 }
 
 // required refuses where one of some arguments was not given.
 func (k *invocation) required(names ...string) {
 	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
-		panic(refuse(NoArgument, names[i]))
+		panic(refuse(NoArgument, k.shown(names[i])))
 	}
 }
 
@@ -403,6 +427,6 @@ func (k *invocation) shape() []int64 {
 // unsupported refuses arguments that were given and are not computed with.
 func (k *invocation) unsupported(names ...string) {
 	for _, name := range names {
-		refuseIf(k.has(name), Unsupported, name)
+		refuseIf(k.has(name), Unsupported, k.shown(name))
 	}
 }

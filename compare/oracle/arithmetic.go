@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"precision/dump/dtype"
 )
@@ -606,13 +608,10 @@ func buildEltwise(c *Call) Values {
 	mode := c.attrInt("mode", 1)
 	coeff := c.floatsAttr("coeff")
 	refuseIf(len(in) < 1 || len(in) > 1<<10, InputCount, len(in), 2)
-	if mode != 1 || len(coeff) == 0 {
-		coeff = make([]float64, len(in))
-		for i := range coeff {
-			coeff[i] = 1
-		}
+	if mode != 1 {
+		coeff = nil
 	}
-	refuseIf(len(coeff) != len(in), BadAttribute, "coeff", len(coeff), itoa(len(in)))
+	refuseIf(coeff != nil && len(coeff) != len(in), BadAttribute, "coeff", len(coeff), itoa(len(in)))
 	u := c.unit()
 	switch mode {
 	case 0:
@@ -633,9 +632,12 @@ func buildEltwise(c *Call) Values {
 	panic(refuse(BadAttribute, "mode", mode, "0, 1 or 2"))
 }
 
-// weightedSum: y = Σ k·x, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …).
+// weightedSum: y = Σ k·x in any order, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …); all factors are 1 without k.
 func weightedSum(u float64, k []float64, in []Values) Values {
 	g := gamma(float64(len(in)+1), u)
+	if k == nil {
+		k = slices.Repeat([]float64{1}, len(in))
+	}
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
 			y[i] = 0
@@ -658,35 +660,26 @@ func weightedSum(u float64, k []float64, in []Values) Values {
 func buildAddN(c *Call) Values {
 	in := c.all()
 	refuseIf(len(in) < 1 || len(in) > 1<<10, InputCount, len(in), 2)
-	k := make([]float64, len(in))
-	for i := range k {
-		k[i] = 1
-	}
-	u := c.sumUnit()
-	if integers(c) {
-		u = 0
-	}
-	return weightedSum(u, k, in)
+	return weightedSum(c.reduceUnit(), nil, in)
 }
 
-// buildBiasAdd: y = x + bias along the channels: axis C of x's layout, else the
-// last (data_format NHWC) or second (NCHW) axis.
+// biasAxis is the axis that a bias goes along: the channels of x's layout, else the last (data_format NHWC) or second
+// (NCHW) axis.
+func (c *Call) biasAxis(x *operand) int {
+	switch rank := len(x.shape); {
+	case len(x.axes) == rank && strings.Contains(x.axes, "C"):
+		return x.channel()
+	case rank > 1 && c.attrs.Get("data_format").Text() == "NCHW":
+		return 1
+	default:
+		return rank - 1
+	}
+}
+
+// buildBiasAdd: y = x + bias along the channels.
 func buildBiasAdd(c *Call) Values {
-	x := c.need("x", 0)
-	bias := c.need("bias", 1)
-	axes := x.axesOr("")
-	at := -1
-	for i := range axes {
-		if axes[i] == 'C' {
-			at = i
-		}
-	}
-	n := count(bias.shape)
-	if at < 0 || at >= len(x.shape) {
-		if at = len(x.shape) - 1; c.attrs.Get("data_format").Text() == "NCHW" && len(x.shape) > 1 {
-			at = 1
-		}
-	}
+	x, bias := c.need("x", 0), c.need("bias", 1)
+	at, n := c.biasAxis(x), count(bias.shape)
 	refuseIf(at < 0 || x.shape[at] != n, ShapesDiffer, x.shape, bias.shape)
 	shape := ones(len(x.shape))
 	shape[at] = n
@@ -695,22 +688,6 @@ func buildBiasAdd(c *Call) Values {
 
 func scaleForms() {
 	register(single(buildScale), "scale")
-	withNumber := func(f func(a arith, x, k num) num, form string) {
-		register(single(func(c *Call) Values {
-			x := c.at(0)
-			k := c.attrFloat("value", math.NaN())
-			refuseIf(math.IsNaN(k), NoAttribute, "value")
-			a, u := c.arith(), precisionFor(x.typ).v
-			// The number may be rounded to the type of x first.
-			n := num{k, u * abs(k)}
-			if precisionFor(x.typ).Round(k) == k {
-				n.b = 0
-			}
-			return formulaOf(func(v []num) num { return f(a, v[0], n) }, x)
-		}), form)
-	}
-	withNumber(func(a arith, x, k num) num { return a.mul(x, k) }, "times")
-	withNumber(func(a arith, x, k num) num { return a.add(x, k) }, "plus")
 	register(one(buildLayerNormGrad), "normgrad")
 }
 
@@ -728,8 +705,7 @@ func buildScale(c *Call) Values {
 			in = append(in, reshape(o, x.shape))
 			continue
 		}
-		v := perChannel(x, o, x.axesOr(""))
-		in = append(in, v)
+		in = append(in, perChannel(x, o))
 	}
 	a := c.arith()
 	return formulaOf(func(v []num) num {
@@ -739,57 +715,6 @@ func buildScale(c *Call) Values {
 		}
 		return y
 	}, in...)
-}
-
-// buildLayerNormGrad: dy, x, variance, mean, gamma give, with x̂ = (x - mean)/√(variance + ε)
-// and h = dy·gamma: dx = (h - mean(h) - x̂·mean(h·x̂))/√(variance + ε), Σ dy·x̂ and
-// Σ dy over the rows.
-func buildLayerNormGrad(c *Call) []Values {
-	var in [5]*operand
-	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
-		o := c.need(name, i)
-		in[i] = o
-	}
-	eps := c.attrFloat("epsilon", 1e-7)
-	x, n := in[1], count(in[4].shape)
-	total := count(x.shape)
-	if n == 0 || n > maxDense || total%n != 0 || count(in[0].shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
-		panic(refuse(ShapesDiffer, shapeText(in[0].shape, x.shape, in[2].shape, in[3].shape, in[4].shape)))
-	}
-	rows := total / n
-	flat := []int64{rows, n}
-	column := []int64{rows, 1}
-	a := c.arith()
-	hat := func(v []num) num { // x, variance, mean
-		r := a.rsqrt(a.add(v[1], exactNum(eps)))
-		return a.mul(a.sub(v[0], v[2]), r)
-	}
-	xs, dys := reshape(x, flat), reshape(in[0], flat)
-	vs, ms, gs := reshape(in[2], column), reshape(in[3], column), reshape(in[4], []int64{1, n})
-	normal := formulaOf(hat, xs, vs, ms)
-	h := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, gs)
-	both := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, h, normal)
-	mean := func(v Values) Values {
-		return must(held(&reduced{shape: column, in: v, n: n, f: sumOf(c.sumUnit(), n, float64(n))}))
-	}
-	first := mean(h)
-	second := mean(both)
-	dx := formulaOf(func(v []num) num {
-		r := a.rsqrt(a.add(v[4], exactNum(eps)))
-		return a.mul(a.sub(a.sub(v[0], v[1]), a.mul(v[2], v[3])), r)
-	}, h, first, normal, second, vs)
-	scale := formulaOf(func(v []num) num { return a.mul(v[0], v[1]) }, dys, normal)
-	out := []Values{dx}
-	for _, v := range []Values{scale, dys} {
-		moved, _, k := lastAxes(v, []int{0})
-		out = append(out, &reduced{shape: []int64{n}, in: moved, n: k, f: sumOf(c.sumUnit(), k, 1)})
-	}
-	for i := range out {
-		if i < len(c.outs) {
-			out[i] = c.asRecorded(out[i], i)
-		}
-	}
-	return out
 }
 
 // Gradients of element-wise functions, from what their prototypes take: the
@@ -845,23 +770,9 @@ func buildBiasAddGrad(c *Call) Values {
 	x := c.need("x", 0)
 	shape, ok := c.out(0)
 	refuseIf(!ok, NoOutput)
-	at := len(x.shape) - 1
-	for i := range x.axes {
-		if x.axes[i] == 'C' {
-			at = i
-		}
-	}
-	if x.axes == "" && c.attrs.Get("data_format").Text() == "NCHW" && len(x.shape) > 1 {
-		at = 1
-	}
+	at := c.biasAxis(x)
 	refuseIf(at < 0 || x.shape[at] != count(shape), ShapeComputed, x.shape, shape)
-	var axes []int
-	for i := range x.shape {
-		if i != at {
-			axes = append(axes, i)
-		}
-	}
-	return c.reduction(x, axes, false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+	return c.reduction(x, slices.Delete(inOrder(len(x.shape)), at, at+1), false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.sumUnit(), n, 1)
 	})
 }

@@ -275,14 +275,14 @@ func rotaryForms() {
 		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
 		perm := inOrder(rank + 1)
 		perm[rank-1], perm[rank] = rank, rank-1
-		return k.turnedHalves(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"))
+		return k.rotated(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"), false)
 	})})
 	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
 		if mode := k.string("rotary_mode", "half"); mode != "half" {
 			panic(refuse(Unsupported, "rotary_mode "+mode))
 		}
 		cos, sin := k.pair("cos", "sin")
-		return []Reading{{Out: []Values{k.turnedHalves(k.tensor("query"), cos, sin), k.turnedHalves(k.tensor("key"), cos, sin)}}}
+		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, false), k.rotated(k.tensor("key"), cos, sin, false)}}}
 	}})
 }
 
@@ -419,45 +419,45 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 	return dq, dk, dv
 }
 
-// fusionAttention is npu_fusion_attention (torch_npu): attention over several layouts;
-// of atten_mask what is not 0 is left out. The further outputs are not computed.
-func fusionAttention(k *invocation) []Reading {
+// kernelAttention is attention over the layouts of headsFirst, with so many heads of q and few of keys and values, or with few 0
+// as many of these as their shapes say, if heads lie in one axis, else as of q; of atten_mask
+// what is not 0 is left out. Without a mask sparse_mode 0 does not look at the tokens before and after (documentation of
+// npu_fusion_attention and npu_prompt_flash_attention); the window that these cut out beside a mask is not computed.
+func (k *invocation) kernelAttention(layout string, heads, few int64, scale, before, after string) (t *attention, q *operand, back func(v Values) Values) {
 	q, key := k.factors("query", "key")
 	v := k.factored("value")
-	if keep := k.float("keep_prob", 1); keep != 1 {
-		panic(refuse(Random, "keep_prob"))
-	}
-	for _, name := range []string{"pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen"} {
-		refuseIf(k.has(name), Unsupported, name)
-	}
-	k.required("value", "head_num", "input_layout")
-	heads := k.int("head_num", 0)
-	layout := k.string("input_layout", "")
+	k.required("value")
 	qs, back := headsFirst(q, layout, heads)
 	width := qs.Shape()[3]
-	few := func(o *operand) int64 {
-		if len(o.shape) == 3 && width > 0 {
+	less := func(o *operand) int64 {
+		switch {
+		case few > 0:
+			return few
+		case len(o.shape) == 3 && width > 0:
 			return o.shape[2] / width
 		}
 		return heads
 	}
-	ks, _ := headsFirst(key, layout, few(key))
-	vs, _ := headsFirst(v, layout, few(key))
-	t := k.newAttention(qs, ks, vs, true)
-	t.scale = exactNum(1)
-	t.scaledBy(k, "scale")
-	mode := k.int("sparse_mode", 0)
-	before := k.int("pre_tockens", math.MaxInt32)
-	after := k.int("next_tockens", math.MaxInt32)
-	mask := k.optional("atten_mask")
-	switch {
-	case t.sparse(mode), mask == nil:
-	case mode == 0 && (before < t.l || after < t.s):
-		panic(refuse(Unsupported, "pre_tockens, next_tockens"))
-	default:
+	ks, _ := headsFirst(key, layout, less(key))
+	vs, _ := headsFirst(v, layout, less(v))
+	t = k.newAttention(qs, ks, vs, true)
+	t.scale, t.zero = exactNum(1), true
+	t.scaledBy(k, scale)
+	mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
+	if !t.sparse(mode) && mask != nil {
+		refuseIf(mode == 0 && (k.int(before, math.MaxInt32) < t.l || k.int(after, math.MaxInt32) < t.s), Unsupported, before+", "+after)
 		t.masked(mask, func(x float64) bool { return x != 0 })
 	}
-	t.zero = true
+	return t, q, back
+}
+
+// fusionAttention is npu_fusion_attention (torch_npu). The further outputs are not computed.
+func fusionAttention(k *invocation) []Reading {
+	keep := k.float("keep_prob", 1)
+	refuseIf(keep != 1, Random, "keep_prob")
+	k.unsupported("pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen")
+	k.required("head_num", "input_layout")
+	t, _, back := k.kernelAttention(k.string("input_layout", ""), k.int("head_num", 0), 0, "scale", "pre_tockens", "next_tockens")
 	return t.forms(back)
 }
 
@@ -496,17 +496,21 @@ func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v V
 	panic(refuse(Unsupported, "input_layout "+layout))
 }
 
-// turnedHalves is x·cos + turned(x)·sin, where the halves change places and the second gets the other sign; products and
-// sum may be rounded to the type of the result (in float16 kernels compute in that).
-func (k *invocation) turnedHalves(x Values, cos, sin *operand) Values {
+// rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves change places, or with
+// interleaved the neighbours of each pair, the new first gets the other sign. Products and sum may be rounded to the type
+// of the result (in float16 kernels compute in that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope
+// and npu_apply_rotary_pos_emb; ops-transformer posembedding.
+func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Values {
 	s := x.Shape()
 	rank := len(s)
-	refuseIf(rank == 0 || s[rank-1]%2 != 0, ShapesDiffer, s)
-	half := s[rank-1] / 2
-	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(x, rank-1, half, half)})
-	turned := joined(rank-1, second, slab1(x, rank-1, 0, half))
-	p := newPointwise(mulKernel(k.unit()), x, cos)
-	q := newPointwise(mulKernel(k.unit()), turned, sin)
+	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
+	half, axis, parts, width := s[rank-1]/2, rank-1, x, s[rank-1]/2
+	if interleaved {
+		parts, axis, width = reshape(x, append(slices.Clone(s[:rank-1]), half, 2)), rank, 1
+	}
+	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(parts, axis, width, width)})
+	turned := reshape(joined(axis, second, slab1(parts, axis, 0, width)), s)
+	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turned, sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(p), k.between(q)})
 }
@@ -518,29 +522,12 @@ func inferenceAttention(scale string) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		k.unsupported("pse_shift", "padding_mask", "actual_seq_lengths", "actual_seq_lengths_kv", "block_table")
 		refuseIf(k.bool("softmax_lse_flag", false), Unsupported, "softmax_lse_flag")
-		q, key := k.factors("query", "key")
-		v := k.factored("value")
-		k.required("value")
-		layout, heads := k.string("input_layout", "BSH"), k.int("num_heads", 1)
-		few := k.int("num_key_value_heads", 0)
+		heads, few := k.int("num_heads", 1), k.int("num_key_value_heads", 0)
 		if few == 0 {
 			few = heads
 		}
-		qs, back := headsFirst(q, layout, heads)
-		ks, _ := headsFirst(key, layout, few)
-		vs, _ := headsFirst(v, layout, few)
-		t := k.newAttention(qs, ks, vs, true)
-		t.scale = exactNum(1)
-		t.scaledBy(k, scale)
-		mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
-		switch {
-		case t.sparse(mode):
-		case mask != nil:
-			t.masked(mask, func(x float64) bool { return x != 0 })
-		case k.has("pre_tokens") && k.int("pre_tokens", 0) < t.l, k.has("next_tokens") && k.int("next_tokens", 0) < t.s:
-			panic(refuse(Unsupported, "pre_tokens, next_tokens"))
-		}
-		t.zero = true
+		refuseIf(few < 1, BadArgument, "num_key_value_heads", few, "a positive number")
+		t, q, back := k.kernelAttention(k.string("input_layout", "BSH"), heads, few, scale, "pre_tokens", "next_tokens")
 		readings := t.forms(back)
 		if q.typ != dtype.Float16 || k.has("inner_precise") && k.int("inner_precise", 1) != 1 {
 			readings = readings[:1] // only float16 is computed with throughout

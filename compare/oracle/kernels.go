@@ -69,25 +69,27 @@ func defineKernels(all map[string]*function) {
 	all["Tile"] = &function{params: []string{"input", "dims"}, rest: true, forward: formulaFor(tiled)}
 	views := func(k *invocation) []Reading { return []Reading{{Out: []Values{k.asRecorded(k.tensor("input"), 0)}}} }
 	all["TransposeExtView"] = &function{params: strings.Fields("input dim0 dim1"), forward: views}
-	for name, more := range map[string]func(k *invocation) []Values{"LayerNorm": rowMoments, "BatchNorm": channelMoments} {
-		f := *all[name]
-		first := f.forward
-		f.forward = func(k *invocation) []Reading {
-			list := first(k)
-			var rest []Values
-			if len(k.outs) > 1 {
-				rest = more(k)
-			}
-			for i := range list {
-				list[i].Out = append(list[i].Out, rest...)
-			}
-			return list
-		}
-		if name == "BatchNorm" {
-			f.states = []int{1, 2}
-		}
-		all[name] = &f
+	layers := *all["LayerNorm"]
+	rows := layers.forward
+	layers.forward = func(k *invocation) []Reading {
+		x := *k
+		x.args = maps.Clone(k.args)
+		x.args["beside"] = textArgument("variance")
+		return rows(&x)
 	}
+	batches := *all["BatchNorm"]
+	first := batches.forward
+	batches.states = []int{1, 2}
+	batches.forward = func(k *invocation) []Reading {
+		list := first(k)
+		for i := range list {
+			if len(k.outs) > 1 {
+				list[i].Out = append(list[i].Out, channelMoments(k)...)
+			}
+		}
+		return list
+	}
+	all["LayerNorm"], all["BatchNorm"] = &layers, &batches
 	sorted := *all["TopK"]
 	all["TopK"] = &function{params: sorted.params, forward: func(k *invocation) []Reading {
 		x := *k
@@ -181,19 +183,12 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 	return c.twin(row)
 }
 
-// rowMoments are the mean and the variance of the rows that a layer norm works on.
-func rowMoments(k *invocation) (out []Values) {
-	x, w := k.tensor("input"), k.tensor("weight")
-	n := count(w.shape)
-	refuseIf(n == 0 || count(x.shape)%n != 0, ShapesDiffer, x.shape, w.shape)
-	return k.moments(x, []int64{count(x.shape) / n}, n, 1)
-}
-
 // channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and those of the batch.
 func channelMoments(k *invocation) (out []Values) {
 	x := k.tensor("input")
 	in, _, _, n := k.byChannels(x)
-	own := k.moments(in, []int64{x.shape[1]}, n, 3)
+	m := &normal{n: n}
+	own := []Values{m.statistic(k, in, 3, m.mean), m.statistic(k, in, 4, m.variance)}
 	a, part := k.arith(), exactNum(k.float("momentum", 0.1))
 	running := func(v Values, old, more float64) Values {
 		return formulaOf(func(v []num) num {
@@ -203,19 +198,6 @@ func channelMoments(k *invocation) (out []Values) {
 		}, v)
 	}
 	return append([]Values{running(own[0], 0, 1), running(own[1], 1, float64(n)/float64(max(n-1, 1)))}, own...)
-}
-
-// moments are the mean and the variance of rows of n, which are outputs from first on.
-func (k *invocation) moments(in Values, lead []int64, n int64, first int) (out []Values) {
-	su := k.sumUnit()
-	for i, of := range []func(m moments) (float64, float64){func(m moments) (float64, float64) { return m.mean, m.bMean }, func(m moments) (float64, float64) { return m.variance, m.bVar }} {
-		v := Values(&reduced{shape: lead, in: in, n: n, f: func(x, e []float64) (float64, float64) { return of(momentsOf(x, e, su)) }})
-		if first+i < len(k.outs) {
-			v = k.asRecorded(v, first+i)
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // scattered adds what goes to places of a vector.
@@ -395,18 +377,7 @@ func (k *invocation) sumOfAll(list []*operand) Values {
 			in[i] = reshape(o, k.shape())
 		}
 	}
-	g := gamma(float64(len(in)), k.sumUnit())
-	return formulaOf(func(v []num) num {
-		var sum num
-		size := 0.0
-		for _, x := range v {
-			sum.y += x.y
-			sum.b += x.b
-			size += abs(x.y)
-		}
-		sum.b = sum.b*(1+g) + g*size
-		return sum
-	}, in...)
+	return weightedSum(k.sumUnit(), nil, in)
 }
 
 // slicedBack puts a gradient where a slice of a tensor was taken from, among zeros.

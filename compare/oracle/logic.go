@@ -99,6 +99,11 @@ func (k *invocation) choice(condition, first, second string) Values {
 	c := k.tensor(condition)
 	x := k.value(first)
 	z := k.value(second)
+	return chosen(c, x, z)
+}
+
+// chosen is x where c is not 0, else z.
+func chosen(c, x, z Values) Values {
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
 			from := 2
@@ -150,12 +155,5 @@ func buildSelect(c *Call) Values {
 		shape[0] = s[0]
 		in[0] = reshape(in[0], shape)
 	}
-	return elementsOf(func(x, e [][]float64, y, b []float64) {
-		for i := range y {
-			if y[i] = x[2][i]; x[0][i] != 0 {
-				y[i] = x[1][i]
-			}
-		}
-		clear(b)
-	}, nil, true, in)
+	return chosen(in[0], in[1], in[2])
 }

@@ -220,7 +220,7 @@ func (k *invocation) classes(soft bool) *classes {
 		panic(refuse(TooLarge, n, maxDense/4))
 	}
 	c.n = x.shape[c.axis]
-	c.rows = slices.Delete(slices.Clone(x.shape), c.axis, c.axis+1)
+	c.rows = without(x.shape, c.axis)
 	moved, _, _ := lastAxes(x, []int{c.axis})
 	var logs Values = moved
 	if soft {

@@ -232,6 +232,7 @@ func defineJoins() {
 			for _, o := range list {
 				v := k.converted(o)
 				if fresh {
+					refuseIf(len(o.shape) != len(list[0].shape), ShapesDiffer, list[0].shape, o.shape)
 					v = reshape(v, slices.Insert(slices.Clone(o.shape), axis, 1))
 				} else if len(o.shape) == 1 && o.shape[0] == 0 {
 					continue // an empty tensor goes with any
@@ -285,7 +286,6 @@ func moveKernels() {
 	register(single(buildReadSelect), "strided")
 	register(single(buildBroadcast), "broadcast")
 	register(single(buildSlice), "part")
-	register(one(buildUnpack), "unpacked")
 }
 
 // transData is the identity in the framework's layout. Where source and target
@@ -319,10 +319,15 @@ func buildBroadcast(c *Call) Values {
 		refuseIf(len(in) != 2, InputCount, len(in), 2)
 		x = in[1]
 	}
+	return c.spread(x)
+}
+
+// spread repeats x to the shape of the recorded output, by numpy's rules.
+func (c *Call) spread(x Values) Values {
 	shape, ok := c.out(0)
 	refuseIf(!ok, NoOutput)
 	v, ok := broadcast(x, shape)
-	refuseIf(!ok, ShapeComputed, x.shape, shape)
+	refuseIf(!ok, ShapeComputed, x.Shape(), shape)
 	return v
 }
 
@@ -350,24 +355,6 @@ func (c *Call) listOf(key string, slot int) []int64 {
 	}
 	o := c.need(key, slot)
 	return ints(o)
-}
-
-// buildUnpack takes x apart along an axis.
-func buildUnpack(c *Call) []Values {
-	x := c.need("x", 0)
-	a := c.attrInt("axis", 0)
-	axes := axesOf("axis", []int64{a}, len(x.shape))
-	if len(axes) != 1 {
-		return nil
-	}
-	var out []Values
-	for i := range min(x.shape[axes[0]], int64(len(c.outs))) {
-		begin, shape := make([]int64, len(x.shape)), slices.Clone(x.shape)
-		begin[axes[0]], shape[axes[0]] = i, 1
-		v := c.asRecorded(cut(x, begin, shape, ones(len(shape))), int(i))
-		out = append(out, v)
-	}
-	return out
 }
 
 // defineMade: tensors that are made of numbers alone, or from them and another one.
@@ -423,16 +410,27 @@ func defineMade() {
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
 		}}
 	})})
-	define("one_hot", function{forward: moved(func(k *invocation, x *operand) Values {
-		shape := k.shape()
-		rank := len(shape)
-		refuseIf(rank != len(x.shape)+1 || !slices.Equal(shape[:rank-1], x.shape), ShapesDiffer, x.shape, shape)
-		idx := must(numbers(x))
-		n := shape[rank-1]
-		return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
-			return toNumber(idx[i/n] == float64(i%n)), 0
-		}}
-	})})
+	define("one_hot", function{forward: moved(oneHot)})
+}
+
+// oneHot is on at the places along an axis that x says, and off elsewhere.
+func oneHot(k *invocation, x *operand) Values {
+	shape := k.shape()
+	axis := k.axis("axis", -1, len(shape))
+	refuseIf(len(shape) == 0 || !slices.Equal(without(shape, axis), x.shape), ShapesDiffer, x.shape, shape)
+	idx, on, off := must(numbers(x)), k.float("on_value", 1), k.float("off_value", 0)
+	n, inner := shape[axis], count(shape[axis+1:])
+	return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
+		if idx[i/(n*inner)*inner+i%inner] == float64(at[axis]) {
+			return on, 0
+		}
+		return off, 0
+	}}
+}
+
+// without is a shape without one of its axes.
+func without(shape []int64, axis int) []int64 {
+	return slices.Delete(slices.Clone(shape), axis, axis+1)
 }
 
 // padded puts a border around x, of a number or of x itself; pad counts the last
@@ -450,26 +448,24 @@ func padded(k *invocation, x *operand) Values {
 		refuseIf(!within(list[i], -x.shape[a], 1<<40) || !within(list[i+1], -x.shape[a], 1<<40), BadArgument, "pad", list, "small numbers")
 		before[a], shape[a] = list[i], max(shape[a]+list[i]+list[i+1], 0)
 	}
-	d := must(held(x))
-	if out := k.shape(); !slices.Equal(out, shape) {
-		panic(refuse(ShapeComputed, shapeText(shape), shapeText(out)))
-	}
-	n := k.rounding(value)
-	steps := rowMajor(x.shape)
+	refuseIf(!slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
+	return bordered(x, before, shape, mode, k.rounding(value))
+}
+
+// bordered is x with a border to give it a shape, before elements of it in front on each axis: of a number (mode constant),
+// of x mirrored at its first and last elements (reflect), of these elements (replicate), or of x begun again (circular).
+func bordered(x *operand, before, shape []int64, mode string, n num) Values {
+	d, steps := must(held(x)), rowMajor(x.shape)
 	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
 		j := int64(0)
 		for i, p := range at {
 			p -= before[i]
-			size := x.shape[i]
-			if p < 0 || p >= size {
+			if size := x.shape[i]; p < 0 || p >= size {
 				switch mode {
 				case "constant":
 					return n.y, n.b
 				case "reflect":
-					if p < 0 {
-						p = -p
-					}
-					if p >= size {
+					if p = max(p, -p); p >= size {
 						p = 2*size - 2 - p
 					}
 				case "replicate":
@@ -485,12 +481,6 @@ func padded(k *invocation, x *operand) Values {
 		}
 		return d.y[j], 0
 	}}
-}
-
-func joinKernels() {
-	register(single(buildConcat), "joined")
-	register(single(buildPack), "packed")
-	register(one(buildSplit), "pieces")
 }
 
 // concat joins tensors along an axis.
@@ -564,116 +554,6 @@ func (c *concat) At(idx []int64, y, b []float64) error {
 		}
 	}
 	return nil
-}
-
-// dynamic are the inputs of an operator that takes any number of them; the
-// named one, which says an axis, is not among them.
-func (c *Call) dynamic(axisName string) []*operand {
-	skip, named := c.names[axisName]
-	var out []*operand
-	for i, o := range c.slots {
-		if o != nil && !(named && i == skip) {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// axisOf is an axis that comes as an attribute or as an input.
-func (c *Call) axisOf(key, input string, missing int64, rank int) int {
-	list := []int64{missing}
-	if c.attrs.Get(key) != nil {
-		a := c.attrInt(key, missing)
-		list[0] = a
-	} else if k, ok := c.names[input]; ok && k < len(c.slots) && c.slots[k] != nil {
-		l := ints(c.slots[k])
-		refuseIf(len(l) != 1, BadAttribute, key, l, "one axis")
-		list = l
-	} else if missing < -1<<30 {
-		panic(refuse(NoAttribute, key))
-	}
-	axes := axesOf(key, list, rank)
-	refuseIf(len(axes) != 1, BadAttribute, key, list, "one axis")
-	return axes[0]
-}
-
-const required = -1 << 31
-
-func buildConcat(c *Call) Values {
-	in := c.dynamic("concat_dim")
-	refuseIf(len(in) == 0, NoInput, "x")
-	axis := c.axisOf("concat_dim", "concat_dim", required, len(in[0].shape))
-	parts := make([]Values, len(in))
-	for i, o := range in {
-		parts[i] = o
-	}
-	v := newConcat(parts, axis)
-	return c.asRecorded(v, 0)
-}
-
-// buildPack joins tensors along a new axis.
-func buildPack(c *Call) Values {
-	in := c.dynamic("")
-	refuseIf(len(in) == 0, NoInput, "x")
-	rank := len(in[0].shape)
-	axis := c.axisOf("axis", "axis", 0, rank+1)
-	parts := make([]Values, len(in))
-	for i, o := range in {
-		if len(o.shape) != rank {
-			panic(refuse(ShapesDiffer, shapeText(in[0].shape, o.shape)))
-		}
-		parts[i] = reshape(o, slices.Insert(slices.Clone(o.shape), axis, 1))
-	}
-	v := newConcat(parts, axis)
-	return c.asRecorded(v, 0)
-}
-
-// buildSplit takes x apart along an axis: into parts of given sizes, or of
-// equal ones.
-func buildSplit(c *Call) []Values {
-	k := 0
-	if c.Type == "Split" { // split_dim comes first
-		k = 1
-	}
-	x := c.need("x", k)
-	axis := c.axisOf("split_dim", "split_dim", required, len(x.shape))
-	sizes := c.attrInts("size_splits")
-	if o := c.input("size_splits", 1); sizes == nil && o != nil && (c.Type == "SplitV") {
-		sizes = ints(o)
-	}
-	d := x.shape[axis]
-	if sizes == nil {
-		n := int64(len(c.outs))
-		refuseIf(n == 0 || d%n != 0, ShapesDiffer, x.shape)
-		sizes = repeated(int(n), d/n)
-	}
-	sizes = slices.Clone(sizes)
-	total, open := int64(0), -1
-	for i, s := range sizes {
-		switch {
-		case s == -1 && open < 0:
-			open = i
-		case s < 0 || s > d:
-			panic(refuse(BadAttribute, "size_splits", shapeText(sizes), "parts of "+itoa(int(d))))
-		default:
-			total += s
-		}
-	}
-	if open >= 0 {
-		sizes[open] = d - total
-		total = d
-	}
-	refuseIf(total != d || len(sizes) != len(c.outs) || open >= 0 && sizes[open] < 0, BadAttribute, "size_splits", sizes, "parts of "+itoa(int(d)))
-	begin := make([]int64, len(x.shape))
-	var out []Values
-	for i, s := range sizes {
-		shape := slices.Clone(x.shape)
-		shape[axis] = s
-		v := c.asRecorded(cut(x, begin, shape, ones(len(shape))), i)
-		out = append(out, v)
-		begin[axis] += s
-	}
-	return out
 }
 
 func sliceKernels() {

@@ -5,10 +5,19 @@ import (
 	"slices"
 )
 
-// Normalisations of PyTorch: y = (x - mean)/√(variance + ε)·weight + bias over rows,
-// which are the last axes (layer_norm, rms_norm), groups of channels (group_norm) or
-// channels (batch_norm). The bound is that of layer norms; as y may be computed as
-// x·(w·rstd) + (bias - mean·w·rstd), the rounding of these products is granted.
+// Normalisations, of functions and kernels alike:
+//
+//	y = (x - mean)·r·weight + bias,  r = 1/√(variance + ε)
+//
+// over rows of n elements: the last axes (layer_norm; rms_norm takes mean(x²) in place of the variance, and no mean),
+// groups of channels (group_norm), channels of an image (instance_norm) or channels (batch_norm, BatchNorm, BN…). Mean
+// and variance come from the row itself, or are given. Sources: PyTorch's documentation, nn_norm_ops.h,
+// nn_batch_norm_ops.h, reduce_ops.h, layer_norm_v3_proto.h.
+//
+// Where kernels round: sums are float32 in any order; r is a function (8 units); each product and sum is rounded once, by
+// the rules of [arith]. PyTorch on a CPU folds the factors, x·(weight·r) + (bias - mean·weight·r), whose products are
+// as large as |x·weight·r| and |mean·weight·r|: three roundings of these are granted to functions. Kernels subtract first.
+// rms_norm may round its quotient to the type of the result before the weight.
 
 // normal is a normalisation of rows of n elements.
 type normal struct {
@@ -18,6 +27,8 @@ type normal struct {
 	weight, bias []float64
 	// of gives the place of the weight of an element.
 	of func(row, i int64) int64
+	// given are the mean and the variance of rows where they are not computed from these; nil otherwise.
+	given func(row int64) (mean, variance num)
 }
 
 func (m *normal) scale(row, i int64) float64 {
@@ -35,7 +46,11 @@ func (m *normal) shift(row, i int64) float64 {
 }
 
 // statistics are the mean and reciprocal root of a row.
-func (m *normal) statistics(x, e []float64, a arith, sumUnit float64) (mean, r num) {
+func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64) (mean, r num) {
+	if m.given != nil {
+		mean, variance := m.given(row)
+		return mean, a.rsqrt(a.add(variance, exactNum(m.eps)))
+	}
 	if m.rms {
 		s, off := 0.0, 0.0
 		for i, v := range x {
@@ -61,13 +76,17 @@ func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 		narrow = 0
 	}
 	return func(row int64, x, e, y, b []float64) {
-		mean, r := m.statistics(x, e, a, su)
+		mean, r := m.statistics(row, x, e, a, su)
 		for i, v := range x {
 			w, s := m.scale(row, int64(i)), m.shift(row, int64(i))
 			z := a.mul(a.sub(num{v, e[i]}, mean), r)
 			z.b += narrow * abs(z.y) * toNumber(m.rms) // rounded before the weight, as some do
 			z = a.mul(z, exactNum(w))
-			z.b += 3 * a.u * abs(w*r.y) * (abs(v) + abs(mean.y))
+			size := abs(v - mean.y)
+			if k.Op == nil {
+				size = abs(v) + abs(mean.y)
+			}
+			z.b += 3 * a.u * abs(w*r.y) * size
 			z = a.add(z, exactNum(s))
 			y[i], b[i] = z.y, z.b
 		}
@@ -98,7 +117,7 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 				grads[i] = math.NaN() // explains nothing
 			}
 		}
-		mean, r := m.statistics(x, e, a, su)
+		mean, r := m.statistics(row, x, e, a, su)
 		hat, h = make([]num, len(x)), make([]num, len(x))
 		for i, v := range x {
 			hat[i] = a.mul(a.sub(num{v, e[i]}, mean), r)
@@ -153,7 +172,16 @@ func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 // lastNormal is a normalisation of the last axes of x.
 func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	shape := k.ints("normalized_shape")
-	if shape == nil && k.has("weight") { // a module has it as the shape of its weight
+	switch {
+	case shape != nil:
+	case k.called != nil && !rms: // of a kernel
+		axis := k.int("begin_norm_axis", 0)
+		if axis < 0 {
+			axis += int64(len(x.shape))
+		}
+		refuseIf(!within(axis, 0, int64(len(x.shape))-1), BadAttribute, "begin_norm_axis", axis, "an axis of "+shapeText(x.shape))
+		shape = x.shape[axis:]
+	case k.has("weight"): // a module has it as the shape of its weight
 		w := k.tensor("weight")
 		shape = w.shape
 	}
@@ -161,8 +189,38 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	refuseIf(len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape), ShapesDiffer, x.shape, shape)
 	m := &normal{n: count(shape), rms: rms, of: func(_, i int64) int64 { return i }}
 	m.eps = k.float("eps", missing)
+	refuseIf(k.called != nil && m.eps < 0, BadArgument, k.shown("eps"), m.eps, "0 or more")
 	m.affine(k, m.n, "weight", "bias")
 	return k.fitting(m)
+}
+
+// statistic is a number of every row, which is output i.
+func (m *normal) statistic(k *invocation, x Values, i int, of func(x, e []float64, a arith, sumUnit float64) num) Values {
+	a, su, n := k.arith(), k.sumUnit(), max(m.n, 1)
+	v := Values(&reduced{shape: []int64{count(x.Shape()) / n}, in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
+		y := of(x, e, a, su)
+		return y.y, y.b
+	}})
+	if i < len(k.outs) {
+		v = k.asRecorded(v, i)
+	}
+	return v
+}
+
+// The statistics that functions and kernels give beside the result.
+func (m *normal) mean(x, e []float64, a arith, sumUnit float64) num {
+	y, _ := m.statistics(0, x, e, a, sumUnit)
+	return y
+}
+
+func (m *normal) root(x, e []float64, a arith, sumUnit float64) num {
+	_, y := m.statistics(0, x, e, a, sumUnit)
+	return y
+}
+
+func (m *normal) variance(x, e []float64, _ arith, sumUnit float64) num {
+	t := momentsOf(x, e, sumUnit)
+	return num{t.variance, t.bVar}
 }
 
 // fitting refuses rows that nothing can be said of.
@@ -173,11 +231,19 @@ func (k *invocation) fitting(m *normal) *normal {
 
 func normForms() {
 	rows := func(rms bool, missing func(x *operand) float64) function {
-		return function{forward: formulaFor(func(k *invocation) Values {
+		return function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
 			m := k.lastNormal(x, rms, missing(x))
-			return newRows(x, m.n, m.forward(k))
-		}), backward: func(k *invocation, g []Values) gradients {
+			out := []Values{newRows(x, m.n, m.forward(k))}
+			switch { // beside it the mean, and the reciprocal root or the variance
+			case rms || len(k.outs) < 2:
+			case k.string("beside", "rstd") == "variance":
+				out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.variance))
+			default:
+				out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
+			}
+			return []Reading{{Out: out}}
+		}, backward: func(k *invocation, g []Values) gradients {
 			x := k.tensor("input")
 			d := gradient(g, 0)
 			m := k.lastNormal(x, rms, missing(x))
@@ -200,8 +266,7 @@ func normForms() {
 		x := k.tensor("input")
 		p := k.float("p", 2)
 		refuseIf(p != 2, Unsupported, "p other than 2")
-		axis := k.axis("dim", 1, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 1)
 		eps := k.float("eps", 1e-12)
 		a, g := k.arith(), gamma(float64(x.shape[axis])+2, k.sumUnit())
 		v := precisionFor(k.outType()).v
@@ -287,26 +352,26 @@ func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) 
 	return k.fitting(m), in, back
 }
 
-// fixedStatistics are those of a batch norm that is not training, as factors of x:
-// the mean and the reciprocal root of each channel.
-func (k *invocation) fixedStatistics(x *operand) (mean, root, weight, bias Values) {
+// alongChannels are x and the arguments that go along its channels; of those that are not there a number takes the place,
+// or if that is NaN they are refused.
+func (k *invocation) alongChannels(x *operand, names []string, missing ...float64) []Values {
 	refuseIf(len(x.shape) < 2, ShapesDiffer, x.shape)
-	eps := k.float("eps", 1e-5)
-	list := [4]Values{nil, nil, scalar(1), scalar(0)}
-	for i, name := range []string{"running_mean", "running_var", "weight", "bias"} {
+	in := []Values{x}
+	for i, name := range names {
 		o := k.optional(name)
 		switch {
-		case o == nil && i < 2:
-			panic(refuse(NoInput, name))
-		case o == nil:
-			continue
+		case o != nil:
+			in = append(in, perChannel(x, o))
+		case math.IsNaN(missing[i]):
+			panic(refuse(NoInput, k.shown(name)))
+		default:
+			in = append(in, scalar(missing[i]))
 		}
-		list[i] = perChannel(x, o, "")
 	}
-	a := k.arith()
-	root = formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], exactNum(eps))) }, list[1])
-	return list[0], root, list[2], list[3]
+	return in
 }
+
+var fixedStatistics = []string{"weight", "bias", "running_mean", "running_var"}
 
 func batchNorm(k *invocation) Values {
 	x := k.tensor("input")
@@ -315,13 +380,8 @@ func batchNorm(k *invocation) Values {
 		m, in, back := k.channelNormal(x)
 		return back(newRows(in, m.n, m.forward(k)))
 	}
-	mean, root, weight, bias := k.fixedStatistics(x)
-	a := k.arith()
-	return formulaOf(func(v []num) num {
-		y := a.add(a.mul(a.mul(a.sub(v[0], v[1]), v[2]), v[3]), v[4])
-		y.b += 3 * (a.u + a.ulps) * abs(v[3].y*v[2].y) * (abs(v[0].y) + abs(v[1].y))
-		return y
-	}, x, mean, root, weight, bias)
+	a, eps := k.arith(), k.float("eps", 1e-5)
+	return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)...)
 }
 
 func batchNormGradients(k *invocation, g []Values) gradients {
@@ -340,24 +400,21 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 		}
 		return out
 	}
-	mean, root, weight, _ := k.fixedStatistics(x)
-	a := k.arith()
+	in := k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)
+	a, eps := k.arith(), exactNum(k.float("eps", 1e-5))
+	root := formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], eps)) }, in[4])
 	out["input"] = func() Values {
-		return formulaOf(func(v []num) num { return a.mul(v[0], a.mul(v[1], v[2])) }, d, root, weight)
+		return formulaOf(func(v []num) num { return a.mul(v[0], a.mul(v[1], v[2])) }, d, root, in[1])
 	}
 	out["weight"] = func() Values {
 		terms := formulaOf(func(v []num) num {
 			y := a.mul(v[3], a.mul(a.sub(v[0], v[1]), v[2]))
 			y.b += 3 * a.u * abs(v[3].y*v[2].y) * (abs(v[0].y) + abs(v[1].y))
 			return y
-		}, x, mean, root, d)
+		}, x, in[3], root, d)
 		return k.channelSum(terms)
 	}
 	return out
-}
-
-func layerNormKernels() {
-	register(one(buildLayerNorm), "norm")
 }
 
 // moments are the mean and variance of a row with their bounds:
@@ -399,72 +456,24 @@ func (m moments) rstd(eps, u float64) (r, b float64) {
 	return r, r * (0.5*(m.bVar+u*s)/(s-m.bVar) + 8*u)
 }
 
-// buildLayerNorm: y = (x - mean)·rstd·gamma + beta over the axes from
-// begin_norm_axis on, and the mean and variance (of V3 and V4 the rstd) beside it. With
-// d = x - mean, B_d = B_mean + u·|d|:
-// B_y = |gamma|·(rstd·B_d + |d|·B_rstd + B_d·B_rstd + 3u·|d|·rstd) + u·(|y| + |beta|).
-// Prototypes: nn_norm_ops.h, layer_norm_v3_proto.h.
-func buildLayerNorm(c *Call) []Values {
-	x := c.need("x", 0)
-	third, eps0 := "variance", 1e-7
-	if c.Type != "LayerNorm" {
-		third, eps0 = "rstd", 1e-5
+// buildLayerNormGrad: dy, x, variance, mean and gamma give dx, Σ dy·x̂ and Σ dy over the rows; see [normal.gradients].
+func buildLayerNormGrad(c *Call) []Values {
+	var in [5]*operand
+	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
+		in[i] = c.need(name, i)
 	}
-	var scale, shift Values
-	if o := c.input("gamma", 1); o != nil {
-		scale = o
+	dy, x, n, total := in[0], in[1], count(in[4].shape), count(in[1].shape)
+	if n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
+		panic(refuse(ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape))
 	}
-	if o := c.input("beta", 2); o != nil {
-		shift = o
-	}
-	axis := c.attrInt("begin_norm_axis", 0)
-	eps := c.attrFloat("epsilon", eps0)
-	rank := int64(len(x.shape))
-	if axis < 0 {
-		axis += rank
-	}
-	refuseIf(axis < 0 || axis >= rank || eps < 0, BadAttribute, "begin_norm_axis, epsilon", axis, "an axis of "+itoa(int(rank)))
-	n := count(x.shape[axis:])
-	refuseIf(n == 0 || math.IsInf(gamma(float64(n+4), c.sumUnit()), 1), NoBound, n)
-	weight, bias := make([]float64, n), make([]float64, n)
-	for i := range weight {
-		weight[i] = 1
-	}
-	for _, p := range []struct {
-		v   Values
-		dst []float64
-	}{{scale, weight}, {shift, bias}} {
-		if p.v == nil {
-			continue
-		}
-		refuseIf(count(p.v.Shape()) != n, ShapesDiffer, x.shape, p.v.Shape())
-		check(p.v.Range(0, p.dst, nil))
-	}
-	u, su := c.unit(), c.sumUnit()
-	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
-		m := momentsOf(x, e, su)
-		r, br := m.rstd(eps, u)
-		for i, v := range x {
-			d := v - m.mean
-			bd := m.bMean + e[i] + u*abs(d)
-			y[i] = d*r*weight[i] + bias[i]
-			b[i] = abs(weight[i])*(r*bd+abs(d)*br+bd*br+3*u*abs(d)*r) + u*(abs(y[i])+abs(bias[i]))
-		}
-	})
-	lead := append([]int64{}, x.shape[:axis]...)
-	small := func(f func(m moments) (float64, float64)) Values {
-		return &reduced{shape: lead, in: x, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
-	}
-	out := []Values{y, small(func(m moments) (float64, float64) { return m.mean, m.bMean })}
-	if third == "rstd" {
-		out = append(out, small(func(m moments) (float64, float64) { return m.rstd(eps, u) }))
-	} else {
-		out = append(out, small(func(m moments) (float64, float64) { return m.variance, m.bVar }))
-	}
-	for i := range out {
-		if i < len(c.outs) {
-			out[i] = c.asRecorded(out[i], i)
-		}
+	variance, mean := must(numbers(in[2])), must(numbers(in[3]))
+	m := &normal{n: n, eps: c.attrFloat("epsilon", 1e-7), weight: must(numbers(in[4])), of: func(_, i int64) int64 { return i },
+		given: func(row int64) (num, num) { return exactNum(mean[row]), exactNum(variance[row]) }}
+	k := &invocation{Call: c}
+	dx, terms := m.gradients(k, x, dy)
+	out := []Values{dx, k.reducedToShape(reshape(terms, []int64{total / n, n}), []int64{n}), k.reducedToShape(reshape(dy, []int64{total / n, n}), []int64{n})}
+	for i := range min(len(out), len(c.outs)) {
+		out[i] = c.asRecorded(out[i], i)
 	}
 	return out
 }
@@ -486,8 +495,7 @@ func (c *Call) channels(x *operand, slots ...*operand) []Values {
 	out := []Values{x}
 	for _, o := range slots {
 		refuseIf(o == nil, NoInput, "statistics")
-		v := perChannel(x, o, x.axesOr(""))
-		out = append(out, v)
+		out = append(out, perChannel(x, o))
 	}
 	return out
 }
@@ -537,21 +545,10 @@ func buildBNInfer(c *Call) Values {
 }
 
 // byChannel returns x with its channels first, and the elements of each.
-func byChannel(x *operand) (Values, int64, int64) {
-	at := 1
-	for i := range x.axes {
-		if x.axes[i] == 'C' {
-			at = i
-		}
-	}
+func byChannel(x *operand) (in Values, channels, n int64) {
+	at := x.channel()
 	refuseIf(at >= len(x.shape), ShapesDiffer, x.shape)
-	var rest []int
-	for i := range x.shape {
-		if i != at {
-			rest = append(rest, i)
-		}
-	}
-	in, _, n := lastAxes(x, rest)
+	in, _, n = lastAxes(x, slices.Delete(inOrder(len(x.shape)), at, at+1))
 	return in, x.shape[at], n
 }
 
@@ -578,8 +575,7 @@ func buildBatchNorm(c *Call) []Values {
 	variance := must(held(stat(func(m moments) (float64, float64) { return m.variance, m.bVar })))
 	in := c.channels(x, scale, offset)
 	for _, s := range []Values{mean, variance} {
-		v := perChannel(x, s, x.axesOr(""))
-		in = append(in, v)
+		in = append(in, perChannel(x, s))
 	}
 	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
 	unbiased := exactNum(1)
@@ -686,23 +682,12 @@ func buildBNUpdateGrad(c *Call) []Values {
 	terms := formulaOf(func(v []num) num {
 		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
 	}, append(in, reshape(g, x.shape))...)
-	channels := 1
-	for i := range x.axes {
-		if x.axes[i] == 'C' {
-			channels = i
-		}
-	}
-	var axes []int
-	for i := range x.shape {
-		if i != channels {
-			axes = append(axes, i)
-		}
-	}
+	at := x.channel()
+	axes := slices.Delete(inOrder(len(x.shape)), at, at+1)
 	var out []Values
 	for i, v := range []Values{terms, reshape(g, x.shape)} {
 		sum, _, n := lastAxes(v, axes)
-		r := c.asRecorded(&reduced{shape: []int64{x.shape[channels]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i)
-		out = append(out, r)
+		out = append(out, c.asRecorded(&reduced{shape: []int64{x.shape[at]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i))
 	}
 	return out
 }
@@ -750,28 +735,8 @@ func npuNormForms() {
 		x := k.tensor("input")
 		r1, r2 := k.pair("r1", "r2")
 		mode := k.string("rotary_mode", "half")
-		rank := len(x.shape)
-		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0, ShapesDiffer, x.shape)
-		negate := func(v Values) Values {
-			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{v})
-		}
-		n := x.shape[rank-1]
-		var turnedX Values
-		switch mode {
-		case "half":
-			second := negate(slab1(x, rank-1, n/2, n/2))
-			turnedX = joined(rank-1, second, slab1(x, rank-1, 0, n/2))
-		case "interleave":
-			pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), n/2, 2))
-			second := negate(slab1(pairs, rank, 1, 1))
-			both := joined(rank, second, slab1(pairs, rank, 0, 1))
-			turnedX = reshape(both, x.shape)
-		default:
-			panic(refuse(BadArgument, "rotary_mode", mode, "half or interleave"))
-		}
-		first := elementsOf(mulKernel(k.unit()), nil, false, []Values{x, r1})
-		second := elementsOf(mulKernel(k.unit()), nil, false, []Values{turnedX, r2})
-		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(first), k.between(second)})
+		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
+		return k.rotated(x, r1, r2, mode == "interleave")
 	})})
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
 	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {
@@ -820,15 +785,13 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	m.eps = k.float("epsilon", 1e-6)
 	m.affine(k, m.n, "weight", "")
 	k.fitting(m)
-	a, su := k.arith(), k.sumUnit()
-	flat := &reduced{shape: append(slices.Clone(shape[:lead]), ones(len(w.shape))...), in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
-		_, r := m.statistics(x, e, a, su)
-		return r.y, r.b
-	}}
-	root = flat
-	if s, ok := k.out(1); ok && count(s) == count(flat.shape) {
-		root = reshape(flat, s)
+	if s, ok := k.out(1); ok && count(s)*m.n == count(shape) {
+		root = m.statistic(k, x, 1, m.root)
+	} else {
+		root = &reduced{shape: append(slices.Clone(shape[:lead]), ones(len(w.shape))...), in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
+			y := m.root(x, e, k.arith(), k.sumUnit())
+			return y.y, y.b
+		}}
 	}
-	refuseIf(math.IsInf(gamma(float64(m.n), su), 1), NoBound, m.n)
 	return newRows(x, m.n, m.forward(k)), root
 }

@@ -194,6 +194,56 @@ func TestOperators(t *testing.T) {
 	}
 }
 
+// channelTypes have one number a channel and no attribute that counts axes.
+var channelTypes = strings.Fields("BiasAdd BiasAddGrad Scale BNInfer BNInference BatchNorm BNTrainingReduce BNTrainingUpdate BNTrainingUpdateGrad BNTrainingReduceGrad AscendDequant")
+
+// TestChannelsLast: where the channels are is what the layout says. The cases whose images are NCHW are as right in NHWC.
+func TestChannelsLast(t *testing.T) {
+	turned := 0
+	for i, c := range recordedCases(t) {
+		if !slices.Contains(channelTypes, c.Type) {
+			continue
+		}
+		for _, list := range [][]*recordedTensor{c.Inputs, c.Outputs} {
+			for _, d := range list {
+				if d == nil || d.Axes != "NCHW" || d.Layout != "NCHW" || len(d.Shape) != 4 {
+					continue
+				}
+				turned++
+				d.channelsLast(t)
+			}
+		}
+		if _, ok := c.Attrs["data_format"]; ok {
+			c.Attrs["data_format"] = "NHWC"
+		}
+		for _, f := range CheckOp(c.op(t), c.dump(t, nil), Settings{Full: true}) {
+			if f.Verdict != OK {
+				t.Errorf("%d %v: output %d is %v, ratio %g: %v", i, c, f.Index, f.Verdict, f.Ratio, f.Reasons)
+			}
+		}
+	}
+	if turned == 0 {
+		t.Error("no case has images")
+	}
+}
+
+// channelsLast turns an image from NCHW to NHWC.
+func (d *recordedTensor) channelsLast(t *testing.T) {
+	raw, err := hex.DecodeString(d.Hex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, c, plane := d.Shape[0], d.Shape[1], d.Shape[2]*d.Shape[3]
+	size := int64(dtype.Type(d.DType).Bits() / 8)
+	out := make([]byte, 0, len(raw))
+	for i := range n * plane * c {
+		from := (i/(plane*c)*c+i%c)*plane + i/c%plane
+		out = append(out, raw[from*size:][:size]...)
+	}
+	d.Shape = []int64{n, d.Shape[2], d.Shape[3], c}
+	d.Origin, d.Axes, d.Layout, d.Format, d.Hex = d.Shape, "NHWC", "NHWC", 1, hex.EncodeToString(out)
+}
+
 // TestOneElement finds a single wrong element in each output of each operator,
 // wherever it is: the largest one with a bit of its exponent flipped, or, of
 // integers, the first one changed.

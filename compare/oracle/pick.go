@@ -15,22 +15,28 @@ func defineParts() {
 	split := func(name string, sizes func(k *invocation, d int64) []int64) {
 		defineMove(name, func(k *invocation) []Reading {
 			x := k.tensor("input")
-			axis := k.axis("dim", 0, len(x.shape))
-			refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
-			list := sizes(k, x.shape[axis])
-			var out []Values
-			at := int64(0)
-			for _, n := range list {
-				if n < 0 || n > x.shape[axis]-at {
-					panic(refuse(BadArgument, "split", shapeText(list), "parts of "+itoa(int(x.shape[axis]))))
+			axis := k.axisOf(x.shape, "dim", 0)
+			d := x.shape[axis]
+			list, at := slices.Clone(sizes(k, d)), int64(0)
+			if open := slices.Index(list, -1); open >= 0 { // of a kernel: what the others leave
+				list[open] = d
+				for i, n := range list {
+					if i != open {
+						list[open] -= n
+					}
 				}
+			}
+			var out []Values
+			for _, n := range list {
+				refuseIf(n < 0 || n > d-at, BadArgument, "split", list, "parts of "+itoa(int(d)))
 				v := slab1(x, axis, at, n)
 				if name == "unbind" {
-					v = reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
+					v = reshape(v, without(v.Shape(), axis))
 				}
 				out = append(out, v)
 				at += n
 			}
+			refuseIf(at != d, BadArgument, "split", list, "parts of "+itoa(int(d)))
 			return []Reading{{Out: out}}
 		})
 	}
@@ -53,7 +59,11 @@ func defineParts() {
 	split("split", bySize)
 	otherNames["split_size_or_sections"], otherNames["split_size"], otherNames["split_sizes"] = "split", "split", "split"
 	split("chunk", func(k *invocation, d int64) []int64 {
-		n := k.int("chunks", 0)
+		missing := int64(0)
+		if k.called != nil { // of a kernel: as many as it has outputs
+			missing = int64(len(k.outs))
+		}
+		n := k.int("chunks", missing)
 		refuseIf(!within(n, 1, 1<<16), BadArgument, "chunks", n, "a positive number")
 		return equal(d, max((d+n-1)/n, 1))
 	})
@@ -63,8 +73,7 @@ func defineParts() {
 	})
 	defineMove("narrow", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "start", "length")
-		axis := k.axis("dim", 0, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 0)
 		lo := k.int("start", 0)
 		n := k.int("length", 0)
 		d := x.shape[axis]
@@ -76,19 +85,16 @@ func defineParts() {
 	}))
 	defineMove("select", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "index")
-		axis := k.axis("dim", 0, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 0)
 		i := k.int("index", 0)
 		return selected(x, axis, i)
 	}))
 	defineMove("index_select", moved(func(k *invocation, x *operand) Values {
-		axis := k.axis("dim", 0, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 0)
 		return k.gathered(x, axis, "index")
 	}))
 	defineMove("gather", moved(func(k *invocation, x *operand) Values {
-		axis := k.axis("dim", 0, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 0)
 		idx := k.tensor("index")
 		refuseIf(len(idx.shape) != len(x.shape), ShapesDiffer, x.shape, idx.shape)
 		for i := range idx.shape {
@@ -143,7 +149,7 @@ func selected(x Values, axis int, i int64) Values {
 	}
 	refuseIf(i < 0 || i >= d, BadArgument, "index", i, "below "+itoa(int(d)))
 	v := slab1(x, axis, i, 1)
-	return reshape(v, slices.Delete(slices.Clone(v.Shape()), axis, axis+1))
+	return reshape(v, without(v.Shape(), axis))
 }
 
 // gathered takes the slices of x along an axis that an argument of whole numbers says.
@@ -152,18 +158,22 @@ func (k *invocation) gathered(x Values, axis int, name string) Values {
 	return gatheredBy(x, axis, idx)
 }
 
-func gatheredBy(x Values, axis int, idx *operand) Values {
+func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, axis, 0, idx, true) }
+
+// gatheredIn is y[b…, l…, i…, r…] = x[b…, l…, index[b…, i…], r…] along an axis, b being the leading axes that both share, and
+// l and r what x has before and behind the axis. Negative indices count from the end where that is allowed; what lies
+// beyond the axis may be anything.
+func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values {
 	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
-	list := must(numbers(idx))
-	s := x.Shape()
-	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: 1, perBatch: int64(len(list)), indices: make([]int64, len(list))}
+	list, s := must(numbers(idx)), x.Shape()
+	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: count(s[:shared]), perBatch: count(idx.shape[shared:]), indices: make([]int64, len(list))}
 	for i, f := range list {
-		if g.indices[i] = int64(f); f < 0 {
+		if g.indices[i] = int64(f); negative && f < 0 {
 			g.indices[i] += g.n
 		}
 	}
-	g.shape = slices.Concat(s[:axis], idx.shape, s[axis+1:])
-	refuseIf(g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank, ShapesDiffer, s, idx.shape)
+	g.shape = slices.Concat(s[:axis], idx.shape[shared:], s[axis+1:])
+	refuseIf(g.batches == 0 || g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank, ShapesDiffer, s, idx.shape)
 	return g
 }
 
@@ -229,21 +239,18 @@ func item(k *invocation, x *operand) Values {
 // sliced is v[start:stop:step] along an axis.
 func sliced(v Values, axis int, items []msprobe.Number) Values {
 	d := v.Shape()[axis]
-	at := [3]int64{0, d, 1}
+	at, open := [3]int64{0, d, 1}, [3]bool{true, true, true}
 	for i, n := range items[:min(len(items), 3)] {
 		if n.Kind == msprobe.Null || n.Kind == msprobe.Absent {
 			continue
 		}
 		refuseIf(n.Kind != msprobe.Int, BadArgument, "slice", n.String(), "whole numbers")
-		if at[i] = n.I; i < 2 && at[i] < 0 {
-			at[i] += d
-		}
+		at[i], open[i] = n.I, false
 	}
-	lo, hi, step := min(max(at[0], 0), d), min(max(at[1], 0), d), at[2]
-	refuseIf(step < 1, BadArgument, "slice", step, "a positive step")
-	n := max(hi-lo+step-1, 0) / step
+	refuseIf(at[2] < 1, BadArgument, "slice", at[2], "a positive step")
+	lo, n := sliceOf(at[0], at[1], at[2], d, open[0], open[1], false)
 	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
-	begin[axis], shape[axis], steps[axis] = lo, n, step
+	begin[axis], shape[axis], steps[axis] = lo, n, at[2]
 	return cut(v, begin, shape, steps)
 }
 
@@ -396,8 +403,7 @@ func indexAddGradients(k *invocation, g []Values) gradients {
 	d := gradient(g, 0)
 	return gradients{"input": func() Values { return d }, "source": func() Values {
 		k.required("dim", "index")
-		axis := k.axis("dim", 0, len(d.Shape()))
-		refuseIf(len(d.Shape()) == 0, ShapesDiffer, d.Shape())
+		axis := k.axisOf(d.Shape(), "dim", 0)
 		v := k.gathered(d, axis, "index")
 		alpha := k.factor("alpha")
 		if alpha == exactNum(1) {
@@ -453,7 +459,6 @@ func histogram(k *invocation) Values {
 
 func gatherKernels() {
 	register(single(buildGather), "rows")
-	register(single(buildOneHot), "onehot")
 	register(single(buildPad), "border")
 }
 
@@ -541,20 +546,7 @@ func buildGather(c *Call) Values {
 	if dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]) {
 		panic(refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share"))
 	}
-	negative := c.attrBool("negative_index_support", false)
-	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
-	list := must(numbers(idx))
-	g := &gather{x: x, lead: count(x.shape[:axis]), n: x.shape[axis], inner: count(x.shape[axis+1:]),
-		batches: count(x.shape[:dims]), perBatch: count(idx.shape[dims:]), indices: make([]int64, len(list))}
-	for i, f := range list {
-		g.indices[i] = int64(f)
-		if negative && f < 0 {
-			g.indices[i] += g.n
-		}
-	}
-	g.shape = slices.Concat(x.shape[:axis], idx.shape[dims:], x.shape[axis+1:])
-	refuseIf(g.batches == 0 || g.perBatch == 0 || g.inner == 0 || len(g.shape) > maxRank, ShapesDiffer, x.shape, idx.shape)
-	return c.asRecorded(g, 0)
+	return c.asRecorded(gatheredIn(x, axis, int(dims), idx, c.attrBool("negative_index_support", false)), 0)
 }
 
 // formula is a tensor whose elements a function gives.
@@ -592,41 +584,6 @@ func (v *formula) At(idx []int64, y, b []float64) error {
 	return nil
 }
 
-// buildOneHot: y[…, j, …] = on where j is the index, else off; on_value and
-// off_value are inputs.
-func buildOneHot(c *Call) Values {
-	in := c.operands()
-	if c.Type == "OneHot" && len(in) == 4 { // indices, depth, on, off
-		in = []*operand{in[0], in[2], in[3]}
-	}
-	shape, ok := c.out(0)
-	refuseIf(len(in) != 3 || !ok, InputCount, len(in), 3)
-	index := must(numbers(in[0]))
-	on := must(numbers(in[1]))
-	off := must(numbers(in[2]))
-	axis := c.attrInt("axis", -1)
-	axes := axesOf("axis", []int64{axis}, len(shape))
-	refuseIf(len(axes) != 1 || len(on) != 1 || len(off) != 1, BadAttribute, "axis", axis, "an axis of "+shapeText(shape))
-	rest := slices.Delete(slices.Clone(shape), axes[0], axes[0]+1)
-	if count(rest) != int64(len(index)) {
-		panic(refuse(ShapeComputed, shapeText(in[0].shape), shapeText(shape)))
-	}
-	steps := rowMajor(rest)
-	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
-		k, o := int64(0), 0
-		for i, a := range at {
-			if i != axes[0] {
-				k += a * steps[o]
-				o++
-			}
-		}
-		if index[k] == float64(at[axes[0]]) {
-			return on[0], 0
-		}
-		return off[0], 0
-	}}
-}
-
 // buildPad puts a border of one value around x. paddings are two numbers an
 // axis, before and behind, as an attribute or an input.
 func buildPad(c *Call) Values {
@@ -660,21 +617,12 @@ func buildPad(c *Call) Values {
 	shape, ok := c.out(0)
 	rank := len(x.shape)
 	refuseIf(len(list) != 2*rank || !ok || len(shape) != rank, BadAttribute, "paddings", list, "two for each axis of "+shapeText(x.shape))
+	before := make([]int64, rank)
 	for i, d := range x.shape {
+		before[i] = list[2*i]
 		refuseIf(!within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i], ShapeComputed, shapeText(x.shape, list), shape)
 	}
-	d := must(held(x))
-	steps := rowMajor(x.shape)
-	return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) {
-		k := int64(0)
-		for i, a := range at {
-			if a -= list[2*i]; a < 0 || a >= x.shape[i] {
-				return value, 0
-			}
-			k += a * steps[i]
-		}
-		return d.y[k], 0
-	}}
+	return bordered(x, before, shape, "constant", exactNum(value))
 }
 
 // Gradients of functions that move numbers or weigh them, from what the function does with
@@ -859,10 +807,9 @@ func (k *invocation) rowsOut(most int) int64 {
 // rowsOf copies rows, each of which stands for some places.
 func rowsOf(x *operand, places []int64, per int64) Values {
 	refuseIf(len(x.shape) != 2 || len(places) == 0, ShapesDiffer, x.shape)
-	g := &gather{shape: []int64{int64(len(places)), x.shape[1]}, x: x, lead: 1, n: x.shape[0], inner: x.shape[1], batches: 1, perBatch: int64(len(places)),
-		indices: make([]int64, len(places))}
-	for i, p := range places {
-		g.indices[i] = p / per
+	g := &gather{shape: []int64{int64(len(places)), x.shape[1]}, x: x, lead: 1, n: x.shape[0], inner: x.shape[1], batches: 1, perBatch: int64(len(places))}
+	for _, p := range places {
+		g.indices = append(g.indices, p/per)
 	}
 	return g
 }

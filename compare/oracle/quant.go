@@ -87,23 +87,11 @@ func buildQuant(c *Call) Values {
 	default:
 		panic(refuse(BadAttribute, "round_mode", mode, "Round, Floor, Ceil or Trunc"))
 	}
-	// The product may be formed in float16 where x is.
-	u := precisionFor(x.typ).v
-	clip := func(v float64) float64 { return min(max(round(v), -128), 127) }
-	return elementsOf(func(x, e [][]float64, y, b []float64) {
-		for i, v := range x[0] {
-			arg := v*scale + offset
-			y[i] = clip(arg)
-			if b == nil {
-				continue
-			}
-			off := 3*u*(abs(v*scale)+abs(offset)) + abs(scale)*e[0][i]
-			b[i] = max(abs(clip(arg+off)-y[i]), abs(clip(arg-off)-y[i]))
-			if math.IsNaN(arg) {
-				y[i], b[i] = 0, math.Inf(1)
-			}
-		}
-	}, nil, true, []Values{x})
+	u := precisionFor(x.typ).v // the product may be formed in float16 where x is
+	return c.clippedTo(dtype.Int8, round, formulaOf(func(v []num) num {
+		size := 3 * u * (abs(v[0].y*scale) + abs(offset))
+		return num{v[0].y*scale + offset, size + abs(scale)*v[0].b}
+	}, x))
 }
 
 // buildAntiQuant: y = (x + offset)·scale.
@@ -146,7 +134,7 @@ func buildDequant(c *Call) Values {
 	}
 	var along Values = reshape(scale, []int64{n})
 	if n > 1 {
-		along = perChannel(x, scale, x.axesOr(""))
+		along = perChannel(x, scale)
 	}
 	u := u32 + precisionFor(c.outType()).v
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -164,7 +152,7 @@ func buildDequant(c *Call) Values {
 // inSteps is x by its scale, or times it without div_mode, and a zero point.
 func (k *invocation) inSteps(t dtype.Type, in ...Values) Values {
 	divide, a := k.bool("div_mode", true), k.arith()
-	return k.clippedTo(t, formulaOf(func(v []num) num {
+	return k.clippedTo(t, math.RoundToEven, formulaOf(func(v []num) num {
 		y := v[0]
 		if divide {
 			y = a.div(y, v[1])
@@ -178,12 +166,12 @@ func (k *invocation) inSteps(t dtype.Type, in ...Values) Values {
 	}, in...))
 }
 
-// clippedTo rounds half to even to a type of whole numbers, and cuts off what it does not hold. Where a number lies within
-// its error of a half either neighbour is right.
-func (k *invocation) clippedTo(t dtype.Type, v Values) Values {
+// clippedTo rounds to a type of whole numbers, and cuts off what it does not hold. Where a number lies within its error of
+// a half, or of a whole number where round cuts, either neighbour is right.
+func (c *Call) clippedTo(t dtype.Type, round func(x float64) float64, v Values) Values {
 	refuseIf(!discrete(t) || t == dtype.Bool || t.Bits() > 32, BadType, "output 0", t.String())
 	lo, hi := integerRange(t)
-	clip := func(v float64) float64 { return min(max(math.RoundToEven(v), lo), hi) }
+	clip := func(v float64) float64 { return min(max(round(v), lo), hi) }
 	w := newPointwise(func(x, e [][]float64, y, b []float64) {
 		for i, v := range x[0] {
 			if y[i] = clip(v); b == nil {
@@ -233,7 +221,7 @@ func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values
 	if have, ok := k.out(step); ok && count(have) == count(steps.Shape()) {
 		steps = reshape(steps, have)
 	}
-	return k.clippedTo(dtype.Int8, quotients), steps
+	return k.clippedTo(dtype.Int8, math.RoundToEven, quotients), steps
 }
 
 // outputType is the type of a recorded output.
@@ -329,7 +317,7 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 		return y
 	}, in...)
 	if discrete(k.outType()) {
-		return k.clippedTo(k.outType(), all)
+		return k.clippedTo(k.outType(), math.RoundToEven, all)
 	}
 	refuseIf(offset != nil, Unsupported, "offset")
 	return all

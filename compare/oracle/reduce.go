@@ -217,8 +217,7 @@ func defineTruths() {
 func defineOrdered() {
 	define("cumsum", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
-		axis := k.axis("dim", 0, len(x.shape))
-		refuseIf(len(x.shape) == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
+		axis := k.axisOf(x.shape, "dim", 0)
 		u := k.reduceUnit()
 		// Kept in the type of the result from one element to the next, or not.
 		v := precisionFor(k.outType()).v

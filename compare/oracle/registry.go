@@ -27,7 +27,7 @@ func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r
 
 // init fills the tables of forms, family by family; what rows of the catalogue say is in these before.
 func init() {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, joinKernels, sliceKernels, castKernels, normForms, layerNormKernels, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
 		family()
 	}
 	functions = functionsOfRows()
@@ -375,7 +375,7 @@ func (c *Call) twin(row *catalogue.Row) []Reading {
 
 // invoked binds the inputs and attributes of a kernel to the parameters of a function.
 func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *invocation {
-	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params}
+	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params, called: map[string]string{}}
 	if row.As != nil {
 		k.name = row.As.Function
 	}
@@ -386,6 +386,11 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			if c.attrs.Get(key) == nil && c.attrs.Get(other) != nil {
 				key = other
 			}
+		}
+		k.called[a.Param] = key
+		if a.Slot == catalogue.Rest {
+			k.args[a.Param] = c.rest(args)
+			continue
 		}
 		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
 			if at := strings.IndexByte(o.axes, 'C'); row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1 {
@@ -399,6 +404,21 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 		}
 	}
 	return k
+}
+
+// rest are the inputs of a kernel that takes any number of them, but those that go by the name of another argument.
+func (c *Call) rest(args []catalogue.Arg) *argument {
+	list := &argument{}
+	for slot, o := range c.slots {
+		named := slices.ContainsFunc(args, func(a catalogue.Arg) bool {
+			at, ok := c.names[a.From[0]]
+			return ok && at == slot && a.Slot != catalogue.Rest
+		})
+		if o != nil && !named {
+			list.list = append(list.list, &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: o.name, op: o})
+		}
+	}
+	return list
 }
 
 // gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
@@ -440,6 +460,10 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 		return nil
 	}
 	switch {
+	case v == nil && a.Default == "?" && a.Slot >= 0:
+		panic(refuse(NoInput, key))
+	case v == nil && a.Default == "?":
+		panic(refuse(NoAttribute, key))
 	case v == nil && a.Default == "" && a.Words == nil:
 		return nil
 	case v == nil && a.Words != nil:
@@ -464,7 +488,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 		return numberArgument(x)
 	case graph.KindBool:
 		x := c.attrBool(key, false)
-		return intArgument(int64(toNumber(x)))
+		return scalarArgument("bool", msprobe.Number{Kind: msprobe.Bool, I: int64(toNumber(x)), F: toNumber(x)})
 	case graph.KindString:
 		return textArgument(v.Text())
 	case graph.KindList:
