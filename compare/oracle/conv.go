@@ -385,39 +385,59 @@ func (o *operand) axesOr(want string) string {
 	return want
 }
 
-func (c *Call) convReadings(x, w, bias *operand) []Reading {
+// planes are two operands of a kernel of images and its output with the channels in front: (N, C, spatial) or (O, I, kernel).
+type planes struct {
+	x, w Values
+	axes string  // letters of x
+	out  []int64 // the recorded shape
+	back func(v Values) Values
+}
+
+// planesOf plans them; back gives a result the axes of the recorded output.
+func (c *Call) planesOf(x, w *operand) planes {
 	rank := len(x.shape)
-	refuseIf(rank != 4 && rank != 5 || len(w.shape) != rank, ShapesDiffer, x.shape, w.shape)
-	want := plainAxes(rank)
-	axes := x.axesOr(want)
-	xs, _ := channelsFirst(x, axes, want)
-	ws, _ := channelsFirst(w, w.axesOr(want), want)
 	shape, ok := c.out(0)
-	refuseIf(!ok || len(shape) != rank, NoOutput)
-	outAxes := c.outs[0].axesOr(want)
-	sorted, perm := channelsFirst(&dense{shape: shape}, outAxes, want)
-	out := sorted.Shape()[2:]
+	refuseIf(!ok, NoOutput)
+	refuseIf(rank != 4 && rank != 5 || len(w.shape) != rank || len(shape) != rank, ShapesDiffer, x.shape, w.shape, shape)
+	want := plainAxes(rank)
+	p := planes{axes: x.axesOr(want)}
+	p.x, _ = channelsFirst(x, p.axes, want)
+	p.w, _ = channelsFirst(w, w.axesOr(want), want)
+	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
+	p.out = sorted.Shape()
+	p.back = func(v Values) Values {
+		refuseIf(!slices.Equal(v.Shape(), p.out), ShapeComputed, v.Shape(), p.out)
+		return transpose(v, inverse(perm))
+	}
+	return p
+}
+
+// moved is how a kernel moves from x to out, both spatial, as the attributes say.
+func (c *Call) moved(axes string, x, kernel, out []int64) kernelArgs {
+	strides := c.attrInts("strides")
+	refuseIf(strides == nil, NoAttribute, "strides")
+	return kernelArgs{geometry: c.attributes(axes, strides, x, kernel, out), groups: c.attrInt("groups", 1)}
+}
+
+func (c *Call) convReadings(x, w, bias *operand) []Reading {
+	p := c.planesOf(x, w)
+	xs, ws, out := p.x, p.w, p.out[2:]
 	groups := c.attrInt("groups", 1)
 	if strings.HasPrefix(c.Type, "DepthwiseConv2D") {
 		ws, groups = depthwise(w, xs.Shape()[1])
 	} else if sx, sw := xs.Shape(), ws.Shape(); groups == 1 && sw[1] > 0 && sx[1] != sw[1] && sx[1]%sw[1] == 0 {
 		groups = sx[1] / sw[1]
 	}
-	choices := c.geometries(axes, xs.Shape()[2:], ws.Shape()[2:], out)
-	var b Values
-	if bias != nil {
-		b = bias
-	}
+	choices := c.geometries(p.axes, xs.Shape()[2:], ws.Shape()[2:], out)
 	var readings []Reading
 	for _, g := range choices {
-		v := c.newConv(xs, ws, b, groups, g.geometry, out)
-		refuseIf(!slices.Equal(v.shape, sorted.Shape()), ShapeComputed, v.shape, sorted.Shape())
+		v := c.newConv(xs, ws, valuesOf(bias), groups, g.geometry, out)
 		if x.typ == dtype.Int8 {
 			off := c.attrInt("offset_x", 0)
 			refuseIf(!within(off, -128, 127), BadAttribute, "offset_x", off, "-128 to 127")
 			v.pad = float32(off)
 		}
-		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{transpose(v, inverse(perm))}})
+		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{p.back(v)}})
 	}
 	return readings
 }
@@ -597,35 +617,24 @@ func (c *Call) transposedConv(gradient, filter string, slot int) Values {
 	if slot == 1 {
 		first, second = 1, 0 // filter comes before the gradient
 	}
-	dy := c.need(gradient, first+skip)
-	w := c.need(filter, second+skip)
-	rank := len(dy.shape)
-	shape, ok := c.out(0)
-	refuseIf(!ok || rank != 4 && rank != 5 || len(shape) != rank || len(w.shape) != rank, ShapesDiffer, dy.shape, w.shape, shape)
-	want := plainAxes(rank)
-	axes := dy.axesOr(want)
-	xs, _ := channelsFirst(dy, axes, want)
-	ws, _ := channelsFirst(w, w.axesOr(want), want)
-	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
-	out, sw := sorted.Shape(), ws.Shape()
-	groups := c.attrInt("groups", 1)
-	refuseIf(groups < 1 || sw[0]%groups != 0 || sw[0] != xs.Shape()[1] || sw[1]*groups != out[1], ShapesDiffer, xs.Shape(), sw, out)
+	p := c.planesOf(c.need(gradient, first+skip), c.need(filter, second+skip))
+	sw := p.w.Shape()
 	// The forward convolution, from out to dy, is what the attributes speak of.
-	strides := c.attrInts("strides")
-	refuseIf(strides == nil, NoAttribute, "strides")
-	g := c.attributes(axes, strides, out[2:], sw[2:], xs.Shape()[2:])
-	turned := turnFilter(ws, groups)
-	back := geometry{stride: ones(rank - 2), dilation: g.dilation, spread: g.stride, before: make([]int64, rank-2)}
-	for i := range back.before {
-		back.before[i] = (sw[2+i]-1)*g.dilation[i] - g.before[i]
-	}
+	a := c.moved(p.axes, p.out[2:], sw[2:], p.x.Shape()[2:])
+	refuseIf(a.groups < 1 || sw[0]%max(a.groups, 1) != 0 || sw[0] != p.x.Shape()[1] || sw[1]*a.groups != p.out[1], ShapesDiffer, p.x.Shape(), sw, p.out)
 	var bias Values
-	if o := c.input("bias", 2+skip); o != nil && slot == 0 {
-		bias = o
+	if slot == 0 {
+		bias = valuesOf(c.input("bias", 2+skip))
 	}
-	v := c.newConv(xs, turned, bias, groups, back, out[2:])
-	refuseIf(!slices.Equal(v.shape, out), ShapeComputed, v.shape, out)
-	return transpose(v, inverse(perm))
+	return p.back(c.backOf(p.x, p.w, bias, a, p.out[2:]))
+}
+
+// valuesOf is an operand as Values; nil if there is none.
+func valuesOf(o *operand) Values {
+	if o == nil {
+		return nil
+	}
+	return o
 }
 
 func dTyped(t string) bool { return t[len(t)-1] == 'D' && t != "Conv2D" && t != "Conv3D" }
@@ -647,36 +656,15 @@ func turnFilter(w Values, groups int64) Values {
 	return reshape(turned, append([]int64{groups * s[1], og}, s[2:]...))
 }
 
-// buildFilterGrad: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], the
-// convolution of x with the images in place of channels by dy in place of the
-// filter; stride and dilation change places.
+// buildFilterGrad is the gradient of the filter of a convolution; see [Call.filterGradient].
 func buildFilterGrad(c *Call) Values {
 	x := c.need("x", 0)
 	k := 2
 	if dTyped(c.Type) {
 		k = 1
 	}
-	dy := c.need("out_backprop", k)
-	groups := c.attrInt("groups", 1)
-	rank := len(x.shape)
-	shape, ok := c.out(0)
-	refuseIf(!ok || rank != 4 && rank != 5 || len(shape) != rank || len(dy.shape) != rank, ShapesDiffer, x.shape, dy.shape, shape)
-	refuseIf(groups != 1, Unsupported, "groups")
-	want := plainAxes(rank)
-	axes := x.axesOr(want)
-	xs, _ := channelsFirst(x, axes, want)
-	ds, _ := channelsFirst(dy, dy.axesOr(want), want)
-	sorted, perm := channelsFirst(&dense{shape: shape}, c.outs[0].axesOr(want), want)
-	kernel := sorted.Shape()[2:]
-	strides := c.attrInts("strides")
-	refuseIf(strides == nil, NoAttribute, "strides")
-	g := c.attributes(axes, strides, xs.Shape()[2:], kernel, ds.Shape()[2:])
-	g.stride, g.dilation = g.dilation, g.stride
-	swap := []int{1, 0, 2, 3, 4}[:rank]
-	v := c.newConv(transpose(xs, swap), transpose(ds, swap), nil, 1, g, kernel)
-	back := transpose(v, swap)
-	refuseIf(!slices.Equal(back.Shape(), sorted.Shape()), ShapeComputed, back.Shape(), sorted.Shape())
-	return transpose(back, inverse(perm))
+	p := c.planesOf(x, c.need("out_backprop", k))
+	return p.back(c.filterGradient(p.x, p.w, c.moved(p.axes, p.x.Shape()[2:], p.out[2:], p.w.Shape()[2:]), p.out[2:]))
 }
 
 // Convolutions of PyTorch, their transposes and gradients. Sizes that the arguments
@@ -765,14 +753,10 @@ func convolution(d int) func(k *invocation) []Reading {
 		w, bias := k.weights()
 		xs, alone := batched(x, d)
 		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2, ShapesDiffer, x.shape, w.shape)
-		var b Values
-		if bias != nil {
-			b = bias
-		}
 		choices, groups, sizes := k.moves(xs.Shape(), w.shape)
 		var out []Reading
 		for _, c := range choices {
-			v := k.newConv(xs, w, b, groups, c.geometry, sizes)
+			v := k.newConv(xs, w, valuesOf(bias), groups, c.geometry, sizes)
 			var y Values = v
 			if alone {
 				y = reshape(v, v.Shape()[1:])
@@ -792,19 +776,19 @@ func convolution(d int) func(k *invocation) []Reading {
 
 // backOf is the transposed convolution of g with w: the gradient of the input of a
 // convolution that has places of size in.
-func (k *invocation) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
+func (c *Call) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
 	sw := w.Shape()
 	refuseIf(a.groups < 1 || sw[0]%a.groups != 0, ShapesDiffer, sw)
 	back := geometry{stride: ones(len(in)), dilation: a.dilation, spread: a.stride, before: make([]int64, len(in))}
 	for i := range back.before {
 		back.before[i] = (sw[2+i]-1)*a.dilation[i] - a.before[i]
 	}
-	return k.newConv(g, turnFilter(w, a.groups), bias, a.groups, back, in)
+	return c.newConv(g, turnFilter(w, a.groups), bias, a.groups, back, in)
 }
 
-// filterGradient: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], for
-// every group by itself.
-func (k *invocation) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values {
+// filterGradient: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], for every group by itself: the
+// convolution of x with the images in place of channels by dy in place of the filter; stride and dilation change places.
+func (c *Call) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values {
 	swap := inOrder(len(x.Shape()))
 	swap[0], swap[1] = 1, 0
 	move := geometry{stride: a.dilation, dilation: a.stride, spread: a.spread, before: a.before}
@@ -813,7 +797,7 @@ func (k *invocation) filterGradient(x, g Values, a kernelArgs, kernel []int64) V
 	ci, co = ci/a.groups, co/a.groups
 	var parts []Values
 	for i := range a.groups {
-		v := k.newConv(transpose(slab1(x, 1, i*ci, ci), swap), transpose(slab1(g, 1, i*co, co), swap), nil, 1, move, kernel)
+		v := c.newConv(transpose(slab1(x, 1, i*ci, ci), swap), transpose(slab1(g, 1, i*co, co), swap), nil, 1, move, kernel)
 		parts = append(parts, transpose(v, swap))
 	}
 	return joined(0, parts...)
@@ -888,11 +872,7 @@ func transposedConvolution(d int) func(k *invocation) []Reading {
 			out[i] = (xs.Shape()[2+i]-1)*a.stride[i] - 2*a.before[i] + a.dilation[i]*(w.shape[2+i]-1) + extra[i] + 1
 			refuseIf(out[i] < 1, ShapesDiffer, x.shape, w.shape)
 		}
-		var b Values
-		if bias != nil {
-			b = bias
-		}
-		v := k.backOf(xs, w, b, a, out)
+		v := k.backOf(xs, w, valuesOf(bias), a, out)
 		if len(x.shape) == d+1 {
 			return reshape(v, v.Shape()[1:])
 		}

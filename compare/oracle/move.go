@@ -211,8 +211,11 @@ func slab1(v Values, axis int, lo, n int64) Values {
 // joined puts tensors behind each other along an axis, those without elements left out.
 func joined(axis int, parts ...Values) Values {
 	full := slices.DeleteFunc(slices.Clone(parts), func(v Values) bool { return count(v.Shape()) == 0 })
-	if len(full) == 0 {
+	switch len(full) {
+	case 0:
 		return parts[0]
+	case 1:
+		return full[0]
 	}
 	return newConcat(full, axis)
 }

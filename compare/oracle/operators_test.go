@@ -244,6 +244,40 @@ func (d *recordedTensor) channelsLast(t *testing.T) {
 	d.Origin, d.Axes, d.Layout, d.Format, d.Hex = d.Shape, "NHWC", "NHWC", 1, hex.EncodeToString(out)
 }
 
+// TestGroupedFilter: with two groups that hold the same, each has the gradient of the filter of one.
+func TestGroupedFilter(t *testing.T) {
+	twice := func(d *recordedTensor, axis int) {
+		run := len(d.Hex)
+		for _, n := range d.Shape[:axis] {
+			run /= int(n)
+		}
+		var b strings.Builder
+		for at := 0; at < len(d.Hex); at += run {
+			b.WriteString(strings.Repeat(d.Hex[at:at+run], 2))
+		}
+		d.Shape = slices.Clone(d.Shape)
+		d.Shape[axis] *= 2
+		d.Origin, d.Hex = d.Shape, b.String()
+	}
+	for _, c := range recordedCases(t) {
+		if c.Type != "Conv2DBackpropFilterD" {
+			continue
+		}
+		twice(c.Inputs[0], 1)
+		twice(c.Inputs[1], 1)
+		twice(c.Outputs[0], 0)
+		c.Attrs["groups"] = json.Number("2")
+		if f := CheckOp(c.op(t), c.dump(t, nil), Settings{Full: true})[0]; f.Verdict != OK || f.Looked != f.Elements {
+			t.Errorf("%v of two groups: %v, ratio %g: %v", c, f.Verdict, f.Ratio, f.Reasons)
+		}
+		if f := CheckOp(c.op(t), c.dump(t, func(d *dumptest.Dump) { spoil(t, c, d, 0) }), Settings{})[0]; f.Verdict != Wrong {
+			t.Errorf("%v of two groups with a wrong element: %v", c, f.Verdict)
+		}
+		return
+	}
+	t.Error("no case")
+}
+
 // TestOneElement finds a single wrong element in each output of each operator,
 // wherever it is: the largest one with a bit of its exponent flipped, or, of
 // integers, the first one changed.

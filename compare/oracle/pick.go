@@ -511,18 +511,7 @@ func outside(y, b []float64) {
 	}
 }
 
-func (g *gather) At(idx []int64, y, b []float64) error {
-	for i, k := range idx {
-		var bound []float64
-		if b != nil {
-			bound = b[i : i+1]
-		}
-		if err := g.Range(k, y[i:i+1], bound); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (g *gather) At(idx []int64, y, b []float64) error { return oneByOne(g, idx, y, b) }
 
 // buildGather: y = x[…, indices, …] along an axis, which is a recorded number
 // (GatherV2), an attribute (GatherV2D) or 0.
@@ -554,11 +543,13 @@ type formula struct {
 	shape []int64
 	f     func(i int64, at []int64) (y, b float64)
 	exact bool
+	cost  float64 // multiplications and additions, 0 for few
 	at    []int64
 }
 
 func (v *formula) Shape() []int64 { return v.shape }
 func (v *formula) Exact() bool    { return v.exact }
+func (v *formula) Cost() float64  { return max(v.cost, 1) }
 
 func (v *formula) one(i int64, y, b []float64, k int) {
 	v.at = grow(v.at, len(v.shape))

@@ -51,39 +51,20 @@ func (p *poolArgs) shaped(v Values) Values {
 	return v
 }
 
-func pooling(d int, largest bool) func(k *invocation) []Reading {
-	return formulaFor(func(k *invocation) Values {
-		p := k.poolArgs(d)
-		refuseIf(k.has("divisor_override"), Unsupported, "divisor_override")
-		v := k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
-		v.outside = k.bool("count_include_pad", true)
-		v.outside = v.outside && !largest
-		return p.shaped(v)
-	})
+// pooled is the pool of a call.
+func (k *invocation) pooled(d int, largest bool) (p poolArgs, v *pool) {
+	p = k.poolArgs(d)
+	k.unsupported("divisor_override")
+	v = k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
+	v.outside = k.bool("count_include_pad", true) && !largest
+	return p, v
 }
 
-// cells lists the places of the input that a window covers, and how many the mean
-// counts.
-func (p *poolArgs) cells(at []int64, f func(place int64)) (counted float64) {
-	in := p.v.Shape()[2:]
-	c := make([]int64, len(in))
-	for i := range count(p.window) {
-		unravel(i, p.window, c)
-		place, inside, counts := int64(0), true, true
-		for a := range in {
-			x := at[a]*p.stride[a] - p.before[a] + c[a]*p.dilation[a]
-			inside = inside && x >= 0 && x < in[a]
-			counts = counts && x < in[a]+p.after[a]
-			place = place*in[a] + x
-		}
-		if inside {
-			f(place)
-		}
-		if counts {
-			counted++
-		}
-	}
-	return counted
+func pooling(d int, largest bool) func(k *invocation) []Reading {
+	return formulaFor(func(k *invocation) Values {
+		p, v := k.pooled(d, largest)
+		return p.shaped(v)
+	})
 }
 
 // poolingGradient gives the gradient of a maximum to the place it was taken from,
@@ -91,11 +72,8 @@ func (p *poolArgs) cells(at []int64, f func(place int64)) (counted float64) {
 func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
-			p := k.poolArgs(d)
-			dy := gradient(g, 0)
-			refuseIf(k.has("divisor_override"), Unsupported, "divisor_override")
-			padding := k.bool("count_include_pad", true)
-			gs, _ := batched(dy, d)
+			p, windows := k.pooled(d, largest)
+			gs, _ := batched(gradient(g, 0), d)
 			planes := count(p.v.Shape()[:2])
 			refuseIf(!slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes, ShapesDiffer, gs.Shape(), p.out)
 			grads := must(held(gs))
@@ -105,17 +83,13 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 			v := &dense{shape: p.x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
 			at := make([]int64, d)
 			var cells []int64
-			u := k.sumUnit()
 			for plane := range planes {
 				for o := range out {
 					unravel(o, p.out, at)
 					cells = cells[:0]
-					n := p.cells(at, func(place int64) { cells = append(cells, plane*in+place) })
+					n := windows.cells(at, func(place int64) { cells = append(cells, plane*in+place) })
 					t := grads.y[plane*out+o]
 					if !largest {
-						if !padding {
-							n = float64(len(cells))
-						}
 						for _, c := range cells {
 							v.y[c] += t / n
 							size[c] += abs(t / n)
@@ -145,7 +119,7 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 					}
 				}
 			}
-			most := gamma(float64(count(p.window))+2, u)
+			most := gamma(float64(count(p.window))+2, k.sumUnit())
 			for i := range v.b {
 				v.b[i] += most * size[i]
 			}
@@ -260,7 +234,7 @@ func (v *pool) each(n int, id func(i int) int64, y, b []float64) error {
 		if err != nil {
 			return err
 		}
-		v.held, v.p, v.k = d, make([]int64, len(v.in)), make([]int64, len(v.in))
+		v.held = d
 	}
 	plane, from := count(v.out), count(v.in)
 	for i := range n {
@@ -277,40 +251,50 @@ func (v *pool) each(n int, id func(i int) int64, y, b []float64) error {
 
 // window1 computes the window at v.p of the plane that begins at base.
 func (v *pool) window1(x *dense, base int64) (y, b float64) {
-	cells := count(v.window)
-	n, sum, size, off := 0.0, 0.0, 0.0, 0.0
-	best := math.Inf(-1)
-	for c := range cells {
-		unravel(c, v.window, v.k)
-		at, inside, counted := int64(0), true, true
-		for a := range v.in {
-			i := v.p[a]*v.stride[a] - v.before[a] + v.k[a]*v.dilation[a]
-			inside = inside && i >= 0 && i < v.in[a]
-			counted = counted && i < v.in[a]+v.after[a]
-			at = at*v.in[a] + i
-		}
-		if !inside {
-			if v.outside && counted {
-				n++
-			}
-			continue
-		}
-		f := x.y[base+at]
-		n++
+	sum, size, off, best := 0.0, 0.0, 0.0, math.Inf(-1)
+	n := v.cells(v.p, func(place int64) {
+		f := x.y[base+place]
 		sum += f
 		size += abs(f)
 		best = math.Max(best, f)
 		if x.b != nil {
-			off = max(off, x.b[base+at])
+			off = max(off, x.b[base+place])
 		}
-	}
+	})
 	if v.largest {
 		if math.IsNaN(best) {
 			off = math.Inf(1)
 		}
 		return best, off
 	}
-	return sum / n, gamma(float64(cells)+2, v.unit)*size/n + off
+	return sum / n, gamma(float64(count(v.window))+2, v.unit)*size/n + off
+}
+
+// cells calls f for the places of a plane of x that the window at p covers, and says how many a mean divides by.
+func (v *pool) cells(p []int64, f func(place int64)) (n float64) {
+	clear(v.k)
+	for range count(v.window) {
+		at, inside, counted := int64(0), true, v.outside
+		for a := range v.in {
+			i := p[a]*v.stride[a] - v.before[a] + v.k[a]*v.dilation[a]
+			inside = inside && i >= 0 && i < v.in[a]
+			counted = counted && i < v.in[a]+v.after[a]
+			at = at*v.in[a] + i
+		}
+		if inside {
+			f(at)
+		}
+		if inside || counted {
+			n++
+		}
+		for a := len(v.k) - 1; a >= 0; a-- {
+			if v.k[a]++; v.k[a] < v.window[a] {
+				break
+			}
+			v.k[a] = 0
+		}
+	}
+	return n
 }
 
 func poolKernels() {
@@ -342,7 +326,7 @@ func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []
 		}
 	}
 	return &pool{shape: append(slices.Clone(v.Shape()[:2]), out...), x: v, in: in, out: out, window: window, after: after,
-		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit()}
+		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit(), p: make([]int64, len(in)), k: make([]int64, len(in))}
 }
 
 // buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the

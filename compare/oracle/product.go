@@ -188,11 +188,7 @@ func linear(k *invocation) Values {
 	rows := reshape(x, []int64{count(x.shape[:len(x.shape)-1]), w.shape[1]})
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), w.shape[0])
 	if fits32(x) && fits32(w) && !discrete(x.typ) {
-		var b Values
-		if bias != nil {
-			b = bias
-		}
-		v := k.newMatmul(rows, turned(w, true), b)
+		v := k.newMatmul(rows, turned(w, true), valuesOf(bias))
 		if bias != nil && precisionFor(k.outType()).v > u32 {
 			// The product may be rounded before the bias is added.
 			plain := k.newMatmul(rows, turned(w, true), nil)
@@ -304,11 +300,7 @@ func (c *Call) matmulOf(x1, x2, bias *operand) Values {
 	}
 	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
 	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
-	var b Values
-	if bias != nil {
-		b = bias
-	}
-	return c.newMatmul(turned(x1, t1), turned(x2, t2), b)
+	return c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias))
 }
 
 // turned swaps the last two axes if asked to.
@@ -551,11 +543,7 @@ func buildFullyConnection(c *Call) Values {
 	if flip {
 		second = reshape(w, []int64{k, n})
 	}
-	var b Values
-	if o := c.input("b", 2); o != nil {
-		b = o
-	}
-	v := c.newMatmul(reshape(x, []int64{m, k}), second, b)
+	v := c.newMatmul(reshape(x, []int64{m, k}), second, valuesOf(c.input("b", 2)))
 	return c.asRecorded(v, 0)
 }
 
@@ -578,7 +566,6 @@ func (c *Call) asRecorded(v Values, i int) Values {
 // With |x|+e for an operand that is off by e, B = Σ(Π(|x|+e) - Π|x|) + g(K+r)·ΣΠ(|x|+e),
 // K terms and r operands (Higham, 3.1).
 type contraction struct {
-	shape []int64
 	sums  []int64 // sizes of the labels that are summed over
 	in    []*dense
 	out   [][]int64 // steps of each operand along the axes of the result
@@ -586,12 +573,12 @@ type contraction struct {
 	unit  float64
 	exact bool
 	k     int64
-	at    []int64
+	s     []int64 // where in the sums
 }
 
 // newContraction takes operands and the labels of their axes; a label with size 1 is
 // repeated.
-func (c *Call) newContraction(labels []string, result string, in ...Values) *contraction {
+func (c *Call) newContraction(labels []string, result string, in ...Values) Values {
 	size := map[rune]int64{}
 	v := &contraction{unit: c.sumUnit(), k: 1, exact: true}
 	for i, x := range in {
@@ -610,10 +597,11 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) *con
 		v.in = append(v.in, d)
 	}
 	var summed []rune
+	shape := []int64{}
 	for _, l := range result {
 		d, ok := size[l]
 		refuseIf(!ok, Unsupported, "a result with the axis "+string(l))
-		v.shape = append(v.shape, d)
+		shape = append(shape, d)
 	}
 	inResult := func(l rune) bool {
 		for _, r := range result {
@@ -648,11 +636,9 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) *con
 		}
 		v.out, v.along = append(v.out, out), append(v.along, along)
 	}
-	if v.shape == nil {
-		v.shape = []int64{}
-	}
 	refuseIf(math.IsInf(gamma(float64(v.k)+4, v.unit), 1), NoBound, v.k)
-	return v
+	v.s = make([]int64, len(v.sums))
+	return &formula{shape: shape, f: v.one, exact: v.exact, cost: 4 * float64(v.k) * float64(len(v.in))}
 }
 
 func containsRune(list []rune, x rune) bool {
@@ -664,14 +650,9 @@ func containsRune(list []rune, x rune) bool {
 	return false
 }
 
-func (v *contraction) Shape() []int64 { return v.shape }
-func (v *contraction) Exact() bool    { return v.exact }
-func (v *contraction) Cost() float64  { return 4 * float64(v.k) * float64(len(v.in)) }
-
-func (v *contraction) one(i int64) (y, b float64) {
-	v.at = grow(v.at, len(v.shape)+len(v.sums))
-	p, s := v.at[:len(v.shape)], v.at[len(v.shape):]
-	unravel(i, v.shape, p)
+// one is the element at p.
+func (v *contraction) one(_ int64, p []int64) (y, b float64) {
+	s := v.s
 	var place [8]int64
 	from := place[:len(v.in)]
 	for o := range v.in {
@@ -715,26 +696,6 @@ func (v *contraction) one(i int64) (y, b float64) {
 		return y, 0
 	}
 	return y, off + gamma(float64(v.k)+float64(len(v.in)), v.unit)*size
-}
-
-func (v *contraction) Range(lo int64, y, b []float64) error {
-	for i := range y {
-		value, bound := v.one(lo + int64(i))
-		if y[i] = value; b != nil {
-			b[i] = bound
-		}
-	}
-	return nil
-}
-
-func (v *contraction) At(idx []int64, y, b []float64) error {
-	for i, k := range idx {
-		value, bound := v.one(k)
-		if y[i] = value; b != nil {
-			b[i] = bound
-		}
-	}
-	return nil
 }
 
 // Under autocast PyTorch rounds the factors of products to float16 or bfloat16 within the

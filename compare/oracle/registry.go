@@ -662,14 +662,10 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 	}
 	want, ok := c.out(0)
 	refuseIf(!ok, NoOutput)
-	var b Values
-	if bias != nil {
-		b = bias
-	}
 	var out []Reading
 	var first error
 	for _, t := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
-		v, err := attempt(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), b) })
+		v, err := attempt(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), valuesOf(bias)) })
 		if err == nil && !sameShape(v.Shape(), want) {
 			err = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(want))
 		}

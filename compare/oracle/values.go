@@ -301,13 +301,16 @@ func (r *reduced) Range(lo int64, y, b []float64) error {
 	return nil
 }
 
-func (r *reduced) At(idx []int64, y, b []float64) error {
+func (r *reduced) At(idx []int64, y, b []float64) error { return oneByOne(r, idx, y, b) }
+
+// oneByOne is At by way of Range.
+func oneByOne(v Values, idx []int64, y, b []float64) error {
 	for i, k := range idx {
 		var bound []float64
 		if b != nil {
 			bound = b[i : i+1]
 		}
-		if err := r.Range(k, y[i:i+1], bound); err != nil {
+		if err := v.Range(k, y[i:i+1], bound); err != nil {
 			return err
 		}
 	}
