@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"precision/dump/checkpoint"
+	"precision/internal/lazy"
 )
 
 // LogProbs are the log-probabilities that two engines gave the same sampled tokens: [sequence, position of the response],
@@ -31,16 +32,16 @@ type LogProbs struct {
 // The names that verl's rollout dumps have, and others', by what is in them. A step stands behind: old_log_probs_step_0.npy.
 var dumped = []struct {
 	what string
-	name *regexp.Regexp
+	name func() *regexp.Regexp
 }{
-	{"rollout", regexp.MustCompile(`^(?:rollout_log_probs?|generation_logprobs|inference_logprobs)`)},
-	{"train", regexp.MustCompile(`^(?:old_log_probs?|train_log_probs?|prev_logprobs|actor_log_probs?)`)},
-	{"mask", regexp.MustCompile(`^(?:response_mask|token_mask|loss_mask)`)},
-	{"tokens", regexp.MustCompile(`^(?:responses|output_ids|response_ids)`)},
-	{"diff", regexp.MustCompile(`^prob_diff`)},
+	{"rollout", lazy.Regexp(`^(?:rollout_log_probs?|generation_logprobs|inference_logprobs)`)},
+	{"train", lazy.Regexp(`^(?:old_log_probs?|train_log_probs?|prev_logprobs|actor_log_probs?)`)},
+	{"mask", lazy.Regexp(`^(?:response_mask|token_mask|loss_mask)`)},
+	{"tokens", lazy.Regexp(`^(?:responses|output_ids|response_ids)`)},
+	{"diff", lazy.Regexp(`^prob_diff`)},
 }
 
-var stepIn = regexp.MustCompile(`(?:_step_?|[._])(\d+)$`)
+var stepIn = lazy.Regexp(`(?:_step_?|[._])(\d+)$`)
 
 // ReadLogProbs reads the arrays of a folder. Of several steps the given one is taken; below 0 the first.
 func ReadLogProbs(dir string, step int) (*LogProbs, error) {
@@ -57,11 +58,11 @@ func ReadLogProbs(dir string, step int) (*LogProbs, error) {
 		}
 		stem := strings.TrimSuffix(e.Name(), ext)
 		for _, d := range dumped {
-			if !d.name.MatchString(stem) {
+			if !d.name().MatchString(stem) {
 				continue
 			}
 			n := 0
-			if m := stepIn.FindStringSubmatch(stem); m != nil {
+			if m := stepIn().FindStringSubmatch(stem); m != nil {
 				n, _ = strconv.Atoi(m[1])
 			}
 			if files[d.what] == nil {

@@ -3,18 +3,18 @@ package weights
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"precision/dump/checkpoint"
+	"precision/internal/lazy"
 )
 
 // Two changes of all weights leave what a network computes as it is: experts that are numbered otherwise, and hidden states that
 // are rotated (QuaRot, SpinQuant). Both are told and neither is a difference.
 
-var expertOf = regexp.MustCompile(`^(.*)\.experts\.(\d+)\.(.*)$`)
+var expertOf = lazy.Regexp(`^(.*)\.experts\.(\d+)\.(.*)$`)
 
 // permutations finds layers whose experts stand in another order and whose router has its rows in that order, too.
 func (c *comparison) permutations() {
@@ -22,7 +22,7 @@ func (c *comparison) permutations() {
 	broken := map[string]bool{}
 	var list []*pair
 	for _, p := range c.pairs {
-		m, of := expertOf.FindStringSubmatch(p.Name), expertOf.FindStringSubmatch(p.Of)
+		m, of := expertOf().FindStringSubmatch(p.Name), expertOf().FindStringSubmatch(p.Of)
 		if m == nil || p.Kind != Elsewhere {
 			continue
 		}
@@ -180,19 +180,19 @@ func dot(x, y []float64) (s float64) {
 	return s
 }
 
-var routerOf = regexp.MustCompile(`\blayers\.(\d+)\.mlp\.gate\.weight$`)
+var routerOf = lazy.Regexp(`\blayers\.(\d+)\.mlp\.gate\.weight$`)
 
 // EqualRows are, by layer, the pairs of experts whose rows of the router's weight are equal: all their scores tie. layers is how many
 // layers there are to name: those of the network, or those that have a router, in their order.
 func EqualRows(s *checkpoint.Set, layers int) map[int][][2]int {
 	var routers []*part
 	for _, p := range parts(s) {
-		if routerOf.MatchString(p.name) && len(p.shape) == 2 {
+		if routerOf().MatchString(p.name) && len(p.shape) == 2 {
 			routers = append(routers, p)
 		}
 	}
 	number := func(p *part) int {
-		n, _ := strconv.Atoi(routerOf.FindStringSubmatch(p.name)[1])
+		n, _ := strconv.Atoi(routerOf().FindStringSubmatch(p.name)[1])
 		return n
 	}
 	slices.SortStableFunc(routers, func(p, q *part) int { return number(p) - number(q) })

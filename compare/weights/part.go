@@ -2,12 +2,12 @@ package weights
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"precision/dump/checkpoint"
+	"precision/internal/lazy"
 )
 
 // part is a tensor of the network: a tensor of a file, or the piece of one in which an engine keeps several together.
@@ -84,7 +84,7 @@ func (s *source) stored(first, n int64) (b []byte, err error) {
 	return nil, nil
 }
 
-var expertStack = regexp.MustCompile(`^(.*\.experts)\.(gate_up_proj|down_proj)\.(weight|bias)$`)
+var expertStack = lazy.Regexp(`^(.*\.experts)\.(gate_up_proj|down_proj)\.(weight|bias)$`)
 
 // parts are the tensors of a network by their names; what is fused on one side only is left whole here.
 func parts(s *checkpoint.Set) (list []*part) {
@@ -94,7 +94,7 @@ func parts(s *checkpoint.Set) (list []*part) {
 		}
 		name := Name(t.Name)
 		shape := slices.Clone(t.Shape)
-		m := expertStack.FindStringSubmatch(name)
+		m := expertStack().FindStringSubmatch(name)
 		if m == nil || len(shape) < 2 || m[3] == "weight" && len(shape) != 3 {
 			list = append(list, halves(&part{name, t, shape, []span{{0, t.Len()}}})...)
 			continue

@@ -2,7 +2,6 @@ package weights
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/checkpoint"
+	"precision/internal/lazy"
 )
 
 // Source is two sets of named tensors as a source of pairs: weights, or other tensors that a program saved under names of its own.
@@ -24,7 +24,7 @@ type Source struct {
 }
 
 // weightNames are ends of the names of weights and of what else a network keeps between steps.
-var weightNames = regexp.MustCompile(`(?:^|[._])(?:weight|bias|weights|kernel|gamma|beta|scale|running_mean|running_var|num_batches_tracked|inv_freq|lora_[AB]|embedding|pos_embed|cls_token|logit_scale|A_log|dt_bias|gate_up_proj|down_proj)$`)
+var weightNames = lazy.Regexp(`(?:^|[._])(?:weight|bias|weights|kernel|gamma|beta|scale|running_mean|running_var|num_batches_tracked|inv_freq|lora_[AB]|embedding|pos_embed|cls_token|logit_scale|A_log|dt_bias|gate_up_proj|down_proj)$`)
 
 // Open opens two files or folders of named tensors.
 func Open(left, right string) (*Source, error) {
@@ -41,7 +41,7 @@ func Open(left, right string) (*Source, error) {
 	s := &Source{comparison: newComparison(a, b), sides: [2]*checkpoint.Set{a, b}}
 	named := 0
 	for _, p := range s.pairs {
-		if weightNames.MatchString(p.Name) {
+		if weightNames().MatchString(p.Name) {
 			named++
 		}
 	}
@@ -50,19 +50,19 @@ func Open(left, right string) (*Source, error) {
 }
 
 // training are heads of names of what a checkpoint holds beside weights.
-var training = regexp.MustCompile(`^(?:optim|optimizer|opt|lr_scheduler|scheduler|rng|rng_state|dataloader|train_state|ema)\b`)
+var training = lazy.Regexp(`^(?:optim|optimizer|opt|lr_scheduler|scheduler|rng|rng_state|dataloader|train_state|ema)\b`)
 
 // apart leaves out what only one side holds of the training beside its weights: the state of an optimiser has no partner in a file of
 // weights, and none is missed.
 func apart(a, b *checkpoint.Set) {
 	has := func(s *checkpoint.Set) bool {
-		return slices.ContainsFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training.MatchString(t.Name) })
+		return slices.ContainsFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training().MatchString(t.Name) })
 	}
 	if inA, inB := has(a), has(b); inA == inB {
 		return
 	}
 	for _, s := range []*checkpoint.Set{a, b} {
-		s.Tensors = slices.DeleteFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training.MatchString(t.Name) })
+		s.Tensors = slices.DeleteFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training().MatchString(t.Name) })
 	}
 }
 

@@ -17,12 +17,12 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -85,17 +85,17 @@ const (
 )
 
 var (
-	tensor = regexp.MustCompile(`^(?:t|dt|ft)(?:\$\d+)?: (\w+)\[([\d, ]*)\](\|.*)?$`)
+	tensor = lazy.Regexp(`^(?:t|dt|ft)(?:\$\d+)?: (\w+)\[([\d, ]*)\](\|.*)?$`)
 	// call is a line of DebugMode: blanks, the operator, its arguments.
-	call   = regexp.MustCompile(`^\s*(?:\[[a-z]\w*\] )?((?:[\w.]+::)?[\w.]+|<method '\w+' of '[\w.]+' objects>|\[[tT]riton\] \w+)\(`)
-	inside = regexp.MustCompile(`\b(?:t|dt|ft)(?:\$\d+)?: [a-z]+\d\w*\[[\d, ]*\]`)
-	module = regexp.MustCompile(`^(\s*)\[nn\.Mod[^\]]*\] (\S+)`)
-	titled = regexp.MustCompile(`^\[(.+)/op_\d+_([^\]/]+)\]$`)
-	shape  = regexp.MustCompile(`^\s+Shape: (?:torch\.Size\(\[([\d, ]*)\]\)|[\[(]([\d, ]*)[\])]),?\s*(?:Dtype: )?torch\.(\w+)`)
-	field  = regexp.MustCompile(`^\s+(L1 norm|L2 norm|Min|Max|Mean|Location|Phase|Output hash|Input hashes):\s*(.*)$`)
-	method = regexp.MustCompile(`^<method '(\w+)' of '([\w.]+)' objects>$`)
-	memory = regexp.MustCompile(` at 0x[0-9a-f]+`)
-	ranked = regexp.MustCompile(`(?:^|[_.-])rank[_-]?(\d+)`)
+	call   = lazy.Regexp(`^\s*(?:\[[a-z]\w*\] )?((?:[\w.]+::)?[\w.]+|<method '\w+' of '[\w.]+' objects>|\[[tT]riton\] \w+)\(`)
+	inside = lazy.Regexp(`\b(?:t|dt|ft)(?:\$\d+)?: [a-z]+\d\w*\[[\d, ]*\]`)
+	module = lazy.Regexp(`^(\s*)\[nn\.Mod[^\]]*\] (\S+)`)
+	titled = lazy.Regexp(`^\[(.+)/op_\d+_([^\]/]+)\]$`)
+	shape  = lazy.Regexp(`^\s+Shape: (?:torch\.Size\(\[([\d, ]*)\]\)|[\[(]([\d, ]*)[\])]),?\s*(?:Dtype: )?torch\.(\w+)`)
+	field  = lazy.Regexp(`^\s+(L1 norm|L2 norm|Min|Max|Mean|Location|Phase|Output hash|Input hashes):\s*(.*)$`)
+	method = lazy.Regexp(`^<method '(\w+)' of '([\w.]+)' objects>$`)
+	memory = lazy.Regexp(` at 0x[0-9a-f]+`)
+	ranked = lazy.Regexp(`(?:^|[_.-])rank[_-]?(\d+)`)
 )
 
 // Find lists the logs that a path is, or that a folder and those below it hold. It is an error if there are none.
@@ -103,7 +103,7 @@ func Find(path string) (list []Log, err error) {
 	add := func(path string) {
 		if Is(path) {
 			l := Log{Path: path, Rank: -1}
-			if m := ranked.FindStringSubmatch(filepath.Base(path)); m != nil {
+			if m := ranked().FindStringSubmatch(filepath.Base(path)); m != nil {
 				l.Rank, _ = strconv.Atoi(m[1])
 			}
 			list = append(list, l)
@@ -142,7 +142,7 @@ func Is(path string) bool {
 		return true
 	}
 	for line := range strings.Lines(string(head)) {
-		if at := call.FindStringIndex(line); at != nil && inside.MatchString(line[at[1]:]) {
+		if at := call().FindStringIndex(line); at != nil && inside().MatchString(line[at[1]:]) {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ type reader struct {
 }
 
 func (r *reader) take(line string) error {
-	if m := titled.FindStringSubmatch(line); m != nil {
+	if m := titled().FindStringSubmatch(line); m != nil {
 		r.open = &Call{Name: "aten::" + m[2], Module: m[1], Key: strings.Trim(line, "[]"), Line: r.line}
 		r.calls = append(r.calls, r.open)
 		return nil
@@ -195,7 +195,7 @@ func (r *reader) take(line string) error {
 	if r.open != nil && strings.HasPrefix(line, "  ") {
 		return r.fact(line)
 	}
-	if m := module.FindStringSubmatch(line); m != nil {
+	if m := module().FindStringSubmatch(line); m != nil {
 		r.leave(len(m[1]))
 		r.modules = append(r.modules, struct {
 			indent int
@@ -203,13 +203,13 @@ func (r *reader) take(line string) error {
 		}{len(m[1]), m[2]})
 		return nil
 	}
-	at := call.FindStringSubmatchIndex(line)
-	if at == nil || !inside.MatchString(line[at[1]:]) {
+	at := call().FindStringSubmatchIndex(line)
+	if at == nil || !inside().MatchString(line[at[1]:]) {
 		return nil // a line of something else
 	}
 	r.leave(len(line) - len(strings.TrimLeft(line, " ")))
 	c := &Call{Name: line[at[2]:at[3]], Line: r.line}
-	if m := method.FindStringSubmatch(c.Name); m != nil {
+	if m := method().FindStringSubmatch(c.Name); m != nil {
 		c.Name = strings.TrimSuffix(m[2], "Base") + "." + m[1]
 	}
 	if n := len(r.modules); n > 0 {
@@ -238,14 +238,14 @@ func (r *reader) fact(line string) error {
 		}
 		return &c.Values[len(c.Values)-1]
 	}
-	if m := shape.FindStringSubmatch(line); m != nil {
+	if m := shape().FindStringSubmatch(line); m != nil {
 		v := out()
 		v.Type, _ = dtype.FromFramework(m[3])
 		var err error
 		v.Shape, err = dims(m[1] + m[2])
 		return err
 	}
-	m := field.FindStringSubmatch(line)
+	m := field().FindStringSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -390,7 +390,7 @@ func (c *Call) parse(text string) error {
 
 // values adds a value, or those of a list, with their hashes.
 func (c *Call) values(n, hash *node, path, key string, output bool) {
-	if n.items != nil && inside.MatchString(n.text) {
+	if n.items != nil && inside().MatchString(n.text) {
 		for i := range n.items {
 			p := strconv.Itoa(i)
 			if path != "" {
@@ -402,7 +402,7 @@ func (c *Call) values(n, hash *node, path, key string, output bool) {
 	}
 	v := Value{Output: output, Keyword: key, Path: path}
 	text := strings.Trim(n.text, "'")
-	if m := tensor.FindStringSubmatch(text); m != nil {
+	if m := tensor().FindStringSubmatch(text); m != nil {
 		v.Tensor, v.Type = true, abbreviated(m[1])
 		v.Shape, _ = dims(m[2])
 		if hash != nil && hash.items == nil {
@@ -413,7 +413,7 @@ func (c *Call) values(n, hash *node, path, key string, output bool) {
 			}
 		}
 	} else {
-		v.Text = memory.ReplaceAllString(text, "")
+		v.Text = memory().ReplaceAllString(text, "")
 	}
 	c.Values = append(c.Values, v)
 }

@@ -142,7 +142,7 @@ func (p *parser) results() ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.items != nil && inside.MatchString(n.text) && tensor.FindString(n.text) == "" {
+	if n.items != nil && inside().MatchString(n.text) && tensor().FindString(n.text) == "" {
 		return n.items, nil
 	}
 	return []node{n}, nil
