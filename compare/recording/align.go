@@ -122,7 +122,7 @@ func byToken(a, b []*call) (apart bool) {
 func likeness(a, b *call) float64 {
 	w := 0.5
 	if a.content != b.content {
-		w = 0.4 * (1 - min(1, strange(a, b, 1)))
+		w = 0.4 * (1 - min(1, strange(a, b, math.Nextafter(1, 0))))
 		if a.Name == b.Name {
 			w += 0.01
 		}

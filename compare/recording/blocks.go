@@ -31,25 +31,22 @@ func blocks(left, right *side) {
 	}
 	for i := range b.sides {
 		b.follow(i)
+		b.survey(i)
 	}
 	b.same()
-	for n := range mostRounds {
-		before := b.next
-		if b.roundoffs = closest; n >= mostRounds/2 {
-			b.roundoffs = close
-		}
-		for _, side := range []int{1, 0} {
-			for _, c := range b.lone[side] {
-				for i := range c.leaves {
-					l := &c.leaves[i]
-					if l.role == result.Output && l.cuts() && b.class[l] == 0 && (side == 0 || !b.find(c, l)) {
-						b.sum(side, c, l)
+	for _, b.roundoffs = range []float64{closest, close} {
+		for range mostRounds / 2 {
+			before := b.next
+			for _, side := range []int{1, 0} {
+				for _, t := range b.cuts[side] {
+					if t.leaf.role == result.Output && b.class[t.leaf] == 0 && (side == 0 || !b.find(t)) {
+						b.sum(side, t)
 					}
 				}
 			}
-		}
-		if b.next == before && n >= mostRounds/2 {
-			break
+			if b.next == before {
+				break
+			}
 		}
 	}
 	back := b.backward()
@@ -68,8 +65,9 @@ const mostRounds = 8
 // blocking finds blocks. Both sides have an entry in every array.
 type blocking struct {
 	sides [2]*side
-	// lone are calls without a partner.
+	// lone are calls without a partner, cuts their values that can tell where the sides agree again.
 	lone [2][]*call
+	cuts [2][]cut
 	// from is the output that an input is, maker the call that made an output.
 	from  [2]map[*leaf]*leaf
 	maker [2]map[*leaf]*call
@@ -84,6 +82,15 @@ type blocking struct {
 	list      []*block
 	// taking are the blocks that a tensor goes into, nil for several.
 	taking [2]map[identity]*block
+}
+
+// cut is a value of a call without a partner.
+type cut struct {
+	call     *call
+	leaf     *leaf
+	elements int64
+	// from and to bound the places of the calls of the other side that may be this call's partner.
+	from, to int32
 }
 
 // reader is a call that takes an output as one of its values.
@@ -251,54 +258,72 @@ func (b *blocking) match(left, right []*leaf) (pairs [][2]*leaf, ok bool) {
 // mostAway bounds how many calls are looked through where the sides have little in common.
 const mostAway = 512
 
-// between are the calls without a partner of the other side that stand between the partners of the calls around one, and some more.
-func (b *blocking) between(side int, c *call) []*call {
-	calls, others := b.sides[side].calls, b.lone[1-side]
-	partner := func(at int) int {
-		if p := calls[at].pair; p != nil && p.parts == nil {
-			return p.at
-		}
-		return -1
-	}
-	from, to := c.at-mostAway, c.at+mostAway
-	for i := c.at - 1; i >= 0; i-- {
-		if at := partner(i); at >= 0 {
-			from = at - near
-			break
+// survey lists the values that can tell where the sides agree again, of the calls of a side without a partner: that would stand
+// between the partners of the calls around, or not far from there.
+func (b *blocking) survey(side int) {
+	calls := b.sides[side].calls
+	behind := make([]int32, len(calls)) // where the partner of the next call that has one is, -1 if none has
+	next := int32(-1)
+	for i, c := range slices.Backward(calls) {
+		behind[i] = next
+		if c.pair != nil && c.pair.parts == nil {
+			next = int32(c.pair.at)
 		}
 	}
-	for i := c.at + 1; i < len(calls); i++ {
-		if at := partner(i); at >= 0 {
-			to = at + near
-			break
+	last, at, most := -1, 0, 0
+	for _, c := range b.lone[side] {
+		most += len(c.leaves)
+	}
+	b.cuts[side] = make([]cut, 0, most)
+	for _, c := range b.lone[side] {
+		for ; at < c.at; at++ {
+			if p := calls[at].pair; p != nil && p.parts == nil {
+				last = p.at
+			}
+		}
+		from, to := c.at-mostAway, c.at+mostAway
+		if last >= 0 {
+			from = last - near
+		}
+		if behind[c.at] >= 0 {
+			to = int(behind[c.at]) + near
+		}
+		for k := range c.leaves {
+			if l := &c.leaves[k]; l.cuts() {
+				n, _ := l.Elements()
+				b.cuts[side] = append(b.cuts[side], cut{c, l, n, int32(from), int32(min(to, from+2*mostAway))})
+			}
 		}
 	}
-	to = min(to, from+2*mostAway)
-	place := func(x *call, at int) int { return cmp.Compare(x.at, at) }
-	first, _ := slices.BinarySearchFunc(others, from, place)
-	last, _ := slices.BinarySearchFunc(others, to, place)
-	return others[first:max(first, last)]
+}
+
+// others are the values of the other side that one may be again, or what leads to it.
+func (b *blocking) others(side int, t cut) []cut {
+	list := b.cuts[1-side]
+	place := func(x cut, at int32) int { return cmp.Compare(int32(x.call.at), at) }
+	first, _ := slices.BinarySearchFunc(list, t.from, place)
+	last, _ := slices.BinarySearchFunc(list, t.to, place)
+	return list[first:max(first, last)]
 }
 
 // find looks for the block that ends with an output of a call of the right side.
-func (b *blocking) find(c *call, out *leaf) bool {
-	calls, in := b.closure(1, out)
-	for _, x := range b.between(1, c) {
-		if x.Parsed.Direction != c.Parsed.Direction {
+func (b *blocking) find(t cut) bool {
+	var calls []*call
+	var in []*leaf
+	for _, x := range b.others(1, t) {
+		l := x.leaf
+		if x.elements != t.elements || l.role != result.Output || x.call.Parsed.Direction != t.call.Parsed.Direction || !b.again(l, t.leaf) || b.class[l] != 0 {
 			continue
 		}
-		for k := range x.leaves {
-			l := &x.leaves[k]
-			if l.role != result.Output || !l.cuts() || b.class[l] != 0 || !b.again(l, out) {
-				continue
-			}
-			others, into := b.closure(0, l)
-			if pairs, ok := b.match(into, in); ok {
-				b.next++
-				b.class[l], b.class[out] = b.next, b.next
-				b.add([2][]*call{others, calls}, pairs, [2]*leaf{l, out})
-				return true
-			}
+		if calls == nil {
+			calls, in = b.closure(1, t.leaf)
+		}
+		others, into := b.closure(0, l)
+		if pairs, ok := b.match(into, in); ok {
+			b.next++
+			b.class[l], b.class[t.leaf] = b.next, b.next
+			b.add([2][]*call{others, calls}, pairs, [2]*leaf{l, t.leaf})
+			return true
 		}
 	}
 	return false
@@ -346,34 +371,29 @@ func (x *block) last(side int) (last *call) {
 
 // sum looks for a block that ends, on one side, with an output, and on the other with a sum of outputs that no call
 // makes: gradients that come by several ways. The sum is known by who takes it.
-func (b *blocking) sum(side int, c *call, out *leaf) {
-	if c.Parsed.Direction != msprobe.Backward {
+func (b *blocking) sum(side int, t cut) {
+	if t.call.Parsed.Direction != msprobe.Backward {
 		return
 	}
-	other := 1 - side
-	sum := b.untraced(side, c, out)
+	other, out := 1-side, t.leaf
+	sum := b.untraced(side, t)
 	if sum == nil {
 		return
 	}
 	calls, in := b.closure(side, out)
 	var parts []*call
-	for _, x := range b.between(side, c) {
-		if x.Parsed.Direction != msprobe.Backward || b.block[x] != nil {
+	for _, x := range b.others(side, t) {
+		l := x.leaf
+		if x.call.Parsed.Direction != msprobe.Backward || b.block[x.call] != nil || l.role != result.Output || b.class[l] != 0 || b.maker[other][l] != x.call {
 			continue
 		}
-		for k := range x.leaves {
-			l := &x.leaves[k]
-			if l.role != result.Output || !l.cuts() || b.class[l] != 0 || b.maker[other][l] != x {
-				continue
-			}
-			list, into := b.closure(other, l)
-			if _, ok := b.match(b.order(side, in, into)); !ok {
-				continue
-			}
-			for _, y := range list {
-				if !slices.Contains(parts, y) {
-					parts = append(parts, y)
-				}
+		list, into := b.closure(other, l)
+		if _, ok := b.match(b.order(side, in, into)); !ok {
+			continue
+		}
+		for _, y := range list {
+			if !slices.Contains(parts, y) {
+				parts = append(parts, y)
 			}
 		}
 	}
@@ -416,8 +436,8 @@ func (b *blocking) into(side int, calls []*call) (in []*leaf) {
 
 // untraced is what no call made and a call of the other side takes that is nearly an output: of the partner of who takes it, or of
 // one without a partner; nil if there is none.
-func (b *blocking) untraced(side int, c *call, out *leaf) *leaf {
-	other := 1 - side
+func (b *blocking) untraced(side int, t cut) *leaf {
+	other, out := 1-side, t.leaf
 	fits := func(l *leaf) bool {
 		return l != nil && l.role == result.Input && l.cuts() && b.from[other][l] == nil && b.again(l, out)
 	}
@@ -428,14 +448,9 @@ func (b *blocking) untraced(side int, c *call, out *leaf) *leaf {
 			}
 		}
 	}
-	for _, x := range b.between(side, c) {
-		if x.Parsed.Direction != msprobe.Backward {
-			continue
-		}
-		for k := range x.leaves {
-			if l := &x.leaves[k]; fits(l) {
-				return l
-			}
+	for _, x := range b.others(side, t) {
+		if x.call.Parsed.Direction == msprobe.Backward && fits(x.leaf) {
+			return x.leaf
 		}
 	}
 	return nil
