@@ -43,6 +43,8 @@ type Options struct {
 	Glance *Glance
 	// Listener is told how a run goes on.
 	Listener
+	// repeats are the pairs of a run.
+	repeats *repeats
 }
 
 // Listener is told how a run goes on. Its functions are called one at a time;

@@ -147,12 +147,18 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		p.view, err = t.View()
 	}
 	var leftOperand *operand
+	held := false
 	switch {
 	case err != nil:
 	case made != nil:
 		leftOperand, err = viewOperand(bytes.NewReader(made.data), 0, made.typ, false, p.view)
 	default:
-		leftOperand, err = viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
+		if e.opt.Glance == nil {
+			leftOperand = s.hold(0, left, t.Offset, t.Type, t.BigEndian, p.view)
+		}
+		if held = leftOperand != nil; !held {
+			leftOperand, err = viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
+		}
 	}
 	if err != nil {
 		row.Unreadable(result.Because(result.BadFile, row.Op, left.Path, err.Error()), left.Path, err)
@@ -187,13 +193,34 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		}
 		return g.take(ctx, row, pair, s)
 	}
-	values, err := pair.compute(ctx, s)
+	var values metric.Result
 	var lost result.Kind
-	if err == nil {
-		lost, err = pair.imaginaryLeftOut(ctx, s)
+	var found, repeat *repeat
+	if held {
+		repeat = s.repeatOf(t, right, pair, p.view)
 	}
-	if err == nil {
-		row.Saturated, err = pair.secondLook(ctx, &values, s)
+	if repeat != nil {
+		found = s.opt.repeats.find(repeat.key, repeat.left, repeat.right)
+	}
+	if found != nil {
+		values, lost, row.Saturated = found.values, found.lost, found.saturated
+	} else {
+		if count > keepElements && right.skip == 0 { // read again in later passes
+			if o := s.hold(1, right.file, right.tensor.Offset, right.typ(), right.tensor.BigEndian, right.view); o != nil {
+				pair.right = o
+			}
+		}
+		values, err = pair.compute(ctx, s)
+		if err == nil {
+			lost, err = pair.imaginaryLeftOut(ctx, s)
+		}
+		if err == nil {
+			row.Saturated, err = pair.secondLook(ctx, &values, s)
+		}
+		if err == nil && repeat != nil {
+			repeat.values, repeat.lost, repeat.saturated = values, lost, row.Saturated
+			s.opt.repeats.add(repeat)
+		}
 	}
 	if err == nil {
 		err = e.runScripts(ctx, row, pair, left.Path, right.path(), s)

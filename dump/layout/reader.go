@@ -25,9 +25,10 @@ type Reader struct {
 	most int64 // bytes of window
 
 	buf    []byte
-	lo, hi int64 // logical elements the window serves
-	nest   *nest // their places in the window
-	origin int64 // element of nest at buf[0]
+	spare  []byte // room for buf of the next Reader, while this one needs none
+	lo, hi int64  // logical elements the window serves
+	nest   *nest  // their places in the window
+	origin int64  // element of nest at buf[0]
 
 	group            []byte // restored elements [groupLo, groupHi)
 	groupLo, groupHi int64
@@ -89,13 +90,21 @@ func (r *Reader) Clone() *Reader {
 // Inherit takes over the buffers of a Reader that is no longer in use, so that
 // reading one tensor after the other does not allocate anew for each.
 func (r *Reader) Inherit(old *Reader) {
-	if old == nil || old.mem || r.mem || old == r {
+	if old == nil || old == r {
 		return
 	}
-	r.buf, r.group = old.buf[:0], old.group[:0]
-	r.lo, r.hi, r.groupLo, r.groupHi = 0, 0, 0, 0
-	old.buf, old.group = nil, nil
-	old.lo, old.hi, old.groupLo, old.groupHi = 0, 0, 0, 0
+	r.group, r.spare = old.group[:0], old.spare
+	r.groupLo, r.groupHi = 0, 0
+	if !old.mem {
+		r.spare, old.lo, old.hi = old.buf, 0, 0
+		old.buf = nil
+	}
+	if !r.mem {
+		r.buf, r.spare = r.spare[:0], nil
+		r.lo, r.hi = 0, 0
+	}
+	old.group, old.spare = nil, nil
+	old.groupLo, old.groupHi = 0, 0
 }
 
 // View returns the View the Reader reads through.

@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"hash/maphash"
+	"io"
+	"sync"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+)
+
+// Repeats
+//
+// What an operator takes is mostly what another gave, recorded once more: half of the bytes of a network. A pair of the
+// bytes and the golden tensor of one before has its result. Bytes are the same if two hashes of 64 bits are, with keys that
+// are drawn when the program starts: of a million tensors two that differ are taken for one in one of 10^26 runs, and nobody
+// can make such a pair who does not know the keys.
+
+const (
+	// leastRepeated is the smallest tensor that is looked for: less is compared as fast as it is found.
+	leastRepeated = 16 << 10
+	// mostHeld is how large a tensor may be to be held as it is stored. A reader of a layout has a window of this size
+	// otherwise.
+	mostHeld = layout.DefaultWindow
+	// mostRepeats is how many results are remembered, the newest: consumers follow soon.
+	mostRepeats = 1024
+)
+
+var repeatSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// repeatKey tells pairs apart by the bytes of the left tensor, where the golden one is, and what both are.
+type repeatKey struct {
+	sum               [2]uint64
+	bytes             int64
+	golden            string
+	at                int64
+	left, right       dtype.Type
+	leftBig, rightBig bool
+	count             int64
+	scalar, boolean   bool
+	tolerance         metric.Tolerance
+}
+
+// repeat is what came of a pair.
+type repeat struct {
+	key         repeatKey
+	left, right layout.View
+	values      metric.Result
+	lost        result.Kind
+	saturated   *result.Saturated
+}
+
+// repeats remembers the pairs of a run.
+type repeats struct {
+	mu   sync.Mutex
+	list [mostRepeats]*repeat
+	of   map[repeatKey]*repeat
+	next int
+}
+
+// find is the pair that was the same, nil if there was none.
+func (r *repeats) find(key repeatKey, left, right layout.View) *repeat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.of[key]; p != nil && p.left.Same(left) && p.right.Same(right) {
+		return p
+	}
+	return nil
+}
+
+// add remembers a pair in the place of the oldest.
+func (r *repeats) add(p *repeat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slot := &r.list[r.next%mostRepeats]
+	if old := *slot; old != nil && r.of[old.key] == old {
+		delete(r.of, old.key)
+	}
+	r.next++
+	*slot, r.of[p.key] = p, p
+}
+
+// hold reads a tensor as it is stored into memory of the worker; nil if it has no room, or cannot be read, which is told
+// where it is read in order.
+func (s *Worker) hold(side int, r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.View) *operand {
+	size := v.Extent() * int64(typ.Bits()) / 8
+	if typ.Bits()%8 != 0 || size < leastRepeated || size > mostHeld {
+		return nil
+	}
+	s.held[side] = grow(s.held[side], size)
+	if readFull(r, s.held[side], base) != nil {
+		return nil
+	}
+	reader, err := layout.NewBytesReader(s.held[side], int(typ.Bits()/8), v)
+	if err != nil {
+		return nil
+	}
+	return &operand{typ: typ, big: big, count: v.Len(), open: func() Elements { return reader.Clone() }}
+}
+
+// repeatOf begins to look for a pair: it is nil where none is to be looked for. left is held.
+func (s *Worker) repeatOf(t *dump.Tensor, right *rightTensor, p *pairing, left layout.View) *repeat {
+	if s.opt.repeats == nil || s.opt.Scripts != nil || right.file.merged {
+		return nil
+	}
+	b := s.held[0]
+	return &repeat{left: left, right: right.view, key: repeatKey{
+		sum: [2]uint64{maphash.Bytes(repeatSeeds[0], b), maphash.Bytes(repeatSeeds[1], b)}, bytes: int64(len(b)),
+		golden: right.path(), at: right.tensor.Offset + right.tensor.Type.Bytes(right.skip),
+		left: t.Type, right: right.typ(), leftBig: t.BigEndian, rightBig: right.tensor.BigEndian,
+		count: p.count, scalar: p.cfg.Scalar, boolean: p.cfg.Boolean, tolerance: p.cfg.Tolerance,
+	}}
+}
