@@ -19,8 +19,7 @@ func silu(x float64) float64 {
 }
 
 // softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
-func softsignSteps() {
-	quotient := functions["softsign"]
+func softsignSteps(quotient *function) {
 	whole := quotient.backward
 	quotient.nodes = [][]string{{"dividend"}}
 	quotient.backward = func(k *invocation, g []Values) gradients {
@@ -286,7 +285,7 @@ func clipForms() {
 		x := c.need("x", 0)
 		for _, form := range []string{"tanh", "none"} {
 			k := &invocation{Call: c, name: "gelu", args: map[string]*argument{"input": {v: &msprobe.Value{Kind: msprobe.Tensor}, op: x}, "approximate": textArgument(form)}}
-			list = append(list, Reading{Name: "gelu-" + strings.Replace(form, "none", "erf", 1), Out: functions["gelu"].forward(k)[0].Out})
+			list = append(list, Reading{Name: "gelu-" + strings.Replace(form, "none", "erf", 1), Out: functions()["gelu"].forward(k)[0].Out})
 		}
 		return list
 	}, "gelu")

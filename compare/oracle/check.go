@@ -119,7 +119,7 @@ func (c *Call) readings() ([]Reading, error) {
 		row := catalogue.Of(c.Type)
 		switch {
 		case row.Kernel != "":
-			return builders[row.Kernel](c)
+			return kernelForm(row.Kernel)(c)
 		case row.As != nil || row.Formula != nil:
 			return c.twin(row)
 		case row.Traits&catalogue.Random != 0:

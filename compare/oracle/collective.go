@@ -284,7 +284,7 @@ func replicaOf(r *recordedCalls) *replica {
 			return nil
 		}
 		var params []string
-		if f := functions[c.Parsed.API]; f != nil && c.Parsed.Form == msprobe.API {
+		if f := functions()[c.Parsed.API]; f != nil && c.Parsed.Form == msprobe.API {
 			params = f.params
 		}
 		for i := range c.Values {

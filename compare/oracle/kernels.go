@@ -35,7 +35,7 @@ func defineKernels(all map[string]*function) {
 	all["Adam"] = &function{params: adam, forward: firstAdam, updates: true, hidden: adam[:3]}
 	all["Momentum"] = &function{params: strings.Fields("var accum lr grad momentum"), forward: firstMomentum, updates: true, hidden: []string{"var", "accum"}}
 	all["ApplyMomentum"] = all["Momentum"]
-	joins := functions["cat"]
+	joins := functions()["cat"]
 	all["Concat"] = &function{params: []string{"list"}, rest: true, forward: func(k *invocation) []Reading {
 		list := k.args["list"].list
 		refuseIf(len(list) < 2, NoInput, "axis")
@@ -47,7 +47,7 @@ func defineKernels(all map[string]*function) {
 		return k.alongAny(len(k.shape()), func(k *invocation, axis int64) []Reading {
 			x := *k
 			x.args = map[string]*argument{"tensors": k.args["tensors"], "dim": intArgument(axis)}
-			return functions["stack"].forward(&x)
+			return functions()["stack"].forward(&x)
 		})
 	}}
 	all["Unstack"] = &function{params: []string{"input"}, hidden: []string{"axis"}, forward: func(k *invocation) []Reading {
@@ -96,7 +96,7 @@ func defineKernels(all map[string]*function) {
 		x.name = "topk"
 		return sorted.forward(&x)
 	}}
-	permuted := *functions["permute"]
+	permuted := *functions()["permute"]
 	all["Transpose"] = &function{params: []string{"input", "dims"}, rest: true, backward: permuted.backward, nodes: permuted.nodes, hidden: []string{"dims"}, forward: func(k *invocation) []Reading {
 		if k.has("dims") {
 			return permuted.forward(k)
@@ -178,7 +178,7 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 	}
 	row := catalogue.Of(typ)
 	if row.Kernel != "" {
-		return builders[row.Kernel](&c)
+		return kernelForm(row.Kernel)(&c)
 	}
 	return c.twin(row)
 }

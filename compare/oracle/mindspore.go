@@ -48,7 +48,7 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 	of, outs, gradient := strings.Cut(call.Form, "'")
 	switch {
 	case gradient:
-		return gradientKernel(of, functions[of], call.Params, strings.Split(outs, "'"))
+		return gradientKernel(of, functions()[of], call.Params, strings.Split(outs, "'"))
 	case isKernel(of) && !strings.Contains(of, "."): // and not Functional.softmax
 		return &function{params: call.Params, forward: func(k *invocation) []Reading {
 			if of == "StridedSlice" {
@@ -57,7 +57,7 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 			return k.operator(of, call.Params)
 		}, local: strings.HasSuffix(name, "Grad")}
 	}
-	f := *functions[of]
+	f := *functions()[of]
 	if call.Params == nil {
 		return &f
 	}
@@ -71,7 +71,7 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 
 // pooled is a primitive that pools: its window is that of a cell, see [invocation.window].
 func pooled(of string) *function {
-	f := *functions[of]
+	f := *functions()[of]
 	f.hidden = []string{"kernel_size", "stride", "padding", "dilation", "ceil_mode"}
 	return &f
 }

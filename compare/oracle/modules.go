@@ -27,7 +27,7 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 		b.f, b.inputs, b.k = g.f, g.inputs, &invocation{name: g.name, args: g.args, params: g.f.params}
 		return nil
 	}
-	f := functions[m.Form]
+	f := functions()[m.Form]
 	args, inPlace := map[string]*argument{}, false
 	if child := b.within(from, f); child != nil {
 		inner := recordedOf(child.Call)
@@ -130,7 +130,7 @@ func (b *bound) guessModule(r *recorded) (list []guess) {
 		return nil
 	}
 	add := func(name string, args map[string]*argument, inputs ...string) {
-		list = append(list, guess{name: name, f: functions[name], args: args, inputs: inputs})
+		list = append(list, guess{name: name, f: functions()[name], args: args, inputs: inputs})
 	}
 	last := int64(0)
 	if n := len(x.op.shape); n > 0 {

@@ -25,13 +25,25 @@ type Reading struct {
 // title is the name with its arguments.
 func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
 
-// init fills the tables of forms, family by family; what rows of the catalogue say is in these before.
+// init says how the tables of forms are filled, family by family, when they are asked for first: it takes some milliseconds,
+// which commands that recompute nothing do not spend.
 func init() {
+	functions = sync.OnceValue(functionsOfForms)
+}
+
+func functionsOfForms() map[string]*function {
 	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
 		family()
 	}
-	functions = functionsOfRows()
-	softsignSteps()
+	all := functionsOfRows()
+	softsignSteps(all["softsign"])
+	return all
+}
+
+// kernelForm is a form that rows of the catalogue say of kernels, nil where there is none of that name.
+func kernelForm(name string) builder {
+	functions()
+	return builders[name]
 }
 
 // builder turns a call into the outputs that its operator should have.
@@ -58,6 +70,7 @@ var (
 
 // partsOfRows are the kernels that are functions of the numbers in one place.
 func partsOfRows() map[string]elementwise {
+	functions() // and with them the parts
 	all := map[string]elementwise{}
 	for _, row := range catalogue.All() {
 		p, ok := parts[row.Kernel]
@@ -174,7 +187,7 @@ var (
 	// forms are what rows of the catalogue say that functions compute.
 	forms = map[string]*function{}
 	// functions are those of the catalogue by their names, Functional.softmax where a namespace has parameters of its own.
-	functions map[string]*function
+	functions func() map[string]*function
 )
 
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
@@ -252,7 +265,7 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	}
 	if name, ok := strings.CutPrefix(base, "__"); ok && strings.HasSuffix(name, "__") {
 		base = strings.TrimSuffix(name, "__")
-		if _, known := functions[base]; !known && dunders[base] == "" && len(base) > 2 {
+		if _, known := functions()[base]; !known && dunders[base] == "" && len(base) > 2 {
 			for _, mark := range []string{"i", "r"} {
 				if rest, ok := strings.CutPrefix(base, mark); ok {
 					base, inPlace, swapped = rest, mark == "i", mark == "r"
@@ -266,10 +279,10 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	} else if name, ok := strings.CutSuffix(base, "_"); ok {
 		base, inPlace = name, true
 	}
-	if f := functions[prefix+"."+base]; f != nil {
+	if f := functions()[prefix+"."+base]; f != nil {
 		return f, base, inPlace, swapped
 	}
-	return functions[base], base, inPlace, swapped
+	return functions()[base], base, inPlace, swapped
 }
 
 // otherNames are parameters under the names that some functions know them by.
@@ -341,7 +354,7 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 // kernelFunction is the function that a kernel computes, with how its parameters are bound; nil where its row says none.
 func kernelFunction(row *catalogue.Row) (f *function, args []catalogue.Arg) {
 	if b := row.As; b != nil {
-		return functions[b.Function], b.Args
+		return functions()[b.Function], b.Args
 	}
 	if row.Formula == nil {
 		return nil, nil

@@ -209,7 +209,7 @@ func TestTwins(t *testing.T) {
 		if row.As == nil {
 			continue
 		}
-		f := functions[row.As.Function]
+		f := functions()[row.As.Function]
 		if f == nil {
 			t.Errorf("%v: %s is no function", row.Names, row.As.Function)
 			continue
@@ -255,7 +255,7 @@ func TestTwinChannels(t *testing.T) {
 	for _, c := range callCases(t) {
 		prefix, api, _ := strings.Cut(c.Name, ".")
 		f, _, _, _ := called(prefix, api, "pytorch")
-		if f == nil || f != functions["group_norm"] {
+		if f == nil || f != functions()["group_norm"] {
 			continue
 		}
 		k, ok := asKernel(t, &c, row, f)

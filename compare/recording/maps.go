@@ -3,6 +3,7 @@ package recording
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -11,9 +12,7 @@ import (
 
 // Defaults are the calls that do the same on an NPU and elsewhere, as users of torch_npu
 // and MindSpore write them. Entries of a profile come before them.
-var Defaults = pairs()
-
-func pairs() (list []result.Map) {
+var Defaults = sync.OnceValue(func() (list []result.Map) {
 	for _, row := range catalogue.All() {
 		for _, name := range row.Names {
 			for _, right := range row.Pairs {
@@ -24,7 +23,7 @@ func pairs() (list []result.Map) {
 		}
 	}
 	return list
-}
+})
 
 // between is how many calls may stand between those of a sequence.
 const between = 8
@@ -41,7 +40,7 @@ func (c *call) named(name string) bool {
 // byMaps pairs calls that do the same under other names: on both sides in their order,
 // between calls that are pairs already.
 func byMaps(left, right *side, maps []result.Map) {
-	maps = append(slices.Clone(maps), Defaults...)
+	maps = append(slices.Clone(maps), Defaults()...)
 	// others are the sequences that a call may stand for.
 	known := map[msprobe.Name][][]string{}
 	others := func(c *call) [][]string {
