@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,36 +78,39 @@ func TestScreens(t *testing.T) {
 	if screens == "" {
 		t.Skip("PRECISION_SCREENS names no folder")
 	}
-	pages := map[string]string{}
+	pages := map[string]func() string{"job": sync.OnceValue(func() string { return makeJob(t, 16, 3) })}
 	if given := os.Getenv("REPORT"); given != "" {
 		for _, path := range strings.Split(given, ",") {
-			pages[strings.TrimSuffix(filepath.Base(path), ".html")] = "file://" + path
+			pages[strings.TrimSuffix(filepath.Base(path), ".html")] = func() string { return "file://" + path }
 		}
 	} else {
-		for name, n := range map[string]madeup.Network{"good": {Ops: 300}, "bad": {Ops: 300, Broken: 120}, "flat": {Ops: 200, Broken: 50, Flat: true}, "large": {Ops: 33_334, Broken: 9000}} {
-			pages[name] = write(t, n, html.Options{})
+		for name, n := range map[string]madeup.Network{"good": {Ops: 300}, "bad": {Ops: 300, Broken: 120}, "flat": {Ops: 200, Broken: 50, Flat: true}, "statistics": {Ops: 120, Broken: 40, Statistics: true}, "large": {Ops: 33_334, Broken: 9000}} {
+			pages[name] = func() string { return write(t, n, html.Options{}) }
 		}
 	}
 	for name, address := range pages {
-		for _, lang := range []string{"en", "zh"} {
-			for _, shape := range []struct {
-				name          string
-				width, height int
-				dark          bool
-			}{{"wide", 1400, 1700, false}, {"dark", 1400, 1700, true}, {"narrow", 480, 2900, false}} {
-				var options []chromedp.ExecAllocatorOption
-				if shape.dark {
-					options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+		t.Run(name, func(t *testing.T) {
+			for _, lang := range []string{"en", "zh"} {
+				for _, shape := range []struct {
+					name          string
+					width, height int
+					dark          bool
+				}{{"wide", 1400, 1700, false}, {"screen", 1400, 1000, false}, {"dark", 1400, 1700, true}, {"narrow", 480, 2900, false}} {
+					var options []chromedp.ExecAllocatorOption
+					if shape.dark {
+						options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+					}
+					w := view(t, address()+"#lang="+lang, shape.width, shape.height, options...)
+					w.run(chromedp.Evaluate(`document.querySelector('#languages button[value=`+lang+`]').click()`, nil))
+					w.settle()
+					var picture []byte
+					w.run(chromedp.CaptureScreenshot(&picture))
+					if err := os.WriteFile(filepath.Join(screens, strings.Join([]string{name, lang, shape.name}, "-")+".png"), picture, 0o644); err != nil {
+						t.Fatal(err)
+					}
+					w.quiet()
 				}
-				w := view(t, address+"#lang="+lang, shape.width, shape.height, options...)
-				w.settle()
-				var picture []byte
-				w.run(chromedp.CaptureScreenshot(&picture))
-				if err := os.WriteFile(filepath.Join(screens, strings.Join([]string{name, lang, shape.name}, "-")+".png"), picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				w.quiet()
 			}
-		}
+		})
 	}
 }

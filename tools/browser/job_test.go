@@ -26,15 +26,15 @@ func makeJob(t testing.TB, ranks, steps int) string {
 	}}).Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := job.Request{Left: filepath.Join(dir, "npu"), Right: filepath.Join(dir, "golden"), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt")}.Plan(context.Background())
+	t.Chdir(dir) // pages name the folders as they were given
+	plan, err := job.Request{Left: "npu", Right: "golden", Graph: "ge_proto_00000001_graph_1_Build.txt"}.Plan(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := filepath.Join(dir, "out")
-	if _, err := plan.Run(context.Background(), run.Settings(out, msg.English, func(run.Event) {})); err != nil {
+	if _, err := plan.Run(context.Background(), run.Settings("out", msg.English, func(run.Event) {})); err != nil {
 		t.Fatal(err)
 	}
-	return "file://" + filepath.Join(out, job.PageFile)
+	return "file://" + filepath.Join(dir, "out", job.PageFile)
 }
 
 // TestJob goes from the job to the rank that is wrong, whose page opens in place, to its operator and back.
