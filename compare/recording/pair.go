@@ -176,7 +176,15 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.MasksAlike, r.Place))
 		return nil
 	}
-	if !sameType(x.left, x.right) {
+	for _, l := range []*leaf{x.left, x.right} {
+		if l.arg != nil && l.arg.odd != nil {
+			row.Unreadable(result.Because(result.NoNumber, l.arg.odd.Error()), l.arg.odd.File, l.arg.odd)
+			if l.Shape == nil { // which is what could not be read
+				return nil
+			}
+		}
+	}
+	if x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
 	x.regroup(u)
@@ -219,11 +227,6 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 			row.Add(result.Because(result.BothNonFinite))
 		} else {
 			row.Add(result.Because(result.NoStatistics, r.Place))
-		}
-	}
-	for _, l := range []*leaf{x.left, x.right} {
-		if l.arg != nil && l.arg.odd != nil {
-			row.Unreadable(result.Because(result.NoNumber, l.arg.odd.Error()), l.arg.odd.File, l.arg.odd)
 		}
 	}
 	return p.elements(ctx, row, x, w)

@@ -354,7 +354,7 @@ func (s *Source) remarks() {
 							firstUnfilled = u.left.op
 						}
 					}
-					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && !sameType(x.left, x.right) {
+					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
 						if mixed++; mixed == 1 {
 							dtypes = [2]string{x.left.DType, x.right.DType}
 						}

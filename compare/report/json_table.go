@@ -275,6 +275,7 @@ func opSet(at func(int) *result.Operator) set {
 			integers("outputs", func(i int) *int { return &at(i).Outputs }),
 			flags("final", func(i int) *bool { return &at(i).Final }),
 			flags("behind", func(i int) *bool { return &at(i).Behind }),
+			flags("begins", func(i int) *bool { return &at(i).Begins }),
 			shapes("leaves", func(i int) *[]int64 { return &at(i).Leaves }),
 			integers("x", func(i int) *int { return &at(i).X }),
 			integers("y", func(i int) *int { return &at(i).Y }),

@@ -158,10 +158,10 @@ func oneSidedValue(r *result.Row) bool {
 }
 
 // sortsDiffer tells that one side counts and the other measures, or that they are
-// integers of different width.
+// integers of different width. A type that could not be read is not another one.
 func sortsDiffer(r *result.Row) bool {
 	a, b := r.Left.DType, r.Right.DType
-	if r.Left.Shape == nil || r.Right.Shape == nil || a == b {
+	if r.Left.Shape == nil || r.Right.Shape == nil || a == b || r.Has(result.NoNumber) && (a == dtype.Undefined || b == dtype.Undefined) {
 		return false
 	}
 	return !(a.IsFloat() && b.IsFloat()) && !(a.IsComplex() && b.IsComplex())

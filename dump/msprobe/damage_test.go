@@ -147,9 +147,9 @@ func TestOddValues(t *testing.T) {
 		`{"value": 3, "type": "int"}`:                                            "0 Scalar int 3",
 		`{"b": {"type": "int", "value": 1}, "dtype": "x"}`:                       "0.b Scalar int 1; 0.dtype Bare  x",
 		`{"class_type": "torch.distributed.P2POp", "op": "isend", "peer": 1}`:    "0.class_type Bare  torch.distributed.P2POp; 0.op Bare  isend; 0.peer Bare  1",
-		`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": "x"}`:       `0 Unknown torch.Tensor  shape="x"`,
-		`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [1.5]}`:     `0 Unknown torch.Tensor  shape=[1.5]`,
-		`{"type": "torch.Tensor", "dtype": 7, "shape": [1], "Max": {"a": NaN}}`:  `0 Unknown torch.Tensor  dtype=7 Max={"a": NaN}`,
+		`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": "x"}`:       `0 Tensor torch.Tensor  shape="x"`,
+		`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [1.5]}`:     `0 Tensor torch.Tensor  shape=[1.5]`,
+		`{"type": "torch.Tensor", "dtype": 7, "shape": [1], "Max": {"a": NaN}}`:  `0 Tensor torch.Tensor  dtype=7 Max={"a": NaN}`,
 		`{"type": "DTensor", "dtype": "torch.int8", "shape": [], "mesh": [[0]]}`: "0 Tensor DTensor  mesh=[[0]]",
 		`{"type": "torch.ProcessGroup", "group_ranks": [0, 1], "group_id": "a"}`: `0 Group torch.ProcessGroup [0 1] group_id="a"`,
 		`{"type": "slice", "value": [null, 1, [2]]}`:                             `0 Slice slice  value=[null, 1, [2]]`,
@@ -196,6 +196,17 @@ func TestTypeOfStatistics(t *testing.T) {
 		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "`+c.dtype+`", "shape": [2], "Max": `+c.most+`, "Min": 0, "Mean": 0.1}]}}}`)
 		if v := calls[0].Values[0]; (v.Odd != nil) != c.odd || c.odd && v.Odd.Offset <= 0 {
 			t.Errorf("%q, %s: %v", c.dtype, c.most, v.Odd)
+		}
+	}
+}
+
+// A tensor whose dtype or shape cannot be read is a tensor, of which something is damaged.
+func TestBrokenTensor(t *testing.T) {
+	for text, key := range map[string]string{`"dtype": 7, "shape": [2], "Max": 1`: "dtype", `"dtype": null, "shape": [2], "Max": 1`: "dtype", `"dtype": "torch.int8", "shape": "x", "Max": 1`: "shape", `"dtype": "torch.int8", "shape": [2], "Max": 1`: ""} {
+		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", `+text+`}]}}}`)
+		v := calls[0].Values[0]
+		if v.Kind != Tensor || (v.Odd != nil) != (key != "") || key != "" && (!strings.Contains(v.Odd.Expected, key) || v.Odd.Offset <= 0) {
+			t.Errorf("%s: %+v, odd: %v", text, v, v.Odd)
 		}
 	}
 }

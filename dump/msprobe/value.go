@@ -129,6 +129,7 @@ func (r *reader) leaf() bool {
 		return true
 	}
 	confirmed, isText, unsummed := false, false, -1
+	badKey, badAt := "", 0 // a dtype that is no text, or a shape that is no list of whole numbers
 	r.object(func(key []byte) {
 		switch string(key) {
 		case "type":
@@ -151,12 +152,16 @@ func (r *reader) leaf() bool {
 				v.Elem, v.Known = e.typ, e.known
 				return
 			}
+			badKey, badAt = "dtype", r.p
 		case "shape":
 			confirmed = true
+			r.next()
+			at := r.p
 			if shape, ok := r.shape(); ok {
 				v.Shape = shape
 				return
 			}
+			badKey, badAt = "shape", at
 		case "Max":
 			if r.statistic(v, &v.Max, "Max") {
 				return
@@ -246,6 +251,14 @@ func (r *reader) leaf() bool {
 		return false
 	}
 	v.Kind = kindOf(v)
+	if v.Kind == Unknown && badKey != "" && strings.HasSuffix(v.Type, "Tensor") && (v.DType != "" || v.Shape != nil || v.Max.Kind != Absent) {
+		v.Kind = Tensor // what is left of one
+		expected := "a text"
+		if badKey == "shape" {
+			expected = "a list of whole numbers"
+		}
+		r.oddity(v, badKey, badAt, "another kind of value", expected)
+	}
 	for i := range r.stats {
 		x := &r.stats[i]
 		if x.n == nil {
