@@ -154,7 +154,11 @@ func (r *Result) pages(ctx context.Context, dir *whole.Folder, write func(io.Wri
 			wrong = append(wrong, i)
 		}
 	}
-	slices.SortStableFunc(wrong, func(a, b int) int { return gravity(a) - gravity(b) })
+	grave := map[int]int{}
+	for _, i := range wrong {
+		grave[i] = gravity(i)
+	}
+	slices.SortStableFunc(wrong, func(a, b int) int { return grave[a] - grave[b] })
 	wrong = wrong[:min(len(wrong), mostPages)]
 	r.Pages = make([]string, len(r.Digests))
 	for i := range r.Plan.Parts {

@@ -72,6 +72,10 @@ func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
 	for i := range j.Operators {
 		known[j.Operators[i].Op.Name] = true
 	}
+	causes := map[int][]string{}
+	for k := range j.Roots {
+		causes[j.Roots[k].Operator] = Text{Lang: msg.English}.Card(j, &j.Roots[k]).Causes
+	}
 	g := explorerGraph{ID: explorerID, Nodes: []explorerNode{}}
 	for i := range j.Operators {
 		op := &j.Operators[i]
@@ -81,12 +85,8 @@ func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
 		}
 		n := explorerNode{ID: Clean(op.Op.Name), Label: Clean(op.Op.Type), Namespace: namespace(Clean(scoped)),
 			Attrs: []explorerPair{{"name", Clean(op.Op.Name)}, {"verdict", speaker{msg.English}.say("word." + op.State.String())}, {"order", strconv.Itoa(i)}}}
-		for k := range j.Roots {
-			if r := &j.Roots[k]; r.Operator == i {
-				for _, text := range (Text{Lang: msg.English}).Card(j, r).Causes {
-					n.Attrs = append(n.Attrs, explorerPair{"cause", text})
-				}
-			}
+		for _, text := range causes[i] {
+			n.Attrs = append(n.Attrs, explorerPair{"cause", text})
 		}
 		for slot, from := range op.Op.Inputs {
 			if known[from.Op] {
@@ -109,11 +109,14 @@ func WriteNodeData(to io.Writer, j *verdict.Judged) error {
 	d := explorerData{Results: map[string]explorerValue{}, Gradient: []explorerStop{{0, explorerColours[verdict.StateGood]}, {1, explorerColours[verdict.StateBad]}}}
 	for i := range j.Operators {
 		op := &j.Operators[i]
-		worst := 0.0
+		worst := math.NaN()
 		for k := range op.Outputs {
-			if e := apart(j.Row(&op.Outputs[k])); e > worst {
+			if e := apart(j.Row(&op.Outputs[k])); !math.IsNaN(e) && !(e <= worst) {
 				worst = e
 			}
+		}
+		if math.IsNaN(worst) {
+			continue // nothing is known of its error, which is not none
 		}
 		d.Results[Clean(op.Op.Name)] = explorerValue{worst, explorerColours[op.State], "#ffffff"}
 	}

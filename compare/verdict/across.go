@@ -527,32 +527,46 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 // alike makes one finding of roots that begin alike, with its places: with an argument that has the same two values in calls of one
 // function, or with tensors that are the same number of times too large there, as gradients that one side clips.
 func (w *recordedWalk) alike() {
-	factor := func(r *result.Row) float64 { return r.Recorded.Left.Stats.Norm / r.Recorded.Right.Stats.Norm }
+	factor := func(r *result.Row) float64 {
+		if a, b := r.Recorded.Left, r.Recorded.Right; a.Has(result.KnownNorm) && b.Has(result.KnownNorm) {
+			return a.Stats.Norm / b.Stats.Norm
+		}
+		return math.NaN()
+	}
+	type kind struct {
+		prefix, typ, place string
+		argument           bool
+		left, right        string
+	}
 	by := make([]int, len(w.out.Roots))
+	firsts := map[kind][]int{} // roots that others of a kind may be like
 	for n := range by {
 		by[n] = n
-		if w.out.Roots[n].Begin == nil {
+		r := &w.out.Roots[n]
+		if word, _ := w.operators[r.Operator].said(); r.Begin == nil || word == saidWrong { // what is wrong by itself is
 			continue
 		}
-		row := &w.table.Rows[w.out.Roots[n].Begin.Row]
+		row := &w.table.Rows[r.Begin.Row]
 		rec := row.Recorded
-		by[n] = slices.IndexFunc(w.out.Roots[:n+1], func(r Root) bool {
-			if r.Begin == nil {
-				return false
-			}
-			first := &w.table.Rows[r.Begin.Row]
-			if o := first.Recorded; prefixOf(first.Op) != prefixOf(row.Op) || first.Type != row.Type || o.Place != rec.Place || o.Argument != rec.Argument {
-				return false
-			} else if rec.Argument {
-				return o.Left.Value == rec.Left.Value && o.Right.Value == rec.Right.Value
+		k := kind{prefix: prefixOf(row.Op), typ: row.Type, place: rec.Place, argument: rec.Argument}
+		if rec.Argument {
+			k.left, k.right = rec.Left.Value, rec.Right.Value
+		}
+		at := slices.IndexFunc(firsts[k], func(i int) bool {
+			first := &w.table.Rows[w.out.Roots[i].Begin.Row]
+			if rec.Argument || first == row {
+				return true
 			}
 			limit := max(1e-3, 2*roundedOff(row), 2*roundedOff(first))
 			f := factor(row)
-			return first == row || math.Abs(f-1) > mostLeap[1]*limit && math.Abs(f-factor(first)) <= limit*f
+			return f > 0 && math.Abs(f-1) > mostLeap[1]*limit && math.Abs(f-factor(first)) <= limit*f && !math.IsInf(f, 1)
 		})
-		if by[n] < n {
-			w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, w.operators[w.out.Roots[n].Operator].Op.Name)
+		if at < 0 {
+			firsts[k] = append(firsts[k], n)
+			continue
 		}
+		by[n] = firsts[k][at]
+		w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, w.operators[r.Operator].Op.Name)
 	}
 	w.comesTo(by)
 }

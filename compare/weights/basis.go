@@ -182,6 +182,9 @@ func dot(x, y []float64) (s float64) {
 
 var routerOf = lazy.Regexp(`\blayers\.(\d+)\.mlp\.gate\.weight$`)
 
+// mostEqual bounds the rows before it that a row is listed as equal to: a router of zeros has as many pairs as experts squared.
+const mostEqual = 64
+
 // EqualRows are, by layer, the pairs of experts whose rows of the router's weight are equal: all their scores tie. layers is how many
 // layers there are to name: those of the network, or those that have a router, in their order.
 func EqualRows(s *checkpoint.Set, layers int) map[int][][2]int {
@@ -205,7 +208,7 @@ func EqualRows(s *checkpoint.Set, layers int) map[int][][2]int {
 		seen := map[string][]int{}
 		for e := 0; e < len(v)/max(w, 1); e++ {
 			row := fmt.Sprint(v[e*w : e*w+w])
-			for _, equal := range seen[row] {
+			for _, equal := range seen[row][:min(len(seen[row]), mostEqual)] {
 				ties[i] = append(ties[i], [2]int{equal, e})
 			}
 			seen[row] = append(seen[row], e)

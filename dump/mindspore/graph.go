@@ -216,7 +216,10 @@ func (g *nodes) feeds() map[string][]Port {
 			}
 			return list
 		case n.typ == "TupleGetItem" && len(n.inputs) > 1:
-			at := g.constants[n.inputs[1]]
+			at, known := g.constants[n.inputs[1]]
+			if !known {
+				return []Port{{}}
+			}
 			if of := expand(n.inputs[0], depth+1); len(of) > 1 && at >= 0 && at < len(of) {
 				return of[at : at+1]
 			} else if len(of) == 1 && of[0].Kernel != "" && at >= 0 {
