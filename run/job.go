@@ -68,6 +68,11 @@ func (j *Job) Validate() (err error) {
 	if j.PerHost < 0 {
 		return explain.Say("err.perhost", j.PerHost)
 	}
+	for _, path := range []string{j.Parquet, j.HTML} {
+		if path == "-" || filepath.Ext(path) == ".parts" {
+			return explain.Say("err.job.file", path)
+		}
+	}
 	if err := whole.Apart([]string{j.Parquet, j.HTML}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After); err != nil {
 		return err
 	}
@@ -123,7 +128,7 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 			return nil, err
 		}
 	}
-	if r != nil {
+	if r != nil && err == nil {
 		Last{Result: s.Out}.Keep(j.State, nil)
 		tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
 	}

@@ -78,6 +78,9 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 		if r.Parquet != "" {
 			return exitUsage, explain.Say("err.shard.parquet")
 		}
+		if r.HTML != "" {
+			return exitUsage, explain.Say("err.shard.html")
+		}
 	}
 	plan, err := r.Plan(ctx)
 	var nothing *job.NothingError

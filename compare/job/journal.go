@@ -236,6 +236,7 @@ func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fre
 		for _, t := range e.Tables {
 			dir.Remove(TableFolder + "/" + t.Name)
 		}
+		dir.Remove(TableFolder + "/" + name + ".html")
 	}
 	if changed > 0 {
 		tell(Note{Kind: NoteChanged, Args: []string{strconv.Itoa(changed)}})

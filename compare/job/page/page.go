@@ -54,7 +54,7 @@ func Write(to io.Writer, r *job.Result, lang msg.Lang) error {
 		d := saved.Parts[i].Digest
 		saved.Parts[i].Digest = &job.Digest{Failed: d.Failed, Verdict: d.Verdict, Counts: d.Counts, Compared: d.Compared, Expected: d.Expected, Rows: d.Rows}
 	}
-	d := data{saved, own{Lang: lang.String(), Title: title, Say: map[string]spoken{}, Pages: make([]string, len(r.Digests))}}
+	d := data{saved, own{Lang: lang.String(), Title: title, Say: map[string]spoken{}, Pages: make([]string, len(r.Digests)), First: []int{}}}
 	for i := range r.Digests {
 		if i < len(r.Pages) && r.Pages[i] != "" {
 			d.Page.Pages[i] = (&url.URL{Path: r.Pages[i]}).String()
@@ -76,7 +76,7 @@ func WritePart(to io.Writer, j *verdict.Judged, lang msg.Lang) error {
 
 // speak says in a language what the script does not put together.
 func speak(lang msg.Lang, r *job.Result) spoken {
-	s := spoken{Texts: lang.Under("html.", "job.verdict."), Lines: html.Lines(tell.Result(lang, r))}
+	s := spoken{Texts: lang.Under("html.", "job.verdict."), Lines: html.Lines(tell.Result(lang, r)), Origins: [][]html.Line{}, Parts: []string{}}
 	s.Headline = s.Lines[0].Segments
 	for i := range r.Origins[:min(len(r.Origins), mostCards)] {
 		s.Origins = append(s.Origins, html.Lines(tell.Origin(lang, &r.Origins[i])))

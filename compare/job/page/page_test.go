@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,6 +65,23 @@ func TestWrite(t *testing.T) {
 		if !strings.Contains(say.Origins[0][0].Segments[0].Text, "net/mul") {
 			t.Errorf("%s: the first card says %+v", lang, say.Origins[0])
 		}
+	}
+}
+
+// TestWriteGood: a job in which no error begins has a page with lists that are empty, and not missing.
+func TestWriteGood(t *testing.T) {
+	r := &job.Result{Plan: &job.Plan{Request: job.Request{Left: "a", Right: "b"}}, Verdict: "good", Counts: map[string]int{"good": 1}}
+	var b bytes.Buffer
+	if err := Write(&b, r, msg.English); err != nil {
+		t.Fatal(err)
+	}
+	from, _, err := html.Data(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(from)
+	if err != nil || !strings.Contains(string(text), `"origins":[]`) || strings.Contains(string(text), `:null`) {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -216,7 +216,7 @@ func Read(from io.Reader) (*report.Saved, error) {
 	}
 	saved, err := report.ReadJSON(data)
 	if err != nil {
-		return nil, fmt.Errorf("data at offset %d: %w", at, err)
+		return nil, fmt.Errorf("data at offset %d: %w; expected those of a comparison, not of a job or a check", at, err)
 	}
 	return saved, nil
 }

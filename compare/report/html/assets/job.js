@@ -12,6 +12,7 @@ start(async () => {
   const {job, page} = await unpack();
   let lang = page.lang;
   let open = -1; // the part that is shown
+  let chosen = ''; // the operator at which its page opens
   let back = 0; // where the reader was before it was opened
   const heat = document.getElementById('heat');
   const stateOf = p => job.parts[p].failed ? 'failed' : job.parts[p].verdict;
@@ -38,7 +39,7 @@ start(async () => {
   const nameOf = k => t('job.at', number(job.parts[k].step), number(job.parts[k].rank)) + (job.parts[k].model ? ' · ' + show(job.parts[k].model) : '');
 
   const matrix = () => {
-    const most = Math.max(...job.parts.map((_, k) => wrong(k) / Math.max(1, of(k))), 1e-9);
+    const most = job.parts.reduce((m, _, k) => Math.max(m, wrong(k) / Math.max(1, of(k))), 1e-9);
     const head = el('tr', {}, el('th', {}, t('job.rank')), columns.map(s => el('th' + (s === firstBad ? '.bad' : ''), {scope: 'col', title: s === firstBad ? t('job.first-bad') : null}, (s === firstBad ? '▼ ' : '') + number(s))));
     const body = [];
     let host = '';
@@ -78,10 +79,13 @@ start(async () => {
   const reveal = (k, op) => {
     if (open < 0) back = scrollY;
     open = k;
+    chosen = op ?? '';
     location.hash = new URLSearchParams({part: job.parts[k].table ?? String(k), ...op ? {op} : {}});
-    part(op);
+    part();
+    document.getElementById('part').scrollIntoView({block: 'start'});
+    document.getElementById('back').focus({preventScroll: true}); // from where Esc is heard
   };
-  const part = op => {
+  const part = () => {
     const box = document.getElementById('part');
     box.hidden = open < 0;
     for (const b of document.querySelectorAll('#matrix .selected')) b.classList.remove('selected');
@@ -95,22 +99,29 @@ start(async () => {
       others.length ? el('p', {}, others.map(k => el('button', {type: 'button', onclick: () => reveal(k)}, nameOf(k) + ' ' + letters[stateOf(k)]))) : null,
       el('p', {}, t('left') + ' ', el('code', {}, show(p.left ?? '')), ' ' + t('right') + ' ', el('code', {}, show(p.right ?? '')))];
     if (page.pages[open]) {
-      const hash = new URLSearchParams({lang, ...op ? {op} : {}});
+      const hash = new URLSearchParams({lang, ...chosen ? {op: chosen} : {}});
       list.push(el('iframe', {src: page.pages[open] + '#' + hash, title: nameOf(open), sandbox: 'allow-scripts allow-downloads'}));
     } else if (p.table) {
       list.push(el('p', {}, t('job.no-page') + ' ', el('code', {}, 'precision report tables/' + show(p.table) + '.json -html ' + show(p.table) + '.html')));
     }
     words.replaceChildren(...list.filter(Boolean));
-    box.scrollIntoView({block: 'start'});
   };
   const follow = () => {
     const wanted = new URLSearchParams(location.hash.slice(1));
     const k = wanted.has('part') ? job.parts.findIndex((p, i) => (p.table ?? String(i)) === wanted.get('part')) : -1;
-    if (k === open) return;
+    const op = wanted.get('op') ?? '';
+    if (k === open && op === chosen) return;
+    const was = open;
     if (k >= 0 && open < 0) back = scrollY;
     open = k;
-    part(wanted.get('op') ?? undefined);
-    if (open < 0) scrollTo(0, back);
+    chosen = op;
+    part();
+    if (open < 0) {
+      scrollTo(0, back);
+      document.querySelector(`#matrix [data-part="${was}"]`)?.focus({preventScroll: true});
+    } else if (was < 0) {
+      document.getElementById('part').scrollIntoView({block: 'start'});
+    }
   };
 
   const draw = () => {
@@ -120,8 +131,8 @@ start(async () => {
     head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[job.verdict] ?? ''), el('span', {}, spans(spoken().headline)));
     document.getElementById('sides').replaceChildren(t('left') + ' ', el('code', {}, show(job.left ?? '')), ' ' + t('right') + ' ', el('code', {}, show(job.right ?? '')));
     document.getElementById('counts').replaceChildren(...['bad', 'suspect', 'inconclusive', 'failed', 'good'].filter(v => job.counts[v]).map(v => el('li.' + v, {}, letters[v] + ' ' + job.counts[v] + ' ' + t('job.verdict.' + v))));
-    const chosen = heat.value || 'state';
-    heat.replaceChildren(...['state', 'share'].map(v => el('option', {value: v, selected: v === chosen}, t('job.heat.' + v))));
+    const shown = heat.value || 'state';
+    heat.replaceChildren(...['state', 'share'].map(v => el('option', {value: v, selected: v === shown}, t('job.heat.' + v))));
     document.getElementById('ground').replaceChildren(...lines(spoken().lines));
     document.getElementById('matrix-tip').textContent = t('job.hint');
     cards();
