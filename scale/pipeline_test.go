@@ -39,7 +39,7 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := filepath.Join(t.TempDir(), "one")
-	result, err := plan.Run(context.Background(), job.Settings{Out: one, Page: c.page})
+	result, err := plan.Run(context.Background(), job.Settings{Out: one, Page: c.page, PartPage: c.part})
 	if err != nil {
 		t.Fatal(err)
 	}
