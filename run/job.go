@@ -40,8 +40,6 @@ type Job struct {
 	// Parquet is where the tables of all parts go as one, HTML a page of the job, with the pages of all parts in a folder
 	// beside it; empty are not written.
 	Parquet, HTML string
-	// Lang is the language that pages open in.
-	Lang msg.Lang
 }
 
 // Plan reads what people wrote and finds the parts of the job.
@@ -106,61 +104,50 @@ func (j *Job) Validate() (err error) {
 
 // Settings are those of a job that writes to a folder, with a page.
 func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
-	return job.Settings{Out: out,
+	whole, part := page.Pages(lang)
+	return job.Settings{Out: out, Page: whole, PartPage: part,
 		Tell: func(n job.Note) { tell(Event{Action: Warning, Note: &n}) },
 		Progress: func(done, total int64) {
 			tell(Event{Action: Progress, Stage: Comparing, Bytes: true, Done: int(done), Total: int(total)})
-		},
-		Page:     func(w io.Writer, r *job.Result) error { return page.Write(w, r, lang) },
-		PartPage: func(w io.Writer, j *verdict.Judged) error { return page.WritePart(w, j, lang) }}
+		}}
 }
 
 // Run compares what was planned. Of a shard there is no result.
 func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell Listener) (*job.Result, error) {
 	r, err := plan.Run(ctx, s)
-	if r != nil && err == nil && j.Parquet != "" {
-		if err = WriteParts(ctx, j.Parquet, r, s.Out, tell); err != nil {
-			return nil, err
-		}
+	if r == nil || err != nil {
+		return r, err
 	}
-	if r != nil && err == nil && j.HTML != "" {
-		if err = writePages(ctx, j.HTML, r, s.Out, j.Lang, tell); err != nil {
-			return nil, err
-		}
+	if j.Parquet != "" {
+		err = WriteParts(ctx, j.Parquet, r, s.Out, tell)
 	}
-	if r != nil && err == nil {
-		Last{Result: s.Out}.Keep(j.State, nil)
-		tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
+	if err == nil && j.HTML != "" {
+		err = writePages(ctx, j.HTML, r, s, tell)
 	}
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	Last{Result: s.Out}.Keep(j.State, nil)
+	tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
+	return r, nil
 }
 
 // writePages writes a page of a job and, in a folder beside it, the pages of all its parts: report.html and report.parts.
-func writePages(ctx context.Context, to string, r *job.Result, dir string, lang msg.Lang, tell Listener) error {
+func writePages(ctx context.Context, to string, r *job.Result, s job.Settings, tell Listener) error {
 	folder := strings.TrimSuffix(to, filepath.Ext(to)) + ".parts"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	all := *r
 	all.Pages = make([]string, len(r.Digests))
-	for i := range r.Plan.Parts {
-		if r.Digests[i].Failed != "" {
-			continue
-		}
-		j, err := r.Judged(dir, i)
-		if err == nil {
-			err = ctx.Err()
-		}
+	err := r.Each(ctx, s.Out, nil, func(i int, j *verdict.Judged) error {
 		name := r.Plan.Parts[i].Name + ".html"
-		if err == nil {
-			err = writeWhole(filepath.Join(folder, name), func(w io.Writer) error { return page.WritePart(w, j, lang) })
-		}
-		if err != nil {
-			return err
-		}
 		all.Pages[i] = filepath.Base(folder) + "/" + name
+		return writeWhole(filepath.Join(folder, name), func(w io.Writer) error { return s.PartPage(w, j) })
+	})
+	if err == nil {
+		err = writeWhole(to, func(w io.Writer) error { return s.Page(w, &all) })
 	}
-	err := writeWhole(to, func(w io.Writer) error { return page.Write(w, &all, lang) })
 	if err == nil {
 		tell(Event{Action: File, Path: to})
 	}
@@ -179,20 +166,11 @@ func WriteParts(ctx context.Context, path string, r *job.Result, dir string, tel
 // writeParts holds one part at a time.
 func writeParts(ctx context.Context, w io.Writer, r *job.Result, dir string) error {
 	t := parquet.NewTable(w, [2]string{"verdict", r.Verdict}, [2]string{"left", r.Plan.Left}, [2]string{"right", r.Plan.Right})
-	for i := range r.Plan.Parts {
-		if r.Digests[i].Failed != "" {
-			continue
-		}
-		j, err := r.Judged(dir, i)
-		if err == nil {
-			err = t.Add(j, r.Plan.Parts[i].Step, r.Plan.Parts[i].Rank)
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
+	err := r.Each(ctx, dir, nil, func(i int, j *verdict.Judged) error {
+		return t.Add(j, r.Plan.Parts[i].Step, r.Plan.Parts[i].Rank)
+	})
+	if err != nil {
+		return err
 	}
 	return t.Close()
 }

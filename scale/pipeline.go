@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"precision/compare"
 	"precision/compare/job"
 	"precision/compare/job/page"
-	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/run"
 )
@@ -105,10 +103,6 @@ func (c config) plan(ctx context.Context) (*job.Plan, error) {
 	plans.of[c] = p
 	return p, nil
 }
-
-func (c config) page(to io.Writer, r *job.Result) error { return page.Write(to, r, c.Lang) }
-
-func (c config) part(to io.Writer, j *verdict.Judged) error { return page.WritePart(to, j, c.Lang) }
 
 func (c config) stage() string { return filepath.Join(c.Out, "stage") }
 
@@ -227,7 +221,8 @@ func (f *mergeFn) ProcessElement(ctx context.Context, _ int, folders func(*strin
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: f.Config.page, PartPage: f.Config.part})
+	whole, part := page.Pages(f.Config.Lang)
+	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: whole, PartPage: part})
 	if err != nil {
 		return err
 	}

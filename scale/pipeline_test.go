@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/job"
 	"precision/compare/job/jobtest"
+	"precision/compare/job/page"
 )
 
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
@@ -39,7 +40,8 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := filepath.Join(t.TempDir(), "one")
-	result, err := plan.Run(context.Background(), job.Settings{Out: one, Page: c.page, PartPage: c.part})
+	whole, part := page.Pages(c.Lang)
+	result, err := plan.Run(context.Background(), job.Settings{Out: one, Page: whole, PartPage: part})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (f *jobFlags) given(set map[string]bool) error {
 
 // runJob compares all ranks and steps.
 func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
-	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold, Parquet: c.Parquet, HTML: c.HTML, Lang: e.language(), After: c.After, State: e.state}
+	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold, Parquet: c.Parquet, HTML: c.HTML, After: c.After, State: e.state}
 	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Check: c.Check, Version: exactVersion()}
 	listen, stop := e.listener(show)
 	s := run.Settings(f.out, show.lang, listen)

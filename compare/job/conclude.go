@@ -161,27 +161,19 @@ func (r *Result) pages(ctx context.Context, dir *whole.Folder, write func(io.Wri
 	slices.SortStableFunc(wrong, func(a, b int) int { return grave[a] - grave[b] })
 	wrong = wrong[:min(len(wrong), mostPages)]
 	r.Pages = make([]string, len(r.Digests))
+	name := func(part int) string { return path.Join(TableFolder, r.Plan.Parts[part].Name+".html") }
+	chosen := func(part int) bool { return slices.Contains(wrong, part) }
 	for i := range r.Plan.Parts {
-		name := path.Join(TableFolder, r.Plan.Parts[i].Name+".html")
-		if !slices.Contains(wrong, i) {
-			if err := dir.Remove(name); err != nil {
+		if !chosen(i) {
+			if err := dir.Remove(name(i)); err != nil {
 				return err
 			}
-			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		j, err := r.Judged(dir.Path(""), i)
-		if err == nil {
-			err = dir.Fill(name, func(w io.Writer) error { return write(w, j) })
-		}
-		if err != nil {
-			return err
-		}
-		r.Pages[i] = name
 	}
-	return nil
+	return r.Each(ctx, dir.Path(""), chosen, func(i int, j *verdict.Judged) error {
+		r.Pages[i] = name(i)
+		return dir.Fill(name(i), func(w io.Writer) error { return write(w, j) })
+	})
 }
 
 // count counts parts by verdict, and gives the job its own.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"path/filepath"
 
 	"precision/compare/report"
@@ -15,6 +16,27 @@ func (r *Result) Judged(dir string, part int) (*verdict.Judged, error) {
 		return nil, err
 	}
 	return verdict.Judge(saved.Table, r.Plan.judging(x)), nil
+}
+
+// Each judges the parts that are chosen, nil for all, from their tables below dir and hands them on by their places, one
+// at a time. Parts that could not be compared are left out.
+func (r *Result) Each(ctx context.Context, dir string, chosen func(part int) bool, do func(part int, j *verdict.Judged) error) error {
+	for i, d := range r.Digests {
+		if d.Failed != "" || chosen != nil && !chosen(i) {
+			continue
+		}
+		j, err := r.Judged(dir, i)
+		if err == nil {
+			err = do(i, j)
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // judging is how a part is judged.

@@ -69,9 +69,10 @@ func Write(to io.Writer, r *job.Result, lang msg.Lang) error {
 	return html.Job.Write(to, lang, title, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
 }
 
-// WritePart writes the page of a part.
-func WritePart(to io.Writer, j *verdict.Judged, lang msg.Lang) error {
-	return html.Write(to, j, html.Options{Lang: lang})
+// Pages are what writes the page of a job and those of its parts, in the language they open in.
+func Pages(lang msg.Lang) (whole func(io.Writer, *job.Result) error, part func(io.Writer, *verdict.Judged) error) {
+	return func(to io.Writer, r *job.Result) error { return Write(to, r, lang) },
+		func(to io.Writer, j *verdict.Judged) error { return html.Write(to, j, html.Options{Lang: lang}) }
 }
 
 // speak says in a language what the script does not put together.

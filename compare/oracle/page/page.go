@@ -72,7 +72,8 @@ type spoken struct {
 
 // Write writes the page.
 func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options) error {
-	d := data{Page: own{Lang: o.Lang.String(), Verdict: tell.Standing(findings, c).Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
+	standing := tell.Standing(findings, c)
+	d := data{Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
 	var states strings.Builder
 	places := map[string]int{}
 	var reasons [][]result.Reason
@@ -94,15 +95,16 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		out.Reason = append(out.Reason, place)
 	}
 	out.State = states.String()
+	counts := tell.Counts(findings)
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
 		texts := lang.Under("html.", "report.word.")
+		texts["html.chart"] = lang.T("html.check.chart")
 		for v, as := range map[oracle.Verdict]string{oracle.OK: "good", oracle.Wrong: "bad", oracle.Unknown: "uncompared"} {
 			texts["report.word."+as] = tell.Verdict(lang, v) // what a check calls these states
 		}
 		s := spoken{Texts: texts, Lines: html.Lines(tell.Summary(lang, findings, c))}
-		counts := tell.Counts(findings)
-		s.Headline = html.Segments([]report.Segment{{Text: lang.T("report.word." + d.Page.Verdict), Style: styles[d.Page.Verdict]},
-			{Text: lang.T("job.colon") + lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}})
+		s.Headline = html.Segments([]report.Segment{report.Word(lang, standing.Verdict),
+			{Text: lang.T("report.colon") + lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}})
 		for _, list := range reasons {
 			s.Reasons = append(s.Reasons, say(lang, list))
 		}
@@ -110,8 +112,6 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 	}
 	return html.Check.Write(to, o.Lang, o.Left, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
 }
-
-var styles = map[string]report.Style{"good": report.Good, "suspect": report.Suspect, "bad": report.Bad, "inconclusive": report.Suspect}
 
 // say says reasons in a language.
 func say(lang msg.Lang, list []result.Reason) string {

@@ -143,7 +143,7 @@ type fixed struct{ uplotStyle, style, uplot, script, body, policy string }
 // join joins the assets. They are part of the program: one that is missing is a
 // mistake in it, which every test finds.
 func (s *Sheet) join() *fixed {
-	p := &fixed{style: asset("assets/page.css"), body: asset("assets/" + s.body + ".html")}
+	p := &fixed{style: asset("assets/page.css"), body: sections().Replace(asset("assets/" + s.body + ".html"))}
 	if slices.Contains(s.modules, "chart") {
 		p.uplotStyle, p.uplot = uplot.Style, uplot.Script
 	}
@@ -163,6 +163,15 @@ func (s *Sheet) join() *fixed {
 	p.policy = strings.Join(policy, "; ")
 	return p
 }
+
+// sections are the parts of bodies that several kinds of pages have, where their bodies name them.
+var sections = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for _, name := range []string{"top", "chart", "table"} {
+		pairs = append(pairs, "<!--"+name+"-->\n", asset("assets/"+name+".html"))
+	}
+	return strings.NewReplacer(pairs...)
+})
 
 func asset(name string) string {
 	b, err := fs.ReadFile(assets, name)

@@ -53,6 +53,7 @@ export function chartView(m) {
   const choice = document.getElementById('measure');
   const inputs = document.getElementById('chart-inputs');
   const all = m.measures ?? measures(m);
+  inputs.parentElement.hidden = !!m.measures; // which are of outputs alone
   let plot = null;
   let points = []; // {row, op, x, y, v, input}
   let hovered = -1;
