@@ -3,6 +3,8 @@ package recording_test
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -264,4 +266,63 @@ func TestChecksumsAlone(t *testing.T) {
 	if len(j.Roots) != 1 || !slices.Contains([]string{module, "Tensor.__mul__.0.forward"}, j.Operators[j.Roots[0].Operator].Op.Name) {
 		t.Errorf("%s, %+v", j.Verdict, j.Roots)
 	}
+}
+
+// TestVain: NaN that no call made and that went nowhere is what it is, a call that was given something else, also where other
+// things differ before, on the same rank or another; NaN that comes of an error before is that one's.
+func TestVain(t *testing.T) {
+	nan := said("float32", "NaN", "NaN", "NaN", "NaN")
+	relu := func(n int, in, out float64, off float64) string {
+		return entry("Functional.relu", n, []string{sized(in, 0)}, sized(out, off))
+	}
+	linear := func(off float64) string {
+		return entry("Functional.linear", 0, []string{sized(3, 0), sized(1.3, 0)}, sized(2, off))
+	}
+	given := func(in string) []string {
+		return []string{entry("Functional.sigmoid", 0, []string{in}, sized(0.5, 0))}
+	}
+	for _, c := range []struct {
+		name         string
+		left, golden []string
+		verdict      verdict.Verdict
+		roots        []string
+	}{
+		{"of what nothing made", given(nan), given(sized(2, 0)), verdict.Bad, []string{"Functional.sigmoid.0.forward"}},
+		{"on the other side", given(sized(2, 0)), given(nan), verdict.Bad, []string{"Functional.sigmoid.0.forward"}},
+		{"of what a call before made", append([]string{relu(0, 3, 2, 0)}, given(nan)...), append([]string{relu(0, 3, 2, 0)}, given(sized(2, 0))...), verdict.Bad,
+			[]string{"Functional.sigmoid.0.forward"}},
+		{"of what differs before", append([]string{relu(0, 3, 2, 3e-7)}, given(sized(2, 3e-7))...), append([]string{relu(0, 3, 2, 0)}, given(nan)...), verdict.Bad,
+			[]string{"Functional.relu.0.forward", "Functional.sigmoid.0.forward"}},
+		{"behind what differs and does not feed it", append([]string{relu(0, 3, 2, 3e-7)}, given(sized(4, 0))...), append([]string{relu(0, 3, 2, 0)}, given(nan)...), verdict.Bad,
+			[]string{"Functional.relu.0.forward", "Functional.sigmoid.0.forward"}},
+		{"behind noise", append([]string{linear(3e-7)}, given(sized(4, 0))...), append([]string{linear(0)}, given(nan)...), verdict.Bad, []string{"Functional.sigmoid.0.forward"}},
+		{"of NaN that a call before made", []string{entry("Functional.relu", 0, []string{sized(3, 0)}, nan), entry("Torch.nan_to_num", 0, []string{nan}, sized(0.5, 0))},
+			[]string{relu(0, 3, 2, 0), entry("Torch.nan_to_num", 0, []string{sized(2, 0)}, sized(0.5, 0))}, verdict.Bad, []string{"Functional.relu.0.forward"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, written(t, c.left...), written(t, c.golden...))
+			if names := rootNames(j); j.Verdict != c.verdict || !slices.Equal(names, c.roots) {
+				t.Errorf("%s, %v; expected %s, %v", j.Verdict, names, c.verdict, c.roots)
+			}
+		})
+	}
+	t.Run("behind another rank", func(t *testing.T) {
+		side := func(off float64, in string) string {
+			dir := t.TempDir()
+			for rank, calls := range [][]string{{relu(0, 3, 2, off)}, append([]string{relu(0, 3, 2, 0)}, given(in)...)} {
+				at := filepath.Join(dir, "step0", fmt.Sprint("rank", rank))
+				if err := os.MkdirAll(at, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(at, "dump.json"), []byte(dumpOf("L1", calls)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dir
+		}
+		j := judged(t, side(3e-7, sized(2, 0)), side(0, nan))
+		if names := rootNames(j); j.Verdict != verdict.Bad || len(names) != 2 {
+			t.Errorf("%s, %v; expected bad and two roots", j.Verdict, names)
+		}
+	})
 }

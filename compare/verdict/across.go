@@ -390,7 +390,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			case row.Op != op.Op.Name && op.Op.Made != nil, b.Instead != "":
 				// A call that one side alone has, or takes no notice of, is a beginning.
 			default:
-				s.Open = true
+				s.Open = !b.vain
 				s.Given = len(b.From) == 0 && backwards(op) == 0 && (isWeight(op, rec.Place) || counted(row.Left.DType))
 				if f := &row.Result().Facts; row.Compared && f.Known && len(row.Right.Shape) > 0 && f.N > 0 {
 					s.Rows = row.Right.Shape[0]

@@ -32,7 +32,8 @@ import (
 //     small, and also where what was recorded of the outputs does not show it: then it is a
 //     root if something behind differs by more than rounding, or if no outputs were
 //     recorded. An input of another form, None for a tensor of flags, say, is a cause
-//     if the outputs show that it matters.
+//     if the outputs show that it matters. NaN in an input that no call made and that the call makes nothing of
+//     are a cause behind whatever else differs.
 //  5. What was not recorded is not evidence. Without inputs the first call whose output differs is
 //     named and all others come later; without outputs it is the first whose input does, and what
 //     lies before it. Numbers that swallow all others, as masks are made of, say nothing of how far those
@@ -54,6 +55,8 @@ type Begin struct {
 	Instead string
 	// Why says how it differs, of what was given to a network; else it is empty.
 	Why result.Reason
+	// vain tells of NaN that nothing before made and that the call made nothing of (recordedWalk.vain).
+	vain bool
 }
 
 // arrival is what comes into a call.
@@ -217,6 +220,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	case len(op.Outputs) == 0 && op.Op.Outputs == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
 		// Its outputs were not recorded.
 		root(w.inputRoot(op, i, a.begin))
+	case a.begin != nil && a.begin.vain:
+		root(w.inputRoot(op, i, a.begin))
+		op.State = max(op.State, w.stateOf(op, a.begin))
 	case !w.off(op):
 		if a.begin != nil && !a.soft && len(a.from) == 0 && !w.provenOutputs(op) {
 			root(w.inputRoot(op, i, a.begin))
@@ -274,6 +280,14 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 // provenOutputs tells whether all outputs of a call are known to be the same, as a shape that it asks for.
 func (w *recordedWalk) provenOutputs(op *Operator) bool {
 	return len(op.Outputs)+op.Op.Outputs > 0 && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return !proven(w.row(&t)) })
+}
+
+// stateOf is the state of a call of which nothing but what it begins with shows that something is wrong: as bad as that is.
+func (w *recordedWalk) stateOf(op *Operator, begin *Begin) State {
+	if slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return t.Row == begin.Row && t.Verdict == Bad }) {
+		return StateBad
+	}
+	return StateSuspect
 }
 
 // inputRoot is a root by what goes into a call alone.
@@ -457,7 +471,7 @@ func (w *recordedWalk) decide() {
 		}
 		keep = append(keep, r)
 		if op := &w.operators[r.Operator]; w.pending[k] {
-			op.State = max(op.State, StateSuspect)
+			op.State = max(op.State, w.stateOf(op, r.Begin))
 		}
 	}
 	for i := range w.trails {
@@ -477,7 +491,7 @@ func (w *recordedWalk) bare() {
 		}
 		op := w.named(r.Op)
 		w.out.Roots = append(w.out.Roots, w.inputRoot(op, w.place[r.Op], begin))
-		op.State = max(op.State, StateSuspect)
+		op.State = max(op.State, w.stateOf(op, begin))
 		return
 	}
 }
@@ -531,6 +545,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 	begin := func(r int, from []string, soft bool) {
 		// What is given to a call says more than that an argument differs, and both more than
 		// that something has another form.
+		if a.begin != nil && a.begin.vain {
+			return
+		}
 		if a.begin == nil || a.soft && !soft || w.table.Rows[a.begin.Row].Recorded.Argument && !soft && from != nil {
 			a.begin, a.soft = &Begin{Row: r, From: from}, soft
 		}
@@ -558,6 +575,10 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			if view := w.viewed(r); view != "" && w.off(op) {
 				begin(t.Row, []string{view}, false)
 			}
+			continue
+		}
+		if w.vain(op, r) {
+			a.begin, a.soft = &Begin{Row: t.Row, vain: true}, false
 			continue
 		}
 		in, calls, known := w.fed(op, r)
@@ -648,6 +669,49 @@ func (w *recordedWalk) detour(r *result.Row) bool {
 func finiteOnce(r *result.Row) bool {
 	size, known := sizeOf(r)
 	return known && math.IsInf(size, 1) && (r.Compared && r.Result().Facts.Disagree > 0 || nonFinite(r.Recorded.Left) != nonFinite(r.Recorded.Right))
+}
+
+// vain tells of an input that it has NaN on a side where no output has any, and that all its own call makes is finite: no
+// error before explains them, however much differs. The call got something else, or passes over it.
+func (w *recordedWalk) vain(op *Operator, r *result.Row) bool {
+	is := hasNaN(r)
+	if is[0] == is[1] || silent(r) {
+		return false
+	}
+	some := false
+	for k := range op.Outputs {
+		if out := w.row(&op.Outputs[k]); !out.Recorded.Argument && out.Left.DType.IsFloat() {
+			if agreementOf(out) == untold || nonFinite(out.Recorded.Left) || nonFinite(out.Recorded.Right) {
+				return false
+			}
+			some = true
+		}
+	}
+	if !some {
+		return false
+	}
+	if w.makes == nil {
+		w.makes = &[2]bool{}
+		for i := range w.operators {
+			for k := range w.operators[i].Outputs {
+				if out := w.row(&w.operators[i].Outputs[k]); out.Recorded != nil && !silent(out) {
+					nan := hasNaN(out)
+					w.makes[0], w.makes[1] = w.makes[0] || nan[0], w.makes[1] || nan[1]
+				}
+			}
+		}
+	}
+	return is[0] && !w.makes[0] || is[1] && !w.makes[1]
+}
+
+// hasNaN tells of the left and the right side of a value whether there are NaN.
+func hasNaN(r *result.Row) (is [2]bool) {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return [2]bool{f.X.NaN > 0, f.Y.NaN > 0}
+	}
+	is[0], _ = r.Recorded.Left.NotFinite()
+	is[1], _ = r.Recorded.Right.NotFinite()
+	return is
 }
 
 // unsized tells of a pair of which only a checksum tells that it differs, and nobody by how much.

@@ -396,6 +396,8 @@ type recordedWalk struct {
 	// may have put elements in another order and whose result went nobody knows where.
 	read  map[string]bool
 	loose int
+	// makes tells of each side whether any output has NaN there; nil as long as nobody asked.
+	makes *[2]bool
 	// decided are the roots of flags that differ and that the program may have asked.
 	decided []int
 	// usual is how much calls add to errors as a rule, forward and backward; level the
