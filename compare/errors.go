@@ -150,12 +150,16 @@ type StrangersWarning struct {
 // Most tells whether most operators are strangers: then the graph is hardly theirs.
 func (w *StrangersWarning) Most() bool { return 2*w.Strangers > w.Of }
 
+// First are those of the strangers that are told.
+func (w *StrangersWarning) First() []string { return w.Some[:min(3, len(w.Some))] }
+
 func (w *StrangersWarning) Error() string {
 	more := ""
-	if w.Strangers > len(w.Some) {
+	first := w.First()
+	if w.Strangers > len(first) {
 		more = ", …"
 	}
-	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s, or are of another type there (%s%s)", w.Strangers, w.Of, w.Dir, w.Graph, strings.Join(w.Some, ", "), more)
+	text := fmt.Sprintf("%d of the %d operators in %s are not in the graph %s, or are of another type there (%s%s)", w.Strangers, w.Of, w.Dir, w.Graph, strings.Join(first, ", "), more)
 	if w.Most() {
 		text += "; is it the graph of another network or of another build?"
 	}

@@ -347,7 +347,7 @@ func (s *Session) checkGraph(path string) error {
 		return err
 	}
 	sort.Strings(strangers)
-	s.Warnings = append(s.Warnings, &StrangersWarning{len(strangers), len(left.Ops), left.Dir, filepath.Base(path), strangers[:min(3, len(strangers))]})
+	s.Warnings = append(s.Warnings, &StrangersWarning{len(strangers), len(left.Ops), left.Dir, filepath.Base(path), strangers[:min(mostMissing, len(strangers))]})
 	return nil
 }
 

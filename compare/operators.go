@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ import (
 func Computes(op *graph.Op) bool {
 	return catalogue.Kernel(op.Type)
 }
+
+// mostMissing bounds how many operators are told of that a graph lacks.
+const mostMissing = 100
 
 // Table is that of the folders, with how their pairs were found.
 func (s *Session) Table() *result.Table {
@@ -33,7 +37,13 @@ func (s *Session) Table() *result.Table {
 	m.Warnings = texts(s.Warnings)
 	for _, w := range s.Warnings {
 		if strange := (*StrangersWarning)(nil); errors.As(w, &strange) {
-			m.Strangers, m.Dumped = strange.Strangers, strange.Of
+			m.Strangers, m.Dumped, m.Strange = strange.Strangers, strange.Of, strange.Some
+		}
+	}
+	if rules := s.Folders.Rules; rules != nil {
+		for _, e := range rules.Missing(mostMissing) {
+			text := fmt.Sprintf("%s: found the input %s of %s, expected an operator %s", rules.Path, e.Input, e.Of, e.Name)
+			m.Damaged = append(m.Damaged, result.Damage{Name: e.Name, File: rules.Path, Offset: -1, Reason: result.Because(result.Text, text)})
 		}
 	}
 	return t

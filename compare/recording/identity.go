@@ -191,7 +191,7 @@ func (l *leaf) sameness() identity {
 	h.number(uint64(l.kinds[atSum]))
 	h.text(l.said.Sum)
 	h.stats(l, atMax, atMin, atMean, atNorm)
-	if l.arg != nil {
+	if l.arg != nil && (l.arg.print != 0 || l.arg.few != 0) {
 		h.number(uint64(l.arg.print))
 		h.number(uint64(l.arg.few))
 	}

@@ -37,8 +37,8 @@ type argument struct {
 	print identity
 	// few is that of the elements of a list that is too short to be found by: where a slice begins, say.
 	few identity
-	// odd tells of a statistic of a tensor that is no number.
-	odd *msprobe.SyntaxError
+	// odd tells of a statistic of a tensor that is no number, foreign of an element type that is none.
+	odd, foreign *msprobe.SyntaxError
 }
 
 // leaf is a value of a call. There are as many as a recording has tensors and
@@ -100,6 +100,18 @@ func (l *leaf) stat(i int) msprobe.Number {
 func (l *leaf) statistics() [4]float64 {
 	s := &l.said.Stats
 	return [4]float64{s.Max, s.Min, s.Mean, s.Norm}
+}
+
+// damage is what cannot be true of a tensor whose partner is another one: an element type that is none may be a new
+// one, unless it is known there.
+func (l *leaf) damage(partner *leaf) *msprobe.SyntaxError {
+	switch {
+	case l.arg == nil:
+		return nil
+	case l.arg.odd == nil && partner.Known:
+		return l.arg.foreign
+	}
+	return l.arg.odd
 }
 
 // sum is the checksum as the recording has it.

@@ -130,6 +130,7 @@ func (s *side) readCalls(path string) error {
 	}
 	s.bare = f.Header().Task == "structure" && len(s.calls) == 0
 	s.belied(path, offsets)
+	s.unheld(path, offsets)
 	return f.Err()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	catalogue "precision/op"
 )
@@ -396,6 +397,57 @@ func (s *side) belied(path string, offsets []int64) {
 				l.arg = &argument{odd: &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: "NaN or infinity in " + strconv.Quote(c.Name) + ", " + l.place,
 					Expected: "finite statistics: its checksum " + l.said.Sum + " is that of " + was}}
 			}
+		}
+	}
+}
+
+// mostUnheld is how many of the numbers of a recording, as one in so many that have more than a few digits, may be such as
+// their type cannot hold for that to be damage of these: of 413 350 largest and smallest elements in 700 recordings of networks
+// none was. Of a recorder that rounds nearly all are.
+const mostUnheld = 2
+
+// unheld marks tensors whose element type is none, and those whose largest or smallest element is no number of it, in a
+// recording whose others are.
+func (s *side) unheld(path string, offsets []int64) {
+	held, not := 0, []func(){}
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if !l.tensor() {
+				continue
+			}
+			mark := func(found, expected string) *msprobe.SyntaxError {
+				return &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: found, Expected: expected + " in " + strconv.Quote(c.Name) + ", " + l.place}
+			}
+			argue := func() *argument {
+				if l.arg == nil {
+					l.arg = &argument{}
+				}
+				return l.arg
+			}
+			if l.DType != "" && !l.Known {
+				argue().foreign = mark("the dtype "+strconv.Quote(l.DType), "an element type")
+			}
+			round := l.Elem.Rounding()
+			for k, v := range l.statistics() {
+				if k > atMin || !l.Elem.IsFloat() || l.kinds[k] != msprobe.Float || v-v != 0 {
+					continue
+				}
+				if round.Round(v) != v {
+					not = append(not, func() {
+						if a := argue(); a.odd == nil {
+							a.odd = mark("an element "+strconv.FormatFloat(v, 'g', -1, 64), "a number of "+l.DType)
+						}
+					})
+				} else if dtype.Float16.Rounding().Round(v) != v || l.Elem != dtype.Float32 { // not one of few digits
+					held++
+				}
+			}
+		}
+	}
+	if len(not)*mostUnheld <= held {
+		for _, mark := range not {
+			mark()
 		}
 	}
 }

@@ -116,6 +116,39 @@ func TestBelied(t *testing.T) {
 	}
 }
 
+// TestUnheld: an extreme that its type cannot hold is damage where those of the other tensors are numbers of theirs, and so is
+// an element type that is none beside a known one; a recorder that rounds, and a type that nobody knows, are no evidence.
+func TestUnheld(t *testing.T) {
+	tensor := func(dtype, most, least string) string { return said(dtype, most, least, "0.1", "4.123456789") }
+	whole := tensor("float32", "0.9000000357627869", "-0.4000000059604645")
+	for _, c := range []struct {
+		name                string
+		others, left, right string
+		damaged             bool
+	}{
+		{"whole", whole, whole, whole, false},
+		{"digits lost", whole, whole, tensor("float32", "0.9", "-0.4000000059604645"), true},
+		{"of another type", whole, tensor("bfloat16", "0.9000000357627869", "-0.4000000059604645"), whole, true},
+		{"of a wider type", whole, tensor("float64", "0.9000000357627869", "-0.4000000059604645"), whole, false},
+		{"few digits", whole, tensor("bfloat16", "0.5", "-0.25"), tensor("bfloat16", "0.5", "-0.25"), false},
+		{"a recorder that rounds", tensor("float32", "0.9", "-0.4"), tensor("float32", "0.9", "-0.41"), tensor("float32", "0.9", "-0.41"), false},
+		{"no type", whole, tensor("float99", "0.9000000357627869", "-0.4000000059604645"), whole, true},
+		{"a type nobody knows", whole, tensor("float99", "0.9000000357627869", "-0.4000000059604645"), tensor("float99", "0.9000000357627869", "-0.4000000059604645"), false},
+	} {
+		side := func(one string) string {
+			lines := []string{entry("Functional.gelu", 0, []string{c.others}, one)}
+			for i := range 20 {
+				lines = append(lines, entry("Functional.relu", i, []string{c.others}, c.others))
+			}
+			return written(t, lines...)
+		}
+		j := judged(t, side(c.left), side(c.right))
+		if (has(j, result.NoNumber) > 0) != c.damaged || (len(j.Damaged) > 0) != c.damaged {
+			t.Errorf("%s: damaged %+v", c.name, j.Damaged)
+		}
+	}
+}
+
 // TestBatchReordered: data of which only the checksum differs, as does what is made of them, are told as a batch in another
 // order and accuse nobody; other data are not.
 func TestBatchReordered(t *testing.T) {

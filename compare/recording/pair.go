@@ -176,9 +176,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.MasksAlike, r.Place))
 		return nil
 	}
-	for _, l := range []*leaf{x.left, x.right} {
-		if l.arg != nil && l.arg.odd != nil {
-			row.Unreadable(result.Because(result.NoNumber, l.arg.odd.Error()), l.arg.odd.File, l.arg.odd)
+	for i, l := range []*leaf{x.left, x.right} {
+		if e := l.damage([]*leaf{x.right, x.left}[i]); e != nil {
+			row.Unreadable(result.Because(result.NoNumber, e.Error()), e.File, e)
 			if l.Shape == nil { // which is what could not be read
 				return nil
 			}

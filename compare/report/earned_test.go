@@ -15,7 +15,7 @@ import (
 )
 
 // noClaim are texts that claim nothing of a verdict: names, words between others, what is to be done, and that something is not known.
-var noClaim = regexp.MustCompile(`^report\.(label|word|short|rule|column|way|found|junit|sarif|do)\.|^report\.(colon|and|also|more|none|named|waived|missing|profile|pairing|order-unknown|suspect\.other|region\.unknown|root\.unknown|choices\.more|damage\.(at|in|rest)|` +
+var noClaim = regexp.MustCompile(`^report\.(label|word|short|rule|column|way|found|junit|sarif|do)\.|^report\.(colon|and|also|more|none|named|waived|missing|profile|pairing|order-unknown|suspect\.other|region\.unknown|root\.unknown|choices\.more|damage\.(at|in|rest)|loss\.graph\.names|` +
 	`root\.(output|framework|kind|stack|source|rest)|followed\.(certain|likely)|trip\.(rest|loss))$`)
 
 // claims tells whether a text says something of a verdict that may be false. Of reasons those do that judge what

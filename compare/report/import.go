@@ -57,6 +57,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	var warnings []error
 	rows, bad, titles, recorded := 0, 0, false, false
 	for {
+		at := r.InputOffset()
 		row, err := r.Read()
 		if err == io.EOF {
 			break
@@ -69,7 +70,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 			if in.fields, err = findFields(row); err != nil {
 				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
 			}
-			titles, recorded = true, slices.Contains(row, recordedHeader[0])
+			titles, recorded, in.columns = true, slices.Contains(row, recordedHeader[0]), len(row)
 			continue
 		}
 		rows++
@@ -77,6 +78,8 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 			if bad++; bad <= mostWarnings {
 				warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
 			}
+			in.table.Meta.Damaged = append(in.table.Meta.Damaged, result.Damage{Name: fmt.Sprintf("%s:%d", filepath.Base(path), line), File: path, Offset: at,
+				Reason: result.Because(result.FileDamaged, fmt.Sprintf("%s: line %d: %v", path, line, err))})
 		}
 	}
 	if bad > mostWarnings {
@@ -189,6 +192,7 @@ func findFields(titles []string) (fields, error) {
 // importer makes a table of lines.
 type importer struct {
 	fields
+	columns int // of titles, 0 without them
 	table   *result.Table
 	tensors int
 	metrics [metric.Count]bool
@@ -196,6 +200,9 @@ type importer struct {
 
 // row adds a line.
 func (in *importer) row(cells []string) error {
+	if n := len(cells); in.columns > 0 && n != in.columns && !(n == in.columns-1 && in.reason == n) { // spreadsheets drop an empty one at the end
+		return fmt.Errorf("found %d cells, expected %d as in the line of titles", n, in.columns)
+	}
 	get := func(i int) string {
 		if i < 0 || i >= len(cells) {
 			return ""

@@ -34,6 +34,7 @@ func metaSet(m *result.Meta) set {
 		flags("imported", func(int) *bool { return &m.Imported }),
 		integers("strangers", func(int) *int { return &m.Strangers }),
 		integers("dumped", func(int) *int { return &m.Dumped }),
+		lists("strange", func(int) *[]string { return &m.Strange }),
 		lists("warnings", func(int) *[]string { return &m.Warnings }),
 	}}
 	for _, side := range []struct {

@@ -52,7 +52,11 @@ func (s speaker) loss(l *verdict.Loss) string {
 	if l.Kind == verdict.LossTable {
 		return s.say("loss." + string(l.Kind))
 	}
-	return s.say("loss."+string(l.Kind), l.Count, l.Of, names)
+	text := s.say("loss."+string(l.Kind), l.Count, l.Of, names)
+	if l.Kind == verdict.LossGraph && names != "" { // tables of earlier versions have none
+		text = s.say("loss.graph.names", text, names)
+	}
+	return text
 }
 
 // Damage lists what was recorded and cannot be believed; say puts how one knows into words.

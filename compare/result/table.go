@@ -64,6 +64,8 @@ type Meta struct {
 	// Strangers counts operators of the left side that the graph does not have, or has as another
 	// type, of Dumped.
 	Strangers, Dumped int
+	// Strange are the names of the first of them.
+	Strange []string
 	// Imported: the table was read from csv, which cannot show that it is whole.
 	Imported bool
 	// Warnings are what a user should know of the inputs, first things first.

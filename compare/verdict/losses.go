@@ -29,9 +29,13 @@ func (j *judge) losses(out *Judged) []Loss {
 	if names, of := j.contrary(); len(names) > 0 {
 		list = append(list, Loss{Kind: LossContrary, Count: len(names), Of: of, Names: first(names)})
 	}
-	if n, of := j.unlike(); max(n, m.Strangers) > 0 {
+	if names, of := j.unlike(); max(len(names), m.Strangers) > 0 {
+		n := max(len(names), m.Strangers)
+		if len(names) < m.Strangers {
+			names = m.Strange
+		}
 		// Of another network's graph nothing that follows holds.
-		list = append(list, Loss{Kind: LossGraph, Count: max(n, m.Strangers), Of: max(of, m.Dumped), Breaks: 2*m.Strangers > m.Dumped})
+		list = append(list, Loss{Kind: LossGraph, Count: n, Of: max(of, m.Dumped), Names: first(names), Breaks: 2*m.Strangers > m.Dumped})
 	}
 	if m.Imported {
 		list = append(list, Loss{Kind: LossTable, Count: 1})
@@ -39,9 +43,8 @@ func (j *judge) losses(out *Judged) []Loss {
 	return list
 }
 
-// unlike counts the operators whose headers are not what the graph says of them, where that is so
-// of most: it is the graph that is another one.
-func (j *judge) unlike() (n, of int) {
+// unlike are the operators whose headers are not what the graph says of them, of so many.
+func (j *judge) unlike() (names []string, of int) {
 	for i := range j.operators {
 		op := &j.operators[i]
 		if !op.Op.Dumped {
@@ -49,10 +52,10 @@ func (j *judge) unlike() (n, of int) {
 		}
 		of++
 		if slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return j.table.Rows[t.Row].Has(result.GraphUnlike) }) {
-			n++
+			names = append(names, op.Op.Name)
 		}
 	}
-	return n, of
+	return names, of
 }
 
 // Losses lists what a verdict on so much does without, the gravest first.

@@ -28,6 +28,28 @@ type Rules struct {
 	members map[member]bool
 }
 
+// Absent is an operator that an input names and no graph has.
+type Absent struct{ Name, Input, Of string }
+
+// Missing are the first operators that inputs name and no graph has: in a whole graph there are none.
+func (r *Rules) Missing(most int) (list []Absent) {
+	seen := map[string]bool{}
+	for _, op := range r.Ops {
+		if op.Op == nil {
+			continue
+		}
+		for _, e := range op.Op.Inputs {
+			name := e.Producer()
+			if e.IsEmpty() || e.Index < graph.ControlIndex || r.byName[name] != nil || seen[name] || len(list) == most {
+				continue
+			}
+			seen[name] = true
+			list = append(list, Absent{name, e.Text, op.Op.Name})
+		}
+	}
+	return list
+}
+
 // member is the name of an operator in a group.
 type member struct {
 	group *Group

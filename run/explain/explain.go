@@ -140,8 +140,9 @@ func Error(l msg.Lang, err error) string {
 	case *compare.GraphWarning:
 		return tell.Warning(l, e.Warning)
 	case *compare.StrangersWarning:
-		some := strings.Join(e.Some, l.T("explain.and"))
-		if e.Strangers > len(e.Some) {
+		first := e.First()
+		some := strings.Join(first, l.T("explain.and"))
+		if e.Strangers > len(first) {
 			some += l.T("explain.others")
 		}
 		text := l.T("explain.strangers", e.Strangers, e.Of, e.Dir, e.Graph, some)

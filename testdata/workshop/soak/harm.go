@@ -255,6 +255,12 @@ func (h *Harm) trial(t *Trial, rng *rand.Rand, s *specimen, j *judgement, kind *
 // acquittal says what is wrong with the outcome of a damage, and at which gate.
 func acquittal(s *specimen, j *judgement, harm *harm, after *outcome) (gate string, passed bool, why string) {
 	whole := j.whole
+	if harm.how == nothing {
+		if whole.String() != after.String() {
+			why = "it says the same in another way, and is judged otherwise"
+		}
+		return "", false, why
+	}
 	if after.statuses[2] == 0 {
 		return "-gate=strict", false, "it passes the strict gate"
 	}
@@ -322,5 +328,5 @@ func DamageKinds() (names []string) {
 
 // DamageCommands are the commands that judge what was damaged.
 func DamageCommands() []string {
-	return []string{"compare", "compare -check", "compare -baseline", "compare -all", "check", "report", "report csv", "report -baseline", "preflight diff"}
+	return []string{"compare", "compare -check", "compare -baseline", "compare -after", "compare -all", "compare -all -after", "check", "report", "report csv", "report -baseline", "preflight diff"}
 }

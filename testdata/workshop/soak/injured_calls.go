@@ -1,9 +1,13 @@
 package soak
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,8 +27,8 @@ func (p *patient) recordings(side int) (list []*callsFile, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range found {
-			rel, _ := filepath.Rel(p.dir, path)
+		for _, file := range found {
+			rel, _ := filepath.Rel(p.dir, file)
 			r := &callsFile{path: filepath.ToSlash(rel)}
 			r.place = strings.TrimPrefix(filepath.ToSlash(filepath.Dir(rel)), p.s.sides[side]+"/")
 			if r.text, err = p.read(r.path); err != nil {
@@ -58,19 +62,21 @@ func (p *patient) expects(side int, r *callsFile, call, place string) bool {
 	return p.s.known[sideNames[side]+" "+flat(name)] > 0 || p.s.known[sideNames[side]+" "+flat(r.place+"/"+name)] > 0
 }
 
-func cutCalls(p *patient) (*harm, error) {
+func cutCalls(p *patient, b bytesTo) (*harm, error) {
 	side := p.side()
 	list, err := p.recordings(side)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	r := list[p.rng.IntN(len(list))]
-	b := cutBytes(p)
 	out := b.do(r.text)
 	if len(strings.TrimSpace(string(out))) == len(strings.TrimSpace(string(r.text))) {
 		return nil, nil
 	}
 	d := &harm{how: damaged, what: r.path + " " + b.what, names: [][]string{{"dump.json"}}, closed: "the recording is cut"}
+	if _, err := parse(out); err == nil { // by chance it is one of fewer calls
+		return nil, nil
+	}
 	return d, p.write(r.path, out)
 }
 
@@ -172,6 +178,10 @@ func tensorsIn(n *node, text []byte) int {
 	return strings.Count(string(text[n.from:n.to]), "Tensor\"")
 }
 
+// extremes are the statistics that are elements. That another sum is damaged nothing shows: of the same tensor recorders sum up in
+// another order, or in fewer digits.
+var extremes = []string{"Max", "Min"}
+
 var statisticKeys = []string{"Max", "Min", "Mean", "Norm"}
 
 // noNumbers are what statistics become, and whether it is a number that says something else.
@@ -254,6 +264,253 @@ func statistics(p *patient, where string) (*harm, error) {
 		d.how = missing
 	}
 	return d, nil
+}
+
+// inTensor changes what a key says of one tensor of numbers.
+func inTensor(p *patient, how loss, key string, do func(value string) string) (*harm, error) {
+	side := p.side()
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r := list[p.rng.IntN(len(list))]
+	var values []*node
+	var of []string
+	for _, call := range r.calls() {
+		var visit func(n *node)
+		visit = func(n *node) {
+			if dtype := n.get("dtype"); dtype != nil && floating(string(r.text[dtype.from:dtype.to])) && n.get(key) != nil {
+				values, of = append(values, n.get(key)), append(of, call.key)
+			}
+			for _, v := range n.inner {
+				visit(v)
+			}
+		}
+		if p.expects(side, r, call.key, "") {
+			visit(call)
+		}
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	k := p.rng.IntN(len(values))
+	v := values[k]
+	was := string(r.text[v.from:v.to])
+	by := do(was)
+	if by == was {
+		return nil, nil
+	}
+	d := &harm{how: how, tensors: 1, names: [][]string{{of[k]}}, what: fmt.Sprintf("%s of a tensor of %s in %s: %s, not %s", key, of[k], r.path, by, was)}
+	return d, p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
+}
+
+// lostDigits leaves a number with three digits, which other digits follow.
+func lostDigits(number string) string {
+	v, err := strconv.ParseFloat(number, 64)
+	at := strings.IndexByte(number, '.')
+	if err != nil || at < 0 || strings.ContainsAny(number, "eE") || len(number) < at+4 {
+		return number
+	}
+	short := number[:at+3]
+	if w, err := strconv.ParseFloat(short, 64); err != nil || math.Abs(w-v) <= 1e-4*math.Abs(v) {
+		return number // not to be seen in any type
+	}
+	return short
+}
+
+// lostSign drops the sign of a number, or its exponent.
+func lostSign(number string) string {
+	if mantissa, _, ok := strings.Cut(number, "e"); ok {
+		return mantissa
+	}
+	return strings.TrimPrefix(number, "-")
+}
+
+// otherDigit is a number with one of its first digits raised.
+func otherDigit(number string) string {
+	out := []byte(number)
+	for i, c := range out {
+		if c >= '1' && c <= '8' {
+			out[i]++
+			return string(out)
+		}
+	}
+	return number
+}
+
+// reordered writes the members of every call and tensor of the recordings of a side in another order, and those
+// of construct.json: JSON has none.
+func reordered(p *patient) (*harm, error) {
+	side := p.side()
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	var turned func(text []byte, n *node) string
+	turned = func(text []byte, n *node) string {
+		if len(n.inner) == 0 {
+			return string(text[n.from:n.to])
+		}
+		var parts []string
+		for _, v := range n.inner {
+			parts = append(parts, string(text[v.keyFrom:v.from])+turned(text, v))
+		}
+		if text[n.from] == '[' {
+			return "[" + strings.Join(parts, ", ") + "]"
+		}
+		p.rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	for _, r := range list {
+		var edits []edit
+		for _, c := range r.calls() {
+			edits = append(edits, edit{c.from, c.to, turned(r.text, c)})
+		}
+		if err := p.write(r.path, edited(r.text, edits)); err != nil {
+			return nil, err
+		}
+		at := path.Join(path.Dir(r.path), "construct.json")
+		text, err := p.read(at)
+		if err != nil {
+			continue // there may be none
+		}
+		if top, err := parse(text); err == nil {
+			if err := p.write(at, []byte(turned(text, top))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &harm{how: nothing, what: "members of the recordings of the " + sideNames[side] + " side in another order"}, nil
+}
+
+// crossed exchanges what a key says of two tensors of one recording, such as their files.
+func crossed(p *patient, how loss, key string) (*harm, error) {
+	side := p.side()
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r := list[p.rng.IntN(len(list))]
+	var values []*node
+	var of []string
+	for _, c := range r.calls() {
+		var visit func(n *node)
+		visit = func(n *node) {
+			if v := n.get(key); v != nil && n.get("dtype") != nil {
+				values, of = append(values, v), append(of, c.key)
+			}
+			for _, v := range n.inner {
+				visit(v)
+			}
+		}
+		if p.expects(side, r, c.key, "") {
+			visit(c)
+		}
+	}
+	for range 20 {
+		if len(values) < 2 {
+			return nil, nil
+		}
+		i, j := p.rng.IntN(len(values)), p.rng.IntN(len(values))
+		a, b := string(r.text[values[i].from:values[i].to]), string(r.text[values[j].from:values[j].to])
+		if a == b || of[i] == of[j] {
+			continue
+		}
+		if key == "data_name" {
+			var content [2][]byte
+			for k, name := range []string{a, b} {
+				file, err := strconv.Unquote(name)
+				if err == nil {
+					content[k], err = p.read(path.Join(path.Dir(r.path), "dump_tensor_data", file))
+				}
+				if err != nil {
+					return nil, nil // recorded without it
+				}
+			}
+			if bytes.Equal(content[0], content[1]) || sums(content[0]) != "" && sums(content[0]) == sums(content[1]) {
+				continue
+			}
+		}
+		d := &harm{how: how, names: [][]string{{of[i], of[j]}}, what: fmt.Sprintf("%s of %s and %s in %s exchanged", key, of[i], of[j], r.path)}
+		return d, p.write(r.path, edited(r.text, []edit{{values[i].from, values[i].to, b}, {values[j].from, values[j].to, a}}))
+	}
+	return nil, nil
+}
+
+// repeated writes a call again behind another one, under its own name or the next number.
+func repeated(p *patient) (*harm, error) {
+	side := p.side()
+	if p.j.left {
+		return nil, nil // a recording of more calls is one
+	}
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r := list[p.rng.IntN(len(list))]
+	of := r.calls()
+	calls := slices.DeleteFunc(slices.Clone(of), func(c *node) bool {
+		return !p.expects(side, r, c.key, "") || tensorsIn(c, r.text) == 0
+	})
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	c, behind := calls[p.rng.IntN(len(calls))], of[p.rng.IntN(len(of))]
+	name := c.key
+	if words := strings.Split(name, "."); p.rng.IntN(2) == 0 {
+		for i, w := range words {
+			if _, err := strconv.Atoi(w); err == nil {
+				words[i] = "7" + w
+			}
+		}
+		name = strings.Join(words, ".")
+	}
+	d := &harm{how: damaged, tensors: 1, names: [][]string{{c.key, name}}, what: fmt.Sprintf("%s again in %s, as %s behind %s", c.key, r.path, name, behind.key)}
+	if name != c.key {
+		d.how = changed
+	}
+	return d, p.write(r.path, edited(r.text, []edit{{behind.to, behind.to, ", " + strconv.Quote(name) + ": " + string(r.text[c.from:c.to])}}))
+}
+
+// besides cuts construct.json or stack.json.
+func besides(p *patient) (*harm, error) {
+	side := p.side()
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	at := path.Join(path.Dir(list[p.rng.IntN(len(list))].path), []string{"construct.json", "stack.json"}[p.rng.IntN(2)])
+	text, err := p.read(at)
+	if err != nil {
+		return nil, nil // there may be none
+	}
+	b := []bytesTo{cutBytes(p), lostBlock(p)}[p.rng.IntN(2)]
+	out := b.do(text)
+	if _, err := parse(out); err == nil {
+		return nil, nil // of fewer calls
+	}
+	return &harm{how: damaged, what: at + " " + b.what, names: [][]string{{path.Base(at)}}}, p.write(at, out)
+}
+
+// otherLetter writes a letter of the name of a call as another alphabet has it.
+func otherLetter(p *patient) (*harm, error) {
+	side := p.side()
+	list, err := p.recordings(side)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r := list[p.rng.IntN(len(list))]
+	calls := slices.DeleteFunc(slices.Clone(r.calls()), func(c *node) bool {
+		return !p.expects(side, r, c.key, "") || !strings.ContainsAny(c.key, "aeo") || tensorsIn(c, r.text) == 0
+	})
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	c := calls[p.rng.IntN(len(calls))]
+	at := strings.IndexAny(c.key, "aeo")
+	name := c.key[:at] + map[byte]string{'a': "а", 'e': "е", 'o': "о"}[c.key[at]] + c.key[at+1:]
+	d := &harm{how: changed, tensors: 1, names: [][]string{{c.key, name}}, what: fmt.Sprintf("%s in %s is %q", c.key, r.path, name)}
+	return d, p.write(r.path, edited(r.text, []edit{{c.keyFrom, c.keyFrom + len(c.key) + 2, strconv.Quote(name)}}))
 }
 
 func floating(dtype string) bool { return strings.Contains(strings.ToLower(dtype), "float") }

@@ -12,8 +12,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"precision/graph/read"
 )
@@ -55,6 +58,9 @@ var injuries = []injury{
 	{name: "values of a file zero", forms: onFiles, do: func(p *patient) (*harm, error) {
 		return p.each(changed, 1, 0, bytesTo{"values zero", payload(func(v []byte) { clear(v) })})
 	}},
+	{name: "a hole in the values of a file", forms: onFiles, do: func(p *patient) (*harm, error) {
+		return p.each(changed, 1, 0, bytesTo{"middle third zero", payload(func(v []byte) { clear(v[len(v)/3/8*8 : len(v)*2/3/8*8]) })})
+	}},
 	{name: "all values of both sides zero", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("zero", 0) }},
 	{name: "all values of both sides NaN", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("NaN", 0xff) }},
 	{name: "two files exchanged", forms: onFiles, do: exchange},
@@ -70,25 +76,62 @@ var injuries = []injury{
 	{name: "a rank deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.rank }) }},
 	{name: "a step deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.step }) }},
 	{name: "two ranks exchanged", forms: []form{calls, jobs}, unfit: onlyLeft, do: exchangeRanks},
-	{name: "dump.json cut", forms: []form{calls}, do: cutCalls},
+	{name: "a rank's recording twice", forms: []form{calls, jobs}, unfit: onlyLeft, do: repeatRank},
+	{name: "a file of another process", forms: []form{calls, jobs}, unfit: onlyLeft, do: ofAnother},
+	{name: "dump.json cut", forms: []form{calls}, do: func(p *patient) (*harm, error) { return cutCalls(p, cutBytes(p)) }},
+	{name: "a block of dump.json lost", forms: []form{calls}, do: func(p *patient) (*harm, error) { return cutCalls(p, lostBlock(p)) }},
+	{name: "construct.json or stack.json cut", forms: []form{calls}, do: besides},
+	{name: "members of dump.json in another order", forms: []form{calls}, do: reordered},
+	{name: "a call twice", forms: []form{calls}, unfit: onlyLeft, do: repeated},
+	{name: "files in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return crossed(p, changed, "data_name") }},
+	{name: "shapes in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return crossed(p, changed, "shape") }},
 	{name: "all outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 1) }},
 	{name: "some outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 0.3) }},
 	{name: "calls of dump.json removed", forms: []form{calls}, do: removeCalls},
 	{name: "statistics of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "one") }},
 	{name: "statistics of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "side") }},
 	{name: "statistics of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "both") }},
+	{name: "a statistic twice", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		return inTensor(p, damaged, "Max", func(number string) string { return "-77.5, \"Max\": " + number })
+	}},
+	{name: "digits of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		return inTensor(p, changed, extremes[p.rng.IntN(2)], lostDigits)
+	}},
+	{name: "sign or exponent of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		return inTensor(p, changed, extremes[p.rng.IntN(2)], lostSign)
+	}},
+	{name: "a digit of a statistic", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		return inTensor(p, changed, extremes[p.rng.IntN(2)], otherDigit)
+	}},
+	{name: "the type of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		by := []string{`"torch.float99"`, `"torch.int8"`, `"torch.bool"`}[p.rng.IntN(3)]
+		return inTensor(p, damaged, "dtype", func(string) string { return by })
+	}},
+	{name: "another type of floating point", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+		by := []string{"torch.bfloat16", "torch.float16", "torch.float64"}[p.rng.IntN(3)]
+		d, err := inTensor(p, changed, "dtype", func(string) string { return strconv.Quote(by) })
+		if d != nil {
+			d.names[0] = append(d.names[0], by) // that types differ is told of the first
+		}
+		return d, err
+	}},
+	{name: "a letter of a call", forms: []form{calls}, unfit: onlyLeft, do: otherLetter},
 	{name: "checksums of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 1) }},
 	{name: "checksums of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 2) }},
 	{name: "the graph cut", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) { return p.one(p.s.graph, cutBytes(p)) }},
 	{name: "the graph empty", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) {
 		return p.one(p.s.graph, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
+	{name: "a block of the graph lost", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) { return p.one(p.s.graph, lostBlock(p)) }},
+	{name: "an operator of the graph lost", forms: []form{dumps, jobs}, unfit: graphless, do: operatorLost},
 	{name: "the graph of another network", forms: []form{dumps, jobs}, unfit: graphless, do: otherGraph},
 	{name: "the table cut", forms: []form{saved}, do: cutTable},
 	{name: "the table empty", forms: []form{saved}, do: func(p *patient) (*harm, error) {
 		return p.one(p.table(), bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(savedJSON, cutBytes(p)) }},
+	{name: "a block of the table lost", forms: []form{saved}, do: tableLost},
+	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(p.s.saved, cutBytes(p)) }},
+	{name: "a block of the baseline lost", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(p.s.saved, lostBlock(p)) }},
 	{name: "the baseline of another network", forms: []form{baseline}, do: otherBaseline},
 	{name: "a baseline that compared nothing", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "all") }},
 	{name: "a baseline without what is bad", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "bad") }},
@@ -102,6 +145,8 @@ var injuries = []injury{
 			return bytes.Join(lines[:len(lines)/2], nil)
 		}})
 	}},
+	{name: "a value of a log", forms: []form{logs}, do: func(p *patient) (*harm, error) { return p.logged(pointLost(p)) }},
+	{name: "files in another order", forms: []form{dumps, calls, jobs, saved, baseline}, do: rewritten},
 	{name: "the second half of a log multiplied", forms: []form{logs}, do: func(p *patient) (*harm, error) {
 		return p.logged(bytesTo{"second half multiplied", func(t []byte) []byte {
 			half := len(t) / 2
@@ -124,6 +169,98 @@ func cutBytes(p *patient) bytesTo {
 	}
 	return bytesTo{fmt.Sprintf("cut to %g %%", math.Round(share*100)), func(t []byte) []byte { return t[:int(float64(len(t))*share)] }}
 }
+
+// tableLost takes a piece out of a saved table. What a table says beside its rows is for people: nothing is judged by it.
+func tableLost(p *patient) (*harm, error) {
+	rows := func(t []byte) string {
+		top, err := parse(t)
+		if err != nil || top.get("table") == nil {
+			return ""
+		}
+		n := top.get("table")
+		return string(t[n.from:n.to])
+	}
+	was, err := p.read(p.table())
+	if err != nil {
+		return nil, err
+	}
+	b := lostBlock(p)
+	if now := rows(b.do(was)); now != "" && now == rows(was) {
+		return nil, nil
+	}
+	return p.one(p.table(), b)
+}
+
+// lostBlock takes a piece out of the middle of a file.
+func lostBlock(p *patient) bytesTo {
+	from, share := p.rng.Float64(), []float64{0.001, 0.01, 0.1, 0.4}[p.rng.IntN(4)]
+	return bytesTo{fmt.Sprintf("without %g %% of it", share*100), func(t []byte) []byte {
+		n := max(1, int(share*float64(len(t))))
+		if n >= len(t) {
+			return t
+		}
+		at := int(from * float64(len(t)-n))
+		return slices.Concat(t[:at], t[at+n:])
+	}}
+}
+
+// pointLost takes the point out of a number.
+func pointLost(p *patient) bytesTo {
+	at := p.rng.Float64()
+	return bytesTo{"without the point of a number", func(t []byte) []byte {
+		from := int(at * float64(len(t)))
+		i := bytes.IndexByte(t[from:], '.')
+		if i < 0 || from+i+1 >= len(t) || t[from+i+1] < '0' || t[from+i+1] > '9' {
+			return t
+		}
+		return slices.Concat(t[:from+i], t[from+i+1:])
+	}}
+}
+
+// rewritten writes all files again, in another order and at other times.
+func rewritten(p *patient) (*harm, error) {
+	var list []string
+	err := filepath.WalkDir(filepath.Join(p.dir, "in"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			path, err = filepath.Rel(p.dir, path)
+			list = append(list, path)
+		}
+		return err
+	})
+	p.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for _, path := range list {
+		var t []byte
+		if t, err = p.read(path); err == nil {
+			err = p.write(path, t)
+		}
+		at := time.Unix(1e9+p.rng.Int64N(1e9), 0)
+		if err == nil {
+			err = os.Chtimes(filepath.Join(p.dir, path), at, at)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &harm{how: nothing, what: fmt.Sprintf("%d files written in another order", len(list))}, err
+}
+
+// operatorLost takes an operator out of a graph in text.
+func operatorLost(p *patient) (*harm, error) {
+	t, err := p.read(p.s.graph)
+	if err != nil || filepath.Ext(p.s.graph) != ".txt" {
+		return nil, err
+	}
+	blocks := operatorBlock.FindAllSubmatchIndex(t, -1)
+	if len(blocks) < 2 {
+		return nil, nil
+	}
+	b := blocks[p.rng.IntN(len(blocks))]
+	name := string(t[b[2]:b[3]])
+	d := &harm{how: misfit, what: "the graph without " + name, names: [][]string{{name, filepath.Base(p.s.graph)}}}
+	return d, p.write(p.s.graph, slices.Concat(t[:b[0]], t[b[1]:]))
+}
+
+var operatorBlock = regexp.MustCompile(`(?m)^  op \{\n    name: "([^"]*)"\n(?:    .*\n)*  \}\n`)
 
 // swab exchanges each two bytes, as a machine of the other byte order has them.
 func swab(t []byte) []byte {
@@ -373,6 +510,50 @@ func exchangeRanks(p *patient) (*harm, error) {
 	return nil, nil
 }
 
+// repeatRank gives a rank of a step the recording of another.
+func repeatRank(p *patient) (*harm, error) {
+	all := p.processes(p.side())
+	if len(all) < 2 {
+		return nil, nil
+	}
+	a := all[p.rng.IntN(len(all))]
+	at := slices.IndexFunc(all, func(b process) bool { return b.step == a.step && b.rank != a.rank })
+	if at < 0 || equalTrees(filepath.Join(p.dir, a.path), filepath.Join(p.dir, all[at].path)) {
+		return nil, nil
+	}
+	b := all[at]
+	if err := p.remove(b.path); err != nil {
+		return nil, err
+	}
+	d := &harm{how: changed, what: fmt.Sprintf("%s is that of %s", b.path, a.path), names: [][]string{slices.Concat(a.words(), b.words())}}
+	return d, linkTree(filepath.Join(p.dir, a.path), filepath.Join(p.dir, b.path))
+}
+
+// ofAnother gives a tensor the file that another rank or step has of it.
+func ofAnother(p *patient) (*harm, error) {
+	side := p.side()
+	all := p.processes(side)
+	for _, f := range p.some(side, 1) {
+		for _, from := range all {
+			rest, inside := strings.CutPrefix(f.path, from.path+"/")
+			to := all[p.rng.IntN(len(all))]
+			if !inside || to.path == from.path {
+				continue
+			}
+			mine, err := p.read(f.path)
+			if err != nil {
+				return nil, err
+			}
+			other, err := p.read(to.path + "/" + rest)
+			if err != nil || bytes.Equal(mine, other) || sums(mine) != "" && sums(mine) == sums(other) {
+				return nil, nil // it has none, or the same
+			}
+			return harmed(changed, []*file{f}, "it is that of %s", to.path), p.write(f.path, other)
+		}
+	}
+	return nil, nil
+}
+
 // equalTrees tells whether two folders hold the same.
 func equalTrees(a, b string) bool {
 	x, err := snapshot(a)
@@ -454,7 +635,7 @@ func (p *patient) table() string {
 	if p.j.csv {
 		return "in/tables/result.csv"
 	}
-	return savedJSON
+	return p.s.saved
 }
 
 func cutTable(p *patient) (*harm, error) {
@@ -482,17 +663,17 @@ func cutTable(p *patient) (*harm, error) {
 
 func otherBaseline(p *patient) (*harm, error) {
 	for _, o := range p.h.shipped {
-		if o.form != baseline || o.name == p.s.name {
+		if o.form != baseline || o.name == p.s.name || path.Base(o.saved) != path.Base(p.s.saved) {
 			continue
 		}
 		if err := p.h.prepare(o); err != nil {
 			return nil, err
 		}
-		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(savedJSON)))
+		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.saved)))
 		if err != nil {
 			return nil, err
 		}
-		return &harm{how: misfit, what: "the baseline of " + o.name, closed: "the baseline is that of another network"}, p.write(savedJSON, t)
+		return &harm{how: misfit, what: "the baseline of " + o.name, closed: "the baseline is that of another network"}, p.write(p.s.saved, t)
 	}
 	return nil, nil
 }
@@ -526,7 +707,7 @@ func damagedBaseline(p *patient, which string) (*harm, error) {
 	}
 	program := p.h.Program
 	program.Dir = p.dir
-	if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(savedJSON))); err != nil {
+	if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(p.s.saved))); err != nil {
 		return nil, err
 	}
 	for _, args := range p.s.first {
@@ -539,7 +720,7 @@ func damagedBaseline(p *patient, which string) (*harm, error) {
 			return nil, err
 		}
 	}
-	if !exists(filepath.Join(p.dir, filepath.FromSlash(savedJSON))) {
+	if !exists(filepath.Join(p.dir, filepath.FromSlash(p.s.saved))) {
 		return nil, nil
 	}
 	return &harm{how: misfit, what: fmt.Sprintf("a baseline of recordings with %d of the dumps cut", len(kept)), closed: "the baseline does not know what it is asked for"}, nil

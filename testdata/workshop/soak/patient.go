@@ -42,7 +42,8 @@ const (
 	changed loss = iota // other values, which nothing but values tells
 	damaged
 	missing
-	misfit // a graph, a baseline or a table that is not what it should be
+	misfit  // a graph, a baseline or a table that is not what it should be
+	nothing // what is written in another way and says the same
 )
 
 // harm is what was done to a specimen.

@@ -23,6 +23,8 @@ type specimen struct {
 	// graph, "" without one.
 	sides [2]string
 	graph string
+	// saved is the result of an earlier run that is judged again, held against or gone on from.
+	saved string
 	// whole: every tensor of both sides is expected. Otherwise the table of the undamaged
 	// recordings tells which are.
 	whole bool
@@ -80,6 +82,9 @@ func specimens(root, real string) (list []*specimen, err error) {
 		if s.sides[0] == "" {
 			s.sides = [2]string{sideLeft, sideRight}
 		}
+		if s.saved == "" {
+			s.saved = savedJSON
+		}
 		if s.commands == nil {
 			s.commands = s.judgements()
 		}
@@ -124,7 +129,8 @@ func specimens(root, real string) (list []*specimen, err error) {
 		add(&specimen{name: "baseline of " + name, form: baseline, lay: lay, first: first, graph: graph, whole: true,
 			commands: []*judgement{{name: "compare -baseline", args: append(slices.Clone(compare), "-g", graph, "-json", "out/v.json", "-baseline", savedJSON)},
 				{name: "report -baseline", before: [][]string{append(slices.Clone(compare), "-g", graph, "-json", "out/now.json")},
-					args: words("report out/now.json -json out/v.json -baseline in/saved.json")}}})
+					args: words("report out/now.json -json out/v.json -baseline in/saved.json")},
+				{name: "compare -after", args: append(slices.Clone(compare), "-g", graph, "-json", "out/v.json", "-after", savedJSON)}}})
 	}
 	for _, task := range []string{"tensor", "statistics", "md5"} {
 		for k, wrong := range []int{-1, 5} {
@@ -166,6 +172,11 @@ func specimens(root, real string) (list []*specimen, err error) {
 		"job faulty": {Ranks: 3, Steps: 2, Size: 48, Break: breakOne},
 	} {
 		add(&specimen{name: name, form: jobs, lay: j.Write, graph: "in/" + graphFile, whole: true, outputs: []string{jobtest.Update}})
+		compare := words("compare -all -lt in/npu -rt in/golden -g in/" + graphFile)
+		add(&specimen{name: "after " + name, form: baseline, lay: j.Write, graph: "in/" + graphFile, whole: true, outputs: []string{jobtest.Update},
+			saved:    "in/saved/job.json",
+			first:    [][]string{append(slices.Clone(compare), "-out", "in/saved")},
+			commands: []*judgement{{name: "compare -all -after", args: append(slices.Clone(compare), "-out", "out", "-after", "in/saved/job.json")}}})
 	}
 	slices.SortFunc(list, func(a, b *specimen) int { return strings.Compare(a.name, b.name) }) // the jobs came by a map
 	cases, err := filepath.Glob(testdata("cases/*/in/golden"))
