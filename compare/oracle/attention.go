@@ -12,108 +12,171 @@ import (
 // fused kernels, but for the probabilities, which fused kernels multiply in the type of
 // v, too.
 type attention struct {
-	shape     []int64 // (…, L, Ev)
-	q, k, v   *dense  // (batch, L, E), (batch of k, S, E), (batch of k, S, Ev)
-	l, s, e   int64
-	ev        int64
-	kOf       func(batch int64) int64
+	shape     []int64 // of the result, whose rows have ev elements
+	q, k, v   *dense  // rows of e, e and ev elements
+	e, ev     int64
+	most      int64 // keys of a row, at most
+	at        func(r int64) attended
+	key       func(a attended, c int64) int64 // the row of k and v that is the key c
 	scale     num
-	mask      *dense // added, or nil
-	maskAt    func(batch, row, col int64) int64
-	hidden    func(batch, row, col int64) bool // masked out
-	zero      bool                             // a row with nothing in it is 0 and not NaN
+	before    func(a attended, c int64) float64 // added to the product before it is scaled, or nil
+	added     func(a attended, c int64) float64 // added behind that, or nil
+	hidden    func(a attended, c int64) bool    // masked out, or nil
+	doubtful  func(a attended, c int64) bool    // documents contradict each other, or nil
+	sink      *dense                            // a score of each head that stands for no key, or nil
+	zero      bool                              // a row with nothing in it is 0 and not NaN
 	late      bool
 	p         precisionOf
 	a         arith
 	sumUnit   float64
-	held      int64
+	held      attended
 	y, b      []float64
 	x, ex, pr []float64
-	pb        []float64
+	pb, size  []float64
+	// largest score, Σ e^(score - largest) and the logarithm of Σ e^score of the row that is held
+	largest, sum, log num
+}
+
+// attended is a row of an attention: the query of a head, and how many keys it may look at.
+type attended struct {
+	batch, head int64
+	row, l      int64 // its place among the queries of its sequence, and how many these are
+	s           int64 // keys of the sequence
+	q           int64 // its row in q; -1 for one that nothing is computed of
 }
 
 func (t *attention) Shape() []int64 { return t.shape }
 func (t *attention) Cost() float64 {
-	return 2 * float64(t.s) * float64(t.e+t.ev) / float64(max(t.ev, 1))
+	return 2 * float64(t.most) * float64(t.e+t.ev) / float64(max(t.ev, 1))
 }
 func (t *attention) Align() int64 { return t.ev }
 
 func (t *attention) rounding(y, b float64) float64 { return b + t.p.v*(abs(y)+b) + t.p.t }
 
 // row computes one row of the result.
-func (t *attention) row(r int64) {
-	if t.held == r {
+func (t *attention) row(a attended) {
+	if t.held == a {
 		return
 	}
-	batch, row := r/t.l, r%t.l
-	kb := t.kOf(batch)
-	t.x, t.ex, t.pr, t.pb = grow(t.x, int(t.s)), grow(t.ex, int(t.s)), grow(t.pr, int(t.s)), grow(t.pb, int(t.s))
+	t.held = a
+	n := int(a.s)
+	if t.sink != nil {
+		n++
+	}
+	t.x, t.ex, t.pr, t.pb = grow(t.x, n), grow(t.ex, n), grow(t.pr, n), grow(t.pb, n)
 	t.y, t.b = grow(t.y, int(t.ev)), grow(t.b, int(t.ev))
-	q := t.q.y[(batch*t.l+row)*t.e:][:t.e]
+	clear(t.y)
+	unsure := func() {
+		for j := range t.b {
+			t.b[j] = math.Inf(1)
+		}
+		t.largest, t.sum, t.log = num{0, math.Inf(1)}, num{0, math.Inf(1)}, num{0, math.Inf(1)}
+	}
+	if a.q < 0 {
+		unsure()
+		return
+	}
+	q := t.q.y[a.q*t.e:][:t.e]
 	g := gamma(float64(t.e)+4, t.sumUnit)
 	narrow := t.p.v > u32
-	open := 0
-	for c := range t.s {
-		kr := t.k.y[(kb*t.s+c)*t.e:][:t.e]
-		sum, size := 0.0, 0.0
-		for i, v := range q {
-			sum += v * kr[i]
-			size += abs(v * kr[i])
-		}
-		// Some scale q and k by the root of the scale first, rounded.
-		own := g * size
-		if narrow && t.late {
-			own += t.p.v*abs(sum) + 2*t.p.v*size
-		}
-		z := t.a.mul(num{sum, own}, t.scale)
-		if narrow && t.late {
-			z.b = t.rounding(z.y, z.b)
-		}
-		if t.mask != nil {
-			z = t.a.add(z, exactNum(t.mask.y[t.maskAt(batch, row, c)]))
-			if narrow && t.late {
-				z.b = t.rounding(z.y, z.b)
-			}
-		}
-		if t.hidden != nil && t.hidden(batch, row, c) {
-			z = exactNum(math.Inf(-1))
-		} else {
+	open, at := 0, 0
+	for c := range a.s {
+		kr := t.k.y[t.key(a, c)*t.e:][:t.e]
+		z := exactNum(math.Inf(-1))
+		if t.hidden == nil || !t.hidden(a, c) {
 			open++
+			z = t.score(a, c, q, kr, g, narrow && t.late)
+		}
+		if t.doubtful != nil && t.doubtful(a, c) {
+			unsure()
+			return
 		}
 		if math.IsInf(z.y, -1) {
 			z.b = 0
 		}
-		t.x[c], t.ex[c] = z.y, z.b
+		if t.x[c], t.ex[c] = z.y, z.b; z.y > t.x[at] {
+			at = int(c)
+		}
 	}
-	t.held = r
-	if open == 0 && t.zero {
-		clear(t.y)
+	if open == 0 && (t.zero || a.s == 0) {
+		unsure()
 		clear(t.b)
 		return
 	}
+	if t.sink != nil {
+		if t.x[a.s], t.ex[a.s] = t.sink.y[a.head], 0; t.x[a.s] > t.x[at] {
+			at = int(a.s)
+		}
+	}
 	softmaxRow(t.a.u, t.sumUnit)(t.x, t.ex, t.pr, t.pb)
+	t.largest = num{t.x[at], t.ex[at]}
+	for i := range t.x { // another one may be the largest
+		if t.x[i]+t.ex[i] >= t.largest.y-t.largest.b {
+			t.largest.b = max(t.largest.b, t.ex[i])
+		}
+	}
+	t.sum = num{1 / t.pr[at], t.pb[at] / (t.pr[at] * max(t.pr[at]-t.pb[at], 0))}
+	log := math.Log(t.sum.y)
+	t.log = num{t.largest.y + log, t.largest.b + t.sum.b/max(t.sum.y-t.sum.b, 0) + t.a.ulps*(1+abs(log)+abs(t.largest.y+log))}
 	if narrow {
 		for c := range t.pr {
 			t.pb[c] += t.p.v*(t.pr[c]+t.pb[c]) + t.p.t
 		}
 	}
-	gv := gamma(float64(t.s)+4, t.sumUnit)
-	for j := range t.ev {
-		sum, size, off := 0.0, 0.0, 0.0
-		for c := range t.s {
-			v := t.v.y[(kb*t.s+c)*t.ev+j]
-			sum += t.pr[c] * v
-			size += abs(t.pr[c] * v)
-			off += t.pb[c] * abs(v)
-		}
-		t.y[j], t.b[j] = sum, off+gv*(size+off)
+	gv := gamma(float64(a.s)+4, t.sumUnit)
+	for j := range t.b {
+		t.b[j] = 0
 	}
+	t.size = grow(t.size, int(t.ev))
+	clear(t.size)
+	for c := range a.s {
+		p, off := t.pr[c], t.pb[c]
+		if p == 0 && off == 0 {
+			continue
+		}
+		for j, v := range t.v.y[t.key(a, c)*t.ev:][:t.ev] {
+			t.y[j] += p * v
+			t.size[j] += abs(p * v)
+			t.b[j] += off * abs(v)
+		}
+	}
+	for j, off := range t.b {
+		t.b[j] = off + gv*(t.size[j]+off)
+	}
+}
+
+// score is that of a key before the softmax.
+func (t *attention) score(a attended, c int64, q, key []float64, g float64, late bool) num {
+	sum, size := 0.0, 0.0
+	for i, v := range q {
+		sum += v * key[i]
+		size += abs(v * key[i])
+	}
+	// Some scale q and k by the root of the scale first, rounded.
+	own := g * size
+	if late {
+		own += t.p.v*abs(sum) + 2*t.p.v*size
+	}
+	z := num{sum, own}
+	if t.before != nil {
+		z = t.a.add(z, exactNum(t.before(a, c)))
+	}
+	z = t.a.mul(z, t.scale)
+	if late {
+		z.b = t.rounding(z.y, z.b)
+	}
+	if t.added != nil {
+		if z = t.a.add(z, exactNum(t.added(a, c))); late {
+			z.b = t.rounding(z.y, z.b)
+		}
+	}
+	return z
 }
 
 func (t *attention) Range(lo int64, y, b []float64) error {
 	for at := 0; at < len(y); {
 		r := (lo + int64(at)) / t.ev
-		t.row(r)
+		t.row(t.at(r))
 		from := lo + int64(at) - r*t.ev
 		if b != nil {
 			copy(b[at:], t.b[from:])
@@ -125,12 +188,38 @@ func (t *attention) Range(lo int64, y, b []float64) error {
 
 func (t *attention) At(idx []int64, y, b []float64) error {
 	for i, k := range idx {
-		t.row(k / t.ev)
+		t.row(t.at(k / t.ev))
 		if y[i] = t.y[k%t.ev]; b != nil {
 			b[i] = t.b[k%t.ev]
 		}
 	}
 	return nil
+}
+
+// statistic is a number of each row, repeated in the last axis; at says which row an element belongs to.
+func (t *attention) statistic(shape []int64, at func(i int64) attended, of func() num) Values {
+	return &formula{shape: shape, cost: 2 * float64(t.most) * float64(t.e+t.ev), f: func(i int64, _ []int64) (float64, float64) {
+		t.row(at(i))
+		x := of()
+		return x.y, x.b
+	}}
+}
+
+// blank is an attention of the type of the result, without operands.
+func (k *invocation) blankAttention() *attention {
+	t := &attention{a: k.arith(), sumUnit: k.sumUnit(), p: precisionFor(k.outType()), held: attended{q: -2}}
+	return t
+}
+
+// hold takes the operands, whose last axes are e, e and ev.
+func (t *attention) hold(q, key, value Values) {
+	last := func(v Values) int64 { return v.Shape()[len(v.Shape())-1] }
+	t.e, t.ev = last(q), last(value)
+	refuseIf(last(key) != t.e, ShapesDiffer, q.Shape(), key.Shape(), value.Shape())
+	refuseIf(t.most == 0 || t.ev == 0 || t.e == 0 || t.most > maxDense || math.IsInf(gamma(float64(max(t.most, t.e)+4), t.sumUnit), 1), NoBound, t.most)
+	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
+	t.scale.b = 2 * u32 * t.scale.y
+	t.q, t.k, t.v = must(held(q)), must(held(key)), must(held(value))
 }
 
 // newAttention takes q (…, L, E), k (…, S, E) and v (…, S, Ev); heads of k and v may be
@@ -139,27 +228,20 @@ func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention
 	sq, sk, sv := q.Shape(), key.Shape(), value.Shape()
 	n := len(sq)
 	refuseIf(n < 2 || len(sk) != n || len(sv) != n || sq[n-1] != sk[n-1] || sk[n-2] != sv[n-2] || !slices.Equal(sk[:n-2], sv[:n-2]), ShapesDiffer, sq, sk, sv)
-	t := &attention{l: sq[n-2], s: sk[n-2], e: sq[n-1], ev: sv[n-1], a: k.arith(), sumUnit: k.sumUnit(), p: precisionFor(k.outType()), held: -1}
-	t.shape = append(slices.Clone(sq[:n-1]), t.ev)
+	t, l, s := k.blankAttention(), sq[n-2], sk[n-2]
+	t.shape, t.most = append(slices.Clone(sq[:n-1]), sv[n-1]), s
 	batch := batches(sk[:n-2], sq[:n-2])
+	of := func(b int64) int64 { return batch[b] }
 	if grouped && n >= 3 && sk[n-3] != sq[n-3] {
 		refuseIf(sk[n-3] == 0 || sq[n-3]%sk[n-3] != 0 || !slices.Equal(sk[:n-3], sq[:n-3]), ShapesDiffer, sq, sk, sv)
 		per, heads := sq[n-3]/sk[n-3], sq[n-3]
-		t.kOf = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
+		of = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
 	} else if _, ok := broadcastShape(sk[:n-2], sq[:n-2]); !ok {
 		panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
-	} else {
-		t.kOf = func(b int64) int64 { return batch[b] }
 	}
-	refuseIf(t.s == 0 || t.ev == 0 || t.e == 0 || t.s > maxDense || math.IsInf(gamma(float64(max(t.s, t.e)+4), t.sumUnit), 1), NoBound, t.s)
-	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
-	t.scale.b = 2 * u32 * t.scale.y
-	for _, x := range []struct {
-		v  Values
-		to **dense
-	}{{q, &t.q}, {key, &t.k}, {value, &t.v}} {
-		*x.to = must(held(x.v))
-	}
+	t.at = func(r int64) attended { return attended{batch: r / l, row: r % l, l: l, s: s, q: r} }
+	t.key = func(a attended, c int64) int64 { return of(a.batch)*s + c }
+	t.hold(q, key, value)
 	return t
 }
 
@@ -171,59 +253,37 @@ func (t *attention) scaledBy(k *invocation, name string) {
 	}
 }
 
-// sparse hides what sparse_mode 2 and 3 hide by themselves: what comes behind a row, counted from the first or from the last
-// key on. It reports whether the mode is one of them; with 0 and 1 a mask says it.
-func (t *attention) sparse(mode int64) bool {
-	switch mode {
-	case 0, 1:
-		return false
-	case 2:
-		t.hidden = func(_, r, c int64) bool { return c > r }
-	case 3:
-		t.hidden = func(_, r, c int64) bool { return c > r+t.s-t.l }
-	default:
-		panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
-	}
-	return true
-}
-
 // masked takes a mask that is repeated to (…, L, S).
 func (t *attention) masked(o *operand, out func(x float64) bool) {
-	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.s)
+	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
 	v, ok := broadcast(o, shape)
 	refuseIf(!ok, ShapesDiffer, o.shape, shape)
 	d := must(held(o))
-	place := func(b, r, c int64) int64 { return (b*t.l+r)*t.s + c }
+	place := func(a attended, c int64) int64 { return (a.batch*a.l+a.row)*a.s + c }
 	if s, ok := v.(*strided); ok {
 		plain := place
-		place = func(b, r, c int64) int64 { return s.place(plain(b, r, c)) }
+		place = func(a attended, c int64) int64 { return s.place(plain(a, c)) }
 	}
 	if out == nil {
-		t.mask, t.maskAt = d, place
+		t.added = func(a attended, c int64) float64 { return d.y[place(a, c)] }
 		return
 	}
-	t.hidden = func(b, r, c int64) bool { return out(d.y[place(b, r, c)]) }
-}
-
-// forms are the attention in float32 throughout and with roundings on the way.
-func (t *attention) forms(shape func(v Values) Values, rest ...Values) []Reading {
-	late := *t
-	late.late, late.x, late.ex, late.pr, late.pb, late.y, late.b = true, nil, nil, nil, nil, nil, nil
-	out := []Reading{{Out: append([]Values{shape(t)}, rest...)}}
-	if t.p.v > u32 {
-		out[0].Name = "fused"
-		out = append(out, Reading{Name: "rounded-scores", Out: append([]Values{shape(&late)}, rest...)})
-	}
-	return out
+	t.hidden = func(a attended, c int64) bool { return out(d.y[place(a, c)]) }
 }
 
 func attentionForms() {
 	define("scaled_dot_product_attention", function{forward: func(k *invocation) []Reading {
 		t := k.dotProduct()
-		return t.forms(func(v Values) Values { return v })
+		return t.forms(func(t *attention) []Values { return []Values{t} })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("npu_fusion_attention", function{forward: fusionAttention})
-	// The neighbours of each pair come to stand in two halves first, which then turn.
+	define("inference_attention", function{forward: inferenceAttention})
+	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
+	for name, known := range map[string]string{"num_query_heads": "num_heads", "num_kv_heads": "num_key_value_heads", "softmax_scale": "scale", "scale_value": "scale",
+		"actual_seq_qlen": "actual_seq_lengths", "actual_seq_kvlen": "actual_seq_lengths_kv", "actual_seq_lengths": "actual_seq_lengths_kv", "context_lens": "actual_seq_lengths_kv",
+		"return_softmax_lse": "softmax_lse_flag", "learnable_sink": "sink", "key_cache": "key", "value_cache": "value"} {
+		otherNames[name] = known
+	}
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
@@ -261,8 +321,6 @@ func attentionForms() {
 		}
 		return []Reading{{Out: []Values{out, formulaOf(total, whole...)}}}
 	}})
-	define("npu_prompt_flash_attention", function{forward: inferenceAttention("scale_value")})
-	define("npu_fused_infer_attention_score", function{forward: inferenceAttention("scale")})
 	rotaryForms()
 }
 
@@ -307,7 +365,7 @@ func (k *invocation) dotProduct() *attention {
 	}
 	causal := k.bool("is_causal", false)
 	if causal {
-		t.hidden = func(_, r, c int64) bool { return c > r }
+		t.hidden = func(a attended, c int64) bool { return c > a.row }
 	}
 	// Of a row with nothing in it kernels make NaN or 0.
 	t.zero = false
@@ -321,7 +379,7 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 	t := k.dotProduct()
 	d := gradient(g, 0)
 	rows := count(t.shape[:len(t.shape)-1])
-	refuseIf(!sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.s)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.Shape(), t.shape)
+	refuseIf(!sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.most)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.Shape(), t.shape)
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
 	var dq, dk, dv *dense
 	all := func() {
@@ -346,24 +404,24 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 		return &dense{shape: x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
 	}
 	dq, dk, dv = like(t.q), like(t.k), like(t.v)
-	sizeK, sizeV, terms := make([]float64, len(dk.y)), make([]float64, len(dv.y)), make([]float64, len(t.k.y)/int(t.s*t.e))
+	sizeK, sizeV, terms := make([]float64, len(dk.y)), make([]float64, len(dv.y)), make([]float64, len(t.k.y)/int(t.e))
 	narrow := 0.0
 	if t.p.v > u32 {
 		narrow = t.p.v
 	}
-	dp := make([]num, t.s)
+	dp := make([]num, t.most)
 	sizeQ := make([]float64, t.e)
 	for r := range rows {
-		batch := r / t.l
-		kb := t.kOf(batch)
-		terms[kb]++
-		t.row(r)
+		at := t.at(r)
+		t.row(at)
 		g, o := do[r*t.ev:][:t.ev], t.y
 		sum, size := num{}, 0.0
-		for c := range t.s {
+		for c := range at.s {
 			v, abss := 0.0, 0.0
+			key := t.key(at, c)
+			terms[key]++
 			for j, x := range g {
-				w := t.v.y[(kb*t.s+c)*t.ev+int64(j)]
+				w := t.v.y[key*t.ev+int64(j)]
 				v += x * w
 				abss += abs(x * w)
 			}
@@ -375,13 +433,13 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			sum.b += t.pb[c]*abs(v) + (t.pr[c]+t.pb[c])*dp[c].b
 			size += abs(t.pr[c] * v)
 		}
-		sum.b += gamma(float64(t.s+t.ev)+4, t.sumUnit) * size
+		sum.b += gamma(float64(t.most+t.ev)+4, t.sumUnit) * size
 		for j, x := range g {
 			sum.b += abs(x) * (narrow*abs(o[j]) + t.b[j])
 		}
 		row := dq.y[r*t.e:][:t.e]
 		clear(sizeQ)
-		for c := range t.s {
+		for c := range at.s {
 			p := num{t.pr[c], t.pb[c]}
 			ds := t.a.mul(p, t.a.sub(dp[c], sum))
 			ds.b += narrow * (abs(ds.y) + ds.b)
@@ -389,7 +447,7 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			if t.late {
 				ds.b += narrow * (abs(ds.y) + ds.b)
 			}
-			key := (kb*t.s + c)
+			key := t.key(at, c)
 			for i := range t.e {
 				x, q := t.k.y[key*t.e+i], t.q.y[r*t.e+i]
 				row[i] += ds.y * x
@@ -407,93 +465,28 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			}
 		}
 		for i := range t.e {
-			dq.b[r*t.e+i] += gamma(float64(t.s)+4, t.sumUnit) * sizeQ[i]
+			dq.b[r*t.e+i] += gamma(float64(t.most)+4, t.sumUnit) * sizeQ[i]
 		}
 	}
 	for i := range dk.b {
-		dk.b[i] += gamma(terms[i/int(t.s*t.e)]+4, t.sumUnit) * sizeK[i]
+		dk.b[i] += gamma(terms[i/int(t.e)]+4, t.sumUnit) * sizeK[i]
 	}
 	for i := range dv.b {
-		dv.b[i] += gamma(terms[i/int(t.s*t.ev)]+4, t.sumUnit) * sizeV[i]
+		dv.b[i] += gamma(terms[i/int(t.ev)]+4, t.sumUnit) * sizeV[i]
 	}
 	return dq, dk, dv
 }
 
-// kernelAttention is attention over the layouts of headsFirst, with so many heads of q and few of keys and values, or with few 0
-// as many of these as their shapes say, if heads lie in one axis, else as of q; of atten_mask
-// what is not 0 is left out. Without a mask sparse_mode 0 does not look at the tokens before and after (documentation of
-// npu_fusion_attention and npu_prompt_flash_attention); the window that these cut out beside a mask is not computed.
-func (k *invocation) kernelAttention(layout string, heads, few int64, scale, before, after string) (t *attention, q *operand, back func(v Values) Values) {
-	q, key := k.factors("query", "key")
-	v := k.factored("value")
-	k.required("value")
-	qs, back := headsFirst(q, layout, heads)
-	width := qs.Shape()[3]
-	less := func(o *operand) int64 {
-		switch {
-		case few > 0:
-			return few
-		case len(o.shape) == 3 && width > 0:
-			return o.shape[2] / width
-		}
-		return heads
+// forms are the attention in float32 throughout and with roundings on the way.
+func (t *attention) forms(of func(t *attention) []Values) []Reading {
+	late := *t
+	late.late, late.x, late.ex, late.pr, late.pb, late.y, late.b, late.size = true, nil, nil, nil, nil, nil, nil, nil
+	out := []Reading{{Out: of(t)}}
+	if t.p.v > u32 {
+		out[0].Name = "fused"
+		out = append(out, Reading{Name: "rounded-scores", Out: of(&late)})
 	}
-	ks, _ := headsFirst(key, layout, less(key))
-	vs, _ := headsFirst(v, layout, less(v))
-	t = k.newAttention(qs, ks, vs, true)
-	t.scale, t.zero = exactNum(1), true
-	t.scaledBy(k, scale)
-	mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
-	if !t.sparse(mode) && mask != nil {
-		refuseIf(mode == 0 && (k.int(before, math.MaxInt32) < t.l || k.int(after, math.MaxInt32) < t.s), Unsupported, before+", "+after)
-		t.masked(mask, func(x float64) bool { return x != 0 })
-	}
-	return t, q, back
-}
-
-// fusionAttention is npu_fusion_attention (torch_npu). The further outputs are not computed.
-func fusionAttention(k *invocation) []Reading {
-	keep := k.float("keep_prob", 1)
-	refuseIf(keep != 1, Random, "keep_prob")
-	k.unsupported("pse", "padding_mask", "prefix", "actual_seq_qlen", "actual_seq_kvlen")
-	k.required("head_num", "input_layout")
-	t, _, back := k.kernelAttention(k.string("input_layout", ""), k.int("head_num", 0), 0, "scale", "pre_tockens", "next_tockens")
-	return t.forms(back)
-}
-
-// headsFirst gives a tensor of some layout the axes (B, N, S, D); back undoes it.
-func headsFirst(o *operand, layout string, heads int64) (v Values, back func(v Values) Values) {
-	s := o.shape
-	bad := func() (Values, func(v Values) Values) {
-		panic(refuse(ShapesDiffer, layout+" "+shapeText(s)))
-	}
-	split := func(perm []int) (Values, func(v Values) Values) {
-		if len(s) != 3 || heads < 1 || s[2]%heads != 0 {
-			return bad()
-		}
-		wide := reshape(o, []int64{s[0], s[1], heads, s[2] / heads})
-		return transpose(wide, perm), func(v Values) Values {
-			t := transpose(v, inverse(perm))
-			w := t.Shape()
-			return reshape(t, []int64{w[0], w[1], w[2] * w[3]})
-		}
-	}
-	switch layout {
-	case "BSH":
-		return split([]int{0, 2, 1, 3})
-	case "SBH":
-		return split([]int{1, 2, 0, 3})
-	case "BNSD", "BSND":
-		if len(s) != 4 {
-			return bad()
-		}
-		if layout == "BNSD" {
-			return o, func(v Values) Values { return v }
-		}
-		perm := []int{0, 2, 1, 3}
-		return transpose(o, perm), func(v Values) Values { return transpose(v, perm) }
-	}
-	panic(refuse(Unsupported, "input_layout "+layout))
+	return out
 }
 
 // rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves change places, or with
@@ -513,25 +506,4 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turned, sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(p), k.between(q)})
-}
-
-// inferenceAttention is attention without gradients, over the layouts of headsFirst. Scores and softmax are float32 and
-// the probabilities are rounded to the type of the keys; with inner_precise 1 float16 is used throughout, and a mode that
-// was not recorded may be either. Keys in pages are not read yet.
-func inferenceAttention(scale string) func(k *invocation) []Reading {
-	return func(k *invocation) []Reading {
-		k.unsupported("pse_shift", "padding_mask", "actual_seq_lengths", "actual_seq_lengths_kv", "block_table")
-		refuseIf(k.bool("softmax_lse_flag", false), Unsupported, "softmax_lse_flag")
-		heads, few := k.int("num_heads", 1), k.int("num_key_value_heads", 0)
-		if few == 0 {
-			few = heads
-		}
-		refuseIf(few < 1, BadArgument, "num_key_value_heads", few, "a positive number")
-		t, q, back := k.kernelAttention(k.string("input_layout", "BSH"), heads, few, scale, "pre_tokens", "next_tokens")
-		readings := t.forms(back)
-		if q.typ != dtype.Float16 || k.has("inner_precise") && k.int("inner_precise", 1) != 1 {
-			readings = readings[:1] // only float16 is computed with throughout
-		}
-		return readings
-	}
 }

@@ -33,6 +33,8 @@ var noClaim = regexp.MustCompile(`^check\.(gaps|checked|operator|output|verdicts
 // Every reason is gone where what it says is not so.
 func TestEarned(t *testing.T) {
 	const add, right = "Torch.add(float32[2]{1 2}, float32[2]{1 2}", ") = float32[2]{2 4}"
+	const cached = "NPU._npu_reshape_and_cache(float32[1,1,1]{3}, float32[1,1,1]{4}, float32[1,2,1,1]{1 2}, float32[1,2,1,1]{5 6}, int32[1]{0}"
+	const read = "; Torch.clone(float32[1,2,1,1]{3 2}) = float32[1,2,1,1]{3 2}; Torch.clone(float32[1,2,1,1]{4 6}) = float32[1,2,1,1]{4 6}"
 	cases := map[string][][2]string{}
 	for _, c := range []struct{ keys, is, isNot string }{
 		{"check-no-type", "op Add type=Unheard", "op Add"},
@@ -54,6 +56,11 @@ func TestEarned(t *testing.T) {
 		{"check-in-place", "op AssignAdd in-place", "op AssignAdd"},
 		{"check-empty", "op Add empty", "op Add"},
 		{"check-overwritten", "Tensor.add_(float32[2]{2 4}, float32[2]{1 2}) = float32[2]{2 4}", "Tensor.add_(float32[2]{1 2}, float32[2]{1 2}) = float32[2]{2 4}"},
+
+		{"check-outside", "NPU.npu_scatter_nd_update(float32[2,1]{1 2}, int64[1,1]{5}, float32[1,1]{3}) = float32[2,1]{1 2}",
+			"NPU.npu_scatter_nd_update(float32[2,1]{1 2}, int64[1,1]{1}, float32[1,1]{3}) = float32[2,1]{1 3}"},
+		{"check-not-read", cached + ") = None", cached + ") = None" + read},
+		{"check-read-by", cached + ") = None" + read, cached + ") = None"},
 
 		{"check-beyond check.where", "op Add wrong", "op Add no-inputs"},
 		{"check-beyond", add + ") = float32[2]{2 5}", add + right},

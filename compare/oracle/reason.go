@@ -45,27 +45,30 @@ const (
 	Coarse        result.Kind = "check-coarse"       // integers beyond 2^53, elements: float64 does not hold their digits
 	Crashed       result.Kind = "check-crashed"      // error
 
-	NoAPI       result.Kind = "check-no-api"       // function: not one that can be recomputed
-	NoElements  result.Kind = "check-no-elements"  // tensor: only statistics of it were recorded
-	NoArgument  result.Kind = "check-no-argument"  // argument that was not recorded
-	BadArgument result.Kind = "check-bad-argument" // argument, what was recorded, what was expected
-	NewArgument result.Kind = "check-new-argument" // argument that the function is not known to have
-	Unfilled    result.Kind = "check-unfilled"     // -: memory that nothing was written to
-	Passed      result.Kind = "check-passed"       // -: the function returned its argument, and the gradients are those of the call before
-	Sliced      result.Kind = "check-sliced"       // -: parts of tensors were recorded
-	NoForward   result.Kind = "check-no-forward"   // forward call that is not recorded
-	Composite   result.Kind = "check-composite"    // calls recorded within the module
-	Composed    result.Kind = "check-composed"     // calls recorded within the module that explain the output
-	Apart       result.Kind = "check-apart"        // calls recorded within the module, none of which made the output
-	PartUnknown result.Kind = "check-part"         // part of a module that has no verdict, or a bad one
-	PartSuspect result.Kind = "check-part-suspect" // part of a module that is suspect
-	Unmade      result.Kind = "check-unmade"       // part of a module, tensor that it took and that nothing recorded made
-	NoGradient  result.Kind = "check-no-gradient"  // function whose gradients are not recomputed
-	NotRecorded result.Kind = "check-hidden"       // arguments that a module keeps to itself
-	Overwritten result.Kind = "check-overwritten"  // input that equals the output of a call in place
-	Partial     result.Kind = "check-partial"      // tensor of which each rank has a summand
-	OutOfRange  result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
-	InRange     result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
+	NoAPI        result.Kind = "check-no-api"       // function: not one that can be recomputed
+	NoElements   result.Kind = "check-no-elements"  // tensor: only statistics of it were recorded
+	NoArgument   result.Kind = "check-no-argument"  // argument that was not recorded
+	BadArgument  result.Kind = "check-bad-argument" // argument, what was recorded, what was expected
+	NewArgument  result.Kind = "check-new-argument" // argument that the function is not known to have
+	OutsideCache result.Kind = "check-outside"      // argument, place that it points to, how many there are
+	ReadBy       result.Kind = "check-read-by"      // call and place of what was written to an argument
+	NotRead      result.Kind = "check-not-read"     // argument that the call wrote to and that nothing recorded reads
+	Unfilled     result.Kind = "check-unfilled"     // -: memory that nothing was written to
+	Passed       result.Kind = "check-passed"       // -: the function returned its argument, and the gradients are those of the call before
+	Sliced       result.Kind = "check-sliced"       // -: parts of tensors were recorded
+	NoForward    result.Kind = "check-no-forward"   // forward call that is not recorded
+	Composite    result.Kind = "check-composite"    // calls recorded within the module
+	Composed     result.Kind = "check-composed"     // calls recorded within the module that explain the output
+	Apart        result.Kind = "check-apart"        // calls recorded within the module, none of which made the output
+	PartUnknown  result.Kind = "check-part"         // part of a module that has no verdict, or a bad one
+	PartSuspect  result.Kind = "check-part-suspect" // part of a module that is suspect
+	Unmade       result.Kind = "check-unmade"       // part of a module, tensor that it took and that nothing recorded made
+	NoGradient   result.Kind = "check-no-gradient"  // function whose gradients are not recomputed
+	NotRecorded  result.Kind = "check-hidden"       // arguments that a module keeps to itself
+	Overwritten  result.Kind = "check-overwritten"  // input that equals the output of a call in place
+	Partial      result.Kind = "check-partial"      // tensor of which each rank has a summand
+	OutOfRange   result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
+	InRange      result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
 
 	Explained      result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
 	Readings       result.Kind = "check-readings"      // number of readings, none of which explains the output
@@ -238,6 +241,9 @@ func (f *Finding) Name() string { return result.TensorName(f.Op, result.Output, 
 func (f *Finding) fail(err error, file string) {
 	why := reasonOf(err)
 	f.Reasons = append(f.Reasons, why)
+	if why.Kind == OutsideCache {
+		f.Verdict = Suspect // of the arguments, whatever the kernel made of them
+	}
 	if why.Kind == BadDump || why.Kind == BadTensor {
 		d := result.DamageOf(f.Name(), file, why, err)
 		f.Damage = &d

@@ -404,7 +404,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 	switch {
 	case len(out) > 0:
 	case c.Outputs || c.Parsed.Direction == msprobe.NoDirection && !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
-		return nil // nothing was computed that is recorded
+		return c.mended(full) // nothing was computed that is recorded
 	default: // recorders write the outputs of every call, if there are none as an empty list
 		out = []Finding{c.blank(nil, 0)}
 		for i := 1; i < c.of.results(c); i++ {
@@ -444,7 +444,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 			unknown(&out[i], because(Passed))
 		}
 	}
-	return out
+	return append(out, c.mended(full)...)
 }
 
 // unfilled tells a call whose results are memory that nothing has been written to.

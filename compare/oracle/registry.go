@@ -32,7 +32,7 @@ func init() {
 }
 
 func functionsOfForms() map[string]*function {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms} {
 		family()
 	}
 	all := functionsOfRows()
@@ -175,6 +175,8 @@ type function struct {
 	updates bool
 	// states are outputs that go on from a state which is not recorded: they are known where it was the first one.
 	states []int
+	// mends are the arguments that the function writes to and does not return.
+	mends []string
 	// local functions compute an element from those in the same place, so that parts
 	// of tensors will do.
 	local bool

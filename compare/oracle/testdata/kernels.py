@@ -2,11 +2,37 @@
 """Prints the cases of fused kernels in cases.txt: their definitions in numpy, with the roundings of the open kernels.
 
     python3 testdata/kernels.py >> testdata/cases.txt
+
+With -recording DIR they become a recording of msprobe, for precision check; -seed N gives other numbers, and -fault changes one
+element of each result. The names of what was changed are printed.
 """
+import argparse
+import json
+import os
+
 import numpy as np
 
+options = argparse.ArgumentParser()
+options.add_argument("-recording")
+options.add_argument("-seed", type=int, default=29)
+options.add_argument("-fault", action="store_true")
+options = options.parse_args()
 f4 = np.float32
-rng = np.random.default_rng(29)
+rng = np.random.default_rng(options.seed)
+
+
+class bfloat16(np.ndarray):
+    """Numbers of bfloat16, kept as float32."""
+
+
+def bf(x):
+    """Rounded to bfloat16, ties to even."""
+    bits = np.ascontiguousarray(x, f4).view(np.uint32)
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & np.uint32(0xffff0000)).view(f4).view(bfloat16)
+
+
+def name_of(v):
+    return "bfloat16" if isinstance(v, bfloat16) else v.dtype.name
 
 
 def text(v):
@@ -17,13 +43,69 @@ def text(v):
     if isinstance(v, str):
         return '"%s"' % v
     if isinstance(v, np.ndarray):
-        return "%s[%s]{%s}" % (v.dtype.name, ",".join(map(str, v.shape)), " ".join("%.9g" % x if v.dtype.kind == "f" else str(int(x)) for x in v.ravel()))
+        return "%s[%s]{%s}" % (name_of(v), ",".join(map(str, v.shape)), " ".join("%.9g" % x if v.dtype.kind == "f" else str(int(x)) for x in v.ravel()))
     return repr(v)
 
 
-def case(name, args, kwargs, *outputs):
+calls, counts = {}, {}
+
+
+def leaf(v, place):
+    """A value as msprobe records it, its file written."""
+    if isinstance(v, (list, tuple)):
+        return [leaf(x, "%s.%d" % (place, i)) for i, x in enumerate(v)]
+    if v is None:
+        return None
+    if not isinstance(v, np.ndarray):
+        return {"type": type(v).__name__, "value": v}
+    np.save(os.path.join(options.recording, "dump_tensor_data", place + ".npy"), np.asarray(v))
+    return {"type": "torch.Tensor", "dtype": "torch." + name_of(v), "shape": list(v.shape), "Max": None, "Min": None, "Mean": None, "Norm": None, "data_name": place + ".npy"}
+
+
+def spoil(v, call, place):
+    """One element changed: of whole numbers by two, of others by a fiftieth of the largest."""
+    if isinstance(v, list):
+        return [spoil(x, call, "%s.%d" % (place, i)) for i, x in enumerate(v)]
+    if not isinstance(v, np.ndarray) or v.size == 0:
+        return v
+    w = v.copy()
+    at = rng.integers(v.size)
+    if v.dtype.kind == "f":
+        w.flat[at] += max(np.abs(v[np.isfinite(v)]).max(initial=0) / 50, 1e-3) if np.isfinite(w.flat[at]) else 0
+    else:
+        w.flat[at] += 2 if w.flat[at] < 100 else -2
+    if isinstance(v, bfloat16):
+        w = bf(w)
+    if (w != v).any():
+        print(call, place)
+    return w
+
+
+def case(name, args, kwargs, *outputs, after=None):
+    """A call with what it returns; after is the call that reads what it wrote, (name, arguments by name)."""
+    if options.recording:
+        n = counts[name] = counts.get(name, -1) + 1
+        key = "NPU.%s.%d.forward" % (name, n)
+        os.makedirs(os.path.join(options.recording, "dump_tensor_data"), exist_ok=True)
+        if options.fault and not after:
+            outputs = [spoil(o, key, i) for i, o in enumerate(outputs)]
+        calls[key] = {"input_args": [leaf(a, "%s.input.%d" % (key, i)) for i, a in enumerate(args)], "input_kwargs": {k: leaf(v, key + ".kwargs." + k) for k, v in kwargs.items()},
+                      "output": [leaf(o, "%s.output.%d" % (key, i)) for i, o in enumerate(outputs)] or [None]}
+        if after:
+            reader, wrote = after
+            case(reader, [], {k: spoil(v, key, k) if options.fault else v for k, v in wrote.items()})
+        return
+    if after:
+        outputs = [None]
+    line(name, args, kwargs, outputs)
+    for v in after[1].values() if after else []:
+        line("Torch.clone", [v], {}, [v])
+
+
+def line(name, args, kwargs, outputs):
     arguments = [text(a) for a in args] + ["%s=%s" % (k, text(v)) for k, v in kwargs.items()]
-    print("NPU.%s(%s) = %s" % (name, ", ".join(arguments), ", ".join(text(o) for o in outputs)))
+    name = name if "." in name else "NPU." + name
+    print("%s(%s) = %s" % (name, ", ".join(arguments), ", ".join(text(o) for o in outputs)))
 
 
 def normal(*shape, dtype=f4):
@@ -113,3 +195,147 @@ case("npu_prompt_flash_attention", [q, k, v], {**heads, "scale_value": .35}, y)
 case("npu_fused_infer_attention_score", [q, k, v], {**heads, "scale": .35}, y)
 flat = lambda x: x.swapaxes(1, 2).reshape(1, x.shape[2], -1)
 case("npu_fused_infer_attention_score", [flat(q), flat(k), flat(v)], {"num_heads": 4, "num_key_value_heads": 2, "scale": .35}, flat(y))
+
+# Attention over pages, packed sequences and modes
+def attend(q, k, v, scale, seen, sink=None, to=lambda x: x):
+    """Heads first: (N, L, D), (Nkv, S, D); seen says which keys a row looks at. P is rounded before the product."""
+    per = q.shape[0] // k.shape[0]
+    q, k, v = (np.asarray(x, float) for x in (q, k.repeat(per, 0), v.repeat(per, 0)))
+    s = np.where(seen, q @ k.swapaxes(1, 2) * scale, -np.inf)
+    most = s.max(-1, keepdims=True)
+    if sink is not None:
+        most = np.maximum(most, sink[:, None, None])
+    p = np.exp(s - most)
+    total = p.sum(-1, keepdims=True) + (0 if sink is None else np.exp(sink[:, None, None] - most))
+    return np.asarray(to(to(p) @ v / total), f4), most[..., 0], total[..., 0]
+
+
+def right_down(l, s):
+    return np.arange(s) <= np.arange(l)[:, None] + s - l
+
+
+heads, few, d, size = 4, 2, 8, 4
+for kind in (lambda x: x.astype(f4), bf, lambda x: x.astype(np.float16)) if options.recording else (bf,):
+    to = (lambda x: np.asarray(kind(x.astype(f4)), f4).astype(float))
+    lens, tokens = [3, 1], [6, 5]
+    cache = [kind(normal(5, size, few, d)) for _ in range(2)]
+    table = np.array([[4, 2], [0, 3]], np.int32)
+    q = kind(normal(sum(lens), heads, d))
+    rows, parts, logs = 0, [], []
+    for b, (l, n) in enumerate(zip(lens, tokens)):
+        keys = [c[table[b]].reshape(-1, few, d)[:n].swapaxes(0, 1) for c in cache]
+        y, most, total = attend(q[rows:rows + l].swapaxes(0, 1), *keys, .3, right_down(l, n), to=to)
+        parts.append(y.swapaxes(0, 1))
+        logs.append((most + np.log(total)).T)
+        rows += l
+    mask = np.triu(np.ones((6, 6), bool), 1)
+    lists = {"actual_seq_lengths": list(np.cumsum(lens).tolist()), "actual_seq_lengths_kv": tokens, "block_table": table}
+    flat_cache = [c.reshape(5, size, -1) for c in cache]
+    kind_of = {"num_heads": heads, "num_key_value_heads": few, "input_layout": "TND", "scale": .3, "sparse_mode": 3, "atten_mask": mask, "block_size": size}
+    y, lse = kind(np.concatenate(parts)), np.concatenate(logs).astype(f4)[..., None]
+    case("npu_fused_infer_attention_score", [q] + flat_cache, {**kind_of, **lists, "softmax_lse_flag": True}, y, lse)
+    renamed = {"num_heads": "num_query_heads", "scale": "softmax_scale", "actual_seq_lengths": "actual_seq_qlen", "actual_seq_lengths_kv": "actual_seq_kvlen"}
+    case("npu_fused_infer_attention_score_v2", [q] + flat_cache, {renamed.get(n, n): v for n, v in {**kind_of, **lists}.items()}, y, np.zeros(1, f4))
+    # without pages, and the training kernel
+    k, v = (kind(normal(sum(tokens), few, d)) for _ in range(2))
+    rows, at, parts, most, total = 0, 0, [], [], []
+    for l, n in zip(lens, tokens):
+        a, b, c = attend(q[rows:rows + l].swapaxes(0, 1), k[at:at + n].swapaxes(0, 1), v[at:at + n].swapaxes(0, 1), .3, right_down(l, n), to=to)
+        parts.append(a.swapaxes(0, 1))
+        most.append(b.T)
+        total.append(c.T)
+        rows, at = rows + l, at + n
+    y = kind(np.concatenate(parts))
+    eight = lambda x: np.concatenate(x).astype(f4)[..., None].repeat(8, -1)
+    case("npu_fusion_attention", [q, k, v, heads, "TND"], {"scale": .3, "sparse_mode": 3, "atten_mask": mask, "softmax_layout": "TND",
+                                                         "actual_seq_qlen": np.cumsum(lens).tolist(), "actual_seq_kvlen": np.cumsum(tokens).tolist()}, y, eight(most), eight(total))
+    # one token of each sequence
+    q = kind(normal(2, heads, d))
+    parts = [attend(q[b][:, None], *[c[table[b]].reshape(-1, few, d)[:n].swapaxes(0, 1) for c in cache], .3, True, to=to)[0][:, 0] for b, n in enumerate(tokens)]
+    y = kind(np.stack(parts))
+    case("_npu_paged_attention", [], {"query": q, "key_cache": cache[0], "value_cache": cache[1], "num_kv_heads": few, "num_heads": heads, "scale_value": .3, "block_table": table,
+                                      "context_lens": np.array(tokens, np.int32), "out": kind(np.zeros((2, heads, d), f4))}, after=("npu_reader", {"out": y}))
+    case("npu_incre_flash_attention", [q.reshape(2, 1, -1)] + flat_cache, {"num_heads": heads, "num_key_value_heads": few, "input_layout": "BSH", "scale_value": .3,
+                                                                           "actual_seq_lengths": tokens, "block_table": table, "block_size": size, "inner_precise": 0}, y.reshape(2, 1, -1))
+    # a sink, and a band
+    q, k, v, sink = kind(normal(1, heads, 5, d)), kind(normal(1, few, 6, d)), kind(normal(1, few, 6, d)), normal(heads)
+    y, most, total = attend(q[0], k[0], v[0], .3, right_down(5, 6), sink=sink, to=to)
+    eight = lambda x: x.astype(f4)[None, ..., None].repeat(8, -1)
+    case("npu_fusion_attention", [q, k, v, heads, "BNSD"], {"scale": .3, "sparse_mode": 3, "atten_mask": mask, "sink": sink}, kind(y[None]), eight(most), eight(total))
+    row, col = np.arange(5)[:, None] + 1, np.arange(6)
+    y, most, total = attend(q[0], k[0], v[0], .3, (col <= row) & (col >= row - 2), to=to)
+    case("npu_fused_infer_attention_score", [q, k, v], {**kind_of, "input_layout": "BNSD", "sparse_mode": 4, "pre_tokens": 2, "next_tokens": 0, "block_size": 0, "softmax_lse_flag": True},
+         kind(y[None]), (most + np.log(total)).astype(f4)[None, ..., None])
+
+# Caches
+key, value = bf(normal(3, 2, 16)), bf(normal(3, 2, 16))
+before = [bf(normal(4, 4, 2, 16)) for _ in range(2)]
+slots = np.array([6, -1, 13], np.int32)
+left = [c.copy() for c in before]
+for c, x in zip(left, (key, value)):
+    c.reshape(-1, 2, 16)[[6, 13]] = x[[0, 2]]
+both = {"key": key, "value": value, "key_cache": before[0], "value_cache": before[1]}
+wrote = {"key_cache": left[0], "value_cache": left[1]}
+case("_npu_reshape_and_cache", [], {**both, "slot_indices": slots}, after=("npu_reader", wrote))
+case("npu_scatter_pa_kv_cache", [], {**both, "slot_mapping": slots, "cache_mode": "Norm"}, after=("npu_reader", wrote))
+nz = [bf(normal(4, 2, 4, 16)) for _ in range(2)]
+left = [c.copy() for c in nz]
+for c, x in zip(left, (key, value)):
+    for i in (0, 2):
+        c[slots[i] // 4, :, slots[i] % 4] = x[i]
+case("npu_scatter_pa_kv_cache", [key, value, nz[0], nz[1], slots], {}, after=("npu_reader", {"key_cache": left[0], "value_cache": left[1]}))
+table, lens = np.array([[1, 3], [2, 0]], np.int32), np.array([5, 2], np.int32)
+took = [np.concatenate([c[table[b]].reshape(-1, 2, 16)[:n] for b, n in enumerate(lens)]).view(bfloat16) for c in before]
+case("npu_gather_pa_kv_cache", [before[0], before[1], table, lens, bf(normal(7, 2, 16)), bf(normal(7, 2, 16))], {}, after=("npu_reader", {"key": took[0], "value": took[1]}))
+x, rows, updates = normal(5, 3), np.array([[4], [1]]), normal(2, 3)
+y = x.copy()
+y[rows[:, 0]] = updates
+case("npu_scatter_nd_update", [x, rows, updates], {}, y)
+n, rest, size = 32, 16, 4
+kv, gamma = bf(normal(2, 1, 3, n + rest)), bf(normal(n))
+cos, sin = bf(normal(2, 1, 3, rest)), bf(normal(2, 1, 3, rest))
+f = np.asarray(kv, f4)
+c = f[..., :n] / np.sqrt((f[..., :n] ** 2).mean(-1, keepdims=True) + f4(1e-5)) * np.asarray(gamma, f4)
+r = turn(np.concatenate([f[..., n::2], f[..., n + 1::2]], -1), np.asarray(cos, f4), np.asarray(sin, f4))
+k_cache, c_cache, index = bf(normal(3, size, 1, rest)), bf(normal(3, size, 1, n)), np.array([0, 5, 6, -1, 11, 2])
+left = [k_cache.copy(), c_cache.copy()]
+for to, x in zip(left, (bf(r), bf(c))):
+    to.reshape(12, -1)[index[index >= 0]] = x.reshape(6, -1)[index >= 0]
+case("npu_kv_rmsnorm_rope_cache", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, left[0], left[1], bf(r), bf(c))
+scales = [np.abs(normal(rest)) * 40, np.abs(normal(n)) * 40]
+bytes_of = [np.full((3, size, 1, w), 9, np.int8) for w in (rest, n)]
+left = [x.copy() for x in bytes_of]
+for to, x, s in zip(left, (r, c), scales):
+    to.reshape(12, -1)[index[index >= 0]] = np.rint(x * s).clip(-128, 127).astype(np.int8).reshape(6, -1)[index >= 0]
+case("npu_kv_rmsnorm_rope_cache", [kv, gamma, cos, sin, index] + bytes_of, {"k_rope_scale": scales[0], "c_kv_scale": scales[1], "cache_mode": "PA_BNSD"}, left[0], left[1], None, None)
+
+# Rotary embeddings from a table
+def embed(x, table, positions, turn, halves):
+    """(T, N, D) in float32: the first turn elements of each head."""
+    cos, sin = (t[:, None] for t in np.split(np.asarray(table, f4)[positions], 2, -1))
+    return embed_by(np.asarray(x, f4), cos, sin, turn, halves)
+
+
+def embed_by(x, cos, sin, turn, halves):
+    y = x.copy()
+    a, b = (slice(0, turn // 2), slice(turn // 2, turn)) if halves else (slice(0, turn, 2), slice(1, turn, 2))
+    y[..., a], y[..., b] = x[..., a] * cos - x[..., b] * sin, x[..., b] * cos + x[..., a] * sin
+    return y
+
+
+table, positions = bf(normal(9, 8)), np.array([3, 0, 8])
+q, k = bf(normal(3, 24)), bf(normal(3, 12))
+for halves in (True, False):
+    y = [bf(embed(x.reshape(3, -1, 12), table, positions, 8, halves)).reshape(x.shape) for x in (q, k)]
+    case("npu_mrope", [positions, q, k, table, 12], {"mrope_section": [0, 0, 0], "rotary_mode": "half" if halves else "interleave"}, *y)
+    case("_npu_rotary_embedding", [positions, q, k, 12, table, halves], {}, after=("npu_reader", {"query": y[0], "key": y[1]}))
+three = np.array([[3, 0, 8], [1, 2, 2], [7, 7, 5]])
+cos, sin = np.split(np.asarray(table, f4)[three], 2, -1)
+which = [0, 0, 1, 2]
+cos, sin = (x[which, :, range(4)].T[:, None] for x in (cos, sin))
+y = [bf(embed_by(np.asarray(x, f4).reshape(3, -1, 12), cos, sin, 8, True)).reshape(x.shape) for x in (q, k)]
+case("npu_mrope", [three, q, k, table, 12], {"mrope_section": [2, 1, 1], "rotary_mode": "half"}, *y)
+
+if options.recording:
+    with open(os.path.join(options.recording, "dump.json"), "w") as f:
+        json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)

@@ -1,0 +1,351 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"precision/dump/dtype"
+)
+
+// Caches of keys and values, in pages or not, and what else is written in places of a tensor.
+
+// patched is a tensor some elements of which have others in their place.
+type patched struct {
+	in       Values
+	src      Values
+	to, from []int64 // places in order, and the elements of src that go there; -1 for one that may be any of several
+	exact    bool
+}
+
+func (p *patched) Shape() []int64 { return p.in.Shape() }
+func (p *patched) Exact() bool    { return p.exact }
+
+func (p *patched) Range(lo int64, y, b []float64) error {
+	if err := p.in.Range(lo, y, b); err != nil {
+		return err
+	}
+	for i := sort.Search(len(p.to), func(i int) bool { return p.to[i] >= lo }); i < len(p.to) && p.to[i] < lo+int64(len(y)); i++ {
+		at := p.to[i] - lo
+		if p.from[i] < 0 {
+			if y[at] = 0; b != nil {
+				b[at] = math.Inf(1)
+			}
+			continue
+		}
+		var bound []float64
+		if b != nil {
+			bound = b[at : at+1]
+		}
+		if err := p.src.Range(p.from[i], y[at:at+1], bound); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *patched) At(idx []int64, y, b []float64) error { return oneByOne(p, idx, y, b) }
+
+// patch puts the rows of src, of so many elements, in places of a tensor: place gives that of an element of a row. rows are where
+// they go: those below 0 go nowhere, and which of several for the same place is left there is not said.
+func (k *invocation) patch(in *operand, src Values, name string, rows []int64, most, width int64, place func(row, e int64) int64) Values {
+	refuseIf(count(src.Shape()) < int64(len(rows))*width || most*width > count(in.shape), ShapesDiffer, in.shape, src.Shape())
+	refuseIf(int64(len(rows))*width > maxDense, TooLarge, int64(len(rows))*width, maxDense)
+	p := &patched{in: in, exact: true}
+	if p.src = src; !isExact(src) {
+		p.src = &rounded{src, precisionFor(in.numeric())}
+	}
+	type move struct{ to, from int64 }
+	var list []move
+	for i, r := range rows {
+		if r < 0 {
+			continue
+		}
+		refuseIf(r >= most, OutsideCache, k.shown(name), r, most)
+		for e := range width {
+			list = append(list, move{place(r, e), int64(i)*width + e})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b move) int { return int(a.to - b.to) })
+	for i, m := range list {
+		if i > 0 && list[i-1].to == m.to {
+			p.from[len(p.from)-1] = -1
+			continue
+		}
+		p.to, p.from = append(p.to, m.to), append(p.from, m.from)
+	}
+	return p
+}
+
+// rowsOfCache tells how the rows of so many elements lie in a cache: one behind the other (blocks, size, …), or in tiles
+// (blocks, width/16, size, 16), which int8 has of 32.
+func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int64, place func(row, e int64) int64) {
+	s := cache.shape
+	n := count(s)
+	refuseIf(len(s) < 3 || width == 0 || n%width != 0, ShapesDiffer, s, []int64{width})
+	if !tiles {
+		return n / width, func(row, e int64) int64 { return row*width + e }
+	}
+	tile := int64(16)
+	if cache.typ == dtype.Int8 {
+		tile = 32
+	}
+	refuseIf(width%tile != 0 || size == 0, ShapesDiffer, s, []int64{width})
+	return n / width, func(row, e int64) int64 {
+		return row/size*size*width + e/tile*size*tile + row%size*tile + e%tile
+	}
+}
+
+func cacheForms() {
+	for name, known := range map[string]string{"slot_indices": "slot_mapping"} {
+		otherNames[name] = known
+	}
+	define("scatter_cache", function{mends: []string{"key_cache", "value_cache"}, forward: func(k *invocation) []Reading {
+		k.unsupported("compress_lens", "compress_seq_offsets", "seq_lens")
+		slots := k.ints("slot_mapping")
+		k.required("slot_mapping")
+		var out []Values
+		for _, name := range []string{"key", "value"} {
+			if !k.has(name) {
+				out = append(out, nil)
+				continue
+			}
+			x, cache := k.pair(name, name+"_cache")
+			refuseIf(len(x.shape) < 2 || x.shape[0] < int64(len(slots)), ShapesDiffer, x.shape, []int64{int64(len(slots))})
+			width, n := count(x.shape[1:]), len(cache.shape)
+			tiles := n >= 4 && !slices.Equal(cache.shape[2:], x.shape[1:]) && (cache.shape[n-1] == 16 || cache.shape[n-1] == 32)
+			refuseIf(n < 3 || !tiles && count(cache.shape[2:]) != width, ShapesDiffer, x.shape, cache.shape)
+			most, place := rowsOfCache(cache, width, tiles, cache.shape[n-2])
+			out = append(out, k.patch(cache, x, "slot_mapping", slots, most, width, place))
+		}
+		return []Reading{{Out: out}}
+	}})
+	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
+	define("npu_scatter_nd_update", function{forward: formulaFor(func(k *invocation) Values {
+		x, idx := k.pair("input", "indices")
+		updates := k.tensor("updates")
+		n := len(idx.shape)
+		refuseIf(n == 0 || idx.shape[n-1] == 0 || int(idx.shape[n-1]) > len(x.shape), ShapesDiffer, x.shape, idx.shape)
+		deep := idx.shape[n-1]
+		at, steps := ints(idx), rowMajor(x.shape[:deep])
+		rows := make([]int64, count(idx.shape)/deep)
+		for i := range rows {
+			for j := range deep {
+				p := at[int64(i)*deep+j]
+				refuseIf(p >= x.shape[j], OutsideCache, "indices", p, x.shape[j])
+				if rows[i] += p * steps[j]; p < 0 {
+					rows[i] = math.MinInt32
+				}
+			}
+		}
+		width := count(x.shape[deep:])
+		refuseIf(count(updates.shape) != int64(len(rows))*width, ShapesDiffer, updates.shape, idx.shape, x.shape)
+		return k.patch(x, updates, "indices", rows, count(x.shape[:deep]), width, func(row, e int64) int64 { return row*width + e })
+	})})
+	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
+	define("rotary_embedding", function{mends: []string{"query", "key"}, forward: func(k *invocation) []Reading { return k.rotaryEmbedding(k.bool("is_neox_style", true), nil) }})
+	define("npu_mrope", function{forward: func(k *invocation) []Reading {
+		mode := k.string("rotary_mode", "half")
+		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
+		return k.rotaryEmbedding(mode == "half", k.ints("mrope_section"))
+	}})
+}
+
+// gatherCache: the tokens of all sequences, one behind the other, from their pages; what no page holds is 0.
+func gatherCache(k *invocation) []Reading {
+	table, lengths := k.tensor("block_tables"), k.ints("seq_lens")
+	k.required("seq_lens")
+	if k.bool("is_seq_lens_cumsum", false) {
+		for i := range len(lengths) - 1 {
+			lengths[i] = lengths[i+1] - lengths[i]
+		}
+		lengths = lengths[:max(len(lengths)-1, 0)]
+	}
+	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)), ShapesDiffer, table.shape, []int64{int64(len(lengths))})
+	entries, skip := must(numbers(table)), k.ints("seq_offset")
+	refuseIf(skip != nil && len(skip) < len(lengths), ShapesDiffer, skip, lengths)
+	var out []Values
+	for _, name := range []string{"key", "value"} {
+		into, cache := k.pair(name, name+"_cache")
+		refuseIf(len(into.shape) < 2 || len(cache.shape) < 3, ShapesDiffer, into.shape, cache.shape)
+		width, n := count(into.shape[1:]), len(cache.shape)
+		tiles := !slices.Equal(cache.shape[2:], into.shape[1:])
+		refuseIf(tiles && (n < 4 || cache.shape[n-1] != 16 && cache.shape[n-1] != 32), ShapesDiffer, into.shape, cache.shape)
+		size := cache.shape[1]
+		if tiles {
+			size = cache.shape[n-2]
+		}
+		most, place := rowsOfCache(cache, width, tiles, size)
+		d := must(held(cache))
+		var from []int64
+		for b, n := range lengths {
+			start := int64(0)
+			if skip != nil {
+				start = skip[b] / size
+			}
+			for j := range n {
+				p, row := start+j/size, int64(-1)
+				if p < table.shape[1] {
+					if page := int64(entries[int64(b)*table.shape[1]+p]); page >= 0 && page < most/size {
+						row = page*size + j%size
+					}
+				}
+				from = append(from, row)
+			}
+		}
+		out = append(out, &formula{shape: into.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			switch t := i / width; {
+			case t >= int64(len(from)):
+				return 0, math.Inf(1) // not written
+			case from[t] < 0:
+				return 0, 0
+			default:
+				return d.y[place(from[t], i%width)], 0
+			}
+		}})
+	}
+	return []Reading{{Out: out}}
+}
+
+// ropeCache is npu_kv_rmsnorm_rope_cache: the first part of kv, of the size of the weight, is normalised by its root mean square and
+// goes into one cache; the rest, whose neighbours come to stand in halves first, is turned and goes into the other. All in float32,
+// one rounding (ops-transformer posembedding/kv_rms_norm_rope_cache; the caches are written as op-plugin's test does).
+func ropeCache(k *invocation) []Reading {
+	k.unsupported("v", "k_rope_offset", "c_kv_offset")
+	kv, w := k.pair("kv", "weight")
+	refuseIf(len(kv.shape) != 4 || kv.shape[1] != 1 || len(w.shape) != 1 || w.shape[0] >= kv.shape[3], ShapesDiffer, kv.shape, w.shape)
+	n, rest := w.shape[0], kv.shape[3]-w.shape[0]
+	refuseIf(rest%2 != 0, ShapesDiffer, kv.shape)
+	head := append(slices.Clone(kv.shape[:3]), n)
+	m := &normal{n: n, rms: true, eps: k.float("epsilon", 1e-5), weight: must(numbers(w)), of: func(_, i int64) int64 { return i }}
+	k.fitting(m)
+	var c Values = newRows(slab1(kv, 3, 0, n), n, m.forward(k))
+	c = reshape(c, head)
+	pairs := reshape(slab1(kv, 3, n, rest), append(slices.Clone(kv.shape[:3]), rest/2, 2))
+	r := k.rotated(reshape(transpose(pairs, []int{0, 1, 2, 4, 3}), append(slices.Clone(kv.shape[:3]), rest)), k.tensor("cos"), k.tensor("sin"), false)
+	tokens := kv.shape[0] * kv.shape[2]
+	mode := k.string("cache_mode", "Norm")
+	rows := k.ints("index")
+	k.required("index")
+	into := func(name, scale string, v Values) Values {
+		cache := k.tensor(name)
+		width := v.Shape()[3]
+		if k.has(scale) {
+			refuseIf(cache.typ != dtype.Int8, Unsupported, scale)
+			s := k.tensor(scale)
+			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{v, reshape(s, lastOf(s, 4))})
+			v = k.clippedTo(dtype.Int8, math.RoundToEven, v)
+		} else {
+			refuseIf(discrete(cache.typ), NoArgument, scale)
+		}
+		refuseIf(len(cache.shape) != 4, ShapesDiffer, cache.shape)
+		size := cache.shape[1]
+		most, place := rowsOfCache(cache, width, mode == "PA_NZ" || mode == "PA_BLK_NZ", size)
+		at := rows
+		switch mode {
+		case "Norm": // (B, 1, length, width), and places in the sequence
+			at = slices.Clone(rows)
+			for i := range at {
+				if length := cache.shape[2]; at[i] >= 0 {
+					refuseIf(at[i] >= length, OutsideCache, "index", at[i], length)
+					at[i] += int64(i) / kv.shape[2] * length
+				}
+			}
+		case "PA", "PA_BNSD", "PA_NZ":
+		case "PA_BLK_BNSD", "PA_BLK_NZ": // the first place of each page
+			at = nil
+			per := int64(len(rows)) / max(kv.shape[0], 1)
+			for b := range kv.shape[0] {
+				for i := range kv.shape[2] {
+					refuseIf(size == 0 || i/size >= per, ShapesDiffer, kv.shape, []int64{int64(len(rows))})
+					if p := rows[b*per+i/size]; p < 0 {
+						at = append(at, -1)
+					} else {
+						at = append(at, p/size*size+i%size)
+					}
+				}
+			}
+		default:
+			panic(refuse(Unsupported, "cache_mode "+mode))
+		}
+		refuseIf(int64(len(at)) != tokens, ShapesDiffer, kv.shape, []int64{int64(len(at))})
+		return k.patch(cache, v, "index", at, most, width, place)
+	}
+	out := []Values{into("k_cache", "k_rope_scale", r), into("ckv_cache", "c_kv_scale", c), nil, nil}
+	if k.bool("is_output_kv", false) {
+		out[2], out[3] = r, c
+	}
+	return []Reading{{Out: out}}
+}
+
+// rotaryEmbedding turns the first elements of each head of queries and keys by cosines and sines from a table, a row of which has
+// those of a position. With sections a position has three numbers, which serve a part of the frequencies each. float32, one rounding.
+func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
+	positions, table := k.pair("positions", "cos_sin_cache")
+	size := k.int("head_size", 0)
+	pos, list := must(numbers(positions)), must(numbers(table))
+	refuseIf(len(table.shape) < 2, ShapesDiffer, table.shape)
+	turn := table.shape[len(table.shape)-1]
+	half := turn / 2
+	refuseIf(size < 1 || turn%2 != 0 || turn == 0 || turn > size, BadArgument, "head_size", size, "at least "+itoa(int(turn)))
+	tokens := positions.shape[len(positions.shape)-1:]
+	three := len(positions.shape) == 2
+	refuseIf(len(tokens) == 0 || three && (positions.shape[0] != 3 || len(sections) != 3) || len(positions.shape) > 2, ShapesDiffer, positions.shape)
+	which := make([]int64, half)
+	if mode := k.string("cache_mode", "default"); three {
+		for j := range which {
+			switch mode {
+			case "default":
+				if which[j] = 2; int64(j) < sections[0] {
+					which[j] = 0
+				} else if int64(j) < sections[0]+sections[1] {
+					which[j] = 1
+				}
+			case "interleave":
+				if which[j] = int64(j % 3); int64(j) >= sections[1]*3 {
+					which[j] = 0
+				}
+			default:
+				panic(refuse(BadArgument, "cache_mode", mode, "default or interleave"))
+			}
+		}
+		refuseIf(sections[0]+sections[1]+sections[2] != half, ShapesDiffer, sections, table.shape)
+	}
+	a := k.arith()
+	var out []Values
+	for _, name := range []string{"query", "key"} {
+		x := k.tensor(name)
+		wide := count(x.shape) / max(tokens[0], 1)
+		refuseIf(tokens[0] == 0 || count(x.shape)%tokens[0] != 0 || wide%size != 0, ShapesDiffer, x.shape, positions.shape)
+		d := must(held(x))
+		p := precisionFor(x.numeric())
+		out = append(out, &formula{shape: x.shape, f: func(i int64, _ []int64) (float64, float64) {
+			e := i % wide % size
+			if e >= turn {
+				return d.y[i], 0
+			}
+			j, other, sign := e%half, i+half, -1.0
+			if !halves {
+				if j, other = e/2, i+1; e%2 == 1 {
+					other, sign = i-1, 1
+				}
+			} else if e >= half {
+				other, sign = i-half, 1
+			}
+			at := pos[which[j]*tokens[0]+i/wide]
+			if at < 0 || at >= float64(table.shape[0]) || at != math.Trunc(at) {
+				return 0, math.Inf(1)
+			}
+			row := list[int64(at)*turn:][:turn]
+			first, second := a.mul(exactNum(d.y[i]), exactNum(row[j])), a.mul(exactNum(d.y[other]), exactNum(sign*row[half+j]))
+			if x.typ == dtype.Float16 { // products and sum in it
+				first.b += p.v*abs(first.y) + p.t
+				second.b += p.v*abs(second.y) + p.t
+			}
+			y := a.add(first, second)
+			return y.y, y.b
+		}})
+	}
+	refuseIf(slices.ContainsFunc(pos, func(x float64) bool { return x >= float64(table.shape[0]) }), OutsideCache, "positions", slices.Max(pos), table.shape[0])
+	return []Reading{{Out: out}}
+}
