@@ -202,8 +202,9 @@ func (m *meeting) unknown(why string, args ...string) {
 	m.Verdict, m.Why, m.Args = Unknown, why, args
 }
 
-// with reads elements of an input or output of an end.
-func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) error {
+// with hands over an input or output of an end, kept in memory meanwhile if it is to be read many times and is not too
+// large for that.
+func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*operand) error) error {
 	e, err := m.open(i)
 	if err != nil {
 		return err
@@ -213,7 +214,18 @@ func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64)
 	if err != nil {
 		return err
 	}
-	return o.Range(lo, into, nil)
+	if many && o.f32 == nil && o.f64 == nil {
+		if _, err := o.hold(); err != nil {
+			return err
+		}
+		defer func() { o.f32, o.f64 = nil, nil }()
+	}
+	return use(o)
+}
+
+// read reads elements of an input or output of an end.
+func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) error {
+	return m.with(i, output, tensor, false, func(o *operand) error { return o.Range(lo, into, nil) })
 }
 
 func (e *end) tensor(output bool, i int) (*operand, error) {
@@ -589,8 +601,23 @@ type outcome struct {
 	sum uint32 // of all elements
 }
 
+// portion is a run of elements of outputs and what they are made of.
+type portion struct {
+	piece
+	at int // of the first in the buffers of a batch
+	to int // the member that has it, or everyone
+}
+
+// batchOfRanks is how many elements are expected at once: 4 MB each for values, bounds and what is read. The more
+// there are, the less often the recordings of many ranks are opened.
+const batchOfRanks = 1 << 19
+
+// manyReads is how many portions of a tensor are read one by one: beyond it the tensor is read whole.
+const manyReads = 16
+
 // judge holds the outputs of a group against what its inputs give: all elements, or, if few is not 0, so
-// many at some spots of each piece.
+// many at some spots of each piece. Whatever the pieces, a batch of them takes each recording once for its input and
+// once for its output.
 func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcome, error) {
 	in, out, err := m.sizes(group[0], t)
 	if err != nil {
@@ -600,59 +627,139 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 		return nil, err
 	}
 	list := make([]*outcome, len(group))
-	// Members whose outputs have the same pieces are held against them together.
-	type key struct {
-		from    int
-		inLo, n int64
-	}
-	type place struct {
-		member int
-		outLo  int64
-	}
-	uses := map[key][]place{}
-	var order []key
 	for k := range group {
 		list[k] = &outcome{judge: &judge{p: p, exact: m.exact(), ratio: nan, worst: -1}}
-		for _, x := range m.made(len(group), k, in, out) {
-			id := key{x.from, x.inLo, x.n}
-			if uses[id] == nil {
-				order = append(order, id)
-			}
-			uses[id] = append(uses[id], place{k, x.outLo})
-		}
 	}
 	size := int64(slabOfRanks)
 	if few > 0 {
 		size = few
 	}
-	y, b, x := make([]float64, size), make([]float64, size), make([]float64, size)
-	var bits []byte
-	for _, id := range order {
-		step := size
-		if few > 0 { // some at the begin, and some further on: it may be padding
-			step = max(size, id.n/spots)
+	var batch []portion
+	var buffers [3][]float64
+	used := 0
+	flush := func() error {
+		for i := range buffers {
+			buffers[i] = grow(buffers[i], used)
 		}
-		for lo := int64(0); lo < id.n; lo += step {
-			n := min(size, id.n-lo)
-			if err := m.expect(group, id.from, t, id.inLo+lo, y[:n], b[:n], x[:n], p); err != nil {
-				return nil, err
+		err := m.batch(group, t, p, batch, list, few == 0, buffers)
+		batch, used = batch[:0], 0
+		return err
+	}
+	for k := range group {
+		to := k
+		if m.alike() {
+			to = everyone
+		}
+		for _, x := range m.made(len(group), k, in, out) {
+			step := size
+			if few > 0 { // some at the begin, and some further on: it may be padding
+				step = max(size, x.n/spots)
 			}
-			for _, u := range uses[id] {
-				if err := m.read(group[u.member], true, t, u.outLo+lo, x[:n]); err != nil {
-					return nil, err
+			for lo := int64(0); lo < x.n; lo += step {
+				n := min(size, x.n-lo)
+				if used+int(n) > batchOfRanks {
+					if err := flush(); err != nil {
+						return nil, err
+					}
 				}
-				o := list[u.member]
-				for i := range n {
-					o.element(u.outLo+lo+i, x[i], y[i], b[i])
+				batch = append(batch, portion{piece{x.outLo + lo, n, x.from, x.inLo + lo}, used, to})
+				used += int(n)
+			}
+		}
+		if to == everyone { // the pieces of one are those of all
+			break
+		}
+	}
+	return list, flush()
+}
+
+// batch judges portions of the outputs of a group; whole tells that all elements are among them, one after the other, and
+// go into the sums of the outputs. The buffers are for values, bounds and what is read.
+func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list []*outcome, whole bool, buffers [3][]float64) error {
+	y, b, x := buffers[0], buffers[1], buffers[2]
+	clear(b)
+	from, to := byMember(batch, len(group), func(s *portion) int { return s.from }), byMember(batch, len(group), func(s *portion) int { return s.to })
+	for k, place := range group {
+		if len(from[k]) == 0 {
+			continue
+		}
+		err := m.with(place, false, t, len(from[k]) > manyReads, func(o *operand) error {
+			for _, i := range from[k] {
+				s := &batch[i]
+				y, b, x := y[s.at:][:s.n], b[s.at:][:s.n], x[:s.n]
+				if s.from != everyone {
+					x = y
 				}
-				if few == 0 {
-					bits = appendBits(bits[:0], x[:n])
+				if err := o.Range(s.inLo, x, nil); err != nil {
+					return err
+				}
+				if s.from != everyone {
+					continue
+				}
+				for i, v := range x {
+					b[i] += abs(v)
+					sofar := y[i]
+					if y[i] = v; k > 0 {
+						y[i] = combine(m.Reduction, sofar, v)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if reduces[m.kind] {
+		m.bound(len(group), y, b, p)
+	}
+	var bits []byte
+	for k, place := range group {
+		if len(to[k]) == 0 {
+			continue
+		}
+		o := list[k]
+		err := m.with(place, true, t, len(to[k]) > manyReads, func(found *operand) error {
+			for _, i := range to[k] {
+				s := &batch[i]
+				x := x[:s.n]
+				if err := found.Range(s.outLo, x, nil); err != nil {
+					return err
+				}
+				for i, v := range x {
+					o.element(s.outLo+int64(i), v, y[s.at+i], b[s.at+i])
+				}
+				if whole {
+					bits = appendBits(bits[:0], x)
 					o.sum = crc32.Update(o.sum, castagnoli(), bits)
 				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
+}
+
+// byMember are the places of the portions of each of n members: those with its number, and everyone's.
+func byMember(batch []portion, n int, of func(*portion) int) [][]int {
+	list := make([][]int, n)
+	var all []int
+	for i := range batch {
+		if k := of(&batch[i]); k != everyone {
+			list[k] = append(list[k], i)
+		} else {
+			all = append(all, i)
+		}
+	}
+	if all != nil { // a type has pieces of one kind only
+		for k := range list {
+			list[k] = all
+		}
+	}
+	return list
 }
 
 // exact tells that nothing is rounded.
@@ -667,30 +774,8 @@ func appendBits(bits []byte, x []float64) []byte {
 	return bits
 }
 
-// expect computes what elements should be, and a bound that holds for any order of
+// bound makes of the sums of sizes in b the bounds of the results in y, which hold for any order of
 // sums: g(R-1)·Σ|x_r|, and v·(R-1)·Σ|x_r| where partial sums may be rounded to a narrow type.
-func (m *meeting) expect(group []int, from, t int, lo int64, y, b, x []float64, p precisionOf) error {
-	clear(b)
-	if from != everyone {
-		return m.read(group[from], false, t, lo, y)
-	}
-	for k, place := range group {
-		if err := m.read(place, false, t, lo, x); err != nil {
-			return err
-		}
-		for i, v := range x {
-			b[i] += abs(v)
-			sofar := y[i]
-			if y[i] = v; k > 0 {
-				y[i] = combine(m.Reduction, sofar, v)
-			}
-		}
-	}
-	m.bound(len(group), y, b, p)
-	return nil
-}
-
-// bound makes of the sums of sizes in b the bounds of the results in y.
 func (m *meeting) bound(size int, y, b []float64, p precisionOf) {
 	n := float64(size)
 	unit := max(gamma(n, u32), p.v*(n-1))
@@ -736,16 +821,11 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 		m.unknown(WhyInPlace)
 		return nil
 	}
-	var faults []MetFault
-	explained := false
-	for _, k := range wrong {
-		f, err := m.why(group, k, t, list[k].judge, p)
-		if err != nil {
-			return err
-		}
-		explained = explained || f.Kind != MetBeyond
-		faults = append(faults, f)
+	faults, err := m.why(group, wrong, t, list, p)
+	if err != nil {
+		return err
 	}
+	explained := slices.ContainsFunc(faults, func(f MetFault) bool { return f.Kind != MetBeyond })
 	if !explained && len(wrong) == len(group) && found {
 		if m.alike() && len(sums) == 1 {
 			m.unknown(WhyAgree)

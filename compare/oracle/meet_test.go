@@ -29,7 +29,7 @@ type meet struct {
 }
 
 // attributes is an operator of a graph, nil for no attributes.
-func attributes(t *testing.T, typ, attrs string) *graph.Op {
+func attributes(t testing.TB, typ, attrs string) *graph.Op {
 	t.Helper()
 	if attrs == "" {
 		return nil
@@ -52,7 +52,7 @@ func attributes(t *testing.T, typ, attrs string) *graph.Op {
 }
 
 // recordedEnd writes what a rank recorded and finds it.
-func recordedEnd(t *testing.T, dir, typ string, half bool, in, out []float32) *dump.Entry {
+func recordedEnd(t testing.TB, dir, typ string, half bool, in, out []float32) *dump.Entry {
 	t.Helper()
 	d := dumptest.Dump{OpName: "op", Time: 1767268800000000}
 	tensor := func(v []float32, address uint64) dumptest.Tensor {

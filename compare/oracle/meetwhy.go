@@ -3,52 +3,138 @@ package oracle
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 )
 
-// why looks for what explains the wrong elements of an output: input of a rank left out, taken
+// why looks for what explains the wrong elements of outputs: input of a rank left out, taken
 // twice, or from an earlier step; the rank's own input; the mean for the sum; the piece of
 // another rank; the output of an earlier step. A cause counts if it is the only one that gives all the
-// elements that were looked at.
-func (m *meeting) why(group []int, k, t int, j *judge, p precisionOf) (MetFault, error) {
-	f := MetFault{Kind: MetBeyond, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: j.b}
-	idx := worstOf(j, 128)
-	if len(idx) == 0 {
-		return f, nil
-	}
-	in, out, err := m.sizes(group[k], t)
+// elements that were looked at. Outputs that are wrong alike are looked into once, and a recording is opened as often for
+// all outputs as it would be for one.
+func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf) ([]MetFault, error) {
+	in, out, err := m.sizes(group[0], t)
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	s := &suspect{meeting: m, group: group, k: k, t: t, p: p, idx: idx, list: m.made(len(group), k, in, out)}
-	if s.found, err = m.elements(group[k], true, t, idx, false); err != nil {
-		return f, err
+	w := &search{meeting: m, group: group, t: t, p: p, in: in, out: out}
+	faults := make([]MetFault, len(wrong))
+	most := max(fewestLooked, min(mostLooked, mostKept/(len(group)*len(wrong))))
+	if m.alike() {
+		most = mostLooked // what is alike is looked at once
 	}
-	if old, err := m.elements(group[k], true, t, idx, true); err == nil && equal(old, s.found) {
-		f.Kind = MetStale
-		return f, nil
+	for i, k := range wrong {
+		j := list[k].judge
+		faults[i] = MetFault{Kind: MetBeyond, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: j.b}
+		idx := worstOf(j, most)
+		if len(idx) == 0 {
+			continue
+		}
+		found, err := m.elements(group[k], true, t, idx, false)
+		if err != nil {
+			return nil, err
+		}
+		if old, err := m.elements(group[k], true, t, idx, true); err == nil && equal(old, found) {
+			faults[i].Kind = MetStale
+			continue
+		}
+		w.add(k, idx, found, &faults[i])
 	}
-	if reduces[m.kind] {
-		f.Kind, f.Other, err = s.reduced()
-	} else {
-		f.Kind, f.Other, err = s.copied()
+	// As many at once as there is room for what was read of them.
+	size := max(1, mostKept/(len(group)*most))
+	for lo := 0; lo < len(w.suspects) && err == nil; lo += size {
+		some := w.suspects[lo:min(lo+size, len(w.suspects))]
+		if reduces[m.kind] {
+			err = w.reduced(some)
+		} else {
+			err = w.copied(some)
+		}
 	}
-	if f.Other >= 0 {
-		f.Other = m.ends[group[f.Other]].Rank
+	for i := range faults {
+		if f := &faults[i]; f.Other >= 0 {
+			f.Other = m.ends[group[f.Other]].Rank
+		}
 	}
-	return f, err
+	return faults, err
 }
 
-// suspect is a wrong output and the elements of it that are looked at.
-type suspect struct {
+// Of an output mostLooked wrong elements are looked at, or, where many ranks have wrong ones of their own, at least
+// fewestLooked; mostKept is how many elements are kept of all ranks, 32 MB.
+const (
+	mostLooked   = 128
+	fewestLooked = 8
+	mostKept     = 1 << 22
+)
+
+// search looks for the causes of the wrong outputs of a group.
+type search struct {
 	*meeting
-	group []int
-	k, t  int
-	p     precisionOf
-	idx   []int64
-	list  []piece
-	found []float64
+	group    []int
+	t        int
+	p        precisionOf
+	in, out  int64
+	suspects []*suspect
+	known    map[string]*suspect // by what is wrong and what was found there
+}
+
+// suspect is what is wrong in the outputs of members: which elements, and what was found.
+type suspect struct {
+	members []int
+	faults  []*MetFault
+	idx     []int64
+	found   []float64
+	list    []piece // of the first member
+
+	pos   []int // of the elements among those that were read
+	hits  int
+	kind  string
+	other int
+}
+
+// add notes the wrong elements of member k; those that are wrong alike and made of the same are one suspect.
+func (w *search) add(k int, idx []int64, found []float64, f *MetFault) {
+	var key []byte
+	if !w.alike() {
+		key = binary.LittleEndian.AppendUint64(key, uint64(k))
+	}
+	for i, at := range idx {
+		key = appendBits(binary.LittleEndian.AppendUint64(key, uint64(at)), found[i:i+1])
+	}
+	s := w.known[string(key)]
+	if s == nil {
+		s = &suspect{idx: idx, found: found, list: w.made(len(w.group), k, w.in, w.out), kind: MetBeyond, other: -1}
+		if w.known == nil {
+			w.known = map[string]*suspect{}
+		}
+		w.known[string(key)] = s
+		w.suspects = append(w.suspects, s)
+	}
+	s.members, s.faults = append(s.members, k), append(s.faults, f)
+}
+
+// say has the faults of a suspect tell a cause, where none of theirs alone is known.
+func (s *suspect) say(kind string, other int) {
+	for _, f := range s.faults {
+		if f.Kind == MetBeyond {
+			f.Kind, f.Other = kind, other
+		}
+	}
+}
+
+// hit notes a cause that fits: of one member it may fit more than once.
+func (s *suspect) hit(kind string, other int) {
+	if s.hits == 0 || s.other != other {
+		s.hits++
+	}
+	s.kind, s.other = kind, other
+}
+
+// concluded is what there is to say after all members were tried: a cause counts if it is the only one.
+func (s *suspect) concluded() {
+	if s.hits == 1 {
+		s.say(s.kind, s.other)
+	}
 }
 
 // elements reads single elements of a tensor of an end, or of its recording of an earlier step.
@@ -90,150 +176,233 @@ func equal(a, b []float64) bool {
 }
 
 // copied looks for another origin of the elements of one piece.
-func (s *suspect) copied() (kind string, other int, err error) {
-	// The piece with the first wrong element; the others that are wrong may be of other pieces.
-	var x piece
-	for _, x = range s.list {
-		if s.idx[0] < x.outLo+x.n {
-			break
-		}
-	}
-	var idx []int64
-	var found []float64
-	for i, at := range s.idx {
-		if at >= x.outLo && at < x.outLo+x.n {
-			idx, found = append(idx, at-x.outLo), append(found, s.found[i])
-		}
-	}
-	if old, err := s.elements(s.group[x.from], false, s.t, shifted(idx, x.inLo), true); err == nil && equal(old, found) {
-		return MetStale, x.from, nil
-	}
-	if own, err := s.elements(s.group[s.k], false, s.t, shifted(idx, x.inLo), false); err == nil && x.from != s.k && equal(own, found) {
-		return MetOwnInput, -1, nil
-	}
-	hit, hits := -1, 0
-	in, out, err := s.sizes(s.group[s.k], s.t)
-	if err != nil {
-		return MetBeyond, -1, err
-	}
-	for r := range s.group {
-		froms := []piece{{from: r, inLo: x.inLo}}
-		if len(s.list) > 1 && s.kind != "HcomAllGather" { // the piece that went to another rank
-			if theirs := s.made(len(s.group), r, in, out); x.from < len(theirs) {
-				froms = append(froms, theirs[x.from])
+func (w *search) copied(list []*suspect) error {
+	pieces := make([]piece, len(list))
+	for i, s := range list {
+		// The piece with the first wrong element; the others that are wrong may be of other pieces.
+		var x piece
+		for _, x = range s.list {
+			if s.idx[0] < x.outLo+x.n {
+				break
 			}
 		}
-		for _, y := range froms {
-			if y.from == x.from && y.inLo == x.inLo {
-				continue
+		var idx []int64
+		var found []float64
+		for i, at := range s.idx {
+			if at >= x.outLo && at < x.outLo+x.n {
+				idx, found = append(idx, at-x.outLo), append(found, s.found[i])
 			}
-			if got, err := s.elements(s.group[y.from], false, s.t, shifted(idx, y.inLo), false); err == nil && equal(got, found) {
-				if hit != r {
-					hits++
+		}
+		s.idx, s.found, pieces[i] = idx, found, x
+		if old, err := w.elements(w.group[x.from], false, w.t, shifted(idx, x.inLo), true); err == nil && equal(old, found) {
+			s.say(MetStale, x.from)
+		}
+	}
+	for r, place := range w.group {
+		err := w.with(place, false, w.t, len(list) > manyReads, func(o *operand) error {
+			var sent []int64 // where the pieces of all begin
+			for i, s := range list {
+				x := pieces[i]
+				if r != x.from && s.from(o, x.inLo) {
+					s.hit(MetSwapped, r)
+					if k := slices.Index(s.members, r); k >= 0 && s.faults[k].Kind == MetBeyond {
+						s.faults[k].Kind = MetOwnInput
+					}
 				}
-				hit = r
+				if r != x.from || len(s.list) == 1 || w.kind == "HcomAllGather" {
+					continue
+				}
+				if sent == nil {
+					sent = w.sent(r)
+				}
+				for to, lo := range sent { // the piece that went to another rank
+					if lo != x.inLo && s.from(o, lo) {
+						s.hit(MetSwapped, to)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, s := range list {
+		s.concluded()
+	}
+	return nil
+}
+
+// sent tells where in the input of member r the pieces of all members begin.
+func (w *search) sent(r int) []int64 {
+	list := make([]int64, len(w.group))
+	for to := range list {
+		list[to] = w.made(len(w.group), to, w.in, w.out)[r].inLo
+	}
+	return list
+}
+
+// from tells whether what was found stands in an input, lo elements on.
+func (s *suspect) from(o *operand, lo int64) bool {
+	idx, y := shifted(s.idx, lo), make([]float64, len(s.idx))
+	if idx[len(idx)-1] >= o.view.Len() {
+		return false
+	}
+	// One element tells most apart.
+	return o.At(idx[:1], y[:1], nil) == nil && equal(y[:1], s.found[:1]) && o.At(idx, y, nil) == nil && equal(y, s.found)
+}
+
+// reduced looks for other results of a reduction.
+func (w *search) reduced(list []*suspect) error {
+	at := make([][]int64, len(list))
+	for i, s := range list {
+		at[i] = shifted(s.idx, s.list[0].inLo-s.list[0].outLo)
+	}
+	rows, olds, err := w.inputs(list, at)
+	if err != nil {
+		return err
+	}
+	size, n := len(rows), len(rows[0])
+	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it come to.
+	behind, sizes := make([][]float64, size+1), make([]float64, n)
+	for r := size - 1; r >= 0; r-- {
+		behind[r] = w.join(rows[r], behind[r+1])
+		for i, v := range rows[r] {
+			sizes[i] += abs(v)
+		}
+	}
+	var all []float64
+	for _, row := range rows { // from the first on, as the ranks are summed
+		all = w.join(all, row)
+	}
+	scale, count := 1.0, float64(size)
+	if w.Reduction == "mean" || w.Reduction == "avg" {
+		scale = 1 / count
+	}
+	for _, s := range list {
+		for i, k := range s.members {
+			if s.faults[i].Kind == MetBeyond && equal(elementsAt(rows[k], s.pos), s.found) {
+				s.faults[i].Kind = MetOwnInput
 			}
 		}
+		whole := func(i int) float64 { return all[s.pos[i]] }
+		switch {
+		case w.Reduction == "sum" && w.fits(s, whole, sizes, 1/count):
+			s.say(MetMean, -1)
+		case scale != 1 && w.fits(s, whole, sizes, 1):
+			s.say(MetSum, -1)
+		}
 	}
-	if hits == 1 {
-		return MetSwapped, hit, nil
+	var before []float64
+	for r, row := range rows {
+		for _, s := range list {
+			without := func(i int) float64 {
+				k := s.pos[i]
+				switch {
+				case before == nil:
+					return behind[r+1][k]
+				case behind[r+1] == nil:
+					return before[k]
+				}
+				return combine(w.Reduction, before[k], behind[r+1][k])
+			}
+			switch {
+			case w.fits(s, without, sizes, scale), scale != 1 && w.fits(s, without, sizes, 1/(count-1)):
+				s.hit(MetLeftOut, r)
+			case w.fits(s, func(i int) float64 { return combine(w.Reduction, all[s.pos[i]], row[s.pos[i]]) }, sizes, scale):
+				s.hit(MetTwice, r)
+			case olds[r] != nil && w.fits(s, func(i int) float64 { return combine(w.Reduction, without(i), olds[r][s.pos[i]]) }, sizes, scale):
+				s.hit(MetStale, r)
+			}
+		}
+		before = w.join(before, row)
 	}
-	return MetBeyond, -1, nil
+	var rest []*suspect
+	for _, s := range list {
+		if s.concluded(); s.hits == 0 && w.kind == "HcomReduceScatter" {
+			rest = append(rest, s)
+		}
+	}
+	return w.piecesOfOthers(rest, scale)
 }
 
-// reduced looks for another result of a reduction.
-func (s *suspect) reduced() (kind string, other int, err error) {
-	x := s.list[0]
-	rows, err := s.inputs(x.inLo - x.outLo)
-	if err != nil {
-		return MetBeyond, -1, err
+// piecesOfOthers looks for the rank whose piece of the result an output is.
+func (w *search) piecesOfOthers(list []*suspect, scale float64) error {
+	rest := slices.DeleteFunc(slices.Clone(list), func(s *suspect) bool {
+		return !slices.ContainsFunc(s.faults, func(f *MetFault) bool { return f.Kind == MetBeyond })
+	})
+	if len(rest) == 0 {
+		return nil
 	}
-	if equal(rows[s.k], s.found) {
-		return MetOwnInput, -1, nil
-	}
-	all := s.fold(rows)
-	scale, count := 1.0, float64(len(s.group))
-	switch s.Reduction {
-	case "sum":
-		if s.fits(all, rows, 1/count) {
-			return MetMean, -1, nil
-		}
-	case "mean", "avg":
-		if scale = 1 / count; s.fits(all, rows, 1) {
-			return MetSum, -1, nil
+	n := rest[0].list[0].n
+	// The elements of each suspect in the pieces of all ranks, one after the other.
+	at := make([][]int64, len(rest))
+	for i, s := range rest {
+		s.idx = s.idx[:min(len(s.idx), max(fewestLooked, mostKept/(len(w.group)*len(rest))))]
+		s.found = s.found[:len(s.idx)]
+		for r := range w.group {
+			at[i] = append(at[i], shifted(s.idx, int64(r)*n-s.list[0].outLo)...)
 		}
 	}
-	// What all before a rank and all behind it come to.
-	before, behind := make([][]float64, len(rows)+1), make([][]float64, len(rows)+1)
-	for r := range rows {
-		before[r+1] = s.join(before[r], rows[r])
-	}
-	for r := len(rows) - 1; r >= 0; r-- {
-		behind[r] = s.join(rows[r], behind[r+1])
-	}
-	hits := 0
-	for r := range rows {
-		k := ""
-		without := s.join(before[r], behind[r+1])
-		switch old, _ := s.elements(s.group[r], false, s.t, shifted(s.idx, x.inLo-x.outLo), true); {
-		case s.fits(without, rows, scale), scale != 1 && s.fits(without, rows, 1/(count-1)):
-			k = MetLeftOut
-		case s.fits(s.join(all, rows[r]), rows, scale):
-			k = MetTwice
-		case old != nil && s.fits(s.join(without, old), rows, scale):
-			k = MetStale
-		default:
-			continue
-		}
-		hits++
-		kind, other = k, r
-	}
-	if hits == 0 && s.kind == "HcomReduceScatter" && len(s.group) <= mostPieces {
-		return s.pieceOfOther(scale)
-	}
-	if hits == 1 {
-		return kind, other, nil
-	}
-	return MetBeyond, -1, nil
-}
-
-// mostPieces is how many ranks a group may have for the pieces of all others to be tried: each
-// takes a reading of all inputs.
-const mostPieces = 64
-
-// pieceOfOther looks for the rank whose piece of the result an output is.
-func (s *suspect) pieceOfOther(scale float64) (kind string, other int, err error) {
-	kind, other = MetBeyond, -1
-	n := s.list[0].n
-	for r := range s.group {
-		if r == s.k {
-			continue
-		}
-		rows, err := s.inputs(int64(r)*n - s.list[0].outLo)
+	places := w.places(rest, at)
+	var all []float64
+	sizes := make([]float64, len(places))
+	for _, place := range w.group {
+		row, err := w.elements(place, false, w.t, places, false)
 		if err != nil {
-			return MetBeyond, -1, err
+			return err
 		}
-		if !s.fits(s.fold(rows), rows, scale) {
-			continue
+		all = w.join(all, row)
+		for i, v := range row {
+			sizes[i] += abs(v)
 		}
-		if other >= 0 {
-			return MetBeyond, -1, nil
-		}
-		kind, other = MetSwapped, r
 	}
-	return kind, other, nil
+	for _, s := range rest {
+		each := s.pos
+		for r := range w.group {
+			s.pos = each[r*len(s.idx):][:len(s.idx)]
+			if r != s.members[0] && w.fits(s, func(i int) float64 { return all[s.pos[i]] }, sizes, scale) {
+				s.hit(MetSwapped, r)
+			}
+		}
+		s.concluded()
+	}
+	return nil
 }
 
-// inputs are the elements of the inputs of all members that are by behind those of the output.
-func (s *suspect) inputs(by int64) ([][]float64, error) {
-	rows := make([][]float64, len(s.group))
-	for r, place := range s.group {
-		var err error
-		if rows[r], err = s.elements(place, false, s.t, shifted(s.idx, by), false); err != nil {
-			return nil, err
+// places are the elements of all suspects, each once and in order; the suspects learn where theirs are among them.
+func (w *search) places(list []*suspect, at [][]int64) []int64 {
+	places := sortedUnique(slices.Concat(at...))
+	for i, s := range list {
+		s.pos = make([]int, len(at[i]))
+		for j, x := range at[i] {
+			s.pos[j], _ = slices.BinarySearch(places, x)
 		}
 	}
-	return rows, nil
+	return places
+}
+
+// inputs are the elements of all suspects in the inputs of all members, and in those of an earlier step, nil where there
+// are none.
+func (w *search) inputs(list []*suspect, at [][]int64) (rows, olds [][]float64, err error) {
+	places := w.places(list, at)
+	rows, olds = make([][]float64, len(w.group)), make([][]float64, len(w.group))
+	for r, place := range w.group {
+		if rows[r], err = w.elements(place, false, w.t, places, false); err != nil {
+			return nil, nil, err
+		}
+		olds[r], _ = w.elements(place, false, w.t, places, true)
+	}
+	return rows, olds, nil
+}
+
+// elementsAt are the elements of a row at places.
+func elementsAt(row []float64, places []int) []float64 {
+	y := make([]float64, len(places))
+	for i, k := range places {
+		y[i] = row[k]
+	}
+	return y
 }
 
 // shifted are places that are by behind others.
@@ -245,16 +414,8 @@ func shifted(idx []int64, by int64) []int64 {
 	return list
 }
 
-// fold is what rows come to, before a mean is divided.
-func (s *suspect) fold(rows [][]float64) (y []float64) {
-	for _, row := range rows {
-		y = s.join(y, row)
-	}
-	return y
-}
-
 // join is what two results come to; nil is that of nothing.
-func (s *suspect) join(a, b []float64) []float64 {
+func (m *meeting) join(a, b []float64) []float64 {
 	switch {
 	case a == nil:
 		return b
@@ -263,7 +424,7 @@ func (s *suspect) join(a, b []float64) []float64 {
 	}
 	y := make([]float64, len(a))
 	for i := range y {
-		y[i] = combine(s.Reduction, a[i], b[i])
+		y[i] = combine(m.Reduction, a[i], b[i])
 	}
 	return y
 }
@@ -281,22 +442,19 @@ func combine(reduction string, a, b float64) float64 {
 	return a + b
 }
 
-// fits tells whether all that was found is y times scale, y made of numbers such as those of
-// rows: within a bound for any order, and to the bit where nothing is rounded.
-func (s *suspect) fits(y []float64, rows [][]float64, scale float64) bool {
-	count := float64(len(rows))
-	unit := max(gamma(count+2, u32), s.p.v*(count+1)) + s.p.v
+// fits tells whether all that was found is y times scale, y made of numbers whose sizes add up to sizes:
+// within a bound for any order, and to the bit where nothing is rounded.
+func (w *search) fits(s *suspect, y func(i int) float64, sizes []float64, scale float64) bool {
+	count := float64(len(w.group))
+	unit := max(gamma(count+2, u32), w.p.v*(count+1)) + w.p.v
 	for i, found := range s.found {
-		v, b := y[i]*scale, 0.0
-		switch s.Reduction {
+		v, b := y(i)*scale, 0.0
+		switch w.Reduction {
 		case "max", "min":
 		case "prod":
-			b = unit*abs(v) + s.p.t
+			b = unit*abs(v) + w.p.t
 		default:
-			for _, row := range rows {
-				b += abs(row[i])
-			}
-			b = unit*(b+abs(v)) + s.p.t
+			b = unit*(sizes[s.pos[i]]+abs(v)) + w.p.t
 		}
 		if !(abs(found-v) <= b) {
 			return false
