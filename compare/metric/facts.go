@@ -10,40 +10,25 @@ package metric
 type Facts struct {
 	// Known is false if no facts were taken ([Config.TableOnly]) and all that
 	// follows is void.
-	Known bool
+	Known bool `column:"facts"`
 	// N is the number of elements of each side, Finite of those that are finite
 	// on both.
-	N, Finite int64
-	// X is mine, Y is golden.
-	X, Y SideFacts
-
-	// NaN tells where NaN were met. Inf tells the same of infinities: elements
-	// that are infinite on both sides, with opposite signs, count in X and in Y.
-	NaN, Inf Places
+	N      int64 `column:"elements"`
+	Finite int64
 	// Disagree is the number of elements that are not finite on one side or both,
 	// and do not agree; Agree of those that are NaN on both sides or the same
 	// infinity.
 	Disagree, Agree int64
-	// FirstDisagree is the first of the Disagree elements; its Index is -1 if
-	// there is none.
-	FirstDisagree Element
-
 	// Differ is the number of elements whose values are not equal. Signed zeros
 	// are equal, and so is what agrees in NaN or infinity.
 	Differ int64
-	// FirstDiffer is the first of them; its Index is -1 if there is none.
-	FirstDiffer Element
 	// BitEqual: no element differs or was rounded, so that the sides are equal bit by bit but
 	// for the signs of zeros and the payloads of NaN. Integers of 64 bits are
 	// compared as integers with integers, and with fractions as the float64 next to
 	// them (see Rounded).
 	BitEqual bool
-
 	// MaxAbs is the largest |x-y|.
 	MaxAbs float64
-	// Worst is the first element whose error is MaxAbs; its Index is -1 if
-	// MaxAbs is 0.
-	Worst Element
 	// MaxRel is the largest |x-y|/|y| over y ≠ 0; NonzeroOnZero is the number of
 	// elements where y is 0 and x is not, which have no relative error.
 	MaxRel        float64
@@ -63,19 +48,30 @@ type Facts struct {
 	// it up to 1e-6 of Distance/Scale. It is infinite if Scale is 0 and NaN if golden
 	// is zero.
 	Unscaled float64
-	// Rounded is the number of integers of more than 53 bits that are not what they
-	// were compared as, the float64 next to them, since the other side has fractions.
-	Rounded int64
 	// Outside is the number of elements with |x-y| > Abs + Rel·|y| for the
 	// tolerance of [Config.Tolerance], and of those that disagree. Without a
 	// tolerance it is Differ.
 	Outside int64
+	// Rounded is the number of integers of more than 53 bits that are not what they
+	// were compared as, the float64 next to them, since the other side has fractions.
+	Rounded int64
+	// FirstDisagree is the first of the Disagree elements, FirstDiffer of the Differ; Worst is the
+	// first element whose error is MaxAbs. The Index is -1 if there is none.
+	FirstDisagree, FirstDiffer, Worst Element
+	// NaN tells where NaN were met. Inf tells the same of infinities: elements
+	// that are infinite on both sides, with opposite signs, count in X and in Y.
+	NaN Places `column:"nan"`
+	Inf Places
+	// X is mine, Y is golden.
+	X SideFacts `column:"left"`
+	Y SideFacts `column:"right"`
 }
 
 // SideFacts are facts of one side alone, whatever the other side is.
 type SideFacts struct {
 	// NaN, Inf and Zero are numbers of elements.
-	NaN, Inf, Zero int64
+	NaN       int64 `column:"nan"`
+	Inf, Zero int64
 	// Lo and Hi are the smallest and the largest finite element, Mean and
 	// Deviation (of the population) are over the finite elements. All are NaN if
 	// there are none.
@@ -93,7 +89,8 @@ func (s *SideFacts) Constant() bool { return s.NaN == 0 && s.Inf == 0 && s.Lo ==
 
 // Places counts elements by the sides on which something was met.
 type Places struct {
-	X, Y int64 // on this side, and not on the other
+	X    int64 `column:"left_only"`
+	Y    int64 `column:"right_only"`
 	Both int64
 }
 

@@ -57,7 +57,8 @@ type Note struct {
 	// Count is a number of elements, out of Of.
 	Count, Of int64
 	Index     int64
-	X, Y      float64
+	X         float64 `column:"left"`
+	Y         float64 `column:"right"`
 	Largest   float64
 }
 

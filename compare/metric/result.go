@@ -9,33 +9,36 @@ type Result struct {
 	Values [Count]Value
 	// Notes are in the order of the selected metrics.
 	Notes []Note
-	// Facts are what a judge goes by, besides the values.
-	Facts Facts
 
-	// The counts below are of Exact numerics.
+	// The counts up to ZeroGoldenMax are of Exact numerics.
 
 	// AgreeNonFinite is the number of elements that are NaN on both sides, or
 	// the same infinity. They are left out of all metrics.
-	AgreeNonFinite int64
+	AgreeNonFinite int64 `column:"metrics_agree"`
 	// Disagree is the number of elements that are not finite on one side or
 	// both, and do not agree.
-	Disagree int64
+	Disagree int64 `column:"metrics_disagree"`
 	// FirstDisagree is the first of them, if there is one: its index in the
 	// tensor and its values.
-	FirstDisagree Element
+	FirstDisagree Element `column:"metrics_first_disagree"`
 	// ZeroGolden is the number of elements that differ where golden is 0.
-	ZeroGolden int64
+	ZeroGolden int64 `column:"metrics_zero_golden"`
 	// ZeroGoldenMax is their largest absolute error.
-	ZeroGoldenMax float64
+	ZeroGoldenMax float64 `column:"metrics_zero_golden_max"`
+
+	// Facts are what a judge goes by, besides the values.
+	Facts Facts `column:""`
 }
 
 // Element is an element of the pair.
 type Element struct {
-	Index int64
-	X, Y  float64
+	Index int64   `column:""`
+	X     float64 `column:"left"`
+	Y     float64 `column:"right"`
 	// XRest and YRest are what integers of more than 53 bits have beyond X and Y,
 	// the float64 next to them; else 0.
-	XRest, YRest float64
+	XRest float64 `column:"left_rest"`
+	YRest float64 `column:"right_rest"`
 }
 
 // Text is the table cell of m.

@@ -454,33 +454,29 @@ func (w *jsonWriter) reasons(list []result.Reason) {
 func (w *jsonWriter) table(j *verdict.Judged) {
 	t := j.Table
 	w.open('{')
-	meta := metaSet(&t.Meta)
+	meta := recordOf(&t.Meta, false)
 	w.line()
 	w.key("meta")
 	meta.writeRecord(w)
-	profile := profileSet(&savedProfile{j.Profile.Source, j.Profile.Changes()})
+	profile := recordOf(&savedProfile{j.Profile.Source, j.Profile.Changes()}, false)
 	w.line()
 	w.key("profile")
 	profile.writeRecord(w)
-	ops := opSet(func(i int) *result.Operator { return &t.Ops[i] })
 	w.line()
 	w.key("operators")
-	ops.write(w, len(t.Ops))
-	rows := rowSet(func(i int) *result.Row { return &t.Rows[i] }, (*result.Row).Result)
+	writeRows(w, t.Ops)
 	w.line()
 	w.key("rows")
-	rows.write(w, len(t.Rows))
+	writeRows(w, t.Rows)
 	if t.Checks != nil {
-		checks := checkSet(func(i int) *result.Check { return &t.Checks[i] })
 		w.line()
 		w.key("checks")
-		checks.write(w, len(t.Checks))
+		writeRows(w, t.Checks)
 	}
 	if t.Looks != nil {
-		looks := lookSet(func(i int) *result.Look { return &t.Looks[i] })
 		w.line()
 		w.key("looks")
-		looks.write(w, len(t.Looks))
+		writeRows(w, t.Looks)
 	}
 	w.close('}')
 }

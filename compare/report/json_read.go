@@ -24,14 +24,20 @@ type Saved struct {
 	profile savedProfile
 }
 
+// savedProfile is the text of a profile and the limits set in front of it.
+type savedProfile struct {
+	Source  string
+	Changes []verdict.Limit
+}
+
 // Profile is the profile the table was judged by. It is an error if the file does
 // not hold it as it was.
 func (s *Saved) Profile() (*verdict.Profile, error) {
-	if s.profile.source == "" {
+	if s.profile.Source == "" {
 		return nil, fmt.Errorf("found no text of the profile %q, expected it in table.profile", s.ProfileName)
 	}
-	p, err := verdict.ParseProfile([]byte(s.profile.source), "table.profile")
-	for _, l := range s.profile.changes {
+	p, err := verdict.ParseProfile([]byte(s.profile.Source), "table.profile")
+	for _, l := range s.profile.Changes {
 		if err == nil {
 			p, err = p.WithLimit(l.Cause, l.Value)
 		}
@@ -125,24 +131,20 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		seen[name] = true
 		switch name {
 		case "meta":
-			meta := metaSet(&t.Meta)
+			meta := recordOf(&t.Meta, true)
 			err = meta.readRecord(dec)
 		case "profile":
-			profile := profileSet(&s.profile)
+			profile := recordOf(&s.profile, true)
 			err = profile.readRecord(dec)
 		case "operators":
-			ops := opSet(func(i int) *result.Operator { return &t.Ops[i] })
-			err = ops.read(dec, func(n int) { t.Ops = make([]result.Operator, n) })
+			err = readRows(dec, &t.Ops)
 		case "rows":
-			rows := rowSet(func(i int) *result.Row { return &t.Rows[i] }, (*result.Row).Measured)
-			err = rows.read(dec, func(n int) { t.Rows = make([]result.Row, n) })
-			dropEmpty(t.Rows)
+			err = readRows(dec, &t.Rows)
+			complete(t.Rows)
 		case "checks":
-			set := checkSet(func(i int) *result.Check { return &t.Checks[i] })
-			err = set.read(dec, func(n int) { t.Checks = make([]result.Check, n) })
+			err = readRows(dec, &t.Checks)
 		case "looks":
-			set := lookSet(func(i int) *result.Look { return &t.Looks[i] })
-			err = set.read(dec, func(n int) { t.Looks = make([]result.Look, n) })
+			err = readRows(dec, &t.Looks)
 		default:
 			err = skip(dec)
 		}

@@ -2,13 +2,22 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unsafe"
 )
 
-// set is all that is kept of a list of things of one type: columns, and parts of
-// which a thing has none, one or several.
+// set is all that is kept of a list of structs of one type: columns, and parts of
+// which a struct has none, one or several. A field is kept under its name in lower case, no_kernel;
+// one that goes by another has a tag `column:"name"`. Fields of a struct have its name before theirs,
+// left_dtype, unless its tag lists a name for each. Lists and maps of structs are parts, and so are
+// pointers to structs with a tag `part:"name"`.
 type set struct {
 	columns []column
 	parts   []part
@@ -16,9 +25,106 @@ type set struct {
 
 // part is a list of its own, whose column "row" says whose each item is.
 type part struct {
-	name  string
-	write func(w *jsonWriter, rows int)
-	parse func(raw []byte, rows int) error
+	name string
+	item reflect.Type
+	tag  string // the names of the item's fields, or what stands before them
+	at   func(row int) reflect.Value
+}
+
+// setOf is what is kept of structs; at tells where one is, reading that what pointers lead to is to be made.
+func setOf(t reflect.Type, at func(row int) unsafe.Pointer, tag string, reading bool) (s set) {
+	listed := strings.Split(tag, ",")
+	for k := range t.NumField() {
+		f := t.Field(k)
+		own := f.Tag.Get("part")
+		name, tagged := f.Tag.Lookup("column")
+		switch {
+		case len(listed) > 1:
+			name = listed[k]
+		case !tagged && own == "":
+			name = snake(f.Name)
+		}
+		if len(listed) == 1 && tag != "" && !strings.Contains(name, ",") {
+			name = strings.TrimSuffix(tag+"_"+name, "_")
+		}
+		s.field(f.Type, own, name, func(row int) unsafe.Pointer { return unsafe.Add(at(row), f.Offset) }, reading)
+	}
+	return s
+}
+
+// field adds what is kept of a field.
+func (s *set) field(t reflect.Type, own, name string, at func(row int) unsafe.Pointer, reading bool) {
+	inner := set{}
+	listed := func(item reflect.Type) {
+		inner.parts = []part{{own, item, name, func(row int) reflect.Value { return reflect.NewAt(t, at(row)).Elem() }}}
+	}
+	switch kind := t.Kind(); {
+	case formOf(t) != nil:
+		inner.columns = []column{{name, formOf(t), at}}
+	case kind == reflect.Array: // of a value for each metric
+		for m := range t.Len() {
+			inner.columns = append(inner.columns, column{metricNames[m], values, func(row int) unsafe.Pointer {
+				return unsafe.Add(at(row), uintptr(m)*t.Elem().Size())
+			}})
+		}
+	case kind == reflect.Struct:
+		inner = setOf(t, at, name, reading)
+	case kind == reflect.Map:
+		listed(reflect.StructOf([]reflect.StructField{{Name: "Key", Type: t.Key()}, {Name: "Value", Type: t.Elem()}}))
+	case kind == reflect.Slice && own == "":
+		own, name = name, ""
+		listed(t.Elem())
+	case own != "":
+		listed(t.Elem())
+	default:
+		none := reflect.New(t.Elem()).UnsafePointer()
+		inner = setOf(t.Elem(), func(row int) unsafe.Pointer {
+			to := (*unsafe.Pointer)(at(row))
+			if *to == nil {
+				if !reading {
+					return none
+				}
+				*to = reflect.New(t.Elem()).UnsafePointer()
+			}
+			return *to
+		}, name, reading)
+	}
+	s.columns = append(s.columns, inner.columns...)
+	s.parts = append(s.parts, inner.parts...)
+}
+
+// snake is a field's name as the file has it: NoKernel is no_kernel.
+func snake(name string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		if lower && unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// rowsOf is what is kept of a list.
+func rowsOf[T any](list *[]T, reading bool) set {
+	return setOf(reflect.TypeFor[T](), func(i int) unsafe.Pointer { return unsafe.Pointer(&(*list)[i]) }, "", reading)
+}
+
+// recordOf is what is kept of one struct.
+func recordOf[T any](at *T, reading bool) set {
+	return setOf(reflect.TypeFor[T](), func(int) unsafe.Pointer { return unsafe.Pointer(at) }, "", reading)
+}
+
+func writeRows[T any](w *jsonWriter, list []T) {
+	s := rowsOf(&list, false)
+	s.write(w, len(list))
+}
+
+func readRows[T any](dec *json.Decoder, list *[]T) error {
+	s := rowsOf(list, true)
+	return s.read(dec, func(n int) { *list = make([]T, n) })
 }
 
 // write writes the columns and parts as a JSON object. The first column is
@@ -28,14 +134,14 @@ func (s *set) write(w *jsonWriter, rows int) {
 	for k, c := range s.columns {
 		zero := k > 0
 		for i := 0; zero && i < rows; i++ {
-			zero = c.zero(i)
+			zero = c.zero(c.at(i))
 		}
 		if zero {
 			continue
 		}
 		w.line()
 		w.key(c.name)
-		c.write(w, rows)
+		c.all(w, rows)
 	}
 	for _, p := range s.parts {
 		p.write(w, rows)
@@ -43,14 +149,58 @@ func (s *set) write(w *jsonWriter, rows int) {
 	w.close('}')
 }
 
-// read reads such an object. grow makes room for the rows as soon as it is known
+// writeRecord writes a set of one row as an object with its values, not lists of
+// one.
+func (s *set) writeRecord(w *jsonWriter) {
+	w.open('{')
+	for _, c := range s.columns {
+		if at := c.at(0); !c.zero(at) {
+			w.key(c.name)
+			c.form.write(w, at)
+		}
+	}
+	for _, p := range s.parts {
+		p.write(w, 1)
+	}
+	w.close('}')
+}
+
+// readRecord reads what writeRecord wrote.
+func (s *set) readRecord(dec *json.Decoder) error {
+	var members map[string]json.RawMessage
+	at := dec.InputOffset()
+	if err := dec.Decode(&members); err != nil {
+		return fmt.Errorf("offset %d: %w", at, err)
+	}
+	for _, c := range s.columns {
+		if raw, ok := members[c.name]; ok {
+			if err := c.parse(raw, c.at(0)); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+	}
+	return s.readParts(members, 1)
+}
+
+func (s *set) readParts(members map[string]json.RawMessage, rows int) error {
+	for _, p := range s.parts {
+		if raw, ok := members[p.name]; ok {
+			if err := p.read(raw, rows); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// read reads what write wrote. grow makes room for the rows as soon as it is known
 // how many there are. What a later version adds is passed over.
 func (s *set) read(dec *json.Decoder, grow func(rows int)) error {
 	if err := expectDelim(dec, '{'); err != nil {
 		return err
 	}
 	rows := -1
-	parts := map[string]json.RawMessage{}
+	members := map[string]json.RawMessage{}
 	seen := map[string]bool{}
 	for dec.More() {
 		name, err := key(dec)
@@ -66,95 +216,99 @@ func (s *set) read(dec *json.Decoder, grow func(rows int)) error {
 			return fmt.Errorf("%s at offset %d: found twice, expected once", name, at)
 		}
 		seen[name] = true
-		c := s.column(name)
-		if c == nil {
-			parts[name] = raw
-			continue
-		}
-		n, set, err := c.parse(raw)
-		switch {
-		case err != nil:
+		k := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+		if k < 0 {
+			members[name] = raw
+		} else if err := s.columns[k].read(raw, &rows, grow); err != nil {
 			return fmt.Errorf("%s at offset %d: %w", name, at, err)
-		case rows < 0:
-			rows = n
-			grow(n)
-		case n != rows:
-			return fmt.Errorf("%s at offset %d: found %d rows, expected %d as in the columns before", name, at, n, rows)
-		}
-		set()
-	}
-	for _, p := range s.parts {
-		if raw, ok := parts[p.name]; ok {
-			if err := p.parse(raw, max(rows, 0)); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
 		}
 	}
-	if len(s.columns) > 0 && !seen[s.columns[0].name] {
+	if err := s.readParts(members, max(rows, 0)); err != nil {
+		return err
+	}
+	if !seen[s.columns[0].name] {
 		return fmt.Errorf("found no %s, expected that column", s.columns[0].name)
 	}
 	return expectDelim(dec, '}')
 }
 
-func (s *set) column(name string) *column {
-	for i := range s.columns {
-		if s.columns[i].name == name {
-			return &s.columns[i]
+// items is what is kept of the items of a part with their rows.
+func (p *part) items(rows *[]int, items *[]unsafe.Pointer, reading bool) set {
+	s := setOf(p.item, func(i int) unsafe.Pointer { return (*items)[i] }, p.tag, reading)
+	row := column{"row", ints, func(i int) unsafe.Pointer { return unsafe.Pointer(&(*rows)[i]) }}
+	s.columns = slices.Insert(s.columns, 0, row)
+	return s
+}
+
+// write writes the part of so many rows, if any has an item.
+func (p *part) write(w *jsonWriter, rows int) {
+	var of []int
+	var items []unsafe.Pointer
+	for i := range rows {
+		switch v := p.at(i); v.Kind() {
+		case reflect.Slice:
+			for k := range v.Len() {
+				items = append(items, v.Index(k).Addr().UnsafePointer())
+			}
+		case reflect.Map:
+			keys := v.MapKeys()
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+			for _, key := range keys {
+				item := reflect.New(p.item)
+				item.Elem().Field(0).Set(key)
+				item.Elem().Field(1).Set(v.MapIndex(key))
+				items = append(items, item.UnsafePointer())
+			}
+		default:
+			if !v.IsNil() {
+				items = append(items, v.UnsafePointer())
+			}
+		}
+		for len(of) < len(items) {
+			of = append(of, i)
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	w.line()
+	w.key(p.name)
+	s := p.items(&of, &items, false)
+	s.write(w, len(items))
+}
+
+// read reads what write wrote.
+func (p *part) read(raw []byte, rows int) error {
+	var of []int
+	var items []unsafe.Pointer
+	s := p.items(&of, &items, true)
+	if err := s.read(json.NewDecoder(bytes.NewReader(raw)), func(n int) {
+		of, items = make([]int, n), make([]unsafe.Pointer, n)
+		all := reflect.MakeSlice(reflect.SliceOf(p.item), n, n)
+		for i := range items {
+			items[i] = all.Index(i).Addr().UnsafePointer()
+		}
+	}); err != nil {
+		return err
+	}
+	for i, at := range items {
+		if of[i] < 0 || of[i] >= rows {
+			return fmt.Errorf("row %d: found a row %d, expected one of %d", i, of[i], rows)
+		}
+		item := reflect.NewAt(p.item, at)
+		switch v := p.at(of[i]); v.Kind() {
+		case reflect.Slice:
+			v.Set(reflect.Append(v, item.Elem()))
+		case reflect.Map:
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			v.SetMapIndex(item.Elem().Field(0), item.Elem().Field(1))
+		default:
+			v.Set(item)
 		}
 	}
 	return nil
-}
-
-// sparse is a part of items of type T. each yields those of a row, attach gives
-// a row one more, and of makes what is kept of the items.
-func sparse[T any](name string, each func(row int, yield func(*T)), attach func(row int, item T), of func(at func(int) *T) set) part {
-	type owned struct {
-		row  int
-		item *T
-	}
-	// with is what is kept of a list of items with their rows.
-	with := func(list *[]owned) set {
-		s := of(func(i int) *T { return (*list)[i].item })
-		rows := integers("row", func(i int) *int { return &(*list)[i].row })
-		s.columns = append([]column{rows}, s.columns...)
-		return s
-	}
-	return part{
-		name: name,
-		write: func(w *jsonWriter, rows int) {
-			var list []owned
-			for i := range rows {
-				each(i, func(item *T) { list = append(list, owned{i, item}) })
-			}
-			if len(list) == 0 {
-				return
-			}
-			w.line()
-			w.key(name)
-			s := with(&list)
-			s.write(w, len(list))
-		},
-		parse: func(raw []byte, rows int) error {
-			var list []owned
-			s := with(&list)
-			if err := s.read(json.NewDecoder(bytes.NewReader(raw)), func(n int) {
-				list = make([]owned, n)
-				items := make([]T, n)
-				for i := range items {
-					list[i].item = &items[i]
-				}
-			}); err != nil {
-				return err
-			}
-			for i := range list {
-				if list[i].row < 0 || list[i].row >= rows {
-					return fmt.Errorf("row %d: found a row %d, expected one of %d", i, list[i].row, rows)
-				}
-				attach(list[i].row, *list[i].item)
-			}
-			return nil
-		},
-	}
 }
 
 // expectDelim reads a bracket.

@@ -104,7 +104,7 @@ func TestForgedProfile(t *testing.T) {
 	if _, err := saved.Profile(); err == nil || !strings.Contains(err.Error(), "found a profile of the sha256") {
 		t.Errorf("a profile that was changed: %v", err)
 	}
-	saved.profile.source = ""
+	saved.profile.Source = ""
 	if _, err := saved.Profile(); err == nil || !strings.Contains(err.Error(), "found no text of the profile") {
 		t.Errorf("no profile: %v", err)
 	}
@@ -232,10 +232,7 @@ func BenchmarkReadJSON(b *testing.B) {
 
 // TestColumns: no two facts go by one name.
 func TestColumns(t *testing.T) {
-	var row result.Row
-	var op result.Operator
-	var meta result.Meta
-	for _, s := range []set{rowSet(func(int) *result.Row { return &row }, (*result.Row).Measured), opSet(func(int) *result.Operator { return &op }), metaSet(&meta)} {
+	for _, s := range []set{recordOf(&result.Row{}, true), recordOf(&result.Operator{}, true), recordOf(&result.Meta{}, true)} {
 		seen := map[string]bool{}
 		for _, c := range s.columns {
 			if seen[c.name] {

@@ -29,6 +29,10 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.TypeFor[metric.Metric]():
 		v.SetUint(r.Uint64N(uint64(metric.Count)))
 		return
+	case reflect.TypeFor[*result.Said](): // never nil
+		v.Set(reflect.ValueOf(&result.Said{}))
+		fill(r, v.Elem())
+		return
 	case reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<33), r.Int64N(1e9)).UTC()))
 		return

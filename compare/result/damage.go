@@ -18,7 +18,7 @@ type Damage struct {
 	File   string
 	Offset int64
 	// Reason says what was found and what was expected.
-	Reason Reason
+	Reason Reason `column:""`
 }
 
 // DamageOf makes damage of what a reader says: file is where it read, unless the error

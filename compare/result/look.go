@@ -30,7 +30,8 @@ type Look struct {
 	MapRows, MapColumns int64
 	MapKept             int
 	// First and Largest are the first and the largest differences.
-	First, Largest []metric.Element
+	First   []metric.Element `part:"first" column:"index"`
+	Largest []metric.Element `part:"largest" column:"index"`
 	// Patterns say what kind of wrong it is, the best first.
 	Patterns []Pattern
 }

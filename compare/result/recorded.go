@@ -19,14 +19,11 @@ type Recorded struct {
 	Parameter string
 	// How tells how the two calls were brought together.
 	How How
-	// Left and Right are what the sides say, never nil. They may be those of the
-	// recording in memory, which are not changed.
-	Left, Right *Said
+	// Argument tells a value that is no tensor: a number, a text, a slice, None.
+	Argument bool
 	// Both is how many of the statistics, checksums and values both sides have,
 	// Same how many of these are the same.
 	Both, Same int32
-	// Argument tells a value that is no tensor: a number, a text, a slice, None.
-	Argument bool
 	// Hashed tells that both sides have a checksum over the same bytes, and
 	// HashSame that it is the same: then the elements are.
 	Hashed, HashSame bool
@@ -35,7 +32,7 @@ type Recorded struct {
 	Golden Port
 	// Before is the first earlier input with the same content as this one on the
 	// left side.
-	Before Port
+	Before Port `column:"before,before_input"`
 	// Through are the calls of one side alone between what feeds the tensor on either side and this call,
 	// one in a line of text, where the sides are of two frameworks.
 	Through string
@@ -44,6 +41,9 @@ type Recorded struct {
 	// Stack are the lines from there outwards, one in a line of text, without those
 	// of installed libraries.
 	Stack string
+	// Left and Right are what the sides say, never nil. They may be those of the
+	// recording in memory, which are not changed.
+	Left, Right *Said
 }
 
 // Said is what a recording says of one value.
@@ -57,6 +57,9 @@ type Said struct {
 	// Known tells which of the statistics are known, a bit each, in the order of
 	// Stats.
 	Known int32
+	// Stats are the largest and smallest element, the mean and the Euclidean
+	// norm.
+	Stats Stats `column:""`
 	// Summed is the type that Mean and Norm were summed in; Undefined for that of the
 	// tensor. Grain is what the last digit of the statistics is worth, 0 for all
 	// digits of their type: two that differ by no more may be the same. Digits is
@@ -64,9 +67,6 @@ type Said struct {
 	Summed dtype.Type
 	Digits int32
 	Grain  float64
-	// Stats are the largest and smallest element, the mean and the Euclidean
-	// norm.
-	Stats Stats
 }
 
 // Stats are the statistics of a tensor: the largest and smallest element, the

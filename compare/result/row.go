@@ -33,49 +33,49 @@ func (r Role) String() string {
 // Row is one line of a table: a pair of tensors, or an operator of which
 // nothing could be compared.
 type Row struct {
+	// Op is the operator on the left side that the tensor belongs to, Type
+	// its type, as Conv2D.
+	Op, Type string
 	// Index is the number of the operator group in the graph, or without a
 	// graph the place of the operator in the time order of the left side.
 	Index int
 	// Sequence is the operator's id in the graph.
 	Sequence int64
-	// Op is the operator on the left side that the tensor belongs to, Type
-	// its type, as Conv2D.
-	Op, Type string
 	// Role and Slot say which of its tensors it is. Slot is -1 on a row
 	// about a whole operator.
 	Role Role
 	Slot int
-	// Left and Right are the two tensors.
-	Left, Right Operand
 	// Shape is the logical shape that was compared, nil if none was; a
 	// scalar has an empty one.
 	Shape []int64
 	// Compared tells whether Metrics holds values.
 	Compared bool
-	// Metrics is what the elements came to, nil where none were looked at. It is
-	// by far the largest part of a row, and recordings of statistics have many rows
-	// without it; [Row.Result] reads it either way.
-	Metrics *metric.Result
-	// Saturated is set when golden values lie beyond the range of the left
-	// dtype and the left side holds its largest magnitude or an infinity
-	// there: what the other elements came to.
-	Saturated *Saturated
-	// Chosen is set where an operator chose otherwise than on the golden side, and
-	// where elements depend on such choices.
-	Chosen *Chosen
 	// Overflow is what overflow detection said of a float16 tensor: "YES",
 	// "NO", "NaN" where it could not tell, and "" when it is off.
 	Overflow string
-	// Custom holds the texts of user algorithms by name.
-	Custom map[string]string
+	Facts    Facts `column:""`
+	// Left and Right are the two tensors.
+	Left, Right Operand
+	// Metrics is what the elements came to, nil where none were looked at. It is
+	// by far the largest part of a row, and recordings of statistics have many rows
+	// without it; [Row.Result] reads it either way.
+	Metrics *metric.Result `column:""`
 	// Reasons say why values are missing, or what to know when reading them.
 	Reasons []Reason
 	// Damage is set where what was recorded cannot be believed, see [Row.Unreadable].
-	Damage *Damage
-	Facts  Facts
+	Damage *Damage `part:"damaged"`
+	// Saturated is set when golden values lie beyond the range of the left
+	// dtype and the left side holds its largest magnitude or an infinity
+	// there: what the other elements came to.
+	Saturated *Saturated `part:"saturated"`
+	// Chosen is set where an operator chose otherwise than on the golden side, and
+	// where elements depend on such choices.
+	Chosen *Chosen `part:"chosen"`
 	// Recorded is what recordings of calls say beside elements, nil where the
 	// sides are none.
-	Recorded *Recorded
+	Recorded *Recorded `part:"recorded"`
+	// Custom holds the texts of user algorithms by name.
+	Custom map[string]string `part:"custom" column:"name,text"`
 }
 
 // Operand is one side of a pair. What is not known is empty.
@@ -119,7 +119,7 @@ type Saturated struct {
 	// Count is the number of elements left out.
 	Count int64
 	// Result is that of all others.
-	Result metric.Result
+	Result metric.Result `column:""`
 }
 
 // Chosen is what choices by scores come to in a tensor: places of the largest, results
@@ -127,22 +127,25 @@ type Saturated struct {
 type Chosen struct {
 	// Choices the operator made; of them Differ differ between the sides. Explained of
 	// these lie between golden scores that are closer than the scores' error.
-	Choices, Differ, Explained int64
+	Choices   int64
+	Differ    int64 `column:"chosen_otherwise"`
+	Explained int64
 	// Unknown: there was NaN among scores, which has no order.
 	Unknown bool
 	// Left is the number of elements left out of the second look: explained choices, and
-	// what depends on them. Result is that of all others, empty where there are none.
-	Left   int64
-	Result metric.Result
+	// what depends on them.
+	Left int64 `column:"left_out"`
 	// Mixed: the operator mixes elements that depend on choices made before with others, so
 	// that what is left may depend on them, too.
 	Mixed bool
+	// Result is that of all elements but those of Left, empty where there are none.
+	Result metric.Result `column:""`
 }
 
 // Port is an output of an operator, or an input where the context says so.
 type Port struct {
-	Op    string
-	Index int
+	Op    string `column:""`
+	Index int    `column:"output"`
 }
 
 // nothing is the result of rows without one.

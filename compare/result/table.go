@@ -33,13 +33,12 @@ func (t *Table) Compared() int {
 
 // Meta says what was compared with what, when and how.
 type Meta struct {
-	// Left and Right are the two sides.
-	Left, Right Side
-	// Graph is the path of the graph, empty without one.
-	Graph string
-	// GraphHow is how the graph was found: "given", or why it was taken.
-	GraphHow string
-	Pairing  Pairing
+	// Damaged is what was recorded and cannot be believed and has no row of its own that
+	// says so: a recording cut short, a file in the way. Rows say theirs by a reason of the
+	// class Unreadable.
+	Damaged []Damage
+	// Hints are what a look at elements found of how the sides are to be compared.
+	Hints []Reason
 	// Numerics are "exact" or "reference".
 	Numerics string
 	// Metrics are the names of the selected metrics, in order.
@@ -48,32 +47,33 @@ type Meta struct {
 	Time time.Time
 	// Version is that of the program.
 	Version string
+	// Graph is the path of the graph, empty without one.
+	Graph string
+	// GraphHow is how the graph was found: "given", or why it was taken.
+	GraphHow string
+	Pairing  Pairing `column:""`
 	// Unordered: Facts.Order is not the place in execution order, as in a table
 	// that was imported and has no column for it.
 	Unordered bool
 	// Weighed is what was found of weights that only the left side has.
-	Weighed Weighed
-	// Hints are what a look at elements found of how the sides are to be compared.
-	Hints []Reason
-	// Stored: the sides are tensors that were stored under names, of which none is made of another.
-	Stored bool
+	Weighed Weighed `column:"weights_differ,weights_weighed"`
 	// Recorded: the sides are recordings of calls, whose rows have a Recorded.
 	Recorded bool
+	// Stored: the sides are tensors that were stored under names, of which none is made of another.
+	Stored bool
 	// Partial: a range or a selection left operators out on purpose.
 	Partial bool
+	// Imported: the table was read from csv, which cannot show that it is whole.
+	Imported bool
 	// Strangers counts operators of the left side that the graph does not have, or has as another
 	// type, of Dumped.
 	Strangers, Dumped int
 	// Strange are the names of the first of them.
 	Strange []string
-	// Imported: the table was read from csv, which cannot show that it is whole.
-	Imported bool
 	// Warnings are what a user should know of the inputs, first things first.
 	Warnings []string
-	// Damaged is what was recorded and cannot be believed and has no row of its own that
-	// says so: a recording cut short, a file in the way. Rows say theirs by a reason of the
-	// class Unreadable.
-	Damaged []Damage
+	// Left and Right are the two sides.
+	Left, Right Side
 }
 
 // Weighed tells of weights that only the left side has whether the framework had them, too:
@@ -105,13 +105,13 @@ const (
 
 // Pairing says how tensors of the two sides were brought together.
 type Pairing struct {
-	How How
+	How How `column:"pairing"`
 	// Why tells what to know of the pairs: that another way than the one asked
 	// for was taken and what either covers, which recordings were passed over,
 	// that the batches of the sides differ.
-	Why []Reason
+	Why []Reason `part:"pairing_why"`
 	// Covered counts operators with a compared output, per way that was tried.
-	Covered map[How]int
+	Covered map[How]int `part:"pairing_covered" column:"how,operators"`
 	// Paired counts pairs of recordings of calls, one for each step and rank, Unpaired those of
 	// either side that have no partner.
 	Paired, Unpaired int
@@ -165,10 +165,7 @@ type Operator struct {
 	Dumped bool
 	// Inputs are what feeds it, by input slot; an empty Op is not connected
 	// or not known.
-	Inputs []Port
-	// Uses are other operators that take part in it beside what feeds it: the
-	// forward call of a backward one, the calls inside a module.
-	Uses []string
+	Inputs []Port `column:"op,output" part:"inputs"`
 	// Outputs is how many outputs the graph gives it.
 	Outputs int
 	// Final are outputs of the network; Leaves are the outputs that leave it, none where
@@ -177,13 +174,19 @@ type Operator struct {
 	// Behind tells that what comes before may show here by a way that was not recorded: it holds what
 	// others made, as a parameter behind the step, or one of its inputs is missing on both sides.
 	Behind bool
-	Leaves []int64
-	// Meets is what ranks run together here, the same text for all that take part in a
-	// step; empty for what a rank does by itself.
-	Meets string
 	// Begins tells of what ranks run together that it was not waited for: what it gives may have been
 	// on its way when it was recorded.
 	Begins bool
+	Leaves []int64
+	// X and Y are its place in a picture of the network, the centre of its
+	// box; all 0 where none was laid out.
+	X, Y int
+	// Uses are other operators that take part in it beside what feeds it: the
+	// forward call of a backward one, the calls inside a module.
+	Uses []string
+	// Meets is what ranks run together here, the same text for all that take part in a
+	// step; empty for what a rank does by itself.
+	Meets string
 	// Lines are the lines of the user's program that made it, the innermost first, one in a line of text, where a
 	// side tells them.
 	Lines string
@@ -193,7 +196,4 @@ type Operator struct {
 	Lost  float64
 	// Made tell what a call that one side alone has gave, as [Said.Print] does.
 	Made []int64
-	// X and Y are its place in a picture of the network, the centre of its
-	// box; all 0 where none was laid out.
-	X, Y int
 }

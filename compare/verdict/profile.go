@@ -57,7 +57,7 @@ func (p *Profile) index() {
 // Limit is what a cause may come to.
 type Limit struct {
 	Cause Kind
-	Value float64
+	Value float64 `column:"limit"`
 }
 
 // Rule sets the limit of a cause for the tensors it matches. Empty conditions
