@@ -61,6 +61,16 @@ func (j *Job) Plan(ctx context.Context) (*job.Plan, error) {
 	return plan, nil
 }
 
+// TakeOver is Plan in a worker, which is handed what another process found on that day.
+func (j *Job) TakeOver(text []byte, day time.Time) (*job.Plan, error) {
+	if err := j.Validate(); err != nil {
+		return nil, err
+	}
+	gc.Within(jobMemory)
+	j.Day = day
+	return j.Request.TakeOver(text)
+}
+
 // Validate reads what people wrote.
 func (j *Job) Validate() (err error) {
 	if j.PerHost < 0 {

@@ -6,16 +6,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
+	"precision/compare/job"
+	"precision/internal/build"
 	"precision/internal/msg"
 )
 
@@ -31,35 +37,41 @@ var (
 	piece   = flag.Int64("piece", 256<<20, "about how many `bytes` are compared as one piece")
 	workers = flag.Int("workers", 1, "comparisons that a worker process runs at a time within a piece")
 	lang    = flag.String("lang", "en", "language of the page: en or zh")
-	version = flag.String("version", "(built from source)", "`version` of precision whose files these are to be")
-	keep    = flag.Bool("keep", false, "keep the folders of single ranks below DIR/stage")
+	version = flag.String("version", "", "`version` of precision whose files these are to be; without it that of this build, which is the same where both are built from one clean commit")
 )
 
 func main() {
 	flag.Parse()
-	beam.Init()
-	if err := submit(context.Background()); err != nil {
+	beam.Init() // which does not return in a worker
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second one ends the program
+	c, err := read()
+	if err == nil {
+		var r *job.Result
+		if r, err = c.submit(ctx, onEngine(beamx.Run)); err == nil {
+			fmt.Printf("%s: %s\n", filepath.Join(c.Out, job.ResultFile), r.Verdict)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
-func submit(ctx context.Context) error {
+// read reads the flags.
+func read() (config, error) {
 	if *left == "" || *right == "" || *out == "" {
-		return errors.New("-lt, -rt and -out are needed")
+		return config{}, errors.New("-lt, -rt and -out are needed")
+	}
+	if *jobopts.Async {
+		return config{}, errors.New("-async: this program draws the job together when the engine is done, and has to wait for it")
 	}
 	language, ok := msg.ParseLang(*lang)
 	if !ok {
-		return fmt.Errorf("-lang %q: expected en or zh", *lang)
+		return config{}, fmt.Errorf("-lang %q: expected en or zh", *lang)
 	}
-	c := config{Left: absolute(*left), Right: absolute(*right), Graph: absolute(*graph), Out: absolute(*out), Ranks: *ranks, Steps: *steps, Models: *models,
-		Profile: *profile, Piece: *piece, Workers: *workers, Keep: *keep, Version: *version, Lang: language}
-	if err := c.job().Validate(); err != nil {
-		return err // before an engine says it in its own words
-	}
-	p, s := beam.NewPipelineWithRoot()
-	c.pipeline(s)
-	return beamx.Run(ctx, p)
+	return config{Left: absolute(*left), Right: absolute(*right), Graph: absolute(*graph), Out: absolute(*out), Ranks: *ranks, Steps: *steps, Models: *models,
+		Profile: *profile, Piece: *piece, Workers: *workers, Version: cmp.Or(*version, build.Version()), Lang: language}, nil
 }
 
 // absolute is a path that means the same in every worker.

@@ -1,38 +1,44 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"precision/compare"
 	"precision/compare/job"
-	"precision/compare/job/page"
 	"precision/internal/msg"
 	"precision/run"
 )
 
 // The pipeline
 //
-//	list      the plan of the job, cut into pieces of about as many bytes each
+//	list      the pieces of units that are still to be compared, of about as many bytes each
 //	reshuffle which breaks the chain, so that pieces go to workers as these become free
-//	compare   a piece: rows of some operators of one rank and step, as bytes
-//	group     by rank and step
-//	assemble  the rows of a rank and step into its tables, in a folder of its own
-//	merge     the folders into the tables, the verdict and the page of the job
+//	compare   a piece: a whole unit into a folder, or the rows of some operators of it as bytes
+//	group     by unit
+//	assemble  the rows of a unit into its tables, in a folder
+//	commit    the names of the folders into one file
 //
-// Every worker makes the plan for itself of what the shared file system shows; a plan is the same wherever it is made, and
-// [job.Merge] refuses folders of another one. A bundle that fails is tried again by the engine. Folders get their place by a rename
-// when they are complete, so that an attempt that was killed leaves nothing that counts, and of two attempts at the same time one wins.
+// The submitting program makes the plan, and hands it over in the folder of the job below the output folder, which workers read once a
+// process: a side input would be read again for each bundle. Workers write nowhere else. A bundle that fails, or was done and not
+// committed, is given again by the engine: each attempt at a unit has a folder of its own, whose journal is written last, and one that
+// is whole is not made again. Nothing is renamed or removed before the engine is done. Then the submitting program takes the units
+// from the folders whose names came through, and draws them together.
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func(string), error](&listFn{})
@@ -42,7 +48,7 @@ func init() {
 	register.DoFn4x1[context.Context, string, func(*found) bool, func(int, string), error](&assembleFn{})
 	register.Iter1[found]()
 	register.Emitter2[int, string]()
-	register.DoFn4x1[context.Context, int, func(*string) bool, func(string), error](&mergeFn{})
+	register.DoFn3x1[context.Context, int, func(*string) bool, error](&commitFn{})
 	register.Iter1[string]()
 }
 
@@ -53,26 +59,36 @@ type config struct {
 	Profile                 string
 	Piece                   int64
 	Workers                 int
-	Keep                    bool
 	// Version is what the results are kept under, as tables of another version do not mix; Lang is the
 	// language of the page.
 	Version string
 	Lang    msg.Lang
+	// Stage is the folder of this job, Day the day waivers are held against.
+	Stage string
+	Day   time.Time
 }
 
-// found is what came of a piece.
+// found is what came of a piece: rows, or the folder of its whole unit.
 type found struct {
-	At   int
-	Rows []byte
+	At     int
+	Rows   []byte
+	Folder string
 }
 
-// pipeline adds the steps; what comes out is the verdict.
-func (c config) pipeline(s beam.Scope) beam.PCollection {
+// The files of a job's folder. Units have folders of their names beside them, with one folder for each attempt.
+const (
+	planFile   = "plan"
+	piecesFile = "pieces"
+	doneFile   = "done"
+)
+
+// pipeline adds the steps.
+func (c config) pipeline(s beam.Scope) {
 	pieces := beam.ParDo(s.Scope("list"), &listFn{Config: c}, beam.Impulse(s))
 	pieces = beam.Reshuffle(s, pieces)
 	rows := beam.GroupByKey(s, beam.ParDo(s.Scope("compare"), &compareFn{worker{Config: c}}, pieces))
 	folders := beam.GroupByKey(s, beam.ParDo(s.Scope("assemble"), &assembleFn{worker{Config: c}}, rows))
-	return beam.ParDo(s.Scope("merge"), &mergeFn{Config: c}, folders)
+	beam.ParDo0(s.Scope("commit"), &commitFn{Config: c}, folders)
 }
 
 func (c config) job() *run.Job {
@@ -81,47 +97,51 @@ func (c config) job() *run.Job {
 	return j
 }
 
-// plans are made once a process.
+// plans are read once a process, by the folder of the job.
 var plans struct {
 	sync.Mutex
-	of map[config]*job.Plan
+	of map[string]*job.Plan
 }
 
-func (c config) plan(ctx context.Context) (*job.Plan, error) {
+func (c config) plan() (*job.Plan, error) {
 	plans.Lock()
 	defer plans.Unlock()
-	if p := plans.of[c]; p != nil {
+	if p := plans.of[c.Stage]; p != nil {
 		return p, nil
 	}
-	p, err := c.job().Plan(ctx)
+	text, err := os.ReadFile(filepath.Join(c.Stage, planFile))
+	if err != nil {
+		return nil, c.gone(err)
+	}
+	p, err := c.job().TakeOver(text, c.Day)
 	if err != nil {
 		return nil, err
 	}
 	if plans.of == nil {
-		plans.of = map[config]*job.Plan{}
+		plans.of = map[string]*job.Plan{}
 	}
-	plans.of[c] = p
+	plans.of[c.Stage] = p
 	return p, nil
 }
 
-func (c config) stage() string { return filepath.Join(c.Out, "stage") }
+// gone says what it means that the folder of the job is not there.
+func (c config) gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the program that submitted the job has ended, or this worker does not see its output folder", err)
+	}
+	return err
+}
 
 // listFn emits the pieces, the largest first.
 type listFn struct{ Config config }
 
-func (f *listFn) ProcessElement(ctx context.Context, _ []byte, emit func(string)) error {
-	p, err := f.Config.plan(ctx)
+func (f *listFn) ProcessElement(_ context.Context, _ []byte, emit func(string)) error {
+	text, err := os.ReadFile(filepath.Join(f.Config.Stage, piecesFile))
 	if err != nil {
-		return err
+		return f.Config.gone(err)
 	}
-	pieces := p.Pieces(f.Config.Piece)
-	slices.SortStableFunc(pieces, func(a, b job.Piece) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for _, piece := range pieces {
-		text, err := json.Marshal(piece)
-		if err != nil {
-			return err
-		}
-		emit(string(text))
+	for piece := range strings.Lines(string(text)) {
+		emit(piece)
 	}
 	return nil
 }
@@ -133,13 +153,50 @@ type worker struct {
 	pool   *compare.Pool
 }
 
-func (w *worker) start(ctx context.Context) (err error) {
+func (w *worker) start() (err error) {
 	if w.plan == nil {
-		if w.plan, err = w.Config.plan(ctx); err == nil {
+		if w.plan, err = w.Config.plan(); err == nil {
 			w.pool = compare.NewPool(w.Config.Workers)
 		}
 	}
 	return err
+}
+
+// Teardown ends the pool.
+func (w *worker) Teardown() {
+	if w.pool != nil {
+		w.pool.Close()
+		w.pool, w.plan = nil, nil
+	}
+}
+
+// finished is a folder in which an earlier attempt made a unit whole; empty without one.
+func (w *worker) finished(unit string) string {
+	dir := filepath.Join(w.Config.Stage, unit)
+	attempts, _ := os.ReadDir(dir)
+	for _, a := range attempts {
+		if attempt := filepath.Join(dir, a.Name()); w.plan.Finished(attempt) == nil {
+			return attempt
+		}
+	}
+	return ""
+}
+
+// assemble makes a unit in a folder of its own. The folder of the job is not made: once it is gone nobody waits for what is in it.
+func (w *worker) assemble(ctx context.Context, unit string, rows [][]byte) (string, error) {
+	dir := filepath.Join(w.Config.Stage, unit)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", w.Config.gone(err)
+	}
+	attempt := filepath.Join(dir, rand.Text())
+	if err := os.Mkdir(attempt, 0o700); err != nil {
+		return "", w.Config.gone(err)
+	}
+	if err := w.plan.Assemble(ctx, unit, rows, attempt, w.pool); err != nil {
+		os.RemoveAll(attempt)
+		return "", err
+	}
+	return attempt, nil
 }
 
 // compareFn compares pieces.
@@ -150,87 +207,96 @@ func (f *compareFn) ProcessElement(ctx context.Context, text string, emit func(s
 	if err := json.Unmarshal([]byte(text), &piece); err != nil {
 		return err
 	}
-	if err := f.start(ctx); err != nil {
+	if err := f.start(); err != nil {
 		return err
 	}
-	rows, err := f.plan.Compare(ctx, piece, f.pool)
+	result := found{At: piece.At, Folder: f.finished(piece.Unit)}
+	var err error
+	switch {
+	case result.Folder != "":
+	case piece.Of == 1:
+		result.Folder, err = f.assemble(ctx, piece.Unit, nil)
+	default:
+		result.Rows, err = f.plan.Compare(ctx, piece, f.pool)
+	}
 	if err != nil {
 		return err
 	}
-	emit(piece.Unit, found{piece.At, rows})
+	emit(piece.Unit, result)
 	return nil
 }
 
-// Teardown ends the pool.
-func (w *worker) Teardown() {
-	if w.pool != nil {
-		w.pool.Close()
-		w.pool = nil
-	}
-}
-
-// assembleFn makes the folder of a unit.
+// assembleFn makes the folders of units that were compared in pieces.
 type assembleFn struct{ worker }
 
-func (f *assembleFn) ProcessElement(ctx context.Context, unit string, rows func(*found) bool, emit func(int, string)) error {
-	if err := f.start(ctx); err != nil {
+func (f *assembleFn) ProcessElement(ctx context.Context, unit string, pieces func(*found) bool, emit func(int, string)) error {
+	if err := f.start(); err != nil {
 		return err
 	}
-	var pieces [][]byte
-	for r := (found{}); rows(&r); r = (found{}) {
-		pieces = append(pieces, r.Rows)
+	var rows [][]byte
+	folder := ""
+	for r := (found{}); pieces(&r); r = (found{}) {
+		if rows = append(rows, r.Rows); r.Folder != "" {
+			folder = r.Folder
+		}
 	}
-	final := filepath.Join(f.Config.stage(), unit)
-	attempt := final + "." + rand.Text()
-	if err := f.plan.Assemble(ctx, unit, pieces, job.Settings{Out: attempt}); err != nil {
-		os.RemoveAll(attempt)
-		return err
+	if folder == "" {
+		folder = f.finished(unit)
 	}
-	if err := settle(attempt, final); err != nil {
-		return err
+	if folder == "" {
+		var err error
+		if folder, err = f.assemble(ctx, unit, rows); err != nil {
+			return err
+		}
 	}
-	emit(0, final)
+	emit(0, folder)
 	return nil
 }
 
-// settle renames a complete folder to where it belongs. One that is there already is of another attempt, now or in an
-// earlier run, whose inputs may have been others: it makes room.
-func settle(attempt, final string) error {
-	for range 10 {
-		err := os.Rename(attempt, final)
-		if err == nil {
-			return nil
-		}
-		if _, gone := os.Stat(attempt); gone != nil {
-			return err
-		}
-		old := final + "." + rand.Text() + ".old"
-		os.Rename(final, old)
-		os.RemoveAll(old)
-	}
-	return fmt.Errorf("%s: cannot be renamed to %s", attempt, final)
-}
+// commitFn writes down which folders count.
+type commitFn struct{ Config config }
 
-// mergeFn joins the folders of all units.
-type mergeFn struct{ Config config }
-
-func (f *mergeFn) ProcessElement(ctx context.Context, _ int, folders func(*string) bool, emit func(string)) error {
-	var dirs []string
+func (f *commitFn) ProcessElement(_ context.Context, _ int, folders func(*string) bool) error {
+	var list []string
 	for dir := ""; folders(&dir); {
-		dirs = append(dirs, dir)
+		list = append(list, dir)
 	}
-	slices.Sort(dirs)
-	dirs = slices.Compact(dirs)
-	whole, part := page.Pages(f.Config.Lang)
-	result, err := job.Merge(ctx, dirs, job.Settings{Out: f.Config.Out, Page: whole, PartPage: part})
+	slices.Sort(list)
+	text, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	if !f.Config.Keep {
-		if err := os.RemoveAll(f.Config.stage()); err != nil {
+	return f.Config.write(doneFile, text)
+}
+
+// write writes a file of the job's folder, whole or not at all.
+func (c config) write(name string, text []byte) error {
+	tmp := filepath.Join(c.Stage, name+"."+rand.Text())
+	err := os.WriteFile(tmp, text, 0o600)
+	if err == nil {
+		err = os.Rename(tmp, filepath.Join(c.Stage, name))
+	}
+	return c.gone(err)
+}
+
+// handOver makes the folder of the job, with the plan and the pieces.
+func (c config) handOver(p *job.Plan, list []job.Piece) error {
+	if err := os.MkdirAll(c.Stage, 0o700); err != nil {
+		return err
+	}
+	var plan, pieces bytes.Buffer
+	if err := p.HandOver(&plan); err != nil {
+		return err
+	}
+	slices.SortStableFunc(list, func(a, b job.Piece) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	enc := json.NewEncoder(&pieces)
+	for _, x := range list {
+		if err := enc.Encode(x); err != nil {
 			return err
 		}
 	}
-	emit(result.Verdict)
-	return nil
+	if err := c.write(planFile, plan.Bytes()); err != nil {
+		return err
+	}
+	return c.write(piecesFile, pieces.Bytes())
 }

@@ -13,6 +13,7 @@ import (
 	"precision/compare/job/tell"
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/build"
 	"precision/internal/whole"
 	"precision/run"
 	"precision/run/explain"
@@ -66,7 +67,7 @@ func (f *jobFlags) given(set map[string]bool) error {
 // runJob compares all ranks and steps.
 func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
 	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold, Parquet: c.Parquet, HTML: c.HTML, After: c.After, State: e.state}
-	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Check: c.Check, Version: exactVersion()}
+	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Check: c.Check, Version: build.Version()}
 	listen, stop := e.listener(show)
 	s := run.Settings(f.out, show.lang, listen)
 	s.Fresh, s.Verify = f.job.fresh, f.job.verify

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"precision/internal/build"
 	"precision/mcp"
 	"precision/run/explain"
 )
@@ -17,7 +18,7 @@ func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
 	set := flag.NewFlagSet("precision mcp", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	text := e.optionText("mcp")
-	o := mcp.Options{Version: version(), Build: exactVersion}
+	o := mcp.Options{Version: version(), Build: build.Version}
 	set.StringVar(&o.Out, "out", "", text("out"))
 	skill := set.Bool("skill", false, text("skill"))
 	set.Usage = func() {}

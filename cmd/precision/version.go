@@ -2,20 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
 	"runtime/debug"
-	"strings"
-	"time"
 
-	"precision/internal/lazy"
-	"precision/internal/plainfile"
+	"precision/internal/build"
 	"precision/run/explain"
 )
 
@@ -27,113 +18,12 @@ func versionCommand(_ context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("cli.unexpected", args[0])
 	}
 	info, _ := debug.ReadBuildInfo()
-	fmt.Fprintf(e.stdout, "precision %s\n", describeBuild(info))
+	fmt.Fprintf(e.stdout, "precision %s\n", build.Describe(info))
 	return exitOK, nil
 }
 
 // version is what the banner of the shell calls this program.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
-	name, _, _, _ := build(info)
-	return name
-}
-
-// exactVersion is the version as journals and plans have it: two builds that may compute
-// differently are never one. What was built from something that has no name, a changed checkout or
-// none, is told by a hash of the program.
-func exactVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	return exactBuild(info, func() string {
-		path, err := os.Executable()
-		if err != nil {
-			return ""
-		}
-		f, _, err := plainfile.Open(path, "a plain file")
-		if err != nil {
-			return ""
-		}
-		defer f.Close()
-		sum := sha256.New()
-		if _, err := io.Copy(sum, f); err != nil {
-			return ""
-		}
-		return hex.EncodeToString(sum.Sum(nil)[:8])
-	})
-}
-
-// exactBuild tells a build; program is the hash of the program, or a text that no other run has.
-func exactBuild(info *debug.BuildInfo, program func() string) string {
-	name, commit, _, changed := build(info)
-	released := name != sourceBuild && !strings.HasSuffix(name, "+dirty")
-	switch {
-	case !changed && released:
-		return name
-	case !changed && commit != "" && !strings.HasSuffix(name, "+dirty"):
-		return name + " " + commit
-	}
-	sum := program()
-	if sum == "" { // nothing tells; then no run goes on from another
-		sum = rand.Text()
-	}
-	return name + " sha256:" + sum
-}
-
-// sourceBuild is the name of a build without a version.
-const sourceBuild = "(built from source)"
-
-// describeBuild says which build this is: its version, and what it was built from
-// and when that was committed, as far as the build tells.
-func describeBuild(info *debug.BuildInfo) string {
-	name, commit, date, changed := build(info)
-	var parts []string
-	if commit != "" {
-		parts = append(parts, "commit "+commit)
-	}
-	if date != "" {
-		parts = append(parts, date)
-	}
-	if changed {
-		parts = append(parts, "with local changes")
-	}
-	goVersion := runtime.Version()
-	if info != nil && info.GoVersion != "" {
-		goVersion = info.GoVersion
-	}
-	parts = append(parts, goVersion+" "+runtime.GOOS+"/"+runtime.GOARCH)
-	return name + " (" + strings.Join(parts, ", ") + ")"
-}
-
-// pseudoVersion is the version that go install gives a commit without a tag:
-// its time and the beginning of its hash are at the end.
-var pseudoVersion = lazy.Regexp(`[-.](\d{14})-([0-9a-f]{12})(?:\+|$)`)
-
-// build takes a build apart: go install knows a version, go build in a clone what is
-// checked out.
-func build(info *debug.BuildInfo) (name, commit, date string, changed bool) {
-	name = sourceBuild
-	if info == nil {
-		return name, "", "", false
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		name = v
-		if m := pseudoVersion().FindStringSubmatch(v); m != nil {
-			commit = m[2]
-			if t, err := time.Parse("20060102150405", m[1]); err == nil {
-				date = t.Format(time.DateOnly)
-			}
-		}
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			commit = s.Value[:min(len(s.Value), 12)]
-		case "vcs.time":
-			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
-				date = t.UTC().Format(time.DateOnly)
-			}
-		case "vcs.modified":
-			changed = s.Value == "true"
-		}
-	}
-	return name, commit, date, changed
+	return build.Name(info)
 }

@@ -19,6 +19,7 @@ type inputs struct {
 	graphs  once[graphOf]
 	named   once[[]graph.Candidate]
 	rules   sync.Map // *graph.Model to func() (*fusion.Rules, error)
+	ops     once[map[string]*graph.Op]
 }
 
 type folderOf struct {

@@ -257,7 +257,10 @@ func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fre
 		return nil, err
 	}
 	if good == 0 {
-		err = j.write(head)
+		var text []byte
+		if text, err = encoded(head); err == nil {
+			err = j.out.add(text)
+		}
 	}
 	return j, err
 }
@@ -267,14 +270,6 @@ func (j *journal) whole(e *entry) error {
 	err := e.named(j.dir.Path(""))
 	for i := 0; i < len(e.Tables) && err == nil; i++ {
 		err = copyTable(j.dir, e, e.Tables[i], io.Discard)
-	}
-	return err
-}
-
-func (j *journal) write(v any) error {
-	text, err := encoded(v)
-	if err == nil {
-		err = j.out.add(text)
 	}
 	return err
 }
@@ -289,10 +284,19 @@ func encoded(v any) ([]byte, error) {
 
 // finish notes that a unit is done.
 func (j *journal) finish(e *entry) error {
+	text, err := encoded(e)
+	if err != nil {
+		return err
+	}
+	return j.add(e.Unit, text)
+}
+
+// add is finish of an entry in its bytes.
+func (j *journal) add(unit string, text []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.done[e.Unit] = true
-	return j.write(e)
+	j.done[unit] = true
+	return j.out.add(text)
 }
 
 // has tells whether a unit is done.

@@ -77,8 +77,8 @@ func (p *Plan) meet() {
 			ranksOf[model] = append(ranksOf[model], x.Rank)
 		}
 		for _, op := range x.shared {
-			k := key{x.Step, op.key, op.typ}
-			if oracle.IsTransfer(op.typ) {
+			k := key{x.Step, op.Key, op.Type}
+			if oracle.IsTransfer(op.Type) {
 				k = key{x.Step, "", transfers}
 			}
 			if lone {
@@ -95,7 +95,7 @@ func (p *Plan) meet() {
 				m.parts = append(m.parts, x)
 				stamps[k], seen[k] = append(stamps[k], []byte(x.Stamp)), append(seen[k], []byte(x.seen))
 			}
-			m.Bytes += op.bytes
+			m.Bytes += op.Bytes
 		}
 	}
 	slices.SortStableFunc(order, func(a, b key) int {
@@ -145,18 +145,18 @@ func (r *runner) meeting(ctx context.Context, m *Meeting) (*entry, error) {
 		}
 		before := r.before(x)
 		for _, op := range x.shared {
-			transfer := oracle.IsTransfer(op.typ)
-			if transfer != (m.Op == "") || !transfer && op.key != m.Op {
+			transfer := oracle.IsTransfer(op.Type)
+			if transfer != (m.Op == "") || !transfer && op.Key != m.Op {
 				continue
 			}
-			files := folder.Op(op.key)
+			files := folder.Op(op.Key)
 			if files == nil {
-				met.Why, met.Args = oracle.WhyBadDump, []string{number(x.Rank), "the dump of " + op.key + " is gone"}
+				met.Why, met.Args = oracle.WhyBadDump, []string{number(x.Rank), "the dump of " + op.Key + " is gone"}
 				break
 			}
-			one := oracle.Member{Rank: x.Rank, Type: op.typ, Entry: files.Newest(), Op: r.graphOp(x, op.key)}
+			one := oracle.Member{Rank: x.Rank, Type: op.Type, Entry: files.Newest(), Op: r.graphOp(x, op.Key)}
 			if before != nil {
-				if old := before.Op(op.key); old != nil {
+				if old := before.Op(op.Key); old != nil {
 					one.Before = old.Newest()
 				}
 			}
@@ -216,7 +216,7 @@ func (r *runner) before(x *Part) *dump.Folder {
 // graphOp is an operator in the graph of a part, nil where none is known. Parts of one
 // model share a graph.
 func (r *runner) graphOp(x *Part, key string) *graph.Op {
-	ops := r.ops.of(x.Model+" "+x.ModelID, func() map[string]*graph.Op {
+	ops := r.in.ops.of(x.Model+" "+x.ModelID, func() map[string]*graph.Op {
 		path, _ := r.GraphOf(x)
 		if path == "" {
 			return nil

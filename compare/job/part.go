@@ -45,8 +45,8 @@ func (p *Part) slot() slot { return slot{p.Step, p.Rank, p.Model, p.ModelID} }
 
 // sharedOp is an operator that ranks ran together.
 type sharedOp struct {
-	key, typ string
-	bytes    int64
+	Key, Type string
+	Bytes     int64
 }
 
 // Why a recording takes no part.

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"sync"
 
 	"precision/compare"
 	"precision/compare/report"
+	"precision/internal/whole"
 )
 
 // For engines that spread work over machines a unit is cut further, so that one rank with a large
@@ -54,19 +55,13 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]
 	if piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of {
 		return nil, fmt.Errorf("%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
 	}
-	var x *Part
-	for i := range p.Parts {
-		if p.Parts[i].Name == piece.Unit {
-			x = &p.Parts[i]
-		}
-	}
-	if x == nil {
-		for i := range p.Meetings {
-			if p.Meetings[i].Name == piece.Unit {
-				return nil, nil
-			}
-		}
+	u, known := p.named()[piece.Unit]
+	if !known {
 		return nil, fmt.Errorf("%s: no unit of this plan", piece.Unit)
+	}
+	x := u.part
+	if x == nil {
+		return nil, nil
 	}
 	r := &runner{Plan: p, ctx: ctx, pool: pool}
 	o, err := r.open(ctx, x)
@@ -90,25 +85,48 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]
 	return b.Bytes(), nil
 }
 
-// Assemble computes one unit in s.Out, a folder of its own, taking the rows of its groups from what Compare returned. Groups that
-// no piece has are compared here. [Merge] joins the folders of all units.
-func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, s Settings) error {
-	if !slices.ContainsFunc(p.units(), func(u unit) bool { return u.name == name }) {
+// Assemble computes one unit in a folder that is its own, taking the rows of its groups from what Compare returned. Groups that
+// no piece has are compared here. Its journal is written last: without one a folder is of an attempt that did not end.
+// [Gathering.Take] takes it from there.
+func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *compare.Pool) error {
+	u, known := p.named()[name]
+	if !known {
 		return fmt.Errorf("%s: no unit of this plan", name)
 	}
-	s.Units, s.given = []string{name}, map[int]compare.Found{}
+	dir, err := whole.OpenFolder(out)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	r := &runner{Plan: p, ctx: ctx, dir: dir, pool: pool, given: map[int]compare.Found{}}
 	for _, piece := range pieces {
 		// A damaged frame ends a piece; what it held is compared again.
 		scanFrames(bytes.NewReader(piece), int64(len(piece)), func(content []byte) error {
 			g, err := decodeGroup(content)
 			if err == nil {
-				s.given[g.group] = g.found
+				r.given[g.group] = g.found
 			}
 			return err
 		})
 	}
-	_, err := p.Run(ctx, s)
-	return err
+	e, err := u.run(ctx, r)
+	if err != nil {
+		return err
+	}
+	head, err := encoded(p.head())
+	if err != nil {
+		return err
+	}
+	text, err := encoded(e)
+	if err != nil {
+		return err
+	}
+	return dir.Fill(JournalFile, func(w io.Writer) error {
+		if err := writeFrame(w, head); err != nil {
+			return err
+		}
+		return writeFrame(w, text)
+	})
 }
 
 // stretch is a source of some of the groups of another, which keeps what was found.

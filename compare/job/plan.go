@@ -38,6 +38,18 @@ type Plan struct {
 	options string // what the hash of the request is
 	judged  profileSays
 	in      *inputs
+	named   func() map[string]unit // the units by name
+}
+
+// index makes what finds units by their names.
+func (p *Plan) index() {
+	p.named = sync.OnceValue(func() map[string]unit {
+		all := map[string]unit{}
+		for _, u := range p.units() {
+			all[u.name] = u
+		}
+		return all
+	})
 }
 
 // mostFolders bounds the search for recordings: 10 000 ranks with three steps have 30 000
@@ -47,7 +59,8 @@ const mostFolders = 1 << 20
 // Plan finds the recordings and brings them together. Errors are those of a side as a whole; what is wrong
 // with one recording is in Plan.Alone.
 func (r Request) Plan(ctx context.Context) (*Plan, error) {
-	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: profileSays{r.profile().Name, r.profile().Hash()}, after: r.expected(), in: &inputs{ctx: ctx}}
+	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: r.judgedBy(), after: r.expected(), in: &inputs{ctx: ctx}}
+	p.index()
 	var err error
 	if recording.Is(r.Left) {
 		err = p.findCalls()
@@ -177,7 +190,7 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph stamp) error {
 	for _, op := range folder.Ops {
 		e := op.Newest()
 		if folder.Device() && isShared(e.Name.OpType) {
-			x.shared = append(x.shared, sharedOp{key: op.Key, typ: e.Name.OpType, bytes: left.size[e.Name.File]})
+			x.shared = append(x.shared, sharedOp{Key: op.Key, Type: e.Name.OpType, Bytes: left.size[e.Name.File]})
 		}
 	}
 	return nil
@@ -280,13 +293,21 @@ func readPlan(text []byte) (*Plan, error) {
 		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
 	}
 	p := &Plan{Parts: s.Parts, Meetings: s.Meetings}
-	for _, u := range p.units() {
-		if err := plainfile.CheckName(u.name); err != nil {
-			return nil, err
-		}
+	if err := checkNames(p.units()); err != nil {
+		return nil, err
 	}
 	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone, Chosen: s.Chosen,
 		options: s.Options, judged: s.Profile, after: s.After}, nil
+}
+
+// checkNames sees that units have names that may become parts of paths.
+func checkNames(units []unit) error {
+	for _, u := range units {
+		if err := plainfile.CheckName(u.name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nonNil is a list that JSON has as [] where it is empty.

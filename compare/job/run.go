@@ -11,7 +11,6 @@ import (
 
 	"precision/compare"
 	"precision/compare/verdict"
-	"precision/graph"
 	"precision/internal/whole"
 )
 
@@ -35,8 +34,6 @@ type Settings struct {
 	// Page, if not nil, writes the page about the result, PartPage that of one part.
 	Page     func(io.Writer, *Result) error
 	PartPage func(io.Writer, *verdict.Judged) error
-
-	given map[int]compare.Found // groups of the one unit that need no comparing
 }
 
 // runner is a run in the making.
@@ -45,6 +42,9 @@ type runner struct {
 	Settings
 	ctx     context.Context
 	dir     *whole.Folder
+	held    *lock
+	mine    []unit // what there is to do
+	unwatch func()
 	pool    *compare.Pool
 	journal *journal
 	mu      sync.Mutex // of Progress
@@ -52,9 +52,9 @@ type runner struct {
 	checking sync.Mutex
 	done     atomic.Int64
 	total    int64
-	ops      once[map[string]*graph.Op]
 
 	contents contents
+	given    map[int]compare.Found // groups of the one unit that need no comparing
 }
 
 // unit is a piece of work with a name of its own: a part or a meeting.
@@ -62,6 +62,7 @@ type unit struct {
 	name, stamp, seen string
 	bytes             int64
 	folders           []string // what it reads
+	part              *Part    // nil for a meeting
 	run               func(ctx context.Context, r *runner) (*entry, error)
 }
 
@@ -72,14 +73,14 @@ func (p *Plan) units() []unit {
 	meetings := func(before int) {
 		for meet < len(p.Meetings) && p.Meetings[meet].Step < before {
 			m := &p.Meetings[meet]
-			list = append(list, unit{m.Name, m.Stamp, m.seen, m.Bytes, m.folders(), func(ctx context.Context, r *runner) (*entry, error) { return r.meeting(ctx, m) }})
+			list = append(list, unit{m.Name, m.Stamp, m.seen, m.Bytes, m.folders(), nil, func(ctx context.Context, r *runner) (*entry, error) { return r.meeting(ctx, m) }})
 			meet++
 		}
 	}
 	for i := range p.Parts {
 		x := &p.Parts[i]
 		meetings(x.Step)
-		list = append(list, unit{x.Name, x.Stamp, x.seen, x.Bytes, []string{x.Left, x.Right}, func(ctx context.Context, r *runner) (*entry, error) { return r.part(ctx, x) }})
+		list = append(list, unit{x.Name, x.Stamp, x.seen, x.Bytes, []string{x.Left, x.Right}, x, func(ctx context.Context, r *runner) (*entry, error) { return r.part(ctx, x) }})
 	}
 	meetings(int(^uint(0) >> 1))
 	return list
@@ -88,67 +89,93 @@ func (p *Plan) units() []unit {
 // Run compares what was planned and writes the output folder. Of a shard the result is
 // nil. When the context ends, what is finished stays in the journal.
 func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
+	r, err := p.begin(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
+	if err := r.all(r.mine); err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// begin takes the output folder for a run, and goes on with its journal.
+func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	if s.Tell == nil {
 		s.Tell = func(Note) {}
 	}
-	units := p.units()
-	mine := units
+	mine := p.units()
 	if s.Shards > 0 {
-		mine = shardOf(units, s.Shard, s.Shards)
+		mine = shardOf(mine, s.Shard, s.Shards)
 	}
 	if len(s.Units) > 0 {
-		mine = slices.DeleteFunc(slices.Clone(mine), func(u unit) bool { return !slices.Contains(s.Units, u.name) })
+		mine = slices.DeleteFunc(mine, func(u unit) bool { return !slices.Contains(s.Units, u.name) })
+	}
+	named := map[string]unit{}
+	for _, u := range mine {
+		named[u.name] = u
 	}
 	dir, err := whole.OpenFolder(s.Out)
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	held, err := lockFolder(ctx, dir, s.Tell)
+	r := &runner{Plan: p, Settings: s, ctx: ctx, dir: dir, mine: mine}
+	if r.held, err = lockFolder(ctx, dir, s.Tell); err != nil {
+		r.end()
+		return nil, err
+	}
+	if s.Verify {
+		r.unwatch = r.contents.watch()
+	}
+	if r.journal, err = openJournal(dir, p.head(), named, s.Fresh, r.verifies(), s.Tell); err == nil {
+		r.contents.dirs = once[contentOf]{} // from here on what counts is what is read
+		err = dir.Fill(PlanFile, p.WriteJSON)
+	}
+	if err == nil {
+		err = writeShard(dir, s)
+	}
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	return r, nil
+}
+
+// head is the head of a journal of this plan.
+func (p *Plan) head() journalHead {
+	return journalHead{Journal: journalForm, Version: p.Version, Options: p.options}
+}
+
+// finish puts the journal in order when all units are done, and draws them together.
+func (r *runner) finish(ctx context.Context) (*Result, error) {
+	err := r.journal.close()
+	r.journal = nil
 	if err != nil {
 		return nil, err
 	}
-	defer held.free()
-	named := map[string]unit{}
-	for _, u := range mine {
-		named[u.name] = u
-	}
-	r := &runner{Plan: p, Settings: s, ctx: ctx, dir: dir}
-	if s.Verify {
-		defer r.contents.watch()()
-	}
-	head := journalHead{Journal: journalForm, Version: p.Version, Options: p.options}
-	if r.journal, err = openJournal(dir, head, named, s.Fresh, r.verifies(), s.Tell); err != nil {
+	r.dir.RemoveAll(rowFolder)
+	if err := settle(r.dir, r.mine); err != nil {
 		return nil, err
 	}
-	r.contents.dirs = once[contentOf]{} // from here on what counts is what is read
-	closed := false
-	defer func() {
-		if !closed {
-			r.journal.close()
-		}
-	}()
-	if err := dir.Fill(PlanFile, p.WriteJSON); err != nil {
-		return nil, err
-	}
-	if err := writeShard(dir, s); err != nil {
-		return nil, err
-	}
-	if err := r.all(mine); err != nil {
-		return nil, err
-	}
-	closed = true
-	if err := r.journal.close(); err != nil {
-		return nil, err
-	}
-	dir.RemoveAll(rowFolder)
-	if err := settle(dir, mine); err != nil {
-		return nil, err
-	}
-	if s.Shards > 0 || len(s.Units) > 0 {
+	if r.Shards > 0 || len(r.Units) > 0 {
 		return nil, nil
 	}
-	return p.conclude(ctx, dir, &s)
+	return r.conclude(ctx, r.dir, &r.Settings)
+}
+
+// end gives the output folder back.
+func (r *runner) end() {
+	if r.unwatch != nil {
+		r.unwatch()
+	}
+	if r.journal != nil {
+		r.journal.close()
+	}
+	if r.held != nil {
+		r.held.free()
+	}
+	r.dir.Close()
 }
 
 // all runs the units that are not done. As many are open as there are workers: while one is

@@ -129,6 +129,12 @@ type profileSays struct {
 	SHA256 string `json:"sha256"`
 }
 
+// judgedBy says which profile a request has.
+func (r *Request) judgedBy() profileSays {
+	p := r.profile()
+	return profileSays{p.Name, p.Hash()}
+}
+
 func (r *Result) write(dir *whole.Folder) error {
 	return dir.Fill(ResultFile, r.WriteJSON)
 }

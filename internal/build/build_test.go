@@ -1,4 +1,4 @@
-package main
+package build
 
 import (
 	"runtime/debug"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDescribeBuild(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	main := func(version string, settings ...string) *debug.BuildInfo {
 		info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: version}}
 		for i := 0; i+1 < len(settings); i += 2 {
@@ -25,14 +25,14 @@ func TestDescribeBuild(t *testing.T) {
 		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.time", "2026-11-21T23:59:00-05:00", "vcs.modified", "true"),
 			"(built from source) (commit 0123456789ab, 2026-11-22, with local changes, go1.26.0 "},
 	} {
-		if got := describeBuild(c.info); !strings.HasPrefix(got, c.want) {
+		if got := Describe(c.info); !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }
 
 // Two builds that have the same name are still two to a job, unless one commit tells what both are.
-func TestExactBuild(t *testing.T) {
+func TestExact(t *testing.T) {
 	main := func(version string, settings ...string) *debug.BuildInfo {
 		info := &debug.BuildInfo{Main: debug.Module{Version: version}}
 		for i := 0; i+1 < len(settings); i += 2 {
@@ -49,12 +49,12 @@ func TestExactBuild(t *testing.T) {
 		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.modified", "true"), "(built from source) sha256:77"},
 		{main("(devel)", "vcs.revision", "0123456789abcdef", "vcs.modified", "false"), "(built from source) 0123456789ab"},
 	} {
-		if got := exactBuild(c.info, func() string { return "77" }); got != c.want {
+		if got := exact(c.info, func() string { return "77" }); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 	unknown := func() string { return "" }
-	if first := exactBuild(nil, unknown); first == exactBuild(nil, unknown) {
+	if first := exact(nil, unknown); first == exact(nil, unknown) {
 		t.Error("two programs of which nothing is known are one")
 	}
 }
