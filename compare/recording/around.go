@@ -1,6 +1,10 @@
 package recording
 
-import "precision/dump/msprobe"
+import (
+	"strings"
+
+	"precision/dump/msprobe"
+)
 
 // Calls that do the same with the same can be told apart by where they are made: in which module,
 // and which gradients come back to them. It does not matter which of them is whose partner until
@@ -23,6 +27,23 @@ func (s *side) places() {
 		}
 		c.around = at
 	}
+}
+
+// scope is the path of the module that a call was made in; of a module's own call, its path. What gradients are
+// computed by stands apart, in backward.
+func (s *side) scope(c *call) string {
+	n := c.Parsed
+	if n.Form != msprobe.Module {
+		n = msprobe.ParseName(s.parent[c.Name])
+	}
+	path := ""
+	if n.Form == msprobe.Module {
+		path = n.API
+	}
+	if c.Parsed.Direction == msprobe.Backward {
+		path = strings.TrimSuffix("backward."+path, ".")
+	}
+	return path
 }
 
 // sameModule tells two calls that are known to be made in modules of one path.

@@ -492,7 +492,7 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	}
 	lone := u.left == nil || u.right == nil
 	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Begins: c.begins, Skipped: c.again && lone}
-	op.Inner = p.aside(u)
+	op.Inner, op.Scope = p.aside(u), side.scope(c)
 	if op.Steps = u.steps(); op.Steps > 0 {
 		op.Lost = u.lost()
 	}

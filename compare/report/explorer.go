@@ -83,7 +83,11 @@ func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
 		if len(op.Op.Framework) > 0 {
 			scoped = op.Op.Framework[0]
 		}
-		n := explorerNode{ID: Clean(op.Op.Name), Label: Clean(op.Op.Type), Namespace: namespace(Clean(scoped)),
+		space := namespace(Clean(scoped))
+		if op.Op.Scope != "" {
+			space = strings.ReplaceAll(Clean(op.Op.Scope), ".", "/")
+		}
+		n := explorerNode{ID: Clean(op.Op.Name), Label: Clean(op.Op.Type), Namespace: space,
 			Attrs: []explorerPair{{"name", Clean(op.Op.Name)}, {"verdict", speaker{msg.English}.say("word." + op.State.String())}, {"order", strconv.Itoa(i)}}}
 		for _, text := range causes[i] {
 			n.Attrs = append(n.Attrs, explorerPair{"cause", text})

@@ -196,4 +196,7 @@ type Operator struct {
 	Lost  float64
 	// Made tell what a call that one side alone has gave, as [Said.Print] does.
 	Made []int64
+	// Scope is the path of the module that a call was made in, or that a module's call is of:
+	// encoder.layers.0.attention; of calls that compute gradients, behind backward.
+	Scope string
 }

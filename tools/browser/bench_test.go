@@ -70,6 +70,21 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
+// BenchmarkGraph prints how long the modules of a graph of 20 000 operators in five levels take to open, with the root's module
+// open among its layers, and closed again.
+func BenchmarkGraph(b *testing.B) {
+	address := write(b, madeup.Network{Ops: 20_000, Broken: 9000}, html.Options{})
+	for b.Loop() {
+		w := view(b, address, 1400, 1000)
+		for _, button := range []string{"whole", "fit"} {
+			took := value[float64](w, `(async () => { const t = performance.now(); document.getElementById('graph-`+button+`').click(); await new Promise(done => requestAnimationFrame(() => setTimeout(done))); return performance.now() - t })()`)
+			b.ReportMetric(took, "ms/"+button)
+		}
+		w.quiet()
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 var screens = os.Getenv("PRECISION_SCREENS")
 
 // TestScreens takes pictures of pages to look at, where PRECISION_SCREENS names a

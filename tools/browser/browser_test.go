@@ -3,10 +3,12 @@ package browser
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -312,7 +314,7 @@ func TestStatistics(t *testing.T) {
 	if text := w.text("#operator .said"); !strings.Contains(text, "max") || !strings.Contains(text, "norm") || !strings.Contains(text, "%") {
 		t.Errorf("the operator shows %q", text)
 	}
-	if text := w.text("#cards .source summary"); !strings.Contains(text, "model.py:30: x = self.Conv2D(x)") {
+	if text := w.text("#cards .source summary"); !strings.Contains(text, "model.py:30: x = self.Add(x)") {
 		t.Errorf("the card's source is %q", text)
 	}
 	w.run(chromedp.Click("#cards .source summary", chromedp.ByQuery))
@@ -396,15 +398,71 @@ func TestPaper(t *testing.T) {
 	w.quiet()
 }
 
+// saved is the text of the file that a button gives.
+func (w *window) saved(button string) string {
+	w.t.Helper()
+	return value[string](w, `new Promise(done => {
+		const make = URL.createObjectURL;
+		URL.createObjectURL = blob => { URL.createObjectURL = make; blob.text().then(done); return make(blob); };
+		document.getElementById('`+button+`').click();
+	})`)
+}
+
+// TestGraph: the graph shows what is around the root, then the modules with the one of the root open, layers alike
+// as one with their number and the states inside; constants are left out until they are asked for; what is drawn can be saved.
+func TestGraph(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 300, Broken: 120}, html.Options{}), 1400, 1000)
+	near := w.saved("graph-svg")
+	if n := strings.Count(near, "<text"); !strings.Contains(near, "  root<") || n < 10 || n > 200 || strings.Contains(near, "layer_0/") {
+		t.Errorf("around the root are %d texts", n)
+	}
+	if !strings.Contains(near, "(1, 64, ") {
+		t.Error("edges do not tell the shape of what goes along them")
+	}
+	w.run(chromedp.Click("#graph-whole", chromedp.ByQuery))
+	w.settle()
+	folded := w.saved("graph-svg")
+	if !strings.Contains(folded, "layer_0 … layer_24") || !strings.Contains(folded, "✖1 ▼") || strings.Count(folded, ">root<") > 1 {
+		t.Errorf("the modules are %.3000s", regexp.MustCompile(`<path[^>]*>|<text[^>]*>`).ReplaceAllString(folded, ""))
+	}
+	for _, name := range []string{">layer_9/a", ">layer_11/a"} { // closed beside the open layer_10
+		if !strings.Contains(folded, name) {
+			t.Errorf("%s is not beside the layer of the root", name)
+		}
+	}
+	w.run(chromedp.Click("#graph-fit", chromedp.ByQuery))
+	w.settle()
+	closed := w.saved("graph-svg")
+	if len(closed) > len(folded)/2 || !strings.Contains(closed, "✖1") {
+		t.Errorf("with all closed a fault inside does not show: %.3000s", closed)
+	}
+	w.run(chromedp.SetValue("#graph-heat", "error", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('graph-heat').dispatchEvent(new Event('change'))`, nil))
+	if text := w.text("#graph-legend"); text == "" {
+		t.Error("colours by error have no legend")
+	}
+	if chart := w.saved("chart-svg"); !strings.Contains(chart, "1 - cosine similarity") || strings.Count(chart, "<path") < 200 {
+		t.Errorf("the saved chart is %.400s", chart)
+	}
+	w.quiet()
+
+	w = view(t, write(t, madeup.Network{Ops: 30, Broken: 5, Hostile: true}, html.Options{}), 1400, 1000)
+	w.run(chromedp.Click("#graph-whole", chromedp.ByQuery))
+	for _, button := range []string{"graph-svg", "chart-svg"} {
+		var picture struct {
+			XMLName struct{} `xml:"svg"`
+		}
+		if text := w.saved(button); xml.Unmarshal([]byte(text), &picture) != nil || regexp.MustCompile(`<(script|img|svg onload)`).MatchString(text) {
+			t.Errorf("%s with hostile names is %.300s", button, text)
+		}
+	}
+	w.quiet()
+}
+
 // TestSave: the csv holds the rows that pass the filter, and no cell that a
 // spreadsheet would run.
 func TestSave(t *testing.T) {
 	w := view(t, write(t, madeup.Network{Ops: 40, Broken: 5, Hostile: true}, html.Options{}), 1400, 1600)
-	text := value[string](w, `new Promise(done => {
-		const make = URL.createObjectURL;
-		URL.createObjectURL = blob => { blob.text().then(done); return make(blob); };
-		document.getElementById('save').click();
-	})`)
+	text := w.saved("save")
 	if lines := strings.Count(text, "\r\n"); lines < 100 {
 		t.Errorf("%d lines were saved", lines)
 	}

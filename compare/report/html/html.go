@@ -63,8 +63,8 @@ type Sheet struct {
 
 // The pages there are.
 var (
-	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "look", "cards", "chart", "filter", "table", "graph", "advice", "panel", "main")
-	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "chart", "filter", "table", "check")
+	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "main")
+	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "svg", "chart", "filter", "table", "check")
 	Job        = newSheet("job", true, "text", "data", "format", "marks", "job")
 )
 

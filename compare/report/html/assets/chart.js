@@ -4,6 +4,7 @@ import {t, el, show} from './text.js';
 import {numbers, tensor, apart} from './data.js';
 import {figure, cosineText} from './format.js';
 import {colour, draw, ring} from './marks.js';
+import {savePicture} from './svg.js';
 import {state, set, select, on} from './state.js';
 
 /** measures are what y can be: a column and how it is shown. Larger is worse. */
@@ -46,6 +47,15 @@ function checked(m, name) {
     if (row !== undefined && typeof v === 'number') list[row] = v;
   });
   return list;
+}
+
+/** errorOf gives the chosen measure of an operator: the largest of its outputs, NaN where none is known. */
+export function errorOf(m) {
+  const all = m.chosenMeasures ??= measures(m);
+  const x = all.find(a => a.name === state.metric) ?? all[0];
+  if (!x) return () => NaN;
+  const v = x.v ??= x.check ? checked(m, x.check) : values(m, x);
+  return op => op.rows.reduce((most, row) => m.role(row) === 'output' && (x.check || x.statistic || m.compared(row)) && !(v[row] <= most) && !(x.statistic && Number.isNaN(v[row])) ? v[row] : most, NaN);
 }
 
 export function chartView(m) {
@@ -107,8 +117,7 @@ export function chartView(m) {
     whatIf();
   };
 
-  const paint = u => {
-    const g = u.ctx;
+  const paint = (u, g = u.ctx) => {
     const {left, top: up, width, height} = u.bbox;
     const size = (devicePixelRatio || 1) * (points.length > 4000 ? 2.6 : 4);
     g.save();
@@ -139,6 +148,34 @@ export function chartView(m) {
       g.stroke();
     }
     g.restore();
+  };
+
+  /** axes draws what uPlot draws of them, where it does not draw itself. */
+  const axes = (u, g, scale) => {
+    const {left, top: up, width, height} = u.bbox;
+    const odd = points.some(p => !Number.isFinite(p.v));
+    g.font = 12 * scale + 'px system-ui, sans-serif';
+    g.strokeStyle = colour('line');
+    g.fillStyle = colour('dim');
+    g.lineWidth = scale;
+    g.beginPath();
+    g.textAlign = 'right';
+    for (const v of splits(floor, top, odd)) {
+      const y = u.valToPos(v, 'y', true);
+      g.moveTo(left, y);
+      g.lineTo(left + width, y);
+      g.fillText(v > top ? 'NaN' : v <= floor ? '0' : power(v), left - 6 * scale, y + 4 * scale);
+    }
+    g.textAlign = 'center';
+    for (const v of u.axes[0]._splits ?? []) {
+      if (!Number.isInteger(v)) continue;
+      const x = u.valToPos(v, 'x', true);
+      g.moveTo(x, up);
+      g.lineTo(x, up + height);
+      g.fillText(String(v), x, up + height + 18 * scale);
+    }
+    g.textAlign = 'start';
+    g.stroke();
   };
 
   const hover = u => {
@@ -217,6 +254,18 @@ export function chartView(m) {
   choice.addEventListener('change', () => set({metric: choice.value}));
   inputs.addEventListener('change', build);
   document.getElementById('chart-all').addEventListener('click', build);
+  document.getElementById('chart-svg').addEventListener('click', () => {
+    const scale = devicePixelRatio || 1;
+    if (plot) savePicture('chart.svg', plot.width, plot.height + 20, g => {
+      g.font = '12px system-ui, sans-serif';
+      g.fillStyle = colour('ink');
+      g.fillText(t('axis.' + chosen().name), 8, 14);
+      g.translate(0, 20);
+      g.scale(1 / scale, 1 / scale);
+      axes(plot, g, scale);
+      paint(plot, g);
+    });
+  });
   box.addEventListener('keydown', e => {
     const step = {ArrowLeft: -1, ArrowRight: 1}[e.key];
     if (!step || !m.ops.length) return;

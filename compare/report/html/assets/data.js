@@ -145,6 +145,7 @@ function makeOperators(m, table, page) {
   const most = listed.reduce((n, p) => Math.max(n, p + 1), 0);
   const names = new Words(raw.name ?? [], most);
   const types = new Words(raw.type, most);
+  const scopes = new Words(raw.scope, most);
   const byName = new Map();
   m.ops = listed.map((place, i) => {
     const own = place >= 0;
@@ -154,7 +155,7 @@ function makeOperators(m, table, page) {
       index: own ? raw.index?.[place] ?? 0 : m.index(-1 - place), order: own ? raw.order?.[place] ?? 0 : m.order(-1 - place),
       framework: own ? (raw.framework?.[place] ?? []).map(text) : [],
       inserted: own && !!raw.inserted?.[place], constant: own && !!raw.constant?.[place], feed: own && !!raw.feed?.[place],
-      final: own && !!raw.final?.[place], dumped: own && !!raw.dumped?.[place],
+      scope: own ? scopes.get(place) : '', final: own && !!raw.final?.[place], dumped: own && !!raw.dumped?.[place],
       x: own ? raw.x?.[place] ?? 0 : 0, y: own ? raw.y?.[place] ?? 0 : 0,
       rows: [], ins: [], outs: [], listed: own,
     };

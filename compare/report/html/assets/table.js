@@ -3,6 +3,7 @@
 import {t, el, show} from './text.js';
 import {columns, hiddenFirst, sorted, filtered, cell, dtypeText, stateOf} from './filter.js';
 import {signs, order as states} from './marks.js';
+import {saveFile} from './svg.js';
 import {state, set, select, on} from './state.js';
 
 const height = 26;
@@ -240,10 +241,5 @@ function dtypes(m) {
 function save(m, cols, rows) {
   const lines = [cols.map(c => cell(c.name)).join(',')];
   for (const i of rows) lines.push(cols.map(c => cell(c.csv(i))).join(','));
-  const url = URL.createObjectURL(new Blob(['\ufeff' + lines.join('\r\n') + '\r\n'], {type: 'text/csv'}));
-  const a = el('a', {href: url, download: 'rows.csv'});
-  document.body.append(a);
-  a.click();
-  a.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  saveFile('rows.csv', 'text/csv', '\ufeff' + lines.join('\r\n') + '\r\n');
 }

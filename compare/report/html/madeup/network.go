@@ -56,7 +56,7 @@ func (n Network) Table() *result.Table {
 	wrong := make([]bool, n.Ops)
 	made := make([]result.Row, n.Ops) // the output of each
 	for i := range n.Ops {
-		op := result.Operator{Name: name(i), Type: types[i%len(types)], Index: i, Order: i, Framework: []string{name(i)}, Dumped: true, Outputs: 1, Final: i == n.Ops-1}
+		op := result.Operator{Name: name(i), Type: types[i%12%len(types)], Index: i, Order: i, Framework: []string{name(i)}, Dumped: true, Outputs: 1, Final: i == n.Ops-1}
 		if n.Hostile {
 			op.Type, op.Framework = hostile[(i+3)%len(hostile)], hostile[:2]
 		}
