@@ -49,6 +49,9 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		return nil
 	}
 	cfg := metric.Config{Numerics: s.opt.Numerics, TableOnly: s.opt.TableOnly, Metrics: s.opt.Metrics, Scalar: s.opt.dialect().scalar(left.Shape)}
+	if of := s.opt.Tolerance; of != nil {
+		cfg.Tolerance = of(row.Op, row.Type, dtype.Coarser(left.Type, right.Type))
+	}
 	n := left.Count
 	if s.opt.MaxElements > 0 {
 		n = min(n, s.opt.MaxElements)

@@ -244,20 +244,26 @@ func (c *cursor) bytes(first, n int64) ([]byte, error) {
 		c.raw = make([]byte, max(size, a.Type.Bytes(min(tile, a.Len()))))
 	}
 	raw := c.raw[:size]
+	return raw, c.ReadTile(raw, first, n)
+}
+
+// ReadTile fills raw with n elements from first on, as bytes reads them.
+func (c *cursor) ReadTile(raw []byte, first, n int64) error {
+	a := c.a
 	if c.read != nil {
 		if err := c.read.ReadTile(raw, first, n); err != nil {
-			return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
+			return fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
 		}
 	} else if k, err := a.source.ReadAt(raw, a.tensor.Offset+a.Type.Bytes(first)); k < len(raw) {
 		if err == nil || err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
+		return fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
 	}
 	if a.tensor.BigEndian {
 		swapBytes(raw, a.Type.Bits()/8/a.Type.Parts())
 	}
-	return raw, nil
+	return nil
 }
 
 func swapBytes(b []byte, size int) {

@@ -76,6 +76,14 @@ func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) 
 			return nil, err
 		}
 	}
+	if left.Type.FitsFloat32() && right.Type.FitsFloat32() && left.Len() == right.Len() {
+		return compareFast(ctx, left, right, o)
+	}
+	return compareAny(ctx, left, right, o)
+}
+
+// compareAny is [Compare] of any two tensors, and of those that [compareFast] takes the reference.
+func compareAny(ctx context.Context, left, right *Array, o Options) (*Diff, error) {
 	n := max(left.Len(), right.Len())
 	parts := int64(1)
 	if left.Type.Parts() == 2 || right.Type.Parts() == 2 {
