@@ -203,50 +203,29 @@ func (v *Value) single() bool {
 	return v.kind == KindList && v.ext == nil && v.num == 1 && (v.elem == KindString || v.elem == KindExpression)
 }
 
-// Ints returns the elements of a list of ints or data types; for a list of byte blobs their lengths.
-func (v *Value) Ints() []int64 {
-	if v == nil || v.kind != KindList {
+// held returns what a value of a kind holds.
+func held[T any](v *Value, kind Kind) []T {
+	if v == nil || v.kind != kind {
 		return nil
 	}
-	l, _ := v.ext.([]int64)
+	l, _ := v.ext.([]T)
 	return l
 }
+
+// Ints returns the elements of a list of ints or data types; for a list of byte blobs their lengths.
+func (v *Value) Ints() []int64 { return held[int64](v, KindList) }
 
 // Floats returns the elements of a list of floats.
-func (v *Value) Floats() []float32 {
-	if v == nil || v.kind != KindList {
-		return nil
-	}
-	l, _ := v.ext.([]float32)
-	return l
-}
+func (v *Value) Floats() []float32 { return held[float32](v, KindList) }
 
 // Bools returns the elements of a list of bools.
-func (v *Value) Bools() []bool {
-	if v == nil || v.kind != KindList {
-		return nil
-	}
-	l, _ := v.ext.([]bool)
-	return l
-}
+func (v *Value) Bools() []bool { return held[bool](v, KindList) }
 
 // IntLists returns the rows of a list_list_int value.
-func (v *Value) IntLists() [][]int64 {
-	if v == nil {
-		return nil
-	}
-	l, _ := v.ext.([][]int64)
-	return l
-}
+func (v *Value) IntLists() [][]int64 { return held[[]int64](v, KindListListInt) }
 
 // FloatLists returns the rows of a list_list_float value.
-func (v *Value) FloatLists() [][]float32 {
-	if v == nil {
-		return nil
-	}
-	l, _ := v.ext.([][]float32)
-	return l
-}
+func (v *Value) FloatLists() [][]float32 { return held[[]float32](v, KindListListFloat) }
 
 // oneOrMore returns what a value holds, alone or in a list.
 func oneOrMore[T any](v *Value) []*T {

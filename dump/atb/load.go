@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,12 +62,7 @@ type Tree struct {
 
 // Precision tells how exactly the table's statistics are written; see
 // [stats.Reader.Precision].
-func (t *Tree) Precision() (grain float64, digits int) {
-	if t.in == nil {
-		return 0, 0
-	}
-	return t.in.Precision()
-}
+func (t *Tree) Precision() (grain float64, digits int) { return t.in.Precision() }
 
 // Forget lets go of the table and of operations without files: what [Tree.Open] needs
 // stays.
@@ -97,7 +92,9 @@ const maxRemarks = 100
 // the table.
 func Load(r Recording) (*Tree, error) {
 	t := &Tree{Recording: r, byID: map[string]*Op{}}
-	bad := t.table(filepath.Join(r.Dir, stats.File))
+	table := filepath.Join(r.Dir, stats.File)
+	in, bad := stats.Table(table, func(row *stats.Row) error { return t.line(row, table) }, t.remark)
+	t.in = in
 	if headings := (*stats.LineError)(nil); errors.As(bad, &headings) {
 		t.remark(bad)
 	} else if bad != nil {
@@ -211,35 +208,6 @@ func (o *Op) tensor(output bool, slot int) *Tensor {
 	return &o.Tensors[len(o.Tensors)-1]
 }
 
-// table reads statistic.csv, if there is one.
-func (t *Tree) table(path string) error {
-	in, f, err := stats.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	t.in = in
-	for {
-		row, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
-			t.remark(bad)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := t.line(row, path); err != nil {
-			t.remark(err)
-		}
-	}
-}
-
 // line takes a line of the table.
 func (t *Tree) line(row *stats.Row, path string) error {
 	names, ids := strings.Split(row.OpName, "/"), strings.Split(row.OpID, "_")
@@ -330,15 +298,7 @@ const (
 
 // readParams reads a file of parameters.
 func readParams(path string) ([]Param, error) {
-	f, size, err := plainfile.Open(path, "parameters of an operation")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > maxParamFile {
-		return nil, &Error{path, -1, fmt.Sprintf("%d bytes", size), fmt.Sprintf("at most %d", maxParamFile)}
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxParamFile))
+	text, err := plainfile.ReadFile(path, "parameters of an operation", maxParamFile)
 	if err != nil {
 		return nil, err
 	}
@@ -355,12 +315,7 @@ func flatten(text json.RawMessage, prefix string, depth int, to *[]Param) error 
 	if err := json.Unmarshal(text, &object); err != nil {
 		return err
 	}
-	keys := make([]string, 0, len(object))
-	for k := range object {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(object)) {
 		value := object[k]
 		if len(value) > 0 && value[0] == '{' && depth < maxDepth {
 			if err := flatten(value, prefix+k+".", depth+1, to); err != nil {

@@ -1,7 +1,6 @@
 package mindspore
 
 import (
-	"io"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -35,15 +34,7 @@ func Feeds(r *Recording) map[string][]Port {
 		read func([]byte) *nodes
 	}{{".pb", protoNodes}, {".ir", textNodes}} {
 		path := filepath.Join(r.Dir, "..", "..", "..", "graphs", "ms_output_trace_code_graph_"+r.Graph+form.ext)
-		f, size, err := plainfile.Open(path, "a graph")
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		if size > mostGraph {
-			continue
-		}
-		data, err := io.ReadAll(io.LimitReader(f, mostGraph))
+		data, err := plainfile.ReadFile(path, "a graph", mostGraph)
 		if err != nil {
 			continue
 		}

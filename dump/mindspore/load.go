@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -59,12 +57,7 @@ type Iteration struct {
 
 // Precision tells how exactly the table's statistics are written; see
 // [stats.Reader.Precision].
-func (it *Iteration) Precision() (grain float64, digits int) {
-	if it.in == nil {
-		return 0, 0
-	}
-	return it.in.Precision()
-}
+func (it *Iteration) Precision() (grain float64, digits int) { return it.in.Precision() }
 
 // Row is what the table says of a tensor, nil if it says nothing.
 func (it *Iteration) Row(x *Tensor) *stats.Row { return it.in.Again(x.Line) }
@@ -200,37 +193,21 @@ func merged(files, lines []*Kernel) []*Kernel {
 }
 
 // table reads statistic.csv, if there is one.
-func (it *Iteration) table(path string, to map[kernelKey][]item) error {
-	in, f, err := stats.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	it.in = in
-	for n := uint64(0); ; n++ {
-		row, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
-			it.remark(bad)
-			continue
-		}
-		if err != nil {
-			return err
-		}
+func (it *Iteration) table(path string, to map[kernelKey][]item) (err error) {
+	n := uint64(0)
+	it.in, err = stats.Table(path, func(row *stats.Row) error {
 		time, err := strconv.ParseUint(row.Time, 10, 64)
 		if err != nil {
 			time = n // lines are in the order of writing
 		}
+		n++
 		index, _ := small(row.Slot)
 		name := row.OpName[strings.LastIndexByte(row.OpName, '/')+1:]
 		key := kernelKey{strings.Clone(row.OpType), strings.Clone(name), row.Task, row.Stream}
 		to[key] = append(to[key], item{Tensor{Output: row.Output, Index: index, Line: row.Text}, time})
-	}
+		return nil
+	}, it.remark)
+	return err
 }
 
 // Limits of arguments.
@@ -241,15 +218,7 @@ const (
 
 // readArgs reads a file of arguments.
 func readArgs(path string) ([]Arg, error) {
-	f, size, err := plainfile.Open(path, "arguments of a kernel")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > maxArgFile {
-		return nil, fmt.Errorf("%s: found %d bytes, expected at most %d", path, size, maxArgFile)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxArgFile))
+	text, err := plainfile.ReadFile(path, "arguments of a kernel", maxArgFile)
 	if err != nil {
 		return nil, err
 	}

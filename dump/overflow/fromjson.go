@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -43,17 +42,9 @@ func readConverted(e dump.Entry) (*Record, error) {
 	fail := func(text string, err error) (*Record, error) {
 		return nil, &dump.Error{Path: e.Path, Code: dump.CodeInvalid, Offset: -1, Text: text, Err: err}
 	}
-	f, _, err := plainfile.Open(e.Path, "a record in JSON")
+	text, err := plainfile.ReadFile(e.Path, "a record in JSON", maxPayload)
 	if err != nil {
 		return fail("", cause(err))
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPayload+1))
-	if err != nil {
-		return fail("", cause(err))
-	}
-	if len(text) > maxPayload {
-		return fail(fmt.Sprintf("more than %d bytes, expected a record in JSON", maxPayload), nil)
 	}
 	r, err := DecodeJSON(text)
 	if err != nil {

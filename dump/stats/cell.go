@@ -60,9 +60,10 @@ func (r *Reader) written(s string) {
 // Precision tells how exactly the statistics read so far are written: grain is what
 // the last digit is worth where all have six decimals, as C writes numbers without
 // being told more; else digits is the number of significant digits, 0 where these are
-// all that a float32 has.
+// all that a float32 has, or where there is no table.
 func (r *Reader) Precision() (grain float64, digits int) {
 	switch {
+	case r == nil:
 	case r.fixed > 0 && r.loose == 0:
 		return 1e-6, 0
 	case r.loose > 0 && r.digits <= 6:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -303,6 +304,33 @@ func Open(path string) (*Reader, io.Closer, error) {
 		return nil, nil, err
 	}
 	return r, f, nil
+}
+
+// Table reads the table at path from front to back, if there is one: row takes each line, and remark what cannot be
+// read of it. The reader can read lines again.
+func Table(path string, row func(*Row) error, remark func(error)) (*Reader, error) {
+	in, f, err := Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for {
+		line, err := in.Next()
+		if err == nil {
+			err = row(line)
+		} else if bad := (*LineError)(nil); !errors.As(err, &bad) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return in, err
+		}
+		if err != nil {
+			remark(err)
+		}
+	}
 }
 
 // Is tells whether a file is a table of statistics, by its headings, and of what

@@ -12,7 +12,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -66,18 +65,7 @@ type Entry struct {
 // Open reads a configuration; without a format it is known by the name of the
 // file and what is in it.
 func Open(path string, format Format) (*File, error) {
-	file, size, err := plainfile.Open(path, "a configuration")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if size > MaxBytes {
-		return nil, fmt.Errorf("%s: found %d bytes, expected a configuration of at most %d", path, size, MaxBytes)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
-	if err == nil && len(text) > MaxBytes {
-		err = fmt.Errorf("%s: found more than %d bytes, expected a configuration", path, MaxBytes)
-	}
+	text, err := plainfile.ReadFile(path, "a configuration", MaxBytes)
 	if err != nil {
 		return nil, err
 	}
