@@ -23,6 +23,10 @@ type Rollout struct {
 	Weights string
 	// RouterTrain and RouterRollout are the experts that were chosen.
 	RouterTrain, RouterRollout string
+	// Train and Calls are folders with recordings of the trainer and of the inference engine.
+	Train, Calls string
+	// Tokens bounds how many tokens of the recordings are looked at.
+	Tokens int
 	// JSON is the file that the result is written to, - for Stdout.
 	JSON    string
 	Stdout  io.Writer
@@ -33,12 +37,14 @@ type Rollout struct {
 // Run reads what there is, compares it and writes the result. passes is what the gate says.
 func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, passes bool, err error) {
 	switch {
-	case q.LogP == "" && q.Weights == "" && q.RouterTrain == "":
+	case q.LogP == "" && q.Weights == "" && q.RouterTrain == "" && q.Train == "" && q.Calls == "":
 		return nil, false, explain.Say("err.rollout.need")
+	case (q.Train == "") != (q.Calls == ""):
+		return nil, false, explain.Say("err.rollout.calls")
 	case (q.RouterTrain == "") != (q.RouterRollout == ""):
 		return nil, false, explain.Say("err.rollout.routers")
 	}
-	inputs := []string{q.Mask, q.RouterTrain, q.RouterRollout}
+	inputs := []string{q.Train, q.Calls, q.Mask, q.RouterTrain, q.RouterRollout}
 	for _, list := range []string{q.LogP, q.Weights} {
 		inputs = append(inputs, strings.Split(list, ",")...)
 	}
@@ -60,7 +66,7 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 }
 
 func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, error) {
-	in := &rollout.Request{Workers: q.Workers, Progress: tell.progress(Weighing)}
+	in := &rollout.Request{TrainCalls: q.Train, RolloutCalls: q.Calls, Tokens: q.Tokens, Workers: q.Workers, Progress: tell.progress(Weighing)}
 	var err error
 	if a, b, two := strings.Cut(q.LogP, ","); two {
 		in.LogProbs, err = rollout.ReadArrays(a, b, q.Mask)

@@ -16,6 +16,9 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.SetOutput(io.Discard)
 	text := e.optionText("rollout")
 	q := run.Rollout{Stdout: e.stdout}
+	set.StringVar(&q.Train, "train", "", text("train"))
+	set.StringVar(&q.Calls, "rollout", "", text("rollout"))
+	set.IntVar(&q.Tokens, "tokens", 0, text("tokens"))
 	set.StringVar(&q.LogP, "logp", "", text("logp"))
 	set.StringVar(&q.Mask, "mask", "", text("mask"))
 	set.IntVar(&q.Step, "step", -1, text("step"))
@@ -33,7 +36,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "rollout", set, err)
 	case set.NArg() > 0:
 		return exitUsage, explain.Say("err.argument", set.Arg(0))
-	case q.Workers < 0 || *most < 0:
+	case q.Workers < 0 || q.Tokens < 0 || *most < 0:
 		return exitUsage, explain.Say("err.rollout.number")
 	}
 	if err := alone(e.events, q.JSON); err != nil {

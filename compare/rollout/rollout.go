@@ -4,15 +4,18 @@
 //
 // What rounding alone explains is known only from the stages of the network, which this package does not judge: where
 // log-probs differ and neither arrays nor weights nor routers give a cause the verdict is inconclusive, never good.
+// Recordings of both engines add the stages (package stage).
 package rollout
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
+	"precision/compare/rollout/stage"
 	"precision/compare/verdict"
 	"precision/compare/weights"
 	"precision/dump/checkpoint"
@@ -24,8 +27,12 @@ type Request struct {
 	// Train and Rollout are the weights of both sides.
 	Train, Rollout *checkpoint.Set
 	Routers        *Routers
-	Workers        int
-	Progress       func(done, total int)
+	// TrainCalls and RolloutCalls are folders with recordings of both engines, empty where there are none. Tokens bounds how many tokens of them are
+	// looked at.
+	TrainCalls, RolloutCalls string
+	Tokens                   int
+	Workers                  int
+	Progress                 func(done, total int)
 }
 
 // Kind is what a cause is about, by the order in which causes are named.
@@ -33,9 +40,15 @@ type Kind string
 
 // The kinds of causes.
 const (
-	Arrays  Kind = "arrays"  // the log-probs themselves are not those of the same tokens
-	Weights Kind = "weights" // the engines have other weights
-	Router  Kind = "router"  // other experts, where scores are equal
+	Arrays    Kind = "arrays"    // the log-probs themselves are not those of the same tokens
+	Tokens    Kind = "tokens"    // the engines were given other tokens
+	Weights   Kind = "weights"   // the engines have other weights
+	Cache     Kind = "cache"     // attention reads other keys and values than were written
+	Precision Kind = "precision" // the same function in a coarser type
+	Formula   Kind = "formula"   // another function of the same inputs and weights
+	Router    Kind = "router"    // other experts, where scores are equal
+	Rounding  Kind = "rounding"  // the same function, rounded otherwise: no fault
+	Harmless  Kind = "harmless"  // another function without effect on the log-probs
 )
 
 // Cause is something that makes log-probs differ.
@@ -48,7 +61,14 @@ type Cause struct {
 	Args []any
 	// Layers are those it is in, nil where layers are not the matter.
 	Layers []int
+	// Side is the engine it is about, train or rollout; empty where that is not known.
+	Side string
+	// Share is that of the difference of the log-probs, NaN where that is not known.
+	Share float64
 }
+
+// Fault reports whether a cause is one that has to be mended.
+func (c *Cause) Fault() bool { return c.Kind != Rounding && c.Kind != Harmless }
 
 // Result is the answer.
 type Result struct {
@@ -60,6 +80,8 @@ type Result struct {
 	// Weights and Routers are nil where there were none.
 	Weights *weights.Report
 	Routers *Routers
+	// Stages is nil where no recordings were given.
+	Stages *stage.Report
 	// Traps are facts that look like causes and are none, Unknown what could not be looked at: messages rollout.note.KEY.
 	Traps, Unknown []Note
 }
@@ -90,13 +112,26 @@ func Run(ctx context.Context, q *Request) (*Result, error) {
 	if q.Routers != nil {
 		r.routers(q)
 	}
-	order := []Kind{Arrays, Weights, Router}
+	if q.TrainCalls != "" {
+		if err := r.stages(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	order := []Kind{Arrays, Tokens, Weights, Cache, Precision, Formula, Router, Rounding, Harmless}
 	slices.SortStableFunc(r.Causes, func(x, y Cause) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
 	r.decide()
 	return r, ctx.Err()
 }
 
-func (r *Result) cause(c Cause) { r.Causes = append(r.Causes, c) }
+func (r *Result) cause(c Cause) {
+	if c.Share == 0 {
+		c.Share = math.NaN()
+	}
+	if c.Side == "" && c.Kind != Arrays && c.Kind != Tokens { // which of two arrays is the wrong one they do not say
+		c.Side = "rollout"
+	}
+	r.Causes = append(r.Causes, c)
+}
 
 func (r *Result) trap(key string, args ...any) { r.Traps = append(r.Traps, Note{key, args}) }
 
@@ -234,22 +269,5 @@ func (r *Result) routers(q *Request) {
 	}
 	if len(order) == 0 && r.Routers.Any > 0 {
 		r.unknown("margins")
-	}
-}
-
-func (r *Result) decide() {
-	switch {
-	case len(r.Causes) > 0:
-		r.Verdict, r.Why = verdict.Bad, "cause"
-	case r.Figs == nil && (r.Weights == nil || len(r.Unknown) > 0):
-		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
-	case r.Figs == nil:
-		r.Verdict, r.Why = verdict.Good, "weights"
-	case r.Figs.Tokens < fewTokens:
-		r.Verdict, r.Why = verdict.Inconclusive, "few"
-	case r.Figs.MaxAbs == 0:
-		r.Verdict, r.Why = verdict.Good, "identical"
-	default:
-		r.Verdict, r.Why = verdict.Inconclusive, "stages"
 	}
 }

@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -207,4 +208,65 @@ func sample(a, b *part, n int64) (x, y []float64, err error) {
 		x, y = append(x, u...), append(y, v...)
 	}
 	return x, y, nil
+}
+
+// Whole reads a tensor that is small enough as numbers; nil else, and where it cannot be read.
+func Whole(t *checkpoint.Tensor) []float64 {
+	return (&part{"", t, t.Shape, []span{{0, t.Len()}}}).whole()
+}
+
+// Matrix is a tensor of a network in memory.
+type Matrix struct {
+	Shape []int64
+	V     []float64
+}
+
+// Network reads the weights of one side by the names of Hugging Face's files, fused ones taken apart as the other side has them; nil for a
+// weight that is missing or too large to be held.
+type Network struct{ pairs map[string]*pair }
+
+// Networks pairs two checkpoints for reading, the trainer's first.
+func Networks(left, right *checkpoint.Set) *Network {
+	return &Network{newComparison(left, right).byName}
+}
+
+// Get reads a weight of one side, 0 the left.
+func (n *Network) Get(side int, name string) *Matrix {
+	p := n.pairs[name]
+	if p == nil {
+		return nil
+	}
+	x := p.a
+	if side == 1 {
+		x = p.b
+	}
+	if x == nil {
+		return nil
+	}
+	v := x.whole()
+	if v == nil {
+		return nil
+	}
+	return &Matrix{x.shape, v}
+}
+
+// Has reports whether a side has a weight.
+func (n *Network) Has(side int, name string) bool {
+	p := n.pairs[name]
+	return p != nil && (side == 0 && p.a != nil || side == 1 && p.b != nil)
+}
+
+// Names lists the weights of both sides.
+func (n *Network) Names() []string { return slices.Sorted(maps.Keys(n.pairs)) }
+
+// Shape is that of a weight of one side, nil if it has none of the name.
+func (n *Network) Shape(side int, name string) []int64 {
+	switch p := n.pairs[name]; {
+	case p == nil:
+	case side == 0 && p.a != nil:
+		return p.a.shape
+	case side == 1 && p.b != nil:
+		return p.b.shape
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"precision/compare/report"
 	"precision/compare/rollout"
+	"precision/compare/rollout/stage"
 	"precision/compare/verdict"
 	"precision/compare/weights"
 	"precision/internal/msg"
@@ -21,12 +22,32 @@ func init() { msg.Register(texts) }
 
 // Sentence is what a cause is.
 func Sentence(lang msg.Lang, c *rollout.Cause) string {
-	return lang.T("rollout.cause."+c.Key, c.Args...)
+	args := slices.Clone(c.Args)
+	for i, a := range args {
+		if n, ok := a.(rollout.Note); ok {
+			args[i] = note(lang, n)
+		}
+	}
+	return lang.T("rollout.cause."+c.Key, args...)
+}
+
+// where says in which layers a cause is, and how much of the difference it makes.
+func where(lang msg.Lang, c *rollout.Cause) (text string) {
+	if n := len(c.Layers); n > 0 && c.Kind != rollout.Router {
+		text = lang.T("rollout.layer", c.Layers[0])
+		if n > 1 {
+			text = lang.T("rollout.layers", n, c.Layers[0], c.Layers[n-1])
+		}
+	}
+	if c.Share == c.Share {
+		text += lang.T("rollout.share", 100*c.Share)
+	}
+	return text
 }
 
 func note(lang msg.Lang, n rollout.Note) string { return lang.T("rollout.note."+n.Key, n.Args...) }
 
-var styles = map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Bad: report.Bad, verdict.Inconclusive: report.Suspect}
+var styles = map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Bad: report.Bad, verdict.Suspect: report.Suspect, verdict.Inconclusive: report.Suspect}
 
 // Lines says the result, with at most so many causes, and so many notes of a kind.
 func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
@@ -48,6 +69,14 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		}
 	case "identical":
 		why = lang.T("rollout.why.identical", r.Figs.Tokens)
+	case "within":
+		why = lang.T("rollout.why.within", Sentence(lang, &r.Causes[0]), r.Stages.Factor)
+	case "unexplained":
+		why = lang.T("rollout.why.unexplained", r.Stages.Factor)
+	case "rounding":
+		why = lang.T("rollout.why.rounding", r.Stages.Found, r.Stages.Expected)
+	case "covered":
+		why = lang.T("rollout.why.covered", 100*r.Stages.Covered)
 	case "few":
 		why = lang.T("rollout.why.few", r.Figs.Tokens)
 	default:
@@ -57,6 +86,9 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		{Text: lang.T("rollout.verdict." + r.Verdict.String()), Style: styles[r.Verdict]}, {Text: why}}})
 	if f := r.Figs; f != nil {
 		add(label("logp"), report.Plain, lang.T("rollout.logp", f.Tokens, f.MeanAbs, f.MaxAbs, f.Worst[0], f.Worst[1], f.MultProbError, f.K3, 100*f.Over, rollout.Tau))
+		if s := r.Stages; s != nil && s.Shares {
+			add(label("logp"), report.Plain, lang.T("rollout.logp.expected", s.Expected, s.Factor, 100*s.Sum))
+		}
 		if f.Growth > 2 {
 			add(label("logp"), report.Plain, lang.T("rollout.logp.growth", f.Growth))
 		}
@@ -70,7 +102,7 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 			break
 		}
 		c := &r.Causes[i]
-		add(label("cause", i+1), report.Plain, lang.T("rollout.cause."+string(c.Kind))+"  "+Sentence(lang, c))
+		add(label("cause", i+1), report.Plain, lang.T("rollout.kind."+string(c.Kind))+"  "+Sentence(lang, c)+where(lang, c))
 	}
 	if w := r.Weights; w != nil {
 		text := lang.T("rollout.weights", w.Count(weights.Same), len(w.Tensors))
@@ -81,6 +113,9 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 	}
 	if x := r.Routers; x != nil {
 		add(label("router"), report.Plain, lang.T("rollout.router", 100*x.All, 100*x.Any))
+	}
+	if s := r.Stages; s != nil {
+		add(label("stages"), report.Plain, lang.T("rollout.stages", len(s.Stages), s.Tokens, s.Sequences))
 	}
 	for _, n := range r.Traps {
 		add(label("trap"), report.Dim, note(lang, n))
@@ -119,7 +154,15 @@ type cause struct {
 	Layers []int        `json:"layers,omitempty"`
 	Name   string       `json:"name,omitempty"`
 	Side   string       `json:"side"`
+	Share  *float64     `json:"share,omitempty"`
 	Detail string       `json:"detail"`
+}
+
+type figures struct {
+	*rollout.Figures
+	Expected *float64 `json:"expected,omitempty"`
+	Factor   *float64 `json:"factor,omitempty"`
+	ShareSum *float64 `json:"share_sum,omitempty"`
 }
 
 type weight struct {
@@ -141,20 +184,31 @@ func WriteJSON(w io.Writer, r *rollout.Result) error {
 	out := struct {
 		Schema  string           `json:"schema"`
 		Verdict string           `json:"verdict"`
-		Figs    *rollout.Figures `json:"dlogp,omitempty"`
+		Figs    *figures         `json:"dlogp,omitempty"`
 		Causes  []cause          `json:"causes"`
 		Weights *checked         `json:"weights,omitempty"`
 		Routers *rollout.Routers `json:"router,omitempty"`
+		Calls   *stage.Report    `json:"recordings,omitempty"`
+		Stages  []stage.Stage    `json:"stages,omitempty"`
 		Traps   []string         `json:"traps"`
 		Unknown []string         `json:"unknown"`
-	}{Schema: "precision/rollout/1", Verdict: r.Verdict.String(), Figs: r.Figs, Routers: r.Routers, Causes: []cause{}, Traps: []string{}, Unknown: []string{}}
+	}{Schema: "precision/rollout/1", Verdict: r.Verdict.String(), Routers: r.Routers, Calls: r.Stages, Causes: []cause{}, Traps: []string{}, Unknown: []string{}}
+	if r.Stages != nil {
+		out.Stages = r.Stages.Stages
+	}
+	if r.Figs != nil {
+		out.Figs = &figures{Figures: r.Figs}
+		if s := r.Stages; s != nil && s.Shares {
+			out.Figs.Expected, out.Figs.Factor, out.Figs.ShareSum = &s.Expected, &s.Factor, &s.Sum
+		}
+	}
 	for i := range r.Causes {
 		c := &r.Causes[i]
-		side := "rollout"
-		if c.Kind == rollout.Arrays {
-			side = "" // which of two arrays is the wrong one they do not say
+		one := cause{Kind: c.Kind, Stage: c.Stage, Layers: c.Layers, Name: c.Name, Side: c.Side, Detail: Sentence(msg.English, c)}
+		if share := c.Share; share == share {
+			one.Share = &share
 		}
-		out.Causes = append(out.Causes, cause{c.Kind, c.Stage, c.Layers, c.Name, side, Sentence(msg.English, c)})
+		out.Causes = append(out.Causes, one)
 	}
 	if x := r.Weights; x != nil {
 		out.Weights = &checked{len(x.Tensors), x.Count(weights.Same), []weight{}}

@@ -69,7 +69,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	return report.Render(Lines(lang, r, 8), 12, func(_ report.Style, text string) string { return text })
 }
 
-var noClaim = regexp.MustCompile(`^rollout\.(label|verdict|more|cause\.(arrays|weights|router)|why\.(cause|unknown)|note\.(unreadable|margins))`)
+var noClaim = regexp.MustCompile(`^rollout\.(label|verdict|more|kind|layers?$|share|why\.(cause|unknown)|note\.(unreadable|margins|fault))`)
 
 // Every sentence is gone where what it claims is not so.
 func TestEarned(t *testing.T) {
@@ -103,6 +103,19 @@ func TestEarned(t *testing.T) {
 	for key, kind := range map[string]string{"step": "Step", "near": "Near", "quantised": "Quantised", "elsewhere": "Elsewhere", "constant": "Constant", "transposed": "Transposed",
 		"unlike": "Unlike", "shape": "Shape", "missing": "MissingHere", "all.step": "Step", "all.near": "Near", "all.quantised": "Quantised"} {
 		elsewhere["rollout.cause."+key] = [3]string{"../../weights/weights_test.go", "TestKinds", kind}
+	}
+	made := "../stage/made_test.go"
+	for key, mark := range map[string]string{"why.within": "Precision", "why.unexplained": "r.Shares", "why.rounding": "r.Shares", "why.covered": "r.Covered", "logp.expected": "r.Sum", "stages": "r.Tokens",
+		"cause.cache": "nothing", "cause.precision": "Precision", "cause.formula": "Formula", "cause.harmless": "nothing", "cause.weights": "nothing", "cause.variant": "x.variant", "cause.rounding": "Rounding",
+		"note.bare": "r.Notes", "note.embedding": "r.Notes", "note.checkpoints": "r.Notes", "note.positions": "r.Notes", "note.tokens": "r.Notes", "note.network": "r.Notes", "note.stages": "r.Notes", "note.large": "r.Notes", "note.stage": "r.Notes", "note.left": "r.Tokens"} {
+		elsewhere["rollout."+key] = [3]string{made, "TestFaults", mark}
+	}
+	for _, v := range []string{"eps", "plus", "weightless", "factor", "interleaved", "theta", "theta.interleaved", "theta.bfloat16", "shift", "scale", "mask", "window", "nowindow", "tiled", "softcap", "nosoftcap", "cache", "act", "nobias",
+		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
+		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
+	}
+	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
+		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
 	}
 	msgtest.Earned{Under: []string{"rollout."}, Claims: func(key string) bool { return !noClaim.MatchString(key) }, Cases: cases, Elsewhere: elsewhere, Say: said}.Check(t)
 }

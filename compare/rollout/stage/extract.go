@@ -1,0 +1,604 @@
+package stage
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// side is what one engine recorded, by key.
+type side struct {
+	*tape
+	places []place
+	train  bool
+}
+
+// field is a part of the state at a cut, as it was recorded.
+type field struct {
+	m    *matrix
+	t    dtype.Type
+	call string
+}
+
+// between are the calls of a pass behind one site and ahead of another.
+func (p *pass) between(from, to *site) []*msprobe.Call {
+	if from == nil || to == nil || from.at >= to.at {
+		return nil
+	}
+	return p.calls[from.at+1 : to.at]
+}
+
+func (p *pass) first(names ...string) *site {
+	for _, n := range names {
+		if s := p.sites[n]; s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func out(s *site, i int) *msprobe.Value {
+	if s == nil || i >= len(s.outs) {
+		return nil
+	}
+	return s.outs[i]
+}
+
+func in(s *site, i int) *msprobe.Value {
+	if s == nil || i >= len(s.ins) {
+		return nil
+	}
+	return s.ins[i]
+}
+
+// sum is the residual sum that a norm reads: what it is given, or, where it adds itself, its second result.
+func sum(s *site) *msprobe.Value {
+	if adds(s) {
+		return out(s, 1)
+	}
+	return in(s, 0)
+}
+
+// adds reports whether a norm adds the residual itself.
+func adds(s *site) bool {
+	return s != nil && len(s.ins) == 2 && len(s.outs) == 2 && slices.Equal(s.ins[0].Shape, s.ins[1].Shape)
+}
+
+// piece is where in a recorded tensor a field is: columns lo to hi of its rows, 0 0 for all.
+type piece struct {
+	v      *msprobe.Value
+	lo, hi int
+	heads  int
+	call   string
+}
+
+// next is the norm that reads the residual sum behind a branch of a layer.
+func (n *net) next(p *pass, layer int, behindAttention bool) *site {
+	if behindAttention {
+		if n.has(prefix(layer) + "pre_feedforward_layernorm") {
+			return p.first(prefix(layer) + "pre_feedforward_layernorm")
+		}
+		return p.first(prefix(layer) + "post_attention_layernorm")
+	}
+	if layer+1 < n.layers {
+		return p.first(prefix(layer+1) + "input_layernorm")
+	}
+	return p.first("model.norm")
+}
+
+// find looks for a field of a cut in a pass.
+func (n *net) find(p *pass, c *cut, f string) piece {
+	pre := prefix(c.layer)
+	one := func(v *msprobe.Value) piece { return piece{v: v} }
+	qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.k_proj", pre+"self_attn.qkv_proj")
+	if s := p.sites[pre+"self_attn.q_proj"]; s != nil && qkv != nil && s.at > qkv.at {
+		qkv = s
+	}
+	o := p.sites[pre+"self_attn.o_proj"]
+	q, k := n.heads*n.dim, n.kvHeads*n.dim
+	switch c.stage {
+	case "embed":
+		return one(sum(p.sites[prefix(0)+"input_layernorm"]))
+	case "norm":
+		if s := p.sites[c.weight[0]]; s != nil {
+			return piece{v: out(s, 0), call: s.call.Name}
+		}
+		if c.layer < 0 {
+			return piece{}
+		}
+		if strings.HasSuffix(c.weight[0], "input_layernorm") {
+			return one(in(p.first(pre+"self_attn.q_proj", pre+"self_attn.qkv_proj"), 0))
+		}
+		return one(in(p.first(pre+"mlp.gate_proj", pre+"mlp.gate_up_proj", pre+"mlp.gate"), 0))
+	case "qkv":
+		if s := p.sites[pre+"self_attn.qkv_proj"]; s != nil {
+			at := map[string][2]int{"q": {0, q}, "k": {q, q + k}, "v": {q + k, q + 2*k}}[f]
+			return piece{v: out(s, 0), lo: at[0], hi: at[1], call: s.call.Name}
+		}
+		return one(out(p.sites[pre+"self_attn."+f+"_proj"], 0))
+	case "qk_norm":
+		return piece{v: out(p.sites[pre+"self_attn."+f+"_norm"], 0), heads: map[string]int{"q": n.heads, "k": n.kvHeads}[f]}
+	case "rope":
+		return n.rotated(p, p.between(qkv, o), f)
+	case "attn":
+		if a := in(o, 0); a != nil && (o.parts == 1 || size(a) == len(p.ids)*q) {
+			return piece{v: a, call: o.call.Name}
+		}
+		for _, call := range slices.Backward(p.between(qkv, o)) {
+			if attends(call) {
+				if x := tensors(call, msprobe.Output); len(x) > 0 {
+					return piece{v: x[0], heads: n.heads, call: call.Name}
+				}
+			}
+		}
+	case "o_proj", "down", "experts":
+		s := o
+		if c.stage == "down" {
+			s = p.sites[pre+"mlp.down_proj"]
+		} else if c.stage == "experts" {
+			s = p.sites[pre+"mlp"]
+		}
+		if s != nil && s.parts == 1 {
+			return piece{v: out(s, 0), call: s.call.Name}
+		}
+		after := n.next(p, c.layer, c.stage == "o_proj")
+		if adds(after) {
+			return one(in(after, 0))
+		}
+		if after != nil && c.stage == "experts" {
+			for i := after.at - 1; i >= 0; i-- {
+				if x := tensors(p.calls[i], msprobe.Input); p.calls[i].Parsed.API == "__add__" && len(x) == 2 && size(x[0]) == len(p.ids)*n.hidden && size(x[1]) == size(x[0]) {
+					return one(x[1])
+				}
+			}
+		}
+	case "post_norm":
+		return one(out(p.sites[c.weight[0]], 0))
+	case "add":
+		return one(sum(n.next(p, c.layer, c.branch == "o")))
+	case "gate_up":
+		if s := p.sites[pre+"mlp.gate_up_proj"]; s != nil {
+			w := n.width(pre + "mlp.gate_proj")
+			at := map[string][2]int{"g": {0, w}, "u": {w, 2 * w}}[f]
+			return piece{v: out(s, 0), lo: at[0], hi: at[1]}
+		}
+		return one(out(p.sites[pre+"mlp."+map[string]string{"g": "gate", "u": "up"}[f]+"_proj"], 0))
+	case "act":
+		s := p.sites[pre+"mlp.down_proj"]
+		if s != nil && s.parts > 1 {
+			for i := s.at; i >= 0; i-- {
+				if x := tensors(p.calls[i], msprobe.Output); len(x) > 0 && size(x[0]) == len(p.ids)*n.width(pre+"mlp.gate_proj") && p.calls[i].Parsed.API != "linear" {
+					return piece{v: x[0], call: p.calls[i].Name}
+				}
+			}
+			return piece{}
+		}
+		return one(in(s, 0))
+	case "router", "choice", "gate_weights":
+		return n.routed(p, c, f)
+	}
+	return piece{}
+}
+
+// width is the number of rows of a weight of the trainer.
+func (n *net) width(name string) int {
+	if s := n.w.Shape(0, name+".weight"); len(s) > 0 {
+		return int(s[0])
+	}
+	return 0
+}
+
+func attends(c *msprobe.Call) bool {
+	api := strings.ToLower(c.Parsed.API)
+	if c.Parsed.Form == msprobe.Module {
+		return strings.HasSuffix(api, "self_attn.attn")
+	}
+	return strings.Contains(api, "attention")
+}
+
+// rotated finds queries or keys behind their rotation.
+func (n *net) rotated(p *pass, calls []*msprobe.Call, f string) piece {
+	q, k := len(p.ids)*n.heads*n.dim, len(p.ids)*n.kvHeads*n.dim
+	want, heads := q, n.heads
+	if f == "k" {
+		want, heads = k, n.kvHeads
+	}
+	var fused, added []*msprobe.Value
+	var name string
+	for _, c := range calls {
+		outs := tensors(c, msprobe.Output)
+		switch {
+		case c.Parsed.API == "npu_rotary_mul" && len(outs) > 0:
+			fused = append(fused, outs[0])
+			name = c.Name
+		case c.Parsed.Form == msprobe.Module && strings.Contains(c.Parsed.API, "rotary_emb") && len(outs) == 2 && size(outs[0]) == q && size(outs[1]) == k,
+			strings.Contains(c.Parsed.API, "rotary_pos_emb") && len(outs) == 2 && size(outs[0]) == q && size(outs[1]) == k:
+			fused = outs
+			name = c.Name
+		case (c.Parsed.API == "__add__" || c.Parsed.API == "add") && len(outs) > 0 && (size(outs[0]) == q || size(outs[0]) == k) && len(outs[0].Shape) == 4:
+			added = append(added, outs[0])
+		case attends(c):
+			if len(fused) == 0 && len(added) == 0 {
+				continue
+			}
+		}
+	}
+	pick := func(list []*msprobe.Value) *msprobe.Value {
+		if len(list) != 2 {
+			return nil
+		}
+		v := list[0]
+		if f == "k" {
+			v = list[1]
+		}
+		if size(v) != want {
+			return nil
+		}
+		return v
+	}
+	if v := pick(fused); v != nil {
+		return piece{v: v, call: name}
+	}
+	return piece{v: pick(added), heads: heads}
+}
+
+// routed finds scores, choices and weights of a router.
+func (n *net) routed(p *pass, c *cut, f string) piece {
+	gate := p.sites[prefix(c.layer)+"mlp.gate"]
+	if gate == nil {
+		return piece{}
+	}
+	tokens := len(p.ids)
+	if f == "r" {
+		return piece{v: out(gate, 0), call: gate.call.Name}
+	}
+	if len(gate.outs) == 3 {
+		return piece{v: out(gate, map[string]int{"p": 1, "i": 2}[f])}
+	}
+	end := len(p.calls)
+	if s := n.next(p, c.layer, false); s != nil {
+		end = s.at
+	}
+	var got *msprobe.Value
+	for _, call := range p.calls[min(gate.at+1, end):end] {
+		api := strings.ToLower(call.Parsed.API)
+		outs := tensors(call, msprobe.Output)
+		switch {
+		case f == "i" && (api == "topk" || strings.Contains(api, "top_k")) && len(outs) >= 2 && size(outs[1]) == tokens*n.topk:
+			return piece{v: outs[1], call: call.Name}
+		case f == "p" && (api == "topk" || strings.Contains(api, "top_k") || api == "__truediv__" || api == "div") && len(outs) >= 1 && size(outs[0]) == tokens*n.topk:
+			got = outs[0]
+		case strings.Contains(api, "experts") && call.Parsed.Form != msprobe.Module:
+			for _, v := range tensors(call, msprobe.Input, msprobe.Kwargs) {
+				if size(v) == tokens*n.topk && v.Known && v.Elem.IsInteger() == (f == "i") {
+					return piece{v: v, call: call.Name}
+				}
+			}
+		case call.Parsed.API == "linear" && f == "p" && got != nil:
+			return piece{v: got}
+		}
+	}
+	return piece{v: got}
+}
+
+// rows lays a recorded tensor out a row a token.
+func rows(v *msprobe.Value, data []float64, tokens, heads int) (m *matrix, ok bool) {
+	if tokens == 0 || len(data)%tokens != 0 {
+		return nil, false
+	}
+	w := len(data) / tokens
+	s := v.Shape
+	if len(s) == 4 && heads > 0 && int(s[1]) == heads && int(s[0]*s[2]) == tokens && (int(s[0]*s[1]) != tokens || s[2] != int64(heads)) {
+		b, h, l, d := int(s[0]), int(s[1]), int(s[2]), int(s[3])
+		m = newMatrix(tokens, w)
+		for i := range b {
+			for j := range h {
+				for t := range l {
+					copy(m.v[(i*l+t)*w+j*d:(i*l+t)*w+j*d+d], data[((i*h+j)*l+t)*d:])
+				}
+			}
+		}
+		return m, true
+	}
+	return &matrix{tokens, w, data}, true
+}
+
+// at is what a side recorded of a cut; nil where a part is missing.
+func (s *side) at(n *net, c *cut) map[string]field {
+	got := map[string]field{}
+	for _, f := range c.out {
+		x, ok := s.gather(n, c, f)
+		if !ok {
+			return nil
+		}
+		got[f] = x
+	}
+	return got
+}
+
+func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
+	if c.stage == "lm_head" {
+		return s.logits(n)
+	}
+	pieces := map[int]*matrix{}
+	for key, at := range s.places {
+		m := pieces[at.pass]
+		if m == nil {
+			p := s.passes[at.pass]
+			x := n.find(p, c, f)
+			if x.v == nil || !x.v.Known {
+				return got, false
+			}
+			data, err := p.load(x.v)
+			if err != nil {
+				s.faults = append(s.faults, err)
+				return got, false
+			}
+			if m, ok = rows(x.v, data, len(p.ids), x.heads); !ok {
+				return got, false
+			}
+			if x.hi > 0 {
+				if x.hi > m.w {
+					return got, false
+				}
+				part := newMatrix(m.n, x.hi-x.lo)
+				for i := range m.n {
+					copy(part.row(i), m.row(i)[x.lo:x.hi])
+				}
+				m = part
+			}
+			pieces[at.pass] = m
+			got.t = x.v.Elem
+			if got.call == "" {
+				got.call = x.call
+			}
+		}
+		if got.m == nil {
+			got.m = newMatrix(len(s.places), m.w)
+		}
+		if m.w != got.m.w || at.row >= m.n {
+			return got, false
+		}
+		copy(got.m.row(key), m.row(at.row))
+	}
+	if got.m != nil && got.t == dtype.Float32 && c.stage != "logp" {
+		got.t = narrowest(got.m)
+	}
+	return got, got.m != nil
+}
+
+// narrowest is bfloat16 if all numbers are of that type: what was widened ahead of the call that recorded it.
+func narrowest(m *matrix) dtype.Type {
+	for _, x := range m.v {
+		if math.Float32bits(float32(x))&0xffff != 0 && x == x {
+			return dtype.Float32
+		}
+	}
+	return dtype.BFloat16
+}
+
+// logits are those of the answers. An engine computes them for the rows that it samples from; they are found by their hidden state.
+func (s *side) logits(n *net) (got field, ok bool) {
+	type table struct {
+		z  *matrix
+		at map[int]int
+	}
+	passes := map[int]*table{}
+	for a, key := range n.keys {
+		pl := s.places[key]
+		t := passes[pl.pass]
+		if t == nil {
+			p := s.passes[pl.pass]
+			head := p.first("lm_head", "logits_processor")
+			if head == nil || len(head.ins) == 0 || len(head.outs) == 0 {
+				return got, false
+			}
+			hidden := head.ins[len(head.ins)-1]
+			if head.call.Parsed.Form != msprobe.Module || len(head.ins) == 1 {
+				hidden = head.ins[0]
+			}
+			z, err := p.load(head.outs[0])
+			if err != nil {
+				return got, false
+			}
+			x, err := p.load(hidden)
+			if err != nil || n.hidden == 0 || len(x)%n.hidden != 0 || len(x) == 0 {
+				return got, false
+			}
+			rows := len(x) / n.hidden
+			if len(z)%rows != 0 {
+				return got, false
+			}
+			t = &table{&matrix{rows, len(z) / rows, z}, map[int]int{}}
+			got.t = head.outs[0].Elem
+			got.call = head.call.Name
+			if rows != len(p.ids) {
+				norm := out(p.sites["model.norm"], 0)
+				y, err := p.load(norm)
+				if err != nil || len(y) != len(p.ids)*n.hidden {
+					return got, false
+				}
+				used := map[int]bool{}
+				for r := range rows {
+					for i := range p.ids {
+						if !used[i] && slices.Equal(x[r*n.hidden:(r+1)*n.hidden], y[i*n.hidden:(i+1)*n.hidden]) {
+							t.at[i], used[i] = r, true
+							break
+						}
+					}
+				}
+			} else {
+				for i := range rows {
+					t.at[i] = i
+				}
+			}
+			passes[pl.pass] = t
+		}
+		r, found := t.at[pl.row]
+		if !found {
+			return got, false
+		}
+		if got.m == nil {
+			got.m = newMatrix(len(n.keys), t.z.w)
+		}
+		w := min(got.m.w, t.z.w)
+		copy(got.m.row(a)[:w], t.z.row(r)[:w])
+	}
+	return got, got.m != nil
+}
+
+// tables are the angles' cosines and sines by key, as the layer of the trainer multiplies with them; nil where they are in no call.
+func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
+	pre := prefix(layer)
+	for _, at := range s.places {
+		p := s.passes[at.pass]
+		tokens := len(p.ids)
+		var found []*msprobe.Value
+		qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.qkv_proj")
+		for _, c := range p.between(qkv, p.sites[pre+"self_attn.o_proj"]) {
+			x := tensors(c, msprobe.Input)
+			switch {
+			case c.Parsed.API == "npu_rotary_mul" && len(x) >= 3:
+				found = append(found, x[1], x[2])
+			case (c.Parsed.API == "__mul__" || c.Parsed.API == "mul") && len(x) == 2 && size(x[0]) == tokens*n.heads*n.dim && size(x[1]) > 0 && size(x[1]) < size(x[0]):
+				found = append(found, x[1])
+			}
+			if len(found) >= 2 {
+				break
+			}
+		}
+		if len(found) < 2 {
+			return nil, nil
+		}
+		for i, to := range []**matrix{&cos, &sin} {
+			data, err := p.load(found[i])
+			if err != nil || len(found[i].Shape) == 0 {
+				return nil, nil
+			}
+			w := int(found[i].Shape[len(found[i].Shape)-1])
+			if w == 0 || w > n.dim || len(data)%w != 0 || tokens%(len(data)/w) != 0 {
+				return nil, nil
+			}
+			if *to == nil {
+				*to = newMatrix(len(s.places), w)
+			}
+			for k, pl := range s.places {
+				if pl.pass == at.pass {
+					copy((*to).row(k), data[(pl.row%(len(data)/w))*w:])
+				}
+			}
+		}
+		if s.train && len(s.passes) == 1 {
+			return cos, sin
+		}
+	}
+	return cos, sin
+}
+
+// read is what attention reads of keys and values, by key, where a call shows the whole cache.
+func (s *side) read(n *net, c *cut) map[string]field {
+	pre := prefix(c.layer)
+	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*n.dim)
+	var t dtype.Type
+	for _, q := range n.tok.seqs {
+		last := s.places[q.hi-1]
+		p := s.passes[last.pass]
+		qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.qkv_proj")
+		var call *msprobe.Call
+		for _, x := range p.between(qkv, p.sites[pre+"self_attn.o_proj"]) {
+			if attends(x) && x.Parsed.Form != msprobe.Module {
+				call = x
+			}
+		}
+		if call == nil {
+			return nil
+		}
+		x := tensors(call, msprobe.Input)
+		if len(x) < 3 || !x[1].Known {
+			return nil
+		}
+		keys, err := p.load(x[1])
+		if err != nil {
+			return nil
+		}
+		values, err := p.load(x[2])
+		if err != nil {
+			return nil
+		}
+		t = x[1].Elem
+		at := n.slots(p, call, x[1], s, q)
+		if at == nil {
+			return nil
+		}
+		for i, from := range at {
+			for h := range n.kvHeads {
+				f := from(h)
+				if f < 0 || f+n.dim > len(keys) || f+n.dim > len(values) {
+					return nil
+				}
+				copy(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], keys[f:])
+				copy(v.row(q.lo + i)[h*n.dim:(h+1)*n.dim], values[f:])
+			}
+		}
+	}
+	return map[string]field{"k": {m: k, t: t}, "v": {m: v, t: t}}
+}
+
+// slots are the places, in the keys of an attention call, of the tokens of a sequence, by head.
+func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q sequence) (list []func(h int) int) {
+	length := q.hi - q.lo
+	last := s.places[q.hi-1]
+	var table *msprobe.Value
+	for i := range call.Values {
+		if v := &call.Values[i]; v.Section == msprobe.Kwargs && v.Path == "block_table" && v.Kind == msprobe.Tensor {
+			table = v
+		}
+	}
+	if table != nil && len(keys.Shape) == 4 && len(table.Shape) == 2 {
+		blocks, err := p.load(table)
+		if err != nil {
+			return nil
+		}
+		size, kv := int(keys.Shape[1]), int(keys.Shape[2])
+		row := 0
+		for ; ; row++ {
+			end, ok := scalar(call, msprobe.Kwargs, "actual_seq_lengths."+itoa(row))
+			if !ok {
+				return nil
+			}
+			if int(end) > last.row {
+				break
+			}
+		}
+		width := int(table.Shape[1])
+		for i := range length {
+			at := row*width + i/size
+			if i/size >= width || at >= len(blocks) {
+				return nil
+			}
+			slot := int(blocks[at])*size + i%size
+			list = append(list, func(h int) int { return (slot*kv + h) * n.dim })
+		}
+		return list
+	}
+	if table != nil || len(keys.Shape) != 4 || int(keys.Shape[0]) != p.batch || int(keys.Shape[3]) != n.dim {
+		return nil
+	}
+	heads, total, rows := int(keys.Shape[1]), int(keys.Shape[2]), len(p.ids)/p.batch
+	if heads%n.kvHeads != 0 {
+		return nil
+	}
+	first := s.places[q.lo]
+	pad := first.row % (len(s.passes[first.pass].ids) / s.passes[first.pass].batch)
+	batch := last.row / rows
+	if pad+length > total {
+		return nil // a window slides
+	}
+	for i := range length {
+		list = append(list, func(h int) int { return ((batch*heads+h*(heads/n.kvHeads))*total + pad + i) * n.dim })
+	}
+	return list
+}

@@ -1,0 +1,931 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/weights"
+	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// Request is what two engines recorded.
+type Request struct {
+	// Train and Rollout are folders with recordings of msprobe.
+	Train, Rollout string
+	// TrainWeights and RolloutWeights are the checkpoints.
+	TrainWeights, RolloutWeights *checkpoint.Set
+	// Own tells that the rollout computes with weights of its own that give the same network: rotated, experts numbered otherwise.
+	Own bool
+	// Rows and Columns are the shape of the log-probs [sequence, position of the response]; TrainLog and RolloutLog are nil where there are none.
+	Rows, Columns        int
+	TrainLog, RolloutLog []float64
+	Counts               func(i int) bool
+	Answers              []int64
+	// Tokens bounds how many tokens are looked at, as whole sequences.
+	Tokens int
+}
+
+// Finding is what is said of a stage.
+type Finding string
+
+// The findings.
+const (
+	Same      Finding = "same"
+	Rounding  Finding = "rounding"
+	Precision Finding = "precision"
+	Weights   Finding = "weights"
+	Formula   Finding = "formula"
+	Cache     Finding = "cache"
+	Harmless  Finding = "harmless"
+	Unknown   Finding = "unknown"
+)
+
+// Stage is a place of the network as both sides recorded it.
+type Stage struct {
+	Layer   int     `json:"layer"` // -1 outside of layers
+	Name    string  `json:"stage"`
+	Finding Finding `json:"finding"`
+	// Side is the one that a finding is about: train, rollout, or empty.
+	Side string `json:"side,omitempty"`
+	// Train and Rollout are the errors of both sides: of what was recorded against the trainer's function of that side's
+	// own input, relative to it, in the norm of all tokens.
+	Train   float64 `json:"train"`
+	Rollout float64 `json:"rollout"`
+	// Rows counts tokens whose input is bitwise equal on both sides, Equal those of them whose output is, too.
+	Rows  int `json:"rows"`
+	Equal int `json:"equal"`
+	// Own is the share of elements of the rollout that the trainer's own arithmetic gives, step by step in its types; -1 where that is not known.
+	Own float64 `json:"own"`
+	// Share is that of the difference of the log-probs; Effect and Calm are the rms of what the errors of rollout and trainer do to them.
+	Share  float64 `json:"share"`
+	Effect float64 `json:"effect"`
+	Calm   float64 `json:"calm"`
+	// Variant names the function that explains the side, message rollout.variant.NAME.
+	Variant string `json:"variant,omitempty"`
+	Args    []any  `json:"-"`
+	// Types are the element types of the output, the trainer's first.
+	Types [2]dtype.Type `json:"-"`
+	// Calls are where it was recorded.
+	Calls [2]string `json:"-"`
+}
+
+// Report is what was found.
+type Report struct {
+	Stages []Stage `json:"-"`
+	// Tokens were compared, in Sequences; Left sequences of the rollout are of no row of the trainer.
+	Tokens    int `json:"tokens"`
+	Sequences int `json:"sequences"`
+	Left      int `json:"left_out"`
+	Answers   int `json:"answers"`
+	// Mismatch lists sequences, by the trainer's row, whose ids differ, with how many; Front those with tokens that one side alone has ahead.
+	Mismatch [][2]int `json:"mismatch,omitempty"`
+	Front    [][2]int `json:"front,omitempty"`
+	// Shares tells that Share and what follows are known; Sum is the sum of all shares.
+	Shares bool    `json:"-"`
+	Sum    float64 `json:"share_sum"`
+	// Basis is the share of weights that are rounded in another basis; it is part of Sum.
+	Basis    float64 `json:"basis_share,omitempty"`
+	Expected float64 `json:"expected"`
+	Found    float64 `json:"found"`
+	// Factor is the found difference, without what other experts do, over the expected one.
+	Factor float64 `json:"factor"`
+	// Covered is the share of the difference in stages that were judged.
+	Covered float64 `json:"covered"`
+	// Bare tells that a side has statistics only. Notes say what could not be looked at.
+	Bare  bool     `json:"bare,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Limits of findings (docs/rollout.md): errors of one side are held against limit times those of the other, or of so many roundings.
+const (
+	limit      = 3
+	roundings  = 1.5
+	understood = 5
+	// mostWork bounds how many products the exact shares may take.
+	mostWork = 4e10
+)
+
+type judge struct {
+	*net
+	sides [2]*side
+	rec   [2][]map[string]field // by cut
+	st    [2][]state            // behind each judged cut
+	cutAt []int                 // judged cuts
+	own   bool
+	rep   *Report
+	q     *Request
+	logs  [2][]float64 // by side, of the answers
+}
+
+// Run reads both recordings and judges them. The error is that of a recording that cannot be read, or of the context.
+func Run(ctx context.Context, q *Request) (*Report, error) {
+	r := &Report{Stages: []Stage{}}
+	j := &judge{rep: r, q: q, own: q.Own}
+	for i, path := range []string{q.Train, q.Rollout} {
+		set := q.TrainWeights
+		if i == 1 {
+			set = q.RolloutWeights
+		}
+		t, err := read(ctx, path, set)
+		if err != nil {
+			return nil, err
+		}
+		r.Bare = r.Bare || t.bare
+		j.sides[i] = &side{tape: t, train: i == 0}
+	}
+	switch {
+	case r.Bare:
+		return r, nil
+	case len(j.sides[0].passes) == 0 || len(j.sides[1].passes) == 0:
+		r.Notes = append(r.Notes, "embedding")
+		return r, nil
+	case q.TrainWeights == nil || q.RolloutWeights == nil:
+		r.Notes = append(r.Notes, "checkpoints")
+		return r, nil
+	}
+	m := align(j.sides[0].tape, j.sides[1].tape)
+	if m.noPlace {
+		r.Notes = append(r.Notes, "positions")
+	}
+	r.Left, r.Sequences, r.Tokens = m.left, len(m.seqs), len(m.ids)
+	for _, s := range m.seqs {
+		if s.differ > 0 {
+			r.Mismatch = append(r.Mismatch, [2]int{s.row, s.differ})
+		}
+		if s.front != 0 {
+			r.Front = append(r.Front, [2]int{s.row, s.front})
+		}
+	}
+	if len(m.seqs) == 0 {
+		r.Notes = append(r.Notes, "tokens")
+		return r, nil
+	}
+	j.net = &net{tok: m, w: weights.Networks(q.TrainWeights, q.RolloutWeights), cache: map[string]*weights.Matrix{}}
+	j.sides[0].places, j.sides[1].places = m.train, m.rollout
+	if !j.shape() {
+		r.Notes = append(r.Notes, "network")
+		return r, ctx.Err()
+	}
+	j.answers()
+	j.build()
+	j.collect()
+	if len(j.cutAt) == 0 {
+		r.Notes = append(r.Notes, "stages")
+		return r, ctx.Err()
+	}
+	j.fit()
+	j.test(ctx)
+	j.shares(ctx)
+	for _, s := range j.sides {
+		for _, err := range s.faults {
+			if len(r.Notes) < 16 {
+				r.Notes = append(r.Notes, "fault "+err.Error())
+			}
+		}
+	}
+	return r, ctx.Err()
+}
+
+// shape reads the sizes of the network off weights and calls.
+func (j *judge) shape() bool {
+	n := j.net
+	n.layers = layersOf(n.w.Names())
+	e := n.w.Shape(0, "model.embed_tokens.weight")
+	if len(e) != 2 || n.layers == 0 {
+		return false
+	}
+	n.hidden = int(e[1])
+	q, k := n.width(prefix(0)+"self_attn.q_proj"), n.width(prefix(0)+"self_attn.k_proj")
+	if q == 0 || k == 0 {
+		return false
+	}
+	if s := n.w.Shape(0, prefix(0)+"self_attn.q_norm.weight"); len(s) == 1 && q%int(s[0]) == 0 {
+		n.dim = int(s[0])
+	}
+	for _, s := range j.sides {
+		p := s.passes[len(s.passes)-1]
+		rows := len(p.ids)
+		for _, c := range p.between(p.first(prefix(0)+"self_attn.v_proj", prefix(0)+"self_attn.qkv_proj"), p.sites[prefix(0)+"self_attn.o_proj"]) {
+			for _, v := range tensors(c, msprobe.Output, msprobe.Input) {
+				if d := len(v.Shape); n.dim == 0 && (d == 4 || d == 3) && (size(v) == rows*q || size(v) == rows*k) && v.Shape[d-1] > 1 && q%int(v.Shape[d-1]) == 0 && k%int(v.Shape[d-1]) == 0 && (d == 4 || int(v.Shape[0]) == rows) {
+					n.dim = int(v.Shape[d-1])
+				}
+			}
+		}
+	}
+	if n.dim == 0 || q%n.dim != 0 || k%n.dim != 0 {
+		return false
+	}
+	n.heads, n.kvHeads = q/n.dim, k/n.dim
+	for l := range n.layers {
+		if n.has(prefix(l) + "mlp.gate") {
+			n.topk = j.chosen(l)
+			break
+		}
+	}
+	n.cos, n.sin = make([]*matrix, n.layers), make([]*matrix, n.layers)
+	for l := range n.layers {
+		n.cos[l], n.sin[l] = j.sides[0].tables(n, l)
+	}
+	return true
+}
+
+// chosen is how many experts a token has.
+func (j *judge) chosen(layer int) int {
+	for _, s := range j.sides {
+		for _, p := range s.passes {
+			gate := p.sites[prefix(layer)+"mlp.gate"]
+			if gate == nil {
+				continue
+			}
+			if len(gate.outs) == 3 && len(gate.outs[2].Shape) > 0 {
+				return int(gate.outs[2].Shape[len(gate.outs[2].Shape)-1])
+			}
+			for _, c := range p.calls[gate.at:] {
+				if api := strings.ToLower(c.Parsed.API); api == "topk" || strings.Contains(api, "top_k") {
+					if x := tensors(c, msprobe.Output); len(x) > 1 && len(x[1].Shape) > 0 {
+						return int(x[1].Shape[len(x[1].Shape)-1])
+					}
+				}
+			}
+		}
+	}
+	return 1
+}
+
+// answers finds the keys that log-probs are of.
+func (j *judge) answers() {
+	q := j.q
+	if q.TrainLog == nil {
+		return
+	}
+	for i, k := range j.tok.answers(q.Rows, q.Columns, q.Counts, q.Answers) {
+		if k < 0 || !q.Counts(i) || q.TrainLog[i]-q.RolloutLog[i] != q.TrainLog[i]-q.RolloutLog[i] {
+			continue
+		}
+		j.keys = append(j.keys, k)
+		id := j.tok.after[k]
+		if q.Answers != nil {
+			id = q.Answers[i]
+		}
+		j.target = append(j.target, id)
+		j.logs[0], j.logs[1] = append(j.logs[0], q.TrainLog[i]), append(j.logs[1], q.RolloutLog[i])
+	}
+	j.rep.Answers = len(j.keys)
+}
+
+// collect loads what both sides recorded of each cut.
+func (j *judge) collect() {
+	for s := range 2 {
+		j.rec[s] = make([]map[string]field, len(j.cuts))
+	}
+	for i, c := range j.cuts {
+		for s, x := range j.sides {
+			switch {
+			case c.stage == "logp" && len(j.keys) > 0:
+				m := newMatrix(len(j.keys), 1)
+				copy(m.v, j.logs[s])
+				j.rec[s][i] = map[string]field{"l": {m: m, t: dtype.Float32}}
+			case c.stage == "logp", c.stage == "lm_head" && len(j.keys) == 0:
+			case c.stage == "cache":
+				if !x.train {
+					j.rec[s][i] = x.read(j.net, c)
+				}
+			default:
+				j.rec[s][i] = x.at(j.net, c)
+			}
+		}
+		if c.stage == "cache" && j.rec[1][i] != nil {
+			// The trainer reads what it wrote.
+			j.rec[0][i] = map[string]field{}
+			for name := range j.rec[1][i] {
+				for k := i - 1; k >= 0; k-- {
+					if f, ok := j.rec[0][k][name]; ok {
+						j.rec[0][i][name] = f
+						break
+					}
+				}
+			}
+			if len(j.rec[0][i]) < 2 {
+				j.rec[0][i] = nil
+			}
+		}
+		if j.rec[0][i] != nil && j.rec[1][i] != nil && alike(j.rec[0][i], j.rec[1][i]) {
+			j.cutAt = append(j.cutAt, i)
+		}
+	}
+	chosen := state{}
+	for i, c := range j.cuts {
+		if f, ok := j.rec[0][i]["i"]; ok && c.stage == "choice" {
+			chosen["chosen"+itoa(c.layer)] = f.m
+		}
+	}
+	for s := range 2 {
+		st := chosen
+		j.st[s] = make([]state, len(j.cutAt)+1)
+		j.st[s][0] = st
+		for k, i := range j.cutAt {
+			st = st.with(nil)
+			for name, f := range j.rec[s][i] {
+				st[name] = f.m
+			}
+			j.st[s][k+1] = st
+		}
+	}
+}
+
+func alike(a, b map[string]field) bool {
+	for name, f := range a {
+		g, ok := b[name]
+		if !ok || f.m.n != g.m.n {
+			return false
+		}
+		if f.m.w != g.m.w {
+			if name != "z" {
+				return false
+			}
+			// A padded vocabulary.
+			w := min(f.m.w, g.m.w)
+			for _, m := range []*matrix{f.m, g.m} {
+				if m.w > w {
+					cutTo := newMatrix(m.n, w)
+					for i := range m.n {
+						copy(cutTo.row(i), m.row(i))
+					}
+					*m = *cutTo
+				}
+			}
+		}
+	}
+	return true
+}
+
+// function computes what a side should have recorded of judged cut k from what it recorded before.
+func (j *judge) function(s, k int, o *options) state {
+	from := 0
+	if k > 0 {
+		from = j.cutAt[k-1] + 1
+	}
+	c := j.cuts[j.cutAt[k]]
+	was := c.opt
+	if o != nil {
+		c.opt = *o
+	}
+	st := j.run(from, j.cutAt[k], j.st[s][k])
+	c.opt = was
+	return st
+}
+
+// away is the largest error of the parts of a cut against a function, relative to it.
+func (j *judge) away(s, k int, st state) float64 {
+	worst := 0.0
+	i := j.cutAt[k]
+	for _, name := range j.cuts[i].out {
+		y, ok := j.rec[s][i][name]
+		f := st[name]
+		if !ok || f == nil || f.n != y.m.n {
+			return math.NaN()
+		}
+		w := min(f.w, y.m.w)
+		diff, norm := 0.0, 0.0
+		for r := range f.n {
+			for x := range w {
+				d := y.m.v[r*y.m.w+x] - f.v[r*f.w+x]
+				diff += d * d
+				norm += f.v[r*f.w+x] * f.v[r*f.w+x]
+			}
+		}
+		e := math.Sqrt(diff / norm)
+		if norm == 0 {
+			e = math.Sqrt(diff)
+		}
+		if j.cuts[i].stage == "logp" {
+			e = math.Sqrt(diff / float64(max(f.n, 1)))
+		}
+		if e != e {
+			return e
+		}
+		worst = max(worst, e)
+	}
+	return worst
+}
+
+// fit finds the options that no weight tells, on the trainer. Stages of one name share them, but for attention, whose windows alternate.
+func (j *judge) fit() {
+	for _, c := range j.cuts {
+		c.opt = options{eps: 1e-6, scale: 1 / math.Sqrt(float64(j.dim)), act: "silu", factor: 1, renorm: true}
+		if c.stage == "rope" && j.cos[c.layer] == nil {
+			c.opt.theta = 1e4
+		}
+	}
+	group := func(c *cut) string {
+		if c.stage == "attn" || c.stage == "rope" {
+			return c.stage + itoa(c.layer)
+		}
+		return c.stage
+	}
+	done := map[string]bool{}
+	for _, i := range j.cutAt {
+		c := j.cuts[i]
+		if done[group(c)] {
+			continue
+		}
+		done[group(c)] = true
+		var mates []int
+		for m, x := range j.cutAt {
+			if group(j.cuts[x]) == group(c) && len(mates) < 8 {
+				mates = append(mates, m)
+			}
+		}
+		score := func(o *options) (sum float64) {
+			for _, m := range mates {
+				st := j.function(0, m, o)
+				if st == nil {
+					return math.Inf(1)
+				}
+				e := j.away(0, m, st)
+				if e != e {
+					return math.Inf(1)
+				}
+				sum += e * e
+			}
+			return sum
+		}
+		best, at := c.opt, score(&c.opt)
+		// Options may have to change together, as scale and window do.
+		for range 2 {
+			was := at
+			for _, o := range j.variants(c, j.sides[0], best) {
+				if x := score(&o); x < 0.9*at {
+					best, at = o, x
+				}
+			}
+			if at == was {
+				break
+			}
+		}
+		best.name, best.args = "", nil
+		for x := range j.cuts {
+			if group(j.cuts[x]) == group(c) {
+				j.cuts[x].opt = best
+			}
+		}
+	}
+}
+
+// test judges each cut.
+func (j *judge) test(ctx context.Context) {
+	for k, i := range j.cutAt {
+		if ctx.Err() != nil {
+			return
+		}
+		c := j.cuts[i]
+		s := Stage{Layer: c.layer, Name: j.name(k), Finding: Unknown, Own: -1}
+		for name := range j.rec[0][i] {
+			for x := range 2 {
+				s.Types[x] = j.rec[x][i][name].t
+				s.Calls[x] = j.rec[x][i][name].call
+			}
+		}
+		if c.stage == "choice" {
+			s.Finding = Same
+			j.rep.Stages = append(j.rep.Stages, s)
+			continue
+		}
+		f := [2]state{}
+		for x := range 2 {
+			j.side = 0
+			if x == 1 && j.own {
+				j.side = 1
+			}
+			f[x] = j.function(x, k, nil)
+		}
+		j.side = 0
+		if f[0] != nil && f[1] != nil {
+			s.Train, s.Rollout = j.away(0, k, f[0]), j.away(1, k, f[1])
+			j.equal(k, &s)
+			j.arithmetic(k, &s, f)
+			j.find(k, &s)
+		}
+		for _, e := range []*float64{&s.Train, &s.Rollout} {
+			if *e != *e || math.IsInf(*e, 0) {
+				*e = -1
+			}
+		}
+		j.rep.Stages = append(j.rep.Stages, s)
+	}
+}
+
+// name is that of a judged cut; stages that were not recorded are part of the next.
+func (j *judge) name(k int) string {
+	from := 0
+	if k > 0 {
+		from = j.cutAt[k-1] + 1
+	}
+	var parts []string
+	for i := from; i <= j.cutAt[k]; i++ {
+		if s := j.cuts[i].stage; s != "cache" || i == j.cutAt[k] {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "+")
+}
+
+// units is the error of one rounding of a cut's output.
+func (s *Stage) units() (train, rollout float64) {
+	return unit(s.Types[0]), unit(s.Types[1])
+}
+
+// find decides what the errors of a stage mean.
+func (j *judge) find(k int, s *Stage) {
+	c := j.cuts[j.cutAt[k]]
+	if s.Train != s.Train || s.Rollout != s.Rollout {
+		return
+	}
+	ut, ur := s.units()
+	u := ut
+	if c.stage == "logp" {
+		// Log-probs are kept in float32; what the logits are rounded to is behind them.
+		ut, u = 1e-4, 1e-4
+	}
+	floor := roundings * u
+	known := understood * u
+	if ut < 1e-6 {
+		known = max(known, 2e-6)
+	}
+	switch {
+	case s.Rollout <= limit*max(s.Train, floor) && (s.Train <= limit*max(s.Rollout, floor)):
+		s.Finding = Rounding
+		if s.Rows > 0 && s.Rows == s.Equal {
+			s.Finding = Same
+		}
+		if s.Train > known && s.Rollout > known {
+			s.Finding = Unknown
+		}
+		return
+	case s.Train > known && s.Rollout <= limit*max(u, ur)*roundings:
+		s.Side, s.Finding = "train", Formula
+		j.explain(0, k, s)
+		return
+	case s.Train > known:
+		s.Finding = Unknown
+		return
+	}
+	s.Side = "rollout"
+	switch {
+	case c.stage == "cache":
+		s.Finding = Cache
+		if s.Rollout < 0.2 {
+			s.Finding = Precision
+		}
+		return
+	case s.Rollout <= limit*roundings*ur && ur > ut:
+		s.Finding = Precision
+		return
+	}
+	if !j.own {
+		j.side = 1
+		if st := j.function(1, k, nil); st != nil {
+			if e := j.away(1, k, st); e <= limit*max(s.Train, floor) {
+				s.Finding = Weights
+				j.side = 0
+				return
+			}
+		}
+		j.side = 0
+	}
+	s.Finding = Formula
+	j.explain(1, k, s)
+}
+
+// explain names the function that fits a side.
+func (j *judge) explain(side, k int, s *Stage) {
+	c := j.cuts[j.cutAt[k]]
+	ut, ur := s.units()
+	u := max(ut, ur)
+	other := s.Train
+	here := s.Rollout
+	if side == 0 {
+		other, here = s.Rollout, s.Train
+	}
+	list := j.variants(c, j.sides[side], c.opt)
+	if c.stage == "attn" && side == 1 {
+		for _, t := range []dtype.Type{dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Int8} {
+			o := c.opt
+			o.kv, o.name, o.args = t, "cache", []any{t.String()}
+			list = append(list, o)
+		}
+	}
+	if side == 1 && j.own {
+		j.side = 1
+	}
+	defer func() { j.side = 0 }()
+	best := math.Inf(1)
+	for _, o := range list {
+		st := j.function(side, k, &o)
+		if st == nil {
+			continue
+		}
+		if e := j.away(side, k, st); e < 0.9*best { // of two that fit alike the plainer one, which comes first
+			best = e
+			s.Variant, s.Args = o.name, o.args
+		}
+	}
+	if c.stage == "o_proj" || c.stage == "down" {
+		if tp, rank, e := j.lost(side, k); e < best {
+			best, s.Variant, s.Args = e, "lost", []any{rank, tp}
+		}
+	}
+	if best > limit*max(other, roundings*u) && best > here/8 {
+		s.Variant, s.Args = "", nil
+	} else if s.Variant == "cache" {
+		s.Finding = Precision
+	}
+}
+
+// lost tries whether a part of a product's inner axis is missing, as when the sum over ranks is.
+func (j *judge) lost(side, k int) (tp, rank int, best float64) {
+	best = math.Inf(1)
+	in := "a"
+	if j.cuts[j.cutAt[k]].stage == "down" {
+		in = "m"
+	}
+	st := j.st[side][k]
+	x := st[in]
+	if x == nil {
+		return 0, 0, best
+	}
+	for _, parts := range []int{2, 4, 8} {
+		if x.w%parts != 0 {
+			continue
+		}
+		for r := range parts {
+			y := newMatrix(x.n, x.w)
+			copy(y.v, x.v)
+			for i := range y.n {
+				clear(y.row(i)[r*x.w/parts : (r+1)*x.w/parts])
+			}
+			j.st[side][k] = st.with(state{in: y})
+			if f := j.function(side, k, nil); f != nil {
+				if e := j.away(side, k, f); e < best {
+					tp, rank, best = parts, r, e
+				}
+			}
+		}
+	}
+	j.st[side][k] = st
+	return tp, rank, best
+}
+
+// reads are the parts of the state that a row of a stage depends on; attention reads those of other rows, too.
+var reads = map[string][]string{"norm": {"h"}, "post_norm": nil, "qkv": {"n"}, "qk_norm": {"q", "k"}, "rope": {"q", "k"}, "o_proj": {"a"}, "gate_up": {"n"}, "act": {"g", "u"}, "down": {"m"}, "router": {"n"}, "gate_weights": {"r", "i"}, "experts": {"n", "i", "p"}}
+
+// equal counts rows with equal inputs and with equal outputs.
+func (j *judge) equal(k int, s *Stage) {
+	c := j.cuts[j.cutAt[k]]
+	in := reads[c.stage]
+	if in == nil || j.name(k) != c.stage {
+		return
+	}
+	same := func(x, y *matrix, r int) bool {
+		return x != nil && y != nil && x.w == y.w && slices.Equal(x.row(r), y.row(r))
+	}
+	for r := range len(j.tok.ids) {
+		ok := true
+		for _, name := range in {
+			ok = ok && same(j.st[0][k][name], j.st[1][k][name], r)
+		}
+		if !ok {
+			continue
+		}
+		s.Rows++
+		for _, name := range c.out {
+			ok = ok && same(j.st[0][k+1][name], j.st[1][k+1][name], r)
+		}
+		if ok {
+			s.Equal++
+		}
+	}
+}
+
+// arithmetic counts the elements of the rollout that the trainer's own steps give, in its types: norms round before they multiply
+// with the weight, activations before they multiply, and one rounding else.
+func (j *judge) arithmetic(k int, s *Stage, f [2]state) {
+	c := j.cuts[j.cutAt[k]]
+	if j.name(k) != c.stage || c.stage == "logp" || c.stage == "lm_head" || c.stage == "attn" || c.stage == "cache" {
+		return
+	}
+	share := func(x int) float64 {
+		hit, all := 0, 0
+		for _, name := range c.out {
+			y, z := j.rec[x][j.cutAt[k]][name], f[x][name]
+			if z == nil {
+				return -1
+			}
+			r := s.Types[0].Rounding()
+			steps := j.steps(c, j.st[x][k], s.Types[0])
+			for i := range y.m.v {
+				want := r.Round(z.v[i])
+				if steps != nil {
+					want = steps(i)
+				}
+				if all++; want == y.m.v[i] {
+					hit++
+				}
+			}
+		}
+		return float64(hit) / float64(max(all, 1))
+	}
+	if share(0) < 0.97 {
+		return // the trainer's steps are others
+	}
+	s.Own = share(1)
+}
+
+// steps is the trainer's arithmetic of an element, nil where it is one rounding.
+func (j *judge) steps(c *cut, st state, t dtype.Type) func(i int) float64 {
+	r := t.Rounding()
+	switch c.stage {
+	case "norm":
+		x, w := st["h"], j.get(c.weight[0]+".weight")
+		if c.out[0] != "n" || w == nil || c.opt.plusOne || len(w.V) != x.w {
+			return nil
+		}
+		plain := norm(x, nil, &c.opt)
+		return func(i int) float64 { return r.Round(r.Round(plain.v[i]) * w.V[i%x.w]) }
+	case "act":
+		g, u := st["g"], st["u"]
+		return func(i int) float64 { return r.Round(r.Round(act(c.opt.act, g.v[i])) * u.v[i]) }
+	}
+	return nil
+}
+
+// shares computes what the errors of each stage do to the log-probs.
+func (j *judge) shares(ctx context.Context) {
+	if len(j.keys) == 0 || len(j.cutAt) == 0 || j.cuts[j.cutAt[len(j.cutAt)-1]].stage != "logp" {
+		return
+	}
+	work := 0.0
+	for _, name := range j.w.Names() {
+		s := j.w.Shape(0, name)
+		p := 1.0
+		for _, d := range s {
+			p *= float64(d)
+		}
+		if strings.Contains(name, ".experts.") {
+			p *= float64(j.topk) / float64(max(j.expertCount(), 1))
+		}
+		work += p
+	}
+	if work*float64(len(j.tok.ids))*float64(len(j.cutAt)) > mostWork {
+		j.rep.Notes = append(j.rep.Notes, "large")
+		return
+	}
+	last := len(j.cuts) - 1
+	n := len(j.keys)
+	c := [2][][]float64{}
+	var base [2][]float64
+	for s := range 2 {
+		j.side = 0
+		if s == 1 && j.own {
+			j.side = 1
+		}
+		st := j.run(0, last, j.st[s][0])
+		if st == nil {
+			return
+		}
+		before := st["l"].v
+		base[s] = before
+		for k := range j.cutAt {
+			if ctx.Err() != nil {
+				return
+			}
+			var h []float64
+			if k == len(j.cutAt)-1 {
+				h = j.logs[s]
+			} else if st := j.run(j.cutAt[k]+1, last, j.st[s][k+1]); st == nil {
+				return
+			} else {
+				h = st["l"].v
+			}
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = h[i] - before[i]
+			}
+			c[s] = append(c[s], d)
+			before = h
+		}
+	}
+	j.side = 0
+	total := 0.0
+	for i := range n {
+		total += math.Abs(j.logs[1][i] - j.logs[0][i])
+	}
+	r := j.rep
+	r.Found = total / float64(n)
+	r.Shares = true
+	if total == 0 {
+		r.Sum, r.Covered = 1, 1
+	}
+	// Weights that give the same network in another basis are rounded otherwise, all of them.
+	if j.own && total > 0 {
+		for i := range n {
+			r.Basis += math.Copysign(1, j.logs[1][i]-j.logs[0][i]) * (base[1][i] - base[0][i]) / total
+		}
+		r.Sum = r.Basis
+	}
+	choice, unknown, square := 0.0, 0.0, 0.0
+	for k := range j.cutAt {
+		s := &r.Stages[k]
+		sum := 0.0
+		for i := range n {
+			sign := 1.0
+			if j.logs[1][i] < j.logs[0][i] {
+				sign = -1
+			}
+			sum += sign * (c[1][k][i] - c[0][k][i])
+		}
+		s.Effect, s.Calm = rms(c[1][k]), rms(c[0][k])
+		if total > 0 {
+			s.Share = sum / total
+		}
+		if s.Share != s.Share {
+			s.Share = 0
+		}
+		r.Sum += s.Share
+		stage := j.cuts[j.cutAt[k]].stage
+		switch {
+		case stage == "choice":
+			choice += s.Share
+		case s.Finding == Unknown:
+			unknown += math.Abs(s.Share)
+		case s.Finding == Same || s.Finding == Rounding:
+			square += s.Calm * s.Calm
+		}
+		if s.Finding == Formula && s.Side == "rollout" && s.Effect <= limit*s.Calm {
+			s.Finding = Harmless
+		}
+	}
+	if total == 0 {
+		r.Sum = 1
+	}
+	r.Expected = math.Sqrt(2/math.Pi) * math.Sqrt(2*square)
+	r.Covered = 1 - unknown
+	if r.Expected > 0 {
+		r.Factor = r.Found * (1 - min(max(choice, 0), 1)) / r.Expected
+	}
+}
+
+func (j *judge) expertCount() int {
+	if s := j.w.Shape(0, prefix(j.layers-1)+"mlp.gate.weight"); len(s) > 0 {
+		return int(s[0])
+	}
+	return 1
+}
+
+func rms(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x * x
+	}
+	return math.Sqrt(s / float64(max(len(v), 1)))
+}
+
+// Group is the same finding in some layers.
+type Group struct {
+	Stage
+	Layers []int
+}
+
+// Groups joins stages of one name and finding, the largest share first.
+func (r *Report) Groups(keep func(s *Stage) bool) (list []Group) {
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		if !keep(s) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(g Group) bool {
+			return g.Name == s.Name && g.Finding == s.Finding && g.Side == s.Side
+		})
+		if at < 0 {
+			list = append(list, Group{Stage: *s})
+			at = len(list) - 1
+		} else {
+			list[at].Share += s.Share
+			if list[at].Variant == "" {
+				list[at].Variant, list[at].Args = s.Variant, s.Args
+			}
+			list[at].Rollout, list[at].Train = max(list[at].Rollout, s.Rollout), max(list[at].Train, s.Train)
+		}
+		if s.Layer >= 0 {
+			list[at].Layers = append(list[at].Layers, s.Layer)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(b.Share, a.Share) })
+	return list
+}

@@ -1,0 +1,512 @@
+package stage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/weights"
+	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/dump/torch"
+)
+
+// A small network of two layers, hidden 16, 4 heads of 4 with 2 of keys, and two texts.
+const (
+	madeHidden, madeInner, madeVocab = 16, 24, 24
+	madeDim                          = 4
+)
+
+var madeTexts = [][]int64{{3, 7, 11, 2, 9, 14, 5}, {8, 1, 20, 17, 4, 6, 13, 10, 19}}
+
+// madeWeights are random, in bfloat16; moe has a router with a bias.
+func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
+	r := rand.New(rand.NewPCG(1, 2))
+	all = map[string]*weights.Matrix{}
+	round := dtype.BFloat16.Rounding()
+	put := func(name string, scale, mean float64, shape ...int64) {
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		m := &weights.Matrix{Shape: shape}
+		for range n {
+			m.V = append(m.V, round.Round(mean+scale*r.NormFloat64()))
+		}
+		names = append(names, name)
+		all[name] = m
+	}
+	put("model.embed_tokens.weight", 0.05, 0, madeVocab, madeHidden)
+	for l := range 2 {
+		p := prefix(l)
+		put(p+"input_layernorm.weight", 0.2, 1, madeHidden)
+		put(p+"self_attn.q_proj.weight", 0.3, 0, 16, madeHidden)
+		put(p+"self_attn.k_proj.weight", 0.3, 0, 8, madeHidden)
+		put(p+"self_attn.v_proj.weight", 0.3, 0, 8, madeHidden)
+		put(p+"self_attn.o_proj.weight", 0.1, 0, madeHidden, 16)
+		put(p+"post_attention_layernorm.weight", 0.2, 1, madeHidden)
+		if moe {
+			put(p+"mlp.gate.weight", 0.5, 0, 4, madeHidden)
+			put(p+"mlp.gate.bias", 1, 0, 4)
+			for e := range 4 {
+				q := fmt.Sprintf("%smlp.experts.%d.", p, e)
+				put(q+"gate_proj.weight", 0.3, 0, madeInner, madeHidden)
+				put(q+"up_proj.weight", 0.3, 0, madeInner, madeHidden)
+				put(q+"down_proj.weight", 0.1, 0, madeHidden, madeInner)
+			}
+			continue
+		}
+		put(p+"mlp.gate_proj.weight", 0.3, 0, madeInner, madeHidden)
+		put(p+"mlp.up_proj.weight", 0.3, 0, madeInner, madeHidden)
+		put(p+"mlp.down_proj.weight", 0.1, 0, madeHidden, madeInner)
+	}
+	put("model.norm.weight", 0.2, 1, madeHidden)
+	put("lm_head.weight", 0.6, 0, madeVocab, madeHidden)
+	return names, all
+}
+
+// writeWeights writes a safetensors file of float32.
+func writeWeights(t *testing.T, path string, names []string, all map[string]*weights.Matrix) *checkpoint.Set {
+	t.Helper()
+	head, data := map[string]any{}, []byte{}
+	for _, n := range names {
+		at := len(data)
+		for _, x := range all[n].V {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+		}
+		head[n] = map[string]any{"dtype": "F32", "shape": all[n].Shape, "data_offsets": []int{at, len(data)}}
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	if err := os.WriteFile(path, append(raw, data...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := checkpoint.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { set.Close() })
+	return set
+}
+
+// recorder writes calls as msprobe does.
+type recorder struct {
+	t     *testing.T
+	dir   string
+	names []string
+	data  map[string]any
+	count int
+}
+
+func newRecorder(t *testing.T, dir string) *recorder {
+	r := &recorder{t: t, dir: filepath.Join(dir, "rank0"), data: map[string]any{}}
+	if err := os.MkdirAll(filepath.Join(r.dir, "dump_tensor_data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tensor writes elements, rounded to the type, and describes them.
+func (r *recorder) tensor(v []float64, typ dtype.Type, shape ...int) map[string]any {
+	name := fmt.Sprintf("%d.pt", r.count)
+	r.count++
+	raw, wide := []byte{}, make([]int64, len(shape))
+	for i, d := range shape {
+		wide[i] = int64(d)
+	}
+	for _, x := range v {
+		switch typ {
+		case dtype.Int64:
+			raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(x)))
+		case dtype.BFloat16:
+			raw = binary.LittleEndian.AppendUint16(raw, uint16(math.Float32bits(float32(typ.Rounding().Round(x)))>>16))
+		default:
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(x)))
+		}
+	}
+	f, err := os.Create(filepath.Join(r.dir, "dump_tensor_data", name))
+	if err == nil {
+		err = torch.Write(f, typ, wide, bytes.NewReader(raw))
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return map[string]any{"type": "torch.Tensor", "dtype": map[dtype.Type]string{dtype.Int64: "torch.int64", dtype.BFloat16: "torch.bfloat16", dtype.Float32: "torch.float32"}[typ], "shape": shape, "data_name": name}
+}
+
+func (r *recorder) call(name string, in, out []any) {
+	r.names = append(r.names, name)
+	r.data[name] = map[string]any{"input_args": in, "input_kwargs": map[string]any{}, "output": out}
+}
+
+func (r *recorder) close() {
+	var b strings.Builder
+	b.WriteString(`{"task": "tensor", "level": "mix", "framework": "pytorch", "dump_data_dir": "", "data": {`)
+	for i, n := range r.names {
+		text, err := json.Marshal(r.data[n])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, "\n%q: %s", n, text)
+	}
+	b.WriteString("}}\n")
+	if err := os.WriteFile(filepath.Join(r.dir, "dump.json"), []byte(b.String()), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// madePair records a pair. change alters the functions of the rollout by stage, types the type in which it keeps a stage's output,
+// after what it computed.
+type madePair struct {
+	moe    bool
+	base   func(c *cut)
+	change func(c *cut)
+	types  map[string]dtype.Type
+	after  func(c *cut, st state)
+	// single gives the rollout one pass a text; padded has the trainer pad on the left.
+	single, padded bool
+	// ids changes what the trainer is given.
+	ids func(texts [][]int64)
+}
+
+func (p *madePair) run(t *testing.T) *Report {
+	t.Helper()
+	dir := t.TempDir()
+	names, all := madeWeights(p.moe)
+	set := writeWeights(t, filepath.Join(dir, "w.safetensors"), names, all)
+	engine := func(texts [][]int64) *net {
+		m := &tokens{}
+		for i, x := range texts {
+			m.seqs = append(m.seqs, sequence{lo: len(m.ids), hi: len(m.ids) + len(x) - 1, row: i})
+			m.ids = append(m.ids, x[:len(x)-1]...)
+			m.after = append(m.after, x[1:]...)
+		}
+		n := &net{tok: m, w: weights.Networks(set, set), cache: map[string]*weights.Matrix{}, hidden: madeHidden, dim: madeDim, heads: 4, kvHeads: 2, layers: 2, topk: 2}
+		n.cos, n.sin = make([]*matrix, 2), make([]*matrix, 2)
+		for k, id := range m.after {
+			n.keys, n.target = append(n.keys, k), append(n.target, id)
+		}
+		n.build()
+		for _, c := range n.cuts {
+			c.opt = options{eps: 1e-6, scale: 0.5, act: "silu", factor: 1, renorm: true, theta: 1e4}
+			if p.base != nil {
+				p.base(c)
+			}
+		}
+		return n
+	}
+	compute := func(n *net, types map[string]dtype.Type, after func(c *cut, st state)) (list []state) {
+		st := state{}
+		for i, c := range n.cuts {
+			st = n.run(i, i, st)
+			if after != nil {
+				after(c, st)
+			}
+			typ, ok := types[c.stage]
+			if !ok {
+				typ = dtype.BFloat16
+			}
+			if c.stage == "logp" || c.stage == "choice" || c.stage == "router" && !ok || c.stage == "gate_weights" && !ok {
+				typ = dtype.Float32
+			}
+			r := typ.Rounding()
+			for _, name := range c.out {
+				for k := range st[name].v {
+					st[name].v[k] = r.Round(st[name].v[k])
+				}
+			}
+			list = append(list, st)
+		}
+		return list
+	}
+	texts := make([][]int64, len(madeTexts))
+	for i := range texts {
+		texts[i] = slices.Clone(madeTexts[i])
+	}
+	if p.ids != nil {
+		p.ids(texts)
+	}
+	a, b := engine(texts), engine(madeTexts)
+	for _, c := range b.cuts {
+		if p.change != nil {
+			p.change(c)
+		}
+	}
+	x, y := compute(a, nil, nil), compute(b, p.types, p.after)
+	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
+	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
+	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: set,
+		Rows: 2, Columns: 8, Counts: func(i int) bool { return i < 6 || i >= 8 }}
+	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, 16), make([]float64, 16), make([]int64, 16)
+	for s, n := range a.tok.seqs {
+		for k := n.lo; k < n.hi; k++ {
+			at := s*8 + k - n.lo
+			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[k], madeTexts[s][k-n.lo+1]
+		}
+	}
+	r, err := Run(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// trainer records rows with padding, in the style of transformers.
+func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
+	r := newRecorder(t, dir)
+	const s = 9
+	place := func(key int) int {
+		q := n.sequenceOf(key)
+		at := key - n.tok.seqs[q].lo
+		if p.padded {
+			at += s - (n.tok.seqs[q].hi - n.tok.seqs[q].lo) - 1
+		}
+		return q*s + at
+	}
+	spread := func(m *matrix, heads int) []float64 {
+		v, d := make([]float64, 2*s*m.w), m.w/max(heads, 1)
+		for k := range m.n {
+			at := place(k)
+			for j, x := range m.row(k) {
+				if heads > 0 {
+					v[((at/s*heads+j/d)*s+at%s)*d+j%d] = x
+				} else {
+					v[at*m.w+j] = x
+				}
+			}
+		}
+		return v
+	}
+	tensor := func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, 2, s, m.w) }
+	heads := func(m *matrix, h int) any { return r.tensor(spread(m, h), dtype.BFloat16, 2, h, s, m.w/h) }
+	ids, mask := make([]float64, 2*s), make([]float64, 2*s)
+	for k, id := range n.tok.ids {
+		ids[place(k)], mask[place(k)] = float64(id), 1
+		ids[place(k)+1], mask[place(k)+1] = float64(n.tok.after[k]), 1
+	}
+	r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s)}, []any{tensor(list[0]["h"], dtype.BFloat16)})
+	p.layers(r, n, list, func(c *cut, before, st state) {
+		pre := "Module." + prefix(c.layer)
+		bf := dtype.BFloat16
+		switch c.stage {
+		case "qkv":
+			for _, f := range c.out {
+				r.call(pre+"self_attn."+f+"_proj.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st[f], bf)})
+			}
+		case "rope":
+			cos, sin := newMatrix(len(n.tok.ids), madeDim), newMatrix(len(n.tok.ids), madeDim)
+			for i := range cos.n {
+				u, v := n.angles(i, c.layer, &options{theta: 1e4})
+				copy(cos.row(i), u)
+				copy(sin.row(i), v)
+			}
+			for i, f := range []string{"q", "k"} {
+				h := []int{4, 2}[i]
+				for j, m := range []*matrix{cos, sin} {
+					r.call(fmt.Sprintf("Tensor.__mul__.%d.forward", 4*c.layer+2*i+j), []any{heads(before[f], h), r.tensor(spread(m, 1), dtype.Float32, 2, 1, s, madeDim)}, []any{heads(before[f], h)})
+				}
+				r.call(fmt.Sprintf("Tensor.__add__.%d.forward", 2*c.layer+i), []any{heads(before[f], h), heads(before[f], h)}, []any{heads(st[f], h)})
+			}
+		case "o_proj":
+			r.call(pre+"self_attn.o_proj.Linear.forward.0", []any{tensor(before["a"], bf)}, []any{tensor(st["o"], bf)})
+		case "gate_up":
+			r.call(pre+"mlp.gate_proj.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st["g"], bf)})
+			r.call(pre+"mlp.up_proj.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st["u"], bf)})
+		case "down":
+			r.call(pre+"mlp.down_proj.Linear.forward.0", []any{tensor(before["m"], bf)}, []any{tensor(st["d"], bf)})
+		case "norm":
+			r.call(strings.TrimSuffix("Module."+c.weight[0], ".")+".RMSNorm.forward.0", []any{tensor(before["h"], bf)}, []any{tensor(st["n"], bf)})
+		case "lm_head":
+			r.call("Module.lm_head.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st["z"], bf)})
+		default:
+			p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, 2*s, m.w) })
+		}
+	})
+	r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s), r.tensor(mask, dtype.Int64, 2, s)}, nil)
+	r.close()
+}
+
+// routing records a router and its experts.
+func (p *madePair) routing(r *recorder, c *cut, before, st state, tensor func(m *matrix, typ dtype.Type) any) {
+	pre := "Module." + prefix(c.layer) + "mlp."
+	typ := dtype.Float32
+	if p.types["router"] != 0 && !strings.Contains(r.dir, "train") {
+		typ = p.types["router"]
+	}
+	switch c.stage {
+	case "router":
+		r.call(pre+"gate.Linear.forward.0", []any{tensor(before["n"], dtype.BFloat16)}, []any{tensor(st["r"], typ)})
+	case "gate_weights":
+		r.call(fmt.Sprintf("Torch.topk.%d.forward", c.layer), []any{tensor(before["r"], dtype.Float32)}, []any{tensor(st["p"], dtype.Float32), tensor(st["i"], dtype.Int64)})
+	case "experts":
+		r.call(pre[:len(pre)-1]+".MoE.forward.0", []any{tensor(before["n"], dtype.BFloat16)}, []any{tensor(st["d"], dtype.BFloat16)})
+	}
+}
+
+func (p *madePair) layers(r *recorder, n *net, list []state, record func(c *cut, before, st state)) {
+	for i, c := range n.cuts[1:] {
+		record(c, list[i], list[i+1])
+	}
+}
+
+// engine records packed tokens with fused products and sums, in the style of vLLM.
+func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
+	passes := [][]int{nil}
+	for s := len(n.tok.seqs) - 1; s >= 0; s-- { // the second text first
+		if p.single && len(passes[len(passes)-1]) > 0 {
+			passes = append(passes, nil)
+		}
+		for k := n.tok.seqs[s].lo; k < n.tok.seqs[s].hi; k++ {
+			passes[len(passes)-1] = append(passes[len(passes)-1], k)
+		}
+	}
+	for step, keys := range passes {
+		r := newRecorder(t, strings.TrimSuffix(dir, "0")+itoa(step))
+		packed := func(typ dtype.Type, parts ...*matrix) any {
+			var v []float64
+			w := 0
+			for _, k := range keys {
+				w = 0
+				for _, m := range parts {
+					v = append(v, m.row(k)...)
+					w += m.w
+				}
+			}
+			return r.tensor(v, typ, len(keys), w)
+		}
+		bf := dtype.BFloat16
+		ids, pos := make([]float64, len(keys)), make([]float64, len(keys))
+		for i, k := range keys {
+			ids[i], pos[i] = float64(n.tok.ids[k]), float64(k-n.tok.seqs[n.sequenceOf(k)].lo)
+		}
+		r.call("Module.model.embed_tokens.VocabParallelEmbedding.forward.0", []any{r.tensor(ids, dtype.Int64, len(keys))}, []any{packed(bf, list[0]["h"])})
+		residual := state(nil)
+		p.layers(r, n, list, func(c *cut, before, st state) {
+			pre := "Module." + prefix(c.layer)
+			switch c.stage {
+			case "qkv":
+				r.call(pre+"self_attn.qkv_proj.QKVParallelLinear.forward.0", []any{packed(bf, before["n"])}, []any{packed(bf, st["q"], st["k"], st["v"])})
+			case "rope":
+				r.call(pre+"self_attn.rotary_emb.RotaryEmbedding.forward.0", []any{r.tensor(pos, dtype.Int64, len(keys)), packed(bf, before["q"]), packed(bf, before["k"])}, []any{packed(bf, st["q"]), packed(bf, st["k"])})
+			case "o_proj":
+				r.call(pre+"self_attn.o_proj.RowParallelLinear.forward.0", []any{packed(bf, before["a"])}, []any{packed(bf, st["o"])})
+			case "gate_up":
+				r.call(pre+"mlp.gate_up_proj.MergedColumnParallelLinear.forward.0", []any{packed(bf, before["n"])}, []any{packed(bf, st["g"], st["u"])})
+			case "down":
+				r.call(pre+"mlp.down_proj.RowParallelLinear.forward.0", []any{packed(bf, before["m"])}, []any{packed(bf, st["d"])})
+			case "add":
+				residual = before
+			case "norm":
+				in, out := []any{packed(bf, before["h"])}, []any{packed(bf, st["n"])}
+				if residual != nil {
+					branch := residual["o"]
+					if strings.HasSuffix(c.weight[0], "input_layernorm") || c.layer < 0 {
+						branch = residual["d"]
+					}
+					in, out = []any{packed(bf, branch), packed(bf, residual["h"])}, append(out, packed(bf, before["h"]))
+				}
+				r.call("Module."+c.weight[0]+".RMSNorm.forward.0", in, out)
+			case "lm_head":
+				typ := bf
+				if p.types["lm_head"] != 0 {
+					typ = p.types["lm_head"]
+				}
+				r.call("Module.lm_head.ParallelLMHead.forward.0", []any{packed(bf, before["n"])}, []any{packed(typ, st["z"])})
+			default:
+				p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return packed(typ, m) })
+			}
+		})
+		r.close()
+	}
+}
+
+// TestFaults changes one thing of the rollout at a time: it has to be found at its stage, said in the right words, and be all that is
+// found; and nothing is found where nothing was changed.
+func TestFaults(t *testing.T) {
+	at := func(stage string, change func(o *options)) func(c *cut) {
+		return func(c *cut) {
+			if c.stage == stage {
+				change(&c.opt)
+			}
+		}
+	}
+	for _, x := range []struct {
+		name           string
+		pair           madePair
+		finding        Finding
+		stage, variant string
+	}{
+		{"nothing", madePair{}, "", "", ""},
+		{"nothing, padded on the left", madePair{padded: true}, "", "", ""},
+		{"nothing, a pass each", madePair{single: true}, "", "", ""},
+		{"nothing, experts", madePair{moe: true}, "", "", ""},
+		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
+		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},
+		{"no weight", madePair{change: at("norm", func(o *options) { o.noWeight = true })}, Formula, "norm", "weightless"},
+		{"base", madePair{change: at("rope", func(o *options) { o.theta = 1e6 })}, Formula, "rope", "theta"},
+		{"interleaved", madePair{change: at("rope", func(o *options) { o.interleaved = true })}, Formula, "rope", "interleaved"},
+		{"scale", madePair{change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
+		{"mask", madePair{change: at("attn", func(o *options) { o.ahead = 1 })}, Formula, "attn", "mask"},
+		{"window", madePair{change: at("attn", func(o *options) { o.window = 4 })}, Formula, "attn", "window"},
+		{"tiled", madePair{change: at("attn", func(o *options) { o.tiled = true })}, Formula, "attn", "tiled"},
+		{"cache", madePair{change: at("attn", func(o *options) { o.kv = dtype.Float8E4M3FN })}, Precision, "attn", "cache"},
+		{"activation", madePair{change: at("act", func(o *options) { o.act = "gelu" })}, Formula, "act", "act"},
+		{"lost", madePair{after: func(c *cut, st state) {
+			if c.stage == "o_proj" {
+				_, all := madeWeights(false)
+				a := newMatrix(st["a"].n, st["a"].w)
+				copy(a.v, st["a"].v)
+				for i := range a.n {
+					clear(a.row(i)[8:])
+				}
+				st["o"] = linear(a, all[prefix(c.layer)+"self_attn.o_proj.weight"], nil)
+			}
+		}}, Formula, "o_proj", "lost"},
+		{"no bias of the router", madePair{moe: true, change: at("router", func(o *options) { o.noBias = true })}, Formula, "router", "nobias"},
+		{"router in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
+		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
+		{"no soft cap", madePair{base: at("logp", func(o *options) { o.temp = 0 }), change: at("logp", func(o *options) { o.softcap = 1 })}, Formula, "logp", ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			r := x.pair.run(t)
+			groups := r.Groups(func(s *Stage) bool { return s.Finding != Same && s.Finding != Rounding })
+			if x.finding == "" {
+				if len(groups) > 0 || !r.Shares || r.Covered < 0.99 || r.Tokens != 14 {
+					t.Fatalf("found %+v; %d tokens, covered %v", groups, r.Tokens, r.Covered)
+				}
+				return
+			}
+			if len(groups) != 1 || groups[0].Finding != x.finding || groups[0].Name != x.stage || groups[0].Variant != x.variant || groups[0].Side != "rollout" {
+				t.Fatalf("found %+v\n%+v", groups, r.Notes)
+			}
+			if math.Abs(r.Sum-1) > 1e-9 {
+				t.Errorf("shares add up to %v", r.Sum)
+			}
+		})
+	}
+}
+
+// TestOtherTokens gives the trainer another prompt: it is said of the row.
+func TestOtherTokens(t *testing.T) {
+	r := (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).run(t)
+	if len(r.Mismatch) != 1 || r.Mismatch[0] != [2]int{1, 1} {
+		t.Errorf("found %v", r.Mismatch)
+	}
+}

@@ -1,0 +1,652 @@
+package stage
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/weights"
+	"precision/dump/dtype"
+)
+
+// matrix is a row a token, in float64.
+type matrix struct {
+	n, w int
+	v    []float64
+}
+
+func newMatrix(n, w int) *matrix { return &matrix{n, w, make([]float64, n*w)} }
+
+func (m *matrix) row(i int) []float64 { return m.v[i*m.w : (i+1)*m.w] }
+
+// state is what a network holds at a cut, by the names of its parts: h the residual sum, n a norm's output, q k v, a what attention
+// returned, o and d what is added, g u m of the feed-forward, r the router's scores, i and p chosen experts and their weights, z
+// logits and l log-probs of the answers.
+type state map[string]*matrix
+
+func (s state) with(t state) state {
+	c := state{}
+	for k, v := range s {
+		c[k] = v
+	}
+	for k, v := range t {
+		c[k] = v
+	}
+	return c
+}
+
+// options are what no weight tells of a stage. They are fitted on the trainer, and changed to find what another function a rollout has.
+type options struct {
+	eps                  float64
+	plusOne, noWeight    bool
+	scale, softcap, temp float64
+	window, ahead        int
+	tiled                bool
+	act                  string
+	sigmoid, renorm      bool
+	factor               float64
+	interleaved          bool
+	shift                int
+	theta                float64
+	noBias               bool
+	kv                   dtype.Type // what keys and values are rounded to, 0 for nothing
+	name                 string     // of a variant, for people: message rollout.variant.NAME
+	args                 []any
+}
+
+// cut is a place of the network where both sides may have recorded something.
+type cut struct {
+	layer int // -1 outside of layers
+	stage string
+	out   []string
+	opt   options
+	f     func(n *net, c *cut, o *options, st state) state
+	// weight are the parameters of the stage; branch is what a sum adds.
+	weight []string
+	branch string
+}
+
+// net is the trainer's network. side tells whose weights it computes with.
+type net struct {
+	cuts                []*cut
+	layers              int
+	heads, kvHeads, dim int
+	hidden              int
+	tok                 *tokens
+	cos, sin            []*matrix // by layer, of every key, as the trainer rounds them
+	keys                []int     // the answers' keys
+	target              []int64
+	w                   *weights.Network
+	side                int
+	cache               map[string]*weights.Matrix
+	topk                int
+}
+
+// get is a weight, kept.
+func (n *net) get(name string) *weights.Matrix {
+	key := strconv.Itoa(n.side) + name
+	if m, ok := n.cache[key]; ok {
+		return m
+	}
+	m := n.w.Get(n.side, name)
+	if m == nil && name == "lm_head.weight" {
+		m = n.w.Get(n.side, "model.embed_tokens.weight")
+	}
+	n.cache[key] = m
+	return m
+}
+
+// linear is x·wᵀ + b.
+func linear(x *matrix, w, b *weights.Matrix) *matrix {
+	if w == nil || len(w.Shape) != 2 || int(w.Shape[1]) != x.w {
+		return nil
+	}
+	out := newMatrix(x.n, int(w.Shape[0]))
+	multiply(out, x, w.V, b)
+	return out
+}
+
+func multiply(out, x *matrix, w []float64, b *weights.Matrix) {
+	k := x.w
+	for o := range out.w {
+		row := w[o*k : o*k+k]
+		for i := range x.n {
+			s := dot(x.row(i), row)
+			if b != nil {
+				s += b.V[o]
+			}
+			out.v[i*out.w+o] = s
+		}
+	}
+}
+
+func dot(x, y []float64) float64 {
+	var a, b, c, d float64
+	y = y[:len(x)]
+	for len(x) >= 4 {
+		a += x[0] * y[0]
+		b += x[1] * y[1]
+		c += x[2] * y[2]
+		d += x[3] * y[3]
+		x, y = x[4:], y[4:]
+	}
+	for i := range x {
+		a += x[i] * y[i]
+	}
+	return a + b + (c + d)
+}
+
+// norm is x over its root mean square, times the weight; over rows of the width of the weight.
+func norm(x *matrix, w *weights.Matrix, o *options) *matrix {
+	width := x.w
+	if w != nil {
+		width = len(w.V)
+	}
+	if width == 0 || x.w%width != 0 {
+		return nil
+	}
+	out := newMatrix(x.n, x.w)
+	for at := 0; at < len(x.v); at += width {
+		in := x.v[at : at+width]
+		r := 1 / math.Sqrt(dot(in, in)/float64(width)+o.eps)
+		for j, v := range in {
+			g := 1.0
+			if w != nil && !o.noWeight {
+				g = w.V[j]
+				if o.plusOne {
+					g++
+				}
+			}
+			out.v[at+j] = v * r * g
+		}
+	}
+	return out
+}
+
+func act(kind string, x float64) float64 {
+	switch kind {
+	case "gelu":
+		return x * 0.5 * math.Erfc(-x/math.Sqrt2)
+	case "gelu_tanh":
+		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	case "relu":
+		return max(x, 0)
+	case "relu2":
+		return max(x, 0) * max(x, 0)
+	}
+	return x / (1 + math.Exp(-x))
+}
+
+// rotate turns the pairs of every head by the angles of its token.
+func (n *net) rotate(x *matrix, layer int, o *options) *matrix {
+	out := newMatrix(x.n, x.w)
+	copy(out.v, x.v)
+	for i := range x.n {
+		var cos, sin []float64
+		if o.theta > 0 || n.cos[layer] == nil {
+			cos, sin = n.angles(i, layer, o)
+		} else {
+			k := i + o.shift
+			if k < 0 || k >= x.n {
+				k = i
+			}
+			cos, sin = n.cos[layer].row(k), n.sin[layer].row(k)
+		}
+		d := len(cos)
+		for at := i * x.w; at+d <= (i+1)*x.w; at += n.dim {
+			for j := range d / 2 {
+				a, b := at+j, at+j+d/2
+				ca, cb := j, j+d/2
+				if o.interleaved {
+					a, b = at+2*j, at+2*j+1
+					cb = j
+				}
+				u, v := x.v[a], x.v[b]
+				out.v[a] = u*cos[ca] - v*sin[ca]
+				out.v[b] = v*cos[cb] + u*sin[cb]
+			}
+		}
+	}
+	return out
+}
+
+// angles are those of a key with another base.
+func (n *net) angles(i, layer int, o *options) (cos, sin []float64) {
+	q := n.sequenceOf(i)
+	p := float64(i - n.tok.seqs[q].lo)
+	d := n.dim
+	if n.cos[layer] != nil {
+		d = n.cos[layer].w
+	}
+	cos, sin = make([]float64, d), make([]float64, d)
+	for j := range d / 2 {
+		f := math.Pow(o.theta, -2*float64(j)/float64(d))
+		a := p * f
+		if o.kv == dtype.BFloat16 { // angles in a narrow type
+			r := o.kv.Rounding()
+			a = r.Round(r.Round(p) * r.Round(f))
+		}
+		c, s := math.Cos(a), math.Sin(a)
+		cos[j], cos[j+d/2], sin[j], sin[j+d/2] = c, c, s, s
+	}
+	return cos, sin
+}
+
+func (n *net) sequenceOf(key int) int {
+	q, _ := slices.BinarySearchFunc(n.tok.seqs, key, func(s sequence, k int) int {
+		if k < s.lo {
+			return 1
+		} else if k >= s.hi {
+			return -1
+		}
+		return 0
+	})
+	return q
+}
+
+// attend is causal attention within each sequence.
+func (n *net) attend(q, k, v *matrix, o *options) *matrix {
+	if n.dim == 0 || k.w%n.dim != 0 || q.w%n.dim != 0 || k.w == 0 {
+		return nil
+	}
+	heads, kv := q.w/n.dim, k.w/n.dim
+	if heads%kv != 0 || v.w%kv != 0 {
+		return nil
+	}
+	vd := v.w / kv
+	if o.kv != 0 {
+		k, v = n.narrowed(k, o.kv), n.narrowed(v, o.kv)
+	}
+	out := newMatrix(q.n, heads*vd)
+	var s []float64
+	for _, t := range n.tok.seqs {
+		for i := t.lo; i < t.hi; i++ {
+			last := min(i+o.ahead, t.hi-1)
+			first := t.lo
+			if o.window > 0 {
+				first = max(first, i+o.ahead-o.window+1)
+			}
+			if last < first {
+				continue
+			}
+			for h := range heads {
+				g := h / (heads / kv)
+				if o.tiled {
+					g = h % kv
+				}
+				x := q.row(i)[h*n.dim : (h+1)*n.dim]
+				s = s[:0]
+				most := math.Inf(-1)
+				for j := first; j <= last; j++ {
+					z := dot(x, k.row(j)[g*n.dim:(g+1)*n.dim]) * o.scale
+					if o.softcap > 0 {
+						z = math.Tanh(z/o.softcap) * o.softcap
+					}
+					s = append(s, z)
+					most = max(most, z)
+				}
+				sum := 0.0
+				for j := range s {
+					s[j] = math.Exp(s[j] - most)
+					sum += s[j]
+				}
+				y := out.row(i)[h*vd : (h+1)*vd]
+				for j := range s {
+					p := s[j] / sum
+					for e, z := range v.row(first + j)[g*vd : (g+1)*vd] {
+						y[e] += p * z
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// narrowed rounds the elements of heads: to int8 with one scale a token and head, to 8-bit floats with and without one.
+func (n *net) narrowed(x *matrix, t dtype.Type) *matrix {
+	out := newMatrix(x.n, x.w)
+	r := t.Rounding()
+	for at := 0; at < len(x.v); at += n.dim {
+		in := x.v[at:min(at+n.dim, len(x.v))]
+		if t != dtype.Int8 {
+			for j, v := range in {
+				out.v[at+j] = r.Round(v)
+			}
+			continue
+		}
+		most := 0.0
+		for _, v := range in {
+			most = max(most, math.Abs(v))
+		}
+		for j, v := range in {
+			if most > 0 {
+				out.v[at+j] = math.RoundToEven(v/(most/127)) * (most / 127)
+			}
+		}
+	}
+	return out
+}
+
+func prefix(layer int) string { return "model.layers." + strconv.Itoa(layer) + "." }
+
+// experts adds what the chosen experts make of each token.
+func (n *net) experts(layer int, x, ids, p *matrix, o *options, st state) *matrix {
+	out := newMatrix(x.n, x.w)
+	for i := range x.n {
+		in := &matrix{1, x.w, x.row(i)}
+		for j := range ids.w {
+			e, weight := int(ids.row(i)[j]), p.row(i)[j]
+			y := n.feed(prefix(layer)+"mlp.experts."+strconv.Itoa(e)+".", in, o)
+			if y == nil {
+				return nil
+			}
+			for k, v := range y.v {
+				out.row(i)[k] += weight * v
+			}
+		}
+	}
+	for _, name := range []string{"mlp.shared_experts.", "mlp.shared_expert."} {
+		if n.get(prefix(layer)+name+"gate_proj.weight") == nil {
+			continue
+		}
+		y := n.feed(prefix(layer)+name, x, o)
+		if y == nil {
+			return nil
+		}
+		for i := range x.n {
+			factor := 1.0
+			if g := n.get(prefix(layer) + "mlp.shared_expert_gate.weight"); g != nil {
+				factor = 1 / (1 + math.Exp(-dot(x.row(i), g.V)))
+			}
+			for k, v := range y.row(i) {
+				out.row(i)[k] += factor * v
+			}
+		}
+	}
+	return out
+}
+
+// feed is a gated feed-forward of the weights below a name.
+func (n *net) feed(name string, x *matrix, o *options) *matrix {
+	g, u := linear(x, n.get(name+"gate_proj.weight"), nil), linear(x, n.get(name+"up_proj.weight"), nil)
+	if g == nil || u == nil {
+		return nil
+	}
+	for i := range g.v {
+		g.v[i] = act(o.act, g.v[i]) * u.v[i]
+	}
+	return linear(g, n.get(name+"down_proj.weight"), nil)
+}
+
+// has reports whether the trainer's network has a weight.
+func (n *net) has(name string) bool {
+	return n.w.Has(0, name+".weight")
+}
+
+// build lists the cuts of the network that the weights tell.
+func (n *net) build() {
+	add := func(c *cut) { n.cuts = append(n.cuts, c) }
+	lin := func(layer int, stage string, from string, to []string, names ...string) {
+		add(&cut{layer: layer, stage: stage, out: to, weight: names, f: func(n *net, c *cut, o *options, st state) state {
+			res := state{}
+			for i, name := range names {
+				b := n.get(name + ".bias")
+				if o.noBias {
+					b = nil
+				}
+				m := linear(st[from], n.get(name+".weight"), b)
+				if m == nil {
+					return nil
+				}
+				res[to[i]] = m
+			}
+			return res
+		}})
+	}
+	nrm := func(layer int, stage, from, to, name string) {
+		add(&cut{layer: layer, stage: stage, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
+			m := norm(st[from], n.get(name+".weight"), o)
+			if m == nil {
+				return nil
+			}
+			return state{to: m}
+		}})
+	}
+	sum := func(layer int, branch string) {
+		add(&cut{layer: layer, stage: "add", branch: branch, out: []string{"h"}, f: func(n *net, c *cut, o *options, st state) state {
+			h, d := st["h"], st[branch]
+			if h.w != d.w {
+				return nil
+			}
+			out := newMatrix(h.n, h.w)
+			for i := range out.v {
+				out.v[i] = h.v[i] + d.v[i]
+			}
+			return state{"h": out}
+		}})
+	}
+	add(&cut{layer: -1, stage: "embed", out: []string{"h"}, weight: []string{"model.embed_tokens"}, f: func(n *net, c *cut, o *options, st state) state {
+		w := n.get("model.embed_tokens.weight")
+		if w == nil || len(w.Shape) != 2 {
+			return nil
+		}
+		width := int(w.Shape[1])
+		out := newMatrix(len(n.tok.ids), width)
+		for i, id := range n.tok.ids {
+			if id < 0 || id >= w.Shape[0] {
+				return nil
+			}
+			for j := range width {
+				out.v[i*width+j] = w.V[int(id)*width+j] * o.factor
+			}
+		}
+		return state{"h": out}
+	}})
+	for l := range n.layers {
+		p := prefix(l)
+		nrm(l, "norm", "h", "n", p+"input_layernorm")
+		lin(l, "qkv", "n", []string{"q", "k", "v"}, p+"self_attn.q_proj", p+"self_attn.k_proj", p+"self_attn.v_proj")
+		if n.has(p + "self_attn.q_norm") {
+			add(&cut{layer: l, stage: "qk_norm", out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
+				q, k := norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)
+				if q == nil || k == nil {
+					return nil
+				}
+				return state{"q": q, "k": k}
+			}})
+		}
+		add(&cut{layer: l, stage: "rope", out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
+			return state{"q": n.rotate(st["q"], c.layer, o), "k": n.rotate(st["k"], c.layer, o)}
+		}})
+		add(&cut{layer: l, stage: "cache", out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
+			return state{"k": st["k"], "v": st["v"]}
+		}})
+		add(&cut{layer: l, stage: "attn", out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
+			a := n.attend(st["q"], st["k"], st["v"], o)
+			if a == nil {
+				return nil
+			}
+			return state{"a": a}
+		}})
+		lin(l, "o_proj", "a", []string{"o"}, p+"self_attn.o_proj")
+		ahead, gemma := p+"post_attention_layernorm", n.has(p+"pre_feedforward_layernorm")
+		if gemma {
+			nrm(l, "post_norm", "o", "o", ahead)
+			ahead = p + "pre_feedforward_layernorm"
+		}
+		sum(l, "o")
+		nrm(l, "norm", "h", "n", ahead)
+		if n.has(p + "mlp.gate") {
+			n.mixture(l)
+		} else {
+			lin(l, "gate_up", "n", []string{"g", "u"}, p+"mlp.gate_proj", p+"mlp.up_proj")
+			add(&cut{layer: l, stage: "act", out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
+				g, u := st["g"], st["u"]
+				m := newMatrix(g.n, g.w)
+				for i := range m.v {
+					m.v[i] = act(o.act, g.v[i]) * u.v[i]
+				}
+				return state{"m": m}
+			}})
+			lin(l, "down", "m", []string{"d"}, p+"mlp.down_proj")
+		}
+		if gemma {
+			nrm(l, "post_norm", "d", "d", p+"post_feedforward_layernorm")
+		}
+		sum(l, "d")
+	}
+	nrm(-1, "norm", "h", "n", "model.norm")
+	add(&cut{layer: -1, stage: "lm_head", out: []string{"z"}, weight: []string{"lm_head"}, f: func(n *net, c *cut, o *options, st state) state {
+		x := newMatrix(len(n.keys), st["n"].w)
+		for i, k := range n.keys {
+			copy(x.row(i), st["n"].row(k))
+		}
+		z := linear(x, n.get("lm_head.weight"), n.get("lm_head.bias"))
+		if z == nil {
+			return nil
+		}
+		return state{"z": z}
+	}})
+	add(&cut{layer: -1, stage: "logp", out: []string{"l"}, f: func(n *net, c *cut, o *options, st state) state {
+		z := st["z"]
+		out := newMatrix(z.n, 1)
+		for i := range z.n {
+			row := z.row(i)
+			t := n.target[i]
+			if t < 0 || int(t) >= z.w {
+				return nil
+			}
+			f := func(x float64) float64 {
+				if o.softcap > 0 {
+					x = math.Tanh(x/o.softcap) * o.softcap
+				}
+				if o.temp > 0 {
+					x /= o.temp
+				}
+				return x
+			}
+			most, sum := math.Inf(-1), 0.0
+			for _, x := range row {
+				most = max(most, f(x))
+			}
+			for _, x := range row {
+				sum += math.Exp(f(x) - most)
+			}
+			out.v[i] = f(row[t]) - most - math.Log(sum)
+		}
+		return state{"l": out}
+	}})
+}
+
+// mixture adds the stages of a router and its experts.
+func (n *net) mixture(l int) {
+	p := prefix(l)
+	n.cuts = append(n.cuts,
+		&cut{layer: l, stage: "router", out: []string{"r"}, weight: []string{p + "mlp.gate"}, f: func(n *net, c *cut, o *options, st state) state {
+			b := n.get(p + "mlp.gate.bias")
+			if o.noBias {
+				b = nil
+			}
+			r := linear(st["n"], n.get(p+"mlp.gate.weight"), b)
+			if r == nil {
+				return nil
+			}
+			return state{"r": r}
+		}},
+		// Which experts are chosen is no function of real numbers: behind it the experts are those that a side recorded.
+		&cut{layer: l, stage: "choice", out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
+			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
+				return state{"i": ids}
+			}
+			return state{"i": top(st["r"], n.topk)}
+		}},
+		&cut{layer: l, stage: "gate_weights", out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
+			r, ids := st["r"], st["i"]
+			out := newMatrix(r.n, ids.w)
+			for i := range r.n {
+				row := r.row(i)
+				most, sum := slices.Max(row), 0.0
+				for _, x := range row {
+					sum += math.Exp(x - most)
+				}
+				total := 0.0
+				for j := range ids.w {
+					e := int(ids.row(i)[j])
+					if e < 0 || e >= r.w {
+						return nil
+					}
+					v := math.Exp(row[e]-most) / sum
+					if o.sigmoid {
+						v = 1 / (1 + math.Exp(-row[e]))
+					}
+					out.row(i)[j] = v
+					total += v
+				}
+				for j := range ids.w {
+					if o.renorm {
+						out.row(i)[j] /= total
+					}
+					out.row(i)[j] *= o.factor
+				}
+			}
+			return state{"p": out}
+		}},
+		&cut{layer: l, stage: "experts", out: []string{"d"}, weight: []string{p + "mlp.experts"}, f: func(n *net, c *cut, o *options, st state) state {
+			d := n.experts(l, st["n"], st["i"], st["p"], o, st)
+			if d == nil {
+				return nil
+			}
+			return state{"d": d}
+		}})
+}
+
+// top are the numbers of the k highest scores of every row.
+func top(r *matrix, k int) *matrix {
+	out := newMatrix(r.n, k)
+	for i := range r.n {
+		row := r.row(i)
+		order := make([]int, len(row))
+		for j := range order {
+			order[j] = j
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[b], row[a]) })
+		for j := range k {
+			out.row(i)[j] = float64(order[j])
+		}
+	}
+	return out
+}
+
+// run applies the functions of cuts from one to another, both counted.
+func (n *net) run(from, to int, st state) state {
+	st = st.with(nil)
+	for i := from; i <= to; i++ {
+		c := n.cuts[i]
+		out := c.f(n, c, &c.opt, st)
+		if out == nil {
+			return nil
+		}
+		for k, v := range out {
+			st[k] = v
+		}
+	}
+	return st
+}
+
+// layersOf counts the layers that weights are named of.
+func layersOf(names []string) (n int) {
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(name, "model.layers."); ok {
+			at, _, _ := strings.Cut(rest, ".")
+			if i, err := strconv.Atoi(at); err == nil && i < 1<<12 {
+				n = max(n, i+1)
+			}
+		}
+	}
+	return n
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

@@ -1,0 +1,353 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"precision/compare/weights"
+	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+)
+
+// tape is what one side recorded: its passes in order.
+type tape struct {
+	passes []*pass
+	// bare tells that a recording has no elements, but statistics.
+	bare bool
+	// faults are parts of the recording that could not be read.
+	faults []error
+	named  []namedWeight
+}
+
+// pass is one walk through the network. Calls are those of the forward direction, modules behind what they called.
+type pass struct {
+	rec   *msprobe.Recording
+	calls []*msprobe.Call
+	// sites are calls by the parameter they use, in Hugging Face's names without ".weight", and modules by their path.
+	sites map[string]*site
+	ids   []int64
+	batch int // rows of ids, 1 where tokens are packed
+}
+
+// site is a call of a module, or a function that stands for one.
+type site struct {
+	at        int // among the calls of the pass
+	ins, outs []*msprobe.Value
+	call      *msprobe.Call
+	// parts is how many calls share the parameter, as slices of its columns do.
+	parts int
+}
+
+const mostCalls = 1 << 20
+
+// read reads the recordings below a path. Passes begin where tokens are embedded; what comes before the first belongs to it.
+func read(ctx context.Context, path string, set *checkpoint.Set) (*tape, error) {
+	list, err := msprobe.Find(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &tape{}
+	if set != nil {
+		t.named = named(set)
+	}
+	total := 0
+	for i := range list {
+		if list[i].Rank > 0 {
+			continue // other ranks hold parts of the same
+		}
+		calls, err := t.calls(ctx, &list[i])
+		if err != nil {
+			return nil, err
+		}
+		if total += len(calls); total > mostCalls {
+			return nil, fmt.Errorf("%s: found more than %d calls, expected fewer", path, mostCalls)
+		}
+		if list[i].Tensors == "" {
+			t.bare = true
+		}
+		t.split(&list[i], calls)
+	}
+	for _, p := range t.passes {
+		p.name(t)
+	}
+	t.passes = slices.DeleteFunc(t.passes, func(p *pass) bool { return p.ids == nil })
+	return t, ctx.Err()
+}
+
+func (t *tape) calls(ctx context.Context, r *msprobe.Recording) (calls []*msprobe.Call, err error) {
+	f, err := msprobe.Open(r.Dump)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for f.Scan() && ctx.Err() == nil {
+		switch c := f.Result().(type) {
+		case *msprobe.Call:
+			if c.Parsed.Direction == msprobe.Backward {
+				// What follows a backward call is computed again for its gradients.
+				return calls, nil
+			}
+			if c.Parsed.Direction == msprobe.Forward && len(calls) < mostCalls {
+				calls = append(calls, c.Clone())
+			}
+		case *msprobe.SyntaxError:
+			t.faults = append(t.faults, c)
+		}
+	}
+	if f.Err() != nil {
+		t.faults = append(t.faults, f.Err())
+	}
+	return calls, nil
+}
+
+func embeds(c *msprobe.Call) bool {
+	return c.Parsed.Form == msprobe.API && strings.HasSuffix(strings.ToLower(c.Parsed.API), "embedding")
+}
+
+func embedModule(c *msprobe.Call) bool {
+	return c.Parsed.Form == msprobe.Module && strings.HasSuffix(c.Parsed.API, "embed_tokens")
+}
+
+// split cuts the calls of a step into passes.
+func (t *tape) split(r *msprobe.Recording, calls []*msprobe.Call) {
+	begins := embeds
+	if !slices.ContainsFunc(calls, embeds) {
+		begins = embedModule
+	}
+	first := 0
+	var starts []int
+	for i, c := range calls {
+		if begins(c) {
+			starts = append(starts, i)
+		}
+	}
+	for i := range starts {
+		end := len(calls)
+		if i+1 < len(starts) {
+			end = starts[i+1]
+			// Angles and masks of a pass are made ahead of it, behind the last module of the one before.
+			for end > starts[i]+1 && calls[end-1].Parsed.Form != msprobe.Module {
+				end--
+			}
+			if end == starts[i]+1 {
+				end = starts[i+1]
+			}
+		}
+		t.passes = append(t.passes, &pass{rec: r, calls: calls[first:end], sites: map[string]*site{}})
+		first = end
+	}
+}
+
+// tensors are the tensors of one section of a call.
+func tensors(c *msprobe.Call, sections ...msprobe.Section) (list []*msprobe.Value) {
+	for i := range c.Values {
+		if v := &c.Values[i]; v.Kind == msprobe.Tensor && slices.Contains(sections, v.Section) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// scalar is the number at a place among the arguments of a call.
+func scalar(c *msprobe.Call, section msprobe.Section, path string) (float64, bool) {
+	n, ok := c.Argument(section, path)
+	if !ok {
+		return 0, false
+	}
+	return n.Value()
+}
+
+func size(v *msprobe.Value) int {
+	n, ok := v.Elements()
+	if !ok || n > math.MaxInt32 {
+		return -1
+	}
+	return int(n)
+}
+
+// load reads the elements of a recorded tensor.
+func (p *pass) load(v *msprobe.Value) ([]float64, error) {
+	if v == nil || v.DataName == "" {
+		return nil, fmt.Errorf("%s: no elements", p.rec.Dump)
+	}
+	file, err := p.rec.File(v.DataName)
+	if err != nil {
+		return nil, err
+	}
+	set, err := checkpoint.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
+	if len(set.Tensors) != 1 {
+		return nil, fmt.Errorf("%s: found %d tensors, expected one", file, len(set.Tensors))
+	}
+	x := set.Tensors[0]
+	if n, ok := v.Elements(); !ok || x.Len() != n {
+		return nil, fmt.Errorf("%s: found %d elements, expected shape %v as in %s", file, x.Len(), v.Shape, filepath.Base(p.rec.Dump))
+	}
+	r, err := x.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, x.Len())
+	return out, r.Read(out, 0)
+}
+
+// namedWeight is a weight that functions are known by, in order of use.
+type namedWeight struct {
+	name  string
+	shape []int64
+	read  func() []float64
+	data  []float64
+}
+
+func named(set *checkpoint.Set) (list []namedWeight) {
+	for _, t := range set.Tensors {
+		if len(t.Shape) == 0 || len(t.Shape) > 3 {
+			continue
+		}
+		list = append(list, namedWeight{name: strings.TrimSuffix(weights.Name(t.Name), ".weight"), shape: t.Shape, read: func() []float64 { return weights.Whole(t) }})
+	}
+	return list
+}
+
+// which finds the weight that a value holds: as a whole, or as a slice of its columns. Of several equal ones the first that is not in use.
+func (t *tape) which(p *pass, v *msprobe.Value) (name string, part bool) {
+	var got []float64
+	for i := range t.named {
+		w := &t.named[i]
+		whole := slices.Equal(w.shape, v.Shape)
+		column := len(v.Shape) == 2 && len(w.shape) == 2 && w.shape[0] == v.Shape[0] && v.Shape[1] > 0 && w.shape[1]%v.Shape[1] == 0
+		if !whole && !column {
+			continue
+		}
+		if got == nil {
+			var err error
+			if got, err = p.load(v); err != nil {
+				return "", false
+			}
+		}
+		if w.data == nil {
+			if w.data = w.read(); w.data == nil {
+				continue
+			}
+		}
+		if whole {
+			if s := p.sites[w.name]; slices.Equal(got, w.data) && s == nil {
+				return w.name, false
+			}
+			continue
+		}
+		k, width := int(v.Shape[1]), int(w.shape[1])
+		for lo := 0; lo < width; lo += k {
+			if slices.Equal(got[:k], w.data[lo:lo+k]) && slices.Equal(got[len(got)-k:], w.data[len(w.data)-width+lo:len(w.data)-width+lo+k]) {
+				return w.name, true
+			}
+		}
+	}
+	return "", false
+}
+
+var modulePath = strings.NewReplacer("language_model.model.", "model.", "language_model.", "")
+
+// name finds the sites of a pass.
+func (p *pass) name(t *tape) {
+	modules := false
+	for i, c := range p.calls {
+		switch {
+		case c.Parsed.Form == msprobe.Module:
+			name := strings.TrimSuffix(weights.Name(modulePath.Replace(c.Parsed.API)+".weight"), ".weight")
+			s := &site{at: i, call: c, ins: tensors(c, msprobe.Input, msprobe.Kwargs), outs: tensors(c, msprobe.Output), parts: 1}
+			if old := p.sites[name]; old == nil {
+				p.sites[name] = s
+			}
+			if embedModule(c) && p.ids == nil && len(s.ins) > 0 {
+				p.tokens(s.ins[0])
+			}
+			modules = modules || strings.Contains(name, ".layers.")
+		case embeds(c) && p.ids == nil:
+			if in := tensors(c, msprobe.Input); len(in) > 0 {
+				p.tokens(in[0])
+			}
+		}
+	}
+	if modules {
+		return
+	}
+	for i, c := range p.calls {
+		api := strings.ToLower(c.Parsed.API)
+		in, out := tensors(c, msprobe.Input), tensors(c, msprobe.Output)
+		if len(in) < 2 || len(out) == 0 {
+			continue
+		}
+		switch {
+		case api == "linear" || api == "embedding":
+			p.put(t, in[1], &site{at: i, call: c, ins: in[:1], outs: out})
+		case api == "npu_rms_norm":
+			p.put(t, in[1], &site{at: i, call: c, ins: in[:1], outs: out[:1]})
+		case api == "npu_add_rms_norm" && len(out) == 3:
+			p.put(t, in[2], &site{at: i, call: c, ins: in[:2], outs: []*msprobe.Value{out[0], out[2]}})
+		case api == "__mul__" && len(in[0].Shape) == 1 && len(in[1].Shape) > 1 && slices.Equal(in[0].Shape, in[1].Shape[len(in[1].Shape)-1:]):
+			// The last step of a norm that is written out: what it reads is the nearest power before.
+			for j := i - 1; j >= max(0, i-12); j-- {
+				if p.calls[j].Parsed.API == "pow" {
+					p.put(t, in[0], &site{at: i, call: c, ins: tensors(p.calls[j], msprobe.Input)[:1], outs: out})
+					break
+				}
+			}
+		}
+	}
+}
+
+// put files a call under the weight that it uses.
+func (p *pass) put(t *tape, weight *msprobe.Value, s *site) {
+	name, part := t.which(p, weight)
+	if name == "" {
+		return
+	}
+	s.parts = 1
+	if old := p.sites[name]; old != nil && part {
+		old.parts++
+		old.at = s.at
+		return
+	}
+	p.sites[name] = s
+}
+
+// tokens reads the ids that a pass begins with.
+func (p *pass) tokens(v *msprobe.Value) {
+	if !v.Known || !v.Elem.IsInteger() {
+		return
+	}
+	x, err := p.load(v)
+	if err != nil {
+		return
+	}
+	p.ids = make([]int64, len(x))
+	for i := range x {
+		p.ids[i] = int64(x[i])
+	}
+	p.batch = 1
+	if len(v.Shape) == 2 {
+		p.batch = int(v.Shape[0])
+	}
+}
+
+// unit is the rms error of one rounding to a type, relative.
+func unit(t dtype.Type) float64 {
+	switch t {
+	case dtype.BFloat16:
+		return 1.67e-3
+	case dtype.Float16:
+		return 2.1e-4
+	case dtype.Float32:
+		return 2.55e-8
+	}
+	return t.Unit() * 0.43
+}

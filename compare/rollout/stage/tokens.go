@@ -1,0 +1,381 @@
+package stage
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/msprobe"
+)
+
+// place is a row of a pass.
+type place struct{ pass, row int }
+
+// sequence is what both sides computed of one text: keys lo to hi of the map.
+type sequence struct {
+	lo, hi int
+	// row is that of the trainer's batch.
+	row int
+	// differ are the keys whose ids are not equal.
+	differ int
+	// front tells of tokens that one side alone has ahead of it: above 0 the trainer, below 0 the rollout.
+	front int
+}
+
+// tokens maps both sides: by key, the place of a token.
+type tokens struct {
+	seqs           []sequence
+	train, rollout []place
+	ids            []int64 // the trainer's
+	after          []int64 // the id that follows, -1 at the end of a row
+	left           int     // sequences of the rollout that no row of the trainer has: warm-up, padding
+	noPlace        bool    // positions of the rollout are not recorded
+}
+
+// positions are those of the rows of a pass, nil where nothing tells them.
+func (p *pass) positions() []int64 {
+	n := len(p.ids)
+	whole := func(v *msprobe.Value) []int64 {
+		x, err := p.load(v)
+		if err != nil {
+			return nil
+		}
+		out := make([]int64, n)
+		for i := range out {
+			f := x[i%len(x)]
+			if f != math.Trunc(f) || math.Abs(f) > 1<<40 {
+				return nil
+			}
+			out[i] = int64(f)
+		}
+		return out
+	}
+	fits := func(v *msprobe.Value) bool {
+		s := size(v)
+		return s == n || s > 0 && p.batch > 0 && s*p.batch == n
+	}
+	var models []*msprobe.Value
+	for _, c := range p.calls {
+		for i := range c.Values {
+			v := &c.Values[i]
+			if v.Kind != msprobe.Tensor || !v.Known || !v.Elem.IsInteger() || !fits(v) {
+				continue
+			}
+			if v.Section == msprobe.Kwargs && (v.Path == "position_ids" || v.Path == "positions") {
+				if x := whole(v); x != nil {
+					return x
+				}
+			}
+			if v.Section == msprobe.Input && c.Parsed.Form == msprobe.Module && strings.HasSuffix(c.Parsed.API, "rotary_emb") {
+				if x := whole(v); x != nil {
+					return x
+				}
+			}
+			if v.Section == msprobe.Input && c.Parsed.Form == msprobe.Module && c.Parsed.API == "model" && v.Path != "0" && !strings.Contains(v.Path, ".") {
+				models = append(models, v)
+			}
+		}
+	}
+	if len(models) > 0 {
+		return whole(models[len(models)-1])
+	}
+	for _, c := range p.calls {
+		if c.Parsed.API != "__mul__" {
+			continue
+		}
+		// Angles are positions times frequencies.
+		in := tensors(c, msprobe.Input)
+		if len(in) == 2 && len(in[1].Shape) == 1 && len(in[0].Shape) > 1 && in[0].Shape[len(in[0].Shape)-1] == 1 && fits(in[0]) {
+			return whole(in[0])
+		}
+	}
+	return nil
+}
+
+// mask tells which rows of a pass are tokens and no padding, nil where that is not recorded.
+func (p *pass) mask() []bool {
+	n := len(p.ids)
+	s := n / max(p.batch, 1)
+	for _, c := range p.calls {
+		for i := range c.Values {
+			v := &c.Values[i]
+			if v.Kind != msprobe.Tensor || !v.Known || len(v.Shape) != 2 || int(v.Shape[0]) != p.batch || int(v.Shape[1]) < s || !(v.Elem.IsInteger() || v.Elem.IsBool()) {
+				continue
+			}
+			named := v.Section == msprobe.Kwargs && v.Path == "attention_mask"
+			if !named && !(v.Section == msprobe.Input && c.Parsed.Form == msprobe.Module && c.Parsed.API == "model" && v.Path != "0" && !strings.Contains(v.Path, ".")) {
+				continue
+			}
+			x, err := p.load(v)
+			if err != nil || slices.ContainsFunc(x, func(f float64) bool { return f != 0 && f != 1 }) {
+				continue
+			}
+			out, total := make([]bool, n), int(v.Shape[1])
+			for r := range p.batch {
+				for j := range s {
+					out[r*s+j] = x[r*total+total-s+j] == 1
+				}
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// text is a sequence of one side as it grows.
+type text struct {
+	ids  []int64
+	at   []place
+	next int64 // position of the next token
+	row  int   // of the batch, in the last pass
+	// like is a row of the trainer that has this text at off.
+	like *trainRow
+	off  int
+}
+
+// texts puts the rows of all passes into sequences by their positions.
+func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told bool) {
+	told = true
+	for pi, p := range t.passes {
+		n := len(p.ids)
+		s := n / max(p.batch, 1)
+		pos, mask := p.positions(), p.mask()
+		if pos == nil {
+			if p.batch != n/max(s, 1) || s <= 1 {
+				told = false
+				continue
+			}
+			pos = make([]int64, n)
+			for i := range pos {
+				pos[i] = int64(i % s)
+			}
+		}
+		used := map[*text]bool{}
+		var now *text
+		for i := range n {
+			if i%s == 0 {
+				now = nil
+			}
+			if mask != nil && !mask[i] {
+				now = nil
+				continue
+			}
+			if now != nil && pos[i] == now.next && s > 1 && !known(now, p.ids[i]) {
+				// Two steps of two sequences may stand one behind the other: 8 of one, 9 of the other.
+				if x := pick(list, used, pos[i], p.ids[i], i/s, known); x != nil && known(x, p.ids[i]) {
+					now = nil
+				}
+			}
+			if now == nil || pos[i] != now.next {
+				now = nil
+				fresh := pos[i] == 0 || mask != nil && i%s > 0 && !mask[i-1] && pi == 0
+				if !fresh {
+					now = pick(list, used, pos[i], p.ids[i], i/s, known)
+				}
+				if now == nil {
+					now = &text{next: pos[i], row: i / s}
+					list = append(list, now)
+				}
+				used[now] = true
+			}
+			now.ids, now.at = append(now.ids, p.ids[i]), append(now.at, place{pi, i})
+			now.next, now.row = pos[i]+1, i/s
+		}
+	}
+	return list, told
+}
+
+// pick is the sequence that a token at a position goes on: one as long as that, of those whose text the trainer goes on so, and of these the one in the same row of
+// the batch.
+func pick(list []*text, used map[*text]bool, pos, id int64, row int, known func(*text, int64) bool) (best *text) {
+	score := -1
+	for _, t := range list {
+		if used[t] || t.next != pos {
+			continue
+		}
+		s := 0
+		if known(t, id) {
+			s += 2
+		}
+		if t.row == row {
+			s++
+		}
+		if s > score {
+			best, score = t, s
+		}
+	}
+	return best
+}
+
+// row of the trainer: the ids of one row of a batch.
+type trainRow struct {
+	pass, first int
+	ids         []int64
+	mask        []bool
+	used        []bool
+}
+
+// align maps the tokens of the rollout to those of the trainer.
+func align(train, rollout *tape) *tokens {
+	var rows []*trainRow
+	for pi, p := range train.passes {
+		s := len(p.ids) / max(p.batch, 1)
+		mask := p.mask()
+		for b := range p.batch {
+			r := &trainRow{pass: pi, first: b * s, ids: p.ids[b*s : b*s+s], used: make([]bool, s)}
+			if mask != nil {
+				r.mask = mask[b*s : b*s+s]
+			}
+			rows = append(rows, r)
+		}
+	}
+	// continues: some row of the trainer has this text and goes on with the id.
+	continues := func(x *text, id int64) bool {
+		n := len(x.ids)
+		if r := x.like; r != nil && x.off+n < len(r.ids) && r.ids[x.off+n] == id {
+			return true
+		}
+		for _, r := range rows {
+			for o := 0; o+n < len(r.ids); o++ {
+				if r.ids[o+n] == id && slices.Equal(r.ids[o:o+n], x.ids) {
+					x.like, x.off = r, o
+					return true
+				}
+			}
+		}
+		return false
+	}
+	list, told := rollout.texts(continues)
+	m := &tokens{noPlace: !told}
+	slices.SortStableFunc(list, func(a, b *text) int { return cmp.Compare(len(b.ids), len(a.ids)) })
+	type found struct {
+		text   *text
+		row    *trainRow
+		o, n   int
+		differ int
+	}
+	var all []found
+	for _, x := range list {
+		best, equal := found{}, 0.0
+		for _, r := range rows {
+			for o := range r.ids {
+				n := min(len(x.ids), len(r.ids)-o)
+				if n < 1 || 2*n < len(x.ids) || r.used[o] {
+					continue
+				}
+				same := 0
+				for i := range n {
+					if same+n-i <= n/2 {
+						break
+					}
+					if r.ids[o+i] == x.ids[i] {
+						same++
+					}
+				}
+				if e := float64(same) / float64(len(x.ids)); 2*same >= n && e > equal {
+					best, equal = found{x, r, o, n, n - same}, e
+				}
+			}
+		}
+		if best.row == nil || best.n < 2 {
+			m.left++
+			continue
+		}
+		// Rows that ended go on with padding in some engines.
+		for best.row.mask != nil && best.n > 2 && !best.row.mask[best.o+best.n-1] {
+			if i := best.n - 1; best.row.ids[best.o+i] != x.ids[i] {
+				best.differ--
+			}
+			best.n--
+		}
+		for i := range best.n {
+			best.row.used[best.o+i] = true
+		}
+		all = append(all, best)
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.row.pass, b.row.pass), cmp.Compare(a.row.first, b.row.first), cmp.Compare(a.o, b.o))
+	})
+	for _, f := range all {
+		q := sequence{lo: len(m.train), differ: f.differ, row: slices.Index(rows, f.row)}
+		if f.row.mask != nil {
+			for o := f.o - 1; o >= 0 && f.row.mask[o] && !f.row.used[o]; o-- {
+				q.front++
+			}
+			for o := f.o; o < f.o+f.n && !f.row.mask[o]; o++ {
+				q.front--
+			}
+		}
+		for i := range f.n {
+			m.train = append(m.train, place{f.row.pass, f.row.first + f.o + i})
+			m.rollout = append(m.rollout, f.text.at[i])
+			m.ids = append(m.ids, f.row.ids[f.o+i])
+			next := int64(-1)
+			if f.o+i+1 < len(f.row.ids) {
+				next = f.row.ids[f.o+i+1]
+			}
+			m.after = append(m.after, next)
+		}
+		q.hi = len(m.train)
+		m.seqs = append(m.seqs, q)
+	}
+	return m
+}
+
+// answers finds, for the tokens that log-probs stand for, the key whose logits they were drawn from; -1 where a row is not found.
+// ids may be nil: then responses are the ends of sequences.
+func (m *tokens) answers(rows, columns int, counts func(i int) bool, ids []int64) []int {
+	keys := make([]int, rows*columns)
+	for i := range keys {
+		keys[i] = -1
+	}
+	taken := map[int]bool{}
+	for r := range rows {
+		n := 0
+		for c := range columns {
+			if counts(r*columns + c) {
+				n = c + 1
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		best, at := -1, 0
+		for qi, q := range m.seqs {
+			length := q.hi - q.lo
+			if taken[qi] || length < n {
+				continue
+			}
+			for o := length - n; o >= 0; o-- {
+				fits := true
+				for c := range n {
+					k := q.lo + o + c
+					if counts(r*columns+c) && (ids != nil && m.after[k] != ids[r*columns+c] || m.after[k] < 0) {
+						fits = false
+						break
+					}
+				}
+				if fits && (best < 0 || q.row == r) {
+					best, at = qi, o
+				}
+				if fits || ids == nil {
+					break
+				}
+			}
+			if best == qi && q.row == r {
+				break
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		taken[best] = true
+		for c := range n {
+			if counts(r*columns + c) {
+				keys[r*columns+c] = m.seqs[best].lo + at + c
+			}
+		}
+	}
+	return keys
+}

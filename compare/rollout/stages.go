@@ -1,0 +1,131 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"precision/compare/rollout/stage"
+	"precision/compare/verdict"
+	"precision/compare/weights"
+)
+
+// within is how many times what rounding makes of the log-probs may be found and still be rounding. That is an upper figure by itself, since
+// roundings that both engines share cancel: clean pairs have .12 to 1.22.
+const within = 1.3
+
+// stages judges what both engines recorded.
+func (r *Result) stages(ctx context.Context, q *Request) error {
+	in := &stage.Request{Train: q.TrainCalls, Rollout: q.RolloutCalls, TrainWeights: q.Train, RolloutWeights: q.Rollout, Tokens: q.Tokens}
+	if w := r.Weights; w != nil {
+		in.Own = w.Count(weights.Rotated, weights.Permuted) > 0
+	}
+	if l := q.LogProbs; l != nil {
+		in.Rows, in.Columns, in.TrainLog, in.RolloutLog, in.Counts, in.Answers = l.Rows, l.Columns, l.Train, l.Rollout, l.counts, l.Tokens
+	}
+	s, err := stage.Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	r.Stages = s
+	if s.Bare {
+		r.unknown("bare")
+	}
+	for _, n := range s.Notes {
+		if fault, ok := strings.CutPrefix(n, "fault "); ok {
+			r.unknown("fault", fault)
+		} else {
+			r.unknown(n)
+		}
+	}
+	if s.Left > 0 {
+		r.trap("left", s.Left)
+	}
+	for _, m := range s.Mismatch {
+		r.cause(Cause{Kind: Tokens, Name: fmt.Sprintf("row %d", m[0]), Key: "tokens", Args: []any{m[0], m[1]}})
+	}
+	for _, m := range s.Front {
+		key, n := "front.train", m[1]
+		if n < 0 {
+			key, n = "front.rollout", -n
+		}
+		r.cause(Cause{Kind: Tokens, Name: fmt.Sprintf("row %d", m[0]), Key: key, Args: []any{m[0], n}})
+	}
+	r.findings(s)
+	return nil
+}
+
+// findings makes a cause of each finding of a stage, for all its layers.
+func (r *Result) findings(s *stage.Report) {
+	known := map[stage.Finding]Kind{stage.Cache: Cache, stage.Precision: Precision, stage.Formula: Formula, stage.Weights: Weights, stage.Harmless: Harmless}
+	named := false
+	for i := range r.Causes {
+		named = named || r.Causes[i].Kind == Weights
+	}
+	for _, g := range s.Groups(func(x *stage.Stage) bool { return known[x.Finding] != "" }) {
+		if g.Finding == stage.Weights && named {
+			continue // said by name already
+		}
+		c := Cause{Kind: known[g.Finding], Stage: g.Name, Layers: g.Layers, Side: g.Side, Share: g.Share, Key: string(g.Finding), Args: []any{g.Name, g.Side, 100 * g.Rollout, 100 * g.Train}}
+		if g.Side == "train" {
+			c.Args[2], c.Args[3] = c.Args[3], c.Args[2]
+		}
+		if g.Variant != "" {
+			c.Key, c.Args = "variant", []any{g.Name, g.Side, Note{"variant." + g.Variant, g.Args}}
+		}
+		r.cause(c)
+	}
+	for _, g := range s.Groups(func(x *stage.Stage) bool {
+		return x.Finding == stage.Rounding && (x.Rows > x.Equal || x.Own >= 0 && x.Own < 0.97)
+	}) {
+		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
+	}
+	for _, g := range s.Groups(func(x *stage.Stage) bool { return x.Finding == stage.Unknown }) {
+		r.unknown("stage", g.Name, len(g.Layers), 100*g.Train, 100*g.Rollout)
+	}
+}
+
+// explained is how many times the expected difference was found; 0 where that is not known.
+func (r *Result) explained() float64 {
+	if r.Stages == nil || !r.Stages.Shares {
+		return 0
+	}
+	return r.Stages.Factor
+}
+
+func (r *Result) decide() {
+	faults, certain := 0, false
+	for i := range r.Causes {
+		if c := &r.Causes[i]; c.Fault() {
+			faults++
+			certain = certain || c.Kind == Arrays || c.Kind == Tokens || c.Kind == Router
+		}
+	}
+	f := r.explained()
+	s := r.Stages
+	judged := s != nil && s.Shares
+	switch {
+	case faults > 0 && (certain || !judged || f > within):
+		r.Verdict, r.Why = verdict.Bad, "cause"
+	case r.Figs == nil && s == nil && (r.Weights == nil || len(r.Unknown) > 0):
+		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
+	case r.Figs == nil && s == nil:
+		r.Verdict, r.Why = verdict.Good, "weights"
+	case r.Figs == nil:
+		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
+	case r.Figs.Tokens < fewTokens:
+		r.Verdict, r.Why = verdict.Inconclusive, "few"
+	case faults > 0:
+		r.Verdict, r.Why = verdict.Suspect, "within"
+	case r.Figs.MaxAbs == 0:
+		r.Verdict, r.Why = verdict.Good, "identical"
+	case !judged:
+		r.Verdict, r.Why = verdict.Inconclusive, "stages"
+	case s.Covered < 0.8 || s.Expected == 0:
+		r.Verdict, r.Why = verdict.Inconclusive, "covered"
+	case f > within:
+		r.Verdict, r.Why = verdict.Suspect, "unexplained"
+	default:
+		r.Verdict, r.Why = verdict.Good, "rounding"
+	}
+}
