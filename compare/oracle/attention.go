@@ -281,7 +281,7 @@ func attentionForms() {
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
 	for name, known := range map[string]string{"num_query_heads": "num_heads", "num_kv_heads": "num_key_value_heads", "softmax_scale": "scale", "scale_value": "scale",
 		"actual_seq_qlen": "actual_seq_lengths", "actual_seq_kvlen": "actual_seq_lengths_kv", "actual_seq_lengths": "actual_seq_lengths_kv", "context_lens": "actual_seq_lengths_kv",
-		"return_softmax_lse": "softmax_lse_flag", "learnable_sink": "sink", "key_cache": "key", "value_cache": "value"} {
+		"return_softmax_lse": "softmax_lse_flag", "learnable_sink": "sink", "key_cache": "key", "value_cache": "value", "weight_scale": "scale", "x_scale": "per_token_scale"} {
 		otherNames[name] = known
 	}
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
@@ -489,6 +489,14 @@ func (t *attention) forms(of func(t *attention) []Values) []Reading {
 	return out
 }
 
+// halves allows for what is rounded to float16 on the way, in which kernels compute what is float16; on a CPU that may be bfloat16, too.
+func (k *invocation) halves(v Values) Values {
+	if k.outType() == dtype.BFloat16 && k.narrow == 0 {
+		return v
+	}
+	return k.between(v)
+}
+
 // rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves change places, or with
 // interleaved the neighbours of each pair, the new first gets the other sign. Products and sum may be rounded to the type
 // of the result (in float16 kernels compute in that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope
@@ -505,5 +513,5 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 	turned := reshape(joined(axis, second, slab1(parts, axis, 0, width)), s)
 	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turned, sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
-	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(p), k.between(q)})
+	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.halves(p), k.halves(q)})
 }

@@ -119,7 +119,9 @@ func (r *recorder) value(v caseValue, place string) string {
 			file = r.shared[key]
 		}
 		var b bytes.Buffer
-		if err := torch.Write(&b, typ, v.Tensor.Shape, bytes.NewReader(raw)); err != nil {
+		if narrowFloat(typ) {
+			b.Write(savedNarrow(v.Tensor.DType, v.Tensor.Shape, raw))
+		} else if err := torch.Write(&b, typ, v.Tensor.Shape, bytes.NewReader(raw)); err != nil {
 			r.t.Fatal(err)
 		}
 		path := filepath.Join(r.dir, msprobe.TensorFolder, file)

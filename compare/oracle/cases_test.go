@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -153,6 +155,14 @@ func encoded(typ dtype.Type, y []float64) (raw []byte) {
 		case typ == dtype.Float16:
 			raw = append(raw, dumptest.Halves([]float32{float32(x)})...)
 			continue
+		case narrowFloat(typ):
+			for code := range 256 {
+				var v [1]float64
+				if dtype.Widen64(typ, v[:], []byte{byte(code)}); v[0] == x {
+					b[0] = byte(code)
+					break
+				}
+			}
 		case typ == dtype.BFloat16:
 			binary.LittleEndian.PutUint16(b[:], uint16(math.Float32bits(float32(x))>>16))
 		case typ == dtype.Float32:
@@ -165,4 +175,51 @@ func encoded(typ dtype.Type, y []float64) (raw []byte) {
 		raw = append(raw, b[:typ.Bits()/8]...)
 	}
 	return raw
+}
+
+// savedNarrow is the file that torch.save makes of a tensor of eight bits: a storage without a type, and the type beside it.
+func savedNarrow(typ string, shape []int64, raw []byte) []byte {
+	var p, b bytes.Buffer
+	number := func(n int64) {
+		p.WriteByte('J')
+		binary.Write(&p, binary.LittleEndian, int32(n))
+	}
+	text := func(s string) {
+		p.WriteByte('X')
+		binary.Write(&p, binary.LittleEndian, int32(len(s)))
+		p.WriteString(s)
+	}
+	tuple := func(list []int64) {
+		p.WriteByte('(')
+		for _, n := range list {
+			number(n)
+		}
+		p.WriteByte('t')
+	}
+	p.WriteString("\x80\x02ctorch._utils\n_rebuild_tensor_v3\n((")
+	text("storage")
+	p.WriteString("ctorch.storage\nUntypedStorage\n")
+	text("0")
+	text("cpu")
+	number(int64(len(raw)))
+	p.WriteString("tQ")
+	number(0)
+	tuple(shape)
+	tuple(rowMajor(shape))
+	p.WriteString("\x89ccollections\nOrderedDict\n)Rctorch\n" + typ + "\ntR.")
+	z := zip.NewWriter(&b)
+	for _, e := range []struct {
+		name    string
+		content []byte
+	}{{"data.pkl", p.Bytes()}, {"byteorder", []byte("little")}, {"data/0", raw}, {"version", []byte("3\n")}} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: "archive/" + e.name, Method: zip.Store})
+		if err == nil {
+			_, err = w.Write(e.content)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	z.Close()
+	return b.Bytes()
 }

@@ -328,7 +328,7 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	case mode >= 2:
 		if mask != nil { // a triangle, which the kernels move over the scores
 			n := len(mask.shape)
-			refuseIf(n < 2, ShapesDiffer, mask.shape)
+			refuseIf(n < 2 || count(mask.shape) == 0, ShapesDiffer, mask.shape)
 			var corner [2]float64
 			w := mask.shape[n-1]
 			check(mask.At([]int64{0, min(1, w-1)}, corner[:], nil))

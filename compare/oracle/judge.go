@@ -257,7 +257,15 @@ func precisionFor(t dtype.Type) precisionOf {
 	case dtype.Float64:
 		return precisionOf{v: 0x1p-53, t: 0, max: math.MaxFloat64, limit: math.Inf(1), tiny: 0x1p-1022}
 	}
+	if narrowFloat(t) { // beyond the largest they saturate, or are no number
+		return precisionOf{v: t.Unit(), t: t.MinSubnormal() / 2, max: t.Max(), limit: t.Max() * (1 + t.Unit()), tiny: t.MinSubnormal(), Rounding: t.Rounding()}
+	}
 	return precisionOf{max: math.Inf(1), limit: math.Inf(1), integer: true}
+}
+
+// narrowFloat tells of floating point of eight bits.
+func narrowFloat(t dtype.Type) bool {
+	return t == dtype.Float8E4M3FN || t == dtype.Float8E5M2 || t == dtype.Float8E8M0 || t == dtype.HiFloat8
 }
 
 // computes reports whether numbers of the type are computed with, which is so
@@ -267,7 +275,7 @@ func computes(t dtype.Type) bool {
 	case dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64:
 		return true
 	}
-	return discrete(t)
+	return discrete(t) || narrowFloat(t)
 }
 
 // discrete reports whether the type holds integers or truth values.

@@ -796,9 +796,10 @@ func (k *invocation) rowsOut(most int) int64 {
 }
 
 // rowsOf copies rows, each of which stands for some places.
-func rowsOf(x *operand, places []int64, per int64) Values {
-	refuseIf(len(x.shape) != 2 || len(places) == 0, ShapesDiffer, x.shape)
-	g := &gather{shape: []int64{int64(len(places)), x.shape[1]}, x: x, lead: 1, n: x.shape[0], inner: x.shape[1], batches: 1, perBatch: int64(len(places))}
+func rowsOf(x Values, places []int64, per int64) Values {
+	s := x.Shape()
+	refuseIf(len(s) != 2 || len(places) == 0, ShapesDiffer, s)
+	g := &gather{shape: []int64{int64(len(places)), s[1]}, x: x, lead: 1, n: s[0], inner: s[1], batches: 1, perBatch: int64(len(places))}
 	for _, p := range places {
 		g.indices = append(g.indices, p/per)
 	}

@@ -154,9 +154,6 @@ func productForms() {
 	})})
 	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("bias", "scale")
-		if n := k.int("batch_split_factor", 1); n != 1 {
-			panic(refuse(Unsupported, "batch_split_factor"))
-		}
 		a, b := k.factors("input", "weight")
 		turn := func(v Values, name string, missing ...int) Values {
 			if k.has(name) {
@@ -165,7 +162,14 @@ func productForms() {
 			refuseIf(len(missing) != len(v.Shape()), BadArgument, name, len(missing), itoa(len(v.Shape()))+" axes")
 			return transpose(v, missing)
 		}
-		return turn(k.matmul(turn(a, "perm_x1", 0, 1, 2), turn(b, "perm_x2", 0, 1, 2)), "perm_y", 1, 0, 2)
+		v := k.matmul(turn(a, "perm_x1", 0, 1, 2), turn(b, "perm_x2", 0, 1, 2))
+		if n := k.int("batch_split_factor", 1); n > 1 { // (B, M, N) as (n, M, B/n·N)
+			s := v.Shape()
+			refuseIf(s[0]%n != 0, BadArgument, "batch_split_factor", n, "a part of "+itoa(int(s[0])))
+			v = transpose(reshape(v, []int64{n, s[0] / n, s[1], s[2]}), []int{0, 2, 1, 3})
+			return reshape(v, []int64{n, s[1], s[0] / n * s[2]})
+		}
+		return turn(v, "perm_y", 1, 0, 2)
 	})})
 	define("npu_grouped_matmul", function{forward: groupedMatmul})
 }
@@ -753,8 +757,24 @@ func (k *invocation) factored(name string) *operand {
 // groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the last group are never
 // written.
 func groupedMatmul(k *invocation) []Reading {
-	k.unsupported("offset", "antiquant_scale", "antiquant_offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
+	k.unsupported("offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
 	refuseIf(k.int("act_type", 0) != 0, Unsupported, "act_type")
+	var all []Values
+	v := k.expertProducts(&all, func(v, scale, token, bias Values, early bool, _ Values) Values {
+		if v = k.scaledProduct(v, scale, token, bias, early, nil); discrete(k.outType()) {
+			return k.clippedTo(k.outType(), math.RoundToEven, v)
+		}
+		return v
+	})
+	if v != nil {
+		all = []Values{v}
+	}
+	return []Reading{{Out: all}}
+}
+
+// expertProducts are the products of groups of rows with a matrix each, which finish scales, behind each other; nil where each group is
+// a tensor of its own, which apart gets.
+func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token, bias Values, early bool, offset Values) Values) Values {
 	list := func(name string) []*operand {
 		switch a := k.args[name]; {
 		case a.none() || a.v == nil && len(a.list) == 0:
@@ -765,51 +785,76 @@ func groupedMatmul(k *invocation) []Reading {
 		return k.tensors(name)
 	}
 	xs, weights, biases, scales, tokens := list("x"), list("weight"), list("bias"), list("scale"), list("per_token_scale")
+	anti, shift := list("antiquant_scale"), list("antiquant_offset")
 	part := func(from []*operand, e int) Values { // of an expert
 		switch {
 		case len(from) == 0:
 			return nil
 		case len(from) > 1 && e < len(from):
 			return from[e]
-		case len(from) == 1 && len(from[0].shape) > 0 && int64(e) < from[0].shape[0]:
+		case len(from) == 1 && len(weights) == 1 && len(from[0].shape) > 0 && int64(e) < from[0].shape[0]:
 			return reshape(slab1(from[0], 0, int64(e), 1), from[0].shape[1:])
+		case len(from) == 1 && len(weights) > 1 && e == 0:
+			return from[0]
 		}
 		panic(refuse(InputCount, len(from), e+1))
 	}
-	one := func(x, w, scale, token, bias Values) Values {
+	matrix := func(e int) Values {
+		if len(weights) == 1 || e < len(weights) {
+			w := weights[min(e, len(weights)-1)]
+			if w.typ == dtype.Int32 { // four bits each
+				v := fours(w)
+				if len(weights) > 1 {
+					return v
+				}
+				refuseIf(len(v.Shape()) != 3 || int64(e) >= v.Shape()[0], ShapesDiffer, v.Shape())
+				return reshape(slab1(v, 0, int64(e), 1), v.Shape()[1:])
+			}
+		}
+		return part(weights, e)
+	}
+	one := func(x Values, e int, token Values) Values {
+		w, scale, bias := matrix(e), part(scales, e), part(biases, e)
 		refuseIf(len(x.Shape()) != 2 || len(w.Shape()) != 2, ShapesDiffer, x.Shape(), w.Shape())
-		var v Values
-		switch whole := xs[0].typ == dtype.Int8; {
-		case whole && scale == nil:
-			panic(refuse(NoArgument, "scale"))
-		case whole:
-			v = k.dequantised(k.wholeProduct(x, w), scale, token, nil, nil)
+		early := bias != nil && discrete(biases[0].typ)
+		switch typ := xs[0].numeric(); {
+		case typ == dtype.Int8:
+			refuseIf(scale == nil, NoArgument, "scale")
+			if o, is := scale.(*operand); is {
+				scale = k.factorsOf(o)
+			} else if scales[0].typ.Bits() == 64 {
+				panic(refuse(BadType, k.shown("scale"), scales[0].typ.String()))
+			}
+			return finish(k.wholeProduct(x, w), scale, token, bias, early, nil)
+		case narrowFloat(typ):
+			refuseIf(scale != nil && len(scale.Shape()) > 1, Unsupported, "scales of blocks")
+			return finish(k.product(x, w), scale, token, bias, early, nil)
+		case anti != nil:
+			// For few rows x is split into planes of int8, which is off by 2^-15 of the row's largest number.
+			return k.planes(x, k.weightOf(w, part(anti, e), part(shift, e), typ), bias)
 		case scale != nil || token != nil:
 			panic(refuse(Unsupported, "scale of numbers that are not quantised"))
-		default:
-			v = k.product(x, w)
 		}
+		v := k.product(x, w)
 		if bias != nil {
 			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
 		}
 		return v
 	}
 	refuseIf(len(xs) == 0 || len(weights) == 0, NoInput, "x, weight")
-	if len(xs) > 1 && len(xs) == len(weights) && !k.has("group_list") {
-		var out []Values
+	if len(xs) > 1 && len(xs) == len(weights) && !k.has("group_list") && apart != nil {
 		for e, x := range xs {
-			out = append(out, one(x, weights[e], part(scales, e), part(tokens, e), part(biases, e)))
+			*apart = append(*apart, one(x, e, part(tokens, e)))
 		}
-		return []Reading{{Out: out}}
+		return nil
 	}
-	kind := k.int("group_type", -1)
+	kind := k.int("group_type", 0)
 	refuseIf(len(xs) != 1 || len(xs[0].shape) != 2 || kind != 0 && !(kind == -1 && len(weights) > 1), Unsupported, "group_type "+itoa(int(kind)))
 	k.required("group_list")
-	ends := k.ints("group_list")
+	ends := slices.Clone(k.ints("group_list"))
 	switch k.int("group_list_type", 0) {
 	case 0:
 	case 1:
-		ends = slices.Clone(ends)
 		for i := 1; i < len(ends); i++ {
 			ends[i] += ends[i-1]
 		}
@@ -823,18 +868,42 @@ func groupedMatmul(k *invocation) []Reading {
 		if end > from {
 			var token Values
 			if tokens != nil {
-				if count(tokens[0].shape) != x.shape[0] {
-					panic(refuse(ShapesDiffer, shapeText(x.shape, tokens[0].shape)))
-				}
+				refuseIf(count(tokens[0].shape) != x.shape[0], ShapesDiffer, x.shape, tokens[0].shape)
 				token = slab1(reshape(tokens[0], []int64{count(tokens[0].shape)}), 0, from, end-from)
 			}
-			parts = append(parts, one(slab1(x, 0, from, end-from), part(weights, e), part(scales, e), token, part(biases, e)))
+			parts = append(parts, one(slab1(x, 0, from, end-from), e, token))
 		}
 		from = end
 	}
-	if out, ok := k.out(0); ok && from < x.shape[0] && len(out) == 2 {
-		parts = append(parts, &formula{shape: []int64{x.shape[0] - from, out[1]}, f: func(int64, []int64) (float64, float64) { return 0, math.Inf(1) }})
-	}
 	refuseIf(len(parts) == 0, BadArgument, "group_list", ends, "a group")
-	return []Reading{{Out: []Values{joined(0, parts...)}}}
+	if from < x.shape[0] {
+		parts = append(parts, &formula{shape: []int64{x.shape[0] - from, parts[0].Shape()[1]}, f: func(int64, []int64) (float64, float64) { return 0, math.Inf(1) }})
+	}
+	return joined(0, parts...)
+}
+
+// planes is a product whose first factor may be split into planes: it is off by 2^-15 of the largest number of a row times the sum
+// of a column (ops-transformer gmm/grouped_matmul, grouped_matmul_antiquant_a16w8_msd.h).
+func (k *invocation) planes(x, w, bias Values) Values {
+	d, m := must(held(x)), must(held(w))
+	rows, inner, n := d.shape[0], d.shape[1], m.shape[1]
+	largest, size := make([]float64, rows), make([]float64, n)
+	for i, v := range d.y {
+		largest[int64(i)/inner] = max(largest[int64(i)/inner], abs(v))
+	}
+	for i, v := range m.y {
+		size[int64(i)%n] += abs(v)
+	}
+	in := []Values{k.product(x, w), newStrided(&dense{shape: []int64{rows}, y: largest, exact: true}, []int64{rows, n}, []int64{1, 0}, 0), &dense{shape: []int64{n}, y: size, exact: true}}
+	if bias != nil {
+		in = append(in, bias)
+	}
+	a := k.arith()
+	return formulaOf(func(v []num) num {
+		y := num{v[0].y, v[0].b + 0x1p-15*v[1].y*v[2].y}
+		if len(v) > 3 {
+			y = a.add(y, v[3])
+		}
+		return y
+	}, in...)
 }

@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"precision/dump/dtype"
 )
@@ -14,9 +16,14 @@ func quantKernels() {
 	register(single(buildDequant), "dequant")
 	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
-		k.unsupported("group_index")
-		var x Values = k.tensor("input")
-		if k.has("smooth_scales") {
+		k.only(0, "dst_type_max")
+		in := k.tensor("input")
+		var x Values = in
+		if k.has("group_index") {
+			refuseIf(len(in.shape) != 2, Unsupported, "group_index")
+			groups := k.groupOf(in.shape[0], false)
+			x = k.unwritten(elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.perGroup(k.tensor("smooth_scales"), groups, in.shape[1])}), groups)
+		} else if k.has("smooth_scales") {
 			x = elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.tensor("smooth_scales")})
 		}
 		y, scale := k.byRowQuantised(x, 0, 1)
@@ -31,37 +38,380 @@ func quantKernels() {
 		return k.inSteps(k.outType(), in...)
 	})})
 	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
-		k.unsupported("x1_dtype", "x2_dtype", "pertoken_scale_dtype", "scale_dtype", "group_sizes", "y_scale")
+		k.unsupported("y_scale")
 		x, w := k.pair("x1", "x2")
 		var token Values
 		if k.has("pertoken_scale") {
 			token = k.tensor("pertoken_scale")
 		}
-		return k.dequantised(k.wholeProduct(x, w), k.factorsOf(k.tensor("scale")), token, k.optional("bias"), k.optional("offset"))
+		scale := k.tensor("scale")
+		if narrowFloat(x.typ) {
+			return k.narrowProduct(x, w, scale, token)
+		}
+		k.unsupported("group_sizes")
+		return k.dequantised(k.wholeProduct(fours(x), fours(w)), k.factorsOf(scale), token, k.optional("bias"), k.optional("offset"))
 	})})
 	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
-		k.unsupported("beta", "smooth_scale2", "output_mask")
-		a, b := k.pair("x1", "x2")
-		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
-		normed, _ := k.rootNorm(&rounded{sum, precisionFor(a.numeric())}, a.shape)
-		if k.has("smooth_scale1") {
-			normed = elementsOf(mulKernel(k.unit()), nil, false, []Values{normed, k.tensor("smooth_scale1")})
+		k.unsupported("output_mask")
+		sum, normed := k.normedSum()
+		out := []Values{nil, nil, sum, nil, nil}
+		for i, name := range []string{"smooth_scale1", "smooth_scale2"} {
+			v := normed
+			if k.has(name) {
+				v = elementsOf(mulKernel(k.unit()), nil, false, []Values{normed, k.tensor(name)})
+			} else if i == 1 {
+				break
+			}
+			out[i], out[3+i] = k.byRowQuantised(v, i, 3+i)
 		}
-		y, scale := k.byRowQuantised(normed, 0, 3)
-		return []Reading{{Out: []Values{y, nil, sum, scale}}}
+		return []Reading{{Out: out}}
 	}})
 	define("npu_add_rms_norm_quant", function{forward: func(k *invocation) []Reading {
-		k.unsupported("beta", "scales2", "zero_points2")
-		a, b := k.pair("x1", "x2")
-		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
-		p := precisionFor(a.numeric())
-		normed, _ := k.rootNorm(&rounded{sum, p}, a.shape)
-		in := []Values{&rounded{&rounded{normed, p}, p}, k.tensor("scales1")}
-		if k.has("zero_points1") {
-			in = append(in, k.tensor("zero_points1"))
+		sum, normed := k.normedSum()
+		p := precisionFor(k.tensor("x1").numeric())
+		out := []Values{nil, nil, sum}
+		for i, n := range []string{"1", "2"} {
+			if !k.has("scales" + n) {
+				continue
+			}
+			in := []Values{&rounded{&rounded{normed, p}, p}, k.tensor("scales" + n)}
+			if k.has("zero_points" + n) {
+				in = append(in, k.tensor("zero_points"+n))
+			}
+			out[i] = k.inSteps(k.outputType(i), in...)
 		}
-		return []Reading{{Out: []Values{k.inSteps(dtype.Int8, in...), nil, sum}}}
+		return []Reading{{Out: out}}
 	}})
+	define("swiglu_quant", function{forward: swigluQuant})
+	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
+		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")
+		k.only(0, "quant_mode", "dequant_mode")
+		y, scale := k.byRowQuantised(k.gatedBy(k.expertProducts(nil, k.scaledProduct), true), 0, 1)
+		return []Reading{{Out: []Values{y, scale}}}
+	}})
+	define("npu_dynamic_mx_quant", function{forward: mxQuant})
+	define("npu_trans_quant_param", function{forward: formulaFor(func(k *invocation) Values { // float32 in the low half, 19 bits of it
+		k.unsupported("offset")
+		k.only(0, "round_mode")
+		s := k.tensor("scale")
+		d := must(held(s))
+		return sized(&formula{shape: s.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			return float64(math.Float32bits(float32(d.y[i]))&^0x1fff) + 0x1p46, 0
+		}}, k.shape())
+	})})
+	define("npu_anti_quant", function{forward: formulaFor(func(k *invocation) Values {
+		x, scale := k.tensor("x"), k.tensor("scale")
+		return k.halves(k.lessQuantised(fours(x), reshape(scale, lastOf(scale, len(x.shape))), valuesOf(k.optional("offset"))))
+	})})
+	define("npu_weight_quant_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("quant_scale", "quant_offset")
+		x, w := k.pair("x", "weight")
+		v := k.product(x, k.weightOf(fours(w), k.tensor("antiquant_scale"), valuesOf(k.optional("antiquant_offset")), x.numeric()))
+		if bias := k.optional("bias"); bias != nil {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		return v
+	})})
+}
+
+// normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type before.
+func (k *invocation) normedSum() (sum, normed Values) {
+	a, b := k.pair("x1", "x2")
+	sum = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+	return sum, k.normedRows(&rounded{sum, precisionFor(a.numeric())}, a.shape)
+}
+
+// normedRows is a norm with weight and beta.
+func (k *invocation) normedRows(x Values, shape []int64) Values {
+	normed, _ := k.rootNorm(x, shape)
+	if k.has("beta") {
+		normed = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{normed, k.tensor("beta")})
+	}
+	return normed
+}
+
+// sized is a tensor in a shape of as many elements.
+func sized(v Values, shape []int64) Values {
+	refuseIf(count(v.Shape()) != count(shape), ShapesDiffer, v.Shape(), shape)
+	return reshape(v, shape)
+}
+
+// fours unpacks whole numbers of four bits, eight of which are kept in one of 32.
+func fours(o *operand) Values {
+	if o.typ != dtype.Int32 || len(o.shape) == 0 {
+		return o
+	}
+	shape := slices.Clone(o.shape)
+	shape[len(shape)-1] *= 8
+	refuseIf(count(shape) > maxDense, TooLarge, count(shape), maxDense)
+	words := must(numbers(o))
+	d := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
+	for i := range d.y {
+		d.y[i] = float64(int32(uint32(int32(words[i/8]))<<(28-4*(i%8))) >> 28)
+	}
+	return d
+}
+
+// lessQuantised is (x + offset)·scale.
+func (k *invocation) lessQuantised(x, scale, offset Values) Values {
+	a := k.arith()
+	in := []Values{x, scale}
+	if offset != nil {
+		in = append(in, sized(offset, scale.Shape()))
+	}
+	return formulaOf(func(v []num) num {
+		y := v[0]
+		if len(v) > 2 {
+			y = a.add(y, v[2])
+		}
+		return a.mul(y, v[1])
+	}, in...)
+}
+
+// weightOf is a quantised weight (K, N) as it goes into a product: (w + offset)·scale, rounded to the type of the other factor;
+// scales are those of channels, of all, or of as many rows each (ops-nn matmul/weight_quant_batch_matmul_v2).
+func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Values {
+	s := w.Shape()
+	rank := len(s)
+	refuseIf(rank < 2, ShapesDiffer, s)
+	shaped := func(v Values) Values {
+		n := v.Shape()
+		if rows := int64(1); len(n) == 2 && n[0] > 1 && n[1] == s[rank-1] {
+			rows = n[0]
+			refuseIf(s[rank-2]%rows != 0, ShapesDiffer, s, n)
+			wide := newStrided(v, []int64{rows, s[rank-2] / rows, n[1]}, []int64{n[1], 0, 1}, 0)
+			return reshape(must(held(wide)), []int64{s[rank-2], n[1]})
+		}
+		return reshape(v, lastOf(v, rank))
+	}
+	scale = shaped(scale)
+	if offset != nil {
+		offset = shaped(offset)
+	}
+	return &rounded{k.lessQuantised(w, scale, offset), precisionFor(t)}
+}
+
+// narrowProduct is a product of numbers of eight bits with the scales of channels and tokens, or of blocks of 32 along what is
+// summed up: (K/64, N, 2) and (M, K/64, 2), powers of two.
+func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
+	if t, is := token.(*operand); is && len(t.shape) == 3 && len(scale.shape) == 3 {
+		m, inner, n := x.shape[0], x.shape[len(x.shape)-1], w.shape[len(w.shape)-1]
+		refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || t.shape[0] != m || scale.shape[1] != n || t.shape[1] != (inner+63)/64 || scale.shape[0] != t.shape[1] || t.shape[2] != 2 || scale.shape[2] != 2, ShapesDiffer, x.shape, t.shape, scale.shape)
+		return k.product(scaledBlocks(x, t, 1, func(i, k int64) int64 { return (i*t.shape[1]+k/64)*2 + k/32%2 }), scaledBlocks(w, scale, 0, func(k, j int64) int64 { return (k/64*n+j)*2 + k/32%2 }))
+	}
+	k.unsupported("group_sizes")
+	bias := k.optional("bias")
+	return k.scaledProduct(k.product(x, w), scale, token, valuesOf(bias), false, nil)
+}
+
+// scaledBlocks is a matrix whose blocks have scales, which are powers of two; at gives the place of that of an element.
+func scaledBlocks(x, scale *operand, _ int, at func(i, j int64) int64) Values {
+	d, s := must(held(x)), must(held(scale))
+	y := make([]float64, len(d.y))
+	n := x.shape[len(x.shape)-1]
+	for i, v := range d.y {
+		e := s.y[at(int64(i)/n, int64(i)%n)]
+		if scale.typ == dtype.Uint8 {
+			e = math.Exp2(e - 127)
+		}
+		y[i] = v * e
+	}
+	return &dense{shape: x.shape, y: y, exact: true}
+}
+
+// gatedBy is silu of one half of the last axis times the other one.
+func (k *invocation) gatedBy(x Values, left bool) Values {
+	s := x.Shape()
+	axis := len(s) - 1
+	refuseIf(axis < 0 || s[axis]%2 != 0, ShapesDiffer, s)
+	first, second := slab1(x, axis, 0, s[axis]/2), slab1(x, axis, s[axis]/2, s[axis]/2)
+	if !left {
+		first, second = second, first
+	}
+	v := elementsOf(unary(silu, constant(1.1), k.ulps(), 4), nil, false, []Values{first})
+	return elementsOf(mulKernel(k.unit()), nil, false, []Values{v, second})
+}
+
+// groupOf is the group of each row, by how many rows each has or where each ends; -1 behind the last one.
+func (k *invocation) groupOf(rows int64, counts bool) []int64 {
+	out := make([]int64, rows)
+	at := int64(0)
+	for g, n := range k.ints("group_index") {
+		end := n
+		if counts {
+			end += at
+		}
+		refuseIf(end < at || end > rows, BadArgument, "group_index", n, "rows of "+itoa(int(rows)))
+		for ; at < end; at++ {
+			out[at] = int64(g)
+		}
+	}
+	for ; at < rows; at++ {
+		if out[at] = -1; !k.has("group_index") {
+			out[at] = 0
+		}
+	}
+	return out
+}
+
+// perGroup are the rows of a table (groups, width) or (groups) for the rows of a matrix.
+func (k *invocation) perGroup(o *operand, groups []int64, width int64) Values {
+	wide := count(o.shape) / max(slices.Max(append(slices.Clone(groups), 0))+1, 1)
+	if len(o.shape) < 2 && (wide == width || !k.has("group_index")) {
+		return reshape(o, lastOf(o, 2))
+	}
+	n := o.shape[0]
+	inner := count(o.shape) / max(n, 1)
+	refuseIf(inner != width && inner != 1, ShapesDiffer, o.shape, []int64{width})
+	at := slices.Clone(groups)
+	for i := range at {
+		at[i] = max(at[i], 0)
+		refuseIf(at[i] >= n, ShapesDiffer, o.shape, []int64{at[i]})
+	}
+	return rowsOf(reshape(o, []int64{n, inner}), at, 1)
+}
+
+// swigluQuant is npu_swiglu_quant and npu_dequant_swiglu_quant: whole numbers are scaled by channel and token first; then one half
+// of the columns gates the other, times or by the scales of groups, and is rounded to steps (documentation and test of op-plugin).
+func swigluQuant(k *invocation) []Reading {
+	x := k.tensor("x")
+	refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
+	k.only(0, "swiglu_mode", "round_mode")
+	width := x.shape[len(x.shape)-1]
+	rows := count(x.shape) / max(width, 1)
+	refuseIf(k.has("group_index") && len(x.shape) != 2 || k.has("activate_dim") && k.axis("activate_dim", -1, len(x.shape)) != len(x.shape)-1, Unsupported, "group_index, activate_dim")
+	dequant := k.name == "npu_dequant_swiglu_quant"
+	groups := k.groupOf(rows, dequant || k.int("group_list_type", 0) == 1)
+	var v Values = reshape(x, []int64{rows, width})
+	a := k.arith()
+	if x.typ == dtype.Int32 {
+		k.unsupported("bias")
+		k.required("weight_scale")
+		in := []Values{v, k.perGroup(k.tensor("weight_scale"), groups, width)}
+		if k.has("activation_scale") {
+			in = append(in, sized(k.tensor("activation_scale"), []int64{rows, 1}))
+		}
+		v = formulaOf(func(v []num) num {
+			y := num{v[0].y, k.unit() * abs(v[0].y)}
+			for _, s := range v[1:] {
+				y = a.mul(y, s)
+			}
+			return y
+		}, in...)
+	}
+	v = k.gatedBy(v, k.bool("activate_left", false))
+	smooth, offset := "smooth_scales", "offsets"
+	if dequant {
+		smooth, offset = "quant_scale", "quant_offset"
+	}
+	mode := k.int("quant_mode", 0)
+	if k.args["quant_mode"].isText() {
+		panic(refuse(Unsupported, "quant_mode"))
+	}
+	refuseIf(mode != 0 && mode != 1, Unsupported, "quant_mode")
+	if k.has(smooth) {
+		s := k.perGroup(k.tensor(smooth), groups, width/2)
+		v = formulaOf(func(v []num) num {
+			if dequant && mode == 0 {
+				return a.div(v[0], v[1])
+			}
+			return a.mul(v[0], v[1])
+		}, v, s)
+	}
+	if k.has(offset) && mode == 0 {
+		v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, k.perGroup(k.tensor(offset), groups, width/2)})
+	}
+	v = k.unwritten(v, groups)
+	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), width/2)
+	if mode == 0 {
+		return []Reading{{Out: []Values{k.stepped(k.outputType(0), reshape(v, shape)), nil}}}
+	}
+	c := *k
+	c.args = maps.Clone(k.args)
+	delete(c.args, "quant_mode")
+	y, scale := c.byRowQuantised(reshape(v, shape), 0, 1)
+	return []Reading{{Out: []Values{y, scale}}}
+}
+
+// unwritten lets the rows that belong to no group be anything.
+func (k *invocation) unwritten(v Values, groups []int64) Values {
+	if !slices.Contains(groups, -1) {
+		return v
+	}
+	n := v.Shape()[1]
+	g := make([]float64, len(groups))
+	for i, x := range groups {
+		g[i] = float64(x)
+	}
+	return formulaOf(func(v []num) num {
+		if v[1].y < 0 {
+			return num{0, math.Inf(1)}
+		}
+		return v[0]
+	}, v, newStrided(&dense{shape: []int64{int64(len(g))}, y: g, exact: true}, []int64{int64(len(g)), n}, []int64{1, 0}, 0))
+}
+
+// mxQuant is npu_dynamic_mx_quant: blocks of 32 along an axis share a power of two, that of the largest number less what the type
+// holds (scale_alg 0), or that of the largest number by the largest that the type holds, rounded up (1). All of it is exact.
+func mxQuant(k *invocation) []Reading {
+	x := k.tensor("input")
+	axis := k.axisOf(x.shape, "axis", -1)
+	size := k.int("block_size", 32)
+	k.only(0, "dst_type_max", "max_low_bound")
+	t := k.outputType(0)
+	refuseIf(axis != len(x.shape)-1 || size != 32 || t != dtype.Float8E4M3FN && t != dtype.Float8E5M2 || k.string("round_mode", "rint") != "rint", Unsupported, "another axis, block or type")
+	top := map[dtype.Type]int{dtype.Float8E4M3FN: 8, dtype.Float8E5M2: 15}[t]
+	alg := k.int("scale_alg", 0)
+	refuseIf(alg != 0 && alg != 1, Unsupported, "scale_alg")
+	n := x.shape[axis]
+	d := must(held(x))
+	blocks := (n + size - 1) / size
+	rows := count(x.shape) / max(n, 1)
+	exponent := make([]int, rows*blocks)
+	for r := range rows {
+		for b := range blocks {
+			most := 0.0
+			for _, v := range d.y[r*n+b*size : r*n+min((b+1)*size, n)] {
+				most = max(most, abs(v))
+			}
+			e := -127
+			if most > 0 {
+				_, e = math.Frexp(most)
+				if e -= 1 + top; alg == 1 {
+					f, up := math.Frexp(most / t.Max())
+					if e = up; f == 0.5 {
+						e--
+					}
+				}
+			}
+			refuseIf(math.IsNaN(most) || math.IsInf(most, 1), Unsupported, "blocks without a largest number")
+			exponent[r*blocks+b] = max(e, -127)
+		}
+	}
+	y := &formula{shape: x.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+		v := math.Ldexp(d.y[i], -exponent[i/n*blocks+i%n/size])
+		if v = t.Rounding().Round(v); abs(v) > t.Max() {
+			v = math.Copysign(t.Max(), v)
+		}
+		return v, 0
+	}}
+	shape, ok := k.out(1)
+	even := (blocks + 1) / 2 * 2
+	if !ok || count(shape) != rows*even {
+		return []Reading{{Out: []Values{y, nil}}}
+	}
+	whole := k.outputType(1) == dtype.Uint8
+	return []Reading{{Out: []Values{y, &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+		b := i % even
+		if b >= blocks {
+			return 0, math.Inf(1) // fills up
+		}
+		e := exponent[i/even*blocks+b]
+		if whole {
+			return float64(e + 127), 0
+		}
+		return math.Exp2(float64(e)), 0
+	}}}}}
 }
 
 // buildQuant: y = clip(round(x·scale + offset), -128, 127). Where the argument
@@ -152,7 +502,7 @@ func buildDequant(c *Call) Values {
 // inSteps is x by its scale, or times it without div_mode, and a zero point.
 func (k *invocation) inSteps(t dtype.Type, in ...Values) Values {
 	divide, a := k.bool("div_mode", true), k.arith()
-	return k.clippedTo(t, math.RoundToEven, formulaOf(func(v []num) num {
+	return k.stepped(t, formulaOf(func(v []num) num {
 		y := v[0]
 		if divide {
 			y = a.div(y, v[1])
@@ -187,12 +537,37 @@ func (c *Call) clippedTo(t dtype.Type, round func(x float64) float64, v Values) 
 	return w
 }
 
-// byRowQuantised are the rows of the last axis in 127 steps to each side, and the step of each: numbers are multiplied by
-// 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
+// stepsOf is how many steps to each side a type has: whole numbers, or the largest it holds.
+func stepsOf(t dtype.Type) float64 {
+	switch {
+	case t == dtype.Int8:
+		return 127
+	case narrowFloat(t) && t != dtype.Float8E8M0 && t != dtype.HiFloat8:
+		return t.Max()
+	}
+	panic(refuse(Unsupported, "quantised to "+t.String()))
+}
+
+// stepped rounds to a quantised type, and cuts off what it does not hold.
+func (k *invocation) stepped(t dtype.Type, v Values) Values {
+	if t.IsFloat() {
+		most := t.Max()
+		return formulaOf(func(v []num) num { return num{min(max(v[0].y, -most), most), v[0].b} }, v)
+	}
+	return k.clippedTo(t, math.RoundToEven, v)
+}
+
+// byRowQuantised are the rows of the last axis in so many steps to each side as the type of an output has, and the step of each row,
+// or of all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
 func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values) {
-	s := x.Shape()
-	refuseIf(len(s) == 0 || k.outputType(output) != dtype.Int8, Unsupported, "another type than int8")
+	s, t := x.Shape(), k.outputType(output)
+	top := stepsOf(t)
+	refuseIf(len(s) == 0, ShapesDiffer, s)
 	n := s[len(s)-1]
+	lead := s[:len(s)-1]
+	if k.string("quant_mode", "pertoken") == "pertensor" {
+		n, lead = count(s), nil
+	}
 	refuseIf(n == 0 || n > maxDense, NoBound, n)
 	u := k.unit()
 	largest := func(x, e []float64) (most, off float64) {
@@ -207,21 +582,21 @@ func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values
 	quotients := newRows(x, n, func(_ int64, x, e, y, b []float64) {
 		most, off := largest(x, e)
 		for i, v := range x {
-			y[i] = v * 127 / most
-			b[i] = 6*u*abs(y[i]) + (e[i]*127+abs(y[i])*off)/most
+			y[i] = v * top / most
+			b[i] = 6*u*abs(y[i]) + (e[i]*top+abs(y[i])*off)/most
 			if most == 0 {
 				y[i], b[i] = 0, math.Inf(1) // 0/0
 			}
 		}
 	})
-	var steps Values = &reduced{shape: s[:len(s)-1], in: x, n: n, f: func(x, e []float64) (float64, float64) {
+	var steps Values = &reduced{shape: lead, in: x, n: n, f: func(x, e []float64) (float64, float64) {
 		most, off := largest(x, e)
-		return most / 127, (4*u*most + off) / 127
+		return most / top, (4*u*most + off) / top
 	}}
 	if have, ok := k.out(step); ok && count(have) == count(steps.Shape()) {
 		steps = reshape(steps, have)
 	}
-	return k.clippedTo(dtype.Int8, math.RoundToEven, quotients), steps
+	return k.stepped(t, quotients), steps
 }
 
 // outputType is the type of a recorded output.
@@ -278,33 +653,51 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 	if k.outType() == dtype.Int32 {
 		return v
 	}
+	all := k.scaledProduct(v, scale, token, valuesOf(bias), bias != nil && discrete(bias.typ), valuesOf(offset))
+	if discrete(k.outType()) {
+		return k.clippedTo(k.outType(), math.RoundToEven, all)
+	}
+	refuseIf(offset != nil, Unsupported, "offset")
+	return all
+}
+
+func (k *invocation) scaledProduct(v, scale, token, bias Values, early bool, offset Values) Values {
 	s := v.Shape()
-	in := []Values{v, reshape(scale, lastOf(scale, len(s)))}
+	in := []Values{v}
 	a := k.arith()
-	before, after, tokens := -1, -1, -1
+	scales, before, after, tokens := -1, -1, -1, -1
+	if scale != nil {
+		in, scales = append(in, reshape(scale, lastOf(scale, len(s)))), 1
+	}
 	if bias != nil {
-		shaped := reshape(bias, lastOf(bias, len(s)))
-		if len(bias.shape) > 1 {
-			shaped = bias
+		if len(bias.Shape()) < 2 {
+			bias = reshape(bias, lastOf(bias, len(s)))
 		}
-		if in = append(in, shaped); discrete(bias.typ) {
+		if in = append(in, bias); early {
 			before = len(in) - 1
 		} else {
 			after = len(in) - 1
 		}
 	}
 	if token != nil {
-		in, tokens = append(in, reshape(token, []int64{count(token.Shape()), 1})), len(in)
+		shape := []int64{count(token.Shape()), 1}
+		if count(token.Shape()) == 1 {
+			shape = nil
+		}
+		in, tokens = append(in, reshape(token, shape)), len(in)
 	}
 	if offset != nil {
 		in = append(in, reshape(offset, lastOf(offset, len(s))))
 	}
-	all := formulaOf(func(x []num) num {
+	return formulaOf(func(x []num) num {
 		y := x[0]
 		if before >= 0 {
 			y.y += x[before].y
 		}
-		y = a.mul(num{y.y, k.unit() * abs(y.y)}, x[1])
+		y.b += k.unit() * abs(y.y)
+		if scales >= 0 {
+			y = a.mul(y, x[scales])
+		}
 		if tokens >= 0 {
 			y = a.mul(y, x[tokens])
 		}
@@ -316,11 +709,6 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 		}
 		return y
 	}, in...)
-	if discrete(k.outType()) {
-		return k.clippedTo(k.outType(), math.RoundToEven, all)
-	}
-	refuseIf(offset != nil, Unsupported, "offset")
-	return all
 }
 
 // lastOf is the shape of a vector along the last of some axes.

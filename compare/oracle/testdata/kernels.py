@@ -31,8 +31,19 @@ def bf(x):
     return ((bits + 0x7fff + (bits >> 16 & 1)) & np.uint32(0xffff0000)).view(f4).view(bfloat16)
 
 
+class float8_e4m3fn(np.ndarray):
+    """Numbers of eight bits, kept as float32."""
+
+
+def f8(x):
+    """Rounded to float8_e4m3fn, ties to even, the largest at most."""
+    x = np.clip(np.asarray(x, float), -448, 448)
+    step = 2.0 ** (np.floor(np.log2(np.maximum(np.abs(x), 2.0 ** -6))) - 3)
+    return (np.rint(x / step) * step).astype(f4).view(float8_e4m3fn)
+
+
 def name_of(v):
-    return "bfloat16" if isinstance(v, bfloat16) else v.dtype.name
+    return type(v).__name__ if isinstance(v, (bfloat16, float8_e4m3fn)) else v.dtype.name
 
 
 def text(v):
@@ -83,6 +94,8 @@ def spoil(v, call, place):
 
 def case(name, args, kwargs, *outputs, after=None):
     """A call with what it returns; after is the call that reads what it wrote, (name, arguments by name)."""
+    if options.recording and any(isinstance(x, float8_e4m3fn) for x in list(args) + list(outputs) + list(kwargs.values())):
+        return  # no array of numpy holds them
     if options.recording:
         n = counts[name] = counts.get(name, -1) + 1
         key = "NPU.%s.%d.forward" % (name, n)
@@ -335,6 +348,77 @@ which = [0, 0, 1, 2]
 cos, sin = (x[which, :, range(4)].T[:, None] for x in (cos, sin))
 y = [bf(embed_by(np.asarray(x, f4).reshape(3, -1, 12), cos, sin, 8, True)).reshape(x.shape) for x in (q, k)]
 case("npu_mrope", [three, q, k, table, 12], {"mrope_section": [2, 1, 1], "rotary_mode": "half"}, *y)
+
+# Quantisers and products of quantised numbers
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def gate(x, left):
+    a, b = np.split(x, 2, -1)
+    return silu(a) * b if left else a * silu(b)
+
+
+x = bf(normal(4, 16) * 3)
+f = np.asarray(x, f4)
+most = np.abs(f).max()
+row = np.abs(f).max(-1, keepdims=True)
+case("npu_dynamic_quant", [x], {}, f8(f * (f4(448) / row)), (row / f4(448))[:, 0])
+wide = bf(normal(2, 70))
+blocks = np.zeros((2, 128), f4)
+blocks[:, :70] = np.abs(np.asarray(wide, f4))
+shared = np.floor(np.log2(blocks.reshape(2, 4, 32).max(-1)[:, :3])) - 8
+case("npu_dynamic_mx_quant", [wide], {"axis": -1, "round_mode": "rint", "block_size": 32}, f8(np.asarray(wide, f4) / 2.0 ** shared.repeat(32, 1)[:, :70]),
+     np.concatenate([shared + 127, np.zeros((2, 1))], 1).astype(np.uint8).reshape(2, 2, 2))
+a, b, scale, token = f8(normal(3, 64)), f8(normal(64, 4)), rng.integers(120, 130, (1, 4, 2)).astype(np.uint8), rng.integers(120, 130, (3, 1, 2)).astype(np.uint8)
+y = (np.asarray(a, float) * 2.0 ** (token[:, 0].astype(float) - 127).repeat(32, 1)) @ (np.asarray(b, float) * 2.0 ** (scale[0].T.astype(float) - 127).repeat(32, 0))
+case("npu_quant_matmul", [a, b, scale], {"pertoken_scale": token, "group_sizes": [1, 1, 32]}, bf(y.astype(f4)))
+scale, token = np.abs(normal(4)), np.abs(normal(3))
+case("npu_quant_matmul", [a, b, scale], {"pertoken_scale": token}, bf((np.asarray(a, float) @ np.asarray(b, float) * scale * token[:, None]).astype(f4)))
+most = np.abs(f).max()
+case("npu_dynamic_quant", [x], {"quant_mode": "pertensor"}, np.rint(f * (f4(127) / most)).astype(np.int8), np.array([most / f4(127)], f4))
+smooth, ends = np.abs(normal(2, 16)) + f4(.5), np.array([1, 4], np.int32)
+case("npu_dynamic_quant", [x], {"smooth_scales": smooth, "group_index": ends}, *steps(f * smooth[[0, 1, 1, 1]]))
+y = gate(f, True)
+case("npu_swiglu_quant", [x], {"activate_left": True, "quant_mode": 1}, *steps(y))
+s8 = np.abs(normal(2, 8)) + f4(.5)
+case("npu_swiglu_quant", [x], {"smooth_scales": s8, "group_index": ends, "quant_mode": 1}, *steps(gate(f, False) * s8[[0, 1, 1, 1]]))
+whole = rng.integers(-3000, 3000, (4, 16)).astype(np.int32)
+channel, token = np.abs(normal(1, 16)) / 500, np.abs(normal(4, 1)) + f4(.2)
+y = gate(whole.astype(f4) * channel * token, True)
+case("npu_dequant_swiglu_quant", [whole], {"weight_scale": channel, "activation_scale": token, "activate_left": True, "quant_mode": 1}, *steps(y))
+channels, counts_of = np.abs(normal(2, 16)) / 500, np.array([3, 1])
+y = gate(whole.astype(f4) * channels[[0, 0, 0, 1]] * token, True) * s8[[0, 0, 0, 1]]
+case("npu_dequant_swiglu_quant", [whole], {"weight_scale": channels, "activation_scale": token, "quant_scale": s8, "group_index": counts_of, "activate_left": True, "quant_mode": 1}, *steps(y))
+a, b, scale, token = bytes_(5, 16), bytes_(2, 16, 8), np.abs(normal(2, 8)) / 500, np.abs(normal(5)) / 50
+y = gate(np.concatenate([a[:2].astype(np.int64) @ b[0] * scale[0], a[2:].astype(np.int64) @ b[1] * scale[1]]).astype(f4) * token[:, None], True)
+case("npu_grouped_matmul_swiglu_quant", [a, b, np.array([2, 5]), scale, token], {}, *steps(y))
+case("npu_grouped_matmul_swiglu_quant_v2", [], {"x": a, "weight": [b], "weight_scale": [scale], "x_scale": token, "group_list": np.array([2, 3]), "group_list_type": 1}, *steps(y))
+x, w, scale, shift = bf(normal(3, 16)), bytes_(16, 6), bf(np.abs(normal(1, 6)) / 50), bf(rng.integers(-9, 9, (1, 6)).astype(f4))
+plain = np.asarray(bf((w.astype(f4) + np.asarray(shift, f4)) * np.asarray(scale, f4)), f4)
+case("npu_weight_quant_batchmatmul", [x, w, scale, shift], {}, bf(np.asarray(x, f4) @ plain))
+groups = bf(np.abs(normal(4, 6)) / 50)
+plain = np.asarray(bf(w.astype(f4) * np.asarray(groups, f4).repeat(4, 0)), f4)
+case("npu_weight_quant_batchmatmul", [x, w, groups], {"antiquant_group_size": 4}, bf(np.asarray(x, f4) @ plain))
+packed = rng.integers(-8, 8, (16, 8))
+words = sum((packed[:, i::8].astype(np.int64) & 15) << 4 * i for i in range(8)).astype(np.uint32).view(np.int32)
+scale = bf(np.abs(normal(1, 8)) / 9)
+case("npu_weight_quant_batchmatmul", [x, words, scale], {}, bf(np.asarray(x, f4) @ np.asarray(bf(packed.astype(f4) * np.asarray(scale, f4)), f4)))
+w, scale, bias = bytes_(2, 16, 6), bf(np.abs(normal(2, 6)) / 50), normal(2, 6)
+x, plain = bf(normal(5, 16)), np.asarray(bf(w.astype(f4) * np.asarray(scale, f4)[:, None]), f4)
+y = np.concatenate([np.asarray(x, f4)[:2] @ plain[0] + bias[0], np.asarray(x, f4)[2:] @ plain[1] + bias[1]])
+case("npu_grouped_matmul", [[x], [w]], {"antiquant_scale": [scale], "bias": [bias], "group_list": np.array([2, 5]), "split_item": 2, "group_type": 0}, [bf(y)])
+case("npu_grouped_matmul", [[x], [w[0], w[1]]], {"antiquant_scale": [scale[0], scale[1]], "bias": [bias[0], bias[1]], "group_list": [2, 5], "split_item": 2, "group_type": 0}, [bf(y)])
+case("npu_anti_quant", [w[0], scale[0]], {}, bf(w[0].astype(f4) * np.asarray(scale[0], f4)))
+scale = np.abs(normal(6))
+case("npu_trans_quant_param", [scale], {}, ((scale.view(np.uint32) & 0xffffe000).astype(np.int64) + (1 << 46)))
+x, k2, g = normal(3, 8), normal(3, 8), normal(8)
+n = (x + k2) / np.sqrt(((x + k2) ** 2).mean(-1, keepdims=True) + f4(1e-6)) * g
+beta, smooth = normal(8), np.abs(normal(8)) + f4(.5)
+case("npu_add_rms_norm_dynamic_quant", [x, k2, g], {"smooth_scale1": smooth, "smooth_scale2": g, "beta": beta}, steps((n + beta) * smooth)[0], steps((n + beta) * g)[0], x + k2,
+     steps((n + beta) * smooth)[1], steps((n + beta) * g)[1])
+p, q = normal(4, 3, 5), normal(4, 5, 2)
+case("npu_transpose_batchmatmul", [p, q], {"batch_split_factor": 2}, (p @ q).reshape(2, 2, 3, 2).transpose(0, 2, 1, 3).reshape(2, 3, 4).copy())
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
