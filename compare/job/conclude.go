@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 
 	"precision/compare/verdict"
 	"precision/internal/whole"
@@ -400,8 +401,13 @@ func (r *Result) compared(step int, models map[string]bool) []int {
 // throughCollectives looks at origins that are collectives: one that did as it should
 // handed on what other ranks brought in.
 func (r *Result) throughCollectives() {
+	list := make([]*Origin, len(r.Origins))
 	for n := range r.Origins {
-		o := &r.Origins[n]
+		list[n] = &r.Origins[n]
+	}
+	slices.SortStableFunc(list, func(a, b *Origin) int { return a.order - b.order })
+	through := map[string]bool{} // what came by a collective did not begin there
+	for _, o := range list {
 		m := r.met(o.First, o.Op)
 		if m != nil {
 			o.Collective = m.Verdict == MetWrong
@@ -415,16 +421,20 @@ func (r *Result) throughCollectives() {
 				continue
 			}
 			for _, root := range r.Digests[i].Roots {
-				if root.Order < o.order && root.Op != o.Op {
+				if root.Order < o.order && root.Op != o.Op && !through[o.at(root.Op)] {
 					from = append(from, r.Plan.Parts[i].Rank)
 				}
 			}
 		}
 		if o.Through = len(from) > 0; o.Through {
 			o.From = ranges(unique(from))
+			through[o.at(o.Op)] = true
 		}
 	}
 }
+
+// at is an operator at the step of an origin.
+func (o *Origin) at(op string) string { return strconv.Itoa(o.First) + " " + op }
 
 // met is what was found of an operator that ranks of a step ran together, nil if there
 // is none.

@@ -200,9 +200,19 @@ type importer struct {
 
 // row adds a line.
 func (in *importer) row(cells []string) error {
-	if n := len(cells); in.columns > 0 && n != in.columns && !(n == in.columns-1 && in.reason == n) { // spreadsheets drop an empty one at the end
+	if n := len(cells); in.columns > 0 && n != in.columns {
+		if n > 0 && n == in.columns-1 && n == in.reason { // spreadsheets drop an empty one at the end, behind a number
+			if _, number := metric.ParseValue(strings.TrimSpace(cells[n-1])); number {
+				return in.entry(cells)
+			}
+		}
 		return fmt.Errorf("found %d cells, expected %d as in the line of titles", n, in.columns)
 	}
+	return in.entry(cells)
+}
+
+// entry adds a line that has all cells.
+func (in *importer) entry(cells []string) error {
 	get := func(i int) string {
 		if i < 0 || i >= len(cells) {
 			return ""

@@ -37,7 +37,7 @@ func (j *judge) blanks() {
 					r := &j.table.Rows[t.Row]
 					_, empty := vacant(r)
 					n, left, right := zeroSides(r)
-					if empty || n == 1 && left && right { // beside such tensors a single 0 says no more
+					if empty || n == 1 && (left && right || neitherFinite(r)) { // beside such tensors a single 0 or NaN says no more
 						t.Verdict = Uncompared
 					}
 				}
@@ -74,6 +74,14 @@ func vacant(r *result.Row) (n float64, empty bool) {
 	constant := a.Max == a.Min && b.Max == b.Min && a.Max == b.Max
 	none := a.Max != a.Max && b.Max != b.Max
 	return n, constant || none
+}
+
+// neitherFinite tells that neither side of a tensor has a finite element.
+func neitherFinite(r *result.Row) bool {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return f.Disagree == 0 && f.Finite == 0
+	}
+	return r.Recorded != nil && !r.Recorded.Argument && nonFinite(r.Recorded.Left) && nonFinite(r.Recorded.Right)
 }
 
 // mostIdle is how many of the tensors of a side are zero, nine in ten, where it was run on nothing.

@@ -128,6 +128,11 @@ func TestLosses(t *testing.T) {
 				f.N, f.Finite, f.X.Zero, f.Y.Zero = 1, 1, 1, 1
 			}
 		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
+		{"NaN everywhere, also in a single element", 2, func(t *result.Table) {
+			for i, n := range []int64{20, 1} {
+				t.Rows[i].Result().Facts = metric.Facts{Known: true, N: n, BitEqual: true}
+			}
+		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
 		{"half of them are", 10, func(t *result.Table) { empty(t.Rows[:5]) }, Good, true, true, nil},
 		{"left out on purpose", 10, func(t *result.Table) { t.Rows, t.Meta.Partial = t.Rows[:5], true; t.Ops[9].Final = false }, Good, true, true, nil},
 		{"cut short", 150, func(t *result.Table) {

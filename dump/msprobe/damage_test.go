@@ -190,7 +190,7 @@ func TestTypeOfStatistics(t *testing.T) {
 		dtype, most string
 		odd         bool
 	}{
-		{"torch.int8", "0.37", true}, {"torch.int8", "37.0", false}, {"torch.int64", "NaN", false}, {"torch.float16", "0.37", false}, {"torch.qint8", "0.37", false}, {"torch.quint8", "0.37", false},
+		{"torch.int8", "0.37", true}, {"torch.int8", "37.0", false}, {"torch.bool", "0.37", true}, {"torch.bool", "1.0", false}, {"torch.int64", "NaN", false}, {"torch.float16", "0.37", false}, {"torch.qint8", "0.37", false}, {"torch.quint8", "0.37", false},
 		{"torch.float99", "0.37", false},
 	} {
 		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "`+c.dtype+`", "shape": [2], "Max": `+c.most+`, "Min": 0, "Mean": 0.1}]}}}`)

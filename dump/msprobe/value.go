@@ -271,7 +271,7 @@ func (r *reader) leaf() bool {
 			r.oddity(v, x.key, x.at, x.n.String(), "a number")
 			*x.n = Number{Kind: Null}
 		}
-		if (x.key == "Max" || x.key == "Min") && v.Known && v.Elem.IsInteger() && !strings.Contains(v.DType, ".q") && x.n.Kind == Float && x.n.F-x.n.F == 0 && x.n.F != math.Trunc(x.n.F) {
+		if (x.key == "Max" || x.key == "Min") && v.Known && (v.Elem.IsInteger() || v.Elem.IsBool()) && !strings.Contains(v.DType, ".q") && x.n.Kind == Float && x.n.F-x.n.F == 0 && x.n.F != math.Trunc(x.n.F) {
 			r.oddity(v, x.key, x.at, x.n.String(), "an integer, as elements of "+v.DType+" are")
 		}
 		// Where statistics were computed the checksum was, too.

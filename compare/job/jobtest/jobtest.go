@@ -35,6 +35,8 @@ type Job struct {
 	// Break, if not nil, changes the output of an operator on the device after it was
 	// computed; what comes behind works on.
 	Break func(step, rank int, op string, out []float32)
+	// InPlace gives the output of every operator the address of its first input.
+	InPlace bool
 	// Weight changes the weight of a rank.
 	Weight func(step, rank int, w []float32)
 }
@@ -158,7 +160,11 @@ func (j Job) write(dir string, step, r int, data *rank) error {
 		return dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: shape, Origin: shape, Address: uint64(4096 * (k + 1)), Data: dumptest.Floats(v)}
 	}
 	for k, op := range j.ops() {
-		d := dumptest.Dump{OpName: op[1], Time: at, Outputs: []dumptest.Tensor{tensor(op[1], 100+k)}}
+		address := 100 + k
+		if j.InPlace {
+			address = 10 * k
+		}
+		d := dumptest.Dump{OpName: op[1], Time: at, Outputs: []dumptest.Tensor{tensor(op[1], address)}}
 		for i, in := range op[2:] {
 			d.Inputs = append(d.Inputs, tensor(in, 10*k+i))
 		}

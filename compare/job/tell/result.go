@@ -133,9 +133,12 @@ func (s *speaker) collective(m *job.Meeting, met *job.Met) {
 
 // Fault says what is wrong with the outputs of some ranks.
 func Fault(lang msg.Lang, f *job.Fault) string {
-	text := lang.T("job.fault."+f.Kind, f.Ranks)
-	if f.Rank >= 0 && lang.Has("job.fault."+f.Kind+".of") {
-		text = lang.T("job.fault."+f.Kind+".of", f.Ranks, f.Rank)
+	key := "job.fault." + f.Kind
+	text := ""
+	if of := key + ".of"; lang.Has(of) && (f.Rank >= 0 || !lang.Has(key)) {
+		text = lang.T(of, f.Ranks, f.Rank)
+	} else {
+		text = lang.T(key, f.Ranks)
 	}
 	if f.Of > 0 {
 		text += lang.T("job.fault.elements", int(f.Elements), int(f.Of), figure(f.Expected), figure(f.Found))

@@ -279,7 +279,7 @@ func inTensor(p *patient, how loss, key string, do func(value string) string) (*
 	for _, call := range r.calls() {
 		var visit func(n *node)
 		visit = func(n *node) {
-			if dtype := n.get("dtype"); dtype != nil && floating(string(r.text[dtype.from:dtype.to])) && n.get(key) != nil {
+			if dtype := n.get("dtype"); dtype != nil && floating(string(r.text[dtype.from:dtype.to])) && n.get(key) != nil && (key != "dtype" || fraction(n, r.text)) {
 				values, of = append(values, n.get(key)), append(of, call.key)
 			}
 			for _, v := range n.inner {
@@ -304,6 +304,16 @@ func inTensor(p *patient, how loss, key string, do func(value string) string) (*
 	return d, p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
 }
 
+// fraction tells that the largest element of a tensor is no whole number.
+func fraction(tensor *node, text []byte) bool {
+	most := tensor.get("Max")
+	if most == nil {
+		return false
+	}
+	v, err := strconv.ParseFloat(string(text[most.from:most.to]), 64)
+	return err == nil && v != math.Trunc(v)
+}
+
 // lostDigits leaves a number with three digits, which other digits follow.
 func lostDigits(number string) string {
 	v, err := strconv.ParseFloat(number, 64)
@@ -326,16 +336,21 @@ func lostSign(number string) string {
 	return strings.TrimPrefix(number, "-")
 }
 
-// otherDigit is a number with one of its first digits raised.
+// otherDigit is a number with its fourth digit raised, where that shows: float32 has few of the numbers of so many digits.
 func otherDigit(number string) string {
-	out := []byte(number)
+	out, n := []byte(number), 0
 	for i, c := range out {
-		if c >= '1' && c <= '8' {
-			out[i]++
-			return string(out)
+		if c >= '0' && c <= '9' && (n > 0 || c > '0') {
+			if n++; n == 4 && c < '9' {
+				out[i]++
+				break
+			}
 		}
 	}
-	return number
+	if v, err := strconv.ParseFloat(string(out), 64); err != nil || float64(float32(v)) == v {
+		return number
+	}
+	return string(out)
 }
 
 // reordered writes the members of every call and tensor of the recordings of a side in another order, and those

@@ -129,9 +129,9 @@ var injuries = []injury{
 	{name: "the table empty", forms: []form{saved}, do: func(p *patient) (*harm, error) {
 		return p.one(p.table(), bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "a block of the table lost", forms: []form{saved}, do: tableLost},
+	{name: "a block of the table lost", forms: []form{saved}, do: func(p *patient) (*harm, error) { return tableLost(p, p.table()) }},
 	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(p.s.saved, cutBytes(p)) }},
-	{name: "a block of the baseline lost", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(p.s.saved, lostBlock(p)) }},
+	{name: "a block of the baseline lost", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return tableLost(p, p.s.saved) }},
 	{name: "the baseline of another network", forms: []form{baseline}, do: otherBaseline},
 	{name: "a baseline that compared nothing", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "all") }},
 	{name: "a baseline without what is bad", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "bad") }},
@@ -171,7 +171,7 @@ func cutBytes(p *patient) bytesTo {
 }
 
 // tableLost takes a piece out of a saved table. What a table says beside its rows is for people: nothing is judged by it.
-func tableLost(p *patient) (*harm, error) {
+func tableLost(p *patient, path string) (*harm, error) {
 	rows := func(t []byte) string {
 		top, err := parse(t)
 		if err != nil || top.get("table") == nil {
@@ -180,7 +180,7 @@ func tableLost(p *patient) (*harm, error) {
 		n := top.get("table")
 		return string(t[n.from:n.to])
 	}
-	was, err := p.read(p.table())
+	was, err := p.read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func tableLost(p *patient) (*harm, error) {
 	if now := rows(b.do(was)); now != "" && now == rows(was) {
 		return nil, nil
 	}
-	return p.one(p.table(), b)
+	return p.one(path, b)
 }
 
 // lostBlock takes a piece out of the middle of a file.
