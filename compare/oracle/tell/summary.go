@@ -148,7 +148,7 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 		for _, r := range f.Reasons {
 			why = append(why, Reason(lang, r))
 		}
-		if v == oracle.Wrong {
+		if v == oracle.Wrong && f.Worst != nil { // of statistics there is no place
 			why = append(why, tr("check.where", patterns.Place(f.Worst), f.Expected, f.Found, f.Ratio))
 		}
 		if check := f.Check(); check.Pattern != "" {
