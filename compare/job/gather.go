@@ -41,7 +41,7 @@ func (g *Gathering) Take(dir string) error {
 		return err
 	}
 	if err := g.r.eachTable(dir, e, func(t tableFile, copied func(io.Writer) error) error {
-		return g.r.dir.Fill(TableFolder+"/"+t.Name, copied)
+		return g.r.dir.FillLater(TableFolder+"/"+t.Name, copied)
 	}); err != nil {
 		return err
 	}

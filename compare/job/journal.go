@@ -308,9 +308,13 @@ func (j *journal) has(unit string) bool {
 
 func (j *journal) close() error { return j.out.close() }
 
-// settle writes the journal of a folder anew, in the order of the units, so that it does
-// not tell in which order they were done.
+// settle brings the tables of a folder onto the disk, all at once, and then writes its journal anew, in the order of the
+// units, so that it does not tell in which order they were done. A machine that stops before that may have lost tables
+// of units in the journal: what goes on there holds each against its sum.
 func settle(dir *whole.Folder, order []unit) error {
+	if err := dir.Sync(TableFolder); err != nil {
+		return err
+	}
 	x, err := readJournal(dir.Path(""), nil)
 	if err != nil {
 		return err

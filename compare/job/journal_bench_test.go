@@ -14,12 +14,13 @@ import (
 	"precision/internal/whole"
 )
 
-// jobs has a benchmark of jobs of some hundred megabytes, in parts of 3 and of 23 MB.
+// jobs has a benchmark of jobs of some hundred megabytes, in parts of 3 and of 23 MB, and of one of a thousand parts of
+// next to nothing, where files are all there is to do: TMPDIR has to be on a disk.
 func jobs(b *testing.B, of func(*testing.B, *Plan)) {
 	for _, c := range []struct {
 		name        string
 		ranks, size int
-	}{{"small", 256, 1 << 16}, {"medium", 32, 1 << 19}} {
+	}{{"tiny", 1000, 1 << 4}, {"small", 256, 1 << 16}, {"medium", 32, 1 << 19}} {
 		b.Run(c.name, func(b *testing.B) {
 			dir := b.TempDir()
 			if err := (jobtest.Job{Ranks: c.ranks, Steps: 1, Size: c.size}).Write(dir); err != nil {

@@ -108,11 +108,14 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 			return nil, err
 		}
 		for _, t := range e.Tables {
-			err := out.Fill(TableFolder+"/"+t.Name, func(w io.Writer) error { return copyTable(s.tables, e, t, w) })
+			err := out.FillLater(TableFolder+"/"+t.Name, func(w io.Writer) error { return copyTable(s.tables, e, t, w) })
 			if err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := out.Sync(TableFolder); err != nil {
+		return nil, err
 	}
 	if err := out.Fill(PlanFile, func(w io.Writer) error { _, err := w.Write(shards[0].plan); return err }); err != nil {
 		return nil, err

@@ -177,7 +177,7 @@ func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) ([]tableFile
 		func(w io.Writer) error { return report.WriteJSON(w, j) },
 	} {
 		name, sum := x.Name+tableExts[i], &summed{sum: sha256.New()}
-		err := r.dir.Fill(TableFolder+"/"+name, func(w io.Writer) error { return write(io.MultiWriter(w, sum)) })
+		err := r.dir.FillLater(TableFolder+"/"+name, func(w io.Writer) error { return write(io.MultiWriter(w, sum)) })
 		if err != nil {
 			return nil, err
 		}

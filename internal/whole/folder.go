@@ -89,6 +89,50 @@ func (f *Folder) Plain(names ...string) error {
 // Fill makes a file appear with what write writes, or leaves it as it was if that fails. It can
 // be read by its owner only.
 func (f *Folder) Fill(name string, write func(io.Writer) error) error {
+	return f.fill(name, false, write)
+}
+
+// FillLater is Fill of one file of many: whoever opens it finds it whole, but only [Folder.Sync] brings it onto the disk. A
+// machine that stops before that may leave it empty or cut.
+func (f *Folder) FillLater(name string, write func(io.Writer) error) error {
+	return f.fill(name, true, write)
+}
+
+// Sync brings all that was written into a folder of it onto the disk; no such folder is nothing to do.
+func (f *Folder) Sync(name string) error {
+	if err := f.check(name); err != nil {
+		return err
+	}
+	dir, err := f.root.Open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer dir.Close()
+	if _, err := fails(Syncing, f.Path(name), 0); err != nil {
+		return named(f.Path(name), err)
+	}
+	return named(f.Path(name), f.sync(dir, name))
+}
+
+// syncEach is Sync file by file.
+func (f *Folder) syncEach(dir *os.File, name string) error {
+	list, err := dir.Readdirnames(-1)
+	for _, file := range list {
+		if err != nil {
+			break
+		}
+		var open *os.File
+		if open, err = f.root.OpenFile(name+"/"+file, os.O_RDWR, 0); err == nil {
+			err = errors.Join(open.Sync(), open.Close())
+		}
+	}
+	return err
+}
+
+func (f *Folder) fill(name string, later bool, write func(io.Writer) error) error {
 	if err := f.folder(name); err != nil {
 		return err
 	}
@@ -104,6 +148,7 @@ func (f *Folder) Fill(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	out.later = later
 	defer out.Discard()
 	if err := write(out); err != nil {
 		return err

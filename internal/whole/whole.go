@@ -31,7 +31,9 @@ type File struct {
 	to   string // where links lead
 	tmp  *Temp
 	open *os.File // a device or pipe, which is written in place
-	done bool
+	// later: somebody else sees to it that the file gets onto the disk.
+	later bool
+	done  bool
 }
 
 // Create starts a file that will appear at path with the given permission
@@ -161,13 +163,15 @@ func (f *File) finish(name func() error) error {
 		}
 		return nil
 	}
-	if err == nil {
+	if err == nil && !f.later {
 		err = f.tmp.Sync()
 	}
 	if err = f.tmp.end(err, name); err != nil {
 		return named(f.path, err)
 	}
-	syncDir(filepath.Dir(f.to))
+	if !f.later {
+		syncDir(filepath.Dir(f.to))
+	}
 	return nil
 }
 
