@@ -175,8 +175,10 @@ func (p *part) findLate() {
 			}
 		}
 	}
+	turned := false
 	for _, u := range p.units {
 		if u.left == nil || u.right == nil {
+			turned = turned || u.turns()
 			continue
 		}
 		view := catalogue.Is(typeOf(u.left), catalogue.Moves) || catalogue.Is(typeOf(u.right), catalogue.Moves)
@@ -188,7 +190,7 @@ func (p *part) findLate() {
 			late = late || proven[x.left.stated()]
 			// What an optimizer moves, maybe by ways that are not recorded.
 			own := x.left.Section == msprobe.Parameters || x.left.Section == msprobe.Gradients || x.left.role == result.Input && x.left.from.call == 0 && x.right.from.call == 0
-			late = late || steps && own && x.left.sort() == 'f'
+			late = late || steps && own && x.left.sort() == 'f' && !(turned && p.reordered(u, x))
 			for i, l := range []*leaf{x.left, x.right} {
 				late = late || changed[i][l.stated()] || says[i][l.said.Sum] == contradictory || sides[i].raw
 			}
@@ -200,6 +202,15 @@ func (p *part) findLate() {
 			}
 		}
 	}
+}
+
+// turns tells of a call that one side alone makes that it may put elements in another order.
+func (u *unit) turns() bool {
+	c := u.left
+	if c == nil {
+		c = u.right
+	}
+	return c.Parsed.Form == msprobe.API && c.Parsed.Direction == msprobe.Forward && catalogue.Is(typeOf(c), catalogue.Moves) && !catalogue.Is(typeOf(c), catalogue.Straight|catalogue.Reshapes|catalogue.Returns)
 }
 
 // reordered tells of a pair of which only the checksum differs that it was given to the network, and that what was made of it
@@ -231,15 +242,26 @@ func (x *leafPair) unfilled() bool {
 }
 
 // findOtherGradients finds pairs of backward calls one of which has the gradients of another call: its
-// function returned its argument itself, so that the recorder saw the call that made that.
+// function returned its argument itself, so that the recorder saw the call that made that, or has kernels
+// that end in other steps.
 func (p *part) findOtherGradients() {
 	for _, u := range p.units {
 		if u.left == nil || u.right == nil || u.left.Parsed.Form != msprobe.API || u.left.Parsed.Direction != msprobe.Backward {
 			continue
 		}
 		a, b := p.left.find(forwardOf(u.left)), p.right.find(forwardOf(u.right))
-		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
+		u.otherGradient = a != nil && b != nil && a.passes() != b.passes() || u.left.handsOut() != u.right.handsOut()
 	}
+}
+
+// handsOut is how many gradients a backward call gives, None among them. Another number of them are those of another last step.
+func (c *call) handsOut() (n int) {
+	for i := range c.leaves {
+		if c.leaves[i].role == result.Output {
+			n++
+		}
+	}
+	return n
 }
 
 // passes is [msprobe.Call.Passes].

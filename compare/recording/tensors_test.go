@@ -150,6 +150,24 @@ func TestMovedAlone(t *testing.T) {
 			t.Errorf("%s: %s, roots %v", c.api, j.Verdict, got)
 		}
 	}
+	// What another call makes of it is put together with what both sides have, by a way that was not recorded, and shows
+	// behind that, or by its checksum alone.
+	hashed := func(tensor, sum string) string {
+		return strings.TrimSuffix(tensor, "}") + fmt.Sprintf(`, "md5": "%s"}`, sum)
+	}
+	w, v, part := sized(1.1, 0), sized(1.2, 0), sized(2.5, 0)
+	cached := func(part, sum string, more ...string) string {
+		list := append([]string{entry("Functional.linear", 0, []string{hashed(x, "aaaaaaaa"), hashed(w, "bbbbbbbb")}, hashed(y, "cccccccc"))}, more...)
+		return written(t, append(list, entry("Functional.linear", 2, []string{part, hashed(v, "dddddddd")}, sum), entry("Functional.gelu", 0, []string{sum}, sum),
+			"\"Functional.gelu.0.backward\": {\"input\": [], \"output\": []}")...)
+	}
+	for _, c := range []struct{ name, sum, part string }{{"statistics", sized(5, 0.3), part}, {"checksums", hashed(sized(5, 0), "eeeeeeee"), hashed(part, "abababab")}} {
+		turned := []string{entry("Tensor.flip", 0, []string{hashed(x, "aaaaaaaa")}, hashed(x, "ffffffff")), entry("Functional.linear", 1, []string{hashed(x, "ffffffff"), hashed(w, "bbbbbbbb")}, hashed(y, "01010101"))}
+		j := judged(t, cached(c.part, c.sum, turned...), cached(hashed(part, "12121212"), hashed(sized(5, 0), "34343434")))
+		if got := rootNames(j); !slices.Equal(got, []string{"Tensor.flip.0.forward"}) {
+			t.Errorf("put together, %s: %s, roots %v", c.name, j.Verdict, got)
+		}
+	}
 }
 
 // TestUnseen: what a root begins with may have come by a way that was not recorded. It is a part of what a call of one side
@@ -177,6 +195,7 @@ func TestUnseen(t *testing.T) {
 	for _, c := range []struct{ name, left, golden, root string }{
 		{"a part of what one side made", cut(off, sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(part, sized(5, 0)), "Functional.dropout.0.forward"},
 		{"no part of it", cut(sized(9, 0.2), sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(sized(9, 0), sized(5, 0)), "Functional.conv1d.0.forward"},
+		{"what is put there in place", cut(off, sized(5, 0.2), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null")), cut(y, sized(5, 0)), "Tensor.__setitem__.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"of what a module hands on", handed(row, off), handed(part, part), "Functional.cross_entropy.0.backward"},
 		{"a gradient", steps(part, off), steps(part, part), "Functional.linear.0.backward"},

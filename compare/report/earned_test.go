@@ -217,6 +217,7 @@ func earned() map[string][][2]string {
 		"report.suspect.not-finite": {{"calls a 4/4 4/4\nb 4/4:a 4/4\nc 4.05/4 NaN/NaN", "calls a 4/4 4/4"}, {"calls a 4/4 4/4\nb 4/4:a 4/4\nc 4.05/4 NaN/NaN", "calls a 4/4 NaN/4"}},
 		"report.cause.differs":      {{"calls a 4/4 4.004/4", "calls a 9/4 9/4"}, {"calls a 4/4 4.004/4", "calls a 4/4 4/4"}},
 		"report.cause.differs-some": {{"calls a 4/4 #1/#2", "calls a 4/4 #1/#1"}, {"calls a 4/4 #1/#2", "calls a 9/4 #1/#2"}},
+		"report.rounded.products":   {{"calls a 4/4 4.0004/4\nb 4/4 4.0004/4", "calls a 4/4 4.0004/4\nb 4/4 4/4"}, {"calls a 4/4 4.0004/4\nb 4/4 4.0004/4", "calls a 4/4 4.04/4\nb 4/4 4.04/4"}, {"calls a 4/4 4.0004/4\nb 4/4 4.0004/4", "calls a 4/4 4.0004/4"}},
 		"report.root.begin-other":   {{"calls a 4.05/4 #1/#1\nb #1/#1:a 9/4", "calls a 4/4 #1/#1\nb #1/#1:a 9/4"}},
 		"report.root.begin":         {{"calls a 4.05/4 9/4", "calls a 4/4 9/4"}, {"calls a 4.05/4 9/4", "calls a 4/4 9/4\nb 9/4:a 9/4"}},
 		"report.likely.alone":       {{"calls a 4/4 4/4\nb 4.004/4", "calls a 4/4 4/4\nb 4/4:a 4.004/4"}, {"calls a 4.004/4", "calls a 4/4 4.004/4"}},

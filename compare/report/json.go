@@ -181,6 +181,9 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		w.count("of", int64(r.Of))
 		w.key("most")
 		w.number(r.Most)
+		if r.Products > 0 {
+			w.count("products", int64(r.Products))
+		}
 		w.close('}')
 	}
 	if b := j.Bits; b != nil {

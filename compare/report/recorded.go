@@ -141,13 +141,16 @@ func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root
 		if rec != nil {
 			left, right = ranges(row)
 		}
+		alone := len(op.Op.Made) > 0 || slices.ContainsFunc(op.Whole, func(at int) bool {
+			return j.Table.Rows[at].Has(result.NoLeftCall) || j.Table.Rows[at].Has(result.NoRightCall)
+		})
 		switch {
 		case rec == nil:
 		case r.Begin.Instead != "":
 			lines = append(lines, plainLine(s.say("root.begin-untaken", rec.Place, row.Op, r.Begin.Instead)))
-		case row.Op != op.Op.Name && len(op.Op.Made) > 0 && left == right:
+		case row.Op != op.Op.Name && alone && left == right:
 			lines = append(lines, plainLine(s.say("root.begin-order", rec.Place, row.Op)))
-		case row.Op != op.Op.Name && len(op.Op.Made) > 0:
+		case row.Op != op.Op.Name && alone:
 			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, left, right)))
 		case row.Op != op.Op.Name:
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))

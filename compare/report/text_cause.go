@@ -60,6 +60,9 @@ func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.Alone, verdict.Given, verdict.NotFinite:
 		return s.say(key)
 	case verdict.Differs:
+		if r.Has(result.NoLeftCall) || r.Has(result.NoRightCall) {
+			return s.say("cause.alone")
+		}
 		if r.Recorded == nil {
 			return s.say("cause.given")
 		}

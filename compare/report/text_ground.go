@@ -61,6 +61,9 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	}
 	if r := j.Rounded; r != nil && j.Verdict == verdict.Good {
 		add("rounded", Plain, s.say("rounded", r.Count, r.Of, strconv.FormatFloat(r.Most, 'g', 2, 64)))
+		if r.Products > 0 {
+			add("rounded", Plain, s.say("rounded.products", r.Products))
+		}
 	}
 	if b := j.Bits; b != nil && b.Equal+b.Differing > 0 {
 		text := s.say("bits", b.Equal, b.Differing)

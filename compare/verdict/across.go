@@ -504,7 +504,7 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 	t := &op.Outputs[0]
 	if len(t.Causes) == 0 {
 		t.Causes = []Cause{{Kind: Differs, Value: math.NaN(), First: -1}}
-		if !w.lone(place) && begin.Instead == "" {
+		if !w.lone(place) && !w.writes(place) && begin.Instead == "" {
 			t.Causes[0] = Cause{Kind: Form, Value: 1, First: -1}
 		} else if bad && (begin == nil || begin.Instead == "") {
 			t.Causes[0] = Cause{Kind: Alone, Value: 1, First: -1}
@@ -686,7 +686,8 @@ func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
 func (w *recordedWalk) writes(place int) bool {
 	op := &w.operators[place]
 	name, _, _ := strings.Cut(op.Op.Type, ".")
-	return len(op.Whole) > 0 && (catalogue.Is(name, catalogue.Fills|catalogue.Mends) || strings.HasSuffix(name, "_"))
+	inPlace := strings.HasPrefix(name, "__i") || strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__")
+	return len(op.Whole) > 0 && (inPlace || catalogue.Is(name, catalogue.Fills|catalogue.Mends))
 }
 
 // swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
@@ -697,12 +698,15 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 		return -1
 	}
 	r := &w.table.Rows[begin.Row]
-	if len(begin.From) > 0 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
+	if len(begin.From) > 1 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
 		return -1
 	}
 	prefix, next := prefixOf(op.Op.Name), true
 	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
 		lone := &w.operators[k]
+		if len(begin.From) > 0 && (!next || w.operators[k].Op.Name == begin.From[0]) {
+			return -1
+		}
 		next = next && (k == w.place[op.Op.Name]-1 || ofModule(w.operators[k+1].Op.Name))
 		if next && w.writes(k) {
 			return k

@@ -168,6 +168,33 @@ func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
 }
 
+// widened tells of what goes into a call that it is what a call before gave in a coarser type, by the largest and the smallest
+// number on either side, and differs by no more than the statistics there hide.
+func (w *recordedWalk) widened(op *Operator, r *result.Row) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	size, known := sizeOf(r)
+	if left, right := r.Recorded.Left, r.Recorded.Right; !known || !r.Left.DType.IsFloat() || !left.Has(extremes) || !right.Has(extremes) {
+		return false
+	}
+	prefix := prefixOf(op.Op.Name)
+	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
+		for n := range w.operators[k].Outputs {
+			o := w.row(&w.operators[k].Outputs[n])
+			if agreementOf(o) == same && !fine(o) && o.Left.DType.IsFloat() && unit(coarserOf(o)) > unit(coarserOf(r)) && size <= 2*unit(coarserOf(o)) &&
+				elements(o.Right.Shape) == elements(r.Right.Shape) && sameExtremes(o.Recorded.Left, r.Recorded.Left) && sameExtremes(o.Recorded.Right, r.Recorded.Right) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameExtremes tells that the largest and the smallest numbers of two tensors are the same.
+func sameExtremes(a, b *result.Said) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	return a.Has(extremes) && b.Has(extremes) && a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min
+}
+
 // hand hands on that elements may be in another order.
 func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
 	switch {
@@ -180,6 +207,9 @@ func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
 		w.trails[i].moved = a.moved
 		if !ofModule(op.Op.Name) {
 			w.trails[i].moved.hops++
+		}
+		if w.lone(i) && backwards(op) == 0 && !w.read[op.Op.Name] {
+			w.loose = a.moved.by // it is no better known where this went
 		}
 	}
 }
@@ -244,6 +274,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 				if other < 0 {
 					other = find(op, a.begin)
 				}
+			}
+			if other < 0 && a.moved.by > 0 && len(a.begin.From) == 0 && !w.table.Rows[a.begin.Row].Recorded.Argument {
+				other = a.moved.by - 1
 			}
 		}
 		if other < 0 {
@@ -602,7 +635,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame:
-			if carriedOn(r) || w.unheld(r) {
+			if carriedOn(r) || w.unheld(r) || w.widened(op, r) {
 				a.stirred = true
 			} else {
 				if w.crossed(r) {
@@ -623,7 +656,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			a.coarse = max(a.coarse, w.coarse)
 			switch noise := w.noise || recast(r); {
 			case len(before) > 0:
-			case w.hides(op, r):
+			case w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && r.Recorded.Hashed && !isWeight(op, r.Recorded.Place):
+				begin(t.Row, nil, soft) // checksums alone show that elements are in another order
+			case w.hides(op, r), w.widened(op, r):
 				a.stirred = true
 			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
 				a.stirred = true
@@ -964,7 +999,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		if agreementOf(row) == untold || row.Has(result.ChecksumLate) {
 			r.Untold = append(r.Untold, row.Tensor())
 		}
-		doubt = doubt || !row.Recorded.Argument && agreementOf(row) == same && !proven(row) && !fine(row) && !isWeight(op, row.Recorded.Place)
+		doubt = doubt || w.short > 0 && agreementOf(row) == different || !row.Recorded.Argument && agreementOf(row) == same && !proven(row) && !fine(row) && !isWeight(op, row.Recorded.Place)
 	}
 	if r.Certainty == Certain {
 		w.ordered(&r, op)

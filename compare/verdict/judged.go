@@ -356,6 +356,9 @@ type Rounded struct {
 	Count, Of int
 	// Most is the largest difference, relative to the size of its tensor.
 	Most float64
+	// Products are calls that got the same and gave what products of numbers of ten bits are, as one side computes
+	// all of float32 then (TF32, HF32); 0 where it does not.
+	Products int
 }
 
 // Hear adds what a look at elements found of how the sides are to be compared: hints, beside

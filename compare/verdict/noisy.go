@@ -118,7 +118,7 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 			continue
 		}
 		ok = true
-		factor = max(factor, size/((in+max(coarsest, roundedOff(r))*max(1, float64(op.Op.Steps)))*w.condition(op, r)))
+		factor = max(factor, size/((in+max(coarsest, roundedOff(r), w.shortOf(op))*max(1, float64(op.Op.Steps)))*w.condition(op, r)))
 	}
 	return factor, ok && found
 }
@@ -240,10 +240,39 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	}
 	u := max(coarse, roundedOff(r))
 	size /= w.left(op, r)
+	if back := w.unheard(op); back != nil {
+		size /= max(1, w.gradientSummands(back, r)/normOf(r))
+	}
 	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
 		return size > mostLeap[0]*max(w.level, u)
 	}
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
+}
+
+// unheard is the backward call of a function that takes what a call gives, if nothing of what that hands on was
+// compared: what goes into the backward call of the giver is that; else nil.
+func (w *recordedWalk) unheard(op *Operator) *Operator {
+	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
+	if !backward {
+		return nil
+	}
+	if w.takers == nil {
+		w.takers = map[string][]string{}
+		for i := range w.operators {
+			for _, p := range w.operators[i].Op.Inputs {
+				if taker, forward := strings.CutSuffix(w.operators[i].Op.Name, ".forward"); forward && !slices.Contains(w.takers[p.Op], taker) {
+					w.takers[p.Op] = append(w.takers[p.Op], taker)
+				}
+			}
+		}
+	}
+	for _, taker := range w.takers[name+".forward"] {
+		back := w.named(taker + ".backward")
+		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != untold }) {
+			return back
+		}
+	}
+	return nil
 }
 
 // laid is how far the tensor is apart that an input of a backward call is the gradient of, 0 where that is not known: what chose or

@@ -305,6 +305,7 @@ func (j *judge) recorded(out *Judged) {
 	j.otherGraph(out)
 	out.Edges = true
 	w := &recordedWalk{judge: j, out: out}
+	w.factors()
 	w.learn()
 	w.premises()
 	w.run()
@@ -408,6 +409,8 @@ type recordedWalk struct {
 	fedOther map[[2]string]bool
 	// around leads from calls to the innermost modules that they are made in.
 	around map[string]int
+	// takers leads from forward calls to those that take what they give, without their direction.
+	takers map[string][]string
 	// crossings are inputs that calls of two pairs make, where calls stand in another order, and that are others for it.
 	crossings []*result.Row
 	// unlearned tells that there were too few calls to learn usual from.
@@ -415,6 +418,10 @@ type recordedWalk struct {
 	// strays is what the inputs of forward calls are off by that nothing is known to feed, weights
 	// above all: most are below.
 	strays float64
+	// short is the roundoff of the factors of products of float32, where one side has taken all of them for shorter
+	// numbers; shorter are the calls that show it.
+	short   float64
+	shorter int
 }
 
 func (w *recordedWalk) row(t *Tensor) *result.Row { return &w.table.Rows[t.Row] }

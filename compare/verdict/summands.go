@@ -90,7 +90,7 @@ func (w *recordedWalk) reordered() bool {
 
 // roundings are the outputs of one type on both sides that differ by what rounding explains; nil if there is a root.
 func (w *recordedWalk) roundings() *Rounded {
-	var r Rounded
+	r := Rounded{Products: w.shorter}
 	for i := range w.operators {
 		op := &w.operators[i]
 		for k := range op.Outputs {
@@ -166,7 +166,47 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row) float64 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
-	return steps*u + (2+math.Log2(n))*min(u, single)*w.condition(op, r)
+	return steps*u + ((2+math.Log2(n))*min(u, single)+2*w.shortOf(op))*w.condition(op, r)
+}
+
+// tensorUnit is the roundoff of the numbers of ten bits that units for products of matrices take those of float32
+// for, if they may (TF32, HF32).
+const tensorUnit = 1.0 / (1 << 11)
+
+// shortOf is the roundoff of the factors of a call, beyond that of their type: of products where one side
+// has taken all of them for numbers of ten bits.
+func (w *recordedWalk) shortOf(op *Operator) float64 {
+	if catalogue.Is(w.stepOf(op).Op.Type, catalogue.Product) {
+		return w.short
+	}
+	return 0
+}
+
+// factors finds whether one side has computed products of float32 as of shorter numbers: two calls at least that got the
+// same differ by what that makes of them, and none gave what float32 does.
+func (w *recordedWalk) factors() {
+	shorter := 0
+	coarse := func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && !fine(r) }
+	for i := range w.operators {
+		op := &w.operators[i]
+		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.coarsest(op) != single || len(op.Op.Uses) > 0 || !w.unchanged(op) || slices.ContainsFunc(op.Inputs, coarse) {
+			continue
+		}
+		for k := range op.Outputs {
+			r := w.row(&op.Outputs[k])
+			size, known := sizeOf(r)
+			switch limit := w.ordinary(op, r); {
+			case agreementOf(r) == untold || r.Recorded.Argument || !r.Left.DType.IsFloat():
+			case !known || size <= limit && normOf(r) > 0:
+				return
+			case size <= limit+2*tensorUnit*w.condition(op, r):
+				shorter++
+			}
+		}
+	}
+	if shorter >= 2 {
+		w.short, w.shorter = tensorUnit, shorter
+	}
 }
 
 // normOf is the norm of the right side of a tensor, NaN if it is not known.

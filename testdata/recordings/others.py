@@ -328,7 +328,7 @@ def fault(kind, model, spec, rng):
         within(m, called, other).__enter__()
         return name, [called, "ones", "tril"]
     if kind in ("decay", "clipped"):
-        return None, ["add_", "mul_", "_foreach_norm", "vector_norm", "__add__", "reciprocal", "__mul__"]  # what clipping consists of
+        return None, ["add_", "mul_", "add", "_foreach_norm", "vector_norm", "__add__", "reciprocal", "__mul__"]  # what clipping consists of
     name, m = pick(model, rng, plain)
     forward = m.forward
     if kind == "stale":  # as one that missed an update
@@ -436,7 +436,7 @@ def many_steps(model):
         y = y - y.mean(-1, keepdim=True)
         return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + m.eps)).to(x.dtype) * m.weight + m.bias
     for m in model.modules():
-        if isinstance(m, nn.LayerNorm) and m.bias is not None:
+        if type(m) is nn.LayerNorm and m.bias is not None:  # others may use the weight otherwise
             m.forward = lambda x, m=m: norm(x, m)
         if type(m).__name__ in ("SiLU", "SiLUActivation"):
             m.forward = lambda x: x * torch.sigmoid(x)
