@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,5 +235,50 @@ func TestNextOfJob(t *testing.T) {
 	}
 	if status, _, stderr := precision(t, "kit", "-next", at("good.job"), "-o", at("nothing")); status == exitOK || !strings.Contains(stderr, "names no root and no region") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestNextMissingCall: a call that one side alone makes shows in what takes its result, so that is recorded, too: of
+// the call itself the other side has nothing.
+func TestNextMissingCall(t *testing.T) {
+	dir := t.TempDir()
+	tensor := func(v float64) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 8], "Max": %g, "Min": %g, "Mean": %g, "Norm": %g, "requires_grad": false}`, v, -v/2, v/8, 3*v)
+	}
+	call := func(name string, out float64, in ...float64) string {
+		var list []string
+		for _, v := range in {
+			list = append(list, tensor(v))
+		}
+		return fmt.Sprintf(`"%s.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, strings.Join(list, ", "), tensor(out))
+	}
+	write := func(side string, calls ...string) string {
+		folder := filepath.Join(dir, side)
+		if err := os.MkdirAll(filepath.Join(folder, "step0", "rank0"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ", ") + "}}"
+		if err := os.WriteFile(filepath.Join(folder, "step0", "rank0", "dump.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return folder
+	}
+	linear := call("Functional.linear.0", 3, 1, 2)
+	left := write("left", linear, call("Functional.gelu.0", 2.75, 3), call("Functional.silu.0", 2.5, 2.75))
+	golden := write("golden", linear, call("Tensor.__mul__.0", 4, 3), call("Functional.gelu.0", 3.75, 4), call("Functional.silu.0", 3.5, 3.75))
+	first := filepath.Join(dir, "first.json")
+	if status, _, stderr := precision(t, "compare", "-lt", left, "-rt", golden, "-out", dir, "-json", first); status != exitOK {
+		t.Fatal(stderr)
+	}
+	if status, _, stderr := precision(t, "kit", "-next", first, "-o", filepath.Join(dir, "next")); status != exitOK {
+		t.Fatal(stderr)
+	}
+	for file, want := range map[string][]string{"config.json": {"Functional.gelu.0.forward"}, "config_golden.json": {"Tensor.__mul__.0.forward", "Functional.gelu.0.forward"}} {
+		text, err := os.ReadFile(filepath.Join(dir, "next", file))
+		for _, name := range want {
+			if err != nil || !strings.Contains(string(text), `"`+name+`"`) {
+				t.Errorf("%s asks for no %s: %v\n%s", file, name, err, text)
+			}
+		}
 	}
 }

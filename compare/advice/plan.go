@@ -72,6 +72,12 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 				}
 			}
 		}
+		for i := range j.Roots {
+			// A call that one side alone makes shows in what takes its result; there is nothing of it on the other side.
+			if taker := j.Taker(&j.Roots[i]); taker != "" && doubt[j.Operators[j.Roots[i].Operator].Op.Name] {
+				doubt[taker] = true
+			}
+		}
 	}
 	for name := range doubt {
 		if op := ops[name]; op == nil || !op.NoKernel && !op.Constant && !op.Feed {

@@ -238,7 +238,12 @@ func (j *Judged) became(old *Judged, part string, ofJob bool) (list []AfterRoot)
 		root := &old.Roots[at]
 		r := AfterRoot{Op: old.Operators[root.Operator].Op.Name, Outcome: AfterOpen}
 		var candidates []string
-		for _, name := range append([]string{r.Op}, root.Region...) {
+		names := append([]string{r.Op}, root.Region...)
+		taker := old.Taker(root)
+		if taker != "" {
+			names = append(names, taker)
+		}
+		for _, name := range names {
 			place := placeOf(then(name))
 			if name = then(name); !slices.Contains(candidates, name) && (!ofJob || place == "" || place == part) {
 				candidates = append(candidates, name)
@@ -254,7 +259,8 @@ func (j *Judged) became(old *Judged, part string, ofJob bool) (list []AfterRoot)
 			parts := uses(name)
 			for i := range j.Roots {
 				op := &j.Operators[j.Roots[i].Operator]
-				elements := len(op.Outputs)+len(op.Inputs) > 0 && j.Row(j.Worst(&j.Roots[i])).Compared // statistics decide nothing anew
+				elements := len(op.Outputs)+len(op.Inputs) > 0 && j.Row(j.Worst(&j.Roots[i])).Compared || // statistics decide nothing anew
+					j.Taker(&j.Roots[i]) != "" && j.Table.Rows[j.Roots[i].Begin.Row].Compared
 				if elements && parts[key(op.Op.Name)] && !slices.Contains(r.Now, i) {
 					r.Now = append(r.Now, i)
 				}
@@ -270,6 +276,15 @@ func (j *Judged) became(old *Judged, part string, ofJob bool) (list []AfterRoot)
 		list = append(list, r)
 	}
 	return list
+}
+
+// Taker is the call that takes what a root makes, or leaves out, where that is told by its input: of a call that one side
+// alone has. It is empty for other roots.
+func (j *Judged) Taker(r *Root) string {
+	if r.Begin == nil || j.Table.Rows[r.Begin.Row].Op == j.Operators[r.Operator].Op.Name {
+		return ""
+	}
+	return j.Table.Rows[r.Begin.Row].Op
 }
 
 // Join adds what became of a root in another rank and step of a job.
