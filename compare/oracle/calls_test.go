@@ -292,7 +292,7 @@ func bitFlip(c *caseValue) func(b []byte) {
 }
 
 // unchanged are the functions whose results a thousandth does not change, or overflows.
-var unchanged = map[string]bool{"Torch.zeros": true, "Torch.nan_to_num": true}
+var unchanged = map[string]bool{"Torch.zeros": true, "NPU.npu_top_k_top_p": true, "Torch.nan_to_num": true}
 
 // nudge changes the middle element of a float32 tensor by a thousandth of the largest.
 func nudge(b []byte) {

@@ -318,7 +318,7 @@ func pickForms() {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 		probs := must(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
-		y, idx := k.gated(probs, nil)
+		y, idx := k.gated(probs, nil, nil)
 		rows := count(idx.shape[:len(idx.shape)-1])
 		n := idx.shape[len(idx.shape)-1]
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
@@ -852,7 +852,7 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 
 // gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
 // choose by, if anything is. What is nearly equal may change places.
-func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
+func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i int) bool) (y, idx *dense) {
 	rank := len(probs.shape)
 	out := k.shape()
 	refuseIf(len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1], ShapesDiffer, probs.shape, out)
@@ -866,6 +866,9 @@ func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
 	for r := range count(out) / max(few, 1) {
 		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
 		key := func(i int) float64 {
+			if closed != nil && closed(r, i) {
+				return math.Inf(-1)
+			}
 			if added != nil {
 				return row[i] + added[i]
 			}
@@ -900,11 +903,63 @@ func (k *invocation) gated(probs *dense, added []float64) (y, idx *dense) {
 	return y, idx
 }
 
+// groupsOf are the experts that are not in the best groups, by the largest probability of each or the sum of its two largest;
+// doubt marks the rows in which another group is as good.
+func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int64, i int) bool, doubt []bool) {
+	groups, best, n := k.int("group_count", 1), k.int("k_group", 1), probs.shape[1]
+	if groups == best {
+		return nil, nil
+	}
+	kind := k.int("group_select_mode", 0)
+	refuseIf(groups < 1 || best < 1 || best > groups || n%groups != 0 || kind != 0 && kind != 1 || n/groups < 2 && kind == 1, BadArgument, "group_count", groups, "groups of "+itoa(int(n)))
+	per := n / groups
+	open := make([]bool, count(probs.shape))
+	doubt = make([]bool, probs.shape[0])
+	score, order := make([]float64, groups), make([]int, groups)
+	for r := range probs.shape[0] {
+		for g := range groups {
+			first, second := math.Inf(-1), math.Inf(-1)
+			for i := g * per; i < (g+1)*per; i++ {
+				v := probs.y[r*n+i]
+				if added != nil {
+					v += added[i]
+				}
+				if v > first {
+					first, second = v, first
+				} else {
+					second = max(second, v)
+				}
+			}
+			if score[g], order[g] = first, int(g); kind == 1 {
+				score[g] += second
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch {
+			case score[a] > score[b]:
+				return -1
+			case score[a] < score[b]:
+				return 1
+			}
+			return 0
+		})
+		doubt[r] = score[order[best-1]]-score[order[best]] <= 64*u32*(1+abs(score[order[best]]))
+		for _, g := range order[:best] {
+			for i := int64(g) * per; i < int64(g+1)*per; i++ {
+				open[r*n+i] = true
+			}
+		}
+	}
+	return func(r int64, i int) bool { return !open[r*n+int64(i)] }, doubt
+}
+
 // gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
 // divided by their sum.
 func gatingTopK(k *invocation) []Reading {
 	x := k.tensor("x")
-	refuseIf(k.int("k_group", 1) != k.int("group_count", 1) || k.int("renorm", 0) != 0 || len(x.shape) != 2, Unsupported, "groups or renorm")
+	k.only(0, "renorm")
+	k.unsupported("input_ids", "tid2eid")
+	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
 	a, kind := k.arith(), k.int("norm_type", 0)
 	var v Values
 	switch kind {
@@ -922,7 +977,13 @@ func gatingTopK(k *invocation) []Reading {
 			panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
 		}
 	}
-	y, idx := k.gated(probs, added)
+	closed, doubt := k.groupsOf(probs, added)
+	y, idx := k.gated(probs, added, closed)
+	for at := range idx.b {
+		if doubt != nil && doubt[int64(at)/y.shape[1]] {
+			y.b[at], idx.b[at] = math.Inf(1), math.Inf(1)
+		}
+	}
 	scale, eps := k.factor("routed_scaling_factor"), k.float("eps", 1e-20)
 	few := y.shape[1]
 	for r := range y.shape[0] {

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -305,9 +304,6 @@ func swigluQuant(k *invocation) []Reading {
 		smooth, offset = "quant_scale", "quant_offset"
 	}
 	mode := k.int("quant_mode", 0)
-	if k.args["quant_mode"].isText() {
-		panic(refuse(Unsupported, "quant_mode"))
-	}
 	refuseIf(mode != 0 && mode != 1, Unsupported, "quant_mode")
 	if k.has(smooth) {
 		s := k.perGroup(k.tensor(smooth), groups, width/2)
@@ -326,10 +322,7 @@ func swigluQuant(k *invocation) []Reading {
 	if mode == 0 {
 		return []Reading{{Out: []Values{k.stepped(k.outputType(0), reshape(v, shape)), nil}}}
 	}
-	c := *k
-	c.args = maps.Clone(k.args)
-	delete(c.args, "quant_mode")
-	y, scale := c.byRowQuantised(reshape(v, shape), 0, 1)
+	y, scale := k.byRowQuantised(reshape(v, shape), 0, 1)
 	return []Reading{{Out: []Values{y, scale}}}
 }
 
@@ -565,7 +558,7 @@ func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values
 	refuseIf(len(s) == 0, ShapesDiffer, s)
 	n := s[len(s)-1]
 	lead := s[:len(s)-1]
-	if k.string("quant_mode", "pertoken") == "pertensor" {
+	if k.args["quant_mode"].isText() && k.string("quant_mode", "pertoken") == "pertensor" {
 		n, lead = count(s), nil
 	}
 	refuseIf(n == 0 || n > maxDense, NoBound, n)

@@ -420,6 +420,112 @@ case("npu_add_rms_norm_dynamic_quant", [x, k2, g], {"smooth_scale1": smooth, "sm
 p, q = normal(4, 3, 5), normal(4, 5, 2)
 case("npu_transpose_batchmatmul", [p, q], {"batch_split_factor": 2}, (p @ q).reshape(2, 2, 3, 2).transpose(0, 2, 1, 3).reshape(2, 3, 4).copy())
 
+# Routing
+x, idx = bf(normal(4, 6)), np.array([[3, 0], [5, 2], [2, 3], [0, 5]], np.int32)
+for lo, hi in ((0, 6), (2, 5)):
+    flat = idx.ravel()
+    inside = np.flatnonzero((flat >= lo) & (flat < hi))
+    order = inside[np.argsort(flat[inside], kind="stable")]
+    where = np.full(8, -1, np.int32)
+    where[order] = np.arange(len(order))
+    rows = np.zeros((8, 6), f4)
+    rows[:len(order)] = np.asarray(x, f4)[order // 2]
+    counted = np.bincount(flat[order] - lo, minlength=hi - lo)
+    common = {"active_num": 8, "expert_num": 6, "expert_tokens_num_flag": True, "active_expert_range": [lo, hi]}
+    if hi == 6:
+        case("npu_moe_init_routing_v2", [x, idx], {**common, "expert_tokens_num_type": 1, "quant_mode": -1, "row_idx_type": 1}, bf(rows), order.astype(np.int32), counted, None)
+        case("npu_moe_init_routing_v2", [x, idx], {**common, "expert_tokens_num_type": 0, "quant_mode": 1}, steps(rows)[0], where, np.cumsum(counted), steps(rows)[1])
+    elif options.recording and not options.fault:
+        case("npu_moe_init_routing_v2", [x, idx], {**common, "expert_tokens_num_type": 0, "quant_mode": -1}, bf(rows), where, np.cumsum(counted), None)
+rows, skip, bias, weights = normal(8, 3), normal(4, 3), normal(6, 3), np.abs(normal(4, 2))
+to = rng.permutation(8).astype(np.int32)
+to[3] = -1
+y = skip.copy()
+for i in range(4):
+    for j in range(2):
+        at = to[j * 4 + i]
+        y[i] += weights[i, j] * ((rows[at] if at >= 0 else 0) + bias[idx[i, j]])
+case("npu_moe_finalize_routing", [rows, skip, None, bias, weights, to, idx], {}, y)
+y = np.stack([sum(weights[i, j] * (rows[to[i * 2 + j]] if to[i * 2 + j] >= 0 else 0) for j in range(2)) for i in range(4)]).astype(f4)
+case("npu_moe_finalize_routing", [rows, None, None, None, weights, to, None], {"drop_pad_mode": 2}, y)
+case("npu_moe_compute_expert_tokens", [np.array([0, 0, 2, 3, 3, 3], np.int32), 4], {}, np.array([2, 2, 3, 6], np.int32))
+counts_of, rows = np.array([[1, 2, 0], [2, 0, 1]], np.int32), bf(normal(6, 4))
+order = np.array([0, 3, 4, 1, 2, 5], np.int32)
+scales = np.abs(normal(6))
+case("npu_moe_re_routing", [rows, counts_of], {"per_token_scales": scales}, rows[order], scales[order], order, np.array([3, 2, 1], np.int32))
+x = normal(3, 12)
+p, bias = sigmoid(x), normal(12) / 3
+s = p + bias
+best = np.argsort(-np.sort(s.reshape(3, 4, 3), -1)[..., -2:].sum(-1), -1, kind="stable")[:, :2]
+hide = np.ones((3, 4), bool)
+np.put_along_axis(hide, best, False, 1)
+top = np.argsort(-np.where(hide.repeat(3, 1), -np.inf, s), -1, kind="stable")[:, :4].astype(np.int32)
+y = np.take_along_axis(p, top, 1)
+case("npu_moe_gating_top_k", [x, 4], {"bias": bias, "k_group": 2, "group_count": 4, "group_select_mode": 1, "norm_type": 1, "out_flag": True}, y / y.sum(1, keepdims=True), top, p)
+x, p, k = normal(3, 12) * 2, np.array([.8, .5, 1], f4), np.array([5, 12, 3], np.int32)
+y = x.copy()
+for r in range(3):
+    order = np.argsort(x[r], kind="stable")
+    y[r, x[r] < x[r, order[12 - k[r]]]] = -np.inf
+    chance = softmax(y[r, order])
+    out = np.cumsum(chance) <= 1 - p[r]
+    out[-1] = False
+    y[r, order[out]] = -np.inf
+case("npu_top_k_top_p", [x, p, k], {}, y)
+lens, tokens, size, table = [2, 1], [7, 5], 4, np.array([[2, 0], [1, 3]], np.int32)
+q, cache, weights = bf(normal(3, 2, 8)), bf(normal(4, size, 1, 8)), bf(normal(3, 2))
+took = np.full((3, 1, 6), -1, np.int32)
+rows = 0
+for b, (l, n) in enumerate(zip(lens, tokens)):
+    keys = np.asarray(cache, f4)[table[b]].reshape(-1, 8)[:n]
+    for i in range(l):
+        seen = n - l + i + 1
+        score = (np.maximum(np.asarray(q, f4)[rows] @ keys[:seen].T, 0) * np.asarray(weights, f4)[rows][:, None]).sum(0)
+        order = np.argsort(-score, kind="stable")[:6]
+        took[rows, 0, :len(order)] = order
+        rows += 1
+case("npu_lightning_indexer", [q, cache, weights], {"actual_seq_lengths_query": np.cumsum(lens).astype(np.int32), "actual_seq_lengths_key": np.array(tokens, np.int32), "block_table": table,
+                                                 "layout_query": "TND", "layout_key": "PA_BSND", "sparse_count": 6, "sparse_mode": 3}, took)
+
+# The delta rule
+lens, nk, nv, dk, dv = [2, 3], 1, 2, 8, 4
+norm = lambda x: x / np.sqrt((x ** 2).sum(-1, keepdims=True))
+q, key, v = bf(norm(normal(5, nk, dk))), bf(norm(normal(5, nk, dk))), bf(normal(5, nv, dv))
+g, beta, slots = -np.abs(normal(5, nv)), bf(sigmoid(normal(5, nv))), np.array([3, 1, 0, 5, 4], np.int32)
+for chunked in (False, True):
+    state = bf(normal(2 if chunked else 6, nv, dv, dk))
+    left, y, t = np.asarray(state, f4).copy(), np.zeros((5, nv, dv), f4), 0
+    for b, l in enumerate(lens):
+        s = np.asarray(state, f4)[b if chunked else slots[t]].copy()
+        for _ in range(l):
+            a, c = np.asarray(q, f4)[t].repeat(nv // nk, 0), np.asarray(key, f4)[t].repeat(nv // nk, 0)
+            s = s * np.exp(g[t])[:, None, None]
+            s = s + ((np.asarray(v, f4)[t] - (s * c[:, None]).sum(-1)) * np.asarray(beta, f4)[t][:, None])[..., None] * c[:, None]
+            y[t] = (s * a[:, None]).sum(-1) * f4(dk ** -.5)
+            if not chunked:
+                left[slots[t]] = s
+            t += 1
+        if chunked:
+            left[b] = s
+    lists = {"beta": beta, "g": g, "actual_seq_lengths": np.array(lens, np.int32)}
+    if chunked:
+        case("npu_chunk_gated_delta_rule", [q, key, v], {**lists, "initial_state": state}, bf(y), bf(left))
+    else:
+        case("npu_recurrent_gated_delta_rule", [q, key, v, state], {**lists, "ssm_state_indices": slots, "scale": dk ** -.5}, bf(y))
+        if not options.recording:
+            line("Torch.clone", [bf(left)], {}, [bf(left)])
+
+# Further gates
+x = bf(normal(3, 8))
+f = np.asarray(x, f4)
+a, b = np.split(f, 2, -1)
+tanh = lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + .044715 * x ** 3)))
+case("npu_geglu", [x], {"dim": -1, "approximate": 1, "activate_left": False}, bf((a * tanh(b)).astype(f4)), bf(tanh(b).astype(f4)))
+x, w, b = normal(2, 4, 3), normal(4), normal(4)
+r = x.reshape(2, 2, -1)
+r = ((r - r.mean(-1, keepdims=True)) / np.sqrt(r.var(-1, keepdims=True) + f4(1e-5))).reshape(x.shape) * w[:, None] + b[:, None]
+case("npu_group_norm_silu", [x, w, b, 2], {}, silu(r), None, None)
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)

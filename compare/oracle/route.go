@@ -1,0 +1,667 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"precision/dump/dtype"
+	catalogue "precision/op"
+)
+
+// Routing of tokens to experts and back, and choices among many (documentation and tests of op-plugin).
+
+func routeForms() {
+	define("moe_init_routing", function{forward: initRouting})
+	define("npu_moe_finalize_routing", function{forward: formulaFor(finalizeRouting)})
+	define("npu_moe_compute_expert_tokens", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("sorted_expert_for_source_row")
+		ends := make([]int64, k.count("num_expert"))
+		for _, e := range must(numbers(x)) {
+			for i := range ends {
+				if float64(i) >= e {
+					ends[i]++
+				}
+			}
+		}
+		return wholes(ends, []int64{int64(len(ends))})
+	})})
+	define("npu_moe_re_routing", function{forward: reRouting})
+	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
+	define("npu_lightning_indexer", function{forward: lightningIndexer})
+	define("npu_geglu", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		axis := k.axisOf(x.shape, "dim", -1)
+		refuseIf(x.shape[axis]%2 != 0, ShapesDiffer, x.shape)
+		n := x.shape[axis] / 2
+		name := []string{"none", "tanh"}[min(max(k.int("approximate", 1), 0), 1)]
+		c := *k
+		c.args = map[string]*argument{"approximate": textArgument(name)}
+		slope := c.slope(catalogue.Of("gelu"))
+		of := func(left bool) Reading {
+			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
+			if !left {
+				first, second = second, first
+			}
+			v := elementsOf(rounding(slope, k.ulps(), 4, false), nil, false, []Values{first})
+			return Reading{Name: "activate_left " + strconv.FormatBool(left), Out: []Values{elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(v), second}), v}}
+		}
+		if k.has("activate_left") {
+			return []Reading{of(k.bool("activate_left", false))}
+		}
+		return []Reading{of(false), of(true)}
+	}})
+	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
+		v := forms["group_norm"].forward(k)[0].Out[0]
+		return []Reading{{Out: []Values{elementsOf(unary(silu, constant(1.1), k.ulps(), 4), nil, false, []Values{v}), nil, nil}}}
+	}})
+	otherNames["group"] = "num_groups"
+	define("npu_recurrent_gated_delta_rule", function{mends: []string{"state"}, forward: func(k *invocation) []Reading { return k.deltaRule(false) }})
+	define("npu_chunk_gated_delta_rule", function{forward: func(k *invocation) []Reading { return k.deltaRule(true) }})
+}
+
+// count is a small number of things.
+func (k *invocation) count(name string) int64 {
+	n := k.int(name, -1)
+	refuseIf(n < 0 || n > 1<<16, BadArgument, k.shown(name), n, "a number of them")
+	return n
+}
+
+// initRouting orders the rows of tokens by their expert, those of experts in a range alone, and copies, scales or quantises them.
+// Its further outputs are where each went, or came from, how many each expert has, and the scales.
+func initRouting(k *invocation) []Reading {
+	x, idx := k.pair("x", "expert_idx")
+	refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || idx.shape[1] == 0, ShapesDiffer, x.shape, idx.shape)
+	k.only(0, "drop_pad_mode")
+	experts, per := must(numbers(idx)), idx.shape[1]
+	all := k.ints("active_expert_range")
+	lo, hi := 0.0, math.Inf(1)
+	if len(all) == 2 {
+		lo, hi = float64(all[0]), float64(all[1])
+	} else {
+		refuseIf(len(all) != 0, BadArgument, "active_expert_range", all, "two numbers")
+		if n := k.int("expert_num", -1); n > 0 {
+			hi = float64(n)
+		}
+	}
+	var order []int64
+	for i, e := range experts {
+		if e >= lo && e < hi {
+			order = append(order, int64(i))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int64) int { return int(experts[a]) - int(experts[b]) })
+	have := k.shape()
+	refuseIf(len(have) != 2 || have[0] > int64(len(experts)), ShapesDiffer, have, idx.shape)
+	active := int64(len(order))
+	if n := k.int("active_num", -1); n > 0 {
+		active = min(active, n)
+	}
+	active = min(active, have[0])
+	places := append(slices.Clone(order[:active]), repeated(int(have[0]-active), -1)...)
+	live := make([]int64, len(places))
+	safe := slices.Clone(places)
+	for i, p := range places {
+		if live[i] = int64(experts[max(p, 0)] - lo); p < 0 {
+			live[i], safe[i] = -1, 0
+		}
+	}
+	rows := k.unwritten(rowsOf(x, safe, per), live)
+	out := make([]Values, 4)
+	mode := k.int("quant_mode", -1)
+	scales := k.optional("scale")
+	switch {
+	case mode == -1:
+		out[0] = rows
+		if live != nil && !slices.Contains(live, -1) {
+			out[0] = rowsOf(x, safe, per)
+		}
+		if shape, ok := k.out(3); scales != nil && ok && count(shape) == have[0] {
+			refuseIf(count(scales.shape) != x.shape[0], ShapesDiffer, scales.shape, x.shape)
+			out[3] = reshape(k.unwritten(rowsOf(reshape(scales, []int64{x.shape[0], 1}), safe, per), live), shape)
+		}
+	case mode == 1 && k.outputType(0) == dtype.Int8:
+		v := rows
+		if scales != nil {
+			refuseIf(len(scales.shape) != 2 || scales.shape[1] != x.shape[1], ShapesDiffer, scales.shape, x.shape)
+			at := slices.Clone(live)
+			for i := range at {
+				if at[i] = max(at[i], 0); scales.shape[0] == 1 {
+					at[i] = 0
+				}
+				refuseIf(at[i] >= scales.shape[0], ShapesDiffer, scales.shape, []int64{at[i]})
+			}
+			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{rows, rowsOf(scales, at, 1)})
+		}
+		out[0], out[3] = k.byRowQuantised(v, 0, 3)
+	default:
+		panic(refuse(Unsupported, "quant_mode "+itoa(int(mode))))
+	}
+	if shape, ok := k.out(1); ok && count(shape) == int64(len(experts)) {
+		to := repeated(len(experts), -1)
+		switch k.int("row_idx_type", 0) {
+		case 0:
+			for at, i := range order {
+				to[i] = int64(at)
+			}
+			out[1] = wholes(to, shape)
+		case 1:
+			copy(to, order)
+			from := &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+				if i >= int64(len(order)) {
+					return 0, math.Inf(1)
+				}
+				return float64(order[i]), 0
+			}}
+			out[1] = from
+		}
+	}
+	if shape, ok := k.out(2); ok && k.bool("expert_tokens_num_flag", false) && len(shape) == 1 {
+		counts := make([]int64, shape[0])
+		for _, i := range order {
+			if e := int64(experts[i] - lo); e < shape[0] {
+				counts[e]++
+			}
+		}
+		switch k.int("expert_tokens_num_type", 0) {
+		case 0:
+			for i := 1; i < len(counts); i++ {
+				counts[i] += counts[i-1]
+			}
+			out[2] = wholes(counts, shape)
+		case 1:
+			out[2] = wholes(counts, shape)
+		}
+	}
+	return []Reading{{Out: out}}
+}
+
+// finalizeRouting sums the rows of each token, weighed, in the order of k, to what is passed by; a row that was dropped is 0.
+// In modes 0 and 1 the places of all tokens for each k stand together, in 2 and 3 those of each token.
+func finalizeRouting(k *invocation) Values {
+	rows, to := k.tensor("expanded_permuted_rows"), k.tensor("expanded_src_to_dst_row")
+	places := must(numbers(to))
+	per := int64(1)
+	scales := k.optional("scales")
+	if scales != nil {
+		refuseIf(len(scales.shape) != 2, ShapesDiffer, scales.shape)
+		per = scales.shape[1]
+	}
+	n := len(rows.shape)
+	refuseIf(n < 2 || per == 0 || int64(len(places))%per != 0, ShapesDiffer, rows.shape, to.shape)
+	width := rows.shape[n-1]
+	tokens := int64(len(places)) / per
+	d := must(held(rows))
+	list := func(name string, most int64) []float64 {
+		o := k.optional(name)
+		if o == nil {
+			return nil
+		}
+		refuseIf(count(o.shape) != most, ShapesDiffer, o.shape, []int64{most})
+		return must(numbers(o))
+	}
+	skips := [][]float64{list("skip1", tokens*width), list("skip2", tokens*width)}
+	weights := list("scales", tokens*per)
+	var bias, expert []float64
+	if k.has("bias") {
+		o := k.tensor("bias")
+		refuseIf(len(o.shape) != 2 || o.shape[1] != width, ShapesDiffer, o.shape)
+		bias, expert = must(numbers(o)), list("export_for_source_row", tokens*per)
+		k.required("export_for_source_row")
+	}
+	byToken := k.int("drop_pad_mode", 0) >= 2
+	held, a := int64(len(d.y))/max(width, 1), k.arith()
+	p := precisionFor(rows.numeric())
+	halves := rows.typ == dtype.Float16
+	for _, at := range places {
+		refuseIf(at >= float64(held), OutsideCache, "expanded_src_to_dst_row", at, held)
+	}
+	return &formula{shape: []int64{tokens, width}, cost: float64(per), f: func(i int64, _ []int64) (float64, float64) {
+		t, e := i/width, i%width
+		sum := num{}
+		round := func(x num) num {
+			if halves { // without casts
+				x.b += p.v*(abs(x.y)+x.b) + p.t
+			}
+			return x
+		}
+		for _, s := range skips {
+			if s != nil {
+				sum = round(a.add(sum, exactNum(s[i])))
+			}
+		}
+		for j := range per {
+			at := places[j*tokens+t]
+			if byToken {
+				at = places[t*per+j]
+			}
+			x := num{}
+			if at >= 0 {
+				x = exactNum(d.y[int64(at)*width+e])
+			}
+			if bias != nil {
+				b := int64(expert[t*per+j])*width + e
+				if b < 0 || b >= int64(len(bias)) {
+					return 0, math.Inf(1)
+				}
+				x = round(a.add(x, exactNum(bias[b])))
+			}
+			if weights != nil {
+				x = round(a.mul(x, exactNum(weights[t*per+j])))
+			}
+			sum = round(a.add(sum, x))
+		}
+		return sum.y, sum.b
+	}}
+}
+
+// reRouting orders tokens that came rank by rank, each rank's by expert, by expert and then by rank.
+func reRouting(k *invocation) []Reading {
+	x, counts := k.pair("tokens", "expert_token_num_per_rank")
+	k.only(0, "idx_type")
+	refuseIf(len(x.shape) != 2 || len(counts.shape) != 2, ShapesDiffer, x.shape, counts.shape)
+	n := must(numbers(counts))
+	ranks, experts := counts.shape[0], counts.shape[1]
+	starts := make([]int64, len(n))
+	at := int64(0)
+	for i, c := range n {
+		starts[i] = at
+		refuseIf(c < 0 || c > float64(x.shape[0]), BadArgument, "expert_token_num_per_rank", c, "tokens")
+		at += int64(c)
+	}
+	refuseIf(at > x.shape[0], ShapesDiffer, x.shape, counts.shape)
+	var order []int64
+	sums := make([]int64, experts)
+	for e := range experts {
+		for r := range ranks {
+			for j := range int64(n[r*experts+e]) {
+				order = append(order, starts[r*experts+e]+j)
+			}
+			sums[e] += int64(n[r*experts+e])
+		}
+	}
+	if k.int("expert_token_num_type", 1) == 0 {
+		for i := 1; i < len(sums); i++ {
+			sums[i] += sums[i-1]
+		}
+	}
+	live := append(make([]int64, len(order)), repeated(int(x.shape[0]-at), -1)...)
+	safe := append(slices.Clone(order), make([]int64, x.shape[0]-at)...)
+	moved := func(v Values) Values {
+		if len(order) == len(safe) {
+			return rowsOf(v, safe, 1)
+		}
+		return k.unwritten(rowsOf(v, safe, 1), live)
+	}
+	out := []Values{moved(x), nil, nil, nil}
+	if s := k.optional("per_token_scales"); s != nil {
+		if shape, ok := k.out(1); ok {
+			refuseIf(count(s.shape) != x.shape[0], ShapesDiffer, s.shape, x.shape)
+			out[1] = sized(moved(reshape(s, []int64{x.shape[0], 1})), shape)
+		}
+	}
+	if shape, ok := k.out(2); ok && count(shape) == int64(len(order)) {
+		out[2] = wholes(order, shape)
+	}
+	if shape, ok := k.out(3); ok && count(shape) == experts {
+		out[3] = wholes(sums, shape)
+	}
+	return []Reading{{Out: out}}
+}
+
+// topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
+// within rounding of the border may go either way.
+func topKTopP(k *invocation) Values {
+	x := k.tensor("logits")
+	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+	rows, n := x.shape[0], x.shape[1]
+	list := func(name string) []float64 {
+		if !k.has(name) {
+			return nil
+		}
+		o := k.tensor(name)
+		refuseIf(count(o.shape) != rows, ShapesDiffer, x.shape, o.shape)
+		return must(numbers(o))
+	}
+	ks, ps := list("k"), list("p")
+	d := must(held(x))
+	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
+	order := make([]int, n)
+	for r := range rows {
+		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch {
+			case row[a] < row[b]:
+				return -1
+			case row[a] > row[b]:
+				return 1
+			}
+			return 0
+		})
+		if ks != nil && ks[r] >= 1 && ks[r] < float64(n) {
+			least := row[order[n-int64(ks[r])]]
+			for i, v := range row {
+				if v < least {
+					out[i] = math.Inf(-1)
+				}
+			}
+		}
+		if ps == nil {
+			continue
+		}
+		most, sum := row[order[n-1]], 0.0
+		for i := range out {
+			sum += math.Exp(out[i] - most)
+		}
+		running, slack := 0.0, (float64(n)+64)*u32
+		for at, i := range order {
+			was := out[i]
+			running += math.Exp(was-most) / sum
+			// Another order of equal numbers lets another of them pass.
+			tied := at > 0 && row[order[at-1]] == row[i] || at+1 < len(order) && row[order[at+1]] == row[i]
+			switch limit := 1 - ps[r]; {
+			case at == len(order)-1:
+			case abs(running-limit) <= slack || tied && !math.IsInf(was, -1) && abs(running-limit) <= float64(n)*math.Exp(was-most)/sum:
+				off[i] = math.Inf(1)
+			case running <= limit:
+				out[i] = math.Inf(-1)
+			}
+		}
+	}
+	return y
+}
+
+// lightningIndexer: the places of the largest Σ w·relu(q·k) over the heads, for each query (ops-transformer attention/
+// lightning_indexer). In which order they stand is not held against it, nor which of near equals was taken.
+func lightningIndexer(k *invocation) []Reading {
+	query, weights := k.pair("query", "weights")
+	mode := k.int("sparse_mode", 3)
+	refuseIf(mode != 0 && mode != 3, Unsupported, "sparse_mode")
+	layout, of := k.string("layout_query", "BSND"), k.string("layout_key", "BSND")
+	q := headsOf(query, layout, 0)
+	s := sequences{q: q}
+	s.lengths = k.lengthsOf("actual_seq_lengths_query", q.packed)
+	keys := k.lengthsOf("actual_seq_lengths_key", of == "TND")
+	if q.packed {
+		k.required("actual_seq_lengths_query")
+		s.q.batches = int64(len(s.lengths))
+	} else if s.lengths == nil {
+		s.lengths = repeated(int(q.batches), q.length)
+	}
+	refuseIf(int64(len(s.lengths)) != s.q.batches, ShapesDiffer, query.shape, s.lengths)
+	var key headed
+	if table := k.optional("block_table"); table != nil {
+		k.required("actual_seq_lengths_key")
+		refuseIf(int64(len(keys)) != s.q.batches, ShapesDiffer, query.shape, keys)
+		o := k.tensor("key")
+		refuseIf(len(o.shape) != 4, ShapesDiffer, o.shape)
+		key = k.pagesOf(o, table, o.shape[2], o.shape[1], keys)
+	} else {
+		refuseIf(of != "BSND" && of != "TND", Unsupported, "layout_key "+of)
+		key = headsOf(k.tensor("key"), of, 1)
+		if keys == nil {
+			keys = repeated(int(s.q.batches), key.length)
+		}
+	}
+	refuseIf(int64(len(keys)) != s.q.batches || key.heads != 1, ShapesDiffer, query.shape, keys)
+	s.keys = keys
+	s.starts = make([]int64, s.q.batches)
+	from := make([]int64, s.q.batches)
+	for b := 1; b < len(s.starts); b++ {
+		s.starts[b], from[b] = s.starts[b-1]+s.lengths[b-1], from[b-1]+keys[b-1]
+	}
+	dq, dk := must(held(q.v)), must(held(key.v))
+	e := dq.shape[len(dq.shape)-1]
+	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
+	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
+	w := must(numbers(weights))
+	for b, n := range keys {
+		refuseIf(n < 0 || key.packed && from[b]+n > key.length || !key.packed && n > key.length && k.optional("block_table") == nil, BadArgument, "actual_seq_lengths_key", n, "keys")
+		refuseIf(!q.packed && s.lengths[b] > q.length || q.packed && s.starts[b]+s.lengths[b] > q.length, BadArgument, "actual_seq_lengths_query", s.lengths[b], "queries")
+	}
+	shape := k.shape()
+	rows := count(query.shape) / e / max(q.heads, 1)
+	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
+	most := count(shape) / rows
+	found := must(numbers(k.outs[0]))
+	g := gamma(float64(e+q.heads)+6, k.sumUnit())
+	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}
+	refuseIf(float64(rows)*float64(slices.Max(append(slices.Clone(keys), 0)))*float64(e*q.heads) > mostMultiplied, TooLarge, rows, int64(mostMultiplied))
+	places := func(r int64) (b, i int64) {
+		if q.packed {
+			return 0, r
+		}
+		return r / q.length, r % q.length
+	}
+	for r := range rows {
+		b, i := places(r)
+		a := s.rowOf(b, 0, i)
+		out, was, off := want.y[r*most:][:most], found[r*most:][:most], want.b[r*most:][:most]
+		if a.q < 0 {
+			for j := range off {
+				off[j] = math.Inf(1)
+			}
+			continue
+		}
+		seen := a.s
+		if mode == 3 {
+			seen = min(a.s, max(a.row+a.s-a.l+1, 0))
+		}
+		score, slack := make([]float64, seen), make([]float64, seen)
+		for c := range seen {
+			kr := key.row(a.batch, 0, c)
+			if key.packed {
+				kr = key.row(0, 0, from[a.batch]+c)
+			}
+			for h := range q.heads {
+				qr := q.row(a.batch, h, a.row)
+				if q.packed {
+					qr = q.row(0, h, s.starts[a.batch]+a.row)
+				}
+				sum, size := 0.0, 0.0
+				for x := range e {
+					p := dq.y[qr*e+x] * dk.y[kr*e+x]
+					sum += p
+					size += abs(p)
+				}
+				weight := w[qr]
+				score[c] += weight * max(sum, 0)
+				slack[c] += g * abs(weight) * size
+			}
+		}
+		order := make([]int, seen)
+		for c := range order {
+			order[c] = c
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch {
+			case score[a] > score[b]:
+				return -1
+			case score[a] < score[b]:
+				return 1
+			}
+			return 0
+		})
+		take := int(min(most, seen))
+		taken := map[float64]bool{}
+		free := 0 // the next of the order that is not among what was taken
+		all := map[float64]bool{}
+		for _, x := range was[:take] {
+			all[x] = true
+		}
+		for j := range out {
+			if j >= take {
+				if out[j] = -1; int64(j) < a.s { // what a query must not see may stand there
+					off[j] = math.Inf(1)
+				}
+				continue
+			}
+			x := was[j]
+			ok := x == math.Trunc(x) && x >= 0 && x < float64(seen) && !taken[x]
+			if ok {
+				last := order[take-1]
+				ok = score[int(x)]+slack[int(x)] >= score[last]-slack[last]
+			}
+			if taken[x] = true; ok {
+				continue
+			}
+			for free < take-1 && all[float64(order[free])] {
+				free++
+			}
+			out[j] = float64(order[free])
+			if out[j] == x { // it was taken twice
+				out[j] = -1
+			}
+			free = min(free+1, take-1)
+		}
+	}
+	return []Reading{{Out: []Values{want, nil}}}
+}
+
+// deltaRule is the gated delta rule, token by token: the state (values × keys) fades by e^g, beta times what the key does not yet give
+// of the value is added to it, and the query reads it. An error of the state does not grow where beta·|k|² is at most 2, so
+// that its norm is followed for each row. The recurrent kernel keeps the running state in float32 (ops-transformer
+// attention/recurrent_gated_delta_rule), the chunked one multiplies in bfloat16, of which its test allows several units.
+func (k *invocation) deltaRule(chunked bool) []Reading {
+	query, key := k.pair("query", "key")
+	value := k.tensor("value")
+	k.unsupported("gk")
+	refuseIf(len(query.shape) != 3 || !slices.Equal(query.shape, key.shape) || len(value.shape) != 3 || value.shape[0] != query.shape[0] || query.shape[1] == 0 || value.shape[1]%query.shape[1] != 0, ShapesDiffer, query.shape, key.shape, value.shape)
+	tokens, heads, dk, dv := query.shape[0], value.shape[1], query.shape[2], value.shape[2]
+	per := heads / query.shape[1]
+	name := "state"
+	if chunked {
+		name = "initial_state"
+	}
+	state := k.optional(name)
+	lengths := k.ints("actual_seq_lengths")
+	if lengths == nil {
+		lengths = []int64{tokens}
+	}
+	refuseIf(state == nil && !chunked || dk == 0 || dv == 0, NoInput, name)
+	var s *dense
+	if state != nil {
+		refuseIf(len(state.shape) != 4 || state.shape[1] != heads || state.shape[2] != dv || state.shape[3] != dk, ShapesDiffer, state.shape, value.shape)
+		s = must(held(state))
+	} else {
+		shape := []int64{int64(len(lengths)), heads, dv, dk}
+		s = &dense{shape: shape, y: make([]float64, count(shape))}
+	}
+	gate := func(name string) []float64 {
+		o := k.optional(name)
+		if o == nil {
+			return nil
+		}
+		refuseIf(count(o.shape) != tokens*heads, ShapesDiffer, o.shape, value.shape)
+		return must(numbers(o))
+	}
+	g, beta := gate("g"), gate("beta")
+	refuseIf(float64(tokens)*float64(heads*dv*dk)*4 > mostMultiplied, TooLarge, tokens, int64(mostMultiplied))
+	index, accepted := k.ints("ssm_state_indices"), k.ints("num_accepted_tokens")
+	refuseIf(!chunked && int64(len(index)) < tokens, NoArgument, "ssm_state_indices")
+	scale := k.float("scale", 1/math.Sqrt(float64(dk)))
+	q, kk, v := must(held(query)), must(held(key)), must(held(value))
+	slots := s.shape[0]
+	out := &dense{shape: value.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y))}
+	for i := range out.b {
+		out.b[i] = math.Inf(1) // of no sequence
+	}
+	after := &dense{shape: s.shape, y: slices.Clone(s.y), b: make([]float64, len(s.y)), exact: true}
+	u := k.sumUnit()
+	p := precisionFor(value.numeric())
+	if state != nil {
+		p = precisionFor(state.numeric())
+	}
+	unit := u
+	if chunked {
+		unit = max(u, precisionFor(value.numeric()).v)
+	}
+	rounding := gamma(float64(dk)+8, u)
+	if chunked {
+		rounding = 2 * unit
+	}
+	size := heads * dv * dk
+	from := int64(0)
+	for n, l := range lengths {
+		refuseIf(l < 0 || from+l > tokens, BadArgument, "actual_seq_lengths", lengths, "tokens of "+shapeText(query.shape))
+		if l == 0 {
+			continue
+		}
+		first := int64(n)
+		if !chunked {
+			at := from
+			if accepted != nil {
+				refuseIf(n >= len(accepted) || accepted[n] < 1 || accepted[n] > l, BadArgument, "num_accepted_tokens", accepted, "tokens of each sequence")
+				at += accepted[n] - 1
+			}
+			first = index[at]
+		}
+		refuseIf(first < 0 || first >= slots, OutsideCache, "ssm_state_indices", first, slots)
+		running := slices.Clone(s.y[first*size:][:size])
+		off := make([]float64, heads*dv) // norm of the error of each row
+		for t := from; t < from+l; t++ {
+			for h := range heads {
+				kr, qr := kk.y[(t*query.shape[1]+h/per)*dk:][:dk], q.y[(t*query.shape[1]+h/per)*dk:][:dk]
+				norm, reach := 0.0, 0.0
+				for i := range kr {
+					norm += kr[i] * kr[i]
+					reach += qr[i] * qr[i]
+				}
+				fade, b := 1.0, 1.0
+				if g != nil {
+					fade = math.Exp(g[t*heads+h])
+				}
+				if beta != nil {
+					b = beta[t*heads+h]
+				}
+				grow := max(1, abs(1-b*norm))
+				for r := range dv {
+					row := running[(h*dv+r)*dk:][:dk]
+					x, whole, length := 0.0, 0.0, 0.0
+					for i, z := range row {
+						row[i] = z * fade
+						x += row[i] * kr[i]
+						whole += abs(row[i] * kr[i])
+						length += row[i] * row[i]
+					}
+					y := (v.y[(t*heads+h)*dv+r] - x) * b
+					length = math.Sqrt(length)
+					local := abs(b)*(rounding*whole+4*unit*(abs(v.y[(t*heads+h)*dv+r])+abs(x)))*math.Sqrt(norm) + 12*u*length + 4*unit*abs(y)*math.Sqrt(norm)
+					off[h*dv+r] = fade*grow*off[h*dv+r] + local
+					o, terms := 0.0, 0.0
+					for i := range row {
+						row[i] += y * kr[i]
+						o += row[i] * qr[i]
+						terms += abs(row[i] * qr[i])
+					}
+					at := (t*heads+h)*dv + r
+					out.y[at] = o * scale
+					out.b[at] = abs(scale) * (off[h*dv+r]*math.Sqrt(reach) + (rounding+4*unit)*terms)
+				}
+			}
+			if !chunked {
+				to := index[t]
+				refuseIf(to >= slots, OutsideCache, "ssm_state_indices", to, slots)
+				if to >= 0 {
+					keep(after, to*size, running, off, dk, p)
+				}
+			}
+		}
+		if chunked {
+			keep(after, first*size, running, off, dk, p)
+		}
+		from += l
+	}
+	return []Reading{{Out: []Values{out, after}}}
+}
+
+// keep writes a state with the error of its rows, rounded to its type.
+func keep(s *dense, at int64, y, off []float64, width int64, p precisionOf) {
+	for i, x := range y {
+		b := off[int64(i)/width]
+		s.y[at+int64(i)], s.b[at+int64(i)] = x, b+p.v*(abs(x)+b)+p.t
+	}
+}
