@@ -18,6 +18,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -68,7 +69,7 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 	if !slices.Equal(left.shape, right.shape) {
 		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.shape), rightPath, shapeText(right.shape))
 	}
-	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: scalarLike(left.shape)}
+	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: nd.Single(left.shape)}
 	if numerics == metric.Reference {
 		cfg.Scalar = oldScalarLike(left.shape)
 		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool

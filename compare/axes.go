@@ -10,6 +10,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // Without a graph nothing names the axes of a golden array. Often its dims tell: of the
@@ -27,8 +28,8 @@ type reading struct {
 // namedPlan prepares a tensor for the golden array of its name. known tells whether channels
 // are last on the golden side, if that is known at all.
 func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) (plan, *PairError) {
-	n, okLeft := product(s.shape)
-	goldenCount, okRight := product(g.data)
+	n, okLeft := nd.Count(s.shape...)
+	goldenCount, okRight := nd.Count(g.data...)
 	format := layout.AsStored(s.format, len(s.shape))
 	dims := s.shape // in the order of the header
 	if !plain(format) {
@@ -58,7 +59,7 @@ func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) 
 	}
 	v := list[0].view
 	p := plan{view: v, shape: v.Dims, count: goldenCount}
-	if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
+	if !slices.Equal(nd.WithoutOnes(v.Dims), nd.WithoutOnes(g.data)) {
 		p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 	}
 	return p, nil
@@ -68,7 +69,7 @@ func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) 
 // of the header first.
 func readings(s stored, golden []int64) (list []reading) {
 	format := layout.AsStored(s.format, len(s.shape))
-	count, _ := product(golden)
+	count, _ := nd.Count(golden...)
 	add := func(order layout.Format, v layout.View) {
 		if v.Len() != count || !fitsAxes(v.Dims, golden) {
 			return
@@ -136,7 +137,7 @@ func readings(s stored, golden []int64) (list []reading) {
 // otherOrder tells whether dims are those of an array in another order of axes, and not in
 // their own.
 func otherOrder(dims, golden []int64) bool {
-	dims = withoutOnes(dims)
+	dims = nd.WithoutOnes(dims)
 	if fitsAxes(dims, golden) {
 		return false
 	}
@@ -151,7 +152,7 @@ func otherOrder(dims, golden []int64) bool {
 // turned are the views whose axes are in an order that gives the dims of a golden array.
 func turned(v layout.View, golden []int64) (list []layout.View) {
 	for axes := range permutations(v.Dims) {
-		if !slices.Equal(withoutOnes(permuted(v.Dims, axes...)), withoutOnes(golden)) {
+		if !slices.Equal(nd.WithoutOnes(permuted(v.Dims, axes...)), nd.WithoutOnes(golden)) {
 			continue
 		}
 		if w, err := v.Transpose(axes); err == nil && len(list) < mostOrders {
@@ -243,7 +244,7 @@ func permutations(dims []int64) iter.Seq[[]int] {
 // neighbours that one of them has merged, and axes of one. The same dims in another order
 // are never that, though (2, 4, 8) could be cut into (8, 2, 4).
 func fitsAxes(a, b []int64) bool {
-	a, b = withoutOnes(a), withoutOnes(b)
+	a, b = nd.WithoutOnes(a), nd.WithoutOnes(b)
 	if !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
 		return false
 	}
@@ -315,7 +316,7 @@ func (e *engine) askAxes(op *dump.Op, votes map[bool]int) {
 		}
 		golden := right.shape()
 		right.Close()
-		if n, ok := product(golden); !ok || n <= 1 || len(golden) < 4 || t.Err != nil {
+		if n, ok := nd.Count(golden...); !ok || n <= 1 || len(golden) < 4 || t.Err != nil {
 			continue // merged axes tell too little
 		}
 		if list := readings(storedOf(t), golden); len(list) == 1 && list[0].first != list[0].last {

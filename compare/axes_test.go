@@ -13,6 +13,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dumptest"
+	"precision/internal/nd"
 )
 
 // ofAxes is an operator of a made-up recording: how its dump stores a tensor and how the
@@ -210,7 +211,7 @@ func TestAxesByElements(t *testing.T) {
 		{shape(1, 12, 20), []int{0, 2, 1}, turned, result.AxesFound, 0},
 		{shape(20, 30), []int{1, 0}, "turned blocks", result.AxesFound, 0}, // two by two of 16 by 16, as (30, 20) has
 	} {
-		n, _ := product(c.dims)
+		n, _ := nd.Count(c.dims...)
 		v := draw(n)
 		if c.how == same {
 			v = slices.Repeat([]float32{3}, int(n))

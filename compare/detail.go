@@ -12,6 +12,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/internal/lazy"
+	"precision/internal/nd"
 )
 
 // Single-operator detail: one tensor of one operator, element by element.
@@ -242,7 +243,7 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 	if failed := emptyRight(op, s, g); failed != nil {
 		return plan{}, failed
 	}
-	rightCount, _ := product(g.data)
+	rightCount, _ := nd.Count(g.data...)
 	var v layout.View
 	var failed *PairError
 	if oldScalarLike(s.shape) {

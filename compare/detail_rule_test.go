@@ -10,6 +10,7 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/dump/dumptest"
+	"precision/internal/nd"
 )
 
 // ruleDetail writes the detail of the only operator of a graph and returns the
@@ -100,7 +101,7 @@ func TestDetailRuleShapes(t *testing.T) {
 		"unknown layout":  {"NCWH", shape(2, 3), FaultLayout},
 		"too few in mine": {"ND", shape(3, 3), FaultShapes},
 	} {
-		n, _ := product(c.shape)
+		n, _ := nd.Count(c.shape...)
 		_, err := ruleDetail(t, graphOp{"op", "Relu", nil, c.layout, c.shape}, mine, func(dir string) error {
 			return dumptest.WriteNpy(filepath.Join(dir, "op.0.1630000000000009.npy"), "<f4", c.shape, dumptest.Floats(ramp(int(n), 1)))
 		})

@@ -15,6 +15,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
+	"precision/internal/nd"
 )
 
 // detailed writes the detail of a pair of dumps that hold the tensor as their
@@ -384,7 +385,7 @@ func TestDetailRemovesOldFiles(t *testing.T) {
 // Steps and jumps must agree.
 func TestPlace(t *testing.T) {
 	for _, shape := range [][]int64{{}, {5}, {2, 3}, {2, 1, 3}, {2, 3, 4, 5}, {2, 2, 2, 2, 3}} {
-		n, _ := product(shape)
+		n, _ := nd.Count(shape...)
 		step := newPlace(shape)
 		for i := range n {
 			step.at(i)

@@ -4,6 +4,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // dialect is where a comparison in reference numerics keeps the habits of
@@ -38,7 +39,7 @@ type dialect struct {
 
 var (
 	exactDialect = &dialect{
-		plan: bestPlan, restores: true, scalar: scalarLike, reads: dtype.Type.Readable,
+		plan: bestPlan, restores: true, scalar: nd.Single, reads: dtype.Type.Readable,
 		overflow: func(end, _ bool) bool { return end },
 	}
 	oldDialect = &dialect{

@@ -10,6 +10,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // Direct mode matches the operators of two NPU dumps by name. An operator of
@@ -272,7 +273,7 @@ func originViews(a, b stored) (left, right layout.View, err error) {
 // is returned too. Where that cannot be told the stored order is kept, padding
 // included.
 func originView(s stored) (layout.View, layout.Format, error) {
-	count, ok := product(s.shape)
+	count, ok := nd.Count(s.shape...)
 	if !ok || s.elements < count {
 		return layout.View{}, 0, fmt.Errorf("the dump holds %d elements, its shape is %s", s.elements, shapeText(s.shape))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump"
+	"precision/internal/nd"
 )
 
 // FFTS+ runs an operator in slices, each of which leaves a file. The slices of
@@ -153,8 +154,8 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1,
 			Text: fmt.Sprintf("output %d is cut on axis %d, its shape is %s", output, axis, shapeText(shape))}
 	}
-	inner, fits := product(shape[axis+1:])
-	above, _ := product(shape[:axis])
+	inner, fits := nd.Count(shape[axis+1:]...)
+	above, _ := nd.Count(shape[:axis]...)
 	if !fits {
 		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: "the shape " + shapeText(shape) + " is too large"}
 	}
@@ -178,7 +179,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 					Text: fmt.Sprintf("output %d has the shape %s, that of the first slice is %s", output, shapeText(p.Shape), shapeText(t.Shape))}
 			}
 		}
-		n, _ := product([]int64{p.Shape[axis], inner})
+		n, _ := nd.Count([]int64{p.Shape[axis], inner}...)
 		share := p.Type.Bytes(n)
 		// Where the rows of a packed type end within a byte the next one begins there.
 		if ragged := int64(p.Type.Bits()) * n % 8; share < 0 || ragged != 0 && (above != 1 || i < len(files)-1) {
@@ -189,7 +190,7 @@ func (s *sliced) join(t *dump.Tensor, files []*dump.Reader, output, axis int) er
 		j.row += share
 		shape[axis] += p.Shape[axis]
 	}
-	n, ok := product(shape)
+	n, ok := nd.Count(shape...)
 	if !ok {
 		return &dump.Error{Path: files[0].Path, Code: dump.CodeShape, Offset: -1, Text: "the joined shape " + shapeText(shape) + " is too large"}
 	}

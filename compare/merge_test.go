@@ -11,6 +11,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/dumptest"
+	"precision/internal/nd"
 )
 
 // sliceFiles writes the slices of an operator and returns what is found of it.
@@ -124,7 +125,7 @@ func FuzzNumbers(f *testing.F) {
 			return
 		}
 		defer a.close()
-		if n, ok := product(a.shape); !ok || n != a.count || n > int64(len(text)) {
+		if n, ok := nd.Count(a.shape...); !ok || n != a.count || n > int64(len(text)) {
 			t.Fatalf("%v, %d elements, of %q", a.shape, a.count, text)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"precision/compare/result"
+	"precision/internal/nd"
 )
 
 // shapesNote tells when most pairs of a table could not be compared for their
@@ -46,8 +47,8 @@ func batchOf(left, right []int64) (batches [2]int64, ok bool) {
 	if len(left) == 0 || len(right) == 0 || left[0] == right[0] {
 		return batches, false
 	}
-	x, okX := product(left[1:])
-	y, okY := product(right[1:])
+	x, okX := nd.Count(left[1:]...)
+	y, okY := nd.Count(right[1:]...)
 	if !okX || !okY || len(left) == len(right) && x != y {
 		return batches, false
 	}

@@ -15,6 +15,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dumptest"
+	"precision/internal/nd"
 )
 
 const sample = "../testdata/sample"
@@ -222,7 +223,7 @@ func TestBatchesThatDiffer(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		values := func(dims []int64) []byte {
-			n, _ := product(dims)
+			n, _ := nd.Count(dims...)
 			return dumptest.Floats(ramp(int(n), 1))
 		}
 		for _, op := range []string{"a", "b", "c"} {

@@ -5,6 +5,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // bestPlan prepares a tensor by what the axes mean. The golden array is the
@@ -15,14 +16,14 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if failed != nil {
 		return plan{}, failed
 	}
-	goldenCount, ok := product(g.data)
+	goldenCount, ok := nd.Count(g.data...)
 	if !ok {
 		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
 	if failed := emptyRight(op, s, g); failed != nil {
 		return plan{}, failed
 	}
-	want, ok := product(s.shape)
+	want, ok := nd.Count(s.shape...)
 	if !ok {
 		return plan{}, planFailed(result.NoShape, op, shapeText(s.shape))
 	}
@@ -41,7 +42,7 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 		p := plan{view: v, shape: v.Dims, count: goldenCount}
 		if otherOrder(v.Dims, g.data) {
 			p.orders = append([]layout.View{v}, turned(v, g.data)...)
-		} else if !slices.Equal(withoutOnes(v.Dims), withoutOnes(g.data)) {
+		} else if !slices.Equal(nd.WithoutOnes(v.Dims), nd.WithoutOnes(g.data)) {
 			// Equal counts in another shape: a reshape between the two sides.
 			p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 		}
@@ -65,7 +66,7 @@ func oneElement(op string, format layout.Format, s stored, g rightShape) (plan, 
 	if len(logical) == 0 {
 		logical = g.rule
 	}
-	if n, ok := product(logical); len(logical) > 0 && (!ok || n != 1) {
+	if n, ok := nd.Count(logical...); len(logical) > 0 && (!ok || n != 1) {
 		return plan{}, shapesDiffer(op, logical, g.data)
 	}
 	for rank := 5; rank >= 2; rank-- {
@@ -87,8 +88,8 @@ func plain(f layout.Format) bool {
 
 // restore finds a view with exactly as many elements as the golden array.
 func restore(format, target layout.Format, s stored, g rightShape) (layout.View, bool) {
-	goldenCount, _ := product(g.data)
-	count, _ := product(s.shape)
+	goldenCount, _ := nd.Count(g.data...)
+	count, _ := nd.Count(s.shape...)
 	blocked := !plain(format)
 	stored := func() (layout.View, bool) {
 		v, err := layout.Contiguous(s.shape)

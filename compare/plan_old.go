@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // oldPlan prepares a tensor the way msaccucmp.py does in rule mode.
@@ -14,7 +15,7 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if failed != nil {
 		return plan{}, failed
 	}
-	goldenCount, ok := product(g.data)
+	goldenCount, ok := nd.Count(g.data...)
 	if !ok {
 		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
 	}
@@ -29,7 +30,7 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 		// Nothing is converted, and both arrays stay flat.
 		v, err = layout.Contiguous([]int64{s.elements})
 		right = []int64{goldenCount}
-		if n, ok := product(s.shape); ok && n == 0 {
+		if n, ok := nd.Count(s.shape...); ok && n == 0 {
 			v, err = layout.Contiguous(s.shape) // an array without elements keeps its shape
 		}
 	} else {
@@ -94,7 +95,7 @@ func oldConvert(op string, s stored, target layout.Format, g rightShape) (layout
 	if err != nil {
 		return v, planFailed(result.LayoutFailed, op, err.Error())
 	}
-	if n, _ := product(s.shape); n != s.elements {
+	if n, _ := nd.Count(s.shape...); n != s.elements {
 		return v, planFailed(result.LayoutFailed, op, fmt.Sprintf("the dump holds %d elements, its shape is %s", s.elements, shapeText(s.shape)))
 	}
 	return v, nil

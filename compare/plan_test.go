@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 func shape(dims ...int64) []int64 { return dims }
@@ -44,7 +45,7 @@ func TestPlans(t *testing.T) {
 		{"scalar, golden without elements", layout.ND, shape(), rightShape{"ND", nil, shape(0)}, "", "", false},
 		{"scalar", layout.ND, shape(), rightShape{"ND", nil, shape()}, "(1)", "()", false},
 	} {
-		n, _ := product(c.shape)
+		n, _ := nd.Count(c.shape...)
 		s := stored{format: c.format, shape: c.shape, elements: n}
 		for which, planner := range map[string]func(string, stored, rightShape) (plan, *PairError){"old": oldPlan, "best": bestPlan} {
 			want := c.best
@@ -97,7 +98,7 @@ func TestBestPlanReshaped(t *testing.T) {
 		{"a format that says nothing", layout.Reserved, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NCHW", "(1, 3, 5, 6)", false},
 		{"a graph in another order", layout.NCHW, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NHWC", "(1, 3, 5, 6)", false},
 	} {
-		n, _ := product(c.shape)
+		n, _ := nd.Count(c.shape...)
 		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, rightShape{layout: c.layout, data: c.golden})
 		got := ""
 		if failed == nil {
@@ -117,7 +118,7 @@ func TestScalarLike(t *testing.T) {
 		shape     []int64
 		old, ours bool
 	}{{shape(), true, true}, {shape(1, 1), true, true}, {shape(0, 2), true, false}, {shape(2, 1), false, false}, {shape(3, 0, 0), true, false}} {
-		if old, ours := oldScalarLike(c.shape), scalarLike(c.shape); old != c.old || ours != c.ours {
+		if old, ours := oldScalarLike(c.shape), nd.Single(c.shape); old != c.old || ours != c.ours {
 			t.Errorf("%v: %v %v", c.shape, old, ours)
 		}
 	}
@@ -152,7 +153,7 @@ func TestOneElement(t *testing.T) {
 		{"two blocks", layout.FractalNZ, shape(2, 1, 16, 16), nil, rightShape{"", nil, shape(1)}, shape(2, 1, 16, 16)},
 		{"no blocks", layout.ND, shape(16), nil, rightShape{"ND", nil, shape()}, shape(16)},
 	} {
-		n, _ := product(c.shape)
+		n, _ := nd.Count(c.shape...)
 		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, c.golden)
 		switch {
 		case c.differs != nil:

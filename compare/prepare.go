@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // Preparation brings a device tensor to the axis order of its golden array. It
@@ -92,34 +93,11 @@ func count[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 // emptyRight refuses a golden array without elements for a tensor that has some:
 // to cut the tensor down to nothing would leave nothing that could differ.
 func emptyRight(op string, s stored, g rightShape) *PairError {
-	right, okRight := product(g.data)
-	if left, ok := product(s.shape); ok && okRight && left > 0 && right == 0 {
+	right, okRight := nd.Count(g.data...)
+	if left, ok := nd.Count(s.shape...); ok && okRight && left > 0 && right == 0 {
 		return shapesDiffer(op, s.shape, g.data)
 	}
 	return nil
-}
-
-// product multiplies dims; ok is false when a dim is negative or the product
-// does not fit.
-func product(dims []int64) (n int64, ok bool) {
-	n = 1
-	for _, d := range dims {
-		if d < 0 || (d > 0 && n > (1<<62)/d) {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, true
-}
-
-// scalarLike tells whether every dim is 1.
-func scalarLike(shape []int64) bool {
-	for _, d := range shape {
-		if d != 1 {
-			return false
-		}
-	}
-	return true
 }
 
 // oldScalarLike is the old tool's test, the sum of the dims against their
@@ -173,14 +151,4 @@ func samePlan(op string, s stored, g rightShape) (plan, *PairError) {
 		return plan{}, planFailed(result.BadView, op, err.Error())
 	}
 	return plan{view: v, shape: v.Dims, count: v.Len()}, nil
-}
-
-func withoutOnes(dims []int64) []int64 {
-	var out []int64
-	for _, d := range dims {
-		if d != 1 {
-			out = append(out, d)
-		}
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // Scripts of the user's own add columns and replace layout conversions. They
@@ -143,7 +144,7 @@ func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Te
 	if err != nil {
 		return nil, err
 	}
-	n, _ := product(out.Shape)
+	n, _ := nd.Count(out.Shape...)
 	return &memoryTensor{data: out.Data, typ: out.Type, st: stored{format: target, shape: out.Shape, elements: n}}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"precision/compare/result"
+	"precision/internal/nd"
 )
 
 // Side is one side of a comparison: what a run recorded, in whatever format. A
@@ -163,7 +164,7 @@ func (b *ByNames) tensor(ctx context.Context, row *result.Row, w *Worker) error 
 		row.Add(result.Because(result.AxesUnknown, row.Op, shapeText(left.Shape), shapeText(right.Shape)))
 		return nil
 	}
-	if !slices.Equal(withoutOnes(left.Shape), withoutOnes(right.Shape)) {
+	if !slices.Equal(nd.WithoutOnes(left.Shape), nd.WithoutOnes(right.Shape)) {
 		row.Add(result.Because(result.StorageOrder, shapeText(left.Shape), shapeText(right.Shape)))
 	}
 	return w.Compare(ctx, row, &left.Tensor, &right.Tensor, left.File, right.File)

@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph/fusion"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -291,7 +292,7 @@ func shapeOf(t *dump.Tensor) []int64 {
 func storedOf(t *dump.Tensor) stored {
 	s := stored{format: t.Format, group: int(t.SubFormat), shape: shapeOf(t), origin: t.OriginShape}
 	s.elements = t.Type.Count(int64(t.Size))
-	if n, ok := product(s.shape); ok {
+	if n, ok := nd.Count(s.shape...); ok {
 		s.elements = min(s.elements, n)
 	}
 	return s

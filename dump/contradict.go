@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // headerStart is where the header of a device dump begins, for those who name the place of
@@ -38,8 +39,8 @@ func (t *Tensor) Contradicts(path string, typ dtype.Type, layout string, shape [
 	}
 	one := func(d int64) bool { return d == 1 }
 	found, expected := slices.DeleteFunc(slices.Clone(t.Shape), one), slices.DeleteFunc(slices.Clone(shape), one)
-	n, okFound := product(found)
-	m, okExpected := product(expected)
+	n, okFound := nd.Count(found...)
+	m, okExpected := nd.Count(expected...)
 	if !okFound || !okExpected || n != m || len(found) == len(expected) && !slices.Equal(found, expected) {
 		return errorf(path, CodeInvalid, headerStart, "%s: found the shape %v in the header, expected %v, which the graph gives it", t.label(), t.Shape, shape)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // generalLast tells whether the payload has the order of an exception dump:
@@ -79,7 +80,7 @@ func (t *Tensor) settle(path string) {
 	if t.Err != nil {
 		return
 	}
-	n, ok := product(t.Shape)
+	n, ok := nd.Count(t.Shape...)
 	switch need := t.Type.Bytes(n); {
 	case !t.Type.Readable():
 		t.Err = errorf(path, CodeType, t.Offset, "%s: elements of type %s cannot be read", t.label(), t.Type.Wire())

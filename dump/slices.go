@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"precision/internal/nd"
 )
 
 // Slices tells how FFTS+ cut an operator into slices that ran one by one, each
@@ -102,7 +103,7 @@ func (f *File) shapeByThread(tensors []Tensor, table [][][]Range) {
 			continue
 		}
 		shape, ok := extents(row[i])
-		n, fits := product(shape)
+		n, fits := nd.Count(shape...)
 		if need := t.Type.Bytes(n); !ok || !fits || need < 0 || uint64(need) > t.Size {
 			f.warnf(CodeSlices, "%s: slice %v does not fit its %d bytes, the shape of the header is used", t.label(), row[i], t.Size)
 			continue

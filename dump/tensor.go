@@ -6,6 +6,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // Tensor is one input or output of a recorded operator.
@@ -70,7 +71,7 @@ const (
 // Elements is the number of elements the shape asks for; 0 when that number is
 // too large to be true.
 func (t *Tensor) Elements() int64 {
-	n, _ := product(t.Shape)
+	n, _ := nd.Count(t.Shape...)
 	return n
 }
 
@@ -120,23 +121,4 @@ type Blob struct {
 	Offset   int64
 	Size     uint64
 	Err      error
-}
-
-// product multiplies dims, which are not negative. It is 0, false when the
-// result does not fit.
-func product(shape []int64) (int64, bool) {
-	n, ok := int64(1), true
-	for _, d := range shape {
-		if d == 0 {
-			return 0, true
-		}
-		if n > math.MaxInt64/d {
-			n, ok = 1, false
-		}
-		n *= d
-	}
-	if !ok {
-		return 0, false
-	}
-	return n, true
 }

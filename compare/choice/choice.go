@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"precision/graph"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -153,20 +154,12 @@ func noise(left, right []float64, row []int64) (most float64, ok bool) {
 // row are the places of one row of a shape along an axis: inner after the axis,
 // outer before it.
 func rowOf(shape []int64, axis int, outer, inner int64, buf []int64) []int64 {
-	step := product(shape[axis+1:])
+	step := nd.Size(shape[axis+1:])
 	buf = buf[:0]
 	for i := range shape[axis] {
 		buf = append(buf, (outer*shape[axis]+i)*step+inner)
 	}
 	return buf
-}
-
-func product(shape []int64) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // axisOf is an axis within a rank; negative ones count from the end.
@@ -187,7 +180,7 @@ func (c *Call) arg(slot int) []Found {
 	if !ok {
 		return nil
 	}
-	rows := product(x.Shape) / max(x.Shape[axis], 1)
+	rows := nd.Size(x.Shape) / max(x.Shape[axis], 1)
 	if int64(len(y.Left)) != rows {
 		return nil
 	}
@@ -216,9 +209,9 @@ func (c *Call) places(slot int, x, y *Pair, axis int, k int64) []Found {
 	f := &found[slot]
 	f.Choices = int64(len(y.Left))
 	f.Mask = &Mask{Bits: make([]bool, len(y.Left))}
-	inner := product(x.Shape[axis+1:])
+	inner := nd.Size(x.Shape[axis+1:])
 	var row []int64
-	for outer := range product(x.Shape[:axis]) {
+	for outer := range nd.Size(x.Shape[:axis]) {
 		for in := range inner {
 			row = rowOf(x.Shape, axis, outer, in, row)
 			e, known := 0.0, false
@@ -329,7 +322,7 @@ func spread(from, to []int64) func(i int64) int64 {
 		return func(i int64) int64 { return i }
 	}
 	if len(from) > len(to) {
-		if product(from) == product(to) {
+		if nd.Size(from) == nd.Size(to) {
 			return func(i int64) int64 { return i }
 		}
 		return nil
@@ -403,12 +396,12 @@ func (c *Call) pooledGradient() []Found {
 	if pads := c.Op.Attr("pads").Ints(); len(pads) == 4 && pads[0] >= 0 {
 		before[2], before[3] = pads[0], pads[2]
 	}
-	if product(g.Shape)*product(size) > 64*int64(len(x.Left)) {
+	if nd.Size(g.Shape)*nd.Size(size) > 64*int64(len(x.Left)) {
 		return nil
 	}
-	f := Found{Choices: product(g.Shape), Mask: &Mask{Bits: make([]bool, len(y.Left))}}
+	f := Found{Choices: nd.Size(g.Shape), Mask: &Mask{Bits: make([]bool, len(y.Left))}}
 	var window []int64
-	for w := range product(g.Shape) {
+	for w := range nd.Size(g.Shape) {
 		var first [4]int64
 		rest := w
 		for d := 3; d >= 0; d-- {
@@ -417,7 +410,7 @@ func (c *Call) pooledGradient() []Found {
 		}
 		window = window[:0]
 		most := [2]float64{math.Inf(-1), math.Inf(-1)}
-		for k := range product(size) {
+		for k := range nd.Size(size) {
 			at, rest, inside := int64(0), k, true
 			unit := int64(1)
 			for d := 3; d >= 0; d-- {

@@ -3,6 +3,7 @@ package choice
 import (
 	"slices"
 
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -23,7 +24,7 @@ func (c *Call) Follow(shapes [][]int64, masks []*Mask, out []int64) *Mask {
 		}
 		switch {
 		case m.Count() == 0:
-		case shapes[k] == nil || int64(len(m.Bits)) != product(shapes[k]):
+		case shapes[k] == nil || int64(len(m.Bits)) != nd.Size(shapes[k]):
 			sum = Join(sum, &Mask{Mixed: true})
 		default:
 			sum = Join(sum, c.follow(k, shapes, m, out))
@@ -56,9 +57,9 @@ func Join(a, b *Mask) *Mask {
 
 func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 	in, all := shapes[k], &Mask{Mixed: true}
-	made := &Mask{Bits: make([]bool, product(out))}
+	made := &Mask{Bits: make([]bool, nd.Size(out))}
 	switch row := catalogue.Of(c.Type); {
-	case row.Traits&catalogue.Straight != 0 && product(in) == product(out):
+	case row.Traits&catalogue.Straight != 0 && nd.Size(in) == nd.Size(out):
 		copy(made.Bits, m.Bits)
 	case row.Spread == "element":
 		place := spread(in, out)
@@ -95,7 +96,7 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 			made.Bits[i] = m.Bits[at]
 		}
 	case row.Spread == "lookup" && k == 1 && len(in) <= len(out) && slices.Equal(in, out[:len(in)]) && c.attribute(0, "axis") == 0 && c.attribute(0, "batch_dims") == 0:
-		row := product(out[len(in):])
+		row := nd.Size(out[len(in):])
 		for i := range made.Bits {
 			made.Bits[i] = m.Bits[int64(i)/row]
 		}
@@ -104,7 +105,7 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 		if depth == 0 {
 			return all
 		}
-		inner, outer := product(in[depth:]), product(out[depth:])
+		inner, outer := nd.Size(in[depth:]), nd.Size(out[depth:])
 		for i, b := range m.Bits {
 			if b {
 				row := int64(i) / inner

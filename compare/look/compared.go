@@ -10,6 +10,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/nd"
 )
 
 // Are the right things compared? Where inputs or weights differ, and at the first roots, it is
@@ -235,10 +236,10 @@ func flipped(e elements) bool {
 // change the order of what it writes.
 func sliced(name string, e elements, axis int, given bool) (r result.Reason, is bool) {
 	n := int(e.shape[axis])
-	if n < 2 || n > turnedMax || count(e.shape) != int64(len(e.left)) {
+	if n < 2 || n > turnedMax || nd.Size(e.shape) != int64(len(e.left)) {
 		return r, false
 	}
-	inner := int(count(e.shape[axis+1:]))
+	inner := int(nd.Size(e.shape[axis+1:]))
 	outer := len(e.left) / (n * inner)
 	take := func(of []float64, k int) []float64 {
 		s := make([]float64, 0, outer*inner)

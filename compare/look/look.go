@@ -15,6 +15,7 @@ import (
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/nd"
 )
 
 // What pictures show.
@@ -226,11 +227,11 @@ func along(l *result.Look, errs []float64) {
 	if len(l.Shape) < 2 {
 		axis = 0
 	}
-	if len(l.Shape) == 0 || l.Shape[axis] < 2 || count(l.Shape) != int64(len(errs)) {
+	if len(l.Shape) == 0 || l.Shape[axis] < 2 || nd.Size(l.Shape) != int64(len(errs)) {
 		return
 	}
 	l.ChannelAxis, l.ChannelCount = axis, l.Shape[axis]
-	inner := count(l.Shape[axis+1:])
+	inner := nd.Size(l.Shape[axis+1:])
 	n := min(l.ChannelCount, places)
 	l.Channels = make([]float64, n)
 	seen := make([]float64, n)
@@ -255,7 +256,7 @@ func along(l *result.Look, errs []float64) {
 // finite counts as much as the largest that is.
 func over(l *result.Look, errs []float64) {
 	k := len(l.Shape)
-	if k < 2 || count(l.Shape) != int64(len(errs)) {
+	if k < 2 || nd.Size(l.Shape) != int64(len(errs)) {
 		return
 	}
 	rows, columns := l.Shape[k-2], l.Shape[k-1]
@@ -306,12 +307,4 @@ func differences(l *result.Look, errs []float64, s *compare.Seen) {
 	for _, i := range large {
 		l.Largest = append(l.Largest, s.Element(i))
 	}
-}
-
-func count(shape []int64) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }

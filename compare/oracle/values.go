@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"precision/internal/nd"
 	"slices"
 )
 
@@ -78,23 +79,10 @@ func isExact(v Values) bool {
 
 // count multiplies dims; they are those of recorded tensors or made from them,
 // and small enough.
-func count(shape []int64) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	return n
-}
+func count(shape []int64) int64 { return nd.Size(shape) }
 
 // rowMajor returns the distances of neighbours on each axis.
-func rowMajor(shape []int64) []int64 {
-	s, n := make([]int64, len(shape)), int64(1)
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = n
-		n *= shape[i]
-	}
-	return s
-}
+func rowMajor(shape []int64) []int64 { return nd.Strides(shape) }
 
 // grow returns a slice of n elements, in the memory of s if that is enough.
 func grow[T any](s []T, n int) []T {
@@ -181,11 +169,7 @@ const (
 
 // sameShape reports whether two shapes are equal but for axes of one.
 func sameShape(a, b []int64) bool {
-	return slices.Equal(a, b) || slices.Equal(withoutOnes(a), withoutOnes(b))
-}
-
-func withoutOnes(s []int64) []int64 {
-	return slices.DeleteFunc(slices.Clone(s), func(d int64) bool { return d == 1 })
+	return slices.Equal(a, b) || slices.Equal(nd.WithoutOnes(a), nd.WithoutOnes(b))
 }
 
 // rows is a tensor whose last axes, n elements together, are computed from as

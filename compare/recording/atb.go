@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/dump/stats"
+	"precision/internal/nd"
 )
 
 // findATB finds what ATB's probe recorded: a round is a step, a device a rank.
@@ -104,12 +105,8 @@ func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*compare.SideTensor, error
 		o.Close()
 		return nil, err
 	}
-	n := int64(1)
-	for _, d := range o.Dims {
-		n *= d
-	}
 	return &compare.SideTensor{
-		Tensor: compare.Tensor{Type: o.Type, Shape: o.Dims, Count: n, Open: func() compare.Elements { return r.Clone() }},
+		Tensor: compare.Tensor{Type: o.Type, Shape: o.Dims, Count: nd.Size(o.Dims), Open: func() compare.Elements { return r.Clone() }},
 		File:   x.File, Close: o.Close,
 	}, nil
 }

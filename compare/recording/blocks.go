@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -106,7 +107,7 @@ type block struct {
 }
 
 // cuts tells of a tensor that it can tell where the sides agree again: numbers that are not all the same.
-func (l *leaf) cuts() bool { return l.tensor() && l.sort() == 'f' && l.tells() && !single(l.Shape) }
+func (l *leaf) cuts() bool { return l.tensor() && l.sort() == 'f' && l.tells() && !nd.Single(l.Shape) }
 
 // follow finds what feeds the calls of a side.
 func (b *blocking) follow(i int) {

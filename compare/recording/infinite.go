@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -37,7 +38,7 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		}
 		row := whole
 		row.Role, row.Slot = l.role, int(l.slot)
-		row.Facts.Scalar = single(l.Shape)
+		row.Facts.Scalar = nd.Single(l.Shape)
 		row.Recorded = &result.Recorded{Place: l.place, How: result.Aligned, Left: &unsaid, Right: &unsaid}
 		if o := l.operand(); left {
 			row.Left.DType, row.Left.Shape, row.Recorded.Left = o.DType, o.Shape, l.said

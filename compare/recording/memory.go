@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -217,7 +218,7 @@ func (u *unit) turns() bool {
 // has other checksums, too: then these are right, and its elements are in another order.
 func (p *part) reordered(u *unit, x leafPair) bool {
 	l := x.left
-	if l.role != result.Input || l.from.call > 0 || x.right.from.call > 0 || l.before.call > 0 || p.own[l] != "" || single(l.Shape) || u.left.Parsed.Direction != msprobe.Forward || u.left.Parsed.InPlace() {
+	if l.role != result.Input || l.from.call > 0 || x.right.from.call > 0 || l.before.call > 0 || p.own[l] != "" || nd.Single(l.Shape) || u.left.Parsed.Direction != msprobe.Forward || u.left.Parsed.InPlace() {
 		return false
 	}
 	if at, ok := strings.CutPrefix(l.place, "input."); l.Section == msprobe.Parameters || !ok || slices.ContainsFunc(catalogue.Of(typeOf(u.left)).Weights, func(n int) bool { return at == strconv.Itoa(n) }) {

@@ -12,6 +12,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -169,7 +170,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.SortsDiffer, r.Place, r.Left.Class, r.Right.Class))
 		return nil
 	}
-	row.Facts.Scalar = single(x.left.Shape)
+	row.Facts.Scalar = nd.Single(x.left.Shape)
 	p.sameIntegers(row)
 	if flags(x.left, x.right) || flags(x.right, x.left) {
 		row.Shape = row.Left.Shape
@@ -501,14 +502,4 @@ func sameShape(a, b []int64) bool {
 		}
 		i, j = i+1, j+1
 	}
-}
-
-// single tells a shape of one element.
-func single(shape []int64) bool {
-	for _, d := range shape {
-		if d != 1 {
-			return false
-		}
-	}
-	return true
 }

@@ -17,6 +17,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/internal/clean"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -263,7 +264,7 @@ func (in *importer) entry(cells []string) error {
 	if t, ok := dtype.Parse(get(in.rightType)); ok && r.Shape != nil {
 		r.Right.DType, r.Right.Shape = t, r.Shape
 	}
-	r.Facts.Scalar = r.Shape != nil && scalar(r.Shape)
+	r.Facts.Scalar = r.Shape != nil && nd.Single(r.Shape)
 	if r.Compared && r.Shape != nil {
 		r.Measured().N = elements(r.Shape)
 	}
@@ -339,13 +340,4 @@ func elements(dims []int64) int64 {
 		}
 	}
 	return n
-}
-
-func scalar(dims []int64) bool {
-	for _, d := range dims {
-		if d != 1 {
-			return false
-		}
-	}
-	return true
 }

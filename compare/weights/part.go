@@ -9,6 +9,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
+	"precision/internal/nd"
 )
 
 // part is a tensor of the network: a tensor of a file, or the piece of one in which an engine keeps several together.
@@ -22,19 +23,11 @@ type part struct {
 // span is a run of elements of a tensor, in C order.
 type span struct{ first, n int64 }
 
-func count(shape []int64) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	return n
-}
-
-func (p *part) len() int64 { return count(p.shape) }
+func (p *part) len() int64 { return nd.Size(p.shape) }
 
 // rows is a part that is made of rows [lo, hi) of a tensor; the row of a vector is an element.
 func rows(name string, t *checkpoint.Tensor, shape []int64, at, lo, hi int64) *part {
-	width := count(shape[1:])
+	width := nd.Size(shape[1:])
 	return &part{name, t, append([]int64{hi - lo}, shape[1:]...), []span{{at + lo*width, (hi - lo) * width}}}
 }
 
@@ -101,7 +94,7 @@ func parts(s *checkpoint.Set) (list []*part) {
 			continue
 		}
 		// All experts in one tensor: [experts, rows, columns].
-		size := count(shape[1:])
+		size := nd.Size(shape[1:])
 		for e := range shape[0] {
 			one := &part{m[1] + "." + strconv.FormatInt(e, 10) + "." + m[2] + "." + m[3], t, shape[1:], []span{{e * size, size}}}
 			list = append(list, halves(one)...)
@@ -147,7 +140,7 @@ func qkv(p *part, other map[string]*part) []*part {
 	if sum != p.shape[0] || want[2].shape[0] != kv || kv == 0 {
 		return []*part{p}
 	}
-	at, width := p.spans[0].first, count(p.shape[1:])
+	at, width := p.spans[0].first, nd.Size(p.shape[1:])
 	best := []*part{
 		rows(names[0], p.t, p.shape, at, 0, q),
 		rows(names[1], p.t, p.shape, at, q, q+kv),

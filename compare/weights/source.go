@@ -10,6 +10,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
+	"precision/internal/nd"
 )
 
 // Source is two sets of named tensors as a source of pairs: weights, or other tensors that a program saved under names of its own.
@@ -195,7 +196,7 @@ func (p *part) tensor(shape []int64) (*compare.Tensor, error) {
 	if _, err := p.t.Elements(); err != nil {
 		return nil, err
 	}
-	return &compare.Tensor{Type: p.t.Type, Shape: shape, Count: count(shape), Open: func() compare.Elements {
+	return &compare.Tensor{Type: p.t.Type, Shape: shape, Count: nd.Size(shape), Open: func() compare.Elements {
 		n, err := p.t.Elements()
 		return &elements{source{p, n}, err}
 	}}, nil

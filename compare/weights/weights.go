@@ -18,6 +18,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/internal/each"
+	"precision/internal/nd"
 )
 
 // Kind is how a tensor of the right side is related to that of the left.
@@ -185,7 +186,7 @@ func (p *pair) fit() bool {
 		return true
 	}
 	if len(x) != len(y) || len(x) == 0 || !slices.Equal(x[1:], y[1:]) || !strings.HasSuffix(p.Name, "embed_tokens.weight") && p.Name != "lm_head.weight" {
-		return count(x) == count(y) && slices.Equal(squeezed(x), squeezed(y))
+		return nd.Size(x) == nd.Size(y) && slices.Equal(squeezed(x), squeezed(y))
 	}
 	return true // the common rows come first
 }

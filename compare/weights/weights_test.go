@@ -16,6 +16,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // tensors is a network in memory; shapes[name] of what is there.
@@ -41,7 +42,7 @@ func decoder(seed uint64) *tensors {
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := &tensors{map[string][]int64{}, map[string][]float64{}}
 	add := func(name string, shape ...int64) {
-		v := make([]float64, count(shape))
+		v := make([]float64, nd.Size(shape))
 		for i := range v {
 			v[i] = dtype.BFloat16.Rounding().Round(r.NormFloat64())
 		}

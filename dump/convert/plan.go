@@ -6,6 +6,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // plan is how a tensor gets from its layout to another one: through a view of
@@ -191,18 +192,9 @@ func (p *planner) blocked() (*plan, error) {
 // nothing but padding.
 func (p *planner) trims(to layout.Format, cut layout.View) bool {
 	n := max(len(cut.Dims), len(p.want))
-	if !slices.Equal(withOnes(cut.Dims, n), withOnes(p.want, n)) {
+	if !slices.Equal(nd.WithOnes(cut.Dims, n), nd.WithOnes(p.want, n)) {
 		return false
 	}
 	_, err := layout.Restore(p.from, to, p.t.Shape, cut.Dims, 0)
 	return err == nil
-}
-
-// withOnes adds axes of one to n dims.
-func withOnes(dims []int64, n int) []int64 {
-	out := slices.Clone(dims)
-	for len(out) < n {
-		out = append(out, 1)
-	}
-	return out
 }

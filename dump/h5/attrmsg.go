@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // attribute decodes an attribute message, versions 1 to 3.
@@ -73,8 +74,8 @@ func (a *Attribute) decode(typ, space, c *cursor) error {
 		d.dims = append(d.dims, t.arrayDim...)
 		t = t.base
 	}
-	count, ok := elements(d.dims...)
-	size, ok2 := elements(append([]int64{t.size}, d.dims...)...)
+	count, ok := nd.Count(d.dims...)
+	size, ok2 := nd.Count(append([]int64{t.size}, d.dims...)...)
 	if !ok || !ok2 || size > int64(c.left()) {
 		return a.wrong(fmt.Sprintf("%d × %d bytes claimed", d.dims, t.size), fmt.Sprintf("%d bytes", c.left()))
 	}

@@ -3,6 +3,7 @@ package h5
 import (
 	"cmp"
 	"fmt"
+	"precision/internal/nd"
 	"slices"
 	"sync"
 )
@@ -51,7 +52,7 @@ func (d *Dataset) openChunks() (*chunkStore, error) {
 
 // backed returns how many bytes of elements the chunks that exist stand for.
 func (s *chunkStore) backed() int64 {
-	n, ok := elements(int64(len(s.refs)), s.g.bytes)
+	n, ok := nd.Count(int64(len(s.refs)), s.g.bytes)
 	if !ok {
 		return s.d.count * int64(s.d.elem.stored)
 	}
@@ -124,32 +125,13 @@ func (s *chunkStore) keep(at int64, data []byte) {
 
 // read fills p with the stored elements from number a up to b.
 func (s *chunkStore) read(p []byte, a, b int64, cache bool) error {
-	r := &boxReader{s: s, p: p, first: a, size: s.g.bytes / product(s.g.chunk), cache: cache}
+	r := &boxReader{s: s, p: p, first: a, size: s.g.bytes / nd.Size(s.g.chunk), cache: cache}
 	rank := len(s.g.shape)
-	r.strides = strides(s.g.shape)
-	r.chunkStrides = strides(s.g.chunk)
+	r.strides = nd.Strides(s.g.shape)
+	r.chunkStrides = nd.Strides(s.g.chunk)
 	r.lo, r.hi = make([]int64, rank), make([]int64, rank)
 	r.at, r.from, r.to = make([]int64, rank), make([]int64, rank), make([]int64, rank)
 	return r.split(0, a, b)
-}
-
-func product(dims []int64) int64 {
-	n := int64(1)
-	for _, d := range dims {
-		n *= d
-	}
-	return n
-}
-
-// strides returns the distance between neighbours in each dimension, in elements.
-func strides(dims []int64) []int64 {
-	out := make([]int64, len(dims))
-	n := int64(1)
-	for i := len(dims) - 1; i >= 0; i-- {
-		out[i] = n
-		n *= dims[i]
-	}
-	return out
 }
 
 // boxReader copies a range of elements out of the chunks it touches.

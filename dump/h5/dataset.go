@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // Dataset is a tensor.
@@ -80,8 +81,8 @@ func (d *Dataset) init() error {
 		return err
 	}
 	// Below this no sum of an offset and a chunk can overflow.
-	count, ok := elements(d.Shape...)
-	if size, ok2 := elements(append([]int64{int64(d.elem.out)}, d.Shape...)...); !ok || !ok2 || size > 1<<62 {
+	count, ok := nd.Count(d.Shape...)
+	if size, ok2 := nd.Count(append([]int64{int64(d.elem.out)}, d.Shape...)...); !ok || !ok2 || size > 1<<62 {
 		return d.src.bad(d.h.addr, "dataset", fmt.Sprintf("shape %d", d.Shape), "at most 2^62 bytes")
 	}
 	d.count = count
@@ -144,7 +145,7 @@ func (d *Dataset) checkLayout() error {
 		if l.elemSize != int64(d.elem.stored) {
 			return bad("chunked layout", fmt.Sprintf("elements of %d bytes", l.elemSize), fmt.Sprintf("%d", d.elem.stored))
 		}
-		if n, ok := elements(append([]int64{l.elemSize}, l.chunk...)...); !ok || n > maxChunk {
+		if n, ok := nd.Count(append([]int64{l.elemSize}, l.chunk...)...); !ok || n > maxChunk {
 			return fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", l.chunk, l.elemSize), fmt.Sprintf("at most %d bytes", maxChunk)))
 		}
 		return d.filters.check()

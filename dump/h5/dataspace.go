@@ -51,21 +51,3 @@ func (s *source) dataspace(c *cursor) (*dataspace, error) {
 	}
 	return d, c.err
 }
-
-// elements returns the number of elements of a shape, which may be followed by
-// the size of one; an error if that does not fit an int64.
-func elements(dims ...int64) (int64, bool) {
-	n := int64(1)
-	for _, d := range dims {
-		if d == 0 {
-			return 0, true
-		}
-	}
-	for _, d := range dims {
-		if d < 0 || d > math.MaxInt64/n {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, true
-}

@@ -2,6 +2,7 @@ package h5
 
 import (
 	"fmt"
+	"precision/internal/nd"
 )
 
 // Classes of HDF5 datatypes.
@@ -129,7 +130,7 @@ func (s *source) datatype(c *cursor, depth int) (*datatype, error) {
 			return nil, err
 		}
 		t.base = base
-		if total, ok := elements(append([]int64{base.size}, t.arrayDim...)...); !ok || total != t.size {
+		if total, ok := nd.Count(append([]int64{base.size}, t.arrayDim...)...); !ok || total != t.size {
 			c.fail(fmt.Sprintf("an array type of %d bytes", t.size), fmt.Sprintf("%d × %d", t.arrayDim, base.size))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // unhex turns hex digits in groups into bytes.
@@ -191,7 +192,7 @@ func TestElements(t *testing.T) {
 		{[]int64{math.MaxInt64}, math.MaxInt64, true},
 		{[]int64{-1}, 0, false},
 	} {
-		if n, ok := elements(c.dims...); n != c.want || ok != c.ok {
+		if n, ok := nd.Count(c.dims...); n != c.want || ok != c.ok {
 			t.Errorf("%v: %d %v, want %d %v", c.dims, n, ok, c.want, c.ok)
 		}
 	}

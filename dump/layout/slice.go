@@ -1,5 +1,7 @@
 package layout
 
+import "precision/internal/nd"
+
 import "slices"
 
 // SliceLike cuts the front part of the View to the wanted shape the way
@@ -23,14 +25,14 @@ func (v View) SliceLike(want []int64) (View, error) {
 		return View{}, &SliceError{Have: v.Dims, Want: want}
 	}
 	if len(v.axes) < len(want) {
-		if !slices.Equal(withoutOnes(v.Dims), withoutOnes(want)) {
+		if !slices.Equal(nd.WithoutOnes(v.Dims), nd.WithoutOnes(want)) {
 			return View{}, &SliceError{Have: v.Dims, Want: want}
 		}
 		return v, nil
 	}
-	have := withOnes(v.Dims, 4)
-	want = withOnes(want, len(have))
-	if sameCount(have, want) && len(withoutOnes(v.Dims)) <= 1 {
+	have := nd.WithOnes(v.Dims, 4)
+	want = nd.WithOnes(want, len(have))
+	if sameCount(have, want) && len(nd.WithoutOnes(v.Dims)) <= 1 {
 		return v, nil
 	}
 	for i, h := range have {
@@ -57,24 +59,6 @@ func (v View) front(dims []int64) View {
 		axes[i].dim = min(axes[i].dim, dims[i])
 	}
 	return newView(axes, v.stored)
-}
-
-func withOnes(dims []int64, rank int) []int64 {
-	out := slices.Clone(dims)
-	for len(out) < rank {
-		out = append(out, 1)
-	}
-	return out
-}
-
-func withoutOnes(dims []int64) []int64 {
-	var out []int64
-	for _, d := range dims {
-		if d != 1 {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 func sameCount(a, b []int64) bool {

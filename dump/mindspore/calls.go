@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 )
 
 // Calls are the kernels of an iteration as calls, in the order in which they ran; what holds
@@ -177,10 +178,7 @@ func (c *Calls) array(v *msprobe.Value, x *Tensor) error {
 	if t.Err != nil {
 		return t.Err
 	}
-	typ, n := t.Type, int64(1)
-	for _, d := range t.Shape {
-		n *= d
-	}
+	typ, n := t.Type, nd.Size(t.Shape)
 	// The array has the shape of the tensor, its header the type, and the bytes are those of another.
 	if info, err := os.Stat(x.File); err == nil && typ == dtype.Float16 && n > 0 && info.Size()-t.Offset == 4*n {
 		typ = dtype.Float32

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // Record is what a scan yields: a [Call] or a [SyntaxError].
@@ -161,17 +162,10 @@ type Extra struct {
 // Elements is the number of elements of a tensor; false if the shape is not
 // known or is larger than anything.
 func (v *Value) Elements() (int64, bool) {
-	n := int64(1)
 	if v.Shape == nil {
 		return 0, false
 	}
-	for _, d := range v.Shape {
-		if d < 0 || d > 0 && n > (1<<62)/d {
-			return 0, slices.Contains(v.Shape, 0)
-		}
-		n *= d
-	}
-	return n, true
+	return nd.Count(v.Shape...)
 }
 
 // A SyntaxError tells of a part of a file that cannot be read.

@@ -15,6 +15,7 @@ import (
 	"math"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -129,20 +130,10 @@ func (h *Header) check(size, width int64) error {
 
 // elements multiplies dims that are not negative; -1 when that overflows.
 func elements(shape []int64) int64 {
-	n, over := int64(1), false
-	for _, d := range shape {
-		if d == 0 {
-			return 0
-		}
-		if n > math.MaxInt64/d {
-			n, over = 1, true // a zero may follow
-		}
-		n *= d
+	if n, ok := nd.Count(shape...); ok {
+		return n
 	}
-	if over {
-		return -1
-	}
-	return n
+	return -1
 }
 
 func shortRead(at int64, n, want int, err error) error {

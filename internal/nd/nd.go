@@ -1,0 +1,57 @@
+// Package nd counts the elements of shapes: lists of how many places each axis has.
+package nd
+
+import (
+	"math"
+	"slices"
+)
+
+// Size multiplies dims that are known to fit; 1 for none.
+func Size(dims []int64) int64 {
+	n := int64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// Count multiplies dims that a file claims: 1 for none, 0 where one is 0. It is false where one is negative
+// or the product does not fit.
+func Count(dims ...int64) (n int64, ok bool) {
+	if slices.Contains(dims, 0) {
+		return 0, true
+	}
+	n = 1
+	for _, d := range dims {
+		if d < 0 || n > math.MaxInt64/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}
+
+// Strides are the distances of neighbours on each axis, in elements, of a tensor in row-major order.
+func Strides(dims []int64) []int64 {
+	s, n := make([]int64, len(dims)), int64(1)
+	for i := len(dims) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= dims[i]
+	}
+	return s
+}
+
+// Single tells whether every axis has one place, as a scalar has none.
+func Single(dims []int64) bool {
+	return !slices.ContainsFunc(dims, func(d int64) bool { return d != 1 })
+}
+
+// WithoutOnes leaves out axes of one place.
+func WithoutOnes(dims []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(dims), func(d int64) bool { return d == 1 })
+}
+
+// WithOnes adds axes of one place behind, to as many axes.
+func WithOnes(dims []int64, rank int) []int64 {
+	return append(slices.Clone(dims), slices.Repeat([]int64{1}, max(rank-len(dims), 0))...)
+}
