@@ -38,6 +38,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 			r.unknown(n)
 		}
 	}
+	if s.Wide {
+		r.trap("wide")
+	}
 	if s.Left > 0 {
 		r.trap("left", s.Left)
 	}
@@ -123,6 +126,8 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Inconclusive, "stages"
 	case s.Covered < 0.8 || s.Expected == 0:
 		r.Verdict, r.Why = verdict.Inconclusive, "covered"
+	case f > within && s.Wide:
+		r.Verdict, r.Why = verdict.Suspect, "wide"
 	case f > within:
 		r.Verdict, r.Why = verdict.Suspect, "unexplained"
 	default:

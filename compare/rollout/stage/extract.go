@@ -72,6 +72,8 @@ type piece struct {
 	v      *msprobe.Value
 	lo, hi int
 	heads  int
+	// either tells that heads may stand behind the tokens, too.
+	either bool
 	call   string
 }
 
@@ -89,14 +91,23 @@ func (n *net) next(p *pass, layer int, behindAttention bool) *site {
 	return p.first("model.norm")
 }
 
+// around are the calls of a layer between what makes queries, keys and values and the product behind attention.
+func (n *net) around(p *pass, layer int) []*msprobe.Call {
+	pre := prefix(layer)
+	from := p.first(pre+"self_attn.v_proj", pre+"self_attn.k_proj", pre+"self_attn.qkv_proj")
+	if s := p.sites[pre+"self_attn.q_proj"]; s != nil && from != nil && s.at > from.at {
+		from = s
+	}
+	if n.latent {
+		from = p.sites[pre+"input_layernorm"]
+	}
+	return p.between(from, p.sites[pre+"self_attn.o_proj"])
+}
+
 // find looks for a field of a cut in a pass.
 func (n *net) find(p *pass, c *cut, f string) piece {
 	pre := prefix(c.layer)
 	one := func(v *msprobe.Value) piece { return piece{v: v} }
-	qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.k_proj", pre+"self_attn.qkv_proj")
-	if s := p.sites[pre+"self_attn.q_proj"]; s != nil && qkv != nil && s.at > qkv.at {
-		qkv = s
-	}
 	o := p.sites[pre+"self_attn.o_proj"]
 	q, k := n.heads*n.dim, n.kvHeads*n.dim
 	switch c.stage {
@@ -118,16 +129,31 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 			at := map[string][2]int{"q": {0, q}, "k": {q, q + k}, "v": {q + k, q + 2*k}}[f]
 			return piece{v: out(s, 0), lo: at[0], hi: at[1], call: s.call.Name}
 		}
+		if n.latent {
+			return one(out(p.first(pre+"self_attn.q_b_proj", pre+"self_attn.q_proj"), 0))
+		}
 		return one(out(p.sites[pre+"self_attn."+f+"_proj"], 0))
+	case "latent":
+		return one(out(p.sites[c.weight[slices.Index(c.out, f)]], 0))
+	case "latent_norm":
+		return one(out(p.sites[c.weight[slices.Index(c.out, f)]], 0))
 	case "qk_norm":
-		return piece{v: out(p.sites[pre+"self_attn."+f+"_norm"], 0), heads: map[string]int{"q": n.heads, "k": n.kvHeads}[f]}
+		return piece{v: out(p.sites[pre+"self_attn."+f+"_norm"], 0), heads: map[string]int{"q": n.heads, "k": n.kvHeads}[f], either: true}
 	case "rope":
-		return n.rotated(p, p.between(qkv, o), f)
+		if n.latent {
+			for _, call := range n.around(p, c.layer) {
+				if x := tensors(call, msprobe.Input); attends(call) && call.Parsed.Form != msprobe.Module && len(x) >= 3 && size(x[0]) == len(p.ids)*q {
+					return piece{v: x[0], heads: n.heads, call: call.Name}
+				}
+			}
+			return piece{}
+		}
+		return n.rotated(p, n.around(p, c.layer), f)
 	case "attn":
 		if a := in(o, 0); a != nil && (o.parts == 1 || size(a) == len(p.ids)*q) {
 			return piece{v: a, call: o.call.Name}
 		}
-		for _, call := range slices.Backward(p.between(qkv, o)) {
+		for _, call := range slices.Backward(n.around(p, c.layer)) {
 			if attends(call) {
 				if x := tensors(call, msprobe.Output); len(x) > 0 {
 					return piece{v: x[0], heads: n.heads, call: call.Name}
@@ -252,6 +278,13 @@ func (n *net) routed(p *pass, c *cut, f string) piece {
 		return piece{}
 	}
 	tokens := len(p.ids)
+	if e := p.sites[prefix(c.layer)+"mlp.experts"]; e != nil && f != "r" {
+		for _, v := range e.ins {
+			if size(v) == tokens*n.topk && v.Known && v.Elem.IsInteger() == (f == "i") {
+				return piece{v: v, call: e.call.Name}
+			}
+		}
+	}
 	if f == "r" {
 		return piece{v: out(gate, 0), call: gate.call.Name}
 	}
@@ -285,13 +318,13 @@ func (n *net) routed(p *pass, c *cut, f string) piece {
 }
 
 // rows lays a recorded tensor out a row a token.
-func rows(v *msprobe.Value, data []float64, tokens, heads int) (m *matrix, ok bool) {
+func rows(v *msprobe.Value, data []float64, tokens, heads int, either bool) (m *matrix, ok bool) {
 	if tokens == 0 || len(data)%tokens != 0 {
 		return nil, false
 	}
 	w := len(data) / tokens
 	s := v.Shape
-	if len(s) == 4 && heads > 0 && int(s[1]) == heads && int(s[0]*s[2]) == tokens && (int(s[0]*s[1]) != tokens || s[2] != int64(heads)) {
+	if len(s) == 4 && heads > 0 && int(s[1]) == heads && int(s[0]*s[2]) == tokens && !(either && s[2] == int64(heads)) {
 		b, h, l, d := int(s[0]), int(s[1]), int(s[2]), int(s[3])
 		m = newMatrix(tokens, w)
 		for i := range b {
@@ -337,7 +370,7 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 				s.faults = append(s.faults, err)
 				return got, false
 			}
-			if m, ok = rows(x.v, data, len(p.ids), x.heads); !ok {
+			if m, ok = rows(x.v, data, len(p.ids), x.heads, x.either); !ok {
 				return got, false
 			}
 			if x.hi > 0 {
@@ -452,13 +485,11 @@ func (s *side) logits(n *net) (got field, ok bool) {
 
 // tables are the angles' cosines and sines by key, as the layer of the trainer multiplies with them; nil where they are in no call.
 func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
-	pre := prefix(layer)
 	for _, at := range s.places {
 		p := s.passes[at.pass]
 		tokens := len(p.ids)
 		var found []*msprobe.Value
-		qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.qkv_proj")
-		for _, c := range p.between(qkv, p.sites[pre+"self_attn.o_proj"]) {
+		for _, c := range n.around(p, layer) {
 			x := tensors(c, msprobe.Input)
 			switch {
 			case c.Parsed.API == "npu_rotary_mul" && len(x) >= 3:
@@ -471,7 +502,11 @@ func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 			}
 		}
 		if len(found) < 2 {
-			return nil, nil
+			shared := p.first("model.rotary_emb")
+			if shared == nil || len(shared.outs) != 2 {
+				return nil, nil
+			}
+			found = shared.outs
 		}
 		for i, to := range []**matrix{&cos, &sin} {
 			data, err := p.load(found[i])
@@ -498,17 +533,32 @@ func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 	return cos, sin
 }
 
+// column is where a row of a pass stands among all tokens of its row of the batch, those of earlier passes and padding counted.
+func (p *pass) column(row int) int {
+	s := len(p.ids) / max(p.batch, 1)
+	for _, c := range p.calls {
+		for i := range c.Values {
+			if v := &c.Values[i]; v.Kind == msprobe.Tensor && v.Section == msprobe.Kwargs && v.Path == "attention_mask" && len(v.Shape) == 2 && int(v.Shape[0]) == p.batch && int(v.Shape[1]) >= s {
+				return int(v.Shape[1]) - s + row%s
+			}
+		}
+	}
+	return row % s
+}
+
 // read is what attention reads of keys and values, by key, where a call shows the whole cache.
 func (s *side) read(n *net, c *cut) map[string]field {
-	pre := prefix(c.layer)
-	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*n.dim)
+	wide := n.dim // of a value
+	if n.latent {
+		wide = n.valueDim
+	}
+	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*wide)
 	var t dtype.Type
 	for _, q := range n.tok.seqs {
 		last := s.places[q.hi-1]
 		p := s.passes[last.pass]
-		qkv := p.first(pre+"self_attn.v_proj", pre+"self_attn.qkv_proj")
 		var call *msprobe.Call
-		for _, x := range p.between(qkv, p.sites[pre+"self_attn.o_proj"]) {
+		for _, x := range n.around(p, c.layer) {
 			if attends(x) && x.Parsed.Form != msprobe.Module {
 				call = x
 			}
@@ -536,11 +586,12 @@ func (s *side) read(n *net, c *cut) map[string]field {
 		for i, from := range at {
 			for h := range n.kvHeads {
 				f := from(h)
-				if f < 0 || f+n.dim > len(keys) || f+n.dim > len(values) {
+				g := f / n.dim * wide
+				if f < 0 || f+n.dim > len(keys) || g+wide > len(values) {
 					return nil
 				}
 				copy(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], keys[f:])
-				copy(v.row(q.lo + i)[h*n.dim:(h+1)*n.dim], values[f:])
+				copy(v.row(q.lo + i)[h*wide:(h+1)*wide], values[g:])
 			}
 		}
 	}
@@ -592,7 +643,7 @@ func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q
 		return nil
 	}
 	first := s.places[q.lo]
-	pad := first.row % (len(s.passes[first.pass].ids) / s.passes[first.pass].batch)
+	pad := s.passes[first.pass].column(first.row)
 	batch := last.row / rows
 	if pad+length > total {
 		return nil // a window slides

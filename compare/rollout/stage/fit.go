@@ -60,7 +60,7 @@ func (n *net) variants(c *cut, s *side, base options) (list []options) {
 	switch c.stage {
 	case "embed":
 		add("factor", func(o *options) { o.factor = math.Sqrt(float64(n.hidden)) }, math.Sqrt(float64(n.hidden)))
-	case "norm", "qk_norm", "post_norm":
+	case "norm", "qk_norm", "post_norm", "latent_norm":
 		for _, e := range unique(within(all, 1e-13, 0.05), 1e-6, 1e-5, 1e-8, 1e-12, 1e-4, 1e-3) {
 			if e != base.eps {
 				add("eps", func(o *options) { o.eps = e }, e)
@@ -68,8 +68,11 @@ func (n *net) variants(c *cut, s *side, base options) (list []options) {
 			add("plus", func(o *options) { o.eps, o.plusOne = e, !base.plusOne })
 		}
 		add("weightless", func(o *options) { o.noWeight = true })
-	case "rope":
-		add("interleaved", func(o *options) { o.interleaved = !base.interleaved })
+	case "rope", "latent_kv":
+		add("interleaved", func(o *options) { o.interleaved, o.apart = !base.interleaved, false })
+		if n.latent {
+			add("interleaved", func(o *options) { o.interleaved, o.apart = true, true })
+		}
 		for _, t := range unique(within(all, 1000, 1e9), 1e4, 1e6, 5e5, 1e7, 1.5e5) {
 			add("theta", func(o *options) { o.theta = t }, t)
 			add("theta.interleaved", func(o *options) { o.theta, o.interleaved = t, true }, t)

@@ -99,6 +99,8 @@ type Report struct {
 	// Bare tells that a side has statistics only. Notes say what could not be looked at.
 	Bare  bool     `json:"bare,omitempty"`
 	Notes []string `json:"notes,omitempty"`
+	// Wide tells that the trainer keeps residual sums in a wider type than the rollout: then all stages are rounded more coarsely.
+	Wide bool `json:"wide,omitempty"`
 }
 
 // Limits of findings (docs/rollout.md): errors of one side are held against limit times those of the other, or of so many roundings.
@@ -106,6 +108,7 @@ const (
 	limit      = 3
 	roundings  = 1.5
 	understood = 5
+	invariant  = 30
 	// mostWork bounds how many products the exact shares may take.
 	mostWork = 4e10
 )
@@ -179,6 +182,11 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 		return r, ctx.Err()
 	}
 	j.fit()
+	for _, i := range j.cutAt {
+		if a, b := j.rec[0][i]["h"], j.rec[1][i]["h"]; j.cuts[i].stage == "add" && unit(a.t) < unit(b.t) {
+			r.Wide = true
+		}
+	}
 	j.test(ctx)
 	j.shares(ctx)
 	for _, s := range j.sides {
@@ -201,6 +209,9 @@ func (j *judge) shape() bool {
 	}
 	n.hidden = int(e[1])
 	q, k := n.width(prefix(0)+"self_attn.q_proj"), n.width(prefix(0)+"self_attn.k_proj")
+	if wide := n.width(prefix(0) + "self_attn.kv_b_proj"); wide > 0 {
+		return j.latents(wide)
+	}
 	if q == 0 || k == 0 {
 		return false
 	}
@@ -210,7 +221,7 @@ func (j *judge) shape() bool {
 	for _, s := range j.sides {
 		p := s.passes[len(s.passes)-1]
 		rows := len(p.ids)
-		for _, c := range p.between(p.first(prefix(0)+"self_attn.v_proj", prefix(0)+"self_attn.qkv_proj"), p.sites[prefix(0)+"self_attn.o_proj"]) {
+		for _, c := range n.around(p, 0) {
 			for _, v := range tensors(c, msprobe.Output, msprobe.Input) {
 				if d := len(v.Shape); n.dim == 0 && (d == 4 || d == 3) && (size(v) == rows*q || size(v) == rows*k) && v.Shape[d-1] > 1 && q%int(v.Shape[d-1]) == 0 && k%int(v.Shape[d-1]) == 0 && (d == 4 || int(v.Shape[0]) == rows) {
 					n.dim = int(v.Shape[d-1])
@@ -222,6 +233,36 @@ func (j *judge) shape() bool {
 		return false
 	}
 	n.heads, n.kvHeads = q/n.dim, k/n.dim
+	j.rest()
+	return true
+}
+
+// latents reads the sizes of attention with narrow keys and values: heads are told by the call of attention.
+func (j *judge) latents(wide int) bool {
+	n := j.net
+	n.latent = true
+	pre := prefix(0) + "self_attn."
+	narrow, down, out := n.w.Shape(0, pre+"kv_a_layernorm.weight"), n.width(pre+"kv_a_proj_with_mqa"), n.w.Shape(0, pre+"o_proj.weight")
+	p := j.sides[0].passes[0]
+	for _, c := range n.around(p, 0) {
+		if x := tensors(c, msprobe.Input); attends(c) && len(x) >= 3 && len(x[0].Shape) == 4 && len(narrow) == 1 && len(out) == 2 {
+			n.heads, n.dim, n.turned = int(x[0].Shape[1]), int(x[0].Shape[3]), down-int(narrow[0])
+		}
+	}
+	if n.heads == 0 || n.turned <= 0 || n.turned >= n.dim || int(out[1])%n.heads != 0 {
+		return false
+	}
+	n.kvHeads, n.valueDim = n.heads, int(out[1])/n.heads
+	if n.heads*(n.dim-n.turned+n.valueDim) != wide {
+		return false
+	}
+	j.rest()
+	return true
+}
+
+// rest reads what routers choose and how angles are.
+func (j *judge) rest() {
+	n := j.net
 	for l := range n.layers {
 		if n.has(prefix(l) + "mlp.gate") {
 			n.topk = j.chosen(l)
@@ -232,7 +273,6 @@ func (j *judge) shape() bool {
 	for l := range n.layers {
 		n.cos[l], n.sin[l] = j.sides[0].tables(n, l)
 	}
-	return true
 }
 
 // chosen is how many experts a token has.
@@ -242,6 +282,13 @@ func (j *judge) chosen(layer int) int {
 			gate := p.sites[prefix(layer)+"mlp.gate"]
 			if gate == nil {
 				continue
+			}
+			if e := p.sites[prefix(layer)+"mlp.experts"]; e != nil {
+				for _, v := range e.ins {
+					if v.Known && v.Elem.IsInteger() && len(v.Shape) > 0 {
+						return int(v.Shape[len(v.Shape)-1])
+					}
+				}
 			}
 			if len(gate.outs) == 3 && len(gate.outs[2].Shape) > 0 {
 				return int(gate.outs[2].Shape[len(gate.outs[2].Shape)-1])
@@ -292,6 +339,8 @@ func (j *judge) collect() {
 				copy(m.v, j.logs[s])
 				j.rec[s][i] = map[string]field{"l": {m: m, t: dtype.Float32}}
 			case c.stage == "logp", c.stage == "lm_head" && len(j.keys) == 0:
+			case c.stage == "latent_kv":
+				j.rec[s][i] = x.read(j.net, c)
 			case c.stage == "cache":
 				if !x.train {
 					j.rec[s][i] = x.read(j.net, c)
@@ -315,28 +364,40 @@ func (j *judge) collect() {
 				j.rec[0][i] = nil
 			}
 		}
+		if c.stage == "choice" {
+			for s := range 2 {
+				if r, ok := j.rec[s][i-1]["r"]; ok && j.rec[s][i] == nil {
+					// An engine that keeps its choice to itself takes the highest of its scores.
+					j.rec[s][i] = map[string]field{"i": {m: top(j.net.scores(c.layer, r.m), j.topk), t: dtype.Int64}}
+				}
+			}
+		}
 		if j.rec[0][i] != nil && j.rec[1][i] != nil && alike(j.rec[0][i], j.rec[1][i]) {
 			j.cutAt = append(j.cutAt, i)
 		}
 	}
-	chosen := state{}
+	for s := range 2 {
+		j.st[s] = j.chain(s, j.cutAt)
+	}
+}
+
+// chain is what a side holds behind each of some cuts.
+func (j *judge) chain(s int, cuts []int) []state {
+	st := state{}
 	for i, c := range j.cuts {
 		if f, ok := j.rec[0][i]["i"]; ok && c.stage == "choice" {
-			chosen["chosen"+itoa(c.layer)] = f.m
+			st["chosen"+itoa(c.layer)] = f.m
 		}
 	}
-	for s := range 2 {
-		st := chosen
-		j.st[s] = make([]state, len(j.cutAt)+1)
-		j.st[s][0] = st
-		for k, i := range j.cutAt {
-			st = st.with(nil)
-			for name, f := range j.rec[s][i] {
-				st[name] = f.m
-			}
-			j.st[s][k+1] = st
+	list := []state{st}
+	for _, i := range cuts {
+		st = st.with(nil)
+		for name, f := range j.rec[s][i] {
+			st[name] = f.m
 		}
+		list = append(list, st)
 	}
+	return list
 }
 
 func alike(a, b map[string]field) bool {
@@ -417,14 +478,24 @@ func (j *judge) away(s, k int, st state) float64 {
 
 // fit finds the options that no weight tells, on the trainer. Stages of one name share them, but for attention, whose windows alternate.
 func (j *judge) fit() {
+	// The trainer may have recorded more than the rollout.
+	both, states := j.cutAt, j.st[0]
+	defer func() { j.cutAt, j.st[0] = both, states }()
+	j.cutAt = nil
+	for i := range j.cuts {
+		if j.rec[0][i] != nil {
+			j.cutAt = append(j.cutAt, i)
+		}
+	}
+	j.st[0] = j.chain(0, j.cutAt)
 	for _, c := range j.cuts {
 		c.opt = options{eps: 1e-6, scale: 1 / math.Sqrt(float64(j.dim)), act: "silu", factor: 1, renorm: true}
-		if c.stage == "rope" && j.cos[c.layer] == nil {
+		if (c.stage == "rope" || c.stage == "latent_kv") && j.cos[c.layer] == nil {
 			c.opt.theta = 1e4
 		}
 	}
 	group := func(c *cut) string {
-		if c.stage == "attn" || c.stage == "rope" {
+		if c.stage == "attn" || c.stage == "rope" || c.stage == "latent_kv" {
 			return c.stage + itoa(c.layer)
 		}
 		return c.stage
@@ -511,6 +582,7 @@ func (j *judge) test(ctx context.Context) {
 			j.equal(k, &s)
 			j.arithmetic(k, &s, f)
 			j.find(k, &s)
+			j.angles(k, &s)
 		}
 		for _, e := range []*float64{&s.Train, &s.Rollout} {
 			if *e != *e || math.IsInf(*e, 0) {
@@ -553,12 +625,25 @@ func (j *judge) find(k int, s *Stage) {
 		// Log-probs are kept in float32; what the logits are rounded to is behind them.
 		ut, u = 1e-4, 1e-4
 	}
+	if j.rep.Wide {
+		u = max(ut, ur)
+	}
 	floor := roundings * u
 	known := understood * u
 	if ut < 1e-6 {
 		known = max(known, 2e-6)
 	}
 	switch {
+	case c.stage == "cache":
+		// What is read is what was written, bit by bit.
+		s.Finding = Same
+		if s.Rollout > 0 {
+			s.Side, s.Finding = "rollout", Cache
+		}
+		if s.Rollout > 0 && s.Rollout < 0.2 {
+			s.Finding = Precision
+		}
+		return
 	case s.Rollout <= limit*max(s.Train, floor) && (s.Train <= limit*max(s.Rollout, floor)):
 		s.Finding = Rounding
 		if s.Rows > 0 && s.Rows == s.Equal {
@@ -578,12 +663,6 @@ func (j *judge) find(k int, s *Stage) {
 	}
 	s.Side = "rollout"
 	switch {
-	case c.stage == "cache":
-		s.Finding = Cache
-		if s.Rollout < 0.2 {
-			s.Finding = Precision
-		}
-		return
 	case s.Rollout <= limit*roundings*ur && ur > ut:
 		s.Finding = Precision
 		return
@@ -603,6 +682,33 @@ func (j *judge) find(k int, s *Stage) {
 	j.explain(1, k, s)
 }
 
+// angles holds what both sides multiply with for rotation against each other: angles that were rounded ahead of their cosine are off by more
+// than any product shows.
+func (j *judge) angles(k int, s *Stage) {
+	c := j.cuts[j.cutAt[k]]
+	if c.stage != "rope" || s.Finding != Same && s.Finding != Rounding || j.cos[c.layer] == nil {
+		return
+	}
+	cos, sin := j.sides[1].tables(j.net, c.layer)
+	worst := 0.0
+	for i, m := range []*matrix{cos, sin} {
+		t := []*matrix{j.cos[c.layer], j.sin[c.layer]}[i]
+		if m == nil || len(m.v) != len(t.v) {
+			return
+		}
+		diff, size := 0.0, 0.0
+		for x := range m.v {
+			diff += (m.v[x] - t.v[x]) * (m.v[x] - t.v[x])
+			size += t.v[x] * t.v[x]
+		}
+		worst = max(worst, math.Sqrt(diff/size))
+	}
+	ut, ur := s.units()
+	if worst > limit*roundings*max(ut, ur) {
+		s.Finding, s.Side, s.Variant, s.Args = Formula, "rollout", "angles", []any{100 * worst}
+	}
+}
+
 // explain names the function that fits a side.
 func (j *judge) explain(side, k int, s *Stage) {
 	c := j.cuts[j.cutAt[k]]
@@ -613,28 +719,39 @@ func (j *judge) explain(side, k int, s *Stage) {
 	if side == 0 {
 		other, here = s.Rollout, s.Train
 	}
-	list := j.variants(c, j.sides[side], c.opt)
-	if c.stage == "attn" && side == 1 {
-		for _, t := range []dtype.Type{dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Int8} {
-			o := c.opt
-			o.kv, o.name, o.args = t, "cache", []any{t.String()}
-			list = append(list, o)
-		}
-	}
 	if side == 1 && j.own {
 		j.side = 1
 	}
 	defer func() { j.side = 0 }()
-	best := math.Inf(1)
-	for _, o := range list {
-		st := j.function(side, k, &o)
-		if st == nil {
-			continue
+	best, where := math.Inf(1), ""
+	from := 0
+	if k > 0 {
+		from = j.cutAt[k-1] + 1
+	}
+	// Stages that were not recorded by themselves may be the ones that compute something else.
+	for i := from; i <= j.cutAt[k]; i++ {
+		x := j.cuts[i]
+		list := j.variants(x, j.sides[side], x.opt)
+		if x.stage == "attn" && side == 1 {
+			for _, t := range []dtype.Type{dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Int8} {
+				o := x.opt
+				o.kv, o.name, o.args = t, "cache", []any{t.String()}
+				list = append(list, o)
+			}
 		}
-		if e := j.away(side, k, st); e < 0.9*best { // of two that fit alike the plainer one, which comes first
-			best = e
-			s.Variant, s.Args = o.name, o.args
+		was := x.opt
+		for _, o := range list {
+			x.opt = o
+			st := j.function(side, k, nil)
+			if st == nil {
+				continue
+			}
+			if e := j.away(side, k, st); e < 0.9*best { // of two that fit alike the plainer one, which comes first
+				best, where = e, x.stage
+				s.Variant, s.Args = o.name, o.args
+			}
 		}
+		x.opt = was
 	}
 	if c.stage == "o_proj" || c.stage == "down" {
 		if tp, rank, e := j.lost(side, k); e < best {
@@ -643,7 +760,12 @@ func (j *judge) explain(side, k int, s *Stage) {
 	}
 	if best > limit*max(other, roundings*u) && best > here/8 {
 		s.Variant, s.Args = "", nil
-	} else if s.Variant == "cache" {
+		return
+	}
+	if where != "" && s.Variant != "lost" {
+		s.Name = where
+	}
+	if s.Variant == "cache" {
 		s.Finding = Precision
 	}
 }
@@ -717,7 +839,7 @@ func (j *judge) equal(k int, s *Stage) {
 // with the weight, activations before they multiply, and one rounding else.
 func (j *judge) arithmetic(k int, s *Stage, f [2]state) {
 	c := j.cuts[j.cutAt[k]]
-	if j.name(k) != c.stage || c.stage == "logp" || c.stage == "lm_head" || c.stage == "attn" || c.stage == "cache" {
+	if j.name(k) != c.stage || c.stage == "logp" || c.stage == "lm_head" || c.stage == "attn" || c.stage == "cache" || c.stage == "latent_kv" {
 		return
 	}
 	share := func(x int) float64 {
@@ -867,7 +989,9 @@ func (j *judge) shares(ctx context.Context) {
 		case s.Finding == Same || s.Finding == Rounding:
 			square += s.Calm * s.Calm
 		}
-		if s.Finding == Formula && s.Side == "rollout" && s.Effect <= limit*s.Calm {
+		// Far off without effect is a property of the network, as that attention knows distances only. What is a little off without much effect is a fault
+		// all the same.
+		if u, _ := s.units(); s.Finding == Formula && s.Side == "rollout" && s.Effect <= limit*s.Calm && s.Rollout > invariant*u {
 			s.Finding = Harmless
 		}
 	}

@@ -47,7 +47,7 @@ type options struct {
 	act                  string
 	sigmoid, renorm      bool
 	factor               float64
-	interleaved          bool
+	interleaved, apart   bool // pairs are neighbours; and the rotated ones stand apart, as halves
 	shift                int
 	theta                float64
 	noBias               bool
@@ -81,7 +81,11 @@ type net struct {
 	w                   *weights.Network
 	side                int
 	cache               map[string]*weights.Matrix
-	topk                int
+	// latent tells of keys and values that are made of a narrow row a token (DeepSeek's attention): then only the last turned
+	// elements of a head's queries and keys are rotated, and a value has valueDim.
+	latent           bool
+	turned, valueDim int
+	topk             int
 }
 
 // get is a weight, kept.
@@ -195,15 +199,26 @@ func (n *net) rotate(x *matrix, layer int, o *options) *matrix {
 			cos, sin = n.cos[layer].row(k), n.sin[layer].row(k)
 		}
 		d := len(cos)
-		for at := i * x.w; at+d <= (i+1)*x.w; at += n.dim {
+		width, begin := n.dim, 0
+		if n.latent {
+			begin = n.dim - n.turned
+			if x.w == n.turned {
+				width, begin = n.turned, 0
+			}
+			d = n.turned
+		}
+		for at := i*x.w + begin; at+d <= (i+1)*x.w; at += width {
 			for j := range d / 2 {
 				a, b := at+j, at+j+d/2
-				ca, cb := j, j+d/2
+				ca, cb := j, (j+d/2)%len(cos)
 				if o.interleaved {
 					a, b = at+2*j, at+2*j+1
 					cb = j
 				}
 				u, v := x.v[a], x.v[b]
+				if o.apart {
+					a, b = at+j, at+j+d/2
+				}
 				out.v[a] = u*cos[ca] - v*sin[ca]
 				out.v[b] = v*cos[cb] + u*sin[cb]
 			}
@@ -217,7 +232,9 @@ func (n *net) angles(i, layer int, o *options) (cos, sin []float64) {
 	q := n.sequenceOf(i)
 	p := float64(i - n.tok.seqs[q].lo)
 	d := n.dim
-	if n.cos[layer] != nil {
+	if n.latent {
+		d = n.turned
+	} else if n.cos[layer] != nil {
 		d = n.cos[layer].w
 	}
 	cos, sin = make([]float64, d), make([]float64, d)
@@ -448,7 +465,11 @@ func (n *net) build() {
 	for l := range n.layers {
 		p := prefix(l)
 		nrm(l, "norm", "h", "n", p+"input_layernorm")
-		lin(l, "qkv", "n", []string{"q", "k", "v"}, p+"self_attn.q_proj", p+"self_attn.k_proj", p+"self_attn.v_proj")
+		if n.latent {
+			n.latents(l, lin)
+		} else {
+			lin(l, "qkv", "n", []string{"q", "k", "v"}, p+"self_attn.q_proj", p+"self_attn.k_proj", p+"self_attn.v_proj")
+		}
 		if n.has(p + "self_attn.q_norm") {
 			add(&cut{layer: l, stage: "qk_norm", out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
 				q, k := norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)
@@ -458,12 +479,14 @@ func (n *net) build() {
 				return state{"q": q, "k": k}
 			}})
 		}
-		add(&cut{layer: l, stage: "rope", out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
-			return state{"q": n.rotate(st["q"], c.layer, o), "k": n.rotate(st["k"], c.layer, o)}
-		}})
-		add(&cut{layer: l, stage: "cache", out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
-			return state{"k": st["k"], "v": st["v"]}
-		}})
+		if !n.latent {
+			add(&cut{layer: l, stage: "rope", out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
+				return state{"q": n.rotate(st["q"], c.layer, o), "k": n.rotate(st["k"], c.layer, o)}
+			}})
+			add(&cut{layer: l, stage: "cache", out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
+				return state{"k": st["k"], "v": st["v"]}
+			}})
+		}
 		add(&cut{layer: l, stage: "attn", out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
 			a := n.attend(st["q"], st["k"], st["v"], o)
 			if a == nil {
@@ -541,6 +564,71 @@ func (n *net) build() {
 	}})
 }
 
+// latents adds the stages of attention whose keys and values are made of a narrow row.
+func (n *net) latents(l int, lin func(layer int, stage, from string, to []string, names ...string)) {
+	p := prefix(l) + "self_attn."
+	narrow := n.has(p + "q_a_proj")
+	norms, rows := []string{p + "kv_a_layernorm"}, []string{"c"}
+	if narrow {
+		lin(l, "latent", "n", []string{"x", "y"}, p+"q_a_proj", p+"kv_a_proj_with_mqa")
+		norms, rows = append([]string{p + "q_a_layernorm"}, norms...), []string{"x", "c"}
+	} else {
+		lin(l, "latent", "n", []string{"y"}, p+"kv_a_proj_with_mqa")
+	}
+	n.cuts = append(n.cuts, &cut{layer: l, stage: "latent_norm", out: rows, weight: norms, f: func(n *net, c *cut, o *options, st state) state {
+		res := state{}
+		for i, name := range rows {
+			w := n.get(norms[i] + ".weight")
+			x := st[name]
+			if name == "c" {
+				x = columns(st["y"], 0, len(w.V))
+			}
+			if res[name] = norm(x, w, o); res[name] == nil {
+				return nil
+			}
+		}
+		return res
+	}})
+	if narrow {
+		lin(l, "qkv", "x", []string{"q"}, p+"q_b_proj")
+	} else {
+		lin(l, "qkv", "n", []string{"q"}, p+"q_proj")
+	}
+	n.cuts = append(n.cuts,
+		&cut{layer: l, stage: "rope", out: []string{"q"}, f: func(n *net, c *cut, o *options, st state) state {
+			return state{"q": n.rotate(st["q"], c.layer, o)}
+		}},
+		// Keys and values as attention reads them.
+		&cut{layer: l, stage: "latent_kv", out: []string{"k", "v"}, weight: []string{p + "kv_b_proj"}, f: func(n *net, c *cut, o *options, st state) state {
+			kv := linear(st["c"], n.get(p+"kv_b_proj.weight"), nil)
+			if kv == nil {
+				return nil
+			}
+			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o)
+			plain := n.dim - n.turned
+			k, v := newMatrix(kv.n, n.heads*n.dim), newMatrix(kv.n, n.heads*n.valueDim)
+			each := plain + n.valueDim
+			for i := range kv.n {
+				for h := range n.heads {
+					to := k.row(i)[h*n.dim : (h+1)*n.dim]
+					copy(to, kv.row(i)[h*each:h*each+plain])
+					copy(to[plain:], turned.row(i))
+					copy(v.row(i)[h*n.valueDim:(h+1)*n.valueDim], kv.row(i)[h*each+plain:])
+				}
+			}
+			return state{"k": k, "v": v}
+		}})
+}
+
+// columns are some of all rows.
+func columns(m *matrix, lo, hi int) *matrix {
+	out := newMatrix(m.n, hi-lo)
+	for i := range m.n {
+		copy(out.row(i), m.row(i)[lo:hi])
+	}
+	return out
+}
+
 // mixture adds the stages of a router and its experts.
 func (n *net) mixture(l int) {
 	p := prefix(l)
@@ -561,7 +649,7 @@ func (n *net) mixture(l int) {
 			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
 				return state{"i": ids}
 			}
-			return state{"i": top(st["r"], n.topk)}
+			return state{"i": top(n.scores(l, st["r"]), n.topk)}
 		}},
 		&cut{layer: l, stage: "gate_weights", out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
 			r, ids := st["r"], st["i"]
@@ -601,6 +689,19 @@ func (n *net) mixture(l int) {
 			}
 			return state{"d": d}
 		}})
+}
+
+// scores are what experts are chosen by: those of the router, or with a bias that is for choosing only.
+func (n *net) scores(layer int, r *matrix) *matrix {
+	b := n.get(prefix(layer) + "mlp.gate.e_score_correction_bias")
+	if b == nil || len(b.V) != r.w {
+		return r
+	}
+	out := newMatrix(r.n, r.w)
+	for i, x := range r.v {
+		out.v[i] = 1/(1+math.Exp(-x)) + b.V[i%r.w]
+	}
+	return out
 }
 
 // top are the numbers of the k highest scores of every row.

@@ -85,14 +85,16 @@ func (t *tape) calls(ctx context.Context, r *msprobe.Recording) (calls []*msprob
 		return nil, err
 	}
 	defer f.Close()
+	again := false // computed again for gradients
 	for f.Scan() && ctx.Err() == nil {
 		switch c := f.Result().(type) {
 		case *msprobe.Call:
 			if c.Parsed.Direction == msprobe.Backward {
-				// What follows a backward call is computed again for its gradients.
-				return calls, nil
+				// What follows a backward call is computed again for its gradients, until a batch begins anew.
+				again = true
 			}
-			if c.Parsed.Direction == msprobe.Forward && len(calls) < mostCalls {
+			again = again && !embeds(c) && !embedModule(c)
+			if c.Parsed.Direction == msprobe.Forward && !again && len(calls) < mostCalls {
 				calls = append(calls, c.Clone())
 			}
 		case *msprobe.SyntaxError:
