@@ -485,7 +485,12 @@ func (s *side) logits(n *net) (got field, ok bool) {
 
 // tables are the angles' cosines and sines by key, as the layer of the trainer multiplies with them; nil where they are in no call.
 func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
+	done := map[int]bool{}
 	for _, at := range s.places {
+		if done[at.pass] {
+			continue
+		}
+		done[at.pass] = true
 		p := s.passes[at.pass]
 		tokens := len(p.ids)
 		var found []*msprobe.Value
@@ -525,9 +530,6 @@ func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 					copy((*to).row(k), data[(pl.row%(len(data)/w))*w:])
 				}
 			}
-		}
-		if s.train && len(s.passes) == 1 {
-			return cos, sin
 		}
 	}
 	return cos, sin
