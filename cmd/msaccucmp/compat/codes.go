@@ -24,11 +24,9 @@ const (
 	codeType      = 21
 	codeFormat    = 22
 	codeShapes    = 23
-	codeFileType  = 24
 	codeRefused   = 30
 	codeAlgorithm = 31
 	codeDelete    = 32
-	codeFile      = 33
 	codeName      = 48
 )
 

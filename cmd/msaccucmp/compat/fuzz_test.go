@@ -3,27 +3,11 @@ package compat
 import (
 	"bytes"
 	"errors"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"precision/graph/fusion"
 )
-
-// A result table of whatever sort gives advice, or an error with a code.
-func FuzzAdvice(f *testing.F) {
-	head := "Index,NPUDump,DataType,CosineSimilarity,OverFlow\n"
-	f.Add([]byte(head+"1,a,float16,0.5,NO\n2,b,float16,1.0,YES\n"), "a")
-	f.Add([]byte("\ufeff"+head+"x,\"a\nb\",,NaN,\n1\n\"\n"), "")
-	f.Fuzz(func(t *testing.T, text []byte, inputs string) {
-		a, err := readAdvice(bytes.NewReader(text), "x.csv", strings.Split(inputs, ","))
-		var coded *Error
-		if err != nil && (!errors.As(err, &coded) || coded.Code == 0) {
-			t.Fatalf("%T: %v", err, err)
-		}
-		_ = a.String()
-	})
-}
 
 // Values of options are taken or refused with a code, whatever they are.
 func FuzzValues(f *testing.F) {
