@@ -203,7 +203,8 @@ type importer struct {
 func (in *importer) row(cells []string) error {
 	if n := len(cells); in.columns > 0 && n != in.columns {
 		if n > 0 && n == in.columns-1 && n == in.reason { // spreadsheets drop an empty one at the end, behind a number
-			if _, number := metric.ParseValue(strings.TrimSpace(cells[n-1])); number {
+			last := strings.TrimSpace(cells[n-1])
+			if _, number := metric.ParseValue(last); number && last != "" {
 				return in.entry(cells)
 			}
 		}
@@ -248,7 +249,9 @@ func (in *importer) entry(cells []string) error {
 	} else {
 		r.Op, _, _ = strings.Cut(r.Left.Names, ",")
 	}
-	r.Shape = parseShape(get(in.shape))
+	if r.Shape = parseShape(get(in.shape)); r.Shape == nil && strings.HasPrefix(get(in.shape), "[") {
+		return fmt.Errorf("found the shape %q, expected a list of dims", get(in.shape))
+	}
 	for m, at := range in.values {
 		v, ok := metric.ParseValue(get(at))
 		if at >= 0 {

@@ -168,6 +168,28 @@ func TestBadLinesAreCounted(t *testing.T) {
 	}
 }
 
+// TestDamagedLines: a line that cannot be used, or has other cells than its titles, is damage; an empty last cell may be missing.
+func TestDamagedLines(t *testing.T) {
+	const titles, good = "Index,NPUDump,GroundTruth,TensorIndex,Shape,CosineSimilarity,CompareFailReason\n", "0,a,a,a:output:0,\"[1,6]\",1.000000,\n"
+	for line, damaged := range map[string]int{
+		"1,b,b,b:output:0,\"[1,6]\",1.000000,\n":         0,
+		"1,b,b,b:output:0,\"[1,6]\",1.000000\n":          0,
+		"1,b,b,b:output:0,NaN,1.000000,\n":               0,
+		"1,b,b,b:output:0,1.000000,\n":                   1,
+		"1,b,b,bput:0,\"[1,6]\",1.000000,\n":             1,
+		"1,b,b,b:output:0,\"[1,6[1,6]\",1.000000,\n":     1,
+		"1,b,b,b:output:0,\"[1,6]\",1.000000,,0.1,2,3\n": 1,
+	} {
+		table, _, err := ReadCSV(strings.NewReader(titles+good+line), "r.csv")
+		if err != nil {
+			t.Fatal(line, err)
+		}
+		if d := table.Meta.Damaged; len(d) != damaged || damaged == 1 && (d[0].Name != "r.csv:3" || d[0].Offset != int64(len(titles+good))) {
+			t.Errorf("%q: %+v", line, d)
+		}
+	}
+}
+
 // TestCSVOfRecordings: it can be read, and says that a verdict needs more.
 func TestCSVOfRecordings(t *testing.T) {
 	text := "Index,OpType,NPUDump,DataType,GroundTruth,DataType,TensorIndex,Shape,Place,Paired,LeftMax,CosineSimilarity\n" +

@@ -380,18 +380,30 @@ const (
 
 // leap finds the first step at which the values of two logs are a factor apart that neither the
 // steps before nor what the logs do by themselves explain; -1 where there is none. Noise is
-// estimated from what lies before alone.
+// estimated from what lies before alone, and that of the first steps, which have too few before, from all but
+// a twentieth of those behind.
 func (q *Quantity) leap(c *both) int {
 	own := min(usualStep(c.a), usualStep(c.b)) // the other may have the leap
-	before := 0.0
+	before, calm := 0.0, math.Inf(1)
+	if n := len(c.a); n >= 4*leapAfter {
+		if list := apart(c.a[leapAfter:], c.b[leapAfter:]); len(list) > 0 {
+			slices.Sort(list)
+			calm = list[len(list)*19/20]
+		}
+	}
 	for i := range c.a {
-		if !(c.a[i]*c.b[i] > 0) || !finite(c.a[i]) || !finite(c.b[i]) {
+		list := apart(c.a[i:i+1], c.b[i:i+1])
+		if len(list) == 0 {
 			continue
 		}
-		apart := math.Abs(math.Log(c.a[i] / c.b[i]))
+		apart := list[0]
 		factor, after := leastLeap, leapAfter
 		if before == 0 {
 			factor, after = equalLeap, leapAfter/2
+		}
+		if i < leapAfter && apart >= max(math.Log(leastLeap), leapOver*calm, leapSteps*own) {
+			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
+			return i
 		}
 		if i >= after && apart >= max(math.Log(factor), leapOver*before, leapSteps*own) {
 			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
@@ -400,6 +412,16 @@ func (q *Quantity) leap(c *both) int {
 		before = max(before, apart)
 	}
 	return -1
+}
+
+// apart are the factors between the values of two series, as logarithms, where these have one.
+func apart(a, b []float64) (list []float64) {
+	for i := range a {
+		if a[i]*b[i] > 0 && finite(a[i]) && finite(b[i]) {
+			list = append(list, math.Abs(math.Log(a[i]/b[i])))
+		}
+	}
+	return list
 }
 
 // usualStep is how far a log goes from one step to the next, as logarithms, in all but a twentieth of

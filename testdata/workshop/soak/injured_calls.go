@@ -494,7 +494,11 @@ func besides(p *patient) (*harm, error) {
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	at := path.Join(path.Dir(list[p.rng.IntN(len(list))].path), []string{"construct.json", "stack.json"}[p.rng.IntN(2)])
+	files := []string{"construct.json", "stack.json"}
+	if p.j.left {
+		files = files[:1] // check does not read the other
+	}
+	at := path.Join(path.Dir(list[p.rng.IntN(len(list))].path), files[p.rng.IntN(len(files))])
 	text, err := p.read(at)
 	if err != nil {
 		return nil, nil // there may be none

@@ -127,6 +127,10 @@ func (p *patient) files(side int) (list []*file) {
 				f.recorded = again
 			}
 		}
+		if p.s.form == jobs { // what one of the ranks has otherwise may be told of the rank
+			parts := strings.Split(strings.TrimPrefix(f.path, p.s.sides[side]+"/"), "/")
+			f.words = append(f.words, "rank "+strings.TrimPrefix(parts[min(1-side, len(parts)-1)], "rank"))
+		}
 		if p.j.left && p.j.whole != nil && len(p.j.whole.judged) > 0 && !judges(p.j.whole.judged, key) {
 			return nil // check could say nothing of it
 		}
