@@ -504,6 +504,9 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	}
 	for i := range c.leaves {
 		l := &c.leaves[i]
+		if lone && l.tensor() && l.said.Known != 0 {
+			op.Gives = append(op.Gives, result.Given{Place: l.place, Shape: l.Shape, Known: l.said.Known, Stats: l.said.Stats})
+		}
 		if l.role == result.Output {
 			op.Outputs++
 			continue

@@ -196,7 +196,17 @@ type Operator struct {
 	Lost  float64
 	// Made tell what a call that one side alone has gave, as [Said.Print] does.
 	Made []int64
+	// Gives are the tensors that go in and out of a call that one side alone has, as its recording tells of them.
+	Gives []Given
 	// Scope is the path of the module that a call was made in, or that a module's call is of:
 	// encoder.layers.0.attention; of calls that compute gradients, behind backward.
 	Scope string
+}
+
+// Given is a tensor of a call that has no partner: where it stands in its call, and which of its statistics are known.
+type Given struct {
+	Place string
+	Shape []int64
+	Known int32
+	Stats Stats
 }

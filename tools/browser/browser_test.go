@@ -458,6 +458,80 @@ func TestGraph(t *testing.T) {
 	w.quiet()
 }
 
+// TestTree: the calls of both sides stand beside each other with what one side alone has; next goes through these, and a pair made
+// by hand tells how its values agree and what to give to -map, until it is undone.
+func TestTree(t *testing.T) {
+	for _, hostile := range []bool{false, true} {
+		w := view(t, write(t, madeup.Network{Ops: 60, Broken: 20, Statistics: true, Alone: true, Hostile: hostile}, html.Options{}), 1400, 1000)
+		if text := w.text("#tree-count"); text != "1 of 1" {
+			t.Errorf("of the roots is shown %q", text)
+		}
+		half := func(side, k int) string {
+			return fmt.Sprintf(`[...document.querySelectorAll('#tree .node')].filter(n => !n.children[%d].querySelector('button') && n.children[%d].querySelector('button')).at(%d)?.children[%d]`, 2-side, side, k, side)
+		}
+		w.run(chromedp.SetValue("#tree-kind", "alone", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('tree-kind').dispatchEvent(new Event('change'))`, nil))
+		w.run(chromedp.Click("#tree-next", chromedp.ByQuery))
+		if text := w.text("#operator"); !strings.Contains(text, "norm") || !strings.Contains(text, "output.0") {
+			t.Errorf("a call without a partner tells %q", text)
+		}
+		w.run(chromedp.Click("#tree-previous", chromedp.ByQuery))
+		value[bool](w, `(() => { for (let k = 0; k < 20; k++) document.querySelectorAll('#tree .node[aria-expanded=false]').forEach(n => n.click()); return true })()`)
+		w.run(chromedp.Evaluate(half(0, 0)+`.querySelector('button').click()`, nil), chromedp.Evaluate(half(2, 0)+`.querySelector('button').click()`, nil))
+		text := w.text("#pairs")
+		if !strings.Contains(text, "output: the same statistics") || !hostile && !strings.Contains(text, ".output.0: ") {
+			t.Errorf("the pair says %q", text)
+		}
+		w.run(chromedp.Evaluate(half(0, 1)+`.querySelector('button').click()`, nil), chromedp.Evaluate(half(2, 0)+`.querySelector('button').click()`, nil))
+		if text := w.text("#pairs"); !strings.Contains(text, "output: apart by 50 % at output.0 ") {
+			t.Errorf("pairs of calls that differ say %q", text)
+		}
+		for range 2 {
+			w.run(chromedp.Click("#pairs .pair button", chromedp.ByQuery))
+		}
+		if text := w.text("#pairs"); text != "" {
+			t.Errorf("undone, the pairs are %q", text)
+		}
+		w.quiet()
+	}
+}
+
+// TestKeys goes by the keyboard alone: help and out of it, a search, from row to row, modules opened and closed, and a card chosen.
+func TestKeys(t *testing.T) {
+	w := view(t, write(t, madeup.Network{Ops: 300, Broken: 120, Statistics: true}, html.Options{}), 1400, 1000)
+	w.run(chromedp.KeyEvent("?"))
+	if text := w.text("#help"); !strings.Contains(text, "Esc") {
+		t.Errorf("the help says %q", text)
+	}
+	w.run(chromedp.KeyEvent(kb.Escape))
+	if value[bool](w, `document.getElementById('help').open`) {
+		t.Error("Esc leaves the help open")
+	}
+	w.run(chromedp.KeyEvent("/"), chromedp.KeyEvent("dense_200/"), chromedp.KeyEvent(kb.Enter))
+	if text := w.text("#operator .name"); !strings.Contains(text, "dense_200/") {
+		t.Errorf("the search leads to %q", text)
+	}
+	w.run(chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("/"), chromedp.KeyEvent("dense_12/"), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Escape))
+	if text := w.text("#operator .name"); !strings.Contains(text, "dense_12/") {
+		t.Errorf("the second search leads to %q", text)
+	}
+	lines := func() int { return value[int](w, `document.querySelectorAll('#tree .node').length`) }
+	w.run(chromedp.Focus("#tree", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowLeft))
+	before := lines()
+	w.run(chromedp.KeyEvent(kb.ArrowLeft))
+	if after := lines(); after >= before {
+		t.Errorf("closed, the module leaves %d lines of %d", after, before)
+	}
+	w.run(chromedp.KeyEvent(kb.ArrowRight))
+	if after := lines(); after != before {
+		t.Errorf("opened again, there are %d lines, before %d", after, before)
+	}
+	w.run(chromedp.Focus("#cards .card", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	if text := w.text("#operator .name"); !strings.Contains(text, "dense_120/") {
+		t.Errorf("the card leads to %q", text)
+	}
+	w.quiet()
+}
+
 // TestSave: the csv holds the rows that pass the filter, and no cell that a
 // spreadsheet would run.
 func TestSave(t *testing.T) {

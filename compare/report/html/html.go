@@ -63,9 +63,9 @@ type Sheet struct {
 
 // The pages there are.
 var (
-	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "main")
-	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "svg", "chart", "filter", "table", "check")
-	Job        = newSheet("job", true, "text", "data", "format", "marks", "job")
+	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "tree", "keys", "main")
+	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "svg", "chart", "filter", "table", "keys", "check")
+	Job        = newSheet("job", true, "text", "data", "format", "marks", "keys", "job")
 )
 
 func newSheet(body string, frames bool, modules ...string) *Sheet {

@@ -78,7 +78,7 @@ function card(m, c, k) {
 }
 
 /** stack is the line of the program that made a call, in sight; those that led to it unfold. */
-function stack(lines) {
+export function stack(lines) {
   const first = el('code', {}, show(lines[0]));
   if (lines.length === 1) return el('p.source', {}, t('source') + ' ', first);
   return el('details.source', {onclick: e => e.stopPropagation()}, el('summary', {}, t('source') + ' ', first), el('ol', {}, lines.slice(1).map(l => el('li', {}, el('code', {}, show(l))))));
@@ -112,14 +112,19 @@ export function quote(word) { return /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'"
 
 /** command is a line to paste, with its button. */
 export function command(line, where = '') {
+  return el('div.command', {}, where ? el('span.dim', {}, where + ' ') : null, el('code', {}, show(line)), copyButton(line));
+}
+
+/** copyButton copies a text. */
+export function copyButton(text) {
   const button = el('button.copy', {type: 'button'}, t('copy'));
   button.addEventListener('click', async e => {
     e.stopPropagation();
-    await copy(line);
+    await copy(text);
     button.textContent = '✓';
     setTimeout(() => { button.textContent = t('copy'); }, 1200);
   });
-  return el('div.command', {}, where ? el('span.dim', {}, where + ' ') : null, el('code', {}, show(line)), button);
+  return button;
 }
 
 async function copy(text) {

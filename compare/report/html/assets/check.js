@@ -8,6 +8,7 @@ import {signs} from './marks.js';
 import {state, set, select, on, follow, settle} from './state.js';
 import {chartView} from './chart.js';
 import {tableView} from './table.js';
+import {keys} from './keys.js';
 
 const states = {g: 'good', s: 'suspect', b: 'bad', u: 'uncompared'};
 const mostCards = 12;
@@ -121,5 +122,6 @@ start(async () => {
   const whatIf = document.getElementById('what-if'); // the bound itself is the first limit to look at
   whatIf.checked = true;
   whatIf.dispatchEvent(new Event('change'));
+  keys(['chart', 'rows', 'enter']);
   document.body.dataset.ready = String(Math.round(performance.now()));
 });

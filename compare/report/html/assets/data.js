@@ -102,7 +102,7 @@ export const statisticNames = ['max', 'min', 'mean', 'norm'];
 function recorded(m, raw) {
   m.statistics = false;
   m.statistic = () => NaN;
-  m.value = () => '';
+  m.value = m.place = m.stack = () => '';
   if (!raw?.row) return;
   const place = new Int32Array(m.rows).fill(-1);
   raw.row.forEach((row, k) => { place[row] = k; });
@@ -117,6 +117,10 @@ function recorded(m, raw) {
     return k >= 0 && (raw[side + '_known']?.[k] ?? 0) & bits[name] ? numberOf(raw[side + '_' + name]?.[k] ?? 0) : NaN;
   };
   m.knows = (side, name, i) => place[i] >= 0 && ((raw[side + '_known']?.[place[i]] ?? 0) & bits[name]) > 0;
+  const places = new Words(raw.place, raw.row.length);
+  const stacks = new Words(raw.stack, raw.row.length);
+  m.place = i => place[i] >= 0 ? places.get(place[i]) : '';
+  m.stack = i => place[i] >= 0 ? stacks.get(place[i]) : '';
   m.value = (side, i) => place[i] >= 0 ? texts[side]?.get(place[i]) ?? '' : '';
 }
 
@@ -172,8 +176,19 @@ function makeOperators(m, table, page) {
     m.opOfRow[i] = p;
     if (p >= 0) m.ops[p].rows.push(i);
   }
-  // Edges of the graph: slots count up within an operator.
   const byPlace = new Map(m.ops.filter(o => o.listed).map(o => [listed[o.place], o]));
+  // Calls that one side alone has, and what its recording tells of their tensors.
+  for (const op of m.ops) {
+    op.alone = {'no-right-call': 'left', 'no-left-call': 'right'}[op.rows.flatMap(i => m.reasons.get(i) ?? []).find(r => r.kind in {'no-right-call': 1, 'no-left-call': 1})?.kind] ?? '';
+    op.gives = [];
+  }
+  const g = raw.gives;
+  const places = g && new Words(g.place, g.row.length);
+  g?.row.forEach((row, k) => {
+    const values = statisticNames.map((name, bit) => (g.known?.[k] ?? 0) & 1 << bit ? numberOf(g['stats_' + name]?.[k] ?? 0) : undefined);
+    byPlace.get(row)?.gives.push({place: places.get(k), shape: g.shape?.[k] ?? [], values});
+  });
+  // Edges of the graph: slots count up within an operator.
   const inputs = raw.inputs;
   m.edges = [];
   if (inputs) {

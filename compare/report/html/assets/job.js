@@ -2,6 +2,7 @@
 
 import {speak, start, t, el, show, spoken, spans, lines} from './text.js';
 import {unpack} from './data.js';
+import {keys} from './keys.js';
 import {figure} from './format.js';
 import {signs, colour} from './marks.js';
 
@@ -164,5 +165,6 @@ start(async () => {
   document.body.classList.add('open');
   draw();
   follow();
+  keys(['matrix', 'enter']);
   document.body.dataset.ready = String(Math.round(performance.now()));
 });

@@ -8,6 +8,8 @@ import {chartView} from './chart.js';
 import {tableView} from './table.js';
 import {graphView} from './graph.js';
 import {panelView} from './panel.js';
+import {treeView} from './tree.js';
+import {keys} from './keys.js';
 
 /** first is the root to look at when nobody chose an operator. */
 function first(m) { return m.roots[rootOrder(m)[0]]; }
@@ -28,6 +30,8 @@ async function open() {
   tableView(m);
   chartView(m);
   graphView(m);
+  treeView(m);
+  keys(['chart', 'graph', 'rows', 'tree', 'enter']);
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
 

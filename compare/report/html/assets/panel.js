@@ -7,6 +7,7 @@ import {dtypeText, oneCause, reasonText, stateOf} from './filter.js';
 import {signs} from './marks.js';
 import {lookView} from './look.js';
 import {adviceView} from './advice.js';
+import {stack} from './cards.js';
 import {state, select, on} from './state.js';
 
 export function panelView(m) {
@@ -24,6 +25,8 @@ export function panelView(m) {
       op.framework.length ? el('p', {}, t('framework') + ' ', op.framework.flatMap((f, i) => [i ? ', ' : '', el('code', {}, show(f))])) : null,
       op.factor ? el('p', {}, t('amplifies', figure(op.factor))) : null,
       ...['output', 'input'].map(role => tensors(m, op, role)),
+      op.gives?.length ? givenOf(op) : null,
+      stackOf(m, op),
       ...op.rows.filter(i => m.role(i) === 'operator').map(i => el('p.reason', {}, reasonText(m, i))),
       files(m, op),
       op.root >= 0 && m.page.no_looks ? el('p.dim', {}, show(t('no-looks', m.page.no_looks))) : null,
@@ -65,6 +68,19 @@ function tensors(m, op, role) {
   return el('div.scroll', {}, el('table.tensors', {}, el('caption', {}, t(role + 's')),
     el('thead', {}, el('tr', {}, [t('slot'), t('column.state'), t('column.dtype'), t('column.shape'), t('measure.cosine'), t('measure.distance'), t('measure.largest'), role === 'input' ? t('fed-by') : t('remarks')].map((x, k) => el(k > 3 && k < 7 ? 'th.number' : 'th', {}, x)))),
     el('tbody', {}, lines)));
+}
+
+/** givenOf lists what one side's recording tells of a call that the other does not have. */
+function givenOf(op) {
+  return el('div.scroll', {}, el('table.said', {}, el('caption', {}, t(op.alone)),
+    el('thead', {}, el('tr', {}, el('th', {}), el('th', {}, t('column.shape')), statisticNames.map(s => el('th.number', {}, t('statistic.' + s))))),
+    el('tbody', {}, op.gives.map(g => el('tr', {}, el('td', {}, show(g.place)), el('td', {}, shapeText(g.shape)), g.values.map(v => el('td.number', {}, v === undefined ? '' : figure(v, 7))))))));
+}
+
+/** stackOf is the line of the program that made a call, and those that led there. */
+function stackOf(m, op) {
+  const lines = op.rows.map(i => m.stack(i)).find(x => x)?.split('\n') ?? [];
+  return lines.length ? stack(lines) : null;
 }
 
 /** saidOf lists what both sides' recordings say of tensors: a pair of lines for each, with the differences below. */

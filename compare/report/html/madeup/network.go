@@ -5,6 +5,7 @@ package madeup
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type Network struct {
 	Flat, Hostile bool
 	// Statistics: both sides are recordings of calls with statistics in place of arrays.
 	Statistics bool
+	// Alone: every ninth and tenth call of a recording has no partner, one of the left and one of the right side.
+	Alone bool
 }
 
 // hostile are names that no face may obey.
@@ -98,6 +101,7 @@ func (n Network) Table() *result.Table {
 func (n Network) record(t *result.Table) {
 	t.Meta.Metrics, t.Meta.Recorded, t.Meta.Graph, t.Meta.Pairing.How = nil, true, "", result.ByName
 	t.Meta.Left.Kind, t.Meta.Right.Kind = "msprobe", "msprobe"
+	t.Rows = slices.DeleteFunc(t.Rows, func(r result.Row) bool { return n.Alone && r.Index%10 >= 8 && r.Role == result.Input })
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		r.Recorded = &result.Recorded{Place: fmt.Sprintf("%s.%d", r.Role, r.Slot), How: result.ByName, Both: 4, Left: &result.Said{Class: "torch.Tensor"}, Right: &result.Said{Class: "torch.Tensor"},
@@ -118,8 +122,27 @@ func (n Network) record(t *result.Table) {
 		if *r.Recorded.Left == *r.Recorded.Right {
 			r.Recorded.Same = r.Recorded.Both
 		}
+		if at := r.Index % 10; n.Alone && at >= 8 && r.Role == result.Output {
+			n.lone(&t.Ops[r.Index], r, at == 8)
+			continue
+		}
 		r.Compared, r.Metrics, r.Facts = false, nil, result.Facts{Order: r.Facts.Order, Producer: r.Facts.Producer}
 	}
+}
+
+// lone takes the partner from a call. The first of either side gave the same.
+func (n Network) lone(op *result.Operator, r *result.Row, left bool) {
+	norm := 1 + float64(r.Index/10)
+	op.Made, op.Gives = []int64{int64(norm)}, []result.Given{{Place: "output.0", Shape: []int64{4}, Known: result.KnownNorm, Stats: result.Stats{Norm: norm}}}
+	row := result.Row{Index: r.Index, Op: r.Op, Type: r.Type, Role: result.Whole, Slot: -1}
+	if left {
+		row.Left.Names, row.Right.Names = r.Op, "*"
+		row.Add(result.Because(result.NoRightCall, r.Op))
+	} else {
+		row.Left.Names, row.Right.Names = "*", r.Op
+		row.Add(result.Because(result.NoLeftCall, r.Op))
+	}
+	*r = row
 }
 
 // row is a compared pair with numbers of as many digits as real ones have.
