@@ -36,8 +36,8 @@ type Check struct {
 	// Only, if not nil, chooses operators by their names.
 	Only func(name string) bool
 	Gate verdict.Gate
-	// Table, JSON, Parquet and HTML are where the findings go; empty are not written.
-	Table, JSON, Parquet, HTML string
+	// Table, JSON, Parquet, HTML and NodeData, for model-explorer, are where the findings go; empty are not written.
+	Table, JSON, Parquet, HTML, NodeData string
 	// State is the folder that keeps the last result.
 	State string
 	Lang  msg.Lang
@@ -78,7 +78,7 @@ func (c *Check) Validate() error {
 	case c.Golden != "":
 		return explain.Say("err.check.noright")
 	}
-	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML}, c.Path, c.Golden, c.Graph)
+	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML, c.NodeData}, c.Path, c.Golden, c.Graph)
 }
 
 func isFolder(path string) bool {
@@ -169,6 +169,7 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		{c.HTML, func(w io.Writer) error {
 			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph})
 		}},
+		{c.NodeData, func(w io.Writer) error { return page.WriteNodes(w, done.Findings) }},
 	} {
 		if form.path == "" {
 			continue

@@ -18,10 +18,10 @@ import (
 
 // checkFlags are the options of the check command.
 type checkFlags struct {
-	mine, golden, graph, out, json, parquet, html string
-	full, events, status                          bool
-	gate                                          run.Gate
-	workers                                       int
+	mine, golden, graph, out, json, parquet, html, nodes string
+	full, events, status                                 bool
+	gate                                                 run.Gate
+	workers                                              int
 }
 
 // sides defines what is checked, and how exactly, for why, too.
@@ -41,6 +41,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.StringVar(&f.html, "html", "", e.optionText("compare")("html"))
+	set.StringVar(&f.nodes, "node-data", "", e.optionText("compare")("node-data"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
@@ -68,7 +69,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 		}
 	}
 	c := f.request(e)
-	if err := cmp.Or(alone(f.events, f.json, f.parquet, f.html), c.Validate()); err != nil {
+	if err := cmp.Or(alone(f.events, f.json, f.parquet, f.html, f.nodes), c.Validate()); err != nil {
 		return exitUsage, err
 	}
 	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
@@ -95,7 +96,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 
 // request is what the options ask for.
 func (f *checkFlags) request(e env) run.Check {
-	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, HTML: f.html, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
+	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, HTML: f.html, NodeData: f.nodes, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
 }
 
 // checkText writes the summary of a check.

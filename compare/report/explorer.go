@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -110,19 +111,35 @@ func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
 // WriteNodeData writes the verdict as node data for model-explorer: of every operator the largest error of its outputs, in the
 // colour of its state. They colour the graph of [WriteExplorerGraph], or any graph with these names.
 func WriteNodeData(to io.Writer, j *verdict.Judged) error {
-	d := explorerData{Results: map[string]explorerValue{}, Gradient: []explorerStop{{0, explorerColours[verdict.StateGood]}, {1, explorerColours[verdict.StateBad]}}}
-	for i := range j.Operators {
-		op := &j.Operators[i]
-		worst := math.NaN()
-		for k := range op.Outputs {
-			if e := apart(j.Row(&op.Outputs[k])); !math.IsNaN(e) && !(e <= worst) {
-				worst = e
+	return WriteNodes(to, func(yield func(Node) bool) {
+		for i := range j.Operators {
+			op := &j.Operators[i]
+			for k := range op.Outputs {
+				if !yield(Node{op.Op.Name, apart(j.Row(&op.Outputs[k])), op.State}) {
+					return
+				}
 			}
 		}
-		if math.IsNaN(worst) {
+	})
+}
+
+// Node is an output of an operator, with its error, NaN where nothing is known of it.
+type Node struct {
+	Op    string
+	Error float64
+	State verdict.State
+}
+
+// WriteNodes writes node data for model-explorer: of every operator the largest error of its outputs that is known, and the
+// state of the last of these.
+func WriteNodes(to io.Writer, nodes iter.Seq[Node]) error {
+	d := explorerData{Results: map[string]explorerValue{}, Gradient: []explorerStop{{0, explorerColours[verdict.StateGood]}, {1, explorerColours[verdict.StateBad]}}}
+	for n := range nodes {
+		name := Clean(n.Op)
+		if math.IsNaN(n.Error) || d.Results[name].Value > n.Error {
 			continue // nothing is known of its error, which is not none
 		}
-		d.Results[Clean(op.Op.Name)] = explorerValue{worst, explorerColours[op.State], "#ffffff"}
+		d.Results[name] = explorerValue{min(n.Error, mostApart), explorerColours[n.State], "#ffffff"}
 	}
 	return json.NewEncoder(to).Encode(map[string]explorerData{explorerID: d})
 }

@@ -12,6 +12,8 @@ import (
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/page"
+	"precision/compare/pattern"
+	"precision/compare/pattern/tell"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/internal/msg"
@@ -27,6 +29,7 @@ func TestCheck(t *testing.T) {
 		switch {
 		case i == 120:
 			f.Verdict, f.Ratio, f.Found, f.Beyond, f.Reasons = oracle.Wrong, 2000, 7, 128, []result.Reason{result.Because("check-beyond", "128", "256")}
+			f.Pattern = string(pattern.Unwritten)
 		case i == 150:
 			f.Op, f.Verdict = "</script><img src=x onerror=alert(1)>", oracle.Suspect
 			f.Ratio = 1.2
@@ -50,6 +53,9 @@ func TestCheck(t *testing.T) {
 	}
 	if text := w.text("#cards .card"); !strings.Contains(text, "layer_120/MatMul") || !strings.Contains(text, "7 instead of 1 at [0, 120]: 2000 times the bound") {
 		t.Errorf("the first card is %q", text)
+	}
+	if text := w.text("#cards .kind"); !strings.Contains(text, tell.Kind(msg.English, "unwritten")) || !strings.Contains(w.text("#operator .kind"), text) {
+		t.Errorf("the kind of wrong is %q", text)
 	}
 	if text := w.text("#operator"); !strings.Contains(text, "layer_120/MatMul") || !strings.Contains(text, "128 / 256") {
 		t.Errorf("the operator is %q", text)

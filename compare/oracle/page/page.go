@@ -10,9 +10,11 @@ import (
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	patterns "precision/compare/pattern/tell"
 	"precision/compare/report"
 	"precision/compare/report/html"
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/internal/msg"
 )
 
@@ -49,6 +51,7 @@ type outputs struct {
 	Looked   []int64       `json:"looked"`
 	Beyond   []int64       `json:"beyond"`
 	Reason   []int         `json:"reason"` // places in the reasons of a language
+	Kind     []int         `json:"kind"`   // places in the kinds of wrong of a language, -1 for none
 }
 
 // letters are the states of outputs as the scripts know them: good, suspect, bad, and uncompared for what is unknown.
@@ -68,6 +71,7 @@ type spoken struct {
 	Headline []html.Segment    `json:"headline"`
 	Lines    []html.Line       `json:"lines"`
 	Reasons  []string          `json:"reasons"`
+	Kinds    []string          `json:"kinds"`
 }
 
 // Write writes the page.
@@ -77,6 +81,7 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 	var states strings.Builder
 	places := map[string]int{}
 	var reasons [][]result.Reason
+	var kinds []*oracle.Finding // the first of each kind
 	out := &d.Outputs
 	for i := range findings {
 		f := &findings[i]
@@ -93,6 +98,14 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 			places[key], reasons = place, append(reasons, f.Reasons)
 		}
 		out.Reason = append(out.Reason, place)
+		place = -1
+		if key := kind(msg.English, f); key != "" {
+			if place, known = places["kind "+key]; !known {
+				place = len(kinds)
+				places["kind "+key], kinds = place, append(kinds, f)
+			}
+		}
+		out.Kind = append(out.Kind, place)
 	}
 	out.State = states.String()
 	counts := tell.Counts(findings)
@@ -108,9 +121,34 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		for _, list := range reasons {
 			s.Reasons = append(s.Reasons, say(lang, list))
 		}
+		for _, f := range kinds {
+			s.Kinds = append(s.Kinds, kind(lang, f))
+		}
 		d.Page.Say[lang.String()] = s
 	}
 	return html.Check.Write(to, o.Lang, o.Left, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
+}
+
+// WriteNodes writes how far outputs are from what explains them, as shares of the bound, as node data for model-explorer.
+func WriteNodes(to io.Writer, findings []oracle.Finding) error {
+	states := map[oracle.Verdict]verdict.State{oracle.OK: verdict.StateGood, oracle.Suspect: verdict.StateSuspect, oracle.Wrong: verdict.StateBad}
+	return report.WriteNodes(to, func(yield func(report.Node) bool) {
+		for i := range findings {
+			f := &findings[i]
+			if state, judged := states[f.Verdict]; judged && !yield(report.Node{Op: f.Op, Error: f.Ratio, State: state}) {
+				return
+			}
+		}
+	})
+}
+
+// kind says how an output is wrong and what tells so, empty where nothing was found.
+func kind(lang msg.Lang, f *oracle.Finding) string {
+	c := f.Check()
+	if c.Pattern == "" {
+		return ""
+	}
+	return report.Clean(patterns.Line(lang, result.Pattern{Kind: c.Pattern, Explained: c.Explained, Evidence: c.Evidence}, f.Type))
 }
 
 // say says reasons in a language.

@@ -63,3 +63,18 @@ func TestWrite(t *testing.T) {
 		t.Errorf("states are called %q", d.Page.Say["en"].Texts["report.word.bad"])
 	}
 }
+
+// TestWriteNodes: node data have the largest share of the bound of each operator, in the colour of its state, and nothing of what is unknown.
+func TestWriteNodes(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteNodes(&b, []oracle.Finding{
+		{Op: "a", Verdict: oracle.OK, Ratio: 0.5}, {Op: "a", Index: 1, Verdict: oracle.Wrong, Ratio: math.Inf(1)}, {Op: "a", Index: 2, Verdict: oracle.OK, Ratio: 0.25},
+		{Op: "b", Verdict: oracle.Unknown}, {Op: "c", Verdict: oracle.OK},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `"results":{"a":{"value":1000000,"bgColor":"#c43c00","textColor":"#ffffff"},"c":{"value":0,"bgColor":"#00765a","textColor":"#ffffff"}}`
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("the node data are %s", b.String())
+	}
+}

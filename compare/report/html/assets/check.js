@@ -43,6 +43,7 @@ function model({outputs: o, page}) {
     m.opOfRow[i] = op.place;
   }
   m.measures = [{name: 'ratio', values: m.ratio, limit: 1}];
+  m.kind = i => spoken().kinds?.[o.kind[i]] ?? '';
   const reason = i => spoken().reasons[o.reason[i]] ?? '';
   const numeric = (name, v) => ({name: 'check.' + name, width: 110, numeric: true, worst: 'high', text: i => Number.isNaN(v[i]) || stateAt(i) === 'uncompared' ? '' : figure(v[i], 6), key: () => v, csv: i => v[i]});
   const wordy = (name, text, left) => ({name, width: 130, left, text: i => show(text(i)), csv: text, key: () => ranks(rows, text)});
@@ -53,7 +54,7 @@ function model({outputs: o, page}) {
     wordy('type', i => m.type.get(i)), wordy('tensor', i => nameOf(m, i) + ':output:' + o.index[i], true),
     numeric('ratio', m.ratio), numeric('expected', m.expected), numeric('found', m.found), numeric('bound', m.bound), numeric('largest', m.largest),
     {name: 'check.beyond', width: 90, numeric: true, worst: 'high', text: i => o.looked[i] ? o.beyond[i] + '/' + o.looked[i] : '', csv: i => o.beyond[i], key: () => Float64Array.from(o.beyond)},
-    wordy('dtype', i => o.dtype[i]), wordy('shape', i => shapeText(o.shape[i])), wordy('reason', reason, true),
+    wordy('dtype', i => o.dtype[i]), wordy('shape', i => shapeText(o.shape[i])), wordy('cause', m.kind, true), wordy('reason', reason, true),
   ];
   return m;
 }
@@ -90,7 +91,7 @@ start(async () => {
     return el('article.card.' + m.verdictOf(i), {tabindex: 0, 'data-op': m.opOfRow[i], onclick: go, onkeydown: e => { if (e.key === 'Enter') go(); }},
       el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[m.verdictOf(i)]), el('span.number', {}, t('report.word.' + m.verdictOf(i))), el('b', {}, show(m.type.get(i))), el('span.name', {}, show(nameOf(m, i)) + ':' + m.o.index[i])),
       el('p.strong', {}, t('check.numbers', figure(m.found[i], 6), figure(m.expected[i], 6), m.o.worst[i]?.length ? '[' + m.o.worst[i].join(', ') + ']' : '', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 3) : '∞')),
-      el('p', {}, spoken().reasons[m.o.reason[i]] ?? ''));
+      ...[m.kind(i), spoken().reasons[m.o.reason[i]]].map((x, k) => x ? el(k ? 'p' : 'p.kind', {}, x) : null));
   };
   const draw = () => {
     speak(m.page.say, state.lang);
@@ -110,7 +111,7 @@ start(async () => {
     document.getElementById('operator').replaceChildren(...!op ? [el('p.dim', {}, t('select-one'))] : [
       el('h3', {}, el('span.sign.' + op.state, {'aria-hidden': 'true'}, signs[op.state]), ' ' + show(op.type) + ' ', el('span.name', {}, show(op.name))),
       ...op.rows.map(i => el('div', {}, el('h4', {}, el('span.sign.' + m.verdictOf(i), {'aria-hidden': 'true'}, signs[m.verdictOf(i)]), ' ' + t('role.output') + ' ' + m.o.index[i] + ' ', el('span.dim', {}, [m.o.dtype[i], shapeText(m.o.shape[i])].filter(Boolean).join(' '))),
-        numbersOf(m, i), el('p', {}, spoken().reasons[m.o.reason[i]] ?? '')))]);
+        numbersOf(m, i), el('p.kind', {}, m.kind(i)), el('p', {}, spoken().reasons[m.o.reason[i]] ?? '')))]);
   };
   for (const b of document.querySelectorAll('#languages button')) b.addEventListener('click', () => set({lang: b.value}));
   on('lang', draw);
