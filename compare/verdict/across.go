@@ -255,22 +255,26 @@ func (s *settling) brought(piece int, r *Start) *At {
 }
 
 // running tells of a root behind others, at a call that nobody waited for, that its result was still on its way when it was
-// recorded: not all ranks have the same of what gives all of them the same. A root before changes when ranks come to
-// it; where there is none, both sides had the same time, and what differs is the call's.
+// recorded: that of some rank is known to be, and no other rank has what this one has, of what gives all of them the same. A
+// root before changes when ranks come to it; where there is none, both sides had the same time, and what differs is the call's.
 func (s *settling) running(piece int, r *Start) bool {
-	var gave []int64
-	for i := range s.pieces {
-		for _, m := range s.pieces[i].Meets {
-			switch {
-			case s.pieces[i].Step != s.pieces[piece].Step || m.Name != r.Meets || m.Gave == nil:
-			case gave == nil:
-				gave = m.Gave
-			case !slices.Equal(gave, m.Gave):
-				return len(s.kept) > 0
-			}
+	gave := func(i int) []int64 {
+		p := &s.pieces[i]
+		k := slices.IndexFunc(p.Meets, func(m Met) bool { return m.Name == r.Meets })
+		if k < 0 || p.Step != s.pieces[piece].Step {
+			return nil
 		}
+		return p.Meets[k].Gave
 	}
-	return false
+	mine, onTheWay := gave(piece), false
+	for i := range s.pieces {
+		other := gave(i)
+		if i != piece && len(other) > 0 && slices.Equal(other, mine) {
+			return false // it arrived
+		}
+		onTheWay = onTheWay || slices.Contains(other, 0)
+	}
+	return mine != nil && onTheWay && len(s.kept) > 0
 }
 
 // holder is the root of the rank that holds the slice in which a weight differs on all ranks alike, which the others

@@ -46,15 +46,30 @@ func TestSettle(t *testing.T) {
 		"a call behind a root that was recorded on its way says nothing": {
 			[]Piece{
 				meets(rank(0, 0, Start{Op: "gelu.0", Order: 1}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
-				meets(rank(0, 1), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{6, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{0}}),
 			},
 			[]At{{0, 0}},
+		},
+		"but one of which no rank was on its way is wrong on the rank that has another result": {
+			[]Piece{
+				meets(rank(0, 0, Start{Op: "gelu.0", Order: 1}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{7, 7}}),
+			},
+			[]At{{0, 0}, {0, 1}},
+		},
+		"and so is one that arrived at two ranks, though not yet at a third": {
+			[]Piece{
+				meets(rank(0, 0, Start{Op: "gelu.0", Order: 1}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{0}}),
+				meets(rank(0, 2, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}), Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+			},
+			[]At{{0, 0}, {0, 1}},
 		},
 		"one that was done does, and one that nothing came before": {
 			[]Piece{
 				meets(rank(0, 0, Start{Op: "all_reduce.0", Order: 1, Meets: "all_reduce #0"}, Start{Op: "all_reduce.1", Order: 3, Meets: "all_reduce #1"}),
 					Met{Name: "all_reduce #0", Order: 1, Gave: []int64{5, 7}}, Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
-				meets(rank(0, 1), Met{Name: "all_reduce #0", Order: 1, Gave: []int64{6, 7}}, Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
+				meets(rank(0, 1), Met{Name: "all_reduce #0", Order: 1, Gave: []int64{0}}, Met{Name: "all_reduce #1", Order: 3, Gave: []int64{5, 7}}),
 			},
 			[]At{{0, 0}, {0, 1}},
 		},
