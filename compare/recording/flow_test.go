@@ -50,6 +50,10 @@ func TestFlow(t *testing.T) {
 	one := func(v string) string { return shaped(said("bool", v, v, "null", "null"), "[]") }
 	score := func(hi string) string { return said("bfloat16", hi, "-3", "0.5", "40") }
 	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "8e-9"), said("bool", "true", "false", "null", "null")
+	asked := func(v string) string {
+		return entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", v, 1), "[2, 12]")}, one(v))
+	}
+	word := func(v string) string { return fmt.Sprintf(`{"type": "str", "value": %q}`, v) }
 	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
 		name         string
@@ -192,6 +196,10 @@ func TestFlow(t *testing.T) {
 			[]string{entry("Tensor.__eq__", 0, []string{shaped(flags, "[2, 12]")}, one("true")), entry("Functional.attention", 0, []string{sized(2, 0), shaped(sized(3, 0), "[2, 8, 8]")}, sized(6, 0.1))},
 			[]string{entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", "false", 1), "[2, 12]")}, one("false")), entry("Functional.attention", 0, []string{sized(2, 0), sized(3, 0)}, sized(6, 0))},
 			[]string{"Tensor.__eq__.0.forward"}, false},
+		{"but not a word that stands in a call",
+			[]string{asked("true"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("bilinear")}, sized(6, 0.1))},
+			[]string{asked("false"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("nearest")}, sized(6, 0))},
+			[]string{"Tensor.__eq__.0.forward", "Functional.interpolate.0.forward"}, false},
 		{"what is repeated, with few digits",
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.dropout", 0, []string{coarse(6.1, 0.5)}, coarse(7.1, 0.5)), entry("Functional.attention", 0, []string{pair("7.1", "-3.55", "50.25")}, coarse(9.5, 0.6))},
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.attention", 0, []string{pair("6.1", "-3.05", "43.25")}, coarse(9, 0.6))}, []string{"Functional.dropout.0.forward"}, false},

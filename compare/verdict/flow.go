@@ -593,10 +593,10 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		}
 		told := agreementOf(r)
 		if r.Recorded.Argument {
-			if soft := !numbers(r.Recorded); told == different && soft && len(w.decided) > 0 {
+			if told == different && len(w.decided) > 0 && switched(r.Recorded) {
 				a.from = merge(a.from, w.decided)
 			} else if told == different && w.literal(op, r.Recorded) {
-				begin(t.Row, nil, soft)
+				begin(t.Row, nil, !numbers(r.Recorded))
 			}
 			continue
 		}
@@ -876,6 +876,11 @@ func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
 func (w *recordedWalk) crossed(r *result.Row) bool {
 	a, b := w.named(r.Facts.Producer.Op), w.named(r.Recorded.Golden.Op)
 	return w.reordered() && a != b && a != nil && b != nil && len(a.Outputs) > 0 && len(b.Outputs) > 0
+}
+
+// switched tells of an argument that differs that a program which asks a flag may leave it out or turn it on.
+func switched(rec *result.Recorded) bool {
+	return slices.ContainsFunc([]*result.Said{rec.Left, rec.Right}, func(s *result.Said) bool { return s.Class == "" || s.Class == "bool" || s.Class == "None" })
 }
 
 // numbers tells an argument that is a number on both sides.
