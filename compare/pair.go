@@ -18,15 +18,17 @@ import (
 // The metric core asks for one to three passes over both tensors. A pass reads
 // the same tile of both sides, widens it to float32 (or float64 where that
 // loses digits), reduces it to partial sums and folds these in tile order. A
-// tensor is never held as a whole unless it is small: then the widened tiles
-// of the first pass stay for the later ones. A large tensor is cut into chunks
+// tensor is never held as a whole unless it is small: up to keepElements the widened
+// tiles of the first pass stay for the later ones, and up to mostHeld bytes it is read
+// at once, as it is stored (repeats.go). A large tensor is cut into chunks
 // of tiles that idle workers take from a shared counter; since the partial
 // sums are folded in tile order whoever computed them, the digits do not
 // depend on the number of workers.
 
 const (
 	// keepElements is the largest tensor whose widened elements are kept
-	// between passes, 4 MiB a side. Where outputs have as many elements the
+	// between passes: 4 MiB a side and worker in float32, 8 MiB in float64, 16 MiB of
+	// integers of 64 bits, which are kept beside it. Where outputs have as many elements the
 	// command takes 0.75 of the processor time that it takes with 256 Ki, where
 	// they have fewer the same.
 	keepElements = 1 << 20

@@ -513,8 +513,13 @@ func TestFunctions(t *testing.T) {
 		if m := row.Module; m != nil && functions()[m.Form] == nil {
 			t.Errorf("module %v calls %s, which is not known", row.Names, m.Form)
 		}
-		for _, call := range row.Calls {
+		for space, call := range row.Calls {
 			used[call.Form] = true
+			for _, name := range row.Names {
+				if f := functions()[strings.TrimPrefix(space+"."+name, ".")]; f != nil && (f.rest != call.Rest || !slices.Equal(f.params, call.Params)) {
+					t.Errorf("%s takes %v, the rest as the last: %v; not what its row says", name, f.params, f.rest)
+				}
+			}
 		}
 		if kernels[row.Kernel] = true; row.Kernel != "" && kernelForm(row.Kernel) == nil {
 			t.Errorf("%v are computed by %s, which is no form of kernels", row.Names, row.Kernel)

@@ -194,7 +194,11 @@ var (
 
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
 func functionsOfRows() map[string]*function {
-	all, same := map[string]*function{}, map[string]*function{}
+	type called struct {
+		form, params string
+		rest         bool
+	}
+	all, same := map[string]*function{}, map[called]*function{}
 	for _, row := range catalogue.All() {
 		var formula *function
 		if row.Formula != nil {
@@ -212,13 +216,13 @@ func functionsOfRows() map[string]*function {
 				if space != "" {
 					key = space + "." + name
 				}
-				text := call.Form + " " + strings.Join(call.Params, " ")
-				if same[text] == nil {
+				how := called{call.Form, strings.Join(call.Params, " "), call.Rest}
+				if same[how] == nil {
 					f := *forms[call.Form]
 					f.params, f.rest = call.Params, call.Rest
-					same[text] = &f
+					same[how] = &f
 				}
-				all[key] = same[text]
+				all[key] = same[how]
 			}
 		}
 	}

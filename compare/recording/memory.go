@@ -417,8 +417,11 @@ func (s *side) belied(path string, offsets []int64) {
 			case !l.infinite() && was == "" && l.tells() && l.said.Has(result.KnownMax|result.KnownMin):
 				finite[key] = c.Name + ", " + l.place
 			case was != "" && doubtful(c, l):
-				l.arg = &argument{odd: &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: "NaN or infinity in " + strconv.Quote(c.Name) + ", " + l.place,
-					Expected: "finite statistics: its checksum " + l.said.Sum + " is that of " + was}}
+				if l.arg == nil {
+					l.arg = &argument{}
+				}
+				l.arg.odd = &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: "NaN or infinity in " + strconv.Quote(c.Name) + ", " + l.place,
+					Expected: "finite statistics: its checksum " + l.said.Sum + " is that of " + was}
 			}
 		}
 	}

@@ -190,3 +190,29 @@ func TestOff(t *testing.T) {
 		}
 	}
 }
+
+// TestBeliedKeeps: statistics that are marked as damage are still what was written, to the last digit.
+func TestBeliedKeeps(t *testing.T) {
+	tensor := func(hi, norm, sum string) string {
+		return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4], "Max": ` + hi + `, "Min": 1.5, "Mean": 2.5, "Norm": ` + norm + `, "md5": "` + sum + `"}`
+	}
+	dir := t.TempDir()
+	text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "data": {
+"Functional.linear.0.forward": {"input_args": [` + tensor("2.5", "9.5", "00000001") + `], "input_kwargs": {}, "output": [` + tensor("3.5", "9.25", "00000003") + `]},
+"Functional.relu.0.forward": {"input_args": [` + tensor("NaN", "123456789012345678901", "00000003") + `], "input_kwargs": {}, "output": [` + tensor("4.5", "9.75", "00000004") + `]}}}`
+	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := findMsprobe(dir)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	s, err := list[0].load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &s.calls[1].leaves[0]
+	if l.arg == nil || l.arg.odd == nil || l.stat(atNorm).S != "123456789012345678901" {
+		t.Errorf("%+v, Norm %+v", l.arg, l.stat(atNorm))
+	}
+}

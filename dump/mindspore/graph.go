@@ -188,51 +188,75 @@ func arguments(text string) (list []string) {
 
 // feeds is [Feeds].
 func (g *nodes) feeds() map[string][]Port {
-	feeds := map[string][]Port{}
-	// expand lists what an input is made of: a tuple is what is in it.
-	var expand func(name string, depth int) []Port
-	expand = func(name string, depth int) []Port {
+	feeds, made := map[string][]Port{}, map[string][]Port{}
+	unknown := []Port{{}}
+	room := 4 * mostPorts
+	for _, n := range g.order {
+		room += usualPorts * len(n.inputs)
+	}
+	// expand lists what inputs are made of: a tuple is what is in it. Tuples of tuples may hold far more than the graph.
+	var expand func(names []string, depth int) []Port
+	tell := func(name string, depth int) []Port {
 		n := g.named[name]
 		switch {
-		case n == nil || depth > 64 || n.typ == "Load":
-			return []Port{{}}
+		case n == nil || depth > mostNested || n.typ == "Load":
+			return unknown
 		case n.typ == "UpdateState":
 			return nil
 		case n.typ == "Depend" && len(n.inputs) > 0:
-			return expand(n.inputs[0], depth+1)
+			return expand(n.inputs[:1], depth+1)
 		case n.typ == "MakeTuple":
-			var list []Port
-			for _, in := range n.inputs {
-				list = append(list, expand(in, depth+1)...)
-			}
-			return list
+			return expand(n.inputs, depth+1)
 		case n.typ == "TupleGetItem" && len(n.inputs) > 1:
 			at, known := g.constants[n.inputs[1]]
 			if !known {
-				return []Port{{}}
+				return unknown
 			}
-			if of := expand(n.inputs[0], depth+1); len(of) > 1 && at >= 0 && at < len(of) {
+			if of := expand(n.inputs[:1], depth+1); len(of) > 1 && at >= 0 && at < len(of) {
 				return of[at : at+1]
 			} else if len(of) == 1 && of[0].Kernel != "" && at >= 0 {
 				return []Port{{of[0].Kernel, at}}
 			}
-			return []Port{{}}
+			return unknown
 		}
 		return []Port{{kernelName(n.full), 0}}
+	}
+	expand = func(names []string, depth int) (list []Port) {
+		for _, name := range names {
+			of, known := made[name]
+			if !known {
+				made[name] = unknown // what is made of itself is
+				of = tell(name, depth)
+				made[name] = of
+			}
+			if len(names) == 1 {
+				return of
+			}
+			if len(list)+len(of) > min(mostPorts, room) {
+				return unknown
+			}
+			list = append(list, of...)
+		}
+		room -= len(list)
+		return list
 	}
 	for _, n := range g.order {
 		switch n.typ {
 		case "Load", "UpdateState", "Depend", "MakeTuple", "TupleGetItem":
 			continue
 		}
-		var list []Port
-		for _, in := range n.inputs {
-			list = append(list, expand(in, 0)...)
-		}
-		feeds[kernelName(n.full)] = list
+		feeds[kernelName(n.full)] = expand(n.inputs, 0)
 	}
 	return feeds
 }
+
+const (
+	// mostNested is how deep tuples are followed.
+	mostNested = 1 << 16
+	// mostPorts is how many ports are told of a node, usualPorts how many an input of one stands for on average.
+	mostPorts  = 1 << 14
+	usualPorts = 16
+)
 
 // kernelName is what files call the kernel of a node.
 func kernelName(full string) string { return strings.ReplaceAll(full, "/", "_") }

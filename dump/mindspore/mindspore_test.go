@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,34 @@ subgraph @kernel_graph0() {
 	}
 	if textNodes([]byte(text+text)) != nil || textNodes(nil) != nil {
 		t.Error("two graphs of the same names, or none, say something")
+	}
+}
+
+// TestNestedTuples: tuples of tuples that double at every level are not written out, nor is a tuple that holds itself; what
+// is fed otherwise is told all the same.
+func TestNestedTuples(t *testing.T) {
+	var text strings.Builder
+	line := func(n int, call string) {
+		fmt.Fprintf(&text, "  %%%d(x) = %s\n      # Fullname with scope: (Default/node%d)\n", n, call, n)
+	}
+	line(0, "PrimFunc_Relu(%x)")
+	for n := range 30 {
+		line(n+1, fmt.Sprintf("MakeTuple(%%%d, %%%d)", n, n))
+	}
+	line(31, "PrimFunc_AddN(%30)")
+	line(62, "MakeTuple(%62, %0)")
+	line(63, "PrimFunc_AddN(%62)")
+	line(64, "PrimFunc_Abs(%0)")
+	line(65, "MakeTuple(%0, %0, %0)")
+	line(66, "PrimFunc_AddN(%65, %0)")
+	feeds := textNodes([]byte(text.String())).feeds()
+	n := 0
+	for _, list := range feeds {
+		n += len(list)
+	}
+	relu := Port{"Default_node0", 0}
+	if n > 1<<16 || !slices.Equal(feeds["Default_node64"], []Port{relu}) || !slices.Equal(feeds["Default_node66"], []Port{relu, relu, relu, relu}) {
+		t.Errorf("%d ports, of Abs %v, of AddN %v", n, feeds["Default_node64"], feeds["Default_node66"])
 	}
 }
 
