@@ -373,7 +373,10 @@ const (
 	leapOver, leapSteps = 4, 3
 	// leapAfter is how many steps there have to be before.
 	leapAfter = 4
-	// equalLeap is the factor where all steps before were equal to the last digit: what rounding makes of equal
+	// jumpOver is how many times as far apart they are as they ever were in jumpAfter steps where what a log does by itself is no
+	// reason: what rounding makes of trainings that were so close has grown two- or threefold from one step to the next.
+	jumpOver, jumpAfter = 30, 8
+	// equalLeap is the factor there, and where all steps before were equal to the last digit: what rounding makes of equal
 	// trainings grows from step to step.
 	equalLeap = 1.04
 )
@@ -391,6 +394,7 @@ func (q *Quantity) leap(c *both) int {
 			calm = list[len(list)*19/20]
 		}
 	}
+	printed := min(leastStep(c.a), leastStep(c.b))
 	for i := range c.a {
 		list := apart(c.a[i:i+1], c.b[i:i+1])
 		if len(list) == 0 {
@@ -401,11 +405,15 @@ func (q *Quantity) leap(c *both) int {
 		if before == 0 {
 			factor, after = equalLeap, leapAfter/2
 		}
-		if i < leapAfter && apart >= max(math.Log(leastLeap), leapOver*calm, leapSteps*own) {
+		own := leapSteps * own
+		if i < leapAfter && apart >= max(math.Log(leastLeap), leapOver*calm, own) {
 			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
 			return i
 		}
-		if i >= after && apart >= max(math.Log(factor), leapOver*before, leapSteps*own) {
+		if i >= after && apart >= jumpOver*before && math.Abs(c.a[i]-c.b[i]) > 3*printed && (before == 0 || i >= jumpAfter) {
+			factor, own = equalLeap, 0 // the steps that both logs took were the same
+		}
+		if i >= after && apart >= max(math.Log(factor), leapOver*before, own) {
 			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
 			return i
 		}
@@ -438,6 +446,17 @@ func usualStep(list []float64) float64 {
 	}
 	slices.Sort(steps)
 	return steps[len(steps)*19/20]
+}
+
+// leastStep is the least that a log changes by, where it does: no less than what its last digit tells.
+func leastStep(list []float64) float64 {
+	least := math.Inf(1)
+	for i := 1; i < len(list); i++ {
+		if by := math.Abs(list[i] - list[i-1]); by > 0 {
+			least = min(least, by)
+		}
+	}
+	return least
 }
 
 func mean(list []float64) float64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -94,6 +95,45 @@ func TestEqualThenApart(t *testing.T) {
 			if q := Diff(drift, b, DefaultOptions).Quantities[0]; q.Parts {
 				t.Errorf("%d steps: rounding parts at %d, %s", n, q.PartStep, q.Why)
 			}
+		}
+	}
+}
+
+// TestJumps: logs of jittery values that were as close as rounding keeps them, and then 1.3 times apart at once, part there, also
+// within their last steps; what printing with two digits makes of one log parts nowhere.
+func TestJumps(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := []int{24, 100, 1000}[seed%3]
+		at := 9 + rng.IntN(n-12)
+		logs := [3]*Series{{Name: "loss"}, {Name: "loss"}, {Name: "loss"}} // the log, the one that jumps, the one that does not
+		for i := range n {
+			v := (1 + 3*math.Exp(-float64(i)/float64(n/3))) * math.Exp(0.05*rng.NormFloat64())
+			w := v * math.Exp([]float64{0, 1e-7, 1e-4}[rng.IntN(3)]*rng.NormFloat64())
+			u := w
+			if i >= at {
+				w *= 1.3
+			}
+			for k, x := range []float64{v, w, u} {
+				logs[k].Points = append(logs[k].Points, Point{Step: int64(i), Value: x})
+			}
+		}
+		diff := func(k int) Quantity {
+			return Diff(&Log{Series: logs[:1]}, &Log{Series: logs[k : k+1]}, DefaultOptions).Quantities[0]
+		}
+		if q := diff(1); !q.Parts || q.PartStep != int64(at) {
+			t.Errorf("seed %d, %d steps: parts %v at %d, expected %d", seed, n, q.Parts, q.PartStep, at)
+		}
+		if q := diff(2); q.Parts {
+			t.Errorf("seed %d, %d steps: equal ones part at %d, %s", seed, n, q.PartStep, q.Why)
+		}
+		for _, s := range logs {
+			for i := range s.Points {
+				s.Points[i].Value = math.Round(s.Points[i].Value*10) / 100
+			}
+		}
+		if q := diff(2); q.Parts {
+			t.Errorf("seed %d, %d steps: two digits part at %d, %s", seed, n, q.PartStep, q.Why)
 		}
 	}
 }
