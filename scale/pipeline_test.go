@@ -352,6 +352,16 @@ func TestInterrupted(t *testing.T) {
 	same(t, "after the interruption", files(t, c.Out), one(t, c))
 }
 
+// Flink lists the job precision-ABC under another name.
+func TestPlainName(t *testing.T) {
+	const listed = "precision0z6xqk-root-1123195024-f8c72b5f"
+	for name, want := range map[string]bool{"precision-Z6XQK": true, "precision-Z6XQX": false, listed: true} {
+		if strings.HasPrefix(plainName(listed), plainName(name)) != want {
+			t.Errorf("%s: found %v", name, !want)
+		}
+	}
+}
+
 // An engine that ends without an error has not done the job for that: one that was cancelled elsewhere does.
 func TestNotDone(t *testing.T) {
 	c := asked(t, broken)

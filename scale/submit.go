@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -150,6 +151,16 @@ func onEngine(run func(context.Context, *beam.Pipeline) error) func(context.Cont
 	}
 }
 
+// plainName is the name of a job as Beam's Java runners have it, which put more behind it.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '0'
+	}, strings.ToLower(name))
+}
+
 // cancel asks the engine to cancel the job of this program, and says what came of it.
 func cancel(ctx context.Context) (string, error) {
 	name := *jobopts.JobName
@@ -172,13 +183,13 @@ func cancel(ctx context.Context) (string, error) {
 		case jobpb.JobState_DONE, jobpb.JobState_FAILED, jobpb.JobState_CANCELLED, jobpb.JobState_DRAINED, jobpb.JobState_UPDATED:
 			continue
 		}
-		if j.GetJobName() == name {
+		if strings.HasPrefix(plainName(j.GetJobName()), plainName(name)) {
 			mine = append(mine, j.GetJobId())
 		}
 	}
 	switch len(mine) {
 	case 0:
-		return "the job had not begun, or has ended", nil
+		return fmt.Sprintf("%s lists no job %s that runs: it had not begun, or has ended", *jobopts.Endpoint, name), nil
 	case 1:
 	default:
 		return "", fmt.Errorf("%d jobs have the name %s: %s; cancel yours where the engine lists its jobs", len(mine), name, mine)
