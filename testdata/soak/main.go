@@ -9,7 +9,7 @@
 //	go run ./testdata/soak -mutants 100 -only 'precision graph'   of some commands only
 //	go run ./testdata/soak -for 1h -mutants 0           fuzz targets only
 //	go run ./testdata/soak -costs -seed 1               inputs of three sizes that no command may outgrow
-//	go run ./testdata/soak -damage 5000 -seed 1         recordings damaged so that a verdict could get better by it
+//	go run ./testdata/soak -damage 1500 -seed 1         recordings damaged so that a verdict could get better by it
 //	go run ./testdata/soak -damage 1 -seed 4711 -keep DIR    one of them again, with what is left of it
 //	go run ./testdata/soak -damage 500 -match 'graph.*, compare'  of one kind, command or recording
 //	go run ./testdata/soak -corpus -cache DIR           choose inputs for testdata/fuzz from what -cache DIR kept
