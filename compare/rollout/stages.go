@@ -38,6 +38,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 			r.unknown(n)
 		}
 	}
+	if s.Dropped > 0 {
+		r.unknown("dropped", s.Dropped, s.Sequences)
+	}
 	if s.Wide {
 		r.trap("wide")
 	}

@@ -82,6 +82,8 @@ type Report struct {
 	Sequences int `json:"sequences"`
 	Left      int `json:"left_out"`
 	Answers   int `json:"answers"`
+	// Dropped counts sequences that were not looked at, for there were more tokens than asked for.
+	Dropped int `json:"dropped,omitempty"`
 	// Mismatch lists sequences, by the trainer's row, whose ids differ, with how many; Front those with tokens that one side alone has ahead.
 	Mismatch [][2]int `json:"mismatch,omitempty"`
 	Front    [][2]int `json:"front,omitempty"`
@@ -152,6 +154,9 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 		return r, nil
 	}
 	m := align(j.sides[0].tape, j.sides[1].tape)
+	if q.Tokens > 0 && len(m.ids) > q.Tokens {
+		r.Dropped = m.most(q)
+	}
 	if m.noPlace {
 		r.Notes = append(r.Notes, "positions")
 	}
@@ -390,8 +395,22 @@ func (j *judge) chain(s int, cuts []int) []state {
 		}
 	}
 	list := []state{st}
+	from := 0
 	for _, i := range cuts {
 		st = st.with(nil)
+		// A residual sum that was not recorded is made of what was.
+		for ; from < i; from++ {
+			c := j.cuts[from]
+			if c.stage != "embed" && c.stage != "add" {
+				continue
+			}
+			c.opt.factor = 1
+			out := j.run(from, from, st)
+			if st["h"] = nil; out != nil {
+				st["h"] = out["h"]
+			}
+		}
+		from = i + 1
 		for name, f := range j.rec[s][i] {
 			st[name] = f.m
 		}

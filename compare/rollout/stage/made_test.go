@@ -184,6 +184,8 @@ type madePair struct {
 	single, padded bool
 	// ids changes what the trainer is given.
 	ids func(texts [][]int64)
+	// tokens bounds how many are looked at.
+	tokens int
 }
 
 func (p *madePair) run(t *testing.T) *Report {
@@ -253,7 +255,7 @@ func (p *madePair) run(t *testing.T) *Report {
 	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
 	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
 	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: set,
-		Rows: 2, Columns: 8, Counts: func(i int) bool { return i < 6 || i >= 8 }}
+		Tokens: p.tokens, Rows: 2, Columns: 8, Counts: func(i int) bool { return i < 6 || i >= 8 }}
 	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, 16), make([]float64, 16), make([]int64, 16)
 	for s, n := range a.tok.seqs {
 		for k := n.lo; k < n.hi; k++ {
@@ -500,6 +502,14 @@ func TestFaults(t *testing.T) {
 				t.Errorf("shares add up to %v", r.Sum)
 			}
 		})
+	}
+}
+
+// TestFewTokens looks at the sequence that is farther off.
+func TestFewTokens(t *testing.T) {
+	r := (&madePair{tokens: 3}).run(t)
+	if r.Dropped != 1 || r.Sequences != 1 || r.Answers != r.Tokens || math.Abs(r.Sum-1) > 1e-9 {
+		t.Errorf("found %d of %d sequences, %d tokens, %d answers, shares %v", r.Dropped, r.Sequences, r.Tokens, r.Answers, r.Sum)
 	}
 }
 

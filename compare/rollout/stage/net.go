@@ -61,6 +61,7 @@ type cut struct {
 	layer int // -1 outside of layers
 	stage string
 	out   []string
+	in    []string // parts of the state that f reads
 	opt   options
 	f     func(n *net, c *cut, o *options, st state) state
 	// weight are the parameters of the stage; branch is what a sum adds.
@@ -104,7 +105,7 @@ func (n *net) get(name string) *weights.Matrix {
 
 // linear is x·wᵀ + b.
 func linear(x *matrix, w, b *weights.Matrix) *matrix {
-	if w == nil || len(w.Shape) != 2 || int(w.Shape[1]) != x.w {
+	if x == nil || w == nil || len(w.Shape) != 2 || int(w.Shape[1]) != x.w || b != nil && len(b.V) != int(w.Shape[0]) {
 		return nil
 	}
 	out := newMatrix(x.n, int(w.Shape[0]))
@@ -144,6 +145,9 @@ func dot(x, y []float64) float64 {
 
 // norm is x over its root mean square, times the weight; over rows of the width of the weight.
 func norm(x *matrix, w *weights.Matrix, o *options) *matrix {
+	if x == nil {
+		return nil
+	}
 	width := x.w
 	if w != nil {
 		width = len(w.V)
@@ -407,7 +411,7 @@ func (n *net) has(name string) bool {
 func (n *net) build() {
 	add := func(c *cut) { n.cuts = append(n.cuts, c) }
 	lin := func(layer int, stage string, from string, to []string, names ...string) {
-		add(&cut{layer: layer, stage: stage, out: to, weight: names, f: func(n *net, c *cut, o *options, st state) state {
+		add(&cut{layer: layer, stage: stage, in: []string{from}, out: to, weight: names, f: func(n *net, c *cut, o *options, st state) state {
 			res := state{}
 			for i, name := range names {
 				b := n.get(name + ".bias")
@@ -424,7 +428,7 @@ func (n *net) build() {
 		}})
 	}
 	nrm := func(layer int, stage, from, to, name string) {
-		add(&cut{layer: layer, stage: stage, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
+		add(&cut{layer: layer, stage: stage, in: []string{from}, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
 			m := norm(st[from], n.get(name+".weight"), o)
 			if m == nil {
 				return nil
@@ -433,7 +437,7 @@ func (n *net) build() {
 		}})
 	}
 	sum := func(layer int, branch string) {
-		add(&cut{layer: layer, stage: "add", branch: branch, out: []string{"h"}, f: func(n *net, c *cut, o *options, st state) state {
+		add(&cut{layer: layer, stage: "add", branch: branch, in: []string{"h", branch}, out: []string{"h"}, f: func(n *net, c *cut, o *options, st state) state {
 			h, d := st["h"], st[branch]
 			if h.w != d.w {
 				return nil
@@ -471,7 +475,7 @@ func (n *net) build() {
 			lin(l, "qkv", "n", []string{"q", "k", "v"}, p+"self_attn.q_proj", p+"self_attn.k_proj", p+"self_attn.v_proj")
 		}
 		if n.has(p + "self_attn.q_norm") {
-			add(&cut{layer: l, stage: "qk_norm", out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
+			add(&cut{layer: l, stage: "qk_norm", in: []string{"q", "k"}, out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
 				q, k := norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)
 				if q == nil || k == nil {
 					return nil
@@ -480,14 +484,14 @@ func (n *net) build() {
 			}})
 		}
 		if !n.latent {
-			add(&cut{layer: l, stage: "rope", out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
+			add(&cut{layer: l, stage: "rope", in: []string{"q", "k"}, out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
 				return state{"q": n.rotate(st["q"], c.layer, o), "k": n.rotate(st["k"], c.layer, o)}
 			}})
-			add(&cut{layer: l, stage: "cache", out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
+			add(&cut{layer: l, stage: "cache", in: []string{"k", "v"}, out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
 				return state{"k": st["k"], "v": st["v"]}
 			}})
 		}
-		add(&cut{layer: l, stage: "attn", out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
+		add(&cut{layer: l, stage: "attn", in: []string{"q", "k", "v"}, out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
 			a := n.attend(st["q"], st["k"], st["v"], o)
 			if a == nil {
 				return nil
@@ -506,8 +510,11 @@ func (n *net) build() {
 			n.mixture(l)
 		} else {
 			lin(l, "gate_up", "n", []string{"g", "u"}, p+"mlp.gate_proj", p+"mlp.up_proj")
-			add(&cut{layer: l, stage: "act", out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
+			add(&cut{layer: l, stage: "act", in: []string{"g", "u"}, out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
 				g, u := st["g"], st["u"]
+				if g.w != u.w {
+					return nil
+				}
 				m := newMatrix(g.n, g.w)
 				for i := range m.v {
 					m.v[i] = act(o.act, g.v[i]) * u.v[i]
@@ -522,7 +529,7 @@ func (n *net) build() {
 		sum(l, "d")
 	}
 	nrm(-1, "norm", "h", "n", "model.norm")
-	add(&cut{layer: -1, stage: "lm_head", out: []string{"z"}, weight: []string{"lm_head"}, f: func(n *net, c *cut, o *options, st state) state {
+	add(&cut{layer: -1, stage: "lm_head", in: []string{"n"}, out: []string{"z"}, weight: []string{"lm_head"}, f: func(n *net, c *cut, o *options, st state) state {
 		x := newMatrix(len(n.keys), st["n"].w)
 		for i, k := range n.keys {
 			copy(x.row(i), st["n"].row(k))
@@ -533,7 +540,7 @@ func (n *net) build() {
 		}
 		return state{"z": z}
 	}})
-	add(&cut{layer: -1, stage: "logp", out: []string{"l"}, f: func(n *net, c *cut, o *options, st state) state {
+	add(&cut{layer: -1, stage: "logp", in: []string{"z"}, out: []string{"l"}, f: func(n *net, c *cut, o *options, st state) state {
 		z := st["z"]
 		out := newMatrix(z.n, 1)
 		for i := range z.n {
@@ -575,12 +582,15 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 	} else {
 		lin(l, "latent", "n", []string{"y"}, p+"kv_a_proj_with_mqa")
 	}
-	n.cuts = append(n.cuts, &cut{layer: l, stage: "latent_norm", out: rows, weight: norms, f: func(n *net, c *cut, o *options, st state) state {
+	n.cuts = append(n.cuts, &cut{layer: l, stage: "latent_norm", in: []string{"y"}, out: rows, weight: norms, f: func(n *net, c *cut, o *options, st state) state {
 		res := state{}
 		for i, name := range rows {
 			w := n.get(norms[i] + ".weight")
 			x := st[name]
 			if name == "c" {
+				if w == nil || len(w.V) > st["y"].w {
+					return nil
+				}
 				x = columns(st["y"], 0, len(w.V))
 			}
 			if res[name] = norm(x, w, o); res[name] == nil {
@@ -595,13 +605,13 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 		lin(l, "qkv", "n", []string{"q"}, p+"q_proj")
 	}
 	n.cuts = append(n.cuts,
-		&cut{layer: l, stage: "rope", out: []string{"q"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "rope", in: []string{"q"}, out: []string{"q"}, f: func(n *net, c *cut, o *options, st state) state {
 			return state{"q": n.rotate(st["q"], c.layer, o)}
 		}},
 		// Keys and values as attention reads them.
-		&cut{layer: l, stage: "latent_kv", out: []string{"k", "v"}, weight: []string{p + "kv_b_proj"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "latent_kv", in: []string{"c", "y"}, out: []string{"k", "v"}, weight: []string{p + "kv_b_proj"}, f: func(n *net, c *cut, o *options, st state) state {
 			kv := linear(st["c"], n.get(p+"kv_b_proj.weight"), nil)
-			if kv == nil {
+			if kv == nil || kv.w != n.heads*(n.dim-n.turned+n.valueDim) || st["y"].w < n.turned {
 				return nil
 			}
 			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o)
@@ -633,7 +643,7 @@ func columns(m *matrix, lo, hi int) *matrix {
 func (n *net) mixture(l int) {
 	p := prefix(l)
 	n.cuts = append(n.cuts,
-		&cut{layer: l, stage: "router", out: []string{"r"}, weight: []string{p + "mlp.gate"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "router", in: []string{"n"}, out: []string{"r"}, weight: []string{p + "mlp.gate"}, f: func(n *net, c *cut, o *options, st state) state {
 			b := n.get(p + "mlp.gate.bias")
 			if o.noBias {
 				b = nil
@@ -645,13 +655,13 @@ func (n *net) mixture(l int) {
 			return state{"r": r}
 		}},
 		// Which experts are chosen is no function of real numbers: behind it the experts are those that a side recorded.
-		&cut{layer: l, stage: "choice", out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "choice", in: []string{"r"}, out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
 			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
 				return state{"i": ids}
 			}
 			return state{"i": top(n.scores(l, st["r"]), n.topk)}
 		}},
-		&cut{layer: l, stage: "gate_weights", out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "gate_weights", in: []string{"r", "i"}, out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
 			r, ids := st["r"], st["i"]
 			out := newMatrix(r.n, ids.w)
 			for i := range r.n {
@@ -682,7 +692,7 @@ func (n *net) mixture(l int) {
 			}
 			return state{"p": out}
 		}},
-		&cut{layer: l, stage: "experts", out: []string{"d"}, weight: []string{p + "mlp.experts"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "experts", in: []string{"n", "i", "p"}, out: []string{"d"}, weight: []string{p + "mlp.experts"}, f: func(n *net, c *cut, o *options, st state) state {
 			d := n.experts(l, st["n"], st["i"], st["p"], o, st)
 			if d == nil {
 				return nil
@@ -726,6 +736,9 @@ func (n *net) run(from, to int, st state) state {
 	st = st.with(nil)
 	for i := from; i <= to; i++ {
 		c := n.cuts[i]
+		if slices.ContainsFunc(c.in, func(name string) bool { return st[name] == nil }) {
+			return nil
+		}
 		out := c.f(n, c, &c.opt, st)
 		if out == nil {
 			return nil

@@ -379,3 +379,45 @@ func (m *tokens) answers(rows, columns int, counts func(i int) bool, ids []int64
 	}
 	return keys
 }
+
+// most keeps whole sequences, those with the largest difference of the log-probs first, until there are as many tokens as asked for. It returns
+// how many sequences were dropped.
+func (m *tokens) most(q *Request) (dropped int) {
+	off := make([]float64, len(m.seqs))
+	if q.TrainLog != nil {
+		for i, k := range m.answers(q.Rows, q.Columns, q.Counts, q.Answers) {
+			if d := math.Abs(q.TrainLog[i] - q.RolloutLog[i]); k >= 0 && d-d == 0 {
+				at := slices.IndexFunc(m.seqs, func(s sequence) bool { return k >= s.lo && k < s.hi })
+				off[at] += d
+			}
+		}
+	}
+	order := make([]int, len(m.seqs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(off[b], off[a]) })
+	kept, n := map[int]bool{}, 0
+	for _, i := range order {
+		if n < q.Tokens {
+			kept[i] = true
+			n += m.seqs[i].hi - m.seqs[i].lo
+		}
+	}
+	some := &tokens{left: m.left, noPlace: m.noPlace}
+	for i, s := range m.seqs {
+		if !kept[i] {
+			dropped++
+			continue
+		}
+		lo := len(some.ids)
+		some.train = append(some.train, m.train[s.lo:s.hi]...)
+		some.rollout = append(some.rollout, m.rollout[s.lo:s.hi]...)
+		some.ids = append(some.ids, m.ids[s.lo:s.hi]...)
+		some.after = append(some.after, m.after[s.lo:s.hi]...)
+		s.lo, s.hi = lo, len(some.ids)
+		some.seqs = append(some.seqs, s)
+	}
+	*m = *some
+	return dropped
+}

@@ -114,6 +114,7 @@ func TestEarned(t *testing.T) {
 		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
 		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
 	}
+	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
 		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
 	}
