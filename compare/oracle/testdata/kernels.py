@@ -526,6 +526,16 @@ r = x.reshape(2, 2, -1)
 r = ((r - r.mean(-1, keepdims=True)) / np.sqrt(r.var(-1, keepdims=True) + f4(1e-5))).reshape(x.shape) * w[:, None] + b[:, None]
 case("npu_group_norm_silu", [x, w, b, 2], {}, silu(r), None, None)
 
+if not options.recording:
+    x, z = normal(12), np.abs(normal(12)) + f4(.1)
+    x[3] = 0
+    d, e = x.astype(float), z.astype(float)
+    for name, args, y in (("xlogy", [x, z], np.where(x == 0, 0, d * np.log(e))), ("logaddexp", [x, z], np.logaddexp(d, e)), ("hypot", [x, z], np.hypot(d, e)), ("deg2rad", [x], np.deg2rad(d)),
+                          ("rad2deg", [x], np.rad2deg(d)), ("heaviside", [x, z], np.heaviside(d, e))):
+        line("Torch." + name, args, {}, [y.astype(f4)])
+    line("Functional.hardshrink", [x], {"lambd": .7}, [np.where(np.abs(x) > .7, x, 0).astype(f4)])
+    line("Functional.softshrink", [x], {"lambd": .7}, [(np.sign(d) * np.maximum(np.abs(d) - .7, 0)).astype(f4)])
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""How many of the functions that others name the catalogue computes, suite by suite.
+
+    names.py [-list] FILE...
+
+A file is msprobe's support_wrap_ops.yaml, whose sections are suites, or torch_npu's npu_native_functions_by_codegen.yaml, of which
+the functions npu_* are one; with -list also the names that are missing. A function counts if its row of op/operators.txt has a
+formula or a call, and not if it only says what the function is.
+"""
+import os
+import re
+import sys
+
+
+def known():
+    names = set()
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "op", "operators.txt")
+    with open(path) as f:
+        for line in f:
+            row, _, traits = line.partition("|")
+            if not line.startswith("#") and re.search(r"(^| )(call=|Functional=|Torch=|f\()", traits):
+                names.update(n for n in row.split() if not n[0].isupper())
+    return names
+
+
+dunders = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
+
+
+def plain(name):
+    """Without the marks of Python, as the program reads names of calls."""
+    name = name.split(".")[0]
+    base = name.strip("_")
+    if re.fullmatch(r"__[ir]?\w+__", name) and base not in rows and base[:1] in "ir" and len(base) > 2:
+        base = dunders.get(base[1:], base[1:])
+    return dunders.get(base, base)
+
+
+def suites(path):
+    section, found = os.path.basename(path), {}
+    with open(path) as f:
+        for line in f:
+            if m := re.search(r"func: (_?npu_\w+)", line):
+                found.setdefault("torch_npu's own npu_*", set()).add(m[1])
+            elif m := re.match(r"(\w+):\s*$", line):
+                section = "msprobe " + m[1]
+            elif m := re.match(r"\s*- ([\w.]+)\s*$", line):
+                found.setdefault(section, set()).add(m[1])
+    if len(found) > 1:
+        found.pop("autograd", None)
+    return {s: n for s, n in found.items() if s.startswith(("msprobe", "torch_npu"))}
+
+
+rows = known()
+for path in sys.argv[1:]:
+    if path == "-list":
+        continue
+    for suite, names in sorted(suites(path).items()):
+        missing = sorted(n for n in names if n not in rows and plain(n) not in rows)
+        print("%-28s %4d of %4d" % (suite, len(names) - len(missing), len(names)))
+        if "-list" in sys.argv:
+            print("   ", " ".join(missing))
