@@ -610,7 +610,7 @@ func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q
 			table = v
 		}
 	}
-	if table != nil && len(keys.Shape) == 4 && len(table.Shape) == 2 {
+	if table != nil && len(keys.Shape) == 4 && len(table.Shape) == 2 && keys.Shape[1] > 0 {
 		blocks, err := p.load(table)
 		if err != nil {
 			return nil

@@ -165,7 +165,7 @@ func (n *net) windows(s *side) (list []int) {
 			}
 			for i := range c.Values {
 				v := &c.Values[i]
-				if v.Kind != msprobe.Tensor || v.Path != "attn_mask" || len(v.Shape) != 4 || len(list) > 8 {
+				if v.Kind != msprobe.Tensor || v.Path != "attn_mask" || len(v.Shape) != 4 || v.Shape[3] <= 0 || len(list) > 8 {
 					continue
 				}
 				m, err := p.load(v)

@@ -270,7 +270,7 @@ func (j *judge) rest() {
 	n := j.net
 	for l := range n.layers {
 		if n.has(prefix(l) + "mlp.gate") {
-			n.topk = j.chosen(l)
+			n.topk = min(max(j.chosen(l), 1), max(n.width(prefix(l)+"mlp.gate"), 1))
 			break
 		}
 	}

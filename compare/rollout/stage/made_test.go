@@ -186,11 +186,16 @@ type madePair struct {
 	ids func(texts [][]int64)
 	// tokens bounds how many are looked at.
 	tokens int
+	// dir is where the recordings go, a new folder if empty.
+	dir string
 }
 
 func (p *madePair) run(t *testing.T) *Report {
 	t.Helper()
-	dir := t.TempDir()
+	dir := p.dir
+	if dir == "" {
+		dir = t.TempDir()
+	}
 	names, all := madeWeights(p.moe)
 	set := writeWeights(t, filepath.Join(dir, "w.safetensors"), names, all)
 	engine := func(texts [][]int64) *net {
@@ -518,5 +523,41 @@ func TestOtherTokens(t *testing.T) {
 	r := (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).run(t)
 	if len(r.Mismatch) != 1 || r.Mismatch[0] != [2]int{1, 1} {
 		t.Errorf("found %v", r.Mismatch)
+	}
+}
+
+// TestDamage leaves arguments out, cuts files and changes shapes: a recording that is damaged is told of, and nothing panics.
+func TestDamage(t *testing.T) {
+	root := t.TempDir()
+	(&madePair{moe: true, dir: root}).run(t)
+	path := filepath.Join(root, "rollout", "step0", "rank0", "dump.json")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, all := madeWeights(true)
+	set := writeWeights(t, filepath.Join(root, "again.safetensors"), names, all)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 60 {
+		text := slices.Clone(whole)
+		switch r.IntN(3) {
+		case 0:
+			text = text[:r.IntN(len(text))]
+		case 1:
+			lines := bytes.Split(text, []byte("\n"))
+			at := 1 + r.IntN(len(lines)-2)
+			text = bytes.Join(slices.Delete(lines, at, at+1), []byte("\n"))
+		default:
+			for range 4 {
+				at := bytes.Index(text[r.IntN(len(text)):], []byte(`"shape":[`))
+				if at >= 0 {
+					text = bytes.Replace(text, []byte(`"shape":[`), []byte(fmt.Sprintf(`"shape":[%d,`, r.IntN(3))), 1+r.IntN(9))
+				}
+			}
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = Run(t.Context(), &Request{Train: filepath.Join(root, "train"), Rollout: filepath.Join(root, "rollout"), TrainWeights: set, RolloutWeights: set})
 	}
 }

@@ -298,8 +298,8 @@ func (p *pass) name(t *tape) {
 		case api == "__mul__" && len(in[0].Shape) == 1 && len(in[1].Shape) > 1 && slices.Equal(in[0].Shape, in[1].Shape[len(in[1].Shape)-1:]):
 			// The last step of a norm that is written out: what it reads is the nearest power before.
 			for j := i - 1; j >= max(0, i-12); j-- {
-				if p.calls[j].Parsed.API == "pow" {
-					p.put(t, in[0], &site{at: i, call: c, ins: tensors(p.calls[j], msprobe.Input)[:1], outs: out})
+				if x := tensors(p.calls[j], msprobe.Input); p.calls[j].Parsed.API == "pow" && len(x) > 0 {
+					p.put(t, in[0], &site{at: i, call: c, ins: x[:1], outs: out})
 					break
 				}
 			}
@@ -328,7 +328,7 @@ func (p *pass) tokens(v *msprobe.Value) {
 		return
 	}
 	x, err := p.load(v)
-	if err != nil {
+	if err != nil || len(x) == 0 {
 		return
 	}
 	p.ids = make([]int64, len(x))
