@@ -27,6 +27,10 @@ func routeForms() {
 		return wholes(ends, []int64{int64(len(ends))})
 	})})
 	define("npu_moe_re_routing", function{forward: reRouting})
+}
+
+// choiceForms choose among many, and what follows a sequence token by token.
+func choiceForms() {
 	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
 	define("npu_lightning_indexer", function{forward: lightningIndexer})
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
