@@ -6,7 +6,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd); mkdir -p "$1"; work=$(cd "$1" && pwd); n=${2:-8}; mode=${MODE:-loopback}
 cd "$work"; pids=()
-trap 'for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done' EXIT
+# Workers outlive a TaskManager that is killed: they are those whose command line names a folder that worker.sh gave them.
+stop() {
+  for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done
+  for p in /proc/[0-9]*; do if grep -qsF "semi_persist_dir=$work/semi." "$p/cmdline"; then kill "${p#/proc/}" 2>/dev/null || true; fi; done
+}
+trap stop EXIT
 [ -d lib ] || mvn -q -B -f "$here/pom.xml" -Pflink dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$work/lib"
 if [ -z "${BUILT:-}" ]; then
   go build -C "$here/.." -o "$work/scale" .
