@@ -53,6 +53,7 @@ func TestFlow(t *testing.T) {
 	asked := func(v string) string {
 		return entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", v, 1), "[2, 12]")}, one(v))
 	}
+	ids := func(off int64) string { return said("int64", fmt.Sprint(1<<60+off), "5", "null", "null") }
 	word := func(v string) string { return fmt.Sprintf(`{"type": "str", "value": %q}`, v) }
 	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
@@ -200,6 +201,8 @@ func TestFlow(t *testing.T) {
 			[]string{asked("true"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("bilinear")}, sized(6, 0.1))},
 			[]string{asked("false"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("nearest")}, sized(6, 0))},
 			[]string{"Tensor.__eq__.0.forward", "Functional.interpolate.0.forward"}, false},
+		{"ids that are one number in float64 and not in integers", []string{entry("Functional.embedding", 0, []string{ids(7), sized(2, 0)}, sized(6, 0))},
+			[]string{entry("Functional.embedding", 0, []string{ids(0), sized(2, 0)}, sized(6, 0))}, []string{"Functional.embedding.0.forward"}, false},
 		{"what is repeated, with few digits",
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.dropout", 0, []string{coarse(6.1, 0.5)}, coarse(7.1, 0.5)), entry("Functional.attention", 0, []string{pair("7.1", "-3.55", "50.25")}, coarse(9.5, 0.6))},
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.attention", 0, []string{pair("6.1", "-3.05", "43.25")}, coarse(9, 0.6))}, []string{"Functional.dropout.0.forward"}, false},
