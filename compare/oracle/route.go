@@ -29,10 +29,8 @@ func routeForms() {
 	define("npu_moe_re_routing", function{forward: reRouting})
 }
 
-// choiceForms choose among many, and what follows a sequence token by token.
-func choiceForms() {
-	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
-	define("npu_lightning_indexer", function{forward: lightningIndexer})
+// gateForms are activations within fused kernels.
+func gateForms() {
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axis := k.axisOf(x.shape, "dim", -1)
@@ -60,6 +58,12 @@ func choiceForms() {
 		return []Reading{{Out: []Values{elementsOf(unary(silu, constant(1.1), k.ulps(), 4), nil, false, []Values{v}), nil, nil}}}
 	}})
 	otherNames["group"] = "num_groups"
+}
+
+// choiceForms choose among many, and what follows a sequence token by token.
+func choiceForms() {
+	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
+	define("npu_lightning_indexer", function{forward: lightningIndexer})
 	define("npu_recurrent_gated_delta_rule", function{mends: []string{"state"}, forward: func(k *invocation) []Reading { return k.deltaRule(false) }})
 	define("npu_chunk_gated_delta_rule", function{forward: func(k *invocation) []Reading { return k.deltaRule(true) }})
 }
