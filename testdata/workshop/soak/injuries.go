@@ -216,7 +216,7 @@ func tableLost(p *patient, path string) (*harm, error) {
 	return d, err
 }
 
-var digits = regexp.MustCompile(`[0-9]`)
+var digits = regexp.MustCompile(`[0-9.;]`)
 
 // lostBlock takes a piece out of the middle of a file.
 func lostBlock(p *patient) bytesTo {
