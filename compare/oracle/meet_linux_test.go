@@ -58,6 +58,11 @@ func BenchmarkMeetings(b *testing.B) {
 			{"AllGather/good", "HcomAllGather", 4, func(r int) []float32 { return all(r, span(size), 0, 4) }},
 			{"AllGather/swapped", "HcomAllGather", 4, func(r int) []float32 { return all(r, swapped(span(size)), 0, 4) }},
 			{"AllToAll/good", "HcomAllToAll", n, func(r int) []float32 { return all(r, span(size), 4*r, 4) }},
+			{"AllToAll/next", "HcomAllToAll", n, func(r int) []float32 { // each has the piece of another sender twice
+				out := all(r, span(size), 4*r, 4)
+				copy(out[4*r:4*r+4], out[(4*r+4)%n:])
+				return out
+			}},
 			{"AllToAll/swapped", "HcomAllToAll", n, func(r int) []float32 { return all(r, swapped(span(size)), 4*r, 4) }},
 		} {
 			b.Run(fmt.Sprint(size, "/", c.name), func(b *testing.B) {

@@ -198,9 +198,9 @@ func (w *search) copied(list []*suspect) error {
 			s.say(MetStale, x.from)
 		}
 	}
+	var sent []int64 // where the pieces of all begin in an input, that of any member
 	for r, place := range w.group {
 		err := w.with(place, false, w.t, len(list) > manyReads, func(o *operand) error {
-			var sent []int64 // where the pieces of all begin
 			for i, s := range list {
 				x := pieces[i]
 				if r != x.from && s.from(o, x.inLo) {
@@ -213,7 +213,7 @@ func (w *search) copied(list []*suspect) error {
 					continue
 				}
 				if sent == nil {
-					sent = w.sent(r)
+					sent = w.sent()
 				}
 				for to, lo := range sent { // the piece that went to another rank
 					if lo != x.inLo && s.from(o, lo) {
@@ -233,11 +233,12 @@ func (w *search) copied(list []*suspect) error {
 	return nil
 }
 
-// sent tells where in the input of member r the pieces of all members begin.
-func (w *search) sent(r int) []int64 {
+// sent tells where in an input the pieces of all members begin: what a member gets from others stands at the same place
+// in the inputs of all.
+func (w *search) sent() []int64 {
 	list := make([]int64, len(w.group))
 	for to := range list {
-		list[to] = w.made(len(w.group), to, w.in, w.out)[r].inLo
+		list[to] = w.made(len(w.group), to, w.in, w.out)[0].inLo
 	}
 	return list
 }
