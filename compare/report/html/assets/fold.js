@@ -9,8 +9,8 @@ const title = 24;
 const fewest = 3; // layers alike that stand as one
 
 /** gravity of states, the worst last: what a closed box shows of what is inside. */
-const gravity = ['uncompared', 'good', 'damaged', 'suspect', 'inherited', 'bad'];
-export const worse = (a, b) => gravity.indexOf(a) > gravity.indexOf(b) ? a : b;
+const gravity = {uncompared: 0, good: 1, damaged: 2, suspect: 3, inherited: 4, bad: 5};
+export const worse = (a, b) => gravity[a] > gravity[b] ? a : b;
 
 /** scopeOf are the modules around an operator, outermost first: those that were recorded, else what its name says; numbers belong to what they count. */
 export function scopeOf(op) {
@@ -25,10 +25,12 @@ export function scopeOf(op) {
 
 const makeModule = (name, path, above) => ({module: true, name, path, above, modules: new Map(), ops: [], inside: [], counts: {}, all: 0, state: 'uncompared', root: -1, first: Infinity, left: 0, right: 0});
 
-/** modules makes the tree of all modules: inside are modules and operators in execution order; left and right count the calls that one side alone has. */
-export function modules(m) {
+/** modules is the tree of all modules, made when it is first asked for: inside are modules and operators in execution order; left and right count the calls that one side alone has. */
+export function modules(m) { return m.modules ??= grow(m.ops); }
+
+function grow(ops) {
   const top = makeModule('', '', null);
-  for (const op of m.ops) {
+  for (const op of ops) {
     let at = top;
     for (const name of scopeOf(op)) {
       if (!at.modules.has(name)) {
@@ -114,14 +116,22 @@ export const minor = op => (op.constant || op.inserted) && (op.state === 'good' 
 
 /** ties are the edges between operators that are not hidden: those of hidden ones lead on past them. */
 export function ties(edges, hides) {
-  const into = new Map(); // hidden operator -> edges into it
-  for (const e of edges) if (hides(e.to)) (into.get(e.to) ?? into.set(e.to, []).get(e.to)).push(e);
-  const sources = (op, depth) => !hides(op) ? [op] : depth > 8 ? [] : (into.get(op) ?? []).flatMap(e => sources(e.from, depth + 1));
-  return edges.filter(e => !hides(e.to)).flatMap(e => sources(e.from, 0).map(from => ({from, to: e.to, edge: e})));
+  return edges.filter(e => !hides(e.to)).flatMap(e => past(e.from, 0, hides).map(from => ({from, to: e.to, edge: e})));
+}
+
+/** past is an operator, or those before (way 0) or behind (way 1) it that are in sight where it is hidden. */
+function past(op, way, hides, depth = 0) {
+  return !hides(op) ? [op] : depth > 8 ? [] : beside(op, way, hides, depth + 1);
+}
+
+/** beside are the operators in sight before (way 0) or behind (way 1) one. */
+export function beside(op, way, hides, depth = 0) {
+  return way ? op.outs.flatMap(e => past(e.to, 1, hides, depth)) : op.ins.flatMap(e => past(e.from, 0, hides, depth));
 }
 
 /** near places operators without their modules, in execution order, and the ties between them. */
-export function near(ops, tied) {
+export function near(ops, hides) {
+  const tied = ties(ops.flatMap(op => op.ins), hides);
   const boxes = ops.map(op => ({op, w: boxW, h: boxH, depth: 0}));
   const place = new Map(ops.map((op, i) => [op, i]));
   const edges = tied.filter(e => place.has(e.from) && place.has(e.to)).map(e => ({from: place.get(e.from), to: place.get(e.to), all: [e.edge]}));

@@ -4,7 +4,7 @@ import {t, el, show} from './text.js';
 import {dtypeText} from './filter.js';
 import {colour, draw as mark, ring, fit, signs, order as states} from './marks.js';
 import {figure, shapeText} from './format.js';
-import {modules, around, minor, ties, near as nearby, picture, boxW, boxH} from './fold.js';
+import {modules, around, minor, ties, beside, near as nearby, picture, boxW, boxH} from './fold.js';
 import {errorOf} from './chart.js';
 import {savePicture} from './svg.js';
 import {state, set, select, on} from './state.js';
@@ -19,16 +19,11 @@ export function graphView(m) {
   const all = document.getElementById('graph-minor');
   const heat = document.getElementById('graph-heat');
   const camera = {x: 0, y: 0, scale: 1};
-  const outRow = new Map(); // operator:output -> row
-  for (let i = 0; i < m.rows; i++) if (m.role(i) === 'output') outRow.set(m.op.get(i) + ':' + m.slot(i), i);
   const extent = measure(m.ops);
-  const path = fromRoots(m);
-  const top = m.modules ??= modules(m);
   const open = new Set();
   let scene = {boxes: [], edges: [], w: 0, h: 0, shows: () => null};
-  let tied = [];
   let error = () => NaN;
-  let range = null; // of errors, as powers of 10
+  let range = null; // of errors, as powers of 10, while colours show them
 
   const hides = op => !all.checked && minor(op) && op.place !== state.op;
 
@@ -36,22 +31,18 @@ export function graphView(m) {
   const place = () => {
     const op = m.ops[state.op];
     if (op && !wide.checked) {
-      const links = new Map();
-      for (const e of tied) {
-        (links.get(e.to) ?? links.set(e.to, [[], []]).get(e.to))[0].push(e.from);
-        (links.get(e.from) ?? links.set(e.from, [[], []]).get(e.from))[1].push(e.to);
-      }
       const found = new Set([op]);
       for (const way of [0, 1]) {
         let front = [op];
         for (let k = 0; k < state.steps; k++) {
-          front = front.flatMap(o => links.get(o)?.[way] ?? []).filter(o => !found.has(o) && found.size < mostNear && found.add(o));
+          front = front.flatMap(o => beside(o, way, hides)).filter(o => !found.has(o) && found.size < mostNear && found.add(o));
         }
       }
-      scene = nearby([...found].sort((a, b) => a.place - b.place), tied);
+      scene = nearby([...found].sort((a, b) => a.place - b.place), hides);
     } else {
+      const top = modules(m);
       if (op) for (const node of around(op)) open.add(node);
-      scene = picture(top, tied, node => open.has(node), hides);
+      scene = picture(top, ties(m.edges, hides), node => open.has(node), hides);
     }
   };
 
@@ -75,7 +66,7 @@ export function graphView(m) {
       g.lineWidth = (lit ? 2 : 1) / Math.min(1, Math.max(s, 0.2));
       g.beginPath();
       for (const e of scene.edges) {
-        if (e.all.some(x => path.has(x)) !== lit) continue;
+        if (e.all.some(onTheWay) !== lit) continue;
         const ys = e.way.map(p => p[1]);
         if (Math.max(...ys) < sight.up || Math.min(...ys) > sight.down) continue;
         run(g, e.way);
@@ -131,7 +122,7 @@ export function graphView(m) {
 
   /** fillOf is the colour of an operator's error between the smallest and the largest, if that is asked for. */
   const fillOf = of => {
-    if (heat.value !== 'error' || of.module || !range) return null;
+    if (of.module || !range) return null;
     const v = error(of);
     if (Number.isNaN(v)) return of.state === 'bad' || of.state === 'inherited' ? tint(1) : null;
     return tint(v > 0 ? Math.min(1, Math.max(0, (Math.log10(v) - range.low) / Math.max(1e-9, range.high - range.low))) : 0);
@@ -139,10 +130,10 @@ export function graphView(m) {
 
   const renewHeat = () => {
     error = errorOf(m);
-    const list = m.ops.map(error).filter(v => v > 0 && Number.isFinite(v)).map(Math.log10);
+    const list = heat.value === 'error' ? m.ops.map(error).filter(v => v > 0 && Number.isFinite(v)).map(Math.log10) : [];
     range = list.length ? {low: list.reduce((a, b) => Math.min(a, b)), high: list.reduce((a, b) => Math.max(a, b))} : null;
     const legend = document.getElementById('graph-legend');
-    legend.hidden = heat.value !== 'error' || !range;
+    legend.hidden = !range;
     if (range) legend.replaceChildren(figure(10 ** range.low, 2) + ' ', el('span.ramp', {}), ' ' + figure(10 ** range.high, 2));
   };
 
@@ -153,7 +144,8 @@ export function graphView(m) {
     g.textAlign = 'center';
     for (const e of scene.edges) {
       if (e.from.op?.place !== state.op && e.to.op?.place !== state.op || !inSight(e.from) && !inSight(e.to)) continue;
-      const row = outRow.get(e.all[0].from.name + ':' + e.all[0].output);
+      const {from, output} = e.all[0];
+      const row = from.rows.findLast(i => m.role(i) === 'output' && m.slot(i) === output);
       if (row === undefined) continue;
       const down = e.to.op?.place === state.op;
       const [x, y] = down ? e.way[0] : e.way.at(-1);
@@ -204,7 +196,7 @@ export function graphView(m) {
     if (!open.delete(node)) open.add(node);
     const kept = state.op >= 0 && !open.has(node) && around(m.ops[state.op]).includes(node); // closing what is chosen
     if (kept) set({op: -1, row: -1});
-    scene = picture(top, tied, n => open.has(n), hides);
+    scene = picture(modules(m), ties(m.edges, hides), n => open.has(n), hides);
     const after = scene.shows(node);
     if (before && after) {
       camera.x += after.x - before.x;
@@ -316,12 +308,8 @@ export function graphView(m) {
     place();
     centre();
   };
-  const retie = () => {
-    tied = ties(m.edges, hides);
-    renew();
-  };
   wide.addEventListener('change', renew);
-  all.addEventListener('change', retie);
+  all.addEventListener('change', renew);
   all.parentElement.hidden = !m.ops.some(minor);
   heat.addEventListener('change', () => { renewHeat(); later(); });
   new ResizeObserver(later).observe(canvas);
@@ -340,7 +328,7 @@ export function graphView(m) {
   renewHeat();
   document.getElementById('graph-note').hidden = m.edges.length > 0;
   wide.checked = m.roots.length === 0;
-  retie();
+  renew();
 }
 
 /** words are those of a box: what it is, a number at its right end, and a name in whole lines, cut in its middle where it is too long. */
@@ -400,12 +388,10 @@ function measure(ops) {
   return {x: (l + r) / 2, y: (u + d) / 2, w: r - l + boxW + 40, h: d - u + boxH + 40};
 }
 
-/** fromRoots are the edges on the way of an error: out of a root or of what inherits, into what is bad. */
-function fromRoots(m) {
-  const lit = new Set();
+/** onTheWay tells of an edge whether an error goes along it: out of a root or of what inherits, into what is bad. */
+function onTheWay(e) {
   const carries = o => o.root >= 0 || o.state === 'inherited' || o.state === 'bad';
-  for (const e of m.edges) if (carries(e.from) && (carries(e.to) || e.to.state === 'uncompared' && e.to.final)) lit.add(e);
-  return lit;
+  return carries(e.from) && (carries(e.to) || e.to.state === 'uncompared' && e.to.final);
 }
 
 function cutMiddle(text, most) { return text.length <= most ? text : text.slice(0, Math.ceil(most / 2) - 1) + '…' + text.slice(-Math.floor(most / 2)); }

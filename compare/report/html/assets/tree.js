@@ -15,7 +15,7 @@ export function treeView(m) {
   const lone = m.ops.filter(op => op.alone);
   document.getElementById('sides-tree').hidden = !m.raw.recorded && !lone.length;
   if (!m.raw.recorded && !lone.length) return;
-  const top = m.modules ??= modules(m);
+  const top = modules(m);
   const open = new Set();
   const wide = new Map(); // module -> how many of what is inside are shown
   let taken = null; // {side, of}: the first half of a pair
