@@ -243,15 +243,16 @@ func (x *leafPair) unfilled() bool {
 }
 
 // findOtherGradients finds pairs of backward calls one of which has the gradients of another call: its
-// function returned its argument itself, so that the recorder saw the call that made that, or has kernels
-// that end in other steps.
+// function returned its argument itself, so that the recorder saw the call that made that; and pairs of which the
+// kernels end in other steps.
 func (p *part) findOtherGradients() {
 	for _, u := range p.units {
 		if u.left == nil || u.right == nil || u.left.Parsed.Form != msprobe.API || u.left.Parsed.Direction != msprobe.Backward {
 			continue
 		}
 		a, b := p.left.find(forwardOf(u.left)), p.right.find(forwardOf(u.right))
-		u.otherGradient = a != nil && b != nil && a.passes() != b.passes() || u.left.handsOut() != u.right.handsOut()
+		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
+		u.otherStep = u.left.handsOut() != u.right.handsOut()
 	}
 }
 
@@ -263,6 +264,17 @@ func (c *call) handsOut() (n int) {
 		}
 	}
 	return n
+}
+
+// lastStep tells of a pair that it is the gradients of the last steps of a kernel, in the same form or of one side alone:
+// another form tells by itself that a step is another one, and what goes into a backward call is no matter of its steps.
+func (x *leafPair) lastStep() bool {
+	for _, l := range []*leaf{x.left, x.right} {
+		if l != nil && (l.role != result.Output || !l.tensor()) {
+			return false
+		}
+	}
+	return x.left == nil || x.right == nil || sameShape(x.left.Shape, x.right.Shape)
 }
 
 // passes is [msprobe.Call.Passes].

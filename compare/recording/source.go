@@ -52,6 +52,8 @@ type unit struct {
 	left, right *call
 	// otherGradient tells that one of them has the gradients of another call (memory.go).
 	otherGradient bool
+	// otherStep tells that they hand out gradients of other steps of their function (memory.go).
+	otherStep bool
 }
 
 // Options say what belongs together beside what the calls themselves tell.

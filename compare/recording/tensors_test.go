@@ -197,6 +197,7 @@ func TestUnseen(t *testing.T) {
 		{"no part of it", cut(sized(9, 0.2), sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(sized(9, 0), sized(5, 0)), "Functional.conv1d.0.forward"},
 		{"what is put there in place", cut(off, sized(5, 0.2), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null")), cut(y, sized(5, 0)), "Tensor.__setitem__.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
+		{"gradients of another number and form", steps(row+", "+row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"of what a module hands on", handed(row, off), handed(part, part), "Functional.cross_entropy.0.backward"},
 		{"a gradient", steps(part, off), steps(part, part), "Functional.linear.0.backward"},
 	} {

@@ -156,7 +156,7 @@ const (
 	StaleValue    Kind = "stale-value"     // path, Mean, Norm or md5, that of the file, recorded one
 	ChecksumLate  Kind = "checksum-late"   // place: nothing else differs, and the recorder may have taken it when the tensor had changed
 	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
-	OtherGradient Kind = "other-gradient"  // place: of the call that made the argument, which one side's call returned itself
+	OtherGradient Kind = "other-gradient"  // place: of another step of the function, or of the call that made the argument that one side's call returned itself
 	PartOfSum     Kind = "part-of-sum"     // place: ranks hold parts of what is summed over them later
 	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
 	NoElements    Kind = "no-elements"     // error: statistics are all there is
