@@ -226,6 +226,44 @@ func TestPartialSharesBias(t *testing.T) {
 	}
 }
 
+// TestLastSummand: of all calls that leave summands, the last one before another that has some of its form is meant, and
+// to find it costs the same however many calls lie between.
+func TestLastSummand(t *testing.T) {
+	value := func(width int64, reduced string) msprobe.Value {
+		return msprobe.Value{Section: msprobe.Output, Kind: msprobe.Tensor, Elem: dtype.Float32, Shape: []int64{2, width}, DataName: "x.pt",
+			Extra: []msprobe.Extra{{Key: "device_mesh", JSON: "[0,1]"}, {Key: "placements", JSON: `[{"Partial":{"reduce_op":"` + reduced + `"}}]`}}}
+	}
+	look := func(between int) (*recordedCalls, *msprobe.Value) {
+		r := &recordedCalls{}
+		r.step = []*recordedCalls{r, r}
+		add := func(values ...msprobe.Value) {
+			r.calls = append(r.calls, &recordedCall{Call: &msprobe.Call{Values: values}, order: len(r.calls)})
+		}
+		add(value(4, "sum"))
+		add(value(4, "max"), value(4, "sum"), value(4, "sum"))
+		for range between {
+			add(value(3, "sum"))
+		}
+		add(value(4, "sum"))
+		like := value(4, "sum")
+		return r, &like
+	}
+	r, like := look(6)
+	for before, want := range []int{-1, 0, 1, 1, 1, 1, 1, 1, 1, 8} {
+		c, place := r.lastSummand(like, before)
+		if (c == nil) != (want < 0) || c != nil && (c.order != want || (place == 1) != (want == 1)) {
+			t.Errorf("before %d: %v at %d, expected call %d", before, c, place, want)
+		}
+	}
+	cost := func(between int) float64 {
+		r, like := look(between)
+		return testing.AllocsPerRun(10, func() { r.lastSummand(like, between+2) }) // decoding where summands are takes memory
+	}
+	if few, many := cost(8), cost(2048); many > few {
+		t.Errorf("%v allocations behind 2048 calls, %v behind 8", many, few)
+	}
+}
+
 // TestSummedOverRanks: what is on its way from other ranks has no elements; it is the sum of the summands that the ranks left
 // just before. What that does not explain is not known, and neither is what is no such sum or lacks a rank.
 func TestSummedOverRanks(t *testing.T) {

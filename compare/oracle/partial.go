@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,14 +21,7 @@ func (b *bound) summed(a *argument) *operand {
 	if !strings.HasSuffix(a.v.Type, "AsyncCollectiveTensor") || taker == nil || !ok || n > maxDense || a.v.Elem != dtype.Float32 {
 		return nil
 	}
-	var from *recordedCall
-	place := -1
-	for k := taker.order - 1; k >= 0 && from == nil; k-- {
-		c := b.of.calls[k]
-		if place = slices.IndexFunc(c.Values, func(v msprobe.Value) bool { return summand(&v, a.v, len(b.of.step)) }); place >= 0 {
-			from = c
-		}
-	}
+	from, place := b.of.lastSummand(a.v, taker.order)
 	if from == nil {
 		return nil
 	}
@@ -57,6 +52,39 @@ func (b *bound) summed(a *argument) *operand {
 		return nil
 	}
 	return o
+}
+
+// partOfSum is the first output of a call that the ranks have one summand each of, among those of its form.
+type partOfSum struct {
+	call  *recordedCall
+	place int
+}
+
+// lastSummand is the last call before that of an order that gives summands of the form of a tensor, and the place of the
+// first of them; nil if there is none. Calls are looked through once, however many ask.
+func (r *recordedCalls) lastSummand(like *msprobe.Value, before int) (*recordedCall, int) {
+	form := func(v *msprobe.Value) string { return fmt.Sprint(v.Elem, v.Shape) }
+	r.summing.Do(func() {
+		r.summands = map[string][]partOfSum{}
+		for _, c := range r.calls {
+			for i := range c.Values {
+				v := &c.Values[i]
+				if !summand(v, v, len(r.step)) {
+					continue
+				}
+				key := form(v)
+				if list := r.summands[key]; len(list) == 0 || list[len(list)-1].call != c {
+					r.summands[key] = append(list, partOfSum{c, i})
+				}
+			}
+		}
+	})
+	list := r.summands[form(like)]
+	at, _ := slices.BinarySearchFunc(list, before, func(s partOfSum, order int) int { return cmp.Compare(s.call.order, order) })
+	if at == 0 {
+		return nil, -1
+	}
+	return list[at-1].call, list[at-1].place
 }
 
 // summand tells of an output that n ranks have one summand each of a tensor of the form of another.

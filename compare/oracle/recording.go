@@ -60,6 +60,9 @@ type recordedCalls struct {
 	// most is how many outputs the calls of a function have, counted when first asked for.
 	most     map[string]int
 	counting sync.Once
+	// summands are the outputs that ranks have one summand each of, by form, looked for when first asked for.
+	summands map[string][]partOfSum
+	summing  sync.Once
 	// path is the file of a tensor by its DataName.
 	path func(dataName string) (string, error)
 }
