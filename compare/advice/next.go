@@ -57,6 +57,33 @@ func recorderOf(j *verdict.Judged) Recorder {
 	return GE
 }
 
+// LinesFor are the lines of steps that go where the left side of a verdict came from: those of PyTorch for its calls,
+// of no framework for MindSpore. Of graphs they are all, for a dump does not say who made its graph.
+func LinesFor(j *verdict.Judged) map[Step][]Line {
+	fit := []Where{Command}
+	switch recorderOf(j) {
+	case GE:
+		return Lines
+	case Msprobe:
+		ofMindSpore := func(op verdict.Operator) bool {
+			_, n, _ := call(op.Op.Name)
+			return slices.Contains([]string{"Mint", "MintFunctional", "Primitive"}, n.Prefix)
+		}
+		if !slices.ContainsFunc(j.Operators, ofMindSpore) {
+			fit = append(fit, PyTorch)
+		}
+	}
+	list := map[Step][]Line{}
+	for s, lines := range Lines {
+		for _, l := range lines {
+			if slices.Contains(fit, l.Where) {
+				list[s] = append(list[s], l)
+			}
+		}
+	}
+	return list
+}
+
 // call takes the step and rank from before the name of a call; ok is whether it is one of msprobe.
 func call(name string) (prefix string, n msprobe.Name, ok bool) {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

@@ -2,14 +2,17 @@ package html
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"precision/compare/advice"
 	"precision/compare/report"
 	"precision/compare/report/html/madeup"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
 	"precision/internal/msg/msgtest"
@@ -43,6 +46,43 @@ func TestRoundTrip(t *testing.T) {
 		}
 		if !bytes.Equal(before.Bytes(), after.Bytes()) {
 			t.Errorf("%s: the table of the page is not the one that was written", name)
+		}
+	}
+}
+
+// TestAdviceLines: a page has the lines to paste that its recording has a use for.
+func TestAdviceLines(t *testing.T) {
+	for _, c := range []struct {
+		kind, op string
+		want     []advice.Where
+	}{
+		{"msprobe", "Functional.linear.0.forward", []advice.Where{advice.Command, advice.PyTorch}},
+		{"msprobe", "Mint.matmul.0.forward", []advice.Where{advice.Command}},
+		{"mindspore", "Default/network/MatMul-op7", []advice.Where{advice.Command}},
+	} {
+		table := &result.Table{Rows: []result.Row{{Op: c.op, Role: result.Output, Recorded: &result.Recorded{Place: "output.0", Left: &result.Said{}, Right: &result.Said{}}}}}
+		table.Meta.Recorded, table.Meta.Left.Kind = true, c.kind
+		var file bytes.Buffer
+		if err := Write(&file, verdict.Judge(table, verdict.Options{}), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		data, _, err := Data(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Page struct{ Advice adviceData } }
+		if err := json.NewDecoder(data).Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		var places []advice.Where
+		for _, lines := range got.Page.Advice.Lines {
+			for _, l := range lines {
+				places = append(places, l.Where)
+			}
+		}
+		slices.Sort(places)
+		if places = slices.Compact(places); !slices.Equal(places, c.want) {
+			t.Errorf("%s: lines for %q, want %q", c.op, places, c.want)
 		}
 	}
 }

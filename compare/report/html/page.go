@@ -133,7 +133,7 @@ const (
 // page makes the member.
 func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: metrics(j.Table),
-		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.Lines}}
+		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.LinesFor(j)}}
 	for i := range j.Table.Rows {
 		r := &j.Table.Rows[i]
 		for _, t := range []dtype.Type{r.Left.DType, r.Right.DType} {
