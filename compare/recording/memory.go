@@ -477,7 +477,7 @@ func (s *side) unheld(path string, offsets []int64) {
 							a.odd = mark("an element "+strconv.FormatFloat(v, 'g', -1, 64), "a number of "+l.DType)
 						}
 					})
-				} else if dtype.Float16.Rounding().Round(v) != v || l.Elem != dtype.Float32 { // not one of few digits
+				} else if l.Elem != dtype.Float64 && !fewDigits(v) { // any number is one of float64
 					held++
 				}
 			}
@@ -488,6 +488,12 @@ func (s *side) unheld(path string, offsets []int64) {
 			mark()
 		}
 	}
+}
+
+// fewDigits tells that six significant decimal digits write a number exactly: it may have been rounded to them.
+func fewDigits(v float64) bool {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 5, 64), 64)
+	return err == nil && short == v
 }
 
 // exposes tells of a pair of calls that they compute and give the same to the last bit, so that

@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,6 +133,8 @@ func TestUnheld(t *testing.T) {
 		{"of a wider type", whole, tensor("float64", "0.9000000357627869", "-0.4000000059604645"), whole, false},
 		{"few digits", whole, tensor("bfloat16", "0.5", "-0.25"), tensor("bfloat16", "0.5", "-0.25"), false},
 		{"a recorder that rounds", tensor("float32", "0.9", "-0.4"), tensor("float32", "0.9", "-0.41"), tensor("float32", "0.9", "-0.41"), false},
+		{"a recorder that rounds beside float64", tensor("float64", "0.9", "-0.4"), tensor("float32", "0.9", "-0.41"), tensor("float32", "0.9", "-0.41"), false},
+		{"a recorder that rounds to numbers of the type", tensor("float32", "24.125", "-4096.5"), tensor("float32", "0.9", "-0.41"), tensor("float32", "0.9", "-0.41"), false},
 		{"no type", whole, tensor("float99", "0.9000000357627869", "-0.4000000059604645"), whole, true},
 		{"a type nobody knows", whole, tensor("float99", "0.9000000357627869", "-0.4000000059604645"), tensor("float99", "0.9000000357627869", "-0.4000000059604645"), false},
 	} {
@@ -146,6 +149,22 @@ func TestUnheld(t *testing.T) {
 		if (has(j, result.NoNumber) > 0) != c.damaged || (len(j.Damaged) > 0) != c.damaged {
 			t.Errorf("%s: damaged %+v", c.name, j.Damaged)
 		}
+	}
+}
+
+// TestShorterOfNothing: products that are 0 on both sides are no evidence that one side computes with shorter factors.
+func TestShorterOfNothing(t *testing.T) {
+	record := func(factor float64) string {
+		n := func(v float64) string { return strconv.FormatFloat(float64(float32(v)), 'g', -1, 64) }
+		of := func(v float64) string { return said("float32", n(2*v), n(-v), n(v/4.5), n(10*v)) }
+		return written(t,
+			entry("Functional.linear", 0, []string{of(1), of(1.5)}, of(0)),
+			entry("Functional.linear", 1, []string{of(1.1), of(1.6)}, of(0)),
+			entry("Functional.linear", 2, []string{of(1.2), of(1.7)}, of(3*factor)),
+			entry("Functional.gelu", 0, []string{of(3 * factor)}, of(3.5*factor)))
+	}
+	if j := judged(t, record(1.0003), record(1)); !slices.Equal(rootNames(j), []string{"Functional.linear.2.forward"}) {
+		t.Errorf("%s with the roots %v", j.Verdict, rootNames(j))
 	}
 }
 
