@@ -260,8 +260,9 @@ func (w *recordedWalk) unheard(op *Operator) *Operator {
 		w.takers = map[string][]string{}
 		for i := range w.operators {
 			for _, p := range w.operators[i].Op.Inputs {
-				if taker, forward := strings.CutSuffix(w.operators[i].Op.Name, ".forward"); forward && !slices.Contains(w.takers[p.Op], taker) {
-					w.takers[p.Op] = append(w.takers[p.Op], taker)
+				taker, forward := strings.CutSuffix(w.operators[i].Op.Name, ".forward")
+				if list := w.takers[p.Op]; forward && (len(list) == 0 || list[len(list)-1] != taker) {
+					w.takers[p.Op] = append(list, taker)
 				}
 			}
 		}

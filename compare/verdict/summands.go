@@ -203,7 +203,8 @@ func (w *recordedWalk) factors() {
 			size, known := sizeOf(r)
 			switch limit := w.ordinary(op, r); {
 			case agreementOf(r) == untold || r.Recorded.Argument || !r.Left.DType.IsFloat():
-			case !known || size <= limit && normOf(r) > 0:
+			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
+			case !known || size <= limit:
 				return
 			case size <= limit+2*tensorUnit*w.condition(op, r):
 				shorter++
