@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,7 +237,7 @@ func TestGoOn(t *testing.T) {
 			continue
 		}
 		// The submitting program was killed when this unit was whole, and another one was not.
-		dir := filepath.Join(c.Out, stages, "JOB", p.Unit, "ATTEMPT")
+		dir := filepath.Join(c.Out, stages, "KILLEDKILLEDKILLEDKILLEDKI", p.Unit, "ATTEMPT")
 		pool := compare.NewPool(1)
 		if err := plan.Assemble(t.Context(), p.Unit, nil, dir, pool); err != nil {
 			t.Fatal(err)
@@ -401,4 +402,31 @@ func files(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// What somebody keeps below the name of the folder of jobs stays.
+func TestClearLeavesOthers(t *testing.T) {
+	all := filepath.Join(t.TempDir(), stages)
+	recorded := filepath.Join(all, "20260101120000", "0")
+	for _, dir := range []string{recorded, filepath.Join(all, rand.Text(), "step0_rank0")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := clear(all); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := os.ReadDir(all); err != nil || len(list) != 1 || list[0].Name() != "20260101120000" {
+		t.Errorf("%v, %v, expected the recording and nothing else", list, err)
+	}
+	if err := os.RemoveAll(recorded); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Dir(recorded))
+	if err := clear(all); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(all); !os.IsNotExist(err) {
+		t.Errorf("%v, expected an empty folder to go", err)
+	}
 }

@@ -113,15 +113,36 @@ func takeWhole(g *job.Gathering, all string) {
 	}
 }
 
-// clear removes the folders of jobs. A worker that has not heard of the end may write while this does.
-func clear(all string) (err error) {
-	for range 10 {
-		if err = os.RemoveAll(all); err == nil {
-			return nil
+// clear removes the folders of jobs, and what they are in if nothing else is there. A worker that has not heard of the end
+// may write while this does.
+func clear(all string) error {
+	list, err := os.ReadDir(all)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, one := range list {
+		if !ours(one.Name()) {
+			continue
 		}
-		time.Sleep(100 * time.Millisecond)
+		for range 10 {
+			if err = os.RemoveAll(filepath.Join(all, one.Name())); err == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		_ = os.Remove(all) // not with something of another's in it
 	}
 	return err
+}
+
+// ours tells the folder of a job, which rand.Text named, from what somebody else keeps below such a name.
+func ours(name string) bool {
+	return len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 // onEngine runs a pipeline on the engine that Beam's flags name. When the context ends, it cancels the job and waits for its end.
