@@ -116,17 +116,26 @@ export const minor = op => (op.constant || op.inserted) && (op.state === 'good' 
 
 /** ties are the edges between operators that are not hidden: those of hidden ones lead on past them. */
 export function ties(edges, hides) {
-  return edges.filter(e => !hides(e.to)).flatMap(e => past(e.from, 0, hides).map(from => ({from, to: e.to, edge: e})));
+  return edges.filter(e => !hides(e.to)).flatMap(e => [...new Set(past(e.from, 0, hides, new Set()))].map(from => ({from, to: e.to, edge: e})));
 }
 
-/** past is an operator, or those before (way 0) or behind (way 1) it that are in sight where it is hidden. */
-function past(op, way, hides, depth = 0) {
-  return !hides(op) ? [op] : depth > 8 ? [] : beside(op, way, hides, depth + 1);
+/** past is an operator, or those before (way 0) or behind (way 1) it that are in sight where it is hidden; been are the hidden ones that were passed. */
+function past(op, way, hides, been) {
+  const [found, next] = [[], [op]];
+  for (const one of next) {
+    if (!hides(one)) found.push(one);
+    else if (!been.has(one)) {
+      been.add(one);
+      for (const e of way ? one.outs : one.ins) next.push(way ? e.to : e.from);
+    }
+  }
+  return found;
 }
 
-/** beside are the operators in sight before (way 0) or behind (way 1) one. */
-export function beside(op, way, hides, depth = 0) {
-  return way ? op.outs.flatMap(e => past(e.to, 1, hides, depth)) : op.ins.flatMap(e => past(e.from, 0, hides, depth));
+/** beside are the operators in sight before (way 0) or behind (way 1) one, each once. */
+export function beside(op, way, hides) {
+  const been = new Set();
+  return [...new Set(way ? op.outs.flatMap(e => past(e.to, 1, hides, been)) : op.ins.flatMap(e => past(e.from, 0, hides, been)))];
 }
 
 /** near places operators without their modules, in execution order, and the ties between them. */

@@ -15,7 +15,7 @@ export function keys(lists) {
   };
   addEventListener('keydown', e => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const typing = e.target.closest('input, select, textarea');
+    const typing = e.target.closest('input:not([type=checkbox]), select, textarea');
     if (e.key === 'Escape' && typing) typing.blur();
     else if (typing) return;
     else if (e.key === '?' && !dialog.open) help();

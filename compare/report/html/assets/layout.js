@@ -24,7 +24,7 @@ export function layout(boxes, edges) {
   }
   for (let i = 0; i < n; i++) for (const to of outs[i]) layer[to] = Math.max(layer[to], layer[i] + 1);
   for (let i = n - 1; i >= 0; i--) { // what nothing feeds stands above what it feeds
-    if (!fed[i] && outs[i].length) layer[i] = Math.min(...outs[i].map(o => layer[o])) - 1;
+    if (!fed[i] && outs[i].length) layer[i] = outs[i].reduce((low, o) => Math.min(low, layer[o]), Infinity) - 1;
   }
   const nodes = boxes.map((b, i) => ({w: b.w, h: b.h, layer: layer[i], x: 0, up: [], down: []}));
   const long = ahead.reduce((sum, e) => sum + layer[e.to] - layer[e.from] - 1, 0) <= mostBends;
@@ -117,7 +117,7 @@ function arrange(layers, sweeps) {
 /** inRows places boxes that nothing ties in rows, in their order. */
 function inRows(boxes, edges, width = 0) {
   const area = boxes.reduce((sum, b) => sum + (b.w + gapX) * (b.h + gapY), 0);
-  const most = width || Math.max(Math.sqrt(area * 1.6), ...boxes.map(b => b.w));
+  const most = width || boxes.reduce((wide, b) => Math.max(wide, b.w), Math.sqrt(area * 1.6));
   let [x, y, h, right] = [0, 0, 0, 0];
   for (const b of boxes) {
     if (x > 0 && x + b.w > most) [x, y, h] = [0, y + h + gapY / 2, 0];

@@ -103,6 +103,7 @@ export function treeView(m) {
   kind.addEventListener('change', count);
 
   box.addEventListener('keydown', e => {
+    if (e.target !== box) return; // a button in it is pressed
     const list = [...nodes.keys()];
     const at = list.findIndex(one => one.place === state.op && !one.module);
     const now = m.treeAt && list.includes(m.treeAt) ? list.indexOf(m.treeAt) : at;
