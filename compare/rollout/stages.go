@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"precision/compare/rollout/stage"
@@ -57,6 +58,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 		}
 		r.cause(Cause{Kind: Tokens, Name: fmt.Sprintf("row %d", m[0]), Key: key, Args: []any{m[0], n}})
 	}
+	if r.Figs != nil && s.Shares && s.Answers < r.Figs.Tokens {
+		r.unknown("answers", s.Answers, r.Figs.Tokens)
+	}
 	r.findings(s)
 	return nil
 }
@@ -91,10 +95,10 @@ func (r *Result) findings(s *stage.Report) {
 	}
 }
 
-// explained is how many times the expected difference was found; 0 where that is not known.
+// explained is how many times the expected difference was found; NaN where that is not known.
 func (r *Result) explained() float64 {
-	if r.Stages == nil || !r.Stages.Shares {
-		return 0
+	if r.Stages == nil || !r.Stages.Shares || !(r.Stages.Expected > 0) {
+		return math.NaN()
 	}
 	return r.Stages.Factor
 }
@@ -111,7 +115,7 @@ func (r *Result) decide() {
 	s := r.Stages
 	judged := s != nil && s.Shares
 	switch {
-	case faults > 0 && (certain || !judged || f > within):
+	case faults > 0 && (certain || !judged || !(f <= within)):
 		r.Verdict, r.Why = verdict.Bad, "cause"
 	case r.Figs == nil && s == nil && (r.Weights == nil || len(r.Unknown) > 0):
 		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
@@ -127,12 +131,15 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Good, "identical"
 	case !judged:
 		r.Verdict, r.Why = verdict.Inconclusive, "stages"
-	case s.Covered < 0.8 || s.Expected == 0:
+	case !(s.Covered >= 0.8) || f-f != 0:
 		r.Verdict, r.Why = verdict.Inconclusive, "covered"
 	case f > within && s.Wide:
 		r.Verdict, r.Why = verdict.Suspect, "wide"
 	case f > within:
 		r.Verdict, r.Why = verdict.Suspect, "unexplained"
+	case s.Answers < r.Figs.Tokens && !(r.Figs.MeanAbs <= within*s.Expected):
+		// What no recording covers may be off for another reason.
+		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
 	default:
 		r.Verdict, r.Why = verdict.Good, "rounding"
 	}

@@ -499,7 +499,7 @@ func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 			switch {
 			case c.Parsed.API == "npu_rotary_mul" && len(x) >= 3:
 				found = append(found, x[1], x[2])
-			case (c.Parsed.API == "__mul__" || c.Parsed.API == "mul") && len(x) == 2 && size(x[0]) == tokens*n.heads*n.dim && size(x[1]) > 0 && size(x[1]) < size(x[0]):
+			case (c.Parsed.API == "__mul__" || c.Parsed.API == "mul") && len(x) == 2 && size(x[0]) == tokens*n.heads*n.dim && size(x[1]) > 0 && size(x[1]) < size(x[0]) && len(x[1].Shape) > 0 && x[1].Shape[len(x[1].Shape)-1] > 1:
 				found = append(found, x[1])
 			}
 			if len(found) >= 2 {
@@ -519,11 +519,14 @@ func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 				return nil, nil
 			}
 			w := int(found[i].Shape[len(found[i].Shape)-1])
-			if w == 0 || w > n.dim || len(data)%w != 0 || tokens%(len(data)/w) != 0 {
+			if w < 2 || w%2 != 0 || w > n.dim || 2*w < n.turned || len(data) == 0 || len(data)%w != 0 || tokens%(len(data)/w) != 0 {
 				return nil, nil
 			}
 			if *to == nil {
 				*to = newMatrix(len(s.places), w)
+			}
+			if (*to).w != w || cos.w != w {
+				return nil, nil
 			}
 			for k, pl := range s.places {
 				if pl.pass == at.pass {

@@ -371,7 +371,7 @@ func (j *judge) collect() {
 		}
 		if c.stage == "choice" {
 			for s := range 2 {
-				if r, ok := j.rec[s][i-1]["r"]; ok && j.rec[s][i] == nil {
+				if r, ok := j.rec[s][i-1]["r"]; ok && r.m.w > 0 && j.rec[s][i] == nil {
 					// An engine that keeps its choice to itself takes the highest of its scores.
 					j.rec[s][i] = map[string]field{"i": {m: top(j.net.scores(c.layer, r.m), j.topk), t: dtype.Int64}}
 				}
@@ -468,7 +468,7 @@ func (j *judge) away(s, k int, st state) float64 {
 	for _, name := range j.cuts[i].out {
 		y, ok := j.rec[s][i][name]
 		f := st[name]
-		if !ok || f == nil || f.n != y.m.n {
+		if !ok || f == nil || f.n != y.m.n || f.w != y.m.w && name != "z" {
 			return math.NaN()
 		}
 		w := min(f.w, y.m.w)
@@ -865,7 +865,7 @@ func (j *judge) arithmetic(k int, s *Stage, f [2]state) {
 		hit, all := 0, 0
 		for _, name := range c.out {
 			y, z := j.rec[x][j.cutAt[k]][name], f[x][name]
-			if z == nil {
+			if z == nil || z.w != y.m.w || z.n != y.m.n {
 				return -1
 			}
 			r := s.Types[0].Rounding()
@@ -963,6 +963,14 @@ func (j *judge) shares(ctx context.Context) {
 		}
 	}
 	j.side = 0
+	for s := range 2 {
+		for _, d := range append(c[s], base[s], j.logs[s]) {
+			if x := rms(d); x-x != 0 {
+				j.rep.Notes = append(j.rep.Notes, "finite")
+				return
+			}
+		}
+	}
 	total := 0.0
 	for i := range n {
 		total += math.Abs(j.logs[1][i] - j.logs[0][i])

@@ -184,6 +184,8 @@ type madePair struct {
 	single, padded bool
 	// ids changes what the trainer is given.
 	ids func(texts [][]int64)
+	// spoil changes what the trainer recorded, by cut.
+	spoil func(list []state)
 	// tokens bounds how many are looked at.
 	tokens int
 	// dir is where the recordings go, a new folder if empty.
@@ -257,6 +259,9 @@ func (p *madePair) run(t *testing.T) *Report {
 		}
 	}
 	x, y := compute(a, nil, nil), compute(b, p.types, p.after)
+	if p.spoil != nil {
+		p.spoil(x)
+	}
 	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
 	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
 	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: set,
@@ -515,6 +520,24 @@ func TestFewTokens(t *testing.T) {
 	r := (&madePair{tokens: 3}).run(t)
 	if r.Dropped != 1 || r.Sequences != 1 || r.Answers != r.Tokens || math.Abs(r.Sum-1) > 1e-9 {
 		t.Errorf("found %d of %d sequences, %d tokens, %d answers, shares %v", r.Dropped, r.Sequences, r.Tokens, r.Answers, r.Sum)
+	}
+}
+
+// TestNotFinite has a NaN in what the trainer recorded: what rounding makes is not known then.
+func TestNotFinite(t *testing.T) {
+	r := (&madePair{spoil: func(list []state) { list[2]["v"].v[5] = math.NaN() }}).run(t)
+	if r.Shares || !slices.Contains(r.Notes, "finite") {
+		t.Errorf("shares are known: %v; notes %v, expected %v", r.Shares, r.Notes, r.Expected)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTop asks for more experts than there are.
+func TestTop(t *testing.T) {
+	if m := top(newMatrix(2, 3), 5); m.w != 3 {
+		t.Errorf("%d chosen of 3", m.w)
 	}
 }
 

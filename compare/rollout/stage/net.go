@@ -659,10 +659,16 @@ func (n *net) mixture(l int) {
 			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
 				return state{"i": ids}
 			}
+			if st["r"].w == 0 {
+				return nil
+			}
 			return state{"i": top(n.scores(l, st["r"]), n.topk)}
 		}},
 		&cut{layer: l, stage: "gate_weights", in: []string{"r", "i"}, out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
 			r, ids := st["r"], st["i"]
+			if r.w == 0 {
+				return nil
+			}
 			out := newMatrix(r.n, ids.w)
 			for i := range r.n {
 				row := r.row(i)
@@ -714,8 +720,9 @@ func (n *net) scores(layer int, r *matrix) *matrix {
 	return out
 }
 
-// top are the numbers of the k highest scores of every row.
+// top are the numbers of the k highest scores of every row, of all where there are fewer.
 func top(r *matrix, k int) *matrix {
+	k = min(k, r.w)
 	out := newMatrix(r.n, k)
 	for i := range r.n {
 		row := r.row(i)

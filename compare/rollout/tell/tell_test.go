@@ -107,13 +107,14 @@ func TestEarned(t *testing.T) {
 	made := "../stage/made_test.go"
 	for key, mark := range map[string]string{"why.within": "Precision", "why.wide": "r.Shares", "note.wide": "r.Shares", "why.unexplained": "r.Shares", "why.rounding": "r.Shares", "why.covered": "r.Covered", "logp.expected": "r.Sum", "stages": "r.Tokens",
 		"cause.cache": "nothing", "cause.precision": "Precision", "cause.formula": "Formula", "cause.harmless": "nothing", "cause.weights": "nothing", "cause.variant": "x.variant", "cause.rounding": "Rounding",
-		"note.bare": "r.Notes", "note.embedding": "r.Notes", "note.checkpoints": "r.Notes", "note.positions": "r.Notes", "note.tokens": "r.Notes", "note.network": "r.Notes", "note.stages": "r.Notes", "note.large": "r.Notes", "note.stage": "r.Notes", "note.left": "r.Tokens"} {
+		"note.bare": "r.Notes", "note.finite": "r.Notes", "note.embedding": "r.Notes", "note.checkpoints": "r.Notes", "note.positions": "r.Notes", "note.tokens": "r.Notes", "note.network": "r.Notes", "note.stages": "r.Notes", "note.large": "r.Notes", "note.stage": "r.Notes", "note.left": "r.Tokens"} {
 		elsewhere["rollout."+key] = [3]string{made, "TestFaults", mark}
 	}
 	for _, v := range []string{"eps", "plus", "weightless", "factor", "interleaved", "theta", "theta.interleaved", "theta.bfloat16", "shift", "angles", "scale", "mask", "window", "nowindow", "tiled", "softcap", "nosoftcap", "cache", "act", "nobias",
 		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
 		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
 	}
+	elsewhere["rollout.note.answers"] = [3]string{"../decide_test.go", "TestDecide", "Answers"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
 		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
