@@ -266,15 +266,15 @@ func (c *call) handsOut() (n int) {
 	return n
 }
 
-// lastStep tells of a pair that it is the gradients of the last steps of a kernel, in the same form or of one side alone:
-// another form tells by itself that a step is another one, and what goes into a backward call is no matter of its steps.
+// lastStep tells of a pair that it is a gradient that one side alone hands out, which belongs to another last step of a kernel.
+// What both have is compared: a gradient that is lost acquits no other.
 func (x *leafPair) lastStep() bool {
 	for _, l := range []*leaf{x.left, x.right} {
 		if l != nil && (l.role != result.Output || !l.tensor()) {
 			return false
 		}
 	}
-	return x.left == nil || x.right == nil || sameShape(x.left.Shape, x.right.Shape)
+	return x.left == nil || x.right == nil
 }
 
 // passes is [msprobe.Call.Passes].
