@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/result"
 	"precision/dump/dumptest"
 )
 
@@ -145,5 +146,37 @@ func TestUnknownTypes(t *testing.T) {
 	c.Kernel = "te_fused_op_conv2d_unheard_leaky_relu_0123456789abcdef_0__kernel0"
 	if f := settle(t, c, nil, "fused")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != FusedWord || !strings.Contains(f.Reasons[0].Args[0], "unheard") {
 		t.Errorf("%v %v", f.Verdict, f.Reasons)
+	}
+}
+
+// TestClaims: what lists and shapes of a call claim is refused before anything is made of it, by its name.
+func TestClaims(t *testing.T) {
+	gather := func(caches, lengths, offset string) string {
+		return "NPU.npu_gather_pa_kv_cache(" + caches + ", " + caches + ", int32[1,1]{0}, " + lengths + ", float32[2,1,1]{0 0}, float32[2,1,1]{0 0}" + offset + ") = None; " +
+			"Torch.clone(float32[2,1,1]{1 2}) = float32[2,1,1]{1 2}"
+	}
+	const pages, row, many = "float32[2,2,1,1]{1 2 3 4}", "float32[1,1,128]{", "[67108864,0]{}"
+	tenths := strings.Repeat("0.1 ", 128) + "}"
+	for _, c := range []struct {
+		kind result.Kind
+		text string
+	}{
+		{ShapesDiffer, gather(pages, "int64[1]{67108864}", "")},
+		{ShapesDiffer, gather(pages, "int64[2]{1 -1}", "")},
+		{ShapesDiffer, gather("float32[2,0,1,1]{}", "int64[1]{1}", "")},
+		{BadArgument, gather(pages, "int64[1]{1}", ", int64[1]{-2}")},
+		{TooLarge, "NPU.npu_chunk_gated_delta_rule(" + row + tenths + ", " + row + tenths + ", " + row + tenths + ", beta=float32[1,1]{0.5}, actual_seq_lengths=int64[4000]{1" +
+			strings.Repeat(" 0", 3999) + "}) = " + row + tenths},
+		{TooLarge, "NPU.npu_dynamic_quant(float16" + many + ", smooth_scales=float32[1,1]{1}, group_index=int32[1]{1}) = int8[2]{1 1}, float32[1]{1}"},
+		{TooLarge, "NPU.npu_fused_infer_attention_score(float16[67108864,1,0]{}, float16[67108864,1,0]{}, float16[67108864,1,0]{}, num_heads=1, input_layout=\"BSH\") = float16[1]{1}, float32[1]{1}"},
+	} {
+		before := allocated()
+		found := Made(t, c.text)
+		if n := allocated() - before; n > most {
+			t.Errorf("%.120s: allocates %d MB", c.text, n>>20)
+		}
+		if len(found) == 0 || found[0].Verdict != Unknown || found[0].Reasons[0].Kind != c.kind {
+			t.Errorf("%.120s: not refused as %s: %+v", c.text, c.kind, found)
+		}
 	}
 }

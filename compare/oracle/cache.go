@@ -164,6 +164,7 @@ func gatherCache(k *invocation) []Reading {
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)), ShapesDiffer, table.shape, []int64{int64(len(lengths))})
 	entries, skip := must(numbers(table)), k.ints("seq_offset")
 	refuseIf(skip != nil && len(skip) < len(lengths), ShapesDiffer, skip, lengths)
+	refuseIf(slices.ContainsFunc(skip, func(n int64) bool { return n < 0 }), BadArgument, k.shown("seq_offset"), skip, "no number below 0")
 	var out []Values
 	for _, name := range []string{"key", "value"} {
 		into, cache := k.pair(name, name+"_cache")
@@ -175,10 +176,12 @@ func gatherCache(k *invocation) []Reading {
 		if tiles {
 			size = cache.shape[n-2]
 		}
+		refuseIf(size == 0, ShapesDiffer, into.shape, cache.shape)
 		most, place := rowsOfCache(cache, width, tiles, size)
 		d := must(held(cache))
 		var from []int64
 		for b, n := range lengths {
+			refuseIf(n < 0 || n > into.shape[0]-int64(len(from)), ShapesDiffer, lengths, into.shape)
 			start := int64(0)
 			if skip != nil {
 				start = skip[b] / size
@@ -224,6 +227,7 @@ func ropeCache(k *invocation) []Reading {
 	pairs := reshape(slab1(kv, 3, n, rest), append(slices.Clone(kv.shape[:3]), rest/2, 2))
 	r := k.rotated(reshape(transpose(pairs, []int{0, 1, 2, 4, 3}), append(slices.Clone(kv.shape[:3]), rest)), k.tensor("cos"), k.tensor("sin"), false)
 	tokens := kv.shape[0] * kv.shape[2]
+	refuseIf(tokens > maxDense, TooLarge, tokens, maxDense)
 	mode := k.string("cache_mode", "Norm")
 	rows := k.ints("index")
 	k.required("index")

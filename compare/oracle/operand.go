@@ -78,10 +78,22 @@ func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*opera
 	if len(o.shape) > maxRank {
 		return nil, refuse(BadLayout, o.name, "rank "+itoa(len(o.shape)))
 	}
+	if err := hollow(o.shape); err != nil {
+		return nil, err
+	}
 	if f := layout.AsStored(axes, len(o.shape)); len(f.Letters()) == len(o.shape) {
 		o.axes = f.Letters()
 	}
 	return o, nil
+}
+
+// hollow refuses a tensor without elements that claims an axis longer than one with elements may be: much is made of the
+// length of an axis, and no file bounds it.
+func hollow(shape []int64) error {
+	if most := slices.Max(append(slices.Clone(shape), 0)); count(shape) == 0 && most > maxDense {
+		return refuse(TooLarge, most, maxDense)
+	}
+	return nil
 }
 
 // plan finds the view of the stored elements, and the shape.

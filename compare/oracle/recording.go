@@ -499,6 +499,8 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 		return nil, refuse(BadType, name, v.DType)
 	case !ok || len(v.Shape) > maxRank:
 		return nil, refuse(BadLayout, name, "rank "+itoa(len(v.Shape)))
+	case hollow(v.Shape) != nil:
+		return nil, hollow(v.Shape)
 	case v.DataName == "" && n == 0:
 		return o, f.empty(o)
 	case v.DataName == "":

@@ -556,6 +556,8 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 		s = must(held(state))
 	} else {
 		shape := []int64{int64(len(lengths)), heads, dv, dk}
+		n := float64(len(lengths)) * float64(heads) * float64(dv) * float64(dk)
+		refuseIf(n > maxDense, TooLarge, n, maxDense)
 		s = &dense{shape: shape, y: make([]float64, count(shape))}
 	}
 	gate := func(name string) []float64 {
