@@ -180,3 +180,24 @@ func TestClaims(t *testing.T) {
 		}
 	}
 }
+
+// Caches of two layers that are mostly empty, written one after the other and read later: each is held against itself.
+func TestCachesOfLayers(t *testing.T) {
+	const zeros = " 0 0 0 0 0 0 0 0 0 0 0 0}"
+	write := func(a, b, keys, values string) string {
+		return "NPU._npu_reshape_and_cache(float32[1,1,1]{" + a + "}, float32[1,1,1]{" + b + "}, float32[4,4,1,1]{" + keys + zeros + ", float32[4,4,1,1]{" + values + zeros + ", int32[1]{3}) = None; "
+	}
+	read := func(text string) string {
+		return "Torch.clone(float32[4,4,1,1]{" + text + zeros + ") = float32[4,4,1,1]{" + text + zeros
+	}
+	found := Made(t, write("9", "8", "1 2 3 0", "4 5 6 0")+write("7", "6", "11 12 13 0", "14 15 16 0")+
+		read("1 2 3 9")+"; "+read("4 5 6 8")+"; "+read("11 12 13 7")+"; "+read("14 15 16 6"))
+	for _, f := range found {
+		if f.Verdict != OK {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(found) < 4 {
+		t.Errorf("%d findings", len(found))
+	}
+}
