@@ -2,9 +2,9 @@
 // tokens. Neither side is golden. What is looked at here needs no recording of operators: the log-probs themselves, the weights on both
 // sides of the synchronisation, and the experts that the routers chose.
 //
-// What rounding alone explains is known only from the stages of the network, which this package does not judge: where
-// log-probs differ and neither arrays nor weights nor routers give a cause the verdict is inconclusive, never good.
-// Recordings of both engines add the stages (package stage).
+// What rounding alone explains is known only from the stages of the network, which package stage judges from recordings of
+// both engines. Without them, where log-probs differ and neither arrays nor weights nor routers give a cause, the verdict
+// is inconclusive, never good.
 package rollout
 
 import (
