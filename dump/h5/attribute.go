@@ -1,50 +1,23 @@
 package h5
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // Attribute is a small named value attached to a group or dataset.
 type Attribute struct {
 	Name string
-	// Type is that of the elements: of numbers as Bytes hands them out,
-	// dtype.String for text, dtype.Undefined if the type is not supported.
-	Type dtype.Type
-	// Shape holds the dimensions: none for a scalar, {0} for one without a value.
-	Shape []int64
 
-	src   *source
-	typ   *datatype
-	count int64
-	raw   []byte // as stored
-	at    int64  // file offset of raw
-	err   error  // why the value cannot be had
-}
-
-// Len returns the number of elements.
-func (a *Attribute) Len() int64 { return a.count }
-
-// Bytes returns the elements in row-major order as little-endian bytes of type Type.
-func (a *Attribute) Bytes() ([]byte, error) {
-	if a.err != nil {
-		return nil, a.err
-	}
-	if a.Type == dtype.String {
-		return nil, a.wrong("text", "numbers")
-	}
-	e, err := a.typ.element()
-	if err != nil {
-		return nil, err
-	}
-	p := make([]byte, int(a.count)*e.out)
-	copy(p[len(p)-len(a.raw):], a.raw)
-	e.convert(p)
-	return p, nil
+	at  int64 // file offset of the value
+	typ dtype.Type
+	raw []byte // little-endian
+	err error  // why the value cannot be had
 }
 
 func (a *Attribute) wrong(found, expected string) error {
@@ -54,28 +27,29 @@ func (a *Attribute) wrong(found, expected string) error {
 // Ints returns the elements of an attribute of integers or booleans. Values
 // above the int64 range are an error.
 func (a *Attribute) Ints() ([]int64, error) {
-	p, err := a.Bytes()
-	if err != nil {
-		return nil, err
+	if a.err != nil {
+		return nil, a.err
 	}
-	out := make([]int64, a.count)
+	size := a.typ.Bits() / 8
+	out := make([]int64, len(a.raw)/size)
 	for i := range out {
-		switch a.Type {
+		p := a.raw[i*size:]
+		switch a.typ {
 		case dtype.Int8:
-			out[i] = int64(int8(p[i]))
+			out[i] = int64(int8(p[0]))
 		case dtype.Bool, dtype.Uint8:
-			out[i] = int64(p[i])
+			out[i] = int64(p[0])
 		case dtype.Int16:
-			out[i] = int64(int16(binary.LittleEndian.Uint16(p[2*i:])))
+			out[i] = int64(int16(binary.LittleEndian.Uint16(p)))
 		case dtype.Uint16:
-			out[i] = int64(binary.LittleEndian.Uint16(p[2*i:]))
+			out[i] = int64(binary.LittleEndian.Uint16(p))
 		case dtype.Int32:
-			out[i] = int64(int32(binary.LittleEndian.Uint32(p[4*i:])))
+			out[i] = int64(int32(binary.LittleEndian.Uint32(p)))
 		case dtype.Uint32:
-			out[i] = int64(binary.LittleEndian.Uint32(p[4*i:]))
+			out[i] = int64(binary.LittleEndian.Uint32(p))
 		case dtype.Int64, dtype.Uint64:
-			v := binary.LittleEndian.Uint64(p[8*i:])
-			if a.Type == dtype.Uint64 && v > math.MaxInt64 {
+			v := binary.LittleEndian.Uint64(p)
+			if a.typ == dtype.Uint64 && v > math.MaxInt64 {
 				return nil, a.wrong(fmt.Sprint(v), "at most 2^63-1")
 			}
 			out[i] = int64(v)
@@ -98,64 +72,89 @@ func (a *Attribute) Int() (int64, error) {
 	return v[0], nil
 }
 
-// Floats returns the elements of an attribute of numbers of any type, 64-bit
-// integers rounded to the nearest float64.
-func (a *Attribute) Floats() ([]float64, error) {
-	p, err := a.Bytes()
+// attribute decodes an attribute message, versions 1 to 3.
+func (s *source) attribute(m message) (*Attribute, error) {
+	c, err := s.message(m, "attribute")
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, a.count)
-	dtype.Widen64(a.Type, out, p)
-	return out, nil
+	version := c.version(1, 3)
+	shared := c.u8()&3 != 0 && version > 1
+	lens := [3]int{c.u16(), c.u16(), c.u16()}
+	if version == 3 {
+		c.skip(1) // character set of the name
+	}
+	var parts [3]*cursor // name, datatype, dataspace
+	for i, n := range lens {
+		parts[i] = s.cursor(nil, m.addr+uint64(c.pos), c.what)
+		if parts[i].b = c.bytes(n); version == 1 {
+			c.skip((8 - n%8) % 8)
+		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	a := &Attribute{at: c.at + int64(c.pos), Name: parts[0].text()}
+	if parts[0].err != nil {
+		return nil, parts[0].err
+	}
+	if shared {
+		err = &UnsupportedError{a.at, "type stored by itself and shared"}
+	} else {
+		err = a.decode(parts[1], parts[2], c)
+	}
+	if err != nil { // the name is known, so other attributes need not suffer
+		a.err = fmt.Errorf("attribute %q: %w", a.Name, err)
+	}
+	return a, nil
 }
 
-// Strings returns the elements of an attribute of fixed or variable-length text.
-func (a *Attribute) Strings() ([]string, error) {
-	switch {
-	case a.err != nil:
-		return nil, a.err
-	case a.typ.class == classString:
-		out := make([]string, a.count)
-		for i := range out {
-			out[i] = trim(a.raw[int64(i)*a.typ.size:][:a.typ.size], a.typ.padding)
-		}
-		return out, nil
-	case a.Type == dtype.String:
-		out := make([]string, a.count)
-		c := a.src.cursor(a.raw, 0, "variable-length text")
-		c.at = a.at
-		for i := range out {
-			n, addr, index := c.u32(), c.addr(), int(c.u32())
-			if c.err != nil {
-				return nil, c.err
-			}
-			if n == 0 {
-				continue
-			}
-			b, err := a.src.values.object(a.src, addr, index)
-			if err != nil {
-				return nil, fmt.Errorf("attribute %q: %w", a.Name, err)
-			}
-			if uint64(n) > uint64(len(b)) {
-				return nil, a.wrong(fmt.Sprintf("text of %d bytes", n), fmt.Sprintf("at most the object's %d", len(b)))
-			}
-			out[i] = trim(b[:n], 0)
-		}
-		return out, nil
+// decode takes type and shape, and the value from c.
+func (a *Attribute) decode(typ, space, c *cursor) error {
+	e, err := decodeType(typ)
+	if err != nil {
+		return err
 	}
-	return nil, a.wrong("no text", "text")
+	dims, err := decodeSpace(space)
+	if err != nil {
+		return err
+	}
+	size, ok := nd.Count(append(dims, int64(e.size))...)
+	if !ok || size > int64(c.left()) {
+		return a.wrong(fmt.Sprintf("%d × %d bytes claimed", dims, e.size), fmt.Sprintf("%d bytes", c.left()))
+	}
+	a.typ, a.raw = e.typ, bytes.Clone(c.bytes(int(size)))
+	e.convert(a.raw)
+	return nil
 }
 
-// trim removes the padding from fixed text: 0 ends at a zero byte, 1 is padded
-// with zero bytes, 2 with spaces.
-func trim(b []byte, padding int) string {
-	switch padding {
-	case 1:
-		return strings.TrimRight(string(b), "\x00")
-	case 2:
-		return strings.TrimRight(string(b), " ")
+// Attrs returns all attributes in the order of the file.
+func (n *node) Attrs() ([]*Attribute, error) {
+	var list []*Attribute
+	for _, m := range n.h.msgs {
+		if m.typ != msgAttribute {
+			continue
+		}
+		a, err := n.src.attribute(m)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n.path, err)
+		}
+		list = append(list, a)
 	}
-	head, _, _ := strings.Cut(string(b), "\x00")
-	return head
+	return list, nil
+}
+
+// Attr returns the attribute of that name. If there is none the error wraps
+// ErrNotFound.
+func (n *node) Attr(name string) (*Attribute, error) {
+	list, err := n.Attrs()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("hdf5: %s: attribute %q: %w", n.path, name, ErrNotFound)
 }

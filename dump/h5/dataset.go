@@ -4,10 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"precision/dump/dtype"
 	"precision/internal/nd"
+)
+
+// Storage classes of a layout message.
+const (
+	layoutCompact    = 0
+	layoutContiguous = 1
+	layoutChunked    = 2
 )
 
 // Dataset is a tensor.
@@ -22,12 +30,15 @@ type Dataset struct {
 	// null dataspace.
 	Shape []int64
 
-	elem    element
-	count   int64 // elements
-	layout  *layout
-	filters *pipeline
-	fill    []byte // an element as stored; nil: zero
-	err     error  // why elements cannot be read
+	elem   element
+	count  int64 // elements
+	layout int
+	data   []byte  // compact: the elements
+	addr   uint64  // contiguous: the elements; chunked: the index
+	chunk  []int64 // chunked: elements per dimension
+	steps  []filter
+	fill   []byte // an element as stored; nil: zero
+	err    error  // why elements cannot be read
 
 	chunkOnce sync.Once
 	chunks    *chunkStore
@@ -37,161 +48,130 @@ type Dataset struct {
 // init decodes the messages of the header. What is merely unsupported is kept
 // for the time when elements are wanted.
 func (d *Dataset) init() error {
+	err := d.decode()
+	if u := (*UnsupportedError)(nil); errors.As(err, &u) {
+		d.err = err
+		return nil
+	}
+	return err
+}
+
+func (d *Dataset) decode() error {
 	need := func(typ int, what string) (*cursor, error) {
 		m, ok := d.h.find(typ)
 		if !ok {
 			return nil, d.src.bad(d.h.addr, "dataset", "no "+what+" message", "one")
 		}
-		m, err := d.src.resolve(m)
-		if err != nil {
-			return nil, err
-		}
-		return d.src.cursor(m.data, m.addr, what), nil
+		return d.src.message(m, what)
 	}
-	later := func(err error) error {
-		if u := (*UnsupportedError)(nil); errors.As(err, &u) {
-			if d.err == nil {
-				d.err = err
-			}
-			return nil
-		}
-		return err
-	}
-
 	c, err := need(msgDataspace, "dataspace")
 	if err != nil {
-		return later(err)
-	}
-	space, err := d.src.dataspace(c)
-	if err != nil {
 		return err
 	}
-	d.Shape = space.dims
-
+	if d.Shape, err = decodeSpace(c); err != nil {
+		return err
+	}
 	if c, err = need(msgDatatype, "datatype"); err != nil {
-		return later(err)
-	}
-	typ, err := d.src.datatype(c, 8)
-	if err != nil {
 		return err
 	}
-	if d.elem, err = typ.element(); err == nil {
-		d.Type = d.elem.typ
-	} else if err = later(err); err != nil {
+	if d.elem, err = decodeType(c); err != nil {
 		return err
 	}
+	d.Type = d.elem.typ
 	// Below this no sum of an offset and a chunk can overflow.
-	count, ok := nd.Count(d.Shape...)
-	if size, ok2 := nd.Count(append([]int64{int64(d.elem.out)}, d.Shape...)...); !ok || !ok2 || size > 1<<62 {
+	size, ok := nd.Count(append([]int64{int64(d.elem.size)}, d.Shape...)...)
+	if !ok || size > 1<<62 {
 		return d.src.bad(d.h.addr, "dataset", fmt.Sprintf("shape %d", d.Shape), "at most 2^62 bytes")
 	}
-	d.count = count
-
-	if c, err = need(msgLayout, "layout"); err != nil {
-		return later(err)
+	d.count = size / int64(d.elem.size)
+	if _, ok := d.h.find(msgExternal); ok {
+		return &UnsupportedError{int64(d.h.addr), "elements in external files"}
 	}
-	if d.layout, err = d.src.layout(c); err != nil {
-		return later(err)
-	}
-	d.filters = &pipeline{}
-	if m, ok := d.h.find(msgFilters); ok {
-		if m, err = d.src.resolve(m); err != nil {
-			return later(err)
-		}
-		if d.filters, err = d.src.filters(d.src.cursor(m.data, m.addr, "filter pipeline")); err != nil {
+	if m, ok := d.h.find(msgFill); ok {
+		if err := d.readFill(d.src.cursor(m.data, m.addr, "fill value")); err != nil {
 			return err
 		}
 	}
-	if _, ok := d.h.find(msgExternal); ok {
-		later(&UnsupportedError{d.src.abs(d.h.addr), "elements in external files"})
+	if m, ok := d.h.find(msgFilters); ok {
+		if d.steps, err = filters(d.src.cursor(m.data, m.addr, "filter pipeline")); err != nil {
+			return err
+		}
 	}
-	if d.layout.class == layoutVirtual {
-		later(&UnsupportedError{d.layout.at, "virtual dataset"})
+	if c, err = need(msgLayout, "layout"); err != nil {
+		return err
 	}
-	if d.layout.class == layoutChunked && d.layout.index > indexSingle {
-		later(&UnsupportedError{d.layout.at, fmt.Sprintf("chunk index %d, which h5py writes with libver=\"latest\"", d.layout.index)})
-	}
-	if err := d.readFill(); err != nil {
-		return later(err)
-	}
-	if d.err == nil && d.count > 0 {
-		return later(d.checkLayout())
-	}
-	return nil
+	return d.readLayout(c, size)
 }
 
-// checkLayout compares the layout with shape and element type.
-func (d *Dataset) checkLayout() error {
-	l := d.layout
-	bad := func(what, found, expected string) error { return &FormatError{l.at, what, found, expected} }
-	size := d.count * int64(d.elem.stored)
-	switch l.class {
+// readLayout decodes a layout message and compares it with shape and element type.
+func (d *Dataset) readLayout(c *cursor, size int64) error {
+	if version := c.version(1, 5); c.err == nil && version != 3 {
+		return &UnsupportedError{c.at, fmt.Sprintf("layout message version %d, %s", version, latest)}
+	}
+	d.layout = c.u8()
+	bad := func(what, found string, expected any) error {
+		return &FormatError{c.at, what, found, fmt.Sprint(expected)}
+	}
+	switch d.layout {
 	case layoutCompact:
-		if int64(len(l.data)) < size {
-			return bad("compact layout", fmt.Sprintf("%d bytes", len(l.data)), fmt.Sprintf("%d", size))
+		d.data = c.bytes(c.u16())
+		if c.err == nil && int64(len(d.data)) < size {
+			return bad("compact layout", fmt.Sprintf("%d bytes", len(d.data)), size)
 		}
 	case layoutContiguous:
-		if l.addr == undefined {
-			return nil
+		var stored uint64
+		d.addr, stored = c.u64(), c.u64()
+		if c.err != nil || d.addr == undefined || size == 0 {
+			break
 		}
-		if l.size >= 0 && l.size < size {
-			return bad("contiguous layout", fmt.Sprintf("%d bytes", l.size), fmt.Sprintf("%d", size))
+		if stored < uint64(size) {
+			return bad("contiguous layout", fmt.Sprintf("%d bytes", stored), size)
 		}
-		return d.src.within(l.addr, size, "contiguous elements")
+		return d.src.within(d.addr, size, "contiguous elements")
 	case layoutChunked:
-		if len(l.chunk) != len(d.Shape) {
-			return bad("chunked layout", fmt.Sprintf("%d chunk dimensions", len(l.chunk)), fmt.Sprintf("%d", len(d.Shape)))
+		n := c.u8() - 1 // the last is the size of an element
+		d.addr = c.u64()
+		for range n {
+			d.chunk = append(d.chunk, int64(c.u32()))
 		}
-		if l.elemSize != int64(d.elem.stored) {
-			return bad("chunked layout", fmt.Sprintf("elements of %d bytes", l.elemSize), fmt.Sprintf("%d", d.elem.stored))
+		elem := int64(c.u32())
+		if c.err != nil || size == 0 {
+			break
 		}
-		if n, ok := nd.Count(append([]int64{l.elemSize}, l.chunk...)...); !ok || n > maxChunk {
-			return fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", l.chunk, l.elemSize), fmt.Sprintf("at most %d bytes", maxChunk)))
+		if n != len(d.Shape) {
+			return bad("chunked layout", fmt.Sprintf("%d chunk dimensions", n), len(d.Shape))
 		}
-		return d.filters.check()
+		if elem != int64(d.elem.size) {
+			return bad("chunked layout", fmt.Sprintf("elements of %d bytes", elem), d.elem.size)
+		}
+		if n, ok := nd.Count(append([]int64{elem}, d.chunk...)...); !ok || n == 0 || n > maxChunk {
+			return fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", d.chunk, elem), fmt.Sprintf("1 to %d bytes", maxChunk)))
+		}
+	default:
+		c.fail(fmt.Sprintf("layout class %d", d.layout), "0 to 2")
 	}
-	return nil
+	return c.err
 }
 
 // readFill takes the value of elements that were never written.
-func (d *Dataset) readFill() error {
-	if m, ok := d.h.find(msgFill); ok {
-		m, err := d.src.resolve(m)
-		if err != nil {
-			return err
-		}
-		c := d.src.cursor(m.data, m.addr, "fill value")
-		version := c.version(1, 3)
-		defined := true
-		if version == 3 {
-			defined = c.u8()&(1<<5) != 0
-		} else {
-			c.skip(2) // when space is taken and the value written
-			isSet := c.u8() != 0
-			defined = isSet || version == 1
-		}
-		return d.setFill(c, defined)
+func (d *Dataset) readFill(c *cursor) error {
+	version := c.version(1, 3)
+	defined := true
+	if version == 3 {
+		defined = c.u8()&(1<<5) != 0
+	} else {
+		c.skip(2) // when space is taken and the value written
+		defined = c.u8() != 0 || version == 1
 	}
-	if m, ok := d.h.find(msgOldFill); ok {
-		m, err := d.src.resolve(m)
-		if err != nil {
-			return err
-		}
-		return d.setFill(d.src.cursor(m.data, m.addr, "fill value"), true)
-	}
-	return nil
-}
-
-func (d *Dataset) setFill(c *cursor, defined bool) error {
 	if c.err != nil || !defined {
 		return c.err
 	}
-	n := int(int32(c.u32())) // -1 stands for none in old files
-	if c.err != nil || n <= 0 || d.Type == dtype.Undefined {
+	n := int(int32(c.u32())) // -1 stands for none
+	if c.err != nil || n <= 0 {
 		return c.err
 	}
-	if n != d.elem.stored {
-		c.fail(fmt.Sprintf("%d bytes", n), fmt.Sprintf("%d like an element", d.elem.stored))
+	if n != d.elem.size {
+		c.fail(fmt.Sprintf("%d bytes", n), fmt.Sprintf("%d like an element", d.elem.size))
 	}
 	d.fill = c.bytes(n)
 	return c.err
@@ -201,15 +181,21 @@ func (d *Dataset) setFill(c *cursor, defined bool) error {
 func (d *Dataset) Len() int64 { return d.count }
 
 // Size returns the number of bytes ReadAll yields.
-func (d *Dataset) Size() int64 { return d.count * int64(d.elem.out) }
+func (d *Dataset) Size() int64 { return d.count * int64(d.elem.size) }
 
 // ReadAll returns all elements in row-major order as little-endian bytes of
 // Type. Each chunk is read once. Memory is taken only if the file really
 // has about as much, compressed or not; a shape that nearly nothing stands
 // behind gives an error that wraps ErrLimit, though ReadAt can read it.
 func (d *Dataset) ReadAll() ([]byte, error) {
-	p, err := d.readAll()
-	if err != nil {
+	if err := d.Backed(); err != nil {
+		return nil, err
+	}
+	if d.Size() > math.MaxInt {
+		return nil, fmt.Errorf("%s: %w: %d bytes", d.path, ErrLimit, d.Size())
+	}
+	p := make([]byte, d.Size())
+	if err := d.read(p, 0, false); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.path, err)
 	}
 	return p, nil
@@ -220,48 +206,25 @@ func (d *Dataset) ReadAll() ([]byte, error) {
 // written. ReadAt makes them up from the fill value; whoever reads a dataset
 // from front to back is better off without them.
 func (d *Dataset) Backed() error {
-	if err := d.checkBacked(); err != nil {
+	err := d.err
+	backed := d.Size()
+	if err == nil && d.layout == layoutContiguous && d.addr == undefined {
+		backed = 0
+	}
+	if err == nil && d.layout == layoutChunked && d.count > 0 {
+		var store *chunkStore
+		if store, err = d.store(); err == nil {
+			backed = min(int64(len(store.refs))*store.bytes, d.Size())
+		}
+	}
+	if err == nil && d.Size()-backed > maxFill {
+		err = fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
+			fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed), fmt.Sprintf("%d less at most %d", d.Size(), maxFill)))
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	return nil
-}
-
-func (d *Dataset) checkBacked() error {
-	if d.err != nil {
-		return d.err
-	}
-	backed := d.Size()
-	if d.count > 0 {
-		switch d.layout.class {
-		case layoutContiguous:
-			if d.layout.addr == undefined {
-				backed = 0
-			}
-		case layoutChunked:
-			store, err := d.store()
-			if err != nil {
-				return err
-			}
-			backed = store.backed() / int64(d.elem.stored) * int64(d.elem.out)
-		}
-	}
-	if d.Size()-backed > maxFill {
-		return fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
-			fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed),
-			fmt.Sprintf("%d less at most %d", d.Size(), maxFill)))
-	}
-	return nil
-}
-
-func (d *Dataset) readAll() ([]byte, error) {
-	if err := d.checkBacked(); err != nil {
-		return nil, err
-	}
-	if int64(int(d.Size())) != d.Size() {
-		return nil, fmt.Errorf("%w: %d bytes", ErrLimit, d.Size())
-	}
-	p := make([]byte, d.Size())
-	return p, d.readElements(p, 0, d.count, false)
 }
 
 // ReadAt fills p with the bytes from off on of what ReadAll would return. It is
@@ -271,19 +234,11 @@ func (d *Dataset) readAll() ([]byte, error) {
 // and otherwise once for every call that touches it. The chunk
 // read last is kept whatever its size.
 func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
-	n, err := d.readAt(p, off)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s: %w", d.path, err)
-	}
-	return n, err
-}
-
-func (d *Dataset) readAt(p []byte, off int64) (int, error) {
 	switch {
 	case d.err != nil:
-		return 0, d.err
+		return 0, fmt.Errorf("%s: %w", d.path, d.err)
 	case off < 0:
-		return 0, fmt.Errorf("hdf5: read at %d", off)
+		return 0, fmt.Errorf("hdf5: %s: read at %d", d.path, off)
 	case off >= d.Size():
 		return 0, io.EOF
 	}
@@ -291,61 +246,39 @@ func (d *Dataset) readAt(p []byte, off int64) (int, error) {
 	if int64(len(p)) > d.Size()-off {
 		p, end = p[:d.Size()-off], io.EOF
 	}
-	size := int64(d.elem.out)
-	done := 0
-	// part reads some bytes of one element.
-	part := func(n int) error {
-		var e [8]byte
-		first := (off + int64(done)) / size
-		if err := d.readElements(e[:size], first, first+1, true); err != nil {
-			return err
-		}
-		copy(p[done:done+n], e[off+int64(done)-first*size:])
-		done += n
-		return nil
+	size := int64(d.elem.size)
+	whole, first := p, off/size
+	if odd := off % size; odd != 0 || int64(len(p))%size != 0 { // elements are read whole
+		whole = make([]byte, (odd+int64(len(p))+size-1)/size*size)
+		defer func() { copy(p, whole[odd:]) }()
 	}
-	if odd := off % size; odd != 0 {
-		if err := part(int(min(size-odd, int64(len(p))))); err != nil {
-			return 0, err
-		}
+	if err := d.read(whole, first, true); err != nil {
+		return 0, fmt.Errorf("%s: %w", d.path, err)
 	}
-	if n := int64(len(p)-done) / size; n > 0 {
-		first := (off + int64(done)) / size
-		if err := d.readElements(p[done:done+int(n*size)], first, first+n, true); err != nil {
-			return done, err
-		}
-		done += int(n * size)
-	}
-	if n := len(p) - done; n > 0 {
-		if err := part(n); err != nil {
-			return done, err
-		}
-	}
-	return done, end
+	return len(p), end
 }
 
-// readElements fills p with the elements from number a up to b.
-func (d *Dataset) readElements(p []byte, a, b int64, cache bool) error {
-	if a == b {
+// read fills p with the elements from number first on.
+func (d *Dataset) read(p []byte, first int64, cache bool) error {
+	if len(p) == 0 {
 		return nil
 	}
-	stored := int64(d.elem.stored)
-	raw := p[int64(len(p))-(b-a)*stored:]
-	switch d.layout.class {
-	case layoutCompact:
-		copy(raw, d.layout.data[a*stored:])
-	case layoutContiguous:
-		if d.layout.addr == undefined {
-			d.fillIn(raw)
-		} else if err := d.src.readInto(raw, d.layout.addr+uint64(a*stored), "contiguous elements"); err != nil {
-			return err
-		}
-	case layoutChunked:
+	at := first * int64(d.elem.size)
+	switch {
+	case d.layout == layoutCompact:
+		copy(p, d.data[at:])
+	case d.layout == layoutChunked:
 		store, err := d.store()
+		if err == nil {
+			err = store.read(p, first, cache)
+		}
 		if err != nil {
 			return err
 		}
-		if err := store.read(raw, a, b, cache); err != nil {
+	case d.addr == undefined:
+		d.fillIn(p)
+	default:
+		if err := d.src.readInto(p, d.addr+uint64(at), "contiguous elements"); err != nil {
 			return err
 		}
 	}
@@ -354,13 +287,13 @@ func (d *Dataset) readElements(p []byte, a, b int64, cache bool) error {
 }
 
 // fillIn sets stored elements to the fill value.
-func (d *Dataset) fillIn(raw []byte) {
+func (d *Dataset) fillIn(p []byte) {
+	clear(p)
 	if d.fill == nil {
-		clear(raw)
 		return
 	}
-	for n := copy(raw, d.fill); n < len(raw); n *= 2 {
-		copy(raw[n:], raw[:n])
+	for n := copy(p, d.fill); n < len(p); n *= 2 {
+		copy(p[n:], p[:n])
 	}
 }
 

@@ -1,146 +1,113 @@
 package h5
 
 import (
+	"encoding/binary"
 	"fmt"
-	"precision/internal/nd"
+	"math"
+
+	"precision/dump/dtype"
 )
 
-// Classes of HDF5 datatypes.
+// Classes of HDF5 datatypes that are read.
 const (
 	classInteger = 0
 	classFloat   = 1
-	classString  = 3
-	classBits    = 4
 	classEnum    = 8
-	classVarLen  = 9
-	classArray   = 10
 )
 
 var classNames = [...]string{"integer", "float", "time", "string", "bit field", "opaque", "compound",
 	"reference", "enumeration", "variable-length", "array"}
 
-// datatype is the part of a datatype message that says how an element lies in
-// the file. Which fields count depends on class.
-type datatype struct {
-	at    int64 // file offset of the message, for errors
-	class int
-	size  int64 // bytes of an element in the file
-
-	bigEndian bool
-	signed    bool // integers
-	bitOffset int  // integers, floats: unused bits below the value
-	precision int  // integers, floats: bits of the value
-	float     floatLayout
-	vax       bool
-
-	padding  int  // strings: 0 zero-terminated, 1 zero-padded, 2 space-padded
-	varText  bool // variable-length: text, not a sequence
-	isBool   bool // enumerations: FALSE=0, TRUE=1 in one byte
-	base     *datatype
-	arrayDim []int64
+// element says how an element lies in the file.
+type element struct {
+	typ  dtype.Type
+	size int  // bytes
+	swap bool // bytes have to be reversed
 }
 
 // floatLayout places the fields of a floating-point number, in bits.
 type floatLayout struct {
-	sign, expAt, expLen, manAt, manLen, norm int
-	bias                                     uint32
+	size, norm, sign, expAt, expLen, manAt, manLen int // norm 2: the leading bit is implied
+	bias                                           uint32
 }
 
-// The formats torch has. The last field but one of each is the normalisation:
-// 2, the leading one is implied.
-var (
-	ieeeHalf   = floatLayout{15, 10, 5, 0, 10, 2, 15}
-	ieeeSingle = floatLayout{31, 23, 8, 0, 23, 2, 127}
-	ieeeDouble = floatLayout{63, 52, 11, 0, 52, 2, 1023}
-	bfloat     = floatLayout{15, 7, 8, 0, 7, 2, 127}
-)
+var floats = map[floatLayout]dtype.Type{
+	{2, 2, 15, 10, 5, 0, 10, 15}:    dtype.Float16,
+	{2, 2, 15, 7, 8, 0, 7, 127}:     dtype.BFloat16,
+	{4, 2, 31, 23, 8, 0, 23, 127}:   dtype.Float32,
+	{8, 2, 63, 52, 11, 0, 52, 1023}: dtype.Float64,
+}
 
-// datatype decodes a datatype message. Types are nested at most depth deep.
-func (s *source) datatype(c *cursor, depth int) (*datatype, error) {
-	if depth == 0 {
-		c.fail("datatypes in datatypes", "fewer levels")
-		return nil, c.err
-	}
-	t := &datatype{at: c.at + int64(c.pos)}
+// decodeType decodes a datatype message.
+func decodeType(c *cursor) (element, error) {
+	at := c.at + int64(c.pos)
 	lead := c.u8()
-	bits := uint32(c.uint(3))
-	t.size = int64(c.u32())
-	t.class = lead & 15
-	version := lead >> 4
+	class, version := lead&15, lead>>4
+	bits := c.uint(3)
+	size := c.u32()
 	if c.err == nil && (version < 1 || version > 5) {
 		c.fail(fmt.Sprintf("datatype version %d", version), "1 to 5")
 	}
-	if c.err == nil && t.size == 0 && t.class != classString {
-		c.fail("elements of 0 bytes", "at least 1")
+	if c.err != nil {
+		return element{}, c.err
+	}
+	name := fmt.Sprintf("class %d", class)
+	if class < len(classNames) {
+		name = classNames[class]
+	}
+	unsupported := &UnsupportedError{at, fmt.Sprintf("element type %s of %d bytes", name, size)}
+	e := element{size: int(size), swap: bits&1 != 0}
+	switch class {
+	case classInteger, classFloat:
+		offset, precision := c.u16(), c.u16()
+		if c.err == nil && (offset != 0 || int64(precision) != 8*int64(size)) {
+			return element{}, unsupported
+		}
+	}
+	switch class {
+	case classInteger:
+		types := map[uint32][2]dtype.Type{1: {dtype.Uint8, dtype.Int8}, 2: {dtype.Uint16, dtype.Int16},
+			4: {dtype.Uint32, dtype.Int32}, 8: {dtype.Uint64, dtype.Int64}}
+		e.typ = types[size][bits>>3&1]
+	case classFloat:
+		f := floatLayout{size: int(size), norm: int(bits >> 4 & 3), sign: int(bits >> 8 & 255)}
+		f.expAt, f.expLen, f.manAt, f.manLen, f.bias = c.u8(), c.u8(), c.u8(), c.u8(), c.u32()
+		if bits&(1<<6) == 0 { // else the order of bytes of a VAX
+			e.typ = floats[f]
+		}
+	case classEnum:
+		base, err := decodeBase(c)
+		if err != nil {
+			return element{}, err
+		}
+		if base.size != int(size) {
+			return element{}, &FormatError{at, "enumeration", fmt.Sprintf("%d bytes", size), fmt.Sprintf("%d like its base type", base.size)}
+		}
+		if e = base; isBool(c, base, int(bits&0xffff), version) {
+			e.typ = dtype.Bool
+		}
+	}
+	if c.err == nil && e.typ == dtype.Undefined {
+		return element{}, unsupported
+	}
+	return e, c.err
+}
+
+// decodeBase decodes the type of an enumeration's values: integers, so that types are not nested deeper.
+func decodeBase(c *cursor) (element, error) {
+	if c.left() > 0 && c.b[c.pos]&15 != classInteger {
+		c.fail("an enumeration of other things", "of integers")
 	}
 	if c.err != nil {
-		return nil, c.err
+		return element{}, c.err
 	}
-
-	switch t.class {
-	case classInteger, classBits, classFloat:
-		t.bigEndian = bits&1 != 0
-		t.signed = t.class == classInteger && bits&8 != 0
-		t.bitOffset = c.u16()
-		t.precision = c.u16()
-		if c.err == nil && (t.precision == 0 || int64(t.bitOffset)+int64(t.precision) > 8*t.size) {
-			c.fail(fmt.Sprintf("%d bits from bit %d", t.precision, t.bitOffset), fmt.Sprintf("1 to %d bits", 8*t.size))
-		}
-		if t.class == classFloat {
-			t.vax = bits&(1<<6) != 0
-			f := &t.float
-			f.norm = int(bits >> 4 & 3)
-			f.sign = int(bits >> 8 & 255)
-			f.expAt, f.expLen, f.manAt, f.manLen = c.u8(), c.u8(), c.u8(), c.u8()
-			f.bias = c.u32()
-		}
-	case classString:
-		t.padding = int(bits & 15)
-	case classEnum:
-		base, err := s.datatype(c, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		t.base = base
-		t.isBool = isBool(c, base, int(bits&0xffff), version)
-	case classVarLen:
-		t.varText = bits&15 == 1
-	case classArray:
-		n := c.u8()
-		if version < 3 {
-			c.skip(3)
-		}
-		if c.err == nil && (n == 0 || n > maxRank) {
-			c.fail(fmt.Sprintf("%d dimensions", n), fmt.Sprintf("1 to %d", maxRank))
-		}
-		if c.err != nil {
-			return nil, c.err
-		}
-		for range n {
-			t.arrayDim = append(t.arrayDim, int64(c.u32()))
-		}
-		if version < 3 {
-			c.skip(4 * n) // permutation, never used
-		}
-		if c.err != nil {
-			return nil, c.err
-		}
-		base, err := s.datatype(c, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		t.base = base
-		if total, ok := nd.Count(append([]int64{base.size}, t.arrayDim...)...); !ok || total != t.size {
-			c.fail(fmt.Sprintf("an array type of %d bytes", t.size), fmt.Sprintf("%d × %d", t.arrayDim, base.size))
-		}
-	}
-	return t, c.err
+	return decodeType(c)
 }
 
 // isBool tells whether an enumeration is the one h5py and PyTables write for
 // booleans: a one-byte integer with FALSE=0 and TRUE=1.
-func isBool(c *cursor, base *datatype, members, version int) bool {
-	if base.class != classInteger || base.size != 1 || members != 2 {
+func isBool(c *cursor, base element, members, version int) bool {
+	if base.size != 1 || members != 2 {
 		return false
 	}
 	var names [2]string
@@ -152,24 +119,55 @@ func isBool(c *cursor, base *datatype, members, version int) bool {
 		}
 	}
 	v := c.bytes(2)
-	if c.err != nil {
-		return false
-	}
-	want := map[string]byte{"FALSE": 0, "TRUE": 1}
-	for i, name := range names {
-		w, ok := want[name]
-		if !ok || v[i] != w {
-			return false
-		}
-	}
-	return names[0] != names[1]
+	return c.err == nil && (names == [2]string{"FALSE", "TRUE"} && v[0] == 0 && v[1] == 1 ||
+		names == [2]string{"TRUE", "FALSE"} && v[0] == 1 && v[1] == 0)
 }
 
-// name describes a type in errors.
-func (t *datatype) name() string {
-	n := fmt.Sprintf("class %d", t.class)
-	if t.class < len(classNames) {
-		n = classNames[t.class]
+// convert turns stored elements into little-endian ones.
+func (e *element) convert(p []byte) {
+	if !e.swap {
+		return
 	}
-	return fmt.Sprintf("element type %s of %d bytes", n, t.size)
+	for ; len(p) >= e.size; p = p[e.size:] {
+		switch e.size {
+		case 2:
+			binary.LittleEndian.PutUint16(p, binary.BigEndian.Uint16(p))
+		case 4:
+			binary.LittleEndian.PutUint32(p, binary.BigEndian.Uint32(p))
+		case 8:
+			binary.LittleEndian.PutUint64(p, binary.BigEndian.Uint64(p))
+		}
+	}
+}
+
+// decodeSpace decodes a dataspace message, versions 1 and 2, into a shape: no dimensions for a scalar, {0} for
+// one without elements.
+func decodeSpace(c *cursor) ([]int64, error) {
+	version := c.version(1, 2)
+	rank := c.u8()
+	c.skip(1) // whether it may grow
+	kind := 0
+	if version == 1 {
+		c.skip(5)
+	} else if kind = c.u8(); c.err == nil && kind > 2 {
+		c.fail(fmt.Sprintf("dataspace type %d", kind), "0 to 2")
+	}
+	if c.err == nil && rank > maxRank {
+		c.fail(fmt.Sprintf("%d dimensions", rank), fmt.Sprintf("at most %d", maxRank))
+	}
+	var dims []int64
+	for range rank {
+		n := c.u64()
+		if n > math.MaxInt64 {
+			c.fail(fmt.Sprintf("dimension %d", n), "less than 2^63")
+		}
+		if c.err != nil {
+			break
+		}
+		dims = append(dims, int64(n))
+	}
+	if kind == 2 {
+		dims = []int64{0}
+	}
+	return dims, c.err
 }

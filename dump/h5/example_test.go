@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	r, err := os.Open("testdata/links_latest.h5")
+	r, err := os.Open("testdata/links_earliest.h5")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package h5
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -15,20 +16,11 @@ type Group struct {
 	linkErr  error
 }
 
-// Kinds of links.
-const (
-	linkHard     = 0
-	linkSoft     = 1
-	linkExternal = 64
-)
-
 // link is one name in a group.
 type link struct {
-	name   string
-	kind   int
-	addr   uint64 // hard: of the object header
-	target string // soft: a path
-	at     int64  // file offset, for errors
+	name string
+	addr uint64 // of the object header; undefined for links that are no hard ones
+	at   int64  // file offset, for errors
 }
 
 // Names returns the names in the group in byte order, whatever they lead to.
@@ -43,45 +35,29 @@ func (g *Group) Names() ([]string, error) {
 	return names, nil
 }
 
-// Child opens the object a name leads to, following soft links inside the
-// file. If there is no such name, or a soft link leads nowhere, the error wraps
-// ErrNotFound; for a link into another file it is an *UnsupportedError.
+// Child opens the object a name leads to. If there is no such name the error wraps
+// ErrNotFound; for a link that is no hard one it is an *UnsupportedError.
 func (g *Group) Child(name string) (Object, error) {
-	return g.child(name, new(int))
-}
-
-// child is Child with the number of soft links followed so far.
-func (g *Group) child(name string, hops *int) (Object, error) {
-	l, err := g.find(name)
-	if err != nil {
+	if err := g.load(); err != nil {
 		return nil, err
 	}
 	path := join(g.path, name)
-	switch l.kind {
-	case linkHard:
-		return g.file.object(l.addr, path, g.src)
-	case linkSoft:
-		if *hops++; *hops > maxSoftLinks {
-			return nil, fmt.Errorf("%s: %w: %w", path, ErrLimit, &FormatError{l.at, "soft link",
-				"a link to a link, and so on", fmt.Sprintf("an object after at most %d", maxSoftLinks)})
-		}
-		from := g
-		if strings.HasPrefix(l.target, "/") {
-			from = g.file.root
-		}
-		obj, err := from.lookup(l.target, hops)
-		if err != nil {
-			return nil, fmt.Errorf("%s: soft link to %q: %w", path, l.target, err)
-		}
-		return obj, nil
+	i, ok := slices.BinarySearchFunc(g.links, name, func(l link, n string) int { return strings.Compare(l.name, n) })
+	if !ok {
+		return nil, fmt.Errorf("hdf5: %s: %w", path, ErrNotFound)
 	}
-	return nil, fmt.Errorf("%s: %w", path, &UnsupportedError{l.at, fmt.Sprintf("link type %d", l.kind)})
+	l := g.links[i]
+	if l.addr == undefined {
+		return nil, fmt.Errorf("%s: %w", path, &UnsupportedError{l.at, "soft or external link"})
+	}
+	return g.file.object(l.addr, path, g.src)
 }
 
-// lookup follows a path from the group.
-func (g *Group) lookup(path string, hops *int) (Object, error) {
-	var obj Object = g
-	for _, name := range strings.Split(path, "/") {
+// Lookup opens the object at a path of names separated by slashes, which
+// starts at the root group.
+func (f *File) Lookup(path string) (Object, error) {
+	var obj Object = f.root
+	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." {
 			continue
 		}
@@ -90,29 +66,11 @@ func (g *Group) lookup(path string, hops *int) (Object, error) {
 			return nil, fmt.Errorf("hdf5: %s is not a group: %w", obj.Path(), ErrNotFound)
 		}
 		var err error
-		if obj, err = in.child(name, hops); err != nil {
+		if obj, err = in.Child(name); err != nil {
 			return nil, err
 		}
 	}
 	return obj, nil
-}
-
-// Lookup opens the object at a path of names separated by slashes, which
-// starts at the root group.
-func (f *File) Lookup(path string) (Object, error) {
-	return f.root.lookup(path, new(int))
-}
-
-// find returns the link of a name.
-func (g *Group) find(name string) (link, error) {
-	if err := g.load(); err != nil {
-		return link{}, err
-	}
-	i, ok := slices.BinarySearchFunc(g.links, name, func(l link, n string) int { return strings.Compare(l.name, n) })
-	if !ok {
-		return link{}, fmt.Errorf("hdf5: %s: %w", join(g.path, name), ErrNotFound)
-	}
-	return g.links[i], nil
 }
 
 // join appends a name to a group's path.
@@ -120,8 +78,7 @@ func join(group, name string) string {
 	return strings.TrimSuffix(group, "/") + "/" + name
 }
 
-// load reads all links of the group, in whichever of the three ways they are
-// stored.
+// load reads all links of the group.
 func (g *Group) load() error {
 	g.linkOnce.Do(func() {
 		var links []link
@@ -184,7 +141,7 @@ func (w *walk) group(g *Group, depth int) error {
 		return w.fn(g.path, g, err)
 	}
 	for _, l := range g.links {
-		if l.kind != linkHard {
+		if l.addr == undefined {
 			continue
 		}
 		path := join(g.path, l.name)
@@ -221,4 +178,161 @@ func (w *walk) group(g *Group, depth int) error {
 		}
 	}
 	return nil
+}
+
+// links reads the links of a group in the order in which they are stored: as messages, if a name is not ASCII or a
+// link leads to another file, or as a table.
+func (s *source) links(h *header) ([]link, error) {
+	var list []link
+	for _, m := range h.msgs {
+		c := s.cursor(m.data, m.addr, "link info")
+		switch m.typ {
+		case msgSymbolTable:
+			return s.symbolTable(c)
+		case msgLinkInfo:
+			c.version(0, 0)
+			c.skip(c.u8() & 1 * 8) // largest creation index
+			if heap := c.u64(); c.err == nil && heap != undefined {
+				return nil, &UnsupportedError{c.at, "group of more than eight objects with names beyond ASCII, or " + latest}
+			}
+		case msgLink:
+			var l link
+			l, c.err = s.link(c)
+			list = append(list, l)
+		}
+		if c.err != nil {
+			return nil, c.err
+		}
+	}
+	return list, nil
+}
+
+// link decodes a link message.
+func (s *source) link(c *cursor) (link, error) {
+	c.version(1, 1)
+	flags := c.u8()
+	l := link{at: c.at, addr: undefined}
+	hard := flags&(1<<3) == 0 || c.u8() == 0
+	c.skip(flags >> 2 & 1 * 8) // order of creation
+	c.skip(flags >> 4 & 1)     // character set
+	n := c.uint(1 << (flags & 3))
+	l.name = string(c.bytes(int(min(n, math.MaxInt32))))
+	if hard {
+		l.addr = c.u64()
+	}
+	return l, c.err
+}
+
+// symbolTable reads the links of a B-tree whose leaves are nodes of entries, with the names in a local heap.
+func (s *source) symbolTable(c *cursor) ([]link, error) {
+	tree, heapAddr := c.u64(), c.u64()
+	if c.err != nil {
+		return nil, c.err
+	}
+	heap, err := s.localHeap(heapAddr)
+	if err != nil {
+		return nil, err
+	}
+	var list []link
+	v := s.visits()
+	err = s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) error {
+		const what = "symbol table node"
+		c, err := s.head(node, 8, "SNOD", what)
+		if err != nil {
+			return err
+		}
+		c.version(1, 1)
+		c.skip(1)
+		count := c.u16()
+		if c.err != nil {
+			return c.err
+		}
+		if c, err = v.block(node, 8+40*int64(count), what); err != nil {
+			return err
+		}
+		c.skip(8)
+		for range count {
+			l := link{at: c.at + int64(c.pos)}
+			name := *heap
+			name.skip(int(min(c.u64(), math.MaxInt32)))
+			l.addr = c.u64() // undefined for soft links
+			c.skip(4 + 4 + 16)
+			if l.name = name.text(); name.err != nil {
+				return name.err
+			}
+			list = append(list, l)
+		}
+		return c.err
+	})
+	return list, err
+}
+
+// localHeap returns the data of the local heap at addr.
+func (s *source) localHeap(addr uint64) (*cursor, error) {
+	const what = "local heap"
+	c, err := s.head(addr, 32, "HEAP", what)
+	if err != nil {
+		return nil, err
+	}
+	c.version(0, 0)
+	c.skip(3)
+	size := c.u64()
+	c.skip(8) // free list
+	data := c.u64()
+	if c.err != nil {
+		return nil, c.err
+	}
+	if size > uint64(s.size) {
+		return nil, s.bad(addr, what, fmt.Sprintf("%d bytes", size), fmt.Sprintf("a range inside the file of %d bytes", s.size))
+	}
+	b, err := s.read(data, int64(size), what)
+	return s.cursor(b, data, what), err
+}
+
+// Node types of B-trees.
+const (
+	btreeGroup = 0
+	btreeChunk = 1
+)
+
+// btree calls leaf for each child of the leaf nodes of the B-tree at addr, in
+// key order, with the key in front of the child. Keys have keyLen bytes.
+func (s *source) btree(addr uint64, typ, keyLen int, leaf func(key *cursor, child uint64) error) error {
+	const what, lead = "B-tree node", 24
+	v := s.visits()
+	// Levels fall by one from parent to child, so that the depth is at most the 256 that a byte can state.
+	var node func(addr uint64, level int) error
+	node = func(addr uint64, level int) error {
+		c, err := s.head(addr, lead, "TREE", what)
+		if err != nil {
+			return err
+		}
+		gotType, gotLevel, used := c.u8(), c.u8(), c.u16()
+		if gotType != typ {
+			return s.bad(addr, what, fmt.Sprintf("type %d", gotType), fmt.Sprint(typ))
+		}
+		if level >= 0 && gotLevel != level {
+			return s.bad(addr, what, fmt.Sprintf("level %d", gotLevel), fmt.Sprint(level))
+		}
+		// The key behind the last child is not needed and may even be missing.
+		if c, err = v.block(addr, lead+int64(used)*int64(keyLen+8), what); err != nil {
+			return err
+		}
+		c.skip(lead)
+		for range used {
+			key := s.cursor(nil, addr+uint64(c.pos), "B-tree key")
+			key.b = c.bytes(keyLen)
+			child := c.u64()
+			if gotLevel > 0 {
+				err = node(child, gotLevel-1)
+			} else {
+				err = leaf(key, child)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return node(addr, -1)
 }
