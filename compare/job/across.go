@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 )
 
@@ -45,13 +46,23 @@ func (r *Result) settle() *settled {
 	return s
 }
 
-// fed tells whether all ranks that were compared were given other data than the other side.
-func (s *settled) fed() bool {
-	first := slices.IndexFunc(s.piece, func(p verdict.Piece) bool { return p.Fed })
-	if first < 0 {
-		return false
+// Premise is what a comparison takes for granted and does not hold, see [verdict.Premise].
+type Premise struct {
+	Kind   verdict.PremiseKind `json:"kind"`
+	Reason result.Reason       `json:"reason"`
+}
+
+// premise is what does not hold of the whole job, so that nothing computed tells of a call: ranks are in another order, or all
+// that were compared were given other data than the other side. nil if there is nothing.
+func (s *settled) premise() *Premise {
+	if p, is := verdict.Exchanged(s.piece); is {
+		return &Premise{p.Kind, p.Reason}
 	}
-	return !slices.ContainsFunc(s.piece, func(p verdict.Piece) bool { return p.Step == s.piece[first].Step && !p.Fed })
+	first := slices.IndexFunc(s.piece, func(p verdict.Piece) bool { return p.Fed != nil })
+	if first < 0 || slices.ContainsFunc(s.piece, func(p verdict.Piece) bool { return p.Step == s.piece[first].Step && p.Fed == nil }) {
+		return nil
+	}
+	return &Premise{verdict.PremiseInputs, *s.piece[first].Fed}
 }
 
 // running tells of a root that it was recorded before it was done, and says nothing.

@@ -25,6 +25,8 @@ type Result struct {
 	Verdict string
 	// Counts are the parts by verdict; failed ones are under "failed".
 	Counts map[string]int
+	// Premise is what does not hold where the verdict is inconclusive for that; nil elsewhere.
+	Premise *Premise
 	// Losses are what the verdict does without, the gravest first.
 	Losses []verdict.Loss
 	// Origins are where errors begin, the earliest step first, and of a step in the order of
@@ -272,9 +274,14 @@ func (r *Result) origins(all *settled) {
 	type place struct{ step, rank, part int }
 	at := map[key]int{}
 	where := [][]place{}
-	if all.fed() {
-		r.Verdict = verdict.Inconclusive.String() // nothing that was computed of it tells of a call
+	if r.Premise = all.premise(); r.Premise != nil {
+		r.Verdict = verdict.Inconclusive.String()
 		return
+	}
+	for _, d := range r.Digests {
+		if r.Verdict == verdict.Inconclusive.String() && r.Premise == nil {
+			r.Premise = d.Premise
+		}
 	}
 	for i := range r.Plan.Parts {
 		for k := range r.Digests[i].Roots {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"precision/compare/result"
@@ -23,6 +24,8 @@ type Digest struct {
 	// Roots are where errors begin, in execution order; Others counts those beyond mostRoots.
 	Roots  []Root `json:"roots,omitempty"`
 	Others int    `json:"more_roots,omitempty"`
+	// Premise is what does not hold, so that none of it can be judged; nil where all does.
+	Premise *Premise `json:"premise,omitempty"`
 	// Piece is what it tells of other ranks and steps, of recordings of calls. Its roots are
 	// those of Roots.
 	Piece *verdict.Piece `json:"piece,omitempty"`
@@ -127,6 +130,9 @@ func digestOf(j *verdict.Judged) *Digest {
 	for i := range j.Losses {
 		l := &j.Losses[i]
 		d.Lost = append(d.Lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
+	}
+	if p := slices.IndexFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken }); p >= 0 && j.Verdict == verdict.Inconclusive {
+		d.Premise = &Premise{j.Premises[p].Kind, j.Premises[p].Reason}
 	}
 	for i := range j.Damaged {
 		if i == mostDamaged {

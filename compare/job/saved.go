@@ -6,7 +6,7 @@ import "precision/compare/verdict"
 // run needs.
 func (s *Saved) Result() *Result {
 	r := &Result{Plan: &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Alone: s.Alone, Chosen: s.Chosen, options: s.Options, judged: s.Profile},
-		Verdict: s.Verdict, After: s.After, Counts: s.Counts, Origins: s.Origins, Deviations: s.Deviations}
+		Verdict: s.Verdict, Premise: s.Premise, After: s.After, Counts: s.Counts, Origins: s.Origins, Deviations: s.Deviations}
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		if p.Digest == nil {

@@ -36,6 +36,7 @@ type Saved struct {
 	Right       string         `json:"right"`
 	Graph       string         `json:"graph,omitempty"`
 	Verdict     string         `json:"verdict"`
+	Premise     *Premise       `json:"premise,omitempty"`
 	After       *After         `json:"after,omitempty"`
 	Counts      map[string]int `json:"counts"`
 	Chosen      string         `json:"chosen,omitempty"`
@@ -98,7 +99,7 @@ func (r *Result) Saved() *Saved {
 	for _, l := range r.Losses {
 		lost = append(lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
 	}
-	return &Saved{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.After, r.Counts,
+	return &Saved{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.Premise, r.After, r.Counts,
 		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)}
 }
 

@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 )
 
@@ -43,6 +45,34 @@ func ranks(t *testing.T, wrong int) string {
 		}
 	}
 	return dir
+}
+
+// TestExchangedRanks: folders of ranks that changed places are told as such, and nobody is accused; one rank that was given
+// what another one was is a fault.
+func TestExchangedRanks(t *testing.T) {
+	golden := ranks(t, -1)
+	for name, exchanged := range map[string]bool{"exchanged": true, "twice": false} {
+		left := ranks(t, -1)
+		at := func(rank string) string { return filepath.Join(left, "step0", rank) }
+		if err := os.Rename(at("rank0"), at("other")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(at("rank0"), os.DirFS(at("rank1"))); err != nil {
+			t.Fatal(err)
+		}
+		if exchanged {
+			if err := errors.Join(os.RemoveAll(at("rank1")), os.Rename(at("other"), at("rank1"))); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.RemoveAll(at("other")); err != nil {
+			t.Fatal(err)
+		}
+		j := judged(t, left, golden)
+		told := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseRanks && j.Premises[0].Reason.Kind == result.RanksExchanged && len(j.Roots) == 0 && j.Verdict == verdict.Inconclusive
+		if told != exchanged || !exchanged && len(j.Roots) == 0 {
+			t.Errorf("%s: %v, roots %v, premises %v", name, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
 }
 
 // TestRanks: an error that arrives by a collective call begins in the rank that

@@ -265,6 +265,7 @@ var elsewhere = map[string][3]string{
 	"reason.golden-equals":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenEquals"},
 	"reason.golden-places":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenPlaces"},
 	"reason.order-differs":       {"../recording/order_test.go", "TestOtherOrder", "OrderDiffers"},
+	"reason.ranks-exchanged":     {"../recording/ranks_test.go", "TestExchangedRanks", "RanksExchanged"},
 	"reason.operators-alone":     {"../verdict/premise_test.go", "TestPremisesByNames", "PremiseGraph"},
 	"reason.inputs-said":         {"../recording/premise_test.go", "TestPremises", "PremiseInputs"},
 	"reason.made-non-finite":     {"../recording/tensors_test.go", "TestMadeAlone", "NaN of finite numbers"},

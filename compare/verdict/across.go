@@ -24,8 +24,10 @@ type Piece struct {
 	// Step and Rank are -1 where no folder tells.
 	Step int `json:"step"`
 	Rank int `json:"rank"`
-	// Fed: it was given other data than the other side.
-	Fed bool `json:"fed,omitempty"`
+	// Fed says that it was given other data than the other side; nil where it was not.
+	Fed *result.Reason `json:"fed,omitempty"`
+	// Given are the first tensors that it was given and that differ: the name, and what is said of either side.
+	Given [][3]int64 `json:"given,omitempty"`
 	// Gathers: its weights are put together of slices that ranks hold, without a call that is recorded.
 	Gathers bool `json:"gathers,omitempty"`
 	// Stirred: something in it differs that nobody is to blame for.
@@ -352,7 +354,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			k = len(list)
 			at[prefix] = k
 			step, rank := partOf(op.Op.Name)
-			list = append(list, Piece{Stirred: w.noise, Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}]})
+			list = append(list, Piece{Stirred: w.noise, Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}], Given: w.givenOther[prefix]})
 			roots, alone, start = append(roots, nil), append(alone, nil), append(start, i)
 		}
 		of[i] = k
@@ -449,6 +451,10 @@ func (w *recordedWalk) across() {
 	list, roots, alone := w.pieces()
 	w.out.Pieces = list
 	if len(list) < 2 {
+		return
+	}
+	if p, is := Exchanged(list); is {
+		w.out.Premises = []Premise{p}
 		return
 	}
 	fates := Settle(list)

@@ -204,6 +204,8 @@ const (
 	PremiseWeights PremiseKind = "weights"
 	// PremiseStep: all weights differ a little, as between steps of a training.
 	PremiseStep PremiseKind = "step"
+	// PremiseRanks: ranks of a job are in another order on either side.
+	PremiseRanks PremiseKind = "ranks"
 	// PremiseGraph: the recordings are of different networks, orders or batches.
 	PremiseGraph PremiseKind = "graph"
 	// PremiseConsistent: most operators of a recording do not follow from their own

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"cmp"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -36,10 +38,11 @@ func isWeight(op *Operator, place string) bool {
 // premises looks at what was given to a recording.
 func (w *recordedWalk) premises() {
 	type run struct {
-		differs bool // an output does
-		started bool // numbers were computed of tensors, maybe by ways that were not recorded
-		other   bool // it was fed other data
+		differs bool    // an output does
+		started bool    // numbers were computed of tensors, maybe by ways that were not recorded
+		other   *source // data that it was fed and that are others
 	}
+	w.givenOther = map[string][][3]int64{}
 	runs := map[string]map[string]*run{} // by step and rank
 	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
 	var steps []string
@@ -64,14 +67,18 @@ func (w *recordedWalk) premises() {
 		}
 		give := func(s *source) {
 			fed[step] = append(fed[step], s)
-			part.other = true
+			part.other = cmp.Or(part.other, s)
 		}
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
 			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
 				continue
 			}
-			switch s := w.given(op, &op.Inputs[k]); {
+			s := w.given(op, &op.Inputs[k])
+			if s.off && (s.weight && s.elements > 1 || !part.differs && (!part.started || counted(r.Left.DType))) {
+				w.tellsApart(op, r)
+			}
+			switch {
 			case s.weight && s.elements > 1 && step == steps[0] && !w.opts.Later:
 				if compared++; s.off {
 					weights = append(weights, s)
@@ -99,13 +106,14 @@ func (w *recordedWalk) premises() {
 			}
 		}
 	}
-	w.fedOther = map[[2]string]bool{}
+	w.fedOther = map[[2]string]*result.Reason{}
 	for _, step := range steps {
 		others := 0
 		for rank, part := range runs[step] {
-			if part.other {
+			if part.other != nil {
 				others++
-				w.fedOther[[2]string{step, rank}] = true
+				why := w.fedWith(part.other)
+				w.fedOther[[2]string{step, rank}] = &why
 			}
 		}
 		// One rank that got what another should have is a fault, all of them are another run.
@@ -118,16 +126,65 @@ func (w *recordedWalk) premises() {
 				s = t
 			}
 		}
-		p := Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: s.reason(true)}
-		if s.of == 0 {
-			p.Reason = w.said(s)
-		}
-		w.out.Premises = append(w.out.Premises, p)
+		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: w.fedWith(s)})
 		break
 	}
 	if n := len(weights); n >= leastWeights && 2*n > compared {
 		w.out.Premises = append(w.out.Premises, otherWeights(weights, compared))
 	}
+}
+
+// mostGiven is how many tensors tell what a rank was given: two ranks hardly have as many in common by chance.
+const mostGiven = 16
+
+// tellsApart keeps of a tensor that was given to a rank, and differs, what would tell that another rank was given it. Means and
+// norms are left out: machines sum in other orders.
+func (w *recordedWalk) tellsApart(op *Operator, r *result.Row) {
+	prefix := prefixOf(op.Op.Name)
+	list := w.givenOther[prefix]
+	if len(list) == mostGiven {
+		return
+	}
+	tell := func(s *result.Said, shape []int64) int64 {
+		bounds := *s
+		bounds.Known &= result.KnownMax | result.KnownMin
+		bounds.Stats.Mean, bounds.Stats.Norm = 0, 0
+		return bounds.Print(shape)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(op.Op.Name[len(prefix):] + " " + r.Recorded.Place))
+	w.givenOther[prefix] = append(list, [3]int64{int64(h.Sum64()), tell(r.Recorded.Left, r.Left.Shape), tell(r.Recorded.Right, r.Right.Shape)})
+}
+
+// Exchanged is the premise that ranks are in another order, if it is so: in the first step in which ranks were given
+// something else, each of these was given what belongs to another one.
+func Exchanged(pieces []Piece) (p Premise, is bool) {
+	first := -1 // the step
+	for i := range pieces {
+		if p := &pieces[i]; len(p.Given) > 0 && (first < 0 || p.Step < pieces[first].Step) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return p, false
+	}
+	taken := map[int]bool{}
+	for i := range pieces {
+		mine := &pieces[i]
+		if mine.Step != pieces[first].Step || len(mine.Given) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(pieces, func(q Piece) bool {
+			return q.Step == mine.Step && q.Rank != mine.Rank && slices.EqualFunc(mine.Given, q.Given, func(a, b [3]int64) bool { return a[0] == b[0] && a[1] == b[2] && a[1] != 0 })
+		})
+		if at < 0 || taken[at] {
+			return p, false
+		}
+		if taken[at] = true; len(taken) == 1 {
+			p = Premise{Kind: PremiseRanks, Broken: true, Tensors: len(mine.Given), Share: 1, Reason: result.Because(result.RanksExchanged, strconv.Itoa(mine.Rank), strconv.Itoa(pieces[at].Rank))}
+		}
+	}
+	return p, true
 }
 
 // given is a tensor of a call as what was given to the run.
@@ -192,8 +249,11 @@ func recordedApart(r *result.Row) apart {
 // another decoder, does to them is less.
 const otherStatistics = 0.02
 
-// said names a statistic that differs.
-func (w *recordedWalk) said(s *source) result.Reason {
+// fedWith says of other data what tells.
+func (w *recordedWalk) fedWith(s *source) result.Reason {
+	if s.of != 0 {
+		return s.reason(true)
+	}
 	r := &w.table.Rows[s.row]
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	return result.Because(result.InputsSaid, s.port.Op, number(r.Recorded.Left.Stats.Max), number(r.Recorded.Right.Stats.Max), number(r.Recorded.Left.Stats.Min), number(r.Recorded.Right.Stats.Min))

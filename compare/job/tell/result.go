@@ -21,6 +21,10 @@ var styles = map[string]report.Style{"good": report.Good, "suspect": report.Susp
 func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s := &speaker{lang: lang}
 	s.add("verdict", report.Segment{Text: s.say("verdict." + r.Verdict), Style: styles[r.Verdict]}, plain(s.say("colon")+s.counts(r)))
+	if p := r.Premise; p != nil {
+		s.add("premise", report.Segment{Text: report.Sentence(lang, p.Reason), Style: report.Suspect})
+		s.add("premise", plain(lang.T("report.do."+string(p.Kind))))
+	}
 	s.after(r.After)
 	for i, m := range r.Mets {
 		if m != nil && m.Verdict == job.MetWrong {
