@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ import (
 
 // openBook reads a result and makes its pages.
 func openBook(ctx context.Context, lang msg.Lang, path string) (*book, error) {
-	if isFolder(path) {
+	if plainfile.IsFolder(path) {
 		if run.Begins(filepath.Join(path, job.ResultFile)) == '{' {
 			return openJob(ctx, lang, path)
 		}
@@ -67,7 +66,7 @@ func schemaOf(path string) string {
 // newest is the newest result in a folder: a table or a check as JSON, or a table as csv where there is no JSON beside it; "" if there
 // is none. Of a data folder it is that of the last comparison.
 func newest(dir string) string {
-	if results := filepath.Join(dir, "temp", "vector_compare"); isFolder(results) {
+	if results := filepath.Join(dir, "temp", "vector_compare"); plainfile.IsFolder(results) {
 		dir = results
 	}
 	best := ""
@@ -103,7 +102,7 @@ func openTable(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 	}
 	b, s := tableBook(lang, path, done.Judged)
 	b.page = func() (string, error) { return pageOf(ctx, lang, path, done) }
-	if m := &done.Table.Meta; !look.Drawn(done.Table) && len(done.Roots) > 0 && isFolder(m.Left.Dir) && isFolder(m.Right.Dir) {
+	if m := &done.Table.Meta; !look.Drawn(done.Table) && len(done.Roots) > 0 && plainfile.IsFolder(m.Left.Dir) && plainfile.IsFolder(m.Right.Dir) {
 		b.again = func() (func(), error) {
 			again := r
 			again.Pictures = look.Operators
@@ -115,11 +114,6 @@ func openTable(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 		}
 	}
 	return b, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return path != "" && err == nil && info.IsDir()
 }
 
 // pageOf is the page of a table: the one that lies beside it, or a new one there.

@@ -8,6 +8,7 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/internal/plainfile"
 )
 
 // Inputs is where a job finds its folders and graphs. A program that has listed or
@@ -68,7 +69,7 @@ func GraphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool)
 	for range mostAbove {
 		above := filepath.Dir(dir)
 		var candidates []graph.Candidate
-		if folder := filepath.Join(dir, "graph"); isDir(folder) {
+		if folder := filepath.Join(dir, "graph"); plainfile.IsFolder(folder) {
 			candidates, _, _ = in.Graphs(folder)
 		}
 		if dir != absolute(dumps.Dir) { // that one may hold a hundred thousand dumps

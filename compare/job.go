@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -18,6 +17,7 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/internal/interrupt"
+	"precision/internal/plainfile"
 )
 
 // Job says what to compare, by paths. Open finds and checks everything and
@@ -84,7 +84,7 @@ func (j Job) open(ctx context.Context) (*Session, error) {
 	// other.
 	byGraph := j.Graph != "" || j.Quant != ""
 	rules := make(chan error, 1)
-	folder := isDir(j.Graph)
+	folder := plainfile.IsFolder(j.Graph)
 	if !folder {
 		go func() { rules <- j.openRules(s) }()
 	}
@@ -263,7 +263,7 @@ func (j Job) openRules(s *Session) error {
 		if path == "" {
 			return nil, nil
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if plainfile.IsFolder(path) {
 			return nil, fmt.Errorf("%s: a folder, expected a graph file; only the left side's graph may be given as a folder", path)
 		}
 		m, err := j.Inputs.Graph(path)
@@ -286,11 +286,6 @@ func (j Job) openRules(s *Session) error {
 	}
 	s.Folders.Rules = fusion.Merge(rules, quant, closed)
 	return nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // findGraph finds the graph file below the folder Graph that the dumps on the left side

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"precision/dump/overflow"
+	"precision/internal/plainfile"
 	"precision/repl/console"
-	"precision/repl/workspace"
 )
 
 // acCmd is the command ac: it runs all checks and says what to look at first.
@@ -34,7 +34,7 @@ func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
 	if len(words) > 0 {
 		return s.tooMany("ac", words)
 	}
-	if !workspace.IsDir(s.data.Root) {
+	if !plainfile.IsFolder(s.data.Root) {
 		s.Fail("banner.nodata", s.data.Root)
 		return exitNothing
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"precision/compare/recording"
 	"precision/graph"
 	"precision/graph/read"
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
 
@@ -113,7 +113,7 @@ func (a *adviseCmd) index(ctx context.Context, saved string) (*graph.Index, erro
 		if path = saved; path == "" {
 			return nil, nil
 		}
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if !plainfile.IsFile(path) {
 			return nil, nil
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"precision/internal/plainfile"
 	"precision/repl/console"
 	"precision/repl/workspace"
 )
@@ -234,7 +235,7 @@ func TestProbeCancelled(t *testing.T) {
 	if code := run(ctx, cfg, nil); code != exitInterrupted || time.Since(start) > 30*time.Second {
 		t.Errorf("exit status %d after %v", code, time.Since(start))
 	}
-	if !workspace.IsDir("precision_data/temp/train") {
+	if !plainfile.IsFolder("precision_data/temp/train") {
 		t.Error("the scripts were not written")
 	}
 }

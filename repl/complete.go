@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"precision/internal/plainfile"
 	"precision/repl/capture"
 	"precision/repl/console"
 	"precision/repl/workspace"
@@ -346,7 +347,7 @@ func files(word string) []console.Suggestion {
 			continue
 		}
 		name := dir + e.Name()
-		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && workspace.IsDir(name) {
+		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && plainfile.IsFolder(name) {
 			name += "/"
 		}
 		found = append(found, console.Suggestion{Text: name})

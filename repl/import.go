@@ -3,6 +3,7 @@ package repl
 import (
 	"os"
 
+	"precision/internal/plainfile"
 	"precision/repl/workspace"
 )
 
@@ -19,7 +20,7 @@ import (
 // folder that is there already.
 func Import(cfg Config, from string) int {
 	s := open(cfg)
-	if !workspace.IsDir(from) {
+	if !plainfile.IsFolder(from) {
 		s.Fail("import.nodir", from)
 		return exitError
 	}

@@ -14,7 +14,6 @@ import (
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/capture"
-	"precision/repl/workspace"
 )
 
 // kitCmd is the command kit: it writes the file that a training script imports
@@ -70,7 +69,7 @@ func (k *kitCmd) run(ctx context.Context, s *session, words []string) int {
 	out := k.out
 	if out == "" {
 		out = name
-	} else if workspace.IsDir(out) {
+	} else if plainfile.IsFolder(out) {
 		out = filepath.Join(out, name)
 	}
 	text, err := script(k.o)

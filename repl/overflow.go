@@ -9,6 +9,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/overflow"
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/array"
 	"precision/repl/console"
@@ -32,7 +33,7 @@ type overflowed struct {
 // error if not all of what is to be shown could be read.
 func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, why string, code int) {
 	run, runs := workspace.NewestRun(s.data.OverflowDir())
-	if !workspace.IsDir(run) {
+	if !plainfile.IsFolder(run) {
 		s.Say("ovf.nodata", run)
 		return nil, "", exitOK
 	}

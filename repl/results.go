@@ -9,6 +9,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/plainfile"
 	"precision/repl/workspace"
 )
 
@@ -126,7 +127,7 @@ func (s *session) resultPath(given string) (path string, ok bool) {
 // an error if one cannot be read.
 func (s *session) newestResults() (tables []*judged, code int) {
 	dir, n := workspace.NewestResult(s.data.ResultsDir())
-	if n == 0 && !workspace.IsDir(dir) {
+	if n == 0 && !plainfile.IsFolder(dir) {
 		return nil, exitOK
 	}
 	tables, err := s.readResults(dir, s.set.CosSim)

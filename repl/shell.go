@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/plainfile"
 	"precision/internal/spell"
 	"precision/repl/console"
-	"precision/repl/workspace"
 )
 
 // Run is the shell. With Commands it runs these; with a terminal as input and
@@ -58,7 +58,7 @@ func (s *session) banner() {
 		title += " " + s.cfg.Version
 	}
 	body := s.T("banner.data", s.data.Root)
-	if !workspace.IsDir(s.data.Root) {
+	if !plainfile.IsFolder(s.data.Root) {
 		body = s.T("banner.nodata", s.data.Root)
 	}
 	s.Print(s.Screen.Panel(s.Screen.Bold(title), console.Clean(body)))

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"io"
-	"os"
 
 	"precision/compare"
 	"precision/compare/oracle"
@@ -19,6 +18,7 @@ import (
 	"precision/graph/fusion"
 	"precision/graph/read"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -68,7 +68,7 @@ func (c *Check) Validate() error {
 			c.kernels = list
 		}
 	}
-	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !isFolder(c.Path)) && c.kernels == nil {
+	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !plainfile.IsFolder(c.Path)) && c.kernels == nil {
 		return err
 	}
 	switch {
@@ -79,11 +79,6 @@ func (c *Check) Validate() error {
 		return explain.Say("err.check.noright")
 	}
 	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML, c.NodeData}, c.Path, c.Golden, c.Graph)
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Run checks what [Check.Validate] found, or the Devices. Of a check that was interrupted the findings so far are
@@ -241,7 +236,7 @@ func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 
 // openGraph reads the graph, or finds the one of a folder that the dumps belong to; how says by what.
 func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *graph.Model, how graph.MatchHow, err error) {
-	if !isFolder(path) {
+	if !plainfile.IsFolder(path) {
 		if model, err = OpenGraph(ctx, path); err == nil {
 			_, err = compare.Belongs(path, dumps, compare.NamesOf(model))
 		}

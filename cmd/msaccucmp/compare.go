@@ -21,6 +21,7 @@ import (
 	"precision/graph/fusion"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 )
 
 // compareArgs are the options of the compare sub-command.
@@ -55,7 +56,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 	if code, err := a.check(v, single); err != nil {
 		return code, err
 	}
-	files := !a.mapping && isFile(a.mine) && isFile(a.golden)
+	files := !a.mapping && plainfile.IsFile(a.mine) && plainfile.IsFile(a.golden)
 	torch := files && bothEnd(a.mine, a.golden, ".h5")
 	if v.Given("post_process") && !torch {
 		return failed(exitParameter, "-p is for the comparison of two .h5 files")
@@ -67,7 +68,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 		case files:
 			return f.compareArrays(ctx, &a, v)
 		}
-		if a.rules != "" && !isFile(a.rules) {
+		if a.rules != "" && !plainfile.IsFile(a.rules) {
 			if _, err := os.ReadDir(a.rules); err != nil {
 				return failed(exitPath, "the rule file: %w", err)
 			}
@@ -130,11 +131,6 @@ func bothEnd(a, b, suffix string) bool {
 	return strings.HasSuffix(a, suffix) && strings.HasSuffix(b, suffix)
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // compareNetwork compares two folders. name, if any, comes in front of the
 // result's file name.
 func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.Values, name string) (int, error) {
@@ -159,7 +155,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 		return compat.ExitCode(err), err
 	}
 	for _, path := range []string{a.rules, a.quant, a.closed} {
-		if path != "" && !isFile(path) {
+		if path != "" && !plainfile.IsFile(path) {
 			return failed(exitPath, "%s: no such rule file", path)
 		}
 	}
@@ -172,7 +168,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 		a.out = "."
 	}
 	if err := convert.Folder(a.out); err != nil {
-		if isFile(a.out) && !single {
+		if plainfile.IsFile(a.out) && !single {
 			return exitOpen, err // the old tool takes it for a folder until it opens the table
 		}
 		return dump.Code(err), err

@@ -13,6 +13,7 @@ import (
 
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 	"precision/repl/console"
 	"precision/repl/workspace"
 	"precision/run"
@@ -55,7 +56,7 @@ func (e env) last() (*run.Last, error) {
 // result is what a command is about that is given no result: that of the data folder here, or the last one.
 func (e env) result() (string, error) {
 	root := cmp.Or(e.data, workspace.Locate(workspace.Defaults().Data))
-	if dir, _ := workspace.NewestResult(workspace.Open(root).ResultsDir()); workspace.IsDir(dir) {
+	if dir, _ := workspace.NewestResult(workspace.Open(root).ResultsDir()); plainfile.IsFolder(dir) {
 		if files, err := workspace.ResultFiles(dir); err == nil && len(files) > 0 {
 			path := files[len(files)-1]
 			if beside := strings.TrimSuffix(path, ".csv") + ".json"; run.Begins(beside) == '{' {

@@ -13,6 +13,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/plainfile"
 )
 
 // mostJoined bounds the tables that are read of a job: those of the parts where errors begin.
@@ -20,7 +21,7 @@ const mostJoined = 64
 
 // ResultOf is the job.json that a path names, itself or in a folder of compare -all; empty for other paths.
 func ResultOf(path string) string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if plainfile.IsFolder(path) {
 		path = filepath.Join(path, ResultFile)
 	}
 	f, err := os.Open(path)

@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -190,6 +189,3 @@ func (p *Plan) missing() {
 		}
 	}
 }
-
-// exists tells whether there is a folder.
-func exists(path string) bool { return isDir(filepath.Clean(path)) }

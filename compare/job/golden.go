@@ -9,6 +9,7 @@ import (
 	"precision/compare"
 	"precision/dump"
 	"precision/internal/lazy"
+	"precision/internal/plainfile"
 )
 
 // The marks that stand for numbers in the path of the right side.
@@ -162,7 +163,7 @@ func expand(path string, x *Part) (dir, says string) {
 		forms = more
 	}
 	for _, f := range forms {
-		if exists(f) {
+		if plainfile.IsFolder(f) {
 			return f, ""
 		}
 	}
@@ -181,7 +182,7 @@ func strays(path string, used map[string]bool) (list []Part) {
 	}
 	for _, dir := range found {
 		m := form.FindStringSubmatch(filepath.Clean(dir))
-		if m == nil || used[filepath.Clean(dir)] || !exists(dir) {
+		if m == nil || used[filepath.Clean(dir)] || !plainfile.IsFolder(dir) {
 			continue
 		}
 		x := Part{Step: -1, Rank: -1, Right: dir}

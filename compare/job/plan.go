@@ -182,7 +182,7 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph stamp) error {
 	if err != nil {
 		return err
 	}
-	if p.Graph != "" && !isDir(p.Graph) {
+	if p.Graph != "" && !plainfile.IsFolder(p.Graph) {
 		if m, err := p.in.Graph(p.Graph); err == nil {
 			_, x.strange = compare.Belongs(p.Graph, folder, compare.NamesOf(m))
 		}
@@ -217,7 +217,7 @@ func (p *Plan) graphStamp() stamp {
 // GraphOf is the graph that a part will be compared by, and how it was found; empty
 // without one.
 func (p *Plan) GraphOf(x *Part) (path, how string) {
-	if x.Calls || p.Graph != "" && !isDir(p.Graph) {
+	if x.Calls || p.Graph != "" && !plainfile.IsFolder(p.Graph) {
 		return p.Graph, "given"
 	}
 	folder, err := p.in.Scan(x.Left, true)
@@ -238,11 +238,6 @@ func (p *Plan) GraphOf(x *Part) (path, how string) {
 		return m[0].Candidate.Model.Path, m[0].How.String()
 	}
 	return "", ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Bytes is what all units read.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -129,24 +128,8 @@ func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
 
 // tables reads the table of an operator.
 func (s *side) tables(c *msprobe.Call, path string) error {
-	in, f, err := stats.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	seen := map[string]bool{}
-	for {
-		row, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if bad := (*stats.LineError)(nil); errors.As(err, &bad) {
-			s.damage(result.FileDamaged, "", path, bad)
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	in, err := stats.Table(path, func(row *stats.Row) error {
 		v := msprobe.Value{Section: msprobe.Input, Kind: msprobe.Tensor, Type: "Tensor", Path: row.Slot}
 		if row.Output {
 			v.Section = msprobe.Output
@@ -156,7 +139,12 @@ func (s *side) tables(c *msprobe.Call, path string) error {
 			seen[key] = true
 			c.Values = append(c.Values, v)
 		}
+		return nil
+	}, func(bad error) { s.damage(result.FileDamaged, "", path, bad) })
+	if in == nil && err == nil { // listed, and not there
+		err = fs.ErrNotExist
 	}
+	return err
 }
 
 // dumped reads the header of a dump.

@@ -112,8 +112,8 @@ func IsFile(path string) bool {
 
 // Holds tells whether a path is a file of named tensors or a folder of them.
 func Holds(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return err == nil && IsFile(path)
+	if !plainfile.IsFolder(path) {
+		return IsFile(path)
 	}
 	return folder(path) == surely
 }

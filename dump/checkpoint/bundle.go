@@ -40,7 +40,7 @@ func indexOf(path string) (string, bool) {
 	if at := strings.LastIndex(path, ".data-"); at > 0 && strings.Contains(path[at:], "-of-") {
 		path = path[:at]
 	}
-	if info, err := os.Stat(path + indexEnd); err == nil && info.Mode().IsRegular() {
+	if plainfile.IsFile(path + indexEnd) {
 		if _, err := os.Stat(path); err != nil || !strings.HasSuffix(path, indexEnd) {
 			return path + indexEnd, true
 		}
@@ -51,7 +51,7 @@ func indexOf(path string) (string, bool) {
 // indexIn is the index of the checkpoint in a folder, or that of the variables of a SavedModel: the last one, if a file says
 // which that is; empty without one.
 func indexIn(dir string) (string, error) {
-	if saved := filepath.Join(dir, "variables", "variables"+indexEnd); exists(saved) && (exists(filepath.Join(dir, "saved_model.pb")) || exists(filepath.Join(dir, "saved_model.pbtxt"))) {
+	if saved := filepath.Join(dir, "variables", "variables"+indexEnd); plainfile.IsFile(saved) && (plainfile.IsFile(filepath.Join(dir, "saved_model.pb")) || plainfile.IsFile(filepath.Join(dir, "saved_model.pbtxt"))) {
 		return saved, nil
 	}
 	list, err := filepath.Glob(filepath.Join(escaped(dir), "*"+indexEnd))
@@ -77,11 +77,6 @@ func indexIn(dir string) (string, error) {
 		list[i] = strings.TrimSuffix(list[i], indexEnd)
 	}
 	return "", fmt.Errorf("%s: holds %d checkpoints, name one of them: %s", dir, len(list), strings.Join(list, ", "))
-}
-
-func exists(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // escaped is a folder in a pattern.

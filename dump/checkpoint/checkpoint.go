@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"precision/internal/plainfile"
 )
 
 // looked is how much of a file is read; the name of its first tensor is at the beginning.
@@ -34,7 +35,7 @@ func Of(path string) (kind, file string) {
 		}
 		slices.Sort(list)
 		for _, file := range list {
-			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			if plainfile.IsFile(file) {
 				if kind := ofFile(file, info.Size()); kind != "" {
 					return kind, file
 				}
@@ -45,7 +46,7 @@ func Of(path string) (kind, file string) {
 }
 
 func ofFile(path string, size int64) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if !plainfile.IsFile(path) {
 		return ""
 	}
 	f, err := os.Open(path)

@@ -104,7 +104,7 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 		case n == DumpFile || n == DebugFile:
 			// A configuration lies above the folders of processes.
 			process := r.Rank >= 0 || r.Process >= 0
-			if plain(filepath.Join(dir, n)) && (process || Settings(filepath.Join(dir, n)) == "") {
+			if plainfile.IsFile(filepath.Join(dir, n)) && (process || Settings(filepath.Join(dir, n)) == "") {
 				found := r
 				found.fill(dir, n)
 				*all = append(*all, found)
@@ -145,12 +145,12 @@ func (r *Recording) Folder(folder string) bool {
 func (r *Recording) fill(dir, file string) {
 	r.Dir, r.Dump = dir, filepath.Join(dir, file)
 	for name, to := range map[string]*string{ConstructFile: &r.Construct, StackFile: &r.Stack} {
-		if p := filepath.Join(dir, name); plain(p) {
+		if p := filepath.Join(dir, name); plainfile.IsFile(p) {
 			*to = p
 		}
 	}
 	p := filepath.Join(dir, TensorFolder)
-	if info, err := os.Stat(p); err == nil && info.IsDir() {
+	if plainfile.IsFolder(p) {
 		r.Tensors = p
 	}
 }
@@ -172,17 +172,11 @@ func (r *Recording) File(name string) (string, error) {
 	return filepath.Join(r.Tensors, name), nil
 }
 
-func plain(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 func isFolder(dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
 	}
-	info, err := os.Stat(filepath.Join(dir, e.Name()))
-	return err == nil && info.IsDir()
+	return plainfile.IsFolder(filepath.Join(dir, e.Name()))
 }
 
 // OpenFile is a Scanner over an open file.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"precision/internal/plainfile"
 )
 
 // tree makes empty files.
@@ -123,7 +125,7 @@ func TestFindRecordings(t *testing.T) {
 						continue
 					}
 					path, err := r.File(v.DataName)
-					if err == nil && !plain(path) {
+					if err == nil && !plainfile.IsFile(path) {
 						err = fs.ErrNotExist
 					}
 					if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"precision/dump"
+	"precision/internal/plainfile"
 )
 
 const (
@@ -119,8 +120,7 @@ func regular(dir string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type().IsRegular()
 	}
-	info, err := os.Stat(filepath.Join(dir, e.Name()))
-	return err == nil && info.Mode().IsRegular()
+	return plainfile.IsFile(filepath.Join(dir, e.Name()))
 }
 
 func (t *Tree) warnf(path string, code int, format string, args ...any) {

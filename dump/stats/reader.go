@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"precision/dump/dtype"
@@ -336,7 +335,7 @@ func Table(path string, row func(*Row) error, remark func(error)) (*Reader, erro
 // Is tells whether a file is a table of statistics, by its headings, and of what
 // sort it is.
 func Is(path string) (merged, tree, ok bool) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if !plainfile.IsFile(path) {
 		return false, false, false
 	}
 	r, f, err := Open(path)

@@ -33,6 +33,18 @@ func Open(path, expected string) (*File, int64, error) {
 	return &File{f, witnessed(path, info.Size())}, info.Size(), nil
 }
 
+// IsFile tells whether a path is that of a plain file, IsFolder of a folder, or of links to them.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// IsFolder: see [IsFile].
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // ReadFile reads a file of at most so many bytes; a longer one is an error.
 func ReadFile(path, expected string, most int64) ([]byte, error) {
 	f, size, err := Open(path, expected)

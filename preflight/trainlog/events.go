@@ -86,8 +86,8 @@ func (e *EventsError) Error() string {
 
 // openEvents reads the scalars of event files: of a folder those of every run in it, under the run's name.
 func openEvents(ctx context.Context, name string) (*Log, error) {
-	files := []string{name}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
+	files, err := []string{name}, error(nil)
+	if plainfile.IsFolder(name) {
 		if files, err = eventFiles(name); err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func TestFastReadsAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "short.npy")
 	whole, err := os.ReadFile(b.Path)
 	if err != nil {
-		t.Skip("the array is not in a file")
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)

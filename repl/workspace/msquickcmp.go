@@ -63,7 +63,7 @@ func (i *Imported) Into(w *Workspace) (golden string, leftOut []string, err erro
 		}
 		for _, kind := range []string{"tf", "onnx"} {
 			switch dir := filepath.Join(d, kind); {
-			case !IsDir(dir):
+			case !plainfile.IsFolder(dir):
 			case golden == "":
 				golden = dir
 				if err := link(dir, w.GoldenDir()); err != nil {

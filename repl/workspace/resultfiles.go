@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/internal/plainfile"
 )
 
 // ResultFiles finds result_<digits>.csv at or below a path, by their numbers.
@@ -52,7 +54,7 @@ func NewestResult(dir string) (run string, others int) {
 	for _, e := range slices.Backward(list) { // sorted by name
 		if name := e.Name(); name[0] >= '0' && name[0] <= '9' {
 			run := filepath.Join(dir, name)
-			if files, err := ResultFiles(run); IsDir(run) && err == nil && len(files) > 0 {
+			if files, err := ResultFiles(run); plainfile.IsFolder(run) && err == nil && len(files) > 0 {
 				return run, len(list)
 			}
 		}

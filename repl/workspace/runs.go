@@ -15,6 +15,7 @@ import (
 	"precision/graph/read"
 	"precision/graph/tell"
 	"precision/internal/msg"
+	"precision/internal/plainfile"
 )
 
 // DebugID is one run of the network on the NPU: its graphs and its dumps. Both
@@ -59,7 +60,7 @@ func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 	g := &Graphs{}
 	found, err := read.FindFilesIn(dir, func(dir string) ([]fs.DirEntry, error) { return w.look(dir, by) })
 	if err != nil {
-		if IsDir(dir) {
+		if plainfile.IsFolder(dir) {
 			g.Warnings = append(g.Warnings, err)
 		}
 		return g
@@ -128,7 +129,7 @@ func (w *Workspace) walk(d *Dumps, by *looks, dir string, parts []string) {
 	entries, _ := w.look(dir, by)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && IsDir(path) {
+		if e.IsDir() || e.Type()&os.ModeSymlink != 0 && plainfile.IsFolder(path) {
 			if len(parts) < maxDepth {
 				w.walk(d, by, path, append(parts, e.Name()))
 			}

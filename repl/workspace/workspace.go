@@ -26,6 +26,7 @@ import (
 	"unicode"
 
 	"precision/dump"
+	"precision/internal/plainfile"
 )
 
 // Workspace is the folder precision_data of a user and what is known of it: its
@@ -63,11 +64,11 @@ func Open(root string) *Workspace {
 // session in that folder would take, or the current folder where that is the
 // data folder itself.
 func Locate(root string) string {
-	if below := filepath.Join(root, defaultData); !(&Workspace{Root: root}).used() && IsDir(below) {
+	if below := filepath.Join(root, defaultData); !(&Workspace{Root: root}).used() && plainfile.IsFolder(below) {
 		return below
 	}
-	if root == defaultData && !IsDir(root) {
-		if here, err := os.Getwd(); err == nil && (filepath.Base(here) == defaultData || IsDir(filepath.Join("npu", "debug_0"))) && (&Workspace{Root: "."}).used() {
+	if root == defaultData && !plainfile.IsFolder(root) {
+		if here, err := os.Getwd(); err == nil && (filepath.Base(here) == defaultData || plainfile.IsFolder(filepath.Join("npu", "debug_0"))) && (&Workspace{Root: "."}).used() {
 			return "."
 		}
 	}
@@ -76,7 +77,7 @@ func Locate(root string) string {
 
 // used reports whether there is anything of a data folder in the folder.
 func (w *Workspace) used() bool {
-	return slices.ContainsFunc([]string{"npu", "tf", "overflow", "pt", "fusion", "temp"}, func(name string) bool { return IsDir(w.Path(name)) })
+	return slices.ContainsFunc([]string{"npu", "tf", "overflow", "pt", "fusion", "temp"}, func(name string) bool { return plainfile.IsFolder(w.Path(name)) })
 }
 
 // Path is the path of something in the data folder.
@@ -96,7 +97,7 @@ func (w *Workspace) DecodeDir() string   { return w.Path("temp", "decode") }
 // training leaves it, or the one kept in the data folder; "" without any.
 func (w *Workspace) FusionFile() string {
 	for _, p := range []string{"fusion_result.json", w.Path("fusion", "fusion_result.json")} {
-		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
+		if plainfile.IsFile(p) {
 			return p
 		}
 	}
@@ -111,7 +112,7 @@ func NewestRun(dir string) (run string, others int) { return newest(dir, Entries
 func newest(dir string, entries []fs.DirEntry) (run string, others int) {
 	best := ""
 	for _, e := range entries {
-		if name := e.Name(); name[0] >= '0' && name[0] <= '9' && IsDir(filepath.Join(dir, name)) {
+		if name := e.Name(); name[0] >= '0' && name[0] <= '9' && plainfile.IsFolder(filepath.Join(dir, name)) {
 			others++
 			best = max(best, name)
 		}
@@ -131,12 +132,6 @@ func Entries(dir string) []os.DirEntry {
 	return list
 }
 
-// IsDir reports whether a path is that of a folder, or of a link to one.
-func IsDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // HasEntries reports whether a folder has anything in it.
 func HasEntries(dir string) bool { return len(Entries(dir)) > 0 }
 
@@ -154,7 +149,7 @@ func (w *Workspace) findIDs() []*DebugID {
 	var ids []*DebugID
 	entries, _ := w.look(w.NPUDir(), w.idLooks)
 	for _, e := range entries {
-		if dir := filepath.Join(w.NPUDir(), e.Name()); IsDir(dir) {
+		if dir := filepath.Join(w.NPUDir(), e.Name()); plainfile.IsFolder(dir) {
 			ids = append(ids, w.newDebugID(e.Name(), dir))
 		}
 	}
