@@ -259,10 +259,21 @@ func TestFilesThatNothingIsComputedFrom(t *testing.T) {
 func TestCalls(t *testing.T) {
 	r := newRecorder(t)
 	cases := callCases(t)
+	mended := map[string]int{}
 	for i := range cases {
-		r.add(&cases[i])
+		mended[r.add(&cases[i])] = mendedArguments(&cases[i])
 	}
 	findings := r.check()
+	for _, f := range findings {
+		if mended[f.Op] > 0 && strings.HasPrefix(f.Type, "NPU.") {
+			mended[f.Op]--
+		}
+	}
+	for name, n := range mended {
+		if n > 0 {
+			t.Errorf("%s: %d of the arguments that it writes to have no finding", name, n)
+		}
+	}
 	for _, f := range findings {
 		if f.Verdict != OK {
 			t.Errorf("%s output %d %s %v: %v, ratio %g, at %v expected %g, found %g, bound %g: %v", f.Op, f.Index, f.DType, f.Shape, f.Verdict, f.Ratio, f.Worst,
@@ -271,6 +282,99 @@ func TestCalls(t *testing.T) {
 	}
 	if len(findings) < 300 {
 		t.Errorf("%d outputs, expected all of the calls", len(findings))
+	}
+}
+
+// mendedArguments are how many tensors a call returns and is given to write to.
+func mendedArguments(c *callCase) (n int) {
+	prefix, api, _ := strings.Cut(c.Name, ".")
+	f, _, _, _ := called(prefix, api, "pytorch")
+	if f == nil || f.mends == nil {
+		return 0
+	}
+	for _, o := range c.Outputs {
+		n += int(toNumber(o.Tensor != nil))
+	}
+	for i, name := range f.params {
+		given := i < len(c.Args) && c.Args[i].Tensor != nil
+		for key, v := range c.Kwargs {
+			given = given || v.Tensor != nil && (key == name || !slices.Contains(f.params, key) && otherNames[key] == name)
+		}
+		n += int(toNumber(given && slices.Contains(f.mends, name)))
+	}
+	return n
+}
+
+// TestMendedWithout: a call that writes to arguments is judged for each of them by itself, and one that it should write to
+// and was not given is not known.
+func TestMendedWithout(t *testing.T) {
+	missing := 0
+	for _, c := range textCases(t) {
+		f, _, _, _ := called("NPU", strings.TrimPrefix(c.Name, "NPU."), "pytorch")
+		if f == nil || f.mends == nil {
+			continue
+		}
+		for _, without := range f.mends {
+			r := newRecorder(t)
+			d := c
+			d.Args, d.Kwargs = slices.Clone(c.Args), maps.Clone(c.Kwargs)
+			at := slices.Index(f.params, without)
+			if at < len(d.Args) && d.Args[at].Tensor != nil {
+				d.Args[at] = caseValue{None: true}
+			} else if d.Kwargs[without].Tensor != nil {
+				d.Kwargs[without] = caseValue{None: true}
+			} else {
+				continue
+			}
+			missing++
+			if d.Outputs = slices.DeleteFunc(slices.Clone(c.Outputs), func(v caseValue) bool { return v.Tensor != nil }); len(d.Outputs) == 0 {
+				d.Outputs = []caseValue{{None: true}}
+			}
+			r.add(&d)
+			found := r.check()
+			unknown := 0
+			for _, x := range found {
+				unknown += int(toNumber(x.Verdict == Unknown))
+			}
+			if unknown == 0 {
+				t.Errorf("%s without %s: %v", c.Name, without, found)
+			}
+		}
+	}
+	if missing < 5 {
+		t.Errorf("%d arguments that calls write to", missing)
+	}
+}
+
+// TestRowOfPacked: where a place of packed sequences is, some of which have no tokens.
+func TestRowOfPacked(t *testing.T) {
+	s := sequences{q: headed{packed: true, row: func(b, h, i int64) int64 { return i }}, lengths: []int64{0, 3, 0, 0, 2, 1, 0}, keys: make([]int64, 7)}
+	for b := range s.lengths {
+		s.starts = append(s.starts, 0)
+		for _, n := range s.lengths[:b] {
+			s.starts[b] += n
+		}
+	}
+	for i, want := range []attended{{batch: 1}, {batch: 1, row: 1}, {batch: 1, row: 2}, {batch: 4}, {batch: 4, row: 1}, {batch: 5}} {
+		if a := s.rowOf(0, 0, int64(i)); a.batch != want.batch || a.row != want.row || a.q != int64(i) {
+			t.Errorf("place %d is row %d of sequence %d", i, a.row, a.batch)
+		}
+	}
+	if a := s.rowOf(0, 0, 6); a.q >= 0 {
+		t.Errorf("a place behind all sequences is %+v", a)
+	}
+}
+
+// BenchmarkRowOfPacked: places of as many sequences as a server decodes at once.
+func BenchmarkRowOfPacked(b *testing.B) {
+	s := sequences{q: headed{packed: true, row: func(b, h, i int64) int64 { return i }}, lengths: ones(1 << 14), keys: make([]int64, 1<<14)}
+	for i := range int64(1 << 14) {
+		s.starts = append(s.starts, i)
+	}
+	for b.Loop() {
+		for i := range int64(1 << 14) {
+			s.rowOf(0, 0, i)
+		}
 	}
 }
 

@@ -484,15 +484,7 @@ func (w *following) function(v Values) bool {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
+	sortBy(order, x, 1)
 	// Von Neumann's ratio: 2 for values in any order, near 0 for those of a function.
 	steps, mean, spread := 0.0, 0.0, 0.0
 	for _, y := range w.was {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"precision/dump/dtype"
@@ -241,14 +242,8 @@ func (s *sequences) resultIn(out, in string) headed {
 // rowOf is the row of a head at a place; of packed sequences place counts the tokens of all.
 func (s *sequences) rowOf(b, h, i int64) attended {
 	if s.q.packed {
-		b = -1
-		for n, from := range s.starts {
-			if i >= from && i < from+s.lengths[n] {
-				b = int64(n)
-				break
-			}
-		}
-		if b < 0 {
+		b = int64(sort.Search(len(s.starts), func(n int) bool { return s.starts[n] > i })) - 1
+		if b < 0 || i >= s.starts[b]+s.lengths[b] {
 			return attended{head: h, row: i, q: -1}
 		}
 		i -= s.starts[b]

@@ -45,27 +45,33 @@ func (c *recordedCall) mended(full bool) (out []Finding) {
 			out = refused(out, because(Crashed, p))
 		}
 	}()
-	failed := b.prepare()
+	err := b.prepare()
 	if b.call != nil {
 		defer b.call.release()
 	}
 	for i, name := range f.mends {
 		finding := c.blank(nil, first+i)
-		if failed == nil {
-			if a := b.k.args[name]; a.none() {
-				continue
-			} else if a.tensor() {
-				finding = c.blank(a.v, first+i)
-				b.judgeMended(&finding, a, full)
-				out = append(out, finding)
-				continue
-			}
-			failed = refuse(NoInput, name)
+		switch {
+		case err != nil:
+			finding.fail(err, "")
+		case b.k.args[name].tensor():
+			a := b.k.args[name]
+			finding = c.blank(a.v, first+i)
+			b.judgeMended(&finding, a, full)
+		case b.leaves(first+i) && b.k.args[name].none():
+			continue // a part that the call was not asked for
+		default:
+			finding.fail(refuse(NoInput, b.k.shown(name)), "")
 		}
-		finding.fail(failed, "")
 		out = append(out, finding)
 	}
 	return out
+}
+
+// leaves tells whether a call has nothing to write to an argument, with the others as they are.
+func (b *bound) leaves(index int) bool {
+	readings, err := attempt(func() []Reading { return b.readings(b.call, index) })
+	return err == nil && readings[0].out(index) == nil
 }
 
 // judgeMended judges an argument that a call wrote to.

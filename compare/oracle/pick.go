@@ -934,15 +934,7 @@ func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int6
 				score[g] += second
 			}
 		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch {
-			case score[a] > score[b]:
-				return -1
-			case score[a] < score[b]:
-				return 1
-			}
-			return 0
-		})
+		sortBy(order, score, -1)
 		doubt[r] = score[order[best-1]]-score[order[best]] <= 64*u32*(1+abs(score[order[best]]))
 		for _, g := range order[:best] {
 			for i := int64(g) * per; i < int64(g+1)*per; i++ {

@@ -799,11 +799,16 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		}
 		panic(refuse(InputCount, len(from), e+1))
 	}
+	unpacked := map[*operand]Values{} // once for all experts
 	matrix := func(e int) Values {
 		if len(weights) == 1 || e < len(weights) {
 			w := weights[min(e, len(weights)-1)]
 			if w.typ == dtype.Int32 { // four bits each
-				v := fours(w)
+				v := unpacked[w]
+				if v == nil {
+					v = fours(w)
+					unpacked[w] = v
+				}
 				if len(weights) > 1 {
 					return v
 				}

@@ -479,9 +479,10 @@ func unknown(f *Finding, reasons ...result.Reason) {
 type files struct {
 	path   func(dataName string) (string, error)
 	open   []io.Closer
-	read   map[string]bool // by the data name
-	sliced bool            // a file holds more than its tensor: parts of tensors were recorded
-	device bool            // a tensor was on a device other than the CPU
+	read   map[string]bool    // by the data name
+	known  map[string]operand // as they were opened
+	sliced bool               // a file holds more than its tensor: parts of tensors were recorded
+	device bool               // a tensor was on a device other than the CPU
 }
 
 func (f *files) close() {
@@ -510,6 +511,10 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 		f.read = map[string]bool{}
 	}
 	f.read[v.DataName] = true
+	if was, ok := f.known[v.DataName]; ok && slices.Equal(was.shape, o.shape) && v.Elem == was.numeric() {
+		was.name = name
+		return &was, nil
+	}
 	path, err := f.path(v.DataName)
 	if err != nil {
 		return nil, refuse(BadTensor, name, err)
@@ -522,6 +527,10 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	if err != nil {
 		return nil, refuse(BadTensor, name, plainfile.At(path, err))
 	}
+	if f.known == nil {
+		f.known = map[string]operand{}
+	}
+	f.known[v.DataName] = *o
 	return o, nil
 }
 

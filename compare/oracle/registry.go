@@ -340,10 +340,10 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 			if x, ok := a.number(); ok && x != 0 {
 				inPlace = true
 			}
-		case name == "out":
-			inPlace = inPlace || !a.none()
 		case slices.Contains(f.params, name):
 			args[name] = a
+		case name == "out":
+			inPlace = inPlace || !a.none()
 		case !ignored[name] && !a.none():
 			return nil, false, refuse(NewArgument, key)
 		}

@@ -18,11 +18,12 @@ func routeForms() {
 		x := k.tensor("sorted_expert_for_source_row")
 		ends := make([]int64, k.count("num_expert"))
 		for _, e := range must(numbers(x)) {
-			for i := range ends {
-				if float64(i) >= e {
-					ends[i]++
-				}
+			if i := max(math.Ceil(e), 0); i < float64(len(ends)) {
+				ends[int(i)]++
 			}
+		}
+		for i := range len(ends) - 1 {
+			ends[i+1] += ends[i]
 		}
 		return wholes(ends, []int64{int64(len(ends))})
 	})})
@@ -340,15 +341,7 @@ func topKTopP(k *invocation) Values {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch {
-			case row[a] < row[b]:
-				return -1
-			case row[a] > row[b]:
-				return 1
-			}
-			return 0
-		})
+		sortBy(order, row, 1)
 		if ks != nil && ks[r] >= 1 && ks[r] < float64(n) {
 			least := row[order[n-int64(ks[r])]]
 			for i, v := range row {
@@ -484,15 +477,7 @@ func lightningIndexer(k *invocation) []Reading {
 		for c := range order {
 			order[c] = c
 		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch {
-			case score[a] > score[b]:
-				return -1
-			case score[a] < score[b]:
-				return 1
-			}
-			return 0
-		})
+		sortBy(order, score, -1)
 		take := int(min(most, seen))
 		taken := map[float64]bool{}
 		free := 0 // the next of the order that is not among what was taken

@@ -172,6 +172,11 @@ func sameShape(a, b []int64) bool {
 	return slices.Equal(a, b) || slices.Equal(nd.WithoutOnes(a), nd.WithoutOnes(b))
 }
 
+// sortBy orders places by their numbers, the smallest first, or with sign -1 the largest; equal ones stay in their order.
+func sortBy(order []int, x []float64, sign int) {
+	slices.SortStableFunc(order, func(a, b int) int { return int(toNumber(x[a] > x[b])-toNumber(x[a] < x[b])) * sign })
+}
+
 // rows is a tensor whose last axes, n elements together, are computed from as
 // many of its operand: softmax and normalisations.
 type rows struct {
