@@ -243,7 +243,9 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, opts *verdict.Options, tell Listener) (*verdict.Judged, error) {
 	err := c.fits(t, *opts)
 	if err == nil && c.Check {
-		t.Checks, err = c.recompute(ctx, o, t, *opts, tell)
+		var checks []result.Check
+		checks, err = c.recompute(ctx, o, t, *opts, tell)
+		t.Check(checks)
 	}
 	if err == nil && c.Second != "" {
 		opts.Second, err = c.secondRun(ctx)

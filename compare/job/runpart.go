@@ -51,11 +51,11 @@ func (r *runner) request(x *Part) sides.Request {
 
 // check recomputes the operators of a part. One part at a time does, with all workers, so that memory is
 // that of one check.
-func (r *runner) check(ctx context.Context, x *Part, o *sides.Opened, t *result.Table, opts verdict.Options) (err error) {
+func (r *runner) check(ctx context.Context, x *Part, o *sides.Opened, t *result.Table, opts verdict.Options) error {
 	r.checking.Lock()
 	defer r.checking.Unlock()
-	var ok bool
-	if t.Checks, ok, err = r.request(x).Recompute(ctx, o, t, verdict.Doubted(t, opts), r.Options.Workers, nil); err == nil && !ok {
+	checks, ok, err := r.request(x).Recompute(ctx, o, t, verdict.Doubted(t, opts), r.Options.Workers, nil)
+	if t.Check(checks); err == nil && !ok {
 		err = errUnchecked
 	}
 	return err

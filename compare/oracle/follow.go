@@ -26,6 +26,9 @@ const (
 	// apartShare is how much of the difference between device and golden has to be left
 	// between golden and what follows from golden inputs for inputs not to be what makes it.
 	apartShare = 1.0 / 4
+	// apartSize is how much of golden's own size may be left then: what rounding, quantisers and other forms of a
+	// function leave is far less, and another weight leaves more, however far apart the inputs are.
+	apartSize = 1.0 / 16
 	// weightUnits is how far golden may be from what follows with weights of the device, in
 	// their unit roundoffs and of its own size, where the framework has them in float32: sums
 	// of products come to 0.6.
@@ -327,7 +330,7 @@ func (c *checker) follow(f *Finding, best Reading) {
 	switch {
 	case j.judged == 0:
 		return
-	case j.beyond == 0 && left.odd == 0 || left.within(apartShare, w.whole) || left.odd == 0 && left.rms() <= weightUnits*g.unit*rms(w.was):
+	case j.beyond == 0 && left.odd == 0 || left.within(apartShare, w.whole) && left.rms() <= apartSize*rms(w.was) || left.odd == 0 && left.rms() <= weightUnits*g.unit*rms(w.was):
 		f.Golden = result.GoldenFollows
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/oracle"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -48,10 +49,15 @@ func comparedIn(t *testing.T, left, right, graph string) (plain, with *verdict.J
 	}
 	table := *found.Table
 	beside := &oracle.Golden{Dumps: run.Folders.Left, Folder: run.Folders.Right, Rules: run.Folders.Rules, Follow: verdict.Doubted(found.Table, verdict.Options{})}
-	if table.Checks, err = oracle.Recompute(ctx, beside, run.Graph, 1, nil); err != nil {
+	checks, err := oracle.Recompute(ctx, beside, run.Graph, 1, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return verdict.Judge(found.Table, verdict.Options{}), verdict.Judge(&table, verdict.Options{})
+	table.Check(checks)
+	if plain, err = look.Judge(ctx, run, found.Table, verdict.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return plain, verdict.Judge(&table, verdict.Options{})
 }
 
 // kindOf is the kind of the root that names an operator; empty where none does.
@@ -114,6 +120,59 @@ func TestFrameworkComputedSomethingElse(t *testing.T) {
 			t.Errorf("%d of %d networks were made", made, len(list))
 		}
 	}
+}
+
+// A check never takes back what a comparison says without one: it names the culprit, too, is not good where
+// the other is not, and accuses nobody where the recordings are of different things.
+func TestCheckNamesNoLess(t *testing.T) {
+	for _, arch := range computed.Archs() {
+		t.Run(arch, func(t *testing.T) {
+			t.Parallel()
+			for _, o := range computed.Cases(arch, 730117) {
+				if !slices.Contains([]string{"mixed", "step", "weights", "weight"}, o.Premise) && o.Migration != "bias" && o.Migration != "attribute" {
+					continue // what a kernel does wrong a check sees by itself
+				}
+				c, ok := compareComputed(t, o)
+				if !ok {
+					continue
+				}
+				if plain, with := saidOf(c.plain), saidOf(c.with); c.answer.Less(plain, with) {
+					t.Errorf("%+v: %+v without a check, %+v", c.answer.Faults, plain, with)
+				}
+			}
+		})
+	}
+}
+
+// What runs between a quantiser and its dequantiser has no golden tensor, and is not good for that: an error that what went into
+// the quantiser does not explain is told, with the operators that it may be, and a check names the kernel.
+func TestBetweenQuantisers(t *testing.T) {
+	for _, o := range []computed.Options{{Seed: 730117, Fault: "tail"}, {Seed: 730117, Migration: "bias"}, {Seed: 730117, Migration: "attribute"},
+		{Seed: 91827365, Migration: "bias"}, {Seed: 880005}, {Seed: 880009}, {Seed: 880013}} {
+		o.Arch, o.Fused16 = "quantised", o.Seed%3 == 1
+		c, ok := compareComputed(t, o)
+		if !ok {
+			t.Fatalf("%+v cannot be made", o)
+		}
+		for how, j := range map[string]*verdict.Judged{"compare": c.plain, "compare -check": c.with} {
+			if !c.answer.Right(saidOf(j)) {
+				t.Errorf("%s: %+v: %+v", how, c.answer, saidOf(j))
+			}
+		}
+		if o.Fault != "" && (len(c.with.Roots) != 1 || c.with.Roots[0].Kind != verdict.RootWrong || c.with.Coverage.Expected != c.plain.Coverage.Expected) {
+			t.Errorf("%+v: with a check %+v, %+v expected", c.answer.Faults, c.with.Roots, c.with.Coverage)
+		}
+	}
+}
+
+// saidOf is a verdict as the score of computed networks takes it.
+func saidOf(j *verdict.Judged) computed.Said {
+	s := computed.Said{Verdict: j.Verdict.String(), Roots: make([]computed.Named, 0, len(j.Roots))}
+	for i := range j.Roots {
+		r := &j.Roots[i]
+		s.Roots = append(s.Roots, computed.Named{Op: j.Operators[r.Operator].Op.Name, Kind: string(r.Kind), Region: r.Region})
+	}
+	return s
 }
 
 // Another attribute is found and named with both values.

@@ -295,13 +295,12 @@ func Weigh(ctx context.Context, beside *Golden, graph string, workers int, names
 	findings, err := job.Run(ctx)
 	of, differ := map[string]bool{}, map[string]bool{}
 	for i := range findings {
-		switch f := &findings[i]; {
-		case f.Golden == result.GoldenUntried:
-		case f.Golden == result.GoldenDiffers && !slices.ContainsFunc(f.Why, func(r result.Reason) bool { return r.Kind.Otherwise() }):
-			differ[f.Op] = true
-			fallthrough
-		default:
-			of[f.Op] = true
+		c := findings[i].Check()
+		if c.Golden != result.GoldenUntried {
+			of[c.Op] = true
+		}
+		if c.OtherWeight() {
+			differ[c.Op] = true
 		}
 	}
 	return result.Weighed{Differ: len(differ), Of: len(of)}, err

@@ -1,5 +1,7 @@
 package result
 
+import "slices"
+
 // Check is what recomputing an output from the operator's own recorded inputs
 // said of it, beside what a comparison with golden says.
 type Check struct {
@@ -50,3 +52,37 @@ const (
 	// GoldenWrong: the golden array is not what the framework computed.
 	GoldenWrong GoldenWord = "wrong"
 )
+
+// OtherWeight tells that the framework computed something else and that no attribute or form of the
+// operator explains it, so that it may have had another weight.
+func (c *Check) OtherWeight() bool {
+	return c.Golden == GoldenDiffers && !slices.ContainsFunc(c.Why, func(r Reason) bool { return r.Kind.Otherwise() })
+}
+
+// Check gives a network's table what recomputing said of its outputs. One that is wrong and has no row, as of what runs
+// between a quantiser and its dequantiser, gets one, so that it is judged: nothing was compared there.
+func (t *Table) Check(checks []Check) {
+	t.Checks = checks
+	if t.Meta.Recorded {
+		return
+	}
+	rows := map[Port]bool{}
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Role == Output {
+			rows[Port{Op: r.Op, Index: r.Slot}] = true
+		}
+	}
+	ops := make(map[string]*Operator, len(t.Ops))
+	for i := range t.Ops {
+		ops[t.Ops[i].Name] = &t.Ops[i]
+	}
+	for i := range checks {
+		c := &checks[i]
+		at := Port{Op: c.Op, Index: c.Output}
+		if op := ops[c.Op]; op != nil && c.Known && c.Wrong && !rows[at] {
+			rows[at] = true
+			t.Rows = append(t.Rows, Row{Op: op.Name, Type: op.Type, Index: op.Index, Role: Output, Slot: c.Output, Facts: Facts{Order: op.Order, Unpaired: true},
+				Left: Operand{Names: op.Name}, Right: Operand{Names: "*"}})
+		}
+	}
+}

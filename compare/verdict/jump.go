@@ -16,6 +16,8 @@ type Jump struct {
 	// Beyond: it is also more than the inputs could explain at the very most,
 	// which is what a second root takes.
 	Beyond bool
+	// Through: the inputs are those of what was not compared before it, between a quantiser and its dequantiser.
+	Through bool
 }
 
 // halfUnits is the root mean square of rounding errors that are spread evenly
@@ -82,6 +84,11 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		u = max(u, cubeUnit)
 	}
 	rows, known := j.feeding(op)
+	through := false
+	if !known {
+		rows, through = j.quantisedFrom(op)
+		known = through
+	}
 	if !known && depends(row) {
 		// What choices explain has to come in by an input that was compared; another one is
 		// no excuse.
@@ -100,7 +107,14 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		in = append(in, x)
 		u = max(u, unit(coarserOf(&j.table.Rows[r])))
 	}
-	p := j.classOf(op.Op.Type, row)(in, &o)
+	predict := j.classOf(op.Op.Type, row)
+	if through {
+		for k := range in {
+			in[k].level()
+		}
+		predict = handed
+	}
+	p := predict(in, &o)
 	if !p.tame {
 		return Jump{}
 	}
@@ -110,6 +124,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	jump := Jump{
 		Distance: o.err.rms / math.Hypot(p.typical.rms, floor.rms),
 		Largest:  o.err.max / (p.typical.max + floor.max),
+		Through:  through,
 	}
 	margin := 2.0
 	if p.sharp {
@@ -152,6 +167,45 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 		return rows, len(rows) > 0
 	}
 	return rows, true
+}
+
+// quantisedFrom are, of an operator behind others whose outputs are in another scale than any golden tensor, the compared
+// rows of what goes into these: into the quantiser. ok is false where there are none, or one that a kernel computes has none.
+func (j *judge) quantisedFrom(op *Operator) (rows []int, ok bool) {
+	seen := map[string]bool{}
+	known, through := true, false
+	var add func(op *Operator)
+	add = func(op *Operator) {
+		seen[op.Op.Name] = true
+		for t, p := range j.feeds(op) {
+			from := j.named(p.Op)
+			switch {
+			case t != nil && t.Verdict.Compared():
+				rows = append(rows, t.Row)
+			case from == nil:
+				known = known && p.Op == ""
+			case !computes(from.Op) || seen[p.Op]:
+			case p.Index >= 0 && from.output(p.Index) != nil && from.output(p.Index).Verdict.Compared():
+				rows = append(rows, from.output(p.Index).Row)
+			case from.Op.Skipped:
+				through = true
+				add(from)
+			default:
+				known = false
+			}
+		}
+	}
+	add(op)
+	return rows, known && through && len(rows) > 0
+}
+
+// level adds to an operand what rounding it, and a weight, to steps of eight bits takes off.
+func (o *operand) level() {
+	const spreadOver, evenly = 127, 0.41 // the root of two times that of 1/12
+	step := o.magnOf / spreadOver
+	o.err.rms = math.Hypot(o.err.rms, evenly*step)
+	o.err.max += step
+	o.exact = false
 }
 
 // compared are the rows of those inputs of an operator that were compared.
@@ -197,7 +251,7 @@ func (o *Operator) input(slot int) *Tensor {
 // dtypes; where the operators of this one are noisier as a rule, they are
 // raised by that much.
 func (j *judge) jumps() {
-	var ordinary []float64
+	var ordinary, levels []float64
 	for i := range j.operators {
 		op := &j.operators[i]
 		for k := range op.Outputs {
@@ -206,12 +260,16 @@ func (j *judge) jumps() {
 			if units, output, ok := j.broken(op); ok && output == k {
 				t.Law = units
 			}
-			if t.Verdict == Good && t.Jump.Distance > 0 && !hands(op.Op.Type) {
+			switch {
+			case t.Verdict != Good || t.Jump.Distance <= 0:
+			case t.Jump.Through:
+				levels = append(levels, t.Jump.Distance)
+			case !hands(op.Op.Type):
 				ordinary = append(ordinary, t.Jump.Distance)
 			}
 		}
 	}
-	usual := noiseOf(ordinary)
+	usual, quantised := noiseOf(ordinary, leastOrdinary), noiseOf(levels, leastLevels)
 	for i := range j.operators {
 		op := &j.operators[i]
 		noise := usual
@@ -220,8 +278,11 @@ func (j *judge) jumps() {
 		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
-			if t.said() == saidFollows {
+			if t.said() == saidFollows && !t.Jump.Through {
 				continue // both sides were recomputed: it is what their inputs make of it
+			}
+			if t.Jump.Through {
+				noise = quantised
 			}
 			r := &j.table.Rows[t.Row]
 			s := j.about(op, t)
@@ -251,11 +312,15 @@ func (j *judge) jumps() {
 	}
 }
 
+// leastOrdinary and leastLevels are how many operators tell how noisy they are as a rule: those that compute with
+// what was compared, and those behind quantised ones, of which networks have fewer.
+const leastOrdinary, leastLevels = 10, 4
+
 // noiseOf is how much noisier than predicted the good operators that compute
 // something are as a rule: the jump that three of four stay below, which on quiet
 // networks is 0.9 to 1.1, and at least 1. Few operators tell nothing.
-func noiseOf(jumps []float64) float64 {
-	if len(jumps) < 10 {
+func noiseOf(jumps []float64, least int) float64 {
+	if len(jumps) < least {
 		return 1
 	}
 	slices.Sort(jumps)

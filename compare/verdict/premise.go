@@ -525,8 +525,18 @@ func (j *judge) verdictOf(row int) Verdict {
 // with the weights of the device, half of those that take one do not follow: the others are
 // mostly constants of the formula, as tables of angles and first states of zeros.
 func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, ok bool) {
+	if w := j.weighed(p); w.Differ >= leastWeights && 2*w.Differ >= w.Of {
+		for i := range j.operators {
+			for _, s := range p.given[i] {
+				if s.weight && !s.known && !slices.Contains(list, s) {
+					list = append(list, s)
+				}
+			}
+		}
+		return list, result.Because(result.WeightsApart, strconv.Itoa(w.Differ), strconv.Itoa(w.Of)), true
+	}
 	types := map[string]bool{}
-	all, differ, follow := true, map[*source]bool{}, map[*source]bool{}
+	all := true
 	for i := range j.operators {
 		op := &j.operators[i]
 		var weight *source
@@ -538,16 +548,6 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 		if op.State == StateUncompared || weight == nil {
 			continue
 		}
-		for k := range op.Outputs {
-			switch c := op.Outputs[k].Check; {
-			case c == nil || c.Golden == result.GoldenUntried:
-			case c.Golden == result.GoldenDiffers && !slices.ContainsFunc(c.Why, func(r result.Reason) bool { return r.Kind.Otherwise() }):
-				differ[weight] = true
-				delete(follow, weight)
-			case !differ[weight]:
-				follow[weight] = true
-			}
-		}
 		if w := j.walk(op); w.amiss || w.unknown || len(w.region) > 0 {
 			continue
 		}
@@ -555,25 +555,33 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 		list = append(list, weight)
 		types[op.Op.Type] = true
 	}
-	if w := j.table.Meta.Weighed; w.Differ >= leastWeights && 2*w.Differ >= w.Of {
-		list = list[:0]
-		for i := range j.operators {
-			for _, s := range p.given[i] {
-				if s.weight && !s.known && !slices.Contains(list, s) {
-					list = append(list, s)
-				}
+	return list, result.Because(result.WeightsUnseen, strconv.Itoa(len(list))), all && (len(list) >= leastWeights || len(list) == 2 && len(types) == 2)
+}
+
+// weighed counts the operators, one for each weight that was not compared, whose golden outputs
+// were recomputed with those of the left side, and those that do not follow: what the table knows, or
+// else what a check says of them. Another attribute or form is no other weight.
+func (j *judge) weighed(p *premised) result.Weighed {
+	w := j.table.Meta.Weighed
+	if w.Of > 0 || len(j.table.Checks) == 0 {
+		return w
+	}
+	for _, i := range j.weighable(p) {
+		differs, follows := false, false
+		for k := range j.operators[i].Outputs {
+			if c := j.operators[i].Outputs[k].Check; c != nil {
+				differs = differs || c.OtherWeight()
+				follows = follows || c.Golden != result.GoldenUntried
 			}
 		}
-		return list, result.Because(result.WeightsApart, strconv.Itoa(w.Differ), strconv.Itoa(w.Of)), true
-	}
-	if len(differ) >= leastWeights && len(differ) >= len(follow) {
-		list = list[:0]
-		for s := range differ {
-			list = append(list, s)
+		if differs {
+			w.Differ++
 		}
-		return list, result.Because(result.WeightsApart, strconv.Itoa(len(differ)), strconv.Itoa(len(differ)+len(follow))), true
+		if differs || follows {
+			w.Of++
+		}
 	}
-	return list, result.Because(result.WeightsUnseen, strconv.Itoa(len(list))), all && (len(list) >= leastWeights || len(list) == 2 && len(types) == 2)
+	return w
 }
 
 // mostWeighed is how many operators are recomputed with golden inputs to tell whether
@@ -581,16 +589,13 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 // and near the inputs, where no other difference hides theirs.
 const mostWeighed = 12
 
-// weigh names the first operators in execution order that take weights which were not
-// compared, one for each weight, where there are roots: one of these may be another, or all may.
-func (j *judge) weigh(out *Judged, p *premised) (names []string) {
-	if p.broken || !slices.ContainsFunc(out.Roots, func(r Root) bool { return !r.Recomputed }) {
-		return nil
-	}
+// weighable are the first operators in execution order that take weights which were not
+// compared, one for each weight.
+func (j *judge) weighable(p *premised) (places []int) {
 	asked := map[*source]bool{}
 	for i := range j.operators {
 		op := &j.operators[i]
-		if len(names) == mostWeighed {
+		if len(places) == mostWeighed {
 			break
 		}
 		if op.State == StateUncompared || catalogue.Is(op.Op.Type, catalogue.Random) {
@@ -601,8 +606,20 @@ func (j *judge) weigh(out *Judged, p *premised) (names []string) {
 			fresh, asked[s] = fresh || !asked[s], true
 		}
 		if fresh {
-			names = append(names, op.Op.Name)
+			places = append(places, i)
 		}
+	}
+	return places
+}
+
+// weigh names the operators to be weighed where there are roots: one of their weights may be another,
+// or all may.
+func (j *judge) weigh(out *Judged, p *premised) (names []string) {
+	if p.broken || !slices.ContainsFunc(out.Roots, func(r Root) bool { return !r.Recomputed }) {
+		return nil
+	}
+	for _, i := range j.weighable(p) {
+		names = append(names, j.operators[i].Op.Name)
 	}
 	return names
 }

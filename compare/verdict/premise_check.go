@@ -18,6 +18,8 @@ type Recomputed struct {
 	Wrong   bool
 	Ratio   float64
 	Pattern string
+	// Explained is the share of the error that the pattern explains.
+	Explained float64
 }
 
 const (
@@ -32,6 +34,8 @@ const (
 	// millions of an error like any; a bound of nothing, as that of what only moves, makes it
 	// infinite.
 	standsOut = 1000
+	// wholly is the share of an error that what a kernel did to all its numbers explains at least: the rest is rounding.
+	wholly = 0.99
 )
 
 // Mixed tells whether a recording contradicts itself: most outputs, of most types of
@@ -76,11 +80,11 @@ func Mixed(list []Recomputed) (p Premise, apart []int, mixed bool) {
 }
 
 // says tells whether an output's pattern says what a kernel did to its numbers. That they are
-// those of another tensor is what a recording that is mixed of several comes to; and of choices and
-// truth values, of which there are few, a pattern is found by chance.
+// those of another tensor is what a recording that is mixed of several comes to, a pattern that leaves much of the error
+// unexplained is found in two runs as well, and of choices and truth values, of which there are few, one is found by chance.
 func says(r *Recomputed) bool {
 	k := pattern.Kind(r.Pattern)
-	return k != "" && !k.Vague() && k != pattern.Stale && k != pattern.PassedThrough && k != pattern.Repeated && !counted(r.DType)
+	return k != "" && !k.Vague() && r.Explained >= wholly && k != pattern.Stale && k != pattern.PassedThrough && k != pattern.Repeated && !counted(r.DType)
 }
 
 const (
@@ -127,7 +131,7 @@ func (j *judge) contradicts(out *Judged) {
 	for i := range j.table.Checks {
 		if c := &j.table.Checks[i]; c.Known {
 			if op := j.named(c.Op); op != nil {
-				list, at = append(list, Recomputed{op.Op.Type, j.dtypeOf(op, c.Output), c.Wrong, c.Ratio, c.Pattern}), append(at, c.Op)
+				list, at = append(list, Recomputed{op.Op.Type, j.dtypeOf(op, c.Output), c.Wrong, c.Ratio, c.Pattern, c.Explained}), append(at, c.Op)
 			}
 		}
 	}

@@ -262,7 +262,9 @@ func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool
 	jumps := has(Kind.Jump)
 	if op.State == StateSuspect {
 		r.Certainty = Likely
-		r.Second = explained
+		if r.Second = explained; !explained && len(w.region) > 0 {
+			r.Certainty, r.Region = Region, w.region
+		}
 		return r, !explained || jumps && j.beyond(op)
 	}
 	is := true

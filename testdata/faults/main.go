@@ -255,7 +255,7 @@ func measure(tools, python, line string) (*network, error) {
 			n.check[f.Op] = true
 		}
 	}
-	found.Table.Checks = oracle.Checks(findings)
+	found.Table.Check(oracle.Checks(findings))
 	n.both = n.named(verdict.Judge(found.Table, verdict.Options{}))
 	// A saturation may be named as suspect in place of a root.
 	for op := range mild {

@@ -46,7 +46,7 @@ func Mixed(findings []oracle.Finding) (verdict.Premise, []oracle.Finding, bool) 
 	var at []int
 	for i := range findings {
 		if f := &findings[i]; f.Verdict != oracle.Unknown {
-			list, at = append(list, verdict.Recomputed{Type: f.Type, DType: f.DType, Wrong: f.Verdict == oracle.Wrong, Ratio: f.Ratio, Pattern: f.Pattern}), append(at, i)
+			list, at = append(list, verdict.Recomputed{Type: f.Type, DType: f.DType, Wrong: f.Verdict == oracle.Wrong, Ratio: f.Ratio, Pattern: f.Pattern, Explained: f.Check().Explained}), append(at, i)
 		}
 	}
 	p, places, mixed := verdict.Mixed(list)

@@ -16,12 +16,15 @@ type Run func(args ...string) (code int, stdout, stderr string)
 
 // Said is what the program says of a recording.
 type Said struct {
-	Verdict string `json:"verdict"`
-	Roots   []struct {
-		Op     string   `json:"op"`
-		Kind   string   `json:"kind"`
-		Region []string `json:"region"`
-	} `json:"roots"`
+	Verdict string  `json:"verdict"`
+	Roots   []Named `json:"roots"`
+}
+
+// Named is an operator that a verdict names as a root, or one of a region.
+type Named struct {
+	Op     string   `json:"op"`
+	Kind   string   `json:"kind"`
+	Region []string `json:"region"`
 }
 
 // Ask has the recording in a folder compared.
@@ -45,7 +48,10 @@ func (a Answer) Named(s Said) (named, others bool) {
 	for _, r := range s.Roots {
 		hit := false
 		for _, f := range a.Faults {
-			hit = hit || r.Op == f.Op || slices.Contains(r.Region, f.Op) || f.Kind == "element" && slices.Contains(f.Accept, r.Op) || f.Kind == "weight" && slices.Contains(f.Accept, r.Op)
+			hit = hit || r.Op == f.Op || slices.Contains(r.Region, f.Op)
+			if f.Kind == "element" || f.Kind == "weight" { // what takes it is named
+				hit = hit || slices.ContainsFunc(append(slices.Clone(r.Region), r.Op), func(op string) bool { return slices.Contains(f.Accept, op) })
+			}
 		}
 		named = named || hit
 		others = others || !hit
@@ -67,9 +73,35 @@ func (a Answer) Right(s Said) bool {
 	return named && s.Verdict != "good"
 }
 
+// Less tells what a verdict with a check lacks of the one without: it names nobody who is to blame where the other does, or
+// is good where the other is not, or names somebody where the other says that nobody can be named.
+func (a Answer) Less(plain, checked Said) bool {
+	named, _ := a.Named(plain)
+	with, _ := a.Named(checked)
+	return named && !with || checked.Verdict == "good" && plain.Verdict != "good" || plain.Verdict == "inconclusive" && len(plain.Roots) == 0 && len(checked.Roots) > 0
+}
+
+// Golden counts the culprits, and those of them whose golden array is what a verdict calls wrong.
+func (a Answer) Golden(s Said) (called, of int) {
+	if a.Class != "golden" {
+		return 0, 0
+	}
+	for _, f := range a.Faults {
+		of++
+		for _, r := range s.Roots {
+			if r.Op == f.Op && r.Kind == "golden" {
+				called++
+				break
+			}
+		}
+	}
+	return called, of
+}
+
 // Tally counts right verdicts: without a check, with one, with both right, and those
-// that accuse an innocent operator in either.
-type Tally struct{ Networks, Compare, Check, Both, Alarms, CheckAlarms int }
+// that accuse an innocent operator in either; golden arrays that a check calls wrong, of so many; and
+// networks of which a check names less ([Answer.Less]).
+type Tally struct{ Networks, Compare, Check, Both, Alarms, CheckAlarms, Golden, Goldens, Less int }
 
 // Score is a table of tallies by kind of fault and by network.
 type Score struct {
@@ -126,6 +158,15 @@ func (s *Score) Measure(run Run, o Options, dir string) error {
 		count(a.Right(plain) && a.Right(checked), &t.Both)
 		count(others, &t.Alarms)
 		count(checkOthers, &t.CheckAlarms)
+		count(a.Less(plain, checked), &t.Less)
+		called, of := a.Golden(checked)
+		t.Golden, t.Goldens = t.Golden+called, t.Goldens+of
+	}
+	if s.Report != nil && a.Less(plain, checked) {
+		s.Report(fmt.Sprintf("less: %s, seed %d, %s: %s, %v without a check; %s, %v", o.Arch, o.Seed, kind, plain.Verdict, plain.Roots, checked.Verdict, checked.Roots))
+	}
+	if called, of := a.Golden(checked); s.Report != nil && called < of {
+		s.Report(fmt.Sprintf("golden: %s, seed %d, %s: %v; expected golden %v", o.Arch, o.Seed, kind, checked.Roots, a.Faults))
 	}
 	for how, said := range map[string]Said{"compare": plain, "compare -check": checked} {
 		if s.Report != nil && !a.Right(said) {
@@ -137,7 +178,14 @@ func (s *Score) Measure(run Run, o Options, dir string) error {
 
 // Table prints tallies as a table of Markdown, with the sum.
 func Table(w io.Writer, title string, tallies map[string]*Tally) {
-	fmt.Fprintf(w, "| %s | networks | compare | compare -check | both | others accused (compare, check) |\n|---|---|---|---|---|---|\n", title)
+	fmt.Fprintf(w, "| %s | networks | compare | compare -check | both | others accused (compare, check) | called golden | check names less |\n|---|---|---|---|---|---|---|---|\n", title)
+	line := func(key string, t *Tally) {
+		golden := "–"
+		if t.Goldens > 0 {
+			golden = fmt.Sprintf("%d of %d", t.Golden, t.Goldens)
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d, %d | %s | %d |\n", key, t.Networks, t.Compare, t.Check, t.Both, t.Alarms, t.CheckAlarms, golden, t.Less)
+	}
 	var sum Tally
 	rank := func(kind string) int {
 		if kind == "none" {
@@ -147,11 +195,12 @@ func Table(w io.Writer, title string, tallies map[string]*Tally) {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(tallies), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) }) {
 		t := tallies[key]
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d, %d |\n", key, t.Networks, t.Compare, t.Check, t.Both, t.Alarms, t.CheckAlarms)
+		line(key, t)
 		sum.Networks, sum.Compare, sum.Check, sum.Both = sum.Networks+t.Networks, sum.Compare+t.Compare, sum.Check+t.Check, sum.Both+t.Both
-		sum.Alarms, sum.CheckAlarms = sum.Alarms+t.Alarms, sum.CheckAlarms+t.CheckAlarms
+		sum.Alarms, sum.CheckAlarms, sum.Less = sum.Alarms+t.Alarms, sum.CheckAlarms+t.CheckAlarms, sum.Less+t.Less
+		sum.Golden, sum.Goldens = sum.Golden+t.Golden, sum.Goldens+t.Goldens
 	}
-	fmt.Fprintf(w, "| **all** | %d | %d | %d | %d | %d, %d |\n", sum.Networks, sum.Compare, sum.Check, sum.Both, sum.Alarms, sum.CheckAlarms)
+	line("**all**", &sum)
 }
 
 // Cases are the options that a network of a seed is measured with: clean, and each way
