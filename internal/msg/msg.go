@@ -107,6 +107,20 @@ func parse(table map[string]string, text string) {
 	}
 }
 
+// Replace makes something else of all messages of a language, for tests, until restore: of the English ones, so that none is
+// lacking.
+func Replace(l Lang, how func(text string) string) (restore func()) {
+	before := tables[l]
+	tables[l] = sync.OnceValue(func() map[string]string {
+		other := map[string]string{}
+		for key, text := range tables[English]() {
+			other[key] = how(text)
+		}
+		return other
+	})
+	return func() { tables[l] = before }
+}
+
 // Has reports whether there is a message of that key.
 func (l Lang) Has(key string) bool {
 	_, ok := tables[l]()[key]
