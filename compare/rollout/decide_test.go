@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/rollout/stage"
 	"precision/compare/verdict"
+	"precision/compare/weights"
 )
 
 // TestDecide gives figures that are not known, and answers that no recording covers: neither makes a verdict better.
@@ -23,6 +24,8 @@ func TestDecide(t *testing.T) {
 		"fault, NaN":         {func(s *stage.Report) { s.Expected, s.Factor = math.NaN(), 0 }, 0.01, true, verdict.Bad},
 		"factor NaN":         {func(s *stage.Report) { s.Factor = math.NaN() }, 0.01, false, verdict.Inconclusive},
 		"covered NaN":        {func(s *stage.Report) { s.Covered = math.NaN() }, 0.01, false, verdict.Inconclusive},
+		"beyond, damaged":    {func(s *stage.Report) { s.Factor, s.Damaged = 2, 1 }, 0.01, false, verdict.Inconclusive},
+		"fault, damaged":     {func(s *stage.Report) { s.Damaged = 1 }, 0.01, true, verdict.Bad},
 		"half, others off":   {func(s *stage.Report) { s.Answers = 5 }, 0.5, false, verdict.Inconclusive},
 		"half, others alike": {func(s *stage.Report) { s.Answers = 5 }, 0.01, false, verdict.Good},
 	} {
@@ -34,6 +37,36 @@ func TestDecide(t *testing.T) {
 		}
 		if r.decide(); r.Verdict != x.want {
 			t.Errorf("%s: %v, want %v", name, r.Verdict, x.want)
+		}
+	}
+}
+
+// TestAdapters holds the scale that weights were merged with against that of the trainer's calls.
+func TestAdapters(t *testing.T) {
+	for _, x := range []struct {
+		Adapter float64
+		causes  int
+	}{{0, 0}, {2, 0}, {2.02, 0}, {4, 1}} {
+		w := &weights.Report{Tensors: []weights.Tensor{{Name: "a", Kind: weights.Merged, Value: 2}, {Name: "b", Kind: weights.Same}}}
+		r := &Result{Weights: w}
+		r.judgeWeights()
+		r.adapters(&stage.Report{Adapter: x.Adapter})
+		if len(r.Causes) != x.causes || len(r.Traps) != 1-x.causes {
+			t.Errorf("trainer %v, merged 2: %d causes, %v", x.Adapter, len(r.Causes), r.Traps)
+		}
+	}
+}
+
+// TestNotJudged has errors of a stage that are known, and others that are not.
+func TestNotJudged(t *testing.T) {
+	for _, x := range []struct {
+		train, rollout float64
+		key            string
+	}{{0.3, 0.4, "stage"}, {-1, 0.4, "stage.none"}, {0, 0, "stage.none"}} {
+		r := &Result{}
+		r.findings(&stage.Report{Stages: []stage.Stage{{Name: "attn", Finding: stage.Unknown, Train: x.train, Rollout: x.rollout}}})
+		if len(r.Unknown) != 1 || r.Unknown[0].Key != x.key {
+			t.Errorf("%v and %v: %v", x.train, x.rollout, r.Unknown)
 		}
 	}
 }

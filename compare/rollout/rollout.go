@@ -165,6 +165,9 @@ func (r *Result) judgeWeights() {
 	if n := w.Count(weights.Permuted); n > 0 {
 		r.trap("permuted", n)
 	}
+	if n := w.Count(weights.Merged); n > 0 {
+		r.trap("merged", n)
+	}
 	common := len(w.Tensors) - w.Count(weights.Extra, weights.MissingHere)
 	var bad []*weights.Tensor
 	for _, t := range w.Differ() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"precision/compare/rollout/stage"
@@ -61,8 +62,29 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 	if r.Figs != nil && s.Shares && s.Answers < r.Figs.Tokens {
 		r.unknown("answers", s.Answers, r.Figs.Tokens)
 	}
+	r.adapters(s)
 	r.findings(s)
 	return nil
+}
+
+// adapters holds the scale with which weights were merged against the one that the trainer's calls show.
+func (r *Result) adapters(s *stage.Report) {
+	if !(s.Adapter > 0) || r.Weights == nil {
+		return
+	}
+	var some []*weights.Tensor
+	for i := range r.Weights.Tensors {
+		// Both are read off rounded numbers: a wrong alpha is another number altogether.
+		if t := &r.Weights.Tensors[i]; t.Kind == weights.Merged && math.Abs(t.Value-s.Adapter) > 0.05*s.Adapter {
+			some = append(some, t)
+		}
+	}
+	if len(some) > 0 {
+		r.Traps = slices.DeleteFunc(r.Traps, func(n Note) bool { return n.Key == "merged" })
+	}
+	for _, t := range some {
+		r.cause(Cause{Kind: Weights, Name: t.Name, Key: "adapter", Args: []any{t.Name, t.Value, s.Adapter}})
+	}
 }
 
 // findings makes a cause of each finding of a stage, for all its layers.
@@ -91,7 +113,11 @@ func (r *Result) findings(s *stage.Report) {
 		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool { return x.Finding == stage.Unknown }) {
-		r.unknown("stage", g.Name, len(g.Layers), 100*g.Train, 100*g.Rollout)
+		if g.Train > 0 && g.Rollout > 0 {
+			r.unknown("stage", g.Name, len(g.Layers), 100*g.Train, 100*g.Rollout)
+		} else {
+			r.unknown("stage.none", g.Name, len(g.Layers))
+		}
 	}
 }
 
@@ -115,7 +141,7 @@ func (r *Result) decide() {
 	s := r.Stages
 	judged := s != nil && s.Shares
 	switch {
-	case faults > 0 && (certain || !judged || !(f <= within)):
+	case faults > 0 && (certain || !judged || s.Damaged > 0 || !(f <= within)): // what rounding makes is not known from damaged recordings
 		r.Verdict, r.Why = verdict.Bad, "cause"
 	case r.Figs == nil && s == nil && (r.Weights == nil || len(r.Unknown) > 0):
 		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
@@ -133,6 +159,9 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Inconclusive, "stages"
 	case !(s.Covered >= 0.8) || f-f != 0:
 		r.Verdict, r.Why = verdict.Inconclusive, "covered"
+	case f > within && s.Damaged > 0:
+		// The cause may be in what is damaged.
+		r.Verdict, r.Why = verdict.Inconclusive, "damaged"
 	case f > within && s.Wide:
 		r.Verdict, r.Why = verdict.Suspect, "wide"
 	case f > within:

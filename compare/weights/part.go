@@ -18,6 +18,7 @@ type part struct {
 	t     *checkpoint.Tensor
 	shape []int64
 	spans []span
+	add   *adapter // of low-rank training; nil for none
 }
 
 // span is a run of elements of a tensor, in C order.
@@ -28,7 +29,7 @@ func (p *part) len() int64 { return nd.Size(p.shape) }
 // rows is a part that is made of rows [lo, hi) of a tensor; the row of a vector is an element.
 func rows(name string, t *checkpoint.Tensor, shape []int64, at, lo, hi int64) *part {
 	width := nd.Size(shape[1:])
-	return &part{name, t, append([]int64{hi - lo}, shape[1:]...), []span{{at + lo*width, (hi - lo) * width}}}
+	return &part{name: name, t: t, shape: append([]int64{hi - lo}, shape[1:]...), spans: []span{{at + lo*width, (hi - lo) * width}}}
 }
 
 // source reads the elements of a part; it serves one goroutine.
@@ -67,12 +68,18 @@ func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
 }
 
 func (s *source) read(dst []float64, first int64) error {
-	return s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
+	err := s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
+	if a := s.p.add; a != nil && a.scale != 0 {
+		for i := range dst {
+			dst[i] += a.at(int(first) + i)
+		}
+	}
+	return err
 }
 
 // stored returns the elements as they are stored, if they are one run; nil otherwise.
 func (s *source) stored(first, n int64) (b []byte, err error) {
-	if len(s.p.spans) == 1 {
+	if len(s.p.spans) == 1 && s.p.add == nil {
 		return s.n.Bytes(s.p.spans[0].first+first, n)
 	}
 	return nil, nil
@@ -90,13 +97,13 @@ func parts(s *checkpoint.Set) (list []*part) {
 		shape := slices.Clone(t.Shape)
 		m := expertStack().FindStringSubmatch(name)
 		if m == nil || len(shape) < 2 || m[3] == "weight" && len(shape) != 3 {
-			list = append(list, halves(&part{name, t, shape, []span{{0, t.Len()}}})...)
+			list = append(list, halves(&part{name: name, t: t, shape: shape, spans: []span{{0, t.Len()}}})...)
 			continue
 		}
 		// All experts in one tensor: [experts, rows, columns].
 		size := nd.Size(shape[1:])
 		for e := range shape[0] {
-			one := &part{m[1] + "." + strconv.FormatInt(e, 10) + "." + m[2] + "." + m[3], t, shape[1:], []span{{e * size, size}}}
+			one := &part{name: m[1] + "." + strconv.FormatInt(e, 10) + "." + m[2] + "." + m[3], t: t, shape: shape[1:], spans: []span{{e * size, size}}}
 			list = append(list, halves(one)...)
 		}
 	}
@@ -205,7 +212,7 @@ func sample(a, b *part, n int64) (x, y []float64, err error) {
 
 // Whole reads a tensor that is small enough as numbers; nil else, and where it cannot be read.
 func Whole(t *checkpoint.Tensor) []float64 {
-	return (&part{"", t, t.Shape, []span{{0, t.Len()}}}).whole()
+	return (&part{t: t, shape: t.Shape, spans: []span{{0, t.Len()}}}).whole()
 }
 
 // Matrix is a tensor of a network in memory.
@@ -220,7 +227,7 @@ type Network struct{ pairs map[string]*pair }
 
 // Networks pairs two checkpoints for reading, the trainer's first.
 func Networks(left, right *checkpoint.Set) *Network {
-	return &Network{newComparison(left, right).byName}
+	return &Network{newComparison(left, right, func(list []*part, other map[string]*part) []*part { return adapted(list, other, true) }).byName}
 }
 
 // Get reads a weight of one side, 0 the left.

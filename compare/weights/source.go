@@ -39,7 +39,7 @@ func Open(left, right string) (*Source, error) {
 		return nil, err
 	}
 	apart(a, b)
-	s := &Source{comparison: newComparison(a, b), sides: [2]*checkpoint.Set{a, b}}
+	s := &Source{comparison: newComparison(a, b, nil), sides: [2]*checkpoint.Set{a, b}}
 	named := 0
 	for _, p := range s.pairs {
 		if weightNames().MatchString(p.Name) {

@@ -34,6 +34,8 @@ const (
 	Transposed  Kind = "transposed" // the left one with its axes exchanged
 	Permuted    Kind = "permuted"   // of another expert, and the router knows it
 	Rotated     Kind = "rotated"    // in a basis of the hidden states that was rotated as a whole
+	Merged      Kind = "merged"     // with what low-rank training adds, Value times its product, rounded otherwise at most
+	Unmerged    Kind = "unmerged"   // without what low-rank training adds
 	Folded      Kind = "folded"     // a norm's weight that went into the next products, ones
 	Unlike      Kind = "unlike"     // something else
 	Shape       Kind = "shape"      // of another shape
@@ -43,7 +45,9 @@ const (
 )
 
 // Harmless reports whether a relation leaves what the network computes as it is.
-func (k Kind) Harmless() bool { return k == Same || k == Permuted || k == Rotated || k == Folded }
+func (k Kind) Harmless() bool {
+	return k == Same || k == Permuted || k == Rotated || k == Folded || k == Merged
+}
 
 // Tensor is the relation of a pair.
 type Tensor struct {
@@ -55,7 +59,7 @@ type Tensor struct {
 	// Even is the share of the elements that differ whose difference is within a factor of 1.5 of the middle one: an optimiser
 	// such as Adam moves nearly all weights by the learning rate.
 	Even float64
-	// Of is the left tensor that an Elsewhere or Permuted one equals; Levels are those of a Quantised one; Value that of a Constant one.
+	// Of is the left tensor that an Elsewhere or Permuted one equals; Levels are those of a Quantised one; Value that of a Constant one, or the scale of a Merged one.
 	Of     string
 	Levels int
 	Value  float64
@@ -94,7 +98,7 @@ const tile = 1 << 15
 // Compare relates the tensors of the right checkpoint to those of the left. The error is that of the context: what is wrong with a
 // tensor is its own affair.
 func Compare(ctx context.Context, left, right *checkpoint.Set, workers int, progress func(done, total int)) (*Report, error) {
-	c := newComparison(left, right)
+	c := newComparison(left, right, func(list []*part, other map[string]*part) []*part { return adapted(list, other, false) })
 	each.Number(ctx, len(c.pairs), workers, progress, func() func(int) {
 		return func(i int) { c.pairs[i].compare(ctx) }
 	})
@@ -122,7 +126,8 @@ type pair struct {
 	a, b *part
 }
 
-func newComparison(left, right *checkpoint.Set) *comparison {
+// newComparison pairs the tensors of two checkpoints; join puts those of one side together, nil leaves them as they are.
+func newComparison(left, right *checkpoint.Set, join func(list []*part, other map[string]*part) []*part) *comparison {
 	a, b := parts(left), parts(right)
 	byName := func(list []*part) map[string]*part {
 		m := map[string]*part{}
@@ -139,6 +144,9 @@ func newComparison(left, right *checkpoint.Set) *comparison {
 		return all
 	}
 	a, b = split(a, inB), split(b, inA)
+	if join != nil {
+		a, b = join(a, byName(b)), join(b, byName(a))
+	}
 	inA, inB = byName(a), byName(b)
 	if !slices.ContainsFunc(a, func(p *part) bool { return inB[p.name] != nil }) && plainly(a) && plainly(b) {
 		inA, inB = byName(a), byName(b)
@@ -282,8 +290,12 @@ func (p *pair) relate(ctx context.Context) error {
 	p.Rel = math.Sqrt(diff / size)
 	p.Even = moves.even()
 	switch {
-	case equal == n:
+	case equal == n && p.a.add == nil:
 		p.Kind = Same
+	case p.a.add != nil && p.a.add.scale == 0 && equal == n:
+		p.Kind = Unmerged
+	case p.merged():
+		p.Kind = Merged
 	case constant && !plain:
 		p.Kind, p.Value = Constant, value
 	case p.quantised():

@@ -380,3 +380,71 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAdapter has what low-rank training adds on one side: it may be merged into the other's weight with a scale that no checkpoint
+// tells, in bfloat16 as engines do, or be missing there.
+func TestAdapter(t *testing.T) {
+	const name, rank = "model.layers.0.self_attn.q_proj.weight", 4
+	base := decoder(3)
+	with := base.clone()
+	delete(with.shape, name)
+	delete(with.v, name)
+	r := rand.New(rand.NewPCG(4, 1))
+	round := dtype.BFloat16.Rounding()
+	random := func(n int) (v []float64) {
+		for range n {
+			v = append(v, round.Round(0.2*r.NormFloat64()))
+		}
+		return v
+	}
+	up, down := random(64*rank), random(rank*32)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.base_layer.weight", base.v[name], 64, 32)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.lora_A.default.weight", down, rank, 32)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.lora_B.default.weight", up, 64, rank)
+	merge := func(scale float64) *tensors {
+		n := base.clone()
+		for i := range n.v[name] {
+			sum := 0.0
+			for k := range rank {
+				sum += up[i/32*rank+k] * down[k*32+i%32]
+			}
+			n.v[name][i] = round.Round(n.v[name][i] + round.Round(scale*sum))
+		}
+		return n
+	}
+	spoiled := merge(2)
+	for i := range 40 {
+		spoiled.v[name][50*i] += 0.5
+	}
+	for _, c := range []struct {
+		right *tensors
+		want  Kind
+		scale float64
+	}{
+		{merge(2), Merged, 2},
+		{merge(0.25), Merged, 0.25},
+		{base, Unmerged, 0},
+		{spoiled, Near, 0},
+	} {
+		left, right := with.open(t, "BF16"), c.right.open(t, "BF16")
+		rep, err := Compare(t.Context(), left, right, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range rep.Tensors {
+			switch {
+			case x.Name == name:
+				if x.Kind != c.want || c.scale > 0 && math.Abs(x.Value/c.scale-1) > 0.01 {
+					t.Errorf("found %s with scale %v, want %s with %v", x.Kind, x.Value, c.want, c.scale)
+				}
+			case x.Kind != Same:
+				t.Errorf("%s: %s", x.Name, x.Kind)
+			}
+		}
+		n := Networks(left, right)
+		n.Adapt(0, 3)
+		if got, want := n.Get(0, name).V[5], base.v[name][5]; got == want {
+			t.Errorf("the trainer's weight is the base alone: %v", got)
+		}
+	}
+}

@@ -367,7 +367,6 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 			}
 			data, err := p.load(x.v)
 			if err != nil {
-				s.faults = append(s.faults, err)
 				return got, false
 			}
 			if m, ok = rows(x.v, data, len(p.ids), x.heads, x.either); !ok {

@@ -101,6 +101,10 @@ type Report struct {
 	// Bare tells that a side has statistics only. Notes say what could not be looked at.
 	Bare  bool     `json:"bare,omitempty"`
 	Notes []string `json:"notes,omitempty"`
+	// Adapter is the scale of what low-rank training adds in the trainer, as its calls show it; 0 where there is none.
+	Adapter float64 `json:"adapter_scale,omitempty"`
+	// Damaged counts parts of the recordings that could not be read.
+	Damaged int `json:"damaged,omitempty"`
 	// Wide tells that the trainer keeps residual sums in a wider type than the rollout: then all stages are rounded more coarsely.
 	Wide bool `json:"wide,omitempty"`
 }
@@ -153,7 +157,7 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 		r.Notes = append(r.Notes, "checkpoints")
 		return r, nil
 	}
-	m := align(j.sides[0].tape, j.sides[1].tape)
+	m := align(ctx, j.sides[0].tape, j.sides[1].tape)
 	if q.Tokens > 0 && len(m.ids) > q.Tokens {
 		r.Dropped = m.most(q)
 	}
@@ -175,6 +179,14 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 	}
 	j.net = &net{tok: m, w: weights.Networks(q.TrainWeights, q.RolloutWeights), cache: map[string]*weights.Matrix{}}
 	j.sides[0].places, j.sides[1].places = m.train, m.rollout
+	for i, s := range j.sides {
+		if x := s.adapter(); x != 0 {
+			j.w.Adapt(i, x)
+			if i == 0 {
+				r.Adapter = x
+			}
+		}
+	}
 	if !j.shape() {
 		r.Notes = append(r.Notes, "network")
 		return r, ctx.Err()
@@ -195,6 +207,7 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 	j.test(ctx)
 	j.shares(ctx)
 	for _, s := range j.sides {
+		r.Damaged += len(s.faults)
 		for _, err := range s.faults {
 			if len(r.Notes) < 16 {
 				r.Notes = append(r.Notes, "fault "+err.Error())

@@ -194,6 +194,29 @@ type madePair struct {
 
 func (p *madePair) run(t *testing.T) *Report {
 	t.Helper()
+	r, err := Run(t.Context(), p.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Made writes a pair with experts; wrong attends with another scale in the rollout.
+func Made(t *testing.T, dir string, wrong bool) *Request {
+	p := &madePair{moe: true, dir: dir}
+	if wrong {
+		p.change = func(c *cut) {
+			if c.stage == "attn" {
+				c.opt.scale = 0.1
+			}
+		}
+	}
+	return p.write(t)
+}
+
+// write records the pair, and returns the request to judge it.
+func (p *madePair) write(t *testing.T) *Request {
+	t.Helper()
 	dir := p.dir
 	if dir == "" {
 		dir = t.TempDir()
@@ -273,11 +296,7 @@ func (p *madePair) run(t *testing.T) *Report {
 			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[k], madeTexts[s][k-n.lo+1]
 		}
 	}
-	r, err := Run(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return q
 }
 
 // trainer records rows with padding, in the style of transformers.
@@ -549,38 +568,79 @@ func TestOtherTokens(t *testing.T) {
 	}
 }
 
-// TestDamage leaves arguments out, cuts files and changes shapes: a recording that is damaged is told of, and nothing panics.
-func TestDamage(t *testing.T) {
+// TestPacked has all texts of the trainer in one row, and an engine whose rows go on with padding after they ended.
+func TestPacked(t *testing.T) {
 	root := t.TempDir()
-	(&madePair{moe: true, dir: root}).run(t)
-	path := filepath.Join(root, "rollout", "step0", "rank0", "dump.json")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, all := madeWeights(true)
-	set := writeWeights(t, filepath.Join(root, "again.safetensors"), names, all)
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 60 {
-		text := slices.Clone(whole)
-		switch r.IntN(3) {
-		case 0:
-			text = text[:r.IntN(len(text))]
-		case 1:
-			lines := bytes.Split(text, []byte("\n"))
-			at := 1 + r.IntN(len(lines)-2)
-			text = bytes.Join(slices.Delete(lines, at, at+1), []byte("\n"))
-		default:
-			for range 4 {
-				at := bytes.Index(text[r.IntN(len(text)):], []byte(`"shape":[`))
-				if at >= 0 {
-					text = bytes.Replace(text, []byte(`"shape":[`), []byte(fmt.Sprintf(`"shape":[%d,`, r.IntN(3))), 1+r.IntN(9))
-				}
-			}
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+	record := func(name string, rows int, ids, at []float64) *tape {
+		r := newRecorder(t, filepath.Join(root, name, "step0"))
+		w := len(ids) / rows
+		r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, rows, w)}, nil)
+		r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, rows, w), r.tensor(at, dtype.Int64, rows, w)}, nil)
+		r.close()
+		tp, err := read(t.Context(), filepath.Join(root, name), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = Run(t.Context(), &Request{Train: filepath.Join(root, "train"), Rollout: filepath.Join(root, "rollout"), TrainWeights: set, RolloutWeights: set})
+		return tp
+	}
+	var packed, at, padded, places []float64
+	for _, x := range madeTexts {
+		for i := range 12 {
+			if i < len(x) {
+				packed, at = append(packed, float64(x[i])), append(at, float64(i))
+				padded = append(padded, float64(x[i]))
+			} else {
+				padded = append(padded, 0)
+			}
+			places = append(places, float64(i))
+		}
+	}
+	m := align(t.Context(), record("train", 1, packed, at), record("rollout", len(madeTexts), padded, places))
+	if len(m.seqs) != len(madeTexts) || m.left > 0 {
+		t.Fatalf("found %+v, %d left out", m.seqs, m.left)
+	}
+	for i, q := range m.seqs {
+		if q.differ > 0 || q.row != i || q.hi-q.lo != len(madeTexts[i]) {
+			t.Errorf("sequence %d is %+v", i, q)
+		}
+	}
+}
+
+// TestIndex looks for texts in many rows: a text that one row has is sought at few places, however many rows there are.
+func TestIndex(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var rows []*trainRow
+	for range 300 {
+		x := &trainRow{used: make([]bool, 200)}
+		for range 200 {
+			x.ids = append(x.ids, r.Int64N(1000))
+		}
+		rows = append(rows, x)
+	}
+	x := indexed(rows)
+	for i, row := range rows {
+		visited, hit := 0, false
+		x.every(row.ids[7:150], func(s spot) {
+			visited++
+			hit = hit || s == spot{row, 7}
+		})
+		if !hit || visited > 4 {
+			t.Fatalf("row %d: looked at %d places, found %v", i, visited, hit)
+		}
+		if y := (&text{ids: row.ids[:100]}); !x.continues(y, row.ids[100]) || x.continues(&text{ids: row.ids[1:100]}, -1) {
+			t.Fatalf("row %d is not gone on with", i)
+		}
+	}
+	// Every second id is another one: no four in a row.
+	ids := slices.Clone(rows[3].ids)
+	for i := range ids {
+		if i%2 == 0 {
+			ids[i] = -1
+		}
+	}
+	hit := false
+	x.every(ids, func(s spot) { hit = hit || s == spot{rows[3], 0} })
+	if !hit {
+		t.Error("a text with half of the ids is not sought")
 	}
 }

@@ -26,6 +26,7 @@ type tape struct {
 
 // pass is one walk through the network. Calls are those of the forward direction, modules behind what they called.
 type pass struct {
+	tape  *tape
 	rec   *msprobe.Recording
 	calls []*msprobe.Call
 	// sites are calls by the parameter they use, in Hugging Face's names without ".weight", and modules by their path.
@@ -140,7 +141,7 @@ func (t *tape) split(r *msprobe.Recording, calls []*msprobe.Call) {
 				end = starts[i+1]
 			}
 		}
-		t.passes = append(t.passes, &pass{rec: r, calls: calls[first:end], sites: map[string]*site{}})
+		t.passes = append(t.passes, &pass{tape: t, rec: r, calls: calls[first:end], sites: map[string]*site{}})
 		first = end
 	}
 }
@@ -172,11 +173,19 @@ func size(v *msprobe.Value) int {
 	return int(n)
 }
 
-// load reads the elements of a recorded tensor.
+// load reads the elements of a recorded tensor. That a file cannot be read is kept: what it held is damaged, not only absent.
 func (p *pass) load(v *msprobe.Value) ([]float64, error) {
 	if v == nil || v.DataName == "" {
 		return nil, fmt.Errorf("%s: no elements", p.rec.Dump)
 	}
+	x, err := p.elements(v)
+	if err != nil && !slices.ContainsFunc(p.tape.faults, func(e error) bool { return e.Error() == err.Error() }) {
+		p.tape.faults = append(p.tape.faults, err)
+	}
+	return x, err
+}
+
+func (p *pass) elements(v *msprobe.Value) ([]float64, error) {
 	file, err := p.rec.File(v.DataName)
 	if err != nil {
 		return nil, err
@@ -266,6 +275,9 @@ func (p *pass) name(t *tape) {
 		case c.Parsed.Form == msprobe.Module:
 			name := strings.TrimSuffix(weights.Name(modulePath.Replace(c.Parsed.API)+".weight"), ".weight")
 			s := &site{at: i, call: c, ins: tensors(c, msprobe.Input, msprobe.Kwargs), outs: tensors(c, msprobe.Output), parts: 1}
+			if strings.HasSuffix(c.Parsed.API, ".base_layer") {
+				name += ".base_layer" // what an adapter adds to comes behind it
+			}
 			if old := p.sites[name]; old == nil {
 				p.sites[name] = s
 			}
@@ -305,6 +317,39 @@ func (p *pass) name(t *tape) {
 			}
 		}
 	}
+}
+
+// adapter is the scale of what low-rank training adds, as the first calls show it that have all parts: sum = base + scale·product; 0 where none has.
+func (t *tape) adapter() float64 {
+	for _, p := range t.passes {
+		for name, s := range p.sites {
+			whole, found := strings.CutSuffix(name, ".base_layer")
+			if !found || p.sites[whole] == nil {
+				continue
+			}
+			for added, b := range p.sites {
+				if !strings.HasPrefix(added, whole+".lora_B") {
+					continue
+				}
+				var v [3][]float64
+				for i, from := range []*site{p.sites[whole], s, b} {
+					v[i], _ = p.load(out(from, 0))
+				}
+				if len(v[0]) == 0 || len(v[0]) != len(v[1]) || len(v[0]) != len(v[2]) {
+					continue
+				}
+				sum, size := 0.0, 0.0
+				for i, x := range v[2] {
+					sum += (v[0][i] - v[1][i]) * x
+					size += x * x
+				}
+				if x := sum / size; x-x == 0 {
+					return x
+				}
+			}
+		}
+	}
+	return 0
 }
 
 // put files a call under the weight that it uses.

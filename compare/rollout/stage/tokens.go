@@ -2,6 +2,7 @@ package stage
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -132,6 +133,8 @@ type text struct {
 	// like is a row of the trainer that has this text at off.
 	like *trainRow
 	off  int
+	// alone: no row of the trainer begins so.
+	alone bool
 }
 
 // texts puts the rows of all passes into sequences by their positions.
@@ -208,7 +211,7 @@ func pick(list []*text, used map[*text]bool, pos, id int64, row int, known func(
 	return best
 }
 
-// row of the trainer: the ids of one row of a batch.
+// row of the trainer: the ids of one row of a batch, or of one text in a packed row.
 type trainRow struct {
 	pass, first int
 	ids         []int64
@@ -216,37 +219,131 @@ type trainRow struct {
 	used        []bool
 }
 
-// align maps the tokens of the rollout to those of the trainer.
-func align(train, rollout *tape) *tokens {
-	var rows []*trainRow
-	for pi, p := range train.passes {
+// trainRows cuts what the trainer was given into rows. Where positions begin again without padding another text begins: packed.
+func (t *tape) trainRows() (rows []*trainRow) {
+	for pi, p := range t.passes {
 		s := len(p.ids) / max(p.batch, 1)
-		mask := p.mask()
+		mask, pos := p.mask(), p.positions()
 		for b := range p.batch {
-			r := &trainRow{pass: pi, first: b * s, ids: p.ids[b*s : b*s+s], used: make([]bool, s)}
-			if mask != nil {
-				r.mask = mask[b*s : b*s+s]
+			begin := b * s
+			for end := b*s + 1; end <= b*s+s; end++ {
+				again := end < b*s+s && pos != nil && pos[end] == 0 && pos[end-1] > 0 && (mask == nil || mask[end] && mask[end-1])
+				if !again && end < b*s+s {
+					continue
+				}
+				r := &trainRow{pass: pi, first: begin, ids: p.ids[begin:end], used: make([]bool, end-begin)}
+				if mask != nil {
+					r.mask = mask[begin:end]
+				}
+				rows = append(rows, r)
+				begin = end
 			}
-			rows = append(rows, r)
 		}
 	}
-	// continues: some row of the trainer has this text and goes on with the id.
-	continues := func(x *text, id int64) bool {
-		n := len(x.ids)
-		if r := x.like; r != nil && x.off+n < len(r.ids) && r.ids[x.off+n] == id {
-			return true
+	return rows
+}
+
+// spot is a place in a row of the trainer.
+type spot struct {
+	row *trainRow
+	at  int
+}
+
+// gram is so many ids that follow each other, by which texts are looked up; commonest bounds the places that are kept of one: what
+// stands more often, as padding does, tells no place.
+const (
+	gram      = 4
+	commonest = 64
+	// mostSought bounds the work of looking at every place for a text without such ids in common.
+	mostSought = 1 << 28
+)
+
+type index struct {
+	rows   []*trainRow
+	grams  map[[gram]int64][]spot
+	tokens int
+}
+
+func indexed(rows []*trainRow) *index {
+	x := &index{rows: rows, grams: map[[gram]int64][]spot{}}
+	for _, r := range rows {
+		x.tokens += len(r.ids)
+		for o := 0; o+gram <= len(r.ids); o++ {
+			g := [gram]int64(r.ids[o:])
+			if l := x.grams[g]; len(l) < commonest {
+				x.grams[g] = append(l, spot{r, o})
+			}
 		}
-		for _, r := range rows {
-			for o := 0; o+n < len(r.ids); o++ {
-				if r.ids[o+n] == id && slices.Equal(r.ids[o:o+n], x.ids) {
-					x.like, x.off = r, o
+	}
+	return x
+}
+
+// every calls f for the places where a text may begin, those first that have ids in a row in common with it.
+func (x *index) every(ids []int64, f func(s spot)) {
+	seen := map[spot]bool{}
+	for i := 0; i+gram <= len(ids); i++ {
+		for _, s := range x.grams[[gram]int64(ids[i:])] {
+			if s.at -= i; s.at >= 0 && !seen[s] {
+				seen[s] = true
+				f(s)
+			}
+		}
+	}
+	if len(seen) > 0 || len(ids)*x.tokens > mostSought {
+		return
+	}
+	for _, r := range x.rows {
+		for o := range r.ids {
+			f(spot{r, o})
+		}
+	}
+}
+
+// continues: some row of the trainer has this text and goes on with the id.
+func (x *index) continues(t *text, id int64) bool {
+	n := len(t.ids)
+	if r := t.like; r != nil && t.off+n < len(r.ids) && r.ids[t.off+n] == id {
+		return true
+	}
+	if t.alone {
+		return false
+	}
+	found := false
+	try := func(r *trainRow, o int) bool {
+		if o+n > len(r.ids) || !slices.Equal(r.ids[o:o+n], t.ids) {
+			return false
+		}
+		found = true
+		if o+n == len(r.ids) || r.ids[o+n] != id {
+			return false
+		}
+		t.like, t.off = r, o
+		return true
+	}
+	if n >= gram {
+		for _, s := range x.grams[[gram]int64(t.ids)] {
+			if try(s.row, s.at) {
+				return true
+			}
+		}
+	} else {
+		for _, r := range x.rows {
+			for o := range r.ids {
+				if try(r, o) {
 					return true
 				}
 			}
 		}
-		return false
 	}
-	list, told := rollout.texts(continues)
+	t.alone = !found // and so will be what it grows to
+	return false
+}
+
+// align maps the tokens of the rollout to those of the trainer.
+func align(ctx context.Context, train, rollout *tape) *tokens {
+	rows := train.trainRows()
+	x := indexed(rows)
+	list, told := rollout.texts(x.continues)
 	m := &tokens{noPlace: !told}
 	slices.SortStableFunc(list, func(a, b *text) int { return cmp.Compare(len(b.ids), len(a.ids)) })
 	type found struct {
@@ -256,35 +353,36 @@ func align(train, rollout *tape) *tokens {
 		differ int
 	}
 	var all []found
-	for _, x := range list {
+	for _, t := range list {
+		if ctx.Err() != nil {
+			return m
+		}
 		best, equal := found{}, 0.0
-		for _, r := range rows {
-			for o := range r.ids {
-				n := min(len(x.ids), len(r.ids)-o)
-				if n < 1 || 2*n < len(x.ids) || r.used[o] {
-					continue
+		x.every(t.ids, func(s spot) {
+			n := min(len(t.ids), len(s.row.ids)-s.at)
+			if n < 1 || 2*n < len(t.ids) || s.row.used[s.at] {
+				return
+			}
+			same := 0
+			for i := range n {
+				if same+n-i <= n/2 {
+					return
 				}
-				same := 0
-				for i := range n {
-					if same+n-i <= n/2 {
-						break
-					}
-					if r.ids[o+i] == x.ids[i] {
-						same++
-					}
-				}
-				if e := float64(same) / float64(len(x.ids)); 2*same >= n && e > equal {
-					best, equal = found{x, r, o, n, n - same}, e
+				if s.row.ids[s.at+i] == t.ids[i] {
+					same++
 				}
 			}
-		}
+			if e := float64(same) / float64(len(t.ids)); 2*same >= n && e > equal {
+				best, equal = found{t, s.row, s.at, n, n - same}, e
+			}
+		})
 		if best.row == nil || best.n < 2 {
 			m.left++
 			continue
 		}
 		// Rows that ended go on with padding in some engines.
 		for best.row.mask != nil && best.n > 2 && !best.row.mask[best.o+best.n-1] {
-			if i := best.n - 1; best.row.ids[best.o+i] != x.ids[i] {
+			if i := best.n - 1; best.row.ids[best.o+i] != best.text.ids[i] {
 				best.differ--
 			}
 			best.n--

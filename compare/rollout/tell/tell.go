@@ -73,6 +73,8 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		why = lang.T("rollout.why.within", Sentence(lang, &r.Causes[0]), r.Stages.Factor)
 	case "unexplained":
 		why = lang.T("rollout.why.unexplained", r.Stages.Factor)
+	case "damaged":
+		why = lang.T("rollout.why.damaged", r.Stages.Factor, r.Stages.Damaged)
 	case "rounding":
 		why = lang.T("rollout.why.rounding", r.Stages.Found, r.Stages.Expected)
 	case "covered":

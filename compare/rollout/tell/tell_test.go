@@ -115,6 +115,11 @@ func TestEarned(t *testing.T) {
 		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
 	}
 	elsewhere["rollout.note.answers"] = [3]string{"../decide_test.go", "TestDecide", "Answers"}
+	elsewhere["rollout.why.damaged"] = [3]string{"../decide_test.go", "TestDecide", "Damaged"}
+	elsewhere["rollout.note.merged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Merged"}
+	elsewhere["rollout.cause.unmerged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Unmerged"}
+	elsewhere["rollout.cause.adapter"] = [3]string{"../decide_test.go", "TestAdapters", "Adapter"}
+	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
 		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
