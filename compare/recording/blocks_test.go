@@ -12,7 +12,7 @@ import (
 // TestBlocks: what the sides compute by other calls is paired between the tensors that both have, and
 // what comes out of it is judged.
 func TestBlocks(t *testing.T) {
-	x, w, bias := sized(2, 0), sized(1.3, 0), strings.Replace(sized(0.7, 0), "[8, 8]", "[8]", 1)
+	x, w, bias := sized(2, 0), sized(1.3, 0), strings.Replace(sized(0.7, 0), "[8, 8]", "[32]", 1)
 	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
 	// last is what both sides call behind a block, of what comes out of it.
 	last := func(out float64) string {

@@ -49,7 +49,7 @@ func TestFlow(t *testing.T) {
 	}
 	one := func(v string) string { return shaped(said("bool", v, v, "null", "null"), "[]") }
 	score := func(hi string) string { return said("bfloat16", hi, "-3", "0.5", "40") }
-	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "8e-9"), said("bool", "true", "false", "null", "null")
+	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "5e-9"), said("bool", "true", "false", "null", "null")
 	asked := func(v string) string {
 		return entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", v, 1), "[2, 12]")}, one(v))
 	}
@@ -80,11 +80,11 @@ func TestFlow(t *testing.T) {
 			[]string{entry("Functional.relu", 0, []string{sized(2, 0)}, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7))},
 			[]string{entry("Functional.relu", 0, []string{sized(2, 0)}, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, []string{"Functional.relu.0.forward"}, true},
 		{"a gradient that is zero in exact arithmetic",
-			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(zero, "[8]")))},
-			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(strings.Replace(zero, "8e-9", "6e-9", 1), "[8]")))}, nil, false},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(zero, "[32]")))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(strings.Replace(zero, "5e-9", "4e-9", 1), "[32]")))}, nil, false},
 		{"a gradient that is not",
-			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(sized(0.4, 0.3), "[8]")))},
-			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(sized(0.4, 0), "[8]")))}, []string{"Functional.linear.0.backward"}, true},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 3e-7), "", shaped(sized(0.4, 0.3), "[32]")))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(linear(0, sized(0.5, 0), "", shaped(sized(0.4, 0), "[32]")))}, []string{"Functional.linear.0.backward"}, true},
 		{"the same mask, as flags and as numbers to add",
 			[]string{entry("Functional.attention", 0, []string{sized(2, 0), flags}, sized(6, 3e-7))},
 			[]string{entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0))}, nil, false},

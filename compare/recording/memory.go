@@ -444,10 +444,31 @@ func (s *side) belied(path string, offsets []int64) {
 // none was. Of a recorder that rounds nearly all are.
 const mostUnheld = 2
 
-// unheld marks tensors whose element type is none, and those whose largest or smallest element is no number of it, in a
-// recording whose others are.
+// unheld marks tensors whose element type is none, and in a recording of which that is not so of most: those whose largest
+// or smallest element is no number of it, whose statistics cannot be true beside each other, and that lack one.
 func (s *side) unheld(path string, offsets []int64) {
 	held, not := 0, []func(){}
+	possible, impossible := 0, []func(){}
+	type kept struct {
+		of   dtype.Type
+		what int
+	}
+	has, all := map[kept]int{}, map[dtype.Type]int{}
+	for _, c := range s.calls {
+		for i := range c.leaves {
+			l := &c.leaves[i]
+			if n, ok := l.Elements(); !l.tensor() || !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || l.said.Known == 0 {
+				continue
+			}
+			all[l.Elem]++
+			for k, kind := range l.kinds {
+				if kind != msprobe.Absent && kind != msprobe.Null {
+					has[kept{l.Elem, k}]++
+				}
+			}
+		}
+	}
+	usual := func(t dtype.Type, k int) bool { return 2*has[kept{t, k}] > all[t] }
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			l := &c.leaves[i]
@@ -463,8 +484,23 @@ func (s *side) unheld(path string, offsets []int64) {
 				}
 				return l.arg
 			}
+			note := func(e *msprobe.SyntaxError) {
+				if a := argue(); a.odd == nil {
+					a.odd = e
+				}
+			}
 			if l.DType != "" && !l.Known {
 				argue().foreign = mark("the dtype "+strconv.Quote(l.DType), "an element type")
+			}
+			if key := l.unstated(usual); key != "" {
+				note(mark("no "+key, "one, as other tensors of the recording have"))
+			}
+			if found, expected := l.contradictory(); found != "" {
+				note(mark(found, expected))
+			} else if found, expected := l.impossible(); found != "" {
+				impossible = append(impossible, func() { note(mark(found, expected)) })
+			} else {
+				possible++
 			}
 			round := l.Elem.Rounding()
 			for k, v := range l.statistics() {
@@ -473,9 +509,7 @@ func (s *side) unheld(path string, offsets []int64) {
 				}
 				if round.Round(v) != v {
 					not = append(not, func() {
-						if a := argue(); a.odd == nil {
-							a.odd = mark("an element "+strconv.FormatFloat(v, 'g', -1, 64), "a number of "+l.DType)
-						}
+						note(mark("an element "+number(v), "a number of "+l.DType))
 					})
 				} else if l.Elem != dtype.Float64 && !fewDigits(v) { // any number is one of float64
 					held++
@@ -485,6 +519,11 @@ func (s *side) unheld(path string, offsets []int64) {
 	}
 	if len(not)*mostUnheld <= held {
 		for _, mark := range not {
+			mark()
+		}
+	}
+	if len(impossible)*mostUnheld <= possible {
+		for _, mark := range impossible {
 			mark()
 		}
 	}

@@ -278,3 +278,71 @@ func TestOtherGradient(t *testing.T) {
 		}
 	}
 }
+
+// TestImpossible: statistics that cannot be true beside each other are damage where those of the other tensors can, or where no
+// recorder could have written them, and so is one that is not there, or null beside others that tell that there was a number.
+func TestImpossible(t *testing.T) {
+	whole := said("float32", "0.9000000357627869", "-0.4000000059604645", "0.1", "4.123456789")
+	with := func(old, by string) string { return strings.Replace(whole, old, by, 1) }
+	of := func(dtype, hi, lo, mean, norm, shape string) string {
+		return strings.Replace(said(dtype, hi, lo, mean, norm), "[8, 8]", shape, 1)
+	}
+	for _, c := range []struct {
+		name, tensor string
+		damaged      bool
+	}{
+		{"whole", whole, false},
+		{"Min above Max", of("float32", "-0.5", "0.25", "0.1", "4.5", "[8, 8]"), true},
+		{"a Mean that is none", with("0.1", "1.5"), true},
+		{"a Norm that is too little", with("4.123456789", "0.5"), true},
+		{"a Norm that is too much", with("4.123456789", "8.25"), true},
+		{"a Norm below what the Mean needs", of("float32", "0.75", "0.5", "0.6", "2", "[8, 8]"), true},
+		{"a Norm that is infinite", with("4.123456789", "Infinity"), true},
+		{"one that left the range of float16", of("float16", "40960", "-0.5", "640", "Infinity", "[8, 8]"), false},
+		{"masks", of("float32", "0", "-3.4028234663852886e+38", "-Infinity", "Infinity", "[8, 8]"), false},
+		{"infinite elements of a finite norm", of("float32", "Infinity", "-0.5", "Infinity", "4.5", "[8, 8]"), true},
+		{"squares that vanish", of("float32", "9.999999998199587e-24", "-9.999999998199587e-24", "0", "0", "[8, 8]"), false},
+		{"a constant", of("bfloat16", "0.5", "0.5", "0.498046875", "3.984375", "[8, 8]"), false},
+		{"zeros", of("float32", "0", "0", "0", "0", "[8, 8]"), false},
+		{"two elements of one", of("float32", "0.75", "0.5", "0.6", "0.8", "[1]"), true},
+		{"one element, its own norm", of("float32", "-0.75", "-0.75", "-0.75", "-0.75", "[]"), false},
+		{"elements of none", of("float32", "0.75", "0.5", "0.6", "2", "[0, 8]"), true},
+		{"none", of("float32", "null", "null", "null", "null", "[0, 8]"), false},
+		{"no elements before the first", of("float32", "0.75", "0.5", "0.6", "5", "[-1, 8]"), true},
+		{"no Max", with(`"Max": 0.9000000357627869, `, ""), true},
+		{"no Norm", with(`"Norm": 4.123456789, `, ""), true},
+		{"a Max of null", with(`"Max": 0.9000000357627869`, `"Max": null`), true},
+		{"a Mean of null", with("0.1", "null"), true},
+		{"float64, of which none has a Mean", of("float64", "0.9", "-0.4", "null", "null", "[8, 8]"), false},
+		{"integers, of which none has", of("int64", "9", "-4", "null", "null", "[8, 8]"), false},
+		{"no shape", with(`"shape": [8, 8], `, ""), true},
+		{"no dtype", with(`"dtype": "torch.float32", `, ""), true},
+		{"a checksum", with(`"Max"`, `"md5": "0000000a", "Max"`), false},
+		{"a checksum that is none", with(`"Max"`, `"md5": "0000zz0a", "Max"`), true},
+		{"a checksum that is a number", with(`"Max"`, `"md5": 17, "Max"`), true},
+	} {
+		side := func() string {
+			lines := []string{entry("Functional.gelu", 0, []string{whole}, c.tensor)}
+			for i := range 20 {
+				lines = append(lines, entry("Functional.relu", i, []string{whole}, whole))
+			}
+			return written(t, lines...)
+		}
+		j := judged(t, side(), side())
+		if (has(j, result.NoNumber) > 0) != c.damaged || (len(j.Damaged) > 0) != c.damaged {
+			t.Errorf("%s: damaged %+v", c.name, j.Damaged)
+		}
+	}
+	// What all tensors of a recording have in another way is how its recorder does it.
+	rooted := with("4.123456789", "0.25")
+	if j := judged(t, written(t, entry("Functional.gelu", 0, []string{rooted}, rooted)), written(t, entry("Functional.gelu", 0, []string{rooted}, rooted))); len(j.Damaged) > 0 {
+		t.Errorf("a recorder of other norms: damaged %+v", j.Damaged)
+	}
+	unsummed, summed := whole, with(`"Max"`, `"md5": "0000000a", "Max"`)
+	side := func() string {
+		return written(t, entry("Functional.gelu", 0, []string{summed}, unsummed), entry("Functional.gelu", 1, []string{summed}, summed))
+	}
+	if j := judged(t, side(), side()); len(j.Damaged) == 0 {
+		t.Error("a checksum that only one tensor lacks is not missed")
+	}
+}

@@ -364,7 +364,7 @@ func listed(t *testing.T, framework string, calls ...string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		typ, norm := `"type": "torch.Tensor", "dtype": "torch.float32"`, 4*v
+		typ, norm := `"type": "torch.Tensor", "dtype": "torch.float32"`, 1.5*v
 		if framework == "mindspore" {
 			typ = `"type": "mindspore.Tensor", "dtype": "Float32"`
 			norm *= 1 + 1e-7 // summed in another order

@@ -3,6 +3,7 @@ package msprobe
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unique"
@@ -128,7 +129,7 @@ func (r *reader) leaf() bool {
 	if v == nil {
 		return true
 	}
-	confirmed, isText, unsummed := false, false, -1
+	confirmed, isText, unsummed, summedAt := false, false, -1, -1
 	badKey, badAt := "", 0 // a dtype that is no text, or a shape that is no list of whole numbers
 	r.object(func(key []byte) {
 		switch string(key) {
@@ -182,6 +183,7 @@ func (r *reader) leaf() bool {
 			r.next()
 			at := r.p
 			if r.bare(&v.MD5) {
+				summedAt = at
 				if none[v.MD5.S] && v.MD5.Kind == Text || v.MD5.Kind == Null {
 					unsummed = at
 					v.MD5 = Number{Kind: Null}
@@ -259,6 +261,20 @@ func (r *reader) leaf() bool {
 		}
 		r.oddity(v, badKey, badAt, "another kind of value", expected)
 	}
+	if len(r.stats) > 0 && (v.Kind == Tensor || v.Kind == Unknown && strings.HasSuffix(v.Type, "Tensor")) {
+		v.Kind = Tensor
+		switch { // without them nobody knows what the statistics are of
+		case v.DType == "":
+			r.oddity(v, "dtype", r.stats[0].at, "none", "a text")
+		case v.Shape == nil:
+			r.oddity(v, "shape", r.stats[0].at, "none", "a list of whole numbers")
+		case slices.ContainsFunc(v.Shape, func(d int64) bool { return d < 0 }):
+			r.oddity(v, "shape", r.stats[0].at, fmt.Sprint(v.Shape), "a list of whole numbers from 0 on")
+		}
+	}
+	if len(v.Shape) > 0 && v.Kind == Tensor && summedAt > 0 && !digest(v.MD5) {
+		unsummed, v.MD5 = summedAt, Number{Kind: Null}
+	}
 	for i := range r.stats {
 		x := &r.stats[i]
 		if x.n == nil {
@@ -280,6 +296,12 @@ func (r *reader) leaf() bool {
 		}
 	}
 	return true
+}
+
+// digest tells whether a checksum is one, or none was recorded: digits to the base of 16. Of a tensor without
+// dimensions recorders write its value.
+func digest(n Number) bool {
+	return n.Kind == Null || n.Kind == Text && strings.Trim(strings.TrimPrefix(n.S, "0x"), "0123456789abcdefABCDEF") == ""
 }
 
 // none are the words for a checksum that was not computed.
