@@ -44,8 +44,8 @@ func TestStaleNone(t *testing.T) {
 
 // TestStale: files with the recorded extremes and another Mean, Norm or checksum are told.
 func TestStale(t *testing.T) {
-	write := func(mean, norm float64, sum string) string {
-		leaf := map[string]any{"type": "torch.Tensor", "dtype": "torch.float32", "shape": []int{4}, "Max": 4, "Min": 1, "Mean": mean, "Norm": norm, "data_name": "Functional.gelu.0.forward.output.0.npy"}
+	write := func(dtype string, mean, norm float64, sum string) string {
+		leaf := map[string]any{"type": "torch.Tensor", "dtype": dtype, "shape": []int{4}, "Max": 4, "Min": 1, "Mean": mean, "Norm": norm, "data_name": "Functional.gelu.0.forward.output.0.npy"}
 		if sum != "" {
 			leaf["md5"] = sum
 		}
@@ -64,7 +64,12 @@ func TestStale(t *testing.T) {
 		}
 		return dir
 	}
-	right := write(2.5, 5.477225575, "")
+	right := write("torch.float32", 2.5, 5.477225575, "")
+	for dtype, damaged := range map[string]int{"torch.float32": 0, "torch.bfloat16": 0, "torch.float64": 1} { // a file may be wider, not narrower
+		if j := judged(t, write(dtype, 2.5, 5.4772258, ""), right); len(j.Damaged) != damaged {
+			t.Errorf("%s recorded, a file of float32: damaged %+v", dtype, j.Damaged)
+		}
+	}
 	for _, c := range []struct {
 		mean, norm float64
 		sum        string
@@ -76,7 +81,7 @@ func TestStale(t *testing.T) {
 		{2.5, 5.4772258, "00000001", []string{"md5"}},
 	} {
 		var got []string
-		for _, s := range staleOf(t, write(c.mean, c.norm, c.sum), right) {
+		for _, s := range staleOf(t, write("torch.float32", c.mean, c.norm, c.sum), right) {
 			got = append(got, strings.Fields(s)[1])
 		}
 		if !slices.Equal(got, c.want) {
