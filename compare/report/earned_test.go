@@ -239,6 +239,7 @@ var elsewhere = map[string][3]string{
 	"report.loss.ranks":          {"lost_test.go", "TestLossTexts", "LossRanks"},
 	"report.loss.parts":          {"lost_test.go", "TestLossTexts", "LossParts"},
 	"report.loss.contrary":       {"../verdict/losses_test.go", "TestLosses", "LossContrary"},
+	"report.loss.given":          {"../verdict/premise_test.go", "TestOtherInput", "LossGiven"},
 	"report.loss.recording":      {"../verdict/losses_test.go", "TestLosses", "LossRecording"},
 	"report.loss.graph":          {"../unfit_test.go", "TestGraphThatDoesNotFit", "LossGraph"},
 	"report.root.begin-untaken":  {"../recording/flow_test.go", "TestFlow", "a result that is not taken"},

@@ -251,6 +251,8 @@ const (
 	LossTensors LossKind = "tensors"
 	// LossContrary: inputs that are not what was recorded where they were made.
 	LossContrary LossKind = "contrary"
+	// LossGiven: network inputs and weights that are others, though what takes them agrees.
+	LossGiven LossKind = "given"
 	// LossGraph: operators were recorded that the graph does not have.
 	LossGraph LossKind = "graph"
 	// LossTable: a table of csv cannot show that it is whole.
@@ -263,7 +265,7 @@ const (
 
 // LossKinds lists what a comparison of one recording with another may lose, the gravest first.
 func LossKinds() []LossKind {
-	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossContrary, LossGraph, LossTable}
+	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossContrary, LossGiven, LossGraph, LossTable}
 }
 
 // Loss is something that a verdict does without.

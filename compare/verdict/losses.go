@@ -29,6 +29,11 @@ func (j *judge) losses(out *Judged) []Loss {
 	if names, of := j.contrary(); len(names) > 0 {
 		list = append(list, Loss{Kind: LossContrary, Count: len(names), Of: of, Names: first(names)})
 	}
+	for i := range out.Premises { // one of the two was not what ran
+		if p := &out.Premises[i]; p.Reason.Kind == result.GivenNear {
+			list = append(list, Loss{Kind: LossGiven, Count: p.Tensors, Names: p.Reason.Args[:1]})
+		}
+	}
 	if names, of := j.unlike(); max(len(names), m.Strangers) > 0 {
 		n := max(len(names), m.Strangers)
 		if len(names) < m.Strangers {

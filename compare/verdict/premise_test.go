@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"precision/compare"
+	"precision/compare/job/jobtest"
 	"precision/compare/look"
 	"precision/compare/verdict"
+	"precision/dump/dumptest"
 	"precision/testdata/workshop/computed"
 )
 
@@ -169,6 +171,39 @@ func TestPremisesByNames(t *testing.T) {
 		broken := slices.IndexFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken })
 		if j.Verdict != c.verdict || (broken >= 0) != (c.kind != "") || broken >= 0 && (j.Premises[broken].Kind != c.kind || len(j.Roots) > 0) {
 			t.Errorf("%+v: %v, %+v, %d roots", c.left, j.Verdict, j.Premises, len(j.Roots))
+		}
+	}
+}
+
+// TestOtherInput: a golden array of an input that is another, though what takes it agrees, is a hint, and no strict gate passes it.
+func TestOtherInput(t *testing.T) {
+	dir := t.TempDir()
+	if err := (jobtest.Job{Ranks: 1, Steps: 1, Size: 48, Given: true}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	job := compare.Job{Left: filepath.Join(dir, jobtest.Dir(0, 0)), Right: filepath.Join(dir, jobtest.Golden(0, 0)), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt")}
+	for _, other := range []bool{false, true} {
+		if other {
+			found, err := filepath.Glob(filepath.Join(job.Right, "x.*.npy"))
+			if err == nil {
+				err = dumptest.WriteNpy(found[0], "<f4", []int64{48}, dumptest.Floats(slices.Repeat([]float32{-3, 7}, 24)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := job.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := verdict.Judge(out.Table, verdict.Options{})
+		lost := slices.ContainsFunc(j.Losses, func(l verdict.Loss) bool { return l.Kind == verdict.LossGiven && slices.Equal(l.Names, []string{"x"}) })
+		if j.Verdict != verdict.Good || lost != other || len(j.Trips(verdict.Gate{On: true})) > 0 || (len(j.Trips(verdict.Gate{Strict: true})) > 0) != other {
+			t.Errorf("another input %t: %s, premises %v, losses %v", other, j.Verdict, j.Premises, j.Losses)
 		}
 	}
 }

@@ -37,6 +37,8 @@ type Job struct {
 	Break func(step, rank int, op string, out []float32)
 	// InPlace gives the output of every operator the address of its first input.
 	InPlace bool
+	// Given writes golden arrays of the input, too.
+	Given bool
 	// Weight changes the weight of a rank.
 	Weight func(step, rank int, w []float32)
 }
@@ -159,6 +161,11 @@ func (j Job) write(dir string, step, r int, data *rank) error {
 		shape := []int64{int64(len(v))}
 		return dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: shape, Origin: shape, Address: uint64(4096 * (k + 1)), Data: dumptest.Floats(v)}
 	}
+	golden := func(name, flat string, k int) error {
+		v := data.golden[name]
+		path := filepath.Join(dir, Golden(step, r), fmt.Sprintf("%s.0.%d.npy", flat, at+uint64(k)))
+		return dumptest.WriteNpy(path, "<f4", []int64{int64(len(v))}, dumptest.Floats(v))
+	}
 	for k, op := range j.ops() {
 		address := 100 + k
 		if j.InPlace {
@@ -172,11 +179,12 @@ func (j Job) write(dir string, step, r int, data *rank) error {
 		if err := d.Write(filepath.Join(dir, Dir(step, r), fmt.Sprintf("%s.%s.%d.7.%d", op[0], flat, k, at+uint64(k)))); err != nil {
 			return err
 		}
-		v := data.golden[op[1]]
-		path := filepath.Join(dir, Golden(step, r), fmt.Sprintf("%s.0.%d.npy", flat, at+uint64(k)))
-		if err := dumptest.WriteNpy(path, "<f4", []int64{int64(len(v))}, dumptest.Floats(v)); err != nil {
+		if err := golden(op[1], flat, k); err != nil {
 			return err
 		}
+	}
+	if j.Given {
+		return golden("x", "x", len(j.ops()))
 	}
 	return nil
 }
