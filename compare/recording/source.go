@@ -276,6 +276,7 @@ func (s *Source) remarks() {
 	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
 	reordered, firstReordered := 0, ""
 	blocked, firstBlock, inBlocks := 0, "", [2]int{}
+	var firstAligned [2]string
 	again, repeated, bare := 0, 0, false
 	var lone [2]string // the first call without a partner
 	var dtypes [2]string
@@ -339,7 +340,9 @@ func (s *Source) remarks() {
 				if u.left.how == byMap {
 					s.mapped++
 				} else if u.left.how != byName {
-					aligned++
+					if aligned++; aligned == 1 {
+						firstAligned = [2]string{u.left.Name, u.right.Name}
+					}
 				}
 				for _, x := range pairsOf(u.left, u.right) {
 					if p.late[x.left] && !otherwise && p.reordered(u, x) {
@@ -371,7 +374,7 @@ func (s *Source) remarks() {
 		}
 	}
 	if aligned > 0 {
-		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)))
+		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)), result.Because(result.CallsNamed, firstAligned[0], firstAligned[1]))
 	}
 	if blocked > 0 {
 		s.why = append(s.why, result.Because(result.BlocksPaired, strconv.Itoa(blocked), firstBlock, strconv.Itoa(inBlocks[0]), strconv.Itoa(inBlocks[1])))

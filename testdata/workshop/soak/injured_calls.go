@@ -528,7 +528,7 @@ func otherLetter(p *patient) (*harm, error) {
 	c := calls[p.rng.IntN(len(calls))]
 	at := strings.IndexAny(c.key, "aeo")
 	name := c.key[:at] + map[byte]string{'a': "а", 'e': "е", 'o': "о"}[c.key[at]] + c.key[at+1:]
-	d := &harm{how: changed, tensors: 1, names: [][]string{{c.key, name}}, what: fmt.Sprintf("%s in %s is %q", c.key, r.path, name)}
+	d := &harm{how: told, tensors: 1, names: [][]string{{c.key, name}}, what: fmt.Sprintf("%s in %s is %q", c.key, r.path, name)}
 	return d, p.write(r.path, edited(r.text, []edit{{c.keyFrom, c.keyFrom + len(c.key) + 2, strconv.Quote(name)}}))
 }
 

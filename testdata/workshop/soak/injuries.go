@@ -112,6 +112,9 @@ var injuries = []injury{
 		d, err := inTensor(p, changed, "dtype", func(string) string { return strconv.Quote(by) })
 		if d != nil {
 			d.names[0] = append(d.names[0], by) // that types differ is told of the first
+			if by == "torch.float64" {
+				d.how = told // every number is one of that type
+			}
 		}
 		return d, err
 	}},
@@ -283,6 +286,9 @@ func operatorLost(p *patient) (*harm, error) {
 	}
 	b := blocks[p.rng.IntN(len(blocks))]
 	name := string(t[b[2]:b[3]])
+	if bytes.Contains(t[b[0]:b[1]], []byte("type: \"NetOutput\"")) {
+		return nil, nil // what it takes leaves the network all the same
+	}
 	d := &harm{how: misfit, what: "the graph without " + name, names: [][]string{{name, filepath.Base(p.s.graph)}}}
 	return d, p.write(p.s.graph, slices.Concat(t[:b[0]], t[b[1]:]))
 }

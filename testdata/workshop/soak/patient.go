@@ -43,6 +43,7 @@ const (
 	damaged
 	missing
 	misfit  // a graph, a baseline or a table that is not what it should be
+	told    // the same in other words, as another name or type of floating point, which nothing but a line about it can show
 	nothing // what is written in another way and says the same
 )
 

@@ -26,7 +26,7 @@ func (r *Random) RecordTask(dir, task string, golden bool) error {
 		return err
 	}
 	type object = map[string]any
-	calls := make([]string, len(r.ops))
+	var calls []string
 	parent, stack := object{}, object{}
 	tensor := func(of int, name string) (object, error) {
 		o := &r.ops[of]
@@ -57,6 +57,9 @@ func (r *Random) RecordTask(dir, task string, golden bool) error {
 	}
 	for i := range r.ops {
 		o := &r.ops[i]
+		if o.kind == "Data" {
+			continue // what is given is no call
+		}
 		library := "Functional"
 		if len(o.inputs) > 1 { // torch.add and the like
 			library = "Torch"
@@ -78,7 +81,7 @@ func (r *Random) RecordTask(dir, task string, golden bool) error {
 		if err != nil {
 			return err
 		}
-		calls[i] = fmt.Sprintf("  %q: %s", name, text)
+		calls = append(calls, fmt.Sprintf("  %q: %s", name, text))
 		parent[name] = "Module.net.Net.forward.0"
 		stack[fmt.Sprint(i)] = []any{[]string{name}, []string{fmt.Sprintf("File net.py, line %d, in forward, \n x = f%d(x)", i, i)}}
 	}

@@ -168,7 +168,7 @@ func specimens(root, real string) (list []*specimen, err error) {
 		return copies(in, filepath.Join(root, "examples", "msprobe-recording"), "npu", "npu", "gpu", "golden")
 	}})
 	for name, j := range map[string]jobtest.Job{
-		"job good":   {Ranks: 4, Steps: 2, Size: 48, All: true},
+		"job good":   {Ranks: 4, Steps: 2, Size: 48, All: true, Given: true},
 		"job faulty": {Ranks: 3, Steps: 2, Size: 48, Break: breakOne},
 	} {
 		add(&specimen{name: name, form: jobs, lay: j.Write, graph: "in/" + graphFile, whole: true, outputs: []string{jobtest.Update}})
