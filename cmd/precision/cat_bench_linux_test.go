@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -8,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // BenchmarkResNet50: the whole command, warm cache, against cat of the files it
@@ -31,13 +35,20 @@ func BenchmarkNetwork(b *testing.B) {
 	againstCat(b, filepath.Join(data, "npu"), filepath.Join(data, "golden"), filepath.Join(data, "graph.txt"))
 }
 
-// againstCat runs the command and cat in turn, and relates the medians of their times.
+// againstCat runs the command and cat in turn, and relates the medians of their times; and the bytes that the command
+// reads to those of the files.
 func againstCat(b *testing.B, npu, golden, graph string) {
 	var files []string
+	size := int64(0)
 	for _, dir := range []string{npu, golden} {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
 				files = append(files, path)
+				info, err := e.Info()
+				if err != nil {
+					return err
+				}
+				size += info.Size()
 			}
 			return err
 		})
@@ -50,14 +61,19 @@ func againstCat(b *testing.B, npu, golden, graph string) {
 		b.Fatalf("%v: %s", err, out)
 	}
 	var wall, cpu [2][]time.Duration
+	read := int64(0)
 	for b.Loop() {
 		for i, c := range []*exec.Cmd{
 			exec.Command(program, "compare", "-lt", npu, "-rt", golden, "-g", graph, "-out", b.TempDir()),
 			exec.Command("cat", files...),
 		} {
 			start := time.Now()
-			if err := c.Run(); err != nil {
+			n, err := readBytes(c)
+			if err != nil {
 				b.Fatal(err)
+			}
+			if i == 0 {
+				read = n
 			}
 			wall[i] = append(wall[i], time.Since(start))
 			cpu[i] = append(cpu[i], c.ProcessState.UserTime()+c.ProcessState.SystemTime())
@@ -69,4 +85,19 @@ func againstCat(b *testing.B, npu, golden, graph string) {
 	}
 	b.ReportMetric(median(wall[0])/median(wall[1]), "times_cat")
 	b.ReportMetric(median(cpu[0])/median(cpu[1]), "times_cat_cpu")
+	b.ReportMetric(float64(read)/float64(size), "bytes_read/byte")
+}
+
+// readBytes runs a command and tells how many bytes it asked the system for: rchar of
+// /proc/PID/io, which stays while the process has ended and is not waited for.
+func readBytes(c *exec.Cmd) (n int64, err error) {
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	ended := unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
+	if err == nil {
+		_, err = fmt.Sscanf(string(io), "rchar: %d", &n)
+	}
+	return n, errors.Join(ended, err, c.Wait())
 }
