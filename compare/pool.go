@@ -37,7 +37,7 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	if err != nil {
 		return &Outcome{Table: &result.Table{}}, err
 	}
-	opt.repeats = &repeats{of: map[repeatKey]*repeat{}}
+	opt.repeats = newRepeats()
 	out := &Outcome{Groups: len(groups), Table: table}
 	out.Table.Meta.Time = time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"hash/maphash"
 	"io"
 	"sync"
@@ -59,16 +60,39 @@ type repeats struct {
 	list [mostRepeats]*repeat
 	of   map[repeatKey]*repeat
 	next int
+	// computed has the pairs that a worker is busy with: one that comes to the same waits for it.
+	computed map[repeatKey]chan struct{}
 }
 
-// find is the pair that was the same, nil if there was none.
-func (r *repeats) find(key repeatKey, left, right layout.View) *repeat {
+func newRepeats() *repeats {
+	return &repeats{of: map[repeatKey]*repeat{}, computed: map[repeatKey]chan struct{}{}}
+}
+
+// find is the pair that was the same. It is nil if there was none: who asks computes it, and calls done behind that.
+func (r *repeats) find(ctx context.Context, key repeatKey, left, right layout.View) (p *repeat, done func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := r.of[key]; p != nil && p.left.Same(left) && p.right.Same(right) {
-		return p
+	for busy := r.computed[key]; busy != nil; busy = r.computed[key] {
+		r.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			r.mu.Lock()
+			return nil, func() {}
+		}
+		r.mu.Lock()
 	}
-	return nil
+	if p := r.of[key]; p != nil && p.left.Same(left) && p.right.Same(right) {
+		return p, func() {}
+	}
+	busy := make(chan struct{})
+	r.computed[key] = busy
+	return nil, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.computed, key)
+		close(busy)
+	}
 }
 
 // add remembers a pair in the place of the oldest.

@@ -2,6 +2,9 @@ package compare
 
 import (
 	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"precision/compare/metric"
@@ -23,7 +26,7 @@ func TestRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := make([]byte, 4*n)
-	all := &repeats{of: map[repeatKey]*repeat{}}
+	all := newRepeats()
 	s := &Worker{opt: &Options{repeats: all}}
 	look := func(data []byte, v layout.View, golden string, at int, scalar bool) *repeat {
 		if s.hold(0, bytes.NewReader(data), 0, dtype.Float32, false, v) == nil {
@@ -32,7 +35,11 @@ func TestRepeats(t *testing.T) {
 		right := &rightTensor{file: &dumpFile{Reader: &dump.Reader{File: &dump.File{Path: golden}}}, tensor: &dump.Tensor{Type: dtype.Float32, Offset: int64(at)}, view: view}
 		return s.repeatOf(&dump.Tensor{Type: dtype.Float32}, right, &pairing{count: n, cfg: metric.Config{Scalar: scalar}}, v)
 	}
-	known := func(r *repeat) bool { return all.find(r.key, r.left, r.right) != nil }
+	known := func(r *repeat) bool {
+		p, done := all.find(t.Context(), r.key, r.left, r.right)
+		done()
+		return p != nil
+	}
 	first := look(data, view, "golden", 128, false)
 	if known(first) {
 		t.Fatal("a pair is known before it was computed")
@@ -66,5 +73,38 @@ func TestRepeats(t *testing.T) {
 	}
 	if s.hold(0, bytes.NewReader(data[:len(data)-1]), 0, dtype.Float32, false, view) != nil {
 		t.Error("a tensor that ends early is held")
+	}
+}
+
+// TestRepeatsWait: of workers that come to the same pair at once one computes it, and the others have its result; where it
+// fails, the next computes it; a run that is interrupted waits for none.
+func TestRepeatsWait(t *testing.T) {
+	all := newRepeats()
+	pair := &repeat{key: repeatKey{golden: "golden"}}
+	var computed atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			p, done := all.find(t.Context(), pair.key, pair.left, pair.right)
+			defer done()
+			if p == nil && computed.Add(1) > 3 { // the first three fail
+				all.add(pair)
+			}
+		})
+	}
+	group.Wait()
+	if n := computed.Load(); n != 4 {
+		t.Errorf("computed %d times, expected three that fail and one", n)
+	}
+	other := repeatKey{golden: "other"}
+	_, done := all.find(t.Context(), other, pair.left, pair.right)
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p, _ := all.find(interrupted, other, pair.left, pair.right); p != nil {
+		t.Error("a pair that nobody computed is found")
+	}
+	done()
+	if len(all.computed) > 0 {
+		t.Errorf("%d pairs are still waited for", len(all.computed))
 	}
 }

@@ -201,7 +201,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		repeat = s.repeatOf(t, right, pair, p.view)
 	}
 	if repeat != nil {
-		found = s.opt.repeats.find(repeat.key, repeat.left, repeat.right)
+		var done func()
+		found, done = s.opt.repeats.find(ctx, repeat.key, repeat.left, repeat.right)
+		defer done()
 	}
 	if found != nil {
 		values, lost, row.Saturated = found.values, found.lost, found.saturated
