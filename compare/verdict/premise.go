@@ -613,9 +613,11 @@ func (j *judge) weighable(p *premised) (places []int) {
 }
 
 // weigh names the operators to be weighed where there are roots: one of their weights may be another,
-// or all may.
+// or all may. A root that only moves what it takes, and no weight, has none to blame.
 func (j *judge) weigh(out *Judged, p *premised) (names []string) {
-	if p.broken || !slices.ContainsFunc(out.Roots, func(r Root) bool { return !r.Recomputed }) {
+	if p.broken || !slices.ContainsFunc(out.Roots, func(r Root) bool {
+		return !r.Recomputed && (!catalogue.Is(j.operators[r.Operator].Op.Type, catalogue.Moves) || len(j.weightsOf(p, r.Operator, map[int]bool{})) > 0)
+	}) {
 		return nil
 	}
 	for _, i := range j.weighable(p) {
