@@ -196,6 +196,8 @@ func TestUnseen(t *testing.T) {
 		{"a part of what one side made", cut(off, sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(part, sized(5, 0)), "Functional.dropout.0.forward"},
 		{"no part of it", cut(sized(9, 0.2), sized(5, 0.2), entry("Functional.dropout", 0, []string{y}, sized(3, 0.2))), cut(sized(9, 0), sized(5, 0)), "Functional.conv1d.0.forward"},
 		{"what is put there in place", cut(off, sized(5, 0.2), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null")), cut(y, sized(5, 0)), "Tensor.__setitem__.0.forward"},
+		{"what is put there since what feeds it, and agrees", cut(off, sized(5, 0.2), entry("Functional.gelu", 5, []string{y}, part), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null"), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))),
+			cut(part, sized(5, 0), entry("Functional.gelu", 5, []string{y}, part), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))), "Tensor.__setitem__.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"gradients of another number and form", steps(row+", "+row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"of what a module hands on", handed(row, off), handed(part, part), "Functional.cross_entropy.0.backward"},
@@ -237,6 +239,27 @@ func TestBlurred(t *testing.T) {
 	}
 	if j := judged(t, side(7e-2, entry("Torch.softmax", 0, []string{half(2)}, half(0.5))), golden); len(j.Roots) != 1 {
 		t.Errorf("by more than bfloat16 hides: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}
+
+// TestSunkMasks: what one side masks with the lowest number of its type is -inf in a coarser one, and no finding; that of
+// another tensor is.
+func TestSunkMasks(t *testing.T) {
+	side := func(lo, top string) string {
+		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, sized(3, 0)),
+			entry("Tensor.__add__", 0, []string{sized(3, 0), said("float32", "0.0", lo, lo, "Infinity")}, said("float32", top, lo, lo, "Infinity"))}
+		for i := range 4 {
+			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
+		}
+		return written(t, list...)
+	}
+	for _, c := range []struct {
+		left, golden string
+		roots        int
+	}{{side("-Infinity", "2.5"), side("-3.4028234663852886e+38", "2.5"), 0}, {side("-3.4028234663852886e+38", "2.5"), side("-Infinity", "2.5"), 0}, {side("-Infinity", "2.5"), side("-40.0", "2.5"), 1}} {
+		if j := judged(t, c.left, c.golden); len(j.Roots) != c.roots {
+			t.Errorf("%s, roots %v, expected %d", j.Verdict, rootNames(j), c.roots)
+		}
 	}
 }
 

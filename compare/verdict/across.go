@@ -714,14 +714,14 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	prefix, next := prefixOf(op.Op.Name), true
 	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
 		lone := &w.operators[k]
-		if len(begin.From) > 0 && (!next || w.operators[k].Op.Name == begin.From[0]) {
+		if len(begin.From) > 0 && w.operators[k].Op.Name == begin.From[0] {
 			return -1
 		}
 		next = next && (k == w.place[op.Op.Name]-1 || ofModule(w.operators[k+1].Op.Name))
-		if next && w.writes(k) {
+		if (next || len(begin.From) > 0) && w.writes(k) {
 			return k
 		}
-		if !w.lone(k) && !w.writes(k) || backwards(lone) == 1 {
+		if !w.lone(k) && !w.writes(k) || len(begin.From) > 0 || backwards(lone) == 1 {
 			continue
 		}
 		other, shape := r.Recorded.Right, r.Right.Shape

@@ -168,13 +168,13 @@ func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
 }
 
-// widened tells of what goes into a call that it is what a call before gave in a coarser type, by the largest and the smallest
-// number on either side, and differs by no more than the statistics there hide.
-func (w *recordedWalk) widened(op *Operator, r *result.Row) bool {
+// widened is the roundoff of the coarser type in which a call before gave what goes into a call, by the largest and the smallest
+// number on either side, and differs by no more than the statistics there hide; 0 if it is not so.
+func (w *recordedWalk) widened(op *Operator, r *result.Row) float64 {
 	const extremes = result.KnownMax | result.KnownMin
 	size, known := sizeOf(r)
 	if left, right := r.Recorded.Left, r.Recorded.Right; !known || !r.Left.DType.IsFloat() || !left.Has(extremes) || !right.Has(extremes) {
-		return false
+		return 0
 	}
 	prefix := prefixOf(op.Op.Name)
 	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
@@ -182,11 +182,11 @@ func (w *recordedWalk) widened(op *Operator, r *result.Row) bool {
 			o := w.row(&w.operators[k].Outputs[n])
 			if agreementOf(o) == same && !fine(o) && o.Left.DType.IsFloat() && unit(coarserOf(o)) > unit(coarserOf(r)) && size <= 2*unit(coarserOf(o)) &&
 				elements(o.Right.Shape) == elements(r.Right.Shape) && sameExtremes(o.Recorded.Left, r.Recorded.Left) && sameExtremes(o.Recorded.Right, r.Recorded.Right) {
-				return true
+				return unit(coarserOf(o))
 			}
 		}
 	}
-	return false
+	return 0
 }
 
 // sameExtremes tells that the largest and the smallest numbers of two tensors are the same.
@@ -635,8 +635,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame:
-			if carriedOn(r) || w.unheld(r) || w.widened(op, r) {
+			if u := w.widened(op, r); carriedOn(r) || w.unheld(r) || u > 0 {
 				a.stirred = true
+				a.coarse = max(a.coarse, u)
 			} else {
 				if w.crossed(r) {
 					w.crossing(r, in.coarse)
@@ -654,12 +655,19 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			before := w.before(op)
 			a.from = merge(a.from, before)
 			a.coarse = max(a.coarse, w.coarse)
+			hidden := 0.0 // the roundoff of a type that hides it
+			if w.hides(op, r) {
+				hidden = w.blur
+			} else if len(before) == 0 {
+				hidden = w.widened(op, r)
+			}
 			switch noise := w.noise || recast(r); {
 			case len(before) > 0:
 			case w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && r.Recorded.Hashed && !isWeight(op, r.Recorded.Place):
 				begin(t.Row, nil, soft) // checksums alone show that elements are in another order
-			case w.hides(op, r), w.widened(op, r):
+			case hidden > 0:
 				a.stirred = true
+				a.coarse = max(a.coarse, hidden)
 			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
 				a.stirred = true
 			default:

@@ -30,6 +30,20 @@ func veiled(r *result.Row) bool {
 	return false
 }
 
+// sunk tells of statistics that one side masks with -inf and the other with a number of masks, as the lowest number of a type
+// becomes -inf in a coarser one.
+func sunk(r *result.Row) bool {
+	const extremes = result.KnownMin | result.KnownMax
+	a, b := r.Recorded.Left, r.Recorded.Right
+	if !a.Has(extremes) || !b.Has(extremes) {
+		return false
+	}
+	if math.IsInf(b.Stats.Min, -1) {
+		a, b = b, a
+	}
+	return math.IsInf(a.Stats.Min, -1) && math.Abs(a.Stats.Max) <= math.MaxFloat64 && !math.IsInf(b.Stats.Min, -1) && swamps(b.Stats.Min, b.Stats.Max)
+}
+
 // swamps tells it of the extremes: the largest number is less than a rounding of the
 // smallest, as the coarsest type in use has it.
 func swamps(lo, hi float64) bool {

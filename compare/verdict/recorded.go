@@ -58,7 +58,7 @@ func agreementOf(r *result.Row) agreement {
 		return of(r.Result().Facts.BitEqual)
 	}
 	if equal, known := rec.Agrees(); known {
-		return of(equal)
+		return of(equal || sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max)
 	}
 	return untold
 }
@@ -179,11 +179,11 @@ func (j *judge) statistics(op *Operator, r *result.Row, add func(kind Kind, valu
 	case leftNaN:
 		add(NotFinite, 1, 0)
 		return
-	case leftInf != rightInf:
+	case leftInf != rightInf && !sunk(r):
 		add(Inf, 1, 0)
 		return
 	}
-	if leftInf {
+	if leftInf || rightInf {
 		// How large the finite elements are is not known, only that they are at least as large
 		// as the extreme that is finite.
 		for _, x := range [][2]float64{{rec.Left.Stats.Max, rec.Right.Stats.Max}, {rec.Left.Stats.Min, rec.Right.Stats.Min}} {
@@ -362,7 +362,7 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 	}
 	leftNaN, leftInf := r.Recorded.Left.NotFinite()
 	rightNaN, rightInf := r.Recorded.Right.NotFinite()
-	if leftNaN != rightNaN || leftInf != rightInf {
+	if leftNaN != rightNaN || leftInf != rightInf && !sunk(r) {
 		return math.Inf(1), true
 	}
 	size = statisticsError(r)
