@@ -185,6 +185,11 @@ def train_odd(out):
     def half(a):
         return tf.cast(tf.cast(a, tf.bfloat16) * 2, tf.float32)
     result["half"] = float(half(tf.constant(1.5)))
+
+    @tf.function
+    def text(a):
+        return tf.strings.length(tf.strings.as_string(a))
+    result["text"] = int(text(tf.constant(15)))
     with tf.Graph().as_default() as graph:
         y = tf.constant(2.0) * 4.0
         with tf.compat.v1.Session(graph=graph) as sess:
@@ -394,13 +399,14 @@ class Recorder(unittest.TestCase):
         said, result = self.work("odd", out)
         self.assertEqual(result, {
             "thread": 10.0, "signed": [2.0, 3.0], "jacobian": [2.0, 4.0, 6.0], "mapped": [1.0, 4.0], "map_fn": [1.0, 4.0],
-            "data": [[0, 1], [4, 9], [16, 25]], "half": 3.0, "session": 8.0, "long": 2.0, "unwritable": 15.0})
+            "data": [[0, 1], [4, 9], [16, 25]], "half": 3.0, "text": 2, "session": 8.0, "long": 2.0, "unwritable": 15.0})
         got = files(out)
         self.assertEqual(got["elsewhere", 0][0], 10.0)
         self.assertIn("half precision is computed here", said)
         self.assertIn("too long", said)
         self.assertIn("was not recorded", said)
         self.assertRegex(said, "not recorded: 1 runs of tf.compat.v1.Session")
+        self.assertRegex(said, r"not recorded: [1-9]\d* outputs that are strings")
 
     def test_saved(self):
         out = os.path.join(ROOT, "saved")
