@@ -358,6 +358,9 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 	}
 	pieces := map[int]*matrix{}
 	for key, at := range s.places {
+		if at == cached {
+			continue
+		}
 		m := pieces[at.pass]
 		if m == nil {
 			p := s.passes[at.pass]
@@ -486,7 +489,7 @@ func (s *side) logits(n *net) (got field, ok bool) {
 func (s *side) tables(n *net, layer int) (cos, sin *matrix) {
 	done := map[int]bool{}
 	for _, at := range s.places {
-		if done[at.pass] {
+		if at == cached || done[at.pass] {
 			continue
 		}
 		done[at.pass] = true
@@ -559,6 +562,9 @@ func (s *side) read(n *net, c *cut) map[string]field {
 	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*wide)
 	var t dtype.Type
 	for _, q := range n.tok.seqs {
+		if s.places[q.lo] == cached {
+			return nil // the prefix stands where nothing tells
+		}
 		last := s.places[q.hi-1]
 		p := s.passes[last.pass]
 		var call *msprobe.Call
@@ -639,7 +645,7 @@ func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q
 		}
 		return list
 	}
-	if table != nil || len(keys.Shape) != 4 || int(keys.Shape[0]) != p.batch || int(keys.Shape[3]) != n.dim {
+	if table != nil || q.prefix > 0 || len(keys.Shape) != 4 || int(keys.Shape[0]) != p.batch || int(keys.Shape[3]) != n.dim {
 		return nil
 	}
 	heads, total, rows := int(keys.Shape[1]), int(keys.Shape[2]), len(p.ids)/p.batch

@@ -115,6 +115,8 @@ const (
 	roundings  = 1.5
 	understood = 5
 	invariant  = 30
+	// borrowed is how far off attention may be that reads the trainer's keys in place of a cached prefix.
+	borrowed = 0.1
 	// mostWork bounds how many products the exact shares may take.
 	mostWork = 4e10
 )
@@ -330,7 +332,7 @@ func (j *judge) answers() {
 		return
 	}
 	for i, k := range j.tok.answers(q.Rows, q.Columns, q.Counts, q.Answers) {
-		if k < 0 || !q.Counts(i) || q.TrainLog[i]-q.RolloutLog[i] != q.TrainLog[i]-q.RolloutLog[i] {
+		if k < 0 || j.tok.rollout[k] == cached || !q.Counts(i) || q.TrainLog[i]-q.RolloutLog[i] != q.TrainLog[i]-q.RolloutLog[i] {
 			continue
 		}
 		j.keys = append(j.keys, k)
@@ -365,6 +367,14 @@ func (j *judge) collect() {
 				}
 			default:
 				j.rec[s][i] = x.at(j.net, c)
+			}
+		}
+		// What a prefix cache held was computed elsewhere: the trainer's stands for it.
+		for k, at := range j.tok.rollout {
+			for name, f := range j.rec[1][i] {
+				if g := j.rec[0][i][name]; at == cached && g.m != nil && g.m.w == f.m.w && k < min(g.m.n, f.m.n) && f.m.n == len(j.tok.rollout) {
+					copy(f.m.row(k), g.m.row(k))
+				}
 			}
 		}
 		if c.stage == "cache" && j.rec[1][i] != nil {
@@ -487,6 +497,9 @@ func (j *judge) away(s, k int, st state) float64 {
 		w := min(f.w, y.m.w)
 		diff, norm := 0.0, 0.0
 		for r := range f.n {
+			if s == 1 && f.n == len(j.tok.rollout) && j.tok.rollout[r] == cached {
+				continue // borrowed from the trainer
+			}
 			for x := range w {
 				d := y.m.v[r*y.m.w+x] - f.v[r*f.w+x]
 				diff += d * d
@@ -711,6 +724,10 @@ func (j *judge) find(k int, s *Stage) {
 		j.side = 0
 	}
 	s.Finding = Formula
+	if c.stage == "attn" && slices.Contains(j.tok.rollout, cached) && s.Rollout < borrowed {
+		s.Finding, s.Side = Unknown, "" // the trainer's keys and values of a prefix are the engine's within all its rounding only
+		return
+	}
 	j.explain(1, k, s)
 }
 
@@ -718,6 +735,9 @@ func (j *judge) find(k int, s *Stage) {
 // than any product shows.
 func (j *judge) angles(k int, s *Stage) {
 	c := j.cuts[j.cutAt[k]]
+	if slices.Contains(j.tok.rollout, cached) {
+		return
+	}
 	if c.stage != "rope" || s.Finding != Same && s.Finding != Rounding || j.cos[c.layer] == nil {
 		return
 	}

@@ -182,6 +182,8 @@ type madePair struct {
 	after  func(c *cut, st state)
 	// single gives the rollout one pass a text; padded has the trainer pad on the left.
 	single, padded bool
+	// prefix is how many tokens of every text the rollout had in its cache before.
+	prefix int
 	// ids changes what the trainer is given.
 	ids func(texts [][]int64)
 	// spoil changes what the trainer recorded, by cut.
@@ -404,7 +406,7 @@ func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
 		if p.single && len(passes[len(passes)-1]) > 0 {
 			passes = append(passes, nil)
 		}
-		for k := n.tok.seqs[s].lo; k < n.tok.seqs[s].hi; k++ {
+		for k := n.tok.seqs[s].lo + p.prefix; k < n.tok.seqs[s].hi; k++ {
 			passes[len(passes)-1] = append(passes[len(passes)-1], k)
 		}
 	}
@@ -487,6 +489,8 @@ func TestFaults(t *testing.T) {
 		{"nothing", madePair{}, "", "", ""},
 		{"nothing, padded on the left", madePair{padded: true}, "", "", ""},
 		{"nothing, a pass each", madePair{single: true}, "", "", ""},
+		{"nothing, a prefix in the cache", madePair{padded: true, prefix: 2}, "", "", ""},
+		{"scale, a prefix in the cache", madePair{padded: true, prefix: 2, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
 		{"nothing, experts", madePair{moe: true}, "", "", ""},
 		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
 		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},

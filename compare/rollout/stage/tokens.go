@@ -10,8 +10,10 @@ import (
 	"precision/dump/msprobe"
 )
 
-// place is a row of a pass.
+// place is a row of a pass; cached is that of a token whose keys and values were in the engine's cache before it was recorded.
 type place struct{ pass, row int }
+
+var cached = place{-1, 0}
 
 // sequence is what both sides computed of one text: keys lo to hi of the map.
 type sequence struct {
@@ -22,6 +24,8 @@ type sequence struct {
 	differ int
 	// front tells of tokens that one side alone has ahead of it: above 0 the trainer, below 0 the rollout.
 	front int
+	// prefix are the keys in front that the engine took from its cache.
+	prefix int
 }
 
 // tokens maps both sides: by key, the place of a token.
@@ -129,6 +133,7 @@ type text struct {
 	ids  []int64
 	at   []place
 	next int64 // position of the next token
+	from int64 // position of the first
 	row  int   // of the batch, in the last pass
 	// like is a row of the trainer that has this text at off.
 	like *trainRow
@@ -177,7 +182,7 @@ func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told b
 					now = pick(list, used, pos[i], p.ids[i], i/s, known)
 				}
 				if now == nil {
-					now = &text{next: pos[i], row: i / s}
+					now = &text{next: pos[i], from: pos[i], row: i / s}
 					list = append(list, now)
 				}
 				used[now] = true
@@ -404,6 +409,23 @@ func align(ctx context.Context, train, rollout *tape) *tokens {
 			for o := f.o; o < f.o+f.n && !f.row.mask[o]; o++ {
 				q.front--
 			}
+		}
+		// What begins at a later position, with as many of the trainer's tokens ahead of it, has these in a cache.
+		if n := int(f.text.from); n > 0 && n <= q.front {
+			q.front, q.prefix = q.front-n, n
+			ids := f.row.ids[f.o-n : f.o]
+			kept := slices.Repeat([]place{cached}, n)
+			for _, t := range list {
+				if t.from == 0 && len(t.ids) >= n && slices.Equal(t.ids[:n], ids) {
+					kept = t.at[:n] // another text computed them
+					break
+				}
+			}
+			for i, id := range ids {
+				m.train = append(m.train, place{f.row.pass, f.row.first + f.o - n + i})
+				m.ids, m.after = append(m.ids, id), append(m.after, f.row.ids[f.o-n+i+1])
+			}
+			m.rollout = append(m.rollout, kept...)
 		}
 		for i := range f.n {
 			m.train = append(m.train, place{f.row.pass, f.row.first + f.o + i})
