@@ -1,14 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
 
 	"precision/compare/rollout"
+	"precision/compare/rollout/page"
 	"precision/compare/rollout/tell"
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
+	"precision/internal/msg"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -28,7 +31,10 @@ type Rollout struct {
 	// Tokens bounds how many tokens of the recordings are looked at.
 	Tokens int
 	// JSON is the file that the result is written to, - for Stdout.
-	JSON    string
+	JSON string
+	// HTML is the file that the page is written to, which opens in Lang.
+	HTML    string
+	Lang    msg.Lang
 	Stdout  io.Writer
 	Gate    verdict.Gate
 	Workers int
@@ -48,7 +54,7 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 	for _, list := range []string{q.LogP, q.Weights} {
 		inputs = append(inputs, strings.Split(list, ",")...)
 	}
-	if err := whole.Apart([]string{q.JSON}, inputs...); err != nil {
+	if err := whole.Apart([]string{q.JSON, q.HTML}, inputs...); err != nil {
 		return nil, false, err
 	}
 	if r, err = q.compare(ctx, tell); err == nil {
@@ -57,8 +63,10 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 	if err != nil {
 		return nil, false, err
 	}
-	if q.JSON != "" && q.JSON != "-" {
-		tell(Event{Action: File, Path: q.JSON})
+	for _, path := range []string{q.JSON, q.HTML} {
+		if path != "" && path != "-" {
+			tell(Event{Action: File, Path: path})
+		}
 	}
 	tell(Event{Action: Verdict, Verdict: r.Verdict.String()})
 	stops := q.Gate.Stops(verdict.Standing{Verdict: r.Verdict})
@@ -99,6 +107,14 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 }
 
 func (q *Rollout) write(r *rollout.Result) error {
+	if q.HTML != "" {
+		err := whole.Fill(q.HTML, 0o600, func(w io.Writer) error {
+			return page.Write(w, r, q.Lang, cmp.Or(q.Train, q.LogP, q.Weights, q.RouterTrain), cmp.Or(q.Calls, q.RouterRollout, q.LogP, q.Weights))
+		})
+		if err != nil {
+			return err
+		}
+	}
 	switch q.JSON {
 	case "":
 		return nil

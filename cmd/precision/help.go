@@ -165,7 +165,7 @@ var helps = map[string]struct {
 	"view":               {"precision view report.html", nil},
 	"graph":              {"precision graph ge_proto_00000001_graph_1_Build.txt -op conv1", []string{"ls", "op", "diff", "svg", "json"}},
 	"merge":              {"precision merge shard0 shard1 -out job", nil},
-	"rollout":            {"precision rollout -logp dumps -weights trainer,engine", []string{"logp", "weights", "router-train", "router-rollout", "json"}},
+	"rollout":            {"precision rollout -logp dumps -weights trainer,engine", []string{"logp", "weights", "train", "rollout", "json", "html"}},
 	"preflight.diff":     {"precision preflight diff npu.log gpu.log -html curves.html", []string{"json", "html", "gate", "format", "ignore"}},
 	"preflight.manifest": {"precision preflight manifest data -out data.manifest", nil},
 	"mcp":                {"precision mcp results -out answers", nil},

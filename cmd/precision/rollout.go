@@ -26,6 +26,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&q.RouterTrain, "router-train", "", text("router-train"))
 	set.StringVar(&q.RouterRollout, "router-rollout", "", text("router-rollout"))
 	set.StringVar(&q.JSON, "json", "", text("json"))
+	set.StringVar(&q.HTML, "html", "", text("html"))
 	set.IntVar(&q.Workers, "workers", 0, text("workers"))
 	set.BoolVar(&e.events, "events", false, text("events"))
 	most := set.Int("n", 10, text("n"))
@@ -43,6 +44,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, err
 	}
 	show := e.show(e.language())
+	q.Lang = show.lang
 	listen, stop := e.listener(show)
 	r, passes, err := q.Run(ctx, listen)
 	stop()

@@ -74,8 +74,10 @@ func (c *Cause) Fault() bool { return c.Kind != Rounding && c.Kind != Harmless }
 type Result struct {
 	Verdict verdict.Verdict
 	// Why says what the verdict rests on: message rollout.why.KEY.
-	Why    string
-	Figs   *Figures
+	Why  string
+	Figs *Figures
+	// Logs are the log-probs that Figs are of.
+	Logs   *LogProbs
 	Causes []Cause
 	// Weights and Routers are nil where there were none.
 	Weights *weights.Report
@@ -139,7 +141,7 @@ func (r *Result) unknown(key string, args ...any) { r.Unknown = append(r.Unknown
 
 // arrays judges the log-probs by themselves.
 func (r *Result) arrays(l *LogProbs) {
-	r.Figs = l.Figures()
+	r.Logs, r.Figs = l, l.Figures()
 	if n := r.Figs.NotFinite; n > 0 {
 		r.cause(Cause{Kind: Arrays, Name: "not finite", Key: "finite", Args: []any{n, r.Figs.Tokens + n}})
 	}

@@ -66,6 +66,7 @@ var (
 	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "tree", "keys", "main")
 	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "svg", "chart", "filter", "table", "keys", "check")
 	Job        = newSheet("job", true, "text", "data", "format", "marks", "keys", "job")
+	Rollout    = newSheet("rollout", false, "text", "data", "format", "marks", "keys", "rollout")
 )
 
 func newSheet(body string, frames bool, modules ...string) *Sheet {

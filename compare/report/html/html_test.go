@@ -114,10 +114,11 @@ func TestReadBad(t *testing.T) {
 // asked for is there.
 func TestTextsAreUsed(t *testing.T) {
 	var all strings.Builder
-	for _, name := range slices.Concat(Comparison.modules, Job.modules, Check.modules) {
+	for _, name := range slices.Concat(Comparison.modules, Job.modules, Check.modules, Rollout.modules) {
 		all.WriteString(asset("assets/" + name + ".js"))
 	}
 	all.WriteString(asset("assets/page.html"))
+	all.WriteString(asset("assets/rollout.html"))
 	source := all.String()
 	known := msg.English.Under("html.")
 	for _, m := range regexp.MustCompile(`\bt\('([a-z0-9.-]+)'[,)]|data-(?:say|title)="([a-z0-9.-]+)"`).FindAllStringSubmatch(source, -1) {
@@ -130,7 +131,8 @@ func TestTextsAreUsed(t *testing.T) {
 		key = strings.TrimPrefix(key, "html.")
 		last := key[strings.LastIndexAny(key, ".-")+1:]
 		if !strings.Contains(source, "'"+key+"'") && !strings.Contains(source, `"`+key+`"`) && !strings.Contains(source, last) && !strings.HasPrefix(key, "column.") &&
-			key != "inputs" && key != "outputs" && !strings.HasPrefix(key, "no-looks.") {
+			key != "inputs" && key != "outputs" && !strings.HasPrefix(key, "no-looks.") &&
+			!strings.HasPrefix(key, "rollout.finding.") && !strings.HasPrefix(key, "rollout.weight.") {
 			t.Errorf("nothing says html.%s", key)
 		}
 	}

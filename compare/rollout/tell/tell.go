@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"precision/compare/report"
 	"precision/compare/rollout"
@@ -158,6 +159,7 @@ type cause struct {
 	Side   string       `json:"side"`
 	Share  *float64     `json:"share,omitempty"`
 	Detail string       `json:"detail"`
+	Align  []string     `json:"align,omitempty"` // options that set it
 }
 
 type figures struct {
@@ -183,6 +185,13 @@ type checked struct {
 
 // WriteJSON writes the result for programs, its sentences in English.
 func WriteJSON(w io.Writer, r *rollout.Result) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(Document(r))
+}
+
+// Document is what [WriteJSON] writes.
+func Document(r *rollout.Result) any {
 	out := struct {
 		Schema  string           `json:"schema"`
 		Verdict string           `json:"verdict"`
@@ -206,7 +215,7 @@ func WriteJSON(w io.Writer, r *rollout.Result) error {
 	}
 	for i := range r.Causes {
 		c := &r.Causes[i]
-		one := cause{Kind: c.Kind, Stage: c.Stage, Layers: c.Layers, Name: c.Name, Side: c.Side, Detail: Sentence(msg.English, c)}
+		one := cause{Kind: c.Kind, Stage: c.Stage, Layers: c.Layers, Name: c.Name, Side: c.Side, Detail: Sentence(msg.English, c), Align: Advice(msg.English, c).Lines}
 		if share := c.Share; share == share {
 			one.Share = &share
 		}
@@ -228,7 +237,54 @@ func WriteJSON(w io.Writer, r *rollout.Result) error {
 	for _, n := range r.Unknown {
 		out.Unknown = append(out.Unknown, note(msg.English, n))
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(out)
+	return out
+}
+
+// Hint is what to align for a cause, and the options of trainers and engines that set it.
+type Hint struct {
+	Text  string   `json:"text"`
+	Lines []string `json:"lines"`
+}
+
+// options are the names that verl, vLLM and Megatron document for what makes a stage another function, by stage, variant, or the kind of a cause. A line
+// begins with whose it is; values are those of the trainer's configuration.
+var options = map[string][]string{
+	"norm":      {"Megatron: --norm-epsilon", "vLLM: --hf-overrides '{\"rms_norm_eps\": …}'"},
+	"rope":      {"Megatron: --rotary-base, --rotary-percent, --rotary-interleaved", "vLLM: --hf-overrides '{\"rope_parameters\": …}'"},
+	"attn":      {"verl: actor_rollout_ref.model.override_config.attn_implementation", "Megatron: --attention-backend", "vLLM: --attention-backend"},
+	"window":    {"Megatron: --window-size", "vLLM: --hf-overrides '{\"sliding_window\": …}', --disable-sliding-window"},
+	"cache":     {"vLLM: --kv-cache-dtype auto", "verl: actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto"},
+	"lm_head":   {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "vLLM: --dtype"},
+	"logp":      {"verl: actor_rollout_ref.rollout.temperature", "vLLM: --logprobs-mode processed_logprobs"},
+	"router":    {"Megatron: --moe-router-dtype fp32", "verl: actor_rollout_ref.actor.megatron.override_transformer_config.moe_router_dtype=fp32"},
+	"choice":    {"verl: actor_rollout_ref.actor.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
+	"weights":   {"verl: actor_rollout_ref.rollout.load_format, actor_rollout_ref.rollout.quantization", "vLLM: --quantization"},
+	"tokens":    {"verl: actor_rollout_ref.rollout.calculate_log_probs=True", "vLLM: --no-enable-prefix-caching"},
+	"rounding":  {"verl: algorithm.rollout_correction.rollout_is=token", "vLLM: VLLM_BATCH_INVARIANT=1"},
+	"act":       {"Megatron: --swiglu", "vLLM: --hf-overrides '{\"hidden_act\": …}'"},
+	"precision": {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "Megatron: --bf16, --fp16", "vLLM: --dtype"},
+}
+
+// groups are stages that other stages' options set.
+var groups = map[string]string{"qk_norm": "norm", "post_norm": "norm", "latent_norm": "norm", "latent_kv": "rope", "gate_weights": "router"}
+
+// Advice is what to align for a cause; its text is empty where nothing is known to set it.
+func Advice(lang msg.Lang, c *rollout.Cause) (h Hint) {
+	keys := []string{string(c.Kind)}
+	if c.Kind == rollout.Formula || c.Kind == rollout.Precision || c.Kind == rollout.Cache || c.Kind == rollout.Router {
+		keys = []string{c.Stage, groups[c.Stage], string(c.Kind)}
+		if c.Key == "variant" {
+			if n, ok := c.Args[len(c.Args)-1].(rollout.Note); ok {
+				_, v, _ := strings.Cut(n.Key, ".")
+				keys = append([]string{v}, keys...)
+			}
+		}
+	}
+	h.Lines = []string{}
+	for _, k := range keys {
+		if list := options[k]; len(list) > 0 {
+			return Hint{lang.T("rollout.advice"), list}
+		}
+	}
+	return h
 }

@@ -69,7 +69,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	return report.Render(Lines(lang, r, 8), 12, func(_ report.Style, text string) string { return text })
 }
 
-var noClaim = regexp.MustCompile(`^rollout\.(label|verdict|more|kind|layers?$|share|why\.(cause|unknown)|note\.(unreadable|margins|fault))`)
+var noClaim = regexp.MustCompile(`^rollout\.(label|verdict|more|kind|advice|layers?$|share|why\.(cause|unknown)|note\.(unreadable|margins|fault))`)
 
 // Every sentence is gone where what it claims is not so.
 func TestEarned(t *testing.T) {
