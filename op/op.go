@@ -63,6 +63,8 @@ const (
 	// Fills: writes all of the first argument without reading it; Mends writes a part of it.
 	Fills
 	Mends
+	// Shaped: of the first argument its shape and its type are taken, and no element is read.
+	Shaped
 	// Carves: hands out a part of memory.
 	Carves
 	// Scales: multiplies the first argument by beta; by 0 it is not read.
@@ -84,7 +86,7 @@ const (
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
+	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {

@@ -67,6 +67,25 @@ func TestMovementTellsNothing(t *testing.T) {
 	}
 }
 
+// TestShapeAlone: NaN that came into one side, where nothing before made any, is the fault of a call that passes over it,
+// and of none that takes the shape of the tensor alone.
+func TestShapeAlone(t *testing.T) {
+	nan := said("float32", "NaN", "NaN", "NaN", "NaN")
+	for api, blamed := range map[string]bool{"Torch.nan_to_num": true, "Torch.relu": true, "Torch.zeros_like": false, "Torch.ones_like": false, "Torch.full_like": false,
+		"Tensor.new_zeros": false, "Tensor.new_ones": false, "Tensor.new_full": false, "Torch.empty_like": false, "Tensor.new_empty": false, "Torch.rand_like": false, "Tensor.size": false} {
+		side := func(x string) string {
+			list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, sized(3, 0)), entry(api, 0, []string{x}, sized(4, 0))}
+			for i := range 6 {
+				list = append(list, entry("Functional.linear", i+1, []string{sized(2+float64(i), 0), sized(1.1+float64(i)/3, 0)}, sized(3+float64(i), 0)))
+			}
+			return written(t, list...)
+		}
+		if j := judged(t, side(nan), side(sized(7, 0))); (len(j.Roots) > 0) != blamed {
+			t.Errorf("%s: %s, roots %v", api, j.Verdict, rootNames(j))
+		}
+	}
+}
+
 // TestMadeAlone: NaN and infinities that a call without a partner makes of finite numbers are a
 // root, wherever they go; what a mask is made of is none, nor what only hands them on.
 func TestMadeAlone(t *testing.T) {

@@ -33,7 +33,7 @@ import (
 //     root if something behind differs by more than rounding, or if no outputs were
 //     recorded. An input of another form, None for a tensor of flags, say, is a cause
 //     if the outputs show that it matters. NaN in an input that no call made and that the call makes nothing of
-//     are a cause behind whatever else differs.
+//     are a cause behind whatever else differs. What a call takes the shape of alone is none.
 //  5. What was not recorded is not evidence. Without inputs the first call whose output differs is
 //     named and all others come later; without outputs it is the first whose input does, and what
 //     lies before it. Numbers that swallow all others, as masks are made of, say nothing of how far those
@@ -603,6 +603,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		if len(w.decided) > 0 && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer)) {
 			a.from = merge(a.from, w.decided)
 			continue
+		}
+		if r.Slot == 0 && catalogue.Is(op.Op.Type, catalogue.Shaped) && !r.Has(result.SortsDiffer) && !r.Has(result.ShapesDiffer) {
+			continue // what is not read explains nothing, and is nobody's fault here
 		}
 		if told == same && proven(r) {
 			if view := w.viewed(r); view != "" && w.off(op) {
