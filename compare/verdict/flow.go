@@ -105,11 +105,13 @@ func (w *recordedWalk) run() {
 	w.trails = make([]trail, len(w.operators))
 	w.inputs = map[result.Port]*trail{}
 	w.pending = map[int]bool{}
+	w.narrow = map[extremes][]*result.Row{}
 	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
 			w.lonely, w.blur, w.loose, w.decided = false, 0, 0, nil
+			clear(w.narrow)
 		}
 		a := w.came(op)
 		if w.made(op) || len(op.Outputs) == 0 {
@@ -151,6 +153,15 @@ func (w *recordedWalk) run() {
 // blurred notes what an operator tells of calls behind it: that sides compute otherwise, and what of theirs is the
 // same as far as a coarse type shows.
 func (w *recordedWalk) blurred(op *Operator, place int) {
+	for k := range op.Outputs {
+		r := w.row(&op.Outputs[k])
+		if agreementOf(r) != same || fine(r) || !r.Left.DType.IsFloat() {
+			continue
+		}
+		if e, ok := extremesOf(r); ok {
+			w.narrow[e] = append(w.narrow[e], r)
+		}
+	}
 	w.lonely = w.lonely || w.lone(place) && backwards(op) == 0
 	if !w.lonely {
 		return
@@ -168,31 +179,70 @@ func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
 }
 
-// widened is the roundoff of the coarser type in which a call before gave what goes into a call, by the largest and the smallest
-// number on either side, and differs by no more than the statistics there hide; 0 if it is not so.
+// extremes are the largest and the smallest number of either side of a tensor of so many elements: one that was
+// widened from another type has the same.
+type extremes struct{ count, leftMax, leftMin, rightMax, rightMin float64 }
+
+// extremesOf tells them where they are known.
+func extremesOf(r *result.Row) (e extremes, ok bool) {
+	const known = result.KnownMax | result.KnownMin
+	left, right := r.Recorded.Left, r.Recorded.Right
+	return extremes{elements(r.Right.Shape), left.Stats.Max, left.Stats.Min, right.Stats.Max, right.Stats.Min}, left.Has(known) && right.Has(known)
+}
+
+// mostAlike is how many tensors with the same extremes are looked at, the last ones: of what is clipped there are many.
+const mostAlike = 32
+
+// widened is the roundoff of the coarser type in which a call before gave what goes into a call, if it differs by no more than
+// the statistics there hide: all that is known of it is the same on either side, and what is known to feed it leads there. 0 if it is
+// not so.
 func (w *recordedWalk) widened(op *Operator, r *result.Row) float64 {
-	const extremes = result.KnownMax | result.KnownMin
+	e, ok := extremesOf(r)
 	size, known := sizeOf(r)
-	if left, right := r.Recorded.Left, r.Recorded.Right; !known || !r.Left.DType.IsFloat() || !left.Has(extremes) || !right.Has(extremes) {
+	if !ok || !known || !r.Left.DType.IsFloat() {
 		return 0
 	}
-	prefix := prefixOf(op.Op.Name)
-	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
-		for n := range w.operators[k].Outputs {
-			o := w.row(&w.operators[k].Outputs[n])
-			if agreementOf(o) == same && !fine(o) && o.Left.DType.IsFloat() && unit(coarserOf(o)) > unit(coarserOf(r)) && size <= 2*unit(coarserOf(o)) &&
-				elements(o.Right.Shape) == elements(r.Right.Shape) && sameExtremes(o.Recorded.Left, r.Recorded.Left) && sameExtremes(o.Recorded.Right, r.Recorded.Right) {
-				return unit(coarserOf(o))
+	list := w.narrow[e]
+	for k := len(list) - 1; k >= max(0, len(list)-mostAlike); k-- {
+		o := list[k]
+		if u := unit(coarserOf(o)); u > unit(coarserOf(r)) && size <= 2*u && w.leadsTo(r, o) {
+			far := w.statisticsRounding(w.named(o.Op), o)
+			if sameSums(o.Recorded.Left, r.Recorded.Left, e.count, far) && sameSums(o.Recorded.Right, r.Recorded.Right, e.count, far) {
+				return u
 			}
 		}
 	}
 	return 0
 }
 
-// sameExtremes tells that the largest and the smallest numbers of two tensors are the same.
-func sameExtremes(a, b *result.Said) bool {
-	const extremes = result.KnownMax | result.KnownMin
-	return a.Has(extremes) && b.Has(extremes) && a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min
+// sameSums tells that norms and means of two tensors of n elements are the same but for rounding.
+func sameSums(a, b *result.Said, n, rounding float64) bool {
+	const sums = result.KnownNorm | result.KnownMean
+	norm := math.Abs(b.Stats.Norm)
+	return a.Has(sums) && b.Has(sums) && math.Abs(a.Stats.Norm-b.Stats.Norm) <= rounding*norm && math.Abs(a.Stats.Mean-b.Stats.Mean) <= rounding*norm/math.Sqrt(max(1, n))
+}
+
+// leadsTo tells whether an input may come from an output: by what is known to feed it on either side, through what
+// moves elements, or else, where nothing is known, by its shape.
+func (w *recordedWalk) leadsTo(r, o *result.Row) bool {
+	told := false
+	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+		for range mostSteps {
+			from := w.named(p.Op)
+			if from == nil {
+				break
+			}
+			if told = true; p.Op == o.Op {
+				return true
+			}
+			if !catalogue.Is(from.Op.Type, catalogue.Moves) || len(from.Op.Inputs) == 0 {
+				break
+			}
+			p = from.Op.Inputs[0]
+		}
+	}
+	one := func(n int64) bool { return n == 1 }
+	return !told && slices.Equal(slices.DeleteFunc(slices.Clone(r.Right.Shape), one), slices.DeleteFunc(slices.Clone(o.Right.Shape), one))
 }
 
 // hand hands on that elements may be in another order.

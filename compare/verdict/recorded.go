@@ -391,6 +391,8 @@ type recordedWalk struct {
 	// blur is that of what agrees so far, by statistics alone, behind a call that one side alone makes:
 	// they may have computed otherwise, and hide by how much.
 	blur float64
+	// narrow are outputs so far that agree as far as a coarse type shows, by their extremes.
+	narrow map[extremes][]*result.Row
 	// lonely tells that there was such a call.
 	lonely bool
 	// read are the calls whose results are known to go into others. loose is the last forward call of one side alone, from 1 on, that
