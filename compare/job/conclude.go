@@ -406,7 +406,7 @@ func (r *Result) compared(step int, models map[string]bool) []int {
 }
 
 // throughCollectives looks at origins that are collectives: one that did as it should
-// handed on what other ranks brought in.
+// handed on what other ranks brought in, those where the error of a root arrives at it.
 func (r *Result) throughCollectives() {
 	list := make([]*Origin, len(r.Origins))
 	for n := range r.Origins {
@@ -428,7 +428,7 @@ func (r *Result) throughCollectives() {
 				continue
 			}
 			for _, root := range r.Digests[i].Roots {
-				if root.Order < o.order && root.Op != o.Op && !through[o.at(root.Op)] {
+				if slices.Contains(root.Into, o.Op) && !through[o.at(root.Op)] {
 					from = append(from, r.Plan.Parts[i].Rank)
 				}
 			}

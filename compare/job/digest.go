@@ -68,6 +68,8 @@ type Root struct {
 	Value     Number `json:"value"`
 	Limit     Number `json:"limit"`
 	Inherited int    `json:"inherited,omitempty"`
+	// Into are the operators that ranks run together and that its error arrives at.
+	Into []string `json:"into,omitempty"`
 }
 
 // Number is a number that JSON may not have: NaN and infinities are texts.
@@ -147,6 +149,15 @@ func digestOf(j *verdict.Judged) *Digest {
 			break
 		}
 		d.Roots = append(d.Roots, rootOf(j, &j.Roots[i]))
+	}
+	for i := range j.Operators {
+		if op := &j.Operators[i]; isShared(op.Op.Type) {
+			for _, k := range op.From {
+				if k < len(d.Roots) {
+					d.Roots[k].Into = append(d.Roots[k].Into, op.Op.Name)
+				}
+			}
+		}
 	}
 	if len(j.Pieces) == 1 {
 		d.Piece = &j.Pieces[0]

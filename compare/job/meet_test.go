@@ -125,18 +125,34 @@ func TestMeetings(t *testing.T) {
 	}
 }
 
-// An error that came in over a collective is not blamed on it.
+// An error that came in over a collective is not blamed on it, but on the ranks that brought it in: what is wrong before
+// it elsewhere, and does not arrive there, is not among these.
 func TestThrough(t *testing.T) {
-	_, r := made(t, broken)
-	res := ran(t, r, Settings{Out: filepath.Join(t.TempDir(), "out")})
-	var through []string
-	for _, o := range res.Origins {
-		if o.Through {
-			through = append(through, o.Op+" "+o.Ranks+" from "+o.From)
+	both := broken
+	both.All = true
+	both.Break = func(step, rank int, op string, out []float32) {
+		if broken.Break(step, rank, op, out); op == jobtest.Gather && rank == 3 && step == 1 {
+			out[0] += 1000
 		}
 	}
-	if !slices.Equal(through, []string{jobtest.Reduce + " 0-1,3 from 2"}) {
-		t.Errorf("%q of %+v", through, res.Origins)
+	for name, c := range map[string]struct {
+		job  jobtest.Job
+		want []string
+	}{
+		"one":   {broken, []string{jobtest.Reduce + " 0-1,3 from 2"}},
+		"apart": {both, []string{jobtest.Reduce + " 0-1,3 from 2", jobtest.Scatter + " 0-1,3 from 2", jobtest.Swap + " 0-1,3 from 2"}},
+	} {
+		_, r := made(t, c.job)
+		res := ran(t, r, Settings{Out: filepath.Join(t.TempDir(), "out")})
+		var through []string
+		for _, o := range res.Origins {
+			if o.Through {
+				through = append(through, o.Op+" "+o.Ranks+" from "+o.From)
+			}
+		}
+		if !slices.Equal(through, c.want) {
+			t.Errorf("%s: %q of %+v", name, through, res.Origins)
+		}
 	}
 }
 
