@@ -243,6 +243,7 @@ var elsewhere = map[string][3]string{
 	"report.loss.recording":      {"../verdict/losses_test.go", "TestLosses", "LossRecording"},
 	"report.loss.graph":          {"../unfit_test.go", "TestGraphThatDoesNotFit", "LossGraph"},
 	"report.root.begin-untaken":  {"../recording/flow_test.go", "TestFlow", "a result that is not taken"},
+	"report.root.begin-whole":    {"../recording/flow_test.go", "TestFlow", "ids that are one number"},
 	"report.root.begin-order":    {"../recording/mindspore_test.go", "TestView", "View"},
 	"report.root.begin-alone":    {"../recording/tensors_test.go", "TestMovedAlone", "roll"},
 	"report.root.begin-in":       {"../recording/mindspore_test.go", "TestMigratedGap", "Region"},

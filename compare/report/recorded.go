@@ -97,6 +97,28 @@ func ranges(row *result.Row) (left, right string) {
 	return of(&f.X), of(&f.Y)
 }
 
+// finer are, of sides that read alike, the first statistics that differ, with all digits, or the checksums; the same
+// texts where nothing else tells.
+func finer(rec *result.Recorded, left, right string) (string, string) {
+	if left != right {
+		return left, right
+	}
+	a, b := &rec.Left.Stats, &rec.Right.Stats
+	for _, of := range []struct {
+		name  string
+		known int32
+		a, b  float64
+	}{{"Max", result.KnownMax, a.Max, b.Max}, {"Min", result.KnownMin, a.Min, b.Min}, {"Norm", result.KnownNorm, a.Norm, b.Norm}, {"Mean", result.KnownMean, a.Mean, b.Mean}} {
+		if rec.Left.Has(of.known) && rec.Right.Has(of.known) && of.a != of.b {
+			return of.name + " " + strconv.FormatFloat(of.a, 'g', -1, 64), of.name + " " + strconv.FormatFloat(of.b, 'g', -1, 64)
+		}
+	}
+	if rec.Left.Sum != rec.Right.Sum {
+		return rec.Left.Sum, rec.Right.Sum
+	}
+	return left, right
+}
+
 // placeOf is where a value stands in its call, with the name that the program has for it.
 func placeOf(rec *result.Recorded) string {
 	if rec.Parameter != "" {
@@ -153,13 +175,18 @@ func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root
 		case row.Op != op.Op.Name && alone:
 			lines = append(lines, plainLine(s.say("root.begin-alone", rec.Place, row.Op, left, right)))
 		case row.Op != op.Op.Name:
+			left, right = finer(rec, left, right)
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
 			lines = append(lines, plainLine(s.say("root.begin-argument", placeOf(rec), left, right)))
 		case len(r.Begin.From) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-fed", placeOf(rec), s.list(r.Begin.From, 3))))
 		default:
-			lines = append(lines, plainLine(s.say("root.begin", placeOf(rec), left, right)))
+			if left, right = finer(rec, left, right); left == right && row.Left.DType.IsInteger() {
+				lines = append(lines, plainLine(s.say("root.begin-whole", placeOf(rec), left)))
+			} else {
+				lines = append(lines, plainLine(s.say("root.begin", placeOf(rec), left, right)))
+			}
 		}
 		between := slices.DeleteFunc(slices.Clone(r.Region), func(name string) bool { return slices.Contains(r.Begin.From, name) || name == row.Op })
 		if rec != nil && r.Edge && len(between) > 0 {

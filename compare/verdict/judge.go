@@ -47,11 +47,38 @@ type judge struct {
 	numbers   map[result.Port]bool   // outputs of integers that are measured, not counted
 }
 
+// spoken is a table of recordings whose rows say something of both sides, and be it nothing: the table itself, or
+// of one that was put together otherwise, a copy.
+func spoken(t *result.Table) *result.Table {
+	whole := t
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Recorded == nil && r.Role == result.Whole || r.Recorded != nil && r.Recorded.Left != nil && r.Recorded.Right != nil {
+			continue
+		}
+		if whole == t {
+			own := *t
+			own.Rows = slices.Clone(t.Rows)
+			whole = &own
+		}
+		rec := result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
+		if r.Recorded != nil {
+			rec.Place, rec.Argument = r.Recorded.Place, r.Recorded.Argument
+			rec.Left, rec.Right = cmp.Or(r.Recorded.Left, rec.Left), cmp.Or(r.Recorded.Right, rec.Right)
+		}
+		whole.Rows[i].Recorded = &rec
+	}
+	return whole
+}
+
 // Judge judges a table. The table is not changed; the judged one refers to its
 // rows.
 func Judge(t *result.Table, opts Options) *Judged {
 	if opts.Profile == nil {
 		opts.Profile = Default()
+	}
+	if t.Meta.Recorded {
+		t = spoken(t)
 	}
 	j := &judge{table: t, profile: opts.Profile, day: opts.Day, opts: opts}
 	if j.day.IsZero() {
