@@ -47,6 +47,14 @@ type Reason struct {
 // Because makes a reason.
 func Because(kind Kind, args ...string) Reason { return Reason{Kind: kind, Args: args} }
 
+// Arg is an argument, "" where a table that is read again has fewer.
+func (r Reason) Arg(i int) string {
+	if i < len(r.Args) {
+		return r.Args[i]
+	}
+	return ""
+}
+
 // Equal tells whether two reasons say the same.
 func (r Reason) Equal(o Reason) bool { return r.Kind == o.Kind && slices.Equal(r.Args, o.Args) }
 

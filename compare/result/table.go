@@ -133,7 +133,7 @@ func (p *Pairing) Alone() (names []string) {
 	for _, r := range p.Why {
 		switch r.Kind {
 		case RanksUnpaired:
-			names = append(names, r.Args[1])
+			names = append(names, r.Arg(1))
 		case ProcessesUnpaired:
 			names = append(names, r.Args...)
 		}

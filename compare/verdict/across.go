@@ -811,7 +811,7 @@ func (w *recordedWalk) movedAlone(op *Operator) int {
 					return at
 				}
 				next := result.Port{} // what modules, and calls that change nothing, hand on
-				if out := from.output(p.Index); out != nil {
+				if out := from.output(p.Index); out != nil && w.row(out).Recorded != nil {
 					next, _, _ = side(w.row(out))
 				}
 				for n := range from.Inputs {

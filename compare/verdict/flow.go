@@ -1096,7 +1096,7 @@ func (w *recordedWalk) repeats(op *Operator) []int {
 		for k := range list {
 			for _, why := range w.row(&list[k]).Reasons {
 				if why.Kind == result.CallRepeated {
-					if at, ok := w.place[why.Args[0]]; ok {
+					if at, ok := w.place[why.Arg(0)]; ok {
 						return w.trails[at].roots
 					}
 				}

@@ -31,7 +31,7 @@ func (j *judge) losses(out *Judged) []Loss {
 	}
 	for i := range out.Premises { // one of the two was not what ran
 		if p := &out.Premises[i]; p.Reason.Kind == result.GivenNear {
-			list = append(list, Loss{Kind: LossGiven, Count: p.Tensors, Names: p.Reason.Args[:1]})
+			list = append(list, Loss{Kind: LossGiven, Count: p.Tensors, Names: []string{p.Reason.Arg(0)}})
 		}
 	}
 	if names, of := j.unlike(); max(len(names), m.Strangers) > 0 {

@@ -264,3 +264,36 @@ func TestBaselineLost(t *testing.T) {
 		}
 	}
 }
+
+// Of a table that lost what was recorded of calls, or arguments of what it says of its pairs, nothing is known; judging it does not end.
+func TestLostRecords(t *testing.T) {
+	for _, lose := range []func(r *result.Row){
+		func(r *result.Row) { r.Recorded = nil },
+		func(r *result.Row) { r.Recorded.Left = nil },
+		func(r *result.Row) { r.Recorded.Left, r.Recorded.Right = nil, nil },
+		func(r *result.Row) { r.Reasons = []result.Reason{{Kind: result.CallRepeated}} },
+	} {
+		for at := range 6 {
+			table := &result.Table{Meta: result.Meta{Recorded: true, Pairing: result.Pairing{Why: []result.Reason{{Kind: result.RanksUnpaired}, {Kind: result.BatchDiffers}}}}}
+			for i := range 3 {
+				op := fmt.Sprintf("Functional.linear.%d.forward", i)
+				table.Ops = append(table.Ops, result.Operator{Name: op, Type: "linear", Order: i, Dumped: true})
+				for _, role := range []result.Role{result.Input, result.Output} {
+					said := func(off float64) *result.Said {
+						return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownNorm, Stats: result.Stats{Max: 2 + off, Norm: 5 + off}}
+					}
+					r := result.Row{Op: op, Type: "linear", Role: role, Shape: []int64{16}, Facts: result.Facts{Order: i}, Recorded: &result.Recorded{Left: said(float64(i)), Right: said(0), Both: 2}}
+					if i > 0 && role == result.Input {
+						r.Facts.Producer = result.Port{Op: fmt.Sprintf("Functional.linear.%d.forward", i-1)}
+						r.Recorded.Golden = r.Facts.Producer
+					}
+					table.Rows = append(table.Rows, r)
+				}
+			}
+			lose(&table.Rows[at])
+			if j := Judge(table, Options{}); j.Verdict == Good {
+				t.Errorf("row %d: %s", at, j.Verdict)
+			}
+		}
+	}
+}

@@ -655,8 +655,8 @@ func (j *judge) otherGraph(out *Judged) {
 		if why.Kind != result.BatchDiffers && why.Kind != result.ShapesMostly {
 			continue
 		}
-		differ, _ := strconv.Atoi(why.Args[0])
-		of, _ := strconv.Atoi(why.Args[1])
+		differ, _ := strconv.Atoi(why.Arg(0))
+		of, _ := strconv.Atoi(why.Arg(1))
 		out.Premises = append(out.Premises, Premise{Kind: PremiseGraph, Broken: true, Tensors: differ, Share: float64(differ) / float64(max(of, 1)), Reason: why})
 	}
 	if left, right, paired := j.alone(); len(out.Premises) == 0 && left > paired && right > paired && !j.table.Meta.Partial {
