@@ -75,7 +75,9 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	w.line()
 	w.key("table")
 	w.table(j)
-	w.b = append(w.b, "\n}\n"...)
+	w.b = append(w.b, '\n')
+	w.flush()
+	w.b = append(w.b, seal(w.sum)...)
 	w.flush()
 	return w.err
 }

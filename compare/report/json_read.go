@@ -54,7 +54,8 @@ func (s *Saved) Profile() (*verdict.Profile, error) {
 // ReadJSON reads what [WriteJSON] wrote. Errors tell the offset or the member,
 // what was found and what was expected.
 func ReadJSON(from io.Reader) (*Saved, error) {
-	dec := json.NewDecoder(from)
+	whole := &sealed{from: from}
+	dec := json.NewDecoder(whole)
 	if err := expectDelim(dec, '{'); err != nil {
 		return nil, err
 	}
@@ -110,6 +111,9 @@ func ReadJSON(from io.Reader) (*Saved, error) {
 	}
 	if at := dec.InputOffset(); !ended(dec) {
 		return nil, fmt.Errorf("offset %d: the text goes on, expected its end", at)
+	}
+	if err := whole.broken(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

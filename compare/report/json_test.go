@@ -2,13 +2,16 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -80,6 +83,7 @@ func TestBadJSON(t *testing.T) {
 		{begin + `"table":{"rows":{"op":{"of":["a"],"at":[0,1]}}}}`, `at: row 1: found 1, expected a place among 1 texts`},
 		{begin + `"table":{"rows":{"op":["a"],"reasons":{"row":[1],"kind":["text"]}}}}`, `reasons: row 0: found a row 1, expected one of 1`},
 		{begin + `"table":{"rows":{"op":["a"],"reasons":[]}}}`, `reasons: offset 0: found [, expected {`},
+		{begin + `"table":{"rows":{"op":["a"]}}` + "\n" + seal(1), `found the checksum edee81e8, expected 00000001`},
 		{begin + `"table":{"rows":{"op":["a"]`, `offset 5`},
 		{begin + `"table":{"rows":{"op":["a"]}}} x`, `the text goes on, expected its end`},
 		{begin + `"table":{"rows":{"op":["a"]}},"roots":[` + strings.Repeat("[", 20000), `exceeded max depth`},
@@ -97,7 +101,8 @@ func TestBadJSON(t *testing.T) {
 // TestForgedProfile: the profile in a file is the one whose hash it tells.
 func TestForgedProfile(t *testing.T) {
 	text := string(write(t, &verdict.Judged{Table: &result.Table{}, Profile: verdict.Default()}))
-	saved, err := ReadJSON(strings.NewReader(strings.Replace(text, "limit = 0.98", "limit = 0.10", 1)))
+	text, _, _ = strings.Cut(text, "\n, ") // without the seal, which tells of it, too
+	saved, err := ReadJSON(strings.NewReader(strings.Replace(text, "limit = 0.98", "limit = 0.10", 1) + "}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,5 +277,43 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%s with %d bytes left: %v", name, left, err)
 			}
 		}
+	}
+}
+
+// TestSeal: a table that lost a block and is JSON all the same is not as it was written; one that is written again in another form is.
+func TestSeal(t *testing.T) {
+	table := &result.Table{}
+	for i := range 40 {
+		table.Rows = append(table.Rows, result.Row{Op: fmt.Sprint("op", i), Slot: i})
+	}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, verdict.Judge(table, verdict.Options{})); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, read := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
+		if s, err := ReadJSON(read(strings.NewReader(text))); err != nil || len(s.Table.Rows) != 40 {
+			t.Fatalf("as it was written: %v", err)
+		}
+		if _, err := ReadJSON(read(strings.NewReader(strings.Replace(text, `"op17",`, "", 1)))); err == nil {
+			t.Error("a name is lost, and nothing is said")
+		}
+		column := regexp.MustCompile(`,\s*"slot":\[[^]]*\]`)
+		if _, err := ReadJSON(read(strings.NewReader(column.ReplaceAllString(text, "")))); err == nil || !strings.Contains(err.Error(), "not as it was written") {
+			t.Errorf("a column is lost: %v", err)
+		}
+	}
+	var members map[string]any
+	if err := json.Unmarshal(b.Bytes(), &members); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(map[string]any{"schema": members["schema"], "table": members["table"], "crc32": members["crc32"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again = append([]byte(`{"schema":"precision/verdict/2",`), again[1:]...)
+	again = bytes.Replace(again, []byte(`,"schema":"precision/verdict/2"`), nil, 1)
+	if _, err := ReadJSON(bytes.NewReader(again)); err != nil {
+		t.Errorf("in another form: %v", err)
 	}
 }

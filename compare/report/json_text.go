@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"encoding/json"
+	"hash/crc32"
 	"io"
 	"math"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 // of the writer behind it.
 type jsonWriter struct {
 	to  io.Writer
+	sum uint32 // of what was written
 	b   []byte
 	err error
 	// fresh: no comma belongs before what comes next.
@@ -27,6 +29,7 @@ const piece = 64 << 10
 
 func (w *jsonWriter) flush() {
 	if w.err == nil && len(w.b) > 0 {
+		w.sum = crc32.Update(w.sum, crc32.IEEETable, w.b)
 		_, w.err = w.to.Write(w.b)
 	}
 	w.b = w.b[:0]
