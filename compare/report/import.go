@@ -245,6 +245,9 @@ func (in *importer) entry(cells []string) error {
 			return err
 		}
 		r.Op, r.Role, r.Slot = strings.Clone(clean.Original(op)), role, slot
+		if dump := r.Left.Names; dump != "" && dump != "*" && !strings.ContainsAny(dump, ", ") && !strings.HasSuffix(dump, r.Op) && !strings.HasSuffix(r.Op, dump) {
+			return fmt.Errorf("found the tensor %q, expected one of %q", name, dump)
+		}
 		in.tensors++
 	} else {
 		r.Op, _, _ = strings.Cut(r.Left.Names, ",")
@@ -254,6 +257,9 @@ func (in *importer) entry(cells []string) error {
 	}
 	for m, at := range in.values {
 		v, ok := metric.ParseValue(get(at))
+		if text := get(at); !ok && strings.Trim(text, "0123456789.+-eE();,\"") == "" { // other words of other tables say why there is none
+			return fmt.Errorf("found %q, expected a number", text)
+		}
 		if at >= 0 {
 			in.metrics[m] = true
 		}

@@ -220,3 +220,19 @@ func TestCutCSV(t *testing.T) {
 		}
 	}
 }
+
+// TestTornLines: a line of a csv that was made of two, where a block between them is lost, is none.
+func TestTornLines(t *testing.T) {
+	const titles = "Index,OpType,NPUDump,GroundTruth,TensorIndex,Shape,CosineSimilarity,StandardDeviation,CompareFailReason\n"
+	for line, whole := range map[string]bool{
+		`1,Relu,a/op6,a/op6,a/op6:output:0,"[2]",0.999000,"(0.1;0.2),(0.1;0.2)",`:                true,
+		`1,Relu,a/op6,a/op6,a/op7:output:0,"[2]",0.999000,"(0.1;0.2),(0.1;0.2)",`:                false,
+		`1,Relu,a/op6,a/op6,a/op6:output:0,"[2]",0.9990.999000,"(0.1;0.2),(0.1;0.2)",`:           false,
+		`1,Relu,a/op6,a/op6,a/op6:output:0,"[2]",0.999000,"(0.1;0.2,0.99""(0.1;0.2),(0.1;0.2)",`: false,
+	} {
+		table, warnings, err := ReadCSV(strings.NewReader(titles+`0,Relu,a/op5,a/op5,a/op5:output:0,"[2]",1.000000,"(0.1;0.2),(0.1;0.2)",`+"\n"+line+"\n"), "x.csv")
+		if err != nil || (len(warnings) == 0) != whole || len(table.Rows) == 2 != whole {
+			t.Errorf("%s: %d rows, %v, %v", line, len(table.Rows), warnings, err)
+		}
+	}
+}

@@ -207,12 +207,20 @@ func tableLost(p *patient, path string) (*harm, error) {
 		return nil, nil
 	}
 	d, err := p.one(path, b)
-	if d != nil && p.j.csv { // digits of numbers alone are nothing that a csv shows
+	if d != nil && p.j.csv { // whole lines, and digits of numbers, are nothing that a csv shows to be missing
 		now, err := p.read(path)
 		if err != nil {
 			return nil, err
 		}
-		if d.unseen = bytes.Equal(digits.ReplaceAll(now, nil), digits.ReplaceAll(was, nil)); d.unseen {
+		lines := map[string]bool{}
+		for line := range bytes.Lines(was) {
+			lines[string(digits.ReplaceAll(line, nil))] = true
+		}
+		d.unseen = true
+		for line := range bytes.Lines(now) {
+			d.unseen = d.unseen && lines[string(digits.ReplaceAll(line, nil))]
+		}
+		if d.unseen {
 			d.closed = ""
 		}
 	}
