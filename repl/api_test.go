@@ -175,12 +175,6 @@ func TestCommand(t *testing.T) {
 	if _, ok := Command("exit"); ok {
 		t.Error("exit is a sub-command")
 	}
-	for _, lang := range []string{"en", "zh"} {
-		list := Commands(lang)
-		if len(list) != len(listed()) || list[0].Brief == "" {
-			t.Errorf("%s: %v", lang, list)
-		}
-	}
 	cfg.Dir = filepath.Join(t.TempDir(), "elsewhere")
 	if code := run(context.Background(), cfg, []string{"fc"}); code != exitNothing {
 		t.Errorf("exit status %d without data", code)

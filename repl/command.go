@@ -329,17 +329,6 @@ func Describe(name, lang string) (Manual, bool) {
 // Info describes a command.
 type Info struct{ Name, Brief string }
 
-// Commands lists the commands of the shell that are also sub-commands of the
-// program, in the given language ("" is English).
-func Commands(lang string) []Info {
-	l, _ := msg.ParseLang(lang)
-	var list []Info
-	for _, c := range listed() {
-		list = append(list, Info{c.name, c.brief(l)})
-	}
-	return list
-}
-
 // Command returns a command of the shell as a function, false if there is none
 // of that name. args are the words behind the name. The result is an exit
 // status: 0, 1 for an error or wrong options, 2 when there was nothing to

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"precision/repl"
@@ -55,19 +56,13 @@ func (e env) suggest(words []string) (found []repl.Info) {
 		}
 	}
 	if len(words) == 0 || words[0] == "help" || words[0] == "man" && !strings.HasPrefix(word, "-") {
-		for _, c := range commands() {
-			add(c.name, e.language().T("cli."+c.name))
-		}
-		for _, c := range repl.Commands(e.language().String()) {
-			add(c.Name, c.Brief)
+		for _, c := range slices.Concat(commands(false), commands(true)) {
+			add(c.name, c.brief(e.language()))
 		}
 		add("help", e.language().T("help.brief"))
 		return found
 	}
-	for _, c := range commands() {
-		if c.name != words[0] {
-			continue
-		}
+	if c, ok := named(words[0]); ok && c.run != nil {
 		if strings.HasPrefix(word, "-") {
 			e.describe = func(set *flag.FlagSet) {
 				if set != nil {

@@ -116,33 +116,22 @@ func helpWidth(w io.Writer, lang msg.Lang) int {
 	return widestHelp
 }
 
-// groups are the commands by what a person wants, as help lists them: some with a line each, others by their names. Together they
-// are all there are.
-var groups = []struct {
-	name       string
-	told, also []string
-}{
-	{"find", []string{"compare", "check", "preflight", "rollout"}, []string{"ac", "vc", "vcs"}},
-	{"look", []string{"browse", "why", "report", "view", "graph"}, []string{"ls", "ni", "pt", "cp"}},
-	{"change", []string{"advise", "kit"}, []string{"train", "profile"}},
-	{"jobs", []string{"merge"}, nil},
-	{"files", nil, []string{"dc", "tf_dump", "atc", "schema"}},
-	{"program", []string{"shell", "mcp"}, []string{"data", "infer", "run", "completion", "man", "version"}},
-}
-
 // usage is the help of the program, on one screen.
 func usage(w io.Writer, lang msg.Lang) {
 	page := console.NewScreen(w, helpWidth(w, lang), false)
 	fmt.Fprintf(w, "%s\n\n", page.Wrap(lang.T("cli.intro")))
 	const name = 11
-	for _, g := range groups {
-		title := lang.T("cli.group." + g.name)
-		if len(g.also) > 0 {
-			title = lang.T("cli.group.also", title, strings.Join(g.also, ", "))
+	for _, g := range groups() {
+		title, also := lang.T("cli.group."+g.name), []string(nil)
+		for _, c := range g.also {
+			also = append(also, c.name)
+		}
+		if also != nil {
+			title = lang.T("cli.group.also", title, strings.Join(also, ", "))
 		}
 		fmt.Fprintln(w, title)
 		for _, c := range g.told {
-			fmt.Fprint(w, page.Hang(fmt.Sprintf("  %-*s%s\n", name, c, lang.T("cli."+c)), name+2))
+			fmt.Fprint(w, page.Hang(fmt.Sprintf("  %-*s%s\n", name, c.name, c.brief(lang)), name+2))
 		}
 	}
 	fmt.Fprint(w, page.Wrap(lang.T("cli.foot")+"\n"))
@@ -151,33 +140,12 @@ func usage(w io.Writer, lang msg.Lang) {
 // shownOptions is how many options help lists of a command before it chooses.
 const shownOptions = 7
 
-// helps are an example of each command that has one, and the options that people use of those that have many; -h all lists
-// the rest.
-var helps = map[string]struct {
-	example string
-	options []string
-}{
-	"compare":            {"precision compare npu_dump golden -g graphs -html report.html", []string{"g", "html", "json", "check", "gate", "all", "out"}},
-	"check":              {"precision check npu_dump -g graphs", []string{"g", "rt", "full", "json", "gate"}},
-	"report":             {"precision report result.json -n 20 -sort cosine", []string{"n", "sort", "html", "profile", "gate"}},
-	"why":                {"precision why layer1/conv1", nil},
-	"browse":             {"precision browse result.json", nil},
-	"view":               {"precision view report.html", nil},
-	"graph":              {"precision graph ge_proto_00000001_graph_1_Build.txt -op conv1", []string{"ls", "op", "diff", "svg", "json"}},
-	"merge":              {"precision merge shard0 shard1 -out job", nil},
-	"rollout":            {"precision rollout -logp dumps -weights trainer,engine", []string{"logp", "weights", "train", "rollout", "json", "html"}},
-	"preflight.diff":     {"precision preflight diff npu.log gpu.log -html curves.html", []string{"json", "html", "gate", "format", "ignore"}},
-	"preflight.manifest": {"precision preflight manifest data -out data.manifest", nil},
-	"mcp":                {"precision mcp results -out answers", nil},
-	"shell":              {"precision -c 'vc; vcs -l 5'", nil},
-}
-
 // printHelp prints how a command is used, with an example, and its options: those that people use, or all.
 func (e env) printHelp(command string, set *flag.FlagSet) {
 	w, lang := e.stdout, e.language()
 	fmt.Fprintln(w, lang.T("cli."+command+".usage"))
 	page := console.NewScreen(w, helpWidth(w, lang), false)
-	help := helps[command]
+	help, _ := named(command)
 	if help.example != "" {
 		fmt.Fprint(w, lang.T("help.example", help.example)+"\n")
 	}
@@ -190,9 +158,9 @@ func (e env) printHelp(command string, set *flag.FlagSet) {
 	fmt.Fprintln(w)
 	count := 0
 	set.VisitAll(func(*flag.Flag) { count++ })
-	some := !e.all && help.options != nil && count > shownOptions
+	some := !e.all && help.options != "" && count > shownOptions
 	set.VisitAll(func(f *flag.Flag) {
-		if some && !slices.Contains(help.options, f.Name) {
+		if some && !slices.Contains(strings.Fields(help.options), f.Name) {
 			return
 		}
 		value, text := flagText(f, lang)

@@ -62,7 +62,7 @@ func TestHelpSpeaks(t *testing.T) {
 		t.Setenv("LC_ALL", locale)
 		var list, errs bytes.Buffer
 		execute(context.Background(), env{stdout: &list, stderr: &errs}, []string{"help"})
-		for _, c := range commands() {
+		for _, c := range commands(false) {
 			if lang := (env{}).language(); !lang.Has("cli."+c.name) || !regexp.MustCompile(`\b`+c.name+`\b`).MatchString(list.String()) {
 				t.Errorf("%s: no line about %s in\n%s", locale, c.name, &list)
 			}

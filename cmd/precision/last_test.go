@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/repl"
 )
 
 // TestLast: behind a comparison commands need nothing but a name, which may be a part, a pattern or the framework's.
@@ -112,15 +115,16 @@ func TestNarrow(t *testing.T) {
 // that people use, -h all the rest.
 func TestHelp(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
-	listed := map[string]int{}
-	for _, g := range groups {
-		for _, name := range append(g.told, g.also...) {
-			listed[name]++
+	list := slices.Concat(commands(false), commands(true))
+	for i, c := range list {
+		if _, shell := repl.Command(c.name); c.run == nil && !shell || slices.ContainsFunc(list[:i], func(d command) bool { return d.name == c.name }) {
+			t.Errorf("%s is in two groups of the help, or no command", c.name)
 		}
 	}
-	for _, name := range names() {
-		if name != "help" && listed[name] != 1 {
-			t.Errorf("%s is in %d groups of the help", name, listed[name])
+	_, help, _ := precision(t, "-c", "help")
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+)  `).FindAllStringSubmatch(help, -1) {
+		if _, ok := named(m[1]); !ok && m[1] != "help" && m[1] != "exit" {
+			t.Errorf("the help of the program has no %s", m[1])
 		}
 	}
 	for _, lang := range []string{"en", "zh"} {
@@ -134,14 +138,17 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	for command, h := range helps {
-		words := strings.Split(command, ".")
+	for _, h := range append(list, command{name: "preflight.diff"}, command{name: "preflight.manifest"}) {
+		if h, _ = named(h.name); h.example == "" {
+			continue
+		}
+		command, words := h.name, strings.Split(h.name, ".")
 		_, some, _ := precision(t, append(append([]string{"-lang", "en"}, words...), "-h")...)
 		_, all, _ := precision(t, append(append([]string{"-lang", "en"}, words...), "-h", "all")...)
 		if !strings.Contains(some, h.example) || !strings.HasPrefix(h.example, "precision ") {
 			t.Errorf("no example in the help of %s:\n%s", command, some)
 		}
-		for _, o := range h.options {
+		for _, o := range strings.Fields(h.options) {
 			if !strings.Contains(some, "\n  -"+o) || !strings.Contains(all, "\n  -"+o) {
 				t.Errorf("%s has no option -%s:\n%s", command, o, some)
 			}

@@ -90,7 +90,6 @@ import (
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/spell"
-	"precision/repl"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -117,11 +116,13 @@ type env struct {
 	describe func(*flag.FlagSet)
 }
 
-// command is a sub-command: name and the work, which returns an exit status and
-// an error to print, if any. Its line of help is the message cli.NAME.
+// command is a sub-command: its name, the work, which returns an exit status and an error to print, if any, an example, and the
+// options that people use of those that have many; -h all lists the rest. Without work it is one of the shell's. Its line of help is
+// the message cli.NAME, or shell.NAME of those.
 type command struct {
-	name string
-	run  func(ctx context.Context, e env, args []string) (int, error)
+	name             string
+	run              func(ctx context.Context, e env, args []string) (int, error)
+	example, options string
 }
 
 // shell reports whether the command has the terminal itself.
@@ -129,41 +130,70 @@ func (c command) shell() bool {
 	return c.name == "shell" || c.name == "data" || c.name == "infer" || c.name == "browse"
 }
 
-func commands() []command {
-	return []command{
-		{"shell", shellCommand},
-		{"data", dataCommand},
-		{"infer", inferCommand},
-		{"compare", compareCommand},
-		{"merge", mergeCommand},
-		{"check", checkCommand},
-		{"preflight", preflightCommand},
-		{"rollout", rolloutCommand},
-		{"why", whyCommand},
-		{"report", reportCommand},
-		{"browse", browseCommand},
-		{"view", viewCommand},
-		{"profile", profileCommand},
-		{"schema", schemaCommand},
-		{"graph", graphCommand},
-		{"atc", atcCommand},
-		{"mcp", mcpCommand},
-		{"completion", completionCommand},
-		{"man", manCommand},
-		{"version", versionCommand},
+// group are commands by what a person wants, as help lists them: some with a line each, others by their names.
+type group struct {
+	name       string
+	told, also []command
+}
+
+// groups are all commands of the program and of its shell.
+func groups() []group {
+	return []group{
+		{"find", []command{
+			{"compare", compareCommand, "precision compare npu_dump golden -g graphs -html report.html", "g html json check gate all out"},
+			{"check", checkCommand, "precision check npu_dump -g graphs", "g rt full json gate"},
+			{"preflight", preflightCommand, "", ""},
+			{"rollout", rolloutCommand, "precision rollout -logp dumps -weights trainer,engine", "logp weights train rollout json html"},
+		}, []command{{name: "ac"}, {name: "vc"}, {name: "vcs"}}},
+		{"look", []command{
+			{"browse", browseCommand, "precision browse result.json", ""},
+			{"why", whyCommand, "precision why layer1/conv1", ""},
+			{"report", reportCommand, "precision report result.json -n 20 -sort cosine", "n sort html profile gate"},
+			{"view", viewCommand, "precision view report.html", ""},
+			{"graph", graphCommand, "precision graph ge_proto_00000001_graph_1_Build.txt -op conv1", "ls op diff svg json"},
+		}, []command{{name: "ls"}, {name: "ni"}, {name: "pt"}, {name: "cp"}}},
+		{"change", []command{{name: "advise"}, {name: "kit"}}, []command{{name: "train"}, {name: "profile", run: profileCommand}}},
+		{"jobs", []command{{"merge", mergeCommand, "precision merge shard0 shard1 -out job", ""}}, nil},
+		{"files", nil, []command{{name: "dc"}, {name: "tf_dump"}, {name: "atc", run: atcCommand}, {name: "schema", run: schemaCommand}}},
+		{"program", []command{
+			{"shell", shellCommand, "precision -c 'vc; vcs -l 5'", ""},
+			{"mcp", mcpCommand, "precision mcp results -out answers", ""},
+		}, []command{{name: "data", run: dataCommand}, {name: "infer", run: inferCommand}, {name: "run"}, {name: "completion", run: completionCommand},
+			{name: "man", run: manCommand}, {name: "version", run: versionCommand}}},
 	}
 }
 
-// names are the words that stand behind the program's name.
-func names() []string {
-	list := []string{"help"}
-	for _, c := range commands() {
-		list = append(list, c.name)
-	}
-	for _, c := range repl.Commands("") {
-		list = append(list, c.Name)
+// commands are those of the program, or those of the shell that it has no word of its own for.
+func commands(shell bool) (list []command) {
+	for _, g := range groups() {
+		for _, c := range slices.Concat(g.told, g.also) {
+			if (c.run == nil) == shell {
+				list = append(list, c)
+			}
+		}
 	}
 	return list
+}
+
+// brief is what the command does, in a line.
+func (c command) brief(lang msg.Lang) string {
+	return lang.T(map[bool]string{false: "cli.", true: "shell."}[c.run == nil] + c.name)
+}
+
+// named is the command of a name, or of a word behind it: preflight.diff.
+func named(name string) (c command, ok bool) {
+	switch name {
+	case "preflight.diff":
+		return command{name, nil, "precision preflight diff npu.log gpu.log -html curves.html", "json html gate format ignore"}, true
+	case "preflight.manifest":
+		return command{name, nil, "precision preflight manifest data -out data.manifest", ""}, true
+	}
+	list := slices.Concat(commands(false), commands(true))
+	i := slices.IndexFunc(list, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return list[i], true
 }
 
 func main() {
@@ -213,10 +243,7 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	if name == "b" {
 		name = "browse"
 	}
-	for _, c := range commands() {
-		if c.name != name {
-			continue
-		}
+	if c, ok := named(name); ok && c.run != nil {
 		own := e
 		if !c.shell() {
 			own.stdout, own.stderr = out, clean.NewWriter(e.stderr)
@@ -234,7 +261,11 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 		return code
 	}
 	text := e.language().T("cli.unknown", name)
-	if near := spell.Nearest(name, names()); near != "" {
+	names := []string{"help"}
+	for _, c := range slices.Concat(commands(false), commands(true)) {
+		names = append(names, c.name)
+	}
+	if near := spell.Nearest(name, names); near != "" {
 		text = e.language().T("cli.mean", name, near)
 	}
 	fmt.Fprintf(e.stderr, "precision: %s\n", text)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"precision/internal/man"
@@ -66,13 +67,9 @@ func writePages(dir string) error {
 }
 
 // pageNames are the commands with a page of their own, in the order of help.
-func pageNames() []string {
-	var list []string
-	for _, c := range commands() {
+func pageNames() (list []string) {
+	for _, c := range slices.Concat(commands(false), commands(true)) {
 		list = append(list, c.name)
-	}
-	for _, c := range shellOnly("") {
-		list = append(list, c.Name)
 	}
 	return list
 }
@@ -82,10 +79,8 @@ func page(name string, lang msg.Lang) (man.Page, bool) {
 	if name == "" {
 		return programPage(lang), true
 	}
-	for _, c := range commands() {
-		if c.name == name {
-			return commandPage(c, lang.T("cli."+name), lang), true
-		}
+	if c, ok := named(name); ok && c.run != nil {
+		return commandPage(c, c.brief(lang), lang), true
 	}
 	m, ok := repl.Describe(name, lang.String())
 	if !ok {
@@ -146,22 +141,21 @@ func assemble(name, brief string, usage []string, more string, options []man.Ite
 
 // programPage is the page precision(1).
 func programPage(lang msg.Lang) man.Page {
-	var own, shell []man.Item
-	see := make([]string, 0, 24)
-	for _, c := range commands() {
-		own = append(own, man.Item{Term: c.name, Text: lang.T("cli." + c.name)})
+	items := func(list []command) (items []man.Item) {
+		for _, c := range list {
+			items = append(items, man.Item{Term: c.name, Text: c.brief(lang)})
+		}
+		return items
 	}
-	for _, c := range shellOnly(lang.String()) {
-		shell = append(shell, man.Item{Term: c.Name, Text: c.Brief})
-	}
+	var see []string
 	for _, name := range pageNames() {
 		see = append(see, "precision-"+name+"(1)")
 	}
-	p := commandPage(command{"shell", shellCommand}, lang.T("cli.intro"), lang)
+	p := commandPage(command{name: "shell", run: shellCommand}, lang.T("cli.intro"), lang)
 	return man.Page{Name: "precision", Brief: strings.TrimRight(lang.T("cli.intro"), ".。"), Source: "precision", Title: lang.T("man.name"), Sections: []man.Section{
 		p.Sections[0],
-		{Title: lang.T("man.commands"), Text: lang.T("cli.foot"), Items: own},
-		{Title: lang.T("man.shell"), Items: shell},
+		{Title: lang.T("man.commands"), Text: lang.T("cli.foot"), Items: items(commands(false))},
+		{Title: lang.T("man.shell"), Items: items(commands(true))},
 		p.Sections[2],
 		{Title: lang.T("man.exit"), Items: keyed("man.status.", statuses, lang)},
 		{Title: lang.T("man.environment"), Items: keyed("man.env.", variables, lang)},

@@ -40,11 +40,11 @@ func TestThirdLanguage(t *testing.T) {
 		"preflight diff a.yaml b.yaml", "preflight diff m m", "advise -f r.json", "vcs -f r.json", "ls", "ni", "pt", "cp", "dc", "kit", "kit torch", "tf_dump", "train", "-c help", "nosuch",
 		"compare -lt PAIR/first/left -rt PAIR/first/golden -json f.json", "kit -next f.json -o next", "advise -f f.json", "report f.json -n 5", "compare -lt PAIR/second/left -rt PAIR/second/golden -after f.json",
 		"check PAIR/second/left", "compare -lt PAIR/first/left -rt PAIR/first/golden -all -out job", "compare -all -dry-run -lt PAIR/first/left -rt PAIR/first/golden", "rollout -weights a.log,b.log", "merge job", "merge nosuch -out x"}
-	for _, c := range commands() {
+	for _, c := range commands(false) {
 		lines = append(lines, c.name+" -h all", c.name+" -nosuch")
 	}
-	for _, c := range shellOnly("") {
-		lines = append(lines, c.Name+" -h", "man "+c.Name)
+	for _, c := range commands(true) {
+		lines = append(lines, c.name+" -h", "man "+c.name)
 	}
 	ours := regexp.MustCompile(`[A-Za-z]*[a-z]{2,}(?: [a-z]{2,}){2,}`)
 	code := regexp.MustCompile(`(?m)precision (compare|merge|check|why|report|browse|view|graph|mcp|kit|preflight|rollout)\b.*`)

@@ -19,12 +19,12 @@ func shellConfig(e env) repl.Config {
 
 // moreCommands are the program's own commands for the shell.
 func moreCommands(e env) (list []repl.More) {
-	for _, c := range commands() {
+	for _, c := range commands(false) {
 		if c.shell() && c.name != "browse" {
 			continue
 		}
 		list = append(list, repl.More{
-			Info: repl.Info{Name: c.name, Brief: e.language().T("cli." + c.name)},
+			Info: repl.Info{Name: c.name, Brief: c.brief(e.language())},
 			Run: func(ctx context.Context, lang, data string, args []string) int {
 				own := e
 				own.lang, own.data = lang, data
@@ -121,11 +121,4 @@ func shellWord(ctx context.Context, e env, name string, args []string) (code int
 		return 0, false
 	}
 	return run(ctx, shellConfig(e), args), true
-}
-
-// shellOnly are the commands of the shell that the program has no word of its own for.
-func shellOnly(lang string) []repl.Info {
-	return slices.DeleteFunc(repl.Commands(lang), func(i repl.Info) bool {
-		return slices.ContainsFunc(commands(), func(c command) bool { return c.name == i.Name })
-	})
 }
