@@ -449,7 +449,7 @@ func (w *following) parts(f *Finding, v Values, left apart) bool {
 	return false
 }
 
-// scaled looks whether golden is a multiple of what it should be.
+// scaled looks whether golden is a multiple of what it should be, by its own size, too.
 func (w *following) scaled(f *Finding, y []float64, left apart) bool {
 	cross, size := 0.0, 0.0
 	for i := range y {
@@ -465,8 +465,8 @@ func (w *following) scaled(f *Finding, y []float64, left apart) bool {
 	for i := range y {
 		scaled[i] = y[i] * factor
 	}
-	if !apartOf(scaled, w.was).within(explainedShare, left) {
-		return false
+	if off := apartOf(scaled, w.was); !off.within(explainedShare, left) || off.rms() > apartSize*rms(w.was) {
+		return false // a factor near 0 takes off whatever is large, as a mask
 	}
 	f.Why = append(f.Why, because(result.GoldenScaled, strconv.FormatFloat(factor, 'g', 5, 64)))
 	return true

@@ -238,6 +238,22 @@ func TestGoldenReasons(t *testing.T) {
 	}
 }
 
+// A factor near 0 explains no golden array though it takes off what is large, as a mask.
+func TestNoFactorOfMasks(t *testing.T) {
+	const seed = 33550336
+	c, ok := compareComputed(t, computed.Options{Arch: "lm", Seed: seed, Golden: "exchanged", Fused16: seed%3 == 1, DirtyPadding: seed%3 == 2})
+	if !ok || len(c.with.Roots) != 2 {
+		t.Fatalf("%+v", c)
+	}
+	for i := range c.with.Roots {
+		for _, why := range c.with.Why(&c.with.Roots[i]) {
+			if why.Kind == result.GoldenScaled {
+				t.Errorf("%s: %v", c.with.Operators[c.with.Roots[i].Operator].Op.Name, why)
+			}
+		}
+	}
+}
+
 // A clean network stays clean, and nothing of its golden side is recomputed.
 func TestCleanGolden(t *testing.T) {
 	for _, arch := range []string{"lstm", "mobilenet", "unet", "recommender"} {
