@@ -27,8 +27,9 @@ type Formula struct {
 type Param struct {
 	Name string
 	// Default is its value where it is not given; Number is set for those that have one, and are no tensors.
-	Default float64
-	Number  bool
+	// Optional ones are tensors or numbers.
+	Default          float64
+	Number, Optional bool
 	// Words are the texts that it may be, 0 for the first.
 	Words []string
 }
@@ -205,6 +206,14 @@ func (f *Formula) Slope(fixed []float64) func(x float64) (y, slope float64) {
 	}
 }
 
+// Tensors are the names of the operands.
+func (f *Formula) Tensors() (names []string) {
+	for _, at := range f.Operands {
+		names = append(names, f.Params[at].Name)
+	}
+	return names
+}
+
 // Function is what a formula makes of its first operand, the other parameters being as they are by default.
 func (f *Formula) Function() func(x float64) float64 {
 	fixed := make([]float64, len(f.Params))
@@ -218,8 +227,9 @@ func (f *Formula) Function() func(x float64) float64 {
 	}
 }
 
-// formulaOf reads f(parameters)=expression. A parameter name:value is a number, name{word/word} one of some texts.
-func formulaOf(text string) (f *Formula, err error) {
+// Read reads parameters)=expression. A parameter name:value is a number, name?value a tensor that may be left out, name{word/word}
+// one of some texts.
+func Read(text string) (f *Formula, err error) {
 	head, body, ok := strings.Cut(text, ")=")
 	if !ok {
 		return nil, fmt.Errorf("%q is no formula", text)
@@ -229,6 +239,12 @@ func formulaOf(text string) (f *Formula, err error) {
 	for _, p := range strings.Split(head, ",") {
 		name, value, number := strings.Cut(p, ":")
 		param := Param{Name: name, Number: number}
+		if short, value, ok := strings.Cut(name, "?"); ok {
+			param.Name, param.Optional = short, true
+			if param.Default, err = strconv.ParseFloat(value, 64); err != nil {
+				return nil, err
+			}
+		}
 		if number {
 			if param.Default, err = strconv.ParseFloat(value, 64); err != nil {
 				return nil, err

@@ -31,7 +31,7 @@ func TestFormulas(t *testing.T) {
 
 func TestBadFormulas(t *testing.T) {
 	for _, text := range []string{"", "x)", "x)=", "x)=y", "x)=x+", "x)=where(x,1)", "x)=sin(x", "x:a)=x", "x)=1", "x)=x x", "x)=x..2"} {
-		if _, err := formulaOf(text); err == nil {
+		if _, err := Read(text); err == nil {
 			t.Errorf("f(%s is a formula", text)
 		}
 	}

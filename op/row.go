@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,7 +42,7 @@ func (r *Row) set(word string) (err error) {
 	texts := map[string]*string{"does": &r.Does, "error": &r.Error, "law": &r.Law, "summands": &r.Summands, "domain": &r.Domain,
 		"overflow": &r.Overflow, "spread": &r.Spread, "kernel": &r.Kernel, "choice": &r.Choice}
 	if rest, is := strings.CutPrefix(word, "f("); is {
-		r.Formula, err = formulaOf(rest)
+		r.Formula, err = Read(rest)
 		return err
 	}
 	switch {
@@ -69,7 +70,7 @@ func (r *Row) set(word string) (err error) {
 				params += "," + p.Name + ":0"
 			}
 		}
-		r.Back, err = formulaOf(params + ")=" + value)
+		r.Back, err = Read(params + ")=" + value)
 	case (key == "call" || key == "Functional" || key == "Torch") && has:
 		if r.Calls == nil {
 			r.Calls = map[string]*Signature{}
@@ -131,6 +132,8 @@ type Signature struct {
 	// positional arguments, or a list.
 	Params []string
 	Rest   bool
+	// Named are parameters behind the rest, which are given by name.
+	Named []string
 	// Hidden are attributes that are not recorded.
 	Hidden []string
 }
@@ -150,6 +153,9 @@ func signature(text string) (*Signature, error) {
 	if list == "" {
 		s.Params = nil
 		return s, nil
+	}
+	if at := slices.IndexFunc(s.Params, func(p string) bool { return p[:min(1, len(p))] == "*" }); at >= 0 {
+		s.Params, s.Named = s.Params[:at+1], s.Params[at+1:]
 	}
 	last := &s.Params[len(s.Params)-1]
 	*last, s.Rest = strings.CutPrefix(*last, "*")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Functions of PyTorch of the numbers in one place. A number among the operands is
@@ -108,14 +109,17 @@ func scaled(a arith, g num, d, size float64) num { return a.mul(g, num{d, a.ulps
 
 func minus(x num) num { return num{-x.y, x.b} }
 
+// slopesOf is the backward of a formula.
+func slopesOf(text string) func(k *invocation, g []Values) gradients {
+	f, err := catalogue.Read(text)
+	if err != nil {
+		panic(err)
+	}
+	row := &catalogue.Row{Formula: f}
+	return func(k *invocation, g []Values) gradients { return k.formulaGradients(row, gradient(g, 0)) }
+}
+
 func arithmeticForms() {
-	define("round", function{local: true, forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("input")
-		if n := k.int("decimals", 0); n != 0 {
-			panic(refuse(Unsupported, "decimals"))
-		}
-		return elementsOf(stepKernel(math.RoundToEven), nil, true, []Values{x})
-	})})
 	defineSums()
 	defineProducts()
 	definePowers()
@@ -252,19 +256,17 @@ func defineProducts() {
 		x := k.value("input")
 		z := k.value("other")
 		return buildFloorMod(k.Call, []Values{x, z})
-	})})
-	define("lerp", function{local: true, forward: pointFormula(func(k *invocation, a arith, x []num) num {
-		// x + w·(e - x), or e - (1 - w)·(e - x).
-		y := a.add(x[0], a.mul(x[2], a.sub(x[1], x[0])))
-		y.b += 4 * a.u * (abs(x[0].y) + abs(x[1].y))
-		return y
-	}, "input", "end", "weight")})
+	}), backward: slopesOf("input,other)=input-other*floor(input/other)")})
 }
 
 // factor is a number argument that is 1 if it was not given; NaN, which explains
 // nothing, if it is none.
 func (k *invocation) factor(name string) num {
-	return k.rounding(k.float(name, 1))
+	x := k.float(name, 1)
+	if integers(k.Call) {
+		x = math.Trunc(x)
+	}
+	return k.rounding(x)
 }
 
 func definePowers() {
@@ -274,13 +276,15 @@ func definePowers() {
 		if integers(k.Call) {
 			return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
 				for i := range y {
-					y[i] = math.Trunc(math.Pow(x[0][i], x[1][i]))
+					if y[i] = math.Trunc(math.Pow(x[0][i], x[1][i])); math.IsInf(y[i], 0) && x[0][i] == 0 {
+						y[i] = 0 // of whole numbers there is no Inf
+					}
 				}
 			}, k.outType()), nil, true, []Values{x, z})
 		}
 		return buildPow(k.Call, []Values{x, z})
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
+	}), nodes: [][]string{{"input", "exponent"}}, backward: func(k *invocation, g []Values) gradients {
+		return gradients{"exponent": slopesOf("input,exponent)=input^exponent")(k, g)["exponent"], "input": func() Values {
 			x := k.value("input")
 			z := k.value("exponent")
 			d := gradient(g, 0)
@@ -289,6 +293,9 @@ func definePowers() {
 					return exactNum(0)
 				}
 				p := math.Pow(v[0].y, v[1].y-1)
+				if math.IsInf(p, 0) || math.IsNaN(p) || a.most > 0 && abs(p) >= a.most {
+					return num{0, math.Inf(1)}
+				}
 				l := 0.0
 				if v[0].y != 0 {
 					l = math.Log(abs(v[0].y))
@@ -337,8 +344,6 @@ func defineLimits() {
 			return exactNum(0)
 		}
 	})})
-	define("clamp_min", function{local: true, forward: formulaFor(limits)})
-	define("clamp_max", function{local: true, forward: formulaFor(limits)})
 	define("nan_to_num", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := precisionFor(x.numeric())
@@ -360,6 +365,13 @@ func defineLimits() {
 			}
 			return x[0]
 		}), nil, x.typ == dtype.Float64, []Values{x})
+	}), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
+		return func(a arith, x, y, g num) num {
+			if math.IsNaN(x.y) || math.IsInf(x.y, 0) {
+				return num{}
+			}
+			return g
+		}
 	})})
 }
 

@@ -511,7 +511,7 @@ func TestCallsWithout(t *testing.T) {
 
 // unused are the functions of which an input gives only its shape or type, or is there
 // to be changed.
-var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "Functional.batch_norm": true, "Tensor.fill_": true, "Tensor.copy_": true,
+var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "Functional.batch_norm": true, "Torch.native_batch_norm": true, "Tensor.fill_": true, "Tensor.copy_": true,
 	"Torch.full_like": true, "Tensor.new_full": true}
 
 // TestCallsNonsense gives every argument other values: nothing panics, and an output is

@@ -16,10 +16,14 @@ import (
 	"precision/dump/dumptest"
 )
 
-// textCases are the cases of testdata/cases.txt, which says what their syntax is.
-func textCases(t testing.TB) (list []callCase) {
+// textCases are the cases of testdata/cases.txt, which says what their syntax is, and of functions.txt.
+func textCases(t testing.TB) []callCase {
+	return append(casesIn(t, "testdata/cases.txt"), casesIn(t, "testdata/functions.txt")...)
+}
+
+func casesIn(t testing.TB, file string) (list []callCase) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/cases.txt")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +33,7 @@ func textCases(t testing.TB) (list []callCase) {
 		}
 		c, err := textCase(line)
 		if err != nil {
-			t.Fatalf("testdata/cases.txt, case %d: %v", i+1, err)
+			t.Fatalf("%s, case %d: %v", file, i+1, err)
 		}
 		list = append(list, c)
 	}
@@ -58,12 +62,16 @@ func textCase(line string) (c callCase, err error) {
 			c.Args = append(c.Args, v)
 		}
 	}
-	for _, r := range commas(results) {
-		v, err := textValue(r)
-		if err != nil {
-			return c, err
+	results, backward, _ := strings.Cut(results, " : ")
+	gradients, back, _ := strings.Cut(backward, " = ")
+	for list, text := range map[*[]caseValue]string{&c.Outputs: results, &c.Gradients: gradients, &c.Back: back} {
+		for _, r := range commas(text) {
+			v, err := textValue(r)
+			if err != nil {
+				return c, err
+			}
+			*list = append(*list, v)
 		}
-		c.Outputs = append(c.Outputs, v)
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	catalogue "precision/op"
 )
@@ -43,12 +44,12 @@ func (a arith) Combine(op string, x, z num) num {
 		case x == one:
 			return z
 		}
-		return a.mul(x, z)
+		return a.beyond(a.mul(x, z))
 	case "^":
 		if z == exactNum(1) {
 			return x
 		}
-		return a.pow(x, z)
+		return a.beyond(a.pow(x, z))
 	}
 	// The larger of a number and NaN is either on a device, so that anything is accepted there.
 	y := num{math.Max(x.y, z.y), max(x.b, z.b)}
@@ -91,7 +92,7 @@ func (a arith) Apply(f func(x float64) float64, slope func(x, y float64) float64
 		return num{y, s}
 	}
 	// Near a zero the error goes with the argument.
-	return num{y, s + a.ulps*(abs(y)+s+min(abs(x.y*slope(x.y, y)), 1)*toNumber(abs(y) < 1))}
+	return a.beyond(num{y, s + a.ulps*(abs(y)+s+min(abs(x.y*slope(x.y, y)), 1)*toNumber(abs(y) < 1))})
 }
 
 func (arith) Compare(f func(x, z float64) bool, x, z num) num {
@@ -106,6 +107,11 @@ func formulaOfRow(row *catalogue.Row) *function {
 		f.params = append(f.params, p.Name)
 	}
 	switch {
+	case slices.Contains(f.params, "reduction"):
+		f.local = false
+		f.forward = formulaFor(func(k *invocation) Values { return k.reducedLoss(k.formula(row), k.lossReduction()) })
+		f.nodes = [][]string{row.Formula.Tensors(), {"elements"}}
+		f.backward = func(k *invocation, g []Values) gradients { return k.lossGradients(row, gradient(g, 0)) }
 	case row.Back != nil:
 		f.backward = chain(func(k *invocation) func(a arith, x, y, g num) num {
 			at := append(make([]num, 3), k.fixed(row.Formula)...)
@@ -125,8 +131,134 @@ func formulaOfRow(row *catalogue.Row) *function {
 				return scaled(a, g, d, abs(d)+max(row.Near, 1))
 			}
 		})
+	default:
+		f.backward = func(k *invocation, g []Values) gradients { return k.formulaGradients(row, gradient(g, 0)) }
+		f.nodes = [][]string{row.Formula.Tensors()}
 	}
 	return f
+}
+
+// formulaGradients are the gradients of the operands of a formula: its slope in each times that of the result.
+func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
+	f, all := row.Formula, gradients{}
+	for i, operand := range f.Operands {
+		name := f.Params[operand].Name
+		all[name] = func() Values {
+			var in []Values
+			for _, at := range f.Operands {
+				in = append(in, k.operandOf(&f.Params[at]))
+			}
+			numbers, at := k.fixed(f), make([]dual, len(f.Params))
+			for j, p := range f.Params {
+				if p.Number {
+					at[j], numbers = dual{v: numbers[0]}, numbers[1:]
+				}
+			}
+			run := catalogue.Compile[dual](f, duals{k.arith()})
+			return k.of(name, func(a arith, x []num) num {
+				for j, place := range f.Operands {
+					at[place] = dual{v: x[j], d: exactNum(toNumber(i == j))}
+				}
+				return a.along(x[len(x)-1], run(at).d)
+			}, append(in, d)...)
+		}
+	}
+	return all
+}
+
+// operandOf is an operand of a formula, or what it is where it may be left out.
+func (k *invocation) operandOf(p *catalogue.Param) Values {
+	if p.Optional && !k.has(p.Name) {
+		return scalar(p.Default)
+	}
+	return k.value(p.Name)
+}
+
+// dual is a number with its slope, both with their bounds.
+type dual struct{ v, d num }
+
+// duals computes with formulas and their slopes.
+type duals struct{ arith }
+
+func (duals) Number(x float64) dual { return dual{v: exactNum(x)} }
+func (duals) Value(x dual) float64  { return x.v.y }
+func (duals) Sure(c dual) bool      { return c.v.b == 0 }
+func (a duals) Either(x, z dual) dual {
+	return dual{a.arith.Either(x.v, z.v), a.arith.Either(x.d, z.d)}
+}
+func (a duals) Compare(f func(x, z float64) bool, x, z dual) dual {
+	return dual{v: a.arith.Compare(f, x.v, z.v)}
+}
+func (a duals) Apply(f func(x float64) float64, slope func(x, y float64) float64, exact bool, x dual) dual {
+	v := a.arith.Apply(f, slope, exact, x.v)
+	return dual{v, a.along(x.d, a.slopeAt(slope, exact, x.v, v))}
+}
+func (a duals) Combine(op string, x, z dual) dual {
+	v := a.arith.Combine(op, x.v, z.v)
+	dx, dz := a.slopes(op, x.v, z.v, v)
+	return dual{v, a.arith.Combine("+", a.along(x.d, dx), a.along(z.d, dz))}
+}
+
+// along is a gradient times a slope: nothing where either is 0, and anything where the slope is infinite.
+func (a arith) along(g, d num) num {
+	if zero := exactNum(0); g == zero || d == zero {
+		return zero
+	}
+	y := a.Combine("*", g, d)
+	if math.IsNaN(y.y) || math.IsInf(y.y, 0) && !math.IsInf(g.y, 0) || math.IsInf(d.y, 0) {
+		y = num{0, math.Inf(1)}
+	}
+	return y
+}
+
+// slopeAt is the slope of a function of one number. Where that is small it may be a difference from 1.
+func (a arith) slopeAt(slope func(x, y float64) float64, exact bool, x, y num) num {
+	s := num{y: slope(x.y, y.y)}
+	if !exact {
+		s.b = a.ulps*abs(s.y) + 2*a.u*toNumber(abs(s.y) < 1)
+	}
+	if x.b != 0 {
+		s.b += max(abs(slope(x.y-x.b, y.y)-s.y), abs(slope(x.y+x.b, y.y)-s.y)) + y.b*toNumber(!exact)
+	}
+	if math.IsNaN(s.b) {
+		s.b = math.Inf(1)
+	}
+	return s
+}
+
+// slopes are those of Combine in both operands. Of two equal numbers each may get all, or half.
+func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
+	one := exactNum(1)
+	switch op {
+	case "+":
+		return one, one
+	case "-":
+		return one, exactNum(-1)
+	case "*":
+		return z, x
+	case "/":
+		return a.div(one, z), minus(a.div(y, z))
+	case "^":
+		if z.y != 0 {
+			dx = a.Combine("*", z, a.beyond(a.pow(x, a.sub(z, one))))
+		}
+		if x.y == 0 {
+			if z.y < 0 {
+				dz.b = math.Inf(1)
+			}
+		} else {
+			dz = a.mul(y, a.Apply(math.Log, func(x, _ float64) float64 { return 1 / x }, false, x))
+		}
+		return dx, dz
+	}
+	switch {
+	case abs(x.y-z.y) <= x.b+z.b:
+		half := num{0.5, 0.5}
+		return half, half
+	case (x.y > z.y) == (op == "max"):
+		return one, num{}
+	}
+	return num{}, one
 }
 
 // fixed are the numbers among the parameters of a formula, as they were given, in the order of those.
@@ -141,7 +273,11 @@ func (k *invocation) fixed(f *catalogue.Formula) (list []num) {
 			}
 			list = append(list, exactNum(float64(at)))
 		case p.Number:
-			list = append(list, k.rounding(k.float(p.Name, p.Default)))
+			x := k.float(p.Name, p.Default)
+			if integers(k.Call) && k.outType() != dtype.Bool {
+				x = math.Trunc(x)
+			}
+			list = append(list, k.rounding(x))
 		}
 	}
 	return list
@@ -177,7 +313,7 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		if other := f.Operands[(i+1)%len(f.Operands)]; f.Exact && len(in) == 2 && discrete(k.outType()) {
 			in[i] = k.compared(name, f.Params[other].Name)
 		} else {
-			in[i] = k.value(name)
+			in[i] = k.operandOf(&f.Params[at])
 		}
 	}
 	if row.Rounded {
@@ -270,9 +406,27 @@ func exactNum(x float64) num { return num{x, 0} }
 
 // arith computes with numbers and their bounds (operators.md, propagation): u is
 // the unit roundoff of sums and products, ulps that of functions.
-type arith struct{ u, ulps float64 }
+type arith struct {
+	u, ulps float64
+	// most is what the narrow type holds that steps in between may have been kept in; 0 for no limit.
+	most float64
+}
 
-func (c *Call) arith() arith { return arith{c.unit(), c.ulps()} }
+func (c *Call) arith() arith {
+	a := arith{u: c.unit(), ulps: c.ulps()}
+	if c.loose != strict && c.narrow > 0 {
+		a.most = precisionFor(c.outType()).max
+	}
+	return a
+}
+
+// beyond: a step that the type does not hold may be anything.
+func (a arith) beyond(x num) num {
+	if a.most > 0 && abs(x.y) >= a.most {
+		x.b = math.Inf(1)
+	}
+	return x
+}
 
 func (a arith) add(x, z num) num {
 	y, s := x.y+z.y, x.b+z.b

@@ -50,8 +50,16 @@ func logicForms() {
 		return []Reading{{Out: []Values{v}}}
 	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
 	define("masked_fill", function{local: true, forward: formulaFor(func(k *invocation) Values {
-		return k.choice("mask", "value", "input")
+		return k.whole(k.choice("mask", "value", "input"))
 	}), backward: masked("mask", "value", "input")})
+}
+
+// whole is what a type of whole numbers or truths holds of numbers.
+func (k *invocation) whole(v Values) Values {
+	if discrete(k.outType()) {
+		return castTo(k.Call, v)
+	}
+	return v
 }
 
 // compared is an operand of a comparison; a number may be rounded to the type of the

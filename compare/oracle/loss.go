@@ -3,19 +3,11 @@ package oracle
 import (
 	"math"
 	"slices"
+
+	catalogue "precision/op"
 )
 
 // Losses of PyTorch, and their gradients. reduction is mean, sum or none.
-
-// loss is one of two tensors, element by element.
-type loss struct {
-	name string
-	f    func(k *invocation, a arith, x, t num) num
-	// grad is the derivative of f in x.
-	grad func(k *invocation, a arith, x, t num) num
-	// apart: the reduction is a step of its own, behind the one that makes the elements.
-	apart bool
-}
 
 // reduction is what becomes of the elements of a loss.
 func (k *invocation) lossReduction() string {
@@ -23,126 +15,54 @@ func (k *invocation) lossReduction() string {
 		refuseIf(k.has(old), Unsupported, old)
 	}
 	how := k.string("reduction", "mean")
-	refuseIf(how != "mean" && how != "sum" && how != "none", BadArgument, "reduction", how, "mean, sum or none")
+	refuseIf(!slices.Contains([]string{"mean", "sum", "none", "batchmean"}, how), BadArgument, "reduction", how, "mean, sum or none")
 	return how
 }
 
 func (k *invocation) reducedLoss(v Values, how string) Values {
 	n := count(v.Shape())
-	over := 1.0
-	switch how {
-	case "none":
+	if how == "none" {
 		return v
-	case "mean":
-		over = float64(n)
 	}
 	refuseIf(n == 0 || math.IsInf(gamma(float64(n)+1, k.sumUnit()), 1), NoBound, n)
-	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, over)}
+	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, k.lossOver(v.Shape(), how))}
 }
 
-func lossOf(l loss) {
-	var nodes [][]string
-	if l.apart {
-		nodes = [][]string{{"elements"}}
+// lossGradients are those of a formula whose elements are reduced: of its operands, and of the elements, for a recorder that looks at the
+// last step.
+func (k *invocation) lossGradients(row *catalogue.Row, g Values) gradients {
+	var in []Values
+	for _, at := range row.Formula.Operands {
+		in = append(in, k.operandOf(&row.Formula.Params[at]))
 	}
-	define(l.name, function{nodes: nodes, forward: formulaFor(func(k *invocation) Values {
-		v, how := k.lossElements(l.f)
-		return k.reducedLoss(v, how)
-	}), backward: func(k *invocation, g []Values) gradients {
-		refuseIf(l.grad == nil, NoGradient, k.name)
-		part := func(of func(a arith, slope, g, over num) num, reduced bool) func() Values {
-			return func() Values {
-				d := gradient(g, 0)
-				v, how := k.lossElements(l.grad)
-				refuseIf(reduced && how == "none", NoGradient, k.name)
-				over := exactNum(1)
-				if how == "mean" {
-					over = exactNum(float64(count(v.Shape())))
-				}
-				return k.of("input", func(a arith, x []num) num { return of(a, x[0], x[1], over) }, v, d)
-			}
-		}
-		return gradients{
-			"input":    part(func(a arith, slope, g, over num) num { return a.mul(slope, a.div(g, over)) }, false),
-			"elements": part(func(a arith, _, g, over num) num { return a.div(g, over) }, true),
-		}
-	}})
-}
-
-func (k *invocation) lossElements(f func(k *invocation, a arith, x, t num) num) (Values, string) {
-	how := k.lossReduction()
-	x, t := k.pair("input", "target")
-	in := []Values{k.converted(x), k.converted(t)}
-	if k.has("weight") {
-		w := k.value("weight")
-		in = append(in, w)
+	shape, how := newPointwise(nil, in...).shape, k.lossReduction()
+	if over := k.lossOver(shape, how); over != 1 {
+		g = formulaOf(func(x []num) num { return k.arith().div(x[0], exactNum(over)) }, g)
 	}
-	a := k.arith()
-	v := formulaOf(func(x []num) num {
-		y := f(k, a, x[0], x[1])
-		if len(x) > 2 {
-			y = a.mul(y, x[2])
+	all := k.formulaGradients(row, g)
+	if how != "none" {
+		all["elements"] = func() Values {
+			v, ok := broadcast(g, shape)
+			refuseIf(!ok, ShapesDiffer, g.Shape(), shape)
+			return v
 		}
-		return y
-	}, in...)
-	return v, how
+	}
+	return all
 }
 
+// lossOver is what the sum of the elements of a loss is divided by.
+func (k *invocation) lossOver(shape []int64, how string) float64 {
+	switch {
+	case how == "mean":
+		return float64(count(shape))
+	case how == "batchmean" && len(shape) > 0 && shape[0] > 0:
+		return float64(shape[0])
+	}
+	return 1
+}
+
+// lossForms: of probabilities or scores of classes.
 func lossForms() {
-	lossOf(loss{name: "mse_loss", f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return a.mul(d, d) },
-		grad: func(_ *invocation, a arith, x, t num) num { return a.mul(exactNum(2), a.sub(x, t)) }})
-	lossOf(loss{name: "l1_loss", apart: true, f: func(_ *invocation, a arith, x, t num) num { d := a.sub(x, t); return num{abs(d.y), d.b} },
-		grad: func(_ *invocation, a arith, x, t num) num { return exactNum(sign(x.y - t.y)) }})
-	lossOf(loss{name: "smooth_l1_loss", f: func(k *invocation, a arith, x, t num) num {
-		beta := k.factor("beta")
-		d := a.sub(x, t)
-		if d.y = abs(d.y); d.y < beta.y {
-			return a.div(a.mul(a.mul(exactNum(0.5), d), d), beta)
-		}
-		return a.sub(d, a.mul(exactNum(0.5), beta))
-	}, grad: func(k *invocation, a arith, x, t num) num {
-		beta := k.factor("beta")
-		d := a.sub(x, t)
-		if abs(d.y) < beta.y {
-			return a.div(d, beta)
-		}
-		return exactNum(sign(d.y))
-	}})
-	lossOf(loss{name: "huber_loss", f: func(k *invocation, a arith, x, t num) num {
-		delta := k.factor("delta")
-		d := a.sub(x, t)
-		if d.y = abs(d.y); d.y <= delta.y {
-			return a.mul(a.mul(exactNum(0.5), d), d)
-		}
-		return a.mul(delta, a.sub(d, a.mul(exactNum(0.5), delta)))
-	}, grad: func(k *invocation, a arith, x, t num) num {
-		delta, d := k.factor("delta"), a.sub(x, t)
-		if abs(d.y) <= delta.y {
-			return d
-		}
-		return a.mul(delta, exactNum(sign(d.y)))
-	}})
-	lossOf(loss{name: "binary_cross_entropy", f: func(k *invocation, a arith, x, t num) num {
-		log := func(v num) num {
-			y := math.Max(math.Log(v.y), -100)
-			return num{y, a.ulps*(abs(y)+1) + 1.1*v.b/max(v.y-v.b, 1e-45)}
-		}
-		rest := a.sub(exactNum(1), t)
-		return minus(a.add(a.mul(t, log(x)), a.mul(rest, log(a.sub(exactNum(1), x)))))
-	}})
-	lossOf(loss{name: "binary_cross_entropy_with_logits", f: func(k *invocation, a arith, x, t num) num {
-		if k.has("pos_weight") {
-			return num{0, math.Inf(1)}
-		}
-		s := softplus(-x.y)
-		return a.add(a.mul(a.sub(exactNum(1), t), x), num{s, a.ulps * (abs(s) + abs(x.y) + 1)})
-	}})
-	classLosses()
-}
-
-// classLosses: of probabilities or scores of classes.
-func classLosses() {
-	define("kl_div", function{forward: formulaFor(divergence)})
 	for _, soft := range []bool{true, false} {
 		name, nodes := "nll_loss", [][]string{{"input"}}
 		if soft {
@@ -165,31 +85,6 @@ func classLosses() {
 			}
 		}})
 	}
-}
-
-// divergence: target·(log target - input), 0 where the target is 0.
-func divergence(k *invocation) Values {
-	how := k.string("reduction", "mean")
-	log := k.bool("log_target", false)
-	x, t := k.pair("input", "target")
-	a := k.arith()
-	v := formulaOf(func(v []num) num {
-		if log {
-			p := math.Exp(v[1].y)
-			return a.mul(num{p, a.ulps * p}, a.sub(v[1], v[0]))
-		}
-		if v[1].y <= 0 {
-			return exactNum(0)
-		}
-		l := math.Log(v[1].y)
-		return a.mul(v[1], a.sub(num{l, a.ulps * (abs(l) + 1)}, v[0]))
-	}, x, t)
-	if how == "batchmean" && len(x.shape) > 0 && x.shape[0] > 0 {
-		n := count(v.Shape())
-		return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, float64(x.shape[0]))}
-	}
-	refuseIf(how != "mean" && how != "sum" && how != "none", BadArgument, "reduction", how, "mean, sum, batchmean or none")
-	return k.reducedLoss(v, how)
 }
 
 // classes is a loss over classes, which are axis 1 of the input (0 of a vector). With

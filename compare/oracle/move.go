@@ -52,10 +52,9 @@ func moveForms() {
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
 	define("expand", spread)
 	defineMove("repeat", moved(repeat))
-	define("flip", function{forward: moved(flip), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
-		axes := k.axes("dims", len(x.shape))
+	define("flip", function{forward: moved(func(k *invocation, x *operand) Values { return flip(k, x) }), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
-		return flipped(g, axes)
+		return flip(k, g)
 	})})
 	defineMove("roll", moved(roll))
 	defineMove("pad", moved(padded))
@@ -159,10 +158,12 @@ func repeat(k *invocation, x *operand) Values {
 	return reshape(newStrided(x, shape, steps, 0), out)
 }
 
-func flip(k *invocation, x *operand) Values {
-	k.required("dims")
-	axes := k.axes("dims", len(x.shape))
-	return flipped(x, axes)
+// flip turns axes around; of none nothing is.
+func flip(k *invocation, v Values) Values {
+	if len(k.ints("dims")) == 0 {
+		return v
+	}
+	return flipped(v, k.axes("dims", len(v.Shape())))
 }
 
 func flipped(v Values, axes []int) Values {
@@ -370,7 +371,7 @@ func defineMade() {
 				k.required(name)
 				x = k.float(name, missing)
 			}
-			v, _ := broadcast(k.constant(x), shape)
+			v, _ := broadcast(k.whole(k.constant(x)), shape)
 			return v
 		})})
 	}
@@ -405,6 +406,7 @@ func defineMade() {
 			panic(refuse(ShapeComputed, n, shapeText(shape)))
 		}
 		whole := discrete(k.outType())
+		refuseIf(whole && slices.ContainsFunc(at, func(x float64) bool { return x != math.Trunc(x) }), Unsupported, "whole numbers between others")
 		return &formula{shape: shape, exact: whole, f: func(i int64, _ []int64) (float64, float64) {
 			y := at[0] + float64(i)*at[2]
 			if whole {

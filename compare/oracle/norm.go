@@ -245,7 +245,7 @@ func normForms() {
 			return []Reading{{Out: out}}
 		}, backward: func(k *invocation, g []Values) gradients {
 			x := k.tensor("input")
-			d := gradient(g, 0)
+			d := k.alone(g)
 			m := k.lastNormal(x, rms, missing(x))
 			dx, terms := m.gradients(k, x, d)
 			return gradients{
@@ -259,7 +259,14 @@ func normForms() {
 	define("layer_norm", rows(false, fixed))
 	define("rms_norm", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
 	define("group_norm", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
-	batch := function{forward: formulaFor(batchNorm), backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
+	batch := function{forward: func(k *invocation) []Reading {
+		out := []Values{batchNorm(k)}
+		if len(k.outs) == 3 && (k.bool("training", k.solve) || !k.has("running_mean")) { // beside it those of the batch
+			m, in, _ := k.channelNormal(k.tensor("input"))
+			out = append(out, m.statistic(k, in, 1, m.mean), m.statistic(k, in, 2, m.root))
+		}
+		return []Reading{{Out: out}}
+	}, backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
 	define("batch_norm", batch)
 	define("instance_norm", scaledByChannel((*invocation).byInstance, "grad"))
 	define("normalize", function{forward: formulaFor(func(k *invocation) Values {
@@ -291,12 +298,16 @@ func normForms() {
 // scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
 // last step of it takes the gradients named.
 func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string) function {
-	return function{forward: formulaFor(func(k *invocation) Values {
+	return function{forward: func(k *invocation) []Reading {
 		x, m := split(k)
-		return newRows(x, m.n, m.forward(k))
-	}), backward: func(k *invocation, g []Values) gradients {
+		out := []Values{newRows(x, m.n, m.forward(k))}
+		if len(k.outs) == 3 {
+			out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
+		}
+		return []Reading{{Out: out}}
+	}, backward: func(k *invocation, g []Values) gradients {
 		x, m := split(k)
-		d := gradient(g, 0)
+		d := k.alone(g)
 		dx, terms := m.gradients(k, x, d)
 		return gradients{
 			"input":  func() Values { return dx },
@@ -384,9 +395,15 @@ func batchNorm(k *invocation) Values {
 	return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)...)
 }
 
+// alone is the gradient of a result beside which no other has one.
+func (k *invocation) alone(g []Values) Values {
+	refuseIf(len(g) > 1 && slices.ContainsFunc(g[1:], func(v Values) bool { return v != nil }), NoGradient, k.name)
+	return gradient(g, 0)
+}
+
 func batchNormGradients(k *invocation, g []Values) gradients {
 	x := k.tensor("input")
-	d := gradient(g, 0)
+	d := k.alone(g)
 	refuseIf(!slices.Equal(d.Shape(), x.shape), ShapesDiffer, x.shape, d.Shape())
 	training := k.bool("training", k.solve)
 	out := gradients{"bias": func() Values { return k.channelSum(d) }}

@@ -177,27 +177,32 @@ func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values 
 	return g
 }
 
-// item is x[index] with whole numbers, slices, Ellipsis, None and one tensor of whole
-// numbers.
-func item(k *invocation, x *operand) Values {
+// item is x[index] with whole numbers, slices, Ellipsis, None and tensors of whole numbers or truths.
+func item(k *invocation, x *operand) Values { return items(k, x) }
+
+func items(k *invocation, v Values) Values {
 	a := k.args["index"]
 	refuseIf(a == nil, NoArgument, "index")
 	list := []*argument{a}
 	if a.v == nil {
 		list = a.list
 	}
-	takes := 0
+	rank, takes, tensors := len(v.Shape()), 0, false
 	for _, i := range list {
 		refuseIf(i == nil, NoArgument, "index")
 		refuseIf(i.v == nil, Unsupported, "an index that is a list")
-		if i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None {
+		switch {
+		case i.tensor() && i.err != nil:
+			panic(i.err)
+		case i.tensor() && i.op.typ.IsBool():
+			takes, tensors = takes+max(len(i.op.shape), 1), true
+		case i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None:
 			takes++
+			tensors = tensors || i.tensor() && len(i.op.shape) > 0
 		}
 	}
-	var v Values = x
 	axis := 0
-	var by *operand
-	byAxis := 0
+	var by []lookup
 	for _, i := range list {
 		rest := len(v.Shape()) - axis
 		switch {
@@ -210,30 +215,94 @@ func item(k *invocation, x *operand) Values {
 			continue
 		}
 		takes--
-		refuseIf(rest < 1, BadArgument, "index", itoa(len(list)), itoa(len(x.shape))+" axes")
+		refuseIf(rest < 1, BadArgument, "index", itoa(len(list)), itoa(rank)+" axes")
 		switch {
 		case i.v.Kind == msprobe.Slice:
-			cutOut := sliced(v, axis, i.v.Items)
-			v = cutOut
+			v = sliced(v, axis, i.v.Items)
 			axis++
-		case i.tensor() && i.err != nil:
-			panic(i.err)
-		case i.tensor() && (len(i.op.shape) > 0 || !discrete(i.op.typ)):
-			refuseIf(by != nil || !discrete(i.op.typ) || i.op.typ.IsBool(), Unsupported, "an index of "+i.op.typ.String())
-			by, byAxis = i.op, axis
+		case i.tensor() && i.op.typ.IsBool():
+			n := len(i.op.shape)
+			refuseIf(n == 0 || n > rest || !slices.Equal(i.op.shape, v.Shape()[axis:axis+n]), ShapesDiffer, i.op.shape, v.Shape())
+			takes -= n - 1
+			for a, o := range k.places(i.op, true)[0].Out {
+				by = append(by, lookup{axis + a, must(held(o))})
+			}
+			axis += n
+		case i.tensor() && len(i.op.shape) > 0:
+			refuseIf(!discrete(i.op.typ) || count(i.op.shape) > maxDense, Unsupported, "an index of "+i.op.typ.String())
+			by = append(by, lookup{axis, must(held(i.op))})
 			axis++
 		default:
 			n, ok := i.number()
 			refuseIf(!ok || n != math.Trunc(n) || i.v.Type == "bool", BadArgument, "index", i.text(), "whole numbers and slices")
-			refuseIf(by != nil, Unsupported, "an index of tensors and numbers")
-			w := selected(v, axis, int64(n))
-			v = w
+			if tensors {
+				by = append(by, lookup{axis, &dense{y: []float64{n}, exact: true}})
+				axis++
+				continue
+			}
+			v = selected(v, axis, int64(n))
 		}
 	}
-	if by != nil {
-		return gatheredBy(v, byAxis, by)
+	if by == nil {
+		return v
 	}
-	return v
+	return lookedUp(v, by)
+}
+
+// lookup is a tensor of places on an axis.
+type lookup struct {
+	axis int
+	at   *dense
+}
+
+// lookedUp takes elements by their places on some axes, which stand where these were if they are side by side, else in front.
+func lookedUp(v Values, by []lookup) Values {
+	var shapes [][]int64
+	var axes []int
+	for _, l := range by {
+		shapes, axes = append(shapes, l.at.shape), append(axes, l.axis)
+	}
+	shape, ok := broadcastShape(shapes...)
+	refuseIf(!ok || count(shape) > maxDense, ShapesDiffer, shapeText(shapes...))
+	s := v.Shape()
+	at := make([]float64, count(shape))
+	for _, l := range by {
+		w, _ := broadcast(l.at, shape)
+		for i, p := range must(numbers(w)) {
+			if p < 0 {
+				p += float64(s[l.axis])
+			}
+			refuseIf(p < 0 || p >= float64(s[l.axis]), OutsideCache, "index", p, s[l.axis])
+			at[i] = at[i]*float64(s[l.axis]) + p
+		}
+	}
+	front := 0
+	if last := len(axes) - 1; axes[last]-axes[0] == last && slices.IsSorted(axes) {
+		front = axes[0]
+	}
+	perm, n := slices.Clone(axes), int64(1)
+	var rest []int64
+	for i, d := range s {
+		if slices.Contains(axes, i) {
+			n *= d
+		} else {
+			perm, rest = append(perm, i), append(rest, d)
+		}
+	}
+	if count(s) == 0 || len(at) == 0 {
+		return &dense{shape: slices.Concat(rest[:front], shape, rest[front:]), exact: true}
+	}
+	g := reshape(picksOf(reshape(transpose(v, perm), append([]int64{n}, rest...)), 0, at), append(slices.Clone(shape), rest...))
+	back := inOrder(len(shape) + len(rest))
+	for i := range back { // the axes of the places behind those that were before them
+		switch {
+		case i < front:
+			back[i] = len(shape) + i
+		case i < front+len(shape):
+			back[i] = i - front
+		}
+	}
+	return transpose(g, back)
 }
 
 // sliced is v[start:stop:step] along an axis.
@@ -370,6 +439,7 @@ func indexAdd(k *invocation) Values {
 	if want[axis] = int64(len(to)); !slices.Equal(want, source.shape) {
 		panic(refuse(ShapesDiffer, shapeText(x.shape, source.shape)))
 	}
+	refuseIf(x.typ.IsBool(), BadType, x.name, x.typ.String())
 	d := must(held(x))
 	s := must(held(source))
 	alpha := k.factor("alpha")
@@ -427,6 +497,7 @@ func (k *invocation) differences() (*operand, int) {
 // histogram counts elements in equal bins; one near the border of two may be in either.
 func histogram(k *invocation) Values {
 	x := k.tensor("input")
+	refuseIf(k.narrow > 0, BadType, x.name, x.numeric().String())
 	bins := k.int("bins", 100)
 	refuseIf(!within(bins, 1, 1<<20) || count(x.shape) > maxDense, BadArgument, "bins", bins, "a small positive number")
 	lo := k.float("min", 0)

@@ -55,6 +55,7 @@ func (p *poolArgs) shaped(v Values) Values {
 func (k *invocation) pooled(d int, largest bool) (p poolArgs, v *pool) {
 	p = k.poolArgs(d)
 	k.unsupported("divisor_override")
+	refuseIf(discrete(k.outType()) && !largest && k.Op == nil, BadType, "output 0", k.outType().String())
 	v = k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
 	v.outside = k.bool("count_include_pad", true) && !largest
 	return p, v

@@ -67,19 +67,84 @@ func (k *invocation) pair(first, second string) (a, b *operand) {
 
 // productGradients: dA = dY·Bᵀ and dB = Aᵀ·dY, with repeated axes summed up.
 func (k *invocation) productGradients(first, second string, g Values) gradients {
-	a, b := k.factors(first, second)
-	refuseIf(len(a.shape) < 2 || len(b.shape) < 2, Unsupported, "the gradients of a product with a vector")
+	x, z := k.factors(first, second)
+	var a, b, d Values = x, z, g
+	shape := slices.Clone(g.Shape())
+	if len(z.shape) == 1 { // a column
+		b, shape = reshape(z, []int64{z.shape[0], 1}), append(shape, 1)
+	}
+	if len(x.shape) == 1 { // a row
+		a, shape = reshape(x, []int64{1, x.shape[0]}), slices.Insert(shape, len(shape)-1, 1)
+	}
+	d = reshape(g, shape)
 	return gradients{
 		first: func() Values {
-			v := k.product(g, turned(b, true))
+			v := k.product(d, turned(b, true))
 			return k.reducedTo(v, first)
 		},
 		second: func() Values {
-			v := k.product(turned(a, true), g)
+			v := k.product(turned(a, true), d)
+			if len(z.shape) == 1 {
+				v = reshape(v, v.Shape()[:len(v.Shape())-1])
+			}
 			return k.reducedTo(v, second)
 		},
 		"grad": func() Values { return g },
 	}
+}
+
+// flat is a tensor as a matrix, its axes in another order.
+type flat struct {
+	v     Values
+	shape []int64
+	perm  []int
+}
+
+func (f flat) back(v Values) Values {
+	s := make([]int64, len(f.perm))
+	for i, p := range f.perm {
+		s[i] = f.shape[p]
+	}
+	return transpose(reshape(v, s), inverse(f.perm))
+}
+
+// flattened are the factors of a product over some axes as matrices: the last of one and the first of the other, or as given, or of
+// inner the last of both.
+func (k *invocation) flattened() (a, b flat, shape []int64) {
+	x, z := k.factors(k.params[0], k.params[1])
+	ra, rb := len(x.shape), len(z.shape)
+	var of, with []int
+	switch dims := k.args["dims"]; {
+	case k.name == "inner" && (ra == 0 || rb == 0):
+	case k.name == "inner":
+		of, with = []int{ra - 1}, []int{rb - 1}
+	case dims != nil && dims.v == nil && len(dims.list) == 2:
+		of, with = axesOf("dims", wholeNumbers("dims", dims.list[0]), ra), axesOf("dims", wholeNumbers("dims", dims.list[1]), rb)
+	default:
+		n := int(k.int("dims", 2))
+		refuseIf(n < 0 || n > ra || n > rb, BadArgument, "dims", n, "axes of both")
+		of, with = inOrder(ra)[ra-n:], inOrder(n)
+	}
+	matrix := func(o *operand, axes []int, first bool) (f flat, rest []int64) {
+		var kept []int
+		for i := range o.shape {
+			if !slices.Contains(axes, i) {
+				kept, rest = append(kept, i), append(rest, o.shape[i])
+			}
+		}
+		inner := count(o.shape) / max(count(rest), 1)
+		f = flat{shape: o.shape, perm: slices.Concat(kept, axes)}
+		s := []int64{count(rest), inner}
+		if first {
+			f.perm, s = slices.Concat(axes, kept), []int64{inner, count(rest)}
+		}
+		f.v = reshape(transpose(o, f.perm), s)
+		return f, rest
+	}
+	a, left := matrix(x, of, false)
+	b, right := matrix(z, with, true)
+	refuseIf(count(x.shape) == 0 || count(z.shape) == 0 || a.v.Shape()[1] != b.v.Shape()[0], ShapesDiffer, x.shape, z.shape)
+	return a, b, slices.Concat([]int64{}, left, right)
 }
 
 func productForms() {
@@ -109,7 +174,6 @@ func productForms() {
 			return formulaOf(func(x []num) num { return ar.add(ar.mul(k.factor("beta"), x[0]), ar.mul(k.factor("alpha"), x[1])) }, c, k.between(v))
 		}), backward: func(k *invocation, g []Values) gradients {
 			d := gradient(g, 0)
-			refuseIf(sum, NoGradient, k.name)
 			times := func(factor string, v Values) Values {
 				if f := k.factor(factor); f != exactNum(1) {
 					v = formulaOf(func(x []num) num { return k.arith().mul(f, x[0]) }, v)
@@ -117,6 +181,11 @@ func productForms() {
 				return v
 			}
 			of := k.productGradients(k.params[1], k.params[2], d)
+			if sum {
+				x, z := k.factors(k.params[1], k.params[2])
+				of = gradients{k.params[1]: func() Values { return k.newContraction([]string{"mn", "bkn"}, "bmk", d, z) },
+					k.params[2]: func() Values { return k.newContraction([]string{"bmk", "mn"}, "bkn", x, d) }}
+			}
 			out := gradients{k.params[0]: func() Values {
 				return k.reducedTo(times("beta", d), k.params[0])
 			}}
@@ -134,7 +203,21 @@ func productForms() {
 	define("outer", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "vec2")
 		return k.newContraction([]string{"i", "j"}, "ij", a, b)
-	})})
+	}), backward: func(k *invocation, g []Values) gradients {
+		a, b := k.factors("input", "vec2")
+		d := gradient(g, 0)
+		return gradients{"input": func() Values { return k.newContraction([]string{"ij", "j"}, "i", d, b) },
+			"vec2": func() Values { return k.newContraction([]string{"i", "ij"}, "j", a, d) }}
+	}})
+	define("tensordot", function{forward: formulaFor(func(k *invocation) Values {
+		a, b, shape := k.flattened()
+		return reshape(k.product(a.v, b.v), shape)
+	}), backward: func(k *invocation, g []Values) gradients {
+		a, b, _ := k.flattened()
+		d := reshape(gradient(g, 0), []int64{a.v.Shape()[0], b.v.Shape()[1]})
+		return gradients{k.params[0]: func() Values { return a.back(k.product(d, turned(b.v, true))) },
+			k.params[1]: func() Values { return b.back(k.product(turned(a.v, true), d)) }}
+	}})
 	define("linear", function{forward: formulaFor(linear), backward: linearGradients,
 		nodes: [][]string{{"bias", "input", "weight'"}, {"grad"}, {"input", "weight'"}}})
 	define("bilinear", function{forward: formulaFor(func(k *invocation) Values {

@@ -10,6 +10,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	catalogue "precision/op"
 )
 
 // Reductions of PyTorch. Sums are added in float32, whatever the type, in any order.
@@ -172,7 +173,12 @@ func defineExtremes() {
 			keep := k.bool("keepdim", false)
 			switch {
 			case k.has("other") || k.args["dim"].tensor():
-				panic(refuse(NoGradient, k.name))
+				if !k.has("other") {
+					k = k.with(map[string]*argument{"other": k.args["dim"]})
+				}
+				all := k.formulaGradients(catalogue.Of(name+"imum"), gradient(g, 0))
+				all["dim"] = all["other"]
+				return all
 			case !k.has("dim"):
 				return shared(k, g)
 			}

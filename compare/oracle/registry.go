@@ -32,7 +32,7 @@ func init() {
 }
 
 func functionsOfForms() map[string]*function {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, orderForms} {
 		family()
 	}
 	all := functionsOfRows()
@@ -162,7 +162,8 @@ func containsFold(s, part string) bool { return strings.Contains(strings.ToLower
 // the file of its family.
 type function struct {
 	params  []string
-	rest    bool // the last one takes the rest
+	rest    bool     // the last one takes the rest
+	named   []string // those that are given by name alone
 	forward func(k *invocation) []Reading
 	// backward gives the gradients of parameters from those of the outputs.
 	backward func(k *invocation, g []Values) gradients
@@ -195,8 +196,8 @@ var (
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
 func functionsOfRows() map[string]*function {
 	type called struct {
-		form, params string
-		rest         bool
+		form, params, named string
+		rest                bool
 	}
 	all, same := map[string]*function{}, map[called]*function{}
 	for _, row := range catalogue.All() {
@@ -216,10 +217,10 @@ func functionsOfRows() map[string]*function {
 				if space != "" {
 					key = space + "." + name
 				}
-				how := called{call.Form, strings.Join(call.Params, " "), call.Rest}
+				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), call.Rest}
 				if same[how] == nil {
 					f := *forms[call.Form]
-					f.params, f.rest = call.Params, call.Rest
+					f.params, f.rest, f.named = call.Params, call.Rest, call.Named
 					same[how] = &f
 				}
 				all[key] = same[how]
@@ -340,7 +341,7 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 			if x, ok := a.number(); ok && x != 0 {
 				inPlace = true
 			}
-		case slices.Contains(f.params, name):
+		case slices.Contains(f.params, name), slices.Contains(f.named, name):
 			args[name] = a
 		case name == "out":
 			inPlace = inPlace || !a.none()

@@ -22,12 +22,13 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 warnings.filterwarnings("ignore")
 options = argparse.ArgumentParser()
-options.add_argument("-precision", required=True)
+options.add_argument("-precision")
 options.add_argument("-out")
 options.add_argument("-types", default="float32,bfloat16,int64")
 options.add_argument("-samples", type=int, default=3)
 options.add_argument("-only", default="")
 options.add_argument("-list", action="store_true")
+options.add_argument("-cases", action="store_true", help="print the smallest sample of each function as a line of compare/oracle/testdata/functions.txt")
 options = options.parse_args()
 out = options.out or tempfile.mkdtemp()
 folder = os.path.join(out, "recording", "step0", "rank0")
@@ -64,6 +65,60 @@ def leaf(v, place):
 
 def tensors(v):
     return [v] if isinstance(v, torch.Tensor) else [t for x in v for t in tensors(x)] if isinstance(v, (list, tuple)) else []
+
+
+def written(v):
+    """A value as cases.txt has it."""
+    if isinstance(v, torch.Tensor):
+        if v.dtype not in (torch.float32, torch.int64, torch.int32, torch.bool):
+            raise TypeError(v.dtype)
+        numbers = ["%.9g" % x if v.dtype.is_floating_point else str(int(x)) for x in v.detach().flatten().tolist()]
+        return "%s[%s]{%s}" % (str(v.dtype)[6:], ",".join(map(str, v.shape)), " ".join(numbers))
+    if isinstance(v, (list, tuple)):
+        return "[" + ", ".join(map(written, v)) + "]"
+    if isinstance(v, str):
+        return '"%s"' % v
+    if v is None or isinstance(v, (bool, int, float)) and v == v and abs(v) != float("inf"):
+        return repr(v)
+    raise TypeError(type(v))
+
+
+# What is not computed: arguments, functions of further arguments, and gradients.
+unjudged = {"Torch.gradient": {"spacing", "edge_order"}, "Torch.unique": {"dim"}, "Torch.unique_consecutive": {"dim"}}
+lone, ungraded = {"Torch.norm", "Torch.cdist"}, {"cholesky_solve", "cumprod", "native_group_norm", "index_reduce", "scatter_reduce", "logcumsumexp", "bilinear"}
+x = torch.arange(24.).reshape(2, 4, 3) / 7
+small = [("Torch.eye", (3, 4), {}), ("Torch.linspace", (0.5, 3.25, 7), {}), ("Torch.logspace", (-1.0, 2.0, 5), {"base": 2.0}), ("Torch.trace", (x[0, :3],), {}),
+         ("Torch.channel_shuffle", (x[:, :, :, None], 2), {}), ("Torch.slice_scatter", (x, -x[:, 1:3]), {"dim": 1, "start": 1, "end": 3}),
+         ("Torch.cdist", (x[0] * x[0], x[1], 2.0, "donot_use_mm_for_euclid_dist"), {}), ("Torch.gradient", (x[0] * x[0],), {"dim": 1}),
+         ("Torch.isclose", (x[0], x[0] + (x[1] > 2.4) * 0.001), {}), ("Torch.isin", (x[0], x[0, 1]), {}), ("Torch.isposinf", (1 / x[0],), {}), ("Torch.isneginf", (-1 / x[0],), {}),
+         ("Torch.unique", ((x[0] * 2).floor(),), {"return_counts": True}), ("Torch.unique_consecutive", ((x[0] * 2).floor(),), {}),
+         ("Tensor.unfold", (x[0], 0, 2, 2), {}), ("Torch.bilinear", (x[0], x[1], torch.ones(2, 3, 3) + x[0, :3], x[0, 0, :2]), {})]
+
+
+def case(op, name, samples):
+    """The line of the smallest sample that is no single number and has no equal ones, with gradients where there are some."""
+    best = None
+    for s in samples:
+        try:
+            args = [s.input] + list(s.args)
+            y = op(s.input, *s.args, **s.kwargs)
+            results = tensors(y)
+            line = "%s(%s) = %s" % (name, ", ".join([written(a) for a in args] + ["%s=%s" % (k, written(v)) for k, v in s.kwargs.items()]), ", ".join(map(written, results)))
+            inputs, float_results = [t for t in tensors(args) if t.requires_grad], [t for t in results if t.requires_grad]
+            numbers = torch.cat([t.detach().double().flatten() for t in tensors(args)])
+            if not results[0].any() or s.kwargs.keys() & unjudged.get(name, set()) or "nuc" in args or len(args) > 1 and name in lone:
+                continue
+            if any(t.numel() == 0 for t in tensors(args) + results) or numbers.numel() < 2 or sum(t.numel() for t in results) < 2 and "loss" not in name and "dist" not in name or len(line) > 6000:
+                continue
+            if inputs and float_results and name.split(".")[1] not in ungraded:
+                g = [torch.randn_like(t) for t in float_results]
+                line += " : %s = %s" % (", ".join(map(written, g)), ", ".join(map(written, torch.autograd.grad(float_results, inputs, g, allow_unused=True))))
+            if best is None or len(line) < len(best):
+                best = line
+        except Exception:
+            pass
+    if best:
+        print(best)
 
 
 def record(op, sample, kind):
@@ -108,22 +163,34 @@ for op in op_db:
         except Exception as e:
             left_out["no samples"] += 1
             continue
+        if options.cases:
+            kind = "Functional." + op.name[14:] if op.name.startswith("nn.functional.") else "Torch." + op.name
+            case(op, kind, samples)
+            break
         step = max(len(samples) // options.samples, 1)
         for s in samples[::step][:options.samples]:
             try:
                 record(op, s, "Functional" if op.name.startswith("nn.functional.") else "Torch")
             except Exception as e:
                 left_out[type(e).__name__] += 1
+if options.cases:
+    for name, args, kwargs in small:
+        y = getattr(torch if name.startswith("Torch.") else torch.Tensor, name.split(".")[1])(*args, **kwargs)
+        print("%s(%s) = %s" % (name, ", ".join([written(a) for a in args] + ["%s=%s" % (k, written(v)) for k, v in kwargs.items()]), written(y)))
+    sys.exit()
 with open(os.path.join(folder, "dump.json"), "w") as f:
     json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
 report = os.path.join(out, "check.json")
 run = subprocess.run([options.precision, "check", "-out", os.path.join(out, "tables"), "-json", report, os.path.join(out, "recording")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 if not os.path.exists(report):
     sys.exit(run.stderr.decode())
-verdicts, unknown, false = {}, collections.Counter(), []
+verdicts, unknown, false, empty = {}, collections.Counter(), [], 0
 for op in json.load(open(report))["operators"]:
     direction = op["op"].rsplit(".", 1)[1]
     for o in op["outputs"]:
+        if o["verdict"] == "unknown" and o.get("reason", "") == "no elements":
+            empty += 1
+            continue
         verdicts.setdefault(direction, collections.Counter())[o["verdict"]] += 1
         if o["verdict"] == "unknown":
             unknown[op["op"].rsplit(".", 2)[0], direction, re.sub(r"\d+", "n", o.get("reason", ""))[:90]] += 1
@@ -134,7 +201,7 @@ for direction, c in verdicts.items():
     print("%s: %d of %d outputs judged (%.0f %%), %d suspect, %d false alarms" % (direction, n - c["unknown"], n, 100 * (n - c["unknown"]) / n, c["suspect"], c["wrong"]))
 for f in false:
     print("  false", *f)
-print("left out:", dict(left_out))
+print("left out:", dict(left_out), "and %d outputs without elements" % empty)
 if options.list:
-    for (name, direction, reason), n in unknown.most_common(400):
+    for (name, direction, reason), n in unknown.most_common(600):
         print("  unknown", n, name, direction, reason)

@@ -1,0 +1,545 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"precision/dump/dtype"
+)
+
+// Distances and losses of vectors, what is sampled between places, and triangular systems: programs of a tape.
+
+func defineDistances() {
+	program("cosine_similarity", []string{"x1", "x2"}, func(t *tape) []*dense {
+		return []*dense{t.rowsOfTwo("x1", "x2", 1, func(x, z []float64) float64 { return t.cosine(x, z, t.factor("eps", 1e-8)) })}
+	})
+	program("pairwise_distance", []string{"x1", "x2"}, func(t *tape) []*dense {
+		return []*dense{t.rowsOfTwo("x1", "x2", -1, func(x, z []float64) float64 {
+			return t.apart(x, z, t.float("p", 2), t.factor("eps", 1e-6))
+		})}
+	})
+	program("dist", []string{"input", "other"}, func(t *tape) []*dense {
+		d := t.each("x,z)=x-z", t.in("input"), t.in("other"))
+		return []*dense{{shape: []int64{}, y: []float64{t.length(d.y, t.float("p", 2))}, exact: true}}
+	})
+	between := func(t *tape, x, z []float64) float64 { return t.apart(x, z, t.float("p", 2), t.Number(0)) }
+	program("cdist", []string{"x1", "x2"}, func(t *tape) []*dense {
+		a, b := t.in("x1"), t.in("x2")
+		n := len(a.shape)
+		refuseIf(n < 2 || len(b.shape) < 2 || a.shape[n-1] != b.shape[len(b.shape)-1], ShapesDiffer, a.shape, b.shape)
+		lead, ok := broadcastShape(a.shape[:n-2], b.shape[:len(b.shape)-2])
+		refuseIf(!ok, ShapesDiffer, a.shape, b.shape)
+		// With many points squares are multiplied as matrices, which loses digits.
+		many, of := max(a.shape[n-2], b.shape[len(b.shape)-2]) > 25, t.string("compute_mode", "use_mm_for_euclid_dist_if_necessary")
+		refuseIf(t.float("p", 2) == 2 && (of == "use_mm_for_euclid_dist" || many && of != "donot_use_mm_for_euclid_dist"), Unsupported, "compute_mode")
+		p, r, m := a.shape[n-2], b.shape[len(b.shape)-2], a.shape[n-1]
+		x := t.spreadTo(a, append(slices.Clone(lead), p, m))
+		z := t.spreadTo(b, append(slices.Clone(lead), r, m))
+		out := t.blank(append(slices.Clone(lead), p, r))
+		for i := range out.y {
+			l := int64(i) / (p * r)
+			out.y[i] = between(t, x[(l*p+int64(i)/r%p)*m:][:m], z[(l*r+int64(i)%r)*m:][:m])
+		}
+		return []*dense{out}
+	})
+	program("pdist", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+		out, n, m := &dense{exact: true}, x.shape[0], x.shape[1]
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				out.y = append(out.y, between(t, x.y[i*m:][:m], x.y[j*m:][:m]))
+			}
+		}
+		out.shape = []int64{int64(len(out.y))}
+		return []*dense{out}
+	})
+	program("cross", []string{"input", "other"}, func(t *tape) []*dense {
+		a, b := t.in("input"), t.in("other")
+		shape, ok := broadcastShape(a.shape, b.shape)
+		refuseIf(!ok, ShapesDiffer, a.shape, b.shape)
+		axis := slices.Index(shape, 3)
+		if t.has("dim") {
+			axis = t.axisOf(shape, "dim", 0)
+		}
+		refuseIf(axis < 0 || shape[axis] != 3, ShapesDiffer, a.shape, b.shape)
+		x := &dense{shape: shape, y: t.spreadTo(a, shape), exact: true}
+		z := &dense{shape: shape, y: t.spreadTo(b, shape), exact: true}
+		return []*dense{t.along2(x, z, axis, func(x, z []float64) (out []float64) {
+			for i := range 3 {
+				j, k := (i+1)%3, (i+2)%3
+				out = append(out, t.sub(t.mul(x[j], z[k]), t.mul(x[k], z[j])))
+			}
+			return out
+		})}
+	})
+	program("addr", []string{"input", "vec1", "vec2"}, func(t *tape) []*dense {
+		a, b := t.in("vec1"), t.in("vec2")
+		refuseIf(t.outType() == dtype.Bool, BadType, "output 0", t.outType().String())
+		refuseIf(len(a.shape) != 1 || len(b.shape) != 1, ShapesDiffer, a.shape, b.shape)
+		alpha, beta := t.factor("alpha", 1), t.factor("beta", 1)
+		v := t.map1(func(x []float64) float64 { return t.mul(alpha, t.mul(x[0], x[1])) }, move(reshape(a, []int64{a.shape[0], 1})), b)
+		return []*dense{t.map1(func(x []float64) float64 { return t.add(t.mul(beta, x[1]), x[0]) }, v, t.in("input"))}
+	})
+	// With a target of ±1: what is near should be near.
+	loss := func(form string, operands []string, f func(t *tape) *dense) {
+		program(form, operands, func(t *tape) []*dense { return []*dense{t.reducedLoss(f(t))} })
+	}
+	loss("cosine_embedding_loss", []string{"input1", "input2"}, func(t *tape) *dense {
+		margin, eps := t.factor("margin", 0), t.factor("eps", 1e-12)
+		c := t.rowsOfTwo("input1", "input2", -1, func(x, z []float64) float64 {
+			return t.do("p,a,b)=p/sqrt(a*b)", t.dot(x, z), t.add(t.dot(x, x), eps), t.add(t.dot(z, z), eps))
+		})
+		run := t.formulaOf("c,y,m)=where(y==1,1-c,where(y==-1,max(c-m,0),0))")
+		return t.map1(func(x []float64) float64 { return run([]float64{x[0], x[1], margin}) }, c, t.in("target"))
+	})
+	loss("triplet_margin_loss", []string{"anchor", "positive", "negative"}, func(t *tape) *dense {
+		p, eps, margin := t.float("p", 2), t.factor("eps", 1e-6), t.factor("margin", 1)
+		apart := func(a, b string) *dense {
+			return t.rowsOfTwo(a, b, -1, func(x, z []float64) float64 { return t.apart(x, z, p, eps) })
+		}
+		near, far := apart("anchor", "positive"), apart("anchor", "negative")
+		if t.bool("swap", false) {
+			far = t.each("x,z)=min(x,z)", far, apart("positive", "negative"))
+		}
+		run := t.formulaOf("x,z,m)=max(m+x-z,0)")
+		return t.map1(func(x []float64) float64 { return run([]float64{x[0], x[1], margin}) }, near, far)
+	})
+	loss("multi_margin_loss", []string{"input"}, func(t *tape) *dense {
+		p, margin := t.float("p", 1), t.factor("margin", 1)
+		refuseIf(p != 1 && p != 2, Unsupported, "p")
+		return t.classRows(func(row []float64, target []int64) float64 {
+			y := target[0]
+			refuseIf(y < 0 || y >= int64(len(row)), BadArgument, "target", y, "a class")
+			run := t.formulaOf("x,z,m)=max(m-z+x,0)")
+			var terms []float64
+			for i, q := range row {
+				if int64(i) == y {
+					continue
+				}
+				v := run([]float64{q, row[y], margin})
+				if p == 2 {
+					v = t.mul(v, v)
+				}
+				if t.has("weight") {
+					v = t.mul(v, t.in("weight").y[y])
+				}
+				terms = append(terms, v)
+			}
+			return t.div(t.sum(terms...), t.Number(float64(len(row))))
+		})
+	})
+	loss("multilabel_margin_loss", []string{"input"}, func(t *tape) *dense {
+		return t.classRows(func(row []float64, target []int64) float64 {
+			is := map[int64]bool{}
+			var list []int64
+			for _, y := range target {
+				if y < 0 || y >= int64(len(row)) {
+					break
+				}
+				is[y], list = true, append(list, y)
+			}
+			run := t.formulaOf("x,z)=max(1-z+x,0)")
+			var terms []float64
+			for _, y := range list {
+				for i, q := range row {
+					if !is[int64(i)] {
+						terms = append(terms, run([]float64{q, row[y]}))
+					}
+				}
+			}
+			return t.div(t.sum(terms...), t.Number(float64(len(row))))
+		})
+	})
+	loss("multilabel_soft_margin_loss", []string{"input"}, func(t *tape) *dense {
+		in := []*dense{t.in("input"), t.in("target")}
+		run := t.formulaOf("x,y,w)=w*(y*softplus(-x)+(1-y)*softplus(x))")
+		one := &dense{shape: []int64{}, y: []float64{t.Number(1)}, exact: true}
+		if t.has("weight") {
+			one = t.in("weight")
+		}
+		v := t.map1(run, append(in, one)...)
+		return t.mean(v, []int{len(v.shape) - 1}, false)
+	})
+	derive("bilinear", []string{"input1", "input2", "weight", "bias"}, func(t *tape) []*dense {
+		a, b, w := t.in("input1"), t.in("input2"), t.in("weight")
+		n := len(a.shape) - 1
+		refuseIf(n < 0 || len(b.shape) != n+1 || len(w.shape) != 3, ShapesDiffer, a.shape, b.shape, w.shape)
+		i, j, o := a.shape[n], b.shape[n], w.shape[0]
+		refuseIf(!slices.Equal(a.shape[:n], b.shape[:n]) || w.shape[1] != i || w.shape[2] != j, ShapesDiffer, a.shape, b.shape, w.shape)
+		rows := count(a.shape[:n])
+		out := t.blank(append(slices.Clone(a.shape[:n]), o))
+		for r := range rows {
+			for c := range o {
+				var terms []float64
+				for x := range i {
+					for z := range j {
+						terms = append(terms, t.mul(t.mul(a.y[r*i+x], w.y[(c*i+x)*j+z]), b.y[r*j+z]))
+					}
+				}
+				if t.has("bias") {
+					terms = append(terms, t.in("bias").y[c])
+				}
+				out.y[r*o+c] = t.sum(terms...)
+			}
+		}
+		return []*dense{out}
+	})
+}
+
+// reducedLoss is what becomes of the elements of a loss.
+func (t *tape) reducedLoss(v *dense) *dense {
+	how := t.lossReduction()
+	if how == "none" {
+		return v
+	}
+	s := t.sum(v.y...)
+	if how == "mean" {
+		s = t.div(s, t.Number(float64(len(v.y))))
+	}
+	return &dense{shape: []int64{}, y: []float64{s}, exact: true}
+}
+
+// classRows gives a number for each row of the input and its targets.
+func (t *tape) classRows(f func(row []float64, target []int64) float64) *dense {
+	x, target := t.in("input"), ints(t.tensor("target"))
+	s := atLeast(x.shape, 2)
+	refuseIf(len(s) != 2 || s[0] == 0 || int64(len(target))%s[0] != 0 || len(target) == 0, ShapesDiffer, x.shape)
+	out := t.blank(s[:1])
+	per := int64(len(target)) / s[0]
+	for r := range s[0] {
+		out.y[r] = f(x.y[r*s[1]:][:s[1]], target[r*per:][:per])
+	}
+	if len(x.shape) < 2 {
+		out.shape = []int64{}
+	}
+	return out
+}
+
+// rowsOfTwo gives a number for each two rows of an axis.
+func (t *tape) rowsOfTwo(first, second string, missing int64, f func(x, z []float64) float64) *dense {
+	a, b := t.in(first), t.in(second)
+	shape, ok := broadcastShape(a.shape, b.shape)
+	refuseIf(!ok || len(shape) == 0, ShapesDiffer, a.shape, b.shape)
+	axis := t.axisOf(shape, "dim", missing)
+	x := &dense{shape: shape, y: t.spreadTo(a, shape), exact: true}
+	z := &dense{shape: shape, y: t.spreadTo(b, shape), exact: true}
+	v := t.along2(x, z, axis, func(x, z []float64) []float64 { return []float64{f(x, z)} })
+	if t.bool("keepdim", false) {
+		v = &dense{shape: slices.Insert(slices.Clone(v.shape), axis, 1), y: v.y, exact: true}
+	}
+	return v
+}
+
+// apart is the p-norm of x - z + eps.
+func (t *tape) apart(x, z []float64, p, eps float64) float64 {
+	d := make([]float64, len(x))
+	for i := range x {
+		d[i] = t.add(t.sub(x[i], z[i]), eps)
+	}
+	return t.length(d, p)
+}
+
+// cosine is the product of two directions, each of which is at least eps long.
+func (t *tape) cosine(x, z []float64, eps float64) float64 {
+	least := func(row []float64) float64 { return t.Combine("max", t.length(row, 2), eps) }
+	return t.div(t.div(t.dot(x, z), least(x)), least(z))
+}
+
+func defineSamples() {
+	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
+	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
+		x, n := t.in("input"), t.int("size", 1)
+		refuseIf(len(x.shape) < 3 || n < 1, ShapesDiffer, x.shape)
+		refuseIf(t.narrow > 0 || discrete(t.tensor("input").typ), BadType, "input", t.tensor("input").numeric().String())
+		alpha, beta, k := t.factor("alpha", 1e-4), t.factor("beta", 0.75), t.factor("k", 1)
+		run := t.formulaOf("x,s,alpha,beta,k)=x/(k+alpha*s)^beta")
+		return []*dense{t.along(x, []int{1}, true, func(row []float64) (out []float64) {
+			for i := range row {
+				lo, hi := max(i-int(n/2), 0), min(i+int((n-1)/2)+1, len(row))
+				s := t.div(t.dot(row[lo:hi], row[lo:hi]), t.Number(float64(n)))
+				out = append(out, run([]float64{row[i], s, alpha, beta, k}))
+			}
+			return out
+		})}
+	})
+	for form, params := range map[string][]string{"triangular_solve": {"b", "A"}, "cholesky_solve": {"B", "L"}} {
+		program(form, params, func(t *tape) []*dense {
+			b, a := t.in(params[0]), t.in(params[1])
+			if form == "triangular_solve" {
+				x := t.solved(a, b, t.bool("upper", true), t.bool("transpose", false), t.bool("unitriangular", false))
+				return []*dense{x, a}
+			}
+			upper := t.bool("upper", false)
+			delete(t.given, "L") // PyTorch gives its gradient as that of a full matrix
+			return []*dense{t.solved(a, t.solved(a, b, upper, upper, false), upper, !upper, false)}
+		})
+	}
+}
+
+// solved is the solution of a triangular system A·X = B, row by row.
+func (t *tape) solved(a, b *dense, upper, turn, unit bool) *dense {
+	n := len(a.shape)
+	refuseIf(n < 2 || len(b.shape) < 2, ShapesDiffer, a.shape, b.shape)
+	lead, ok := broadcastShape(a.shape[:n-2], b.shape[:len(b.shape)-2])
+	m, c := a.shape[n-1], b.shape[len(b.shape)-1]
+	refuseIf(!ok || a.shape[n-2] != m || b.shape[len(b.shape)-2] != m, ShapesDiffer, a.shape, b.shape)
+	x := t.spreadTo(a, append(slices.Clone(lead), m, m))
+	out := &dense{shape: append(slices.Clone(lead), m, c), exact: true}
+	out.y = slices.Clone(t.spreadTo(b, out.shape))
+	down := upper == turn // from the first row on
+	for l := range count(lead) {
+		at := func(i, j int64) float64 {
+			if turn {
+				i, j = j, i
+			}
+			return x[(l*m+i)*m+j]
+		}
+		for s := range m {
+			i := s
+			if !down {
+				i = m - 1 - s
+			}
+			for col := range c {
+				terms := []float64{out.y[(l*m+i)*c+col]}
+				for r := range s {
+					j := r
+					if !down {
+						j = m - 1 - r
+					}
+					terms = append(terms, t.sub(t.Number(0), t.mul(at(i, j), out.y[(l*m+j)*c+col])))
+				}
+				v := t.sum(terms...)
+				if !unit {
+					v = t.div(v, at(i, i))
+				}
+				out.y[(l*m+i)*c+col] = v
+			}
+		}
+	}
+	return out
+}
+
+// gridSample takes an image between its places: linear or nearest, with a border of 0, the nearest or the mirrored image.
+func (t *tape) gridSample() *dense {
+	x, grid := t.in("input"), t.in("grid")
+	t.mute(t.narrow > 0)
+	n := len(x.shape) - 2
+	mode, padding := t.word("mode", "bilinear", "nearest", "bicubic"), t.word("padding_mode", "zeros", "border", "reflection")
+	refuseIf(n < 2 || len(grid.shape) != n+2 || grid.shape[n+1] != int64(n) || grid.shape[0] != x.shape[0], ShapesDiffer, x.shape, grid.shape)
+	refuseIf(mode == "bicubic", Unsupported, "mode bicubic")
+	corners := t.bool("align_corners", false)
+	size, out := x.shape[2:], t.blank(append([]int64{x.shape[0], x.shape[1]}, grid.shape[1:n+1]...))
+	plane, places := count(size), count(grid.shape[1:n+1])
+	steps := rowMajor(size)
+	unscale := t.formulaOf("g,s)=((g+1)*s-1)/2")
+	if corners {
+		unscale = t.formulaOf("g,s)=(g+1)/2*(s-1)")
+	}
+	one := t.Number(1)
+	for b := range x.shape[0] {
+		for p := range places {
+			at, lo := make([]float64, n), make([]int64, n)
+			for d := range n { // the last axis comes first
+				s := float64(size[d])
+				v := unscale([]float64{grid.y[(b*places+p)*int64(n)+int64(n-1-d)], t.Number(s)})
+				at[d] = t.inside(v, s, padding, corners)
+				if lo[d] = int64(math.Floor(t.at(at[d]).y)); mode == "nearest" {
+					lo[d] = int64(math.RoundToEven(t.at(at[d]).y))
+				}
+				near := t.at(at[d])
+				edge := abs(near.y - math.Round(near.y))
+				if mode == "nearest" {
+					edge = abs(abs(near.y-math.Floor(near.y)) - 0.5)
+				}
+				if edge <= near.b+4*t.a.u*s { // either side of a place
+					at[d] = t.push(taped{v: num{near.y, near.b}, from: [2]int{int(at[d]), int(at[d])}, slopes: [2]num{{1, math.Inf(1)}}})
+				}
+			}
+			for c := range x.shape[1] {
+				var terms []float64
+				for corner := range 1 << n {
+					weight, place, there := one, int64(0), true
+					for d := range n {
+						i := lo[d]
+						w := t.sub(at[d], t.Number(float64(i)))
+						if high := corner>>d&1 == 1; high {
+							i++
+						} else {
+							w = t.sub(one, w)
+						}
+						if mode == "nearest" {
+							w = one
+							there = there && corner == 0
+						}
+						there = there && i >= 0 && i < size[d]
+						place += i * steps[d]
+						weight = t.mul(weight, w)
+					}
+					if there {
+						terms = append(terms, t.mul(x.y[(b*x.shape[1]+c)*plane+place], weight))
+					}
+				}
+				v := t.sum(terms...)
+				if mode == "nearest" && slices.ContainsFunc(at, func(p float64) bool { return int(p) >= 0 && math.IsInf(t.steps[int(p)].slopes[0].b, 1) }) {
+					v = t.unsure()
+				}
+				out.y[(b*x.shape[1]+c)*places+p] = v
+			}
+		}
+	}
+	return out
+}
+
+// word is one of some texts, or its number among them; the first if it was not given.
+func (t *tape) word(name string, words ...string) string {
+	if x, ok := t.args[name].number(); ok && x >= 0 && x < float64(len(words)) {
+		return words[int(x)]
+	}
+	return t.string(name, words[0])
+}
+
+// inside is a place brought inside an axis.
+func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
+	x := t.at(v).y
+	refuseIf(math.IsNaN(x) || abs(x) > 1<<40, Unsupported, "places that are no numbers")
+	switch padding {
+	case "border":
+		return t.Combine("min", t.Combine("max", v, t.Number(0)), t.Number(s-1))
+	case "reflection":
+		lo, span := -0.5, s
+		if corners {
+			lo, span = 0, s-1
+		}
+		if span <= 0 {
+			return t.Number(0)
+		}
+		turns := math.Floor((x - lo) / span)
+		if off := (x - lo) / span; abs(off-math.Round(off)) < 1e-6 {
+			v = t.push(taped{v: t.at(v), from: [2]int{int(v), int(v)}, slopes: [2]num{{1, math.Inf(1)}}})
+		}
+		y := t.sub(v, t.Number(lo+turns*span))
+		if math.Mod(turns, 2) != 0 {
+			y = t.sub(t.Number(span), y)
+		}
+		y = t.add(y, t.Number(lo))
+		return t.Combine("min", t.Combine("max", y, t.Number(0)), t.Number(s-1))
+	}
+	return v
+}
+
+// orderForms look for numbers among others.
+func orderForms() {
+	search := func(k *invocation, edges []float64, x float64, right bool) float64 {
+		return float64(sort.Search(len(edges), func(i int) bool {
+			if right {
+				return edges[i] > x || math.IsNaN(edges[i]) && !math.IsNaN(x)
+			}
+			return edges[i] >= x || math.IsNaN(edges[i])
+		}))
+	}
+	define("searchsorted", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("sorter")
+		edges, right := k.tensor("sorted_sequence"), k.bool("right", false) || k.string("side", "left") == "right"
+		v := k.value("input")
+		s := v.Shape()
+		n := len(edges.shape)
+		refuseIf(n == 0 || n > 1 && (len(s) != n || !slices.Equal(s[:n-1], edges.shape[:n-1])), ShapesDiffer, s, edges.shape)
+		list, width := must(numbers(edges)), edges.shape[n-1]
+		per := int64(1)
+		if len(s) > 0 {
+			per = s[len(s)-1]
+		}
+		in := must(held(v))
+		return &formula{shape: s, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			row := list[:width]
+			if n > 1 {
+				row = list[i/per*width:][:width]
+			}
+			return search(k, row, in.y[i], right), 0
+		}}
+	})})
+	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
+		v, edges := must(held(k.value("input"))), must(numbers(k.tensor("boundaries")))
+		right := k.bool("right", false)
+		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(k, edges, v.y[i], right), 0 }}
+	})})
+	define("isin", function{forward: formulaFor(func(k *invocation) Values {
+		v, in, invert := must(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
+		for _, x := range must(held(k.value("test_elements"))).y {
+			in[x] = true
+		}
+		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
+	})})
+	define("unique", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		k.unsupported("dim")
+		list := must(numbers(x))
+		order := inOrder(len(list))
+		if !strings.HasSuffix(k.name, "consecutive") {
+			sortBy(order, list, 1)
+		}
+		var values, times []float64
+		to := make([]float64, len(list))
+		for i, p := range order {
+			if i == 0 || list[p] != list[order[i-1]] {
+				values, times = append(values, list[p]), append(times, 0)
+			}
+			times[len(times)-1]++
+			to[p] = float64(len(values) - 1)
+		}
+		one := func(y []float64) Values { return &dense{shape: []int64{int64(len(y))}, y: y, exact: true} }
+		out := []Values{one(values)}
+		if k.bool("return_inverse", false) {
+			out = append(out, &dense{shape: x.shape, y: to, exact: true})
+		}
+		if k.bool("return_counts", false) {
+			out = append(out, one(times))
+		}
+		return []Reading{{Out: out}}
+	}})
+	spaced := func(form string, of func(k *invocation) func(x num) num) {
+		define(form, function{forward: formulaFor(func(k *invocation) Values {
+			shape := k.shape()
+			lo, hi := k.float("start", 0), k.float("end", 0)
+			k.required("start", "end")
+			n, run := float64(count(shape)), of(k)
+			whole := discrete(k.outType())
+			refuseIf(whole && (lo != math.Trunc(lo) || hi != math.Trunc(hi)), Unsupported, "whole numbers between others")
+			return &formula{shape: shape, exact: false, f: func(i int64, _ []int64) (float64, float64) {
+				x := num{lo, 0}
+				if n > 1 {
+					x.y = lo + float64(i)/(n-1)*(hi-lo)
+				}
+				x.b = 4 * k.unit() * (abs(lo) + abs(hi))
+				if x = run(x); whole {
+					y := math.Trunc(x.y)
+					return y, toNumber(math.Trunc(x.y-x.b) != y || math.Trunc(x.y+x.b) != y)
+				}
+				return x.y, x.b
+			}}
+		})})
+	}
+	spaced("linspace", func(k *invocation) func(x num) num { return func(x num) num { return x } })
+	spaced("logspace", func(k *invocation) func(x num) num {
+		base, a := exactNum(k.float("base", 10)), k.arith()
+		return func(x num) num { return a.pow(base, x) }
+	})
+	define("softmin", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		return k.softmax(formulaOf(func(v []num) num { return minus(v[0]) }, x), k.softmaxAxes(x), false)
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			y := k.result(0)
+			v := k.softmaxGradient(y, gradient(g, 0), k.softmaxAxes(y), false)
+			return formulaOf(func(x []num) num { return minus(x[0]) }, v)
+		}}
+	}})
+	define("eye", function{forward: formulaFor(func(k *invocation) Values {
+		shape := k.shape()
+		refuseIf(len(shape) != 2, ShapesDiffer, shape)
+		return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(at[0] == at[1]), 0 }}
+	})})
+}

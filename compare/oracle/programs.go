@@ -1,0 +1,1334 @@
+package oracle
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/dump/dtype"
+)
+
+// Functions of PyTorch that are programs of a tape: what goes forward is written, the gradients follow.
+
+func programForms() {
+	for name, known := range map[string]string{"dimension": "dim", "tensor": "input", "reps": "repeats", "x": "input", "vec": "vec2"} {
+		if otherNames[name] == "" {
+			otherNames[name] = known
+		}
+	}
+	definePlaces()
+	defineScatters()
+	defineIndexed()
+	defineTaken()
+	defineRows()
+	defineMoments()
+	defineChoices()
+	defineSteps()
+	defineSpreads()
+	defineDistances()
+	defineSamples()
+}
+
+// mover adds a form that moves the elements of one tensor.
+func mover(form string, f func(t *tape, x *dense) Values) {
+	program(form, []string{"input"}, func(t *tape) []*dense { return []*dense{move(f(t, t.in("input")))} })
+}
+
+// lister is one of a list, which gives as many.
+func lister(form string, f func(t *tape, list []*dense) []Values) {
+	program(form, []string{"#"}, func(t *tape) (out []*dense) {
+		for _, v := range f(t, t.all("tensors")) {
+			out = append(out, move(v))
+		}
+		return out
+	})
+}
+
+// places are the numbers of the elements of a shape, to be moved as these.
+func (t *tape) places(shape []int64) *dense {
+	v := t.blank(shape)
+	for i := range v.y {
+		v.y[i] = float64(i)
+	}
+	return v
+}
+
+// write puts src in the elements of x that a function of x chooses.
+func (t *tape) write(x *dense, chosen func(v Values) Values, src *dense) *dense {
+	to := move(chosen(t.places(x.shape)))
+	from, ok := broadcast(src, to.shape)
+	refuseIf(!ok, ShapesDiffer, src.shape, to.shape)
+	d := move(from)
+	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
+	for i, p := range to.y {
+		out.y[int(p)] = d.y[i]
+	}
+	return out
+}
+
+// diagonal is a diagonal of two axes, which becomes the last one.
+func (k *invocation) diagonal(v Values, offset int64, first, second int) Values {
+	s := v.Shape()
+	refuseIf(first == second || len(s) < 2, BadArgument, "dim2", second, "another axis than dim1")
+	steps, off := rowMajor(s), int64(0)
+	n := min(s[first], s[second]-offset)
+	if off = offset * steps[second]; offset < 0 {
+		n, off = min(s[first]+offset, s[second]), -offset*steps[first]
+	}
+	var shape, to []int64
+	for i := range s {
+		if i != first && i != second {
+			shape, to = append(shape, s[i]), append(to, steps[i])
+		}
+	}
+	n = max(n, 0)
+	return newStrided(v, append(shape, n), append(to, steps[first]+steps[second]), off*int64(toNumber(n > 0)))
+}
+
+func (t *tape) diagonalOf(v Values) Values {
+	return t.diagonal(v, t.int("offset", 0), t.axisOf(v.Shape(), "dim1", 0), t.axisOf(v.Shape(), "dim2", 1))
+}
+
+// square is the smallest matrix with x on a diagonal, 0 elsewhere.
+func (t *tape) square(x *dense, offset int64, first, second int) *dense {
+	n := x.shape[len(x.shape)-1] + max(offset, -offset)
+	shape := slices.Clone(x.shape[:len(x.shape)-1])
+	for _, a := range []int{min(first, second), max(first, second)} {
+		refuseIf(a > len(shape), BadArgument, "dim1", a, "an axis")
+		shape = slices.Insert(shape, a, n)
+	}
+	return t.write(t.filled(shape, 0), func(v Values) Values { return t.diagonal(v, offset, first, second) }, x)
+}
+
+// sliceOf is a slice of an axis by start, end and step.
+func (t *tape) slice(v Values) Values {
+	axis, d := t.axisOf(v.Shape(), "dim", 0), v.Shape()[t.axisOf(v.Shape(), "dim", 0)]
+	step := t.int("step", 1)
+	refuseIf(step < 1, BadArgument, "step", step, "a positive step")
+	lo, n := sliceOf(t.int("start", 0), t.int("end", d), step, d, !t.has("start"), !t.has("end"), false)
+	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
+	begin[axis], shape[axis], steps[axis] = lo, n, step
+	return cut(v, begin, shape, steps)
+}
+
+// atLeast gives a tensor more axes.
+func atLeast(s []int64, n int) []int64 {
+	switch {
+	case len(s) >= n:
+		return s
+	case len(s) == 0:
+		return ones(n)
+	case len(s) == 1 && n == 2:
+		return []int64{1, s[0]}
+	case len(s) == 1:
+		return []int64{1, s[0], 1}
+	}
+	return []int64{s[0], s[1], 1}
+}
+
+func definePlaces() {
+	mover("diagonal", func(t *tape, x *dense) Values { return t.diagonalOf(x) })
+	mover("diag", func(t *tape, x *dense) Values {
+		if n := t.int("diagonal", 0); len(x.shape) != 1 {
+			return t.diagonal(x, n, 0, 1)
+		} else {
+			return t.square(x, n, 0, 1)
+		}
+	})
+	mover("diag_embed", func(t *tape, x *dense) Values {
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
+		rank := len(x.shape) + 1
+		return t.square(x, t.int("offset", 0), t.axis("dim1", -2, rank), t.axis("dim2", -1, rank))
+	})
+	mover("diagflat", func(t *tape, x *dense) Values {
+		return t.square(move(reshape(x, []int64{count(x.shape)})), t.int("offset", 0), 0, 1)
+	})
+	mover("slice", func(t *tape, x *dense) Values { return t.slice(x) })
+	for form, chosen := range map[string]func(t *tape, v Values) Values{
+		"slice_scatter": (*tape).slice, "diagonal_scatter": (*tape).diagonalOf,
+		"select_scatter": func(t *tape, v Values) Values { return selected(v, t.axisOf(v.Shape(), "dim", 0), t.int("index", 0)) },
+	} {
+		program(form, []string{"input", "src"}, func(t *tape) []*dense {
+			return []*dense{t.write(t.in("input"), func(v Values) Values { return chosen(t, v) }, t.in("src"))}
+		})
+	}
+	mover("atleast", func(t *tape, x *dense) Values {
+		n := int(t.name[len(t.name)-2] - '0')
+		return reshape(x, atLeast(x.shape, n))
+	})
+	mover("rot90", func(t *tape, x *dense) Values {
+		axes, n := t.axes("dims", len(x.shape)), ((t.int("k", 1)%4)+4)%4
+		if !t.has("dims") {
+			axes = []int{0, 1}
+		}
+		refuseIf(len(axes) != 2, BadArgument, "dims", len(axes), "two axes")
+		var v Values = x
+		for range n {
+			p := inOrder(len(x.shape))
+			p[axes[0]], p[axes[1]] = axes[1], axes[0]
+			v = flipped(move(transpose(v, p)), axes[:1])
+		}
+		return v
+	})
+	mover("flipside", func(t *tape, x *dense) Values {
+		axis := int(toNumber(t.name == "fliplr"))
+		refuseIf(axis >= len(x.shape), ShapesDiffer, x.shape)
+		return flipped(x, []int{axis})
+	})
+	mover("unfold", func(t *tape, x *dense) Values {
+		axis, size, step := t.axis("dim", 0, len(x.shape)), t.int("size", 1), t.int("step", 1)
+		if len(x.shape) == 0 {
+			return reshape(x, []int64{1})
+		}
+		d := x.shape[axis]
+		refuseIf(step < 1 || !within(size, 0, d), BadArgument, "size", size, "windows of "+itoa(int(d)))
+		steps := rowMajor(x.shape)
+		shape := append(slices.Clone(x.shape), size)
+		shape[axis] = (d-size)/step + 1
+		at := append(slices.Clone(steps), steps[axis])
+		at[axis] *= step
+		return &strided{shape: shape, steps: at, in: x}
+	})
+	mover("shuffle", func(t *tape, x *dense) Values { return t.shuffled(x) })
+	mover("repeat_interleave", func(t *tape, x *dense) Values {
+		var v Values = x
+		if !t.has("dim") {
+			v = reshape(x, []int64{count(x.shape)})
+		}
+		axis, times := t.axisOf(v.Shape(), "dim", 0), t.ints("repeats")
+		if len(times) == 1 {
+			times = repeated(int(v.Shape()[axis]), times[0])
+		}
+		refuseIf(int64(len(times)) != v.Shape()[axis], ShapesDiffer, times, v.Shape())
+		return picksOf(v, axis, func() (list []float64) {
+			for i, n := range times {
+				refuseIf(!within(n, 0, 1<<20), BadArgument, "repeats", n, "a small number")
+				list = append(list, slices.Repeat([]float64{float64(i)}, int(n))...)
+			}
+			return list
+		}())
+	})
+	lister("meshgrid", func(t *tape, list []*dense) (out []Values) {
+		var shape []int64
+		for _, x := range list {
+			shape = append(shape, count(x.shape))
+		}
+		refuseIf(len(shape) > maxRank, TooLarge, len(shape), maxRank)
+		for i, x := range list {
+			one := ones(len(shape))
+			one[i] = shape[i]
+			v, _ := broadcast(reshape(x, one), shape)
+			if t.string("indexing", "ij") == "xy" && len(shape) > 1 {
+				p := inOrder(len(shape))
+				p[0], p[1] = 1, 0
+				v = transpose(v, p)
+			}
+			out = append(out, v)
+		}
+		return out
+	})
+	lister("broadcast_tensors", func(t *tape, list []*dense) (out []Values) {
+		var shapes [][]int64
+		for _, x := range list {
+			shapes = append(shapes, x.shape)
+		}
+		shape, ok := broadcastShape(shapes...)
+		refuseIf(!ok, ShapesDiffer, shapeText(shapes...))
+		for _, x := range list {
+			v, _ := broadcast(x, shape)
+			out = append(out, v)
+		}
+		return out
+	})
+	lister("stacks", func(t *tape, list []*dense) (out []Values) {
+		axis, least := 0, 1
+		switch t.name {
+		case "hstack":
+			axis = min(1, len(list[0].shape)-1)
+		case "column_stack":
+			axis = 1
+		case "vstack", "row_stack":
+			least = 2
+		case "dstack":
+			axis, least = 2, 3
+		}
+		var parts []Values
+		for _, x := range list {
+			s := atLeast(x.shape, least)
+			if t.name == "column_stack" && len(s) < 2 {
+				s = []int64{count(s), 1}
+			}
+			parts = append(parts, reshape(x, s))
+		}
+		return []Values{joined(max(axis, 0), parts...)}
+	})
+	lister("block_diag", func(t *tape, list []*dense) (out []Values) {
+		shape := []int64{0, 0}
+		var at [][2]int64
+		for _, x := range list {
+			refuseIf(len(x.shape) > 2, ShapesDiffer, x.shape)
+			s := atLeast(x.shape, 2)
+			at = append(at, [2]int64{shape[0], shape[1]})
+			shape[0], shape[1] = shape[0]+s[0], shape[1]+s[1]
+		}
+		whole := t.filled(shape, 0)
+		for i, x := range list {
+			s := atLeast(x.shape, 2)
+			whole = t.write(whole, func(v Values) Values { return cut(v, at[i][:], s, ones(2)) }, move(reshape(x, s)))
+		}
+		return []Values{whole}
+	})
+	lister("cartesian_prod", func(t *tape, list []*dense) (out []Values) {
+		shape, n := []int64{}, int64(1)
+		for _, x := range list {
+			refuseIf(len(x.shape) != 1, ShapesDiffer, x.shape)
+			shape = append(shape, x.shape[0])
+			n *= x.shape[0]
+		}
+		if len(list) == 1 {
+			return []Values{list[0]}
+		}
+		refuseIf(len(shape) > maxRank || n > maxDense, TooLarge, n, maxDense)
+		var columns []Values
+		for i, x := range list {
+			one := ones(len(shape))
+			one[i] = shape[i]
+			v, _ := broadcast(reshape(x, one), shape)
+			columns = append(columns, reshape(v, []int64{n, 1}))
+		}
+		return []Values{joined(1, columns...)}
+	})
+	mover("combinations", func(t *tape, x *dense) Values {
+		r, n := t.int("r", 2), int64(len(x.y))
+		refuseIf(!within(r, 1, 4) || n > 1<<9, BadArgument, "r", r, "a small number")
+		again := int64(toNumber(!t.bool("with_replacement", false)))
+		var rows []float64
+		var next func(from int64, row []float64)
+		next = func(from int64, row []float64) {
+			if int64(len(row)) == r {
+				refuseIf(len(rows) > maxDense, TooLarge, len(rows), maxDense)
+				rows = append(rows, row...)
+				return
+			}
+			for i := from; i < n; i++ {
+				next(i+again, append(slices.Clip(row), x.y[i]))
+			}
+		}
+		next(0, nil)
+		return &dense{shape: []int64{int64(len(rows)) / r, r}, y: rows, exact: true}
+	})
+	define("tensor_split", function{forward: func(k *invocation) []Reading { return forms["splits"].forward(k) }})
+	program("splits", []string{"input"}, func(t *tape) (out []*dense) {
+		x := t.in("input")
+		axis := map[string]int{"hsplit": min(1, len(x.shape)-1), "dsplit": 2}[t.name]
+		if t.name == "tensor_split" {
+			axis = t.axisOf(x.shape, "dim", 0)
+		}
+		refuseIf(axis < 0 || axis >= len(x.shape), ShapesDiffer, x.shape)
+		d, a, name := x.shape[axis], t.args["sections"], "sections"
+		if a.none() {
+			a, name = t.args["indices"], "indices"
+		}
+		refuseIf(a.none(), NoArgument, name)
+		ends := wholeNumbers(name, a)
+		if a.v != nil && !(a.tensor() && a.op != nil && len(a.op.shape) > 0) && len(ends) == 1 {
+			n := ends[0]
+			refuseIf(!within(n, 1, 1<<16), BadArgument, name, n, "a positive number")
+			ends = nil
+			for i, at := int64(0), int64(0); i < n-1; i++ {
+				if at += d / n; i < d%n {
+					at++
+				}
+				ends = append(ends, at)
+			}
+		}
+		from := int64(0)
+		for i := range len(ends) + 1 {
+			to := d
+			if i < len(ends) {
+				if to = ends[i]; to < 0 {
+					to += d
+				}
+				to = min(max(to, 0), d)
+			}
+			out = append(out, move(slab1(x, axis, min(from, d), max(to-from, 0))))
+			from = to
+		}
+		return out
+	})
+	forms["tensor_split"] = forms["splits"]
+}
+
+// picksOf takes entries of an axis.
+func picksOf(v Values, axis int, list []float64) Values {
+	n := int64(len(list))
+	g := &gather{x: v, lead: count(v.Shape()[:axis]), n: v.Shape()[axis], inner: count(v.Shape()[axis+1:]), batches: 1, perBatch: n}
+	for _, i := range list {
+		g.indices = append(g.indices, int64(i))
+	}
+	g.shape = slices.Clone(v.Shape())
+	if g.shape[axis] = n; count(g.shape) == 0 {
+		return &dense{shape: g.shape, exact: true}
+	}
+	return g
+}
+
+// shuffled are the shuffles of pixels and channels: reshapes with the axes in another order.
+func (t *tape) shuffled(x *dense) Values {
+	n := len(x.shape)
+	if t.name == "channel_shuffle" {
+		groups := t.int("groups", 1)
+		refuseIf(n < 2 || groups < 1 || x.shape[1]%groups != 0, BadArgument, "groups", groups, "a divisor of the channels")
+		v := reshape(x, []int64{x.shape[0], groups, x.shape[1] / groups, count(x.shape[2:])})
+		return reshape(move(transpose(v, []int{0, 2, 1, 3})), x.shape)
+	}
+	r := t.int(t.params[len(t.params)-1], 1)
+	refuseIf(n < 3 || r < 1, BadArgument, "factor", r, "a positive number")
+	b, c, h, w := count(x.shape[:n-3]), x.shape[n-3], x.shape[n-2], x.shape[n-1]
+	lead := x.shape[:n-3]
+	if t.name == "pixel_shuffle" {
+		refuseIf(c%(r*r) != 0, ShapesDiffer, x.shape)
+		v := reshape(x, []int64{b, c / r / r, r, r, h, w})
+		return reshape(move(transpose(v, []int{0, 1, 4, 2, 5, 3})), append(slices.Clone(lead), c/r/r, h*r, w*r))
+	}
+	refuseIf(h%r != 0 || w%r != 0, ShapesDiffer, x.shape)
+	v := reshape(x, []int64{b, c, h / r, r, w / r, r})
+	return reshape(move(transpose(v, []int{0, 1, 3, 5, 2, 4})), append(slices.Clone(lead), c*r*r, h/r, w/r))
+}
+
+// unsure is a number that may be anything: which of several is left in a place is not said, and all get its gradient.
+func (t *tape) unsure(list ...float64) float64 {
+	return t.push(taped{v: num{0, math.Inf(1)}, all: list})
+}
+
+// mute refuses gradients that PyTorch computes another way than by the rules, with other errors.
+func (t *tape) mute(other bool) { refuseIf(t.backwards && other, NoGradient, t.name) }
+
+// gathered puts several numbers in one place together.
+func (t *tape) together(how string, list []float64) float64 {
+	fold := func(op string) float64 {
+		p := list[0]
+		for _, q := range list[1:] {
+			p = t.Combine(op, p, q)
+		}
+		return p
+	}
+	if op, ok := strings.CutPrefix(how, "a"); ok && len(op) == 3 {
+		return t.extreme(list, op)
+	}
+	switch how {
+	case "sum", "add":
+		if t.outType() == dtype.Bool {
+			return t.extreme(list, "max")
+		}
+		return t.sum(list...)
+	case "mean":
+		y := t.div(t.sum(list...), t.Number(float64(len(list))))
+		if integers(t.Call) {
+			y = t.do("x)=floor(x)", y)
+		}
+		return y
+	case "prod", "multiply":
+		t.mute(true)
+		return fold("*")
+	case "":
+		if len(list) > 1 {
+			return t.unsure(list...)
+		}
+		return list[0]
+	}
+	panic(refuse(BadArgument, "reduce", how, "a reduction"))
+}
+
+// extreme is the largest or smallest number, all of which have the same share in it.
+func (t *tape) extreme(list []float64, op string) float64 {
+	refuseIf(len(list) == 0, NoInput, "elements")
+	best := t.at(list[0]).y
+	for _, p := range list {
+		if best = t.a.Combine(op, exactNum(best), exactNum(t.at(p).y)).y; math.IsNaN(best) {
+			return t.unsure()
+		}
+	}
+	var same []float64
+	for _, p := range list {
+		if t.at(p).y == best {
+			same = append(same, p)
+		}
+	}
+	if len(same) == 1 {
+		return same[0]
+	}
+	s := taped{v: exactNum(best)}
+	share := num{1 / float64(len(same)), 2 * u32}
+	for i := 0; i+1 < len(same); i++ { // a chain, each of which takes its share
+		from := [2]int{int(same[i]), int(same[i+1])}
+		if i > 0 {
+			from = [2]int{len(t.steps) - 1, int(same[i+1])}
+			s.slopes = [2]num{exactNum(1), share}
+		} else {
+			s.slopes = [2]num{share, share}
+		}
+		s.from = from
+		t.push(s)
+	}
+	return float64(len(t.steps) - 1)
+}
+
+// scattered is x with numbers put in places of it.
+func (t *tape) scattered(x *dense, places []int64, src []float64, how string, self bool) *dense {
+	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
+	at := map[int64][]float64{}
+	for i, p := range places {
+		refuseIf(p < 0 || p >= int64(len(x.y)), OutsideCache, "index", p, len(x.y))
+		if at[p] == nil && how != "" && self {
+			at[p] = []float64{x.y[p]}
+		}
+		at[p] = append(at[p], src[i])
+	}
+	for _, p := range slices.Sorted(maps.Keys(at)) {
+		out.y[p] = t.together(how, at[p])
+	}
+	return out
+}
+
+// alongIndex are the places in x that an index of its rank names on an axis, one for each of its elements.
+func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where []int64) {
+	idx := t.tensor(name)
+	s := idx.shape
+	if len(s) != len(shape) {
+		s = atLeast(s, len(shape))
+	}
+	refuseIf(len(s) != len(shape), ShapesDiffer, shape, idx.shape)
+	list, steps, at := ints(idx), rowMajor(shape), make([]int64, len(s))
+	for i, p := range list {
+		unravel(int64(i), s, at)
+		if at[axis] = p; p < 0 {
+			at[axis] += shape[axis]
+		}
+		place := int64(0)
+		for a := range at {
+			refuseIf(at[a] < 0 || at[a] >= shape[a], OutsideCache, name, at[a], shape[a])
+			place += at[a] * steps[a]
+		}
+		places = append(places, place)
+	}
+	return places, s
+}
+
+// slicesAt are the places of slices of an axis, one for each entry of a list.
+func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, where []int64) {
+	list := ints(t.tensor(name))
+	where = slices.Clone(shape)
+	where[axis] = int64(len(list))
+	all := t.places(shape)
+	picked := make([]float64, len(list))
+	for i, p := range list {
+		if p < 0 {
+			p += shape[axis]
+		}
+		refuseIf(p < 0 || p >= shape[axis], OutsideCache, name, p, shape[axis])
+		picked[i] = float64(p)
+	}
+	for _, p := range move(picksOf(all, axis, picked)).y {
+		places = append(places, int64(p))
+	}
+	return places, where
+}
+
+// spreadTo repeats a tensor of places to a shape.
+func (t *tape) spreadTo(v *dense, shape []int64) []float64 {
+	w, ok := broadcast(v, shape)
+	refuseIf(!ok, ShapesDiffer, v.shape, shape)
+	return move(w).y
+}
+
+func (t *tape) axisWithin(shape []int64) int {
+	return t.axis("dim", 0, len(shape))
+}
+
+func defineScatters() {
+	lined := func(s []int64) []int64 { return atLeast(s, 1) }
+	program("scatter", []string{"input", "src"}, func(t *tape) []*dense {
+		t.required("dim", "index", "src")
+		x, src := t.in("input"), t.in("src")
+		flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
+		places, s := t.alongIndex(flat.shape, t.axisWithin(x.shape), "index")
+		from := src
+		if t.args["src"].tensor() && len(src.shape) > 0 {
+			refuseIf(len(src.shape) != len(s), ShapesDiffer, src.shape, s)
+			for i, n := range s {
+				refuseIf(n > src.shape[i], ShapesDiffer, src.shape, s)
+			}
+			from = move(cut(src, make([]int64, len(s)), s, ones(len(s))))
+		}
+		how, self := t.string("reduce", ""), t.bool("include_self", true)
+		if t.name == "scatter_add" {
+			how = "sum"
+		}
+		list := t.spreadTo(from, s)
+		if how == "" && !t.args["src"].tensor() { // the same number in any order
+			return []*dense{t.put(x, places, list)}
+		}
+		out := t.scattered(flat, places, list, how, self)
+		out.shape = x.shape
+		return []*dense{out}
+	})
+}
+
+// defineIndexed: what is put in slices and places.
+func defineIndexed() {
+	lined := func(s []int64) []int64 { return atLeast(s, 1) }
+	for form, how := range map[string]string{"index_copy": "", "index_reduce": "reduce"} {
+		program(form, []string{"input", "source"}, func(t *tape) []*dense {
+			t.required("dim", "index", "source")
+			x := t.in("input")
+			flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
+			places, s := t.slicesAt(flat.shape, t.axisWithin(x.shape), "index")
+			kind := how
+			if kind != "" {
+				kind = t.string("reduce", "")
+			}
+			src := t.in("source")
+			refuseIf(count(src.shape) != count(s), ShapesDiffer, src.shape, s)
+			out := t.scattered(flat, places, src.y, kind, t.bool("include_self", true))
+			out.shape = x.shape
+			return []*dense{out}
+		})
+	}
+	program("index_fill", []string{"input", "value"}, func(t *tape) []*dense {
+		t.required("dim", "index", "value")
+		x := t.in("input")
+		flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
+		places, s := t.slicesAt(flat.shape, t.axisWithin(x.shape), "index")
+		out := t.put(flat, places, t.spreadTo(t.in("value"), s))
+		out.shape = x.shape
+		return []*dense{out}
+	})
+	program("put", []string{"input", "source"}, func(t *tape) []*dense {
+		x, src := t.in("input"), t.in("source")
+		list := ints(t.tensor("index"))
+		for i := range list {
+			if list[i] < 0 {
+				list[i] += int64(len(x.y))
+			}
+		}
+		refuseIf(len(src.y) != len(list), ShapesDiffer, src.shape, []int64{int64(len(list))})
+		return []*dense{t.scattered(x, list, src.y, map[bool]string{true: "sum"}[t.bool("accumulate", false)], true)}
+	})
+	program("index_put", []string{"input", "values"}, func(t *tape) []*dense {
+		x, a := t.in("input"), t.args["indices"]
+		refuseIf(a.none() || a.v != nil || len(a.list) == 0, NoInput, "indices")
+		item := &argument{list: a.list}
+		if len(a.list) == 1 {
+			item = a.list[0]
+		}
+		other := t.with(map[string]*argument{"index": item})
+		to := move(items(other, t.places(x.shape)))
+		var places []int64
+		for _, p := range to.y {
+			places = append(places, int64(p))
+		}
+		return []*dense{t.scattered(x, places, t.spreadTo(t.in("values"), to.shape), map[bool]string{true: "sum"}[t.bool("accumulate", false)], true)}
+	})
+}
+
+// defineTaken: what is taken by places and masks.
+func defineTaken() {
+	mover("take", func(t *tape, x *dense) Values {
+		idx := t.tensor("index")
+		out := t.blank(idx.shape)
+		for i, p := range ints(idx) {
+			if p < 0 {
+				p += int64(len(x.y))
+			}
+			refuseIf(p < 0 || p >= int64(len(x.y)), OutsideCache, "index", p, len(x.y))
+			out.y[i] = x.y[p]
+		}
+		return out
+	})
+	mover("take_along_dim", func(t *tape, x *dense) Values {
+		idx := t.tensor("index")
+		v := Values(x)
+		if !t.has("dim") {
+			v = reshape(x, []int64{count(x.shape)})
+			refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
+			return takenAlong(v, reshape(idx, []int64{count(idx.shape)}), 0)
+		}
+		return takenAlong(v, idx, t.axisOf(x.shape, "dim", 0))
+	})
+	mover("masked_select", func(t *tape, x *dense) Values {
+		mask := t.tensor("mask")
+		shape, ok := broadcastShape(x.shape, mask.shape)
+		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
+		from, on := t.spreadTo(x, shape), t.spreadTo(must(held(mask)), shape)
+		out := &dense{exact: true}
+		for i, p := range from {
+			if on[i] != 0 {
+				out.y = append(out.y, p)
+			}
+		}
+		out.shape = []int64{int64(len(out.y))}
+		return out
+	})
+	program("masked_scatter", []string{"input", "source"}, func(t *tape) []*dense {
+		x, src, mask := t.in("input"), t.in("source"), t.tensor("mask")
+		shape, ok := broadcastShape(x.shape, mask.shape)
+		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
+		out := &dense{shape: shape, y: slices.Clone(t.spreadTo(x, shape)), exact: true}
+		next := 0
+		for i, on := range t.spreadTo(must(held(mask)), shape) {
+			if on != 0 {
+				refuseIf(next >= len(src.y), ShapesDiffer, src.shape, mask.shape)
+				out.y[i] = src.y[next]
+				next++
+			}
+		}
+		return []*dense{out}
+	})
+	program("max_unpool", []string{"input"}, func(t *tape) []*dense {
+		x, idx := t.in("input"), ints(t.tensor("indices"))
+		shape := t.shape()
+		axes := int(t.name[len(t.name)-2] - '0')
+		refuseIf(len(idx) != len(x.y) || len(shape) <= axes || len(shape) != len(x.shape), ShapesDiffer, x.shape, shape)
+		in, plane := count(x.shape[len(x.shape)-axes:]), count(shape[len(shape)-axes:])
+		var places []int64
+		for i, p := range idx {
+			refuseIf(p < 0 || p >= plane, OutsideCache, "indices", p, plane)
+			places = append(places, int64(i)/max(in, 1)*plane+p)
+		}
+		return []*dense{t.put(t.filled(shape, 0), places, x.y)}
+	})
+	mover("im2col", func(t *tape, x *dense) Values { return t.columns(x) })
+}
+
+// put writes numbers in places; which of several for one place is left is not said unless they are the same.
+func (t *tape) put(x *dense, places []int64, src []float64) *dense {
+	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
+	written := map[int64]bool{}
+	for i, p := range places {
+		refuseIf(p < 0 || p >= int64(len(x.y)), OutsideCache, "index", p, len(x.y))
+		if written[p] && out.y[p] != src[i] {
+			out.y[p] = t.unsure(out.y[p], src[i])
+			continue
+		}
+		written[p], out.y[p] = true, src[i]
+	}
+	return out
+}
+
+// takenAlong is x at the places that an index of its rank names on an axis, both repeated to the other axes.
+func takenAlong(x, idx Values, axis int) Values {
+	s := slices.Clone(x.Shape())
+	w := idx.Shape()
+	refuseIf(len(s) != len(w), ShapesDiffer, s, w)
+	for i := range s {
+		if i != axis {
+			refuseIf(s[i] != w[i] && s[i] != 1 && w[i] != 1, ShapesDiffer, s, w)
+			s[i] = max(s[i], w[i])
+		}
+	}
+	to := slices.Clone(s)
+	to[axis] = w[axis]
+	from, _ := broadcast(x, s)
+	by, _ := broadcast(idx, to)
+	d, list, steps := move(from), must(numbers(by)), rowMajor(s)
+	out, at := &dense{shape: to, y: make([]float64, len(list)), exact: true}, make([]int64, len(to))
+	for i, p := range list {
+		unravel(int64(i), to, at)
+		if at[axis] = int64(p); p < 0 {
+			at[axis] += s[axis]
+		}
+		refuseIf(at[axis] < 0 || at[axis] >= s[axis], OutsideCache, "indices", p, s[axis])
+		place := int64(0)
+		for a := range at {
+			place += at[a] * steps[a]
+		}
+		out.y[i] = d.y[place]
+	}
+	return out
+}
+
+// columns are the windows of an image as columns.
+func (t *tape) columns(x *dense) Values {
+	n := len(x.shape)
+	refuseIf(n != 3 && n != 4, ShapesDiffer, x.shape)
+	size, dilation, pad, stride := t.each2("kernel_size", 1), t.each2("dilation", 1), t.each2("padding", 0), t.each2("stride", 1)
+	b, c := count(x.shape[:n-3]), x.shape[n-3]
+	var out [2]int64
+	for i := range out {
+		refuseIf(!within(size[i], 1, 1<<20) || !within(dilation[i], 1, 1<<20) || !within(stride[i], 1, 1<<20) || !within(pad[i], 0, 1<<20), BadArgument, "kernel_size", size, "small numbers")
+		out[i] = (x.shape[n-2+i]+2*pad[i]-dilation[i]*(size[i]-1)-1)/stride[i] + 1
+		refuseIf(out[i] < 1, ShapesDiffer, x.shape, size)
+	}
+	v := t.filled(append(slices.Clone(x.shape[:n-3]), c*size[0]*size[1], out[0]*out[1]), 0)
+	h, w := x.shape[n-2], x.shape[n-1]
+	at := 0
+	for range b * c {
+		base := int64(at) / (size[0] * size[1] * out[0] * out[1]) * h * w
+		for i := range size[0] {
+			for j := range size[1] {
+				for r := range out[0] {
+					for s := range out[1] {
+						y, z := r*stride[0]-pad[0]+i*dilation[0], s*stride[1]-pad[1]+j*dilation[1]
+						if y >= 0 && y < h && z >= 0 && z < w {
+							v.y[at] = x.y[base+y*w+z]
+						}
+						at++
+					}
+				}
+			}
+		}
+	}
+	return v
+}
+
+func (t *tape) each2(name string, missing int64) []int64 { return t.invocation.each(name, 2, missing) }
+
+// reduceRows adds a form that gives a number for each row.
+func reduceRows(form string, f func(t *tape, row []float64) float64) {
+	program(form, []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		axes, keep := t.reducedAxes(len(x.shape))
+		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{f(t, row)} })}
+	})
+}
+
+// realsOf are the numbers of a row that are numbers.
+func realsOf(t *tape, row []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(row), func(p float64) bool { return math.IsNaN(t.at(p).y) })
+}
+
+// scanRows adds a form that gives a number for each place of a row, and where it was found.
+func scanRows(form string, f func(t *tape, row []float64) (out, places []float64)) {
+	program(form, []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		t.required("dim")
+		if len(x.shape) == 0 {
+			x = &dense{shape: []int64{1}, y: x.y, exact: true}
+		}
+		axis := []int{t.axisOf(x.shape, "dim", 0)}
+		all := func(which int) *dense {
+			v := t.along(x, axis, true, func(row []float64) []float64 {
+				out, at := f(t, row)
+				if which == 1 {
+					return at
+				}
+				return out
+			})
+			return &dense{shape: t.in("input").shape, y: v.y, exact: true}
+		}
+		out := []*dense{all(0)}
+		if strings.HasPrefix(form, "cum") && form != "cumprod" {
+			out = append(out, all(1))
+		}
+		return out
+	})
+}
+
+// chooseOfRow adds a form that takes one number of each row, and tells its place.
+func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64)) {
+	program(form, []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		axes, keep := t.axes("dim", len(x.shape)), t.bool("keepdim", false)
+		one := t.has("dim") || form == "kthvalue" || form == "mode"
+		if !t.has("dim") && one && len(x.shape) > 0 {
+			axes = []int{len(x.shape) - 1}
+		}
+		value := func(second bool) *dense {
+			return t.along(x, axes, keep && one, func(row []float64) []float64 {
+				refuseIf(len(row) == 0, ShapesDiffer, x.shape)
+				p, at := f(t, row)
+				if second {
+					return []float64{at}
+				}
+				return []float64{p}
+			})
+		}
+		if !one {
+			return []*dense{value(false)}
+		}
+		return []*dense{value(false), value(true)}
+	})
+}
+
+// nthOfRow is the number in a place of an ordered row; which of equal ones is taken is not said.
+func nthOfRow(t *tape, row, list []float64, n int) (float64, float64) {
+	p := list[n]
+	x := t.at(p).y
+	same := 0
+	for _, q := range row {
+		if z := t.at(q).y; z == x || z != z && x != x {
+			same++
+		}
+	}
+	at := t.Number(float64(slices.Index(row, p)))
+	if same > 1 {
+		at = t.unsure()
+		s := taped{v: exactNum(x)}
+		s.from, s.slopes = [2]int{int(p), int(p)}, [2]num{{0.5, math.Inf(1)}}
+		p = t.push(s)
+		t.steps[len(t.steps)-1].v.b = 0
+	}
+	return p, at
+}
+
+// quantiles adds a form that takes quantiles, of all numbers or but those that are none.
+func quantiles(form string, skip bool) {
+	program(form, []string{"input", "q"}, func(t *tape) []*dense {
+		x, q := t.in("input"), t.in("q")
+		axes, keep := t.reducedAxes(len(x.shape))
+		how := t.string("interpolation", "linear")
+		var parts []Values
+		for _, p := range q.y {
+			v := t.along(x, axes, keep, func(row []float64) []float64 {
+				if skip {
+					row = realsOf(t, row)
+				}
+				return []float64{t.quantileOf(t.ordered(row), p, how)}
+			})
+			if len(q.shape) == 0 {
+				return []*dense{v}
+			}
+			parts = append(parts, reshape(v, append([]int64{1}, v.shape...)))
+		}
+		refuseIf(len(parts) == 0, NoInput, "q")
+		return []*dense{move(joined(0, parts...))}
+	})
+}
+
+// defineRows: what is computed along axes.
+func defineRows() {
+	reduceRows("nansum", func(t *tape, row []float64) float64 { return t.sum(realsOf(t, row)...) })
+	reduceRows("nanmean", func(t *tape, row []float64) float64 {
+		list := realsOf(t, row)
+		return t.div(t.sum(list...), t.Number(float64(len(list))))
+	})
+	derive("prod", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		axes, keep := t.reducedAxes(len(x.shape))
+		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.product(row)} })}
+	})
+	derive("logsumexp", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		axes, keep := t.reducedAxes(len(x.shape))
+		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.logSum(row)} })}
+	})
+	derive("norm", []string{"input"}, func(t *tape) []*dense {
+		x, p := t.in("input"), t.power()
+		axes, keep := t.reducedAxes(len(x.shape))
+		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.length(row, p)} })}
+	})
+	derive("prelu", []string{"input", "weight"}, func(t *tape) []*dense {
+		x, w := t.in("input"), t.in("weight")
+		if len(w.y) > 1 && len(x.shape) > 1 {
+			w = move(perChannel(t.tensor("input"), w))
+		}
+		return []*dense{t.each("x,w)=where(x>0,x,w*x)", x, w)}
+	})
+	derive("glu", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		axis := t.axisOf(x.shape, "dim", -1)
+		n := x.shape[axis] / 2
+		return []*dense{t.each("x,z)=x*sigmoid(z)", move(slab1(x, axis, 0, n)), move(slab1(x, axis, n, n)))}
+	})
+}
+
+// defineMoments: moments, and what goes on from number to number.
+func defineMoments() {
+	derive("cumsum", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		if len(x.shape) == 0 {
+			return []*dense{x}
+		}
+		return []*dense{t.along(x, []int{t.axisOf(x.shape, "dim", 0)}, true, func(row []float64) (out []float64) {
+			for i := range row {
+				out = append(out, t.sum(row[:i+1]...))
+			}
+			return out
+		})}
+	})
+	for _, form := range []string{"var", "std"} {
+		derive(form, []string{"input"}, func(t *tape) []*dense { return t.spread(form == "std")[:1] })
+	}
+	program("moments", []string{"input"}, func(t *tape) []*dense { return t.spread(strings.HasPrefix(t.name, "std")) })
+	scanRows("cumprod", func(t *tape, row []float64) (out, _ []float64) {
+		t.mute(true)
+		p := t.Number(1)
+		for _, q := range row {
+			p = t.mul(p, q)
+			out = append(out, p)
+		}
+		return out, nil
+	})
+	scanRows("logcumsumexp", func(t *tape, row []float64) (out, _ []float64) {
+		t.mute(true)
+		for i := range row {
+			out = append(out, t.logSum(row[:i+1]))
+		}
+		return out, nil
+	})
+	for form, better := range map[string]func(x, z float64) bool{"cummax": func(x, z float64) bool { return x >= z }, "cummin": func(x, z float64) bool { return x <= z }} {
+		scanRows(form, func(t *tape, row []float64) (out, places []float64) {
+			best := 0
+			for i, p := range row {
+				if x := t.at(p).y; better(x, t.at(row[best]).y) || math.IsNaN(x) {
+					best = i
+				}
+				out, places = append(out, row[best]), append(places, t.Number(float64(best)))
+			}
+			return out, places
+		})
+	}
+}
+
+// defineChoices: what is taken of ordered rows.
+func defineChoices() {
+	chooseOfRow("kthvalue", func(t *tape, row []float64) (float64, float64) {
+		n := t.int("k", 1)
+		refuseIf(!within(n, 1, int64(len(row))), BadArgument, "k", n, "a place of "+itoa(len(row)))
+		return nthOfRow(t, row, t.ordered(row), int(n)-1)
+	})
+	chooseOfRow("median", func(t *tape, row []float64) (float64, float64) {
+		list := t.ordered(row)
+		if math.IsNaN(t.at(list[len(list)-1]).y) {
+			return t.Number(math.NaN()), t.unsure()
+		}
+		return nthOfRow(t, row, list, (len(list)-1)/2)
+	})
+	chooseOfRow("nanmedian", func(t *tape, row []float64) (float64, float64) {
+		list := t.ordered(realsOf(t, row))
+		if len(list) == 0 {
+			return t.Number(math.NaN()), t.unsure()
+		}
+		return nthOfRow(t, row, list, (len(list)-1)/2)
+	})
+	chooseOfRow("mode", func(t *tape, row []float64) (float64, float64) {
+		list := t.ordered(row)
+		best, times, n := 0, 0, 0
+		for i := range list {
+			if i > 0 && t.at(list[i]).y == t.at(list[i-1]).y {
+				n++
+			} else {
+				n = 1
+			}
+			if n > times {
+				best, times = i, n
+			}
+		}
+		return nthOfRow(t, row, list, best)
+	})
+	quantiles("quantile", false)
+	quantiles("nanquantile", true)
+}
+
+// defineSteps: steps between neighbours, and rows with each other.
+func defineSteps() {
+	program("aminmax", []string{"input"}, func(t *tape) (out []*dense) {
+		x := t.in("input")
+		axes, keep := t.reducedAxes(len(x.shape))
+		for _, op := range []string{"min", "max"} {
+			out = append(out, t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.extreme(row, op)} }))
+		}
+		return out
+	})
+	program("trapezoid", []string{"input", "x"}, func(t *tape) []*dense {
+		y := t.in("input")
+		axis := t.axis("dim", -1, len(y.shape))
+		refuseIf(len(y.shape) == 0 || y.shape[axis] == 0, ShapesDiffer, y.shape)
+		var steps *dense
+		if t.has("x") {
+			x := t.in("x")
+			if len(x.shape) == 1 && len(y.shape) > 1 {
+				s := ones(len(y.shape))
+				refuseIf(x.shape[0] != y.shape[axis], ShapesDiffer, x.shape, y.shape)
+				s[axis] = x.shape[0]
+				x = move(reshape(x, s))
+			}
+			w, ok := broadcast(x, y.shape)
+			refuseIf(!ok, ShapesDiffer, x.shape, y.shape)
+			steps = move(w)
+		}
+		dx := t.factor("dx", 1)
+		out := t.along2(y, steps, axis, func(y, x []float64) []float64 {
+			var terms []float64
+			for i := 1; i < len(y); i++ {
+				w := dx
+				if x != nil {
+					w = t.sub(x[i], x[i-1])
+				}
+				terms = append(terms, t.mul(t.div(t.add(y[i], y[i-1]), t.Number(2)), w))
+			}
+			if t.name != "cumulative_trapezoid" {
+				return []float64{t.sum(terms...)}
+			}
+			sums := make([]float64, len(terms))
+			for i := range terms {
+				sums[i] = t.sum(terms[:i+1]...)
+			}
+			return sums
+		})
+		return []*dense{out}
+	})
+	program("gradient", []string{"input"}, func(t *tape) (out []*dense) {
+		x := t.in("input")
+		t.unsupported("spacing", "edge_order")
+		for _, axis := range t.axes("dim", len(x.shape)) {
+			refuseIf(x.shape[axis] < 2, ShapesDiffer, x.shape)
+			out = append(out, t.along(x, []int{axis}, true, func(row []float64) (list []float64) {
+				for i := range row {
+					lo, hi := max(i-1, 0), min(i+1, len(row)-1)
+					list = append(list, t.div(t.sub(row[hi], row[lo]), t.Number(float64(hi-lo))))
+				}
+				return list
+			}))
+		}
+		return out
+	})
+	mover("trace", func(t *tape, x *dense) Values {
+		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+		d := move(t.diagonal(x, 0, 0, 1))
+		return &dense{y: []float64{t.sum(d.y...)}, shape: []int64{}, exact: true}
+	})
+}
+
+// defineSpreads: rows with each other.
+func defineSpreads() {
+	program("renorm", []string{"input"}, func(t *tape) []*dense {
+		x, p, most := t.in("input"), t.float("p", 2), t.factor("maxnorm", 1)
+		axis := t.axisOf(x.shape, "dim", 0)
+		rest := slices.Delete(inOrder(len(x.shape)), axis, axis+1)
+		small := t.Number(1e-7)
+		return []*dense{t.along(x, rest, true, func(row []float64) (out []float64) {
+			n := t.length(row, p)
+			if t.at(n).y <= t.at(most).y {
+				return row
+			}
+			f := t.div(most, t.add(n, small))
+			for _, q := range row {
+				out = append(out, t.mul(q, f))
+			}
+			return out
+		})}
+	})
+	program("cov", []string{"input"}, func(t *tape) []*dense {
+		x := t.in("input")
+		t.unsupported("fweights", "aweights")
+		refuseIf(len(x.shape) > 2, ShapesDiffer, x.shape)
+		s := atLeast(x.shape, 2)
+		n, m := s[0], s[1]
+		over := t.Number(max(float64(m)-t.float("correction", 1), 0))
+		if t.name == "corrcoef" {
+			over = t.Number(1)
+		}
+		var rows [][]float64
+		for i := range n {
+			row := x.y[i*m:][:m]
+			mean := t.div(t.sum(row...), t.Number(float64(m)))
+			var off []float64
+			for _, p := range row {
+				off = append(off, t.sub(p, mean))
+			}
+			rows = append(rows, off)
+		}
+		shape := []int64{n, n}
+		if len(x.shape) < 2 {
+			shape = []int64{}
+		}
+		out := t.blank(shape)
+		for i := range n {
+			for j := range n {
+				out.y[i*n+j] = t.div(t.dot(rows[i], rows[j]), over)
+			}
+		}
+		if t.name == "corrcoef" {
+			all := slices.Clone(out.y)
+			for i := range n {
+				for j := range n {
+					c := t.do("x,z,w)=x/sqrt(z)/sqrt(w)", all[i*n+j], all[i*n+i], all[j*n+j])
+					out.y[i*n+j] = t.do("x)=min(max(x,-1),1)", c)
+				}
+			}
+		}
+		return []*dense{out}
+	})
+}
+
+// along2 is along for two tensors of one shape, the second of which may be nil, and one axis, which has as many numbers as f gives
+// or, where that is one and the name does not say otherwise, goes.
+func (t *tape) along2(x, z *dense, axis int, f func(x, z []float64) []float64) *dense {
+	in, _, n := lastAxes(x, []int{axis})
+	d, w := move(in), []float64(nil)
+	if z != nil {
+		moved, _, _ := lastAxes(z, []int{axis})
+		w = move(moved).y
+	}
+	var out []float64
+	rows := count(x.shape) / max(n, 1)
+	for r := range rows {
+		var second []float64
+		if w != nil {
+			second = w[r*n:][:n]
+		}
+		out = append(out, f(d.y[r*n:][:n], second)...)
+	}
+	kept := without(x.shape, axis)
+	if rows == 0 || int64(len(out)) == rows && t.name != "cumulative_trapezoid" {
+		return &dense{shape: kept, y: out, exact: true}
+	}
+	last := &dense{shape: append(slices.Clone(kept), int64(len(out))/rows), y: out, exact: true}
+	p := slices.Insert(inOrder(len(kept)), axis, len(kept))
+	return move(transpose(last, p))
+}
+
+// derive gives a form that there is the gradients of a program.
+func derive(form string, operands []string, run func(t *tape) []*dense) {
+	was := *forms[form]
+	program(form, operands, run)
+	was.backward, was.nodes = forms[form].backward, forms[form].nodes
+	define(form, was)
+}
+
+// product is that of all.
+func (t *tape) product(row []float64) float64 {
+	p := t.Number(1)
+	for _, q := range row {
+		p = t.mul(p, q)
+	}
+	return p
+}
+
+func (t *tape) dot(x, z []float64) float64 {
+	terms := make([]float64, len(x))
+	for i := range x {
+		terms[i] = t.mul(x[i], z[i])
+	}
+	return t.sum(terms...)
+}
+
+// logSum is log Σ e^x, the largest taken out.
+func (t *tape) logSum(row []float64) float64 {
+	most := math.Inf(-1)
+	for _, p := range row {
+		most = math.Max(most, t.at(p).y)
+	}
+	if math.IsInf(most, -1) {
+		return t.Number(most)
+	}
+	m := t.Number(most)
+	terms := make([]float64, len(row))
+	exp, log := t.formulaOf("x,m)=exp(x-m)"), t.formulaOf("x,m)=log(x)+m")
+	for i, p := range row {
+		terms[i] = exp([]float64{p, m})
+	}
+	return log([]float64{t.sum(terms...), m})
+}
+
+// power is the p of a norm.
+func (t *tape) power() float64 {
+	for _, key := range []string{"ord", "p"} {
+		if !slices.Contains(t.params, key) {
+			continue
+		}
+		if t.args[key].isText() && t.string(key, "") == "fro" {
+			return 2
+		}
+		return t.float(key, 2)
+	}
+	return 2
+}
+
+// length is the p-norm of numbers.
+func (t *tape) length(row []float64, p float64) float64 {
+	terms := make([]float64, len(row))
+	each := func(text string) float64 {
+		f := t.formulaOf(text)
+		n := t.give(t.constant(p)).y[0]
+		for i, q := range row {
+			terms[i] = f([]float64{q, n})
+		}
+		return n
+	}
+	switch {
+	case p == 2:
+		each("x,p)=x*x")
+		if s := t.sum(terms...); t.at(s).y != 0 {
+			return t.do("x)=sqrt(x)", s)
+		}
+		return t.Number(0)
+	case p == 1:
+		each("x,p)=abs(x)")
+		return t.sum(terms...)
+	case p == 0:
+		each("x,p)=x!=0")
+		return t.sum(terms...)
+	case math.IsInf(p, 0):
+		each("x,p)=abs(x)")
+		return t.extreme(terms, map[bool]string{true: "max", false: "min"}[p > 0])
+	}
+	n := each("x,p)=abs(x)^p")
+	s := t.sum(terms...)
+	if t.at(s).y == 0 {
+		return t.Number(0)
+	}
+	return t.do("x,p)=x^(1/p)", s, n)
+}
+
+// spread is the variance, or its root, and the mean.
+func (t *tape) spread(root bool) []*dense {
+	if a := t.args["dim"]; a != nil && a.v != nil && a.v.Type == "bool" {
+		other := t.with(map[string]*argument{"unbiased": a, "dim": nil})
+		t.invocation = other
+	}
+	x := t.in("input")
+	correction := t.float("correction", toNumber(t.bool("unbiased", true)))
+	axes, keep := t.reducedAxes(len(x.shape))
+	mean := t.mean(x, axes, keep)
+	v := t.along(x, axes, keep, func(row []float64) []float64 {
+		n := float64(len(row))
+		m := t.div(t.sum(row...), t.Number(n))
+		f := t.formulaOf("x,m)=(x-m)*(x-m)")
+		terms := make([]float64, len(row))
+		for i, p := range row {
+			terms[i] = f([]float64{p, m})
+		}
+		s := t.div(t.sum(terms...), t.Number(math.Max(n-correction, 0)))
+		if root {
+			s = t.do("x)=sqrt(x)", s)
+		}
+		return []float64{s}
+	})
+	return []*dense{v, mean}
+}
+
+// quantileOf is between two of ordered numbers.
+func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
+	q := t.at(place).y
+	if len(list) == 0 || math.IsNaN(t.at(list[len(list)-1]).y) {
+		return t.Number(math.NaN())
+	}
+	at := q * float64(len(list)-1)
+	lo, hi := int(math.Floor(at)), int(math.Ceil(at))
+	refuseIf(lo < 0 || hi >= len(list), BadArgument, "q", q, "0 to 1")
+	if math.Abs(at-math.Round(at)) < 1e-5 && how != "linear" && how != "midpoint" {
+		lo = int(math.Round(at))
+		hi = lo
+	}
+	switch how {
+	case "lower":
+		return list[lo]
+	case "higher":
+		return list[hi]
+	case "nearest":
+		return list[int(math.RoundToEven(at))]
+	case "midpoint", "linear":
+		w := at - float64(lo)
+		if how == "midpoint" {
+			w = 0.5 * toNumber(lo != hi)
+		}
+		slope := exactNum(float64(len(list)-1) * toNumber(how == "linear"))
+		p := t.push(taped{v: num{w, 4 * u32 * float64(len(list))}, from: [2]int{int(place), int(place)}, slopes: [2]num{slope}})
+		return t.do("a,b,w)=a+w*(b-a)", list[lo], list[hi], p)
+	}
+	panic(refuse(BadArgument, "interpolation", how, "linear"))
+}

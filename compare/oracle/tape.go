@@ -1,0 +1,418 @@
+package oracle
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sort"
+
+	catalogue "precision/op"
+)
+
+// tape is what a function computes, number by number. A program is written once, as what goes forward; the
+// gradients follow from the steps it took. Its tensors hold places on the tape in place of numbers, so that whatever
+// moves elements moves these: below 0 of what was given, from 0 on of steps.
+type tape struct {
+	*invocation
+	a       arith
+	sums    float64 // unit roundoff of sums
+	y, b    []float64
+	given   map[string]*dense // the operands by their names, 0, 1, … in a list
+	numbers map[float64]float64
+	steps   []taped
+	// backwards is set where the gradients are asked for.
+	backwards bool
+}
+
+// taped is a number made of others: with the slopes in two of them, or as the sum of all.
+type taped struct {
+	v      num
+	from   [2]int
+	slopes [2]num
+	all    []float64
+}
+
+// mostSteps bounds the steps of a program, each of which takes some hundred bytes.
+const mostSteps = 1 << 19
+
+// program adds a form that is a program, with the operands that have gradients in their order; # are all of a list.
+func program(form string, operands []string, run func(t *tape) []*dense) {
+	fresh := func(k *invocation, c *Call) *tape {
+		other := *k
+		other.Call = c
+		return &tape{invocation: &other, a: c.arith(), sums: c.sumUnit(), given: map[string]*dense{}, numbers: map[float64]float64{}}
+	}
+	f := function{forward: func(k *invocation) []Reading {
+		t, r := fresh(k, k.Call), Reading{}
+		for _, v := range run(t) {
+			r.Out = append(r.Out, t.values(v))
+		}
+		return []Reading{r}
+	}}
+	if operands != nil {
+		f.nodes = [][]string{operands}
+		f.backward = func(k *invocation, g []Values) gradients {
+			c := *k.Call
+			c.outs = k.results
+			t := fresh(k, &c)
+			t.backwards = true
+			out := run(t)
+			sum := t.back(out, g)
+			all := gradients{}
+			for name, v := range t.given {
+				all[name] = func() Values { return t.gradient(v, sum) }
+			}
+			return all
+		}
+	}
+	define(form, f)
+}
+
+// at is a number on the tape.
+func (t *tape) at(p float64) num {
+	if i := int(p); i >= 0 {
+		return t.steps[i].v
+	} else {
+		return num{t.y[-i-1], t.b[-i-1]}
+	}
+}
+
+// give puts numbers on the tape.
+func (t *tape) give(v Values) *dense {
+	d := must(held(v))
+	refuseIf(len(t.y)+len(d.y) > maxDense, TooLarge, len(t.y)+len(d.y), maxDense)
+	places := &dense{shape: d.shape, y: make([]float64, len(d.y)), exact: true}
+	for i := range places.y {
+		places.y[i] = float64(-len(t.y) - 1 - i)
+	}
+	t.y, t.b = append(t.y, d.y...), append(t.b, make([]float64, len(d.y))...)
+	if d.b != nil {
+		copy(t.b[len(t.b)-len(d.y):], d.b)
+	}
+	return places
+}
+
+// in is an operand, a tensor or a number.
+func (t *tape) in(name string) *dense {
+	if t.given[name] == nil {
+		t.given[name] = t.give(t.value(name))
+	}
+	return t.given[name]
+}
+
+// all is an operand that is a list of tensors, or one.
+func (t *tape) all(name string) (list []*dense) {
+	from := []*argument{t.args[name]}
+	if !from[0].tensor() {
+		t.tensors(name)
+		from = from[0].list
+	}
+	for i, a := range from {
+		v := t.give(t.valueOf(a, name))
+		t.given[itoa(i)], list = v, append(list, v)
+	}
+	return list
+}
+
+// Number is the place of a number that is not given, or was rounded to the type of the result.
+func (t *tape) Number(x float64) float64 {
+	p, ok := t.numbers[x]
+	if !ok {
+		p = t.give(scalar(x)).y[0]
+		t.numbers[x] = p
+	}
+	return p
+}
+
+// factor is a number argument, which is whole among whole numbers.
+func (t *tape) factor(name string, missing float64) float64 {
+	x := t.float(name, missing)
+	if integers(t.Call) {
+		x = math.Trunc(x)
+	}
+	return t.give(t.constant(x)).y[0]
+}
+
+func (t *tape) push(s taped) float64 {
+	refuseIf(len(t.steps) >= mostSteps, TooLarge, len(t.steps), mostSteps)
+	t.steps = append(t.steps, s)
+	return float64(len(t.steps) - 1)
+}
+
+// Combine is a step of two numbers; adding 0 and multiplying by 1 is none.
+func (t *tape) Combine(op string, p, q float64) float64 {
+	x, z := t.at(p), t.at(q)
+	number := func(place, x float64) bool { own, ok := t.numbers[x]; return ok && own == place }
+	switch {
+	case number(q, 0) && (op == "+" || op == "-"), number(q, 1) && (op == "*" || op == "/"):
+		return p
+	case number(p, 0) && op == "+", number(p, 1) && op == "*":
+		return q
+	case (op == "max" || op == "min") && x.y != z.y && x.b+z.b == 0 && !math.IsNaN(x.y+z.y):
+		if (x.y > z.y) == (op == "max") {
+			return p
+		}
+		return q
+	}
+	y := t.a.Combine(op, x, z)
+	dx, dz := t.a.slopes(op, x, z, y)
+	return t.push(taped{v: y, from: [2]int{int(p), int(q)}, slopes: [2]num{dx, dz}})
+}
+
+// Apply is a step of one number.
+func (t *tape) Apply(f func(x float64) float64, slope func(x, y float64) float64, exact bool, p float64) float64 {
+	x := t.at(p)
+	y := t.a.Apply(f, slope, exact, x)
+	return t.push(taped{v: y, from: [2]int{int(p), int(p)}, slopes: [2]num{t.a.slopeAt(slope, exact, x, y)}})
+}
+
+func (t *tape) Value(p float64) float64 { return t.at(p).y }
+func (t *tape) Sure(p float64) bool     { return t.at(p).b == 0 }
+
+// Either is the first of two numbers that a comparison decides between which is not sure.
+func (t *tape) Either(p, q float64) float64 {
+	half := num{0.5, 0.5}
+	return t.push(taped{v: t.a.Either(t.at(p), t.at(q)), from: [2]int{int(p), int(q)}, slopes: [2]num{half, half}})
+}
+
+func (t *tape) Compare(f func(x, z float64) bool, p, q float64) float64 {
+	return t.push(taped{v: t.a.Compare(f, t.at(p), t.at(q))})
+}
+
+// sum adds numbers in any order.
+func (t *tape) sum(list ...float64) float64 {
+	switch len(list) {
+	case 0:
+		return t.Number(0)
+	case 1:
+		return list[0]
+	}
+	terms := make([]num, len(list))
+	for i, p := range list {
+		terms[i] = t.at(p)
+	}
+	return t.push(taped{v: total(terms, t.sums), all: slices.Clone(list)})
+}
+
+func (t *tape) add(p, q float64) float64 { return t.Combine("+", p, q) }
+func (t *tape) sub(p, q float64) float64 { return t.Combine("-", p, q) }
+func (t *tape) mul(p, q float64) float64 { return t.Combine("*", p, q) }
+func (t *tape) div(p, q float64) float64 { return t.Combine("/", p, q) }
+
+// do applies a formula of the catalogue's language to numbers.
+func (t *tape) do(text string, x ...float64) float64 { return t.formulaOf(text)(x) }
+
+func (t *tape) formulaOf(text string) func(x []float64) float64 {
+	f, err := catalogue.Read(text)
+	check(err)
+	return catalogue.Compile[float64](f, t)
+}
+
+// each applies a formula to the numbers in one place of tensors.
+func (t *tape) each(text string, in ...*dense) *dense {
+	run := t.formulaOf(text)
+	return t.map1(func(x []float64) float64 { return run(x) }, in...)
+}
+
+// map1 does the same with a function of places.
+func (t *tape) map1(f func(x []float64) float64, in ...*dense) *dense {
+	var shapes [][]int64
+	for _, v := range in {
+		shapes = append(shapes, v.shape)
+	}
+	shape, ok := broadcastShape(shapes...)
+	refuseIf(!ok, ShapesDiffer, shapeText(shapes...))
+	n := count(shape)
+	refuseIf(n > maxDense, TooLarge, n, maxDense)
+	all := make([][]float64, len(in))
+	for i, v := range in {
+		w, _ := broadcast(v, shape)
+		all[i] = must(held(w)).y
+	}
+	out, x := t.blank(shape), make([]float64, len(in))
+	for i := range out.y {
+		for j := range in {
+			x[j] = all[j][i]
+		}
+		out.y[i] = f(x)
+	}
+	return out
+}
+
+// blank is a tensor of places to be filled.
+func (t *tape) blank(shape []int64) *dense {
+	n := count(shape)
+	refuseIf(n > maxDense, TooLarge, n, maxDense)
+	return &dense{shape: shape, y: make([]float64, n), exact: true}
+}
+
+// filled is a tensor of one number.
+func (t *tape) filled(shape []int64, x float64) *dense {
+	v, p := t.blank(shape), t.Number(x)
+	for i := range v.y {
+		v.y[i] = p
+	}
+	return v
+}
+
+// move is what a function that moves elements makes of places.
+func move(v Values) *dense { return must(held(v)) }
+
+// along applies a function to the rows of some axes, all if there are none; it gives some numbers for each row, as many as a
+// row has to stay in place.
+func (t *tape) along(v *dense, axes []int, keep bool, f func(row []float64) []float64) *dense {
+	in, kept, n := lastAxes(v, axes)
+	d := move(in)
+	shape, rows := []int64{}, []int64{}
+	for i, size := range v.shape {
+		if contains(kept, i) {
+			shape, rows = append(shape, size), append(rows, size)
+		} else if keep {
+			shape = append(shape, 1)
+		}
+	}
+	var out []float64
+	for r := range count(rows) {
+		out = append(out, f(d.y[r*n:][:n])...)
+	}
+	if n > 0 && int64(len(out)) == count(v.shape) && (n > 1 || keep) {
+		return move(backAxes(&dense{shape: in.Shape(), y: out, exact: true}, len(v.shape), kept, axes))
+	}
+	refuseIf(int64(len(out)) != count(shape), ShapesDiffer, v.shape, shape)
+	return &dense{shape: shape, y: out, exact: true}
+}
+
+// total is the sum over some axes.
+func (t *tape) total(v *dense, axes []int, keep bool) *dense {
+	return t.along(v, axes, keep, func(row []float64) []float64 { return []float64{t.sum(row...)} })
+}
+
+// mean is the mean over some axes.
+func (t *tape) mean(v *dense, axes []int, keep bool) *dense {
+	s := t.total(v, axes, keep)
+	n := t.Number(float64(len(v.y)) / float64(max(len(s.y), 1)))
+	return t.map1(func(x []float64) float64 { return t.div(x[0], n) }, s)
+}
+
+// values are the numbers of a tensor of places: exact if no step made one.
+func (t *tape) values(v *dense) Values {
+	if v == nil {
+		return nil
+	}
+	d := &dense{shape: v.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y)), exact: true}
+	for i, p := range v.y {
+		x := t.at(p)
+		d.y[i], d.b[i] = x.y, x.b
+		d.exact = d.exact && p < 0 && x.b == 0
+	}
+	if d.exact {
+		d.b = nil
+	}
+	return d
+}
+
+// adjoint is the gradient of a number, a sum of what comes from where it went.
+type adjoint struct {
+	y, size, off float64
+	n            int
+	made         bool // not just moved
+}
+
+func (s *adjoint) add(x num, made bool) {
+	if x == exactNum(0) {
+		return
+	}
+	s.y += x.y
+	s.size += abs(x.y)
+	s.off += x.b
+	s.n++
+	s.made = s.made || made
+}
+
+func (s *adjoint) num(u float64) num {
+	if s.n <= 1 {
+		return num{s.y, s.off}
+	}
+	return num{s.y, s.off + gamma(float64(s.n)+1, u)*s.size}
+}
+
+// back goes from the gradients of the results to those of all numbers that were given.
+func (t *tape) back(out []*dense, g []Values) []adjoint {
+	given, steps := make([]adjoint, len(t.y)), make([]adjoint, len(t.steps))
+	at := func(p int) *adjoint {
+		if p < 0 {
+			return &given[-p-1]
+		}
+		return &steps[p]
+	}
+	for i, v := range g {
+		if v == nil {
+			continue
+		}
+		refuseIf(i >= len(out) || out[i] == nil || count(v.Shape()) != int64(len(out[i].y)), ShapesDiffer, v.Shape())
+		d := must(held(v))
+		for j, p := range out[i].y {
+			at(int(p)).add(exactNum(d.y[j]), false)
+		}
+	}
+	for i := len(t.steps) - 1; i >= 0; i-- {
+		if steps[i].n == 0 {
+			continue
+		}
+		s, x := &t.steps[i], steps[i].num(t.sums)
+		for _, p := range s.all {
+			at(int(p)).add(x, steps[i].made || steps[i].n > 1)
+		}
+		for j, d := range s.slopes {
+			one := d == exactNum(1) || d == exactNum(-1)
+			if d.y == 0 && d.b == 0 {
+				continue
+			}
+			y := t.a.along(x, d)
+			if one {
+				y = num{d.y * x.y, x.b}
+			}
+			at(s.from[j]).add(y, !one || steps[i].made || steps[i].n > 1)
+		}
+	}
+	return given
+}
+
+// gradient is that of an operand.
+func (t *tape) gradient(v *dense, sum []adjoint) Values {
+	d := &dense{shape: v.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y)), exact: true}
+	for i, p := range v.y {
+		s := &sum[-int(p)-1]
+		x := s.num(t.sums)
+		if d.y[i], d.b[i] = x.y, 4*x.b+t.a.u*s.size; !s.made && s.n <= 1 {
+			d.b[i] = 0
+		} else {
+			d.exact = false
+		}
+		if math.IsNaN(x.y) || math.IsNaN(x.b) {
+			d.b[i] = math.Inf(1)
+		}
+	}
+	if d.exact {
+		d.b = nil
+	}
+	return d
+}
+
+// ordered are the places of a row in the order of their numbers.
+func (t *tape) ordered(row []float64) []float64 {
+	list := slices.Clone(row)
+	sort.SliceStable(list, func(i, j int) bool {
+		x, z := t.at(list[i]).y, t.at(list[j]).y
+		return x < z || math.IsNaN(z) && !math.IsNaN(x)
+	})
+	return list
+}
+
+// argumentsWith are the arguments of an invocation with others in their place.
+func (k *invocation) with(args map[string]*argument) *invocation {
+	other := *k
+	other.args = maps.Clone(k.args)
+	maps.Copy(other.args, args)
+	return &other
+}
