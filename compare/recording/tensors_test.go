@@ -217,6 +217,7 @@ func TestUnseen(t *testing.T) {
 		{"what is put there in place", cut(off, sized(5, 0.2), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null")), cut(y, sized(5, 0)), "Tensor.__setitem__.0.forward"},
 		{"what is put there since what feeds it, and agrees", cut(off, sized(5, 0.2), entry("Functional.gelu", 5, []string{y}, part), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null"), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))),
 			cut(part, sized(5, 0), entry("Functional.gelu", 5, []string{y}, part), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))), "Tensor.__setitem__.0.forward"},
+		{"the first of what one side alone makes of it", cut(off, sized(5, 0.2), entry("Tensor.abs", 0, []string{y}, sized(3, 0.2)), entry("Tensor.exp", 0, []string{y}, sized(3, 0.25))), cut(part, sized(5, 0)), "Tensor.abs.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"gradients of another number and form", steps(row+", "+row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"of what a module hands on", handed(row, off), handed(part, part), "Functional.cross_entropy.0.backward"},
@@ -258,6 +259,25 @@ func TestBlurred(t *testing.T) {
 	}
 	if j := judged(t, side(7e-2, entry("Torch.softmax", 0, []string{half(2)}, half(0.5))), golden); len(j.Roots) != 1 {
 		t.Errorf("by more than bfloat16 hides: %s, roots %v", j.Verdict, rootNames(j))
+	}
+}
+
+// TestDrawn: a generator that has drawn other numbers goes on to draw others: one root, not one for every call.
+func TestDrawn(t *testing.T) {
+	side := func(off ...float64) string {
+		var list []string
+		for i, by := range off {
+			x := 4 * float64(i)
+			list = append(list, entry("Functional.linear", i, []string{sized(2+x, 0), sized(1.1, 0)}, sized(3+x, 0)),
+				entry("Torch.rand_like", i, []string{sized(3+x, 0)}, sized(5+x, by)))
+		}
+		return written(t, list...)
+	}
+	golden := side(0, 0, 0, 0)
+	for want, left := range map[string]string{"Torch.rand_like.1.forward": side(0, 0.3, 0.2, 0.4), "Torch.rand_like.3.forward": side(0, 0, 0, 0.2)} {
+		if j := judged(t, left, golden); !slices.Equal(rootNames(j), []string{want}) {
+			t.Errorf("%s, roots %v, expected %s", j.Verdict, rootNames(j), want)
+		}
 	}
 }
 

@@ -734,7 +734,10 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 				continue
 			}
 			if out := from.output(p.Index); out != nil && contains(w.row(out), other, shape) {
-				return k
+				// It is the first of all that one side alone makes of this.
+				return slices.IndexFunc(w.operators[:k+1], func(x Operator) bool {
+					return w.lone(w.place[x.Op.Name]) && slices.Contains(x.Op.Inputs, p) || x.Op.Name == lone.Op.Name
+				})
 			}
 		}
 	}

@@ -104,6 +104,7 @@ func (a *arrival) add(t *trail) {
 func (w *recordedWalk) run() {
 	w.trails = make([]trail, len(w.operators))
 	w.inputs = map[result.Port]*trail{}
+	w.drawn = map[string]int{}
 	w.pending = map[int]bool{}
 	w.narrow = map[extremes][]*result.Row{}
 	w.noise, w.read = w.opts.Behind, w.taken()
@@ -129,7 +130,17 @@ func (w *recordedWalk) run() {
 			a.stirred = a.stirred || w.noise
 		}
 		a.from = merge(a.from, w.repeats(op))
+		random, rank := catalogue.Is(op.Op.Type, catalogue.Random), ""
+		if random {
+			_, rank = partOf(op.Op.Name)
+			if k, other := w.drawn[rank]; other {
+				a.from, a.chosen = merge(a.from, []int{k}), true
+			}
+		}
 		w.settle(op, i, &a)
+		if random && len(w.out.Roots) > 0 && w.out.Roots[len(w.out.Roots)-1].Operator == i {
+			w.drawn[rank] = len(w.out.Roots) - 1
+		}
 		w.hand(op, i, &a)
 		w.asks(op, i)
 		// What the sides compute by other calls may be rounded otherwise.
@@ -678,6 +689,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
 		switch soft := r.Has(result.SortsDiffer); {
 		case told != different || len(in.roots) > 0:
+		case w.maskedAlone(r):
+			a.stirred = true
 		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
 			begin(t.Row, calls, soft)
 		case in.stirred && w.crossed(r):

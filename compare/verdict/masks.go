@@ -30,6 +30,14 @@ func veiled(r *result.Row) bool {
 	return false
 }
 
+// maskedAlone tells of an input that calls of one side alone put numbers of masks into what the other side takes as it is, which may
+// do so later: what comes out shows whether it does.
+func (w *recordedWalk) maskedAlone(r *result.Row) bool {
+	a, b := r.Recorded.Left, r.Recorded.Right
+	return veiled(r) && a.Has(result.KnownMax) && b.Has(result.KnownMax) && a.Stats.Max == b.Stats.Max &&
+		(w.stepsAlone(r.Facts.Producer, r.Recorded.Golden) > 0 || w.stepsAlone(r.Recorded.Golden, r.Facts.Producer) > 0)
+}
+
 // sunk tells of statistics that one side masks with -inf and the other with a number of masks, as the lowest number of a type
 // becomes -inf in a coarser one.
 func sunk(r *result.Row) bool {

@@ -388,6 +388,8 @@ type recordedWalk struct {
 	// trails are what the outputs of every operator carry, inputs what an input does.
 	trails []trail
 	inputs map[result.Port]*trail
+	// drawn are the roots of ranks that drew other random numbers: all that is drawn after that is other numbers, too.
+	drawn map[string]int
 	// hidden are differences that showed in no output, though the outputs are known; pending the roots
 	// whose outputs may show them by more than what is known.
 	hidden  []*Begin

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,17 +18,14 @@ import (
 // cell tells of the name of a root in a pair of cells.py whether it is the module at fault, a call in it
 // that stands for the fault, or the parameter that is wrong. Of two levels of one recording either may be first.
 func cell(pair string, a *answer) (func(name string) bool, error) {
-	parents := map[string]string{}
+	parents := map[bool]map[string]string{} // of the left side, and of calls that the right side alone has
 	if a.Recorder != "dump" {
-		var err error
-		if _, parents, err = calls(filepath.Join(pair, "golden")); err != nil {
-			return nil, err
+		for only, side := range map[bool]string{false: "left", true: "golden"} {
+			var err error
+			if _, parents[only], err = calls(filepath.Join(pair, side)); err != nil {
+				return nil, err
+			}
 		}
-		_, left, err := calls(filepath.Join(pair, "left"))
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(parents, left)
 	}
 	// layers.1.ln2 is _layers-CellList_1-Layer_ln2-LayerNorm_ in the names of kernels.
 	kernel := regexp.MustCompile(`_` + strings.ReplaceAll(regexp.QuoteMeta(a.Module), `\.`, `-\w+_`) + `-([A-Za-z0-9]+)_`)
@@ -71,6 +67,7 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			}
 			return known && (kernel.MatchString(name) || shared.MatchString(name) && alone(name)) || strings.ReplaceAll(a.Module, ".", "_")+"_weight" == name
 		}
+		name, only := strings.CutSuffix(name, " (right)")
 		if module.MatchString(name) && !strings.Contains(name, ".backward.") {
 			return true
 		}
@@ -88,7 +85,7 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if module.MatchString(name) {
 				return true
 			}
-			name = parents[name]
+			name = parents[only][name]
 		}
 		return false
 	}, nil
