@@ -7,6 +7,7 @@ import (
 	"precision/compare/rollout/stage"
 	"precision/compare/verdict"
 	"precision/compare/weights"
+	"precision/dump/dtype"
 )
 
 // TestDecide gives figures that are not known, and answers that no recording covers: neither makes a verdict better.
@@ -67,6 +68,17 @@ func TestNotJudged(t *testing.T) {
 		r.findings(&stage.Report{Stages: []stage.Stage{{Name: "attn", Finding: stage.Unknown, Train: x.train, Rollout: x.rollout}}})
 		if len(r.Unknown) != 1 || r.Unknown[0].Key != x.key {
 			t.Errorf("%v and %v: %v", x.train, x.rollout, r.Unknown)
+		}
+	}
+}
+
+// TestKept has logits in one type and in two.
+func TestKept(t *testing.T) {
+	for other, key := range map[dtype.Type]string{dtype.BFloat16: "", dtype.Float32: "rounding.type"} {
+		r := &Result{}
+		r.findings(&stage.Report{Stages: []stage.Stage{{Name: "lm_head", Layer: -1, Finding: stage.Rounding, Own: -1, Types: [2]dtype.Type{dtype.BFloat16, other}}}})
+		if key == "" && len(r.Causes) > 0 || key != "" && (len(r.Causes) != 1 || r.Causes[0].Key != key) {
+			t.Errorf("%s: %+v", other, r.Causes)
 		}
 	}
 }

@@ -108,8 +108,12 @@ func (r *Result) findings(s *stage.Report) {
 		r.cause(c)
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool {
-		return x.Finding == stage.Rounding && (x.Rows > x.Equal || x.Own >= 0 && x.Own < 0.97)
+		return x.Finding == stage.Rounding && (x.Rows > x.Equal || x.Own >= 0 && x.Own < 0.97 || kept(x))
 	}) {
+		if kept(&g.Stage) && g.Rows == g.Equal {
+			r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding.type", Args: []any{g.Name, g.Types[0].String(), g.Types[1].String()}})
+			continue
+		}
 		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool { return x.Finding == stage.Unknown }) {
@@ -120,6 +124,9 @@ func (r *Result) findings(s *stage.Report) {
 		}
 	}
 }
+
+// kept reports whether logits are kept in another type in the rollout than in the trainer.
+func kept(x *stage.Stage) bool { return x.Name == "lm_head" && x.Types[0] != x.Types[1] }
 
 // explained is how many times the expected difference was found; NaN where that is not known.
 func (r *Result) explained() float64 {

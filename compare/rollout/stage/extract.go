@@ -236,6 +236,9 @@ func (n *net) rotated(p *pass, calls []*msprobe.Call, f string) piece {
 	var name string
 	for _, c := range calls {
 		outs := tensors(c, msprobe.Output)
+		if strings.HasSuffix(strings.Trim(c.Parsed.API, "_"), "matmul") && len(added) >= 2 {
+			break // scores, to which a mask is added, may be as many as queries
+		}
 		switch {
 		case c.Parsed.API == "npu_rotary_mul" && len(outs) > 0:
 			fused = append(fused, outs[0])

@@ -669,6 +669,11 @@ func (j *judge) find(k int, s *Stage) {
 	if c.stage == "logp" {
 		// Log-probs are kept in float32; what the logits are rounded to is behind them.
 		ut, u = 1e-4, 1e-4
+		if z, ok := j.rec[0][j.cutAt[k]-1]["z"]; ok && c.opt.softcap > 0 {
+			// A cap is computed in the type of the logits, and its results are of its size.
+			u = max(u, unit(z.t)*c.opt.softcap)
+			ut = u
+		}
 	}
 	if j.rep.Wide {
 		u = max(ut, ur)
@@ -856,8 +861,11 @@ func (j *judge) lost(side, k int) (tp, rank int, best float64) {
 	return tp, rank, best
 }
 
-// reads are the parts of the state that a row of a stage depends on; attention reads those of other rows, too.
-var reads = map[string][]string{"norm": {"h"}, "post_norm": nil, "qkv": {"n"}, "qk_norm": {"q", "k"}, "rope": {"q", "k"}, "o_proj": {"a"}, "gate_up": {"n"}, "act": {"g", "u"}, "down": {"m"}, "router": {"n"}, "gate_weights": {"r", "i"}, "experts": {"n", "i", "p"}}
+// reads are the parts of the state that a row of a stage depends on; of seen, all rows of its sequence so far.
+var (
+	reads = map[string][]string{"norm": {"h"}, "post_norm": nil, "qkv": {"n"}, "qk_norm": {"q", "k"}, "rope": {"q", "k"}, "attn": {"q"}, "o_proj": {"a"}, "gate_up": {"n"}, "act": {"g", "u"}, "down": {"m"}, "router": {"n"}, "gate_weights": {"r", "i"}, "experts": {"n", "i", "p"}, "lm_head": {"n"}}
+	seen  = map[string][]string{"attn": {"k", "v"}}
+)
 
 // equal counts rows with equal inputs and with equal outputs.
 func (j *judge) equal(k int, s *Stage) {
@@ -866,23 +874,38 @@ func (j *judge) equal(k int, s *Stage) {
 	if in == nil || j.name(k) != c.stage {
 		return
 	}
-	same := func(x, y *matrix, r int) bool {
+	same := func(at int, name string, r int) bool {
+		x, y := j.st[0][at][name], j.st[1][at][name]
 		return x != nil && y != nil && x.w == y.w && slices.Equal(x.row(r), y.row(r))
 	}
-	for r := range len(j.tok.ids) {
-		ok := true
+	count := func(r, out int, ok bool) {
 		for _, name := range in {
-			ok = ok && same(j.st[0][k][name], j.st[1][k][name], r)
+			ok = ok && same(k, name, r)
 		}
 		if !ok {
-			continue
+			return
 		}
 		s.Rows++
 		for _, name := range c.out {
-			ok = ok && same(j.st[0][k+1][name], j.st[1][k+1][name], r)
+			ok = ok && same(k+1, name, out)
 		}
 		if ok {
 			s.Equal++
+		}
+	}
+	if c.stage == "lm_head" {
+		for i, r := range j.keys {
+			count(r, i, true)
+		}
+		return
+	}
+	for _, q := range j.tok.seqs {
+		ok := true
+		for r := q.lo; r < q.hi; r++ {
+			for _, name := range seen[c.stage] {
+				ok = ok && same(k, name, r)
+			}
+			count(r, r, ok)
 		}
 	}
 }

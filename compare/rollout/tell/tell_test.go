@@ -120,6 +120,7 @@ func TestEarned(t *testing.T) {
 	elsewhere["rollout.cause.unmerged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Unmerged"}
 	elsewhere["rollout.cause.adapter"] = [3]string{"../decide_test.go", "TestAdapters", "Adapter"}
 	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
+	elsewhere["rollout.cause.rounding.type"] = [3]string{"../decide_test.go", "TestKept", "rounding.type"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
 		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
