@@ -87,3 +87,15 @@ func TestNoResult(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Operators that were recorded and that the graph does not have are counted: no strict gate passes them.
+func TestStrangers(t *testing.T) {
+	known := Finding{Op: "a", Verdict: OK}
+	c := CoverageOf([]Finding{known, {Op: "b", Verdict: OK}, {Op: "b", Index: 1, Verdict: OK}, {Op: "c", Reasons: []result.Reason{because(NotInGraph)}}}, nil, nil)
+	if !slices.Equal(c.Strangers, []string{"c"}) || c.Recorded != 3 || c.Expected != 3 {
+		t.Errorf("%+v", c)
+	}
+	if c := CoverageOf([]Finding{known}, nil, nil); len(c.Strangers) > 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -25,6 +25,9 @@ type Coverage struct {
 	// Gaps are ranks without a recording, although ranks around them, or other steps of
 	// theirs, have one.
 	Gaps []string
+	// Strangers are operators that were recorded and that the graph does not have, Recorded how many were.
+	Strangers []string
+	Recorded  int
 }
 
 // Place is whose recording it is; -1 is not known.
@@ -75,6 +78,15 @@ func CoverageOf(findings []Finding, damaged []result.Damage, leaves map[string]b
 	seen := map[place]bool{}
 	for i := range findings {
 		f := &findings[i]
+		strange := len(f.Reasons) > 0 && f.Reasons[0].Kind == NotInGraph
+		if i == 0 || findings[i-1].Op != f.Op || findings[i-1].Rank != f.Rank {
+			if !f.missing() {
+				c.Recorded++
+			}
+			if strange {
+				c.Strangers = append(c.Strangers, f.Op)
+			}
+		}
 		if f.aside() {
 			continue
 		}

@@ -23,6 +23,9 @@ func Standing(findings []oracle.Finding, c oracle.Coverage) verdict.Standing {
 		verdict.Coverage{Expected: c.Expected, Compared: c.Judged, Lost: len(c.Missing), LostNames: c.Missing}, c.Damaged,
 		verdict.NetworkOutputs{Expected: c.Leaving, Compared: c.Leaving - len(c.Outputs), Damaged: c.Broken, Uncompared: c.Outputs})}
 	_, _, mixed := Mixed(findings)
+	if n := len(c.Strangers); n > 0 {
+		s.Losses = append(s.Losses, verdict.Loss{Kind: verdict.LossGraph, Count: n, Of: c.Recorded, Names: c.Strangers[:min(n, mostListed)]})
+	}
 	if n := len(c.Gaps); n > 0 { // on purpose, maybe
 		s.Losses = append(s.Losses, verdict.Loss{Kind: verdict.LossRanks, Count: n, Names: c.Gaps})
 	}
