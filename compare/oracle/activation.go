@@ -249,35 +249,6 @@ func constant(k float64) func(x, y float64) float64 { return func(x, y float64) 
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// softplus is log(1 + e^x) without overflow.
-func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-abs(x))) }
-
-// stepKernel is rounding to whole numbers. What is off by B may land on the
-// other side of a step.
-func stepKernel(f func(x float64) float64) kernel {
-	return func(x, e [][]float64, y, b []float64) {
-		for i, v := range x[0] {
-			if y[i] = f(v); b == nil {
-				continue
-			}
-			b[i] = 0
-			if d := e[0][i]; d != 0 {
-				b[i] = max(abs(f(v+d)-y[i]), abs(f(v-d)-y[i]))
-			}
-		}
-	}
-}
-
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return x
-}
-
 func clipForms() {
 	register(single(buildClip), "clip")
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).

@@ -13,18 +13,6 @@ import (
 // taken as given or rounded to the type of the result, and so are tensors of finer
 // types. On a CPU, float16 and bfloat16 are computed in float32 and rounded once.
 
-// pointFormula makes a forward of a formula of some operands.
-func pointFormula(f func(k *invocation, a arith, x []num) num, names ...string) func(k *invocation) []Reading {
-	return formulaFor(func(k *invocation) Values {
-		in := make([]Values, len(names))
-		for i, name := range names {
-			in[i] = k.value(name)
-		}
-		a := k.arith()
-		return formulaOf(func(x []num) num { return f(k, a, x) }, in...)
-	})
-}
-
 // of makes the gradient of one parameter from values, element by element, and sums up
 // what was repeated to another shape.
 func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) Values {
