@@ -34,6 +34,9 @@ func filters(c *cursor) ([]filter, error) {
 	var steps []filter
 	c.version(1, 1)
 	count := c.u8()
+	if c.err == nil && count > maxFilters {
+		c.fail(fmt.Sprintf("%d filters", count), fmt.Sprintf("at most %d", maxFilters))
+	}
 	c.skip(6)
 	for range count {
 		f := filter{id: c.u16()}
@@ -225,7 +228,7 @@ func (s *chunkStore) chunk(r chunkRef, cache bool) ([]byte, error) {
 	}
 	s.recent = append(s.recent, e)
 	for len(s.recent) > 1 && (s.held > cacheBytes || len(s.recent) > cacheChunks) {
-		s.recent = s.recent[1:]
+		s.recent = slices.Delete(s.recent, 0, 1) // which lets go of the data
 		s.held -= s.bytes
 	}
 	return e.data, nil

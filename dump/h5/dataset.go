@@ -192,11 +192,11 @@ func (d *Dataset) ReadAll() ([]byte, error) {
 		return nil, err
 	}
 	if d.Size() > math.MaxInt {
-		return nil, fmt.Errorf("%s: %w: %d bytes", d.path, ErrLimit, d.Size())
+		return nil, fmt.Errorf("%s: %w: %d bytes", clip(d.path), ErrLimit, d.Size())
 	}
 	p := make([]byte, d.Size())
 	if err := d.read(p, 0, false); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.path, err)
+		return nil, fmt.Errorf("%s: %w", clip(d.path), err)
 	}
 	return p, nil
 }
@@ -222,7 +222,7 @@ func (d *Dataset) Backed() error {
 			fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed), fmt.Sprintf("%d less at most %d", d.Size(), maxFill)))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.path, err)
+		return fmt.Errorf("%s: %w", clip(d.path), err)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (d *Dataset) Backed() error {
 func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case d.err != nil:
-		return 0, fmt.Errorf("%s: %w", d.path, d.err)
+		return 0, fmt.Errorf("%s: %w", clip(d.path), d.err)
 	case off < 0:
 		return 0, fmt.Errorf("hdf5: %s: read at %d", d.path, off)
 	case off >= d.Size():
@@ -253,7 +253,7 @@ func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 		defer func() { copy(p, whole[odd:]) }()
 	}
 	if err := d.read(whole, first, true); err != nil {
-		return 0, fmt.Errorf("%s: %w", d.path, err)
+		return 0, fmt.Errorf("%s: %w", clip(d.path), err)
 	}
 	return len(p), end
 }

@@ -44,11 +44,11 @@ func (g *Group) Child(name string) (Object, error) {
 	path := join(g.path, name)
 	i, ok := slices.BinarySearchFunc(g.links, name, func(l link, n string) int { return strings.Compare(l.name, n) })
 	if !ok {
-		return nil, fmt.Errorf("hdf5: %s: %w", path, ErrNotFound)
+		return nil, fmt.Errorf("hdf5: %s: %w", clip(path), ErrNotFound)
 	}
 	l := g.links[i]
 	if l.addr == undefined {
-		return nil, fmt.Errorf("%s: %w", path, &UnsupportedError{l.at, "soft or external link"})
+		return nil, fmt.Errorf("%s: %w", clip(path), &UnsupportedError{l.at, "soft or external link"})
 	}
 	return g.file.object(l.addr, path, g.src)
 }
@@ -78,6 +78,9 @@ func join(group, name string) string {
 	return strings.TrimSuffix(group, "/") + "/" + name
 }
 
+// clip shortens a path for an error: names may be long, and errors are shown.
+func clip(path string) string { return fmt.Sprintf("%.1000s", path) }
+
 // load reads all links of the group.
 func (g *Group) load() error {
 	g.linkOnce.Do(func() {
@@ -86,13 +89,13 @@ func (g *Group) load() error {
 		slices.SortStableFunc(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
 		for i := 1; i < len(links) && g.linkErr == nil; i++ {
 			if links[i].name == links[i-1].name {
-				g.linkErr = &FormatError{links[i].at, "link", fmt.Sprintf("name %q twice", links[i].name), "once"}
+				g.linkErr = &FormatError{links[i].at, "link", fmt.Sprintf("name %.100q twice", links[i].name), "once"}
 			}
 		}
 		g.links = links
 	})
 	if g.linkErr != nil {
-		return fmt.Errorf("%s: %w", g.path, g.linkErr)
+		return fmt.Errorf("%s: %w", clip(g.path), g.linkErr)
 	}
 	return nil
 }
@@ -146,13 +149,13 @@ func (w *walk) group(g *Group, depth int) error {
 		}
 		path := join(g.path, l.name)
 		limit := func(what string) error {
-			return fmt.Errorf("hdf5: %s: %w: %s", path, ErrLimit, what)
+			return fmt.Errorf("hdf5: %s: %w: %s", clip(path), ErrLimit, what)
 		}
 		if w.objects++; w.objects > maxObjects {
 			return limit(fmt.Sprintf("more than %d objects", maxObjects))
 		}
 		if w.onPath[l.addr] {
-			err := fmt.Errorf("hdf5: offset %#x: %s: %w", l.at, path, ErrCycle)
+			err := fmt.Errorf("hdf5: offset %#x: %s: %w", l.at, clip(path), ErrCycle)
 			if err := w.fn(path, nil, err); err != nil {
 				return err
 			}
@@ -216,7 +219,10 @@ func (s *source) link(c *cursor) (link, error) {
 	c.skip(flags >> 2 & 1 * 8) // order of creation
 	c.skip(flags >> 4 & 1)     // character set
 	n := c.uint(1 << (flags & 3))
-	l.name = string(c.bytes(int(min(n, math.MaxInt32))))
+	if c.err == nil && n > maxText {
+		c.fail(fmt.Sprintf("name of %d bytes", n), fmt.Sprintf("at most %d", maxText))
+	}
+	l.name = string(c.bytes(int(n)))
 	if hard {
 		l.addr = c.u64()
 	}
@@ -234,6 +240,7 @@ func (s *source) symbolTable(c *cursor) ([]link, error) {
 		return nil, err
 	}
 	var list []link
+	names := 2 * len(heap.b) // bytes: few entries may name the same
 	v := s.visits()
 	err = s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) error {
 		const what = "symbol table node"
@@ -259,6 +266,9 @@ func (s *source) symbolTable(c *cursor) ([]link, error) {
 			c.skip(4 + 4 + 16)
 			if l.name = name.text(); name.err != nil {
 				return name.err
+			}
+			if names -= len(l.name) + 1; names < 0 {
+				return s.bad(uint64(l.at), what, "names that overlap", "names apart from each other")
 			}
 			list = append(list, l)
 		}

@@ -25,6 +25,7 @@ import (
 // keep a damaged or hostile file from costing unreasonable time or memory.
 const (
 	maxRank     = 32        // dimensions, the limit of the HDF5 library
+	maxFilters  = 32        // of a dataset, also the library's; a chunk's mask has as many bits
 	maxDepth    = 128       // groups inside groups, in Walk
 	maxObjects  = 1 << 22   // objects one Walk visits
 	maxMetadata = 256 << 20 // bytes of one metadata structure
@@ -168,13 +169,13 @@ func (n *node) Path() string { return n.path }
 func (f *File) object(addr uint64, path string, src *source) (Object, error) {
 	h, err := src.header(addr)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", clip(path), err)
 	}
 	n := node{file: f, src: src, path: path, h: h}
 	if _, ok := h.find(msgLayout); ok {
 		d := &Dataset{node: n}
 		if err := d.init(); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", clip(path), err)
 		}
 		return d, nil
 	}
@@ -183,5 +184,5 @@ func (f *File) object(addr uint64, path string, src *source) (Object, error) {
 			return &Group{node: n}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: %w", path, &UnsupportedError{int64(addr), "object that is no group and no dataset"})
+	return nil, fmt.Errorf("%s: %w", clip(path), &UnsupportedError{int64(addr), "object that is no group and no dataset"})
 }

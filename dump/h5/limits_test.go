@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"testing"
+	"weak"
 )
 
 func dataset(tb testing.TB, f *File, path string) *Dataset {
@@ -245,4 +247,80 @@ func TestSharedStructures(t *testing.T) {
 	if !errors.Is(err, ErrLimit) || n == 0 || n > links/2 {
 		t.Errorf("%d objects, %v", n, err)
 	}
+}
+
+// TestNamesThatOverlap: many entries of a group that name the same long text may not make a copy each.
+func TestNamesThatOverlap(t *testing.T) {
+	const links, width = 10000, 1000
+	var m made
+	m.superblock()
+	m.group(make([]uint64, links))
+	// All names but the last are one text then, of which each entry takes another end.
+	data := bytes.Index(m.b, []byte("0000000\x00"))
+	for i := range 8*links - 1 {
+		m.b[data+i] = 'a'
+	}
+	node := data + 8*links + 8
+	for i := range links {
+		binary.LittleEndian.PutUint64(m.b[node+40*i:], uint64(8*links-width+i%width))
+	}
+	var fe *FormatError
+	if _, err := openBytes(t, m.b).Root().Names(); !errors.As(err, &fe) || fe.Found != "names that overlap" || len(err.Error()) > 200 {
+		t.Errorf("names of one text: %.200v", err)
+	}
+	// Longer than any name, and the message does not hold it.
+	for i := range links {
+		binary.LittleEndian.PutUint64(m.b[node+40*i:], uint64(i))
+	}
+	if _, err := openBytes(t, m.b).Root().Names(); !errors.As(err, &fe) || fe.Found != "text without an end" || len(err.Error()) > 200 {
+		t.Errorf("a name of 80 kB: %.200v", err)
+	}
+	long := append([]byte{1, 2}, append(binary.LittleEndian.AppendUint32(nil, 80000), make([]byte, 80008)...)...)
+	if _, err := new(source).link(&cursor{b: long}); !errors.As(err, &fe) || fe.Found != "name of 80000 bytes" {
+		t.Errorf("a link message with a name of 80 kB: %.200v", err)
+	}
+	// Twice the same name, of which an error shows the beginning.
+	for i := range links {
+		binary.LittleEndian.PutUint64(m.b[node+40*i:], uint64(8*links-8))
+	}
+	for i := range 2 {
+		binary.LittleEndian.PutUint64(m.b[node+40*i:], uint64(8*links-width))
+	}
+	if _, err := openBytes(t, m.b).Root().Names(); !errors.As(err, &fe) || len(err.Error()) > 300 {
+		t.Errorf("a long name twice: %.200v", err)
+	}
+}
+
+// TestFiltersCounted: the library has at most 32 filters, as many as the mask of a chunk has bits.
+func TestFiltersCounted(t *testing.T) {
+	for _, n := range []int{32, 33} {
+		b := append([]byte{1, byte(n)}, make([]byte, 6)...)
+		for range n {
+			b = append(b, filterShuffle, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0)
+		}
+		if _, err := filters(&cursor{b: b}); (err == nil) != (n == 32) {
+			t.Errorf("%d filters: %v", n, err)
+		}
+	}
+}
+
+// TestDroppedChunks: what the cache gives up is not held by the list any more.
+func TestDroppedChunks(t *testing.T) {
+	s, err := dataset(t, openBytes(t, fixture(t, "chunks_earliest.h5")), "/deflate/fixed").store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.held = cacheBytes
+	first, err := s.chunk(s.refs[0], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := weak.Make(&first[0])
+	if _, err := s.chunk(s.refs[1], true); err != nil || len(s.recent) != 1 {
+		t.Fatal(len(s.recent), err)
+	}
+	if runtime.GC(); held.Value() != nil {
+		t.Error("a chunk that was dropped is in memory")
+	}
+	runtime.KeepAlive(s)
 }

@@ -146,14 +146,17 @@ func (c *cursor) u32() uint32 { return uint32(c.uint(4)) }
 // u64 takes an address or a length.
 func (c *cursor) u64() uint64 { return c.uint(8) }
 
+// maxText is more than any name in a file needs; messages of object headers, which hold some, have no room for longer ones.
+const maxText = 64 << 10
+
 // text takes bytes up to a zero byte, which is consumed.
 func (c *cursor) text() string {
 	if c.err != nil {
 		return ""
 	}
-	n := bytes.IndexByte(c.b[c.pos:], 0)
+	n := bytes.IndexByte(c.b[c.pos:][:min(c.left(), maxText+1)], 0)
 	if n < 0 {
-		c.fail("text without an end", "a zero byte behind it")
+		c.fail("text without an end", fmt.Sprintf("a zero byte behind at most %d others", maxText))
 		return ""
 	}
 	return string(c.bytes(n + 1)[:n])
