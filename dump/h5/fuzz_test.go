@@ -9,7 +9,7 @@ import (
 // FuzzRead opens and reads whatever comes. Reading in one go and in pieces must agree. Minimising
 // inputs of this size takes the fuzzer long; -fuzzminimizetime=10x helps.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"links_earliest", "cycle_earliest"} {
+	for _, name := range []string{"links_earliest", "cycle_earliest", "densesmall_earliest"} {
 		f.Add(fixture(f, name+".h5"))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

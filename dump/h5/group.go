@@ -183,8 +183,8 @@ func (w *walk) group(g *Group, depth int) error {
 	return nil
 }
 
-// links reads the links of a group in the order in which they are stored: as messages, if a name is not ASCII or a
-// link leads to another file, or as a table.
+// links reads the links of a group in the order in which they are stored: as a table, or, if a name is not ASCII or a
+// link leads to another file, as messages and, of more than eight objects, in a heap.
 func (s *source) links(h *header) ([]link, error) {
 	var list []link
 	for _, m := range h.msgs {
@@ -195,8 +195,8 @@ func (s *source) links(h *header) ([]link, error) {
 		case msgLinkInfo:
 			c.version(0, 0)
 			c.skip(c.u8() & 1 * 8) // largest creation index
-			if heap := c.u64(); c.err == nil && heap != undefined {
-				return nil, &UnsupportedError{c.at, "group of more than eight objects with names beyond ASCII, or " + latest}
+			if heap, tree := c.u64(), c.u64(); c.err == nil && heap != undefined {
+				return s.denseLinks(heap, tree)
 			}
 		case msgLink:
 			var l link

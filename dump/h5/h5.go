@@ -3,7 +3,7 @@
 //
 // It follows the HDF5 File Format Specification, version 3.0, in its earliest
 // versions, which the library writes unless it is asked for others: superblocks 0 and 1, groups
-// as symbol tables or link messages, object headers of version 1; integers, IEEE floats, bfloat16 and the boolean
+// as symbol tables, link messages or heaps of links, object headers of version 1; integers, IEEE floats, bfloat16 and the boolean
 // enumeration of h5py; compact, contiguous and chunked storage; the filters deflate and
 // shuffle. What is not understood (files of libver="latest" and with track_order, links other than hard ones,
 // types stored by themselves, virtual and external storage, other elements and filters) is an
@@ -113,7 +113,12 @@ func (s *source) superblock() (uint64, error) {
 		return 0, err
 	}
 	if !strings.HasPrefix(string(b), signature) {
-		return 0, s.bad(0, what, "no HDF5 signature", "an HDF5 file without a user block")
+		for at := int64(512); at <= 2048 && at+int64(len(signature)) <= s.size; at *= 2 {
+			if b, err := s.read(uint64(at), int64(len(signature)), what); err == nil && string(b) == signature {
+				return 0, &UnsupportedError{0, fmt.Sprintf("user block of %d bytes in front", at)}
+			}
+		}
+		return 0, s.bad(0, what, "no HDF5 signature", "an HDF5 file")
 	}
 	c := s.cursor(b, 0, what)
 	c.skip(len(signature))

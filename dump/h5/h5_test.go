@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -318,6 +319,29 @@ func TestUnsupported(t *testing.T) {
 	b = append(b[:96], append([]byte("OHDR\x02"), b[101:]...)...)
 	if _, err := Open(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), "track_order") {
 		t.Error(err)
+	}
+}
+
+// TestUserBlock: a file may begin with what is none of the format, which an error names.
+func TestUserBlock(t *testing.T) {
+	for _, n := range []int{512, 1024, 2048} {
+		b := append(make([]byte, n), fixture(t, "links_earliest.h5")...)
+		var u *UnsupportedError
+		if _, err := Open(bytes.NewReader(b), int64(len(b))); !errors.As(err, &u) || !strings.Contains(u.Feature, fmt.Sprintf("user block of %d bytes", n)) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestLinksOutside: the links of a heap may lead to other files.
+func TestLinksOutside(t *testing.T) {
+	f := openBytes(t, fixture(t, "densesmall_earliest.h5"))
+	var u *UnsupportedError
+	if _, err := f.Lookup("/outside/2"); !errors.As(err, &u) {
+		t.Errorf("external link: %v", err)
+	}
+	if b, err := dataset(t, f, "/outside/3").ReadAll(); err != nil || !bytes.Equal(b, []byte{1}) {
+		t.Error(b, err)
 	}
 }
 

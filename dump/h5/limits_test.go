@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 	"weak"
 )
@@ -151,6 +152,32 @@ func TestDamaged(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDamagedHeaps is TestDamaged for heaps of links and the trees that lead to them, and points all records at one link.
+func TestDamagedHeaps(t *testing.T) {
+	b := fixture(t, "densesmall_earliest.h5")
+	for _, sig := range []string{"FRHP", "FHDB", "BTHD", "BTLF"} {
+		from := bytes.Index(b, []byte(sig))
+		for i := from; i < from+150; i++ {
+			for _, v := range []byte{0, 1, b[i] ^ 0x80, b[i] + 1, 0xff} {
+				bad := bytes.Clone(b)
+				bad[i] = v
+				touch(openBytes(t, bad))
+			}
+		}
+	}
+	leaf := bytes.Index(b, []byte("BTLF")) + 6
+	for i := range 8 {
+		copy(b[leaf+11*(i+1):], b[leaf:leaf+11])
+	}
+	if err := touch(openBytes(t, b)); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("records of one link: %v", err)
+	}
+	copy(b[leaf+4:], []byte{0, 0, 0, 0, 0, 0xff, 0xff})
+	if err := touch(openBytes(t, b)); err == nil {
+		t.Error("a link as long as all of them")
 	}
 }
 

@@ -83,10 +83,8 @@ func (s *source) head(addr uint64, n int64, sig, what string) (*cursor, error) {
 		return nil, err
 	}
 	c := s.cursor(b, addr, what)
-	if got := string(c.bytes(len(sig))); got != sig {
-		return nil, s.bad(addr, what, fmt.Sprintf("signature %q", got), fmt.Sprintf("%q", sig))
-	}
-	return c, nil
+	c.signature(sig)
+	return c, c.err
 }
 
 // cursor returns a reader over b, which was read from addr.
@@ -126,6 +124,14 @@ func (c *cursor) bytes(n int) []byte {
 }
 
 func (c *cursor) skip(n int) { c.bytes(n) }
+
+// signature takes the bytes a structure begins with.
+func (c *cursor) signature(want string) {
+	if got := string(c.bytes(len(want))); c.err == nil && got != want {
+		c.pos -= len(want)
+		c.fail(fmt.Sprintf("signature %q", got), fmt.Sprintf("%q", want))
+	}
+}
 
 // align skips to a multiple of eight bytes from position from.
 func (c *cursor) align(from int) { c.skip((8 - (c.pos-from)%8) % 8) }

@@ -440,6 +440,19 @@ def links(name, libver):
     expect(name, False)
 
 
+def dense(name, libver, counts):
+    """Groups with names beyond ASCII or links to other files, which the library puts into heaps of their own."""
+    with h5py.File(name + ".h5", "w", libver=libver) as f:
+        one = f.create_dataset("one", data=np.int8(1))
+        for count in counts:
+            g = f.create_group(f"层{count}")
+            for i in rng.permutation(count):
+                g[f"{i}层" + "网络" * int(i % (count // 9))] = one
+        for i in range(10):
+            f[f"outside/{i}"] = one if i % 2 else h5py.ExternalLink("other.h5", "/x")
+    expect(name, True)
+
+
 def cycle(name, libver):
     with h5py.File(name + ".h5", "w", libver=libver) as f:
         f["a/b/x"] = np.int8(1)
@@ -457,6 +470,9 @@ attributes("attributes_earliest", "earliest")
 for libver in ("earliest", "latest"):
     links("links_" + libver, libver)
 cycle("cycle_earliest", "earliest")
+# Messages; a leaf; a tree of two levels; one of three with tables below the heap's.
+dense("dense_earliest", "earliest", (9, 60, 1400))
+dense("densesmall_earliest", "earliest", (9,))
 lowfile("small", sizes=(4, 4))
 lowfile("deep", sym=(1, 1), istore=1)
 for name in ("links_latest.json", "small.json.gz"):  # of files that are refused

@@ -1,0 +1,195 @@
+package h5
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// linkHeap is the fractal heap that holds the links of a group of more than eight objects, if a name in it is not
+// ASCII or a link leads to another file. Its space is a table of blocks: rows of the same number of columns, the
+// blocks of the first two rows of the smallest size and of each further row twice as large. Up to a size blocks hold
+// objects, behind a head that counts as space; larger ones are tables themselves. Checksums are not verified: the
+// rest of the format's earliest version has none.
+type linkHeap struct {
+	src              *source
+	addr             uint64
+	offsets, lengths int    // bytes of an offset in the space and of an object's length
+	width, smallest  uint64 // columns, and bytes of the smallest blocks
+	largest          uint64 // bytes of the largest blocks with objects
+	seen             *visits
+	blocks           []heapBlock // by base
+}
+
+// heapBlock is a block with objects.
+type heapBlock struct {
+	base uint64 // where it begins in the heap's space
+	addr uint64
+	data []byte
+}
+
+// denseLinks reads the links of a heap, to which the B-tree by the hashes of the names leads.
+func (s *source) denseLinks(heap, tree uint64) (list []link, err error) {
+	h, err := s.linkHeap(heap)
+	if err != nil {
+		return nil, err
+	}
+	names := s.size // bytes: few records may lead to the same link
+	err = s.hashTree(tree, 4+1+h.offsets+h.lengths, func(record *cursor) error {
+		record.skip(4) // hash
+		if kind := record.u8(); kind != 0 {
+			return &UnsupportedError{record.at, "link of more than four kB"}
+		}
+		off, n := record.uint(h.offsets), record.uint(h.lengths)
+		i, _ := slices.BinarySearchFunc(h.blocks, off, func(b heapBlock, off uint64) int { return cmp.Compare(b.base, off+1) })
+		if i--; i < 0 || off-h.blocks[i].base > uint64(len(h.blocks[i].data)) {
+			return s.bad(heap, "heap of links", fmt.Sprintf("link at %d", off), "one inside a block")
+		}
+		b := h.blocks[i]
+		c := s.cursor(b.data, b.addr, "link")
+		c.skip(int(off - b.base))
+		c = s.cursor(c.bytes(int(n)), b.addr+off-b.base, "link")
+		l, err := s.link(c)
+		if names -= int64(n); err == nil && names < 0 {
+			err = s.bad(uint64(record.at), "heap of links", "links that overlap", "links apart from each other")
+		}
+		list = append(list, l)
+		return err
+	})
+	return list, err
+}
+
+// linkHeap reads the heap at addr with all its blocks.
+func (s *source) linkHeap(addr uint64) (*linkHeap, error) {
+	const what = "fractal heap header"
+	c, err := s.head(addr, 146, "FRHP", what)
+	if err != nil {
+		return nil, err
+	}
+	c.version(0, 0)
+	id, filtered, _, managed := c.u16(), c.u16(), c.u8(), uint64(c.u32())
+	c.skip(12 * 8) // objects outside the blocks, free space, amounts
+	h := &linkHeap{src: s, addr: addr, width: uint64(c.u16()), smallest: c.u64(), largest: c.u64(), seen: s.visits()}
+	h.offsets = (c.u16() + 7) / 8
+	c.skip(2)
+	root, rows := c.u64(), c.u16()
+	power := func(n uint64) bool { return bits.OnesCount64(n) == 1 }
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case filtered != 0:
+		return nil, &UnsupportedError{c.at, "links in a heap with filters"}
+	case !power(h.width), !power(h.smallest), !power(h.largest), h.smallest > h.largest, h.largest > maxMetadata, managed == 0, rows > 32:
+		return nil, s.bad(addr, what, fmt.Sprintf("%d rows of %d blocks, %d to %d bytes", rows, h.width, h.smallest, h.largest), "powers of two in order, at most 32 rows")
+	}
+	h.lengths = min(bytesFor(h.largest-1), bytesFor(managed))
+	if h.offsets > 8 || 1+h.offsets+h.lengths != id {
+		return nil, s.bad(addr, what, fmt.Sprintf("names of objects of %d bytes", id), fmt.Sprint(1+h.offsets+h.lengths))
+	}
+	if rows == 0 {
+		return h, h.block(root, 0, h.smallest, -1)
+	}
+	return h, h.block(root, 0, 0, rows)
+}
+
+// bytesFor returns the bytes that numbers up to most need.
+func bytesFor(most uint64) int { return (max(bits.Len64(most), 1) + 7) / 8 }
+
+// block reads the block at addr, which begins at base of the heap's space: one of size bytes with objects, or, with
+// rows, a table and what it leads to.
+func (h *linkHeap) block(addr, base, size uint64, rows int) error {
+	what, sig, n := "fractal heap direct block", "FHDB", int64(size)
+	if addr == undefined {
+		return nil
+	}
+	if rows >= 0 {
+		what, sig, n = "fractal heap indirect block", "FHIB", int64(4+1+8+h.offsets)+8*int64(rows)*int64(h.width)
+	}
+	c, err := h.seen.block(addr, n, what)
+	if err != nil {
+		return err
+	}
+	if c.signature(sig); c.version(0, 0) != 0 || c.u64() != h.addr || c.uint(h.offsets) != base {
+		c.fail("a block of another place", fmt.Sprintf("one of the heap at %#x from %d on", h.addr, base))
+	}
+	if c.err != nil || rows < 0 {
+		h.blocks = append(h.blocks, heapBlock{base, addr, c.b})
+		return c.err
+	}
+	for row := range rows {
+		size := h.smallest << max(row-1, 0)
+		below := -1 // rows; a table spans as many bytes as a block of its row, so that it has fewer than this one
+		if size > h.largest {
+			below = max(bits.Len64(size/(h.smallest*h.width)), 1)
+		}
+		for range h.width {
+			if err := h.block(c.u64(), base, size, below); err != nil {
+				return err
+			}
+			base += size
+		}
+	}
+	return c.err
+}
+
+// hashTree calls leaf for each record of the version 2 B-tree at addr, which has them in nodes of all levels.
+func (s *source) hashTree(addr uint64, recordLen int, leaf func(record *cursor) error) error {
+	c, err := s.head(addr, 38, "BTHD", "B-tree header")
+	if err != nil {
+		return err
+	}
+	c.version(0, 0)
+	typ, nodeLen, length, depth := c.u8(), int64(c.u32()), c.u16(), c.u16()
+	c.skip(2) // when nodes are split and merged
+	root, count := c.u64(), c.u16()
+	if c.err == nil && (typ != 5 || length != recordLen || nodeLen < 64 || depth > 16) {
+		c.fail(fmt.Sprintf("type %d, records of %d bytes, nodes of %d, %d levels", typ, length, nodeLen, depth), fmt.Sprintf("a tree of names with records of %d bytes", recordLen))
+	}
+	if c.err != nil || root == undefined {
+		return c.err
+	}
+	// Counts in a node are as wide as the most records that fit need, of a child and below it.
+	const lead = 4 + 1 + 1 // and a checksum at the end
+	most := uint64(nodeLen-lead-4) / uint64(recordLen)
+	own, total := bytesFor(most), []int{0}
+	for range depth {
+		ptr := 8 + own + total[len(total)-1]
+		n := (uint64(nodeLen) - lead - 4 - uint64(ptr)) / uint64(recordLen+ptr)
+		most = min((n+1)*most+n, 1<<56)
+		total = append(total, bytesFor(most))
+	}
+	v := s.visits()
+	var node func(addr uint64, level, count int) error
+	node = func(addr uint64, level, count int) error {
+		what, sig, ptr := "B-tree leaf", "BTLF", 0
+		if level > 0 {
+			what, sig, ptr = "B-tree internal node", "BTIN", 8+own+total[level-1]
+		}
+		c, err := v.block(addr, int64(lead+count*recordLen+(count+1)*ptr), what)
+		if err != nil {
+			return err
+		}
+		c.signature(sig)
+		c.version(0, 0)
+		c.skip(1)
+		at := addr + uint64(c.pos)
+		records := s.cursor(c.bytes(count*recordLen), at, "B-tree record")
+		for i := 0; c.err == nil && i <= count; i++ {
+			if level > 0 {
+				child, below := c.u64(), int(c.uint(own))
+				c.skip(total[level-1])
+				if err = node(child, level-1, below); err != nil {
+					return err
+				}
+			}
+			if i < count {
+				if err = leaf(s.cursor(records.bytes(recordLen), at+uint64(i*recordLen), "B-tree record")); err != nil {
+					return err
+				}
+			}
+		}
+		return c.err
+	}
+	return node(root, depth, count)
+}
