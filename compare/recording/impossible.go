@@ -57,7 +57,8 @@ func (l *leaf) impossible() (found, expected string) {
 		least = 0
 	}
 	step += l.said.Step(s.Norm)
-	if math.IsInf(s.Norm, 0) && (!bounded || float64(n)*most*most >= l.Elem.Max()) { // a sum beyond the range of the type
+	// A sum beyond the range of the type is infinite, or on a device that saturates the largest number.
+	if (math.IsInf(s.Norm, 0) || s.Norm >= l.Elem.Max()) && (!bounded || float64(n)*most*most >= l.Elem.Max()) {
 		return "", ""
 	}
 	if s.Norm < least*(1-loose)-root*step || s.Norm > root*(most*(1+loose)+step) {

@@ -193,6 +193,7 @@ func TestMovedAlone(t *testing.T) {
 // alone made of what the other side has a part of, or a gradient that a function hands out in another form.
 func TestUnseen(t *testing.T) {
 	x, y, part, off := sized(2, 0), sized(3, 0), sized(2.5, 0), sized(2.5, 0.3)
+	counter := strings.Replace(said("int64", "3", "3", "3", "3"), "[8, 8]", "[1]", 1)
 	cut := func(part, out string, more ...string) string {
 		list := []string{entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y)}
 		return written(t, append(append(list, more...), entry("Functional.conv1d", 0, []string{part, sized(1.3, 0)}, out), entry("Functional.gelu", 0, []string{out}, out))...)
@@ -217,6 +218,8 @@ func TestUnseen(t *testing.T) {
 		{"what is put there in place", cut(off, sized(5, 0.2), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null")), cut(y, sized(5, 0)), "Tensor.__setitem__.0.forward"},
 		{"what is put there since what feeds it, and agrees", cut(off, sized(5, 0.2), entry("Functional.gelu", 5, []string{y}, part), entry("Tensor.__setitem__", 0, []string{sized(7, 0), sized(2.2, 0)}, "null"), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))),
 			cut(part, sized(5, 0), entry("Functional.gelu", 5, []string{y}, part), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))), "Tensor.__setitem__.0.forward"},
+		{"a counter beside it", cut(off, sized(5, 0.2), entry("Functional.gelu", 5, []string{y}, part), entry("Tensor.add_", 0, []string{counter}, counter), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))),
+			cut(part, sized(5, 0), entry("Functional.gelu", 5, []string{y}, part), entry("Torch.sin", 0, []string{x}, sized(1.4, 0))), "Functional.conv1d.0.forward"},
 		{"the first of what one side alone makes of it", cut(off, sized(5, 0.2), entry("Tensor.abs", 0, []string{y}, sized(3, 0.2)), entry("Tensor.exp", 0, []string{y}, sized(3, 0.25))), cut(part, sized(5, 0)), "Tensor.abs.0.forward"},
 		{"a gradient of another form", steps(row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
 		{"gradients of another number and form", steps(row+", "+row, off), steps(part, part), "Functional.cross_entropy.0.backward"},
@@ -298,6 +301,52 @@ func TestSunkMasks(t *testing.T) {
 	}{{side("-Infinity", "2.5"), side("-3.4028234663852886e+38", "2.5"), 0}, {side("-3.4028234663852886e+38", "2.5"), side("-Infinity", "2.5"), 0}, {side("-Infinity", "2.5"), side("-40.0", "2.5"), 1}} {
 		if j := judged(t, c.left, c.golden); len(j.Roots) != c.roots {
 			t.Errorf("%s, roots %v, expected %d", j.Verdict, rootNames(j), c.roots)
+		}
+	}
+}
+
+// TestOverflowIsNoMask: -inf beside numbers that stand for themselves is an overflow, and so is -inf that a call makes of
+// what has no masks.
+func TestOverflowIsNoMask(t *testing.T) {
+	side := func(typ, lo, top, mean, norm string) string {
+		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, said(typ, top, lo, mean, norm))}
+		for i := range 4 {
+			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
+		}
+		return written(t, list...)
+	}
+	for _, typ := range []string{"float32", "float16"} {
+		full := side(typ, "-Infinity", "2.5", "-Infinity", "Infinity")
+		for _, low := range [][3]string{{"-1500", "-20", "1600"}, {"-60000", "-900", "60001"}, {"-3.4028234663852886e+38", "-3.3e38", "Infinity"}} {
+			if typ == "float16" && len(low[0]) > 6 {
+				continue // beyond its range
+			}
+			other := side(typ, low[0], "2.5", low[1], low[2])
+			for _, j := range []*verdict.Judged{judged(t, full, other), judged(t, other, full)} {
+				limit := len(low[0]) > 6 // of the type: which side is right is not known
+				if names := rootNames(j); limit && j.Verdict == verdict.Good || !limit && (len(names) != 1 || names[0] != "Functional.linear.0.forward" || j.Verdict != verdict.Bad) {
+					t.Errorf("%s, %s beside -inf: %s, roots %v, expected linear", typ, low[0], j.Verdict, names)
+				}
+			}
+		}
+	}
+}
+
+// TestNormBeyondTheType: a Norm that a float16 cannot hold is infinite, or the largest number where a device saturates; neither
+// is damage.
+func TestNormBeyondTheType(t *testing.T) {
+	whole := said("float16", "0.900390625", "-0.39990234375", "0.1", "4.125")
+	for norm, damaged := range map[string]int{"Infinity": 0, "65504": 0, "60000": 1} {
+		side := func() string {
+			x := strings.Replace(said("float16", "60", "-2", "20", norm), "[8, 8]", "[8192, 8192]", 1)
+			lines := []string{entry("Functional.linear", 0, []string{whole, whole}, x)}
+			for i := range 20 {
+				lines = append(lines, entry("Functional.relu", i, []string{whole}, whole))
+			}
+			return written(t, lines...)
+		}
+		if j := judged(t, side(), side()); len(j.Damaged) != damaged {
+			t.Errorf("Norm %s: %s, %d damaged, expected %d", norm, j.Verdict, len(j.Damaged), damaged)
 		}
 	}
 }

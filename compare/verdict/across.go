@@ -700,9 +700,19 @@ func (w *recordedWalk) writes(place int) bool {
 	return len(op.Whole) > 0 && (inPlace || catalogue.Is(name, catalogue.Fills|catalogue.Mends))
 }
 
+// reaches tells of a call of one side alone that it may write to what others gave and a call takes: it takes what they
+// gave, or a tensor of that shape, which may be a view of it.
+func reaches(lone *Operator, taken *result.Row, from []string) bool {
+	return slices.ContainsFunc(lone.Op.Inputs, func(p result.Port) bool { return slices.Contains(from, p.Op) }) ||
+		len(from) > 0 && slices.ContainsFunc(lone.Op.Gives, func(g result.Given) bool {
+			return slices.Equal(g.Shape, taken.Left.Shape) || slices.Equal(g.Shape, taken.Right.Shape)
+		})
+}
+
 // swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
 // was recorded feeds that, and the other side's lies between the numbers that go into the call, or the call works in place and
-// no other function was called since. -1 if there is none.
+// no other function was called since; of what a call gave that agrees, also one in place that may have
+// written to it. -1 if there is none.
 func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	if begin == nil {
 		return -1
@@ -718,7 +728,7 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 			return -1
 		}
 		next = next && (k == w.place[op.Op.Name]-1 || ofModule(w.operators[k+1].Op.Name))
-		if (next || len(begin.From) > 0) && w.writes(k) {
+		if (next || reaches(lone, r, begin.From)) && w.writes(k) {
 			return k
 		}
 		if !w.lone(k) && !w.writes(k) || len(begin.From) > 0 || backwards(lone) == 1 {

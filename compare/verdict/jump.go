@@ -169,6 +169,10 @@ func (j *judge) feeding(op *Operator) (rows []int, known bool) {
 	return rows, true
 }
 
+// mostQuantised is how many operators may lie between a quantiser and a dequantiser: a product, additions, and moves. Each
+// dequantiser walks them anew.
+const mostQuantised = 64
+
 // quantisedFrom are, of an operator behind others whose outputs are in another scale than any golden tensor, the compared
 // rows of what goes into these: into the quantiser. ok is false where there are none, or one that a kernel computes has none.
 func (j *judge) quantisedFrom(op *Operator) (rows []int, ok bool) {
@@ -176,7 +180,12 @@ func (j *judge) quantisedFrom(op *Operator) (rows []int, ok bool) {
 	known, through := true, false
 	var add func(op *Operator)
 	add = func(op *Operator) {
-		seen[op.Op.Name] = true
+		if seen[op.Op.Name] = true; len(seen) > mostQuantised {
+			known = false
+		}
+		if !known {
+			return
+		}
 		for t, p := range j.feeds(op) {
 			from := j.named(p.Op)
 			switch {
@@ -281,6 +290,7 @@ func (j *judge) jumps() {
 			if t.said() == saidFollows && !t.Jump.Through {
 				continue // both sides were recomputed: it is what their inputs make of it
 			}
+			noise := noise
 			if t.Jump.Through {
 				noise = quantised
 			}

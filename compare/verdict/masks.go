@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"precision/compare/result"
@@ -39,7 +40,7 @@ func (w *recordedWalk) maskedAlone(r *result.Row) bool {
 }
 
 // sunk tells of statistics that one side masks with -inf and the other with a number of masks, as the lowest number of a type
-// becomes -inf in a coarser one.
+// becomes -inf in a coarser one. Numbers above -[mostMask] are no such masks: beside them -inf is an overflow.
 func sunk(r *result.Row) bool {
 	const extremes = result.KnownMin | result.KnownMax
 	a, b := r.Recorded.Left, r.Recorded.Right
@@ -49,7 +50,33 @@ func sunk(r *result.Row) bool {
 	if math.IsInf(b.Stats.Min, -1) {
 		a, b = b, a
 	}
-	return math.IsInf(a.Stats.Min, -1) && math.Abs(a.Stats.Max) <= math.MaxFloat64 && !math.IsInf(b.Stats.Min, -1) && swamps(b.Stats.Min, b.Stats.Max)
+	return math.IsInf(a.Stats.Min, -1) && math.Abs(a.Stats.Max) <= math.MaxFloat64 && b.Stats.Min >= -math.MaxFloat64 && b.Stats.Min <= -mostMask && swamps(b.Stats.Min, b.Stats.Max)
+}
+
+// masked tells of an output with [sunk] statistics that its call did not make the masks: they came in with an input or
+// an argument, or the number of the one side is beyond the type of the other.
+func (j *judge) masked(op *Operator, r *result.Row) bool {
+	if !sunk(r) {
+		return false
+	}
+	coarse, low := r.Left.DType, r.Recorded.Right.Stats.Min
+	if math.IsInf(low, -1) {
+		coarse, low = r.Right.DType, r.Recorded.Left.Stats.Min
+	}
+	if most := coarse.Max(); most > 0 && -low > most {
+		return true
+	}
+	return slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		in := &j.table.Rows[t.Row]
+		switch rec := in.Recorded; {
+		case rec == nil || rec.Left == nil || rec.Right == nil:
+			return false
+		case rec.Argument:
+			return swamping(rec)
+		default:
+			return sunk(in) && rec.Left.Stats.Min == r.Recorded.Left.Stats.Min && rec.Right.Stats.Min == r.Recorded.Right.Stats.Min
+		}
+	})
 }
 
 // swamps tells it of the extremes: the largest number is less than a rounding of the

@@ -59,7 +59,10 @@ func agreementOf(r *result.Row) agreement {
 		return of(r.Result().Facts.BitEqual)
 	}
 	if equal, known := rec.Agrees(); known {
-		return of(equal || sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max)
+		if !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max {
+			return untold // the masks hide the others
+		}
+		return of(equal)
 	}
 	return untold
 }
@@ -126,6 +129,8 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		if f := &r.Result().Facts; f.NaN.Both > 0 {
 			add(NotFinite, float64(f.NaN.Both), 0)
 		}
+	case r.Role == result.Output && sunk(r) && !j.masked(op, r):
+		add(NotFinite, 1, 0) // one of the sides saturates, or overflows, and which of them is right is not known
 	case told == untold:
 		left, _ := rec.Left.NotFinite()
 		right, _ := rec.Right.NotFinite()
