@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"precision/compare/rollout/stage"
@@ -42,18 +43,46 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestAdapters holds the scale that weights were merged with against that of the trainer's calls.
+// TestAdapters holds scales that weights were merged with against that of the trainer's calls, and against each other where these show none.
 func TestAdapters(t *testing.T) {
-	for _, x := range []struct {
-		Adapter float64
-		causes  int
-	}{{0, 0}, {2, 0}, {2.02, 0}, {4, 1}} {
-		w := &weights.Report{Tensors: []weights.Tensor{{Name: "a", Kind: weights.Merged, Value: 2}, {Name: "b", Kind: weights.Same}}}
-		r := &Result{Weights: w}
+	inf := math.Inf(1)
+	for name, x := range map[string]struct {
+		shown  float64
+		merged []weights.Tensor
+		keys   []string
+		note   string // rollout.note.KEY
+	}{
+		"shown":              {2, []weights.Tensor{{Value: 2}, {Value: 2.02}}, nil, "merged"},
+		"another":            {4, []weights.Tensor{{Value: 2}}, []string{"adapter"}, ""},
+		"taken away, shown":  {-2, []weights.Tensor{{Value: -2}}, nil, "merged"},
+		"added, not shown":   {-2, []weights.Tensor{{Value: 2}}, []string{"adapter"}, ""},
+		"shown, rounds away": {2, []weights.Tensor{{Spread: inf}}, nil, "scale"},
+		"not shown":          {0, []weights.Tensor{{Value: 2}, {Value: 2}, {Value: 2}}, nil, "scale"},
+		"twice":              {0, []weights.Tensor{{Value: 2}, {Value: 4}, {Value: 2}}, []string{"adapter.others"}, "scale"},
+		"within its spread":  {0, []weights.Tensor{{Value: 2}, {Value: 4, Spread: 3}, {Value: 2}}, nil, "scale"},
+		"other ranks":        {0, []weights.Tensor{{Value: 2}, {Value: 4, Rank: 8}, {Value: 2}}, nil, "scale"},
+		"no two alike":       {0, []weights.Tensor{{Value: 2}, {Value: 4}, {Value: 8}}, nil, "scale"},
+		"taken away":         {0, []weights.Tensor{{Value: -2}, {Value: -2}}, []string{"adapter.sign", "adapter.sign"}, ""},
+	} {
+		for i := range x.merged {
+			x.merged[i].Kind = weights.Merged
+		}
+		r := &Result{Weights: &weights.Report{Tensors: append(x.merged, weights.Tensor{Name: "b", Kind: weights.Same})}}
 		r.judgeWeights()
-		r.adapters(&stage.Report{Adapter: x.Adapter})
-		if len(r.Causes) != x.causes || len(r.Traps) != 1-x.causes {
-			t.Errorf("trainer %v, merged 2: %d causes, %v", x.Adapter, len(r.Causes), r.Traps)
+		r.adapters(x.shown)
+		var keys []string
+		for _, c := range r.Causes {
+			keys = append(keys, c.Key)
+		}
+		note := ""
+		for _, n := range append(r.Traps, r.Unknown...) {
+			note += n.Key
+		}
+		if !slices.Equal(keys, x.keys) || note != x.note {
+			t.Errorf("%s: %v and %q, want %v and %q", name, keys, note, x.keys, x.note)
+		}
+		if r.decide(); (r.Verdict == verdict.Good) != (len(x.keys) == 0 && x.note == "merged") {
+			t.Errorf("%s: %v", name, r.Verdict)
 		}
 	}
 }

@@ -118,6 +118,8 @@ func Run(ctx context.Context, q *Request) (*Result, error) {
 		if err := r.stages(ctx, q); err != nil {
 			return nil, err
 		}
+	} else {
+		r.adapters(0)
 	}
 	order := []Kind{Arrays, Tokens, Weights, Cache, Precision, Formula, Router, Rounding, Harmless}
 	slices.SortStableFunc(r.Causes, func(x, y Cause) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
@@ -166,9 +168,6 @@ func (r *Result) judgeWeights() {
 	}
 	if n := w.Count(weights.Permuted); n > 0 {
 		r.trap("permuted", n)
-	}
-	if n := w.Count(weights.Merged); n > 0 {
-		r.trap("merged", n)
 	}
 	common := len(w.Tensors) - w.Count(weights.Extra, weights.MissingHere)
 	var bad []*weights.Tensor

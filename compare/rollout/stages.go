@@ -62,28 +62,68 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 	if r.Figs != nil && s.Shares && s.Answers < r.Figs.Tokens {
 		r.unknown("answers", s.Answers, r.Figs.Tokens)
 	}
-	r.adapters(s)
+	r.adapters(s.Adapter) // ahead of what the stages say of weights
 	r.findings(s)
 	return nil
 }
 
-// adapters holds the scale with which weights were merged against the one that the trainer's calls show.
-func (r *Result) adapters(s *stage.Report) {
-	if !(s.Adapter > 0) || r.Weights == nil {
+// sameScale is how far scales that are one may be apart: they are read off rounded numbers, and a wrong alpha is another number altogether.
+const sameScale = 0.05
+
+// adapters judges the scales with which weights were merged: against the one that the trainer's calls show, and against each other where they
+// show none, which proves no scale right.
+func (r *Result) adapters(shown float64) {
+	if r.Weights == nil {
 		return
 	}
-	var some []*weights.Tensor
+	byRank := map[int][]float64{}
+	var merged []*weights.Tensor
 	for i := range r.Weights.Tensors {
-		// Both are read off rounded numbers: a wrong alpha is another number altogether.
-		if t := &r.Weights.Tensors[i]; t.Kind == weights.Merged && math.Abs(t.Value-s.Adapter) > 0.05*s.Adapter {
-			some = append(some, t)
+		if t := &r.Weights.Tensors[i]; t.Kind == weights.Merged {
+			merged = append(merged, t)
+			if t.Spread < sameScale*math.Abs(t.Value) {
+				byRank[t.Rank] = append(byRank[t.Rank], t.Value)
+			}
 		}
 	}
-	if len(some) > 0 {
-		r.Traps = slices.DeleteFunc(r.Traps, func(n Note) bool { return n.Key == "merged" })
+	known := shown != 0 && shown-shown == 0
+	apart := func(t *weights.Tensor, scale float64) bool {
+		return math.Abs(t.Value-scale) > sameScale*math.Abs(scale)+t.Spread
 	}
-	for _, t := range some {
-		r.cause(Cause{Kind: Weights, Name: t.Name, Key: "adapter", Args: []any{t.Name, t.Value, s.Adapter}})
+	causes, unsure := 0, 0
+	for _, t := range merged {
+		// Alpha is divided by the rank, and so a scale is that of a rank. One that most others do not have may be meant.
+		middle, all := math.NaN(), byRank[t.Rank]
+		if slices.Sort(all); len(all) > 0 {
+			middle = all[len(all)/2]
+		}
+		alike := 0
+		for _, x := range all {
+			if math.Abs(x-middle) <= sameScale*math.Abs(middle) {
+				alike++
+			}
+		}
+		key, args := "", []any{t.Name, t.Value}
+		switch {
+		case known && apart(t, shown):
+			key, args = "adapter", append(args, shown)
+		case !known && t.Value+t.Spread <= 0:
+			key = "adapter.sign"
+		case !known && 2*alike > len(all) && apart(t, middle):
+			key, args = "adapter.others", append(args, middle)
+		}
+		if key != "" {
+			r.cause(Cause{Kind: Weights, Name: t.Name, Key: key, Args: args})
+			causes++
+		} else if !known || !(t.Spread < math.Abs(shown)) {
+			unsure++
+		}
+	}
+	if unsure > 0 {
+		r.unknown("scale", unsure)
+	}
+	if len(merged) > 0 && causes+unsure == 0 {
+		r.trap("merged", len(merged))
 	}
 }
 

@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -34,13 +35,14 @@ func rows(name string, t *checkpoint.Tensor, shape []int64, at, lo, hi int64) *p
 
 // source reads the elements of a part; it serves one goroutine.
 type source struct {
-	p *part
-	n *checkpoint.Numbers
+	p   *part
+	n   *checkpoint.Numbers
+	sum []float64 // of an adapter
 }
 
 func (p *part) open() (*source, error) {
 	n, err := p.t.Numbers()
-	return &source{p, n}, err
+	return &source{p: p, n: n}, err
 }
 
 // open opens both parts of a pair.
@@ -69,9 +71,15 @@ func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
 
 func (s *source) read(dst []float64, first int64) error {
 	err := s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
-	if a := s.p.add; a != nil && a.scale != 0 {
-		for i := range dst {
-			dst[i] += a.at(int(first) + i)
+	if a := s.p.add; a != nil && a.scale != 0 && err == nil {
+		if len(s.sum) < len(dst) {
+			s.sum = make([]float64, len(dst))
+		}
+		sum := s.sum[:len(dst)]
+		if err = a.product(sum, nil, first); err == nil {
+			for i := range dst {
+				dst[i] += a.scale * sum[i]
+			}
 		}
 	}
 	return err
@@ -241,6 +249,9 @@ func (n *Network) Get(side int, name string) *Matrix {
 		x = p.b
 	}
 	if x == nil {
+		return nil
+	}
+	if x.add != nil && x.len() <= mostHeld && p.settle(context.Background()) != nil {
 		return nil
 	}
 	v := x.whole()

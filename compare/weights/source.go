@@ -198,7 +198,7 @@ func (p *part) tensor(shape []int64) (*compare.Tensor, error) {
 	}
 	return &compare.Tensor{Type: p.t.Type, Shape: shape, Count: nd.Size(shape), Open: func() compare.Elements {
 		n, err := p.t.Elements()
-		return &elements{source{p, n}, err}
+		return &elements{source{p: p, n: n}, err}
 	}}, nil
 }
 

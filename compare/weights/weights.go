@@ -63,6 +63,9 @@ type Tensor struct {
 	Of     string
 	Levels int
 	Value  float64
+	// Spread bounds how far what merging rounds may have moved the scale of a Merged one; Rank is that of what is added.
+	Spread float64
+	Rank   int
 	Err    error
 }
 
@@ -236,6 +239,13 @@ const (
 )
 
 func (p *pair) relate(ctx context.Context) error {
+	if kind, err := p.join(ctx); err != nil || kind != "" {
+		p.Kind = kind
+		if kind == Same {
+			p.Equal = 1
+		}
+		return err
+	}
 	x, y, err := open(p.a, p.b)
 	if err != nil {
 		return err
@@ -290,12 +300,8 @@ func (p *pair) relate(ctx context.Context) error {
 	p.Rel = math.Sqrt(diff / size)
 	p.Even = moves.even()
 	switch {
-	case equal == n && p.a.add == nil:
+	case equal == n:
 		p.Kind = Same
-	case p.a.add != nil && p.a.add.scale == 0 && equal == n:
-		p.Kind = Unmerged
-	case p.merged():
-		p.Kind = Merged
 	case constant && !plain:
 		p.Kind, p.Value = Constant, value
 	case p.quantised():
@@ -339,10 +345,12 @@ func (m *moves) even() float64 {
 	return float64(near) / float64(m.n)
 }
 
+// mostHeld is how many elements of a part are held at once: 128 MB as float64.
+const mostHeld = 1 << 24
+
 // whole reads a part that is small enough, in its own type; nil else.
 func (p *part) whole() []float64 {
-	const most = 1 << 24 // 128 MB as float64
-	if p.len() > most {
+	if p.len() > mostHeld {
 		return nil
 	}
 	s, err := p.open()

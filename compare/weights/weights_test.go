@@ -448,3 +448,65 @@ func TestAdapter(t *testing.T) {
 		}
 	}
 }
+
+// TestAdapterBounds has additions that are nothing, round away, are summed up in float32, belong to weights that are not held at once, or are the
+// rollout's: none is a cause, and none but nothing is the same.
+func TestAdapterBounds(t *testing.T) {
+	const base = "model.layers.0.mlp.up_proj"
+	for _, c := range []struct {
+		name       string
+		typ        string
+		h, w, rank int
+		up, scale  float64
+		turned     bool
+		want       Kind
+	}{
+		{"zero", "F32", 64, 48, 4, 0, 2, false, Same},
+		{"rounds away", "BF16", 64, 48, 4, 1e-9, 2, false, Same},
+		{"may round away", "BF16", 64, 48, 4, 5e-7, 0, false, Merged},
+		{"seen", "BF16", 64, 48, 4, 0.5, 0, false, Unmerged},
+		{"tiny", "F32", 64, 48, 4, 0.05, 1e-3, false, Merged},
+		{"taken away", "F32", 64, 48, 4, 0.05, -2, false, Merged},
+		{"rank 64", "F32", 256, 256, 64, 0.05, 2, false, Merged},
+		{"rank 64", "BF16", 256, 256, 64, 0.05, 2, false, Merged},
+		{"large", "BF16", 4097, 4096, 1, 0.05, 2, false, Merged},
+		{"of the rollout", "F32", 64, 48, 4, 0.05, 2, true, Merged},
+		{"of the rollout alone", "F32", 64, 48, 4, 0.05, 0, true, Unreadable},
+	} {
+		round := map[string]dtype.Type{"F32": dtype.Float32, "BF16": dtype.BFloat16}[c.typ].Rounding()
+		r := rand.New(rand.NewPCG(7, 1))
+		random := func(n int, size float64) []float64 {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = round.Round(size * r.NormFloat64())
+			}
+			return v
+		}
+		v, up, down := random(c.h*c.w, 0.02), random(c.h*c.rank, c.up), random(c.rank*c.w, 0.1)
+		merged := make([]float64, len(v))
+		for i := range v {
+			sum := float32(0)
+			for k := range c.rank {
+				sum += float32(up[i/c.w*c.rank+k]) * float32(down[k*c.w+i%c.w])
+			}
+			merged[i] = round.Round(v[i] + round.Round(c.scale*float64(sum)))
+		}
+		with, plain := &tensors{map[string][]int64{}, map[string][]float64{}}, &tensors{map[string][]int64{}, map[string][]float64{}}
+		with.put(base+".base_layer.weight", v, int64(c.h), int64(c.w))
+		with.put(base+".lora_A.default.weight", down, int64(c.rank), int64(c.w))
+		with.put(base+".lora_B.default.weight", up, int64(c.h), int64(c.rank))
+		plain.put(base+".weight", merged, int64(c.h), int64(c.w))
+		left, right := with.open(t, c.typ), plain.open(t, c.typ)
+		if c.turned {
+			left, right = right, left
+		}
+		rep, err := Compare(t.Context(), left, right, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := rep.Tensors[0]
+		if len(rep.Tensors) != 1 || x.Kind != c.want || x.Kind == Merged && !(math.Abs(x.Value-c.scale) <= x.Spread) {
+			t.Errorf("%s, %s: %d tensors, %s with scale %v, spread %v, %v; want %s with %v", c.name, c.typ, len(rep.Tensors), x.Kind, x.Value, x.Spread, x.Err, c.want, c.scale)
+		}
+	}
+}

@@ -118,7 +118,10 @@ func TestEarned(t *testing.T) {
 	elsewhere["rollout.why.damaged"] = [3]string{"../decide_test.go", "TestDecide", "Damaged"}
 	elsewhere["rollout.note.merged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Merged"}
 	elsewhere["rollout.cause.unmerged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Unmerged"}
-	elsewhere["rollout.cause.adapter"] = [3]string{"../decide_test.go", "TestAdapters", "Adapter"}
+	elsewhere["rollout.cause.adapter"] = [3]string{"../decide_test.go", "TestAdapters", "adapter"}
+	for _, key := range []string{"cause.adapter.sign", "cause.adapter.others", "note.scale"} {
+		elsewhere["rollout."+key] = [3]string{"../decide_test.go", "TestAdapters", strings.TrimPrefix(strings.TrimPrefix(key, "cause."), "note.")}
+	}
 	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
 	elsewhere["rollout.cause.rounding.type"] = [3]string{"../decide_test.go", "TestKept", "rounding.type"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
