@@ -350,4 +350,7 @@ func fullNames(r io.Reader, size int64) map[string]string {
 // hdf5Magic begins HDF5 files.
 var hdf5Magic = []byte("\x89HDF\r\n\x1a\n")
 
-func isHDF5(head []byte) bool { return bytes.HasPrefix(head, hdf5Magic) }
+// isHDF5 tells a file of HDF5, in front of which a user block may be.
+func isHDF5(head []byte) bool {
+	return slices.ContainsFunc([]int{0, 512, 1024, 2048}, func(at int) bool { return bytes.HasPrefix(head[min(at, len(head)):], hdf5Magic) })
+}

@@ -17,7 +17,8 @@ import (
 // kerasWeights is the member of a .keras archive that holds the weights.
 const kerasWeights = "model.weights.h5"
 
-// IsKeras tells whether a file holds weights as Keras writes them: HDF5 with its marks, or its archive.
+// IsKeras tells whether a file holds weights as Keras writes them: HDF5 with its marks, or its archive. One that cannot be read as far as its
+// marks may be one; [Open] says why.
 func IsKeras(path string) bool {
 	f, size, err := plainfile.Open(path, what)
 	if err != nil {
@@ -30,22 +31,26 @@ func IsKeras(path string) bool {
 	}
 	if isHDF5(head) {
 		file, err := h5.Open(f, size)
-		return err == nil && ofKeras(file)
+		if err != nil {
+			return true
+		}
+		marked, err := ofKeras(file)
+		return marked || err != nil
 	}
 	return bytes.HasPrefix(head, []byte("PK")) && kerasMember(f, size) != nil
 }
 
-// ofKeras tells files of Keras from others by what is at their root.
-func ofKeras(file *h5.File) bool {
+// ofKeras tells files of Keras from others by what is at their root, if that can be read.
+func ofKeras(file *h5.File) (bool, error) {
 	for _, name := range []string{"keras_version", "layer_names"} {
 		if a, err := file.Root().Attr(name); err == nil && a != nil {
-			return true
+			return true, nil
 		}
 	}
 	names, err := file.Root().Names()
-	return err == nil && slices.ContainsFunc(names, func(n string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
 		return n == "model_weights" || n == "_layer_checkpoint_dependencies" || n == "layers" || n == "vars"
-	})
+	}), err
 }
 
 // kerasMember is the member of an archive of Keras that holds the weights, nil for other archives.
@@ -93,7 +98,9 @@ func (s *Set) hdf5(f io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	if !ofKeras(file) {
+	if marked, err := ofKeras(file); err != nil {
+		return err
+	} else if !marked {
 		return fmt.Errorf("an HDF5 file without the marks of Keras, expected %s", what)
 	}
 	return file.Walk(func(path string, obj h5.Object, err error) error {

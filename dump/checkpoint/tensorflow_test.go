@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -67,6 +68,37 @@ func TestTensorFlow(t *testing.T) {
 		}
 		if !Are(filepath.Join(made, filepath.FromSlash(c.path)), filepath.Join(made, "ckpt")) {
 			t.Errorf("%s is not taken for weights", c.path)
+		}
+	}
+}
+
+// TestKerasUnread: a file of HDF5 that cannot be read as far as the marks of Keras counts as one, and an error says why.
+func TestKerasUnread(t *testing.T) {
+	weights, err := os.ReadFile(filepath.Join(made, "net.weights.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	latest, err := os.ReadFile(filepath.FromSlash("../h5/testdata/links_latest.h5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := slices.Clone(weights)
+	copy(heap[bytes.Index(heap, []byte("HEAP")):], "PEAH")
+	for _, c := range []struct {
+		content []byte
+		why     string
+	}{
+		{latest, `libver="latest"`}, {weights[:len(weights)/2], "truncated"}, {heap, "PEAH"}, {append(make([]byte, 512), weights...), "user block of 512"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.h5")
+		if err := os.WriteFile(path, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !Are(path, path) {
+			t.Errorf("%s: not taken for weights", c.why)
+		}
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), c.why) || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("%v, want %s", err, c.why)
 		}
 	}
 }
