@@ -257,7 +257,7 @@ var options = map[string][]string{
 	"lm_head":   {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "vLLM: --dtype"},
 	"logp":      {"verl: actor_rollout_ref.rollout.temperature", "vLLM: --logprobs-mode processed_logprobs"},
 	"router":    {"Megatron: --moe-router-dtype fp32", "verl: actor_rollout_ref.actor.megatron.override_transformer_config.moe_router_dtype=fp32"},
-	"choice":    {"verl: actor_rollout_ref.actor.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
+	"choice":    {"verl: actor_rollout_ref.actor.megatron.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
 	"weights":   {"verl: actor_rollout_ref.rollout.load_format, actor_rollout_ref.rollout.quantization", "vLLM: --quantization"},
 	"tokens":    {"verl: actor_rollout_ref.rollout.calculate_log_probs=True", "vLLM: --no-enable-prefix-caching"},
 	"rounding":  {"verl: algorithm.rollout_correction.rollout_is=token", "vLLM: VLLM_BATCH_INVARIANT=1"},
