@@ -624,9 +624,10 @@ func TestIndex(t *testing.T) {
 	x := indexed(rows)
 	for i, row := range rows {
 		visited, hit := 0, false
-		x.every(row.ids[7:150], func(s spot) {
+		x.every(row.ids[7:150], func(s spot) bool {
 			visited++
 			hit = hit || s == spot{row, 7}
+			return hit
 		})
 		if !hit || visited > 4 {
 			t.Fatalf("row %d: looked at %d places, found %v", i, visited, hit)
@@ -643,7 +644,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	hit := false
-	x.every(ids, func(s spot) { hit = hit || s == spot{rows[3], 0} })
+	x.every(ids, func(s spot) bool { hit = hit || s == spot{rows[3], 0}; return hit })
 	if !hit {
 		t.Error("a text with half of the ids is not sought")
 	}

@@ -283,18 +283,22 @@ func indexed(rows []*trainRow) *index {
 	return x
 }
 
-// every calls f for the places where a text may begin, those first that have ids in a row in common with it.
-func (x *index) every(ids []int64, f func(s spot)) {
+// every calls f for the places where a text may begin, those first that have ids in a row in common with it, and all where f takes none of these
+// and more have them than are kept.
+func (x *index) every(ids []int64, f func(s spot) (taken bool)) {
 	seen := map[spot]bool{}
+	taken, more := false, false
 	for i := 0; i+gram <= len(ids); i++ {
-		for _, s := range x.grams[[gram]int64(ids[i:])] {
+		places := x.grams[[gram]int64(ids[i:])]
+		more = more || len(places) == commonest
+		for _, s := range places {
 			if s.at -= i; s.at >= 0 && !seen[s] {
 				seen[s] = true
-				f(s)
+				taken = f(s) || taken
 			}
 		}
 	}
-	if len(seen) > 0 || len(ids)*x.tokens > mostSought {
+	if taken || len(seen) > 0 && !more || len(ids)*x.tokens > mostSought {
 		return
 	}
 	for _, r := range x.rows {
@@ -325,18 +329,19 @@ func (x *index) continues(t *text, id int64) bool {
 		t.like, t.off = r, o
 		return true
 	}
-	if n >= gram {
-		for _, s := range x.grams[[gram]int64(t.ids)] {
-			if try(s.row, s.at) {
-				return true
-			}
+	if n+1 >= gram {
+		// The last ids with the next one tell apart rows that begin alike, as those of one prompt or of a chat template do.
+		var last [gram]int64
+		copy(last[:], t.ids[n+1-gram:])
+		last[gram-1] = id
+		if places := x.grams[last]; len(places) < commonest { // these are all
+			return slices.ContainsFunc(places, func(s spot) bool { o := s.at - (n + 1 - gram); return o >= 0 && try(s.row, o) })
 		}
-	} else {
-		for _, r := range x.rows {
-			for o := range r.ids {
-				if try(r, o) {
-					return true
-				}
+	}
+	for _, r := range x.rows {
+		for o := range r.ids {
+			if try(r, o) {
+				return true
 			}
 		}
 	}
@@ -363,15 +368,15 @@ func align(ctx context.Context, train, rollout *tape) *tokens {
 			return m
 		}
 		best, equal := found{}, 0.0
-		x.every(t.ids, func(s spot) {
+		x.every(t.ids, func(s spot) bool {
 			n := min(len(t.ids), len(s.row.ids)-s.at)
 			if n < 1 || 2*n < len(t.ids) || s.row.used[s.at] {
-				return
+				return false
 			}
 			same := 0
 			for i := range n {
 				if same+n-i <= n/2 {
-					return
+					return false
 				}
 				if s.row.ids[s.at+i] == t.ids[i] {
 					same++
@@ -380,6 +385,7 @@ func align(ctx context.Context, train, rollout *tape) *tokens {
 			if e := float64(same) / float64(len(t.ids)); 2*same >= n && e > equal {
 				best, equal = found{t, s.row, s.at, n, n - same}, e
 			}
+			return best.row != nil
 		})
 		if best.row == nil || best.n < 2 {
 			m.left++
