@@ -43,6 +43,8 @@ type Rollout struct {
 // Run reads what there is, compares it and writes the result. passes is what the gate says.
 func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, passes bool, err error) {
 	switch {
+	case q.HTML == "-":
+		return nil, false, explain.Say("err.rollout.html")
 	case q.LogP == "" && q.Weights == "" && q.RouterTrain == "" && q.Train == "" && q.Calls == "":
 		return nil, false, explain.Say("err.rollout.need")
 	case (q.Train == "") != (q.Calls == ""):

@@ -59,6 +59,8 @@ func TestRollout(t *testing.T) {
 		{"-events -logp " + dir, 0, `"action":"verdict","verdict":"good"}`},
 		{"-events -json - -logp " + dir, 1, "-events"},
 		{"", 1, "needs -logp"},
+		{"-html " + at("out.html"), 1, "or -train with -rollout"},
+		{"-html - -logp " + dir, 1, "-html takes the name of a file"},
 		{"-router-train " + at("w.npy"), 1, "go together"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
