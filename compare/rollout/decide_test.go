@@ -61,6 +61,8 @@ func TestAdapters(t *testing.T) {
 		"twice":              {0, []weights.Tensor{{Value: 2}, {Value: 4}, {Value: 2}}, []string{"adapter.others"}, "scale"},
 		"within its spread":  {0, []weights.Tensor{{Value: 2}, {Value: 4, Spread: 3}, {Value: 2}}, nil, "scale"},
 		"other ranks":        {0, []weights.Tensor{{Value: 2}, {Value: 4, Rank: 8}, {Value: 2}}, nil, "scale"},
+		"shown of a rank":    {2, []weights.Tensor{{Value: 2}, {Value: 4, Rank: 8}, {Value: 4, Rank: 8}}, nil, "scale"},
+		"shown of no rank":   {3, []weights.Tensor{{Value: 2}, {Value: 4, Rank: 8}}, []string{"adapter", "adapter"}, ""},
 		"no two alike":       {0, []weights.Tensor{{Value: 2}, {Value: 4}, {Value: 8}}, nil, "scale"},
 		"taken away":         {0, []weights.Tensor{{Value: -2}, {Value: -2}}, []string{"adapter.sign", "adapter.sign"}, ""},
 	} {

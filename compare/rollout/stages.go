@@ -86,20 +86,25 @@ func (r *Result) adapters(shown float64) {
 			}
 		}
 	}
-	known := shown != 0 && shown-shown == 0
+	same := func(x, y float64) bool { return math.Abs(x-y) <= sameScale*math.Abs(y) }
+	middles, anyShown := map[int]float64{}, false
+	for rank, all := range byRank {
+		slices.Sort(all)
+		middles[rank] = all[len(all)/2]
+		anyShown = anyShown || same(middles[rank], shown)
+	}
 	apart := func(t *weights.Tensor, scale float64) bool {
 		return math.Abs(t.Value-scale) > sameScale*math.Abs(scale)+t.Spread
 	}
 	causes, unsure := 0, 0
 	for _, t := range merged {
-		// Alpha is divided by the rank, and so a scale is that of a rank. One that most others do not have may be meant.
-		middle, all := math.NaN(), byRank[t.Rank]
-		if slices.Sort(all); len(all) > 0 {
-			middle = all[len(all)/2]
-		}
+		// Alpha is divided by the rank, and so a scale is that of a rank: what the calls of one show is not that of others. One that most others do not
+		// have may be meant.
+		middle, all := middles[t.Rank], byRank[t.Rank]
+		known := shown != 0 && shown-shown == 0 && (!anyShown || len(all) == 0 || same(middle, shown))
 		alike := 0
 		for _, x := range all {
-			if math.Abs(x-middle) <= sameScale*math.Abs(middle) {
+			if same(x, middle) {
 				alike++
 			}
 		}

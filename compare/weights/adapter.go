@@ -78,14 +78,18 @@ func (a *adapter) product(sum, most []float64, first int64) error {
 		k := min(a.width-column, len(sum)-done)
 		to := sum[done : done+k]
 		for r, u := range up[row*a.rank : (row+1)*a.rank] {
-			for i, v := range down[r*a.width+column:][:k] {
-				to[i] += u * v
-			}
-			if most != nil {
-				all := most[done : done+k]
-				for i, v := range down[r*a.width+column:][:k] {
-					all[i] += math.Abs(u * v)
+			from := down[r*a.width+column:][:k]
+			if most == nil {
+				for i, v := range from {
+					to[i] += u * v
 				}
+				continue
+			}
+			all := most[done : done+k]
+			for i, v := range from {
+				term := u * v
+				to[i] += term
+				all[i] += math.Abs(term)
 			}
 		}
 		done += k
