@@ -50,19 +50,38 @@ func (r *Result) settle() *settled {
 type Premise struct {
 	Kind   verdict.PremiseKind `json:"kind"`
 	Reason result.Reason       `json:"reason"`
+	// Part is the one of the parts of a job that it is about, "" for all.
+	Part string `json:"part,omitempty"`
 }
 
-// premise is what does not hold of the whole job, so that nothing computed tells of a call: ranks are in another order, or all
-// that were compared were given other data than the other side. nil if there is nothing.
-func (s *settled) premise() *Premise {
-	if p, is := verdict.Exchanged(s.piece); is {
-		return &Premise{p.Kind, p.Reason}
+// premise is what does not hold of the whole job, so that little that was computed tells of a call: ranks are in another order, or
+// all that were compared were given other data than the other side. nil if there is nothing. Own says of roots that they
+// have nothing to do with that.
+func (s *settled) premise() (p *Premise, own map[rootAt]bool) {
+	own = map[rootAt]bool{}
+	if p, list := verdict.Exchanged(s.piece); list != nil {
+		for k := range list {
+			for n, is := range list[k] {
+				own[rootAt{s.part[k], n}] = is
+			}
+		}
+		return &Premise{Kind: p.Kind, Reason: p.Reason}, own
 	}
-	first := slices.IndexFunc(s.piece, func(p verdict.Piece) bool { return p.Fed != nil })
+	first := -1
+	for k := range s.piece {
+		if p := &s.piece[k]; p.Fed != nil && (first < 0 || p.Step < s.piece[first].Step) {
+			first = k
+		}
+	}
 	if first < 0 || slices.ContainsFunc(s.piece, func(p verdict.Piece) bool { return p.Step == s.piece[first].Step && p.Fed == nil }) {
-		return nil
+		return nil, nil
 	}
-	return &Premise{verdict.PremiseInputs, *s.piece[first].Fed}
+	for k := range s.piece {
+		for n := range s.piece[k].Roots {
+			own[rootAt{s.part[k], n}] = s.piece[k].Roots[n].Proven || s.piece[k].Step < s.piece[first].Step
+		}
+	}
+	return &Premise{Kind: verdict.PremiseInputs, Reason: *s.piece[first].Fed}, own
 }
 
 // running tells of a root that it was recorded before it was done, and says nothing.

@@ -25,7 +25,7 @@ type Result struct {
 	Verdict string
 	// Counts are the parts by verdict; failed ones are under "failed".
 	Counts map[string]int
-	// Premise is what does not hold where the verdict is inconclusive for that; nil elsewhere.
+	// Premise is what does not hold of the job, or of a part where the verdict is inconclusive for that; nil elsewhere.
 	Premise *Premise
 	// Losses are what the verdict does without, the gravest first.
 	Losses []verdict.Loss
@@ -189,11 +189,10 @@ func (r *Result) count() {
 			r.Counts[d.Verdict]++
 		}
 	}
-	wrong := slices.ContainsFunc(r.Mets, func(m *Met) bool { return m != nil && m.Verdict == MetWrong })
 	r.Losses = r.losses()
 	breaks := func(l verdict.Loss) bool { return l.Breaks }
 	switch {
-	case r.Counts[verdict.Bad.String()] > 0 || wrong:
+	case r.Counts[verdict.Bad.String()] > 0 || r.metWrong():
 		r.Verdict = verdict.Bad.String()
 	case r.Counts[verdict.Inconclusive.String()] > 0 || slices.ContainsFunc(r.Losses, breaks):
 		r.Verdict = verdict.Inconclusive.String()
@@ -202,6 +201,11 @@ func (r *Result) count() {
 	default:
 		r.Verdict = verdict.Good.String()
 	}
+}
+
+// metWrong tells that a collective was found wrong from what its ranks brought.
+func (r *Result) metWrong() bool {
+	return slices.ContainsFunc(r.Mets, func(m *Met) bool { return m != nil && m.Verdict == MetWrong })
 }
 
 // losses lists what the job does without: parts that could not be compared and recordings
@@ -274,13 +278,11 @@ func (r *Result) origins(all *settled) {
 	type place struct{ step, rank, part int }
 	at := map[key]int{}
 	where := [][]place{}
-	if r.Premise = all.premise(); r.Premise != nil {
-		r.Verdict = verdict.Inconclusive.String()
-		return
-	}
-	for _, d := range r.Digests {
-		if r.Verdict == verdict.Inconclusive.String() && r.Premise == nil {
-			r.Premise = d.Premise
+	premise, unexplained := all.premise()
+	r.Premise = premise
+	for i, d := range r.Digests {
+		if r.Verdict == verdict.Inconclusive.String() && r.Premise == nil && d.Premise != nil {
+			r.Premise = &Premise{Kind: d.Premise.Kind, Reason: d.Premise.Reason, Part: r.Plan.Parts[i].Name}
 		}
 	}
 	for i := range r.Plan.Parts {
@@ -288,8 +290,15 @@ func (r *Result) origins(all *settled) {
 			if all.running(rootAt{i, k}) {
 				continue
 			}
+			found := rootAt{i, k}
+			to, same, alone, part := all.comes(found)
+			if premise != nil {
+				if mine, known := unexplained[found]; known && !mine {
+					continue
+				}
+				to, same, alone, part = found, true, nil, i // what else comes down to the same says nothing now
+			}
 			own := &r.Digests[i].Roots[k]
-			to, same, alone, part := all.comes(rootAt{i, k})
 			root, x := r.Digests[to.part].Roots[to.root], &r.Plan.Parts[part]
 			if alone != nil {
 				root.Op, root.Type, root.Output, root.Order = alone.Op, "", 0, alone.Order
@@ -327,6 +336,10 @@ func (r *Result) origins(all *settled) {
 			}
 			where[n] = append(where[n], at)
 		}
+	}
+	isBad := func(o Origin) bool { return o.Verdict == verdict.Bad.String() }
+	if premise != nil && !r.metWrong() && !slices.ContainsFunc(r.Origins, isBad) {
+		r.Verdict = verdict.Inconclusive.String()
 	}
 	firstBad := -1
 	for i := range r.Origins {

@@ -134,7 +134,7 @@ func digestOf(j *verdict.Judged) *Digest {
 		d.Lost = append(d.Lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
 	}
 	if p := slices.IndexFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken }); p >= 0 && j.Verdict == verdict.Inconclusive {
-		d.Premise = &Premise{j.Premises[p].Kind, j.Premises[p].Reason}
+		d.Premise = &Premise{Kind: j.Premises[p].Kind, Reason: j.Premises[p].Reason}
 	}
 	for i := range j.Damaged {
 		if i == mostDamaged {

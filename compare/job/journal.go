@@ -31,7 +31,7 @@ const (
 )
 
 // journalForm is raised when what the journal holds changes.
-const journalForm = 4
+const journalForm = 5
 
 // journalHead says what run the journal is of.
 type journalHead struct {

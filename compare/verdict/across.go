@@ -25,9 +25,11 @@ type Piece struct {
 	Step int `json:"step"`
 	Rank int `json:"rank"`
 	// Fed says that it was given other data than the other side; nil where it was not.
-	Fed *result.Reason `json:"fed,omitempty"`
-	// Given are the first tensors that it was given and that differ: the name, and what is said of either side.
-	Given [][3]int64 `json:"given,omitempty"`
+	Fed *result.Reason `json:"fed_with,omitempty"` // "fed" was a flag once
+	// Given are the first tensors that it was given, if some of them differ.
+	Given []GivenTensor `json:"given_tensors,omitempty"`
+	// Joins is the place of its first call that other ranks take part in, from 1 on; 0 where there is none.
+	Joins int `json:"joins,omitempty"`
 	// Gathers: its weights are put together of slices that ranks hold, without a call that is recorded.
 	Gathers bool `json:"gathers,omitempty"`
 	// Stirred: something in it differs that nobody is to blame for.
@@ -40,6 +42,19 @@ type Piece struct {
 	Alone  []Absent `json:"alone,omitempty"`
 }
 
+// GivenTensor is a tensor that was given to a piece.
+type GivenTensor struct {
+	// Name is a hash of the call and the place in it, Left and Right tell what is said of either side.
+	Name  int64 `json:"name"`
+	Left  int64 `json:"left"`
+	Right int64 `json:"right"`
+	// Order is the place of the call that takes it.
+	Order int `json:"order"`
+	// Alike: the sides agree. Tells: they do not, and what is said is no mask or the like, which ranks have in common by chance.
+	Alike bool `json:"alike,omitempty"`
+	Tells bool `json:"tells,omitempty"`
+}
+
 // Start is a root of a piece.
 type Start struct {
 	Op string `json:"op"`
@@ -47,6 +62,8 @@ type Start struct {
 	Order int `json:"order"`
 	// Open: what goes in differs or is not known, and nothing in the piece explains it.
 	Open bool `json:"open,omitempty"`
+	// Proven: a check found it wrong from its own inputs.
+	Proven bool `json:"proven,omitempty"`
 	// Given: it differs in what a run is given, a batch or a weight before any step.
 	Given bool `json:"given,omitempty"`
 	// Argument tells arguments that differ, by their place and values.
@@ -354,7 +371,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			k = len(list)
 			at[prefix] = k
 			step, rank := partOf(op.Op.Name)
-			list = append(list, Piece{Stirred: w.noise, Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}], Given: w.givenOther[prefix]})
+			list = append(list, Piece{Stirred: w.noise, Step: numberOf(step, "step"), Rank: numberOf(rank, "rank"), Fed: w.fedOther[[2]string{step, rank}], Given: w.given[prefix]})
 			roots, alone, start = append(roots, nil), append(alone, nil), append(start, i)
 		}
 		of[i] = k
@@ -364,6 +381,9 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			alone[k] = append(alone[k], i)
 		}
 		p.Gathers = p.Gathers || op.Op.Type == "narrow" && slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.Unfilled) })
+		if p.Joins == 0 && (op.Op.Meets != "" || collective(op)) {
+			p.Joins = i - start[k] + 1
+		}
 		if op.Op.Meets == "" {
 			continue
 		}
@@ -387,7 +407,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 		r := &w.out.Roots[n]
 		op := &w.operators[r.Operator]
 		k := of[r.Operator]
-		s := Start{Op: op.Op.Name[len(prefixOf(op.Op.Name)):], Order: r.Operator - start[k], Meets: op.Op.Meets, Open: len(r.Untold) > 0}
+		s := Start{Op: op.Op.Name[len(prefixOf(op.Op.Name)):], Order: r.Operator - start[k], Meets: op.Op.Meets, Open: len(r.Untold) > 0, Proven: r.Recomputed}
 		if b := r.Begin; b != nil {
 			row := &w.table.Rows[b.Row]
 			switch rec := row.Recorded; {
@@ -453,8 +473,15 @@ func (w *recordedWalk) across() {
 	if len(list) < 2 {
 		return
 	}
-	if p, is := Exchanged(list); is {
-		w.out.Premises = []Premise{p}
+	if p, own := Exchanged(list); own != nil {
+		w.out.Premises, w.apart = []Premise{p}, map[int]bool{}
+		for k := range own {
+			for n, is := range own[k] {
+				if is {
+					w.apart[w.out.Roots[roots[k][n]].Operator] = true
+				}
+			}
+		}
 		return
 	}
 	fates := Settle(list)

@@ -42,7 +42,8 @@ func (w *recordedWalk) premises() {
 		started bool    // numbers were computed of tensors, maybe by ways that were not recorded
 		other   *source // data that it was fed and that are others
 	}
-	w.givenOther = map[string][][3]int64{}
+	w.given = map[string][]GivenTensor{}
+	start := map[string]int{}            // the first operator of a piece
 	runs := map[string]map[string]*run{} // by step and rank
 	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
 	var steps []string
@@ -52,6 +53,10 @@ func (w *recordedWalk) premises() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		step, rank := partOf(op.Op.Name)
+		prefix := prefixOf(op.Op.Name)
+		if _, known := start[prefix]; !known {
+			start[prefix] = i
+		}
 		if runs[step] == nil {
 			runs[step] = map[string]*run{}
 			steps = append(steps, step)
@@ -74,12 +79,14 @@ func (w *recordedWalk) premises() {
 			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
 				continue
 			}
-			s := w.given(op, &op.Inputs[k])
-			if s.off && (s.weight && s.elements > 1 || !part.differs && (!part.started || counted(r.Left.DType))) {
-				w.tellsApart(op, r)
+			s := w.source(op, &op.Inputs[k])
+			weight := s.weight && s.elements > 1
+			switch first := !part.differs && (weight || !part.started || counted(r.Left.DType)); {
+			case first && s.off, agreementOf(r) == same && (first || weight):
+				w.keepGiven(op, i-start[prefix], r, s.off)
 			}
 			switch {
-			case s.weight && s.elements > 1 && step == steps[0] && !w.opts.Later:
+			case weight && step == steps[0] && !w.opts.Later:
 				if compared++; s.off {
 					weights = append(weights, s)
 				}
@@ -91,7 +98,7 @@ func (w *recordedWalk) premises() {
 		if !w.opts.Later && !part.differs && !part.started && op.State != StateBad && w.unfed(op) && !collective(op) {
 			for k := range op.Outputs {
 				if w.loaded(&op.Outputs[k]) {
-					if s := w.given(op, &op.Outputs[k]); s.other() {
+					if s := w.source(op, &op.Outputs[k]); s.other() {
 						give(s)
 					}
 				}
@@ -104,6 +111,11 @@ func (w *recordedWalk) premises() {
 			if size, known := sizeOf(w.row(&op.Outputs[k])); known && size > otherStatistics {
 				astray[rank] = true
 			}
+		}
+	}
+	for prefix, list := range w.given {
+		if !slices.ContainsFunc(list, func(g GivenTensor) bool { return !g.Alike }) {
+			delete(w.given, prefix) // such a rank is none that has another's place
 		}
 	}
 	w.fedOther = map[[2]string]*result.Reason{}
@@ -134,15 +146,25 @@ func (w *recordedWalk) premises() {
 	}
 }
 
-// mostGiven is how many tensors tell what a rank was given: two ranks hardly have as many in common by chance.
-const mostGiven = 16
+// mostGiven bounds how many tensors that differ are kept of what a rank was given, and how many that do not: the first calls
+// tell, and a job may have many thousand pieces.
+const mostGiven = 32
 
-// tellsApart keeps of a tensor that was given to a rank, and differs, what would tell that another rank was given it. Means and
+// vocabulary is how wide integers range at least that tell ranks apart, as tokens do: flags, places in a short list and
+// numbers of experts are soon alike by chance.
+const vocabulary = 256
+
+// keepGiven keeps of a tensor that was given to a rank what would tell that another rank was given it. Means and
 // norms are left out: machines sum in other orders.
-func (w *recordedWalk) tellsApart(op *Operator, r *result.Row) {
+func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs bool) {
 	prefix := prefixOf(op.Op.Name)
-	list := w.givenOther[prefix]
-	if len(list) == mostGiven {
+	kept := 0
+	for _, g := range w.given[prefix] {
+		if g.Alike == !differs {
+			kept++
+		}
+	}
+	if kept == mostGiven {
 		return
 	}
 	tell := func(s *result.Said, shape []int64) int64 {
@@ -153,12 +175,31 @@ func (w *recordedWalk) tellsApart(op *Operator, r *result.Row) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(op.Op.Name[len(prefix):] + " " + r.Recorded.Place))
-	w.givenOther[prefix] = append(list, [3]int64{int64(h.Sum64()), tell(r.Recorded.Left, r.Left.Shape), tell(r.Recorded.Right, r.Right.Shape)})
+	w.given[prefix] = append(w.given[prefix], GivenTensor{Name: int64(h.Sum64()), Order: order, Alike: !differs, Tells: differs && tellsRanks(r),
+		Left: tell(r.Recorded.Left, r.Left.Shape), Right: tell(r.Recorded.Right, r.Right.Shape)})
+}
+
+// tellsRanks tells of a tensor that two ranks hardly have its extremes in common by chance: fractions, or integers of a wide
+// range. Masks are neither, of whatever type.
+func tellsRanks(r *result.Row) bool {
+	if r.Left.DType.IsBool() || elements(r.Left.Shape) <= 1 {
+		return false
+	}
+	for _, said := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
+		top, low := said.Stats.Max, said.Stats.Min
+		fraction := r.Left.DType.IsFloat() && (top != math.Trunc(top) || low != math.Trunc(low))
+		if !said.Has(result.KnownMax|result.KnownMin) || !fraction && (r.Left.DType.IsFloat() || !(top-low >= vocabulary)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Exchanged is the premise that ranks are in another order, if it is so: in the first step in which ranks were given
-// something else, each of these was given what belongs to another one.
-func Exchanged(pieces []Piece) (p Premise, is bool) {
+// something else, each of these was given what belongs to another one, and nothing went wrong before. What went wrong in an
+// earlier step, or in a rank before it was given anything, is what hands ranks the data of others. Own tells of the roots of
+// the pieces which of them the order of ranks does not explain; nil where the premise holds.
+func Exchanged(pieces []Piece) (p Premise, own [][]bool) {
 	first := -1 // the step
 	for i := range pieces {
 		if p := &pieces[i]; len(p.Given) > 0 && (first < 0 || p.Step < pieces[first].Step) {
@@ -166,29 +207,65 @@ func Exchanged(pieces []Piece) (p Premise, is bool) {
 		}
 	}
 	if first < 0 {
-		return p, false
+		return p, nil
 	}
-	taken := map[int]bool{}
+	step := pieces[first].Step
+	if slices.ContainsFunc(pieces, func(q Piece) bool { return q.Step < step && len(q.Roots) > 0 }) {
+		return p, nil
+	}
+	taken, moved := map[int]bool{}, map[int]bool{}
 	for i := range pieces {
 		mine := &pieces[i]
-		if mine.Step != pieces[first].Step || len(mine.Given) == 0 {
+		if mine.Step != step || len(mine.Given) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(pieces, func(q Piece) bool {
-			return q.Step == mine.Step && q.Rank != mine.Rank && slices.EqualFunc(mine.Given, q.Given, func(a, b [3]int64) bool { return a[0] == b[0] && a[1] == b[2] && a[1] != 0 })
-		})
-		if at < 0 || taken[at] {
-			return p, false
+		at := slices.IndexFunc(pieces, func(q Piece) bool { return q.Step == step && q.Rank != mine.Rank && mine.has(&q) })
+		if at < 0 || taken[at] || mine.wrongBefore() {
+			return p, nil
 		}
+		moved[mine.Rank] = true
 		if taken[at] = true; len(taken) == 1 {
 			p = Premise{Kind: PremiseRanks, Broken: true, Tensors: len(mine.Given), Share: 1, Reason: result.Because(result.RanksExchanged, strconv.Itoa(mine.Rank), strconv.Itoa(pieces[at].Rank))}
 		}
 	}
-	return p, true
+	own = make([][]bool, len(pieces))
+	for i := range pieces {
+		mine := &pieces[i]
+		met := slices.ContainsFunc(pieces, func(q Piece) bool { return q.Rank == mine.Rank && q.Step < mine.Step && q.Joins > 0 })
+		own[i] = make([]bool, len(mine.Roots))
+		for k := range own[i] {
+			r := &mine.Roots[k]
+			own[i][k] = r.Proven || !moved[mine.Rank] && !met && !r.Open && (mine.Joins == 0 || r.Order < mine.Joins-1)
+		}
+	}
+	return p, own
 }
 
-// given is a tensor of a call as what was given to the run.
-func (w *recordedWalk) given(op *Operator, t *Tensor) *source {
+// has tells that a piece was given on the left side what another one was given on the right side. Where it has its own, that must be
+// what both have.
+func (p *Piece) has(other *Piece) bool {
+	tells := false
+	for _, mine := range p.Given {
+		k := slices.IndexFunc(other.Given, func(g GivenTensor) bool { return g.Name == mine.Name })
+		switch {
+		case k < 0 && mine.Alike:
+			continue
+		case k < 0, mine.Alike && mine.Right != other.Given[k].Right, !mine.Alike && (mine.Left == 0 || mine.Left != other.Given[k].Right):
+			return false
+		}
+		tells = tells || mine.Tells
+	}
+	return tells
+}
+
+// wrongBefore tells that something went wrong in a piece before it was given what it should not have.
+func (p *Piece) wrongBefore() bool {
+	first := slices.IndexFunc(p.Given, func(g GivenTensor) bool { return !g.Alike })
+	return slices.ContainsFunc(p.Roots, func(r Start) bool { return r.Order < p.Given[first].Order })
+}
+
+// source is a tensor of a call as what was given to the run.
+func (w *recordedWalk) source(op *Operator, t *Tensor) *source {
 	r := w.row(t)
 	return &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: t.Row, root: -1,
 		elements: elements(r.Right.Shape), apart: recordedApart(r)}
@@ -260,7 +337,7 @@ func (w *recordedWalk) fedWith(s *source) result.Reason {
 }
 
 // excuse takes back all roots where what was given to the runs is another: nothing that was
-// computed from it tells of a call. What a check recomputed does.
+// computed from it tells of a call. What a check recomputed does, and where ranks are in another order, what has nothing to do with it.
 func (w *recordedWalk) excuse() {
 	broken := false
 	for _, p := range w.out.Premises {
@@ -269,8 +346,19 @@ func (w *recordedWalk) excuse() {
 	if !broken {
 		return
 	}
-	w.keepRoots(w.out, func(r *Root) bool {
+	keep := func(r *Root) bool {
 		word, _ := w.operators[r.Operator].said()
-		return word == saidWrong
-	})
+		return word == saidWrong || w.apart[r.Operator]
+	}
+	if len(w.out.Pieces) == 1 { // a job goes by the places of its roots
+		p := &w.out.Pieces[0]
+		kept := p.Roots[:0:0]
+		for n := range p.Roots {
+			if keep(&w.out.Roots[n]) {
+				kept = append(kept, p.Roots[n])
+			}
+		}
+		p.Roots = kept
+	}
+	w.keepRoots(w.out, keep)
 }

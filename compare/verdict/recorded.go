@@ -422,10 +422,11 @@ type recordedWalk struct {
 	// largest error so far that no root is behind.
 	usual [2]float64
 	level float64
-	// fedOther are the steps and ranks whose batches are others than those of the other side; givenOther is
-	// [Piece.Given] by what is in front of the names of calls.
-	fedOther   map[[2]string]*result.Reason
-	givenOther map[string][][3]int64
+	// fedOther are the steps and ranks whose batches are others than those of the other side; given is
+	// [Piece.Given] by what is in front of the names of calls. apart are operators of roots that ranks in another order do not explain.
+	fedOther map[[2]string]*result.Reason
+	given    map[string][]GivenTensor
+	apart    map[int]bool
 	// around leads from calls to the innermost modules that they are made in.
 	around map[string]int
 	// takers leads from forward calls to those that take what they give, without their direction.

@@ -22,7 +22,11 @@ func Result(lang msg.Lang, r *job.Result) []report.Line {
 	s := &speaker{lang: lang}
 	s.add("verdict", report.Segment{Text: s.say("verdict." + r.Verdict), Style: styles[r.Verdict]}, plain(s.say("colon")+s.counts(r)))
 	if p := r.Premise; p != nil {
-		s.add("premise", report.Segment{Text: report.Sentence(lang, p.Reason), Style: report.Suspect})
+		var of []report.Segment
+		if p.Part != "" {
+			of = append(of, plain(p.Part+s.say("colon")))
+		}
+		s.add("premise", append(of, report.Segment{Text: report.Sentence(lang, p.Reason), Style: report.Suspect})...)
 		s.add("premise", plain(lang.T("report.do."+string(p.Kind))))
 	}
 	s.after(r.After)
