@@ -94,7 +94,7 @@ func (e *SwappedError) Error() string {
 	return fmt.Sprintf("the sides are swapped: the left one, %s, holds golden arrays and the right one, %s, NPU dumps", e.Arrays, e.Dumps)
 }
 
-// GraphFolderError: none of the graphs in a folder belongs to the dumps, or none can be read.
+// GraphFolderError: none of the graphs in a folder belongs to the dumps, none can be read, or there is none.
 type GraphFolderError struct {
 	Dir, Dumps string
 	Graphs     int
@@ -107,6 +107,9 @@ func (e *GraphFolderError) Unreadable() bool { return e.Graphs == 0 && len(e.Unr
 func (e *GraphFolderError) Error() string {
 	if e.Unreadable() {
 		return fmt.Sprintf("%s: none of the %d graphs in it can be read, for example %s", e.Dir, len(e.Unread), e.Unread[0])
+	}
+	if e.Graphs == 0 {
+		return e.Dir + ": no graph in this folder"
 	}
 	return fmt.Sprintf("%s: none of its %d graphs belongs to the dumps in %s; name the file", e.Dir, e.Graphs, e.Dumps)
 }

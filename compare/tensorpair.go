@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"precision/compare/metric"
 	"precision/compare/result"
@@ -80,7 +81,8 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		if errors.As(err, &side) && side.right {
 			name = rightName
 		}
-		row.Unreadable(result.Because(result.BadFile, row.Op, name, err.Error()), name, err)
+		why := strings.TrimPrefix(err.Error(), name+": ") // readers of some formats name the file
+		row.Unreadable(result.Because(result.BadFile, row.Op, name, why), name, err)
 		return nil
 	}
 	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape

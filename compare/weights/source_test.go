@@ -204,3 +204,35 @@ func TestNoSets(t *testing.T) {
 		t.Errorf("objects: %v", err)
 	}
 }
+
+// TestUnreadOnce: what is damaged is said with the file's name once.
+func TestUnreadOnce(t *testing.T) {
+	network := decoder(7)
+	left, right := network.open(t, "BF16").Path, network.open(t, "BF16").Path
+	s, err := Open(left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.Truncate(left, 4000); err != nil { // behind the header, which has been read
+		t.Fatal(err)
+	}
+	opt := compare.Options{}
+	opt.EnsureDefaults()
+	out, err := compare.Run(context.Background(), s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	for i := range out.Table.Rows {
+		if d := out.Table.Rows[i].Damage; d != nil {
+			damaged++
+			if text := strings.Join(d.Reason.Args, ": "); strings.Count(text, left) != 1 {
+				t.Errorf("the file is named more than once: %s", text)
+			}
+		}
+	}
+	if damaged == 0 {
+		t.Error("nothing damaged")
+	}
+}
