@@ -70,7 +70,10 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(words) == 2 && f.left == "" && f.right == "" {
 		f.left, f.right, words = words[0], words[1], nil
 	}
-	if len(words) > 0 {
+	switch {
+	case len(words) > 1 && f.left == "" && f.right == "":
+		return exitUsage, explain.Say("err.compare.sides", len(words))
+	case len(words) > 0 && f.left+f.right != "":
 		return exitUsage, explain.Say("err.argument", words[0])
 	}
 	if f.left == "" || f.right == "" {

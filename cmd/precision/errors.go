@@ -25,7 +25,7 @@ func withOptions(err error) error {
 		return explain.Say(key, side.Err)
 	case errors.As(err, &swapped):
 		return explain.Say("err.swapped", err)
-	case errors.As(err, &graphs) && !graphs.Unreadable():
+	case errors.As(err, &graphs) && graphs.Graphs > 0:
 		return explain.Say("err.withg", err)
 	case errors.Is(err, compare.ErrLoneGraph):
 		return explain.Say("err.lone", err)

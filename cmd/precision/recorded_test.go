@@ -172,7 +172,9 @@ func TestErrorsAreClear(t *testing.T) {
 		"metric":        {[]string{"-lt", npu, "-rt", golden, "-metrics", "Cosine"}, "CosineSimilarity"},
 		"twice":         {[]string{"-lt", npu, "-rt", golden, "-metrics", "1,1"}, "twice"},
 		"stray word":    {[]string{"-lt", npu, golden}, "unexpected argument"},
-		"three folders": {[]string{npu, golden, empty}, "unexpected argument"},
+		"three folders": {[]string{npu, golden, empty}, "found 3 arguments, expected two sides"},
+		"one folder":    {[]string{npu}, "both sides are needed"},
+		"no graphs":     {[]string{"-lt", npu, "-rt", golden, "-g", empty}, "no graph in this folder"},
 		"negative":      {[]string{"-lt", npu, "-rt", golden, "-max", "-1"}, "-1"},
 	} {
 		var o, e bytes.Buffer

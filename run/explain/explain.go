@@ -103,6 +103,9 @@ func Error(l msg.Lang, err error) string {
 		if e.Unreadable() {
 			return l.T("explain.unread", e.Dir, len(e.Unread), tell.Warning(l, e.Unread[0]))
 		}
+		if e.Graphs == 0 {
+			return l.T("explain.graphs.none", e.Dir)
+		}
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
 	case *compare.StrangeGraphError:
 		return l.T("explain.strange", e.Graph, e.Known, e.Of)

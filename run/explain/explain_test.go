@@ -53,6 +53,7 @@ func TestError(t *testing.T) {
 		{&compare.SideError{Path: "a", Choices: []string{"a/b", "a/c"}}, "choose one:\n  a/b\n  a/c", "请选择一个：\n  a/b\n  a/c"},
 		{&compare.SwappedError{Arrays: "x", Dumps: "y"}, "the left one, x, holds golden arrays", "左侧 x 中是标杆数据"},
 		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
+		{&compare.GraphFolderError{Dir: "d", Dumps: "n"}, "d: no graph in this folder", "d：该目录中没有图"},
 		{&compare.SideWarning{Right: true, Warning: dump.Warnf("g/x.npy", 0, "passed over: a %s among %s", dump.Array, "standard goldens")},
 			"right side: g/x.npy: passed over: a numpy array among standard goldens", "右侧：g/x.npy：已跳过：该文件是 numpy 数组，而其余是 标杆数据"},
 		{&compare.StrangersWarning{Strangers: 3, Of: 4, Dir: "npu", Graph: "g.txt", Some: []string{"a", "b"}},
