@@ -152,7 +152,7 @@ const mostGiven = 32
 
 // vocabulary is how wide integers range at least that tell ranks apart, as tokens do: flags, places in a short list and
 // numbers of experts are soon alike by chance.
-const vocabulary = 256
+const vocabulary = 32
 
 // keepGiven keeps of a tensor that was given to a rank what would tell that another rank was given it. Means and
 // norms are left out: machines sum in other orders.
@@ -175,8 +175,9 @@ func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs
 	}
 	h := fnv.New64a()
 	h.Write([]byte(op.Op.Name[len(prefix):] + " " + r.Recorded.Place))
-	w.given[prefix] = append(w.given[prefix], GivenTensor{Name: int64(h.Sum64()), Order: order, Alike: !differs, Tells: differs && tellsRanks(r),
-		Left: tell(r.Recorded.Left, r.Left.Shape), Right: tell(r.Recorded.Right, r.Right.Shape)})
+	left, right := tell(r.Recorded.Left, r.Left.Shape), tell(r.Recorded.Right, r.Right.Shape)
+	w.given[prefix] = append(w.given[prefix], GivenTensor{Name: int64(h.Sum64()), Order: order, Alike: !differs, Left: left, Right: right,
+		Tells: differs && left != right && tellsRanks(r)})
 }
 
 // tellsRanks tells of a tensor that two ranks hardly have its extremes in common by chance: fractions, or integers of a wide
