@@ -16,9 +16,19 @@ import (
 	"precision/op"
 )
 
+// forms say how the forms compute that rows ask for by name; many are called as the operator.
+const forms = "programs of forms"
+
 // tables are the declarations outside op that name many operators and are no tables of what operators are.
 var tables = map[string]string{
-	"compare/report/html/madeup.Table": "the rows of an example",
+	"compare/report/html/madeup.Table":    "the rows of an example",
+	"compare/oracle.definePlaces":         forms,
+	"compare/oracle.defineIndexed":        forms,
+	"compare/oracle.defineRows":           forms,
+	"compare/oracle.defineMoments":        forms,
+	"compare/oracle.defineSteps":          forms,
+	"compare/oracle.defineParts":          forms,
+	"compare/oracle.functionsOfMindSpore": "primitives whose parameters are not those of the function",
 }
 
 // What an operator is stands in op and nowhere else: no declaration elsewhere has eight names of the catalogue, and
