@@ -18,11 +18,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/madeup"
+	"precision/testdata/workshop/msgtest"
 )
 
 var update = flag.Bool("update", false, "write the screens of the tests")

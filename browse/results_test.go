@@ -15,10 +15,10 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/pattern"
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/testdata/workshop/madeup"
 )
 
 // put writes a file.

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
-	"precision/internal/tmux"
+	"precision/testdata/workshop/madeup"
+	"precision/testdata/workshop/tmux"
 )
 
 // TestMain makes the test binary the browser when a terminal test starts it as one.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"precision/compare/metric"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 func allMetrics() []metric.Metric {

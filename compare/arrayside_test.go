@@ -9,8 +9,8 @@ import (
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/result"
-	"precision/dump/dumptest"
 	"precision/internal/msg"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Two folders of arrays, of two runs of a framework, are compared by the names of

@@ -12,8 +12,8 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
-	"precision/dump/dumptest"
 	"precision/internal/nd"
+	"precision/testdata/workshop/dumptest"
 )
 
 // ofAxes is an operator of a made-up recording: how its dump stores a tensor and how the

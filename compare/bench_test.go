@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"precision/compare/metric"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // The benchmarks here print ratios of two measurements made in the same run:

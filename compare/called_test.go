@@ -12,7 +12,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // calledCase is a network whose graphs call each other, and what is to be found of

@@ -9,7 +9,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestDebugger: what TensorFlow's debugger dumped is a golden side, and operators have the lines of the program

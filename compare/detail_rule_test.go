@@ -9,8 +9,8 @@ import (
 
 	"precision/compare/metric"
 	"precision/dump"
-	"precision/dump/dumptest"
 	"precision/internal/nd"
+	"precision/testdata/workshop/dumptest"
 )
 
 // ruleDetail writes the detail of the only operator of a graph and returns the

@@ -14,8 +14,8 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/internal/nd"
+	"precision/testdata/workshop/dumptest"
 )
 
 // detailed writes the detail of a pair of dumps that hold the tensor as their

@@ -11,8 +11,8 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/dump"
-	"precision/dump/dumptest"
 	"precision/internal/msg"
+	"precision/testdata/workshop/dumptest"
 )
 
 // directRows compares two dumps of one operator without a graph.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/internal/slowdisk"
+	"precision/testdata/workshop/slowdisk"
 )
 
 // BenchmarkDisk compares pairs whose files are on storage that takes its time (package slowdisk): many small files and few

@@ -12,9 +12,9 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump"
-	"precision/dump/dumptest"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/testdata/workshop/dumptest"
 )
 
 // graphOp is an operator of a small graph: one output, named like the operator

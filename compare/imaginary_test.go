@@ -8,7 +8,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // A complex golden array against a real dump, and a complex dump against a real golden

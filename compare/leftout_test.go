@@ -7,7 +7,7 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // pairOf compares one tensor of float32 or float16 with a float32 array.

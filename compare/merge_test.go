@@ -10,8 +10,8 @@ import (
 
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/internal/nd"
+	"precision/testdata/workshop/dumptest"
 )
 
 // sliceFiles writes the slices of an operator and returns what is found of it.

@@ -8,7 +8,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Whether a tensor overflows is told of every float16 tensor of the left side,

@@ -14,8 +14,8 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
-	"precision/dump/dumptest"
 	"precision/internal/nd"
+	"precision/testdata/workshop/dumptest"
 )
 
 const sample = "../testdata/sample"

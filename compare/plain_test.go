@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestPlainArrays compares two folders of arrays that a program saved under names

@@ -9,7 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Two dumps of every type, of which only the last element differs, so that one

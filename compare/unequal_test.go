@@ -10,8 +10,8 @@ import (
 
 	"precision/compare/report"
 	"precision/compare/verdict"
-	"precision/dump/dumptest"
 	"precision/internal/msg"
+	"precision/testdata/workshop/dumptest"
 )
 
 // One element of a thousand integers differs. Of ids that float64 does not hold that is

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/dump/tfdbg"
+	"precision/internal/order"
 )
 
 // Options of [Scan]. The zero value is for folders that are compared by the
@@ -319,19 +320,9 @@ func (f *Folder) sort() {
 func sortEntries(files []Entry) {
 	slices.SortFunc(files, func(a, b Entry) int {
 		x, y := &a.Name, &b.Name
-		return cmp.Or(compareBool(x.HasTime, y.HasTime), cmp.Compare(x.Time, y.Time), cmp.Compare(x.slice(), y.slice()),
+		return cmp.Or(order.FalseFirst(x.HasTime, y.HasTime), cmp.Compare(x.Time, y.Time), cmp.Compare(x.slice(), y.slice()),
 			cmp.Compare(x.File, y.File), cmp.Compare(a.Path, b.Path))
 	})
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // slice is the number of the slice in the order of merging.

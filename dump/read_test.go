@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/dump/pb"
+	"precision/testdata/workshop/dumptest"
 )
 
 const anyName = "Add.x.1.2.1630000000000000"

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
 )
 
 // shortIndex indexes a graph in the short form of graphtest.Short.

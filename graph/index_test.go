@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
 )
 
 func indexOf(t testing.TB, text string) *graph.Index {

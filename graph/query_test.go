@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
+	"precision/testdata/workshop/graphtest"
 )
 
 func names(ops []*graph.Op) string {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"precision/compare/job/jobtest"
-	"precision/dump/dumptest"
 	"precision/testdata/workshop/computed"
+	"precision/testdata/workshop/dumptest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // client is an assistant that is connected to a server of some folders.

@@ -18,9 +18,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/testdata/workshop/madeup"
 )
 
 const sample = "../testdata/sample"

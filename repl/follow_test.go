@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestFollow: names of dumps that come while the session is open can be

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/term"
 
-	"precision/internal/tmux"
 	"precision/repl/console"
+	"precision/testdata/workshop/tmux"
 )
 
 // TestMain makes the test binary a shell when a terminal test starts it as one.

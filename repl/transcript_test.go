@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 var update = flag.Bool("update", false, "write the screens that transcripts expect")

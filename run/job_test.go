@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"precision/compare/job"
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // A worker that is handed a plan has the parts of the one who made it, and not those of other options.

@@ -19,8 +19,8 @@ import (
 
 	"precision/compare"
 	"precision/compare/job"
-	"precision/compare/job/jobtest"
 	"precision/compare/job/page"
+	"precision/testdata/workshop/jobtest"
 )
 
 func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }

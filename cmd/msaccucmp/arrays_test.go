@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // -p is for PyTorch recordings, and refused for whatever else there is to

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/dumptest"
 	"precision/dump/npy"
+	"precision/testdata/workshop/dumptest"
 	"precision/testdata/workshop/recorded"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"precision/cmd/msaccucmp/argparse"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Of runs in the same second with the same folder for results none loses its table

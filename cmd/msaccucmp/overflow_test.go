@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"precision/dump/convert"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // One bad tensor is one row with its reason, and all others are compared.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // A limit that judges nothing must not pass for a network that is fine.

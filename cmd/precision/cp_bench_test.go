@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/npy"
+	"precision/testdata/workshop/dumptest"
 )
 
 // BenchmarkCp: cp of two arrays of 64 MB against compare of the same two, processor time. Target: at most 1.2.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare/job/jobtest"
 	"precision/compare/report/html"
+	"precision/testdata/workshop/jobtest"
 )
 
 // madeJob is a job of four ranks and two steps, whose last rank keeps its own input for the sum.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // nextPair unpacks a pair of recordings of a small language model, one of whose norms has an epsilon of

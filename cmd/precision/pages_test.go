@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // TestCommandsOfPages runs the commands of the manual beside the guide and the shell, whose own

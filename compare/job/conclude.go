@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"precision/compare/verdict"
+	"precision/internal/order"
 	"precision/internal/whole"
 )
 
@@ -374,18 +375,8 @@ func (r *Result) origins(all *settled) {
 	}
 	r.throughCollectives()
 	slices.SortStableFunc(r.Origins, func(a, b Origin) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), compareBool(a.Through, b.Through), cmp.Compare(a.order, b.order), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Output, b.Output))
+		return cmp.Or(cmp.Compare(a.First, b.First), order.FalseFirst(a.Through, b.Through), cmp.Compare(a.order, b.order), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Output, b.Output))
 	})
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // scope says how many of the ranks that were compared have it.

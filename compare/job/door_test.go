@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare/job/jobtest"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
+	"precision/testdata/workshop/jobtest"
 )
 
 // rewritten writes the journal of a folder anew with other entries.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 
 	"precision/internal/whole"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // What ranks made of a collective is told apart, and whose fault it is.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"precision/compare"
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // handedTo is a plan as a worker on another machine has it.

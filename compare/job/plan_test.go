@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 func TestNumbers(t *testing.T) {

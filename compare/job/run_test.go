@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare/job/jobtest"
 	"precision/internal/whole"
+	"precision/testdata/workshop/jobtest"
 )
 
 // broken is a job whose rank 2 multiplies wrongly from step 1 on.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Slices of a tensor are compared with those of a run that was not sharded, whichever way ranks

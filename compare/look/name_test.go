@@ -15,8 +15,8 @@ import (
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/verdict"
-	"precision/dump/dumptest"
 	"precision/internal/msg"
+	"precision/testdata/workshop/dumptest"
 )
 
 // chain is a recording of operators of which each takes the output of the one before it.

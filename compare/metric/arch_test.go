@@ -5,7 +5,7 @@ package metric
 import (
 	"testing"
 
-	"precision/internal/qemu"
+	"precision/testdata/workshop/qemu"
 )
 
 // On arm64 there are other kernels, and compilers fuse multiplications with

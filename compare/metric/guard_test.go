@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"precision/internal/guard"
+	"precision/testdata/workshop/guard"
 )
 
 // Kernels stay inside of their arrays, whatever the length, and take signalling

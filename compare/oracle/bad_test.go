@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"precision/compare/result"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // settle runs a check of a spoiled operator, which must neither crash nor call

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // textCases are the cases of testdata/cases.txt, which says what their syntax is, and of functions.txt.

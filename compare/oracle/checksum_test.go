@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // matrixCase is a product of matrices whose output change may spoil.

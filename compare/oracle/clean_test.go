@@ -9,8 +9,8 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/msprobe"
+	"precision/testdata/workshop/dumptest"
 )
 
 // unpacked is an archive of recordings in testdata, as clean.py makes, in a folder of the test.

@@ -9,7 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestContrary: an input that is not what was recorded where it was made is told, also where the

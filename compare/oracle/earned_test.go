@@ -9,7 +9,7 @@ import (
 	"precision/compare/oracle/tell"
 	"precision/compare/report"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // told is all that is said of what a check finds of a text.

@@ -13,7 +13,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // formSide is what one side computes of sum = x·w + r, in one kernel of the device whose attributes fusion

@@ -11,7 +11,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // script is a sequence of changes, drawn from the bytes of a fuzz target. After its

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestJudge holds single elements against what operators.md says of them.

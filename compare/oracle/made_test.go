@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Made is what a check finds of what a text describes, for tests of what is said of it: calls as testdata/cases.txt has

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"precision/dump"
-	"precision/dump/dumptest"
 	"precision/graph"
 	"precision/graph/read"
+	"precision/testdata/workshop/dumptest"
 )
 
 // meet makes recordings of an operator that ranks ran together, and holds them against each other.

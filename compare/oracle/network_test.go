@@ -10,10 +10,10 @@ import (
 
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/testdata/workshop/dumptest"
 )
 
 const networkSize = 4096

@@ -15,9 +15,9 @@ import (
 
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/graph"
 	"precision/graph/read"
+	"precision/testdata/workshop/dumptest"
 )
 
 // recordedCase is an operator as testdata/operators.py wrote it.

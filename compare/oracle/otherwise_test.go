@@ -9,7 +9,7 @@ import (
 
 	"precision/compare/pattern"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // made is an operator whose inputs are random and whose output a function computes, on two element types.

@@ -8,9 +8,9 @@ import (
 
 	"precision/compare/result"
 	"precision/dump"
-	"precision/dump/dumptest"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestRefusals: why nothing is known of an output is said where it is so, and of nothing else.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	catalogue "precision/op"
+	"precision/testdata/workshop/dumptest"
 )
 
 // asKernel is a recorded call of a function as the operator of a graph that a row of the catalogue binds to it;

@@ -10,7 +10,7 @@ import (
 	"precision/compare/pattern/tell"
 	"precision/compare/result"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // told is all that is said of the findings of a case.

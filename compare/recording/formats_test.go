@@ -19,9 +19,9 @@ import (
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/npy"
 	"precision/dump/torch"
+	"precision/testdata/workshop/dumptest"
 )
 
 // A small network that is recorded in every format: a chain of operations, each with

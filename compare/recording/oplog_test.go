@@ -13,8 +13,8 @@ import (
 	"precision/compare/recording"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/torch"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestDebugMode: logs of PyTorch's DebugMode (testdata/oplog/make.py) are aligned though one side computes an activation by other

@@ -11,7 +11,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // noClaim are texts that claim nothing of a verdict: names, words between others, what is to be done, and that something is not known.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
+	"precision/testdata/workshop/madeup"
 )
 
 // TestExplorer: the graph has every operator once with the edges of the table, and node data say of the same names what the

@@ -12,7 +12,7 @@ import (
 
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // counted is what another program counts in the JSON of a result.

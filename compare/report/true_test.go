@@ -12,7 +12,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // randomSentences is a network in the language of parseTable: operators that differ, inherit or were

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"precision/compare"
-	"precision/compare/job/jobtest"
 	"precision/compare/look"
 	"precision/compare/verdict"
-	"precision/dump/dumptest"
 	"precision/testdata/workshop/computed"
+	"precision/testdata/workshop/dumptest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // compared judges a computed network.

@@ -12,7 +12,7 @@ import (
 	"precision/compare"
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // judged compares two paths and judges what was found.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"precision/dump/stats"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -117,17 +118,10 @@ func Load(r Recording) (*Tree, error) {
 	slices.SortFunc(t.Ops, func(a, b *Op) int { return cmp.Or(postOrder(a.IDs, b.IDs), cmp.Compare(a.Path, b.Path)) })
 	for _, op := range t.Ops {
 		slices.SortStableFunc(op.Tensors, func(a, b Tensor) int {
-			return cmp.Or(cmp.Compare(rank(a.Output), rank(b.Output)), cmp.Compare(a.Slot, b.Slot))
+			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Slot, b.Slot))
 		})
 	}
 	return t, nil
-}
-
-func rank(output bool) int {
-	if output {
-		return 1
-	}
-	return 0
 }
 
 // postOrder puts what is part of something ahead of it, and the rest in the order

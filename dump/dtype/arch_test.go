@@ -5,7 +5,7 @@ package dtype
 import (
 	"testing"
 
-	"precision/internal/qemu"
+	"precision/testdata/workshop/qemu"
 )
 
 func TestARM64(t *testing.T) { qemu.Test(t, ".") }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"precision/internal/guard"
+	"precision/testdata/workshop/guard"
 )
 
 // Kernels neither read nor write beyond the elements.

@@ -14,6 +14,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -132,24 +133,17 @@ func Load(r Recording) (*Iteration, error) {
 	})
 	for _, k := range it.Kernels {
 		slices.SortStableFunc(k.Tensors, func(a, b Tensor) int {
-			return cmp.Or(cmp.Compare(rank(a.Output), rank(b.Output)), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
+			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
 		})
 	}
 	return it, nil
-}
-
-func rank(output bool) int {
-	if output {
-		return 1
-	}
-	return 0
 }
 
 // runs takes the tensors of a kernel apart by its runs: in the order of time, a run
 // ends where a tensor comes again.
 func runs(key kernelKey, items []item) (list []*Kernel) {
 	slices.SortStableFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(rank(a.Output), rank(b.Output)), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
+		return cmp.Or(cmp.Compare(a.time, b.time), order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
 	})
 	type place struct {
 		output      bool

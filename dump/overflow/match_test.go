@@ -11,7 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestMatch(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"precision/dump/dumptest"
 	"precision/internal/msg"
+	"precision/testdata/workshop/dumptest"
 	"precision/testdata/workshop/recorded"
 )
 

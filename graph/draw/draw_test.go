@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
 )
 
 func TestNeighborhood(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
 )
 
 // textRules derives rules from a graph written in a short form, one operator a line:

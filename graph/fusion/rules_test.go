@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
 )
 
 var casesDir = filepath.Join("..", "..", "testdata", "cases")

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"precision/graph"
-	pb "precision/graph/internal/gepb"
-	"precision/graph/internal/graphtest"
+	"precision/testdata/workshop/graphtest"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 // wireOf turns a text graph into its binary form.

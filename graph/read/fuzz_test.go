@@ -10,10 +10,10 @@ import (
 	"precision/graph"
 	"precision/graph/draw"
 	"precision/graph/fusion"
-	"precision/graph/internal/graphtest"
 	"precision/graph/tell"
 	"precision/graph/write"
 	tongue "precision/internal/msg"
+	"precision/testdata/workshop/graphtest"
 )
 
 // FuzzUse reads any kind of file and asks everything of it.

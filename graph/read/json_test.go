@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
+	"precision/testdata/workshop/graphtest"
 )
 
 // jsonEverything says in JSON what the first operator of the text test says, in odd orders and shapes.

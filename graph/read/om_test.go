@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"precision/graph"
-	pb "precision/graph/internal/gepb"
-	"precision/graph/internal/graphtest"
+	"precision/testdata/workshop/graphtest"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 // part is a partition of an offline model under construction.

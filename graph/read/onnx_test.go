@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 
 	"precision/graph"
-	"precision/graph/internal/graphtest"
+	"precision/testdata/workshop/graphtest"
 )
 
 const onnxText = `ir_version: 6

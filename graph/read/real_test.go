@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/graph/internal/graphtest"
 	"precision/graph/write"
+	"precision/testdata/workshop/graphtest"
 )
 
 func BenchmarkReadText(b *testing.B) {

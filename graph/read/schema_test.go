@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	pb "precision/graph/internal/gepb"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 // TestSchema holds the list of fields to the published one: numbers, names, types, and nothing left out.

@@ -10,9 +10,9 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
-	"precision/graph/internal/graphtest"
 	"precision/graph/tell"
 	tongue "precision/internal/msg"
+	"precision/testdata/workshop/graphtest"
 )
 
 // TestFaultsSpeak damages graphs of every form at every byte: what is said of them in English is

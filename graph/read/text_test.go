@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 
 	"precision/graph"
-	pb "precision/graph/internal/gepb"
-	"precision/graph/internal/graphtest"
 	"precision/graph/internal/scan"
+	"precision/testdata/workshop/graphtest"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 // prototextModel is the oracle: the same text read by the protobuf library.

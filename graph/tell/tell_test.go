@@ -12,10 +12,10 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
-	"precision/graph/internal/graphtest"
 	"precision/graph/read"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/graphtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata from what is said now")

@@ -20,10 +20,10 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
-	pb "precision/graph/internal/gepb"
-	"precision/graph/internal/graphtest"
 	"precision/graph/internal/scan"
 	"precision/graph/read"
+	"precision/testdata/workshop/graphtest"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 func writeJSON(t testing.TB, m *graph.Model) []byte {

@@ -21,7 +21,6 @@ const forms = "programs of forms"
 
 // tables are the declarations outside op that name many operators and are no tables of what operators are.
 var tables = map[string]string{
-	"compare/report/html/madeup.Table":    "the rows of an example",
 	"compare/oracle.definePlaces":         forms,
 	"compare/oracle.defineIndexed":        forms,
 	"compare/oracle.defineRows":           forms,

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
 	"precision/preflight/trainlog"
+	"precision/testdata/workshop/msgtest"
 )
 
 // training is the log of forty steps of a training, and what is otherwise in it: from step 25 on, or where and as

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
 	"precision/preflight/trainlog"
+	"precision/testdata/workshop/msgtest"
 )
 
 var update = flag.Bool("update", false, "write the texts that are expected")

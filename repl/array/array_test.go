@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
 	"precision/dump/h5"
 	"precision/dump/npy"
+	"precision/testdata/workshop/dumptest"
 )
 
 // array writes float32 numbers to a file and opens it.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // fuzzNames are names that decide how a file is read.

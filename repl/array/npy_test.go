@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Every type that can be read is written as an array of the type that holds it,

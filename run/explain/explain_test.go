@@ -16,8 +16,8 @@ import (
 	"precision/graph"
 	"precision/graph/read"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
 	"precision/internal/whole"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

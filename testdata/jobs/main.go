@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 var (

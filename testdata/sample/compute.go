@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // value is a tensor of the framework: float32 in its own axis order.

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 var wireTypes = map[int]string{dumptest.Float32: "DT_FLOAT", dumptest.Float16: "DT_FLOAT16", dumptest.Int32: "DT_INT32"}

@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 var formats = map[string]int{"NCHW": dumptest.NCHW, "ND": dumptest.ND, "NC1HWC0": dumptest.NC1HWC0, "FRACTAL_Z": dumptest.FractalZ,

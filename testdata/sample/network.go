@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // port is the output of an operator as the graph and the dump describe it.

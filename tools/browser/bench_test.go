@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"precision/compare/report/html"
-	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
+	"precision/testdata/workshop/madeup"
 )
 
 // BenchmarkPage prints what opening and using pages of 10 000 and 100 000 rows

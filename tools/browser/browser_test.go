@@ -25,9 +25,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"precision/compare/report/html"
-	"precision/compare/report/html/madeup"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/testdata/workshop/madeup"
 )
 
 // chromium finds a browser, or skips the test.

@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"precision/compare/job"
-	"precision/compare/job/jobtest"
 	"precision/internal/msg"
 	"precision/run"
+	"precision/testdata/workshop/jobtest"
 )
 
 // makeJob compares a job whose rank 1 goes wrong at step 1 and returns the address of its page.

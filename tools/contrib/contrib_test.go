@@ -20,7 +20,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 const contrib = "../../contrib"

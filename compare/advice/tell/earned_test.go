@@ -11,7 +11,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // advised is all that is said of a chain of 15 operators that words describe: "good" and "inconclusive" without a root; a kind of

@@ -9,7 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"precision/compare/job"
-	"precision/compare/job/jobtest"
 	"precision/compare/report/html"
 	"precision/internal/msg"
+	"precision/testdata/workshop/jobtest"
 )
 
 func TestWrite(t *testing.T) {

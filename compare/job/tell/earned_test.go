@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"precision/compare/job"
-	"precision/compare/job/jobtest"
 	"precision/compare/report"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/jobtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 // made is what became of a job, and what was told on the way.

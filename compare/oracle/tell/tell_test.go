@@ -3,7 +3,7 @@ package tell
 import (
 	"testing"
 
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

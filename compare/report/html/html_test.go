@@ -11,11 +11,11 @@ import (
 
 	"precision/compare/advice"
 	"precision/compare/report"
-	"precision/compare/report/html/madeup"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/madeup"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

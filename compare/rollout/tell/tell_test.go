@@ -10,7 +10,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/rollout"
 	"precision/internal/msg"
-	"precision/internal/msg/msgtest"
+	"precision/testdata/workshop/msgtest"
 )
 
 func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 const (

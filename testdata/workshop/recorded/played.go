@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Played is what the old tool made of an input that [Lay] writes: inputs and outputs are pairs, of which only the

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Growth is an input that grows, and commands whose cost must not grow faster than it does.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // put writes a file and the folders above it.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Large is a network of any number of operators in a chain with branches, for

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Random is a small network of random operators with what a device and a

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // Record writes the network as msprobe records it: dump.json with statistics,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"precision/compare/job/jobtest"
+	"precision/testdata/workshop/jobtest"
 )
 
 // specimen are recordings, or tables, graphs and logs, with the commands that judge them. It

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"precision/graph"
-	pb "precision/graph/internal/gepb"
+	pb "precision/testdata/workshop/graphtest/gepb"
 )
 
 // Describe renders everything of a model that the schema has, for comparison with describePB.

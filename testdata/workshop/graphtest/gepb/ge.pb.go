@@ -1707,7 +1707,7 @@ const file_ge_proto_rawDesc = "" +
 	"\x0eDT_FLOAT6_E2M3\x10&\x12\x12\n" +
 	"\x0eDT_FLOAT4_E2M1\x10'\x12\x12\n" +
 	"\x0eDT_FLOAT4_E1M2\x10(\x12\x0f\n" +
-	"\vDT_HIFLOAT4\x10)B\x1fZ\x1dprecision/graph/internal/gepbb\x06proto3"
+	"\vDT_HIFLOAT4\x10)B,Z*precision/testdata/workshop/graphtest/gepbb\x06proto3"
 
 var (
 	file_ge_proto_rawDescOnce sync.Once

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/dump/dumptest"
+	"precision/testdata/workshop/dumptest"
 )
 
 // The operators of a job, by their names in the graph.
