@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"io"
 	"os"
 	"strings"
 
@@ -18,9 +16,7 @@ import (
 
 // browseCommand shows a result in the terminal, to be moved through with keys.
 func browseCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision browse", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
+	set, _ := e.options("browse")
 	files, err := parseMixed(set, args)
 	switch {
 	case err != nil:

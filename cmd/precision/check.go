@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"flag"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -33,9 +32,7 @@ func (f *checkFlags) sides(set *flag.FlagSet, text func(string) string) {
 }
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision check", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("check")
+	set, text := e.options("check")
 	var f checkFlags
 	f.sides(set, text)
 	set.StringVar(&f.json, "json", "", text("json"))
@@ -47,7 +44,6 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
-	set.Usage = func() {}
 	// The recording may stand before or behind the options.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		f.mine, args = args[0], args[1:]

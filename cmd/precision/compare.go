@@ -26,7 +26,7 @@ type compareFlags struct {
 	left, right, graph, out string
 	quant, closed           string
 	leftTime, rightTime     string
-	numerics, metrics, lang string
+	numerics, metrics       string
 	format, mapping         string
 	max                     int64
 	overflow                bool
@@ -53,16 +53,13 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	f.job.define(set, text)
 	set.Int64Var(&f.max, "max", 0, text("max"))
 	set.BoolVar(&f.overflow, "overflow", false, text("overflow"))
-	set.StringVar(&f.lang, "lang", "", text("lang"))
 	set.IntVar(&f.workers, "workers", 0, text("workers"))
 }
 
 func compareCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision compare", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
+	set, text := e.options("compare")
 	var f compareFlags
-	f.define(set, e.optionText("compare"))
-	set.Usage = func() {}
+	f.define(set, text)
 	words, err := parseMixed(set, args)
 	if err != nil {
 		return helpOr(e, "compare", set, err)
@@ -140,8 +137,8 @@ func (f *compareFlags) request(e env) (r run.Compare, err error) {
 	}
 	name := map[bool]string{false: "result", true: "compare_result"}[r.Msprobe]
 	r.Table = filepath.Join(f.out, name+"_"+time.Now().Format("20060102150405")+".csv")
-	r.Lang, err = e.chosen(f.lang)
-	return r, err
+	r.Lang = e.language()
+	return r, nil
 }
 
 func (f *compareFlags) run(ctx context.Context, e env) (int, error) {

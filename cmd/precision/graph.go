@@ -50,11 +50,9 @@ func (f *graphFlags) define(set *flag.FlagSet, text func(name string) string) {
 }
 
 func graphCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision graph", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
+	set, text := e.options("graph")
 	var f graphFlags
-	f.define(set, e.optionText("graph"))
-	set.Usage = func() {}
+	f.define(set, text)
 	files, err := parseMixed(set, args)
 	switch {
 	case err != nil:

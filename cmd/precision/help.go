@@ -28,18 +28,6 @@ func (e env) language() msg.Lang {
 	return msg.FromEnv(os.Getenv)
 }
 
-// chosen is the language of the option -lang, that of e where it is empty.
-func (e env) chosen(lang string) (msg.Lang, error) {
-	if lang == "" {
-		return e.language(), nil
-	}
-	l, ok := msg.ParseLang(lang)
-	if !ok {
-		return l, explain.Say("err.lang", lang)
-	}
-	return l, nil
-}
-
 // last is the last result, which it names in a line.
 func (e env) last() (*run.Last, error) {
 	l, err := run.OpenLast(e.state)
@@ -75,6 +63,17 @@ func (e env) result() (string, error) {
 
 // warn prints a warning.
 func (e env) warn(text string) { fmt.Fprintln(e.stderr, e.language().T("cli.warning", text)) }
+
+// options is an empty set of options for a command, with -lang, which dispatch has
+// read already, and the texts of the command's other options.
+func (e env) options(command string) (set *flag.FlagSet, text func(name string) string) {
+	set = flag.NewFlagSet("precision "+command, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	set.String("lang", "", e.language().T("cli.lang"))
+	first, _, _ := strings.Cut(command, " ")
+	return set, e.optionText(first)
+}
 
 // optionText gives the help of the options of a command.
 func (e env) optionText(command string) func(name string) string {

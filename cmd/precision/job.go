@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"math"
 	"path/filepath"
 	"time"
@@ -144,16 +143,12 @@ func jobStatus(r *job.Result, f *judgeFlags, show summaryText, out string) int {
 
 // mergeCommand joins the shards of a job.
 func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision merge", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("merge")
+	set, text := e.options("merge")
 	var f judgeFlags
 	out := set.String("out", "", text("out"))
-	lang := set.String("lang", "", text("lang"))
 	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.Var(&f.gate, "gate", text("gate"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
-	set.Usage = func() {}
 	var dirs []string
 	for len(args) > 0 { // options may stand before and behind folders
 		if err := set.Parse(args); err != nil {
@@ -169,11 +164,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(dirs) == 0 || *out == "" {
 		return exitUsage, explain.Say("err.merge.need")
 	}
-	chosen, err := e.chosen(*lang)
-	if err != nil {
-		return exitUsage, err
-	}
-	show := e.show(chosen)
+	show := e.show(e.language())
 	listen, stop := e.listener(show)
 	if err := whole.Apart([]string{f.parquet}, dirs...); err != nil {
 		return exitUsage, err

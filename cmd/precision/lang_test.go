@@ -119,9 +119,12 @@ func TestErrorsInChinese(t *testing.T) {
 		if err := os.WriteFile("call.json", []byte(`{"task": "statistics", "data": {}}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, out, stderr := precision(t, append([]string{"-lang", "zh"}, strings.Fields(c.line)...)...)
-		if code != exitUsage || out != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit %d, %s%s, expected %s", c.line, code, out, stderr, c.want)
+		words := strings.Fields(c.line)
+		for _, args := range [][]string{append([]string{"-lang", "zh"}, words...), append(words, "-lang=zh")} {
+			code, out, stderr := precision(t, args...)
+			if code != exitUsage || out != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s: exit %d, %s%s, expected %s", args, code, out, stderr, c.want)
+			}
 		}
 	}
 }

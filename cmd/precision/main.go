@@ -107,7 +107,7 @@ const (
 // env is what a command may touch of the outside.
 type env struct {
 	stdout, stderr io.Writer
-	lang           string // of -lang before the command
+	lang           string // of -lang
 	events         bool   // stdout is for the events of a run, a line of JSON each
 	state          string // folder of the last result, "" for none
 	data           string // data folder of the shell that the command was given in, else ""
@@ -217,18 +217,29 @@ func execute(ctx context.Context, e env, args []string) int {
 // other commands print goes to out.
 func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	name := "shell"
-	if lang, rest, ok := languageFirst(args); ok {
+	speak := func(ahead bool) bool {
+		lang, rest, ok := cutLanguage(args, ahead)
+		if !ok {
+			return true
+		}
 		if _, known := msg.ParseLang(lang); !known {
 			fmt.Fprintf(e.stderr, "precision: %s\n", e.language().T("err.lang", lang))
-			return exitUsage
+			return false
 		}
 		e.lang, args = lang, rest
+		return true
+	}
+	if !speak(true) {
+		return exitUsage
 	}
 	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || isHelp(args[0])) {
 		name, args = args[0], args[1:]
 	}
 	if name == "shell" && len(args) == 1 && (args[0] == "-version" || args[0] == "--version") {
 		name, args = "version", nil
+	}
+	if c, ok := named(name); (ok && c.run != nil || name == "help" || isHelp(name)) && !speak(false) {
+		return exitUsage
 	}
 	if name == "help" || isHelp(name) {
 		if len(args) == 0 || args[0] == "help" || isHelp(args[0]) {
@@ -272,19 +283,19 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	return exitUsage
 }
 
-// languageFirst cuts -lang LANG from the front of the words.
-func languageFirst(args []string) (lang string, rest []string, ok bool) {
-	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
-		return "", args, false
-	}
-	name, value, joined := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
-	switch {
-	case name != "lang":
-		return "", args, false
-	case joined:
-		return value, args[1:], true
-	case len(args) > 1:
-		return args[1], args[2:], true
+// cutLanguage cuts -lang LANG out of the words: ahead of a command only, or wherever
+// it is. One without a value is left to the command's options, which say so.
+func cutLanguage(args []string, ahead bool) (lang string, rest []string, ok bool) {
+	for i, word := range args {
+		name, value, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		switch {
+		case name == "lang" && word[0] == '-' && joined:
+			return value, slices.Delete(slices.Clone(args), i, i+1), true
+		case name == "lang" && word[0] == '-' && i+1 < len(args):
+			return args[i+1], slices.Delete(slices.Clone(args), i, i+2), true
+		case ahead || word == "--":
+			return "", args, false
+		}
 	}
 	return "", args, false
 }

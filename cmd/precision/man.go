@@ -19,10 +19,8 @@ import (
 // manCommand prints a manual page, or writes all of them. Pages are made of the tables
 // that parse options and print help, so they say what the program does.
 func manCommand(_ context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision man", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	out := set.String("out", "", e.optionText("man")("out"))
+	set, text := e.options("man")
+	out := set.String("out", "", text("out"))
 	words, err := parseMixed(set, args)
 	switch {
 	case err != nil:

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,13 +14,10 @@ import (
 
 // mcpCommand serves an assistant over standard input and output until it leaves.
 func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision mcp", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("mcp")
+	set, text := e.options("mcp")
 	o := mcp.Options{Version: version(), Build: build.Version}
 	set.StringVar(&o.Out, "out", "", text("out"))
 	skill := set.Bool("skill", false, text("skill"))
-	set.Usage = func() {}
 	folders, err := parseMixed(set, args)
 	switch {
 	case err != nil:

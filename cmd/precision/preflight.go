@@ -50,15 +50,12 @@ func preflightCommand(ctx context.Context, e env, args []string) (int, error) {
 }
 
 func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision preflight manifest", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("preflight")
+	set, text := e.options("preflight manifest")
 	out := set.String("out", "", text("out"))
 	hashes := set.String("hash", "md5", text("hash"))
 	o := manifest.Options{}
 	set.IntVar(&o.Workers, "workers", 0, text("workers"))
 	set.StringVar(&o.Journal, "journal", "", text("journal"))
-	set.Usage = func() {}
 	words, err := parseMixed(set, args)
 	switch {
 	case err != nil:
@@ -157,9 +154,7 @@ func (l *expressions) Set(text string) error {
 }
 
 func diffCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision preflight diff", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("preflight")
+	set, text := e.options("preflight diff")
 	var f diffFlags
 	set.StringVar(&f.as, "as", "", text("as"))
 	set.StringVar(&f.format, "format", "", text("format"))
@@ -170,7 +165,6 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.html, "html", "", text("html"))
 	set.IntVar(&f.most, "n", 20, text("n"))
 	set.Var(&f.gate, "gate", text("gate"))
-	set.Usage = func() {}
 	words, err := parseMixed(set, args)
 	switch {
 	case err != nil:

@@ -18,20 +18,15 @@ type reportFlags struct {
 	judge  judgeFlags
 	sort   string
 	number int
-	lang   string
 }
 
 // reportCommand judges a saved table and says what it comes to.
 func reportCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision report", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
+	set, text := e.options("report")
 	var f reportFlags
-	text := e.optionText("report")
 	f.judge.defineSaved(set, e.optionText("compare"))
 	set.StringVar(&f.sort, "sort", "order", text("sort"))
 	set.IntVar(&f.number, "n", 0, text("n"))
-	set.StringVar(&f.lang, "lang", "", e.optionText("compare")("lang"))
-	set.Usage = func() {}
 	files, err := parseMixed(set, args)
 	switch {
 	case err != nil:
@@ -55,9 +50,7 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.number", f.number)
 	}
 	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}
-	if r.Lang, err = e.chosen(f.lang); err != nil {
-		return exitUsage, err
-	}
+	r.Lang = e.language()
 	e.events = f.judge.events
 	show := e.show(r.Lang)
 	tell, stop := e.listener(show)

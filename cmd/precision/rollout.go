@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
-	"io"
 
 	"precision/compare/rollout/tell"
 	"precision/run"
@@ -12,9 +10,7 @@ import (
 
 // rolloutCommand says why trainer and inference engine give other log-probs.
 func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision rollout", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("rollout")
+	set, text := e.options("rollout")
 	q := run.Rollout{Stdout: e.stdout}
 	set.StringVar(&q.Train, "train", "", text("train"))
 	set.StringVar(&q.Calls, "rollout", "", text("rollout"))
@@ -31,7 +27,6 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&e.events, "events", false, text("events"))
 	most := set.Int("n", 10, text("n"))
 	set.Var((*run.Gate)(&q.Gate), "gate", text("gate"))
-	set.Usage = func() {}
 	switch err := set.Parse(args); {
 	case err != nil:
 		return helpOr(e, "rollout", set, err)

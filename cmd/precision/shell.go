@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -38,14 +37,9 @@ func moreCommands(e env) (list []repl.More) {
 
 // shellFlags are the options of the ways into the shell.
 func shellFlags(e env, cfg *repl.Config) *flag.FlagSet {
-	set := flag.NewFlagSet("precision", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	text := e.optionText("shell")
+	set, text := e.options("shell")
 	set.StringVar(&cfg.Commands, "c", "", text("c"))
-	set.StringVar(&cfg.Lang, "lang", cfg.Lang, text("lang"))
-	set.Lookup("lang").DefValue = "" // what stands in front of the command is no default
 	set.StringVar(&cfg.Dir, "data", "", text("data"))
-	set.Usage = func() {}
 	return set
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,11 +27,9 @@ import (
 
 // viewCommand shows a report in the browser, or serves it to this machine alone.
 func viewCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision view", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	serve := set.Bool("serve", false, e.optionText("view")("serve"))
-	port := set.Int("port", 0, e.optionText("view")("port"))
-	set.Usage = func() {}
+	set, text := e.options("view")
+	serve := set.Bool("serve", false, text("serve"))
+	port := set.Int("port", 0, text("port"))
 	files, err := parseMixed(set, args)
 	switch {
 	case err != nil:

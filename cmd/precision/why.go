@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
 
 	"precision/compare/oracle/tell"
@@ -16,12 +14,10 @@ import (
 // whyCommand tells what kind of wrong an operator is: the hypotheses that the
 // numbers of its outputs bear out, with their evidence.
 func whyCommand(ctx context.Context, e env, args []string) (int, error) {
-	set := flag.NewFlagSet("precision why", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
+	set, _ := e.options("why")
 	text := e.optionText("check")
 	var f checkFlags
 	f.sides(set, text)
-	set.Usage = func() {}
 	// The operator may stand before or behind the options.
 	op := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
