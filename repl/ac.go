@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"precision/console"
 	"precision/dump/overflow"
 	"precision/internal/plainfile"
-	"precision/repl/console"
 )
 
 // acCmd is the command ac: it runs all checks and says what to look at first.
@@ -30,10 +30,7 @@ func (a *acCmd) define(o *options) {
 	o.on(&a.html, "html", "report")
 }
 
-func (a *acCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("ac", words)
-	}
+func (a *acCmd) run(ctx context.Context, s *session, _ []string) int {
 	if !plainfile.IsFolder(s.data.Root) {
 		s.Fail("banner.nodata", s.data.Root)
 		return exitNothing

@@ -28,6 +28,7 @@ type adviseCmd struct {
 var adviseCommand = &command{
 	name:  "advise",
 	words: paths,
+	takes: 1,
 	make:  func(s *session) action { return &adviseCmd{limit: s.set.Limit, step: s.set.Capture.Step} },
 }
 

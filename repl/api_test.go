@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/repl/console"
+	"precision/console"
 	"precision/repl/workspace"
 )
 

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"precision/console"
 	"precision/internal/plainfile"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"precision/compare/oracle"
 	"precision/compare/oracle/tell"
+	"precision/console"
 	"precision/internal/progress"
-	"precision/repl/console"
 	"precision/run"
 )
 
@@ -29,10 +29,7 @@ func (c *checkCmd) define(o *options) {
 	o.on(&c.full, "full", "full")
 }
 
-func (c *checkCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("check", words)
-	}
+func (c *checkCmd) run(ctx context.Context, s *session, _ []string) int {
 	if len(s.data.IDs()) == 0 {
 		return s.noDumps()
 	}

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/tell"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/internal/msg"
-	"precision/repl/console"
 	"precision/repl/workspace"
 	"precision/run"
 )
@@ -34,7 +34,8 @@ type command struct {
 	line bool
 	// old: it works and is not listed; what it does is an option of a capture script now.
 	old bool
-	// words completes words that are the value of no option.
+	// takes is how many words it takes that are the value of no option, and words completes them.
+	takes int
 	words completion
 	// make gives a command with the defaults of a session.
 	make func(s *session) action
@@ -227,6 +228,11 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 	case err != nil:
 		s.Fail("usage", c.name, run.WrongOption(s.Lang, err, o.set))
 		s.tellUsage(c)
+		return exitError
+	case c.takes == 0 && !c.line && len(words) > 0:
+		return s.tooMany(c.name, words)
+	case c.takes == 0 && c.named && o.set.Lookup("n").Value.String() == "":
+		s.Fail("need.name", c.name, c.usage(s.Lang))
 		return exitError
 	}
 	return act.run(ctx, s, words)

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode"
 
+	"precision/console"
 	"precision/internal/plainfile"
 	"precision/repl/capture"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

@@ -16,8 +16,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"precision/console"
 	"precision/internal/msg"
-	"precision/repl/console"
 	"precision/repl/workspace"
 	"precision/run/explain"
 )

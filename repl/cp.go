@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/repl/array"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 
@@ -25,6 +25,7 @@ type cpCmd struct {
 var cpCommand = &command{
 	name:  "cp",
 	named: true,
+	takes: 2,
 	make:  func(s *session) action { return &cpCmd{rows: s.set.Rows, atol: s.set.Atol, rtol: s.set.Rtol} },
 }
 

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/console"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/layout"
-	"precision/repl/console"
 )
 
 // dcCmd is the command dc: it converts dumps into arrays.
@@ -31,14 +31,7 @@ func (d *dcCmd) define(o *options) {
 	o.text(&d.kind, "t", "type", oneOf("npy", "bin", "msnpy", "pt"))
 }
 
-func (d *dcCmd) run(ctx context.Context, s *session, words []string) int {
-	switch {
-	case len(words) > 0:
-		return s.tooMany("dc", words)
-	case d.name == "":
-		s.Fail("need.name", "dc", dcCommand.usage(s.Lang))
-		return exitError
-	}
+func (d *dcCmd) run(ctx context.Context, s *session, _ []string) int {
 	o := convert.Options{Out: d.out, Workers: s.set.Workers}
 	if o.Out == "" {
 		o.Out = s.data.Path("temp", "decode", "dump_convert")

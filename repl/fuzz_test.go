@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/repl/console"
+	"precision/console"
 	"precision/run"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"precision/console"
 	"precision/internal/msg"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

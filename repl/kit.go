@@ -43,10 +43,7 @@ func (k *kitCmd) define(o *options) {
 	o.text(&k.o.Data, "t", "data", oneOf("tensor", "stats"))
 }
 
-func (k *kitCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("kit", words)
-	}
+func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 	if k.next != "" {
 		return k.record(ctx, s)
 	}

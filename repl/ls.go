@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"precision/compare/recording"
+	"precision/console"
 	"precision/dump"
 	"precision/graph"
 	"precision/repl/array"
-	"precision/repl/console"
 )
 
 // lsCmd is the command ls: it lists operators of the graphs, or dump files.
@@ -21,6 +21,7 @@ type lsCmd struct {
 var lsCommand = &command{
 	name:  "ls",
 	words: oneOf("dump"),
+	takes: 1,
 	make:  func(*session) action { return &lsCmd{} },
 }
 

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/tell"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 
@@ -79,14 +79,7 @@ func (s *session) search(name, graphName string) (nodes []node, exact bool) {
 	return nodes, exact
 }
 
-func (n *niCmd) run(ctx context.Context, s *session, words []string) int {
-	switch {
-	case len(words) > 0:
-		return s.tooMany("ni", words)
-	case n.name == "":
-		s.Fail("need.name", "ni", niCommand.usage(s.Lang))
-		return exitError
-	}
+func (n *niCmd) run(ctx context.Context, s *session, _ []string) int {
 	if n.recording != "" {
 		return n.recorded(ctx, s)
 	}

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/dump"
 	"precision/graph/fusion"
 	"precision/internal/plainfile"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"precision/console"
 	"precision/repl/array"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

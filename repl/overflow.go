@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"precision/console"
 	"precision/dump"
 	"precision/dump/overflow"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/array"
-	"precision/repl/console"
 	"precision/repl/workspace"
 )
 

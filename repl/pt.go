@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/console"
 	"precision/internal/whole"
 	"precision/repl/array"
-	"precision/repl/console"
 )
 
 // ptCmd is the command pt: it prints a tensor.
@@ -41,14 +41,7 @@ const (
 	ptTensors = 1000 // of one answer
 )
 
-func (p *ptCmd) run(ctx context.Context, s *session, words []string) int {
-	switch {
-	case len(words) > 0:
-		return s.tooMany("pt", words)
-	case p.name == "":
-		s.Fail("need.name", "pt", ptCommand.usage(s.Lang))
-		return exitError
-	}
+func (p *ptCmd) run(ctx context.Context, s *session, _ []string) int {
 	refs := s.findTensors(p.name)
 	if len(refs) == 0 {
 		s.Fail("tensor.none", p.name)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/repl/console"
+	"precision/console"
 )
 
 // TestCompleteQuoted completes names of files with all that is special, from

@@ -8,8 +8,8 @@ import (
 
 	"precision/compare/recording"
 	"precision/compare/report"
+	"precision/console"
 	"precision/repl/array"
-	"precision/repl/console"
 )
 
 // Recordings of calls in the shell: ls lists their calls, ni shows one.

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/plainfile"
 	"precision/repl/workspace"
+	"precision/run"
 )
 
 // judged is a result table of the data folder with its verdict.
@@ -39,6 +41,22 @@ func (s *session) judge(t *result.Table, path string, cosine float64) (*judged, 
 
 // savedBeside is the JSON that holds all of a table of which a csv shows a part.
 func savedBeside(path string) string { return strings.TrimSuffix(path, ".csv") + ".json" }
+
+// NewestResult is the newest table of a data folder, the JSON that holds all of it where there is one; "" for none.
+// Without a name the folder is the one that the shell would open here.
+func NewestResult(root string) string {
+	data := workspace.Open(cmp.Or(root, workspace.Locate(workspace.Defaults().Data)))
+	dir, _ := workspace.NewestResult(data.ResultsDir())
+	files, err := workspace.ResultFiles(dir)
+	if !plainfile.IsFolder(dir) || err != nil || len(files) == 0 {
+		return ""
+	}
+	path := files[len(files)-1]
+	if beside := savedBeside(path); run.Begins(beside) == '{' {
+		return beside
+	}
+	return path
+}
 
 // readTable reads a result table: all of it from the JSON beside it if there is
 // one, else what the csv of any generation holds, with the order of execution

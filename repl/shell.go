@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/console"
 	"precision/internal/plainfile"
 	"precision/internal/spell"
-	"precision/repl/console"
 )
 
 // Run is the shell. With Commands it runs these; with a terminal as input and

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"precision/repl/console"
+	"precision/console"
 	"precision/testdata/workshop/tmux"
 )
 

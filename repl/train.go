@@ -30,10 +30,7 @@ func (c *trainCmd) define(o *options) {
 	o.text(&c.action, "a", "action", actions)
 }
 
-func (c *trainCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("train", words)
-	}
+func (c *trainCmd) run(ctx context.Context, s *session, _ []string) int {
 	devices := []string{c.device}
 	if c.device == "all" {
 		devices = capture.Devices

@@ -51,10 +51,7 @@ func (v *vcCmd) define(o *options) {
 	o.text(&v.profile, "profile", "profile", paths)
 }
 
-func (v *vcCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("vc", words)
-	}
+func (v *vcCmd) run(ctx context.Context, s *session, _ []string) int {
 	_, code := v.compare(ctx, s)
 	return code
 }

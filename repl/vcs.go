@@ -13,8 +13,8 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/console"
 	"precision/internal/whole"
-	"precision/repl/console"
 )
 
 // vcsCmd is the command vcs: it says the verdict of comparison results and lists
@@ -41,10 +41,7 @@ func (v *vcsCmd) define(o *options) {
 	o.text(&v.json, "json", "json", paths)
 }
 
-func (v *vcsCmd) run(ctx context.Context, s *session, words []string) int {
-	if len(words) > 0 {
-		return s.tooMany("vcs", words)
-	}
+func (v *vcsCmd) run(ctx context.Context, s *session, _ []string) int {
 	if !slices.Contains(report.Sorts(), v.sort) {
 		s.Fail("error", &report.SortError{By: v.sort})
 		return exitError

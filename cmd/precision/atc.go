@@ -52,9 +52,6 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, err
 	}
 	m, err := read.Open(ctx, values["om"])
-	if ctx.Err() != nil {
-		return exitInterrupted, err
-	}
 	if err != nil {
 		return exitError, err
 	}
@@ -68,9 +65,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	for _, w := range m.Warnings {
 		e.warn(tell.Warning(e.language(), w))
 	}
-	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); ctx.Err() != nil {
-		return exitInterrupted, err
-	} else if err != nil {
+	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); err != nil {
 		return exitError, err
 	}
 	return exitOK, nil

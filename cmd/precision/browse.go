@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 
 	"precision/browse"
+	"precision/console"
 	"precision/internal/desktop"
-	"precision/repl/console"
 	"precision/run/explain"
 )
 
@@ -36,8 +36,6 @@ func browseCommand(ctx context.Context, e env, args []string) (int, error) {
 	switch {
 	case errors.Is(err, browse.ErrNoTerminal):
 		return exitUsage, explain.Say("err.browse.terminal", files[0])
-	case ctx.Err() != nil:
-		return exitInterrupted, err
 	case err != nil:
 		return exitError, err
 	}

@@ -78,7 +78,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err != nil && ctx.Err() != nil:
 		return exitInterrupted, explain.Say("err.check.interrupted", len(found.Findings))
 	case err != nil:
-		return exitError, withOptions(err)
+		return exitError, err
 	}
 	show.summary(found)
 	switch {

@@ -154,7 +154,7 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	listen, stop := e.listener(show)
 	done, err := r.Run(ctx, listen)
 	stop()
-	return f.judge.finished(ctx, done, err, &r.Judging, func() {
+	return f.judge.finished(done, err, &r.Judging, func() {
 		show.judged(report.Text{Lang: show.lang, Warned: !done.Calls}, done.Judged, done.Trips, done.Path)
 		if b := done.Baseline; b != nil && len(b.Regressions)+len(b.Improved)+b.New > 0 {
 			show.line(show.lang.T("batch.renew"), f.renew())

@@ -5,11 +5,9 @@ import (
 	"embed"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"precision/repl"
 	"precision/run/explain"
 )
 
@@ -45,14 +43,14 @@ func completionCommand(_ context.Context, e env, args []string) (int, error) {
 
 // suggest are the words that can be the last one of a line. No suggestion is a file
 // name, or nothing.
-func (e env) suggest(words []string) (found []repl.Info) {
+func (e env) suggest(words []string) (found []suggestion) {
 	word := ""
 	if n := len(words); n > 0 {
 		word, words = words[n-1], words[:n-1]
 	}
 	add := func(name, brief string) {
 		if strings.HasPrefix(name, word) {
-			found = append(found, repl.Info{Name: name, Brief: brief})
+			found = append(found, suggestion{Name: name, Brief: brief})
 		}
 	}
 	if len(words) == 0 || words[0] == "help" || words[0] == "man" && !strings.HasPrefix(word, "-") {
@@ -80,5 +78,5 @@ func (e env) suggest(words []string) (found []repl.Info) {
 		}
 		return found
 	}
-	return repl.Complete(repl.Config{Stdin: strings.NewReader(""), Stdout: os.Stdout, Stderr: os.Stderr, Lang: e.lang}, words, word)
+	return shellSuggestions(e, words, word)
 }

@@ -66,9 +66,6 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.graph.files", len(files), strings.Join(files, ", "))
 	}
 	m, err := run.OpenGraph(ctx, files[0])
-	if ctx.Err() != nil {
-		return exitInterrupted, err
-	}
 	if err != nil {
 		return exitError, err
 	}
@@ -119,16 +116,14 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 			continue
 		}
 		done = true
-		if err := s.do(); ctx.Err() != nil {
-			return exitInterrupted, err
-		} else if err != nil {
+		if err := s.do(); err != nil {
 			return exitError, err
 		}
 	}
 	if !done {
 		summary, err := interrupt.Await(ctx, func() (*graph.Summary, error) { return m.Summary(), nil })
 		if err != nil {
-			return exitInterrupted, err
+			return exitError, err
 		}
 		io.WriteString(out, tell.Summary(e.language(), summary))
 	}

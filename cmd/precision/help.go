@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,11 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"precision/console"
 	"precision/internal/clean"
 	"precision/internal/msg"
-	"precision/internal/plainfile"
-	"precision/repl/console"
-	"precision/repl/workspace"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -39,26 +36,6 @@ func (e env) last() (*run.Last, error) {
 		fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", text+", "+l.Time.Format(time.DateTime))))
 	}
 	return l, err
-}
-
-// result is what a command is about that is given no result: that of the data folder here, or the last one.
-func (e env) result() (string, error) {
-	root := cmp.Or(e.data, workspace.Locate(workspace.Defaults().Data))
-	if dir, _ := workspace.NewestResult(workspace.Open(root).ResultsDir()); plainfile.IsFolder(dir) {
-		if files, err := workspace.ResultFiles(dir); err == nil && len(files) > 0 {
-			path := files[len(files)-1]
-			if beside := strings.TrimSuffix(path, ".csv") + ".json"; run.Begins(beside) == '{' {
-				path = beside
-			}
-			fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", path)))
-			return path, nil
-		}
-	}
-	l, err := e.last()
-	if err != nil {
-		return "", err
-	}
-	return l.Result, nil
 }
 
 // warn prints a warning.

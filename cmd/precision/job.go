@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"math"
 	"path/filepath"
@@ -83,14 +82,9 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 		}
 	}
 	plan, err := r.Plan(ctx)
-	var nothing *job.NothingError
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return exitInterrupted, err
-	case errors.As(err, &nothing):
-		return exitNoMatch, err
 	case err != nil:
-		return exitError, withOptions(err)
+		return exitError, err
 	case f.job.dryRun:
 		return f.dryRun(ctx, plan, show)
 	}
@@ -98,8 +92,6 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 	result, err := r.Run(ctx, plan, s, listen)
 	stop()
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return exitInterrupted, err
 	case err != nil:
 		return exitError, err
 	case result == nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"slices"
 
@@ -111,15 +110,13 @@ func statusOf(asked bool, v verdict.Verdict) int {
 }
 
 // finished shows what came of a run, unless stdout is for one of its files, and chooses the exit status.
-func (f *judgeFlags) finished(ctx context.Context, done *run.Compared, err error, j *run.Judging, show func()) (int, error) {
+func (f *judgeFlags) finished(done *run.Compared, err error, j *run.Judging, show func()) (int, error) {
 	if done != nil && !j.ToStdout() {
 		show()
 	}
 	switch {
-	case err != nil && done == nil && ctx.Err() != nil:
-		return exitInterrupted, err
 	case err != nil:
-		return exitError, withOptions(err)
+		return exitError, err
 	case len(done.Trips) > 0: // also where nothing could be compared
 		return exitBelow, nil
 	case done.Nothing():

@@ -264,6 +264,7 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 		case errors.Is(err, flag.ErrHelp):
 			return exitOK
 		case err != nil:
+			code, err = outcome(ctx, code, err)
 			fmt.Fprintf(e.stderr, "precision %s: %s\n", c.name, clean.Text(explain.Error(e.language(), err)))
 		}
 		return code

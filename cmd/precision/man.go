@@ -12,7 +12,6 @@ import (
 	"precision/internal/man"
 	"precision/internal/msg"
 	"precision/internal/whole"
-	"precision/repl"
 	"precision/run/explain"
 )
 
@@ -80,15 +79,7 @@ func page(name string, lang msg.Lang) (man.Page, bool) {
 	if c, ok := named(name); ok && c.run != nil {
 		return commandPage(c, c.brief(lang), lang), true
 	}
-	m, ok := repl.Describe(name, lang.String())
-	if !ok {
-		return man.Page{}, false
-	}
-	var options []man.Item
-	for _, o := range m.Options {
-		options = append(options, man.Item{Term: o.Names, Text: o.Text})
-	}
-	return assemble(name, m.Brief, []string{"precision " + m.Usage}, m.More, options, lang), true
+	return shellPage(name, lang)
 }
 
 // commandPage is the page of a sub-command, from what its help would print.

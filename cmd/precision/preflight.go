@@ -2,8 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +16,7 @@ import (
 
 	compared "precision/compare/report"
 	"precision/compare/verdict"
+	"precision/console"
 	"precision/dump/checkpoint"
 	"precision/internal/clean"
 	"precision/internal/whole"
@@ -24,7 +25,6 @@ import (
 	"precision/preflight/manifest"
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
-	"precision/repl/console"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -94,10 +94,7 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	if o.Progress != nil {
 		fmt.Fprint(e.stderr, "\r\x1b[K")
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted, explain.Say("err.interrupted.plain")
-	case err != nil:
+	if err != nil {
 		return exitError, err
 	}
 	if o.Journal != "" {
@@ -185,7 +182,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 		err = p.Find()
 	}
 	if err != nil {
-		return exitUsage, withDiffOptions(err)
+		return exitUsage, err
 	}
 	if f.html != "" && p.Kind != preflight.Log {
 		return exitUsage, explain.Say("err.preflight.html", p.Kind)
@@ -195,10 +192,8 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	differs, err := f.run(ctx, e, p)
 	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted, explain.Say("err.interrupted.plain")
 	case err != nil:
-		return exitError, withDiffOptions(err)
+		return exitError, err
 	case differs:
 		return exitDiffers, nil
 	}
@@ -219,7 +214,7 @@ func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error
 	listen, stop := e.listener(show)
 	done, err := r.Run(ctx, listen)
 	stop()
-	code, err := (&judgeFlags{}).finished(ctx, done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
+	code, err := (&judgeFlags{}).finished(done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
 	if code == exitOK && done.Verdict != verdict.Good {
 		code = exitDiffers
 	}
@@ -250,22 +245,6 @@ func (f *diffFlags) kind() (preflight.Kind, error) {
 	return "", nil
 }
 
-// withDiffOptions adds to what no file was found to be the option that says it.
-func withDiffOptions(err error) error {
-	var unknown *preflight.UnknownError
-	var format *config.NoFormatError
-	var nothing *trainlog.NothingError
-	switch {
-	case errors.As(err, &unknown):
-		return explain.Say("err.preflight.unknown", unknown.Path)
-	case errors.As(err, &format):
-		return explain.Say("err.preflight.noformat", format.Path)
-	case errors.As(err, &nothing):
-		return explain.Say("err.preflight.nothing", nothing.Path, nothing.Lines)
-	}
-	return err
-}
-
 // run compares, writes what was asked for, and says what differs.
 func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs bool, err error) {
 	done, err := p.Run(ctx)
@@ -277,46 +256,32 @@ func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs b
 			return false, err
 		}
 	}
-	show := f.text(e)
-	said, json, differs := done.Text(show), done.JSON, done.Differs
-	if f.json == "-" {
+	screen := summaryText{e.stdout, e.language()}.screen()
+	said, json, differs := done.Text(f.text(e, screen)), done.JSON, done.Differs
+	switch f.json {
+	case "-":
 		return differs, json(e.stdout)
-	}
-	if f.json != "" {
+	case "":
+	default:
 		if err := whole.Fill(f.json, 0o600, json); err != nil {
 			return false, err
 		}
 	}
-	if out := terminal(e.stdout); out != nil && term.IsTerminal(int(out.Fd())) {
-		said = console.NewScreen(e.stdout, show.Width, true).Hang(said, report.LabelWidth)
-	}
-	_, err = io.WriteString(e.stdout, said)
+	_, err = io.WriteString(e.stdout, screen.Hang(said, report.LabelWidth))
 	return differs, err
 }
 
 // text renders for where standard output leads.
-func (f *diffFlags) text(e env) report.Text {
-	out := terminal(e.stdout)
-	onTerminal := out != nil && term.IsTerminal(int(out.Fd()))
-	t := report.Text{Lang: e.language(), Width: 100, Most: f.most, Strict: f.gate.Strict}
-	if onTerminal {
-		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w > 0 {
-			t.Width = w
+func (f *diffFlags) text(e env, screen *console.Screen) report.Text {
+	return report.Text{Lang: e.language(), Width: cmp.Or(screen.Width, 100), Most: f.most, Strict: f.gate.Strict, Paint: func(c report.Colour, text string) string {
+		switch c {
+		case report.Good:
+			return screen.Green(text)
+		case report.Bad:
+			return screen.Red(text)
+		case report.SideA:
+			return screen.Blue(text)
 		}
-	}
-	if console.Coloured(onTerminal) {
-		screen := console.NewScreen(e.stdout, 0, true)
-		t.Paint = func(c report.Colour, text string) string {
-			switch c {
-			case report.Good:
-				return screen.Green(text)
-			case report.Bad:
-				return screen.Red(text)
-			case report.SideA:
-				return screen.Blue(text)
-			}
-			return screen.Yellow(text)
-		}
-	}
-	return t
+		return screen.Yellow(text)
+	}}
 }

@@ -56,7 +56,7 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	tell, stop := e.listener(show)
 	done, err := r.Run(ctx, tell)
 	stop()
-	return f.judge.finished(ctx, done, err, &r.Judging, func() { f.show(done, show) })
+	return f.judge.finished(done, err, &r.Judging, func() { f.show(done, show) })
 }
 
 // show prints the verdict, and the operators if they were asked for.

@@ -43,10 +43,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	listen, stop := e.listener(show)
 	r, passes, err := q.Run(ctx, listen)
 	stop()
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted, explain.Say("err.interrupted.plain")
-	case err != nil:
+	if err != nil {
 		return exitError, err
 	}
 	if q.JSON != "-" {

@@ -3,13 +3,53 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"precision/internal/clean"
+	"precision/internal/man"
+	"precision/internal/msg"
 	"precision/repl"
 	"precision/run/explain"
 )
+
+// The shell is a face of its own; what the program needs of it besides is here.
+
+// suggestion is a word of a command line, with what it stands for.
+type suggestion = repl.Info
+
+// shellSuggestions are the words that can be the last one behind those of a command of the shell.
+func shellSuggestions(e env, words []string, word string) []suggestion {
+	return repl.Complete(repl.Config{Stdin: strings.NewReader(""), Stdout: os.Stdout, Stderr: os.Stderr, Lang: e.lang}, words, word)
+}
+
+// shellPage is the manual page of a command of the shell.
+func shellPage(name string, lang msg.Lang) (man.Page, bool) {
+	m, ok := repl.Describe(name, lang.String())
+	if !ok {
+		return man.Page{}, false
+	}
+	var options []man.Item
+	for _, o := range m.Options {
+		options = append(options, man.Item{Term: o.Names, Text: o.Text})
+	}
+	return assemble(name, m.Brief, []string{"precision " + m.Usage}, m.More, options, lang), true
+}
+
+// result is what a command is about that is given no result: that of the data folder here, or the last one.
+func (e env) result() (string, error) {
+	if path := repl.NewestResult(e.data); path != "" {
+		fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", path)))
+		return path, nil
+	}
+	l, err := e.last()
+	if err != nil {
+		return "", err
+	}
+	return l.Result, nil
+}
 
 // shellConfig is what every way into the shell shares.
 func shellConfig(e env) repl.Config {
@@ -29,7 +69,7 @@ func moreCommands(e env) (list []repl.More) {
 				own.lang, own.data = lang, data
 				return execute(ctx, own, append([]string{c.name}, args...))
 			},
-			Complete: func(words []string, word string) []repl.Info { return e.suggest(append(words, word)) },
+			Complete: func(words []string, word string) []suggestion { return e.suggest(append(words, word)) },
 		})
 	}
 	return list

@@ -11,11 +11,11 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/console"
 	"precision/graph"
 	"precision/graph/tell"
 	"precision/internal/clean"
 	"precision/internal/msg"
-	"precision/repl/console"
 )
 
 // summaryText writes the summary of a comparison in a language.

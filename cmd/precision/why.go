@@ -52,12 +52,10 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	found, err := c.Why(ctx, op, listen)
 	stop()
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return exitInterrupted, err
 	case run.Unmatched(err):
 		return exitNoMatch, err
 	case err != nil:
-		return exitError, withOptions(err)
+		return exitError, err
 	}
 	out, flush := folded(e)
 	defer flush()

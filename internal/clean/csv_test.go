@@ -56,7 +56,7 @@ func TestOnlyOne(t *testing.T) {
 		"repl/array/torch.go":             "keys as parts of the names of files",
 		"repl/capture/capture.go":         "refuses texts, and changes none",
 		"repl/complete.go":                "leaves names out, and changes none",
-		"repl/console/parser_posix.go":    "takes keys apart",
+		"console/parser_posix.go":         "takes keys apart",
 		"repl/workspace/workspace.go":     "names of files",
 	}
 	found := map[string]bool{}

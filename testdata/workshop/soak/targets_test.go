@@ -33,7 +33,7 @@ var elsewhere = map[string]string{
 	"op":                 "formulas of its own rows and of the oracle's programs, read when the program starts",
 	"repl/capture":       "names of two actions; what it writes is for Python to read",
 	"run":                "chooses among the readers of compare/report and graph/read",
-	"repl/console":       "keys of a terminal and lines of a user: FuzzLine of repl",
+	"console":            "keys of a terminal and lines of a user: FuzzLine of repl",
 }
 
 // source is what a package of the module has.

@@ -10,6 +10,7 @@ package console
 
 import (
 	"context"
+	"embed"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,6 +24,11 @@ import (
 	"precision/internal/msg"
 	"precision/internal/progress"
 )
+
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+var _ = msg.Register(texts)
 
 // Exit statuses of commands; that of a session is the worst.
 const (
