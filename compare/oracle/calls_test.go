@@ -641,3 +641,26 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsGreedy: arguments and shapes that claim more than anything is computed of are refused before it is made.
+func TestCallsGreedy(t *testing.T) {
+	row := "float32[1,6000]{" + strings.Repeat("1 ", 6000) + "}"
+	for _, text := range []string{
+		"Torch.repeat_interleave(float32[4]{1 2 3 4}, int64[4]{8000000 8000000 8000000 8000000}, 0) = float32[2]{1 1}",
+		"Torch.pdist(float32[8000000,0]{}) = float32[1]{0}",
+		"Torch.cumulative_trapezoid(" + row + ") = " + row,
+		"Functional.multi_margin_loss(float32[1,3]{1 2 3}, int64[1]{2}, weight=float32[2]{1 1}) = float32[]{1}",
+	} {
+		r := newRecorder(t)
+		c, err := textCase(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.add(&c)
+		for _, f := range r.check() {
+			if name, _, _ := strings.Cut(text, "("); f.Verdict == OK || f.Verdict == Suspect {
+				t.Errorf("%s: %v", name, f.Verdict)
+			}
+		}
+	}
+}

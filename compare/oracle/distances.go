@@ -22,7 +22,7 @@ func defineDistances() {
 	})
 	program("dist", []string{"input", "other"}, func(t *tape) []*dense {
 		d := t.each("x,z)=x-z", t.in("input"), t.in("other"))
-		return []*dense{{shape: []int64{}, y: []float64{t.length(d.y, t.float("p", 2))}, exact: true}}
+		return []*dense{t.single(t.length(d.y, t.float("p", 2)))}
 	})
 	between := func(t *tape, x, z []float64) float64 { return t.apart(x, z, t.float("p", 2), t.Number(0)) }
 	program("cdist", []string{"x1", "x2"}, func(t *tape) []*dense {
@@ -46,7 +46,7 @@ func defineDistances() {
 	})
 	program("pdist", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
-		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+		refuseIf(len(x.shape) != 2 || x.shape[0] > mostSteps>>9, ShapesDiffer, x.shape) // fewer than steps for all pairs
 		out, n, m := &dense{exact: true}, x.shape[0], x.shape[1]
 		for i := range n {
 			for j := i + 1; j < n; j++ {
@@ -79,9 +79,8 @@ func defineDistances() {
 		a, b := t.in("vec1"), t.in("vec2")
 		refuseIf(t.outType() == dtype.Bool, BadType, "output 0", t.outType().String())
 		refuseIf(len(a.shape) != 1 || len(b.shape) != 1, ShapesDiffer, a.shape, b.shape)
-		alpha, beta := t.factor("alpha", 1), t.factor("beta", 1)
-		v := t.map1(func(x []float64) float64 { return t.mul(alpha, t.mul(x[0], x[1])) }, move(reshape(a, []int64{a.shape[0], 1})), b)
-		return []*dense{t.map1(func(x []float64) float64 { return t.add(t.mul(beta, x[1]), x[0]) }, v, t.in("input"))}
+		alpha, beta := t.single(t.factor("alpha", 1)), t.single(t.factor("beta", 1))
+		return []*dense{t.each("c,x,z,alpha,beta)=beta*c+alpha*(x*z)", t.in("input"), move(reshape(a, []int64{a.shape[0], 1})), b, alpha, beta)}
 	})
 	// With a target of ±1: what is near should be near.
 	loss := func(form string, operands []string, f func(t *tape) *dense) {
@@ -92,8 +91,7 @@ func defineDistances() {
 		c := t.rowsOfTwo("input1", "input2", -1, func(x, z []float64) float64 {
 			return t.do("p,a,b)=p/sqrt(a*b)", t.dot(x, z), t.add(t.dot(x, x), eps), t.add(t.dot(z, z), eps))
 		})
-		run := t.formulaOf("c,y,m)=where(y==1,1-c,where(y==-1,max(c-m,0),0))")
-		return t.map1(func(x []float64) float64 { return run([]float64{x[0], x[1], margin}) }, c, t.in("target"))
+		return t.each("c,y,m)=where(y==1,1-c,where(y==-1,max(c-m,0),0))", c, t.in("target"), t.single(margin))
 	})
 	loss("triplet_margin_loss", []string{"anchor", "positive", "negative"}, func(t *tape) *dense {
 		p, eps, margin := t.float("p", 2), t.factor("eps", 1e-6), t.factor("margin", 1)
@@ -104,8 +102,7 @@ func defineDistances() {
 		if t.bool("swap", false) {
 			far = t.each("x,z)=min(x,z)", far, apart("positive", "negative"))
 		}
-		run := t.formulaOf("x,z,m)=max(m+x-z,0)")
-		return t.map1(func(x []float64) float64 { return run([]float64{x[0], x[1], margin}) }, near, far)
+		return t.each("x,z,m)=max(m+x-z,0)", near, far, t.single(margin))
 	})
 	loss("multi_margin_loss", []string{"input"}, func(t *tape) *dense {
 		p, margin := t.float("p", 1), t.factor("margin", 1)
@@ -113,54 +110,41 @@ func defineDistances() {
 		return t.classRows(func(row []float64, target []int64) float64 {
 			y := target[0]
 			refuseIf(y < 0 || y >= int64(len(row)), BadArgument, "target", y, "a class")
-			run := t.formulaOf("x,z,m)=max(m-z+x,0)")
-			var terms []float64
-			for i, q := range row {
-				if int64(i) == y {
-					continue
-				}
-				v := run([]float64{q, row[y], margin})
-				if p == 2 {
-					v = t.mul(v, v)
-				}
-				if t.has("weight") {
-					v = t.mul(v, t.in("weight").y[y])
-				}
-				terms = append(terms, v)
+			terms := t.row("x,z,m)=max(m-z+x,0)", slices.Delete(slices.Clone(row), int(y), int(y)+1), row[y], margin)
+			if p == 2 {
+				terms = t.row("x)=x*x", terms)
+			}
+			if t.has("weight") {
+				w := t.in("weight")
+				refuseIf(len(w.y) != len(row), ShapesDiffer, w.shape)
+				terms = t.row("x,w)=x*w", terms, w.y[y])
 			}
 			return t.div(t.sum(terms...), t.Number(float64(len(row))))
 		})
 	})
 	loss("multilabel_margin_loss", []string{"input"}, func(t *tape) *dense {
 		return t.classRows(func(row []float64, target []int64) float64 {
-			is := map[int64]bool{}
-			var list []int64
-			for _, y := range target {
-				if y < 0 || y >= int64(len(row)) {
-					break
-				}
-				is[y], list = true, append(list, y)
+			if end := slices.IndexFunc(target, func(y int64) bool { return y < 0 || y >= int64(len(row)) }); end >= 0 {
+				target = target[:end]
 			}
-			run := t.formulaOf("x,z)=max(1-z+x,0)")
-			var terms []float64
-			for _, y := range list {
-				for i, q := range row {
-					if !is[int64(i)] {
-						terms = append(terms, run([]float64{q, row[y]}))
-					}
+			var others, terms []float64
+			for i, q := range row {
+				if !slices.Contains(target, int64(i)) {
+					others = append(others, q)
 				}
+			}
+			for _, y := range target {
+				terms = append(terms, t.row("x,z)=max(1-z+x,0)", others, row[y])...)
 			}
 			return t.div(t.sum(terms...), t.Number(float64(len(row))))
 		})
 	})
 	loss("multilabel_soft_margin_loss", []string{"input"}, func(t *tape) *dense {
-		in := []*dense{t.in("input"), t.in("target")}
-		run := t.formulaOf("x,y,w)=w*(y*softplus(-x)+(1-y)*softplus(x))")
-		one := &dense{shape: []int64{}, y: []float64{t.Number(1)}, exact: true}
+		w := t.single(t.Number(1))
 		if t.has("weight") {
-			one = t.in("weight")
+			w = t.in("weight")
 		}
-		v := t.map1(run, append(in, one)...)
+		v := t.each("x,y,w)=w*(y*softplus(-x)+(1-y)*softplus(x))", t.in("input"), t.in("target"), w)
 		return t.mean(v, []int{len(v.shape) - 1}, false)
 	})
 	derive("bilinear", []string{"input1", "input2", "weight", "bias"}, func(t *tape) []*dense {
@@ -169,7 +153,11 @@ func defineDistances() {
 		refuseIf(n < 0 || len(b.shape) != n+1 || len(w.shape) != 3, ShapesDiffer, a.shape, b.shape, w.shape)
 		i, j, o := a.shape[n], b.shape[n], w.shape[0]
 		refuseIf(!slices.Equal(a.shape[:n], b.shape[:n]) || w.shape[1] != i || w.shape[2] != j, ShapesDiffer, a.shape, b.shape, w.shape)
-		rows := count(a.shape[:n])
+		rows, bias := count(a.shape[:n]), t.blank([]int64{o})
+		if t.has("bias") {
+			bias = t.in("bias")
+		}
+		refuseIf(int64(len(bias.y)) != o, ShapesDiffer, w.shape, bias.shape)
 		out := t.blank(append(slices.Clone(a.shape[:n]), o))
 		for r := range rows {
 			for c := range o {
@@ -180,7 +168,7 @@ func defineDistances() {
 					}
 				}
 				if t.has("bias") {
-					terms = append(terms, t.in("bias").y[c])
+					terms = append(terms, bias.y[c])
 				}
 				out.y[r*o+c] = t.sum(terms...)
 			}
@@ -199,7 +187,7 @@ func (t *tape) reducedLoss(v *dense) *dense {
 	if how == "mean" {
 		s = t.div(s, t.Number(float64(len(v.y))))
 	}
-	return &dense{shape: []int64{}, y: []float64{s}, exact: true}
+	return t.single(s)
 }
 
 // classRows gives a number for each row of the input and its targets.

@@ -307,8 +307,7 @@ func lookedUp(v Values, by []lookup) Values {
 
 // sliced is v[start:stop:step] along an axis.
 func sliced(v Values, axis int, items []msprobe.Number) Values {
-	d := v.Shape()[axis]
-	at, open := [3]int64{0, d, 1}, [3]bool{true, true, true}
+	at, open := [3]int64{0, 0, 1}, [3]bool{true, true, true}
 	for i, n := range items[:min(len(items), 3)] {
 		if n.Kind == msprobe.Null || n.Kind == msprobe.Absent {
 			continue
@@ -316,8 +315,13 @@ func sliced(v Values, axis int, items []msprobe.Number) Values {
 		refuseIf(n.Kind != msprobe.Int, BadArgument, "slice", n.String(), "whole numbers")
 		at[i], open[i] = n.I, false
 	}
-	refuseIf(at[2] < 1, BadArgument, "slice", at[2], "a positive step")
-	lo, n := sliceOf(at[0], at[1], at[2], d, open[0], open[1], false)
+	return stepped(v, axis, at, open)
+}
+
+// stepped is v[start:stop:step] along an axis, of which start and stop may be open.
+func stepped(v Values, axis int, at [3]int64, open [3]bool) Values {
+	refuseIf(at[2] < 1, BadArgument, "step", at[2], "a positive step")
+	lo, n := sliceOf(at[0], at[1], at[2], v.Shape()[axis], open[0], open[1], false)
 	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
 	begin[axis], shape[axis], steps[axis] = lo, n, at[2]
 	return cut(v, begin, shape, steps)

@@ -101,15 +101,10 @@ func (t *tape) square(x *dense, offset int64, first, second int) *dense {
 	return t.write(t.filled(shape, 0), func(v Values) Values { return t.diagonal(v, offset, first, second) }, x)
 }
 
-// sliceOf is a slice of an axis by start, end and step.
+// slice is one of an axis by start, end and step.
 func (t *tape) slice(v Values) Values {
-	axis, d := t.axisOf(v.Shape(), "dim", 0), v.Shape()[t.axisOf(v.Shape(), "dim", 0)]
-	step := t.int("step", 1)
-	refuseIf(step < 1, BadArgument, "step", step, "a positive step")
-	lo, n := sliceOf(t.int("start", 0), t.int("end", d), step, d, !t.has("start"), !t.has("end"), false)
-	begin, shape, steps := make([]int64, len(v.Shape())), slices.Clone(v.Shape()), ones(len(v.Shape()))
-	begin[axis], shape[axis], steps[axis] = lo, n, step
-	return cut(v, begin, shape, steps)
+	axis, step := t.axisOf(v.Shape(), "dim", 0), t.int("step", 1)
+	return stepped(v, axis, [3]int64{t.int("start", 0), t.int("end", 0), step}, [3]bool{!t.has("start"), !t.has("end")})
 }
 
 // atLeast gives a tensor more axes.
@@ -203,7 +198,7 @@ func definePlaces() {
 		refuseIf(int64(len(times)) != v.Shape()[axis], ShapesDiffer, times, v.Shape())
 		return picksOf(v, axis, func() (list []float64) {
 			for i, n := range times {
-				refuseIf(!within(n, 0, 1<<20), BadArgument, "repeats", n, "a small number")
+				refuseIf(!within(n, 0, maxDense-int64(len(list))), BadArgument, "repeats", n, "a small number")
 				list = append(list, slices.Repeat([]float64{float64(i)}, int(n))...)
 			}
 			return list
@@ -214,11 +209,7 @@ func definePlaces() {
 		for _, x := range list {
 			shape = append(shape, count(x.shape))
 		}
-		refuseIf(len(shape) > maxRank, TooLarge, len(shape), maxRank)
-		for i, x := range list {
-			one := ones(len(shape))
-			one[i] = shape[i]
-			v, _ := broadcast(reshape(x, one), shape)
+		for _, v := range crossed(list, shape) {
 			if t.string("indexing", "ij") == "xy" && len(shape) > 1 {
 				p := inOrder(len(shape))
 				p[0], p[1] = 1, 0
@@ -264,18 +255,20 @@ func definePlaces() {
 		return []Values{joined(max(axis, 0), parts...)}
 	})
 	lister("block_diag", func(t *tape, list []*dense) (out []Values) {
-		shape := []int64{0, 0}
-		var at [][2]int64
+		rows, width := int64(0), int64(0)
 		for _, x := range list {
 			refuseIf(len(x.shape) > 2, ShapesDiffer, x.shape)
 			s := atLeast(x.shape, 2)
-			at = append(at, [2]int64{shape[0], shape[1]})
-			shape[0], shape[1] = shape[0]+s[0], shape[1]+s[1]
+			rows, width = rows+s[0], width+s[1]
 		}
-		whole := t.filled(shape, 0)
-		for i, x := range list {
+		whole := t.filled([]int64{rows, width}, 0)
+		at := int64(0) // where the first element of a block is
+		for _, x := range list {
 			s := atLeast(x.shape, 2)
-			whole = t.write(whole, func(v Values) Values { return cut(v, at[i][:], s, ones(2)) }, move(reshape(x, s)))
+			for r := range s[0] {
+				copy(whole.y[at+r*width:], x.y[r*s[1]:][:s[1]])
+			}
+			at += s[0]*width + s[1]
 		}
 		return []Values{whole}
 	})
@@ -289,12 +282,9 @@ func definePlaces() {
 		if len(list) == 1 {
 			return []Values{list[0]}
 		}
-		refuseIf(len(shape) > maxRank || n > maxDense, TooLarge, n, maxDense)
+		refuseIf(n > maxDense, TooLarge, n, maxDense)
 		var columns []Values
-		for i, x := range list {
-			one := ones(len(shape))
-			one[i] = shape[i]
-			v, _ := broadcast(reshape(x, one), shape)
+		for _, v := range crossed(list, shape) {
 			columns = append(columns, reshape(v, []int64{n, 1}))
 		}
 		return []Values{joined(1, columns...)}
@@ -318,7 +308,6 @@ func definePlaces() {
 		next(0, nil)
 		return &dense{shape: []int64{int64(len(rows)) / r, r}, y: rows, exact: true}
 	})
-	define("tensor_split", function{forward: func(k *invocation) []Reading { return forms["splits"].forward(k) }})
 	program("splits", []string{"input"}, func(t *tape) (out []*dense) {
 		x := t.in("input")
 		axis := map[string]int{"hsplit": min(1, len(x.shape)-1), "dsplit": 2}[t.name]
@@ -358,6 +347,18 @@ func definePlaces() {
 		return out
 	})
 	forms["tensor_split"] = forms["splits"]
+}
+
+// crossed are vectors, each along an axis of its own, repeated along those of the others.
+func crossed(list []*dense, shape []int64) (out []Values) {
+	refuseIf(len(shape) > maxRank, TooLarge, len(shape), maxRank)
+	for i, x := range list {
+		one := ones(len(shape))
+		one[i] = shape[i]
+		v, _ := broadcast(reshape(x, one), shape)
+		out = append(out, v)
+	}
+	return out
 }
 
 // picksOf takes entries of an axis.
@@ -405,7 +406,7 @@ func (t *tape) unsure(list ...float64) float64 {
 // mute refuses gradients that PyTorch computes another way than by the rules, with other errors.
 func (t *tape) mute(other bool) { refuseIf(t.backwards && other, NoGradient, t.name) }
 
-// gathered puts several numbers in one place together.
+// together puts several numbers in one place together.
 func (t *tape) together(how string, list []float64) float64 {
 	fold := func(op string) float64 {
 		p := list[0]
@@ -432,56 +433,58 @@ func (t *tape) together(how string, list []float64) float64 {
 	case "prod", "multiply":
 		t.mute(true)
 		return fold("*")
-	case "":
-		if len(list) > 1 {
-			return t.unsure(list...)
-		}
-		return list[0]
 	}
 	panic(refuse(BadArgument, "reduce", how, "a reduction"))
 }
 
-// extreme is the largest or smallest number, all of which have the same share in it.
+// extreme is the largest or smallest number, all of which have the same share in it; of those that may be it, by their errors,
+// each may have all or nothing.
 func (t *tape) extreme(list []float64, op string) float64 {
 	refuseIf(len(list) == 0, NoInput, "elements")
-	best := t.at(list[0]).y
+	best := t.at(list[0])
 	for _, p := range list {
-		if best = t.a.Combine(op, exactNum(best), exactNum(t.at(p).y)).y; math.IsNaN(best) {
+		if best = t.a.Combine(op, best, t.at(p)); math.IsNaN(best.y) {
 			return t.unsure()
 		}
 	}
-	var same []float64
-	for _, p := range list {
-		if t.at(p).y == best {
-			same = append(same, p)
-		}
-	}
-	if len(same) == 1 {
-		return same[0]
-	}
-	s := taped{v: exactNum(best)}
+	same := slices.DeleteFunc(slices.Clone(list), func(p float64) bool { return abs(t.at(p).y-best.y) > t.at(p).b+best.b })
 	share := num{1 / float64(len(same)), 2 * u32}
-	for i := 0; i+1 < len(same); i++ { // a chain, each of which takes its share
-		from := [2]int{int(same[i]), int(same[i+1])}
-		if i > 0 {
-			from = [2]int{len(t.steps) - 1, int(same[i+1])}
-			s.slopes = [2]num{exactNum(1), share}
-		} else {
-			s.slopes = [2]num{share, share}
-		}
-		s.from = from
-		t.push(s)
+	if best.b > 0 {
+		share = num{0.5, 0.5}
 	}
-	return float64(len(t.steps) - 1)
+	return t.sharedBy(same, best, share)
 }
 
-// scattered is x with numbers put in places of it.
+// sharedBy is a number that several are, each with a share in it: a chain of steps, in each of which one takes its share.
+func (t *tape) sharedBy(same []float64, v, share num) float64 {
+	p, rest := same[0], share
+	for _, q := range same[1:] {
+		p, rest = t.push(taped{v: v, from: [2]int{int(p), int(q)}, slopes: [2]num{rest, share}}), exactNum(1)
+	}
+	return p
+}
+
+// tied is a number of a row, and how many of the row are equal to it: which of these a device takes is not said, so that each
+// may get all of its gradient or nothing.
+func (t *tape) tied(row []float64, p float64) (float64, int) {
+	x := t.at(p)
+	same := slices.DeleteFunc(slices.Clone(row), func(q float64) bool {
+		z := t.at(q).y
+		return z != x.y && (z == z || x.y == x.y)
+	})
+	return t.sharedBy(same, x, num{0.5, 0.5}), len(same)
+}
+
+// scattered is x with numbers put in places of it, together with what else comes there if how says in which way.
 func (t *tape) scattered(x *dense, places []int64, src []float64, how string, self bool) *dense {
+	if how == "" {
+		return t.put(x, places, src)
+	}
 	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
 	at := map[int64][]float64{}
 	for i, p := range places {
 		refuseIf(p < 0 || p >= int64(len(x.y)), OutsideCache, "index", p, len(x.y))
-		if at[p] == nil && how != "" && self {
+		if at[p] == nil && self {
 			at[p] = []float64{x.y[p]}
 		}
 		at[p] = append(at[p], src[i])
@@ -543,17 +546,18 @@ func (t *tape) spreadTo(v *dense, shape []int64) []float64 {
 	return move(w).y
 }
 
-func (t *tape) axisWithin(shape []int64) int {
-	return t.axis("dim", 0, len(shape))
+// lined is a tensor with an axis at least, and which of its axes dim names.
+func (t *tape) lined(name string) (x *dense, axis int) {
+	x = t.in(name)
+	return &dense{shape: atLeast(x.shape, 1), y: x.y, exact: true}, t.axis("dim", 0, len(x.shape))
 }
 
 func defineScatters() {
-	lined := func(s []int64) []int64 { return atLeast(s, 1) }
 	program("scatter", []string{"input", "src"}, func(t *tape) []*dense {
 		t.required("dim", "index", "src")
-		x, src := t.in("input"), t.in("src")
-		flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
-		places, s := t.alongIndex(flat.shape, t.axisWithin(x.shape), "index")
+		x, axis := t.lined("input")
+		places, s := t.alongIndex(x.shape, axis, "index")
+		src := t.in("src")
 		from := src
 		if t.args["src"].tensor() && len(src.shape) > 0 {
 			refuseIf(len(src.shape) != len(s), ShapesDiffer, src.shape, s)
@@ -566,45 +570,29 @@ func defineScatters() {
 		if t.name == "scatter_add" {
 			how = "sum"
 		}
-		list := t.spreadTo(from, s)
-		if how == "" && !t.args["src"].tensor() { // the same number in any order
-			return []*dense{t.put(x, places, list)}
-		}
-		out := t.scattered(flat, places, list, how, self)
-		out.shape = x.shape
+		out := t.scattered(x, places, t.spreadTo(from, s), how, self)
+		out.shape = t.in("input").shape
 		return []*dense{out}
 	})
 }
 
 // defineIndexed: what is put in slices and places.
 func defineIndexed() {
-	lined := func(s []int64) []int64 { return atLeast(s, 1) }
-	for form, how := range map[string]string{"index_copy": "", "index_reduce": "reduce"} {
-		program(form, []string{"input", "source"}, func(t *tape) []*dense {
-			t.required("dim", "index", "source")
-			x := t.in("input")
-			flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
-			places, s := t.slicesAt(flat.shape, t.axisWithin(x.shape), "index")
-			kind := how
-			if kind != "" {
-				kind = t.string("reduce", "")
+	for form, from := range map[string]string{"index_copy": "source", "index_reduce": "source", "index_fill": "value"} {
+		program(form, []string{"input", from}, func(t *tape) []*dense {
+			t.required("dim", "index", from)
+			x, axis := t.lined("input")
+			places, s := t.slicesAt(x.shape, axis, "index")
+			list := t.in(from).y
+			if from == "value" {
+				list = t.spreadTo(t.in(from), s)
 			}
-			src := t.in("source")
-			refuseIf(count(src.shape) != count(s), ShapesDiffer, src.shape, s)
-			out := t.scattered(flat, places, src.y, kind, t.bool("include_self", true))
-			out.shape = x.shape
+			refuseIf(int64(len(list)) != count(s), ShapesDiffer, t.in(from).shape, s)
+			out := t.scattered(x, places, list, t.string("reduce", ""), t.bool("include_self", true))
+			out.shape = t.in("input").shape
 			return []*dense{out}
 		})
 	}
-	program("index_fill", []string{"input", "value"}, func(t *tape) []*dense {
-		t.required("dim", "index", "value")
-		x := t.in("input")
-		flat := &dense{shape: lined(x.shape), y: x.y, exact: true}
-		places, s := t.slicesAt(flat.shape, t.axisWithin(x.shape), "index")
-		out := t.put(flat, places, t.spreadTo(t.in("value"), s))
-		out.shape = x.shape
-		return []*dense{out}
-	})
 	program("put", []string{"input", "source"}, func(t *tape) []*dense {
 		x, src := t.in("input"), t.in("source")
 		list := ints(t.tensor("index"))
@@ -761,37 +749,26 @@ func (t *tape) columns(x *dense) Values {
 		out[i] = (x.shape[n-2+i]+2*pad[i]-dilation[i]*(size[i]-1)-1)/stride[i] + 1
 		refuseIf(out[i] < 1, ShapesDiffer, x.shape, size)
 	}
-	v := t.filled(append(slices.Clone(x.shape[:n-3]), c*size[0]*size[1], out[0]*out[1]), 0)
 	h, w := x.shape[n-2], x.shape[n-1]
-	at := 0
-	for range b * c {
-		base := int64(at) / (size[0] * size[1] * out[0] * out[1]) * h * w
-		for i := range size[0] {
-			for j := range size[1] {
-				for r := range out[0] {
-					for s := range out[1] {
-						y, z := r*stride[0]-pad[0]+i*dilation[0], s*stride[1]-pad[1]+j*dilation[1]
-						if y >= 0 && y < h && z >= 0 && z < w {
-							v.y[at] = x.y[base+y*w+z]
-						}
-						at++
-					}
-				}
-			}
-		}
+	wide := w + 2*pad[1]
+	framed := t.filled([]int64{b * c, h + 2*pad[0], wide}, 0)
+	for i := range b * c * h {
+		copy(framed.y[(i/h*framed.shape[1]+i%h+pad[0])*wide+pad[1]:], x.y[i*w:][:w])
 	}
-	return v
+	v := newStrided(framed, []int64{b * c, size[0], size[1], out[0], out[1]},
+		[]int64{framed.shape[1] * wide, dilation[0] * wide, dilation[1], stride[0] * wide, stride[1]}, 0)
+	return reshape(move(v), append(slices.Clone(x.shape[:n-3]), c*size[0]*size[1], out[0]*out[1]))
 }
 
 func (t *tape) each2(name string, missing int64) []int64 { return t.invocation.each(name, 2, missing) }
 
-// reduceRows adds a form that gives a number for each row.
-func reduceRows(form string, f func(t *tape, row []float64) float64) {
-	program(form, []string{"input"}, func(t *tape) []*dense {
+// ofRows is a program that gives a number for each row of what is reduced.
+func ofRows(f func(t *tape, row []float64) float64) func(t *tape) []*dense {
+	return func(t *tape) []*dense {
 		x := t.in("input")
 		axes, keep := t.reducedAxes(len(x.shape))
 		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{f(t, row)} })}
-	})
+	}
 }
 
 // realsOf are the numbers of a row that are numbers.
@@ -835,42 +812,27 @@ func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64))
 		if !t.has("dim") && one && len(x.shape) > 0 {
 			axes = []int{len(x.shape) - 1}
 		}
-		value := func(second bool) *dense {
-			return t.along(x, axes, keep && one, func(row []float64) []float64 {
-				refuseIf(len(row) == 0, ShapesDiffer, x.shape)
-				p, at := f(t, row)
-				if second {
-					return []float64{at}
-				}
-				return []float64{p}
-			})
-		}
+		var places []float64
+		values := t.along(x, axes, keep && one, func(row []float64) []float64 {
+			refuseIf(len(row) == 0, ShapesDiffer, x.shape)
+			p, at := f(t, row)
+			places = append(places, at)
+			return []float64{p}
+		})
 		if !one {
-			return []*dense{value(false)}
+			return []*dense{values}
 		}
-		return []*dense{value(false), value(true)}
+		return []*dense{values, {shape: values.shape, y: places, exact: true}}
 	})
 }
 
 // nthOfRow is the number in a place of an ordered row; which of equal ones is taken is not said.
-func nthOfRow(t *tape, row, list []float64, n int) (float64, float64) {
-	p := list[n]
-	x := t.at(p).y
-	same := 0
-	for _, q := range row {
-		if z := t.at(q).y; z == x || z != z && x != x {
-			same++
-		}
-	}
-	at := t.Number(float64(slices.Index(row, p)))
+func nthOfRow(t *tape, row, list []float64, n int) (p, at float64) {
+	p, same := t.tied(row, list[n])
 	if same > 1 {
-		at = t.unsure()
-		s := taped{v: exactNum(x)}
-		s.from, s.slopes = [2]int{int(p), int(p)}, [2]num{{0.5, math.Inf(1)}}
-		p = t.push(s)
-		t.steps[len(t.steps)-1].v.b = 0
+		return p, t.unsure()
 	}
-	return p, at
+	return p, t.Number(float64(slices.Index(row, p)))
 }
 
 // quantiles adds a form that takes quantiles, of all numbers or but those that are none.
@@ -899,26 +861,15 @@ func quantiles(form string, skip bool) {
 
 // defineRows: what is computed along axes.
 func defineRows() {
-	reduceRows("nansum", func(t *tape, row []float64) float64 { return t.sum(realsOf(t, row)...) })
-	reduceRows("nanmean", func(t *tape, row []float64) float64 {
+	one := []string{"input"}
+	program("nansum", one, ofRows(func(t *tape, row []float64) float64 { return t.sum(realsOf(t, row)...) }))
+	program("nanmean", one, ofRows(func(t *tape, row []float64) float64 {
 		list := realsOf(t, row)
 		return t.div(t.sum(list...), t.Number(float64(len(list))))
-	})
-	derive("prod", []string{"input"}, func(t *tape) []*dense {
-		x := t.in("input")
-		axes, keep := t.reducedAxes(len(x.shape))
-		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.product(row)} })}
-	})
-	derive("logsumexp", []string{"input"}, func(t *tape) []*dense {
-		x := t.in("input")
-		axes, keep := t.reducedAxes(len(x.shape))
-		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.logSum(row)} })}
-	})
-	derive("norm", []string{"input"}, func(t *tape) []*dense {
-		x, p := t.in("input"), t.power()
-		axes, keep := t.reducedAxes(len(x.shape))
-		return []*dense{t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.length(row, p)} })}
-	})
+	}))
+	derive("prod", one, ofRows((*tape).product))
+	derive("logsumexp", one, ofRows((*tape).logSum))
+	derive("norm", one, ofRows(func(t *tape, row []float64) float64 { return t.length(row, t.power()) }))
 	derive("prelu", []string{"input", "weight"}, func(t *tape) []*dense {
 		x, w := t.in("input"), t.in("weight")
 		if len(w.y) > 1 && len(x.shape) > 1 {
@@ -936,18 +887,6 @@ func defineRows() {
 
 // defineMoments: moments, and what goes on from number to number.
 func defineMoments() {
-	derive("cumsum", []string{"input"}, func(t *tape) []*dense {
-		x := t.in("input")
-		if len(x.shape) == 0 {
-			return []*dense{x}
-		}
-		return []*dense{t.along(x, []int{t.axisOf(x.shape, "dim", 0)}, true, func(row []float64) (out []float64) {
-			for i := range row {
-				out = append(out, t.sum(row[:i+1]...))
-			}
-			return out
-		})}
-	})
 	for _, form := range []string{"var", "std"} {
 		derive(form, []string{"input"}, func(t *tape) []*dense { return t.spread(form == "std")[:1] })
 	}
@@ -1025,10 +964,8 @@ func defineChoices() {
 // defineSteps: steps between neighbours, and rows with each other.
 func defineSteps() {
 	program("aminmax", []string{"input"}, func(t *tape) (out []*dense) {
-		x := t.in("input")
-		axes, keep := t.reducedAxes(len(x.shape))
 		for _, op := range []string{"min", "max"} {
-			out = append(out, t.along(x, axes, keep, func(row []float64) []float64 { return []float64{t.extreme(row, op)} }))
+			out = append(out, ofRows(func(t *tape, row []float64) float64 { return t.extreme(row, op) })(t)...)
 		}
 		return out
 	})
@@ -1087,8 +1024,7 @@ func defineSteps() {
 	})
 	mover("trace", func(t *tape, x *dense) Values {
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
-		d := move(t.diagonal(x, 0, 0, 1))
-		return &dense{y: []float64{t.sum(d.y...)}, shape: []int64{}, exact: true}
+		return t.single(t.sum(move(t.diagonal(x, 0, 0, 1)).y...))
 	})
 }
 
@@ -1216,12 +1152,7 @@ func (t *tape) logSum(row []float64) float64 {
 		return t.Number(most)
 	}
 	m := t.Number(most)
-	terms := make([]float64, len(row))
-	exp, log := t.formulaOf("x,m)=exp(x-m)"), t.formulaOf("x,m)=log(x)+m")
-	for i, p := range row {
-		terms[i] = exp([]float64{p, m})
-	}
-	return log([]float64{t.sum(terms...), m})
+	return t.do("x,m)=log(x)+m", t.sum(t.row("x,m)=exp(x-m)", row, m)...), m)
 }
 
 // power is the p of a norm.
@@ -1240,38 +1171,24 @@ func (t *tape) power() float64 {
 
 // length is the p-norm of numbers.
 func (t *tape) length(row []float64, p float64) float64 {
-	terms := make([]float64, len(row))
-	each := func(text string) float64 {
-		f := t.formulaOf(text)
-		n := t.give(t.constant(p)).y[0]
-		for i, q := range row {
-			terms[i] = f([]float64{q, n})
-		}
-		return n
-	}
+	n := t.give(t.constant(p)).y[0]
 	switch {
-	case p == 2:
-		each("x,p)=x*x")
-		if s := t.sum(terms...); t.at(s).y != 0 {
-			return t.do("x)=sqrt(x)", s)
-		}
-		return t.Number(0)
 	case p == 1:
-		each("x,p)=abs(x)")
-		return t.sum(terms...)
+		return t.sum(t.row("x)=abs(x)", row)...)
 	case p == 0:
-		each("x,p)=x!=0")
-		return t.sum(terms...)
+		return t.sum(t.row("x)=x!=0", row)...)
 	case math.IsInf(p, 0):
-		each("x,p)=abs(x)")
-		return t.extreme(terms, map[bool]string{true: "max", false: "min"}[p > 0])
+		return t.extreme(t.row("x)=abs(x)", row), map[bool]string{true: "max", false: "min"}[p > 0])
 	}
-	n := each("x,p)=abs(x)^p")
-	s := t.sum(terms...)
+	each, root := "x,p)=abs(x)^p", "x,p)=x^(1/p)"
+	if p == 2 {
+		each, root = "x,p)=x*x", "x,p)=sqrt(x)"
+	}
+	s := t.sum(t.row(each, row, n)...)
 	if t.at(s).y == 0 {
 		return t.Number(0)
 	}
-	return t.do("x,p)=x^(1/p)", s, n)
+	return t.do(root, s, n)
 }
 
 // spread is the variance, or its root, and the mean.
@@ -1287,12 +1204,7 @@ func (t *tape) spread(root bool) []*dense {
 	v := t.along(x, axes, keep, func(row []float64) []float64 {
 		n := float64(len(row))
 		m := t.div(t.sum(row...), t.Number(n))
-		f := t.formulaOf("x,m)=(x-m)*(x-m)")
-		terms := make([]float64, len(row))
-		for i, p := range row {
-			terms[i] = f([]float64{p, m})
-		}
-		s := t.div(t.sum(terms...), t.Number(math.Max(n-correction, 0)))
+		s := t.div(t.sum(t.row("x,m)=(x-m)*(x-m)", row, m)...), t.Number(math.Max(n-correction, 0)))
 		if root {
 			s = t.do("x)=sqrt(x)", s)
 		}
@@ -1316,11 +1228,12 @@ func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 	}
 	switch how {
 	case "lower":
-		return list[lo]
+		hi = lo
 	case "higher":
-		return list[hi]
 	case "nearest":
-		return list[int(math.RoundToEven(at))]
+		hi = int(math.RoundToEven(at))
+	default:
+		panic(refuse(BadArgument, "interpolation", how, "linear"))
 	case "midpoint", "linear":
 		w := at - float64(lo)
 		if how == "midpoint" {
@@ -1328,7 +1241,10 @@ func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 		}
 		slope := exactNum(float64(len(list)-1) * toNumber(how == "linear"))
 		p := t.push(taped{v: num{w, 4 * u32 * float64(len(list))}, from: [2]int{int(place), int(place)}, slopes: [2]num{slope}})
-		return t.do("a,b,w)=a+w*(b-a)", list[lo], list[hi], p)
+		low, _ := t.tied(list, list[lo])
+		high, _ := t.tied(list, list[hi])
+		return t.do("a,b,w)=a+w*(b-a)", low, high, p)
 	}
-	panic(refuse(BadArgument, "interpolation", how, "linear"))
+	one, _ := t.tied(list, list[hi])
+	return one
 }

@@ -221,30 +221,38 @@ func defineTruths() {
 
 // defineOrdered: elements one behind another.
 func defineOrdered() {
-	define("cumsum", function{forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("input")
-		axis := k.axisOf(x.shape, "dim", 0)
-		u := k.reduceUnit()
-		// Kept in the type of the result from one element to the next, or not.
-		v := precisionFor(k.outType()).v
-		if u == 0 || v <= u32 {
-			v = 0
-		}
-		return k.alongAxes(k.converted(x), []int{axis}, func(_ int64, x, e, y, b []float64) {
-			sum, size, off, rounded := 0.0, 0.0, 0.0, 0.0
-			for i := range x {
-				sum += x[i]
-				size += abs(x[i])
-				off += e[i]
-				y[i] = sum
-				b[i] = gamma(float64(i+1), u)*size + off + rounded
-				rounded += v * abs(sum)
-			}
-		})
-	})})
+	define("cumsum", function{forward: moved(func(k *invocation, x *operand) Values { return k.running(k.converted(x)) }),
+		backward: unmoved(func(k *invocation, _ *operand, g Values) Values {
+			back := []int{k.axis("dim", 0, len(g.Shape()))}[:min(len(g.Shape()), 1)]
+			return flipped(must(held(k.running(flipped(g, back)))), back)
+		})})
 	define("topk", function{forward: ordered, backward: picked})
 	define("sort", function{forward: ordered, backward: picked})
 	define("argsort", function{forward: ordered})
+}
+
+// running are the sums of all elements of an axis up to each.
+func (k *invocation) running(x Values) Values {
+	axis, u := k.axis("dim", 0, len(x.Shape())), k.reduceUnit()
+	if len(x.Shape()) == 0 {
+		return x
+	}
+	// Kept in the type of the result from one element to the next, or not.
+	v := precisionFor(k.outType()).v
+	if u == 0 || v <= u32 {
+		v = 0
+	}
+	return k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+		sum, size, off, rounded := 0.0, 0.0, 0.0, 0.0
+		for i := range x {
+			sum += x[i]
+			size += abs(x[i])
+			off += e[i]
+			y[i] = sum
+			b[i] = gamma(float64(i+1), u)*size + off + rounded
+			rounded += v * abs(sum)
+		}
+	})
 }
 
 // indexOf is where the largest or smallest element is; of equal ones any.

@@ -19,7 +19,9 @@ type tape struct {
 	y, b    []float64
 	given   map[string]*dense // the operands by their names, 0, 1, … in a list
 	numbers map[float64]float64
+	read    map[string]func(x []float64) float64 // formulas by their texts
 	steps   []taped
+	summed  int // terms of all sums
 	// backwards is set where the gradients are asked for.
 	backwards bool
 }
@@ -32,15 +34,20 @@ type taped struct {
 	all    []float64
 }
 
-// mostSteps bounds the steps of a program, each of which takes some hundred bytes.
-const mostSteps = 1 << 19
+// mostSteps bounds the steps of a program, each of which takes some hundred bytes, and mostAdded what its sums are of:
+// running sums are of ever more.
+const (
+	mostSteps = 1 << 19
+	mostAdded = 1 << 24
+)
 
 // program adds a form that is a program, with the operands that have gradients in their order; # are all of a list.
 func program(form string, operands []string, run func(t *tape) []*dense) {
 	fresh := func(k *invocation, c *Call) *tape {
 		other := *k
 		other.Call = c
-		return &tape{invocation: &other, a: c.arith(), sums: c.sumUnit(), given: map[string]*dense{}, numbers: map[float64]float64{}}
+		return &tape{invocation: &other, a: c.arith(), sums: c.sumUnit(), given: map[string]*dense{}, numbers: map[float64]float64{},
+			read: map[string]func(x []float64) float64{}}
 	}
 	f := function{forward: func(k *invocation) []Reading {
 		t, r := fresh(k, k.Call), Reading{}
@@ -134,7 +141,8 @@ func (t *tape) factor(name string, missing float64) float64 {
 }
 
 func (t *tape) push(s taped) float64 {
-	refuseIf(len(t.steps) >= mostSteps, TooLarge, len(t.steps), mostSteps)
+	t.summed += len(s.all)
+	refuseIf(len(t.steps) >= mostSteps || t.summed > mostAdded, TooLarge, max(len(t.steps), t.summed), mostSteps)
 	t.steps = append(t.steps, s)
 	return float64(len(t.steps) - 1)
 }
@@ -202,20 +210,34 @@ func (t *tape) div(p, q float64) float64 { return t.Combine("/", p, q) }
 // do applies a formula of the catalogue's language to numbers.
 func (t *tape) do(text string, x ...float64) float64 { return t.formulaOf(text)(x) }
 
+// formulaOf is a formula, read once.
 func (t *tape) formulaOf(text string) func(x []float64) float64 {
-	f, err := catalogue.Read(text)
-	check(err)
-	return catalogue.Compile[float64](f, t)
+	if t.read[text] == nil {
+		f, err := catalogue.Read(text)
+		check(err)
+		t.read[text] = catalogue.Compile[float64](f, t)
+	}
+	return t.read[text]
+}
+
+// row applies a formula to each number of a row and others.
+func (t *tape) row(text string, row []float64, others ...float64) []float64 {
+	f, x, out := t.formulaOf(text), append([]float64{0}, others...), make([]float64, len(row))
+	for i, p := range row {
+		x[0] = p
+		out[i] = f(x)
+	}
+	return out
+}
+
+// single is a tensor of one number.
+func (t *tape) single(p float64) *dense {
+	return &dense{shape: []int64{}, y: []float64{p}, exact: true}
 }
 
 // each applies a formula to the numbers in one place of tensors.
 func (t *tape) each(text string, in ...*dense) *dense {
-	run := t.formulaOf(text)
-	return t.map1(func(x []float64) float64 { return run(x) }, in...)
-}
-
-// map1 does the same with a function of places.
-func (t *tape) map1(f func(x []float64) float64, in ...*dense) *dense {
+	f := t.formulaOf(text)
 	var shapes [][]int64
 	for _, v := range in {
 		shapes = append(shapes, v.shape)
@@ -290,8 +312,7 @@ func (t *tape) total(v *dense, axes []int, keep bool) *dense {
 // mean is the mean over some axes.
 func (t *tape) mean(v *dense, axes []int, keep bool) *dense {
 	s := t.total(v, axes, keep)
-	n := t.Number(float64(len(v.y)) / float64(max(len(s.y), 1)))
-	return t.map1(func(x []float64) float64 { return t.div(x[0], n) }, s)
+	return t.each("x,n)=x/n", s, t.single(t.Number(float64(len(v.y))/float64(max(len(s.y), 1)))))
 }
 
 // values are the numbers of a tensor of places: exact if no step made one.
@@ -409,7 +430,7 @@ func (t *tape) ordered(row []float64) []float64 {
 	return list
 }
 
-// argumentsWith are the arguments of an invocation with others in their place.
+// with is an invocation with other arguments in place of some.
 func (k *invocation) with(args map[string]*argument) *invocation {
 	other := *k
 	other.args = maps.Clone(k.args)
