@@ -16,17 +16,8 @@ import (
 	"precision/op"
 )
 
-// forms say how the forms compute that rows ask for by name; many are called as the operator.
-const forms = "programs of forms"
-
 // tables are the declarations outside op that name many operators and are no tables of what operators are.
 var tables = map[string]string{
-	"compare/oracle.definePlaces":         forms,
-	"compare/oracle.defineIndexed":        forms,
-	"compare/oracle.defineRows":           forms,
-	"compare/oracle.defineMoments":        forms,
-	"compare/oracle.defineSteps":          forms,
-	"compare/oracle.defineParts":          forms,
 	"compare/oracle.functionsOfMindSpore": "primitives whose parameters are not those of the function",
 }
 
@@ -107,12 +98,20 @@ func declared(decl ast.Decl) map[string]ast.Node {
 
 var name = regexp.MustCompile(`^[A-Za-z_][\w.]*$`)
 
-// words counts the words of texts that are nothing but names, those that are known and the others.
+// words counts the words of texts that are nothing but names, those that are known and the others. What a statement defines
+// under a name, as a form of the engine that rows ask for, is no table: many forms are called as their first operator.
 func words(node ast.Node, known map[string]bool) (names, others int) {
-	seen := map[string]bool{}
+	seen, defined := map[string]bool{}, map[ast.Node]bool{}
 	ast.Inspect(node, func(n ast.Node) bool {
+		if call, is := n.(*ast.ExprStmt); is { // as define("softmax", …)
+			if call, is := call.X.(*ast.CallExpr); is && len(call.Args) > 1 {
+				if _, plain := call.Fun.(*ast.Ident); plain {
+					defined[call.Args[0]] = true
+				}
+			}
+		}
 		lit, is := n.(*ast.BasicLit)
-		if !is || lit.Kind != token.STRING {
+		if !is || lit.Kind != token.STRING || defined[lit] {
 			return true
 		}
 		text, err := strconv.Unquote(lit.Value)
