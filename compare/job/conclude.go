@@ -338,8 +338,7 @@ func (r *Result) origins(all *settled) {
 			where[n] = append(where[n], at)
 		}
 	}
-	isBad := func(o Origin) bool { return o.Verdict == verdict.Bad.String() }
-	if premise != nil && !r.metWrong() && !slices.ContainsFunc(r.Origins, isBad) {
+	if premise != nil && !r.metWrong() && len(r.Origins) == 0 {
 		r.Verdict = verdict.Inconclusive.String()
 	}
 	firstBad := -1

@@ -99,6 +99,56 @@ func TestExchangedKeepsProven(t *testing.T) {
 	}
 }
 
+// TestExchangedSlices: two ranks that hold slices are in each other's place, or are not.
+func TestExchangedSlices(t *testing.T) {
+	type given = verdict.GivenTensor
+	weight := func(name, left, right int64) given {
+		return given{Name: name, Left: left, Right: right, Order: 5, Tells: left != right, Alike: left == right, Weight: true}
+	}
+	data := func(name, left, right int64) given {
+		return given{Name: name, Left: left, Right: right, Order: 5, Tells: left != right, Alike: left == right}
+	}
+	place := func(left, right int64) verdict.Start { // where a slice begins, before anything is given
+		return verdict.Start{Op: "narrow", Argument: "narrow input.2", Seen: []int64{left, right}}
+	}
+	eps := verdict.Start{Op: "layer_norm", Order: 9, Argument: "layer_norm input.4", Seen: []int64{50, 10}}
+	before := verdict.Start{Op: "embedding", Order: 1, Open: true, Seen: []int64{7, 8}}
+	for name, c := range map[string]struct {
+		given     [2][]given
+		roots     [2][]verdict.Start
+		exchanged bool
+		own       int
+	}{
+		"places of slices come before the data":   {[2][]given{{data(1, 3, 4)}, {data(1, 4, 3)}}, [2][]verdict.Start{{place(0, 2)}, {place(2, 0)}}, true, 0},
+		"a place that no rank has":                {[2][]given{{data(1, 3, 4)}, {data(1, 4, 3)}}, [2][]verdict.Start{{place(1, 2)}, {place(2, 0)}}, false, 0},
+		"an output is wrong before data":          {[2][]given{{data(1, 3, 4)}, {data(1, 4, 3)}}, [2][]verdict.Start{{before}, nil}, false, 0},
+		"weights were loaded before that":         {[2][]given{{weight(1, 3, 4)}, {weight(1, 4, 3)}}, [2][]verdict.Start{{before}, {before}}, true, 0},
+		"an argument that no rank has":            {[2][]given{{weight(1, 3, 4)}, {weight(1, 4, 3)}}, [2][]verdict.Start{{eps}, nil}, true, 1},
+		"ranks of a transfer":                     {[2][]given{{weight(1, 3, 4)}, {weight(1, 4, 3)}}, [2][]verdict.Start{{{Op: "recv", Meets: "0 1", Argument: "recv input.1", Seen: []int64{1, 0}}}, nil}, true, 0},
+		"a weight that is wrong on all ranks":     {[2][]given{{data(1, 3, 4), weight(2, 5, 6)}, {data(1, 4, 3), weight(2, 5, 6)}}, [2][]verdict.Start{}, true, 0},
+		"one weight of many is wrong on one rank": {[2][]given{{weight(1, 3, 4), weight(2, 13, 14), weight(3, 23, 24), weight(4, 33, 34), weight(5, 99, 44)}, {weight(1, 4, 3), weight(2, 14, 13), weight(3, 24, 23), weight(4, 34, 33), weight(5, 44, 43)}}, [2][]verdict.Start{}, true, 0},
+		"most weights are others":                 {[2][]given{{weight(1, 3, 4), weight(2, 98, 14), weight(5, 99, 44)}, {weight(1, 4, 3), weight(2, 97, 13), weight(5, 96, 43)}}, [2][]verdict.Start{}, false, 0},
+		"data that is neither's":                  {[2][]given{{weight(1, 3, 4), data(2, 98, 14)}, {weight(1, 4, 3), data(2, 14, 13)}}, [2][]verdict.Start{}, false, 0},
+	} {
+		var pieces []verdict.Piece
+		for r := range 2 {
+			pieces = append(pieces, verdict.Piece{Rank: r, Given: c.given[r], Roots: c.roots[r]})
+		}
+		_, own := verdict.Exchanged(pieces)
+		kept := 0
+		for _, list := range own {
+			for _, is := range list {
+				if is {
+					kept++
+				}
+			}
+		}
+		if (own != nil) != c.exchanged || kept != c.own {
+			t.Errorf("%s: exchanged %v, %d roots of their own", name, own != nil, kept)
+		}
+	}
+}
+
 // TestOlderPiece: a result in which what a piece was fed is a flag can be read.
 func TestOlderPiece(t *testing.T) {
 	var p verdict.Piece

@@ -53,6 +53,8 @@ type GivenTensor struct {
 	// Alike: the sides agree. Tells: they do not, and what is said is no mask or the like, which ranks have in common by chance.
 	Alike bool `json:"alike,omitempty"`
 	Tells bool `json:"tells,omitempty"`
+	// Weight: it is a parameter, in the first step.
+	Weight bool `json:"weight,omitempty"`
 }
 
 // Start is a root of a piece.
@@ -413,6 +415,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 			switch rec := row.Recorded; {
 			case rec.Argument:
 				s.Argument = op.Op.Type + " " + rec.Place + " " + rec.Left.Value + " " + rec.Right.Value
+				s.Seen = []int64{printOf(rec.Left.Value), printOf(rec.Right.Value)}
 			case row.Op != op.Op.Name && op.Op.Made != nil, b.Instead != "":
 				// A call that one side alone has, or takes no notice of, is a beginning.
 			default:
@@ -475,9 +478,11 @@ func (w *recordedWalk) across() {
 	}
 	if p, own := Exchanged(list); own != nil {
 		w.out.Premises, w.apart = []Premise{p}, map[int]bool{}
+		told := map[string]bool{} // arguments: the same at other places is no other finding
 		for k := range own {
 			for n, is := range own[k] {
-				if is {
+				if argument := list[k].Roots[n].Argument; is && !told[argument] {
+					told[argument] = argument != ""
 					w.apart[w.out.Roots[roots[k][n]].Operator] = true
 				}
 			}

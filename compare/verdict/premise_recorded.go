@@ -82,8 +82,9 @@ func (w *recordedWalk) premises() {
 			s := w.source(op, &op.Inputs[k])
 			weight := s.weight && s.elements > 1
 			switch first := !part.differs && (weight || !part.started || counted(r.Left.DType)); {
-			case first && s.off, agreementOf(r) == same && (first || weight):
-				w.keepGiven(op, i-start[prefix], r, s.off)
+			// No call hands out the weights of a first step, whatever went wrong before they are taken.
+			case (first || weight && step == steps[0] && !w.opts.Later) && s.off, agreementOf(r) == same && (first || weight):
+				w.keepGiven(op, i-start[prefix], r, s.off, weight)
 			}
 			switch {
 			case weight && step == steps[0] && !w.opts.Later:
@@ -156,7 +157,7 @@ const vocabulary = 32
 
 // keepGiven keeps of a tensor that was given to a rank what would tell that another rank was given it. Means and
 // norms are left out: machines sum in other orders.
-func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs bool) {
+func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs, weight bool) {
 	prefix := prefixOf(op.Op.Name)
 	kept := 0
 	for _, g := range w.given[prefix] {
@@ -173,11 +174,16 @@ func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs
 		bounds.Stats.Mean, bounds.Stats.Norm = 0, 0
 		return bounds.Print(shape)
 	}
-	h := fnv.New64a()
-	h.Write([]byte(op.Op.Name[len(prefix):] + " " + r.Recorded.Place))
 	left, right := tell(r.Recorded.Left, r.Left.Shape), tell(r.Recorded.Right, r.Right.Shape)
-	w.given[prefix] = append(w.given[prefix], GivenTensor{Name: int64(h.Sum64()), Order: order, Alike: !differs, Left: left, Right: right,
+	w.given[prefix] = append(w.given[prefix], GivenTensor{Name: printOf(op.Op.Name[len(prefix):] + " " + r.Recorded.Place), Order: order, Alike: !differs, Left: left, Right: right, Weight: weight,
 		Tells: differs && left != right && tellsRanks(r)})
+}
+
+// printOf is a hash of a text.
+func printOf(text string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return int64(h.Sum64())
 }
 
 // tellsRanks tells of a tensor that two ranks hardly have its extremes in common by chance: fractions, or integers of a wide
@@ -220,8 +226,16 @@ func Exchanged(pieces []Piece) (p Premise, own [][]bool) {
 		if mine.Step != step || len(mine.Given) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(pieces, func(q Piece) bool { return q.Step == step && q.Rank != mine.Rank && mine.has(&q) })
-		if at < 0 || taken[at] || mine.wrongBefore() {
+		at, most, loaded := -1, 0, false
+		for k := range pieces {
+			if q := &pieces[k]; q.Step == step && q.Rank != mine.Rank {
+				if tells, weights := mine.has(q); tells > most {
+					at, most, loaded = k, tells, weights
+				}
+			}
+		}
+		// Weights are loaded before anything runs.
+		if at < 0 || taken[at] || !loaded && mine.wrongBefore(pieces) {
 			return p, nil
 		}
 		moved[mine.Rank] = true
@@ -236,33 +250,59 @@ func Exchanged(pieces []Piece) (p Premise, own [][]bool) {
 		own[i] = make([]bool, len(mine.Roots))
 		for k := range own[i] {
 			r := &mine.Roots[k]
-			own[i][k] = r.Proven || !moved[mine.Rank] && !met && !r.Open && (mine.Joins == 0 || r.Order < mine.Joins-1)
+			// An argument that no rank has on the other side has nothing to do with their order; those of collective calls are ranks.
+			strange := r.Argument != "" && r.Meets == "" && !mine.mirrored(r, pieces)
+			own[i][k] = r.Proven || strange || !moved[mine.Rank] && !met && !r.Open && (mine.Joins == 0 || r.Order < mine.Joins-1)
 		}
 	}
 	return p, own
 }
 
-// has tells that a piece was given on the left side what another one was given on the right side. Where it has its own, that must be
-// what both have.
-func (p *Piece) has(other *Piece) bool {
-	tells := false
+// mostStrange is how many tensors that tell must be those of the other rank for each that is not, which something is wrong with.
+const mostStrange = 4
+
+// has counts the tensors that tell which a piece was given on the left side and another one on the right side, 0 where these are too
+// few beside others, and whether weights are among them. Where it has its own, that must be what both have.
+func (p *Piece) has(other *Piece) (tells int, weights bool) {
+	strange := 0
 	for _, mine := range p.Given {
 		k := slices.IndexFunc(other.Given, func(g GivenTensor) bool { return g.Name == mine.Name })
 		switch {
 		case k < 0 && mine.Alike:
-			continue
-		case k < 0, mine.Alike && mine.Right != other.Given[k].Right, !mine.Alike && (mine.Left == 0 || mine.Left != other.Given[k].Right):
-			return false
+		case mine.Alike && mine.Right != other.Given[k].Right:
+			return 0, false
+		case mine.Alike, k >= 0 && mine.Left == other.Given[k].Left && mine.Right == other.Given[k].Right: // ranks have that in common
+		case k < 0 || mine.Left == 0 || mine.Left != other.Given[k].Right:
+			if !mine.Weight {
+				return 0, false
+			}
+			strange++
+		case mine.Tells:
+			tells++
+			weights = weights || mine.Weight
 		}
-		tells = tells || mine.Tells
 	}
-	return tells
+	if strange*mostStrange > tells {
+		return 0, false
+	}
+	return tells, weights
 }
 
 // wrongBefore tells that something went wrong in a piece before it was given what it should not have.
-func (p *Piece) wrongBefore() bool {
+func (p *Piece) wrongBefore(pieces []Piece) bool {
 	first := slices.IndexFunc(p.Given, func(g GivenTensor) bool { return !g.Alike })
-	return slices.ContainsFunc(p.Roots, func(r Start) bool { return r.Order < p.Given[first].Order })
+	return slices.ContainsFunc(p.Roots, func(r Start) bool {
+		return r.Order < p.Given[first].Order && (r.Argument == "" || !p.mirrored(&r, pieces))
+	})
+}
+
+// mirrored tells of a root that begins with an argument which some rank has there on the other side, as the places of its slices.
+func (p *Piece) mirrored(r *Start, pieces []Piece) bool {
+	return slices.ContainsFunc(pieces, func(q Piece) bool {
+		return q.Step == p.Step && q.Rank != p.Rank && slices.ContainsFunc(q.Roots, func(x Start) bool {
+			return x.Op == r.Op && x.Argument != "" && len(x.Seen) == 2 && slices.Index(r.Seen, x.Seen[1]) == 0
+		})
+	})
 }
 
 // source is a tensor of a call as what was given to the run.
