@@ -14,6 +14,7 @@ import (
 // TestDecide gives figures that are not known, and answers that no recording covers: neither makes a verdict better.
 func TestDecide(t *testing.T) {
 	good := stage.Report{Shares: true, Answers: 10, Found: 0.01, Expected: 0.02, Factor: 0.5, Covered: 1}
+	note := Note{}
 	for name, x := range map[string]struct {
 		change func(s *stage.Report)
 		mean   float64
@@ -29,11 +30,13 @@ func TestDecide(t *testing.T) {
 		"beyond, damaged":    {func(s *stage.Report) { s.Factor, s.Damaged = 2, 1 }, 0.01, false, verdict.Inconclusive},
 		"fault, damaged":     {func(s *stage.Report) { s.Damaged = 1 }, 0.01, true, verdict.Bad},
 		"half, others off":   {func(s *stage.Report) { s.Answers = 5 }, 0.5, false, verdict.Inconclusive},
+		"scale not known":    {func(*stage.Report) { note.Key = "scale" }, 0.01, false, verdict.Inconclusive},
 		"half, others alike": {func(s *stage.Report) { s.Answers = 5 }, 0.01, false, verdict.Good},
 	} {
 		s := good
+		note = Note{}
 		x.change(&s)
-		r := &Result{Stages: &s, Figs: &Figures{Tokens: 10, MeanAbs: x.mean, MaxAbs: 1}}
+		r := &Result{Unknown: []Note{note}, Stages: &s, Figs: &Figures{Tokens: 10, MeanAbs: x.mean, MaxAbs: 1}}
 		if x.fault {
 			r.cause(Cause{Kind: Formula})
 		}

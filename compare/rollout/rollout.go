@@ -171,6 +171,7 @@ func (r *Result) judgeWeights() {
 	}
 	common := len(w.Tensors) - w.Count(weights.Extra, weights.MissingHere)
 	var bad []*weights.Tensor
+	var alone [2][]string
 	for _, t := range w.Differ() {
 		switch t.Kind {
 		case weights.Unreadable:
@@ -179,14 +180,19 @@ func (r *Result) judgeWeights() {
 			// Where most tensors have a partner the names are understood, and one without is missing; where
 			// they are not, it may be there under a name that no rule knows.
 			if 5*common < 4*len(w.Tensors) {
-				r.unknown("alone.left", t.Name)
+				alone[0] = append(alone[0], t.Name)
 			} else {
 				bad = append(bad, t)
 			}
 		case weights.Extra:
-			r.unknown("alone.right", t.Name)
+			alone[1] = append(alone[1], t.Name)
 		default:
 			bad = append(bad, t)
+		}
+	}
+	for i, key := range []string{"alone.left", "alone.right"} {
+		if n := len(alone[i]); n > 0 {
+			r.unknown(key, n, alone[i][0])
 		}
 	}
 	if common == 0 {

@@ -29,6 +29,21 @@ func (s *side) scalars(keep func(c *msprobe.Call) bool) (list []float64) {
 	return list
 }
 
+// caps are what scores are divided by ahead of a tanh.
+func (s *side) caps() (list []float64) {
+	for _, p := range s.passes[:min(len(s.passes), 2)] {
+		for i, c := range p.calls {
+			if i == 0 || c.Parsed.API != "tanh" {
+				continue
+			}
+			if x, ok := scalar(p.calls[i-1], msprobe.Input, "1"); ok && x > 0 {
+				list = unique(list, x)
+			}
+		}
+	}
+	return list
+}
+
 func within(list []float64, lo, hi float64) (some []float64) {
 	for _, x := range list {
 		if x >= lo && x <= hi {
@@ -101,7 +116,7 @@ func (n *net) variants(c *cut, s *side, base options) (list []options) {
 			add("nowindow", func(o *options) { o.window = 0 })
 		}
 		add("tiled", func(o *options) { o.tiled = true })
-		for _, x := range within(all, 5, 1000) {
+		for _, x := range unique(within(all, 5, 1000), s.caps()...) {
 			add("softcap", func(o *options) { o.softcap = x }, x)
 		}
 		if base.softcap > 0 {

@@ -68,6 +68,8 @@ type Stage struct {
 	// Variant names the function that explains the side, message rollout.variant.NAME.
 	Variant string `json:"variant,omitempty"`
 	Args    []any  `json:"-"`
+	// Unseen are the weights that a side's outputs do not fit and that are in nothing that was given of it.
+	Unseen []string `json:"unseen,omitempty"`
 	// Types are the element types of the output, the trainer's first.
 	Types [2]dtype.Type `json:"-"`
 	// Calls are where it was recorded.
@@ -101,6 +103,8 @@ type Report struct {
 	// Bare tells that a side has statistics only. Notes say what could not be looked at.
 	Bare  bool     `json:"bare,omitempty"`
 	Notes []string `json:"notes,omitempty"`
+	// Routing is why other experts were chosen, by layer.
+	Routing []Routing `json:"routing,omitempty"`
 	// Adapter is the scale of what low-rank training adds in the trainer, as its calls show it; 0 where there is none.
 	Adapter float64 `json:"adapter_scale,omitempty"`
 	// Damaged counts parts of the recordings that could not be read.
@@ -610,6 +614,7 @@ func (j *judge) test(ctx context.Context) {
 		}
 		if c.stage == "choice" {
 			s.Finding = Same
+			j.routing(i, &s)
 			j.rep.Stages = append(j.rep.Stages, s)
 			continue
 		}
@@ -734,6 +739,35 @@ func (j *judge) find(k int, s *Stage) {
 		return
 	}
 	j.explain(1, k, s)
+	if s.Finding == Formula && s.Variant == "" {
+		j.unseen(k, s)
+	}
+}
+
+// unseen makes weights of an error in a product that no other function explains: a product has nothing else, and whether the weights are the
+// trainer's nobody could see.
+func (j *judge) unseen(k int, s *Stage) {
+	i := j.cutAt[k]
+	c := j.cuts[i]
+	if s.Name != c.stage || !c.product {
+		return
+	}
+	whole := c.out
+	defer func() { c.out = whole }()
+	ut, _ := s.units()
+	st := j.function(1, k, nil)
+	for at, name := range c.weight {
+		if j.w.Has(1, name+".weight") || len(c.weight) != len(whole) {
+			continue
+		}
+		c.out = whole[at : at+1]
+		if j.away(1, k, st) > limit*max(s.Train, roundings*ut) {
+			s.Unseen = append(s.Unseen, name+".weight")
+		}
+	}
+	if len(s.Unseen) > 0 {
+		s.Finding = Weights
+	}
 }
 
 // angles holds what both sides multiply with for rotation against each other: angles that were rounded ahead of their cosine are off by more
@@ -1065,7 +1099,7 @@ func (j *judge) shares(ctx context.Context) {
 		r.Sum += s.Share
 		stage := j.cuts[j.cutAt[k]].stage
 		switch {
-		case stage == "choice":
+		case stage == "choice" && s.Finding != Formula:
 			choice += s.Share
 		case s.Finding == Unknown:
 			unknown += math.Abs(s.Share)
@@ -1124,6 +1158,7 @@ func (r *Report) Groups(keep func(s *Stage) bool) (list []Group) {
 			at = len(list) - 1
 		} else {
 			list[at].Share += s.Share
+			list[at].Unseen = slices.Concat(list[at].Unseen, s.Unseen)
 			if list[at].Variant == "" {
 				list[at].Variant, list[at].Args = s.Variant, s.Args
 			}

@@ -17,6 +17,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/torch"
+	"precision/testdata/workshop/dumptest"
 )
 
 // A small network of two layers, hidden 16, 4 heads of 4 with 2 of keys, and two texts.
@@ -131,6 +132,8 @@ func (r *recorder) tensor(v []float64, typ dtype.Type, shape ...int) map[string]
 			raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(x)))
 		case dtype.BFloat16:
 			raw = binary.LittleEndian.AppendUint16(raw, uint16(math.Float32bits(float32(typ.Rounding().Round(x)))>>16))
+		case dtype.Float16:
+			raw = append(raw, dumptest.Halves([]float32{float32(x)})...)
 		default:
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(x)))
 		}
@@ -145,7 +148,7 @@ func (r *recorder) tensor(v []float64, typ dtype.Type, shape ...int) map[string]
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return map[string]any{"type": "torch.Tensor", "dtype": map[dtype.Type]string{dtype.Int64: "torch.int64", dtype.BFloat16: "torch.bfloat16", dtype.Float32: "torch.float32"}[typ], "shape": shape, "data_name": name}
+	return map[string]any{"type": "torch.Tensor", "dtype": map[dtype.Type]string{dtype.Int64: "torch.int64", dtype.BFloat16: "torch.bfloat16", dtype.Float16: "torch.float16", dtype.Float32: "torch.float32"}[typ], "shape": shape, "data_name": name}
 }
 
 func (r *recorder) call(name string, in, out []any) {
@@ -180,6 +183,8 @@ type madePair struct {
 	change func(c *cut)
 	types  map[string]dtype.Type
 	after  func(c *cut, st state)
+	// before changes what both sides computed.
+	before func(c *cut, st state)
 	// single gives the rollout one pass a text; padded has the trainer pad on the left.
 	single, padded bool
 	// prefix is how many tokens of every text the rollout had in its cache before.
@@ -188,10 +193,22 @@ type madePair struct {
 	ids func(texts [][]int64)
 	// spoil changes what the trainer recorded, by cut.
 	spoil func(list []state)
+	// half has both sides compute in float16.
+	half bool
+	// without names weights that the rollout's checkpoint lacks, and others what it computes with in place of those of the trainer.
+	without string
+	others  func(name string, m *weights.Matrix)
 	// tokens bounds how many are looked at.
 	tokens int
 	// dir is where the recordings go, a new folder if empty.
 	dir string
+}
+
+func (p *madePair) typ() dtype.Type {
+	if p.half {
+		return dtype.Float16
+	}
+	return dtype.BFloat16
 }
 
 func (p *madePair) run(t *testing.T) *Report {
@@ -225,7 +242,18 @@ func (p *madePair) write(t *testing.T) *Request {
 	}
 	names, all := madeWeights(p.moe)
 	set := writeWeights(t, filepath.Join(dir, "w.safetensors"), names, all)
-	engine := func(texts [][]int64) *net {
+	held, given := set, set
+	if p.without != "" {
+		_, all := madeWeights(p.moe)
+		for _, n := range names {
+			if p.others != nil {
+				p.others(n, all[n])
+			}
+		}
+		held = writeWeights(t, filepath.Join(dir, "held.safetensors"), names, all)
+		given = writeWeights(t, filepath.Join(dir, "given.safetensors"), slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.Contains(n, p.without) }), all)
+	}
+	engine := func(texts [][]int64, set *checkpoint.Set) *net {
 		m := &tokens{}
 		for i, x := range texts {
 			m.seqs = append(m.seqs, sequence{lo: len(m.ids), hi: len(m.ids) + len(x) - 1, row: i})
@@ -250,12 +278,14 @@ func (p *madePair) write(t *testing.T) *Request {
 		st := state{}
 		for i, c := range n.cuts {
 			st = n.run(i, i, st)
-			if after != nil {
-				after(c, st)
+			for _, change := range []func(c *cut, st state){p.before, after} {
+				if change != nil {
+					change(c, st)
+				}
 			}
 			typ, ok := types[c.stage]
 			if !ok {
-				typ = dtype.BFloat16
+				typ = p.typ()
 			}
 			if c.stage == "logp" || c.stage == "choice" || c.stage == "router" && !ok || c.stage == "gate_weights" && !ok {
 				typ = dtype.Float32
@@ -277,7 +307,7 @@ func (p *madePair) write(t *testing.T) *Request {
 	if p.ids != nil {
 		p.ids(texts)
 	}
-	a, b := engine(texts), engine(madeTexts)
+	a, b := engine(texts, set), engine(madeTexts, held)
 	for _, c := range b.cuts {
 		if p.change != nil {
 			p.change(c)
@@ -289,7 +319,7 @@ func (p *madePair) write(t *testing.T) *Request {
 	}
 	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
 	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
-	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: set,
+	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: given,
 		Tokens: p.tokens, Rows: 2, Columns: 8, Counts: func(i int) bool { return i < 6 || i >= 8 }}
 	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, 16), make([]float64, 16), make([]int64, 16)
 	for s, n := range a.tok.seqs {
@@ -328,16 +358,16 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 		return v
 	}
 	tensor := func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, 2, s, m.w) }
-	heads := func(m *matrix, h int) any { return r.tensor(spread(m, h), dtype.BFloat16, 2, h, s, m.w/h) }
+	heads := func(m *matrix, h int) any { return r.tensor(spread(m, h), p.typ(), 2, h, s, m.w/h) }
 	ids, mask := make([]float64, 2*s), make([]float64, 2*s)
 	for k, id := range n.tok.ids {
 		ids[place(k)], mask[place(k)] = float64(id), 1
 		ids[place(k)+1], mask[place(k)+1] = float64(n.tok.after[k]), 1
 	}
-	r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s)}, []any{tensor(list[0]["h"], dtype.BFloat16)})
+	r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s)}, []any{tensor(list[0]["h"], p.typ())})
 	p.layers(r, n, list, func(c *cut, before, st state) {
 		pre := "Module." + prefix(c.layer)
-		bf := dtype.BFloat16
+		bf := p.typ()
 		switch c.stage {
 		case "qkv":
 			for _, f := range c.out {
@@ -385,11 +415,11 @@ func (p *madePair) routing(r *recorder, c *cut, before, st state, tensor func(m 
 	}
 	switch c.stage {
 	case "router":
-		r.call(pre+"gate.Linear.forward.0", []any{tensor(before["n"], dtype.BFloat16)}, []any{tensor(st["r"], typ)})
+		r.call(pre+"gate.Linear.forward.0", []any{tensor(before["n"], p.typ())}, []any{tensor(st["r"], typ)})
 	case "gate_weights":
 		r.call(fmt.Sprintf("Torch.topk.%d.forward", c.layer), []any{tensor(before["r"], dtype.Float32)}, []any{tensor(st["p"], dtype.Float32), tensor(st["i"], dtype.Int64)})
 	case "experts":
-		r.call(pre[:len(pre)-1]+".MoE.forward.0", []any{tensor(before["n"], dtype.BFloat16)}, []any{tensor(st["d"], dtype.BFloat16)})
+		r.call(pre[:len(pre)-1]+".MoE.forward.0", []any{tensor(before["n"], p.typ())}, []any{tensor(st["d"], p.typ())})
 	}
 }
 
@@ -424,7 +454,7 @@ func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
 			}
 			return r.tensor(v, typ, len(keys), w)
 		}
-		bf := dtype.BFloat16
+		bf := p.typ()
 		ids, pos := make([]float64, len(keys)), make([]float64, len(keys))
 		for i, k := range keys {
 			ids[i], pos[i] = float64(n.tok.ids[k]), float64(k-n.tok.seqs[n.sequenceOf(k)].lo)
@@ -492,6 +522,17 @@ func TestFaults(t *testing.T) {
 		{"nothing, a prefix in the cache", madePair{padded: true, prefix: 2}, "", "", ""},
 		{"scale, a prefix in the cache", madePair{padded: true, prefix: 2, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
 		{"nothing, experts", madePair{moe: true}, "", "", ""},
+		{"against the scores", madePair{moe: true, after: func(c *cut, st state) {
+			if c.stage == "choice" {
+				for i := range st["i"].n {
+					worst := top(&matrix{1, 4, st["r"].row(i)}, 4).v[3]
+					st["i"].row(i)[0] = worst
+				}
+			}
+		}}, Formula, "choice", ""},
+		{"nothing, float16", madePair{half: true}, "", "", ""},
+		{"scale, float16", madePair{half: true, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
+		{"router in bfloat16, float16", madePair{half: true, moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
 		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},
 		{"no weight", madePair{change: at("norm", func(o *options) { o.noWeight = true })}, Formula, "norm", "weightless"},
@@ -535,6 +576,103 @@ func TestFaults(t *testing.T) {
 				t.Errorf("shares add up to %v", r.Sum)
 			}
 		})
+	}
+}
+
+// TestRouting has other experts chosen for each of the reasons: between equal scores, within the rounding of the router's product, and where scores differ by more.
+func TestRouting(t *testing.T) {
+	exchange := func(c *cut, st state) {
+		if c.stage != "choice" {
+			return
+		}
+		for i := range st["i"].n {
+			order := top(&matrix{1, 4, st["r"].row(i)}, 4).v
+			copy(st["i"].row(i), []float64{order[0], order[2]}) // the one behind the border
+		}
+	}
+	for name, x := range map[string]struct {
+		scores func(r *matrix)
+		reason func(q *Routing) int
+	}{
+		"ties": {func(r *matrix) {
+			for i := range r.n {
+				copy(r.row(i), []float64{2, 1, 1, 0})
+			}
+		}, func(q *Routing) int { return q.Ties }},
+		"rounding": {func(r *matrix) {
+			for i := range r.n {
+				copy(r.row(i), []float64{2, 1 + 1e-7, 1, 0})
+			}
+		}, func(q *Routing) int { return q.Rounding }},
+		"more": {func(*matrix) {}, func(q *Routing) int { return q.Inherited }},
+	} {
+		p := &madePair{moe: true, after: exchange}
+		both := func(c *cut, st state) {
+			if c.stage == "router" {
+				x.scores(st["r"])
+			}
+		}
+		p.before = both
+		r := p.run(t)
+		if len(r.Routing) != 2 {
+			t.Fatalf("%s: %d layers", name, len(r.Routing))
+		}
+		for _, q := range r.Routing {
+			if q.Differ == 0 || x.reason(&q) != q.Differ {
+				t.Errorf("%s: %+v", name, q)
+			}
+			if (q.PairRows == q.Tokens) != (name == "ties") {
+				t.Errorf("%s: experts %v tie for %d of %d tokens", name, q.Pair, q.PairRows, q.Tokens)
+			}
+		}
+	}
+	if r := (&madePair{moe: true}).run(t); len(r.Routing) != 2 || r.Routing[0].Tokens != r.Tokens || r.Routing[0].Against != [2]int{} {
+		t.Errorf("nothing: %+v", r.Routing)
+	}
+}
+
+// TestUnseen computes with other weights in the rollout, whose checkpoint has them or has them not: a product that fits no other function is
+// said to have other weights, and which nobody saw is said, too.
+func TestUnseen(t *testing.T) {
+	other := func(part string) func(name string, m *weights.Matrix) {
+		return func(name string, m *weights.Matrix) {
+			for i := range m.V {
+				if strings.Contains(name, part) {
+					m.V[i] *= 1 + 0.1*math.Sin(float64(i))
+				}
+			}
+		}
+	}
+	one := prefix(1)
+	for name, x := range map[string]struct {
+		pair  madePair
+		stage string
+		want  []string
+	}{
+		"not given":     {madePair{without: "o_proj", others: other(one + "self_attn.o_proj")}, "o_proj", []string{one + "self_attn.o_proj.weight"}},
+		"given":         {madePair{without: "k_proj", others: other(one + "self_attn.o_proj")}, "o_proj", nil},
+		"one of three":  {madePair{without: "self_attn", others: other(one + "self_attn.k_proj")}, "qkv", []string{one + "self_attn.k_proj.weight"}},
+		"the same":      {madePair{without: "o_proj"}, "", nil},
+		"another scale": {madePair{without: "o_proj", change: func(c *cut) { c.opt.scale = 0.25 }}, "attn", nil},
+		"a part is lost": {madePair{without: "o_proj", others: func(name string, m *weights.Matrix) {
+			for i := range m.V {
+				if strings.Contains(name, "o_proj") && i%16 >= 8 {
+					m.V[i] = 0
+				}
+			}
+		}}, "o_proj", nil},
+	} {
+		r := x.pair.run(t)
+		groups := r.Groups(func(s *Stage) bool { return s.Finding != Same && s.Finding != Rounding })
+		switch {
+		case x.stage == "" && len(groups) > 0:
+			t.Errorf("%s: found %+v", name, groups)
+		case x.stage == "":
+		case len(groups) != 1 || groups[0].Name != x.stage || !slices.Equal(groups[0].Unseen, x.want):
+			t.Errorf("%s: found %+v", name, groups)
+		case (groups[0].Finding == Weights) != (name == "given" || x.want != nil):
+			t.Errorf("%s: it is %s", name, groups[0].Finding)
+		}
 	}
 }
 

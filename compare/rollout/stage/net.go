@@ -67,6 +67,8 @@ type cut struct {
 	// weight are the parameters of the stage; branch is what a sum adds.
 	weight []string
 	branch string
+	// product tells that outputs are inputs times one weight each, and nothing else.
+	product bool
 }
 
 // net is the trainer's network. side tells whose weights it computes with.
@@ -411,7 +413,7 @@ func (n *net) has(name string) bool {
 func (n *net) build() {
 	add := func(c *cut) { n.cuts = append(n.cuts, c) }
 	lin := func(layer int, stage string, from string, to []string, names ...string) {
-		add(&cut{layer: layer, stage: stage, in: []string{from}, out: to, weight: names, f: func(n *net, c *cut, o *options, st state) state {
+		add(&cut{layer: layer, stage: stage, in: []string{from}, out: to, weight: names, product: true, f: func(n *net, c *cut, o *options, st state) state {
 			res := state{}
 			for i, name := range names {
 				b := n.get(name + ".bias")
@@ -529,7 +531,7 @@ func (n *net) build() {
 		sum(l, "d")
 	}
 	nrm(-1, "norm", "h", "n", "model.norm")
-	add(&cut{layer: -1, stage: "lm_head", in: []string{"n"}, out: []string{"z"}, weight: []string{"lm_head"}, f: func(n *net, c *cut, o *options, st state) state {
+	add(&cut{layer: -1, stage: "lm_head", in: []string{"n"}, out: []string{"z"}, weight: []string{"lm_head"}, product: true, f: func(n *net, c *cut, o *options, st state) state {
 		x := newMatrix(len(n.keys), st["n"].w)
 		for i, k := range n.keys {
 			copy(x.row(i), st["n"].row(k))
@@ -643,7 +645,7 @@ func columns(m *matrix, lo, hi int) *matrix {
 func (n *net) mixture(l int) {
 	p := prefix(l)
 	n.cuts = append(n.cuts,
-		&cut{layer: l, stage: "router", in: []string{"n"}, out: []string{"r"}, weight: []string{p + "mlp.gate"}, f: func(n *net, c *cut, o *options, st state) state {
+		&cut{layer: l, stage: "router", in: []string{"n"}, out: []string{"r"}, weight: []string{p + "mlp.gate"}, product: true, f: func(n *net, c *cut, o *options, st state) state {
 			b := n.get(p + "mlp.gate.bias")
 			if o.noBias {
 				b = nil

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -322,17 +323,19 @@ func (p *pass) name(t *tape) {
 // adapter is the scale of what low-rank training adds, as the first calls show it that have all parts: sum = base + scale·product; 0 where none has.
 func (t *tape) adapter() float64 {
 	for _, p := range t.passes {
-		for name, s := range p.sites {
+		names := slices.Sorted(maps.Keys(p.sites))
+		for _, name := range names {
+			s := p.sites[name]
 			whole, found := strings.CutSuffix(name, ".base_layer")
 			if !found || p.sites[whole] == nil {
 				continue
 			}
-			for added, b := range p.sites {
+			for _, added := range names {
 				if !strings.HasPrefix(added, whole+".lora_B") {
 					continue
 				}
 				var v [3][]float64
-				for i, from := range []*site{p.sites[whole], s, b} {
+				for i, from := range []*site{p.sites[whole], s, p.sites[added]} {
 					v[i], _ = p.load(out(from, 0))
 				}
 				if len(v[0]) == 0 || len(v[0]) != len(v[1]) || len(v[0]) != len(v[2]) {

@@ -78,6 +78,9 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		why = lang.T("rollout.why.damaged", r.Stages.Factor, r.Stages.Damaged)
 	case "rounding":
 		why = lang.T("rollout.why.rounding", r.Stages.Found, r.Stages.Expected)
+		if r.Stages.Found > r.Stages.Factor*r.Stages.Expected {
+			why = lang.T("rollout.why.experts", r.Stages.Factor*r.Stages.Expected, r.Stages.Expected)
+		}
 	case "covered":
 		why = lang.T("rollout.why.covered", 100*r.Stages.Covered)
 	case "few":
@@ -118,6 +121,9 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		add(label("router"), report.Plain, lang.T("rollout.router", 100*x.All, 100*x.Any))
 	}
 	if s := r.Stages; s != nil {
+		if q := exchanged(s); q.Differ > 0 {
+			add(label("router"), report.Plain, lang.T("rollout.router.margins", q.Differ, q.Tokens, q.Ties, q.Rounding, q.Inherited))
+		}
 		add(label("stages"), report.Plain, lang.T("rollout.stages", len(s.Stages), s.Tokens, s.Sequences))
 	}
 	for _, n := range r.Traps {
@@ -131,6 +137,14 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		add(label("unknown"), report.Dim, note(lang, n))
 	}
 	return lines
+}
+
+// exchanged sums the layers up.
+func exchanged(s *stage.Report) (q stage.Routing) {
+	for _, x := range s.Routing {
+		q.Tokens, q.Differ, q.Ties, q.Rounding, q.Inherited = q.Tokens+x.Tokens, q.Differ+x.Differ, q.Ties+x.Ties, q.Rounding+x.Rounding, q.Inherited+x.Inherited
+	}
+	return q
 }
 
 // apart is the sequence that is more than ten times as far off as the others on average, -1 for none.

@@ -124,6 +124,10 @@ func TestEarned(t *testing.T) {
 	}
 	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
 	elsewhere["rollout.cause.rounding.type"] = [3]string{"../decide_test.go", "TestKept", "rounding.type"}
+	for key, test := range map[string]string{"router.margins": "TestRouting", "cause.ties.rows": "TestRouting", "cause.against": "TestFaults", "why.experts": "TestRouting"} {
+		elsewhere["rollout."+key] = [3]string{made, test, map[string]string{"TestRouting": "Routing", "TestFaults": "against the scores"}[test]}
+	}
+	elsewhere["rollout.cause.unseen"] = [3]string{made, "TestUnseen", "Unseen"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
 		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
