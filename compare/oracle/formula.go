@@ -306,7 +306,17 @@ func (k *invocation) slope(row *catalogue.Row) func(x float64) (y, slope float64
 
 // formula applies the formula of a row to the arguments.
 func (k *invocation) formula(row *catalogue.Row) Values {
-	f := row.Formula
+	given, sure := map[int]float64{}, map[int]float64{}
+	at, numbers := make([]num, len(row.Formula.Params)), k.fixed(row.Formula)
+	for i, p := range row.Formula.Params {
+		if p.Number {
+			at[i], numbers = numbers[0], numbers[1:]
+			if given[i] = at[i].y; at[i].b == 0 {
+				sure[i] = at[i].y
+			}
+		}
+	}
+	f := row.Formula.Fixed(sure)
 	in := make([]Values, len(f.Operands))
 	for i, at := range f.Operands {
 		name := f.Params[at].Name
@@ -320,12 +330,6 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		return elementsOf(rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0), nil, false, in)
 	}
 	run := catalogue.Compile[num](f, k.arith())
-	at, numbers := make([]num, len(f.Params)), k.fixed(f)
-	for i, p := range f.Params {
-		if p.Number {
-			at[i], numbers = numbers[0], numbers[1:]
-		}
-	}
 	step := formulaKernel(func(x []num) num {
 		for i, v := range x {
 			at[f.Operands[i]] = v
@@ -337,14 +341,7 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 	}
 	var f32 func(x [][]float32, y []float32)
 	if f.Exact { // what rounds nothing gives numbers of the type it got
-		f32 = k.quick(func(x [][]float32, y []float32) {
-			for i := range y {
-				for j, at32 := range f.Operands {
-					at[at32] = exactNum(float64(x[j][i]))
-				}
-				y[i] = float32(run(at).y)
-			}
-		})
+		f32 = k.quick(f.Fixed(given).Columns())
 	}
 	return elementsOf(step, f32, f.Exact, in)
 }
