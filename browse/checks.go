@@ -1,7 +1,7 @@
 package browse
 
 import (
-	"fmt"
+	"context"
 	"math"
 	"strings"
 
@@ -11,8 +11,8 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/internal/msg"
-	"precision/internal/plainfile"
 	"precision/internal/sh"
+	"precision/run"
 )
 
 // checkPages is a check as its pages need it.
@@ -26,15 +26,10 @@ type checkPages struct {
 var checkStyles = map[oracle.Verdict]report.Style{oracle.Wrong: report.Bad, oracle.Suspect: report.Suspect, oracle.OK: report.Good, oracle.Unknown: report.Dim}
 
 // openCheck reads what check -json wrote.
-func openCheck(lang msg.Lang, path string) (*book, error) {
-	file, _, err := plainfile.Open(path, "a saved check")
+func openCheck(ctx context.Context, lang msg.Lang, path string) (*book, error) {
+	findings, whole, err := run.OpenCheck(path)
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	findings, whole, err := oracle.ReadJSON(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s := &checkPages{lang, path, findings}
 	points := make([]point, len(findings))
@@ -44,6 +39,7 @@ func openCheck(lang msg.Lang, path string) (*book, error) {
 	standing := tell.Standing(findings, whole.Coverage)
 	counts := tell.Counts(findings)
 	b := &book{name: path, chart: &sparkline{points: points}}
+	b.page = func() (string, error) { return run.PageOf(ctx, lang, path) }
 	b.head = []report.Segment{report.Word(lang, standing.Verdict), {Text: lang.T("report.colon") +
 		lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}}
 	bad := counts[oracle.Wrong] + counts[oracle.Suspect]

@@ -45,7 +45,7 @@ func openJob(ctx context.Context, lang msg.Lang, dir string) (*book, error) {
 		{label: t("tab.parts"), count: len(s.r.Plan.Parts), make: s.parts},
 	}
 	if run.Begins(filepath.Join(dir, job.PageFile)) == '<' {
-		b.page = func() (string, error) { return filepath.Abs(filepath.Join(dir, job.PageFile)) }
+		b.page = func() (string, error) { return run.PageOf(ctx, lang, dir) }
 	}
 	return b, nil
 }

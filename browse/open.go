@@ -2,8 +2,6 @@ package browse
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -30,37 +28,13 @@ func openBook(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 		}
 		path = found
 	}
-	switch schemaOf(path) {
+	switch run.SchemaOf(path) {
 	case job.Schema:
 		return openJob(ctx, lang, filepath.Dir(path))
 	case oracle.Schema:
-		return openCheck(lang, path)
+		return openCheck(ctx, lang, path)
 	}
 	return openTable(ctx, lang, path)
-}
-
-// schemaOf is the schema that a file of JSON names first, "" if there is none.
-func schemaOf(path string) string {
-	if run.Begins(path) != '{' {
-		return ""
-	}
-	file, _, err := plainfile.Open(path, "a result")
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	from := json.NewDecoder(io.LimitReader(file, 4096))
-	var words [3]json.Token // {, "schema" and its value
-	for i := range words {
-		if words[i], err = from.Token(); err != nil {
-			return ""
-		}
-	}
-	schema, _ := words[2].(string)
-	if words[1] != "schema" {
-		return ""
-	}
-	return schema
 }
 
 // newest is the newest result in a folder: a table or a check as JSON, or a table as csv where there is no JSON beside it; "" if there
@@ -84,7 +58,7 @@ func newest(dir string) string {
 		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(when) || info.ModTime().Equal(when) && table {
 			return nil
 		}
-		if beside := strings.TrimSuffix(path, ".csv") + ".json"; table && run.Begins(beside) == '{' || !table && !strings.HasPrefix(schemaOf(path), "precision/") {
+		if beside := strings.TrimSuffix(path, ".csv") + ".json"; table && run.Begins(beside) == '{' || !table && !strings.HasPrefix(run.SchemaOf(path), "precision/") {
 			return nil
 		}
 		best, when = path, info.ModTime()
@@ -101,7 +75,7 @@ func openTable(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 		return nil, err
 	}
 	b, s := tableBook(lang, path, done.Judged)
-	b.page = func() (string, error) { return pageOf(ctx, lang, path, done) }
+	b.page = func() (string, error) { return run.PageOf(ctx, lang, path) }
 	if m := &done.Table.Meta; !look.Drawn(done.Table) && len(done.Roots) > 0 && plainfile.IsFolder(m.Left.Dir) && plainfile.IsFolder(m.Right.Dir) {
 		b.again = func() (func(), error) {
 			again := r
@@ -114,19 +88,4 @@ func openTable(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 		}
 	}
 	return b, nil
-}
-
-// pageOf is the page of a table: the one that lies beside it, or a new one there.
-func pageOf(ctx context.Context, lang msg.Lang, path string, done *run.Compared) (string, error) {
-	if strings.EqualFold(filepath.Ext(path), ".html") {
-		return filepath.Abs(path)
-	}
-	beside := strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
-	if run.Begins(beside) != '<' {
-		r := run.Report{Path: path, Judging: run.Judging{Files: run.Files{Lang: lang, HTML: beside}, Pictures: look.Operators}}
-		if _, err := r.Run(ctx, func(run.Event) {}); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Abs(beside)
 }

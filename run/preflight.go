@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"precision/internal/msg"
 	"precision/preflight"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
@@ -31,10 +32,9 @@ type Preflight struct {
 type Preflighted struct {
 	Kind    preflight.Kind
 	Differs bool
-	// Log is the difference of two logs, nil of other kinds.
-	Log *trainlog.Difference
-	// JSON writes it for programs, Text says it.
+	// JSON writes it for programs, Page as a page that opens in a language; Text says it.
 	JSON func(io.Writer) error
+	Page func(io.Writer, msg.Lang) error
 	Text func(report.Text) string
 }
 
@@ -61,6 +61,7 @@ func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
 		return nil, err
 	}
 	done := &Preflighted{Kind: p.Kind}
+	page := func(lang msg.Lang) report.Page { return report.Page{Lang: lang, A: p.A, B: p.B, Strict: p.Strict} }
 	switch p.Kind {
 	case preflight.Manifest:
 		d, err := manifest.Diff(ctx, p.A, p.B)
@@ -69,6 +70,7 @@ func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
 		}
 		done.Differs = d.Differs()
 		done.JSON = func(w io.Writer) error { return report.ManifestJSON(w, d) }
+		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Manifest(w, d) }
 		done.Text = func(t report.Text) string { return t.Manifest(d) }
 	case preflight.Config:
 		x, err := config.Open(p.A, p.Format)
@@ -82,6 +84,7 @@ func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
 		d := config.Diff(x, y, p.Ignore)
 		done.Differs = d.Differs()
 		done.JSON = func(w io.Writer) error { return report.ConfigJSON(w, d) }
+		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Config(w, d) }
 		done.Text = func(t report.Text) string { return t.Config(d) }
 	default:
 		x, err := trainlog.Open(ctx, p.A, p.Patterns)
@@ -93,8 +96,9 @@ func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
 			return nil, err
 		}
 		d := trainlog.Diff(x, y, trainlog.Options{Floor: p.Floor, Start: trainlog.DefaultOptions.Start})
-		done.Differs, done.Log = d.Differs() || d.Inconclusive() || p.Strict && d.Lost(), d
+		done.Differs = d.Differs() || d.Inconclusive() || p.Strict && d.Lost()
 		done.JSON = func(w io.Writer) error { return report.LogJSON(w, d) }
+		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Log(w, d) }
 		done.Text = func(t report.Text) string { return t.Log(d) }
 	}
 	return done, nil

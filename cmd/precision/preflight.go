@@ -184,9 +184,6 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if f.html != "" && p.Kind != preflight.Log {
-		return exitUsage, explain.Say("err.preflight.html", p.Kind)
-	}
 	if err := whole.Apart([]string{f.json, f.html}, words...); err != nil {
 		return exitUsage, err
 	}
@@ -251,8 +248,8 @@ func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs b
 	if err != nil {
 		return false, err
 	}
-	if f.html != "" && done.Log != nil {
-		if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return report.Page(w, e.language(), done.Log) }); err != nil {
+	if f.html != "" {
+		if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return done.Page(w, e.language()) }); err != nil {
 			return false, err
 		}
 	}

@@ -17,9 +17,11 @@ import (
 	"strings"
 	"time"
 
+	"precision/compare/job"
 	"precision/compare/report/html"
 	"precision/internal/clean"
 	"precision/internal/desktop"
+	"precision/internal/msg"
 	"precision/internal/plainfile"
 	"precision/run"
 	"precision/run/explain"
@@ -39,7 +41,7 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) == 0:
 		files = []string{"."}
 	}
-	path, err := newestPage(files[0])
+	path, err := newestPage(ctx, e.language(), files[0])
 	if err != nil {
 		return exitError, err
 	}
@@ -50,17 +52,17 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	return servePage(ctx, e, path, *port)
 }
 
-// newestPage is the page of that name, or the newest one in a folder.
-func newestPage(path string) (string, error) {
+// newestPage is the page of that name, that of a result or a job, or the newest one in a folder.
+func newestPage(ctx context.Context, lang msg.Lang, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	if !info.IsDir() {
-		if run.Begins(path) != '<' {
-			return "", explain.Say("err.view.none", path, path)
+	if !info.IsDir() || run.Begins(filepath.Join(path, job.PageFile)) == '<' && run.SchemaOf(filepath.Join(path, job.ResultFile)) == job.Schema {
+		if schema := run.SchemaOf(path); run.Begins(path) == '{' && !strings.HasPrefix(schema, "precision/") {
+			return "", explain.Say("err.view.file", path)
 		}
-		return filepath.Abs(path)
+		return run.PageOf(ctx, lang, path)
 	}
 	best := ""
 	var newest time.Time
@@ -124,12 +126,12 @@ func servePage(ctx context.Context, e env, path string, port int) (int, error) {
 	return exitOK, nil
 }
 
-// pageHandler gives the page to who knows the token, and asks for this very
-// host, so that no other site can read it through a name that leads here.
+// pageHandler gives the page, and the reports below its folder that it shows in place, to who knows the token, and asks for this
+// very host, so that no other site can read it through a name that leads here.
 func pageHandler(path, token, host string) http.Handler {
 	_, port, _ := net.SplitHostPort(host)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		given := strings.Trim(r.URL.Path, "/")
+		given, part, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		known := r.Host == host || r.Host == net.JoinHostPort("localhost", port)
 		if !known || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 || r.Method != http.MethodGet && r.Method != http.MethodHead {
 			http.NotFound(w, r)
@@ -139,7 +141,15 @@ func pageHandler(path, token, host string) http.Handler {
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		file, _, err := plainfile.Open(path, "a report")
+		name := path
+		if part != "" {
+			name = filepath.Join(filepath.Dir(path), filepath.FromSlash(part))
+			if !filepath.IsLocal(filepath.FromSlash(part)) || !isPage(name) {
+				http.NotFound(w, r)
+				return
+			}
+		}
+		file, _, err := plainfile.Open(name, "a report")
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"precision/compare/job"
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/msg"
 	"precision/run"
 )
 
@@ -56,14 +58,75 @@ func TestPage(t *testing.T) {
 	if err := os.WriteFile(file("other.html"), []byte("<!doctype html><p>another page"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	newestPage := func(path string) (string, error) { return newestPage(t.Context(), msg.English, path) }
 	if found, err := newestPage(dir); err != nil || filepath.Base(found) != "w.html" {
 		t.Errorf("the newest report is %s, %v", found, err)
 	}
 	if _, err := newestPage(t.TempDir()); err == nil || !strings.Contains(err.Error(), "found no report") {
 		t.Errorf("a folder without reports: %v", err)
 	}
-	if _, err := newestPage(file("v.json")); err == nil || !strings.Contains(err.Error(), "precision report") {
-		t.Errorf("a table in place of a report: %v", err)
+	if found, err := newestPage(file("w.html")); err != nil || filepath.Base(found) != "w.html" {
+		t.Errorf("a page leads to %s, %v", found, err)
+	}
+
+	// A saved table has the page beside it, unless that is of an earlier result; a check's is made; other JSON has none.
+	verdictOf := func() string {
+		t.Helper()
+		found, err := newestPage(file("v.json"))
+		if err != nil || filepath.Base(found) != "v.html" {
+			t.Fatalf("a table leads to %s, %v", found, err)
+		}
+		saved, _, err := run.OpenAny(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return verdict.Judge(saved.Table, verdict.Options{}).Verdict.String()
+	}
+	if got := verdictOf(); got != "bad" {
+		t.Errorf("the page beside it is %s", got)
+	}
+	call("compare", "-lt", sample+"npu", "-rt", sample+"npu", "-out", dir, "-json", file("u.json"), "-html", file("u.html"))
+	if err := os.Rename(file("u.html"), file("v.html")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file("v.html"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if saved, _, err := run.OpenAny(file("v.html")); err != nil || verdict.Judge(saved.Table, verdict.Options{}).Verdict != verdict.Good {
+		t.Fatalf("the page of an earlier result is not good: %v", err)
+	}
+	if got := verdictOf(); got != "bad" {
+		t.Errorf("a page of an earlier result is shown, which is %s", got)
+	}
+	call("check", sample+"npu", "-g", sample+"ge_proto_00000001_graph_1_Build.txt", "-out", dir, "-json", file("c.json"))
+	if found, err := newestPage(file("c.json")); err != nil || filepath.Base(found) != "c.html" || !isPage(found) {
+		t.Errorf("a check leads to %s, %v", found, err)
+	}
+	writeAll(t, map[string]string{file("a.yaml"): "lr: 1\n"})
+	call("preflight", "diff", file("a.yaml"), file("a.yaml"), "-json", file("p.json"))
+	if _, err := newestPage(file("p.json")); err == nil || !strings.Contains(err.Error(), "found no report") {
+		t.Errorf("JSON of which no page can be made: %v", err)
+	}
+}
+
+// TestViewJob: the folder of a job leads to its page, not to that of a part, though that be newer; its file of JSON, too.
+func TestViewJob(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		writeAll(t, map[string]string{filepath.Join(dir, name): text})
+	}
+	page := `<!doctype html><script type="application/gzip;base64" id="precision"></script>`
+	put(job.ResultFile, `{"schema":"`+job.Schema+`"}`)
+	if _, err := newestPage(t.Context(), msg.English, filepath.Join(dir, job.ResultFile)); err == nil || !strings.Contains(err.Error(), job.PageFile) {
+		t.Errorf("a job without a page: %v", err)
+	}
+	put(job.PageFile, page)
+	put("tables/step0_rank0.html", page)
+	for _, path := range []string{dir, filepath.Join(dir, job.ResultFile)} {
+		if found, err := newestPage(t.Context(), msg.English, path); err != nil || filepath.Base(found) != job.PageFile {
+			t.Errorf("%s leads to %s, %v", path, found, err)
+		}
 	}
 }
 
@@ -73,6 +136,8 @@ func TestServed(t *testing.T) {
 	if err := os.WriteFile(path, []byte("the page"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	part := "<p>the part" + `<script type="application/gzip;base64" id="precision"></script>`
+	writeAll(t, map[string]string{filepath.Join(filepath.Dir(path), "tables", "a b.html"): part, filepath.Join(filepath.Dir(path), "secret.html"): "no report"})
 	handler := pageHandler(path, "SECRET", "127.0.0.1:4321")
 	for _, c := range []struct {
 		method, host, path string
@@ -81,6 +146,8 @@ func TestServed(t *testing.T) {
 		{"GET", "127.0.0.1:4321", "/SECRET/", 200}, {"GET", "localhost:4321", "/SECRET", 200}, {"HEAD", "127.0.0.1:4321", "/SECRET/", 200},
 		{"GET", "127.0.0.1:4321", "/", 404}, {"GET", "127.0.0.1:4321", "/SECRE", 404}, {"GET", "127.0.0.1:4321", "/SECRET/../page.html", 404},
 		{"GET", "evil.example:4321", "/SECRET/", 404}, {"POST", "127.0.0.1:4321", "/SECRET/", 404},
+		{"GET", "127.0.0.1:4321", "/SECRET/secret.html", 404}, {"GET", "127.0.0.1:4321", "/SECRET/tables", 404}, {"GET", "127.0.0.1:4321", "/SECRET/tables/none.html", 404},
+		{"GET", "127.0.0.1:4321", "/SECRET/../" + filepath.Base(filepath.Dir(path)) + "/tables/a%20b.html", 404}, {"GET", "127.0.0.1:4321", "/SECRE/tables/a%20b.html", 404},
 	} {
 		r := httptest.NewRequest(c.method, "http://"+c.host+c.path, nil)
 		w := httptest.NewRecorder()
@@ -88,5 +155,10 @@ func TestServed(t *testing.T) {
 		if w.Code != c.status || (c.status == http.StatusOK && c.method == "GET") != (w.Body.String() == "the page") {
 			t.Errorf("%s %s%s: status %d, body %q", c.method, c.host, c.path, w.Code, w.Body.String())
 		}
+	}
+	r := httptest.NewRequest("GET", "http://127.0.0.1:4321/SECRET/tables/a%20b.html", nil)
+	w := httptest.NewRecorder()
+	if handler.ServeHTTP(w, r); w.Code != http.StatusOK || w.Body.String() != part {
+		t.Errorf("the page of a part: status %d, body %q", w.Code, w.Body.String())
 	}
 }

@@ -12,6 +12,11 @@ import (
 // Config says what two configurations differ in: a table of the keys that do,
 // hyper-parameters first.
 func (t Text) Config(d *config.Difference) string {
+	t.config(d)
+	return t.b.String()
+}
+
+func (t *Text) config(d *config.Difference) {
 	both := d.Same + d.Changed + d.Paths
 	if d.Differs() {
 		t.verdict(true, t.say("config.differ", d.Changed, both, d.OnlyA+d.OnlyB))
@@ -25,6 +30,9 @@ func (t Text) Config(d *config.Difference) string {
 	}
 	if d.Ignored > 0 {
 		t.label("ignored", t.say("config.ignored", d.Ignored))
+	}
+	if t.bare {
+		return
 	}
 	rows := [][]string{{"", t.say("config.key"), "A", "B", ""}}
 	more := 0
@@ -48,7 +56,6 @@ func (t Text) Config(d *config.Difference) string {
 	if more > 0 {
 		t.b.WriteString("  " + t.say("more", more) + "\n")
 	}
-	return t.b.String()
 }
 
 // pair is a row of the table: a mark, the key, both values, and how the keys of

@@ -1,6 +1,5 @@
 // Package report renders what package preflight's neighbours find: text in two
-// languages with plots for the terminal, JSON, and a page with the curves. It
-// compares nothing.
+// languages with plots for the terminal, JSON, and a page. It compares nothing.
 package report
 
 import (
@@ -44,10 +43,14 @@ type Text struct {
 	Strict bool
 	// Paint paints a text; nil leaves it as it is.
 	Paint func(Colour, string) string
-	bare  bool // without plots
+	bare  bool // without plots and lists, which a page shows in its own way
 	epoch bool // values are those of epochs
+	said  []spoken
 	b     strings.Builder
 }
+
+// spoken is a line: what it is about, empty where it goes on with the one before.
+type spoken struct{ label, text string }
 
 func (t *Text) say(key string, args ...any) string {
 	if of := "preflight." + key + ".epoch"; t.epoch && t.Lang.Has(of) {
@@ -67,9 +70,12 @@ func (t *Text) paint(c Colour, text string) string {
 const LabelWidth = 17
 
 // label begins a line with what it is about.
-func (t *Text) label(key, text string) {
-	name := t.say("label." + key)
-	fmt.Fprintf(&t.b, "%s%s%s\n", name, pad(name, LabelWidth), text)
+func (t *Text) label(key, text string) { t.line(t.say("label."+key), text) }
+
+// line is a line of a label and what is said.
+func (t *Text) line(label, text string) {
+	t.said = append(t.said, spoken{label, text})
+	fmt.Fprintf(&t.b, "%s%s%s\n", label, pad(label, LabelWidth), text)
 }
 
 func pad(text string, width int) string {
@@ -87,7 +93,7 @@ func (t *Text) verdict(differs bool, text string) {
 
 // list writes lines under a heading, the first of many.
 func (t *Text) list(heading string, n, all int, line func(int) string) {
-	if all == 0 {
+	if all == 0 || t.bare {
 		return
 	}
 	fmt.Fprintf(&t.b, "\n%s\n", heading)

@@ -111,7 +111,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	t.Helper()
 	kind, rest, _ := strings.Cut(text, " ")
 	a, b, _ := strings.Cut(rest, "|")
-	s := Text{Lang: lang, Width: 200, Most: 20, Strict: true, bare: true}
+	s := Text{Lang: lang, Width: 200, Most: 20, Strict: true}
 	switch kind {
 	case "log":
 		var read [2]*trainlog.Log
@@ -165,7 +165,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	return ""
 }
 
-var noClaim = regexp.MustCompile(`^preflight\.(label|series|plot|page|more|and|files|bytes|manifest\.(also|wrote|reused)|config\.(format|key|path$)|log\.(lines|values|events|drop|more|unset))`)
+var noClaim = regexp.MustCompile(`^preflight\.(label|series|plot|more|and|files|bytes|manifest\.(also|wrote|reused)|config\.(format|key|path$)|log\.(lines|values|events|drop|more|unset))`)
 
 // Every sentence is gone where what it claims is not so.
 func TestEarned(t *testing.T) {

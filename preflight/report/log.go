@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"precision/preflight/trainlog"
@@ -10,6 +9,11 @@ import (
 // Log says what two training logs differ in, with a plot of the losses, or of
 // what parts first where that is not the loss.
 func (t Text) Log(d *trainlog.Difference) string {
+	t.log(d)
+	return t.b.String()
+}
+
+func (t *Text) log(d *trainlog.Difference) {
 	parts := 0
 	for i := range d.Quantities {
 		if d.Quantities[i].Parts {
@@ -85,7 +89,6 @@ func (t Text) Log(d *trainlog.Difference) string {
 			t.plot(q)
 		}
 	}
-	return t.b.String()
 }
 
 // setting says of a setting what it is on either side, of those of a kind as many as a list has.
@@ -116,16 +119,12 @@ func (t *Text) setting(d *trainlog.Difference, i int) {
 	if at == 0 {
 		t.label(key, text)
 	} else {
-		fmt.Fprintf(&t.b, "%s%s\n", pad("", LabelWidth), text)
+		t.line("", text)
 	}
 }
 
 // quantity says of a series whether and where it parts.
 func (t *Text) quantity(q *trainlog.Quantity) {
-	label := q.Name
-	if key := "preflight.series." + q.Name; t.Lang.Has(key) {
-		label = t.Lang.T(key)
-	}
 	var text string
 	switch {
 	case !q.Parts:
@@ -144,10 +143,18 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 	default:
 		text = t.paint(Bad, t.say("log.why."+string(q.Why), q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
 	}
-	fmt.Fprintf(&t.b, "%s%s%s\n", name(label), pad(name(label), LabelWidth), text)
+	t.line(t.series(q.Name), text)
 	if q.Parts && q.FirstStep < q.PartStep {
-		fmt.Fprintf(&t.b, "%s%s\n", pad("", LabelWidth), t.say("log.first", q.FirstStep, figure(q.FirstA), figure(q.FirstB)))
+		t.line("", t.say("log.first", q.FirstStep, figure(q.FirstA), figure(q.FirstB)))
 	}
+}
+
+// series is what people call a series.
+func (t *Text) series(of string) string {
+	if key := "preflight.series." + of; t.Lang.Has(key) {
+		of = t.Lang.T(key)
+	}
+	return name(of)
 }
 
 func abs(v float64) float64 { return max(v, -v) }

@@ -8,6 +8,11 @@ import (
 
 // Manifest says what two manifests differ in.
 func (t Text) Manifest(d *manifest.Difference) string {
+	t.manifest(d)
+	return t.b.String()
+}
+
+func (t *Text) manifest(d *manifest.Difference) {
 	switch all := max(d.FilesA, d.FilesB); {
 	case d.OnlyACount+d.OnlyBCount+d.ChangedCount > 0:
 		t.verdict(true, t.say("manifest.differ", d.Same, all))
@@ -40,7 +45,6 @@ func (t Text) Manifest(d *manifest.Difference) string {
 	})
 	t.list(t.say("manifest.unproven"), len(d.Unproven), d.UnprovenCount, change(d.Unproven))
 	t.list(t.say("manifest.unread"), len(d.Unread), d.UnreadCount, change(d.Unread))
-	return t.b.String()
 }
 
 // what is known of a file: its size and the front of a hash.

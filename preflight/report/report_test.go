@@ -6,13 +6,15 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"precision/compare/report/html"
 	"precision/internal/msg"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
@@ -147,30 +149,88 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestPage: the page holds its data and lets names do nothing.
+// TestPage: the pages of all three kinds hold what differs in both languages, and nothing that a viewer obeys.
 func TestPage(t *testing.T) {
-	d := logs(t)
-	d.Quantities[0].Name = "</script><b>"
-	var b bytes.Buffer
-	if err := Page(&b, msg.English, d); err != nil {
-		t.Fatal(err)
+	l := logs(t)
+	l.Quantities[0].Name = "</script><b>"
+	page := Page{Lang: msg.Chinese, A: "<img src=x>", B: "b"}
+	for _, c := range []struct {
+		kind    string
+		write   func(*bytes.Buffer) error
+		what    []string
+		verdict string
+	}{
+		{"log", func(b *bytes.Buffer) error { return page.Log(b, l) }, nil, "bad"},
+		{"config", func(b *bytes.Buffer) error { return page.Config(b, configs(t)) }, []string{"changed", "only-a", "only-b", "paths", "same", "same"}, "bad"},
+		{"manifest", func(b *bytes.Buffer) error { return page.Manifest(b, manifests(t)) }, []string{"changed", "moved", "unproven", "unread"}, "bad"},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); strings.Contains(text, "<b>") || strings.Contains(text, "<x>") || strings.Contains(text, "<img") {
+			t.Errorf("%s: a name is markup", c.kind)
+		}
+		from, _, err := html.Data(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d pageData
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsRune(string(text), '\x1b') || strings.Contains(string(text), `\u001b`) {
+			t.Errorf("%s: a name steers", c.kind)
+		}
+		slices.Sort(d.Rows.What)
+		slices.Sort(c.what)
+		if d.Verdict != c.verdict || d.A != "<img src=x>" || d.Page.Lang != "zh" || !slices.Equal(d.Rows.What, c.what) || len(d.Rows.Key) != len(c.what) || len(d.Rows.KeyB) != len(c.what) {
+			t.Errorf("%s: %s, rows %q", c.kind, d.Verdict, d.Rows.What)
+		}
+		en, zh := d.Page.Say["en"], d.Page.Say["zh"]
+		if en.Headline[0].Text == "" || en.Headline[0].Text == zh.Headline[0].Text || len(en.Lines) == 0 || len(en.Lines) != len(zh.Lines) || en.Texts["report.word.good"] == zh.Texts["report.word.good"] {
+			t.Errorf("%s: the page says %q, %q", c.kind, en.Headline, zh.Headline)
+		}
+		if c.kind == "log" && (len(d.Curves) != 3 || len(d.Curves[0].ValuesA) != 100 || !d.Curves[0].Parts || d.Curves[0].PartStep < 30 || len(en.Quantities) != 3 || !strings.Contains(en.Quantities[0][1], "diverges at step")) {
+			t.Errorf("the curves are %+v, %q", d.Curves, en.Quantities)
+		}
 	}
-	page := b.String()
-	if n := strings.Count(page, "</script>"); n != 3 {
-		t.Errorf("%d scripts end, want 3", n)
+}
+
+// TestPageGood: what does not differ is good on the page, what is not proven to be the same is not.
+func TestPageGood(t *testing.T) {
+	same, open := configs(t), manifests(t)
+	same.Changed, same.OnlyA, same.OnlyB = 0, 0, 0
+	open.Changed, open.OnlyA, open.OnlyB, open.ChangedCount, open.OnlyACount, open.OnlyBCount = nil, nil, nil, 0, 0, 0
+	short := logs(t)
+	for i := range short.Quantities {
+		short.Quantities[i].Parts = false
 	}
-	if strings.Contains(page, "<b>") || strings.Contains(page, "<x>") {
-		t.Error("a name is markup")
-	}
-	m := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
-	var data struct {
-		Quantities []struct {
-			Title   string `json:"title"`
-			ValuesA []any  `json:"values_a"`
-			Part    *int64 `json:"part_step"`
-		} `json:"quantities"`
-	}
-	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || len(data.Quantities) != 3 || len(data.Quantities[0].ValuesA) != 100 || data.Quantities[0].Part == nil {
-		t.Errorf("the page has the data %+v", data)
+	short.B.DropCount, short.B.Drops = 0, nil
+	for _, c := range []struct {
+		want  string
+		write func(*bytes.Buffer) error
+	}{
+		{"good", func(b *bytes.Buffer) error { return Page{}.Config(b, same) }},
+		{"inconclusive", func(b *bytes.Buffer) error { return Page{}.Manifest(b, open) }},
+		{"good", func(b *bytes.Buffer) error { return Page{}.Log(b, short) }},
+		{"bad", func(b *bytes.Buffer) error { return Page{Strict: true}.Log(b, short) }}, // a quantity is in one log only
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		var d pageData
+		from, _, err := html.Data(&b)
+		if err == nil {
+			err = json.NewDecoder(from).Decode(&d)
+		}
+		if err != nil || d.Verdict != c.want {
+			t.Errorf("%v: %s, want %s", err, d.Verdict, c.want)
+		}
 	}
 }

@@ -94,6 +94,9 @@ func TestScreens(t *testing.T) {
 		t.Skip("PRECISION_SCREENS names no folder")
 	}
 	pages := map[string]func() string{"job": sync.OnceValue(func() string { return makeJob(t, 16, 3) })}
+	for _, kind := range []string{"log", "config", "manifest"} {
+		pages["preflight-"+kind] = sync.OnceValue(func() string { return makePreflight(t, kind) })
+	}
 	if given := os.Getenv("REPORT"); given != "" {
 		for _, path := range strings.Split(given, ",") {
 			pages[strings.TrimSuffix(filepath.Base(path), ".html")] = func() string { return "file://" + path }

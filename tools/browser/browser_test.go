@@ -224,6 +224,15 @@ func TestUse(t *testing.T) {
 		t.Errorf("the row selected first is %q", text)
 	}
 
+	// Lines to paste are those of one framework, which can be chosen.
+	if text := w.text("#operator .advice ol"); !strings.Contains(text, "npu.global_options") || strings.Contains(text, "--fusion_switch_file") || strings.Contains(text, "custom_op") || !strings.Contains(text, "[ByOpType]\nMatMulV2=") {
+		t.Errorf("the advice is %q", text)
+	}
+	w.run(chromedp.SetValue("#place", "ATC", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('place').dispatchEvent(new Event('change'))`, nil))
+	if text := w.text("#operator .advice ol"); !strings.Contains(text, "--fusion_switch_file") || strings.Contains(text, "npu.global_options") {
+		t.Errorf("the advice for ATC is %q", text)
+	}
+
 	// Sorting: a click on a column, the worst first; another one turns it round.
 	w.run(chromedp.Click(`[data-column=RelativeEuclideanDistance]`, chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('rows').scrollTop = 0`, nil))
 	w.settle()
@@ -480,6 +489,20 @@ func TestTree(t *testing.T) {
 		text := w.text("#pairs")
 		if !strings.Contains(text, "output: the same statistics") || !hostile && !strings.Contains(text, ".output.0: ") {
 			t.Errorf("the pair says %q", text)
+		}
+		w.run(chromedp.Click("#pairs .pair button", chromedp.ByQuery))
+		// The same by the keyboard: from line to line, L and R take what the line has of a side.
+		w.run(chromedp.Focus("#tree", chromedp.ByQuery), chromedp.KeyEvent(kb.Home))
+		for _, side := range []int{0, 2} {
+			down := value[int](w, `[...document.querySelectorAll('#tree .node')].findIndex(n => n === `+half(side, 0)+`.closest('.node'))`)
+			w.run(chromedp.KeyEvent(kb.Home))
+			for range down {
+				w.run(chromedp.KeyEvent(kb.ArrowDown))
+			}
+			w.run(chromedp.KeyEvent(map[int]string{0: "l", 2: "r"}[side]))
+		}
+		if again := w.text("#pairs"); again != text {
+			t.Errorf("by the keyboard the pair says %q, with the mouse %q", again, text)
 		}
 		w.run(chromedp.Evaluate(half(0, 1)+`.querySelector('button').click()`, nil), chromedp.Evaluate(half(2, 0)+`.querySelector('button').click()`, nil))
 		if text := w.text("#pairs"); !strings.Contains(text, "output: apart by 50 % at output.0 ") {

@@ -24,7 +24,6 @@ import (
 	"html"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -63,10 +62,11 @@ type Sheet struct {
 
 // The pages there are.
 var (
-	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "tree", "keys", "main")
-	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "svg", "chart", "filter", "table", "keys", "check")
-	Job        = newSheet("job", true, "text", "data", "format", "marks", "keys", "job")
-	Rollout    = newSheet("rollout", false, "text", "data", "format", "marks", "keys", "rollout")
+	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "top", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "tree", "keys", "main")
+	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "top", "svg", "chart", "filter", "table", "keys", "check")
+	Job        = newSheet("job", true, "text", "data", "state", "format", "marks", "top", "keys", "job")
+	Rollout    = newSheet("rollout", false, "text", "data", "state", "format", "marks", "top", "keys", "rollout")
+	Preflight  = newSheet("preflight", false, "text", "data", "state", "format", "marks", "top", "svg", "filter", "table", "keys", "preflight")
 )
 
 func newSheet(body string, frames bool, modules ...string) *Sheet {
@@ -145,7 +145,7 @@ type fixed struct{ uplotStyle, style, uplot, script, body, policy string }
 // mistake in it, which every test finds.
 func (s *Sheet) join() *fixed {
 	p := &fixed{style: asset("assets/page.css"), body: sections().Replace(asset("assets/" + s.body + ".html"))}
-	if slices.Contains(s.modules, "chart") {
+	if strings.Contains(p.body, `id="charts"`) {
 		p.uplotStyle, p.uplot = uplot.Style, uplot.Script
 	}
 	var b strings.Builder
@@ -168,7 +168,7 @@ func (s *Sheet) join() *fixed {
 // sections are the parts of bodies that several kinds of pages have, where their bodies name them.
 var sections = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
-	for _, name := range []string{"top", "chart", "table"} {
+	for _, name := range []string{"top", "matrix", "chart", "table", "rests"} {
 		pairs = append(pairs, "<!--"+name+"-->\n", asset("assets/"+name+".html"))
 	}
 	return strings.NewReplacer(pairs...)
@@ -226,7 +226,7 @@ func Read(from io.Reader) (*report.Saved, error) {
 	}
 	saved, err := report.ReadJSON(data)
 	if err != nil {
-		return nil, fmt.Errorf("data at offset %d: %w; expected those of a comparison, not of a job or a check", at, err)
+		return nil, fmt.Errorf("data at offset %d: %w; expected those of a comparison, not of a job, a check or a preflight", at, err)
 	}
 	return saved, nil
 }

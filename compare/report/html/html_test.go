@@ -114,11 +114,12 @@ func TestReadBad(t *testing.T) {
 // asked for is there.
 func TestTextsAreUsed(t *testing.T) {
 	var all strings.Builder
-	for _, name := range slices.Concat(Comparison.modules, Job.modules, Check.modules, Rollout.modules) {
+	for _, name := range slices.Concat(Comparison.modules, Job.modules, Check.modules, Rollout.modules, Preflight.modules) {
 		all.WriteString(asset("assets/" + name + ".js"))
 	}
-	all.WriteString(asset("assets/page.html"))
-	all.WriteString(asset("assets/rollout.html"))
+	for _, sheet := range []*Sheet{Comparison, Rollout, Preflight} {
+		all.WriteString(sheet.parts().body)
+	}
 	source := all.String()
 	known := msg.English.Under("html.")
 	for _, m := range regexp.MustCompile(`\bt\('([a-z0-9.-]+)'[,)]|data-(?:say|title)="([a-z0-9.-]+)"`).FindAllStringSubmatch(source, -1) {
@@ -141,7 +142,7 @@ func TestTextsAreUsed(t *testing.T) {
 // TestFixed: the parts are joined without imports left, and nothing in them ends
 // a script or asks for something from outside.
 func TestFixed(t *testing.T) {
-	for _, sheet := range []*Sheet{Comparison, Job, Check} {
+	for _, sheet := range []*Sheet{Comparison, Job, Check, Rollout, Preflight} {
 		checkFixed(t, sheet)
 	}
 }

@@ -46,7 +46,7 @@ type adviceData struct {
 type spoken struct {
 	Texts    map[string]string `json:"texts"`
 	Headline []Segment         `json:"headline"`
-	Ground   []Line            `json:"ground"`
+	Lines    []Line            `json:"lines"` // what the verdict rests on
 	Cards    []report.Card     `json:"cards"`
 	// Evidence is what kinds of wrong rest on, by the kind and its evidence as the table has them.
 	Evidence map[string]string `json:"evidence,omitempty"`
@@ -181,7 +181,7 @@ func speak(j *verdict.Judged, lang msg.Lang) spoken {
 	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.", "pattern.")}
 	s.Evidence = evidence(j, lang)
 	s.Headline = Segments(t.Headline(j).Segments)
-	s.Ground = Lines(t.Ground(j))
+	s.Lines = Lines(t.Ground(j))
 	for i := range j.Roots {
 		if i == mostCards {
 			break

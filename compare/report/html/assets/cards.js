@@ -1,6 +1,6 @@
-// cards.js: the verdict, the roots as cards, and the commands to go on with.
+// cards.js: the roots as cards, and the commands to go on with.
 
-import {t, el, show, spoken, spans, lines} from './text.js';
+import {t, el, show, spoken} from './text.js';
 import {tensor} from './data.js';
 import {signs} from './marks.js';
 import {smallLook, rangeLook} from './look.js';
@@ -10,22 +10,7 @@ let shown = 4; // cards that are open
 
 export function verdictView(m) {
   const draw = () => {
-    const s = spoken();
-    const head = document.getElementById('headline');
-    head.className = 'verdict ' + m.verdict;
-    head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[m.verdict] ?? ''),
-      el('span', {}, spans(s.headline)));
-    const sides = document.getElementById('sides');
-    sides.replaceChildren(
-      el('span', {}, t('left') + ' ', el('code', {}, show(m.meta.left_dir ?? ''))), ' ',
-      el('span', {}, t('right') + ' ', el('code', {}, show(m.meta.right_dir ?? ''))), ' ',
-      el('span.dim', {}, [t('numerics', m.meta.numerics ?? ''), (m.meta.time ?? '').replace('T', ' ').slice(0, 16), m.meta.version ? 'precision ' + show(m.meta.version) : ''].filter(Boolean).join(' · ')));
-    const counts = document.getElementById('counts');
-    const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad', 'damaged'];
-    counts.replaceChildren(...names.map((name, i) => el('li.' + name, {}, el('span.sign', {'aria-hidden': 'true'}, signs[name]), ' ' + m.page.counts[i] + ' ' + t('report.word.' + name))).reverse());
     cards(m);
-    const ground = document.getElementById('ground');
-    ground.replaceChildren(...lines(s.ground));
     const records = m.page.records ?? [];
     const box = document.getElementById('records');
     box.hidden = !records.length;
@@ -112,7 +97,7 @@ export function quote(word) { return /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'"
 
 /** command is a line to paste, with its button. */
 export function command(line, where = '') {
-  return el('div.command', {}, where ? el('span.dim', {}, where + ' ') : null, el('code', {}, show(line)), copyButton(line));
+  return el('div.command', {}, where ? el('span.dim', {}, where + ' ') : null, el('code', {}, where.includes('.') ? line.split('\n').flatMap((x, k) => k ? [el('br'), show(x)] : [show(x)]) : show(line)), copyButton(line)); // a file has lines
 }
 
 /** copyButton copies a text. */

@@ -55,6 +55,32 @@ export class Words {
   get(i) { return this.of[this.at[i]]; }
 }
 
+/** listed is what the views of tables and charts look at where rows are no pairs of tensors: known has names and states, rows of one name are
+ * one operator. */
+export function listed(rows, known) {
+  const none = new Words(undefined, rows);
+  const m = {
+    rows, statistics: false, custom: [], raw: {}, file: {table: {}}, roots: [], edges: [], type: none, leftNames: none, rightNames: none,
+    role: () => 'output', slot: () => 0, verdictOf: known.state, compared: i => known.state(i) !== 'uncompared', shape: () => null, name: i => m.op.get(i),
+    leftType: () => 0, rightType: () => 0, leftShape: () => null, rightShape: () => null, causes: new Map(), reasons: new Map(), looks: new Map(),
+    byName: new Map(), ops: [], opOfRow: new Int32Array(rows), ...known, page: {...known.page, dtypes: {}},
+  };
+  const gravity = ['good', 'uncompared', 'suspect', 'bad'];
+  for (let i = 0; i < rows; i++) {
+    const name = m.name(i);
+    let op = m.byName.get(name);
+    if (!op) {
+      op = {place: m.ops.length, name, type: m.type.get(i), state: m.verdictOf(i), root: -1, rows: []};
+      m.byName.set(name, op);
+      m.ops.push(op);
+    }
+    if (gravity.indexOf(m.verdictOf(i)) > gravity.indexOf(op.state)) op.state = m.verdictOf(i);
+    op.rows.push(i);
+    m.opOfRow[i] = op.place;
+  }
+  return m;
+}
+
 /** model makes of the embedded JSON what the views look at. */
 export function model(file) {
   const {table, page} = file;

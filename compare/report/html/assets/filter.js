@@ -97,6 +97,9 @@ function tensorRanks(m) {
   return names.map((r, i) => r * 1000 + roles[m.role(i)] + Math.min(m.slot(i), 400));
 }
 
+/** textColumn is a column of texts, that of row i is text(i). */
+export function textColumn(rows, name, text) { return {name, text: i => show(text(i)), csv: text, key: () => rankTexts(rows, text)}; }
+
 function rankTexts(rows, text) {
   const place = new Map();
   const at = new Int32Array(rows);

@@ -1,7 +1,9 @@
 // job.js: what became of a job: where errors begin, and a matrix of ranks and steps whose cells open the page of their part in place.
 
-import {speak, start, t, el, show, spoken, spans, lines} from './text.js';
+import {start, t, el, show, spoken, spans} from './text.js';
 import {unpack} from './data.js';
+import {state, settle} from './state.js';
+import {topView, ready} from './top.js';
 import {keys} from './keys.js';
 import {figure} from './format.js';
 import {signs, colour} from './marks.js';
@@ -11,7 +13,6 @@ const letters = {good: '·', suspect: signs.suspect, inconclusive: '?', bad: sig
 
 start(async () => {
   const {job, page} = await unpack();
-  let lang = page.lang;
   let open = -1; // the part that is shown
   let chosen = ''; // the operator at which its page opens
   let back = 0; // where the reader was before it was opened
@@ -100,7 +101,7 @@ start(async () => {
       others.length ? el('p', {}, others.map(k => el('button', {type: 'button', onclick: () => reveal(k)}, nameOf(k) + ' ' + letters[stateOf(k)]))) : null,
       el('p', {}, t('left') + ' ', el('code', {}, show(p.left ?? '')), ' ' + t('right') + ' ', el('code', {}, show(p.right ?? '')))];
     if (page.pages[open]) {
-      const hash = new URLSearchParams({lang, ...chosen ? {op: chosen} : {}});
+      const hash = new URLSearchParams({lang: state.lang, ...chosen ? {op: chosen} : {}});
       list.push(el('iframe', {src: page.pages[open] + '#' + hash, title: nameOf(open), sandbox: 'allow-scripts allow-downloads'}));
     } else if (p.table) {
       list.push(el('p', {}, t('job.no-page') + ' ', el('code', {}, 'precision report tables/' + show(p.table) + '.json -html ' + show(p.table) + '.html')));
@@ -126,15 +127,8 @@ start(async () => {
   };
 
   const draw = () => {
-    speak(page.say, lang);
-    const head = document.getElementById('headline');
-    head.className = 'verdict ' + job.verdict;
-    head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[job.verdict] ?? ''), el('span', {}, spans(spoken().headline)));
-    document.getElementById('sides').replaceChildren(t('left') + ' ', el('code', {}, show(job.left ?? '')), ' ' + t('right') + ' ', el('code', {}, show(job.right ?? '')));
-    document.getElementById('counts').replaceChildren(...['bad', 'suspect', 'inconclusive', 'failed', 'good'].filter(v => job.counts[v]).map(v => el('li.' + v, {}, letters[v] + ' ' + job.counts[v] + ' ' + t('job.verdict.' + v))));
     const shown = heat.value || 'state';
     heat.replaceChildren(...['state', 'share'].map(v => el('option', {value: v, selected: v === shown}, t('job.heat.' + v))));
-    document.getElementById('ground').replaceChildren(...lines(spoken().lines));
     document.getElementById('matrix-tip').textContent = t('job.hint');
     cards();
     matrix();
@@ -161,10 +155,10 @@ start(async () => {
   document.getElementById('back').addEventListener('click', close);
   addEventListener('keydown', e => { if (e.key === 'Escape' && open >= 0) close(); });
   addEventListener('hashchange', follow);
-  for (const b of document.querySelectorAll('#languages button')) b.addEventListener('click', () => { lang = b.value; draw(); });
-  document.body.classList.add('open');
-  draw();
+  settle({lang: page.lang});
+  topView(page, {verdict: job.verdict, sides: () => [t('left') + ' ', el('code', {}, show(job.left ?? '')), ' ' + t('right') + ' ', el('code', {}, show(job.right ?? ''))],
+    counts: () => ['bad', 'suspect', 'inconclusive', 'failed', 'good'].filter(v => job.counts[v]).map(v => el('li.' + v, {}, letters[v] + ' ' + job.counts[v] + ' ' + t('job.verdict.' + v)))}, draw);
   follow();
-  keys(['matrix', 'enter']);
-  document.body.dataset.ready = String(Math.round(performance.now()));
+  keys(['part', 'matrix', 'enter']);
+  ready();
 });

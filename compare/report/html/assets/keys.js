@@ -2,14 +2,16 @@
 
 import {t, el} from './text.js';
 
-const named = {search: '/', help: '?', escape: 'Esc', enter: 'Enter', chart: '← →', graph: '← → ↑ ↓ + − 0', rows: '↑ ↓ PgUp PgDn Home End', tree: '↑ ↓ ← →', matrix: '← → ↑ ↓'};
+const named = {search: '/', help: '?', escape: 'Esc', part: 'Esc', enter: 'Enter', chart: '← →', graph: '← → ↑ ↓ + − 0', rows: '↑ ↓ PgUp PgDn Home End', tree: '↑ ↓ ← →', pair: 'L R', matrix: '← → ↑ ↓'};
 
 /** keys listens for / to search, ? for help and Esc to leave; lists are the keys, beside these, that the help tells of. */
 export function keys(lists) {
   const dialog = el('dialog', {id: 'help'});
   document.body.append(dialog);
+  const search = () => document.getElementById('graph-search') ?? document.querySelector('section:not([hidden]) #filter-text');
   const help = () => {
-    dialog.replaceChildren(el('h3', {}, t('keys')), el('table', {}, el('tbody', {}, ['search', 'help', 'escape', ...lists].map(k => el('tr', {}, el('th', {}, named[k]), el('td', {}, t('keys.' + k)))))),
+    const all = [...search() ? ['search'] : [], 'help', 'escape', ...lists];
+    dialog.replaceChildren(el('h3', {}, t('keys')), el('table', {}, el('tbody', {}, all.map(k => el('tr', {}, el('th', {}, named[k]), el('td', {}, t('keys.' + k)))))),
       el('form', {method: 'dialog'}, el('button', {}, t('close'))));
     dialog.showModal();
   };
@@ -20,7 +22,7 @@ export function keys(lists) {
     else if (typing) return;
     else if (e.key === '?' && !dialog.open) help();
     else if (e.key === '/' && !dialog.open) {
-      const field = document.getElementById('graph-search') ?? document.getElementById('filter-text');
+      const field = search();
       if (!field) return;
       field.focus();
       field.select();

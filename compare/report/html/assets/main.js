@@ -1,8 +1,9 @@
 // main.js: puts the page together.
 
-import {speak, start} from './text.js';
+import {start, t, el, show} from './text.js';
 import {unpack, model} from './data.js';
-import {state, set, on, follow, settle} from './state.js';
+import {state, follow, settle} from './state.js';
+import {topView, count, ready} from './top.js';
 import {verdictView, rootOrder} from './cards.js';
 import {chartView} from './chart.js';
 import {tableView} from './table.js';
@@ -20,19 +21,19 @@ async function open() {
   const wanted = follow(m);
   Object.assign(state, wanted);
   if (state.op < 0 && first(m)) Object.assign(state, {op: first(m).op, row: first(m).row});
-  const said = () => speak(m.page.say, state.lang);
-  on('lang', said);
-  said();
-  for (const b of document.querySelectorAll('#languages button')) b.addEventListener('click', () => set({lang: b.value}));
-  document.body.classList.add('open');
+  const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad', 'damaged'];
+  const {meta} = m;
+  topView(m.page, {verdict: m.verdict, sides: () => [el('span', {}, t('left') + ' ', el('code', {}, show(meta.left_dir ?? ''))), ' ', el('span', {}, t('right') + ' ', el('code', {}, show(meta.right_dir ?? ''))), ' ',
+    el('span.dim', {}, [t('numerics', meta.numerics ?? ''), (meta.time ?? '').replace('T', ' ').slice(0, 16), meta.version ? 'precision ' + show(meta.version) : ''].filter(Boolean).join(' · '))],
+  counts: () => names.map((name, i) => count(name, m.page.counts[i])).reverse()});
   verdictView(m);
   panelView(m);
   tableView(m);
   chartView(m);
   graphView(m);
   treeView(m);
-  keys(['chart', 'graph', 'rows', 'tree', 'enter']);
-  document.body.dataset.ready = String(Math.round(performance.now()));
+  keys(['chart', 'graph', 'rows', ...document.getElementById('sides-tree').hidden ? [] : ['tree', 'pair'], 'enter']);
+  ready();
 }
 
 start(open);

@@ -28,12 +28,12 @@ export function panelView(m) {
       op.gives?.length ? givenOf(op) : null,
       stackOf(m, op),
       ...op.rows.filter(i => m.role(i) === 'operator').map(i => el('p.reason', {}, reasonText(m, i))),
-      files(m, op),
       op.root >= 0 && m.page.no_looks ? el('p.dim', {}, show(t('no-looks', m.page.no_looks))) : null,
+      ...op.rows.filter(i => looks.has(tensor(m, i))).map(i => lookView(m, looks.get(tensor(m, i)))),
       op.state !== 'good' && op.state !== 'uncompared' ? adviceView(m, op, op.rows.map(i => looks.get(tensor(m, i))).filter(Boolean)) : null,
-      ...op.rows.filter(i => looks.has(tensor(m, i))).map(i => lookView(m, looks.get(tensor(m, i))))].filter(Boolean));
+      files(m, op)].filter(Boolean));
   };
-  on('op row lang', draw);
+  on('op row lang place', draw);
   draw();
 }
 

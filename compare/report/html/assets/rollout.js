@@ -1,7 +1,9 @@
 // rollout.js: why a trainer and an inference engine differ: causes, stages by layers, tokens, weights, routers.
 
-import {speak, start, t, el, show, spoken, spans, lines} from './text.js';
+import {start, t, el, show, spoken} from './text.js';
 import {unpack} from './data.js';
+import {settle} from './state.js';
+import {topView, ready} from './top.js';
 import {keys} from './keys.js';
 import {figure} from './format.js';
 import {signs, colour} from './marks.js';
@@ -11,7 +13,6 @@ const letters = {same: '=', rounding: '≈', harmless: '~', unknown: '?', precis
 
 start(async () => {
   const {rollout, page} = await unpack();
-  let lang = page.lang;
   const heat = document.getElementById('heat');
   const stages = rollout.stages ?? [];
   const box = id => document.querySelector(`#${id} .cells`);
@@ -92,14 +93,8 @@ start(async () => {
   };
 
   const draw = () => {
-    speak(page.say, lang);
-    const head = document.getElementById('headline');
-    head.className = 'verdict ' + rollout.verdict;
-    head.replaceChildren(el('span.sign', {'aria-hidden': 'true'}, signs[rollout.verdict] ?? ''), el('span', {}, spans(spoken().headline)));
-    document.getElementById('sides').replaceChildren(t('rollout.sides') + ' ', el('code', {}, show(page.train)), ' ', el('code', {}, show(page.engine)));
     const shown = heat.value || 'finding';
     heat.replaceChildren(...['finding', 'share'].map(v => el('option', {value: v, selected: v === shown}, t('rollout.heat.' + v))));
-    document.getElementById('ground').replaceChildren(...lines(spoken().lines));
     document.getElementById('matrix-tip').textContent = t('rollout.hint');
     for (const f of [cards, matrix, tokens, weights, routers]) f();
   };
@@ -111,9 +106,8 @@ start(async () => {
     b.classList.add('selected');
     document.getElementById('matrix-tip').textContent = tell(Number(b.dataset.stage));
   });
-  for (const b of document.querySelectorAll('#languages button')) b.addEventListener('click', () => { lang = b.value; draw(); });
-  document.body.classList.add('open');
-  draw();
-  keys([]);
-  document.body.dataset.ready = String(Math.round(performance.now()));
+  settle({lang: page.lang});
+  topView(page, {verdict: rollout.verdict, sides: () => [t('rollout.sides') + ' ', el('code', {}, show(page.train)), ' ', el('code', {}, show(page.engine))]}, draw);
+  keys(['enter']);
+  ready();
 });

@@ -3,7 +3,7 @@
 const listeners = new Map();
 
 /** state: op is the place of the selected operator, row that of the selected row; -1 is none. */
-export const state = {op: -1, row: -1, lang: '', metric: 'cosine', tab: 'operator', steps: 2, sort: '', filter: ''};
+export const state = {op: -1, row: -1, lang: '', metric: 'cosine', tab: 'operator', steps: 2, sort: '', filter: '', place: ''};
 
 /** on calls f with the names of what changed, whenever one of them did. */
 export function on(names, f) {
@@ -42,7 +42,7 @@ function save() {
   const p = new URLSearchParams();
   if (state.op >= 0) p.set('op', model.ops[state.op].name);
   if (state.row >= 0 && model.role(state.row) !== 'operator') p.set('t', model.role(state.row) + ':' + model.slot(state.row));
-  for (const name of ['lang', 'metric', 'sort', 'filter']) if (state[name] !== initial[name]) p.set(name, state[name]);
+  for (const name of ['lang', 'metric', 'sort', 'filter', 'place']) if (state[name] !== initial[name]) p.set(name, state[name]);
   if (state.steps !== initial.steps) p.set('steps', state.steps);
   saved = p.size ? '#' + p : '';
   if (location.hash === saved) return;
@@ -64,7 +64,7 @@ export function settle(changes) {
 function read() {
   const p = new URLSearchParams(location.hash.slice(1));
   const changes = {};
-  for (const name of ['metric', 'sort', 'filter']) changes[name] = p.get(name) ?? initial[name];
+  for (const name of ['metric', 'sort', 'filter', 'place']) changes[name] = p.get(name) ?? initial[name];
   changes.lang = p.get('lang') === 'zh' || p.get('lang') === 'en' ? p.get('lang') : initial.lang;
   const steps = Number(p.get('steps') ?? initial.steps);
   changes.steps = steps >= 1 && steps <= 8 ? steps : initial.steps;

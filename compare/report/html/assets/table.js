@@ -28,6 +28,8 @@ export function tableView(m) {
   let rows = Uint32Array.from({length: m.rows}, (_, i) => i);
   let at = new Map(); // place in rows, made when asked
 
+  scroll.style.height = Math.min(440, m.rows * height + 20) + 'px'; // a short table leaves no room below it
+
   const shown = () => all.filter(c => chosen.has(c.name));
   const named = c => c.own ? c.name : t('column.' + c.name);
 

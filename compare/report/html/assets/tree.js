@@ -102,7 +102,9 @@ export function treeView(m) {
   document.getElementById('tree-next').addEventListener('click', () => step(1));
   kind.addEventListener('change', count);
 
+  const sides = {l: 'left', L: 'left', r: 'right', R: 'right'}; // whose half a key takes
   box.addEventListener('keydown', e => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.target !== box) return; // a button in it is pressed
     const list = [...nodes.keys()];
     const at = list.findIndex(one => one.place === state.op && !one.module);
@@ -111,6 +113,7 @@ export function treeView(m) {
     const one = list[now];
     if (to !== undefined) mark(list[Math.min(list.length - 1, Math.max(0, to))]);
     else if (e.key === 'Enter' && one) go(one);
+    else if (one && sides[e.key] && has(one, sides[e.key])) take(one, sides[e.key]);
     else if (e.key === 'ArrowRight' && one?.module) { open.add(one); draw(); }
     else if (e.key === 'ArrowLeft' && one) {
       if (one.module && open.delete(one)) draw();

@@ -1,0 +1,104 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"precision/compare/job"
+	"precision/compare/look"
+	"precision/compare/oracle"
+	"precision/compare/oracle/page"
+	"precision/internal/msg"
+	"precision/internal/plainfile"
+	"precision/run/explain"
+)
+
+// SchemaOf is the schema that a file of JSON names first, "" if there is none.
+func SchemaOf(path string) string {
+	if Begins(path) != '{' {
+		return ""
+	}
+	file, _, err := plainfile.Open(path, "a result")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	from := json.NewDecoder(io.LimitReader(file, 4096))
+	var words [3]json.Token // {, "schema" and its value
+	for i := range words {
+		if words[i], err = from.Token(); err != nil {
+			return ""
+		}
+	}
+	schema, _ := words[2].(string)
+	if words[1] != "schema" {
+		return ""
+	}
+	return schema
+}
+
+// OpenCheck reads what a check wrote as JSON.
+func OpenCheck(path string) ([]oracle.Finding, oracle.Whole, error) {
+	file, _, err := plainfile.Open(path, "a saved check")
+	if err != nil {
+		return nil, oracle.Whole{}, err
+	}
+	defer file.Close()
+	findings, all, err := oracle.ReadJSON(file)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return findings, all, err
+}
+
+// PageOf is the page of a result: a page itself, that of a job in its folder, and of a table or a check the one that lies beside
+// it. Where that is older than the result or missing, it is made.
+func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
+	if plainfile.IsFolder(path) {
+		path = filepath.Join(path, job.ResultFile)
+	}
+	schema := SchemaOf(path)
+	beside := strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
+	if schema == job.Schema {
+		beside = filepath.Join(filepath.Dir(path), job.PageFile)
+	}
+	switch {
+	case Begins(path) == '<':
+		return filepath.Abs(path)
+	case Begins(beside) == '<' && (schema == job.Schema || !older(beside, path)): // a run of a job removes the page of the one before
+	case schema == job.Schema:
+		return "", explain.Say("err.view.file", beside)
+	case schema == oracle.Schema:
+		findings, all, err := OpenCheck(path)
+		if err != nil {
+			return "", err
+		}
+		err = writeWhole(beside, func(w io.Writer) error {
+			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path})
+		})
+		if err != nil {
+			return "", err
+		}
+	default:
+		r := Report{Path: path, Judging: Judging{Files: Files{Lang: lang, HTML: beside}, Pictures: look.Operators}}
+		if _, err := r.Run(ctx, func(Event) {}); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(beside)
+}
+
+// older tells whether a file was written before another.
+func older(path, than string) bool {
+	a, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	b, err := os.Stat(than)
+	return err == nil && a.ModTime().Before(b.ModTime())
+}
